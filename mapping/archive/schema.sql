@@ -1,0 +1,84 @@
+-- The archive (NAME.perfmap): one SQLite file. Users may query it with any SQLite client; docs/formats/archive.md explains it.
+-- application_id is 0x50464d50 ("PFMP"), user_version the schema's version. Times are integers in nanoseconds; *_ns of processes
+-- and threads named start/end count from the execution's start. Ids of nouns in PIF (64 bits) are kept as signed integers.
+
+CREATE TABLE executions (            -- one run of `perfmap run`
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,              -- of the run folder or archive
+    command TEXT NOT NULL,           -- shell-quoted
+    cwd TEXT, host TEXT, mode TEXT NOT NULL,
+    start_realtime_ns INTEGER, wall_ns INTEGER,
+    user_cpu_ns INTEGER, system_cpu_ns INTEGER, max_rss_bytes INTEGER,
+    exit_status INTEGER, exit_signal INTEGER  -- NULL: unknown or not that way
+);
+CREATE TABLE execution_attributes (
+    execution INTEGER NOT NULL REFERENCES executions, key TEXT NOT NULL, value TEXT,
+    PRIMARY KEY (execution, key)
+) WITHOUT ROWID;
+CREATE TABLE processes (             -- one process image (a run file)
+    id INTEGER PRIMARY KEY,
+    execution INTEGER NOT NULL REFERENCES executions,
+    pid INTEGER NOT NULL, parent_pid INTEGER, image INTEGER NOT NULL, -- image: N of PID.N.pmr
+    exe TEXT, argv TEXT,
+    start_ns INTEGER, end_ns INTEGER,
+    end_kind TEXT NOT NULL,          -- 'exit', 'exec', 'killed' (end is then the last that is known)
+    user_cpu_ns INTEGER, system_cpu_ns INTEGER, max_rss_bytes INTEGER,
+    n_sleds INTEGER, n_events INTEGER,
+    added_ns INTEGER,                -- estimated time that the measurement itself added
+    n_lost_contexts INTEGER, n_unmatched INTEGER, n_healed INTEGER
+);
+CREATE TABLE threads (
+    id INTEGER PRIMARY KEY,
+    process INTEGER NOT NULL REFERENCES processes,
+    tid INTEGER, n_threads INTEGER NOT NULL, name TEXT,
+    start_ns INTEGER, end_ns INTEGER, cpu_ns INTEGER
+);
+CREATE TABLE binaries (              -- programs and libraries that had nouns or sleds, once per (path, build_id)
+    id INTEGER PRIMARY KEY,
+    path TEXT NOT NULL, build_id TEXT,
+    n_sleds INTEGER, n_bad_sleds INTEGER,
+    pif_state TEXT NOT NULL          -- 'read', 'missing', 'changed' (file is not the one that ran), 'damaged'
+);
+CREATE TABLE levels (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, above INTEGER REFERENCES levels);
+CREATE TABLE nouns (
+    id INTEGER PRIMARY KEY,
+    pif_id INTEGER NOT NULL,         -- pm_id as a signed integer
+    binary INTEGER REFERENCES binaries, -- NULL: holds for all (user's PIF, processes)
+    level INTEGER NOT NULL REFERENCES levels,
+    name TEXT NOT NULL, kind TEXT, description TEXT, type TEXT, linkage TEXT,
+    file TEXT, line INTEGER, "column" INTEGER, end_line INTEGER,
+    parent INTEGER REFERENCES nouns  -- where axis
+);
+CREATE TABLE noun_attributes (
+    noun INTEGER NOT NULL REFERENCES nouns, key TEXT NOT NULL, value TEXT, PRIMARY KEY (noun, key)
+) WITHOUT ROWID;
+CREATE TABLE verbs (id INTEGER PRIMARY KEY, level INTEGER NOT NULL REFERENCES levels, name TEXT NOT NULL, description TEXT);
+CREATE TABLE sentences (             -- a verb and its nouns; nouns beyond the first are in sentence_nouns
+    id INTEGER PRIMARY KEY, verb INTEGER NOT NULL REFERENCES verbs, noun INTEGER NOT NULL REFERENCES nouns
+);
+CREATE TABLE sentence_nouns (
+    sentence INTEGER NOT NULL REFERENCES sentences, position INTEGER NOT NULL, noun INTEGER NOT NULL REFERENCES nouns,
+    PRIMARY KEY (sentence, position)
+) WITHOUT ROWID;
+CREATE TABLE mappings (
+    source INTEGER NOT NULL REFERENCES sentences, destination INTEGER NOT NULL REFERENCES sentences,
+    weight REAL, origin TEXT NOT NULL, PRIMARY KEY (source, destination)
+) WITHOUT ROWID;
+CREATE TABLE contexts (              -- calling-context tree over all processes and threads, merged by path
+    id INTEGER PRIMARY KEY,
+    parent INTEGER REFERENCES contexts, -- NULL: root (sentence: {process Executes})
+    sentence INTEGER NOT NULL REFERENCES sentences,
+    flags INTEGER NOT NULL DEFAULT 0 -- 1 folded (calls only, time is in the parent), 2 on a foreign stack
+);
+CREATE TABLE metrics (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, unit TEXT NOT NULL,
+    kind TEXT NOT NULL,              -- 'count', 'time', 'bytes'
+    aggregation TEXT NOT NULL,       -- 'sum', 'average', 'minimum', 'maximum'
+    description TEXT NOT NULL
+);
+CREATE TABLE costs (                 -- own (exclusive) cost of a context on a thread; inclusive is the sum over the subtree
+    context INTEGER NOT NULL REFERENCES contexts, thread INTEGER NOT NULL REFERENCES threads,
+    metric INTEGER NOT NULL REFERENCES metrics, value INTEGER NOT NULL,
+    PRIMARY KEY (context, thread, metric)
+) WITHOUT ROWID;
+CREATE TABLE messages (process INTEGER REFERENCES processes, code INTEGER NOT NULL, text TEXT NOT NULL);

@@ -1,0 +1,88 @@
+/* Bytes to look at, and bytes that grow.
+ *
+ *     struct pm_buf buf = PM_BUF_INIT(1 << 20);     // never more than 1 MiB
+ *     pm_buf_printf(&buf, "%d", 3);
+ *     if (buf.failed) ...                           // sticky: check once at the end
+ *     pm_buf_release(&buf);
+ */
+#ifndef PM_STR_H
+#define PM_STR_H
+
+#include "status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* A slice of bytes, not owned, not zero-ended. */
+struct pm_str {
+    const char *p;
+    size_t len;
+};
+
+#define PM_STR(literal) ((struct pm_str){"" literal, sizeof(literal) - 1})
+
+static inline struct pm_str pm_str_of(const char *zero_ended)
+{
+    return (struct pm_str){zero_ended, zero_ended ? strlen(zero_ended) : 0};
+}
+
+static inline bool pm_str_eq(struct pm_str a, struct pm_str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.p, b.p, a.len) == 0);
+}
+
+static inline bool pm_str_is(struct pm_str a, const char *zero_ended)
+{
+    return pm_str_eq(a, pm_str_of(zero_ended));
+}
+
+/* A growing buffer with a largest size. data is zero-ended whenever it is not NULL. Owned by the caller. */
+struct pm_buf {
+    char *data;
+    size_t len, cap, max;
+    bool failed; /* memory or max was reached: contents are cut, further additions ignored */
+};
+
+#define PM_BUF_INIT(max_bytes) {NULL, 0, 0, (max_bytes), false}
+
+void pm_buf_add(struct pm_buf *buf, const void *bytes, size_t len);
+void pm_buf_add_str(struct pm_buf *buf, const char *zero_ended);
+void pm_buf_add_byte(struct pm_buf *buf, unsigned char byte);
+void pm_buf_printf(struct pm_buf *buf, const char *format, ...) PM_PRINTF(2, 3);
+/* Unsigned LEB128 and its zig-zag signed form. */
+void pm_buf_add_uleb(struct pm_buf *buf, uint64_t value);
+void pm_buf_add_sleb(struct pm_buf *buf, int64_t value);
+void pm_buf_clear(struct pm_buf *buf);
+void pm_buf_release(struct pm_buf *buf);
+/* Hands the zero-ended data over (free() it) and leaves the buffer empty. NULL when nothing was added or it failed. */
+char *pm_buf_take(struct pm_buf *buf);
+
+/* A cursor over bytes that trusts nothing. Each read returns false, and sets failed, when the bytes are short or malformed; after that
+ * all reads fail. */
+struct pm_cursor {
+    const unsigned char *p, *end, *start;
+    bool failed;
+};
+
+void pm_cursor_init(struct pm_cursor *cursor, const void *bytes, size_t len);
+bool pm_cursor_uleb(struct pm_cursor *cursor, uint64_t *ret_value);
+bool pm_cursor_sleb(struct pm_cursor *cursor, int64_t *ret_value);
+bool pm_cursor_bytes(struct pm_cursor *cursor, size_t len, struct pm_str *ret_bytes);
+
+/* A whole decimal number with nothing behind it, at most max. */
+bool pm_str_to_u64(struct pm_str text, uint64_t max, uint64_t *ret_value);
+
+/* Allocation through one place, so that PM_FAIL_ALLOC=n (environment) makes the n-th fail. free() releases. */
+void *pm_alloc(size_t size_bytes);                    /* zeroed */
+void *pm_alloc_array(size_t n, size_t item_bytes);    /* zeroed, product checked */
+void *pm_realloc_array(void *old, size_t n, size_t item_bytes);
+char *pm_strndup(const char *p, size_t len);
+
+/* Whole file into memory (free() it), refused above max_bytes. ret_data is zero-ended beyond ret_len. */
+PM_MUST_CHECK enum pm_status pm_file_read(const char *path, size_t max_bytes, struct pm_error *err, char **ret_data,
+                                          size_t *ret_len);
+/* Writes to a temporary beside path, syncs, renames. */
+PM_MUST_CHECK enum pm_status pm_file_write(const char *path, const void *data, size_t len, struct pm_error *err);
+
+#endif
