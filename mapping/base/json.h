@@ -23,6 +23,7 @@ enum { PM_JSON_MAX_DEPTH = 32 };
 struct pm_json {
     FILE *out;
     int depth;
+    int n_skipped; /* objects and arrays begun inside what had to be left out */
     bool has_item[PM_JSON_MAX_DEPTH + 1];
     bool is_array[PM_JSON_MAX_DEPTH + 1];
     bool failed;

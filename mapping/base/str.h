@@ -50,6 +50,7 @@ void pm_buf_add(struct pm_buf *buf, const void *bytes, size_t len);
 void pm_buf_add_str(struct pm_buf *buf, const char *zero_ended);
 void pm_buf_add_byte(struct pm_buf *buf, unsigned char byte);
 void pm_buf_printf(struct pm_buf *buf, const char *format, ...) PM_PRINTF(2, 3);
+void pm_buf_vprintf(struct pm_buf *buf, const char *format, va_list args) PM_PRINTF(2, 0);
 /* Unsigned LEB128 and its zig-zag signed form. */
 void pm_buf_add_uleb(struct pm_buf *buf, uint64_t value);
 void pm_buf_add_sleb(struct pm_buf *buf, int64_t value);
@@ -73,11 +74,17 @@ bool pm_cursor_bytes(struct pm_cursor *cursor, size_t len, struct pm_str *ret_by
 /* A whole decimal number with nothing behind it, at most max. */
 bool pm_str_to_u64(struct pm_str text, uint64_t max, uint64_t *ret_value);
 
+/* Length of the well-formed UTF-8 sequence that bytes begin with, 1 to 4; 0 when there is none. */
+size_t pm_utf8_length(const char *bytes, size_t len);
+
 /* Allocation through one place, so that PM_FAIL_ALLOC=n (environment) makes the n-th fail. free() releases. */
 void *pm_alloc(size_t size_bytes);                    /* zeroed */
 void *pm_alloc_array(size_t n, size_t item_bytes);    /* zeroed, product checked */
 void *pm_realloc_array(void *old, size_t n, size_t item_bytes);
 char *pm_strndup(const char *p, size_t len);
+/* For tests: the n-th allocation from now on fails, once (0: none), and whether that still lies ahead. */
+void pm_alloc_fail_at(long n);
+bool pm_alloc_fail_pending(void);
 
 /* Whole file into memory (free() it), refused above max_bytes. ret_data is zero-ended beyond ret_len. */
 PM_MUST_CHECK enum pm_status pm_file_read(const char *path, size_t max_bytes, struct pm_error *err, char **ret_data,

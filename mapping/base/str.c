@@ -1,0 +1,402 @@
+#include "str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- allocation --- */
+
+/* Allocations until the one that fails: -1 not looked up yet, 0 none fails. */
+static atomic_long fail_countdown = -1;
+
+static bool must_fail(void)
+{
+    long left = atomic_load_explicit(&fail_countdown, memory_order_relaxed);
+    if (left == 0)
+        return false;
+    if (left < 0) {
+        const char *text = getenv("PM_FAIL_ALLOC");
+        uint64_t n = 0;
+        if (!text || !pm_str_to_u64(pm_str_of(text), LONG_MAX, &n))
+            n = 0;
+        left = (long)n;
+        atomic_store(&fail_countdown, left);
+        if (left == 0)
+            return false;
+    }
+    return atomic_fetch_sub(&fail_countdown, 1) == 1;
+}
+
+void pm_alloc_fail_at(long n)
+{
+    atomic_store(&fail_countdown, n);
+}
+
+bool pm_alloc_fail_pending(void)
+{
+    return atomic_load(&fail_countdown) > 0;
+}
+
+void *pm_alloc(size_t size_bytes)
+{
+    return pm_alloc_array(1, size_bytes);
+}
+
+void *pm_alloc_array(size_t n, size_t item_bytes)
+{
+    if (must_fail())
+        return NULL;
+    if (n == 0 || item_bytes == 0)
+        n = item_bytes = 1;
+    return calloc(n, item_bytes);
+}
+
+void *pm_realloc_array(void *old, size_t n, size_t item_bytes)
+{
+    if (must_fail())
+        return NULL;
+    if (n == 0 || item_bytes == 0)
+        n = item_bytes = 1;
+    return reallocarray(old, n, item_bytes);
+}
+
+char *pm_strndup(const char *p, size_t len)
+{
+    char *copy = len < SIZE_MAX ? pm_alloc(len + 1) : NULL;
+    if (copy && len)
+        memcpy(copy, p, len);
+    return copy;
+}
+
+/* --- buffer --- */
+
+static bool reserve(struct pm_buf *buf, size_t more)
+{
+    if (buf->failed)
+        return false;
+    if (more > buf->max - buf->len) {
+        buf->failed = true;
+        return false;
+    }
+    size_t needed = buf->len + more;
+    if (buf->data && needed <= buf->cap)
+        return true;
+    size_t cap = buf->cap < 64 ? 64 : buf->cap;
+    while (cap < needed)
+        cap = cap <= buf->max / 2 ? cap * 2 : buf->max;
+    char *data = cap < SIZE_MAX ? pm_realloc_array(buf->data, cap + 1, 1) : NULL;
+    if (!data) {
+        buf->failed = true;
+        return false;
+    }
+    buf->data = data;
+    buf->cap = cap;
+    return true;
+}
+
+void pm_buf_add(struct pm_buf *buf, const void *bytes, size_t len)
+{
+    if (!reserve(buf, len))
+        return;
+    if (len)
+        memcpy(buf->data + buf->len, bytes, len);
+    buf->len += len;
+    buf->data[buf->len] = 0;
+}
+
+void pm_buf_add_str(struct pm_buf *buf, const char *zero_ended)
+{
+    pm_buf_add(buf, zero_ended, strlen(zero_ended));
+}
+
+void pm_buf_add_byte(struct pm_buf *buf, unsigned char byte)
+{
+    pm_buf_add(buf, &byte, 1);
+}
+
+void pm_buf_vprintf(struct pm_buf *buf, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int len = vsnprintf(NULL, 0, format, args);
+    if (len < 0)
+        buf->failed = true;
+    else if (reserve(buf, (size_t)len)) {
+        vsnprintf(buf->data + buf->len, (size_t)len + 1, format, again);
+        buf->len += (size_t)len;
+    }
+    va_end(again);
+}
+
+void pm_buf_printf(struct pm_buf *buf, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    pm_buf_vprintf(buf, format, args);
+    va_end(args);
+}
+
+void pm_buf_add_uleb(struct pm_buf *buf, uint64_t value)
+{
+    unsigned char bytes[10];
+    size_t n = 0;
+    while (value >= 0x80) {
+        bytes[n++] = (unsigned char)(value | 0x80);
+        value >>= 7;
+    }
+    bytes[n++] = (unsigned char)value;
+    pm_buf_add(buf, bytes, n);
+}
+
+void pm_buf_add_sleb(struct pm_buf *buf, int64_t value)
+{
+    pm_buf_add_uleb(buf, ((uint64_t)value << 1) ^ (value < 0 ? UINT64_MAX : 0));
+}
+
+void pm_buf_clear(struct pm_buf *buf)
+{
+    buf->len = 0;
+    buf->failed = false;
+    if (buf->data)
+        buf->data[0] = 0;
+}
+
+void pm_buf_release(struct pm_buf *buf)
+{
+    free(buf->data);
+    *buf = (struct pm_buf)PM_BUF_INIT(buf->max);
+}
+
+char *pm_buf_take(struct pm_buf *buf)
+{
+    if (buf->failed)
+        pm_buf_release(buf);
+    char *data = buf->data;
+    *buf = (struct pm_buf)PM_BUF_INIT(buf->max);
+    return data;
+}
+
+/* --- cursor --- */
+
+void pm_cursor_init(struct pm_cursor *cursor, const void *bytes, size_t len)
+{
+    static const unsigned char nothing[1];
+    cursor->start = cursor->p = len ? bytes : nothing;
+    cursor->end = cursor->start + len;
+    cursor->failed = false;
+}
+
+static bool cursor_fail(struct pm_cursor *cursor)
+{
+    cursor->failed = true;
+    cursor->p = cursor->end;
+    return false;
+}
+
+bool pm_cursor_uleb(struct pm_cursor *cursor, uint64_t *ret_value)
+{
+    uint64_t value = 0;
+    const unsigned char *p = cursor->p;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        if (p == cursor->end)
+            return cursor_fail(cursor);
+        unsigned char byte = *p++;
+        if (shift == 63 && byte > 1)
+            break;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80)) {
+            cursor->p = p;
+            *ret_value = value;
+            return true;
+        }
+    }
+    return cursor_fail(cursor);
+}
+
+bool pm_cursor_sleb(struct pm_cursor *cursor, int64_t *ret_value)
+{
+    uint64_t zigzag;
+    if (!pm_cursor_uleb(cursor, &zigzag))
+        return false;
+    *ret_value = (int64_t)((zigzag >> 1) ^ (zigzag & 1 ? UINT64_MAX : 0));
+    return true;
+}
+
+bool pm_cursor_bytes(struct pm_cursor *cursor, size_t len, struct pm_str *ret_bytes)
+{
+    if (cursor->failed || len > (size_t)(cursor->end - cursor->p))
+        return cursor_fail(cursor);
+    *ret_bytes = (struct pm_str){(const char *)cursor->p, len};
+    cursor->p += len;
+    return true;
+}
+
+/* --- text --- */
+
+bool pm_str_to_u64(struct pm_str text, uint64_t max, uint64_t *ret_value)
+{
+    uint64_t value = 0;
+    if (text.len == 0)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.p[i] < '0' || text.p[i] > '9')
+            return false;
+        uint64_t digit = (uint64_t)(text.p[i] - '0');
+        if (digit > max || value > (max - digit) / 10)
+            return false;
+        value = value * 10 + digit;
+    }
+    *ret_value = value;
+    return true;
+}
+
+size_t pm_utf8_length(const char *bytes, size_t len)
+{
+    const unsigned char *p = (const unsigned char *)bytes;
+    if (len == 0)
+        return 0;
+    if (p[0] < 0x80)
+        return 1;
+    size_t n = p[0] >= 0xc2 && p[0] <= 0xdf   ? 2
+               : (p[0] & 0xf0) == 0xe0        ? 3
+               : p[0] >= 0xf0 && p[0] <= 0xf4 ? 4
+                                              : 0;
+    if (n == 0 || n > len)
+        return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    /* Not shortest, surrogates, above U+10FFFF: Unicode 15, table 3-7. */
+    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+        (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+        return 0;
+    return n;
+}
+
+/* --- files --- */
+
+static enum pm_status too_large(struct pm_error *err, const char *path, size_t max_bytes)
+{
+    return pm_error_set(err, PM_ERR_LIMIT, "file '%s' is larger than %zu bytes", path, max_bytes);
+}
+
+static enum pm_status read_all(int fd, const char *path, size_t max_bytes, struct pm_error *err,
+                               struct pm_buf *buf)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return pm_error_system(err, errno, "cannot look at '%s'", path);
+    if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > max_bytes)
+        return too_large(err, path, max_bytes);
+    /* One byte more than the file holds, so that its end is seen without growing. */
+    size_t step = S_ISREG(st.st_mode) ? (size_t)st.st_size + 1 : 65536;
+    for (;;) {
+        if (!reserve(buf, step))
+            return pm_error_set(err, PM_ERR_MEMORY, "no memory for %zu bytes of '%s'",
+                                buf->len + step, path);
+        ssize_t n = read(fd, buf->data + buf->len, step);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return pm_error_system(err, errno, "cannot read '%s'", path);
+        buf->len += (size_t)n;
+        buf->data[buf->len] = 0;
+        if (n == 0)
+            return PM_OK;
+        if (buf->len > max_bytes)
+            return too_large(err, path, max_bytes);
+        step = buf->cap - buf->len > 65536 ? buf->cap - buf->len : 65536;
+    }
+}
+
+enum pm_status pm_file_read(const char *path, size_t max_bytes, struct pm_error *err,
+                            char **ret_data, size_t *ret_len)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return pm_error_system(err, errno, "cannot open '%s'", path);
+    struct pm_buf buf = PM_BUF_INIT(SIZE_MAX / 2);
+    enum pm_status status = read_all(fd, path, max_bytes, err, &buf);
+    close(fd);
+    if (status != PM_OK) {
+        pm_buf_release(&buf);
+        return status;
+    }
+    *ret_len = buf.len;
+    *ret_data = pm_buf_take(&buf);
+    return PM_OK;
+}
+
+static bool write_all(int fd, const char *p, size_t len)
+{
+    while (len) {
+        ssize_t n = write(fd, p, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return false;
+        p += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+/* Devices, pipes and the like cannot be replaced by renaming; they are written to. */
+static enum pm_status write_in_place(const char *path, const void *data, size_t len,
+                                     struct pm_error *err)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return pm_error_system(err, errno, "cannot open '%s' to write", path);
+    bool written = write_all(fd, data, len);
+    int errnum = errno;
+    if (close(fd) != 0 && written) {
+        written = false;
+        errnum = errno;
+    }
+    return written ? PM_OK : pm_error_system(err, errnum, "cannot write '%s'", path);
+}
+
+static enum pm_status write_temporary(const char *temporary, const char *path, const void *data,
+                                      size_t len, struct pm_error *err)
+{
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return pm_error_system(err, errno, "cannot create '%s'", temporary);
+    bool written = write_all(fd, data, len) && fsync(fd) == 0;
+    int errnum = errno;
+    if (close(fd) != 0 && written) {
+        written = false;
+        errnum = errno;
+    }
+    if (written && rename(temporary, path) == 0)
+        return PM_OK;
+    errnum = written ? errno : errnum;
+    unlink(temporary);
+    return pm_error_system(err, errnum, "cannot write '%s'", path);
+}
+
+enum pm_status pm_file_write(const char *path, const void *data, size_t len, struct pm_error *err)
+{
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return write_in_place(path, data, len, err);
+    /* A symbolic link stays one: what it leads to is replaced. */
+    char *target = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? realpath(path, NULL) : NULL;
+    if (target)
+        path = target;
+    static atomic_uint n_temporaries;
+    struct pm_buf temporary = PM_BUF_INIT(1 << 20);
+    pm_buf_printf(&temporary, "%s.%ld.%u.tmp", path, (long)getpid(),
+                  atomic_fetch_add(&n_temporaries, 1));
+    enum pm_status status = temporary.failed
+                                ? pm_error_set(err, PM_ERR_MEMORY, "no memory to write '%s'", path)
+                                : write_temporary(temporary.data, path, data, len, err);
+    pm_buf_release(&temporary);
+    free(target);
+    return status;
+}
