@@ -16,8 +16,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#define PM_MUST_CHECK __attribute__((warn_unused_result))
-#define PM_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#define PM_MUST_CHECK __attribute__((__warn_unused_result__))
+#define PM_PRINTF(f, a) __attribute__((__format__(__printf__, f, a)))
 
 enum pm_status {
     PM_OK = 0,
