@@ -1,0 +1,29 @@
+# A thin front for CMake. `make help` lists what there is.
+PREFIX ?= /usr/local
+
+help: ## show this
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile
+
+demo: ## install what is needed, build, measure the SQLite shell at work, show the report
+	@scripts/demo
+
+check: ## install what is needed, build, run all tests
+	@scripts/check
+
+build: ## build into build/release (packages: scripts/install-deps build)
+	cmake --preset release -DPERFMAP_TESTS=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+	cmake --build --preset release
+
+install: build ## install below PREFIX (/usr/local); DESTDIR is respected
+	cmake --install build/release
+
+bench: ## measure what PerfMap costs; prints one table (20 minutes)
+	@tests/bench/run
+
+format: ## bring all C files into the house's form
+	scripts/check-format --fix
+
+clean: ## remove build/
+	rm -rf build
+
+.PHONY: help demo check build install bench format clean
