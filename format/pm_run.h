@@ -68,7 +68,7 @@ struct pm_run_header {
 enum pm_run_chunk_kind {
     PM_RUN_CHUNK_OBJECT = 1,  /* struct pm_run_object */
     PM_RUN_CHUNK_THREAD = 2,  /* struct pm_run_thread, then nodes */
-    PM_RUN_CHUNK_NODES = 3,   /* more nodes of a thread */
+    PM_RUN_CHUNK_NODES = 3,   /* more nodes of a thread, from offset 64 */
     PM_RUN_CHUNK_COUNTS = 4,  /* struct pm_run_counts */
     PM_RUN_CHUNK_MESSAGE = 5, /* struct pm_run_message */
 };
@@ -120,11 +120,14 @@ struct pm_run_thread {
     uint64_t reserved[15];
 };
 #define PM_RUN_THREAD_NODES 256u
+#define PM_RUN_NODES_DATA 64u
 #define PM_RUN_NODES_NODES 128u
 
 /* A context: a node of the calling-context tree whose path from the root is the path of active sentences. A node is active at most
  * once at a time, for it stands for one path. The tree's first node (the thread's root) has noun 0xffffffff and parent 0.
- * Offsets 8..127 marked (rt) mean nothing to readers.
+ * Offsets 8..127 marked (rt) mean nothing to readers. A node with kind 0 that is not a root was claimed and not filled when the
+ * process died, or lost a race: it is skipped, nothing is below it. Several nodes of one parent may have the same noun (readers add
+ * them up): only when one is FOLDED.
  *
  *     offset size meaning
  *          0    4 noun: process-wide index (OBJECT chunk's first_noun + position), or PM_RUN_NOUN_*
