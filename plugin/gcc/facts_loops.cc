@@ -1,0 +1,201 @@
+/* Source loops: found in GIMPLE before it is lowered, where a loop is still a run of statements that ends in a jump back to its
+ * first label, or the body of an OpenMP loop. That label has the place of the for, while or do (C, C++); where it has none
+ * (Fortran) the jump has it. */
+
+#include "facts.h"
+
+static void linearise_parts(gimple *stmt, std::vector<struct pm_linear> *out)
+{
+    switch (gimple_code(stmt)) {
+    case GIMPLE_BIND:
+        pm_linearise(gimple_bind_body(as_a<gbind *>(stmt)), out);
+        break;
+    case GIMPLE_TRY:
+        pm_linearise(gimple_try_eval(stmt), out);
+        pm_linearise(gimple_try_cleanup(stmt), out);
+        break;
+    case GIMPLE_CATCH:
+        pm_linearise(gimple_catch_handler(as_a<gcatch *>(stmt)), out);
+        break;
+    case GIMPLE_EH_FILTER:
+        pm_linearise(gimple_eh_filter_failure(stmt), out);
+        break;
+    case GIMPLE_EH_ELSE:
+        pm_linearise(gimple_eh_else_n_body(as_a<geh_else *>(stmt)), out);
+        pm_linearise(gimple_eh_else_e_body(as_a<geh_else *>(stmt)), out);
+        break;
+    case GIMPLE_WITH_CLEANUP_EXPR:
+        pm_linearise(gimple_wce_cleanup(stmt), out);
+        break;
+    case GIMPLE_TRANSACTION:
+        pm_linearise(gimple_transaction_body(as_a<gtransaction *>(stmt)), out);
+        break;
+    case GIMPLE_OMP_FOR:
+        pm_linearise(gimple_omp_for_pre_body(stmt), out);
+        pm_linearise(gimple_omp_body(stmt), out);
+        break;
+    default:
+        if (is_gimple_omp(stmt) && gimple_has_substatements(stmt))
+            pm_linearise(gimple_omp_body(stmt), out);
+        break;
+    }
+}
+
+void pm_linearise(gimple_seq body, std::vector<struct pm_linear> *out)
+{
+    for (gimple_stmt_iterator gsi = gsi_start(body); !gsi_end_p(gsi); gsi_next(&gsi)) {
+        size_t index = out->size();
+        out->push_back({gsi_stmt(gsi), 0, -1});
+        linearise_parts(gsi_stmt(gsi), out);
+        (*out)[index].end = (unsigned)out->size();
+    }
+}
+
+/* The statements [first, end) are a loop. */
+struct run {
+    unsigned first, end;
+    struct pm_place place;
+};
+
+static void add_jump(const std::map<tree, unsigned> &labels, std::map<unsigned, struct run> *runs, tree label, unsigned at,
+                     location_t jump)
+{
+    auto found = labels.find(label);
+    if (found == labels.end()) /* defined later: not a way back */
+        return;
+    struct run *run = &(*runs)[found->second];
+    run->first = found->second;
+    run->end = at + 1;
+    if (run->place.line == 0 && !pm_place_of(DECL_SOURCE_LOCATION(label), &run->place))
+        pm_place_of(jump, &run->place);
+}
+
+/* Where the `for` of an OpenMP loop stands: its increment is written there. */
+static struct run omp_run(gimple *stmt, unsigned at, unsigned end)
+{
+    struct run run = {at, end, {NULL, NULL, 0, 0}};
+    tree increment = gimple_omp_for_incr(stmt, 0);
+    struct pm_place pragma = {NULL, NULL, 0, 0};
+    bool has_pragma = pm_place_of(gimple_location(stmt), &pragma);
+    if (increment == NULL_TREE || !EXPR_HAS_LOCATION(increment) || !pm_place_of(EXPR_LOCATION(increment), &run.place))
+        run.place = pragma;
+    if (has_pragma && run.place.file != pragma.file)
+        run.place = pragma;
+    return run;
+}
+
+static std::vector<struct run> find_runs(const std::vector<struct pm_linear> &code)
+{
+    std::map<tree, unsigned> labels; /* those seen so far */
+    std::map<unsigned, struct run> runs;
+    for (unsigned at = 0; at < code.size(); at++) {
+        gimple *stmt = code[at].stmt;
+        switch (gimple_code(stmt)) {
+        case GIMPLE_LABEL:
+            labels[gimple_label_label(as_a<glabel *>(stmt))] = at;
+            break;
+        case GIMPLE_GOTO:
+            add_jump(labels, &runs, gimple_goto_dest(stmt), at, gimple_location(stmt));
+            break;
+        case GIMPLE_COND:
+            add_jump(labels, &runs, gimple_cond_true_label(as_a<gcond *>(stmt)), at, gimple_location(stmt));
+            add_jump(labels, &runs, gimple_cond_false_label(as_a<gcond *>(stmt)), at, gimple_location(stmt));
+            break;
+        case GIMPLE_OMP_FOR:
+            runs[at] = omp_run(stmt, at, code[at].end);
+            break;
+        default:
+            break;
+        }
+    }
+    std::vector<struct run> found;
+    for (auto &entry : runs) {
+        if (entry.second.place.line != 0)
+            found.push_back(entry.second);
+    }
+    return found; /* by first statement */
+}
+
+static void widen(struct pm_source_loop *loop, location_t location)
+{
+    struct pm_place place;
+    if (!pm_place_of(location, &place) || place.file != loop->file)
+        return;
+    struct pm_point point = {place.line, place.column};
+    if (pm_point_less(point, loop->first))
+        loop->first = point;
+    if (pm_point_less(loop->last, point))
+        loop->last = point;
+}
+
+static bool has_own_place(gimple *stmt)
+{
+    return gimple_code(stmt) != GIMPLE_BIND && gimple_code(stmt) != GIMPLE_TRY && gimple_code(stmt) != GIMPLE_LABEL;
+}
+
+/* Makes loops of runs; a run within a run of the same place is one more level of the same loop. */
+static void add_loops(struct pm_source_function *function, const std::vector<struct run> &runs,
+                      std::vector<struct pm_linear> *code)
+{
+    struct open {
+        unsigned end;
+        int loop;
+    };
+    std::vector<struct open> open;
+    for (const struct run &run : runs) {
+        while (!open.empty() && open.back().end <= run.first)
+            open.pop_back();
+        int parent = open.empty() ? -1 : open.back().loop;
+        int index = pm_source_loop_add(function, &run.place, parent);
+        int nest = 1;
+        for (const struct open &around : open)
+            nest += around.loop == index;
+        struct pm_source_loop *loop = &function->loops[(size_t)index];
+        loop->nest = std::max(loop->nest, nest);
+        for (unsigned at = run.first; at < run.end; at++) {
+            (*code)[at].loop = index;
+            if (has_own_place((*code)[at].stmt))
+                widen(loop, gimple_location((*code)[at].stmt));
+        }
+        open.push_back({run.end, index});
+    }
+}
+
+/* A statement that lies in a loop's range of text but not in the loop ("i = 0" of a for) is noted with the loop. Where statements
+ * inside and outside share one place, the place counts as inside. */
+static void note_outside(struct pm_source_function *function, const std::vector<struct pm_linear> &code)
+{
+    std::map<std::pair<unsigned, unsigned>, int> inside; /* place -> innermost loop of any statement there */
+    for (const struct pm_linear &item : code) {
+        struct pm_place place;
+        if (!has_own_place(item.stmt) || !pm_place_of(gimple_location(item.stmt), &place))
+            continue;
+        auto entry = inside.insert({{place.line, place.column}, item.loop}).first;
+        if (item.loop > entry->second)
+            entry->second = item.loop;
+    }
+    for (const auto &entry : inside) {
+        struct pm_point point = {entry.first.first, entry.first.second};
+        for (size_t i = 0; i < function->loops.size(); i++) {
+            struct pm_source_loop *loop = &function->loops[i];
+            if (pm_point_less(point, loop->first) || pm_point_less(loop->last, point))
+                continue;
+            int around = entry.second;
+            while (around >= 0 && around != (int)i)
+                around = function->loops[(size_t)around].parent;
+            if (around < 0)
+                loop->outside.push_back(point);
+        }
+    }
+}
+
+void pm_scan_loops(tree function_decl, std::vector<struct pm_linear> *code)
+{
+    struct pm_source_function *function = pm_source_function_of(function_decl);
+    std::vector<struct run> runs = find_runs(*code);
+    if (!runs.empty()) {
+        add_loops(function, runs, code);
+        note_outside(function, *code);
+    }
+    pm_source_function_done(function, function_decl);
+}

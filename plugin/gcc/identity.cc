@@ -1,0 +1,593 @@
+/* Which construct is this? See identity.h for how loops are known again after the optimisers. */
+
+#include "identity.h"
+
+/* --- places --- */
+
+/* Absolute form of a file's name, after -ffile-prefix-map; one string for each name that GCC lends. */
+static const char *absolute_path(const char *shown)
+{
+    static std::map<std::string, const char *> known;
+    auto found = known.find(shown);
+    if (found != known.end())
+        return found->second;
+    std::string path;
+    if (shown[0] != '/') {
+        path = get_src_pwd();
+        path += '/';
+    }
+    const char *rest = shown;
+    while (rest[0] == '.' && rest[1] == '/')
+        rest += 2;
+    path += rest;
+    const char *mapped = remap_debug_filename(path.c_str());
+    return known[shown] = xstrdup(mapped);
+}
+
+bool pm_place_of(location_t location, struct pm_place *ret_place)
+{
+    location = LOCATION_LOCUS(location);
+    if (location <= BUILTINS_LOCATION)
+        return false;
+    expanded_location expanded = expand_location(location);
+    if (expanded.file == NULL || expanded.line <= 0 || expanded.file[0] == '<')
+        return false;
+    static const char *last_shown, *last_file;
+    if (expanded.file != last_shown) {
+        last_file = absolute_path(expanded.file);
+        last_shown = expanded.file;
+    }
+    ret_place->shown = expanded.file;
+    ret_place->file = last_file;
+    ret_place->line = (unsigned)expanded.line;
+    ret_place->column = expanded.column > 0 ? (unsigned)expanded.column : 0;
+    return true;
+}
+
+/* --- functions --- */
+
+const char *pm_linkage_name(tree decl)
+{
+    const char *name = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(decl));
+    return name[0] == '*' ? name + 1 : name;
+}
+
+static std::map<unsigned, struct pm_source_function *> by_uid;
+static std::map<std::string, tree> scanned_by_name; /* only declarations that the symbol table holds too */
+
+/* "sweep" of "sweep._omp_fn.0"; empty when it is no such body. The numbers that LTO appends are cut as well. */
+static std::string outlined_parent(const char *linkage)
+{
+    const char *mark = strstr(linkage, "._omp_fn.");
+    if (mark == NULL)
+        mark = strstr(linkage, "._omp_cpyfn.");
+    return mark == NULL ? std::string() : std::string(linkage, (size_t)(mark - linkage));
+}
+
+static tree abstract_origin(tree decl)
+{
+    for (int i = 0; i < 16; i++) {
+        tree origin = DECL_ABSTRACT_ORIGIN(decl);
+        if (origin == NULL_TREE || origin == decl || TREE_CODE(origin) != FUNCTION_DECL)
+            break;
+        decl = origin;
+    }
+    return decl;
+}
+
+tree pm_origin_function(tree function_decl)
+{
+    tree decl = abstract_origin(function_decl);
+    std::string parent = outlined_parent(pm_linkage_name(decl));
+    if (parent.empty())
+        return decl;
+    auto found = scanned_by_name.find(parent);
+    if (found != scanned_by_name.end())
+        return abstract_origin(found->second);
+    symtab_node *node = symtab_node::get_for_asmname(get_identifier(parent.c_str()));
+    if (node != NULL && TREE_CODE(node->decl) == FUNCTION_DECL)
+        return abstract_origin(node->decl);
+    return decl;
+}
+
+/* The name as the early compiler process knew it: without what LTO's partitioning appended. */
+static std::string source_linkage(tree decl)
+{
+    std::string name = pm_linkage_name(decl);
+    size_t mark = name.find(".lto_priv.");
+    return mark == std::string::npos ? name : name.substr(0, mark);
+}
+
+static pm_id function_id(const char *linkage, const char *local_path)
+{
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "func");
+    pm_id_hash_string(&hash, linkage);
+    if (local_path != NULL)
+        pm_id_hash_string(&hash, local_path);
+    return pm_id_hash_done(&hash);
+}
+
+static struct pm_source_function *function_from_declaration(tree decl)
+{
+    struct pm_source_function *function = new pm_source_function();
+    function->local = !TREE_PUBLIC(decl);
+    function->linkage = xstrdup(source_linkage(decl).c_str());
+    if (!pm_place_of(DECL_SOURCE_LOCATION(decl), &function->place)) {
+        function->place.shown = main_input_filename != NULL ? main_input_filename : "";
+        function->place.file = absolute_path(function->place.shown);
+    }
+    function->id = function_id(function->linkage, function->local ? function->place.file : NULL);
+    return function;
+}
+
+static pm_id loop_id(pm_id function, const char *file, struct pm_point place)
+{
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "loop");
+    pm_id_hash_id(&hash, function);
+    pm_id_hash_string(&hash, file);
+    pm_id_hash_number(&hash, place.line);
+    pm_id_hash_number(&hash, place.column);
+    return pm_id_hash_done(&hash);
+}
+
+/* --- the table that travels to lto1 ---
+ *
+ * Text, fields split by '\n' (a '\n' in a file's name is written as '\1'):
+ *     local linkage file shown line column, then per loop:
+ *     file shown  "line column first.line first.column last.line last.column parent nest shares n (line column)*"
+ */
+static const char attribute_name[] = "perfmap";
+
+static void add_name(std::string *text, const char *name)
+{
+    for (; *name != 0; name++)
+        *text += *name == '\n' ? '\1' : *name;
+    *text += '\n';
+}
+
+static void add_number(std::string *text, int number, char end)
+{
+    char digits[16];
+    snprintf(digits, sizeof digits, "%d%c", number, end);
+    *text += digits;
+}
+
+static void add_point(std::string *text, struct pm_point point)
+{
+    add_number(text, (int)point.line, ' ');
+    add_number(text, (int)point.column, ' ');
+}
+
+static std::string function_to_text(const struct pm_source_function *function)
+{
+    std::string text = function->local ? "1\n" : "0\n";
+    add_name(&text, function->linkage);
+    add_name(&text, function->place.file);
+    add_name(&text, function->place.shown);
+    add_point(&text, {function->place.line, function->place.column});
+    text += '\n';
+    for (const struct pm_source_loop &loop : function->loops) {
+        add_name(&text, loop.file == function->place.file ? "" : loop.file);
+        add_name(&text, loop.file == function->place.file ? "" : loop.shown);
+        add_point(&text, loop.place);
+        add_point(&text, loop.first);
+        add_point(&text, loop.last);
+        add_number(&text, loop.parent, ' ');
+        add_number(&text, loop.nest, ' ');
+        add_number(&text, loop.shares_line, ' ');
+        add_number(&text, (int)loop.outside.size(), ' ');
+        for (struct pm_point point : loop.outside)
+            add_point(&text, point);
+        text += '\n';
+    }
+    return text;
+}
+
+static const char *take_name(const char **cursor)
+{
+    const char *end = strchr(*cursor, '\n');
+    std::string name(*cursor, end != NULL ? (size_t)(end - *cursor) : strlen(*cursor));
+    *cursor = end != NULL ? end + 1 : *cursor + strlen(*cursor);
+    std::replace(name.begin(), name.end(), '\1', '\n');
+    static std::set<std::string> names; /* GCC's file names are compared by pointer in places: one copy each */
+    return names.insert(name).first->c_str();
+}
+
+static int take_number(const char **cursor)
+{
+    char *end;
+    long number = strtol(*cursor, &end, 10);
+    *cursor = *end == ' ' || *end == '\n' ? end + 1 : end;
+    return (int)number;
+}
+
+static struct pm_point take_point(const char **cursor)
+{
+    struct pm_point point;
+    point.line = (unsigned)take_number(cursor);
+    point.column = (unsigned)take_number(cursor);
+    return point;
+}
+
+static struct pm_source_function *function_from_text(const char *text)
+{
+    struct pm_source_function *function = new pm_source_function();
+    const char *p = text;
+    function->local = *take_name(&p) == '1';
+    function->linkage = take_name(&p);
+    function->place.file = take_name(&p);
+    function->place.shown = take_name(&p);
+    struct pm_point point = take_point(&p);
+    take_name(&p);
+    function->place.line = point.line;
+    function->place.column = point.column;
+    function->scanned = true;
+    function->id = function_id(function->linkage, function->local ? function->place.file : NULL);
+    while (*p != 0) {
+        struct pm_source_loop loop = {};
+        const char *file = take_name(&p), *shown = take_name(&p);
+        loop.file = *file != 0 ? file : function->place.file;
+        loop.shown = *file != 0 ? shown : function->place.shown;
+        loop.place = take_point(&p);
+        loop.first = take_point(&p);
+        loop.last = take_point(&p);
+        loop.parent = take_number(&p);
+        loop.nest = take_number(&p);
+        loop.shares_line = take_number(&p) != 0;
+        for (int n = take_number(&p); n > 0; n--)
+            loop.outside.push_back(take_point(&p));
+        take_name(&p);
+        loop.id = loop_id(function->id, loop.file, loop.place);
+        function->loops.push_back(loop);
+    }
+    return function;
+}
+
+static struct pm_source_function *function_from_attribute(tree decl)
+{
+    tree attribute = lookup_attribute(attribute_name, DECL_ATTRIBUTES(decl));
+    if (attribute == NULL_TREE || TREE_VALUE(attribute) == NULL_TREE)
+        return NULL;
+    return function_from_text(TREE_STRING_POINTER(TREE_VALUE(TREE_VALUE(attribute))));
+}
+
+static void set_attribute(tree decl, const std::string &text)
+{
+    if (lookup_attribute(attribute_name, DECL_ATTRIBUTES(decl)) != NULL_TREE)
+        DECL_ATTRIBUTES(decl) = remove_attribute(attribute_name, DECL_ATTRIBUTES(decl));
+    tree value = build_string((int)text.size() + 1, text.c_str());
+    DECL_ATTRIBUTES(decl) = tree_cons(get_identifier(attribute_name), build_tree_list(NULL_TREE, value),
+                                      DECL_ATTRIBUTES(decl));
+}
+
+struct pm_source_function *pm_source_function_of(tree function_decl)
+{
+    auto found = by_uid.find(DECL_UID(function_decl));
+    if (found != by_uid.end())
+        return found->second;
+    tree origin = pm_origin_function(function_decl);
+    struct pm_source_function *function = NULL;
+    found = by_uid.find(DECL_UID(origin));
+    if (found != by_uid.end())
+        function = found->second;
+    if (function == NULL && in_lto_p)
+        function = function_from_attribute(function_decl);
+    if (function == NULL && in_lto_p)
+        function = function_from_attribute(origin);
+    if (function == NULL)
+        function = function_from_declaration(origin);
+    by_uid[DECL_UID(function_decl)] = function;
+    by_uid[DECL_UID(origin)] = function;
+    return function;
+}
+
+pm_id pm_function_id(tree function_decl)
+{
+    return pm_source_function_of(function_decl)->id;
+}
+
+pm_id pm_symbol_id(tree function_decl)
+{
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "symbol");
+    pm_id_hash_string(&hash, pm_linkage_name(function_decl));
+    if (!TREE_PUBLIC(function_decl))
+        pm_id_hash_string(&hash, pm_source_function_of(function_decl)->place.file);
+    return pm_id_hash_done(&hash);
+}
+
+/* --- loops of the source --- */
+
+int pm_source_loop_add(struct pm_source_function *function, const struct pm_place *place, int parent)
+{
+    struct pm_point point = {place->line, place->column};
+    bool shares_line = false;
+    for (size_t i = 0; i < function->loops.size(); i++) {
+        struct pm_source_loop *loop = &function->loops[i];
+        if (loop->place.line != point.line || strcmp(loop->file, place->file) != 0)
+            continue;
+        if (loop->place.column == point.column)
+            return (int)i;
+        loop->shares_line = shares_line = true;
+    }
+    struct pm_source_loop loop = {};
+    loop.file = place->file;
+    loop.shown = place->shown;
+    loop.place = loop.first = loop.last = point;
+    loop.parent = parent;
+    loop.nest = 1;
+    loop.shares_line = shares_line;
+    loop.id = loop_id(function->id, place->file, point);
+    function->loops.push_back(loop);
+    return (int)function->loops.size() - 1;
+}
+
+void pm_source_function_done(struct pm_source_function *function, tree function_decl)
+{
+    function->scanned = true;
+    function->uid = DECL_UID(function_decl);
+    scanned_by_name[pm_linkage_name(function_decl)] = function_decl;
+    if (!flag_generate_lto || in_lto_p)
+        return;
+    std::string text = function_to_text(function);
+    set_attribute(function_decl, text);
+    tree origin = abstract_origin(function_decl);
+    if (origin != function_decl)
+        set_attribute(origin, text);
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    if (a == b || strcmp(a, b) == 0)
+        return true;
+    /* lto1 may run in another folder than the compiler did, and GCC 12 spells the names anew. */
+    return in_lto_p && strcmp(lbasename(a), lbasename(b)) == 0;
+}
+
+static bool loop_holds(const struct pm_source_loop *loop, const char *file, struct pm_point point)
+{
+    if (pm_point_less(point, loop->first) || pm_point_less(loop->last, point) || !same_file(file, loop->file))
+        return false;
+    for (struct pm_point outside : loop->outside) {
+        if (pm_point_same(outside, point))
+            return false;
+    }
+    return true;
+}
+
+/* Is the range of a inside that of b? Equal ranges: the later one is the inner one. */
+static bool loop_within(const struct pm_source_function *function, int a, int b)
+{
+    for (int i = a; i >= 0; i = function->loops[(size_t)i].parent) {
+        if (i == b)
+            return true;
+    }
+    return false;
+}
+
+int pm_source_loop_at(const struct pm_source_function *function, const char *file, struct pm_point point)
+{
+    int innermost = -1;
+    for (size_t i = 0; i < function->loops.size(); i++) {
+        if (loop_holds(&function->loops[i], file, point) &&
+            (innermost < 0 || loop_within(function, (int)i, innermost)))
+            innermost = (int)i;
+    }
+    return innermost;
+}
+
+const char *pm_loop_name(const struct pm_source_loop *loop)
+{
+    std::string name = loop->shown;
+    name += ':' + std::to_string(loop->place.line);
+    if (loop->shares_line)
+        name += ':' + std::to_string(loop->place.column);
+    return xstrdup(name.c_str());
+}
+
+/* --- natural loops --- */
+
+/* A source loop in one inlined copy of its function (scope: the copy's BLOCK, NULL the function itself). index -1: in no loop of any function. */
+struct position {
+    tree scope, decl;
+    struct pm_source_function *function;
+    int index;
+};
+
+static bool same_position(const struct position &a, const struct position &b)
+{
+    return a.index == b.index && a.scope == b.scope && (a.index < 0 || a.function == b.function);
+}
+
+static tree inlined_scope_of(tree block)
+{
+    while (block != NULL_TREE && TREE_CODE(block) == BLOCK && !inlined_function_outer_scope_p(block))
+        block = BLOCK_SUPERCONTEXT(block);
+    return block != NULL_TREE && TREE_CODE(block) == BLOCK ? block : NULL_TREE;
+}
+
+/* The innermost source loop around a place that lies in a copy, or else around the call that was inlined, and so on outwards. */
+static struct position position_at(location_t locus, tree block)
+{
+    for (;;) {
+        tree scope = inlined_scope_of(block);
+        tree decl = scope != NULL_TREE ? block_ultimate_origin(scope) : current_function_decl;
+        struct position position = {scope, decl, NULL, -1};
+        struct pm_place place;
+        if (decl != NULL_TREE && TREE_CODE(decl) == FUNCTION_DECL && pm_place_of(locus, &place)) {
+            position.function = pm_source_function_of(decl);
+            position.index = pm_source_loop_at(position.function, place.file, {place.line, place.column});
+        }
+        if (position.index >= 0 || scope == NULL_TREE)
+            return position;
+        locus = BLOCK_SOURCE_LOCATION(scope);
+        block = BLOCK_SUPERCONTEXT(scope);
+    }
+}
+
+/* The loop around a position's loop: in the same copy, or around the call that was inlined. */
+static struct position position_up(struct position position)
+{
+    position.index = position.function->loops[(size_t)position.index].parent;
+    if (position.index >= 0 || position.scope == NULL_TREE)
+        return position;
+    return position_at(BLOCK_SOURCE_LOCATION(position.scope), BLOCK_SUPERCONTEXT(position.scope));
+}
+
+/* Cuts the path (innermost first) down to what also lies on the way outwards from a position. */
+static void path_common(std::vector<struct position> *path, struct position position)
+{
+    for (; position.index >= 0; position = position_up(position)) {
+        for (size_t i = 0; i < path->size(); i++) {
+            if (same_position((*path)[i], position)) {
+                path->erase(path->begin(), path->begin() + (ptrdiff_t)i);
+                return;
+            }
+        }
+    }
+    path->clear();
+}
+
+struct votes {
+    std::vector<struct position> path; /* loops that hold all statements counted so far, innermost first */
+    unsigned n_inside, n_outside;
+    location_t last;
+    bool last_inside;
+    struct pm_place lowest; /* of all statements, should there be no table */
+    tree lowest_decl;
+};
+
+static void vote(struct votes *votes, location_t location)
+{
+    if (LOCATION_LOCUS(location) <= BUILTINS_LOCATION)
+        return;
+    if (location == votes->last) {
+        votes->last_inside ? votes->n_inside++ : votes->n_outside++;
+        return;
+    }
+    struct position position = position_at(location, LOCATION_BLOCK(location));
+    votes->last = location;
+    votes->last_inside = position.index >= 0;
+    if (position.index < 0) {
+        votes->n_outside++;
+    } else if (votes->n_inside++ == 0) {
+        for (struct position p = position; p.index >= 0; p = position_up(p))
+            votes->path.push_back(p);
+    } else {
+        path_common(&votes->path, position);
+    }
+}
+
+static void vote_lowest(struct votes *votes, location_t location)
+{
+    struct pm_place place;
+    tree scope = inlined_scope_of(LOCATION_BLOCK(location));
+    if (scope == NULL_TREE && pm_place_of(location, &place) &&
+        (votes->lowest.line == 0 || pm_point_less({place.line, place.column}, {votes->lowest.line, votes->lowest.column})))
+        votes->lowest = place;
+}
+
+/* The statements of a loop that lie in none of its inner loops. */
+static void vote_all(class loop *loop, struct votes *votes)
+{
+    basic_block *body = get_loop_body(loop);
+    for (unsigned i = 0; i < loop->num_nodes; i++) {
+        if (body[i]->loop_father != loop)
+            continue;
+        for (gimple_stmt_iterator gsi = gsi_start_bb(body[i]); !gsi_end_p(gsi); gsi_next(&gsi)) {
+            gimple *stmt = gsi_stmt(gsi);
+            if (is_gimple_debug(stmt) || gimple_code(stmt) == GIMPLE_LABEL)
+                continue;
+            vote(votes, gimple_location(stmt));
+            vote_lowest(votes, gimple_location(stmt));
+        }
+        edge e;
+        edge_iterator ei;
+        FOR_EACH_EDGE(e, ei, body[i]->succs)
+        {
+            if (e->dest == loop->header)
+                vote(votes, e->goto_locus);
+        }
+    }
+    free(body);
+}
+
+/* How many natural loops, one in the other and this one included, have this position? */
+static int nest_of(class loop *loop, const struct position &position);
+
+static bool natural_position(class loop *loop, struct position *ret_position)
+{
+    struct votes votes = {};
+    vote_all(loop, &votes);
+    if (votes.n_inside == 0 || votes.path.empty()) {
+        /* Nothing of its own is left: it is the loop around an inner one. */
+        for (class loop *inner = loop->inner; inner != NULL && votes.n_outside == 0; inner = inner->next) {
+            struct position position;
+            if (!natural_position(inner, &position))
+                continue;
+            *ret_position = position_up(position);
+            return ret_position->index >= 0;
+        }
+        return false;
+    }
+    if (votes.n_outside > votes.n_inside) /* such as the loop that a tail call was made into */
+        return false;
+    *ret_position = votes.path[0];
+    int nest = ret_position->function->loops[(size_t)ret_position->index].nest;
+    if (nest_of(loop, *ret_position) > nest)
+        *ret_position = position_up(*ret_position);
+    return ret_position->index >= 0;
+}
+
+static int nest_of(class loop *loop, const struct position &position)
+{
+    int deepest = 0;
+    for (class loop *inner = loop->inner; inner != NULL; inner = inner->next) {
+        struct position of_inner;
+        if (natural_position(inner, &of_inner) && same_position(of_inner, position))
+            deepest = std::max(deepest, nest_of(inner, position));
+    }
+    return deepest + 1;
+}
+
+/* Without a table (the file was compiled without the plugin and is linked with it): the first statement stands for the loop. */
+static bool identity_without_table(class loop *loop, struct pm_loop_identity *ret_identity)
+{
+    struct pm_source_function *function = pm_source_function_of(current_function_decl);
+    if (function->scanned)
+        return false;
+    struct votes votes = {};
+    vote_all(loop, &votes);
+    if (votes.lowest.line == 0)
+        return false;
+    ret_identity->function = pm_origin_function(current_function_decl);
+    ret_identity->place = votes.lowest;
+    ret_identity->id = loop_id(function->id, votes.lowest.file, {votes.lowest.line, votes.lowest.column});
+    return true;
+}
+
+bool pm_loop_identity_of(class loop *loop, struct pm_loop_identity *ret_identity)
+{
+    struct position position;
+    if (!natural_position(loop, &position))
+        return identity_without_table(loop, ret_identity);
+    const struct pm_source_loop *source = &position.function->loops[(size_t)position.index];
+    ret_identity->function = pm_origin_function(position.decl);
+    ret_identity->place.file = source->file;
+    ret_identity->place.shown = source->shown;
+    ret_identity->place.line = source->place.line;
+    ret_identity->place.column = source->place.column;
+    ret_identity->id = source->id;
+    return true;
+}
+
+pm_id pm_loopcode_id(pm_id symbol, pm_id loop)
+{
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "loopcode");
+    pm_id_hash_id(&hash, symbol);
+    pm_id_hash_id(&hash, loop);
+    return pm_id_hash_done(&hash);
+}
