@@ -56,6 +56,8 @@
 #include "emit-rtl.h"
 #include "except.h"
 #include "file-prefix-map.h"
+#include "regs.h"
+#include "function-abi.h"
 #include "function.h"
 #include "gimple-iterator.h"
 #include "gimple-pretty-print.h"
@@ -67,7 +69,6 @@
 #include "opts.h"
 #include "output.h"
 #include "print-tree.h"
-#include "regs.h"
 #include "rtl-iter.h"
 #include "toplev.h"
 #include "tree-cfg.h"
@@ -83,12 +84,21 @@
 #include "varasm.h"
 #pragma GCC diagnostic pop
 
-/* Is this host's target x86-64, where sleds exist? (All PerfMap back ends are native plugins: host and target are one.) */
-#if defined(__x86_64__)
-#define PM_GCC_X86_64 1
+/* Can the code that is being generated hold sleds? 64-bit x86 only. (TARGET_X32 is i386.h's alone; TARGET_64BIT is not.) */
+#ifdef TARGET_X32
+#define PM_GCC_X86 1
+#define PM_GCC_TARGET_HAS_SLEDS (TARGET_64BIT && !TARGET_X32)
 #else
-#define PM_GCC_X86_64 0
+#define PM_GCC_X86 0
+#define PM_GCC_TARGET_HAS_SLEDS false
 #endif
+
+/* libiberty's, in every compiler; its header is not among the plugin headers. The result is to be freed; NULL: not a mangled name. */
+extern "C" __attribute__((weak)) char *cplus_demangle_v3(const char *mangled, int options);
+static inline char *pm_gcc_demangle(const char *mangled)
+{
+    return cplus_demangle_v3 ? cplus_demangle_v3(mangled, 0) : NULL;
+}
 
 /* Loops by number; the tree's root is no loop. The list iterators changed in 12, the numbers did not. */
 #define PM_FOR_EACH_LOOP(fun, loop) \

@@ -1,0 +1,75 @@
+/* The GCC back end's entrance: options, selection, registration of the parts. Loaded by perfmap.so (../perfmap.c), never named by users. */
+#include "backend.h"
+
+extern "C" {
+__attribute__((visibility("default"))) int plugin_is_GPL_compatible;
+__attribute__((visibility("default"))) int plugin_init(struct plugin_name_args *info,
+                                                       struct plugin_gcc_version *version);
+}
+
+struct pm_options pm_options;
+
+static const char *const not_instrumented[] = {"no_instrument_function", "naked"};
+
+/* The name as users write it, the same in every compiler process: lto1 has no front end to ask, so where there is a mangled name it is
+ * demangled (without parameters). To be freed. */
+static char *declared_name(tree function_decl, const char *linkage)
+{
+    char *name = linkage ? pm_gcc_demangle(linkage) : NULL;
+    if (name == NULL)
+        name = xstrdup(DECL_NAME(function_decl) ? IDENTIFIER_POINTER(DECL_NAME(function_decl)) : "");
+    return name;
+}
+
+static bool selection_matches(tree origin)
+{
+    struct pm_place place = {};
+    pm_place_of(DECL_SOURCE_LOCATION(origin), &place);
+    const char *linkage = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(origin));
+    char *name = declared_name(origin, linkage);
+    bool is_match = pm_select_match(pm_options.select, place.shown ? place.shown : "", name, linkage);
+    free(name);
+    return is_match;
+}
+
+bool pm_function_selected(tree function_decl)
+{
+    for (const char *attribute : not_instrumented)
+        if (lookup_attribute(attribute, DECL_ATTRIBUTES(function_decl)))
+            return false;
+    struct cgraph_node *node = cgraph_node::get(function_decl);
+    if (node && node->thunk)
+        return false;
+    tree origin = pm_origin_function(function_decl);
+    if (in_system_header_at(DECL_SOURCE_LOCATION(origin)))
+        return false;
+    return selection_matches(origin);
+}
+
+/* The first wrong option ends the compilation. */
+static void read_options(const struct plugin_name_args *info)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    enum pm_status status = pm_options_init(&pm_options, &err);
+    for (int i = 0; status == PM_OK && i < info->argc; i++)
+        status = pm_options_set(&pm_options, info->argv[i].key, info->argv[i].value, &err);
+    if (status != PM_OK)
+        fatal_error(UNKNOWN_LOCATION, "perfmap: %s", pm_error_text(&err));
+}
+
+int plugin_init(struct plugin_name_args *info, struct plugin_gcc_version *version)
+{
+    static struct plugin_info help = {
+        PERFMAP_VERSION, "PerfMap: sleds and source facts; see perfmap-cc(1) for the options"};
+    if (!plugin_default_version_check(version, &gcc_version))
+        fatal_error(UNKNOWN_LOCATION,
+                    "perfmap: the back end for GCC %s was loaded by GCC %s; build PerfMap with the "
+                    "plugin headers of this compiler (gcc-%d-plugin-dev)",
+                    gcc_version.basever, version->basever, GCCPLUGIN_VERSION_MAJOR);
+    read_options(info);
+    register_callback(info->base_name, PLUGIN_INFO, NULL, &help);
+    pm_facts_register(info->base_name);
+    pm_sleds_register(info->base_name);
+    pm_late_register(info->base_name);
+    return 0;
+}

@@ -1,0 +1,29 @@
+/* What the three sleds_*.cc share. Not for others: backend.h is what the back end's parts say to each other. */
+#ifndef PM_GCC_SLEDS_H
+#define PM_GCC_SLEDS_H
+
+#include "backend.h"
+
+/* Sled code or portable hooks: for the function being compiled. Sleds are for 64-bit x86. */
+bool pm_sleds_possible(void);
+
+/* Loops of the function that get marks, outermost first. The loop optimizer must be initialised. */
+struct pm_marked_loop {
+    class loop *loop;
+    struct pm_loop_identity identity;
+    pm_id id;       /* "loopcode" */
+    unsigned depth; /* nesting depth in the symbol, 1 = outermost, at most PM_SLED_DEPTH_MASK */
+};
+void pm_sleds_choose_loops(function *fun, std::vector<struct pm_marked_loop> *ret_loops);
+
+/* Counted for the verbose line. */
+struct pm_sleds_stats {
+    unsigned n_functions, n_function_sleds, n_loops, n_loop_sleds, n_hook_calls;
+};
+extern struct pm_sleds_stats pm_sleds_stats;
+
+void pm_sleds_function_register(const char *plugin_name);
+void pm_sleds_loop_register(const char *plugin_name);
+void pm_sleds_portable_register(const char *plugin_name);
+
+#endif

@@ -1,0 +1,164 @@
+/* Function sleds: at entry, at each return, at each tail call.
+ *
+ * An RTL pass right after prologue and epilogue exist, because only there the stack pointer is CFA - 8 at the entry and at every exit: it
+ * names the frame, no red zone is in use, tail calls are already tail calls, and it is known which registers are dead. Earlier
+ * places (tried: after "ssa", after "einline", TRY_FINALLY in GENERIC) slowed C++ by a third to a half and lost the tail calls.
+ *
+ * -fipa-ra: a caller may keep a value in a caller-saved register over a call of a function that is known not to change it. The registers
+ * that the runtime may use are therefore clobbered by the sled's asm; this pass runs before the summary of changed registers is
+ * made (in "final"), so callers learn of it. A register is never called free unless it was clobbered.
+ */
+#include "sleds.h"
+
+extern "C" {
+#include "../emit/sled_text.h"
+}
+
+#if PM_GCC_X86
+
+/* At which points, in which order, registers are offered to the runtime: rdtsc needs rax and rdx, the rest by size of encoding. Hardware
+ * numbers, and GCC's. */
+static const struct {
+    unsigned hardware, gcc;
+} free_candidates[] = {
+    {0, AX_REG}, {2, DX_REG}, {1, CX_REG}, {11, R11_REG}, {10, R10_REG},
+    {9, R9_REG}, {8, R8_REG}, {6, SI_REG}, {7, DI_REG},
+};
+enum { MAX_FREE = 4 };
+
+/* Functions that promise their callers more than the ABI: what they may clobber is settled before the prologue is made. */
+static bool keeps_all_registers(tree function_decl)
+{
+    tree attributes = TYPE_ATTRIBUTES(TREE_TYPE(function_decl));
+    return lookup_attribute("no_caller_saved_registers", attributes) ||
+           lookup_attribute("interrupt", attributes);
+}
+
+/* The first few general registers that are dead in `live` and that the ABI lets this function change, as a set of GCC's
+ * numbers. ret_must_save: hardware bits of all others. */
+static HARD_REG_SET free_registers(bitmap live, unsigned *ret_must_save)
+{
+    HARD_REG_SET free_set;
+    CLEAR_HARD_REG_SET(free_set);
+    *ret_must_save = 0xffff;
+    if (keeps_all_registers(current_function_decl))
+        return free_set;
+    int n_free = 0;
+    for (const auto &candidate : free_candidates) {
+        if (n_free == MAX_FREE)
+            break;
+        if (REGNO_REG_SET_P(live, candidate.gcc) || fixed_regs[candidate.gcc] ||
+            global_regs[candidate.gcc] ||
+            !TEST_HARD_REG_BIT(crtl->abi->full_reg_clobbers(), candidate.gcc))
+            continue;
+        SET_HARD_REG_BIT(free_set, candidate.gcc);
+        *ret_must_save &= ~(1u << candidate.hardware);
+        n_free++;
+    }
+    return free_set;
+}
+
+/* One volatile asm that emits the text, with the flags and the free registers clobbered. */
+static rtx asm_pattern(const char *text, const HARD_REG_SET &free_set)
+{
+    rtx body =
+        gen_rtx_ASM_OPERANDS(VOIDmode, ggc_strdup(text), "", 0, rtvec_alloc(0), rtvec_alloc(0),
+                             rtvec_alloc(0), UNKNOWN_LOCATION);
+    MEM_VOLATILE_P(body) = 1;
+    std::vector<rtx> parts = {
+        body, gen_rtx_CLOBBER(VOIDmode, gen_rtx_REG(CCmode, FLAGS_REG))};
+    for (const auto &candidate : free_candidates)
+        if (TEST_HARD_REG_BIT(free_set, candidate.gcc))
+            parts.push_back(gen_rtx_CLOBBER(VOIDmode, gen_rtx_REG(DImode, candidate.gcc)));
+    return gen_rtx_PARALLEL(VOIDmode, gen_rtvec_v((int)parts.size(), parts.data()));
+}
+
+/* A sled at a point where the registers in `live` are live. */
+static rtx sled_pattern(bitmap live, unsigned kind, unsigned flags, pm_id id)
+{
+    unsigned must_save;
+    HARD_REG_SET free_set = free_registers(live, &must_save);
+    struct pm_buf text = PM_BUF_INIT(PM_SLED_TEXT_MAX);
+    pm_sled_text(&text, "%=", kind, flags, must_save, id);
+    if (text.failed)
+        fatal_error(UNKNOWN_LOCATION, "perfmap: no memory for a sled");
+    rtx pattern = asm_pattern(text.data, free_set);
+    pm_buf_release(&text);
+    return pattern;
+}
+
+/* On the edge and not before the first insn: the first block may be the header of a loop. */
+static void put_entry_sled(function *fun, pm_id id)
+{
+    edge entry = single_succ_edge(ENTRY_BLOCK_PTR_FOR_FN(fun));
+    rtx pattern = sled_pattern(DF_LR_IN(entry->dest), PM_SLED_ENTRY, PM_SLED_SP_AT_CFA, id);
+    start_sequence();
+    emit_insn(pattern);
+    rtx_insn *sequence = get_insns();
+    end_sequence();
+    insert_insn_on_edge(sequence, entry);
+}
+
+/* The kind of exit that a block ends with, 0: it is none. */
+static unsigned exit_kind(basic_block bb)
+{
+    rtx_insn *last = BB_END(bb);
+    if (JUMP_P(last) && returnjump_p(last))
+        return PM_SLED_RETURN;
+    if (CALL_P(last) && SIBLING_CALL_P(last))
+        return PM_SLED_TAIL;
+    return 0;
+}
+
+static void put_exit_sled(basic_block bb, unsigned kind, pm_id id)
+{
+    rtx_insn *last = BB_END(bb);
+    bitmap live = BITMAP_ALLOC(NULL);
+    bitmap_copy(live, DF_LR_OUT(bb));
+    df_simulate_initialize_backwards(bb, live);
+    df_simulate_one_insn_backwards(bb, last, live);
+    emit_insn_before_noloc(sled_pattern(live, kind, PM_SLED_SP_AT_CFA, id), last, bb);
+    BITMAP_FREE(live);
+}
+
+static bool gate_function_sleds(function *fun)
+{
+    /* __builtin_eh_return moves the stack pointer away before it returns: only unwinders use it. */
+    return pm_options.functions && pm_sleds_possible() && !crtl->calls_eh_return &&
+           pm_function_selected(fun->decl);
+}
+
+static unsigned put_function_sleds(function *fun)
+{
+    pm_id id = pm_symbol_id(fun->decl);
+    df_analyze();
+    put_entry_sled(fun, id);
+    pm_sleds_stats.n_functions++;
+    pm_sleds_stats.n_function_sleds++;
+    basic_block bb;
+    FOR_EACH_BB_FN(bb, fun)
+    {
+        unsigned kind = exit_kind(bb);
+        if (kind == 0)
+            continue;
+        put_exit_sled(bb, kind, id);
+        pm_sleds_stats.n_function_sleds++;
+    }
+    commit_edge_insertions();
+    pm_late_symbol(fun->decl);
+    return 0;
+}
+
+void pm_sleds_function_register(const char *plugin_name)
+{
+    pm_gcc_register_pass(plugin_name,
+                         pm_gcc_rtl_pass("perfmap_functions", gate_function_sleds,
+                                         put_function_sleds),
+                         "pro_and_epilogue", 1, PASS_POS_INSERT_AFTER);
+}
+
+#else
+
+void pm_sleds_function_register(const char *) {}
+
+#endif

@@ -1,0 +1,114 @@
+/* Loop sleds: where a loop is entered from outside, and on each edge that leaves it.
+ *
+ * A GIMPLE pass just before "fix_loops", that is, before the loop optimizers: the loops are still those of the source, inlining is done, and
+ * loop headers are already copied, so a sled runs only when the loop's body will run. At -O0 and -Og that pass is not there; "adjust_alignment"
+ * is the last one before the late passes. An asm in the preheader of an outermost loop costs no vectorisation (TSVC: 127 of
+ * 127 loops), one inside a nest does: that is why outermost loops are the default.
+ *
+ * Edges of exceptions and other abnormal edges get no sled: the runtime heals on the stack pointer.
+ */
+#include "sleds.h"
+
+extern "C" {
+#include "../emit/sled_text.h"
+}
+
+/* Is a loop already chosen that encloses this one, with the same id (or any, for any_id)? */
+static bool encloser_chosen(const std::vector<struct pm_marked_loop> &chosen, class loop *loop,
+                            pm_id id, bool any_id)
+{
+    for (const struct pm_marked_loop &other : chosen)
+        if ((any_id || other.id == id) && flow_loop_nested_p(other.loop, loop))
+            return true;
+    return false;
+}
+
+static bool outer_first(class loop *a, class loop *b)
+{
+    return loop_depth(a) != loop_depth(b) ? loop_depth(a) < loop_depth(b) : a->num < b->num;
+}
+
+/* A source loop that the compiler split into a nest (MATMUL, array copies) is one loop: its outermost level stands for it. */
+void pm_sleds_choose_loops(function *fun, std::vector<struct pm_marked_loop> *ret_loops)
+{
+    pm_id symbol = pm_symbol_id(fun->decl);
+    std::vector<class loop *> loops;
+    PM_FOR_EACH_LOOP(fun, loop)
+    loops.push_back(loop);
+    std::sort(loops.begin(), loops.end(), outer_first);
+    for (class loop *loop : loops) {
+        struct pm_marked_loop marked = {loop, {}, 0, MIN(loop_depth(loop), PM_SLED_DEPTH_MASK)};
+        if (!pm_loop_identity_of(loop, &marked.identity) ||
+            !pm_function_selected(marked.identity.function))
+            continue;
+        marked.id = pm_loopcode_id(symbol, marked.identity.id);
+        if (!encloser_chosen(*ret_loops, loop, marked.id, !pm_options.all_loops))
+            ret_loops->push_back(marked);
+    }
+}
+
+/* No register and no "memory" clobber: nothing that the optimizers could mind. The flags register is clobbered by every asm on x86. */
+static gasm *sled_asm(unsigned kind, unsigned depth, pm_id id)
+{
+    struct pm_buf text = PM_BUF_INIT(PM_SLED_TEXT_MAX);
+    pm_sled_text(&text, "%=", kind, depth, 0xffff, id);
+    if (text.failed)
+        fatal_error(UNKNOWN_LOCATION, "perfmap: no memory for a sled");
+    gasm *statement = gimple_build_asm_vec(ggc_strdup(text.data), NULL, NULL, NULL, NULL);
+    gimple_asm_set_volatile(statement, true);
+    gimple_asm_set_inline(statement, true);
+    pm_buf_release(&text);
+    pm_sleds_stats.n_loop_sleds++;
+    return statement;
+}
+
+static void put_loop_sleds(const struct pm_marked_loop &marked)
+{
+    gsi_insert_on_edge(loop_preheader_edge(marked.loop),
+                       sled_asm(PM_SLED_LOOP_ENTER, marked.depth, marked.id));
+    for (edge e : get_loop_exit_edges(marked.loop))
+        if (!(e->flags & (EDGE_ABNORMAL | EDGE_EH)))
+            gsi_insert_on_edge(e, sled_asm(PM_SLED_LOOP_LEAVE, marked.depth, marked.id));
+    pm_sleds_stats.n_loops++;
+}
+
+static bool gate_loop_sleds(function *)
+{
+    return pm_options.loops && pm_sleds_possible();
+}
+
+/* The place for functions that do not come by "fix_loops": its list of passes runs at -O1 and up, but not at -Og. */
+static bool gate_loop_sleds_unoptimized(function *fun)
+{
+    return gate_loop_sleds(fun) && (!optimize || optimize_debug);
+}
+
+static unsigned put_all_loop_sleds(function *fun)
+{
+    calculate_dominance_info(CDI_DOMINATORS);
+    loop_optimizer_init(LOOPS_NORMAL | LOOPS_HAVE_RECORDED_EXITS);
+    std::vector<struct pm_marked_loop> loops;
+    pm_sleds_choose_loops(fun, &loops);
+    /* Inner loops first: on an edge that leaves several loops their sleds then come in the order inner, outer. */
+    for (auto marked = loops.rbegin(); marked != loops.rend(); ++marked)
+        put_loop_sleds(*marked);
+    loop_optimizer_finalize();
+    gsi_commit_edge_inserts();
+    for (const struct pm_marked_loop &marked : loops)
+        pm_late_loop(fun->decl, &marked.identity, marked.depth);
+    return TODO_update_ssa_only_virtuals;
+}
+
+void pm_sleds_loop_register(const char *plugin_name)
+{
+    pm_gcc_register_pass(
+        plugin_name,
+        pm_gcc_gimple_pass("perfmap_loops", PROP_cfg | PROP_ssa, gate_loop_sleds,
+                           put_all_loop_sleds),
+        "fix_loops", 1, PASS_POS_INSERT_BEFORE);
+    pm_gcc_register_pass(
+        plugin_name,
+        pm_gcc_gimple_pass("perfmap_loops_O0", PROP_cfg | PROP_ssa, gate_loop_sleds_unoptimized,
+                           put_all_loop_sleds),
+        "adjust_alignment", 1, PASS_POS_INSERT_AFTER);
+}
