@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 /* Whatever the caller does, what comes out is one well-formed value: a mistake (no key in an
  * object, a second value at the top, an end too many, too deep) sets failed and leaves out what
@@ -160,28 +159,14 @@ void pm_json_i64(struct pm_json *json, const char *key, int64_t value)
     word(json, key, text);
 }
 
-/* The shortest of 15 to 17 digits that reads back as the same number. The locale's decimal point,
- * whatever its bytes, becomes '.'. */
 void pm_json_double(struct pm_json *json, const char *key, double value)
 {
-    if (!isfinite(value)) {
-        pm_json_null(json, key);
-        return;
-    }
-    char text[64], point_free[64];
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
-    size_t n = 0;
-    for (const char *p = text; *p; p++) {
-        bool known = strchr("0123456789+-e", *p) != NULL;
-        if (known || (n && point_free[n - 1] != '.'))
-            point_free[n++] = known ? *p : '.';
-    }
-    point_free[n] = 0;
-    word(json, key, point_free);
+    struct pm_buf text = PM_BUF_INIT(64);
+    if (isfinite(value))
+        pm_buf_add_double(&text, value);
+    json->failed |= text.failed;
+    word(json, key, text.len && !text.failed ? text.data : "null");
+    pm_buf_release(&text);
 }
 
 void pm_json_bool(struct pm_json *json, const char *key, bool value)

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <locale.h>
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -250,6 +252,52 @@ bool pm_str_to_u64(struct pm_str text, uint64_t max, uint64_t *ret_value)
             return false;
         value = value * 10 + digit;
     }
+    *ret_value = value;
+    return true;
+}
+
+/* The locale decides what snprintf and strtod take for a decimal point, and compilers set it. Its
+ * bytes, whatever they are, become '.'. */
+void pm_buf_add_double(struct pm_buf *buf, double value)
+{
+    char text[64], shown[64];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    size_t n = 0;
+    for (const char *p = text; *p; p++) {
+        bool known = strchr("0123456789+-e", *p) != NULL;
+        if (known || (n && shown[n - 1] != '.'))
+            shown[n++] = known ? *p : '.';
+    }
+    pm_buf_add(buf, shown, n);
+}
+
+bool pm_str_to_double(struct pm_str text, double *ret_value)
+{
+    char copy[128];
+    size_t n = 0;
+    const char *point = localeconv()->decimal_point;
+    if (text.len == 0 || text.len > 60 || strlen(point) > 4)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (!memchr("0123456789+-eE.", text.p[i], 15))
+            return false;
+        if (text.p[i] != '.')
+            copy[n++] = text.p[i];
+        else
+            for (const char *p = point; *p && n < sizeof copy - 1; p++)
+                copy[n++] = *p;
+        if (n >= sizeof copy - 1)
+            return false;
+    }
+    copy[n] = 0;
+    char *end;
+    double value = strtod(copy, &end);
+    if (*end || end == copy || !isfinite(value))
+        return false;
     *ret_value = value;
     return true;
 }

@@ -51,6 +51,8 @@ void pm_buf_add_str(struct pm_buf *buf, const char *zero_ended);
 void pm_buf_add_byte(struct pm_buf *buf, unsigned char byte);
 void pm_buf_printf(struct pm_buf *buf, const char *format, ...) PM_PRINTF(2, 3);
 void pm_buf_vprintf(struct pm_buf *buf, const char *format, va_list args) PM_PRINTF(2, 0);
+/* The shortest decimal form that reads back as the same number, with '.' in any locale. Finite numbers only. */
+void pm_buf_add_double(struct pm_buf *buf, double value);
 /* Unsigned LEB128 and its zig-zag signed form. */
 void pm_buf_add_uleb(struct pm_buf *buf, uint64_t value);
 void pm_buf_add_sleb(struct pm_buf *buf, int64_t value);
@@ -73,6 +75,9 @@ bool pm_cursor_bytes(struct pm_cursor *cursor, size_t len, struct pm_str *ret_by
 
 /* A whole decimal number with nothing behind it, at most max. */
 bool pm_str_to_u64(struct pm_str text, uint64_t max, uint64_t *ret_value);
+
+/* A whole finite number as C writes it in decimal, '.' in any locale, at most 60 bytes. */
+bool pm_str_to_double(struct pm_str text, double *ret_value);
 
 /* Length of the well-formed UTF-8 sequence that bytes begin with, 1 to 4; 0 when there is none. */
 size_t pm_utf8_length(const char *bytes, size_t len);
