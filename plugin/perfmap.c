@@ -1,8 +1,10 @@
-/* perfmap.so: the one file that any supported compiler loads with -fplugin=. It knows no compiler's headers. It finds out which compiler
- * it is in and hands over to the back end beside it: perfmap-gcc12.so for GCC 12 and so on.
+/* perfmap.so: the one file that any supported compiler loads with -fplugin=. It knows no compiler's
+ * headers. It finds out which compiler it is in and hands over to the back end beside it:
+ * perfmap-gcc12.so for GCC 12 and so on.
  *
- * GCC calls plugin_init() with its version. Clang calls nothing that is the same in all its versions, so a constructor looks whether the process
- * has LLVM in it. Whatever is wrong ends the compilation: a program that silently has no sleds would cost its user hours.
+ * GCC calls plugin_init() with its version. Clang calls nothing that is the same in all its
+ * versions, so a constructor looks whether the process has LLVM in it. Whatever is wrong ends the
+ * compilation: a program that silently has no sleds would cost its user hours.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -15,7 +17,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* GCC's two argument structs, as far as we read them (gcc/plugin.h; unchanged since 4.5). They are passed on as they are. */
+/* GCC's two argument structs, as far as we read them (gcc/plugin.h; unchanged since 4.5). They are
+ * passed on as they are. */
 struct gcc_arguments;
 struct gcc_version {
     const char *base, *date, *phase, *revision, *configuration;
@@ -63,8 +66,8 @@ static void list_back_ends(const char *folder, char list[LIST_BYTES])
         size_t len = strlen(name);
         if (strncmp(name, "perfmap-", 8) == 0 && len > 3 && strcmp(name + len - 3, ".so") == 0 &&
             used + len + 3 < LIST_BYTES)
-            used += (size_t)snprintf(list + used, LIST_BYTES - used, "%s%s", used ? ", " : "",
-                                     name);
+            used +=
+                (size_t)snprintf(list + used, LIST_BYTES - used, "%s%s", used ? ", " : "", name);
         free(entries[i]);
     }
     if (n >= 0)

@@ -93,8 +93,8 @@ enum pm_status pm_select_read_file(struct pm_select *select, const char *path, s
     if (status != PM_OK)
         return pm_error_add(err, "cannot read selection file '%s'", path);
     if (data && memchr(data, 0, len)) {
-        status = pm_error_set(err, PM_ERR_FORMAT,
-                              "selection file '%s' holds a zero byte: not text", path);
+        status = pm_error_set(err, PM_ERR_FORMAT, "selection file '%s' holds a zero byte: not text",
+                              path);
         goto out;
     }
     unsigned line_no = 0;
@@ -126,9 +126,8 @@ static bool path_matches(const char *pattern, const char *path)
 static bool pattern_matches(const struct pattern *pattern, const char *file, const char *name,
                             const char *linkage)
 {
-    if (pattern->subject != SUBJECT_FILE &&
-        ((name && fnmatch(pattern->text, name, 0) == 0) ||
-         (linkage && fnmatch(pattern->text, linkage, 0) == 0)))
+    if (pattern->subject != SUBJECT_FILE && ((name && fnmatch(pattern->text, name, 0) == 0) ||
+                                             (linkage && fnmatch(pattern->text, linkage, 0) == 0)))
         return true;
     return pattern->subject != SUBJECT_FUNCTION && path_matches(pattern->text, file);
 }

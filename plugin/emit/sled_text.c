@@ -5,16 +5,21 @@
 
 #define SLED_TEXT_HEAD "# perfmap sled "
 
+void pm_sled_text_mark(struct pm_buf *out, unsigned kind, unsigned flags, uint64_t id)
+{
+    pm_buf_printf(out, SLED_TEXT_HEAD "%u %u 0x%" PRIx64 "\n", kind, flags, id);
+}
+
 /* Line by line:
- *   .reloc      a relocation without effect, from the code to its record: gold drops link-ordered sections under --gc-sections unless
- *               something in the kept code refers to them
- *   "ao?"       read-only; kept and dropped with the code of the label; in the group of the current section, if any
- *   .long x-.   relative, so that no relocation is left for the dynamic linker
+ *   .reloc      a relocation without effect, from the code to its record: gold drops link-ordered
+ * sections under --gc-sections unless something in the kept code refers to them "ao?" read-only;
+ * kept and dropped with the code of the label; in the group of the current section, if any .long
+ * x-.   relative, so that no relocation is left for the dynamic linker
  */
 void pm_sled_text(struct pm_buf *out, const char *unique, unsigned kind, unsigned flags,
                   unsigned must_save, uint64_t id)
 {
-    pm_buf_printf(out, SLED_TEXT_HEAD "%u %u 0x%" PRIx64 "\n", kind, flags, id);
+    pm_sled_text_mark(out, kind, flags, id);
     pm_buf_printf(out, ".Lpm_sled%s:\n\t.byte 0x0f,0x1f,0x44,0x00,0x00\n", unique);
     pm_buf_printf(out, "\t.reloc .Lpm_sled%s, R_X86_64_NONE, .Lpm_record%s\n", unique, unique);
     pm_buf_printf(out, "\t.pushsection " PM_SLED_SECTION ",\"ao?\",@progbits,.Lpm_sled%s\n",

@@ -1,8 +1,9 @@
 /* The compiler's own headers, and the one place where GCC's versions differ. Tried with 11 and 12.
  *
- * What GCC's system.h poisons (malloc, strdup, ...) is used by inline functions of other libraries, so those come first. Nothing here
- * depends on the rest of PerfMap. A difference of a later GCC is to be settled here, by a name PM_GCC_* or a function pm_gcc_*
- * that all versions understand; the other files hold no #if on the version.
+ * What GCC's system.h poisons (malloc, strdup, ...) is used by inline functions of other libraries,
+ * so those come first. Nothing here depends on the rest of PerfMap. A difference of a later GCC is
+ * to be settled here, by a name PM_GCC_* or a function pm_gcc_* that all versions understand; the
+ * other files hold no #if on the version.
  */
 #ifndef PM_GCC_COMMON_H
 #define PM_GCC_COMMON_H
@@ -45,6 +46,7 @@
 #include "ssa.h"
 #include "memmodel.h"
 #include "tm_p.h"
+#include "stor-layout.h"
 #include "stringpool.h"
 #include "attribs.h"
 #include "cgraph.h"
@@ -84,7 +86,8 @@
 #include "varasm.h"
 #pragma GCC diagnostic pop
 
-/* Can the code that is being generated hold sleds? 64-bit x86 only. (TARGET_X32 is i386.h's alone; TARGET_64BIT is not.) */
+/* Can the code that is being generated hold sleds? 64-bit x86 only. (TARGET_X32 is i386.h's alone;
+ * TARGET_64BIT is not.) */
 #ifdef TARGET_X32
 #define PM_GCC_X86 1
 #define PM_GCC_TARGET_HAS_SLEDS (TARGET_64BIT && !TARGET_X32)
@@ -93,15 +96,17 @@
 #define PM_GCC_TARGET_HAS_SLEDS false
 #endif
 
-/* libiberty's, in every compiler; its header is not among the plugin headers. The result is to be freed; NULL: not a mangled name. */
+/* libiberty's, in every compiler; its header is not among the plugin headers. The result is to be
+ * freed; NULL: not a mangled name. */
 extern "C" __attribute__((weak)) char *cplus_demangle_v3(const char *mangled, int options);
 static inline char *pm_gcc_demangle(const char *mangled)
 {
     return cplus_demangle_v3 ? cplus_demangle_v3(mangled, 0) : NULL;
 }
 
-/* Loops by number; the tree's root is no loop. The list iterators changed in 12, the numbers did not. */
-#define PM_FOR_EACH_LOOP(fun, loop) \
+/* Loops by number; the tree's root is no loop. The list iterators changed in 12, the numbers did
+ * not. */
+#define PM_FOR_EACH_LOOP(fun, loop)                                                   \
     for (unsigned pm_loop_no_ = 1; pm_loop_no_ < number_of_loops(fun); pm_loop_no_++) \
         if (class loop *loop = get_loop(fun, pm_loop_no_))
 
@@ -113,10 +118,9 @@ static inline char *pm_gcc_demangle(const char *mangled)
 typedef bool pm_gcc_gate(function *);
 typedef unsigned pm_gcc_body(function *);
 
-template <class base, opt_pass_type type>
-class pm_gcc_pass final : public base
+template <class base, opt_pass_type type> class pm_gcc_pass final : public base
 {
-public:
+  public:
     pm_gcc_pass(const pass_data &data, pm_gcc_gate *gate_function, pm_gcc_body *body_function)
         : base(data, g), gate_function_(gate_function), body_function_(body_function)
     {
@@ -125,7 +129,7 @@ public:
     unsigned int execute(function *fun) override { return body_function_(fun); }
     opt_pass *clone() override { return new pm_gcc_pass(*this, gate_function_, body_function_); }
 
-private:
+  private:
     pm_gcc_gate *gate_function_;
     pm_gcc_body *body_function_;
 };
@@ -147,8 +151,7 @@ static inline opt_pass *pm_gcc_gimple_pass(const char *name, unsigned properties
 
 static inline opt_pass *pm_gcc_rtl_pass(const char *name, pm_gcc_gate *gate, pm_gcc_body *body)
 {
-    return new pm_gcc_pass<rtl_opt_pass, RTL_PASS>(pm_gcc_pass_data(RTL_PASS, name, 0), gate,
-                                                   body);
+    return new pm_gcc_pass<rtl_opt_pass, RTL_PASS>(pm_gcc_pass_data(RTL_PASS, name, 0), gate, body);
 }
 
 /* instance 0: at every instance of the reference pass. */

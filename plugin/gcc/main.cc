@@ -1,4 +1,5 @@
-/* The GCC back end's entrance: options, selection, registration of the parts. Loaded by perfmap.so (../perfmap.c), never named by users. */
+/* The GCC back end's entrance: options, selection, registration of the parts. Loaded by perfmap.so
+ * (../perfmap.c), never named by users. */
 #include "backend.h"
 
 extern "C" {
@@ -11,13 +12,14 @@ struct pm_options pm_options;
 
 static const char *const not_instrumented[] = {"no_instrument_function", "naked"};
 
-/* The name as users write it, the same in every compiler process: lto1 has no front end to ask, so where there is a mangled name it is
- * demangled (without parameters). To be freed. */
+/* The name as users write it, the same in every compiler process: lto1 has no front end to ask, so
+ * where there is a mangled name it is demangled (without parameters). To be freed. */
 static char *declared_name(tree function_decl, const char *linkage)
 {
     char *name = linkage ? pm_gcc_demangle(linkage) : NULL;
     if (name == NULL)
-        name = xstrdup(DECL_NAME(function_decl) ? IDENTIFIER_POINTER(DECL_NAME(function_decl)) : "");
+        name =
+            xstrdup(DECL_NAME(function_decl) ? IDENTIFIER_POINTER(DECL_NAME(function_decl)) : "");
     return name;
 }
 
@@ -27,7 +29,8 @@ static bool selection_matches(tree origin)
     pm_place_of(DECL_SOURCE_LOCATION(origin), &place);
     const char *linkage = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(origin));
     char *name = declared_name(origin, linkage);
-    bool is_match = pm_select_match(pm_options.select, place.shown ? place.shown : "", name, linkage);
+    bool is_match =
+        pm_select_match(pm_options.select, place.shown ? place.shown : "", name, linkage);
     free(name);
     return is_match;
 }

@@ -1,4 +1,5 @@
-/* What the three sleds_*.cc share. Not for others: backend.h is what the back end's parts say to each other. */
+/* What the three sleds_*.cc share. Not for others: backend.h is what the back end's parts say to
+ * each other. */
 #ifndef PM_GCC_SLEDS_H
 #define PM_GCC_SLEDS_H
 

@@ -1,12 +1,14 @@
 /* Function sleds: at entry, at each return, at each tail call.
  *
- * An RTL pass right after prologue and epilogue exist, because only there the stack pointer is CFA - 8 at the entry and at every exit: it
- * names the frame, no red zone is in use, tail calls are already tail calls, and it is known which registers are dead. Earlier
- * places (tried: after "ssa", after "einline", TRY_FINALLY in GENERIC) slowed C++ by a third to a half and lost the tail calls.
+ * An RTL pass right after prologue and epilogue exist, because only there the stack pointer is CFA
+ * - 8 at the entry and at every exit: it names the frame, no red zone is in use, tail calls are
+ * already tail calls, and it is known which registers are dead. Earlier places (tried: after "ssa",
+ * after "einline", TRY_FINALLY in GENERIC) slowed C++ by a third to a half and lost the tail calls.
  *
- * -fipa-ra: a caller may keep a value in a caller-saved register over a call of a function that is known not to change it. The registers
- * that the runtime may use are therefore clobbered by the sled's asm; this pass runs before the summary of changed registers is
- * made (in "final"), so callers learn of it. A register is never called free unless it was clobbered.
+ * -fipa-ra: a caller may keep a value in a caller-saved register over a call of a function that is
+ * known not to change it. The registers that the runtime may use are therefore clobbered by the
+ * sled's asm; this pass runs before the summary of changed registers is made (in "final"), so
+ * callers learn of it. A register is never called free unless it was clobbered.
  */
 #include "sleds.h"
 
@@ -16,8 +18,8 @@ extern "C" {
 
 #if PM_GCC_X86
 
-/* At which points, in which order, registers are offered to the runtime: rdtsc needs rax and rdx, the rest by size of encoding. Hardware
- * numbers, and GCC's. */
+/* At which points, in which order, registers are offered to the runtime: rdtsc needs rax and rdx,
+ * the rest by size of encoding. Hardware numbers, and GCC's. */
 static const struct {
     unsigned hardware, gcc;
 } free_candidates[] = {
@@ -26,7 +28,8 @@ static const struct {
 };
 enum { MAX_FREE = 4 };
 
-/* Functions that promise their callers more than the ABI: what they may clobber is settled before the prologue is made. */
+/* Functions that promise their callers more than the ABI: what they may clobber is settled before
+ * the prologue is made. */
 static bool keeps_all_registers(tree function_decl)
 {
     tree attributes = TYPE_ATTRIBUTES(TREE_TYPE(function_decl));
@@ -34,8 +37,8 @@ static bool keeps_all_registers(tree function_decl)
            lookup_attribute("interrupt", attributes);
 }
 
-/* The first few general registers that are dead in `live` and that the ABI lets this function change, as a set of GCC's
- * numbers. ret_must_save: hardware bits of all others. */
+/* The first few general registers that are dead in `live` and that the ABI lets this function
+ * change, as a set of GCC's numbers. ret_must_save: hardware bits of all others. */
 static HARD_REG_SET free_registers(bitmap live, unsigned *ret_must_save)
 {
     HARD_REG_SET free_set;
@@ -61,12 +64,10 @@ static HARD_REG_SET free_registers(bitmap live, unsigned *ret_must_save)
 /* One volatile asm that emits the text, with the flags and the free registers clobbered. */
 static rtx asm_pattern(const char *text, const HARD_REG_SET &free_set)
 {
-    rtx body =
-        gen_rtx_ASM_OPERANDS(VOIDmode, ggc_strdup(text), "", 0, rtvec_alloc(0), rtvec_alloc(0),
-                             rtvec_alloc(0), UNKNOWN_LOCATION);
+    rtx body = gen_rtx_ASM_OPERANDS(VOIDmode, ggc_strdup(text), "", 0, rtvec_alloc(0),
+                                    rtvec_alloc(0), rtvec_alloc(0), UNKNOWN_LOCATION);
     MEM_VOLATILE_P(body) = 1;
-    std::vector<rtx> parts = {
-        body, gen_rtx_CLOBBER(VOIDmode, gen_rtx_REG(CCmode, FLAGS_REG))};
+    std::vector<rtx> parts = {body, gen_rtx_CLOBBER(VOIDmode, gen_rtx_REG(CCmode, FLAGS_REG))};
     for (const auto &candidate : free_candidates)
         if (TEST_HARD_REG_BIT(free_set, candidate.gcc))
             parts.push_back(gen_rtx_CLOBBER(VOIDmode, gen_rtx_REG(DImode, candidate.gcc)));
@@ -151,10 +152,9 @@ static unsigned put_function_sleds(function *fun)
 
 void pm_sleds_function_register(const char *plugin_name)
 {
-    pm_gcc_register_pass(plugin_name,
-                         pm_gcc_rtl_pass("perfmap_functions", gate_function_sleds,
-                                         put_function_sleds),
-                         "pro_and_epilogue", 1, PASS_POS_INSERT_AFTER);
+    pm_gcc_register_pass(
+        plugin_name, pm_gcc_rtl_pass("perfmap_functions", gate_function_sleds, put_function_sleds),
+        "pro_and_epilogue", 1, PASS_POS_INSERT_AFTER);
 }
 
 #else

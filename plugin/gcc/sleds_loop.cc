@@ -1,9 +1,11 @@
 /* Loop sleds: where a loop is entered from outside, and on each edge that leaves it.
  *
- * A GIMPLE pass just before "fix_loops", that is, before the loop optimizers: the loops are still those of the source, inlining is done, and
- * loop headers are already copied, so a sled runs only when the loop's body will run. At -O0 and -Og that pass is not there; "adjust_alignment"
- * is the last one before the late passes. An asm in the preheader of an outermost loop costs no vectorisation (TSVC: 127 of
- * 127 loops), one inside a nest does: that is why outermost loops are the default.
+ * A GIMPLE pass just before "fix_loops", that is, before the loop optimizers: the loops are still
+ * those of the source, inlining is done, and loop headers are already copied, so a sled runs only
+ * when the loop's body will run. At -O0 and -Og that pass is not there; "adjust_alignment" is the
+ * last one before the late passes. An asm in the preheader of an outermost loop costs no
+ * vectorisation (TSVC: 127 of 127 loops), one inside a nest does: that is why outermost loops are
+ * the default.
  *
  * Edges of exceptions and other abnormal edges get no sled: the runtime heals on the stack pointer.
  */
@@ -28,7 +30,8 @@ static bool outer_first(class loop *a, class loop *b)
     return loop_depth(a) != loop_depth(b) ? loop_depth(a) < loop_depth(b) : a->num < b->num;
 }
 
-/* A source loop that the compiler split into a nest (MATMUL, array copies) is one loop: its outermost level stands for it. */
+/* A source loop that the compiler split into a nest (MATMUL, array copies) is one loop: its
+ * outermost level stands for it. */
 void pm_sleds_choose_loops(function *fun, std::vector<struct pm_marked_loop> *ret_loops)
 {
     pm_id symbol = pm_symbol_id(fun->decl);
@@ -47,11 +50,15 @@ void pm_sleds_choose_loops(function *fun, std::vector<struct pm_marked_loop> *re
     }
 }
 
-/* No register and no "memory" clobber: nothing that the optimizers could mind. The flags register is clobbered by every asm on x86. */
+/* No register and no "memory" clobber: nothing that the optimizers could mind. The flags register
+ * is clobbered by every asm on x86. */
 static gasm *sled_asm(unsigned kind, unsigned depth, pm_id id)
 {
     struct pm_buf text = PM_BUF_INIT(PM_SLED_TEXT_MAX);
-    pm_sled_text(&text, "%=", kind, depth, 0xffff, id);
+    if (pm_sleds_possible())
+        pm_sled_text(&text, "%=", kind, depth, 0xffff, id);
+    else
+        pm_sled_text_mark(&text, kind, depth, id);
     if (text.failed)
         fatal_error(UNKNOWN_LOCATION, "perfmap: no memory for a sled");
     gasm *statement = gimple_build_asm_vec(ggc_strdup(text.data), NULL, NULL, NULL, NULL);
@@ -72,15 +79,11 @@ static void put_loop_sleds(const struct pm_marked_loop &marked)
     pm_sleds_stats.n_loops++;
 }
 
-static bool gate_loop_sleds(function *)
+/* The place for functions that do not come by "fix_loops": its list of passes runs at -O1 and up,
+ * but not at -Og. */
+static bool gate_unoptimized(function *)
 {
-    return pm_options.loops && pm_sleds_possible();
-}
-
-/* The place for functions that do not come by "fix_loops": its list of passes runs at -O1 and up, but not at -Og. */
-static bool gate_loop_sleds_unoptimized(function *fun)
-{
-    return gate_loop_sleds(fun) && (!optimize || optimize_debug);
+    return !optimize || optimize_debug;
 }
 
 static unsigned put_all_loop_sleds(function *fun)
@@ -89,7 +92,8 @@ static unsigned put_all_loop_sleds(function *fun)
     loop_optimizer_init(LOOPS_NORMAL | LOOPS_HAVE_RECORDED_EXITS);
     std::vector<struct pm_marked_loop> loops;
     pm_sleds_choose_loops(fun, &loops);
-    /* Inner loops first: on an edge that leaves several loops their sleds then come in the order inner, outer. */
+    /* Inner loops first: on an edge that leaves several loops their sleds then come in the order
+     * inner, outer. */
     for (auto marked = loops.rbegin(); marked != loops.rend(); ++marked)
         put_loop_sleds(*marked);
     loop_optimizer_finalize();
@@ -103,12 +107,10 @@ void pm_sleds_loop_register(const char *plugin_name)
 {
     pm_gcc_register_pass(
         plugin_name,
-        pm_gcc_gimple_pass("perfmap_loops", PROP_cfg | PROP_ssa, gate_loop_sleds,
-                           put_all_loop_sleds),
+        pm_gcc_gimple_pass("perfmap_loops", PROP_cfg | PROP_ssa, NULL, put_all_loop_sleds),
         "fix_loops", 1, PASS_POS_INSERT_BEFORE);
-    pm_gcc_register_pass(
-        plugin_name,
-        pm_gcc_gimple_pass("perfmap_loops_O0", PROP_cfg | PROP_ssa, gate_loop_sleds_unoptimized,
-                           put_all_loop_sleds),
-        "adjust_alignment", 1, PASS_POS_INSERT_AFTER);
+    pm_gcc_register_pass(plugin_name,
+                         pm_gcc_gimple_pass("perfmap_loops_O0", PROP_cfg | PROP_ssa,
+                                            gate_unoptimized, put_all_loop_sleds),
+                         "adjust_alignment", 1, PASS_POS_INSERT_AFTER);
 }
