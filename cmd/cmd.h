@@ -37,8 +37,8 @@ enum {
 };
 
 /* An option. `key` is what cmd_next returns: the letter of its short form, or a number from CMD_KEY_FIRST on when it has none.
- * `value` names its argument in capitals ("NUMBER"), or lists the only words it takes ("merge|split": checked before cmd_next returns,
- * with a suggestion); NULL: it takes none. The list ends with long_name NULL. --help need not be listed. */
+ * `value` names its argument in capitals ("NUMBER"), or lists the only words it takes in small letters ("merge|split":
+ * checked before cmd_next returns, with a suggestion); NULL: it takes none. The list ends with long_name NULL. --help need not be listed. */
 struct cmd_option {
     int key;
     const char *long_name;
@@ -110,6 +110,9 @@ int cmd_stdout_done(const struct cmd_parse *parse, int status);
 /* Talk: one line on stderr with "perfmap: " in front; control bytes in it are shown as \xNN. */
 void cmd_talk(const char *format, ...) PM_PRINTF(1, 2);
 
+/* text as one word of a shell's command line: as it is, in '...', or in $'...' when it holds control bytes. free() it; NULL: memory. */
+char *cmd_shell_quote(const char *text);
+
 /* The one of the NULL-ended words that is most like word, or NULL when none is near (for "did you mean"). */
 const char *cmd_suggest(const char *word, const char *const *words);
 
@@ -120,9 +123,17 @@ PM_MUST_CHECK enum pm_status cmd_find_runtime(struct pm_error *err, char **ret_p
 /* Another file beside perfmap.so ("gcc-12.so"); NULL when it is not there. */
 char *cmd_find_beside_plugin(const char *name);
 
+/* The help of a command as text, its manual page; both from its table. With NULL: of perfmap as a whole. */
+void cmd_help_print(const struct cmd *cmd, FILE *out);
+void cmd_man_print(const struct cmd *cmd, FILE *out);
+void cmd_completion_print(FILE *out); /* bash */
+
 /* All commands, in the order of the help; NULL-ended. */
 extern const struct cmd *const cmd_all[];
 const struct cmd *cmd_find(const char *name);
+int cmd_unknown(const char *name); /* reports an unknown command; CMD_USAGE */
+
+extern const struct cmd cmd_perfmap; /* perfmap itself: name "" */
 
 extern const struct cmd cmd_run, cmd_collect, cmd_report, cmd_pif, cmd_dump, cmd_doctor, cmd_cc, cmd_cxx, cmd_fortran,
     cmd_plugin_path, cmd_help;

@@ -1,0 +1,467 @@
+/* perfmap dump: a run file as it is */
+#include "cmd.h"
+
+#include "mapping/base/json.h"
+#include "format/pm_sled.h"
+#include "mapping/run/run_file.h"
+
+enum { OPT_SUMMARY = CMD_KEY_FIRST };
+
+static const char *mode_word(uint32_t mode)
+{
+    return mode == PM_RUN_MODE_OFF ? "off" : mode == PM_RUN_MODE_COUNT ? "count" : mode == PM_RUN_MODE_EXACT ? "exact" : "?";
+}
+
+static const char *end_word(enum pm_run_file_end end)
+{
+    return end == PM_RUN_FILE_EXIT ? "exit" : end == PM_RUN_FILE_EXEC ? "exec" : "killed";
+}
+
+static const char *message_word(uint32_t code)
+{
+    static const char *const words[] = {"note", "object without sleds", "bad sleds", "limit", "disarmed"};
+    return code < sizeof words / sizeof *words ? words[code] : "unknown";
+}
+
+/* Bytes of an argument vector, each ended by a zero, as words of a shell's command line. */
+static void add_command(struct pm_buf *line, struct pm_str argv)
+{
+    for (size_t start = 0; start < argv.len;) {
+        size_t len = strnlen(argv.p + start, argv.len - start);
+        char *word = pm_strndup(argv.p + start, len);
+        char *quoted = word ? cmd_shell_quote(word) : NULL;
+        pm_buf_printf(line, "%s%s", start ? " " : "", quoted ? quoted : "?");
+        free(quoted);
+        free(word);
+        start += len + 1;
+    }
+}
+
+static void add_hex(struct pm_buf *line, struct pm_str bytes)
+{
+    for (size_t i = 0; i < bytes.len; i++)
+        pm_buf_printf(line, "%02x", (unsigned char)bytes.p[i]);
+}
+
+/* --- text --- */
+
+/* A name from a file on one line: control bytes as \xNN. */
+static void print_name(const char *label, struct pm_str name)
+{
+    printf("%s", label);
+    for (size_t i = 0; i < name.len; i++) {
+        unsigned char byte = (unsigned char)name.p[i];
+        if (byte < 0x20 || byte == 0x7f)
+            printf("\\x%02x", byte);
+        else
+            putchar(byte);
+    }
+}
+
+#define U64(value) ((unsigned long long)(value))
+
+static void print_process(const struct pm_run_file *file)
+{
+    const struct pm_run_file_process *process = pm_run_file_process(file);
+    struct pm_buf command = PM_BUF_INIT(1 << 20);
+    add_command(&command, process->argv);
+    printf("process %u, parent %u, mode %s, end %s%s%s\n", process->pid, process->parent_pid, mode_word(process->mode),
+           end_word(process->end_kind), process->flags & PM_RUN_FLAG_FORKED ? ", forked" : "",
+           process->flags & PM_RUN_FLAG_PORTABLE ? ", portable hooks" : "");
+    print_name("exe ", process->exe);
+    print_name("\ncwd ", process->cwd);
+    printf("\ncommand %s\n", command.data ? command.data : "");
+    printf("start_realtime_ns %llu\ntsc_hz %llu\nend_ns %llu\n", U64(process->start_realtime_ns), U64(process->tsc_hz),
+           U64(process->end_ns));
+    if (process->has_usage)
+        printf("user_cpu_ns %llu\nsystem_cpu_ns %llu\nmax_rss_bytes %llu\n", U64(process->user_cpu_ns),
+               U64(process->system_cpu_ns), U64(process->max_rss_bytes));
+    printf("exact_pair_ps %llu\ncount_event_ps %llu\n", U64(process->exact_pair_ps), U64(process->count_event_ps));
+    printf("n_sleds %llu\nn_calls %llu\nn_lost_contexts %llu\nn_unmatched %llu\nn_healed %llu\nn_foreign_stack %llu\n",
+           U64(process->n_sleds), U64(process->n_calls), U64(process->n_lost_contexts), U64(process->n_unmatched),
+           U64(process->n_healed), U64(process->n_foreign_stack));
+    pm_buf_release(&command);
+}
+
+static void print_objects(const struct pm_run_file *file)
+{
+    for (size_t i = 0; i < pm_run_file_n_objects(file); i++) {
+        const struct pm_run_file_object *object = pm_run_file_object(file, i);
+        struct pm_buf id = PM_BUF_INIT(1 << 16);
+        add_hex(&id, object->build_id);
+        printf("object %zu: ", i);
+        print_name("", object->path);
+        printf("\n  build_id %s, load_bias 0x%llx, n_sleds %u, n_bad_sleds %u, nouns %u from %u\n",
+               id.data ? id.data : "none", U64(object->load_bias), object->n_sleds, object->n_bad_sleds, object->n_nouns,
+               object->first_noun);
+        pm_buf_release(&id);
+    }
+}
+
+static void print_node(const struct pm_run_file *file, const struct pm_run_file_node *node, int depth)
+{
+    printf("  %*s", depth < 100 ? 2 * depth : 200, "");
+    if (node->noun == PM_RUN_NOUN_ROOT) {
+        fputs(node->flags & PM_RUN_NODE_FOREIGN_STACK ? "root (foreign stack)" : "root", stdout);
+    } else {
+        const struct pm_run_file_noun *noun = pm_run_file_noun(file, node->noun);
+        printf("%s %016llx", noun->kind == PM_SLED_LOOP_ENTER ? "loop" : "function", U64(noun->id));
+        if (noun->object != PM_RUN_FILE_NO_OBJECT)
+            printf(" object %u at 0x%llx", noun->object, U64(noun->address));
+    }
+    printf(": n_calls %llu, inclusive_ns %llu, own_ns %llu%s%s\n", U64(node->n_calls), U64(node->inclusive_ns),
+           U64(node->own_ns), node->open ? ", open" : "", node->flags & PM_RUN_NODE_FOLDED ? ", folded" : "");
+}
+
+/* Children after their parent, siblings in the order of the file. Nodes come with parents before children. */
+struct tree {
+    uint32_t *first_child, *next_sibling; /* position + 1; 0 none */
+};
+
+static bool tree_make(const struct pm_run_file_thread *thread, struct tree *ret_tree)
+{
+    *ret_tree = (struct tree){pm_alloc_array(thread->n_nodes + 1, sizeof(uint32_t)),
+                              pm_alloc_array(thread->n_nodes + 1, sizeof(uint32_t))};
+    if (!ret_tree->first_child || !ret_tree->next_sibling)
+        return false;
+    for (size_t i = thread->n_nodes; i-- > 0;) {
+        uint32_t parent = thread->nodes[i].parent;
+        if (parent == PM_RUN_FILE_NO_PARENT)
+            continue;
+        ret_tree->next_sibling[i] = ret_tree->first_child[parent];
+        ret_tree->first_child[parent] = (uint32_t)i + 1;
+    }
+    return true;
+}
+
+/* Walks without recursion: a hostile file may be a million deep. */
+static void print_tree(const struct pm_run_file *file, const struct pm_run_file_thread *thread, const struct tree *tree,
+                       uint32_t root)
+{
+    int depth = 0;
+    for (uint32_t at = root;;) {
+        print_node(file, &thread->nodes[at], depth);
+        if (tree->first_child[at]) {
+            at = tree->first_child[at] - 1;
+            depth++;
+            continue;
+        }
+        while (at != root && !tree->next_sibling[at]) {
+            at = thread->nodes[at].parent;
+            depth--;
+        }
+        if (at == root)
+            return;
+        at = tree->next_sibling[at] - 1;
+    }
+}
+
+static bool print_threads(const struct pm_run_file *file, bool summary)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < pm_run_file_n_threads(file); i++) {
+        const struct pm_run_file_thread *thread = pm_run_file_thread(file, i);
+        printf("thread %zu: tid %u, n_threads %u, name ", i, thread->tid, thread->n_threads);
+        print_name("", thread->name);
+        printf("\n  start_ns %llu, end_ns %llu, wall_ns %llu, cpu_ns %llu, n_contexts %zu\n", U64(thread->start_ns),
+               U64(thread->end_ns), U64(thread->wall_ns), U64(thread->cpu_ns), thread->n_nodes);
+        if (summary)
+            continue;
+        struct tree tree;
+        ok = tree_make(thread, &tree);
+        for (size_t k = 0; ok && k < thread->n_nodes; k++)
+            if (thread->nodes[k].parent == PM_RUN_FILE_NO_PARENT)
+                print_tree(file, thread, &tree, (uint32_t)k);
+        free(tree.first_child);
+        free(tree.next_sibling);
+    }
+    return ok;
+}
+
+static void print_counts(const struct pm_run_file *file)
+{
+    for (size_t i = 0; i < pm_run_file_n_counts(file); i++) {
+        const struct pm_run_file_counts *counts = pm_run_file_counts(file, i);
+        uint32_t first = pm_run_file_object(file, counts->object)->first_noun;
+        printf("counts of thread %u in object %u:\n", counts->thread, counts->object);
+        for (size_t k = 0; k < counts->n_counts; k++) {
+            if (!counts->counts[k])
+                continue;
+            const struct pm_run_file_noun *noun = pm_run_file_noun(file, first + k);
+            printf("  %s %016llx: n_calls %llu\n", noun->kind == PM_SLED_LOOP_ENTER ? "loop" : "function", U64(noun->id),
+                   U64(counts->counts[k]));
+        }
+    }
+}
+
+static void print_messages(const struct pm_run_file *file)
+{
+    for (size_t i = 0; i < pm_run_file_n_messages(file); i++) {
+        const struct pm_run_file_message *message = pm_run_file_message(file, i);
+        printf("message (%s) ", message_word(message->code));
+        print_name("", message->text);
+        putchar('\n');
+    }
+    for (size_t i = 0; i < pm_run_file_n_complaints(file); i++)
+        if (pm_run_file_complaint(file, i))
+            printf("damage: %s\n", pm_run_file_complaint(file, i));
+}
+
+static bool print_text(const struct pm_run_file *file, bool summary)
+{
+    print_process(file);
+    print_objects(file);
+    bool ok = print_threads(file, summary);
+    if (!summary)
+        print_counts(file);
+    print_messages(file);
+    return ok;
+}
+
+/* --- JSON --- */
+
+static void json_process(struct pm_json *json, const struct pm_run_file *file)
+{
+    const struct pm_run_file_process *process = pm_run_file_process(file);
+    struct pm_buf command = PM_BUF_INIT(1 << 20);
+    add_command(&command, process->argv);
+    pm_json_object(json, "process");
+    pm_json_u64(json, "pid", process->pid);
+    pm_json_u64(json, "parent_pid", process->parent_pid);
+    pm_json_string(json, "mode", mode_word(process->mode));
+    pm_json_string(json, "end_kind", end_word(process->end_kind));
+    pm_json_bool(json, "forked", process->flags & PM_RUN_FLAG_FORKED);
+    pm_json_bool(json, "portable", process->flags & PM_RUN_FLAG_PORTABLE);
+    pm_json_string_n(json, "exe", process->exe.p, process->exe.len);
+    pm_json_string_n(json, "cwd", process->cwd.p, process->cwd.len);
+    pm_json_string(json, "command", command.data ? command.data : "");
+    pm_json_u64(json, "start_realtime_ns", process->start_realtime_ns);
+    pm_json_u64(json, "tsc_hz", process->tsc_hz);
+    pm_json_u64(json, "end_ns", process->end_ns);
+    if (process->has_usage) {
+        pm_json_u64(json, "user_cpu_ns", process->user_cpu_ns);
+        pm_json_u64(json, "system_cpu_ns", process->system_cpu_ns);
+        pm_json_u64(json, "max_rss_bytes", process->max_rss_bytes);
+    }
+    pm_json_u64(json, "exact_pair_ps", process->exact_pair_ps);
+    pm_json_u64(json, "count_event_ps", process->count_event_ps);
+    pm_json_u64(json, "n_sleds", process->n_sleds);
+    pm_json_u64(json, "n_calls", process->n_calls);
+    pm_json_u64(json, "n_lost_contexts", process->n_lost_contexts);
+    pm_json_u64(json, "n_unmatched", process->n_unmatched);
+    pm_json_u64(json, "n_healed", process->n_healed);
+    pm_json_u64(json, "n_foreign_stack", process->n_foreign_stack);
+    pm_json_end(json);
+    pm_buf_release(&command);
+}
+
+static void json_objects(struct pm_json *json, const struct pm_run_file *file)
+{
+    pm_json_array(json, "objects");
+    for (size_t i = 0; i < pm_run_file_n_objects(file); i++) {
+        const struct pm_run_file_object *object = pm_run_file_object(file, i);
+        struct pm_buf id = PM_BUF_INIT(1 << 16);
+        add_hex(&id, object->build_id);
+        pm_json_object(json, NULL);
+        pm_json_string_n(json, "path", object->path.p, object->path.len);
+        pm_json_string(json, "build_id", id.data);
+        pm_json_u64(json, "load_bias", object->load_bias);
+        pm_json_u64(json, "n_sleds", object->n_sleds);
+        pm_json_u64(json, "n_bad_sleds", object->n_bad_sleds);
+        pm_json_u64(json, "first_noun", object->first_noun);
+        pm_json_u64(json, "n_nouns", object->n_nouns);
+        pm_json_end(json);
+        pm_buf_release(&id);
+    }
+    pm_json_end(json);
+}
+
+static void json_nouns(struct pm_json *json, const struct pm_run_file *file)
+{
+    pm_json_array(json, "nouns");
+    for (size_t i = 0; i < pm_run_file_n_nouns(file); i++) {
+        const struct pm_run_file_noun *noun = pm_run_file_noun(file, i);
+        char id[17];
+        snprintf(id, sizeof id, "%016llx", U64(noun->id));
+        pm_json_object(json, NULL);
+        pm_json_string(json, "id", id);
+        pm_json_string(json, "kind", noun->kind == PM_SLED_LOOP_ENTER ? "loop" : "function");
+        if (noun->object != PM_RUN_FILE_NO_OBJECT)
+            pm_json_u64(json, "object", noun->object);
+        pm_json_u64(json, "n_sleds", noun->n_sleds);
+        pm_json_u64(json, "address", noun->address);
+        pm_json_end(json);
+    }
+    pm_json_end(json);
+}
+
+static void json_contexts(struct pm_json *json, const struct pm_run_file_thread *thread)
+{
+    pm_json_array(json, "contexts");
+    for (size_t i = 0; i < thread->n_nodes; i++) {
+        const struct pm_run_file_node *node = &thread->nodes[i];
+        pm_json_object(json, NULL);
+        if (node->noun != PM_RUN_NOUN_ROOT)
+            pm_json_u64(json, "noun", node->noun);
+        if (node->parent != PM_RUN_FILE_NO_PARENT)
+            pm_json_u64(json, "parent", node->parent);
+        pm_json_u64(json, "n_calls", node->n_calls);
+        pm_json_u64(json, "inclusive_ns", node->inclusive_ns);
+        pm_json_u64(json, "own_ns", node->own_ns);
+        if (node->open)
+            pm_json_bool(json, "open", true);
+        if (node->flags & PM_RUN_NODE_FOLDED)
+            pm_json_bool(json, "folded", true);
+        if (node->flags & PM_RUN_NODE_FOREIGN_STACK)
+            pm_json_bool(json, "foreign_stack", true);
+        pm_json_end(json);
+    }
+    pm_json_end(json);
+}
+
+static void json_threads(struct pm_json *json, const struct pm_run_file *file, bool summary)
+{
+    pm_json_array(json, "threads");
+    for (size_t i = 0; i < pm_run_file_n_threads(file); i++) {
+        const struct pm_run_file_thread *thread = pm_run_file_thread(file, i);
+        pm_json_object(json, NULL);
+        pm_json_u64(json, "tid", thread->tid);
+        pm_json_u64(json, "n_threads", thread->n_threads);
+        pm_json_string_n(json, "name", thread->name.p, thread->name.len);
+        pm_json_u64(json, "start_ns", thread->start_ns);
+        pm_json_u64(json, "end_ns", thread->end_ns);
+        pm_json_u64(json, "wall_ns", thread->wall_ns);
+        pm_json_u64(json, "cpu_ns", thread->cpu_ns);
+        pm_json_u64(json, "n_contexts", thread->n_nodes);
+        if (!summary)
+            json_contexts(json, thread);
+        pm_json_end(json);
+    }
+    pm_json_end(json);
+}
+
+static void json_counts(struct pm_json *json, const struct pm_run_file *file)
+{
+    pm_json_array(json, "counts");
+    for (size_t i = 0; i < pm_run_file_n_counts(file); i++) {
+        const struct pm_run_file_counts *counts = pm_run_file_counts(file, i);
+        pm_json_object(json, NULL);
+        pm_json_u64(json, "thread", counts->thread);
+        pm_json_u64(json, "object", counts->object);
+        pm_json_array(json, "n_calls"); /* of noun first_noun + position */
+        for (size_t k = 0; k < counts->n_counts; k++)
+            pm_json_u64(json, NULL, counts->counts[k]);
+        pm_json_end(json);
+        pm_json_end(json);
+    }
+    pm_json_end(json);
+}
+
+static void json_messages(struct pm_json *json, const struct pm_run_file *file)
+{
+    pm_json_array(json, "messages");
+    for (size_t i = 0; i < pm_run_file_n_messages(file); i++) {
+        const struct pm_run_file_message *message = pm_run_file_message(file, i);
+        pm_json_object(json, NULL);
+        pm_json_string(json, "kind", message_word(message->code));
+        pm_json_u64(json, "code", message->code);
+        pm_json_string_n(json, "text", message->text.p, message->text.len);
+        pm_json_end(json);
+    }
+    pm_json_end(json);
+    pm_json_array(json, "damage");
+    for (size_t i = 0; i < pm_run_file_n_complaints(file); i++)
+        if (pm_run_file_complaint(file, i))
+            pm_json_string(json, NULL, pm_run_file_complaint(file, i));
+    pm_json_end(json);
+}
+
+static void print_json(const struct pm_run_file *file, bool summary)
+{
+    struct pm_json json;
+    pm_json_init(&json, stdout);
+    pm_json_object(&json, NULL);
+    json_process(&json, file);
+    json_objects(&json, file);
+    if (!summary)
+        json_nouns(&json, file);
+    json_threads(&json, file, summary);
+    if (!summary)
+        json_counts(&json, file);
+    json_messages(&json, file);
+    pm_json_end(&json);
+    (void)pm_json_done(&json);
+}
+
+/* --- the command --- */
+
+/* What the manifest beside the file says about the clock; nothing when there is none. */
+static struct pm_run_clock clock_beside(const char *path)
+{
+    struct pm_manifest manifest;
+    struct pm_run_clock clock = {0};
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? pm_strndup(path, (size_t)(slash - path) + 1) : pm_strndup(".", 1);
+    pm_manifest_init(&manifest);
+    if (folder && pm_manifest_read(folder, &manifest, NULL) == PM_OK)
+        clock = pm_run_clock_of(&manifest);
+    pm_manifest_release(&manifest);
+    free(folder);
+    return clock;
+}
+
+static int dump_main(struct cmd_parse *parse)
+{
+    bool summary = false;
+    for (int key; (key = cmd_next(parse)) != CMD_END;)
+        summary |= key == OPT_SUMMARY;
+    if (parse->failed)
+        return CMD_USAGE;
+    if (parse->n_operands != 1)
+        return cmd_usage_error(parse, "expected one run file, not %d arguments", parse->n_operands);
+
+    struct pm_error err = PM_ERROR_INIT;
+    struct pm_run_file *file = NULL;
+    struct pm_run_clock clock = clock_beside(parse->operands[0]);
+    if (pm_run_file_open(parse->operands[0], &clock, &err, &file) != PM_OK)
+        return cmd_fail(parse, &err);
+    bool damaged = pm_run_file_n_complaints(file) > 0, ok = true;
+    if (parse->json)
+        print_json(file, summary);
+    else
+        ok = print_text(file, summary);
+    pm_run_file_free(file);
+    if (!ok) {
+        pm_error_set(&err, PM_ERR_MEMORY, "out of memory");
+        return cmd_fail(parse, &err);
+    }
+    return cmd_stdout_done(parse, damaged ? CMD_FAILED : CMD_DONE);
+}
+
+static const struct cmd_option dump_options[] = {
+    {OPT_SUMMARY, "summary", NULL, "leave out contexts, nouns and counters"},
+    {CMD_KEY_JSON, "json", NULL, "as JSON"},
+    {0}};
+
+static const struct cmd_example dump_examples[] = {
+    {"perfmap dump heat.run/4711.0.pmr", "everything that one process left"},
+    {"perfmap dump --json --summary heat.run/4711.0.pmr", "the process, its objects and threads for a script"},
+    {NULL, NULL}};
+
+static const struct cmd_exit dump_exits[] = {
+    {0, "done"}, {1, "the file cannot be read, or parts of it are damaged (the sound ones are printed)"}, {2, "wrong usage"},
+    {0, NULL}};
+
+const struct cmd cmd_dump = {
+    .name = "dump",
+    .summary = "print a run file as it is",
+    .usage = (const char *const[]){"dump [--summary] [--json] FILE.pmr", NULL},
+    .description = "Prints what one process image left in a run folder: the process, the loaded objects with sleds, the "
+                   "threads with their context trees (ids of nouns as in `perfmap pif`), counters, messages, and what is "
+                   "damaged. For bug reports and for those who read the format (docs/formats/run-file.md). Names are shown "
+                   "with control bytes as \\xNN. Times are in nanoseconds by the manifest beside the file, or by the file's own clock "
+                   "pairs.",
+    .options = dump_options,
+    .examples = dump_examples,
+    .exits = dump_exits,
+    .main = dump_main};

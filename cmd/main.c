@@ -1,0 +1,117 @@
+/* perfmap: finds the command and calls it. */
+#include "cmd.h"
+
+#include <fcntl.h>
+#include <locale.h>
+#include <unistd.h>
+
+enum { OPT_VERSION = 'V' };
+
+static int perfmap_main(struct cmd_parse *parse);
+
+static const struct cmd_option perfmap_options[] = {{OPT_VERSION, "version", NULL, "show the version"}, {0}};
+
+static const struct cmd_example perfmap_examples[] = {
+    {"gcc -O2 -g -fplugin=$(perfmap plugin-path) heat.c -o heat",
+     "compile with the plugin; nothing has to be linked, and heat runs as fast as without"},
+    {"perfmap run -o heat.perfmap -- ./heat", "run and measure it"},
+    {"perfmap report --level source heat.perfmap", "cost in the words of the source"},
+    {NULL, NULL}};
+
+static const struct cmd_exit perfmap_exits[] = {
+    {0, "done"},
+    {1, "failed; standard error says why"},
+    {2, "wrong usage"},
+    {3, "done, and a threshold that was asked for was crossed"},
+    {0, NULL}};
+
+static const char *const perfmap_environment[] = {
+    "PERFMAP_LIBDIR", "folder with perfmap.so and libperfmap-rt.so, when they are not where they were installed", NULL};
+
+const struct cmd cmd_perfmap = {
+    .name = "",
+    .summary = "performance questions in the words of the source",
+    .usage = (const char *const[]){"COMMAND [ARGUMENT]...", "help COMMAND", "--version", NULL},
+    .description =
+        "PerfMap measures programs that were compiled with its compiler plugin and explains where time goes "
+        "in functions, loops, statements and arrays of the source.",
+    .options = perfmap_options,
+    .examples = perfmap_examples,
+    .exits = perfmap_exits,
+    .environment = perfmap_environment,
+    .flags = CMD_STOP_AT_OPERAND,
+    .main = perfmap_main};
+
+const struct cmd *const cmd_all[] = {&cmd_run,    &cmd_collect, &cmd_report,      &cmd_pif,  &cmd_dump, &cmd_doctor,
+                                     &cmd_cc,     &cmd_cxx,     &cmd_fortran,     &cmd_plugin_path, &cmd_help, NULL};
+
+const struct cmd *cmd_find(const char *name)
+{
+    for (const struct cmd *const *cmd = cmd_all; *cmd; cmd++)
+        if (strcmp((*cmd)->name, name) == 0)
+            return *cmd;
+    return NULL;
+}
+
+int cmd_unknown(const char *name)
+{
+    const char *names[sizeof cmd_all / sizeof *cmd_all];
+    size_t n = 0;
+    for (; cmd_all[n]; n++)
+        names[n] = cmd_all[n]->name;
+    names[n] = NULL;
+    const char *best = cmd_suggest(name, names);
+    if (best)
+        cmd_talk("unknown command '%.200s'; did you mean '%s'?", name, best);
+    else
+        cmd_talk("unknown command '%.200s'", name);
+    cmd_talk("try 'perfmap --help'");
+    return CMD_USAGE;
+}
+
+static int cmd_call(const struct cmd *cmd, int argc, char **argv)
+{
+    struct cmd_parse parse = {.cmd = cmd, .argc = argc, .argv = argv};
+    if (cmd->flags & CMD_RAW) {
+        if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+            cmd_help_print(cmd, stdout);
+            return cmd_stdout_done(&parse, CMD_DONE);
+        }
+        parse.operands = argv + 1;
+        parse.n_operands = argc - 1;
+    }
+    return cmd->main(&parse);
+}
+
+static int perfmap_main(struct cmd_parse *parse)
+{
+    for (int key; (key = cmd_next(parse)) != CMD_END;)
+        if (key == OPT_VERSION) {
+            printf("perfmap %s\n", PERFMAP_VERSION);
+            return cmd_stdout_done(parse, CMD_DONE);
+        }
+    if (parse->failed)
+        return CMD_USAGE;
+    if (parse->n_operands == 0) {
+        cmd_help_print(&cmd_perfmap, stdout);
+        return cmd_stdout_done(parse, CMD_DONE);
+    }
+    const struct cmd *cmd = cmd_find(parse->operands[0]);
+    return cmd ? cmd_call(cmd, parse->n_operands, parse->operands) : cmd_unknown(parse->operands[0]);
+}
+
+/* A standard descriptor that we were started without must not become that of a file we open. Close-on-exec, so that a
+ * program we start is without it too. Opened the wrong way round, so that using it fails. */
+static void keep_standard_descriptors(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", (fd == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC) != fd)
+            _exit(CMD_FAILED);
+}
+
+int main(int argc, char **argv)
+{
+    keep_standard_descriptors();
+    setlocale(LC_CTYPE, ""); /* widths of characters; numbers stay as in C */
+    return cmd_call(&cmd_perfmap, argc, argv);
+}

@@ -1,0 +1,231 @@
+#include "cmd.h"
+
+#include <ctype.h>
+#include <getopt.h>
+
+/* Words longer than this are no typing errors. */
+enum { MAX_WORD = 40, MAX_WORDS = 128 };
+
+/* Edit distance with swaps of neighbours (optimal string alignment). Both at most MAX_WORD long. */
+static unsigned word_distance(const char *a, const char *b)
+{
+    size_t a_len = strlen(a), b_len = strlen(b);
+    unsigned rows[3][MAX_WORD + 1];
+    unsigned *before = rows[0], *last = rows[1], *now = rows[2];
+    for (size_t j = 0; j <= b_len; j++)
+        last[j] = (unsigned)j;
+    for (size_t i = 1; i <= a_len; i++) {
+        now[0] = (unsigned)i;
+        for (size_t j = 1; j <= b_len; j++) {
+            unsigned best = last[j - 1] + (a[i - 1] != b[j - 1]);
+            if (last[j] + 1 < best)
+                best = last[j] + 1;
+            if (now[j - 1] + 1 < best)
+                best = now[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
+            now[j] = best;
+        }
+        unsigned *spare = before;
+        before = last;
+        last = now;
+        now = spare;
+    }
+    return last[b_len];
+}
+
+const char *cmd_suggest(const char *word, const char *const *words)
+{
+    size_t len = strlen(word);
+    if (len == 0 || len > MAX_WORD)
+        return NULL;
+    const char *best = NULL;
+    unsigned best_distance = (unsigned)(len <= 3 ? 1 : len / 3 + 1) + 1;
+    for (; *words; words++) {
+        if (strlen(*words) > MAX_WORD)
+            continue;
+        unsigned distance = word_distance(word, *words);
+        if (len >= 3 && strncmp(word, *words, len) == 0)
+            distance = 1; /* the beginning of a word */
+        if (distance < best_distance) {
+            best_distance = distance;
+            best = *words;
+        }
+    }
+    return best;
+}
+
+/* "" or ", did you mean 'x'?" */
+static void add_suggestion(struct pm_buf *text, const char *word, const char *const *words)
+{
+    const char *best = cmd_suggest(word, words);
+    if (best)
+        pm_buf_printf(text, "; did you mean '%s'?", best);
+}
+
+static void report(struct cmd_parse *parse, struct pm_buf *text)
+{
+    parse->failed = true;
+    (void)cmd_usage_error(parse, "%s", text->data && !text->failed ? text->data : "wrong option");
+    pm_buf_release(text);
+}
+
+static const struct cmd_option *option_of_key(const struct cmd *cmd, int key)
+{
+    for (const struct cmd_option *option = cmd->options; option && option->long_name; option++)
+        if (option->key == key)
+            return option;
+    return NULL;
+}
+
+static void report_unknown(struct cmd_parse *parse, const char *word)
+{
+    const char *names[MAX_WORDS];
+    int n = 0;
+    for (const struct cmd_option *option = parse->cmd->options; option && option->long_name && n < MAX_WORDS - 2;
+         option++)
+        names[n++] = option->long_name;
+    names[n++] = "help";
+    names[n] = NULL;
+
+    struct pm_buf text = PM_BUF_INIT(4096);
+    size_t len = strcspn(word, "=");
+    if (len > 1000)
+        len = 1000;
+    pm_buf_printf(&text, "unknown option '%.*s'", (int)len, word);
+    if (len > 2 && word[1] == '-') {
+        char *bare = pm_strndup(word + 2, len - 2);
+        const char *best = bare ? cmd_suggest(bare, names) : NULL;
+        if (best)
+            pm_buf_printf(&text, "; did you mean '--%s'?", best);
+        free(bare);
+    }
+    report(parse, &text);
+}
+
+static void report_wrong(struct cmd_parse *parse, int code, int key, const char *word)
+{
+    const struct cmd_option *option = option_of_key(parse->cmd, key);
+    if (!option && key != CMD_KEY_HELP && key != 'h') {
+        char letter[3] = {'-', (char)key, 0};
+        report_unknown(parse, key > 0 && key < 256 && strncmp(word, "--", 2) != 0 ? letter : word);
+        return;
+    }
+    struct pm_buf text = PM_BUF_INIT(4096);
+    const char *name = option ? option->long_name : "help";
+    if (code == ':')
+        pm_buf_printf(&text, "option '--%s' needs a value (%s)", name, option ? option->value : "");
+    else
+        pm_buf_printf(&text, "option '--%s' takes no value", name);
+    report(parse, &text);
+}
+
+/* Splits "exact|count|off" and finds value in it. */
+static void check_choice(struct cmd_parse *parse, const struct cmd_option *option)
+{
+    char *words[MAX_WORDS], *text = pm_strndup(option->value, strlen(option->value));
+    int n = 0;
+    parse->choice = -1;
+    if (!text) {
+        parse->failed = true;
+        return;
+    }
+    for (char *word = text; word && n < MAX_WORDS - 1; n++) {
+        words[n] = word;
+        word = strchr(word, '|');
+        if (word)
+            *word++ = 0;
+        if (strcmp(words[n], parse->value) == 0)
+            parse->choice = n;
+    }
+    words[n] = NULL;
+    if (parse->choice < 0) {
+        struct pm_buf message = PM_BUF_INIT(4096);
+        pm_buf_printf(&message, "option '--%s' takes one of %s, not '%.200s'", option->long_name, option->value,
+                      parse->value);
+        add_suggestion(&message, parse->value, (const char *const *)words);
+        report(parse, &message);
+    }
+    free(text);
+}
+
+/* The tables that getopt_long wants, made from ours. */
+static bool parse_init(struct cmd_parse *parse)
+{
+    int n = 0;
+    for (const struct cmd_option *option = parse->cmd->options; option && option->long_name; option++)
+        n++;
+    parse->long_options = pm_alloc_array((size_t)n + 2, sizeof *parse->long_options);
+    struct pm_buf letters = PM_BUF_INIT(1024);
+    pm_buf_add_str(&letters, parse->cmd->flags & CMD_STOP_AT_OPERAND ? "+:h" : ":h");
+    if (!parse->long_options)
+        return false;
+    for (int i = 0; i < n; i++) {
+        const struct cmd_option *option = &parse->cmd->options[i];
+        parse->long_options[i] = (struct option){option->long_name, option->value ? required_argument : no_argument,
+                                                 NULL, option->key};
+        if (option->key < 256)
+            pm_buf_printf(&letters, "%c%s", option->key, option->value ? ":" : "");
+        if (option->key == CMD_KEY_JSON) /* errors before it are JSON too */
+            for (int a = 1; a < parse->argc && strcmp(parse->argv[a], "--") != 0; a++)
+                parse->json |= strcmp(parse->argv[a], "--json") == 0;
+    }
+    parse->long_options[n] = (struct option){"help", no_argument, NULL, CMD_KEY_HELP};
+    parse->short_options = pm_buf_take(&letters);
+    optind = 0; /* glibc: start anew */
+    opterr = 0;
+    return parse->short_options != NULL;
+}
+
+static int parse_end(struct cmd_parse *parse)
+{
+    parse->operands = parse->argv + optind;
+    parse->n_operands = parse->argc - optind;
+    free(parse->long_options);
+    free(parse->short_options);
+    parse->long_options = NULL;
+    parse->short_options = NULL;
+    return CMD_END;
+}
+
+int cmd_next(struct cmd_parse *parse)
+{
+    if (parse->operands || parse->failed)
+        return parse->operands ? CMD_END : parse_end(parse);
+    if (!parse->short_options && !parse_init(parse)) {
+        cmd_talk("out of memory");
+        parse->failed = true;
+        return parse_end(parse);
+    }
+    int key = getopt_long(parse->argc, parse->argv, parse->short_options, parse->long_options, NULL);
+    if (key == -1)
+        return parse_end(parse);
+    if (key == CMD_KEY_HELP || key == 'h') {
+        cmd_help_print(parse->cmd, stdout);
+        exit(cmd_stdout_done(parse, CMD_DONE));
+    }
+    if (key == '?' || key == ':') {
+        report_wrong(parse, key, optopt, parse->argv[optind - 1]);
+        return parse_end(parse);
+    }
+    const struct cmd_option *option = option_of_key(parse->cmd, key);
+    PM_ASSERT(option);
+    parse->json |= key == CMD_KEY_JSON;
+    parse->option = option->long_name;
+    parse->value = option->value ? optarg : NULL;
+    parse->choice = -1;
+    if (option->value && islower((unsigned char)option->value[0]))
+        check_choice(parse, option);
+    return parse->failed ? parse_end(parse) : key;
+}
+
+bool cmd_number(struct cmd_parse *parse, uint64_t max, uint64_t *ret_number)
+{
+    if (pm_str_to_u64(pm_str_of(parse->value), max, ret_number))
+        return true;
+    struct pm_buf text = PM_BUF_INIT(4096);
+    pm_buf_printf(&text, "option '--%s' takes a number up to %llu, not '%.200s'", parse->option,
+                  (unsigned long long)max, parse->value);
+    report(parse, &text);
+    return false;
+}

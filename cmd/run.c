@@ -1,0 +1,234 @@
+/* perfmap run */
+#include "run.h"
+
+#include "mapping/archive/collect.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <unistd.h>
+
+enum { OPT_NO_COLLECT = CMD_KEY_FIRST, OPT_MODE, OPT_MAX_CONTEXTS, OPT_MAX_DEPTH, OPT_FORCE };
+
+static const char *const mode_names[] = {"exact", "count", "off"};
+
+struct run_request {
+    const char *output; /* NULL: from the program's name */
+    bool collect, force;
+    struct run_settings settings;
+    char **argv;
+    int n_args;
+};
+
+/* PROGRAM.perfmap or PROGRAM.run, in the current folder. */
+static char *default_output(const char *program, bool collect)
+{
+    const char *slash = strrchr(program, '/');
+    struct pm_buf name = PM_BUF_INIT(PATH_MAX);
+    pm_buf_printf(&name, "%s%s", slash ? slash + 1 : program, collect ? ".perfmap" : ".run");
+    return pm_buf_take(&name);
+}
+
+static enum pm_status fill_manifest(const struct run_request *request, struct pm_manifest *manifest, struct pm_error *err)
+{
+    char host[256] = "";
+    char *cwd = getcwd(NULL, 0);
+    (void)gethostname(host, sizeof host - 1);
+    bool ok = pm_manifest_set_argv(manifest, request->argv, (size_t)request->n_args) &&
+              pm_manifest_set_text(&manifest->cwd, cwd ? cwd : "") && pm_manifest_set_text(&manifest->host, host) &&
+              pm_manifest_set_text(&manifest->perfmap, PERFMAP_VERSION) &&
+              pm_manifest_set_text(&manifest->mode, request->settings.mode);
+    free(cwd);
+    return ok ? PM_OK : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+}
+
+static const char *plural(size_t n, const char *many)
+{
+    return n == 1 ? "" : many;
+}
+
+static void tell_end(const struct run_request *request, const struct run_output *output,
+                     const struct pm_manifest *manifest, const struct run_findings *findings)
+{
+    char *name = cmd_shell_quote(output->name);
+    double seconds = (double)(manifest->end_monotonic_ns - manifest->start_monotonic_ns) / 1e9;
+    if (manifest->exit_signal > 0)
+        cmd_talk("'%s' was ended by signal %d (%s)", request->argv[0], manifest->exit_signal,
+                 strsignal(manifest->exit_signal));
+    if (findings->n_sleds == 0)
+        cmd_talk("warning: nothing inside the program was measured, for it has no sleds: compile it with "
+                 "-fplugin=$(perfmap plugin-path)");
+    if (findings->running_pid)
+        cmd_talk("note: process %u still runs; what it does from now on is not in '%s'", (unsigned)findings->running_pid,
+                 output->name);
+    cmd_talk("wrote %s: %.2f s, %zu measured process%s; try: perfmap %s%s%s", name ? name : output->name, seconds,
+             findings->n_processes, plural(findings->n_processes, "es"),
+             output->collect ? "report --level source " : "collect ", name ? name : output->name,
+             output->collect ? "" : " -o NAME.perfmap");
+    free(name);
+}
+
+/* Makes the archive. The run folder goes away only when all of it is in the archive. */
+static enum pm_status collect_run(const struct run_output *output, bool still_running, struct pm_error *err)
+{
+    const char *runs[] = {output->run_dir};
+    struct pm_collect_result result = {0};
+    struct pm_collect_options options = {.size = sizeof options};
+    enum pm_status status = pm_collect(runs, 1, output->name, &options, err, &result);
+    (void)result;
+    if (status != PM_OK)
+        return status;
+    if (still_running) {
+        cmd_talk("note: the run folder '%s' stays for it", output->run_dir);
+        return PM_OK;
+    }
+    struct pm_error left = PM_ERROR_INIT;
+    if (run_folder_remove(output->run_dir, &left) != PM_OK) {
+        cmd_talk("warning: %s", pm_error_text(&left));
+        pm_error_release(&left);
+    }
+    return PM_OK;
+}
+
+/* What was measured is kept whatever happens now. */
+static int after_run(struct cmd_parse *parse, const struct run_request *request, const struct run_output *output,
+                     struct pm_manifest *manifest, int program_exit)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    struct run_findings findings;
+    int failed = program_exit ? program_exit : RUN_FAILED;
+    int end = program_exit;
+    if (pm_manifest_write(output->run_dir, manifest, &err) != PM_OK) {
+        (void)cmd_fail(parse, &err);
+        end = failed;
+    }
+    run_findings_print(output->run_dir, manifest, &findings);
+    if (output->collect && collect_run(output, findings.running_pid != 0, &err) != PM_OK) {
+        (void)cmd_fail(parse, &err);
+        char *dir = cmd_shell_quote(output->run_dir);
+        cmd_talk("what was measured is kept in %s; try: perfmap collect %s -o NAME.perfmap", dir ? dir : output->run_dir,
+                 dir ? dir : output->run_dir);
+        free(dir);
+        return failed;
+    }
+    tell_end(request, output, manifest, &findings);
+    return end;
+}
+
+static int run_it(struct cmd_parse *parse, const struct run_request *request, const char *output_name)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    struct pm_manifest manifest;
+    struct run_output output = {0};
+    int program_exit = RUN_FAILED;
+    pm_manifest_init(&manifest);
+    if (run_output_check(output_name, request->collect, &err) != PM_OK ||
+        run_check_program(request->argv[0], request->force, &err, &program_exit) != PM_OK ||
+        fill_manifest(request, &manifest, &err) != PM_OK ||
+        run_output_make(output_name, request->collect, &err, &output) != PM_OK) {
+        (void)cmd_fail(parse, &err);
+    } else if (run_program(request->argv, output.run_dir, &request->settings, &manifest, &err, &program_exit) != PM_OK) {
+        (void)cmd_fail(parse, &err);
+        (void)run_folder_remove(output.run_dir, NULL);
+    } else {
+        program_exit = after_run(parse, request, &output, &manifest, program_exit);
+    }
+    run_output_release(&output);
+    pm_manifest_release(&manifest);
+    return program_exit;
+}
+
+static int run_main(struct cmd_parse *parse)
+{
+    struct run_request request = {.collect = true, .settings = {.mode = mode_names[0]}};
+    for (int key; (key = cmd_next(parse)) != CMD_END;)
+        switch (key) {
+        case 'o': request.output = parse->value; break;
+        case OPT_NO_COLLECT: request.collect = false; break;
+        case OPT_MODE: request.settings.mode = mode_names[parse->choice]; break;
+        case OPT_MAX_CONTEXTS: cmd_number(parse, 1u << 28, &request.settings.max_contexts); break;
+        case OPT_MAX_DEPTH: cmd_number(parse, 1000000, &request.settings.max_depth); break;
+        case OPT_FORCE: request.force = true; break;
+        }
+    if (parse->failed)
+        return CMD_USAGE;
+    if (parse->n_operands == 0 || !*parse->operands[0])
+        return cmd_usage_error(parse, "no program to run was given");
+    request.argv = parse->operands;
+    request.n_args = parse->n_operands;
+
+    struct pm_error err = PM_ERROR_INIT;
+    const char *outer = getenv("PERFMAP_RUN_DIR");
+    if (outer && *outer) {
+        pm_error_set(&err, PM_ERR_USAGE, "already measured: this command runs under another 'perfmap run' (run folder '%s'); "
+                     "start '%s' without 'perfmap run'", outer, request.argv[0]);
+        (void)cmd_fail(parse, &err);
+        return RUN_FAILED;
+    }
+    char *made = request.output ? NULL : default_output(request.argv[0], request.collect);
+    const char *name = request.output ? request.output : made;
+    if (!name) {
+        pm_error_set(&err, PM_ERR_MEMORY, "out of memory");
+        (void)cmd_fail(parse, &err);
+        return RUN_FAILED;
+    }
+    int status = run_it(parse, &request, name);
+    free(made);
+    return status;
+}
+
+static const struct cmd_option run_options[] = {
+    {'o', "output", "NAME", "name of the archive (of the run folder with --no-collect). The default is the program's name with "
+                            ".perfmap (.run) behind it, in the current folder"},
+    {OPT_NO_COLLECT, "no-collect", NULL, "leave the run folder as it is, for `perfmap collect` later or elsewhere"},
+    {OPT_MODE, "mode", "exact|count|off", "exact: calls and time of each call path (the default). count: calls only, at a "
+                                          "few nanoseconds each. off: the runtime is loaded and measures nothing"},
+    {OPT_MAX_CONTEXTS, "max-contexts", "NUMBER", "keep at most this many call paths in a process; calls beyond are counted in "
+                                                 "their caller. 0: the runtime's own limit"},
+    {OPT_MAX_DEPTH, "max-depth", "NUMBER", "keep call paths up to this depth; calls below are counted in their caller. 0: "
+                                           "the runtime's own limit"},
+    {OPT_FORCE, "force", NULL, "start also a program that the runtime cannot be loaded into"},
+    {0}};
+
+static const struct cmd_example run_examples[] = {
+    {"perfmap run -- ./heat 100", "run, measure, and write heat.perfmap"},
+    {"perfmap run -o heat.run --no-collect -- ./heat && perfmap collect heat.run -o heat.perfmap",
+     "the same in two steps; the second may be done on another machine"},
+    {"perfmap run --mode count -o make.perfmap -- make test", "count calls in all programs that make starts"},
+    {NULL, NULL}};
+
+static const struct cmd_exit run_exits[] = {
+    {0, "the program ended with 0 and what was measured is written. Any other status of the program is passed on"},
+    {2, "wrong usage"},
+    {125, "perfmap itself failed: the output cannot be written, or the runtime cannot be loaded into the program"},
+    {126, "the program was found and cannot be executed"},
+    {127, "the program was not found"},
+    {128, "and more: the program was ended by the signal with the number above 128 (137: SIGKILL)"},
+    {0, NULL}};
+
+const struct cmd cmd_run = {
+    .name = "run",
+    .summary = "run a program and measure it",
+    .usage = (const char *const[]){"run [OPTION]... [--] PROGRAM [ARGUMENT]...", NULL},
+    .description =
+        "Runs the program with PerfMap's runtime preloaded, which arms the sleds that the compiler plugin left and keeps what "
+        "it measures in one file for each process. Children that the program starts are measured too. When the "
+        "program has ended, the files are collected into one archive for `perfmap report`.\n\n"
+        "The program needs no special linking. Parts compiled without the plugin are not seen from inside: their time "
+        "counts for their callers.\n\n"
+        "An output that is already there is replaced if it is an archive (a run folder) of PerfMap, and refused if it is "
+        "anything else. An old archive is replaced only when the new one is complete.\n\n"
+        "A run folder holds the file `manifest` and one file PID.N.pmr for each process image. With an archive as output it "
+        "is a temporary folder NAME.run.XXXXXX beside it, which is removed when the archive is complete. When `perfmap run` itself "
+        "is killed, or the archive cannot be written, it stays and `perfmap collect` makes the archive from it: all that was "
+        "measured up to then is in it.\n\n"
+        "The runtime is loaded by LD_PRELOAD. That cannot work for programs that are statically linked, that run with other "
+        "privileges (setuid, setgid, file capabilities), or that are made for another processor: these are refused "
+        "before they start.",
+    .options = run_options,
+    .examples = run_examples,
+    .exits = run_exits,
+    .environment = (const char *const[]){"PERFMAP_LIBDIR", "folder with libperfmap-rt.so", "PERFMAP_RUN_DIR",
+                                         "set for the program: its run folder. `perfmap run` inside of a measured program is "
+                                         "refused", NULL},
+    .flags = CMD_STOP_AT_OPERAND,
+    .main = run_main};

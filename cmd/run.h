@@ -1,0 +1,75 @@
+/* The parts of `perfmap run`. */
+#ifndef PM_CMD_RUN_H
+#define PM_CMD_RUN_H
+
+#include "cmd.h"
+
+#include "mapping/run/manifest.h"
+
+#include <sys/types.h>
+
+/* As env(1), timeout(1), nice(1): our own failures must not look like the program's. */
+enum { RUN_FAILED = 125, RUN_CANNOT_EXECUTE = 126, RUN_NOT_FOUND = 127 };
+
+/* --- run_check.c --- */
+
+/* Can this program be started, and can the runtime be preloaded into it? Looks it up as execvp(3) does. ret_exit is set on failure.
+ * Refusals that `force` turns into a warning: static, setuid, other machine. */
+PM_MUST_CHECK enum pm_status run_check_program(const char *program, bool force, struct pm_error *err, int *ret_exit);
+
+/* --- run_output.c --- */
+
+/* Where the run goes. */
+struct run_output {
+    char *name;    /* what was asked for: archive, or run folder when `collect` is off */
+    char *run_dir; /* absolute, exists */
+    bool collect;
+    bool own_run_dir; /* run_dir is a temporary of ours */
+};
+
+/* Checks that name can be (re)placed, and makes the run folder. An existing archive or run folder is replaced, anything else
+ * refused. Nothing that exists is touched before run_output_make. */
+PM_MUST_CHECK enum pm_status run_output_check(const char *name, bool collect, struct pm_error *err);
+PM_MUST_CHECK enum pm_status run_output_make(const char *name, bool collect, struct pm_error *err,
+                                             struct run_output *ret_output);
+/* Removes a run folder: its manifest, its run files, itself. Other files in it stay, and then it stays too. */
+PM_MUST_CHECK enum pm_status run_folder_remove(const char *run_dir, struct pm_error *err);
+void run_output_release(struct run_output *output);
+
+/* --- run_clock.c --- */
+
+struct run_instant {
+    uint64_t tsc, monotonic_ns; /* CLOCK_MONOTONIC_RAW */
+};
+struct run_instant run_instant_now(void);
+uint64_t run_realtime_ns(void);
+/* Ticks a second between two instants; 0: cannot be told. */
+uint64_t run_ticks_hz(struct run_instant from, struct run_instant to);
+/* Ticks a second, measured for 10 ms; 10^9 where the clock is nanoseconds. */
+uint64_t run_calibrate(struct run_instant *ret_from);
+
+/* --- run_start.c --- */
+
+struct run_settings {
+    const char *mode;
+    uint64_t max_contexts, max_depth; /* 0: the runtime's own */
+};
+
+/* Starts the program, waits for it, completes the manifest and writes it. ret_exit: the program's status, 128 + signal, or 126/127 with
+ * an error when it could not be started. */
+PM_MUST_CHECK enum pm_status run_program(char *const *argv, const char *run_dir, const struct run_settings *settings,
+                                         struct pm_manifest *manifest, struct pm_error *err, int *ret_exit);
+
+/* --- run_after.c --- */
+
+struct run_findings {
+    size_t n_processes;    /* run files */
+    uint64_t n_sleds;      /* over all of them */
+    uint64_t n_calls;
+    uint32_t running_pid;  /* a process that has not ended; 0: none */
+};
+
+/* Looks through the run files, prints the runtime's messages and complaints once each. */
+void run_findings_print(const char *run_dir, const struct pm_manifest *manifest, struct run_findings *ret_findings);
+
+#endif

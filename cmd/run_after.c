@@ -1,0 +1,100 @@
+/* After a run: what the runtime had to say, and whether anything was measured at all. */
+#include "run.h"
+
+#include "mapping/run/run_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <unistd.h>
+
+enum { MAX_TOLD = 64 }; /* different messages; more would hide the first */
+
+struct told {
+    char *texts[MAX_TOLD]; /* owned */
+    size_t n;
+};
+
+/* The same message from a hundred processes is one message. */
+static void tell_once(struct told *told, const char *text)
+{
+    for (size_t i = 0; i < told->n; i++)
+        if (strcmp(told->texts[i], text) == 0)
+            return;
+    if (told->n == MAX_TOLD)
+        return;
+    told->texts[told->n] = pm_strndup(text, strlen(text));
+    if (told->texts[told->n])
+        told->n++;
+    cmd_talk("%s", text);
+}
+
+static void tell_message(struct told *told, const struct pm_run_file_message *message)
+{
+    struct pm_buf text = PM_BUF_INIT(1 << 16);
+    if (message->code == PM_RUN_MSG_OBJECT_WITHOUT_SLEDS) {
+        pm_buf_add_str(&text, "warning: '");
+        pm_buf_add(&text, message->text.p, message->text.len);
+        pm_buf_add_str(&text, "' was compiled with the plugin and holds no sleds: link it with the plugin too when you use "
+                              "-flto (-fplugin=$(perfmap plugin-path))");
+    } else {
+        if (message->code == PM_RUN_MSG_BAD_SLEDS || message->code == PM_RUN_MSG_LIMIT ||
+            message->code == PM_RUN_MSG_DISARMED)
+            pm_buf_add_str(&text, "warning: ");
+        pm_buf_add(&text, message->text.p, message->text.len);
+    }
+    if (text.data)
+        tell_once(told, text.data);
+    pm_buf_release(&text);
+}
+
+static void look_at_file(const char *path, const struct pm_run_clock *clock, struct told *told,
+                         struct run_findings *findings)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    struct pm_run_file *file = NULL;
+    findings->n_processes++;
+    if (pm_run_file_open(path, clock, &err, &file) != PM_OK) {
+        tell_once(told, pm_error_text(&err));
+        pm_error_release(&err);
+        return;
+    }
+    const struct pm_run_file_process *process = pm_run_file_process(file);
+    findings->n_sleds += process->n_sleds;
+    findings->n_calls += process->n_calls;
+    if (process->end_kind == PM_RUN_FILE_KILLED && process->pid != 0 && kill((pid_t)process->pid, 0) == 0)
+        findings->running_pid = process->pid;
+    for (size_t i = 0; i < pm_run_file_n_messages(file); i++)
+        tell_message(told, pm_run_file_message(file, i));
+    for (size_t i = 0; i < pm_run_file_n_complaints(file); i++)
+        if (pm_run_file_complaint(file, i))
+            tell_once(told, pm_run_file_complaint(file, i));
+    pm_run_file_free(file);
+}
+
+static int is_run_file(const struct dirent *entry)
+{
+    size_t len = strlen(entry->d_name);
+    return len > 4 && strcmp(entry->d_name + len - 4, ".pmr") == 0;
+}
+
+void run_findings_print(const char *run_dir, const struct pm_manifest *manifest, struct run_findings *ret_findings)
+{
+    *ret_findings = (struct run_findings){0};
+    struct pm_run_clock clock = pm_run_clock_of(manifest);
+    struct told told = {0};
+    struct dirent **names = NULL;
+    int n = scandir(run_dir, &names, is_run_file, versionsort);
+    for (int i = 0; i < n; i++) {
+        struct pm_buf path = PM_BUF_INIT(4 * PATH_MAX);
+        pm_buf_printf(&path, "%s/%s", run_dir, names[i]->d_name);
+        if (path.data && !path.failed)
+            look_at_file(path.data, &clock, &told, ret_findings);
+        pm_buf_release(&path);
+        free(names[i]);
+    }
+    free(names);
+    for (size_t i = 0; i < told.n; i++)
+        free(told.texts[i]);
+}

@@ -1,0 +1,138 @@
+/* Where a run goes: names, what may be replaced, temporary folders. */
+#include "run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The header of an SQLite file: "SQLite format 3\0", application_id big-endian at 68. */
+static bool is_archive(const char *path)
+{
+    unsigned char head[72];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool is = read(fd, head, sizeof head) == (ssize_t)sizeof head && memcmp(head, "SQLite format 3", 16) == 0 &&
+              memcmp(head + 68, "PFMP", 4) == 0;
+    close(fd);
+    return is;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t len = strlen(text), end_len = strlen(end);
+    return len > end_len && strcmp(text + len - end_len, end) == 0;
+}
+
+static bool is_run_member(const char *name)
+{
+    return strcmp(name, PM_MANIFEST_NAME) == 0 || ends_with(name, ".pmr");
+}
+
+/* An empty folder, or one that holds nothing but the files of a run. */
+static bool is_run_folder(const char *path)
+{
+    DIR *dir = opendir(path);
+    if (!dir)
+        return false;
+    bool is = true;
+    for (struct dirent *entry; is && (entry = readdir(dir)) != NULL;)
+        is = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || is_run_member(entry->d_name);
+    closedir(dir);
+    return is;
+}
+
+enum pm_status run_output_check(const char *name, bool collect, struct pm_error *err)
+{
+    struct stat status;
+    if (!*name)
+        return pm_error_set(err, PM_ERR_USAGE, "the output's name is empty");
+    if (stat(name, &status) != 0)
+        return errno == ENOENT ? PM_OK : pm_error_system(err, errno, "cannot write output '%s'", name);
+    if (collect && !(S_ISREG(status.st_mode) && (status.st_size == 0 || is_archive(name))))
+        return pm_error_set(err, PM_ERR_USAGE, "'%s' exists and is no PerfMap archive: it is not replaced (choose another "
+                            "name with -o)", name);
+    if (!collect && !(S_ISDIR(status.st_mode) && is_run_folder(name)))
+        return pm_error_set(err, PM_ERR_USAGE, "'%s' exists and is no run folder of PerfMap: it is not replaced (choose "
+                            "another name with -o)", name);
+    return PM_OK;
+}
+
+static enum pm_status empty_folder(const char *path, struct pm_error *err)
+{
+    DIR *dir = opendir(path);
+    if (!dir)
+        return pm_error_system(err, errno, "cannot open run folder '%s'", path);
+    enum pm_status status = PM_OK;
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
+        if (is_run_member(entry->d_name) && unlinkat(dirfd(dir), entry->d_name, 0) != 0)
+            status = pm_error_system(err, errno, "cannot remove '%s/%s'", path, entry->d_name);
+    closedir(dir);
+    return status;
+}
+
+enum pm_status run_folder_remove(const char *run_dir, struct pm_error *err)
+{
+    if (empty_folder(run_dir, err) != PM_OK)
+        return err ? err->status : PM_ERR_SYSTEM;
+    return rmdir(run_dir) == 0 ? PM_OK : pm_error_system(err, errno, "cannot remove run folder '%s'", run_dir);
+}
+
+/* A run folder of our own, beside the archive, so that it is on a disk that has room for both. */
+static enum pm_status make_temporary(const char *name, struct pm_error *err, char **ret_path)
+{
+    struct pm_buf path = PM_BUF_INIT(4 * PATH_MAX);
+    const char *slash = strrchr(name, '/');
+    const char *base = slash ? slash + 1 : name;
+    /* A long name must stay a name (at most 255 bytes) with the ending. */
+    pm_buf_printf(&path, "%.*s%.200s.run.XXXXXX", (int)(base - name), name, base);
+    if (!path.data || path.failed) {
+        pm_buf_release(&path);
+        return pm_error_set(err, PM_ERR_LIMIT, "output name '%.60s...' is too long", name);
+    }
+    if (!mkdtemp(path.data)) {
+        enum pm_status status = pm_error_system(err, errno, "cannot make a run folder beside output '%s'", name);
+        pm_buf_release(&path);
+        return status;
+    }
+    *ret_path = pm_buf_take(&path);
+    return PM_OK;
+}
+
+/* The run folder asked for: new, or an old one emptied. */
+static enum pm_status make_named(const char *name, struct pm_error *err)
+{
+    if (mkdir(name, 0777) == 0)
+        return PM_OK;
+    if (errno != EEXIST)
+        return pm_error_system(err, errno, "cannot make run folder '%s'", name);
+    return empty_folder(name, err);
+}
+
+enum pm_status run_output_make(const char *name, bool collect, struct pm_error *err, struct run_output *ret_output)
+{
+    char *made = NULL;
+    enum pm_status status = collect ? make_temporary(name, err, &made) : make_named(name, err);
+    if (status != PM_OK)
+        return status;
+    struct run_output output = {.collect = collect, .own_run_dir = collect};
+    output.name = pm_strndup(name, strlen(name));
+    output.run_dir = realpath(made ? made : name, NULL);
+    free(made);
+    if (!output.name || !output.run_dir) {
+        run_output_release(&output);
+        return pm_error_set(err, PM_ERR_SYSTEM, "cannot find the run folder of output '%s' again", name);
+    }
+    *ret_output = output;
+    return PM_OK;
+}
+
+void run_output_release(struct run_output *output)
+{
+    free(output->name);
+    free(output->run_dir);
+    *output = (struct run_output){0};
+}

@@ -1,0 +1,245 @@
+/* Starts the measured program and waits for it. */
+#include "run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* --- environment of the program --- */
+
+/* LD_PRELOAD separates by blanks and colons and knows no quoting: a path that holds some gets a link in a folder without.
+ * ret_link_dir: that folder (to be removed with its link), NULL when there was no need. */
+static enum pm_status preload_path(const char *runtime, struct pm_error *err, char **ret_path, char **ret_link_dir)
+{
+    *ret_link_dir = NULL;
+    if (!strpbrk(runtime, " \t\n:;")) {
+        *ret_path = pm_strndup(runtime, strlen(runtime));
+        return *ret_path ? PM_OK : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    }
+    char folder[] = "/tmp/perfmap-XXXXXX";
+    struct pm_buf path = PM_BUF_INIT(256);
+    if (!mkdtemp(folder))
+        return pm_error_system(err, errno, "cannot make a folder in '/tmp' for a link to '%s' (LD_PRELOAD takes no path "
+                               "with blanks or colons)", runtime);
+    pm_buf_printf(&path, "%s/libperfmap-rt.so", folder);
+    if (path.failed || symlink(runtime, path.data) != 0) {
+        int errnum = errno;
+        rmdir(folder);
+        pm_buf_release(&path);
+        return pm_error_system(err, errnum, "cannot make a link to '%s'", runtime);
+    }
+    *ret_path = pm_buf_take(&path);
+    *ret_link_dir = pm_strndup(folder, strlen(folder));
+    return PM_OK;
+}
+
+static void preload_release(char *path, char *link_dir)
+{
+    if (link_dir) {
+        unlink(path);
+        rmdir(link_dir);
+    }
+    free(path);
+    free(link_dir);
+}
+
+static bool set_environment(const char *preload, const char *run_dir, const struct run_settings *settings)
+{
+    const char *others = getenv("LD_PRELOAD");
+    struct pm_buf list = PM_BUF_INIT(1 << 20);
+    char number[24];
+    pm_buf_printf(&list, "%s%s%s", preload, others && *others ? ":" : "", others ? others : "");
+    bool ok = !list.failed && setenv("LD_PRELOAD", list.data, 1) == 0 && setenv("PERFMAP_RUN_DIR", run_dir, 1) == 0 &&
+              setenv("PERFMAP_MODE", settings->mode, 1) == 0;
+    pm_buf_release(&list);
+    if (settings->max_contexts) {
+        snprintf(number, sizeof number, "%llu", (unsigned long long)settings->max_contexts);
+        ok = ok && setenv("PERFMAP_MAX_CONTEXTS", number, 1) == 0;
+    }
+    if (settings->max_depth) {
+        snprintf(number, sizeof number, "%llu", (unsigned long long)settings->max_depth);
+        ok = ok && setenv("PERFMAP_MAX_DEPTH", number, 1) == 0;
+    }
+    return ok;
+}
+
+/* --- the child --- */
+
+/* Signals as they were before run_program changed them. */
+struct saved_signals {
+    sigset_t mask;
+    struct sigaction on_int, on_quit, on_child, on_pipe;
+};
+
+struct pipes {
+    int go[2];     /* a byte tells the child to start; end of file: the parent is gone */
+    int failed[2]; /* the child's errno when the program could not be started; closed by a good start */
+};
+
+_Noreturn static void child_main(char *const *argv, const char *preload, const char *run_dir,
+                                 const struct run_settings *settings, const struct saved_signals *saved,
+                                 const struct pipes *pipes)
+{
+    char byte;
+    close(pipes->go[1]);
+    ssize_t got;
+    do
+        got = read(pipes->go[0], &byte, 1);
+    while (got < 0 && errno == EINTR);
+    if (got != 1)
+        _exit(RUN_FAILED);
+    int errnum = ENOMEM;
+    if (set_environment(preload, run_dir, settings)) {
+        sigaction(SIGINT, &saved->on_int, NULL);
+        sigaction(SIGQUIT, &saved->on_quit, NULL);
+        sigaction(SIGCHLD, &saved->on_child, NULL);
+        sigaction(SIGPIPE, &saved->on_pipe, NULL);
+        sigprocmask(SIG_SETMASK, &saved->mask, NULL);
+        execvp(argv[0], argv);
+        errnum = errno;
+    }
+    ssize_t written = write(pipes->failed[1], &errnum, sizeof errnum);
+    _exit(written < 0 ? RUN_FAILED : errnum == ENOENT ? RUN_NOT_FOUND : RUN_CANNOT_EXECUTE);
+}
+
+/* --- the parent --- */
+
+/* A terminal sends SIGINT and SIGQUIT to the program too, so we let them pass and see how it ends. SIGTERM and SIGHUP are for us
+ * alone: they are handed on. SIGPIPE (our standard error is a pipe nobody reads) must not keep us from writing what was measured. */
+static void take_signals(struct saved_signals *ret_saved, sigset_t *ret_waited)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, usual = {.sa_handler = SIG_DFL};
+    sigemptyset(ret_waited);
+    sigaddset(ret_waited, SIGCHLD);
+    sigaddset(ret_waited, SIGTERM);
+    sigaddset(ret_waited, SIGHUP);
+    sigprocmask(SIG_BLOCK, ret_waited, &ret_saved->mask);
+    sigaction(SIGINT, &ignore, &ret_saved->on_int);
+    sigaction(SIGQUIT, &ignore, &ret_saved->on_quit);
+    sigaction(SIGCHLD, &usual, &ret_saved->on_child); /* inherited "ignored" would lose the exit status */
+    sigaction(SIGPIPE, &ignore, &ret_saved->on_pipe);
+}
+
+static void give_signals_back(const struct saved_signals *saved)
+{
+    sigaction(SIGINT, &saved->on_int, NULL);
+    sigaction(SIGQUIT, &saved->on_quit, NULL);
+    sigprocmask(SIG_SETMASK, &saved->mask, NULL);
+}
+
+static int wait_for(pid_t child, const sigset_t *waited, struct rusage *ret_usage)
+{
+    for (;;) {
+        int status;
+        pid_t ended = wait4(child, &status, WNOHANG, ret_usage);
+        if (ended == child && (WIFEXITED(status) || WIFSIGNALED(status)))
+            return status;
+        int signal = sigwaitinfo(waited, NULL);
+        if (signal == SIGTERM || signal == SIGHUP)
+            kill(child, signal);
+    }
+}
+
+static uint64_t ns_of(struct timeval time)
+{
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
+}
+
+static void note_end(struct pm_manifest *manifest, struct run_instant calibrated_from, int status,
+                     const struct rusage *usage)
+{
+    struct run_instant end = run_instant_now();
+    manifest->end_tsc = end.tsc;
+    manifest->end_monotonic_ns = end.monotonic_ns;
+    uint64_t hz = run_ticks_hz(calibrated_from, end); /* over the whole run: the longer, the better */
+    if (hz && manifest->tsc_hz)
+        manifest->tsc_hz = hz;
+    manifest->has_usage = true;
+    manifest->user_cpu_ns = ns_of(usage->ru_utime);
+    manifest->system_cpu_ns = ns_of(usage->ru_stime);
+    manifest->max_rss_bytes = (uint64_t)usage->ru_maxrss * 1024u;
+    manifest->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    manifest->exit_signal = WIFSIGNALED(status) ? WTERMSIG(status) : -1;
+}
+
+/* Writes the manifest before anything is measured, then lets the child go. The manifest's start is a little early until the end of
+ * the run, when it is written again. */
+static enum pm_status release_child(const char *run_dir, struct pm_manifest *manifest, int go_fd, struct pm_error *err)
+{
+    struct run_instant start = run_instant_now();
+    manifest->start_tsc = start.tsc;
+    manifest->start_monotonic_ns = start.monotonic_ns;
+    manifest->start_realtime_ns = run_realtime_ns();
+    if (pm_manifest_write(run_dir, manifest, err) != PM_OK)
+        return pm_error_add(err, "cannot start the run");
+    start = run_instant_now();
+    manifest->start_tsc = start.tsc;
+    manifest->start_monotonic_ns = start.monotonic_ns;
+    manifest->start_realtime_ns = run_realtime_ns();
+    return write(go_fd, "g", 1) == 1 ? PM_OK : pm_error_system(err, errno, "cannot start the program");
+}
+
+static enum pm_status parent_main(char *const *argv, const char *run_dir, struct pm_manifest *manifest, pid_t child,
+                                  struct pipes *pipes, const sigset_t *waited, struct pm_error *err, int *ret_exit)
+{
+    struct run_instant from;
+    struct rusage usage = {0};
+    int errnum = 0;
+    manifest->pid = (uint32_t)child;
+    manifest->tsc_hz = run_calibrate(&from);
+    close(pipes->go[0]);
+    close(pipes->failed[1]);
+    enum pm_status status = release_child(run_dir, manifest, pipes->go[1], err);
+    close(pipes->go[1]); /* not released: the child sees the end and leaves */
+    ssize_t got;
+    do
+        got = read(pipes->failed[0], &errnum, sizeof errnum);
+    while (got < 0 && errno == EINTR);
+    close(pipes->failed[0]);
+    int ended = wait_for(child, waited, &usage);
+    if (status != PM_OK)
+        return status;
+    if (got == (ssize_t)sizeof errnum) {
+        *ret_exit = errnum == ENOENT ? RUN_NOT_FOUND : RUN_CANNOT_EXECUTE;
+        return pm_error_system(err, errnum, "cannot start '%s'", argv[0]);
+    }
+    note_end(manifest, from, ended, &usage);
+    *ret_exit = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
+    return PM_OK;
+}
+
+enum pm_status run_program(char *const *argv, const char *run_dir, const struct run_settings *settings,
+                           struct pm_manifest *manifest, struct pm_error *err, int *ret_exit)
+{
+    char *runtime = NULL, *preload = NULL, *link_dir = NULL;
+    struct pipes pipes;
+    struct saved_signals saved;
+    sigset_t waited;
+    *ret_exit = RUN_FAILED;
+    enum pm_status status = cmd_find_runtime(err, &runtime);
+    if (status == PM_OK)
+        status = preload_path(runtime, err, &preload, &link_dir);
+    free(runtime);
+    if (status != PM_OK)
+        return status;
+    if (pipe2(pipes.go, O_CLOEXEC) != 0 || pipe2(pipes.failed, O_CLOEXEC) != 0) {
+        status = pm_error_system(err, errno, "cannot make a pipe");
+        goto out;
+    }
+    fflush(NULL);
+    take_signals(&saved, &waited);
+    pid_t child = fork();
+    if (child == 0)
+        child_main(argv, preload, run_dir, settings, &saved, &pipes);
+    if (child < 0)
+        status = pm_error_system(err, errno, "cannot start a process");
+    else
+        status = parent_main(argv, run_dir, manifest, child, &pipes, &waited, err, ret_exit);
+    give_signals_back(&saved);
+out:
+    preload_release(preload, link_dir);
+    return status;
+}
