@@ -1,0 +1,231 @@
+#include "graph.h"
+
+#include "../base/arena.h"
+#include "../base/str.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct pm_graph_private {
+    struct pm_intern *strings;
+    uint32_t cap_levels, cap_nouns, cap_verbs, cap_sentences, cap_sentence_nouns, cap_mappings, cap_contexts, cap_metrics,
+        cap_costs;
+};
+
+/* Room for one more item in *array; false when memory ends. Doubles, so that additions cost constant time. */
+static bool make_room(struct pm_graph *graph, void *array_pointer, uint32_t n, uint32_t *cap, size_t item_bytes)
+{
+    if (n < *cap)
+        return true;
+    void **array = array_pointer;
+    uint32_t larger = *cap ? *cap * 2 : 64;
+    void *grown = *cap < PM_NONE / 4 ? pm_realloc_array(*array, larger, item_bytes) : NULL;
+    if (!grown) {
+        graph->failed = true;
+        return false;
+    }
+    *array = grown;
+    *cap = larger;
+    return true;
+}
+
+#define ROOM(graph, name) \
+    make_room(graph, &(graph)->name, (graph)->n_##name, &(graph)->own->cap_##name, sizeof *(graph)->name)
+
+static const char *keep(struct pm_graph *graph, const char *text)
+{
+    if (!text || !*text)
+        return "";
+    const char *copy = pm_intern_add(graph->own->strings, text, strlen(text));
+    if (!copy)
+        graph->failed = true;
+    return copy ? copy : "";
+}
+
+struct pm_graph *pm_graph_new(void)
+{
+    struct pm_graph *graph = pm_alloc(sizeof *graph);
+    if (!graph)
+        return NULL;
+    graph->own = pm_alloc(sizeof *graph->own);
+    if (graph->own)
+        graph->own->strings = pm_intern_new();
+    if (!graph->own || !graph->own->strings) {
+        pm_graph_free(graph);
+        return NULL;
+    }
+    return graph;
+}
+
+void pm_graph_free(struct pm_graph *graph)
+{
+    if (!graph)
+        return;
+    if (graph->own)
+        pm_intern_free(graph->own->strings);
+    void *arrays[] = {graph->levels,  graph->nouns,    graph->verbs,   graph->sentences, graph->sentence_nouns,
+                      graph->mappings, graph->contexts, graph->metrics, graph->costs,     graph->out_first,
+                      graph->out,      graph->in_first, graph->in,      graph->own};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        free(arrays[i]);
+    free(graph);
+}
+
+pm_index pm_graph_find_level(const struct pm_graph *graph, const char *name)
+{
+    for (pm_index i = 0; i < graph->n_levels; i++)
+        if (!strcmp(graph->levels[i].name, name))
+            return i;
+    return PM_NONE;
+}
+
+pm_index pm_graph_level(struct pm_graph *graph, const char *name)
+{
+    pm_index found = pm_graph_find_level(graph, name);
+    if (found != PM_NONE)
+        return found;
+    if (!ROOM(graph, levels))
+        return PM_NONE;
+    graph->levels[graph->n_levels] = (struct pm_level){keep(graph, name), PM_NONE};
+    return graph->n_levels++;
+}
+
+pm_index pm_graph_noun(struct pm_graph *graph, const struct pm_noun *noun)
+{
+    PM_ASSERT(noun->level < graph->n_levels);
+    PM_ASSERT(noun->parent == PM_NONE || noun->parent < graph->n_nouns);
+    if (!ROOM(graph, nouns))
+        return PM_NONE;
+    struct pm_noun *copy = &graph->nouns[graph->n_nouns];
+    *copy = *noun;
+    copy->name = keep(graph, noun->name);
+    copy->kind = keep(graph, noun->kind);
+    copy->linkage = keep(graph, noun->linkage);
+    copy->file = keep(graph, noun->file);
+    copy->type = keep(graph, noun->type);
+    copy->binary = keep(graph, noun->binary);
+    return graph->n_nouns++;
+}
+
+bool pm_graph_set_parent(struct pm_graph *graph, pm_index noun, pm_index parent)
+{
+    PM_ASSERT(noun < graph->n_nouns && (parent == PM_NONE || parent < graph->n_nouns));
+    for (pm_index up = parent; up != PM_NONE; up = graph->nouns[up].parent)
+        if (up == noun)
+            return false;
+    graph->nouns[noun].parent = parent;
+    return true;
+}
+
+pm_index pm_graph_verb(struct pm_graph *graph, const char *name, pm_index level)
+{
+    PM_ASSERT(level < graph->n_levels);
+    if (!ROOM(graph, verbs))
+        return PM_NONE;
+    graph->verbs[graph->n_verbs] = (struct pm_verb){keep(graph, name), level};
+    return graph->n_verbs++;
+}
+
+pm_index pm_graph_sentence(struct pm_graph *graph, pm_index verb, const pm_index *nouns, uint32_t n_nouns)
+{
+    PM_ASSERT(verb < graph->n_verbs);
+    if (!ROOM(graph, sentences))
+        return PM_NONE;
+    uint32_t first = graph->n_sentence_nouns;
+    for (uint32_t i = 0; i < n_nouns; i++) {
+        PM_ASSERT(nouns[i] < graph->n_nouns);
+        if (!ROOM(graph, sentence_nouns)) {
+            graph->n_sentence_nouns = first;
+            return PM_NONE;
+        }
+        graph->sentence_nouns[graph->n_sentence_nouns++] = nouns[i];
+    }
+    graph->sentences[graph->n_sentences] = (struct pm_sentence){verb, first, n_nouns};
+    return graph->n_sentences++;
+}
+
+pm_index pm_graph_mapping(struct pm_graph *graph, pm_index source, pm_index destination, double weight, const char *origin)
+{
+    PM_ASSERT(source < graph->n_sentences && destination < graph->n_sentences);
+    if (!ROOM(graph, mappings))
+        return PM_NONE;
+    if (!(weight > 0) || !isfinite(weight))
+        weight = 0;
+    graph->mappings[graph->n_mappings] = (struct pm_mapping){source, destination, weight, keep(graph, origin)};
+    return graph->n_mappings++;
+}
+
+pm_index pm_graph_context(struct pm_graph *graph, pm_index parent, pm_index sentence, uint32_t flags)
+{
+    PM_ASSERT(parent == PM_NONE || parent < graph->n_contexts);
+    PM_ASSERT(sentence < graph->n_sentences);
+    if (!ROOM(graph, contexts))
+        return PM_NONE;
+    graph->contexts[graph->n_contexts] = (struct pm_context){parent, sentence, flags};
+    return graph->n_contexts++;
+}
+
+pm_index pm_graph_metric(struct pm_graph *graph, const struct pm_metric *metric)
+{
+    if (!ROOM(graph, metrics))
+        return PM_NONE;
+    graph->metrics[graph->n_metrics] = (struct pm_metric){
+        .name = keep(graph, metric->name),
+        .unit = keep(graph, metric->unit),
+        .kind = keep(graph, metric->kind),
+        .description = keep(graph, metric->description),
+        .aggregation = metric->aggregation,
+    };
+    return graph->n_metrics++;
+}
+
+pm_index pm_graph_find_metric(const struct pm_graph *graph, const char *name)
+{
+    for (pm_index i = 0; i < graph->n_metrics; i++)
+        if (!strcmp(graph->metrics[i].name, name))
+            return i;
+    return PM_NONE;
+}
+
+void pm_graph_cost(struct pm_graph *graph, const struct pm_cost *cost)
+{
+    PM_ASSERT(cost->context < graph->n_contexts && cost->metric < graph->n_metrics);
+    if (ROOM(graph, costs))
+        graph->costs[graph->n_costs++] = *cost;
+}
+
+/* Edge lists by one counting sort: for each sentence the mappings that leave it (or, by destination, that enter it), in the order of
+ * their addition. */
+static bool index_edges(const struct pm_graph *graph, bool by_destination, uint32_t **first_pointer, uint32_t **list_pointer)
+{
+    free(*first_pointer);
+    free(*list_pointer);
+    uint32_t *first = *first_pointer = pm_alloc_array((size_t)graph->n_sentences + 2, sizeof *first);
+    uint32_t *list = *list_pointer = pm_alloc_array(graph->n_mappings, sizeof *list);
+    if (!first || !list)
+        return false;
+    for (uint32_t i = 0; i < graph->n_mappings; i++) {
+        const struct pm_mapping *m = &graph->mappings[i];
+        first[(by_destination ? m->destination : m->source) + 2]++;
+    }
+    for (uint32_t s = 0; s < graph->n_sentences; s++)
+        first[s + 2] += first[s + 1];
+    for (uint32_t i = 0; i < graph->n_mappings; i++) {
+        const struct pm_mapping *m = &graph->mappings[i];
+        list[first[(by_destination ? m->destination : m->source) + 1]++] = i;
+    }
+    return true;
+}
+
+bool pm_graph_seal(struct pm_graph *graph)
+{
+    return !graph->failed && index_edges(graph, false, &graph->out_first, &graph->out) &&
+           index_edges(graph, true, &graph->in_first, &graph->in);
+}
+
+pm_index pm_graph_ancestor(const struct pm_graph *graph, pm_index noun, const char *kind)
+{
+    while (noun != PM_NONE && strcmp(graph->nouns[noun].kind, kind) != 0)
+        noun = graph->nouns[noun].parent;
+    return noun;
+}

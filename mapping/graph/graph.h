@@ -1,0 +1,142 @@
+/* The noun-verb model in memory: levels, nouns, verbs, sentences, mappings, contexts, metrics and costs, as arrays.
+ *
+ *     struct pm_graph *graph = pm_graph_new();
+ *     pm_index base = pm_graph_level(graph, "Base"), source = pm_graph_level(graph, "Source");
+ *     pm_index f = pm_graph_noun(graph, &(struct pm_noun){.name = "sweep", .kind = "function", .level = source, .parent = PM_NONE});
+ *     pm_index executes = pm_graph_verb(graph, "Executes", source);
+ *     pm_index s = pm_graph_sentence(graph, executes, &f, 1);
+ *     pm_graph_mapping(graph, code, s, 0, "compiler");
+ *     if (!pm_graph_seal(graph)) ...              // memory ended somewhere on the way
+ *     pm_graph_free(graph);
+ *
+ * Things are named by their position (pm_index) in the arrays below. The arrays may be read directly; they grow only through
+ * the functions. A function that runs out of memory returns PM_NONE and sets `failed`, which stays: check once, or let
+ * pm_graph_seal check. Strings are copied. Arguments that are positions must exist already (asserted): what comes from files is
+ * checked by the loader. One thread at a time while it grows, any number of readers after that.
+ *
+ * Source of the model: Irvin and Miller, "Mapping Performance Data for High-Level and Data Views of Parallel Program
+ * Performance" (1996); design.md section 1.
+ */
+#ifndef PM_GRAPH_H
+#define PM_GRAPH_H
+
+#include "../base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint32_t pm_index;
+#define PM_NONE UINT32_MAX
+
+struct pm_level {
+    const char *name;
+    pm_index above; /* the level that this one lies above; PM_NONE */
+};
+
+/* Nouns of a level form trees by parent: its where axis. `parent` may be set later by pm_graph_set_parent. */
+struct pm_noun {
+    const char *name;
+    const char *kind;    /* function, loop, file, symbol, loopcode, process, ...; "" not stated */
+    const char *linkage; /* "" where it is the name */
+    const char *file;    /* "" not stated */
+    const char *type;    /* "" not stated */
+    const char *binary;  /* path of the program or library it belongs to; "" all */
+    pm_index level, parent;
+    uint32_t line_no, column_no, end_line_no; /* 0 not stated */
+};
+
+struct pm_verb {
+    const char *name;
+    pm_index level;
+};
+
+/* One verb and its nouns. The level of a sentence is its verb's. */
+struct pm_sentence {
+    pm_index verb;
+    uint32_t first_noun, n_nouns; /* in sentence_nouns */
+};
+
+struct pm_mapping {
+    pm_index source, destination;
+    double weight;      /* relative among the mappings of one source; 0: not stated */
+    const char *origin; /* compiler, debug, run, user, inferred */
+};
+
+enum pm_context_flag { PM_CONTEXT_FOLDED = 1, PM_CONTEXT_FOREIGN_STACK = 2 };
+
+/* A parent's position is always smaller than its child's. */
+struct pm_context {
+    pm_index parent; /* PM_NONE: root */
+    pm_index sentence;
+    uint32_t flags; /* enum pm_context_flag */
+};
+
+enum pm_aggregation { PM_SUM, PM_AVERAGE, PM_MINIMUM, PM_MAXIMUM };
+
+struct pm_metric {
+    const char *name, *unit, *kind, *description; /* kind: count, time, bytes */
+    enum pm_aggregation aggregation;
+};
+
+struct pm_cost {
+    pm_index context, thread, metric; /* thread: the caller's own numbering */
+    int64_t value;
+};
+
+struct pm_graph_private;
+struct pm_graph {
+    struct pm_level *levels;
+    struct pm_noun *nouns;
+    struct pm_verb *verbs;
+    struct pm_sentence *sentences;
+    pm_index *sentence_nouns;
+    struct pm_mapping *mappings;
+    struct pm_context *contexts;
+    struct pm_metric *metrics;
+    struct pm_cost *costs;
+    uint32_t n_levels, n_nouns, n_verbs, n_sentences, n_sentence_nouns, n_mappings, n_contexts, n_metrics, n_costs;
+    /* Made by pm_graph_seal. Mappings out of sentence s: mappings[out[i]] for i in [out_first[s], out_first[s + 1]); into it:
+     * the same with in_first and in. */
+    uint32_t *out_first, *out, *in_first, *in;
+    bool failed;
+    struct pm_graph_private *own;
+};
+
+struct pm_graph *pm_graph_new(void); /* NULL: memory */
+void pm_graph_free(struct pm_graph *graph);
+
+/* The level of that name, made when it is new. */
+pm_index pm_graph_level(struct pm_graph *graph, const char *name);
+pm_index pm_graph_find_level(const struct pm_graph *graph, const char *name); /* PM_NONE: there is none */
+
+pm_index pm_graph_noun(struct pm_graph *graph, const struct pm_noun *noun); /* NULL strings count as "" */
+/* Circles are refused: false, and the parent stays as it was. */
+bool pm_graph_set_parent(struct pm_graph *graph, pm_index noun, pm_index parent);
+pm_index pm_graph_verb(struct pm_graph *graph, const char *name, pm_index level);
+pm_index pm_graph_sentence(struct pm_graph *graph, pm_index verb, const pm_index *nouns, uint32_t n_nouns);
+/* weight: not stated unless above 0 and finite. */
+pm_index pm_graph_mapping(struct pm_graph *graph, pm_index source, pm_index destination, double weight, const char *origin);
+pm_index pm_graph_context(struct pm_graph *graph, pm_index parent, pm_index sentence, uint32_t flags);
+pm_index pm_graph_metric(struct pm_graph *graph, const struct pm_metric *metric);
+pm_index pm_graph_find_metric(const struct pm_graph *graph, const char *name);
+void pm_graph_cost(struct pm_graph *graph, const struct pm_cost *cost);
+
+/* Makes the edge lists (again, after additions). False when memory ended, now or in any addition. */
+PM_MUST_CHECK bool pm_graph_seal(struct pm_graph *graph);
+
+static inline pm_index pm_graph_sentence_level(const struct pm_graph *graph, pm_index sentence)
+{
+    return graph->verbs[graph->sentences[sentence].verb].level;
+}
+
+/* The first noun of a sentence, PM_NONE when it has none. */
+static inline pm_index pm_graph_first_noun(const struct pm_graph *graph, pm_index sentence)
+{
+    const struct pm_sentence *s = &graph->sentences[sentence];
+    return s->n_nouns ? graph->sentence_nouns[s->first_noun] : PM_NONE;
+}
+
+/* The noun itself or its nearest ancestor of that kind; PM_NONE when there is none. */
+pm_index pm_graph_ancestor(const struct pm_graph *graph, pm_index noun, const char *kind);
+
+#endif
