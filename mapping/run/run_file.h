@@ -1,0 +1,158 @@
+/* Reader of run files (format/pm_run.h, docs/formats/run-file.md). Trusts nothing that a file says.
+ *
+ *     struct pm_run_file *file;
+ *     if (pm_run_file_open("heat.run/123.0.pmr", &clock, &err, &file) != PM_OK) ...
+ *     for (size_t i = 0; i < pm_run_file_n_threads(file); i++) {
+ *         const struct pm_run_file_thread *thread = pm_run_file_thread(file, i);
+ *         for (size_t k = 0; k < thread->n_nodes; k++)
+ *             use(thread->nodes[k].own_ns, pm_run_file_noun(file, thread->nodes[k].noun));
+ *     }
+ *     pm_run_file_free(file);
+ *
+ * Everything is checked once, at loading: every index, parent and length that a getter hands out is
+ * good, and users need no checks of their own. Damage does not lose what is sound: it is kept, and
+ * each damaged place is one complaint, `run file 'heat.run/123.0.pmr' byte 4096: ...`. Only an
+ * unreadable header fails the whole file. Memory in use is at most a small multiple of the
+ * file's size. Everything lent lives as long as the file. One thread at a time per object.
+ *
+ * Times. Clock ticks become nanoseconds by, in this order: the header's tsc_hz; the run's
+ * (manifest); the header's start and end pair, or start and last pair, when it is at least 1 ms
+ * long; the run's own pair; the header's pair however short. When there is nothing of all this, a
+ * tick is taken as 1 ns and a complaint says so.
+ *
+ * Open frames. A process that was killed leaves frames that are still active (sp is not 0). They
+ * are ended at the end of their thread, else of their process, else, for the first process of a
+ * run, when `perfmap run` saw it end, else at the last time found anywhere in the file (last_tsc,
+ * starts of activations): end_kind is then PM_RUN_FILE_KILLED and the last stretch is not known.
+ *
+ * Own times add up. inclusive_ns of a context is never less than the sum over its children, never
+ * more than its parent's, and a thread's root has the thread's wall time; own_ns is inclusive_ns
+ * less the children's, so the sum of own_ns over the tree of a thread is its wall_ns exactly. In a
+ * sound file of a process that ended this changes nothing. A process killed between two stores of
+ * the runtime leaves one activation counted in a child and not yet in its parent (or in both): then
+ * the parent is raised to its children's sum, and its own parent's own time is the less by it; only
+ * where the children of the thread's root exceed the wall time are siblings reduced, all by the
+ * same factor, down the tree. An inclusive time beyond the wall time of its thread is damage:
+ * complaint, and taken as 0 before raising.
+ *
+ * Trees on foreign stacks (signal stacks, coroutines above the thread's own stack) have roots of
+ * their own, flag PM_RUN_NODE_FOREIGN_STACK. Their time also lies within the context that was
+ * active on the thread's own stack; it is not part of wall_ns and the file cannot say from which
+ * context it would have to be taken.
+ */
+#ifndef PM_RUN_FILE_H
+#define PM_RUN_FILE_H
+
+#include "../base/str.h"
+#include "../../format/pm_run.h"
+#include "manifest.h"
+
+struct pm_run_file;
+
+/* What is known of the run's clock. All 0: nothing. */
+struct pm_run_clock {
+    uint64_t tsc_hz;
+    uint64_t start_tsc, start_monotonic_ns, end_tsc, end_monotonic_ns;
+    uint32_t first_pid; /* the process whose end is end_tsc */
+};
+struct pm_run_clock pm_run_clock_of(const struct pm_manifest *manifest);
+
+enum pm_run_file_end { PM_RUN_FILE_EXIT, PM_RUN_FILE_EXEC, PM_RUN_FILE_KILLED };
+
+struct pm_run_file_process {
+    uint32_t pid, parent_pid, flags, mode;
+    enum pm_run_file_end end_kind;
+    uint64_t tsc_hz; /* in use; never 0 */
+    uint64_t start_tsc, start_realtime_ns, start_monotonic_ns;
+    uint64_t end_ns; /* since start_tsc */
+    bool has_usage;  /* the three below are known */
+    uint64_t user_cpu_ns, system_cpu_ns, max_rss_bytes;
+    uint64_t exact_pair_ps, count_event_ps;
+    uint64_t n_sleds, n_lost_contexts, n_unmatched, n_healed, n_foreign_stack;
+    uint64_t n_calls;             /* calls and loop entries over all contexts and counters */
+    struct pm_str exe, cwd, argv; /* argv: arguments each ended by a zero byte; may be cut */
+};
+
+struct pm_run_file_object {
+    struct pm_str path, build_id; /* build_id: raw bytes, may be empty */
+    uint32_t first_noun, n_nouns; /* among the file's nouns, as pm_run_file_noun counts */
+    uint64_t load_bias, inode, device, file_bytes, mtime_ns;
+    uint32_t n_sleds, n_bad_sleds;
+};
+
+#define PM_RUN_FILE_NO_OBJECT 0xffffffffu
+struct pm_run_file_noun {
+    uint64_t id;     /* 0: the noun that stands for all that the file names and does not describe */
+    uint32_t object; /* position; PM_RUN_FILE_NO_OBJECT for that one */
+    uint32_t kind;   /* enum pm_sled_kind of its entry */
+    uint32_t n_sleds;
+    uint64_t address; /* ELF address of its first sled, 0 none */
+};
+
+#define PM_RUN_FILE_NO_PARENT 0xffffffffu
+struct pm_run_file_node {
+    uint32_t noun;   /* position among the file's nouns; PM_RUN_NOUN_ROOT for roots */
+    uint32_t parent; /* position in the thread's nodes, always less than its own;
+                        PM_RUN_FILE_NO_PARENT for roots */
+    uint32_t flags;  /* PM_RUN_NODE_*; of roots and folded contexts */
+    bool open;       /* was active when the process ended */
+    uint64_t n_calls;
+    uint64_t inclusive_ns, own_ns;
+};
+
+struct pm_run_file_thread {
+    uint32_t tid, n_threads;
+    uint64_t start_ns, end_ns; /* since the process's start_tsc */
+    uint64_t wall_ns; /* end - start; less where several threads shared the slot with gaps between
+                         them */
+    uint64_t cpu_ns;  /* 0: unknown */
+    uint64_t foreign_ns; /* sum over the roots on foreign stacks */
+    struct pm_str name;
+    const struct pm_run_file_node *nodes; /* nodes[0] is the thread's root */
+    size_t n_nodes;
+};
+
+/* Counters of mode count: counts[i] belongs to noun object.first_noun + i. */
+struct pm_run_file_counts {
+    uint32_t thread, object;
+    const uint64_t *counts;
+    size_t n_counts;
+};
+
+struct pm_run_file_message {
+    uint32_t code; /* enum pm_run_message_code, or a later one */
+    uint64_t tsc;
+    struct pm_str text;
+};
+
+/* Reads a whole file. clock NULL: nothing is known of the run. PM_ERR_FORMAT: not a run file, or
+ * its header is damaged; PM_ERR_VERSION: of another major version; PM_ERR_SYSTEM, PM_ERR_MEMORY. */
+PM_MUST_CHECK enum pm_status pm_run_file_open(const char *path, const struct pm_run_clock *clock,
+                                              struct pm_error *err, struct pm_run_file **ret_file);
+/* The same from memory, which is not kept; name is for messages. */
+PM_MUST_CHECK enum pm_status pm_run_file_parse(const char *name, const void *bytes, size_t len,
+                                               const struct pm_run_clock *clock,
+                                               struct pm_error *err, struct pm_run_file **ret_file);
+void pm_run_file_free(struct pm_run_file *file);
+
+const struct pm_run_file_process *pm_run_file_process(const struct pm_run_file *file);
+size_t pm_run_file_n_objects(const struct pm_run_file *file);
+const struct pm_run_file_object *pm_run_file_object(const struct pm_run_file *file, size_t index);
+size_t pm_run_file_n_nouns(const struct pm_run_file *file);
+const struct pm_run_file_noun *pm_run_file_noun(const struct pm_run_file *file, size_t index);
+size_t pm_run_file_n_threads(const struct pm_run_file *file);
+const struct pm_run_file_thread *pm_run_file_thread(const struct pm_run_file *file, size_t index);
+size_t pm_run_file_n_counts(const struct pm_run_file *file);
+const struct pm_run_file_counts *pm_run_file_counts(const struct pm_run_file *file, size_t index);
+size_t pm_run_file_n_messages(const struct pm_run_file *file);
+const struct pm_run_file_message *pm_run_file_message(const struct pm_run_file *file, size_t index);
+
+/* What was found damaged, in reading order. At most 32 are kept; n_complaints may be larger. */
+size_t pm_run_file_n_complaints(const struct pm_run_file *file);
+const char *pm_run_file_complaint(const struct pm_run_file *file,
+                                  size_t index); /* NULL: beyond those kept */
+
+/* Ticks of this process's clock as nanoseconds, rounded down; at most INT64_MAX. */
+uint64_t pm_run_file_to_ns(const struct pm_run_file *file, uint64_t ticks);
+
+#endif

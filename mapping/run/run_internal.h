@@ -1,0 +1,107 @@
+/* What the parts of the run file reader share: run_file.c walks over a file, run_load.c checks what
+ * its chunks hold, run_times.c makes times. */
+#ifndef PM_RUN_INTERNAL_H
+#define PM_RUN_INTERNAL_H
+
+#include "run_file.h"
+#include "../base/arena.h"
+
+enum { RUN_MAX_COMPLAINTS = 32 };
+
+/* The clock fields of a node, needed only until times are made. */
+struct run_raw_node {
+    uint64_t start_tsc, inclusive_tsc;
+};
+
+/* Nodes that lie one after the other in a chunk. */
+struct run_stretch {
+    uint64_t owner, offset; /* of the thread's chunk; of the first node */
+    uint64_t n_nodes;
+    size_t first_index; /* in the thread's nodes */
+};
+
+struct run_thread_load {
+    uint64_t chunk_offset, start_tsc, end_tsc; /* end 0: unknown */
+    struct pm_run_file_node *nodes;      /* owned; the thread's nodes while they may still change */
+    struct run_raw_node *raw;            /* owned */
+    const struct run_stretch *stretches; /* lent: its part of the file's */
+    size_t n_stretches;
+};
+
+/* Where the bytes come from. */
+struct run_source {
+    int fd; /* -1: memory */
+    const unsigned char *bytes;
+    uint64_t size_bytes;
+};
+
+struct run_chunk {
+    uint64_t offset, size_bytes; /* what of it lies within the file */
+    uint32_t kind;
+    uint64_t owner, n_items;
+};
+
+struct run_chunks {
+    struct run_chunk *chunks;
+    size_t n, cap;
+    struct run_stretch *stretches;
+    size_t n_stretches;
+};
+
+/* Process-wide noun indices of one object, and where its nouns are kept. */
+struct run_noun_range {
+    uint32_t first_raw, n, first;
+};
+
+struct run_object_index {
+    uint32_t index, object;
+};
+
+struct pm_run_file {
+    char *name; /* for complaints */
+    struct pm_arena arena;
+    struct pm_run_header header;
+    struct pm_run_clock clock;
+    struct pm_run_file_process process;
+    struct pm_run_file_object *objects; /* in file order; owned, like all arrays here */
+    struct run_noun_range *ranges;      /* one per object, sorted by first_raw */
+    struct run_object_index *indices;   /* one per object, sorted by index */
+    size_t n_objects;
+    bool has_unknown;
+    uint32_t unknown; /* the noun for what is not described */
+    struct pm_run_file_noun *nouns;
+    size_t n_nouns;
+    struct pm_run_file_thread *threads;
+    struct run_thread_load *loads; /* one per thread */
+    size_t n_threads;
+    struct pm_run_file_counts *counts;
+    size_t n_counts;
+    struct pm_run_file_message *messages;
+    size_t n_messages;
+    char *complaints[RUN_MAX_COMPLAINTS]; /* in the arena */
+    size_t n_complaints;
+    uint64_t last_tsc; /* latest time seen anywhere but in nodes */
+};
+
+enum pm_status run_no_memory(const struct pm_run_file *file, struct pm_error *err);
+PM_MUST_CHECK bool run_read_at(const struct run_source *source, uint64_t offset, void *buf,
+                               size_t len);
+
+/* The one place that damage passes through: a handy breakpoint. */
+void run_complain(struct pm_run_file *file, uint64_t offset, const char *format, ...)
+    PM_PRINTF(3, 4);
+
+PM_MUST_CHECK enum pm_status run_load_objects(struct pm_run_file *file,
+                                              const struct run_source *source,
+                                              const struct run_chunks *list, struct pm_error *err);
+PM_MUST_CHECK enum pm_status run_load_threads(struct pm_run_file *file,
+                                              const struct run_source *source,
+                                              struct run_chunks *list, struct pm_error *err);
+PM_MUST_CHECK enum pm_status run_load_rest(struct pm_run_file *file,
+                                           const struct run_source *source,
+                                           const struct run_chunks *list, struct pm_error *err);
+
+/* Settles the clock and the process's end, and fills all *_ns of threads and nodes. */
+PM_MUST_CHECK enum pm_status run_make_times(struct pm_run_file *file, struct pm_error *err);
+
+#endif

@@ -1,0 +1,256 @@
+/* Times of a run file: which clock, where open frames end, and own times that add up. run_file.h
+ * states the rules. */
+#include "run_internal.h"
+
+#include <stdlib.h>
+
+typedef unsigned __int128 u128;
+
+enum { NS_PER_S = 1000000000 };
+static const uint64_t pair_min_ns = 1000000, hz_min = 1000000, hz_max = 100000000000;
+static const uint64_t longest_run_s = UINT64_C(10) * 366 * 86400;
+
+struct pm_run_clock pm_run_clock_of(const struct pm_manifest *manifest)
+{
+    return (struct pm_run_clock){
+        .tsc_hz = manifest->tsc_hz,
+        .start_tsc = manifest->start_tsc,
+        .start_monotonic_ns = manifest->start_monotonic_ns,
+        .end_tsc = manifest->end_tsc,
+        .end_monotonic_ns = manifest->end_monotonic_ns,
+        .first_pid = manifest->pid,
+    };
+}
+
+/* Ticks per second from two readings of both clocks; 0: cannot be told. */
+static uint64_t pair_hz(uint64_t tsc_0, uint64_t ns_0, uint64_t tsc_1, uint64_t ns_1,
+                        uint64_t min_ns)
+{
+    if (tsc_0 == 0 || tsc_1 <= tsc_0 || ns_1 <= ns_0 || ns_1 - ns_0 < min_ns)
+        return 0;
+    u128 hz = (u128)(tsc_1 - tsc_0) * NS_PER_S / (ns_1 - ns_0);
+    return hz >= hz_min && hz <= hz_max ? (uint64_t)hz : 0;
+}
+
+static uint64_t header_pair_hz(const struct pm_run_header *header, uint64_t min_ns)
+{
+    uint64_t hz = 0;
+    if (header->flags & PM_RUN_FLAG_ENDED)
+        hz = pair_hz(header->start_tsc, header->start_monotonic_ns, header->end_tsc,
+                     header->end_monotonic_ns, min_ns);
+    return hz ? hz
+              : pair_hz(header->start_tsc, header->start_monotonic_ns, header->last_tsc,
+                        header->last_monotonic_ns, min_ns);
+}
+
+static uint64_t find_hz(struct pm_run_file *file)
+{
+    const struct pm_run_header *header = &file->header;
+    const struct pm_run_clock *clock = &file->clock;
+    if (header->tsc_hz >= hz_min && header->tsc_hz <= hz_max)
+        return header->tsc_hz;
+    if (header->tsc_hz)
+        run_complain(file, offsetof(struct pm_run_header, tsc_hz), "clock rate %llu Hz cannot be",
+                     (unsigned long long)header->tsc_hz);
+    if (clock->tsc_hz >= hz_min && clock->tsc_hz <= hz_max)
+        return clock->tsc_hz;
+    uint64_t hz = header_pair_hz(header, pair_min_ns);
+    if (!hz)
+        hz = pair_hz(clock->start_tsc, clock->start_monotonic_ns, clock->end_tsc,
+                     clock->end_monotonic_ns, pair_min_ns);
+    if (!hz)
+        hz = header_pair_hz(header, 1);
+    if (hz)
+        return hz;
+    run_complain(file, offsetof(struct pm_run_header, tsc_hz),
+                 "nothing tells the clock rate; times are clock ticks, not nanoseconds");
+    return NS_PER_S;
+}
+
+uint64_t pm_run_file_to_ns(const struct pm_run_file *file, uint64_t ticks)
+{
+    u128 ns = (u128)ticks * NS_PER_S / file->process.tsc_hz;
+    return ns > INT64_MAX ? INT64_MAX : (uint64_t)ns;
+}
+
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* The latest time that the file tells of, when nothing says when its process ended. Times that lie
+ * years ahead are damage. */
+static uint64_t latest_tsc(struct pm_run_file *file)
+{
+    uint64_t start = file->process.start_tsc, latest = start;
+    uint64_t limit = start + file->process.tsc_hz * longest_run_s; /* at most 10^11 * 3.2 * 10^8 */
+    bool has_odd = false;
+    if (limit < start || file->process.tsc_hz > UINT64_MAX / longest_run_s)
+        limit = UINT64_MAX;
+    uint64_t known[2] = {file->last_tsc, file->header.last_tsc};
+    for (int i = 0; i < 2; i++) {
+        has_odd |= known[i] > limit;
+        if (known[i] > latest && known[i] <= limit)
+            latest = known[i];
+    }
+    for (size_t i = 0; i < file->n_threads; i++) {
+        const struct run_raw_node *raw = file->loads[i].raw;
+        for (size_t k = 0; k < file->threads[i].n_nodes; k++) {
+            has_odd |= raw[k].start_tsc > limit;
+            if (raw[k].start_tsc > latest && raw[k].start_tsc <= limit)
+                latest = raw[k].start_tsc;
+        }
+    }
+    if (has_odd)
+        run_complain(file, 0,
+                     "holds times more than ten years after its start, which are not used");
+    return latest;
+}
+
+static uint64_t find_end(struct pm_run_file *file)
+{
+    const struct pm_run_header *header = &file->header;
+    uint64_t start = file->process.start_tsc;
+    if (header->flags & PM_RUN_FLAG_ENDED) {
+        if (header->end_tsc >= start) {
+            file->process.end_kind =
+                header->flags & PM_RUN_FLAG_EXEC ? PM_RUN_FILE_EXEC : PM_RUN_FILE_EXIT;
+            return header->end_tsc;
+        }
+        run_complain(file, offsetof(struct pm_run_header, end_tsc),
+                     "the process ends %llu ticks before it starts",
+                     (unsigned long long)(start - header->end_tsc));
+    }
+    file->process.end_kind = PM_RUN_FILE_KILLED;
+    if (file->clock.first_pid == header->pid && file->clock.end_tsc >= start && file->clock.end_tsc)
+        return file->clock.end_tsc;
+    return latest_tsc(file);
+}
+
+/* Ticks of a node over all its activations, the open one up to end_tsc. A child's activation cannot
+ * begin before its parent's: where it seems to, the parent's was renewed while the child's frame
+ * waited to be healed, and had ended by then. */
+static uint64_t inclusive_ticks(const struct pm_run_file_thread *thread,
+                                const struct run_raw_node *raw, size_t index, uint64_t end_tsc)
+{
+    const struct pm_run_file_node *node = &thread->nodes[index];
+    uint64_t ticks = raw[index].inclusive_tsc;
+    if (!node->open)
+        return ticks;
+    bool is_root = node->parent == PM_RUN_FILE_NO_PARENT;
+    if (!is_root &&
+        (!thread->nodes[node->parent].open || raw[index].start_tsc < raw[node->parent].start_tsc))
+        return ticks;
+    uint64_t open = minus(end_tsc, raw[index].start_tsc);
+    return ticks > UINT64_MAX - open ? UINT64_MAX : ticks + open;
+}
+
+/* Inclusive times as the file has them, at most wall_ns. */
+static void measure_nodes(struct pm_run_file *file, size_t index, uint64_t end_tsc)
+{
+    struct pm_run_file_thread *thread = &file->threads[index];
+    struct pm_run_file_node *nodes = file->loads[index].nodes;
+    const struct run_raw_node *raw = file->loads[index].raw;
+    size_t n_beyond = 0;
+    nodes[0].inclusive_ns = thread->wall_ns;
+    for (size_t i = 1; i < thread->n_nodes; i++) {
+        if (nodes[i].flags & (PM_RUN_NODE_FOLDED | PM_RUN_NODE_FOREIGN_STACK))
+            continue; /* roots on foreign stacks get their children's sum */
+        uint64_t ns = pm_run_file_to_ns(file, inclusive_ticks(thread, raw, i, end_tsc));
+        if (ns > thread->wall_ns) {
+            n_beyond++;
+            ns = 0;
+        }
+        nodes[i].inclusive_ns = ns;
+    }
+    if (n_beyond)
+        run_complain(file, file->loads[index].chunk_offset,
+                     "%zu contexts of thread %u have more time than the thread, %llu ns", n_beyond,
+                     thread->tid, (unsigned long long)thread->wall_ns);
+}
+
+/* Parents come before their children, so one pass backwards raises, and one forwards hands out. */
+static void balance_nodes(struct pm_run_file_thread *thread, struct pm_run_file_node *nodes,
+                          u128 *child_sum, u128 *seen)
+{
+    size_t n = thread->n_nodes;
+    for (size_t i = n; i-- > 0;) {
+        bool is_root = nodes[i].parent == PM_RUN_FILE_NO_PARENT;
+        /* A thread's root stays as it is; on a foreign stack nothing but the sum is known. */
+        if (i > 0 && child_sum[i] > nodes[i].inclusive_ns)
+            nodes[i].inclusive_ns = child_sum[i] > INT64_MAX ? INT64_MAX : (uint64_t)child_sum[i];
+        if (!is_root)
+            child_sum[nodes[i].parent] += nodes[i].inclusive_ns;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint32_t parent = nodes[i].parent;
+        if (parent == PM_RUN_FILE_NO_PARENT) {
+            nodes[i].own_ns = nodes[i].inclusive_ns;
+            continue;
+        }
+        uint64_t budget = nodes[parent].inclusive_ns, share = nodes[i].inclusive_ns;
+        if (child_sum[parent] > budget) {
+            /* Shares from the running sum, so that rounding loses nothing; both factors are below
+             * 2^95 and 2^63, so in long double (64-bit mantissa), which is monotonic in the running
+             * sum. */
+            u128 before = seen[parent], after = before + share;
+            seen[parent] = after;
+            uint64_t to = (uint64_t)((long double)after / (long double)child_sum[parent] *
+                                     (long double)budget);
+            uint64_t from = (uint64_t)((long double)before / (long double)child_sum[parent] *
+                                       (long double)budget);
+            share = minus(to < budget ? to : budget, from);
+        }
+        if (share > nodes[parent].own_ns)
+            share = nodes[parent].own_ns;
+        nodes[i].inclusive_ns = nodes[i].own_ns = share;
+        nodes[parent].own_ns -= share;
+    }
+}
+
+static enum pm_status make_thread_times(struct pm_run_file *file, size_t index,
+                                        uint64_t process_end, struct pm_error *err)
+{
+    struct pm_run_file_thread *thread = &file->threads[index];
+    struct run_thread_load *load = &file->loads[index];
+    uint64_t process_start = file->process.start_tsc;
+    uint64_t start = load->start_tsc, end = load->end_tsc;
+    if (start < process_start || start > process_end)
+        start = process_start;
+    if (end < start || end > process_end)
+        end = process_end;
+    uint64_t wall = end - start;
+    if (thread->n_threads > 1 && load->raw[0].inclusive_tsc) {
+        uint64_t sum = load->raw[0].inclusive_tsc +
+                       (load->nodes[0].open ? minus(end, load->raw[0].start_tsc) : 0);
+        wall = sum < wall ? sum : wall;
+    }
+    thread->start_ns = pm_run_file_to_ns(file, start - process_start);
+    thread->end_ns = pm_run_file_to_ns(file, end - process_start);
+    thread->wall_ns = pm_run_file_to_ns(file, wall);
+    measure_nodes(file, index, end);
+    u128 *sums = pm_alloc_array(thread->n_nodes, 2 * sizeof *sums);
+    if (!sums)
+        return pm_error_set(err, PM_ERR_MEMORY, "no memory for %zu contexts of run file '%s'",
+                            thread->n_nodes, file->name);
+    balance_nodes(thread, load->nodes, sums, sums + thread->n_nodes);
+    free(sums);
+    for (size_t i = 1; i < thread->n_nodes; i++)
+        if (load->nodes[i].parent == PM_RUN_FILE_NO_PARENT)
+            thread->foreign_ns += load->nodes[i].inclusive_ns;
+    return PM_OK;
+}
+
+enum pm_status run_make_times(struct pm_run_file *file, struct pm_error *err)
+{
+    file->process.tsc_hz = find_hz(file);
+    file->process.start_tsc = file->header.start_tsc;
+    uint64_t end = find_end(file);
+    file->process.end_ns = pm_run_file_to_ns(file, end - file->process.start_tsc);
+    for (size_t i = 0; i < file->n_threads; i++) {
+        enum pm_status status = make_thread_times(file, i, end, err);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
+}

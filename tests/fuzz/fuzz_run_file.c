@@ -1,0 +1,23 @@
+/* Run files, from memory. Whatever the bytes are: no crash, and own times add up to the wall time. */
+#include "mapping/run/run_file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct pm_run_file *file;
+    struct pm_error err = PM_ERROR_INIT;
+    if (pm_run_file_parse("fuzz", data, size, NULL, &err, &file) != PM_OK) {
+        pm_error_release(&err);
+        return 0;
+    }
+    for (size_t i = 0; i < pm_run_file_n_threads(file); i++) {
+        const struct pm_run_file_thread *thread = pm_run_file_thread(file, i);
+        uint64_t sum = 0;
+        for (size_t k = 0; k < thread->n_nodes; k++)
+            sum += thread->nodes[k].own_ns;
+        PM_ASSERT(sum == thread->wall_ns + thread->foreign_ns);
+    }
+    pm_run_file_free(file);
+    return 0;
+}
