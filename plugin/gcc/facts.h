@@ -1,4 +1,5 @@
-/* Between the parts of the early facts: facts.cc (the pass, functions, writing), facts_loops.cc, facts_nouns.cc. */
+/* Between the parts of the facts: facts.cc (the early pass, nouns of files, functions and loops), facts_loops.cc (where the loops
+ * are), facts_statements.cc (statements, variables, calls), facts_out.cc (section and .pif file), late.cc. */
 #ifndef PM_GCC_FACTS_H
 #define PM_GCC_FACTS_H
 
@@ -15,5 +16,27 @@ void pm_linearise(gimple_seq body, std::vector<struct pm_linear> *out);
 
 /* Finds the source loops of the function, tells identity.cc, and sets pm_linear.loop. */
 void pm_scan_loops(tree function_decl, std::vector<struct pm_linear> *code);
+
+/* --- facts.cc --- */
+
+/* The facts of this compiler process: early ones, and those that late.cc makes where code is emitted. They are one set unless the early ones
+ * have to travel through LTO byte code. Never NULL. */
+struct pm_pif *pm_facts_early(void);
+struct pm_pif *pm_facts_late(void);
+
+extern const char pm_level_source[], pm_level_base[];
+enum pm_verb { PM_SOURCE_EXECUTES, PM_SOURCE_READS, PM_SOURCE_WRITES, PM_SOURCE_CALLS, PM_BASE_EXECUTES, PM_N_VERBS };
+pm_id pm_verb_id(enum pm_verb verb);
+
+pm_id pm_fact_file(struct pm_pif *pif, const char *file, const char *shown);
+pm_id pm_fact_function(struct pm_pif *pif, const struct pm_source_function *function);
+pm_id pm_fact_loop(struct pm_pif *pif, const struct pm_source_function *function, int index);
+void pm_fact_mapping(struct pm_pif *pif, pm_id source, enum pm_verb source_verb, pm_id destination, enum pm_verb destination_verb);
+
+/* --- facts_statements.cc --- */
+void pm_fact_statements(tree function_decl, const std::vector<struct pm_linear> &code);
+
+/* --- facts_out.cc --- */
+void pm_facts_out_register(const char *plugin_name);
 
 #endif

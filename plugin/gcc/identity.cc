@@ -108,11 +108,32 @@ static pm_id function_id(const char *linkage, const char *local_path)
     return pm_id_hash_done(&hash);
 }
 
+/* "ns::f(int)", "module::sub", "outer::inner". */
+static std::string declared_name(tree decl, const char *linkage)
+{
+    enum { DEMANGLE = 1 | 2 | 64 }; /* DMGL_PARAMS, DMGL_ANSI, DMGL_RET_DROP of demangle.h, which no plugin may include */
+    char *demangled = cplus_demangle_v3 ? cplus_demangle_v3(linkage, DEMANGLE) : NULL;
+    if (demangled != NULL) {
+        std::string name = demangled;
+        free(demangled);
+        return name;
+    }
+    std::string name = DECL_NAME(decl) != NULL_TREE ? IDENTIFIER_POINTER(DECL_NAME(decl)) : linkage;
+    const char *module_end = strstr(linkage, "_MOD_");
+    if (strncmp(linkage, "__", 2) == 0 && module_end != NULL)
+        return std::string(linkage + 2, module_end) + "::" + name;
+    tree outer = DECL_CONTEXT(decl);
+    if (outer != NULL_TREE && TREE_CODE(outer) == FUNCTION_DECL)
+        return declared_name(outer, pm_linkage_name(outer)) + "::" + name;
+    return name;
+}
+
 static struct pm_source_function *function_from_declaration(tree decl)
 {
     struct pm_source_function *function = new pm_source_function();
     function->local = !TREE_PUBLIC(decl);
     function->linkage = xstrdup(source_linkage(decl).c_str());
+    function->name = xstrdup(declared_name(decl, function->linkage).c_str());
     if (!pm_place_of(DECL_SOURCE_LOCATION(decl), &function->place)) {
         function->place.shown = main_input_filename != NULL ? main_input_filename : "";
         function->place.file = absolute_path(function->place.shown);
@@ -135,7 +156,7 @@ static pm_id loop_id(pm_id function, const char *file, struct pm_point place)
 /* --- the table that travels to lto1 ---
  *
  * Text, fields split by '\n' (a '\n' in a file's name is written as '\1'):
- *     local linkage file shown line column, then per loop:
+ *     local linkage name file shown "line column end_line", then per loop:
  *     file shown  "line column first.line first.column last.line last.column parent nest shares n (line column)*"
  */
 static const char attribute_name[] = "perfmap";
@@ -164,10 +185,11 @@ static std::string function_to_text(const struct pm_source_function *function)
 {
     std::string text = function->local ? "1\n" : "0\n";
     add_name(&text, function->linkage);
+    add_name(&text, function->name);
     add_name(&text, function->place.file);
     add_name(&text, function->place.shown);
     add_point(&text, {function->place.line, function->place.column});
-    text += '\n';
+    add_number(&text, (int)function->end_line, '\n');
     for (const struct pm_source_loop &loop : function->loops) {
         add_name(&text, loop.file == function->place.file ? "" : loop.file);
         add_name(&text, loop.file == function->place.file ? "" : loop.shown);
@@ -217,10 +239,11 @@ static struct pm_source_function *function_from_text(const char *text)
     const char *p = text;
     function->local = *take_name(&p) == '1';
     function->linkage = take_name(&p);
+    function->name = take_name(&p);
     function->place.file = take_name(&p);
     function->place.shown = take_name(&p);
     struct pm_point point = take_point(&p);
-    take_name(&p);
+    function->end_line = (unsigned)take_number(&p);
     function->place.line = point.line;
     function->place.column = point.column;
     function->scanned = true;
@@ -326,8 +349,11 @@ int pm_source_loop_add(struct pm_source_function *function, const struct pm_plac
 
 void pm_source_function_done(struct pm_source_function *function, tree function_decl)
 {
+    struct pm_place end;
+    struct function *body = DECL_STRUCT_FUNCTION(function_decl);
+    if (body != NULL && pm_place_of(body->function_end_locus, &end) && end.file == function->place.file)
+        function->end_line = end.line;
     function->scanned = true;
-    function->uid = DECL_UID(function_decl);
     scanned_by_name[pm_linkage_name(function_decl)] = function_decl;
     if (!flag_generate_lto || in_lto_p)
         return;
@@ -378,13 +404,13 @@ int pm_source_loop_at(const struct pm_source_function *function, const char *fil
     return innermost;
 }
 
-const char *pm_loop_name(const struct pm_source_loop *loop)
+std::string pm_loop_name(const struct pm_source_loop *loop)
 {
     std::string name = loop->shown;
     name += ':' + std::to_string(loop->place.line);
     if (loop->shares_line)
         name += ':' + std::to_string(loop->place.column);
-    return xstrdup(name.c_str());
+    return name;
 }
 
 /* --- natural loops --- */

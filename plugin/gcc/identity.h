@@ -38,11 +38,12 @@ struct pm_source_loop {
 
 struct pm_source_function {
     pm_id id;
-    unsigned uid;             /* DECL_UID of the declaration it was made of */
     bool scanned;             /* the early scan saw its body */
     bool local;               /* to its file */
+    const char *name;         /* as users write it */
     const char *linkage;
     struct pm_place place;
+    unsigned end_line;        /* 0 unknown */
     std::vector<struct pm_source_loop> loops;
 };
 
@@ -60,7 +61,7 @@ void pm_source_function_done(struct pm_source_function *function, tree function_
 /* The assembler name without the compiler's marks. */
 const char *pm_linkage_name(tree decl);
 
-/* Names of the nouns, into a new string that lives as long as the compiler. */
-const char *pm_loop_name(const struct pm_source_loop *loop);
+/* "heat.c:42", with ":column" where another loop of the function begins on that line. */
+std::string pm_loop_name(const struct pm_source_loop *loop);
 
 #endif

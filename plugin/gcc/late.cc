@@ -1,0 +1,93 @@
+/* Late facts: which symbols and loop codes got sleds, and what they implement. Made in the process that emits code, so they also stand in for
+ * early facts that never came here (lto1, or objects whose facts were switched off): nouns of the same id are one noun. */
+
+#include "facts.h"
+
+static const char *symbol_name(tree decl)
+{
+    return pm_linkage_name(decl);
+}
+
+static pm_id symbol_noun(struct pm_pif *pif, tree decl)
+{
+    struct pm_pif_noun noun = {};
+    noun.id = pm_symbol_id(decl);
+    noun.name = symbol_name(decl);
+    noun.level = pm_level_base;
+    noun.kind = "symbol";
+    pm_pif_noun(pif, &noun);
+    return noun.id;
+}
+
+/* Functions that -fipa-icf made names of this one: their callers run this code too. An alias that the source declares has no body of its
+ * own and is no function of the source. */
+static void map_folded(struct pm_pif *pif, tree decl, pm_id symbol)
+{
+    struct cgraph_node *node = cgraph_node::get(decl);
+    struct ipa_ref *ref;
+    if (node == NULL)
+        return;
+    FOR_EACH_ALIAS (node, ref) {
+        tree other = ref->referring->decl;
+        if (TREE_CODE(other) != FUNCTION_DECL || DECL_EXTERNAL(other))
+            continue;
+        const struct pm_source_function *function = pm_source_function_of(other);
+        if (function->scanned)
+            pm_fact_mapping(pif, symbol, PM_BASE_EXECUTES, pm_fact_function(pif, function), PM_SOURCE_EXECUTES);
+    }
+}
+
+void pm_late_symbol(tree function_decl)
+{
+    struct pm_pif *pif = pm_facts_late();
+    pm_id symbol = symbol_noun(pif, function_decl);
+    pm_id function = pm_fact_function(pif, pm_source_function_of(function_decl));
+    pm_fact_mapping(pif, symbol, PM_BASE_EXECUTES, function, PM_SOURCE_EXECUTES);
+    map_folded(pif, function_decl, symbol);
+}
+
+/* The loop's noun; from the identity alone when there is no table of the function's loops. */
+static pm_id loop_noun(struct pm_pif *pif, const struct pm_loop_identity *identity, std::string *ret_name)
+{
+    const struct pm_source_function *function = pm_source_function_of(identity->function);
+    for (size_t i = 0; i < function->loops.size(); i++) {
+        if (function->loops[i].id == identity->id) {
+            *ret_name = pm_loop_name(&function->loops[i]);
+            return pm_fact_loop(pif, function, (int)i);
+        }
+    }
+    struct pm_pif_noun noun = {};
+    std::string name = std::string(identity->place.shown) + ':' + std::to_string(identity->place.line);
+    noun.id = identity->id;
+    noun.name = name.c_str();
+    *ret_name = name;
+    noun.level = pm_level_source;
+    noun.kind = "loop";
+    noun.file = identity->place.shown;
+    noun.line = identity->place.line;
+    noun.column = identity->place.column;
+    noun.parent = pm_fact_function(pif, function);
+    pm_pif_noun(pif, &noun);
+    return noun.id;
+}
+
+void pm_late_loop(tree function_decl, const struct pm_loop_identity *identity, unsigned)
+{
+    struct pm_pif *pif = pm_facts_late();
+    std::string loop_name;
+    pm_id loop = loop_noun(pif, identity, &loop_name);
+    struct pm_pif_noun noun = {};
+    noun.parent = symbol_noun(pif, function_decl);
+    std::string name = std::string(symbol_name(function_decl)) + '/' + loop_name;
+    noun.id = pm_loopcode_id(noun.parent, loop);
+    noun.name = name.c_str();
+    noun.level = pm_level_base;
+    noun.kind = "loopcode";
+    pm_pif_noun(pif, &noun);
+    pm_fact_mapping(pif, noun.id, PM_BASE_EXECUTES, loop, PM_SOURCE_EXECUTES);
+}
+
+void pm_late_register(const char *)
+{
+    /* Everything comes through the two functions above; facts_out.cc writes it. */
+}
