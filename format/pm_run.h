@@ -108,7 +108,7 @@ struct pm_run_noun {
 };
 
 /* One thread (THREAD chunk), or several that ran one after the other in the same slot. Nodes start at offset 256; those of a NODES
- * chunk at offset 128. The root node's inclusive_tsc sums the wall times of the threads that ended in the slot; its sp is not 0
+ * chunk at offset 64. The root node's inclusive_tsc sums the wall times of the threads that ended in the slot; its sp is not 0
  * and its start_tsc is the thread's start while one runs. */
 struct pm_run_thread {
     struct pm_run_chunk chunk;
@@ -121,7 +121,6 @@ struct pm_run_thread {
 };
 #define PM_RUN_THREAD_NODES 256u
 #define PM_RUN_NODES_DATA 64u
-#define PM_RUN_NODES_NODES 128u
 
 /* A context: a node of the calling-context tree whose path from the root is the path of active sentences. A node is active at most
  * once at a time, for it stands for one path. The tree's first node (the thread's root) has noun 0xffffffff and parent 0.
@@ -131,8 +130,8 @@ struct pm_run_thread {
  *
  *     offset size meaning
  *          0    4 noun: process-wide index (OBJECT chunk's first_noun + position), or PM_RUN_NOUN_*
- *          4    4 parent: file offset of the parent node / 64; 0 for the thread's roots. A parent is older than its children, so
- *                 its offset is less than theirs
+ *          4    4 parent: file offset of the parent node / 64; 0 for the thread's roots. A parent is older than its children,
+ *                 yet may lie behind them where two chunks were added at once (a signal)
  *          8    8 (rt) parent pointer
  *         16    8 sp: stack pointer of its frame; 0 = not active. At the end of a process that was killed: open frames
  *         24    8 start_tsc of the activation that is open or was the last

@@ -235,7 +235,7 @@ static enum pm_status find_stretches(struct pm_run_file *file, struct run_chunks
         bool is_thread = chunk->kind == PM_RUN_CHUNK_THREAD;
         if (!is_thread && chunk->kind != PM_RUN_CHUNK_NODES)
             continue;
-        uint64_t start = is_thread ? PM_RUN_THREAD_NODES : PM_RUN_NODES_NODES;
+        uint64_t start = is_thread ? PM_RUN_THREAD_NODES : PM_RUN_NODES_DATA;
         list->stretches[list->n_stretches++] = (struct run_stretch){
             .owner = is_thread ? chunk->offset : chunk->owner,
             .offset = chunk->offset + start,
@@ -266,8 +266,11 @@ static bool find_node(const struct run_thread_load *load, uint64_t offset, uint3
     return false;
 }
 
+enum { NOUN_UNMADE = 0xfffffffe }; /* a node that was claimed and never filled */
+
 /* What went wrong in a thread's nodes: one complaint for each sort. */
 struct node_damage {
+    bool out_of_order; /* a parent lies behind its child, or a node was never filled */
     size_t n_parents, n_nouns, n_roots;
     uint64_t first_parent, first_noun, first_root; /* offsets */
 };
@@ -278,8 +281,17 @@ static void count_damage(size_t *n, uint64_t *first, uint64_t offset)
         *first = offset;
 }
 
-/* Checks one node and sets it. A node whose parent is damaged hangs below the root as a folded one:
- * its calls are right, and its time stays with whichever context it belongs to. */
+/* A node whose parent is damaged hangs below the root as a folded one: its calls are right, and its
+ * time stays with whichever context it belongs to. */
+static void cut_off(struct pm_run_file_node *node, struct node_damage *damage, uint64_t offset)
+{
+    count_damage(&damage->n_parents, &damage->first_parent, offset);
+    node->parent = 0;
+    node->flags |= PM_RUN_NODE_FOLDED;
+    node->open = false;
+}
+
+/* Checks one node and sets it. */
 static bool take_node(struct pm_run_file *file, const struct run_thread_load *load,
                       const struct pm_run_node *raw, size_t index, uint64_t offset,
                       struct node_damage *damage)
@@ -300,17 +312,88 @@ static bool take_node(struct pm_run_file *file, const struct run_thread_load *lo
         node->flags = PM_RUN_NODE_FOREIGN_STACK;
         return true;
     }
-    node->flags = raw->flags & PM_RUN_NODE_FOLDED;
-    if (!find_node(load, (uint64_t)raw->parent * 64, &node->parent) || node->parent >= index) {
-        count_damage(&damage->n_parents, &damage->first_parent, offset);
-        node->parent = 0;
-        node->flags |= PM_RUN_NODE_FOLDED;
-        node->open = false;
+    if (raw->kind == 0) {
+        node->noun = NOUN_UNMADE;
+        damage->out_of_order = true;
+        return true;
     }
+    node->flags = raw->flags & PM_RUN_NODE_FOLDED;
+    if (!find_node(load, (uint64_t)raw->parent * 64, &node->parent))
+        cut_off(node, damage, offset);
+    damage->out_of_order |= node->parent >= index;
     if (find_noun(file, raw->noun, &node->noun))
         return true;
     count_damage(&damage->n_nouns, &damage->first_noun, offset);
     return unknown_noun(file, &node->noun);
+}
+
+/* Depths of all nodes, those in circles and below what was never filled cut off. chain: room for n.
+ */
+static void find_depths(struct run_thread_load *load, size_t n, uint32_t *depths, uint32_t *chain,
+                        struct node_damage *damage)
+{
+    enum { VISITING = UINT32_MAX };
+    struct pm_run_file_node *nodes = load->nodes;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t at = (uint32_t)i;
+        size_t n_chain = 0;
+        while (depths[at] == 0 && nodes[at].parent != PM_RUN_FILE_NO_PARENT) {
+            depths[at] = VISITING;
+            chain[n_chain++] = at;
+            uint32_t parent = nodes[at].parent;
+            if (depths[parent] == VISITING || nodes[parent].noun == NOUN_UNMADE) {
+                cut_off(&nodes[at], damage, load->chunk_offset);
+                parent = 0;
+            }
+            at = parent;
+        }
+        uint32_t depth = depths[at];
+        while (n_chain)
+            depths[chain[--n_chain]] = ++depth;
+    }
+}
+
+/* Sorts the nodes of a thread by depth, parents so before children, and leaves out what was never
+ * filled. Rare: a process killed while a context was made, a signal while a chunk was. */
+static enum pm_status order_nodes(struct pm_run_file *file, struct pm_run_file_thread *thread,
+                                  struct run_thread_load *load, struct node_damage *damage,
+                                  struct pm_error *err)
+{
+    size_t n = thread->n_nodes, n_made = 0;
+    uint32_t *depths = pm_alloc_array(n + 1, 3 * sizeof *depths);
+    struct pm_run_file_node *nodes = pm_alloc_array(n, sizeof *nodes);
+    struct run_raw_node *raw = pm_alloc_array(n, sizeof *raw);
+    if (!depths || !nodes || !raw) {
+        free(depths);
+        free(nodes);
+        free(raw);
+        return run_no_memory(file, err);
+    }
+    uint32_t *places = depths + n, *starts = depths + 2 * n; /* starts: of each depth, n + 1 */
+    find_depths(load, n, depths, places, damage);
+    for (size_t i = 0; i < n; i++)
+        if (load->nodes[i].noun != NOUN_UNMADE)
+            starts[depths[i] + 1]++;
+    for (size_t depth = 0; depth < n; depth++)
+        starts[depth + 1] += starts[depth];
+    for (size_t i = 0; i < n; i++) {
+        if (load->nodes[i].noun == NOUN_UNMADE)
+            continue;
+        places[i] = starts[depths[i]]++;
+        nodes[places[i]] = load->nodes[i];
+        raw[places[i]] = load->raw[i];
+        n_made++;
+    }
+    for (size_t i = 0; i < n_made; i++)
+        if (nodes[i].parent != PM_RUN_FILE_NO_PARENT)
+            nodes[i].parent = places[nodes[i].parent];
+    free(depths);
+    free(load->nodes);
+    free(load->raw);
+    thread->nodes = load->nodes = nodes;
+    thread->n_nodes = n_made;
+    load->raw = raw;
+    return PM_OK;
 }
 
 static void complain_damage(struct pm_run_file *file, uint32_t tid,
@@ -357,6 +440,11 @@ static enum pm_status load_nodes(struct pm_run_file *file, const struct run_sour
     free(batch);
     if (!ok)
         return run_no_memory(file, err);
+    if (damage.out_of_order) {
+        enum pm_status status = order_nodes(file, thread, load, &damage, err);
+        if (status != PM_OK)
+            return status;
+    }
     complain_damage(file, thread->tid, &damage);
     return PM_OK;
 }

@@ -162,7 +162,7 @@ static inline uint64_t make_run_node(struct make_run *run, uint64_t parent, uint
 {
     if (run->next + sizeof(struct pm_run_node) > run->end) {
         run->chunk = make_run_chunk(run, PM_RUN_CHUNK_NODES, 16 * PM_RUN_PAGE, run->thread);
-        run->next = run->chunk + PM_RUN_NODES_NODES;
+        run->next = run->chunk + PM_RUN_NODES_DATA;
         run->end = run->len;
     }
     uint64_t offset = run->next;
@@ -174,6 +174,7 @@ static inline uint64_t make_run_node(struct make_run *run, uint64_t parent, uint
     node->start_tsc = start_tsc;
     node->n_calls = n_calls;
     node->inclusive_tsc = inclusive_tsc;
+    node->kind = noun == PM_RUN_NOUN_ROOT ? 0 : PM_SLED_ENTRY;
     ((struct pm_run_chunk *)make_run_at(run, run->chunk))->n_items++;
     return offset;
 }

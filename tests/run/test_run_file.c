@@ -376,18 +376,59 @@ static void damaged_contexts_keep_their_calls(void **state)
     assert_int_equal(noun->id, 0);
     assert_int_equal(noun->object, PM_RUN_FILE_NO_OBJECT);
     assert_int_equal(thread->nodes[1].own_ns, 100);
-    assert_int_equal(thread->nodes[2].own_ns, 200);
-    assert_int_equal(thread->nodes[3].flags, PM_RUN_NODE_FOLDED);
-    assert_int_equal(thread->nodes[3].parent, 0);
-    assert_int_equal(thread->nodes[5].own_ns, 10);
+    assert_int_equal(thread->nodes[2].flags, PM_RUN_NODE_FOLDED); /* its own parent */
+    assert_int_equal(thread->nodes[2].parent, 0);
+    assert_int_equal(thread->nodes[2].n_calls, 7);
+    assert_int_equal(thread->nodes[3].flags, PM_RUN_NODE_FOLDED); /* of two in a circle, one */
+    assert_int_equal(thread->nodes[3].n_calls, 9);
+    assert_int_equal(thread->nodes[4].n_calls, 10);
+    assert_int_equal(thread->nodes[5].parent, 1);
+    assert_int_equal(thread->nodes[5].own_ns, 200);
+    assert_int_equal(thread->nodes[6].parent, 3);
+    assert_int_equal(thread->nodes[6].own_ns, 100);
     assert_int_equal(checked_sum(file, thread), 1000);
     assert_int_equal(pm_run_file_n_complaints(file), 2);
     assert_string_equal(pm_run_file_complaint(file, 0),
-                        "run file 'x.pmr' byte 8832: 3 contexts of thread 100 have no valid "
+                        "run file 'x.pmr' byte 9216: 3 contexts of thread 100 have no valid "
                         "parent; only their calls count");
     assert_string_equal(
         pm_run_file_complaint(file, 1),
         "run file 'x.pmr' byte 8576: 1 contexts of thread 100 have a noun that no object has");
+    pm_run_file_free(file);
+    make_run_release(&run);
+}
+
+static void contexts_in_any_order_and_unmade_ones_are_sorted_out(void **state)
+{
+    (void)state;
+    struct make_run run;
+    make_run_init(&run, 100);
+    make_run_object(&run, "/a", "", 0, three_nouns, 3);
+    make_run_thread(&run, 100, 1000, 2000, 8);
+    uint64_t root = make_run_node(&run, 0, PM_RUN_NOUN_ROOT, 0, 1000, 0, 1000);
+    uint64_t child = make_run_node(&run, root, 2, 0, 1000, 1, 300);
+    uint64_t unmade = make_run_node(&run, 0, 0, 0, 0, 0, 0);
+    make_run_node_at(&run, unmade)->kind = 0;
+    uint64_t parent = make_run_node(&run, root, 1, 0, 1000, 1, 700); /* made first, lies behind */
+    make_run_node_at(&run, child)->parent = (uint32_t)(parent / 64);
+    make_run_end(&run, 2000);
+    struct pm_run_file *file = parse(&run, NULL);
+    no_complaints(file);
+    const struct pm_run_file_thread *thread = pm_run_file_thread(file, 0);
+    assert_int_equal(thread->n_nodes, 3);
+    assert_int_equal(thread->nodes[1].noun, 1);
+    assert_int_equal(thread->nodes[1].own_ns, 400);
+    assert_int_equal(thread->nodes[2].noun, 2);
+    assert_int_equal(thread->nodes[2].parent, 1);
+    assert_int_equal(thread->nodes[2].own_ns, 300);
+    assert_int_equal(checked_sum(file, thread), 1000);
+    pm_run_file_free(file);
+    /* Nothing may hang below an unmade one. */
+    make_run_node_at(&run, parent)->parent = (uint32_t)(unmade / 64);
+    file = parse(&run, NULL);
+    assert_int_equal(pm_run_file_n_complaints(file), 1);
+    assert_int_equal(pm_run_file_process(file)->n_calls, 2);
+    assert_int_equal(checked_sum(file, pm_run_file_thread(file, 0)), 1000);
     pm_run_file_free(file);
     make_run_release(&run);
 }
@@ -613,6 +654,7 @@ int main(void)
         cmocka_unit_test(threads_that_shared_a_slot_leave_gaps_out),
         cmocka_unit_test(counters_belong_to_their_object),
         cmocka_unit_test(damaged_contexts_keep_their_calls),
+        cmocka_unit_test(contexts_in_any_order_and_unmade_ones_are_sorted_out),
         cmocka_unit_test(unknown_chunks_and_unmade_pages_are_stepped_over),
         cmocka_unit_test(the_clock_rate_is_taken_in_the_stated_order),
         cmocka_unit_test(unreadable_headers_are_refused),
