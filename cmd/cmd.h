@@ -27,6 +27,8 @@
 #include "mapping/base/status.h"
 #include "mapping/base/str.h"
 
+#include <stdlib.h>
+
 enum cmd_status { CMD_DONE = 0, CMD_FAILED = 1, CMD_USAGE = 2, CMD_THRESHOLD = 3 };
 
 enum {

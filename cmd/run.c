@@ -67,6 +67,15 @@ static void tell_end(const struct run_request *request, const struct run_output 
     free(name);
 }
 
+/* That it stays is no failure. */
+static void remove_run_folder(const char *run_dir)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    if (run_folder_remove(run_dir, &err) != PM_OK)
+        cmd_talk("warning: %s", pm_error_text(&err));
+    pm_error_release(&err);
+}
+
 /* Makes the archive. The run folder goes away only when all of it is in the archive. */
 static enum pm_status collect_run(const struct run_output *output, bool still_running, struct pm_error *err)
 {
@@ -81,11 +90,7 @@ static enum pm_status collect_run(const struct run_output *output, bool still_ru
         cmd_talk("note: the run folder '%s' stays for it", output->run_dir);
         return PM_OK;
     }
-    struct pm_error left = PM_ERROR_INIT;
-    if (run_folder_remove(output->run_dir, &left) != PM_OK) {
-        cmd_talk("warning: %s", pm_error_text(&left));
-        pm_error_release(&left);
-    }
+    remove_run_folder(output->run_dir);
     return PM_OK;
 }
 
@@ -128,7 +133,7 @@ static int run_it(struct cmd_parse *parse, const struct run_request *request, co
         (void)cmd_fail(parse, &err);
     } else if (run_program(request->argv, output.run_dir, &request->settings, &manifest, &err, &program_exit) != PM_OK) {
         (void)cmd_fail(parse, &err);
-        (void)run_folder_remove(output.run_dir, NULL);
+        remove_run_folder(output.run_dir);
     } else {
         program_exit = after_run(parse, request, &output, &manifest, program_exit);
     }

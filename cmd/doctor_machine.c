@@ -1,0 +1,245 @@
+/* What this machine and its kernel let us do: each thing is tried, not looked up. */
+#include "doctor.h"
+
+#include "run.h"
+
+#include "mapping/run/run_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* --- runtime: the test program under `perfmap run` --- */
+
+/* The most calls of one context in a run folder: the trial calls its function 1000 times. Negative: no run file that can be read. */
+static long long most_calls(const char *run_dir)
+{
+    long long most = -1;
+    DIR *dir = opendir(run_dir);
+    for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;) {
+        size_t len = strlen(entry->d_name);
+        struct pm_run_file *file = NULL;
+        char *path = NULL;
+        if (len < 4 || strcmp(entry->d_name + len - 4, ".pmr") != 0 || !(path = doctor_text("%s/%s", run_dir, entry->d_name)))
+            continue;
+        if (pm_run_file_open(path, NULL, NULL, &file) == PM_OK) {
+            most = most < 0 ? 0 : most;
+            for (size_t i = 0; i < pm_run_file_n_threads(file); i++) {
+                const struct pm_run_file_thread *thread = pm_run_file_thread(file, i);
+                for (size_t k = 0; k < thread->n_nodes; k++)
+                    if ((long long)thread->nodes[k].n_calls > most)
+                        most = (long long)thread->nodes[k].n_calls;
+            }
+            pm_run_file_free(file);
+        }
+        free(path);
+    }
+    if (dir)
+        closedir(dir);
+    return most;
+}
+
+static void try_runtime(struct doctor *doctor)
+{
+    char *run_dir = doctor_text("%s/trial.run", doctor->folder);
+    struct pm_buf output = PM_BUF_INIT(1 << 16);
+    char *argv[] = {"/proc/self/exe", "run", "--no-collect", "-o", run_dir, "--", doctor->program, NULL};
+    int end = run_dir ? doctor_command(doctor->folder, argv, &output) : -1;
+    long long n_calls = end == 0 ? most_calls(run_dir) : -1;
+    if (end != 0)
+        doctor_add(doctor, "runtime", "preload", DOCTOR_FAILS, doctor_first_error(&output), NULL);
+    else if (n_calls == 1000)
+        doctor_add(doctor, "runtime", "preload", DOCTOR_WORKS, doctor_text("1000 of 1000 calls measured in a test program"), NULL);
+    else
+        doctor_add(doctor, "runtime", "preload", DOCTOR_FAILS,
+                   n_calls < 0 ? doctor_text("the runtime left no run file") : doctor_text("%lld of 1000 calls measured", n_calls),
+                   doctor_text("may processes here change their own code? (SELinux execmod, seccomp)"));
+    pm_buf_release(&output);
+    free(run_dir);
+}
+
+void doctor_runtime(struct doctor *doctor)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    char *runtime = NULL;
+    if (cmd_find_runtime(&err, &runtime) != PM_OK)
+        doctor_add(doctor, "runtime", "preload", DOCTOR_MISSING, doctor_text("%s", pm_error_text(&err)),
+                   doctor_text("build or install PerfMap completely"));
+    else if (!doctor->program)
+        doctor_add(doctor, "runtime", "preload", DOCTOR_UNTRIED, doctor_text("no C compiler works, so there is nothing to run"), NULL);
+    else
+        try_runtime(doctor);
+    pm_error_release(&err);
+    free(runtime);
+}
+
+/* --- kernel --- */
+
+static void check_membarrier(struct doctor *doctor)
+{
+    bool ok = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) == 0 &&
+              syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) == 0;
+    doctor_add(doctor, "machine", "membarrier", ok ? DOCTOR_WORKS : DOCTOR_FAILS,
+               ok ? doctor_text("sleds can be armed while threads run") : doctor_text("sync-core: %s", strerror(errno)),
+               ok ? NULL : doctor_text("needs Linux 4.16 or later, and a container that allows membarrier(2)"));
+}
+
+static void check_ptrace(struct doctor *doctor)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    bool ok = child > 0 && ptrace(PTRACE_SEIZE, child, 0, 0) == 0;
+    int errnum = errno;
+    if (child > 0) {
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+    }
+    doctor_add(doctor, "machine", "ptrace", ok ? DOCTOR_UNUSED : DOCTOR_FAILS,
+               ok ? doctor_text("allowed for own children; not needed by this version") : doctor_text("%s", strerror(errnum)), NULL);
+}
+
+/* "flags" of the first processor in /proc/cpuinfo, with a blank at both ends. */
+static char *processor_flags(void)
+{
+    FILE *in = fopen("/proc/cpuinfo", "re");
+    char *line = NULL, *flags = NULL;
+    size_t cap = 0;
+    while (in && !flags && getline(&line, &cap, in) > 0)
+        if (strncmp(line, "flags", 5) == 0 && strchr(line, ':')) {
+            line[strcspn(line, "\n")] = 0;
+            flags = doctor_text(" %s ", strchr(line, ':') + 1);
+        }
+    free(line);
+    if (in)
+        fclose(in);
+    return flags;
+}
+
+static void check_clock(struct doctor *doctor)
+{
+#if defined __x86_64__
+    char *flags = processor_flags();
+    struct run_instant from;
+    uint64_t hz = run_calibrate(&from);
+    bool constant = flags && strstr(flags, " constant_tsc "), nonstop = flags && strstr(flags, " nonstop_tsc ");
+    if (!flags)
+        doctor_add(doctor, "machine", "time stamp counter", DOCTOR_FAILS, doctor_text("cannot read /proc/cpuinfo"), NULL);
+    else
+        doctor_add(doctor, "machine", "time stamp counter", constant && nonstop ? DOCTOR_WORKS : DOCTOR_FAILS,
+                   doctor_text("%.3f GHz, %s, %s", (double)hz / 1e9, constant ? "constant" : "not constant",
+                               nonstop ? "does not stop" : "may stop in idle states"),
+                   constant && nonstop ? NULL
+                                       : doctor_text("times may be wrong where the processor changes its speed: fix its frequency"));
+    free(flags);
+#else
+    doctor_add(doctor, "machine", "clock", DOCTOR_WORKS, doctor_text("clock_gettime"), NULL);
+#endif
+}
+
+/* --- counters --- */
+
+/* Opens a counter for this thread, works a little and reads it. */
+static bool try_counter(uint32_t type, uint64_t config, int *ret_errno)
+{
+    struct perf_event_attr attr = {.type = type, .size = sizeof attr, .config = config, .exclude_kernel = 1, .exclude_hv = 1};
+    int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    *ret_errno = errno;
+    if (fd < 0)
+        return false;
+    volatile double x = 1;
+    for (int i = 0; i < 1000000; i++)
+        x = x * 1.0000001;
+    uint64_t value = 0;
+    bool ok = read(fd, &value, sizeof value) == (ssize_t)sizeof value && value > 0;
+    *ret_errno = 0;
+    close(fd);
+    return ok;
+}
+
+static long long paranoid_level(void)
+{
+    FILE *in = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+    char line[32] = "";
+    if (in) {
+        if (!fgets(line, sizeof line, in))
+            line[0] = 0;
+        fclose(in);
+    }
+    return *line ? strtoll(line, NULL, 10) : 99;
+}
+
+static char *counter_finding(bool ok, int errnum)
+{
+    if (ok)
+        return doctor_text("counts; not needed by this version");
+    return errnum ? doctor_text("perf_event_open: %s", strerror(errnum)) : doctor_text("opens, but does not count");
+}
+
+static void check_counters(struct doctor *doctor)
+{
+    int errnum;
+    long long level = paranoid_level();
+    bool ok = try_counter(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, &errnum);
+    bool forbidden = errnum == EACCES || errnum == EPERM;
+    doctor_add(doctor, "counters", "software", ok ? DOCTOR_WORKS : DOCTOR_FAILS, counter_finding(ok, errnum),
+               ok ? NULL : forbidden && level > 2 ? doctor_text("sysctl kernel.perf_event_paranoid=2 (it is %lld)", level) : NULL);
+    ok = try_counter(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, &errnum);
+    forbidden = errnum == EACCES || errnum == EPERM;
+    doctor_add(doctor, "counters", "hardware", ok ? DOCTOR_WORKS : forbidden ? DOCTOR_FAILS : DOCTOR_MISSING, counter_finding(ok, errnum),
+               ok          ? NULL
+               : forbidden ? doctor_text("sysctl kernel.perf_event_paranoid=2 (it is %lld)", level)
+                           : doctor_text("nothing to install: this machine (often a virtual one) does not offer them"));
+    if (level == 99)
+        doctor_add(doctor, "counters", "perf_event_paranoid", DOCTOR_MISSING, doctor_text("this kernel has no perf events"), NULL);
+    else
+        doctor_add(doctor, "counters", "perf_event_paranoid", DOCTOR_WORKS,
+                   doctor_text("%lld: %s", level, level <= 2 ? "users may measure their own programs" : "root only"), NULL);
+}
+
+/* --- MPI --- */
+
+static bool in_path(const char *name)
+{
+    const char *path = getenv("PATH");
+    char *copy = pm_strndup(path ? path : "", path ? strlen(path) : 0), *rest = copy;
+    bool found = false;
+    for (char *folder; copy && !found && (folder = strsep(&rest, ":")) != NULL;) {
+        char *file = doctor_text("%s/%s", *folder ? folder : ".", name);
+        found = file && access(file, X_OK) == 0;
+        free(file);
+    }
+    free(copy);
+    return found;
+}
+
+static void check_mpi(struct doctor *doctor)
+{
+    static const struct {
+        const char *name, *compiler;
+    } libraries[] = {{"Open MPI", "mpicc.openmpi"}, {"MPICH", "mpicc.mpich"}};
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+        bool found = in_path(libraries[i].compiler);
+        doctor_add(doctor, "mpi", libraries[i].name, found ? DOCTOR_UNUSED : DOCTOR_MISSING,
+                   found ? doctor_text("'%s' found; this version does not measure messages", libraries[i].compiler)
+                         : doctor_text("no '%s'; this version does not measure messages", libraries[i].compiler),
+                   NULL);
+    }
+}
+
+void doctor_machine(struct doctor *doctor)
+{
+    check_clock(doctor);
+    check_membarrier(doctor);
+    check_ptrace(doctor);
+    check_counters(doctor);
+    check_mpi(doctor);
+}
