@@ -1,0 +1,74 @@
+/* Archive to memory: the mapping graph with contexts and costs, and what is known about the run.
+ *
+ *     struct pm_archive_data *data;
+ *     if (pm_archive_load("heat.perfmap", 0, &err, &data) != PM_OK) ...
+ *     data->graph->n_contexts, data->executions[0].command
+ *     pm_archive_data_free(data);
+ *
+ * Only what costs need is read: sentences of contexts, the mappings that start there and the
+ * sentences these reach, nouns of those with their ancestors. Nothing in the file is trusted: what
+ * does not fit together is refused with its place. The file is opened read-only. Schema:
+ * schema.sql, docs/formats/archive.md. One thread at a time.
+ */
+#ifndef PM_ARCHIVE_LOAD_H
+#define PM_ARCHIVE_LOAD_H
+
+#include "../graph/graph.h"
+
+enum {
+    PM_ARCHIVE_LOAD_ALL = 1
+}; /* all sentences and mappings, measured or not (for questions that go down) */
+
+/* Numbers that the archive does not state are PM_UNKNOWN, strings "". */
+#define PM_UNKNOWN INT64_MIN
+
+struct pm_execution {
+    const char *name, *command, *cwd, *host, *mode;
+    int64_t start_realtime_ns, wall_ns, user_cpu_ns, system_cpu_ns, max_rss_bytes, exit_status,
+        exit_signal;
+};
+
+struct pm_process {
+    uint32_t execution; /* position */
+    int64_t pid, parent_pid, image;
+    const char *exe, *argv, *end_kind;
+    int64_t start_ns, end_ns, user_cpu_ns, system_cpu_ns, max_rss_bytes, n_sleds, n_events,
+        added_ns, n_lost_contexts, n_unmatched, n_healed;
+};
+
+struct pm_thread {
+    uint32_t process;
+    int64_t tid, n_threads, start_ns, end_ns, cpu_ns;
+    const char *name;
+};
+
+struct pm_binary {
+    const char *path, *build_id, *pif_state;
+    int64_t n_sleds, n_bad_sleds;
+};
+
+struct pm_message {
+    uint32_t process; /* PM_NONE: of the whole run */
+    int64_t code;     /* enum pm_run_message_code */
+    const char *text;
+};
+
+struct pm_archive_data_private;
+struct pm_archive_data {
+    struct pm_graph *graph; /* sealed; pm_cost.thread is a position in threads */
+    struct pm_execution *executions;
+    struct pm_process *processes;
+    struct pm_thread *threads;
+    struct pm_binary *binaries;
+    struct pm_message *messages;
+    uint32_t n_executions, n_processes, n_threads, n_binaries, n_messages;
+    struct pm_archive_data_private *own;
+};
+
+/* flags: PM_ARCHIVE_LOAD_*. Errors: PM_ERR_SYSTEM (cannot be opened), PM_ERR_FORMAT (not an
+ * archive, damaged), PM_ERR_VERSION, PM_ERR_MEMORY. All name the file. */
+PM_MUST_CHECK enum pm_status pm_archive_load(const char *path, unsigned flags, struct pm_error *err,
+                                             struct pm_archive_data **ret_data);
+void pm_archive_data_free(struct pm_archive_data *data);
+
+#endif
