@@ -1,0 +1,348 @@
+#include "archive.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct pm_archive {
+    sqlite3 *db;
+    char *path;
+    char *target, *temporary; /* writing: where it goes to and what it is until then */
+};
+
+static void archive_free(struct pm_archive *archive)
+{
+    if (archive->db)
+        sqlite3_close_v2(archive->db);
+    free(archive->path);
+    free(archive->target);
+    free(archive->temporary);
+    free(archive);
+}
+
+static struct pm_archive *archive_new(const char *path, struct pm_error *err)
+{
+    struct pm_archive *archive = pm_alloc(sizeof *archive);
+    if (archive)
+        archive->path = pm_strndup(path, strlen(path));
+    if (archive && archive->path)
+        return archive;
+    free(archive);
+    pm_error_set(err, PM_ERR_MEMORY, "no memory for archive '%s'", path);
+    return NULL;
+}
+
+enum pm_status pm_archive_error(struct pm_archive *archive, struct pm_error *err)
+{
+    int code = archive->db ? sqlite3_errcode(archive->db) : SQLITE_NOMEM;
+    const char *text = archive->db ? sqlite3_errmsg(archive->db) : "out of memory";
+    enum pm_status status = PM_ERR_SYSTEM;
+    if (code == SQLITE_NOMEM)
+        status = PM_ERR_MEMORY;
+    else if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_ERROR ||
+             code == SQLITE_MISMATCH)
+        status = PM_ERR_FORMAT;
+    int errnum = archive->db ? sqlite3_system_errno(archive->db) : 0;
+    if (status == PM_ERR_SYSTEM && errnum)
+        return pm_error_system(err, errnum, "archive '%s': %s", archive->path, text);
+    return pm_error_set(err, status, "archive '%s': %s", archive->path, text);
+}
+
+/* --- reading --- */
+
+/* Offsets in an SQLite file's first 100 bytes (sqlite.org, "Database File Format", 1.3):
+ *
+ *     offset size meaning
+ *          0   16 "SQLite format 3" and a zero byte
+ *         16    2 page size, big-endian; 1 means 65536
+ *         28    4 size in pages, big-endian; valid when the counters at 24 and 92 are equal
+ *         68    4 application id
+ */
+static uint32_t big_endian(const unsigned char *p, int n)
+{
+    uint32_t value = 0;
+    for (int i = 0; i < n; i++)
+        value = value << 8 | p[i];
+    return value;
+}
+
+static enum pm_status check_head(const char *path, struct pm_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0 && errno == ENOENT)
+        return pm_error_set(err, PM_ERR_NOT_FOUND, "there is no archive '%s'", path);
+    if (fd < 0)
+        return pm_error_system(err, errno, "cannot open archive '%s'", path);
+    unsigned char head[100];
+    struct stat st;
+    ssize_t n = -1;
+    bool is_file = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    if (is_file)
+        n = pread(fd, head, sizeof head, 0);
+    int errnum = errno;
+    close(fd);
+    if (!is_file)
+        return pm_error_set(err, PM_ERR_FORMAT, "'%s' is not an archive: not a regular file", path);
+    if (n < 0)
+        return pm_error_system(err, errnum, "cannot read archive '%s'", path);
+    if (n == 0)
+        return pm_error_set(err, PM_ERR_FORMAT, "'%s' is not an archive: it is empty", path);
+    if (n < (ssize_t)sizeof head || memcmp(head, "SQLite format 3", 16) != 0)
+        return pm_error_set(err, PM_ERR_FORMAT, "'%s' is not an archive: not an SQLite file", path);
+    if (big_endian(head + 68, 4) != PM_ARCHIVE_APPLICATION_ID)
+        return pm_error_set(
+            err, PM_ERR_FORMAT,
+            "'%s' is not an archive: an SQLite file of application 0x%08x, not 0x%08x", path,
+            big_endian(head + 68, 4), PM_ARCHIVE_APPLICATION_ID);
+    uint32_t page_bytes = big_endian(head + 16, 2);
+    uint64_t size_bytes =
+        (uint64_t)(page_bytes == 1 ? 65536 : page_bytes) * big_endian(head + 28, 4);
+    if (memcmp(head + 24, head + 92, 4) == 0 && (uint64_t)st.st_size < size_bytes)
+        return pm_error_set(err, PM_ERR_FORMAT, "archive '%s' is cut: %lld of %llu bytes", path,
+                            (long long)st.st_size, (unsigned long long)size_bytes);
+    return PM_OK;
+}
+
+static enum pm_status read_number(struct pm_archive *archive, const char *sql, struct pm_error *err,
+                                  int64_t *ret_number)
+{
+    sqlite3_stmt *statement;
+    bool has_row = false;
+    enum pm_status status = pm_archive_prepare(archive, sql, err, &statement);
+    if (status != PM_OK)
+        return status;
+    status = pm_archive_step(archive, statement, err, &has_row);
+    if (status == PM_OK)
+        *ret_number = has_row ? sqlite3_column_int64(statement, 0) : 0;
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* All tables with all their columns; no rows are read. */
+static enum pm_status check_tables(struct pm_archive *archive, struct pm_error *err)
+{
+    static const char *const tables[] = {
+        "executions(id, name, command, cwd, host, mode, start_realtime_ns, wall_ns, user_cpu_ns, "
+        "system_cpu_ns, max_rss_bytes, "
+        "exit_status, exit_signal)",
+        "execution_attributes(execution, key, value)",
+        "processes(id, execution, pid, parent_pid, image, exe, argv, start_ns, end_ns, end_kind, "
+        "user_cpu_ns, system_cpu_ns, "
+        "max_rss_bytes, n_sleds, n_events, added_ns, n_lost_contexts, n_unmatched, n_healed)",
+        "threads(id, process, tid, n_threads, name, start_ns, end_ns, cpu_ns)",
+        "binaries(id, path, build_id, n_sleds, n_bad_sleds, pif_state)",
+        "levels(id, name, above)",
+        "nouns(id, pif_id, binary, level, name, kind, description, type, linkage, file, line, "
+        "\"column\", end_line, parent)",
+        "noun_attributes(noun, key, value)",
+        "verbs(id, level, name, description)",
+        "sentences(id, verb, noun)",
+        "sentence_nouns(sentence, position, noun)",
+        "mappings(source, destination, weight, origin)",
+        "contexts(id, parent, sentence, flags)",
+        "metrics(id, name, unit, kind, aggregation, description)",
+        "costs(context, thread, metric, value)",
+        "messages(process, code, text)",
+    };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        const char *open = strchr(tables[i], '(');
+        char sql[400];
+        snprintf(sql, sizeof sql, "SELECT %.*s FROM %.*s", (int)strcspn(open + 1, ")"), open + 1,
+                 (int)(open - tables[i]), tables[i]);
+        sqlite3_stmt *statement;
+        enum pm_status status = pm_archive_prepare(archive, sql, err, &statement);
+        if (status != PM_OK)
+            return status;
+        sqlite3_finalize(statement);
+    }
+    return PM_OK;
+}
+
+static enum pm_status open_checked(struct pm_archive *archive, struct pm_error *err)
+{
+    if (sqlite3_open_v2(archive->path, &archive->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK)
+        return pm_archive_error(archive, err);
+    int64_t version;
+    enum pm_status status = read_number(archive, "PRAGMA user_version", err, &version);
+    if (status != PM_OK)
+        return status;
+    if (version != PM_ARCHIVE_VERSION)
+        return pm_error_set(err, PM_ERR_VERSION,
+                            "archive '%s' has version %lld, this perfmap reads version %d",
+                            archive->path, (long long)version, PM_ARCHIVE_VERSION);
+    return check_tables(archive, err);
+}
+
+enum pm_status pm_archive_open(const char *path, struct pm_error *err,
+                               struct pm_archive **ret_archive)
+{
+    enum pm_status status = check_head(path, err);
+    if (status != PM_OK)
+        return status;
+    struct pm_archive *archive = archive_new(path, err);
+    if (!archive)
+        return PM_ERR_MEMORY;
+    status = open_checked(archive, err);
+    if (status == PM_OK)
+        *ret_archive = archive;
+    else
+        archive_free(archive);
+    return status;
+}
+
+void pm_archive_close(struct pm_archive *archive)
+{
+    if (archive)
+        archive_free(archive);
+}
+
+sqlite3 *pm_archive_db(struct pm_archive *archive)
+{
+    return archive->db;
+}
+
+const char *pm_archive_path(const struct pm_archive *archive)
+{
+    return archive->path;
+}
+
+enum pm_status pm_archive_prepare(struct pm_archive *archive, const char *sql, struct pm_error *err,
+                                  sqlite3_stmt **ret_statement)
+{
+    if (sqlite3_prepare_v2(archive->db, sql, -1, ret_statement, NULL) != SQLITE_OK)
+        return pm_archive_error(archive, err);
+    return PM_OK;
+}
+
+enum pm_status pm_archive_step(struct pm_archive *archive, sqlite3_stmt *statement,
+                               struct pm_error *err, bool *ret_has_row)
+{
+    int code = sqlite3_step(statement);
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        return pm_archive_error(archive, err);
+    *ret_has_row = code == SQLITE_ROW;
+    return PM_OK;
+}
+
+const char *pm_archive_text(sqlite3_stmt *statement, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, column);
+    return text ? text : "";
+}
+
+/* --- writing --- */
+
+/* The file that path leads to: a symbolic link stays one. */
+static char *final_path(const char *path)
+{
+    struct stat st;
+    char *real = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? realpath(path, NULL) : NULL;
+    return real ? real : pm_strndup(path, strlen(path));
+}
+
+static enum pm_status exec(struct pm_archive *archive, const char *sql, struct pm_error *err)
+{
+    return sqlite3_exec(archive->db, sql, NULL, NULL, NULL) == SQLITE_OK
+               ? PM_OK
+               : pm_archive_error(archive, err);
+}
+
+/* The temporary, made new by us so that no link of somebody else's is followed. */
+static enum pm_status make_temporary(struct pm_archive *archive, struct pm_error *err)
+{
+    static unsigned n_temporaries;
+    struct pm_buf name = PM_BUF_INIT(1 << 20);
+    archive->target = final_path(archive->path);
+    if (archive->target)
+        pm_buf_printf(&name, "%s.%ld.%u.tmp", archive->target, (long)getpid(),
+                      __atomic_fetch_add(&n_temporaries, 1, __ATOMIC_RELAXED));
+    if (!archive->target || name.failed) {
+        pm_buf_release(&name);
+        return pm_error_set(err, PM_ERR_MEMORY, "no memory for archive '%s'", archive->path);
+    }
+    int fd = open(name.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        int errnum = errno;
+        pm_buf_release(&name);
+        return pm_error_system(err, errnum, "cannot write archive '%s'", archive->path);
+    }
+    close(fd);
+    archive->temporary = pm_buf_take(&name);
+    return PM_OK;
+}
+
+enum pm_status pm_archive_create(const char *path, struct pm_error *err,
+                                 struct pm_archive **ret_archive)
+{
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return pm_error_set(err, PM_ERR_USAGE,
+                            "cannot write archive '%s': it is not a regular file", path);
+    struct pm_archive *archive = archive_new(path, err);
+    if (!archive)
+        return PM_ERR_MEMORY;
+    enum pm_status status = make_temporary(archive, err);
+    if (status == PM_OK &&
+        sqlite3_open_v2(archive->temporary, &archive->db,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+        status = pm_archive_error(archive, err);
+    /* Nobody else sees the file before it is complete, so a journal would protect nothing. */
+    if (status == PM_OK)
+        status =
+            exec(archive,
+                 "PRAGMA page_size = 16384; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
+                 "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -262144; PRAGMA temp_store "
+                 "= MEMORY; "
+                 "PRAGMA application_id = 0x50464d50; PRAGMA user_version = 1; BEGIN",
+                 err);
+    if (status == PM_OK)
+        status = exec(archive, pm_archive_schema(), err);
+    if (status == PM_OK)
+        *ret_archive = archive;
+    else
+        pm_archive_discard(archive);
+    return status;
+}
+
+static enum pm_status sync_file(const char *path, const char *shown, struct pm_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int errnum = fd < 0 || fsync(fd) != 0 ? errno : 0;
+    if (fd >= 0)
+        close(fd);
+    return errnum ? pm_error_system(err, errnum, "cannot write archive '%s'", shown) : PM_OK;
+}
+
+enum pm_status pm_archive_finish(struct pm_archive *archive, struct pm_error *err)
+{
+    enum pm_status status = exec(archive, "COMMIT", err);
+    if (status == PM_OK && sqlite3_close(archive->db) != SQLITE_OK)
+        status = pm_archive_error(archive, err);
+    else if (status == PM_OK)
+        archive->db = NULL;
+    if (status == PM_OK)
+        status = sync_file(archive->temporary, archive->path, err);
+    if (status == PM_OK && rename(archive->temporary, archive->target) != 0)
+        status = pm_error_system(err, errno, "cannot write archive '%s'", archive->path);
+    if (status != PM_OK) {
+        pm_archive_discard(archive);
+        return status;
+    }
+    archive_free(archive);
+    return PM_OK;
+}
+
+void pm_archive_discard(struct pm_archive *archive)
+{
+    if (!archive)
+        return;
+    if (archive->db)
+        sqlite3_close_v2(archive->db);
+    archive->db = NULL;
+    if (archive->temporary)
+        unlink(archive->temporary);
+    archive_free(archive);
+}

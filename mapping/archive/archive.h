@@ -1,0 +1,60 @@
+/* The archive file (schema.sql, docs/formats/archive.md): opening one to read, making one to write.
+ *
+ *     struct pm_archive *archive;
+ *     sqlite3_stmt *query;
+ *     if (pm_archive_open("heat.perfmap", &err, &archive) == PM_OK &&
+ *         pm_archive_prepare(archive, "SELECT id, name FROM nouns", &err, &query) == PM_OK) {
+ *         bool has_row;
+ *         enum pm_status status;
+ *         while ((status = pm_archive_step(archive, query, &err, &has_row)) == PM_OK && has_row)
+ *             use(sqlite3_column_int64(query, 0), pm_archive_text(query, 1));
+ *         sqlite3_finalize(query);
+ *     }
+ *     pm_archive_close(archive);
+ *
+ * Damage that shows only while reading comes back from pm_archive_step as PM_ERR_FORMAT. One thread
+ * at a time per archive.
+ */
+#ifndef PM_ARCHIVE_H
+#define PM_ARCHIVE_H
+
+#include "../base/str.h"
+
+#include <sqlite3.h>
+
+#define PM_ARCHIVE_APPLICATION_ID 0x50464d50 /* "PFMP" */
+#define PM_ARCHIVE_VERSION 1
+
+struct pm_archive;
+
+/* Opens for reading. PM_ERR_NOT_FOUND: no such file; PM_ERR_FORMAT: not SQLite, not an archive of
+ * PerfMap, cut, or tables are missing; PM_ERR_VERSION: written by a later perfmap. */
+PM_MUST_CHECK enum pm_status pm_archive_open(const char *path, struct pm_error *err,
+                                             struct pm_archive **ret_archive);
+void pm_archive_close(struct pm_archive *archive);
+
+sqlite3 *pm_archive_db(struct pm_archive *archive);
+const char *pm_archive_path(const struct pm_archive *archive);
+
+PM_MUST_CHECK enum pm_status pm_archive_prepare(struct pm_archive *archive, const char *sql,
+                                                struct pm_error *err, sqlite3_stmt **ret_statement);
+PM_MUST_CHECK enum pm_status pm_archive_step(struct pm_archive *archive, sqlite3_stmt *statement,
+                                             struct pm_error *err, bool *ret_has_row);
+/* A text column; "" for NULL. Lent until the next step. Bytes are as they were, in any encoding. */
+const char *pm_archive_text(sqlite3_stmt *statement, int column);
+
+/* For the writer. A new archive, empty, in a temporary file beside path, tuned for one bulk load;
+ * within one transaction. pm_archive_finish ends the transaction, syncs and renames; the archive is
+ * closed either way. pm_archive_discard removes the temporary. */
+PM_MUST_CHECK enum pm_status pm_archive_create(const char *path, struct pm_error *err,
+                                               struct pm_archive **ret_archive);
+PM_MUST_CHECK enum pm_status pm_archive_finish(struct pm_archive *archive, struct pm_error *err);
+void pm_archive_discard(struct pm_archive *archive);
+
+/* Adds what SQLite has to say to err; returns PM_ERR_FORMAT, PM_ERR_MEMORY or PM_ERR_SYSTEM. */
+enum pm_status pm_archive_error(struct pm_archive *archive, struct pm_error *err);
+
+/* The text of schema.sql. */
+const char *pm_archive_schema(void);
+
+#endif
