@@ -87,7 +87,7 @@ static bool reserve(struct pm_buf *buf, size_t more)
     size_t needed = buf->len + more;
     if (buf->data && needed <= buf->cap)
         return true;
-    size_t cap = buf->cap < 64 ? 64 : buf->cap;
+    size_t cap = buf->cap < 64 ? (buf->max < 64 ? buf->max : 64) : buf->cap;
     while (cap < needed)
         cap = cap <= buf->max / 2 ? cap * 2 : buf->max;
     char *data = cap < SIZE_MAX ? pm_realloc_array(buf->data, cap + 1, 1) : NULL;
@@ -102,8 +102,10 @@ static bool reserve(struct pm_buf *buf, size_t more)
 
 void pm_buf_add(struct pm_buf *buf, const void *bytes, size_t len)
 {
-    if (!reserve(buf, len))
-        return;
+    /* First the way that nearly all additions take: cap is never above max. */
+    if (!buf->data || buf->failed || len > buf->cap - buf->len)
+        if (!reserve(buf, len))
+            return;
     if (len)
         memcpy(buf->data + buf->len, bytes, len);
     buf->len += len;
@@ -140,6 +142,15 @@ void pm_buf_printf(struct pm_buf *buf, const char *format, ...)
     va_start(args, format);
     pm_buf_vprintf(buf, format, args);
     va_end(args);
+}
+
+void pm_buf_add_u64(struct pm_buf *buf, uint64_t value)
+{
+    char digits[20], *p = digits + sizeof digits;
+    do
+        *--p = (char)('0' + value % 10);
+    while ((value /= 10) != 0);
+    pm_buf_add(buf, p, (size_t)(digits + sizeof digits - p));
 }
 
 void pm_buf_add_uleb(struct pm_buf *buf, uint64_t value)

@@ -51,6 +51,7 @@ void pm_buf_add_str(struct pm_buf *buf, const char *zero_ended);
 void pm_buf_add_byte(struct pm_buf *buf, unsigned char byte);
 void pm_buf_printf(struct pm_buf *buf, const char *format, ...) PM_PRINTF(2, 3);
 void pm_buf_vprintf(struct pm_buf *buf, const char *format, va_list args) PM_PRINTF(2, 0);
+void pm_buf_add_u64(struct pm_buf *buf, uint64_t value); /* decimal */
 /* The shortest decimal form that reads back as the same number, with '.' in any locale. Finite numbers only. */
 void pm_buf_add_double(struct pm_buf *buf, double value);
 /* Unsigned LEB128 and its zig-zag signed form. */

@@ -2,7 +2,7 @@
  * docs/formats/pif.md. */
 #include "pif_model.h"
 
-#include <inttypes.h>
+#include <stdlib.h>
 
 enum { ID_DIGITS = 16 };
 
@@ -30,8 +30,9 @@ static bool value_is_bare(const char *text)
     if (len == 0 || text[0] == '"' || text[0] == ' ' || text[len - 1] == ' ')
         return false;
     for (size_t i = 0, n; i < len; i += n) {
-        n = pm_utf8_length(text + i, len - i);
-        if (n == 0 || (unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+        unsigned char byte = (unsigned char)text[i];
+        n = byte < 0x80 ? 1 : pm_utf8_length(text + i, len - i);
+        if (n == 0 || byte < 0x20 || byte == 0x7f)
             return false;
     }
     return true;
@@ -99,8 +100,13 @@ static void key_name(struct pm_buf *out, const char *key, const char *name)
 
 static void key_number(struct pm_buf *out, const char *key, uint32_t number)
 {
-    if (number)
-        pm_buf_printf(out, "  %s = %" PRIu32 "\n", key, number);
+    if (!number)
+        return;
+    pm_buf_add_str(out, "  ");
+    pm_buf_add_str(out, key);
+    pm_buf_add_str(out, " = ");
+    pm_buf_add_u64(out, number);
+    pm_buf_add_byte(out, '\n');
 }
 
 static void add_id(struct pm_buf *out, pm_id id)
@@ -155,19 +161,34 @@ static void add_reference(struct pm_buf *out, const struct pm_pif *pif, bool is_
     }
 }
 
-static void key_sentence(struct pm_buf *out, const struct pm_pif *pif, const char *key,
-                         uint32_t index)
+/* Where a sentence was written first: the next time it is copied. Without memory for this, all are made anew. */
+struct written {
+    size_t at, len;
+};
+
+static void key_sentence(struct pm_buf *out, const struct pm_pif *pif, const char *key, uint32_t index,
+                         struct written *written)
 {
     const struct pif_sentence *sentence = &pif->sentences.items[index];
+    char copy[512];
     pm_buf_add_str(out, "  ");
     pm_buf_add_str(out, key);
-    pm_buf_add_str(out, " = {");
+    pm_buf_add_str(out, " = ");
+    if (written && written[index].len && written[index].len <= sizeof copy) {
+        memcpy(copy, out->data + written[index].at, written[index].len); /* the buffer may move */
+        pm_buf_add(out, copy, written[index].len);
+        return;
+    }
+    size_t at = out->len;
+    pm_buf_add_byte(out, '{');
     for (uint32_t i = 0; i < sentence->n_nouns; i++) {
         add_reference(out, pif, false, pif->sentence_nouns.items[sentence->first_noun + i], NULL);
         pm_buf_add_str(out, ", ");
     }
     add_reference(out, pif, true, sentence->verb, NULL);
     pm_buf_add_str(out, "}\n");
+    if (written)
+        written[index] = (struct written){at, out->len - at};
 }
 
 /* --- records --- */
@@ -231,12 +252,12 @@ static void write_level(struct pm_buf *out, const struct pm_pif *pif, uint32_t i
         pm_buf_add_str(out, level->extra);
 }
 
-static void write_mapping(struct pm_buf *out, const struct pm_pif *pif, uint32_t index)
+static void write_mapping(struct pm_buf *out, const struct pm_pif *pif, uint32_t index, struct written *written)
 {
     const struct pif_mapping *mapping = &pif->mappings.items[index];
     pm_buf_add_str(out, "MAPPING\n");
-    key_sentence(out, pif, "source", mapping->source);
-    key_sentence(out, pif, "destination", mapping->destination);
+    key_sentence(out, pif, "source", mapping->source, written);
+    key_sentence(out, pif, "destination", mapping->destination, written);
     if (mapping->weight > 0) {
         pm_buf_add_str(out, "  weight = ");
         pm_buf_add_double(out, mapping->weight);
@@ -257,6 +278,7 @@ void pm_pif_write_text(const struct pm_pif *pif, struct pm_buf *out)
             add_quoted(out, pif->producer);
         pm_buf_add_byte(out, '\n');
     }
+    struct written *written = pm_alloc_array(pif->sentences.n, sizeof *written);
     for (size_t i = 0; i < pif->order.n && !out->failed; i++) {
         uint32_t index = pif->order.items[i].index;
         switch ((enum pif_order_kind)pif->order.items[i].kind) {
@@ -270,7 +292,7 @@ void pm_pif_write_text(const struct pm_pif *pif, struct pm_buf *out)
             write_level(out, pif, index);
             break;
         case PIF_ORDER_MAPPING:
-            write_mapping(out, pif, index);
+            write_mapping(out, pif, index, written);
             break;
         case PIF_ORDER_RAW:
             pm_buf_add_str(out, pif->raw.items[index]);
@@ -279,4 +301,5 @@ void pm_pif_write_text(const struct pm_pif *pif, struct pm_buf *out)
             break;
         }
     }
+    free(written);
 }
