@@ -1,18 +1,11 @@
 #include "load.h"
 
-#include "../../format/pm_run.h"
 #include "../base/arena.h"
 #include "../base/str.h"
 #include "../graph/index_map.h"
+#include "archive.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <sqlite3.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-enum { APPLICATION_ID = 0x50464d50, SCHEMA_VERSION = 1 };
 
 struct pm_archive_data_private {
     struct pm_intern *strings;
@@ -33,7 +26,8 @@ static const char *const lookup_sql[N_LOOKUPS] = {
 struct loader {
     const char *path;
     struct pm_error *err;
-    sqlite3 *db;
+    struct pm_archive *archive;
+    sqlite3 *db; /* archive's */
     sqlite3_stmt *lookups[N_LOOKUPS];
     struct pm_archive_data *data;
     struct pm_index_map levels, verbs, nouns, sentences, contexts, metrics, executions, processes,
@@ -67,20 +61,7 @@ static enum pm_status out_of_memory(struct loader *load)
 
 static enum pm_status database_error(struct loader *load)
 {
-    int code = sqlite3_errcode(load->db);
-    const char *text = load->db ? sqlite3_errmsg(load->db) : "out of memory";
-    switch (code & 0xff) {
-    case SQLITE_NOMEM:
-        return out_of_memory(load);
-    case SQLITE_NOTADB:
-        return pm_error_set(load->err, PM_ERR_FORMAT,
-                            "'%s' is not an archive of PerfMap (no SQLite file)", load->path);
-    case SQLITE_CORRUPT:
-    case SQLITE_ERROR:
-        return damaged(load, "%s", text);
-    default:
-        return pm_error_set(load->err, PM_ERR_SYSTEM, "archive '%s': %s", load->path, text);
-    }
+    return pm_archive_error(load->archive, load->err);
 }
 
 /* --- columns --- */
@@ -97,16 +78,10 @@ static uint32_t small_number(sqlite3_stmt *row, int column)
     return value > 0 && value < UINT32_MAX ? (uint32_t)value : 0;
 }
 
-static const char *text(sqlite3_stmt *row, int column)
-{
-    const unsigned char *p = sqlite3_column_text(row, column);
-    return p ? (const char *)p : "";
-}
-
 /* A string that lives as long as the data; NULL when memory ends. */
 static const char *keep(struct loader *load, sqlite3_stmt *row, int column)
 {
-    const char *p = text(row, column);
+    const char *p = pm_archive_text(row, column);
     return pm_intern_add(load->data->own->strings, p, strlen(p));
 }
 
@@ -156,13 +131,13 @@ static bool room(void *array_pointer, uint32_t n, size_t item_bytes)
 static enum pm_status read_metric(struct loader *load, sqlite3_stmt *row)
 {
     static const char *const words[] = {"sum", "average", "minimum", "maximum"};
-    struct pm_metric metric = {text(row, 1), text(row, 2), text(row, 3), text(row, 5), PM_SUM};
-    while (metric.aggregation <= PM_MAXIMUM && strcmp(text(row, 4), words[metric.aggregation]) != 0)
+    struct pm_metric metric = {pm_archive_text(row, 1), pm_archive_text(row, 2), pm_archive_text(row, 3), pm_archive_text(row, 5), PM_SUM};
+    while (metric.aggregation <= PM_MAXIMUM && strcmp(pm_archive_text(row, 4), words[metric.aggregation]) != 0)
         metric.aggregation++;
     if (metric.aggregation > PM_MAXIMUM)
         return damaged(
             load, "metric '%s' aggregates by '%s', which is none of sum, average, minimum, maximum",
-            metric.name, text(row, 4));
+            metric.name, pm_archive_text(row, 4));
     pm_index position = pm_graph_metric(load->data->graph, &metric);
     return position == PM_NONE ? out_of_memory(load)
                                : enter(load, &load->metrics, row, position, "metric");
@@ -171,11 +146,11 @@ static enum pm_status read_metric(struct loader *load, sqlite3_stmt *row)
 static enum pm_status read_level(struct loader *load, sqlite3_stmt *row)
 {
     uint32_t n_before = load->data->graph->n_levels;
-    pm_index position = pm_graph_level(load->data->graph, text(row, 1));
+    pm_index position = pm_graph_level(load->data->graph, pm_archive_text(row, 1));
     if (position == PM_NONE)
         return out_of_memory(load);
     if (position < n_before)
-        return damaged(load, "level '%s' is there twice", text(row, 1));
+        return damaged(load, "level '%s' is there twice", pm_archive_text(row, 1));
     return enter(load, &load->levels, row, position, "level");
 }
 
@@ -196,7 +171,7 @@ static enum pm_status read_verb(struct loader *load, sqlite3_stmt *row)
     if (level == PM_NONE)
         return damaged(load, "verb %lld names level %lld, which is not there",
                        sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1));
-    pm_index position = pm_graph_verb(load->data->graph, text(row, 2), level);
+    pm_index position = pm_graph_verb(load->data->graph, pm_archive_text(row, 2), level);
     return position == PM_NONE ? out_of_memory(load)
                                : enter(load, &load->verbs, row, position, "verb");
 }
@@ -329,11 +304,11 @@ static enum pm_status add_noun(struct loader *load, int64_t id, pm_index *ret_no
     if (!row)
         return status;
     struct pm_noun noun = {
-        .name = text(row, 0),
-        .kind = text(row, 1),
-        .linkage = text(row, 2),
-        .file = text(row, 3),
-        .type = text(row, 4),
+        .name = pm_archive_text(row, 0),
+        .kind = pm_archive_text(row, 1),
+        .linkage = pm_archive_text(row, 2),
+        .file = pm_archive_text(row, 3),
+        .type = pm_archive_text(row, 4),
         .line_no = small_number(row, 5),
         .column_no = small_number(row, 6),
         .end_line_no = small_number(row, 7),
@@ -454,7 +429,7 @@ static enum pm_status read_mappings(struct loader *load)
             if (status != PM_OK)
                 return status;
             if (pm_graph_mapping(load->data->graph, source, destination,
-                                 sqlite3_column_double(row, 1), text(row, 2)) == PM_NONE)
+                                 sqlite3_column_double(row, 1), pm_archive_text(row, 2)) == PM_NONE)
                 return out_of_memory(load);
         }
         if (step != SQLITE_DONE)
@@ -594,100 +569,12 @@ static enum pm_status read_contexts_and_costs(struct loader *load)
     return status;
 }
 
-/* --- the file --- */
+/* --- all of it --- */
 
-/* Refuses what SQLite would not name well: no file, a folder, a run file. */
-static enum pm_status check_file(struct loader *load)
+static enum pm_status read_has_sentence_nouns(struct loader *load, sqlite3_stmt *row)
 {
-    char magic[8] = "";
-    struct stat st;
-    int fd = open(load->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return pm_error_system(load->err, errno, "archive '%s'", load->path);
-    int failed = fstat(fd, &st) != 0 ? errno : 0;
-    ssize_t n = failed || !S_ISREG(st.st_mode) ? 0 : pread(fd, magic, sizeof magic, 0);
-    close(fd);
-    if (failed)
-        return pm_error_system(load->err, failed, "archive '%s'", load->path);
-    if (S_ISDIR(st.st_mode))
-        return pm_error_set(load->err, PM_ERR_FORMAT,
-                            "'%s' is a folder, not an archive; when it is a run, 'perfmap collect' "
-                            "makes its archive",
-                            load->path);
-    if (!S_ISREG(st.st_mode))
-        return pm_error_set(load->err, PM_ERR_FORMAT,
-                            "'%s' is not a regular file, so not an archive", load->path);
-    if (n == sizeof magic && !memcmp(magic, PM_RUN_MAGIC, sizeof magic))
-        return pm_error_set(
-            load->err, PM_ERR_FORMAT,
-            "'%s' is a run file, not an archive; 'perfmap collect' on its folder makes the archive",
-            load->path);
+    load->has_sentence_nouns = sqlite3_column_int(row, 0) != 0;
     return PM_OK;
-}
-
-static enum pm_status pragma_number(struct loader *load, const char *sql, int64_t *ret_value)
-{
-    sqlite3_stmt *row;
-    if (sqlite3_prepare_v2(load->db, sql, -1, &row, NULL) != SQLITE_OK)
-        return database_error(load);
-    enum pm_status status = sqlite3_step(row) == SQLITE_ROW ? PM_OK : database_error(load);
-    if (status == PM_OK)
-        *ret_value = sqlite3_column_int64(row, 0);
-    sqlite3_finalize(row);
-    return status;
-}
-
-/* Every table must be a real one: a view in its place could compute anything. */
-static enum pm_status check_tables(struct loader *load)
-{
-    static const char *const tables[] = {
-        "executions", "processes",      "threads",  "binaries", "levels",  "nouns", "verbs",
-        "sentences",  "sentence_nouns", "mappings", "contexts", "metrics", "costs", "messages"};
-    sqlite3_stmt *row;
-    if (sqlite3_prepare_v2(load->db,
-                           "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?",
-                           -1, &row, NULL) != SQLITE_OK)
-        return database_error(load);
-    enum pm_status status = PM_OK;
-    for (size_t i = 0; i < sizeof tables / sizeof *tables && status == PM_OK; i++) {
-        sqlite3_reset(row);
-        sqlite3_bind_text(row, 1, tables[i], -1, SQLITE_STATIC);
-        if (sqlite3_step(row) != SQLITE_ROW)
-            status = database_error(load);
-        else if (sqlite3_column_int(row, 0) != 1)
-            status = damaged(load, "it has no table '%s'", tables[i]);
-    }
-    sqlite3_finalize(row);
-    return status;
-}
-
-static enum pm_status open_database(struct loader *load)
-{
-    enum pm_status status = check_file(load);
-    if (status != PM_OK)
-        return status;
-    if (sqlite3_open_v2(load->path, &load->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) !=
-        SQLITE_OK)
-        return database_error(load);
-    sqlite3_db_config(load->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(load->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    sqlite3_exec(load->db, "PRAGMA cache_size = -65536", NULL, NULL, NULL);
-    int64_t application = 0, version = 0;
-    status = pragma_number(load, "PRAGMA application_id", &application);
-    if (status == PM_OK && application != APPLICATION_ID)
-        return pm_error_set(load->err, PM_ERR_FORMAT,
-                            "'%s' is not an archive of PerfMap (an SQLite file with application id "
-                            "0x%llx, not 0x%x)",
-                            load->path, (unsigned long long)application, APPLICATION_ID);
-    if (status == PM_OK)
-        status = pragma_number(load, "PRAGMA user_version", &version);
-    if (status == PM_OK && version != SCHEMA_VERSION)
-        return pm_error_set(
-            load->err, PM_ERR_VERSION,
-            "archive '%s' has version %lld, this perfmap reads version %d%s", load->path,
-            (long long)version, SCHEMA_VERSION,
-            version > SCHEMA_VERSION ? ": use the perfmap that wrote it, or a newer one" : "");
-    return status == PM_OK ? check_tables(load) : status;
 }
 
 static enum pm_status prepare_lookups(struct loader *load)
@@ -695,11 +582,20 @@ static enum pm_status prepare_lookups(struct loader *load)
     for (int i = 0; i < N_LOOKUPS; i++)
         if (sqlite3_prepare_v2(load->db, lookup_sql[i], -1, &load->lookups[i], NULL) != SQLITE_OK)
             return database_error(load);
-    int64_t has = 0;
-    enum pm_status status =
-        pragma_number(load, "SELECT EXISTS (SELECT 1 FROM sentence_nouns)", &has);
-    load->has_sentence_nouns = has != 0;
-    return status;
+    return each_row(load, "SELECT EXISTS (SELECT 1 FROM sentence_nouns)", read_has_sentence_nouns);
+}
+
+/* Random look-ups touch most pages of a large archive: a cache that holds them. Nothing in the file may run code of its own. */
+static enum pm_status open_archive(struct loader *load)
+{
+    enum pm_status status = pm_archive_open(load->path, load->err, &load->archive);
+    if (status != PM_OK)
+        return status;
+    load->db = pm_archive_db(load->archive);
+    sqlite3_db_config(load->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(load->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_exec(load->db, "PRAGMA cache_size = -65536", NULL, NULL, NULL);
+    return PM_OK;
 }
 
 static enum pm_status read_everything(struct loader *load, unsigned flags)
@@ -729,7 +625,7 @@ static enum pm_status read_everything(struct loader *load, unsigned flags)
          read_binary},
         {"SELECT process, code, text FROM messages ORDER BY rowid", read_message},
     };
-    enum pm_status status = open_database(load);
+    enum pm_status status = open_archive(load);
     for (size_t i = 0; i < sizeof tables / sizeof *tables && status == PM_OK; i++)
         status = each_row(load, tables[i].sql, tables[i].reader);
     if (status == PM_OK && load->data->n_executions == 0)
@@ -766,7 +662,7 @@ enum pm_status pm_archive_load(const char *path, unsigned flags, struct pm_error
     }
     for (int i = 0; i < N_LOOKUPS; i++)
         sqlite3_finalize(load.lookups[i]);
-    sqlite3_close(load.db);
+    pm_archive_close(load.archive);
     struct pm_index_map *maps[] = {&load.levels,   &load.verbs,   &load.nouns,      &load.sentences,
                                    &load.contexts, &load.metrics, &load.executions, &load.processes,
                                    &load.threads,  &load.binaries};
