@@ -6,7 +6,8 @@
 
 enum { MAX_COMPILER_WORDS = 32 };
 
-/* Words of a command ("ccache gcc-12"), separated by blanks, made in place. Returns their number, 0 for too many. */
+/* Words of a command ("ccache gcc-12"), separated by blanks, made in place. Returns their number, 0
+ * for too many. */
 static int split_words(char *text, char **words)
 {
     int n = 0;
@@ -21,7 +22,8 @@ static int split_words(char *text, char **words)
     return n;
 }
 
-/* Preprocessing alone has nothing to measure; the plugin stays out so that configure's many checks are quick. */
+/* Preprocessing alone has nothing to measure; the plugin stays out so that configure's many checks
+ * are quick. */
 static bool only_preprocesses(char *const *args, int n_args)
 {
     for (int i = 0; i < n_args; i++)
@@ -30,8 +32,8 @@ static bool only_preprocesses(char *const *args, int n_args)
     return false;
 }
 
-/* The plugin is added to every other call: where nothing is compiled (linking, assembling, --version) the driver does not load it,
- * and an LTO link needs it, for there the code is made. */
+/* The plugin is added to every other call: where nothing is compiled (linking, assembling,
+ * --version) the driver does not load it, and an LTO link needs it, for there the code is made. */
 static int compile_with(struct cmd_parse *parse, const char *variable, const char *usual)
 {
     struct pm_error err = PM_ERROR_INIT;
@@ -45,7 +47,8 @@ static int compile_with(struct cmd_parse *parse, const char *variable, const cha
     if (!text || !args) {
         pm_error_set(&err, PM_ERR_MEMORY, "out of memory");
     } else if (n == 0) {
-        pm_error_set(&err, PM_ERR_USAGE, "%s holds too many words (at most %d)", variable, MAX_COMPILER_WORDS);
+        pm_error_set(&err, PM_ERR_USAGE, "%s holds too many words (at most %d)", variable,
+                     MAX_COMPILER_WORDS);
     } else if (cmd_find_plugin(&err, &plugin) == PM_OK) {
         pm_buf_printf(&option, "-fplugin=%s", plugin);
         memcpy(args, words, (size_t)n * sizeof *args);
@@ -53,7 +56,8 @@ static int compile_with(struct cmd_parse *parse, const char *variable, const cha
             args[n++] = option.data;
         memcpy(args + n, parse->operands, (size_t)parse->n_operands * sizeof *args);
         execvp(args[0], args);
-        pm_error_system(&err, errno, "cannot start compiler '%s' (set %s to another)", args[0], variable);
+        pm_error_system(&err, errno, "cannot start compiler '%s' (set %s to another)", args[0],
+                        variable);
     }
     pm_buf_release(&option);
     free(plugin);
@@ -77,16 +81,22 @@ static int fortran_main(struct cmd_parse *parse)
     return compile_with(parse, "PERFMAP_FC", "gfortran");
 }
 
-#define CC_DESCRIPTION(variable, compiler)                                                                             \
-    "Runs the compiler (" compiler ", or the command in " variable ") with the given arguments and -fplugin=... in "      \
-    "front of them. For build systems that only take the name of a compiler. All arguments go to the compiler, "         \
-    "also --version; only --help or -h as the only argument is taken by PerfMap. Calls that only preprocess (-E, -M, "   \
-    "-MM) are passed on as they are.\n\n"                                                                               \
-    "Options of the plugin are given to the compiler, for example -fplugin-arg-perfmap-constructs=functions. "           \
-    "Compile with -g: PerfMap does not need it, but places in headers and of variables are better with it."
+#define CC_DESCRIPTION(variable, compiler)                                                         \
+    "Runs the compiler (" compiler ", or the command in " variable                                 \
+    ") with the given arguments and -fplugin=... in "                                              \
+    "front of them. For build systems that only take the name of a compiler. All arguments go to " \
+    "the compiler, "                                                                               \
+    "also --version; only --help or -h as the only argument is taken by PerfMap. Calls that only " \
+    "preprocess (-E, -M, "                                                                         \
+    "-MM) are passed on as they are.\n\n"                                                          \
+    "Options of the plugin are given to the compiler, for example "                                \
+    "-fplugin-arg-perfmap-constructs=functions. "                                                  \
+    "Compile with -g: PerfMap does not need it, but places in headers and of variables are "       \
+    "better with it."
 
-static const struct cmd_exit cc_exits[] = {
-    {0, "the compiler's own exit status"}, {1, "the plugin or the compiler was not found"}, {0, NULL}};
+static const struct cmd_exit cc_exits[] = {{0, "the compiler's own exit status"},
+                                           {1, "the plugin or the compiler was not found"},
+                                           {0, NULL}};
 
 static const struct cmd_example cc_examples[] = {
     {"perfmap cc -O2 -g heat.c -o heat", "compile and link"},
@@ -101,7 +111,8 @@ const struct cmd cmd_cc = {
     .description = CC_DESCRIPTION("PERFMAP_CC", "gcc"),
     .examples = cc_examples,
     .exits = cc_exits,
-    .environment = (const char *const[]){"PERFMAP_CC", "the compiler to run, with leading words such as ccache",
+    .environment = (const char *const[]){"PERFMAP_CC",
+                                         "the compiler to run, with leading words such as ccache",
                                          "PERFMAP_LIBDIR", "folder with perfmap.so", NULL},
     .flags = CMD_RAW,
     .main = cc_main};
@@ -119,7 +130,8 @@ const struct cmd cmd_cxx = {
     .description = CC_DESCRIPTION("PERFMAP_CXX", "g++"),
     .examples = cxx_examples,
     .exits = cc_exits,
-    .environment = (const char *const[]){"PERFMAP_CXX", "the compiler to run, with leading words such as ccache",
+    .environment = (const char *const[]){"PERFMAP_CXX",
+                                         "the compiler to run, with leading words such as ccache",
                                          "PERFMAP_LIBDIR", "folder with perfmap.so", NULL},
     .flags = CMD_RAW,
     .main = cxx_main};
@@ -134,7 +146,8 @@ const struct cmd cmd_fortran = {
     .description = CC_DESCRIPTION("PERFMAP_FC", "gfortran"),
     .examples = fortran_examples,
     .exits = cc_exits,
-    .environment = (const char *const[]){"PERFMAP_FC", "the compiler to run, with leading words such as ccache",
+    .environment = (const char *const[]){"PERFMAP_FC",
+                                         "the compiler to run, with leading words such as ccache",
                                          "PERFMAP_LIBDIR", "folder with perfmap.so", NULL},
     .flags = CMD_RAW,
     .main = fortran_main};

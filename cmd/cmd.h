@@ -1,4 +1,5 @@
-/* A command of `perfmap`: one constant table, from which --help, the manual page and shell completion come.
+/* A command of `perfmap`: one constant table, from which --help, the manual page and shell
+ * completion come.
  *
  *     enum { OPT_LIMIT = CMD_KEY_FIRST };
  *     static int report_main(struct cmd_parse *parse)
@@ -14,8 +15,8 @@
  *             return cmd_usage_error(parse, "expected one archive");
  *         struct pm_error err = PM_ERROR_INIT;
  *         if (do_it(parse->operands[0], limit, &err) != PM_OK)
- *             return cmd_fail(parse, &err);             // prints the chain once, as JSON after --json
- *         return cmd_stdout_done(parse, CMD_DONE);      // full disk, closed pipe
+ *             return cmd_fail(parse, &err);             // prints the chain once, as JSON after
+ * --json return cmd_stdout_done(parse, CMD_DONE);      // full disk, closed pipe
  *     }
  *     const struct cmd cmd_report = {.name = "report", .summary = "...", ..., .main = report_main};
  *
@@ -38,9 +39,11 @@ enum {
     CMD_KEY_FIRST,      /* of a command's own options that have no letter */
 };
 
-/* An option. `key` is what cmd_next returns: the letter of its short form, or a number from CMD_KEY_FIRST on when it has none.
- * `value` names its argument in capitals ("NUMBER"), or lists the only words it takes in small letters ("merge|split":
- * checked before cmd_next returns, with a suggestion); NULL: it takes none. The list ends with long_name NULL. --help need not be listed. */
+/* An option. `key` is what cmd_next returns: the letter of its short form, or a number from
+ * CMD_KEY_FIRST on when it has none. `value` names its argument in capitals ("NUMBER"), or lists
+ * the only words it takes in small letters ("merge|split": checked before cmd_next returns, with a
+ * suggestion); NULL: it takes none. The list ends with long_name NULL. --help need not be listed.
+ */
 struct cmd_option {
     int key;
     const char *long_name;
@@ -61,18 +64,20 @@ struct cmd_parse;
 
 enum {
     CMD_STOP_AT_OPERAND = 1, /* options end at the first operand (run: the rest is the program's) */
-    CMD_RAW = 2,             /* no parsing at all: operands are all arguments (cc). --help only as the only argument */
+    CMD_RAW = 2, /* no parsing at all: operands are all arguments (cc). --help only as the only
+                    argument */
 };
 
 struct cmd {
     const char *name;
-    const char *summary;               /* one line, lower case, no full stop */
-    const char *const *usage;          /* what stands after "perfmap ", one form per line; NULL-ended */
-    const char *description;           /* paragraphs separated by an empty line; lines beginning with four spaces are kept as they are */
-    const struct cmd_option *options;  /* NULL: none but --help */
+    const char *summary;      /* one line, lower case, no full stop */
+    const char *const *usage; /* what stands after "perfmap ", one form per line; NULL-ended */
+    const char *description;  /* paragraphs separated by an empty line; lines beginning with four
+                                 spaces are kept as they are */
+    const struct cmd_option *options;   /* NULL: none but --help */
     const struct cmd_example *examples; /* ends with command NULL; NULL: none */
-    const struct cmd_exit *exits;      /* ends with meaning NULL; NULL: the usual three */
-    const char *const *environment;    /* pairs: variable, meaning; NULL-ended; NULL: none */
+    const struct cmd_exit *exits;       /* ends with meaning NULL; NULL: the usual three */
+    const char *const *environment;     /* pairs: variable, meaning; NULL-ended; NULL: none */
     unsigned flags;
     int (*main)(struct cmd_parse *parse);
 };
@@ -82,8 +87,8 @@ struct cmd_parse {
     const struct cmd *cmd;
     int argc;
     char **argv;
-    const char *value; /* argument of the option that cmd_next returned; NULL: none */
-    int choice;        /* position of value among the option's words */
+    const char *value;  /* argument of the option that cmd_next returned; NULL: none */
+    int choice;         /* position of value among the option's words */
     const char *option; /* its long name, for messages */
     char **operands;
     int n_operands;
@@ -94,38 +99,51 @@ struct cmd_parse {
     char *short_options;
 };
 
-/* The next option's key, or CMD_END. A wrong option is reported (once, with a suggestion), sets failed and ends the options. */
+/* The next option's key, or CMD_END. A wrong option is reported (once, with a suggestion), sets
+ * failed and ends the options. */
 int cmd_next(struct cmd_parse *parse);
 
 /* The value of the option at hand as a number 0..max; reports and sets failed when it is none. */
 bool cmd_number(struct cmd_parse *parse, uint64_t max, uint64_t *ret_number);
 
-/* Reports wrong usage: "perfmap: <text>" and "perfmap: try 'perfmap NAME --help'". Returns CMD_USAGE. */
+/* Reports wrong usage: "perfmap: <text>" and "perfmap: try 'perfmap NAME --help'". Returns
+ * CMD_USAGE. */
 int cmd_usage_error(struct cmd_parse *parse, const char *format, ...) PM_PRINTF(2, 3);
 
-/* Prints the chain once: "perfmap: ..." on stderr, or {"error": {...}} on stdout after --json. Empties err, returns CMD_FAILED. */
+/* Prints the chain once: "perfmap: ..." on stderr, or {"error": {...}} on stdout after --json.
+ * Empties err, returns CMD_FAILED. */
 int cmd_fail(const struct cmd_parse *parse, struct pm_error *err);
 
-/* Flushes stdout. Returns status, or CMD_FAILED when something could not be written (told, but for a closed pipe). */
+/* Flushes stdout. Returns status, or CMD_FAILED when something could not be written (told, but for
+ * a closed pipe). */
 int cmd_stdout_done(const struct cmd_parse *parse, int status);
 
 /* Talk: one line on stderr with "perfmap: " in front; control bytes in it are shown as \xNN. */
 void cmd_talk(const char *format, ...) PM_PRINTF(1, 2);
 
-/* text as one word of a shell's command line: as it is, in '...', or in $'...' when it holds control bytes. free() it; NULL: memory. */
+/* May an archive be written to this name? A new name, an empty file or an archive (which is
+ * replaced); PM_ERR_USAGE for anything else that exists. */
+PM_MUST_CHECK enum pm_status cmd_check_archive_place(const char *name, struct pm_error *err);
+
+/* text as one word of a shell's command line: as it is, in '...', or in $'...' when it holds
+ * control bytes. free() it; NULL: memory. */
 char *cmd_shell_quote(const char *text);
 
-/* The one of the NULL-ended words that is most like word, or NULL when none is near (for "did you mean"). */
+/* The one of the NULL-ended words that is most like word, or NULL when none is near (for "did you
+ * mean"). */
 const char *cmd_suggest(const char *word, const char *const *words);
 
-/* Absolute paths of our own parts, found from where this executable lies (build tree, install tree) or PERFMAP_LIBDIR.
- * PM_ERR_NOT_FOUND names the places that were tried. The caller frees. */
-PM_MUST_CHECK enum pm_status cmd_find_plugin(struct pm_error *err, char **ret_path);  /* perfmap.so */
-PM_MUST_CHECK enum pm_status cmd_find_runtime(struct pm_error *err, char **ret_path); /* libperfmap-rt.so */
+/* Absolute paths of our own parts, found from where this executable lies (build tree, install tree)
+ * or PERFMAP_LIBDIR. PM_ERR_NOT_FOUND names the places that were tried. The caller frees. */
+PM_MUST_CHECK enum pm_status cmd_find_plugin(struct pm_error *err,
+                                             char **ret_path); /* perfmap.so */
+PM_MUST_CHECK enum pm_status cmd_find_runtime(struct pm_error *err,
+                                              char **ret_path); /* libperfmap-rt.so */
 /* Another file beside perfmap.so ("gcc-12.so"); NULL when it is not there. */
 char *cmd_find_beside_plugin(const char *name);
 
-/* The help of a command as text, its manual page; both from its table. With NULL: of perfmap as a whole. */
+/* The help of a command as text, its manual page; both from its table. With NULL: of perfmap as a
+ * whole. */
 void cmd_help_print(const struct cmd *cmd, FILE *out);
 void cmd_man_print(const struct cmd *cmd, FILE *out);
 void cmd_completion_print(FILE *out); /* bash */
@@ -137,7 +155,7 @@ int cmd_unknown(const char *name); /* reports an unknown command; CMD_USAGE */
 
 extern const struct cmd cmd_perfmap; /* perfmap itself: name "" */
 
-extern const struct cmd cmd_run, cmd_collect, cmd_report, cmd_pif, cmd_dump, cmd_doctor, cmd_cc, cmd_cxx, cmd_fortran,
-    cmd_plugin_path, cmd_help;
+extern const struct cmd cmd_run, cmd_collect, cmd_report, cmd_pif, cmd_dump, cmd_doctor, cmd_cc,
+    cmd_cxx, cmd_fortran, cmd_plugin_path, cmd_help;
 
 #endif

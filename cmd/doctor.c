@@ -29,8 +29,8 @@ char *doctor_text(const char *format, ...)
     return len < 0 ? NULL : text;
 }
 
-void doctor_add(struct doctor *doctor, const char *group, const char *name, enum doctor_state state, char *finding,
-                char *advice)
+void doctor_add(struct doctor *doctor, const char *group, const char *name, enum doctor_state state,
+                char *finding, char *advice)
 {
     if (doctor->n_checks == doctor->cap) {
         size_t cap = doctor->cap ? 2 * doctor->cap : 32;
@@ -45,7 +45,8 @@ void doctor_add(struct doctor *doctor, const char *group, const char *name, enum
         doctor->cap = cap;
     }
     struct doctor_check *check = &doctor->checks[doctor->n_checks++];
-    *check = (struct doctor_check){pm_strndup(group, strlen(group)), pm_strndup(name, strlen(name)), state, finding, advice};
+    *check = (struct doctor_check){pm_strndup(group, strlen(group)), pm_strndup(name, strlen(name)),
+                                   state, finding, advice};
     doctor->failed |= !check->group || !check->name || !check->finding;
 }
 
@@ -61,7 +62,8 @@ static uint64_t now_ms(void)
 _Noreturn static void command_child(const char *folder, char *const *argv, int output_fd)
 {
     int null = open("/dev/null", O_RDWR);
-    if (null < 0 || dup2(null, 0) < 0 || dup2(output_fd, 1) < 0 || dup2(output_fd, 2) < 0 || chdir(folder) != 0)
+    if (null < 0 || dup2(null, 0) < 0 || dup2(output_fd, 1) < 0 || dup2(output_fd, 2) < 0 ||
+        chdir(folder) != 0)
         _exit(127);
     setpgid(0, 0); /* so that a compiler that hangs is ended with its children */
     setenv("LC_ALL", "C", 1);
@@ -114,7 +116,8 @@ char *doctor_first_error(const struct pm_buf *output)
     while (line > text && line[-1] != '\n')
         line--;
     size_t len = strcspn(line, "\n");
-    return len ? doctor_text("%.*s", len < 300 ? (int)len : 300, line) : doctor_text("failed without a message");
+    return len ? doctor_text("%.*s", len < 300 ? (int)len : 300, line)
+               : doctor_text("failed without a message");
 }
 
 /* --- the folder for trials --- */
@@ -122,11 +125,13 @@ char *doctor_first_error(const struct pm_buf *output)
 static enum pm_status make_folder(struct pm_error *err, char **ret_folder)
 {
     const char *parent = getenv("TMPDIR");
-    char *folder = doctor_text("%s/perfmap-doctor-XXXXXX", parent && *parent == '/' ? parent : "/tmp");
+    char *folder =
+        doctor_text("%s/perfmap-doctor-XXXXXX", parent && *parent == '/' ? parent : "/tmp");
     if (!folder)
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
     if (!mkdtemp(folder)) {
-        enum pm_status status = pm_error_system(err, errno, "cannot make folder '%s' for trials", folder);
+        enum pm_status status =
+            pm_error_system(err, errno, "cannot make folder '%s' for trials", folder);
         free(folder);
         return status;
     }
@@ -165,7 +170,8 @@ static bool enough_works(const struct doctor *doctor)
     for (size_t i = 0; i < doctor->n_checks; i++) {
         const struct doctor_check *check = &doctor->checks[i];
         bool works = check->state == DOCTOR_WORKS;
-        compiler |= works && strcmp(check->group, "compiler") == 0 && strcmp(check->name, "plugin") != 0;
+        compiler |=
+            works && strcmp(check->group, "compiler") == 0 && strcmp(check->name, "plugin") != 0;
         runtime |= works && strcmp(check->group, "runtime") == 0;
     }
     return compiler && runtime;
@@ -197,12 +203,15 @@ static void print_json(const struct doctor *doctor)
 static bool print_table(const struct doctor *doctor)
 {
     struct libscols_table *table = scols_new_table();
-    bool ok = table && scols_table_new_column(table, "GROUP", 0, 0) && scols_table_new_column(table, "NAME", 0, 0) &&
-              scols_table_new_column(table, "STATE", 0, 0) && scols_table_new_column(table, "FINDING", 0, SCOLS_FL_WRAP);
+    bool ok = table && scols_table_new_column(table, "GROUP", 0, 0) &&
+              scols_table_new_column(table, "NAME", 0, 0) &&
+              scols_table_new_column(table, "STATE", 0, 0) &&
+              scols_table_new_column(table, "FINDING", 0, SCOLS_FL_WRAP);
     for (size_t i = 0; ok && i < doctor->n_checks; i++) {
         const struct doctor_check *check = &doctor->checks[i];
         struct libscols_line *line = scols_table_new_line(table, NULL);
-        ok = line && scols_line_set_data(line, 0, check->group) == 0 && scols_line_set_data(line, 1, check->name) == 0 &&
+        ok = line && scols_line_set_data(line, 0, check->group) == 0 &&
+             scols_line_set_data(line, 1, check->name) == 0 &&
              scols_line_set_data(line, 2, state_words[check->state]) == 0 &&
              scols_line_set_data(line, 3, check->finding) == 0;
     }
@@ -221,7 +230,9 @@ static bool print_table(const struct doctor *doctor)
         printf("  %s: %s\n", doctor->checks[i].name, doctor->checks[i].advice);
     }
     if (ok)
-        puts(enough_works(doctor) ? "\nPerfMap works here." : "\nPerfMap cannot measure programs here yet: it needs a compiler and the runtime.");
+        puts(enough_works(doctor) ? "\nPerfMap works here."
+                                  : "\nPerfMap cannot measure programs here yet: it needs a "
+                                    "compiler and the runtime.");
     return ok;
 }
 
@@ -258,21 +269,27 @@ static int doctor_main(struct cmd_parse *parse)
 static const struct cmd_option doctor_options[] = {{CMD_KEY_JSON, "json", NULL, "as JSON"}, {0}};
 
 static const struct cmd_exit doctor_exits[] = {
-    {0, "a compiler and the runtime work"}, {1, "one of them does not, or the trials could not be made"}, {2, "wrong usage"},
+    {0, "a compiler and the runtime work"},
+    {1, "one of them does not, or the trials could not be made"},
+    {2, "wrong usage"},
     {0, NULL}};
 
 const struct cmd cmd_doctor = {
     .name = "doctor",
     .summary = "find out what works on this machine",
     .usage = (const char *const[]){"doctor [--json]", NULL},
-    .description =
-        "Tries everything that PerfMap needs or could use, and says what to do about what does not work: the compilers in "
-        "PATH (a small program is compiled with the plugin in each), the runtime (that program is run and measured), the "
-        "clock, live patching, performance counters, MPI.\n\n"
-        "States: works (tried), fails (tried in vain), missing, unused (there, but this version does nothing with it), "
-        "untried (something else has to work first). The trials are made in a folder below TMPDIR or /tmp, which is removed.",
+    .description = "Tries everything that PerfMap needs or could use, and says what to do about "
+                   "what does not work: the compilers in "
+                   "PATH (a small program is compiled with the plugin in each), the runtime (that "
+                   "program is run and measured), the "
+                   "clock, live patching, performance counters, MPI.\n\n"
+                   "States: works (tried), fails (tried in vain), missing, unused (there, but this "
+                   "version does nothing with it), "
+                   "untried (something else has to work first). The trials are made in a folder "
+                   "below TMPDIR or /tmp, which is removed.",
     .options = doctor_options,
     .exits = doctor_exits,
-    .environment = (const char *const[]){"PERFMAP_LIBDIR", "folder with perfmap.so and libperfmap-rt.so", "TMPDIR",
-                                         "where the trials are made", NULL},
+    .environment =
+        (const char *const[]){"PERFMAP_LIBDIR", "folder with perfmap.so and libperfmap-rt.so",
+                              "TMPDIR", "where the trials are made", NULL},
     .main = doctor_main};

@@ -18,16 +18,21 @@ enum language { LANGUAGE_C, LANGUAGE_CXX, LANGUAGE_FORTRAN };
 static const struct {
     const char *file, *text;
 } trials[] = {
-    [LANGUAGE_C] = {"trial.c",
-                    "__attribute__((noinline)) static double work(double x) { __asm__(\"\" : \"+x\"(x)); return x * 0.5; }\n"
-                    "int main(int argc, char **argv)\n{\n    double sum = argc;\n    (void)argv;\n"
-                    "    for (int i = 0; i < 1000; i++)\n        sum += work(sum);\n    return sum < 0;\n}\n"},
-    [LANGUAGE_CXX] = {"trial.cc",
-                      "struct worker { double x; __attribute__((noinline)) void work() { __asm__(\"\" : \"+x\"(x)); x *= 0.5; } };\n"
-                      "int main(int argc, char **)\n{\n    worker w{double(argc)};\n"
-                      "    for (int i = 0; i < 1000; i++)\n        w.work();\n    return w.x < 0;\n}\n"},
-    [LANGUAGE_FORTRAN] = {"trial.f90", "program trial\n  real :: a(1000)\n  integer :: i\n  do i = 1, 1000\n"
-                                       "    a(i) = real(i)\n  end do\n  if (sum(a) < 0) stop 1\nend program\n"},
+    [LANGUAGE_C] =
+        {"trial.c",
+         "__attribute__((noinline)) static double work(double x) { __asm__(\"\" : \"+x\"(x)); "
+         "return x * 0.5; }\n"
+         "int main(int argc, char **argv)\n{\n    double sum = argc;\n    (void)argv;\n"
+         "    for (int i = 0; i < 1000; i++)\n        sum += work(sum);\n    return sum < 0;\n}\n"},
+    [LANGUAGE_CXX] =
+        {"trial.cc",
+         "struct worker { double x; __attribute__((noinline)) void work() { __asm__(\"\" : "
+         "\"+x\"(x)); x *= 0.5; } };\n"
+         "int main(int argc, char **)\n{\n    worker w{double(argc)};\n"
+         "    for (int i = 0; i < 1000; i++)\n        w.work();\n    return w.x < 0;\n}\n"},
+    [LANGUAGE_FORTRAN] = {"trial.f90",
+                          "program trial\n  real :: a(1000)\n  integer :: i\n  do i = 1, 1000\n"
+                          "    a(i) = real(i)\n  end do\n  if (sum(a) < 0) stop 1\nend program\n"},
 };
 
 struct compiler {
@@ -50,8 +55,11 @@ static bool is_compiler_name(const char *name, enum language *ret_language, bool
         const char *stem;
         enum language language;
         bool is_clang;
-    } stems[] = {{"gfortran", LANGUAGE_FORTRAN, false}, {"gcc", LANGUAGE_C, false}, {"g++", LANGUAGE_CXX, false},
-                 {"clang++", LANGUAGE_CXX, true},       {"clang", LANGUAGE_C, true}};
+    } stems[] = {{"gfortran", LANGUAGE_FORTRAN, false},
+                 {"gcc", LANGUAGE_C, false},
+                 {"g++", LANGUAGE_CXX, false},
+                 {"clang++", LANGUAGE_CXX, true},
+                 {"clang", LANGUAGE_C, true}};
     for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
         size_t len = strlen(stems[i].stem);
         if (strncmp(name, stems[i].stem, len) != 0)
@@ -85,7 +93,9 @@ static void add_found(struct compilers *compilers, struct compiler found)
         struct compiler *other = &compilers->items[i];
         if (strcmp(other->real, found.real) != 0)
             continue;
-        char *joined = names_hold(other->name, found.name) ? NULL : doctor_text("%s, %s", other->name, found.name);
+        char *joined = names_hold(other->name, found.name)
+                           ? NULL
+                           : doctor_text("%s, %s", other->name, found.name);
         if (joined) {
             free(other->name);
             other->name = joined;
@@ -102,11 +112,13 @@ out:
     free(found.real);
 }
 
-/* What stands in front of a compiler under its name (ccache, distcc) is left out: the compiler itself comes later in PATH. */
-static void add_compiler(struct compilers *compilers, const char *folder, const char *name, enum language language,
-                         bool is_clang)
+/* What stands in front of a compiler under its name (ccache, distcc) is left out: the compiler
+ * itself comes later in PATH. */
+static void add_compiler(struct compilers *compilers, const char *folder, const char *name,
+                         enum language language, bool is_clang)
 {
-    struct compiler found = {.name = pm_strndup(name, strlen(name)), .language = language, .is_clang = is_clang};
+    struct compiler found = {
+        .name = pm_strndup(name, strlen(name)), .language = language, .is_clang = is_clang};
     char stem[16];
     snprintf(stem, sizeof stem, "%.*s", (int)strcspn(name, "-+0123456789"), name);
     found.path = doctor_text("%s/%s", folder, name);
@@ -125,7 +137,8 @@ static void add_compiler(struct compilers *compilers, const char *folder, const 
 static void find_compilers(struct compilers *compilers)
 {
     const char *path = getenv("PATH");
-    char *copy = pm_strndup(path ? path : "/usr/bin:/bin", strlen(path ? path : "/usr/bin:/bin")), *rest = copy;
+    char *copy = pm_strndup(path ? path : "/usr/bin:/bin", strlen(path ? path : "/usr/bin:/bin")),
+         *rest = copy;
     for (char *folder; copy && (folder = strsep(&rest, ":")) != NULL;) {
         struct dirent **names = NULL;
         int n = scandir(*folder ? folder : ".", &names, NULL, versionsort);
@@ -133,7 +146,8 @@ static void find_compilers(struct compilers *compilers)
             enum language language;
             bool is_clang;
             if (is_compiler_name(names[i]->d_name, &language, &is_clang))
-                add_compiler(compilers, *folder ? folder : ".", names[i]->d_name, language, is_clang);
+                add_compiler(compilers, *folder ? folder : ".", names[i]->d_name, language,
+                             is_clang);
             free(names[i]);
         }
         free(names);
@@ -145,14 +159,16 @@ static char *version_of(const struct compiler *compiler)
 {
     char *argv[] = {compiler->path, compiler->is_clang ? "-dumpversion" : "-dumpfullversion", NULL};
     struct pm_buf output = PM_BUF_INIT(1 << 16);
-    bool ok = doctor_command("/", argv, &output) == 0 && output.len > 0 && isdigit((unsigned char)output.data[0]);
+    bool ok = doctor_command("/", argv, &output) == 0 && output.len > 0 &&
+              isdigit((unsigned char)output.data[0]);
     char *version = ok ? pm_strndup(output.data, strcspn(output.data, "\n")) : NULL;
     pm_buf_release(&output);
     return version;
 }
 
 /* Compiles the trial with the plugin. Returns the number of sleds, 0 with a reason. */
-static size_t try_compiler(struct doctor *doctor, const struct compiler *compiler, const char *plugin, char **ret_reason)
+static size_t try_compiler(struct doctor *doctor, const struct compiler *compiler,
+                           const char *plugin, char **ret_reason)
 {
     static unsigned n_programs; /* names in the folder; doctor runs once in a process */
     char *source = doctor_text("%s/%s", doctor->folder, trials[compiler->language].file);
@@ -163,7 +179,8 @@ static size_t try_compiler(struct doctor *doctor, const struct compiler *compile
     size_t n_sleds = 0;
     *ret_reason = NULL;
     if (!source || !program || !option ||
-        pm_file_write(source, trials[compiler->language].text, strlen(trials[compiler->language].text), &err) != PM_OK) {
+        pm_file_write(source, trials[compiler->language].text,
+                      strlen(trials[compiler->language].text), &err) != PM_OK) {
         *ret_reason = doctor_text("cannot write a test program: %s", pm_error_text(&err));
     } else {
         char *argv[] = {compiler->path, "-O2", "-g", option, source, "-o", program, NULL};
@@ -186,31 +203,37 @@ static size_t try_compiler(struct doctor *doctor, const struct compiler *compile
     return n_sleds;
 }
 
-static void check_compiler(struct doctor *doctor, const struct compiler *compiler, const char *plugin)
+static void check_compiler(struct doctor *doctor, const struct compiler *compiler,
+                           const char *plugin)
 {
     char *version = version_of(compiler), *reason = NULL;
     char *name = doctor_text("%s %s", compiler->name, version ? version : "");
     int major_len = version ? (int)strspn(version, "0123456789") : 0;
     if (!version || !name) {
-        doctor_add(doctor, "compiler", name ? name : "", DOCTOR_FAILS, doctor_text("'%s' does not tell its version", compiler->path),
-                   NULL);
+        doctor_add(doctor, "compiler", name ? name : "", DOCTOR_FAILS,
+                   doctor_text("'%s' does not tell its version", compiler->path), NULL);
     } else if (compiler->is_clang) {
-        doctor_add(doctor, "compiler", name, DOCTOR_UNUSED, doctor_text("no plugin back end for clang in this version"), NULL);
+        doctor_add(doctor, "compiler", name, DOCTOR_UNUSED,
+                   doctor_text("no plugin back end for clang in this version"), NULL);
     } else {
         char *back_end_name = doctor_text("perfmap-gcc%.*s.so", major_len, version);
         char *back_end = back_end_name ? cmd_find_beside_plugin(back_end_name) : NULL;
         size_t n_sleds = back_end && plugin ? try_compiler(doctor, compiler, plugin, &reason) : 0;
         if (!back_end)
-            doctor_add(doctor, "compiler", name, DOCTOR_MISSING,
-                       doctor_text("no plugin back end '%s'", back_end_name ? back_end_name : ""),
-                       doctor_text("apt-get install gcc-%.*s-plugin-dev, then configure and build PerfMap again", major_len,
-                                   version));
+            doctor_add(
+                doctor, "compiler", name, DOCTOR_MISSING,
+                doctor_text("no plugin back end '%s'", back_end_name ? back_end_name : ""),
+                doctor_text(
+                    "apt-get install gcc-%.*s-plugin-dev, then configure and build PerfMap again",
+                    major_len, version));
         else if (reason)
             doctor_add(doctor, "compiler", name, DOCTOR_FAILS, reason,
-                       compiler->language == LANGUAGE_C ? NULL
-                                                        : doctor_text("is the compiler complete? (its own run-time library)"));
+                       compiler->language == LANGUAGE_C
+                           ? NULL
+                           : doctor_text("is the compiler complete? (its own run-time library)"));
         else
-            doctor_add(doctor, "compiler", name, DOCTOR_WORKS, doctor_text("%zu sleds in a test program", n_sleds), NULL);
+            doctor_add(doctor, "compiler", name, DOCTOR_WORKS,
+                       doctor_text("%zu sleds in a test program", n_sleds), NULL);
         free(back_end);
         free(back_end_name);
     }
@@ -226,7 +249,8 @@ void doctor_compilers(struct doctor *doctor)
     if (cmd_find_plugin(&err, &plugin) == PM_OK)
         doctor_add(doctor, "compiler", "plugin", DOCTOR_WORKS, doctor_text("%s", plugin), NULL);
     else
-        doctor_add(doctor, "compiler", "plugin", DOCTOR_MISSING, doctor_text("%s", pm_error_text(&err)),
+        doctor_add(doctor, "compiler", "plugin", DOCTOR_MISSING,
+                   doctor_text("%s", pm_error_text(&err)),
                    doctor_text("build or install PerfMap completely"));
     find_compilers(&compilers);
     if (compilers.n == 0)

@@ -17,7 +17,8 @@
 
 /* --- runtime: the test program under `perfmap run` --- */
 
-/* The most calls of one context in a run folder: the trial calls its function 1000 times. Negative: no run file that can be read. */
+/* The most calls of one context in a run folder: the trial calls its function 1000 times. Negative:
+ * no run file that can be read. */
 static long long most_calls(const char *run_dir)
 {
     long long most = -1;
@@ -26,7 +27,8 @@ static long long most_calls(const char *run_dir)
         size_t len = strlen(entry->d_name);
         struct pm_run_file *file = NULL;
         char *path = NULL;
-        if (len < 4 || strcmp(entry->d_name + len - 4, ".pmr") != 0 || !(path = doctor_text("%s/%s", run_dir, entry->d_name)))
+        if (len < 4 || strcmp(entry->d_name + len - 4, ".pmr") != 0 ||
+            !(path = doctor_text("%s/%s", run_dir, entry->d_name)))
             continue;
         if (pm_run_file_open(path, NULL, NULL, &file) == PM_OK) {
             most = most < 0 ? 0 : most;
@@ -49,17 +51,21 @@ static void try_runtime(struct doctor *doctor)
 {
     char *run_dir = doctor_text("%s/trial.run", doctor->folder);
     struct pm_buf output = PM_BUF_INIT(1 << 16);
-    char *argv[] = {"/proc/self/exe", "run", "--no-collect", "-o", run_dir, "--", doctor->program, NULL};
+    char *argv[] = {"/proc/self/exe", "run", "--no-collect",  "-o",
+                    run_dir,          "--",  doctor->program, NULL};
     int end = run_dir ? doctor_command(doctor->folder, argv, &output) : -1;
     long long n_calls = end == 0 ? most_calls(run_dir) : -1;
     if (end != 0)
         doctor_add(doctor, "runtime", "preload", DOCTOR_FAILS, doctor_first_error(&output), NULL);
     else if (n_calls == 1000)
-        doctor_add(doctor, "runtime", "preload", DOCTOR_WORKS, doctor_text("1000 of 1000 calls measured in a test program"), NULL);
+        doctor_add(doctor, "runtime", "preload", DOCTOR_WORKS,
+                   doctor_text("1000 of 1000 calls measured in a test program"), NULL);
     else
-        doctor_add(doctor, "runtime", "preload", DOCTOR_FAILS,
-                   n_calls < 0 ? doctor_text("the runtime left no run file") : doctor_text("%lld of 1000 calls measured", n_calls),
-                   doctor_text("may processes here change their own code? (SELinux execmod, seccomp)"));
+        doctor_add(
+            doctor, "runtime", "preload", DOCTOR_FAILS,
+            n_calls < 0 ? doctor_text("the runtime left no run file")
+                        : doctor_text("%lld of 1000 calls measured", n_calls),
+            doctor_text("may processes here change their own code? (SELinux execmod, seccomp)"));
     pm_buf_release(&output);
     free(run_dir);
 }
@@ -69,10 +75,12 @@ void doctor_runtime(struct doctor *doctor)
     struct pm_error err = PM_ERROR_INIT;
     char *runtime = NULL;
     if (cmd_find_runtime(&err, &runtime) != PM_OK)
-        doctor_add(doctor, "runtime", "preload", DOCTOR_MISSING, doctor_text("%s", pm_error_text(&err)),
+        doctor_add(doctor, "runtime", "preload", DOCTOR_MISSING,
+                   doctor_text("%s", pm_error_text(&err)),
                    doctor_text("build or install PerfMap completely"));
     else if (!doctor->program)
-        doctor_add(doctor, "runtime", "preload", DOCTOR_UNTRIED, doctor_text("no C compiler works, so there is nothing to run"), NULL);
+        doctor_add(doctor, "runtime", "preload", DOCTOR_UNTRIED,
+                   doctor_text("no C compiler works, so there is nothing to run"), NULL);
     else
         try_runtime(doctor);
     pm_error_release(&err);
@@ -83,11 +91,15 @@ void doctor_runtime(struct doctor *doctor)
 
 static void check_membarrier(struct doctor *doctor)
 {
-    bool ok = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) == 0 &&
-              syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) == 0;
-    doctor_add(doctor, "machine", "membarrier", ok ? DOCTOR_WORKS : DOCTOR_FAILS,
-               ok ? doctor_text("sleds can be armed while threads run") : doctor_text("sync-core: %s", strerror(errno)),
-               ok ? NULL : doctor_text("needs Linux 4.16 or later, and a container that allows membarrier(2)"));
+    bool ok =
+        syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) == 0 &&
+        syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) == 0;
+    doctor_add(
+        doctor, "machine", "membarrier", ok ? DOCTOR_WORKS : DOCTOR_FAILS,
+        ok ? doctor_text("sleds can be armed while threads run")
+           : doctor_text("sync-core: %s", strerror(errno)),
+        ok ? NULL
+           : doctor_text("needs Linux 4.16 or later, and a container that allows membarrier(2)"));
 }
 
 static void check_ptrace(struct doctor *doctor)
@@ -104,7 +116,9 @@ static void check_ptrace(struct doctor *doctor)
         waitpid(child, NULL, 0);
     }
     doctor_add(doctor, "machine", "ptrace", ok ? DOCTOR_UNUSED : DOCTOR_FAILS,
-               ok ? doctor_text("allowed for own children; not needed by this version") : doctor_text("%s", strerror(errnum)), NULL);
+               ok ? doctor_text("allowed for own children; not needed by this version")
+                  : doctor_text("%s", strerror(errnum)),
+               NULL);
 }
 
 /* "flags" of the first processor in /proc/cpuinfo, with a blank at both ends. */
@@ -130,15 +144,20 @@ static void check_clock(struct doctor *doctor)
     char *flags = processor_flags();
     struct run_instant from;
     uint64_t hz = run_calibrate(&from);
-    bool constant = flags && strstr(flags, " constant_tsc "), nonstop = flags && strstr(flags, " nonstop_tsc ");
+    bool constant = flags && strstr(flags, " constant_tsc "),
+         nonstop = flags && strstr(flags, " nonstop_tsc ");
     if (!flags)
-        doctor_add(doctor, "machine", "time stamp counter", DOCTOR_FAILS, doctor_text("cannot read /proc/cpuinfo"), NULL);
+        doctor_add(doctor, "machine", "time stamp counter", DOCTOR_FAILS,
+                   doctor_text("cannot read /proc/cpuinfo"), NULL);
     else
-        doctor_add(doctor, "machine", "time stamp counter", constant && nonstop ? DOCTOR_WORKS : DOCTOR_FAILS,
-                   doctor_text("%.3f GHz, %s, %s", (double)hz / 1e9, constant ? "constant" : "not constant",
+        doctor_add(doctor, "machine", "time stamp counter",
+                   constant && nonstop ? DOCTOR_WORKS : DOCTOR_FAILS,
+                   doctor_text("%.3f GHz, %s, %s", (double)hz / 1e9,
+                               constant ? "constant" : "not constant",
                                nonstop ? "does not stop" : "may stop in idle states"),
                    constant && nonstop ? NULL
-                                       : doctor_text("times may be wrong where the processor changes its speed: fix its frequency"));
+                                       : doctor_text("times may be wrong where the processor "
+                                                     "changes its speed: fix its frequency"));
     free(flags);
 #else
     doctor_add(doctor, "machine", "clock", DOCTOR_WORKS, doctor_text("clock_gettime"), NULL);
@@ -150,7 +169,8 @@ static void check_clock(struct doctor *doctor)
 /* Opens a counter for this thread, works a little and reads it. */
 static bool try_counter(uint32_t type, uint64_t config, int *ret_errno)
 {
-    struct perf_event_attr attr = {.type = type, .size = sizeof attr, .config = config, .exclude_kernel = 1, .exclude_hv = 1};
+    struct perf_event_attr attr = {
+        .type = type, .size = sizeof attr, .config = config, .exclude_kernel = 1, .exclude_hv = 1};
     int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
     *ret_errno = errno;
     if (fd < 0)
@@ -181,7 +201,8 @@ static char *counter_finding(bool ok, int errnum)
 {
     if (ok)
         return doctor_text("counts; not needed by this version");
-    return errnum ? doctor_text("perf_event_open: %s", strerror(errnum)) : doctor_text("opens, but does not count");
+    return errnum ? doctor_text("perf_event_open: %s", strerror(errnum))
+                  : doctor_text("opens, but does not count");
 }
 
 static void check_counters(struct doctor *doctor)
@@ -190,19 +211,33 @@ static void check_counters(struct doctor *doctor)
     long long level = paranoid_level();
     bool ok = try_counter(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, &errnum);
     bool forbidden = errnum == EACCES || errnum == EPERM;
-    doctor_add(doctor, "counters", "software", ok ? DOCTOR_WORKS : DOCTOR_FAILS, counter_finding(ok, errnum),
-               ok ? NULL : forbidden && level > 2 ? doctor_text("sysctl kernel.perf_event_paranoid=2 (it is %lld)", level) : NULL);
+    doctor_add(doctor, "counters", "software", ok ? DOCTOR_WORKS : DOCTOR_FAILS,
+               counter_finding(ok, errnum),
+               ok ? NULL
+               : forbidden && level > 2
+                   ? doctor_text("sysctl kernel.perf_event_paranoid=2 (it is %lld)", level)
+                   : NULL);
     ok = try_counter(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, &errnum);
     forbidden = errnum == EACCES || errnum == EPERM;
-    doctor_add(doctor, "counters", "hardware", ok ? DOCTOR_WORKS : forbidden ? DOCTOR_FAILS : DOCTOR_MISSING, counter_finding(ok, errnum),
-               ok          ? NULL
-               : forbidden ? doctor_text("sysctl kernel.perf_event_paranoid=2 (it is %lld)", level)
-                           : doctor_text("nothing to install: this machine (often a virtual one) does not offer them"));
+    doctor_add(
+        doctor, "counters", "hardware",
+        ok          ? DOCTOR_WORKS
+        : forbidden ? DOCTOR_FAILS
+                    : DOCTOR_MISSING,
+        counter_finding(ok, errnum),
+        ok ? NULL
+        : forbidden
+            ? doctor_text("sysctl kernel.perf_event_paranoid=2 (it is %lld)", level)
+            : doctor_text(
+                  "nothing to install: this machine (often a virtual one) does not offer them"));
     if (level == 99)
-        doctor_add(doctor, "counters", "perf_event_paranoid", DOCTOR_MISSING, doctor_text("this kernel has no perf events"), NULL);
+        doctor_add(doctor, "counters", "perf_event_paranoid", DOCTOR_MISSING,
+                   doctor_text("this kernel has no perf events"), NULL);
     else
         doctor_add(doctor, "counters", "perf_event_paranoid", DOCTOR_WORKS,
-                   doctor_text("%lld: %s", level, level <= 2 ? "users may measure their own programs" : "root only"), NULL);
+                   doctor_text("%lld: %s", level,
+                               level <= 2 ? "users may measure their own programs" : "root only"),
+                   NULL);
 }
 
 /* --- MPI --- */
@@ -229,8 +264,10 @@ static void check_mpi(struct doctor *doctor)
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         bool found = in_path(libraries[i].compiler);
         doctor_add(doctor, "mpi", libraries[i].name, found ? DOCTOR_UNUSED : DOCTOR_MISSING,
-                   found ? doctor_text("'%s' found; this version does not measure messages", libraries[i].compiler)
-                         : doctor_text("no '%s'; this version does not measure messages", libraries[i].compiler),
+                   found ? doctor_text("'%s' found; this version does not measure messages",
+                                       libraries[i].compiler)
+                         : doctor_text("no '%s'; this version does not measure messages",
+                                       libraries[i].compiler),
                    NULL);
     }
 }

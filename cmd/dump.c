@@ -9,7 +9,10 @@ enum { OPT_SUMMARY = CMD_KEY_FIRST };
 
 static const char *mode_word(uint32_t mode)
 {
-    return mode == PM_RUN_MODE_OFF ? "off" : mode == PM_RUN_MODE_COUNT ? "count" : mode == PM_RUN_MODE_EXACT ? "exact" : "?";
+    return mode == PM_RUN_MODE_OFF     ? "off"
+           : mode == PM_RUN_MODE_COUNT ? "count"
+           : mode == PM_RUN_MODE_EXACT ? "exact"
+                                       : "?";
 }
 
 static const char *end_word(enum pm_run_file_end end)
@@ -19,7 +22,8 @@ static const char *end_word(enum pm_run_file_end end)
 
 static const char *message_word(uint32_t code)
 {
-    static const char *const words[] = {"note", "object without sleds", "bad sleds", "limit", "disarmed"};
+    static const char *const words[] = {"note", "object without sleds", "bad sleds", "limit",
+                                        "disarmed"};
     return code < sizeof words / sizeof *words ? words[code] : "unknown";
 }
 
@@ -65,21 +69,24 @@ static void print_process(const struct pm_run_file *file)
     const struct pm_run_file_process *process = pm_run_file_process(file);
     struct pm_buf command = PM_BUF_INIT(1 << 20);
     add_command(&command, process->argv);
-    printf("process %u, parent %u, mode %s, end %s%s%s\n", process->pid, process->parent_pid, mode_word(process->mode),
-           end_word(process->end_kind), process->flags & PM_RUN_FLAG_FORKED ? ", forked" : "",
+    printf("process %u, parent %u, mode %s, end %s%s%s\n", process->pid, process->parent_pid,
+           mode_word(process->mode), end_word(process->end_kind),
+           process->flags & PM_RUN_FLAG_FORKED ? ", forked" : "",
            process->flags & PM_RUN_FLAG_PORTABLE ? ", portable hooks" : "");
     print_name("exe ", process->exe);
     print_name("\ncwd ", process->cwd);
     printf("\ncommand %s\n", command.data ? command.data : "");
-    printf("start_realtime_ns %llu\ntsc_hz %llu\nend_ns %llu\n", U64(process->start_realtime_ns), U64(process->tsc_hz),
-           U64(process->end_ns));
+    printf("start_realtime_ns %llu\ntsc_hz %llu\nend_ns %llu\n", U64(process->start_realtime_ns),
+           U64(process->tsc_hz), U64(process->end_ns));
     if (process->has_usage)
-        printf("user_cpu_ns %llu\nsystem_cpu_ns %llu\nmax_rss_bytes %llu\n", U64(process->user_cpu_ns),
-               U64(process->system_cpu_ns), U64(process->max_rss_bytes));
-    printf("exact_pair_ps %llu\ncount_event_ps %llu\n", U64(process->exact_pair_ps), U64(process->count_event_ps));
-    printf("n_sleds %llu\nn_calls %llu\nn_lost_contexts %llu\nn_unmatched %llu\nn_healed %llu\nn_foreign_stack %llu\n",
-           U64(process->n_sleds), U64(process->n_calls), U64(process->n_lost_contexts), U64(process->n_unmatched),
-           U64(process->n_healed), U64(process->n_foreign_stack));
+        printf("user_cpu_ns %llu\nsystem_cpu_ns %llu\nmax_rss_bytes %llu\n",
+               U64(process->user_cpu_ns), U64(process->system_cpu_ns), U64(process->max_rss_bytes));
+    printf("exact_pair_ps %llu\ncount_event_ps %llu\n", U64(process->exact_pair_ps),
+           U64(process->count_event_ps));
+    printf("n_sleds %llu\nn_calls %llu\nn_lost_contexts %llu\nn_unmatched %llu\nn_healed "
+           "%llu\nn_foreign_stack %llu\n",
+           U64(process->n_sleds), U64(process->n_calls), U64(process->n_lost_contexts),
+           U64(process->n_unmatched), U64(process->n_healed), U64(process->n_foreign_stack));
     pm_buf_release(&command);
 }
 
@@ -92,13 +99,14 @@ static void print_objects(const struct pm_run_file *file)
         printf("object %zu: ", i);
         print_name("", object->path);
         printf("\n  build_id %s, load_bias 0x%llx, n_sleds %u, n_bad_sleds %u, nouns %u from %u\n",
-               id.data ? id.data : "none", U64(object->load_bias), object->n_sleds, object->n_bad_sleds, object->n_nouns,
-               object->first_noun);
+               id.data ? id.data : "none", U64(object->load_bias), object->n_sleds,
+               object->n_bad_sleds, object->n_nouns, object->first_noun);
         pm_buf_release(&id);
     }
 }
 
-static void print_node(const struct pm_run_file *file, const struct pm_run_file_node *node, int depth)
+static void print_node(const struct pm_run_file *file, const struct pm_run_file_node *node,
+                       int depth)
 {
     printf("  %*s", depth < 100 ? 2 * depth : 200, "");
     if (node->noun == PM_RUN_NOUN_ROOT) {
@@ -109,11 +117,13 @@ static void print_node(const struct pm_run_file *file, const struct pm_run_file_
         if (noun->object != PM_RUN_FILE_NO_OBJECT)
             printf(" object %u at 0x%llx", noun->object, U64(noun->address));
     }
-    printf(": n_calls %llu, inclusive_ns %llu, own_ns %llu%s%s\n", U64(node->n_calls), U64(node->inclusive_ns),
-           U64(node->own_ns), node->open ? ", open" : "", node->flags & PM_RUN_NODE_FOLDED ? ", folded" : "");
+    printf(": n_calls %llu, inclusive_ns %llu, own_ns %llu%s%s\n", U64(node->n_calls),
+           U64(node->inclusive_ns), U64(node->own_ns), node->open ? ", open" : "",
+           node->flags & PM_RUN_NODE_FOLDED ? ", folded" : "");
 }
 
-/* Children after their parent, siblings in the order of the file. Nodes come with parents before children. */
+/* Children after their parent, siblings in the order of the file. Nodes come with parents before
+ * children. */
 struct tree {
     uint32_t *first_child, *next_sibling; /* position + 1; 0 none */
 };
@@ -135,8 +145,8 @@ static bool tree_make(const struct pm_run_file_thread *thread, struct tree *ret_
 }
 
 /* Walks without recursion: a hostile file may be a million deep. */
-static void print_tree(const struct pm_run_file *file, const struct pm_run_file_thread *thread, const struct tree *tree,
-                       uint32_t root)
+static void print_tree(const struct pm_run_file *file, const struct pm_run_file_thread *thread,
+                       const struct tree *tree, uint32_t root)
 {
     int depth = 0;
     for (uint32_t at = root;;) {
@@ -163,8 +173,9 @@ static bool print_threads(const struct pm_run_file *file, bool summary)
         const struct pm_run_file_thread *thread = pm_run_file_thread(file, i);
         printf("thread %zu: tid %u, n_threads %u, name ", i, thread->tid, thread->n_threads);
         print_name("", thread->name);
-        printf("\n  start_ns %llu, end_ns %llu, wall_ns %llu, cpu_ns %llu, n_contexts %zu\n", U64(thread->start_ns),
-               U64(thread->end_ns), U64(thread->wall_ns), U64(thread->cpu_ns), thread->n_nodes);
+        printf("\n  start_ns %llu, end_ns %llu, wall_ns %llu, cpu_ns %llu, n_contexts %zu\n",
+               U64(thread->start_ns), U64(thread->end_ns), U64(thread->wall_ns),
+               U64(thread->cpu_ns), thread->n_nodes);
         if (summary)
             continue;
         struct tree tree;
@@ -188,7 +199,8 @@ static void print_counts(const struct pm_run_file *file)
             if (!counts->counts[k])
                 continue;
             const struct pm_run_file_noun *noun = pm_run_file_noun(file, first + k);
-            printf("  %s %016llx: n_calls %llu\n", noun->kind == PM_SLED_LOOP_ENTER ? "loop" : "function", U64(noun->id),
+            printf("  %s %016llx: n_calls %llu\n",
+                   noun->kind == PM_SLED_LOOP_ENTER ? "loop" : "function", U64(noun->id),
                    U64(counts->counts[k]));
         }
     }
@@ -445,21 +457,28 @@ static const struct cmd_option dump_options[] = {
 
 static const struct cmd_example dump_examples[] = {
     {"perfmap dump heat.run/4711.0.pmr", "everything that one process left"},
-    {"perfmap dump --json --summary heat.run/4711.0.pmr", "the process, its objects and threads for a script"},
+    {"perfmap dump --json --summary heat.run/4711.0.pmr",
+     "the process, its objects and threads for a script"},
     {NULL, NULL}};
 
 static const struct cmd_exit dump_exits[] = {
-    {0, "done"}, {1, "the file cannot be read, or parts of it are damaged (the sound ones are printed)"}, {2, "wrong usage"},
+    {0, "done"},
+    {1, "the file cannot be read, or parts of it are damaged (the sound ones are printed)"},
+    {2, "wrong usage"},
     {0, NULL}};
 
 const struct cmd cmd_dump = {
     .name = "dump",
     .summary = "print a run file as it is",
     .usage = (const char *const[]){"dump [--summary] [--json] FILE.pmr", NULL},
-    .description = "Prints what one process image left in a run folder: the process, the loaded objects with sleds, the "
-                   "threads with their context trees (ids of nouns as in `perfmap pif`), counters, messages, and what is "
-                   "damaged. For bug reports and for those who read the format (docs/formats/run-file.md). Names are shown "
-                   "with control bytes as \\xNN. Times are in nanoseconds by the manifest beside the file, or by the file's own clock "
+    .description = "Prints what one process image left in a run folder: the process, the loaded "
+                   "objects with sleds, the "
+                   "threads with their context trees (ids of nouns as in `perfmap pif`), counters, "
+                   "messages, and what is "
+                   "damaged. For bug reports and for those who read the format "
+                   "(docs/formats/run-file.md). Names are shown "
+                   "with control bytes as \\xNN. Times are in nanoseconds by the manifest beside "
+                   "the file, or by the file's own clock "
                    "pairs.",
     .options = dump_options,
     .examples = dump_examples,

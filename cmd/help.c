@@ -43,7 +43,8 @@ static void print_wrapped(FILE *out, const char *text, size_t len, int indent, i
     fputc('\n', out);
 }
 
-/* The next paragraph of a description: up to an empty line. Returns where the one after it begins, NULL at the end. */
+/* The next paragraph of a description: up to an empty line. Returns where the one after it begins,
+ * NULL at the end. */
 static const char *next_paragraph(const char *text, size_t *ret_len)
 {
     const char *end = strstr(text, "\n\n");
@@ -67,7 +68,8 @@ static void print_description(FILE *out, const char *text)
 
 static void print_option(FILE *out, int key, const char *name, const char *value, const char *help)
 {
-    int column = key < 256 ? fprintf(out, "  -%c, --%s", key, name) : fprintf(out, "      --%s", name);
+    int column =
+        key < 256 ? fprintf(out, "  -%c, --%s", key, name) : fprintf(out, "      --%s", name);
     if (value)
         column += fprintf(out, "=%s", value);
     if (column > 26) {
@@ -103,7 +105,8 @@ void cmd_help_print(const struct cmd *cmd, FILE *out)
     print_option(out, 'h', "help", NULL, "show this help");
     if (cmd->examples)
         fputs("\nexamples:\n", out);
-    for (const struct cmd_example *example = cmd->examples; example && example->command; example++) {
+    for (const struct cmd_example *example = cmd->examples; example && example->command;
+         example++) {
         fprintf(out, "  %s\n      ", example->command);
         print_wrapped(out, example->meaning, strlen(example->meaning), 6, 6);
     }
@@ -211,7 +214,8 @@ void cmd_man_print(const struct cmd *cmd, FILE *out)
     fputs(".\\\" Made from the command's table; do not edit.\n.TH \"PERFMAP", out);
     for (const char *c = cmd->name; *c; c++)
         fprintf(out, "%s%c", c == cmd->name ? "\\-" : "", toupper((unsigned char)*c));
-    fputs("\" \"1\" \"\" \"PerfMap " PERFMAP_VERSION "\" \"User Commands\"\n.SH NAME\nperfmap", out);
+    fputs("\" \"1\" \"\" \"PerfMap " PERFMAP_VERSION "\" \"User Commands\"\n.SH NAME\nperfmap",
+          out);
     if (*cmd->name)
         fputs("\\-", out);
     print_roff(out, cmd->name, strlen(cmd->name));

@@ -9,7 +9,8 @@ enum { OPT_VERSION = 'V' };
 
 static int perfmap_main(struct cmd_parse *parse);
 
-static const struct cmd_option perfmap_options[] = {{OPT_VERSION, "version", NULL, "show the version"}, {0}};
+static const struct cmd_option perfmap_options[] = {
+    {OPT_VERSION, "version", NULL, "show the version"}, {0}};
 
 static const struct cmd_example perfmap_examples[] = {
     {"gcc -O2 -g -fplugin=$(perfmap plugin-path) heat.c -o heat",
@@ -26,15 +27,17 @@ static const struct cmd_exit perfmap_exits[] = {
     {0, NULL}};
 
 static const char *const perfmap_environment[] = {
-    "PERFMAP_LIBDIR", "folder with perfmap.so and libperfmap-rt.so, when they are not where they were installed", NULL};
+    "PERFMAP_LIBDIR",
+    "folder with perfmap.so and libperfmap-rt.so, when they are not where they were installed",
+    NULL};
 
 const struct cmd cmd_perfmap = {
     .name = "",
     .summary = "performance questions in the words of the source",
     .usage = (const char *const[]){"COMMAND [ARGUMENT]...", "help COMMAND", "--version", NULL},
-    .description =
-        "PerfMap measures programs that were compiled with its compiler plugin and explains where time goes "
-        "in functions, loops, statements and arrays of the source.",
+    .description = "PerfMap measures programs that were compiled with its compiler plugin and "
+                   "explains where time goes "
+                   "in functions, loops, statements and arrays of the source.",
     .options = perfmap_options,
     .examples = perfmap_examples,
     .exits = perfmap_exits,
@@ -42,8 +45,9 @@ const struct cmd cmd_perfmap = {
     .flags = CMD_STOP_AT_OPERAND,
     .main = perfmap_main};
 
-const struct cmd *const cmd_all[] = {&cmd_run,    &cmd_collect, &cmd_report,      &cmd_pif,  &cmd_dump, &cmd_doctor,
-                                     &cmd_cc,     &cmd_cxx,     &cmd_fortran,     &cmd_plugin_path, &cmd_help, NULL};
+const struct cmd *const cmd_all[] = {&cmd_run,     &cmd_collect,     &cmd_report, &cmd_pif,
+                                     &cmd_dump,    &cmd_doctor,      &cmd_cc,     &cmd_cxx,
+                                     &cmd_fortran, &cmd_plugin_path, &cmd_help,   NULL};
 
 const struct cmd *cmd_find(const char *name)
 {
@@ -97,15 +101,18 @@ static int perfmap_main(struct cmd_parse *parse)
         return cmd_stdout_done(parse, CMD_DONE);
     }
     const struct cmd *cmd = cmd_find(parse->operands[0]);
-    return cmd ? cmd_call(cmd, parse->n_operands, parse->operands) : cmd_unknown(parse->operands[0]);
+    return cmd ? cmd_call(cmd, parse->n_operands, parse->operands)
+               : cmd_unknown(parse->operands[0]);
 }
 
-/* A standard descriptor that we were started without must not become that of a file we open. Close-on-exec, so that a
- * program we start is without it too. Opened the wrong way round, so that using it fails. */
+/* A standard descriptor that we were started without must not become that of a file we open.
+ * Close-on-exec, so that a program we start is without it too. Opened the wrong way round, so that
+ * using it fails. */
 static void keep_standard_descriptors(void)
 {
     for (int fd = 0; fd <= 2; fd++)
-        if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", (fd == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC) != fd)
+        if (fcntl(fd, F_GETFD) == -1 &&
+            open("/dev/null", (fd == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC) != fd)
             _exit(CMD_FAILED);
 }
 

@@ -22,7 +22,8 @@ static unsigned word_distance(const char *a, const char *b)
                 best = last[j] + 1;
             if (now[j - 1] + 1 < best)
                 best = now[j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                before[j - 2] + 1 < best)
                 best = before[j - 2] + 1;
             now[j] = best;
         }
@@ -82,8 +83,8 @@ static void report_unknown(struct cmd_parse *parse, const char *word)
 {
     const char *names[MAX_WORDS];
     int n = 0;
-    for (const struct cmd_option *option = parse->cmd->options; option && option->long_name && n < MAX_WORDS - 2;
-         option++)
+    for (const struct cmd_option *option = parse->cmd->options;
+         option && option->long_name && n < MAX_WORDS - 2; option++)
         names[n++] = option->long_name;
     names[n++] = "help";
     names[n] = NULL;
@@ -141,8 +142,8 @@ static void check_choice(struct cmd_parse *parse, const struct cmd_option *optio
     words[n] = NULL;
     if (parse->choice < 0) {
         struct pm_buf message = PM_BUF_INIT(4096);
-        pm_buf_printf(&message, "option '--%s' takes one of %s, not '%.200s'", option->long_name, option->value,
-                      parse->value);
+        pm_buf_printf(&message, "option '--%s' takes one of %s, not '%.200s'", option->long_name,
+                      option->value, parse->value);
         add_suggestion(&message, parse->value, (const char *const *)words);
         report(parse, &message);
     }
@@ -153,7 +154,8 @@ static void check_choice(struct cmd_parse *parse, const struct cmd_option *optio
 static bool parse_init(struct cmd_parse *parse)
 {
     int n = 0;
-    for (const struct cmd_option *option = parse->cmd->options; option && option->long_name; option++)
+    for (const struct cmd_option *option = parse->cmd->options; option && option->long_name;
+         option++)
         n++;
     parse->long_options = pm_alloc_array((size_t)n + 2, sizeof *parse->long_options);
     struct pm_buf letters = PM_BUF_INIT(1024);
@@ -162,8 +164,8 @@ static bool parse_init(struct cmd_parse *parse)
         return false;
     for (int i = 0; i < n; i++) {
         const struct cmd_option *option = &parse->cmd->options[i];
-        parse->long_options[i] = (struct option){option->long_name, option->value ? required_argument : no_argument,
-                                                 NULL, option->key};
+        parse->long_options[i] = (struct option){
+            option->long_name, option->value ? required_argument : no_argument, NULL, option->key};
         if (option->key < 256)
             pm_buf_printf(&letters, "%c%s", option->key, option->value ? ":" : "");
         if (option->key == CMD_KEY_JSON) /* errors before it are JSON too */
@@ -197,7 +199,8 @@ int cmd_next(struct cmd_parse *parse)
         parse->failed = true;
         return parse_end(parse);
     }
-    int key = getopt_long(parse->argc, parse->argv, parse->short_options, parse->long_options, NULL);
+    int key =
+        getopt_long(parse->argc, parse->argv, parse->short_options, parse->long_options, NULL);
     if (key == -1)
         return parse_end(parse);
     if (key == CMD_KEY_HELP || key == 'h') {

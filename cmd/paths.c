@@ -7,16 +7,19 @@
 
 /* Places relative to the folder of this executable: the build tree, then install trees. */
 static const char *const plugin_places[] = {"../plugin", "../" PERFMAP_INSTALL_LIBDIR "/perfmap",
-                                            "../lib/" PERFMAP_TRIPLET "/perfmap", "../lib/perfmap", NULL};
+                                            "../lib/" PERFMAP_TRIPLET "/perfmap", "../lib/perfmap",
+                                            NULL};
 static const char *const runtime_places[] = {"../runtime", "../" PERFMAP_INSTALL_LIBDIR "/perfmap",
-                                             "../lib/" PERFMAP_TRIPLET "/perfmap", "../lib/perfmap", NULL};
+                                             "../lib/" PERFMAP_TRIPLET "/perfmap", "../lib/perfmap",
+                                             NULL};
 
 static enum pm_status own_folder(struct pm_error *err, char **ret_folder)
 {
     char path[PATH_MAX];
     ssize_t len = readlink("/proc/self/exe", path, sizeof path - 1);
     if (len < 0)
-        return pm_error_system(err, errno, "cannot read '/proc/self/exe' to find PerfMap's own files");
+        return pm_error_system(err, errno,
+                               "cannot read '/proc/self/exe' to find PerfMap's own files");
     while (len > 1 && path[len - 1] != '/')
         len--;
     *ret_folder = pm_strndup(path, (size_t)len - (len > 1));
@@ -28,18 +31,22 @@ static char *try_place(const char *folder, const char *place, const char *name)
 {
     struct pm_buf path = PM_BUF_INIT(4 * PATH_MAX);
     pm_buf_printf(&path, "%s/%s/%s", folder, place, name);
-    char *found = path.data && !path.failed && access(path.data, R_OK) == 0 ? realpath(path.data, NULL) : NULL;
+    char *found = path.data && !path.failed && access(path.data, R_OK) == 0
+                      ? realpath(path.data, NULL)
+                      : NULL;
     pm_buf_release(&path);
     return found;
 }
 
-static enum pm_status find_part(const char *name, const char *const *places, struct pm_error *err, char **ret_path)
+static enum pm_status find_part(const char *name, const char *const *places, struct pm_error *err,
+                                char **ret_path)
 {
     const char *libdir = getenv("PERFMAP_LIBDIR");
     if (libdir && *libdir) {
         *ret_path = try_place(libdir, ".", name);
         return *ret_path ? PM_OK
-                         : pm_error_set(err, PM_ERR_NOT_FOUND, "cannot find '%s' in PERFMAP_LIBDIR '%s'", name, libdir);
+                         : pm_error_set(err, PM_ERR_NOT_FOUND,
+                                        "cannot find '%s' in PERFMAP_LIBDIR '%s'", name, libdir);
     }
     char *folder = NULL;
     if (own_folder(err, &folder) != PM_OK)
@@ -49,9 +56,10 @@ static enum pm_status find_part(const char *name, const char *const *places, str
         *ret_path = try_place(folder, *place, name);
     enum pm_status status = PM_OK;
     if (!*ret_path)
-        status = pm_error_set(err, PM_ERR_NOT_FOUND,
-                              "cannot find '%s': looked in '%s/%s' and '%s/%s' (set PERFMAP_LIBDIR to its folder)",
-                              name, folder, places[0], folder, places[1]);
+        status = pm_error_set(
+            err, PM_ERR_NOT_FOUND,
+            "cannot find '%s': looked in '%s/%s' and '%s/%s' (set PERFMAP_LIBDIR to its folder)",
+            name, folder, places[0], folder, places[1]);
     free(folder);
     return status;
 }

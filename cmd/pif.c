@@ -28,13 +28,15 @@ static bool is_elf(const char *path)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    bool is = read(fd, magic, sizeof magic) == (ssize_t)sizeof magic && memcmp(magic, ELFMAG, SELFMAG) == 0;
+    bool is = read(fd, magic, sizeof magic) == (ssize_t)sizeof magic &&
+              memcmp(magic, ELFMAG, SELFMAG) == 0;
     close(fd);
     return is;
 }
 
 /* Adds one file's records. A binary without them says what to do. */
-static enum pm_status read_one(struct pm_pif *pif, const char *path, struct pm_error *err, uint64_t *n_sleds)
+static enum pm_status read_one(struct pm_pif *pif, const char *path, struct pm_error *err,
+                               uint64_t *n_sleds)
 {
     if (!is_elf(path))
         return pm_pif_read_file(pif, path, err);
@@ -63,7 +65,8 @@ struct summary {
 static void summary_add(struct summary *summary, const char *level, const char *kind)
 {
     for (size_t i = 0; i < summary->n_kinds; i++)
-        if (strcmp(summary->kinds[i].level, level) == 0 && strcmp(summary->kinds[i].kind, kind) == 0) {
+        if (strcmp(summary->kinds[i].level, level) == 0 &&
+            strcmp(summary->kinds[i].kind, kind) == 0) {
             summary->kinds[i].n++;
             return;
         }
@@ -91,7 +94,8 @@ static void summary_make(const struct pm_pif *pif, struct summary *ret_summary)
     qsort(ret_summary->kinds, ret_summary->n_kinds, sizeof *ret_summary->kinds, by_level_and_kind);
 }
 
-static void print_summary_json(const struct pm_pif *pif, const struct summary *summary, uint64_t n_sleds, FILE *out)
+static void print_summary_json(const struct pm_pif *pif, const struct summary *summary,
+                               uint64_t n_sleds, FILE *out)
 {
     struct pm_json json;
     pm_json_init(&json, out);
@@ -119,15 +123,16 @@ static bool add_row(struct libscols_table *table, const char *level, const char 
     char number[24];
     struct libscols_line *line = scols_table_new_line(table, NULL);
     snprintf(number, sizeof number, "%zu", n);
-    return line && scols_line_set_data(line, 0, level) == 0 && scols_line_set_data(line, 1, kind) == 0 &&
-           scols_line_set_data(line, 2, number) == 0;
+    return line && scols_line_set_data(line, 0, level) == 0 &&
+           scols_line_set_data(line, 1, kind) == 0 && scols_line_set_data(line, 2, number) == 0;
 }
 
-static enum pm_status print_summary_table(const struct pm_pif *pif, const struct summary *summary, uint64_t n_sleds,
-                                          FILE *out, struct pm_error *err)
+static enum pm_status print_summary_table(const struct pm_pif *pif, const struct summary *summary,
+                                          uint64_t n_sleds, FILE *out, struct pm_error *err)
 {
     struct libscols_table *table = scols_new_table();
-    bool ok = table && scols_table_new_column(table, "LEVEL", 0, 0) && scols_table_new_column(table, "KIND", 0, 0) &&
+    bool ok = table && scols_table_new_column(table, "LEVEL", 0, 0) &&
+              scols_table_new_column(table, "KIND", 0, 0) &&
               scols_table_new_column(table, "NOUNS", 0, SCOLS_FL_RIGHT);
     for (size_t i = 0; ok && i < summary->n_kinds; i++)
         ok = add_row(table, *summary->kinds[i].level ? summary->kinds[i].level : "-",
@@ -136,8 +141,8 @@ static enum pm_status print_summary_table(const struct pm_pif *pif, const struct
         ok = add_row(table, "-", "(more kinds)", summary->n_other);
     if (ok) {
         fprintf(out, "producer: %s\n", *pm_pif_producer(pif) ? pm_pif_producer(pif) : "not stated");
-        fprintf(out, "nouns: %zu, verbs: %zu, mappings: %zu, sleds: %llu\n", pm_pif_n_nouns(pif), pm_pif_n_verbs(pif),
-                pm_pif_n_mappings(pif), (unsigned long long)n_sleds);
+        fprintf(out, "nouns: %zu, verbs: %zu, mappings: %zu, sleds: %llu\n", pm_pif_n_nouns(pif),
+                pm_pif_n_verbs(pif), pm_pif_n_mappings(pif), (unsigned long long)n_sleds);
         scols_table_set_stream(table, out);
         ok = summary->n_kinds == 0 || scols_print_table(table) == 0;
     }
@@ -166,7 +171,8 @@ static void json_number(struct pm_json *json, const char *key, uint32_t number)
         pm_json_u64(json, key, number);
 }
 
-static void json_noun(struct pm_json *json, const struct pm_pif *pif, const struct pm_pif_noun *noun)
+static void json_noun(struct pm_json *json, const struct pm_pif *pif,
+                      const struct pm_pif_noun *noun)
 {
     pm_json_object(json, NULL);
     json_id(json, "id", noun->id);
@@ -194,7 +200,8 @@ static void json_noun(struct pm_json *json, const struct pm_pif *pif, const stru
     pm_json_end(json);
 }
 
-static void json_sentence(struct pm_json *json, const char *key, const struct pm_pif_sentence *sentence)
+static void json_sentence(struct pm_json *json, const char *key,
+                          const struct pm_pif_sentence *sentence)
 {
     pm_json_object(json, key);
     json_id(json, "verb", sentence->verb);
@@ -270,8 +277,8 @@ static void print_json(const struct pm_pif *pif, uint64_t n_sleds, FILE *out)
 
 /* --- the command --- */
 
-static enum pm_status print_pif(const struct pm_pif *pif, const struct pif_request *request, uint64_t n_sleds, FILE *out,
-                                struct pm_error *err)
+static enum pm_status print_pif(const struct pm_pif *pif, const struct pif_request *request,
+                                uint64_t n_sleds, FILE *out, struct pm_error *err)
 {
     if (request->summary) {
         struct summary summary;
@@ -289,14 +296,15 @@ static enum pm_status print_pif(const struct pm_pif *pif, const struct pif_reque
             fwrite(text.data, 1, text.len, out);
         pm_buf_release(&text);
         if (failed)
-            return pm_error_set(err, PM_ERR_MEMORY, "out of memory for the text of %zu nouns", pm_pif_n_nouns(pif));
+            return pm_error_set(err, PM_ERR_MEMORY, "out of memory for the text of %zu nouns",
+                                pm_pif_n_nouns(pif));
     }
     return PM_OK;
 }
 
 /* Through memory, so that the file appears whole or not at all. */
-static enum pm_status print_to_file(const struct pm_pif *pif, const struct pif_request *request, uint64_t n_sleds,
-                                    struct pm_error *err)
+static enum pm_status print_to_file(const struct pm_pif *pif, const struct pif_request *request,
+                                    uint64_t n_sleds, struct pm_error *err)
 {
     char *text = NULL;
     size_t len = 0;
@@ -318,10 +326,11 @@ static enum pm_status check_one(const char *path, struct pm_error *err)
 {
     struct pm_pif *pif = pm_pif_new();
     uint64_t n_sleds = 0;
-    enum pm_status status = pif ? read_one(pif, path, err, &n_sleds) : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    enum pm_status status = pif ? read_one(pif, path, err, &n_sleds)
+                                : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
     if (status == PM_OK)
-        printf("%s: sound; %zu nouns, %zu verbs, %zu mappings\n", path, pm_pif_n_nouns(pif), pm_pif_n_verbs(pif),
-               pm_pif_n_mappings(pif));
+        printf("%s: sound; %zu nouns, %zu verbs, %zu mappings\n", path, pm_pif_n_nouns(pif),
+               pm_pif_n_verbs(pif), pm_pif_n_mappings(pif));
     pm_pif_free(pif);
     return status;
 }
@@ -340,8 +349,8 @@ static int check_all(struct cmd_parse *parse, const struct pif_request *request)
     return cmd_stdout_done(parse, end);
 }
 
-static enum pm_status read_all(struct pm_pif *pif, const struct pif_request *request, struct pm_error *err,
-                               uint64_t *n_sleds)
+static enum pm_status read_all(struct pm_pif *pif, const struct pif_request *request,
+                               struct pm_error *err, uint64_t *n_sleds)
 {
     for (int i = 0; i < request->n_files; i++) {
         enum pm_status status = read_one(pif, request->files[i], err, n_sleds);
@@ -356,7 +365,8 @@ static int print_all(struct cmd_parse *parse, const struct pif_request *request)
     struct pm_error err = PM_ERROR_INIT;
     struct pm_pif *pif = pm_pif_new();
     uint64_t n_sleds = 0;
-    enum pm_status status = pif ? read_all(pif, request, &err, &n_sleds) : pm_error_set(&err, PM_ERR_MEMORY, "out of memory");
+    enum pm_status status = pif ? read_all(pif, request, &err, &n_sleds)
+                                : pm_error_set(&err, PM_ERR_MEMORY, "out of memory");
     if (status == PM_OK)
         status = request->output ? print_to_file(pif, request, n_sleds, &err)
                                  : print_pif(pif, request, n_sleds, stdout, &err);
@@ -369,10 +379,18 @@ static int pif_main(struct cmd_parse *parse)
     struct pif_request request = {0};
     for (int key; (key = cmd_next(parse)) != CMD_END;)
         switch (key) {
-        case CMD_KEY_JSON: request.json = true; break;
-        case OPT_SUMMARY: request.summary = true; break;
-        case OPT_CHECK: request.check = true; break;
-        case 'o': request.output = parse->value; break;
+        case CMD_KEY_JSON:
+            request.json = true;
+            break;
+        case OPT_SUMMARY:
+            request.summary = true;
+            break;
+        case OPT_CHECK:
+            request.check = true;
+            break;
+        case 'o':
+            request.output = parse->value;
+            break;
         }
     if (parse->failed)
         return CMD_USAGE;
@@ -386,10 +404,12 @@ static int pif_main(struct cmd_parse *parse)
 }
 
 static const struct cmd_option pif_options[] = {
-    {OPT_SUMMARY, "summary", NULL, "how many nouns of each level and kind there are, instead of the records"},
+    {OPT_SUMMARY, "summary", NULL,
+     "how many nouns of each level and kind there are, instead of the records"},
     {OPT_CHECK, "check", NULL, "only read each file and say whether it is sound"},
     {CMD_KEY_JSON, "json", NULL, "as JSON; ids are strings of 16 hexadecimal digits"},
-    {'o', "output", "FILE", "write to this file instead of standard output; it is replaced as a whole"},
+    {'o', "output", "FILE",
+     "write to this file instead of standard output; it is replaced as a whole"},
     {0}};
 
 static const struct cmd_example pif_examples[] = {
@@ -401,10 +421,13 @@ static const struct cmd_example pif_examples[] = {
 const struct cmd cmd_pif = {
     .name = "pif",
     .summary = "print what the compiler said about a program",
-    .usage = (const char *const[]){"pif [--summary] [--json] [-o FILE] FILE...", "pif --check FILE...", NULL},
+    .usage = (const char *const[]){"pif [--summary] [--json] [-o FILE] FILE...",
+                                   "pif --check FILE...", NULL},
     .description =
-        "Prints the static facts that the compiler plugin left in a program, library or object: nouns (functions, loops, "
-        "statements, arrays, ...), verbs, and the mappings between levels, in PIF, the text format of Irvin and Miller's "
+        "Prints the static facts that the compiler plugin left in a program, library or object: "
+        "nouns (functions, loops, "
+        "statements, arrays, ...), verbs, and the mappings between levels, in PIF, the text format "
+        "of Irvin and Miller's "
         "paper with PerfMap's additions. PIF files are read too; several files join into one.",
     .options = pif_options,
     .examples = pif_examples,

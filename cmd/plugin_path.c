@@ -27,7 +27,8 @@ const struct cmd cmd_plugin_path = {
     .name = "plugin-path",
     .summary = "print where the compiler plugin is",
     .usage = (const char *const[]){"plugin-path", NULL},
-    .description = "Prints the absolute path of perfmap.so, for -fplugin= on the compiler's command line. GCC 11 and 12 "
+    .description = "Prints the absolute path of perfmap.so, for -fplugin= on the compiler's "
+                   "command line. GCC 11 and 12 "
                    "(C, C++, Fortran and its other languages) load the same file.",
     .examples = plugin_path_examples,
     .environment = (const char *const[]){"PERFMAP_LIBDIR", "folder with perfmap.so", NULL},

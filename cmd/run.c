@@ -28,13 +28,15 @@ static char *default_output(const char *program, bool collect)
     return pm_buf_take(&name);
 }
 
-static enum pm_status fill_manifest(const struct run_request *request, struct pm_manifest *manifest, struct pm_error *err)
+static enum pm_status fill_manifest(const struct run_request *request, struct pm_manifest *manifest,
+                                    struct pm_error *err)
 {
     char host[256] = "";
     char *cwd = getcwd(NULL, 0);
     (void)gethostname(host, sizeof host - 1);
     bool ok = pm_manifest_set_argv(manifest, request->argv, (size_t)request->n_args) &&
-              pm_manifest_set_text(&manifest->cwd, cwd ? cwd : "") && pm_manifest_set_text(&manifest->host, host) &&
+              pm_manifest_set_text(&manifest->cwd, cwd ? cwd : "") &&
+              pm_manifest_set_text(&manifest->host, host) &&
               pm_manifest_set_text(&manifest->perfmap, PERFMAP_VERSION) &&
               pm_manifest_set_text(&manifest->mode, request->settings.mode);
     free(cwd);
@@ -55,13 +57,15 @@ static void tell_end(const struct run_request *request, const struct run_output 
         cmd_talk("'%s' was ended by signal %d (%s)", request->argv[0], manifest->exit_signal,
                  strsignal(manifest->exit_signal));
     if (findings->n_sleds == 0)
-        cmd_talk("warning: nothing inside the program was measured, for it has no sleds: compile it with "
+        cmd_talk("warning: nothing inside the program was measured, for it has no sleds: compile "
+                 "it with "
                  "-fplugin=$(perfmap plugin-path)");
     if (findings->running_pid)
-        cmd_talk("note: process %u still runs; what it does from now on is not in '%s'", (unsigned)findings->running_pid,
-                 output->name);
-    cmd_talk("wrote %s: %.2f s, %zu measured process%s; try: perfmap %s%s%s", name ? name : output->name, seconds,
-             findings->n_processes, plural(findings->n_processes, "es"),
+        cmd_talk("note: process %u still runs; what it does from now on is not in '%s'",
+                 (unsigned)findings->running_pid, output->name);
+    cmd_talk("wrote %s: %.2f s, %zu measured process%s; try: perfmap %s%s%s",
+             name ? name : output->name, seconds, findings->n_processes,
+             plural(findings->n_processes, "es"),
              output->collect ? "report --level source " : "collect ", name ? name : output->name,
              output->collect ? "" : " -o NAME.perfmap");
     free(name);
@@ -77,26 +81,30 @@ static void remove_run_folder(const char *run_dir)
 }
 
 /* Makes the archive. The run folder goes away only when all of it is in the archive. */
-static enum pm_status collect_run(const struct run_output *output, bool still_running, struct pm_error *err)
+static enum pm_status collect_run(const struct run_output *output, bool still_running,
+                                  struct pm_error *err)
 {
-    const char *runs[] = {output->run_dir};
+    const char *runs[] = {output->run_dir}, *slash = strrchr(output->name, '/');
     struct pm_collect_result result = {0};
-    struct pm_collect_options options = {.size = sizeof options};
+    struct pm_collect_options options = {.size = sizeof options,
+                                         .name = slash ? slash + 1 : output->name};
     enum pm_status status = pm_collect(runs, 1, output->name, &options, err, &result);
-    (void)result;
     if (status != PM_OK)
         return status;
-    if (still_running) {
-        cmd_talk("note: the run folder '%s' stays for it", output->run_dir);
-        return PM_OK;
-    }
-    remove_run_folder(output->run_dir);
+    for (size_t i = 0; i < result.n_warnings; i++)
+        cmd_talk("warning: %s", result.warnings[i]);
+    if (still_running || result.n_warnings > 0)
+        cmd_talk("note: the run folder '%s' is kept", output->run_dir);
+    else
+        remove_run_folder(output->run_dir);
+    pm_collect_result_release(&result);
     return PM_OK;
 }
 
 /* What was measured is kept whatever happens now. */
-static int after_run(struct cmd_parse *parse, const struct run_request *request, const struct run_output *output,
-                     struct pm_manifest *manifest, int program_exit)
+static int after_run(struct cmd_parse *parse, const struct run_request *request,
+                     const struct run_output *output, struct pm_manifest *manifest,
+                     int program_exit)
 {
     struct pm_error err = PM_ERROR_INIT;
     struct run_findings findings;
@@ -106,12 +114,12 @@ static int after_run(struct cmd_parse *parse, const struct run_request *request,
         (void)cmd_fail(parse, &err);
         end = failed;
     }
-    run_findings_print(output->run_dir, manifest, &findings);
+    run_findings_print(output->run_dir, manifest, !output->collect, &findings);
     if (output->collect && collect_run(output, findings.running_pid != 0, &err) != PM_OK) {
         (void)cmd_fail(parse, &err);
         char *dir = cmd_shell_quote(output->run_dir);
-        cmd_talk("what was measured is kept in %s; try: perfmap collect %s -o NAME.perfmap", dir ? dir : output->run_dir,
-                 dir ? dir : output->run_dir);
+        cmd_talk("what was measured is kept in %s; try: perfmap collect %s -o NAME.perfmap",
+                 dir ? dir : output->run_dir, dir ? dir : output->run_dir);
         free(dir);
         return failed;
     }
@@ -119,7 +127,8 @@ static int after_run(struct cmd_parse *parse, const struct run_request *request,
     return end;
 }
 
-static int run_it(struct cmd_parse *parse, const struct run_request *request, const char *output_name)
+static int run_it(struct cmd_parse *parse, const struct run_request *request,
+                  const char *output_name)
 {
     struct pm_error err = PM_ERROR_INIT;
     struct pm_manifest manifest;
@@ -131,7 +140,8 @@ static int run_it(struct cmd_parse *parse, const struct run_request *request, co
         fill_manifest(request, &manifest, &err) != PM_OK ||
         run_output_make(output_name, request->collect, &err, &output) != PM_OK) {
         (void)cmd_fail(parse, &err);
-    } else if (run_program(request->argv, output.run_dir, &request->settings, &manifest, &err, &program_exit) != PM_OK) {
+    } else if (run_program(request->argv, output.run_dir, &request->settings, &manifest, &err,
+                           &program_exit) != PM_OK) {
         (void)cmd_fail(parse, &err);
         remove_run_folder(output.run_dir);
     } else {
@@ -147,12 +157,24 @@ static int run_main(struct cmd_parse *parse)
     struct run_request request = {.collect = true, .settings = {.mode = mode_names[0]}};
     for (int key; (key = cmd_next(parse)) != CMD_END;)
         switch (key) {
-        case 'o': request.output = parse->value; break;
-        case OPT_NO_COLLECT: request.collect = false; break;
-        case OPT_MODE: request.settings.mode = mode_names[parse->choice]; break;
-        case OPT_MAX_CONTEXTS: cmd_number(parse, 1u << 28, &request.settings.max_contexts); break;
-        case OPT_MAX_DEPTH: cmd_number(parse, 1000000, &request.settings.max_depth); break;
-        case OPT_FORCE: request.force = true; break;
+        case 'o':
+            request.output = parse->value;
+            break;
+        case OPT_NO_COLLECT:
+            request.collect = false;
+            break;
+        case OPT_MODE:
+            request.settings.mode = mode_names[parse->choice];
+            break;
+        case OPT_MAX_CONTEXTS:
+            cmd_number(parse, 1u << 28, &request.settings.max_contexts);
+            break;
+        case OPT_MAX_DEPTH:
+            cmd_number(parse, 1000000, &request.settings.max_depth);
+            break;
+        case OPT_FORCE:
+            request.force = true;
+            break;
         }
     if (parse->failed)
         return CMD_USAGE;
@@ -164,8 +186,11 @@ static int run_main(struct cmd_parse *parse)
     struct pm_error err = PM_ERROR_INIT;
     const char *outer = getenv("PERFMAP_RUN_DIR");
     if (outer && *outer) {
-        pm_error_set(&err, PM_ERR_USAGE, "already measured: this command runs under another 'perfmap run' (run folder '%s'); "
-                     "start '%s' without 'perfmap run'", outer, request.argv[0]);
+        pm_error_set(
+            &err, PM_ERR_USAGE,
+            "already measured: this command runs under another 'perfmap run' (run folder '%s'); "
+            "start '%s' without 'perfmap run'",
+            outer, request.argv[0]);
         (void)cmd_fail(parse, &err);
         return RUN_FAILED;
     }
@@ -182,15 +207,21 @@ static int run_main(struct cmd_parse *parse)
 }
 
 static const struct cmd_option run_options[] = {
-    {'o', "output", "NAME", "name of the archive (of the run folder with --no-collect). The default is the program's name with "
-                            ".perfmap (.run) behind it, in the current folder"},
-    {OPT_NO_COLLECT, "no-collect", NULL, "leave the run folder as it is, for `perfmap collect` later or elsewhere"},
-    {OPT_MODE, "mode", "exact|count|off", "exact: calls and time of each call path (the default). count: calls only, at a "
-                                          "few nanoseconds each. off: the runtime is loaded and measures nothing"},
-    {OPT_MAX_CONTEXTS, "max-contexts", "NUMBER", "keep at most this many call paths in a process; calls beyond are counted in "
-                                                 "their caller. 0: the runtime's own limit"},
-    {OPT_MAX_DEPTH, "max-depth", "NUMBER", "keep call paths up to this depth; calls below are counted in their caller. 0: "
-                                           "the runtime's own limit"},
+    {'o', "output", "NAME",
+     "name of the archive (of the run folder with --no-collect). The default is the program's name "
+     "with "
+     ".perfmap (.run) behind it, in the current folder"},
+    {OPT_NO_COLLECT, "no-collect", NULL,
+     "leave the run folder as it is, for `perfmap collect` later or elsewhere"},
+    {OPT_MODE, "mode", "exact|count|off",
+     "exact: calls and time of each call path (the default). count: calls only, at a "
+     "few nanoseconds each. off: the runtime is loaded and measures nothing"},
+    {OPT_MAX_CONTEXTS, "max-contexts", "NUMBER",
+     "keep at most this many call paths in a process; calls beyond are counted in "
+     "their caller. 0: the runtime's own limit"},
+    {OPT_MAX_DEPTH, "max-depth", "NUMBER",
+     "keep call paths up to this depth; calls below are counted in their caller. 0: "
+     "the runtime's own limit"},
     {OPT_FORCE, "force", NULL, "start also a program that the runtime cannot be loaded into"},
     {0}};
 
@@ -198,13 +229,16 @@ static const struct cmd_example run_examples[] = {
     {"perfmap run -- ./heat 100", "run, measure, and write heat.perfmap"},
     {"perfmap run -o heat.run --no-collect -- ./heat && perfmap collect heat.run -o heat.perfmap",
      "the same in two steps; the second may be done on another machine"},
-    {"perfmap run --mode count -o make.perfmap -- make test", "count calls in all programs that make starts"},
+    {"perfmap run --mode count -o make.perfmap -- make test",
+     "count calls in all programs that make starts"},
     {NULL, NULL}};
 
 static const struct cmd_exit run_exits[] = {
-    {0, "the program ended with 0 and what was measured is written. Any other status of the program is passed on"},
+    {0, "the program ended with 0 and what was measured is written. Any other status of the "
+        "program is passed on"},
     {2, "wrong usage"},
-    {125, "perfmap itself failed: the output cannot be written, or the runtime cannot be loaded into the program"},
+    {125, "perfmap itself failed: the output cannot be written, or the runtime cannot be loaded "
+          "into the program"},
     {126, "the program was found and cannot be executed"},
     {127, "the program was not found"},
     {128, "and more: the program was ended by the signal with the number above 128 (137: SIGKILL)"},
@@ -215,25 +249,37 @@ const struct cmd cmd_run = {
     .summary = "run a program and measure it",
     .usage = (const char *const[]){"run [OPTION]... [--] PROGRAM [ARGUMENT]...", NULL},
     .description =
-        "Runs the program with PerfMap's runtime preloaded, which arms the sleds that the compiler plugin left and keeps what "
-        "it measures in one file for each process. Children that the program starts are measured too. When the "
+        "Runs the program with PerfMap's runtime preloaded, which arms the sleds that the compiler "
+        "plugin left and keeps what "
+        "it measures in one file for each process. Children that the program starts are measured "
+        "too. When the "
         "program has ended, the files are collected into one archive for `perfmap report`.\n\n"
-        "The program needs no special linking. Parts compiled without the plugin are not seen from inside: their time "
+        "The program needs no special linking. Parts compiled without the plugin are not seen from "
+        "inside: their time "
         "counts for their callers.\n\n"
-        "An output that is already there is replaced if it is an archive (a run folder) of PerfMap, and refused if it is "
+        "An output that is already there is replaced if it is an archive (a run folder) of "
+        "PerfMap, and refused if it is "
         "anything else. An old archive is replaced only when the new one is complete.\n\n"
-        "A run folder holds the file `manifest` and one file PID.N.pmr for each process image. With an archive as output it "
-        "is a temporary folder NAME.run.XXXXXX beside it, which is removed when the archive is complete. When `perfmap run` itself "
-        "is killed, or the archive cannot be written, it stays and `perfmap collect` makes the archive from it: all that was "
+        "A run folder holds the file `manifest` and one file PID.N.pmr for each process image. "
+        "With an archive as output it "
+        "is a temporary folder NAME.run.XXXXXX beside it, which is removed when the archive is "
+        "complete. When `perfmap run` itself "
+        "is killed, or the archive cannot be written, it stays and `perfmap collect` makes the "
+        "archive from it: all that was "
         "measured up to then is in it.\n\n"
-        "The runtime is loaded by LD_PRELOAD. That cannot work for programs that are statically linked, that run with other "
-        "privileges (setuid, setgid, file capabilities), or that are made for another processor: these are refused "
+        "The runtime is loaded by LD_PRELOAD. That cannot work for programs that are statically "
+        "linked, that run with other "
+        "privileges (setuid, setgid, file capabilities), or that are made for another processor: "
+        "these are refused "
         "before they start.",
     .options = run_options,
     .examples = run_examples,
     .exits = run_exits,
-    .environment = (const char *const[]){"PERFMAP_LIBDIR", "folder with libperfmap-rt.so", "PERFMAP_RUN_DIR",
-                                         "set for the program: its run folder. `perfmap run` inside of a measured program is "
-                                         "refused", NULL},
+    .environment =
+        (const char *const[]){
+            "PERFMAP_LIBDIR", "folder with libperfmap-rt.so", "PERFMAP_RUN_DIR",
+            "set for the program: its run folder. `perfmap run` inside of a measured program is "
+            "refused",
+            NULL},
     .flags = CMD_STOP_AT_OPERAND,
     .main = run_main};

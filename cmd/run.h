@@ -13,9 +13,11 @@ enum { RUN_FAILED = 125, RUN_CANNOT_EXECUTE = 126, RUN_NOT_FOUND = 127 };
 
 /* --- run_check.c --- */
 
-/* Can this program be started, and can the runtime be preloaded into it? Looks it up as execvp(3) does. ret_exit is set on failure.
- * Refusals that `force` turns into a warning: static, setuid, other machine. */
-PM_MUST_CHECK enum pm_status run_check_program(const char *program, bool force, struct pm_error *err, int *ret_exit);
+/* Can this program be started, and can the runtime be preloaded into it? Looks it up as execvp(3)
+ * does. ret_exit is set on failure. Refusals that `force` turns into a warning: static, setuid,
+ * other machine. */
+PM_MUST_CHECK enum pm_status run_check_program(const char *program, bool force,
+                                               struct pm_error *err, int *ret_exit);
 
 /* --- run_output.c --- */
 
@@ -27,12 +29,13 @@ struct run_output {
     bool own_run_dir; /* run_dir is a temporary of ours */
 };
 
-/* Checks that name can be (re)placed, and makes the run folder. An existing archive or run folder is replaced, anything else
- * refused. Nothing that exists is touched before run_output_make. */
+/* Checks that name can be (re)placed, and makes the run folder. An existing archive or run folder
+ * is replaced, anything else refused. Nothing that exists is touched before run_output_make. */
 PM_MUST_CHECK enum pm_status run_output_check(const char *name, bool collect, struct pm_error *err);
 PM_MUST_CHECK enum pm_status run_output_make(const char *name, bool collect, struct pm_error *err,
                                              struct run_output *ret_output);
-/* Removes a run folder: its manifest, its run files, itself. Other files in it stay, and then it stays too. */
+/* Removes a run folder: its manifest, its run files, itself. Other files in it stay, and then it
+ * stays too. */
 PM_MUST_CHECK enum pm_status run_folder_remove(const char *run_dir, struct pm_error *err);
 void run_output_release(struct run_output *output);
 
@@ -55,21 +58,25 @@ struct run_settings {
     uint64_t max_contexts, max_depth; /* 0: the runtime's own */
 };
 
-/* Starts the program, waits for it, completes the manifest and writes it. ret_exit: the program's status, 128 + signal, or 126/127 with
- * an error when it could not be started. */
-PM_MUST_CHECK enum pm_status run_program(char *const *argv, const char *run_dir, const struct run_settings *settings,
-                                         struct pm_manifest *manifest, struct pm_error *err, int *ret_exit);
+/* Starts the program, waits for it, completes the manifest and writes it. ret_exit: the program's
+ * status, 128 + signal, or 126/127 with an error when it could not be started. */
+PM_MUST_CHECK enum pm_status run_program(char *const *argv, const char *run_dir,
+                                         const struct run_settings *settings,
+                                         struct pm_manifest *manifest, struct pm_error *err,
+                                         int *ret_exit);
 
 /* --- run_after.c --- */
 
 struct run_findings {
-    size_t n_processes;    /* run files */
-    uint64_t n_sleds;      /* over all of them */
+    size_t n_processes; /* run files */
+    uint64_t n_sleds;   /* over all of them */
     uint64_t n_calls;
-    uint32_t running_pid;  /* a process that has not ended; 0: none */
+    uint32_t running_pid; /* a process that has not ended; 0: none */
 };
 
-/* Looks through the run files, prints the runtime's messages and complaints once each. */
-void run_findings_print(const char *run_dir, const struct pm_manifest *manifest, struct run_findings *ret_findings);
+/* Looks through the run files and prints the runtime's messages once each; with tell_damage also
+ * what is damaged (collecting says that too). */
+void run_findings_print(const char *run_dir, const struct pm_manifest *manifest, bool tell_damage,
+                        struct run_findings *ret_findings);
 
 #endif

@@ -36,7 +36,8 @@ static void tell_message(struct told *told, const struct pm_run_file_message *me
     if (message->code == PM_RUN_MSG_OBJECT_WITHOUT_SLEDS) {
         pm_buf_add_str(&text, "warning: '");
         pm_buf_add(&text, message->text.p, message->text.len);
-        pm_buf_add_str(&text, "' was compiled with the plugin and holds no sleds: link it with the plugin too when you use "
+        pm_buf_add_str(&text, "' was compiled with the plugin and holds no sleds: link it with the "
+                              "plugin too when you use "
                               "-flto (-fplugin=$(perfmap plugin-path))");
     } else {
         if (message->code == PM_RUN_MSG_BAD_SLEDS || message->code == PM_RUN_MSG_LIMIT ||
@@ -49,25 +50,27 @@ static void tell_message(struct told *told, const struct pm_run_file_message *me
     pm_buf_release(&text);
 }
 
-static void look_at_file(const char *path, const struct pm_run_clock *clock, struct told *told,
-                         struct run_findings *findings)
+static void look_at_file(const char *path, const struct pm_run_clock *clock, bool tell_damage,
+                         struct told *told, struct run_findings *findings)
 {
     struct pm_error err = PM_ERROR_INIT;
     struct pm_run_file *file = NULL;
     findings->n_processes++;
     if (pm_run_file_open(path, clock, &err, &file) != PM_OK) {
-        tell_once(told, pm_error_text(&err));
+        if (tell_damage)
+            tell_once(told, pm_error_text(&err));
         pm_error_release(&err);
         return;
     }
     const struct pm_run_file_process *process = pm_run_file_process(file);
     findings->n_sleds += process->n_sleds;
     findings->n_calls += process->n_calls;
-    if (process->end_kind == PM_RUN_FILE_KILLED && process->pid != 0 && kill((pid_t)process->pid, 0) == 0)
+    if (process->end_kind == PM_RUN_FILE_KILLED && process->pid != 0 &&
+        kill((pid_t)process->pid, 0) == 0)
         findings->running_pid = process->pid;
     for (size_t i = 0; i < pm_run_file_n_messages(file); i++)
         tell_message(told, pm_run_file_message(file, i));
-    for (size_t i = 0; i < pm_run_file_n_complaints(file); i++)
+    for (size_t i = 0; tell_damage && i < pm_run_file_n_complaints(file); i++)
         if (pm_run_file_complaint(file, i))
             tell_once(told, pm_run_file_complaint(file, i));
     pm_run_file_free(file);
@@ -79,7 +82,8 @@ static int is_run_file(const struct dirent *entry)
     return len > 4 && strcmp(entry->d_name + len - 4, ".pmr") == 0;
 }
 
-void run_findings_print(const char *run_dir, const struct pm_manifest *manifest, struct run_findings *ret_findings)
+void run_findings_print(const char *run_dir, const struct pm_manifest *manifest, bool tell_damage,
+                        struct run_findings *ret_findings)
 {
     *ret_findings = (struct run_findings){0};
     struct pm_run_clock clock = pm_run_clock_of(manifest);
@@ -90,7 +94,7 @@ void run_findings_print(const char *run_dir, const struct pm_manifest *manifest,
         struct pm_buf path = PM_BUF_INIT(4 * PATH_MAX);
         pm_buf_printf(&path, "%s/%s", run_dir, names[i]->d_name);
         if (path.data && !path.failed)
-            look_at_file(path.data, &clock, &told, ret_findings);
+            look_at_file(path.data, &clock, tell_damage, &told, ret_findings);
         pm_buf_release(&path);
         free(names[i]);
     }

@@ -18,7 +18,8 @@ enum { OWN_CLASS = ELFCLASS64, OWN_MACHINE = EM_AARCH64 };
 enum { OWN_CLASS = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32, OWN_MACHINE = EM_NONE };
 #endif
 
-/* Finds a program as execvp(3) does. 0 or an errno: ENOENT when there is none, EACCES when only one that may not be executed. */
+/* Finds a program as execvp(3) does. 0 or an errno: ENOENT when there is none, EACCES when only one
+ * that may not be executed. */
 static int look_up(const char *program, char **ret_path)
 {
     struct stat status;
@@ -50,7 +51,8 @@ static int look_up(const char *program, char **ret_path)
     }
 }
 
-/* glibc ignores LD_PRELOAD (of paths) when the kernel raises privileges: AT_SECURE, see ld.so(8) "Secure-execution mode". */
+/* glibc ignores LD_PRELOAD (of paths) when the kernel raises privileges: AT_SECURE, see ld.so(8)
+ * "Secure-execution mode". */
 static const char *raises_privileges(const char *path, const struct stat *status)
 {
     struct statvfs mount;
@@ -58,7 +60,8 @@ static const char *raises_privileges(const char *path, const struct stat *status
         return NULL;
     if ((status->st_mode & S_ISUID) && status->st_uid != getuid())
         return "is setuid";
-    if ((status->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && status->st_gid != getgid())
+    if ((status->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
+        status->st_gid != getgid())
         return "is setgid";
     if (getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0)
         return "has file capabilities";
@@ -81,7 +84,8 @@ static bool has_interpreter(int fd, const Elf64_Ehdr *header)
     return false;
 }
 
-/* Why the runtime cannot be loaded into this file, NULL when nothing speaks against it. interpreter: the "#!" line's. */
+/* Why the runtime cannot be loaded into this file, NULL when nothing speaks against it.
+ * interpreter: the "#!" line's. */
 static const char *why_not(int fd, char *interpreter, size_t interpreter_bytes)
 {
     union {
@@ -106,18 +110,23 @@ static const char *why_not(int fd, char *interpreter, size_t interpreter_bytes)
     return has_interpreter(fd, &head.elf) ? NULL : "is statically linked";
 }
 
-static enum pm_status cannot_measure(const char *program, const char *why, bool force, struct pm_error *err)
+static enum pm_status cannot_measure(const char *program, const char *why, bool force,
+                                     struct pm_error *err)
 {
     if (force) {
-        cmd_talk("warning: '%s' %s, so the runtime cannot be loaded into it: only its whole time will be known", program,
-                 why);
+        cmd_talk("warning: '%s' %s, so the runtime cannot be loaded into it: only its whole time "
+                 "will be known",
+                 program, why);
         return PM_OK;
     }
-    return pm_error_set(err, PM_ERR_UNSUPPORTED,
-                        "'%s' %s, so the runtime cannot be loaded into it (--force runs it all the same)", program, why);
+    return pm_error_set(
+        err, PM_ERR_UNSUPPORTED,
+        "'%s' %s, so the runtime cannot be loaded into it (--force runs it all the same)", program,
+        why);
 }
 
-static enum pm_status check_file(const char *program, const char *path, bool force, struct pm_error *err)
+static enum pm_status check_file(const char *program, const char *path, bool force,
+                                 struct pm_error *err)
 {
     struct stat status;
     if (stat(path, &status) != 0)
@@ -136,7 +145,8 @@ static enum pm_status check_file(const char *program, const char *path, bool for
     if (!*interpreter)
         return PM_OK;
     if (access(interpreter, X_OK) != 0)
-        return pm_error_system(err, errno, "cannot start '%s': its interpreter '%s'", program, interpreter);
+        return pm_error_system(err, errno, "cannot start '%s': its interpreter '%s'", program,
+                               interpreter);
     fd = open(interpreter, O_RDONLY | O_CLOEXEC);
     if (fd >= 0) {
         char next[256];
@@ -146,25 +156,28 @@ static enum pm_status check_file(const char *program, const char *path, bool for
     return why ? cannot_measure(interpreter, why, force, err) : PM_OK;
 }
 
-enum pm_status run_check_program(const char *program, bool force, struct pm_error *err, int *ret_exit)
+enum pm_status run_check_program(const char *program, bool force, struct pm_error *err,
+                                 int *ret_exit)
 {
     char *path = NULL;
     int errnum = look_up(program, &path);
     enum pm_status status;
     if (errnum == ENOENT && !strchr(program, '/'))
-        status = pm_error_set(err, PM_ERR_NOT_FOUND, "cannot find program '%s' in PATH%s", program,
-                              access(program, X_OK) == 0 ? " (it is in this folder: write './' in front of it)" : "");
+        status = pm_error_set(
+            err, PM_ERR_NOT_FOUND, "cannot find program '%s' in PATH%s", program,
+            access(program, X_OK) == 0 ? " (it is in this folder: write './' in front of it)" : "");
     else if (errnum == EACCES)
-        status = pm_error_set(err, PM_ERR_SYSTEM, "cannot start '%s': no permission to execute it", program);
+        status = pm_error_set(err, PM_ERR_SYSTEM, "cannot start '%s': no permission to execute it",
+                              program);
     else if (errnum)
         status = pm_error_system(err, errnum, "cannot start '%s'", program);
     else
         status = check_file(program, path, force, err);
     if (status != PM_OK)
-        *ret_exit = errnum == ENOENT || errnum == ENOTDIR       ? RUN_NOT_FOUND
-                    : errnum                                    ? RUN_CANNOT_EXECUTE
-                    : status == PM_ERR_SYSTEM                   ? RUN_CANNOT_EXECUTE
-                                                                : RUN_FAILED;
+        *ret_exit = errnum == ENOENT || errnum == ENOTDIR ? RUN_NOT_FOUND
+                    : errnum                              ? RUN_CANNOT_EXECUTE
+                    : status == PM_ERR_SYSTEM             ? RUN_CANNOT_EXECUTE
+                                                          : RUN_FAILED;
     free(path);
     return status;
 }

@@ -32,7 +32,8 @@ uint64_t run_realtime_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Both clocks at one instant: the closest of several tries, for we may lose the processor between two reads. */
+/* Both clocks at one instant: the closest of several tries, for we may lose the processor between
+ * two reads. */
 struct run_instant run_instant_now(void)
 {
     struct run_instant best = {0};
@@ -53,14 +54,17 @@ uint64_t run_ticks_hz(struct run_instant from, struct run_instant to)
 {
     if (to.monotonic_ns <= from.monotonic_ns || to.tsc <= from.tsc)
         return 0;
-    return (uint64_t)((long double)(to.tsc - from.tsc) * 1e9L / (long double)(to.monotonic_ns - from.monotonic_ns) + 0.5L);
+    return (uint64_t)((long double)(to.tsc - from.tsc) * 1e9L /
+                          (long double)(to.monotonic_ns - from.monotonic_ns) +
+                      0.5L);
 }
 
 uint64_t run_calibrate(struct run_instant *ret_from)
 {
 #if defined __x86_64__
     struct run_instant from = run_instant_now();
-    /* 10 ms: the two pairs are known to about 50 ns, so 5 in a million; the end of the run makes it better. */
+    /* 10 ms: the two pairs are known to about 50 ns, so 5 in a million; the end of the run makes it
+     * better. */
     struct timespec pause = {0, 10000000};
     nanosleep(&pause, NULL);
     *ret_from = from;

@@ -15,8 +15,8 @@ static bool is_archive(const char *path)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    bool is = read(fd, head, sizeof head) == (ssize_t)sizeof head && memcmp(head, "SQLite format 3", 16) == 0 &&
-              memcmp(head + 68, "PFMP", 4) == 0;
+    bool is = read(fd, head, sizeof head) == (ssize_t)sizeof head &&
+              memcmp(head, "SQLite format 3", 16) == 0 && memcmp(head + 68, "PFMP", 4) == 0;
     close(fd);
     return is;
 }
@@ -40,25 +40,45 @@ static bool is_run_folder(const char *path)
         return false;
     bool is = true;
     for (struct dirent *entry; is && (entry = readdir(dir)) != NULL;)
-        is = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || is_run_member(entry->d_name);
+        is = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+             is_run_member(entry->d_name);
     closedir(dir);
     return is;
+}
+
+enum pm_status cmd_check_archive_place(const char *name, struct pm_error *err)
+{
+    struct stat status;
+    size_t len = strlen(name);
+    if (len == 0 || name[len - 1] == '/')
+        return pm_error_set(err, PM_ERR_USAGE, "'%s' is no name for an archive", name);
+    if (stat(name, &status) != 0)
+        return errno == ENOENT ? PM_OK
+                               : pm_error_system(err, errno, "cannot write archive '%s'", name);
+    if (S_ISREG(status.st_mode) && (status.st_size == 0 || is_archive(name)))
+        return PM_OK;
+    return pm_error_set(err, PM_ERR_USAGE,
+                        "'%s' exists and is no PerfMap archive: it is not replaced (choose another "
+                        "name with -o)",
+                        name);
 }
 
 enum pm_status run_output_check(const char *name, bool collect, struct pm_error *err)
 {
     struct stat status;
+    if (collect)
+        return cmd_check_archive_place(name, err);
     if (!*name)
-        return pm_error_set(err, PM_ERR_USAGE, "the output's name is empty");
+        return pm_error_set(err, PM_ERR_USAGE, "the run folder's name is empty");
     if (stat(name, &status) != 0)
-        return errno == ENOENT ? PM_OK : pm_error_system(err, errno, "cannot write output '%s'", name);
-    if (collect && !(S_ISREG(status.st_mode) && (status.st_size == 0 || is_archive(name))))
-        return pm_error_set(err, PM_ERR_USAGE, "'%s' exists and is no PerfMap archive: it is not replaced (choose another "
-                            "name with -o)", name);
-    if (!collect && !(S_ISDIR(status.st_mode) && is_run_folder(name)))
-        return pm_error_set(err, PM_ERR_USAGE, "'%s' exists and is no run folder of PerfMap: it is not replaced (choose "
-                            "another name with -o)", name);
-    return PM_OK;
+        return errno == ENOENT ? PM_OK
+                               : pm_error_system(err, errno, "cannot make run folder '%s'", name);
+    if (S_ISDIR(status.st_mode) && is_run_folder(name))
+        return PM_OK;
+    return pm_error_set(err, PM_ERR_USAGE,
+                        "'%s' exists and is no run folder of PerfMap: it is not replaced (choose "
+                        "another name with -o)",
+                        name);
 }
 
 static enum pm_status empty_folder(const char *path, struct pm_error *err)
@@ -78,7 +98,9 @@ enum pm_status run_folder_remove(const char *run_dir, struct pm_error *err)
 {
     if (empty_folder(run_dir, err) != PM_OK)
         return err ? err->status : PM_ERR_SYSTEM;
-    return rmdir(run_dir) == 0 ? PM_OK : pm_error_system(err, errno, "cannot remove run folder '%s'", run_dir);
+    return rmdir(run_dir) == 0
+               ? PM_OK
+               : pm_error_system(err, errno, "cannot remove run folder '%s'", run_dir);
 }
 
 /* A run folder of our own, beside the archive, so that it is on a disk that has room for both. */
@@ -94,7 +116,8 @@ static enum pm_status make_temporary(const char *name, struct pm_error *err, cha
         return pm_error_set(err, PM_ERR_LIMIT, "output name '%.60s...' is too long", name);
     }
     if (!mkdtemp(path.data)) {
-        enum pm_status status = pm_error_system(err, errno, "cannot make a run folder beside output '%s'", name);
+        enum pm_status status =
+            pm_error_system(err, errno, "cannot make a run folder beside output '%s'", name);
         pm_buf_release(&path);
         return status;
     }
@@ -112,7 +135,8 @@ static enum pm_status make_named(const char *name, struct pm_error *err)
     return empty_folder(name, err);
 }
 
-enum pm_status run_output_make(const char *name, bool collect, struct pm_error *err, struct run_output *ret_output)
+enum pm_status run_output_make(const char *name, bool collect, struct pm_error *err,
+                               struct run_output *ret_output)
 {
     char *made = NULL;
     enum pm_status status = collect ? make_temporary(name, err, &made) : make_named(name, err);
@@ -124,7 +148,8 @@ enum pm_status run_output_make(const char *name, bool collect, struct pm_error *
     free(made);
     if (!output.name || !output.run_dir) {
         run_output_release(&output);
-        return pm_error_set(err, PM_ERR_SYSTEM, "cannot find the run folder of output '%s' again", name);
+        return pm_error_set(err, PM_ERR_SYSTEM, "cannot find the run folder of output '%s' again",
+                            name);
     }
     *ret_output = output;
     return PM_OK;

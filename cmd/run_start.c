@@ -10,9 +10,11 @@
 
 /* --- environment of the program --- */
 
-/* LD_PRELOAD separates by blanks and colons and knows no quoting: a path that holds some gets a link in a folder without.
- * ret_link_dir: that folder (to be removed with its link), NULL when there was no need. */
-static enum pm_status preload_path(const char *runtime, struct pm_error *err, char **ret_path, char **ret_link_dir)
+/* LD_PRELOAD separates by blanks and colons and knows no quoting: a path that holds some gets a
+ * link in a folder without. ret_link_dir: that folder (to be removed with its link), NULL when
+ * there was no need. */
+static enum pm_status preload_path(const char *runtime, struct pm_error *err, char **ret_path,
+                                   char **ret_link_dir)
 {
     *ret_link_dir = NULL;
     if (!strpbrk(runtime, " \t\n:;")) {
@@ -22,8 +24,11 @@ static enum pm_status preload_path(const char *runtime, struct pm_error *err, ch
     char folder[] = "/tmp/perfmap-XXXXXX";
     struct pm_buf path = PM_BUF_INIT(256);
     if (!mkdtemp(folder))
-        return pm_error_system(err, errno, "cannot make a folder in '/tmp' for a link to '%s' (LD_PRELOAD takes no path "
-                               "with blanks or colons)", runtime);
+        return pm_error_system(
+            err, errno,
+            "cannot make a folder in '/tmp' for a link to '%s' (LD_PRELOAD takes no path "
+            "with blanks or colons)",
+            runtime);
     pm_buf_printf(&path, "%s/libperfmap-rt.so", folder);
     if (path.failed || symlink(runtime, path.data) != 0) {
         int errnum = errno;
@@ -46,13 +51,15 @@ static void preload_release(char *path, char *link_dir)
     free(link_dir);
 }
 
-static bool set_environment(const char *preload, const char *run_dir, const struct run_settings *settings)
+static bool set_environment(const char *preload, const char *run_dir,
+                            const struct run_settings *settings)
 {
     const char *others = getenv("LD_PRELOAD");
     struct pm_buf list = PM_BUF_INIT(1 << 20);
     char number[24];
     pm_buf_printf(&list, "%s%s%s", preload, others && *others ? ":" : "", others ? others : "");
-    bool ok = !list.failed && setenv("LD_PRELOAD", list.data, 1) == 0 && setenv("PERFMAP_RUN_DIR", run_dir, 1) == 0 &&
+    bool ok = !list.failed && setenv("LD_PRELOAD", list.data, 1) == 0 &&
+              setenv("PERFMAP_RUN_DIR", run_dir, 1) == 0 &&
               setenv("PERFMAP_MODE", settings->mode, 1) == 0;
     pm_buf_release(&list);
     if (settings->max_contexts) {
@@ -76,12 +83,13 @@ struct saved_signals {
 
 struct pipes {
     int go[2];     /* a byte tells the child to start; end of file: the parent is gone */
-    int failed[2]; /* the child's errno when the program could not be started; closed by a good start */
+    int failed[2]; /* the child's errno when the program could not be started; closed by a good
+                      start */
 };
 
 _Noreturn static void child_main(char *const *argv, const char *preload, const char *run_dir,
-                                 const struct run_settings *settings, const struct saved_signals *saved,
-                                 const struct pipes *pipes)
+                                 const struct run_settings *settings,
+                                 const struct saved_signals *saved, const struct pipes *pipes)
 {
     char byte;
     close(pipes->go[1]);
@@ -107,8 +115,9 @@ _Noreturn static void child_main(char *const *argv, const char *preload, const c
 
 /* --- the parent --- */
 
-/* A terminal sends SIGINT and SIGQUIT to the program too, so we let them pass and see how it ends. SIGTERM and SIGHUP are for us
- * alone: they are handed on. SIGPIPE (our standard error is a pipe nobody reads) must not keep us from writing what was measured. */
+/* A terminal sends SIGINT and SIGQUIT to the program too, so we let them pass and see how it ends.
+ * SIGTERM and SIGHUP are for us alone: they are handed on. SIGPIPE (our standard error is a pipe
+ * nobody reads) must not keep us from writing what was measured. */
 static void take_signals(struct saved_signals *ret_saved, sigset_t *ret_waited)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN}, usual = {.sa_handler = SIG_DFL};
@@ -119,7 +128,8 @@ static void take_signals(struct saved_signals *ret_saved, sigset_t *ret_waited)
     sigprocmask(SIG_BLOCK, ret_waited, &ret_saved->mask);
     sigaction(SIGINT, &ignore, &ret_saved->on_int);
     sigaction(SIGQUIT, &ignore, &ret_saved->on_quit);
-    sigaction(SIGCHLD, &usual, &ret_saved->on_child); /* inherited "ignored" would lose the exit status */
+    sigaction(SIGCHLD, &usual,
+              &ret_saved->on_child); /* inherited "ignored" would lose the exit status */
     sigaction(SIGPIPE, &ignore, &ret_saved->on_pipe);
 }
 
@@ -154,7 +164,8 @@ static void note_end(struct pm_manifest *manifest, struct run_instant calibrated
     struct run_instant end = run_instant_now();
     manifest->end_tsc = end.tsc;
     manifest->end_monotonic_ns = end.monotonic_ns;
-    uint64_t hz = run_ticks_hz(calibrated_from, end); /* over the whole run: the longer, the better */
+    uint64_t hz =
+        run_ticks_hz(calibrated_from, end); /* over the whole run: the longer, the better */
     if (hz && manifest->tsc_hz)
         manifest->tsc_hz = hz;
     manifest->has_usage = true;
@@ -165,9 +176,10 @@ static void note_end(struct pm_manifest *manifest, struct run_instant calibrated
     manifest->exit_signal = WIFSIGNALED(status) ? WTERMSIG(status) : -1;
 }
 
-/* Writes the manifest before anything is measured, then lets the child go. The manifest's start is a little early until the end of
- * the run, when it is written again. */
-static enum pm_status release_child(const char *run_dir, struct pm_manifest *manifest, int go_fd, struct pm_error *err)
+/* Writes the manifest before anything is measured, then lets the child go. The manifest's start is
+ * a little early until the end of the run, when it is written again. */
+static enum pm_status release_child(const char *run_dir, struct pm_manifest *manifest, int go_fd,
+                                    struct pm_error *err)
 {
     struct run_instant start = run_instant_now();
     manifest->start_tsc = start.tsc;
@@ -179,11 +191,13 @@ static enum pm_status release_child(const char *run_dir, struct pm_manifest *man
     manifest->start_tsc = start.tsc;
     manifest->start_monotonic_ns = start.monotonic_ns;
     manifest->start_realtime_ns = run_realtime_ns();
-    return write(go_fd, "g", 1) == 1 ? PM_OK : pm_error_system(err, errno, "cannot start the program");
+    return write(go_fd, "g", 1) == 1 ? PM_OK
+                                     : pm_error_system(err, errno, "cannot start the program");
 }
 
-static enum pm_status parent_main(char *const *argv, const char *run_dir, struct pm_manifest *manifest, pid_t child,
-                                  struct pipes *pipes, const sigset_t *waited, struct pm_error *err, int *ret_exit)
+static enum pm_status parent_main(char *const *argv, const char *run_dir,
+                                  struct pm_manifest *manifest, pid_t child, struct pipes *pipes,
+                                  const sigset_t *waited, struct pm_error *err, int *ret_exit)
 {
     struct run_instant from;
     struct rusage usage = {0};
@@ -211,8 +225,9 @@ static enum pm_status parent_main(char *const *argv, const char *run_dir, struct
     return PM_OK;
 }
 
-enum pm_status run_program(char *const *argv, const char *run_dir, const struct run_settings *settings,
-                           struct pm_manifest *manifest, struct pm_error *err, int *ret_exit)
+enum pm_status run_program(char *const *argv, const char *run_dir,
+                           const struct run_settings *settings, struct pm_manifest *manifest,
+                           struct pm_error *err, int *ret_exit)
 {
     char *runtime = NULL, *preload = NULL, *link_dir = NULL;
     struct pipes pipes;

@@ -45,9 +45,15 @@ void cmd_talk(const char *format, ...)
 static const char *status_word(enum pm_status status)
 {
     static const char *const words[] = {
-        [PM_OK] = "failed",           [PM_ERR_MEMORY] = "memory",     [PM_ERR_SYSTEM] = "system",
-        [PM_ERR_FORMAT] = "format",   [PM_ERR_VERSION] = "version",   [PM_ERR_LIMIT] = "limit",
-        [PM_ERR_NOT_FOUND] = "not_found", [PM_ERR_USAGE] = "usage", [PM_ERR_UNSUPPORTED] = "unsupported",
+        [PM_OK] = "failed",
+        [PM_ERR_MEMORY] = "memory",
+        [PM_ERR_SYSTEM] = "system",
+        [PM_ERR_FORMAT] = "format",
+        [PM_ERR_VERSION] = "version",
+        [PM_ERR_LIMIT] = "limit",
+        [PM_ERR_NOT_FOUND] = "not_found",
+        [PM_ERR_USAGE] = "usage",
+        [PM_ERR_UNSUPPORTED] = "unsupported",
     };
     return (size_t)status < sizeof words / sizeof *words ? words[status] : "failed";
 }
@@ -116,7 +122,8 @@ int cmd_stdout_done(const struct cmd_parse *parse, int status)
     int errnum = failed_before ? 0 : errno; /* an earlier reason is not known any more */
     clearerr(stdout);
     if (errnum != EPIPE && !reader_is_gone()) /* a reader that had enough is no news for anybody */
-        cmd_talk("cannot write the result to standard output%s%s", errnum ? ": " : "", errnum ? strerror(errnum) : "");
+        cmd_talk("cannot write the result to standard output%s%s", errnum ? ": " : "",
+                 errnum ? strerror(errnum) : "");
     return status == CMD_DONE || status == CMD_THRESHOLD ? CMD_FAILED : status;
 }
 
