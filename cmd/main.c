@@ -89,13 +89,15 @@ static int cmd_call(const struct cmd *cmd, int argc, char **argv)
 
 static int perfmap_main(struct cmd_parse *parse)
 {
+    bool version = false;
     for (int key; (key = cmd_next(parse)) != CMD_END;)
-        if (key == OPT_VERSION) {
-            printf("perfmap %s\n", PERFMAP_VERSION);
-            return cmd_stdout_done(parse, CMD_DONE);
-        }
+        version |= key == OPT_VERSION;
     if (parse->failed)
         return CMD_USAGE;
+    if (version) {
+        printf("perfmap %s\n", PERFMAP_VERSION);
+        return cmd_stdout_done(parse, CMD_DONE);
+    }
     if (parse->n_operands == 0) {
         cmd_help_print(&cmd_perfmap, stdout);
         return cmd_stdout_done(parse, CMD_DONE);

@@ -142,8 +142,8 @@ static void check_choice(struct cmd_parse *parse, const struct cmd_option *optio
     words[n] = NULL;
     if (parse->choice < 0) {
         struct pm_buf message = PM_BUF_INIT(4096);
-        pm_buf_printf(&message, "option '--%s' takes one of %s, not '%.200s'", option->long_name,
-                      option->value, parse->value);
+        pm_buf_printf(&message, "option '--%s' takes %s%s, not '%.200s'", option->long_name,
+                      n > 1 ? "one of " : "", option->value, parse->value);
         add_suggestion(&message, parse->value, (const char *const *)words);
         report(parse, &message);
     }

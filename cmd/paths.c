@@ -55,11 +55,11 @@ static enum pm_status find_part(const char *name, const char *const *places, str
     for (const char *const *place = places; *place && !*ret_path; place++)
         *ret_path = try_place(folder, *place, name);
     enum pm_status status = PM_OK;
-    if (!*ret_path)
-        status = pm_error_set(
-            err, PM_ERR_NOT_FOUND,
-            "cannot find '%s': looked in '%s/%s' and '%s/%s' (set PERFMAP_LIBDIR to its folder)",
-            name, folder, places[0], folder, places[1]);
+    if (!*ret_path) /* the first place is the build tree's, the last one any install tree's */
+        status = pm_error_set(err, PM_ERR_NOT_FOUND,
+                              "cannot find '%s': looked in '%s/%s', '%s/../lib/perfmap' and so on "
+                              "(set PERFMAP_LIBDIR to its folder)",
+                              name, folder, places[0], folder);
     free(folder);
     return status;
 }
