@@ -48,22 +48,25 @@ void *pm_alloc(size_t size_bytes)
     return pm_alloc_array(1, size_bytes);
 }
 
+/* Checked here and not left to calloc, for sanitizers end the program there. */
+static bool product_is_sound(size_t n, size_t item_bytes)
+{
+    size_t product;
+    return !__builtin_mul_overflow(n, item_bytes, &product) && product <= PTRDIFF_MAX;
+}
+
 void *pm_alloc_array(size_t n, size_t item_bytes)
 {
-    if (must_fail())
+    if (must_fail() || !product_is_sound(n, item_bytes))
         return NULL;
-    if (n == 0 || item_bytes == 0)
-        n = item_bytes = 1;
-    return calloc(n, item_bytes);
+    return n && item_bytes ? calloc(n, item_bytes) : calloc(1, 1);
 }
 
 void *pm_realloc_array(void *old, size_t n, size_t item_bytes)
 {
-    if (must_fail())
+    if (must_fail() || !product_is_sound(n, item_bytes))
         return NULL;
-    if (n == 0 || item_bytes == 0)
-        n = item_bytes = 1;
-    return reallocarray(old, n, item_bytes);
+    return n && item_bytes ? realloc(old, n * item_bytes) : realloc(old, 1);
 }
 
 char *pm_strndup(const char *p, size_t len)
