@@ -1,0 +1,42 @@
+/* Machines without sleds: portable mode only. The clock is CLOCK_MONOTONIC_RAW in nanoseconds (tsc_hz is 10^9). */
+#include "internal.h"
+
+const bool pm_arch_has_sleds = false;
+const uint8_t pm_arch_nop[5];
+
+uint64_t pm_tsc(void)
+{
+    return pm_monotonic_ns();
+}
+
+uintptr_t pm_thread_pointer(void)
+{
+    return (uintptr_t)__builtin_thread_pointer();
+}
+
+bool pm_arch_generate(struct pm_object *object, enum pm_run_mode mode)
+{
+    (void)object, (void)mode;
+    return false;
+}
+
+void pm_arch_release(struct pm_object *object)
+{
+    (void)object;
+}
+
+void pm_arch_jump(const struct pm_object *object, const struct pm_sled *sled, uint8_t ret_bytes[5])
+{
+    (void)object, (void)sled, (void)ret_bytes;
+}
+
+void pm_arch_calibrate(void)
+{
+    pm_process.tsc_hz = 1000000000u;
+}
+
+bool pm_arch_hook_function(uintptr_t function, void (*replacement)(void))
+{
+    (void)function, (void)replacement;
+    return false;
+}

@@ -1,0 +1,22 @@
+/* dlopen and dlclose. They are not interposed: dlopen searches by its caller's RUNPATH, and the caller would be us. Instead we use
+ * what debuggers use: the loader calls an empty function (r_brk) whenever it has changed its list, after mapping a library and
+ * before running its constructors. That function is changed to jump to us.
+ *
+ * Where its code is not as expected (another libc, a debugger's breakpoint), dlsym and dlclose are the next best places, for
+ * they can be passed on by a jump that leaves the caller's address as it is: wrap.c.
+ */
+#include "internal.h"
+
+#include <link.h>
+
+static void loader_changed(void)
+{
+    if (_r_debug.r_state == RT_CONSISTENT)
+        pm_objects_update();
+}
+
+void pm_dl_watch(void)
+{
+    if (_r_debug.r_brk == 0 || !pm_arch_hook_function((uintptr_t)_r_debug.r_brk, loader_changed))
+        pm_file_message(PM_RUN_MSG_NOTE, "libraries loaded later are not measured: the loader cannot be watched", NULL);
+}

@@ -1,0 +1,283 @@
+/* The run file: created when there is something to write, grown by chunks. A chunk's place is reserved by one atomic addition,
+ * then allocated on disk before it is mapped (a full disk can never become a SIGBUS), so that threads need no lock and a signal
+ * handler may grow the file while the code it interrupted does. */
+#include "internal.h"
+#include "sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+static struct pm_map {
+    void *address;
+    uint64_t size_bytes;
+} maps[PM_MAX_MAPS];
+static uint32_t n_maps;
+
+static bool is_error(long result)
+{
+    return result < 0 && result > -4096;
+}
+
+/* A high number, out of the way of programs that expect the lowest ones, yet without making the kernel's table large. */
+static int move_high(int fd)
+{
+    struct rlimit limit = {1024, 1024};
+    pm_sys(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit);
+    long base = limit.rlim_cur > 1024 ? 1000 : (long)(limit.rlim_cur - limit.rlim_cur / 8);
+    long high = pm_sys(SYS_fcntl, fd, F_DUPFD_CLOEXEC, base);
+    if (is_error(high))
+        return fd;
+    pm_sys(SYS_close, fd);
+    return (int)high;
+}
+
+static bool is_ours(int fd)
+{
+    struct stat now;
+    return fd >= 0 && pm_sys(SYS_newfstatat, fd, "", &now, AT_EMPTY_PATH) == 0 && now.st_dev == pm_process.file.device &&
+           now.st_ino == pm_process.file.inode;
+}
+
+/* The program may have closed our descriptor, and may have a file of its own under its number. */
+static int file_descriptor(void)
+{
+    struct pm_file *file = &pm_process.file;
+    int fd = pm_load(file->fd);
+    if (is_ours(fd))
+        return fd;
+    long reopened = pm_sys(SYS_openat, AT_FDCWD, file->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (is_error(reopened))
+        return (int)reopened;
+    if (!is_ours((int)reopened)) {
+        pm_sys(SYS_close, reopened);
+        return -ENOENT;
+    }
+    fd = move_high((int)reopened);
+    pm_store(file->fd, fd);
+    return fd;
+}
+
+/* Blocks on disk for [offset, offset + bytes). 0 or an error number. */
+static int allocate(int fd, uint64_t offset, uint64_t bytes)
+{
+    struct rlimit limit;
+    if (pm_sys(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) == 0 && offset + bytes > limit.rlim_cur)
+        return EFBIG; /* asking would bring SIGXFSZ */
+    long result;
+    for (int i = 0; i < 100; i++) {
+        result = pm_sys(SYS_fallocate, fd, 0, offset, bytes);
+        if (result != -EINTR)
+            break;
+    }
+    if (result != -EOPNOTSUPP && result != -ENOSYS)
+        return (int)-result;
+    static const char zeros[PM_RUN_PAGE];
+    for (uint64_t done = 0; done < bytes;) {
+        result = pm_sys(SYS_pwrite64, fd, zeros, sizeof zeros, offset + done);
+        if (result == -EINTR)
+            continue;
+        if (result <= 0)
+            return result == 0 ? EIO : (int)-result;
+        done += (uint64_t)result;
+    }
+    return 0;
+}
+
+static void *map(int fd, uint64_t offset, uint64_t bytes)
+{
+    long address = pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+    if (is_error(address))
+        return NULL;
+    uint32_t i = pm_add_shared(n_maps, 1);
+    if (i >= PM_MAX_MAPS) {
+        pm_store(n_maps, PM_MAX_MAPS);
+        pm_sys(SYS_munmap, address, bytes);
+        return NULL;
+    }
+    maps[i] = (struct pm_map){(void *)address, bytes};
+    return (void *)address;
+}
+
+static size_t put_number(char *text, uint64_t number)
+{
+    char digits[20];
+    size_t n = 0;
+    do
+        digits[n++] = (char)('0' + number % 10);
+    while ((number /= 10) != 0);
+    for (size_t i = 0; i < n; i++)
+        text[i] = digits[n - 1 - i];
+    return n;
+}
+
+/* PID.N.pmr with the first free N: exec keeps the PID. */
+static int create_exclusively(void)
+{
+    char *path = pm_process.file.path;
+    size_t folder = strlen(pm_process.run_dir);
+    memcpy(path, pm_process.run_dir, folder);
+    for (unsigned n = 0; n < 100000; n++) {
+        size_t at = folder;
+        path[at++] = '/';
+        at += put_number(path + at, pm_process.pid);
+        path[at++] = '.';
+        at += put_number(path + at, n);
+        memcpy(path + at, ".pmr", 5);
+        long fd = pm_sys(SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+        if (fd != -EEXIST)
+            return (int)fd;
+    }
+    return -EEXIST;
+}
+
+static void fill_header(struct pm_run_header *h)
+{
+    const struct pm_process *p = &pm_process;
+    h->version_major = PM_RUN_VERSION_MAJOR;
+    h->version_minor = PM_RUN_VERSION_MINOR;
+    h->header_bytes = sizeof *h;
+    h->used_bytes = PM_RUN_PAGE;
+    h->flags = p->flags | PM_RUN_FLAG_NO_SLEDS;
+    h->mode = p->mode;
+    h->pid = p->pid;
+    h->parent_pid = p->parent_pid;
+    h->start_tsc = p->start_tsc;
+    h->start_monotonic_ns = p->start_monotonic_ns;
+    h->start_realtime_ns = p->start_realtime_ns;
+    h->tsc_hz = p->tsc_hz;
+    h->exact_pair_ps = p->exact_pair_ps;
+    h->count_event_ps = p->count_event_ps;
+    h->exe_bytes = p->text_bytes[0];
+    h->cwd_bytes = p->text_bytes[1];
+    h->argv_bytes = p->text_bytes[2];
+    memcpy(h->text, p->text, sizeof h->text);
+    pm_barrier();
+    memcpy(h->magic, PM_RUN_MAGIC, sizeof h->magic);
+}
+
+bool pm_file_create(void)
+{
+    struct pm_file *file = &pm_process.file;
+    if (file->header != NULL)
+        return true;
+    if (file->failed)
+        return false;
+    file->failed = true;
+    if (pm_process.exact_pair_ps == 0 && pm_process.count_event_ps == 0 && pm_process.mode != PM_RUN_MODE_OFF)
+        pm_arch_calibrate();
+    int fd = create_exclusively();
+    int error_no = fd < 0 ? -fd : 0;
+    struct stat info;
+    if (error_no == 0) {
+        fd = move_high(fd);
+        error_no = (int)-pm_sys(SYS_newfstatat, fd, "", &info, AT_EMPTY_PATH);
+    }
+    if (error_no == 0)
+        error_no = allocate(fd, 0, PM_RUN_PAGE);
+    void *header = error_no == 0 ? map(fd, 0, PM_RUN_PAGE) : NULL;
+    if (header == NULL) {
+        pm_say("not measured, no run file can be made in", pm_process.run_dir, error_no ? error_no : ENOMEM);
+        if (fd >= 0) {
+            pm_sys(SYS_close, fd);
+            pm_sys(SYS_unlinkat, AT_FDCWD, file->path, 0);
+        }
+        return false;
+    }
+    file->fd = fd;
+    file->device = info.st_dev;
+    file->inode = info.st_ino;
+    file->full = file->failed = false;
+    fill_header(header);
+    file->header = header;
+    return true;
+}
+
+static uint32_t n_parent_maps;
+
+void pm_file_leave(void)
+{
+    struct pm_file *file = &pm_process.file;
+    n_parent_maps = n_maps < PM_MAX_MAPS ? n_maps : PM_MAX_MAPS;
+    if (is_ours(file->fd))
+        pm_sys(SYS_close, file->fd);
+    file->fd = -1;
+    file->header = NULL;
+    file->full = file->failed = false;
+}
+
+/* An interrupted trampoline may still hold the address of a node (fork in a signal handler), so the addresses stay
+ * usable: private, empty memory takes the place of the parent's file. */
+void pm_file_drop_parent(void)
+{
+    for (uint32_t i = 0; i < n_parent_maps; i++)
+        pm_sys(SYS_mmap, maps[i].address, maps[i].size_bytes, PROT_READ | PROT_WRITE,
+               MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    for (uint32_t i = n_parent_maps; i < n_maps && i < PM_MAX_MAPS; i++)
+        maps[i - n_parent_maps] = maps[i];
+    n_maps -= n_parent_maps;
+    n_parent_maps = 0;
+}
+
+static void renew_clock_pair(struct pm_run_header *h)
+{
+    uint64_t tsc = pm_tsc(), now = pm_monotonic_ns();
+    h->last_tsc = tsc;
+    h->last_monotonic_ns = now;
+}
+
+static void *cannot_grow(uint64_t offset, uint64_t size_bytes, int error_no)
+{
+    struct pm_file *file = &pm_process.file;
+    uint64_t end = offset + size_bytes;
+    __atomic_compare_exchange_n(&file->header->used_bytes, &end, offset, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    if (!__atomic_exchange_n(&file->full, true, __ATOMIC_RELAXED))
+        pm_say("new contexts are no longer told apart, the run file cannot grow:", file->path, error_no);
+    return NULL;
+}
+
+void *pm_file_chunk(enum pm_run_chunk_kind kind, uint64_t size_bytes, uint64_t owner, uint64_t *ret_offset)
+{
+    struct pm_file *file = &pm_process.file;
+    if (file->header == NULL || pm_load(file->full))
+        return NULL;
+    size_bytes = (size_bytes + PM_RUN_PAGE - 1) / PM_RUN_PAGE * PM_RUN_PAGE;
+    uint64_t offset = pm_add_shared(file->header->used_bytes, size_bytes);
+    int fd = file_descriptor();
+    if (fd < 0)
+        return cannot_grow(offset, size_bytes, -fd);
+    int error_no = allocate(fd, offset, size_bytes);
+    if (error_no != 0)
+        return cannot_grow(offset, size_bytes, error_no);
+    struct pm_run_chunk *chunk = map(fd, offset, size_bytes);
+    if (chunk == NULL)
+        return cannot_grow(offset, size_bytes, ENOMEM);
+    chunk->kind = kind;
+    chunk->size_bytes = size_bytes;
+    chunk->owner = owner;
+    pm_barrier();
+    pm_store(chunk->magic, PM_RUN_CHUNK_MAGIC);
+    renew_clock_pair(file->header);
+    *ret_offset = offset;
+    return chunk;
+}
+
+void pm_file_message(enum pm_run_message_code code, const char *text, const char *subject)
+{
+    size_t text_bytes = strlen(text), subject_bytes = subject != NULL ? strlen(subject) : 0;
+    uint64_t offset;
+    struct pm_run_message *message =
+        pm_file_chunk(PM_RUN_CHUNK_MESSAGE, sizeof *message + text_bytes + subject_bytes, 0, &offset);
+    if (message == NULL)
+        return;
+    message->code = code;
+    message->tsc = pm_tsc();
+    memcpy(message->text, text, text_bytes);
+    if (subject != NULL)
+        memcpy(message->text + text_bytes, subject, subject_bytes);
+    pm_barrier();
+    pm_store(message->text_bytes, (uint32_t)(text_bytes + subject_bytes));
+}

@@ -1,0 +1,275 @@
+/* Start and end of a process. */
+#include "internal.h"
+#include "sys.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+struct pm_process pm_process = {.file.fd = -1, .thread_key = -1};
+
+static size_t append(char *line, size_t n, size_t capacity, const char *text)
+{
+    for (; *text != 0 && n < capacity; text++)
+        line[n++] = *text;
+    return n;
+}
+
+/* Nothing is written once the program has put another file in the place of the standard error that we were started with. */
+void pm_say(const char *text, const char *subject, int error_no)
+{
+    static const struct {
+        int number;
+        const char *text;
+    } errors[] = {{1, "operation not permitted"}, {2, "no such file or folder"}, {5, "input/output error"},
+                  {12, "out of memory"},          {13, "permission denied"},     {17, "it exists"},
+                  {20, "not a folder"},           {22, "invalid argument"},      {24, "too many open files"},
+                  {27, "file size limit reached"}, {28, "no space left on device"}, {30, "read-only file system"},
+                  {36, "name too long"},          {122, "disk quota exceeded"}};
+    struct stat now;
+    if (pm_sys(SYS_newfstatat, 2, "", &now, AT_EMPTY_PATH) != 0 || now.st_dev != pm_process.stderr_device ||
+        now.st_ino != pm_process.stderr_inode)
+        return;
+    char line[1400];
+    size_t n = append(line, 0, sizeof line - 2, "perfmap: "), limit = sizeof line - 64;
+    n = append(line, n, limit, text);
+    if (subject != NULL) {
+        n = append(line, n, limit, " '");
+        n = append(line, n, limit, subject);
+        n = append(line, n, limit, "'");
+    }
+    if (error_no != 0) {
+        const char *reason = NULL;
+        for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+            if (errors[i].number == error_no)
+                reason = errors[i].text;
+        if (reason != NULL) {
+            n = append(line, n, sizeof line - 2, ": ");
+            n = append(line, n, sizeof line - 2, reason);
+        } else {
+            char digits[4] = {(char)('0' + error_no / 100 % 10), (char)('0' + error_no / 10 % 10),
+                              (char)('0' + error_no % 10), 0};
+            n = append(line, n, sizeof line - 2, ": error number ");
+            n = append(line, n, sizeof line - 2, digits);
+        }
+    }
+    line[n++] = '\n';
+    pm_sys(SYS_write, 2, line, n);
+}
+
+uint64_t pm_monotonic_ns(void)
+{
+    struct timespec now = {0, 0};
+    pm_sys(SYS_clock_gettime, CLOCK_MONOTONIC_RAW, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* The tightest of five: a pair taken around an interrupt would spoil the run's time scale. */
+void pm_clock_pair(uint64_t *ret_tsc, uint64_t *ret_monotonic_ns)
+{
+    uint64_t best = UINT64_MAX;
+    for (int i = 0; i < 5; i++) {
+        uint64_t before = pm_tsc(), now = pm_monotonic_ns(), after = pm_tsc();
+        if (after - before < best) {
+            best = after - before;
+            *ret_tsc = before + (after - before) / 2;
+            *ret_monotonic_ns = now;
+        }
+    }
+}
+
+static const char *setting(char **environment, const char *name)
+{
+    size_t len = strlen(name);
+    for (char **e = environment; e != NULL && *e != NULL; e++)
+        if (memcmp(*e, name, len < strlen(*e) ? len : strlen(*e)) == 0 && (*e)[len] == '=')
+            return *e + len + 1;
+    return NULL;
+}
+
+/* A decimal number within [1, maximum]; otherwise what was there. */
+static uint64_t number_setting(char **environment, const char *name, uint64_t otherwise, uint64_t maximum)
+{
+    const char *text = setting(environment, name);
+    if (text == NULL || *text == 0)
+        return otherwise;
+    uint64_t value = 0;
+    for (const char *p = text; *p != 0; p++) {
+        if (*p < '0' || *p > '9' || value > maximum / 10) {
+            pm_say("ignored a setting that is not a number in its range", name, 0);
+            return otherwise;
+        }
+        value = value * 10 + (uint64_t)(*p - '0');
+    }
+    if (value == 0 || value > maximum) {
+        pm_say("ignored a setting that is not a number in its range", name, 0);
+        return otherwise;
+    }
+    return value;
+}
+
+static bool same(const char *a, const char *b)
+{
+    return strlen(a) == strlen(b) && memcmp(a, b, strlen(a)) == 0;
+}
+
+static bool read_settings(char **environment)
+{
+    const char *folder = setting(environment, "PERFMAP_RUN_DIR"), *mode = setting(environment, "PERFMAP_MODE");
+    if (folder == NULL || *folder == 0)
+        return false;
+    if (strlen(folder) >= sizeof pm_process.run_dir || *folder != '/') {
+        pm_say("not measured, PERFMAP_RUN_DIR is not an absolute path of reasonable length:", folder, 0);
+        return false;
+    }
+    memcpy(pm_process.run_dir, folder, strlen(folder) + 1);
+    if (mode == NULL || same(mode, "exact"))
+        pm_process.mode = PM_RUN_MODE_EXACT;
+    else if (same(mode, "count"))
+        pm_process.mode = PM_RUN_MODE_COUNT;
+    else if (same(mode, "off"))
+        pm_process.mode = PM_RUN_MODE_OFF;
+    else {
+        pm_say("not measured, PERFMAP_MODE is none of exact, count, off:", mode, 0);
+        return false;
+    }
+    pm_process.tsc_hz = number_setting(environment, "PERFMAP_TSC_HZ", 0, 100000000000u);
+    pm_process.max_contexts = (uint32_t)number_setting(environment, "PERFMAP_MAX_CONTEXTS", 1u << 20, 1u << 28);
+    pm_process.max_depth = (uint32_t)number_setting(environment, "PERFMAP_MAX_DEPTH", 1000, 1000000);
+    return true;
+}
+
+/* Executable, working folder, arguments, cut to what fits. */
+static void read_text(int argc, char **argv)
+{
+    char *text = pm_process.text;
+    size_t capacity = sizeof pm_process.text;
+    long n = pm_sys(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", text, capacity / 3);
+    pm_process.text_bytes[0] = n > 0 ? (uint32_t)n : 0;
+    size_t used = pm_process.text_bytes[0];
+    n = pm_sys(SYS_getcwd, text + used, capacity / 3);
+    pm_process.text_bytes[1] = n > 1 ? (uint32_t)n - 1 : 0;
+    used += pm_process.text_bytes[1];
+    size_t start = used;
+    for (int i = 0; i < argc && used < capacity; i++) {
+        size_t len = strlen(argv[i]) + 1;
+        if (len > capacity - used)
+            len = capacity - used;
+        memcpy(text + used, argv[i], len);
+        used += len;
+    }
+    pm_process.text_bytes[2] = (uint32_t)(used - start);
+}
+
+/* One word that is 1 and becomes 0 in every forked child, also in those of clone() that no handler sees. Where the kernel
+ * cannot do it (before 4.14), the fork handler alone must do. */
+static void make_alive_mark(void)
+{
+    static uint32_t always = 1;
+    pm_process.alive_mark = &always;
+    long page = pm_sys(SYS_mmap, 0, PM_RUN_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page < 0 && page > -4096)
+        return;
+    if (pm_sys(SYS_madvise, page, PM_RUN_PAGE, MADV_WIPEONFORK) != 0) {
+        pm_sys(SYS_munmap, page, PM_RUN_PAGE);
+        return;
+    }
+    *(uint32_t *)page = 1;
+    pm_process.alive_mark = (uint32_t *)page;
+}
+
+static uint64_t timeval_ns(struct timeval time)
+{
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
+}
+
+/* A vfork child shares our memory and is not this process. */
+static bool is_this_process(void)
+{
+    return pm_process.file.header != NULL && (uint32_t)pm_sys(SYS_getpid) == pm_process.pid && *pm_process.alive_mark;
+}
+
+void pm_process_end(uint32_t flags)
+{
+    if (!is_this_process())
+        return;
+    struct pm_run_header *h = pm_process.file.header;
+    struct rusage usage = {0};
+    if (pm_sys(SYS_getrusage, RUSAGE_SELF, &usage) == 0) {
+        h->end_user_cpu_ns = timeval_ns(usage.ru_utime);
+        h->end_system_cpu_ns = timeval_ns(usage.ru_stime);
+        h->end_max_rss_bytes = (uint64_t)usage.ru_maxrss * 1024u;
+    }
+    uint64_t tsc = 0, now = 0;
+    pm_clock_pair(&tsc, &now);
+    pm_threads_process_end(tsc);
+    h->end_tsc = tsc;
+    h->end_monotonic_ns = now;
+    pm_store(h->flags, h->flags | flags | PM_RUN_FLAG_ENDED);
+}
+
+void pm_process_unend(void)
+{
+    if (!is_this_process())
+        return;
+    struct pm_run_header *h = pm_process.file.header;
+    pm_store(h->flags, h->flags & ~(uint32_t)(PM_RUN_FLAG_ENDED | PM_RUN_FLAG_EXEC));
+    h->end_tsc = h->end_monotonic_ns = 0;
+    h->end_user_cpu_ns = h->end_system_cpu_ns = h->end_max_rss_bytes = 0;
+}
+
+static void at_exit(void *unused)
+{
+    (void)unused;
+    pm_process_end(0);
+}
+
+extern int __cxa_atexit(void (*function)(void *), void *argument, void *object);
+
+/* Keys below 32 live in the thread block: setting one never allocates. Without one, ends of threads are not seen. */
+static void make_thread_key(void)
+{
+    pthread_key_t key;
+    if (pthread_key_create(&key, pm_thread_ended) != 0)
+        return;
+    if (key < 32)
+        pm_process.thread_key = (int)key;
+    else
+        pthread_key_delete(key);
+}
+
+/* Linked with -z initfirst: runs before all other constructors, libc's included, with one thread. So the environment comes as
+ * an argument (libc does not know it yet), and what __cxa_atexit registers now runs after every other exit handler and destructor. */
+__attribute__((constructor)) static void pm_start(int argc, char **argv, char **environment)
+{
+    struct stat error_file = {0};
+    if (pm_sys(SYS_newfstatat, 2, "", &error_file, AT_EMPTY_PATH) == 0) {
+        pm_process.stderr_device = error_file.st_dev;
+        pm_process.stderr_inode = error_file.st_ino;
+    }
+    pm_wrap_resolve();
+    if (!read_settings(environment))
+        return;
+    pm_process.pid = (uint32_t)pm_sys(SYS_getpid);
+    pm_process.parent_pid = (uint32_t)pm_sys(SYS_getppid);
+    pm_process.main_thread_pointer = pm_thread_pointer();
+    pm_clock_pair(&pm_process.start_tsc, &pm_process.start_monotonic_ns);
+    struct timespec now = {0, 0};
+    pm_sys(SYS_clock_gettime, CLOCK_REALTIME, &now);
+    pm_process.start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    read_text(argc, argv);
+    make_alive_mark();
+    make_thread_key();
+    __cxa_atexit(at_exit, NULL, NULL);
+    pm_fork_watch();
+    pm_process.on = true;
+    pm_objects_update();
+    pm_dl_watch();
+}

@@ -1,0 +1,337 @@
+/* A thread's first and last event. Threads are known from their first event on; the memory of finished ones is used again when
+ * there are many. */
+#include "internal.h"
+#include "sys.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+enum {
+    FIRST_CHUNK_BYTES = 64 * 1024,
+    LARGEST_CHUNK_BYTES = 1024 * 1024,
+};
+
+/* Runtime fields of a chunk's header. */
+#define CHUNK_CAPACITY(chunk) ((chunk)->reserved[0])    /* nodes */
+#define CHUNK_FIRST_PLACE(chunk) ((chunk)->reserved[1]) /* file offset / 64 of the first node */
+#define CHUNK_NODES(chunk) ((chunk)->reserved[2])       /* offset of the first node in the chunk */
+
+__thread struct pm_tls pm_tls __attribute__((tls_model("initial-exec"))) = {.current = &pm_sentinel};
+
+static struct pm_slot *slots[PM_MAX_SLOTS];
+static uint32_t n_slots, n_finished;
+
+extern void *__libc_stack_end __attribute__((weak));
+
+/* Above every frame of this thread's own stack. glibc keeps a thread's control block at the top of its stack. */
+static uint64_t stack_top(void)
+{
+    uintptr_t thread_pointer = pm_thread_pointer();
+    if (thread_pointer != pm_process.main_thread_pointer)
+        return thread_pointer;
+    return &__libc_stack_end != NULL && __libc_stack_end != NULL ? (uint64_t)__libc_stack_end : UINT64_MAX;
+}
+
+static void *private_memory(size_t bytes)
+{
+    long address = pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return address < 0 && address > -4096 ? NULL : (void *)address;
+}
+
+static void prepare_slab(struct pm_run_chunk *chunk, uint64_t offset, uint64_t nodes_at)
+{
+    CHUNK_FIRST_PLACE(chunk) = (offset + nodes_at) / 64;
+    CHUNK_NODES(chunk) = nodes_at;
+    CHUNK_CAPACITY(chunk) = (chunk->size_bytes - nodes_at) / sizeof(struct pm_node);
+}
+
+/* Claims by compare-and-swap: a handler may claim in between. Two that grow at once waste what is left of one chunk. */
+struct pm_node *pm_node_claim(struct pm_slot *slot)
+{
+    for (;;) {
+        struct pm_run_chunk *chunk = pm_load(slot->slab);
+        uint64_t n = pm_load(chunk->n_items);
+        while (n < CHUNK_CAPACITY(chunk)) {
+            if (!__atomic_compare_exchange_n(&chunk->n_items, &n, n + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+                continue;
+            struct pm_node *node = (struct pm_node *)((char *)chunk + CHUNK_NODES(chunk)) + n;
+            node->place = (uint32_t)(CHUNK_FIRST_PLACE(chunk) + n * (sizeof *node / 64));
+            return node;
+        }
+        uint64_t bytes = chunk->size_bytes * 2, offset;
+        struct pm_run_chunk *next = pm_file_chunk(
+            PM_RUN_CHUNK_NODES, bytes > LARGEST_CHUNK_BYTES ? LARGEST_CHUNK_BYTES : bytes, slot->thread_offset, &offset);
+        if (next == NULL)
+            return NULL;
+        prepare_slab(next, offset, PM_RUN_NODES_DATA);
+        pm_barrier();
+        pm_store(slot->slab, next);
+    }
+}
+
+/* A THREAD chunk with room for n_nodes at least, all from its first one on. */
+static bool open_chunk(struct pm_slot *slot, uint64_t n_nodes, uint64_t tsc)
+{
+    uint64_t bytes = PM_RUN_THREAD_NODES + (n_nodes + 16) * sizeof(struct pm_node), offset;
+    struct pm_run_thread *thread =
+        pm_file_chunk(PM_RUN_CHUNK_THREAD, bytes < FIRST_CHUNK_BYTES ? FIRST_CHUNK_BYTES : bytes, 0, &offset);
+    if (thread == NULL)
+        return false;
+    prepare_slab(&thread->chunk, offset, PM_RUN_THREAD_NODES);
+    thread->tid = slot->tid = (uint32_t)pm_sys(SYS_gettid);
+    thread->n_threads = 1;
+    thread->start_tsc = tsc;
+    pm_sys(SYS_prctl, PR_GET_NAME, thread->name);
+    slot->thread = thread;
+    slot->thread_offset = offset;
+    slot->slab = &thread->chunk;
+    slot->cpu_before_ns = 0;
+    return true;
+}
+
+static struct pm_slot *new_slot(uint64_t tsc)
+{
+    char *memory = private_memory(PM_HASH_ENTRIES * sizeof(void *) + sizeof(struct pm_slot));
+    if (memory == NULL)
+        return NULL;
+    struct pm_slot *slot = (struct pm_slot *)(memory + PM_HASH_ENTRIES * sizeof(void *));
+    slot->hash = (struct pm_node **)memory;
+    slot->busy = 1;
+    if (!open_chunk(slot, 1, tsc) || (slot->root = pm_root_make(slot, stack_top(), 0, tsc)) == NULL) {
+        pm_sys(SYS_munmap, memory, PM_HASH_ENTRIES * sizeof(void *) + sizeof(struct pm_slot));
+        return NULL;
+    }
+    uint32_t i = pm_add_shared(n_slots, 1);
+    if (i < PM_MAX_SLOTS)
+        slots[i] = slot;
+    else
+        pm_store(n_slots, PM_MAX_SLOTS);
+    return slot;
+}
+
+static struct pm_slot *finished_slot(uint64_t tsc)
+{
+    static uint32_t hint;
+    uint32_t n = pm_load(n_slots), start = pm_add_shared(hint, 1);
+    if (n > PM_MAX_SLOTS)
+        n = PM_MAX_SLOTS;
+    for (uint32_t i = 0; i < n; i++) {
+        struct pm_slot *slot = pm_load(slots[(start + i) % n]);
+        uint32_t idle = 0;
+        if (slot == NULL ||
+            !__atomic_compare_exchange_n(&slot->busy, &idle, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            continue;
+        pm_add_shared(n_finished, (uint32_t)-1);
+        slot->tid = (uint32_t)pm_sys(SYS_gettid);
+        slot->thread->n_threads++;
+        slot->thread->end_tsc = 0;
+        slot->root->n_calls++;
+        slot->root->start_tsc = tsc;
+        slot->root->sp = stack_top();
+        return slot;
+    }
+    return NULL;
+}
+
+/* pthread_setspecific is libc's and may use vector registers, which belong to the interrupted program. */
+static void set_thread_key(void *value)
+{
+    if (pm_process.thread_key < 0)
+        return;
+#if defined(__x86_64__)
+    _Alignas(16) char vectors[512];
+    __asm__ volatile("fxsave64 %0" : "=m"(vectors));
+    pthread_setspecific((pthread_key_t)pm_process.thread_key, value);
+    __asm__ volatile("fxrstor64 %0" ::"m"(vectors));
+#else
+    pthread_setspecific((pthread_key_t)pm_process.thread_key, value);
+#endif
+}
+
+static bool begin_blocked(struct pm_tls *t, uint64_t tsc)
+{
+    struct pm_slot *slot = pm_load(n_finished) > PM_REUSE_AFTER ? finished_slot(tsc) : NULL;
+    if (slot == NULL)
+        slot = new_slot(tsc);
+    if (slot == NULL)
+        return false;
+    t->slot = slot;
+    t->hash = slot->hash;
+    t->where = PM_WHERE_OWN;
+    t->end_rounds = 0;
+    for (unsigned i = 0; i < PM_MAX_BANKS; i++)
+        t->bank[i] = slot->bank[i];
+    set_thread_key(t);
+    pm_store(t->current, slot->root);
+    return true;
+}
+
+bool pm_thread_begin(struct pm_tls *t, uint64_t tsc)
+{
+    if (pm_process.file.header == NULL)
+        return false;
+    if (t->state != PM_THREAD_NEW) {
+        pm_add_shared(pm_process.file.header->n_lost_contexts, 1);
+        return false;
+    }
+    uint64_t all = UINT64_MAX, before = 0;
+    pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
+    t->state = PM_THREAD_BUSY;
+    bool good = begin_blocked(t, tsc);
+    pm_store(t->state, good ? PM_THREAD_READY : PM_THREAD_DEAD);
+    pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof all);
+    if (!good)
+        pm_add_shared(pm_process.file.header->n_lost_contexts, 1);
+    return good;
+}
+
+static uint64_t thread_cpu_ns(uint32_t tid)
+{
+    struct timespec time = {0, 0};
+    int clock = (int)(~tid << 3 | 6); /* CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED */
+    if (pm_sys(SYS_clock_gettime, clock, &time) != 0)
+        return 0;
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* Destructors of other keys may still make events, so ours asks to be called again until the last round. */
+void pm_thread_ended(void *block)
+{
+    struct pm_tls *t = block;
+    if (t != &pm_tls || t->state != PM_THREAD_READY || !*pm_process.alive_mark)
+        return;
+    if (++t->end_rounds < 4) {
+        set_thread_key(t);
+        return;
+    }
+    struct pm_slot *slot = t->slot;
+    uint64_t tsc = pm_tsc();
+    struct pm_node *open = t->where == PM_WHERE_FOLDED    ? t->fold_at
+                           : t->where == PM_WHERE_FOREIGN ? t->own_current
+                                                          : t->current;
+    t->state = PM_THREAD_DEAD;
+    pm_store(t->current, &pm_sentinel);
+    for (unsigned i = 0; i < PM_MAX_BANKS; i++) {
+        slot->bank[i] = t->bank[i];
+        t->bank[i] = NULL;
+    }
+    pm_close_all(t->foreign_current, tsc);
+    t->foreign_current = NULL;
+    pm_close_all(open, tsc);
+    pm_sys(SYS_prctl, PR_GET_NAME, slot->thread->name);
+    slot->cpu_before_ns += thread_cpu_ns(slot->tid);
+    slot->thread->cpu_ns = slot->cpu_before_ns;
+    slot->thread->end_tsc = tsc;
+    t->slot = NULL;
+    __atomic_store_n(&slot->busy, 0, __ATOMIC_RELEASE);
+    pm_add_shared(n_finished, 1);
+}
+
+void pm_threads_process_end(uint64_t tsc)
+{
+    (void)tsc;
+    uint32_t n = n_slots < PM_MAX_SLOTS ? n_slots : PM_MAX_SLOTS;
+    for (uint32_t i = 0; i < n; i++) {
+        struct pm_slot *slot = pm_load(slots[i]);
+        if (slot != NULL && pm_load(slot->busy)) {
+            uint64_t cpu_ns = thread_cpu_ns(slot->tid);
+            if (cpu_ns != 0)
+                slot->thread->cpu_ns = slot->cpu_before_ns + cpu_ns;
+        }
+    }
+}
+
+uint64_t *pm_bank_open(struct pm_tls *t, unsigned bank)
+{
+    uint64_t offset;
+    uint32_t n_nouns = pm_objects[bank]->n_nouns;
+    struct pm_run_counts *counts = pm_file_chunk(
+        PM_RUN_CHUNK_COUNTS, sizeof *counts + (uint64_t)n_nouns * sizeof(uint64_t), t->slot->thread_offset, &offset);
+    uint64_t *counters;
+    if (counts != NULL) {
+        counts->object = pm_objects[bank]->index;
+        pm_store(counts->chunk.n_items, n_nouns);
+        counters = (uint64_t *)(counts + 1);
+    } else {
+        pm_add_shared(pm_process.file.header->n_lost_contexts, 1);
+        counters = private_memory((size_t)n_nouns * sizeof(uint64_t));
+    }
+    t->slot->bank[bank] = counters;
+    pm_store(t->bank[bank], counters);
+    return counters;
+}
+
+/* The contexts that are open on this thread, with no calls yet and times from now on, at the start of a new chunk: the
+ * node of depth d becomes the d-th. The old nodes belong to the parent, which runs on: their stack pointers were saved before the
+ * fork (fork_path), their nouns and parents never change. */
+static struct pm_node *copy_path(struct pm_tls *t, const struct pm_node *last, uint64_t tsc)
+{
+    struct pm_slot *slot = t->slot;
+    struct pm_node *nodes = (struct pm_node *)((char *)slot->thread + PM_RUN_THREAD_NODES);
+    for (uint32_t i = 0; i <= last->depth; i++)
+        pm_node_claim(slot);
+    for (const struct pm_node *old = last; old != NULL; old = old->parent) {
+        struct pm_node *node = nodes + old->depth;
+        node->noun = old->noun;
+        node->kind = old->kind;
+        node->loop_depth = old->loop_depth;
+        node->depth = old->depth;
+        node->start_tsc = tsc;
+        node->sp = t->fork_path != NULL && old->depth < t->fork_depth ? t->fork_path[old->depth] : old->sp;
+        node->cached_child = &pm_sentinel;
+        if (old != last)
+            node->cached_child = node->first_child = node + 1;
+        if (old->parent != NULL) {
+            node->parent = node - 1;
+            node->parent_place = node->parent->place;
+        }
+    }
+    pm_process.n_contexts = last->depth;
+    slot->root = nodes;
+    slot->root->sp = stack_top();
+    return nodes + last->depth;
+}
+
+void pm_thread_drop(struct pm_tls *t)
+{
+    n_slots = n_finished = 0;
+    t->state = PM_THREAD_DEAD;
+    for (unsigned i = 0; i < PM_MAX_BANKS; i++)
+        t->bank[i] = NULL;
+    pm_store(t->current, &pm_sentinel);
+}
+
+void pm_thread_renew(struct pm_tls *t, uint64_t tsc)
+{
+    n_slots = n_finished = 0;
+    if (t->state != PM_THREAD_READY) {
+        t->state = PM_THREAD_NEW;
+        pm_store(t->current, &pm_sentinel);
+        return;
+    }
+    struct pm_slot *slot = t->slot;
+    const struct pm_node *last = t->where == PM_WHERE_FOLDED    ? t->fold_at
+                                 : t->where == PM_WHERE_FOREIGN ? t->own_current
+                                                                : t->current;
+    pm_store(t->current, &pm_sentinel);
+    pm_sys(SYS_madvise, slot->hash, PM_HASH_ENTRIES * sizeof(void *), MADV_DONTNEED);
+    for (unsigned i = 0; i < PM_MAX_BANKS; i++)
+        t->bank[i] = slot->bank[i] = NULL;
+    slot->foreign_root = t->foreign_current = NULL;
+    if (!open_chunk(slot, last->depth + 1, tsc)) {
+        t->state = PM_THREAD_DEAD;
+        return;
+    }
+    slots[n_slots++] = slot;
+    struct pm_node *node = copy_path(t, last, tsc);
+    if (t->where == PM_WHERE_FOLDED) {
+        t->fold_at = node;
+        return;
+    }
+    t->where = PM_WHERE_OWN;
+    pm_store(t->current, node);
+}

@@ -1,0 +1,397 @@
+/* The calling-context tree: what trampolines leave to C, and everything of portable mode.
+ *
+ * Frames are told apart by the stack pointer S of an event (functions: at the sled, CFA - 8; loops: within the function's frame).
+ * Stacks grow down, so
+ *   function entry at S    every frame with sp <= S is dead: left by longjmp, an exception, or a jump that is no tail call
+ *   return, tail call      frames with sp < S are dead, then the one with sp == S and this noun ends
+ *   loop entry at S        frames with sp < S are dead, and loops with sp == S that are not outside of this one (depth)
+ *   loop exit              ends the loop with this noun of the youngest frame that is alive, and what lies deeper in it
+ * An exit that finds no frame belongs to a call that got no context, or whose entry was not armed.
+ *
+ * Order of stores. A signal handler may run between any two instructions, call instrumented code (also the very function that was
+ * being entered) and return. Entry: count, current = node, start, sp. A handler in between sees a node with sp == 0, "half-open",
+ * and nests below it. Exit: clock, current = parent, sp = 0, then the time is added by one instruction; a handler in between may
+ * enter the node again. The child list and the hash table are changed by single words. Trampolines keep the same order.
+ */
+#include "internal.h"
+
+#include <stddef.h>
+
+struct pm_node pm_sentinel = {.noun = 0xfffffffeu, .cached_child = &pm_sentinel};
+
+static inline void push(struct pm_node **current, struct pm_node *node, uint64_t sp, uint64_t tsc)
+{
+    pm_store(node->n_calls, node->n_calls + 1);
+    pm_barrier();
+    pm_store(*current, node);
+    pm_barrier();
+    pm_store(node->start_tsc, tsc);
+    pm_store(node->sp, sp);
+    pm_barrier();
+}
+
+static inline void pop(struct pm_node **current, uint64_t tsc)
+{
+    struct pm_node *node = *current;
+    uint64_t spent = pm_load(node->sp) != 0 ? tsc - node->start_tsc : 0;
+    pm_store(*current, node->parent);
+    pm_barrier();
+    pm_store(node->sp, 0);
+    pm_barrier();
+    pm_store(node->inclusive_tsc, node->inclusive_tsc + spent);
+}
+
+static void pop_dead(struct pm_node **current, uint64_t tsc)
+{
+    pm_add_shared(pm_process.file.header->n_healed, 1);
+    pop(current, tsc);
+}
+
+void pm_close_all(struct pm_node *node, uint64_t tsc)
+{
+    while (node != NULL)
+        pop(&node, tsc);
+}
+
+struct pm_node *pm_root_make(struct pm_slot *slot, uint64_t sp, uint32_t flags, uint64_t tsc)
+{
+    struct pm_node *root = pm_node_claim(slot);
+    if (root == NULL)
+        return NULL;
+    root->cached_child = &pm_sentinel;
+    root->start_tsc = tsc;
+    root->n_calls = 1;
+    root->flags = flags;
+    root->sp = sp;
+    pm_barrier();
+    root->noun = PM_RUN_NOUN_ROOT;
+    return root;
+}
+
+/* Trampolines compute the same. A folded context has the place beside, where no trampoline looks for it. */
+static struct pm_node **hash_place(struct pm_node **hash, const struct pm_node *parent, uint32_t noun, uint32_t flags)
+{
+    uint32_t at = (uint32_t)((uintptr_t)parent >> 4) ^ (noun * 0x9e3779b1u >> 12 << 3);
+    return hash + ((at & PM_HASH_MASK) / 8 ^ (flags & PM_RUN_NODE_FOLDED));
+}
+
+static struct pm_node *make_child(struct pm_slot *slot, struct pm_node *parent, const struct pm_probe *probe, uint32_t flags)
+{
+    struct pm_node *node = pm_node_claim(slot);
+    if (node == NULL)
+        return NULL;
+    node->noun = probe->noun;
+    node->parent = parent;
+    node->parent_place = parent->place;
+    node->depth = parent->depth + 1;
+    node->cached_child = &pm_sentinel;
+    node->flags = flags;
+    node->loop_depth = probe->loop_depth;
+    pm_add_shared(pm_process.n_contexts, 1);
+    return node;
+}
+
+/* Looks among the children; makes one when there is none and a new one is allowed. NULL: none, and none can be made. */
+static struct pm_node *child_of(struct pm_tls *t, struct pm_node *parent, const struct pm_probe *probe, uint32_t flags,
+                                bool may_make)
+{
+    struct pm_node **place = hash_place(t->hash, parent, probe->noun, flags);
+    struct pm_node *made = NULL, *hit = pm_load(*place);
+    if (hit != NULL && hit->parent == parent && hit->noun == probe->noun && hit->flags == flags)
+        return hit;
+    for (;;) {
+        struct pm_node *first = pm_load(parent->first_child);
+        for (struct pm_node *node = first; node != NULL; node = node->next_sibling)
+            if (node->noun == probe->noun && node->flags == flags) {
+                pm_store(*place, node);
+                return node;
+            }
+        if (!may_make)
+            return NULL;
+        if (made == NULL && (made = make_child(t->slot, parent, probe, flags)) == NULL)
+            return NULL;
+        made->next_sibling = first;
+        made->kind = probe->kind;
+        pm_barrier();
+        if (__atomic_compare_exchange_n(&parent->first_child, &first, made, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+            pm_store(*place, made);
+            return made;
+        }
+        made->kind = 0; /* a handler made a child meanwhile: look again; if it is ours, this node stays unused */
+    }
+}
+
+static bool may_have_context(const struct pm_node *parent)
+{
+    return parent->depth < pm_process.max_depth && pm_load(pm_process.n_contexts) < pm_process.max_contexts &&
+           !pm_load(pm_process.file.full);
+}
+
+static void say_limit(void)
+{
+    static bool said;
+    if (__atomic_exchange_n(&said, true, __ATOMIC_RELAXED) || pm_load(pm_process.file.full))
+        return;
+    if (pm_load(pm_process.n_contexts) >= pm_process.max_contexts)
+        pm_file_message(PM_RUN_MSG_LIMIT, "new contexts are no longer told apart: --max-contexts is reached", NULL);
+    else
+        pm_file_message(PM_RUN_MSG_LIMIT, "deeper calls are counted without contexts of their own: --max-depth is reached", NULL);
+}
+
+/* Counts a call that gets no context. Folded contexts themselves may exceed the limit of contexts by a quarter. */
+static void count_folded(struct pm_tls *t, struct pm_node *at, const struct pm_probe *probe)
+{
+    uint32_t limit = pm_process.max_contexts;
+    pm_store(t->slot->thread->n_events_folded, t->slot->thread->n_events_folded + 1);
+    pm_add_shared(pm_process.file.header->n_lost_contexts, 1);
+    bool may_make = !pm_load(pm_process.file.full) && pm_load(pm_process.n_contexts) < limit + limit / 4 + 64;
+    struct pm_node *node = child_of(t, at, probe, PM_RUN_NODE_FOLDED, may_make);
+    if (node != NULL)
+        pm_store(node->n_calls, node->n_calls + 1);
+    say_limit();
+}
+
+/* From here to the exit of this call everything is counted below `at`. On a foreign stack the extent is not kept. */
+static void fold(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe, uint64_t sp)
+{
+    struct pm_node *at = *current;
+    count_folded(t, at, probe);
+    if (current != &t->current)
+        return;
+    t->fold_at = at;
+    t->fold_sp = sp;
+    t->fold_noun = probe->noun;
+    t->fold_loop_depth = probe->loop_depth;
+    t->where = PM_WHERE_FOLDED;
+    pm_barrier();
+    pm_store(t->current, &pm_sentinel);
+}
+
+static void unfold(struct pm_tls *t)
+{
+    t->where = PM_WHERE_OWN;
+    pm_barrier();
+    pm_store(t->current, t->fold_at);
+}
+
+static bool is_entry(unsigned kind)
+{
+    return kind == PM_SLED_ENTRY || kind == PM_SLED_LOOP_ENTER;
+}
+
+static bool is_loop(unsigned kind)
+{
+    return kind == PM_SLED_LOOP_ENTER || kind == PM_SLED_LOOP_LEAVE;
+}
+
+/* Within a folded call. True: the event is dealt with. False: that call is over, and the event is an ordinary one. */
+static bool event_folded(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp)
+{
+    bool folded_loop = t->fold_loop_depth != 0, same_frame = sp == t->fold_sp;
+    if (probe->noun == t->fold_noun && !is_entry(probe->kind) && (same_frame || (folded_loop && sp < t->fold_sp))) {
+        unfold(t);
+        return true;
+    }
+    bool inside = sp < t->fold_sp;
+    if (same_frame && is_loop(probe->kind))
+        inside = probe->loop_depth > t->fold_loop_depth;
+    if (!inside) {
+        unfold(t);
+        return false;
+    }
+    if (is_entry(probe->kind))
+        count_folded(t, t->fold_at, probe);
+    return true;
+}
+
+/* Half-open: its entry was interrupted by the handler that runs now. It is as dead as its parent. */
+static bool is_dead(const struct pm_node *node, uint64_t limit)
+{
+    if (node->sp == 0)
+        return node->parent->parent != NULL && node->parent->sp != 0 && node->parent->sp < limit;
+    return node->sp < limit;
+}
+
+static void enter(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
+{
+    struct pm_node *parent = *current;
+    struct pm_node *node = child_of(t, parent, probe, 0, may_have_context(parent));
+    if (node == NULL) {
+        fold(t, current, probe, sp);
+        return;
+    }
+    pm_store(parent->cached_child, node);
+    push(current, node, sp, tsc);
+}
+
+static void enter_function(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
+{
+    while ((*current)->parent != NULL && is_dead(*current, sp + 1))
+        pop_dead(current, tsc);
+    enter(t, current, probe, sp, tsc);
+}
+
+static void enter_loop(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
+{
+    for (;;) {
+        const struct pm_node *node = *current;
+        if (node->parent == NULL)
+            break;
+        bool sibling = node->sp == sp && node->loop_depth >= probe->loop_depth;
+        if (sibling && node->loop_depth == PM_SLED_DEPTH_MASK && node->noun != probe->noun)
+            sibling = false; /* that deep, depths are not told apart */
+        if (!sibling && !is_dead(node, sp))
+            break;
+        pop_dead(current, tsc);
+    }
+    enter(t, current, probe, sp, tsc);
+}
+
+/* Without folded calls every exit has its frame. */
+static void count_unmatched(const struct pm_tls *t, const struct pm_probe *probe)
+{
+    if (t->slot->thread->n_events_folded == 0 && probe->loop_depth <= 1)
+        pm_add_shared(pm_process.file.header->n_unmatched, 1);
+}
+
+static void leave_function(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
+{
+    for (;;) {
+        const struct pm_node *node = *current;
+        if (node->parent == NULL || (!is_dead(node, sp + 1) && node->sp != sp))
+            break;
+        if (node->sp == sp && node->noun == probe->noun) {
+            pop(current, tsc);
+            return;
+        }
+        pop_dead(current, tsc);
+    }
+    count_unmatched(t, probe);
+}
+
+/* The loop's stack pointer need not be that of its entry (alloca in the loop, arguments not yet popped): what matters is the frame.
+ * A match whose sp lies below S is taken only when no function's frame is between it and the youngest living one. */
+static const struct pm_node *find_loop(const struct pm_node *node, uint32_t noun, uint64_t sp)
+{
+    const struct pm_node *weak = NULL;
+    for (; node->parent != NULL; node = node->parent) {
+        if (node->loop_depth == 0) {
+            if (!is_dead(node, sp))
+                break;
+            weak = NULL;
+        } else if (node->noun == noun) {
+            if (node->sp >= sp)
+                return node;
+            weak = node;
+        }
+    }
+    return weak;
+}
+
+static void leave_loop(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
+{
+    const struct pm_node *loop = find_loop(*current, probe->noun, sp);
+    if (loop == NULL) {
+        while ((*current)->parent != NULL && is_dead(*current, sp))
+            pop_dead(current, tsc);
+        count_unmatched(t, probe);
+        return;
+    }
+    while (*current != loop) {
+        if ((*current)->loop_depth > loop->loop_depth && (*current)->sp == loop->sp)
+            pop(current, tsc); /* left together */
+        else
+            pop_dead(current, tsc);
+    }
+    pop(current, tsc);
+}
+
+static void event(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
+{
+    switch (probe->kind) {
+    case PM_SLED_ENTRY:
+        enter_function(t, current, probe, sp, tsc);
+        return;
+    case PM_SLED_RETURN:
+    case PM_SLED_TAIL:
+        leave_function(t, current, probe, sp, tsc);
+        return;
+    case PM_SLED_LOOP_ENTER:
+        enter_loop(t, current, probe, sp, tsc);
+        return;
+    default:
+        leave_loop(t, current, probe, sp, tsc);
+    }
+}
+
+/* A stack above the thread's own (signal stack, coroutine): it gets a tree of its own, lest its first event ends all frames. Lower ones
+ * nest like calls. While there, every event comes here, to notice the way back. */
+static void event_foreign(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
+{
+    if (t->where == PM_WHERE_FOLDED)
+        unfold(t);
+    if (t->where == PM_WHERE_OWN) {
+        pm_add_shared(pm_process.file.header->n_foreign_stack, 1);
+        if (t->slot->foreign_root == NULL) {
+            struct pm_node *root = pm_root_make(t->slot, UINT64_MAX, PM_RUN_NODE_FOREIGN_STACK, tsc);
+            if (root == NULL) {
+                pm_add_shared(pm_process.file.header->n_lost_contexts, 1);
+                return;
+            }
+            pm_store(t->slot->foreign_root, root);
+        }
+        if (t->foreign_current == NULL)
+            t->foreign_current = t->slot->foreign_root;
+        t->slot->foreign_root->start_tsc = tsc;
+        t->slot->foreign_root->sp = UINT64_MAX;
+        t->own_current = t->current;
+        t->where = PM_WHERE_FOREIGN;
+        pm_barrier();
+        pm_store(t->current, &pm_sentinel);
+    }
+    event(t, &t->foreign_current, probe, sp, tsc);
+}
+
+void pm_event_exact(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
+{
+    if (pm_unlikely(t->state != PM_THREAD_READY) && !pm_thread_begin(t, tsc))
+        return;
+    if (pm_unlikely(sp > t->slot->root->sp)) {
+        event_foreign(t, probe, sp, tsc);
+        return;
+    }
+    if (pm_unlikely(t->current == &pm_sentinel)) {
+        if (t->where == PM_WHERE_FOREIGN) {
+            struct pm_node *root = t->slot->foreign_root;
+            pm_store(root->inclusive_tsc, root->inclusive_tsc + (tsc - root->start_tsc));
+            pm_store(root->sp, 0);
+            t->where = PM_WHERE_OWN;
+            pm_barrier();
+            pm_store(t->current, t->own_current);
+        } else if (event_folded(t, probe, sp)) {
+            return;
+        }
+    }
+    event(t, &t->current, probe, sp, tsc);
+}
+
+static void event_count(struct pm_tls *t, const struct pm_probe *probe, uint64_t tsc)
+{
+    if (pm_unlikely(t->state != PM_THREAD_READY) && !pm_thread_begin(t, tsc))
+        return;
+    uint64_t *counters = t->bank[probe->bank];
+    if (counters == NULL && (counters = pm_bank_open(t, probe->bank)) == NULL)
+        return;
+    pm_store(counters[probe->counter], counters[probe->counter] + 1);
+}
+
+void pm_slow(const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
+{
+    struct pm_tls *t = &pm_tls;
+    if (pm_unlikely(!*pm_process.alive_mark))
+        pm_fork_child(); /* of a clone() that no fork handler saw */
+    if (pm_process.mode == PM_RUN_MODE_COUNT)
+        event_count(t, probe, tsc);
+    else
+        pm_event_exact(t, probe, sp, tsc);
+}

@@ -1,0 +1,160 @@
+/* The ways out of a process image that run no exit handlers: _exit and exec. Each marks the run file as ended and goes on to libc's
+ * own. A vfork child that comes by here is not this process (pm_process_end looks), and nothing is marked. When exec fails, the
+ * process lives and the mark is taken back. */
+#include "internal.h"
+#include "sys.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+typedef int execve_fn(const char *path, char *const argv[], char *const environment[]);
+typedef int execv_fn(const char *path, char *const argv[]);
+typedef int fexecve_fn(int fd, char *const argv[], char *const environment[]);
+typedef int execveat_fn(int fd, const char *path, char *const argv[], char *const environment[], int flags);
+typedef int fork_fn(void);
+typedef void exit_fn(int status);
+
+static struct {
+    execve_fn *execve, *execvpe;
+    execv_fn *execv, *execvp;
+    fexecve_fn *fexecve;
+    execveat_fn *execveat;
+    fork_fn *fork;
+    exit_fn *quick_exit;
+} libc;
+
+/* At start, for dlsym takes the loader's lock, which in a fork child may be held for ever. */
+void pm_wrap_resolve(void)
+{
+#define RESOLVE(field, name) *(void **)&libc.field = dlsym(RTLD_NEXT, name)
+    RESOLVE(execve, "execve");
+    RESOLVE(execv, "execv");
+    RESOLVE(execvp, "execvp");
+    RESOLVE(execvpe, "execvpe");
+    RESOLVE(fexecve, "fexecve");
+    RESOLVE(execveat, "execveat");
+    RESOLVE(fork, "_Fork");
+    RESOLVE(quick_exit, "quick_exit");
+}
+
+#define LEAVE(call)                                                                                                    \
+    do {                                                                                                               \
+        pm_process_end(PM_RUN_FLAG_EXEC);                                                                              \
+        int result = (call);                                                                                           \
+        int error_no = errno;                                                                                          \
+        pm_process_unend();                                                                                            \
+        errno = error_no;                                                                                              \
+        return result;                                                                                                 \
+    } while (0)
+
+PM_EXPORT int execve(const char *path, char *const argv[], char *const environment[])
+{
+    LEAVE(libc.execve(path, argv, environment));
+}
+
+PM_EXPORT int execvpe(const char *file, char *const argv[], char *const environment[])
+{
+    LEAVE(libc.execvpe(file, argv, environment));
+}
+
+PM_EXPORT int execv(const char *path, char *const argv[])
+{
+    LEAVE(libc.execv(path, argv));
+}
+
+PM_EXPORT int execvp(const char *file, char *const argv[])
+{
+    LEAVE(libc.execvp(file, argv));
+}
+
+PM_EXPORT int fexecve(int fd, char *const argv[], char *const environment[])
+{
+    LEAVE(libc.fexecve(fd, argv, environment));
+}
+
+#ifndef PM_NO_EXECVEAT
+PM_EXPORT int execveat(int fd, const char *path, char *const argv[], char *const environment[], int flags);
+PM_EXPORT int execveat(int fd, const char *path, char *const argv[], char *const environment[], int flags)
+{
+    if (libc.execveat == NULL) {
+        errno = ENOSYS;
+        return -1;
+    }
+    LEAVE(libc.execveat(fd, path, argv, environment, flags));
+}
+#endif
+
+/* Arguments up to the ending NULL, on the stack: exec must not allocate (vfork children, signal handlers). */
+#define ARGUMENTS(first, list, argv)                                                                                   \
+    va_list list, counting;                                                                                            \
+    va_start(list, first);                                                                                             \
+    va_copy(counting, list);                                                                                           \
+    size_t n_arguments = 1;                                                                                            \
+    char *volatile start = (char *)(uintptr_t)(first); /* callers do pass NULL */                                      \
+    if (start != NULL)                                                                                                 \
+        while (va_arg(counting, char *) != NULL)                                                                       \
+            n_arguments++;                                                                                             \
+    va_end(counting);                                                                                                  \
+    char **argv = __builtin_alloca((n_arguments + 1) * sizeof *argv);                                                  \
+    argv[0] = start;                                                                                                   \
+    for (size_t i = 1; argv[i - 1] != NULL; i++)                                                                       \
+        argv[i] = va_arg(list, char *)
+
+PM_EXPORT int execl(const char *path, const char *first, ...)
+{
+    ARGUMENTS(first, list, argv);
+    va_end(list);
+    return execv(path, argv);
+}
+
+PM_EXPORT int execlp(const char *file, const char *first, ...)
+{
+    ARGUMENTS(first, list, argv);
+    va_end(list);
+    return execvp(file, argv);
+}
+
+PM_EXPORT int execle(const char *path, const char *first, ...)
+{
+    ARGUMENTS(first, list, argv);
+    char **environment = va_arg(list, char **);
+    va_end(list);
+    return execve(path, argv, environment);
+}
+
+PM_EXPORT void _exit(int status)
+{
+    pm_process_end(0);
+    for (;;)
+        pm_sys(SYS_exit_group, status);
+}
+
+PM_EXPORT void _Exit(int status)
+{
+    _exit(status);
+}
+
+PM_EXPORT void quick_exit(int status)
+{
+    pm_process_end(0);
+    if (libc.quick_exit != NULL)
+        libc.quick_exit(status);
+    _exit(status);
+}
+
+/* fork without handlers. */
+PM_EXPORT pid_t _Fork(void);
+PM_EXPORT pid_t _Fork(void)
+{
+    if (libc.fork == NULL) {
+        errno = ENOSYS;
+        return -1;
+    }
+    pid_t pid = libc.fork();
+    if (pid == 0 && pm_process.on)
+        pm_fork_child();
+    return pid;
+}
