@@ -1,0 +1,23 @@
+# What `cmake --install` puts where (FHS). perfmap finds its plugin and runtime relative to itself, so the tree may be moved as a whole.
+#
+#     bin/perfmap                              the command
+#     lib[/TRIPLET]/perfmap/                   perfmap.so, perfmap-gccN.so (plugin/CMakeLists.txt), libperfmap-rt.so (runtime/CMakeLists.txt)
+#     lib[/TRIPLET]/pkgconfig/perfmap.pc       plugin= and cflags for build systems
+#     share/man/man1/perfmap*.1                made by the command itself
+#     share/bash-completion/completions/perfmap
+#     share/doc/perfmap/                       README, the formats, the examples
+include(GNUInstallDirs)
+
+install(TARGETS perfmap RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY ${CMAKE_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
+install(FILES ${CMAKE_BINARY_DIR}/completions/perfmap DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+
+# The .pc file finds the prefix from its own place, so that an installed tree may be moved.
+string(REGEX REPLACE "[^/]+" ".." PERFMAP_PC_UP "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+configure_file(${CMAKE_CURRENT_LIST_DIR}/perfmap.pc.in ${CMAKE_BINARY_DIR}/perfmap.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/perfmap.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/formats DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/heat ${PROJECT_SOURCE_DIR}/examples/cxx ${PROJECT_SOURCE_DIR}/examples/fortran
+    DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples FILES_MATCHING PATTERN "*.c" PATTERN "*.cc" PATTERN "*.f90")

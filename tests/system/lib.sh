@@ -1,0 +1,147 @@
+# Shared by whole runs (tests/system/*/run). Source it first:
+#
+#     . "$PERFMAP_SOURCE/tests/system/lib.sh"
+#
+# The current folder is the test's own and is emptied here. Then there are:
+#
+#     $perfmap $plugin $fplugin          the command, its plugin, "-fplugin=..." of this build
+#     $here                              the test's folder in the source tree
+#     fail TEXT...                       ends the test, failed
+#     skip TEXT...                       ends the test, skipped
+#     need TOOL...                       skips when a tool is missing
+#     expect_same A B                    two files are equal
+#     expect_match FILE PATTERN [TEXT]   some line of FILE matches the extended regular expression; TEXT says what that means
+#     expect_no_match FILE PATTERN
+#     expect_status N COMMAND...         runs it (stdout to ./out, stderr to ./err) and compares the exit status
+#     run COMMAND...                     expect_status 0
+#     debian_source PACKAGE              prints the folder of Debian's source (fetched once for all tests), skips without network
+#     cached, sqlite_object, same_three_ways, calls: see below
+# shellcheck shell=bash
+set -eu -o pipefail
+
+: "${PERFMAP_BUILD:?the build folder}" "${PERFMAP_SOURCE:?the source folder}"
+here=$(cd "$(dirname "$0")" && pwd)
+test_name=$(basename "$here")
+if [ -e CMakeLists.txt ] || [ -e .git ]; then
+    echo "run me in a folder of my own, it will be emptied" >&2
+    exit 1
+fi
+find . -mindepth 1 -delete
+export LC_ALL=C.UTF-8 NO_COLOR=1 COLUMNS=120
+unset PERFMAP_RUN_DIR LD_PRELOAD 2>/dev/null || true
+
+fail() {
+    printf '%s: %s\n' "$test_name" "$*" >&2
+    exit 1
+}
+
+skip() {
+    printf '%s: skipped: %s\n' "$test_name" "$*" >&2
+    exit 77
+}
+
+need() {
+    for tool in "$@"; do
+        command -v "$tool" >/dev/null || skip "no $tool"
+    done
+}
+
+expect_same() {
+    cmp -s "$1" "$2" || {
+        diff "$1" "$2" 2>&1 | head -n 20 >&2 || true
+        fail "'$1' and '$2' differ"
+    }
+}
+
+expect_match() {
+    grep -aqE -e "$2" "$1" || {
+        head -n 40 "$1" >&2
+        fail "nothing in '$1' matches '$2'${3:+: $3}"
+    }
+}
+
+expect_no_match() {
+    ! grep -aE -e "$2" "$1" >&2 || fail "'$1' has lines that match '$2'${3:+: $3}"
+}
+
+expect_status() {
+    local expected=$1 status=0
+    shift
+    "$@" >out 2>err || status=$?
+    [ "$status" = "$expected" ] || {
+        tail -n 20 out err >&2
+        fail "exit status $status, not $expected: $*"
+    }
+}
+
+run() { expect_status 0 "$@"; }
+
+debian_source() {
+    "$PERFMAP_SOURCE/scripts/debian-source" "$1" || exit 77
+}
+
+perfmap=$PERFMAP_BUILD/bin/perfmap
+[ -x "$perfmap" ] || fail "no $perfmap: build first"
+plugin=$("$perfmap" plugin-path) || fail 'perfmap plugin-path failed'
+fplugin=-fplugin=$plugin
+PATH=$(dirname "$perfmap"):$PATH
+
+# cached NAME COMMAND...: the file NAME in a folder shared by the tests of this build; COMMAND makes it (it gets the path to write as its last
+# argument) when it is not there or older than the plugin. Prints its path.
+cached() {
+    local path=$PERFMAP_BUILD/tests/cache/$1
+    shift
+    mkdir -p "$(dirname "$path")"
+    (
+        flock 9
+        if [ ! -e "$path" ] || [ -n "$(find "$(dirname "$plugin")" -maxdepth 1 -name 'perfmap*.so' -newer "$path")" ]; then
+            rm -f "$path"
+            "$@" "$path.new" >"$path.log" 2>&1 9>&- || {
+                tail -n 20 "$path.log" >&2
+                exit 1
+            }
+            mv "$path.new" "$path"
+        fi
+    ) 9>"$path.lock" || fail "cannot make $path"
+    echo "$path"
+}
+
+# sqlite_object plain|plugin: SQLite as one object file, without and with the plugin
+sqlite_object() {
+    local amalgamation
+    amalgamation=$(debian_source sqlite3)/amalgamation
+    case $1 in
+    plain) cached sqlite-plain.o gcc -O2 -g -c "$amalgamation/sqlite3.c" -o ;;
+    plugin) cached sqlite-plugin.o gcc -O2 -g "$fplugin" -c "$amalgamation/sqlite3.c" -o ;;
+    esac
+}
+
+# Behaves as without PerfMap, three ways: same_three_ways PLAIN PLUGIN ARGUMENT...: runs both programs with the same arguments (standard input
+# from ./input when it is there) and the second also measured; output and exit status must be those of the first. Leaves
+# exact.perfmap and count.perfmap.
+same_three_ways() {
+    local plain=$1 measured=$2 input=/dev/null
+    shift 2
+    [ ! -e input ] || input=input
+    local status=0
+    "$plain" "$@" <"$input" >plain.out 2>plain.err || status=$?
+    expect_status $status "$measured" "$@" <"$input"
+    expect_same plain.out out
+    expect_same plain.err err
+    local mode
+    for mode in exact count; do
+        rm -rf $mode.perfmap
+        expect_status $status "$perfmap" run --mode $mode -o $mode.perfmap -- "$measured" "$@" <"$input"
+        expect_same plain.out out
+        # What perfmap says goes to standard error too, each line marked.
+        grep -av '^perfmap' err >program.err || true
+        expect_same plain.err program.err
+        [ -s $mode.perfmap ] || fail "no $mode.perfmap"
+    done
+}
+
+# calls ARCHIVE FUNCTION: number of calls of a function, by its emitted name, over all contexts
+calls() {
+    "$perfmap" report --level base --by function --metric n_calls --limit 0 --csv "$1" >report.csv
+    python3 "$PERFMAP_SOURCE/tests/system/calls.py" report.csv "$2"
+}
