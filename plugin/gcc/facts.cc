@@ -153,6 +153,7 @@ static unsigned read_function(function *fun)
     for (size_t i = 0; i < function->loops.size(); i++)
         pm_fact_loop(pif, function, (int)i);
     pm_fact_statements(fun->decl, code);
+    pm_ranges_drop(fun->decl);
     return 0;
 }
 
@@ -160,5 +161,6 @@ void pm_facts_register(const char *plugin_name)
 {
     pm_gcc_register_pass(plugin_name, pm_gcc_gimple_pass("perfmap_facts", 0, NULL, read_function), "omplower", 1,
                          PASS_POS_INSERT_BEFORE);
+    pm_ranges_register(plugin_name);
     pm_facts_out_register(plugin_name);
 }

@@ -33,6 +33,33 @@ pm_id pm_fact_function(struct pm_pif *pif, const struct pm_source_function *func
 pm_id pm_fact_loop(struct pm_pif *pif, const struct pm_source_function *function, int index);
 void pm_fact_mapping(struct pm_pif *pif, pm_id source, enum pm_verb source_verb, pm_id destination, enum pm_verb destination_verb);
 
+/* --- facts_ranges.cc: what only the C and C++ front ends tell --- */
+
+/* Text of one statement. */
+struct pm_range {
+    const char *file;
+    struct pm_point first, last;
+};
+/* The statements of a function, sorted by first; NULL when the front end did not tell (other languages). Lent until pm_ranges_drop. */
+const std::vector<struct pm_range> *pm_ranges_of(tree function_decl);
+void pm_ranges_drop(tree function_decl);
+/* Place of the first `for` under an OpenMP loop directive, by the directive's location. */
+bool pm_ranges_omp_loop(location_t directive, struct pm_place *ret_place);
+void pm_ranges_register(const char *plugin_name);
+
+/* --- facts_variables.cc --- */
+
+/* Noun of a variable or field of the source; 0 for those that the compiler made. context: the function being read. */
+pm_id pm_fact_variable(tree variable, tree context);
+/* The artificial variable stands for the one of the source (the data of an array whose size is known at run time). */
+void pm_fact_variable_stands_for(tree artificial, tree variable, tree context);
+pm_id pm_fact_field(tree field);
+
+/* --- facts_calls.cc --- */
+
+/* Noun of a called function that lies outside of this translation unit; 0 for those inside and for the compiler's own. */
+pm_id pm_fact_external(tree function_decl);
+
 /* --- facts_statements.cc --- */
 void pm_fact_statements(tree function_decl, const std::vector<struct pm_linear> &code);
 

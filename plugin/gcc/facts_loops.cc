@@ -70,13 +70,15 @@ static void add_jump(const std::map<tree, unsigned> &labels, std::map<unsigned, 
         pm_place_of(jump, &run->place);
 }
 
-/* Where the `for` of an OpenMP loop stands: its increment is written there. */
+/* Where the `for` of an OpenMP loop stands: its increment, where that has a place, is written there. */
 static struct run omp_run(gimple *stmt, unsigned at, unsigned end)
 {
     struct run run = {at, end, {NULL, NULL, 0, 0}};
     tree increment = gimple_omp_for_incr(stmt, 0);
     struct pm_place pragma = {NULL, NULL, 0, 0};
     bool has_pragma = pm_place_of(gimple_location(stmt), &pragma);
+    if (pm_ranges_omp_loop(gimple_location(stmt), &run.place))
+        return run;
     if (increment == NULL_TREE || !EXPR_HAS_LOCATION(increment) || !pm_place_of(EXPR_LOCATION(increment), &run.place))
         run.place = pragma;
     if (has_pragma && run.place.file != pragma.file)

@@ -1,2 +1,388 @@
+/* Statements: one noun for each statement of the source, and which variables, fields and functions it reads, writes and calls.
+ *
+ * In GIMPLE a pointer is followed in steps (_1 = i * 8; _2 = p + _1; *_2 = x). What users mean by "p[i] = x" is that what p points
+ * to is written: p is not counted as read where it only gives an address, and the access through it counts as one to p (or to the field that
+ * p was loaded from).
+ */
 #include "facts.h"
-void pm_fact_statements(tree, const std::vector<struct pm_linear> &) {}
+
+struct statement {
+    pm_id id; /* 0: no noun yet */
+    std::string name;
+    struct pm_place place;
+    unsigned end_line;
+    pm_id parent;
+};
+
+struct reader {
+    tree decl;
+    const struct pm_source_function *function;
+    const std::vector<struct pm_range> *ranges;
+    std::map<std::pair<unsigned, unsigned>, struct statement> statements; /* by first line and column (0: languages without ranges) */
+    struct statement *now;
+};
+
+/* --- which statement --- */
+
+static const struct pm_range *range_at(const std::vector<struct pm_range> &ranges, const struct pm_place &place)
+{
+    struct pm_point point = {place.line, place.column};
+    auto after = std::upper_bound(ranges.begin(), ranges.end(), point,
+                                  [](struct pm_point p, const struct pm_range &range) { return pm_point_less(p, range.first); });
+    if (after == ranges.begin())
+        return NULL;
+    const struct pm_range *range = &*(after - 1);
+    return range->file == place.file && !pm_point_less(range->last, point) ? range : NULL;
+}
+
+static pm_id statement_id(pm_id function, const struct pm_place *place)
+{
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "stmt");
+    pm_id_hash_id(&hash, function);
+    pm_id_hash_string(&hash, place->file);
+    pm_id_hash_number(&hash, place->line);
+    pm_id_hash_number(&hash, place->column);
+    return pm_id_hash_done(&hash);
+}
+
+/* The source statement that a GIMPLE statement belongs to; NULL when it has no place. */
+static struct statement *statement_of(struct reader *reader, const struct pm_linear &item)
+{
+    struct pm_place place;
+    if (!pm_place_of(gimple_location(item.stmt), &place))
+        return NULL;
+    unsigned end_line = place.line;
+    const struct pm_range *range = reader->ranges != NULL ? range_at(*reader->ranges, place) : NULL;
+    if (range != NULL) {
+        place.line = range->first.line;
+        place.column = range->first.column;
+        end_line = range->last.line;
+    }
+    struct statement *statement = &reader->statements[{place.line, reader->ranges != NULL ? place.column : 0}];
+    if (statement->place.line == 0) {
+        statement->place = place;
+        statement->end_line = end_line;
+        statement->parent = item.loop >= 0 ? reader->function->loops[(size_t)item.loop].id : reader->function->id;
+    }
+    return statement;
+}
+
+/* The noun is made when something is known about it. */
+static pm_id statement_noun(struct reader *reader)
+{
+    struct statement *statement = reader->now;
+    if (statement->id != 0)
+        return statement->id;
+    statement->id = statement_id(reader->function->id, &statement->place);
+    std::string name = std::string(statement->place.shown) + ':' + std::to_string(statement->place.line) + ':' +
+                       std::to_string(statement->place.column);
+    struct pm_pif_noun noun = {};
+    noun.id = statement->id;
+    noun.name = name.c_str();
+    noun.level = pm_level_source;
+    noun.kind = "statement";
+    noun.file = statement->place.shown;
+    noun.line = statement->place.line;
+    noun.column = statement->place.column;
+    noun.end_line = statement->end_line > statement->place.line ? statement->end_line : 0;
+    noun.parent = statement->parent;
+    pm_pif_noun(pm_facts_early(), &noun);
+    return statement->id;
+}
+
+/* --- what it does --- */
+
+enum access { READS = PM_SOURCE_READS, WRITES = PM_SOURCE_WRITES };
+
+static void map_to(struct reader *reader, pm_id noun, enum pm_verb verb)
+{
+    if (noun != 0)
+        pm_fact_mapping(pm_facts_early(), statement_noun(reader), PM_SOURCE_EXECUTES, noun, verb);
+}
+
+static void touch(struct reader *reader, tree t, enum access access);
+static void touch_target(struct reader *reader, tree pointer, enum access access);
+
+static tree field_of(tree t)
+{
+    for (; handled_component_p(t); t = TREE_OPERAND(t, 0)) {
+        if (TREE_CODE(t) == COMPONENT_REF)
+            return TREE_OPERAND(t, 1);
+    }
+    return NULL_TREE;
+}
+
+static void touch_indices(struct reader *reader, tree t)
+{
+    for (; handled_component_p(t); t = TREE_OPERAND(t, 0)) {
+        if (TREE_CODE(t) == ARRAY_REF || TREE_CODE(t) == ARRAY_RANGE_REF)
+            touch(reader, TREE_OPERAND(t, 1), READS);
+    }
+}
+
+static void touch_component(struct reader *reader, tree t, enum access access)
+{
+    touch_indices(reader, t);
+    tree field = field_of(t);
+    if (field != NULL_TREE)
+        map_to(reader, pm_fact_field(field), (enum pm_verb)access);
+    touch(reader, get_base_address(t) != NULL_TREE ? get_base_address(t) : t, access);
+}
+
+static gimple *definition_of(tree t)
+{
+    if (TREE_CODE(t) != SSA_NAME || SSA_NAME_DEF_STMT(t) == NULL || !is_gimple_assign(SSA_NAME_DEF_STMT(t)))
+        return NULL;
+    return SSA_NAME_DEF_STMT(t);
+}
+
+/* Access through a pointer that was loaded from a field: to that field. From a descriptor's data: to the array. */
+static void touch_loaded(struct reader *reader, tree t, enum access access)
+{
+    tree field = field_of(t);
+    pm_id noun = field != NULL_TREE ? pm_fact_field(field) : 0;
+    if (noun != 0)
+        map_to(reader, noun, (enum pm_verb)access);
+    else
+        touch(reader, t, access);
+}
+
+static void touch_target(struct reader *reader, tree pointer, enum access access)
+{
+    STRIP_NOPS(pointer);
+    if (TREE_CODE(pointer) == ADDR_EXPR) {
+        touch(reader, TREE_OPERAND(pointer, 0), access);
+    } else if (DECL_P(pointer)) {
+        touch(reader, pointer, access);
+    } else if (gimple *definition = definition_of(pointer)) {
+        tree from = gimple_assign_rhs1(definition);
+        if (TREE_CODE(from) == SSA_NAME || DECL_P(from) || TREE_CODE(from) == ADDR_EXPR)
+            touch_target(reader, from, access);
+        else if (handled_component_p(from) || TREE_CODE(from) == MEM_REF)
+            touch_loaded(reader, from, access);
+    } else if (TREE_CODE(pointer) == POINTER_PLUS_EXPR) {
+        touch_target(reader, TREE_OPERAND(pointer, 0), access);
+        touch(reader, TREE_OPERAND(pointer, 1), READS);
+    }
+}
+
+static void touch(struct reader *reader, tree t, enum access access)
+{
+    if (t == NULL_TREE || CONSTANT_CLASS_P(t) || TYPE_P(t))
+        return;
+    switch (TREE_CODE(t)) {
+    case VAR_DECL:
+    case PARM_DECL:
+        map_to(reader, pm_fact_variable(t, reader->decl), (enum pm_verb)access);
+        return;
+    case SSA_NAME:
+        if (access == READS && POINTER_TYPE_P(TREE_TYPE(t)))
+            touch_target(reader, t, READS);
+        return;
+    case MEM_REF:
+    case TARGET_MEM_REF:
+    case INDIRECT_REF:
+        touch_target(reader, TREE_OPERAND(t, 0), access);
+        return;
+    case ADDR_EXPR:
+        touch(reader, TREE_OPERAND(t, 0), access);
+        return;
+    case CONSTRUCTOR: {
+        unsigned i;
+        tree value;
+        FOR_EACH_CONSTRUCTOR_VALUE(CONSTRUCTOR_ELTS(t), i, value)
+            touch(reader, value, READS);
+        return;
+    }
+    default:
+        break;
+    }
+    if (handled_component_p(t)) {
+        touch_component(reader, t, access);
+    } else if (EXPR_P(t)) {
+        for (int i = 0; i < TREE_OPERAND_LENGTH(t); i++)
+            touch(reader, TREE_OPERAND(t, i), READS);
+    }
+}
+
+/* Only the address is worked out here: the access through it comes later. */
+static bool makes_address(gimple *stmt)
+{
+    tree lhs = gimple_assign_lhs(stmt);
+    return TREE_CODE(lhs) == SSA_NAME && POINTER_TYPE_P(TREE_TYPE(lhs));
+}
+
+static void read_address(struct reader *reader, gimple *stmt)
+{
+    tree from = gimple_assign_rhs1(stmt);
+    if (gimple_assign_rhs_code(stmt) == POINTER_PLUS_EXPR) {
+        touch(reader, gimple_assign_rhs2(stmt), READS);
+    } else if (TREE_CODE(from) == ADDR_EXPR) {
+        touch_indices(reader, TREE_OPERAND(from, 0));
+    } else if (handled_component_p(from)) {
+        touch_indices(reader, from);
+        tree base = get_base_address(from);
+        tree field = field_of(from);
+        /* The pointer's own holder is read, but a descriptor's array is what the pointer is about. */
+        if (base != NULL_TREE && field != NULL_TREE && pm_fact_field(field) != 0)
+            touch(reader, base, READS);
+    } else if (TREE_CODE(from) == MEM_REF) {
+        touch(reader, from, READS);
+    }
+}
+
+static void read_assign(struct reader *reader, gimple *stmt)
+{
+    if (gimple_clobber_p(stmt))
+        return;
+    if (makes_address(stmt)) {
+        read_address(reader, stmt);
+        return;
+    }
+    for (unsigned i = 1; i < gimple_num_ops(stmt); i++)
+        touch(reader, gimple_op(stmt, i), READS);
+    touch(reader, gimple_assign_lhs(stmt), WRITES);
+}
+
+static bool writes_first_argument(tree callee)
+{
+    if (callee == NULL_TREE || !fndecl_built_in_p(callee, BUILT_IN_NORMAL))
+        return false;
+    switch (DECL_FUNCTION_CODE(callee)) {
+    case BUILT_IN_MEMCPY:
+    case BUILT_IN_MEMMOVE:
+    case BUILT_IN_MEMSET:
+    case BUILT_IN_STRCPY:
+    case BUILT_IN_STRNCPY:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void read_call(struct reader *reader, gimple *stmt)
+{
+    tree callee = gimple_call_fndecl(stmt);
+    bool writes_first = writes_first_argument(callee);
+    for (unsigned i = 0; i < gimple_call_num_args(stmt); i++)
+        touch(reader, gimple_call_arg(stmt, i), i == 0 && writes_first ? WRITES : READS);
+    if (callee != NULL_TREE)
+        map_to(reader, pm_fact_external(callee), PM_SOURCE_CALLS);
+    else if (!gimple_call_internal_p(stmt))
+        touch(reader, gimple_call_fn(stmt), READS);
+    if (gimple_call_lhs(stmt) != NULL_TREE)
+        touch(reader, gimple_call_lhs(stmt), WRITES);
+}
+
+static void read_omp_loop(struct reader *reader, gimple *stmt)
+{
+    for (unsigned i = 0; i < gimple_omp_for_collapse(stmt); i++) {
+        touch(reader, gimple_omp_for_index(stmt, i), WRITES);
+        touch(reader, gimple_omp_for_initial(stmt, i), READS);
+        touch(reader, gimple_omp_for_final(stmt, i), READS);
+    }
+}
+
+static void read_operands(struct reader *reader, gimple *stmt)
+{
+    for (unsigned i = 0; i < gimple_num_ops(stmt); i++)
+        touch(reader, gimple_op(stmt, i), READS);
+}
+
+static void read_asm(struct reader *reader, gasm *stmt)
+{
+    for (unsigned i = 0; i < gimple_asm_noutputs(stmt); i++)
+        touch(reader, TREE_VALUE(gimple_asm_output_op(stmt, i)), WRITES);
+    for (unsigned i = 0; i < gimple_asm_ninputs(stmt); i++)
+        touch(reader, TREE_VALUE(gimple_asm_input_op(stmt, i)), READS);
+}
+
+/* An array with a size of run time is "*u.0", where "u" is the variable of the source. */
+static void read_bind(struct reader *reader, gbind *bind)
+{
+    for (tree variable = gimple_bind_vars(bind); variable != NULL_TREE; variable = DECL_CHAIN(variable)) {
+        if (TREE_CODE(variable) != VAR_DECL || !DECL_HAS_VALUE_EXPR_P(variable) || DECL_ARTIFICIAL(variable))
+            continue;
+        tree value = DECL_VALUE_EXPR(variable);
+        tree pointer = TREE_CODE(value) == INDIRECT_REF || TREE_CODE(value) == MEM_REF ? TREE_OPERAND(value, 0) : NULL_TREE;
+        if (pointer != NULL_TREE && TREE_CODE(pointer) == VAR_DECL && DECL_ARTIFICIAL(pointer))
+            pm_fact_variable_stands_for(pointer, variable, reader->decl);
+    }
+}
+
+/* A parallel region, a task, a critical section, ...: "heat.c:34 omp parallel". */
+static void read_region(struct reader *reader, const struct pm_linear &item)
+{
+    static const char mark[] = "gimple_omp_";
+    const char *what = gimple_code_name[gimple_code(item.stmt)];
+    struct pm_place place;
+    if (strncmp(what, mark, strlen(mark)) != 0 || !pm_place_of(gimple_location(item.stmt), &place))
+        return;
+    what += strlen(mark);
+    std::string name = std::string(place.shown) + ':' + std::to_string(place.line) + " omp " + what;
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "region");
+    pm_id_hash_id(&hash, reader->function->id);
+    pm_id_hash_string(&hash, place.file);
+    pm_id_hash_number(&hash, place.line);
+    pm_id_hash_number(&hash, place.column);
+    pm_id_hash_string(&hash, what);
+    struct pm_pif_noun noun = {};
+    noun.id = pm_id_hash_done(&hash);
+    noun.name = name.c_str();
+    noun.level = pm_level_source;
+    noun.kind = "region";
+    noun.file = place.shown;
+    noun.line = place.line;
+    noun.column = place.column;
+    noun.parent = item.loop >= 0 ? reader->function->loops[(size_t)item.loop].id : reader->function->id;
+    pm_pif_noun(pm_facts_early(), &noun);
+}
+
+static void read_statement(struct reader *reader, const struct pm_linear &item)
+{
+    gimple *stmt = item.stmt;
+    if (gimple_code(stmt) == GIMPLE_BIND)
+        read_bind(reader, as_a<gbind *>(stmt));
+    else if (is_gimple_omp(stmt) && gimple_has_substatements(stmt) && gimple_code(stmt) != GIMPLE_OMP_FOR)
+        read_region(reader, item);
+    reader->now = statement_of(reader, item);
+    if (reader->now == NULL)
+        return;
+    switch (gimple_code(stmt)) {
+    case GIMPLE_ASSIGN:
+        read_assign(reader, stmt);
+        break;
+    case GIMPLE_CALL:
+        read_call(reader, stmt);
+        break;
+    case GIMPLE_COND:
+    case GIMPLE_SWITCH:
+    case GIMPLE_RETURN:
+        read_operands(reader, stmt);
+        break;
+    case GIMPLE_ASM:
+        read_asm(reader, as_a<gasm *>(stmt));
+        break;
+    case GIMPLE_OMP_FOR:
+        read_omp_loop(reader, stmt);
+        break;
+    case GIMPLE_OMP_ATOMIC_LOAD: /* its store has no address of its own */
+        touch_target(reader, gimple_omp_atomic_load_rhs(as_a<gomp_atomic_load *>(stmt)), READS);
+        touch_target(reader, gimple_omp_atomic_load_rhs(as_a<gomp_atomic_load *>(stmt)), WRITES);
+        break;
+    default:
+        break;
+    }
+}
+
+void pm_fact_statements(tree function_decl, const std::vector<struct pm_linear> &code)
+{
+    struct reader reader = {};
+    reader.decl = function_decl;
+    reader.function = pm_source_function_of(function_decl);
+    reader.ranges = pm_ranges_of(function_decl);
+    for (const struct pm_linear &item : code)
+        read_statement(&reader, item);
+}

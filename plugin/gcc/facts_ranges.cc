@@ -1,0 +1,199 @@
+/* Where each statement of C and C++ begins and ends. In GIMPLE a statement has become many, each with a place of its own; the front
+ * ends' trees (PLUGIN_PRE_GENERICIZE) still hold it whole. Only the tree of statements is walked, never into expressions: less than
+ * a thousandth of the compile time of SQLite. */
+
+#include "facts.h"
+
+static std::map<unsigned, std::vector<struct pm_range>> ranges_by_uid;
+static std::map<location_t, location_t> omp_loops;
+
+static void widen(struct pm_range *range, location_t location)
+{
+    struct pm_place place;
+    if (!pm_place_of(location, &place))
+        return;
+    struct pm_point point = {place.line, place.column};
+    if (range->file == NULL)
+        *range = {place.file, point, point};
+    if (range->file != place.file)
+        return;
+    if (pm_point_less(point, range->first))
+        range->first = point;
+    if (pm_point_less(range->last, point))
+        range->last = point;
+}
+
+/* The text of an expression is told by its location; what wraps one, and initialisers, have only a point. */
+static void widen_by(struct pm_range *range, tree t)
+{
+    if (t == NULL_TREE || !EXPR_P(t))
+        return;
+    if (EXPR_HAS_LOCATION(t)) {
+        source_range text = get_range_from_loc(line_table, EXPR_LOCATION(t));
+        widen(range, text.m_start);
+        widen(range, text.m_finish);
+    }
+    switch ((int)TREE_CODE(t)) {
+    case EXPR_STMT:
+    case CLEANUP_POINT_EXPR:
+    case NOP_EXPR:
+    case CONVERT_EXPR:
+    case RETURN_EXPR:
+        widen_by(range, TREE_OPERAND(t, 0));
+        break;
+    case INIT_EXPR:
+    case TARGET_EXPR:
+        widen_by(range, TREE_OPERAND(t, 1));
+        break;
+    case DECL_EXPR:
+        widen(range, DECL_SOURCE_LOCATION(DECL_EXPR_DECL(t)));
+        widen_by(range, DECL_INITIAL(DECL_EXPR_DECL(t)));
+        break;
+    default:
+        break;
+    }
+}
+
+static void note_statements(tree t, std::vector<struct pm_range> *ranges);
+
+static void note_omp_loop(tree t)
+{
+    tree inits = OMP_FOR_INIT(t);
+    tree init = inits != NULL_TREE && TREE_VEC_LENGTH(inits) > 0 ? TREE_VEC_ELT(inits, 0) : NULL_TREE;
+    if (init == NULL_TREE)
+        return;
+    location_t place = DECL_P(init) ? DECL_SOURCE_LOCATION(init) : EXPR_LOCATION(init);
+    if (!DECL_P(init) && EXPR_HAS_LOCATION(init))
+        place = get_range_from_loc(line_table, place).m_start;
+    omp_loops[EXPR_LOCATION(t)] = place;
+}
+
+static void note_operands(tree t, std::vector<struct pm_range> *ranges)
+{
+    for (int i = 0; i < TREE_OPERAND_LENGTH(t); i++)
+        note_statements(TREE_OPERAND(t, i), ranges);
+}
+
+static void note_leaf(tree t, std::vector<struct pm_range> *ranges)
+{
+    struct pm_range range = {};
+    widen_by(&range, t);
+    if (range.file != NULL)
+        ranges->push_back(range);
+}
+
+static void note_statements(tree t, std::vector<struct pm_range> *ranges)
+{
+    if (t == NULL_TREE)
+        return;
+    switch ((int)TREE_CODE(t)) {
+    case STATEMENT_LIST:
+        for (tree_stmt_iterator i = tsi_start(t); !tsi_end_p(i); tsi_next(&i))
+            note_statements(tsi_stmt(i), ranges);
+        break;
+    case BIND_EXPR:
+        note_statements(BIND_EXPR_BODY(t), ranges);
+        break;
+    case OMP_FOR:
+    case OMP_SIMD:
+    case OMP_DISTRIBUTE:
+    case OMP_TASKLOOP:
+    case OMP_LOOP:
+    case OACC_LOOP:
+        note_omp_loop(t);
+        note_statements(OMP_FOR_BODY(t), ranges);
+        break;
+    case OMP_PARALLEL:
+    case OMP_TASK:
+    case OMP_SINGLE:
+    case OMP_MASTER:
+    case OMP_CRITICAL:
+    case OMP_ORDERED:
+    case OMP_SECTIONS:
+    case OMP_SECTION:
+    case OMP_TEAMS:
+    case OMP_TARGET:
+    case OMP_TARGET_DATA:
+    case OMP_TASKGROUP:
+        note_statements(OMP_BODY(t), ranges);
+        break;
+    case COND_EXPR:
+        VOID_TYPE_P(TREE_TYPE(t)) ? note_operands(t, ranges) : note_leaf(t, ranges);
+        break;
+    case FOR_STMT:
+    case WHILE_STMT:
+    case DO_STMT:
+    case IF_STMT:
+    case SWITCH_STMT:
+    case SWITCH_EXPR:
+    case TRY_BLOCK:
+    case HANDLER:
+    case CLEANUP_STMT:
+    case EH_SPEC_BLOCK:
+    case TRY_FINALLY_EXPR:
+    case TRY_CATCH_EXPR:
+    case MUST_NOT_THROW_EXPR:
+        note_operands(t, ranges);
+        break;
+    case CLEANUP_POINT_EXPR:
+        /* Around a whole statement, which may be of several, as one of a condition is not. */
+        TREE_CODE(TREE_OPERAND(t, 0)) == STATEMENT_LIST ? note_operands(t, ranges) : note_leaf(t, ranges);
+        break;
+    default:
+        if (EXPR_P(t) && TREE_CODE(t) != LABEL_EXPR && TREE_CODE(t) != CASE_LABEL_EXPR)
+            note_leaf(t, ranges);
+        break;
+    }
+}
+
+static bool begins_earlier(const struct pm_range &a, const struct pm_range &b)
+{
+    return pm_point_less(a.first, b.first) || (pm_point_same(a.first, b.first) && pm_point_less(b.last, a.last));
+}
+
+/* Sorted; of ranges within another one only the outer one stays. */
+static void keep_outermost(std::vector<struct pm_range> *ranges)
+{
+    std::stable_sort(ranges->begin(), ranges->end(), begins_earlier);
+    size_t n = 0;
+    for (const struct pm_range &range : *ranges) {
+        bool within = n > 0 && (*ranges)[n - 1].file == range.file && !pm_point_less((*ranges)[n - 1].last, range.last);
+        if (!within)
+            (*ranges)[n++] = range;
+    }
+    ranges->resize(n);
+}
+
+static void note_function(void *function_decl, void *)
+{
+    tree decl = (tree)function_decl;
+    if (TREE_CODE(decl) != FUNCTION_DECL || in_system_header_at(DECL_SOURCE_LOCATION(decl)))
+        return;
+    std::vector<struct pm_range> *ranges = &ranges_by_uid[DECL_UID(decl)];
+    note_statements(DECL_SAVED_TREE(decl), ranges);
+    keep_outermost(ranges);
+}
+
+const std::vector<struct pm_range> *pm_ranges_of(tree function_decl)
+{
+    auto found = ranges_by_uid.find(DECL_UID(function_decl));
+    if (found == ranges_by_uid.end() && DECL_ABSTRACT_ORIGIN(function_decl) != NULL_TREE) /* constructors */
+        found = ranges_by_uid.find(DECL_UID(DECL_ABSTRACT_ORIGIN(function_decl)));
+    return found != ranges_by_uid.end() ? &found->second : NULL;
+}
+
+void pm_ranges_drop(tree function_decl)
+{
+    ranges_by_uid.erase(DECL_UID(function_decl));
+}
+
+bool pm_ranges_omp_loop(location_t directive, struct pm_place *ret_place)
+{
+    auto found = omp_loops.find(directive);
+    return found != omp_loops.end() && pm_place_of(found->second, ret_place);
+}
+
+void pm_ranges_register(const char *plugin_name)
+{
+    register_callback(plugin_name, PLUGIN_PRE_GENERICIZE, note_function, NULL);
+}

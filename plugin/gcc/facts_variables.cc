@@ -1,0 +1,319 @@
+/* Nouns of variables, struct fields and their types. How they are named: docs/formats/pif-names.md. */
+
+#include "facts.h"
+
+static bool is_fortran(void)
+{
+    return strncmp(lang_hooks.name, "GNU Fortran", 11) == 0;
+}
+
+static bool has_name(tree decl)
+{
+    return DECL_NAME(decl) != NULL_TREE && IDENTIFIER_POINTER(DECL_NAME(decl))[0] != 0;
+}
+
+static const char *name_of(tree decl)
+{
+    return IDENTIFIER_POINTER(DECL_NAME(decl));
+}
+
+/* --- types --- */
+
+static tree without_reference(tree type)
+{
+    return TREE_CODE(type) == REFERENCE_TYPE || (POINTER_TYPE_P(type) && is_fortran()) ? TREE_TYPE(type) : type;
+}
+
+/* gfortran makes arrays of any rank flat; for the debugger it hangs the true type on the flat one's name. */
+static tree unflattened(tree type)
+{
+    tree name = TREE_CODE(type) == ARRAY_TYPE ? TYPE_NAME(type) : NULL_TREE;
+    bool hung = name != NULL_TREE && TREE_CODE(name) == TYPE_DECL && DECL_NAME(name) == NULL_TREE &&
+                TREE_TYPE(name) != NULL_TREE && TREE_CODE(TREE_TYPE(name)) == ARRAY_TYPE;
+    return hung ? TREE_TYPE(name) : type;
+}
+
+/* gfortran's descriptor of an allocatable, pointer or assumed-shape array. */
+static bool is_descriptor(tree type)
+{
+    if (!is_fortran() || TREE_CODE(type) != RECORD_TYPE || TYPE_NAME(type) == NULL_TREE)
+        return false;
+    tree name = TYPE_NAME(type);
+    if (TREE_CODE(name) == TYPE_DECL)
+        name = DECL_NAME(name);
+    return name != NULL_TREE && strncmp(IDENTIFIER_POINTER(name), "array", 5) == 0 &&
+           ISDIGIT(IDENTIFIER_POINTER(name)[5]);
+}
+
+static std::string printed(tree type)
+{
+    char *text = print_generic_expr_to_str(type);
+    std::string copy = text;
+    free(text);
+    return copy;
+}
+
+static std::string bound_text(tree array)
+{
+    tree domain = TYPE_DOMAIN(array);
+    tree low = domain != NULL_TREE ? TYPE_MIN_VALUE(domain) : NULL_TREE;
+    tree high = domain != NULL_TREE ? TYPE_MAX_VALUE(domain) : NULL_TREE;
+    if (high == NULL_TREE || !tree_fits_shwi_p(high) || (low != NULL_TREE && !tree_fits_shwi_p(low)))
+        return "[]";
+    HOST_WIDE_INT first = low != NULL_TREE ? tree_to_shwi(low) : 0;
+    if (is_fortran())
+        return "[" + std::to_string(first) + ":" + std::to_string(tree_to_shwi(high)) + "]";
+    return "[" + std::to_string(tree_to_shwi(high) - first + 1) + "]";
+}
+
+/* "array02_real(kind=8)" is "real(kind=8) [:][:]". */
+static std::string descriptor_text(tree type)
+{
+    std::string name = printed(TYPE_NAME(type));
+    size_t digits = strlen("array"), element = name.find('_');
+    int rank = atoi(name.c_str() + digits);
+    std::string text = element != std::string::npos ? name.substr(element + 1) + " " : "";
+    for (int i = 0; i < rank; i++)
+        text += "[:]";
+    return text;
+}
+
+/* "double [100][50]", "double (*) [50]"; of a Fortran array "real(kind=8) [1:100][1:50]", first dimension first. */
+static std::string type_text(tree type)
+{
+    type = unflattened(without_reference(type));
+    if (is_descriptor(type))
+        return descriptor_text(type);
+    std::string bounds;
+    if (POINTER_TYPE_P(type) && TREE_CODE(TREE_TYPE(type)) == ARRAY_TYPE) {
+        bounds = "(*) ";
+        type = TREE_TYPE(type);
+    }
+    while (TREE_CODE(type) == ARRAY_TYPE) {
+        bounds = is_fortran() ? bound_text(type) + bounds : bounds + bound_text(type);
+        type = TREE_TYPE(type);
+    }
+    return printed(type) + (bounds.empty() ? "" : " ") + bounds;
+}
+
+static bool is_array(tree type)
+{
+    type = without_reference(type);
+    if (POINTER_TYPE_P(type)) /* what an array argument of rank 2 or more has become */
+        type = TREE_TYPE(type);
+    return TREE_CODE(type) == ARRAY_TYPE || is_descriptor(type);
+}
+
+/* --- variables --- */
+
+/* The variable that an artificial one stands for: the data of gfortran's dummy array "a" is "a.0". */
+static tree stands_for(tree variable, tree context)
+{
+    const char *name = name_of(variable), *dot = strrchr(name, '.');
+    if (dot == NULL || !ISDIGIT(dot[1]) || !POINTER_TYPE_P(TREE_TYPE(variable)))
+        return NULL_TREE;
+    std::string base(name, dot);
+    for (tree parm = DECL_ARGUMENTS(context); parm != NULL_TREE; parm = DECL_CHAIN(parm)) {
+        if (has_name(parm) && base == name_of(parm) && !DECL_ARTIFICIAL(parm))
+            return parm;
+    }
+    return NULL_TREE;
+}
+
+static tree enclosing_function(tree variable)
+{
+    tree context = DECL_CONTEXT(variable);
+    while (context != NULL_TREE && TREE_CODE(context) == BLOCK)
+        context = BLOCK_SUPERCONTEXT(context);
+    return context != NULL_TREE && TREE_CODE(context) == FUNCTION_DECL ? context : NULL_TREE;
+}
+
+static pm_id local_id(pm_id function, const char *name, const struct pm_place *place)
+{
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "var");
+    pm_id_hash_id(&hash, function);
+    pm_id_hash_string(&hash, name);
+    pm_id_hash_number(&hash, place->line);
+    pm_id_hash_number(&hash, place->column);
+    return pm_id_hash_done(&hash);
+}
+
+static pm_id global_id(const char *linkage, const char *local_path)
+{
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "var");
+    pm_id_hash_string(&hash, linkage);
+    if (local_path != NULL)
+        pm_id_hash_string(&hash, local_path);
+    return pm_id_hash_done(&hash);
+}
+
+/* "sweep::u"; a further variable of that name in the same function has its line added: "sweep::i:42". */
+static std::string local_name(const struct pm_source_function *function, const char *name, const struct pm_place *place, pm_id id)
+{
+    static std::map<std::string, pm_id> taken; /* the first variable with each name */
+    std::string full = std::string(function->name) + "::" + name;
+    std::string key = std::to_string((unsigned long long)function->id) + name;
+    if (taken.insert({key, id}).first->second != id)
+        full += ':' + std::to_string(place->line);
+    return full;
+}
+
+static void describe_local(tree variable, tree function_decl, struct pm_place *place, struct pm_pif_noun *noun, std::string *name)
+{
+    const struct pm_source_function *function = pm_source_function_of(function_decl);
+    noun->id = local_id(function->id, name_of(variable), place);
+    noun->parent = function->id;
+    *name = local_name(function, name_of(variable), place, noun->id);
+}
+
+/* The name with its namespaces or module. */
+static std::string global_name(tree variable, const char *linkage)
+{
+    char *demangled = pm_gcc_demangle(linkage);
+    std::string name = demangled != NULL ? demangled : name_of(variable);
+    free(demangled);
+    const char *module_end = strstr(linkage, "_MOD_");
+    if (strncmp(linkage, "__", 2) == 0 && module_end != NULL)
+        name = std::string(linkage + 2, module_end) + "::" + name;
+    return name;
+}
+
+static void describe_global(tree variable, struct pm_place *place, struct pm_pif_noun *noun, std::string *name)
+{
+    const char *linkage = pm_linkage_name(variable);
+    noun->id = global_id(linkage, TREE_PUBLIC(variable) ? NULL : place->file);
+    noun->parent = place->file != NULL ? pm_fact_file(pm_facts_early(), place->file, place->shown) : 0;
+    *name = global_name(variable, linkage);
+    if (*name != linkage)
+        noun->linkage = linkage;
+}
+
+static pm_id make_variable(tree variable, tree context)
+{
+    struct pm_place place = {NULL, NULL, 0, 0};
+    pm_place_of(DECL_SOURCE_LOCATION(variable), &place);
+    struct pm_pif_noun noun = {};
+    std::string name, type = type_text(TREE_TYPE(variable));
+    tree function_decl = enclosing_function(variable);
+    /* A local of an enclosing function (C's nested functions, Fortran's contained ones) keeps that one as parent. */
+    if (TREE_CODE(variable) == PARM_DECL && function_decl == NULL_TREE)
+        function_decl = context;
+    if (function_decl != NULL_TREE && !DECL_EXTERNAL(variable))
+        describe_local(variable, function_decl, &place, &noun, &name);
+    else
+        describe_global(variable, &place, &noun, &name);
+    noun.name = name.c_str();
+    noun.level = pm_level_source;
+    noun.kind = is_array(TREE_TYPE(variable)) ? "array" : "variable";
+    noun.type = type.c_str();
+    noun.file = place.shown;
+    noun.line = place.line;
+    noun.column = place.column;
+    pm_pif_noun(pm_facts_early(), &noun);
+    return noun.id;
+}
+
+static std::map<unsigned, pm_id> known_variables; /* by DECL_UID; 0 for those that are no nouns */
+
+void pm_fact_variable_stands_for(tree artificial, tree variable, tree context)
+{
+    known_variables[DECL_UID(artificial)] = pm_fact_variable(variable, context);
+}
+
+pm_id pm_fact_variable(tree variable, tree context)
+{
+    std::map<unsigned, pm_id> &known = known_variables;
+    auto found = known.find(DECL_UID(variable));
+    if (found != known.end())
+        return found->second;
+    pm_id id = 0;
+    tree source = has_name(variable) && DECL_ARTIFICIAL(variable) ? stands_for(variable, context) : NULL_TREE;
+    if (source != NULL_TREE)
+        id = pm_fact_variable(source, context);
+    else if (has_name(variable) && !DECL_ARTIFICIAL(variable) && !DECL_IGNORED_P(variable) &&
+             !in_system_header_at(DECL_SOURCE_LOCATION(variable)) &&
+             (TREE_CODE(variable) == VAR_DECL || TREE_CODE(variable) == PARM_DECL))
+        id = make_variable(variable, context);
+    known[DECL_UID(variable)] = id;
+    return id;
+}
+
+/* --- fields --- */
+
+static std::string type_name(tree type)
+{
+    tree name = TYPE_NAME(type);
+    if (name == NULL_TREE)
+        return "";
+    if (TREE_CODE(name) != TYPE_DECL)
+        return IDENTIFIER_POINTER(name);
+    return DECL_NAME(name) != NULL_TREE ? lang_hooks.decl_printable_name(name, 1) : "";
+}
+
+static pm_id make_type(tree type, const struct pm_place *place_of_field, std::string *ret_name)
+{
+    struct pm_place place = *place_of_field;
+    tree stub = TYPE_STUB_DECL(type);
+    if (stub != NULL_TREE)
+        pm_place_of(DECL_SOURCE_LOCATION(stub), &place);
+    std::string name = type_name(type);
+    if (name.empty()) /* a struct without a tag has its place for a name */
+        name = std::string("struct ") + (place.shown != NULL ? place.shown : "?") + ':' + std::to_string(place.line);
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "type");
+    pm_id_hash_string(&hash, name.c_str());
+    pm_id_hash_string(&hash, place.file != NULL ? place.file : "");
+    struct pm_pif_noun noun = {};
+    noun.id = pm_id_hash_done(&hash);
+    noun.name = name.c_str();
+    noun.level = pm_level_source;
+    noun.kind = "type";
+    noun.file = place.shown;
+    noun.line = place.line;
+    noun.column = place.column;
+    noun.parent = place.file != NULL ? pm_fact_file(pm_facts_early(), place.file, place.shown) : 0;
+    pm_pif_noun(pm_facts_early(), &noun);
+    *ret_name = name;
+    return noun.id;
+}
+
+static pm_id make_field(tree field, tree type)
+{
+    struct pm_place place = {NULL, NULL, 0, 0};
+    pm_place_of(DECL_SOURCE_LOCATION(field), &place);
+    std::string of_type, text = type_text(TREE_TYPE(field));
+    struct pm_pif_noun noun = {};
+    noun.parent = make_type(type, &place, &of_type);
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "field");
+    pm_id_hash_id(&hash, noun.parent);
+    pm_id_hash_string(&hash, name_of(field));
+    noun.id = pm_id_hash_done(&hash);
+    std::string name = of_type + "::" + name_of(field);
+    noun.name = name.c_str();
+    noun.level = pm_level_source;
+    noun.kind = "field";
+    noun.type = text.c_str();
+    noun.file = place.shown;
+    noun.line = place.line;
+    noun.column = place.column;
+    pm_pif_noun(pm_facts_early(), &noun);
+    return noun.id;
+}
+
+pm_id pm_fact_field(tree field)
+{
+    static std::map<unsigned, pm_id> known;
+    auto found = known.find(DECL_UID(field));
+    if (found != known.end())
+        return found->second;
+    tree type = DECL_CONTEXT(field);
+    pm_id id = 0;
+    if (has_name(field) && !DECL_ARTIFICIAL(field) && type != NULL_TREE && RECORD_OR_UNION_TYPE_P(type) &&
+        !is_descriptor(type) && !in_system_header_at(DECL_SOURCE_LOCATION(field)))
+        id = make_field(field, TYPE_MAIN_VARIANT(type));
+    known[DECL_UID(field)] = id;
+    return id;
+}
