@@ -262,9 +262,11 @@ struct scan {
 /* Reads all records of one section. */
 static void read_records(struct pm_object *o, struct scan *scan, uintptr_t section, uint64_t bytes)
 {
-    const struct pm_sled_record *record = (const struct pm_sled_record *)section;
-    for (uint64_t i = 0; i < bytes / sizeof *record; i++, record++) {
-        uintptr_t address = (uintptr_t)&record->offset + (uintptr_t)(intptr_t)record->offset;
+    for (uint64_t i = 0; i < bytes / sizeof(struct pm_sled_record); i++) {
+        struct pm_sled_record copy, *record = &copy; /* linkers need not align the section */
+        uintptr_t place = section + i * sizeof copy;
+        memcpy(record, (const void *)place, sizeof copy);
+        uintptr_t address = place + (uintptr_t)(intptr_t)record->offset;
         if (!is_sound(o, record, address)) {
             o->n_bad++;
             continue;
@@ -309,8 +311,7 @@ static bool scan_sleds(struct pm_object *o, const struct found *f, struct scan *
 {
     uint64_t n = 0;
     for (unsigned i = 0; i < f->n_sleds; i++)
-        if (segment_of(o, o->bias + f->sleds[i].address, f->sleds[i].bytes, PF_R) != NULL &&
-            (o->bias + f->sleds[i].address) % 4 == 0)
+        if (segment_of(o, o->bias + f->sleds[i].address, f->sleds[i].bytes, PF_R) != NULL)
             n += f->sleds[i].bytes / sizeof(struct pm_sled_record);
     if (n == 0 || n > 1u << 26)
         return n == 0;
@@ -322,8 +323,7 @@ static bool scan_sleds(struct pm_object *o, const struct found *f, struct scan *
         return false;
     scan->ids = (uint64_t *)(scan->nouns + n);
     for (unsigned i = 0; i < f->n_sleds; i++)
-        if (segment_of(o, o->bias + f->sleds[i].address, f->sleds[i].bytes, PF_R) != NULL &&
-            (o->bias + f->sleds[i].address) % 4 == 0)
+        if (segment_of(o, o->bias + f->sleds[i].address, f->sleds[i].bytes, PF_R) != NULL)
             read_records(o, scan, o->bias + f->sleds[i].address, f->sleds[i].bytes);
     bind_sleds(o, scan);
     return true;
