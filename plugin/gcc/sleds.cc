@@ -19,12 +19,12 @@ static void print_stats(void *, void *)
 
 void pm_sleds_register(const char *plugin_name)
 {
-    if (pm_options.functions)
-        pm_sleds_function_register(plugin_name);
     if (pm_options.loops)
         pm_sleds_loop_register(plugin_name);
-    if (pm_options.functions || pm_options.loops)
+    if (pm_options.functions || pm_options.loops) {
+        pm_sleds_function_register(plugin_name); /* loop sleds get their free registers there */
         pm_sleds_portable_register(plugin_name);
+    }
     if (pm_options.verbose)
         register_callback(plugin_name, PLUGIN_FINISH, print_stats, NULL);
 }
