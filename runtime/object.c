@@ -419,7 +419,6 @@ static struct pm_object *take_over(struct pm_object *o, struct pm_object *twin)
     twin->n_bad = o->n_bad;
     twin->sleds = o->sleds;
     twin->sleds_bytes = o->sleds_bytes;
-    pm_sys(SYS_munmap, o, sizeof *o);
     twin->chunk->load_bias = twin->bias;
     twin->chunk->low = twin->low;
     twin->chunk->high = twin->high;
@@ -569,16 +568,16 @@ static struct pm_object *open_object(const struct dl_phdr_info *info, int fd)
         result = record_object(o, &file, &found, &scan);
     if (found.n_sleds == 0 && found.n_hooks == 0 && found.has_pif)
         pm_file_message(PM_RUN_MSG_OBJECT_WITHOUT_SLEDS, "", o->path);
-    if (o->n_bad != 0 && result == o)
+    if (result == o && o->n_bad != 0)
         pm_file_message(PM_RUN_MSG_BAD_SLEDS, "", o->path);
     if (scan.nouns != NULL)
         pm_sys(SYS_munmap, scan.nouns, scan.bytes);
-    if (result == NULL) {
-        if (o->sleds != NULL)
-            pm_sys(SYS_munmap, o->sleds, o->sleds_bytes);
+    if (result == NULL && o->sleds != NULL)
+        pm_sys(SYS_munmap, o->sleds, o->sleds_bytes);
+    if (result != o)
         pm_sys(SYS_munmap, o, sizeof *o);
+    if (result == NULL)
         return NULL;
-    }
     result->loaded = true;
     update_totals(result, 1);
     for (unsigned i = 0; i < found.n_hooks && result->portable; i++)

@@ -36,6 +36,12 @@ static uint64_t stack_top(void)
     return &__libc_stack_end != NULL && __libc_stack_end != NULL ? (uint64_t)__libc_stack_end : UINT64_MAX;
 }
 
+/* A vfork child runs in its parent's thread and has a number of its own. */
+static uint32_t own_tid(void)
+{
+    return pm_thread_pointer() == pm_process.main_thread_pointer ? pm_process.pid : (uint32_t)pm_sys(SYS_gettid);
+}
+
 static void *private_memory(size_t bytes)
 {
     long address = pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -82,7 +88,7 @@ static bool open_chunk(struct pm_slot *slot, uint64_t n_nodes, uint64_t tsc)
     if (thread == NULL)
         return false;
     prepare_slab(&thread->chunk, offset, PM_RUN_THREAD_NODES);
-    thread->tid = slot->tid = (uint32_t)pm_sys(SYS_gettid);
+    thread->tid = slot->tid = own_tid();
     thread->n_threads = 1;
     thread->start_tsc = tsc;
     pm_sys(SYS_prctl, PR_GET_NAME, thread->name);
@@ -126,7 +132,7 @@ static struct pm_slot *finished_slot(uint64_t tsc)
             !__atomic_compare_exchange_n(&slot->busy, &idle, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
             continue;
         pm_add_shared(n_finished, (uint32_t)-1);
-        slot->tid = (uint32_t)pm_sys(SYS_gettid);
+        slot->tid = own_tid();
         slot->thread->n_threads++;
         slot->thread->end_tsc = 0;
         slot->root->n_calls++;

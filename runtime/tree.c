@@ -354,8 +354,11 @@ static void event_foreign(struct pm_tls *t, const struct pm_probe *probe, uint64
 
 void pm_event_exact(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
 {
-    if (pm_unlikely(t->state != PM_THREAD_READY) && !pm_thread_begin(t, tsc))
-        return;
+    if (pm_unlikely(t->state != PM_THREAD_READY)) {
+        if (!pm_thread_begin(t, tsc))
+            return;
+        tsc = pm_tsc();
+    }
     if (pm_unlikely(sp > t->slot->root->sp)) {
         event_foreign(t, probe, sp, tsc);
         return;
@@ -388,8 +391,10 @@ static void event_count(struct pm_tls *t, const struct pm_probe *probe, uint64_t
 void pm_slow(const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
 {
     struct pm_tls *t = &pm_tls;
-    if (pm_unlikely(!*pm_process.alive_mark))
-        pm_fork_child(); /* of a clone() that no fork handler saw */
+    if (pm_unlikely(!*pm_process.alive_mark)) { /* of a clone() that no fork handler saw */
+        pm_fork_child();
+        tsc = pm_tsc();
+    }
     if (pm_process.mode == PM_RUN_MODE_COUNT)
         event_count(t, probe, tsc);
     else
