@@ -1,0 +1,700 @@
+#include "collect_internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_COMPLAINTS_SHOWN = 3, MAX_WARNINGS = 1000 };
+
+static const char *const statement_texts[N_COLLECT_STATEMENTS] = {
+    [INSERT_EXECUTION] = "INSERT INTO executions VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [INSERT_ATTRIBUTE] = "INSERT OR REPLACE INTO execution_attributes VALUES(?,?,?)",
+    [INSERT_PROCESS] = "INSERT INTO processes VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [INSERT_THREAD] = "INSERT INTO threads VALUES(?,?,?,?,?,?,?,?)",
+    [INSERT_BINARY] = "INSERT INTO binaries VALUES(?,?,?,?,?,?)",
+    [INSERT_LEVEL] = "INSERT INTO levels VALUES(?,?,?)",
+    [INSERT_NOUN] = "INSERT INTO nouns VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [INSERT_NOUN_ATTRIBUTE] = "INSERT INTO noun_attributes VALUES(?,?,?)",
+    [INSERT_VERB] = "INSERT INTO verbs VALUES(?,?,?,?)",
+    [INSERT_SENTENCE] = "INSERT INTO sentences VALUES(?,?,?)",
+    [INSERT_SENTENCE_NOUN] = "INSERT INTO sentence_nouns VALUES(?,?,?)",
+    [INSERT_MAPPING] = "INSERT INTO mappings VALUES(?,?,?,?)",
+    [INSERT_CONTEXT] = "INSERT INTO contexts VALUES(?,?,?,?)",
+    [INSERT_METRIC] = "INSERT INTO metrics VALUES(?,?,?,?,?,?)",
+    [INSERT_COST] = "INSERT INTO costs VALUES(?,?,?,?)",
+    [INSERT_MESSAGE] = "INSERT INTO messages VALUES(?,?,?)",
+};
+
+/* --- small things --- */
+
+enum pm_status collect_no_memory(struct collector *c)
+{
+    return pm_error_set(c->err, PM_ERR_MEMORY, "out of memory");
+}
+
+void collect_warn(struct collector *c, const char *format, ...)
+{
+    struct pm_collect_result *result = c->result;
+    if (result->n_warnings == MAX_WARNINGS)
+        return;
+    struct pm_buf text = PM_BUF_INIT(16384);
+    char line[8192];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    pm_buf_add_str(&text, line);
+    char **warnings = pm_realloc_array(result->warnings, result->n_warnings + 1, sizeof *warnings);
+    if (warnings)
+        result->warnings = warnings;
+    if (warnings && !text.failed)
+        warnings[result->n_warnings++] = pm_buf_take(&text);
+    pm_buf_release(
+        &text); /* without memory the warning is lost; the collection is about to fail as well */
+}
+
+enum pm_status collect_insert(struct collector *c, enum collect_statement which)
+{
+    int code = sqlite3_step(c->statements[which]);
+    sqlite3_reset(c->statements[which]);
+    return code == SQLITE_DONE ? PM_OK : pm_archive_error(c->archive, c->err);
+}
+
+void bind_text(sqlite3_stmt *statement, int at, const char *text)
+{
+    sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
+}
+
+void bind_str(sqlite3_stmt *statement, int at, struct pm_str text)
+{
+    sqlite3_bind_text64(statement, at, text.p ? text.p : "", text.len, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+void bind_number(sqlite3_stmt *statement, int at, uint64_t number)
+{
+    sqlite3_bind_int64(statement, at, number > INT64_MAX ? INT64_MAX : (int64_t)number);
+}
+
+void bind_number_or_null(sqlite3_stmt *statement, int at, uint64_t number)
+{
+    if (number)
+        bind_number(statement, at, number);
+    else
+        sqlite3_bind_null(statement, at);
+}
+
+void *collect_grow(void *items, size_t n, size_t *cap, size_t item_bytes)
+{
+    if (n < *cap)
+        return items;
+    size_t larger = *cap ? *cap * 2 : 1024;
+    items = pm_realloc_array(items, larger, item_bytes);
+    if (items)
+        *cap = larger;
+    return items;
+}
+
+/* As a shell would have to be given it. */
+static void add_quoted(struct pm_buf *out, const char *word, size_t len)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:=@%,";
+    bool is_plain = len > 0;
+    for (size_t i = 0; i < len; i++)
+        is_plain &= word[i] != 0 && strchr(plain, word[i]) != NULL;
+    if (is_plain) {
+        pm_buf_add(out, word, len);
+        return;
+    }
+    pm_buf_add_byte(out, '\'');
+    for (size_t i = 0; i < len; i++) {
+        if (word[i] == '\'')
+            pm_buf_add_str(out, "'\\''");
+        else
+            pm_buf_add_byte(out, (unsigned char)word[i]);
+    }
+    pm_buf_add_byte(out, '\'');
+}
+
+/* --- a run folder --- */
+
+struct run_entry {
+    char *path;
+    uint32_t pid, image;
+    uint64_t start_tsc; /* as the header says, unchecked; for the order */
+};
+
+struct run {
+    const char *dir;
+    struct pm_manifest manifest;
+    bool has_manifest;
+    struct run_entry *entries;
+    size_t n_entries, entries_cap;
+    struct pm_run_clock clock;
+    uint64_t start_tsc; /* of the execution */
+    uint32_t execution; /* row */
+    /* gathered over the processes, for what the manifest does not say */
+    uint64_t last_end_ns, user_cpu_ns, system_cpu_ns, max_rss_bytes, start_realtime_ns;
+    uint32_t mode;
+    size_t n_read;
+    bool all_usage;
+};
+
+static void run_release(struct run *run)
+{
+    pm_manifest_release(&run->manifest);
+    for (size_t i = 0; i < run->n_entries; i++)
+        free(run->entries[i].path);
+    free(run->entries);
+}
+
+/* PID.N.pmr; anything else that ends so is taken with PID and N unknown. */
+static bool parse_name(const char *name, uint32_t *ret_pid, uint32_t *ret_image)
+{
+    size_t len = strlen(name);
+    if (len < 5 || strcmp(name + len - 4, ".pmr") != 0)
+        return false;
+    *ret_pid = *ret_image = 0;
+    const char *dot = memchr(name, '.', len);
+    uint64_t pid, image;
+    if (dot < name + len - 4 &&
+        pm_str_to_u64((struct pm_str){name, (size_t)(dot - name)}, UINT32_MAX, &pid) &&
+        pm_str_to_u64((struct pm_str){dot + 1, (size_t)(name + len - 4 - (dot + 1))}, UINT32_MAX,
+                      &image)) {
+        *ret_pid = (uint32_t)pid;
+        *ret_image = (uint32_t)image;
+    }
+    return true;
+}
+
+static uint64_t peek_start(const char *path)
+{
+    struct pm_run_header header;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return 0;
+    ssize_t n = pread(fd, &header, sizeof header, 0);
+    close(fd);
+    bool good = n == (ssize_t)sizeof header &&
+                memcmp(header.magic, PM_RUN_MAGIC, sizeof header.magic) == 0 &&
+                header.version_major == PM_RUN_VERSION_MAJOR;
+    return good ? header.start_tsc : 0;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct run_entry *x = a, *y = b;
+    if (x->start_tsc != y->start_tsc)
+        return x->start_tsc < y->start_tsc ? -1 : 1;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    if (x->image != y->image)
+        return x->image < y->image ? -1 : 1;
+    return strcmp(x->path, y->path);
+}
+
+static enum pm_status add_entry(struct collector *c, struct run *run, const char *name)
+{
+    struct run_entry entry;
+    if (!parse_name(name, &entry.pid, &entry.image))
+        return PM_OK;
+    struct run_entry *entries =
+        collect_grow(run->entries, run->n_entries, &run->entries_cap, sizeof *entries);
+    if (entries)
+        run->entries = entries;
+    struct pm_buf path = PM_BUF_INIT(PATH_MAX + NAME_MAX);
+    pm_buf_printf(&path, "%s/%s", run->dir, name);
+    if (!entries || path.failed) {
+        pm_buf_release(&path);
+        return collect_no_memory(c);
+    }
+    entry.path = pm_buf_take(&path);
+    entry.start_tsc = peek_start(entry.path);
+    entries[run->n_entries++] = entry;
+    return PM_OK;
+}
+
+static enum pm_status list_run(struct collector *c, struct run *run)
+{
+    DIR *dir = opendir(run->dir);
+    if (!dir && errno == ENOENT)
+        return pm_error_set(c->err, PM_ERR_NOT_FOUND, "there is no run folder '%s'", run->dir);
+    if (!dir && errno == ENOTDIR)
+        return pm_error_set(c->err, PM_ERR_USAGE, "'%s' is not a run folder", run->dir);
+    if (!dir)
+        return pm_error_system(c->err, errno, "cannot open run folder '%s'", run->dir);
+    enum pm_status status = PM_OK;
+    struct dirent *entry;
+    while (status == PM_OK && (errno = 0, entry = readdir(dir)))
+        status = add_entry(c, run, entry->d_name);
+    if (status == PM_OK && errno)
+        status = pm_error_system(c->err, errno, "cannot read run folder '%s'", run->dir);
+    closedir(dir);
+    if (run->n_entries)
+        qsort(run->entries, run->n_entries, sizeof *run->entries, compare_entries);
+    return status;
+}
+
+static enum pm_status open_run(struct collector *c, struct run *run)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    enum pm_status status = list_run(c, run);
+    if (status != PM_OK)
+        return status;
+    status = pm_manifest_read(run->dir, &run->manifest, &err);
+    if (status == PM_ERR_MEMORY) {
+        pm_error_release(&err);
+        return collect_no_memory(c);
+    }
+    run->has_manifest = status == PM_OK;
+    if (!run->has_manifest) {
+        if (run->n_entries == 0) {
+            pm_error_release(&err);
+            return pm_error_set(c->err, PM_ERR_NOT_FOUND,
+                                "there is no run in '%s': neither a manifest nor run files",
+                                run->dir);
+        }
+        collect_warn(c, "%s; command and times are taken from the run files", pm_error_text(&err));
+        pm_manifest_release(&run->manifest); /* what was read before the damage */
+    }
+    pm_error_release(&err);
+    run->clock = pm_run_clock_of(&run->manifest);
+    run->start_tsc = run->manifest.start_tsc;
+    for (size_t i = 0; i < run->n_entries && !run->start_tsc; i++)
+        run->start_tsc = run->entries[i].start_tsc; /* sorted: the earliest that is known */
+    run->all_usage = true;
+    return PM_OK;
+}
+
+/* --- processes --- */
+
+static const char *end_kind_name(enum pm_run_file_end end)
+{
+    static const char *const names[] = {
+        [PM_RUN_FILE_EXIT] = "exit", [PM_RUN_FILE_EXEC] = "exec", [PM_RUN_FILE_KILLED] = "killed"};
+    return names[end];
+}
+
+static enum pm_status quote_argv(struct collector *c, struct pm_str argv, struct pm_buf *out)
+{
+    for (size_t at = 0; at < argv.len;) {
+        size_t len = strnlen(argv.p + at, argv.len - at);
+        if (at)
+            pm_buf_add_byte(out, ' ');
+        add_quoted(out, argv.p + at, len);
+        at += len + 1;
+    }
+    return out->failed ? collect_no_memory(c) : PM_OK;
+}
+
+/* Time that the measurement added: the runtime measures what an event costs when it starts. */
+static uint64_t added_ns(const struct pm_run_file_process *process)
+{
+    uint64_t event_ps =
+        process->mode == PM_RUN_MODE_COUNT ? process->count_event_ps : process->exact_pair_ps;
+    unsigned __int128 ns = (unsigned __int128)process->n_calls * event_ps / 1000;
+    return ns > INT64_MAX ? INT64_MAX : (uint64_t)ns;
+}
+
+static uint64_t process_start_ns(const struct run *run, const struct pm_run_file *file)
+{
+    uint64_t start = pm_run_file_process(file)->start_tsc;
+    return start > run->start_tsc ? pm_run_file_to_ns(file, start - run->start_tsc) : 0;
+}
+
+static enum pm_status write_process(struct collector *c, const struct run *run,
+                                    const struct run_entry *entry, const struct pm_run_file *file)
+{
+    const struct pm_run_file_process *process = pm_run_file_process(file);
+    struct pm_buf argv = PM_BUF_INIT(1 << 20);
+    enum pm_status status = quote_argv(c, process->argv, &argv);
+    if (status != PM_OK) {
+        pm_buf_release(&argv);
+        return status;
+    }
+    sqlite3_stmt *insert = c->statements[INSERT_PROCESS];
+    uint64_t start_ns = process_start_ns(run, file);
+    sqlite3_clear_bindings(insert);
+    bind_number(insert, 1, c->n_processes);
+    bind_number(insert, 2, run->execution);
+    bind_number(insert, 3, process->pid);
+    bind_number(insert, 4, process->parent_pid);
+    bind_number(insert, 5, entry->image);
+    bind_str(insert, 6, process->exe);
+    bind_text(insert, 7, argv.data);
+    bind_number(insert, 8, start_ns);
+    bind_number(insert, 9, start_ns + process->end_ns);
+    bind_text(insert, 10, end_kind_name(process->end_kind));
+    if (process->has_usage) {
+        bind_number(insert, 11, process->user_cpu_ns);
+        bind_number(insert, 12, process->system_cpu_ns);
+        bind_number(insert, 13, process->max_rss_bytes);
+    }
+    bind_number(insert, 14, process->n_sleds);
+    bind_number(insert, 15, process->n_calls);
+    bind_number(insert, 16, added_ns(process));
+    bind_number(insert, 17, process->n_lost_contexts);
+    bind_number(insert, 18, process->n_unmatched);
+    bind_number(insert, 19, process->n_healed);
+    status = collect_insert(c, INSERT_PROCESS);
+    pm_buf_release(&argv);
+    return status;
+}
+
+static enum pm_status write_threads(struct collector *c, const struct run *run,
+                                    const struct pm_run_file *file)
+{
+    uint64_t start_ns = process_start_ns(run, file), foreign_ns = 0;
+    for (size_t i = 0; i < pm_run_file_n_threads(file); i++) {
+        const struct pm_run_file_thread *thread = pm_run_file_thread(file, i);
+        sqlite3_stmt *insert = c->statements[INSERT_THREAD];
+        bind_number(insert, 1, ++c->n_threads);
+        bind_number(insert, 2, c->n_processes);
+        bind_number(insert, 3, thread->tid);
+        bind_number(insert, 4, thread->n_threads);
+        bind_str(insert, 5, thread->name);
+        bind_number(insert, 6, start_ns + thread->start_ns);
+        bind_number(insert, 7, start_ns + thread->end_ns);
+        bind_number_or_null(insert, 8, thread->cpu_ns);
+        enum pm_status status = collect_insert(c, INSERT_THREAD);
+        if (status != PM_OK)
+            return status;
+        foreign_ns += thread->foreign_ns;
+    }
+    if (foreign_ns)
+        collect_warn(c,
+                     "process %u spent %.6f s on stacks of its own making (coroutines, signal "
+                     "stacks): this time is also in the "
+                     "contexts that were active meanwhile, so it counts twice",
+                     pm_run_file_process(file)->pid, (double)foreign_ns / 1e9);
+    return PM_OK;
+}
+
+enum { CODE_DAMAGE = -1 }; /* in table messages: what the reader found damaged */
+
+static enum pm_status write_message(struct collector *c, int64_t code, struct pm_str text)
+{
+    sqlite3_stmt *insert = c->statements[INSERT_MESSAGE];
+    bind_number(insert, 1, c->n_processes);
+    sqlite3_bind_int64(insert, 2, code);
+    bind_str(insert, 3, text);
+    return collect_insert(c, INSERT_MESSAGE);
+}
+
+static enum pm_status write_messages(struct collector *c, const struct pm_run_file *file)
+{
+    enum pm_status status = PM_OK;
+    for (size_t i = 0; i < pm_run_file_n_messages(file) && status == PM_OK; i++) {
+        const struct pm_run_file_message *message = pm_run_file_message(file, i);
+        status = write_message(c, message->code, message->text);
+    }
+    const char *complaint;
+    size_t n = pm_run_file_n_complaints(file);
+    for (size_t i = 0; status == PM_OK && (complaint = pm_run_file_complaint(file, i)); i++) {
+        status = write_message(c, CODE_DAMAGE, pm_str_of(complaint));
+        if (i < MAX_COMPLAINTS_SHOWN)
+            collect_warn(c, "%s", complaint);
+    }
+    if (n > MAX_COMPLAINTS_SHOWN)
+        collect_warn(c, "... and %zu more places like that in the run file of process %u",
+                     n - MAX_COMPLAINTS_SHOWN, pm_run_file_process(file)->pid);
+    return status;
+}
+
+/* A sentence for each noun of the file. */
+static enum pm_status make_sentences(struct collector *c, const struct pm_run_file *file,
+                                     uint32_t *sentences)
+{
+    size_t n_objects = pm_run_file_n_objects(file);
+    enum pm_status status = PM_OK;
+    for (size_t i = 0; i < n_objects && status == PM_OK; i++) {
+        const struct pm_run_file_object *object = pm_run_file_object(file, i);
+        struct collect_binary *binary = NULL;
+        status = collect_binary(c, object, &binary);
+        for (uint32_t k = 0; k < object->n_nouns && status == PM_OK; k++)
+            status =
+                collect_code_sentence(c, binary, pm_run_file_noun(file, object->first_noun + k),
+                                      &sentences[object->first_noun + k]);
+    }
+    for (size_t i = 0; i < pm_run_file_n_nouns(file) && status == PM_OK; i++)
+        if (pm_run_file_noun(file, i)->object == PM_RUN_FILE_NO_OBJECT)
+            status = collect_code_sentence(c, NULL, pm_run_file_noun(file, i), &sentences[i]);
+    return status;
+}
+
+static enum pm_status write_costs(struct collector *c, const struct pm_run_file *file,
+                                  uint32_t first_thread)
+{
+    uint32_t root_sentence;
+    uint32_t *sentences = pm_alloc_array(pm_run_file_n_nouns(file), sizeof *sentences);
+    if (!sentences)
+        return collect_no_memory(c);
+    enum pm_status status =
+        collect_process_sentence(c, pm_run_file_process(file)->exe, &root_sentence);
+    if (status == PM_OK)
+        status = make_sentences(c, file, sentences);
+    if (status == PM_OK)
+        status = collect_costs_add(c, file, first_thread, root_sentence, sentences);
+    free(sentences);
+    return status;
+}
+
+static void gather(struct collector *c, struct run *run, const struct pm_run_file *file)
+{
+    const struct pm_run_file_process *process = pm_run_file_process(file);
+    uint64_t end_ns = process_start_ns(run, file) + process->end_ns;
+    if (end_ns > run->last_end_ns)
+        run->last_end_ns = end_ns;
+    if (!run->n_read) {
+        run->mode = process->mode;
+        run->start_realtime_ns = process->start_realtime_ns;
+    }
+    run->all_usage &= process->has_usage;
+    run->user_cpu_ns += process->user_cpu_ns;
+    run->system_cpu_ns += process->system_cpu_ns;
+    if (process->max_rss_bytes > run->max_rss_bytes)
+        run->max_rss_bytes = process->max_rss_bytes;
+    run->n_read++;
+    c->result->n_calls += process->n_calls;
+    c->result->n_sleds += process->n_sleds;
+}
+
+static enum pm_status collect_process(struct collector *c, struct run *run,
+                                      const struct run_entry *entry)
+{
+    struct pm_run_file *file;
+    struct pm_error err = PM_ERROR_INIT;
+    enum pm_status status = pm_run_file_open(entry->path, &run->clock, &err, &file);
+    if (status == PM_ERR_MEMORY) {
+        pm_error_release(&err);
+        return collect_no_memory(c);
+    }
+    if (status != PM_OK) {
+        collect_warn(c, "%s: this process is left out", pm_error_text(&err));
+        pm_error_release(&err);
+        return PM_OK;
+    }
+    uint32_t first_thread = c->n_threads + 1;
+    c->n_processes++;
+    gather(c, run, file);
+    status = write_process(c, run, entry, file);
+    if (status == PM_OK)
+        status = write_threads(c, run, file);
+    if (status == PM_OK)
+        status = write_messages(c, file);
+    if (status == PM_OK)
+        status = write_costs(c, file, first_thread);
+    pm_run_file_free(file);
+    return status;
+}
+
+/* --- executions --- */
+
+static const char *mode_name(uint32_t mode)
+{
+    return mode == PM_RUN_MODE_COUNT ? "count" : mode == PM_RUN_MODE_EXACT ? "exact" : "off";
+}
+
+static void bind_exit(sqlite3_stmt *insert, int at, int value)
+{
+    if (value >= 0)
+        sqlite3_bind_int(insert, at, value);
+}
+
+static enum pm_status write_execution(struct collector *c, const struct run *run, const char *name)
+{
+    const struct pm_manifest *manifest = &run->manifest;
+    struct pm_buf command = PM_BUF_INIT(64 << 20);
+    for (size_t i = 0; i < manifest->n_args; i++) {
+        if (i)
+            pm_buf_add_byte(&command, ' ');
+        add_quoted(&command, manifest->argv[i], strlen(manifest->argv[i]));
+    }
+    if (command.failed) {
+        pm_buf_release(&command);
+        return collect_no_memory(c);
+    }
+    sqlite3_stmt *insert = c->statements[INSERT_EXECUTION];
+    sqlite3_clear_bindings(insert);
+    bind_number(insert, 1, run->execution);
+    bind_text(insert, 2, name);
+    bind_text(insert, 3, command.data ? command.data : "");
+    bind_text(insert, 4, manifest->cwd);
+    bind_text(insert, 5, manifest->host);
+    bind_text(insert, 6, manifest->mode ? manifest->mode : mode_name(run->mode));
+    bind_number_or_null(insert, 7,
+                        manifest->start_realtime_ns ? manifest->start_realtime_ns
+                                                    : run->start_realtime_ns);
+    bool has_wall =
+        manifest->start_monotonic_ns && manifest->end_monotonic_ns >= manifest->start_monotonic_ns;
+    uint64_t wall_ns =
+        has_wall ? manifest->end_monotonic_ns - manifest->start_monotonic_ns : run->last_end_ns;
+    if (has_wall || run->n_read)
+        bind_number(insert, 8, wall_ns);
+    if (manifest->has_usage || (run->n_read && run->all_usage)) {
+        bind_number(insert, 9, manifest->has_usage ? manifest->user_cpu_ns : run->user_cpu_ns);
+        bind_number(insert, 10, manifest->has_usage ? manifest->system_cpu_ns : run->system_cpu_ns);
+        bind_number_or_null(insert, 11,
+                            manifest->has_usage ? manifest->max_rss_bytes : run->max_rss_bytes);
+    }
+    bind_exit(insert, 12, manifest->exit_status);
+    bind_exit(insert, 13, manifest->exit_signal);
+    enum pm_status status = collect_insert(c, INSERT_EXECUTION);
+    pm_buf_release(&command);
+    return status;
+}
+
+static enum pm_status write_attribute(struct collector *c, const struct run *run, struct pm_str key,
+                                      struct pm_str value)
+{
+    sqlite3_stmt *insert = c->statements[INSERT_ATTRIBUTE];
+    bind_number(insert, 1, run->execution);
+    bind_str(insert, 2, key);
+    bind_str(insert, 3, value);
+    return collect_insert(c, INSERT_ATTRIBUTE);
+}
+
+static enum pm_status write_attributes(struct collector *c, const struct run *run)
+{
+    const struct pm_manifest *manifest = &run->manifest;
+    enum pm_status status = PM_OK;
+    if (manifest->perfmap)
+        status = write_attribute(c, run, PM_STR("perfmap"), pm_str_of(manifest->perfmap));
+    for (size_t i = 0; i < manifest->n_other && status == PM_OK; i++) {
+        struct pm_str line = pm_str_of(manifest->other[i]);
+        size_t key = strcspn(line.p, "=");
+        status = write_attribute(c, run, (struct pm_str){line.p, key},
+                                 (struct pm_str){line.p + key + 1, line.len - key - 1});
+    }
+    return status;
+}
+
+/* The folder's name without its path and slashes at its end. */
+static char *run_name(const char *dir)
+{
+    size_t len = strlen(dir);
+    while (len > 1 && dir[len - 1] == '/')
+        len--;
+    size_t start = len;
+    while (start > 0 && (dir[start - 1] != '/' || start == len))
+        start--;
+    return pm_strndup(dir + start, len - start);
+}
+
+static enum pm_status collect_run(struct collector *c, const char *dir, const char *name)
+{
+    struct run run = {.dir = dir, .execution = ++c->n_executions};
+    pm_manifest_init(&run.manifest);
+    char *own_name = name ? NULL : run_name(dir);
+    enum pm_status status = name || own_name ? open_run(c, &run) : collect_no_memory(c);
+    for (size_t i = 0; i < run.n_entries && status == PM_OK; i++)
+        status = collect_process(c, &run, &run.entries[i]);
+    if (status == PM_OK && run.n_entries && run.n_read == 0)
+        status = pm_error_set(c->err, PM_ERR_FORMAT, "no run file in '%s' can be read: %s", dir,
+                              c->result->n_warnings ? c->result->warnings[c->result->n_warnings - 1]
+                                                    : "");
+    if (status == PM_OK)
+        status = write_execution(c, &run, name ? name : own_name);
+    if (status == PM_OK)
+        status = write_attributes(c, &run);
+    free(own_name);
+    run_release(&run);
+    return status;
+}
+
+/* --- the whole --- */
+
+static enum pm_status start(struct collector *c, const char *archive_path)
+{
+    enum pm_status status = pm_archive_create(archive_path, c->err, &c->archive);
+    for (int i = 0; i < N_COLLECT_STATEMENTS && status == PM_OK; i++)
+        status = pm_archive_prepare(c->archive, statement_texts[i], c->err, &c->statements[i]);
+    if (status == PM_OK && !(c->strings = pm_intern_new()))
+        status = collect_no_memory(c);
+    if (status == PM_OK)
+        status = collect_model_start(c);
+    return status == PM_OK ? collect_costs_start(c) : status;
+}
+
+static enum pm_status collect_all(struct collector *c, const char *const *run_dirs,
+                                  size_t n_run_dirs, const struct pm_collect_options *options)
+{
+    enum pm_status status = PM_OK;
+    for (size_t i = 0; i < n_run_dirs && status == PM_OK; i++)
+        status = collect_run(c, run_dirs[i], options->name);
+    for (size_t i = 0; i < options->n_pif_paths && status == PM_OK; i++)
+        status = collect_user_pif(c, options->pif_paths[i]);
+    if (status == PM_OK)
+        status = collect_costs_end(c);
+    return status == PM_OK ? collect_model_end(c) : status;
+}
+
+static void release(struct collector *c)
+{
+    for (int i = 0; i < N_COLLECT_STATEMENTS; i++)
+        sqlite3_finalize(c->statements[i]);
+    memset(c->statements, 0, sizeof c->statements);
+    collect_costs_release(c);
+    collect_model_release(c);
+    pm_intern_free(c->strings);
+    pm_arena_release(&c->arena);
+}
+
+void pm_collect_result_release(struct pm_collect_result *result)
+{
+    for (size_t i = 0; i < result->n_warnings; i++)
+        free(result->warnings[i]);
+    free(result->warnings);
+    *result = (struct pm_collect_result){0};
+}
+
+/* Options of any caller's age: what it does not know is 0. */
+static struct pm_collect_options known_options(const struct pm_collect_options *options)
+{
+    struct pm_collect_options known = {0};
+    if (options)
+        memcpy(&known, options, options->size < sizeof known ? options->size : sizeof known);
+    return known;
+}
+
+enum pm_status pm_collect(const char *const *run_dirs, size_t n_run_dirs, const char *archive_path,
+                          const struct pm_collect_options *options, struct pm_error *err,
+                          struct pm_collect_result *ret_result)
+{
+    struct pm_collect_options known = known_options(options);
+    struct pm_collect_result result = {0};
+    if (n_run_dirs == 0 || (known.name && n_run_dirs != 1))
+        return pm_error_set(err, PM_ERR_USAGE, "%zu run folders given%s", n_run_dirs,
+                            known.name ? " for one name" : "");
+    struct collector *c = pm_alloc(sizeof *c);
+    if (!c)
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory / cannot make archive '%s'",
+                            archive_path);
+    c->err = err;
+    c->result = &result;
+    enum pm_status status = start(c, archive_path);
+    if (status == PM_OK)
+        status = collect_all(c, run_dirs, n_run_dirs, &known);
+    result.n_executions = c->n_executions;
+    result.n_processes = c->n_processes;
+    result.n_threads = c->n_threads;
+    result.n_contexts = c->n_contexts;
+    result.n_nouns = c->n_nouns;
+    release(c);
+    if (status == PM_OK)
+        status = pm_archive_finish(c->archive, err);
+    else
+        pm_archive_discard(c->archive);
+    free(c);
+    if (status != PM_OK)
+        pm_error_add(err, "cannot make archive '%s'", archive_path);
+    if (status == PM_OK && ret_result)
+        *ret_result = result;
+    else
+        pm_collect_result_release(&result);
+    return status;
+}
