@@ -106,7 +106,7 @@ pm_id pm_fact_function(struct pm_pif *pif, const struct pm_source_function *func
     noun.name = function->name;
     noun.level = pm_level_source;
     noun.kind = "function";
-    noun.linkage = strcmp(function->linkage, function->name) != 0 ? function->linkage : NULL;
+    noun.linkage = !function->abstract && strcmp(function->linkage, function->name) != 0 ? function->linkage : NULL;
     noun.file = function->place.shown;
     noun.line = function->place.line;
     noun.column = function->place.column;
@@ -138,6 +138,12 @@ pm_id pm_fact_loop(struct pm_pif *pif, const struct pm_source_function *function
 
 /* --- the pass --- */
 
+/* The main() that gfortran makes to call the program: nothing in it is of the source. */
+static bool is_fortran_start(tree decl)
+{
+    return strncmp(lang_hooks.name, "GNU Fortran", 11) == 0 && strcmp(pm_linkage_name(decl), "main") == 0;
+}
+
 static unsigned read_function(function *fun)
 {
     if (seen_error())
@@ -152,7 +158,8 @@ static unsigned read_function(function *fun)
     pm_fact_function(pif, function);
     for (size_t i = 0; i < function->loops.size(); i++)
         pm_fact_loop(pif, function, (int)i);
-    pm_fact_statements(fun->decl, code);
+    if (!is_fortran_start(fun->decl))
+        pm_fact_statements(fun->decl, code);
     pm_ranges_drop(fun->decl);
     return 0;
 }

@@ -1,6 +1,5 @@
 /* Where each statement of C and C++ begins and ends. In GIMPLE a statement has become many, each with a place of its own; the front
- * ends' trees (PLUGIN_PRE_GENERICIZE) still hold it whole. Only the tree of statements is walked, never into expressions: less than
- * a thousandth of the compile time of SQLite. */
+ * ends' trees (PLUGIN_PRE_GENERICIZE) still hold it whole. Only the tree of statements is walked, into expressions hardly ever. */
 
 #include "facts.h"
 
@@ -23,7 +22,8 @@ static void widen(struct pm_range *range, location_t location)
         range->last = point;
 }
 
-/* The text of an expression is told by its location; what wraps one, and initialisers, have only a point. */
+/* The text of an expression is told by its location. What wraps one, initialisers, and expressions that were folded have only a point: there the
+ * operands tell more. */
 static void widen_by(struct pm_range *range, tree t)
 {
     if (t == NULL_TREE || !EXPR_P(t))
@@ -32,26 +32,16 @@ static void widen_by(struct pm_range *range, tree t)
         source_range text = get_range_from_loc(line_table, EXPR_LOCATION(t));
         widen(range, text.m_start);
         widen(range, text.m_finish);
+        if (text.m_start != text.m_finish && TREE_CODE(t) != DECL_EXPR && TREE_CODE(t) != INIT_EXPR)
+            return;
     }
-    switch ((int)TREE_CODE(t)) {
-    case EXPR_STMT:
-    case CLEANUP_POINT_EXPR:
-    case NOP_EXPR:
-    case CONVERT_EXPR:
-    case RETURN_EXPR:
-        widen_by(range, TREE_OPERAND(t, 0));
-        break;
-    case INIT_EXPR:
-    case TARGET_EXPR:
-        widen_by(range, TREE_OPERAND(t, 1));
-        break;
-    case DECL_EXPR:
+    if (TREE_CODE(t) == DECL_EXPR) {
         widen(range, DECL_SOURCE_LOCATION(DECL_EXPR_DECL(t)));
         widen_by(range, DECL_INITIAL(DECL_EXPR_DECL(t)));
-        break;
-    default:
-        break;
+        return;
     }
+    for (int i = 0; i < TREE_OPERAND_LENGTH(t); i++)
+        widen_by(range, TREE_OPERAND(t, i));
 }
 
 static void note_statements(tree t, std::vector<struct pm_range> *ranges);

@@ -8,10 +8,8 @@
 
 struct statement {
     pm_id id; /* 0: no noun yet */
-    std::string name;
     struct pm_place place;
     unsigned end_line;
-    pm_id parent;
 };
 
 struct reader {
@@ -20,6 +18,7 @@ struct reader {
     const std::vector<struct pm_range> *ranges;
     std::map<std::pair<unsigned, unsigned>, struct statement> statements; /* by first line and column (0: languages without ranges) */
     struct statement *now;
+    int loop_now; /* innermost source loop, -1 none */
 };
 
 /* --- which statement --- */
@@ -47,11 +46,14 @@ static pm_id statement_id(pm_id function, const struct pm_place *place)
 }
 
 /* The source statement that a GIMPLE statement belongs to; NULL when it has no place. */
-static struct statement *statement_of(struct reader *reader, const struct pm_linear &item)
+static struct statement *statement_of(struct reader *reader, gimple *stmt)
 {
     struct pm_place place;
-    if (!pm_place_of(gimple_location(item.stmt), &place))
+    if (!pm_place_of(gimple_location(stmt), &place))
         return NULL;
+    const struct pm_place *head = &reader->function->place;
+    if (place.line == head->line && place.column == head->column && place.file == head->file)
+        return NULL; /* what the compiler does for the arguments */
     unsigned end_line = place.line;
     const struct pm_range *range = reader->ranges != NULL ? range_at(*reader->ranges, place) : NULL;
     if (range != NULL) {
@@ -63,9 +65,13 @@ static struct statement *statement_of(struct reader *reader, const struct pm_lin
     if (statement->place.line == 0) {
         statement->place = place;
         statement->end_line = end_line;
-        statement->parent = item.loop >= 0 ? reader->function->loops[(size_t)item.loop].id : reader->function->id;
     }
     return statement;
+}
+
+static pm_id parent_now(const struct reader *reader)
+{
+    return reader->loop_now >= 0 ? reader->function->loops[(size_t)reader->loop_now].id : reader->function->id;
 }
 
 /* The noun is made when something is known about it. */
@@ -86,7 +92,7 @@ static pm_id statement_noun(struct reader *reader)
     noun.line = statement->place.line;
     noun.column = statement->place.column;
     noun.end_line = statement->end_line > statement->place.line ? statement->end_line : 0;
-    noun.parent = statement->parent;
+    noun.parent = parent_now(reader);
     pm_pif_noun(pm_facts_early(), &noun);
     return statement->id;
 }
@@ -312,12 +318,12 @@ static void read_bind(struct reader *reader, gbind *bind)
 }
 
 /* A parallel region, a task, a critical section, ...: "heat.c:34 omp parallel". */
-static void read_region(struct reader *reader, const struct pm_linear &item)
+static void read_region(struct reader *reader, gimple *stmt)
 {
     static const char mark[] = "gimple_omp_";
-    const char *what = gimple_code_name[gimple_code(item.stmt)];
+    const char *what = gimple_code_name[gimple_code(stmt)];
     struct pm_place place;
-    if (strncmp(what, mark, strlen(mark)) != 0 || !pm_place_of(gimple_location(item.stmt), &place))
+    if (strncmp(what, mark, strlen(mark)) != 0 || !pm_place_of(gimple_location(stmt), &place))
         return;
     what += strlen(mark);
     std::string name = std::string(place.shown) + ':' + std::to_string(place.line) + " omp " + what;
@@ -336,18 +342,19 @@ static void read_region(struct reader *reader, const struct pm_linear &item)
     noun.file = place.shown;
     noun.line = place.line;
     noun.column = place.column;
-    noun.parent = item.loop >= 0 ? reader->function->loops[(size_t)item.loop].id : reader->function->id;
+    noun.parent = parent_now(reader);
     pm_pif_noun(pm_facts_early(), &noun);
 }
 
 static void read_statement(struct reader *reader, const struct pm_linear &item)
 {
     gimple *stmt = item.stmt;
+    reader->loop_now = item.loop;
     if (gimple_code(stmt) == GIMPLE_BIND)
         read_bind(reader, as_a<gbind *>(stmt));
     else if (is_gimple_omp(stmt) && gimple_has_substatements(stmt) && gimple_code(stmt) != GIMPLE_OMP_FOR)
-        read_region(reader, item);
-    reader->now = statement_of(reader, item);
+        read_region(reader, stmt);
+    reader->now = statement_of(reader, stmt);
     if (reader->now == NULL)
         return;
     switch (gimple_code(stmt)) {

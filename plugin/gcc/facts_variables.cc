@@ -45,12 +45,31 @@ static bool is_descriptor(tree type)
            ISDIGIT(IDENTIFIER_POINTER(name)[5]);
 }
 
+static std::string type_name(tree type);
+
 static std::string printed(tree type)
 {
+    bool is_class = RECORD_OR_UNION_TYPE_P(type) && strncmp(lang_hooks.name, "GNU C++", 7) == 0;
+    if (is_class && !type_name(TYPE_MAIN_VARIANT(type)).empty())
+        return (TYPE_READONLY(type) ? "const " : "") + type_name(TYPE_MAIN_VARIANT(type));
+    if (POINTER_TYPE_P(type) && !TYPE_READONLY(type) && RECORD_OR_UNION_TYPE_P(TREE_TYPE(type)))
+        return printed(TREE_TYPE(type)) + (TREE_CODE(type) == REFERENCE_TYPE ? " &" : " *");
     char *text = print_generic_expr_to_str(type);
     std::string copy = text;
     free(text);
     return copy;
+}
+
+/* "ns::S", or "" of a type without a name. */
+static std::string type_name(tree type)
+{
+    tree name = TYPE_NAME(type);
+    if (name == NULL_TREE)
+        return "";
+    tree identifier = TREE_CODE(name) == TYPE_DECL ? DECL_NAME(name) : name;
+    if (identifier == NULL_TREE || IDENTIFIER_POINTER(identifier)[0] == '.' || IDENTIFIER_POINTER(identifier)[0] == '<')
+        return ""; /* "._anon_3", "<lambda...>": numbered anew by each compiler */
+    return TREE_CODE(name) == TYPE_DECL ? lang_hooks.decl_printable_name(name, 2) : IDENTIFIER_POINTER(name);
 }
 
 static std::string bound_text(tree array)
@@ -114,7 +133,7 @@ static tree stands_for(tree variable, tree context)
         return NULL_TREE;
     std::string base(name, dot);
     for (tree parm = DECL_ARGUMENTS(context); parm != NULL_TREE; parm = DECL_CHAIN(parm)) {
-        if (has_name(parm) && base == name_of(parm) && !DECL_ARTIFICIAL(parm))
+        if (has_name(parm) && base == name_of(parm))
             return parm;
     }
     return NULL_TREE;
@@ -229,9 +248,9 @@ pm_id pm_fact_variable(tree variable, tree context)
     if (found != known.end())
         return found->second;
     pm_id id = 0;
-    tree source = has_name(variable) && DECL_ARTIFICIAL(variable) ? stands_for(variable, context) : NULL_TREE;
+    tree source = has_name(variable) ? stands_for(variable, context) : NULL_TREE;
     if (source != NULL_TREE)
-        id = pm_fact_variable(source, context);
+        id = known[DECL_UID(source)] = make_variable(source, context); /* gfortran marks the dummy itself as artificial then */
     else if (has_name(variable) && !DECL_ARTIFICIAL(variable) && !DECL_IGNORED_P(variable) &&
              !in_system_header_at(DECL_SOURCE_LOCATION(variable)) &&
              (TREE_CODE(variable) == VAR_DECL || TREE_CODE(variable) == PARM_DECL))
@@ -242,14 +261,11 @@ pm_id pm_fact_variable(tree variable, tree context)
 
 /* --- fields --- */
 
-static std::string type_name(tree type)
+/* gfortran's descriptors, I/O parameter blocks and method tables. */
+static bool is_fortran_internal(tree type)
 {
-    tree name = TYPE_NAME(type);
-    if (name == NULL_TREE)
-        return "";
-    if (TREE_CODE(name) != TYPE_DECL)
-        return IDENTIFIER_POINTER(name);
-    return DECL_NAME(name) != NULL_TREE ? lang_hooks.decl_printable_name(name, 1) : "";
+    std::string name = is_fortran() ? type_name(type) : "";
+    return name.compare(0, 2, "__") == 0 || name == "descriptor_dimension" || name == "dtype_type" || is_descriptor(type);
 }
 
 static pm_id make_type(tree type, const struct pm_place *place_of_field, std::string *ret_name)
@@ -260,7 +276,7 @@ static pm_id make_type(tree type, const struct pm_place *place_of_field, std::st
         pm_place_of(DECL_SOURCE_LOCATION(stub), &place);
     std::string name = type_name(type);
     if (name.empty()) /* a struct without a tag has its place for a name */
-        name = std::string("struct ") + (place.shown != NULL ? place.shown : "?") + ':' + std::to_string(place.line);
+        name = std::string(TREE_CODE(type) == UNION_TYPE ? "union " : "struct ") + (place.shown != NULL ? place.shown : "?") + ':' + std::to_string(place.line);
     struct pm_id_hash hash;
     pm_id_hash_init(&hash, "type");
     pm_id_hash_string(&hash, name.c_str());
@@ -312,7 +328,7 @@ pm_id pm_fact_field(tree field)
     tree type = DECL_CONTEXT(field);
     pm_id id = 0;
     if (has_name(field) && !DECL_ARTIFICIAL(field) && type != NULL_TREE && RECORD_OR_UNION_TYPE_P(type) &&
-        !is_descriptor(type) && !in_system_header_at(DECL_SOURCE_LOCATION(field)))
+        !is_fortran_internal(type) && !in_system_header_at(DECL_SOURCE_LOCATION(field)))
         id = make_field(field, TYPE_MAIN_VARIANT(type));
     known[DECL_UID(field)] = id;
     return id;

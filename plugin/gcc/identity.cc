@@ -132,6 +132,7 @@ static struct pm_source_function *function_from_declaration(tree decl)
 {
     struct pm_source_function *function = new pm_source_function();
     function->local = !TREE_PUBLIC(decl);
+    function->abstract = DECL_ABSTRACT_P(decl);
     function->linkage = xstrdup(source_linkage(decl).c_str());
     function->name = xstrdup(declared_name(decl, function->linkage).c_str());
     if (!pm_place_of(DECL_SOURCE_LOCATION(decl), &function->place)) {
@@ -156,7 +157,7 @@ static pm_id loop_id(pm_id function, const char *file, struct pm_point place)
 /* --- the table that travels to lto1 ---
  *
  * Text, fields split by '\n' (a '\n' in a file's name is written as '\1'):
- *     local linkage name file shown "line column end_line", then per loop:
+ *     marks linkage name file shown "line column end_line", then per loop:
  *     file shown  "line column first.line first.column last.line last.column parent nest shares n (line column)*"
  */
 static const char attribute_name[] = "perfmap";
@@ -183,7 +184,8 @@ static void add_point(std::string *text, struct pm_point point)
 
 static std::string function_to_text(const struct pm_source_function *function)
 {
-    std::string text = function->local ? "1\n" : "0\n";
+    std::string text = function->local ? "1" : "0";
+    text += function->abstract ? "a\n" : "\n";
     add_name(&text, function->linkage);
     add_name(&text, function->name);
     add_name(&text, function->place.file);
@@ -237,7 +239,9 @@ static struct pm_source_function *function_from_text(const char *text)
 {
     struct pm_source_function *function = new pm_source_function();
     const char *p = text;
-    function->local = *take_name(&p) == '1';
+    const char *marks = take_name(&p);
+    function->local = marks[0] == '1';
+    function->abstract = marks[1] == 'a';
     function->linkage = take_name(&p);
     function->name = take_name(&p);
     function->place.file = take_name(&p);

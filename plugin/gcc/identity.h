@@ -40,6 +40,7 @@ struct pm_source_function {
     pm_id id;
     bool scanned;             /* the early scan saw its body */
     bool local;               /* to its file */
+    bool abstract;            /* no symbol has its linkage name (constructors) */
     const char *name;         /* as users write it */
     const char *linkage;
     struct pm_place place;
