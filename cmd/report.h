@@ -124,9 +124,9 @@ double report_share_pct(const struct report *report, const struct report_row *ro
 /* Amount of a row as sorting and bars see it. */
 double report_primary(const struct report *report, const struct report_row *row);
 
-void report_print_table(const struct report *report, FILE *out);
+void report_print_table(struct report *report, FILE *out);
 void report_print_json(const struct report *report, FILE *out);
-void report_print_csv(const struct report *report, FILE *out);
+void report_print_csv(struct report *report, FILE *out);
 
 /* report_term.c: text on terminals. */
 struct report_term {

@@ -28,9 +28,11 @@ static enum pm_status choose_level(struct report *report, struct pm_error *err)
     report->level_name = !strcasecmp(asked, "source") ? "Source" : !strcasecmp(asked, "base") ? "Base" : NULL;
     if (report->level_name)
         return PM_OK;
-    pm_error_set(err, PM_ERR_USAGE, "there is no level '%s' in the archive", asked);
+    struct pm_buf list = PM_BUF_INIT(4096);
     for (pm_index i = 0; i < graph->n_levels; i++)
-        pm_error_add(err, "level: %s", graph->levels[i].name);
+        pm_buf_printf(&list, "%s%s", list.len ? ", " : "", graph->levels[i].name);
+    pm_error_set(err, PM_ERR_USAGE, "there is no level '%s' in the archive; levels: %s", asked, list.len ? list.data : "none");
+    pm_buf_release(&list);
     return PM_ERR_USAGE;
 }
 
@@ -67,10 +69,8 @@ static enum pm_status add_metric(struct report *report, struct pm_str name, stru
         for (pm_index m = 0; m < graph->n_metrics; m++)
             if (is_measured(graph, m))
                 pm_buf_printf(&list, "%s%s", list.len ? ", " : "", graph->metrics[m].name);
-        pm_error_set(err, PM_ERR_USAGE, "metric '%.*s' was not measured; there %s", (int)name.len, name.p,
-                     list.len ? "are: " : "is none");
-        if (list.len)
-            pm_error_add(err, "%s", list.data);
+        pm_error_set(err, PM_ERR_USAGE, "metric '%.*s' was not measured; measured: %s", (int)name.len, name.p,
+                     list.len ? list.data : "nothing");
         pm_buf_release(&list);
         return PM_ERR_USAGE;
     }

@@ -1,0 +1,185 @@
+/* What a report says about the run itself, and its warnings: what was seen, what it may mean, which option helps. */
+#include "report.h"
+
+#include "format/pm_run.h"
+
+#include <stdlib.h>
+
+static int64_t add_known(int64_t sum, int64_t value)
+{
+    return value == PM_UNKNOWN ? sum : sum == PM_UNKNOWN ? value : sum + value;
+}
+
+struct report_facts report_facts(const struct report *report)
+{
+    const struct pm_archive_data *data = report->data;
+    struct report_facts facts = {
+        .wall_ns = PM_UNKNOWN, .user_cpu_ns = PM_UNKNOWN, .system_cpu_ns = PM_UNKNOWN, .added_ns = PM_UNKNOWN,
+        .n_processes = data->n_processes,
+        .exit_status = data->executions[0].exit_status, .exit_signal = data->executions[0].exit_signal, .mode = data->executions[0].mode,
+    };
+    for (uint32_t i = 0; i < data->n_executions; i++) {
+        facts.wall_ns = add_known(facts.wall_ns, data->executions[i].wall_ns);
+        facts.user_cpu_ns = add_known(facts.user_cpu_ns, data->executions[i].user_cpu_ns);
+        facts.system_cpu_ns = add_known(facts.system_cpu_ns, data->executions[i].system_cpu_ns);
+    }
+    for (uint32_t i = 0; i < data->n_processes; i++)
+        facts.added_ns = add_known(facts.added_ns, data->processes[i].added_ns);
+    for (uint32_t i = 0; i < data->n_threads; i++)
+        facts.n_threads += data->threads[i].n_threads > 0 ? (uint64_t)data->threads[i].n_threads : 1;
+    double measured = 0;
+    for (uint32_t i = 0; i < data->graph->n_costs; i++)
+        if (data->graph->costs[i].metric == report->time_metric)
+            measured += (double)data->graph->costs[i].value;
+    if (measured <= 0 && facts.wall_ns != PM_UNKNOWN)
+        measured = (double)facts.wall_ns;
+    if (facts.added_ns != PM_UNKNOWN && measured > 0)
+        facts.added_pct = 100 * (double)facts.added_ns / measured;
+    return facts;
+}
+
+/* --- warnings --- */
+
+struct warner {
+    struct report *report;
+    bool failed;
+};
+
+static void warn(struct warner *warner, const char *format, ...) PM_PRINTF(2, 3);
+static void warn(struct warner *warner, const char *format, ...)
+{
+    struct report *report = warner->report;
+    struct pm_buf text = PM_BUF_INIT(1 << 20);
+    va_list args;
+    va_start(args, format);
+    pm_buf_vprintf(&text, format, args);
+    va_end(args);
+    const char *printable = text.data ? report_printable(&report->arena, text.data) : NULL;
+    char **grown = printable ? pm_realloc_array(report->warnings, (size_t)report->n_warnings + 1, sizeof *grown) : NULL;
+    if (grown) {
+        report->warnings = grown;
+        grown[report->n_warnings] = pm_strndup(printable, strlen(printable));
+    }
+    if (grown && grown[report->n_warnings])
+        report->n_warnings++;
+    else
+        warner->failed = true;
+    pm_buf_release(&text);
+}
+
+static const char *plural(int64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static void warn_of_ends(struct warner *warner)
+{
+    const struct pm_archive_data *data = warner->report->data;
+    uint32_t n = 0;
+    int64_t pid = 0;
+    for (uint32_t i = 0; i < data->n_processes; i++)
+        if (!strcmp(data->processes[i].end_kind, "killed")) {
+            pid = data->processes[i].pid;
+            n++;
+        }
+    if (n == 1)
+        warn(warner, "process %lld did not end by itself (killed, or it crashed): its times end at the last event that is known",
+             (long long)pid);
+    else if (n)
+        warn(warner, "%u processes did not end by themselves (killed, or they crashed): their times end at the last event that is known", n);
+}
+
+static void warn_of_binaries(struct warner *warner)
+{
+    const struct pm_archive_data *data = warner->report->data;
+    for (uint32_t i = 0; i < data->n_binaries; i++) {
+        const struct pm_binary *b = &data->binaries[i];
+        if (!strcmp(b->pif_state, "changed"))
+            warn(warner, "'%s' is not the file that ran, it has changed since: its constructs are unmapped; collect before you build again",
+                 b->path);
+        else if (!strcmp(b->pif_state, "damaged"))
+            warn(warner, "what the compiler wrote into '%s' is damaged: constructs may be unmapped; compile it again", b->path);
+        else if (!strcmp(b->pif_state, "missing"))
+            warn(warner, "'%s' has no facts from the compiler, or was not there when the run was collected: its constructs are unmapped",
+                 b->path);
+        if (b->n_bad_sleds > 0)
+            warn(warner, "'%s' has %lld damaged sled%s, which were left alone: what they would have measured is missing", b->path,
+                 (long long)b->n_bad_sleds, plural(b->n_bad_sleds));
+    }
+}
+
+/* The same text of many processes is said once. */
+static void warn_of_messages(struct warner *warner)
+{
+    const struct pm_archive_data *data = warner->report->data;
+    for (uint32_t i = 0; i < data->n_messages; i++) {
+        uint32_t first = 0, n = 0;
+        for (uint32_t k = 0; k < data->n_messages && n < 2; k++)
+            if (data->messages[k].text == data->messages[i].text && data->messages[k].code == data->messages[i].code) {
+                first = n++ ? first : k;
+            }
+        if (first != i)
+            continue;
+        const char *text = data->messages[i].text;
+        if (data->messages[i].code == PM_RUN_MSG_OBJECT_WITHOUT_SLEDS)
+            warn(warner, "'%s' was compiled with the plugin but has no sleds (an LTO link without -fplugin?): it is not measured", text);
+        else if (data->messages[i].code != PM_RUN_MSG_BAD_SLEDS) /* binaries say that */
+            warn(warner, "%s", text);
+    }
+}
+
+static void warn_of_losses(struct warner *warner)
+{
+    const struct report *report = warner->report;
+    int64_t n_unmatched = 0;
+    for (uint32_t i = 0; i < report->data->n_processes; i++)
+        n_unmatched = add_known(n_unmatched, report->data->processes[i].n_unmatched);
+    if (report->n_folded_contexts)
+        warn(warner, "%lld call%s had no call path of their own left and %s counted at the nearest caller that has one; their time is in it. "
+             "'perfmap run --max-contexts' and '--max-depth' allow more",
+             (long long)report->n_folded_calls, plural(report->n_folded_calls), report->n_folded_calls == 1 ? "is" : "are");
+    if (n_unmatched > 0)
+        warn(warner, "%lld exit%s came without an entry (code that was left in ways that cannot be followed): their time is in the caller",
+             (long long)n_unmatched, plural(n_unmatched));
+    if (report->foreign_stack_value > 0)
+        warn(warner, "%.3f ms were spent on other stacks (signal handlers, coroutines); that time is also in the context they interrupted, so "
+             "the total is larger than the threads' time by it", (double)report->foreign_stack_value / 1e6);
+}
+
+static void warn_of_unmapped(struct warner *warner)
+{
+    const struct report *report = warner->report;
+    double total = report_primary(report, &report->total);
+    if (report->unmapped_value == 0 || total == 0)
+        return;
+    warn(warner, "%.1f %% maps to nothing at level %s and is listed under its own name, marked [unmapped]; code compiled with the plugin and "
+         "-g, and collected before it changes, is mapped", 100 * (double)report->unmapped_value / total, report->level_name);
+}
+
+/* Nothing but processes has costs. */
+static void warn_of_nothing_measured(struct warner *warner)
+{
+    const struct report *report = warner->report;
+    const struct pm_graph *graph = report->data->graph;
+    for (pm_index c = 0; c < graph->n_contexts; c++) {
+        pm_index noun = pm_graph_first_noun(graph, graph->contexts[c].sentence);
+        if (noun == PM_NONE || !report_noun_is(report, noun, "process"))
+            return;
+    }
+    warn(warner, "no instrumented code ran: compile the program with -fplugin=$(perfmap plugin-path) and run it again");
+}
+
+enum pm_status report_warn(struct report *report, struct pm_error *err)
+{
+    struct warner warner = {.report = report};
+    warn_of_nothing_measured(&warner);
+    warn_of_ends(&warner);
+    warn_of_binaries(&warner);
+    warn_of_messages(&warner);
+    warn_of_losses(&warner);
+    warn_of_unmapped(&warner);
+    if (report->time_metric == PM_NONE && report->calls_metric != PM_NONE)
+        warn(&warner, "only calls were counted (mode %s), so there are no times; 'perfmap run --mode exact' measures them",
+             report->data->executions[0].mode);
+    return warner.failed ? pm_error_set(err, PM_ERR_MEMORY, "out of memory") : PM_OK;
+}

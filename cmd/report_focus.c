@@ -1,0 +1,194 @@
+/* --focus: the contexts on whose path a sentence of a matching noun is active. */
+#include "cmd.h"
+#include "report.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+
+enum focus_kind { FOCUS_ANY, FOCUS_FUNCTION, FOCUS_LOOP, FOCUS_FILE, FOCUS_PROCESS };
+
+static const struct focus_prefix {
+    const char *prefix;
+    enum focus_kind kind;
+} prefixes[] = {{"func:", FOCUS_FUNCTION}, {"function:", FOCUS_FUNCTION}, {"symbol:", FOCUS_FUNCTION},
+                {"loop:", FOCUS_LOOP},     {"file:", FOCUS_FILE},         {"process:", FOCUS_PROCESS}};
+
+struct focus {
+    enum focus_kind kind;
+    const char *prefix, *pattern; /* prefix as it was written, "" none */
+};
+
+static struct focus parse_focus(const char *text)
+{
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (!strncmp(text, prefixes[i].prefix, strlen(prefixes[i].prefix)))
+            return (struct focus){prefixes[i].kind, prefixes[i].prefix, text + strlen(prefixes[i].prefix)};
+    return (struct focus){FOCUS_ANY, "", text};
+}
+
+/* Names may hold what patterns give a meaning to (operator[]), so the text itself counts too. */
+static bool matches(const char *pattern, const char *text)
+{
+    return *text && (!strcmp(pattern, text) || fnmatch(pattern, text, 0) == 0);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* A path, its last part, or any run of its last parts: pattern src/heat.c finds /home/me/src/heat.c. */
+static bool matches_file(const char *pattern, const char *file)
+{
+    if (matches(pattern, file))
+        return true;
+    for (const char *slash = strchr(file, '/'); slash; slash = strchr(slash + 1, '/'))
+        if (matches(pattern, slash + 1))
+            return true;
+    return false;
+}
+
+/* FILE:LINE, with any of the forms of the file. */
+static bool matches_place(const char *pattern, const struct pm_noun *noun)
+{
+    if (!*noun->file || !noun->line_no)
+        return false;
+    struct pm_buf place = PM_BUF_INIT(1 << 16);
+    pm_buf_printf(&place, "%s:%u", noun->file, noun->line_no);
+    bool found = place.data && matches_file(pattern, place.data);
+    if (!found && noun->column_no) {
+        pm_buf_printf(&place, ":%u", noun->column_no);
+        found = place.data && matches_file(pattern, place.data);
+    }
+    pm_buf_release(&place);
+    return found;
+}
+
+/* "sweep" finds sweep(int, double) and heat::sweep(int). */
+static bool matches_function(const char *pattern, const struct pm_noun *noun)
+{
+    if (matches(pattern, noun->name) || matches(pattern, noun->linkage))
+        return true;
+    const char *open = strchr(noun->name, '(');
+    if (!open || open == noun->name)
+        return false;
+    struct pm_buf name = PM_BUF_INIT(1 << 16);
+    pm_buf_add(&name, noun->name, (size_t)(open - noun->name));
+    const char *colons = NULL;
+    for (const char *p = name.data ? strstr(name.data, "::") : NULL; p; p = strstr(p + 2, "::"))
+        colons = p + 2;
+    bool found = name.data && (matches(pattern, name.data) || (colons && matches(pattern, colons)));
+    pm_buf_release(&name);
+    return found;
+}
+
+static bool noun_matches(const struct report *report, const struct focus *focus, pm_index n)
+{
+    const struct pm_noun *noun = &report->data->graph->nouns[n];
+    bool is_process = report_noun_is(report, n, "process");
+    switch (focus->kind) {
+    case FOCUS_FUNCTION:
+        return report_noun_is_code(report, n) && matches_function(focus->pattern, noun);
+    case FOCUS_LOOP:
+        return report_noun_is_loop(report, n) && (matches_file(focus->pattern, noun->name) || matches_place(focus->pattern, noun));
+    case FOCUS_FILE:
+        return matches_file(focus->pattern, noun->file) || (report_noun_is(report, n, "file") && matches_file(focus->pattern, noun->name));
+    case FOCUS_PROCESS:
+        return is_process && (matches(focus->pattern, noun->name) || matches(focus->pattern, base_name(noun->name)));
+    case FOCUS_ANY:
+        return !is_process && (matches_function(focus->pattern, noun) || matches_place(focus->pattern, noun) ||
+                               (report_noun_is(report, n, "file") && matches_file(focus->pattern, noun->name)));
+    }
+    return false;
+}
+
+/* Nouns that match or lie below one that does, on the where axis. */
+static bool find_nouns(const struct report *report, const struct focus *focus, bool *ret_in)
+{
+    const struct pm_graph *graph = report->data->graph;
+    bool any = false;
+    for (pm_index n = 0; n < graph->n_nouns; n++)
+        any |= ret_in[n] = noun_matches(report, focus, n);
+    for (pm_index n = 0; any && n < graph->n_nouns; n++)
+        for (pm_index up = graph->nouns[n].parent; up != PM_NONE && !ret_in[n]; up = graph->nouns[up].parent)
+            ret_in[n] = ret_in[up];
+    return any;
+}
+
+/* Sentences with such a noun, and all from which mappings lead to one. `queue` has room for all sentences. */
+static void find_sentences(const struct pm_graph *graph, const bool *noun_in, pm_index *queue, bool *ret_in)
+{
+    uint32_t n = 0;
+    for (pm_index s = 0; s < graph->n_sentences; s++) {
+        const struct pm_sentence *sentence = &graph->sentences[s];
+        for (uint32_t i = 0; i < sentence->n_nouns && !ret_in[s]; i++)
+            if (noun_in[graph->sentence_nouns[sentence->first_noun + i]]) {
+                ret_in[s] = true;
+                queue[n++] = s;
+            }
+    }
+    for (uint32_t at = 0; at < n; at++)
+        for (uint32_t e = graph->in_first[queue[at]]; e < graph->in_first[queue[at] + 1]; e++) {
+            pm_index from = graph->mappings[graph->in[e]].source;
+            if (!ret_in[from]) {
+                ret_in[from] = true;
+                queue[n++] = from;
+            }
+        }
+}
+
+static enum pm_status nothing_matches(const struct report *report, const struct focus *focus, struct pm_error *err)
+{
+    const struct pm_graph *graph = report->data->graph;
+    const char **names = pm_alloc_array((size_t)graph->n_nouns + 1, sizeof *names);
+    uint32_t n = 0;
+    for (pm_index i = 0; names && i < graph->n_nouns; i++) {
+        const struct pm_noun *noun = &graph->nouns[i];
+        if (focus->kind == FOCUS_FILE ? *noun->file != 0
+            : focus->kind == FOCUS_FUNCTION ? report_noun_is_code(report, i)
+            : focus->kind == FOCUS_LOOP ? report_noun_is_loop(report, i)
+            : focus->kind == FOCUS_PROCESS ? report_noun_is(report, i, "process") : !report_noun_is(report, i, "process"))
+            names[n++] = focus->kind == FOCUS_FILE ? base_name(noun->file) : noun->name;
+    }
+    const char *near = names ? cmd_suggest(focus->pattern, names) : NULL;
+    if (near)
+        pm_error_set(err, PM_ERR_NOT_FOUND, "focus '%s' matches nothing that was measured; did you mean '%s%s'?", report->options.focus,
+                     focus->prefix, near);
+    else
+        pm_error_set(err, PM_ERR_NOT_FOUND, "focus '%s' matches nothing that was measured; "
+                     "forms: func:NAME, loop:FILE:LINE, file:NAME, or a name, with * and ?", report->options.focus);
+    free(names);
+    return PM_ERR_NOT_FOUND;
+}
+
+enum pm_status report_focus(struct report *report, struct pm_error *err)
+{
+    const struct pm_graph *graph = report->data->graph;
+    report->in_focus = pm_alloc_array(graph->n_contexts, sizeof *report->in_focus);
+    if (!report->in_focus)
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    if (!report->options.focus) {
+        memset(report->in_focus, 1, graph->n_contexts);
+        return PM_OK;
+    }
+    struct focus focus = parse_focus(report->options.focus);
+    bool *noun_in = pm_alloc_array(graph->n_nouns, sizeof *noun_in), *sentence_in = pm_alloc_array(graph->n_sentences, sizeof *sentence_in);
+    pm_index *queue = pm_alloc_array(graph->n_sentences, sizeof *queue);
+    enum pm_status status = noun_in && sentence_in && queue ? PM_OK : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    bool any = false;
+    if (status == PM_OK && find_nouns(report, &focus, noun_in)) {
+        find_sentences(graph, noun_in, queue, sentence_in);
+        for (pm_index c = 0; c < graph->n_contexts; c++) {
+            pm_index parent = graph->contexts[c].parent;
+            report->in_focus[c] = sentence_in[graph->contexts[c].sentence] || (parent != PM_NONE && report->in_focus[parent]);
+            any |= report->in_focus[c];
+        }
+    }
+    if (status == PM_OK && !any)
+        status = nothing_matches(report, &focus, err);
+    free(noun_in);
+    free(sentence_in);
+    free(queue);
+    return status;
+}

@@ -1,0 +1,330 @@
+/* The report for other programs: docs/report.md has the schema. */
+#include "report.h"
+
+#include "mapping/base/json.h"
+
+#include <math.h>
+
+static const char *const by_words[] = {"function", "loop", "file"};
+static const char *const rule_words[] = {"merge", "closed", "split"};
+
+static const struct pm_metric *metric_of(const struct report *report, uint32_t m)
+{
+    return &report->data->graph->metrics[report->metrics[m]];
+}
+
+static void known_number(struct pm_json *json, const char *key, int64_t value)
+{
+    if (value == PM_UNKNOWN)
+        pm_json_null(json, key);
+    else
+        pm_json_i64(json, key, value);
+}
+
+/* "own_wall_ns" */
+static const char *key_of(char *buffer, size_t size, const char *prefix, const char *metric)
+{
+    snprintf(buffer, size, "%s_%s", prefix, metric);
+    return buffer;
+}
+
+static void print_execution(const struct report *report, struct pm_json *json)
+{
+    const struct pm_execution *x = &report->data->executions[0];
+    struct report_facts facts = report_facts(report);
+    pm_json_object(json, "execution");
+    pm_json_string(json, "name", x->name);
+    pm_json_string(json, "command", x->command);
+    pm_json_string(json, "cwd", x->cwd);
+    pm_json_string(json, "host", x->host);
+    pm_json_string(json, "mode", x->mode);
+    known_number(json, "start_realtime_ns", x->start_realtime_ns);
+    known_number(json, "wall_ns", facts.wall_ns);
+    known_number(json, "user_cpu_ns", facts.user_cpu_ns);
+    known_number(json, "system_cpu_ns", facts.system_cpu_ns);
+    known_number(json, "max_rss_bytes", x->max_rss_bytes);
+    known_number(json, "exit_status", x->exit_status);
+    known_number(json, "exit_signal", x->exit_signal);
+    pm_json_u64(json, "n_processes", facts.n_processes);
+    pm_json_u64(json, "n_threads", facts.n_threads);
+    known_number(json, "added_ns", facts.added_ns);
+    if (facts.added_ns == PM_UNKNOWN)
+        pm_json_null(json, "added_pct");
+    else
+        pm_json_double(json, "added_pct", facts.added_pct);
+    pm_json_bool(json, "added_is_estimated", true);
+    pm_json_end(json);
+}
+
+static void print_view(const struct report *report, struct pm_json *json)
+{
+    pm_json_object(json, "view");
+    pm_json_string(json, "level", report->level_name);
+    pm_json_string(json, "by", by_words[report->options.by]);
+    pm_json_string(json, "shape", report->options.tree ? "tree" : "flat");
+    pm_json_string(json, "rule", rule_words[report->options.rule]);
+    pm_json_string(json, "focus", report->options.focus);
+    pm_json_double(json, "focus_share_pct", report->focus_share_pct);
+    pm_json_string(json, "share_of", report->n_metrics ? metric_of(report, report->primary)->name : "n_calls");
+    pm_json_u64(json, "limit", report->options.limit);
+    pm_json_end(json);
+    pm_json_array(json, "metrics");
+    for (uint32_t m = 0; m < report->n_metrics; m++) {
+        const struct pm_metric *metric = metric_of(report, m);
+        pm_json_object(json, NULL);
+        pm_json_string(json, "name", metric->name);
+        pm_json_string(json, "unit", metric->unit);
+        pm_json_string(json, "kind", metric->kind);
+        pm_json_string(json, "description", metric->description);
+        pm_json_end(json);
+    }
+    pm_json_end(json);
+}
+
+static const char *row_kind(const struct report *report, const struct report_row *row)
+{
+    switch (row->kind) {
+    case REPORT_ROW_OUTSIDE:
+        return "outside";
+    case REPORT_ROW_UNMAPPED:
+        return "unmapped";
+    case REPORT_ROW_SET:
+        return "set";
+    case REPORT_ROW_NOUN:
+        break;
+    }
+    const struct report_group *group = &report->groups[row->groups[0]];
+    return group->file ? "file" : group->noun == PM_NONE ? "" : report->data->graph->nouns[group->noun].kind;
+}
+
+static void text_or_null(struct pm_json *json, const char *key, const char *text)
+{
+    pm_json_string(json, key, *text ? text : NULL);
+}
+
+static void line_or_null(struct pm_json *json, const char *key, uint32_t line_no)
+{
+    if (line_no)
+        pm_json_u64(json, key, line_no);
+    else
+        pm_json_null(json, key);
+}
+
+static void print_noun(const struct report *report, const char *file, pm_index noun, struct pm_json *json)
+{
+    const struct pm_graph *graph = report->data->graph;
+    pm_json_object(json, NULL);
+    if (file) {
+        pm_json_string(json, "name", file);
+        pm_json_string(json, "kind", "file");
+        pm_json_string(json, "file", file);
+    } else if (noun != PM_NONE) {
+        const struct pm_noun *n = &graph->nouns[noun];
+        pm_index function = noun;
+        while (function != PM_NONE && !report_noun_is_code(report, function))
+            function = graph->nouns[function].parent;
+        pm_json_string(json, "name", n->name);
+        pm_json_string(json, "kind", n->kind);
+        pm_json_string(json, "level", graph->levels[n->level].name);
+        pm_json_string(json, "function", function == PM_NONE ? NULL : graph->nouns[function].name);
+        text_or_null(json, "linkage", n->linkage);
+        text_or_null(json, "file", n->file);
+        line_or_null(json, "line_no", n->line_no);
+        line_or_null(json, "column_no", n->column_no);
+        line_or_null(json, "end_line_no", n->end_line_no);
+        text_or_null(json, "binary", n->binary);
+    }
+    pm_json_end(json);
+}
+
+static void print_value(struct pm_json *json, const char *key, const struct pm_metric *metric, const struct pm_amount *amount)
+{
+    if (metric->aggregation == PM_SUM)
+        pm_json_i64(json, key, amount->value);
+    else if (amount->n == 0)
+        pm_json_null(json, key);
+    else if (metric->aggregation == PM_AVERAGE)
+        pm_json_double(json, key, (double)amount->value / amount->n);
+    else
+        pm_json_i64(json, key, amount->value);
+}
+
+/* Numbers of a row, the rest or the total. */
+static void print_numbers(const struct report *report, const struct report_row *row, bool is_row, struct pm_json *json)
+{
+    char key[128];
+    for (uint32_t m = 0; m < report->n_metrics; m++) {
+        const struct pm_metric *metric = metric_of(report, m);
+        bool is_sum = metric->aggregation == PM_SUM;
+        print_value(json, key_of(key, sizeof key, "own", metric->name), metric, &row->values[m].own);
+        if (is_row && is_sum)
+            pm_json_i64(json, key_of(key, sizeof key, "inclusive", metric->name), row->values[m].inclusive);
+        if (is_row && row->has_bounds && is_sum) {
+            pm_json_i64(json, key_of(key, sizeof key, "at_least", metric->name), row->values[m].bounds.at_least);
+            pm_json_i64(json, key_of(key, sizeof key, "at_most", metric->name), row->values[m].bounds.at_most);
+        }
+    }
+    pm_json_double(json, "share_pct", report_share_pct(report, row));
+    if (report->calls_metric == PM_NONE)
+        return;
+    pm_json_i64(json, "n_calls", row->n_calls);
+    if (report->options.by != REPORT_BY_LOOP)
+        pm_json_i64(json, "n_loop_entries", row->n_loop_entries);
+}
+
+static void print_row(const struct report *report, const struct report_row *row, struct pm_json *json)
+{
+    pm_json_object(json, NULL);
+    if (report->options.tree) {
+        pm_json_u64(json, "id", row->id);
+        if (row->parent_id == PM_NONE)
+            pm_json_null(json, "parent");
+        else
+            pm_json_u64(json, "parent", row->parent_id);
+        pm_json_u64(json, "depth", row->depth);
+    }
+    pm_json_string(json, "kind", row_kind(report, row));
+    pm_json_string(json, "what", row->what);
+    text_or_null(json, "place", row->place);
+    pm_json_array(json, "nouns");
+    if (row->kind == REPORT_ROW_UNMAPPED)
+        print_noun(report, NULL, report_row_noun(report, row, 0), json);
+    for (uint32_t i = 0; i < row->n_groups && row->kind != REPORT_ROW_OUTSIDE; i++) {
+        const struct report_group *group = &report->groups[row->groups[i]];
+        print_noun(report, group->file, group->noun, json);
+    }
+    pm_json_end(json);
+    print_numbers(report, row, true, json);
+    pm_json_end(json);
+}
+
+void report_print_json(const struct report *report, FILE *out)
+{
+    struct pm_json json;
+    pm_json_init(&json, out);
+    pm_json_object(&json, NULL);
+    pm_json_string(&json, "format", "perfmap-report");
+    pm_json_u64(&json, "version", 1);
+    pm_json_string(&json, "archive", report->options.archive_path);
+    print_execution(report, &json);
+    pm_json_array(&json, "warnings");
+    for (int i = 0; i < report->n_warnings; i++)
+        pm_json_string(&json, NULL, report->warnings[i]);
+    pm_json_end(&json);
+    print_view(report, &json);
+    pm_json_array(&json, "rows");
+    for (uint32_t r = 0; r < report->n_shown; r++)
+        print_row(report, &report->rows[r], &json);
+    pm_json_end(&json);
+    pm_json_object(&json, "rest");
+    pm_json_u64(&json, "n_rows", report->n_rows - report->n_shown);
+    print_numbers(report, &report->rest, false, &json);
+    pm_json_end(&json);
+    pm_json_object(&json, "total");
+    print_numbers(report, &report->total, false, &json);
+    pm_json_end(&json);
+    pm_json_end(&json);
+    (void)pm_json_done(&json); /* a failed write shows on the stream */
+}
+
+/* --- CSV (RFC 4180, lines ended by a line feed) --- */
+
+static void csv_text(FILE *out, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static void csv_head(const struct report *report, FILE *out)
+{
+    fputs(report->options.tree ? "id,parent,depth,kind,what,place,file,line_no" : "kind,what,place,file,line_no", out);
+    for (uint32_t m = 0; m < report->n_metrics; m++) {
+        const char *name = metric_of(report, m)->name;
+        fprintf(out, ",own_%s", name);
+        if (metric_of(report, m)->aggregation != PM_SUM)
+            continue;
+        fprintf(out, ",inclusive_%s", name);
+        if (report->options.bounds)
+            fprintf(out, ",at_least_%s,at_most_%s", name, name);
+    }
+    fputs(",share_pct", out);
+    if (report->calls_metric != PM_NONE)
+        fputs(report->options.by == REPORT_BY_LOOP ? ",n_calls" : ",n_calls,n_loop_entries", out);
+    fputc('\n', out);
+}
+
+static void csv_numbers(const struct report *report, const struct report_row *row, FILE *out)
+{
+    for (uint32_t m = 0; m < report->n_metrics; m++) {
+        const struct report_value *value = &row->values[m];
+        enum pm_aggregation aggregation = metric_of(report, m)->aggregation;
+        if (aggregation == PM_AVERAGE && value->own.n > 0)
+            fprintf(out, ",%.6g", (double)value->own.value / value->own.n);
+        else if (aggregation != PM_SUM && value->own.n == 0)
+            fputc(',', out);
+        else
+            fprintf(out, ",%lld", (long long)value->own.value);
+        if (aggregation != PM_SUM)
+            continue;
+        fprintf(out, ",%lld", (long long)value->inclusive);
+        if (report->options.bounds && row->has_bounds)
+            fprintf(out, ",%lld,%lld", (long long)value->bounds.at_least, (long long)value->bounds.at_most);
+        else if (report->options.bounds)
+            fputs(",,", out);
+    }
+    double share = report_share_pct(report, row);
+    if (isfinite(share))
+        fprintf(out, ",%.4f", share);
+    else
+        fputc(',', out);
+    if (report->calls_metric == PM_NONE)
+        return;
+    fprintf(out, ",%lld", (long long)row->n_calls);
+    if (report->options.by != REPORT_BY_LOOP)
+        fprintf(out, ",%lld", (long long)row->n_loop_entries);
+}
+
+/* File and line of rows that are one noun. */
+static void csv_place(struct report *report, const struct report_row *row, FILE *out)
+{
+    bool is_file = row->n_groups == 1 && report->groups[row->groups[0]].file;
+    bool is_one = row->kind == REPORT_ROW_NOUN || row->kind == REPORT_ROW_UNMAPPED;
+    pm_index noun = is_one ? report_row_noun(report, row, 0) : PM_NONE;
+    const struct pm_noun *n = noun == PM_NONE ? NULL : &report->data->graph->nouns[noun];
+    const char *file = is_file ? report->groups[row->groups[0]].file : n ? n->file : "";
+    const char *printable = report_printable(&report->arena, file);
+    fputc(',', out);
+    csv_text(out, printable ? printable : "");
+    fputc(',', out);
+    if (n && n->line_no && !is_file)
+        fprintf(out, "%u", n->line_no);
+}
+
+void report_print_csv(struct report *report, FILE *out)
+{
+    csv_head(report, out);
+    for (uint32_t r = 0; r < report->n_shown; r++) {
+        const struct report_row *row = &report->rows[r];
+        if (report->options.tree && row->parent_id == PM_NONE)
+            fprintf(out, "%u,,%u,", row->id, row->depth);
+        else if (report->options.tree)
+            fprintf(out, "%u,%u,%u,", row->id, row->parent_id, row->depth);
+        csv_text(out, row_kind(report, row));
+        fputc(',', out);
+        csv_text(out, row->what);
+        fputc(',', out);
+        csv_text(out, row->place);
+        csv_place(report, row, out);
+        csv_numbers(report, row, out);
+        fputc('\n', out);
+    }
+}

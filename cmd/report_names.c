@@ -1,0 +1,281 @@
+/* What rows are called, and where in the source they are. */
+#include "report.h"
+
+#include "mapping/graph/index_map.h"
+
+#include <stdlib.h>
+
+enum { MAX_MEMBERS = 8 }; /* of a set, by name */
+
+bool report_noun_is(const struct report *report, pm_index noun, const char *kind)
+{
+    return !strcmp(report->data->graph->nouns[noun].kind, kind);
+}
+
+bool report_noun_is_code(const struct report *report, pm_index noun)
+{
+    return report_noun_is(report, noun, "function") || report_noun_is(report, noun, "symbol");
+}
+
+bool report_noun_is_loop(const struct report *report, pm_index noun)
+{
+    return report_noun_is(report, noun, "loop") || report_noun_is(report, noun, "loopcode");
+}
+
+pm_index report_row_noun(const struct report *report, const struct report_row *row, uint32_t n)
+{
+    if (row->kind == REPORT_ROW_UNMAPPED)
+        return pm_graph_first_noun(report->data->graph, row->source);
+    return n < row->n_groups ? report->groups[row->groups[n]].noun : PM_NONE;
+}
+
+struct naming {
+    struct report *report;
+    struct pm_intern *base_names;    /* for counting files of one name */
+    struct pm_index_map files;       /* interned path to 0 (by address): seen */
+    struct pm_index_map n_of_base;   /* interned base name (by address) to position in counts */
+    uint32_t *counts;
+    uint32_t n_counts;
+    struct pm_index_map loops_at;    /* file and line to how many loops stand there (position: count, last wins) */
+    bool failed;
+};
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static int64_t address_key(const char *interned)
+{
+    return (int64_t)(uintptr_t)interned;
+}
+
+/* Counts the files of each base name among the nouns that rows may show. */
+static bool count_base_names(struct naming *naming)
+{
+    const struct pm_graph *graph = naming->report->data->graph;
+    naming->base_names = pm_intern_new();
+    naming->counts = pm_alloc_array(graph->n_nouns, sizeof *naming->counts);
+    if (!naming->base_names || !naming->counts)
+        return false;
+    for (pm_index n = 0; n < graph->n_nouns; n++) {
+        const char *file = graph->nouns[n].file;
+        if (!*file || pm_index_map_get(&naming->files, address_key(file)) != PM_NONE)
+            continue;
+        const char *base = base_name(file), *interned = pm_intern_add(naming->base_names, base, strlen(base));
+        if (!interned || !pm_index_map_add(&naming->files, address_key(file), 0))
+            return false;
+        pm_index at = pm_index_map_get(&naming->n_of_base, address_key(interned));
+        if (at == PM_NONE && !pm_index_map_add(&naming->n_of_base, address_key(interned), at = naming->n_counts++))
+            return false;
+        naming->counts[at]++;
+    }
+    return true;
+}
+
+/* The shortest name that tells a file from the others: its last part, else what follows the folder of the run, else all. */
+static const char *short_file(const struct naming *naming, const char *file)
+{
+    const char *base = base_name(file), *interned = pm_intern_add(naming->base_names, base, strlen(base));
+    pm_index at = interned ? pm_index_map_get(&naming->n_of_base, address_key(interned)) : PM_NONE;
+    if (at != PM_NONE && naming->counts[at] == 1)
+        return base;
+    const char *cwd = naming->report->data->executions[0].cwd;
+    size_t len = strlen(cwd);
+    return len > 1 && !strncmp(file, cwd, len) && file[len] == '/' ? file + len + 1 : file;
+}
+
+static const char *finish(struct naming *naming, struct pm_buf *buf)
+{
+    const char *text = "";
+    if (buf->failed)
+        naming->failed = true;
+    else if (buf->len) {
+        text = pm_arena_strndup(&naming->report->arena, buf->data, buf->len);
+        text = text ? report_printable(&naming->report->arena, text) : NULL;
+        if (!text) {
+            naming->failed = true;
+            text = "";
+        }
+    }
+    pm_buf_release(buf);
+    return text;
+}
+
+/* Several loops on one line are told apart by column. */
+static void add_place(const struct naming *naming, pm_index noun, struct pm_buf *out)
+{
+    const struct pm_noun *n = &naming->report->data->graph->nouns[noun];
+    if (!*n->file) {
+        if (*n->binary)
+            pm_buf_printf(out, "(%s)", base_name(n->binary));
+        return;
+    }
+    pm_buf_add_str(out, short_file(naming, n->file));
+    if (!n->line_no)
+        return;
+    pm_buf_printf(out, ":%u", n->line_no);
+    int64_t key = (int64_t)(((uint64_t)(uintptr_t)n->file << 20) ^ n->line_no);
+    if (n->column_no && report_noun_is_loop(naming->report, noun) && pm_index_map_get(&naming->loops_at, ~key) != PM_NONE)
+        pm_buf_printf(out, ":%u", n->column_no);
+}
+
+/* Notes lines with more than one loop: key ~k is there when k was met twice. */
+static bool count_loops(struct naming *naming)
+{
+    const struct report *report = naming->report;
+    for (uint32_t g = 0; g < report->n_groups; g++) {
+        pm_index noun = report->groups[g].noun;
+        if (noun == PM_NONE || !report_noun_is_loop(report, noun))
+            continue;
+        const struct pm_noun *n = &report->data->graph->nouns[noun];
+        int64_t key = (int64_t)(((uint64_t)(uintptr_t)n->file << 20) ^ n->line_no);
+        if (pm_index_map_get(&naming->loops_at, key) != PM_NONE)
+            key = ~key;
+        if (pm_index_map_get(&naming->loops_at, key) == PM_NONE && !pm_index_map_add(&naming->loops_at, key, 0))
+            return false;
+    }
+    return true;
+}
+
+static pm_index function_of(const struct report *report, pm_index noun)
+{
+    while (noun != PM_NONE && !report_noun_is_code(report, noun))
+        noun = report->data->graph->nouns[noun].parent;
+    return noun;
+}
+
+static void add_noun(const struct naming *naming, pm_index noun, struct pm_buf *out)
+{
+    const struct report *report = naming->report;
+    const struct pm_graph *graph = report->data->graph;
+    if (report_noun_is_loop(report, noun)) {
+        pm_index function = function_of(report, noun);
+        pm_buf_printf(out, "loop in %s", function == PM_NONE ? graph->nouns[noun].name : graph->nouns[function].name);
+    } else {
+        pm_buf_add_str(out, graph->nouns[noun].name);
+    }
+}
+
+/* The verb is said unless it is the usual one. */
+static void add_verb(const struct naming *naming, pm_index verb, struct pm_buf *out)
+{
+    const char *name = naming->report->data->graph->verbs[verb].name;
+    if (strcmp(name, "Executes") != 0)
+        pm_buf_printf(out, " %s", name);
+}
+
+static void add_group(const struct naming *naming, uint32_t g, struct pm_buf *out)
+{
+    const struct report_group *group = &naming->report->groups[g];
+    if (group->is_outside)
+        pm_buf_add_str(out, "(outside instrumented code)");
+    else if (group->file)
+        pm_buf_add_str(out, group->file);
+    else if (group->noun == PM_NONE)
+        pm_buf_add_str(out, "(no noun)");
+    else
+        add_noun(naming, group->noun, out);
+    if (!group->is_outside)
+        add_verb(naming, group->verb, out);
+    if (group->has_loops && !naming->report->options.tree)
+        pm_buf_add_str(out, ", outside its loops");
+}
+
+static bool is_listed(const char *list, uint32_t n, const char *text)
+{
+    for (uint32_t i = 0; i < n; i++, list += strlen(list) + 1)
+        if (!strcmp(list, text))
+            return true;
+    return false;
+}
+
+/* Members of a set, each text once: {a, b}; one text alone needs no braces. */
+static void add_set(const struct naming *naming, const struct report_row *row, bool places, struct pm_buf *out)
+{
+    struct pm_buf list = PM_BUF_INIT(1 << 20), one = PM_BUF_INIT(1 << 20);
+    uint32_t n_listed = 0, n_left = 0;
+    for (uint32_t i = 0; i < row->n_groups; i++) {
+        pm_buf_clear(&one);
+        if (!places)
+            add_group(naming, row->groups[i], &one);
+        else if (!naming->report->groups[row->groups[i]].is_outside && naming->report->groups[row->groups[i]].noun != PM_NONE)
+            add_place(naming, naming->report->groups[row->groups[i]].noun, &one);
+        if (!one.len || is_listed(list.data, n_listed, one.data))
+            continue;
+        if (n_listed == MAX_MEMBERS) {
+            n_left++;
+            continue;
+        }
+        n_listed++;
+        pm_buf_add(&list, one.data, one.len + 1); /* with its zero */
+    }
+    if (n_listed > 1)
+        pm_buf_add_byte(out, '{');
+    const char *p = list.data;
+    for (uint32_t i = 0; i < n_listed; i++, p += strlen(p) + 1)
+        pm_buf_printf(out, "%s%s", i ? ", " : "", p);
+    if (n_left)
+        pm_buf_printf(out, ", %u more", n_left);
+    if (n_listed > 1)
+        pm_buf_add_byte(out, '}');
+    out->failed |= list.failed || one.failed;
+    pm_buf_release(&list);
+    pm_buf_release(&one);
+}
+
+/* The tree's top is the process itself; what is its own there is outside instrumented code. */
+static void add_process(const struct naming *naming, struct pm_buf *out)
+{
+    const struct pm_archive_data *data = naming->report->data;
+    const char *name = data->n_processes ? base_name(data->processes[0].exe) : "";
+    for (uint32_t i = 1; i < data->n_processes; i++)
+        if (strcmp(base_name(data->processes[i].exe), name) != 0)
+            name = "";
+    pm_buf_printf(out, "%s%s", *name ? name : "all processes", " (process)");
+}
+
+static void name_row(struct naming *naming, struct report_row *row)
+{
+    struct report *report = naming->report;
+    struct pm_buf what = PM_BUF_INIT(1 << 20), place = PM_BUF_INIT(1 << 20);
+    pm_index noun = report_row_noun(report, row, 0);
+    switch (row->kind) {
+    case REPORT_ROW_OUTSIDE:
+        if (report->options.tree)
+            add_process(naming, &what);
+        else
+            add_group(naming, row->groups[0], &what);
+        break;
+    case REPORT_ROW_UNMAPPED:
+        if (noun != PM_NONE)
+            add_noun(naming, noun, &what);
+        pm_buf_add_str(&what, " [unmapped]");
+        if (noun != PM_NONE)
+            add_place(naming, noun, &place);
+        break;
+    case REPORT_ROW_NOUN:
+    case REPORT_ROW_SET:
+        add_set(naming, row, false, &what);
+        if (report->options.by != REPORT_BY_FILE)
+            add_set(naming, row, true, &place);
+        break;
+    }
+    row->what = finish(naming, &what);
+    row->place = finish(naming, &place);
+}
+
+enum pm_status report_name_rows(struct report *report, struct pm_error *err)
+{
+    struct naming naming = {.report = report};
+    bool ok = count_base_names(&naming) && count_loops(&naming);
+    for (uint32_t r = 0; ok && r < report->n_rows; r++)
+        name_row(&naming, &report->rows[r]);
+    pm_intern_free(naming.base_names);
+    pm_index_map_release(&naming.files);
+    pm_index_map_release(&naming.n_of_base);
+    pm_index_map_release(&naming.loops_at);
+    free(naming.counts);
+    return ok && !naming.failed ? PM_OK : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+}

@@ -1,0 +1,124 @@
+/* Text on terminals: how wide, which characters, which colours. */
+#include "report.h"
+
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { WIDTH_PIPED = 80, WIDTH_MIN = 40, WIDTH_MAX = 400 };
+
+static int width_of(FILE *out)
+{
+    const char *columns = getenv("COLUMNS");
+    uint64_t width;
+    struct winsize size;
+    if (!columns || !pm_str_to_u64(pm_str_of(columns), 100000, &width) || width == 0)
+        width = ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : WIDTH_PIPED;
+    return width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : (int)width;
+}
+
+/* By the environment alone: the locale itself need not be installed. */
+static bool speaks_utf8(void)
+{
+    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *value = getenv(variables[i]);
+        if (value && *value)
+            return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
+    }
+    return false;
+}
+
+struct report_term report_term_of(FILE *out, enum report_color color)
+{
+    const char *no_color = getenv("NO_COLOR"), *name = getenv("TERM");
+    bool plain = (no_color && *no_color) || (name && !strcmp(name, "dumb")) || !isatty(fileno(out));
+    return (struct report_term){
+        .width = width_of(out),
+        .utf8 = speaks_utf8(),
+        .color = color == REPORT_COLOR_ALWAYS || (color == REPORT_COLOR_AUTO && !plain),
+    };
+}
+
+const char *report_printable(struct pm_arena *arena, const char *text)
+{
+    size_t len = strlen(text), i = 0;
+    while (i < len && (unsigned char)text[i] >= 0x20 && (unsigned char)text[i] < 0x7f)
+        i++;
+    if (i == len)
+        return text;
+    struct pm_buf buf = PM_BUF_INIT(1 << 24);
+    for (i = 0; i < len;) {
+        unsigned char byte = (unsigned char)text[i];
+        size_t n = byte < 0x80 ? byte >= 0x20 && byte != 0x7f : pm_utf8_length(text + i, len - i);
+        bool is_c1 = n == 2 && byte == 0xc2 && (unsigned char)text[i + 1] < 0xa0; /* control characters in UTF-8 */
+        if (n && !is_c1) {
+            pm_buf_add(&buf, text + i, n);
+            i += n;
+        } else {
+            pm_buf_printf(&buf, "\\x%02x", byte);
+            i++;
+        }
+    }
+    char *copy = buf.failed ? NULL : pm_arena_strndup(arena, buf.data, buf.len);
+    pm_buf_release(&buf);
+    return copy;
+}
+
+/* One character: its bytes and columns. Wide ones: the East Asian blocks and most emoji. */
+static size_t next_character(const char *p, int *ret_columns)
+{
+    unsigned char byte = (unsigned char)*p;
+    size_t n = byte < 0x80 ? 1 : pm_utf8_length(p, strlen(p));
+    if (n == 0)
+        n = 1;
+    uint32_t c = n == 1 ? byte : n == 2 ? byte & 0x1f : n == 3 ? byte & 0x0f : byte & 0x07;
+    for (size_t i = 1; i < n; i++)
+        c = c << 6 | ((unsigned char)p[i] & 0x3f);
+    bool combining = (c >= 0x300 && c < 0x370) || (c >= 0x200b && c < 0x2010) || (c >= 0xfe00 && c < 0xfe10);
+    bool wide = (c >= 0x1100 && c < 0x1160) || (c >= 0x2e80 && c < 0xa4d0) || (c >= 0xac00 && c < 0xd7a4) || (c >= 0xf900 && c < 0xfb00) ||
+                (c >= 0xfe30 && c < 0xfe70) || (c >= 0xff00 && c < 0xff61) || (c >= 0x1f300 && c < 0x1fb00) || (c >= 0x20000 && c < 0x40000);
+    *ret_columns = combining ? 0 : wide ? 2 : 1;
+    return n;
+}
+
+int report_width(const char *printable)
+{
+    int width = 0, columns;
+    for (const char *p = printable; *p; width += columns)
+        p += next_character(p, &columns);
+    return width;
+}
+
+void report_put_cut(const struct report_term *term, FILE *out, const char *printable, int width, bool cut_left, bool pad)
+{
+    const char *ellipsis = term->utf8 ? "…" : "..";
+    int has = report_width(printable), columns, dots = term->utf8 ? 1 : 2, used = 0;
+    const char *p = printable;
+    if (width <= dots) {
+        ellipsis = "";
+        dots = 0;
+    }
+    if (has > width && cut_left) {
+        for (; has + dots > width && *p; has -= columns)
+            p += next_character(p, &columns);
+        fprintf(out, "%s%s", ellipsis, p);
+        used = has + dots;
+    } else if (has > width) {
+        for (;;) {
+            size_t n = next_character(p, &columns);
+            if (used + columns + dots > width)
+                break;
+            fwrite(p, 1, n, out);
+            p += n;
+            used += columns;
+        }
+        fputs(ellipsis, out);
+        used += dots;
+    } else {
+        fputs(printable, out);
+        used = has;
+    }
+    for (; pad && used < width; used++)
+        fputc(' ', out);
+}

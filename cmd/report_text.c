@@ -1,0 +1,477 @@
+/* The report for people: a header, warnings, and a table that fits the terminal. */
+#include "report.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MAX_COLUMNS = 4 * REPORT_MAX_METRICS + 4, GAP = 2, BAR_MIN = 4, BAR_MAX = 24, TEXT_MIN = 12 };
+
+/* --- units --- */
+
+struct scale {
+    double divisor;
+    const char *unit;
+    int decimals;
+};
+
+/* One unit for a column, by its total: a whole table in milliseconds reads faster than one that changes from row to row. */
+static struct scale scale_of(const struct pm_metric *metric, double total, bool utf8)
+{
+    if (metric->aggregation == PM_AVERAGE)
+        return (struct scale){1, metric->unit, 3};
+    total = fabs(total);
+    if (!strcmp(metric->unit, "ns")) {
+        if (total >= 1e12)
+            return (struct scale){1e9, "s", 1};
+        if (total >= 1e6)
+            return (struct scale){1e6, "ms", total >= 1e10 ? 1 : total >= 1e9 ? 2 : 3};
+        return (struct scale){1e3, utf8 ? "µs" : "us", 3};
+    }
+    if (!strcmp(metric->kind, "bytes")) {
+        static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+        int i = 0;
+        double divisor = 1;
+        for (; total / divisor >= 1e5 && i < 4; i++)
+            divisor *= 1024;
+        return (struct scale){divisor, units[i], i ? 1 : 0};
+    }
+    return (struct scale){1, "", 0};
+}
+
+/* --- columns of numbers --- */
+
+enum column_kind { COLUMN_OWN, COLUMN_INCLUSIVE, COLUMN_SHARE, COLUMN_BAR, COLUMN_AT_LEAST, COLUMN_AT_MOST, COLUMN_CALLS };
+
+struct column {
+    enum column_kind kind;
+    uint32_t metric;
+    struct scale scale;
+    char head[64];
+    int width;
+};
+
+struct table {
+    struct report *report;
+    struct report_term term;
+    FILE *out;
+    struct column columns[MAX_COLUMNS];
+    int n_columns;
+    int place_width, what_width; /* 0: no places */
+    double bar_full_pct;         /* share of a full bar */
+};
+
+static const char *color(const struct table *table, const char *code)
+{
+    return table->term.color ? code : "";
+}
+
+#define RESET "\033[0m"
+#define BOLD "\033[1m"
+#define DIM "\033[2m"
+#define RED "\033[31m"
+#define YELLOW "\033[33m"
+#define GREEN "\033[32m"
+
+enum row_part { PART_ROW, PART_REST, PART_TOTAL };
+
+/* The text of a number; "" where there is none. */
+static void cell(const struct table *table, const struct column *column, const struct report_row *row, enum row_part part, char *buffer,
+                 size_t size)
+{
+    const struct report *report = table->report;
+    *buffer = 0;
+    if (column->kind == COLUMN_CALLS) {
+        if (row->n_calls || part != PART_ROW)
+            snprintf(buffer, size, "%lld", (long long)row->n_calls);
+        return;
+    }
+    if (column->kind == COLUMN_SHARE) {
+        double share = report_share_pct(report, row);
+        if (isfinite(share))
+            snprintf(buffer, size, "%.1f", share);
+        return;
+    }
+    if (column->kind == COLUMN_BAR)
+        return;
+    const struct report_value *value = &row->values[column->metric];
+    const struct pm_metric *metric = &report->data->graph->metrics[report->metrics[column->metric]];
+    double number = (double)value->own.value;
+    if (column->kind == COLUMN_OWN && metric->aggregation == PM_AVERAGE)
+        number = value->own.n > 0 ? number / value->own.n : NAN;
+    else if (column->kind == COLUMN_OWN && metric->aggregation != PM_SUM && value->own.n == 0)
+        number = NAN;
+    else if (column->kind == COLUMN_INCLUSIVE)
+        number = part == PART_ROW ? (double)value->inclusive : NAN;
+    else if (column->kind == COLUMN_AT_LEAST || column->kind == COLUMN_AT_MOST)
+        number = part != PART_ROW || !row->has_bounds ? NAN
+                 : column->kind == COLUMN_AT_LEAST ? (double)value->bounds.at_least : (double)value->bounds.at_most;
+    if (isfinite(number))
+        snprintf(buffer, size, "%.*f", column->scale.decimals, number / column->scale.divisor);
+}
+
+/* "own ms"; metrics other than wall time are named: "own page_faults". */
+static void head_of(const struct table *table, struct column *column, const char *what)
+{
+    const struct report *report = table->report;
+    const struct pm_metric *metric = &report->data->graph->metrics[report->metrics[column->metric]];
+    bool is_wall = report->metrics[column->metric] == report->time_metric;
+    const char *unit = column->scale.unit, *suffix = strrchr(metric->name, '_');
+    int name_len = suffix && *unit ? (int)(suffix - metric->name) : (int)strlen(metric->name);
+    snprintf(column->head, sizeof column->head, "%s%s%.*s%s%s", what, is_wall ? "" : " ", is_wall ? 0 : name_len > 24 ? 24 : name_len,
+             metric->name, *unit ? " " : "", unit);
+}
+
+static struct column *add_column(struct table *table, enum column_kind kind, uint32_t metric, const char *head)
+{
+    const struct report *report = table->report;
+    struct column *column = &table->columns[table->n_columns++];
+    *column = (struct column){.kind = kind, .metric = metric};
+    snprintf(column->head, sizeof column->head, "%s", head);
+    if (kind == COLUMN_CALLS || kind == COLUMN_SHARE || kind == COLUMN_BAR)
+        return column;
+    const struct pm_metric *m = &report->data->graph->metrics[report->metrics[metric]];
+    column->scale = scale_of(m, (double)report->total.values[metric].own.value, table->term.utf8);
+    head_of(table, column, head);
+    return column;
+}
+
+static void add_share(struct table *table)
+{
+    add_column(table, COLUMN_SHARE, 0, "share %");
+    add_column(table, COLUMN_BAR, 0, "");
+}
+
+/* The column that rows are sorted by comes first, with its share and bar. */
+static void choose_columns(struct table *table)
+{
+    const struct report *report = table->report;
+    if (report->n_metrics == 0) {
+        add_column(table, COLUMN_CALLS, 0, "calls");
+        add_share(table);
+        return;
+    }
+    for (uint32_t m = 0; m < report->n_metrics; m++) {
+        bool is_sum = report->data->graph->metrics[report->metrics[m]].aggregation == PM_SUM;
+        bool tree = report->options.tree && is_sum;
+        add_column(table, tree ? COLUMN_INCLUSIVE : COLUMN_OWN, m, tree ? "incl." : "own");
+        if (m == report->primary && is_sum)
+            add_share(table);
+        if (is_sum)
+            add_column(table, tree ? COLUMN_OWN : COLUMN_INCLUSIVE, m, tree ? "own" : "incl.");
+        if (report->options.bounds && is_sum) {
+            add_column(table, COLUMN_AT_LEAST, m, "at least");
+            add_column(table, COLUMN_AT_MOST, m, "at most");
+        }
+    }
+    if (report->shows_calls)
+        add_column(table, COLUMN_CALLS, 0, "calls");
+}
+
+static void widen(struct column *column, const char *text)
+{
+    int width = report_width(text);
+    if (width > column->width)
+        column->width = width;
+}
+
+/* --- the tree's left margin --- */
+
+/* Two columns a level; beyond half the room, the depth as a number. */
+static int margin_width(const struct table *table, const struct report_row *row)
+{
+    int most = table->what_width > 2 * TEXT_MIN ? table->what_width / 2 : TEXT_MIN;
+    return (int)row->depth * 2 <= most ? (int)row->depth * 2 : 6;
+}
+
+static void put_margin(const struct table *table, const struct report_row *row, const bool *open)
+{
+    bool utf8 = table->term.utf8;
+    if (row->depth == 0)
+        return;
+    if (margin_width(table, row) < (int)row->depth * 2) {
+        fprintf(table->out, "%s%-4u ", utf8 ? "…" : ".", row->depth > 9999 ? 9999 : row->depth);
+        return;
+    }
+    for (uint32_t d = 1; d < row->depth; d++)
+        fputs(open[d] ? utf8 ? "│ " : "| " : "  ", table->out);
+    fputs(row->last_child ? utf8 ? "└ " : "` " : utf8 ? "├ " : "|-", table->out);
+}
+
+/* --- widths --- */
+
+static void measure(struct table *table)
+{
+    const struct report *report = table->report;
+    char text[64];
+    int fixed = 0, place = 0, what = 0;
+    struct column *bar = NULL;
+    for (int c = 0; c < table->n_columns; c++) {
+        struct column *column = &table->columns[c];
+        widen(column, column->head);
+        for (uint32_t r = 0; r < report->n_shown; r++) {
+            cell(table, column, &report->rows[r], PART_ROW, text, sizeof text);
+            widen(column, text);
+        }
+        cell(table, column, &report->rest, PART_REST, text, sizeof text);
+        widen(column, text);
+        cell(table, column, &report->total, PART_TOTAL, text, sizeof text);
+        widen(column, text);
+        if (column->kind == COLUMN_BAR)
+            bar = column;
+        else
+            fixed += column->width + GAP;
+    }
+    for (uint32_t r = 0; r < report->n_shown; r++) {
+        const struct report_row *row = &report->rows[r];
+        int w = report_width(row->what) + (report->options.tree ? (int)row->depth * 2 : 0), p = report_width(row->place);
+        what = w > what ? w : what;
+        place = p > place ? p : place;
+    }
+    /* What is left goes to the texts, a bar getting what they do not need. */
+    int room = table->term.width - fixed, gaps = place ? GAP : 0;
+    int bar_width = bar ? room - GAP - place - gaps - what : 0;
+    int bar_least = room < 40 ? BAR_MIN : 8;
+    bar_width = bar_width < bar_least ? bar_least : bar_width > BAR_MAX ? BAR_MAX : bar_width;
+    if (bar && room - bar_width - GAP < 2 * TEXT_MIN)
+        bar_width = 0;
+    if (bar) {
+        bar->width = bar_width;
+        room -= bar_width ? bar_width + GAP : 0;
+    }
+    room = room < 2 * TEXT_MIN ? 2 * TEXT_MIN : room;
+    if (place + gaps + what > room) {
+        int place_most = room * 2 / 5;
+        place_most = what < room - gaps - place_most ? room - gaps - what : place_most;
+        place = place > place_most ? place_most : place;
+        what = room - place - gaps;
+    }
+    table->place_width = place;
+    table->what_width = what;
+}
+
+/* --- printing --- */
+
+static const char *bar_color(const struct table *table, double share)
+{
+    return color(table, share >= 20 ? RED : share >= 5 ? YELLOW : GREEN);
+}
+
+static void put_bar(const struct table *table, double share, int width)
+{
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    int n = 0;
+    if (!isfinite(share) || share < 0)
+        share = 0;
+    if (share > table->bar_full_pct)
+        share = table->bar_full_pct;
+    double filled = table->bar_full_pct > 0 ? share / table->bar_full_pct * width : 0;
+    fputs(bar_color(table, share), table->out);
+    if (table->term.utf8) {
+        int steps = (int)lround(filled * 8);
+        for (; n < steps / 8; n++)
+            fputs("█", table->out);
+        if (steps % 8) {
+            fputs(eighths[steps % 8], table->out);
+            n++;
+        }
+    } else {
+        for (; n < (int)lround(filled); n++)
+            fputc('#', table->out);
+    }
+    fputs(color(table, RESET), table->out);
+    for (; n < width; n++)
+        fputc(' ', table->out);
+}
+
+static void put_numbers(const struct table *table, const struct report_row *row, enum row_part part)
+{
+    char text[64];
+    for (int c = 0; c < table->n_columns; c++) {
+        const struct column *column = &table->columns[c];
+        if (column->kind == COLUMN_BAR) {
+            if (column->width == 0)
+                continue;
+            if (part == PART_ROW)
+                put_bar(table, report_share_pct(table->report, row), column->width);
+            else
+                fprintf(table->out, "%*s", column->width, "");
+        } else {
+            cell(table, column, row, part, text, sizeof text);
+            fprintf(table->out, "%*s%s", column->width - report_width(text), "", text);
+        }
+        fprintf(table->out, "%*s", GAP, "");
+    }
+}
+
+static void put_row(const struct table *table, const struct report_row *row, const bool *open)
+{
+    int what_width = table->what_width;
+    bool marked = row->kind == REPORT_ROW_UNMAPPED || row->kind == REPORT_ROW_OUTSIDE;
+    put_numbers(table, row, PART_ROW);
+    fputs(marked ? color(table, DIM) : "", table->out);
+    if (table->place_width && row->kind == REPORT_ROW_OUTSIDE && !table->report->options.tree) {
+        what_width += table->place_width + GAP; /* it has no place: its text takes the room */
+    } else if (table->place_width) {
+        report_put_cut(&table->term, table->out, row->place, table->place_width, row->kind != REPORT_ROW_SET, true);
+        fprintf(table->out, "%*s", GAP, "");
+    }
+    if (table->report->options.tree) {
+        put_margin(table, row, open);
+        what_width -= margin_width(table, row);
+    }
+    report_put_cut(&table->term, table->out, row->what, what_width, false, false);
+    fprintf(table->out, "%s\n", marked ? color(table, RESET) : "");
+}
+
+static void put_head(const struct table *table)
+{
+    fputs(color(table, BOLD), table->out);
+    for (int c = 0; c < table->n_columns; c++) {
+        const struct column *column = &table->columns[c];
+        if (column->width)
+            fprintf(table->out, "%*s%s%*s", column->width - report_width(column->head), "", column->head, GAP, "");
+    }
+    if (table->place_width)
+        fprintf(table->out, "%-*s%*s", table->place_width, "where", GAP, "");
+    fprintf(table->out, "%s%s\n", table->report->options.tree ? "call path" : "what", color(table, RESET));
+}
+
+static void put_line(const struct table *table)
+{
+    int width = table->what_width + (table->place_width ? table->place_width + GAP : 0);
+    for (int c = 0; c < table->n_columns; c++)
+        width += table->columns[c].width ? table->columns[c].width + GAP : 0;
+    fputs(color(table, DIM), table->out);
+    for (int i = 0; i < width; i++)
+        fputs(table->term.utf8 ? "─" : "-", table->out);
+    fprintf(table->out, "%s\n", color(table, RESET));
+}
+
+static void put_rows(const struct table *table)
+{
+    const struct report *report = table->report;
+    uint32_t deepest = 0;
+    for (uint32_t r = 0; r < report->n_shown; r++)
+        deepest = report->rows[r].depth > deepest ? report->rows[r].depth : deepest;
+    bool *open = calloc((size_t)deepest + 1, sizeof *open); /* per depth: a sibling is still to come */
+    for (uint32_t r = 0; r < report->n_shown; r++) {
+        const struct report_row *row = &report->rows[r];
+        if (open) {
+            put_row(table, row, open);
+            open[row->depth] = !row->last_child;
+        }
+    }
+    free(open);
+    uint32_t n_rest = report->n_rows - report->n_shown;
+    if (n_rest) {
+        put_numbers(table, &report->rest, PART_REST);
+        fprintf(table->out, "%s(%u more row%s: --limit 0)%s\n", color(table, DIM), n_rest, n_rest == 1 ? "" : "s", color(table, RESET));
+    }
+    put_line(table);
+    fputs(color(table, BOLD), table->out);
+    put_numbers(table, &report->total, PART_TOTAL);
+    fprintf(table->out, "total%s\n", color(table, RESET));
+}
+
+/* --- the header --- */
+
+static void put_time(FILE *out, int64_t ns, bool utf8)
+{
+    if (ns == PM_UNKNOWN)
+        fputs("unknown", out);
+    else if (ns >= 1000000000 || ns <= -1000000000)
+        fprintf(out, "%.3f s", (double)ns / 1e9);
+    else if (ns >= 1000000 || ns <= -1000000)
+        fprintf(out, "%.3f ms", (double)ns / 1e6);
+    else
+        fprintf(out, "%.3f %s", (double)ns / 1e3, utf8 ? "µs" : "us");
+}
+
+static void put_header(const struct table *table)
+{
+    struct report *report = table->report;
+    struct report_facts facts = report_facts(report);
+    FILE *out = table->out;
+    bool utf8 = table->term.utf8;
+    const char *sep = utf8 ? " · " : ", ";
+    const char *command = report_printable(&report->arena, report->data->executions[0].command);
+    fputs(color(table, BOLD), out);
+    report_put_cut(&table->term, out, command ? command : "", table->term.width, false, false);
+    fprintf(out, "%s\n  wall ", color(table, RESET));
+    put_time(out, facts.wall_ns, utf8);
+    fprintf(out, "%sCPU ", sep);
+    put_time(out, facts.user_cpu_ns == PM_UNKNOWN || facts.system_cpu_ns == PM_UNKNOWN ? PM_UNKNOWN : facts.user_cpu_ns + facts.system_cpu_ns,
+             utf8);
+    fprintf(out, "%s%llu process%s%s%llu thread%s%smode %s", sep, (unsigned long long)facts.n_processes, facts.n_processes == 1 ? "" : "es",
+            sep, (unsigned long long)facts.n_threads, facts.n_threads == 1 ? "" : "s", sep, facts.mode);
+    if (facts.exit_signal != PM_UNKNOWN)
+        fprintf(out, "%s%sended by signal %lld%s", sep, color(table, RED), (long long)facts.exit_signal, color(table, RESET));
+    else if (facts.exit_status != PM_UNKNOWN && facts.exit_status != 0)
+        fprintf(out, "%s%sexit status %lld%s", sep, color(table, RED), (long long)facts.exit_status, color(table, RESET));
+    fputc('\n', out);
+    if (facts.added_ns != PM_UNKNOWN) {
+        fputs("  measuring added ", out);
+        put_time(out, facts.added_ns, utf8);
+        fprintf(out, " (%.1f %%, estimated)\n", facts.added_pct);
+    }
+}
+
+/* What the table shows, in words: level, grouping, rule where it matters, focus. */
+static void put_view(const struct table *table)
+{
+    static const char *const by_words[] = {"functions", "loops and functions", "files"};
+    struct report *report = table->report;
+    const struct report_options *options = &report->options;
+    fprintf(table->out, "\n%s level, %s%s", report->level_name, by_words[options->by], options->tree ? ", call paths" : "");
+    if (options->rule != PM_RULE_MERGE)
+        fprintf(table->out, ", shared cost %s", options->rule == PM_RULE_SPLIT ? "split" : "closed over overlapping sets");
+    if (options->focus) {
+        const char *focus = report_printable(&report->arena, options->focus);
+        fprintf(table->out, "\nfocus %s: %.1f %% of the whole run", focus ? focus : "", report->focus_share_pct);
+    }
+    fputc('\n', table->out);
+}
+
+/* Words of a warning, broken at the terminal's width. */
+static void put_warning(const struct table *table, const char *text)
+{
+    static const char label[] = "  warning: ";
+    int at = (int)sizeof label - 1;
+    fprintf(table->out, "%s%s%s", color(table, YELLOW), label, color(table, RESET));
+    for (const char *p = text; *p;) {
+        size_t len = strcspn(p, " ");
+        struct pm_buf word = PM_BUF_INIT(1 << 20);
+        pm_buf_add(&word, p, len);
+        int width = word.data ? report_width(word.data) : 0;
+        if (p != text && at + 1 + width > table->term.width) {
+            fputs("\n           ", table->out);
+            at = (int)sizeof label - 1;
+        } else if (p != text) {
+            fputc(' ', table->out);
+            at++;
+        }
+        if (word.data)
+            fputs(word.data, table->out);
+        at += width;
+        pm_buf_release(&word);
+        p += len + strspn(p + len, " ");
+    }
+    fputc('\n', table->out);
+}
+
+void report_print_table(struct report *report, FILE *out)
+{
+    struct table table = {.report = report, .term = report_term_of(out, report->options.color), .out = out};
+    put_header(&table);
+    for (int i = 0; i < report->n_warnings; i++)
+        put_warning(&table, report->warnings[i]);
+    put_view(&table);
+    fputc('\n', out);
+    choose_columns(&table);
+    for (uint32_t r = 0; r < report->n_shown; r++)
+        table.bar_full_pct = fmax(table.bar_full_pct, report_share_pct(report, &report->rows[r]));
+    measure(&table);
+    put_head(&table);
+    put_line(&table);
+    put_rows(&table);
+}
