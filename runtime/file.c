@@ -87,9 +87,10 @@ static int allocate(int fd, uint64_t offset, uint64_t bytes)
     return 0;
 }
 
+/* Populated: page faults would otherwise be measured in the program's functions, 3 us each. */
 static void *map(int fd, uint64_t offset, uint64_t bytes)
 {
-    long address = pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+    long address = pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, offset);
     if (is_error(address))
         return NULL;
     uint32_t i = pm_add_shared(n_maps, 1);

@@ -20,9 +20,7 @@ static void save_path(void)
     struct pm_tls *t = &pm_tls;
     if (!pm_process.on || t->state != PM_THREAD_READY)
         return;
-    const struct pm_node *node = t->where == PM_WHERE_FOLDED    ? t->fold_at
-                                 : t->where == PM_WHERE_FOREIGN ? t->own_current
-                                                                : t->current;
+    const struct pm_node *node = pm_own_current(t);
     if (t->fork_path == NULL || node->depth >= t->fork_depth) {
         uint64_t bytes = ((node->depth + 1u) * sizeof(uint64_t) + PATH_BYTES_STEP - 1) / PATH_BYTES_STEP * PATH_BYTES_STEP;
         long memory = pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -95,6 +95,7 @@ struct pm_probe {
 
 /* --- threads --- */
 enum pm_thread_state { PM_THREAD_NEW = 0, PM_THREAD_BUSY, PM_THREAD_READY, PM_THREAD_DEAD };
+/* Says what it means that current is the sentinel; means nothing when it is not. */
 enum pm_thread_where { PM_WHERE_OWN = 0, PM_WHERE_FOLDED, PM_WHERE_FOREIGN };
 
 /* What outlives a thread: memory that the next one can use. */
@@ -194,6 +195,7 @@ void pm_slow(const struct pm_probe *probe, uint64_t sp, uint64_t tsc); /* any ev
 void pm_event_exact(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp, uint64_t tsc);
 struct pm_node *pm_root_make(struct pm_slot *slot, uint64_t sp, uint32_t flags, uint64_t tsc);
 void pm_close_all(struct pm_node *node, uint64_t tsc);
+struct pm_node *pm_own_current(const struct pm_tls *t); /* the innermost context on the thread's own stack; thread is ready */
 
 /* --- object.c --- */
 struct pm_object {

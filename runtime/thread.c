@@ -216,9 +216,7 @@ void pm_thread_ended(void *block)
     }
     struct pm_slot *slot = t->slot;
     uint64_t tsc = pm_tsc();
-    struct pm_node *open = t->where == PM_WHERE_FOLDED    ? t->fold_at
-                           : t->where == PM_WHERE_FOREIGN ? t->own_current
-                                                          : t->current;
+    struct pm_node *open = pm_own_current(t);
     t->state = PM_THREAD_DEAD;
     pm_store(t->current, &pm_sentinel);
     for (unsigned i = 0; i < PM_MAX_BANKS; i++) {
@@ -299,6 +297,7 @@ static struct pm_node *copy_path(struct pm_tls *t, const struct pm_node *last, u
     pm_process.n_contexts = last->depth;
     slot->root = nodes;
     slot->root->sp = stack_top();
+    slot->root->n_calls = 1;
     return nodes + last->depth;
 }
 
@@ -320,9 +319,8 @@ void pm_thread_renew(struct pm_tls *t, uint64_t tsc)
         return;
     }
     struct pm_slot *slot = t->slot;
-    const struct pm_node *last = t->where == PM_WHERE_FOLDED    ? t->fold_at
-                                 : t->where == PM_WHERE_FOREIGN ? t->own_current
-                                                                : t->current;
+    const struct pm_node *last = pm_own_current(t);
+    bool folded = t->current == &pm_sentinel && t->where == PM_WHERE_FOLDED;
     pm_store(t->current, &pm_sentinel);
     pm_sys(SYS_madvise, slot->hash, PM_HASH_ENTRIES * sizeof(void *), MADV_DONTNEED);
     for (unsigned i = 0; i < PM_MAX_BANKS; i++)
@@ -334,7 +332,7 @@ void pm_thread_renew(struct pm_tls *t, uint64_t tsc)
     }
     slots[n_slots++] = slot;
     struct pm_node *node = copy_path(t, last, tsc);
-    if (t->where == PM_WHERE_FOLDED) {
+    if (folded) {
         t->fold_at = node;
         return;
     }

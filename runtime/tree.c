@@ -47,6 +47,13 @@ static void pop_dead(struct pm_node **current, uint64_t tsc)
     pop(current, tsc);
 }
 
+struct pm_node *pm_own_current(const struct pm_tls *t)
+{
+    if (t->current != &pm_sentinel)
+        return t->current;
+    return t->where == PM_WHERE_FOLDED ? t->fold_at : t->own_current;
+}
+
 void pm_close_all(struct pm_node *node, uint64_t tsc)
 {
     while (node != NULL)
@@ -138,13 +145,13 @@ static void say_limit(void)
         pm_file_message(PM_RUN_MSG_LIMIT, "deeper calls are counted without contexts of their own: --max-depth is reached", NULL);
 }
 
-/* Counts a call that gets no context. Folded contexts themselves may exceed the limit of contexts by a quarter. */
+/* Counts a call that gets no context. Folded contexts may exceed the limit of contexts by a quarter and some. */
 static void count_folded(struct pm_tls *t, struct pm_node *at, const struct pm_probe *probe)
 {
     uint32_t limit = pm_process.max_contexts;
     pm_store(t->slot->thread->n_events_folded, t->slot->thread->n_events_folded + 1);
     pm_add_shared(pm_process.file.header->n_lost_contexts, 1);
-    bool may_make = !pm_load(pm_process.file.full) && pm_load(pm_process.n_contexts) < limit + limit / 4 + 64;
+    bool may_make = !pm_load(pm_process.file.full) && pm_load(pm_process.n_contexts) < limit + limit / 4 + 4096;
     struct pm_node *node = child_of(t, at, probe, PM_RUN_NODE_FOLDED, may_make);
     if (node != NULL)
         pm_store(node->n_calls, node->n_calls + 1);
@@ -328,9 +335,9 @@ static void event(struct pm_tls *t, struct pm_node **current, const struct pm_pr
  * nest like calls. While there, every event comes here, to notice the way back. */
 static void event_foreign(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
 {
-    if (t->where == PM_WHERE_FOLDED)
+    if (t->current == &pm_sentinel && t->where == PM_WHERE_FOLDED)
         unfold(t);
-    if (t->where == PM_WHERE_OWN) {
+    if (t->current != &pm_sentinel) { /* also when a trampoline that was interrupted put its own context back */
         pm_add_shared(pm_process.file.header->n_foreign_stack, 1);
         if (t->slot->foreign_root == NULL) {
             struct pm_node *root = pm_root_make(t->slot, UINT64_MAX, PM_RUN_NODE_FOREIGN_STACK, tsc);
@@ -378,9 +385,9 @@ void pm_event_exact(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp,
     event(t, &t->current, probe, sp, tsc);
 }
 
-static void event_count(struct pm_tls *t, const struct pm_probe *probe, uint64_t tsc)
+static void event_count(struct pm_tls *t, const struct pm_probe *probe)
 {
-    if (pm_unlikely(t->state != PM_THREAD_READY) && !pm_thread_begin(t, tsc))
+    if (pm_unlikely(t->state != PM_THREAD_READY) && !pm_thread_begin(t, pm_tsc()))
         return;
     uint64_t *counters = t->bank[probe->bank];
     if (counters == NULL && (counters = pm_bank_open(t, probe->bank)) == NULL)
@@ -396,7 +403,7 @@ void pm_slow(const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
         tsc = pm_tsc();
     }
     if (pm_process.mode == PM_RUN_MODE_COUNT)
-        event_count(t, probe, tsc);
+        event_count(t, probe);
     else
         pm_event_exact(t, probe, sp, tsc);
 }

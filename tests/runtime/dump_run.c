@@ -36,12 +36,12 @@ static void print_nodes(const struct pm_run_chunk *chunk, uint64_t nodes_at)
         printf("node %u depth %u", (unsigned)i, node->depth);
         if (node->noun == PM_RUN_NOUN_ROOT)
             printf(" root");
-        for (const struct pm_run_node *n = node; n->noun != PM_RUN_NOUN_ROOT;
-             n = (const struct pm_run_node *)(base + (uint64_t)n->parent * 64)) {
-            if (n->depth > 12 && n != node)
-                continue;
-            printf("%s%llx", n == node ? " " : "<", (unsigned long long)id_of(n->noun));
-        }
+        const struct pm_run_node *n = node;
+        for (; n->noun != PM_RUN_NOUN_ROOT; n = (const struct pm_run_node *)(base + (uint64_t)n->parent * 64))
+            if (n->depth <= 12 || n == node)
+                printf("%s%llx", n == node ? " " : "<", (unsigned long long)id_of(n->noun));
+        if (n != node && n->flags & PM_RUN_NODE_FOREIGN_STACK)
+            printf("<foreign");
         printf(" calls %llu incl %llu%s%s%s\n", (unsigned long long)node->n_calls, (unsigned long long)node->inclusive_tsc,
                node->sp != 0 ? " open" : "", node->flags & PM_RUN_NODE_FOLDED ? " folded" : "",
                node->flags & PM_RUN_NODE_FOREIGN_STACK ? " foreign" : "");
