@@ -11,7 +11,7 @@
 
 /* --- the section --- */
 
-/* Bytes as .ascii lines. Counted: 2.6 characters a byte on SQLite. */
+/* Bytes as .ascii lines. gas takes 8 and 9 for octal digits too. */
 static std::string ascii_lines(const char *bytes, size_t len)
 {
     std::string text;
@@ -20,7 +20,7 @@ static std::string ascii_lines(const char *bytes, size_t len)
         if (i % 128 == 0)
             text += i == 0 ? "\t.ascii \"" : "\"\n\t.ascii \"";
         unsigned char byte = (unsigned char)bytes[i];
-        bool next_is_digit = i + 1 < len && i % 128 != 127 && bytes[i + 1] >= '0' && bytes[i + 1] <= '7';
+        bool next_is_digit = i + 1 < len && i % 128 != 127 && ISDIGIT(bytes[i + 1]);
         if (byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\') {
             text += (char)byte;
         } else {
