@@ -10,7 +10,7 @@ enum { ID_DIGITS = 16 };
 
 static bool is_hex(char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
 /* Does it end like "name#0123456789abcdef"? */
