@@ -1,11 +1,15 @@
-/* Checks every sled record of a linked ELF file against format/pm_sled.h:
+/* Checks every sled record of a linked ELF file against format/pm_sled.h, and its id against the
+ * file's compact PIF:
  *
- *     check_records [-n] FILE     prints "RECORDS ENTRIES RETURNS TAILS ENTERS LEAVES"; -n: none is fine too
+ *     check_records [-n] FILE     prints "RECORDS ENTRIES RETURNS TAILS ENTERS LEAVES"; -n: none is
+ * fine too
  *
- * Exit 0: all records point to the no-operation in an executable section, each to another one, with sound kind, mask and depth, and each
- * construct that has an exit has an entry. Exit 1: what is wrong on standard error.
+ * Exit 0: all records point to the no-operation in an executable section, each to another one, with
+ * sound kind, mask and depth, and each construct that has an exit has an entry; every id is a
+ * symbol or loopcode of the PIF. Exit 1: what is wrong on standard error.
  */
 #include "../../../format/pm_sled.h"
+#include "../../../mapping/pif/pif.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -99,10 +103,30 @@ static void check_all(struct sled *sleds, size_t n)
         bool is_first = i == 0 || sleds[i].id != sleds[i - 1].id;
         if (is_first && sleds[i].kind != PM_SLED_ENTRY && sleds[i].kind != PM_SLED_LOOP_ENTER)
             complain("construct has exits but no entry", sleds[i].address, sleds[i].id);
-        if (!is_first && (sleds[i].kind >= PM_SLED_LOOP_ENTER) !=
-                             (sleds[i - 1].kind >= PM_SLED_LOOP_ENTER))
+        if (!is_first &&
+            (sleds[i].kind >= PM_SLED_LOOP_ENTER) != (sleds[i - 1].kind >= PM_SLED_LOOP_ENTER))
             complain("one id for a function and a loop", sleds[i].address, sleds[i].id);
     }
+}
+
+static void check_ids(const struct sled *sleds, size_t n, const char *path)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    struct pm_pif *pif = pm_pif_new();
+    if (pm_pif_read_elf(pif, path, &err, NULL) != PM_OK) {
+        pm_error_print(&err, stderr);
+        n_errors++;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const char *kind = sleds[i].kind >= PM_SLED_LOOP_ENTER ? "loopcode" : "symbol";
+        struct pm_pif_noun noun;
+        if (!pm_pif_find_noun(pif, sleds[i].id, &noun))
+            complain("id is not in the PIF", sleds[i].address, sleds[i].id);
+        else if (strcmp(noun.kind, kind) != 0 || strcmp(noun.level, "Base") != 0)
+            complain("id is of another kind or level in the PIF", sleds[i].address, sleds[i].id);
+    }
+    pm_pif_free(pif);
+    pm_error_release(&err);
 }
 
 static const Elf64_Shdr *sled_section(void)
@@ -139,6 +163,7 @@ int main(int argc, char **argv)
         n_kinds[records[i].kind < 6 ? records[i].kind : 0]++;
     }
     check_all(sleds, n);
+    check_ids(sleds, n, argv[argc - 1]);
     printf("%zu %zu %zu %zu %zu %zu\n", n, n_kinds[1], n_kinds[2], n_kinds[3], n_kinds[4],
            n_kinds[5]);
     free(sleds);

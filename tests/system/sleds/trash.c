@@ -1,8 +1,12 @@
-/* A preloaded library that arms every sled of every loaded object, as unfriendly as the sled record allows: each trampoline writes
- * garbage into all registers that the record calls free, into the flags, and below the stack pointer where no red zone is promised; then
- * it counts. A program that behaves under it tells its callers, and the compiler, the truth about its registers.
+/* A preloaded library that arms every sled of every loaded object, as unfriendly as the sled record
+ * allows: each trampoline writes garbage into all registers that the record calls free, into the
+ * flags, and below the stack pointer where no red zone is promised; then it counts. A program that
+ * behaves under it tells its callers, and the compiler, the truth about its registers.
  *
- * At exit one line for each id goes to the file named by TRASH_OUT: "ID ENTRIES RETURNS TAILS ENTERS LEAVES".
+ * Portable hooks are armed too: their event is a counting function.
+ *
+ * At exit one line for each id goes to the file named by TRASH_OUT: "ID ENTRIES RETURNS TAILS
+ * ENTERS LEAVES".
  */
 #define _GNU_SOURCE
 #include "../../../format/pm_sled.h"
@@ -10,6 +14,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +27,7 @@ enum { TRAMPOLINE_BYTES = 192, MAX_SLEDS = 1 << 20 };
 static struct counter {
     uint64_t id, n;
     unsigned kind;
-} *counters;
+} * counters;
 static size_t n_counters;
 
 static unsigned char *put(unsigned char *p, const void *bytes, size_t len)
@@ -30,7 +35,8 @@ static unsigned char *put(unsigned char *p, const void *bytes, size_t len)
     memcpy(p, bytes, len);
     return p + len;
 }
-#define PUT(p, ...) put(p, (const unsigned char[]){__VA_ARGS__}, sizeof((unsigned char[]){__VA_ARGS__}))
+#define PUT(p, ...) \
+    put(p, (const unsigned char[]){__VA_ARGS__}, sizeof((unsigned char[]){__VA_ARGS__}))
 
 static unsigned char *put_32(unsigned char *p, long value)
 {
@@ -45,7 +51,7 @@ static void make_trampoline(unsigned char *p, const struct pm_sled_record *recor
 {
     uint64_t garbage = 0xdeadbeefcafe0001;
     if (!(record->flags & PM_SLED_SP_AT_CFA))
-        p = PUT(p, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea -128(%rsp), %rsp */
+        p = PUT(p, 0x48, 0x8d, 0x64, 0x24, 0x80);         /* lea -128(%rsp), %rsp */
     p = PUT(p, 0x6a, 0xff, 0x48, 0x8d, 0x64, 0x24, 0x08); /* push $-1; lea 8(%rsp), %rsp */
     for (unsigned reg = 0; reg < 16; reg++)
         if (!(record->must_save & (1u << reg))) { /* movabs $garbage, %reg */
@@ -85,12 +91,47 @@ static unsigned char *near_memory(uintptr_t above, size_t len)
     }
 }
 
+/* Portable events: an open hash of all (id, kind) seen. */
+enum { MAX_EVENTS = 4096 };
+static struct counter events[MAX_EVENTS];
+
+static void count_event(unsigned kind, uint64_t id, const void *frame, unsigned depth)
+{
+    bool is_loop = kind >= PM_SLED_LOOP_ENTER;
+    if (frame == NULL || kind < PM_SLED_ENTRY || kind > PM_SLED_LOOP_LEAVE ||
+        is_loop != (depth > 0))
+        abort();
+    for (size_t i = id % MAX_EVENTS;; i = (i + 1) % MAX_EVENTS) {
+        uint64_t none = 0;
+        uint64_t key = id * 8 + kind;
+        if (__atomic_compare_exchange_n(&events[i].id, &none, key, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED) ||
+            none == key) {
+            __atomic_add_fetch(&events[i].n, 1, __ATOMIC_RELAXED);
+            return;
+        }
+    }
+}
+
+static void arm_hooks(struct pm_portable_hook *hooks, size_t size)
+{
+    if (size % sizeof *hooks)
+        abort();
+    for (size_t i = 0; i < size / sizeof *hooks; i++) {
+        if (hooks[i].version != PM_HOOK_VERSION || hooks[i].size != sizeof *hooks || hooks[i].event)
+            abort();
+        hooks[i].event = count_event;
+    }
+}
+
 static void arm_object(const unsigned char *file, uintptr_t bias, uintptr_t end)
 {
     const Elf64_Ehdr *header = (const void *)file;
     const Elf64_Shdr *sections = (const void *)(file + header->e_shoff);
     const char *names = (const char *)file + sections[header->e_shstrndx].sh_offset;
     for (int i = 0; i < header->e_shnum; i++) {
+        if (strcmp(names + sections[i].sh_name, PM_HOOK_SECTION) == 0)
+            arm_hooks((void *)(bias + sections[i].sh_addr), sections[i].sh_size);
         if (strcmp(names + sections[i].sh_name, PM_SLED_SECTION) != 0)
             continue;
         const struct pm_sled_record *records = (const void *)(bias + sections[i].sh_addr);
@@ -131,9 +172,23 @@ __attribute__((constructor)) static void arm_all(void)
 
 static int by_id(const void *a, const void *b)
 {
-    const struct counter *x = (const void *)((const struct counter *)a)->n;
-    const struct counter *y = (const void *)((const struct counter *)b)->n;
+    const struct counter *x = a, *y = b;
     return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Sleds' counters lie beside their trampolines. The key of an event is its id without the upper
+ * three bits, and its kind. */
+static void gather(void)
+{
+    for (size_t i = 0; i < n_counters; i++)
+        counters[i] = *(struct counter *)counters[i].n;
+    for (size_t i = 0; i < MAX_EVENTS; i++) {
+        if (events[i].id == 0)
+            continue;
+        counters = realloc(counters, (n_counters + 1) * sizeof *counters);
+        counters[n_counters++] =
+            (struct counter){.id = events[i].id >> 3, .kind = events[i].id & 7, .n = events[i].n};
+    }
 }
 
 __attribute__((destructor)) static void report(void)
@@ -142,14 +197,14 @@ __attribute__((destructor)) static void report(void)
     FILE *out = path ? fopen(path, "w") : NULL;
     if (out == NULL)
         return;
+    gather();
     qsort(counters, n_counters, sizeof *counters, by_id);
     uint64_t n[6] = {0};
     for (size_t i = 0; i < n_counters; i++) {
-        const struct counter *c = (const void *)counters[i].n;
-        n[c->kind] += c->n;
-        if (i + 1 < n_counters && ((const struct counter *)counters[i + 1].n)->id == c->id)
+        n[counters[i].kind] += counters[i].n;
+        if (i + 1 < n_counters && counters[i + 1].id == counters[i].id)
             continue;
-        fprintf(out, "%016lx %lu %lu %lu %lu %lu\n", c->id, n[1], n[2], n[3], n[4], n[5]);
+        fprintf(out, "%016lx %lu %lu %lu %lu %lu\n", counters[i].id, n[1], n[2], n[3], n[4], n[5]);
         memset(n, 0, sizeof n);
     }
     fclose(out);

@@ -30,7 +30,7 @@ struct both : left, right {
     unsigned two(unsigned x) override { return x * 2; } // reached through a thunk
 };
 
-[[gnu::noinline]] static unsigned thrower(unsigned depth)
+[[gnu::noipa]] static unsigned thrower(unsigned depth)
 {
     guard g(depth);
     for (unsigned i = 0; i < 3; i++)

@@ -8,7 +8,7 @@ static unsigned sum;
 
 static void clean(unsigned *x) { sum += *x; }
 
-__attribute__((noinline)) static void deep(unsigned n)
+__attribute__((noipa)) static void deep(unsigned n)
 {
     unsigned mine __attribute__((cleanup(clean))) = n;
     for (unsigned i = 0; i < n; i++) {
