@@ -75,6 +75,7 @@ struct reader {
     struct pm_error *err;
     struct pm_str record; /* its header word; empty before the first */
     unsigned record_line_no;
+    bool started;                 /* something other than comments was read */
     PIF_VEC(struct field) fields; /* of the record */
     PIF_VEC(struct pending_mapping) mappings;
     PIF_VEC(struct pending_parent) parents;
@@ -702,7 +703,7 @@ static enum pm_status add_field(struct reader *r, struct pm_str line, const char
 }
 
 /* PIF 1 producer */
-static enum pm_status version_line(struct reader *r, struct pm_str rest)
+static enum pm_status version_line(struct reader *r, struct pm_str rest, unsigned line_no)
 {
     rest = trimmed(rest);
     size_t len = 0;
@@ -710,7 +711,7 @@ static enum pm_status version_line(struct reader *r, struct pm_str rest)
         len++;
     struct pm_str version = {rest.p, len};
     if (!pm_str_is(version, "1"))
-        return refuse(r, 1, PM_ERR_VERSION,
+        return refuse(r, line_no, PM_ERR_VERSION,
                       "this is PIF version '%.*s', this program reads version 1", SHOWN(version));
     struct field producer = {.value = trimmed((struct pm_str){rest.p + len, rest.len - len})};
     if (producer.value.len && !r->pif->producer)
@@ -731,8 +732,12 @@ static enum pm_status read_line(struct reader *r, struct pm_str line, unsigned l
     if (text.len == 0 || text.p[0] == '#')
         return PM_OK;
     struct pm_str rest = text;
-    if (line_no == 1 && skip(&rest, "PIF") && (rest.len == 0 || is_blank(rest.p[0])))
-        return version_line(r, rest);
+    bool is_first = !r->started;
+    r->started = true;
+    if (skip(&rest, "PIF") && (rest.len == 0 || is_blank(rest.p[0])))
+        return is_first
+                   ? version_line(r, rest, line_no)
+                   : refuse(r, line_no, PM_ERR_FORMAT, "'%.*s' may only stand first", SHOWN(text));
     const char *equals = memchr(line.p, '=', line.len);
     if (is_blank(line.p[0]) || equals)
         return add_field(r, line, equals, line_no);

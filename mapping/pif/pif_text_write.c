@@ -161,13 +161,14 @@ static void add_reference(struct pm_buf *out, const struct pm_pif *pif, bool is_
     }
 }
 
-/* Where a sentence was written first: the next time it is copied. Without memory for this, all are made anew. */
+/* Where a sentence was written first: the next time it is copied. Without memory for this, all are
+ * made anew. */
 struct written {
     size_t at, len;
 };
 
-static void key_sentence(struct pm_buf *out, const struct pm_pif *pif, const char *key, uint32_t index,
-                         struct written *written)
+static void key_sentence(struct pm_buf *out, const struct pm_pif *pif, const char *key,
+                         uint32_t index, struct written *written)
 {
     const struct pif_sentence *sentence = &pif->sentences.items[index];
     char copy[512];
@@ -252,7 +253,8 @@ static void write_level(struct pm_buf *out, const struct pm_pif *pif, uint32_t i
         pm_buf_add_str(out, level->extra);
 }
 
-static void write_mapping(struct pm_buf *out, const struct pm_pif *pif, uint32_t index, struct written *written)
+static void write_mapping(struct pm_buf *out, const struct pm_pif *pif, uint32_t index,
+                          struct written *written)
 {
     const struct pif_mapping *mapping = &pif->mappings.items[index];
     pm_buf_add_str(out, "MAPPING\n");

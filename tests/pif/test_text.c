@@ -127,6 +127,7 @@ static const struct {
     {"PIF 2 future\n",
      "PIF file 't.pif' line 1: this is PIF version '2', this program reads version 1"},
     {"PIF\n", "PIF file 't.pif' line 1: this is PIF version '', this program reads version 1"},
+    {"# x\n\nPIF 1\nPIF 1 x\n", "PIF file 't.pif' line 4: 'PIF 1 x' may only stand first"},
     {"  name = x\n", "PIF file 't.pif' line 1: 'name = x' stands before the first record"},
     {"noun\n", "PIF file 't.pif' line 1: 'noun' is neither a record (NOUN, VERB, MAPPING, LEVEL) "
                "nor 'key = value'"},
