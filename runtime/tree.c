@@ -4,7 +4,7 @@
  * Stacks grow down, so
  *   function entry at S    every frame with sp <= S is dead: left by longjmp, an exception, or a jump that is no tail call
  *   return, tail call      frames with sp < S are dead, then the one with sp == S and this noun ends
- *   loop entry at S        frames with sp < S are dead, and loops with sp == S that are not outside of this one (depth)
+ *   loop entry at S        frames with sp < S are dead, and loops of this frame that are not outside of this one (depth)
  *   loop exit              ends the loop with this noun of the youngest frame that is alive, and what lies deeper in it
  * An exit that finds no frame belongs to a call that got no context, or whose entry was not armed.
  *
@@ -211,12 +211,24 @@ static bool event_folded(struct pm_tls *t, const struct pm_probe *probe, uint64_
     return true;
 }
 
-/* Half-open: its entry was interrupted by the handler that runs now. It is as dead as its parent. */
+static const struct pm_node *function_of(const struct pm_node *node)
+{
+    while (node->loop_depth != 0)
+        node = node->parent;
+    return node;
+}
+
+/* Is this frame gone, when nothing below `limit` can be alive? Half-open (its entry was interrupted by the handler that runs now): as
+ * its parent. A loop lives as long as its function's frame: its own sp may lie below that of later events, for
+ * compilers pop the arguments of a call only later (-fdefer-pop). Without function sleds a loop's sp is all there is. */
 static bool is_dead(const struct pm_node *node, uint64_t limit)
 {
     if (node->sp == 0)
         return node->parent->parent != NULL && node->parent->sp != 0 && node->parent->sp < limit;
-    return node->sp < limit;
+    if (node->sp >= limit)
+        return false;
+    const struct pm_node *function = function_of(node);
+    return function == node || function->parent == NULL || function->sp < limit;
 }
 
 static void enter(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
@@ -244,7 +256,7 @@ static void enter_loop(struct pm_tls *t, struct pm_node **current, const struct 
         const struct pm_node *node = *current;
         if (node->parent == NULL)
             break;
-        bool sibling = node->sp == sp && node->loop_depth >= probe->loop_depth;
+        bool sibling = node->sp != 0 && node->sp <= sp && node->loop_depth >= probe->loop_depth;
         if (sibling && node->loop_depth == PM_SLED_DEPTH_MASK && node->noun != probe->noun)
             sibling = false; /* that deep, depths are not told apart */
         if (!sibling && !is_dead(node, sp))
