@@ -584,7 +584,20 @@ static bool read_producer(struct reader *r, bool adding)
 
 /* --- a chunk --- */
 
-static bool add_nouns_and_verbs(struct reader *r)
+static bool add_verbs(struct reader *r)
+{
+    for (size_t i = 0; i < r->n_verbs; i++) {
+        if (r->verb_mentioned[i] ? pif_add_verb(r->pif, &r->verbs[i], false) == PIF_NONE
+                                 : !pm_pif_verb(r->pif, &r->verbs[i]))
+            return no_memory(r);
+        struct pif_verb *verb =
+            &r->pif->verbs.items[pif_map_get(&r->pif->verb_by_id, r->verbs[i].id)];
+        verb->extra = verb->extra ? verb->extra : r->verb_extras[i];
+    }
+    return true;
+}
+
+static bool add_nouns(struct reader *r)
 {
     for (size_t i = 0; i < r->n_nouns; i++) {
         const struct decoded_noun *item = &r->nouns[i];
@@ -594,14 +607,6 @@ static bool add_nouns_and_verbs(struct reader *r)
         if (item->noun.parent &&
             !PIF_PUSH(r->pif, &r->touched, pif_map_get(&r->pif->noun_by_id, item->noun.id)))
             return no_memory(r);
-    }
-    for (size_t i = 0; i < r->n_verbs; i++) {
-        if (r->verb_mentioned[i] ? pif_add_verb(r->pif, &r->verbs[i], false) == PIF_NONE
-                                 : !pm_pif_verb(r->pif, &r->verbs[i]))
-            return no_memory(r);
-        struct pif_verb *verb =
-            &r->pif->verbs.items[pif_map_get(&r->pif->verb_by_id, r->verbs[i].id)];
-        verb->extra = verb->extra ? verb->extra : r->verb_extras[i];
     }
     uint32_t circle = pif_cut_circle(r->pif, r->touched.items, r->touched.n);
     if (circle != PIF_NONE)
@@ -632,10 +637,15 @@ static bool find_blocks(struct reader *r, const char *payload, size_t len)
     return true;
 }
 
-static bool read_all(struct reader *r, bool adding)
+/* What needs no table of its own. First without adding, to know that it is sound. */
+static bool read_before_nouns(struct reader *r, bool adding)
 {
-    return read_producer(r, adding) && read_levels(r, adding) && read_attributes(r, adding) &&
-           read_mappings(r, adding);
+    return read_producer(r, adding) && read_levels(r, adding);
+}
+
+static bool read_after_nouns(struct reader *r, bool adding)
+{
+    return read_attributes(r, adding) && read_mappings(r, adding);
 }
 
 static bool read_raw(struct reader *r)
@@ -654,10 +664,12 @@ static bool read_raw(struct reader *r)
 static void read_payload(struct reader *r, const char *payload, size_t len)
 {
     bool sound = find_blocks(r, payload, len) && read_strings(r) && read_classes(r) &&
-                 read_nouns(r) && read_verbs(r) && read_foreign(r) && read_all(r, false);
+                 read_nouns(r) && read_verbs(r) && read_foreign(r) && read_before_nouns(r, false) &&
+                 read_after_nouns(r, false);
     for (size_t i = 0; sound && i < r->n_verbs; i++)
         sound = check_extras(r, r->verb_extras[i]);
-    if (sound && add_nouns_and_verbs(r) && read_all(r, true))
+    if (sound && read_before_nouns(r, true) && add_verbs(r) && add_nouns(r) &&
+        read_after_nouns(r, true))
         read_raw(r);
     free(r->strings);
     free(r->classes);
