@@ -152,8 +152,7 @@ static void warn_of_unmapped(struct warner *warner)
     double total = report_primary(report, &report->total);
     if (report->unmapped_value == 0 || total == 0)
         return;
-    warn(warner, "%.1f %% maps to nothing at level %s and is listed under its own name, marked [unmapped]; code compiled with the plugin and "
-         "-g, and collected before it changes, is mapped", 100 * (double)report->unmapped_value / total, report->level_name);
+    warn(warner, "%.1f %% maps to nothing at %s level: it is listed under its own names, marked [unmapped]", 100 * (double)report->unmapped_value / total, report->level_name);
 }
 
 /* Nothing but processes has costs. */

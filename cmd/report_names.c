@@ -150,7 +150,9 @@ static void add_noun(const struct naming *naming, pm_index noun, struct pm_buf *
 {
     const struct report *report = naming->report;
     const struct pm_graph *graph = report->data->graph;
-    if (report_noun_is_loop(report, noun)) {
+    if (report_noun_is(report, noun, "loopcode")) { /* "sweep/heat.c:42" */
+        pm_buf_printf(out, "loop %s", graph->nouns[noun].name);
+    } else if (report_noun_is_loop(report, noun)) {
         pm_index function = function_of(report, noun);
         pm_buf_printf(out, "loop in %s", function == PM_NONE ? graph->nouns[noun].name : graph->nouns[function].name);
     } else {
@@ -249,10 +251,10 @@ static void name_row(struct naming *naming, struct report_row *row)
             add_group(naming, row->groups[0], &what);
         break;
     case REPORT_ROW_UNMAPPED:
+        pm_buf_add_str(&what, "[unmapped] ");
         if (noun != PM_NONE)
             add_noun(naming, noun, &what);
-        pm_buf_add_str(&what, " [unmapped]");
-        if (noun != PM_NONE)
+        if (noun != PM_NONE && report->options.by != REPORT_BY_FILE)
             add_place(naming, noun, &place);
         break;
     case REPORT_ROW_NOUN:

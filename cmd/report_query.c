@@ -44,6 +44,23 @@ static bool is_measured(const struct pm_graph *graph, pm_index metric)
     return false;
 }
 
+/* Code was counted but not timed (mode count): the process has a time even then. */
+static bool has_only_counts(const struct report *report)
+{
+    const struct pm_graph *graph = report->data->graph;
+    bool counted = false;
+    for (uint32_t i = 0; i < graph->n_costs; i++) {
+        const struct pm_cost *cost = &graph->costs[i];
+        pm_index noun = pm_graph_first_noun(graph, graph->contexts[cost->context].sentence);
+        if (cost->value == 0 || (noun != PM_NONE && report_noun_is(report, noun, "process")))
+            continue;
+        if (cost->metric == report->time_metric)
+            return false;
+        counted |= cost->metric == report->calls_metric;
+    }
+    return counted;
+}
+
 /* A metric by its name, or its name without the unit; "calls" and "time" are the usual two. */
 static pm_index find_metric(const struct pm_graph *graph, struct pm_str name)
 {
@@ -64,10 +81,11 @@ static enum pm_status add_metric(struct report *report, struct pm_str name, stru
 {
     const struct pm_graph *graph = report->data->graph;
     pm_index metric = find_metric(graph, name);
-    if (metric == PM_NONE || !is_measured(graph, metric)) {
+    bool no_times = report->time_metric == PM_NONE && pm_graph_find_metric(graph, "wall_ns") == metric;
+    if (metric == PM_NONE || no_times || !is_measured(graph, metric)) {
         struct pm_buf list = PM_BUF_INIT(4096);
         for (pm_index m = 0; m < graph->n_metrics; m++)
-            if (is_measured(graph, m))
+            if (is_measured(graph, m) && (m == report->time_metric || strcmp(graph->metrics[m].name, "wall_ns") != 0))
                 pm_buf_printf(&list, "%s%s", list.len ? ", " : "", graph->metrics[m].name);
         pm_error_set(err, PM_ERR_USAGE, "metric '%.*s' was not measured; measured: %s", (int)name.len, name.p,
                      list.len ? list.data : "nothing");
@@ -92,7 +110,7 @@ static enum pm_status choose_metrics(struct report *report, struct pm_error *err
     const struct pm_graph *graph = report->data->graph;
     report->calls_metric = pm_graph_find_metric(graph, "n_calls");
     report->time_metric = pm_graph_find_metric(graph, "wall_ns");
-    if (report->time_metric != PM_NONE && !is_measured(graph, report->time_metric))
+    if (report->time_metric != PM_NONE && (!is_measured(graph, report->time_metric) || has_only_counts(report)))
         report->time_metric = PM_NONE;
     enum pm_status status = PM_OK;
     if (!report->options.metrics) {
@@ -556,11 +574,14 @@ static int compare_rows(const void *a_pointer, const void *b_pointer, void *cont
     return by_place ? by_place : by_name ? by_name : (a->id > b->id) - (a->id < b->id);
 }
 
+/* With a focus, what was only active around it is not listed (the tree shows the way down to it). */
 static bool row_says_something(const struct report *report, const struct report_row *row)
 {
+    bool counts_inclusive = report->options.tree || !report->options.focus;
     bool says = row->n_calls || row->n_loop_entries;
     for (uint32_t m = 0; m < report->n_metrics && !says; m++)
-        says = row->values[m].own.value || row->values[m].inclusive || (row->has_bounds && row->values[m].bounds.at_most);
+        says = row->values[m].own.value || (counts_inclusive && row->values[m].inclusive) ||
+               (row->has_bounds && row->values[m].bounds.at_most);
     return says;
 }
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MAX_COLUMNS = 4 * REPORT_MAX_METRICS + 4, GAP = 2, BAR_MIN = 4, BAR_MAX = 24, TEXT_MIN = 12 };
+enum { MAX_COLUMNS = 4 * REPORT_MAX_METRICS + 4, GAP = 2, BAR_MIN = 6, BAR_MAX = 24, TEXT_MIN = 12 };
 
 /* --- units --- */
 
@@ -101,7 +101,7 @@ static void cell(const struct table *table, const struct column *column, const s
     else if (column->kind == COLUMN_OWN && metric->aggregation != PM_SUM && value->own.n == 0)
         number = NAN;
     else if (column->kind == COLUMN_INCLUSIVE)
-        number = part == PART_ROW ? (double)value->inclusive : NAN;
+        number = part == PART_ROW && (report->options.tree || row->kind != REPORT_ROW_OUTSIDE) ? (double)value->inclusive : NAN;
     else if (column->kind == COLUMN_AT_LEAST || column->kind == COLUMN_AT_MOST)
         number = part != PART_ROW || !row->has_bounds ? NAN
                  : column->kind == COLUMN_AT_LEAST ? (double)value->bounds.at_least : (double)value->bounds.at_most;
@@ -176,77 +176,101 @@ static void widen(struct column *column, const char *text)
 
 /* --- the tree's left margin --- */
 
-/* Two columns a level; beyond half the room, the depth as a number. */
+/* Two columns a level, as far as TEXT_MIN columns stay for the name; what is deeper stands there with its depth as a number. */
 static int margin_width(const struct table *table, const struct report_row *row)
 {
-    int most = table->what_width > 2 * TEXT_MIN ? table->what_width / 2 : TEXT_MIN;
-    return (int)row->depth * 2 <= most ? (int)row->depth * 2 : 6;
+    int most = table->what_width > TEXT_MIN + 8 ? (table->what_width - TEXT_MIN) / 2 * 2 : 8;
+    return (int)row->depth * 2 <= most ? (int)row->depth * 2 : most;
 }
 
 static void put_margin(const struct table *table, const struct report_row *row, const bool *open)
 {
     bool utf8 = table->term.utf8;
+    int width = margin_width(table, row), levels = width / 2;
     if (row->depth == 0)
         return;
-    if (margin_width(table, row) < (int)row->depth * 2) {
-        fprintf(table->out, "%s%-4u ", utf8 ? "…" : ".", row->depth > 9999 ? 9999 : row->depth);
-        return;
-    }
-    for (uint32_t d = 1; d < row->depth; d++)
+    bool deeper = levels < (int)row->depth;
+    for (int d = 1; d < (deeper ? levels - 2 : levels); d++)
         fputs(open[d] ? utf8 ? "│ " : "| " : "  ", table->out);
-    fputs(row->last_child ? utf8 ? "└ " : "` " : utf8 ? "├ " : "|-", table->out);
+    if (deeper)
+        fprintf(table->out, "%s%-4u ", utf8 ? "…" : ".", row->depth > 9999 ? 9999 : row->depth);
+    else
+        fputs(row->last_child ? utf8 ? "└ " : "` " : utf8 ? "├ " : "|-", table->out);
 }
 
 /* --- widths --- */
 
-static void measure(struct table *table)
+static void measure_column(const struct table *table, struct column *column)
 {
     const struct report *report = table->report;
     char text[64];
-    int fixed = 0, place = 0, what = 0;
+    widen(column, column->head);
+    for (uint32_t r = 0; r < report->n_shown; r++) {
+        cell(table, column, &report->rows[r], PART_ROW, text, sizeof text);
+        widen(column, text);
+    }
+    cell(table, column, &report->rest, PART_REST, text, sizeof text);
+    widen(column, text);
+    cell(table, column, &report->total, PART_TOTAL, text, sizeof text);
+    widen(column, text);
+}
+
+/* Room beside the numbers. */
+static int room_for_text(const struct table *table)
+{
+    int room = table->term.width;
+    for (int c = 0; c < table->n_columns; c++)
+        if (table->columns[c].width)
+            room -= table->columns[c].width + GAP;
+    return room;
+}
+
+/* Narrow terminals do without the bar, then without what the tree or the bounds say better. */
+static void drop_columns(struct table *table)
+{
+    static const enum column_kind order[] = {COLUMN_BAR, COLUMN_INCLUSIVE, COLUMN_SHARE, COLUMN_CALLS};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        for (int c = table->n_columns; c-- > 1;)
+            if (room_for_text(table) < 2 * TEXT_MIN && table->columns[c].kind == order[i])
+                table->columns[c].width = 0;
+}
+
+/* Texts get what they need as long as there is room, names before places of sets, which may be long; the bar gets the rest. */
+static void measure(struct table *table)
+{
+    const struct report *report = table->report;
+    int place = 0, place_of_sets = 0, what = 0;
     struct column *bar = NULL;
     for (int c = 0; c < table->n_columns; c++) {
-        struct column *column = &table->columns[c];
-        widen(column, column->head);
-        for (uint32_t r = 0; r < report->n_shown; r++) {
-            cell(table, column, &report->rows[r], PART_ROW, text, sizeof text);
-            widen(column, text);
-        }
-        cell(table, column, &report->rest, PART_REST, text, sizeof text);
-        widen(column, text);
-        cell(table, column, &report->total, PART_TOTAL, text, sizeof text);
-        widen(column, text);
-        if (column->kind == COLUMN_BAR)
-            bar = column;
-        else
-            fixed += column->width + GAP;
+        measure_column(table, &table->columns[c]);
+        if (table->columns[c].kind == COLUMN_BAR)
+            bar = &table->columns[c];
     }
+    if (bar)
+        bar->width = BAR_MIN;
     for (uint32_t r = 0; r < report->n_shown; r++) {
         const struct report_row *row = &report->rows[r];
         int w = report_width(row->what) + (report->options.tree ? (int)row->depth * 2 : 0), p = report_width(row->place);
+        int *longest = row->kind == REPORT_ROW_SET ? &place_of_sets : &place;
         what = w > what ? w : what;
-        place = p > place ? p : place;
+        *longest = p > *longest ? p : *longest;
     }
-    /* What is left goes to the texts, a bar getting what they do not need. */
-    int room = table->term.width - fixed, gaps = place ? GAP : 0;
-    int bar_width = bar ? room - GAP - place - gaps - what : 0;
-    int bar_least = room < 40 ? BAR_MIN : 8;
-    bar_width = bar_width < bar_least ? bar_least : bar_width > BAR_MAX ? BAR_MAX : bar_width;
-    if (bar && room - bar_width - GAP < 2 * TEXT_MIN)
-        bar_width = 0;
-    if (bar) {
-        bar->width = bar_width;
-        room -= bar_width ? bar_width + GAP : 0;
-    }
-    room = room < 2 * TEXT_MIN ? 2 * TEXT_MIN : room;
-    if (place + gaps + what > room) {
-        int place_most = room * 2 / 5;
-        place_most = what < room - gaps - place_most ? room - gaps - what : place_most;
-        place = place > place_most ? place_most : place;
-        what = room - place - gaps;
-    }
+    drop_columns(table);
+    int room = room_for_text(table), all = place > place_of_sets ? place : place_of_sets, gap = all ? GAP : 0;
+    room = room < TEXT_MIN + gap ? TEXT_MIN + gap : room;
+    if (all + gap + what <= room)
+        place = all;
+    else if (place + gap + what <= room || what < room / 2)
+        place = room - gap - what;
+    else if (all)
+        place = place > room * 2 / 5 || place == 0 ? room * 2 / 5 : place;
+    if (place + gap + what > room)
+        what = room - gap - place;
     table->place_width = place;
     table->what_width = what;
+    int left = room - place - gap - what;
+    if (bar && bar->width && left > 0)
+        bar->width = bar->width + left > BAR_MAX ? BAR_MAX : bar->width + left;
 }
 
 /* --- printing --- */
@@ -288,9 +312,9 @@ static void put_numbers(const struct table *table, const struct report_row *row,
     char text[64];
     for (int c = 0; c < table->n_columns; c++) {
         const struct column *column = &table->columns[c];
+        if (column->width == 0)
+            continue;
         if (column->kind == COLUMN_BAR) {
-            if (column->width == 0)
-                continue;
             if (part == PART_ROW)
                 put_bar(table, report_share_pct(table->report, row), column->width);
             else
@@ -312,7 +336,11 @@ static void put_row(const struct table *table, const struct report_row *row, con
     if (table->place_width && row->kind == REPORT_ROW_OUTSIDE && !table->report->options.tree) {
         what_width += table->place_width + GAP; /* it has no place: its text takes the room */
     } else if (table->place_width) {
-        report_put_cut(&table->term, table->out, row->place, table->place_width, row->kind != REPORT_ROW_SET, true);
+        /* A long place (of a set) may take room that its name leaves; in a tree the margins must line up. */
+        int spill = report_width(row->place) - table->place_width, spare = what_width - report_width(row->what);
+        spill = table->report->options.tree || spill < 0 || spare < 0 ? 0 : spill < spare ? spill : spare;
+        what_width -= spill;
+        report_put_cut(&table->term, table->out, row->place, table->place_width + spill, row->kind != REPORT_ROW_SET, true);
         fprintf(table->out, "%*s", GAP, "");
     }
     if (table->report->options.tree) {
