@@ -227,10 +227,7 @@ static void check_compiler(struct doctor *doctor, const struct compiler *compile
                     "apt-get install gcc-%.*s-plugin-dev, then configure and build PerfMap again",
                     major_len, version));
         else if (reason)
-            doctor_add(doctor, "compiler", name, DOCTOR_FAILS, reason,
-                       compiler->language == LANGUAGE_C
-                           ? NULL
-                           : doctor_text("is the compiler complete? (its own run-time library)"));
+            doctor_add(doctor, "compiler", name, DOCTOR_FAILS, reason, NULL);
         else
             doctor_add(doctor, "compiler", name, DOCTOR_WORKS,
                        doctor_text("%zu sleds in a test program", n_sleds), NULL);

@@ -118,7 +118,8 @@ static void print_node(const struct pm_run_file *file, const struct pm_run_file_
             printf(" object %u at 0x%llx", noun->object, U64(noun->address));
     }
     printf(": n_calls %llu, inclusive_ns %llu, own_ns %llu%s%s\n", U64(node->n_calls),
-           U64(node->inclusive_ns), U64(node->own_ns), node->open ? ", open" : "",
+           U64(node->inclusive_ns), U64(node->own_ns),
+           node->open && node->noun != PM_RUN_NOUN_ROOT ? ", open" : "",
            node->flags & PM_RUN_NODE_FOLDED ? ", folded" : "");
 }
 
@@ -320,7 +321,7 @@ static void json_contexts(struct pm_json *json, const struct pm_run_file_thread 
         pm_json_u64(json, "n_calls", node->n_calls);
         pm_json_u64(json, "inclusive_ns", node->inclusive_ns);
         pm_json_u64(json, "own_ns", node->own_ns);
-        if (node->open)
+        if (node->open && node->noun != PM_RUN_NOUN_ROOT)
             pm_json_bool(json, "open", true);
         if (node->flags & PM_RUN_NODE_FOLDED)
             pm_json_bool(json, "folded", true);

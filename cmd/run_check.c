@@ -161,11 +161,13 @@ enum pm_status run_check_program(const char *program, bool force, struct pm_erro
 {
     char *path = NULL;
     int errnum = look_up(program, &path);
+    struct stat here;
     enum pm_status status;
     if (errnum == ENOENT && !strchr(program, '/'))
-        status = pm_error_set(
-            err, PM_ERR_NOT_FOUND, "cannot find program '%s' in PATH%s", program,
-            access(program, X_OK) == 0 ? " (it is in this folder: write './' in front of it)" : "");
+        status = pm_error_set(err, PM_ERR_NOT_FOUND, "cannot find program '%s' in PATH%s", program,
+                              stat(program, &here) == 0 && S_ISREG(here.st_mode)
+                                  ? " (it is in this folder: write './' in front of it)"
+                                  : "");
     else if (errnum == EACCES)
         status = pm_error_set(err, PM_ERR_SYSTEM, "cannot start '%s': no permission to execute it",
                               program);
