@@ -1,4 +1,5 @@
-/* Machines without sleds: portable mode only. The clock is CLOCK_MONOTONIC_RAW in nanoseconds (tsc_hz is 10^9). */
+/* Machines without sleds: portable mode only. The clock is CLOCK_MONOTONIC_RAW in nanoseconds
+ * (tsc_hz is 10^9). */
 #include "internal.h"
 
 const bool pm_arch_has_sleds = false;

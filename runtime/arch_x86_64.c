@@ -1,21 +1,23 @@
 /* Sleds on x86-64: generated trampolines.
  *
- * An armed sled is `jmp trampoline`; the trampoline ends with a jump behind the sled. It may use the flags, and of the
- * general registers those that the record calls free (the compiler declared them clobbered); others it saves first, in free ones,
- * else on the stack, below the red zone when there may be one. Registers within: rax the clock, rdx S (the stack pointer at the
- * sled), R the context (any caller-saved one but these two). With nothing to save, entry is 12 and exit 11 instructions beside rdtsc.
+ * An armed sled is `jmp trampoline`; the trampoline ends with a jump behind the sled. It may use
+ * the flags, and of the general registers those that the record calls free (the compiler declared
+ * them clobbered); others it saves first, in free ones, else on the stack, below the red zone when
+ * there may be one. Registers within: rax the clock, rdx S (the stack pointer at the sled), R the
+ * context (any caller-saved one but these two). With nothing to save, entry is 12 and exit 11
+ * instructions beside rdtsc.
  *
  *     entry: rax = clock; R = current; S = rsp + adjustment
  *            R->sp <= S ? slow (loops: R->sp < S, or equal and R is a loop as deep or deeper)
  *            R = R->cached_child; R->noun != noun ? hash
  *     found: R->n_calls++; current = R; R->start = rax; R->sp = S
  *     hash:  slot (R >> 4 ^ noun's constant) & mask; its noun and parent must match, else slow
- *     exit:  R->sp != S || R->noun != noun ? slow;  rax -= R->start; current = R->parent; R->sp = 0; R->inclusive += rax
- *     count: R = bank; R == 0 ? slow; R[k]++
- *     slow:  push index of the probe; call the thunk, which saves all caller-saved registers and calls pm_slow
+ *     exit:  R->sp != S || R->noun != noun ? slow;  rax -= R->start; current = R->parent; R->sp =
+ * 0; R->inclusive += rax count: R = bank; R == 0 ? slow; R[k]++ slow:  push index of the probe;
+ * call the thunk, which saves all caller-saved registers and calls pm_slow
  *
- * All of an object's trampolines, their probes and the thunk lie in one region within 2 GiB of it, written first and then made
- * executable.
+ * All of an object's trampolines, their probes and the thunk lie in one region within 2 GiB of it,
+ * written first and then made executable.
  */
 #include "internal.h"
 #include "sys.h"
@@ -76,7 +78,8 @@ static void bytes(struct code *c, const char *b, size_t n)
 #define BYTES(c, text) bytes(c, text, sizeof(text) - 1)
 
 /* opcode reg, displacement(base); base is neither rsp nor r12. 64 bits wide or 32. */
-static void memory_op(struct code *c, bool wide, unsigned opcode, unsigned reg, unsigned base, int displacement)
+static void memory_op(struct code *c, bool wide, unsigned opcode, unsigned reg, unsigned base,
+                      int displacement)
 {
     unsigned rex = (wide ? 8u : 0u) | (reg >> 3 & 1u) << 2 | (base >> 3 & 1u);
     if (rex != 0)
@@ -172,19 +175,26 @@ static void land(const struct code *c, uint8_t *from)
     uint32_t distance = (uint32_t)(c->p - from);
     memcpy(from - 4, &distance, 4);
 }
-enum { IF_BELOW = 2, IF_ABOVE_EQUAL = 3, IF_EQUAL = 4, IF_NOT_EQUAL = 5, IF_BELOW_EQUAL = 6, IF_ABOVE = 7 };
+enum {
+    IF_BELOW = 2,
+    IF_ABOVE_EQUAL = 3,
+    IF_EQUAL = 4,
+    IF_NOT_EQUAL = 5,
+    IF_BELOW_EQUAL = 6,
+    IF_ABOVE = 7
+};
 
 /* --- what a trampoline may use --- */
 
 struct frame {
-    uint8_t context;     /* R */
-    uint8_t n_kept;      /* registers saved in others */
+    uint8_t context; /* R */
+    uint8_t n_kept;  /* registers saved in others */
     uint8_t kept[3], in[3];
     uint8_t n_pushed;
     uint8_t pushed[3];
-    bool red_zone;       /* there may be one */
-    bool skipped;        /* and we are below it */
-    int adjustment;      /* S - rsp */
+    bool red_zone;  /* there may be one */
+    bool skipped;   /* and we are below it */
+    int adjustment; /* S - rsp */
 };
 
 static bool is_free(uint16_t must_save, unsigned reg)
@@ -192,7 +202,8 @@ static bool is_free(uint16_t must_save, unsigned reg)
     return (must_save >> reg & 1) == 0;
 }
 
-static struct frame plan_frame(uint16_t must_save, uint8_t sled_flags, bool loop, unsigned n_fixed, const uint8_t *fixed)
+static struct frame plan_frame(uint16_t must_save, uint8_t sled_flags, bool loop, unsigned n_fixed,
+                               const uint8_t *fixed)
 {
     static const uint8_t order[] = {RCX, R11, R10, R9, R8, RSI, RDI, RAX, RDX};
     struct frame f = {.context = RCX, .red_zone = loop || !(sled_flags & PM_SLED_SP_AT_CFA)};
@@ -201,7 +212,7 @@ static struct frame plan_frame(uint16_t must_save, uint8_t sled_flags, bool loop
         if (is_free(must_save, order[i]))
             available |= (uint16_t)(1u << order[i]);
     for (unsigned i = 0; i < n_fixed; i++)
-        available &= (uint16_t)~(1u << fixed[i]);
+        available &= (uint16_t) ~(1u << fixed[i]);
     uint8_t wanted[3], n_wanted = 0;
     for (unsigned i = 0; i < n_fixed; i++)
         if (!is_free(must_save, fixed[i]))
@@ -210,7 +221,7 @@ static struct frame plan_frame(uint16_t must_save, uint8_t sled_flags, bool loop
     for (size_t i = 0; i < sizeof order && !found; i++)
         if (available >> order[i] & 1) {
             f.context = order[i];
-            available &= (uint16_t)~(1u << order[i]);
+            available &= (uint16_t) ~(1u << order[i]);
             found = true;
         }
     if (!found)
@@ -222,7 +233,7 @@ static struct frame plan_frame(uint16_t must_save, uint8_t sled_flags, bool loop
         if (i < sizeof order) {
             f.kept[f.n_kept] = wanted[w];
             f.in[f.n_kept++] = order[i];
-            available &= (uint16_t)~(1u << order[i]);
+            available &= (uint16_t) ~(1u << order[i]);
         } else {
             f.pushed[f.n_pushed++] = wanted[w];
         }
@@ -270,13 +281,13 @@ static void slow_if(struct code *c, struct sites *slow, unsigned condition)
 
 static void read_clock(struct code *c)
 {
-    BYTES(c, "\x0f\x31"          /* rdtsc */
-             "\x48\xc1\xe2\x20"  /* shl $32, %rdx */
-             "\x48\x09\xd0");    /* or %rdx, %rax */
+    BYTES(c, "\x0f\x31"         /* rdtsc */
+             "\x48\xc1\xe2\x20" /* shl $32, %rdx */
+             "\x48\x09\xd0");   /* or %rdx, %rax */
 }
 
-static void slow_tail(struct code *c, const struct frame *f, const struct sites *slow, uint32_t index,
-                      const uint8_t *thunk, const uint8_t *back)
+static void slow_tail(struct code *c, const struct frame *f, const struct sites *slow,
+                      uint32_t index, const uint8_t *thunk, const uint8_t *back)
 {
     for (unsigned i = 0; i < slow->n; i++)
         land(c, slow->from[i]);
@@ -294,8 +305,8 @@ static void slow_tail(struct code *c, const struct frame *f, const struct sites 
     jump(c, back);
 }
 
-static void exact_entry(struct code *c, const struct pm_sled *sled, const struct pm_probe *probe, uint32_t index,
-                        const uint8_t *thunk)
+static void exact_entry(struct code *c, const struct pm_sled *sled, const struct pm_probe *probe,
+                        uint32_t index, const uint8_t *thunk)
 {
     static const uint8_t fixed[] = {RAX, RDX};
     const uint8_t *back = (const uint8_t *)sled->address + 5;
@@ -312,7 +323,8 @@ static void exact_entry(struct code *c, const struct pm_sled *sled, const struct
     } else {
         uint8_t *good = short_jump_if(c, IF_ABOVE);
         slow_if(c, &slow, IF_BELOW);
-        memory_op(c, false, 0x83, 7, r, offsetof(struct pm_node, loop_depth)); /* cmpl $depth, loop_depth(R) */
+        memory_op(c, false, 0x83, 7, r,
+                  offsetof(struct pm_node, loop_depth)); /* cmpl $depth, loop_depth(R) */
         byte(c, probe->loop_depth);
         slow_if(c, &slow, IF_ABOVE_EQUAL);
         land_short(c, good);
@@ -353,8 +365,8 @@ static void exact_entry(struct code *c, const struct pm_sled *sled, const struct
     slow_tail(c, &f, &slow, index, thunk, back);
 }
 
-static void exact_exit(struct code *c, const struct pm_sled *sled, const struct pm_probe *probe, uint32_t index,
-                       const uint8_t *thunk)
+static void exact_exit(struct code *c, const struct pm_sled *sled, const struct pm_probe *probe,
+                       uint32_t index, const uint8_t *thunk)
 {
     static const uint8_t fixed[] = {RAX, RDX};
     const uint8_t *back = (const uint8_t *)sled->address + 5;
@@ -381,8 +393,8 @@ static void exact_exit(struct code *c, const struct pm_sled *sled, const struct 
     slow_tail(c, &f, &slow, index, thunk, back);
 }
 
-static void count_entry(struct code *c, const struct pm_sled *sled, const struct pm_probe *probe, uint32_t index,
-                        const uint8_t *thunk)
+static void count_entry(struct code *c, const struct pm_sled *sled, const struct pm_probe *probe,
+                        uint32_t index, const uint8_t *thunk)
 {
     const uint8_t *back = (const uint8_t *)sled->address + 5;
     struct frame f = plan_frame(sled->must_save, sled->flags, probe->loop_depth != 0, 0, NULL);
@@ -413,18 +425,19 @@ static void count_entry(struct code *c, const struct pm_sled *sled, const struct
     jump(c, back);
 }
 
-/* On the stack: return address, index. rdx S, rax clock; all caller-saved registers come back unchanged. */
+/* On the stack: return address, index. rdx S, rax clock; all caller-saved registers come back
+ * unchanged. */
 static void make_thunk(struct code *c, const struct pm_probe *probes)
 {
     static const uint8_t saved[] = {RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11, 3};
     for (size_t i = 0; i < sizeof saved; i++)
         push_register(c, saved[i]);
-    BYTES(c, "\x48\x89\xe3"              /* mov %rsp, %rbx */
-             "\x8b\x7b\x58"              /* mov 88(%rbx), %edi */
-             "\x48\xc1\xe7\x04"          /* shl $4, %rdi */
-             "\x48\x89\xd6"              /* mov %rdx, %rsi */
-             "\x48\x89\xc2"              /* mov %rax, %rdx */
-             "\x48\xb9");                /* movabs $probes, %rcx */
+    BYTES(c, "\x48\x89\xe3"     /* mov %rsp, %rbx */
+             "\x8b\x7b\x58"     /* mov 88(%rbx), %edi */
+             "\x48\xc1\xe7\x04" /* shl $4, %rdi */
+             "\x48\x89\xd6"     /* mov %rdx, %rsi */
+             "\x48\x89\xc2"     /* mov %rax, %rdx */
+             "\x48\xb9");       /* movabs $probes, %rcx */
     uint64_t address = (uint64_t)probes;
     bytes(c, (const char *)&address, 8);
     BYTES(c, "\x48\x01\xcf"     /* add %rcx, %rdi */
@@ -455,7 +468,8 @@ static void *map_at(uintptr_t address, size_t size)
     return (void *)result;
 }
 
-/* Below first: above the main program its heap wants to grow. The steps are coarse, for a search costs a system call each. */
+/* Below first: above the main program its heap wants to grow. The steps are coarse, for a search
+ * costs a system call each. */
 void *pm_map_near(uintptr_t low, uintptr_t high, size_t size)
 {
     const uintptr_t reach = 0x7ff00000u, step = 0x100000u, lowest = 0x10000u;
@@ -467,7 +481,8 @@ void *pm_map_near(uintptr_t low, uintptr_t high, size_t size)
         if (memory != NULL)
             return memory;
     }
-    /* The heap starts within 32 MiB behind a small-address program and may start within 1 GiB behind others. */
+    /* The heap starts within 32 MiB behind a small-address program and may start within 1 GiB
+     * behind others. */
     for (uintptr_t at = high + 0x60000000u; at > high; at -= step) {
         void *memory = at + size - low < reach ? map_at(at, size) : NULL;
         if (memory != NULL)
@@ -480,11 +495,13 @@ static bool is_wanted(const struct pm_sled *sled, enum pm_run_mode mode)
 {
     if (sled->noun == UINT32_MAX)
         return false;
-    return mode == PM_RUN_MODE_EXACT || sled->kind == PM_SLED_ENTRY || sled->kind == PM_SLED_LOOP_ENTER;
+    return mode == PM_RUN_MODE_EXACT || sled->kind == PM_SLED_ENTRY ||
+           sled->kind == PM_SLED_LOOP_ENTER;
 }
 
-static void make_trampoline(struct code *c, const struct pm_sled *sled, const struct pm_probe *probe, uint32_t index,
-                            enum pm_run_mode mode, const uint8_t *thunk)
+static void make_trampoline(struct code *c, const struct pm_sled *sled,
+                            const struct pm_probe *probe, uint32_t index, enum pm_run_mode mode,
+                            const uint8_t *thunk)
 {
     if (mode == PM_RUN_MODE_COUNT)
         count_entry(c, sled, probe, index, thunk);
@@ -574,8 +591,8 @@ static bool is_empty_function(const uint8_t *p)
     if (*p++ != 0xc3)
         return false;
     for (; p < end; p++) /* bytes of the assembler's long no-operations, int3 */
-        if (*p != 0x66 && *p != 0x2e && *p != 0x0f && *p != 0x1f && *p != 0x84 && *p != 0x90 && *p != 0x00 &&
-            *p != 0x40 && *p != 0x44 && *p != 0x80 && *p != 0xcc)
+        if (*p != 0x66 && *p != 0x2e && *p != 0x0f && *p != 0x1f && *p != 0x84 && *p != 0x90 &&
+            *p != 0x00 && *p != 0x40 && *p != 0x44 && *p != 0x80 && *p != 0xcc)
             return false;
     return true;
 }

@@ -1,5 +1,6 @@
-/* What a probe costs: measured at start by running real trampolines on a pair of sleds of our own, against the same code with the
- * sleds dormant. The tree it works on is not in the run file. About 100 us. */
+/* What a probe costs: measured at start by running real trampolines on a pair of sleds of our own,
+ * against the same code with the sleds dormant. The tree it works on is not in the run file. About
+ * 100 us. */
 #include "internal.h"
 
 #include <string.h>
@@ -9,8 +10,8 @@
 
 enum { PAIRS = 64, REPETITIONS = 24 };
 
-/* 64 entry/exit pairs without a call around them, each a sled as the compiler leaves it at a function: four free registers, and the
- * stack pointer at the CFA. */
+/* 64 entry/exit pairs without a call around them, each a sled as the compiler leaves it at a
+ * function: four free registers, and the stack pointer at the CFA. */
 __asm__(".text\n"
         ".p2align 4\n"
         ".type pm_calibration_code, @function\n"
@@ -40,10 +41,11 @@ static uint64_t pair_cost_ps(enum pm_run_mode mode, uint64_t hz, const struct dl
     static struct pm_sled sleds[2 * PAIRS];
     uintptr_t code = (uintptr_t)pm_calibration_code;
     for (unsigned i = 0; i < 2 * PAIRS; i++)
-        sleds[i] = (struct pm_sled){.address = code + 5 * i,
-                                    .must_save = (uint16_t)~(1u << 0 | 1u << 2 | 1u << 1 | 1u << 11),
-                                    .kind = i % 2 == 0 ? PM_SLED_ENTRY : PM_SLED_RETURN,
-                                    .flags = PM_SLED_SP_AT_CFA};
+        sleds[i] =
+            (struct pm_sled){.address = code + 5 * i,
+                             .must_save = (uint16_t) ~(1u << 0 | 1u << 2 | 1u << 1 | 1u << 11),
+                             .kind = i % 2 == 0 ? PM_SLED_ENTRY : PM_SLED_RETURN,
+                             .flags = PM_SLED_SP_AT_CFA};
     struct pm_object object = {.bias = info->dlpi_addr,
                                .low = code,
                                .high = code + 5 * 2 * PAIRS,
@@ -67,7 +69,8 @@ static uint64_t pair_cost_ps(enum pm_run_mode mode, uint64_t hz, const struct dl
         pm_patch_apply(patches, n, PROT_READ | PROT_EXEC, true);
     }
     pm_arch_release(&object);
-    return armed > dormant ? (armed - dormant) * (1000000000000u / (hz / 1000u)) / 1000u / PAIRS : 0;
+    return armed > dormant ? (armed - dormant) * (1000000000000u / (hz / 1000u)) / 1000u / PAIRS
+                           : 0;
 }
 
 static uint64_t estimate_hz(void)

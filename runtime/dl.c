@@ -1,9 +1,10 @@
-/* dlopen and dlclose. They are not interposed: dlopen searches by its caller's RUNPATH, and the caller would be us. Instead we use
- * what debuggers use: the loader calls an empty function (r_brk) whenever it has changed its list, after mapping a library and
- * before running its constructors. That function is changed to jump to us.
+/* dlopen and dlclose. They are not interposed: dlopen searches by its caller's RUNPATH, and the
+ * caller would be us. Instead we use what debuggers use: the loader calls an empty function (r_brk)
+ * whenever it has changed its list, after mapping a library and before running its constructors.
+ * That function is changed to jump to us.
  *
- * Where its code is not as expected (another libc, a debugger's breakpoint), dlsym and dlclose are the next best places, for
- * they can be passed on by a jump that leaves the caller's address as it is: wrap.c.
+ * Where its code is not as expected (another machine, another libc, a debugger's breakpoint in it),
+ * libraries that are loaded later are not measured; the run file says so.
  */
 #include "internal.h"
 
@@ -18,5 +19,7 @@ static void loader_changed(void)
 void pm_dl_watch(void)
 {
     if (_r_debug.r_brk == 0 || !pm_arch_hook_function((uintptr_t)_r_debug.r_brk, loader_changed))
-        pm_file_message(PM_RUN_MSG_NOTE, "libraries loaded later are not measured: the loader cannot be watched", NULL);
+        pm_file_message(PM_RUN_MSG_NOTE,
+                        "libraries loaded later are not measured: the loader cannot be watched",
+                        NULL);
 }

@@ -1,6 +1,7 @@
-/* The run file: created when there is something to write, grown by chunks. A chunk's place is reserved by one atomic addition,
- * then allocated on disk before it is mapped (a full disk can never become a SIGBUS), so that threads need no lock and a signal
- * handler may grow the file while the code it interrupted does. */
+/* The run file: created when there is something to write, grown by chunks. A chunk's place is
+ * reserved by one atomic addition, then allocated on disk before it is mapped (a full disk can
+ * never become a SIGBUS), so that threads need no lock and a signal handler may grow the file while
+ * the code it interrupted does. */
 #include "internal.h"
 #include "sys.h"
 
@@ -22,7 +23,8 @@ static bool is_error(long result)
     return result < 0 && result > -4096;
 }
 
-/* A high number, out of the way of programs that expect the lowest ones, yet without making the kernel's table large. */
+/* A high number, out of the way of programs that expect the lowest ones, yet without making the
+ * kernel's table large. */
 static int move_high(int fd)
 {
     struct rlimit limit = {1024, 1024};
@@ -38,8 +40,8 @@ static int move_high(int fd)
 static bool is_ours(int fd)
 {
     struct stat now;
-    return fd >= 0 && pm_sys(SYS_newfstatat, fd, "", &now, AT_EMPTY_PATH) == 0 && now.st_dev == pm_process.file.device &&
-           now.st_ino == pm_process.file.inode;
+    return fd >= 0 && pm_sys(SYS_newfstatat, fd, "", &now, AT_EMPTY_PATH) == 0 &&
+           now.st_dev == pm_process.file.device && now.st_ino == pm_process.file.inode;
 }
 
 /* The program may have closed our descriptor, and may have a file of its own under its number. */
@@ -65,7 +67,8 @@ static int file_descriptor(void)
 static int allocate(int fd, uint64_t offset, uint64_t bytes)
 {
     struct rlimit limit;
-    if (pm_sys(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) == 0 && offset + bytes > limit.rlim_cur)
+    if (pm_sys(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) == 0 &&
+        offset + bytes > limit.rlim_cur)
         return EFBIG; /* asking would bring SIGXFSZ */
     long result;
     for (int i = 0; i < 100; i++) {
@@ -90,7 +93,8 @@ static int allocate(int fd, uint64_t offset, uint64_t bytes)
 /* Populated: page faults would otherwise be measured in the program's functions, 3 us each. */
 static void *map(int fd, uint64_t offset, uint64_t bytes)
 {
-    long address = pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, offset);
+    long address =
+        pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, offset);
     if (is_error(address))
         return NULL;
     uint32_t i = pm_add_shared(n_maps, 1);
@@ -128,7 +132,8 @@ static int create_exclusively(void)
         path[at++] = '.';
         at += put_number(path + at, n);
         memcpy(path + at, ".pmr", 5);
-        long fd = pm_sys(SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+        long fd = pm_sys(SYS_openat, AT_FDCWD, path,
+                         O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
         if (fd != -EEXIST)
             return (int)fd;
     }
@@ -168,7 +173,8 @@ bool pm_file_create(void)
     if (file->failed)
         return false;
     file->failed = true;
-    if (pm_process.exact_pair_ps == 0 && pm_process.count_event_ps == 0 && pm_process.mode != PM_RUN_MODE_OFF)
+    if (pm_process.exact_pair_ps == 0 && pm_process.count_event_ps == 0 &&
+        pm_process.mode != PM_RUN_MODE_OFF)
         pm_arch_calibrate();
     int fd = create_exclusively();
     int error_no = fd < 0 ? -fd : 0;
@@ -181,7 +187,8 @@ bool pm_file_create(void)
         error_no = allocate(fd, 0, PM_RUN_PAGE);
     void *header = error_no == 0 ? map(fd, 0, PM_RUN_PAGE) : NULL;
     if (header == NULL) {
-        pm_say("not measured, no run file can be made in", pm_process.run_dir, error_no ? error_no : ENOMEM);
+        pm_say("not measured, no run file can be made in", pm_process.run_dir,
+               error_no ? error_no : ENOMEM);
         if (fd >= 0) {
             pm_sys(SYS_close, fd);
             pm_sys(SYS_unlinkat, AT_FDCWD, file->path, 0);
@@ -210,8 +217,8 @@ void pm_file_leave(void)
     file->full = file->failed = false;
 }
 
-/* An interrupted trampoline may still hold the address of a node (fork in a signal handler), so the addresses stay
- * usable: private, empty memory takes the place of the parent's file. */
+/* An interrupted trampoline may still hold the address of a node (fork in a signal handler), so the
+ * addresses stay usable: private, empty memory takes the place of the parent's file. */
 void pm_file_drop_parent(void)
 {
     for (uint32_t i = 0; i < n_parent_maps; i++)
@@ -234,13 +241,16 @@ static void *cannot_grow(uint64_t offset, uint64_t size_bytes, int error_no)
 {
     struct pm_file *file = &pm_process.file;
     uint64_t end = offset + size_bytes;
-    __atomic_compare_exchange_n(&file->header->used_bytes, &end, offset, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    __atomic_compare_exchange_n(&file->header->used_bytes, &end, offset, false, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
     if (!__atomic_exchange_n(&file->full, true, __ATOMIC_RELAXED))
-        pm_say("new contexts are no longer told apart, the run file cannot grow:", file->path, error_no);
+        pm_say("new contexts are no longer told apart, the run file cannot grow:", file->path,
+               error_no);
     return NULL;
 }
 
-void *pm_file_chunk(enum pm_run_chunk_kind kind, uint64_t size_bytes, uint64_t owner, uint64_t *ret_offset)
+void *pm_file_chunk(enum pm_run_chunk_kind kind, uint64_t size_bytes, uint64_t owner,
+                    uint64_t *ret_offset)
 {
     struct pm_file *file = &pm_process.file;
     if (file->header == NULL || pm_load(file->full))
@@ -270,8 +280,8 @@ void pm_file_message(enum pm_run_message_code code, const char *text, const char
 {
     size_t text_bytes = strlen(text), subject_bytes = subject != NULL ? strlen(subject) : 0;
     uint64_t offset;
-    struct pm_run_message *message =
-        pm_file_chunk(PM_RUN_CHUNK_MESSAGE, sizeof *message + text_bytes + subject_bytes, 0, &offset);
+    struct pm_run_message *message = pm_file_chunk(
+        PM_RUN_CHUNK_MESSAGE, sizeof *message + text_bytes + subject_bytes, 0, &offset);
     if (message == NULL)
         return;
     message->code = code;

@@ -1,6 +1,7 @@
-/* Children. A fork child gets a run file of its own, in which the forking thread's open contexts stand again (with no calls, times from
- * now on), so that their exits match. The parent's file is not touched. What vfork starts shares the parent's memory
- * until it execs or exits: its events count in the parent. */
+/* Children. A fork child gets a run file of its own, in which the forking thread's open contexts
+ * stand again (with no calls, times from now on), so that their exits match. The parent's file is
+ * not touched. What vfork starts shares the parent's memory until it execs or exits: its events
+ * count in the parent. */
 #include "internal.h"
 #include "sys.h"
 
@@ -14,7 +15,8 @@
 
 enum { PATH_BYTES_STEP = 65536 };
 
-/* The parent's thread runs on while the child copies its contexts, so their stack pointers are saved before. */
+/* The parent's thread runs on while the child copies its contexts, so their stack pointers are
+ * saved before. */
 static void save_path(void)
 {
     struct pm_tls *t = &pm_tls;
@@ -22,8 +24,10 @@ static void save_path(void)
         return;
     const struct pm_node *node = pm_own_current(t);
     if (t->fork_path == NULL || node->depth >= t->fork_depth) {
-        uint64_t bytes = ((node->depth + 1u) * sizeof(uint64_t) + PATH_BYTES_STEP - 1) / PATH_BYTES_STEP * PATH_BYTES_STEP;
-        long memory = pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        uint64_t bytes = ((node->depth + 1u) * sizeof(uint64_t) + PATH_BYTES_STEP - 1) /
+                         PATH_BYTES_STEP * PATH_BYTES_STEP;
+        long memory =
+            pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (t->fork_path != NULL)
             pm_sys(SYS_munmap, t->fork_path, t->fork_depth * sizeof(uint64_t));
         bool good = !(memory < 0 && memory > -4096);

@@ -1,6 +1,7 @@
-/* Portable mode: no sleds; the code calls through a pointer in its object's __perfmap_hooks, which is filled in here. What nouns
- * an object has is learnt from its events: they are appended to an OBJECT chunk, and to further chunks of the same path when
- * it is full. An event carries no object, so each object gets an entry function of its own; objects beyond the last share it.
+/* Portable mode: no sleds; the code calls through a pointer in its object's __perfmap_hooks, which
+ * is filled in here. What nouns an object has is learnt from its events: they are appended to an
+ * OBJECT chunk, and to further chunks of the same path when it is full. An event carries no object,
+ * so each object gets an entry function of its own; objects beyond the last share it.
  */
 #include "internal.h"
 #include "sys.h"
@@ -34,7 +35,8 @@ static uint32_t n_groups;
 
 static void *private_memory(size_t bytes)
 {
-    long address = pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    long address = pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return address < 0 && address > -4096 ? NULL : (void *)address;
 }
 
@@ -58,10 +60,11 @@ static bool append_noun(struct group *g, unsigned kind, struct entry *entry)
         struct pm_object *o = pm_load(g->last);
         uint64_t n = pm_load(o->chunk->chunk.n_items);
         while (n < NOUNS_PER_CHUNK) {
-            if (!__atomic_compare_exchange_n(&o->chunk->chunk.n_items, &n, n + 1, false, __ATOMIC_RELAXED,
-                                             __ATOMIC_RELAXED))
+            if (!__atomic_compare_exchange_n(&o->chunk->chunk.n_items, &n, n + 1, false,
+                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED))
                 continue;
-            struct pm_run_noun *noun = (struct pm_run_noun *)((char *)o->chunk + o->chunk->nouns_offset) + n;
+            struct pm_run_noun *noun =
+                (struct pm_run_noun *)((char *)o->chunk + o->chunk->nouns_offset) + n;
             noun->kind = kind;
             noun->id = entry->id;
             entry->noun = o->first_noun + (uint32_t)n;
@@ -74,7 +77,8 @@ static bool append_noun(struct group *g, unsigned kind, struct entry *entry)
     }
 }
 
-/* NULL: unknown and cannot be made. Two threads that meet a new id at once make two nouns; readers add up equal ids. */
+/* NULL: unknown and cannot be made. Two threads that meet a new id at once make two nouns; readers
+ * add up equal ids. */
 static const struct entry *entry_of(struct group *g, uint64_t id, unsigned kind)
 {
     uint32_t at = (uint32_t)(id * 0x9e3779b97f4a7c15u >> 40) % TABLE_ENTRIES;
@@ -95,7 +99,8 @@ static const struct entry *entry_of(struct group *g, uint64_t id, unsigned kind)
                 if (!append_noun(g, kind, made))
                     return NULL;
             }
-            if (__atomic_compare_exchange_n(&g->table[at], &e, made, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
+            if (__atomic_compare_exchange_n(&g->table[at], &e, made, false, __ATOMIC_RELEASE,
+                                            __ATOMIC_ACQUIRE))
                 return made;
         }
         if (e->id == id)
@@ -103,7 +108,8 @@ static const struct entry *entry_of(struct group *g, uint64_t id, unsigned kind)
     }
 }
 
-static void portable_event(struct group *g, unsigned kind, uint64_t id, const void *frame, unsigned depth)
+static void portable_event(struct group *g, unsigned kind, uint64_t id, const void *frame,
+                           unsigned depth)
 {
     uint64_t tsc = pm_process.mode == PM_RUN_MODE_EXACT ? pm_tsc() : 0;
     if (pm_unlikely(!*pm_process.alive_mark))
@@ -128,12 +134,13 @@ static void portable_event(struct group *g, unsigned kind, uint64_t id, const vo
     pm_slow(&probe, (uint64_t)frame, tsc);
 }
 
-#define EVENT(n)                                                                                                       \
-    static void event_##n(unsigned kind, uint64_t id, const void *frame, unsigned depth)                               \
-    {                                                                                                                  \
-        portable_event(&groups[n], kind, id, frame, depth);                                                            \
+#define EVENT(n)                                                                         \
+    static void event_##n(unsigned kind, uint64_t id, const void *frame, unsigned depth) \
+    {                                                                                    \
+        portable_event(&groups[n], kind, id, frame, depth);                              \
     }
-#define EACH(x) x(0) x(1) x(2) x(3) x(4) x(5) x(6) x(7) x(8) x(9) x(10) x(11) x(12) x(13) x(14) x(15)
+#define EACH(x) \
+    x(0) x(1) x(2) x(3) x(4) x(5) x(6) x(7) x(8) x(9) x(10) x(11) x(12) x(13) x(14) x(15)
 EACH(EVENT)
 #define NAME(n) event_##n,
 static void (*const events[MAX_GROUPS])(unsigned, uint64_t, const void *, unsigned) = {EACH(NAME)};
@@ -147,12 +154,14 @@ static int group_of(struct pm_object *object, const struct stat *info)
     g->last = object;
     g->table = private_memory(TABLE_ENTRIES * sizeof *g->table);
     g->entries = private_memory(MAX_NOUNS * sizeof *g->entries);
-    if (g->table == NULL || g->entries == NULL || !pm_object_record(object, info, NULL, 0, NOUNS_PER_CHUNK))
+    if (g->table == NULL || g->entries == NULL ||
+        !pm_object_record(object, info, NULL, 0, NOUNS_PER_CHUNK))
         return -1;
     return (int)n_groups++;
 }
 
-void pm_hooks_open(struct pm_object *object, const struct stat *info, uintptr_t section, size_t bytes, bool first)
+void pm_hooks_open(struct pm_object *object, const struct stat *info, uintptr_t section,
+                   size_t bytes, bool first)
 {
     static int group;
     if (first)

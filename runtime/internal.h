@@ -3,19 +3,17 @@
  *   runtime.c      start and end of a process, settings from the environment
  *   file.c         the run file: growth by chunks, messages
  *   thread.c       a thread's first and last event, slots that threads share
- *   tree.c         the calling-context tree: enter, leave, heal, fold, foreign stacks (the slow path of all probes)
- *   object.c       loaded objects: sections, records, nouns; arming
- *   dl.c           learning of dlopen and dlclose
- *   hooks.c        portable mode
- *   fork.c         children
- *   wrap.c         exec and _exit
- *   patch.c        changing code that may be running
- *   arch_x86_64.c  generated trampolines (arch_none.c: none)
- *   sys.h, mem.c   system calls and memory functions that touch neither errno nor vector registers
+ *   tree.c         the calling-context tree: enter, leave, heal, fold, foreign stacks (the slow
+ * path of all probes) object.c       loaded objects: sections, records, nouns; arming dl.c learning
+ * of dlopen and dlclose hooks.c        portable mode fork.c         children wrap.c         exec
+ * and _exit patch.c        changing code that may be running arch_x86_64.c  generated trampolines
+ * (arch_none.c: none) sys.h, mem.c   system calls and memory functions that touch neither errno nor
+ * vector registers
  *
- * Two kinds of code. Code below a probe (pm_slow, tree.c, thread.c, the growth of file.c) runs between any two instructions of
- * the program, in any signal handler, also inside itself: it takes no lock, calls nothing of libc, uses general registers only and
- * changes shared words by single stores in an order that leaves the tree right at every instant. The rest (start, dlopen, fork,
+ * Two kinds of code. Code below a probe (pm_slow, tree.c, thread.c, the growth of file.c) runs
+ * between any two instructions of the program, in any signal handler, also inside itself: it takes
+ * no lock, calls nothing of libc, uses general registers only and changes shared words by single
+ * stores in an order that leaves the tree right at every instant. The rest (start, dlopen, fork,
  * exec) runs at ordinary calls and may use libc with care, never malloc.
  */
 #ifndef PM_RUNTIME_INTERNAL_H
@@ -37,12 +35,12 @@
 #define pm_add_shared(where, n) __atomic_fetch_add(&(where), (n), __ATOMIC_RELAXED)
 
 enum {
-    PM_MAX_BANKS = 256,        /* objects that can be counted in mode count */
-    PM_MAX_OBJECTS = 4096,     /* objects with sleds or hooks */
-    PM_MAX_MAPS = 65536,       /* chunks of one run file */
-    PM_MAX_SLOTS = 8192,       /* threads that are remembered for reuse and for their CPU time */
-    PM_REUSE_AFTER = 1024,     /* finished threads before slots are shared */
-    PM_HASH_ENTRIES = 16384,   /* per thread: (context, noun) -> context */
+    PM_MAX_BANKS = 256,      /* objects that can be counted in mode count */
+    PM_MAX_OBJECTS = 4096,   /* objects with sleds or hooks */
+    PM_MAX_MAPS = 65536,     /* chunks of one run file */
+    PM_MAX_SLOTS = 8192,     /* threads that are remembered for reuse and for their CPU time */
+    PM_REUSE_AFTER = 1024,   /* finished threads before slots are shared */
+    PM_HASH_ENTRIES = 16384, /* per thread: (context, noun) -> context */
     PM_HASH_MASK = (PM_HASH_ENTRIES - 1) * 8,
 };
 
@@ -66,8 +64,9 @@ struct pm_node {
     uint32_t loop_depth; /* 0 for functions and roots */
     uint64_t reserved[4];
 };
-#define PM_NODE_CHECK(a, b)                                                                                            \
-    _Static_assert(offsetof(struct pm_node, a) == offsetof(struct pm_run_node, b), #a " has its place in the file")
+#define PM_NODE_CHECK(a, b)                                                        \
+    _Static_assert(offsetof(struct pm_node, a) == offsetof(struct pm_run_node, b), \
+                   #a " has its place in the file")
 PM_NODE_CHECK(noun, noun);
 PM_NODE_CHECK(parent_place, parent);
 PM_NODE_CHECK(sp, sp);
@@ -79,8 +78,8 @@ PM_NODE_CHECK(kind, kind);
 PM_NODE_CHECK(flags, flags);
 _Static_assert(sizeof(struct pm_node) == sizeof(struct pm_run_node), "same size");
 
-/* What `current` points at when the fast path must not be taken (thread unknown, folding, foreign stack): its sp is 0, so that
- * every compare in a trampoline fails. Never written. */
+/* What `current` points at when the fast path must not be taken (thread unknown, folding, foreign
+ * stack): its sp is 0, so that every compare in a trampoline fails. Never written. */
 extern struct pm_node pm_sentinel;
 
 /* --- probes: what a trampoline tells the slow path --- */
@@ -133,7 +132,7 @@ struct pm_file {
     struct pm_run_header *header; /* NULL: no file (yet) */
     int fd;
     uint64_t device, inode;
-    bool full; /* cannot grow: said once */
+    bool full;   /* cannot grow: said once */
     bool failed; /* could not be created */
     char path[4096];
 };
@@ -153,7 +152,8 @@ struct pm_process {
     uintptr_t main_thread_pointer;
     uint64_t stderr_device, stderr_inode;
     int thread_key; /* pthread key; -1 none */
-    const uint32_t *alive_mark; /* 1; wiped by fork: 0 in a child that has no run file of its own yet */
+    const uint32_t
+        *alive_mark; /* 1; wiped by fork: 0 in a child that has no run file of its own yet */
     struct pm_file file;
     uint32_t text_bytes[3]; /* exe, cwd, argv */
     char run_dir[3072];
@@ -162,14 +162,15 @@ struct pm_process {
 extern struct pm_process pm_process;
 
 /* --- sys.h / arch --- */
-uint64_t pm_tsc(void);           /* the run's clock: time-stamp counter, or nanoseconds where there is none */
-uint64_t pm_monotonic_ns(void);  /* CLOCK_MONOTONIC_RAW */
+uint64_t pm_tsc(void); /* the run's clock: time-stamp counter, or nanoseconds where there is none */
+uint64_t pm_monotonic_ns(void); /* CLOCK_MONOTONIC_RAW */
 uintptr_t pm_thread_pointer(void);
 
 /* --- runtime.c --- */
-void pm_say(const char *text, const char *subject, int error_no); /* one line on stderr; subject, error_no may be NULL, 0 */
-void pm_process_end(uint32_t flags);                              /* fills the end_ fields */
-void pm_process_unend(void);                                      /* exec failed */
+void pm_say(const char *text, const char *subject,
+            int error_no);           /* one line on stderr; subject, error_no may be NULL, 0 */
+void pm_process_end(uint32_t flags); /* fills the end_ fields */
+void pm_process_unend(void);         /* exec failed */
 void pm_clock_pair(uint64_t *ret_tsc, uint64_t *ret_monotonic_ns);
 
 /* --- file.c --- */
@@ -177,25 +178,31 @@ bool pm_file_create(void); /* the run file; true when there is one */
 /* In a forked child: leave the parent's file, whose chunks stay readable until they are dropped. */
 void pm_file_leave(void);
 void pm_file_drop_parent(void);
-/* A new chunk, zeroed and really allocated on disk, its header complete but for n_items. NULL: the file cannot grow. */
-void *pm_file_chunk(enum pm_run_chunk_kind kind, uint64_t size_bytes, uint64_t owner, uint64_t *ret_offset);
+/* A new chunk, zeroed and really allocated on disk, its header complete but for n_items. NULL: the
+ * file cannot grow. */
+void *pm_file_chunk(enum pm_run_chunk_kind kind, uint64_t size_bytes, uint64_t owner,
+                    uint64_t *ret_offset);
 void pm_file_message(enum pm_run_message_code code, const char *text, const char *subject);
 
 /* --- thread.c --- */
 bool pm_thread_begin(struct pm_tls *t, uint64_t tsc);
-void pm_thread_renew(struct pm_tls *t, uint64_t tsc); /* in a forked child: the open contexts again, in the new file */
-void pm_thread_drop(struct pm_tls *t);                /* no more events */
-void pm_thread_ended(void *t);                       /* pthread key destructor */
+void pm_thread_renew(
+    struct pm_tls *t,
+    uint64_t tsc); /* in a forked child: the open contexts again, in the new file */
+void pm_thread_drop(struct pm_tls *t); /* no more events */
+void pm_thread_ended(void *t);         /* pthread key destructor */
 void pm_threads_process_end(uint64_t tsc);
 struct pm_node *pm_node_claim(struct pm_slot *slot); /* zeroed but for place; NULL: no memory */
-uint64_t *pm_bank_open(struct pm_tls *t, unsigned bank); /* counters of one object for this thread */
+uint64_t *pm_bank_open(struct pm_tls *t,
+                       unsigned bank); /* counters of one object for this thread */
 
 /* --- tree.c --- */
 void pm_slow(const struct pm_probe *probe, uint64_t sp, uint64_t tsc); /* any event, any mode */
 void pm_event_exact(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp, uint64_t tsc);
 struct pm_node *pm_root_make(struct pm_slot *slot, uint64_t sp, uint32_t flags, uint64_t tsc);
 void pm_close_all(struct pm_node *node, uint64_t tsc);
-struct pm_node *pm_own_current(const struct pm_tls *t); /* the innermost context on the thread's own stack; thread is ready */
+struct pm_node *pm_own_current(
+    const struct pm_tls *t); /* the innermost context on the thread's own stack; thread is ready */
 
 /* --- object.c --- */
 struct pm_object {
@@ -225,16 +232,17 @@ struct pm_sled {
 extern struct pm_object *pm_objects[PM_MAX_OBJECTS];
 extern uint32_t pm_n_objects;
 struct stat;
-bool pm_object_record(struct pm_object *object, const struct stat *info, const struct pm_run_noun *nouns, uint32_t n_nouns,
-                      uint32_t capacity);
-void pm_objects_update(void); /* compares with what is loaded now */
+bool pm_object_record(struct pm_object *object, const struct stat *info,
+                      const struct pm_run_noun *nouns, uint32_t n_nouns, uint32_t capacity);
+void pm_objects_update(void);  /* compares with what is loaded now */
 void pm_objects_rewrite(void); /* after fork: into the new run file */
 bool pm_arm(struct pm_object *object, enum pm_run_mode mode);
 void pm_disarm(struct pm_object *object);
 
 /* --- hooks.c --- */
 /* first: the first of this object's hook sections. */
-void pm_hooks_open(struct pm_object *object, const struct stat *info, uintptr_t section, size_t bytes, bool first);
+void pm_hooks_open(struct pm_object *object, const struct stat *info, uintptr_t section,
+                   size_t bytes, bool first);
 
 /* --- dl.c, fork.c, wrap.c --- */
 void pm_dl_watch(void);
@@ -247,13 +255,15 @@ struct pm_patch {
     uintptr_t address;
     uint8_t bytes[5];
 };
-/* Writes 5 bytes at each address; sorted by address; prot is the protection to restore. fresh: no thread can be running this code. */
+/* Writes 5 bytes at each address; sorted by address; prot is the protection to restore. fresh: no
+ * thread can be running this code. */
 bool pm_patch_apply(const struct pm_patch *patches, size_t n, int prot, bool fresh);
 
 /* --- arch --- */
 extern const bool pm_arch_has_sleds;
 extern const uint8_t pm_arch_nop[5];
-/* Generates trampolines for all of the object's sleds that the mode wants; fills code and trampoline. */
+/* Generates trampolines for all of the object's sleds that the mode wants; fills code and
+ * trampoline. */
 bool pm_arch_generate(struct pm_object *object, enum pm_run_mode mode);
 void pm_arch_release(struct pm_object *object);
 void pm_arch_jump(const struct pm_object *object, const struct pm_sled *sled, uint8_t ret_bytes[5]);

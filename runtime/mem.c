@@ -1,5 +1,5 @@
-/* The memory functions that compilers call by themselves. Ours, hidden: code below a probe must not touch vector registers, and
- * libc's versions do. Speed is of no concern. */
+/* The memory functions that compilers call by themselves. Ours, hidden: code below a probe must not
+ * touch vector registers, and libc's versions do. Speed is of no concern. */
 #include <stddef.h>
 #include <stdint.h>
 

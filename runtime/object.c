@@ -1,5 +1,5 @@
-/* Loaded objects: which have sleds, what are their nouns, arming. Runs at start, and within dlopen and dlclose under the loader's
- * lock: one thread at a time. */
+/* Loaded objects: which have sleds, what are their nouns, arming. Runs at start, and within dlopen
+ * and dlclose under the loader's lock: one thread at a time. */
 #include "internal.h"
 #include "sys.h"
 
@@ -26,7 +26,8 @@ static uint32_t n_seen;
 
 static void *private_memory(size_t bytes)
 {
-    long address = pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    long address =
+        pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return address < 0 && address > -4096 ? NULL : (void *)address;
 }
 
@@ -54,10 +55,12 @@ static bool read_exactly(int fd, void *to, uint64_t bytes, uint64_t offset)
 static bool is_named(const char *names, uint64_t names_bytes, uint32_t offset, const char *name)
 {
     size_t len = strlen(name) + 1;
-    return offset < names_bytes && len <= names_bytes - offset && memcmp(names + offset, name, len) == 0;
+    return offset < names_bytes && len <= names_bytes - offset &&
+           memcmp(names + offset, name, len) == 0;
 }
 
-static void look_at_section(const ElfW(Shdr) * s, const char *names, uint64_t names_bytes, struct found *f)
+static void look_at_section(const ElfW(Shdr) * s, const char *names, uint64_t names_bytes,
+                            struct found *f)
 {
     if (is_named(names, names_bytes, s->sh_name, PM_PIF_SECTION))
         f->has_pif = true;
@@ -91,8 +94,8 @@ static void look_at_sections(int fd, const ElfW(Ehdr) * header, struct found *f)
     ElfW(Shdr) *table = private_memory(table_bytes);
     if (table == NULL)
         return;
-    if (read_exactly(fd, table, table_bytes, header->e_shoff) && table[names_index].sh_size < 1u << 26 &&
-        table[names_index].sh_size > 0) {
+    if (read_exactly(fd, table, table_bytes, header->e_shoff) &&
+        table[names_index].sh_size < 1u << 26 && table[names_index].sh_size > 0) {
         uint64_t names_bytes = table[names_index].sh_size;
         char *names = private_memory(names_bytes);
         if (names != NULL) {
@@ -109,7 +112,8 @@ static bool look_at_file(int fd, struct found *f)
 {
     ElfW(Ehdr) header;
     memset(f, 0, sizeof *f);
-    if (!read_exactly(fd, &header, sizeof header, 0) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+    if (!read_exactly(fd, &header, sizeof header, 0) ||
+        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
         header.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
         return false;
     look_at_sections(fd, &header, f);
@@ -118,11 +122,13 @@ static bool look_at_file(int fd, struct found *f)
 
 /* --- segments in memory --- */
 
-static const ElfW(Phdr) * segment_of(const struct pm_object *o, uintptr_t address, size_t bytes, uint32_t flags)
+static const ElfW(Phdr) *
+    segment_of(const struct pm_object *o, uintptr_t address, size_t bytes, uint32_t flags)
 {
     const ElfW(Phdr) *p = o->phdr;
     for (unsigned i = 0; i < o->n_phdr; i++)
-        if (p[i].p_type == PT_LOAD && (p[i].p_flags & flags) == flags && address >= o->bias + p[i].p_vaddr &&
+        if (p[i].p_type == PT_LOAD && (p[i].p_flags & flags) == flags &&
+            address >= o->bias + p[i].p_vaddr &&
             address - (o->bias + p[i].p_vaddr) <= p[i].p_memsz &&
             bytes <= p[i].p_memsz - (address - (o->bias + p[i].p_vaddr)))
             return &p[i];
@@ -147,7 +153,8 @@ static const uint8_t *find_build_id(const struct pm_object *o, uint32_t *ret_byt
 {
     const ElfW(Phdr) *p = o->phdr;
     for (unsigned i = 0; i < o->n_phdr; i++) {
-        if (p[i].p_type != PT_NOTE || segment_of(o, o->bias + p[i].p_vaddr, p[i].p_memsz, PF_R) == NULL)
+        if (p[i].p_type != PT_NOTE ||
+            segment_of(o, o->bias + p[i].p_vaddr, p[i].p_memsz, PF_R) == NULL)
             continue;
         const uint8_t *note = (const uint8_t *)(o->bias + p[i].p_vaddr), *end = note + p[i].p_memsz;
         while ((size_t)(end - note) >= sizeof(ElfW(Nhdr))) {
@@ -218,7 +225,8 @@ static bool is_entry(unsigned kind)
     return kind == PM_SLED_ENTRY || kind == PM_SLED_LOOP_ENTER;
 }
 
-static bool is_sound(const struct pm_object *o, const struct pm_sled_record *record, uintptr_t address)
+static bool is_sound(const struct pm_object *o, const struct pm_sled_record *record,
+                     uintptr_t address)
 {
     return record->kind >= PM_SLED_ENTRY && record->kind <= PM_SLED_LOOP_LEAVE && record->id != 0 &&
            segment_of(o, address, sizeof pm_arch_nop, PF_X) != NULL &&
@@ -332,13 +340,16 @@ static bool scan_sleds(struct pm_object *o, const struct found *f, struct scan *
 /* --- in the run file --- */
 
 /* The same file as an object that was unloaded, with the same nouns: its chunk is used again. */
-static struct pm_object *unloaded_twin(const struct pm_object *o, const struct stat *info, const struct scan *scan)
+static struct pm_object *unloaded_twin(const struct pm_object *o, const struct stat *info,
+                                       const struct scan *scan)
 {
     for (uint32_t i = 0; i < pm_n_objects; i++) {
         struct pm_object *twin = pm_objects[i];
-        if (twin == NULL || twin->loaded || twin->portable || twin->chunk == NULL || twin->n_nouns != scan->n_nouns ||
-            twin->chunk->inode != info->st_ino || twin->chunk->device != info->st_dev ||
-            twin->chunk->file_bytes != (uint64_t)info->st_size || strlen(twin->path) != strlen(o->path) ||
+        if (twin == NULL || twin->loaded || twin->portable || twin->chunk == NULL ||
+            twin->n_nouns != scan->n_nouns || twin->chunk->inode != info->st_ino ||
+            twin->chunk->device != info->st_dev ||
+            twin->chunk->file_bytes != (uint64_t)info->st_size ||
+            strlen(twin->path) != strlen(o->path) ||
             memcmp(twin->path, o->path, strlen(o->path)) != 0)
             continue;
         const struct pm_run_noun *nouns =
@@ -359,9 +370,10 @@ static void update_totals(const struct pm_object *o, int sign)
     pm_store(h->flags, h->flags & ~(uint32_t)PM_RUN_FLAG_NO_SLEDS);
 }
 
-/* Gives the object its number and nouns and writes it down, with room for `capacity` nouns. Signal safe: portable objects grow. */
-bool pm_object_record(struct pm_object *o, const struct stat *info, const struct pm_run_noun *nouns, uint32_t n_nouns,
-                      uint32_t capacity)
+/* Gives the object its number and nouns and writes it down, with room for `capacity` nouns. Signal
+ * safe: portable objects grow. */
+bool pm_object_record(struct pm_object *o, const struct stat *info, const struct pm_run_noun *nouns,
+                      uint32_t n_nouns, uint32_t capacity)
 {
     o->index = pm_add_shared(pm_n_objects, 1);
     if (o->index >= PM_MAX_OBJECTS) {
@@ -374,7 +386,8 @@ bool pm_object_record(struct pm_object *o, const struct stat *info, const struct
     uint32_t id_bytes;
     const uint8_t *build_id = find_build_id(o, &id_bytes);
     uint32_t path_bytes = (uint32_t)strlen(o->path);
-    uint32_t nouns_offset = ((uint32_t)sizeof(struct pm_run_object) + path_bytes + id_bytes + 7u) & ~7u;
+    uint32_t nouns_offset =
+        ((uint32_t)sizeof(struct pm_run_object) + path_bytes + id_bytes + 7u) & ~7u;
     uint64_t bytes = nouns_offset + (uint64_t)capacity * sizeof *nouns, offset;
     struct pm_run_object *chunk = pm_file_chunk(PM_RUN_CHUNK_OBJECT, bytes, 0, &offset);
     if (chunk == NULL)
@@ -388,7 +401,8 @@ bool pm_object_record(struct pm_object *o, const struct stat *info, const struct
     chunk->inode = info->st_ino;
     chunk->device = info->st_dev;
     chunk->file_bytes = (uint64_t)info->st_size;
-    chunk->mtime_ns = (uint64_t)info->st_mtim.tv_sec * 1000000000u + (uint64_t)info->st_mtim.tv_nsec;
+    chunk->mtime_ns =
+        (uint64_t)info->st_mtim.tv_sec * 1000000000u + (uint64_t)info->st_mtim.tv_nsec;
     chunk->n_sleds = o->n_sleds;
     chunk->n_bad_sleds = o->n_bad;
     chunk->strings_offset = sizeof *chunk;
@@ -426,14 +440,16 @@ static struct pm_object *take_over(struct pm_object *o, struct pm_object *twin)
     return twin;
 }
 
-static struct pm_object *record_object(struct pm_object *o, const struct stat *info, const struct found *f, struct scan *scan)
+static struct pm_object *record_object(struct pm_object *o, const struct stat *info,
+                                       const struct found *f, struct scan *scan)
 {
     if (o->n_sleds == 0 && o->n_bad == 0 && f->n_hooks == 0)
         return NULL;
     struct pm_object *twin = unloaded_twin(o, info, scan);
     if (twin != NULL)
         return take_over(o, twin);
-    o->portable = o->n_sleds == 0 && f->n_hooks != 0; /* then its nouns come as they show themselves */
+    o->portable =
+        o->n_sleds == 0 && f->n_hooks != 0; /* then its nouns come as they show themselves */
     if (!o->portable && !pm_object_record(o, info, scan->nouns, scan->n_nouns, scan->n_nouns))
         return NULL;
     return o;
@@ -441,13 +457,15 @@ static struct pm_object *record_object(struct pm_object *o, const struct stat *i
 
 /* --- arming --- */
 
-static void collect_patches(struct pm_object *o, const ElfW(Phdr) * segment, bool arm, struct pm_patch *patches, size_t *ret_n)
+static void collect_patches(struct pm_object *o, const ElfW(Phdr) * segment, bool arm,
+                            struct pm_patch *patches, size_t *ret_n)
 {
     uintptr_t low = o->bias + segment->p_vaddr, high = low + segment->p_memsz;
     size_t n = 0;
     for (uint32_t i = 0; i < o->n_sleds; i++) {
         struct pm_sled *sled = &o->sleds[i];
-        if (sled->address < low || sled->address >= high || sled->trampoline == 0 || sled->armed == arm)
+        if (sled->address < low || sled->address >= high || sled->trampoline == 0 ||
+            sled->armed == arm)
             continue;
         patches[n].address = sled->address;
         if (arm)
@@ -483,7 +501,8 @@ static bool switch_sleds(struct pm_object *o, bool arm, bool fresh)
         if (p[i].p_type != PT_LOAD || !(p[i].p_flags & PF_X))
             continue;
         size_t n;
-        int prot = PROT_EXEC | (p[i].p_flags & PF_R ? PROT_READ : 0) | (p[i].p_flags & PF_W ? PROT_WRITE : 0);
+        int prot = PROT_EXEC | (p[i].p_flags & PF_R ? PROT_READ : 0) |
+                   (p[i].p_flags & PF_W ? PROT_WRITE : 0);
         collect_patches(o, &p[i], arm, patches, &n);
         if (pm_patch_apply(patches, n, prot, fresh))
             mark_sleds(o, patches, n, arm);
@@ -500,7 +519,8 @@ static bool arm(struct pm_object *o, enum pm_run_mode mode, bool fresh)
     if (o->portable || o->n_sleds == 0 || mode == PM_RUN_MODE_OFF)
         return true;
     if (mode == PM_RUN_MODE_COUNT && o->bank == PM_MAX_BANKS) {
-        pm_file_message(PM_RUN_MSG_LIMIT, "not counted, more than 256 objects have sleds: ", o->path);
+        pm_file_message(PM_RUN_MSG_LIMIT,
+                        "not counted, more than 256 objects have sleds: ", o->path);
         return false;
     }
     const char *why = NULL;
@@ -550,7 +570,8 @@ static struct pm_object *open_object(const struct dl_phdr_info *info, int fd)
 {
     struct found found;
     struct stat file = {0};
-    if (pm_sys(SYS_newfstatat, fd, "", &file, AT_EMPTY_PATH) != 0 || !look_at_file(fd, &found) || !pm_file_create())
+    if (pm_sys(SYS_newfstatat, fd, "", &file, AT_EMPTY_PATH) != 0 || !look_at_file(fd, &found) ||
+        !pm_file_create())
         return NULL;
     struct pm_object *o = private_memory(sizeof *o);
     if (o == NULL)
@@ -581,8 +602,10 @@ static struct pm_object *open_object(const struct dl_phdr_info *info, int fd)
     result->loaded = true;
     update_totals(result, 1);
     for (unsigned i = 0; i < found.n_hooks && result->portable; i++)
-        if (segment_of(result, result->bias + found.hooks[i].address, found.hooks[i].bytes, PF_R | PF_W) != NULL)
-            pm_hooks_open(result, &file, result->bias + found.hooks[i].address, found.hooks[i].bytes, i == 0);
+        if (segment_of(result, result->bias + found.hooks[i].address, found.hooks[i].bytes,
+                       PF_R | PF_W) != NULL)
+            pm_hooks_open(result, &file, result->bias + found.hooks[i].address,
+                          found.hooks[i].bytes, i == 0);
     arm(result, pm_process.mode, true);
     return result;
 }
@@ -656,7 +679,8 @@ void pm_objects_rewrite(void)
             continue;
         const struct pm_run_object *old = o->chunk;
         uint64_t offset;
-        struct pm_run_object *chunk = pm_file_chunk(PM_RUN_CHUNK_OBJECT, o->chunk_bytes, 0, &offset);
+        struct pm_run_object *chunk =
+            pm_file_chunk(PM_RUN_CHUNK_OBJECT, o->chunk_bytes, 0, &offset);
         if (chunk == NULL)
             return;
         memcpy((char *)chunk + sizeof chunk->chunk, (const char *)old + sizeof old->chunk,

@@ -1,9 +1,11 @@
-/* Changing code. Code that no thread can be running yet (at start, and of a library being loaded) is written plainly. Code
- * that may be running is changed in three steps for a whole batch: int3 over the first bytes, barrier; the other four bytes,
- * barrier; the first bytes, barrier. The barrier makes every thread serialise (membarrier SYNC_CORE). A thread that hits an int3
- * goes on behind the sled: one event less, as if it had been armed a moment later.
+/* Changing code. Code that no thread can be running yet (at start, and of a library being loaded)
+ * is written plainly. Code that may be running is changed in three steps for a whole batch: int3
+ * over the first bytes, barrier; the other four bytes, barrier; the first bytes, barrier. The
+ * barrier makes every thread serialise (membarrier SYNC_CORE). A thread that hits an int3 goes on
+ * behind the sled: one event less, as if it had been armed a moment later.
  *
- * A thread with SIGTRAP blocked would be killed by an int3, so live changes are refused while there is one.
+ * A thread with SIGTRAP blocked would be killed by an int3, so live changes are refused while there
+ * is one.
  */
 #include "internal.h"
 #include "sys.h"
@@ -15,8 +17,6 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-static const struct pm_patch *active;
-static size_t n_active;
 static int memory_fd = -1;
 
 static bool put(uintptr_t address, const uint8_t *bytes, size_t n)
@@ -48,6 +48,8 @@ static void close_pages(uintptr_t low, uintptr_t high, int prot)
 }
 
 #if defined(__x86_64__)
+static const struct pm_patch *active;
+static size_t n_active;
 static struct sigaction before;
 
 static bool is_patched(uintptr_t address)
@@ -113,7 +115,8 @@ static bool blocks_trap(int tasks, const char *tid)
 
 static bool some_thread_blocks_trap(void)
 {
-    long tasks = pm_sys(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    long tasks =
+        pm_sys(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (tasks < 0)
         return true;
     _Alignas(8) char entries[2048];
@@ -131,10 +134,11 @@ static bool some_thread_blocks_trap(void)
 static bool patch_live(const struct pm_patch *patches, size_t n)
 {
     static const uint8_t int3 = 0xcc;
-    if (pm_sys(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0) != 0 || !barrier() ||
-        some_thread_blocks_trap())
+    if (pm_sys(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0) != 0 ||
+        !barrier() || some_thread_blocks_trap())
         return false;
-    struct sigaction ours = {.sa_sigaction = trap, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART};
+    struct sigaction ours = {.sa_sigaction = trap,
+                             .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART};
     active = patches;
     n_active = n;
     if (sigaction(SIGTRAP, &ours, &before) != 0)

@@ -22,20 +22,30 @@ static size_t append(char *line, size_t n, size_t capacity, const char *text)
     return n;
 }
 
-/* Nothing is written once the program has put another file in the place of the standard error that we were started with. */
+/* Nothing is written once the program has put another file in the place of the standard error that
+ * we were started with. */
 void pm_say(const char *text, const char *subject, int error_no)
 {
     static const struct {
         int number;
         const char *text;
-    } errors[] = {{1, "operation not permitted"}, {2, "no such file or folder"}, {5, "input/output error"},
-                  {12, "out of memory"},          {13, "permission denied"},     {17, "it exists"},
-                  {20, "not a folder"},           {22, "invalid argument"},      {24, "too many open files"},
-                  {27, "file size limit reached"}, {28, "no space left on device"}, {30, "read-only file system"},
-                  {36, "name too long"},          {122, "disk quota exceeded"}};
+    } errors[] = {{1, "operation not permitted"},
+                  {2, "no such file or folder"},
+                  {5, "input/output error"},
+                  {12, "out of memory"},
+                  {13, "permission denied"},
+                  {17, "it exists"},
+                  {20, "not a folder"},
+                  {22, "invalid argument"},
+                  {24, "too many open files"},
+                  {27, "file size limit reached"},
+                  {28, "no space left on device"},
+                  {30, "read-only file system"},
+                  {36, "name too long"},
+                  {122, "disk quota exceeded"}};
     struct stat now;
-    if (pm_sys(SYS_newfstatat, 2, "", &now, AT_EMPTY_PATH) != 0 || now.st_dev != pm_process.stderr_device ||
-        now.st_ino != pm_process.stderr_inode)
+    if (pm_sys(SYS_newfstatat, 2, "", &now, AT_EMPTY_PATH) != 0 ||
+        now.st_dev != pm_process.stderr_device || now.st_ino != pm_process.stderr_inode)
         return;
     char line[1400];
     size_t n = append(line, 0, sizeof line - 2, "perfmap: "), limit = sizeof line - 64;
@@ -95,7 +105,8 @@ static const char *setting(char **environment, const char *name)
 }
 
 /* A decimal number within [1, maximum]; otherwise what was there. */
-static uint64_t number_setting(char **environment, const char *name, uint64_t otherwise, uint64_t maximum)
+static uint64_t number_setting(char **environment, const char *name, uint64_t otherwise,
+                               uint64_t maximum)
 {
     const char *text = setting(environment, name);
     if (text == NULL || *text == 0)
@@ -122,11 +133,13 @@ static bool same(const char *a, const char *b)
 
 static bool read_settings(char **environment)
 {
-    const char *folder = setting(environment, "PERFMAP_RUN_DIR"), *mode = setting(environment, "PERFMAP_MODE");
+    const char *folder = setting(environment, "PERFMAP_RUN_DIR"),
+               *mode = setting(environment, "PERFMAP_MODE");
     if (folder == NULL || *folder == 0)
         return false;
     if (strlen(folder) >= sizeof pm_process.run_dir || *folder != '/') {
-        pm_say("not measured, PERFMAP_RUN_DIR is not an absolute path of reasonable length:", folder, 0);
+        pm_say("not measured, PERFMAP_RUN_DIR is not an absolute path of reasonable length:",
+               folder, 0);
         return false;
     }
     memcpy(pm_process.run_dir, folder, strlen(folder) + 1);
@@ -141,8 +154,10 @@ static bool read_settings(char **environment)
         return false;
     }
     pm_process.tsc_hz = number_setting(environment, "PERFMAP_TSC_HZ", 0, 100000000000u);
-    pm_process.max_contexts = (uint32_t)number_setting(environment, "PERFMAP_MAX_CONTEXTS", 1u << 20, 1u << 28);
-    pm_process.max_depth = (uint32_t)number_setting(environment, "PERFMAP_MAX_DEPTH", 1000, 1000000);
+    pm_process.max_contexts =
+        (uint32_t)number_setting(environment, "PERFMAP_MAX_CONTEXTS", 1u << 20, 1u << 28);
+    pm_process.max_depth =
+        (uint32_t)number_setting(environment, "PERFMAP_MAX_DEPTH", 1000, 1000000);
     return true;
 }
 
@@ -168,13 +183,14 @@ static void read_text(int argc, char **argv)
     pm_process.text_bytes[2] = (uint32_t)(used - start);
 }
 
-/* One word that is 1 and becomes 0 in every forked child, also in those of clone() that no handler sees. Where the kernel
- * cannot do it (before 4.14), the fork handler alone must do. */
+/* One word that is 1 and becomes 0 in every forked child, also in those of clone() that no handler
+ * sees. Where the kernel cannot do it (before 4.14), the fork handler alone must do. */
 static void make_alive_mark(void)
 {
     static uint32_t always = 1;
     pm_process.alive_mark = &always;
-    long page = pm_sys(SYS_mmap, 0, PM_RUN_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    long page = pm_sys(SYS_mmap, 0, PM_RUN_PAGE, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page < 0 && page > -4096)
         return;
     if (pm_sys(SYS_madvise, page, PM_RUN_PAGE, MADV_WIPEONFORK) != 0) {
@@ -193,7 +209,8 @@ static uint64_t timeval_ns(struct timeval time)
 /* A vfork child shares our memory and is not this process. */
 static bool is_this_process(void)
 {
-    return pm_process.file.header != NULL && (uint32_t)pm_sys(SYS_getpid) == pm_process.pid && *pm_process.alive_mark;
+    return pm_process.file.header != NULL && (uint32_t)pm_sys(SYS_getpid) == pm_process.pid &&
+           *pm_process.alive_mark;
 }
 
 void pm_process_end(uint32_t flags)
@@ -233,7 +250,8 @@ static void at_exit(void *unused)
 
 extern int __cxa_atexit(void (*function)(void *), void *argument, void *object);
 
-/* Keys below 32 live in the thread block: setting one never allocates. Without one, ends of threads are not seen. */
+/* Keys below 32 live in the thread block: setting one never allocates. Without one, ends of threads
+ * are not seen. */
 static void make_thread_key(void)
 {
     pthread_key_t key;
@@ -245,8 +263,9 @@ static void make_thread_key(void)
         pthread_key_delete(key);
 }
 
-/* Linked with -z initfirst: runs before all other constructors, libc's included, with one thread. So the environment comes as
- * an argument (libc does not know it yet), and what __cxa_atexit registers now runs after every other exit handler and destructor. */
+/* Linked with -z initfirst: runs before all other constructors, libc's included, with one thread.
+ * So the environment comes as an argument (libc does not know it yet), and what __cxa_atexit
+ * registers now runs after every other exit handler and destructor. */
 __attribute__((constructor)) static void pm_start(int argc, char **argv, char **environment)
 {
     struct stat error_file = {0};

@@ -1,5 +1,5 @@
-/* System calls without libc: no errno, no cancellation, no interposition by others, no vector registers. Results are those
- * of the kernel: negative error numbers. Signal safe. */
+/* System calls without libc: no errno, no cancellation, no interposition by others, no vector
+ * registers. Results are those of the kernel: negative error numbers. Signal safe. */
 #ifndef PM_RUNTIME_SYS_H
 #define PM_RUNTIME_SYS_H
 
@@ -29,7 +29,10 @@ static inline long pm_sys6(long number, long a, long b, long c, long d, long e, 
     register long x3 __asm__("x3") = d;
     register long x4 __asm__("x4") = e;
     register long x5 __asm__("x5") = f;
-    __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+    __asm__ volatile("svc 0"
+                     : "+r"(x0)
+                     : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+                     : "memory");
     return x0;
 }
 #else
@@ -47,7 +50,7 @@ static inline long pm_sys6(long number, long a, long b, long c, long d, long e, 
 #endif
 
 #define pm_sys(number, ...) pm_sys_(number __VA_OPT__(, ) __VA_ARGS__, 0, 0, 0, 0, 0, 0)
-#define pm_sys_(number, a, b, c, d, e, f, ...)                                                                         \
+#define pm_sys_(number, a, b, c, d, e, f, ...) \
     pm_sys6((number), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
 #endif

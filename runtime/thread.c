@@ -1,5 +1,5 @@
-/* A thread's first and last event. Threads are known from their first event on; the memory of finished ones is used again when
- * there are many. */
+/* A thread's first and last event. Threads are known from their first event on; the memory of
+ * finished ones is used again when there are many. */
 #include "internal.h"
 #include "sys.h"
 
@@ -20,31 +20,36 @@ enum {
 #define CHUNK_FIRST_PLACE(chunk) ((chunk)->reserved[1]) /* file offset / 64 of the first node */
 #define CHUNK_NODES(chunk) ((chunk)->reserved[2])       /* offset of the first node in the chunk */
 
-__thread struct pm_tls pm_tls __attribute__((tls_model("initial-exec"))) = {.current = &pm_sentinel};
+__thread struct pm_tls pm_tls
+    __attribute__((tls_model("initial-exec"))) = {.current = &pm_sentinel};
 
 static struct pm_slot *slots[PM_MAX_SLOTS];
 static uint32_t n_slots, n_finished;
 
 extern void *__libc_stack_end __attribute__((weak));
 
-/* Above every frame of this thread's own stack. glibc keeps a thread's control block at the top of its stack. */
+/* Above every frame of this thread's own stack. glibc keeps a thread's control block at the top of
+ * its stack. */
 static uint64_t stack_top(void)
 {
     uintptr_t thread_pointer = pm_thread_pointer();
     if (thread_pointer != pm_process.main_thread_pointer)
         return thread_pointer;
-    return &__libc_stack_end != NULL && __libc_stack_end != NULL ? (uint64_t)__libc_stack_end : UINT64_MAX;
+    return &__libc_stack_end != NULL && __libc_stack_end != NULL ? (uint64_t)__libc_stack_end
+                                                                 : UINT64_MAX;
 }
 
 /* A vfork child runs in its parent's thread and has a number of its own. */
 static uint32_t own_tid(void)
 {
-    return pm_thread_pointer() == pm_process.main_thread_pointer ? pm_process.pid : (uint32_t)pm_sys(SYS_gettid);
+    return pm_thread_pointer() == pm_process.main_thread_pointer ? pm_process.pid
+                                                                 : (uint32_t)pm_sys(SYS_gettid);
 }
 
 static void *private_memory(size_t bytes)
 {
-    long address = pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    long address = pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return address < 0 && address > -4096 ? NULL : (void *)address;
 }
 
@@ -55,14 +60,16 @@ static void prepare_slab(struct pm_run_chunk *chunk, uint64_t offset, uint64_t n
     CHUNK_CAPACITY(chunk) = (chunk->size_bytes - nodes_at) / sizeof(struct pm_node);
 }
 
-/* Claims by compare-and-swap: a handler may claim in between. Two that grow at once waste what is left of one chunk. */
+/* Claims by compare-and-swap: a handler may claim in between. Two that grow at once waste what is
+ * left of one chunk. */
 struct pm_node *pm_node_claim(struct pm_slot *slot)
 {
     for (;;) {
         struct pm_run_chunk *chunk = pm_load(slot->slab);
         uint64_t n = pm_load(chunk->n_items);
         while (n < CHUNK_CAPACITY(chunk)) {
-            if (!__atomic_compare_exchange_n(&chunk->n_items, &n, n + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            if (!__atomic_compare_exchange_n(&chunk->n_items, &n, n + 1, false, __ATOMIC_RELAXED,
+                                             __ATOMIC_RELAXED))
                 continue;
             struct pm_node *node = (struct pm_node *)((char *)chunk + CHUNK_NODES(chunk)) + n;
             node->place = (uint32_t)(CHUNK_FIRST_PLACE(chunk) + n * (sizeof *node / 64));
@@ -70,7 +77,8 @@ struct pm_node *pm_node_claim(struct pm_slot *slot)
         }
         uint64_t bytes = chunk->size_bytes * 2, offset;
         struct pm_run_chunk *next = pm_file_chunk(
-            PM_RUN_CHUNK_NODES, bytes > LARGEST_CHUNK_BYTES ? LARGEST_CHUNK_BYTES : bytes, slot->thread_offset, &offset);
+            PM_RUN_CHUNK_NODES, bytes > LARGEST_CHUNK_BYTES ? LARGEST_CHUNK_BYTES : bytes,
+            slot->thread_offset, &offset);
         if (next == NULL)
             return NULL;
         prepare_slab(next, offset, PM_RUN_NODES_DATA);
@@ -83,8 +91,8 @@ struct pm_node *pm_node_claim(struct pm_slot *slot)
 static bool open_chunk(struct pm_slot *slot, uint64_t n_nodes, uint64_t tsc)
 {
     uint64_t bytes = PM_RUN_THREAD_NODES + (n_nodes + 16) * sizeof(struct pm_node), offset;
-    struct pm_run_thread *thread =
-        pm_file_chunk(PM_RUN_CHUNK_THREAD, bytes < FIRST_CHUNK_BYTES ? FIRST_CHUNK_BYTES : bytes, 0, &offset);
+    struct pm_run_thread *thread = pm_file_chunk(
+        PM_RUN_CHUNK_THREAD, bytes < FIRST_CHUNK_BYTES ? FIRST_CHUNK_BYTES : bytes, 0, &offset);
     if (thread == NULL)
         return false;
     prepare_slab(&thread->chunk, offset, PM_RUN_THREAD_NODES);
@@ -107,7 +115,8 @@ static struct pm_slot *new_slot(uint64_t tsc)
     struct pm_slot *slot = (struct pm_slot *)(memory + PM_HASH_ENTRIES * sizeof(void *));
     slot->hash = (struct pm_node **)memory;
     slot->busy = 1;
-    if (!open_chunk(slot, 1, tsc) || (slot->root = pm_root_make(slot, stack_top(), 0, tsc)) == NULL) {
+    if (!open_chunk(slot, 1, tsc) ||
+        (slot->root = pm_root_make(slot, stack_top(), 0, tsc)) == NULL) {
         pm_sys(SYS_munmap, memory, PM_HASH_ENTRIES * sizeof(void *) + sizeof(struct pm_slot));
         return NULL;
     }
@@ -128,8 +137,8 @@ static struct pm_slot *finished_slot(uint64_t tsc)
     for (uint32_t i = 0; i < n; i++) {
         struct pm_slot *slot = pm_load(slots[(start + i) % n]);
         uint32_t idle = 0;
-        if (slot == NULL ||
-            !__atomic_compare_exchange_n(&slot->busy, &idle, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        if (slot == NULL || !__atomic_compare_exchange_n(&slot->busy, &idle, 1, false,
+                                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
             continue;
         pm_add_shared(n_finished, (uint32_t)-1);
         slot->tid = own_tid();
@@ -143,7 +152,8 @@ static struct pm_slot *finished_slot(uint64_t tsc)
     return NULL;
 }
 
-/* pthread_setspecific is libc's and may use vector registers, which belong to the interrupted program. */
+/* pthread_setspecific is libc's and may use vector registers, which belong to the interrupted
+ * program. */
 static void set_thread_key(void *value)
 {
     if (pm_process.thread_key < 0)
@@ -204,7 +214,8 @@ static uint64_t thread_cpu_ns(uint32_t tid)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* Destructors of other keys may still make events, so ours asks to be called again until the last round. */
+/* Destructors of other keys may still make events, so ours asks to be called again until the last
+ * round. */
 void pm_thread_ended(void *block)
 {
     struct pm_tls *t = block;
@@ -253,8 +264,9 @@ uint64_t *pm_bank_open(struct pm_tls *t, unsigned bank)
 {
     uint64_t offset;
     uint32_t n_nouns = pm_objects[bank]->n_nouns;
-    struct pm_run_counts *counts = pm_file_chunk(
-        PM_RUN_CHUNK_COUNTS, sizeof *counts + (uint64_t)n_nouns * sizeof(uint64_t), t->slot->thread_offset, &offset);
+    struct pm_run_counts *counts =
+        pm_file_chunk(PM_RUN_CHUNK_COUNTS, sizeof *counts + (uint64_t)n_nouns * sizeof(uint64_t),
+                      t->slot->thread_offset, &offset);
     uint64_t *counters;
     if (counts != NULL) {
         counts->object = pm_objects[bank]->index;
@@ -269,9 +281,10 @@ uint64_t *pm_bank_open(struct pm_tls *t, unsigned bank)
     return counters;
 }
 
-/* The contexts that are open on this thread, with no calls yet and times from now on, at the start of a new chunk: the
- * node of depth d becomes the d-th. The old nodes belong to the parent, which runs on: their stack pointers were saved before the
- * fork (fork_path), their nouns and parents never change. */
+/* The contexts that are open on this thread, with no calls yet and times from now on, at the start
+ * of a new chunk: the node of depth d becomes the d-th. The old nodes belong to the parent, which
+ * runs on: their stack pointers were saved before the fork (fork_path), their nouns and parents
+ * never change. */
 static struct pm_node *copy_path(struct pm_tls *t, const struct pm_node *last, uint64_t tsc)
 {
     struct pm_slot *slot = t->slot;
@@ -285,7 +298,8 @@ static struct pm_node *copy_path(struct pm_tls *t, const struct pm_node *last, u
         node->loop_depth = old->loop_depth;
         node->depth = old->depth;
         node->start_tsc = tsc;
-        node->sp = t->fork_path != NULL && old->depth < t->fork_depth ? t->fork_path[old->depth] : old->sp;
+        node->sp =
+            t->fork_path != NULL && old->depth < t->fork_depth ? t->fork_path[old->depth] : old->sp;
         node->cached_child = &pm_sentinel;
         if (old != last)
             node->cached_child = node->first_child = node + 1;

@@ -1,17 +1,19 @@
 /* The calling-context tree: what trampolines leave to C, and everything of portable mode.
  *
- * Frames are told apart by the stack pointer S of an event (functions: at the sled, CFA - 8; loops: within the function's frame).
- * Stacks grow down, so
- *   function entry at S    every frame with sp <= S is dead: left by longjmp, an exception, or a jump that is no tail call
- *   return, tail call      frames with sp < S are dead, then the one with sp == S and this noun ends
- *   loop entry at S        frames with sp < S are dead, and loops of this frame that are not outside of this one (depth)
- *   loop exit              ends the loop with this noun of the youngest frame that is alive, and what lies deeper in it
- * An exit that finds no frame belongs to a call that got no context, or whose entry was not armed.
+ * Frames are told apart by the stack pointer S of an event (functions: at the sled, CFA - 8; loops:
+ * within the function's frame). Stacks grow down, so function entry at S    every frame with sp <=
+ * S is dead: left by longjmp, an exception, or a jump that is no tail call return, tail call frames
+ * with sp < S are dead, then the one with sp == S and this noun ends loop entry at S        frames
+ * with sp < S are dead, and loops of this frame that are not outside of this one (depth) loop exit
+ * ends the loop with this noun of the youngest frame that is alive, and what lies deeper in it An
+ * exit that finds no frame belongs to a call that got no context, or whose entry was not armed.
  *
- * Order of stores. A signal handler may run between any two instructions, call instrumented code (also the very function that was
- * being entered) and return. Entry: count, current = node, start, sp. A handler in between sees a node with sp == 0, "half-open",
- * and nests below it. Exit: clock, current = parent, sp = 0, then the time is added by one instruction; a handler in between may
- * enter the node again. The child list and the hash table are changed by single words. Trampolines keep the same order.
+ * Order of stores. A signal handler may run between any two instructions, call instrumented code
+ * (also the very function that was being entered) and return. Entry: count, current = node, start,
+ * sp. A handler in between sees a node with sp == 0, "half-open", and nests below it. Exit: clock,
+ * current = parent, sp = 0, then the time is added by one instruction; a handler in between may
+ * enter the node again. The child list and the hash table are changed by single words. Trampolines
+ * keep the same order.
  */
 #include "internal.h"
 
@@ -75,14 +77,17 @@ struct pm_node *pm_root_make(struct pm_slot *slot, uint64_t sp, uint32_t flags, 
     return root;
 }
 
-/* Trampolines compute the same. A folded context has the place beside, where no trampoline looks for it. */
-static struct pm_node **hash_place(struct pm_node **hash, const struct pm_node *parent, uint32_t noun, uint32_t flags)
+/* Trampolines compute the same. A folded context has the place beside, where no trampoline looks
+ * for it. */
+static struct pm_node **hash_place(struct pm_node **hash, const struct pm_node *parent,
+                                   uint32_t noun, uint32_t flags)
 {
     uint32_t at = (uint32_t)((uintptr_t)parent >> 4) ^ (noun * 0x9e3779b1u >> 12 << 3);
     return hash + ((at & PM_HASH_MASK) / 8 ^ (flags & PM_RUN_NODE_FOLDED));
 }
 
-static struct pm_node *make_child(struct pm_slot *slot, struct pm_node *parent, const struct pm_probe *probe, uint32_t flags)
+static struct pm_node *make_child(struct pm_slot *slot, struct pm_node *parent,
+                                  const struct pm_probe *probe, uint32_t flags)
 {
     struct pm_node *node = pm_node_claim(slot);
     if (node == NULL)
@@ -98,9 +103,10 @@ static struct pm_node *make_child(struct pm_slot *slot, struct pm_node *parent, 
     return node;
 }
 
-/* Looks among the children; makes one when there is none and a new one is allowed. NULL: none, and none can be made. */
-static struct pm_node *child_of(struct pm_tls *t, struct pm_node *parent, const struct pm_probe *probe, uint32_t flags,
-                                bool may_make)
+/* Looks among the children; makes one when there is none and a new one is allowed. NULL: none, and
+ * none can be made. */
+static struct pm_node *child_of(struct pm_tls *t, struct pm_node *parent,
+                                const struct pm_probe *probe, uint32_t flags, bool may_make)
 {
     struct pm_node **place = hash_place(t->hash, parent, probe->noun, flags);
     struct pm_node *made = NULL, *hit = pm_load(*place);
@@ -120,17 +126,20 @@ static struct pm_node *child_of(struct pm_tls *t, struct pm_node *parent, const 
         made->next_sibling = first;
         made->kind = probe->kind;
         pm_barrier();
-        if (__atomic_compare_exchange_n(&parent->first_child, &first, made, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        if (__atomic_compare_exchange_n(&parent->first_child, &first, made, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) {
             pm_store(*place, made);
             return made;
         }
-        made->kind = 0; /* a handler made a child meanwhile: look again; if it is ours, this node stays unused */
+        made->kind = 0; /* a handler made a child meanwhile: look again; if it is ours, this node
+                           stays unused */
     }
 }
 
 static bool may_have_context(const struct pm_node *parent)
 {
-    return parent->depth < pm_process.max_depth && pm_load(pm_process.n_contexts) < pm_process.max_contexts &&
+    return parent->depth < pm_process.max_depth &&
+           pm_load(pm_process.n_contexts) < pm_process.max_contexts &&
            !pm_load(pm_process.file.full);
 }
 
@@ -140,26 +149,33 @@ static void say_limit(void)
     if (__atomic_exchange_n(&said, true, __ATOMIC_RELAXED) || pm_load(pm_process.file.full))
         return;
     if (pm_load(pm_process.n_contexts) >= pm_process.max_contexts)
-        pm_file_message(PM_RUN_MSG_LIMIT, "new contexts are no longer told apart: --max-contexts is reached", NULL);
+        pm_file_message(PM_RUN_MSG_LIMIT,
+                        "new contexts are no longer told apart: --max-contexts is reached", NULL);
     else
-        pm_file_message(PM_RUN_MSG_LIMIT, "deeper calls are counted without contexts of their own: --max-depth is reached", NULL);
+        pm_file_message(
+            PM_RUN_MSG_LIMIT,
+            "deeper calls are counted without contexts of their own: --max-depth is reached", NULL);
 }
 
-/* Counts a call that gets no context. Folded contexts may exceed the limit of contexts by a quarter and some. */
+/* Counts a call that gets no context. Folded contexts may exceed the limit of contexts by a quarter
+ * and some. */
 static void count_folded(struct pm_tls *t, struct pm_node *at, const struct pm_probe *probe)
 {
     uint32_t limit = pm_process.max_contexts;
     pm_store(t->slot->thread->n_events_folded, t->slot->thread->n_events_folded + 1);
     pm_add_shared(pm_process.file.header->n_lost_contexts, 1);
-    bool may_make = !pm_load(pm_process.file.full) && pm_load(pm_process.n_contexts) < limit + limit / 4 + 4096;
+    bool may_make =
+        !pm_load(pm_process.file.full) && pm_load(pm_process.n_contexts) < limit + limit / 4 + 4096;
     struct pm_node *node = child_of(t, at, probe, PM_RUN_NODE_FOLDED, may_make);
     if (node != NULL)
         pm_store(node->n_calls, node->n_calls + 1);
     say_limit();
 }
 
-/* From here to the exit of this call everything is counted below `at`. On a foreign stack the extent is not kept. */
-static void fold(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe, uint64_t sp)
+/* From here to the exit of this call everything is counted below `at`. On a foreign stack the
+ * extent is not kept. */
+static void fold(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe,
+                 uint64_t sp)
 {
     struct pm_node *at = *current;
     count_folded(t, at, probe);
@@ -191,11 +207,13 @@ static bool is_loop(unsigned kind)
     return kind == PM_SLED_LOOP_ENTER || kind == PM_SLED_LOOP_LEAVE;
 }
 
-/* Within a folded call. True: the event is dealt with. False: that call is over, and the event is an ordinary one. */
+/* Within a folded call. True: the event is dealt with. False: that call is over, and the event is
+ * an ordinary one. */
 static bool event_folded(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp)
 {
     bool folded_loop = t->fold_loop_depth != 0, same_frame = sp == t->fold_sp;
-    if (probe->noun == t->fold_noun && !is_entry(probe->kind) && (same_frame || (folded_loop && sp < t->fold_sp))) {
+    if (probe->noun == t->fold_noun && !is_entry(probe->kind) &&
+        (same_frame || (folded_loop && sp < t->fold_sp))) {
         unfold(t);
         return true;
     }
@@ -218,9 +236,10 @@ static const struct pm_node *function_of(const struct pm_node *node)
     return node;
 }
 
-/* Is this frame gone, when nothing below `limit` can be alive? Half-open (its entry was interrupted by the handler that runs now): as
- * its parent. A loop lives as long as its function's frame: its own sp may lie below that of later events, for
- * compilers pop the arguments of a call only later (-fdefer-pop). Without function sleds a loop's sp is all there is. */
+/* Is this frame gone, when nothing below `limit` can be alive? Half-open (its entry was interrupted
+ * by the handler that runs now): as its parent. A loop lives as long as its function's frame: its
+ * own sp may lie below that of later events, for compilers pop the arguments of a call only later
+ * (-fdefer-pop). Without function sleds a loop's sp is all there is. */
 static bool is_dead(const struct pm_node *node, uint64_t limit)
 {
     if (node->sp == 0)
@@ -231,7 +250,8 @@ static bool is_dead(const struct pm_node *node, uint64_t limit)
     return function == node || function->parent == NULL || function->sp < limit;
 }
 
-static void enter(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
+static void enter(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe,
+                  uint64_t sp, uint64_t tsc)
 {
     struct pm_node *parent = *current;
     struct pm_node *node = child_of(t, parent, probe, 0, may_have_context(parent));
@@ -243,14 +263,16 @@ static void enter(struct pm_tls *t, struct pm_node **current, const struct pm_pr
     push(current, node, sp, tsc);
 }
 
-static void enter_function(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
+static void enter_function(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe,
+                           uint64_t sp, uint64_t tsc)
 {
     while ((*current)->parent != NULL && is_dead(*current, sp + 1))
         pop_dead(current, tsc);
     enter(t, current, probe, sp, tsc);
 }
 
-static void enter_loop(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
+static void enter_loop(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe,
+                       uint64_t sp, uint64_t tsc)
 {
     for (;;) {
         const struct pm_node *node = *current;
@@ -273,7 +295,8 @@ static void count_unmatched(const struct pm_tls *t, const struct pm_probe *probe
         pm_add_shared(pm_process.file.header->n_unmatched, 1);
 }
 
-static void leave_function(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
+static void leave_function(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe,
+                           uint64_t sp, uint64_t tsc)
 {
     for (;;) {
         const struct pm_node *node = *current;
@@ -288,8 +311,9 @@ static void leave_function(struct pm_tls *t, struct pm_node **current, const str
     count_unmatched(t, probe);
 }
 
-/* The loop's stack pointer need not be that of its entry (alloca in the loop, arguments not yet popped): what matters is the frame.
- * A match whose sp lies below S is taken only when no function's frame is between it and the youngest living one. */
+/* The loop's stack pointer need not be that of its entry (alloca in the loop, arguments not yet
+ * popped): what matters is the frame. A match whose sp lies below S is taken only when no
+ * function's frame is between it and the youngest living one. */
 static const struct pm_node *find_loop(const struct pm_node *node, uint32_t noun, uint64_t sp)
 {
     const struct pm_node *weak = NULL;
@@ -307,7 +331,8 @@ static const struct pm_node *find_loop(const struct pm_node *node, uint32_t noun
     return weak;
 }
 
-static void leave_loop(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
+static void leave_loop(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe,
+                       uint64_t sp, uint64_t tsc)
 {
     const struct pm_node *loop = find_loop(*current, probe->noun, sp);
     if (loop == NULL) {
@@ -325,7 +350,8 @@ static void leave_loop(struct pm_tls *t, struct pm_node **current, const struct 
     pop(current, tsc);
 }
 
-static void event(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
+static void event(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe,
+                  uint64_t sp, uint64_t tsc)
 {
     switch (probe->kind) {
     case PM_SLED_ENTRY:
@@ -343,16 +369,19 @@ static void event(struct pm_tls *t, struct pm_node **current, const struct pm_pr
     }
 }
 
-/* A stack above the thread's own (signal stack, coroutine): it gets a tree of its own, lest its first event ends all frames. Lower ones
- * nest like calls. While there, every event comes here, to notice the way back. */
+/* A stack above the thread's own (signal stack, coroutine): it gets a tree of its own, lest its
+ * first event ends all frames. Lower ones nest like calls. While there, every event comes here, to
+ * notice the way back. */
 static void event_foreign(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
 {
     if (t->current == &pm_sentinel && t->where == PM_WHERE_FOLDED)
         unfold(t);
-    if (t->current != &pm_sentinel) { /* also when a trampoline that was interrupted put its own context back */
+    if (t->current !=
+        &pm_sentinel) { /* also when a trampoline that was interrupted put its own context back */
         pm_add_shared(pm_process.file.header->n_foreign_stack, 1);
         if (t->slot->foreign_root == NULL) {
-            struct pm_node *root = pm_root_make(t->slot, UINT64_MAX, PM_RUN_NODE_FOREIGN_STACK, tsc);
+            struct pm_node *root =
+                pm_root_make(t->slot, UINT64_MAX, PM_RUN_NODE_FOREIGN_STACK, tsc);
             if (root == NULL) {
                 pm_add_shared(pm_process.file.header->n_lost_contexts, 1);
                 return;

@@ -1,6 +1,7 @@
-/* The ways out of a process image that run no exit handlers: _exit and exec. Each marks the run file as ended and goes on to libc's
- * own. A vfork child that comes by here is not this process (pm_process_end looks), and nothing is marked. When exec fails, the
- * process lives and the mark is taken back. */
+/* The ways out of a process image that run no exit handlers: _exit and exec. Each marks the run
+ * file as ended and goes on to libc's own. A vfork child that comes by here is not this process
+ * (pm_process_end looks), and nothing is marked. When exec fails, the process lives and the mark is
+ * taken back. */
 #include "internal.h"
 #include "sys.h"
 
@@ -13,7 +14,8 @@
 typedef int execve_fn(const char *path, char *const argv[], char *const environment[]);
 typedef int execv_fn(const char *path, char *const argv[]);
 typedef int fexecve_fn(int fd, char *const argv[], char *const environment[]);
-typedef int execveat_fn(int fd, const char *path, char *const argv[], char *const environment[], int flags);
+typedef int execveat_fn(int fd, const char *path, char *const argv[], char *const environment[],
+                        int flags);
 typedef int fork_fn(void);
 typedef void exit_fn(int status);
 
@@ -40,14 +42,14 @@ void pm_wrap_resolve(void)
     RESOLVE(quick_exit, "quick_exit");
 }
 
-#define LEAVE(call)                                                                                                    \
-    do {                                                                                                               \
-        pm_process_end(PM_RUN_FLAG_EXEC);                                                                              \
-        int result = (call);                                                                                           \
-        int error_no = errno;                                                                                          \
-        pm_process_unend();                                                                                            \
-        errno = error_no;                                                                                              \
-        return result;                                                                                                 \
+#define LEAVE(call)                       \
+    do {                                  \
+        pm_process_end(PM_RUN_FLAG_EXEC); \
+        int result = (call);              \
+        int error_no = errno;             \
+        pm_process_unend();               \
+        errno = error_no;                 \
+        return result;                    \
     } while (0)
 
 PM_EXPORT int execve(const char *path, char *const argv[], char *const environment[])
@@ -76,8 +78,10 @@ PM_EXPORT int fexecve(int fd, char *const argv[], char *const environment[])
 }
 
 #ifndef PM_NO_EXECVEAT
-PM_EXPORT int execveat(int fd, const char *path, char *const argv[], char *const environment[], int flags);
-PM_EXPORT int execveat(int fd, const char *path, char *const argv[], char *const environment[], int flags)
+PM_EXPORT int execveat(int fd, const char *path, char *const argv[], char *const environment[],
+                       int flags);
+PM_EXPORT int execveat(int fd, const char *path, char *const argv[], char *const environment[],
+                       int flags)
 {
     if (libc.execveat == NULL) {
         errno = ENOSYS;
@@ -87,21 +91,22 @@ PM_EXPORT int execveat(int fd, const char *path, char *const argv[], char *const
 }
 #endif
 
-/* Arguments up to the ending NULL, on the stack: exec must not allocate (vfork children, signal handlers). */
-#define ARGUMENTS(first, list, argv)                                                                                   \
-    va_list list, counting;                                                                                            \
-    va_start(list, first);                                                                                             \
-    va_copy(counting, list);                                                                                           \
-    size_t n_arguments = 1;                                                                                            \
-    char *volatile start = (char *)(uintptr_t)(first); /* callers do pass NULL */                                      \
-    if (start != NULL)                                                                                                 \
-        while (va_arg(counting, char *) != NULL)                                                                       \
-            n_arguments++;                                                                                             \
-    va_end(counting);                                                                                                  \
-    char **argv = __builtin_alloca((n_arguments + 1) * sizeof *argv);                                                  \
-    argv[0] = start;                                                                                                   \
-    for (size_t i = 1; argv[i - 1] != NULL; i++)                                                                       \
-        argv[i] = va_arg(list, char *)
+/* Arguments up to the ending NULL, on the stack: exec must not allocate (vfork children, signal
+ * handlers). */
+#define ARGUMENTS(first, list, argv)                                              \
+    va_list list, counting;                                                       \
+    va_start(list, first);                                                        \
+    va_copy(counting, list);                                                      \
+    size_t n_arguments = 1;                                                       \
+    char *volatile start = (char *)(uintptr_t)(first); /* callers do pass NULL */ \
+    if (start != NULL)                                                            \
+        while (va_arg(counting, char *) != NULL)                                  \
+            n_arguments++;                                                        \
+    va_end(counting);                                                             \
+    char **argv = __builtin_alloca((n_arguments + 1) * sizeof *argv);             \
+    argv[0] = start;                                                              \
+    for (size_t i = 1; argv[i - 1] != NULL; i++)                                  \
+    argv[i] = va_arg(list, char *)
 
 PM_EXPORT int execl(const char *path, const char *first, ...)
 {

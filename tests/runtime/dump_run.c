@@ -1,5 +1,6 @@
-/* Prints a run file as it is, for tests: header fields, objects, each thread's tree (nouns by id in hex), counters, messages. Trusts
- * its input more than the reader in mapping/run does. Calls and sums are exact. */
+/* Prints a run file as it is, for tests: header fields, objects, each thread's tree (nouns by id in
+ * hex), counters, messages. Trusts its input more than the reader in mapping/run does. Calls and
+ * sums are exact. */
 #include "../../format/pm_run.h"
 
 #include <fcntl.h>
@@ -22,7 +23,9 @@ static uint64_t id_of(uint32_t noun)
     for (unsigned i = 0; i < n_objects; i++) {
         const struct pm_run_object *o = objects[i].o;
         if (noun >= o->first_noun && noun - o->first_noun < o->chunk.n_items)
-            return ((const struct pm_run_noun *)((const char *)o + o->nouns_offset))[noun - o->first_noun].id;
+            return ((const struct pm_run_noun *)((const char *)o +
+                                                 o->nouns_offset))[noun - o->first_noun]
+                .id;
     }
     return 0;
 }
@@ -37,13 +40,15 @@ static void print_nodes(const struct pm_run_chunk *chunk, uint64_t nodes_at)
         if (node->noun == PM_RUN_NOUN_ROOT)
             printf(" root");
         const struct pm_run_node *n = node;
-        for (; n->noun != PM_RUN_NOUN_ROOT; n = (const struct pm_run_node *)(base + (uint64_t)n->parent * 64))
+        for (; n->noun != PM_RUN_NOUN_ROOT;
+             n = (const struct pm_run_node *)(base + (uint64_t)n->parent * 64))
             if (n->depth <= 12 || n == node)
                 printf("%s%llx", n == node ? " " : "<", (unsigned long long)id_of(n->noun));
         if (n != node && n->flags & PM_RUN_NODE_FOREIGN_STACK)
             printf("<foreign");
-        printf(" calls %llu incl %llu%s%s%s\n", (unsigned long long)node->n_calls, (unsigned long long)node->inclusive_tsc,
-               node->sp != 0 ? " open" : "", node->flags & PM_RUN_NODE_FOLDED ? " folded" : "",
+        printf(" calls %llu incl %llu%s%s%s\n", (unsigned long long)node->n_calls,
+               (unsigned long long)node->inclusive_tsc, node->sp != 0 ? " open" : "",
+               node->flags & PM_RUN_NODE_FOLDED ? " folded" : "",
                node->flags & PM_RUN_NODE_FOREIGN_STACK ? " foreign" : "");
     }
 }
@@ -53,8 +58,9 @@ static void print_chunk(const struct pm_run_chunk *c, uint64_t offset)
     switch (c->kind) {
     case PM_RUN_CHUNK_OBJECT: {
         const struct pm_run_object *o = (const struct pm_run_object *)c;
-        printf("object %u sleds %u bad %u nouns %llu %s %.*s\n", o->index, o->n_sleds, o->n_bad_sleds,
-               (unsigned long long)c->n_items, o->unloaded_tsc ? "unloaded" : "loaded", (int)o->path_bytes,
+        printf("object %u sleds %u bad %u nouns %llu %s %.*s\n", o->index, o->n_sleds,
+               o->n_bad_sleds, (unsigned long long)c->n_items,
+               o->unloaded_tsc ? "unloaded" : "loaded", (int)o->path_bytes,
                (const char *)o + o->strings_offset);
         break;
     }
@@ -75,7 +81,8 @@ static void print_chunk(const struct pm_run_chunk *c, uint64_t offset)
         for (uint64_t i = 0; i < c->n_items; i++)
             for (unsigned o = 0; o < n_objects; o++)
                 if (objects[o].o->index == counts->object && k[i] != 0)
-                    printf("count %llx %llu\n", (unsigned long long)id_of(objects[o].o->first_noun + (uint32_t)i),
+                    printf("count %llx %llu\n",
+                           (unsigned long long)id_of(objects[o].o->first_noun + (uint32_t)i),
                            (unsigned long long)k[i]);
         break;
     }
@@ -92,7 +99,8 @@ static void print_chunk(const struct pm_run_chunk *c, uint64_t offset)
 static const struct pm_run_chunk *chunk_at(uint64_t offset)
 {
     const struct pm_run_chunk *c = (const struct pm_run_chunk *)(base + offset);
-    if (offset + PM_RUN_PAGE > end || c->magic != PM_RUN_CHUNK_MAGIC || c->size_bytes > end - offset)
+    if (offset + PM_RUN_PAGE > end || c->magic != PM_RUN_CHUNK_MAGIC ||
+        c->size_bytes > end - offset)
         return NULL;
     return c;
 }
@@ -113,13 +121,15 @@ int main(int argc, char **argv)
     for (int pass = 0; pass < 2; pass++) {
         if (pass == 1) {
             printf("run mode %u flags%s%s%s%s%s sleds %llu armed %llu\n", h->mode,
-                   h->flags & PM_RUN_FLAG_ENDED ? " ended" : "", h->flags & PM_RUN_FLAG_EXEC ? " exec" : "",
-                   h->flags & PM_RUN_FLAG_FORKED ? " forked" : "", h->flags & PM_RUN_FLAG_NO_SLEDS ? " no_sleds" : "",
-                   h->flags & PM_RUN_FLAG_PORTABLE ? " portable" : "", (unsigned long long)h->n_sleds,
-                   (unsigned long long)h->n_armed);
-            printf("lost %llu unmatched %llu healed %llu foreign %llu\n", (unsigned long long)h->n_lost_contexts,
-                   (unsigned long long)h->n_unmatched, (unsigned long long)h->n_healed,
-                   (unsigned long long)h->n_foreign_stack);
+                   h->flags & PM_RUN_FLAG_ENDED ? " ended" : "",
+                   h->flags & PM_RUN_FLAG_EXEC ? " exec" : "",
+                   h->flags & PM_RUN_FLAG_FORKED ? " forked" : "",
+                   h->flags & PM_RUN_FLAG_NO_SLEDS ? " no_sleds" : "",
+                   h->flags & PM_RUN_FLAG_PORTABLE ? " portable" : "",
+                   (unsigned long long)h->n_sleds, (unsigned long long)h->n_armed);
+            printf("lost %llu unmatched %llu healed %llu foreign %llu\n",
+                   (unsigned long long)h->n_lost_contexts, (unsigned long long)h->n_unmatched,
+                   (unsigned long long)h->n_healed, (unsigned long long)h->n_foreign_stack);
             printf("pair_ps %llu event_ps %llu\n", (unsigned long long)h->exact_pair_ps,
                    (unsigned long long)h->count_event_ps);
         }

@@ -12,9 +12,7 @@ long library_function_body(long x)
 PM_TEST_FUNCTION(library_start, 0x72);
 void library_start(void);
 void library_start_body(void);
-void library_start_body(void)
-{
-}
+void library_start_body(void) {}
 
 __attribute__((constructor)) static void at_load(void)
 {

@@ -1,14 +1,16 @@
-/* The portable mode by hand: what -fplugin-arg-perfmap-portable leaves. More nouns than fit one OBJECT chunk. */
+/* The portable mode by hand: what -fplugin-arg-perfmap-portable leaves. More nouns than fit one
+ * OBJECT chunk. */
 #include "../../../format/pm_sled.h"
 
 #include <stdio.h>
 
-static struct pm_portable_hook hook __attribute__((section("__perfmap_hooks"), used)) = {PM_HOOK_VERSION, sizeof hook, 0};
+static struct pm_portable_hook hook
+    __attribute__((section("__perfmap_hooks"), used)) = {PM_HOOK_VERSION, sizeof hook, 0};
 
-#define EVENT(kind, id, depth)                                                                                         \
-    do {                                                                                                               \
-        if (*(void *volatile *)&hook.event != NULL)                                                                    \
-            hook.event(kind, id, __builtin_frame_address(0), depth);                                                   \
+#define EVENT(kind, id, depth)                                       \
+    do {                                                             \
+        if (*(void *volatile *)&hook.event != NULL)                  \
+            hook.event(kind, id, __builtin_frame_address(0), depth); \
     } while (0)
 
 __attribute__((noinline)) static long fib(long n)
