@@ -21,7 +21,9 @@ enum {
     PIF_CHUNK_MINOR = 0,
     PIF_CHUNK_HEADER_BYTES = 16,
     PIF_AFFIX_MAX_BYTES = 255, /* prefix and suffix of a name that is made from its place */
-    PIF_ANCESTORS_MAX = 64,    /* steps to the function that an id is made from */
+    PIF_SHARED_MAX_BYTES =
+        255, /* of a string with the one before: bounds what few bytes of damage can unfold to */
+    PIF_ANCESTORS_MAX = 64, /* steps to the function that an id is made from */
 };
 
 enum pif_block {

@@ -167,6 +167,26 @@ static bool block_end(struct reader *r, const char *what)
 
 /* --- strings, classes, nouns --- */
 
+/* text: the string before, and then this one. */
+static bool read_string(struct reader *r, struct pm_buf *text, const char **ret_string)
+{
+    const void *at = r->c.p;
+    uint64_t n_shared, len;
+    struct pm_str bytes;
+    if (!number(r, text->len < PIF_SHARED_MAX_BYTES ? text->len : PIF_SHARED_MAX_BYTES,
+                "shared part of a string", &n_shared) ||
+        !number(r, (uint64_t)(r->c.end - r->c.p), "length of a string", &len))
+        return false;
+    if (!pm_cursor_bytes(&r->c, (size_t)len, &bytes))
+        return damaged(r, PM_ERR_FORMAT, at, "a string is cut off");
+    if (memchr(bytes.p, 0, bytes.len))
+        return damaged(r, PM_ERR_FORMAT, at, "a string holds a zero byte");
+    text->len = (size_t)n_shared;
+    pm_buf_add(text, bytes.p, bytes.len);
+    *ret_string = text->failed ? NULL : pif_intern(r->pif, (struct pm_str){text->data, text->len});
+    return *ret_string ? true : no_memory(r);
+}
+
 static bool read_strings(struct reader *r)
 {
     void *room;
@@ -177,19 +197,12 @@ static bool read_strings(struct reader *r)
     if (!items(r, "number of strings", sizeof *r->strings, &r->n_strings, &room))
         return false;
     r->strings = room;
-    for (size_t i = 1; i <= r->n_strings; i++) {
-        uint64_t len;
-        struct pm_str bytes;
-        if (!number(r, (uint64_t)(r->c.end - r->c.p), "length of a string", &len))
-            return false;
-        if (!pm_cursor_bytes(&r->c, (size_t)len, &bytes))
-            return damaged(r, PM_ERR_FORMAT, r->c.p, "a string is cut off");
-        if (memchr(bytes.p, 0, bytes.len))
-            return damaged(r, PM_ERR_FORMAT, bytes.p, "a string holds a zero byte");
-        if (!(r->strings[i] = pif_intern(r->pif, bytes)))
-            return no_memory(r);
-    }
-    return block_end(r, "strings");
+    struct pm_buf text = PM_BUF_INIT(SIZE_MAX / 2);
+    bool sound = true;
+    for (size_t i = 1; sound && i <= r->n_strings; i++)
+        sound = read_string(r, &text, &r->strings[i]);
+    pm_buf_release(&text);
+    return sound && block_end(r, "strings");
 }
 
 static bool read_class(struct reader *r, struct noun_class *class)

@@ -29,6 +29,7 @@ struct writer {
     struct pif_map string_numbers, class_numbers, template_uses;
     struct template *templates; /* one for each noun */
     struct pm_buf strings, classes, block;
+    const char *last_string;
     uint32_t n_strings, n_classes;
     const char *path_tried; /* the path that made the last id */
     struct pif_map foreign_noun_numbers, foreign_verb_numbers;
@@ -57,9 +58,15 @@ static uint32_t string_number(struct writer *w, const char *text)
     uint32_t number = pif_map_get(&w->string_numbers, key);
     if (number != PIF_NONE)
         return number;
-    size_t len = strlen(text);
+    size_t n_shared = 0;
+    while (w->last_string && n_shared < PIF_SHARED_MAX_BYTES && text[n_shared] &&
+           text[n_shared] == w->last_string[n_shared])
+        n_shared++;
+    w->last_string = text;
+    size_t len = strlen(text + n_shared);
+    pm_buf_add_uleb(&w->strings, n_shared);
     pm_buf_add_uleb(&w->strings, len);
-    pm_buf_add(&w->strings, text, len);
+    pm_buf_add(&w->strings, text + n_shared, len);
     number_put(w, &w->string_numbers, key, ++w->n_strings);
     return w->n_strings;
 }

@@ -144,6 +144,27 @@ static void a_whole_program_comes_back(void **state)
     pm_pif_free(program.pif);
 }
 
+/* NAME_1.section is NAME.pif as version 1 wrote it, and must be readable for ever. */
+static void sections_of_released_versions_are_read(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"every_key", "hard_names"};
+    for (size_t i = 0; i < 2; i++) {
+        char path[500], *bytes;
+        size_t len;
+        struct pm_pif *section = pm_pif_new(), *text = pm_pif_new();
+        snprintf(path, sizeof path, "%s/%s_1.section", PM_TEST_DATA, names[i]);
+        assert_int_equal(pm_file_read(path, 1 << 20, NULL, &bytes, &len), PM_OK);
+        assert_int_equal(pm_pif_read_compact(section, path, bytes, len, NULL), PM_OK);
+        snprintf(path, sizeof path, "%s/%s.pif", PM_TEST_DATA, names[i]);
+        assert_int_equal(pm_pif_read_file(text, path, NULL), PM_OK);
+        assert_same(text, section);
+        free(bytes);
+        pm_pif_free(section);
+        pm_pif_free(text);
+    }
+}
+
 static void the_widest_values_come_back(void **state)
 {
     (void)state;
@@ -341,6 +362,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statements_and_mappings_take_few_bytes),
         cmocka_unit_test(a_whole_program_comes_back),
+        cmocka_unit_test(sections_of_released_versions_are_read),
         cmocka_unit_test(the_widest_values_come_back),
         cmocka_unit_test(chunks_join_with_zeros_between),
         cmocka_unit_test(damage_is_told_with_its_offset),
