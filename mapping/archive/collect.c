@@ -25,7 +25,8 @@ static const char *const statement_texts[N_COLLECT_STATEMENTS] = {
     [INSERT_MAPPING] = "INSERT INTO mappings VALUES(?,?,?,?)",
     [INSERT_CONTEXT] = "INSERT INTO contexts VALUES(?,?,?,?)",
     [INSERT_METRIC] = "INSERT INTO metrics VALUES(?,?,?,?,?,?)",
-    [INSERT_COST] = "INSERT INTO costs VALUES(?,?,?,?)",
+    [INSERT_COST] = "INSERT INTO costs VALUES(?1,?2,?4,?3)",
+    [INSERT_TWO_COSTS] = "INSERT INTO costs VALUES(?1,?2,1,?3),(?1,?2,2,?4)",
     [INSERT_MESSAGE] = "INSERT INTO messages VALUES(?,?,?)",
 };
 

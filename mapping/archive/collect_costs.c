@@ -73,17 +73,20 @@ static enum pm_status add_cost(struct collector *c, uint32_t context, uint32_t t
     return PM_OK;
 }
 
-static enum pm_status write_cost(struct collector *c, const struct collect_cost *cost, int metric,
-                                 uint64_t value)
+static enum pm_status write_cost(struct collector *c, const struct collect_cost *cost)
 {
-    if (value == 0)
+    if (cost->n_calls == 0 && cost->own_ns == 0)
         return PM_OK;
-    sqlite3_stmt *insert = c->statements[INSERT_COST];
+    enum collect_statement which = cost->n_calls && cost->own_ns ? INSERT_TWO_COSTS : INSERT_COST;
+    sqlite3_stmt *insert = c->statements[which];
     sqlite3_bind_int64(insert, 1, cost->context);
     sqlite3_bind_int64(insert, 2, cost->thread);
-    sqlite3_bind_int(insert, 3, metric);
-    bind_number(insert, 4, value);
-    return collect_insert(c, INSERT_COST);
+    bind_number(insert, 3, cost->n_calls ? cost->n_calls : cost->own_ns);
+    if (which == INSERT_TWO_COSTS)
+        bind_number(insert, 4, cost->own_ns);
+    else
+        sqlite3_bind_int(insert, 4, cost->n_calls ? METRIC_N_CALLS : METRIC_WALL_NS);
+    return collect_insert(c, which);
 }
 
 /* Costs by context, those of one context in the order of adding, which is that of threads: a
@@ -122,9 +125,7 @@ static enum pm_status flush_costs(struct collector *c)
             sum.n_calls += sorted[i].n_calls;
             sum.own_ns += sorted[i].own_ns;
         }
-        status = write_cost(c, &sum, METRIC_N_CALLS, sum.n_calls);
-        if (status == PM_OK)
-            status = write_cost(c, &sum, METRIC_WALL_NS, sum.own_ns);
+        status = write_cost(c, &sum);
     }
     free(sorted);
     c->n_costs = 0;

@@ -29,6 +29,7 @@ enum collect_statement {
     INSERT_CONTEXT,
     INSERT_METRIC,
     INSERT_COST,
+    INSERT_TWO_COSTS, /* both metrics in one step */
     INSERT_MESSAGE,
     N_COLLECT_STATEMENTS
 };

@@ -94,9 +94,10 @@ static enum pm_status write_noun(struct collector *c, uint32_t row, const struct
     bind_number_or_null(insert, 3, binary);
     sqlite3_bind_int64(insert, 4, level);
     char hex[20];
-    snprintf(hex, sizeof hex, "#%016llx", (unsigned long long)noun->id);
-    bind_text(insert, 5,
-              noun->name && *noun->name ? noun->name : hex); /* only mentioned, never declared */
+    bool has_name = noun->name && *noun->name;
+    if (!has_name) /* only mentioned, never declared */
+        snprintf(hex, sizeof hex, "#%016llx", (unsigned long long)noun->id);
+    bind_text(insert, 5, has_name ? noun->name : hex);
     bind_text(insert, 6, noun->kind);
     bind_text(insert, 7, noun->description);
     bind_text(insert, 8, noun->type);
@@ -701,11 +702,37 @@ static enum pm_status write_verbs(struct collector *c)
 static int compare_mappings(const void *a, const void *b)
 {
     const struct collect_mapping *const *x = a, *const *y = b;
-    if ((*x)->source != (*y)->source)
-        return (*x)->source < (*y)->source ? -1 : 1;
     if ((*x)->destination != (*y)->destination)
         return (*x)->destination < (*y)->destination ? -1 : 1;
     return *x < *y ? -1 : 1; /* the order of reading */
+}
+
+/* Mappings by source and destination: a counting sort over sources, which are many with few
+ * mappings each. NULL: memory. */
+static const struct collect_mapping **sort_mappings(const struct collector *c)
+{
+    size_t n = c->n_mappings;
+    const struct collect_mapping **sorted = pm_alloc_array(n, sizeof *sorted);
+    size_t *starts = pm_alloc_array((size_t)c->n_sentences + 2, sizeof *starts);
+    if (sorted && starts) {
+        for (size_t i = 0; i < n; i++)
+            starts[c->mappings[i].source + 1]++;
+        for (size_t i = 1; i <= c->n_sentences; i++)
+            starts[i + 1] += starts[i];
+        for (size_t i = 0; i < n; i++)
+            sorted[starts[c->mappings[i].source]++] = &c->mappings[i];
+        for (size_t first = 0, end; first < n; first = end) {
+            for (end = first + 1; end < n && sorted[end]->source == sorted[first]->source;)
+                end++;
+            if (end - first > 1)
+                qsort(sorted + first, end - first, sizeof *sorted, compare_mappings);
+        }
+    } else {
+        free(sorted);
+        sorted = NULL;
+    }
+    free(starts);
+    return sorted;
 }
 
 /* Of several mappings between the same sentences the last counts: the user's comes after the
@@ -713,12 +740,9 @@ static int compare_mappings(const void *a, const void *b)
 static enum pm_status write_mappings(struct collector *c)
 {
     size_t n = c->n_mappings;
-    const struct collect_mapping **sorted = pm_alloc_array(n, sizeof *sorted);
+    const struct collect_mapping **sorted = sort_mappings(c);
     if (!sorted)
         return collect_no_memory(c);
-    for (size_t i = 0; i < n; i++)
-        sorted[i] = &c->mappings[i];
-    qsort(sorted, n, sizeof *sorted, compare_mappings);
     enum pm_status status = PM_OK;
     for (size_t i = 0; i < n && status == PM_OK; i++) {
         const struct collect_mapping *mapping = sorted[i];
