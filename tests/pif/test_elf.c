@@ -106,9 +106,8 @@ static void assert_status(enum pm_status expected, const char *file, const char 
     struct pm_pif *pif = pm_pif_new();
     struct pm_error err = PM_ERROR_INIT;
     assert_int_equal(pm_pif_read_elf(pif, file, &err, NULL), expected);
-    char full[200];
-    snprintf(full, sizeof full, text, file);
-    assert_string_equal(pm_error_text(&err), full);
+    assert_non_null(strstr(pm_error_text(&err), file));
+    assert_non_null(strstr(pm_error_text(&err), text));
     pm_error_release(&err);
     pm_pif_free(pif);
 }
@@ -118,14 +117,14 @@ static void other_files_are_told(void **state)
     (void)state;
     make_elf(ELFCLASS64, (const char *const[]){NULL, NULL}, false, 2);
     assert_status(PM_ERR_NOT_FOUND, path,
-                  "'%s' has no section .perfmap.pif: it was not compiled with -fplugin=perfmap.so");
+                  "' has no section .perfmap.pif: it was not compiled with -fplugin=perfmap.so");
     assert_int_equal(pm_file_write(path, "#!/bin/sh\n", 10, NULL), PM_OK);
-    assert_status(PM_ERR_FORMAT, path, "'%s' is not an ELF file");
+    assert_status(PM_ERR_FORMAT, path, "' is not an ELF file");
     assert_int_equal(pm_file_write(path, "", 0, NULL), PM_OK);
-    assert_status(PM_ERR_FORMAT, path, "'%s' is not an ELF file");
-    assert_status(PM_ERR_FORMAT, "/tmp", "'%s' is not a regular file");
+    assert_status(PM_ERR_FORMAT, path, "' is not an ELF file");
+    assert_status(PM_ERR_FORMAT, "/tmp", "' is not a regular file");
     unlink(path);
-    assert_status(PM_ERR_SYSTEM, path, "cannot open '%s': No such file or directory");
+    assert_status(PM_ERR_SYSTEM, path, "': No such file or directory");
 }
 
 static void a_damaged_file_is_survived(void **state)
