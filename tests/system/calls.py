@@ -10,8 +10,8 @@ def main():
     total = 0
     with open(sys.argv[1], newline="", errors="surrogateescape") as file:
         for row in csv.DictReader(file):
-            if sys.argv[2] in (row.get("linkage"), row["name"]):
-                total += int(row["n_calls"])
+            if sys.argv[2] in (row.get("linkage"), row["what"]):
+                total += int(row["n_calls"] or 0)
     print(total)
 
 
