@@ -88,16 +88,49 @@ static rtx sled_pattern(bitmap live, unsigned kind, unsigned flags, pm_id id)
     return pattern;
 }
 
-/* On the edge and not before the first insn: the first block may be the header of a loop. */
-static void put_entry_sled(function *fun, pm_id id)
+/* On the edge and not before the first insn of its block: that block may be the header of a loop.
+ */
+static void put_entry_sled(edge e, pm_id id)
 {
-    edge entry = single_succ_edge(ENTRY_BLOCK_PTR_FOR_FN(fun));
-    rtx pattern = sled_pattern(DF_LR_IN(entry->dest), PM_SLED_ENTRY, PM_SLED_SP_AT_CFA, id);
+    rtx pattern = sled_pattern(DF_LR_IN(e->dest), PM_SLED_ENTRY, PM_SLED_SP_AT_CFA, id);
     start_sequence();
     emit_insn(pattern);
     rtx_insn *sequence = get_insns();
     end_sequence();
-    insert_insn_on_edge(sequence, entry);
+    insert_insn_on_edge(sequence, e);
+    pm_sleds_stats.n_function_sleds++;
+}
+
+static bool calls_morestack(basic_block bb)
+{
+    rtx_insn *insn;
+    FOR_BB_INSNS(bb, insn)
+    {
+        rtx call = CALL_P(insn) ? get_call_rtx_from(insn) : NULL_RTX;
+        rtx callee = call && MEM_P(XEXP(call, 0)) ? XEXP(XEXP(call, 0), 0) : NULL_RTX;
+        if (callee && GET_CODE(callee) == SYMBOL_REF && !strcmp(XSTR(callee, 0), "__morestack"))
+            return true;
+    }
+    return false;
+}
+
+/* Usually one sled on the edge from the entry. With -fsplit-stack (Go's default) a function begins
+ * with "enough stack? else call __morestack", which gold must find at the function's first byte,
+ * and whose other way goes on on another stack: then one sled on either way out of that check,
+ * where the stack pointer is what it will be at the exits. */
+static void put_entry_sleds(function *fun, pm_id id)
+{
+    edge entry = single_succ_edge(ENTRY_BLOCK_PTR_FOR_FN(fun));
+    basic_block check = entry->dest;
+    if (any_condjump_p(BB_END(check)) && EDGE_COUNT(check->succs) == 2) {
+        edge more = FALLTHRU_EDGE(check);
+        if (single_succ_p(more->dest) && calls_morestack(more->dest)) {
+            put_entry_sled(BRANCH_EDGE(check), id);
+            put_entry_sled(single_succ_edge(more->dest), id);
+            return;
+        }
+    }
+    put_entry_sled(entry, id);
 }
 
 /* The kind of exit that a block ends with, 0: it is none. */
@@ -120,6 +153,7 @@ static void put_exit_sled(basic_block bb, unsigned kind, pm_id id)
     df_simulate_one_insn_backwards(bb, last, live);
     emit_insn_before_noloc(sled_pattern(live, kind, PM_SLED_SP_AT_CFA, id), last, bb);
     BITMAP_FREE(live);
+    pm_sleds_stats.n_function_sleds++;
 }
 
 /* Is this the asm that sleds_loop.cc put in? */
@@ -169,17 +203,14 @@ static bool has_loop_sled(basic_block bb)
 static void put_function_sleds(function *fun)
 {
     pm_id id = pm_symbol_id(fun->decl);
-    put_entry_sled(fun, id);
+    put_entry_sleds(fun, id);
     pm_sleds_stats.n_functions++;
-    pm_sleds_stats.n_function_sleds++;
     basic_block bb;
     FOR_EACH_BB_FN(bb, fun)
     {
         unsigned kind = exit_kind(bb);
-        if (kind == 0)
-            continue;
-        put_exit_sled(bb, kind, id);
-        pm_sleds_stats.n_function_sleds++;
+        if (kind != 0)
+            put_exit_sled(bb, kind, id);
     }
     commit_edge_insertions();
     pm_late_symbol(fun->decl);
