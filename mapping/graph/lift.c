@@ -326,7 +326,8 @@ static bool close_sets(struct pm_lift_private *own, uint32_t *up, uint32_t *clos
     /* Lists by root: a counting sort that keeps members rising. */
     uint32_t *start = pm_alloc_array((size_t)own->n_destinations + 2, sizeof *start);
     uint32_t *list = pm_alloc_array(n_all, sizeof *list);
-    bool ok = start && list;
+    uint32_t *set_of_root = pm_alloc_array(own->n_destinations, sizeof *set_of_root);
+    bool ok = start && list && set_of_root;
     for (uint32_t k = 0; ok && k < n_all; k++)
         start[find_root(up, own->union_members[k]) + 2]++;
     for (uint32_t d = 0; ok && d < own->n_destinations; d++)
@@ -338,9 +339,12 @@ static bool close_sets(struct pm_lift_private *own, uint32_t *up, uint32_t *clos
         if (set == 0 || set >= n_sets || closed_of_set[set])
             continue;
         uint32_t root = find_root(up, *pm_sets_members(&own->sets, set, &n));
-        closed_of_set[set] = pm_sets_add(&own->sets, list + start[root], start[root + 1] - start[root]);
+        if (!set_of_root[root])
+            set_of_root[root] = pm_sets_add(&own->sets, list + start[root], start[root + 1] - start[root]);
+        closed_of_set[set] = set_of_root[root];
         ok = closed_of_set[set] != PM_SETS_FAILED;
     }
+    free(set_of_root);
     free(start);
     free(list);
     return ok;

@@ -1,0 +1,241 @@
+#include "mapping/archive/archive.h"
+#include "mapping/archive/load.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[64], path[128];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/perfmap-load-XXXXXX");
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/a.perfmap", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(folder);
+}
+
+static char *read_script(const char *name)
+{
+    char script[512], *sql;
+    size_t len;
+    snprintf(script, sizeof script, "%s/archives/%s", PM_TEST_DATA, name);
+    assert_int_equal(pm_file_read(script, 1 << 20, NULL, &sql, &len), PM_OK);
+    return sql;
+}
+
+/* The heat program's archive, with changes. */
+static void make_archive(const char *changes)
+{
+    struct pm_archive *archive;
+    char *sql = read_script("heat.sql");
+    assert_int_equal(pm_archive_create(path, NULL, &archive), PM_OK);
+    assert_int_equal(sqlite3_exec(pm_archive_db(archive), sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(pm_archive_db(archive), "PRAGMA foreign_keys = OFF", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(pm_archive_db(archive), changes, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(pm_archive_finish(archive, NULL), PM_OK);
+    free(sql);
+}
+
+static struct pm_archive_data *load_good(unsigned flags)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    struct pm_archive_data *data = NULL;
+    if (pm_archive_load(path, flags, &err, &data) != PM_OK)
+        fail_msg("%s", pm_error_text(&err));
+    return data;
+}
+
+static void expect_damage(const char *changes, const char *message)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    struct pm_archive_data *data = NULL;
+    make_archive(changes);
+    assert_int_equal(pm_archive_load(path, 0, &err, &data), PM_ERR_FORMAT);
+    if (!strstr(pm_error_text(&err), message) || !strstr(pm_error_text(&err), path))
+        fail_msg("'%s' does not say '%s'", pm_error_text(&err), message);
+    assert_int_equal(err.n_causes, 1);
+    pm_error_release(&err);
+}
+
+static pm_index noun_of(const struct pm_graph *graph, pm_index sentence)
+{
+    return pm_graph_first_noun(graph, sentence);
+}
+
+static void what_measured_sentences_reach_is_loaded(void **state)
+{
+    (void)state;
+    make_archive("INSERT INTO nouns(id, pif_id, level, name, kind) VALUES (90, 90, 2, 'unreached', 'function');"
+                 "INSERT INTO sentences VALUES (90, 2, 90);");
+    struct pm_archive_data *data = load_good(0);
+    const struct pm_graph *graph = data->graph;
+    assert_int_equal(graph->n_contexts, 9);
+    assert_int_equal(graph->n_sentences, 15);
+    assert_int_equal(graph->n_mappings, 7);
+    assert_int_equal(graph->n_costs, 17);
+    assert_string_equal(data->executions[0].command, "./heat 100 20");
+    assert_true(data->executions[0].exit_signal == PM_UNKNOWN);
+    for (pm_index n = 0; n < graph->n_nouns; n++)
+        assert_string_not_equal(graph->nouns[n].name, "unreached");
+    pm_index loop = PM_NONE;
+    for (pm_index n = 0; n < graph->n_nouns; n++)
+        if (!strcmp(graph->nouns[n].name, "heat.c:50"))
+            loop = n;
+    assert_int_not_equal(loop, PM_NONE);
+    assert_string_equal(graph->nouns[pm_graph_ancestor(graph, loop, "function")].name, "sweep");
+    assert_string_equal(graph->nouns[pm_graph_ancestor(graph, loop, "file")].name, "heat.c");
+    pm_archive_data_free(data);
+    data = load_good(PM_ARCHIVE_LOAD_ALL);
+    assert_int_equal(data->graph->n_sentences, 16);
+    pm_archive_data_free(data);
+}
+
+static void contexts_come_in_any_order(void **state)
+{
+    (void)state;
+    make_archive("UPDATE contexts SET id = 100 - id, parent = 100 - parent; UPDATE costs SET context = 100 - context");
+    struct pm_archive_data *data = load_good(0);
+    const struct pm_graph *graph = data->graph;
+    assert_int_equal(graph->n_contexts, 9);
+    int n_roots = 0;
+    for (pm_index c = 0; c < graph->n_contexts; c++) {
+        n_roots += graph->contexts[c].parent == PM_NONE;
+        assert_true(graph->contexts[c].parent == PM_NONE || graph->contexts[c].parent < c);
+    }
+    assert_int_equal(n_roots, 1);
+    assert_string_equal(graph->nouns[noun_of(graph, graph->contexts[0].sentence)].name, "heat");
+    pm_archive_data_free(data);
+}
+
+static void sentences_may_have_many_nouns(void **state)
+{
+    (void)state;
+    make_archive("INSERT INTO sentence_nouns VALUES (12, 1, 13), (12, 2, 14)");
+    struct pm_archive_data *data = load_good(0);
+    const struct pm_graph *graph = data->graph;
+    int n_found = 0;
+    for (pm_index s = 0; s < graph->n_sentences; s++)
+        if (graph->sentences[s].n_nouns == 3) {
+            const pm_index *nouns = &graph->sentence_nouns[graph->sentences[s].first_noun];
+            assert_string_equal(graph->nouns[nouns[0]].name, "main");
+            assert_string_equal(graph->nouns[nouns[1]].name, "init");
+            assert_string_equal(graph->nouns[nouns[2]].name, "sweep");
+            n_found++;
+        }
+    assert_int_equal(n_found, 1);
+    pm_archive_data_free(data);
+}
+
+static void what_does_not_fit_together_is_refused_with_its_place(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *changes, *message;
+    } cases[] = {
+        {"UPDATE contexts SET parent = 77 WHERE id = 5", "context 5 names parent 77"},
+        {"UPDATE contexts SET parent = 8 WHERE id = 6", "is its own ancestor"},
+        {"UPDATE contexts SET parent = 6 WHERE id = 6", "context 6 is its own ancestor"},
+        {"UPDATE contexts SET sentence = 500 WHERE id = 6", "sentence 500 is named but not there"},
+        {"UPDATE sentences SET noun = 500 WHERE id = 6", "noun 500 is named but not there"},
+        {"UPDATE sentences SET verb = 9 WHERE id = 6", "sentence 6 names verb 9"},
+        {"UPDATE nouns SET parent = 15 WHERE id = 14", "is its own ancestor"},
+        {"UPDATE nouns SET parent = 99 WHERE id = 14", "noun 99 is named but not there"},
+        {"UPDATE nouns SET level = 9 WHERE id = 14", "noun 14 names level 9"},
+        {"UPDATE nouns SET binary = 9 WHERE id = 14", "noun 14 names binary 9"},
+        {"UPDATE verbs SET level = 9 WHERE id = 2", "verb 2 names level 9"},
+        {"UPDATE levels SET above = 9 WHERE id = 2", "level 2 lies above level 9"},
+        {"UPDATE threads SET process = 9", "thread 1 names process 9"},
+        {"UPDATE processes SET execution = 9", "process 1 names execution 9"},
+        {"UPDATE costs SET thread = 9 WHERE context = 3", "a cost is of context 3, thread 9"},
+        {"UPDATE costs SET value = 'much' WHERE context = 3 AND metric = 2", "no whole number"},
+        {"UPDATE metrics SET aggregation = 'median' WHERE id = 1", "aggregates by 'median'"},
+        {"INSERT INTO mappings VALUES (2, 600, NULL, 'user')", "sentence 600 is named but not there"},
+        {"DELETE FROM executions; DELETE FROM processes; DELETE FROM threads; DELETE FROM costs", "it has no execution"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect_damage(cases[i].changes, cases[i].message);
+}
+
+/* Bytes overwritten anywhere: a report of damage or a graph, never a crash (the sanitizers watch). */
+static void damaged_bytes_never_crash(void **state)
+{
+    (void)state;
+    char *bytes;
+    size_t len;
+    make_archive("");
+    assert_int_equal(pm_file_read(path, 1 << 24, NULL, &bytes, &len), PM_OK);
+    uint64_t random = 42;
+    int n_loaded = 0, n_refused = 0;
+    for (int i = 0; i < 400; i++) {
+        int fd = open(path, O_WRONLY);
+        unsigned char old[8];
+        off_t at[8];
+        for (int k = 0; k < 8; k++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            at[k] = (off_t)((random >> 20) % len);
+            old[k] = (unsigned char)bytes[at[k]];
+            unsigned char value = (unsigned char)(random >> 12);
+            assert_int_equal(pwrite(fd, &value, 1, at[k]), 1);
+        }
+        struct pm_archive_data *data = NULL;
+        struct pm_error err = PM_ERROR_INIT;
+        if (pm_archive_load(path, PM_ARCHIVE_LOAD_ALL, &err, &data) == PM_OK)
+            n_loaded++;
+        else
+            n_refused++;
+        pm_archive_data_free(data);
+        pm_error_release(&err);
+        for (int k = 8; k-- > 0;)
+            assert_int_equal(pwrite(fd, &old[k], 1, at[k]), 1);
+        close(fd);
+    }
+    free(bytes);
+    assert_true(n_loaded > 0 && n_refused > 0);
+    pm_archive_data_free(load_good(0)); /* and whole again */
+}
+
+static void every_failing_allocation_is_reported(void **state)
+{
+    (void)state;
+    make_archive("");
+    long n = 1;
+    for (;; n++) {
+        struct pm_archive_data *data = NULL;
+        pm_alloc_fail_at(n);
+        enum pm_status status = pm_archive_load(path, 0, NULL, &data);
+        bool pending = pm_alloc_fail_pending();
+        pm_alloc_fail_at(0);
+        if (pending) {
+            pm_archive_data_free(data);
+            break;
+        }
+        assert_int_equal(status, PM_ERR_MEMORY);
+    }
+    assert_true(n > 30);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_measured_sentences_reach_is_loaded),
+        cmocka_unit_test(contexts_come_in_any_order),
+        cmocka_unit_test(sentences_may_have_many_nouns),
+        cmocka_unit_test(what_does_not_fit_together_is_refused_with_its_place),
+        cmocka_unit_test(damaged_bytes_never_crash),
+        cmocka_unit_test(every_failing_allocation_is_reported),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
