@@ -1,4 +1,5 @@
-/* Calls that are not used here, made errors. Force-included by the build for everything but foreign headers' needs. */
+/* Calls that are not used here, made errors. Force-included by the build for everything but foreign
+ * headers' needs. */
 #ifndef PM_BANNED_H
 #define PM_BANNED_H
 

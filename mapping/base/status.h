@@ -6,8 +6,9 @@
  *         pm_error_release(&err);
  *     }
  *
- * A function that can fail returns enum pm_status and takes a struct pm_error * last but for its ret_ parameters (NULL: the
- * caller does not want the text). Libraries never print, exit or abort on input. One thread at a time per object.
+ * A function that can fail returns enum pm_status and takes a struct pm_error * last but for its
+ * ret_ parameters (NULL: the caller does not want the text). Libraries never print, exit or abort
+ * on input. One thread at a time per object.
  */
 #ifndef PM_STATUS_H
 #define PM_STATUS_H
@@ -38,19 +39,26 @@ struct pm_error {
     enum pm_status status; /* of the innermost cause */
 };
 
-#define PM_ERROR_INIT {0}
+#define PM_ERROR_INIT \
+    {                 \
+        0             \
+    }
 
-/* Adds a cause (innermost first, so call it again on the way out to say what could not be done) and returns status, for
- * `return pm_error_set(err, PM_ERR_FORMAT, "...")`. err may be NULL. Style: lower case, subject in quotes, numbers given. */
-enum pm_status pm_error_set(struct pm_error *err, enum pm_status status, const char *format, ...) PM_PRINTF(3, 4);
+/* Adds a cause (innermost first, so call it again on the way out to say what could not be done) and
+ * returns status, for `return pm_error_set(err, PM_ERR_FORMAT, "...")`. err may be NULL. Style:
+ * lower case, subject in quotes, numbers given. */
+enum pm_status pm_error_set(struct pm_error *err, enum pm_status status, const char *format, ...)
+    PM_PRINTF(3, 4);
 
 /* The same with ": strerror(errnum)" added; status PM_ERR_SYSTEM. */
-enum pm_status pm_error_system(struct pm_error *err, int errnum, const char *format, ...) PM_PRINTF(3, 4);
+enum pm_status pm_error_system(struct pm_error *err, int errnum, const char *format, ...)
+    PM_PRINTF(3, 4);
 
 /* Adds a cause to an error already set, keeping its status, and returns that status. */
 enum pm_status pm_error_add(struct pm_error *err, const char *format, ...) PM_PRINTF(2, 3);
 
-/* All causes, innermost first, joined by " / ". Lent until the error changes; "" when empty. Control bytes are shown as \xNN. */
+/* All causes, innermost first, joined by " / ". Lent until the error changes; "" when empty.
+ * Control bytes are shown as \xNN. */
 const char *pm_error_text(const struct pm_error *err);
 
 /* Prints "perfmap: <text>\n". */

@@ -37,14 +37,18 @@ static inline bool pm_str_is(struct pm_str a, const char *zero_ended)
     return pm_str_eq(a, pm_str_of(zero_ended));
 }
 
-/* A growing buffer with a largest size. data is zero-ended whenever it is not NULL. Owned by the caller. */
+/* A growing buffer with a largest size. data is zero-ended whenever it is not NULL. Owned by the
+ * caller. */
 struct pm_buf {
     char *data;
     size_t len, cap, max;
     bool failed; /* memory or max was reached: contents are cut, further additions ignored */
 };
 
-#define PM_BUF_INIT(max_bytes) {NULL, 0, 0, (max_bytes), false}
+#define PM_BUF_INIT(max_bytes)         \
+    {                                  \
+        NULL, 0, 0, (max_bytes), false \
+    }
 
 void pm_buf_add(struct pm_buf *buf, const void *bytes, size_t len);
 void pm_buf_add_str(struct pm_buf *buf, const char *zero_ended);
@@ -52,18 +56,20 @@ void pm_buf_add_byte(struct pm_buf *buf, unsigned char byte);
 void pm_buf_printf(struct pm_buf *buf, const char *format, ...) PM_PRINTF(2, 3);
 void pm_buf_vprintf(struct pm_buf *buf, const char *format, va_list args) PM_PRINTF(2, 0);
 void pm_buf_add_u64(struct pm_buf *buf, uint64_t value); /* decimal */
-/* The shortest decimal form that reads back as the same number, with '.' in any locale. Finite numbers only. */
+/* The shortest decimal form that reads back as the same number, with '.' in any locale. Finite
+ * numbers only. */
 void pm_buf_add_double(struct pm_buf *buf, double value);
 /* Unsigned LEB128 and its zig-zag signed form. */
 void pm_buf_add_uleb(struct pm_buf *buf, uint64_t value);
 void pm_buf_add_sleb(struct pm_buf *buf, int64_t value);
 void pm_buf_clear(struct pm_buf *buf);
 void pm_buf_release(struct pm_buf *buf);
-/* Hands the zero-ended data over (free() it) and leaves the buffer empty. NULL when nothing was added or it failed. */
+/* Hands the zero-ended data over (free() it) and leaves the buffer empty. NULL when nothing was
+ * added or it failed. */
 char *pm_buf_take(struct pm_buf *buf);
 
-/* A cursor over bytes that trusts nothing. Each read returns false, and sets failed, when the bytes are short or malformed; after that
- * all reads fail. */
+/* A cursor over bytes that trusts nothing. Each read returns false, and sets failed, when the bytes
+ * are short or malformed; after that all reads fail. */
 struct pm_cursor {
     const unsigned char *p, *end, *start;
     bool failed;
@@ -83,19 +89,23 @@ bool pm_str_to_double(struct pm_str text, double *ret_value);
 /* Length of the well-formed UTF-8 sequence that bytes begin with, 1 to 4; 0 when there is none. */
 size_t pm_utf8_length(const char *bytes, size_t len);
 
-/* Allocation through one place, so that PM_FAIL_ALLOC=n (environment) makes the n-th fail. free() releases. */
-void *pm_alloc(size_t size_bytes);                    /* zeroed */
-void *pm_alloc_array(size_t n, size_t item_bytes);    /* zeroed, product checked */
+/* Allocation through one place, so that PM_FAIL_ALLOC=n (environment) makes the n-th fail. free()
+ * releases. */
+void *pm_alloc(size_t size_bytes);                 /* zeroed */
+void *pm_alloc_array(size_t n, size_t item_bytes); /* zeroed, product checked */
 void *pm_realloc_array(void *old, size_t n, size_t item_bytes);
 char *pm_strndup(const char *p, size_t len);
-/* For tests: the n-th allocation from now on fails, once (0: none), and whether that still lies ahead. */
+/* For tests: the n-th allocation from now on fails, once (0: none), and whether that still lies
+ * ahead. */
 void pm_alloc_fail_at(long n);
 bool pm_alloc_fail_pending(void);
 
-/* Whole file into memory (free() it), refused above max_bytes. ret_data is zero-ended beyond ret_len. */
-PM_MUST_CHECK enum pm_status pm_file_read(const char *path, size_t max_bytes, struct pm_error *err, char **ret_data,
-                                          size_t *ret_len);
+/* Whole file into memory (free() it), refused above max_bytes. ret_data is zero-ended beyond
+ * ret_len. */
+PM_MUST_CHECK enum pm_status pm_file_read(const char *path, size_t max_bytes, struct pm_error *err,
+                                          char **ret_data, size_t *ret_len);
 /* Writes to a temporary beside path, syncs, renames. */
-PM_MUST_CHECK enum pm_status pm_file_write(const char *path, const void *data, size_t len, struct pm_error *err);
+PM_MUST_CHECK enum pm_status pm_file_write(const char *path, const void *data, size_t len,
+                                           struct pm_error *err);
 
 #endif
