@@ -1,0 +1,349 @@
+/* The context tree against a model: random calls, returns, tail calls, loops, and frames that
+ * vanish, with invented stack pointers. What the runtime leaves is read back with the reader of
+ * mapping/run. */
+#include "../../mapping/run/run_file.h"
+#include "../../runtime/internal.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void pm_wrap_resolve(void) {}
+
+/* --- the model --- */
+
+enum { N_NOUNS = 12, MAX_NODES = 200000, MAX_FRAMES = 400 };
+
+struct model_node {
+    uint32_t noun, parent;
+    uint64_t n_calls;
+    uint32_t child[N_NOUNS];
+};
+static struct model_node *model;
+static uint32_t n_model;
+
+struct frame {
+    uint32_t noun, node;
+    uint8_t loop_depth; /* 0: function */
+    uint64_t sp, body_sp;
+};
+static struct frame frames[MAX_FRAMES];
+static unsigned n_frames;
+static uint64_t stack_start;
+static bool after_jump;
+
+static uint32_t model_enter(uint32_t parent, uint32_t noun)
+{
+    uint32_t node = model[parent].child[noun];
+    if (node == 0) {
+        assert_true(n_model < MAX_NODES);
+        node = n_model++;
+        model[node].noun = noun;
+        model[node].parent = parent;
+        model[parent].child[noun] = node;
+    }
+    model[node].n_calls++;
+    return node;
+}
+
+static uint32_t state = 1;
+
+static uint32_t random_below(uint32_t n)
+{
+    state = state * 1664525u + 1013904223u;
+    return (uint32_t)(((uint64_t)state * n) >> 32);
+}
+
+static void send(enum pm_sled_kind kind, uint32_t noun, uint8_t loop_depth, uint64_t sp)
+{
+    struct pm_probe probe = {.noun = noun, .kind = (uint8_t)kind, .loop_depth = loop_depth};
+    pm_slow(&probe, sp, pm_tsc());
+}
+
+static struct frame *function_frame(void)
+{
+    for (unsigned i = n_frames; i-- > 0;)
+        if (frames[i].loop_depth == 0)
+            return &frames[i];
+    return NULL;
+}
+
+/* Nouns 0..5 are functions, 6..8 loops of depth 1, 9..11 loops of depth 2. */
+static void call(uint64_t sp, uint32_t noun)
+{
+    uint32_t parent = n_frames != 0 ? frames[n_frames - 1].node : 0;
+    frames[n_frames++] = (struct frame){.noun = noun,
+                                        .node = model_enter(parent, noun),
+                                        .sp = sp,
+                                        .body_sp = sp - 8 * random_below(6)};
+    send(PM_SLED_ENTRY, noun, 0, sp);
+}
+
+static void call_something(void)
+{
+    const struct frame *caller = function_frame();
+    uint64_t sp = caller != NULL ? caller->body_sp : stack_start;
+    if (n_frames < MAX_FRAMES - 4)
+        call(sp - 8 - (after_jump ? 0 : 8 * random_below(4)), random_below(6));
+    after_jump = false;
+}
+
+static void leave_function(bool by_tail_call)
+{
+    const struct frame *f = function_frame();
+    if (f == NULL)
+        return;
+    uint64_t sp = f->sp;
+    send(by_tail_call ? PM_SLED_TAIL : PM_SLED_RETURN, f->noun, 0, sp);
+    n_frames = (unsigned)(f - frames);
+    after_jump = false;
+    if (by_tail_call)
+        call(sp, random_below(6));
+}
+
+/* Sometimes with the arguments of a call still on the stack: then the loop's sp is lower than that
+ * of the calls in it. */
+static void enter_loop(void)
+{
+    const struct frame *f = function_frame();
+    if (f == NULL || n_frames == MAX_FRAMES)
+        return;
+    uint8_t depth = (uint8_t)(frames[n_frames - 1].loop_depth + 1);
+    if (depth > 2)
+        return;
+    uint64_t sp = f->body_sp - (!after_jump && random_below(4) == 0 ? 32 : 0);
+    uint32_t noun = (depth == 1 ? 6 : 9) + random_below(3);
+    frames[n_frames] = (struct frame){.noun = noun,
+                                      .node = model_enter(frames[n_frames - 1].node, noun),
+                                      .loop_depth = depth,
+                                      .sp = sp};
+    n_frames++;
+    send(PM_SLED_LOOP_ENTER, noun, depth, sp);
+    after_jump = false;
+}
+
+static void leave_loop(void)
+{
+    if (n_frames == 0 || frames[n_frames - 1].loop_depth == 0)
+        return;
+    const struct frame *loop = &frames[--n_frames];
+    send(PM_SLED_LOOP_LEAVE, loop->noun, loop->loop_depth, function_frame()->body_sp);
+    after_jump = false;
+}
+
+/* longjmp or an exception: some functions vanish with their loops, without an event. */
+static void jump_out(void)
+{
+    unsigned n = 1 + random_below(4);
+    while (n-- > 0 && function_frame() > frames) {
+        n_frames = (unsigned)(function_frame() - frames);
+        after_jump = true;
+    }
+}
+
+static void do_something(void)
+{
+    uint32_t what = random_below(100);
+    if (what < 38)
+        call_something();
+    else if (what < 68)
+        leave_function(false);
+    else if (what < 73)
+        leave_function(true);
+    else if (what < 85)
+        enter_loop();
+    else if (what < 98)
+        leave_loop();
+    else
+        jump_out();
+}
+
+/* --- the run file --- */
+
+static char folder[64];
+
+static int begin(void **unused)
+{
+    (void)unused;
+    static const uint32_t alive = 1;
+    strcpy(folder, "tree-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    assert_non_null(realpath(folder, pm_process.run_dir));
+    pm_process.mode = PM_RUN_MODE_EXACT;
+    pm_process.pid = (uint32_t)getpid();
+    pm_process.main_thread_pointer = pm_thread_pointer();
+    pm_process.alive_mark = &alive;
+    pm_process.max_contexts = 1u << 20;
+    pm_process.max_depth = MAX_FRAMES;
+    pm_process.n_contexts = 0;
+    pm_process.next_noun = N_NOUNS;
+    pm_process.tsc_hz = 1000000000;
+    pm_process.exact_pair_ps = 1; /* no calibration */
+    pm_process.on = true;
+    assert_true(pm_file_create());
+    model = calloc(MAX_NODES, sizeof *model);
+    n_model = 1;
+    n_frames = 0;
+    after_jump = false;
+    stack_start = (uint64_t)__builtin_frame_address(0);
+    return 0;
+}
+
+static int end(void **unused)
+{
+    (void)unused;
+    char path[4096];
+    snprintf(path, sizeof path, "%s", pm_process.file.path);
+    pm_file_leave();
+    pm_file_drop_parent();
+    pm_thread_drop(&pm_tls);
+    memset(&pm_tls, 0, sizeof pm_tls);
+    pm_tls.current = &pm_sentinel;
+    unlink(path);
+    rmdir(folder);
+    free(model);
+    return 0;
+}
+
+static struct pm_run_file *read_back(void)
+{
+    struct pm_run_file *file = NULL;
+    struct pm_error err = {0};
+    assert_int_equal(pm_run_file_open(pm_process.file.path, NULL, &err, &file), PM_OK);
+    return file;
+}
+
+/* The tree in memory, for the reader joins nouns that no object declares. */
+static void compare(const struct pm_node *node, uint32_t in_model, uint32_t *n_compared)
+{
+    for (const struct pm_node *child = node->first_child; child != NULL;
+         child = child->next_sibling) {
+        assert_true(child->noun < N_NOUNS);
+        uint32_t twin = model[in_model].child[child->noun];
+        assert_int_not_equal(twin, 0);
+        assert_int_equal(child->n_calls, model[twin].n_calls);
+        assert_int_equal(child->depth, node->depth + 1);
+        ++*n_compared;
+        compare(child, twin, n_compared);
+    }
+}
+
+static void random_calls_give_the_tree_of_the_model(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < 100000; i++)
+        do_something();
+    uint32_t n_compared = 0;
+    compare(pm_tls.slot->root, 0, &n_compared);
+    assert_int_equal(n_compared, n_model - 1);
+    assert_int_equal(pm_process.file.header->n_unmatched, 0);
+    assert_int_equal(pm_process.file.header->n_lost_contexts, 0);
+
+    uint64_t n_calls = 0;
+    for (uint32_t i = 1; i < n_model; i++)
+        n_calls += model[i].n_calls;
+    struct pm_run_file *file = read_back();
+    assert_int_equal(pm_run_file_n_threads(file), 1);
+    const struct pm_run_file_thread *thread = pm_run_file_thread(file, 0);
+    uint64_t read_calls = 0;
+    for (size_t i = 0; i < thread->n_nodes; i++)
+        if (thread->nodes[i].noun != PM_RUN_NOUN_ROOT)
+            read_calls += thread->nodes[i].n_calls;
+    assert_int_equal(thread->n_nodes, n_model);
+    assert_int_equal(read_calls, n_calls);
+    pm_run_file_free(file);
+}
+
+static uint64_t calls_in(const struct pm_node *node)
+{
+    uint64_t n = 0;
+    for (const struct pm_node *child = node->first_child; child != NULL;
+         child = child->next_sibling)
+        n += child->n_calls + calls_in(child);
+    return n;
+}
+
+static void limits_lose_no_call(void **unused)
+{
+    (void)unused;
+    pm_process.max_contexts = 300;
+    pm_process.max_depth = 9;
+    for (int i = 0; i < 50000; i++)
+        do_something();
+    uint64_t n_calls = 0;
+    for (uint32_t i = 1; i < n_model; i++)
+        n_calls += model[i].n_calls;
+    assert_int_equal(calls_in(pm_tls.slot->root), n_calls);
+    assert_true(pm_tls.slot->thread->n_events_folded > 0);
+    assert_int_equal(pm_tls.slot->thread->n_events_folded, pm_process.file.header->n_lost_contexts);
+}
+
+static void inclusive_time_of_children_stays_below_their_parents(const struct pm_node *node)
+{
+    uint64_t sum = 0;
+    for (const struct pm_node *child = node->first_child; child != NULL;
+         child = child->next_sibling) {
+        sum += child->inclusive_tsc;
+        inclusive_time_of_children_stays_below_their_parents(child);
+    }
+    if (node->parent != NULL)
+        assert_true(sum <= node->inclusive_tsc);
+}
+
+static void times_nest(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < 20000; i++)
+        do_something();
+    pm_close_all(pm_own_current(&pm_tls), pm_tsc());
+    inclusive_time_of_children_stays_below_their_parents(pm_tls.slot->root);
+}
+
+static void an_exit_without_an_entry_is_counted(void **unused)
+{
+    (void)unused;
+    call(stack_start - 64, 1);
+    send(PM_SLED_RETURN, 2, 0, stack_start - 128);
+    assert_int_equal(pm_process.file.header->n_unmatched, 1);
+    send(PM_SLED_LOOP_LEAVE, 6, 1, stack_start - 128);
+    assert_int_equal(pm_process.file.header->n_unmatched, 2);
+    assert_int_equal(pm_own_current(&pm_tls)->noun, 1);
+    send(PM_SLED_RETURN, 1, 0, stack_start - 64);
+    assert_ptr_equal(pm_own_current(&pm_tls), pm_tls.slot->root);
+}
+
+static void a_higher_stack_has_a_tree_of_its_own(void **unused)
+{
+    (void)unused;
+    call(stack_start - 64, 1);
+    send(PM_SLED_ENTRY, 2, 0, UINT64_MAX - 4096);
+    send(PM_SLED_ENTRY, 3, 0, UINT64_MAX - 8192);
+    send(PM_SLED_ENTRY, 4, 0, stack_start - 128);
+    send(PM_SLED_RETURN, 4, 0, stack_start - 128);
+    send(PM_SLED_RETURN, 3, 0, UINT64_MAX - 8192);
+    send(PM_SLED_RETURN, 1, 0, stack_start - 64);
+    assert_ptr_equal(pm_own_current(&pm_tls), pm_tls.slot->root);
+    const struct pm_node *foreign = pm_tls.slot->foreign_root;
+    assert_int_equal(foreign->first_child->noun, 2);
+    assert_int_equal(foreign->first_child->first_child->noun, 3);
+    assert_int_equal(pm_tls.slot->root->first_child->first_child->noun, 4);
+    assert_int_equal(pm_process.file.header->n_unmatched, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(random_calls_give_the_tree_of_the_model, begin, end),
+        cmocka_unit_test_setup_teardown(limits_lose_no_call, begin, end),
+        cmocka_unit_test_setup_teardown(times_nest, begin, end),
+        cmocka_unit_test_setup_teardown(an_exit_without_an_entry_is_counted, begin, end),
+        cmocka_unit_test_setup_teardown(a_higher_stack_has_a_tree_of_its_own, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
