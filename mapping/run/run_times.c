@@ -227,7 +227,9 @@ static enum pm_status make_thread_times(struct pm_run_file *file, size_t index,
     }
     thread->start_ns = pm_run_file_to_ns(file, start - process_start);
     thread->end_ns = pm_run_file_to_ns(file, end - process_start);
-    thread->wall_ns = pm_run_file_to_ns(file, wall);
+    /* The difference of the rounded ends is at least the rounded difference. */
+    thread->wall_ns =
+        wall == end - start ? thread->end_ns - thread->start_ns : pm_run_file_to_ns(file, wall);
     measure_nodes(file, index, end);
     u128 *sums = pm_alloc_array(thread->n_nodes, 2 * sizeof *sums);
     if (!sums)

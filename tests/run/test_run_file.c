@@ -323,6 +323,32 @@ static void threads_that_shared_a_slot_leave_gaps_out(void **state)
     make_run_release(&run);
 }
 
+static void rounding_loses_no_time(void **state)
+{
+    (void)state;
+    struct make_run run;
+    make_run_init(&run, 100);
+    make_run_header(&run)->tsc_hz = 2596000000;
+    make_run_object(&run, "/bin/heat", "", 0, three_nouns, 3);
+    for (uint64_t i = 0; i < 20; i++) {
+        make_run_thread(&run, 100, 1001 + i, 9999 + 7 * i, 8);
+        uint64_t root = make_run_node(&run, 0, PM_RUN_NOUN_ROOT, 0, 1001 + i, 0, 8998 + 6 * i);
+        uint64_t all = make_run_node(&run, root, 0, 0, 1001 + i, 1, 8998 + 6 * i);
+        make_run_node(&run, all, 1, 0, 1001, 1, 1001 + i);
+        make_run_node(&run, all, 2, 0, 1001, 1, 3003 + i);
+    }
+    make_run_end(&run, 12345);
+    struct pm_run_file *file = parse(&run, NULL);
+    no_complaints(file);
+    for (size_t i = 0; i < 20; i++) {
+        const struct pm_run_file_thread *thread = pm_run_file_thread(file, i);
+        assert_true(thread->wall_ns == thread->end_ns - thread->start_ns);
+        assert_true(checked_sum(file, thread) == thread->wall_ns);
+    }
+    pm_run_file_free(file);
+    make_run_release(&run);
+}
+
 static void counters_belong_to_their_object(void **state)
 {
     (void)state;
@@ -652,6 +678,7 @@ int main(void)
         cmocka_unit_test(a_frame_that_waited_to_be_healed_adds_nothing),
         cmocka_unit_test(foreign_stacks_have_roots_of_their_own),
         cmocka_unit_test(threads_that_shared_a_slot_leave_gaps_out),
+        cmocka_unit_test(rounding_loses_no_time),
         cmocka_unit_test(counters_belong_to_their_object),
         cmocka_unit_test(damaged_contexts_keep_their_calls),
         cmocka_unit_test(contexts_in_any_order_and_unmade_ones_are_sorted_out),
