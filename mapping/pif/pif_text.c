@@ -721,8 +721,8 @@ static enum pm_status version_line(struct reader *r, struct pm_str rest, unsigne
 
 static enum pm_status read_line(struct reader *r, struct pm_str line, unsigned line_no)
 {
-    if (line.len && line.p[line.len - 1] == '\r')
-        line.len--;
+    while (line.len && line.p[line.len - 1] == '\r')
+        line.len--; /* all of them, for the line may be kept and be read again */
     if (line.len > LINE_MAX_BYTES)
         return refuse(r, line_no, PM_ERR_LIMIT, "the line has %zu bytes, at most %d are read",
                       line.len, LINE_MAX_BYTES);
