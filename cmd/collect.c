@@ -15,13 +15,17 @@ struct collect_request {
     int n_runs;
 };
 
-/* heat.run gives heat.perfmap, as `perfmap run` names them. NULL: memory. */
+/* heat.run gives heat.perfmap, and heat.perfmap.run.XXXXXX, which `perfmap run` left, does too.
+ * NULL: memory. */
 static char *default_output(const char *run)
 {
-    size_t len = strlen(run);
+    static const char left_behind[] = ".perfmap.run.XXXXXX";
+    size_t len = strlen(run), left_len = sizeof left_behind - 1;
     while (len > 1 && run[len - 1] == '/')
         len--;
-    if (len > 4 && memcmp(run + len - 4, ".run", 4) == 0)
+    if (len > left_len && memcmp(run + len - left_len, left_behind, left_len - 6) == 0)
+        len -= left_len;
+    else if (len > 4 && memcmp(run + len - 4, ".run", 4) == 0)
         len -= 4;
     struct pm_buf name = PM_BUF_INIT(4 * PATH_MAX);
     pm_buf_add(&name, run, len);

@@ -125,13 +125,13 @@ char *doctor_first_error(const struct pm_buf *output)
 static enum pm_status make_folder(struct pm_error *err, char **ret_folder)
 {
     const char *parent = getenv("TMPDIR");
-    char *folder =
-        doctor_text("%s/perfmap-doctor-XXXXXX", parent && *parent == '/' ? parent : "/tmp");
+    const char *place = parent && *parent == '/' ? parent : "/tmp";
+    char *folder = doctor_text("%s/perfmap-doctor-XXXXXX", place);
     if (!folder)
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
     if (!mkdtemp(folder)) {
         enum pm_status status =
-            pm_error_system(err, errno, "cannot make folder '%s' for trials", folder);
+            pm_error_system(err, errno, "cannot make a folder for trials in '%s'", place);
         free(folder);
         return status;
     }

@@ -152,7 +152,13 @@ static void warn_of_unmapped(struct warner *warner)
     double total = report_primary(report, &report->total);
     if (report->unmapped_value == 0 || total == 0)
         return;
-    warn(warner, "%.1f %% maps to nothing at %s level: it is listed under its own names, marked [unmapped]", 100 * (double)report->unmapped_value / total, report->level_name);
+    double share_pct = 100 * (double)report->unmapped_value / total;
+    char share[32] = "less than 0.1 %";
+    if (share_pct >= 0.1)
+        snprintf(share, sizeof share, "%.1f %%", share_pct);
+    warn(warner, "%s of %s maps to nothing at %s level: listed under its own names, marked [unmapped]", share,
+         report->n_metrics ? report->metrics[report->primary] == report->time_metric ? "the time" : "the cost" : "the calls",
+         report->level_name);
 }
 
 /* Nothing but processes has costs. */

@@ -87,7 +87,8 @@ static void cell(const struct table *table, const struct column *column, const s
     }
     if (column->kind == COLUMN_SHARE) {
         double share = report_share_pct(report, row);
-        if (isfinite(share))
+        bool mixes = report->options.tree && part == PART_REST; /* rows have inclusive shares, which do not add up */
+        if (isfinite(share) && !mixes)
             snprintf(buffer, size, "%.1f", share);
         return;
     }

@@ -60,9 +60,15 @@ static void tell_end(const struct run_request *request, const struct run_output 
         cmd_talk("warning: nothing inside the program was measured, for it has no sleds: compile "
                  "it with "
                  "-fplugin=$(perfmap plugin-path)");
+    char *dir = cmd_shell_quote(output->run_dir);
     if (findings->running_pid)
-        cmd_talk("note: process %u still runs; what it does from now on is not in '%s'",
-                 (unsigned)findings->running_pid, output->name);
+        cmd_talk("note: process %u still runs; when it has ended, 'perfmap collect %s' makes the "
+                 "archive with all that it did",
+                 (unsigned)findings->running_pid, dir ? dir : output->run_dir);
+    else if (findings->n_damaged && output->collect)
+        cmd_talk("note: the run folder %s is kept, for some of it is damaged",
+                 dir ? dir : output->run_dir);
+    free(dir);
     cmd_talk("wrote %s: %.2f s, %zu measured process%s; try: perfmap %s%s%s",
              name ? name : output->name, seconds, findings->n_processes,
              plural(findings->n_processes, "es"),
@@ -81,8 +87,8 @@ static void remove_run_folder(const char *run_dir)
 }
 
 /* Makes the archive. The run folder goes away only when all of it is in the archive. */
-static enum pm_status collect_run(const struct run_output *output, bool still_running,
-                                  struct pm_error *err)
+static enum pm_status collect_run(const struct run_output *output,
+                                  const struct run_findings *findings, struct pm_error *err)
 {
     const char *runs[] = {output->run_dir}, *slash = strrchr(output->name, '/');
     struct pm_collect_result result = {0};
@@ -93,9 +99,7 @@ static enum pm_status collect_run(const struct run_output *output, bool still_ru
         return status;
     for (size_t i = 0; i < result.n_warnings; i++)
         cmd_talk("warning: %s", result.warnings[i]);
-    if (still_running || result.n_warnings > 0)
-        cmd_talk("note: the run folder '%s' is kept", output->run_dir);
-    else
+    if (!findings->running_pid && !findings->n_damaged)
         remove_run_folder(output->run_dir);
     pm_collect_result_release(&result);
     return PM_OK;
@@ -115,7 +119,7 @@ static int after_run(struct cmd_parse *parse, const struct run_request *request,
         end = failed;
     }
     run_findings_print(output->run_dir, manifest, !output->collect, &findings);
-    if (output->collect && collect_run(output, findings.running_pid != 0, &err) != PM_OK) {
+    if (output->collect && collect_run(output, &findings, &err) != PM_OK) {
         (void)cmd_fail(parse, &err);
         char *dir = cmd_shell_quote(output->run_dir);
         cmd_talk("what was measured is kept in %s; try: perfmap collect %s -o NAME.perfmap",

@@ -57,12 +57,14 @@ static void look_at_file(const char *path, const struct pm_run_clock *clock, boo
     struct pm_run_file *file = NULL;
     findings->n_processes++;
     if (pm_run_file_open(path, clock, &err, &file) != PM_OK) {
+        findings->n_damaged++;
         if (tell_damage)
             tell_once(told, pm_error_text(&err));
         pm_error_release(&err);
         return;
     }
     const struct pm_run_file_process *process = pm_run_file_process(file);
+    findings->n_damaged += pm_run_file_n_complaints(file) > 0;
     findings->n_sleds += process->n_sleds;
     findings->n_calls += process->n_calls;
     if (process->end_kind == PM_RUN_FILE_KILLED && process->pid != 0 &&
