@@ -371,7 +371,7 @@ static enum pm_status read_all(int fd, const char *path, size_t max_bytes, struc
             return PM_OK;
         if (buf->len > max_bytes)
             return too_large(err, path, max_bytes);
-        step = buf->cap - buf->len > 65536 ? buf->cap - buf->len : 65536;
+        step = buf->cap > buf->len ? buf->cap - buf->len : 65536;
     }
 }
 
