@@ -158,7 +158,7 @@ static const struct cmd_option report_options[] = {
     {OPT_COLOR, "color", "auto|always|never", "colours; auto (default): on a terminal, unless NO_COLOR is set"},
     {0}};
 
-static const char *const report_usage[] = {"report [OPTIONS] [ARCHIVE]", NULL};
+static const char *const report_usage[] = {"report [OPTION]... [ARCHIVE]", NULL};
 
 static const struct cmd_example report_examples[] = {
     {"perfmap report heat.perfmap", "where does the time go, by loops and functions of the source?"},
