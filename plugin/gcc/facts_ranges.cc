@@ -26,7 +26,7 @@ static void widen(struct pm_range *range, location_t location)
  * operands tell more. */
 static void widen_by(struct pm_range *range, tree t)
 {
-    if (t == NULL_TREE || !EXPR_P(t))
+    if (t == NULL_TREE || !EXPR_P(t) || TREE_CODE(t) == BIND_EXPR)
         return;
     if (EXPR_HAS_LOCATION(t)) {
         source_range text = get_range_from_loc(line_table, EXPR_LOCATION(t));
@@ -38,6 +38,10 @@ static void widen_by(struct pm_range *range, tree t)
     if (TREE_CODE(t) == DECL_EXPR) {
         widen(range, DECL_SOURCE_LOCATION(DECL_EXPR_DECL(t)));
         widen_by(range, DECL_INITIAL(DECL_EXPR_DECL(t)));
+        return;
+    }
+    if (TREE_CODE(t) == TARGET_EXPR) { /* its clean-up lies at the end of the block */
+        widen_by(range, TARGET_EXPR_INITIAL(t));
         return;
     }
     for (int i = 0; i < TREE_OPERAND_LENGTH(t); i++)

@@ -46,9 +46,13 @@ static bool is_descriptor(tree type)
 }
 
 static std::string type_name(tree type);
+static std::string anonymous_name(tree type, const struct pm_place *place_of_field);
 
 static std::string printed(tree type)
 {
+    static const struct pm_place nowhere = {NULL, NULL, 0, 0};
+    if (RECORD_OR_UNION_TYPE_P(type) && type_name(TYPE_MAIN_VARIANT(type)).empty())
+        return anonymous_name(TYPE_MAIN_VARIANT(type), &nowhere);
     bool is_class = RECORD_OR_UNION_TYPE_P(type) && strncmp(lang_hooks.name, "GNU C++", 7) == 0;
     if (is_class && !type_name(TYPE_MAIN_VARIANT(type)).empty())
         return (TYPE_READONLY(type) ? "const " : "") + type_name(TYPE_MAIN_VARIANT(type));
@@ -268,15 +272,28 @@ static bool is_fortran_internal(tree type)
     return name.compare(0, 2, "__") == 0 || name == "descriptor_dimension" || name == "dtype_type" || is_descriptor(type);
 }
 
-static pm_id make_type(tree type, const struct pm_place *place_of_field, std::string *ret_name)
+static struct pm_place place_of_type(tree type, const struct pm_place *place_of_field)
 {
     struct pm_place place = *place_of_field;
-    tree stub = TYPE_STUB_DECL(type);
-    if (stub != NULL_TREE)
-        pm_place_of(DECL_SOURCE_LOCATION(stub), &place);
+    if (TYPE_STUB_DECL(type) != NULL_TREE)
+        pm_place_of(DECL_SOURCE_LOCATION(TYPE_STUB_DECL(type)), &place);
+    return place;
+}
+
+/* A type without a name has its place for one. */
+static std::string anonymous_name(tree type, const struct pm_place *place_of_field)
+{
+    struct pm_place place = place_of_type(type, place_of_field);
+    return std::string(TREE_CODE(type) == UNION_TYPE ? "union " : "struct ") + (place.shown != NULL ? place.shown : "?") + ':' +
+           std::to_string(place.line);
+}
+
+static pm_id make_type(tree type, const struct pm_place *place_of_field, std::string *ret_name)
+{
+    struct pm_place place = place_of_type(type, place_of_field);
     std::string name = type_name(type);
-    if (name.empty()) /* a struct without a tag has its place for a name */
-        name = std::string(TREE_CODE(type) == UNION_TYPE ? "union " : "struct ") + (place.shown != NULL ? place.shown : "?") + ':' + std::to_string(place.line);
+    if (name.empty())
+        name = anonymous_name(type, place_of_field);
     struct pm_id_hash hash;
     pm_id_hash_init(&hash, "type");
     pm_id_hash_string(&hash, name.c_str());
