@@ -7,6 +7,7 @@ constructor may be called by either of its two. Functions of ours without a sled
 """
 import collections
 import csv
+import os
 import re
 import struct
 import subprocess
@@ -52,19 +53,28 @@ def with_sleds(binary, functions):
     return have, lack
 
 
-def callgrind_calls(path):
-    """Sum of `calls=` by callee. Names are written once, as "(12) name", later "(12)"; 'N marks a level of recursion."""
-    names, calls, callee = {}, collections.Counter(), None
+def callgrind_calls(path, binary):
+    """Sum of `calls=` by callee within the binary. Names are written once, as "(12) name", later "(12)"; 'N marks a level of recursion; `cob=`
+    stands where the callee is in another object than its caller."""
+    names, objects, calls = {}, {}, collections.Counter()
+    here = there = callee = None
     with open(path, errors="surrogateescape") as file:
         for line in file:
-            match = re.match(r"(c?fn)=\((\d+)\)(?: (.*))?$", line)
+            match = re.match(r"(c?fn|c?ob)=\((\d+)\)(?: (.*))?$", line)
             if match:
+                known = names if match[1].endswith("fn") else objects
                 if match[3] is not None:
-                    names[match[2]] = re.sub(r"'\d+$", "", match[3])
+                    known[match[2]] = match[3]
                 if match[1] == "cfn":
-                    callee = names[match[2]]
+                    callee = re.sub(r"'\d+$", "", names[match[2]])
+                elif match[1] == "ob":
+                    here = there = objects[match[2]]
+                elif match[1] == "cob":
+                    there = objects[match[2]]
             elif line.startswith("calls="):
-                calls[callee] += int(line[6:].split()[0])
+                if os.path.basename(there) == os.path.basename(binary):
+                    calls[callee] += int(line[6:].split()[0])
+                there = here
     return calls
 
 
@@ -84,7 +94,7 @@ NOT_OURS = re.compile(r"^(_start|_init|atexit|at_quick_exit|_fini|_dl_relocate_s
 def main():
     binary, callgrind, report = sys.argv[1:]
     have, lack = with_sleds(binary, functions_of(binary))
-    theirs, ours = callgrind_calls(callgrind), perfmap_calls(report)
+    theirs, ours = callgrind_calls(callgrind, binary), perfmap_calls(report)
     n_bad = n_called = n_calls = 0
     for names in sorted(have):
         a, b = (sum(calls[name] for name in names) for calls in (theirs, ours))
