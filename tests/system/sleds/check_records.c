@@ -23,6 +23,7 @@
 static const unsigned char no_operation[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
 static const unsigned char *file;
 static int n_errors;
+static bool none_is_fine, keeping_all_is_fine;
 
 struct sled {
     uint64_t address, id;
@@ -74,7 +75,7 @@ static void check_record(const struct pm_sled_record *record, const struct sled 
         complain("loop sled with other flags than its depth", sled->address, sled->id);
     if (is_loop && (record->flags & PM_SLED_DEPTH_MASK) == 0)
         complain("loop sled of depth 0", sled->address, sled->id);
-    if (record->kind == PM_SLED_ENTRY && record->must_save == 0xffff)
+    if (record->kind == PM_SLED_ENTRY && record->must_save == 0xffff && !keeping_all_is_fine)
         complain("function entry without a free register", sled->address, sled->id);
 }
 
@@ -142,7 +143,10 @@ static const Elf64_Shdr *sled_section(void)
 
 int main(int argc, char **argv)
 {
-    bool none_is_fine = argc == 3 && strcmp(argv[1], "-n") == 0;
+    for (int i = 1; i < argc - 1; i++) {
+        none_is_fine |= strcmp(argv[i], "-n") == 0;
+        keeping_all_is_fine |= strcmp(argv[i], "-k") == 0;
+    }
     struct stat st;
     int fd = open(argv[argc - 1], O_RDONLY);
     if (argc < 2 || fd < 0 || fstat(fd, &st) != 0)

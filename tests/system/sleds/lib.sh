@@ -1,6 +1,6 @@
 # Shared by the tests of sleds. After tests/system/lib.sh: builds the tools, and offers
 #
-#     check PROGRAM                all its sled records are sound
+#     check [-k] PROGRAM           all its sled records are sound
 #     same_when_trashed OUTPUT PROGRAM N [ARGUMENT...]
 #                                  it prints what file OUTPUT says when every sled is armed and writes garbage into what it may; all but
 #                                  N constructs are left as often as entered
@@ -15,9 +15,9 @@ run cc -std=gnu17 -D_GNU_SOURCE -O1 -Wall -Wextra "$sleds/check_records.c" -o ch
 run cc -std=gnu17 -O1 -Wall -Wextra -fPIC -shared "$sleds/trash.c" -o trash.so
 
 check() {
-    ./check_records "$1" >records.txt 2>err || {
+    ./check_records "$@" >records.txt 2>err || {
         head -n 20 err >&2
-        fail "$1: bad sled records"
+        fail "$*: bad sled records"
     }
 }
 
