@@ -702,10 +702,17 @@ static enum pm_status add_field(struct reader *r, struct pm_str line, const char
     return PIF_PUSH(r->pif, &r->fields, field) ? PM_OK : no_memory(r);
 }
 
-/* PIF 1 producer */
+/* "PIF 1 producer", but not "PIF = x" or "  PIF = x", which are fields. */
+static bool is_version_line(struct pm_str line, struct pm_str *ret_rest)
+{
+    if (!skip(&line, "PIF") || (line.len && !is_blank(line.p[0])))
+        return false;
+    *ret_rest = trimmed(line);
+    return !ret_rest->len || ret_rest->p[0] != '=';
+}
+
 static enum pm_status version_line(struct reader *r, struct pm_str rest, unsigned line_no)
 {
-    rest = trimmed(rest);
     size_t len = 0;
     while (len < rest.len && !is_blank(rest.p[len]))
         len++;
@@ -731,13 +738,13 @@ static enum pm_status read_line(struct reader *r, struct pm_str line, unsigned l
     struct pm_str text = trimmed(line);
     if (text.len == 0 || text.p[0] == '#')
         return PM_OK;
-    struct pm_str rest = text;
     bool is_first = !r->started;
     r->started = true;
-    if (skip(&rest, "PIF") && (rest.len == 0 || is_blank(rest.p[0])))
+    struct pm_str rest;
+    if (is_version_line(line, &rest))
         return is_first
                    ? version_line(r, rest, line_no)
-                   : refuse(r, line_no, PM_ERR_FORMAT, "'%.*s' may only stand first", SHOWN(text));
+                   : refuse(r, line_no, PM_ERR_FORMAT, "'%.*s' may only stand first", SHOWN(line));
     const char *equals = memchr(line.p, '=', line.len);
     if (is_blank(line.p[0]) || equals)
         return add_field(r, line, equals, line_no);
