@@ -22,8 +22,9 @@
  *
  * Open frames. A process that was killed leaves frames that are still active (sp is not 0). They
  * are ended at the end of their thread, else of their process, else, for the first process of a
- * run, when `perfmap run` saw it end, else at the last time found anywhere in the file (last_tsc,
- * starts of activations): end_kind is then PM_RUN_FILE_KILLED and the last stretch is not known.
+ * run, when `perfmap run` saw it end, else at the earliest time that fits everything in the file:
+ * last_tsc, starts of activations, and what ended within them. end_kind is then PM_RUN_FILE_KILLED,
+ * and in the last case the last stretch is not known.
  *
  * Own times add up. inclusive_ns of a context is never less than the sum over its children, never
  * more than its parent's, and a thread's root has the thread's wall time; own_ns is inclusive_ns

@@ -78,15 +78,50 @@ static uint64_t minus(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
+/* The earliest time at which each node's last activation can have ended, from the last node to the
+ * first: an activation ends after all that was active within it, and where it is the node's only
+ * one, all times of its children lie within it, one after the other. Returns the latest of them up
+ * to limit. room: two numbers per node, zeroed. */
+static uint64_t latest_in_thread(const struct pm_run_file_thread *thread,
+                                 const struct run_raw_node *raw, uint64_t limit, uint64_t *room,
+                                 bool *has_odd)
+{
+    uint64_t *bounds = room, *sums = room + thread->n_nodes, latest = 0;
+    for (size_t i = thread->n_nodes; i-- > 0;) {
+        const struct pm_run_file_node *node = &thread->nodes[i];
+        if (node->flags & PM_RUN_NODE_FOLDED)
+            continue;
+        uint64_t start = raw[i].start_tsc, spent = raw[i].inclusive_tsc, within = spent;
+        bool is_only = node->n_calls <= 1;
+        if (node->open)
+            within = is_only && spent == 0 ? sums[i] : 0;
+        else if (!is_only)
+            within = 0;
+        if (start > limit || within > limit - start || spent > limit) {
+            *has_odd = true;
+            continue;
+        }
+        uint64_t bound = start + within > bounds[i] ? start + within : bounds[i];
+        if (node->open && bound > start)
+            spent += bound - start;
+        latest = bound > latest ? bound : latest;
+        if (node->parent == PM_RUN_FILE_NO_PARENT)
+            continue;
+        bounds[node->parent] = bound > bounds[node->parent] ? bound : bounds[node->parent];
+        sums[node->parent] += sums[node->parent] > UINT64_MAX - spent ? 0 : spent;
+    }
+    return latest;
+}
+
 /* The latest time that the file tells of, when nothing says when its process ended. Times that lie
  * years ahead are damage. */
-static uint64_t latest_tsc(struct pm_run_file *file)
+static enum pm_status latest_tsc(struct pm_run_file *file, struct pm_error *err, uint64_t *ret_tsc)
 {
-    uint64_t start = file->process.start_tsc, latest = start;
-    uint64_t limit = start + file->process.tsc_hz * longest_run_s; /* at most 10^11 * 3.2 * 10^8 */
+    uint64_t start = file->process.start_tsc, latest = start, limit = UINT64_MAX;
     bool has_odd = false;
-    if (limit < start || file->process.tsc_hz > UINT64_MAX / longest_run_s)
-        limit = UINT64_MAX;
+    if (file->process.tsc_hz <= UINT64_MAX / longest_run_s &&
+        file->process.tsc_hz * longest_run_s <= UINT64_MAX - start)
+        limit = start + file->process.tsc_hz * longest_run_s;
     uint64_t known[2] = {file->last_tsc, file->header.last_tsc};
     for (int i = 0; i < 2; i++) {
         has_odd |= known[i] > limit;
@@ -94,20 +129,22 @@ static uint64_t latest_tsc(struct pm_run_file *file)
             latest = known[i];
     }
     for (size_t i = 0; i < file->n_threads; i++) {
-        const struct run_raw_node *raw = file->loads[i].raw;
-        for (size_t k = 0; k < file->threads[i].n_nodes; k++) {
-            has_odd |= raw[k].start_tsc > limit;
-            if (raw[k].start_tsc > latest && raw[k].start_tsc <= limit)
-                latest = raw[k].start_tsc;
-        }
+        uint64_t *room = pm_alloc_array(file->threads[i].n_nodes, 2 * sizeof *room);
+        if (!room)
+            return run_no_memory(file, err);
+        uint64_t last =
+            latest_in_thread(&file->threads[i], file->loads[i].raw, limit, room, &has_odd);
+        latest = last > latest ? last : latest;
+        free(room);
     }
     if (has_odd)
         run_complain(file, 0,
                      "holds times more than ten years after its start, which are not used");
-    return latest;
+    *ret_tsc = latest;
+    return PM_OK;
 }
 
-static uint64_t find_end(struct pm_run_file *file)
+static enum pm_status find_end(struct pm_run_file *file, struct pm_error *err, uint64_t *ret_tsc)
 {
     const struct pm_run_header *header = &file->header;
     uint64_t start = file->process.start_tsc;
@@ -115,16 +152,20 @@ static uint64_t find_end(struct pm_run_file *file)
         if (header->end_tsc >= start) {
             file->process.end_kind =
                 header->flags & PM_RUN_FLAG_EXEC ? PM_RUN_FILE_EXEC : PM_RUN_FILE_EXIT;
-            return header->end_tsc;
+            *ret_tsc = header->end_tsc;
+            return PM_OK;
         }
         run_complain(file, offsetof(struct pm_run_header, end_tsc),
                      "the process ends %llu ticks before it starts",
                      (unsigned long long)(start - header->end_tsc));
     }
     file->process.end_kind = PM_RUN_FILE_KILLED;
-    if (file->clock.first_pid == header->pid && file->clock.end_tsc >= start && file->clock.end_tsc)
-        return file->clock.end_tsc;
-    return latest_tsc(file);
+    if (file->clock.first_pid == header->pid && file->clock.end_tsc >= start &&
+        file->clock.end_tsc) {
+        *ret_tsc = file->clock.end_tsc;
+        return PM_OK;
+    }
+    return latest_tsc(file, err, ret_tsc);
 }
 
 /* Ticks of a node over all its activations, the open one up to end_tsc. A child's activation cannot
@@ -247,10 +288,13 @@ enum pm_status run_make_times(struct pm_run_file *file, struct pm_error *err)
 {
     file->process.tsc_hz = find_hz(file);
     file->process.start_tsc = file->header.start_tsc;
-    uint64_t end = find_end(file);
+    uint64_t end;
+    enum pm_status status = find_end(file, err, &end);
+    if (status != PM_OK)
+        return status;
     file->process.end_ns = pm_run_file_to_ns(file, end - file->process.start_tsc);
     for (size_t i = 0; i < file->n_threads; i++) {
-        enum pm_status status = make_thread_times(file, i, end, err);
+        status = make_thread_times(file, i, end, err);
         if (status != PM_OK)
             return status;
     }

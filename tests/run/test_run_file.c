@@ -198,6 +198,29 @@ static void without_any_later_time_the_last_start_is_the_end(void **state)
     make_run_release(&run);
 }
 
+static void the_end_of_a_killed_process_fits_all_times_in_its_file(void **state)
+{
+    (void)state;
+    struct make_run run;
+    make_run_init(&run, 100);
+    make_run_object(&run, "/bin/heat", "", 0, three_nouns, 3);
+    make_run_thread(&run, 100, 1000, 0, 8);
+    uint64_t root = make_run_node(&run, 0, PM_RUN_NOUN_ROOT, 1, 1000, 1, 0);
+    uint64_t main_node = make_run_node(&run, root, 0, 0x7000, 1100, 1, 0);
+    make_run_node(&run, main_node, 1, 0, 1500, 3, 600); /* in all three activations */
+    make_run_node(&run, main_node, 2, 0, 1250, 1, 100);
+    struct pm_run_file *file = parse(&run, NULL);
+    no_complaints(file);
+    /* Within main, since 1100: 600 and 100. */
+    assert_int_equal(pm_run_file_process(file)->end_ns, 800);
+    const struct pm_run_file_thread *thread = pm_run_file_thread(file, 0);
+    assert_int_equal(thread->nodes[1].inclusive_ns, 700);
+    assert_int_equal(thread->nodes[1].own_ns, 0);
+    assert_int_equal(checked_sum(file, thread), 800);
+    pm_run_file_free(file);
+    make_run_release(&run);
+}
+
 static void an_activation_not_yet_counted_raises_its_parent(void **state)
 {
     (void)state;
@@ -673,6 +696,7 @@ int main(void)
         cmocka_unit_test(many_contexts_spread_over_chunks),
         cmocka_unit_test(open_frames_end_with_what_is_known),
         cmocka_unit_test(without_any_later_time_the_last_start_is_the_end),
+        cmocka_unit_test(the_end_of_a_killed_process_fits_all_times_in_its_file),
         cmocka_unit_test(an_activation_not_yet_counted_raises_its_parent),
         cmocka_unit_test(more_than_the_wall_time_is_shared_out),
         cmocka_unit_test(a_frame_that_waited_to_be_healed_adds_nothing),
