@@ -130,11 +130,12 @@ void report_print_csv(struct report *report, FILE *out);
 
 /* report_term.c: text on terminals. */
 struct report_term {
-    int width;  /* columns */
+    int width; /* columns */
     bool utf8, color;
 };
 struct report_term report_term_of(FILE *out, enum report_color color);
-int report_width(const char *printable);                 /* columns of printable text */
+int report_width(const char *printable); /* columns of printable text */
+int report_width_n(const char *printable, size_t len);
 /* Control bytes and what is not UTF-8 as \xNN. Arena memory; NULL: out of memory. */
 const char *report_printable(struct pm_arena *arena, const char *text);
 /* Writes text in exactly `width` columns: cut with an ellipsis (at the left for paths), padded on the right. */

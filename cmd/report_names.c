@@ -204,6 +204,7 @@ static void add_set(const struct naming *naming, const struct report_row *row, b
             add_group(naming, row->groups[i], &one);
         else if (!naming->report->groups[row->groups[i]].is_outside && naming->report->groups[row->groups[i]].noun != PM_NONE)
             add_place(naming, naming->report->groups[row->groups[i]].noun, &one);
+        out->failed |= one.failed;
         if (!one.len || is_listed(list.data, n_listed, one.data))
             continue;
         if (n_listed == MAX_MEMBERS) {
@@ -222,7 +223,7 @@ static void add_set(const struct naming *naming, const struct report_row *row, b
         pm_buf_printf(out, ", %u more", n_left);
     if (n_listed > 1)
         pm_buf_add_byte(out, '}');
-    out->failed |= list.failed || one.failed;
+    out->failed |= list.failed;
     pm_buf_release(&list);
     pm_buf_release(&one);
 }

@@ -82,12 +82,17 @@ static size_t next_character(const char *p, int *ret_columns)
     return n;
 }
 
-int report_width(const char *printable)
+int report_width_n(const char *printable, size_t len)
 {
     int width = 0, columns;
-    for (const char *p = printable; *p; width += columns)
+    for (const char *p = printable; p < printable + len; width += columns)
         p += next_character(p, &columns);
     return width;
+}
+
+int report_width(const char *printable)
+{
+    return report_width_n(printable, strlen(printable));
 }
 
 void report_put_cut(const struct report_term *term, FILE *out, const char *printable, int width, bool cut_left, bool pad)

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MAX_COLUMNS = 4 * REPORT_MAX_METRICS + 4, GAP = 2, BAR_MIN = 6, BAR_MAX = 24, TEXT_MIN = 12 };
+enum { MAX_COLUMNS = 4 * REPORT_MAX_METRICS + 4, GAP = 2, BAR_MIN = 6, BAR_MAX = 24, TEXT_MIN = 12, MAX_MARGIN_DEPTH = 256 /* more than the widest terminal has */ };
 
 /* --- units --- */
 
@@ -379,18 +379,13 @@ static void put_line(const struct table *table)
 static void put_rows(const struct table *table)
 {
     const struct report *report = table->report;
-    uint32_t deepest = 0;
-    for (uint32_t r = 0; r < report->n_shown; r++)
-        deepest = report->rows[r].depth > deepest ? report->rows[r].depth : deepest;
-    bool *open = calloc((size_t)deepest + 1, sizeof *open); /* per depth: a sibling is still to come */
+    bool open[MAX_MARGIN_DEPTH] = {false}; /* per depth: a sibling is still to come */
     for (uint32_t r = 0; r < report->n_shown; r++) {
         const struct report_row *row = &report->rows[r];
-        if (open) {
-            put_row(table, row, open);
+        put_row(table, row, open);
+        if (row->depth < MAX_MARGIN_DEPTH)
             open[row->depth] = !row->last_child;
-        }
     }
-    free(open);
     uint32_t n_rest = report->n_rows - report->n_shown;
     if (n_rest) {
         put_numbers(table, &report->rest, PART_REST);
@@ -469,9 +464,7 @@ static void put_warning(const struct table *table, const char *text)
     fprintf(table->out, "%s%s%s", color(table, YELLOW), label, color(table, RESET));
     for (const char *p = text; *p;) {
         size_t len = strcspn(p, " ");
-        struct pm_buf word = PM_BUF_INIT(1 << 20);
-        pm_buf_add(&word, p, len);
-        int width = word.data ? report_width(word.data) : 0;
+        int width = report_width_n(p, len);
         if (p != text && at + 1 + width > table->term.width) {
             fputs("\n           ", table->out);
             at = (int)sizeof label - 1;
@@ -479,10 +472,8 @@ static void put_warning(const struct table *table, const char *text)
             fputc(' ', table->out);
             at++;
         }
-        if (word.data)
-            fputs(word.data, table->out);
+        fwrite(p, 1, len, table->out);
         at += width;
-        pm_buf_release(&word);
         p += len + strspn(p + len, " ");
     }
     fputc('\n', table->out);
