@@ -10,7 +10,9 @@
  *     code symbol     "symbol",    emitted symbol name [, path, when local]          (level Base)
  *     loop code       "loopcode",  symbol id, loop id (16 hex digits each)           (level Base)
  *     statement       "stmt",      function id, path, line, column
- *     variable        "var",       [function id,] linkage or declared name [, path] [, line, column]
+ *     variable        "var",       function id, name, line, column;  or, when global:  linkage name [, path, when local]
+ *     type, field     "type",      name, path;   "field", type id, name
+ *     region          "region",    function id, path, line, column, construct
  *
  * `path` is the source path made absolute with the compiler's working directory and then mapped by
  * -ffile-prefix-map. The hash is XXH64 (seed 0) over all parts, each followed by one zero byte. 0 is never a valid

@@ -1,4 +1,5 @@
-/* Early facts: what the source is made of, read from GIMPLE before it is lowered, in every language alike. */
+/* Early facts: what the source is made of, read from GIMPLE before it is lowered, in every language
+ * alike. */
 
 #include "facts.h"
 
@@ -7,8 +8,10 @@ const char pm_level_source[] = "Source", pm_level_base[] = "Base";
 static const struct {
     const char *level, *name, *description;
 } verbs[PM_N_VERBS] = {
-    {pm_level_source, "Executes", "units are seconds"}, {pm_level_source, "Reads", "units are operations"},
-    {pm_level_source, "Writes", "units are operations"}, {pm_level_source, "Calls", "units are calls"},
+    {pm_level_source, "Executes", "units are seconds"},
+    {pm_level_source, "Reads", "units are operations"},
+    {pm_level_source, "Writes", "units are operations"},
+    {pm_level_source, "Calls", "units are calls"},
     {pm_level_base, "Executes", "units are seconds"},
 };
 
@@ -26,7 +29,8 @@ static struct pm_pif *new_facts(void)
     if (pif == NULL)
         fatal_error(UNKNOWN_LOCATION, "perfmap: no memory for the facts");
     char producer[64];
-    snprintf(producer, sizeof producer, "perfmap-gcc%d %s", GCCPLUGIN_VERSION_MAJOR, PERFMAP_VERSION);
+    snprintf(producer, sizeof producer, "perfmap-gcc%d %s", GCCPLUGIN_VERSION_MAJOR,
+             PERFMAP_VERSION);
     pm_pif_set_producer(pif, producer);
     pm_pif_level(pif, pm_level_base, NULL);
     pm_pif_level(pif, pm_level_source, pm_level_base);
@@ -58,7 +62,8 @@ struct pm_pif *pm_facts_late(void)
     return pif;
 }
 
-void pm_fact_mapping(struct pm_pif *pif, pm_id source, enum pm_verb source_verb, pm_id destination, enum pm_verb destination_verb)
+void pm_fact_mapping(struct pm_pif *pif, pm_id source, enum pm_verb source_verb, pm_id destination,
+                     enum pm_verb destination_verb)
 {
     struct pm_pif_mapping mapping = {};
     mapping.source.verb = pm_verb_id(source_verb);
@@ -106,7 +111,9 @@ pm_id pm_fact_function(struct pm_pif *pif, const struct pm_source_function *func
     noun.name = function->name;
     noun.level = pm_level_source;
     noun.kind = "function";
-    noun.linkage = !function->abstract && strcmp(function->linkage, function->name) != 0 ? function->linkage : NULL;
+    noun.linkage = !function->abstract && strcmp(function->linkage, function->name) != 0
+                       ? function->linkage
+                       : NULL;
     noun.file = function->place.shown;
     noun.line = function->place.line;
     noun.column = function->place.column;
@@ -131,7 +138,8 @@ pm_id pm_fact_loop(struct pm_pif *pif, const struct pm_source_function *function
     noun.line = loop->place.line;
     noun.column = loop->place.column;
     noun.end_line = loop->last.line;
-    noun.parent = loop->parent >= 0 ? pm_fact_loop(pif, function, loop->parent) : pm_fact_function(pif, function);
+    noun.parent = loop->parent >= 0 ? pm_fact_loop(pif, function, loop->parent)
+                                    : pm_fact_function(pif, function);
     pm_pif_noun(pif, &noun);
     return noun.id;
 }
@@ -141,7 +149,8 @@ pm_id pm_fact_loop(struct pm_pif *pif, const struct pm_source_function *function
 /* The main() that gfortran makes to call the program: nothing in it is of the source. */
 static bool is_fortran_start(tree decl)
 {
-    return strncmp(lang_hooks.name, "GNU Fortran", 11) == 0 && strcmp(pm_linkage_name(decl), "main") == 0;
+    return strncmp(lang_hooks.name, "GNU Fortran", 11) == 0 &&
+           strcmp(pm_linkage_name(decl), "main") == 0;
 }
 
 static unsigned read_function(function *fun)
@@ -166,8 +175,8 @@ static unsigned read_function(function *fun)
 
 void pm_facts_register(const char *plugin_name)
 {
-    pm_gcc_register_pass(plugin_name, pm_gcc_gimple_pass("perfmap_facts", 0, NULL, read_function), "omplower", 1,
-                         PASS_POS_INSERT_BEFORE);
+    pm_gcc_register_pass(plugin_name, pm_gcc_gimple_pass("perfmap_facts", 0, NULL, read_function),
+                         "omplower", 1, PASS_POS_INSERT_BEFORE);
     pm_ranges_register(plugin_name);
     pm_facts_out_register(plugin_name);
 }

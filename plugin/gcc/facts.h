@@ -1,11 +1,13 @@
-/* Between the parts of the facts: facts.cc (the early pass, nouns of files, functions and loops), facts_loops.cc (where the loops
- * are), facts_statements.cc (statements, variables, calls), facts_out.cc (section and .pif file), late.cc. */
+/* Between the parts of the facts: facts.cc (the early pass, nouns of files, functions and loops),
+ * facts_loops.cc (where the loops are), facts_statements.cc (statements, variables, calls),
+ * facts_out.cc (section and .pif file), late.cc. */
 #ifndef PM_GCC_FACTS_H
 #define PM_GCC_FACTS_H
 
 #include "identity.h"
 
-/* A function's statements in the order of the code, nested ones (of binds, try blocks, OpenMP regions) after the one that holds them. */
+/* A function's statements in the order of the code, nested ones (of binds, try blocks, OpenMP
+ * regions) after the one that holds them. */
 struct pm_linear {
     gimple *stmt;
     unsigned end; /* index after the statements nested in it */
@@ -19,19 +21,28 @@ void pm_scan_loops(tree function_decl, std::vector<struct pm_linear> *code);
 
 /* --- facts.cc --- */
 
-/* The facts of this compiler process: early ones, and those that late.cc makes where code is emitted. They are one set unless the early ones
- * have to travel through LTO byte code. Never NULL. */
+/* The facts of this compiler process: early ones, and those that late.cc makes where code is
+ * emitted. They are one set unless the early ones have to travel through LTO byte code. Never NULL.
+ */
 struct pm_pif *pm_facts_early(void);
 struct pm_pif *pm_facts_late(void);
 
 extern const char pm_level_source[], pm_level_base[];
-enum pm_verb { PM_SOURCE_EXECUTES, PM_SOURCE_READS, PM_SOURCE_WRITES, PM_SOURCE_CALLS, PM_BASE_EXECUTES, PM_N_VERBS };
+enum pm_verb {
+    PM_SOURCE_EXECUTES,
+    PM_SOURCE_READS,
+    PM_SOURCE_WRITES,
+    PM_SOURCE_CALLS,
+    PM_BASE_EXECUTES,
+    PM_N_VERBS
+};
 pm_id pm_verb_id(enum pm_verb verb);
 
 pm_id pm_fact_file(struct pm_pif *pif, const char *file, const char *shown);
 pm_id pm_fact_function(struct pm_pif *pif, const struct pm_source_function *function);
 pm_id pm_fact_loop(struct pm_pif *pif, const struct pm_source_function *function, int index);
-void pm_fact_mapping(struct pm_pif *pif, pm_id source, enum pm_verb source_verb, pm_id destination, enum pm_verb destination_verb);
+void pm_fact_mapping(struct pm_pif *pif, pm_id source, enum pm_verb source_verb, pm_id destination,
+                     enum pm_verb destination_verb);
 
 /* --- facts_ranges.cc: what only the C and C++ front ends tell --- */
 
@@ -40,7 +51,8 @@ struct pm_range {
     const char *file;
     struct pm_point first, last;
 };
-/* The statements of a function, sorted by first; NULL when the front end did not tell (other languages). Lent until pm_ranges_drop. */
+/* The statements of a function, sorted by first; NULL when the front end did not tell (other
+ * languages). Lent until pm_ranges_drop. */
 const std::vector<struct pm_range> *pm_ranges_of(tree function_decl);
 void pm_ranges_drop(tree function_decl);
 /* Place of the first `for` under an OpenMP loop directive, by the directive's location. */
@@ -49,15 +61,18 @@ void pm_ranges_register(const char *plugin_name);
 
 /* --- facts_variables.cc --- */
 
-/* Noun of a variable or field of the source; 0 for those that the compiler made. context: the function being read. */
+/* Noun of a variable or field of the source; 0 for those that the compiler made. context: the
+ * function being read. */
 pm_id pm_fact_variable(tree variable, tree context);
-/* The artificial variable stands for the one of the source (the data of an array whose size is known at run time). */
+/* The artificial variable stands for the one of the source (the data of an array whose size is
+ * known at run time). */
 void pm_fact_variable_stands_for(tree artificial, tree variable, tree context);
 pm_id pm_fact_field(tree field);
 
 /* --- facts_calls.cc --- */
 
-/* Noun of a called function that lies outside of this translation unit; 0 for those inside and for the compiler's own. */
+/* Noun of a called function that lies outside of this translation unit; 0 for those inside and for
+ * the compiler's own. */
 pm_id pm_fact_external(tree function_decl);
 
 /* --- facts_statements.cc --- */

@@ -1,6 +1,6 @@
-/* Source loops: found in GIMPLE before it is lowered, where a loop is still a run of statements that ends in a jump back to its
- * first label, or the body of an OpenMP loop. That label has the place of the for, while or do (C, C++); where it has none
- * (Fortran) the jump has it. */
+/* Source loops: found in GIMPLE before it is lowered, where a loop is still a run of statements
+ * that ends in a jump back to its first label, or the body of an OpenMP loop. That label has the
+ * place of the for, while or do (C, C++); where it has none (Fortran) the jump has it. */
 
 #include "facts.h"
 
@@ -57,8 +57,8 @@ struct run {
     struct pm_place place;
 };
 
-static void add_jump(const std::map<tree, unsigned> &labels, std::map<unsigned, struct run> *runs, tree label, unsigned at,
-                     location_t jump)
+static void add_jump(const std::map<tree, unsigned> &labels, std::map<unsigned, struct run> *runs,
+                     tree label, unsigned at, location_t jump)
 {
     auto found = labels.find(label);
     if (found == labels.end()) /* defined later: not a way back */
@@ -70,7 +70,8 @@ static void add_jump(const std::map<tree, unsigned> &labels, std::map<unsigned, 
         pm_place_of(jump, &run->place);
 }
 
-/* Where the `for` of an OpenMP loop stands: its increment, where that has a place, is written there. */
+/* Where the `for` of an OpenMP loop stands: its increment, where that has a place, is written
+ * there. */
 static struct run omp_run(gimple *stmt, unsigned at, unsigned end)
 {
     struct run run = {at, end, {NULL, NULL, 0, 0}};
@@ -79,7 +80,8 @@ static struct run omp_run(gimple *stmt, unsigned at, unsigned end)
     bool has_pragma = pm_place_of(gimple_location(stmt), &pragma);
     if (pm_ranges_omp_loop(gimple_location(stmt), &run.place))
         return run;
-    if (increment == NULL_TREE || !EXPR_HAS_LOCATION(increment) || !pm_place_of(EXPR_LOCATION(increment), &run.place))
+    if (increment == NULL_TREE || !EXPR_HAS_LOCATION(increment) ||
+        !pm_place_of(EXPR_LOCATION(increment), &run.place))
         run.place = pragma;
     if (has_pragma && run.place.file != pragma.file)
         run.place = pragma;
@@ -100,8 +102,10 @@ static std::vector<struct run> find_runs(const std::vector<struct pm_linear> &co
             add_jump(labels, &runs, gimple_goto_dest(stmt), at, gimple_location(stmt));
             break;
         case GIMPLE_COND:
-            add_jump(labels, &runs, gimple_cond_true_label(as_a<gcond *>(stmt)), at, gimple_location(stmt));
-            add_jump(labels, &runs, gimple_cond_false_label(as_a<gcond *>(stmt)), at, gimple_location(stmt));
+            add_jump(labels, &runs, gimple_cond_true_label(as_a<gcond *>(stmt)), at,
+                     gimple_location(stmt));
+            add_jump(labels, &runs, gimple_cond_false_label(as_a<gcond *>(stmt)), at,
+                     gimple_location(stmt));
             break;
         case GIMPLE_OMP_FOR:
             runs[at] = omp_run(stmt, at, code[at].end);
@@ -132,7 +136,8 @@ static void widen(struct pm_source_loop *loop, location_t location)
 
 static bool has_own_place(gimple *stmt)
 {
-    return gimple_code(stmt) != GIMPLE_BIND && gimple_code(stmt) != GIMPLE_TRY && gimple_code(stmt) != GIMPLE_LABEL;
+    return gimple_code(stmt) != GIMPLE_BIND && gimple_code(stmt) != GIMPLE_TRY &&
+           gimple_code(stmt) != GIMPLE_LABEL;
 }
 
 /* Makes loops of runs; a run within a run of the same place is one more level of the same loop. */
@@ -163,11 +168,14 @@ static void add_loops(struct pm_source_function *function, const std::vector<str
     }
 }
 
-/* A statement that lies in a loop's range of text but not in the loop ("i = 0" of a for) is noted with the loop. Where statements
- * inside and outside share one place, the place counts as inside. */
-static void note_outside(struct pm_source_function *function, const std::vector<struct pm_linear> &code)
+/* A statement that lies in a loop's range of text but not in the loop ("i = 0" of a for) is noted
+ * with the loop. Where statements inside and outside share one place, the place counts as inside.
+ */
+static void note_outside(struct pm_source_function *function,
+                         const std::vector<struct pm_linear> &code)
 {
-    std::map<std::pair<unsigned, unsigned>, int> inside; /* place -> innermost loop of any statement there */
+    std::map<std::pair<unsigned, unsigned>, int>
+        inside; /* place -> innermost loop of any statement there */
     for (const struct pm_linear &item : code) {
         struct pm_place place;
         if (!has_own_place(item.stmt) || !pm_place_of(gimple_location(item.stmt), &place))

@@ -1,8 +1,10 @@
 /* Where the facts go: the section .perfmap.pif of the object, and NAME.pif beside it.
  *
- * The section is not allocated and stands in no group: linkers join the chunks of all objects, --gc-sections drops it only with
- * the whole object, strip leaves it. With -flto the early facts must go through the byte code, for the linker never sees the other sections of such
- * an object: they travel as a top-level asm. The object itself gets them too, so that `perfmap pif foo.o` can tell.
+ * The section is not allocated and stands in no group: linkers join the chunks of all objects,
+ * --gc-sections drops it only with the whole object, strip leaves it. With -flto the early facts
+ * must go through the byte code, for the linker never sees the other sections of such an object:
+ * they travel as a top-level asm. The object itself gets them too, so that `perfmap pif foo.o` can
+ * tell.
  */
 #include "facts.h"
 
@@ -54,7 +56,8 @@ static bool has_facts(const struct pm_pif *pif)
 /* All functions have been read; byte code is not written yet. */
 static void put_into_byte_code(void *, void *)
 {
-    if (!flag_generate_lto || in_lto_p || seen_error() || !pm_options.section || !has_facts(pm_facts_early()))
+    if (!flag_generate_lto || in_lto_p || seen_error() || !pm_options.section ||
+        !has_facts(pm_facts_early()))
         return;
     std::string text = section_text(pm_facts_early());
     symtab->finalize_toplevel_asm(build_string((int)text.size() + 1, text.c_str()));
@@ -74,7 +77,8 @@ static void put_into_object(void)
 
 /* --- the .pif file --- */
 
-/* The arguments that the user gave the driver, which leaves them in the environment, each in '' with '\'' for a quote. */
+/* The arguments that the user gave the driver, which leaves them in the environment, each in ''
+ * with '\'' for a quote. */
 static std::vector<std::string> driver_arguments(void)
 {
     std::vector<std::string> arguments;
@@ -126,7 +130,8 @@ static std::string without_extension(const std::string &path)
     return has ? path.substr(0, dot) : path;
 }
 
-/* Name of the .pif file, empty for none. In one folder for all, the object's own folder becomes part of the name, as gcov does it. */
+/* Name of the .pif file, empty for none. In one folder for all, the object's own folder becomes
+ * part of the name, as gcov does it. */
 static std::string pif_name(void)
 {
     std::string output = kept_output();
@@ -140,7 +145,8 @@ static std::string pif_name(void)
     return name + ".pif";
 }
 
-/* To a temporary beside it, then renamed. Not synced: a build makes thousands of these, and the next build makes them again. */
+/* To a temporary beside it, then renamed. Not synced: a build makes thousands of these, and the
+ * next build makes them again. */
 static bool write_whole(const std::string &name, const struct pm_buf *text)
 {
     std::string temporary = name + "." + std::to_string((long)getpid()) + ".tmp";
@@ -168,7 +174,9 @@ static void write_pif(struct pm_pif *pif)
         fatal_error(UNKNOWN_LOCATION, "perfmap: no memory for '%s'", name.c_str());
     /* Not a warning() of GCC's: -Werror shall not fail a compilation for a full disk. */
     if (!write_whole(name, &text))
-        fprintf(stderr, "perfmap: warning: cannot write '%s': %s; the facts are in the object all the same (pif=none: no such files)\n",
+        fprintf(stderr,
+                "perfmap: warning: cannot write '%s': %s; the facts are in the object all the same "
+                "(pif=none: no such files)\n",
                 name.c_str(), xstrerror(errno));
     pm_buf_release(&text);
 }

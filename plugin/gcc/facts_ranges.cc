@@ -1,5 +1,6 @@
-/* Where each statement of C and C++ begins and ends. In GIMPLE a statement has become many, each with a place of its own; the front
- * ends' trees (PLUGIN_PRE_GENERICIZE) still hold it whole. Only the tree of statements is walked, into expressions hardly ever. */
+/* Where each statement of C and C++ begins and ends. In GIMPLE a statement has become many, each
+ * with a place of its own; the front ends' trees (PLUGIN_PRE_GENERICIZE) still hold it whole. Only
+ * the tree of statements is walked, into expressions hardly ever. */
 
 #include "facts.h"
 
@@ -22,8 +23,8 @@ static void widen(struct pm_range *range, location_t location)
         range->last = point;
 }
 
-/* The text of an expression is told by its location. What wraps one, initialisers, and expressions that were folded have only a point: there the
- * operands tell more. */
+/* The text of an expression is told by its location. What wraps one, initialisers, and expressions
+ * that were folded have only a point: there the operands tell more. */
 static void widen_by(struct pm_range *range, tree t)
 {
     if (t == NULL_TREE || !EXPR_P(t) || TREE_CODE(t) == BIND_EXPR)
@@ -53,7 +54,8 @@ static void note_statements(tree t, std::vector<struct pm_range> *ranges);
 static void note_omp_loop(tree t)
 {
     tree inits = OMP_FOR_INIT(t);
-    tree init = inits != NULL_TREE && TREE_VEC_LENGTH(inits) > 0 ? TREE_VEC_ELT(inits, 0) : NULL_TREE;
+    tree init =
+        inits != NULL_TREE && TREE_VEC_LENGTH(inits) > 0 ? TREE_VEC_ELT(inits, 0) : NULL_TREE;
     if (init == NULL_TREE)
         return;
     location_t place = DECL_P(init) ? DECL_SOURCE_LOCATION(init) : EXPR_LOCATION(init);
@@ -76,6 +78,7 @@ static void note_leaf(tree t, std::vector<struct pm_range> *ranges)
         ranges->push_back(range);
 }
 
+/* A flat switch over the kinds of statement. */
 static void note_statements(tree t, std::vector<struct pm_range> *ranges)
 {
     if (t == NULL_TREE)
@@ -131,7 +134,8 @@ static void note_statements(tree t, std::vector<struct pm_range> *ranges)
         break;
     case CLEANUP_POINT_EXPR:
         /* Around a whole statement, which may be of several, as one of a condition is not. */
-        TREE_CODE(TREE_OPERAND(t, 0)) == STATEMENT_LIST ? note_operands(t, ranges) : note_leaf(t, ranges);
+        TREE_CODE(TREE_OPERAND(t, 0)) == STATEMENT_LIST ? note_operands(t, ranges)
+                                                        : note_leaf(t, ranges);
         break;
     default:
         if (EXPR_P(t) && TREE_CODE(t) != LABEL_EXPR && TREE_CODE(t) != CASE_LABEL_EXPR)
@@ -142,7 +146,8 @@ static void note_statements(tree t, std::vector<struct pm_range> *ranges)
 
 static bool begins_earlier(const struct pm_range &a, const struct pm_range &b)
 {
-    return pm_point_less(a.first, b.first) || (pm_point_same(a.first, b.first) && pm_point_less(b.last, a.last));
+    return pm_point_less(a.first, b.first) ||
+           (pm_point_same(a.first, b.first) && pm_point_less(b.last, a.last));
 }
 
 /* Sorted; of ranges within another one only the outer one stays. */
@@ -151,7 +156,8 @@ static void keep_outermost(std::vector<struct pm_range> *ranges)
     std::stable_sort(ranges->begin(), ranges->end(), begins_earlier);
     size_t n = 0;
     for (const struct pm_range &range : *ranges) {
-        bool within = n > 0 && (*ranges)[n - 1].file == range.file && !pm_point_less((*ranges)[n - 1].last, range.last);
+        bool within = n > 0 && (*ranges)[n - 1].file == range.file &&
+                      !pm_point_less((*ranges)[n - 1].last, range.last);
         if (!within)
             (*ranges)[n++] = range;
     }
@@ -171,7 +177,8 @@ static void note_function(void *function_decl, void *)
 const std::vector<struct pm_range> *pm_ranges_of(tree function_decl)
 {
     auto found = ranges_by_uid.find(DECL_UID(function_decl));
-    if (found == ranges_by_uid.end() && DECL_ABSTRACT_ORIGIN(function_decl) != NULL_TREE) /* constructors */
+    if (found == ranges_by_uid.end() &&
+        DECL_ABSTRACT_ORIGIN(function_decl) != NULL_TREE) /* constructors */
         found = ranges_by_uid.find(DECL_UID(DECL_ABSTRACT_ORIGIN(function_decl)));
     return found != ranges_by_uid.end() ? &found->second : NULL;
 }

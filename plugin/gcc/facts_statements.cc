@@ -1,8 +1,9 @@
-/* Statements: one noun for each statement of the source, and which variables, fields and functions it reads, writes and calls.
+/* Statements: one noun for each statement of the source, and which variables, fields and functions
+ * it reads, writes and calls.
  *
- * In GIMPLE a pointer is followed in steps (_1 = i * 8; _2 = p + _1; *_2 = x). What users mean by "p[i] = x" is that what p points
- * to is written: p is not counted as read where it only gives an address, and the access through it counts as one to p (or to the field that
- * p was loaded from).
+ * In GIMPLE a pointer is followed in steps (_1 = i * 8; _2 = p + _1; *_2 = x). What users mean by
+ * "p[i] = x" is that what p points to is written: p is not counted as read where it only gives an
+ * address, and the access through it counts as one to p (or to the field that p was loaded from).
  */
 #include "facts.h"
 
@@ -16,18 +17,22 @@ struct reader {
     tree decl;
     const struct pm_source_function *function;
     const std::vector<struct pm_range> *ranges;
-    std::map<std::pair<unsigned, unsigned>, struct statement> statements; /* by first line and column (0: languages without ranges) */
+    std::map<std::pair<unsigned, unsigned>, struct statement>
+        statements; /* by first line and column (0: languages without ranges) */
     struct statement *now;
     int loop_now; /* innermost source loop, -1 none */
 };
 
 /* --- which statement --- */
 
-static const struct pm_range *range_at(const std::vector<struct pm_range> &ranges, const struct pm_place &place)
+static const struct pm_range *range_at(const std::vector<struct pm_range> &ranges,
+                                       const struct pm_place &place)
 {
     struct pm_point point = {place.line, place.column};
     auto after = std::upper_bound(ranges.begin(), ranges.end(), point,
-                                  [](struct pm_point p, const struct pm_range &range) { return pm_point_less(p, range.first); });
+                                  [](struct pm_point p, const struct pm_range &range) {
+                                      return pm_point_less(p, range.first);
+                                  });
     if (after == ranges.begin())
         return NULL;
     const struct pm_range *range = &*(after - 1);
@@ -61,7 +66,8 @@ static struct statement *statement_of(struct reader *reader, gimple *stmt)
         place.column = range->first.column;
         end_line = range->last.line;
     }
-    struct statement *statement = &reader->statements[{place.line, reader->ranges != NULL ? place.column : 0}];
+    struct statement *statement =
+        &reader->statements[{place.line, reader->ranges != NULL ? place.column : 0}];
     if (statement->place.line == 0) {
         statement->place = place;
         statement->end_line = end_line;
@@ -71,7 +77,8 @@ static struct statement *statement_of(struct reader *reader, gimple *stmt)
 
 static pm_id parent_now(const struct reader *reader)
 {
-    return reader->loop_now >= 0 ? reader->function->loops[(size_t)reader->loop_now].id : reader->function->id;
+    return reader->loop_now >= 0 ? reader->function->loops[(size_t)reader->loop_now].id
+                                 : reader->function->id;
 }
 
 /* The noun is made when something is known about it. */
@@ -81,7 +88,8 @@ static pm_id statement_noun(struct reader *reader)
     if (statement->id != 0)
         return statement->id;
     statement->id = statement_id(reader->function->id, &statement->place);
-    std::string name = std::string(statement->place.shown) + ':' + std::to_string(statement->place.line) + ':' +
+    std::string name = std::string(statement->place.shown) + ':' +
+                       std::to_string(statement->place.line) + ':' +
                        std::to_string(statement->place.column);
     struct pm_pif_noun noun = {};
     noun.id = statement->id;
@@ -138,12 +146,14 @@ static void touch_component(struct reader *reader, tree t, enum access access)
 
 static gimple *definition_of(tree t)
 {
-    if (TREE_CODE(t) != SSA_NAME || SSA_NAME_DEF_STMT(t) == NULL || !is_gimple_assign(SSA_NAME_DEF_STMT(t)))
+    if (TREE_CODE(t) != SSA_NAME || SSA_NAME_DEF_STMT(t) == NULL ||
+        !is_gimple_assign(SSA_NAME_DEF_STMT(t)))
         return NULL;
     return SSA_NAME_DEF_STMT(t);
 }
 
-/* Access through a pointer that was loaded from a field: to that field. From a descriptor's data: to the array. */
+/* Access through a pointer that was loaded from a field: to that field. From a descriptor's data:
+ * to the array. */
 static void touch_loaded(struct reader *reader, tree t, enum access access)
 {
     tree field = field_of(t);
@@ -198,7 +208,7 @@ static void touch(struct reader *reader, tree t, enum access access)
         unsigned i;
         tree value;
         FOR_EACH_CONSTRUCTOR_VALUE(CONSTRUCTOR_ELTS(t), i, value)
-            touch(reader, value, READS);
+        touch(reader, value, READS);
         return;
     }
     default:
@@ -230,7 +240,8 @@ static void read_address(struct reader *reader, gimple *stmt)
         touch_indices(reader, from);
         tree base = get_base_address(from);
         tree field = field_of(from);
-        /* The pointer's own holder is read, but a descriptor's array is what the pointer is about. */
+        /* The pointer's own holder is read, but a descriptor's array is what the pointer is about.
+         */
         if (base != NULL_TREE && field != NULL_TREE && pm_fact_field(field) != 0)
             touch(reader, base, READS);
     } else if (TREE_CODE(from) == MEM_REF) {
@@ -307,11 +318,15 @@ static void read_asm(struct reader *reader, gasm *stmt)
 /* An array with a size of run time is "*u.0", where "u" is the variable of the source. */
 static void read_bind(struct reader *reader, gbind *bind)
 {
-    for (tree variable = gimple_bind_vars(bind); variable != NULL_TREE; variable = DECL_CHAIN(variable)) {
-        if (TREE_CODE(variable) != VAR_DECL || !DECL_HAS_VALUE_EXPR_P(variable) || DECL_ARTIFICIAL(variable))
+    for (tree variable = gimple_bind_vars(bind); variable != NULL_TREE;
+         variable = DECL_CHAIN(variable)) {
+        if (TREE_CODE(variable) != VAR_DECL || !DECL_HAS_VALUE_EXPR_P(variable) ||
+            DECL_ARTIFICIAL(variable))
             continue;
         tree value = DECL_VALUE_EXPR(variable);
-        tree pointer = TREE_CODE(value) == INDIRECT_REF || TREE_CODE(value) == MEM_REF ? TREE_OPERAND(value, 0) : NULL_TREE;
+        tree pointer = TREE_CODE(value) == INDIRECT_REF || TREE_CODE(value) == MEM_REF
+                           ? TREE_OPERAND(value, 0)
+                           : NULL_TREE;
         if (pointer != NULL_TREE && TREE_CODE(pointer) == VAR_DECL && DECL_ARTIFICIAL(pointer))
             pm_fact_variable_stands_for(pointer, variable, reader->decl);
     }
@@ -352,7 +367,8 @@ static void read_statement(struct reader *reader, const struct pm_linear &item)
     reader->loop_now = item.loop;
     if (gimple_code(stmt) == GIMPLE_BIND)
         read_bind(reader, as_a<gbind *>(stmt));
-    else if (is_gimple_omp(stmt) && gimple_has_substatements(stmt) && gimple_code(stmt) != GIMPLE_OMP_FOR)
+    else if (is_gimple_omp(stmt) && gimple_has_substatements(stmt) &&
+             gimple_code(stmt) != GIMPLE_OMP_FOR)
         read_region(reader, stmt);
     reader->now = statement_of(reader, stmt);
     if (reader->now == NULL)

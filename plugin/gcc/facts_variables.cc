@@ -1,4 +1,5 @@
-/* Nouns of variables, struct fields and their types. How they are named: docs/formats/pif-names.md. */
+/* Nouns of variables, struct fields and their types. How they are named: docs/formats/pif-names.md.
+ */
 
 #include "facts.h"
 
@@ -21,10 +22,13 @@ static const char *name_of(tree decl)
 
 static tree without_reference(tree type)
 {
-    return TREE_CODE(type) == REFERENCE_TYPE || (POINTER_TYPE_P(type) && is_fortran()) ? TREE_TYPE(type) : type;
+    return TREE_CODE(type) == REFERENCE_TYPE || (POINTER_TYPE_P(type) && is_fortran())
+               ? TREE_TYPE(type)
+               : type;
 }
 
-/* gfortran makes arrays of any rank flat; for the debugger it hangs the true type on the flat one's name. */
+/* gfortran makes arrays of any rank flat; for the debugger it hangs the true type on the flat one's
+ * name. */
 static tree unflattened(tree type)
 {
     tree name = TREE_CODE(type) == ARRAY_TYPE ? TYPE_NAME(type) : NULL_TREE;
@@ -71,9 +75,11 @@ static std::string type_name(tree type)
     if (name == NULL_TREE)
         return "";
     tree identifier = TREE_CODE(name) == TYPE_DECL ? DECL_NAME(name) : name;
-    if (identifier == NULL_TREE || IDENTIFIER_POINTER(identifier)[0] == '.' || IDENTIFIER_POINTER(identifier)[0] == '<')
+    if (identifier == NULL_TREE || IDENTIFIER_POINTER(identifier)[0] == '.' ||
+        IDENTIFIER_POINTER(identifier)[0] == '<')
         return ""; /* "._anon_3", "<lambda...>": numbered anew by each compiler */
-    return TREE_CODE(name) == TYPE_DECL ? lang_hooks.decl_printable_name(name, 2) : IDENTIFIER_POINTER(name);
+    return TREE_CODE(name) == TYPE_DECL ? lang_hooks.decl_printable_name(name, 2)
+                                        : IDENTIFIER_POINTER(name);
 }
 
 static std::string bound_text(tree array)
@@ -81,7 +87,8 @@ static std::string bound_text(tree array)
     tree domain = TYPE_DOMAIN(array);
     tree low = domain != NULL_TREE ? TYPE_MIN_VALUE(domain) : NULL_TREE;
     tree high = domain != NULL_TREE ? TYPE_MAX_VALUE(domain) : NULL_TREE;
-    if (high == NULL_TREE || !tree_fits_shwi_p(high) || (low != NULL_TREE && !tree_fits_shwi_p(low)))
+    if (high == NULL_TREE || !tree_fits_shwi_p(high) ||
+        (low != NULL_TREE && !tree_fits_shwi_p(low)))
         return "[]";
     HOST_WIDE_INT first = low != NULL_TREE ? tree_to_shwi(low) : 0;
     if (is_fortran())
@@ -101,7 +108,8 @@ static std::string descriptor_text(tree type)
     return text;
 }
 
-/* "double [100][50]", "double (*) [50]"; of a Fortran array "real(kind=8) [1:100][1:50]", first dimension first. */
+/* "double [100][50]", "double (*) [50]"; of a Fortran array "real(kind=8) [1:100][1:50]", first
+ * dimension first. */
 static std::string type_text(tree type)
 {
     type = unflattened(without_reference(type));
@@ -129,7 +137,8 @@ static bool is_array(tree type)
 
 /* --- variables --- */
 
-/* The variable that an artificial one stands for: the data of gfortran's dummy array "a" is "a.0". */
+/* The variable that an artificial one stands for: the data of gfortran's dummy array "a" is "a.0".
+ */
 static tree stands_for(tree variable, tree context)
 {
     const char *name = name_of(variable), *dot = strrchr(name, '.');
@@ -172,8 +181,10 @@ static pm_id global_id(const char *linkage, const char *local_path)
     return pm_id_hash_done(&hash);
 }
 
-/* "sweep::u"; a further variable of that name in the same function has its line added: "sweep::i:42". */
-static std::string local_name(const struct pm_source_function *function, const char *name, const struct pm_place *place, pm_id id)
+/* "sweep::u"; a further variable of that name in the same function has its line added:
+ * "sweep::i:42". */
+static std::string local_name(const struct pm_source_function *function, const char *name,
+                              const struct pm_place *place, pm_id id)
 {
     static std::map<std::string, pm_id> taken; /* the first variable with each name */
     std::string full = std::string(function->name) + "::" + name;
@@ -183,7 +194,8 @@ static std::string local_name(const struct pm_source_function *function, const c
     return full;
 }
 
-static void describe_local(tree variable, tree function_decl, struct pm_place *place, struct pm_pif_noun *noun, std::string *name)
+static void describe_local(tree variable, tree function_decl, struct pm_place *place,
+                           struct pm_pif_noun *noun, std::string *name)
 {
     const struct pm_source_function *function = pm_source_function_of(function_decl);
     noun->id = local_id(function->id, name_of(variable), place);
@@ -203,11 +215,13 @@ static std::string global_name(tree variable, const char *linkage)
     return name;
 }
 
-static void describe_global(tree variable, struct pm_place *place, struct pm_pif_noun *noun, std::string *name)
+static void describe_global(tree variable, struct pm_place *place, struct pm_pif_noun *noun,
+                            std::string *name)
 {
     const char *linkage = pm_linkage_name(variable);
     noun->id = global_id(linkage, TREE_PUBLIC(variable) ? NULL : place->file);
-    noun->parent = place->file != NULL ? pm_fact_file(pm_facts_early(), place->file, place->shown) : 0;
+    noun->parent =
+        place->file != NULL ? pm_fact_file(pm_facts_early(), place->file, place->shown) : 0;
     *name = global_name(variable, linkage);
     if (*name != linkage)
         noun->linkage = linkage;
@@ -220,7 +234,8 @@ static pm_id make_variable(tree variable, tree context)
     struct pm_pif_noun noun = {};
     std::string name, type = type_text(TREE_TYPE(variable));
     tree function_decl = enclosing_function(variable);
-    /* A local of an enclosing function (C's nested functions, Fortran's contained ones) keeps that one as parent. */
+    /* A local of an enclosing function (C's nested functions, Fortran's contained ones) keeps that
+     * one as parent. */
     if (TREE_CODE(variable) == PARM_DECL && function_decl == NULL_TREE)
         function_decl = context;
     if (function_decl != NULL_TREE && !DECL_EXTERNAL(variable))
@@ -254,7 +269,8 @@ pm_id pm_fact_variable(tree variable, tree context)
     pm_id id = 0;
     tree source = has_name(variable) ? stands_for(variable, context) : NULL_TREE;
     if (source != NULL_TREE)
-        id = known[DECL_UID(source)] = make_variable(source, context); /* gfortran marks the dummy itself as artificial then */
+        id = known[DECL_UID(source)] =
+            make_variable(source, context); /* gfortran marks the dummy itself as artificial then */
     else if (has_name(variable) && !DECL_ARTIFICIAL(variable) && !DECL_IGNORED_P(variable) &&
              !in_system_header_at(DECL_SOURCE_LOCATION(variable)) &&
              (TREE_CODE(variable) == VAR_DECL || TREE_CODE(variable) == PARM_DECL))
@@ -269,7 +285,8 @@ pm_id pm_fact_variable(tree variable, tree context)
 static bool is_fortran_internal(tree type)
 {
     std::string name = is_fortran() ? type_name(type) : "";
-    return name.compare(0, 2, "__") == 0 || name == "descriptor_dimension" || name == "dtype_type" || is_descriptor(type);
+    return name.compare(0, 2, "__") == 0 || name == "descriptor_dimension" ||
+           name == "dtype_type" || is_descriptor(type);
 }
 
 static struct pm_place place_of_type(tree type, const struct pm_place *place_of_field)
@@ -284,8 +301,8 @@ static struct pm_place place_of_type(tree type, const struct pm_place *place_of_
 static std::string anonymous_name(tree type, const struct pm_place *place_of_field)
 {
     struct pm_place place = place_of_type(type, place_of_field);
-    return std::string(TREE_CODE(type) == UNION_TYPE ? "union " : "struct ") + (place.shown != NULL ? place.shown : "?") + ':' +
-           std::to_string(place.line);
+    return std::string(TREE_CODE(type) == UNION_TYPE ? "union " : "struct ") +
+           (place.shown != NULL ? place.shown : "?") + ':' + std::to_string(place.line);
 }
 
 static pm_id make_type(tree type, const struct pm_place *place_of_field, std::string *ret_name)
@@ -343,9 +360,12 @@ pm_id pm_fact_field(tree field)
     if (found != known.end())
         return found->second;
     tree type = DECL_CONTEXT(field);
+    struct pm_place place;
     pm_id id = 0;
-    if (has_name(field) && !DECL_ARTIFICIAL(field) && type != NULL_TREE && RECORD_OR_UNION_TYPE_P(type) &&
-        !is_fortran_internal(type) && !in_system_header_at(DECL_SOURCE_LOCATION(field)))
+    bool written = pm_place_of(DECL_SOURCE_LOCATION(field), &place);
+    if (written && has_name(field) && !DECL_ARTIFICIAL(field) && type != NULL_TREE &&
+        RECORD_OR_UNION_TYPE_P(type) && !is_fortran_internal(type) &&
+        !in_system_header_at(DECL_SOURCE_LOCATION(field)))
         id = make_field(field, TYPE_MAIN_VARIANT(type));
     known[DECL_UID(field)] = id;
     return id;

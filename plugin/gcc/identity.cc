@@ -4,7 +4,8 @@
 
 /* --- places --- */
 
-/* Absolute form of a file's name, after -ffile-prefix-map; one string for each name that GCC lends. */
+/* Absolute form of a file's name, after -ffile-prefix-map; one string for each name that GCC lends.
+ */
 static const char *absolute_path(const char *shown)
 {
     static std::map<std::string, const char *> known;
@@ -53,9 +54,11 @@ const char *pm_linkage_name(tree decl)
 }
 
 static std::map<unsigned, struct pm_source_function *> by_uid;
-static std::map<std::string, tree> scanned_by_name; /* only declarations that the symbol table holds too */
+static std::map<std::string, tree>
+    scanned_by_name; /* only declarations that the symbol table holds too */
 
-/* "sweep" of "sweep._omp_fn.0"; empty when it is no such body. The numbers that LTO appends are cut as well. */
+/* "sweep" of "sweep._omp_fn.0"; empty when it is no such body. The numbers that LTO appends are cut
+ * as well. */
 static std::string outlined_parent(const char *linkage)
 {
     const char *mark = strstr(linkage, "._omp_fn.");
@@ -111,7 +114,9 @@ static pm_id function_id(const char *linkage, const char *local_path)
 /* "ns::f(int)", "module::sub", "outer::inner". */
 static std::string declared_name(tree decl, const char *linkage)
 {
-    enum { DEMANGLE = 1 | 2 | 64 }; /* DMGL_PARAMS, DMGL_ANSI, DMGL_RET_DROP of demangle.h, which no plugin may include */
+    enum {
+        DEMANGLE = 1 | 2 | 64
+    }; /* DMGL_PARAMS, DMGL_ANSI, DMGL_RET_DROP of demangle.h, which no plugin may include */
     char *demangled = cplus_demangle_v3 ? cplus_demangle_v3(linkage, DEMANGLE) : NULL;
     if (demangled != NULL) {
         std::string name = demangled;
@@ -158,7 +163,8 @@ static pm_id loop_id(pm_id function, const char *file, struct pm_point place)
  *
  * Text, fields split by '\n' (a '\n' in a file's name is written as '\1'):
  *     marks linkage name file shown "line column end_line", then per loop:
- *     file shown  "line column first.line first.column last.line last.column parent nest shares n (line column)*"
+ *     file shown  "line column first.line first.column last.line last.column parent nest shares n
+ * (line column)*"
  */
 static const char attribute_name[] = "perfmap";
 
@@ -215,7 +221,8 @@ static const char *take_name(const char **cursor)
     std::string name(*cursor, end != NULL ? (size_t)(end - *cursor) : strlen(*cursor));
     *cursor = end != NULL ? end + 1 : *cursor + strlen(*cursor);
     std::replace(name.begin(), name.end(), '\1', '\n');
-    static std::set<std::string> names; /* GCC's file names are compared by pointer in places: one copy each */
+    static std::set<std::string>
+        names; /* GCC's file names are compared by pointer in places: one copy each */
     return names.insert(name).first->c_str();
 }
 
@@ -285,8 +292,8 @@ static void set_attribute(tree decl, const std::string &text)
     if (lookup_attribute(attribute_name, DECL_ATTRIBUTES(decl)) != NULL_TREE)
         DECL_ATTRIBUTES(decl) = remove_attribute(attribute_name, DECL_ATTRIBUTES(decl));
     tree value = build_string((int)text.size() + 1, text.c_str());
-    DECL_ATTRIBUTES(decl) = tree_cons(get_identifier(attribute_name), build_tree_list(NULL_TREE, value),
-                                      DECL_ATTRIBUTES(decl));
+    DECL_ATTRIBUTES(decl) = tree_cons(get_identifier(attribute_name),
+                                      build_tree_list(NULL_TREE, value), DECL_ATTRIBUTES(decl));
 }
 
 struct pm_source_function *pm_source_function_of(tree function_decl)
@@ -327,7 +334,8 @@ pm_id pm_symbol_id(tree function_decl)
 
 /* --- loops of the source --- */
 
-int pm_source_loop_add(struct pm_source_function *function, const struct pm_place *place, int parent)
+int pm_source_loop_add(struct pm_source_function *function, const struct pm_place *place,
+                       int parent)
 {
     struct pm_point point = {place->line, place->column};
     bool shares_line = false;
@@ -355,7 +363,8 @@ void pm_source_function_done(struct pm_source_function *function, tree function_
 {
     struct pm_place end;
     struct function *body = DECL_STRUCT_FUNCTION(function_decl);
-    if (body != NULL && pm_place_of(body->function_end_locus, &end) && end.file == function->place.file)
+    if (body != NULL && pm_place_of(body->function_end_locus, &end) &&
+        end.file == function->place.file)
         function->end_line = end.line;
     function->scanned = true;
     scanned_by_name[pm_linkage_name(function_decl)] = function_decl;
@@ -378,7 +387,8 @@ static bool same_file(const char *a, const char *b)
 
 static bool loop_holds(const struct pm_source_loop *loop, const char *file, struct pm_point point)
 {
-    if (pm_point_less(point, loop->first) || pm_point_less(loop->last, point) || !same_file(file, loop->file))
+    if (pm_point_less(point, loop->first) || pm_point_less(loop->last, point) ||
+        !same_file(file, loop->file))
         return false;
     for (struct pm_point outside : loop->outside) {
         if (pm_point_same(outside, point))
@@ -397,7 +407,8 @@ static bool loop_within(const struct pm_source_function *function, int a, int b)
     return false;
 }
 
-int pm_source_loop_at(const struct pm_source_function *function, const char *file, struct pm_point point)
+int pm_source_loop_at(const struct pm_source_function *function, const char *file,
+                      struct pm_point point)
 {
     int innermost = -1;
     for (size_t i = 0; i < function->loops.size(); i++) {
@@ -419,7 +430,8 @@ std::string pm_loop_name(const struct pm_source_loop *loop)
 
 /* --- natural loops --- */
 
-/* A source loop in one inlined copy of its function (scope: the copy's BLOCK, NULL the function itself). index -1: in no loop of any function. */
+/* A source loop in one inlined copy of its function (scope: the copy's BLOCK, NULL the function
+ * itself). index -1: in no loop of any function. */
 struct position {
     tree scope, decl;
     struct pm_source_function *function;
@@ -433,12 +445,14 @@ static bool same_position(const struct position &a, const struct position &b)
 
 static tree inlined_scope_of(tree block)
 {
-    while (block != NULL_TREE && TREE_CODE(block) == BLOCK && !inlined_function_outer_scope_p(block))
+    while (block != NULL_TREE && TREE_CODE(block) == BLOCK &&
+           !inlined_function_outer_scope_p(block))
         block = BLOCK_SUPERCONTEXT(block);
     return block != NULL_TREE && TREE_CODE(block) == BLOCK ? block : NULL_TREE;
 }
 
-/* The innermost source loop around a place that lies in a copy, or else around the call that was inlined, and so on outwards. */
+/* The innermost source loop around a place that lies in a copy, or else around the call that was
+ * inlined, and so on outwards. */
 static struct position position_at(location_t locus, tree block)
 {
     for (;;) {
@@ -448,7 +462,8 @@ static struct position position_at(location_t locus, tree block)
         struct pm_place place;
         if (decl != NULL_TREE && TREE_CODE(decl) == FUNCTION_DECL && pm_place_of(locus, &place)) {
             position.function = pm_source_function_of(decl);
-            position.index = pm_source_loop_at(position.function, place.file, {place.line, place.column});
+            position.index =
+                pm_source_loop_at(position.function, place.file, {place.line, place.column});
         }
         if (position.index >= 0 || scope == NULL_TREE)
             return position;
@@ -481,7 +496,8 @@ static void path_common(std::vector<struct position> *path, struct position posi
 }
 
 struct votes {
-    std::vector<struct position> path; /* loops that hold all statements counted so far, innermost first */
+    std::vector<struct position>
+        path; /* loops that hold all statements counted so far, innermost first */
     unsigned n_inside, n_outside;
     location_t last;
     bool last_inside;
@@ -515,7 +531,8 @@ static void vote_lowest(struct votes *votes, location_t location)
     struct pm_place place;
     tree scope = inlined_scope_of(LOCATION_BLOCK(location));
     if (scope == NULL_TREE && pm_place_of(location, &place) &&
-        (votes->lowest.line == 0 || pm_point_less({place.line, place.column}, {votes->lowest.line, votes->lowest.column})))
+        (votes->lowest.line == 0 ||
+         pm_point_less({place.line, place.column}, {votes->lowest.line, votes->lowest.column})))
         votes->lowest = place;
 }
 
@@ -553,7 +570,8 @@ static bool natural_position(class loop *loop, struct position *ret_position)
     vote_all(loop, &votes);
     if (votes.n_inside == 0 || votes.path.empty()) {
         /* Nothing of its own is left: it is the loop around an inner one. */
-        for (class loop *inner = loop->inner; inner != NULL && votes.n_outside == 0; inner = inner->next) {
+        for (class loop *inner = loop->inner; inner != NULL && votes.n_outside == 0;
+             inner = inner->next) {
             struct position position;
             if (!natural_position(inner, &position))
                 continue;
@@ -582,7 +600,8 @@ static int nest_of(class loop *loop, const struct position &position)
     return deepest + 1;
 }
 
-/* Without a table (the file was compiled without the plugin and is linked with it): the first statement stands for the loop. */
+/* Without a table (the file was compiled without the plugin and is linked with it): the first
+ * statement stands for the loop. */
 static bool identity_without_table(class loop *loop, struct pm_loop_identity *ret_identity)
 {
     struct pm_source_function *function = pm_source_function_of(current_function_decl);
@@ -594,7 +613,8 @@ static bool identity_without_table(class loop *loop, struct pm_loop_identity *re
         return false;
     ret_identity->function = pm_origin_function(current_function_decl);
     ret_identity->place = votes.lowest;
-    ret_identity->id = loop_id(function->id, votes.lowest.file, {votes.lowest.line, votes.lowest.column});
+    ret_identity->id =
+        loop_id(function->id, votes.lowest.file, {votes.lowest.line, votes.lowest.column});
     return true;
 }
 

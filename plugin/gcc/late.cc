@@ -1,5 +1,6 @@
-/* Late facts: which symbols and loop codes got sleds, and what they implement. Made in the process that emits code, so they also stand in for
- * early facts that never came here (lto1, or objects whose facts were switched off): nouns of the same id are one noun. */
+/* Late facts: which symbols and loop codes got sleds, and what they implement. Made in the process
+ * that emits code, so they also stand in for early facts that never came here (lto1, or objects
+ * whose facts were switched off): nouns of the same id are one noun. */
 
 #include "facts.h"
 
@@ -19,22 +20,25 @@ static pm_id symbol_noun(struct pm_pif *pif, tree decl)
     return noun.id;
 }
 
-/* Functions that -fipa-icf made names of this one: their callers run this code too. An alias that the source declares has no body of its
- * own and is no function of the source. */
-static void map_folded(struct pm_pif *pif, tree decl, pm_id symbol)
+/* Functions that -fipa-icf made names of this one: their callers run this code too. An alias that
+ * the source declares has no body of its own and is no function of the source. */
+static std::vector<const struct pm_source_function *> folded_into(tree decl)
 {
+    std::vector<const struct pm_source_function *> folded;
     struct cgraph_node *node = cgraph_node::get(decl);
     struct ipa_ref *ref;
     if (node == NULL)
-        return;
-    FOR_EACH_ALIAS (node, ref) {
+        return folded;
+    FOR_EACH_ALIAS(node, ref)
+    {
         tree other = ref->referring->decl;
         if (TREE_CODE(other) != FUNCTION_DECL || DECL_EXTERNAL(other))
             continue;
         const struct pm_source_function *function = pm_source_function_of(other);
-        if (function->scanned)
-            pm_fact_mapping(pif, symbol, PM_BASE_EXECUTES, pm_fact_function(pif, function), PM_SOURCE_EXECUTES);
+        if (function->scanned && function != pm_source_function_of(decl))
+            folded.push_back(function);
     }
+    return folded;
 }
 
 void pm_late_symbol(tree function_decl)
@@ -43,11 +47,14 @@ void pm_late_symbol(tree function_decl)
     pm_id symbol = symbol_noun(pif, function_decl);
     pm_id function = pm_fact_function(pif, pm_source_function_of(function_decl));
     pm_fact_mapping(pif, symbol, PM_BASE_EXECUTES, function, PM_SOURCE_EXECUTES);
-    map_folded(pif, function_decl, symbol);
+    for (const struct pm_source_function *folded : folded_into(function_decl))
+        pm_fact_mapping(pif, symbol, PM_BASE_EXECUTES, pm_fact_function(pif, folded),
+                        PM_SOURCE_EXECUTES);
 }
 
 /* The loop's noun; from the identity alone when there is no table of the function's loops. */
-static pm_id loop_noun(struct pm_pif *pif, const struct pm_loop_identity *identity, std::string *ret_name)
+static pm_id loop_noun(struct pm_pif *pif, const struct pm_loop_identity *identity,
+                       std::string *ret_name)
 {
     const struct pm_source_function *function = pm_source_function_of(identity->function);
     for (size_t i = 0; i < function->loops.size(); i++) {
@@ -57,7 +64,8 @@ static pm_id loop_noun(struct pm_pif *pif, const struct pm_loop_identity *identi
         }
     }
     struct pm_pif_noun noun = {};
-    std::string name = std::string(identity->place.shown) + ':' + std::to_string(identity->place.line);
+    std::string name =
+        std::string(identity->place.shown) + ':' + std::to_string(identity->place.line);
     noun.id = identity->id;
     noun.name = name.c_str();
     *ret_name = name;
@@ -69,6 +77,21 @@ static pm_id loop_noun(struct pm_pif *pif, const struct pm_loop_identity *identi
     noun.parent = pm_fact_function(pif, function);
     pm_pif_noun(pif, &noun);
     return noun.id;
+}
+
+/* Folded functions are equal, so their loops are: the first is the first. */
+static void map_folded_loops(struct pm_pif *pif, tree decl, pm_id loopcode, pm_id loop)
+{
+    const struct pm_source_function *function = pm_source_function_of(decl);
+    for (size_t i = 0; i < function->loops.size(); i++) {
+        if (function->loops[i].id != loop)
+            continue;
+        for (const struct pm_source_function *folded : folded_into(decl)) {
+            if (folded->loops.size() == function->loops.size())
+                pm_fact_mapping(pif, loopcode, PM_BASE_EXECUTES, pm_fact_loop(pif, folded, (int)i),
+                                PM_SOURCE_EXECUTES);
+        }
+    }
 }
 
 void pm_late_loop(tree function_decl, const struct pm_loop_identity *identity, unsigned)
@@ -85,6 +108,7 @@ void pm_late_loop(tree function_decl, const struct pm_loop_identity *identity, u
     noun.kind = "loopcode";
     pm_pif_noun(pif, &noun);
     pm_fact_mapping(pif, noun.id, PM_BASE_EXECUTES, loop, PM_SOURCE_EXECUTES);
+    map_folded_loops(pif, function_decl, noun.id, loop);
 }
 
 void pm_late_register(const char *)
