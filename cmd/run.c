@@ -284,6 +284,9 @@ const struct cmd cmd_run = {
             "PERFMAP_LIBDIR", "folder with libperfmap-rt.so", "PERFMAP_RUN_DIR",
             "set for the program: its run folder. `perfmap run` inside of a measured program is "
             "refused",
+            "ASAN_OPTIONS",
+            "verify_asan_link_order=0 is added for the program: one that was built with "
+            "-fsanitize=address would not start under LD_PRELOAD otherwise",
             NULL},
     .flags = CMD_STOP_AT_OPERAND,
     .main = run_main};

@@ -51,6 +51,20 @@ static void preload_release(char *path, char *link_dir)
     free(link_dir);
 }
 
+/* Programs built with -fsanitize=address refuse any library loaded before theirs, unless told. */
+static bool allow_sanitizer(void)
+{
+    const char *others = getenv("ASAN_OPTIONS");
+    if (others && strstr(others, "verify_asan_link_order"))
+        return true;
+    struct pm_buf list = PM_BUF_INIT(1 << 20);
+    pm_buf_printf(&list, "%s%sverify_asan_link_order=0", others ? others : "",
+                  others && *others ? ":" : "");
+    bool ok = !list.failed && setenv("ASAN_OPTIONS", list.data, 1) == 0;
+    pm_buf_release(&list);
+    return ok;
+}
+
 static bool set_environment(const char *preload, const char *run_dir,
                             const struct run_settings *settings)
 {
@@ -58,7 +72,7 @@ static bool set_environment(const char *preload, const char *run_dir,
     struct pm_buf list = PM_BUF_INIT(1 << 20);
     char number[24];
     pm_buf_printf(&list, "%s%s%s", preload, others && *others ? ":" : "", others ? others : "");
-    bool ok = !list.failed && setenv("LD_PRELOAD", list.data, 1) == 0 &&
+    bool ok = !list.failed && allow_sanitizer() && setenv("LD_PRELOAD", list.data, 1) == 0 &&
               setenv("PERFMAP_RUN_DIR", run_dir, 1) == 0 &&
               setenv("PERFMAP_MODE", settings->mode, 1) == 0;
     pm_buf_release(&list);
