@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -629,6 +630,8 @@ static int visit(struct dl_phdr_info *info, size_t size, void *first)
     struct seen *s = &seen[n_seen++];
     *s = (struct seen){.bias = info->dlpi_addr, .phdr = info->dlpi_phdr, .present = true};
     long fd = has_folder ? pm_sys(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0 && is_program) /* no /proc here */
+        fd = pm_sys(SYS_openat, AT_FDCWD, getauxval(AT_EXECFN), O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return 0; /* the kernel's own */
     s->object = open_object(info, (int)fd);

@@ -61,6 +61,15 @@ __asm__(".text\n.globl red_leaf\nred_leaf:\n" PM_TEST_SLED(".Lred", 1, 0x80, 0xf
         "1: add $3, %rdi\nincq -16(%rsp)\ndecq -8(%rsp)\njnz 1b\n"                              //
         PM_TEST_SLED(".Lred_leave", 5, 1, 0xffff, 0x41) "mov -16(%rsp), %rax\n"                //
         PM_TEST_SLED(".Lred_return", 2, 0x80, 0xf3fd, 0x40) "ret\n");
+
+// A loop entered while arguments of the call before it are still on the stack (-fdefer-pop).
+long late_pop(long n);
+__asm__(".text\n.globl late_pop\nlate_pop:\n" PM_TEST_SLED(".Llate", 1, 0x80, 0xf3fe, 0x42) //
+        "push %rbx\nmov %rdi, %rbx\nsub $32, %rsp\n"                                        //
+        PM_TEST_SLED(".Llate_enter", 4, 1, 0xffff, 0x43) "add $32, %rsp\n"                    //
+        "1: xor %edi, %edi\nmov $1, %esi\ncall fa\ndec %rbx\njnz 1b\n"                     //
+        PM_TEST_SLED(".Llate_leave", 5, 1, 0xffff, 0x43) "xor %edi, %edi\ncall fb\npop %rbx\n" //
+        PM_TEST_SLED(".Llate_return", 2, 0x80, 0xf3fd, 0x42) "ret\n");
 }
 
 static void check(bool good, const char *what)
@@ -143,6 +152,13 @@ static int case_leaf()
     for (int i = 0; i < 10; i++)
         check(red_leaf(7) == 7, "red zone");
     fa([](long x) { return red_leaf(x); }, 5);
+    return 0;
+}
+
+static int case_late_pop()
+{
+    for (int i = 0; i < 10; i++)
+        late_pop(4);
     return 0;
 }
 
@@ -274,7 +290,7 @@ static int case_fork_in_thread()
 
 static int case_vfork()
 {
-    for (int i = 0; i < 20; i++) {
+    for (volatile int i = 0; i < 20; i = i + 1) {
         pid_t child = vfork();
         if (child == 0) {
             fa(nullptr, 0);
@@ -507,7 +523,7 @@ int main(int argc, char **argv)
         int (*run)();
     } cases[] = {
 #define CASE(name) {#name, case_##name}
-        CASE(exceptions), CASE(longjmp), CASE(deep), CASE(tail), CASE(leaf), CASE(alloca), CASE(breaks), CASE(threads),
+        CASE(exceptions), CASE(longjmp), CASE(deep), CASE(tail), CASE(leaf), CASE(alloca), CASE(late_pop), CASE(breaks), CASE(threads),
         CASE(many_threads), CASE(pthread_exit), CASE(fork), CASE(raw_fork), CASE(fork_in_thread), CASE(vfork), CASE(dlopen),
         CASE(forever), CASE(abort), CASE(exit), CASE(closed), CASE(grow), CASE(file_limit), CASE(signals),
         CASE(signal_stack_below), CASE(signal_stack_above), CASE(contexts_below), CASE(contexts_above), CASE(trap),
