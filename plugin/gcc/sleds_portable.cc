@@ -77,6 +77,22 @@ static tree hook_variable_get(void)
     return hook_variable = variable;
 }
 
+/* __builtin_dwarf_cfa: names the frame and asks for no frame pointer. Not every front end declares
+ * it. */
+static tree cfa_function(void)
+{
+    tree function = builtin_decl_explicit(BUILT_IN_DWARF_CFA);
+    if (function)
+        return function;
+    function = build_decl(BUILTINS_LOCATION, FUNCTION_DECL, get_identifier("__builtin_dwarf_cfa"),
+                          build_function_type_list(ptr_type_node, NULL_TREE));
+    TREE_PUBLIC(function) = DECL_EXTERNAL(function) = DECL_ARTIFICIAL(function) = 1;
+    TREE_NOTHROW(function) = 1;
+    set_decl_built_in_function(function, BUILT_IN_NORMAL, BUILT_IN_DWARF_CFA);
+    set_builtin_decl(BUILT_IN_DWARF_CFA, function, false);
+    return function;
+}
+
 /* The guarded call right before `at`'s statement. The block is split; `at` stays with its
  * statement. */
 static void put_call(gimple_stmt_iterator *at, unsigned kind, unsigned depth, pm_id id)
@@ -104,7 +120,7 @@ static void put_call(gimple_stmt_iterator *at, unsigned kind, unsigned depth, pm
         add_bb_to_loop(call_block, before->loop_father);
 
     tree frame = make_ssa_name(ptr_type_node);
-    gcall *get_frame = gimple_build_call(builtin_decl_explicit(BUILT_IN_DWARF_CFA), 0);
+    gcall *get_frame = gimple_build_call(cfa_function(), 0);
     gimple_call_set_lhs(get_frame, frame);
     gcall *call = gimple_build_call(event, 4, build_int_cst(unsigned_type_node, kind),
                                     build_int_cst(uint64_type_node, (HOST_WIDE_INT)id), frame,
