@@ -7,7 +7,18 @@
 #include <sys/stat.h>
 
 enum {
-    OPT_LEVEL = CMD_KEY_FIRST, OPT_BY, OPT_TREE, OPT_FLAT, OPT_METRIC, OPT_RULE, OPT_BOUNDS, OPT_FOCUS, OPT_LIMIT, OPT_SORT, OPT_CSV, OPT_COLOR
+    OPT_LEVEL = CMD_KEY_FIRST,
+    OPT_BY,
+    OPT_TREE,
+    OPT_FLAT,
+    OPT_METRIC,
+    OPT_RULE,
+    OPT_BOUNDS,
+    OPT_FOCUS,
+    OPT_LIMIT,
+    OPT_SORT,
+    OPT_CSV,
+    OPT_COLOR
 };
 
 enum { TABLE_LIMIT = 20 };
@@ -23,7 +34,8 @@ static bool is_archive_name(const char *name)
     return len > 8 && *name != '.' && !strcmp(name + len - 8, ".perfmap");
 }
 
-/* The only archive in the current folder, to be freed; NULL with *ret_n when there is none or several. */
+/* The only archive in the current folder, to be freed; NULL with *ret_n when there is none or
+ * several. */
 static char *find_archive(int *ret_n)
 {
     char *found = NULL;
@@ -31,7 +43,8 @@ static char *find_archive(int *ret_n)
     *ret_n = 0;
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
         struct stat st;
-        if (!is_archive_name(entry->d_name) || stat(entry->d_name, &st) != 0 || !S_ISREG(st.st_mode))
+        if (!is_archive_name(entry->d_name) || stat(entry->d_name, &st) != 0 ||
+            !S_ISREG(st.st_mode))
             continue;
         if (++*ret_n == 1)
             found = pm_strndup(entry->d_name, strlen(entry->d_name));
@@ -54,7 +67,9 @@ static void add_hint(const char *path, struct pm_error *err)
     if (manifest.data && stat(manifest.data, &st) == 0)
         pm_error_add(err, "it is the folder of a run: 'perfmap collect' makes its archive");
     else if (len > 4 && !strcmp(path + len - 4, ".pmr"))
-        pm_error_add(err, "it is the file of one process: 'perfmap collect' on its folder makes the archive");
+        pm_error_add(
+            err,
+            "it is the file of one process: 'perfmap collect' on its folder makes the archive");
     pm_buf_release(&manifest);
 }
 
@@ -91,35 +106,65 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
     struct report_options *options = &request->options;
     for (int key; (key = cmd_next(parse)) != CMD_END;)
         switch (key) {
-        case OPT_LEVEL: options->level = parse->value; break;
-        case OPT_BY: options->by = (enum report_by)parse->choice; break;
-        case OPT_TREE: options->tree = true; break;
-        case OPT_FLAT: options->tree = false; break;
-        case OPT_METRIC: options->metrics = parse->value; break;
-        case OPT_RULE: options->rule = (enum pm_rule)parse->choice; break;
-        case OPT_BOUNDS: options->bounds = true; break;
-        case OPT_FOCUS: options->focus = parse->value; break;
-        case OPT_LIMIT: request->limit_given = cmd_number(parse, UINT32_MAX, &options->limit); break;
-        case OPT_SORT: options->sort = (enum report_sort)parse->choice; break;
-        case CMD_KEY_JSON: request->json = true; break;
-        case OPT_CSV: request->csv = true; break;
-        case OPT_COLOR: options->color = (enum report_color)parse->choice; break;
+        case OPT_LEVEL:
+            options->level = parse->value;
+            break;
+        case OPT_BY:
+            options->by = (enum report_by)parse->choice;
+            break;
+        case OPT_TREE:
+            options->tree = true;
+            break;
+        case OPT_FLAT:
+            options->tree = false;
+            break;
+        case OPT_METRIC:
+            options->metrics = parse->value;
+            break;
+        case OPT_RULE:
+            options->rule = (enum pm_rule)parse->choice;
+            break;
+        case OPT_BOUNDS:
+            options->bounds = true;
+            break;
+        case OPT_FOCUS:
+            options->focus = parse->value;
+            break;
+        case OPT_LIMIT:
+            request->limit_given = cmd_number(parse, UINT32_MAX, &options->limit);
+            break;
+        case OPT_SORT:
+            options->sort = (enum report_sort)parse->choice;
+            break;
+        case CMD_KEY_JSON:
+            request->json = true;
+            break;
+        case OPT_CSV:
+            request->csv = true;
+            break;
+        case OPT_COLOR:
+            options->color = (enum report_color)parse->choice;
+            break;
         }
     return !parse->failed;
 }
 
 static int report_main(struct cmd_parse *parse)
 {
-    struct report_request request = {
-        .options = {.level = "source", .by = REPORT_BY_LOOP, .limit = TABLE_LIMIT, .sort = REPORT_SORT_DEFAULT}};
+    struct report_request request = {.options = {.level = "source",
+                                                 .by = REPORT_BY_LOOP,
+                                                 .limit = TABLE_LIMIT,
+                                                 .sort = REPORT_SORT_DEFAULT}};
     if (!read_options(parse, &request))
         return CMD_USAGE;
     if (request.json && request.csv)
         return cmd_usage_error(parse, "'--json' and '--csv' cannot both be");
     if (request.options.tree && request.options.rule == PM_RULE_SPLIT)
-        return cmd_usage_error(parse, "'--tree' cannot show '--rule split': a call that is split has no single path; use merge or closed");
+        return cmd_usage_error(parse, "'--tree' cannot show '--rule split': a call that is split "
+                                      "has no single path; use merge or closed");
     if (request.options.tree && request.options.bounds)
-        return cmd_usage_error(parse, "'--bounds' are of the whole run, not of call paths: leave '--tree' out");
+        return cmd_usage_error(
+            parse, "'--bounds' are of the whole run, not of call paths: leave '--tree' out");
     if (parse->n_operands > 1)
         return cmd_usage_error(parse, "one archive at a time, not %d", parse->n_operands);
     if ((request.json || request.csv) && !request.limit_given)
@@ -131,8 +176,12 @@ static int report_main(struct cmd_parse *parse)
     int n;
     char *found = find_archive(&n);
     if (!found)
-        return n > 1 ? cmd_usage_error(parse, "there are %d archives (*.perfmap) in this folder: say which one", n)
-                     : cmd_usage_error(parse, "no archive was given and there is none (*.perfmap) in this folder");
+        return n > 1 ? cmd_usage_error(
+                           parse, "there are %d archives (*.perfmap) in this folder: say which one",
+                           n)
+                     : cmd_usage_error(
+                           parse,
+                           "no archive was given and there is none (*.perfmap) in this folder");
     request.options.archive_path = found;
     int end = print_report(parse, &request);
     free(found);
@@ -140,52 +189,76 @@ static int report_main(struct cmd_parse *parse)
 }
 
 static const struct cmd_option report_options[] = {
-    {OPT_LEVEL, "level", "LEVEL", "show costs at this level of abstraction: source (functions and loops; default), base (symbols and their loops), "
-                                  "or another one of the archive"},
-    {OPT_BY, "by", "function|loop|file", "what a row stands for; loop (default): each loop, and each function for its code outside its loops"},
+    {OPT_LEVEL, "level", "LEVEL",
+     "show costs at this level of abstraction: source (functions and loops; default), base "
+     "(symbols and their loops), "
+     "or another one of the archive"},
+    {OPT_BY, "by", "function|loop|file",
+     "what a row stands for; loop (default): each loop, and each function for its code outside its "
+     "loops"},
     {OPT_FLAT, "flat", NULL, "one row for each construct, wherever it was called from (default)"},
     {OPT_TREE, "tree", NULL, "one row for each call path, inclusive costs first"},
-    {OPT_METRIC, "metric", "NAMES", "metrics to show, separated by commas; the first one is for shares and order (default: wall_ns,n_calls)"},
-    {OPT_RULE, "rule", "merge|closed|split", "cost that maps to several constructs: one row for the set (merge, default), one row for sets "
-                                             "that overlap (closed), or divided by weight (split)"},
-    {OPT_BOUNDS, "bounds", NULL, "for each construct at least the cost that maps to it alone, at most the cost that may map to it"},
-    {OPT_FOCUS, "focus", "PATTERN", "only what happens within this construct: func:NAME, loop:FILE:LINE, file:NAME, process:NAME, or any name; "
-                                    "with * and ?"},
-    {OPT_LIMIT, "limit", "NUMBER", "rows to print, 0 for all (default: 20; with --json and --csv all)"},
-    {OPT_SORT, "sort", "own|inclusive|calls|name|place", "order of rows (default: own; with --tree inclusive)"},
+    {OPT_METRIC, "metric", "NAMES",
+     "metrics to show, separated by commas; the first one is for shares and order (default: "
+     "wall_ns,n_calls)"},
+    {OPT_RULE, "rule", "merge|closed|split",
+     "cost that maps to several constructs: one row for the set (merge, default), one row for sets "
+     "that overlap (closed), or divided by weight (split)"},
+    {OPT_BOUNDS, "bounds", NULL,
+     "for each construct at least the cost that maps to it alone, at most the cost that may map to "
+     "it"},
+    {OPT_FOCUS, "focus", "PATTERN",
+     "only what happens within this construct: func:NAME, loop:FILE:LINE, file:NAME, process:NAME, "
+     "or any name; "
+     "with * and ?"},
+    {OPT_LIMIT, "limit", "NUMBER",
+     "rows to print, 0 for all (default: 20; with --json and --csv all)"},
+    {OPT_SORT, "sort", "own|inclusive|calls|name|place",
+     "order of rows (default: own; with --tree inclusive)"},
     {CMD_KEY_JSON, "json", NULL, "as JSON; docs/report.md has the schema"},
     {OPT_CSV, "csv", NULL, "as CSV, one line for each row after a line of names"},
-    {OPT_COLOR, "color", "auto|always|never", "colours; auto (default): on a terminal, unless NO_COLOR is set"},
+    {OPT_COLOR, "color", "auto|always|never",
+     "colours; auto (default): on a terminal, unless NO_COLOR is set"},
     {0}};
 
 static const char *const report_usage[] = {"report [OPTION]... [ARCHIVE]", NULL};
 
 static const struct cmd_example report_examples[] = {
-    {"perfmap report heat.perfmap", "where does the time go, by loops and functions of the source?"},
+    {"perfmap report heat.perfmap",
+     "where does the time go, by loops and functions of the source?"},
     {"perfmap report --tree --by function heat.perfmap", "who called whom, with inclusive times"},
     {"perfmap report --focus func:sweep heat.perfmap", "only what happens while sweep is active"},
     {"perfmap report --json --limit 0 heat.perfmap", "everything, for another program"},
     {NULL, NULL}};
 
-static const char *const report_environment[] = {"COLUMNS", "width of the table; without it the terminal's, or 80",
-                                                 "NO_COLOR", "when not empty, no colours with --color=auto",
-                                                 "LC_ALL, LC_CTYPE, LANG", "bars and lines are drawn with Unicode when the locale is UTF-8", NULL};
+static const char *const report_environment[] = {
+    "COLUMNS",
+    "width of the table; without it the terminal's, or 80",
+    "NO_COLOR",
+    "when not empty, no colours with --color=auto",
+    "LC_ALL, LC_CTYPE, LANG",
+    "bars and lines are drawn with Unicode when the locale is UTF-8",
+    NULL};
 
 const struct cmd cmd_report = {
     .name = "report",
     .summary = "show where the time of a run went",
     .usage = report_usage,
-    .description =
-        "Reads an archive (from 'perfmap run' or 'perfmap collect') and shows the measured costs lifted to a level of abstraction. Without "
-        "ARCHIVE, the only *.perfmap file in the current folder is taken.\n"
-        "\n"
-        "own is the cost of the construct itself, incl. that of all it called as well (recursion counts once), share % its part of the total, "
-        "calls how often it was called (a loop: entered). The table always adds up: rows beyond the limit are summed up in one, what maps to "
-        "nothing at the level is listed under its own name, marked [unmapped], and '(outside instrumented code)' is the time of the process "
-        "in which no instrumented code was active.\n"
-        "\n"
-        "When one piece of machine code implements several constructs, its cost belongs to them together: {heat.c:42, heat.c:43}. --rule and "
-        "--bounds give the other points of view.",
+    .description = "Reads an archive (from 'perfmap run' or 'perfmap collect') and shows the "
+                   "measured costs lifted to a level of abstraction. Without "
+                   "ARCHIVE, the only *.perfmap file in the current folder is taken.\n"
+                   "\n"
+                   "own is the cost of the construct itself, incl. that of all it called as well "
+                   "(recursion counts once), share % its part of the total, "
+                   "calls how often it was called (a loop: entered). The table always adds up: "
+                   "rows beyond the limit are summed up in one, what maps to "
+                   "nothing at the level is listed under its own name, marked [unmapped], and "
+                   "'(outside instrumented code)' is the time of the process "
+                   "in which no instrumented code was active.\n"
+                   "\n"
+                   "When one piece of machine code implements several constructs, its cost belongs "
+                   "to them together: {heat.c:42, heat.c:43}. --rule and "
+                   "--bounds give the other points of view.",
     .options = report_options,
     .examples = report_examples,
     .environment = report_environment,

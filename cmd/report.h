@@ -15,7 +15,14 @@
 #include "mapping/graph/lift.h"
 
 enum report_by { REPORT_BY_FUNCTION, REPORT_BY_LOOP, REPORT_BY_FILE };
-enum report_sort { REPORT_SORT_OWN, REPORT_SORT_INCLUSIVE, REPORT_SORT_CALLS, REPORT_SORT_NAME, REPORT_SORT_PLACE, REPORT_SORT_DEFAULT };
+enum report_sort {
+    REPORT_SORT_OWN,
+    REPORT_SORT_INCLUSIVE,
+    REPORT_SORT_CALLS,
+    REPORT_SORT_NAME,
+    REPORT_SORT_PLACE,
+    REPORT_SORT_DEFAULT
+};
 enum report_color { REPORT_COLOR_AUTO, REPORT_COLOR_ALWAYS, REPORT_COLOR_NEVER };
 
 enum { REPORT_MAX_METRICS = 8 };
@@ -35,7 +42,7 @@ struct report_options {
 
 /* What sentences count as after going up the where axis: a row's destination. */
 struct report_group {
-    pm_index noun;    /* a noun of it (its own one, but for files that are no noun) */
+    pm_index noun; /* a noun of it (its own one, but for files that are no noun) */
     pm_index verb;
     const char *file; /* --by file where there is no file noun: its name; else NULL */
     bool is_outside;  /* time outside instrumented code: sentences of processes */
@@ -53,12 +60,13 @@ struct report_value {
 
 struct report_row {
     enum report_row_kind kind;
-    pm_index source;               /* unmapped: the sentence */
-    const uint32_t *groups;        /* positions in report->groups, lent by the lift */
+    pm_index source;        /* unmapped: the sentence */
+    const uint32_t *groups; /* positions in report->groups, lent by the lift */
     uint32_t n_groups;
     uint32_t id, parent_id, depth; /* tree: parent_id PM_NONE at the top */
-    int64_t n_calls;               /* how often it was entered: calls of functions, entries of loops (--by loop) */
-    int64_t n_loop_entries;        /* entries of loops inside, where rows are functions or files */
+    int64_t
+        n_calls; /* how often it was entered: calls of functions, entries of loops (--by loop) */
+    int64_t n_loop_entries; /* entries of loops inside, where rows are functions or files */
     bool has_bounds;
     struct report_value *values; /* [n_metrics] */
     const char *what, *place;    /* for people, printable; report_names.c */
@@ -73,35 +81,40 @@ struct report {
     const char *level_name;
     pm_index metrics[REPORT_MAX_METRICS]; /* shown, in order; not n_calls */
     uint32_t n_metrics;
-    uint32_t primary;     /* of metrics: the one for shares and bars; n_metrics: n_calls */
+    uint32_t primary; /* of metrics: the one for shares and bars; n_metrics: n_calls */
     pm_index calls_metric, time_metric; /* PM_NONE: not in the archive */
     bool shows_calls;
     struct report_group *groups;
     uint32_t n_groups;
     pm_index *group_of; /* per sentence */
     struct pm_lift *lift;
-    bool *in_focus; /* per context */
-    struct report_row *rows; /* sorted; tree: depth first */
+    bool *in_focus;           /* per context */
+    struct report_row *rows;  /* sorted; tree: depth first */
     uint32_t n_rows, n_shown; /* the first n_shown are printed, the others summed up in `rest` */
     struct report_row rest, total;
-    double focus_share_pct;    /* of the primary metric; 100 without a focus */
-    int64_t unmapped_value;    /* of the primary metric */
+    double focus_share_pct;      /* of the primary metric; 100 without a focus */
+    int64_t unmapped_value;      /* of the primary metric */
     int64_t foreign_stack_value; /* of the primary metric */
     int64_t n_folded_calls, n_folded_contexts;
     char **warnings; /* owned; printable sentences */
     int n_warnings;
 };
 
-/* All of it. The error chain names the archive. PM_ERR_USAGE: a metric that is not there; PM_ERR_NOT_FOUND: a focus that matches nothing. */
+/* All of it. The error chain names the archive. PM_ERR_USAGE: a metric that is not there;
+ * PM_ERR_NOT_FOUND: a focus that matches nothing. */
 PM_MUST_CHECK enum pm_status report_make(struct report *report, struct pm_error *err);
 void report_release(struct report *report);
 
 /* report_focus.c: fills in_focus. */
 PM_MUST_CHECK enum pm_status report_focus(struct report *report, struct pm_error *err);
 
+/* report_order.c: drops rows without numbers, names the others, sorts, limits and sums them up. */
+PM_MUST_CHECK enum pm_status report_arrange(struct report *report, struct pm_error *err);
+
 /* report_names.c: what and place of every row. */
 PM_MUST_CHECK enum pm_status report_name_rows(struct report *report, struct pm_error *err);
-/* The noun of a row that stands for its place and kind: of its first group, or of an unmapped sentence; PM_NONE. */
+/* The noun of a row that stands for its place and kind: of its first group, or of an unmapped
+ * sentence; PM_NONE. */
 pm_index report_row_noun(const struct report *report, const struct report_row *row, uint32_t n);
 bool report_noun_is(const struct report *report, pm_index noun, const char *kind);
 bool report_noun_is_code(const struct report *report, pm_index noun); /* function or symbol */
@@ -138,7 +151,9 @@ int report_width(const char *printable); /* columns of printable text */
 int report_width_n(const char *printable, size_t len);
 /* Control bytes and what is not UTF-8 as \xNN. Arena memory; NULL: out of memory. */
 const char *report_printable(struct pm_arena *arena, const char *text);
-/* Writes text in exactly `width` columns: cut with an ellipsis (at the left for paths), padded on the right. */
-void report_put_cut(const struct report_term *term, FILE *out, const char *printable, int width, bool cut_left, bool pad);
+/* Writes text in exactly `width` columns: cut with an ellipsis (at the left for paths), padded on
+ * the right. */
+void report_put_cut(const struct report_term *term, FILE *out, const char *printable, int width,
+                    bool cut_left, bool pad);
 
 #endif

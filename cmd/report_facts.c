@@ -1,4 +1,5 @@
-/* What a report says about the run itself, and its warnings: what was seen, what it may mean, which option helps. */
+/* What a report says about the run itself, and its warnings: what was seen, what it may mean, which
+ * option helps. */
 #include "report.h"
 
 #include "format/pm_run.h"
@@ -14,9 +15,14 @@ struct report_facts report_facts(const struct report *report)
 {
     const struct pm_archive_data *data = report->data;
     struct report_facts facts = {
-        .wall_ns = PM_UNKNOWN, .user_cpu_ns = PM_UNKNOWN, .system_cpu_ns = PM_UNKNOWN, .added_ns = PM_UNKNOWN,
+        .wall_ns = PM_UNKNOWN,
+        .user_cpu_ns = PM_UNKNOWN,
+        .system_cpu_ns = PM_UNKNOWN,
+        .added_ns = PM_UNKNOWN,
         .n_processes = data->n_processes,
-        .exit_status = data->executions[0].exit_status, .exit_signal = data->executions[0].exit_signal, .mode = data->executions[0].mode,
+        .exit_status = data->executions[0].exit_status,
+        .exit_signal = data->executions[0].exit_signal,
+        .mode = data->executions[0].mode,
     };
     for (uint32_t i = 0; i < data->n_executions; i++) {
         facts.wall_ns = add_known(facts.wall_ns, data->executions[i].wall_ns);
@@ -26,7 +32,8 @@ struct report_facts report_facts(const struct report *report)
     for (uint32_t i = 0; i < data->n_processes; i++)
         facts.added_ns = add_known(facts.added_ns, data->processes[i].added_ns);
     for (uint32_t i = 0; i < data->n_threads; i++)
-        facts.n_threads += data->threads[i].n_threads > 0 ? (uint64_t)data->threads[i].n_threads : 1;
+        facts.n_threads +=
+            data->threads[i].n_threads > 0 ? (uint64_t)data->threads[i].n_threads : 1;
     double measured = 0;
     for (uint32_t i = 0; i < data->graph->n_costs; i++)
         if (data->graph->costs[i].metric == report->time_metric)
@@ -55,7 +62,9 @@ static void warn(struct warner *warner, const char *format, ...)
     pm_buf_vprintf(&text, format, args);
     va_end(args);
     const char *printable = text.data ? report_printable(&report->arena, text.data) : NULL;
-    char **grown = printable ? pm_realloc_array(report->warnings, (size_t)report->n_warnings + 1, sizeof *grown) : NULL;
+    char **grown = printable ? pm_realloc_array(report->warnings, (size_t)report->n_warnings + 1,
+                                                sizeof *grown)
+                             : NULL;
     if (grown) {
         report->warnings = grown;
         grown[report->n_warnings] = pm_strndup(printable, strlen(printable));
@@ -83,10 +92,15 @@ static void warn_of_ends(struct warner *warner)
             n++;
         }
     if (n == 1)
-        warn(warner, "process %lld did not end by itself (killed, or it crashed): its times end at the last event that is known",
+        warn(warner,
+             "process %lld did not end by itself (killed, or it crashed): its times end at the "
+             "last event that is known",
              (long long)pid);
     else if (n)
-        warn(warner, "%u processes did not end by themselves (killed, or they crashed): their times end at the last event that is known", n);
+        warn(warner,
+             "%u processes did not end by themselves (killed, or they crashed): their times end at "
+             "the last event that is known",
+             n);
 }
 
 static void warn_of_binaries(struct warner *warner)
@@ -95,16 +109,25 @@ static void warn_of_binaries(struct warner *warner)
     for (uint32_t i = 0; i < data->n_binaries; i++) {
         const struct pm_binary *b = &data->binaries[i];
         if (!strcmp(b->pif_state, "changed"))
-            warn(warner, "'%s' is not the file that ran, it has changed since: its constructs are unmapped; collect before you build again",
+            warn(warner,
+                 "'%s' is not the file that ran, it has changed since: its constructs are "
+                 "unmapped; collect before you build again",
                  b->path);
         else if (!strcmp(b->pif_state, "damaged"))
-            warn(warner, "what the compiler wrote into '%s' is damaged: constructs may be unmapped; compile it again", b->path);
+            warn(warner,
+                 "what the compiler wrote into '%s' is damaged: constructs may be unmapped; "
+                 "compile it again",
+                 b->path);
         else if (!strcmp(b->pif_state, "missing"))
-            warn(warner, "'%s' has no facts from the compiler, or was not there when the run was collected: its constructs are unmapped",
+            warn(warner,
+                 "'%s' has no facts from the compiler, or was not there when the run was "
+                 "collected: its constructs are unmapped",
                  b->path);
         if (b->n_bad_sleds > 0)
-            warn(warner, "'%s' has %lld damaged sled%s, which were left alone: what they would have measured is missing", b->path,
-                 (long long)b->n_bad_sleds, plural(b->n_bad_sleds));
+            warn(warner,
+                 "'%s' has %lld damaged sled%s, which were left alone: what they would have "
+                 "measured is missing",
+                 b->path, (long long)b->n_bad_sleds, plural(b->n_bad_sleds));
     }
 }
 
@@ -115,14 +138,18 @@ static void warn_of_messages(struct warner *warner)
     for (uint32_t i = 0; i < data->n_messages; i++) {
         uint32_t first = 0, n = 0;
         for (uint32_t k = 0; k < data->n_messages && n < 2; k++)
-            if (data->messages[k].text == data->messages[i].text && data->messages[k].code == data->messages[i].code) {
+            if (data->messages[k].text == data->messages[i].text &&
+                data->messages[k].code == data->messages[i].code) {
                 first = n++ ? first : k;
             }
         if (first != i)
             continue;
         const char *text = data->messages[i].text;
         if (data->messages[i].code == PM_RUN_MSG_OBJECT_WITHOUT_SLEDS)
-            warn(warner, "'%s' was compiled with the plugin but has no sleds (an LTO link without -fplugin?): it is not measured", text);
+            warn(warner,
+                 "'%s' was compiled with the plugin but has no sleds (an LTO link without "
+                 "-fplugin?): it is not measured",
+                 text);
         else if (data->messages[i].code != PM_RUN_MSG_BAD_SLEDS) /* binaries say that */
             warn(warner, "%s", text);
     }
@@ -135,15 +162,23 @@ static void warn_of_losses(struct warner *warner)
     for (uint32_t i = 0; i < report->data->n_processes; i++)
         n_unmatched = add_known(n_unmatched, report->data->processes[i].n_unmatched);
     if (report->n_folded_contexts)
-        warn(warner, "%lld call%s had no call path of their own left and %s counted at the nearest caller that has one; their time is in it. "
+        warn(warner,
+             "%lld call%s had no call path of their own left and %s counted at the nearest caller "
+             "that has one; their time is in it. "
              "'perfmap run --max-contexts' and '--max-depth' allow more",
-             (long long)report->n_folded_calls, plural(report->n_folded_calls), report->n_folded_calls == 1 ? "is" : "are");
+             (long long)report->n_folded_calls, plural(report->n_folded_calls),
+             report->n_folded_calls == 1 ? "is" : "are");
     if (n_unmatched > 0)
-        warn(warner, "%lld exit%s came without an entry (code that was left in ways that cannot be followed): their time is in the caller",
+        warn(warner,
+             "%lld exit%s came without an entry (code that was left in ways that cannot be "
+             "followed): their time is in the caller",
              (long long)n_unmatched, plural(n_unmatched));
     if (report->foreign_stack_value > 0)
-        warn(warner, "%.3f ms were spent on other stacks (signal handlers, coroutines); that time is also in the context they interrupted, so "
-             "the total is larger than the threads' time by it", (double)report->foreign_stack_value / 1e6);
+        warn(warner,
+             "%.3f ms were spent on other stacks (signal handlers, coroutines); that time is also "
+             "in the context they interrupted, so "
+             "the total is larger than the threads' time by it",
+             (double)report->foreign_stack_value / 1e6);
 }
 
 static void warn_of_unmapped(struct warner *warner)
@@ -156,8 +191,12 @@ static void warn_of_unmapped(struct warner *warner)
     char share[32] = "less than 0.1 %";
     if (share_pct >= 0.1)
         snprintf(share, sizeof share, "%.1f %%", share_pct);
-    warn(warner, "%s of %s maps to nothing at %s level: listed under its own names, marked [unmapped]", share,
-         report->n_metrics ? report->metrics[report->primary] == report->time_metric ? "the time" : "the cost" : "the calls",
+    warn(warner,
+         "%s of %s maps to nothing at %s level: listed under its own names, marked [unmapped]",
+         share,
+         report->n_metrics
+             ? report->metrics[report->primary] == report->time_metric ? "the time" : "the cost"
+             : "the calls",
          report->level_name);
 }
 
@@ -171,7 +210,8 @@ static void warn_of_nothing_measured(struct warner *warner)
         if (noun == PM_NONE || !report_noun_is(report, noun, "process"))
             return;
     }
-    warn(warner, "no instrumented code ran: compile the program with -fplugin=$(perfmap plugin-path) and run it again");
+    warn(warner, "no instrumented code ran: compile the program with -fplugin=$(perfmap "
+                 "plugin-path) and run it again");
 }
 
 enum pm_status report_warn(struct report *report, struct pm_error *err)
@@ -184,7 +224,9 @@ enum pm_status report_warn(struct report *report, struct pm_error *err)
     warn_of_losses(&warner);
     warn_of_unmapped(&warner);
     if (report->time_metric == PM_NONE && report->calls_metric != PM_NONE)
-        warn(&warner, "only calls were counted (mode %s), so there are no times; 'perfmap run --mode exact' measures them",
+        warn(&warner,
+             "only calls were counted (mode %s), so there are no times; 'perfmap run --mode exact' "
+             "measures them",
              report->data->executions[0].mode);
     return warner.failed ? pm_error_set(err, PM_ERR_MEMORY, "out of memory") : PM_OK;
 }

@@ -10,8 +10,9 @@ enum focus_kind { FOCUS_ANY, FOCUS_FUNCTION, FOCUS_LOOP, FOCUS_FILE, FOCUS_PROCE
 static const struct focus_prefix {
     const char *prefix;
     enum focus_kind kind;
-} prefixes[] = {{"func:", FOCUS_FUNCTION}, {"function:", FOCUS_FUNCTION}, {"symbol:", FOCUS_FUNCTION},
-                {"loop:", FOCUS_LOOP},     {"file:", FOCUS_FILE},         {"process:", FOCUS_PROCESS}};
+} prefixes[] = {{"func:", FOCUS_FUNCTION},   {"function:", FOCUS_FUNCTION},
+                {"symbol:", FOCUS_FUNCTION}, {"loop:", FOCUS_LOOP},
+                {"file:", FOCUS_FILE},       {"process:", FOCUS_PROCESS}};
 
 struct focus {
     enum focus_kind kind;
@@ -22,7 +23,8 @@ static struct focus parse_focus(const char *text)
 {
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (!strncmp(text, prefixes[i].prefix, strlen(prefixes[i].prefix)))
-            return (struct focus){prefixes[i].kind, prefixes[i].prefix, text + strlen(prefixes[i].prefix)};
+            return (struct focus){prefixes[i].kind, prefixes[i].prefix,
+                                  text + strlen(prefixes[i].prefix)};
     return (struct focus){FOCUS_ANY, "", text};
 }
 
@@ -38,7 +40,8 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* A path, its last part, or any run of its last parts: pattern src/heat.c finds /home/me/src/heat.c. */
+/* A path, its last part, or any run of its last parts: pattern src/heat.c finds
+ * /home/me/src/heat.c. */
 static bool matches_file(const char *pattern, const char *file)
 {
     if (matches(pattern, file))
@@ -91,14 +94,18 @@ static bool noun_matches(const struct report *report, const struct focus *focus,
     case FOCUS_FUNCTION:
         return report_noun_is_code(report, n) && matches_function(focus->pattern, noun);
     case FOCUS_LOOP:
-        return report_noun_is_loop(report, n) && (matches_file(focus->pattern, noun->name) || matches_place(focus->pattern, noun));
+        return report_noun_is_loop(report, n) &&
+               (matches_file(focus->pattern, noun->name) || matches_place(focus->pattern, noun));
     case FOCUS_FILE:
-        return matches_file(focus->pattern, noun->file) || (report_noun_is(report, n, "file") && matches_file(focus->pattern, noun->name));
+        return matches_file(focus->pattern, noun->file) ||
+               (report_noun_is(report, n, "file") && matches_file(focus->pattern, noun->name));
     case FOCUS_PROCESS:
-        return is_process && (matches(focus->pattern, noun->name) || matches(focus->pattern, base_name(noun->name)));
+        return is_process && (matches(focus->pattern, noun->name) ||
+                              matches(focus->pattern, base_name(noun->name)));
     case FOCUS_ANY:
-        return !is_process && (matches_function(focus->pattern, noun) || matches_place(focus->pattern, noun) ||
-                               (report_noun_is(report, n, "file") && matches_file(focus->pattern, noun->name)));
+        return !is_process &&
+               (matches_function(focus->pattern, noun) || matches_place(focus->pattern, noun) ||
+                (report_noun_is(report, n, "file") && matches_file(focus->pattern, noun->name)));
     }
     return false;
 }
@@ -111,13 +118,16 @@ static bool find_nouns(const struct report *report, const struct focus *focus, b
     for (pm_index n = 0; n < graph->n_nouns; n++)
         any |= ret_in[n] = noun_matches(report, focus, n);
     for (pm_index n = 0; any && n < graph->n_nouns; n++)
-        for (pm_index up = graph->nouns[n].parent; up != PM_NONE && !ret_in[n]; up = graph->nouns[up].parent)
+        for (pm_index up = graph->nouns[n].parent; up != PM_NONE && !ret_in[n];
+             up = graph->nouns[up].parent)
             ret_in[n] = ret_in[up];
     return any;
 }
 
-/* Sentences with such a noun, and all from which mappings lead to one. `queue` has room for all sentences. */
-static void find_sentences(const struct pm_graph *graph, const bool *noun_in, pm_index *queue, bool *ret_in)
+/* Sentences with such a noun, and all from which mappings lead to one. `queue` has room for all
+ * sentences. */
+static void find_sentences(const struct pm_graph *graph, const bool *noun_in, pm_index *queue,
+                           bool *ret_in)
 {
     uint32_t n = 0;
     for (pm_index s = 0; s < graph->n_sentences; s++) {
@@ -138,26 +148,31 @@ static void find_sentences(const struct pm_graph *graph, const bool *noun_in, pm
         }
 }
 
-static enum pm_status nothing_matches(const struct report *report, const struct focus *focus, struct pm_error *err)
+static enum pm_status nothing_matches(const struct report *report, const struct focus *focus,
+                                      struct pm_error *err)
 {
     const struct pm_graph *graph = report->data->graph;
     const char **names = pm_alloc_array((size_t)graph->n_nouns + 1, sizeof *names);
     uint32_t n = 0;
     for (pm_index i = 0; names && i < graph->n_nouns; i++) {
         const struct pm_noun *noun = &graph->nouns[i];
-        if (focus->kind == FOCUS_FILE ? *noun->file != 0
+        if (focus->kind == FOCUS_FILE       ? *noun->file != 0
             : focus->kind == FOCUS_FUNCTION ? report_noun_is_code(report, i)
-            : focus->kind == FOCUS_LOOP ? report_noun_is_loop(report, i)
-            : focus->kind == FOCUS_PROCESS ? report_noun_is(report, i, "process") : !report_noun_is(report, i, "process"))
+            : focus->kind == FOCUS_LOOP     ? report_noun_is_loop(report, i)
+            : focus->kind == FOCUS_PROCESS  ? report_noun_is(report, i, "process")
+                                            : !report_noun_is(report, i, "process"))
             names[n++] = focus->kind == FOCUS_FILE ? base_name(noun->file) : noun->name;
     }
     const char *near = names ? cmd_suggest(focus->pattern, names) : NULL;
     if (near)
-        pm_error_set(err, PM_ERR_NOT_FOUND, "focus '%s' matches nothing that was measured; did you mean '%s%s'?", report->options.focus,
-                     focus->prefix, near);
+        pm_error_set(err, PM_ERR_NOT_FOUND,
+                     "focus '%s' matches nothing that was measured; did you mean '%s%s'?",
+                     report->options.focus, focus->prefix, near);
     else
-        pm_error_set(err, PM_ERR_NOT_FOUND, "focus '%s' matches nothing that was measured; "
-                     "forms: func:NAME, loop:FILE:LINE, file:NAME, or a name, with * and ?", report->options.focus);
+        pm_error_set(err, PM_ERR_NOT_FOUND,
+                     "focus '%s' matches nothing that was measured; "
+                     "forms: func:NAME, loop:FILE:LINE, file:NAME, or a name, with * and ?",
+                     report->options.focus);
     free(names);
     return PM_ERR_NOT_FOUND;
 }
@@ -173,15 +188,18 @@ enum pm_status report_focus(struct report *report, struct pm_error *err)
         return PM_OK;
     }
     struct focus focus = parse_focus(report->options.focus);
-    bool *noun_in = pm_alloc_array(graph->n_nouns, sizeof *noun_in), *sentence_in = pm_alloc_array(graph->n_sentences, sizeof *sentence_in);
+    bool *noun_in = pm_alloc_array(graph->n_nouns, sizeof *noun_in),
+         *sentence_in = pm_alloc_array(graph->n_sentences, sizeof *sentence_in);
     pm_index *queue = pm_alloc_array(graph->n_sentences, sizeof *queue);
-    enum pm_status status = noun_in && sentence_in && queue ? PM_OK : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    enum pm_status status =
+        noun_in && sentence_in && queue ? PM_OK : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
     bool any = false;
     if (status == PM_OK && find_nouns(report, &focus, noun_in)) {
         find_sentences(graph, noun_in, queue, sentence_in);
         for (pm_index c = 0; c < graph->n_contexts; c++) {
             pm_index parent = graph->contexts[c].parent;
-            report->in_focus[c] = sentence_in[graph->contexts[c].sentence] || (parent != PM_NONE && report->in_focus[parent]);
+            report->in_focus[c] = sentence_in[graph->contexts[c].sentence] ||
+                                  (parent != PM_NONE && report->in_focus[parent]);
             any |= report->in_focus[c];
         }
     }

@@ -65,7 +65,8 @@ static void print_view(const struct report *report, struct pm_json *json)
     pm_json_string(json, "rule", rule_words[report->options.rule]);
     pm_json_string(json, "focus", report->options.focus);
     pm_json_double(json, "focus_share_pct", report->focus_share_pct);
-    pm_json_string(json, "share_of", report->n_metrics ? metric_of(report, report->primary)->name : "n_calls");
+    pm_json_string(json, "share_of",
+                   report->n_metrics ? metric_of(report, report->primary)->name : "n_calls");
     pm_json_u64(json, "limit", report->options.limit);
     pm_json_end(json);
     pm_json_array(json, "metrics");
@@ -94,7 +95,9 @@ static const char *row_kind(const struct report *report, const struct report_row
         break;
     }
     const struct report_group *group = &report->groups[row->groups[0]];
-    return group->file ? "file" : group->noun == PM_NONE ? "" : report->data->graph->nouns[group->noun].kind;
+    return group->file              ? "file"
+           : group->noun == PM_NONE ? ""
+                                    : report->data->graph->nouns[group->noun].kind;
 }
 
 static void text_or_null(struct pm_json *json, const char *key, const char *text)
@@ -110,7 +113,8 @@ static void line_or_null(struct pm_json *json, const char *key, uint32_t line_no
         pm_json_null(json, key);
 }
 
-static void print_noun(const struct report *report, const char *file, pm_index noun, struct pm_json *json)
+static void print_noun(const struct report *report, const char *file, pm_index noun,
+                       struct pm_json *json)
 {
     const struct pm_graph *graph = report->data->graph;
     pm_json_object(json, NULL);
@@ -137,7 +141,8 @@ static void print_noun(const struct report *report, const char *file, pm_index n
     pm_json_end(json);
 }
 
-static void print_value(struct pm_json *json, const char *key, const struct pm_metric *metric, const struct pm_amount *amount)
+static void print_value(struct pm_json *json, const char *key, const struct pm_metric *metric,
+                        const struct pm_amount *amount)
 {
     if (metric->aggregation == PM_SUM)
         pm_json_i64(json, key, amount->value);
@@ -150,18 +155,23 @@ static void print_value(struct pm_json *json, const char *key, const struct pm_m
 }
 
 /* Numbers of a row, the rest or the total. */
-static void print_numbers(const struct report *report, const struct report_row *row, bool is_row, struct pm_json *json)
+static void print_numbers(const struct report *report, const struct report_row *row, bool is_row,
+                          struct pm_json *json)
 {
     char key[128];
     for (uint32_t m = 0; m < report->n_metrics; m++) {
         const struct pm_metric *metric = metric_of(report, m);
         bool is_sum = metric->aggregation == PM_SUM;
-        print_value(json, key_of(key, sizeof key, "own", metric->name), metric, &row->values[m].own);
+        print_value(json, key_of(key, sizeof key, "own", metric->name), metric,
+                    &row->values[m].own);
         if (is_row && is_sum)
-            pm_json_i64(json, key_of(key, sizeof key, "inclusive", metric->name), row->values[m].inclusive);
+            pm_json_i64(json, key_of(key, sizeof key, "inclusive", metric->name),
+                        row->values[m].inclusive);
         if (is_row && row->has_bounds && is_sum) {
-            pm_json_i64(json, key_of(key, sizeof key, "at_least", metric->name), row->values[m].bounds.at_least);
-            pm_json_i64(json, key_of(key, sizeof key, "at_most", metric->name), row->values[m].bounds.at_most);
+            pm_json_i64(json, key_of(key, sizeof key, "at_least", metric->name),
+                        row->values[m].bounds.at_least);
+            pm_json_i64(json, key_of(key, sizeof key, "at_most", metric->name),
+                        row->values[m].bounds.at_most);
         }
     }
     pm_json_double(json, "share_pct", report_share_pct(report, row));
@@ -172,7 +182,8 @@ static void print_numbers(const struct report *report, const struct report_row *
         pm_json_i64(json, "n_loop_entries", row->n_loop_entries);
 }
 
-static void print_row(const struct report *report, const struct report_row *row, struct pm_json *json)
+static void print_row(const struct report *report, const struct report_row *row,
+                      struct pm_json *json)
 {
     pm_json_object(json, NULL);
     if (report->options.tree) {
@@ -246,7 +257,9 @@ static void csv_text(FILE *out, const char *text)
 
 static void csv_head(const struct report *report, FILE *out)
 {
-    fputs(report->options.tree ? "id,parent,depth,kind,what,place,file,line_no" : "kind,what,place,file,line_no", out);
+    fputs(report->options.tree ? "id,parent,depth,kind,what,place,file,line_no"
+                               : "kind,what,place,file,line_no",
+          out);
     for (uint32_t m = 0; m < report->n_metrics; m++) {
         const char *name = metric_of(report, m)->name;
         fprintf(out, ",own_%s", name);
@@ -277,7 +290,8 @@ static void csv_numbers(const struct report *report, const struct report_row *ro
             continue;
         fprintf(out, ",%lld", (long long)value->inclusive);
         if (report->options.bounds && row->has_bounds)
-            fprintf(out, ",%lld,%lld", (long long)value->bounds.at_least, (long long)value->bounds.at_most);
+            fprintf(out, ",%lld,%lld", (long long)value->bounds.at_least,
+                    (long long)value->bounds.at_most);
         else if (report->options.bounds)
             fputs(",,", out);
     }

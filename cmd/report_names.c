@@ -31,12 +31,13 @@ pm_index report_row_noun(const struct report *report, const struct report_row *r
 
 struct naming {
     struct report *report;
-    struct pm_intern *base_names;    /* for counting files of one name */
-    struct pm_index_map files;       /* interned path to 0 (by address): seen */
-    struct pm_index_map n_of_base;   /* interned base name (by address) to position in counts */
+    struct pm_intern *base_names;  /* for counting files of one name */
+    struct pm_index_map files;     /* interned path to 0 (by address): seen */
+    struct pm_index_map n_of_base; /* interned base name (by address) to position in counts */
     uint32_t *counts;
     uint32_t n_counts;
-    struct pm_index_map loops_at;    /* file and line to how many loops stand there (position: count, last wins) */
+    struct pm_index_map
+        loops_at; /* file and line to how many loops stand there (position: count, last wins) */
     bool failed;
 };
 
@@ -63,21 +64,25 @@ static bool count_base_names(struct naming *naming)
         const char *file = graph->nouns[n].file;
         if (!*file || pm_index_map_get(&naming->files, address_key(file)) != PM_NONE)
             continue;
-        const char *base = base_name(file), *interned = pm_intern_add(naming->base_names, base, strlen(base));
+        const char *base = base_name(file),
+                   *interned = pm_intern_add(naming->base_names, base, strlen(base));
         if (!interned || !pm_index_map_add(&naming->files, address_key(file), 0))
             return false;
         pm_index at = pm_index_map_get(&naming->n_of_base, address_key(interned));
-        if (at == PM_NONE && !pm_index_map_add(&naming->n_of_base, address_key(interned), at = naming->n_counts++))
+        if (at == PM_NONE &&
+            !pm_index_map_add(&naming->n_of_base, address_key(interned), at = naming->n_counts++))
             return false;
         naming->counts[at]++;
     }
     return true;
 }
 
-/* The shortest name that tells a file from the others: its last part, else what follows the folder of the run, else all. */
+/* The shortest name that tells a file from the others: its last part, else what follows the folder
+ * of the run, else all. */
 static const char *short_file(const struct naming *naming, const char *file)
 {
-    const char *base = base_name(file), *interned = pm_intern_add(naming->base_names, base, strlen(base));
+    const char *base = base_name(file),
+               *interned = pm_intern_add(naming->base_names, base, strlen(base));
     pm_index at = interned ? pm_index_map_get(&naming->n_of_base, address_key(interned)) : PM_NONE;
     if (at != PM_NONE && naming->counts[at] == 1)
         return base;
@@ -117,7 +122,8 @@ static void add_place(const struct naming *naming, pm_index noun, struct pm_buf 
         return;
     pm_buf_printf(out, ":%u", n->line_no);
     int64_t key = (int64_t)(((uint64_t)(uintptr_t)n->file << 20) ^ n->line_no);
-    if (n->column_no && report_noun_is_loop(naming->report, noun) && pm_index_map_get(&naming->loops_at, ~key) != PM_NONE)
+    if (n->column_no && report_noun_is_loop(naming->report, noun) &&
+        pm_index_map_get(&naming->loops_at, ~key) != PM_NONE)
         pm_buf_printf(out, ":%u", n->column_no);
 }
 
@@ -133,7 +139,8 @@ static bool count_loops(struct naming *naming)
         int64_t key = (int64_t)(((uint64_t)(uintptr_t)n->file << 20) ^ n->line_no);
         if (pm_index_map_get(&naming->loops_at, key) != PM_NONE)
             key = ~key;
-        if (pm_index_map_get(&naming->loops_at, key) == PM_NONE && !pm_index_map_add(&naming->loops_at, key, 0))
+        if (pm_index_map_get(&naming->loops_at, key) == PM_NONE &&
+            !pm_index_map_add(&naming->loops_at, key, 0))
             return false;
     }
     return true;
@@ -154,7 +161,8 @@ static void add_noun(const struct naming *naming, pm_index noun, struct pm_buf *
         pm_buf_printf(out, "loop %s", graph->nouns[noun].name);
     } else if (report_noun_is_loop(report, noun)) {
         pm_index function = function_of(report, noun);
-        pm_buf_printf(out, "loop in %s", function == PM_NONE ? graph->nouns[noun].name : graph->nouns[function].name);
+        pm_buf_printf(out, "loop in %s",
+                      function == PM_NONE ? graph->nouns[noun].name : graph->nouns[function].name);
     } else {
         pm_buf_add_str(out, graph->nouns[noun].name);
     }
@@ -194,7 +202,8 @@ static bool is_listed(const char *list, uint32_t n, const char *text)
 }
 
 /* Members of a set, each text once: {a, b}; one text alone needs no braces. */
-static void add_set(const struct naming *naming, const struct report_row *row, bool places, struct pm_buf *out)
+static void add_set(const struct naming *naming, const struct report_row *row, bool places,
+                    struct pm_buf *out)
 {
     struct pm_buf list = PM_BUF_INIT(1 << 20), one = PM_BUF_INIT(1 << 20);
     uint32_t n_listed = 0, n_left = 0;
@@ -202,7 +211,8 @@ static void add_set(const struct naming *naming, const struct report_row *row, b
         pm_buf_clear(&one);
         if (!places)
             add_group(naming, row->groups[i], &one);
-        else if (!naming->report->groups[row->groups[i]].is_outside && naming->report->groups[row->groups[i]].noun != PM_NONE)
+        else if (!naming->report->groups[row->groups[i]].is_outside &&
+                 naming->report->groups[row->groups[i]].noun != PM_NONE)
             add_place(naming, naming->report->groups[row->groups[i]].noun, &one);
         out->failed |= one.failed;
         if (!one.len || is_listed(list.data, n_listed, one.data))

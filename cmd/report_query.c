@@ -3,7 +3,6 @@
 
 #include "mapping/graph/index_map.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 static enum pm_status no_memory(struct pm_error *err)
@@ -24,14 +23,18 @@ static enum pm_status choose_level(struct report *report, struct pm_error *err)
             report->level_name = graph->levels[i].name;
             return PM_OK;
         }
-    /* Programs without mappings have no Source level: all is unmapped there, which the report can say. */
-    report->level_name = !strcasecmp(asked, "source") ? "Source" : !strcasecmp(asked, "base") ? "Base" : NULL;
+    /* Programs without mappings have no Source level: all is unmapped there, which the report can
+     * say. */
+    report->level_name = !strcasecmp(asked, "source") ? "Source"
+                         : !strcasecmp(asked, "base") ? "Base"
+                                                      : NULL;
     if (report->level_name)
         return PM_OK;
     struct pm_buf list = PM_BUF_INIT(4096);
     for (pm_index i = 0; i < graph->n_levels; i++)
         pm_buf_printf(&list, "%s%s", list.len ? ", " : "", graph->levels[i].name);
-    pm_error_set(err, PM_ERR_USAGE, "there is no level '%s' in the archive; levels: %s", asked, list.len ? list.data : "none");
+    pm_error_set(err, PM_ERR_USAGE, "there is no level '%s' in the archive; levels: %s", asked,
+                 list.len ? list.data : "none");
     pm_buf_release(&list);
     return PM_ERR_USAGE;
 }
@@ -71,7 +74,9 @@ static pm_index find_metric(const struct pm_graph *graph, struct pm_str name)
     for (pm_index m = 0; m < graph->n_metrics; m++) {
         const char *known = graph->metrics[m].name;
         const char *unit = strrchr(known, '_');
-        if (pm_str_is(name, known) || (unit && unit != known && pm_str_eq(name, (struct pm_str){known, (size_t)(unit - known)})))
+        if (pm_str_is(name, known) ||
+            (unit && unit != known &&
+             pm_str_eq(name, (struct pm_str){known, (size_t)(unit - known)})))
             return m;
     }
     return PM_NONE;
@@ -81,14 +86,16 @@ static enum pm_status add_metric(struct report *report, struct pm_str name, stru
 {
     const struct pm_graph *graph = report->data->graph;
     pm_index metric = find_metric(graph, name);
-    bool no_times = report->time_metric == PM_NONE && pm_graph_find_metric(graph, "wall_ns") == metric;
+    bool no_times =
+        report->time_metric == PM_NONE && pm_graph_find_metric(graph, "wall_ns") == metric;
     if (metric == PM_NONE || no_times || !is_measured(graph, metric)) {
         struct pm_buf list = PM_BUF_INIT(4096);
         for (pm_index m = 0; m < graph->n_metrics; m++)
-            if (is_measured(graph, m) && (m == report->time_metric || strcmp(graph->metrics[m].name, "wall_ns") != 0))
+            if (is_measured(graph, m) &&
+                (m == report->time_metric || strcmp(graph->metrics[m].name, "wall_ns") != 0))
                 pm_buf_printf(&list, "%s%s", list.len ? ", " : "", graph->metrics[m].name);
-        pm_error_set(err, PM_ERR_USAGE, "metric '%.*s' was not measured; measured: %s", (int)name.len, name.p,
-                     list.len ? list.data : "nothing");
+        pm_error_set(err, PM_ERR_USAGE, "metric '%.*s' was not measured; measured: %s",
+                     (int)name.len, name.p, list.len ? list.data : "nothing");
         pm_buf_release(&list);
         return PM_ERR_USAGE;
     }
@@ -110,7 +117,8 @@ static enum pm_status choose_metrics(struct report *report, struct pm_error *err
     const struct pm_graph *graph = report->data->graph;
     report->calls_metric = pm_graph_find_metric(graph, "n_calls");
     report->time_metric = pm_graph_find_metric(graph, "wall_ns");
-    if (report->time_metric != PM_NONE && (!is_measured(graph, report->time_metric) || has_only_counts(report)))
+    if (report->time_metric != PM_NONE &&
+        (!is_measured(graph, report->time_metric) || has_only_counts(report)))
         report->time_metric = PM_NONE;
     enum pm_status status = PM_OK;
     if (!report->options.metrics) {
@@ -150,7 +158,8 @@ static pm_index climb(const struct report *report, pm_index noun)
 {
     const struct pm_graph *graph = report->data->graph;
     for (pm_index up = noun; up != PM_NONE; up = graph->nouns[up].parent) {
-        if (report->options.by == REPORT_BY_FILE ? report_noun_is(report, up, "file") : report_noun_is_code(report, up))
+        if (report->options.by == REPORT_BY_FILE ? report_noun_is(report, up, "file")
+                                                 : report_noun_is_code(report, up))
             return up;
         if (report->options.by == REPORT_BY_LOOP && report_noun_is_loop(report, up))
             return up;
@@ -158,7 +167,8 @@ static pm_index climb(const struct report *report, pm_index noun)
     return noun;
 }
 
-static pm_index find_or_add_group(struct grouping *grouping, int64_t key, const struct report_group *group)
+static pm_index find_or_add_group(struct grouping *grouping, int64_t key,
+                                  const struct report_group *group)
 {
     struct report *report = grouping->report;
     pm_index found = pm_index_map_get(&grouping->groups, key);
@@ -197,10 +207,13 @@ static bool group_sentence(struct grouping *grouping, pm_index sentence, pm_inde
     } else {
         group.noun = climb(report, noun);
         const struct pm_noun *n = &graph->nouns[group.noun];
-        if (report->options.by == REPORT_BY_FILE && strcmp(n->kind, "file") != 0 && (*n->file || *n->binary)) {
+        if (report->options.by == REPORT_BY_FILE && strcmp(n->kind, "file") != 0 &&
+            (*n->file || *n->binary)) {
             group.file = *n->file ? n->file : n->binary;
             pm_index first = pm_index_map_get(&grouping->files, (int64_t)(uintptr_t)group.file);
-            if (first == PM_NONE && !pm_index_map_add(&grouping->files, (int64_t)(uintptr_t)group.file, first = group.noun))
+            if (first == PM_NONE &&
+                !pm_index_map_add(&grouping->files, (int64_t)(uintptr_t)group.file,
+                                  first = group.noun))
                 return false;
             key = group_key(KEY_FILE, grouping->same_verb[verb], first);
         } else {
@@ -224,7 +237,9 @@ static void mark_functions_with_loops(struct grouping *grouping)
             noun = graph->nouns[noun].parent;
         if (noun == PM_NONE)
             continue;
-        pm_index function = pm_index_map_get(&grouping->groups, group_key(KEY_NOUN, grouping->same_verb[report->groups[g].verb], noun));
+        pm_index function = pm_index_map_get(
+            &grouping->groups,
+            group_key(KEY_NOUN, grouping->same_verb[report->groups[g].verb], noun));
         if (function != PM_NONE)
             report->groups[function].has_loops = true;
     }
@@ -233,7 +248,8 @@ static void mark_functions_with_loops(struct grouping *grouping)
 static enum pm_status make_groups(struct report *report, struct pm_error *err)
 {
     const struct pm_graph *graph = report->data->graph;
-    struct grouping grouping = {.report = report, .same_verb = pm_alloc_array(graph->n_verbs, sizeof *grouping.same_verb)};
+    struct grouping grouping = {
+        .report = report, .same_verb = pm_alloc_array(graph->n_verbs, sizeof *grouping.same_verb)};
     report->group_of = pm_alloc_array(graph->n_sentences, sizeof *report->group_of);
     bool ok = grouping.same_verb && report->group_of;
     for (pm_index v = 0; ok && v < graph->n_verbs; v++)
@@ -261,7 +277,8 @@ static enum pm_status make_lift(struct report *report, struct pm_error *err)
     for (pm_index c = 0; c < graph->n_contexts; c++)
         sources[c] = graph->contexts[c].sentence;
     struct pm_lift_options options = {report->options.rule, report->group_of, report->n_groups};
-    enum pm_status status = pm_lift_new(graph, &options, sources, graph->n_contexts, err, &report->lift);
+    enum pm_status status =
+        pm_lift_new(graph, &options, sources, graph->n_contexts, err, &report->lift);
     free(sources);
     return status;
 }
@@ -274,7 +291,9 @@ static void init_row(const struct report *report, uint32_t lift_row, struct repo
     row->groups = report->lift->destinations + lifted->first_destination;
     row->n_groups = lifted->n_destinations;
     row->source = lifted->source;
-    row->kind = lifted->n_destinations == 0 ? REPORT_ROW_UNMAPPED : lifted->n_destinations > 1 ? REPORT_ROW_SET : REPORT_ROW_NOUN;
+    row->kind = lifted->n_destinations == 0  ? REPORT_ROW_UNMAPPED
+                : lifted->n_destinations > 1 ? REPORT_ROW_SET
+                                             : REPORT_ROW_NOUN;
     if (row->kind == REPORT_ROW_NOUN && report->groups[row->groups[0]].is_outside)
         row->kind = REPORT_ROW_OUTSIDE;
 }
@@ -282,7 +301,8 @@ static void init_row(const struct report *report, uint32_t lift_row, struct repo
 static bool alloc_rows(struct report *report, uint32_t n)
 {
     report->rows = pm_alloc_array(n, sizeof *report->rows);
-    struct report_value *values = pm_arena_alloc(&report->arena, ((size_t)n + 2) * (report->n_metrics + 1) * sizeof *values);
+    struct report_value *values =
+        pm_arena_alloc(&report->arena, ((size_t)n + 2) * (report->n_metrics + 1) * sizeof *values);
     if (!report->rows || !values)
         return false;
     for (uint32_t i = 0; i < n + 2; i++) {
@@ -293,16 +313,19 @@ static bool alloc_rows(struct report *report, uint32_t n)
     return true;
 }
 
-/* Whether calls in a sentence are entries of a loop, which rows of functions and files count apart. */
+/* Whether calls in a sentence are entries of a loop, which rows of functions and files count apart.
+ */
 static bool counts_as_entries(const struct report *report, pm_index sentence)
 {
     pm_index noun = pm_graph_first_noun(report->data->graph, sentence);
-    return report->options.by != REPORT_BY_LOOP && noun != PM_NONE && report_noun_is_loop(report, noun);
+    return report->options.by != REPORT_BY_LOOP && noun != PM_NONE &&
+           report_noun_is_loop(report, noun);
 }
 
-/* Costs in focus of one metric as samples; the room is for all costs. entries: 0 and 1 choose calls by counts_as_entries, -1 takes
- * all. */
-static size_t collect_samples(const struct report *report, pm_index metric, int entries, struct pm_lift_sample *ret_samples)
+/* Costs in focus of one metric as samples; the room is for all costs. entries: 0 and 1 choose calls
+ * by counts_as_entries, -1 takes all. */
+static size_t collect_samples(const struct report *report, pm_index metric, int entries,
+                              struct pm_lift_sample *ret_samples)
 {
     const struct pm_graph *graph = report->data->graph;
     size_t n = 0;
@@ -326,7 +349,8 @@ static bool own_of_contexts(const struct report *report, pm_index metric, int64_
     for (uint32_t i = 0; i < graph->n_costs; i++) {
         const struct pm_cost *cost = &graph->costs[i];
         if (cost->metric == metric && report->in_focus[cost->context])
-            overflow |= __builtin_add_overflow(ret_own[cost->context], cost->value, &ret_own[cost->context]);
+            overflow |= __builtin_add_overflow(ret_own[cost->context], cost->value,
+                                               &ret_own[cost->context]);
     }
     return !overflow;
 }
@@ -344,12 +368,14 @@ struct scratch {
     struct pm_bounds *bounds;       /* [n_groups] */
 };
 
-static enum pm_status flat_metric(struct report *report, uint32_t m, struct scratch *s, struct pm_error *err)
+static enum pm_status flat_metric(struct report *report, uint32_t m, struct scratch *s,
+                                  struct pm_error *err)
 {
     const struct pm_graph *graph = report->data->graph;
     const struct pm_metric *metric = &graph->metrics[report->metrics[m]];
     size_t n = collect_samples(report, report->metrics[m], -1, s->samples);
-    enum pm_status status = pm_lift_costs(report->lift, metric->aggregation, s->samples, n, err, s->amounts);
+    enum pm_status status =
+        pm_lift_costs(report->lift, metric->aggregation, s->samples, n, err, s->amounts);
     if (status == PM_OK && metric->aggregation == PM_SUM) {
         if (!own_of_contexts(report, report->metrics[m], s->own))
             return overflow_error(err);
@@ -377,16 +403,18 @@ static enum pm_status flat_calls(struct report *report, struct scratch *s, struc
         if (status != PM_OK)
             return status;
         for (uint32_t r = 0; r < report->lift->n_rows; r++)
-            *(entries ? &report->rows[r].n_loop_entries : &report->rows[r].n_calls) = s->amounts[r].value;
+            *(entries ? &report->rows[r].n_loop_entries : &report->rows[r].n_calls) =
+                s->amounts[r].value;
     }
     return PM_OK;
 }
 
-/* --bounds: destinations that only occur in sets get rows of their own, with nothing but bounds. Rows beyond the lift's are free for
- * them. */
+/* --bounds: destinations that only occur in sets get rows of their own, with nothing but bounds.
+ * Rows beyond the lift's are free for them. */
 static enum pm_status add_bound_rows(struct report *report, struct scratch *s, struct pm_error *err)
 {
-    uint32_t *numbers = pm_arena_alloc(&report->arena, ((size_t)report->n_groups + 1) * sizeof *numbers);
+    uint32_t *numbers =
+        pm_arena_alloc(&report->arena, ((size_t)report->n_groups + 1) * sizeof *numbers);
     bool *has_row = pm_alloc_array(report->n_groups, sizeof *has_row);
     enum pm_status status = numbers && has_row ? PM_OK : no_memory(err);
     for (uint32_t r = 0; status == PM_OK && r < report->lift->n_rows; r++)
@@ -436,14 +464,16 @@ static enum pm_status make_flat_rows(struct report *report, struct scratch *s, s
 /* --- the tree --- */
 
 /* A loop seen as its function, or anything within its file, is no step of its own. */
-static enum pm_status make_tree(struct report *report, struct pm_call_tree *ret_tree, struct pm_error *err)
+static enum pm_status make_tree(struct report *report, struct pm_call_tree *ret_tree,
+                                struct pm_error *err)
 {
     const struct pm_graph *graph = report->data->graph;
     bool *folds = pm_alloc_array(graph->n_contexts, sizeof *folds);
     if (!folds)
         return no_memory(err);
     for (pm_index c = 0; c < graph->n_contexts; c++)
-        folds[c] = report->options.by == REPORT_BY_FILE || counts_as_entries(report, graph->contexts[c].sentence);
+        folds[c] = report->options.by == REPORT_BY_FILE ||
+                   counts_as_entries(report, graph->contexts[c].sentence);
     enum pm_status status = pm_call_tree_make(graph, report->lift, folds, err, ret_tree);
     free(folds);
     return status;
@@ -465,8 +495,9 @@ static bool tree_costs(struct report *report, const struct pm_call_tree *tree)
         }
         for (uint32_t m = 0; m < report->n_metrics; m++)
             if (cost->metric == report->metrics[m])
-                overflow |= !pm_amount_add(&row->values[m].own, graph->metrics[cost->metric].aggregation,
-                                           &(struct pm_amount){cost->value, 1});
+                overflow |=
+                    !pm_amount_add(&row->values[m].own, graph->metrics[cost->metric].aggregation,
+                                   &(struct pm_amount){cost->value, 1});
     }
     for (uint32_t r = report->n_rows; r-- > 0;) {
         struct report_row *row = &report->rows[r];
@@ -476,8 +507,9 @@ static bool tree_costs(struct report *report, const struct pm_call_tree *tree)
             int64_t *inclusive = &row->values[m].inclusive;
             overflow |= __builtin_add_overflow(*inclusive, row->values[m].own.value, inclusive);
             if (row->parent_id != PM_NONE)
-                overflow |= __builtin_add_overflow(report->rows[row->parent_id].values[m].inclusive, *inclusive,
-                                                   &report->rows[row->parent_id].values[m].inclusive);
+                overflow |= __builtin_add_overflow(
+                    report->rows[row->parent_id].values[m].inclusive, *inclusive,
+                    &report->rows[row->parent_id].values[m].inclusive);
         }
     }
     return !overflow;
@@ -501,250 +533,6 @@ static enum pm_status make_tree_rows(struct report *report, struct pm_error *err
             status = overflow_error(err);
     }
     pm_call_tree_release(&tree);
-    return status;
-}
-
-/* --- which rows, in which order --- */
-
-double report_primary(const struct report *report, const struct report_row *row)
-{
-    if (report->n_metrics == 0)
-        return (double)row->n_calls;
-    const struct report_value *value = &row->values[report->primary];
-    bool average = report->data->graph->metrics[report->metrics[report->primary]].aggregation == PM_AVERAGE;
-    return average && value->own.n > 0 ? (double)value->own.value / value->own.n : (double)value->own.value;
-}
-
-double report_share_pct(const struct report *report, const struct report_row *row)
-{
-    if (report->n_metrics && report->data->graph->metrics[report->metrics[report->primary]].aggregation != PM_SUM)
-        return NAN;
-    double total = report_primary(report, &report->total);
-    double part = report->options.tree && report->n_metrics && row != &report->rest && row != &report->total
-                      ? (double)row->values[report->primary].inclusive
-                      : report_primary(report, row);
-    return total != 0 ? 100 * part / total : 0;
-}
-
-static double sort_key(const struct report *report, const struct report_row *row, enum report_sort sort)
-{
-    switch (sort) {
-    case REPORT_SORT_INCLUSIVE:
-        return report->n_metrics ? (double)row->values[report->primary].inclusive : (double)row->n_calls;
-    case REPORT_SORT_CALLS:
-        return (double)row->n_calls;
-    case REPORT_SORT_NAME:
-    case REPORT_SORT_PLACE:
-        return 0;
-    default:
-        return report_primary(report, row);
-    }
-}
-
-/* Files by name, then lines by number. */
-static int compare_places(const char *a, const char *b)
-{
-    return strverscmp(a, b);
-}
-
-static enum report_sort effective_sort(const struct report *report)
-{
-    if (report->options.sort != REPORT_SORT_DEFAULT)
-        return report->options.sort;
-    return report->options.tree ? REPORT_SORT_INCLUSIVE : REPORT_SORT_OWN;
-}
-
-/* Greatest first; equal ones by inclusive cost, calls, place and name, so that the order is always the same. */
-static int compare_rows(const void *a_pointer, const void *b_pointer, void *context)
-{
-    const struct report *report = context;
-    const struct report_row *a = a_pointer, *b = b_pointer;
-    enum report_sort sort = effective_sort(report);
-    const enum report_sort order[] = {sort, REPORT_SORT_OWN, REPORT_SORT_INCLUSIVE, REPORT_SORT_CALLS};
-    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-        int by_text = order[i] == REPORT_SORT_NAME ? strcmp(a->what, b->what)
-                      : order[i] == REPORT_SORT_PLACE ? compare_places(a->place, b->place) : 0;
-        if (by_text)
-            return by_text;
-        double x = sort_key(report, a, order[i]), y = sort_key(report, b, order[i]);
-        if (x != y)
-            return x < y ? 1 : -1;
-    }
-    int by_place = compare_places(a->place, b->place), by_name = strcmp(a->what, b->what);
-    return by_place ? by_place : by_name ? by_name : (a->id > b->id) - (a->id < b->id);
-}
-
-/* With a focus, what was only active around it is not listed (the tree shows the way down to it). */
-static bool row_says_something(const struct report *report, const struct report_row *row)
-{
-    bool counts_inclusive = report->options.tree || !report->options.focus;
-    bool says = row->n_calls || row->n_loop_entries;
-    for (uint32_t m = 0; m < report->n_metrics && !says; m++)
-        says = row->values[m].own.value || (counts_inclusive && row->values[m].inclusive) ||
-               (row->has_bounds && row->values[m].bounds.at_most);
-    return says;
-}
-
-static bool add_to(const struct report *report, struct report_row *sum, const struct report_row *row)
-{
-    bool ok = !__builtin_add_overflow(sum->n_calls, row->n_calls, &sum->n_calls) &&
-              !__builtin_add_overflow(sum->n_loop_entries, row->n_loop_entries, &sum->n_loop_entries);
-    for (uint32_t m = 0; m < report->n_metrics && ok; m++)
-        ok = pm_amount_add(&sum->values[m].own, report->data->graph->metrics[report->metrics[m]].aggregation, &row->values[m].own);
-    return ok;
-}
-
-static void drop_rows(struct report *report, const bool *keep)
-{
-    uint32_t n = 0;
-    for (uint32_t r = 0; r < report->n_rows; r++)
-        if (keep[r])
-            report->rows[n++] = report->rows[r];
-    report->n_rows = n;
-}
-
-/* Tree: the order of printing. Children lists are made from rows sorted among each other, then walked depth first. Rows keep their ids; the
- * rows below a limit are those with the greatest key in their subtree, so that a row's parents are always with it. */
-struct shown {
-    uint32_t row;   /* position in sorted order */
-    uint32_t depth, order;
-    double key;
-};
-
-static int compare_shown(const void *a_pointer, const void *b_pointer)
-{
-    const struct shown *a = a_pointer, *b = b_pointer;
-    if (a->key != b->key)
-        return a->key < b->key ? 1 : -1;
-    if (a->depth != b->depth)
-        return a->depth < b->depth ? -1 : 1;
-    return (a->order > b->order) - (a->order < b->order);
-}
-
-struct tree_order {
-    uint32_t *position;     /* by id: position in sorted order */
-    uint32_t *first, *next; /* by sorted position: children in order; + 1, 0 none */
-    uint32_t *depth_first;  /* sorted positions in the order of printing */
-    struct shown *shown;    /* by order of printing, then by key */
-    bool *is_shown;         /* by order of printing */
-    struct report_row *ordered;
-};
-
-static void order_depth_first(const struct report *report, struct tree_order *t)
-{
-    uint32_t n = report->n_rows, top = 0, at, n_done = 0;
-    for (uint32_t i = 0; i < n; i++)
-        t->position[report->rows[i].id] = i;
-    for (uint32_t i = n; i-- > 0;) {
-        uint32_t *head = report->rows[i].parent_id == PM_NONE ? &top : &t->first[t->position[report->rows[i].parent_id]];
-        t->next[i] = *head;
-        *head = i + 1;
-    }
-    for (at = top; at;) {
-        t->depth_first[n_done++] = at - 1;
-        if (t->first[at - 1]) {
-            at = t->first[at - 1];
-            continue;
-        }
-        while (at && !t->next[at - 1]) {
-            uint32_t parent = report->rows[at - 1].parent_id;
-            at = parent == PM_NONE ? 0 : t->position[parent] + 1;
-        }
-        at = at ? t->next[at - 1] : 0;
-    }
-    PM_ASSERT(n_done == n);
-}
-
-static void order_tree(struct report *report, struct tree_order *t)
-{
-    uint32_t n = report->n_rows;
-    order_depth_first(report, t);
-    for (uint32_t i = 0; i < n; i++) {
-        const struct report_row *row = &report->rows[t->depth_first[i]];
-        double key = report->n_metrics ? (double)row->values[report->primary].inclusive : (double)row->n_calls;
-        t->shown[i] = (struct shown){t->depth_first[i], row->depth, i, key};
-        t->position[row->id] = i; /* from here on: order of printing */
-    }
-    for (uint32_t i = n; i-- > 0;) {
-        uint32_t parent = report->rows[t->depth_first[i]].parent_id;
-        if (parent != PM_NONE && t->shown[t->position[parent]].key < t->shown[i].key)
-            t->shown[t->position[parent]].key = t->shown[i].key;
-    }
-    qsort(t->shown, n, sizeof *t->shown, compare_shown);
-    for (uint32_t i = 0; i < report->n_shown; i++)
-        t->is_shown[t->shown[i].order] = true;
-    uint32_t n_placed = 0;
-    for (int pass = 1; pass >= 0; pass--)
-        for (uint32_t i = 0; i < n; i++)
-            if (t->is_shown[i] == (pass == 1))
-                t->ordered[n_placed++] = report->rows[t->depth_first[i]];
-    memcpy(report->rows, t->ordered, n * sizeof *report->rows);
-}
-
-static void mark_last_children(struct report *report, uint32_t *seen, uint32_t n_ids)
-{
-    memset(seen, 0, n_ids * sizeof *seen);
-    bool top_seen = false;
-    for (uint32_t i = report->n_shown; i-- > 0;) {
-        struct report_row *row = &report->rows[i];
-        row->last_child = row->parent_id == PM_NONE ? !top_seen : !seen[row->parent_id];
-        if (row->parent_id == PM_NONE)
-            top_seen = true;
-        else
-            seen[row->parent_id] = 1;
-    }
-}
-
-static enum pm_status arrange_tree(struct report *report, uint32_t n_ids, struct pm_error *err)
-{
-    uint32_t n = report->n_rows;
-    struct tree_order t = {
-        .position = pm_alloc_array(n_ids, sizeof *t.position),
-        .first = pm_alloc_array(n, sizeof *t.first),
-        .next = pm_alloc_array(n, sizeof *t.next),
-        .depth_first = pm_alloc_array(n, sizeof *t.depth_first),
-        .shown = pm_alloc_array(n, sizeof *t.shown),
-        .is_shown = pm_alloc_array(n, sizeof *t.is_shown),
-        .ordered = pm_alloc_array(n, sizeof *t.ordered),
-    };
-    bool ok = t.position && t.first && t.next && t.depth_first && t.shown && t.is_shown && t.ordered;
-    if (ok) {
-        order_tree(report, &t);
-        mark_last_children(report, t.position, n_ids);
-    }
-    void *arrays[] = {t.position, t.first, t.next, t.depth_first, t.shown, t.is_shown, t.ordered};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        free(arrays[i]);
-    return ok ? PM_OK : no_memory(err);
-}
-
-/* Drops rows without any number (tree: and without any below), names, sorts and limits. */
-static enum pm_status arrange(struct report *report, struct pm_error *err)
-{
-    uint32_t n_ids = report->n_rows;
-    bool *keep = pm_alloc_array(report->n_rows, sizeof *keep);
-    if (!keep)
-        return no_memory(err);
-    for (uint32_t r = report->n_rows; r-- > 0;) {
-        keep[r] |= row_says_something(report, &report->rows[r]);
-        if (keep[r] && report->rows[r].parent_id != PM_NONE)
-            keep[report->rows[r].parent_id] = true;
-    }
-    drop_rows(report, keep);
-    free(keep);
-    enum pm_status status = report_name_rows(report, err);
-    if (status != PM_OK)
-        return status;
-    qsort_r(report->rows, report->n_rows, sizeof *report->rows, compare_rows, report);
-    report->n_shown = report->options.limit && report->options.limit < report->n_rows ? (uint32_t)report->options.limit : report->n_rows;
-    if (report->options.tree)
-        status = arrange_tree(report, n_ids, err);
-    bool ok = true;
-    for (uint32_t r = 0; r < report->n_rows && ok; r++)
-        ok = add_to(report, &report->total, &report->rows[r]) &&
-             (r < report->n_shown || add_to(report, &report->rest, &report->rows[r]));
-    if (status == PM_OK && !ok)
-        status = overflow_error(err);
     return status;
 }
 
@@ -783,7 +571,8 @@ static enum pm_status sum_foreign_stacks(struct report *report, struct pm_error 
         return no_memory(err);
     for (pm_index c = 0; c < graph->n_contexts; c++) {
         pm_index parent = graph->contexts[c].parent;
-        foreign[c] = graph->contexts[c].flags & PM_CONTEXT_FOREIGN_STACK || (parent != PM_NONE && foreign[parent]);
+        foreign[c] = graph->contexts[c].flags & PM_CONTEXT_FOREIGN_STACK ||
+                     (parent != PM_NONE && foreign[parent]);
     }
     for (uint32_t i = 0; i < graph->n_costs; i++)
         if (graph->costs[i].metric == report->time_metric && foreign[graph->costs[i].context])
@@ -804,7 +593,9 @@ static enum pm_status make_rows(struct report *report, struct pm_error *err)
         .own = pm_alloc_array(graph->n_contexts, sizeof *s.own),
         .bounds = pm_alloc_array(report->n_groups, sizeof *s.bounds),
     };
-    enum pm_status status = s.samples && s.amounts && s.inclusive && s.own && s.bounds ? make_flat_rows(report, &s, err) : no_memory(err);
+    enum pm_status status = s.samples && s.amounts && s.inclusive && s.own && s.bounds
+                                ? make_flat_rows(report, &s, err)
+                                : no_memory(err);
     free(s.samples);
     free(s.amounts);
     free(s.inclusive);
@@ -816,7 +607,8 @@ static enum pm_status make_rows(struct report *report, struct pm_error *err)
 enum pm_status report_make(struct report *report, struct pm_error *err)
 {
     static enum pm_status (*const steps[])(struct report *, struct pm_error *) = {
-        choose_level, choose_metrics, make_groups, make_lift, report_focus, make_rows, arrange,
+        choose_level, choose_metrics, make_groups,    make_lift,
+        report_focus, make_rows,      report_arrange,
     };
     enum pm_status status = pm_archive_load(report->options.archive_path, 0, err, &report->data);
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == PM_OK; i++)

@@ -13,7 +13,8 @@ static int width_of(FILE *out)
     uint64_t width;
     struct winsize size;
     if (!columns || !pm_str_to_u64(pm_str_of(columns), 100000, &width) || width == 0)
-        width = ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : WIDTH_PIPED;
+        width =
+            ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : WIDTH_PIPED;
     return width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : (int)width;
 }
 
@@ -51,7 +52,8 @@ const char *report_printable(struct pm_arena *arena, const char *text)
     for (i = 0; i < len;) {
         unsigned char byte = (unsigned char)text[i];
         size_t n = byte < 0x80 ? byte >= 0x20 && byte != 0x7f : pm_utf8_length(text + i, len - i);
-        bool is_c1 = n == 2 && byte == 0xc2 && (unsigned char)text[i + 1] < 0xa0; /* control characters in UTF-8 */
+        bool is_c1 = n == 2 && byte == 0xc2 &&
+                     (unsigned char)text[i + 1] < 0xa0; /* control characters in UTF-8 */
         if (n && !is_c1) {
             pm_buf_add(&buf, text + i, n);
             i += n;
@@ -75,9 +77,12 @@ static size_t next_character(const char *p, int *ret_columns)
     uint32_t c = n == 1 ? byte : n == 2 ? byte & 0x1f : n == 3 ? byte & 0x0f : byte & 0x07;
     for (size_t i = 1; i < n; i++)
         c = c << 6 | ((unsigned char)p[i] & 0x3f);
-    bool combining = (c >= 0x300 && c < 0x370) || (c >= 0x200b && c < 0x2010) || (c >= 0xfe00 && c < 0xfe10);
-    bool wide = (c >= 0x1100 && c < 0x1160) || (c >= 0x2e80 && c < 0xa4d0) || (c >= 0xac00 && c < 0xd7a4) || (c >= 0xf900 && c < 0xfb00) ||
-                (c >= 0xfe30 && c < 0xfe70) || (c >= 0xff00 && c < 0xff61) || (c >= 0x1f300 && c < 0x1fb00) || (c >= 0x20000 && c < 0x40000);
+    bool combining =
+        (c >= 0x300 && c < 0x370) || (c >= 0x200b && c < 0x2010) || (c >= 0xfe00 && c < 0xfe10);
+    bool wide = (c >= 0x1100 && c < 0x1160) || (c >= 0x2e80 && c < 0xa4d0) ||
+                (c >= 0xac00 && c < 0xd7a4) || (c >= 0xf900 && c < 0xfb00) ||
+                (c >= 0xfe30 && c < 0xfe70) || (c >= 0xff00 && c < 0xff61) ||
+                (c >= 0x1f300 && c < 0x1fb00) || (c >= 0x20000 && c < 0x40000);
     *ret_columns = combining ? 0 : wide ? 2 : 1;
     return n;
 }
@@ -95,7 +100,8 @@ int report_width(const char *printable)
     return report_width_n(printable, strlen(printable));
 }
 
-void report_put_cut(const struct report_term *term, FILE *out, const char *printable, int width, bool cut_left, bool pad)
+void report_put_cut(const struct report_term *term, FILE *out, const char *printable, int width,
+                    bool cut_left, bool pad)
 {
     const char *ellipsis = term->utf8 ? "…" : "..";
     int has = report_width(printable), columns, dots = term->utf8 ? 1 : 2, used = 0;

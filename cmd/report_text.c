@@ -4,7 +4,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MAX_COLUMNS = 4 * REPORT_MAX_METRICS + 4, GAP = 2, BAR_MIN = 6, BAR_MAX = 24, TEXT_MIN = 12, MAX_MARGIN_DEPTH = 256 /* more than the widest terminal has */ };
+enum {
+    MAX_COLUMNS = 4 * REPORT_MAX_METRICS + 4,
+    GAP = 2,
+    BAR_MIN = 6,
+    BAR_MAX = 24,
+    TEXT_MIN = 12,
+    MAX_MARGIN_DEPTH = 256 /* more than the widest terminal has */
+};
 
 /* --- units --- */
 
@@ -14,7 +21,8 @@ struct scale {
     int decimals;
 };
 
-/* One unit for a column, by its total: a whole table in milliseconds reads faster than one that changes from row to row. */
+/* One unit for a column, by its total: a whole table in milliseconds reads faster than one that
+ * changes from row to row. */
 static struct scale scale_of(const struct pm_metric *metric, double total, bool utf8)
 {
     if (metric->aggregation == PM_AVERAGE)
@@ -40,7 +48,15 @@ static struct scale scale_of(const struct pm_metric *metric, double total, bool 
 
 /* --- columns of numbers --- */
 
-enum column_kind { COLUMN_OWN, COLUMN_INCLUSIVE, COLUMN_SHARE, COLUMN_BAR, COLUMN_AT_LEAST, COLUMN_AT_MOST, COLUMN_CALLS };
+enum column_kind {
+    COLUMN_OWN,
+    COLUMN_INCLUSIVE,
+    COLUMN_SHARE,
+    COLUMN_BAR,
+    COLUMN_AT_LEAST,
+    COLUMN_AT_MOST,
+    COLUMN_CALLS
+};
 
 struct column {
     enum column_kind kind;
@@ -75,8 +91,8 @@ static const char *color(const struct table *table, const char *code)
 enum row_part { PART_ROW, PART_REST, PART_TOTAL };
 
 /* The text of a number; "" where there is none. */
-static void cell(const struct table *table, const struct column *column, const struct report_row *row, enum row_part part, char *buffer,
-                 size_t size)
+static void cell(const struct table *table, const struct column *column,
+                 const struct report_row *row, enum row_part part, char *buffer, size_t size)
 {
     const struct report *report = table->report;
     *buffer = 0;
@@ -87,7 +103,8 @@ static void cell(const struct table *table, const struct column *column, const s
     }
     if (column->kind == COLUMN_SHARE) {
         double share = report_share_pct(report, row);
-        bool mixes = report->options.tree && part == PART_REST; /* rows have inclusive shares, which do not add up */
+        bool mixes = report->options.tree &&
+                     part == PART_REST; /* rows have inclusive shares, which do not add up */
         if (isfinite(share) && !mixes)
             snprintf(buffer, size, "%.1f", share);
         return;
@@ -102,10 +119,13 @@ static void cell(const struct table *table, const struct column *column, const s
     else if (column->kind == COLUMN_OWN && metric->aggregation != PM_SUM && value->own.n == 0)
         number = NAN;
     else if (column->kind == COLUMN_INCLUSIVE)
-        number = part == PART_ROW && (report->options.tree || row->kind != REPORT_ROW_OUTSIDE) ? (double)value->inclusive : NAN;
+        number = part == PART_ROW && (report->options.tree || row->kind != REPORT_ROW_OUTSIDE)
+                     ? (double)value->inclusive
+                     : NAN;
     else if (column->kind == COLUMN_AT_LEAST || column->kind == COLUMN_AT_MOST)
         number = part != PART_ROW || !row->has_bounds ? NAN
-                 : column->kind == COLUMN_AT_LEAST ? (double)value->bounds.at_least : (double)value->bounds.at_most;
+                 : column->kind == COLUMN_AT_LEAST    ? (double)value->bounds.at_least
+                                                      : (double)value->bounds.at_most;
     if (isfinite(number))
         snprintf(buffer, size, "%.*f", column->scale.decimals, number / column->scale.divisor);
 }
@@ -118,11 +138,15 @@ static void head_of(const struct table *table, struct column *column, const char
     bool is_wall = report->metrics[column->metric] == report->time_metric;
     const char *unit = column->scale.unit, *suffix = strrchr(metric->name, '_');
     int name_len = suffix && *unit ? (int)(suffix - metric->name) : (int)strlen(metric->name);
-    snprintf(column->head, sizeof column->head, "%s%s%.*s%s%s", what, is_wall ? "" : " ", is_wall ? 0 : name_len > 24 ? 24 : name_len,
+    snprintf(column->head, sizeof column->head, "%s%s%.*s%s%s", what, is_wall ? "" : " ",
+             is_wall         ? 0
+             : name_len > 24 ? 24
+                             : name_len,
              metric->name, *unit ? " " : "", unit);
 }
 
-static struct column *add_column(struct table *table, enum column_kind kind, uint32_t metric, const char *head)
+static struct column *add_column(struct table *table, enum column_kind kind, uint32_t metric,
+                                 const char *head)
 {
     const struct report *report = table->report;
     struct column *column = &table->columns[table->n_columns++];
@@ -177,7 +201,8 @@ static void widen(struct column *column, const char *text)
 
 /* --- the tree's left margin --- */
 
-/* Two columns a level, as far as TEXT_MIN columns stay for the name; what is deeper stands there with its depth as a number. */
+/* Two columns a level, as far as TEXT_MIN columns stay for the name; what is deeper stands there
+ * with its depth as a number. */
 static int margin_width(const struct table *table, const struct report_row *row)
 {
     int most = table->what_width > TEXT_MIN + 8 ? (table->what_width - TEXT_MIN) / 2 * 2 : 8;
@@ -229,14 +254,16 @@ static int room_for_text(const struct table *table)
 /* Narrow terminals do without the bar, then without what the tree or the bounds say better. */
 static void drop_columns(struct table *table)
 {
-    static const enum column_kind order[] = {COLUMN_BAR, COLUMN_INCLUSIVE, COLUMN_SHARE, COLUMN_CALLS};
+    static const enum column_kind order[] = {COLUMN_BAR, COLUMN_INCLUSIVE, COLUMN_SHARE,
+                                             COLUMN_CALLS};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
         for (int c = table->n_columns; c-- > 1;)
             if (room_for_text(table) < 2 * TEXT_MIN && table->columns[c].kind == order[i])
                 table->columns[c].width = 0;
 }
 
-/* Texts get what they need as long as there is room, names before places of sets, which may be long; the bar gets the rest. */
+/* Texts get what they need as long as there is room, names before places of sets, which may be
+ * long; the bar gets the rest. */
 static void measure(struct table *table)
 {
     const struct report *report = table->report;
@@ -251,13 +278,15 @@ static void measure(struct table *table)
         bar->width = BAR_MIN;
     for (uint32_t r = 0; r < report->n_shown; r++) {
         const struct report_row *row = &report->rows[r];
-        int w = report_width(row->what) + (report->options.tree ? (int)row->depth * 2 : 0), p = report_width(row->place);
+        int w = report_width(row->what) + (report->options.tree ? (int)row->depth * 2 : 0),
+            p = report_width(row->place);
         int *longest = row->kind == REPORT_ROW_SET ? &place_of_sets : &place;
         what = w > what ? w : what;
         *longest = p > *longest ? p : *longest;
     }
     drop_columns(table);
-    int room = room_for_text(table), all = place > place_of_sets ? place : place_of_sets, gap = all ? GAP : 0;
+    int room = room_for_text(table), all = place > place_of_sets ? place : place_of_sets,
+        gap = all ? GAP : 0;
     room = room < TEXT_MIN + gap ? TEXT_MIN + gap : room;
     if (all + gap + what <= room)
         place = all;
@@ -337,11 +366,16 @@ static void put_row(const struct table *table, const struct report_row *row, con
     if (table->place_width && row->kind == REPORT_ROW_OUTSIDE && !table->report->options.tree) {
         what_width += table->place_width + GAP; /* it has no place: its text takes the room */
     } else if (table->place_width) {
-        /* A long place (of a set) may take room that its name leaves; in a tree the margins must line up. */
-        int spill = report_width(row->place) - table->place_width, spare = what_width - report_width(row->what);
-        spill = table->report->options.tree || spill < 0 || spare < 0 ? 0 : spill < spare ? spill : spare;
+        /* A long place (of a set) may take room that its name leaves; in a tree the margins must
+         * line up. */
+        int spill = report_width(row->place) - table->place_width,
+            spare = what_width - report_width(row->what);
+        spill = table->report->options.tree || spill < 0 || spare < 0 ? 0
+                : spill < spare                                       ? spill
+                                                                      : spare;
         what_width -= spill;
-        report_put_cut(&table->term, table->out, row->place, table->place_width + spill, row->kind != REPORT_ROW_SET, true);
+        report_put_cut(&table->term, table->out, row->place, table->place_width + spill,
+                       row->kind != REPORT_ROW_SET, true);
         fprintf(table->out, "%*s", GAP, "");
     }
     if (table->report->options.tree) {
@@ -358,11 +392,13 @@ static void put_head(const struct table *table)
     for (int c = 0; c < table->n_columns; c++) {
         const struct column *column = &table->columns[c];
         if (column->width)
-            fprintf(table->out, "%*s%s%*s", column->width - report_width(column->head), "", column->head, GAP, "");
+            fprintf(table->out, "%*s%s%*s", column->width - report_width(column->head), "",
+                    column->head, GAP, "");
     }
     if (table->place_width)
         fprintf(table->out, "%-*s%*s", table->place_width, "where", GAP, "");
-    fprintf(table->out, "%s%s\n", table->report->options.tree ? "call path" : "what", color(table, RESET));
+    fprintf(table->out, "%s%s\n", table->report->options.tree ? "call path" : "what",
+            color(table, RESET));
 }
 
 static void put_line(const struct table *table)
@@ -389,7 +425,8 @@ static void put_rows(const struct table *table)
     uint32_t n_rest = report->n_rows - report->n_shown;
     if (n_rest) {
         put_numbers(table, &report->rest, PART_REST);
-        fprintf(table->out, "%s(%u more row%s: --limit 0)%s\n", color(table, DIM), n_rest, n_rest == 1 ? "" : "s", color(table, RESET));
+        fprintf(table->out, "%s(%u more row%s: --limit 0)%s\n", color(table, DIM), n_rest,
+                n_rest == 1 ? "" : "s", color(table, RESET));
     }
     put_line(table);
     fputs(color(table, BOLD), table->out);
@@ -424,14 +461,20 @@ static void put_header(const struct table *table)
     fprintf(out, "%s\n  wall ", color(table, RESET));
     put_time(out, facts.wall_ns, utf8);
     fprintf(out, "%sCPU ", sep);
-    put_time(out, facts.user_cpu_ns == PM_UNKNOWN || facts.system_cpu_ns == PM_UNKNOWN ? PM_UNKNOWN : facts.user_cpu_ns + facts.system_cpu_ns,
+    put_time(out,
+             facts.user_cpu_ns == PM_UNKNOWN || facts.system_cpu_ns == PM_UNKNOWN
+                 ? PM_UNKNOWN
+                 : facts.user_cpu_ns + facts.system_cpu_ns,
              utf8);
-    fprintf(out, "%s%llu process%s%s%llu thread%s%smode %s", sep, (unsigned long long)facts.n_processes, facts.n_processes == 1 ? "" : "es",
-            sep, (unsigned long long)facts.n_threads, facts.n_threads == 1 ? "" : "s", sep, facts.mode);
+    fprintf(out, "%s%llu process%s%s%llu thread%s%smode %s", sep,
+            (unsigned long long)facts.n_processes, facts.n_processes == 1 ? "" : "es", sep,
+            (unsigned long long)facts.n_threads, facts.n_threads == 1 ? "" : "s", sep, facts.mode);
     if (facts.exit_signal != PM_UNKNOWN)
-        fprintf(out, "%s%sended by signal %lld%s", sep, color(table, RED), (long long)facts.exit_signal, color(table, RESET));
+        fprintf(out, "%s%sended by signal %lld%s", sep, color(table, RED),
+                (long long)facts.exit_signal, color(table, RESET));
     else if (facts.exit_status != PM_UNKNOWN && facts.exit_status != 0)
-        fprintf(out, "%s%sexit status %lld%s", sep, color(table, RED), (long long)facts.exit_status, color(table, RESET));
+        fprintf(out, "%s%sexit status %lld%s", sep, color(table, RED), (long long)facts.exit_status,
+                color(table, RESET));
     fputc('\n', out);
     if (facts.added_ns != PM_UNKNOWN) {
         fputs("  measuring added ", out);
@@ -446,12 +489,15 @@ static void put_view(const struct table *table)
     static const char *const by_words[] = {"functions", "loops and functions", "files"};
     struct report *report = table->report;
     const struct report_options *options = &report->options;
-    fprintf(table->out, "\n%s level, %s%s", report->level_name, by_words[options->by], options->tree ? ", call paths" : "");
+    fprintf(table->out, "\n%s level, %s%s", report->level_name, by_words[options->by],
+            options->tree ? ", call paths" : "");
     if (options->rule != PM_RULE_MERGE)
-        fprintf(table->out, ", shared cost %s", options->rule == PM_RULE_SPLIT ? "split" : "closed over overlapping sets");
+        fprintf(table->out, ", shared cost %s",
+                options->rule == PM_RULE_SPLIT ? "split" : "closed over overlapping sets");
     if (options->focus) {
         const char *focus = report_printable(&report->arena, options->focus);
-        fprintf(table->out, "\nfocus %s: %.1f %% of the whole run", focus ? focus : "", report->focus_share_pct);
+        fprintf(table->out, "\nfocus %s: %.1f %% of the whole run", focus ? focus : "",
+                report->focus_share_pct);
     }
     fputc('\n', table->out);
 }
@@ -481,7 +527,8 @@ static void put_warning(const struct table *table, const char *text)
 
 void report_print_table(struct report *report, FILE *out)
 {
-    struct table table = {.report = report, .term = report_term_of(out, report->options.color), .out = out};
+    struct table table = {
+        .report = report, .term = report_term_of(out, report->options.color), .out = out};
     put_header(&table);
     for (int i = 0; i < report->n_warnings; i++)
         put_warning(&table, report->warnings[i]);

@@ -131,8 +131,10 @@ static bool room(void *array_pointer, uint32_t n, size_t item_bytes)
 static enum pm_status read_metric(struct loader *load, sqlite3_stmt *row)
 {
     static const char *const words[] = {"sum", "average", "minimum", "maximum"};
-    struct pm_metric metric = {pm_archive_text(row, 1), pm_archive_text(row, 2), pm_archive_text(row, 3), pm_archive_text(row, 5), PM_SUM};
-    while (metric.aggregation <= PM_MAXIMUM && strcmp(pm_archive_text(row, 4), words[metric.aggregation]) != 0)
+    struct pm_metric metric = {pm_archive_text(row, 1), pm_archive_text(row, 2),
+                               pm_archive_text(row, 3), pm_archive_text(row, 5), PM_SUM};
+    while (metric.aggregation <= PM_MAXIMUM &&
+           strcmp(pm_archive_text(row, 4), words[metric.aggregation]) != 0)
         metric.aggregation++;
     if (metric.aggregation > PM_MAXIMUM)
         return damaged(
@@ -585,7 +587,8 @@ static enum pm_status prepare_lookups(struct loader *load)
     return each_row(load, "SELECT EXISTS (SELECT 1 FROM sentence_nouns)", read_has_sentence_nouns);
 }
 
-/* Random look-ups touch most pages of a large archive: a cache that holds them. Nothing in the file may run code of its own. */
+/* Random look-ups touch most pages of a large archive: a cache that holds them. Nothing in the file
+ * may run code of its own. */
 static enum pm_status open_archive(struct loader *load)
 {
     enum pm_status status = pm_archive_open(load->path, load->err, &load->archive);

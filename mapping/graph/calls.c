@@ -17,7 +17,8 @@ bool pm_calls_sum_up(const struct pm_graph *graph, int64_t *values)
 }
 
 /* Children lists of all contexts; n_contexts stands for the roots' parent. */
-static bool list_children(const struct pm_graph *graph, uint32_t **ret_first, uint32_t **ret_children)
+static bool list_children(const struct pm_graph *graph, uint32_t **ret_first,
+                          uint32_t **ret_children)
 {
     uint32_t n = graph->n_contexts;
     uint32_t *first = *ret_first = pm_alloc_array((size_t)n + 3, sizeof *first);
@@ -37,7 +38,8 @@ static bool list_children(const struct pm_graph *graph, uint32_t **ret_first, ui
     return true;
 }
 
-/* What a context found when it was entered, for its leaving: the share that each of its rows had on the path so far. */
+/* What a context found when it was entered, for its leaving: the share that each of its rows had on
+ * the path so far. */
 struct inclusive_walk {
     const struct pm_graph *graph;
     const struct pm_lift *lift;
@@ -73,8 +75,9 @@ static bool enter(struct inclusive_walk *walk, pm_index context)
             continue;
         walk->on_path[part.row] = part.share;
         if (before == 0 && part.share >= 1)
-            walk->overflow |= __builtin_add_overflow(walk->ret_inclusive[part.row], walk->inclusive[context],
-                                                     &walk->ret_inclusive[part.row]);
+            walk->overflow |=
+                __builtin_add_overflow(walk->ret_inclusive[part.row], walk->inclusive[context],
+                                       &walk->ret_inclusive[part.row]);
         else
             walk->sums[part.row] += (long double)(part.share - before) * walk->inclusive[context];
     }
@@ -116,8 +119,8 @@ static bool walk_contexts(struct inclusive_walk *walk, uint32_t *first, const ui
     return ok;
 }
 
-enum pm_status pm_calls_inclusive(const struct pm_graph *graph, const struct pm_lift *lift, const int64_t *own,
-                                  struct pm_error *err, int64_t *ret_inclusive)
+enum pm_status pm_calls_inclusive(const struct pm_graph *graph, const struct pm_lift *lift,
+                                  const int64_t *own, struct pm_error *err, int64_t *ret_inclusive)
 {
     uint32_t *first = NULL, *children = NULL;
     int64_t *inclusive = pm_alloc_array(graph->n_contexts, sizeof *inclusive);
@@ -146,14 +149,18 @@ enum pm_status pm_calls_inclusive(const struct pm_graph *graph, const struct pm_
     free(walk.sums);
     free(walk.saved);
     if (!ok)
-        return pm_error_set(err, PM_ERR_MEMORY, "out of memory for inclusive costs of %u contexts", graph->n_contexts);
-    return walk.overflow ? pm_error_set(err, PM_ERR_LIMIT, "costs add up to more than 64 bits hold") : PM_OK;
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory for inclusive costs of %u contexts",
+                            graph->n_contexts);
+    return walk.overflow ? pm_error_set(err, PM_ERR_LIMIT, "costs add up to more than 64 bits hold")
+                         : PM_OK;
 }
 
 /* --- the lifted tree --- */
 
-/* The node below `parent` for `row`: a hash table of (parent, row), number + 1, at most half full. */
-static uint32_t find_node(struct pm_call_tree *tree, uint32_t *table, uint32_t mask, uint32_t parent, uint32_t row)
+/* The node below `parent` for `row`: a hash table of (parent, row), number + 1, at most half full.
+ */
+static uint32_t find_node(struct pm_call_tree *tree, uint32_t *table, uint32_t mask,
+                          uint32_t parent, uint32_t row)
 {
     uint64_t key = ((uint64_t)parent << 32 | row) * 0x9e3779b97f4a7c15u;
     uint32_t at = (uint32_t)(key >> 32) & mask;
@@ -168,8 +175,9 @@ static uint32_t find_node(struct pm_call_tree *tree, uint32_t *table, uint32_t m
     return tree->n_nodes - 1;
 }
 
-enum pm_status pm_call_tree_make(const struct pm_graph *graph, const struct pm_lift *lift, const bool *folds,
-                                 struct pm_error *err, struct pm_call_tree *ret_tree)
+enum pm_status pm_call_tree_make(const struct pm_graph *graph, const struct pm_lift *lift,
+                                 const bool *folds, struct pm_error *err,
+                                 struct pm_call_tree *ret_tree)
 {
     struct pm_call_tree tree = {
         .nodes = pm_alloc_array(graph->n_contexts, sizeof *tree.nodes),
@@ -182,7 +190,8 @@ enum pm_status pm_call_tree_make(const struct pm_graph *graph, const struct pm_l
     if (!tree.nodes || !tree.node_of || !table) {
         free(table);
         pm_call_tree_release(&tree);
-        return pm_error_set(err, PM_ERR_MEMORY, "out of memory for a call tree of %u contexts", graph->n_contexts);
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory for a call tree of %u contexts",
+                            graph->n_contexts);
     }
     for (pm_index c = 0; c < graph->n_contexts; c++) {
         const struct pm_context *context = &graph->contexts[c];

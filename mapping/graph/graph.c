@@ -8,12 +8,14 @@
 
 struct pm_graph_private {
     struct pm_intern *strings;
-    uint32_t cap_levels, cap_nouns, cap_verbs, cap_sentences, cap_sentence_nouns, cap_mappings, cap_contexts, cap_metrics,
-        cap_costs;
+    uint32_t cap_levels, cap_nouns, cap_verbs, cap_sentences, cap_sentence_nouns, cap_mappings,
+        cap_contexts, cap_metrics, cap_costs;
 };
 
-/* Room for one more item in *array; false when memory ends. Doubles, so that additions cost constant time. */
-static bool make_room(struct pm_graph *graph, void *array_pointer, uint32_t n, uint32_t *cap, size_t item_bytes)
+/* Room for one more item in *array; false when memory ends. Doubles, so that additions cost
+ * constant time. */
+static bool make_room(struct pm_graph *graph, void *array_pointer, uint32_t n, uint32_t *cap,
+                      size_t item_bytes)
 {
     if (n < *cap)
         return true;
@@ -29,8 +31,9 @@ static bool make_room(struct pm_graph *graph, void *array_pointer, uint32_t n, u
     return true;
 }
 
-#define ROOM(graph, name) \
-    make_room(graph, &(graph)->name, (graph)->n_##name, &(graph)->own->cap_##name, sizeof *(graph)->name)
+#define ROOM(graph, name)                                                          \
+    make_room(graph, &(graph)->name, (graph)->n_##name, &(graph)->own->cap_##name, \
+              sizeof *(graph)->name)
 
 static const char *keep(struct pm_graph *graph, const char *text)
 {
@@ -63,9 +66,10 @@ void pm_graph_free(struct pm_graph *graph)
         return;
     if (graph->own)
         pm_intern_free(graph->own->strings);
-    void *arrays[] = {graph->levels,  graph->nouns,    graph->verbs,   graph->sentences, graph->sentence_nouns,
-                      graph->mappings, graph->contexts, graph->metrics, graph->costs,     graph->out_first,
-                      graph->out,      graph->in_first, graph->in,      graph->own};
+    void *arrays[] = {
+        graph->levels,   graph->nouns,    graph->verbs,   graph->sentences, graph->sentence_nouns,
+        graph->mappings, graph->contexts, graph->metrics, graph->costs,     graph->out_first,
+        graph->out,      graph->in_first, graph->in,      graph->own};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     free(graph);
@@ -126,7 +130,8 @@ pm_index pm_graph_verb(struct pm_graph *graph, const char *name, pm_index level)
     return graph->n_verbs++;
 }
 
-pm_index pm_graph_sentence(struct pm_graph *graph, pm_index verb, const pm_index *nouns, uint32_t n_nouns)
+pm_index pm_graph_sentence(struct pm_graph *graph, pm_index verb, const pm_index *nouns,
+                           uint32_t n_nouns)
 {
     PM_ASSERT(verb < graph->n_verbs);
     if (!ROOM(graph, sentences))
@@ -144,18 +149,21 @@ pm_index pm_graph_sentence(struct pm_graph *graph, pm_index verb, const pm_index
     return graph->n_sentences++;
 }
 
-pm_index pm_graph_mapping(struct pm_graph *graph, pm_index source, pm_index destination, double weight, const char *origin)
+pm_index pm_graph_mapping(struct pm_graph *graph, pm_index source, pm_index destination,
+                          double weight, const char *origin)
 {
     PM_ASSERT(source < graph->n_sentences && destination < graph->n_sentences);
     if (!ROOM(graph, mappings))
         return PM_NONE;
     if (!(weight > 0) || !isfinite(weight))
         weight = 0;
-    graph->mappings[graph->n_mappings] = (struct pm_mapping){source, destination, weight, keep(graph, origin)};
+    graph->mappings[graph->n_mappings] =
+        (struct pm_mapping){source, destination, weight, keep(graph, origin)};
     return graph->n_mappings++;
 }
 
-pm_index pm_graph_context(struct pm_graph *graph, pm_index parent, pm_index sentence, uint32_t flags)
+pm_index pm_graph_context(struct pm_graph *graph, pm_index parent, pm_index sentence,
+                          uint32_t flags)
 {
     PM_ASSERT(parent == PM_NONE || parent < graph->n_contexts);
     PM_ASSERT(sentence < graph->n_sentences);
@@ -194,13 +202,15 @@ void pm_graph_cost(struct pm_graph *graph, const struct pm_cost *cost)
         graph->costs[graph->n_costs++] = *cost;
 }
 
-/* Edge lists by one counting sort: for each sentence the mappings that leave it (or, by destination, that enter it), in the order of
- * their addition. */
-static bool index_edges(const struct pm_graph *graph, bool by_destination, uint32_t **first_pointer, uint32_t **list_pointer)
+/* Edge lists by one counting sort: for each sentence the mappings that leave it (or, by
+ * destination, that enter it), in the order of their addition. */
+static bool index_edges(const struct pm_graph *graph, bool by_destination, uint32_t **first_pointer,
+                        uint32_t **list_pointer)
 {
     free(*first_pointer);
     free(*list_pointer);
-    uint32_t *first = *first_pointer = pm_alloc_array((size_t)graph->n_sentences + 2, sizeof *first);
+    uint32_t *first = *first_pointer =
+        pm_alloc_array((size_t)graph->n_sentences + 2, sizeof *first);
     uint32_t *list = *list_pointer = pm_alloc_array(graph->n_mappings, sizeof *list);
     if (!first || !list)
         return false;

@@ -1,21 +1,22 @@
-/* The noun-verb model in memory: levels, nouns, verbs, sentences, mappings, contexts, metrics and costs, as arrays.
+/* The noun-verb model in memory: levels, nouns, verbs, sentences, mappings, contexts, metrics and
+ * costs, as arrays.
  *
  *     struct pm_graph *graph = pm_graph_new();
  *     pm_index base = pm_graph_level(graph, "Base"), source = pm_graph_level(graph, "Source");
- *     pm_index f = pm_graph_noun(graph, &(struct pm_noun){.name = "sweep", .kind = "function", .level = source, .parent = PM_NONE});
- *     pm_index executes = pm_graph_verb(graph, "Executes", source);
- *     pm_index s = pm_graph_sentence(graph, executes, &f, 1);
- *     pm_graph_mapping(graph, code, s, 0, "compiler");
- *     if (!pm_graph_seal(graph)) ...              // memory ended somewhere on the way
+ *     pm_index f = pm_graph_noun(graph, &(struct pm_noun){.name = "sweep", .kind = "function",
+ * .level = source, .parent = PM_NONE}); pm_index executes = pm_graph_verb(graph, "Executes",
+ * source); pm_index s = pm_graph_sentence(graph, executes, &f, 1); pm_graph_mapping(graph, code, s,
+ * 0, "compiler"); if (!pm_graph_seal(graph)) ...              // memory ended somewhere on the way
  *     pm_graph_free(graph);
  *
- * Things are named by their position (pm_index) in the arrays below. The arrays may be read directly; they grow only through
- * the functions. A function that runs out of memory returns PM_NONE and sets `failed`, which stays: check once, or let
- * pm_graph_seal check. Strings are copied. Arguments that are positions must exist already (asserted): what comes from files is
+ * Things are named by their position (pm_index) in the arrays below. The arrays may be read
+ * directly; they grow only through the functions. A function that runs out of memory returns
+ * PM_NONE and sets `failed`, which stays: check once, or let pm_graph_seal check. Strings are
+ * copied. Arguments that are positions must exist already (asserted): what comes from files is
  * checked by the loader. One thread at a time while it grows, any number of readers after that.
  *
- * Source of the model: Irvin and Miller, "Mapping Performance Data for High-Level and Data Views of Parallel Program
- * Performance" (1996); design.md section 1.
+ * Source of the model: Irvin and Miller, "Mapping Performance Data for High-Level and Data Views of
+ * Parallel Program Performance" (1996); design.md section 1.
  */
 #ifndef PM_GRAPH_H
 #define PM_GRAPH_H
@@ -33,7 +34,8 @@ struct pm_level {
     pm_index above; /* the level that this one lies above; PM_NONE */
 };
 
-/* Nouns of a level form trees by parent: its where axis. `parent` may be set later by pm_graph_set_parent. */
+/* Nouns of a level form trees by parent: its where axis. `parent` may be set later by
+ * pm_graph_set_parent. */
 struct pm_noun {
     const char *name;
     const char *kind;    /* function, loop, file, symbol, loopcode, process, ...; "" not stated */
@@ -94,9 +96,10 @@ struct pm_graph {
     struct pm_context *contexts;
     struct pm_metric *metrics;
     struct pm_cost *costs;
-    uint32_t n_levels, n_nouns, n_verbs, n_sentences, n_sentence_nouns, n_mappings, n_contexts, n_metrics, n_costs;
-    /* Made by pm_graph_seal. Mappings out of sentence s: mappings[out[i]] for i in [out_first[s], out_first[s + 1]); into it:
-     * the same with in_first and in. */
+    uint32_t n_levels, n_nouns, n_verbs, n_sentences, n_sentence_nouns, n_mappings, n_contexts,
+        n_metrics, n_costs;
+    /* Made by pm_graph_seal. Mappings out of sentence s: mappings[out[i]] for i in [out_first[s],
+     * out_first[s + 1]); into it: the same with in_first and in. */
     uint32_t *out_first, *out, *in_first, *in;
     bool failed;
     struct pm_graph_private *own;
@@ -107,21 +110,27 @@ void pm_graph_free(struct pm_graph *graph);
 
 /* The level of that name, made when it is new. */
 pm_index pm_graph_level(struct pm_graph *graph, const char *name);
-pm_index pm_graph_find_level(const struct pm_graph *graph, const char *name); /* PM_NONE: there is none */
+pm_index pm_graph_find_level(const struct pm_graph *graph,
+                             const char *name); /* PM_NONE: there is none */
 
-pm_index pm_graph_noun(struct pm_graph *graph, const struct pm_noun *noun); /* NULL strings count as "" */
+pm_index pm_graph_noun(struct pm_graph *graph,
+                       const struct pm_noun *noun); /* NULL strings count as "" */
 /* Circles are refused: false, and the parent stays as it was. */
 bool pm_graph_set_parent(struct pm_graph *graph, pm_index noun, pm_index parent);
 pm_index pm_graph_verb(struct pm_graph *graph, const char *name, pm_index level);
-pm_index pm_graph_sentence(struct pm_graph *graph, pm_index verb, const pm_index *nouns, uint32_t n_nouns);
+pm_index pm_graph_sentence(struct pm_graph *graph, pm_index verb, const pm_index *nouns,
+                           uint32_t n_nouns);
 /* weight: not stated unless above 0 and finite. */
-pm_index pm_graph_mapping(struct pm_graph *graph, pm_index source, pm_index destination, double weight, const char *origin);
-pm_index pm_graph_context(struct pm_graph *graph, pm_index parent, pm_index sentence, uint32_t flags);
+pm_index pm_graph_mapping(struct pm_graph *graph, pm_index source, pm_index destination,
+                          double weight, const char *origin);
+pm_index pm_graph_context(struct pm_graph *graph, pm_index parent, pm_index sentence,
+                          uint32_t flags);
 pm_index pm_graph_metric(struct pm_graph *graph, const struct pm_metric *metric);
 pm_index pm_graph_find_metric(const struct pm_graph *graph, const char *name);
 void pm_graph_cost(struct pm_graph *graph, const struct pm_cost *cost);
 
-/* Makes the edge lists (again, after additions). False when memory ended, now or in any addition. */
+/* Makes the edge lists (again, after additions). False when memory ended, now or in any addition.
+ */
 PM_MUST_CHECK bool pm_graph_seal(struct pm_graph *graph);
 
 static inline pm_index pm_graph_sentence_level(const struct pm_graph *graph, pm_index sentence)

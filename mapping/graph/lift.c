@@ -6,26 +6,27 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The walk that finds D(s): Tarjan's strongly connected components ("Depth-first search and linear graph algorithms", 1972) with the
- * recursion unrolled. Components come out with all that they lead to before them, so a component's set is the union of sets already
- * there. */
+/* The walk that finds D(s): Tarjan's strongly connected components ("Depth-first search and linear
+ * graph algorithms", 1972) with the recursion unrolled. Components come out with all that they lead
+ * to before them, so a component's set is the union of sets already there. */
 struct pm_lift_private {
     const struct pm_graph *graph;
     const pm_index *destination_of;
     uint32_t n_destinations;
     enum pm_rule rule;
-    struct pm_sets sets;    /* sets of destinations */
-    struct pm_sets spreads; /* split: [set, shares of its members as pairs of words]; 0: equal shares */
-    uint32_t *set_of;       /* per sentence; PM_NONE: not reached */
-    uint32_t *spread_of;    /* split: per sentence */
-    unsigned char *stated;  /* split: per sentence: some mapping on its ways has a stated weight */
-    pm_index *sources;      /* distinct, in order */
+    struct pm_sets sets; /* sets of destinations */
+    struct pm_sets
+        spreads;      /* split: [set, shares of its members as pairs of words]; 0: equal shares */
+    uint32_t *set_of; /* per sentence; PM_NONE: not reached */
+    uint32_t *spread_of;   /* split: per sentence */
+    unsigned char *stated; /* split: per sentence: some mapping on its ways has a stated weight */
+    pm_index *sources;     /* distinct, in order */
     uint32_t n_sources;
     /* scratch */
-    uint32_t *mark;  /* per destination: equals `stamp` when it is in the union that is being made */
+    uint32_t *mark; /* per destination: equals `stamp` when it is in the union that is being made */
     uint32_t *union_members;
     uint32_t *set_mark; /* per set, as far as it reaches */
-    double *share;   /* split: per destination */
+    double *share;      /* split: per destination */
     uint32_t stamp, n_set_mark, cap_spread;
     uint32_t *spread_words;
 };
@@ -73,7 +74,8 @@ static bool mark_set(struct pm_lift_private *own, uint32_t set, bool *ret_new)
     return true;
 }
 
-/* The union of the sets that the component's mappings lead to. Mostly one set, which is then the answer itself. */
+/* The union of the sets that the component's mappings lead to. Mostly one set, which is then the
+ * answer itself. */
 static uint32_t component_set(struct pm_lift_private *own, const pm_index *nodes, uint32_t n_nodes)
 {
     const struct pm_graph *graph = own->graph;
@@ -118,8 +120,10 @@ static void flow(struct pm_lift_private *own, pm_index node, double amount)
     }
 }
 
-/* Shares of a component's destinations: 0 (equal) unless some mapping on the ways has a stated weight. */
-static uint32_t component_spread(struct pm_lift_private *own, const pm_index *nodes, uint32_t n_nodes, uint32_t set)
+/* Shares of a component's destinations: 0 (equal) unless some mapping on the ways has a stated
+ * weight. */
+static uint32_t component_spread(struct pm_lift_private *own, const pm_index *nodes,
+                                 uint32_t n_nodes, uint32_t set)
 {
     const struct pm_graph *graph = own->graph;
     uint32_t n;
@@ -158,8 +162,10 @@ static uint32_t component_spread(struct pm_lift_private *own, const pm_index *no
     return pm_sets_add(&own->spreads, own->spread_words, n_words);
 }
 
-/* Whether a mapping that leads on, from the component or from where it leads, has a stated weight. */
-static bool component_stated(const struct pm_lift_private *own, const pm_index *nodes, uint32_t n_nodes)
+/* Whether a mapping that leads on, from the component or from where it leads, has a stated weight.
+ */
+static bool component_stated(const struct pm_lift_private *own, const pm_index *nodes,
+                             uint32_t n_nodes)
 {
     const struct pm_graph *graph = own->graph;
     for (uint32_t i = 0; i < n_nodes; i++)
@@ -200,7 +206,8 @@ static void discover(struct walk *walk, const struct pm_graph *graph, pm_index n
     walk->frames[walk->n_frames++] = (struct frame){node, graph->out_first[node]};
 }
 
-/* Gives a destination its set of one, without walking on. False: `node` is none, or memory ended (then failed is set). */
+/* Gives a destination its set of one, without walking on. False: `node` is none, or memory ended
+ * (then failed is set). */
 static bool arrive(struct pm_lift_private *own, pm_index node, bool *failed)
 {
     uint32_t destination = own->destination_of[node];
@@ -283,8 +290,10 @@ static bool reach_all(struct pm_lift_private *own, const pm_index *sources, size
 
 /* --- rows and classes --- */
 
-/* A row for the set (0: unmapped, under source), its members appended to lift->destinations at *n_used. */
-static uint32_t add_row(struct pm_lift *lift, pm_index source, const uint32_t *members, uint32_t n, uint32_t *n_used)
+/* A row for the set (0: unmapped, under source), its members appended to lift->destinations at
+ * *n_used. */
+static uint32_t add_row(struct pm_lift *lift, pm_index source, const uint32_t *members, uint32_t n,
+                        uint32_t *n_used)
 {
     lift->rows[lift->n_rows] = (struct pm_lift_row){n ? PM_NONE : source, *n_used, n};
     if (n)
@@ -308,7 +317,8 @@ static uint32_t find_root(uint32_t *up, uint32_t i)
     return i;
 }
 
-/* closed: rewrites the sources' sets into the closed ones (unions of all that overlap). `up` starts as the identity. */
+/* closed: rewrites the sources' sets into the closed ones (unions of all that overlap). `up` starts
+ * as the identity. */
 static bool close_sets(struct pm_lift_private *own, uint32_t *up, uint32_t *closed_of_set)
 {
     uint32_t n_sets = own->sets.n, n, n_all = 0;
@@ -340,7 +350,8 @@ static bool close_sets(struct pm_lift_private *own, uint32_t *up, uint32_t *clos
             continue;
         uint32_t root = find_root(up, *pm_sets_members(&own->sets, set, &n));
         if (!set_of_root[root])
-            set_of_root[root] = pm_sets_add(&own->sets, list + start[root], start[root + 1] - start[root]);
+            set_of_root[root] =
+                pm_sets_add(&own->sets, list + start[root], start[root + 1] - start[root]);
         closed_of_set[set] = set_of_root[root];
         ok = closed_of_set[set] != PM_SETS_FAILED;
     }
@@ -350,8 +361,10 @@ static bool close_sets(struct pm_lift_private *own, uint32_t *up, uint32_t *clos
     return ok;
 }
 
-/* merge and closed: a class is a row. row_of_set[closed_of_set ? closed_of_set[set] : set]: row + 1. */
-static void make_merged_rows(struct pm_lift *lift, uint32_t *row_of_set, const uint32_t *closed_of_set)
+/* merge and closed: a class is a row. row_of_set[closed_of_set ? closed_of_set[set] : set]: row
+ * + 1. */
+static void make_merged_rows(struct pm_lift *lift, uint32_t *row_of_set,
+                             const uint32_t *closed_of_set)
 {
     struct pm_lift_private *own = lift->own;
     uint32_t n_used = 0, n;
@@ -372,9 +385,11 @@ static void make_merged_rows(struct pm_lift *lift, uint32_t *row_of_set, const u
     }
 }
 
-/* split: rows are destinations, classes are pairs of set and spread. Equal shares: class_of_set, others: class_of_spread (+ 1). */
-static void make_split_rows(struct pm_lift *lift, uint32_t *row_of_destination, uint32_t *class_of_set,
-                            uint32_t *class_of_spread, struct pm_lift_part *scratch)
+/* split: rows are destinations, classes are pairs of set and spread. Equal shares: class_of_set,
+ * others: class_of_spread (+ 1). */
+static void make_split_rows(struct pm_lift *lift, uint32_t *row_of_destination,
+                            uint32_t *class_of_set, uint32_t *class_of_spread,
+                            struct pm_lift_part *scratch)
 {
     struct pm_lift_private *own = lift->own;
     uint32_t n_used = 0, n;
@@ -405,8 +420,8 @@ static void make_split_rows(struct pm_lift *lift, uint32_t *row_of_destination, 
     }
 }
 
-/* Largest sizes are known: rows and classes are at most the sources (split: plus destinations), members and parts the sizes of the
- * distinct sets and spreads. */
+/* Largest sizes are known: rows and classes are at most the sources (split: plus destinations),
+ * members and parts the sizes of the distinct sets and spreads. */
 static bool make_rows(struct pm_lift *lift)
 {
     struct pm_lift_private *own = lift->own;
@@ -420,19 +435,21 @@ static bool make_rows(struct pm_lift *lift)
         ok = closed && up && close_sets(own, up, closed);
     }
     size_t n_rows = (size_t)own->n_sources + (split ? own->n_destinations : 0);
-    size_t n_members = (size_t)own->sets.n_words + own->n_sources + (split ? own->n_destinations : 0);
+    size_t n_members =
+        (size_t)own->sets.n_words + own->n_sources + (split ? own->n_destinations : 0);
     size_t n_parts = (size_t)own->sets.n_words + own->spreads.n_words + own->n_sources;
     uint32_t *by_set = pm_alloc_array(own->sets.n, sizeof *by_set);
     uint32_t *by_spread = pm_alloc_array(own->spreads.n, sizeof *by_spread);
-    uint32_t *by_destination = pm_alloc_array(split ? own->n_destinations : 0, sizeof *by_destination);
+    uint32_t *by_destination =
+        pm_alloc_array(split ? own->n_destinations : 0, sizeof *by_destination);
     struct pm_lift_part *scratch = pm_alloc_array(split ? own->n_destinations : 0, sizeof *scratch);
     lift->rows = pm_alloc_array(n_rows, sizeof *lift->rows);
     lift->destinations = pm_alloc_array(n_members, sizeof *lift->destinations);
     lift->class_first = pm_alloc_array((size_t)own->n_sources + 1, sizeof *lift->class_first);
     lift->parts = pm_alloc_array(n_parts, sizeof *lift->parts);
     lift->class_of = pm_alloc_array(own->graph->n_sentences, sizeof *lift->class_of);
-    ok = ok && by_set && by_spread && by_destination && scratch && lift->rows && lift->destinations && lift->class_first &&
-         lift->parts && lift->class_of;
+    ok = ok && by_set && by_spread && by_destination && scratch && lift->rows &&
+         lift->destinations && lift->class_first && lift->parts && lift->class_of;
     if (ok) {
         memset(lift->class_of, 0xff, (size_t)own->graph->n_sentences * sizeof *lift->class_of);
         if (split)
@@ -449,8 +466,9 @@ static bool make_rows(struct pm_lift *lift)
     return ok;
 }
 
-enum pm_status pm_lift_new(const struct pm_graph *graph, const struct pm_lift_options *options, const pm_index *sources,
-                           size_t n_sources, struct pm_error *err, struct pm_lift **ret_lift)
+enum pm_status pm_lift_new(const struct pm_graph *graph, const struct pm_lift_options *options,
+                           const pm_index *sources, size_t n_sources, struct pm_error *err,
+                           struct pm_lift **ret_lift)
 {
     PM_ASSERT(graph->out_first); /* sealed */
     struct pm_lift *lift = pm_alloc(sizeof *lift);
@@ -464,14 +482,16 @@ enum pm_status pm_lift_new(const struct pm_graph *graph, const struct pm_lift_op
     own->n_destinations = options->n_destinations;
     own->rule = options->rule;
     own->set_of = pm_alloc_array(graph->n_sentences, sizeof *own->set_of);
-    own->sources = pm_alloc_array(n_sources < graph->n_sentences ? n_sources : graph->n_sentences, sizeof *own->sources);
+    own->sources = pm_alloc_array(n_sources < graph->n_sentences ? n_sources : graph->n_sentences,
+                                  sizeof *own->sources);
     own->mark = pm_alloc_array(own->n_destinations, sizeof *own->mark);
     own->union_members = pm_alloc_array(own->n_destinations, sizeof *own->union_members);
     own->spread_of = split ? pm_alloc_array(graph->n_sentences, sizeof *own->spread_of) : NULL;
     own->stated = split ? pm_alloc_array(graph->n_sentences, 1) : NULL;
     own->share = split ? pm_alloc_array(own->n_destinations, sizeof *own->share) : NULL;
-    if (!pm_sets_init(&own->sets) || !pm_sets_init(&own->spreads) || !own->set_of || !own->sources || !own->mark ||
-        !own->union_members || (split && (!own->spread_of || !own->stated || !own->share)))
+    if (!pm_sets_init(&own->sets) || !pm_sets_init(&own->spreads) || !own->set_of ||
+        !own->sources || !own->mark || !own->union_members ||
+        (split && (!own->spread_of || !own->stated || !own->share)))
         goto out;
     memset(own->set_of, 0xff, (size_t)graph->n_sentences * sizeof *own->set_of);
     ok = reach_all(own, sources, n_sources) && make_rows(lift);
@@ -484,9 +504,12 @@ out:
     bool at_limit = own && (own->sets.at_limit || own->spreads.at_limit);
     pm_lift_free(lift);
     if (at_limit)
-        return pm_error_set(err, PM_ERR_LIMIT, "the mapping graph is too entangled: its sets of destinations have more than %d members",
+        return pm_error_set(err, PM_ERR_LIMIT,
+                            "the mapping graph is too entangled: its sets of destinations have "
+                            "more than %d members",
                             PM_SETS_MAX_WORDS);
-    return pm_error_set(err, PM_ERR_MEMORY, "out of memory for lifting costs of %zu sentences", n_sources);
+    return pm_error_set(err, PM_ERR_MEMORY, "out of memory for lifting costs of %zu sentences",
+                        n_sources);
 }
 
 void pm_lift_free(struct pm_lift *lift)
@@ -497,9 +520,9 @@ void pm_lift_free(struct pm_lift *lift)
     if (own) {
         pm_sets_release(&own->sets);
         pm_sets_release(&own->spreads);
-        void *arrays[] = {own->set_of,        own->spread_of, own->sources, own->mark,
-                          own->union_members, own->set_mark,  own->share,   own->spread_words,
-                          own->stated};
+        void *arrays[] = {own->set_of, own->spread_of,     own->sources,
+                          own->mark,   own->union_members, own->set_mark,
+                          own->share,  own->spread_words,  own->stated};
         for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
             free(arrays[i]);
     }
@@ -540,10 +563,12 @@ bool pm_amount_add(struct pm_amount *a, enum pm_aggregation aggregation, const s
     return true;
 }
 
-/* Divides a class's amount over its parts. Whole units: each part ends at the rounded running share of the whole, and the last at the
- * whole, so the parts are within one unit of their shares and add up exactly. */
-static bool divide(const struct pm_lift_part *parts, uint32_t n_parts, enum pm_aggregation aggregation,
-                   const struct pm_amount *whole, struct pm_amount *ret_amounts)
+/* Divides a class's amount over its parts. Whole units: each part ends at the rounded running share
+ * of the whole, and the last at the whole, so the parts are within one unit of their shares and add
+ * up exactly. */
+static bool divide(const struct pm_lift_part *parts, uint32_t n_parts,
+                   enum pm_aggregation aggregation, const struct pm_amount *whole,
+                   struct pm_amount *ret_amounts)
 {
     bool divisible = aggregation == PM_SUM || aggregation == PM_AVERAGE;
     double running = 0;
@@ -552,7 +577,9 @@ static bool divide(const struct pm_lift_part *parts, uint32_t n_parts, enum pm_a
         struct pm_amount part = *whole;
         if (divisible && n_parts > 1) {
             running += parts[k].share;
-            int64_t here = k + 1 == n_parts ? whole->value : (int64_t)llroundl((long double)whole->value * fminl(running, 1));
+            int64_t here = k + 1 == n_parts
+                               ? whole->value
+                               : (int64_t)llroundl((long double)whole->value * fminl(running, 1));
             part.value = here - before;
             part.n = whole->n * parts[k].share;
             before = here;
@@ -563,8 +590,9 @@ static bool divide(const struct pm_lift_part *parts, uint32_t n_parts, enum pm_a
     return true;
 }
 
-enum pm_status pm_lift_costs(const struct pm_lift *lift, enum pm_aggregation aggregation, const struct pm_lift_sample *samples,
-                             size_t n_samples, struct pm_error *err, struct pm_amount *ret_amounts)
+enum pm_status pm_lift_costs(const struct pm_lift *lift, enum pm_aggregation aggregation,
+                             const struct pm_lift_sample *samples, size_t n_samples,
+                             struct pm_error *err, struct pm_amount *ret_amounts)
 {
     struct pm_amount *of_class = pm_alloc_array(lift->n_classes, sizeof *of_class);
     if (!of_class)
@@ -578,14 +606,15 @@ enum pm_status pm_lift_costs(const struct pm_lift *lift, enum pm_aggregation agg
     }
     for (uint32_t c = 0; ok && c < lift->n_classes; c++)
         if (of_class[c].n > 0)
-            ok = divide(lift->parts + lift->class_first[c], lift->class_first[c + 1] - lift->class_first[c], aggregation,
-                        &of_class[c], ret_amounts);
+            ok = divide(lift->parts + lift->class_first[c],
+                        lift->class_first[c + 1] - lift->class_first[c], aggregation, &of_class[c],
+                        ret_amounts);
     free(of_class);
     return ok ? PM_OK : pm_error_set(err, PM_ERR_LIMIT, "costs add up to more than 64 bits hold");
 }
 
-enum pm_status pm_lift_bounds(const struct pm_lift *lift, const struct pm_lift_sample *samples, size_t n_samples,
-                              struct pm_error *err, struct pm_bounds *ret_bounds)
+enum pm_status pm_lift_bounds(const struct pm_lift *lift, const struct pm_lift_sample *samples,
+                              size_t n_samples, struct pm_error *err, struct pm_bounds *ret_bounds)
 {
     const struct pm_lift_private *own = lift->own;
     int64_t *of_set = pm_alloc_array(own->sets.n, sizeof *of_set);
@@ -609,7 +638,8 @@ enum pm_status pm_lift_bounds(const struct pm_lift *lift, const struct pm_lift_s
         }
     }
     free(of_set);
-    return overflow ? pm_error_set(err, PM_ERR_LIMIT, "costs add up to more than 64 bits hold") : PM_OK;
+    return overflow ? pm_error_set(err, PM_ERR_LIMIT, "costs add up to more than 64 bits hold")
+                    : PM_OK;
 }
 
 uint32_t pm_lift_down(const struct pm_graph *graph, pm_index sentence, pm_index *ret_sentences)
@@ -621,7 +651,8 @@ uint32_t pm_lift_down(const struct pm_graph *graph, pm_index sentence, pm_index 
     ret_sentences[n++] = sentence;
     seen[sentence] = 1;
     for (uint32_t at = 0; at < n; at++)
-        for (uint32_t e = graph->in_first[ret_sentences[at]]; e < graph->in_first[ret_sentences[at] + 1]; e++) {
+        for (uint32_t e = graph->in_first[ret_sentences[at]];
+             e < graph->in_first[ret_sentences[at] + 1]; e++) {
             pm_index from = graph->mappings[graph->in[e]].source;
             if (!seen[from]) {
                 seen[from] = 1;

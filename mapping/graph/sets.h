@@ -17,7 +17,8 @@
 
 #define PM_SETS_FAILED UINT32_MAX
 
-/* All arrays together hold at most this many words (1 GiB): mapping graphs that need more are not from this world. */
+/* All arrays together hold at most this many words (1 GiB): mapping graphs that need more are not
+ * from this world. */
 enum { PM_SETS_MAX_WORDS = 1 << 28 };
 
 struct pm_sets {
@@ -33,7 +34,8 @@ void pm_sets_release(struct pm_sets *sets);
 uint32_t pm_sets_add(struct pm_sets *sets, const uint32_t *words, size_t n);
 
 /* Lent until the next addition. */
-static inline const uint32_t *pm_sets_members(const struct pm_sets *sets, uint32_t set, uint32_t *ret_n)
+static inline const uint32_t *pm_sets_members(const struct pm_sets *sets, uint32_t set,
+                                              uint32_t *ret_n)
 {
     *ret_n = sets->first[set + 1] - sets->first[set];
     return sets->words + sets->first[set];

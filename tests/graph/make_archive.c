@@ -1,5 +1,5 @@
-/* make_archive SCRIPT.sql ARCHIVE: an archive with the rows that an SQL script inserts. For tests that need an archive to be so and not
- * otherwise. */
+/* make_archive SCRIPT.sql ARCHIVE: an archive with the rows that an SQL script inserts. For tests
+ * that need an archive to be so and not otherwise. */
 #include "mapping/archive/archive.h"
 
 #include <stdlib.h>
@@ -17,7 +17,8 @@ int main(int argc, char **argv)
     enum pm_status status = pm_file_read(argv[1], 1 << 26, &err, &sql, &len);
     if (status == PM_OK)
         status = pm_archive_create(argv[2], &err, &archive);
-    if (status == PM_OK && sqlite3_exec(pm_archive_db(archive), sql, NULL, NULL, NULL) != SQLITE_OK) {
+    if (status == PM_OK &&
+        sqlite3_exec(pm_archive_db(archive), sql, NULL, NULL, NULL) != SQLITE_OK) {
         status = pm_archive_error(archive, &err);
         pm_archive_discard(archive);
     } else if (status == PM_OK) {

@@ -1,5 +1,5 @@
-/* The plain model that lifting is compared with: matrices over a handful of sentences, straight from the definitions in lift.h, with no
- * thought of speed. */
+/* The plain model that lifting is compared with: matrices over a handful of sentences, straight
+ * from the definitions in lift.h, with no thought of speed. */
 #ifndef PLAIN_H
 #define PLAIN_H
 
@@ -10,8 +10,8 @@
 enum { PLAIN_MAX = 16 };
 
 struct plain {
-    uint32_t n;                          /* sentences */
-    pm_index destination_of[PLAIN_MAX];  /* as in pm_lift_options; numbers below PLAIN_MAX */
+    uint32_t n;                         /* sentences */
+    pm_index destination_of[PLAIN_MAX]; /* as in pm_lift_options; numbers below PLAIN_MAX */
     bool edge[PLAIN_MAX][PLAIN_MAX];
     double weight[PLAIN_MAX][PLAIN_MAX]; /* 0: not stated */
     bool way[PLAIN_MAX][PLAIN_MAX];      /* a way of mappings with no destination before its end */
@@ -58,7 +58,8 @@ static inline bool plain_same_circle(const struct plain *p, uint32_t a, uint32_t
 /* A mapping that leads on: out of the circle of `in`, to something that reaches a destination. */
 static inline bool plain_leads_on(const struct plain *p, uint32_t in, uint32_t from, uint32_t to)
 {
-    return plain_same_circle(p, in, from) && p->edge[from][to] && !plain_same_circle(p, in, to) && plain_n_reached(p, to) > 0;
+    return plain_same_circle(p, in, from) && p->edge[from][to] && !plain_same_circle(p, in, to) &&
+           plain_n_reached(p, to) > 0;
 }
 
 static inline bool plain_weights_known(const struct plain *p, uint32_t s)
@@ -67,7 +68,8 @@ static inline bool plain_weights_known(const struct plain *p, uint32_t s)
         return false;
     for (uint32_t from = 0; from < p->n; from++)
         for (uint32_t to = 0; to < p->n; to++)
-            if (plain_leads_on(p, s, from, to) && (p->weight[from][to] > 0 || plain_weights_known(p, to)))
+            if (plain_leads_on(p, s, from, to) &&
+                (p->weight[from][to] > 0 || plain_weights_known(p, to)))
                 return true;
     return false;
 }

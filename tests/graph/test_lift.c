@@ -29,8 +29,8 @@ struct world {
     pm_index sources[24];
 };
 
-/* Sentences on three levels; the destinations are those of the top level, some of which count as one. Edges go anywhere: up, down,
- * sideways, to themselves. */
+/* Sentences on three levels; the destinations are those of the top level, some of which count as
+ * one. Edges go anywhere: up, down, sideways, to themselves. */
 static void make_world(struct world *w)
 {
     static const double weights[] = {0, 0, 0, 1, 2, 0.5, 0.125, 7};
@@ -40,7 +40,10 @@ static void make_world(struct world *w)
     w->graph = pm_graph_new();
     pm_index verbs[3];
     for (int i = 0; i < 3; i++)
-        verbs[i] = pm_graph_verb(w->graph, "Executes", pm_graph_level(w->graph, i == 0 ? "Base" : i == 1 ? "Middle" : "Top"));
+        verbs[i] = pm_graph_verb(w->graph, "Executes",
+                                 pm_graph_level(w->graph, i == 0   ? "Base"
+                                                          : i == 1 ? "Middle"
+                                                                   : "Top"));
     bool grouped = random_below(4) == 0;
     for (uint32_t s = 0; s < p->n; s++) {
         uint32_t level = random_below(3);
@@ -61,7 +64,8 @@ static void make_world(struct world *w)
     plain_reach(p);
     for (w->n_samples = random_below(24); w->n_samples && !w->samples[w->n_samples - 1].value;)
         for (size_t i = 0; i < w->n_samples; i++) {
-            w->samples[i] = (struct pm_lift_sample){random_below(p->n), 1 + random_below(random_below(2) ? 4 : 1000000)};
+            w->samples[i] = (struct pm_lift_sample){
+                random_below(p->n), 1 + random_below(random_below(2) ? 4 : 1000000)};
             w->sources[i] = w->samples[i].sentence;
             w->measured[w->samples[i].sentence] = true;
         }
@@ -70,16 +74,19 @@ static void make_world(struct world *w)
         plain_share(p, s, 1, p->share[s]);
 }
 
-static void total_is_kept(const struct world *w, const struct pm_lift *lift, enum pm_aggregation aggregation)
+static void total_is_kept(const struct world *w, const struct pm_lift *lift,
+                          enum pm_aggregation aggregation)
 {
     struct pm_amount rows[PLAIN_MAX + 24], before = {0}, after = {0};
     assert_int_equal(pm_lift_costs(lift, aggregation, w->samples, w->n_samples, NULL, rows), PM_OK);
     for (size_t i = 0; i < w->n_samples; i++)
-        assert_true(pm_amount_add(&before, aggregation, &(struct pm_amount){w->samples[i].value, 1}));
+        assert_true(
+            pm_amount_add(&before, aggregation, &(struct pm_amount){w->samples[i].value, 1}));
     for (uint32_t r = 0; r < lift->n_rows; r++)
         assert_true(pm_amount_add(&after, aggregation, &rows[r]));
     assert_int_equal(before.value, after.value);
-    assert_true(aggregation == PM_MINIMUM || aggregation == PM_MAXIMUM || fabs(before.n - after.n) < 1e-9);
+    assert_true(aggregation == PM_MINIMUM || aggregation == PM_MAXIMUM ||
+                fabs(before.n - after.n) < 1e-9);
 }
 
 static uint32_t row_of(const struct pm_lift *lift, pm_index sentence)
@@ -87,7 +94,8 @@ static uint32_t row_of(const struct pm_lift *lift, pm_index sentence)
     return lift->parts[lift->class_first[lift->class_of[sentence]]].row;
 }
 
-/* merge and closed: the row of each source holds exactly its set, equal sets and only these share a row, and amounts are sums. */
+/* merge and closed: the row of each source holds exactly its set, equal sets and only these share a
+ * row, and amounts are sums. */
 static void check_merged(const struct world *w, const struct pm_lift *lift, bool (*set)[PLAIN_MAX])
 {
     struct pm_amount rows[PLAIN_MAX + 24];
@@ -99,7 +107,8 @@ static void check_merged(const struct world *w, const struct pm_lift *lift, bool
         bool in_row[PLAIN_MAX] = {0};
         for (uint32_t k = 0; k < row->n_destinations; k++) {
             in_row[lift->destinations[row->first_destination + k]] = true;
-            assert_true(k == 0 || lift->destinations[row->first_destination + k - 1] < lift->destinations[row->first_destination + k]);
+            assert_true(k == 0 || lift->destinations[row->first_destination + k - 1] <
+                                      lift->destinations[row->first_destination + k]);
         }
         assert_memory_equal(in_row, set[s], sizeof in_row);
         assert_int_equal(row->source, row->n_destinations ? PM_NONE : s);
@@ -151,7 +160,8 @@ static void check_split(const struct world *w, const struct pm_lift *lift)
     }
 }
 
-/* Random calling-context trees over the world's sentences: inclusive sums by definition, path by path. */
+/* Random calling-context trees over the world's sentences: inclusive sums by definition, path by
+ * path. */
 static void check_inclusive(struct world *w, const struct pm_lift *lift)
 {
     struct pm_graph *graph = w->graph;
@@ -160,15 +170,20 @@ static void check_inclusive(struct world *w, const struct pm_lift *lift)
     graph->n_contexts = 0;
     for (pm_index c = 0; c < (w->n_samples ? 1 + random_below(12) : 0); c++) {
         pm_index parent = c && random_below(8) ? random_below(c) : PM_NONE;
-        pm_graph_context(graph, parent, random_below(10) ? w->sources[random_below((uint32_t)w->n_samples)] : random_below(w->plain.n), 0);
+        pm_graph_context(graph, parent,
+                         random_below(10) ? w->sources[random_below((uint32_t)w->n_samples)]
+                                          : random_below(w->plain.n),
+                         0);
     }
     for (pm_index c = 0; c < graph->n_contexts; c++) {
         double largest[PLAIN_MAX + 24] = {0};
         own[c] = random_below(1000);
         for (pm_index up = c; up != PM_NONE; up = graph->contexts[up].parent) {
             uint32_t class = lift->class_of[graph->contexts[up].sentence];
-            for (uint32_t k = class == PM_NONE ? 1 : lift->class_first[class]; class != PM_NONE && k < lift->class_first[class + 1]; k++)
-                largest[lift->parts[k].row] = fmax(largest[lift->parts[k].row], lift->parts[k].share);
+            for (uint32_t k = class == PM_NONE ? 1 : lift->class_first[class];
+                 class != PM_NONE && k < lift->class_first[class + 1]; k++)
+                largest[lift->parts[k].row] =
+                    fmax(largest[lift->parts[k].row], lift->parts[k].share);
         }
         for (uint32_t r = 0; r < lift->n_rows; r++)
             expected[r] += (long double)largest[r] * own[c];
@@ -189,7 +204,8 @@ static void lifting_agrees_with_the_plain_model(void **state)
         for (int r = 0; r < 3; r++) {
             struct pm_lift_options options = {rules[r], w.plain.destination_of, PLAIN_MAX};
             struct pm_lift *lift;
-            assert_int_equal(pm_lift_new(w.graph, &options, w.sources, w.n_samples, NULL, &lift), PM_OK);
+            assert_int_equal(pm_lift_new(w.graph, &options, w.sources, w.n_samples, NULL, &lift),
+                             PM_OK);
             for (size_t k = 0; k < w.n_samples; k++) {
                 uint32_t n;
                 const uint32_t *reached = pm_lift_reached(lift, w.sources[k], &n);
@@ -202,7 +218,8 @@ static void lifting_agrees_with_the_plain_model(void **state)
             if (rules[r] == PM_RULE_SPLIT)
                 check_split(&w, lift);
             else
-                check_merged(&w, lift, rules[r] == PM_RULE_MERGE ? w.plain.reaches : w.plain.closed);
+                check_merged(&w, lift,
+                             rules[r] == PM_RULE_MERGE ? w.plain.reaches : w.plain.closed);
             check_inclusive(&w, lift);
             pm_lift_free(lift);
         }
@@ -223,20 +240,24 @@ static void paper_begin(struct paper *paper, int n_base, int n_lines)
     static const char *const lines[] = {"line1", "line2", "line3", "line4"};
     struct pm_graph *graph = paper->graph = pm_graph_new();
     pm_index base = pm_graph_level(graph, "Base"), source = pm_graph_level(graph, "CM Fortran");
-    pm_index cpu = pm_graph_verb(graph, "CPU Utilization", base), executes = pm_graph_verb(graph, "Executes", source);
+    pm_index cpu = pm_graph_verb(graph, "CPU Utilization", base),
+             executes = pm_graph_verb(graph, "Executes", source);
     for (int i = 0; i < n_base; i++) {
-        pm_index noun = pm_graph_noun(graph, &(struct pm_noun){.name = "cmpe_corr_6_", .level = base, .parent = PM_NONE});
+        pm_index noun = pm_graph_noun(
+            graph, &(struct pm_noun){.name = "cmpe_corr_6_", .level = base, .parent = PM_NONE});
         paper->base[i] = pm_graph_sentence(graph, cpu, &noun, 1);
     }
     for (int i = 0; i < n_lines; i++) {
-        pm_index noun = pm_graph_noun(graph, &(struct pm_noun){.name = lines[i], .level = source, .parent = PM_NONE});
+        pm_index noun = pm_graph_noun(
+            graph, &(struct pm_noun){.name = lines[i], .level = source, .parent = PM_NONE});
         paper->line[i] = pm_graph_sentence(graph, executes, &noun, 1);
     }
 }
 
 /* Amounts of rows in the order of their first source; unused ones are -1. */
-static void paper_lift(struct paper *paper, enum pm_rule rule, enum pm_aggregation aggregation, const struct pm_lift_sample *samples,
-                       size_t n_samples, double *ret_values, uint32_t *ret_n_rows)
+static void paper_lift(struct paper *paper, enum pm_rule rule, enum pm_aggregation aggregation,
+                       const struct pm_lift_sample *samples, size_t n_samples, double *ret_values,
+                       uint32_t *ret_n_rows)
 {
     struct pm_graph *graph = paper->graph;
     assert_true(pm_graph_seal(graph));
@@ -251,7 +272,8 @@ static void paper_lift(struct paper *paper, enum pm_rule rule, enum pm_aggregati
     assert_int_equal(pm_lift_costs(lift, aggregation, samples, n_samples, NULL, rows), PM_OK);
     *ret_n_rows = lift->n_rows;
     for (uint32_t r = 0; r < lift->n_rows; r++)
-        ret_values[r] = aggregation == PM_AVERAGE ? (double)rows[r].value / rows[r].n : (double)rows[r].value;
+        ret_values[r] =
+            aggregation == PM_AVERAGE ? (double)rows[r].value / rows[r].n : (double)rows[r].value;
     pm_lift_free(lift);
     free(destination_of);
 }
@@ -501,10 +523,14 @@ static void a_million_mappings_are_lifted(void **state)
     for (int i = 0; i < EDGES; i++) {
         pm_index from = random_below(SOURCES);
         bool on = from % 16 && i % 4; /* mostly on to a neighbour, in blocks of 16 */
-        pm_graph_mapping(graph, from, on ? from / 16 * 16 + random_below(16) : SOURCES + random_below(DESTINATIONS), i % 3, "run");
+        pm_graph_mapping(graph, from,
+                         on ? from / 16 * 16 + random_below(16)
+                            : SOURCES + random_below(DESTINATIONS),
+                         i % 3, "run");
     }
     assert_true(pm_graph_seal(graph));
-    pm_index *destination_of = calloc(graph->n_sentences, sizeof *destination_of), *sources = calloc(SOURCES, sizeof *sources);
+    pm_index *destination_of = calloc(graph->n_sentences, sizeof *destination_of),
+             *sources = calloc(SOURCES, sizeof *sources);
     struct pm_lift_sample *samples = calloc(SOURCES, sizeof *samples);
     int64_t total = 0, sum = 0;
     for (pm_index s = 0; s < SOURCES; s++) {

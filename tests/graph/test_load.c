@@ -43,7 +43,9 @@ static void make_archive(const char *changes)
     char *sql = read_script("heat.sql");
     assert_int_equal(pm_archive_create(path, NULL, &archive), PM_OK);
     assert_int_equal(sqlite3_exec(pm_archive_db(archive), sql, NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(pm_archive_db(archive), "PRAGMA foreign_keys = OFF", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(pm_archive_db(archive), "PRAGMA foreign_keys = OFF", NULL, NULL, NULL),
+        SQLITE_OK);
     assert_int_equal(sqlite3_exec(pm_archive_db(archive), changes, NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(pm_archive_finish(archive, NULL), PM_OK);
     free(sql);
@@ -78,7 +80,8 @@ static pm_index noun_of(const struct pm_graph *graph, pm_index sentence)
 static void what_measured_sentences_reach_is_loaded(void **state)
 {
     (void)state;
-    make_archive("INSERT INTO nouns(id, pif_id, level, name, kind) VALUES (90, 90, 2, 'unreached', 'function');"
+    make_archive("INSERT INTO nouns(id, pif_id, level, name, kind) VALUES (90, 90, 2, 'unreached', "
+                 "'function');"
                  "INSERT INTO sentences VALUES (90, 2, 90);");
     struct pm_archive_data *data = load_good(0);
     const struct pm_graph *graph = data->graph;
@@ -106,7 +109,8 @@ static void what_measured_sentences_reach_is_loaded(void **state)
 static void contexts_come_in_any_order(void **state)
 {
     (void)state;
-    make_archive("UPDATE contexts SET id = 100 - id, parent = 100 - parent; UPDATE costs SET context = 100 - context");
+    make_archive("UPDATE contexts SET id = 100 - id, parent = 100 - parent; UPDATE costs SET "
+                 "context = 100 - context");
     struct pm_archive_data *data = load_good(0);
     const struct pm_graph *graph = data->graph;
     assert_int_equal(graph->n_contexts, 9);
@@ -162,14 +166,17 @@ static void what_does_not_fit_together_is_refused_with_its_place(void **state)
         {"UPDATE costs SET thread = 9 WHERE context = 3", "a cost is of context 3, thread 9"},
         {"UPDATE costs SET value = 'much' WHERE context = 3 AND metric = 2", "no whole number"},
         {"UPDATE metrics SET aggregation = 'median' WHERE id = 1", "aggregates by 'median'"},
-        {"INSERT INTO mappings VALUES (2, 600, NULL, 'user')", "sentence 600 is named but not there"},
-        {"DELETE FROM executions; DELETE FROM processes; DELETE FROM threads; DELETE FROM costs", "it has no execution"},
+        {"INSERT INTO mappings VALUES (2, 600, NULL, 'user')",
+         "sentence 600 is named but not there"},
+        {"DELETE FROM executions; DELETE FROM processes; DELETE FROM threads; DELETE FROM costs",
+         "it has no execution"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect_damage(cases[i].changes, cases[i].message);
 }
 
-/* Bytes overwritten anywhere: a report of damage or a graph, never a crash (the sanitizers watch). */
+/* Bytes overwritten anywhere: a report of damage or a graph, never a crash (the sanitizers watch).
+ */
 static void damaged_bytes_never_crash(void **state)
 {
     (void)state;
