@@ -1,4 +1,5 @@
-/* Run files, from memory. Whatever the bytes are: no crash, and own times add up to the wall time. */
+/* Run files, from memory. Whatever the bytes are: no crash, and own times add up to the wall time.
+ */
 #include "mapping/run/run_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -666,6 +666,33 @@ static void a_file_on_disk_with_a_hole_is_read(void **state)
     make_run_release(&run);
 }
 
+static void files_that_the_runtime_left_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        enum pm_run_file_end end_kind;
+        size_t n_threads;
+        uint64_t n_calls;
+    } files[] = {
+        {PM_TEST_DATA "/../fuzz/corpus/run_file/two_threads.pmr", PM_RUN_FILE_EXIT, 2, 24005},
+        {PM_TEST_DATA "/../fuzz/corpus/run_file/killed.pmr", PM_RUN_FILE_KILLED, 1, 15},
+    };
+    for (size_t i = 0; i < 2; i++) {
+        struct pm_run_file *file;
+        struct pm_error err = PM_ERROR_INIT;
+        assert_int_equal(pm_run_file_open(files[i].path, NULL, &err, &file), PM_OK);
+        no_complaints(file);
+        assert_int_equal(pm_run_file_process(file)->end_kind, files[i].end_kind);
+        assert_int_equal(pm_run_file_n_threads(file), files[i].n_threads);
+        assert_true(pm_run_file_process(file)->n_calls == files[i].n_calls);
+        for (size_t k = 0; k < files[i].n_threads; k++)
+            assert_true(checked_sum(file, pm_run_file_thread(file, k)) ==
+                        pm_run_file_thread(file, k)->wall_ns);
+        pm_run_file_free(file);
+    }
+}
+
 static void failing_allocations_are_reported(void **state)
 {
     (void)state;
@@ -712,6 +739,7 @@ int main(void)
         cmocka_unit_test(files_cut_anywhere_are_used_as_far_as_they_go),
         cmocka_unit_test(flipped_bytes_never_break_what_must_hold),
         cmocka_unit_test(a_file_on_disk_with_a_hole_is_read),
+        cmocka_unit_test(files_that_the_runtime_left_are_read),
         cmocka_unit_test(failing_allocations_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
