@@ -74,14 +74,6 @@ static void list_back_ends(const char *folder, char list[LIST_BYTES])
         free(entries);
 }
 
-static const char *what_to_do(const char *kind)
-{
-    return strcmp(kind, "gcc") == 0
-               ? "install this compiler's plugin headers (Debian: gcc-N-plugin-dev) and build "
-                 "PerfMap again, or use a compiler that has a back end"
-               : "use GCC";
-}
-
 /* kind: "gcc" or "clang"; version: as the compiler says it, begins with the major number. */
 static void *load_back_end(const char *kind, const char *version, int flags)
 {
@@ -97,8 +89,14 @@ static void *load_back_end(const char *kind, const char *version, int flags)
     FILE *there = fopen(path, "rb");
     if (there)
         refuse("the back end '%s' cannot be loaded into %s %s: %s", path, kind, version, reason);
-    refuse("no back end for %s %s: '%s' does not exist (there are: %s); %s", kind, version, path,
-           list, what_to_do(kind));
+    if (strcmp(kind, "gcc") == 0)
+        refuse(
+            "no back end for gcc %s: '%s' does not exist (there are: %s); install its plugin "
+            "headers "
+            "(Debian: gcc-%.*s-plugin-dev) and build PerfMap again, or use a compiler that has one",
+            version, path, list, n_digits, version);
+    refuse("no back end for %s %s: '%s' does not exist (there are: %s); use gcc", kind, version,
+           path, list);
 }
 
 int plugin_init(struct gcc_arguments *arguments, struct gcc_version *version)
