@@ -3,6 +3,7 @@
 #include "select.h"
 #include "../../mapping/base/str.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -14,7 +15,7 @@ static unsigned word_distance(const char *a, const char *b)
     size_t a_len = strlen(a), b_len = strlen(b);
     unsigned row[MAX_WORD + 1];
     if (a_len > MAX_WORD || b_len > MAX_WORD)
-        return MAX_WORD;
+        return UINT_MAX;
     for (size_t j = 0; j <= b_len; j++)
         row[j] = (unsigned)j;
     for (size_t i = 1; i <= a_len; i++) {
