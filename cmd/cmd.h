@@ -128,6 +128,8 @@ PM_MUST_CHECK enum pm_status cmd_check_archive_place(const char *name, struct pm
 /* text as one word of a shell's command line: as it is, in '...', or in $'...' when it holds
  * control bytes. free() it; NULL: memory. */
 char *cmd_shell_quote(const char *text);
+/* The same for a file's name: one that begins with '-' gets './' in front of it. */
+char *cmd_shell_quote_file(const char *name);
 
 /* The one of the NULL-ended words that is most like word, or NULL when none is near (for "did you
  * mean"). */

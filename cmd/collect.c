@@ -51,7 +51,7 @@ static int collect_all(struct cmd_parse *parse, const struct collect_request *re
         cmd_talk(
             "warning: nothing inside the program was measured, for it has no sleds: compile it "
             "with -fplugin=$(perfmap plugin-path)");
-    char *name = cmd_shell_quote(output);
+    char *name = cmd_shell_quote_file(output);
     cmd_talk("wrote %s: %zu execution%s, %zu process%s, %zu contexts; try: perfmap report --level "
              "source %s",
              name ? name : output, result.n_executions, result.n_executions == 1 ? "" : "s",

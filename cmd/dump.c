@@ -34,17 +34,23 @@ static void add_command(struct pm_buf *line, struct pm_str argv)
         size_t len = strnlen(argv.p + start, argv.len - start);
         char *word = pm_strndup(argv.p + start, len);
         char *quoted = word ? cmd_shell_quote(word) : NULL;
-        pm_buf_printf(line, "%s%s", start ? " " : "", quoted ? quoted : "?");
+        pm_buf_printf(line, "%s%s", start ? " " : "", quoted ? quoted : "");
+        line->failed |= !quoted;
         free(quoted);
         free(word);
         start += len + 1;
     }
 }
 
-static void add_hex(struct pm_buf *line, struct pm_str bytes)
+enum { HEX_BYTES = 2 * 64 + 1 }; /* build-ids have 16 to 32 bytes; a longer one is cut */
+
+static const char *to_hex(struct pm_str bytes, char hex[HEX_BYTES])
 {
-    for (size_t i = 0; i < bytes.len; i++)
-        pm_buf_printf(line, "%02x", (unsigned char)bytes.p[i]);
+    size_t n = bytes.len < HEX_BYTES / 2 ? bytes.len : HEX_BYTES / 2;
+    for (size_t i = 0; i < n; i++)
+        snprintf(hex + 2 * i, 3, "%02x", (unsigned char)bytes.p[i]);
+    hex[2 * n] = 0;
+    return hex;
 }
 
 /* --- text --- */
@@ -64,18 +70,16 @@ static void print_name(const char *label, struct pm_str name)
 
 #define U64(value) ((unsigned long long)(value))
 
-static void print_process(const struct pm_run_file *file)
+static void print_process(const struct pm_run_file *file, const char *command)
 {
     const struct pm_run_file_process *process = pm_run_file_process(file);
-    struct pm_buf command = PM_BUF_INIT(1 << 20);
-    add_command(&command, process->argv);
     printf("process %u, parent %u, mode %s, end %s%s%s\n", process->pid, process->parent_pid,
            mode_word(process->mode), end_word(process->end_kind),
            process->flags & PM_RUN_FLAG_FORKED ? ", forked" : "",
            process->flags & PM_RUN_FLAG_PORTABLE ? ", portable hooks" : "");
     print_name("exe ", process->exe);
     print_name("\ncwd ", process->cwd);
-    printf("\ncommand %s\n", command.data ? command.data : "");
+    printf("\ncommand %s\n", command);
     printf("start_realtime_ns %llu\ntsc_hz %llu\nend_ns %llu\n", U64(process->start_realtime_ns),
            U64(process->tsc_hz), U64(process->end_ns));
     if (process->has_usage)
@@ -87,21 +91,19 @@ static void print_process(const struct pm_run_file *file)
            "%llu\nn_foreign_stack %llu\n",
            U64(process->n_sleds), U64(process->n_calls), U64(process->n_lost_contexts),
            U64(process->n_unmatched), U64(process->n_healed), U64(process->n_foreign_stack));
-    pm_buf_release(&command);
 }
 
 static void print_objects(const struct pm_run_file *file)
 {
     for (size_t i = 0; i < pm_run_file_n_objects(file); i++) {
         const struct pm_run_file_object *object = pm_run_file_object(file, i);
-        struct pm_buf id = PM_BUF_INIT(1 << 16);
-        add_hex(&id, object->build_id);
+        char hex[HEX_BYTES];
         printf("object %zu: ", i);
         print_name("", object->path);
         printf("\n  build_id %s, load_bias 0x%llx, n_sleds %u, n_bad_sleds %u, nouns %u from %u\n",
-               id.data ? id.data : "none", U64(object->load_bias), object->n_sleds,
-               object->n_bad_sleds, object->n_nouns, object->first_noun);
-        pm_buf_release(&id);
+               object->build_id.len ? to_hex(object->build_id, hex) : "none",
+               U64(object->load_bias), object->n_sleds, object->n_bad_sleds, object->n_nouns,
+               object->first_noun);
     }
 }
 
@@ -220,9 +222,9 @@ static void print_messages(const struct pm_run_file *file)
             printf("damage: %s\n", pm_run_file_complaint(file, i));
 }
 
-static bool print_text(const struct pm_run_file *file, bool summary)
+static bool print_text(const struct pm_run_file *file, const char *command, bool summary)
 {
-    print_process(file);
+    print_process(file, command);
     print_objects(file);
     bool ok = print_threads(file, summary);
     if (!summary)
@@ -233,11 +235,9 @@ static bool print_text(const struct pm_run_file *file, bool summary)
 
 /* --- JSON --- */
 
-static void json_process(struct pm_json *json, const struct pm_run_file *file)
+static void json_process(struct pm_json *json, const struct pm_run_file *file, const char *command)
 {
     const struct pm_run_file_process *process = pm_run_file_process(file);
-    struct pm_buf command = PM_BUF_INIT(1 << 20);
-    add_command(&command, process->argv);
     pm_json_object(json, "process");
     pm_json_u64(json, "pid", process->pid);
     pm_json_u64(json, "parent_pid", process->parent_pid);
@@ -247,7 +247,7 @@ static void json_process(struct pm_json *json, const struct pm_run_file *file)
     pm_json_bool(json, "portable", process->flags & PM_RUN_FLAG_PORTABLE);
     pm_json_string_n(json, "exe", process->exe.p, process->exe.len);
     pm_json_string_n(json, "cwd", process->cwd.p, process->cwd.len);
-    pm_json_string(json, "command", command.data ? command.data : "");
+    pm_json_string(json, "command", command);
     pm_json_u64(json, "start_realtime_ns", process->start_realtime_ns);
     pm_json_u64(json, "tsc_hz", process->tsc_hz);
     pm_json_u64(json, "end_ns", process->end_ns);
@@ -265,7 +265,6 @@ static void json_process(struct pm_json *json, const struct pm_run_file *file)
     pm_json_u64(json, "n_healed", process->n_healed);
     pm_json_u64(json, "n_foreign_stack", process->n_foreign_stack);
     pm_json_end(json);
-    pm_buf_release(&command);
 }
 
 static void json_objects(struct pm_json *json, const struct pm_run_file *file)
@@ -273,18 +272,17 @@ static void json_objects(struct pm_json *json, const struct pm_run_file *file)
     pm_json_array(json, "objects");
     for (size_t i = 0; i < pm_run_file_n_objects(file); i++) {
         const struct pm_run_file_object *object = pm_run_file_object(file, i);
-        struct pm_buf id = PM_BUF_INIT(1 << 16);
-        add_hex(&id, object->build_id);
+        char hex[HEX_BYTES];
         pm_json_object(json, NULL);
         pm_json_string_n(json, "path", object->path.p, object->path.len);
-        pm_json_string(json, "build_id", id.data);
+        pm_json_string(json, "build_id",
+                       object->build_id.len ? to_hex(object->build_id, hex) : NULL);
         pm_json_u64(json, "load_bias", object->load_bias);
         pm_json_u64(json, "n_sleds", object->n_sleds);
         pm_json_u64(json, "n_bad_sleds", object->n_bad_sleds);
         pm_json_u64(json, "first_noun", object->first_noun);
         pm_json_u64(json, "n_nouns", object->n_nouns);
         pm_json_end(json);
-        pm_buf_release(&id);
     }
     pm_json_end(json);
 }
@@ -389,12 +387,12 @@ static void json_messages(struct pm_json *json, const struct pm_run_file *file)
     pm_json_end(json);
 }
 
-static void print_json(const struct pm_run_file *file, bool summary)
+static void print_json(const struct pm_run_file *file, const char *command, bool summary)
 {
     struct pm_json json;
     pm_json_init(&json, stdout);
     pm_json_object(&json, NULL);
-    json_process(&json, file);
+    json_process(&json, file, command);
     json_objects(&json, file);
     if (!summary)
         json_nouns(&json, file);
@@ -408,19 +406,37 @@ static void print_json(const struct pm_run_file *file, bool summary)
 
 /* --- the command --- */
 
-/* What the manifest beside the file says about the clock; nothing when there is none. */
-static struct pm_run_clock clock_beside(const char *path)
+/* What the manifest beside the file says about the clock; nothing when there is none, or none that
+ * can be read. */
+static enum pm_status clock_beside(const char *path, struct pm_error *err,
+                                   struct pm_run_clock *ret_clock)
 {
     struct pm_manifest manifest;
-    struct pm_run_clock clock = {0};
     const char *slash = strrchr(path, '/');
     char *folder = slash ? pm_strndup(path, (size_t)(slash - path) + 1) : pm_strndup(".", 1);
     pm_manifest_init(&manifest);
-    if (folder && pm_manifest_read(folder, &manifest, NULL) == PM_OK)
-        clock = pm_run_clock_of(&manifest);
+    enum pm_status status = folder ? pm_manifest_read(folder, &manifest, NULL) : PM_ERR_MEMORY;
+    if (status == PM_ERR_MEMORY)
+        pm_error_set(err, status, "out of memory for the manifest beside '%s'", path);
+    else if (status == PM_OK)
+        *ret_clock = pm_run_clock_of(&manifest);
     pm_manifest_release(&manifest);
     free(folder);
-    return clock;
+    return status == PM_ERR_MEMORY ? status : PM_OK;
+}
+
+static enum pm_status dump(const struct pm_run_file *file, bool json, bool summary,
+                           struct pm_error *err)
+{
+    struct pm_buf command = PM_BUF_INIT(1 << 20);
+    add_command(&command, pm_run_file_process(file)->argv);
+    bool ok = !command.failed;
+    if (ok && json)
+        print_json(file, command.data ? command.data : "", summary);
+    else if (ok)
+        ok = print_text(file, command.data ? command.data : "", summary);
+    pm_buf_release(&command);
+    return ok ? PM_OK : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
 }
 
 static int dump_main(struct cmd_parse *parse)
@@ -433,22 +449,18 @@ static int dump_main(struct cmd_parse *parse)
     if (parse->n_operands != 1)
         return cmd_usage_error(parse, "expected one run file, not %d arguments", parse->n_operands);
 
+    const char *path = parse->operands[0];
     struct pm_error err = PM_ERROR_INIT;
     struct pm_run_file *file = NULL;
-    struct pm_run_clock clock = clock_beside(parse->operands[0]);
-    if (pm_run_file_open(parse->operands[0], &clock, &err, &file) != PM_OK)
+    struct pm_run_clock clock = {0};
+    if (clock_beside(path, &err, &clock) != PM_OK ||
+        pm_run_file_open(path, &clock, &err, &file) != PM_OK)
         return cmd_fail(parse, &err);
-    bool damaged = pm_run_file_n_complaints(file) > 0, ok = true;
-    if (parse->json)
-        print_json(file, summary);
-    else
-        ok = print_text(file, summary);
+    bool damaged = pm_run_file_n_complaints(file) > 0;
+    enum pm_status status = dump(file, parse->json, summary, &err);
     pm_run_file_free(file);
-    if (!ok) {
-        pm_error_set(&err, PM_ERR_MEMORY, "out of memory");
-        return cmd_fail(parse, &err);
-    }
-    return cmd_stdout_done(parse, damaged ? CMD_FAILED : CMD_DONE);
+    return status == PM_OK ? cmd_stdout_done(parse, damaged ? CMD_FAILED : CMD_DONE)
+                           : cmd_fail(parse, &err);
 }
 
 static const struct cmd_option dump_options[] = {

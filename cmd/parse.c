@@ -121,16 +121,21 @@ static void report_wrong(struct cmd_parse *parse, int code, int key, const char 
     report(parse, &text);
 }
 
+/* Before anything was begun: no use going on, and no wrong usage. */
+_Noreturn static void out_of_memory(void)
+{
+    cmd_talk("out of memory");
+    exit(CMD_FAILED);
+}
+
 /* Splits "exact|count|off" and finds value in it. */
 static void check_choice(struct cmd_parse *parse, const struct cmd_option *option)
 {
     char *words[MAX_WORDS], *text = pm_strndup(option->value, strlen(option->value));
     int n = 0;
     parse->choice = -1;
-    if (!text) {
-        parse->failed = true;
-        return;
-    }
+    if (!text)
+        out_of_memory();
     for (char *word = text; word && n < MAX_WORDS - 1; n++) {
         words[n] = word;
         word = strchr(word, '|');
@@ -194,11 +199,8 @@ int cmd_next(struct cmd_parse *parse)
 {
     if (parse->operands || parse->failed)
         return parse->operands ? CMD_END : parse_end(parse);
-    if (!parse->short_options && !parse_init(parse)) {
-        cmd_talk("out of memory");
-        parse->failed = true;
-        return parse_end(parse);
-    }
+    if (!parse->short_options && !parse_init(parse))
+        out_of_memory();
     int key =
         getopt_long(parse->argc, parse->argv, parse->short_options, parse->long_options, NULL);
     if (key == -1)

@@ -5,7 +5,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
-enum focus_kind { FOCUS_ANY, FOCUS_FUNCTION, FOCUS_LOOP, FOCUS_FILE, FOCUS_PROCESS };
+enum focus_kind { FOCUS_ANY, FOCUS_CODE, FOCUS_FUNCTION, FOCUS_LOOP, FOCUS_FILE, FOCUS_PROCESS };
 
 static const struct focus_prefix {
     const char *prefix;
@@ -102,6 +102,11 @@ static bool noun_matches(const struct report *report, const struct focus *focus,
     case FOCUS_PROCESS:
         return is_process && (matches(focus->pattern, noun->name) ||
                               matches(focus->pattern, base_name(noun->name)));
+    case FOCUS_CODE:
+        if (!report_noun_is_code(report, n) && !report_noun_is_loop(report, n) &&
+            !report_noun_is(report, n, "file"))
+            return false;
+        /* fall through */
     case FOCUS_ANY:
         return !is_process &&
                (matches_function(focus->pattern, noun) || matches_place(focus->pattern, noun) ||
@@ -115,7 +120,11 @@ static bool find_nouns(const struct report *report, const struct focus *focus, b
 {
     const struct pm_graph *graph = report->data->graph;
     bool any = false;
-    for (pm_index n = 0; n < graph->n_nouns; n++)
+    struct focus code = {FOCUS_CODE, focus->prefix, focus->pattern};
+    /* A name alone means code, if there is any of that name, before it means data. */
+    for (pm_index n = 0; focus->kind == FOCUS_ANY && n < graph->n_nouns; n++)
+        any |= ret_in[n] = noun_matches(report, &code, n);
+    for (pm_index n = 0, all = !any; all && n < graph->n_nouns; n++)
         any |= ret_in[n] = noun_matches(report, focus, n);
     for (pm_index n = 0; any && n < graph->n_nouns; n++)
         for (pm_index up = graph->nouns[n].parent; up != PM_NONE && !ret_in[n];

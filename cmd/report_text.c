@@ -7,7 +7,7 @@
 enum {
     MAX_COLUMNS = 4 * REPORT_MAX_METRICS + 4,
     GAP = 2,
-    BAR_MIN = 6,
+    BAR_MIN = 4,
     BAR_MAX = 24,
     TEXT_MIN = 12,
     MAX_MARGIN_DEPTH = 256 /* more than the widest terminal has */
@@ -293,7 +293,7 @@ static void measure(struct table *table)
     else if (place + gap + what <= room || what < room / 2)
         place = room - gap - what;
     else if (all)
-        place = place > room * 2 / 5 || place == 0 ? room * 2 / 5 : place;
+        place = place > room / 2 || place == 0 ? room / 2 : place;
     if (place + gap + what > room)
         what = room - gap - place;
     table->place_width = place;

@@ -51,15 +51,17 @@ static const char *plural(size_t n, const char *many)
 static void tell_end(const struct run_request *request, const struct run_output *output,
                      const struct pm_manifest *manifest, const struct run_findings *findings)
 {
-    char *name = cmd_shell_quote(output->name);
+    char *name = cmd_shell_quote_file(output->name);
     double seconds = (double)(manifest->end_monotonic_ns - manifest->start_monotonic_ns) / 1e9;
     if (manifest->exit_signal > 0)
         cmd_talk("'%s' was ended by signal %d (%s)", request->argv[0], manifest->exit_signal,
                  strsignal(manifest->exit_signal));
-    if (findings->n_sleds == 0)
+    if (findings->n_sleds == 0 && run_has_sleds(request->argv[0]))
+        cmd_talk("warning: nothing inside the program was measured, although it has sleds: the "
+                 "runtime could not leave a run file");
+    else if (findings->n_sleds == 0)
         cmd_talk("warning: nothing inside the program was measured, for it has no sleds: compile "
-                 "it with "
-                 "-fplugin=$(perfmap plugin-path)");
+                 "it with -fplugin=$(perfmap plugin-path)");
     char *dir = cmd_shell_quote(output->run_dir);
     if (findings->running_pid)
         cmd_talk("note: process %u still runs; when it has ended, 'perfmap collect %s' makes the "

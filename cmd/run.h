@@ -19,6 +19,9 @@ enum { RUN_FAILED = 125, RUN_CANNOT_EXECUTE = 126, RUN_NOT_FOUND = 127 };
 PM_MUST_CHECK enum pm_status run_check_program(const char *program, bool force,
                                                struct pm_error *err, int *ret_exit);
 
+/* Does the program's own file hold sleds? */
+bool run_has_sleds(const char *program);
+
 /* --- run_output.c --- */
 
 /* Where the run goes. */

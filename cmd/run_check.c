@@ -1,6 +1,8 @@
 /* Checks before a program is started: what can be said now is clearer than what happens later. */
 #include "run.h"
 
+#include "mapping/pif/pif.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -182,4 +184,16 @@ enum pm_status run_check_program(const char *program, bool force, struct pm_erro
                                                           : RUN_FAILED;
     free(path);
     return status;
+}
+
+bool run_has_sleds(const char *program)
+{
+    char *path = NULL;
+    size_t n_sleds = 0;
+    struct pm_pif *pif = pm_pif_new();
+    bool has = pif && look_up(program, &path) == 0 &&
+               pm_pif_read_elf(pif, path, NULL, &n_sleds) == PM_OK && n_sleds > 0;
+    pm_pif_free(pif);
+    free(path);
+    return has;
 }

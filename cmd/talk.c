@@ -155,3 +155,14 @@ char *cmd_shell_quote(const char *text)
     pm_buf_add_byte(&word, '\'');
     return pm_buf_take(&word);
 }
+
+char *cmd_shell_quote_file(const char *name)
+{
+    if (*name != '-')
+        return cmd_shell_quote(name);
+    struct pm_buf path = PM_BUF_INIT(1 << 20);
+    pm_buf_printf(&path, "./%s", name);
+    char *quoted = path.failed ? NULL : cmd_shell_quote(path.data);
+    pm_buf_release(&path);
+    return quoted;
+}
