@@ -66,16 +66,18 @@ static void byte(struct code *c, unsigned b)
 
 static void word32(struct code *c, uint32_t value)
 {
-    memcpy(c->p, &value, 4);
+    __builtin_memcpy(c->p, &value, 4);
     c->p += 4;
 }
 
-static void bytes(struct code *c, const char *b, size_t n)
+#define BYTES(c, text) \
+    (__builtin_memcpy((c)->p, text, sizeof(text) - 1), (void)((c)->p += sizeof(text) - 1))
+
+static void word64(struct code *c, uint64_t value)
 {
-    memcpy(c->p, b, n);
-    c->p += n;
+    __builtin_memcpy(c->p, &value, 8);
+    c->p += 8;
 }
-#define BYTES(c, text) bytes(c, text, sizeof(text) - 1)
 
 /* opcode reg, displacement(base); base is neither rsp nor r12. 64 bits wide or 32. */
 static void memory_op(struct code *c, bool wide, unsigned opcode, unsigned reg, unsigned base,
@@ -173,7 +175,7 @@ static void land_short(const struct code *c, uint8_t *from)
 static void land(const struct code *c, uint8_t *from)
 {
     uint32_t distance = (uint32_t)(c->p - from);
-    memcpy(from - 4, &distance, 4);
+    __builtin_memcpy(from - 4, &distance, 4);
 }
 enum {
     IF_BELOW = 2,
@@ -439,13 +441,13 @@ static void make_thunk(struct code *c, const struct pm_probe *probes)
              "\x48\x89\xc2"     /* mov %rax, %rdx */
              "\x48\xb9");       /* movabs $probes, %rcx */
     uint64_t address = (uint64_t)probes;
-    bytes(c, (const char *)&address, 8);
+    word64(c, address);
     BYTES(c, "\x48\x01\xcf"     /* add %rcx, %rdi */
              "\xfc"             /* cld */
              "\x48\x83\xe4\xf0" /* and $-16, %rsp */
              "\x48\xb8");       /* movabs $pm_slow, %rax */
     address = (uint64_t)&pm_slow;
-    bytes(c, (const char *)&address, 8);
+    word64(c, address);
     BYTES(c, "\xff\xd0"       /* call *%rax */
              "\x48\x89\xdc"); /* mov %rbx, %rsp */
     for (size_t i = sizeof saved; i-- > 0;)
@@ -574,7 +576,7 @@ void pm_arch_jump(const struct pm_object *object, const struct pm_sled *sled, ui
 {
     int32_t distance = (int32_t)((uintptr_t)object->code + sled->trampoline - (sled->address + 5));
     ret_bytes[0] = 0xe9;
-    memcpy(ret_bytes + 1, &distance, 4);
+    __builtin_memcpy(ret_bytes + 1, &distance, 4);
 }
 
 /* --- ld.so's hook --- */
@@ -607,11 +609,11 @@ bool pm_arch_hook_function(uintptr_t function, void (*replacement)(void))
     struct code c = {region};
     BYTES(&c, "\x48\xb8"); /* movabs $replacement, %rax; jmp *%rax */
     uint64_t address = (uint64_t)replacement;
-    bytes(&c, (const char *)&address, 8);
+    word64(&c, address);
     BYTES(&c, "\xff\xe0");
     struct pm_patch patch = {.address = function, .bytes = {0xe9}};
     int32_t distance = (int32_t)((uintptr_t)region - (function + 5));
-    memcpy(patch.bytes + 1, &distance, 4);
+    __builtin_memcpy(patch.bytes + 1, &distance, 4);
     return pm_sys(SYS_mprotect, region, PM_RUN_PAGE, PROT_READ | PROT_EXEC) == 0 &&
            pm_patch_apply(&patch, 1, PROT_READ | PROT_EXEC, true);
 }

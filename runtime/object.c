@@ -179,14 +179,18 @@ static const uint8_t *find_build_id(const struct pm_object *o, uint32_t *ret_byt
 
 typedef bool less_fn(const void *a, const void *b);
 
+/* Sizes are multiples of 8. */
 static void swap(char *a, char *b, size_t size)
 {
-    for (size_t i = 0; i < size; i++) {
-        char byte = a[i];
-        a[i] = b[i];
-        b[i] = byte;
+    uint64_t *p = (uint64_t *)a, *q = (uint64_t *)b;
+    for (size_t i = 0; i < size / 8; i++) {
+        uint64_t word = p[i];
+        p[i] = q[i];
+        q[i] = word;
     }
 }
+_Static_assert(sizeof(struct pm_sled) % 8 == 0 && sizeof(struct pm_run_noun) % 8 == 0,
+               "sorted by words");
 
 /* Heap sort: qsort of libc allocates. */
 static void sift(char *base, size_t root, size_t n, size_t size, less_fn *less)
@@ -202,6 +206,12 @@ static void sift(char *base, size_t root, size_t n, size_t size, less_fn *less)
 
 static void sort(void *items, size_t n, size_t size, less_fn *less)
 {
+    size_t in_order = 1;
+    while (in_order < n &&
+           !less((char *)items + in_order * size, (char *)items + (in_order - 1) * size))
+        in_order++;
+    if (in_order >= n)
+        return; /* as linkers leave records */
     for (size_t i = n / 2; i-- > 0;)
         sift(items, i, n, size, less);
     for (size_t i = n; i-- > 1;) {
@@ -274,7 +284,7 @@ static void read_records(struct pm_object *o, struct scan *scan, uintptr_t secti
     for (uint64_t i = 0; i < bytes / sizeof(struct pm_sled_record); i++) {
         struct pm_sled_record copy, *record = &copy; /* linkers need not align the section */
         uintptr_t place = section + i * sizeof copy;
-        memcpy(record, (const void *)place, sizeof copy);
+        __builtin_memcpy(record, (const void *)place, sizeof copy);
         uintptr_t address = place + (uintptr_t)(intptr_t)record->offset;
         if (!is_sound(o, record, address)) {
             o->n_bad++;
@@ -472,7 +482,7 @@ static void collect_patches(struct pm_object *o, const ElfW(Phdr) * segment, boo
         if (arm)
             pm_arch_jump(o, sled, patches[n].bytes);
         else
-            memcpy(patches[n].bytes, pm_arch_nop, sizeof pm_arch_nop);
+            __builtin_memcpy(patches[n].bytes, pm_arch_nop, sizeof pm_arch_nop);
         n++;
     }
     *ret_n = n;
