@@ -44,9 +44,10 @@ struct report_options {
 struct report_group {
     pm_index noun; /* a noun of it (its own one, but for files that are no noun) */
     pm_index verb;
-    const char *file; /* --by file where there is no file noun: its name; else NULL */
-    bool is_outside;  /* time outside instrumented code: sentences of processes */
-    bool has_loops;   /* --by loop, functions: loops of it have rows of their own */
+    const char *file;   /* --by file where there is no file noun: its name; else NULL */
+    bool is_outside;    /* time outside instrumented code: sentences of processes */
+    bool many_binaries; /* it was compiled into several */
+    bool has_loops;     /* --by loop, functions: loops of it have rows of their own */
 };
 
 enum report_row_kind { REPORT_ROW_NOUN, REPORT_ROW_SET, REPORT_ROW_UNMAPPED, REPORT_ROW_OUTSIDE };

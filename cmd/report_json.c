@@ -113,10 +113,11 @@ static void line_or_null(struct pm_json *json, const char *key, uint32_t line_no
         pm_json_null(json, key);
 }
 
-static void print_noun(const struct report *report, const char *file, pm_index noun,
+static void print_noun(const struct report *report, const struct report_group *group, pm_index noun,
                        struct pm_json *json)
 {
     const struct pm_graph *graph = report->data->graph;
+    const char *file = group ? group->file : NULL;
     pm_json_object(json, NULL);
     if (file) {
         pm_json_string(json, "name", file);
@@ -136,7 +137,7 @@ static void print_noun(const struct report *report, const char *file, pm_index n
         line_or_null(json, "line_no", n->line_no);
         line_or_null(json, "column_no", n->column_no);
         line_or_null(json, "end_line_no", n->end_line_no);
-        text_or_null(json, "binary", n->binary);
+        text_or_null(json, "binary", group && group->many_binaries ? "" : n->binary);
     }
     pm_json_end(json);
 }
@@ -202,7 +203,7 @@ static void print_row(const struct report *report, const struct report_row *row,
         print_noun(report, NULL, report_row_noun(report, row, 0), json);
     for (uint32_t i = 0; i < row->n_groups && row->kind != REPORT_ROW_OUTSIDE; i++) {
         const struct report_group *group = &report->groups[row->groups[i]];
-        print_noun(report, group->file, group->noun, json);
+        print_noun(report, group, group->noun, json);
     }
     pm_json_end(json);
     print_numbers(report, row, true, json);

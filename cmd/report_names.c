@@ -246,7 +246,7 @@ static void add_process(const struct naming *naming, struct pm_buf *out)
     for (uint32_t i = 1; i < data->n_processes; i++)
         if (strcmp(base_name(data->processes[i].exe), name) != 0)
             name = "";
-    pm_buf_printf(out, "%s%s", *name ? name : "all processes", " (process)");
+    pm_buf_printf(out, "%s%s", *name ? name : "all processes", *name ? " (process)" : "");
 }
 
 static void name_row(struct naming *naming, struct report_row *row)

@@ -149,6 +149,7 @@ struct grouping {
     struct report *report;
     struct pm_index_map groups; /* by key */
     struct pm_index_map files;  /* interned file name (its address) to a noun with it */
+    struct pm_index_map nouns;  /* by id and parent's id: the first such noun */
     pm_index *same_verb;        /* per verb: the first of that name */
     uint32_t cap;
 };
@@ -188,6 +189,36 @@ static pm_index find_or_add_group(struct grouping *grouping, int64_t key,
     return report->n_groups++;
 }
 
+static int64_t parent_id(const struct pm_graph *graph, pm_index noun)
+{
+    pm_index parent = graph->nouns[noun].parent;
+    return parent == PM_NONE ? 0 : graph->nouns[parent].id;
+}
+
+/* A construct of the source is one, in however many binaries it was compiled. Ids tell, with those
+ * of parents, for every program has a main. Machine code is another one in each binary. false:
+ * memory ended. */
+static bool find_same_noun(struct grouping *grouping, pm_index noun, pm_index *ret_noun)
+{
+    const struct report *report = grouping->report;
+    const struct pm_graph *graph = report->data->graph;
+    const struct pm_noun *n = &graph->nouns[noun], *other;
+    *ret_noun = noun;
+    if (!n->id || !*n->binary || report_noun_is(report, noun, "symbol") ||
+        report_noun_is(report, noun, "loopcode"))
+        return true;
+    uint64_t key = (uint64_t)n->id ^ (uint64_t)parent_id(graph, noun) * 0x9e3779b97f4a7c15u;
+    pm_index first = pm_index_map_get(&grouping->nouns, (int64_t)key);
+    if (first == PM_NONE)
+        return pm_index_map_add(&grouping->nouns, (int64_t)key, noun);
+    other = &graph->nouns[first];
+    if (n->id == other->id && n->level == other->level &&
+        parent_id(graph, noun) == parent_id(graph, first) && !strcmp(n->name, other->name) &&
+        !strcmp(n->file, other->file) && n->line_no == other->line_no)
+        *ret_noun = first;
+    return true;
+}
+
 /* The group of a sentence; false: memory ended. *ret_group PM_NONE: not of this level. */
 static bool group_sentence(struct grouping *grouping, pm_index sentence, pm_index *ret_group)
 {
@@ -195,6 +226,7 @@ static bool group_sentence(struct grouping *grouping, pm_index sentence, pm_inde
     const struct pm_graph *graph = report->data->graph;
     pm_index noun = pm_graph_first_noun(graph, sentence), verb = graph->sentences[sentence].verb;
     struct report_group group = {.noun = noun, .verb = verb};
+    pm_index climbed = PM_NONE;
     int64_t key;
     *ret_group = PM_NONE;
     if (noun != PM_NONE && report_noun_is(report, noun, "process")) {
@@ -205,7 +237,9 @@ static bool group_sentence(struct grouping *grouping, pm_index sentence, pm_inde
     } else if (noun == PM_NONE || graph->sentences[sentence].n_nouns > 1) {
         key = group_key(KEY_SENTENCE, 0, sentence);
     } else {
-        group.noun = climb(report, noun);
+        climbed = climb(report, noun);
+        if (!find_same_noun(grouping, climbed, &group.noun))
+            return false;
         const struct pm_noun *n = &graph->nouns[group.noun];
         if (report->options.by == REPORT_BY_FILE && strcmp(n->kind, "file") != 0 &&
             (*n->file || *n->binary)) {
@@ -221,7 +255,13 @@ static bool group_sentence(struct grouping *grouping, pm_index sentence, pm_inde
         }
     }
     *ret_group = find_or_add_group(grouping, key, &group);
-    return *ret_group != PM_NONE;
+    if (*ret_group == PM_NONE)
+        return false;
+    struct report_group *g = &report->groups[*ret_group];
+    if (climbed != PM_NONE &&
+        strcmp(graph->nouns[climbed].binary, graph->nouns[g->noun].binary) != 0)
+        g->many_binaries = true;
+    return true;
 }
 
 /* Functions whose loops have rows of their own. */
@@ -235,7 +275,7 @@ static void mark_functions_with_loops(struct grouping *grouping)
             continue;
         while (noun != PM_NONE && !report_noun_is_code(report, noun))
             noun = graph->nouns[noun].parent;
-        if (noun == PM_NONE)
+        if (noun == PM_NONE || !find_same_noun(grouping, noun, &noun))
             continue;
         pm_index function = pm_index_map_get(
             &grouping->groups,
@@ -264,6 +304,7 @@ static enum pm_status make_groups(struct report *report, struct pm_error *err)
         mark_functions_with_loops(&grouping);
     pm_index_map_release(&grouping.groups);
     pm_index_map_release(&grouping.files);
+    pm_index_map_release(&grouping.nouns);
     free(grouping.same_verb);
     return ok ? PM_OK : no_memory(err);
 }

@@ -19,7 +19,7 @@ static const char *const lookup_sql[N_LOOKUPS] = {
     [LOOKUP_SENTENCE_NOUNS] =
         "SELECT noun FROM sentence_nouns WHERE sentence = ? ORDER BY position",
     [LOOKUP_NOUN] = "SELECT name, kind, linkage, file, type, line, \"column\", end_line, level, "
-                    "parent, binary FROM nouns WHERE id = ?",
+                    "parent, binary, pif_id FROM nouns WHERE id = ?",
     [LOOKUP_MAPPINGS] = "SELECT destination, weight, origin FROM mappings WHERE source = ?",
 };
 
@@ -316,6 +316,7 @@ static enum pm_status add_noun(struct loader *load, int64_t id, pm_index *ret_no
         .end_line_no = small_number(row, 7),
         .level = pm_index_map_get(&load->levels, sqlite3_column_int64(row, 8)),
         .parent = PM_NONE,
+        .id = sqlite3_column_int64(row, 11),
     };
     if (noun.level == PM_NONE)
         return damaged(load, "noun %lld names level %lld, which is not there", (long long)id,

@@ -44,6 +44,8 @@ struct pm_noun {
     const char *type;    /* "" not stated */
     const char *binary;  /* path of the program or library it belongs to; "" all */
     pm_index level, parent;
+    int64_t
+        id; /* of PIF; 0 not stated. Equal ones in several binaries are copies of one construct */
     uint32_t line_no, column_no, end_line_no; /* 0 not stated */
 };
 
