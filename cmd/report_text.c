@@ -73,6 +73,7 @@ struct table {
     struct column columns[MAX_COLUMNS];
     int n_columns;
     int place_width, what_width; /* 0: no places */
+    int margin_most;             /* tree: columns left of names, at most */
     double bar_full_pct;         /* share of a full bar */
 };
 
@@ -205,7 +206,7 @@ static void widen(struct column *column, const char *text)
  * with its depth as a number. */
 static int margin_width(const struct table *table, const struct report_row *row)
 {
-    int most = table->what_width > TEXT_MIN + 8 ? (table->what_width - TEXT_MIN) / 2 * 2 : 8;
+    int most = table->margin_most;
     return (int)row->depth * 2 <= most ? (int)row->depth * 2 : most;
 }
 
@@ -294,8 +295,11 @@ static void measure(struct table *table)
         place = room - gap - what;
     else if (all)
         place = place > room / 2 || place == 0 ? room / 2 : place;
-    if (place + gap + what > room)
+    table->margin_most = 2 * MAX_MARGIN_DEPTH;
+    if (place + gap + what > room) {
         what = room - gap - place;
+        table->margin_most = what > TEXT_MIN + 8 ? (what - TEXT_MIN) / 2 * 2 : 8;
+    }
     table->place_width = place;
     table->what_width = what;
     int left = room - place - gap - what;
