@@ -222,7 +222,7 @@ static void put_margin(const struct table *table, const struct report_row *row, 
     if (deeper)
         fprintf(table->out, "%s%-4u ", utf8 ? "…" : ".", row->depth > 9999 ? 9999 : row->depth);
     else
-        fputs(row->last_child ? utf8 ? "└ " : "` " : utf8 ? "├ " : "|-", table->out);
+        fputs(row->last_child ? utf8 ? "└ " : "`-" : utf8 ? "├ " : "|-", table->out);
 }
 
 /* --- widths --- */

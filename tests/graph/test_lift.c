@@ -193,6 +193,52 @@ static void check_inclusive(struct world *w, const struct pm_lift *lift)
         assert_true(fabsl(expected[r] - got[r]) <= 0.5001L);
 }
 
+/* The path of rows to a context, innermost last, without the steps that fold. */
+static uint32_t plain_path(const struct pm_graph *graph, const struct pm_lift *lift,
+                           const bool *folds, pm_index context, uint32_t *ret_path)
+{
+    pm_index chain[12];
+    uint32_t n_chain = 0, n = 0;
+    for (; context != PM_NONE; context = graph->contexts[context].parent)
+        chain[n_chain++] = context;
+    while (n_chain--) {
+        pm_index c = chain[n_chain];
+        if (lift->class_of[graph->contexts[c].sentence] == PM_NONE)
+            continue;
+        uint32_t row = row_of(lift, graph->contexts[c].sentence);
+        if (!(n && folds[c] && ret_path[n - 1] == row))
+            ret_path[n++] = row;
+    }
+    return n;
+}
+
+/* Two contexts are one node of the lifted tree if and only if their paths of rows are equal. */
+static void check_tree(const struct world *w, const struct pm_lift *lift)
+{
+    const struct pm_graph *graph = w->graph;
+    bool folds[12];
+    uint32_t paths[12][12], lengths[12];
+    struct pm_call_tree tree;
+    for (pm_index c = 0; c < graph->n_contexts; c++)
+        folds[c] = random_below(2);
+    assert_int_equal(pm_call_tree_make(graph, lift, folds, NULL, &tree), PM_OK);
+    for (pm_index c = 0; c < graph->n_contexts; c++) {
+        uint32_t n = lengths[c] = plain_path(graph, lift, folds, c, paths[c]),
+                 node = tree.node_of[c];
+        for (uint32_t i = n; i-- > 0; node = tree.nodes[node].parent) {
+            assert_int_equal(tree.nodes[node].row, paths[c][i]);
+            assert_int_equal(tree.nodes[node].depth, i);
+        }
+        assert_int_equal(node, PM_NONE);
+        for (pm_index other = 0; other < c; other++) {
+            bool same =
+                lengths[other] == n && !memcmp(paths[other], paths[c], n * sizeof *paths[c]);
+            assert_int_equal(same, tree.node_of[other] == tree.node_of[c]);
+        }
+    }
+    pm_call_tree_release(&tree);
+}
+
 static void lifting_agrees_with_the_plain_model(void **state)
 {
     (void)state;
@@ -221,6 +267,8 @@ static void lifting_agrees_with_the_plain_model(void **state)
                 check_merged(&w, lift,
                              rules[r] == PM_RULE_MERGE ? w.plain.reaches : w.plain.closed);
             check_inclusive(&w, lift);
+            if (rules[r] != PM_RULE_SPLIT)
+                check_tree(&w, lift);
             pm_lift_free(lift);
         }
         pm_graph_free(w.graph);
