@@ -145,10 +145,31 @@ EACH(EVENT)
 #define NAME(n) event_##n,
 static void (*const events[MAX_GROUPS])(unsigned, uint64_t, const void *, unsigned) = {EACH(NAME)};
 
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* An object that has sleds too (translation units compiled with different options) gets another
+ * OBJECT chunk for its hooks. */
 static int group_of(struct pm_object *object, const struct stat *info)
 {
+    for (uint32_t i = 0; i < n_groups; i++)
+        if (is_same_file(&groups[i].info, info))
+            return (int)i; /* loaded again */
     if (n_groups == MAX_GROUPS)
         return MAX_GROUPS - 1;
+    if (!object->portable) {
+        struct pm_object *other = private_memory(sizeof *other);
+        if (other == NULL)
+            return -1;
+        *other = *object;
+        other->portable = true;
+        other->sleds = NULL;
+        other->n_sleds = other->n_bad = 0;
+        object = other;
+    }
     struct group *g = &groups[n_groups];
     g->info = *info;
     g->last = object;

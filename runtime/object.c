@@ -356,9 +356,9 @@ static struct pm_object *unloaded_twin(const struct pm_object *o, const struct s
 {
     for (uint32_t i = 0; i < pm_n_objects; i++) {
         struct pm_object *twin = pm_objects[i];
-        if (twin == NULL || twin->loaded || twin->portable || twin->chunk == NULL ||
-            twin->n_nouns != scan->n_nouns || twin->chunk->inode != info->st_ino ||
-            twin->chunk->device != info->st_dev ||
+        if (twin == NULL || twin->loaded || twin->portable != o->portable || twin->chunk == NULL ||
+            (!o->portable && twin->n_nouns != scan->n_nouns) ||
+            twin->chunk->inode != info->st_ino || twin->chunk->device != info->st_dev ||
             twin->chunk->file_bytes != (uint64_t)info->st_size ||
             strlen(twin->path) != strlen(o->path) ||
             memcmp(twin->path, o->path, strlen(o->path)) != 0)
@@ -366,7 +366,7 @@ static struct pm_object *unloaded_twin(const struct pm_object *o, const struct s
         const struct pm_run_noun *nouns =
             (const struct pm_run_noun *)((const char *)twin->chunk + twin->chunk->nouns_offset);
         bool same = true;
-        for (uint32_t k = 0; k < scan->n_nouns && same; k++)
+        for (uint32_t k = 0; !o->portable && k < scan->n_nouns && same; k++)
             same = nouns[k].id == scan->nouns[k].id;
         if (same)
             return twin;
@@ -456,11 +456,10 @@ static struct pm_object *record_object(struct pm_object *o, const struct stat *i
 {
     if (o->n_sleds == 0 && o->n_bad == 0 && f->n_hooks == 0)
         return NULL;
+    o->portable = o->n_sleds == 0 && f->n_hooks != 0; /* its nouns come as they show themselves */
     struct pm_object *twin = unloaded_twin(o, info, scan);
     if (twin != NULL)
         return take_over(o, twin);
-    o->portable =
-        o->n_sleds == 0 && f->n_hooks != 0; /* then its nouns come as they show themselves */
     if (!o->portable && !pm_object_record(o, info, scan->nouns, scan->n_nouns, scan->n_nouns))
         return NULL;
     return o;
@@ -612,7 +611,7 @@ static struct pm_object *open_object(const struct dl_phdr_info *info, int fd)
         return NULL;
     result->loaded = true;
     update_totals(result, 1);
-    for (unsigned i = 0; i < found.n_hooks && result->portable; i++)
+    for (unsigned i = 0; i < found.n_hooks; i++)
         if (segment_of(result, result->bias + found.hooks[i].address, found.hooks[i].bytes,
                        PF_R | PF_W) != NULL)
             pm_hooks_open(result, &file, result->bias + found.hooks[i].address,

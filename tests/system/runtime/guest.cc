@@ -322,9 +322,9 @@ static int case_exec(const char *left)
     return 1;
 }
 
-static int case_dlopen()
+static int loads(const char *name)
 {
-    std::string path = std::string(self) + ".so";
+    std::string path = std::string(self) + name;
     for (int i = 0; i < 50; i++) {
         void *library = dlopen(path.c_str(), RTLD_NOW);
         check(library != nullptr, dlerror());
@@ -334,6 +334,16 @@ static int case_dlopen()
         fa(nullptr, 0);
     }
     return 0;
+}
+
+static int case_dlopen()
+{
+    return loads(".so");
+}
+
+static int case_dlopen_portable()
+{
+    return loads("-portable.so");
 }
 
 static int case_forever()
@@ -524,7 +534,7 @@ int main(int argc, char **argv)
     } cases[] = {
 #define CASE(name) {#name, case_##name}
         CASE(exceptions), CASE(longjmp), CASE(deep), CASE(tail), CASE(leaf), CASE(alloca), CASE(late_pop), CASE(breaks), CASE(threads),
-        CASE(many_threads), CASE(pthread_exit), CASE(fork), CASE(raw_fork), CASE(fork_in_thread), CASE(vfork), CASE(dlopen),
+        CASE(many_threads), CASE(pthread_exit), CASE(fork), CASE(raw_fork), CASE(fork_in_thread), CASE(vfork), CASE(dlopen), CASE(dlopen_portable),
         CASE(forever), CASE(abort), CASE(exit), CASE(closed), CASE(grow), CASE(file_limit), CASE(signals),
         CASE(signal_stack_below), CASE(signal_stack_above), CASE(contexts_below), CASE(contexts_above), CASE(trap),
         CASE(quick_exit), CASE(closed_stderr),

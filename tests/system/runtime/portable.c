@@ -1,6 +1,7 @@
 /* The portable mode by hand: what -fplugin-arg-perfmap-portable leaves. More nouns than fit one
  * OBJECT chunk. */
 #include "../../../format/pm_sled.h"
+#include "../../runtime/sleds.h"
 
 #include <stdio.h>
 
@@ -36,9 +37,21 @@ __attribute__((noinline)) static long one_of_many(long n)
     return result;
 }
 
+#ifdef MIXED /* with another translation unit that has sleds */
+PM_TEST_FUNCTION(with_sleds, 0x9);
+long with_sleds(long n);
+long with_sleds_body(long n);
+long with_sleds_body(long n)
+{
+    return fib(n);
+}
+#else
+#define with_sleds fib
+#endif
+
 int main(void)
 {
-    long sum = fib(10);
+    long sum = with_sleds(10);
     for (long n = 0; n < 2500; n++)
         sum += one_of_many(n);
     printf("%ld\n", sum);
