@@ -203,6 +203,16 @@ void pm_scan_loops(tree function_decl, std::vector<struct pm_linear> *code)
 {
     struct pm_source_function *function = pm_source_function_of(function_decl);
     std::vector<struct run> runs = find_runs(*code);
+    /* A loop at the function's own place is the compiler's (how a coroutine finds where to go on).
+     */
+    const struct pm_place &head = function->place;
+    runs.erase(std::remove_if(runs.begin(), runs.end(),
+                              [&head](const struct run &run) {
+                                  return run.place.line == head.line &&
+                                         run.place.column == head.column &&
+                                         run.place.file == head.file;
+                              }),
+               runs.end());
     if (!runs.empty()) {
         add_loops(function, runs, code);
         note_outside(function, *code);

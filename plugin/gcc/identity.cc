@@ -57,14 +57,17 @@ static std::map<unsigned, struct pm_source_function *> by_uid;
 static std::map<std::string, tree>
     scanned_by_name; /* only declarations that the symbol table holds too */
 
-/* "sweep" of "sweep._omp_fn.0"; empty when it is no such body. The numbers that LTO appends are cut
- * as well. */
+/* "sweep" of "sweep._omp_fn.0" and other bodies that the compiler cut out; empty when it is none.
+ * What LTO appends is cut as well. */
 static std::string outlined_parent(const char *linkage)
 {
-    const char *mark = strstr(linkage, "._omp_fn.");
-    if (mark == NULL)
-        mark = strstr(linkage, "._omp_cpyfn.");
-    return mark == NULL ? std::string() : std::string(linkage, (size_t)(mark - linkage));
+    static const char *const marks[] = {"._omp_fn.", "._omp_cpyfn.", "._loopfn."};
+    for (const char *mark : marks) {
+        const char *found = strstr(linkage, mark);
+        if (found != NULL)
+            return std::string(linkage, (size_t)(found - linkage));
+    }
+    return std::string();
 }
 
 static tree abstract_origin(tree decl)
