@@ -199,7 +199,8 @@ static const struct cmd_option report_options[] = {
     {OPT_FLAT, "flat", NULL, "one row for each construct, wherever it was called from (default)"},
     {OPT_TREE, "tree", NULL, "one row for each call path, inclusive costs first"},
     {OPT_METRIC, "metric", "NAMES",
-     "metrics to show, separated by commas; the first one is for shares and order (default: "
+     "metrics to show, separated by commas; the first one but n_calls is for shares and order "
+     "(default: "
      "wall_ns,n_calls)"},
     {OPT_RULE, "rule", "merge|closed|split",
      "cost that maps to several constructs: one row for the set (merge, default), one row for sets "

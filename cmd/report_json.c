@@ -45,6 +45,7 @@ static void print_execution(const struct report *report, struct pm_json *json)
     known_number(json, "max_rss_bytes", x->max_rss_bytes);
     known_number(json, "exit_status", x->exit_status);
     known_number(json, "exit_signal", x->exit_signal);
+    pm_json_u64(json, "n_executions", report->data->n_executions);
     pm_json_u64(json, "n_processes", facts.n_processes);
     pm_json_u64(json, "n_threads", facts.n_threads);
     known_number(json, "added_ns", facts.added_ns);

@@ -462,7 +462,11 @@ static void put_header(const struct table *table)
     const char *command = report_printable(&report->arena, report->data->executions[0].command);
     fputs(color(table, BOLD), out);
     report_put_cut(&table->term, out, command ? command : "", table->term.width, false, false);
-    fprintf(out, "%s\n  wall ", color(table, RESET));
+    fputs(color(table, RESET), out);
+    if (report->data->n_executions > 1)
+        fprintf(out, "\n  and %u more run%s, added up", report->data->n_executions - 1,
+                report->data->n_executions == 2 ? "" : "s");
+    fputs("\n  wall ", out);
     put_time(out, facts.wall_ns, utf8);
     fprintf(out, "%sCPU ", sep);
     put_time(out,
