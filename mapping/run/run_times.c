@@ -288,7 +288,7 @@ enum pm_status run_make_times(struct pm_run_file *file, struct pm_error *err)
 {
     file->process.tsc_hz = find_hz(file);
     file->process.start_tsc = file->header.start_tsc;
-    uint64_t end;
+    uint64_t end = 0;
     enum pm_status status = find_end(file, err, &end);
     if (status != PM_OK)
         return status;

@@ -172,7 +172,7 @@ static int begin(void **unused)
 {
     (void)unused;
     static const uint32_t alive = 1;
-    strcpy(folder, "tree-XXXXXX");
+    memcpy(folder, "tree-XXXXXX", sizeof "tree-XXXXXX");
     assert_non_null(mkdtemp(folder));
     assert_non_null(realpath(folder, pm_process.run_dir));
     pm_process.mode = PM_RUN_MODE_EXACT;
