@@ -97,6 +97,13 @@ enum pm_thread_state { PM_THREAD_NEW = 0, PM_THREAD_BUSY, PM_THREAD_READY, PM_TH
 /* Says what it means that current is the sentinel; means nothing when it is not. */
 enum pm_thread_where { PM_WHERE_OWN = 0, PM_WHERE_FOLDED, PM_WHERE_FOREIGN };
 
+/* All contexts of a thread but its roots, by parent and noun: open addressing, at most half full.
+ */
+struct pm_index {
+    uint32_t mask, n;
+    struct pm_node *entries[];
+};
+
 /* What outlives a thread: memory that the next one can use. */
 struct pm_slot {
     uint32_t busy, tid;
@@ -105,7 +112,8 @@ struct pm_slot {
     struct pm_run_thread *thread;
     struct pm_run_chunk *slab; /* nodes are taken from here */
     struct pm_node *root, *foreign_root;
-    struct pm_node **hash;
+    struct pm_node **hash; /* the trampolines' table: one entry for each value, the last one used */
+    struct pm_index *index;
     uint64_t *bank[PM_MAX_BANKS];
 };
 
@@ -200,6 +208,9 @@ uint64_t *pm_bank_open(struct pm_tls *t,
 void pm_slow(const struct pm_probe *probe, uint64_t sp, uint64_t tsc); /* any event, any mode */
 void pm_event_exact(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp, uint64_t tsc);
 struct pm_node *pm_root_make(struct pm_slot *slot, uint64_t sp, uint32_t flags, uint64_t tsc);
+bool pm_index_open(struct pm_slot *slot);
+void pm_index_clear(struct pm_slot *slot);
+void pm_index_put(struct pm_slot *slot, struct pm_node *node); /* which is not in it */
 void pm_close_all(struct pm_node *node, uint64_t tsc);
 struct pm_node *pm_own_current(
     const struct pm_tls *t); /* the innermost context on the thread's own stack; thread is ready */

@@ -115,7 +115,7 @@ static struct pm_slot *new_slot(uint64_t tsc)
     struct pm_slot *slot = (struct pm_slot *)(memory + PM_HASH_ENTRIES * sizeof(void *));
     slot->hash = (struct pm_node **)memory;
     slot->busy = 1;
-    if (!open_chunk(slot, 1, tsc) ||
+    if (!pm_index_open(slot) || !open_chunk(slot, 1, tsc) ||
         (slot->root = pm_root_make(slot, stack_top(), 0, tsc)) == NULL) {
         pm_sys(SYS_munmap, memory, PM_HASH_ENTRIES * sizeof(void *) + sizeof(struct pm_slot));
         return NULL;
@@ -306,6 +306,7 @@ static struct pm_node *copy_path(struct pm_tls *t, const struct pm_node *last, u
         if (old->parent != NULL) {
             node->parent = node - 1;
             node->parent_place = node->parent->place;
+            pm_index_put(slot, node);
         }
     }
     pm_process.n_contexts = last->depth;
@@ -337,6 +338,7 @@ void pm_thread_renew(struct pm_tls *t, uint64_t tsc)
     bool folded = t->current == &pm_sentinel && t->where == PM_WHERE_FOLDED;
     pm_store(t->current, &pm_sentinel);
     pm_sys(SYS_madvise, slot->hash, PM_HASH_ENTRIES * sizeof(void *), MADV_DONTNEED);
+    pm_index_clear(slot);
     for (unsigned i = 0; i < PM_MAX_BANKS; i++)
         t->bank[i] = slot->bank[i] = NULL;
     slot->foreign_root = t->foreign_current = NULL;

@@ -12,12 +12,15 @@
  * (also the very function that was being entered) and return. Entry: count, current = node, start,
  * sp. A handler in between sees a node with sp == 0, "half-open", and nests below it. Exit: clock,
  * current = parent, sp = 0, then the time is added by one instruction; a handler in between may
- * enter the node again. The child list and the hash table are changed by single words. Trampolines
- * keep the same order.
+ * enter the node again. The index of contexts and the hash table are changed by single words.
+ * Trampolines keep the same order.
  */
 #include "internal.h"
+#include "sys.h"
 
+#include <signal.h>
 #include <stddef.h>
+#include <sys/mman.h>
 
 struct pm_node pm_sentinel = {.noun = 0xfffffffeu, .cached_child = &pm_sentinel};
 
@@ -86,6 +89,94 @@ static struct pm_node **hash_place(struct pm_node **hash, const struct pm_node *
     return hash + ((at & PM_HASH_MASK) / 8 ^ (flags & PM_RUN_NODE_FOLDED));
 }
 
+static bool is_child(const struct pm_node *node, const struct pm_node *parent, uint32_t noun,
+                     uint32_t flags)
+{
+    return node != NULL && node->parent == parent && node->noun == noun && node->flags == flags;
+}
+
+/* --- the index --- */
+
+enum { FIRST_INDEX_ENTRIES = 4096 };
+
+static struct pm_index *new_index(uint32_t n_entries)
+{
+    long address =
+        pm_sys(SYS_mmap, 0, sizeof(struct pm_index) + n_entries * sizeof(struct pm_node *),
+               PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (address < 0 && address > -4096)
+        return NULL;
+    ((struct pm_index *)address)->mask = n_entries - 1;
+    return (struct pm_index *)address;
+}
+
+/* Where this child is, or where it would be put. */
+static uint32_t find_place(const struct pm_index *index, const struct pm_node *parent,
+                           uint32_t noun, uint32_t flags)
+{
+    uint64_t key = ((uint64_t)(uintptr_t)parent >> 6) * 0x9e3779b97f4a7c15u;
+    key = (key ^ key >> 29 ^ ((uint64_t)noun << 1 | (flags & PM_RUN_NODE_FOLDED))) *
+          0xc2b2ae3d27d4eb4fu;
+    for (uint32_t at = (uint32_t)(key >> 32) & index->mask;; at = (at + 1) & index->mask) {
+        const struct pm_node *node = pm_load(index->entries[at]);
+        if (node == NULL || is_child(node, parent, noun, flags))
+            return at;
+    }
+}
+
+bool pm_index_open(struct pm_slot *slot)
+{
+    slot->index = new_index(FIRST_INDEX_ENTRIES);
+    return slot->index != NULL;
+}
+
+void pm_index_clear(struct pm_slot *slot)
+{
+    slot->index->n = 0;
+    for (uint32_t i = 0; i <= slot->index->mask; i++)
+        slot->index->entries[i] = NULL;
+}
+
+static void put(struct pm_index *index, struct pm_node *node)
+{
+    index->entries[find_place(index, node->parent, node->noun, node->flags)] = node;
+    index->n++;
+}
+
+void pm_index_put(struct pm_slot *slot, struct pm_node *node)
+{
+    put(slot->index, node);
+}
+
+/* Signals are blocked, so that no handler adds to the old index while it is copied. The old one
+ * stays: interrupted code may read it. */
+static bool grow_index(struct pm_slot *slot, const struct pm_index *old)
+{
+    uint64_t all = UINT64_MAX, before = 0;
+    pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
+    bool good = true;
+    if (slot->index == old) { /* else a handler has done it */
+        struct pm_index *new = old->mask < 1u << 30 ? new_index((old->mask + 1) * 2) : NULL;
+        good = new != NULL;
+        for (uint32_t i = 0; good && i <= old->mask; i++)
+            if (old->entries[i] != NULL)
+                put(new, old->entries[i]);
+        if (good)
+            pm_store(slot->index, new);
+    }
+    pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof all);
+    return good;
+}
+
+static void add_to_children(struct pm_node *parent, struct pm_node *node)
+{
+    struct pm_node *first = pm_load(parent->first_child);
+    do
+        node->next_sibling = first;
+    while (!__atomic_compare_exchange_n(&parent->first_child, &first, node, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED));
+}
+
 static struct pm_node *make_child(struct pm_slot *slot, struct pm_node *parent,
                                   const struct pm_probe *probe, uint32_t flags)
 {
@@ -99,40 +190,50 @@ static struct pm_node *make_child(struct pm_slot *slot, struct pm_node *parent,
     node->cached_child = &pm_sentinel;
     node->flags = flags;
     node->loop_depth = probe->loop_depth;
+    pm_barrier();
+    node->kind = probe->kind;
     pm_add_shared(pm_process.n_contexts, 1);
     return node;
 }
 
-/* Looks among the children; makes one when there is none and a new one is allowed. NULL: none, and
- * none can be made. */
+/* Looks for the child; makes one when there is none and a new one is allowed. NULL: none, and none
+ * can be made. A handler may do the same at any point, and may have put another index in the place
+ * of this one: then it is done again in that. */
 static struct pm_node *child_of(struct pm_tls *t, struct pm_node *parent,
                                 const struct pm_probe *probe, uint32_t flags, bool may_make)
 {
+    struct pm_slot *slot = t->slot;
     struct pm_node **place = hash_place(t->hash, parent, probe->noun, flags);
-    struct pm_node *made = NULL, *hit = pm_load(*place);
-    if (hit != NULL && hit->parent == parent && hit->noun == probe->noun && hit->flags == flags)
-        return hit;
+    struct pm_node *made = NULL, *node = pm_load(*place);
+    if (is_child(node, parent, probe->noun, flags))
+        return node;
     for (;;) {
-        struct pm_node *first = pm_load(parent->first_child);
-        for (struct pm_node *node = first; node != NULL; node = node->next_sibling)
-            if (node->noun == probe->noun && node->flags == flags) {
-                pm_store(*place, node);
-                return node;
-            }
-        if (!may_make)
-            return NULL;
-        if (made == NULL && (made = make_child(t->slot, parent, probe, flags)) == NULL)
-            return NULL;
-        made->next_sibling = first;
-        made->kind = probe->kind;
-        pm_barrier();
-        if (__atomic_compare_exchange_n(&parent->first_child, &first, made, false, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED)) {
-            pm_store(*place, made);
-            return made;
+        struct pm_index *index = pm_load(slot->index);
+        uint32_t at = find_place(index, parent, probe->noun, flags);
+        node = pm_load(index->entries[at]);
+        if (node == NULL) {
+            if (!may_make)
+                return NULL;
+            if (index->n >= index->mask / 2 && grow_index(slot, index))
+                continue;
+            if (index->n >= index->mask - index->mask / 8)
+                return NULL;
+            if (made == NULL && (made = make_child(slot, parent, probe, flags)) == NULL)
+                return NULL;
+            if (!__atomic_compare_exchange_n(&index->entries[at], &node, made, false,
+                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+                continue;
+            pm_add_shared(index->n, 1);
+            if (pm_load(slot->index) != index)
+                continue;
+            node = made;
         }
-        made->kind = 0; /* a handler made a child meanwhile: look again; if it is ours, this node
-                           stays unused */
+        if (node == made)
+            add_to_children(parent, made);
+        else if (made != NULL)
+            made->kind = 0; /* a handler's node is there already */
+        pm_store(*place, node);
+        return node;
     }
 }
 
