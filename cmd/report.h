@@ -44,6 +44,7 @@ struct report_options {
 struct report_group {
     pm_index noun; /* a noun of it (its own one, but for files that are no noun) */
     pm_index verb;
+    pm_index place;     /* machine code: the noun of the source that it is mapped to; PM_NONE */
     const char *file;   /* --by file where there is no file noun: its name; else NULL */
     bool is_outside;    /* time outside instrumented code: sentences of processes */
     bool many_binaries; /* it was compiled into several */

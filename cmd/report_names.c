@@ -132,7 +132,8 @@ static bool count_loops(struct naming *naming)
 {
     const struct report *report = naming->report;
     for (uint32_t g = 0; g < report->n_groups; g++) {
-        pm_index noun = report->groups[g].noun;
+        const struct report_group *group = &report->groups[g];
+        pm_index noun = group->place != PM_NONE ? group->place : group->noun;
         if (noun == PM_NONE || !report_noun_is_loop(report, noun))
             continue;
         const struct pm_noun *n = &report->data->graph->nouns[noun];
@@ -153,11 +154,12 @@ static pm_index function_of(const struct report *report, pm_index noun)
     return noun;
 }
 
-static void add_noun(const struct naming *naming, pm_index noun, struct pm_buf *out)
+/* has_place: where it is stands beside it, so its function is name enough. */
+static void add_noun(const struct naming *naming, pm_index noun, bool has_place, struct pm_buf *out)
 {
     const struct report *report = naming->report;
     const struct pm_graph *graph = report->data->graph;
-    if (report_noun_is(report, noun, "loopcode")) { /* "sweep/heat.c:42" */
+    if (report_noun_is(report, noun, "loopcode") && !has_place) { /* "sweep/heat.c:42" */
         pm_buf_printf(out, "loop %s", graph->nouns[noun].name);
     } else if (report_noun_is_loop(report, noun)) {
         pm_index function = function_of(report, noun);
@@ -186,7 +188,7 @@ static void add_group(const struct naming *naming, uint32_t g, struct pm_buf *ou
     else if (group->noun == PM_NONE)
         pm_buf_add_str(out, "(no noun)");
     else
-        add_noun(naming, group->noun, out);
+        add_noun(naming, group->noun, group->place != PM_NONE, out);
     if (!group->is_outside)
         add_verb(naming, group->verb, out);
     if (group->has_loops && !naming->report->options.tree)
@@ -208,12 +210,13 @@ static void add_set(const struct naming *naming, const struct report_row *row, b
     struct pm_buf list = PM_BUF_INIT(1 << 20), one = PM_BUF_INIT(1 << 20);
     uint32_t n_listed = 0, n_left = 0;
     for (uint32_t i = 0; i < row->n_groups; i++) {
+        const struct report_group *group = &naming->report->groups[row->groups[i]];
+        pm_index place = group->place != PM_NONE ? group->place : group->noun;
         pm_buf_clear(&one);
         if (!places)
             add_group(naming, row->groups[i], &one);
-        else if (!naming->report->groups[row->groups[i]].is_outside &&
-                 naming->report->groups[row->groups[i]].noun != PM_NONE)
-            add_place(naming, naming->report->groups[row->groups[i]].noun, &one);
+        else if (!group->is_outside && place != PM_NONE)
+            add_place(naming, place, &one);
         out->failed |= one.failed;
         if (!one.len || is_listed(list.data, n_listed, one.data))
             continue;
@@ -264,7 +267,7 @@ static void name_row(struct naming *naming, struct report_row *row)
     case REPORT_ROW_UNMAPPED:
         pm_buf_add_str(&what, "[unmapped] ");
         if (noun != PM_NONE)
-            add_noun(naming, noun, &what);
+            add_noun(naming, noun, false, &what);
         if (noun != PM_NONE && report->options.by != REPORT_BY_FILE)
             add_place(naming, noun, &place);
         break;

@@ -219,13 +219,28 @@ static bool find_same_noun(struct grouping *grouping, pm_index noun, pm_index *r
     return true;
 }
 
+/* Where in the source a sentence leads first, for nouns that state no place themselves. */
+static pm_index find_place(const struct pm_graph *graph, pm_index sentence)
+{
+    enum { MAX_STEPS = 8 };
+    for (int step = 0; step < MAX_STEPS; step++) {
+        pm_index noun = pm_graph_first_noun(graph, sentence);
+        if (noun != PM_NONE && *graph->nouns[noun].file && graph->nouns[noun].line_no)
+            return noun;
+        if (graph->out_first[sentence] == graph->out_first[sentence + 1])
+            break;
+        sentence = graph->mappings[graph->out[graph->out_first[sentence]]].destination;
+    }
+    return PM_NONE;
+}
+
 /* The group of a sentence; false: memory ended. *ret_group PM_NONE: not of this level. */
 static bool group_sentence(struct grouping *grouping, pm_index sentence, pm_index *ret_group)
 {
     struct report *report = grouping->report;
     const struct pm_graph *graph = report->data->graph;
     pm_index noun = pm_graph_first_noun(graph, sentence), verb = graph->sentences[sentence].verb;
-    struct report_group group = {.noun = noun, .verb = verb};
+    struct report_group group = {.noun = noun, .verb = verb, .place = PM_NONE};
     pm_index climbed = PM_NONE;
     int64_t key;
     *ret_group = PM_NONE;
@@ -261,6 +276,8 @@ static bool group_sentence(struct grouping *grouping, pm_index sentence, pm_inde
     if (climbed != PM_NONE &&
         strcmp(graph->nouns[climbed].binary, graph->nouns[g->noun].binary) != 0)
         g->many_binaries = true;
+    if (g->place == PM_NONE && climbed == noun && noun != PM_NONE && !*graph->nouns[noun].file)
+        g->place = find_place(graph, sentence);
     return true;
 }
 
