@@ -72,7 +72,7 @@ void pm_fact_mapping(struct pm_pif *pif, pm_id source, enum pm_verb source_verb,
     mapping.destination.verb = pm_verb_id(destination_verb);
     mapping.destination.n_nouns = 1;
     mapping.destination.nouns[0] = destination;
-    mapping.origin = "compiler";
+    mapping.origin = NULL; /* the compiler: 2 MB less in SQLite's .pif than with the word */
     pm_pif_mapping(pif, &mapping);
 }
 

@@ -120,6 +120,8 @@ static std::string kept_output(void)
     }
     if (!keeps || output == "-" || output == "/dev/null")
         return "";
+    if (output.empty() && main_input_filename[0] == '<') /* standard input */
+        return "";
     return !output.empty() ? output : lbasename(main_input_filename);
 }
 

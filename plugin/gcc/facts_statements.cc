@@ -127,6 +127,14 @@ static tree field_of(tree t)
     return NULL_TREE;
 }
 
+/* Unlike get_base_address() never NULL. */
+static tree base_of(tree t)
+{
+    while (handled_component_p(t))
+        t = TREE_OPERAND(t, 0);
+    return t;
+}
+
 static void touch_indices(struct reader *reader, tree t)
 {
     for (; handled_component_p(t); t = TREE_OPERAND(t, 0)) {
@@ -141,7 +149,7 @@ static void touch_component(struct reader *reader, tree t, enum access access)
     tree field = field_of(t);
     if (field != NULL_TREE)
         map_to(reader, pm_fact_field(field), (enum pm_verb)access);
-    touch(reader, get_base_address(t) != NULL_TREE ? get_base_address(t) : t, access);
+    touch(reader, base_of(t), access);
 }
 
 static gimple *definition_of(tree t)
@@ -238,11 +246,11 @@ static void read_address(struct reader *reader, gimple *stmt)
         touch_indices(reader, TREE_OPERAND(from, 0));
     } else if (handled_component_p(from)) {
         touch_indices(reader, from);
-        tree base = get_base_address(from);
+        tree base = base_of(from);
         tree field = field_of(from);
         /* The pointer's own holder is read, but a descriptor's array is what the pointer is about.
          */
-        if (base != NULL_TREE && field != NULL_TREE && pm_fact_field(field) != 0)
+        if (field != NULL_TREE && pm_fact_field(field) != 0)
             touch(reader, base, READS);
     } else if (TREE_CODE(from) == MEM_REF) {
         touch(reader, from, READS);
