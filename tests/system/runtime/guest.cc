@@ -441,6 +441,36 @@ static int case_signals()
     return signals(false, nullptr);
 }
 
+// Both the program and its handlers make new contexts all the time.
+static long n_own[5];
+
+static long count_and_go(long x)
+{
+    static long (*const f[])(callee *, long) = {fa, fb, fc, fd, fe};
+    if (x < 5)
+        return 0;
+    __atomic_fetch_add(&n_own[x % 5], 1, __ATOMIC_RELAXED);
+    return f[x % 5](count_and_go, x / 5);
+}
+
+static int case_signals_and_new_contexts()
+{
+    struct sigaction action = {};
+    action.sa_handler = [](int) {
+        n_handled = n_handled + 1;
+        count_and_go(n_handled % 100 * 104729L);
+    };
+    sigaction(SIGALRM, &action, nullptr);
+    struct itimerval timer = {{0, 20}, {0, 20}};
+    setitimer(ITIMER_REAL, &timer, nullptr);
+    for (long i = 0; n_handled < 3000; i = (i + 1) % 4000)
+        count_and_go(i * 7919);
+    timer = {};
+    setitimer(ITIMER_REAL, &timer, nullptr);
+    printf("%ld %ld %ld %ld %ld\n", n_own[0], n_own[1], n_own[2], n_own[3], n_own[4]);
+    return 0;
+}
+
 static int case_signal_stack_below()
 {
     static char stack[65536];
@@ -535,7 +565,7 @@ int main(int argc, char **argv)
 #define CASE(name) {#name, case_##name}
         CASE(exceptions), CASE(longjmp), CASE(deep), CASE(tail), CASE(leaf), CASE(alloca), CASE(late_pop), CASE(breaks), CASE(threads),
         CASE(many_threads), CASE(pthread_exit), CASE(fork), CASE(raw_fork), CASE(fork_in_thread), CASE(vfork), CASE(dlopen), CASE(dlopen_portable),
-        CASE(forever), CASE(abort), CASE(exit), CASE(closed), CASE(grow), CASE(file_limit), CASE(signals),
+        CASE(forever), CASE(abort), CASE(exit), CASE(closed), CASE(grow), CASE(file_limit), CASE(signals), CASE(signals_and_new_contexts),
         CASE(signal_stack_below), CASE(signal_stack_above), CASE(contexts_below), CASE(contexts_above), CASE(trap),
         CASE(quick_exit), CASE(closed_stderr),
     };
