@@ -132,7 +132,9 @@ static bool is_array(tree type)
     type = without_reference(type);
     if (POINTER_TYPE_P(type)) /* what an array argument of rank 2 or more has become */
         type = TREE_TYPE(type);
-    return TREE_CODE(type) == ARRAY_TYPE || is_descriptor(type);
+    if (TREE_CODE(type) == ARRAY_TYPE) /* text is no array in Fortran */
+        return !(is_fortran() && TYPE_STRING_FLAG(type));
+    return is_descriptor(type);
 }
 
 /* --- variables --- */
