@@ -11,7 +11,7 @@
 #include <time.h>
 
 enum {
-    FIRST_CHUNK_BYTES = 64 * 1024,
+    FIRST_CHUNK_BYTES = 16 * 1024, /* many programs have many small threads */
     LARGEST_CHUNK_BYTES = 1024 * 1024,
 };
 

@@ -67,7 +67,8 @@ static void *run(void *unused)
     return NULL;
 }
 
-/* The thread sanitizer has a thread of its own that blocks all signals: exactly what live changes are refused for. */
+/* The thread sanitizer has a thread of its own that blocks all signals: exactly what live changes
+ * are refused for. */
 static void need_no_foreign_threads(void)
 {
 #if defined(__SANITIZE_THREAD__)
