@@ -1,7 +1,7 @@
 /* The assembler text of one sled: the no-operation and its record.
  *
  *     struct pm_buf text = PM_BUF_INIT(PM_SLED_TEXT_MAX);
- *     pm_sled_text(&text, "%=", PM_SLED_ENTRY, PM_SLED_SP_AT_CFA, must_save, id);
+ *     pm_sled_text(&text, "%=", "main", PM_SLED_ENTRY, PM_SLED_SP_AT_CFA, must_save, id);
  *
  * For GNU and LLVM assemblers, AT&T and Intel syntax, x86-64. The text goes into one extended asm;
  * `unique` is what the compiler replaces by a number of its own for each copy ("%=" in GCC,
@@ -14,10 +14,17 @@
 #include "../../format/pm_sled.h"
 #include "../../mapping/base/str.h"
 
-enum { PM_SLED_TEXT_MAX = 1024 };
+enum {
+    PM_SLED_SYMBOL_MAX =
+        2048, /* longer section symbols are not used: C++ has names of any length */
+    PM_SLED_TEXT_MAX = 1024 + PM_SLED_SYMBOL_MAX,
+};
 
-void pm_sled_text(struct pm_buf *out, const char *unique, unsigned kind, unsigned flags,
-                  unsigned must_save, uint64_t id);
+/* section_symbol: a symbol that lies in the same section as the sled, the same one for all sleds of
+ * a section where possible, for there is a record section for each (an object file with 7000
+ * sections is large); NULL: the sled's own label. */
+void pm_sled_text(struct pm_buf *out, const char *unique, const char *section_symbol, unsigned kind,
+                  unsigned flags, unsigned must_save, uint64_t id);
 
 /* Only the first line of it, a comment: marks a place for portable mode. */
 void pm_sled_text_mark(struct pm_buf *out, unsigned kind, unsigned flags, uint64_t id);

@@ -74,13 +74,27 @@ static rtx asm_pattern(const char *text, const HARD_REG_SET &free_set)
     return gen_rtx_PARALLEL(VOIDmode, gen_rtvec_v((int)parts.size(), parts.data()));
 }
 
-/* A sled at a point where the registers in `live` are live. */
-static rtx sled_pattern(bitmap live, unsigned kind, unsigned flags, pm_id id)
+/* The function's symbol, for blocks that lie in its section; NULL for those of the other part of a
+ * function that is split into a hot and a cold one, and for names that an asm's text cannot hold.
+ */
+static const char *section_symbol(basic_block bb)
+{
+    basic_block first = ENTRY_BLOCK_PTR_FOR_FN(cfun)->next_bb;
+    if (crtl->has_bb_partition && BB_PARTITION(bb) != BB_PARTITION(first))
+        return NULL;
+    const char *name = XSTR(XEXP(DECL_RTL(current_function_decl), 0), 0);
+    name = targetm.strip_name_encoding(name);
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+    return strlen(name) < PM_SLED_SYMBOL_MAX && name[strspn(name, plain)] == 0 ? name : NULL;
+}
+
+/* A sled in bb, at a point where the registers in `live` are live. */
+static rtx sled_pattern(basic_block bb, bitmap live, unsigned kind, unsigned flags, pm_id id)
 {
     unsigned must_save;
     HARD_REG_SET free_set = free_registers(live, &must_save);
     struct pm_buf text = PM_BUF_INIT(PM_SLED_TEXT_MAX);
-    pm_sled_text(&text, "%=", kind, flags, must_save, id);
+    pm_sled_text(&text, "%=", section_symbol(bb), kind, flags, must_save, id);
     if (text.failed)
         fatal_error(UNKNOWN_LOCATION, "perfmap: no memory for a sled");
     rtx pattern = asm_pattern(text.data, free_set);
@@ -92,7 +106,7 @@ static rtx sled_pattern(bitmap live, unsigned kind, unsigned flags, pm_id id)
  */
 static void put_entry_sled(edge e, pm_id id)
 {
-    rtx pattern = sled_pattern(DF_LR_IN(e->dest), PM_SLED_ENTRY, PM_SLED_SP_AT_CFA, id);
+    rtx pattern = sled_pattern(e->dest, DF_LR_IN(e->dest), PM_SLED_ENTRY, PM_SLED_SP_AT_CFA, id);
     start_sequence();
     emit_insn(pattern);
     rtx_insn *sequence = get_insns();
@@ -151,7 +165,7 @@ static void put_exit_sled(basic_block bb, unsigned kind, pm_id id)
     bitmap_copy(live, DF_LR_OUT(bb));
     df_simulate_initialize_backwards(bb, live);
     df_simulate_one_insn_backwards(bb, last, live);
-    emit_insn_before_noloc(sled_pattern(live, kind, PM_SLED_SP_AT_CFA, id), last, bb);
+    emit_insn_before_noloc(sled_pattern(bb, live, kind, PM_SLED_SP_AT_CFA, id), last, bb);
     BITMAP_FREE(live);
     pm_sleds_stats.n_function_sleds++;
 }
@@ -180,7 +194,7 @@ static void free_loop_sled_registers(basic_block bb)
         if (!NONDEBUG_INSN_P(insn))
             continue;
         if (is_loop_sled(insn, &kind, &flags, &id)) {
-            PATTERN(insn) = sled_pattern(live, kind, flags, id);
+            PATTERN(insn) = sled_pattern(bb, live, kind, flags, id);
             INSN_CODE(insn) = -1;
             df_insn_rescan(insn);
         }
