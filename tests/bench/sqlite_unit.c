@@ -1,5 +1,6 @@
-/* How long does SQLite take for a small piece of work? The same piece many times in one process; prints the shortest in nanoseconds, for that
- * is what repeats (others measure what else the machine did meanwhile). Linked with SQLite compiled in different ways.
+/* How long does SQLite take for a small piece of work? The same piece many times in one process;
+ * prints the shortest in nanoseconds, for that is what repeats (others measure what else the
+ * machine did meanwhile). Linked with SQLite compiled in different ways.
  *
  *     sqlite_unit [SECONDS]
  */
