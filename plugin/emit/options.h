@@ -1,13 +1,12 @@
 /* The plugin's options, the same for every compiler: -fplugin-arg-perfmap-KEY[=VALUE].
  *
- *   constructs=LIST   which constructs get sleds: functions, loops (outermost; the default is functions,loops), all-loops, none
- *   include=PATTERN   only functions or files that match (fnmatch; "file:PATTERN", "func:PATTERN", or both tried); may repeat
- *   exclude=PATTERN   not those; may repeat; wins over include
- *   select=FILE       file with one include/exclude a line ("+PATTERN", "-PATTERN", '#' comment)
- *   pif=DIR|auto|none where NAME.pif goes; auto: beside the object when one is kept
- *   section=yes|no    compact PIF in the object
- *   portable          guarded calls instead of sleds
- *   verbose           one line per translation unit on standard error
+ *   constructs=LIST   which constructs get sleds: functions, loops (outermost; the default is
+ * functions,loops), all-loops, none include=PATTERN   only functions or files that match (fnmatch;
+ * "file:PATTERN", "func:PATTERN", or both tried); may repeat exclude=PATTERN   not those; may
+ * repeat; wins over include select=FILE       file with one include/exclude a line ("+PATTERN",
+ * "-PATTERN", '#' comment) pif=DIR|auto|none where NAME.pif goes; auto: beside the object when one
+ * is kept section=yes|no    compact PIF in the object portable          guarded calls instead of
+ * sleds verbose           one line per translation unit on standard error
  *
  * An unknown key or a bad value is one error that names it and lists or suggests what there is.
  */
@@ -22,14 +21,15 @@ struct pm_options {
     bool functions, loops, all_loops;
     bool section, portable, verbose;
     bool pif_none;
-    char *pif_dir; /* NULL: auto */
+    char *pif_dir;            /* NULL: auto */
     struct pm_select *select; /* never NULL after pm_options_init */
 };
 
-PM_MUST_CHECK enum pm_status pm_options_init(struct pm_options *options, struct pm_error *err); /* the defaults */
+PM_MUST_CHECK enum pm_status pm_options_init(struct pm_options *options,
+                                             struct pm_error *err); /* the defaults */
 /* One option. value NULL: none was given. */
-PM_MUST_CHECK enum pm_status pm_options_set(struct pm_options *options, const char *key, const char *value,
-                                            struct pm_error *err);
+PM_MUST_CHECK enum pm_status pm_options_set(struct pm_options *options, const char *key,
+                                            const char *value, struct pm_error *err);
 void pm_options_release(struct pm_options *options);
 
 #endif

@@ -132,6 +132,11 @@ static bool pattern_matches(const struct pattern *pattern, const char *file, con
     return pattern->subject != SUBJECT_FUNCTION && path_matches(pattern->text, file);
 }
 
+bool pm_select_is_everything(const struct pm_select *select)
+{
+    return select->n_patterns == 0;
+}
+
 bool pm_select_match(const struct pm_select *select, const char *file, const char *name,
                      const char *linkage)
 {

@@ -25,6 +25,8 @@ static char *declared_name(tree function_decl, const char *linkage)
 
 static bool selection_matches(tree origin)
 {
+    if (pm_select_is_everything(pm_options.select))
+        return true;
     struct pm_place place = {};
     pm_place_of(DECL_SOURCE_LOCATION(origin), &place);
     const char *linkage = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(origin));

@@ -15,12 +15,12 @@ extern "C" {
 #include "../emit/sled_text.h"
 }
 
-/* Is a loop already chosen that encloses this one, with the same id (or any, for any_id)? */
-static bool encloser_chosen(const std::vector<struct pm_marked_loop> &chosen, class loop *loop,
-                            pm_id id, bool any_id)
+/* Is a loop chosen that encloses this one, with the same id (or any, for any_id)? ids: by loop
+ * number, 0 = not chosen. */
+static bool encloser_chosen(const std::vector<pm_id> &ids, class loop *loop, pm_id id, bool any_id)
 {
-    for (const struct pm_marked_loop &other : chosen)
-        if ((any_id || other.id == id) && flow_loop_nested_p(other.loop, loop))
+    for (class loop *outer = loop_outer(loop); outer; outer = loop_outer(outer))
+        if (ids[outer->num] != 0 && (any_id || ids[outer->num] == id))
             return true;
     return false;
 }
@@ -35,6 +35,7 @@ static bool outer_first(class loop *a, class loop *b)
 void pm_sleds_choose_loops(function *fun, std::vector<struct pm_marked_loop> *ret_loops)
 {
     pm_id symbol = pm_symbol_id(fun->decl);
+    std::vector<pm_id> ids(number_of_loops(fun));
     std::vector<class loop *> loops;
     PM_FOR_EACH_LOOP(fun, loop)
     loops.push_back(loop);
@@ -45,8 +46,10 @@ void pm_sleds_choose_loops(function *fun, std::vector<struct pm_marked_loop> *re
             !pm_function_selected(marked.identity.function))
             continue;
         marked.id = pm_loopcode_id(symbol, marked.identity.id);
-        if (!encloser_chosen(*ret_loops, loop, marked.id, !pm_options.all_loops))
-            ret_loops->push_back(marked);
+        if (encloser_chosen(ids, loop, marked.id, !pm_options.all_loops))
+            continue;
+        ids[loop->num] = marked.id;
+        ret_loops->push_back(marked);
     }
 }
 
@@ -79,11 +82,34 @@ static void put_loop_sleds(const struct pm_marked_loop &marked)
     pm_sleds_stats.n_loops++;
 }
 
+/* Code in transactions (-fgnu-tm) is still to be copied and rewritten by passes that know no asm:
+ * such functions get no loop sleds. */
+static bool has_transactions(function *fun)
+{
+    basic_block bb;
+    if (!flag_tm)
+        return false;
+    if (cgraph_node::get(fun->decl)->tm_clone)
+        return true;
+    FOR_EACH_BB_FN(bb, fun)
+    {
+        gimple_stmt_iterator last = gsi_last_bb(bb);
+        if (!gsi_end_p(last) && gimple_code(gsi_stmt(last)) == GIMPLE_TRANSACTION)
+            return true;
+    }
+    return false;
+}
+
+static bool gate_loop_sleds(function *fun)
+{
+    return !has_transactions(fun);
+}
+
 /* The place for functions that do not come by "fix_loops": its list of passes runs at -O1 and up,
  * but not at -Og. */
-static bool gate_unoptimized(function *)
+static bool gate_unoptimized(function *fun)
 {
-    return !optimize || optimize_debug;
+    return (!optimize || optimize_debug) && gate_loop_sleds(fun);
 }
 
 static unsigned put_all_loop_sleds(function *fun)
@@ -105,10 +131,10 @@ static unsigned put_all_loop_sleds(function *fun)
 
 void pm_sleds_loop_register(const char *plugin_name)
 {
-    pm_gcc_register_pass(
-        plugin_name,
-        pm_gcc_gimple_pass("perfmap_loops", PROP_cfg | PROP_ssa, NULL, put_all_loop_sleds),
-        "fix_loops", 1, PASS_POS_INSERT_BEFORE);
+    pm_gcc_register_pass(plugin_name,
+                         pm_gcc_gimple_pass("perfmap_loops", PROP_cfg | PROP_ssa, gate_loop_sleds,
+                                            put_all_loop_sleds),
+                         "fix_loops", 1, PASS_POS_INSERT_BEFORE);
     pm_gcc_register_pass(plugin_name,
                          pm_gcc_gimple_pass("perfmap_loops_O0", PROP_cfg | PROP_ssa,
                                             gate_unoptimized, put_all_loop_sleds),

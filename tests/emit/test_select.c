@@ -33,6 +33,9 @@ static void no_pattern_selects_everything(void **state)
     struct pm_select *s = make(NULL, NULL);
     assert_true(match(s, "a.c", "f", "f"));
     assert_true(match(s, "", "", ""));
+    assert_true(pm_select_is_everything(s));
+    assert_int_equal(pm_select_add(s, false, "g", NULL), PM_OK);
+    assert_false(pm_select_is_everything(s));
     pm_select_free(s);
 }
 
