@@ -65,7 +65,9 @@ static void read_options(const struct plugin_name_args *info)
 int plugin_init(struct plugin_name_args *info, struct plugin_gcc_version *version)
 {
     static struct plugin_info help = {
-        PERFMAP_VERSION, "PerfMap: sleds and source facts; see perfmap-cc(1) for the options"};
+        PERFMAP_VERSION,
+        "PerfMap: sleds and source facts. -fplugin-arg-perfmap-KEY[=VALUE], keys: constructs, "
+        "include, exclude, select, pif, section, portable, verbose"};
     if (!plugin_default_version_check(version, &gcc_version))
         fatal_error(UNKNOWN_LOCATION,
                     "perfmap: the back end for GCC %s was loaded by GCC %s; build PerfMap with the "
