@@ -2,9 +2,10 @@
  *
  *   main.cc      plugin_init: options, registers the passes of the others
  *   sleds_*.cc   function sleds (RTL), loop sleds (GIMPLE), portable mode
- *   identity.cc  which construct is this? ids and places, the same early, late and in another compiler process (lto1)
- *   facts.cc     early facts: nouns and static mappings of level Source, from GIMPLE before lowering and from the CFG
- *   late.cc      late facts: code symbols and loop code (level Base) and their mapping to Source, where code is emitted
+ *   identity.cc  which construct is this? ids and places, the same early, late and in another
+ * compiler process (lto1) facts.cc     early facts: nouns and static mappings of level Source, from
+ * GIMPLE before lowering and from the CFG late.cc      late facts: code symbols and loop code
+ * (level Base) and their mapping to Source, where code is emitted
  */
 #ifndef PM_GCC_BACKEND_H
 #define PM_GCC_BACKEND_H
@@ -21,7 +22,8 @@ extern "C" {
 
 /* --- main.cc --- */
 extern struct pm_options pm_options; /* parsed -fplugin-arg-perfmap-*; constant after plugin_init */
-/* Is this function (and what lies in it) instrumented? By selection lists, no_instrument_function, naked, thunks, system headers. */
+/* Is this function (and what lies in it) instrumented? By selection lists, no_instrument_function,
+ * naked, thunks, system headers. */
 bool pm_function_selected(tree function_decl);
 
 /* --- identity.cc --- */
@@ -32,26 +34,30 @@ struct pm_place {
 };
 /* Expansion place of a location. False when it has none. */
 bool pm_place_of(location_t location, struct pm_place *ret_place);
-/* The function as written: clones (.constprop, .part, .isra, ._omp_fn keep their own source function) lead to their origin. */
+/* The function as written: clones (.constprop, .part, .isra, ._omp_fn keep their own source
+ * function) lead to their origin. */
 tree pm_origin_function(tree function_decl);
 pm_id pm_function_id(tree function_decl); /* "func" of the origin */
 pm_id pm_symbol_id(tree function_decl);   /* "symbol": the emitted symbol */
 
 struct pm_loop_identity {
-    tree function; /* the source function whose text holds the loop (the inlined one, not the one it was inlined into) */
+    tree function; /* the source function whose text holds the loop (the inlined one, not the one it
+                      was inlined into) */
     struct pm_place place; /* of the loop's header as written */
     pm_id id;              /* "loop" */
 };
-/* The source loop that a natural loop (in GIMPLE with a CFG) implements. The same loop gives the same identity in the early CFG, just
- * before the loop passes, inlined, cloned, and in lto1. False when it has no place (compiler-made). */
+/* The source loop that a natural loop (in GIMPLE with a CFG) implements. The same loop gives the
+ * same identity in the early CFG, just before the loop passes, inlined, cloned, and in lto1. False
+ * when it has no place (compiler-made). */
 bool pm_loop_identity_of(class loop *loop, struct pm_loop_identity *ret_identity);
 pm_id pm_loopcode_id(pm_id symbol, pm_id loop);
 
 /* --- facts.cc, late.cc --- */
-void pm_facts_register(const char *plugin_name); /* registers its passes and callbacks; called by main.cc */
+void pm_facts_register(
+    const char *plugin_name); /* registers its passes and callbacks; called by main.cc */
 void pm_late_register(const char *plugin_name);
-/* Called by sleds_*.cc when sleds were put into code that will be emitted: late.cc makes the Base nouns and their mappings of them and writes
- * them in this compiler process. */
+/* Called by sleds_*.cc when sleds were put into code that will be emitted: late.cc makes the Base
+ * nouns and their mappings of them and writes them in this compiler process. */
 void pm_late_symbol(tree function_decl);
 void pm_late_loop(tree function_decl, const struct pm_loop_identity *identity, unsigned depth);
 
