@@ -4,6 +4,7 @@
  * so each object gets an entry function of its own; objects beyond the last share it.
  */
 #include "internal.h"
+#include "scan.h"
 #include "sys.h"
 
 #include <string.h>
@@ -143,7 +144,7 @@ static void portable_event(struct group *g, unsigned kind, uint64_t id, const vo
     x(0) x(1) x(2) x(3) x(4) x(5) x(6) x(7) x(8) x(9) x(10) x(11) x(12) x(13) x(14) x(15)
 EACH(EVENT)
 #define NAME(n) event_##n,
-static void (*const events[MAX_GROUPS])(unsigned, uint64_t, const void *, unsigned) = {EACH(NAME)};
+static pm_hook_fn *const events[MAX_GROUPS] = {EACH(NAME)};
 
 static bool is_same_file(const struct stat *a, const struct stat *b)
 {
@@ -189,14 +190,8 @@ void pm_hooks_open(struct pm_object *object, const struct stat *info, uintptr_t 
         group = group_of(object, info);
     if (group < 0)
         return;
-    struct pm_portable_hook *hook = (struct pm_portable_hook *)section;
-    bool known = true;
-    for (size_t i = 0; i < bytes / sizeof *hook; i++) {
-        bool sound = hook[i].version == PM_HOOK_VERSION && hook[i].size == sizeof *hook;
-        known = known && sound;
-        if (sound && pm_process.mode != PM_RUN_MODE_OFF)
-            pm_store(hook[i].event, events[group]);
-    }
+    bool known =
+        pm_hooks_fill(section, bytes, pm_process.mode != PM_RUN_MODE_OFF ? events[group] : NULL);
     struct pm_run_header *h = pm_process.file.header;
     pm_store(h->flags, h->flags | PM_RUN_FLAG_PORTABLE);
     if (!known)

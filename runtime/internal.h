@@ -157,6 +157,7 @@ struct pm_process {
     uint32_t flags;
     uint32_t parent_pid;
     uint64_t exact_pair_ps, count_event_ps;
+    uint32_t exact_inner_ps; /* the part of exact_pair_ps that lies between the pair's clock reads */
     uintptr_t main_thread_pointer;
     uint64_t stderr_device, stderr_inode;
     int thread_key; /* pthread key; -1 none */
@@ -219,6 +220,7 @@ struct pm_node *pm_own_current(
 struct pm_object {
     char path[1024];
     uintptr_t bias, low, high;
+    uint64_t file_bytes; /* of the file as it is now */
     const void *phdr;
     uint16_t n_phdr;
     bool loaded, armed, portable;

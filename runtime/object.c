@@ -1,11 +1,10 @@
 /* Loaded objects: which have sleds, what are their nouns, arming. Runs at start, and within dlopen
  * and dlclose under the loader's lock: one thread at a time. */
 #include "internal.h"
+#include "scan.h"
 #include "sys.h"
 
-#include <elf.h>
 #include <fcntl.h>
-#include <link.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -14,7 +13,7 @@
 struct pm_object *pm_objects[PM_MAX_OBJECTS];
 uint32_t pm_n_objects;
 
-enum { MAX_SEEN = 8192, MAX_SECTIONS = 16 };
+enum { MAX_SEEN = 8192 };
 
 /* What is loaded, with or without sleds, so that nothing is read twice. */
 static struct seen {
@@ -32,327 +31,11 @@ static void *private_memory(size_t bytes)
     return address < 0 && address > -4096 ? NULL : (void *)address;
 }
 
-/* --- the file's section headers --- */
-
-struct found {
-    struct {
-        uint64_t address, bytes;
-    } sleds[MAX_SECTIONS], hooks[MAX_SECTIONS];
-    unsigned n_sleds, n_hooks;
-    bool has_pif;
-};
-
-static bool read_exactly(int fd, void *to, uint64_t bytes, uint64_t offset)
-{
-    for (uint64_t done = 0; done < bytes;) {
-        long n = pm_sys(SYS_pread64, fd, (char *)to + done, bytes - done, offset + done);
-        if (n <= 0)
-            return false;
-        done += (uint64_t)n;
-    }
-    return true;
-}
-
-static bool is_named(const char *names, uint64_t names_bytes, uint32_t offset, const char *name)
-{
-    size_t len = strlen(name) + 1;
-    return offset < names_bytes && len <= names_bytes - offset &&
-           memcmp(names + offset, name, len) == 0;
-}
-
-static void look_at_section(const ElfW(Shdr) * s, const char *names, uint64_t names_bytes,
-                            struct found *f)
-{
-    if (is_named(names, names_bytes, s->sh_name, PM_PIF_SECTION))
-        f->has_pif = true;
-    if (!(s->sh_flags & SHF_ALLOC) || s->sh_size == 0)
-        return;
-    if (is_named(names, names_bytes, s->sh_name, PM_SLED_SECTION) && f->n_sleds < MAX_SECTIONS) {
-        f->sleds[f->n_sleds].address = s->sh_addr;
-        f->sleds[f->n_sleds++].bytes = s->sh_size;
-    }
-    if (is_named(names, names_bytes, s->sh_name, PM_HOOK_SECTION) && f->n_hooks < MAX_SECTIONS) {
-        f->hooks[f->n_hooks].address = s->sh_addr;
-        f->hooks[f->n_hooks++].bytes = s->sh_size;
-    }
-}
-
-static void look_at_sections(int fd, const ElfW(Ehdr) * header, struct found *f)
-{
-    ElfW(Shdr) first;
-    uint64_t n = header->e_shnum, names_index = header->e_shstrndx;
-    if (header->e_shoff == 0 || header->e_shentsize != sizeof first)
-        return;
-    if (!read_exactly(fd, &first, sizeof first, header->e_shoff))
-        return;
-    if (n == 0)
-        n = first.sh_size;
-    if (names_index == SHN_XINDEX)
-        names_index = first.sh_link;
-    if (n > 1u << 20 || names_index >= n)
-        return;
-    size_t table_bytes = (size_t)n * sizeof first;
-    ElfW(Shdr) *table = private_memory(table_bytes);
-    if (table == NULL)
-        return;
-    if (read_exactly(fd, table, table_bytes, header->e_shoff) &&
-        table[names_index].sh_size < 1u << 26 && table[names_index].sh_size > 0) {
-        uint64_t names_bytes = table[names_index].sh_size;
-        char *names = private_memory(names_bytes);
-        if (names != NULL) {
-            if (read_exactly(fd, names, names_bytes, table[names_index].sh_offset))
-                for (uint64_t i = 1; i < n; i++)
-                    look_at_section(&table[i], names, names_bytes, f);
-            pm_sys(SYS_munmap, names, names_bytes);
-        }
-    }
-    pm_sys(SYS_munmap, table, table_bytes);
-}
-
-static bool look_at_file(int fd, struct found *f)
-{
-    ElfW(Ehdr) header;
-    memset(f, 0, sizeof *f);
-    if (!read_exactly(fd, &header, sizeof header, 0) ||
-        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-        header.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
-        return false;
-    look_at_sections(fd, &header, f);
-    return f->n_sleds != 0 || f->n_hooks != 0 || f->has_pif;
-}
-
-/* --- segments in memory --- */
-
-static const ElfW(Phdr) *
-    segment_of(const struct pm_object *o, uintptr_t address, size_t bytes, uint32_t flags)
-{
-    const ElfW(Phdr) *p = o->phdr;
-    for (unsigned i = 0; i < o->n_phdr; i++)
-        if (p[i].p_type == PT_LOAD && (p[i].p_flags & flags) == flags &&
-            address >= o->bias + p[i].p_vaddr &&
-            address - (o->bias + p[i].p_vaddr) <= p[i].p_memsz &&
-            bytes <= p[i].p_memsz - (address - (o->bias + p[i].p_vaddr)))
-            return &p[i];
-    return NULL;
-}
-
-static void find_extent(struct pm_object *o)
-{
-    const ElfW(Phdr) *p = o->phdr;
-    o->low = UINTPTR_MAX;
-    o->high = 0;
-    for (unsigned i = 0; i < o->n_phdr; i++) {
-        if (p[i].p_type != PT_LOAD)
-            continue;
-        uintptr_t low = o->bias + p[i].p_vaddr, high = low + p[i].p_memsz;
-        o->low = low < o->low ? low : o->low;
-        o->high = high > o->high ? high : o->high;
-    }
-}
-
-static const uint8_t *find_build_id(const struct pm_object *o, uint32_t *ret_bytes)
-{
-    const ElfW(Phdr) *p = o->phdr;
-    for (unsigned i = 0; i < o->n_phdr; i++) {
-        if (p[i].p_type != PT_NOTE ||
-            segment_of(o, o->bias + p[i].p_vaddr, p[i].p_memsz, PF_R) == NULL)
-            continue;
-        const uint8_t *note = (const uint8_t *)(o->bias + p[i].p_vaddr), *end = note + p[i].p_memsz;
-        while ((size_t)(end - note) >= sizeof(ElfW(Nhdr))) {
-            const ElfW(Nhdr) *n = (const ElfW(Nhdr) *)note;
-            size_t name_bytes = (n->n_namesz + 3u) & ~3u, value_bytes = (n->n_descsz + 3u) & ~3u;
-            if (name_bytes > 64 || value_bytes > (size_t)(end - note) ||
-                sizeof *n + name_bytes + value_bytes > (size_t)(end - note))
-                break;
-            if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 && memcmp(n + 1, "GNU", 4) == 0) {
-                *ret_bytes = n->n_descsz < 64 ? n->n_descsz : 64;
-                return (const uint8_t *)(n + 1) + name_bytes;
-            }
-            note += sizeof *n + name_bytes + value_bytes;
-        }
-    }
-    *ret_bytes = 0;
-    return NULL;
-}
-
-/* --- sleds and nouns --- */
-
-typedef bool less_fn(const void *a, const void *b);
-
-/* Sizes are multiples of 8. */
-static void swap(char *a, char *b, size_t size)
-{
-    uint64_t *p = (uint64_t *)a, *q = (uint64_t *)b;
-    for (size_t i = 0; i < size / 8; i++) {
-        uint64_t word = p[i];
-        p[i] = q[i];
-        q[i] = word;
-    }
-}
-_Static_assert(sizeof(struct pm_sled) % 8 == 0 && sizeof(struct pm_run_noun) % 8 == 0,
-               "sorted by words");
-
-/* Heap sort: qsort of libc allocates. */
-static void sift(char *base, size_t root, size_t n, size_t size, less_fn *less)
-{
-    for (size_t child; (child = 2 * root + 1) < n; root = child) {
-        if (child + 1 < n && less(base + child * size, base + (child + 1) * size))
-            child++;
-        if (!less(base + root * size, base + child * size))
-            return;
-        swap(base + root * size, base + child * size, size);
-    }
-}
-
-static void sort(void *items, size_t n, size_t size, less_fn *less)
-{
-    size_t in_order = 1;
-    while (in_order < n &&
-           !less((char *)items + in_order * size, (char *)items + (in_order - 1) * size))
-        in_order++;
-    if (in_order >= n)
-        return; /* as linkers leave records */
-    for (size_t i = n / 2; i-- > 0;)
-        sift(items, i, n, size, less);
-    for (size_t i = n; i-- > 1;) {
-        swap(items, (char *)items + i * size, size);
-        sift(items, 0, i, size, less);
-    }
-}
-
-static bool sled_less(const void *a, const void *b)
-{
-    return ((const struct pm_sled *)a)->address < ((const struct pm_sled *)b)->address;
-}
-
-static bool noun_less(const void *a, const void *b)
-{
-    const struct pm_run_noun *p = a, *q = b;
-    return p->id != q->id ? p->id < q->id : p->address < q->address;
-}
-
-static bool is_entry(unsigned kind)
-{
-    return kind == PM_SLED_ENTRY || kind == PM_SLED_LOOP_ENTER;
-}
-
-static bool is_sound(const struct pm_object *o, const struct pm_sled_record *record,
-                     uintptr_t address)
-{
-    return record->kind >= PM_SLED_ENTRY && record->kind <= PM_SLED_LOOP_LEAVE && record->id != 0 &&
-           segment_of(o, address, sizeof pm_arch_nop, PF_X) != NULL &&
-           memcmp((const void *)address, pm_arch_nop, sizeof pm_arch_nop) == 0;
-}
-
-/* Distinct ids of the entries, sorted by id. */
-static uint32_t collect_nouns(struct pm_run_noun *nouns, uint32_t n)
-{
-    sort(nouns, n, sizeof *nouns, noun_less);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        if (kept > 0 && nouns[kept - 1].id == nouns[i].id)
-            nouns[kept - 1].n_sleds++;
-        else
-            nouns[kept++] = nouns[i];
-    }
-    return kept;
-}
-
-static uint32_t find_noun(const struct pm_run_noun *nouns, uint32_t n, uint64_t id)
-{
-    uint32_t low = 0, high = n;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (nouns[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < n && nouns[low].id == id ? low : UINT32_MAX;
-}
-
-struct scan {
-    struct pm_run_noun *nouns; /* temporary */
-    uint64_t *ids;             /* of the sleds, in their order before sorting */
-    uint32_t n_nouns;
-    size_t bytes;
-};
-
-/* Reads all records of one section. */
-static void read_records(struct pm_object *o, struct scan *scan, uintptr_t section, uint64_t bytes)
-{
-    for (uint64_t i = 0; i < bytes / sizeof(struct pm_sled_record); i++) {
-        struct pm_sled_record copy, *record = &copy; /* linkers need not align the section */
-        uintptr_t place = section + i * sizeof copy;
-        __builtin_memcpy(record, (const void *)place, sizeof copy);
-        uintptr_t address = place + (uintptr_t)(intptr_t)record->offset;
-        if (!is_sound(o, record, address)) {
-            o->n_bad++;
-            continue;
-        }
-        scan->ids[o->n_sleds] = record->id;
-        o->sleds[o->n_sleds++] = (struct pm_sled){.address = address,
-                                                  .must_save = record->must_save,
-                                                  .kind = record->kind,
-                                                  .flags = record->flags};
-        if (is_entry(record->kind))
-            scan->nouns[scan->n_nouns++] = (struct pm_run_noun){
-                .id = record->id, .kind = record->kind, .n_sleds = 1, .address = address - o->bias};
-    }
-}
-
-static void bind_sleds(struct pm_object *o, struct scan *scan)
-{
-    scan->n_nouns = collect_nouns(scan->nouns, scan->n_nouns);
-    for (uint32_t i = 0; i < o->n_sleds; i++) {
-        struct pm_sled *sled = &o->sleds[i];
-        sled->noun = find_noun(scan->nouns, scan->n_nouns, scan->ids[i]);
-        bool loop = sled->kind == PM_SLED_LOOP_ENTER || sled->kind == PM_SLED_LOOP_LEAVE;
-        if (sled->noun == UINT32_MAX)
-            continue;
-        if (loop != (scan->nouns[sled->noun].kind == PM_SLED_LOOP_ENTER))
-            sled->noun = UINT32_MAX; /* one id for two things: nothing good comes of it */
-        else if (!is_entry(sled->kind))
-            scan->nouns[sled->noun].n_sleds++;
-    }
-    sort(o->sleds, o->n_sleds, sizeof *o->sleds, sled_less);
-    uint32_t kept = 0; /* two records for one place */
-    for (uint32_t i = 0; i < o->n_sleds; i++) {
-        if (kept > 0 && o->sleds[i].address < o->sleds[kept - 1].address + sizeof pm_arch_nop)
-            o->n_bad++;
-        else
-            o->sleds[kept++] = o->sleds[i];
-    }
-    o->n_sleds = kept;
-}
-
-static bool scan_sleds(struct pm_object *o, const struct found *f, struct scan *scan)
-{
-    uint64_t n = 0;
-    for (unsigned i = 0; i < f->n_sleds; i++)
-        if (segment_of(o, o->bias + f->sleds[i].address, f->sleds[i].bytes, PF_R) != NULL)
-            n += f->sleds[i].bytes / sizeof(struct pm_sled_record);
-    if (n == 0 || n > 1u << 26)
-        return n == 0;
-    o->sleds_bytes = n * sizeof(struct pm_sled);
-    scan->bytes = n * (sizeof(struct pm_run_noun) + sizeof(uint64_t));
-    o->sleds = private_memory(o->sleds_bytes);
-    scan->nouns = private_memory(scan->bytes);
-    if (o->sleds == NULL || scan->nouns == NULL)
-        return false;
-    scan->ids = (uint64_t *)(scan->nouns + n);
-    for (unsigned i = 0; i < f->n_sleds; i++)
-        if (segment_of(o, o->bias + f->sleds[i].address, f->sleds[i].bytes, PF_R) != NULL)
-            read_records(o, scan, o->bias + f->sleds[i].address, f->sleds[i].bytes);
-    bind_sleds(o, scan);
-    return true;
-}
-
 /* --- in the run file --- */
 
 /* The same file as an object that was unloaded, with the same nouns: its chunk is used again. */
 static struct pm_object *unloaded_twin(const struct pm_object *o, const struct stat *info,
-                                       const struct scan *scan)
+                                       const struct pm_scan *scan)
 {
     for (uint32_t i = 0; i < pm_n_objects; i++) {
         struct pm_object *twin = pm_objects[i];
@@ -395,7 +78,7 @@ bool pm_object_record(struct pm_object *o, const struct stat *info, const struct
     o->first_noun = pm_add_shared(pm_process.next_noun, capacity);
     o->n_nouns = capacity;
     uint32_t id_bytes;
-    const uint8_t *build_id = find_build_id(o, &id_bytes);
+    const uint8_t *build_id = pm_object_build_id(o, &id_bytes);
     uint32_t path_bytes = (uint32_t)strlen(o->path);
     uint32_t nouns_offset =
         ((uint32_t)sizeof(struct pm_run_object) + path_bytes + id_bytes + 7u) & ~7u;
@@ -438,6 +121,7 @@ static struct pm_object *take_over(struct pm_object *o, struct pm_object *twin)
     twin->bias = o->bias;
     twin->low = o->low;
     twin->high = o->high;
+    twin->file_bytes = o->file_bytes;
     twin->phdr = o->phdr;
     twin->n_phdr = o->n_phdr;
     twin->n_sleds = o->n_sleds;
@@ -452,7 +136,7 @@ static struct pm_object *take_over(struct pm_object *o, struct pm_object *twin)
 }
 
 static struct pm_object *record_object(struct pm_object *o, const struct stat *info,
-                                       const struct found *f, struct scan *scan)
+                                       const struct pm_found *f, struct pm_scan *scan)
 {
     if (o->n_sleds == 0 && o->n_bad == 0 && f->n_hooks == 0)
         return NULL;
@@ -578,9 +262,10 @@ static void set_path(struct pm_object *o, int fd)
 
 static struct pm_object *open_object(const struct dl_phdr_info *info, int fd)
 {
-    struct found found;
+    struct pm_found found;
+    struct pm_source source = {.fd = fd};
     struct stat file = {0};
-    if (pm_sys(SYS_newfstatat, fd, "", &file, AT_EMPTY_PATH) != 0 || !look_at_file(fd, &found) ||
+    if (pm_sys(SYS_newfstatat, fd, "", &file, AT_EMPTY_PATH) != 0 || !pm_found_read(&source, &found) ||
         !pm_file_create())
         return NULL;
     struct pm_object *o = private_memory(sizeof *o);
@@ -589,13 +274,14 @@ static struct pm_object *open_object(const struct dl_phdr_info *info, int fd)
     o->bias = info->dlpi_addr;
     o->phdr = info->dlpi_phdr;
     o->n_phdr = info->dlpi_phnum;
+    o->file_bytes = (uint64_t)file.st_size;
     set_path(o, fd);
-    find_extent(o);
-    struct scan scan = {0};
+    pm_object_extent(o);
+    struct pm_scan scan = {0};
     struct pm_object *result = NULL;
     if (!pm_arch_has_sleds)
         found.n_sleds = 0;
-    if (scan_sleds(o, &found, &scan))
+    if (pm_scan_sleds(o, &found, &scan))
         result = record_object(o, &file, &found, &scan);
     if (found.n_sleds == 0 && found.n_hooks == 0 && found.has_pif)
         pm_file_message(PM_RUN_MSG_OBJECT_WITHOUT_SLEDS, "", o->path);
@@ -612,8 +298,8 @@ static struct pm_object *open_object(const struct dl_phdr_info *info, int fd)
     result->loaded = true;
     update_totals(result, 1);
     for (unsigned i = 0; i < found.n_hooks; i++)
-        if (segment_of(result, result->bias + found.hooks[i].address, found.hooks[i].bytes,
-                       PF_R | PF_W) != NULL)
+        if (pm_object_holds(result, result->bias + found.hooks[i].address, found.hooks[i].bytes,
+                            PF_R | PF_W))
             pm_hooks_open(result, &file, result->bias + found.hooks[i].address,
                           found.hooks[i].bytes, i == 0);
     arm(result, pm_process.mode, true);

@@ -99,7 +99,7 @@ static const char *setting(char **environment, const char *name)
 {
     size_t len = strlen(name);
     for (char **e = environment; e != NULL && *e != NULL; e++)
-        if (memcmp(*e, name, len < strlen(*e) ? len : strlen(*e)) == 0 && (*e)[len] == '=')
+        if (strlen(*e) > len && memcmp(*e, name, len) == 0 && (*e)[len] == '=')
             return *e + len + 1;
     return NULL;
 }
