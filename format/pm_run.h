@@ -1,23 +1,28 @@
-/* The run file: what one process leaves. Written by runtime/ into shared mappings of a file, read by mapping/run.
+/* The run file: what one process leaves. Written by runtime/ into shared mappings of a file, read
+ * by mapping/run.
  *
- * A run is a folder (made by `perfmap run`, named by the environment variable PERFMAP_RUN_DIR) with one run file for each process
- * image, `PID.N.pmr` (N = 0, 1, ...: exec makes a new image with the same PID), and a text file `manifest` (below). All
- * numbers are little-endian, in the byte order of x86-64; the file is valid at every instant: a process killed at any time
- * leaves everything up to its last event.
+ * A run is a folder (made by `perfmap run`, named by the environment variable PERFMAP_RUN_DIR) with
+ * one run file for each process image, `PID.N.pmr` (N = 0, 1, ...: exec makes a new image with the
+ * same PID), and a text file `manifest` (below). All numbers are little-endian, in the byte order
+ * of x86-64; the file is valid at every instant: a process killed at any time leaves everything up
+ * to its last event.
  *
- * Layout: a 4096-byte struct pm_run_header, then chunks. Each chunk starts at a multiple of 4096 with a 64-byte
- * struct pm_run_chunk and is `size_bytes` long (a multiple of 4096). A chunk's header is written before its contents count; a page
- * that starts with zeros where a chunk should be is a chunk that was being made when the process died: readers step on by
- * 4096 bytes. Unknown chunk kinds are skipped; an unknown major version is refused. The writer may leave zeros after the last
- * chunk. Files without any event are removed by the runtime at exit when the process had no instrumented code
- * (PM_RUN_FLAG_NO_SLEDS is set for those that stay).
+ * Layout: a 4096-byte struct pm_run_header, then chunks. Each chunk starts at a multiple of 4096
+ * with a 64-byte struct pm_run_chunk and is `size_bytes` long (a multiple of 4096). A chunk's
+ * header is written before its contents count; a page that starts with zeros where a chunk should
+ * be is a chunk that was being made when the process died: readers step on by 4096 bytes. Unknown
+ * chunk kinds are skipped; an unknown major version is refused. The writer may leave zeros after
+ * the last chunk. Files without any event are removed by the runtime at exit when the process had
+ * no instrumented code (PM_RUN_FLAG_NO_SLEDS is set for those that stay).
  *
  * Strings are stored as bytes with an explicit length, in any encoding, without an ending zero.
  *
- * Manifest: lines `key=value`, UTF-8 with bytes outside 0x20..0x7e and '%' written as %XX. Keys: version (1), command (arguments
- * each so encoded, separated by single spaces), cwd, host, perfmap (version of the tool), mode, pid (of the first process),
- * start_realtime_ns, start_monotonic_ns, end_monotonic_ns, start_tsc, end_tsc, tsc_hz, user_cpu_ns, system_cpu_ns,
- * max_rss_bytes, exit_status or exit_signal. Those of the end are missing while the program runs or when `perfmap run` was killed.
+ * Manifest: lines `key=value`, UTF-8 with bytes outside 0x20..0x7e and '%' written as %XX. Keys:
+ * version (1), command (arguments each so encoded, separated by single spaces), cwd, host, perfmap
+ * (version of the tool), mode, pid (of the first process), start_realtime_ns, start_monotonic_ns,
+ * end_monotonic_ns, start_tsc, end_tsc, tsc_hz, user_cpu_ns, system_cpu_ns, max_rss_bytes,
+ * exit_status or exit_signal. Those of the end are missing while the program runs or when `perfmap
+ * run` was killed.
  */
 #ifndef PM_RUN_H
 #define PM_RUN_H
@@ -49,10 +54,12 @@ struct pm_run_header {
     uint32_t mode;         /* enum pm_run_mode */
     uint32_t pid, parent_pid;
     uint64_t start_tsc, start_monotonic_ns, start_realtime_ns; /* monotonic: CLOCK_MONOTONIC_RAW */
-    uint64_t last_tsc, last_monotonic_ns;                      /* a later pair, renewed at slow-path work; 0 = none yet */
+    uint64_t last_tsc,
+        last_monotonic_ns; /* a later pair, renewed at slow-path work; 0 = none yet */
     uint64_t end_tsc, end_monotonic_ns;
     uint64_t end_user_cpu_ns, end_system_cpu_ns, end_max_rss_bytes;
-    uint64_t tsc_hz;        /* 0: unknown, take it from the pairs above. 10^9 where times are nanoseconds already */
+    uint64_t tsc_hz; /* 0: unknown, take it from the pairs above. 10^9 where times are nanoseconds
+                        already */
     uint64_t exact_pair_ps; /* measured cost of one exact entry/exit pair, picoseconds */
     uint64_t count_event_ps;
     uint64_t n_sleds, n_armed; /* found; patched now */
@@ -60,9 +67,12 @@ struct pm_run_header {
     uint64_t n_unmatched;      /* exit events without a frame */
     uint64_t n_healed;         /* frames closed because their stack was gone */
     uint64_t n_foreign_stack;  /* times that another stack was entered */
-    uint32_t exe_bytes, cwd_bytes, argv_bytes; /* argv: arguments each ended by one zero byte; may be cut */
-    uint32_t reserved;
-    char text[3800]; /* exe, cwd, argv, one after the other */
+    uint32_t exe_bytes, cwd_bytes,
+        argv_bytes;          /* argv: arguments each ended by one zero byte; may be cut */
+    uint32_t exact_inner_ps; /* the part of exact_pair_ps between the pair's two clock reads, so
+                              * within the measured time of the construct itself; the rest falls to
+                              * its caller. 0: unknown */
+    char text[3800];         /* exe, cwd, argv, one after the other */
 };
 
 enum pm_run_chunk_kind {
@@ -80,18 +90,20 @@ struct pm_run_chunk {
     uint32_t kind;       /* enum pm_run_chunk_kind */
     uint64_t size_bytes; /* whole chunk with this header, a multiple of 4096 */
     uint64_t owner;      /* NODES, COUNTS: file offset of the THREAD chunk; else 0 */
-    uint64_t n_items;    /* NODES, THREAD: nodes in use (counted up as they are filled); OBJECT: nouns; COUNTS: counters */
+    uint64_t n_items; /* NODES, THREAD: nodes in use (counted up as they are filled); OBJECT: nouns;
+                         COUNTS: counters */
     uint64_t reserved[4];
 };
 
-/* One loaded object with sleds (OBJECT chunk). Followed, from `strings_offset` (relative to the chunk), by path and build-id, and
- * from nouns_offset by n_items struct pm_run_noun. */
+/* One loaded object with sleds (OBJECT chunk). Followed, from `strings_offset` (relative to the
+ * chunk), by path and build-id, and from nouns_offset by n_items struct pm_run_noun. */
 struct pm_run_object {
     struct pm_run_chunk chunk;
-    uint32_t index;          /* of this object in this file, from 0 */
-    uint32_t first_noun;     /* process-wide index of its first noun; its nouns are numbered on from there */
-    uint64_t load_bias;      /* run-time address = bias + ELF address */
-    uint64_t low, high;      /* run-time address range of its segments */
+    uint32_t index; /* of this object in this file, from 0 */
+    uint32_t
+        first_noun; /* process-wide index of its first noun; its nouns are numbered on from there */
+    uint64_t load_bias;                /* run-time address = bias + ELF address */
+    uint64_t low, high;                /* run-time address range of its segments */
     uint64_t loaded_tsc, unloaded_tsc; /* 0: still loaded */
     uint64_t inode, device, file_bytes, mtime_ns;
     uint32_t n_sleds, n_bad_sleds; /* records found; records refused as damaged */
@@ -107,12 +119,13 @@ struct pm_run_noun {
     uint64_t address; /* ELF address of its first sled (0: portable) */
 };
 
-/* One thread (THREAD chunk), or several that ran one after the other in the same slot. Nodes start at offset 256; those of a NODES
- * chunk at offset 64. The root node's inclusive_tsc sums the wall times of the threads that ended in the slot; its sp is not 0
- * and its start_tsc is the thread's start while one runs. */
+/* One thread (THREAD chunk), or several that ran one after the other in the same slot. Nodes start
+ * at offset 256; those of a NODES chunk at offset 64. The root node's inclusive_tsc sums the wall
+ * times of the threads that ended in the slot; its sp is not 0 and its start_tsc is the thread's
+ * start while one runs. */
 struct pm_run_thread {
     struct pm_run_chunk chunk;
-    uint32_t tid, n_threads; /* first thread's id; how many threads shared this slot */
+    uint32_t tid, n_threads;     /* first thread's id; how many threads shared this slot */
     uint64_t start_tsc, end_tsc; /* end 0: did not end by itself */
     uint64_t cpu_ns;             /* thread CPU time at its end; 0 unknown */
     uint64_t n_events_folded;
@@ -122,18 +135,21 @@ struct pm_run_thread {
 #define PM_RUN_THREAD_NODES 256u
 #define PM_RUN_NODES_DATA 64u
 
-/* A context: a node of the calling-context tree whose path from the root is the path of active sentences. A node is active at most
- * once at a time, for it stands for one path. The tree's first node (the thread's root) has noun 0xffffffff and parent 0.
- * Offsets 8..127 marked (rt) mean nothing to readers. A node with kind 0 that is not a root was claimed and not filled when the
- * process died, or lost a race: it is skipped, nothing is below it. Several nodes of one parent may have the same noun (readers add
- * them up): only when one is FOLDED.
+/* A context: a node of the calling-context tree whose path from the root is the path of active
+ * sentences. A node is active at most once at a time, for it stands for one path. The tree's first
+ * node (the thread's root) has noun 0xffffffff and parent 0. Offsets 8..127 marked (rt) mean
+ * nothing to readers. A node with kind 0 that is not a root was claimed and not filled when the
+ * process died, or lost a race: it is skipped, nothing is below it. Several nodes of one parent may
+ * have the same noun (readers add them up): only when one is FOLDED.
  *
  *     offset size meaning
  *          0    4 noun: process-wide index (OBJECT chunk's first_noun + position), or PM_RUN_NOUN_*
- *          4    4 parent: file offset of the parent node / 64; 0 for the thread's roots. A parent is older than its children,
- *                 yet may lie behind them where two chunks were added at once (a signal)
+ *          4    4 parent: file offset of the parent node / 64; 0 for the thread's roots. A parent
+ *                 is older than its children, yet may lie behind them where two chunks were added
+ *                 at once (a signal)
  *          8    8 (rt) parent pointer
- *         16    8 sp: stack pointer of its frame; 0 = not active. At the end of a process that was killed: open frames
+ *         16    8 sp: stack pointer of its frame; 0 = not active. At the end of a process that was
+ *                 killed: open frames
  *         24    8 start_tsc of the activation that is open or was the last
  *         32    8 n_calls: entries, those of open frames included
  *         40    8 inclusive_tsc over all ended activations
@@ -167,13 +183,15 @@ struct pm_run_node {
 #define PM_RUN_NOUN_ROOT 0xffffffffu
 
 enum {
-    /* Calls that could not get a context of their own (too deep, too many, memory at its end) are counted here, below the last context
-     * that has one: n_calls is right, their time stays in the parent. */
+    /* Calls that could not get a context of their own (too deep, too many, memory at its end) are
+     * counted here, below the last context that has one: n_calls is right, their time stays in the
+     * parent. */
     PM_RUN_NODE_FOLDED = 1,
     PM_RUN_NODE_FOREIGN_STACK = 2, /* root for activity on a stack that is not the thread's own */
 };
 
-/* Counters of mode count: one for each noun of one object (COUNTS chunk; owner: its thread). Counters start at offset 128. */
+/* Counters of mode count: one for each noun of one object (COUNTS chunk; owner: its thread).
+ * Counters start at offset 128. */
 struct pm_run_counts {
     struct pm_run_chunk chunk;
     uint32_t object; /* pm_run_object.index */
@@ -183,7 +201,8 @@ struct pm_run_counts {
 
 enum pm_run_message_code {
     PM_RUN_MSG_NOTE = 0,
-    PM_RUN_MSG_OBJECT_WITHOUT_SLEDS = 1, /* has nouns but no sleds (LTO link without the plugin); text: path */
+    PM_RUN_MSG_OBJECT_WITHOUT_SLEDS =
+        1, /* has nouns but no sleds (LTO link without the plugin); text: path */
     PM_RUN_MSG_BAD_SLEDS = 2,
     PM_RUN_MSG_LIMIT = 3,    /* a limit was reached; text says which and which option helps */
     PM_RUN_MSG_DISARMED = 4, /* the runtime gave up; text says why */

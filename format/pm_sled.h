@@ -29,7 +29,8 @@
 
 #define PM_SLED_SECTION "__perfmap_sleds"
 #define PM_HOOK_SECTION "__perfmap_hooks"
-#define PM_PIF_SECTION ".perfmap.pif" /* compact PIF, not allocated; see docs/formats/pif-section.md */
+#define PM_PIF_SECTION \
+    ".perfmap.pif" /* compact PIF, not allocated; see docs/formats/pif-section.md */
 
 enum pm_sled_kind {
     PM_SLED_ENTRY = 1,      /* function entry */
@@ -41,7 +42,8 @@ enum pm_sled_kind {
 
 enum {
     PM_SLED_DEPTH_MASK = 0x3f, /* loops: nesting depth */
-    PM_SLED_SP_AT_CFA = 0x80,  /* stack pointer is CFA - 8 and no red zone is in use (function sleds) */
+    PM_SLED_SP_AT_CFA =
+        0x80, /* stack pointer is CFA - 8 and no red zone is in use (function sleds) */
 };
 
 struct pm_sled_record {

@@ -126,6 +126,7 @@ static void take_header(struct pm_run_file *file)
         .system_cpu_ns = ended ? header->end_system_cpu_ns : 0,
         .max_rss_bytes = ended ? header->end_max_rss_bytes : 0,
         .exact_pair_ps = header->exact_pair_ps,
+        .exact_inner_ps = header->exact_inner_ps,
         .count_event_ps = header->count_event_ps,
         .n_sleds = header->n_sleds,
         .n_lost_contexts = header->n_lost_contexts,
