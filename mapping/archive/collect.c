@@ -346,10 +346,30 @@ static enum pm_status write_process(struct collector *c, const struct run *run,
     return status;
 }
 
+/* A process in which nothing was measured has one thread all the same, whose root has its time. */
+static enum pm_status write_only_thread(struct collector *c, uint32_t tid, uint64_t start_ns,
+                                        uint64_t end_ns, uint64_t cpu_ns)
+{
+    sqlite3_stmt *insert = c->statements[INSERT_THREAD];
+    sqlite3_clear_bindings(insert);
+    bind_number(insert, 1, ++c->n_threads);
+    bind_number(insert, 2, c->n_processes);
+    bind_number(insert, 3, tid);
+    bind_number(insert, 4, 1);
+    bind_number(insert, 6, start_ns);
+    bind_number(insert, 7, end_ns);
+    bind_number_or_null(insert, 8, cpu_ns);
+    return collect_insert(c, INSERT_THREAD);
+}
+
 static enum pm_status write_threads(struct collector *c, const struct run *run,
                                     const struct pm_run_file *file)
 {
+    const struct pm_run_file_process *process = pm_run_file_process(file);
     uint64_t start_ns = process_start_ns(run, file), foreign_ns = 0;
+    if (pm_run_file_n_threads(file) == 0)
+        return write_only_thread(c, process->pid, start_ns, start_ns + process->end_ns,
+                                 process->user_cpu_ns + process->system_cpu_ns);
     for (size_t i = 0; i < pm_run_file_n_threads(file); i++) {
         const struct pm_run_file_thread *thread = pm_run_file_thread(file, i);
         sqlite3_stmt *insert = c->statements[INSERT_THREAD];
@@ -371,7 +391,7 @@ static enum pm_status write_threads(struct collector *c, const struct run *run,
                      "process %u spent %.6f s on stacks of its own making (coroutines, signal "
                      "stacks): this time is also in the "
                      "contexts that were active meanwhile, so it counts twice",
-                     pm_run_file_process(file)->pid, (double)foreign_ns / 1e9);
+                     process->pid, (double)foreign_ns / 1e9);
     return PM_OK;
 }
 
@@ -440,6 +460,9 @@ static enum pm_status write_costs(struct collector *c, const struct pm_run_file 
         status = make_sentences(c, file, sentences);
     if (status == PM_OK)
         status = collect_costs_add(c, file, first_thread, root_sentence, sentences);
+    if (status == PM_OK && pm_run_file_n_threads(file) == 0)
+        status = collect_costs_add_time(c, first_thread, root_sentence,
+                                        pm_run_file_process(file)->end_ns);
     free(sentences);
     return status;
 }
@@ -506,18 +529,76 @@ static void bind_exit(sqlite3_stmt *insert, int at, int value)
         sqlite3_bind_int(insert, at, value);
 }
 
+static enum pm_status quote_command(struct collector *c, const struct pm_manifest *manifest,
+                                    struct pm_buf *out)
+{
+    for (size_t i = 0; i < manifest->n_args; i++) {
+        if (i)
+            pm_buf_add_byte(out, ' ');
+        add_quoted(out, manifest->argv[i], strlen(manifest->argv[i]));
+    }
+    return out->failed ? collect_no_memory(c) : PM_OK;
+}
+
+/* false: the program was still running, or nobody saw its end. */
+static bool wall_of_manifest(const struct pm_manifest *manifest, uint64_t *ret_ns)
+{
+    if (!manifest->start_monotonic_ns || manifest->end_monotonic_ns < manifest->start_monotonic_ns)
+        return false;
+    *ret_ns = manifest->end_monotonic_ns - manifest->start_monotonic_ns;
+    return true;
+}
+
+/* A run of which no process left a file, for none had sleds: its first process, as `perfmap run`
+ * saw it, from the manifest. Usage is then that of all processes of the run. */
+static enum pm_status write_unmeasured_process(struct collector *c, const struct run *run)
+{
+    const struct pm_manifest *manifest = &run->manifest;
+    const char *exe = manifest->n_args ? manifest->argv[0] : "";
+    uint64_t wall_ns = 0, cpu_ns = manifest->user_cpu_ns + manifest->system_cpu_ns;
+    bool has_wall = wall_of_manifest(manifest, &wall_ns);
+    struct pm_buf command = PM_BUF_INIT(64 << 20);
+    enum pm_status status = quote_command(c, manifest, &command);
+    sqlite3_stmt *insert = c->statements[INSERT_PROCESS];
+    sqlite3_clear_bindings(insert);
+    bind_number(insert, 1, ++c->n_processes);
+    bind_number(insert, 2, run->execution);
+    bind_number(insert, 3, manifest->pid);
+    bind_number(insert, 5, 0);
+    bind_text(insert, 6, exe);
+    bind_text(insert, 7, command.data ? command.data : "");
+    bind_number(insert, 8, 0);
+    if (has_wall)
+        bind_number(insert, 9, wall_ns);
+    bind_text(insert, 10, has_wall && manifest->exit_signal < 0 ? "exit" : "killed");
+    if (manifest->has_usage) {
+        bind_number(insert, 11, manifest->user_cpu_ns);
+        bind_number(insert, 12, manifest->system_cpu_ns);
+        bind_number_or_null(insert, 13, manifest->max_rss_bytes);
+    }
+    bind_number(insert, 14, 0);
+    bind_number(insert, 15, 0);
+    bind_number(insert, 16, 0);
+    if (status == PM_OK)
+        status = collect_insert(c, INSERT_PROCESS);
+    pm_buf_release(&command);
+    if (status != PM_OK || !has_wall)
+        return status;
+    uint32_t sentence;
+    status = write_only_thread(c, manifest->pid, 0, wall_ns, manifest->has_usage ? cpu_ns : 0);
+    if (status == PM_OK)
+        status = collect_process_sentence(c, pm_str_of(exe), &sentence);
+    return status == PM_OK ? collect_costs_add_time(c, c->n_threads, sentence, wall_ns) : status;
+}
+
 static enum pm_status write_execution(struct collector *c, const struct run *run, const char *name)
 {
     const struct pm_manifest *manifest = &run->manifest;
     struct pm_buf command = PM_BUF_INIT(64 << 20);
-    for (size_t i = 0; i < manifest->n_args; i++) {
-        if (i)
-            pm_buf_add_byte(&command, ' ');
-        add_quoted(&command, manifest->argv[i], strlen(manifest->argv[i]));
-    }
-    if (command.failed) {
+    enum pm_status status = quote_command(c, manifest, &command);
+    if (status != PM_OK) {
         pm_buf_release(&command);
-        return collect_no_memory(c);
+        return status;
     }
     sqlite3_stmt *insert = c->statements[INSERT_EXECUTION];
     sqlite3_clear_bindings(insert);
@@ -530,10 +611,8 @@ static enum pm_status write_execution(struct collector *c, const struct run *run
     bind_number_or_null(insert, 7,
                         manifest->start_realtime_ns ? manifest->start_realtime_ns
                                                     : run->start_realtime_ns);
-    bool has_wall =
-        manifest->start_monotonic_ns && manifest->end_monotonic_ns >= manifest->start_monotonic_ns;
-    uint64_t wall_ns =
-        has_wall ? manifest->end_monotonic_ns - manifest->start_monotonic_ns : run->last_end_ns;
+    uint64_t wall_ns = run->last_end_ns;
+    bool has_wall = wall_of_manifest(manifest, &wall_ns);
     if (has_wall || run->n_read)
         bind_number(insert, 8, wall_ns);
     if (manifest->has_usage || (run->n_read && run->all_usage)) {
@@ -544,7 +623,7 @@ static enum pm_status write_execution(struct collector *c, const struct run *run
     }
     bind_exit(insert, 12, manifest->exit_status);
     bind_exit(insert, 13, manifest->exit_signal);
-    enum pm_status status = collect_insert(c, INSERT_EXECUTION);
+    status = collect_insert(c, INSERT_EXECUTION);
     pm_buf_release(&command);
     return status;
 }
@@ -598,6 +677,8 @@ static enum pm_status collect_run(struct collector *c, const char *dir, const ch
         status = pm_error_set(c->err, PM_ERR_FORMAT, "no run file in '%s' can be read: %s", dir,
                               c->result->n_warnings ? c->result->warnings[c->result->n_warnings - 1]
                                                     : "");
+    if (status == PM_OK && run.n_entries == 0)
+        status = write_unmeasured_process(c, &run);
     if (status == PM_OK)
         status = write_execution(c, &run, name ? name : own_name);
     if (status == PM_OK)

@@ -203,6 +203,14 @@ enum pm_status collect_costs_add(struct collector *c, const struct pm_run_file *
     return status;
 }
 
+enum pm_status collect_costs_add_time(struct collector *c, uint32_t thread, uint32_t root_sentence,
+                                      uint64_t wall_ns)
+{
+    uint32_t root;
+    enum pm_status status = context_row(c, 0, root_sentence, 0, &root);
+    return status == PM_OK ? add_cost(c, root, thread, 0, wall_ns) : status;
+}
+
 enum pm_status collect_costs_end(struct collector *c)
 {
     return flush_costs(c);

@@ -137,6 +137,9 @@ PM_MUST_CHECK enum pm_status collect_costs_start(struct collector *c);
 PM_MUST_CHECK enum pm_status collect_costs_add(struct collector *c, const struct pm_run_file *file,
                                                uint32_t first_thread, uint32_t root_sentence,
                                                const uint32_t *sentences);
+/* Of a thread whose file has none of it: all time is its root's. */
+PM_MUST_CHECK enum pm_status collect_costs_add_time(struct collector *c, uint32_t thread,
+                                                    uint32_t root_sentence, uint64_t wall_ns);
 PM_MUST_CHECK enum pm_status collect_costs_end(struct collector *c);
 void collect_costs_release(struct collector *c);
 

@@ -392,6 +392,75 @@ static void a_run_without_manifest_tells_what_it_can(void **state)
     assert_string_equal(ask("SELECT start_ns FROM processes"), "0");
 }
 
+/* No process had sleds, so the runtime left no file: what `perfmap run` saw is a process. */
+static void a_run_without_run_files_has_the_process_that_was_started(void **state)
+{
+    (void)state;
+    struct pm_collect_result result = {0};
+    write_manifest("x.run");
+    collect_with(NULL, &result);
+    assert_int_equal(result.n_warnings, 0);
+    assert_int_equal(result.n_processes, 1);
+    assert_int_equal(result.n_contexts, 1);
+    assert_int_equal(result.n_sleds, 0);
+    pm_collect_result_release(&result);
+    check_archive();
+    assert_string_equal(ask("SELECT pid, parent_pid IS NULL, image, exe, argv, start_ns, end_ns, "
+                            "end_kind, user_cpu_ns, n_sleds, n_events, added_ns FROM processes"),
+                        "100|1|0|./heat|./heat 'a b' 'it'\\''s'|0|3500|exit|70|0|0|0");
+    assert_string_equal(ask("SELECT tid, n_threads, start_ns, end_ns, cpu_ns FROM threads"),
+                        "100|1|0|3500|70");
+    assert_string_equal(ask("SELECT n.name, n.kind, c.parent IS NULL, k.metric, k.value FROM costs "
+                            "k JOIN contexts c ON c.id = k.context JOIN sentences s ON s.id = "
+                            "c.sentence JOIN nouns n ON n.id = s.noun"),
+                        "heat|process|1|2|3500");
+}
+
+/* perfmap run was killed: nobody knows the time. */
+static void a_run_without_run_files_and_end_has_a_process_without_time(void **state)
+{
+    (void)state;
+    struct pm_manifest manifest;
+    char *argv[] = {"ls", NULL};
+    struct pm_error err = PM_ERROR_INIT;
+    pm_manifest_init(&manifest);
+    assert_true(pm_manifest_set_argv(&manifest, argv, 1));
+    manifest.pid = 100;
+    manifest.start_monotonic_ns = 1;
+    assert_int_equal(pm_manifest_write("x.run", &manifest, &err), PM_OK);
+    pm_manifest_release(&manifest);
+    collect_with(NULL, NULL);
+    check_archive();
+    assert_string_equal(ask("SELECT pid, end_ns IS NULL, end_kind, user_cpu_ns IS NULL FROM "
+                            "processes"),
+                        "100|1|killed|1");
+    assert_string_equal(ask("SELECT count(*) FROM threads"), "0");
+}
+
+/* A run file that says nothing but that the process was there (an LTO link without the plugin). */
+static void a_process_without_threads_has_its_time(void **state)
+{
+    (void)state;
+    struct make_run run;
+    write_heat();
+    write_manifest("x.run");
+    write_run("x.run/100.0.pmr");
+    make_run_init(&run, 101);
+    make_run_message(&run, PM_RUN_MSG_OBJECT_WITHOUT_SLEDS, 1800, "/bin/heat");
+    make_run_end(&run, 2500);
+    assert_true(make_run_write(&run, "x.run/101.0.pmr"));
+    make_run_release(&run);
+    collect_with(NULL, NULL);
+    check_archive();
+    assert_string_equal(ask("SELECT p.pid, t.tid, t.end_ns - t.start_ns, t.cpu_ns = p.user_cpu_ns "
+                            "+ p.system_cpu_ns, k.value FROM processes p JOIN threads t ON "
+                            "t.process = p.id JOIN costs k ON k.thread = t.id WHERE p.pid = 101"),
+                        "101|101|1500|1|1500");
+    assert_string_equal(ask("SELECT count(DISTINCT context) FROM costs WHERE context IN (SELECT "
+                            "id FROM contexts WHERE parent IS NULL)"),
+                        "1");
+}
+
 static void binaries_that_do_not_explain_are_named(void **state)
 {
     (void)state;
@@ -592,6 +661,9 @@ int main(void)
         IN_FOLDER(time_on_foreign_stacks_is_marked),
         IN_FOLDER(several_runs_are_several_executions),
         IN_FOLDER(a_run_without_manifest_tells_what_it_can),
+        IN_FOLDER(a_run_without_run_files_has_the_process_that_was_started),
+        IN_FOLDER(a_run_without_run_files_and_end_has_a_process_without_time),
+        IN_FOLDER(a_process_without_threads_has_its_time),
         IN_FOLDER(binaries_that_do_not_explain_are_named),
         IN_FOLDER(damaged_run_files_are_collected_as_far_as_they_go),
         IN_FOLDER(the_users_pif_joins_what_is_there),
