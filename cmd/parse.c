@@ -165,8 +165,10 @@ static bool parse_init(struct cmd_parse *parse)
     parse->long_options = pm_alloc_array((size_t)n + 2, sizeof *parse->long_options);
     struct pm_buf letters = PM_BUF_INIT(1024);
     pm_buf_add_str(&letters, parse->cmd->flags & CMD_STOP_AT_OPERAND ? "+:h" : ":h");
-    if (!parse->long_options)
+    if (!parse->long_options) {
+        pm_buf_release(&letters);
         return false;
+    }
     for (int i = 0; i < n; i++) {
         const struct cmd_option *option = &parse->cmd->options[i];
         parse->long_options[i] = (struct option){

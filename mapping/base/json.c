@@ -161,12 +161,10 @@ void pm_json_i64(struct pm_json *json, const char *key, int64_t value)
 
 void pm_json_double(struct pm_json *json, const char *key, double value)
 {
-    struct pm_buf text = PM_BUF_INIT(64);
+    char text[PM_DOUBLE_BYTES];
     if (isfinite(value))
-        pm_buf_add_double(&text, value);
-    json->failed |= text.failed;
-    word(json, key, text.len && !text.failed ? text.data : "null");
-    pm_buf_release(&text);
+        pm_double_text(value, text);
+    word(json, key, isfinite(value) ? text : "null");
 }
 
 void pm_json_bool(struct pm_json *json, const char *key, bool value)

@@ -272,9 +272,9 @@ bool pm_str_to_u64(struct pm_str text, uint64_t max, uint64_t *ret_value)
 
 /* The locale decides what snprintf and strtod take for a decimal point, and compilers set it. Its
  * bytes, whatever they are, become '.'. */
-void pm_buf_add_double(struct pm_buf *buf, double value)
+size_t pm_double_text(double value, char ret_text[PM_DOUBLE_BYTES])
 {
-    char text[64], shown[64];
+    char text[PM_DOUBLE_BYTES];
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (strtod(text, NULL) == value)
@@ -283,10 +283,17 @@ void pm_buf_add_double(struct pm_buf *buf, double value)
     size_t n = 0;
     for (const char *p = text; *p; p++) {
         bool known = strchr("0123456789+-e", *p) != NULL;
-        if (known || (n && shown[n - 1] != '.'))
-            shown[n++] = known ? *p : '.';
+        if (known || (n && ret_text[n - 1] != '.'))
+            ret_text[n++] = known ? *p : '.';
     }
-    pm_buf_add(buf, shown, n);
+    ret_text[n] = 0;
+    return n;
+}
+
+void pm_buf_add_double(struct pm_buf *buf, double value)
+{
+    char text[PM_DOUBLE_BYTES];
+    pm_buf_add(buf, text, pm_double_text(value, text));
 }
 
 bool pm_str_to_double(struct pm_str text, double *ret_value)

@@ -56,8 +56,10 @@ void pm_buf_add_byte(struct pm_buf *buf, unsigned char byte);
 void pm_buf_printf(struct pm_buf *buf, const char *format, ...) PM_PRINTF(2, 3);
 void pm_buf_vprintf(struct pm_buf *buf, const char *format, va_list args) PM_PRINTF(2, 0);
 void pm_buf_add_u64(struct pm_buf *buf, uint64_t value); /* decimal */
-/* The shortest decimal form that reads back as the same number, with '.' in any locale. Finite
- * numbers only. */
+/* The shortest decimal form that reads back as the same number, with '.' in any locale, and its
+ * length. Finite numbers only. */
+enum { PM_DOUBLE_BYTES = 64 };
+size_t pm_double_text(double value, char ret_text[PM_DOUBLE_BYTES]);
 void pm_buf_add_double(struct pm_buf *buf, double value);
 /* Unsigned LEB128 and its zig-zag signed form. */
 void pm_buf_add_uleb(struct pm_buf *buf, uint64_t value);

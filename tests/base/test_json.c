@@ -155,6 +155,29 @@ static void a_full_disk_is_told(void **state)
     fclose(full);
 }
 
+/* Where memory ends a number must not become null: nobody would tell it from one that is not known.
+ * Writing needs no memory at all. */
+static void writing_numbers_takes_no_memory(void **state)
+{
+    (void)state;
+    char text[256];
+    struct pm_json json;
+    FILE *out = fmemopen(text, sizeof text, "w");
+    assert_non_null(out);
+    pm_json_init(&json, out);
+    pm_json_array(&json, NULL);
+    pm_alloc_fail_at(1);
+    pm_json_double(&json, NULL, 0.1);
+    pm_json_double(&json, NULL, -2.5e300);
+    pm_json_u64(&json, NULL, 7);
+    assert_true(pm_alloc_fail_pending());
+    pm_alloc_fail_at(0);
+    pm_json_end(&json);
+    assert_true(pm_json_done(&json));
+    fclose(out);
+    assert_string_equal(text, "[\n  0.1,\n  -2.5e+300,\n  7\n]\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +186,7 @@ int main(void)
         cmocka_unit_test(any_bytes_make_a_valid_string),
         cmocka_unit_test(mistakes_fail_and_stay_valid),
         cmocka_unit_test(a_full_disk_is_told),
+        cmocka_unit_test(writing_numbers_takes_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
