@@ -87,15 +87,18 @@ static int print_report(struct cmd_parse *parse, const struct report_request *re
             add_hint(request->options.archive_path, &err);
         end = cmd_fail(parse, &err);
     } else {
+        bool printed = true;
         if (request->json)
             report_print_json(&report, stdout);
         else if (request->csv)
             report_print_csv(&report, stdout);
         else
-            report_print_table(&report, stdout);
+            printed = report_print_table(&report, stdout);
         for (int i = 0; request->csv && i < report.n_warnings; i++)
             cmd_talk("warning: %s", report.warnings[i]);
-        end = cmd_stdout_done(parse, CMD_DONE);
+        if (!printed)
+            pm_error_set(&err, PM_ERR_MEMORY, "out of memory");
+        end = printed ? cmd_stdout_done(parse, CMD_DONE) : cmd_fail(parse, &err);
     }
     report_release(&report);
     return end;
@@ -234,7 +237,7 @@ static const struct cmd_example report_examples[] = {
 
 static const char *const report_environment[] = {
     "COLUMNS",
-    "width of the table; without it the terminal's, or 80",
+    "width of the table; without it the terminal's. Not on a terminal: as wide as it takes",
     "NO_COLOR",
     "when not empty, no colours with --color=auto",
     "LC_ALL, LC_CTYPE, LANG",

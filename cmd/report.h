@@ -46,7 +46,8 @@ struct report_group {
     pm_index verb;
     pm_index place;     /* machine code: the noun of the source that it is mapped to; PM_NONE */
     const char *file;   /* --by file where there is no file noun: its name; else NULL */
-    bool is_outside;    /* time outside instrumented code: sentences of processes */
+    bool is_outside;    /* time outside instrumented code: sentences of processes. Its noun is the
+                           process where each program has a row of its own, else PM_NONE */
     bool many_binaries; /* it was compiled into several */
     bool has_loops;     /* --by loop, functions: loops of it have rows of their own */
 };
@@ -71,7 +72,7 @@ struct report_row {
     int64_t n_loop_entries; /* entries of loops inside, where rows are functions or files */
     bool has_bounds;
     struct report_value *values; /* [n_metrics] */
-    const char *what, *place;    /* for people, printable; report_names.c */
+    const char *what, *place;    /* for people, printable; NULL: not named yet; report_names.c */
     bool last_child;             /* tree, among the rows that are shown */
 };
 
@@ -86,6 +87,7 @@ struct report {
     uint32_t primary; /* of metrics: the one for shares and bars; n_metrics: n_calls */
     pm_index calls_metric, time_metric; /* PM_NONE: not in the archive */
     bool shows_calls;
+    bool measured_nothing; /* no instrumented code ran: nothing but processes has costs */
     struct report_group *groups;
     uint32_t n_groups;
     pm_index *group_of; /* per sentence */
@@ -94,6 +96,7 @@ struct report {
     struct report_row *rows;  /* sorted; tree: depth first */
     uint32_t n_rows, n_shown; /* the first n_shown are printed, the others summed up in `rest` */
     struct report_row rest, total;
+    struct report_naming *naming;
     double focus_share_pct;      /* of the primary metric; 100 without a focus */
     int64_t unmapped_value;      /* of the primary metric */
     int64_t foreign_stack_value; /* of the primary metric */
@@ -110,11 +113,16 @@ void report_release(struct report *report);
 /* report_focus.c: fills in_focus. */
 PM_MUST_CHECK enum pm_status report_focus(struct report *report, struct pm_error *err);
 
-/* report_order.c: drops rows without numbers, names the others, sorts, limits and sums them up. */
+/* report_order.c: drops rows without numbers, sorts, limits and sums them up, names the shown. */
 PM_MUST_CHECK enum pm_status report_arrange(struct report *report, struct pm_error *err);
 
-/* report_names.c: what and place of every row. */
-PM_MUST_CHECK enum pm_status report_name_rows(struct report *report, struct pm_error *err);
+/* report_names.c: what and place of rows. Few of many rows are printed, so they are named when they
+ * are needed; a row is named once. */
+PM_MUST_CHECK enum pm_status report_naming_start(struct report *report, struct pm_error *err);
+void report_name_row(struct report *report, struct report_row *row);
+PM_MUST_CHECK enum pm_status report_naming_status(const struct report *report,
+                                                  struct pm_error *err); /* of all up to now */
+void report_naming_free(struct report_naming *naming);
 /* The noun of a row that stands for its place and kind: of its first group, or of an unmapped
  * sentence; PM_NONE. */
 pm_index report_row_noun(const struct report *report, const struct report_row *row, uint32_t n);
@@ -122,11 +130,17 @@ bool report_noun_is(const struct report *report, pm_index noun, const char *kind
 bool report_noun_is_code(const struct report *report, pm_index noun); /* function or symbol */
 bool report_noun_is_loop(const struct report *report, pm_index noun); /* loop or loopcode */
 
+/* report_short.c: names for tables. Arena memory, or the name itself. */
+/* Default arguments of std's templates left out, std::string by that name. */
+const char *report_short_name(struct pm_arena *arena, const char *printable);
+/* f(...) for f(int, char). */
+const char *report_without_parameters(struct pm_arena *arena, const char *printable);
+
 /* report_facts.c: the run itself. */
 struct report_facts {
     int64_t wall_ns, user_cpu_ns, system_cpu_ns; /* PM_UNKNOWN */
     int64_t added_ns;                            /* PM_UNKNOWN; estimated */
-    double added_pct;                            /* of the time measured in all threads */
+    double added_pct;                            /* of the wall time of all threads, added up */
     uint64_t n_processes, n_threads;
     int64_t exit_status, exit_signal;
     const char *mode;
@@ -139,13 +153,14 @@ double report_share_pct(const struct report *report, const struct report_row *ro
 /* Amount of a row as sorting and bars see it. */
 double report_primary(const struct report *report, const struct report_row *row);
 
-void report_print_table(struct report *report, FILE *out);
+/* false: memory ended, and nothing was printed. */
+bool report_print_table(struct report *report, FILE *out);
 void report_print_json(const struct report *report, FILE *out);
 void report_print_csv(struct report *report, FILE *out);
 
 /* report_term.c: text on terminals. */
 struct report_term {
-    int width; /* columns */
+    int width; /* columns; 0: nobody counts them */
     bool utf8, color;
 };
 struct report_term report_term_of(FILE *out, enum report_color color);

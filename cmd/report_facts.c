@@ -11,6 +11,19 @@ static int64_t add_known(int64_t sum, int64_t value)
     return value == PM_UNKNOWN ? sum : sum == PM_UNKNOWN ? value : sum + value;
 }
 
+/* Wall time of all threads, added up: their roots have it in mode count, too. Time on foreign stacks
+ * is within it already, in contexts whose tree has such a root. */
+static double wall_of_threads(const struct pm_graph *graph)
+{
+    pm_index metric = pm_graph_find_metric(graph, "wall_ns");
+    double sum = 0;
+    for (uint32_t i = 0; i < graph->n_costs; i++)
+        if (graph->costs[i].metric == metric &&
+            !(graph->contexts[graph->costs[i].context].flags & PM_CONTEXT_FOREIGN_STACK))
+            sum += (double)graph->costs[i].value;
+    return sum;
+}
+
 struct report_facts report_facts(const struct report *report)
 {
     const struct pm_archive_data *data = report->data;
@@ -34,14 +47,9 @@ struct report_facts report_facts(const struct report *report)
     for (uint32_t i = 0; i < data->n_threads; i++)
         facts.n_threads +=
             data->threads[i].n_threads > 0 ? (uint64_t)data->threads[i].n_threads : 1;
-    double measured = 0;
-    for (uint32_t i = 0; i < data->graph->n_costs; i++)
-        if (data->graph->costs[i].metric == report->time_metric)
-            measured += (double)data->graph->costs[i].value;
-    if (measured <= 0 && facts.wall_ns != PM_UNKNOWN)
-        measured = (double)facts.wall_ns;
-    if (facts.added_ns != PM_UNKNOWN && measured > 0)
-        facts.added_pct = 100 * (double)facts.added_ns / measured;
+    double threads_ns = wall_of_threads(data->graph);
+    if (facts.added_ns != PM_UNKNOWN && threads_ns > 0)
+        facts.added_pct = 100 * (double)facts.added_ns / threads_ns;
     return facts;
 }
 
@@ -148,7 +156,7 @@ static void warn_of_messages(struct warner *warner)
         if (data->messages[i].code == PM_RUN_MSG_OBJECT_WITHOUT_SLEDS)
             warn(warner,
                  "'%s' was compiled with the plugin but has no sleds (an LTO link without "
-                 "-fplugin?): it is not measured",
+                 "-fplugin=$(perfmap plugin-path)?): it is not measured",
                  text);
         else if (data->messages[i].code != PM_RUN_MSG_BAD_SLEDS) /* binaries say that */
             warn(warner, "%s", text);
@@ -200,18 +208,22 @@ static void warn_of_unmapped(struct warner *warner)
          report->level_name);
 }
 
-/* Nothing but processes has costs. */
+/* One warning says why: when binaries were compiled with the plugin and linked without, theirs does
+ * (warn_of_messages). */
 static void warn_of_nothing_measured(struct warner *warner)
 {
-    const struct report *report = warner->report;
-    const struct pm_graph *graph = report->data->graph;
-    for (pm_index c = 0; c < graph->n_contexts; c++) {
-        pm_index noun = pm_graph_first_noun(graph, graph->contexts[c].sentence);
-        if (noun == PM_NONE || !report_noun_is(report, noun, "process"))
+    const struct pm_archive_data *data = warner->report->data;
+    if (!warner->report->measured_nothing)
+        return;
+    for (uint32_t i = 0; i < data->n_messages; i++)
+        if (data->messages[i].code == PM_RUN_MSG_OBJECT_WITHOUT_SLEDS)
             return;
-    }
-    warn(warner, "no instrumented code ran: compile the program with -fplugin=$(perfmap "
-                 "plugin-path) and run it again");
+    if (data->n_executions && !strcmp(data->executions[0].mode, "off"))
+        warn(warner, "the run had mode off: nothing but the processes was measured; 'perfmap run "
+                     "--mode exact' measures the code");
+    else
+        warn(warner, "no instrumented code ran: compile the program with -fplugin=$(perfmap "
+                     "plugin-path) and run it again");
 }
 
 enum pm_status report_warn(struct report *report, struct pm_error *err)
@@ -223,7 +235,8 @@ enum pm_status report_warn(struct report *report, struct pm_error *err)
     warn_of_messages(&warner);
     warn_of_losses(&warner);
     warn_of_unmapped(&warner);
-    if (report->time_metric == PM_NONE && report->calls_metric != PM_NONE)
+    if (report->time_metric == PM_NONE && report->calls_metric != PM_NONE &&
+        !report->measured_nothing)
         warn(&warner,
              "only calls were counted (mode %s), so there are no times; 'perfmap run --mode exact' "
              "measures them",

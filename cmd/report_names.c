@@ -29,7 +29,7 @@ pm_index report_row_noun(const struct report *report, const struct report_row *r
     return n < row->n_groups ? report->groups[row->groups[n]].noun : PM_NONE;
 }
 
-struct naming {
+struct report_naming {
     struct report *report;
     struct pm_intern *base_names;  /* for counting files of one name */
     struct pm_index_map files;     /* interned path to 0 (by address): seen */
@@ -53,7 +53,7 @@ static int64_t address_key(const char *interned)
 }
 
 /* Counts the files of each base name among the nouns that rows may show. */
-static bool count_base_names(struct naming *naming)
+static bool count_base_names(struct report_naming *naming)
 {
     const struct pm_graph *graph = naming->report->data->graph;
     naming->base_names = pm_intern_new();
@@ -79,7 +79,7 @@ static bool count_base_names(struct naming *naming)
 
 /* The shortest name that tells a file from the others: its last part, else what follows the folder
  * of the run, else all. */
-static const char *short_file(const struct naming *naming, const char *file)
+static const char *short_file(const struct report_naming *naming, const char *file)
 {
     const char *base = base_name(file),
                *interned = pm_intern_add(naming->base_names, base, strlen(base));
@@ -91,7 +91,7 @@ static const char *short_file(const struct naming *naming, const char *file)
     return len > 1 && !strncmp(file, cwd, len) && file[len] == '/' ? file + len + 1 : file;
 }
 
-static const char *finish(struct naming *naming, struct pm_buf *buf)
+static const char *finish(struct report_naming *naming, struct pm_buf *buf)
 {
     const char *text = "";
     if (buf->failed)
@@ -109,7 +109,7 @@ static const char *finish(struct naming *naming, struct pm_buf *buf)
 }
 
 /* Several loops on one line are told apart by column. */
-static void add_place(const struct naming *naming, pm_index noun, struct pm_buf *out)
+static void add_place(const struct report_naming *naming, pm_index noun, struct pm_buf *out)
 {
     const struct pm_noun *n = &naming->report->data->graph->nouns[noun];
     if (!*n->file) {
@@ -128,7 +128,7 @@ static void add_place(const struct naming *naming, pm_index noun, struct pm_buf 
 }
 
 /* Notes lines with more than one loop: key ~k is there when k was met twice. */
-static bool count_loops(struct naming *naming)
+static bool count_loops(struct report_naming *naming)
 {
     const struct report *report = naming->report;
     for (uint32_t g = 0; g < report->n_groups; g++) {
@@ -155,7 +155,8 @@ static pm_index function_of(const struct report *report, pm_index noun)
 }
 
 /* has_place: where it is stands beside it, so its function is name enough. */
-static void add_noun(const struct naming *naming, pm_index noun, bool has_place, struct pm_buf *out)
+static void add_noun(const struct report_naming *naming, pm_index noun, bool has_place,
+                     struct pm_buf *out)
 {
     const struct report *report = naming->report;
     const struct pm_graph *graph = report->data->graph;
@@ -171,14 +172,14 @@ static void add_noun(const struct naming *naming, pm_index noun, bool has_place,
 }
 
 /* The verb is said unless it is the usual one. */
-static void add_verb(const struct naming *naming, pm_index verb, struct pm_buf *out)
+static void add_verb(const struct report_naming *naming, pm_index verb, struct pm_buf *out)
 {
     const char *name = naming->report->data->graph->verbs[verb].name;
     if (strcmp(name, "Executes") != 0)
         pm_buf_printf(out, " %s", name);
 }
 
-static void add_group(const struct naming *naming, uint32_t g, struct pm_buf *out)
+static void add_group(const struct report_naming *naming, uint32_t g, struct pm_buf *out)
 {
     const struct report_group *group = &naming->report->groups[g];
     if (group->is_outside)
@@ -204,7 +205,7 @@ static bool is_listed(const char *list, uint32_t n, const char *text)
 }
 
 /* Members of a set, each text once: {a, b}; one text alone needs no braces. */
-static void add_set(const struct naming *naming, const struct report_row *row, bool places,
+static void add_set(const struct report_naming *naming, const struct report_row *row, bool places,
                     struct pm_buf *out)
 {
     struct pm_buf list = PM_BUF_INIT(1 << 20), one = PM_BUF_INIT(1 << 20);
@@ -241,28 +242,83 @@ static void add_set(const struct naming *naming, const struct report_row *row, b
     pm_buf_release(&one);
 }
 
-/* The tree's top is the process itself; what is its own there is outside instrumented code. */
-static void add_process(const struct naming *naming, struct pm_buf *out)
+/* What is known of the processes that are one noun, for they ran one program. */
+struct processes {
+    const char *exe;
+    int64_t cpu_ns; /* PM_UNKNOWN where one does not tell */
+};
+
+static struct processes processes_of(const struct report *report, pm_index noun)
 {
-    const struct pm_archive_data *data = naming->report->data;
-    const char *name = data->n_processes ? base_name(data->processes[0].exe) : "";
-    for (uint32_t i = 1; i < data->n_processes; i++)
-        if (strcmp(base_name(data->processes[i].exe), name) != 0)
-            name = "";
-    pm_buf_printf(out, "%s%s", *name ? name : "all processes", *name ? " (process)" : "");
+    const struct pm_archive_data *data = report->data;
+    const struct pm_graph *graph = data->graph;
+    struct processes found = {.exe = ""};
+    uint32_t last = PM_NONE; /* costs of a root come by thread, and so by process */
+    for (uint32_t i = 0; i < graph->n_costs; i++) {
+        const struct pm_cost *cost = &graph->costs[i];
+        uint32_t process = data->threads[cost->thread].process;
+        if (process == last ||
+            pm_graph_first_noun(graph, graph->contexts[cost->context].sentence) != noun)
+            continue;
+        last = process;
+        int64_t user = data->processes[process].user_cpu_ns,
+                system = data->processes[process].system_cpu_ns;
+        found.exe = data->processes[process].exe;
+        if (user == PM_UNKNOWN || system == PM_UNKNOWN || found.cpu_ns == PM_UNKNOWN ||
+            __builtin_add_overflow(found.cpu_ns, user, &found.cpu_ns) ||
+            __builtin_add_overflow(found.cpu_ns, system, &found.cpu_ns))
+            found.cpu_ns = PM_UNKNOWN;
+    }
+    return found;
 }
 
-static void name_row(struct naming *naming, struct report_row *row)
+/* Programs of one name are told apart by their paths. */
+static const char *process_name(const struct report_naming *naming, pm_index noun)
 {
-    struct report *report = naming->report;
+    const struct report *report = naming->report;
+    const struct pm_graph *graph = report->data->graph;
+    const char *name = graph->nouns[noun].name;
+    for (uint32_t g = 0; g < report->n_groups; g++) {
+        pm_index other = report->groups[g].is_outside ? report->groups[g].noun : PM_NONE;
+        if (other != PM_NONE && other != noun && !strcmp(graph->nouns[other].name, name)) {
+            const char *exe = processes_of(report, noun).exe;
+            return *exe ? exe : name;
+        }
+    }
+    return name;
+}
+
+/* The tree's top is the process itself; what is its own there is outside instrumented code. */
+static void name_outside(const struct report_naming *naming, const struct report_row *row,
+                         struct pm_buf *what, struct pm_buf *place)
+{
+    const struct report *report = naming->report;
+    pm_index noun = report->groups[row->groups[0]].noun;
+    if (noun != PM_NONE && report->options.tree) {
+        pm_buf_printf(what, "%s (process)", process_name(naming, noun));
+        return;
+    }
+    add_group(naming, row->groups[0], what);
+    if (noun == PM_NONE)
+        return;
+    int64_t cpu_ns = processes_of(report, noun).cpu_ns;
+    if (cpu_ns != PM_UNKNOWN && cpu_ns >= 1000000000)
+        pm_buf_printf(what, ", CPU %.3f s", (double)cpu_ns / 1e9);
+    else if (cpu_ns != PM_UNKNOWN)
+        pm_buf_printf(what, ", CPU %.3f ms", (double)cpu_ns / 1e6);
+    pm_buf_printf(place, "(%s)", process_name(naming, noun));
+}
+
+void report_name_row(struct report *report, struct report_row *row)
+{
+    if (row->what)
+        return;
+    struct report_naming *naming = report->naming;
     struct pm_buf what = PM_BUF_INIT(1 << 20), place = PM_BUF_INIT(1 << 20);
     pm_index noun = report_row_noun(report, row, 0);
     switch (row->kind) {
     case REPORT_ROW_OUTSIDE:
-        if (report->options.tree)
-            add_process(naming, &what);
-        else
-            add_group(naming, row->groups[0], &what);
+        name_outside(naming, row, &what, &place);
         break;
     case REPORT_ROW_UNMAPPED:
         pm_buf_add_str(&what, "[unmapped] ");
@@ -282,16 +338,31 @@ static void name_row(struct naming *naming, struct report_row *row)
     row->place = finish(naming, &place);
 }
 
-enum pm_status report_name_rows(struct report *report, struct pm_error *err)
+enum pm_status report_naming_start(struct report *report, struct pm_error *err)
 {
-    struct naming naming = {.report = report};
-    bool ok = count_base_names(&naming) && count_loops(&naming);
-    for (uint32_t r = 0; ok && r < report->n_rows; r++)
-        name_row(&naming, &report->rows[r]);
-    pm_intern_free(naming.base_names);
-    pm_index_map_release(&naming.files);
-    pm_index_map_release(&naming.n_of_base);
-    pm_index_map_release(&naming.loops_at);
-    free(naming.counts);
-    return ok && !naming.failed ? PM_OK : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    struct report_naming *naming = report->naming = pm_alloc(sizeof *naming);
+    if (naming) {
+        naming->report = report;
+        naming->failed = !count_base_names(naming) || !count_loops(naming);
+    }
+    return report_naming_status(report, err);
+}
+
+enum pm_status report_naming_status(const struct report *report, struct pm_error *err)
+{
+    return report->naming && !report->naming->failed
+               ? PM_OK
+               : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+}
+
+void report_naming_free(struct report_naming *naming)
+{
+    if (!naming)
+        return;
+    pm_intern_free(naming->base_names);
+    pm_index_map_release(&naming->files);
+    pm_index_map_release(&naming->n_of_base);
+    pm_index_map_release(&naming->loops_at);
+    free(naming->counts);
+    free(naming);
 }

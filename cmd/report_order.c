@@ -64,26 +64,52 @@ static enum report_sort effective_sort(const struct report *report)
 }
 
 /* Greatest first; equal ones by inclusive cost, calls, place and name, so that the order is always
- * the same. */
+ * the same. Positions in report->rows, so that a row that is named for it stays named. */
 static int compare_rows(const void *a_pointer, const void *b_pointer, void *context)
 {
-    const struct report *report = context;
-    const struct report_row *a = a_pointer, *b = b_pointer;
+    struct report *report = context;
+    struct report_row *a = &report->rows[*(const uint32_t *)a_pointer],
+                      *b = &report->rows[*(const uint32_t *)b_pointer];
     enum report_sort sort = effective_sort(report);
     const enum report_sort order[] = {sort, REPORT_SORT_OWN, REPORT_SORT_INCLUSIVE,
                                       REPORT_SORT_CALLS};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-        int by_text = order[i] == REPORT_SORT_NAME    ? strcmp(a->what, b->what)
-                      : order[i] == REPORT_SORT_PLACE ? compare_places(a->place, b->place)
-                                                      : 0;
-        if (by_text)
-            return by_text;
+        bool by_text = order[i] == REPORT_SORT_NAME || order[i] == REPORT_SORT_PLACE;
         double x = sort_key(report, a, order[i]), y = sort_key(report, b, order[i]);
-        if (x != y)
+        if (!by_text && x != y)
             return x < y ? 1 : -1;
+        if (!by_text)
+            continue;
+        report_name_row(report, a);
+        report_name_row(report, b);
+        int difference = order[i] == REPORT_SORT_NAME ? strcmp(a->what, b->what)
+                                                      : compare_places(a->place, b->place);
+        if (difference)
+            return difference;
     }
+    report_name_row(report, a);
+    report_name_row(report, b);
     int by_place = compare_places(a->place, b->place), by_name = strcmp(a->what, b->what);
     return by_place ? by_place : by_name ? by_name : (a->id > b->id) - (a->id < b->id);
+}
+
+static bool sort_rows(struct report *report)
+{
+    uint32_t n = report->n_rows;
+    uint32_t *order = pm_alloc_array(n, sizeof *order);
+    struct report_row *sorted = pm_alloc_array(n, sizeof *sorted);
+    bool ok = order && sorted;
+    if (ok) {
+        for (uint32_t i = 0; i < n; i++)
+            order[i] = i;
+        qsort_r(order, n, sizeof *order, compare_rows, report);
+        for (uint32_t i = 0; i < n; i++)
+            sorted[i] = report->rows[order[i]];
+        memcpy(report->rows, sorted, n * sizeof *sorted);
+    }
+    free(order);
+    free(sorted);
+    return ok;
 }
 
 /* With a focus, what was only active around it is not listed (the tree shows the way down to it).
@@ -240,7 +266,7 @@ static enum pm_status arrange_tree(struct report *report, uint32_t n_ids, struct
     return ok ? PM_OK : no_memory(err);
 }
 
-/* Drops rows without any number (tree: and without any below), names, sorts and limits. */
+/* Drops rows without any number (tree: and without any below), sorts, limits and names. */
 enum pm_status report_arrange(struct report *report, struct pm_error *err)
 {
     uint32_t n_ids = report->n_rows;
@@ -254,15 +280,20 @@ enum pm_status report_arrange(struct report *report, struct pm_error *err)
     }
     drop_rows(report, keep);
     free(keep);
-    enum pm_status status = report_name_rows(report, err);
+    enum pm_status status = report_naming_start(report, err);
+    if (status == PM_OK && !sort_rows(report))
+        status = no_memory(err);
     if (status != PM_OK)
         return status;
-    qsort_r(report->rows, report->n_rows, sizeof *report->rows, compare_rows, report);
     report->n_shown = report->options.limit && report->options.limit < report->n_rows
                           ? (uint32_t)report->options.limit
                           : report->n_rows;
     if (report->options.tree)
         status = arrange_tree(report, n_ids, err);
+    for (uint32_t r = 0; status == PM_OK && r < report->n_shown; r++)
+        report_name_row(report, &report->rows[r]);
+    if (status == PM_OK)
+        status = report_naming_status(report, err);
     bool ok = true;
     for (uint32_t r = 0; r < report->n_rows && ok; r++)
         ok = add_to(report, &report->total, &report->rows[r]) &&

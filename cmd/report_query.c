@@ -112,9 +112,21 @@ static enum pm_status add_metric(struct report *report, struct pm_str name, stru
     return PM_OK;
 }
 
+static bool has_only_processes(const struct report *report)
+{
+    const struct pm_graph *graph = report->data->graph;
+    for (pm_index c = 0; c < graph->n_contexts; c++) {
+        pm_index noun = pm_graph_first_noun(graph, graph->contexts[c].sentence);
+        if (noun == PM_NONE || !report_noun_is(report, noun, "process"))
+            return false;
+    }
+    return true;
+}
+
 static enum pm_status choose_metrics(struct report *report, struct pm_error *err)
 {
     const struct pm_graph *graph = report->data->graph;
+    report->measured_nothing = has_only_processes(report);
     report->calls_metric = pm_graph_find_metric(graph, "n_calls");
     report->time_metric = pm_graph_find_metric(graph, "wall_ns");
     if (report->time_metric != PM_NONE &&
@@ -122,7 +134,7 @@ static enum pm_status choose_metrics(struct report *report, struct pm_error *err
         report->time_metric = PM_NONE;
     enum pm_status status = PM_OK;
     if (!report->options.metrics) {
-        report->shows_calls = report->calls_metric != PM_NONE;
+        report->shows_calls = report->calls_metric != PM_NONE && !report->measured_nothing;
         if (report->time_metric != PM_NONE)
             report->metrics[report->n_metrics++] = report->time_metric;
     }
@@ -246,7 +258,9 @@ static bool group_sentence(struct grouping *grouping, pm_index sentence, pm_inde
     *ret_group = PM_NONE;
     if (noun != PM_NONE && report_noun_is(report, noun, "process")) {
         group.is_outside = true;
-        key = group_key(KEY_OUTSIDE, 0, 0);
+        if (!report->options.tree && !report->measured_nothing)
+            group.noun = PM_NONE;
+        key = group_key(KEY_OUTSIDE, 0, group.noun);
     } else if (report->level == PM_NONE || graph->verbs[verb].level != report->level) {
         return true;
     } else if (noun == PM_NONE || graph->sentences[sentence].n_nouns > 1) {
@@ -691,5 +705,6 @@ void report_release(struct report *report)
     free(report->group_of);
     free(report->in_focus);
     free(report->rows);
+    report_naming_free(report->naming);
     *report = (struct report){0};
 }

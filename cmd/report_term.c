@@ -5,16 +5,20 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { WIDTH_PIPED = 80, WIDTH_MIN = 40, WIDTH_MAX = 400 };
+enum { WIDTH_UNKNOWN = 80, WIDTH_MIN = 40, WIDTH_MAX = 400 };
 
+/* COLUMNS is what somebody asked for; files and pipes are as wide as it takes. */
 static int width_of(FILE *out)
 {
     const char *columns = getenv("COLUMNS");
     uint64_t width;
     struct winsize size;
-    if (!columns || !pm_str_to_u64(pm_str_of(columns), 100000, &width) || width == 0)
+    if (!columns || !pm_str_to_u64(pm_str_of(columns), 100000, &width) || width == 0) {
+        if (!isatty(fileno(out)))
+            return 0;
         width =
-            ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : WIDTH_PIPED;
+            ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : WIDTH_UNKNOWN;
+    }
     return width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : (int)width;
 }
 

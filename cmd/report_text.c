@@ -9,7 +9,11 @@ enum {
     GAP = 2,
     BAR_MIN = 4,
     BAR_MAX = 24,
+    BAR_UNLIMITED = 12,
+    WRAP_UNLIMITED = 100, /* warnings and lines where the table may be any wide */
     TEXT_MIN = 12,
+    NAME_WANTED = 40, /* columns are dropped for names up to this, and for so much margin */
+    NAME_MIN = 20,
     MAX_MARGIN_DEPTH = 256 /* more than the widest terminal has */
 };
 
@@ -66,15 +70,22 @@ struct column {
     int width;
 };
 
+/* How a row is written. */
+struct label {
+    const char *full, *brief; /* without template defaults; also without parameters */
+    const char *place, *base; /* the place without folders; of sets the same */
+};
+
 struct table {
     struct report *report;
+    struct label *labels; /* [n_shown] */
     struct report_term term;
     FILE *out;
     struct column columns[MAX_COLUMNS];
     int n_columns;
-    int place_width, what_width; /* 0: no places */
-    int margin_most;             /* tree: columns left of names, at most */
-    double bar_full_pct;         /* share of a full bar */
+    int place_width, what_width;  /* 0: no places */
+    int margin_unit, margin_most; /* tree: columns a level, and left of names at most */
+    double bar_full_pct;          /* share of a full bar */
 };
 
 static const char *color(const struct table *table, const char *code)
@@ -182,7 +193,7 @@ static void choose_columns(struct table *table)
         add_column(table, tree ? COLUMN_INCLUSIVE : COLUMN_OWN, m, tree ? "incl." : "own");
         if (m == report->primary && is_sum)
             add_share(table);
-        if (is_sum)
+        if (is_sum && !report->measured_nothing)
             add_column(table, tree ? COLUMN_OWN : COLUMN_INCLUSIVE, m, tree ? "own" : "incl.");
         if (report->options.bounds && is_sum) {
             add_column(table, COLUMN_AT_LEAST, m, "at least");
@@ -202,25 +213,38 @@ static void widen(struct column *column, const char *text)
 
 /* --- the tree's left margin --- */
 
-/* Two columns a level, as far as TEXT_MIN columns stay for the name; what is deeper stands there
- * with its depth as a number. */
+/* Two columns a level, one and a blank where it is narrow, as far as NAME_MIN columns stay for
+ * the name; what is deeper stands there with its depth as a number. */
+static int margin_wanted(const struct table *table, const struct report_row *row)
+{
+    return !table->report->options.tree || row->depth == 0 ? 0
+           : table->margin_unit == 2                       ? (int)row->depth * 2
+                                                           : (int)row->depth + 1;
+}
+
 static int margin_width(const struct table *table, const struct report_row *row)
 {
-    int most = table->margin_most;
-    return (int)row->depth * 2 <= most ? (int)row->depth * 2 : most;
+    int wanted = margin_wanted(table, row);
+    return wanted < table->margin_most ? wanted : table->margin_most;
 }
 
 static void put_margin(const struct table *table, const struct report_row *row, const bool *open)
 {
+    enum { NUMBER_WIDTH = 6 }; /* of "…12   " */
     bool utf8 = table->term.utf8;
-    int width = margin_width(table, row), levels = width / 2;
+    int width = margin_width(table, row), unit = table->margin_unit;
+    bool deeper = width < margin_wanted(table, row);
+    int room = width - (deeper ? NUMBER_WIDTH : 2);
     if (row->depth == 0)
         return;
-    bool deeper = levels < (int)row->depth;
-    for (int d = 1; d < (deeper ? levels - 2 : levels); d++)
-        fputs(open[d] ? utf8 ? "│ " : "| " : "  ", table->out);
+    for (int d = 1; room >= unit; d++, room -= unit)
+        fprintf(table->out, "%-*s", open[d] && utf8 ? unit + 2 : unit,
+                !open[d] ? ""
+                : utf8   ? "│"
+                         : "|");
     if (deeper)
-        fprintf(table->out, "%s%-4u ", utf8 ? "…" : ".", row->depth > 9999 ? 9999 : row->depth);
+        fprintf(table->out, "%*s%s%-4u ", room, "", utf8 ? "…" : ".",
+                row->depth > 9999 ? 9999 : row->depth);
     else
         fputs(row->last_child ? utf8 ? "└ " : "`-" : utf8 ? "├ " : "|-", table->out);
 }
@@ -252,57 +276,118 @@ static int room_for_text(const struct table *table)
     return room;
 }
 
-/* Narrow terminals do without the bar, then without what the tree or the bounds say better. */
-static void drop_columns(struct table *table)
+static void drop(struct table *table, enum column_kind kind)
 {
-    static const enum column_kind order[] = {COLUMN_BAR, COLUMN_INCLUSIVE, COLUMN_SHARE,
-                                             COLUMN_CALLS};
-    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-        for (int c = table->n_columns; c-- > 1;)
-            if (room_for_text(table) < 2 * TEXT_MIN && table->columns[c].kind == order[i])
-                table->columns[c].width = 0;
+    for (int c = 1; c < table->n_columns; c++)
+        if (table->columns[c].kind == kind)
+            table->columns[c].width = 0;
 }
 
-/* Texts get what they need as long as there is room, names before places of sets, which may be
- * long; the bar gets the rest. */
+/* What texts want at most, and what they can do with. */
+struct wants {
+    int full, brief, wanted; /* names; wanted: brief, but no more than what columns give way for */
+    int place, base, all;    /* places; all: those of sets, too, which may be long */
+};
+
+static int between(int low, int number, int high)
+{
+    return number < low ? low : number > high ? high : number;
+}
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static struct wants wants_of(const struct table *table)
+{
+    struct wants wants = {0};
+    int dots = table->term.utf8 ? 1 : 2; /* for the folders that are gone */
+    for (uint32_t r = 0; r < table->report->n_shown; r++) {
+        const struct report_row *row = &table->report->rows[r];
+        const struct label *label = &table->labels[r];
+        int margin = margin_wanted(table, row), place = report_width(label->place),
+            brief = margin + report_width(label->brief);
+        bool over_place = row->kind == REPORT_ROW_OUTSIDE && !*label->place; /* see put_row */
+        wants.full = larger(wants.full, margin + report_width(label->full));
+        wants.brief = larger(wants.brief, brief);
+        if (!over_place)
+            wants.wanted = larger(wants.wanted, between(0, margin, NAME_WANTED) +
+                                                    between(0, brief - margin, NAME_WANTED));
+        wants.all = larger(wants.all, place);
+        if (row->kind != REPORT_ROW_SET) {
+            wants.place = larger(wants.place, place);
+            wants.base = larger(wants.base, report_width(label->base) +
+                                                (label->base == label->place ? 0 : dots));
+        }
+    }
+    return wants;
+}
+
+/* Narrow terminals do without the bar, then indent less, then do without what the tree or the
+ * bounds say better. The first step after which the texts fit is the last. */
+static struct wants make_room(struct table *table)
+{
+    bool tree = table->report->options.tree;
+    struct wants wants = {0};
+    table->margin_unit = 2;
+    for (int step = 0; step < 6; step++) {
+        if (step == 1)
+            drop(table, COLUMN_BAR);
+        else if (step == 2)
+            table->margin_unit = tree ? 1 : 2;
+        else if (step == 3)
+            drop(table, tree ? COLUMN_OWN : COLUMN_INCLUSIVE);
+        else if (step > 3)
+            drop(table, step == 4 ? COLUMN_SHARE : COLUMN_CALLS);
+        wants = wants_of(table);
+        int gap = wants.all ? GAP : 0, room = room_for_text(table),
+            place = wants.place            ? wants.base
+                    : wants.all < TEXT_MIN ? wants.all
+                                           : TEXT_MIN;
+        if (step == 0 && wants.full + gap + wants.all <= room)
+            break;
+        int names = step < 3 || wants.wanted < NAME_MIN ? wants.wanted : NAME_MIN;
+        if (room >= gap + place + names)
+            break; /* the last steps: only when there is hardly any room for names */
+    }
+    return wants;
+}
+
+/* Names get what they need, in brief if it must be, before places get their folders; the bar gets
+ * the rest. */
 static void measure(struct table *table)
 {
-    const struct report *report = table->report;
-    int place = 0, place_of_sets = 0, what = 0;
     struct column *bar = NULL;
     for (int c = 0; c < table->n_columns; c++) {
         measure_column(table, &table->columns[c]);
         if (table->columns[c].kind == COLUMN_BAR)
             bar = &table->columns[c];
     }
-    if (bar)
-        bar->width = BAR_MIN;
-    for (uint32_t r = 0; r < report->n_shown; r++) {
-        const struct report_row *row = &report->rows[r];
-        int w = report_width(row->what) + (report->options.tree ? (int)row->depth * 2 : 0),
-            p = report_width(row->place);
-        int *longest = row->kind == REPORT_ROW_SET ? &place_of_sets : &place;
-        what = w > what ? w : what;
-        *longest = p > *longest ? p : *longest;
-    }
-    drop_columns(table);
-    int room = room_for_text(table), all = place > place_of_sets ? place : place_of_sets,
-        gap = all ? GAP : 0;
-    room = room < TEXT_MIN + gap ? TEXT_MIN + gap : room;
-    if (all + gap + what <= room)
-        place = all;
-    else if (place + gap + what <= room || what < room / 2)
-        place = room - gap - what;
-    else if (all)
-        place = place > room / 2 || place == 0 ? room / 2 : place;
     table->margin_most = 2 * MAX_MARGIN_DEPTH;
-    if (place + gap + what > room) {
-        what = room - gap - place;
-        table->margin_most = what > TEXT_MIN + 8 ? (what - TEXT_MIN) / 2 * 2 : 8;
+    if (bar)
+        bar->width = table->term.width ? BAR_MIN : BAR_UNLIMITED;
+    if (!table->term.width) {
+        table->margin_unit = 2;
+        struct wants wants = wants_of(table);
+        table->place_width = wants.all;
+        table->what_width = wants.full;
+        return;
     }
+    struct wants wants = make_room(table);
+    int gap = wants.all ? GAP : 0, room = larger(room_for_text(table), TEXT_MIN + gap) - gap, place;
+    if (room >= wants.brief + wants.place)
+        place = between(wants.place, room - wants.full, wants.all);
+    else if (wants.place)
+        place = between(wants.base, room - wants.wanted, wants.place);
+    else
+        place = wants.all;
+    place = between(0, place, larger(room / 2, room - wants.brief));
     table->place_width = place;
-    table->what_width = what;
-    int left = room - place - gap - what;
+    table->what_width = between(0, wants.full, room - place);
+    if (wants.full > table->what_width)
+        table->margin_most = larger(8, table->what_width - NAME_MIN);
+    int left = room - place - table->what_width;
     if (bar && bar->width && left > 0)
         bar->width = bar->width + left > BAR_MAX ? BAR_MAX : bar->width + left;
 }
@@ -361,32 +446,32 @@ static void put_numbers(const struct table *table, const struct report_row *row,
     }
 }
 
-static void put_row(const struct table *table, const struct report_row *row, const bool *open)
+static void put_row(const struct table *table, const struct report_row *row,
+                    const struct label *label, const bool *open)
 {
-    int what_width = table->what_width;
     bool marked = row->kind == REPORT_ROW_UNMAPPED || row->kind == REPORT_ROW_OUTSIDE;
+    bool tree = table->report->options.tree;
+    int what_width = table->what_width - margin_width(table, row);
+    const char *what = report_width(label->full) <= what_width ? label->full : label->brief;
     put_numbers(table, row, PART_ROW);
     fputs(marked ? color(table, DIM) : "", table->out);
-    if (table->place_width && row->kind == REPORT_ROW_OUTSIDE && !table->report->options.tree) {
+    if (table->place_width && row->kind == REPORT_ROW_OUTSIDE && !*label->place && !tree) {
         what_width += table->place_width + GAP; /* it has no place: its text takes the room */
+        what = label->full;
     } else if (table->place_width) {
         /* A long place (of a set) may take room that its name leaves; in a tree the margins must
          * line up. */
-        int spill = report_width(row->place) - table->place_width,
-            spare = what_width - report_width(row->what);
-        spill = table->report->options.tree || spill < 0 || spare < 0 ? 0
-                : spill < spare                                       ? spill
-                                                                      : spare;
+        int spill = report_width(label->place) - table->place_width,
+            spare = what_width - report_width(what);
+        spill = tree || spill < 0 || spare < 0 ? 0 : spill < spare ? spill : spare;
         what_width -= spill;
-        report_put_cut(&table->term, table->out, row->place, table->place_width + spill,
+        report_put_cut(&table->term, table->out, label->place, table->place_width + spill,
                        row->kind != REPORT_ROW_SET, true);
         fprintf(table->out, "%*s", GAP, "");
     }
-    if (table->report->options.tree) {
+    if (tree)
         put_margin(table, row, open);
-        what_width -= margin_width(table, row);
-    }
-    report_put_cut(&table->term, table->out, row->what, what_width, false, false);
+    report_put_cut(&table->term, table->out, what, what_width, false, false);
     fprintf(table->out, "%s\n", marked ? color(table, RESET) : "");
 }
 
@@ -410,6 +495,8 @@ static void put_line(const struct table *table)
     int width = table->what_width + (table->place_width ? table->place_width + GAP : 0);
     for (int c = 0; c < table->n_columns; c++)
         width += table->columns[c].width ? table->columns[c].width + GAP : 0;
+    if (!table->term.width && width > WRAP_UNLIMITED)
+        width = WRAP_UNLIMITED;
     fputs(color(table, DIM), table->out);
     for (int i = 0; i < width; i++)
         fputs(table->term.utf8 ? "─" : "-", table->out);
@@ -422,7 +509,7 @@ static void put_rows(const struct table *table)
     bool open[MAX_MARGIN_DEPTH] = {false}; /* per depth: a sibling is still to come */
     for (uint32_t r = 0; r < report->n_shown; r++) {
         const struct report_row *row = &report->rows[r];
-        put_row(table, row, open);
+        put_row(table, row, &table->labels[r], open);
         if (row->depth < MAX_MARGIN_DEPTH)
             open[row->depth] = !row->last_child;
     }
@@ -461,7 +548,9 @@ static void put_header(const struct table *table)
     const char *sep = utf8 ? " · " : ", ";
     const char *command = report_printable(&report->arena, report->data->executions[0].command);
     fputs(color(table, BOLD), out);
-    report_put_cut(&table->term, out, command ? command : "", table->term.width, false, false);
+    command = command ? command : "";
+    report_put_cut(&table->term, out, command,
+                   table->term.width ? table->term.width : report_width(command), false, false);
     fputs(color(table, RESET), out);
     if (report->data->n_executions > 1)
         fprintf(out, "\n  and %u more run%s, added up", report->data->n_executions - 1,
@@ -487,7 +576,10 @@ static void put_header(const struct table *table)
     if (facts.added_ns != PM_UNKNOWN) {
         fputs("  measuring added ", out);
         put_time(out, facts.added_ns, utf8);
-        fprintf(out, " (%.1f %%, estimated)\n", facts.added_pct);
+        fprintf(out,
+                facts.n_threads > 1 ? " (%.1f %% of the threads' wall times, estimated)\n"
+                                    : " (%.1f %%, estimated)\n",
+                facts.added_pct);
     }
 }
 
@@ -515,11 +607,12 @@ static void put_warning(const struct table *table, const char *text)
 {
     static const char label[] = "  warning: ";
     int at = (int)sizeof label - 1;
+    int most = table->term.width ? table->term.width : WRAP_UNLIMITED;
     fprintf(table->out, "%s%s%s", color(table, YELLOW), label, color(table, RESET));
     for (const char *p = text; *p;) {
         size_t len = strcspn(p, " ");
         int width = report_width_n(p, len);
-        if (p != text && at + 1 + width > table->term.width) {
+        if (p != text && at + 1 + width > most) {
             fputs("\n           ", table->out);
             at = (int)sizeof label - 1;
         } else if (p != text) {
@@ -533,10 +626,65 @@ static void put_warning(const struct table *table, const char *text)
     fputc('\n', table->out);
 }
 
-void report_print_table(struct report *report, FILE *out)
+/* --- labels --- */
+
+/* In a tree, a loop right below its function needs no name: "loop". */
+static bool is_loop_of(const struct report_row *row, const struct report_row *parent)
+{
+    static const char loop_in[] = "loop in ";
+    return !strncmp(row->what, loop_in, sizeof loop_in - 1) &&
+           !strcmp(row->what + sizeof loop_in - 1, parent->what);
+}
+
+static struct label label_of(struct report *report, const struct report_row *row,
+                             const struct report_row *parent)
+{
+    static const char outside[] = ", outside its loops";
+    struct pm_arena *arena = &report->arena;
+    const char *full = report_short_name(arena, row->what), *brief = full,
+               *folder = strrchr(row->place, '/');
+    size_t len = strlen(full), n = sizeof outside - 1;
+    if (len > n && !strcmp(full + len - n, outside)) {
+        const char *rest = pm_arena_strndup(arena, full, len - n + strlen(", outside"));
+        brief = rest ? rest : full;
+    }
+    if (parent && is_loop_of(row, parent))
+        brief = "loop";
+    else if (row->kind != REPORT_ROW_OUTSIDE)
+        brief = report_without_parameters(arena, brief);
+    bool is_path = folder && *row->place != '{' && *row->place != '(';
+    return (struct label){full, brief, row->place, is_path ? folder + 1 : row->place};
+}
+
+/* Rows of a tree come depth first: a row's parent is the last one that was less deep. */
+static bool make_labels(struct table *table)
+{
+    struct report *report = table->report;
+    uint32_t *path = pm_alloc_array((size_t)report->n_shown + 1, sizeof *path), depth = 0;
+    table->labels = pm_alloc_array(report->n_shown, sizeof *table->labels);
+    bool ok = path && table->labels;
+    for (uint32_t r = 0; ok && r < report->n_shown; r++) {
+        const struct report_row *row = &report->rows[r], *parent = NULL;
+        if (report->options.tree) {
+            while (depth > 0 && report->rows[path[depth - 1]].depth >= row->depth)
+                depth--;
+            parent = depth ? &report->rows[path[depth - 1]] : NULL;
+            path[depth++] = r;
+        }
+        table->labels[r] = label_of(report, row, parent);
+    }
+    free(path);
+    return ok;
+}
+
+bool report_print_table(struct report *report, FILE *out)
 {
     struct table table = {
         .report = report, .term = report_term_of(out, report->options.color), .out = out};
+    if (!make_labels(&table)) {
+        free(table.labels);
+        return false;
+    }
     put_header(&table);
     for (int i = 0; i < report->n_warnings; i++)
         put_warning(&table, report->warnings[i]);
@@ -549,4 +697,6 @@ void report_print_table(struct report *report, FILE *out)
     put_head(&table);
     put_line(&table);
     put_rows(&table);
+    free(table.labels);
+    return true;
 }
