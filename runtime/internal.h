@@ -34,6 +34,18 @@
 #define pm_load(where) (*(volatile __typeof__(where) *)&(where))
 #define pm_add_shared(where, n) __atomic_fetch_add(&(where), (n), __ATOMIC_RELAXED)
 
+/* Adds to a word that only this thread writes, and its signal handlers: what a handler adds at any
+ * point must not be lost, which load, add, store would do. One instruction, without the lock of an
+ * atomic one. */
+static inline void pm_add_own(uint64_t *where, uint64_t n)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("addq %1, %0" : "+m"(*where) : "r"(n) : "memory", "cc");
+#else
+    __atomic_fetch_add(where, n, __ATOMIC_RELAXED);
+#endif
+}
+
 enum {
     PM_MAX_BANKS = 256,      /* objects that can be counted in mode count */
     PM_MAX_OBJECTS = 4096,   /* objects with sleds or hooks */
@@ -157,7 +169,8 @@ struct pm_process {
     uint32_t flags;
     uint32_t parent_pid;
     uint64_t exact_pair_ps, count_event_ps;
-    uint32_t exact_inner_ps; /* the part of exact_pair_ps that lies between the pair's clock reads */
+    uint32_t
+        exact_inner_ps; /* the part of exact_pair_ps that lies between the pair's clock reads */
     uintptr_t main_thread_pointer;
     uint64_t stderr_device, stderr_inode;
     int thread_key; /* pthread key; -1 none */

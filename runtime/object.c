@@ -265,8 +265,8 @@ static struct pm_object *open_object(const struct dl_phdr_info *info, int fd)
     struct pm_found found;
     struct pm_source source = {.fd = fd};
     struct stat file = {0};
-    if (pm_sys(SYS_newfstatat, fd, "", &file, AT_EMPTY_PATH) != 0 || !pm_found_read(&source, &found) ||
-        !pm_file_create())
+    if (pm_sys(SYS_newfstatat, fd, "", &file, AT_EMPTY_PATH) != 0 ||
+        !pm_found_read(&source, &found) || !pm_file_create())
         return NULL;
     struct pm_object *o = private_memory(sizeof *o);
     if (o == NULL)

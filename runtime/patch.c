@@ -5,7 +5,9 @@
  * behind the sled: one event less, as if it had been armed a moment later.
  *
  * A thread with SIGTRAP blocked would be killed by an int3, so live changes are refused while there
- * is one.
+ * is one. A thread may also have hit an int3 and be scheduled away before it gets the signal, until
+ * long after the change is over: so the handler stays once it was needed, and a thread that comes
+ * late executes the sled anew.
  */
 #include "internal.h"
 #include "sys.h"
@@ -68,8 +70,11 @@ static bool is_patched(uintptr_t address)
 static void trap(int number, siginfo_t *info, void *context)
 {
     greg_t *rip = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-    if (is_patched((uintptr_t)*rip - 1))
+    bool is_int3 = info->si_code == SI_KERNEL; /* not a single step, a signal sent, ... */
+    if (is_int3 && is_patched((uintptr_t)*rip - 1))
         *rip += 4;
+    else if (is_int3 && *(const volatile uint8_t *)(*rip - 1) != 0xcc)
+        *rip -= 1; /* late: the int3 is gone */
     else if (before.sa_flags & SA_SIGINFO)
         before.sa_sigaction(number, info, context);
     else if (before.sa_handler == SIG_DFL) {
@@ -131,18 +136,30 @@ static bool some_thread_blocks_trap(void)
     return blocked;
 }
 
+/* The program's own handler is kept for its own traps, also one that it has set since last time. */
+static bool install_handler(void)
+{
+    struct sigaction now, ours = {.sa_sigaction = trap,
+                                  .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART};
+    if (sigaction(SIGTRAP, NULL, &now) != 0)
+        return false;
+    if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == trap)
+        return true;
+    before = now;
+    return sigaction(SIGTRAP, &ours, NULL) == 0;
+}
+
 static bool patch_live(const struct pm_patch *patches, size_t n)
 {
     static const uint8_t int3 = 0xcc;
     if (pm_sys(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0) != 0 ||
         !barrier() || some_thread_blocks_trap())
         return false;
-    struct sigaction ours = {.sa_sigaction = trap,
-                             .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART};
+    if (!install_handler())
+        return false;
     active = patches;
     n_active = n;
-    if (sigaction(SIGTRAP, &ours, &before) != 0)
-        return false;
+    pm_barrier();
     bool good = true;
     for (size_t i = 0; i < n; i++)
         good = put(patches[i].address, &int3, 1) && good;
@@ -153,7 +170,7 @@ static bool patch_live(const struct pm_patch *patches, size_t n)
     for (size_t i = 0; i < n; i++)
         good = put(patches[i].address, patches[i].bytes, 1) && good;
     barrier();
-    sigaction(SIGTRAP, &before, NULL);
+    n_active = 0;
     return good;
 }
 #else

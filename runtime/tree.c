@@ -26,7 +26,7 @@ struct pm_node pm_sentinel = {.noun = 0xfffffffeu, .cached_child = &pm_sentinel}
 
 static inline void push(struct pm_node **current, struct pm_node *node, uint64_t sp, uint64_t tsc)
 {
-    pm_store(node->n_calls, node->n_calls + 1);
+    pm_add_own(&node->n_calls, 1);
     pm_barrier();
     pm_store(*current, node);
     pm_barrier();
@@ -35,21 +35,24 @@ static inline void push(struct pm_node **current, struct pm_node *node, uint64_t
     pm_barrier();
 }
 
-static inline void pop(struct pm_node **current, uint64_t tsc)
+/* False: a handler that came in between has ended this frame (only dead ones), look again. */
+static inline bool pop(struct pm_node **current, struct pm_node *node, uint64_t tsc)
 {
-    struct pm_node *node = *current;
     uint64_t spent = pm_load(node->sp) != 0 ? tsc - node->start_tsc : 0;
-    pm_store(*current, node->parent);
+    if (!__atomic_compare_exchange_n(current, &(struct pm_node *){node}, node->parent, false,
+                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        return false;
     pm_barrier();
     pm_store(node->sp, 0);
     pm_barrier();
-    pm_store(node->inclusive_tsc, node->inclusive_tsc + spent);
+    pm_add_own(&node->inclusive_tsc, spent);
+    return true;
 }
 
-static void pop_dead(struct pm_node **current, uint64_t tsc)
+static void pop_dead(struct pm_node **current, struct pm_node *node, uint64_t tsc)
 {
-    pm_add_shared(pm_process.file.header->n_healed, 1);
-    pop(current, tsc);
+    if (pop(current, node, tsc))
+        pm_add_shared(pm_process.file.header->n_healed, 1);
 }
 
 struct pm_node *pm_own_current(const struct pm_tls *t)
@@ -62,7 +65,7 @@ struct pm_node *pm_own_current(const struct pm_tls *t)
 void pm_close_all(struct pm_node *node, uint64_t tsc)
 {
     while (node != NULL)
-        pop(&node, tsc);
+        pop(&node, node, tsc);
 }
 
 struct pm_node *pm_root_make(struct pm_slot *slot, uint64_t sp, uint32_t flags, uint64_t tsc)
@@ -263,32 +266,34 @@ static void say_limit(void)
 static void count_folded(struct pm_tls *t, struct pm_node *at, const struct pm_probe *probe)
 {
     uint32_t limit = pm_process.max_contexts;
-    pm_store(t->slot->thread->n_events_folded, t->slot->thread->n_events_folded + 1);
+    pm_add_own(&t->slot->thread->n_events_folded, 1);
     pm_add_shared(pm_process.file.header->n_lost_contexts, 1);
     bool may_make =
         !pm_load(pm_process.file.full) && pm_load(pm_process.n_contexts) < limit + limit / 4 + 4096;
     struct pm_node *node = child_of(t, at, probe, PM_RUN_NODE_FOLDED, may_make);
     if (node != NULL)
-        pm_store(node->n_calls, node->n_calls + 1);
+        pm_add_own(&node->n_calls, 1);
     say_limit();
 }
 
 /* From here to the exit of this call everything is counted below `at`. On a foreign stack the
  * extent is not kept. */
-static void fold(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe,
-                 uint64_t sp)
+static void fold(struct pm_tls *t, struct pm_node **current, struct pm_node *at,
+                 const struct pm_probe *probe, uint64_t sp)
 {
-    struct pm_node *at = *current;
     count_folded(t, at, probe);
     if (current != &t->current)
         return;
-    t->fold_at = at;
-    t->fold_sp = sp;
-    t->fold_noun = probe->noun;
-    t->fold_loop_depth = probe->loop_depth;
-    t->where = PM_WHERE_FOLDED;
-    pm_barrier();
-    pm_store(t->current, &pm_sentinel);
+    do { /* again when a handler has folded a call of its own in between */
+        t->fold_at = at;
+        t->fold_sp = sp;
+        t->fold_noun = probe->noun;
+        t->fold_loop_depth = probe->loop_depth;
+        pm_store(t->where, PM_WHERE_FOLDED);
+        pm_barrier();
+        pm_store(t->current, &pm_sentinel);
+        pm_barrier();
+    } while (pm_load(t->fold_sp) != sp || pm_load(t->where) != PM_WHERE_FOLDED);
 }
 
 static void unfold(struct pm_tls *t)
@@ -296,6 +301,30 @@ static void unfold(struct pm_tls *t)
     t->where = PM_WHERE_OWN;
     pm_barrier();
     pm_store(t->current, t->fold_at);
+}
+
+/* The thread's own stack again. */
+static void come_back(struct pm_tls *t, uint64_t tsc)
+{
+    struct pm_node *root = t->slot->foreign_root;
+    pm_add_own(&root->inclusive_tsc, tsc - root->start_tsc);
+    pm_store(root->sp, 0);
+    t->where = PM_WHERE_OWN;
+    pm_barrier();
+    pm_store(t->current, t->own_current);
+}
+
+/* A handler on a foreign stack, or one that folded and never came to the end of that, may have put
+ * the sentinel there since the event began. */
+static struct pm_node *innermost(struct pm_tls *t, struct pm_node **current, uint64_t tsc)
+{
+    struct pm_node *node;
+    while (pm_unlikely((node = pm_load(*current)) == &pm_sentinel))
+        if (t->where == PM_WHERE_FOREIGN)
+            come_back(t, tsc);
+        else
+            unfold(t);
+    return node;
 }
 
 static bool is_entry(unsigned kind)
@@ -354,21 +383,30 @@ static bool is_dead(const struct pm_node *node, uint64_t limit)
 static void enter(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe,
                   uint64_t sp, uint64_t tsc)
 {
-    struct pm_node *parent = *current;
+    struct pm_node *parent = innermost(t, current, tsc);
     struct pm_node *node = child_of(t, parent, probe, 0, may_have_context(parent));
     if (node == NULL) {
-        fold(t, current, probe, sp);
+        fold(t, current, parent, probe, sp);
         return;
     }
     pm_store(parent->cached_child, node);
     push(current, node, sp, tsc);
 }
 
+static void pop_all_dead(struct pm_tls *t, struct pm_node **current, uint64_t limit, uint64_t tsc)
+{
+    for (;;) {
+        struct pm_node *node = innermost(t, current, tsc);
+        if (node->parent == NULL || !is_dead(node, limit))
+            return;
+        pop_dead(current, node, tsc);
+    }
+}
+
 static void enter_function(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe,
                            uint64_t sp, uint64_t tsc)
 {
-    while ((*current)->parent != NULL && is_dead(*current, sp + 1))
-        pop_dead(current, tsc);
+    pop_all_dead(t, current, sp + 1, tsc);
     enter(t, current, probe, sp, tsc);
 }
 
@@ -376,7 +414,7 @@ static void enter_loop(struct pm_tls *t, struct pm_node **current, const struct 
                        uint64_t sp, uint64_t tsc)
 {
     for (;;) {
-        const struct pm_node *node = *current;
+        struct pm_node *node = innermost(t, current, tsc);
         if (node->parent == NULL)
             break;
         bool sibling = node->sp != 0 && node->sp <= sp && node->loop_depth >= probe->loop_depth;
@@ -384,7 +422,7 @@ static void enter_loop(struct pm_tls *t, struct pm_node **current, const struct 
             sibling = false; /* that deep, depths are not told apart */
         if (!sibling && !is_dead(node, sp))
             break;
-        pop_dead(current, tsc);
+        pop_dead(current, node, tsc);
     }
     enter(t, current, probe, sp, tsc);
 }
@@ -400,14 +438,14 @@ static void leave_function(struct pm_tls *t, struct pm_node **current, const str
                            uint64_t sp, uint64_t tsc)
 {
     for (;;) {
-        const struct pm_node *node = *current;
+        struct pm_node *node = innermost(t, current, tsc);
         if (node->parent == NULL || (!is_dead(node, sp + 1) && node->sp != sp))
             break;
         if (node->sp == sp && node->noun == probe->noun) {
-            pop(current, tsc);
+            pop(current, node, tsc);
             return;
         }
-        pop_dead(current, tsc);
+        pop_dead(current, node, tsc);
     }
     count_unmatched(t, probe);
 }
@@ -435,20 +473,23 @@ static const struct pm_node *find_loop(const struct pm_node *node, uint32_t noun
 static void leave_loop(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe,
                        uint64_t sp, uint64_t tsc)
 {
-    const struct pm_node *loop = find_loop(*current, probe->noun, sp);
+    const struct pm_node *loop = find_loop(innermost(t, current, tsc), probe->noun, sp);
     if (loop == NULL) {
-        while ((*current)->parent != NULL && is_dead(*current, sp))
-            pop_dead(current, tsc);
+        pop_all_dead(t, current, sp, tsc);
         count_unmatched(t, probe);
         return;
     }
-    while (*current != loop) {
-        if ((*current)->loop_depth > loop->loop_depth && (*current)->sp == loop->sp)
-            pop(current, tsc); /* left together */
+    for (;;) {
+        struct pm_node *node = innermost(t, current, tsc);
+        if (node->parent == NULL)
+            return;
+        if (node == loop || (node->loop_depth > loop->loop_depth && node->sp == loop->sp))
+            pop(current, node, tsc); /* left together */
         else
-            pop_dead(current, tsc);
+            pop_dead(current, node, tsc);
+        if (node == loop)
+            return;
     }
-    pop(current, tsc);
 }
 
 static void event(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe,
@@ -514,12 +555,7 @@ void pm_event_exact(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp,
     }
     if (pm_unlikely(t->current == &pm_sentinel)) {
         if (t->where == PM_WHERE_FOREIGN) {
-            struct pm_node *root = t->slot->foreign_root;
-            pm_store(root->inclusive_tsc, root->inclusive_tsc + (tsc - root->start_tsc));
-            pm_store(root->sp, 0);
-            t->where = PM_WHERE_OWN;
-            pm_barrier();
-            pm_store(t->current, t->own_current);
+            come_back(t, tsc);
         } else if (event_folded(t, probe, sp)) {
             return;
         }
@@ -534,7 +570,7 @@ static void event_count(struct pm_tls *t, const struct pm_probe *probe)
     uint64_t *counters = t->bank[probe->bank];
     if (counters == NULL && (counters = pm_bank_open(t, probe->bank)) == NULL)
         return;
-    pm_store(counters[probe->counter], counters[probe->counter] + 1);
+    pm_add_own(&counters[probe->counter], 1);
 }
 
 void pm_slow(const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
