@@ -2,6 +2,7 @@
 // run file stands in `run` beside this file.
 #include "../../runtime/sleds.h"
 
+#include <cerrno>
 #include <csetjmp>
 #include <csignal>
 #include <cstdio>
@@ -10,9 +11,11 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <string>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -556,6 +559,114 @@ static int case_closed_stderr() // whose number then belongs to a data file
     return 0;
 }
 
+static int case_chroot()
+{
+    fa(nullptr, 0);
+    if (mkdir("jail", 0755) != 0 && errno != EEXIST)
+        return 1;
+    if (chroot("jail") != 0)
+        return 77;
+    check(chdir("/") == 0, "chdir");
+    grow(3000);
+    return 0;
+}
+
+static int case_setuid()
+{
+    fa(nullptr, 0);
+    if (setgid(65534) != 0 || setuid(65534) != 0)
+        return 77;
+    grow(3000);
+    return 0;
+}
+
+static int case_no_more_descriptors()
+{
+    fa(nullptr, 0);
+    struct rlimit limit = {0, 0};
+    setrlimit(RLIMIT_NOFILE, &limit);
+    grow(3000);
+    return 0;
+}
+
+static int case_address_limit()
+{
+    fa(nullptr, 0);
+    struct rlimit limit = {1 << 20, 1 << 20};
+    setrlimit(RLIMIT_AS, &limit);
+    grow(3000);
+    return 0;
+}
+
+static int case_blocked_signals()
+{
+    sigset_t set;
+    sigfillset(&set);
+    sigprocmask(SIG_BLOCK, &set, nullptr);
+    pthread_t t;
+    pthread_create(&t, nullptr, worker, nullptr);
+    int result = case_dlopen();
+    pthread_join(t, nullptr);
+    return result;
+}
+
+static int case_spawn()
+{
+    fa([](long) -> long {
+        for (int i = 0; i < 5; i++) {
+            pid_t child;
+            char *arguments[] = {self, const_cast<char *>("grow"), nullptr};
+            int status;
+            check(posix_spawn(&child, self, nullptr, nullptr, arguments, environ) == 0, "spawn");
+            check(waitpid(child, &status, 0) == child && status == 0, "child");
+            fb(nullptr, 0);
+        }
+        return 0;
+    }, 0);
+    return 0;
+}
+
+static int case_daemon() // twice removed; its parent waits for the end of the pipe
+{
+    int ends[2];
+    check(pipe(ends) == 0, "pipe");
+    fa(nullptr, 0);
+    if (fork() == 0) {
+        fb(nullptr, 0);
+        setsid();
+        if (fork() != 0)
+            _exit(0);
+        for (int i = 0; i < 7; i++)
+            fc(nullptr, 0);
+        exit(0);
+    }
+    close(ends[1]);
+    char c;
+    check(read(ends[0], &c, 1) == 0, "end of the pipe");
+    return 0;
+}
+
+static volatile long n_begun;
+
+static int case_jump_out_of_handler()
+{
+    static sigjmp_buf back;
+    signal(SIGALRM, [](int) { fd([](long) -> long { siglongjmp(back, 1); }, 0); });
+    for (volatile int i = 0; i < 1000; i = i + 1)
+        if (sigsetjmp(back, 1) == 0) {
+            struct itimerval timer = {{0, 0}, {0, 40 + i % 7}};
+            setitimer(ITIMER_REAL, &timer, nullptr);
+            for (;;) {
+                n_begun = n_begun + 1;
+                fa([](long x) { return fb(nullptr, x); }, 0);
+            }
+        } else {
+            fe(nullptr, 0);
+        }
+    printf("%ld\n", n_begun);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -567,7 +678,8 @@ int main(int argc, char **argv)
         CASE(many_threads), CASE(pthread_exit), CASE(fork), CASE(raw_fork), CASE(fork_in_thread), CASE(vfork), CASE(dlopen), CASE(dlopen_portable),
         CASE(forever), CASE(abort), CASE(exit), CASE(closed), CASE(grow), CASE(file_limit), CASE(signals), CASE(signals_and_new_contexts),
         CASE(signal_stack_below), CASE(signal_stack_above), CASE(contexts_below), CASE(contexts_above), CASE(trap),
-        CASE(quick_exit), CASE(closed_stderr),
+        CASE(quick_exit), CASE(closed_stderr), CASE(chroot), CASE(setuid), CASE(no_more_descriptors), CASE(address_limit),
+        CASE(blocked_signals), CASE(spawn), CASE(daemon), CASE(jump_out_of_handler),
     };
     self = argv[0];
     if (argc < 2)
