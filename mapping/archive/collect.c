@@ -20,13 +20,8 @@ static const char *const statement_texts[N_COLLECT_STATEMENTS] = {
     [INSERT_NOUN] = "INSERT INTO nouns VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [INSERT_NOUN_ATTRIBUTE] = "INSERT INTO noun_attributes VALUES(?,?,?)",
     [INSERT_VERB] = "INSERT INTO verbs VALUES(?,?,?,?)",
-    [INSERT_SENTENCE] = "INSERT INTO sentences VALUES(?,?,?)",
     [INSERT_SENTENCE_NOUN] = "INSERT INTO sentence_nouns VALUES(?,?,?)",
-    [INSERT_MAPPING] = "INSERT INTO mappings VALUES(?,?,?,?)",
-    [INSERT_CONTEXT] = "INSERT INTO contexts VALUES(?,?,?,?)",
     [INSERT_METRIC] = "INSERT INTO metrics VALUES(?,?,?,?,?,?)",
-    [INSERT_COST] = "INSERT INTO costs VALUES(?1,?2,?4,?3)",
-    [INSERT_TWO_COSTS] = "INSERT INTO costs VALUES(?1,?2,1,?3),(?1,?2,2,?4)",
     [INSERT_MESSAGE] = "INSERT INTO messages VALUES(?,?,?)",
 };
 
@@ -712,7 +707,9 @@ static enum pm_status collect_all(struct collector *c, const char *const *run_di
         status = collect_user_pif(c, options->pif_paths[i]);
     if (status == PM_OK)
         status = collect_costs_end(c);
-    return status == PM_OK ? collect_model_end(c) : status;
+    if (status == PM_OK)
+        status = collect_model_end(c);
+    return status == PM_OK ? collect_rows_end(c) : status;
 }
 
 static void release(struct collector *c)
@@ -720,6 +717,7 @@ static void release(struct collector *c)
     for (int i = 0; i < N_COLLECT_STATEMENTS; i++)
         sqlite3_finalize(c->statements[i]);
     memset(c->statements, 0, sizeof c->statements);
+    collect_rows_release(c);
     collect_costs_release(c);
     collect_model_release(c);
     pm_intern_free(c->strings);

@@ -51,13 +51,10 @@ static enum pm_status context_row(struct collector *c, uint32_t parent, uint32_t
     row = ++c->n_contexts;
     if (!pm_map_put(map, key, row))
         return collect_no_memory(c);
-    sqlite3_stmt *insert = c->statements[INSERT_CONTEXT];
-    bind_number(insert, 1, row);
-    bind_number_or_null(insert, 2, parent);
-    bind_number(insert, 3, sentence);
-    bind_number(insert, 4, flags);
+    struct collect_value values[] = {collect_integer(row), collect_integer_or_null(parent),
+                                     collect_integer(sentence), collect_integer(flags)};
     *ret_context = row;
-    return collect_insert(c, INSERT_CONTEXT);
+    return collect_add_row(c, TABLE_CONTEXTS, values);
 }
 
 static enum pm_status add_cost(struct collector *c, uint32_t context, uint32_t thread,
@@ -75,18 +72,15 @@ static enum pm_status add_cost(struct collector *c, uint32_t context, uint32_t t
 
 static enum pm_status write_cost(struct collector *c, const struct collect_cost *cost)
 {
-    if (cost->n_calls == 0 && cost->own_ns == 0)
-        return PM_OK;
-    enum collect_statement which = cost->n_calls && cost->own_ns ? INSERT_TWO_COSTS : INSERT_COST;
-    sqlite3_stmt *insert = c->statements[which];
-    sqlite3_bind_int64(insert, 1, cost->context);
-    sqlite3_bind_int64(insert, 2, cost->thread);
-    bind_number(insert, 3, cost->n_calls ? cost->n_calls : cost->own_ns);
-    if (which == INSERT_TWO_COSTS)
-        bind_number(insert, 4, cost->own_ns);
-    else
-        sqlite3_bind_int(insert, 4, cost->n_calls ? METRIC_N_CALLS : METRIC_WALL_NS);
-    return collect_insert(c, which);
+    struct collect_value values[] = {collect_integer(cost->context), collect_integer(cost->thread),
+                                     collect_integer(METRIC_N_CALLS),
+                                     collect_integer(cost->n_calls)};
+    enum pm_status status = PM_OK;
+    if (cost->n_calls)
+        status = collect_add_row(c, TABLE_COSTS, values);
+    values[2] = collect_integer(METRIC_WALL_NS);
+    values[3] = collect_integer(cost->own_ns);
+    return status == PM_OK && cost->own_ns ? collect_add_row(c, TABLE_COSTS, values) : status;
 }
 
 /* Costs by context, those of one context in the order of adding, which is that of threads: a

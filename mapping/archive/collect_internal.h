@@ -23,15 +23,35 @@ enum collect_statement {
     INSERT_NOUN,
     INSERT_NOUN_ATTRIBUTE,
     INSERT_VERB,
-    INSERT_SENTENCE,
     INSERT_SENTENCE_NOUN,
-    INSERT_MAPPING,
-    INSERT_CONTEXT,
     INSERT_METRIC,
-    INSERT_COST,
-    INSERT_TWO_COSTS, /* both metrics in one step */
     INSERT_MESSAGE,
     N_COLLECT_STATEMENTS
+};
+
+/* Tables that are written many rows at a time. */
+enum collect_table {
+    TABLE_SENTENCES,
+    TABLE_MAPPINGS,
+    TABLE_CONTEXTS,
+    TABLE_COSTS,
+    N_COLLECT_TABLES
+};
+
+struct collect_value {
+    enum { COLLECT_NULL, COLLECT_INTEGER, COLLECT_REAL, COLLECT_TEXT } kind;
+    union {
+        int64_t integer;
+        double real;
+        const char *text; /* interned */
+    };
+};
+
+enum { COLLECT_ROWS = 32, COLLECT_MAX_COLUMNS = 4 };
+struct collect_rows {
+    sqlite3_stmt *insert; /* of COLLECT_ROWS rows; NULL: not needed yet */
+    int n;
+    struct collect_value values[COLLECT_ROWS * COLLECT_MAX_COLUMNS];
 };
 
 /* As in table metrics. */
@@ -76,6 +96,7 @@ struct collect_cost {
 struct collector {
     struct pm_archive *archive;
     sqlite3_stmt *statements[N_COLLECT_STATEMENTS];
+    struct collect_rows rows[N_COLLECT_TABLES];
     struct pm_error *err;
     struct pm_collect_result *result;
     struct pm_arena arena;
@@ -112,6 +133,22 @@ void bind_number(sqlite3_stmt *statement, int at, uint64_t number); /* above INT
 void bind_number_or_null(sqlite3_stmt *statement, int at, uint64_t number); /* 0: NULL */
 /* One more item in an array that doubles; NULL: memory ended. */
 void *collect_grow(void *items, size_t n, size_t *cap, size_t item_bytes);
+
+/* --- collect_rows.c --- */
+/* One row more; written when there are enough. values: one per column. */
+PM_MUST_CHECK enum pm_status collect_add_row(struct collector *c, enum collect_table table,
+                                             const struct collect_value *values);
+PM_MUST_CHECK enum pm_status collect_rows_end(struct collector *c);
+void collect_rows_release(struct collector *c);
+static inline struct collect_value collect_integer(uint64_t number) /* above INT64_MAX: that */
+{
+    return (struct collect_value){COLLECT_INTEGER,
+                                  {.integer = number > INT64_MAX ? INT64_MAX : (int64_t)number}};
+}
+static inline struct collect_value collect_integer_or_null(uint64_t number) /* 0: NULL */
+{
+    return number ? collect_integer(number) : (struct collect_value){COLLECT_NULL, {0}};
+}
 
 /* --- collect_model.c --- */
 PM_MUST_CHECK enum pm_status collect_model_start(struct collector *c);

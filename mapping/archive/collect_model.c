@@ -178,11 +178,9 @@ static enum pm_status write_attributes(struct collector *c, const struct pm_pif 
 static enum pm_status write_sentence(struct collector *c, uint32_t row, uint32_t verb,
                                      uint32_t noun)
 {
-    sqlite3_stmt *insert = c->statements[INSERT_SENTENCE];
-    sqlite3_bind_int64(insert, 1, row);
-    sqlite3_bind_int64(insert, 2, verb);
-    sqlite3_bind_int64(insert, 3, noun);
-    return collect_insert(c, INSERT_SENTENCE);
+    struct collect_value values[] = {collect_integer(row), collect_integer(verb),
+                                     collect_integer(noun)};
+    return collect_add_row(c, TABLE_SENTENCES, values);
 }
 
 static enum pm_status short_sentence(struct collector *c, uint32_t verb, uint32_t noun,
@@ -749,15 +747,15 @@ static enum pm_status write_mappings(struct collector *c)
         if (i + 1 < n && sorted[i + 1]->source == mapping->source &&
             sorted[i + 1]->destination == mapping->destination)
             continue;
-        sqlite3_stmt *insert = c->statements[INSERT_MAPPING];
-        sqlite3_bind_int64(insert, 1, mapping->source);
-        sqlite3_bind_int64(insert, 2, mapping->destination);
+        struct collect_value values[] = {
+            collect_integer(mapping->source),
+            collect_integer(mapping->destination),
+            {COLLECT_NULL, {0}},
+            {COLLECT_TEXT, {.text = mapping->origin}},
+        };
         if (mapping->weight > 0)
-            sqlite3_bind_double(insert, 3, mapping->weight);
-        else
-            sqlite3_bind_null(insert, 3);
-        bind_text(insert, 4, mapping->origin);
-        status = collect_insert(c, INSERT_MAPPING);
+            values[2] = (struct collect_value){COLLECT_REAL, {.real = mapping->weight}};
+        status = collect_add_row(c, TABLE_MAPPINGS, values);
         c->result->n_mappings++;
     }
     free(sorted);
