@@ -14,6 +14,7 @@ enum {
     OPT_METRIC,
     OPT_RULE,
     OPT_BOUNDS,
+    OPT_NO_COMPENSATION,
     OPT_FOCUS,
     OPT_LIMIT,
     OPT_SORT,
@@ -130,6 +131,9 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
         case OPT_BOUNDS:
             options->bounds = true;
             break;
+        case OPT_NO_COMPENSATION:
+            options->no_compensation = true;
+            break;
         case OPT_FOCUS:
             options->focus = parse->value;
             break;
@@ -211,6 +215,8 @@ static const struct cmd_option report_options[] = {
     {OPT_BOUNDS, "bounds", NULL,
      "for each construct at least the cost that maps to it alone, at most the cost that may map to "
      "it"},
+    {OPT_NO_COMPENSATION, "no-compensation", NULL,
+     "leave the estimated cost of measuring in the times (mode exact)"},
     {OPT_FOCUS, "focus", "PATTERN",
      "only what happens within this construct: func:NAME, loop:FILE:LINE, file:NAME, process:NAME, "
      "or any name; "

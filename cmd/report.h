@@ -32,7 +32,7 @@ struct report_options {
     const char *level; /* as asked, in any case */
     enum report_by by;
     enum pm_rule rule;
-    bool tree, bounds;
+    bool tree, bounds, no_compensation;
     const char *metrics; /* names separated by commas; NULL: the usual ones */
     const char *focus;   /* NULL: everything */
     uint64_t limit;      /* rows; 0: all */
@@ -87,6 +87,7 @@ struct report {
     uint32_t primary; /* of metrics: the one for shares and bars; n_metrics: n_calls */
     pm_index calls_metric, time_metric; /* PM_NONE: not in the archive */
     bool shows_calls;
+    int64_t taken_out_ns;  /* by report_compensate */
     bool measured_nothing; /* no instrumented code ran: nothing but processes has costs */
     struct report_group *groups;
     uint32_t n_groups;
@@ -109,6 +110,10 @@ struct report {
  * PM_ERR_NOT_FOUND: a focus that matches nothing. */
 PM_MUST_CHECK enum pm_status report_make(struct report *report, struct pm_error *err);
 void report_release(struct report *report);
+
+/* report_compensate.c: takes the estimated cost of measuring out of own times, before anything is made
+ * of them, unless the options say not to. */
+PM_MUST_CHECK enum pm_status report_compensate(struct report *report, struct pm_error *err);
 
 /* report_focus.c: fills in_focus. */
 PM_MUST_CHECK enum pm_status report_focus(struct report *report, struct pm_error *err);

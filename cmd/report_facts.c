@@ -47,7 +47,7 @@ struct report_facts report_facts(const struct report *report)
     for (uint32_t i = 0; i < data->n_threads; i++)
         facts.n_threads +=
             data->threads[i].n_threads > 0 ? (uint64_t)data->threads[i].n_threads : 1;
-    double threads_ns = wall_of_threads(data->graph);
+    double threads_ns = wall_of_threads(data->graph) + (double)report->taken_out_ns;
     if (facts.added_ns != PM_UNKNOWN && threads_ns > 0)
         facts.added_pct = 100 * (double)facts.added_ns / threads_ns;
     return facts;
@@ -226,6 +226,22 @@ static void warn_of_nothing_measured(struct warner *warner)
                      "plugin-path) and run it again");
 }
 
+enum { MUCH_ADDED_PCT = 30 };
+
+/* The estimate is of an idle machine; where measuring is most of the time, what is left is as uncertain as it. */
+static void warn_of_added(struct warner *warner)
+{
+    struct report_facts facts = report_facts(warner->report);
+    if (warner->report->time_metric != PM_NONE && facts.added_ns != PM_UNKNOWN &&
+        facts.added_pct > MUCH_ADDED_PCT)
+        warn(
+            warner,
+            "measuring each call took %.0f %% of the time, so the times of what is called most are "
+            "uncertain: leave tiny functions out (-fplugin-arg-perfmap-exclude=NAME) for better "
+            "ones",
+            facts.added_pct);
+}
+
 enum pm_status report_warn(struct report *report, struct pm_error *err)
 {
     struct warner warner = {.report = report};
@@ -235,6 +251,7 @@ enum pm_status report_warn(struct report *report, struct pm_error *err)
     warn_of_messages(&warner);
     warn_of_losses(&warner);
     warn_of_unmapped(&warner);
+    warn_of_added(&warner);
     if (report->time_metric == PM_NONE && report->calls_metric != PM_NONE &&
         !report->measured_nothing)
         warn(&warner,

@@ -54,6 +54,7 @@ static void print_execution(const struct report *report, struct pm_json *json)
     else
         pm_json_double(json, "added_pct", facts.added_pct);
     pm_json_bool(json, "added_is_estimated", true);
+    pm_json_i64(json, "taken_out_ns", report->taken_out_ns);
     pm_json_end(json);
 }
 

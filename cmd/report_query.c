@@ -679,8 +679,8 @@ static enum pm_status make_rows(struct report *report, struct pm_error *err)
 enum pm_status report_make(struct report *report, struct pm_error *err)
 {
     static enum pm_status (*const steps[])(struct report *, struct pm_error *) = {
-        choose_level, choose_metrics, make_groups,    make_lift,
-        report_focus, make_rows,      report_arrange,
+        choose_level, choose_metrics, report_compensate, make_groups,
+        make_lift,    report_focus,   make_rows,         report_arrange,
     };
     enum pm_status status = pm_archive_load(report->options.archive_path, 0, err, &report->data);
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == PM_OK; i++)

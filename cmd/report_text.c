@@ -577,9 +577,15 @@ static void put_header(const struct table *table)
         fputs("  measuring added ", out);
         put_time(out, facts.added_ns, utf8);
         fprintf(out,
-                facts.n_threads > 1 ? " (%.1f %% of the threads' wall times, estimated)\n"
-                                    : " (%.1f %%, estimated)\n",
+                facts.n_threads > 1 ? " (%.1f %% of the threads' wall times, estimated)"
+                                    : " (%.1f %%, estimated)",
                 facts.added_pct);
+        if (table->report->taken_out_ns > 0) {
+            fputs(", of which ", out);
+            put_time(out, table->report->taken_out_ns, utf8);
+            fputs(" taken out below", out);
+        }
+        fputc('\n', out);
     }
 }
 

@@ -139,8 +139,8 @@ static bool some_thread_blocks_trap(void)
 /* The program's own handler is kept for its own traps, also one that it has set since last time. */
 static bool install_handler(void)
 {
-    struct sigaction now, ours = {.sa_sigaction = trap,
-                                  .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART};
+    struct sigaction now,
+        ours = {.sa_sigaction = trap, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART};
     if (sigaction(SIGTRAP, NULL, &now) != 0)
         return false;
     if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == trap)

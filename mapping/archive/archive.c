@@ -131,6 +131,7 @@ static enum pm_status check_tables(struct pm_archive *archive, struct pm_error *
         "processes(id, execution, pid, parent_pid, image, exe, argv, start_ns, end_ns, end_kind, "
         "user_cpu_ns, system_cpu_ns, "
         "max_rss_bytes, n_sleds, n_events, added_ns, n_lost_contexts, n_unmatched, n_healed)",
+        "probe_costs(process, pair_ps, inner_ps)",
         "threads(id, process, tid, n_threads, name, start_ns, end_ns, cpu_ns)",
         "binaries(id, path, build_id, n_sleds, n_bad_sleds, pif_state)",
         "levels(id, name, above)",

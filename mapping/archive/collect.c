@@ -13,6 +13,7 @@ enum { MAX_COMPLAINTS_SHOWN = 3, MAX_WARNINGS = 1000 };
 static const char *const statement_texts[N_COLLECT_STATEMENTS] = {
     [INSERT_EXECUTION] = "INSERT INTO executions VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [INSERT_ATTRIBUTE] = "INSERT OR REPLACE INTO execution_attributes VALUES(?,?,?)",
+    [INSERT_PROBE_COSTS] = "INSERT INTO probe_costs VALUES(?,?,?)",
     [INSERT_PROCESS] = "INSERT INTO processes VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [INSERT_THREAD] = "INSERT INTO threads VALUES(?,?,?,?,?,?,?,?)",
     [INSERT_BINARY] = "INSERT INTO binaries VALUES(?,?,?,?,?,?)",
@@ -302,6 +303,19 @@ static uint64_t process_start_ns(const struct run *run, const struct pm_run_file
     return start > run->start_tsc ? pm_run_file_to_ns(file, start - run->start_tsc) : 0;
 }
 
+static enum pm_status write_probe_costs(struct collector *c,
+                                        const struct pm_run_file_process *process)
+{
+    if (process->mode != PM_RUN_MODE_EXACT || process->exact_inner_ps == 0 ||
+        process->exact_inner_ps > process->exact_pair_ps)
+        return PM_OK;
+    sqlite3_stmt *insert = c->statements[INSERT_PROBE_COSTS];
+    bind_number(insert, 1, c->n_processes);
+    bind_number(insert, 2, process->exact_pair_ps);
+    bind_number(insert, 3, process->exact_inner_ps);
+    return collect_insert(c, INSERT_PROBE_COSTS);
+}
+
 static enum pm_status write_process(struct collector *c, const struct run *run,
                                     const struct run_entry *entry, const struct pm_run_file *file)
 {
@@ -338,7 +352,7 @@ static enum pm_status write_process(struct collector *c, const struct run *run,
     bind_number(insert, 19, process->n_healed);
     status = collect_insert(c, INSERT_PROCESS);
     pm_buf_release(&argv);
-    return status;
+    return status == PM_OK ? write_probe_costs(c, process) : status;
 }
 
 /* A process in which nothing was measured has one thread all the same, whose root has its time. */

@@ -219,6 +219,8 @@ static enum pm_status read_process(struct loader *load, sqlite3_stmt *row)
         .n_lost_contexts = number(row, 16),
         .n_unmatched = number(row, 17),
         .n_healed = number(row, 18),
+        .exact_pair_ps = number(row, 19),
+        .exact_inner_ps = number(row, 20),
     };
     if (!x->exe || !x->argv || !x->end_kind)
         return out_of_memory(load);
@@ -619,8 +621,8 @@ static enum pm_status read_everything(struct loader *load, unsigned flags)
          read_execution},
         {"SELECT id, execution, pid, parent_pid, image, exe, argv, end_kind, start_ns, end_ns, "
          "user_cpu_ns, system_cpu_ns, max_rss_bytes, "
-         "n_sleds, n_events, added_ns, n_lost_contexts, n_unmatched, n_healed FROM processes ORDER "
-         "BY id",
+         "n_sleds, n_events, added_ns, n_lost_contexts, n_unmatched, n_healed, pair_ps, inner_ps "
+         "FROM processes LEFT JOIN probe_costs ON process = id ORDER BY id",
          read_process},
         {"SELECT id, process, tid, n_threads, name, start_ns, end_ns, cpu_ns FROM threads ORDER BY "
          "id",

@@ -34,6 +34,7 @@ struct pm_process {
     const char *exe, *argv, *end_kind;
     int64_t start_ns, end_ns, user_cpu_ns, system_cpu_ns, max_rss_bytes, n_sleds, n_events,
         added_ns, n_lost_contexts, n_unmatched, n_healed;
+    int64_t exact_pair_ps, exact_inner_ps; /* table probe_costs */
 };
 
 struct pm_thread {

@@ -27,6 +27,11 @@ CREATE TABLE processes (             -- one process image (a run file)
     added_ns INTEGER,                -- estimated time that the measurement itself added
     n_lost_contexts INTEGER, n_unmatched INTEGER, n_healed INTEGER
 );
+CREATE TABLE probe_costs (           -- mode exact: what measuring one call costs, as the process found when it started
+    process INTEGER PRIMARY KEY REFERENCES processes,
+    pair_ps INTEGER NOT NULL,        -- picoseconds
+    inner_ps INTEGER NOT NULL        -- the part that is in the own time of what is called; the rest is in its caller's
+);
 CREATE TABLE threads (
     id INTEGER PRIMARY KEY,
     process INTEGER NOT NULL REFERENCES processes,
