@@ -1,4 +1,4 @@
-/* The ways out of a process image that run no exit handlers: _exit and exec. Each marks the run
+/* The ways out of a process image that run no exit handlers: _exit, exec, daemon. Each marks the run
  * file as ended and goes on to libc's own. A vfork child that comes by here is not this process
  * (pm_process_end looks), and nothing is marked. When exec fails, the process lives and the mark is
  * taken back. */
@@ -18,6 +18,7 @@ typedef int execveat_fn(int fd, const char *path, char *const argv[], char *cons
                         int flags);
 typedef int fork_fn(void);
 typedef void exit_fn(int status);
+typedef int daemon_fn(int stay, int keep_open);
 
 static struct {
     execve_fn *execve, *execvpe;
@@ -26,6 +27,7 @@ static struct {
     execveat_fn *execveat;
     fork_fn *fork;
     exit_fn *quick_exit;
+    daemon_fn *daemon;
 } libc;
 
 /* At start, for dlsym takes the loader's lock, which in a fork child may be held for ever. */
@@ -40,6 +42,7 @@ void pm_wrap_resolve(void)
     RESOLVE(execveat, "execveat");
     RESOLVE(fork, "_Fork");
     RESOLVE(quick_exit, "quick_exit");
+    RESOLVE(daemon, "daemon");
 }
 
 #define LEAVE(call)                       \
@@ -148,6 +151,21 @@ PM_EXPORT void quick_exit(int status)
     if (libc.quick_exit != NULL)
         libc.quick_exit(status);
     _exit(status);
+}
+
+/* The parent ends within libc. The child, which returns, has a run file of its own. */
+PM_EXPORT int daemon(int stay, int keep_open)
+{
+    if (libc.daemon == NULL) {
+        errno = ENOSYS;
+        return -1;
+    }
+    pm_process_end(0);
+    int result = libc.daemon(stay, keep_open);
+    int error_no = errno;
+    pm_process_unend();
+    errno = error_no;
+    return result;
 }
 
 /* fork without handlers. */

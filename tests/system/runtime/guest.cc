@@ -646,6 +646,23 @@ static int case_daemon() // twice removed; its parent waits for the end of the p
     return 0;
 }
 
+static int case_libc_daemon()
+{
+    int ends[2];
+    check(pipe(ends) == 0, "pipe");
+    fa(nullptr, 0);
+    if (fork() == 0) {
+        fb(nullptr, 0);
+        check(daemon(1, 1) == 0, "daemon");
+        fc(nullptr, 0);
+        exit(0);
+    }
+    close(ends[1]);
+    char c;
+    check(read(ends[0], &c, 1) == 0, "end of the pipe");
+    return 0;
+}
+
 static volatile long n_begun;
 
 static int case_jump_out_of_handler()
@@ -679,7 +696,7 @@ int main(int argc, char **argv)
         CASE(forever), CASE(abort), CASE(exit), CASE(closed), CASE(grow), CASE(file_limit), CASE(signals), CASE(signals_and_new_contexts),
         CASE(signal_stack_below), CASE(signal_stack_above), CASE(contexts_below), CASE(contexts_above), CASE(trap),
         CASE(quick_exit), CASE(closed_stderr), CASE(chroot), CASE(setuid), CASE(no_more_descriptors), CASE(address_limit),
-        CASE(blocked_signals), CASE(spawn), CASE(daemon), CASE(jump_out_of_handler),
+        CASE(blocked_signals), CASE(spawn), CASE(daemon), CASE(libc_daemon), CASE(jump_out_of_handler),
     };
     self = argv[0];
     if (argc < 2)
