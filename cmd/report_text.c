@@ -580,7 +580,7 @@ static void put_header(const struct table *table)
                 facts.n_threads > 1 ? " (%.1f %% of the threads' wall times, estimated)"
                                     : " (%.1f %%, estimated)",
                 facts.added_pct);
-        if (table->report->taken_out_ns > 0) {
+        if (table->report->taken_out_ns > 0 && facts.added_pct >= 0.05) {
             fputs(", of which ", out);
             put_time(out, table->report->taken_out_ns, utf8);
             fputs(" taken out below", out);

@@ -493,7 +493,7 @@ static void gather(struct collector *c, struct run *run, const struct pm_run_fil
         run->max_rss_bytes = process->max_rss_bytes;
     run->n_read++;
     c->result->n_calls += process->n_calls;
-    c->result->n_sleds += process->n_sleds;
+    c->result->n_sleds += process->n_sleds + (process->flags & PM_RUN_FLAG_PORTABLE ? 1 : 0);
 }
 
 static enum pm_status collect_process(struct collector *c, struct run *run,
