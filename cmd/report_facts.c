@@ -236,9 +236,9 @@ static void warn_of_added(struct warner *warner)
         facts.added_pct > MUCH_ADDED_PCT)
         warn(
             warner,
-            "measuring each call took %.0f %% of the time, so the times of what is called most are "
-            "uncertain: leave tiny functions out (-fplugin-arg-perfmap-exclude=NAME) for better "
-            "ones",
+            "measuring each call took about %.0f %% of the time, so the times of what is called "
+            "most are uncertain: leave tiny functions out (-fplugin-arg-perfmap-exclude=NAME) for "
+            "better ones; --no-compensation shows the times as measured",
             facts.added_pct);
 }
 
