@@ -234,12 +234,11 @@ static void warn_of_added(struct warner *warner)
     struct report_facts facts = report_facts(warner->report);
     if (warner->report->time_metric != PM_NONE && facts.added_ns != PM_UNKNOWN &&
         facts.added_pct > MUCH_ADDED_PCT)
-        warn(
-            warner,
-            "measuring each call took about %.0f %% of the time, so the times of what is called "
-            "most are uncertain: leave tiny functions out (-fplugin-arg-perfmap-exclude=NAME) for "
-            "better ones; --no-compensation shows the times as measured",
-            facts.added_pct);
+        warn(warner,
+             "measuring each call took about %.0f %% of the time, so the times of what is called "
+             "most are uncertain: leave tiny functions out (-fplugin-arg-perfmap-exclude=NAME) for "
+             "better ones; --no-compensation shows the times as measured",
+             facts.added_pct);
 }
 
 enum pm_status report_warn(struct report *report, struct pm_error *err)
