@@ -31,10 +31,15 @@
 
 #define PM_RUN_MAGIC "PerfMapR" /* 8 bytes, no ending zero */
 #define PM_RUN_VERSION_MAJOR 1u
-#define PM_RUN_VERSION_MINOR 0u
+#define PM_RUN_VERSION_MINOR 1u
 #define PM_RUN_PAGE 4096u
 
-enum pm_run_mode { PM_RUN_MODE_OFF = 0, PM_RUN_MODE_COUNT = 1, PM_RUN_MODE_EXACT = 3 };
+enum pm_run_mode {
+    PM_RUN_MODE_OFF = 0,
+    PM_RUN_MODE_COUNT = 1,
+    PM_RUN_MODE_ACTIVE = 2, /* contexts without times, and samples */
+    PM_RUN_MODE_EXACT = 3   /* contexts with times, and samples */
+};
 
 enum {
     PM_RUN_FLAG_ENDED = 1,    /* end_* fields are set: the process left by exit, _exit or exec */
@@ -81,6 +86,10 @@ enum pm_run_chunk_kind {
     PM_RUN_CHUNK_NODES = 3,   /* more nodes of a thread, from offset 64 */
     PM_RUN_CHUNK_COUNTS = 4,  /* struct pm_run_counts */
     PM_RUN_CHUNK_MESSAGE = 5, /* struct pm_run_message */
+    /* Since version 1.1: */
+    PM_RUN_CHUNK_SAMPLING = 6, /* struct pm_run_sampling: at most one */
+    PM_RUN_CHUNK_SAMPLES = 7,  /* struct pm_run_sample of a thread, from offset 64 */
+    PM_RUN_CHUNK_ADAPTED = 8,  /* struct pm_run_adapted, from offset 64: what was disarmed to keep the budget */
 };
 
 #define PM_RUN_CHUNK_MAGIC 0x4b434d50u /* "PMCK" */
@@ -89,13 +98,14 @@ struct pm_run_chunk {
     uint32_t magic;      /* PM_RUN_CHUNK_MAGIC, written last */
     uint32_t kind;       /* enum pm_run_chunk_kind */
     uint64_t size_bytes; /* whole chunk with this header, a multiple of 4096 */
-    uint64_t owner;      /* NODES, COUNTS: file offset of the THREAD chunk; else 0 */
+    uint64_t owner;      /* NODES, COUNTS, SAMPLES: file offset of the THREAD chunk; else 0 */
     uint64_t n_items; /* NODES, THREAD: nodes in use (counted up as they are filled); OBJECT: nouns;
-                         COUNTS: counters */
+                         COUNTS: counters; SAMPLES, ADAPTED: items */
     uint64_t reserved[4];
 };
 
-/* One loaded object with sleds (OBJECT chunk). Followed, from `strings_offset` (relative to the
+/* One loaded object (OBJECT chunk); since 1.1 also those without sleds, when samples are taken: code that is not of an ELF
+ * file has kind PM_RUN_OBJECT_RUNTIME (trampolines; no build-id, path "[perfmap]"), the vdso the path "[vdso]". Followed, from `strings_offset` (relative to the
  * chunk), by path and build-id, and from nouns_offset by n_items struct pm_run_noun. */
 struct pm_run_object {
     struct pm_run_chunk chunk;
@@ -109,8 +119,15 @@ struct pm_run_object {
     uint32_t n_sleds, n_bad_sleds; /* records found; records refused as damaged */
     uint32_t strings_offset, path_bytes, build_id_bytes;
     uint32_t nouns_offset;
-    uint64_t reserved[3];
+    /* Since 1.1. A sample belongs to the object that has its address and loaded_generation <= the sample's generation <=
+     * unloaded_generation (0: still loaded). */
+    uint32_t kind; /* enum pm_run_object_kind */
+    uint32_t loaded_generation, unloaded_generation;
+    uint32_t reserved32;
+    uint64_t reserved[1];
 };
+
+enum pm_run_object_kind { PM_RUN_OBJECT_ELF = 0, PM_RUN_OBJECT_RUNTIME = 1 /* PerfMap's own code */ };
 
 struct pm_run_noun {
     uint64_t id;      /* as in the sled record */
@@ -215,6 +232,65 @@ struct pm_run_message {
     char text[]; /* text_bytes */
 };
 
+/* How this process was sampled (SAMPLING chunk). Counters grow while it runs. */
+enum pm_run_sample_source { PM_RUN_SAMPLES_NONE = 0, PM_RUN_SAMPLES_PERF = 1, PM_RUN_SAMPLES_TIMER = 2 };
+
+struct pm_run_sampling {
+    struct pm_run_chunk chunk;
+    uint32_t source;    /* enum pm_run_sample_source */
+    uint32_t clock;     /* 0: CPU time, 1: wall time */
+    uint64_t period_ns; /* asked for; a sample carries the time that it really stands for */
+    uint32_t has_kernel;   /* samples in the kernel are taken */
+    uint32_t has_switches; /* off-CPU times are taken */
+    uint64_t n_samples, n_lost; /* lost: the ring was full; their time is charged to the context that was active */
+    uint64_t n_threads, n_threads_failed; /* sampled; could not be */
+    int32_t error_no;   /* why the source is not perf (or none): errno of perf_event_open */
+    uint32_t reserved32;
+    uint64_t n_switches;
+    uint64_t reserved[16];
+};
+
+/* Samples of one thread with equal (address, caller, node, generation, kind), added up. Items are made complete before n_items counts
+ * them; n_samples and time_ns grow later, each by one instruction.
+ *
+ *     offset size meaning
+ *          0    8 address: of the instruction that was interrupted; kernel: the program's instruction that entered it (0 unknown);
+ *                 off-CPU: 0
+ *          8    8 caller: when the address is in an object without sleds: address behind the call in code with sleds through which
+ *                 it was (probably) reached, found on the stack; 0 unknown or not looked for
+ *         16    4 node: context, file offset / 64; 0: none (thread without contexts)
+ *         20    2 generation: of the list of loaded objects
+ *         22    1 kind, enum pm_run_sample_kind
+ *         23    1 flags, PM_RUN_SAMPLE_*
+ *         24    8 n_samples
+ *         32    8 time_ns: CPU time (off-CPU: wall time) that they stand for
+ */
+enum pm_run_sample_kind {
+    PM_RUN_SAMPLE_USER = 1,
+    PM_RUN_SAMPLE_KERNEL = 2,
+    PM_RUN_SAMPLE_OFF_CPU = 3, /* n_samples: how often; time_ns: how long */
+    PM_RUN_SAMPLE_LOST = 4,    /* their place is not known, the context is */
+};
+enum { PM_RUN_SAMPLE_CALLER_SURE = 1 /* caller is known, not inferred */ };
+
+struct pm_run_sample {
+    uint64_t address, caller;
+    uint32_t node;
+    uint16_t generation;
+    uint8_t kind, flags;
+    uint64_t n_samples, time_ns;
+};
+#define PM_RUN_SAMPLES_DATA 64u
+
+/* A noun whose sleds were disarmed while the program ran, to keep the budget: its n_calls are those up to then, and samples in it
+ * belong to the context that was active above it. */
+struct pm_run_adapted {
+    uint32_t noun;     /* process-wide index */
+    uint32_t reserved;
+    uint64_t disarmed_tsc, armed_tsc; /* armed again; 0: not */
+    uint64_t n_events; /* until then */
+};
+
 #ifdef __cplusplus
 #define PM_RUN_CHECK static_assert
 #else
@@ -225,5 +301,6 @@ PM_RUN_CHECK(sizeof(struct pm_run_chunk) == 64, "chunk header is 64 bytes");
 PM_RUN_CHECK(sizeof(struct pm_run_thread) <= PM_RUN_THREAD_NODES, "thread header is 256 bytes");
 PM_RUN_CHECK(sizeof(struct pm_run_counts) == PM_RUN_COUNTS_DATA, "counts header is 128 bytes");
 PM_RUN_CHECK(sizeof(struct pm_run_node) == 128, "node is 128 bytes");
+PM_RUN_CHECK(sizeof(struct pm_run_sample) == 40, "sample is 40 bytes");
 
 #endif

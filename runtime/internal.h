@@ -129,10 +129,16 @@ struct pm_slot {
     uint64_t *bank[PM_MAX_BANKS];
 };
 
-/* The thread block. current, hash and bank are addressed by generated code. */
+/* The thread block. current, hash, bank, ring_head and ring_seen are addressed by generated code. */
 struct pm_tls {
     struct pm_node *current;
     struct pm_node **hash;
+    /* Samples and context switches come into a ring that the kernel fills. All that it holds at an event happened since the event
+     * before, so in the context that is current: trampolines of the modes active and exact go the slow way when *ring_head !=
+     * ring_seen, before they change current, and pm_slow drains the ring first. Never NULL: &pm_no_ring where there is no ring. */
+    const volatile uint64_t *ring_head;
+    uint64_t ring_seen;
+    struct pm_sampler *sampler; /* sample.c's; NULL: this thread is not sampled */
     uint32_t state, where;
     struct pm_slot *slot;
     /* where == FOLDED: the call that got no context, and the last context */
@@ -146,6 +152,26 @@ struct pm_tls {
     uint64_t *bank[PM_MAX_BANKS];
 };
 extern __thread struct pm_tls pm_tls __attribute__((tls_model("initial-exec")));
+
+/* --- sample.c: samples of this thread --- */
+extern const volatile uint64_t pm_no_ring; /* 0 for ever */
+void pm_sample_process_begin(void); /* after the run file's settings are known; before any thread is sampled */
+/* Opens the calling thread's ring (or timer); again after fork. At an ordinary call (start of main's thread, of a thread made by
+ * pthread_create), never below a probe. */
+void pm_sample_thread_begin(struct pm_tls *t);
+void pm_sample_thread_end(struct pm_tls *t); /* drains, closes */
+/* Charges what came into the ring to the context that is current. Below probes and in the signal handler. */
+void pm_sample_drain(struct pm_tls *t);
+void pm_sample_fork_child(void); /* the parent's rings are not ours */
+void pm_sample_process_end(void); /* drains the calling thread's, stops the others' */
+bool pm_sample_is_on(void);
+
+/* --- adapt.c: the budget --- */
+/* Called after a drain, so at most at the rate of samples, by any thread, below probes too. Looks from time to time which nouns have
+ * most events, and disarms them (pm_patch_apply) until what remains costs less than pm_process.budget_ppm. */
+void pm_adapt_tick(uint64_t tsc);
+/* Whether the noun's sleds are disarmed for the budget: a context of it may be open for ever and is passed over. */
+bool pm_adapt_is_disarmed(uint32_t noun);
 
 /* --- the process --- */
 struct pm_file {
@@ -174,6 +200,10 @@ struct pm_process {
     uintptr_t main_thread_pointer;
     uint64_t stderr_device, stderr_inode;
     int thread_key; /* pthread key; -1 none */
+    uint64_t sample_period_ns; /* 0: no samples */
+    uint32_t sample_clock;     /* 0 CPU time, 1 wall time */
+    uint32_t budget_ppm;       /* of the run's time, for events; 0: no budget, nothing is disarmed */
+    uint16_t generation;       /* of the list of loaded objects: grows when one is unloaded */
     const uint32_t
         *alive_mark; /* 1; wiped by fork: 0 in a child that has no run file of its own yet */
     struct pm_file file;

@@ -32,6 +32,23 @@ CREATE TABLE probe_costs (           -- mode exact: what measuring one call cost
     pair_ps INTEGER NOT NULL,        -- picoseconds
     inner_ps INTEGER NOT NULL        -- the part that is in the own time of what is called; the rest is in its caller's
 );
+CREATE TABLE sampling (              -- how a process was sampled; no row: it was not
+    process INTEGER PRIMARY KEY REFERENCES processes,
+    source TEXT NOT NULL,            -- 'perf', 'timer', 'none' (was asked for and could not be had)
+    clock TEXT NOT NULL,             -- 'cpu', 'wall'
+    period_ns INTEGER NOT NULL,
+    has_kernel INTEGER NOT NULL,     -- 1: time in the kernel is sampled
+    has_switches INTEGER NOT NULL,   -- 1: off-CPU times are known
+    n_samples INTEGER NOT NULL, n_lost INTEGER NOT NULL,
+    problem TEXT                     -- why the source is not perf, for people
+);
+CREATE TABLE disarmed (              -- nouns whose sleds were disarmed during the run to keep its cost within the budget
+    process INTEGER NOT NULL REFERENCES processes,
+    noun INTEGER NOT NULL REFERENCES nouns,
+    at_ns INTEGER NOT NULL,          -- from the execution's start; its calls are counted up to then
+    until_ns INTEGER,                -- armed again; NULL: not
+    n_events INTEGER NOT NULL
+);
 CREATE TABLE threads (
     id INTEGER PRIMARY KEY,
     process INTEGER NOT NULL REFERENCES processes,
@@ -42,7 +59,9 @@ CREATE TABLE binaries (              -- programs and libraries that had nouns or
     id INTEGER PRIMARY KEY,
     path TEXT NOT NULL, build_id TEXT,
     n_sleds INTEGER, n_bad_sleds INTEGER,
-    pif_state TEXT NOT NULL          -- 'read', 'missing', 'changed' (file is not the one that ran), 'damaged'
+    pif_state TEXT NOT NULL,         -- 'read', 'missing', 'changed' (file is not the one that ran), 'damaged'
+    map_state TEXT NOT NULL,         -- the late map: the same words
+    debug_file TEXT, debug_problem TEXT -- where debug information was read, what could not be
 );
 CREATE TABLE levels (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, above INTEGER REFERENCES levels);
 CREATE TABLE nouns (
@@ -67,13 +86,17 @@ CREATE TABLE sentence_nouns (
 ) WITHOUT ROWID;
 CREATE TABLE mappings (
     source INTEGER NOT NULL REFERENCES sentences, destination INTEGER NOT NULL REFERENCES sentences,
-    weight REAL, origin TEXT NOT NULL, PRIMARY KEY (source, destination)
+    weight REAL,
+    origin TEXT NOT NULL,            -- 'compiler', 'debug' (debug information), 'run', 'user', 'inferred' (likely, not certain)
+    reason TEXT,                     -- why a source has several destinations: 'vectorised together', ...; NULL: not stated
+    PRIMARY KEY (source, destination)
 ) WITHOUT ROWID;
 CREATE TABLE contexts (              -- calling-context tree over all processes and threads, merged by path
     id INTEGER PRIMARY KEY,
     parent INTEGER REFERENCES contexts, -- NULL: root (sentence: {process Executes})
     sentence INTEGER NOT NULL REFERENCES sentences,
-    flags INTEGER NOT NULL DEFAULT 0 -- 1 folded (calls only, time is in the parent), 2 on a foreign stack
+    flags INTEGER NOT NULL DEFAULT 0 -- 1 folded (calls only, time is in the parent), 2 on a foreign stack, 4 found by samples
+                                     -- (callers between it and its parent may be missing), 8 inlined into its parent
 );
 CREATE TABLE metrics (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, unit TEXT NOT NULL,

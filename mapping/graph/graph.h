@@ -64,9 +64,15 @@ struct pm_mapping {
     pm_index source, destination;
     double weight;      /* relative among the mappings of one source; 0: not stated */
     const char *origin; /* compiler, debug, run, user, inferred */
+    const char *reason; /* why its source has several destinations; "" not stated */
 };
 
-enum pm_context_flag { PM_CONTEXT_FOLDED = 1, PM_CONTEXT_FOREIGN_STACK = 2 };
+enum pm_context_flag {
+    PM_CONTEXT_FOLDED = 1,
+    PM_CONTEXT_FOREIGN_STACK = 2,
+    PM_CONTEXT_SAMPLED = 4, /* found by samples: callers between it and its parent may be missing */
+    PM_CONTEXT_INLINED = 8  /* inlined into its parent */
+};
 
 /* A parent's position is always smaller than its child's. */
 struct pm_context {
@@ -125,6 +131,8 @@ pm_index pm_graph_sentence(struct pm_graph *graph, pm_index verb, const pm_index
 /* weight: not stated unless above 0 and finite. */
 pm_index pm_graph_mapping(struct pm_graph *graph, pm_index source, pm_index destination,
                           double weight, const char *origin);
+/* reason: copied; NULL is "". */
+void pm_graph_set_reason(struct pm_graph *graph, pm_index mapping, const char *reason);
 pm_index pm_graph_context(struct pm_graph *graph, pm_index parent, pm_index sentence,
                           uint32_t flags);
 pm_index pm_graph_metric(struct pm_graph *graph, const struct pm_metric *metric);

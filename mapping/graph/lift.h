@@ -63,6 +63,9 @@ struct pm_lift_options {
     enum pm_rule rule;
     const pm_index *destination_of; /* per sentence; lent only during pm_lift_new */
     uint32_t n_destinations;        /* all numbers in destination_of are smaller */
+    /* Per mapping of the graph: true = not followed (a view that asks for arrays leaves out the ways to statements). NULL: all
+     * are followed. Lent only during pm_lift_new. */
+    const bool *leaves_out;
 };
 
 /* What was measured: one cost of one sentence. */
