@@ -104,9 +104,9 @@ static const char *setting(char **environment, const char *name)
     return NULL;
 }
 
-/* A decimal number within [1, maximum]; otherwise what was there. */
+/* A decimal number within [minimum, maximum]; otherwise what was there. */
 static uint64_t number_setting(char **environment, const char *name, uint64_t otherwise,
-                               uint64_t maximum)
+                               uint64_t minimum, uint64_t maximum)
 {
     const char *text = setting(environment, name);
     if (text == NULL || *text == 0)
@@ -119,7 +119,7 @@ static uint64_t number_setting(char **environment, const char *name, uint64_t ot
         }
         value = value * 10 + (uint64_t)(*p - '0');
     }
-    if (value == 0 || value > maximum) {
+    if (value < minimum || value > maximum) {
         pm_say("ignored a setting that is not a number in its range", name, 0);
         return otherwise;
     }
@@ -145,19 +145,29 @@ static bool read_settings(char **environment)
     memcpy(pm_process.run_dir, folder, strlen(folder) + 1);
     if (mode == NULL || same(mode, "exact"))
         pm_process.mode = PM_RUN_MODE_EXACT;
+    else if (same(mode, "active"))
+        pm_process.mode = PM_RUN_MODE_ACTIVE;
     else if (same(mode, "count"))
         pm_process.mode = PM_RUN_MODE_COUNT;
     else if (same(mode, "off"))
         pm_process.mode = PM_RUN_MODE_OFF;
     else {
-        pm_say("not measured, PERFMAP_MODE is none of exact, count, off:", mode, 0);
+        pm_say("not measured, PERFMAP_MODE is none of active, exact, count, off:", mode, 0);
         return false;
     }
-    pm_process.tsc_hz = number_setting(environment, "PERFMAP_TSC_HZ", 0, 100000000000u);
+    pm_process.tsc_hz = number_setting(environment, "PERFMAP_TSC_HZ", 0, 1, 100000000000u);
     pm_process.max_contexts =
-        (uint32_t)number_setting(environment, "PERFMAP_MAX_CONTEXTS", 1u << 20, 1u << 28);
+        (uint32_t)number_setting(environment, "PERFMAP_MAX_CONTEXTS", 1u << 20, 1, 1u << 28);
     pm_process.max_depth =
-        (uint32_t)number_setting(environment, "PERFMAP_MAX_DEPTH", 1000, 1000000);
+        (uint32_t)number_setting(environment, "PERFMAP_MAX_DEPTH", 1000, 1, 1000000);
+    uint64_t rate_hz = number_setting(environment, "PERFMAP_RATE_HZ", 0, 0, 10000);
+    bool has_contexts =
+        pm_process.mode == PM_RUN_MODE_EXACT || pm_process.mode == PM_RUN_MODE_ACTIVE;
+    pm_process.sample_period_ns = has_contexts && rate_hz != 0 ? 1000000000u / rate_hz : 0;
+    const char *clock = setting(environment, "PERFMAP_CLOCK");
+    pm_process.sample_clock = clock != NULL && same(clock, "wall");
+    pm_process.budget_ppm =
+        (uint32_t)number_setting(environment, "PERFMAP_BUDGET", 0, 0, 1000000);
     return true;
 }
 

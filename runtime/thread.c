@@ -21,7 +21,7 @@ enum {
 #define CHUNK_NODES(chunk) ((chunk)->reserved[2])       /* offset of the first node in the chunk */
 
 __thread struct pm_tls pm_tls
-    __attribute__((tls_model("initial-exec"))) = {.current = &pm_sentinel};
+    __attribute__((tls_model("initial-exec"))) = {.current = &pm_sentinel, .ring_head = &pm_no_ring};
 
 static struct pm_slot *slots[PM_MAX_SLOTS];
 static uint32_t n_slots, n_finished;
