@@ -132,8 +132,12 @@ static enum pm_status check_tables(struct pm_archive *archive, struct pm_error *
         "user_cpu_ns, system_cpu_ns, "
         "max_rss_bytes, n_sleds, n_events, added_ns, n_lost_contexts, n_unmatched, n_healed)",
         "probe_costs(process, pair_ps, inner_ps)",
+        "sampling(process, source, clock, period_ns, has_kernel, has_switches, n_samples, n_lost, "
+        "problem)",
+        "disarmed(process, noun, at_ns, until_ns, n_events)",
         "threads(id, process, tid, n_threads, name, start_ns, end_ns, cpu_ns)",
-        "binaries(id, path, build_id, n_sleds, n_bad_sleds, pif_state)",
+        "binaries(id, path, build_id, n_sleds, n_bad_sleds, pif_state, map_state, debug_file, "
+        "debug_problem)",
         "levels(id, name, above)",
         "nouns(id, pif_id, binary, level, name, kind, description, type, linkage, file, line, "
         "\"column\", end_line, parent)",
@@ -141,7 +145,7 @@ static enum pm_status check_tables(struct pm_archive *archive, struct pm_error *
         "verbs(id, level, name, description)",
         "sentences(id, verb, noun)",
         "sentence_nouns(sentence, position, noun)",
-        "mappings(source, destination, weight, origin)",
+        "mappings(source, destination, weight, origin, reason)",
         "contexts(id, parent, sentence, flags)",
         "metrics(id, name, unit, kind, aggregation, description)",
         "costs(context, thread, metric, value)",
@@ -170,6 +174,11 @@ static enum pm_status open_checked(struct pm_archive *archive, struct pm_error *
     enum pm_status status = read_number(archive, "PRAGMA user_version", err, &version);
     if (status != PM_OK)
         return status;
+    if (version > 0 && version < PM_ARCHIVE_VERSION)
+        return pm_error_set(err, PM_ERR_VERSION,
+                            "archive '%s' has version %lld, this perfmap reads version %d: collect "
+                            "again from the run folder, or run again",
+                            archive->path, (long long)version, PM_ARCHIVE_VERSION);
     if (version != PM_ARCHIVE_VERSION)
         return pm_error_set(err, PM_ERR_VERSION,
                             "archive '%s' has version %lld, this perfmap reads version %d",
@@ -297,7 +306,7 @@ enum pm_status pm_archive_create(const char *path, struct pm_error *err,
                  "PRAGMA page_size = 16384; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
                  "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -262144; PRAGMA temp_store "
                  "= MEMORY; "
-                 "PRAGMA application_id = 0x50464d50; PRAGMA user_version = 1; BEGIN",
+                 "PRAGMA application_id = 0x50464d50; PRAGMA user_version = 2; BEGIN",
                  err);
     if (status == PM_OK)
         status = exec(archive, pm_archive_schema(), err);

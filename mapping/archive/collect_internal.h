@@ -48,7 +48,7 @@ struct collect_value {
     };
 };
 
-enum { COLLECT_ROWS = 32, COLLECT_MAX_COLUMNS = 4 };
+enum { COLLECT_ROWS = 32, COLLECT_MAX_COLUMNS = 5 };
 struct collect_rows {
     sqlite3_stmt *insert; /* of COLLECT_ROWS rows; NULL: not needed yet */
     int n;

@@ -461,6 +461,9 @@ static enum pm_status write_binary(struct collector *c, const struct collect_bin
     bind_number(insert, 4, object->n_sleds);
     bind_number(insert, 5, object->n_bad_sleds);
     bind_text(insert, 6, pif_state);
+    bind_text(insert, 7, "missing");
+    bind_text(insert, 8, NULL);
+    bind_text(insert, 9, NULL);
     enum pm_status status = collect_insert(c, INSERT_BINARY);
     pm_buf_release(&hex);
     return status;
@@ -752,6 +755,7 @@ static enum pm_status write_mappings(struct collector *c)
             collect_integer(mapping->destination),
             {COLLECT_NULL, {0}},
             {COLLECT_TEXT, {.text = mapping->origin}},
+            {COLLECT_NULL, {0}},
         };
         if (mapping->weight > 0)
             values[2] = (struct collect_value){COLLECT_REAL, {.real = mapping->weight}};

@@ -8,7 +8,7 @@ static const struct {
     int n_columns;
 } tables[N_COLLECT_TABLES] = {
     [TABLE_SENTENCES] = {"sentences", 3},
-    [TABLE_MAPPINGS] = {"mappings", 4},
+    [TABLE_MAPPINGS] = {"mappings", 5},
     [TABLE_CONTEXTS] = {"contexts", 4},
     [TABLE_COSTS] = {"costs", 4},
 };

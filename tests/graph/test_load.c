@@ -166,7 +166,7 @@ static void what_does_not_fit_together_is_refused_with_its_place(void **state)
         {"UPDATE costs SET thread = 9 WHERE context = 3", "a cost is of context 3, thread 9"},
         {"UPDATE costs SET value = 'much' WHERE context = 3 AND metric = 2", "no whole number"},
         {"UPDATE metrics SET aggregation = 'median' WHERE id = 1", "aggregates by 'median'"},
-        {"INSERT INTO mappings VALUES (2, 600, NULL, 'user')",
+        {"INSERT INTO mappings(source, destination, weight, origin) VALUES (2, 600, NULL, 'user')",
          "sentence 600 is named but not there"},
         {"DELETE FROM executions; DELETE FROM processes; DELETE FROM threads; DELETE FROM costs",
          "it has no execution"},

@@ -5,7 +5,7 @@ INSERT INTO executions VALUES (1, 'heat', './heat 100 20', '/home/user/heat', 'n
 INSERT INTO processes VALUES (1, 1, 4711, 4710, 0, '/home/user/heat/heat', './heat 100 20', 0, 2345000000, 'exit', 2290000000, 11000000,
                               4194304, 12, 300406, 6000000, 0, 0, 0);
 INSERT INTO threads VALUES (1, 1, 4711, 1, 'heat', 0, 2345000000, 2290000000);
-INSERT INTO binaries VALUES (1, '/home/user/heat/heat', 'abcd', 12, 0, 'read');
+INSERT INTO binaries(id, path, build_id, n_sleds, n_bad_sleds, pif_state, map_state) VALUES (1, '/home/user/heat/heat', 'abcd', 12, 0, 'read', 'read');
 INSERT INTO levels VALUES (1, 'Base', NULL), (2, 'Source', 1);
 INSERT INTO verbs VALUES (1, 1, 'Executes', NULL), (2, 2, 'Executes', NULL);
 INSERT INTO nouns(id, pif_id, binary, level, name, kind, file, line, "column", end_line, parent) VALUES
@@ -28,7 +28,7 @@ INSERT INTO nouns(id, pif_id, binary, level, name, kind, file, line, "column", e
     (18, 18, 1, 2, 'relax', 'function', 'heat.c', 20, 15, 34, 10);
 INSERT INTO sentences VALUES (1, 1, 1), (2, 1, 2), (3, 1, 3), (4, 1, 4), (5, 1, 5), (6, 1, 6), (7, 1, 7), (8, 1, 8),
     (12, 2, 12), (13, 2, 13), (14, 2, 14), (15, 2, 15), (16, 2, 16), (17, 2, 17), (18, 2, 18);
-INSERT INTO mappings VALUES (2, 12, NULL, 'compiler'), (3, 13, NULL, 'compiler'), (4, 14, NULL, 'compiler'), (5, 15, 3, 'compiler'),
+INSERT INTO mappings(source, destination, weight, origin) VALUES (2, 12, NULL, 'compiler'), (3, 13, NULL, 'compiler'), (4, 14, NULL, 'compiler'), (5, 15, 3, 'compiler'),
     (5, 16, 1, 'compiler'), (6, 17, NULL, 'compiler'), (7, 18, NULL, 'compiler');
 INSERT INTO contexts VALUES (1, NULL, 1, 0), (2, 1, 2, 0), (3, 2, 3, 0), (4, 2, 4, 0), (5, 4, 5, 0), (6, 4, 6, 0), (7, 6, 7, 0), (8, 7, 7, 0),
     (9, 2, 8, 0);
