@@ -158,8 +158,14 @@ pm_index pm_graph_mapping(struct pm_graph *graph, pm_index source, pm_index dest
     if (!(weight > 0) || !isfinite(weight))
         weight = 0;
     graph->mappings[graph->n_mappings] =
-        (struct pm_mapping){source, destination, weight, keep(graph, origin)};
+        (struct pm_mapping){source, destination, weight, keep(graph, origin), ""};
     return graph->n_mappings++;
+}
+
+void pm_graph_set_reason(struct pm_graph *graph, pm_index mapping, const char *reason)
+{
+    PM_ASSERT(mapping < graph->n_mappings);
+    graph->mappings[mapping].reason = keep(graph, reason);
 }
 
 pm_index pm_graph_context(struct pm_graph *graph, pm_index parent, pm_index sentence,

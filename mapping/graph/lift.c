@@ -12,6 +12,8 @@
 struct pm_lift_private {
     const struct pm_graph *graph;
     const pm_index *destination_of;
+    const bool *leaves_out;
+    const double *destination_weights;
     uint32_t n_destinations;
     enum pm_rule rule;
     struct pm_sets sets; /* sets of destinations */
@@ -49,6 +51,13 @@ void pm_lift_at_level(const struct pm_graph *graph, pm_index level, pm_index *re
         ret_destination_of[s] = pm_graph_sentence_level(graph, s) == level ? s : PM_NONE;
 }
 
+/* The mapping at position e of graph->out; NULL: it is not followed. */
+static const struct pm_mapping *followed(const struct pm_lift_private *own, uint32_t e)
+{
+    uint32_t mapping = own->graph->out[e];
+    return own->leaves_out && own->leaves_out[mapping] ? NULL : &own->graph->mappings[mapping];
+}
+
 static int compare_u32(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -83,7 +92,8 @@ static uint32_t component_set(struct pm_lift_private *own, const pm_index *nodes
     own->stamp++;
     for (uint32_t i = 0; i < n_nodes; i++)
         for (uint32_t e = graph->out_first[nodes[i]]; e < graph->out_first[nodes[i] + 1]; e++) {
-            uint32_t set = own->set_of[graph->mappings[graph->out[e]].destination], n;
+            const struct pm_mapping *m = followed(own, e);
+            uint32_t set = m ? own->set_of[m->destination] : 0, n;
             bool is_new;
             if (set == PM_NONE || set == 0) /* within the component, or a dead end */
                 continue;
@@ -134,8 +144,8 @@ static uint32_t component_spread(struct pm_lift_private *own, const pm_index *no
     for (int pass = 0; pass < 3; pass++) /* largest weight; total of weights relative to it; flow */
         for (uint32_t i = 0; i < n_nodes; i++)
             for (uint32_t e = graph->out_first[nodes[i]]; e < graph->out_first[nodes[i] + 1]; e++) {
-                const struct pm_mapping *m = &graph->mappings[graph->out[e]];
-                uint32_t to = own->set_of[m->destination];
+                const struct pm_mapping *m = followed(own, e);
+                uint32_t to = m ? own->set_of[m->destination] : 0;
                 if (to == PM_NONE || to == 0)
                     continue;
                 double weight = m->weight > 0 ? m->weight : 1;
@@ -170,8 +180,8 @@ static bool component_stated(const struct pm_lift_private *own, const pm_index *
     const struct pm_graph *graph = own->graph;
     for (uint32_t i = 0; i < n_nodes; i++)
         for (uint32_t e = graph->out_first[nodes[i]]; e < graph->out_first[nodes[i] + 1]; e++) {
-            const struct pm_mapping *m = &graph->mappings[graph->out[e]];
-            uint32_t to = own->set_of[m->destination];
+            const struct pm_mapping *m = followed(own, e);
+            uint32_t to = m ? own->set_of[m->destination] : 0;
             if (to != PM_NONE && to != 0 && (m->weight > 0 || own->stated[m->destination]))
                 return true;
         }
@@ -183,7 +193,7 @@ static bool finish_component(struct pm_lift_private *own, const pm_index *nodes,
     uint32_t set = component_set(own, nodes, n_nodes), spread = 0;
     if (set == PM_SETS_FAILED)
         return false;
-    if (own->rule == PM_RULE_SPLIT) {
+    if (own->rule == PM_RULE_SPLIT && !own->destination_weights) {
         bool stated = component_stated(own, nodes, n_nodes);
         for (uint32_t i = 0; i < n_nodes; i++)
             own->stated[nodes[i]] = stated;
@@ -232,7 +242,10 @@ static bool walk_from(struct pm_lift_private *own, struct walk *walk, pm_index s
         struct frame *frame = &walk->frames[walk->n_frames - 1];
         pm_index node = frame->node;
         if (frame->edge < graph->out_first[node + 1]) {
-            pm_index to = graph->mappings[graph->out[frame->edge++]].destination;
+            const struct pm_mapping *m = followed(own, frame->edge++);
+            if (!m)
+                continue;
+            pm_index to = m->destination;
             if (own->set_of[to] != PM_NONE || arrive(own, to, &failed))
                 continue;
             if (failed)
@@ -385,6 +398,19 @@ static void make_merged_rows(struct pm_lift *lift, uint32_t *row_of_set,
     }
 }
 
+/* Shares of a set's members by weights of the destinations; left as they are (equal) when all are 0. */
+static void share_by_destinations(const struct pm_lift_private *own, const uint32_t *members,
+                                  uint32_t n, struct pm_lift_part *parts)
+{
+    double largest = 0, total = 0;
+    for (uint32_t k = 0; k < n; k++)
+        largest = fmax(largest, own->destination_weights[members[k]]);
+    for (uint32_t k = 0; k < n && largest > 0; k++)
+        total += own->destination_weights[members[k]] / largest;
+    for (uint32_t k = 0; k < n && largest > 0; k++)
+        parts[k].share = own->destination_weights[members[k]] / largest / total;
+}
+
 /* split: rows are destinations, classes are pairs of set and spread. Equal shares: class_of_set,
  * others: class_of_spread (+ 1). */
 static void make_split_rows(struct pm_lift *lift, uint32_t *row_of_destination,
@@ -413,6 +439,8 @@ static void make_split_rows(struct pm_lift *lift, uint32_t *row_of_destination,
                 if (spread)
                     memcpy(&scratch[k].share, words + 1 + 2 * k, sizeof(double));
             }
+            if (own->destination_weights)
+                share_by_destinations(own, members, n, scratch);
             add_class(lift, scratch, n);
             *known = lift->n_classes;
         }
@@ -479,6 +507,8 @@ enum pm_status pm_lift_new(const struct pm_graph *graph, const struct pm_lift_op
     bool split = options->rule == PM_RULE_SPLIT;
     own->graph = graph;
     own->destination_of = options->destination_of;
+    own->leaves_out = options->leaves_out;
+    own->destination_weights = options->destination_weights;
     own->n_destinations = options->n_destinations;
     own->rule = options->rule;
     own->set_of = pm_alloc_array(graph->n_sentences, sizeof *own->set_of);
@@ -498,6 +528,8 @@ enum pm_status pm_lift_new(const struct pm_graph *graph, const struct pm_lift_op
 out:
     if (ok) {
         own->destination_of = NULL;
+        own->leaves_out = NULL;
+        own->destination_weights = NULL;
         *ret_lift = lift;
         return PM_OK;
     }
@@ -573,6 +605,8 @@ static bool divide(const struct pm_lift_part *parts, uint32_t n_parts,
     bool divisible = aggregation == PM_SUM || aggregation == PM_AVERAGE;
     double running = 0;
     int64_t before = 0;
+    while (n_parts > 1 && parts[n_parts - 1].share == 0) /* the last one takes what rounding leaves */
+        n_parts--;
     for (uint32_t k = 0; k < n_parts; k++) {
         struct pm_amount part = *whole;
         if (divisible && n_parts > 1) {

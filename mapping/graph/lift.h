@@ -19,8 +19,9 @@
  *   split    one for each destination. The aggregate of the sources with equal D(s) is divided:
  * equally as long as no mapping on the ways from s has a stated weight, else step by step, at each
  * sentence in proportion to the weights of the mappings that lead on (not stated: 1; a circle is
- * one step). Sums are divided into whole units that add up to what was divided. all      D(s)
- * empty: one for each such s, unmapped
+ * one step); or by weights of the destinations, where the caller gives them. Sums are divided into
+ * whole units that add up to what was divided.
+ *   all      D(s) empty: one for each such s, unmapped
  *
  * Whatever the rule, amounts over all rows aggregate to that of all samples: exactly for sums,
  * minima and maxima; averages carry the number of samples (which a split divides), so their mean
@@ -44,7 +45,7 @@ struct pm_lift_row {
 
 struct pm_lift_part {
     uint32_t row;
-    double share; /* above 0, at most 1; those of a class add up to 1 */
+    double share; /* at most 1, above 0 (0: only by destination_weights); those of a class add up to 1 */
 };
 
 struct pm_lift_private;
@@ -66,6 +67,9 @@ struct pm_lift_options {
     /* Per mapping of the graph: true = not followed (a view that asks for arrays leaves out the ways to statements). NULL: all
      * are followed. Lent only during pm_lift_new. */
     const bool *leaves_out;
+    /* Rule split: [n_destinations], finite and not negative. A shared cost is divided in proportion to these, equally where all of a
+     * set are 0; weights of mappings are not looked at. NULL: by the mappings. Lent only during pm_lift_new. */
+    const double *destination_weights;
 };
 
 /* What was measured: one cost of one sentence. */

@@ -26,6 +26,7 @@ struct world {
     struct pm_lift_sample samples[24];
     size_t n_samples;
     bool measured[PLAIN_MAX];
+    bool leaves_out[3 * PLAIN_MAX]; /* per mapping; the plain model has no such edge at all */
     pm_index sources[24];
 };
 
@@ -51,14 +52,21 @@ static void make_world(struct world *w)
         p->destination_of[s] = level == 2 ? (grouped ? random_below(PLAIN_MAX) : s) : PM_NONE;
     }
     uint32_t n_edges = random_below(3 * p->n + 1);
-    bool weighted = random_below(2);
+    bool weighted = random_below(2), leaves_out = random_below(2);
+    p->weighs_destinations = random_below(3) == 0;
+    for (uint32_t d = 0; d < PLAIN_MAX; d++)
+        p->weight_of_destination[d] = random_below(3) ? random_below(1000) : 0;
     for (uint32_t i = 0; i < n_edges; i++) {
         uint32_t from = random_below(p->n), to = random_below(p->n);
         if (p->edge[from][to])
             continue;
+        double weight = weighted ? weights[random_below(8)] : 0;
+        pm_index mapping = pm_graph_mapping(w->graph, from, to, weight, "run");
+        w->leaves_out[mapping] = leaves_out && random_below(3) == 0;
+        if (w->leaves_out[mapping])
+            continue;
         p->edge[from][to] = true;
-        p->weight[from][to] = weighted ? weights[random_below(8)] : 0;
-        pm_graph_mapping(w->graph, from, to, p->weight[from][to], "run");
+        p->weight[from][to] = weight;
     }
     assert_true(pm_graph_seal(w->graph));
     plain_reach(p);
@@ -71,7 +79,10 @@ static void make_world(struct world *w)
         }
     plain_close(p, w->measured);
     for (uint32_t s = 0; s < p->n; s++)
-        plain_share(p, s, 1, p->share[s]);
+        if (p->weighs_destinations)
+            plain_share_by_destinations(p, s, p->share[s]);
+        else
+            plain_share(p, s, 1, p->share[s]);
 }
 
 static void total_is_kept(const struct world *w, const struct pm_lift *lift,
@@ -248,7 +259,11 @@ static void lifting_agrees_with_the_plain_model(void **state)
         struct world w;
         make_world(&w);
         for (int r = 0; r < 3; r++) {
-            struct pm_lift_options options = {rules[r], w.plain.destination_of, PLAIN_MAX};
+            struct pm_lift_options options = {rules[r], w.plain.destination_of, PLAIN_MAX,
+                                              w.leaves_out,
+                                              w.plain.weighs_destinations
+                                                  ? w.plain.weight_of_destination
+                                                  : NULL};
             struct pm_lift *lift;
             assert_int_equal(pm_lift_new(w.graph, &options, w.sources, w.n_samples, NULL, &lift),
                              PM_OK);
@@ -315,7 +330,7 @@ static void paper_lift(struct paper *paper, enum pm_rule rule, enum pm_aggregati
         sources[i] = samples[i].sentence;
     struct pm_lift *lift;
     struct pm_amount rows[8];
-    struct pm_lift_options options = {rule, destination_of, graph->n_sentences};
+    struct pm_lift_options options = {.rule = rule, .destination_of = destination_of, .n_destinations = graph->n_sentences};
     assert_int_equal(pm_lift_new(graph, &options, sources, n_samples, NULL, &lift), PM_OK);
     assert_int_equal(pm_lift_costs(lift, aggregation, samples, n_samples, NULL, rows), PM_OK);
     *ret_n_rows = lift->n_rows;
@@ -443,7 +458,7 @@ static void sums_that_leave_64_bits_are_an_error(void **state)
     pm_index destination_of[2];
     pm_lift_at_level(p.graph, 1, destination_of);
     struct pm_lift *lift;
-    struct pm_lift_options options = {PM_RULE_MERGE, destination_of, 2};
+    struct pm_lift_options options = {.rule = PM_RULE_MERGE, .destination_of = destination_of, .n_destinations = 2};
     assert_int_equal(pm_lift_new(p.graph, &options, p.base, 1, NULL, &lift), PM_OK);
     struct pm_lift_sample samples[] = {{p.base[0], INT64_MAX}, {p.base[0], 1}};
     struct pm_amount rows[2];
@@ -476,7 +491,7 @@ static void recursion_counts_once(void **state)
     assert_true(pm_graph_seal(p.graph));
     pm_index destination_of[6];
     pm_lift_at_level(p.graph, 1, destination_of);
-    struct pm_lift_options options = {PM_RULE_MERGE, destination_of, 6};
+    struct pm_lift_options options = {.rule = PM_RULE_MERGE, .destination_of = destination_of, .n_destinations = 6};
     struct pm_lift *lift;
     assert_int_equal(pm_lift_new(p.graph, &options, p.base, 3, NULL, &lift), PM_OK);
     int64_t own[] = {1, 2, 4, 8}, inclusive[3];
@@ -523,7 +538,7 @@ static enum pm_status build_and_lift(void)
         pm_graph_context(graph, i ? 0 : PM_NONE, (pm_index)i / 2, 0);
     if (pm_graph_seal(graph)) {
         pm_lift_at_level(graph, level[1], destination_of);
-        struct pm_lift_options options = {PM_RULE_SPLIT, destination_of, 4};
+        struct pm_lift_options options = {.rule = PM_RULE_SPLIT, .destination_of = destination_of, .n_destinations = 4};
         status = pm_lift_new(graph, &options, sources, 2, NULL, &lift);
     }
     struct pm_amount rows[4];
@@ -588,7 +603,7 @@ static void a_million_mappings_are_lifted(void **state)
     }
     pm_lift_at_level(graph, 1, destination_of);
     for (enum pm_rule rule = PM_RULE_MERGE; rule <= PM_RULE_SPLIT; rule++) {
-        struct pm_lift_options options = {rule, destination_of, graph->n_sentences};
+        struct pm_lift_options options = {.rule = rule, .destination_of = destination_of, .n_destinations = graph->n_sentences};
         struct pm_lift *lift;
         assert_int_equal(pm_lift_new(graph, &options, sources, SOURCES, NULL, &lift), PM_OK);
         struct pm_amount *rows = calloc(lift->n_rows, sizeof *rows);
@@ -625,7 +640,7 @@ static void a_long_chain_is_walked_without_recursion(void **state)
     }
     assert_true(pm_graph_seal(graph));
     pm_lift_at_level(graph, 1, destination_of);
-    struct pm_lift_options options = {PM_RULE_MERGE, destination_of, N};
+    struct pm_lift_options options = {.rule = PM_RULE_MERGE, .destination_of = destination_of, .n_destinations = N};
     struct pm_lift *lift;
     assert_int_equal(pm_lift_new(graph, &options, &source, 1, NULL, &lift), PM_OK);
     assert_int_equal(lift->n_rows, 1);
