@@ -12,7 +12,14 @@ struct pm_archive_data_private {
 };
 
 /* Statements that are used once per item and kept prepared. */
-enum lookup { LOOKUP_SENTENCE, LOOKUP_SENTENCE_NOUNS, LOOKUP_NOUN, LOOKUP_MAPPINGS, N_LOOKUPS };
+enum lookup {
+    LOOKUP_SENTENCE,
+    LOOKUP_SENTENCE_NOUNS,
+    LOOKUP_NOUN,
+    LOOKUP_ADDRESS,
+    LOOKUP_MAPPINGS,
+    N_LOOKUPS
+};
 
 static const char *const lookup_sql[N_LOOKUPS] = {
     [LOOKUP_SENTENCE] = "SELECT verb, noun FROM sentences WHERE id = ?",
@@ -20,7 +27,9 @@ static const char *const lookup_sql[N_LOOKUPS] = {
         "SELECT noun FROM sentence_nouns WHERE sentence = ? ORDER BY position",
     [LOOKUP_NOUN] = "SELECT name, kind, linkage, file, type, line, \"column\", end_line, level, "
                     "parent, binary, pif_id FROM nouns WHERE id = ?",
-    [LOOKUP_MAPPINGS] = "SELECT destination, weight, origin FROM mappings WHERE source = ?",
+    [LOOKUP_ADDRESS] = "SELECT value FROM noun_attributes WHERE noun = ? AND key = 'address'",
+    [LOOKUP_MAPPINGS] =
+        "SELECT destination, weight, origin, reason FROM mappings WHERE source = ?",
 };
 
 struct loader {
@@ -33,7 +42,7 @@ struct loader {
     struct pm_index_map levels, verbs, nouns, sentences, contexts, metrics, executions, processes,
         threads, binaries;
     int64_t *sentence_ids; /* by position in the graph */
-    uint32_t cap_sentence_ids;
+    uint32_t cap_sentence_ids, cap_addresses;
     bool has_sentence_nouns;
 };
 
@@ -260,8 +269,10 @@ static enum pm_status read_binary(struct loader *load, sqlite3_stmt *row)
         return out_of_memory(load);
     struct pm_binary *x = &data->binaries[data->n_binaries];
     *x = (struct pm_binary){keep(load, row, 1), keep(load, row, 2), keep(load, row, 3),
-                            number(row, 4), number(row, 5)};
-    if (!x->path || !x->build_id || !x->pif_state)
+                            keep(load, row, 4), keep(load, row, 5), keep(load, row, 6),
+                            number(row, 7),     number(row, 8)};
+    if (!x->path || !x->build_id || !x->pif_state || !x->map_state || !x->debug_file ||
+        !x->debug_problem)
         return out_of_memory(load);
     return enter(load, &load->binaries, row, data->n_binaries++, "binary");
 }
@@ -281,6 +292,32 @@ static enum pm_status read_message(struct loader *load, sqlite3_stmt *row)
     return PM_OK;
 }
 
+static enum pm_status read_sampling(struct loader *load, sqlite3_stmt *row)
+{
+    struct pm_archive_data *data = load->data;
+    if (!room(&data->samplings, data->n_samplings, sizeof *data->samplings))
+        return out_of_memory(load);
+    struct pm_sampling *x = &data->samplings[data->n_samplings];
+    *x = (struct pm_sampling){
+        .process = pm_index_map_get(&load->processes, sqlite3_column_int64(row, 0)),
+        .source = keep(load, row, 1),
+        .clock = keep(load, row, 2),
+        .period_ns = number(row, 3),
+        .has_kernel = sqlite3_column_int(row, 4) != 0,
+        .has_switches = sqlite3_column_int(row, 5) != 0,
+        .n_samples = number(row, 6),
+        .n_lost = number(row, 7),
+        .problem = keep(load, row, 8),
+    };
+    if (!x->source || !x->clock || !x->problem)
+        return out_of_memory(load);
+    if (x->process == PM_NONE)
+        return damaged(load, "a sampling names process %lld, which is not there",
+                       sqlite3_column_int64(row, 0));
+    data->n_samplings++;
+    return PM_OK;
+}
+
 /* --- nouns and sentences, as they are needed --- */
 
 /* The first row of a lookup by id; NULL with *ret_status set when there is none. */
@@ -297,6 +334,30 @@ static sqlite3_stmt *look_up(struct loader *load, enum lookup which, int64_t id,
                       ? damaged(load, "%s %lld is named but not there", what, (long long)id)
                       : database_error(load);
     return NULL;
+}
+
+/* Machine code states its addresses; nothing else has any. */
+static enum pm_status add_address(struct loader *load, int64_t id, pm_index noun)
+{
+    struct pm_archive_data *data = load->data;
+    if (noun >= load->cap_addresses) {
+        uint32_t cap = load->cap_addresses ? load->cap_addresses * 2 : 1024;
+        const char **grown = pm_realloc_array(data->addresses, cap, sizeof *grown);
+        if (!grown)
+            return out_of_memory(load);
+        data->addresses = grown;
+        load->cap_addresses = cap;
+    }
+    data->addresses[noun] = "";
+    if (strcmp(data->graph->nouns[noun].kind, "code") != 0)
+        return PM_OK;
+    sqlite3_stmt *row = load->lookups[LOOKUP_ADDRESS];
+    sqlite3_reset(row);
+    sqlite3_bind_int64(row, 1, id);
+    int step = sqlite3_step(row);
+    if (step == SQLITE_ROW && !(data->addresses[noun] = keep(load, row, 0)))
+        return out_of_memory(load);
+    return step == SQLITE_ROW || step == SQLITE_DONE ? PM_OK : database_error(load);
 }
 
 /* One noun without its parent, whose id comes back (PM_UNKNOWN: none). */
@@ -334,7 +395,7 @@ static enum pm_status add_noun(struct loader *load, int64_t id, pm_index *ret_no
     *ret_noun = pm_graph_noun(load->data->graph, &noun);
     if (*ret_noun == PM_NONE || !pm_index_map_add(&load->nouns, id, *ret_noun))
         return out_of_memory(load);
-    return PM_OK;
+    return add_address(load, id, *ret_noun);
 }
 
 /* The noun of that id, with its ancestors. */
@@ -433,14 +494,38 @@ static enum pm_status read_mappings(struct loader *load)
             enum pm_status status = need_sentence(load, sqlite3_column_int64(row, 0), &destination);
             if (status != PM_OK)
                 return status;
-            if (pm_graph_mapping(load->data->graph, source, destination,
-                                 sqlite3_column_double(row, 1), pm_archive_text(row, 2)) == PM_NONE)
+            pm_index mapping =
+                pm_graph_mapping(load->data->graph, source, destination,
+                                 sqlite3_column_double(row, 1), pm_archive_text(row, 2));
+            if (mapping == PM_NONE)
                 return out_of_memory(load);
+            if (sqlite3_column_type(row, 3) != SQLITE_NULL)
+                pm_graph_set_reason(load->data->graph, mapping, pm_archive_text(row, 3));
         }
         if (step != SQLITE_DONE)
             return database_error(load);
     }
     return PM_OK;
+}
+
+static enum pm_status read_disarmed(struct loader *load, sqlite3_stmt *row)
+{
+    struct pm_archive_data *data = load->data;
+    if (!room(&data->disarmed, data->n_disarmed, sizeof *data->disarmed))
+        return out_of_memory(load);
+    struct pm_disarmed *x = &data->disarmed[data->n_disarmed];
+    *x = (struct pm_disarmed){
+        .process = pm_index_map_get(&load->processes, sqlite3_column_int64(row, 0)),
+        .at_ns = number(row, 2),
+        .until_ns = number(row, 3),
+        .n_events = number(row, 4),
+    };
+    if (x->process == PM_NONE)
+        return damaged(load, "a disarmed noun names process %lld, which is not there",
+                       sqlite3_column_int64(row, 0));
+    enum pm_status status = need_noun(load, sqlite3_column_int64(row, 1), &x->noun);
+    data->n_disarmed += status == PM_OK;
+    return status;
 }
 
 /* --- contexts and costs --- */
@@ -627,8 +712,12 @@ static enum pm_status read_everything(struct loader *load, unsigned flags)
         {"SELECT id, process, tid, n_threads, name, start_ns, end_ns, cpu_ns FROM threads ORDER BY "
          "id",
          read_thread},
-        {"SELECT id, path, build_id, pif_state, n_sleds, n_bad_sleds FROM binaries ORDER BY id",
+        {"SELECT id, path, build_id, pif_state, map_state, debug_file, debug_problem, n_sleds, "
+         "n_bad_sleds FROM binaries ORDER BY id",
          read_binary},
+        {"SELECT process, source, clock, period_ns, has_kernel, has_switches, n_samples, n_lost, "
+         "problem FROM sampling ORDER BY process",
+         read_sampling},
         {"SELECT process, code, text FROM messages ORDER BY rowid", read_message},
     };
     enum pm_status status = open_archive(load);
@@ -640,6 +729,11 @@ static enum pm_status read_everything(struct loader *load, unsigned flags)
         status = prepare_lookups(load);
     if (status == PM_OK)
         status = read_contexts_and_costs(load);
+    if (status == PM_OK)
+        status = each_row(load,
+                          "SELECT process, noun, at_ns, until_ns, n_events FROM disarmed "
+                          "ORDER BY process, at_ns, noun",
+                          read_disarmed);
     if (status == PM_OK && flags & PM_ARCHIVE_LOAD_ALL)
         status = each_row(load, "SELECT id FROM sentences", read_sentence);
     if (status == PM_OK)
@@ -695,5 +789,8 @@ void pm_archive_data_free(struct pm_archive_data *data)
     free(data->threads);
     free(data->binaries);
     free(data->messages);
+    free(data->samplings);
+    free(data->disarmed);
+    free(data->addresses);
     free(data);
 }

@@ -44,8 +44,23 @@ struct pm_thread {
 };
 
 struct pm_binary {
-    const char *path, *build_id, *pif_state;
+    const char *path, *build_id, *pif_state, *map_state, *debug_file, *debug_problem;
     int64_t n_sleds, n_bad_sleds;
+};
+
+/* How a process was sampled; what was not has none. */
+struct pm_sampling {
+    uint32_t process;
+    const char *source, *clock, *problem; /* source: perf, timer, none; clock: cpu, wall */
+    int64_t period_ns, n_samples, n_lost;
+    bool has_kernel, has_switches;
+};
+
+/* A noun whose sleds were disarmed during the run: its calls are counted up to then only. */
+struct pm_disarmed {
+    uint32_t process;
+    pm_index noun;
+    int64_t at_ns, until_ns, n_events; /* until_ns PM_UNKNOWN: to the end */
 };
 
 struct pm_message {
@@ -62,7 +77,10 @@ struct pm_archive_data {
     struct pm_thread *threads;
     struct pm_binary *binaries;
     struct pm_message *messages;
-    uint32_t n_executions, n_processes, n_threads, n_binaries, n_messages;
+    struct pm_sampling *samplings;
+    struct pm_disarmed *disarmed;
+    const char **addresses; /* [graph->n_nouns] attribute `address` of machine code: ranges, hex ELF addresses; "" not stated */
+    uint32_t n_executions, n_processes, n_threads, n_binaries, n_messages, n_samplings, n_disarmed;
     struct pm_archive_data_private *own;
 };
 

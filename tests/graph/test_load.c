@@ -106,6 +106,38 @@ static void what_measured_sentences_reach_is_loaded(void **state)
     pm_archive_data_free(data);
 }
 
+static void how_it_was_sampled_is_loaded(void **state)
+{
+    (void)state;
+    make_archive("INSERT INTO sampling VALUES (1, 'timer', 'cpu', 2004008, 0, 1, 100, 3, 'perf_event_paranoid is 4');"
+                 "INSERT INTO disarmed VALUES (1, 7, 1000, NULL, 5);"
+                 "INSERT INTO nouns(id, pif_id, binary, level, name, kind, parent) VALUES (70, 70, 1, 1, 'relax+0x10', 'code', 7);"
+                 "INSERT INTO noun_attributes VALUES (70, 'address', '0x1010-0x1020');"
+                 "INSERT INTO sentences VALUES (70, 1, 70); INSERT INTO contexts VALUES (70, 7, 70, 4);"
+                 "UPDATE mappings SET reason = 'vectorised together' WHERE source = 5;"
+                 "UPDATE binaries SET map_state = 'damaged', debug_problem = 'no such form'");
+    struct pm_archive_data *data = load_good(0);
+    const struct pm_graph *graph = data->graph;
+    assert_int_equal(data->n_samplings, 1);
+    assert_string_equal(data->samplings[0].source, "timer");
+    assert_string_equal(data->samplings[0].problem, "perf_event_paranoid is 4");
+    assert_true(data->samplings[0].has_switches && !data->samplings[0].has_kernel);
+    assert_int_equal(data->samplings[0].n_lost, 3);
+    assert_int_equal(data->n_disarmed, 1);
+    assert_string_equal(graph->nouns[data->disarmed[0].noun].name, "relax");
+    assert_true(data->disarmed[0].until_ns == PM_UNKNOWN && data->disarmed[0].n_events == 5);
+    assert_string_equal(data->binaries[0].map_state, "damaged");
+    assert_string_equal(data->binaries[0].debug_problem, "no such form");
+    int n_reasons = 0, n_addresses = 0;
+    for (uint32_t m = 0; m < graph->n_mappings; m++)
+        n_reasons += !strcmp(graph->mappings[m].reason, "vectorised together");
+    for (pm_index n = 0; n < graph->n_nouns; n++)
+        n_addresses += !strcmp(data->addresses[n], "0x1010-0x1020");
+    assert_int_equal(n_reasons, 2);
+    assert_int_equal(n_addresses, 1);
+    pm_archive_data_free(data);
+}
+
 static void contexts_come_in_any_order(void **state)
 {
     (void)state;
@@ -168,6 +200,10 @@ static void what_does_not_fit_together_is_refused_with_its_place(void **state)
         {"UPDATE metrics SET aggregation = 'median' WHERE id = 1", "aggregates by 'median'"},
         {"INSERT INTO mappings(source, destination, weight, origin) VALUES (2, 600, NULL, 'user')",
          "sentence 600 is named but not there"},
+        {"INSERT INTO sampling VALUES (9, 'perf', 'cpu', 2004008, 0, 1, 100, 0, NULL)",
+         "a sampling names process 9"},
+        {"INSERT INTO disarmed VALUES (9, 7, 1000, NULL, 5)", "a disarmed noun names process 9"},
+        {"INSERT INTO disarmed VALUES (1, 700, 1000, NULL, 5)", "noun 700 is named but not there"},
         {"DELETE FROM executions; DELETE FROM processes; DELETE FROM threads; DELETE FROM costs",
          "it has no execution"},
     };
@@ -238,6 +274,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_measured_sentences_reach_is_loaded),
+        cmocka_unit_test(how_it_was_sampled_is_loaded),
         cmocka_unit_test(contexts_come_in_any_order),
         cmocka_unit_test(sentences_may_have_many_nouns),
         cmocka_unit_test(what_does_not_fit_together_is_refused_with_its_place),
