@@ -12,9 +12,20 @@
  *            R = R->cached_child; R->noun != noun ? hash
  *     found: R->n_calls++; current = R; R->start = rax; R->sp = S
  *     hash:  slot (R >> 4 ^ noun's constant) & mask; its noun and parent must match, else slow
- *     exit:  R->sp != S || R->noun != noun ? slow;  rax -= R->start; current = R->parent; R->sp =
- * 0; R->inclusive += rax count: R = bank; R == 0 ? slow; R[k]++ slow:  push index of the probe;
- * call the thunk, which saves all caller-saved registers and calls pm_slow
+ *     exit:  R->sp != S || R->noun != noun ? slow;  rax -= R->start; current = R->parent; R->sp = 0;
+ *            R->inclusive += rax
+ *     count: R = bank; R == 0 ? slow; R[k]++
+ *     slow:  push index of the probe; call the thunk, which saves all caller-saved registers and
+ *            calls pm_slow
+ *
+ * Mode active leaves out the clock, and with it all registers but R: S is the stack pointer itself when
+ * nothing had to be pushed, and the exit clears R->sp before it moves current, as R is then gone (a
+ * handler in between sees a half-open frame, as within the entry). Entry and exit of both modes begin
+ * (exact: after the clock is read) with
+ *
+ *     ring:  *ring_head != ring_seen ? slow
+ *
+ * so that samples are charged to the context in which they were taken.
  *
  * All of an object's trampolines, their probes and the thunk lie in one region within 2 GiB of it,
  * written first and then made executable.
@@ -32,10 +43,10 @@
 const bool pm_arch_has_sleds = true;
 const uint8_t pm_arch_nop[5] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
 
-enum { RAX = 0, RCX = 1, RDX = 2, RSI = 6, RDI = 7, R8 = 8, R9 = 9, R10 = 10, R11 = 11 };
+enum { RAX = 0, RCX = 1, RDX = 2, RSP = 4, RSI = 6, RDI = 7, R8 = 8, R9 = 9, R10 = 10, R11 = 11 };
 enum {
     RED_ZONE = 128,
-    LARGEST_TRAMPOLINE = 320,
+    LARGEST_TRAMPOLINE = 352,
     THUNK_BYTES = 192,
 };
 
@@ -204,10 +215,12 @@ static bool is_free(uint16_t must_save, unsigned reg)
     return (must_save >> reg & 1) == 0;
 }
 
+static const uint8_t order[] = {RCX, R11, R10, R9, R8, RSI, RDI, RAX, RDX};
+
+/* fixed: registers that are needed beside R. */
 static struct frame plan_frame(uint16_t must_save, uint8_t sled_flags, bool loop, unsigned n_fixed,
                                const uint8_t *fixed)
 {
-    static const uint8_t order[] = {RCX, R11, R10, R9, R8, RSI, RDI, RAX, RDX};
     struct frame f = {.context = RCX, .red_zone = loop || !(sled_flags & PM_SLED_SP_AT_CFA)};
     uint16_t available = 0;
     for (size_t i = 0; i < sizeof order; i++)
@@ -245,6 +258,15 @@ static struct frame plan_frame(uint16_t must_save, uint8_t sled_flags, bool loop
     return f;
 }
 
+/* One that is free and not R; RSP: none. */
+static unsigned another_free(uint16_t must_save, unsigned r)
+{
+    for (size_t i = 0; i < sizeof order; i++)
+        if (order[i] != r && is_free(must_save, order[i]))
+            return order[i];
+    return RSP;
+}
+
 static void save(struct code *c, const struct frame *f)
 {
     for (unsigned i = 0; i < f->n_kept; i++)
@@ -272,7 +294,7 @@ static int32_t thread_offset(const void *field)
 }
 
 struct sites {
-    uint8_t *from[6];
+    uint8_t *from[8];
     unsigned n;
 };
 
@@ -288,23 +310,93 @@ static void read_clock(struct code *c)
              "\x48\x09\xd0");   /* or %rdx, %rax */
 }
 
-static void slow_tail(struct code *c, const struct frame *f, const struct sites *slow,
+/* Has anything come into the thread's ring? */
+static void check_ring(struct code *c, unsigned r, struct sites *slow)
+{
+    thread_op(c, 0x8b, r, thread_offset(&pm_tls.ring_head));
+    memory_op(c, true, 0x8b, r, r, 0);
+    thread_op(c, 0x3b, r, thread_offset(&pm_tls.ring_seen)); /* cmp ring_seen, R */
+    slow_if(c, slow, IF_NOT_EQUAL);
+}
+
+/* save_s: rdx, which tells the thunk S, belongs to the program. */
+static void slow_tail(struct code *c, const struct frame *f, bool save_s, const struct sites *slow,
                       uint32_t index, const uint8_t *thunk, const uint8_t *back)
 {
     for (unsigned i = 0; i < slow->n; i++)
         land(c, slow->from[i]);
-    stack_address(c, f->adjustment, RDX);
     bool skip_now = f->red_zone && !f->skipped;
     if (skip_now)
         BYTES(c, "\x48\x8d\x64\x24\x80");
+    if (save_s)
+        push_register(c, RDX);
+    stack_address(c, f->adjustment + (skip_now ? RED_ZONE : 0) + (save_s ? 8 : 0), RDX);
     byte(c, 0x68); /* push $index */
     word32(c, index);
     byte(c, 0xe8); /* call thunk */
     word32(c, (uint32_t)(thunk - (c->p + 4)));
+    if (save_s)
+        pop_register(c, RDX);
     if (skip_now)
         BYTES(c, "\x48\x8d\xa4\x24\x80\x00\x00\x00");
     restore(c, f);
     jump(c, back);
+}
+
+/* Is the youngest frame alive, from register `s` seen? Else slow. Flags only. */
+static void check_entry(struct code *c, unsigned r, unsigned s, const struct pm_probe *probe,
+                        struct sites *slow)
+{
+    memory_op(c, true, 0x39, s, r, offsetof(struct pm_node, sp)); /* cmp s, sp(R) */
+    if (probe->loop_depth == 0) {
+        slow_if(c, slow, IF_BELOW_EQUAL);
+        return;
+    }
+    uint8_t *good = short_jump_if(c, IF_ABOVE);
+    slow_if(c, slow, IF_BELOW);
+    memory_op(c, false, 0x83, 7, r,
+              offsetof(struct pm_node, loop_depth)); /* cmpl $depth, loop_depth(R) */
+    byte(c, probe->loop_depth);
+    slow_if(c, slow, IF_ABOVE_EQUAL);
+    land_short(c, good);
+}
+
+static void compare_noun(struct code *c, unsigned r, const struct pm_probe *probe)
+{
+    memory_op(c, false, 0x81, 7, r, offsetof(struct pm_node, noun)); /* cmpl $noun, noun(R) */
+    word32(c, probe->noun);
+}
+
+/* `at` = the hash table's entry for current and the noun, which becomes R and current's cached child when
+ * it is the right one, else slow. */
+static void look_up(struct code *c, unsigned r, unsigned at, const struct pm_probe *probe,
+                    struct sites *slow)
+{
+    thread_op(c, 0x8b, r, thread_offset(&pm_tls.current));
+    move(c, r, at);
+    byte(c, 0x48u | at >> 3); /* shr $4, at */
+    byte(c, 0xc1);
+    byte(c, 0xe8u | (at & 7u));
+    byte(c, 4);
+    for (int i = 0; i < 2; i++) { /* xor $noun's constant, at; and $mask, at: 32 bits */
+        if (at >= 8)
+            byte(c, 0x41);
+        byte(c, 0x81);
+        byte(c, (i == 0 ? 0xf0u : 0xe0u) | (at & 7u));
+        word32(c, i == 0 ? probe->noun * 0x9e3779b1u >> 12 << 3 : (uint32_t)PM_HASH_MASK);
+    }
+    thread_op(c, 0x03, at, thread_offset(&pm_tls.hash)); /* add */
+    memory_op(c, true, 0x8b, at, at, 0);
+    byte(c, 0x48u | at >> 3 << 2 | at >> 3); /* test at, at */
+    byte(c, 0x85);
+    byte(c, 0xc0u | (at & 7u) << 3 | (at & 7u));
+    slow_if(c, slow, IF_EQUAL);
+    compare_noun(c, at, probe);
+    slow_if(c, slow, IF_NOT_EQUAL);
+    memory_op(c, true, 0x39, r, at, offsetof(struct pm_node, parent)); /* cmp R, parent(at) */
+    slow_if(c, slow, IF_NOT_EQUAL);
+    memory_op(c, true, 0x89, at, r, offsetof(struct pm_node, cached_child));
+    move(c, at, r);
 }
 
 static void exact_entry(struct code *c, const struct pm_sled *sled, const struct pm_probe *probe,
@@ -317,23 +409,12 @@ static void exact_entry(struct code *c, const struct pm_sled *sled, const struct
     unsigned r = f.context;
     save(c, &f);
     read_clock(c);
+    check_ring(c, r, &slow);
     thread_op(c, 0x8b, r, thread_offset(&pm_tls.current));
     stack_address(c, f.adjustment, RDX);
-    memory_op(c, true, 0x39, RDX, r, offsetof(struct pm_node, sp)); /* cmp %rdx, sp(R) */
-    if (probe->loop_depth == 0) {
-        slow_if(c, &slow, IF_BELOW_EQUAL);
-    } else {
-        uint8_t *good = short_jump_if(c, IF_ABOVE);
-        slow_if(c, &slow, IF_BELOW);
-        memory_op(c, false, 0x83, 7, r,
-                  offsetof(struct pm_node, loop_depth)); /* cmpl $depth, loop_depth(R) */
-        byte(c, probe->loop_depth);
-        slow_if(c, &slow, IF_ABOVE_EQUAL);
-        land_short(c, good);
-    }
+    check_entry(c, r, RDX, probe, &slow);
     memory_op(c, true, 0x8b, r, r, offsetof(struct pm_node, cached_child));
-    memory_op(c, false, 0x81, 7, r, offsetof(struct pm_node, noun)); /* cmpl $noun, noun(R) */
-    word32(c, probe->noun);
+    compare_noun(c, r, probe);
     uint8_t *miss = jump_if(c, IF_NOT_EQUAL);
     uint8_t *found = c->p;
     memory_op(c, true, 0xff, 0, r, offsetof(struct pm_node, n_calls)); /* incq */
@@ -344,27 +425,10 @@ static void exact_entry(struct code *c, const struct pm_sled *sled, const struct
     jump(c, back);
 
     land(c, miss);
-    thread_op(c, 0x8b, r, thread_offset(&pm_tls.current));
-    move(c, r, RDX);
-    BYTES(c, "\x48\xc1\xea\x04" /* shr $4, %rdx */
-             "\x81\xf2");       /* xor $noun's constant, %edx */
-    word32(c, probe->noun * 0x9e3779b1u >> 12 << 3);
-    BYTES(c, "\x81\xe2"); /* and $mask, %edx */
-    word32(c, PM_HASH_MASK);
-    thread_op(c, 0x03, RDX, thread_offset(&pm_tls.hash)); /* add */
-    BYTES(c, "\x48\x8b\x12"                               /* mov (%rdx), %rdx */
-             "\x48\x85\xd2");                             /* test %rdx, %rdx */
-    slow_if(c, &slow, IF_EQUAL);
-    memory_op(c, false, 0x81, 7, RDX, offsetof(struct pm_node, noun));
-    word32(c, probe->noun);
-    slow_if(c, &slow, IF_NOT_EQUAL);
-    memory_op(c, true, 0x39, r, RDX, offsetof(struct pm_node, parent)); /* cmp R, parent(%rdx) */
-    slow_if(c, &slow, IF_NOT_EQUAL);
-    memory_op(c, true, 0x89, RDX, r, offsetof(struct pm_node, cached_child));
-    move(c, RDX, r);
+    look_up(c, r, RDX, probe, &slow);
     stack_address(c, f.adjustment, RDX);
     jump(c, found);
-    slow_tail(c, &f, &slow, index, thunk, back);
+    slow_tail(c, &f, false, &slow, index, thunk, back);
 }
 
 static void exact_exit(struct code *c, const struct pm_sled *sled, const struct pm_probe *probe,
@@ -377,12 +441,12 @@ static void exact_exit(struct code *c, const struct pm_sled *sled, const struct 
     unsigned r = f.context;
     save(c, &f);
     read_clock(c);
+    check_ring(c, r, &slow);
     thread_op(c, 0x8b, r, thread_offset(&pm_tls.current));
     stack_address(c, f.adjustment, RDX);
     memory_op(c, true, 0x39, RDX, r, offsetof(struct pm_node, sp));
     slow_if(c, &slow, IF_NOT_EQUAL);
-    memory_op(c, false, 0x81, 7, r, offsetof(struct pm_node, noun));
-    word32(c, probe->noun);
+    compare_noun(c, r, probe);
     slow_if(c, &slow, IF_NOT_EQUAL);
     memory_op(c, true, 0x2b, RAX, r, offsetof(struct pm_node, start_tsc));
     memory_op(c, true, 0x8b, RDX, r, offsetof(struct pm_node, parent));
@@ -392,7 +456,101 @@ static void exact_exit(struct code *c, const struct pm_sled *sled, const struct 
     memory_op(c, true, 0x01, RAX, r, offsetof(struct pm_node, inclusive_tsc));
     restore(c, &f);
     jump(c, back);
-    slow_tail(c, &f, &slow, index, thunk, back);
+    slow_tail(c, &f, false, &slow, index, thunk, back);
+}
+
+/* Without pushed registers S is rsp. With them it takes a register of its own, pushed too. */
+static struct frame plan_active(const struct pm_sled *sled, const struct pm_probe *probe,
+                                unsigned *ret_s)
+{
+    static const uint8_t fixed[] = {RDX};
+    bool loop = probe->loop_depth != 0;
+    struct frame f = plan_frame(sled->must_save, sled->flags, loop, 0, NULL);
+    *ret_s = RSP;
+    if (f.adjustment != 0) {
+        f = plan_frame(sled->must_save, sled->flags, loop, 1, fixed);
+        *ret_s = RDX;
+    }
+    return f;
+}
+
+static void active_entry(struct code *c, const struct pm_sled *sled, const struct pm_probe *probe,
+                         uint32_t index, const uint8_t *thunk)
+{
+    const uint8_t *back = (const uint8_t *)sled->address + 5;
+    unsigned s;
+    struct frame f = plan_active(sled, probe, &s);
+    struct sites slow = {.n = 0}, slow_kept = {.n = 0};
+    unsigned r = f.context;
+    save(c, &f);
+    check_ring(c, r, &slow);
+    thread_op(c, 0x8b, r, thread_offset(&pm_tls.current));
+    if (s != RSP)
+        stack_address(c, f.adjustment, s);
+    check_entry(c, r, s, probe, &slow);
+    memory_op(c, true, 0x8b, r, r, offsetof(struct pm_node, cached_child));
+    compare_noun(c, r, probe);
+    uint8_t *miss = jump_if(c, IF_NOT_EQUAL);
+    uint8_t *found = c->p;
+    memory_op(c, true, 0xff, 0, r, offsetof(struct pm_node, n_calls)); /* incq */
+    thread_op(c, 0x89, r, thread_offset(&pm_tls.current));
+    memory_op(c, true, 0x89, s, r, offsetof(struct pm_node, sp));
+    restore(c, &f);
+    jump(c, back);
+
+    /* Another register, for a moment: a free one, S's, or one that is pushed (below the red zone). */
+    land(c, miss);
+    unsigned at = s != RSP ? s : another_free(sled->must_save, r);
+    bool pushed = at == RSP;
+    if (pushed) {
+        at = r == RCX ? RSI : RCX;
+        if (f.red_zone)
+            BYTES(c, "\x48\x8d\x64\x24\x80");
+        push_register(c, at);
+    }
+    look_up(c, r, at, probe, pushed ? &slow_kept : &slow);
+    if (pushed) {
+        pop_register(c, at);
+        if (f.red_zone)
+            BYTES(c, "\x48\x8d\xa4\x24\x80\x00\x00\x00");
+    }
+    if (s != RSP)
+        stack_address(c, f.adjustment, s);
+    jump(c, found);
+    if (pushed) {
+        for (unsigned i = 0; i < slow_kept.n; i++)
+            land(c, slow_kept.from[i]);
+        pop_register(c, at);
+        if (f.red_zone)
+            BYTES(c, "\x48\x8d\xa4\x24\x80\x00\x00\x00");
+    }
+    slow_tail(c, &f, s == RSP && !is_free(sled->must_save, RDX), &slow, index, thunk, back);
+}
+
+static void active_exit(struct code *c, const struct pm_sled *sled, const struct pm_probe *probe,
+                        uint32_t index, const uint8_t *thunk)
+{
+    const uint8_t *back = (const uint8_t *)sled->address + 5;
+    unsigned s;
+    struct frame f = plan_active(sled, probe, &s);
+    struct sites slow = {.n = 0};
+    unsigned r = f.context;
+    save(c, &f);
+    check_ring(c, r, &slow);
+    thread_op(c, 0x8b, r, thread_offset(&pm_tls.current));
+    if (s != RSP)
+        stack_address(c, f.adjustment, s);
+    memory_op(c, true, 0x39, s, r, offsetof(struct pm_node, sp));
+    slow_if(c, &slow, IF_NOT_EQUAL);
+    compare_noun(c, r, probe);
+    slow_if(c, &slow, IF_NOT_EQUAL);
+    memory_op(c, true, 0xc7, 0, r, offsetof(struct pm_node, sp)); /* movq $0 */
+    word32(c, 0);
+    memory_op(c, true, 0x8b, r, r, offsetof(struct pm_node, parent));
+    thread_op(c, 0x89, r, thread_offset(&pm_tls.current));
+    restore(c, &f);
+    jump(c, back);
+    slow_tail(c, &f, s == RSP && !is_free(sled->must_save, RDX), &slow, index, thunk, back);
 }
 
 static void count_entry(struct code *c, const struct pm_sled *sled, const struct pm_probe *probe,
@@ -497,7 +655,7 @@ static bool is_wanted(const struct pm_sled *sled, enum pm_run_mode mode)
 {
     if (sled->noun == UINT32_MAX)
         return false;
-    return mode == PM_RUN_MODE_EXACT || sled->kind == PM_SLED_ENTRY ||
+    return mode != PM_RUN_MODE_COUNT || sled->kind == PM_SLED_ENTRY ||
            sled->kind == PM_SLED_LOOP_ENTER;
 }
 
@@ -505,12 +663,13 @@ static void make_trampoline(struct code *c, const struct pm_sled *sled,
                             const struct pm_probe *probe, uint32_t index, enum pm_run_mode mode,
                             const uint8_t *thunk)
 {
+    bool entry = sled->kind == PM_SLED_ENTRY || sled->kind == PM_SLED_LOOP_ENTER;
     if (mode == PM_RUN_MODE_COUNT)
         count_entry(c, sled, probe, index, thunk);
-    else if (sled->kind == PM_SLED_ENTRY || sled->kind == PM_SLED_LOOP_ENTER)
-        exact_entry(c, sled, probe, index, thunk);
+    else if (mode == PM_RUN_MODE_ACTIVE)
+        (entry ? active_entry : active_exit)(c, sled, probe, index, thunk);
     else
-        exact_exit(c, sled, probe, index, thunk);
+        (entry ? exact_entry : exact_exit)(c, sled, probe, index, thunk);
 }
 
 static struct pm_probe probe_of(const struct pm_object *object, const struct pm_sled *sled)
@@ -561,6 +720,7 @@ bool pm_arch_generate(struct pm_object *object, enum pm_run_mode mode)
         pm_arch_release(object);
         return false;
     }
+    pm_adapt_armed(object);
     return true;
 }
 

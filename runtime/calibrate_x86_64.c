@@ -14,8 +14,8 @@ enum { PAIRS = 64, REPETITIONS = 24, BARE_STEP = 5, WORK_STEP = 5 + 2 * 4 };
  * stack pointer at the CFA. In and between them a little work that depends on itself, for a
  * processor does the program's work while it waits for the clock: with none a pair costs 18.9 ns
  * here, with two multiplications on either side 16.0, and real programs full of calls pay 15.9 (SQLite's
- * shell, 417 million pairs) and 15.8 (mawk, 21 million). Counting is so short that it would vanish: there
- * the sleds stand bare. */
+ * shell, 417 million pairs) and 15.8 (mawk, 21 million). Modes active and count are so short that they
+ * would vanish: there the sleds stand bare. */
 #define CALIBRATION_CODE(name, work)                              \
     __asm__(".text\n"                                             \
             ".p2align 4\n"                                        \
@@ -59,7 +59,7 @@ static uint64_t pair_cost_ps(enum pm_run_mode mode, uint64_t hz, const struct dl
 {
     uint64_t inner = 0;
     static struct pm_sled sleds[2 * PAIRS];
-    bool bare = mode == PM_RUN_MODE_COUNT;
+    bool bare = mode != PM_RUN_MODE_EXACT;
     void (*run)(void) = bare ? pm_calibration_bare : pm_calibration_work;
     uintptr_t code = (uintptr_t)run, step = bare ? BARE_STEP : WORK_STEP;
     for (unsigned i = 0; i < 2 * PAIRS; i++)
@@ -115,6 +115,10 @@ void pm_arch_calibrate(void)
     struct pm_tls *t = &pm_tls;
     struct dl_phdr_info info = {0};
     uint64_t inner_ps = 0;
+    static bool done; /* a forked child's contexts must not be disturbed */
+    if (done)
+        return;
+    done = true;
     uint64_t hz = pm_process.tsc_hz != 0 ? pm_process.tsc_hz : estimate_hz();
     if (hz < 1000000)
         return;
@@ -124,9 +128,12 @@ void pm_arch_calibrate(void)
     t->bank[0] = counters;
     if (pm_process.mode == PM_RUN_MODE_EXACT)
         pm_process.exact_pair_ps = pair_cost_ps(PM_RUN_MODE_EXACT, hz, &info, &child, &inner_ps);
+    else if (pm_process.mode == PM_RUN_MODE_ACTIVE)
+        pm_process.active_pair_ps = pair_cost_ps(PM_RUN_MODE_ACTIVE, hz, &info, &child, &inner_ps);
     else
         pm_process.count_event_ps = pair_cost_ps(PM_RUN_MODE_COUNT, hz, &info, &child, &inner_ps);
-    pm_process.exact_inner_ps = inner_ps < UINT32_MAX ? (uint32_t)inner_ps : UINT32_MAX;
+    if (pm_process.mode == PM_RUN_MODE_EXACT)
+        pm_process.exact_inner_ps = inner_ps < UINT32_MAX ? (uint32_t)inner_ps : UINT32_MAX;
     t->current = &pm_sentinel;
     t->bank[0] = NULL;
 }

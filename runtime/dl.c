@@ -12,8 +12,12 @@
 
 static void loader_changed(void)
 {
-    if (_r_debug.r_state == RT_CONSISTENT)
-        pm_objects_update();
+    if (_r_debug.r_state != RT_CONSISTENT) {
+        pm_adapt_hold(); /* code is about to be unmapped, or objects to be added */
+        return;
+    }
+    pm_objects_update();
+    pm_adapt_release();
 }
 
 void pm_dl_watch(void)

@@ -107,6 +107,17 @@ static void *map(int fd, uint64_t offset, uint64_t bytes)
     return (void *)address;
 }
 
+uint32_t pm_file_n_chunks(void)
+{
+    uint32_t n = pm_load(n_maps);
+    return n < PM_MAX_MAPS ? n : PM_MAX_MAPS;
+}
+
+const struct pm_run_chunk *pm_file_chunk_at(uint32_t i)
+{
+    return pm_load(maps[i].address);
+}
+
 static size_t put_number(char *text, uint64_t number)
 {
     char digits[20];

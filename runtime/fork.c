@@ -68,6 +68,7 @@ void pm_fork_child(void)
         pm_file_leave();
         if (pm_file_create()) {
             pm_objects_rewrite();
+            pm_adapt_fork_child();
             pm_thread_renew(&pm_tls, pm_process.start_tsc);
         } else {
             pm_thread_drop(&pm_tls);

@@ -155,14 +155,15 @@ extern __thread struct pm_tls pm_tls __attribute__((tls_model("initial-exec")));
 
 /* --- sample.c: samples of this thread --- */
 extern const volatile uint64_t pm_no_ring; /* 0 for ever */
-void pm_sample_process_begin(void); /* after the run file's settings are known; before any thread is sampled */
+void pm_sample_process_begin(
+    void); /* after the run file's settings are known; before any thread is sampled */
 /* Opens the calling thread's ring (or timer); again after fork. At an ordinary call (start of main's thread, of a thread made by
  * pthread_create), never below a probe. */
 void pm_sample_thread_begin(struct pm_tls *t);
 void pm_sample_thread_end(struct pm_tls *t); /* drains, closes */
 /* Charges what came into the ring to the context that is current. Below probes and in the signal handler. */
 void pm_sample_drain(struct pm_tls *t);
-void pm_sample_fork_child(void); /* the parent's rings are not ours */
+void pm_sample_fork_child(void);  /* the parent's rings are not ours */
 void pm_sample_process_end(void); /* drains the calling thread's, stops the others' */
 bool pm_sample_is_on(void);
 
@@ -172,6 +173,16 @@ bool pm_sample_is_on(void);
 void pm_adapt_tick(uint64_t tsc);
 /* Whether the noun's sleds are disarmed for the budget: a context of it may be open for ever and is passed over. */
 bool pm_adapt_is_disarmed(uint32_t noun);
+/* The same, or they are just being disarmed: some of their events are missing already. */
+bool pm_adapt_is_leaving(uint32_t noun);
+/* The object's sleds are armed (again). */
+struct pm_object;
+void pm_adapt_armed(const struct pm_object *object);
+/* No code is changed from hold to release: the loader may be unmapping it, and objects come and go. Hold waits for a change
+ * that has begun. At ordinary calls. */
+void pm_adapt_hold(void);
+void pm_adapt_release(void);
+void pm_adapt_fork_child(void); /* after the new run file has its objects */
 
 /* --- the process --- */
 struct pm_file {
@@ -194,16 +205,16 @@ struct pm_process {
     uint64_t start_tsc, start_monotonic_ns, start_realtime_ns;
     uint32_t flags;
     uint32_t parent_pid;
-    uint64_t exact_pair_ps, count_event_ps;
+    uint64_t exact_pair_ps, count_event_ps, active_pair_ps;
     uint32_t
         exact_inner_ps; /* the part of exact_pair_ps that lies between the pair's clock reads */
     uintptr_t main_thread_pointer;
     uint64_t stderr_device, stderr_inode;
-    int thread_key; /* pthread key; -1 none */
+    int thread_key;            /* pthread key; -1 none */
     uint64_t sample_period_ns; /* 0: no samples */
     uint32_t sample_clock;     /* 0 CPU time, 1 wall time */
-    uint32_t budget_ppm;       /* of the run's time, for events; 0: no budget, nothing is disarmed */
-    uint16_t generation;       /* of the list of loaded objects: grows when one is unloaded */
+    uint32_t budget_ppm; /* of the run's time, for events; 0: no budget, nothing is disarmed */
+    uint16_t generation; /* of the list of loaded objects: grows when one is unloaded */
     const uint32_t
         *alive_mark; /* 1; wiped by fork: 0 in a child that has no run file of its own yet */
     struct pm_file file;
@@ -234,6 +245,9 @@ void pm_file_drop_parent(void);
  * file cannot grow. */
 void *pm_file_chunk(enum pm_run_chunk_kind kind, uint64_t size_bytes, uint64_t owner,
                     uint64_t *ret_offset);
+/* The i-th chunk that is mapped, NULL: none there (yet). i < pm_file_n_chunks(). */
+const struct pm_run_chunk *pm_file_chunk_at(uint32_t i);
+uint32_t pm_file_n_chunks(void);
 void pm_file_message(enum pm_run_message_code code, const char *text, const char *subject);
 
 /* --- thread.c --- */
@@ -312,8 +326,10 @@ struct pm_patch {
     uint8_t bytes[5];
 };
 /* Writes 5 bytes at each address; sorted by address; prot is the protection to restore. fresh: no
- * thread can be running this code. */
+ * thread can be running this code. Otherwise one at a time; signal safe. False: refused, or not wholly done. */
 bool pm_patch_apply(const struct pm_patch *patches, size_t n, int prot, bool fresh);
+/* Completes what a thread of the parent, which is not here, had begun. */
+void pm_patch_fork_child(void);
 
 /* --- arch --- */
 extern const bool pm_arch_has_sleds;

@@ -5,13 +5,18 @@
  * behind the sled: one event less, as if it had been armed a moment later.
  *
  * A thread with SIGTRAP blocked would be killed by an int3, so live changes are refused while there
- * is one. A thread may also have hit an int3 and be scheduled away before it gets the signal, until
- * long after the change is over: so the handler stays once it was needed, and a thread that comes
- * late executes the sled anew.
+ * is one (but for the calling thread, which comes to no sled meanwhile). A thread may also have hit an int3
+ * and be scheduled away before it gets the signal, until long after the change is over: so the handler
+ * stays once it was needed, and a thread that comes late executes the sled anew. When the calling thread
+ * is the only one, the code is written plainly.
+ *
+ * Live changes may be asked for below a probe and in signal handlers: one thread at a time, the others
+ * are refused at once; all signals of that thread wait, so that no handler comes to half-changed code.
  */
 #include "internal.h"
 #include "sys.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
 #include <signal.h>
@@ -19,40 +24,77 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-static int memory_fd = -1;
+/* The pages while they are changed. */
+struct pages {
+    uintptr_t low, high;
+    int prot;   /* to restore */
+    int memory; /* where they cannot be made writable: /proc/self/mem, else -1 */
+};
 
-static bool put(uintptr_t address, const uint8_t *bytes, size_t n)
+static bool put(const struct pages *pages, uintptr_t address, const uint8_t *bytes, size_t n)
 {
-    if (memory_fd >= 0)
-        return pm_sys(SYS_pwrite64, memory_fd, bytes, n, address) == (long)n;
+    if (pages->memory >= 0)
+        return pm_sys(SYS_pwrite64, pages->memory, bytes, n, address) == (long)n;
     for (size_t i = 0; i < n; i++)
         ((volatile uint8_t *)address)[i] = bytes[i];
     return true;
 }
 
-static bool open_pages(uintptr_t low, uintptr_t high, int prot)
+static bool open_pages(struct pages *pages)
 {
-    if (pm_sys(SYS_mprotect, low, high - low, prot | PROT_WRITE) == 0)
+    pages->memory = -1;
+    long result =
+        pm_sys(SYS_mprotect, pages->low, pages->high - pages->low, pages->prot | PROT_WRITE);
+    if (result == 0)
         return true;
+    if (result == -ENOMEM) /* not mapped */
+        return false;
     long fd = pm_sys(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC);
-    memory_fd = fd >= 0 ? (int)fd : -1;
-    return memory_fd >= 0;
+    pages->memory = fd >= 0 ? (int)fd : -1;
+    return pages->memory >= 0;
 }
 
-static void close_pages(uintptr_t low, uintptr_t high, int prot)
+static void close_pages(const struct pages *pages)
 {
-    if (memory_fd >= 0) {
-        pm_sys(SYS_close, memory_fd);
-        memory_fd = -1;
-    } else {
-        pm_sys(SYS_mprotect, low, high - low, prot);
-    }
+    if (pages->memory >= 0)
+        pm_sys(SYS_close, pages->memory);
+    else
+        pm_sys(SYS_mprotect, pages->low, pages->high - pages->low, pages->prot);
+}
+
+static bool put_all(const struct pages *pages, const struct pm_patch *patches, size_t n)
+{
+    bool good = true;
+    for (size_t i = 0; i < n; i++)
+        good = put(pages, patches[i].address, patches[i].bytes, sizeof patches[i].bytes) && good;
+    return good;
 }
 
 #if defined(__x86_64__)
+/* sigaction(2) without libc's, which may use vector registers. */
+struct kernel_action {
+    void (*handler)(int number, siginfo_t *info, void *context);
+    uint64_t flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+
+static uint32_t changing; /* a thread changes live code */
 static const struct pm_patch *active;
 static size_t n_active;
-static struct sigaction before;
+static struct pages active_pages;
+static struct kernel_action before;
+
+/* By these bytes unwinders know the frame of a signal. */
+__asm__(".text\n.p2align 4\n.type pm_patch_return, @function\nnop\npm_patch_return:\n"
+        ".byte 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05\n"
+        ".size pm_patch_return, .-pm_patch_return\n");
+extern void pm_patch_return(void) __attribute__((visibility("hidden")));
+
+static long trap_action(const struct kernel_action *new, struct kernel_action *old)
+{
+    return pm_sys(SYS_rt_sigaction, SIGTRAP, new, old, sizeof new->mask);
+}
 
 static bool is_patched(uintptr_t address)
 {
@@ -75,13 +117,11 @@ static void trap(int number, siginfo_t *info, void *context)
         *rip += 4;
     else if (is_int3 && *(const volatile uint8_t *)(*rip - 1) != 0xcc)
         *rip -= 1; /* late: the int3 is gone */
-    else if (before.sa_flags & SA_SIGINFO)
-        before.sa_sigaction(number, info, context);
-    else if (before.sa_handler == SIG_DFL) {
-        sigaction(SIGTRAP, &before, NULL);
+    else if ((uintptr_t)before.handler == (uintptr_t)SIG_DFL) {
+        trap_action(&before, NULL);
         pm_sys(SYS_tgkill, pm_sys(SYS_getpid), pm_sys(SYS_gettid), SIGTRAP);
-    } else if (before.sa_handler != SIG_IGN)
-        before.sa_handler(number);
+    } else if ((uintptr_t)before.handler != (uintptr_t)SIG_IGN)
+        before.handler(number, info, context); /* one with one argument ignores the others */
 }
 
 static bool barrier(void)
@@ -118,77 +158,145 @@ static bool blocks_trap(int tasks, const char *tid)
     return false;
 }
 
-static bool some_thread_blocks_trap(void)
+enum others { OTHERS_NONE, OTHERS_SAFE, OTHERS_BLOCK };
+
+static bool is_number(const char *text, uint64_t number)
 {
+    uint64_t value = 0;
+    for (; *text >= '0' && *text <= '9'; text++)
+        value = value * 10 + (uint64_t)(*text - '0');
+    return *text == 0 && value == number;
+}
+
+/* Are there other threads, and does one of them block traps? */
+static enum others look_at_others(void)
+{
+    uint64_t own = (uint64_t)pm_sys(SYS_gettid);
     long tasks =
         pm_sys(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (tasks < 0)
-        return true;
+        return OTHERS_BLOCK;
     _Alignas(8) char entries[2048];
-    bool blocked = false;
-    for (long n; !blocked && (n = pm_sys(SYS_getdents64, tasks, entries, sizeof entries)) > 0;)
-        for (long at = 0; at < n;) {
+    enum others result = OTHERS_NONE;
+    bool found_own = false;
+    for (long n; result != OTHERS_BLOCK &&
+                 (n = pm_sys(SYS_getdents64, tasks, entries, sizeof entries)) > 0;)
+        for (long at = 0; at < n && result != OTHERS_BLOCK;) {
             const struct directory_entry *entry = (const struct directory_entry *)(entries + at);
-            blocked = blocked || (entry->name[0] != '.' && blocks_trap((int)tasks, entry->name));
             at += entry->bytes;
+            if (entry->name[0] == '.')
+                continue;
+            if (is_number(entry->name, own))
+                found_own = true;
+            else
+                result = blocks_trap((int)tasks, entry->name) ? OTHERS_BLOCK : OTHERS_SAFE;
         }
     pm_sys(SYS_close, tasks);
-    return blocked;
+    return found_own || result == OTHERS_BLOCK ? result : OTHERS_SAFE;
 }
 
 /* The program's own handler is kept for its own traps, also one that it has set since last time. */
 static bool install_handler(void)
 {
-    struct sigaction now,
-        ours = {.sa_sigaction = trap, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART};
-    if (sigaction(SIGTRAP, NULL, &now) != 0)
+    const uint64_t has_restorer = 0x04000000;
+    struct kernel_action now, ours = {.handler = trap,
+                                      .flags = SA_SIGINFO | SA_NODEFER | SA_RESTART | has_restorer,
+                                      .restorer = pm_patch_return};
+    if (trap_action(NULL, &now) != 0)
         return false;
-    if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == trap)
+    if (now.handler == trap)
         return true;
     before = now;
-    return sigaction(SIGTRAP, &ours, NULL) == 0;
+    return trap_action(&ours, NULL) == 0;
 }
 
-static bool patch_live(const struct pm_patch *patches, size_t n)
+static bool put_live(const struct pages *pages, const struct pm_patch *patches, size_t n)
 {
     static const uint8_t int3 = 0xcc;
-    if (pm_sys(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0) != 0 ||
-        !barrier() || some_thread_blocks_trap())
-        return false;
-    if (!install_handler())
-        return false;
-    active = patches;
-    n_active = n;
-    pm_barrier();
     bool good = true;
     for (size_t i = 0; i < n; i++)
-        good = put(patches[i].address, &int3, 1) && good;
+        good = put(pages, patches[i].address, &int3, 1) && good;
     barrier();
     for (size_t i = 0; i < n; i++)
-        good = put(patches[i].address + 1, patches[i].bytes + 1, 4) && good;
+        good = put(pages, patches[i].address + 1, patches[i].bytes + 1, 4) && good;
     barrier();
     for (size_t i = 0; i < n; i++)
-        good = put(patches[i].address, patches[i].bytes, 1) && good;
+        good = put(pages, patches[i].address, patches[i].bytes, 1) && good;
     barrier();
-    n_active = 0;
     return good;
 }
-#else
-static bool patch_live(const struct pm_patch *patches, size_t n)
-{
-    (void)patches, (void)n;
-    return false;
-}
-#endif
 
-static bool patch_fresh(const struct pm_patch *patches, size_t n)
+/* All signals are blocked. */
+static bool change_live(struct pages *pages, const struct pm_patch *patches, size_t n)
+{
+    enum others others = look_at_others();
+    if (others == OTHERS_BLOCK || !open_pages(pages))
+        return false;
+    bool good;
+    if (others == OTHERS_NONE) {
+        good = put_all(pages, patches, n);
+    } else {
+        good =
+            pm_sys(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0) == 0 &&
+            barrier() && install_handler();
+        if (good) {
+            active_pages = *pages;
+            active = patches;
+            pm_barrier();
+            pm_store(n_active, n);
+            pm_barrier();
+            good = put_live(pages, patches, n);
+            pm_store(n_active, 0);
+        }
+    }
+    close_pages(pages);
+    return good;
+}
+
+static bool patch_live(struct pages *pages, const struct pm_patch *patches, size_t n)
 {
     uint64_t all = UINT64_MAX, mask = 0;
-    bool good = true;
+    uint32_t idle = 0;
     pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask, sizeof all);
-    for (size_t i = 0; i < n; i++)
-        good = put(patches[i].address, patches[i].bytes, sizeof patches[i].bytes) && good;
+    bool good = false;
+    if (__atomic_compare_exchange_n(&changing, &idle, 1, false, __ATOMIC_ACQUIRE,
+                                    __ATOMIC_RELAXED)) {
+        good = change_live(pages, patches, n);
+        __atomic_store_n(&changing, 0, __ATOMIC_RELEASE);
+    }
     pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof all);
+    return good;
+}
+
+/* The thread that was at it is not in this process. Its list is, for memory is copied. */
+void pm_patch_fork_child(void)
+{
+    if (n_active != 0 && open_pages(&active_pages)) {
+        put_all(&active_pages, active, n_active);
+        close_pages(&active_pages);
+    }
+    n_active = 0;
+    changing = 0;
+}
+#else
+static bool patch_live(struct pages *pages, const struct pm_patch *patches, size_t n)
+{
+    (void)pages, (void)patches, (void)n;
+    return false;
+}
+
+void pm_patch_fork_child(void) {}
+#endif
+
+static bool patch_fresh(struct pages *pages, const struct pm_patch *patches, size_t n)
+{
+    uint64_t all = UINT64_MAX, mask = 0;
+    if (!open_pages(pages))
+        return false;
+    pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask, sizeof all);
+    bool good = put_all(pages, patches, n);
+    pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof all);
+    close_pages(pages);
     return good;
 }
 
@@ -197,10 +305,8 @@ bool pm_patch_apply(const struct pm_patch *patches, size_t n, int prot, bool fre
     if (n == 0)
         return true;
     const uintptr_t page = PM_RUN_PAGE - 1;
-    uintptr_t low = patches[0].address & ~page, high = (patches[n - 1].address + 5 + page) & ~page;
-    if (!open_pages(low, high, prot))
-        return false;
-    bool good = fresh ? patch_fresh(patches, n) : patch_live(patches, n);
-    close_pages(low, high, prot);
-    return good;
+    struct pages pages = {.low = patches[0].address & ~page,
+                          .high = (patches[n - 1].address + 5 + page) & ~page,
+                          .prot = prot};
+    return fresh ? patch_fresh(&pages, patches, n) : patch_live(&pages, patches, n);
 }

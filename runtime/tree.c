@@ -8,6 +8,13 @@
  * ends the loop with this noun of the youngest frame that is alive, and what lies deeper in it An
  * exit that finds no frame belongs to a call that got no context, or whose entry was not armed.
  *
+ * Contexts whose sleds are disarmed for the budget (adapt.c) while they are open get no exit any more. Nobody
+ * can know whether their frame still lives, so they are taken as not there: their sp is set to 0 (by
+ * pm_adapt_tick), which brings the next event that finds one as the youngest here, and it is closed. Events
+ * that were on their way when the sleds changed are not counted.
+ *
+ * In mode active no event knows the time (tsc 0): only roots have times.
+ *
  * Order of stores. A signal handler may run between any two instructions, call instrumented code
  * (also the very function that was being entered) and return. Entry: count, current = node, start,
  * sp. A handler in between sees a node with sp == 0, "half-open", and nests below it. Exit: clock,
@@ -38,7 +45,8 @@ static inline void push(struct pm_node **current, struct pm_node *node, uint64_t
 /* False: a handler that came in between has ended this frame (only dead ones), look again. */
 static inline bool pop(struct pm_node **current, struct pm_node *node, uint64_t tsc)
 {
-    uint64_t spent = pm_load(node->sp) != 0 ? tsc - node->start_tsc : 0;
+    bool timed = pm_process.mode != PM_RUN_MODE_ACTIVE || node->parent == NULL;
+    uint64_t spent = timed && pm_load(node->sp) != 0 ? tsc - node->start_tsc : 0;
     if (!__atomic_compare_exchange_n(current, &(struct pm_node *){node}, node->parent, false,
                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         return false;
@@ -51,7 +59,8 @@ static inline bool pop(struct pm_node **current, struct pm_node *node, uint64_t 
 
 static void pop_dead(struct pm_node **current, struct pm_node *node, uint64_t tsc)
 {
-    if (pop(current, node, tsc))
+    bool disarmed = pm_adapt_is_leaving(node->noun);
+    if (pop(current, node, tsc) && !disarmed)
         pm_add_shared(pm_process.file.header->n_healed, 1);
 }
 
@@ -307,6 +316,8 @@ static void unfold(struct pm_tls *t)
 static void come_back(struct pm_tls *t, uint64_t tsc)
 {
     struct pm_node *root = t->slot->foreign_root;
+    if (tsc == 0)
+        tsc = pm_tsc();
     pm_add_own(&root->inclusive_tsc, tsc - root->start_tsc);
     pm_store(root->sp, 0);
     t->where = PM_WHERE_OWN;
@@ -342,6 +353,10 @@ static bool is_loop(unsigned kind)
 static bool event_folded(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp)
 {
     bool folded_loop = t->fold_loop_depth != 0, same_frame = sp == t->fold_sp;
+    if (pm_adapt_is_disarmed(t->fold_noun)) {
+        unfold(t);
+        return false;
+    }
     if (probe->noun == t->fold_noun && !is_entry(probe->kind) &&
         (same_frame || (folded_loop && sp < t->fold_sp))) {
         unfold(t);
@@ -393,11 +408,17 @@ static void enter(struct pm_tls *t, struct pm_node **current, const struct pm_pr
     push(current, node, sp, tsc);
 }
 
+/* Dead, or not there any more for all we can know. */
+static bool is_gone(const struct pm_node *node, uint64_t limit)
+{
+    return is_dead(node, limit) || pm_adapt_is_disarmed(node->noun);
+}
+
 static void pop_all_dead(struct pm_tls *t, struct pm_node **current, uint64_t limit, uint64_t tsc)
 {
     for (;;) {
         struct pm_node *node = innermost(t, current, tsc);
-        if (node->parent == NULL || !is_dead(node, limit))
+        if (node->parent == NULL || !is_gone(node, limit))
             return;
         pop_dead(current, node, tsc);
     }
@@ -420,7 +441,7 @@ static void enter_loop(struct pm_tls *t, struct pm_node **current, const struct 
         bool sibling = node->sp != 0 && node->sp <= sp && node->loop_depth >= probe->loop_depth;
         if (sibling && node->loop_depth == PM_SLED_DEPTH_MASK && node->noun != probe->noun)
             sibling = false; /* that deep, depths are not told apart */
-        if (!sibling && !is_dead(node, sp))
+        if (!sibling && !is_gone(node, sp))
             break;
         pop_dead(current, node, tsc);
     }
@@ -430,7 +451,8 @@ static void enter_loop(struct pm_tls *t, struct pm_node **current, const struct 
 /* Without folded calls every exit has its frame. */
 static void count_unmatched(const struct pm_tls *t, const struct pm_probe *probe)
 {
-    if (t->slot->thread->n_events_folded == 0 && probe->loop_depth <= 1)
+    if (t->slot->thread->n_events_folded == 0 && probe->loop_depth <= 1 &&
+        !pm_adapt_is_leaving(probe->noun))
         pm_add_shared(pm_process.file.header->n_unmatched, 1);
 }
 
@@ -439,7 +461,7 @@ static void leave_function(struct pm_tls *t, struct pm_node **current, const str
 {
     for (;;) {
         struct pm_node *node = innermost(t, current, tsc);
-        if (node->parent == NULL || (!is_dead(node, sp + 1) && node->sp != sp))
+        if (node->parent == NULL || (node->sp != sp && !is_gone(node, sp + 1)))
             break;
         if (node->sp == sp && node->noun == probe->noun) {
             pop(current, node, tsc);
@@ -458,7 +480,7 @@ static const struct pm_node *find_loop(const struct pm_node *node, uint32_t noun
     const struct pm_node *weak = NULL;
     for (; node->parent != NULL; node = node->parent) {
         if (node->loop_depth == 0) {
-            if (!is_dead(node, sp))
+            if (!is_gone(node, sp))
                 break;
             weak = NULL;
         } else if (node->noun == noun) {
@@ -495,6 +517,8 @@ static void leave_loop(struct pm_tls *t, struct pm_node **current, const struct 
 static void event(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe,
                   uint64_t sp, uint64_t tsc)
 {
+    if (pm_unlikely(pm_adapt_is_disarmed(probe->noun)) && is_entry(probe->kind))
+        return; /* on its way when the sled was disarmed */
     switch (probe->kind) {
     case PM_SLED_ENTRY:
         enter_function(t, current, probe, sp, tsc);
@@ -516,6 +540,7 @@ static void event(struct pm_tls *t, struct pm_node **current, const struct pm_pr
  * notice the way back. */
 static void event_foreign(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
 {
+    uint64_t now = tsc != 0 ? tsc : pm_tsc();
     if (t->current == &pm_sentinel && t->where == PM_WHERE_FOLDED)
         unfold(t);
     if (t->current !=
@@ -523,7 +548,7 @@ static void event_foreign(struct pm_tls *t, const struct pm_probe *probe, uint64
         pm_add_shared(pm_process.file.header->n_foreign_stack, 1);
         if (t->slot->foreign_root == NULL) {
             struct pm_node *root =
-                pm_root_make(t->slot, UINT64_MAX, PM_RUN_NODE_FOREIGN_STACK, tsc);
+                pm_root_make(t->slot, UINT64_MAX, PM_RUN_NODE_FOREIGN_STACK, now);
             if (root == NULL) {
                 pm_add_shared(pm_process.file.header->n_lost_contexts, 1);
                 return;
@@ -532,7 +557,7 @@ static void event_foreign(struct pm_tls *t, const struct pm_probe *probe, uint64
         }
         if (t->foreign_current == NULL)
             t->foreign_current = t->slot->foreign_root;
-        t->slot->foreign_root->start_tsc = tsc;
+        t->slot->foreign_root->start_tsc = now;
         t->slot->foreign_root->sp = UINT64_MAX;
         t->own_current = t->current;
         t->where = PM_WHERE_FOREIGN;
@@ -544,10 +569,16 @@ static void event_foreign(struct pm_tls *t, const struct pm_probe *probe, uint64
 
 void pm_event_exact(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
 {
+    bool timed = pm_process.mode != PM_RUN_MODE_ACTIVE;
     if (pm_unlikely(t->state != PM_THREAD_READY)) {
-        if (!pm_thread_begin(t, tsc))
+        if (!pm_thread_begin(t, timed ? tsc : pm_tsc()))
             return;
-        tsc = pm_tsc();
+        tsc = timed ? pm_tsc() : 0;
+    }
+    if (*t->ring_head != t->ring_seen) { /* what it holds was before this event */
+        pm_sample_drain(t);
+        if (timed && is_entry(probe->kind))
+            tsc = pm_tsc();
     }
     if (pm_unlikely(sp > t->slot->root->sp)) {
         event_foreign(t, probe, sp, tsc);
@@ -583,5 +614,5 @@ void pm_slow(const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
     if (pm_process.mode == PM_RUN_MODE_COUNT)
         event_count(t, probe);
     else
-        pm_event_exact(t, probe, sp, tsc);
+        pm_event_exact(t, probe, sp, pm_process.mode == PM_RUN_MODE_EXACT ? tsc : 0);
 }

@@ -287,6 +287,7 @@ static int end(void **unused)
     pm_thread_drop(&pm_tls);
     memset(&pm_tls, 0, sizeof pm_tls);
     pm_tls.current = &pm_sentinel;
+    pm_tls.ring_head = &pm_no_ring;
     unlink(path);
     rmdir(folder);
     return 0;
@@ -305,6 +306,27 @@ static void every_mask_keeps_what_it_must(void **unused)
             run_case(stack, i, path);
             run_case(stack, i, path);
         }
+    check_calls();
+}
+
+/* Every event of an armed sled sees that the ring has moved, whatever registers it has. */
+static void a_ring_that_moved_is_drained_first(void **unused)
+{
+    (void)unused;
+    static uint64_t head;
+    uint8_t *stack = __builtin_alloca(STACK_BYTES);
+    call_case(0);
+    pm_tls.ring_head = &head;
+    for (unsigned i = 0; i < N_CASES; i++) {
+        for (int entry = 1; entry >= 0; entry--) {
+            head++;
+            run_one(stack, i, entry != 0, 0);
+            assert_int_equal(pm_tls.ring_seen, head);
+        }
+        run_case(stack, i, KNOWN);
+    }
+    pm_tls.ring_head = &pm_no_ring;
+    pm_tls.ring_seen = 0;
     check_calls();
 }
 
@@ -461,10 +483,10 @@ static void portable_events_lose_nothing_to_handlers(void **unused)
     only_step = 0;
     for (unsigned i = 0; i < 20; i++) {
         step_through_slow(i, PM_SLED_ENTRY, sp);
-        if (pm_process.mode == PM_RUN_MODE_EXACT)
+        if (pm_process.mode != PM_RUN_MODE_COUNT)
             step_through_slow(i, PM_SLED_RETURN, sp);
     }
-    if (pm_process.mode == PM_RUN_MODE_EXACT) {
+    if (pm_process.mode != PM_RUN_MODE_COUNT) {
         check_calls();
         return;
     }
@@ -477,17 +499,30 @@ static void portable_events_lose_nothing_to_handlers(void **unused)
 
 int main(void)
 {
-    static enum pm_run_mode exact = PM_RUN_MODE_EXACT, count = PM_RUN_MODE_COUNT;
+    static enum pm_run_mode exact = PM_RUN_MODE_EXACT, active = PM_RUN_MODE_ACTIVE,
+                            count = PM_RUN_MODE_COUNT;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate_setup_teardown(every_mask_keeps_what_it_must, begin, end, &exact),
         cmocka_unit_test_prestate_setup_teardown(handlers_after_every_instruction, begin, end,
                                                  &exact),
         cmocka_unit_test_prestate_setup_teardown(handlers_that_fold_while_the_program_does, begin,
                                                  end, &exact),
+        cmocka_unit_test_prestate_setup_teardown(a_ring_that_moved_is_drained_first, begin, end,
+                                                 &exact),
+        cmocka_unit_test_prestate_setup_teardown(every_mask_keeps_what_it_must, begin, end,
+                                                 &active),
+        cmocka_unit_test_prestate_setup_teardown(handlers_after_every_instruction, begin, end,
+                                                 &active),
+        cmocka_unit_test_prestate_setup_teardown(handlers_that_fold_while_the_program_does, begin,
+                                                 end, &active),
+        cmocka_unit_test_prestate_setup_teardown(a_ring_that_moved_is_drained_first, begin, end,
+                                                 &active),
         cmocka_unit_test_prestate_setup_teardown(counting_keeps_registers_and_counts, begin, end,
                                                  &count),
         cmocka_unit_test_prestate_setup_teardown(portable_events_lose_nothing_to_handlers, begin,
                                                  end, &exact),
+        cmocka_unit_test_prestate_setup_teardown(portable_events_lose_nothing_to_handlers, begin,
+                                                 end, &active),
         cmocka_unit_test_prestate_setup_teardown(portable_events_lose_nothing_to_handlers, begin,
                                                  end, &count),
     };
