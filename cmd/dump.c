@@ -9,10 +9,11 @@ enum { OPT_SUMMARY = CMD_KEY_FIRST };
 
 static const char *mode_word(uint32_t mode)
 {
-    return mode == PM_RUN_MODE_OFF     ? "off"
-           : mode == PM_RUN_MODE_COUNT ? "count"
-           : mode == PM_RUN_MODE_EXACT ? "exact"
-                                       : "?";
+    return mode == PM_RUN_MODE_OFF      ? "off"
+           : mode == PM_RUN_MODE_COUNT  ? "count"
+           : mode == PM_RUN_MODE_ACTIVE ? "active"
+           : mode == PM_RUN_MODE_EXACT  ? "exact"
+                                        : "?";
 }
 
 static const char *end_word(enum pm_run_file_end end)
@@ -25,6 +26,23 @@ static const char *message_word(uint32_t code)
     static const char *const words[] = {"note", "object without sleds", "bad sleds", "limit",
                                         "disarmed"};
     return code < sizeof words / sizeof *words ? words[code] : "unknown";
+}
+
+static const char *sample_word(uint32_t kind)
+{
+    static const char *const words[] = {
+        [PM_RUN_SAMPLE_USER] = "user",
+        [PM_RUN_SAMPLE_KERNEL] = "kernel",
+        [PM_RUN_SAMPLE_OFF_CPU] = "off-cpu",
+        [PM_RUN_SAMPLE_LOST] = "lost",
+    };
+    return kind < sizeof words / sizeof *words && words[kind] ? words[kind] : "unknown";
+}
+
+static const char *source_word(uint32_t source)
+{
+    static const char *const words[] = {"none", "perf", "timer"};
+    return source < sizeof words / sizeof *words ? words[source] : "unknown";
 }
 
 /* Bytes of an argument vector, each ended by a zero, as words of a shell's command line. */
@@ -104,6 +122,57 @@ static void print_objects(const struct pm_run_file *file)
                object->build_id.len ? to_hex(object->build_id, hex) : "none",
                U64(object->load_bias), object->n_sleds, object->n_bad_sleds, object->n_nouns,
                object->first_noun);
+        printf("  at 0x%llx to 0x%llx, generations %u to ", U64(object->low), U64(object->high),
+               object->loaded_generation);
+        if (object->unloaded_generation)
+            printf("%u", object->unloaded_generation);
+        else
+            fputs("the end", stdout);
+        puts(object->kind == PM_RUN_OBJECT_RUNTIME ? ", PerfMap's own" : "");
+    }
+}
+
+static void print_sampling(const struct pm_run_file *file)
+{
+    const struct pm_run_file_sampling *sampling = pm_run_file_sampling(file);
+    if (sampling)
+        printf("sampling: source %s, clock %s, period_ns %llu, kernel %s, off-cpu %s\n  n_samples "
+               "%llu, n_lost %llu, n_switches %llu, n_threads %llu, n_threads_failed %llu%s%s\n",
+               source_word(sampling->source), sampling->is_wall ? "wall" : "cpu",
+               U64(sampling->period_ns), sampling->has_kernel ? "yes" : "no",
+               sampling->has_switches ? "yes" : "no", U64(sampling->n_samples),
+               U64(sampling->n_lost), U64(sampling->n_switches), U64(sampling->n_threads),
+               U64(sampling->n_threads_failed), sampling->error_no ? ", no perf: " : "",
+               sampling->error_no ? strerror(sampling->error_no) : "");
+    for (size_t i = 0; i < pm_run_file_n_adapted(file); i++) {
+        const struct pm_run_file_adapted *adapted = pm_run_file_adapted(file, i);
+        printf("disarmed: %016llx at_ns %llu, n_events %llu",
+               U64(pm_run_file_noun(file, adapted->noun)->id), U64(adapted->disarmed_ns),
+               U64(adapted->n_events));
+        if (adapted->is_armed_again)
+            printf(", armed again at_ns %llu", U64(adapted->armed_ns));
+        putchar('\n');
+    }
+}
+
+static void print_place(const char *label, uint32_t object, uint64_t address)
+{
+    if (address == 0)
+        return;
+    printf("%s 0x%llx", label, U64(address));
+    if (object != PM_RUN_FILE_NO_OBJECT)
+        printf(" in object %u", object);
+}
+
+static void print_samples(const struct pm_run_file_thread *thread)
+{
+    for (size_t i = 0; i < thread->n_samples; i++) {
+        const struct pm_run_file_sample *sample = &thread->samples[i];
+        printf("  sample (%s) context %u", sample_word(sample->kind), sample->node);
+        print_place(" at", sample->object, sample->address);
+        print_place(sample->caller_sure ? " called at" : " probably called at",
+                    sample->caller_object, sample->caller);
+        printf(": n_samples %llu, time_ns %llu\n", U64(sample->n_samples), U64(sample->time_ns));
     }
 }
 
@@ -188,6 +257,7 @@ static bool print_threads(const struct pm_run_file *file, bool summary)
                 print_tree(file, thread, &tree, (uint32_t)k);
         free(tree.first_child);
         free(tree.next_sibling);
+        print_samples(thread);
     }
     return ok;
 }
@@ -226,6 +296,7 @@ static bool print_text(const struct pm_run_file *file, const char *command, bool
 {
     print_process(file, command);
     print_objects(file);
+    print_sampling(file);
     bool ok = print_threads(file, summary);
     if (!summary)
         print_counts(file);
@@ -282,6 +353,12 @@ static void json_objects(struct pm_json *json, const struct pm_run_file *file)
         pm_json_u64(json, "n_bad_sleds", object->n_bad_sleds);
         pm_json_u64(json, "first_noun", object->first_noun);
         pm_json_u64(json, "n_nouns", object->n_nouns);
+        pm_json_string(json, "kind", object->kind == PM_RUN_OBJECT_RUNTIME ? "perfmap" : "elf");
+        pm_json_u64(json, "low", object->low);
+        pm_json_u64(json, "high", object->high);
+        pm_json_u64(json, "loaded_generation", object->loaded_generation);
+        if (object->unloaded_generation)
+            pm_json_u64(json, "unloaded_generation", object->unloaded_generation);
         pm_json_end(json);
     }
     pm_json_end(json);
@@ -330,6 +407,63 @@ static void json_contexts(struct pm_json *json, const struct pm_run_file_thread 
     pm_json_end(json);
 }
 
+static void json_sampling(struct pm_json *json, const struct pm_run_file *file)
+{
+    const struct pm_run_file_sampling *sampling = pm_run_file_sampling(file);
+    if (sampling) {
+        pm_json_object(json, "sampling");
+        pm_json_string(json, "source", source_word(sampling->source));
+        pm_json_string(json, "clock", sampling->is_wall ? "wall" : "cpu");
+        pm_json_u64(json, "period_ns", sampling->period_ns);
+        pm_json_bool(json, "has_kernel", sampling->has_kernel);
+        pm_json_bool(json, "has_switches", sampling->has_switches);
+        pm_json_u64(json, "n_samples", sampling->n_samples);
+        pm_json_u64(json, "n_lost", sampling->n_lost);
+        pm_json_u64(json, "n_switches", sampling->n_switches);
+        pm_json_u64(json, "n_threads", sampling->n_threads);
+        pm_json_u64(json, "n_threads_failed", sampling->n_threads_failed);
+        pm_json_string(json, "problem", sampling->error_no ? strerror(sampling->error_no) : NULL);
+        pm_json_end(json);
+    }
+    pm_json_array(json, "disarmed");
+    for (size_t i = 0; i < pm_run_file_n_adapted(file); i++) {
+        const struct pm_run_file_adapted *adapted = pm_run_file_adapted(file, i);
+        pm_json_object(json, NULL);
+        pm_json_u64(json, "noun", adapted->noun);
+        pm_json_u64(json, "at_ns", adapted->disarmed_ns);
+        if (adapted->is_armed_again)
+            pm_json_u64(json, "until_ns", adapted->armed_ns);
+        pm_json_u64(json, "n_events", adapted->n_events);
+        pm_json_end(json);
+    }
+    pm_json_end(json);
+}
+
+static void json_samples(struct pm_json *json, const struct pm_run_file_thread *thread)
+{
+    pm_json_array(json, "samples");
+    for (size_t i = 0; i < thread->n_samples; i++) {
+        const struct pm_run_file_sample *sample = &thread->samples[i];
+        pm_json_object(json, NULL);
+        pm_json_string(json, "kind", sample_word(sample->kind));
+        pm_json_u64(json, "context", sample->node);
+        if (sample->object != PM_RUN_FILE_NO_OBJECT)
+            pm_json_u64(json, "object", sample->object);
+        if (sample->address)
+            pm_json_u64(json, "address", sample->address);
+        if (sample->caller_object != PM_RUN_FILE_NO_OBJECT)
+            pm_json_u64(json, "caller_object", sample->caller_object);
+        if (sample->caller) {
+            pm_json_u64(json, "caller_address", sample->caller);
+            pm_json_bool(json, "caller_sure", sample->caller_sure);
+        }
+        pm_json_u64(json, "n_samples", sample->n_samples);
+        pm_json_u64(json, "time_ns", sample->time_ns);
+        pm_json_end(json);
+    }
+    pm_json_end(json);
+}
+
 static void json_threads(struct pm_json *json, const struct pm_run_file *file, bool summary)
 {
     pm_json_array(json, "threads");
@@ -344,8 +478,10 @@ static void json_threads(struct pm_json *json, const struct pm_run_file *file, b
         pm_json_u64(json, "wall_ns", thread->wall_ns);
         pm_json_u64(json, "cpu_ns", thread->cpu_ns);
         pm_json_u64(json, "n_contexts", thread->n_nodes);
-        if (!summary)
+        if (!summary) {
             json_contexts(json, thread);
+            json_samples(json, thread);
+        }
         pm_json_end(json);
     }
     pm_json_end(json);
@@ -394,6 +530,7 @@ static void print_json(const struct pm_run_file *file, const char *command, bool
     pm_json_object(&json, NULL);
     json_process(&json, file, command);
     json_objects(&json, file);
+    json_sampling(&json, file);
     if (!summary)
         json_nouns(&json, file);
     json_threads(&json, file, summary);
@@ -464,7 +601,7 @@ static int dump_main(struct cmd_parse *parse)
 }
 
 static const struct cmd_option dump_options[] = {
-    {OPT_SUMMARY, "summary", NULL, "leave out contexts, nouns and counters"},
+    {OPT_SUMMARY, "summary", NULL, "leave out contexts, nouns, counters and samples"},
     {CMD_KEY_JSON, "json", NULL, "as JSON"},
     {0}};
 
@@ -484,15 +621,16 @@ const struct cmd cmd_dump = {
     .name = "dump",
     .summary = "print a run file as it is",
     .usage = (const char *const[]){"dump [--summary] [--json] FILE.pmr", NULL},
-    .description = "Prints what one process image left in a run folder: the process, the loaded "
-                   "objects with sleds, the "
-                   "threads with their context trees (ids of nouns as in `perfmap pif`), counters, "
-                   "messages, and what is "
-                   "damaged. For bug reports and for those who read the format "
-                   "(docs/formats/run-file.md). Names are shown "
-                   "with control bytes as \\xNN. Times are in nanoseconds by the manifest beside "
-                   "the file, or by the file's own clock "
-                   "pairs.",
+    .description =
+        "Prints what one process image left in a run folder: the process, the loaded "
+        "objects, how it was sampled, the "
+        "threads with their context trees (ids of nouns as in `perfmap pif`) and samples, "
+        "counters, messages, and what is "
+        "damaged. For bug reports and for those who read the format "
+        "(docs/formats/run-file.md). Names are shown "
+        "with control bytes as \\xNN. Times are in nanoseconds by the manifest beside "
+        "the file, or by the file's own clock "
+        "pairs.",
     .options = dump_options,
     .examples = dump_examples,
     .exits = dump_exits,

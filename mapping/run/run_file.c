@@ -138,8 +138,7 @@ static void take_header(struct pm_run_file *file)
     process->exe = text_part(file, &at, header->exe_bytes, "program name");
     process->cwd = text_part(file, &at, header->cwd_bytes, "working directory");
     process->argv = text_part(file, &at, header->argv_bytes, "arguments");
-    if (header->mode != PM_RUN_MODE_OFF && header->mode != PM_RUN_MODE_COUNT &&
-        header->mode != PM_RUN_MODE_EXACT)
+    if (header->mode > PM_RUN_MODE_EXACT)
         run_complain(file, offsetof(struct pm_run_header, mode), "mode %u is not known",
                      header->mode);
 }
@@ -220,11 +219,19 @@ static enum pm_status load_file(struct pm_run_file *file, const struct run_sourc
     if (status == PM_OK)
         status = run_load_rest(file, source, &list, err);
     if (status == PM_OK)
+        status = run_load_samples(file, source, &list, err);
+    if (status == PM_OK)
         status = run_make_times(file, err);
+    if (status == PM_OK)
+        run_make_adapted_times(file);
     for (size_t i = 0; i < file->n_threads; i++) {
         free(file->loads[i].raw);
+        free(file->loads[i].places);
         file->loads[i].raw = NULL;
+        file->loads[i].places = NULL;
     }
+    free(file->raw_adapted);
+    file->raw_adapted = NULL;
     free(list.chunks);
     free(list.stretches);
     return status;
@@ -289,6 +296,8 @@ void pm_run_file_free(struct pm_run_file *file)
     for (size_t i = 0; i < file->n_threads; i++) {
         free(file->loads[i].nodes);
         free(file->loads[i].raw);
+        free(file->loads[i].places);
+        free(file->loads[i].samples);
     }
     free(file->threads);
     free(file->loads);
@@ -297,6 +306,8 @@ void pm_run_file_free(struct pm_run_file *file)
     free(file->indices);
     free(file->nouns);
     free(file->counts);
+    free(file->adapted);
+    free(file->raw_adapted);
     free(file->messages);
     pm_arena_release(&file->arena);
     free(file->name);
@@ -348,6 +359,21 @@ size_t pm_run_file_n_counts(const struct pm_run_file *file)
 const struct pm_run_file_counts *pm_run_file_counts(const struct pm_run_file *file, size_t index)
 {
     return &file->counts[index];
+}
+
+const struct pm_run_file_sampling *pm_run_file_sampling(const struct pm_run_file *file)
+{
+    return file->has_sampling ? &file->sampling : NULL;
+}
+
+size_t pm_run_file_n_adapted(const struct pm_run_file *file)
+{
+    return file->n_adapted;
+}
+
+const struct pm_run_file_adapted *pm_run_file_adapted(const struct pm_run_file *file, size_t index)
+{
+    return &file->adapted[index];
 }
 
 size_t pm_run_file_n_messages(const struct pm_run_file *file)

@@ -36,6 +36,9 @@
  * same factor, down the tree. An inclusive time beyond the wall time of its thread is damage:
  * complaint, and taken as 0 before raising.
  *
+ * In mode active contexts have no times: each thread's root has its wall time, all others 0. Samples
+ * (version 1.1) have times of their own, which are not part of these.
+ *
  * Trees on foreign stacks (signal stacks, coroutines above the thread's own stack) have roots of
  * their own, flag PM_RUN_NODE_FOREIGN_STACK. Their time also lies within the context that was
  * active on the thread's own stack; it is not part of wall_ns and the file cannot say from which
@@ -79,6 +82,9 @@ struct pm_run_file_object {
     uint32_t first_noun, n_nouns; /* among the file's nouns, as pm_run_file_noun counts */
     uint64_t load_bias, inode, device, file_bytes, mtime_ns;
     uint32_t n_sleds, n_bad_sleds;
+    uint32_t kind;      /* enum pm_run_object_kind; an unknown one is as an ELF file */
+    uint64_t low, high; /* run-time addresses of its segments, [low, high) */
+    uint32_t loaded_generation, unloaded_generation; /* 0: still loaded */
 };
 
 #define PM_RUN_FILE_NO_OBJECT 0xffffffffu
@@ -101,6 +107,18 @@ struct pm_run_file_node {
     uint64_t inclusive_ns, own_ns;
 };
 
+/* Samples of equal place and context, added up. Since version 1.1. */
+struct pm_run_file_sample {
+    uint32_t kind; /* enum pm_run_sample_kind */
+    uint32_t node; /* position in the thread's nodes; 0, its root, where no context was active */
+    uint32_t object, caller_object; /* positions; PM_RUN_FILE_NO_OBJECT */
+    /* ELF addresses of the object; without one, as the process had it. 0: not known. The caller's is the last byte of the call
+     * instruction, not the place behind it. */
+    uint64_t address, caller;
+    bool caller_sure;
+    uint64_t n_samples, time_ns; /* time_ns: at most INT64_MAX */
+};
+
 struct pm_run_file_thread {
     uint32_t tid, n_threads;
     uint64_t start_ns, end_ns; /* since the process's start_tsc */
@@ -111,6 +129,8 @@ struct pm_run_file_thread {
     struct pm_str name;
     const struct pm_run_file_node *nodes; /* nodes[0] is the thread's root */
     size_t n_nodes;
+    const struct pm_run_file_sample *samples;
+    size_t n_samples; /* items, each of many samples */
 };
 
 /* Counters of mode count: counts[i] belongs to noun object.first_noun + i. */
@@ -118,6 +138,25 @@ struct pm_run_file_counts {
     uint32_t thread, object;
     const uint64_t *counts;
     size_t n_counts;
+};
+
+/* How the process was sampled. */
+struct pm_run_file_sampling {
+    uint32_t source; /* enum pm_run_sample_source, or a later one */
+    bool is_wall;    /* wall time is sampled, not CPU time */
+    bool has_kernel, has_switches;
+    uint64_t period_ns;
+    uint64_t n_samples, n_lost, n_threads, n_threads_failed, n_switches;
+    int error_no; /* why the source is not perf; 0 */
+};
+
+/* A noun that was disarmed during the run. Times since the process's start_tsc. */
+struct pm_run_file_adapted {
+    uint32_t noun; /* position */
+    uint64_t disarmed_ns;
+    bool is_armed_again;
+    uint64_t armed_ns;
+    uint64_t n_events; /* until then */
 };
 
 struct pm_run_file_message {
@@ -145,6 +184,10 @@ size_t pm_run_file_n_threads(const struct pm_run_file *file);
 const struct pm_run_file_thread *pm_run_file_thread(const struct pm_run_file *file, size_t index);
 size_t pm_run_file_n_counts(const struct pm_run_file *file);
 const struct pm_run_file_counts *pm_run_file_counts(const struct pm_run_file *file, size_t index);
+const struct pm_run_file_sampling *pm_run_file_sampling(
+    const struct pm_run_file *file); /* NULL: was not sampled */
+size_t pm_run_file_n_adapted(const struct pm_run_file *file);
+const struct pm_run_file_adapted *pm_run_file_adapted(const struct pm_run_file *file, size_t index);
 size_t pm_run_file_n_messages(const struct pm_run_file *file);
 const struct pm_run_file_message *pm_run_file_message(const struct pm_run_file *file, size_t index);
 

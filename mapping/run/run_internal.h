@@ -1,5 +1,5 @@
 /* What the parts of the run file reader share: run_file.c walks over a file, run_load.c checks what
- * its chunks hold, run_times.c makes times. */
+ * its chunks hold, run_samples.c those of samples, run_times.c makes times. */
 #ifndef PM_RUN_INTERNAL_H
 #define PM_RUN_INTERNAL_H
 
@@ -26,6 +26,9 @@ struct run_thread_load {
     struct run_raw_node *raw;            /* owned */
     const struct run_stretch *stretches; /* lent: its part of the file's */
     size_t n_stretches;
+    uint32_t *places; /* owned: where each node of the file has come to; NULL: nowhere else */
+    struct pm_run_file_sample *samples; /* owned */
+    size_t samples_cap;
 };
 
 /* Where the bytes come from. */
@@ -57,6 +60,10 @@ struct run_object_index {
     uint32_t index, object;
 };
 
+struct run_raw_adapted {
+    uint64_t disarmed_tsc, armed_tsc;
+};
+
 struct pm_run_file {
     char *name; /* for complaints */
     struct pm_arena arena;
@@ -76,6 +83,11 @@ struct pm_run_file {
     size_t n_threads;
     struct pm_run_file_counts *counts;
     size_t n_counts;
+    struct pm_run_file_sampling sampling;
+    bool has_sampling;
+    struct pm_run_file_adapted *adapted;
+    struct run_raw_adapted *raw_adapted; /* one per item, until there are times */
+    size_t n_adapted;
     struct pm_run_file_message *messages;
     size_t n_messages;
     char *complaints[RUN_MAX_COMPLAINTS]; /* in the arena */
@@ -100,6 +112,24 @@ PM_MUST_CHECK enum pm_status run_load_threads(struct pm_run_file *file,
 PM_MUST_CHECK enum pm_status run_load_rest(struct pm_run_file *file,
                                            const struct run_source *source,
                                            const struct run_chunks *list, struct pm_error *err);
+
+/* Samples, how they were taken, and what was disarmed. */
+PM_MUST_CHECK enum pm_status run_load_samples(struct pm_run_file *file,
+                                              const struct run_source *source,
+                                              const struct run_chunks *list, struct pm_error *err);
+void run_make_adapted_times(struct pm_run_file *file);
+
+/* --- what run_load.c has for run_samples.c --- */
+/* How many of a chunk's items lie within it. */
+uint64_t run_fit_items(struct pm_run_file *file, const struct run_chunk *chunk, uint64_t start,
+                       size_t item_bytes, const char *what);
+size_t run_count_kind(const struct run_chunks *list, uint32_t kind);
+void run_note_tsc(struct pm_run_file *file, uint64_t tsc);
+/* Position of a process-wide noun index; false: no object has it. */
+bool run_find_noun(const struct pm_run_file *file, uint32_t raw, uint32_t *ret_noun);
+/* Position in the thread, as it is now, of the node at a file offset; false: there is none. */
+bool run_find_node(const struct run_thread_load *load, uint64_t offset, uint32_t *ret_index);
+bool run_find_thread(const struct pm_run_file *file, uint64_t chunk_offset, uint32_t *ret_thread);
 
 /* Settles the clock and the process's end, and fills all *_ns of threads and nodes. */
 PM_MUST_CHECK enum pm_status run_make_times(struct pm_run_file *file, struct pm_error *err);

@@ -19,9 +19,8 @@ static const char *chunk_bytes(struct pm_run_file *file, const struct run_source
     return run_read_at(source, chunk->offset + offset, bytes, len) ? bytes : NULL;
 }
 
-/* How many of a chunk's items lie within it. */
-static uint64_t fit_items(struct pm_run_file *file, const struct run_chunk *chunk, uint64_t start,
-                          size_t item_bytes, const char *what)
+uint64_t run_fit_items(struct pm_run_file *file, const struct run_chunk *chunk, uint64_t start,
+                       size_t item_bytes, const char *what)
 {
     uint64_t room = chunk->size_bytes > start ? (chunk->size_bytes - start) / item_bytes : 0;
     if (chunk->n_items <= room)
@@ -31,7 +30,7 @@ static uint64_t fit_items(struct pm_run_file *file, const struct run_chunk *chun
     return room;
 }
 
-static size_t count_kind(const struct run_chunks *list, uint32_t kind)
+size_t run_count_kind(const struct run_chunks *list, uint32_t kind)
 {
     size_t n = 0;
     for (size_t i = 0; i < list->n; i++)
@@ -39,7 +38,7 @@ static size_t count_kind(const struct run_chunks *list, uint32_t kind)
     return n;
 }
 
-static void note_tsc(struct pm_run_file *file, uint64_t tsc)
+void run_note_tsc(struct pm_run_file *file, uint64_t tsc)
 {
     if (tsc > file->last_tsc)
         file->last_tsc = tsc;
@@ -52,6 +51,9 @@ static enum pm_status load_nouns(struct pm_run_file *file, const struct run_sour
                                  struct pm_run_file_object *object, struct pm_error *err)
 {
     size_t n = object->n_nouns, n_before = file->n_nouns;
+    object->first_noun = (uint32_t)n_before;
+    if (n == 0)
+        return PM_OK;
     struct pm_run_file_noun *nouns = pm_realloc_array(file->nouns, n_before + n, sizeof *nouns);
     if (!nouns)
         return run_no_memory(file, err);
@@ -73,7 +75,6 @@ static enum pm_status load_nouns(struct pm_run_file *file, const struct run_sour
             .address = raw[i].address,
         };
     free(raw);
-    object->first_noun = (uint32_t)n_before;
     file->n_nouns = n_before + n;
     return PM_OK;
 }
@@ -87,7 +88,7 @@ static enum pm_status load_object(struct pm_run_file *file, const struct run_sou
         return PM_OK;
     }
     uint64_t n_nouns =
-        fit_items(file, chunk, raw.nouns_offset, sizeof(struct pm_run_noun), "nouns");
+        run_fit_items(file, chunk, raw.nouns_offset, sizeof(struct pm_run_noun), "nouns");
     if (n_nouns >= PM_RUN_NOUN_ROOT - raw.first_noun ||
         n_nouns >= PM_RUN_NOUN_ROOT - file->n_nouns) {
         run_complain(file, chunk->offset, "noun index %u + %llu is too large", raw.first_noun,
@@ -105,7 +106,14 @@ static enum pm_status load_object(struct pm_run_file *file, const struct run_sou
         .mtime_ns = raw.mtime_ns,
         .n_sleds = raw.n_sleds,
         .n_bad_sleds = raw.n_bad_sleds,
+        .low = raw.low,
+        .high = raw.high,
     };
+    if (file->header.version_minor >= 1) {
+        object.kind = raw.kind;
+        object.loaded_generation = raw.loaded_generation;
+        object.unloaded_generation = raw.unloaded_generation;
+    }
     bool memory = false;
     const char *text = chunk_bytes(file, source, chunk, raw.strings_offset,
                                    (uint64_t)raw.path_bytes + raw.build_id_bytes, &memory);
@@ -121,8 +129,8 @@ static enum pm_status load_object(struct pm_run_file *file, const struct run_sou
     enum pm_status status = load_nouns(file, source, chunk, raw.nouns_offset, &object, err);
     if (status != PM_OK)
         return status;
-    note_tsc(file, raw.loaded_tsc);
-    note_tsc(file, raw.unloaded_tsc);
+    run_note_tsc(file, raw.loaded_tsc);
+    run_note_tsc(file, raw.unloaded_tsc);
     file->ranges[file->n_objects] =
         (struct run_noun_range){raw.first_noun, object.n_nouns, object.first_noun};
     file->indices[file->n_objects] =
@@ -148,7 +156,7 @@ static int compare_indices(const void *a, const void *b)
 enum pm_status run_load_objects(struct pm_run_file *file, const struct run_source *source,
                                 const struct run_chunks *list, struct pm_error *err)
 {
-    size_t n = count_kind(list, PM_RUN_CHUNK_OBJECT);
+    size_t n = run_count_kind(list, PM_RUN_CHUNK_OBJECT);
     file->objects = pm_alloc_array(n, sizeof *file->objects);
     file->ranges = pm_alloc_array(n, sizeof *file->ranges);
     file->indices = pm_alloc_array(n, sizeof *file->indices);
@@ -193,8 +201,7 @@ static bool unknown_noun(struct pm_run_file *file, uint32_t *ret_noun)
     return true;
 }
 
-/* Position of a process-wide noun index; false: no object has it. */
-static bool find_noun(const struct pm_run_file *file, uint32_t raw, uint32_t *ret_noun)
+bool run_find_noun(const struct pm_run_file *file, uint32_t raw, uint32_t *ret_noun)
 {
     size_t low = 0, high = file->n_objects;
     while (low < high) {
@@ -226,7 +233,7 @@ static int compare_stretches(const void *a, const void *b)
 static enum pm_status find_stretches(struct pm_run_file *file, struct run_chunks *list,
                                      struct pm_error *err)
 {
-    size_t n = count_kind(list, PM_RUN_CHUNK_THREAD) + count_kind(list, PM_RUN_CHUNK_NODES);
+    size_t n = run_count_kind(list, PM_RUN_CHUNK_THREAD) + run_count_kind(list, PM_RUN_CHUNK_NODES);
     list->stretches = pm_alloc_array(n, sizeof *list->stretches);
     if (!list->stretches)
         return run_no_memory(file, err);
@@ -239,7 +246,7 @@ static enum pm_status find_stretches(struct pm_run_file *file, struct run_chunks
         list->stretches[list->n_stretches++] = (struct run_stretch){
             .owner = is_thread ? chunk->offset : chunk->owner,
             .offset = chunk->offset + start,
-            .n_nodes = fit_items(file, chunk, start, sizeof(struct pm_run_node), "contexts"),
+            .n_nodes = run_fit_items(file, chunk, start, sizeof(struct pm_run_node), "contexts"),
         };
     }
     qsort(list->stretches, list->n_stretches, sizeof *list->stretches, compare_stretches);
@@ -321,7 +328,7 @@ static bool take_node(struct pm_run_file *file, const struct run_thread_load *lo
     if (!find_node(load, (uint64_t)raw->parent * 64, &node->parent))
         cut_off(node, damage, offset);
     damage->out_of_order |= node->parent >= index;
-    if (find_noun(file, raw->noun, &node->noun))
+    if (run_find_noun(file, raw->noun, &node->noun))
         return true;
     count_damage(&damage->n_nouns, &damage->first_noun, offset);
     return unknown_noun(file, &node->noun);
@@ -360,16 +367,18 @@ static enum pm_status order_nodes(struct pm_run_file *file, struct pm_run_file_t
                                   struct pm_error *err)
 {
     size_t n = thread->n_nodes, n_made = 0;
-    uint32_t *depths = pm_alloc_array(n + 1, 3 * sizeof *depths);
+    uint32_t *depths = pm_alloc_array(n + 1, 2 * sizeof *depths);
     struct pm_run_file_node *nodes = pm_alloc_array(n, sizeof *nodes);
     struct run_raw_node *raw = pm_alloc_array(n, sizeof *raw);
-    if (!depths || !nodes || !raw) {
+    uint32_t *places = pm_alloc_array(n, sizeof *places);
+    if (!depths || !nodes || !raw || !places) {
         free(depths);
         free(nodes);
         free(raw);
+        free(places);
         return run_no_memory(file, err);
     }
-    uint32_t *places = depths + n, *starts = depths + 2 * n; /* starts: of each depth, n + 1 */
+    uint32_t *starts = depths + n; /* of each depth, n + 1 */
     find_depths(load, n, depths, places, damage);
     for (size_t i = 0; i < n; i++)
         if (load->nodes[i].noun != NOUN_UNMADE)
@@ -393,7 +402,17 @@ static enum pm_status order_nodes(struct pm_run_file *file, struct pm_run_file_t
     thread->nodes = load->nodes = nodes;
     thread->n_nodes = n_made;
     load->raw = raw;
+    load->places = places;
     return PM_OK;
+}
+
+bool run_find_node(const struct run_thread_load *load, uint64_t offset, uint32_t *ret_index)
+{
+    if (!find_node(load, offset, ret_index))
+        return false;
+    if (load->places)
+        *ret_index = load->places[*ret_index];
+    return true;
 }
 
 static void complain_damage(struct pm_run_file *file, uint32_t tid,
@@ -487,8 +506,8 @@ static enum pm_status load_thread(struct pm_run_file *file, const struct run_sou
         .stretches = stretches,
         .n_stretches = n_stretches,
     };
-    note_tsc(file, raw.start_tsc);
-    note_tsc(file, raw.end_tsc);
+    run_note_tsc(file, raw.start_tsc);
+    run_note_tsc(file, raw.end_tsc);
     bool rooted = has_root(source, load);
     if (!rooted && n_stretches && stretches[n_stretches - 1].n_nodes)
         run_complain(file, chunk->offset + PM_RUN_THREAD_NODES, "thread %u has no root context",
@@ -515,7 +534,7 @@ static enum pm_status load_thread(struct pm_run_file *file, const struct run_sou
 enum pm_status run_load_threads(struct pm_run_file *file, const struct run_source *source,
                                 struct run_chunks *list, struct pm_error *err)
 {
-    size_t n = count_kind(list, PM_RUN_CHUNK_THREAD), s = 0;
+    size_t n = run_count_kind(list, PM_RUN_CHUNK_THREAD), s = 0;
     file->threads = pm_alloc_array(n, sizeof *file->threads);
     file->loads = pm_alloc_array(n, sizeof *file->loads);
     enum pm_status status = find_stretches(file, list, err);
@@ -543,7 +562,7 @@ enum pm_status run_load_threads(struct pm_run_file *file, const struct run_sourc
 
 /* --- counters and messages --- */
 
-static bool find_thread(const struct pm_run_file *file, uint64_t chunk_offset, uint32_t *ret_thread)
+bool run_find_thread(const struct pm_run_file *file, uint64_t chunk_offset, uint32_t *ret_thread)
 {
     size_t low = 0, high = file->n_threads; /* in file order */
     while (low < high) {
@@ -582,7 +601,7 @@ static enum pm_status load_counts(struct pm_run_file *file, const struct run_sou
         run_complain(file, chunk->offset, "counter chunk is cut");
         return PM_OK;
     }
-    if (!find_thread(file, chunk->owner, &counts.thread)) {
+    if (!run_find_thread(file, chunk->owner, &counts.thread)) {
         run_complain(file, chunk->offset, "counters of a thread that is not in the file");
         return PM_OK;
     }
@@ -591,7 +610,7 @@ static enum pm_status load_counts(struct pm_run_file *file, const struct run_sou
                      raw.object);
         return PM_OK;
     }
-    uint64_t n = fit_items(file, chunk, PM_RUN_COUNTS_DATA, sizeof(uint64_t), "counters");
+    uint64_t n = run_fit_items(file, chunk, PM_RUN_COUNTS_DATA, sizeof(uint64_t), "counters");
     uint32_t n_nouns = file->objects[counts.object].n_nouns;
     if (n > n_nouns) {
         run_complain(file, chunk->offset, "%llu counters for an object of %u nouns",
@@ -628,7 +647,7 @@ static enum pm_status load_message(struct pm_run_file *file, const struct run_so
         run_complain(file, chunk->offset, "message is cut");
         return PM_OK;
     }
-    note_tsc(file, raw.tsc);
+    run_note_tsc(file, raw.tsc);
     file->messages[file->n_messages++] = (struct pm_run_file_message){
         .code = raw.code, .tsc = raw.tsc, .text = {text, raw.text_bytes}};
     return PM_OK;
@@ -650,8 +669,9 @@ static void count_calls(struct pm_run_file *file)
 enum pm_status run_load_rest(struct pm_run_file *file, const struct run_source *source,
                              const struct run_chunks *list, struct pm_error *err)
 {
-    file->counts = pm_alloc_array(count_kind(list, PM_RUN_CHUNK_COUNTS), sizeof *file->counts);
-    file->messages = pm_alloc_array(count_kind(list, PM_RUN_CHUNK_MESSAGE), sizeof *file->messages);
+    file->counts = pm_alloc_array(run_count_kind(list, PM_RUN_CHUNK_COUNTS), sizeof *file->counts);
+    file->messages =
+        pm_alloc_array(run_count_kind(list, PM_RUN_CHUNK_MESSAGE), sizeof *file->messages);
     if (!file->counts || !file->messages)
         return run_no_memory(file, err);
     enum pm_status status = PM_OK;

@@ -194,6 +194,8 @@ static void measure_nodes(struct pm_run_file *file, size_t index, uint64_t end_t
     const struct run_raw_node *raw = file->loads[index].raw;
     size_t n_beyond = 0;
     nodes[0].inclusive_ns = thread->wall_ns;
+    if (file->header.mode == PM_RUN_MODE_ACTIVE)
+        return; /* no clock was read */
     for (size_t i = 1; i < thread->n_nodes; i++) {
         if (nodes[i].flags & (PM_RUN_NODE_FOLDED | PM_RUN_NODE_FOREIGN_STACK))
             continue; /* roots on foreign stacks get their children's sum */

@@ -1,4 +1,4 @@
-/* Run files, from memory. Whatever the bytes are: no crash, and own times add up to the wall time.
+/* Run files, from memory. Whatever the bytes are: no crash, own times add up to the wall time, and samples name what is there.
  */
 #include "mapping/run/run_file.h"
 
@@ -18,6 +18,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (size_t k = 0; k < thread->n_nodes; k++)
             sum += thread->nodes[k].own_ns;
         PM_ASSERT(sum == thread->wall_ns + thread->foreign_ns);
+        for (size_t k = 0; k < thread->n_samples; k++) {
+            const struct pm_run_file_sample *sample = &thread->samples[k];
+            PM_ASSERT(sample->node < thread->n_nodes && sample->time_ns <= INT64_MAX);
+            PM_ASSERT(sample->object == PM_RUN_FILE_NO_OBJECT ||
+                      sample->object < pm_run_file_n_objects(file));
+        }
     }
     pm_run_file_free(file);
     return 0;

@@ -209,6 +209,46 @@ static inline uint64_t make_run_message(struct make_run *run, uint32_t code, uin
     return offset;
 }
 
+static inline void make_run_samples(struct make_run *run, uint64_t thread,
+                                    const struct pm_run_sample *samples, size_t n)
+{
+    uint64_t offset = make_run_chunk(run, PM_RUN_CHUNK_SAMPLES,
+                                     PM_RUN_SAMPLES_DATA + n * sizeof *samples, thread);
+    ((struct pm_run_chunk *)make_run_at(run, offset))->n_items = n;
+    memcpy(make_run_at(run, offset + PM_RUN_SAMPLES_DATA), samples, n * sizeof *samples);
+}
+
+/* values: all but its chunk header. */
+static inline uint64_t make_run_sampling(struct make_run *run, const struct pm_run_sampling *values)
+{
+    uint64_t offset = make_run_chunk(run, PM_RUN_CHUNK_SAMPLING, sizeof *values, 0);
+    struct pm_run_sampling *sampling = make_run_at(run, offset);
+    struct pm_run_chunk chunk = sampling->chunk;
+    *sampling = *values;
+    sampling->chunk = chunk;
+    return offset;
+}
+
+static inline void make_run_adapted(struct make_run *run, const struct pm_run_adapted *adapted,
+                                    size_t n)
+{
+    uint64_t offset = make_run_chunk(run, PM_RUN_CHUNK_ADAPTED,
+                                     sizeof(struct pm_run_chunk) + n * sizeof *adapted, 0);
+    ((struct pm_run_chunk *)make_run_at(run, offset))->n_items = n;
+    memcpy(make_run_at(run, offset + sizeof(struct pm_run_chunk)), adapted, n * sizeof *adapted);
+}
+
+/* Where an object lies, from generation to generation (0: still there). */
+static inline void make_run_loaded(struct make_run *run, uint64_t object, uint64_t load_bias,
+                                   uint64_t size_bytes, uint32_t from, uint32_t to)
+{
+    struct pm_run_object *chunk = make_run_at(run, object);
+    chunk->load_bias = chunk->low = load_bias;
+    chunk->high = load_bias + size_bytes;
+    chunk->loaded_generation = from;
+    chunk->unloaded_generation = to;
+}
+
 static inline bool make_run_write(const struct make_run *run, const char *path)
 {
     FILE *out = fopen(path, "wb");

@@ -572,7 +572,7 @@ static void unreadable_headers_are_refused(void **state)
            "run file 'x.pmr' byte 12: header of 40 bytes (expected 4008 to 4096)");
     make_run_header(&run)->version_major = 2;
     refuse(run.data, run.len, PM_ERR_VERSION,
-           "run file 'x.pmr' has version 2.0, this perfmap reads version 1");
+           "run file 'x.pmr' has version 2.1, this perfmap reads version 1");
     make_run_release(&run);
 }
 
@@ -584,7 +584,36 @@ static void make_full(struct make_run *run)
                       i & 1, 1600 + i, 1, 3);
     make_run_counts(run, run->thread, 0, (uint64_t[]){1, 2, 3}, 3);
     make_run_message(run, PM_RUN_MSG_LIMIT, 1700, "contexts");
-    make_run_object(run, "/lib/b.so", "\x05", 1, three_nouns, 2);
+    uint64_t object = make_run_object(run, "/lib/b.so", "\x05", 1, three_nouns, 2);
+    make_run_loaded(run, object, 0x400000, 0x1000, 0, 0);
+    const struct pm_run_sample samples[] = {
+        {0x400010, 0x400020, (uint32_t)(run->thread + PM_RUN_THREAD_NODES) / 64, 0,
+         PM_RUN_SAMPLE_USER, 1, 1, 1000},
+        {0x10, 0, 0, 1, PM_RUN_SAMPLE_KERNEL, 0, 2, 2000},
+    };
+    make_run_samples(run, run->thread, samples, 2);
+    make_run_sampling(run, &(struct pm_run_sampling){.source = PM_RUN_SAMPLES_PERF});
+    make_run_adapted(run, (struct pm_run_adapted[]){{1, 0, 1700, 1800, 5}}, 1);
+}
+
+/* All that a reader may use unchecked. */
+static void check_samples(const struct pm_run_file *file)
+{
+    for (size_t i = 0; i < pm_run_file_n_threads(file); i++) {
+        const struct pm_run_file_thread *thread = pm_run_file_thread(file, i);
+        for (size_t k = 0; k < thread->n_samples; k++) {
+            const struct pm_run_file_sample *sample = &thread->samples[k];
+            assert_true(sample->kind >= PM_RUN_SAMPLE_USER && sample->kind <= PM_RUN_SAMPLE_LOST);
+            assert_true(sample->node < thread->n_nodes);
+            assert_true(sample->time_ns <= INT64_MAX && sample->n_samples <= INT64_MAX);
+            assert_true(sample->object == PM_RUN_FILE_NO_OBJECT ||
+                        sample->object < pm_run_file_n_objects(file));
+            assert_true(sample->caller_object == PM_RUN_FILE_NO_OBJECT ||
+                        sample->caller_object < pm_run_file_n_objects(file));
+        }
+    }
+    for (size_t i = 0; i < pm_run_file_n_adapted(file); i++)
+        assert_true(pm_run_file_adapted(file, i)->noun < pm_run_file_n_nouns(file));
 }
 
 /* Parses from memory of its exact size, so that ASan sees each byte too many, and checks what must
@@ -600,6 +629,7 @@ static void parse_any(const unsigned char *bytes, size_t len)
             const struct pm_run_file_thread *thread = pm_run_file_thread(file, i);
             assert_true(checked_sum(file, thread) == thread->wall_ns);
         }
+        check_samples(file);
         for (size_t i = 0; i < pm_run_file_n_counts(file); i++) {
             const struct pm_run_file_counts *counts = pm_run_file_counts(file, i);
             assert_true(counts->n_counts <= pm_run_file_object(file, counts->object)->n_nouns);
@@ -610,6 +640,215 @@ static void parse_any(const unsigned char *bytes, size_t len)
     }
     pm_error_release(&err);
     free(copy);
+}
+
+enum { SAMPLED_NODE = (5 * PM_RUN_PAGE + PM_RUN_THREAD_NODES + 128) / 64 };
+static const struct pm_run_sample mixed_samples[] = {
+    {0x400123, 0, SAMPLED_NODE, 0, PM_RUN_SAMPLE_USER, 0, 3, 6000},
+    {0x700800, 0x400200, SAMPLED_NODE, 2, PM_RUN_SAMPLE_USER, PM_RUN_SAMPLE_CALLER_SURE, 1, 2000},
+    {0x700800, 0x400200, SAMPLED_NODE, 3, PM_RUN_SAMPLE_USER, 0, 1, 2000},
+    {0x701800, 0, SAMPLED_NODE, 3, PM_RUN_SAMPLE_USER, 0, 1, 2000}, /* beyond b.so, a.so is gone */
+    {0x10010, 0, 0, 0, PM_RUN_SAMPLE_USER, 0, 1, 2000},
+    {0x400124, 0, SAMPLED_NODE, 0, PM_RUN_SAMPLE_KERNEL, 0, 1, 2000},
+    {0x999, 0x999, SAMPLED_NODE, 0, PM_RUN_SAMPLE_OFF_CPU, 0, 7, 90000},
+    {0x400124, 0, SAMPLED_NODE, 0, PM_RUN_SAMPLE_LOST, 0, 5, 10000},
+};
+
+static void make_sampled(struct make_run *run)
+{
+    make_run_init(run, 100);
+    uint64_t heat = make_run_object(run, "/bin/heat", "\x01", 1, three_nouns, 3);
+    make_run_loaded(run, heat, 0x400000, 0x1000, 0, 0);
+    /* Two libraries that were at one address, one after the other, and one that still is, somewhere else. */
+    uint64_t first = make_run_object(run, "/lib/a.so", "", 0, NULL, 0);
+    make_run_loaded(run, first, 0x700000, 0x2000, 1, 2);
+    uint64_t second = make_run_object(run, "/lib/b.so", "", 0, NULL, 0);
+    make_run_loaded(run, second, 0x700000, 0x1000, 3, 0);
+    uint64_t own = make_run_object(run, "[perfmap]", "", 0, NULL, 0);
+    make_run_loaded(run, own, 0x10000, 0x1000, 0, 0);
+    ((struct pm_run_object *)make_run_at(run, own))->kind = PM_RUN_OBJECT_RUNTIME;
+    uint64_t thread = make_run_thread(run, 100, 1000, 2000, 8);
+    uint64_t root = make_run_node(run, 0, PM_RUN_NOUN_ROOT, 0, 1000, 0, 1000);
+    uint64_t node = make_run_node(run, root, 1, 0, 1000, 1, 500);
+    assert_int_equal(node / 64, SAMPLED_NODE);
+    make_run_samples(run, thread, mixed_samples, 3);
+    make_run_samples(run, thread, mixed_samples + 3, 5);
+    make_run_sampling(run, &(struct pm_run_sampling){.source = PM_RUN_SAMPLES_PERF,
+                                                     .period_ns = 2000000,
+                                                     .has_kernel = 1,
+                                                     .has_switches = 1,
+                                                     .n_samples = 13,
+                                                     .n_lost = 5,
+                                                     .n_threads = 1,
+                                                     .n_switches = 7});
+    make_run_adapted(run, (struct pm_run_adapted[]){{2, 0, 1500, 0, 77}, {0, 0, 1600, 1700, 5}}, 2);
+    make_run_end(run, 3000);
+}
+
+static void samples_find_their_object_by_address_and_generation(void **state)
+{
+    (void)state;
+    struct make_run run;
+    make_sampled(&run);
+    struct pm_run_file *file = parse(&run, NULL);
+    no_complaints(file);
+    static const struct {
+        uint32_t object, caller_object, node;
+        uint64_t address, caller;
+    } expected[] = {
+        {0, PM_RUN_FILE_NO_OBJECT, 1, 0x123, 0},
+        {1, 0, 1, 0x800, 0x1ff},
+        {2, 0, 1, 0x800, 0x1ff},
+        {PM_RUN_FILE_NO_OBJECT, PM_RUN_FILE_NO_OBJECT, 1, 0x701800, 0},
+        {3, PM_RUN_FILE_NO_OBJECT, 0, 0x10, 0},
+        {0, PM_RUN_FILE_NO_OBJECT, 1, 0x124, 0},
+        {PM_RUN_FILE_NO_OBJECT, PM_RUN_FILE_NO_OBJECT, 1, 0, 0},
+        {PM_RUN_FILE_NO_OBJECT, PM_RUN_FILE_NO_OBJECT, 1, 0, 0},
+    };
+    const struct pm_run_file_thread *read = pm_run_file_thread(file, 0);
+    assert_int_equal(read->n_samples, 8);
+    for (size_t i = 0; i < 8; i++) {
+        const struct pm_run_file_sample *sample = &read->samples[i];
+        assert_int_equal(sample->kind, mixed_samples[i].kind);
+        assert_int_equal(sample->object, expected[i].object);
+        assert_int_equal(sample->address, expected[i].address);
+        assert_int_equal(sample->caller_object, expected[i].caller_object);
+        assert_int_equal(sample->caller, expected[i].caller);
+        assert_int_equal(sample->node, expected[i].node);
+        assert_int_equal(sample->time_ns, mixed_samples[i].time_ns);
+        assert_int_equal(sample->n_samples, mixed_samples[i].n_samples);
+        assert_int_equal(sample->caller_sure, i == 1);
+    }
+    assert_int_equal(pm_run_file_object(file, 3)->kind, PM_RUN_OBJECT_RUNTIME);
+    pm_run_file_free(file);
+    make_run_release(&run);
+}
+
+/* PERFMAP_UPDATE=1 writes it; a format that changes needs a version of its own. */
+static void the_file_of_version_1_1_is_what_the_writer_makes(void **state)
+{
+    (void)state;
+    static const char path[] = PM_TEST_DATA "/../fuzz/corpus/run_file/version_1_1.pmr";
+    struct make_run run;
+    struct pm_error err = PM_ERROR_INIT;
+    char *golden;
+    size_t len;
+    make_sampled(&run);
+    if (getenv("PERFMAP_UPDATE"))
+        assert_true(make_run_write(&run, path));
+    assert_int_equal(pm_file_read(path, 1 << 20, &err, &golden, &len), PM_OK);
+    assert_int_equal(len, run.len);
+    assert_memory_equal(golden, run.data, len);
+    free(golden);
+    make_run_release(&run);
+}
+
+static void how_samples_were_taken_and_what_was_disarmed_is_told(void **state)
+{
+    (void)state;
+    struct make_run run;
+    make_run_init(&run, 100);
+    make_run_header(&run)->mode = PM_RUN_MODE_ACTIVE;
+    make_run_object(&run, "/bin/heat", "\x01", 1, three_nouns, 3);
+    make_run_thread(&run, 100, 1000, 2000, 8);
+    uint64_t root = make_run_node(&run, 0, PM_RUN_NOUN_ROOT, 0, 1000, 0, 1000);
+    make_run_node(&run, root, 1, 1, 5, 3, 0); /* still active; its clock means nothing */
+    make_run_sampling(&run, &(struct pm_run_sampling){.source = PM_RUN_SAMPLES_TIMER,
+                                                      .clock = 1,
+                                                      .period_ns = 2004008,
+                                                      .has_switches = 1,
+                                                      .n_samples = 10,
+                                                      .n_lost = 2,
+                                                      .n_threads = 1,
+                                                      .n_threads_failed = 3,
+                                                      .error_no = 13,
+                                                      .n_switches = 8});
+    const struct pm_run_adapted adapted[] = {{2, 0, 1500, 0, 77}, {0, 0, 1600, 1700, 5}};
+    make_run_adapted(&run, adapted, 2);
+    make_run_end(&run, 3000);
+    struct pm_run_file *file = parse(&run, NULL);
+    no_complaints(file);
+    const struct pm_run_file_sampling *sampling = pm_run_file_sampling(file);
+    assert_non_null(sampling);
+    assert_int_equal(sampling->source, PM_RUN_SAMPLES_TIMER);
+    assert_true(sampling->is_wall && !sampling->has_kernel && sampling->has_switches);
+    assert_int_equal(sampling->period_ns, 2004008);
+    assert_int_equal(sampling->n_samples, 10);
+    assert_int_equal(sampling->n_lost, 2);
+    assert_int_equal(sampling->n_threads_failed, 3);
+    assert_int_equal(sampling->error_no, 13);
+    assert_int_equal(pm_run_file_n_adapted(file), 2);
+    assert_int_equal(pm_run_file_adapted(file, 0)->noun, 2);
+    assert_int_equal(pm_run_file_adapted(file, 0)->disarmed_ns, 500);
+    assert_false(pm_run_file_adapted(file, 0)->is_armed_again);
+    assert_int_equal(pm_run_file_adapted(file, 1)->armed_ns, 700);
+    assert_int_equal(pm_run_file_adapted(file, 1)->n_events, 5);
+    assert_int_equal(pm_run_file_thread(file, 0)->nodes[0].own_ns, 1000);
+    assert_int_equal(pm_run_file_thread(file, 0)->nodes[1].own_ns, 0);
+    pm_run_file_free(file);
+    make_run_release(&run);
+}
+
+static void complains(const struct pm_run_file *file, const char *part)
+{
+    for (size_t i = 0; i < pm_run_file_n_complaints(file); i++)
+        if (strstr(pm_run_file_complaint(file, i), part))
+            return;
+    fail_msg("nobody complains: %s", part);
+}
+
+static void damaged_samples_are_named_and_their_time_is_kept(void **state)
+{
+    (void)state;
+    struct make_run run;
+    make_run_init(&run, 100);
+    make_run_object(&run, "/bin/heat", "\x01", 1, three_nouns, 3);
+    uint64_t thread = make_run_thread(&run, 100, 1000, 2000, 8);
+    make_run_node(&run, 0, PM_RUN_NOUN_ROOT, 0, 1000, 0, 1000);
+    const struct pm_run_sample samples[] = {
+        {0x10, 0, 0, 0, 9, 0, 1, 100},
+        {0x10, 0, 77, 0, PM_RUN_SAMPLE_USER, 0, 1, 200},
+        {0x10, 0, 0, 0, PM_RUN_SAMPLE_USER, 0, 1, UINT64_MAX},
+    };
+    make_run_samples(&run, thread, samples, 3);
+    uint64_t last = run.len - PM_RUN_PAGE;
+    make_run_samples(&run, 4096 * 77, samples, 3);
+    make_run_adapted(&run, (struct pm_run_adapted[]){{55, 0, 1, 1, 1}}, 1);
+    make_run_end(&run, 3000);
+    struct pm_run_file *file = parse(&run, NULL);
+    complains(file, "byte 12288: 1 samples of unknown kind count as lost ones");
+    complains(file, "1 samples have a context that is not there; they count to the thread");
+    complains(file, "1 samples have impossible times");
+    complains(file, "samples of a thread that is not in the file");
+    complains(file, "1 disarmed nouns are of no object");
+    const struct pm_run_file_thread *read = pm_run_file_thread(file, 0);
+    assert_int_equal(read->n_samples, 3);
+    assert_int_equal(read->samples[0].time_ns + read->samples[1].time_ns, 300);
+    assert_int_equal(pm_run_file_n_adapted(file), 0);
+    pm_run_file_free(file);
+    ((struct pm_run_chunk *)make_run_at(&run, last))->n_items = 4000;
+    file = parse(&run, NULL);
+    complains(file, "4000 samples, 100 fit in the chunk");
+    pm_run_file_free(file);
+    make_run_release(&run);
+}
+
+/* A file of version 1.0 has none of it, and what its reserved fields hold is not looked at. */
+static void files_of_the_first_version_are_read(void **state)
+{
+    (void)state;
+    struct make_run run;
+    make_killed(&run);
+    make_run_header(&run)->version_minor = 0;
+    struct pm_run_object *object = make_run_at(&run, PM_RUN_PAGE);
+    object->kind = object->loaded_generation = object->unloaded_generation = 0xabcdef;
+    struct pm_run_file *file = parse(&run, NULL);
+    no_complaints(file);
+    assert_int_equal(pm_run_file_object(file, 0)->kind, PM_RUN_OBJECT_ELF);
+    assert_int_equal(pm_run_file_object(file, 0)->loaded_generation, 0);
+    assert_int_equal(pm_run_file_thread(file, 0)->n_samples, 0);
+    pm_run_file_free(file);
+    make_run_release(&run);
 }
 
 static void files_cut_anywhere_are_used_as_far_as_they_go(void **state)
@@ -736,6 +975,11 @@ int main(void)
         cmocka_unit_test(unknown_chunks_and_unmade_pages_are_stepped_over),
         cmocka_unit_test(the_clock_rate_is_taken_in_the_stated_order),
         cmocka_unit_test(unreadable_headers_are_refused),
+        cmocka_unit_test(samples_find_their_object_by_address_and_generation),
+        cmocka_unit_test(the_file_of_version_1_1_is_what_the_writer_makes),
+        cmocka_unit_test(how_samples_were_taken_and_what_was_disarmed_is_told),
+        cmocka_unit_test(damaged_samples_are_named_and_their_time_is_kept),
+        cmocka_unit_test(files_of_the_first_version_are_read),
         cmocka_unit_test(files_cut_anywhere_are_used_as_far_as_they_go),
         cmocka_unit_test(flipped_bytes_never_break_what_must_hold),
         cmocka_unit_test(a_file_on_disk_with_a_hole_is_read),

@@ -1,0 +1,319 @@
+/* Samples of a run file: to which object, context and caller each belongs. Every index is checked
+ * here; what cannot be resolved keeps its time. */
+#include "run_internal.h"
+
+#include <stdlib.h>
+
+/* --- which object has an address --- */
+
+/* Objects by address; several may have had one address, one after the other. */
+struct object_order {
+    uint32_t *objects;  /* positions, by low */
+    uint64_t *max_high; /* of an object and all before it */
+    size_t n;
+};
+
+struct order_item {
+    uint64_t low;
+    uint32_t object;
+};
+
+static int compare_items(const void *a, const void *b)
+{
+    const struct order_item *x = a, *y = b;
+    if (x->low != y->low)
+        return x->low < y->low ? -1 : 1;
+    return x->object < y->object ? -1 : x->object > y->object;
+}
+
+static bool order_objects(const struct pm_run_file *file, struct object_order *ret_order)
+{
+    struct order_item *items = pm_alloc_array(file->n_objects, sizeof *items);
+    *ret_order = (struct object_order){pm_alloc_array(file->n_objects, sizeof *ret_order->objects),
+                                       pm_alloc_array(file->n_objects, sizeof *ret_order->max_high),
+                                       file->n_objects};
+    bool ok = items && ret_order->objects && ret_order->max_high;
+    for (size_t i = 0; ok && i < file->n_objects; i++)
+        items[i] = (struct order_item){file->objects[i].low, (uint32_t)i};
+    if (ok)
+        qsort(items, file->n_objects, sizeof *items, compare_items);
+    uint64_t max = 0;
+    for (size_t i = 0; ok && i < file->n_objects; i++) {
+        uint64_t high = file->objects[items[i].object].high;
+        max = high > max ? high : max;
+        ret_order->objects[i] = items[i].object;
+        ret_order->max_high[i] = max;
+    }
+    free(items);
+    return ok;
+}
+
+static void order_release(struct object_order *order)
+{
+    free(order->objects);
+    free(order->max_high);
+}
+
+/* A sample's generation has 16 bits, and stays at the largest. */
+static uint32_t short_generation(uint32_t generation)
+{
+    return generation < UINT16_MAX ? generation : UINT16_MAX;
+}
+
+static bool was_loaded(const struct pm_run_file_object *object, uint32_t generation)
+{
+    return short_generation(object->loaded_generation) <= generation &&
+           (object->unloaded_generation == 0 ||
+            generation <= short_generation(object->unloaded_generation));
+}
+
+enum { MAX_OBJECTS_AT_ONE_ADDRESS = 256 }; /* a hostile file may have them all there */
+
+/* PM_RUN_FILE_NO_OBJECT: none. Where generations leave several, the one that was loaded last. */
+static uint32_t object_at(const struct pm_run_file *file, const struct object_order *order,
+                          uint64_t address, uint32_t generation)
+{
+    size_t low = 0, high = order->n; /* the first that begins behind address */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (file->objects[order->objects[middle]].low <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint32_t best = PM_RUN_FILE_NO_OBJECT;
+    for (size_t n = 0; low > 0 && n < MAX_OBJECTS_AT_ONE_ADDRESS; n++) {
+        low--;
+        if (order->max_high[low] <= address)
+            break;
+        uint32_t at = order->objects[low];
+        const struct pm_run_file_object *object = &file->objects[at];
+        if (address >= object->high || !was_loaded(object, generation))
+            continue;
+        if (best == PM_RUN_FILE_NO_OBJECT ||
+            object->loaded_generation > file->objects[best].loaded_generation)
+            best = at;
+    }
+    return best;
+}
+
+/* --- samples --- */
+
+/* What went wrong in a chunk: one complaint for each sort. */
+struct sample_damage {
+    size_t n_kinds, n_nodes, n_times;
+};
+
+static void take_place(const struct pm_run_file *file, const struct object_order *order,
+                       uint64_t address, uint32_t generation, uint32_t *ret_object,
+                       uint64_t *ret_address)
+{
+    *ret_object = PM_RUN_FILE_NO_OBJECT;
+    *ret_address = address;
+    if (address == 0)
+        return;
+    *ret_object = object_at(file, order, address, generation);
+    if (*ret_object != PM_RUN_FILE_NO_OBJECT)
+        *ret_address = address - file->objects[*ret_object].load_bias;
+}
+
+static void take_sample(const struct pm_run_file *file, const struct run_thread_load *load,
+                        const struct object_order *order, const struct pm_run_sample *raw,
+                        struct sample_damage *damage, struct pm_run_file_sample *ret_sample)
+{
+    *ret_sample = (struct pm_run_file_sample){
+        .kind = raw->kind,
+        .caller_sure = raw->flags & PM_RUN_SAMPLE_CALLER_SURE,
+        .n_samples = raw->n_samples,
+        .time_ns = raw->time_ns,
+    };
+    uint32_t node = 0;
+    if (raw->node != 0 && !run_find_node(load, (uint64_t)raw->node * 64, &node)) {
+        damage->n_nodes++;
+        node = 0;
+    }
+    ret_sample->node = node;
+    if (ret_sample->time_ns > INT64_MAX || ret_sample->n_samples > INT64_MAX) {
+        damage->n_times++;
+        ret_sample->time_ns = ret_sample->n_samples = 0;
+    }
+    if (raw->kind < PM_RUN_SAMPLE_USER || raw->kind > PM_RUN_SAMPLE_LOST) {
+        damage->n_kinds++;
+        ret_sample->kind = PM_RUN_SAMPLE_LOST;
+    }
+    bool has_place =
+        ret_sample->kind == PM_RUN_SAMPLE_USER || ret_sample->kind == PM_RUN_SAMPLE_KERNEL;
+    take_place(file, order, has_place ? raw->address : 0, raw->generation, &ret_sample->object,
+               &ret_sample->address);
+    take_place(file, order, has_place && raw->caller ? raw->caller - 1 : 0, raw->generation,
+               &ret_sample->caller_object, &ret_sample->caller);
+}
+
+static void complain_samples(struct pm_run_file *file, const struct run_chunk *chunk,
+                             const struct sample_damage *damage)
+{
+    if (damage->n_kinds)
+        run_complain(file, chunk->offset, "%zu samples of unknown kind count as lost ones",
+                     damage->n_kinds);
+    if (damage->n_nodes)
+        run_complain(file, chunk->offset,
+                     "%zu samples have a context that is not there; they count to the thread",
+                     damage->n_nodes);
+    if (damage->n_times)
+        run_complain(file, chunk->offset, "%zu samples have impossible times, which are not used",
+                     damage->n_times);
+}
+
+/* Room for n more samples of the thread. */
+static struct pm_run_file_sample *more_samples(struct pm_run_file_thread *thread,
+                                               struct run_thread_load *load, uint64_t n)
+{
+    size_t needed = thread->n_samples + (size_t)n, cap = load->samples_cap;
+    if (needed > cap) {
+        cap = needed + needed / 2;
+        struct pm_run_file_sample *more = pm_realloc_array(load->samples, cap, sizeof *more);
+        if (!more)
+            return NULL;
+        load->samples = more;
+        load->samples_cap = cap;
+        thread->samples = more;
+    }
+    return load->samples + thread->n_samples;
+}
+
+static enum pm_status load_samples(struct pm_run_file *file, const struct run_source *source,
+                                   const struct object_order *order, const struct run_chunk *chunk,
+                                   struct pm_error *err)
+{
+    uint32_t index;
+    if (!run_find_thread(file, chunk->owner, &index)) {
+        run_complain(file, chunk->offset, "samples of a thread that is not in the file");
+        return PM_OK;
+    }
+    struct run_thread_load *load = &file->loads[index];
+    struct pm_run_file_thread *thread = &file->threads[index];
+    uint64_t n =
+        run_fit_items(file, chunk, PM_RUN_SAMPLES_DATA, sizeof(struct pm_run_sample), "samples");
+    if (n == 0)
+        return PM_OK;
+    struct pm_run_sample *raw = pm_alloc_array(n, sizeof *raw);
+    struct pm_run_file_sample *samples = raw ? more_samples(thread, load, n) : NULL;
+    if (!samples) {
+        free(raw);
+        return run_no_memory(file, err);
+    }
+    if (!run_read_at(source, chunk->offset + PM_RUN_SAMPLES_DATA, raw, n * sizeof *raw)) {
+        run_complain(file, chunk->offset, "%llu samples cannot be read", (unsigned long long)n);
+        n = 0;
+    }
+    struct sample_damage damage = {0};
+    for (uint64_t i = 0; i < n; i++)
+        take_sample(file, load, order, &raw[i], &damage, &samples[i]);
+    thread->n_samples += n;
+    free(raw);
+    complain_samples(file, chunk, &damage);
+    return PM_OK;
+}
+
+/* --- how they were taken, what was disarmed --- */
+
+static void load_sampling(struct pm_run_file *file, const struct run_source *source,
+                          const struct run_chunk *chunk)
+{
+    struct pm_run_sampling raw;
+    if (chunk->size_bytes < sizeof raw || !run_read_at(source, chunk->offset, &raw, sizeof raw)) {
+        run_complain(file, chunk->offset, "sampling chunk is cut");
+        return;
+    }
+    if (file->has_sampling) {
+        run_complain(file, chunk->offset, "a second sampling chunk");
+        return;
+    }
+    file->has_sampling = true;
+    file->sampling = (struct pm_run_file_sampling){
+        .source = raw.source,
+        .is_wall = raw.clock != 0,
+        .has_kernel = raw.has_kernel != 0,
+        .has_switches = raw.has_switches != 0,
+        .period_ns = raw.period_ns,
+        .n_samples = raw.n_samples,
+        .n_lost = raw.n_lost,
+        .n_threads = raw.n_threads,
+        .n_threads_failed = raw.n_threads_failed,
+        .n_switches = raw.n_switches,
+        .error_no = raw.error_no,
+    };
+}
+
+static enum pm_status load_adapted(struct pm_run_file *file, const struct run_source *source,
+                                   const struct run_chunk *chunk, struct pm_error *err)
+{
+    struct pm_run_adapted raw;
+    uint64_t n = run_fit_items(file, chunk, sizeof(struct pm_run_chunk), sizeof raw, "nouns");
+    size_t n_before = file->n_adapted, n_unknown = 0;
+    struct pm_run_file_adapted *adapted =
+        pm_realloc_array(file->adapted, n_before + n, sizeof *adapted);
+    if (adapted)
+        file->adapted = adapted;
+    struct run_raw_adapted *times =
+        pm_realloc_array(file->raw_adapted, n_before + n, sizeof *times);
+    if (times)
+        file->raw_adapted = times;
+    if (!adapted || !times)
+        return run_no_memory(file, err);
+    for (uint64_t i = 0; i < n; i++) {
+        uint32_t noun;
+        if (!run_read_at(source, chunk->offset + sizeof(struct pm_run_chunk) + i * sizeof raw, &raw,
+                         sizeof raw) ||
+            !run_find_noun(file, raw.noun, &noun)) {
+            n_unknown++;
+            continue;
+        }
+        run_note_tsc(file, raw.disarmed_tsc);
+        run_note_tsc(file, raw.armed_tsc);
+        times[file->n_adapted] = (struct run_raw_adapted){raw.disarmed_tsc, raw.armed_tsc};
+        adapted[file->n_adapted++] =
+            (struct pm_run_file_adapted){.noun = noun, .n_events = raw.n_events};
+    }
+    if (n_unknown)
+        run_complain(file, chunk->offset, "%zu disarmed nouns are of no object", n_unknown);
+    return PM_OK;
+}
+
+static uint64_t since_start(const struct pm_run_file *file, uint64_t tsc)
+{
+    uint64_t start = file->process.start_tsc;
+    uint64_t ns = tsc > start ? pm_run_file_to_ns(file, tsc - start) : 0;
+    return ns < file->process.end_ns ? ns : file->process.end_ns;
+}
+
+void run_make_adapted_times(struct pm_run_file *file)
+{
+    for (size_t i = 0; i < file->n_adapted; i++) {
+        const struct run_raw_adapted *raw = &file->raw_adapted[i];
+        struct pm_run_file_adapted *adapted = &file->adapted[i];
+        adapted->disarmed_ns = since_start(file, raw->disarmed_tsc);
+        adapted->is_armed_again = raw->armed_tsc != 0;
+        adapted->armed_ns = adapted->is_armed_again ? since_start(file, raw->armed_tsc) : 0;
+    }
+}
+
+enum pm_status run_load_samples(struct pm_run_file *file, const struct run_source *source,
+                                const struct run_chunks *list, struct pm_error *err)
+{
+    struct object_order order = {0};
+    enum pm_status status = PM_OK;
+    if (run_count_kind(list, PM_RUN_CHUNK_SAMPLES) && !order_objects(file, &order))
+        status = run_no_memory(file, err);
+    for (size_t i = 0; i < list->n && status == PM_OK; i++) {
+        const struct run_chunk *chunk = &list->chunks[i];
+        if (chunk->kind == PM_RUN_CHUNK_SAMPLES)
+            status = load_samples(file, source, &order, chunk, err);
+        else if (chunk->kind == PM_RUN_CHUNK_SAMPLING)
+            load_sampling(file, source, chunk);
+        else if (chunk->kind == PM_RUN_CHUNK_ADAPTED)
+            status = load_adapted(file, source, chunk, err);
+    }
+    order_release(&order);
+    return status;
+}
