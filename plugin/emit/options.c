@@ -136,13 +136,24 @@ static enum pm_status set_pif(struct pm_options *options, const char *value, str
     return PM_OK;
 }
 
+static enum pm_status yes_or_no(const char *key, const char *value, bool *ret_yes,
+                                struct pm_error *err)
+{
+    if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+        return pm_error_set(err, PM_ERR_USAGE, "option '%s=%s' is neither yes nor no", key, value);
+    *ret_yes = strcmp(value, "yes") == 0;
+    return PM_OK;
+}
+
 static enum pm_status set_section(struct pm_options *options, const char *value,
                                   struct pm_error *err)
 {
-    if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
-        return pm_error_set(err, PM_ERR_USAGE, "option 'section=%s' is neither yes nor no", value);
-    options->section = strcmp(value, "yes") == 0;
-    return PM_OK;
+    return yes_or_no("section", value, &options->section, err);
+}
+
+static enum pm_status set_map(struct pm_options *options, const char *value, struct pm_error *err)
+{
+    return yes_or_no("map", value, &options->map, err);
 }
 
 static enum pm_status set_portable(struct pm_options *options, const char *value,
@@ -165,17 +176,22 @@ static const struct option {
     const char *key, *value_name; /* value_name NULL: takes none */
     option_setter *set;
 } option_table[] = {
-    {"constructs", "LIST", set_constructs}, {"include", "PATTERN", set_include},
-    {"exclude", "PATTERN", set_exclude},    {"select", "FILE", set_select},
-    {"pif", "DIR|auto|none", set_pif},      {"section", "yes|no", set_section},
-    {"portable", NULL, set_portable},       {"verbose", NULL, set_verbose},
+    {"constructs", "LIST", set_constructs},
+    {"include", "PATTERN", set_include},
+    {"exclude", "PATTERN", set_exclude},
+    {"select", "FILE", set_select},
+    {"pif", "DIR|auto|none", set_pif},
+    {"section", "yes|no", set_section},
+    {"map", "yes|no", set_map},
+    {"portable", NULL, set_portable},
+    {"verbose", NULL, set_verbose},
 };
 
 enum { N_OPTIONS = sizeof option_table / sizeof *option_table };
 
 enum pm_status pm_options_init(struct pm_options *options, struct pm_error *err)
 {
-    *options = (struct pm_options){.functions = true, .loops = true, .section = true};
+    *options = (struct pm_options){.functions = true, .loops = true, .section = true, .map = true};
     options->select = pm_select_new();
     if (options->select == NULL)
         return pm_error_set(err, PM_ERR_MEMORY, "no memory for the options");

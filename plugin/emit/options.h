@@ -1,12 +1,14 @@
 /* The plugin's options, the same for every compiler: -fplugin-arg-perfmap-KEY[=VALUE].
  *
- *   constructs=LIST   which constructs get sleds: functions, loops (outermost; the default is
- * functions,loops), all-loops, none include=PATTERN   only functions or files that match (fnmatch;
- * "file:PATTERN", "func:PATTERN", or both tried); may repeat exclude=PATTERN   not those; may
- * repeat; wins over include select=FILE       file with one include/exclude a line ("+PATTERN",
- * "-PATTERN", '#' comment) pif=DIR|auto|none where NAME.pif goes; auto: beside the object when one
- * is kept section=yes|no    compact PIF in the object portable          guarded calls instead of
- * sleds verbose           one line per translation unit on standard error
+ *   constructs=LIST    which constructs get sleds: functions, loops (outermost; the default is functions,loops), all-loops, none
+ *   include=PATTERN    only functions or files that match (fnmatch; "file:PATTERN", "func:PATTERN", or both tried); may repeat
+ *   exclude=PATTERN    not those; may repeat; wins over include
+ *   select=FILE        file with one include/exclude a line ("+PATTERN", "-PATTERN", '#' comment)
+ *   pif=DIR|auto|none  where NAME.pif goes; auto: beside the object when one is kept
+ *   section=yes|no     compact PIF in the object
+ *   map=yes|no         the late map in the object (format/pm_map.h)
+ *   portable           guarded calls instead of sleds
+ *   verbose            one line per translation unit on standard error
  *
  * An unknown key or a bad value is one error that names it and lists or suggests what there is.
  */
@@ -19,7 +21,7 @@ struct pm_select; /* select.h */
 
 struct pm_options {
     bool functions, loops, all_loops;
-    bool section, portable, verbose;
+    bool section, map, portable, verbose;
     bool pif_none;
     char *pif_dir;            /* NULL: auto */
     struct pm_select *select; /* never NULL after pm_options_init */

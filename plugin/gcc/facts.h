@@ -68,6 +68,9 @@ pm_id pm_fact_variable(tree variable, tree context);
  * known at run time). */
 void pm_fact_variable_stands_for(tree artificial, tree variable, tree context);
 pm_id pm_fact_field(tree field);
+/* The variable that a field of the compiler's own records stands for, by which bodies of OpenMP
+ * regions and nested functions reach the variables around them; 0: none. */
+pm_id pm_fact_captured(tree field, tree context);
 
 /* --- facts_calls.cc --- */
 
@@ -77,6 +80,25 @@ pm_id pm_fact_external(tree function_decl);
 
 /* --- facts_statements.cc --- */
 void pm_fact_statements(tree function_decl, const std::vector<struct pm_linear> &code);
+
+/* The statements of a function in the order of the text, for the late passes of this compiler process. */
+struct pm_statements {
+    bool by_line; /* one for each line: the front end told no ranges */
+    std::vector<struct pm_range> list;
+};
+/* NULL: its text was not read here (lto1, functions that are not selected). */
+const struct pm_statements *pm_statements_of(const struct pm_source_function *function);
+/* Which statement holds the place: an index, -1 none. */
+int pm_statement_at(const struct pm_statements *statements, const struct pm_place *place);
+
+/* --- late.cc --- */
+std::vector<const struct pm_source_function *> pm_late_folded_into(tree decl);
+/* The noun of a source loop that code implements, whether or not it was read here. */
+pm_id pm_late_source_loop(const struct pm_loop_identity *identity);
+
+/* --- facts_fortran.cc --- */
+/* Adds what array statements of Fortran do (nothing in other languages), when all early facts are there. */
+void pm_fortran_facts(struct pm_pif *pif);
 
 /* --- facts_out.cc --- */
 void pm_facts_out_register(const char *plugin_name);

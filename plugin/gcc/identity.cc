@@ -539,6 +539,29 @@ static void vote_lowest(struct votes *votes, location_t location)
         votes->lowest = place;
 }
 
+static void vote_rtl(basic_block bb, struct votes *votes)
+{
+    rtx_insn *insn;
+    FOR_BB_INSNS(bb, insn)
+    {
+        if (!NONDEBUG_INSN_P(insn) || prologue_epilogue_contains(insn))
+            continue;
+        vote(votes, INSN_LOCATION(insn));
+        vote_lowest(votes, INSN_LOCATION(insn));
+    }
+}
+
+static void vote_gimple(basic_block bb, struct votes *votes)
+{
+    for (gimple_stmt_iterator gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi)) {
+        gimple *stmt = gsi_stmt(gsi);
+        if (is_gimple_debug(stmt) || gimple_code(stmt) == GIMPLE_LABEL)
+            continue;
+        vote(votes, gimple_location(stmt));
+        vote_lowest(votes, gimple_location(stmt));
+    }
+}
+
 /* The statements of a loop that lie in none of its inner loops. */
 static void vote_all(class loop *loop, struct votes *votes)
 {
@@ -546,13 +569,10 @@ static void vote_all(class loop *loop, struct votes *votes)
     for (unsigned i = 0; i < loop->num_nodes; i++) {
         if (body[i]->loop_father != loop)
             continue;
-        for (gimple_stmt_iterator gsi = gsi_start_bb(body[i]); !gsi_end_p(gsi); gsi_next(&gsi)) {
-            gimple *stmt = gsi_stmt(gsi);
-            if (is_gimple_debug(stmt) || gimple_code(stmt) == GIMPLE_LABEL)
-                continue;
-            vote(votes, gimple_location(stmt));
-            vote_lowest(votes, gimple_location(stmt));
-        }
+        if (body[i]->flags & BB_RTL)
+            vote_rtl(body[i], votes);
+        else
+            vote_gimple(body[i], votes);
         edge e;
         edge_iterator ei;
         FOR_EACH_EDGE(e, ei, body[i]->succs)

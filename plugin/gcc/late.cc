@@ -22,7 +22,7 @@ static pm_id symbol_noun(struct pm_pif *pif, tree decl)
 
 /* Functions that -fipa-icf made names of this one: their callers run this code too. An alias that
  * the source declares has no body of its own and is no function of the source. */
-static std::vector<const struct pm_source_function *> folded_into(tree decl)
+std::vector<const struct pm_source_function *> pm_late_folded_into(tree decl)
 {
     std::vector<const struct pm_source_function *> folded;
     struct cgraph_node *node = cgraph_node::get(decl);
@@ -47,7 +47,7 @@ void pm_late_symbol(tree function_decl)
     pm_id symbol = symbol_noun(pif, function_decl);
     pm_id function = pm_fact_function(pif, pm_source_function_of(function_decl));
     pm_fact_mapping(pif, symbol, PM_BASE_EXECUTES, function, PM_SOURCE_EXECUTES);
-    for (const struct pm_source_function *folded : folded_into(function_decl))
+    for (const struct pm_source_function *folded : pm_late_folded_into(function_decl))
         pm_fact_mapping(pif, symbol, PM_BASE_EXECUTES, pm_fact_function(pif, folded),
                         PM_SOURCE_EXECUTES);
 }
@@ -86,12 +86,18 @@ static void map_folded_loops(struct pm_pif *pif, tree decl, pm_id loopcode, pm_i
     for (size_t i = 0; i < function->loops.size(); i++) {
         if (function->loops[i].id != loop)
             continue;
-        for (const struct pm_source_function *folded : folded_into(decl)) {
+        for (const struct pm_source_function *folded : pm_late_folded_into(decl)) {
             if (folded->loops.size() == function->loops.size())
                 pm_fact_mapping(pif, loopcode, PM_BASE_EXECUTES, pm_fact_loop(pif, folded, (int)i),
                                 PM_SOURCE_EXECUTES);
         }
     }
+}
+
+pm_id pm_late_source_loop(const struct pm_loop_identity *identity)
+{
+    std::string name;
+    return loop_noun(pm_facts_late(), identity, &name);
 }
 
 void pm_late_loop(tree function_decl, const struct pm_loop_identity *identity, unsigned)

@@ -1,6 +1,6 @@
 /* The GCC back end's entrance: options, selection, registration of the parts. Loaded by perfmap.so
  * (../perfmap.c), never named by users. */
-#include "backend.h"
+#include "map.h"
 
 extern "C" {
 __attribute__((visibility("default"))) int plugin_is_GPL_compatible;
@@ -67,7 +67,7 @@ int plugin_init(struct plugin_name_args *info, struct plugin_gcc_version *versio
     static struct plugin_info help = {
         PERFMAP_VERSION,
         "PerfMap: sleds and source facts. -fplugin-arg-perfmap-KEY[=VALUE], keys: constructs, "
-        "include, exclude, select, pif, section, portable, verbose"};
+        "include, exclude, select, pif, section, map, portable, verbose"};
     if (!plugin_default_version_check(version, &gcc_version))
         fatal_error(UNKNOWN_LOCATION,
                     "perfmap: the back end for GCC %s was loaded by GCC %s; build PerfMap with the "
@@ -78,5 +78,10 @@ int plugin_init(struct plugin_name_args *info, struct plugin_gcc_version *versio
     pm_facts_register(info->base_name);
     pm_sleds_register(info->base_name);
     pm_late_register(info->base_name);
+    if (pm_options.map) {
+        pm_objects_register(info->base_name);
+        pm_fused_register(info->base_name);
+        pm_map_register(info->base_name);
+    }
     return 0;
 }

@@ -37,7 +37,7 @@ static void expect_refusal(struct pm_options *options, const char *key, const ch
 static void functions_and_outermost_loops_are_the_default(void **state)
 {
     struct pm_options *o = *state;
-    assert_true(o->functions && o->loops && o->section);
+    assert_true(o->functions && o->loops && o->section && o->map);
     assert_false(o->all_loops || o->portable || o->verbose || o->pif_none);
     assert_null(o->pif_dir);
     assert_true(pm_select_match(o->select, "a.c", "f", "f"));
@@ -112,6 +112,11 @@ static void pif_goes_to_a_folder_that_exists(void **state)
     assert_int_equal(pm_options_set(o, "section", "no", NULL), PM_OK);
     assert_false(o->section);
     expect_refusal(o, "section", "maybe", "neither yes nor no");
+    assert_int_equal(pm_options_set(o, "map", "no", NULL), PM_OK);
+    assert_false(o->map);
+    assert_int_equal(pm_options_set(o, "map", "yes", NULL), PM_OK);
+    assert_true(o->map);
+    expect_refusal(o, "map", "on", "option 'map=on' is neither yes nor no");
 }
 
 int main(void)

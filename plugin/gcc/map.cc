@@ -1,0 +1,530 @@
+/* The late map: what each instruction of the emitted code implements. Three passes over a function's last RTL:
+ *
+ *   before "*free_cfg"  collect: the tuple of each insn, while there still are blocks and loops
+ *   before "final"      label: where tuples change. The labels are notes (of labels that were deleted), for which no pass and no length
+ *                       of code cares: the code, its alignment and the debug information are what they are without
+ *   after "final"       write: map_out.cc
+ *
+ * An insn that appears between the first and the second (endbr64, no-operations) belongs to the range around it.
+ */
+#include "map_block.h"
+
+extern "C" {
+#include "../emit/sled_text.h"
+}
+
+/* What is known of a location_t: its site and its statement. */
+struct located {
+    int site;
+    struct pm_place place;
+};
+
+/* What tuples are told apart by; place: index in collected.places. */
+struct tuple_key {
+    int kind, site, place, loop, objects;
+};
+
+static bool operator<(const struct tuple_key &a, const struct tuple_key &b)
+{
+    return memcmp(&a, &b, sizeof a) < 0;
+}
+
+struct collected {
+    struct pm_map_function map;
+    std::vector<int> tuple_of_insn; /* by INSN_UID; -1: no code, or not known */
+    /* Caches. */
+    std::map<location_t, int> places_by_location; /* index in places */
+    std::vector<struct located> places;
+    std::map<std::pair<std::pair<int, const char *>, std::pair<unsigned, unsigned>>, int>
+        place_index;
+    std::map<tree, int> sites_by_block;
+    std::vector<int> loop_of_number; /* natural loop -> index in loops */
+    std::vector<pm_id> loops;        /* the first is none */
+    std::map<std::vector<uint64_t>, int> object_sets;
+    std::map<struct tuple_key, int> tuples;
+    std::vector<const struct pm_source_function *> folded;
+};
+
+static struct collected *now; /* the function between the passes; NULL: it gets no map */
+
+/* --- sites and places --- */
+
+static bool same_place(const struct pm_place &a, const struct pm_place &b)
+{
+    return a.line == b.line && a.column == b.column && a.file == b.file;
+}
+
+/* Copies of a function that were inlined at one place are one site (the optimisers copy calls). */
+static int add_site(int parent, tree block, tree function_decl)
+{
+    struct pm_map_site site = {parent, block, pm_source_function_of(function_decl), {}};
+    pm_place_of(BLOCK_SOURCE_LOCATION(block), &site.call);
+    std::vector<struct pm_map_site> *sites = &now->map.sites;
+    for (size_t i = 0; i < sites->size(); i++) {
+        const struct pm_map_site &known = (*sites)[i];
+        if (known.parent == parent && known.function == site.function &&
+            same_place(known.call, site.call))
+            return (int)i;
+    }
+    sites->push_back(site);
+    return (int)sites->size() - 1;
+}
+
+/* The innermost inlined copy that a BLOCK lies in, -1 the function itself. */
+static int site_of(tree block)
+{
+    while (block != NULL_TREE && TREE_CODE(block) == BLOCK &&
+           !inlined_function_outer_scope_p(block))
+        block = BLOCK_SUPERCONTEXT(block);
+    if (block == NULL_TREE || TREE_CODE(block) != BLOCK)
+        return -1;
+    auto known = now->sites_by_block.find(block);
+    if (known != now->sites_by_block.end())
+        return known->second;
+    tree origin = block_ultimate_origin(block);
+    int site = site_of(BLOCK_SUPERCONTEXT(block));
+    if (origin != NULL_TREE && TREE_CODE(origin) == FUNCTION_DECL)
+        site = add_site(site, block, origin);
+    return now->sites_by_block[block] = site;
+}
+
+static const struct pm_source_function *function_at(int site)
+{
+    return site >= 0 ? now->map.sites[(size_t)site].function
+                     : pm_source_function_of(current_function_decl);
+}
+
+static int add_place(const struct located &located)
+{
+    const struct pm_place &place = located.place;
+    auto entry = now->place_index.insert(
+        {{{located.site, place.file}, {place.line, place.column}}, (int)now->places.size()});
+    if (entry.second)
+        now->places.push_back(located);
+    return entry.first->second;
+}
+
+/* Site and beginning of the statement; -1: the location says nothing. */
+static int place_of(location_t location)
+{
+    auto known = now->places_by_location.find(location);
+    if (known != now->places_by_location.end())
+        return known->second;
+    struct located located = {};
+    int index = -1;
+    if (pm_place_of(location, &located.place)) {
+        located.site = site_of(LOCATION_BLOCK(location));
+        const struct pm_statements *statements = pm_statements_of(function_at(located.site));
+        int at = statements != NULL ? pm_statement_at(statements, &located.place) : -1;
+        if (at >= 0) {
+            located.place.line = statements->list[(size_t)at].first.line;
+            located.place.column = statements->list[(size_t)at].first.column;
+        }
+        index = add_place(located);
+    }
+    return now->places_by_location[location] = index;
+}
+
+/* --- memory --- */
+
+struct touched {
+    std::vector<struct pm_access> accesses;
+    bool unnamed, spills;
+};
+
+static void touch(const_rtx x, struct touched *touched);
+
+static void touch_memory(const_rtx mem, bool writes, struct touched *touched)
+{
+    bool is_frame = false;
+    if (!pm_objects_of_memory(mem, writes, &touched->accesses, &is_frame))
+        touched->unnamed = true;
+    touch(XEXP(mem, 0), touched);
+}
+
+static void touch_destination(const_rtx x, struct touched *touched)
+{
+    while (GET_CODE(x) == SUBREG || GET_CODE(x) == STRICT_LOW_PART || GET_CODE(x) == ZERO_EXTRACT)
+        x = XEXP(x, 0);
+    if (MEM_P(x))
+        touch_memory(x, true, touched);
+}
+
+static void touch_operands(const_rtx x, struct touched *touched)
+{
+    const char *format = GET_RTX_FORMAT(GET_CODE(x));
+    for (int i = 0; i < GET_RTX_LENGTH(GET_CODE(x)); i++) {
+        if (format[i] == 'e')
+            touch(XEXP(x, i), touched);
+        for (int j = 0; format[i] == 'E' && j < XVECLEN(x, i); j++)
+            touch(XVECEXP(x, i, j), touched);
+    }
+}
+
+static void touch(const_rtx x, struct touched *touched)
+{
+    switch (GET_CODE(x)) {
+    case MEM:
+        touch_memory(x, false, touched);
+        break;
+    case SET:
+        touch_destination(SET_DEST(x), touched);
+        touch(SET_SRC(x), touched);
+        break;
+    case CALL: /* the memory is the function's code; where its address is in memory, that is read */
+        if (MEM_P(XEXP(x, 0)))
+            touch(XEXP(XEXP(x, 0), 0), touched);
+        break;
+    case CLOBBER:
+    case USE:
+        break;
+    default:
+        if (!OBJECT_P(x) || GET_CODE(x) == CONCAT || GET_CODE(x) == LO_SUM)
+            touch_operands(x, touched);
+        break;
+    }
+}
+
+static bool is_spill_slot(const_rtx x)
+{
+    return MEM_P(x) && MEM_EXPR(x) != NULL_TREE && MEM_EXPR(x) == get_spill_slot_decl(false);
+}
+
+static bool access_before(const struct pm_access &a, const struct pm_access &b)
+{
+    return a.noun != b.noun ? a.noun < b.noun
+                            : (a.access & PM_MAP_THROUGH) < (b.access & PM_MAP_THROUGH);
+}
+
+/* Sorted, what is read and written is one entry; the object and what it points to are two. */
+static void tidy(std::vector<struct pm_access> *accesses)
+{
+    std::sort(accesses->begin(), accesses->end(), access_before);
+    size_t n = 0;
+    for (const struct pm_access &access : *accesses) {
+        struct pm_access *last = n > 0 ? &(*accesses)[n - 1] : NULL;
+        if (last != NULL && !access_before(*last, access))
+            last->access |= access.access;
+        else
+            (*accesses)[n++] = access;
+    }
+    accesses->resize(n);
+}
+
+static int object_set(std::vector<struct pm_access> *accesses)
+{
+    if (accesses->empty())
+        return 0;
+    tidy(accesses);
+    std::vector<uint64_t> key;
+    for (const struct pm_access &access : *accesses) {
+        key.push_back(access.noun);
+        key.push_back(access.access);
+    }
+    auto entry = now->object_sets.insert({key, (int)now->map.objects.size()});
+    if (entry.second)
+        now->map.objects.push_back(*accesses);
+    return entry.first->second;
+}
+
+static void touch_insn(const rtx_insn *insn, struct touched *touched)
+{
+    touch(PATTERN(insn), touched);
+    if (CALL_P(insn) && !pm_objects_of_call(insn, &touched->accesses))
+        touched->unnamed = true;
+    rtx set = single_set(insn);
+    touched->spills = set != NULL_RTX && ((is_spill_slot(SET_DEST(set)) && REG_P(SET_SRC(set))) ||
+                                          (is_spill_slot(SET_SRC(set)) && REG_P(SET_DEST(set))));
+}
+
+/* --- loops --- */
+
+/* The innermost source loop around a block: index in loops, 0 none. */
+static int loop_at(basic_block bb)
+{
+    for (class loop *loop = bb->loop_father; loop != NULL && loop_outer(loop) != NULL;
+         loop = loop_outer(loop)) {
+        int *known = &now->loop_of_number[(size_t)loop->num];
+        struct pm_loop_identity identity;
+        if (*known < 0) {
+            *known = 0;
+            if (pm_loop_identity_of(loop, &identity)) {
+                *known = (int)now->loops.size();
+                now->loops.push_back(pm_late_source_loop(&identity));
+            }
+        }
+        if (*known > 0)
+            return *known;
+    }
+    return 0;
+}
+
+/* --- kinds --- */
+
+static const char *asm_text(const rtx_insn *insn)
+{
+    const_rtx body = PATTERN(insn);
+    if (GET_CODE(body) == ASM_INPUT)
+        return XSTR(body, 0);
+    body = extract_asm_operands(PATTERN(insn));
+    return body != NULL_RTX ? ASM_OPERANDS_TEMPLATE(body) : NULL;
+}
+
+static bool emits_code(const rtx_insn *insn)
+{
+    if (!NONDEBUG_INSN_P(insn) || GET_CODE(PATTERN(insn)) == USE ||
+        GET_CODE(PATTERN(insn)) == CLOBBER)
+        return false;
+    const char *text = asm_text(insn);
+    return text == NULL || text[0] != 0;
+}
+
+static enum pm_map_kind kind_of(const rtx_insn *insn, const struct touched *touched)
+{
+    const char *text = asm_text(insn);
+    if (text != NULL && pm_sled_text_parse(text, NULL, NULL, NULL))
+        return PM_MAP_SLED;
+    if (CALL_P(insn))
+        return PM_MAP_CALL;
+    if (RTX_FRAME_RELATED_P(insn) || prologue_epilogue_contains(insn) ||
+        (JUMP_P(insn) && returnjump_p(insn)))
+        return PM_MAP_FRAME;
+    return touched->spills ? PM_MAP_SPILL : PM_MAP_ORDINARY;
+}
+
+/* --- tuples --- */
+
+/* Functions with equal code were made one: their statements are equal, so the first is the first. */
+static void add_folded(const struct pm_place *place, std::vector<struct pm_fused> *also)
+{
+    const struct pm_statements *own =
+        pm_statements_of(pm_source_function_of(current_function_decl));
+    int at = own != NULL ? pm_statement_at(own, place) : -1;
+    if (at < 0)
+        return;
+    for (const struct pm_source_function *folded : now->folded) {
+        const struct pm_statements *others = pm_statements_of(folded);
+        if (others == NULL || others->list.size() != own->list.size())
+            continue;
+        const struct pm_range &other = others->list[(size_t)at];
+        const char *shown = other.file == folded->place.file ? folded->place.shown : other.file;
+        also->push_back({folded->id,
+                         {other.file, shown, other.first.line, other.first.column},
+                         PM_MAP_FOLDED,
+                         false});
+    }
+}
+
+static int tuple_of(const struct tuple_key &key, enum pm_map_kind kind, bool unnamed)
+{
+    auto entry = now->tuples.insert({key, (int)now->map.tuples.size()});
+    if (!entry.second)
+        return entry.first->second;
+    struct pm_map_tuple tuple = {kind,        unnamed, -1, {}, now->loops[(size_t)key.loop],
+                                 key.objects, {}};
+    if (key.place >= 0) {
+        tuple.site = now->places[(size_t)key.place].site;
+        tuple.place = now->places[(size_t)key.place].place;
+        if (kind != PM_MAP_FRAME)
+            pm_fused_with(function_at(tuple.site)->id, &tuple.place, tuple.loop, &tuple.also);
+        if (kind != PM_MAP_FRAME && tuple.site < 0 && !now->folded.empty())
+            add_folded(&tuple.place, &tuple.also);
+    }
+    now->map.tuples.push_back(tuple);
+    return entry.first->second;
+}
+
+static int tuple_of_insn(const rtx_insn *insn, int place, int loop)
+{
+    struct touched touched = {};
+    touch_insn(insn, &touched);
+    enum pm_map_kind kind = kind_of(insn, &touched);
+    if (kind == PM_MAP_SLED || kind == PM_MAP_FRAME) {
+        touched.accesses.clear();
+        touched.unnamed = false;
+    }
+    struct tuple_key key = {(int)kind * 2 + touched.unnamed, 0, kind == PM_MAP_SLED ? -1 : place,
+                            loop, object_set(&touched.accesses)};
+    return tuple_of(key, kind, touched.unnamed);
+}
+
+/* Code without a place (moves of registers, mostly) goes with what stands before it, or after it at a block's begin. */
+static int first_place(basic_block bb, int otherwise)
+{
+    rtx_insn *insn;
+    FOR_BB_INSNS(bb, insn)
+    {
+        int place = emits_code(insn) ? place_of(INSN_LOCATION(insn)) : -1;
+        if (place >= 0)
+            return place;
+    }
+    return otherwise;
+}
+
+static void collect_block(basic_block bb, int *place_before)
+{
+    int loop = loop_at(bb);
+    int place = first_place(bb, *place_before);
+    rtx_insn *insn;
+    FOR_BB_INSNS(bb, insn)
+    {
+        if (!emits_code(insn))
+            continue;
+        int own = place_of(INSN_LOCATION(insn));
+        place = own >= 0 ? own : place;
+        now->tuple_of_insn[(size_t)INSN_UID(insn)] = tuple_of_insn(insn, place, loop);
+    }
+    *place_before = place;
+}
+
+static void collect_all(function *fun)
+{
+    now->tuple_of_insn.assign((size_t)get_max_uid(), -1);
+    now->loop_of_number.assign(number_of_loops(fun), -1);
+    now->loops.push_back(0);
+    now->map.objects.push_back({});
+    now->folded = pm_late_folded_into(fun->decl);
+    int place = -1;
+    basic_block bb;
+    FOR_EACH_BB_FN(bb, fun)
+    collect_block(bb, &place);
+}
+
+static unsigned collect(function *fun)
+{
+    delete now;
+    now = NULL;
+    if (seen_error() || !pm_function_selected(fun->decl))
+        return 0;
+    now = new collected();
+    bool had_loops = current_loops != NULL, had_dominators = dom_info_available_p(CDI_DOMINATORS);
+    if (!had_loops)
+        loop_optimizer_init(AVOID_CFG_MODIFICATIONS);
+    collect_all(fun);
+    if (!had_loops)
+        loop_optimizer_finalize();
+    if (!had_dominators)
+        free_dominance_info(CDI_DOMINATORS);
+    return 0;
+}
+
+/* --- labels --- */
+
+static int new_label(void)
+{
+    return CODE_LABEL_NUMBER(gen_label_rtx());
+}
+
+/* Such notes are not made but left over from labels, so this one is changed into it. */
+static int make_label(rtx_note *note)
+{
+    int label = new_label();
+    NOTE_KIND(note) = NOTE_INSN_DELETED_LABEL;
+    NOTE_DELETED_LABEL_NAME(note) = NULL;
+    CODE_LABEL_NUMBER(note) = label;
+    return label;
+}
+
+static int label_before(rtx_insn *insn)
+{
+    return make_label(emit_note_before(NOTE_INSN_DELETED, insn));
+}
+
+static int label_after(rtx_insn *insn)
+{
+    return make_label(emit_note_after(NOTE_INSN_DELETED, insn));
+}
+
+static int padding_tuple(void)
+{
+    struct tuple_key key = {PM_MAP_PADDING * 2, 0, -1, 0, 0};
+    return tuple_of(key, PM_MAP_PADDING, false);
+}
+
+/* Room that nobody runs through: an aligned label after a jump, a jump table that lies in the code. */
+static bool is_padding(const rtx_insn *insn, bool after_barrier)
+{
+    if (JUMP_TABLE_DATA_P(insn))
+        return JUMP_TABLES_IN_TEXT_SECTION;
+    return LABEL_P(insn) && after_barrier &&
+           label_to_alignment(const_cast<rtx_insn *>(insn)).levels[0].log > 0;
+}
+
+/* The tuple of the code that begins here; -1: goes on as before. */
+static int tuple_at(const rtx_insn *insn, bool after_barrier)
+{
+    if (is_padding(insn, after_barrier))
+        return padding_tuple();
+    return (size_t)INSN_UID(insn) < now->tuple_of_insn.size()
+               ? now->tuple_of_insn[(size_t)INSN_UID(insn)]
+               : -1;
+}
+
+static void open_part(bool is_cold, int begin)
+{
+    now->map.parts.push_back({is_cold, begin, -1, {}});
+}
+
+/* The first range begins where the part does. */
+static void open_range(rtx_insn *insn, int tuple)
+{
+    struct pm_map_part *part = &now->map.parts.back();
+    if (part->ranges.empty())
+        part->ranges.push_back({tuple, part->begin});
+    else if (part->ranges.back().tuple != tuple)
+        part->ranges.push_back({tuple, label_before(insn)});
+}
+
+static unsigned label(function *)
+{
+    if (now == NULL)
+        return 0;
+    bool after_barrier = false;
+    open_part(first_function_block_is_cold, new_label());
+    for (rtx_insn *insn = get_insns(); insn != NULL; insn = NEXT_INSN(insn)) {
+        if (NOTE_P(insn) && NOTE_KIND(insn) == NOTE_INSN_SWITCH_TEXT_SECTIONS) {
+            now->map.parts.back().end = label_before(insn);
+            open_part(!first_function_block_is_cold, label_after(insn));
+        }
+        int tuple = tuple_at(insn, after_barrier);
+        if (tuple >= 0)
+            open_range(insn, tuple);
+        if (!NOTE_P(insn))
+            after_barrier = BARRIER_P(insn);
+    }
+    now->map.parts.back().end = label_after(get_last_insn());
+    return 0;
+}
+
+static unsigned write(function *fun)
+{
+    if (now != NULL && !seen_error()) {
+        pm_late_symbol(fun->decl);
+        pm_map_write(fun->decl, &now->map);
+    }
+    delete now;
+    now = NULL;
+    return 0;
+}
+
+/* --- */
+
+/* Where the assembler cannot take differences of labels as LEB128, there is no map. */
+static bool gate(function *)
+{
+#ifdef HAVE_AS_LEB128
+    return HAVE_AS_LEB128 && !BYTES_BIG_ENDIAN;
+#else
+    return false;
+#endif
+}
+
+void pm_map_register(const char *plugin_name)
+{
+    pm_gcc_register_pass(plugin_name, pm_gcc_rtl_pass("perfmap_map_collect", gate, collect),
+                         "*free_cfg", 1, PASS_POS_INSERT_BEFORE);
+    pm_gcc_register_pass(plugin_name, pm_gcc_rtl_pass("perfmap_map_label", gate, label), "final", 1,
+                         PASS_POS_INSERT_BEFORE);
+    pm_gcc_register_pass(plugin_name, pm_gcc_rtl_pass("perfmap_map_write", gate, write), "final", 1,
+                         PASS_POS_INSERT_AFTER);
+}
