@@ -28,26 +28,31 @@ enum pm_debug_source {
 /* Strings live as long as the pm_debug. */
 struct pm_debug_frame {
     enum pm_debug_source source;
-    const char *function; /* for people: demangled C++, module::procedure of Fortran; NULL not known */
-    const char *linkage;  /* as in the symbol table, or the debug information's linkage name; NULL not known */
-    const char *file;     /* absolute where the compilation folder is known; NULL not known */
-    uint32_t line_no, column_no; /* innermost frame: of the address; others: of the call that was inlined; 0 not known */
-    uint32_t declared_line_no;   /* of the function; 0 not known */
-    bool is_inlined;             /* into the frame that follows */
-    uint64_t low, high;          /* ELF addresses [low, high) of the symbol or of the range of the function at this address */
+    const char
+        *function; /* for people: demangled C++, module::procedure of Fortran; NULL not known */
+    const char *
+        linkage; /* as in the symbol table, or the debug information's linkage name; NULL not known */
+    const char *file; /* absolute where the compilation folder is known; NULL not known */
+    uint32_t line_no,
+        column_no; /* innermost frame: of the address; others: of the call that was inlined; 0 not known */
+    uint32_t declared_line_no; /* of the function; 0 not known */
+    bool is_inlined;           /* into the frame that follows */
+    uint64_t low,
+        high; /* ELF addresses [low, high) of the symbol or of the range of the function at this address */
 };
 
 struct pm_debug;
 
 /* build_id: lower-case hex of the file that ran, NULL unknown. A file with another one is refused: PM_ERR_NOT_FOUND, naming both.
  * PM_ERR_SYSTEM: cannot be read; PM_ERR_FORMAT: no ELF file. Damaged or missing debug information is no error. */
-PM_MUST_CHECK enum pm_status pm_debug_open(const char *path, const char *build_id, struct pm_error *err,
-                                           struct pm_debug **ret_debug);
+PM_MUST_CHECK enum pm_status pm_debug_open(const char *path, const char *build_id,
+                                           struct pm_error *err, struct pm_debug **ret_debug);
 void pm_debug_free(struct pm_debug *debug);
 
 /* Frames of an ELF address, innermost first: inlined functions, then the one that has a symbol. Returns their number, at most max (the
  * outermost ones are cut); 0: nothing is known. */
-size_t pm_debug_find(struct pm_debug *debug, uint64_t address, struct pm_debug_frame *ret_frames, size_t max);
+size_t pm_debug_find(struct pm_debug *debug, uint64_t address, struct pm_debug_frame *ret_frames,
+                     size_t max);
 
 /* The file that debug information came from; NULL: there is none. */
 const char *pm_debug_file(const struct pm_debug *debug);
