@@ -73,7 +73,8 @@ struct pm_code_range {
 
 struct pm_code_map;
 
-/* PM_ERR_NOT_FOUND: no such section. Damage is no error: see pm_code_map_problem. */
+/* PM_ERR_NOT_FOUND: no such section. PM_ERR_UNSUPPORTED: an object that is not linked, so its code has no addresses. PM_ERR_VERSION: all
+ * blocks are of other versions. Damage is no error: see pm_code_map_problem. */
 PM_MUST_CHECK enum pm_status pm_code_map_read_elf(const char *path, struct pm_error *err,
                                                   struct pm_code_map **ret_map);
 /* The section's bytes, linked (addresses filled in). name is for messages. */
@@ -89,9 +90,10 @@ const char *pm_code_map_problem(const struct pm_code_map *map, size_t *ret_n_dam
 const struct pm_code_range *pm_code_map_find(const struct pm_code_map *map, uint64_t address);
 /* Another range that covers the address of the one given, which came from pm_code_map_find or from here; NULL: no more. */
 const struct pm_code_range *pm_code_map_next_same(const struct pm_code_map *map,
-                                                  const struct pm_code_range *range, uint64_t address);
+                                                  const struct pm_code_range *range,
+                                                  uint64_t address);
 
-/* All of it, sorted by address. */
+/* All of it: blocks sorted by address, and ranges block by block, so they are sorted too where blocks do not overlap. */
 const struct pm_code_range *pm_code_map_ranges(const struct pm_code_map *map, size_t *ret_n);
 const struct pm_code_block *pm_code_map_blocks(const struct pm_code_map *map, size_t *ret_n);
 
