@@ -68,6 +68,8 @@ pm_id pm_fact_variable(tree variable, tree context);
  * known at run time). */
 void pm_fact_variable_stands_for(tree artificial, tree variable, tree context);
 pm_id pm_fact_field(tree field);
+/* Is the source Fortran? Also in lto1. */
+bool pm_fact_is_fortran(void);
 /* The variable that a field of the compiler's own records stands for, by which bodies of OpenMP
  * regions and nested functions reach the variables around them; 0: none. */
 pm_id pm_fact_captured(tree field, tree context);
@@ -99,6 +101,8 @@ pm_id pm_late_source_loop(const struct pm_loop_identity *identity);
 /* --- facts_fortran.cc --- */
 /* Adds what array statements of Fortran do (nothing in other languages), when all early facts are there. */
 void pm_fortran_facts(struct pm_pif *pif);
+/* Whether an array statement of Fortran ends at this place: its loops get sleds also within other loops. */
+bool pm_fortran_is_array_statement(const struct pm_place *place);
 
 /* --- facts_out.cc --- */
 void pm_facts_out_register(const char *plugin_name);

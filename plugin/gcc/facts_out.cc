@@ -56,6 +56,8 @@ static bool has_facts(const struct pm_pif *pif)
 /* All functions have been read; byte code is not written yet. */
 static void put_into_byte_code(void *, void *)
 {
+    if (!in_lto_p && !seen_error())
+        pm_fortran_facts(pm_facts_early());
     if (!flag_generate_lto || in_lto_p || seen_error() || !pm_options.section ||
         !has_facts(pm_facts_early()))
         return;

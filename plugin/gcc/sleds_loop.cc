@@ -10,6 +10,7 @@
  * Edges of exceptions and other abnormal edges get no sled: the runtime heals on the stack pointer.
  */
 #include "sleds.h"
+#include "facts.h"
 
 extern "C" {
 #include "../emit/sled_text.h"
@@ -31,7 +32,8 @@ static bool outer_first(class loop *a, class loop *b)
 }
 
 /* A source loop that the compiler split into a nest (MATMUL, array copies) is one loop: its
- * outermost level stands for it. */
+ * outermost level stands for it. Array statements of Fortran are marked within other loops too: they are sentences of their
+ * own ({a Sum}), active while they run. */
 void pm_sleds_choose_loops(function *fun, std::vector<struct pm_marked_loop> *ret_loops)
 {
     pm_id symbol = pm_symbol_id(fun->decl);
@@ -46,7 +48,9 @@ void pm_sleds_choose_loops(function *fun, std::vector<struct pm_marked_loop> *re
             !pm_function_selected(marked.identity.function))
             continue;
         marked.id = pm_loopcode_id(symbol, marked.identity.id);
-        if (encloser_chosen(ids, loop, marked.id, !pm_options.all_loops))
+        bool any_id =
+            !pm_options.all_loops && !pm_fortran_is_array_statement(&marked.identity.place);
+        if (encloser_chosen(ids, loop, marked.id, any_id))
             continue;
         ids[loop->num] = marked.id;
         ret_loops->push_back(marked);

@@ -1,0 +1,208 @@
+/* Verbs of Fortran's array statements. For the compiler `s = sum(a)` is a loop like others; that it is a sum stands in the text of the
+ * statement (plugin/emit/fortran.h), and which arrays it touches in the facts. Both together are sentences of level Fortran, {m::work::a Sum},
+ * that the statement and its loops are mapped to; each of them is mapped to what kind of operation it is, at level Fortran Operations. */
+#include "facts.h"
+
+extern "C" {
+#include "../emit/fortran.h"
+}
+
+static const char level_fortran[] = "Fortran", level_operations[] = "Fortran Operations";
+enum { MAX_OPERATIONS = 16, MAX_SOURCE_BYTES = 64 << 20 };
+
+struct array_name {
+    std::string name; /* as in the text, lower case */
+    pm_id noun;
+    bool is_array;
+};
+
+struct fortran_reader {
+    struct pm_pif *pif;
+    std::map<std::string, struct pm_fortran *> sources; /* by file as spelt; NULL: cannot be read */
+    std::map<pm_id, std::vector<struct array_name>> touched; /* by statement */
+    std::map<std::tuple<std::string, unsigned, unsigned>, std::vector<pm_id>> loops; /* by place */
+};
+
+/* "m::work::a" is a in the text, and so is "m::work::a:57". */
+static std::string name_in_text(const char *name)
+{
+    const char *last = name;
+    for (const char *p = strstr(name, "::"); p != NULL; p = strstr(p + 2, "::"))
+        last = p + 2;
+    std::string text(last, strcspn(last, ":"));
+    for (char &c : text)
+        c = TOLOWER(c);
+    return text;
+}
+
+static bool is_touch(const struct pm_pif_mapping *mapping)
+{
+    return mapping->source.n_nouns == 1 && mapping->destination.n_nouns == 1 &&
+           mapping->source.verb == pm_verb_id(PM_SOURCE_EXECUTES) &&
+           (mapping->destination.verb == pm_verb_id(PM_SOURCE_READS) ||
+            mapping->destination.verb == pm_verb_id(PM_SOURCE_WRITES));
+}
+
+static void read_touched(struct fortran_reader *reader)
+{
+    for (size_t i = 0; i < pm_pif_n_mappings(reader->pif); i++) {
+        struct pm_pif_mapping mapping;
+        struct pm_pif_noun noun;
+        pm_pif_get_mapping(reader->pif, i, &mapping);
+        if (!is_touch(&mapping) ||
+            !pm_pif_find_noun(reader->pif, mapping.destination.nouns[0], &noun))
+            continue;
+        bool is_array = (noun.kind != NULL && strcmp(noun.kind, "array") == 0) ||
+                        (noun.type != NULL && strchr(noun.type, '[') != NULL);
+        reader->touched[mapping.source.nouns[0]].push_back(
+            {name_in_text(noun.name), noun.id, is_array});
+    }
+}
+
+/* Kept until the compiler ends. NULL: cannot be read. */
+static struct pm_fortran *source_of(const char *file)
+{
+    static std::map<std::string, struct pm_fortran *> sources; /* by file as spelt */
+    auto found = sources.find(file);
+    if (found != sources.end())
+        return found->second;
+    struct pm_error err = PM_ERROR_INIT;
+    struct pm_fortran *source = NULL;
+    char *text;
+    size_t len;
+    if (pm_file_read(file, MAX_SOURCE_BYTES, &err, &text, &len) == PM_OK) {
+        source = pm_fortran_new(text, len, pm_fortran_is_fixed_form(file));
+        free(text);
+    }
+    pm_error_release(&err);
+    return sources[file] = source;
+}
+
+static pm_id verb_of(struct pm_pif *pif, const char *level, const char *name)
+{
+    struct pm_pif_verb verb = {};
+    verb.name = name;
+    verb.level = level;
+    verb.description = "units are seconds";
+    return pm_pif_verb(pif, &verb);
+}
+
+static pm_id group_noun(struct pm_pif *pif, const char *name, const char *above)
+{
+    struct pm_pif_noun noun = {};
+    noun.name = name;
+    noun.level = level_operations;
+    noun.kind = "operation";
+    noun.parent = above != NULL ? group_noun(pif, above, NULL) : 0;
+    return pm_pif_noun(pif, &noun);
+}
+
+/* The arrays that the operation's text names, or the statement itself when it names none (a function's result). False: the
+ * intrinsic's name is a variable here, or what is assigned to is no array. */
+static bool nouns_of(const struct pm_fortran_operation *operation,
+                     const std::vector<struct array_name> &touched, pm_id statement,
+                     struct pm_pif_sentence *ret_sentence)
+{
+    struct pm_str name;
+    ret_sentence->n_nouns = 0;
+    for (const struct array_name &array : touched)
+        if (array.name == std::string(operation->intrinsic.p, operation->intrinsic.len))
+            return false;
+    for (size_t at = 0; pm_fortran_next_name(operation->arguments, &at, &name);)
+        for (const struct array_name &array : touched) {
+            bool known = std::find(ret_sentence->nouns, ret_sentence->nouns + ret_sentence->n_nouns,
+                                   array.noun) != ret_sentence->nouns + ret_sentence->n_nouns;
+            if (array.is_array && !known && ret_sentence->n_nouns < PM_PIF_MAX_NOUNS &&
+                array.name.size() == name.len && memcmp(array.name.data(), name.p, name.len) == 0)
+                ret_sentence->nouns[ret_sentence->n_nouns++] = array.noun;
+        }
+    if (ret_sentence->n_nouns == 0 && operation->intrinsic.len == 0)
+        return false;
+    if (ret_sentence->n_nouns == 0)
+        ret_sentence->nouns[ret_sentence->n_nouns++] = statement;
+    return true;
+}
+
+static void map_all(struct pm_pif *pif, pm_id statement, const std::vector<pm_id> *loops,
+                    const struct pm_pif_sentence *destination)
+{
+    struct pm_pif_mapping mapping = {};
+    mapping.origin = "compiler";
+    mapping.source.verb = pm_verb_id(PM_SOURCE_EXECUTES);
+    mapping.source.n_nouns = 1;
+    mapping.source.nouns[0] = statement;
+    mapping.destination = *destination;
+    pm_pif_mapping(pif, &mapping);
+    for (size_t i = 0; loops != NULL && i < loops->size(); i++) {
+        mapping.source.nouns[0] = (*loops)[i];
+        pm_pif_mapping(pif, &mapping);
+    }
+}
+
+static void add_verbs(struct fortran_reader *reader, pm_id statement,
+                      const struct pm_fortran_statement *text, const std::vector<pm_id> *loops)
+{
+    struct pm_fortran_operation operations[MAX_OPERATIONS];
+    size_t n = pm_fortran_operations(text, operations, MAX_OPERATIONS);
+    for (size_t i = 0; i < n; i++) {
+        struct pm_pif_sentence sentence = {};
+        if (!nouns_of(&operations[i], reader->touched[statement], statement, &sentence))
+            continue;
+        pm_pif_level(reader->pif, level_fortran, pm_level_source);
+        pm_pif_level(reader->pif, level_operations, level_fortran);
+        sentence.verb = verb_of(reader->pif, level_fortran, operations[i].verb);
+        map_all(reader->pif, statement, loops, &sentence);
+        struct pm_pif_mapping mapping = {};
+        mapping.origin = "compiler";
+        mapping.source = sentence;
+        mapping.destination.verb = verb_of(reader->pif, level_operations, "Executes");
+        mapping.destination.n_nouns = 1;
+        mapping.destination.nouns[0] =
+            group_noun(reader->pif, operations[i].group, operations[i].group_above);
+        pm_pif_mapping(reader->pif, &mapping);
+    }
+}
+
+static bool is_kind(const struct pm_pif_noun *noun, const char *kind)
+{
+    return noun->kind != NULL && strcmp(noun->kind, kind) == 0 && noun->file != NULL;
+}
+
+void pm_fortran_facts(struct pm_pif *pif)
+{
+    if (strncmp(lang_hooks.name, "GNU Fortran", 11) != 0)
+        return;
+    struct fortran_reader reader = {};
+    reader.pif = pif;
+    read_touched(&reader);
+    size_t n_nouns = pm_pif_n_nouns(pif); /* before there are more */
+    struct pm_pif_noun noun;
+    for (size_t i = 0; i < n_nouns; i++) {
+        pm_pif_get_noun(pif, i, &noun);
+        if (is_kind(&noun, "loop"))
+            reader.loops[std::make_tuple(std::string(noun.file), noun.line, noun.column)].push_back(
+                noun.id);
+    }
+    for (size_t i = 0; i < n_nouns; i++) {
+        pm_pif_get_noun(pif, i, &noun);
+        struct pm_fortran *source = is_kind(&noun, "statement") ? source_of(noun.file) : NULL;
+        const struct pm_fortran_statement *text =
+            source != NULL ? pm_fortran_at(source, noun.line, noun.column) : NULL;
+        if (text == NULL)
+            continue;
+        auto loops =
+            reader.loops.find(std::make_tuple(std::string(noun.file), noun.line, noun.column));
+        add_verbs(&reader, noun.id, text, loops != reader.loops.end() ? &loops->second : NULL);
+    }
+}
+
+bool pm_fortran_is_array_statement(const struct pm_place *place)
+{
+    struct pm_fortran_operation operation;
+    if (!pm_fortran_is_source(place->file))
+        return false;
+    struct pm_fortran *source = source_of(place->file);
+    const struct pm_fortran_statement *text =
+        source != NULL ? pm_fortran_at(source, place->line, place->column) : NULL;
+    return text != NULL && pm_fortran_operations(text, &operation, 1) != 0;
+}
