@@ -13,6 +13,7 @@ enum {
     OPT_FLAT,
     OPT_METRIC,
     OPT_RULE,
+    OPT_SPLIT_BY,
     OPT_BOUNDS,
     OPT_NO_COMPENSATION,
     OPT_FOCUS,
@@ -26,7 +27,7 @@ enum { TABLE_LIMIT = 20 };
 
 struct report_request {
     struct report_options options;
-    bool json, csv, limit_given;
+    bool json, csv, limit_given, split_given;
 };
 
 static bool is_archive_name(const char *name)
@@ -128,6 +129,10 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
         case OPT_RULE:
             options->rule = (enum pm_rule)parse->choice;
             break;
+        case OPT_SPLIT_BY:
+            options->split = (enum report_split)parse->choice;
+            request->split_given = true;
+            break;
         case OPT_BOUNDS:
             options->bounds = true;
             break;
@@ -169,6 +174,15 @@ static int report_main(struct cmd_parse *parse)
     if (request.options.tree && request.options.rule == PM_RULE_SPLIT)
         return cmd_usage_error(parse, "'--tree' cannot show '--rule split': a call that is split "
                                       "has no single path; use merge or closed");
+    if (request.split_given && request.options.rule != PM_RULE_SPLIT)
+        return cmd_usage_error(parse,
+                               "'--split-by' says how '--rule split' divides: give that, too");
+    bool by_object =
+        request.options.by == REPORT_BY_ARRAY || request.options.by == REPORT_BY_VARIABLE;
+    if (request.options.tree && by_object)
+        return cmd_usage_error(
+            parse, "'--tree' shows call paths, which are of code: use --by function, loop, file or "
+                   "statement, or '--focus array:NAME' for the way to an array");
     if (request.options.tree && request.options.bounds)
         return cmd_usage_error(
             parse, "'--bounds' are of the whole run, not of call paths: leave '--tree' out");
@@ -197,30 +211,33 @@ static int report_main(struct cmd_parse *parse)
 
 static const struct cmd_option report_options[] = {
     {OPT_LEVEL, "level", "LEVEL",
-     "show costs at this level of abstraction: source (functions and loops; default), base "
-     "(symbols and their loops), "
+     "show costs at this level of abstraction: source (default), base (the machine code), "
      "or another one of the archive"},
-    {OPT_BY, "by", "function|loop|file",
+    {OPT_BY, "by", "loop|statement|array|variable|function|file",
      "what a row stands for; loop (default): each loop, and each function for its code outside its "
-     "loops"},
+     "loops; array and variable: what the code touches"},
     {OPT_FLAT, "flat", NULL, "one row for each construct, wherever it was called from (default)"},
     {OPT_TREE, "tree", NULL, "one row for each call path, inclusive costs first"},
     {OPT_METRIC, "metric", "NAMES",
      "metrics to show, separated by commas; the first one but n_calls is for shares and order "
-     "(default: "
-     "wall_ns,n_calls)"},
+     "(default: the time that was measured, wall_ns or cpu_ns, and n_calls)"},
     {OPT_RULE, "rule", "merge|closed|split",
      "cost that maps to several constructs: one row for the set (merge, default), one row for sets "
-     "that overlap (closed), or divided by weight (split)"},
+     "that overlap (closed), or divided (split)"},
+    {OPT_SPLIT_BY, "split-by", "weights|equal|instructions",
+     "how --rule split divides: by the weights that mappings state, equally where they state none "
+     "(default); equally; by the "
+     "instructions that were counted in what each construct has alone"},
     {OPT_BOUNDS, "bounds", NULL,
      "for each construct at least the cost that maps to it alone, at most the cost that may map to "
      "it"},
     {OPT_NO_COMPENSATION, "no-compensation", NULL,
      "leave the estimated cost of measuring in the times (mode exact)"},
     {OPT_FOCUS, "focus", "PATTERN",
-     "only what happens within this construct: func:NAME, loop:FILE:LINE, file:NAME, process:NAME, "
-     "or any name; "
-     "with * and ?"},
+     "only what happens within this construct, or is mapped to it: func:NAME, loop:FILE:LINE, "
+     "statement:FILE:LINE, line:FILE:LINE, array:NAME, variable:NAME, file:NAME, process:NAME, or "
+     "any "
+     "name; with * and ?"},
     {OPT_LIMIT, "limit", "NUMBER",
      "rows to print, 0 for all (default: 20; with --json and --csv all)"},
     {OPT_SORT, "sort", "own|inclusive|calls|name|place",
@@ -237,7 +254,10 @@ static const struct cmd_example report_examples[] = {
     {"perfmap report heat.perfmap",
      "where does the time go, by loops and functions of the source?"},
     {"perfmap report --tree --by function heat.perfmap", "who called whom, with inclusive times"},
-    {"perfmap report --focus func:sweep heat.perfmap", "only what happens while sweep is active"},
+    {"perfmap report --by array --focus loop:heat.c:42 heat.perfmap",
+     "which arrays the time of this loop goes to"},
+    {"perfmap report --level base --focus array:u heat.perfmap",
+     "the machine code, calls and lines that implement the accesses to u"},
     {"perfmap report --json --limit 0 heat.perfmap", "everything, for another program"},
     {NULL, NULL}};
 

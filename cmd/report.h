@@ -14,7 +14,17 @@
 #include "mapping/graph/calls.h"
 #include "mapping/graph/lift.h"
 
-enum report_by { REPORT_BY_FUNCTION, REPORT_BY_LOOP, REPORT_BY_FILE };
+/* In the order of the option's words, but for lines, which `perfmap annotate` asks for. */
+enum report_by {
+    REPORT_BY_LOOP,
+    REPORT_BY_STATEMENT,
+    REPORT_BY_ARRAY,
+    REPORT_BY_VARIABLE,
+    REPORT_BY_FUNCTION,
+    REPORT_BY_FILE,
+    REPORT_BY_LINE
+};
+enum report_split { REPORT_SPLIT_WEIGHTS, REPORT_SPLIT_EQUAL, REPORT_SPLIT_INSTRUCTIONS };
 enum report_sort {
     REPORT_SORT_OWN,
     REPORT_SORT_INCLUSIVE,
@@ -25,14 +35,21 @@ enum report_sort {
 };
 enum report_color { REPORT_COLOR_AUTO, REPORT_COLOR_ALWAYS, REPORT_COLOR_NEVER };
 
-enum { REPORT_MAX_METRICS = 8 };
+enum {
+    REPORT_MAX_METRICS = 8,
+    REPORT_FEW_SAMPLES =
+        10, /* shares of less are marked: one standard deviation is a third of them */
+    REPORT_MAX_REASONS = 2
+};
 
 struct report_options {
     const char *archive_path;
     const char *level; /* as asked, in any case */
     enum report_by by;
     enum pm_rule rule;
+    enum report_split split;
     bool tree, bounds, no_compensation;
+    bool everything;     /* constructs without costs are loaded, too */
     const char *metrics; /* names separated by commas; NULL: the usual ones */
     const char *focus;   /* NULL: everything */
     uint64_t limit;      /* rows; 0: all */
@@ -40,19 +57,44 @@ struct report_options {
     enum report_color color;
 };
 
+/* Groups that no noun of the level stands for. */
+enum report_special {
+    REPORT_ORDINARY,
+    REPORT_OUTSIDE,   /* time outside instrumented code: sentences of processes */
+    REPORT_KERNEL,    /* the kernel, called from nowhere that is known */
+    REPORT_PERFMAP,   /* PerfMap's own code */
+    REPORT_NO_OBJECT, /* by array and variable: code that touches none */
+};
+
 /* What sentences count as after going up the where axis: a row's destination. */
 struct report_group {
     pm_index noun; /* a noun of it (its own one, but for files that are no noun) */
     pm_index verb;
-    pm_index place;     /* machine code: the noun of the source that it is mapped to; PM_NONE */
-    const char *file;   /* --by file where there is no file noun: its name; else NULL */
-    bool is_outside;    /* time outside instrumented code: sentences of processes. Its noun is the
-                           process where each program has a row of its own, else PM_NONE */
-    bool many_binaries; /* it was compiled into several */
-    bool has_loops;     /* --by loop, functions: loops of it have rows of their own */
+    pm_index place;   /* machine code: the noun of the source that it is mapped to; PM_NONE */
+    const char *file; /* --by file where there is no file noun: its name; else NULL */
+    enum report_special special; /* the noun of REPORT_OUTSIDE is the process where each program has
+                                    a row of its own, else PM_NONE */
+    pm_index sentence;           /* machine code with its caller: the sentence; else PM_NONE */
+    bool many_binaries;          /* it was compiled into several */
+    bool has_loops;              /* --by loop, functions: loops of it have rows of their own */
 };
 
-enum report_row_kind { REPORT_ROW_NOUN, REPORT_ROW_SET, REPORT_ROW_UNMAPPED, REPORT_ROW_OUTSIDE };
+enum report_row_kind {
+    REPORT_ROW_NOUN,
+    REPORT_ROW_SET,
+    REPORT_ROW_UNMAPPED,
+    REPORT_ROW_OUTSIDE,
+    REPORT_ROW_SPECIAL /* the others of enum report_special */
+};
+
+/* Of what leads to a row of the lift: why its constructs are one, and what its contexts are. */
+struct report_traits {
+    const char *reasons[REPORT_MAX_REASONS];
+    bool is_inferred[REPORT_MAX_REASONS]; /* all that state the reason are */
+    bool is_inlined;                      /* all of it was found in functions that were inlined */
+    bool is_sampled;         /* all of it was found by samples: callers may be missing */
+    bool calls_are_at_least; /* sleds were disarmed: n_calls counts the calls up to then */
+};
 
 /* Amounts of one metric. Averages: see pm_amount. */
 struct report_value {
@@ -70,6 +112,8 @@ struct report_row {
     int64_t
         n_calls; /* how often it was entered: calls of functions, entries of loops (--by loop) */
     int64_t n_loop_entries; /* entries of loops inside, where rows are functions or files */
+    int64_t n_samples;
+    struct report_traits traits;
     bool has_bounds;
     struct report_value *values; /* [n_metrics] */
     const char *what, *place;    /* for people, printable; NULL: not named yet; report_names.c */
@@ -86,12 +130,20 @@ struct report {
     uint32_t n_metrics;
     uint32_t primary; /* of metrics: the one for shares and bars; n_metrics: n_calls */
     pm_index calls_metric, time_metric; /* PM_NONE: not in the archive */
+    pm_index wall_metric, cpu_metric;   /* the time metric is one of these */
+    pm_index samples_metric;
+    uint32_t waiting; /* of metrics: off-CPU time, when it is worth a column; else n_metrics */
     bool shows_calls;
     int64_t taken_out_ns;  /* by report_compensate */
     bool measured_nothing; /* no instrumented code ran: nothing but processes has costs */
+    bool only_samples;     /* no instrumented code ran, but samples were taken */
     struct report_group *groups;
     uint32_t n_groups;
     pm_index *group_of; /* per sentence */
+    bool *leaves_out;   /* per mapping: no way of this view */
+    bool
+        split_by_size; /* by instruction counts was asked, there are none: size of code stands in */
+    struct report_traits *traits; /* per row of the lift */
     struct pm_lift *lift;
     bool *in_focus;           /* per context */
     struct report_row *rows;  /* sorted; tree: depth first */
@@ -110,6 +162,33 @@ struct report {
  * PM_ERR_NOT_FOUND: a focus that matches nothing. */
 PM_MUST_CHECK enum pm_status report_make(struct report *report, struct pm_error *err);
 void report_release(struct report *report);
+
+/* report_metrics.c: which level and which metrics. */
+PM_MUST_CHECK enum pm_status report_choose_level(struct report *report, struct pm_error *err);
+PM_MUST_CHECK enum pm_status report_choose_metrics(struct report *report, struct pm_error *err);
+bool report_is_fine(
+    const struct report
+        *report); /* rows are parts of functions that are not entered: statements, arrays */
+bool report_is_measured(const struct pm_graph *graph, pm_index metric);
+/* Is the share of a row made of a few samples only? */
+bool report_is_uncertain(const struct report *report, const struct report_row *row);
+
+/* report_ways.c: which mappings lead to what this view asks for: fills leaves_out. The answer per
+ * sentence is 0 when no way leads to the level. To be freed. */
+PM_MUST_CHECK enum pm_status report_find_ways(struct report *report, struct pm_error *err,
+                                              unsigned char **ret_rank);
+/* Is the noun what --by asks for? Arrays are what points to memory, too. */
+bool report_noun_is_object(const struct report *report, pm_index noun);
+bool report_noun_is_array(const struct report *report, pm_index noun);
+bool report_noun_is_statement(const struct report *report, pm_index noun);
+bool report_noun_is_machine_code(const struct report *report, pm_index noun); /* found by samples */
+
+/* report_groups.c: groups, group_of and the lift. */
+PM_MUST_CHECK enum pm_status report_make_groups(struct report *report, struct pm_error *err);
+PM_MUST_CHECK enum pm_status report_make_lift(struct report *report, struct pm_error *err);
+
+/* report_traits.c: why constructs are one, and other marks of rows. */
+PM_MUST_CHECK enum pm_status report_find_traits(struct report *report, struct pm_error *err);
 
 /* report_compensate.c: takes the estimated cost of measuring out of own times, before anything is made
  * of them, unless the options say not to. */
@@ -134,6 +213,8 @@ pm_index report_row_noun(const struct report *report, const struct report_row *r
 bool report_noun_is(const struct report *report, pm_index noun, const char *kind);
 bool report_noun_is_code(const struct report *report, pm_index noun); /* function or symbol */
 bool report_noun_is_loop(const struct report *report, pm_index noun); /* loop or loopcode */
+/* The shortest name that tells a file of the archive from its others; lent. */
+const char *report_short_file(const struct report *report, const char *file);
 
 /* report_short.c: names for tables. Arena memory, or the name itself. */
 /* Default arguments of std's templates left out, std::string by that name. */
@@ -147,6 +228,8 @@ struct report_facts {
     int64_t added_ns;                            /* PM_UNKNOWN; estimated */
     double added_pct;                            /* of the wall time of all threads, added up */
     uint64_t n_processes, n_threads;
+    int64_t n_samples, n_lost_samples;
+    uint32_t n_disarmed_nouns;
     int64_t exit_status, exit_signal;
     const char *mode;
 };
@@ -168,6 +251,16 @@ struct report_term {
     int width; /* columns; 0: nobody counts them */
     bool utf8, color;
 };
+
+#define REPORT_RESET "\033[0m"
+#define REPORT_BOLD "\033[1m"
+#define REPORT_DIM "\033[2m"
+#define REPORT_RED "\033[31m"
+#define REPORT_YELLOW "\033[33m"
+#define REPORT_GREEN "\033[32m"
+
+/* report_header.c: what stands above a table. */
+void report_print_header(struct report *report, const struct report_term *term, FILE *out);
 struct report_term report_term_of(FILE *out, enum report_color color);
 int report_width(const char *printable); /* columns of printable text */
 int report_width_n(const char *printable, size_t len);

@@ -52,7 +52,7 @@ enum pm_status report_compensate(struct report *report, struct pm_error *err)
 {
     struct pm_graph *graph = report->data->graph;
     if (report->options.no_compensation || report->time_metric == PM_NONE ||
-        report->calls_metric == PM_NONE)
+        report->time_metric != report->wall_metric || report->calls_metric == PM_NONE)
         return PM_OK;
     double *added_ns = pm_alloc_array(graph->n_contexts + 1u, sizeof *added_ns);
     if (!added_ns)

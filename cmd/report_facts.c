@@ -24,6 +24,19 @@ static double wall_of_threads(const struct pm_graph *graph)
     return sum;
 }
 
+/* A noun that was disarmed in several processes, or several times, is one. */
+static uint32_t count_disarmed(const struct pm_archive_data *data)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < data->n_disarmed; i++) {
+        uint32_t k = 0;
+        while (data->disarmed[k].noun != data->disarmed[i].noun)
+            k++;
+        n += k == i;
+    }
+    return n;
+}
+
 struct report_facts report_facts(const struct report *report)
 {
     const struct pm_archive_data *data = report->data;
@@ -47,6 +60,11 @@ struct report_facts report_facts(const struct report *report)
     for (uint32_t i = 0; i < data->n_threads; i++)
         facts.n_threads +=
             data->threads[i].n_threads > 0 ? (uint64_t)data->threads[i].n_threads : 1;
+    for (uint32_t i = 0; i < data->n_samplings; i++) {
+        facts.n_samples += data->samplings[i].n_samples > 0 ? data->samplings[i].n_samples : 0;
+        facts.n_lost_samples += data->samplings[i].n_lost > 0 ? data->samplings[i].n_lost : 0;
+    }
+    facts.n_disarmed_nouns = count_disarmed(data);
     double threads_ns = wall_of_threads(data->graph) + (double)report->taken_out_ns;
     if (facts.added_ns != PM_UNKNOWN && threads_ns > 0)
         facts.added_pct = 100 * (double)facts.added_ns / threads_ns;
@@ -126,11 +144,20 @@ static void warn_of_binaries(struct warner *warner)
                  "what the compiler wrote into '%s' is damaged: constructs may be unmapped; "
                  "compile it again",
                  b->path);
-        else if (!strcmp(b->pif_state, "missing"))
+        else if (!strcmp(b->pif_state, "missing") &&
+                 b->n_sleds > 0) /* libraries that were only sampled have none */
             warn(warner,
                  "'%s' has no facts from the compiler, or was not there when the run was "
                  "collected: its constructs are unmapped",
                  b->path);
+        if (!strcmp(b->map_state, "damaged"))
+            warn(warner,
+                 "the map from machine code to the source in '%s' is damaged: what could not be "
+                 "read "
+                 "of it is shown by functions and loops only; compile it again",
+                 b->path);
+        if (*b->debug_problem)
+            warn(warner, "debug information of '%s': %s", b->path, b->debug_problem);
         if (b->n_bad_sleds > 0)
             warn(warner,
                  "'%s' has %lld damaged sled%s, which were left alone: what they would have "
@@ -226,14 +253,58 @@ static void warn_of_nothing_measured(struct warner *warner)
                      "plugin-path) and run it again");
 }
 
+/* The first process that was not sampled as asked says it for all of its kind. */
+static void warn_of_sampling(struct warner *warner)
+{
+    const struct report *report = warner->report;
+    const struct pm_archive_data *data = report->data;
+    bool told = false;
+    for (uint32_t i = 0; i < data->n_samplings; i++) {
+        const struct pm_sampling *s = &data->samplings[i];
+        if (!strcmp(s->source, "none")) {
+            told = true;
+            warn(warner, "no samples were taken%s%s: there are no times of statements and arrays",
+                 *s->problem ? ": " : "", s->problem);
+            break;
+        }
+        if (strcmp(s->source, "perf") != 0) {
+            warn(warner,
+                 "sampled by timers, not by perf_event%s%s: waiting times and the kernel's part "
+                 "are not known",
+                 *s->problem ? ": " : "", s->problem);
+            break;
+        }
+    }
+    struct report_facts facts = report_facts(report);
+    if (facts.n_lost_samples > 0 && facts.n_lost_samples >= facts.n_samples / 100)
+        warn(warner,
+             "%lld of %lld samples were lost: shares are of the others; a lower --rate of 'perfmap "
+             "run' loses less",
+             (long long)facts.n_lost_samples, (long long)(facts.n_lost_samples + facts.n_samples));
+    bool by_object =
+        report->options.by == REPORT_BY_ARRAY || report->options.by == REPORT_BY_VARIABLE;
+    if (!told && report->cpu_metric == PM_NONE &&
+        (by_object || report->options.by == REPORT_BY_STATEMENT))
+        warn(warner,
+             "without samples only functions and loops have costs, not %s; 'perfmap run' takes "
+             "samples unless "
+             "--rate 0 is given",
+             by_object ? "what they touch" : "their statements");
+    if (report->only_samples)
+        warn(warner, "no instrumented code ran: all is from samples and debug information; compile "
+                     "the program with "
+                     "-fplugin=$(perfmap plugin-path) for loops, statements and arrays");
+}
+
 enum { MUCH_ADDED_PCT = 30 };
 
 /* The estimate is of an idle machine; where measuring is most of the time, what is left is as uncertain as it. */
 static void warn_of_added(struct warner *warner)
 {
     struct report_facts facts = report_facts(warner->report);
-    if (warner->report->time_metric != PM_NONE && facts.added_ns != PM_UNKNOWN &&
-        facts.added_pct > MUCH_ADDED_PCT)
+    if (warner->report->time_metric != PM_NONE &&
+        warner->report->time_metric == warner->report->wall_metric &&
+        facts.added_ns != PM_UNKNOWN && facts.added_pct > MUCH_ADDED_PCT)
         warn(warner,
              "measuring each call took about %.0f %% of the time, so the times of what is called "
              "most are uncertain: leave tiny functions out (-fplugin-arg-perfmap-exclude=NAME) for "
@@ -249,6 +320,7 @@ enum pm_status report_warn(struct report *report, struct pm_error *err)
     warn_of_binaries(&warner);
     warn_of_messages(&warner);
     warn_of_losses(&warner);
+    warn_of_sampling(&warner);
     warn_of_unmapped(&warner);
     warn_of_added(&warner);
     if (report->time_metric == PM_NONE && report->calls_metric != PM_NONE &&

@@ -1,18 +1,32 @@
-/* --focus: the contexts on whose path a sentence of a matching noun is active. */
+/* --focus: the contexts on whose path a sentence of a matching noun is active, or whose code is mapped to
+ * one: an inner loop has no sled, yet what was sampled in it is known to be its own. */
 #include "cmd.h"
 #include "report.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
 
-enum focus_kind { FOCUS_ANY, FOCUS_CODE, FOCUS_FUNCTION, FOCUS_LOOP, FOCUS_FILE, FOCUS_PROCESS };
+enum focus_kind {
+    FOCUS_ANY,
+    FOCUS_CODE,
+    FOCUS_FUNCTION,
+    FOCUS_LOOP,
+    FOCUS_FILE,
+    FOCUS_PROCESS,
+    FOCUS_STATEMENT,
+    FOCUS_LINE, /* statements, by their lines */
+    FOCUS_ARRAY,
+    FOCUS_VARIABLE
+};
 
 static const struct focus_prefix {
     const char *prefix;
     enum focus_kind kind;
-} prefixes[] = {{"func:", FOCUS_FUNCTION},   {"function:", FOCUS_FUNCTION},
-                {"symbol:", FOCUS_FUNCTION}, {"loop:", FOCUS_LOOP},
-                {"file:", FOCUS_FILE},       {"process:", FOCUS_PROCESS}};
+} prefixes[] = {{"func:", FOCUS_FUNCTION},       {"function:", FOCUS_FUNCTION},
+                {"symbol:", FOCUS_FUNCTION},     {"loop:", FOCUS_LOOP},
+                {"file:", FOCUS_FILE},           {"process:", FOCUS_PROCESS},
+                {"statement:", FOCUS_STATEMENT}, {"line:", FOCUS_LINE},
+                {"array:", FOCUS_ARRAY},         {"variable:", FOCUS_VARIABLE}};
 
 struct focus {
     enum focus_kind kind;
@@ -68,6 +82,17 @@ static bool matches_place(const char *pattern, const struct pm_noun *noun)
     return found;
 }
 
+/* "u" finds sweep::u, "sweep::u" and "heat.c:12" (where it is declared), too. */
+static bool matches_object(const char *pattern, const struct pm_noun *noun)
+{
+    if (matches(pattern, noun->name) || matches_place(pattern, noun))
+        return true;
+    for (const char *p = strstr(noun->name, "::"); p; p = strstr(p + 2, "::"))
+        if (matches(pattern, p + 2))
+            return true;
+    return false;
+}
+
 /* "sweep" finds sweep(int, double) and heat::sweep(int). */
 static bool matches_function(const char *pattern, const struct pm_noun *noun)
 {
@@ -96,7 +121,18 @@ static bool noun_matches(const struct report *report, const struct focus *focus,
     case FOCUS_LOOP:
         return report_noun_is_loop(report, n) &&
                (matches_file(focus->pattern, noun->name) || matches_place(focus->pattern, noun));
+    case FOCUS_STATEMENT:
+    case FOCUS_LINE:
+        return report_noun_is_statement(report, n) &&
+               (matches_file(focus->pattern, noun->name) || matches_place(focus->pattern, noun));
+    case FOCUS_ARRAY:
+        return report_noun_is_array(report, n) && matches_object(focus->pattern, noun);
+    case FOCUS_VARIABLE:
+        return report_noun_is_object(report, n) && matches_object(focus->pattern, noun);
     case FOCUS_FILE:
+        if (report_noun_is_object(report,
+                                  n)) /* where it is declared says nothing of what uses it */
+            return false;
         return matches_file(focus->pattern, noun->file) ||
                (report_noun_is(report, n, "file") && matches_file(focus->pattern, noun->name));
     case FOCUS_PROCESS:
@@ -110,9 +146,18 @@ static bool noun_matches(const struct report *report, const struct focus *focus,
     case FOCUS_ANY:
         return !is_process &&
                (matches_function(focus->pattern, noun) || matches_place(focus->pattern, noun) ||
+                (report_noun_is_object(report, n) && matches_object(focus->pattern, noun)) ||
                 (report_noun_is(report, n, "file") && matches_file(focus->pattern, noun->name)));
     }
     return false;
+}
+
+/* What lies below a function on the where axis is its code, but also its variables, which others may use:
+ * these are not within it. */
+static bool is_within(const struct report *report, const struct focus *focus, pm_index noun)
+{
+    bool of_objects = focus->kind == FOCUS_ARRAY || focus->kind == FOCUS_VARIABLE;
+    return of_objects || !report_noun_is_object(report, noun);
 }
 
 /* Nouns that match or lie below one that does, on the where axis. */
@@ -127,14 +172,15 @@ static bool find_nouns(const struct report *report, const struct focus *focus, b
     for (pm_index n = 0, all = !any; all && n < graph->n_nouns; n++)
         any |= ret_in[n] = noun_matches(report, focus, n);
     for (pm_index n = 0; any && n < graph->n_nouns; n++)
-        for (pm_index up = graph->nouns[n].parent; up != PM_NONE && !ret_in[n];
+        for (pm_index up = graph->nouns[n].parent;
+             up != PM_NONE && !ret_in[n] && is_within(report, focus, n);
              up = graph->nouns[up].parent)
             ret_in[n] = ret_in[up];
     return any;
 }
 
-/* Sentences with such a noun, and all from which mappings lead to one. `queue` has room for all
- * sentences. */
+/* Sentences with such a noun, and all from which mappings lead to one. Statements are mapped to what they touch, but only a part of
+ * their code touches it: mappings within a level are not followed. `queue` has room for all sentences. */
 static void find_sentences(const struct pm_graph *graph, const bool *noun_in, pm_index *queue,
                            bool *ret_in)
 {
@@ -150,7 +196,8 @@ static void find_sentences(const struct pm_graph *graph, const bool *noun_in, pm
     for (uint32_t at = 0; at < n; at++)
         for (uint32_t e = graph->in_first[queue[at]]; e < graph->in_first[queue[at] + 1]; e++) {
             pm_index from = graph->mappings[graph->in[e]].source;
-            if (!ret_in[from]) {
+            if (!ret_in[from] &&
+                pm_graph_sentence_level(graph, from) != pm_graph_sentence_level(graph, queue[at])) {
                 ret_in[from] = true;
                 queue[n++] = from;
             }
@@ -169,7 +216,11 @@ static enum pm_status nothing_matches(const struct report *report, const struct 
             : focus->kind == FOCUS_FUNCTION ? report_noun_is_code(report, i)
             : focus->kind == FOCUS_LOOP     ? report_noun_is_loop(report, i)
             : focus->kind == FOCUS_PROCESS  ? report_noun_is(report, i, "process")
-                                            : !report_noun_is(report, i, "process"))
+            : focus->kind == FOCUS_ARRAY    ? report_noun_is_array(report, i)
+            : focus->kind == FOCUS_VARIABLE ? report_noun_is_object(report, i)
+            : focus->kind == FOCUS_STATEMENT || focus->kind == FOCUS_LINE
+                ? report_noun_is_statement(report, i)
+                : !report_noun_is(report, i, "process"))
             names[n++] = focus->kind == FOCUS_FILE ? base_name(noun->file) : noun->name;
     }
     const char *near = names ? cmd_suggest(focus->pattern, names) : NULL;
@@ -180,7 +231,9 @@ static enum pm_status nothing_matches(const struct report *report, const struct 
     else
         pm_error_set(err, PM_ERR_NOT_FOUND,
                      "focus '%s' matches nothing that was measured; "
-                     "forms: func:NAME, loop:FILE:LINE, file:NAME, or a name, with * and ?",
+                     "forms: func:NAME, loop:FILE:LINE, statement:FILE:LINE, array:NAME, "
+                     "variable:NAME, file:NAME, "
+                     "or a name, with * and ?",
                      report->options.focus);
     free(names);
     return PM_ERR_NOT_FOUND;

@@ -5,12 +5,20 @@
 
 #include <math.h>
 
-static const char *const by_words[] = {"function", "loop", "file"};
+static const char *const by_words[] = {"loop",     "statement", "array", "variable",
+                                       "function", "file",      "line"};
 static const char *const rule_words[] = {"merge", "closed", "split"};
+static const char *const split_words[] = {"weights", "equal", "instructions"};
 
 static const struct pm_metric *metric_of(const struct report *report, uint32_t m)
 {
     return &report->data->graph->metrics[report->metrics[m]];
+}
+
+/* Where loops have rows of their own, their entries are those rows' calls. */
+static bool shows_entries(const struct report *report)
+{
+    return report->options.by != REPORT_BY_LOOP && report->options.by != REPORT_BY_STATEMENT;
 }
 
 static void known_number(struct pm_json *json, const char *key, int64_t value)
@@ -26,6 +34,27 @@ static const char *key_of(char *buffer, size_t size, const char *prefix, const c
 {
     snprintf(buffer, size, "%s_%s", prefix, metric);
     return buffer;
+}
+
+static void print_sampling(const struct report *report, const struct report_facts *facts,
+                           struct pm_json *json)
+{
+    const struct pm_archive_data *data = report->data;
+    if (!data->n_samplings) {
+        pm_json_null(json, "sampling");
+        return;
+    }
+    const struct pm_sampling *s = &data->samplings[0];
+    pm_json_object(json, "sampling");
+    pm_json_string(json, "source", s->source);
+    pm_json_string(json, "clock", s->clock);
+    known_number(json, "period_ns", s->period_ns);
+    pm_json_bool(json, "has_kernel", s->has_kernel);
+    pm_json_bool(json, "has_switches", s->has_switches);
+    pm_json_i64(json, "n_samples", facts->n_samples);
+    pm_json_i64(json, "n_lost", facts->n_lost_samples);
+    pm_json_string(json, "problem", *s->problem ? s->problem : NULL);
+    pm_json_end(json);
 }
 
 static void print_execution(const struct report *report, struct pm_json *json)
@@ -55,6 +84,8 @@ static void print_execution(const struct report *report, struct pm_json *json)
         pm_json_double(json, "added_pct", facts.added_pct);
     pm_json_bool(json, "added_is_estimated", true);
     pm_json_i64(json, "taken_out_ns", report->taken_out_ns);
+    print_sampling(report, &facts, json);
+    pm_json_u64(json, "n_disarmed_nouns", facts.n_disarmed_nouns);
     pm_json_end(json);
 }
 
@@ -65,6 +96,10 @@ static void print_view(const struct report *report, struct pm_json *json)
     pm_json_string(json, "by", by_words[report->options.by]);
     pm_json_string(json, "shape", report->options.tree ? "tree" : "flat");
     pm_json_string(json, "rule", rule_words[report->options.rule]);
+    pm_json_string(json, "split_by",
+                   report->options.rule != PM_RULE_SPLIT ? NULL
+                   : report->split_by_size               ? "code size"
+                                                         : split_words[report->options.split]);
     pm_json_string(json, "focus", report->options.focus);
     pm_json_double(json, "focus_share_pct", report->focus_share_pct);
     pm_json_string(json, "share_of",
@@ -89,6 +124,12 @@ static const char *row_kind(const struct report *report, const struct report_row
     switch (row->kind) {
     case REPORT_ROW_OUTSIDE:
         return "outside";
+    case REPORT_ROW_SPECIAL: {
+        enum report_special special = report->groups[row->groups[0]].special;
+        return special == REPORT_KERNEL    ? "kernel"
+               : special == REPORT_PERFMAP ? "perfmap"
+                                           : "no object";
+    }
     case REPORT_ROW_UNMAPPED:
         return "unmapped";
     case REPORT_ROW_SET:
@@ -178,11 +219,42 @@ static void print_numbers(const struct report *report, const struct report_row *
         }
     }
     pm_json_double(json, "share_pct", report_share_pct(report, row));
+    if (report->samples_metric != PM_NONE)
+        pm_json_i64(json, "n_samples", row->n_samples);
     if (report->calls_metric == PM_NONE)
         return;
     pm_json_i64(json, "n_calls", row->n_calls);
-    if (report->options.by != REPORT_BY_LOOP)
+    pm_json_bool(json, "n_calls_complete", !row->traits.calls_are_at_least);
+    if (shows_entries(report))
         pm_json_i64(json, "n_loop_entries", row->n_loop_entries);
+}
+
+/* A group is one construct, or machine code with what called it. */
+static void print_nouns(const struct report *report, const struct report_group *group,
+                        struct pm_json *json)
+{
+    const struct pm_graph *graph = report->data->graph;
+    const struct pm_sentence *s =
+        group->sentence == PM_NONE ? NULL : &graph->sentences[group->sentence];
+    if (!s || s->n_nouns == 0)
+        print_noun(report, group, group->noun, json);
+    for (uint32_t i = 0; s && i < s->n_nouns; i++)
+        print_noun(report, NULL, graph->sentence_nouns[s->first_noun + i], json);
+}
+
+static void print_traits(const struct report_row *row, struct pm_json *json)
+{
+    pm_json_array(json, "reasons");
+    for (int i = 0; row->kind == REPORT_ROW_SET && i < REPORT_MAX_REASONS && row->traits.reasons[i];
+         i++) {
+        pm_json_object(json, NULL);
+        pm_json_string(json, "reason", row->traits.reasons[i]);
+        pm_json_bool(json, "is_inferred", row->traits.is_inferred[i]);
+        pm_json_end(json);
+    }
+    pm_json_end(json);
+    pm_json_bool(json, "is_inlined", row->traits.is_inlined);
+    pm_json_bool(json, "is_sampled", row->traits.is_sampled);
 }
 
 static void print_row(const struct report *report, const struct report_row *row,
@@ -203,11 +275,13 @@ static void print_row(const struct report *report, const struct report_row *row,
     pm_json_array(json, "nouns");
     if (row->kind == REPORT_ROW_UNMAPPED)
         print_noun(report, NULL, report_row_noun(report, row, 0), json);
-    for (uint32_t i = 0; i < row->n_groups && row->kind != REPORT_ROW_OUTSIDE; i++) {
+    for (uint32_t i = 0; i < row->n_groups; i++) {
         const struct report_group *group = &report->groups[row->groups[i]];
-        print_noun(report, group, group->noun, json);
+        if (!group->special)
+            print_nouns(report, group, json);
     }
     pm_json_end(json);
+    print_traits(row, json);
     print_numbers(report, row, true, json);
     pm_json_end(json);
 }
@@ -272,9 +346,11 @@ static void csv_head(const struct report *report, FILE *out)
         if (report->options.bounds)
             fprintf(out, ",at_least_%s,at_most_%s", name, name);
     }
-    fputs(",share_pct", out);
+    fputs(report->samples_metric == PM_NONE ? ",share_pct" : ",share_pct,n_samples", out);
     if (report->calls_metric != PM_NONE)
-        fputs(report->options.by == REPORT_BY_LOOP ? ",n_calls" : ",n_calls,n_loop_entries", out);
+        fputs(shows_entries(report) ? ",n_calls,n_loop_entries,n_calls_complete"
+                                    : ",n_calls,n_calls_complete",
+              out);
     fputc('\n', out);
 }
 
@@ -303,11 +379,14 @@ static void csv_numbers(const struct report *report, const struct report_row *ro
         fprintf(out, ",%.4f", share);
     else
         fputc(',', out);
+    if (report->samples_metric != PM_NONE)
+        fprintf(out, ",%lld", (long long)row->n_samples);
     if (report->calls_metric == PM_NONE)
         return;
     fprintf(out, ",%lld", (long long)row->n_calls);
-    if (report->options.by != REPORT_BY_LOOP)
+    if (shows_entries(report))
         fprintf(out, ",%lld", (long long)row->n_loop_entries);
+    fputs(row->traits.calls_are_at_least ? ",0" : ",1", out);
 }
 
 /* File and line of rows that are one noun. */

@@ -79,8 +79,9 @@ static bool count_base_names(struct report_naming *naming)
 
 /* The shortest name that tells a file from the others: its last part, else what follows the folder
  * of the run, else all. */
-static const char *short_file(const struct report_naming *naming, const char *file)
+const char *report_short_file(const struct report *report, const char *file)
 {
+    const struct report_naming *naming = report->naming;
     const char *base = base_name(file),
                *interned = pm_intern_add(naming->base_names, base, strlen(base));
     pm_index at = interned ? pm_index_map_get(&naming->n_of_base, address_key(interned)) : PM_NONE;
@@ -108,21 +109,30 @@ static const char *finish(struct report_naming *naming, struct pm_buf *buf)
     return text;
 }
 
+/* By statement, statements on one line are told apart, too. */
+static bool is_told_by_column(const struct report *report, pm_index noun)
+{
+    return report->options.by == REPORT_BY_STATEMENT ? report_noun_is_statement(report, noun)
+                                                     : report_noun_is_loop(report, noun);
+}
+
 /* Several loops on one line are told apart by column. */
 static void add_place(const struct report_naming *naming, pm_index noun, struct pm_buf *out)
 {
     const struct pm_noun *n = &naming->report->data->graph->nouns[noun];
     if (!*n->file) {
-        if (*n->binary)
+        bool is_named = report_noun_is_machine_code(naming->report, noun) &&
+                        strstr(n->name, base_name(n->binary));
+        if (*n->binary && !is_named) /* memcpy (libc.so.6) */
             pm_buf_printf(out, "(%s)", base_name(n->binary));
         return;
     }
-    pm_buf_add_str(out, short_file(naming, n->file));
+    pm_buf_add_str(out, report_short_file(naming->report, n->file));
     if (!n->line_no)
         return;
     pm_buf_printf(out, ":%u", n->line_no);
     int64_t key = (int64_t)(((uint64_t)(uintptr_t)n->file << 20) ^ n->line_no);
-    if (n->column_no && report_noun_is_loop(naming->report, noun) &&
+    if (n->column_no && is_told_by_column(naming->report, noun) &&
         pm_index_map_get(&naming->loops_at, ~key) != PM_NONE)
         pm_buf_printf(out, ":%u", n->column_no);
 }
@@ -134,7 +144,7 @@ static bool count_loops(struct report_naming *naming)
     for (uint32_t g = 0; g < report->n_groups; g++) {
         const struct report_group *group = &report->groups[g];
         pm_index noun = group->place != PM_NONE ? group->place : group->noun;
-        if (noun == PM_NONE || !report_noun_is_loop(report, noun))
+        if (noun == PM_NONE || !is_told_by_column(report, noun))
             continue;
         const struct pm_noun *n = &report->data->graph->nouns[noun];
         int64_t key = (int64_t)(((uint64_t)(uintptr_t)n->file << 20) ^ n->line_no);
@@ -162,10 +172,15 @@ static void add_noun(const struct report_naming *naming, pm_index noun, bool has
     const struct pm_graph *graph = report->data->graph;
     if (report_noun_is(report, noun, "loopcode") && !has_place) { /* "sweep/heat.c:42" */
         pm_buf_printf(out, "loop %s", graph->nouns[noun].name);
-    } else if (report_noun_is_loop(report, noun)) {
+    } else if (report_noun_is_loop(report, noun) || report_noun_is_statement(report, noun)) {
         pm_index function = function_of(report, noun);
-        pm_buf_printf(out, "loop in %s",
+        const char *kind = report_noun_is_loop(report, noun) ? "loop" : graph->nouns[noun].kind;
+        pm_buf_printf(out, "%s in %s", strcmp(kind, "line") ? kind : "code",
                       function == PM_NONE ? graph->nouns[noun].name : graph->nouns[function].name);
+    } else if (report_noun_is(report, noun, "kernel")) {
+        pm_buf_add_str(out, "(kernel)");
+    } else if (report_noun_is(report, noun, "perfmap")) {
+        pm_buf_add_str(out, "PerfMap itself");
     } else {
         pm_buf_add_str(out, graph->nouns[noun].name);
     }
@@ -175,23 +190,43 @@ static void add_noun(const struct report_naming *naming, pm_index noun, bool has
 static void add_verb(const struct report_naming *naming, pm_index verb, struct pm_buf *out)
 {
     const char *name = naming->report->data->graph->verbs[verb].name;
-    if (strcmp(name, "Executes") != 0)
+    if (strcmp(name, "Executes") != 0 && strcmp(name, "Reads") != 0 && strcmp(name, "Writes") != 0)
         pm_buf_printf(out, " %s", name);
+}
+
+/* Machine code with what called it: "memcpy (libc.so.6), called by sweep+0x40". */
+static void add_caller(const struct report_naming *naming, pm_index sentence, struct pm_buf *out)
+{
+    const struct pm_graph *graph = naming->report->data->graph;
+    const struct pm_sentence *s = &graph->sentences[sentence];
+    for (uint32_t i = 1; i < s->n_nouns; i++)
+        pm_buf_printf(out, "%s%s", i == 1 ? ", called by " : ", ",
+                      graph->nouns[graph->sentence_nouns[s->first_noun + i]].name);
 }
 
 static void add_group(const struct report_naming *naming, uint32_t g, struct pm_buf *out)
 {
     const struct report_group *group = &naming->report->groups[g];
-    if (group->is_outside)
-        pm_buf_add_str(out, "(outside instrumented code)");
+    static const char *const special[] = {
+        [REPORT_OUTSIDE] = "(outside instrumented code)",
+        [REPORT_KERNEL] = "(kernel)",
+        [REPORT_PERFMAP] = "PerfMap itself",
+    };
+    if (group->special == REPORT_NO_OBJECT)
+        pm_buf_add_str(out, naming->report->options.by == REPORT_BY_ARRAY ? "(no array)"
+                                                                          : "(no variable)");
+    else if (group->special)
+        pm_buf_add_str(out, special[group->special]);
     else if (group->file)
         pm_buf_add_str(out, group->file);
     else if (group->noun == PM_NONE)
         pm_buf_add_str(out, "(no noun)");
     else
         add_noun(naming, group->noun, group->place != PM_NONE, out);
-    if (!group->is_outside)
+    if (!group->special)
         add_verb(naming, group->verb, out);
+    if (group->sentence != PM_NONE)
+        add_caller(naming, group->sentence, out);
     if (group->has_loops && !naming->report->options.tree)
         pm_buf_add_str(out, ", outside its loops");
 }
@@ -216,7 +251,7 @@ static void add_set(const struct report_naming *naming, const struct report_row 
         pm_buf_clear(&one);
         if (!places)
             add_group(naming, row->groups[i], &one);
-        else if (!group->is_outside && place != PM_NONE)
+        else if (!group->special && place != PM_NONE)
             add_place(naming, place, &one);
         out->failed |= one.failed;
         if (!one.len || is_listed(list.data, n_listed, one.data))
@@ -279,7 +314,8 @@ static const char *process_name(const struct report_naming *naming, pm_index nou
     const struct pm_graph *graph = report->data->graph;
     const char *name = graph->nouns[noun].name;
     for (uint32_t g = 0; g < report->n_groups; g++) {
-        pm_index other = report->groups[g].is_outside ? report->groups[g].noun : PM_NONE;
+        pm_index other =
+            report->groups[g].special == REPORT_OUTSIDE ? report->groups[g].noun : PM_NONE;
         if (other != PM_NONE && other != noun && !strcmp(graph->nouns[other].name, name)) {
             const char *exe = processes_of(report, noun).exe;
             return *exe ? exe : name;
@@ -309,6 +345,17 @@ static void name_outside(const struct report_naming *naming, const struct report
     pm_buf_printf(place, "(%s)", process_name(naming, noun));
 }
 
+static void add_traits(const struct report_row *row, struct pm_buf *out)
+{
+    const struct report_traits *traits = &row->traits;
+    for (int i = 0; row->kind == REPORT_ROW_SET && i < REPORT_MAX_REASONS && traits->reasons[i];
+         i++)
+        pm_buf_printf(out, "%s %s%s", i ? " and" : ",", traits->is_inferred[i] ? "probably " : "",
+                      traits->reasons[i]);
+    if (traits->is_inlined)
+        pm_buf_add_str(out, ", inlined");
+}
+
 void report_name_row(struct report *report, struct report_row *row)
 {
     if (row->what)
@@ -327,9 +374,13 @@ void report_name_row(struct report *report, struct report_row *row)
         if (noun != PM_NONE && report->options.by != REPORT_BY_FILE)
             add_place(naming, noun, &place);
         break;
+    case REPORT_ROW_SPECIAL:
     case REPORT_ROW_NOUN:
     case REPORT_ROW_SET:
         add_set(naming, row, false, &what);
+        add_traits(row, &what);
+        if (report->options.tree && row->traits.is_sampled)
+            pm_buf_add_str(&what, ", by samples");
         if (report->options.by != REPORT_BY_FILE)
             add_set(naming, row, true, &place);
         break;

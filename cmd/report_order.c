@@ -112,12 +112,14 @@ static bool sort_rows(struct report *report)
     return ok;
 }
 
-/* With a focus, what was only active around it is not listed (the tree shows the way down to it).
+/* By statement, array and variable neither calls nor what lies below the others say anything. With a focus, what was only active around it is not listed (the tree shows the way down to it).
  */
 static bool row_says_something(const struct report *report, const struct report_row *row)
 {
-    bool counts_inclusive = report->options.tree || !report->options.focus;
-    bool says = row->n_calls || row->n_loop_entries;
+    bool is_fine = report_is_fine(report) && !report->options.tree;
+    bool counts_inclusive = report->options.tree ||
+                            (!report->options.focus && !is_fine && row->kind != REPORT_ROW_OUTSIDE);
+    bool says = (!is_fine || report->shows_calls) && (row->n_calls || row->n_loop_entries);
     for (uint32_t m = 0; m < report->n_metrics && !says; m++)
         says = row->values[m].own.value || (counts_inclusive && row->values[m].inclusive) ||
                (row->has_bounds && row->values[m].bounds.at_most);
@@ -129,7 +131,9 @@ static bool add_to(const struct report *report, struct report_row *sum,
 {
     bool ok =
         !__builtin_add_overflow(sum->n_calls, row->n_calls, &sum->n_calls) &&
-        !__builtin_add_overflow(sum->n_loop_entries, row->n_loop_entries, &sum->n_loop_entries);
+        !__builtin_add_overflow(sum->n_loop_entries, row->n_loop_entries, &sum->n_loop_entries) &&
+        !__builtin_add_overflow(sum->n_samples, row->n_samples, &sum->n_samples);
+    sum->traits.calls_are_at_least |= row->traits.calls_are_at_least;
     for (uint32_t m = 0; m < report->n_metrics && ok; m++)
         ok = pm_amount_add(&sum->values[m].own,
                            report->data->graph->metrics[report->metrics[m]].aggregation,

@@ -1,358 +1,11 @@
 /* From an archive to the rows of a report. */
 #include "report.h"
 
-#include "mapping/graph/index_map.h"
-
 #include <stdlib.h>
 
 static enum pm_status no_memory(struct pm_error *err)
 {
     return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
-}
-
-/* --- level and metrics --- */
-
-static enum pm_status choose_level(struct report *report, struct pm_error *err)
-{
-    const struct pm_graph *graph = report->data->graph;
-    const char *asked = report->options.level;
-    report->level = PM_NONE;
-    for (pm_index i = 0; i < graph->n_levels; i++)
-        if (!strcasecmp(graph->levels[i].name, asked)) {
-            report->level = i;
-            report->level_name = graph->levels[i].name;
-            return PM_OK;
-        }
-    /* Programs without mappings have no Source level: all is unmapped there, which the report can
-     * say. */
-    report->level_name = !strcasecmp(asked, "source") ? "Source"
-                         : !strcasecmp(asked, "base") ? "Base"
-                                                      : NULL;
-    if (report->level_name)
-        return PM_OK;
-    struct pm_buf list = PM_BUF_INIT(4096);
-    for (pm_index i = 0; i < graph->n_levels; i++)
-        pm_buf_printf(&list, "%s%s", list.len ? ", " : "", graph->levels[i].name);
-    pm_error_set(err, PM_ERR_USAGE, "there is no level '%s' in the archive; levels: %s", asked,
-                 list.len ? list.data : "none");
-    pm_buf_release(&list);
-    return PM_ERR_USAGE;
-}
-
-static bool is_measured(const struct pm_graph *graph, pm_index metric)
-{
-    for (uint32_t i = 0; i < graph->n_costs; i++)
-        if (graph->costs[i].metric == metric && graph->costs[i].value != 0)
-            return true;
-    return false;
-}
-
-/* Code was counted but not timed (mode count): the process has a time even then. */
-static bool has_only_counts(const struct report *report)
-{
-    const struct pm_graph *graph = report->data->graph;
-    bool counted = false;
-    for (uint32_t i = 0; i < graph->n_costs; i++) {
-        const struct pm_cost *cost = &graph->costs[i];
-        pm_index noun = pm_graph_first_noun(graph, graph->contexts[cost->context].sentence);
-        if (cost->value == 0 || (noun != PM_NONE && report_noun_is(report, noun, "process")))
-            continue;
-        if (cost->metric == report->time_metric)
-            return false;
-        counted |= cost->metric == report->calls_metric;
-    }
-    return counted;
-}
-
-/* A metric by its name, or its name without the unit; "calls" and "time" are the usual two. */
-static pm_index find_metric(const struct pm_graph *graph, struct pm_str name)
-{
-    if (pm_str_is(name, "calls"))
-        name = PM_STR("n_calls");
-    if (pm_str_is(name, "time"))
-        name = PM_STR("wall");
-    for (pm_index m = 0; m < graph->n_metrics; m++) {
-        const char *known = graph->metrics[m].name;
-        const char *unit = strrchr(known, '_');
-        if (pm_str_is(name, known) ||
-            (unit && unit != known &&
-             pm_str_eq(name, (struct pm_str){known, (size_t)(unit - known)})))
-            return m;
-    }
-    return PM_NONE;
-}
-
-static enum pm_status add_metric(struct report *report, struct pm_str name, struct pm_error *err)
-{
-    const struct pm_graph *graph = report->data->graph;
-    pm_index metric = find_metric(graph, name);
-    bool no_times =
-        report->time_metric == PM_NONE && pm_graph_find_metric(graph, "wall_ns") == metric;
-    if (metric == PM_NONE || no_times || !is_measured(graph, metric)) {
-        struct pm_buf list = PM_BUF_INIT(4096);
-        for (pm_index m = 0; m < graph->n_metrics; m++)
-            if (is_measured(graph, m) &&
-                (m == report->time_metric || strcmp(graph->metrics[m].name, "wall_ns") != 0))
-                pm_buf_printf(&list, "%s%s", list.len ? ", " : "", graph->metrics[m].name);
-        pm_error_set(err, PM_ERR_USAGE, "metric '%.*s' was not measured; measured: %s",
-                     (int)name.len, name.p, list.len ? list.data : "nothing");
-        pm_buf_release(&list);
-        return PM_ERR_USAGE;
-    }
-    if (metric == report->calls_metric) {
-        report->shows_calls = true;
-        return PM_OK;
-    }
-    for (uint32_t i = 0; i < report->n_metrics; i++)
-        if (report->metrics[i] == metric)
-            return PM_OK;
-    if (report->n_metrics == REPORT_MAX_METRICS)
-        return pm_error_set(err, PM_ERR_USAGE, "more than %d metrics", REPORT_MAX_METRICS);
-    report->metrics[report->n_metrics++] = metric;
-    return PM_OK;
-}
-
-static bool has_only_processes(const struct report *report)
-{
-    const struct pm_graph *graph = report->data->graph;
-    for (pm_index c = 0; c < graph->n_contexts; c++) {
-        pm_index noun = pm_graph_first_noun(graph, graph->contexts[c].sentence);
-        if (noun == PM_NONE || !report_noun_is(report, noun, "process"))
-            return false;
-    }
-    return true;
-}
-
-static enum pm_status choose_metrics(struct report *report, struct pm_error *err)
-{
-    const struct pm_graph *graph = report->data->graph;
-    report->measured_nothing = has_only_processes(report);
-    report->calls_metric = pm_graph_find_metric(graph, "n_calls");
-    report->time_metric = pm_graph_find_metric(graph, "wall_ns");
-    if (report->time_metric != PM_NONE &&
-        (!is_measured(graph, report->time_metric) || has_only_counts(report)))
-        report->time_metric = PM_NONE;
-    enum pm_status status = PM_OK;
-    if (!report->options.metrics) {
-        report->shows_calls = report->calls_metric != PM_NONE && !report->measured_nothing;
-        if (report->time_metric != PM_NONE)
-            report->metrics[report->n_metrics++] = report->time_metric;
-    }
-    for (const char *p = report->options.metrics; p && status == PM_OK;) {
-        size_t len = strcspn(p, ",");
-        status = add_metric(report, (struct pm_str){p, len}, err);
-        p = p[len] ? p + len + 1 : NULL;
-    }
-    report->primary = 0; /* of the shown ones the first; n_metrics == 0: calls */
-    return status;
-}
-
-/* --- destinations: sentences of the level, gone up the where axis --- */
-
-/* Keys of groups in one number: verb, then what the rest counts, then a position. */
-enum key_kind { KEY_NOUN, KEY_FILE, KEY_SENTENCE, KEY_OUTSIDE };
-
-static int64_t group_key(enum key_kind kind, pm_index verb, pm_index position)
-{
-    return (int64_t)((uint64_t)kind << 62 | (uint64_t)(verb & 0x3fffffff) << 32 | position);
-}
-
-struct grouping {
-    struct report *report;
-    struct pm_index_map groups; /* by key */
-    struct pm_index_map files;  /* interned file name (its address) to a noun with it */
-    struct pm_index_map nouns;  /* by id and parent's id: the first such noun */
-    pm_index *same_verb;        /* per verb: the first of that name */
-    uint32_t cap;
-};
-
-/* What a noun of the level counts as. */
-static pm_index climb(const struct report *report, pm_index noun)
-{
-    const struct pm_graph *graph = report->data->graph;
-    for (pm_index up = noun; up != PM_NONE; up = graph->nouns[up].parent) {
-        if (report->options.by == REPORT_BY_FILE ? report_noun_is(report, up, "file")
-                                                 : report_noun_is_code(report, up))
-            return up;
-        if (report->options.by == REPORT_BY_LOOP && report_noun_is_loop(report, up))
-            return up;
-    }
-    return noun;
-}
-
-static pm_index find_or_add_group(struct grouping *grouping, int64_t key,
-                                  const struct report_group *group)
-{
-    struct report *report = grouping->report;
-    pm_index found = pm_index_map_get(&grouping->groups, key);
-    if (found != PM_NONE)
-        return found;
-    if (report->n_groups == grouping->cap) {
-        uint32_t cap = grouping->cap ? grouping->cap * 2 : 256;
-        struct report_group *grown = pm_realloc_array(report->groups, cap, sizeof *grown);
-        if (!grown)
-            return PM_NONE;
-        report->groups = grown;
-        grouping->cap = cap;
-    }
-    if (!pm_index_map_add(&grouping->groups, key, report->n_groups))
-        return PM_NONE;
-    report->groups[report->n_groups] = *group;
-    return report->n_groups++;
-}
-
-static int64_t parent_id(const struct pm_graph *graph, pm_index noun)
-{
-    pm_index parent = graph->nouns[noun].parent;
-    return parent == PM_NONE ? 0 : graph->nouns[parent].id;
-}
-
-/* A construct of the source is one, in however many binaries it was compiled. Ids tell, with those
- * of parents, for every program has a main. Machine code is another one in each binary. false:
- * memory ended. */
-static bool find_same_noun(struct grouping *grouping, pm_index noun, pm_index *ret_noun)
-{
-    const struct report *report = grouping->report;
-    const struct pm_graph *graph = report->data->graph;
-    const struct pm_noun *n = &graph->nouns[noun], *other;
-    *ret_noun = noun;
-    if (!n->id || !*n->binary || report_noun_is(report, noun, "symbol") ||
-        report_noun_is(report, noun, "loopcode"))
-        return true;
-    uint64_t key = (uint64_t)n->id ^ (uint64_t)parent_id(graph, noun) * 0x9e3779b97f4a7c15u;
-    pm_index first = pm_index_map_get(&grouping->nouns, (int64_t)key);
-    if (first == PM_NONE)
-        return pm_index_map_add(&grouping->nouns, (int64_t)key, noun);
-    other = &graph->nouns[first];
-    if (n->id == other->id && n->level == other->level &&
-        parent_id(graph, noun) == parent_id(graph, first) && !strcmp(n->name, other->name) &&
-        !strcmp(n->file, other->file) && n->line_no == other->line_no)
-        *ret_noun = first;
-    return true;
-}
-
-/* Where in the source a sentence leads first, for nouns that state no place themselves. */
-static pm_index find_place(const struct pm_graph *graph, pm_index sentence)
-{
-    enum { MAX_STEPS = 8 };
-    for (int step = 0; step < MAX_STEPS; step++) {
-        pm_index noun = pm_graph_first_noun(graph, sentence);
-        if (noun != PM_NONE && *graph->nouns[noun].file && graph->nouns[noun].line_no)
-            return noun;
-        if (graph->out_first[sentence] == graph->out_first[sentence + 1])
-            break;
-        sentence = graph->mappings[graph->out[graph->out_first[sentence]]].destination;
-    }
-    return PM_NONE;
-}
-
-/* The group of a sentence; false: memory ended. *ret_group PM_NONE: not of this level. */
-static bool group_sentence(struct grouping *grouping, pm_index sentence, pm_index *ret_group)
-{
-    struct report *report = grouping->report;
-    const struct pm_graph *graph = report->data->graph;
-    pm_index noun = pm_graph_first_noun(graph, sentence), verb = graph->sentences[sentence].verb;
-    struct report_group group = {.noun = noun, .verb = verb, .place = PM_NONE};
-    pm_index climbed = PM_NONE;
-    int64_t key;
-    *ret_group = PM_NONE;
-    if (noun != PM_NONE && report_noun_is(report, noun, "process")) {
-        group.is_outside = true;
-        if (!report->options.tree && !report->measured_nothing)
-            group.noun = PM_NONE;
-        key = group_key(KEY_OUTSIDE, 0, group.noun);
-    } else if (report->level == PM_NONE || graph->verbs[verb].level != report->level) {
-        return true;
-    } else if (noun == PM_NONE || graph->sentences[sentence].n_nouns > 1) {
-        key = group_key(KEY_SENTENCE, 0, sentence);
-    } else {
-        climbed = climb(report, noun);
-        if (!find_same_noun(grouping, climbed, &group.noun))
-            return false;
-        const struct pm_noun *n = &graph->nouns[group.noun];
-        if (report->options.by == REPORT_BY_FILE && strcmp(n->kind, "file") != 0 &&
-            (*n->file || *n->binary)) {
-            group.file = *n->file ? n->file : n->binary;
-            pm_index first = pm_index_map_get(&grouping->files, (int64_t)(uintptr_t)group.file);
-            if (first == PM_NONE &&
-                !pm_index_map_add(&grouping->files, (int64_t)(uintptr_t)group.file,
-                                  first = group.noun))
-                return false;
-            key = group_key(KEY_FILE, grouping->same_verb[verb], first);
-        } else {
-            key = group_key(KEY_NOUN, grouping->same_verb[verb], group.noun);
-        }
-    }
-    *ret_group = find_or_add_group(grouping, key, &group);
-    if (*ret_group == PM_NONE)
-        return false;
-    struct report_group *g = &report->groups[*ret_group];
-    if (climbed != PM_NONE &&
-        strcmp(graph->nouns[climbed].binary, graph->nouns[g->noun].binary) != 0)
-        g->many_binaries = true;
-    if (g->place == PM_NONE && climbed == noun && noun != PM_NONE && !*graph->nouns[noun].file)
-        g->place = find_place(graph, sentence);
-    return true;
-}
-
-/* Functions whose loops have rows of their own. */
-static void mark_functions_with_loops(struct grouping *grouping)
-{
-    struct report *report = grouping->report;
-    const struct pm_graph *graph = report->data->graph;
-    for (uint32_t g = 0; g < report->n_groups; g++) {
-        pm_index noun = report->groups[g].noun;
-        if (report->groups[g].is_outside || noun == PM_NONE || !report_noun_is_loop(report, noun))
-            continue;
-        while (noun != PM_NONE && !report_noun_is_code(report, noun))
-            noun = graph->nouns[noun].parent;
-        if (noun == PM_NONE || !find_same_noun(grouping, noun, &noun))
-            continue;
-        pm_index function = pm_index_map_get(
-            &grouping->groups,
-            group_key(KEY_NOUN, grouping->same_verb[report->groups[g].verb], noun));
-        if (function != PM_NONE)
-            report->groups[function].has_loops = true;
-    }
-}
-
-static enum pm_status make_groups(struct report *report, struct pm_error *err)
-{
-    const struct pm_graph *graph = report->data->graph;
-    struct grouping grouping = {
-        .report = report, .same_verb = pm_alloc_array(graph->n_verbs, sizeof *grouping.same_verb)};
-    report->group_of = pm_alloc_array(graph->n_sentences, sizeof *report->group_of);
-    bool ok = grouping.same_verb && report->group_of;
-    for (pm_index v = 0; ok && v < graph->n_verbs; v++)
-        for (pm_index first = 0; first <= v; first++)
-            if (!strcmp(graph->verbs[first].name, graph->verbs[v].name)) {
-                grouping.same_verb[v] = first;
-                break;
-            }
-    for (pm_index s = 0; ok && s < graph->n_sentences; s++)
-        ok = group_sentence(&grouping, s, &report->group_of[s]);
-    if (ok && report->options.by == REPORT_BY_LOOP)
-        mark_functions_with_loops(&grouping);
-    pm_index_map_release(&grouping.groups);
-    pm_index_map_release(&grouping.files);
-    pm_index_map_release(&grouping.nouns);
-    free(grouping.same_verb);
-    return ok ? PM_OK : no_memory(err);
-}
-
-static enum pm_status make_lift(struct report *report, struct pm_error *err)
-{
-    const struct pm_graph *graph = report->data->graph;
-    pm_index *sources = pm_alloc_array(graph->n_contexts, sizeof *sources);
-    if (!sources)
-        return no_memory(err);
-    for (pm_index c = 0; c < graph->n_contexts; c++)
-        sources[c] = graph->contexts[c].sentence;
-    struct pm_lift_options options = {report->options.rule, report->group_of, report->n_groups};
-    enum pm_status status =
-        pm_lift_new(graph, &options, sources, graph->n_contexts, err, &report->lift);
-    free(sources);
-    return status;
 }
 
 /* --- rows --- */
@@ -366,8 +19,11 @@ static void init_row(const struct report *report, uint32_t lift_row, struct repo
     row->kind = lifted->n_destinations == 0  ? REPORT_ROW_UNMAPPED
                 : lifted->n_destinations > 1 ? REPORT_ROW_SET
                                              : REPORT_ROW_NOUN;
-    if (row->kind == REPORT_ROW_NOUN && report->groups[row->groups[0]].is_outside)
-        row->kind = REPORT_ROW_OUTSIDE;
+    row->traits = report->traits[lift_row];
+    if (row->kind != REPORT_ROW_NOUN || !report->groups[row->groups[0]].special)
+        return;
+    row->kind = report->groups[row->groups[0]].special == REPORT_OUTSIDE ? REPORT_ROW_OUTSIDE
+                                                                         : REPORT_ROW_SPECIAL;
 }
 
 static bool alloc_rows(struct report *report, uint32_t n)
@@ -390,7 +46,8 @@ static bool alloc_rows(struct report *report, uint32_t n)
 static bool counts_as_entries(const struct report *report, pm_index sentence)
 {
     pm_index noun = pm_graph_first_noun(report->data->graph, sentence);
-    return report->options.by != REPORT_BY_LOOP && noun != PM_NONE &&
+    enum report_by by = report->options.by;
+    return by != REPORT_BY_LOOP && by != REPORT_BY_STATEMENT && noun != PM_NONE &&
            report_noun_is_loop(report, noun);
 }
 
@@ -467,6 +124,15 @@ static enum pm_status flat_metric(struct report *report, uint32_t m, struct scra
     return status;
 }
 
+static enum pm_status flat_samples(struct report *report, struct scratch *s, struct pm_error *err)
+{
+    size_t n = collect_samples(report, report->samples_metric, -1, s->samples);
+    enum pm_status status = pm_lift_costs(report->lift, PM_SUM, s->samples, n, err, s->amounts);
+    for (uint32_t r = 0; status == PM_OK && r < report->lift->n_rows; r++)
+        report->rows[r].n_samples = s->amounts[r].value;
+    return status;
+}
+
 static enum pm_status flat_calls(struct report *report, struct scratch *s, struct pm_error *err)
 {
     for (int entries = 0; entries < 2; entries++) {
@@ -526,6 +192,8 @@ static enum pm_status make_flat_rows(struct report *report, struct scratch *s, s
         status = flat_metric(report, m, s, err);
     if (status == PM_OK && report->calls_metric != PM_NONE)
         status = flat_calls(report, s, err);
+    if (status == PM_OK && report->samples_metric != PM_NONE)
+        status = flat_samples(report, s, err);
     if (status == PM_OK && report->options.bounds)
         status = add_bound_rows(report, s, err);
     for (uint32_t r = 0; r < report->n_rows; r++)
@@ -534,6 +202,39 @@ static enum pm_status make_flat_rows(struct report *report, struct scratch *s, s
 }
 
 /* --- the tree --- */
+
+/* Machine code where samples were: seen as its function, it is no call of it. */
+static bool is_leaf(const struct report *report, pm_index context)
+{
+    const struct pm_graph *graph = report->data->graph;
+    pm_index noun = pm_graph_first_noun(graph, graph->contexts[context].sentence);
+    return noun != PM_NONE && report_noun_is_machine_code(report, noun);
+}
+
+/* A node is inlined or found by samples when all contexts are that are more than addresses in it. */
+static enum pm_status tree_traits(struct report *report, const struct pm_call_tree *tree,
+                                  struct pm_error *err)
+{
+    const struct pm_graph *graph = report->data->graph;
+    bool *called = pm_alloc_array(tree->n_nodes, sizeof *called);
+    if (!called)
+        return no_memory(err);
+    for (uint32_t r = 0; r < tree->n_nodes; r++)
+        report->rows[r].traits.is_inlined = report->rows[r].traits.is_sampled = false;
+    for (pm_index c = 0; c < graph->n_contexts; c++) {
+        uint32_t node = tree->node_of[c];
+        if (node == PM_NONE || is_leaf(report, c))
+            continue;
+        struct report_traits *traits = &report->rows[node].traits;
+        bool inlined = graph->contexts[c].flags & PM_CONTEXT_INLINED,
+             sampled = graph->contexts[c].flags & PM_CONTEXT_SAMPLED;
+        traits->is_inlined = inlined && (traits->is_inlined || !called[node]);
+        traits->is_sampled = sampled && (traits->is_sampled || !called[node]);
+        called[node] = true;
+    }
+    free(called);
+    return PM_OK;
+}
 
 /* A loop seen as its function, or anything within its file, is no step of its own. */
 static enum pm_status make_tree(struct report *report, struct pm_call_tree *ret_tree,
@@ -544,7 +245,7 @@ static enum pm_status make_tree(struct report *report, struct pm_call_tree *ret_
     if (!folds)
         return no_memory(err);
     for (pm_index c = 0; c < graph->n_contexts; c++)
-        folds[c] = report->options.by == REPORT_BY_FILE ||
+        folds[c] = report->options.by == REPORT_BY_FILE || is_leaf(report, c) ||
                    counts_as_entries(report, graph->contexts[c].sentence);
     enum pm_status status = pm_call_tree_make(graph, report->lift, folds, err, ret_tree);
     free(folds);
@@ -565,6 +266,8 @@ static bool tree_costs(struct report *report, const struct pm_call_tree *tree)
             int64_t *n = entries ? &row->n_loop_entries : &row->n_calls;
             overflow |= __builtin_add_overflow(*n, cost->value, n);
         }
+        if (cost->metric == report->samples_metric)
+            overflow |= __builtin_add_overflow(row->n_samples, cost->value, &row->n_samples);
         for (uint32_t m = 0; m < report->n_metrics; m++)
             if (cost->metric == report->metrics[m])
                 overflow |=
@@ -601,8 +304,7 @@ static enum pm_status make_tree_rows(struct report *report, struct pm_error *err
             report->rows[r].parent_id = tree.nodes[r].parent;
             report->rows[r].depth = tree.nodes[r].depth;
         }
-        if (!tree_costs(report, &tree))
-            status = overflow_error(err);
+        status = tree_costs(report, &tree) ? tree_traits(report, &tree, err) : overflow_error(err);
     }
     pm_call_tree_release(&tree);
     return status;
@@ -638,6 +340,8 @@ static void summarise(struct report *report)
 static enum pm_status sum_foreign_stacks(struct report *report, struct pm_error *err)
 {
     const struct pm_graph *graph = report->data->graph;
+    if (report->time_metric != report->wall_metric) /* a sample is charged to one context only */
+        return PM_OK;
     bool *foreign = pm_alloc_array(graph->n_contexts, sizeof *foreign);
     if (!foreign)
         return no_memory(err);
@@ -679,10 +383,13 @@ static enum pm_status make_rows(struct report *report, struct pm_error *err)
 enum pm_status report_make(struct report *report, struct pm_error *err)
 {
     static enum pm_status (*const steps[])(struct report *, struct pm_error *) = {
-        choose_level, choose_metrics, report_compensate, make_groups,
-        make_lift,    report_focus,   make_rows,         report_arrange,
+        report_choose_level, report_choose_metrics, report_compensate,  report_make_groups,
+        report_make_lift,    report_focus,          report_find_traits, make_rows,
+        report_arrange,
     };
-    enum pm_status status = pm_archive_load(report->options.archive_path, 0, err, &report->data);
+    enum pm_status status =
+        pm_archive_load(report->options.archive_path,
+                        report->options.everything ? PM_ARCHIVE_LOAD_ALL : 0, err, &report->data);
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == PM_OK; i++)
         status = steps[i](report, err);
     if (status == PM_OK)
@@ -703,6 +410,8 @@ void report_release(struct report *report)
     free(report->warnings);
     free(report->groups);
     free(report->group_of);
+    free(report->leaves_out);
+    free(report->traits);
     free(report->in_focus);
     free(report->rows);
     report_naming_free(report->naming);

@@ -93,13 +93,6 @@ static const char *color(const struct table *table, const char *code)
     return table->term.color ? code : "";
 }
 
-#define RESET "\033[0m"
-#define BOLD "\033[1m"
-#define DIM "\033[2m"
-#define RED "\033[31m"
-#define YELLOW "\033[33m"
-#define GREEN "\033[32m"
-
 enum row_part { PART_ROW, PART_REST, PART_TOTAL };
 
 /* The text of a number; "" where there is none. */
@@ -109,8 +102,12 @@ static void cell(const struct table *table, const struct column *column,
     const struct report *report = table->report;
     *buffer = 0;
     if (column->kind == COLUMN_CALLS) {
-        if (row->n_calls || part != PART_ROW)
-            snprintf(buffer, size, "%lld", (long long)row->n_calls);
+        if (row->n_calls || part != PART_ROW || row->traits.calls_are_at_least)
+            snprintf(buffer, size, "%s%lld",
+                     !row->traits.calls_are_at_least ? ""
+                     : table->term.utf8              ? "≥ "
+                                                     : ">= ",
+                     (long long)row->n_calls);
         return;
     }
     if (column->kind == COLUMN_SHARE) {
@@ -118,7 +115,8 @@ static void cell(const struct table *table, const struct column *column,
         bool mixes = report->options.tree &&
                      part == PART_REST; /* rows have inclusive shares, which do not add up */
         if (isfinite(share) && !mixes)
-            snprintf(buffer, size, "%.1f", share);
+            snprintf(buffer, size, "%s%.1f",
+                     part == PART_ROW && report_is_uncertain(report, row) ? "~" : "", share);
         return;
     }
     if (column->kind == COLUMN_BAR)
@@ -138,6 +136,8 @@ static void cell(const struct table *table, const struct column *column,
         number = part != PART_ROW || !row->has_bounds ? NAN
                  : column->kind == COLUMN_AT_LEAST    ? (double)value->bounds.at_least
                                                       : (double)value->bounds.at_most;
+    if (column->metric == report->waiting && number == 0 && part == PART_ROW)
+        return;
     if (isfinite(number))
         snprintf(buffer, size, "%.*f", column->scale.decimals, number / column->scale.divisor);
 }
@@ -147,7 +147,8 @@ static void head_of(const struct table *table, struct column *column, const char
 {
     const struct report *report = table->report;
     const struct pm_metric *metric = &report->data->graph->metrics[report->metrics[column->metric]];
-    bool is_wall = report->metrics[column->metric] == report->time_metric;
+    bool is_wall =
+        report->metrics[column->metric] == report->time_metric; /* named above the table */
     const char *unit = column->scale.unit, *suffix = strrchr(metric->name, '_');
     int name_len = suffix && *unit ? (int)(suffix - metric->name) : (int)strlen(metric->name);
     snprintf(column->head, sizeof column->head, "%s%s%.*s%s%s", what, is_wall ? "" : " ",
@@ -178,6 +179,18 @@ static void add_share(struct table *table)
     add_column(table, COLUMN_BAR, 0, "");
 }
 
+static void add_waiting(struct table *table, uint32_t m)
+{
+    struct column *column =
+        add_column(table, table->report->options.tree ? COLUMN_INCLUSIVE : COLUMN_OWN, m, "");
+    for (int c = 0; c < table->n_columns - 1; c++) /* one unit for both times */
+        if (table->columns[c].metric == table->report->primary && *table->columns[c].scale.unit) {
+            column->scale = table->columns[c].scale;
+            break;
+        }
+    snprintf(column->head, sizeof column->head, "waiting %s", column->scale.unit);
+}
+
 /* The column that rows are sorted by comes first, with its share and bar. */
 static void choose_columns(struct table *table)
 {
@@ -188,19 +201,23 @@ static void choose_columns(struct table *table)
         return;
     }
     for (uint32_t m = 0; m < report->n_metrics; m++) {
+        if (m == report->waiting) {
+            add_waiting(table, m);
+            continue;
+        }
         bool is_sum = report->data->graph->metrics[report->metrics[m]].aggregation == PM_SUM;
         bool tree = report->options.tree && is_sum;
         add_column(table, tree ? COLUMN_INCLUSIVE : COLUMN_OWN, m, tree ? "incl." : "own");
         if (m == report->primary && is_sum)
             add_share(table);
-        if (is_sum && !report->measured_nothing)
+        if (is_sum && !report->measured_nothing && (!report_is_fine(report) || tree))
             add_column(table, tree ? COLUMN_OWN : COLUMN_INCLUSIVE, m, tree ? "own" : "incl.");
         if (report->options.bounds && is_sum) {
             add_column(table, COLUMN_AT_LEAST, m, "at least");
             add_column(table, COLUMN_AT_MOST, m, "at most");
         }
     }
-    if (report->shows_calls)
+    if (report->shows_calls && (report->total.n_calls || report->n_rows == 0))
         add_column(table, COLUMN_CALLS, 0, "calls");
 }
 
@@ -396,7 +413,7 @@ static void measure(struct table *table)
 
 static const char *bar_color(const struct table *table, double share)
 {
-    return color(table, share >= 20 ? RED : share >= 5 ? YELLOW : GREEN);
+    return color(table, share >= 20 ? REPORT_RED : share >= 5 ? REPORT_YELLOW : REPORT_GREEN);
 }
 
 static void put_bar(const struct table *table, double share, int width)
@@ -421,7 +438,7 @@ static void put_bar(const struct table *table, double share, int width)
         for (; n < (int)lround(filled); n++)
             fputc('#', table->out);
     }
-    fputs(color(table, RESET), table->out);
+    fputs(color(table, REPORT_RESET), table->out);
     for (; n < width; n++)
         fputc(' ', table->out);
 }
@@ -454,7 +471,7 @@ static void put_row(const struct table *table, const struct report_row *row,
     int what_width = table->what_width - margin_width(table, row);
     const char *what = report_width(label->full) <= what_width ? label->full : label->brief;
     put_numbers(table, row, PART_ROW);
-    fputs(marked ? color(table, DIM) : "", table->out);
+    fputs(marked ? color(table, REPORT_DIM) : "", table->out);
     if (table->place_width && row->kind == REPORT_ROW_OUTSIDE && !*label->place && !tree) {
         what_width += table->place_width + GAP; /* it has no place: its text takes the room */
         what = label->full;
@@ -472,12 +489,12 @@ static void put_row(const struct table *table, const struct report_row *row,
     if (tree)
         put_margin(table, row, open);
     report_put_cut(&table->term, table->out, what, what_width, false, false);
-    fprintf(table->out, "%s\n", marked ? color(table, RESET) : "");
+    fprintf(table->out, "%s\n", marked ? color(table, REPORT_RESET) : "");
 }
 
 static void put_head(const struct table *table)
 {
-    fputs(color(table, BOLD), table->out);
+    fputs(color(table, REPORT_BOLD), table->out);
     for (int c = 0; c < table->n_columns; c++) {
         const struct column *column = &table->columns[c];
         if (column->width)
@@ -487,7 +504,7 @@ static void put_head(const struct table *table)
     if (table->place_width)
         fprintf(table->out, "%-*s%*s", table->place_width, "where", GAP, "");
     fprintf(table->out, "%s%s\n", table->report->options.tree ? "call path" : "what",
-            color(table, RESET));
+            color(table, REPORT_RESET));
 }
 
 static void put_line(const struct table *table)
@@ -497,10 +514,10 @@ static void put_line(const struct table *table)
         width += table->columns[c].width ? table->columns[c].width + GAP : 0;
     if (!table->term.width && width > WRAP_UNLIMITED)
         width = WRAP_UNLIMITED;
-    fputs(color(table, DIM), table->out);
+    fputs(color(table, REPORT_DIM), table->out);
     for (int i = 0; i < width; i++)
         fputs(table->term.utf8 ? "─" : "-", table->out);
-    fprintf(table->out, "%s\n", color(table, RESET));
+    fprintf(table->out, "%s\n", color(table, REPORT_RESET));
 }
 
 static void put_rows(const struct table *table)
@@ -516,120 +533,13 @@ static void put_rows(const struct table *table)
     uint32_t n_rest = report->n_rows - report->n_shown;
     if (n_rest) {
         put_numbers(table, &report->rest, PART_REST);
-        fprintf(table->out, "%s(%u more row%s: --limit 0)%s\n", color(table, DIM), n_rest,
-                n_rest == 1 ? "" : "s", color(table, RESET));
+        fprintf(table->out, "%s(%u more row%s: --limit 0)%s\n", color(table, REPORT_DIM), n_rest,
+                n_rest == 1 ? "" : "s", color(table, REPORT_RESET));
     }
     put_line(table);
-    fputs(color(table, BOLD), table->out);
+    fputs(color(table, REPORT_BOLD), table->out);
     put_numbers(table, &report->total, PART_TOTAL);
-    fprintf(table->out, "total%s\n", color(table, RESET));
-}
-
-/* --- the header --- */
-
-static void put_time(FILE *out, int64_t ns, bool utf8)
-{
-    if (ns == PM_UNKNOWN)
-        fputs("unknown", out);
-    else if (ns >= 1000000000 || ns <= -1000000000)
-        fprintf(out, "%.3f s", (double)ns / 1e9);
-    else if (ns >= 1000000 || ns <= -1000000)
-        fprintf(out, "%.3f ms", (double)ns / 1e6);
-    else
-        fprintf(out, "%.3f %s", (double)ns / 1e3, utf8 ? "µs" : "us");
-}
-
-static void put_header(const struct table *table)
-{
-    struct report *report = table->report;
-    struct report_facts facts = report_facts(report);
-    FILE *out = table->out;
-    bool utf8 = table->term.utf8;
-    const char *sep = utf8 ? " · " : ", ";
-    const char *command = report_printable(&report->arena, report->data->executions[0].command);
-    fputs(color(table, BOLD), out);
-    command = command ? command : "";
-    report_put_cut(&table->term, out, command,
-                   table->term.width ? table->term.width : report_width(command), false, false);
-    fputs(color(table, RESET), out);
-    if (report->data->n_executions > 1)
-        fprintf(out, "\n  and %u more run%s, added up", report->data->n_executions - 1,
-                report->data->n_executions == 2 ? "" : "s");
-    fputs("\n  wall ", out);
-    put_time(out, facts.wall_ns, utf8);
-    fprintf(out, "%sCPU ", sep);
-    put_time(out,
-             facts.user_cpu_ns == PM_UNKNOWN || facts.system_cpu_ns == PM_UNKNOWN
-                 ? PM_UNKNOWN
-                 : facts.user_cpu_ns + facts.system_cpu_ns,
-             utf8);
-    fprintf(out, "%s%llu process%s%s%llu thread%s%smode %s", sep,
-            (unsigned long long)facts.n_processes, facts.n_processes == 1 ? "" : "es", sep,
-            (unsigned long long)facts.n_threads, facts.n_threads == 1 ? "" : "s", sep, facts.mode);
-    if (facts.exit_signal != PM_UNKNOWN)
-        fprintf(out, "%s%sended by signal %lld%s", sep, color(table, RED),
-                (long long)facts.exit_signal, color(table, RESET));
-    else if (facts.exit_status != PM_UNKNOWN && facts.exit_status != 0)
-        fprintf(out, "%s%sexit status %lld%s", sep, color(table, RED), (long long)facts.exit_status,
-                color(table, RESET));
-    fputc('\n', out);
-    if (facts.added_ns != PM_UNKNOWN) {
-        fputs("  measuring added ", out);
-        put_time(out, facts.added_ns, utf8);
-        fprintf(out,
-                facts.n_threads > 1 ? " (%.1f %% of the threads' wall times, estimated)"
-                                    : " (%.1f %%, estimated)",
-                facts.added_pct);
-        if (table->report->taken_out_ns > 0 && facts.added_pct >= 0.05) {
-            fputs(", of which ", out);
-            put_time(out, table->report->taken_out_ns, utf8);
-            fputs(" taken out below", out);
-        }
-        fputc('\n', out);
-    }
-}
-
-/* What the table shows, in words: level, grouping, rule where it matters, focus. */
-static void put_view(const struct table *table)
-{
-    static const char *const by_words[] = {"functions", "loops and functions", "files"};
-    struct report *report = table->report;
-    const struct report_options *options = &report->options;
-    fprintf(table->out, "\n%s level, %s%s", report->level_name, by_words[options->by],
-            options->tree ? ", call paths" : "");
-    if (options->rule != PM_RULE_MERGE)
-        fprintf(table->out, ", shared cost %s",
-                options->rule == PM_RULE_SPLIT ? "split" : "closed over overlapping sets");
-    if (options->focus) {
-        const char *focus = report_printable(&report->arena, options->focus);
-        fprintf(table->out, "\nfocus %s: %.1f %% of the whole run", focus ? focus : "",
-                report->focus_share_pct);
-    }
-    fputc('\n', table->out);
-}
-
-/* Words of a warning, broken at the terminal's width. */
-static void put_warning(const struct table *table, const char *text)
-{
-    static const char label[] = "  warning: ";
-    int at = (int)sizeof label - 1;
-    int most = table->term.width ? table->term.width : WRAP_UNLIMITED;
-    fprintf(table->out, "%s%s%s", color(table, YELLOW), label, color(table, RESET));
-    for (const char *p = text; *p;) {
-        size_t len = strcspn(p, " ");
-        int width = report_width_n(p, len);
-        if (p != text && at + 1 + width > most) {
-            fputs("\n           ", table->out);
-            at = (int)sizeof label - 1;
-        } else if (p != text) {
-            fputc(' ', table->out);
-            at++;
-        }
-        fwrite(p, 1, len, table->out);
-        at += width;
-        p += len + strspn(p + len, " ");
-    }
-    fputc('\n', table->out);
+    fprintf(table->out, "total%s\n", color(table, REPORT_RESET));
 }
 
 /* --- labels --- */
@@ -640,6 +550,12 @@ static bool is_loop_of(const struct report_row *row, const struct report_row *pa
     static const char loop_in[] = "loop in ";
     return !strncmp(row->what, loop_in, sizeof loop_in - 1) &&
            !strcmp(row->what + sizeof loop_in - 1, parent->what);
+}
+
+static bool is_machine_code(const struct report *report, const struct report_row *row)
+{
+    pm_index noun = report_row_noun(report, row, 0);
+    return noun != PM_NONE && report_noun_is_machine_code(report, noun);
 }
 
 static struct label label_of(struct report *report, const struct report_row *row,
@@ -654,9 +570,13 @@ static struct label label_of(struct report *report, const struct report_row *row
         const char *rest = pm_arena_strndup(arena, full, len - n + strlen(", outside"));
         brief = rest ? rest : full;
     }
+    static const char statement[] = "statement ";
+    if (!strncmp(brief, statement, sizeof statement - 1)) /* in a table of statements */
+        brief += sizeof statement - 1;
     if (parent && is_loop_of(row, parent))
         brief = "loop";
-    else if (row->kind != REPORT_ROW_OUTSIDE)
+    else if (row->kind != REPORT_ROW_OUTSIDE &&
+             !is_machine_code(report, row)) /* memcpy (libc.so.6) */
         brief = report_without_parameters(arena, brief);
     bool is_path = folder && *row->place != '{' && *row->place != '(';
     return (struct label){full, brief, row->place, is_path ? folder + 1 : row->place};
@@ -691,10 +611,7 @@ bool report_print_table(struct report *report, FILE *out)
         free(table.labels);
         return false;
     }
-    put_header(&table);
-    for (int i = 0; i < report->n_warnings; i++)
-        put_warning(&table, report->warnings[i]);
-    put_view(&table);
+    report_print_header(report, &table.term, out);
     fputc('\n', out);
     choose_columns(&table);
     for (uint32_t r = 0; r < report->n_shown; r++)

@@ -28,8 +28,7 @@ static const char *const lookup_sql[N_LOOKUPS] = {
     [LOOKUP_NOUN] = "SELECT name, kind, linkage, file, type, line, \"column\", end_line, level, "
                     "parent, binary, pif_id FROM nouns WHERE id = ?",
     [LOOKUP_ADDRESS] = "SELECT value FROM noun_attributes WHERE noun = ? AND key = 'address'",
-    [LOOKUP_MAPPINGS] =
-        "SELECT destination, weight, origin, reason FROM mappings WHERE source = ?",
+    [LOOKUP_MAPPINGS] = "SELECT destination, weight, origin, reason FROM mappings WHERE source = ?",
 };
 
 struct loader {

@@ -79,7 +79,8 @@ struct pm_archive_data {
     struct pm_message *messages;
     struct pm_sampling *samplings;
     struct pm_disarmed *disarmed;
-    const char **addresses; /* [graph->n_nouns] attribute `address` of machine code: ranges, hex ELF addresses; "" not stated */
+    const char **
+        addresses; /* [graph->n_nouns] attribute `address` of machine code: ranges, hex ELF addresses; "" not stated */
     uint32_t n_executions, n_processes, n_threads, n_binaries, n_messages, n_samplings, n_disarmed;
     struct pm_archive_data_private *own;
 };

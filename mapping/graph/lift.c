@@ -605,7 +605,8 @@ static bool divide(const struct pm_lift_part *parts, uint32_t n_parts,
     bool divisible = aggregation == PM_SUM || aggregation == PM_AVERAGE;
     double running = 0;
     int64_t before = 0;
-    while (n_parts > 1 && parts[n_parts - 1].share == 0) /* the last one takes what rounding leaves */
+    while (n_parts > 1 &&
+           parts[n_parts - 1].share == 0) /* the last one takes what rounding leaves */
         n_parts--;
     for (uint32_t k = 0; k < n_parts; k++) {
         struct pm_amount part = *whole;

@@ -45,7 +45,8 @@ struct pm_lift_row {
 
 struct pm_lift_part {
     uint32_t row;
-    double share; /* at most 1, above 0 (0: only by destination_weights); those of a class add up to 1 */
+    double
+        share; /* at most 1, above 0 (0: only by destination_weights); those of a class add up to 1 */
 };
 
 struct pm_lift_private;

@@ -16,10 +16,10 @@ struct plain {
     double weight[PLAIN_MAX][PLAIN_MAX]; /* 0: not stated */
     bool way[PLAIN_MAX][PLAIN_MAX];      /* a way of mappings with no destination before its end */
     bool reaches[PLAIN_MAX][PLAIN_MAX];  /* [sentence][destination] */
-    bool weighs_destinations;            /* split: by weight_of_destination, not by weights of mappings */
+    bool weighs_destinations; /* split: by weight_of_destination, not by weights of mappings */
     double weight_of_destination[PLAIN_MAX];
     double share[PLAIN_MAX][PLAIN_MAX]; /* split: [sentence][destination] */
-    bool closed[PLAIN_MAX][PLAIN_MAX];   /* closed: [sentence][destination] */
+    bool closed[PLAIN_MAX][PLAIN_MAX];  /* closed: [sentence][destination] */
 };
 
 static inline bool plain_is_source_of_way(const struct plain *p, uint32_t s)
@@ -83,7 +83,8 @@ static inline void plain_share_by_destinations(const struct plain *p, uint32_t s
         total += p->reaches[s][d] ? p->weight_of_destination[d] : 0;
     for (uint32_t d = 0; d < PLAIN_MAX; d++)
         if (p->reaches[s][d])
-            ret_share[d] = total > 0 ? p->weight_of_destination[d] / total : 1.0 / plain_n_reached(p, s);
+            ret_share[d] =
+                total > 0 ? p->weight_of_destination[d] / total : 1.0 / plain_n_reached(p, s);
 }
 
 static inline void plain_share(const struct plain *p, uint32_t s, double amount, double *ret_share)

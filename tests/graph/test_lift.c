@@ -259,11 +259,9 @@ static void lifting_agrees_with_the_plain_model(void **state)
         struct world w;
         make_world(&w);
         for (int r = 0; r < 3; r++) {
-            struct pm_lift_options options = {rules[r], w.plain.destination_of, PLAIN_MAX,
-                                              w.leaves_out,
-                                              w.plain.weighs_destinations
-                                                  ? w.plain.weight_of_destination
-                                                  : NULL};
+            struct pm_lift_options options = {
+                rules[r], w.plain.destination_of, PLAIN_MAX, w.leaves_out,
+                w.plain.weighs_destinations ? w.plain.weight_of_destination : NULL};
             struct pm_lift *lift;
             assert_int_equal(pm_lift_new(w.graph, &options, w.sources, w.n_samples, NULL, &lift),
                              PM_OK);
@@ -330,7 +328,8 @@ static void paper_lift(struct paper *paper, enum pm_rule rule, enum pm_aggregati
         sources[i] = samples[i].sentence;
     struct pm_lift *lift;
     struct pm_amount rows[8];
-    struct pm_lift_options options = {.rule = rule, .destination_of = destination_of, .n_destinations = graph->n_sentences};
+    struct pm_lift_options options = {
+        .rule = rule, .destination_of = destination_of, .n_destinations = graph->n_sentences};
     assert_int_equal(pm_lift_new(graph, &options, sources, n_samples, NULL, &lift), PM_OK);
     assert_int_equal(pm_lift_costs(lift, aggregation, samples, n_samples, NULL, rows), PM_OK);
     *ret_n_rows = lift->n_rows;
@@ -458,7 +457,8 @@ static void sums_that_leave_64_bits_are_an_error(void **state)
     pm_index destination_of[2];
     pm_lift_at_level(p.graph, 1, destination_of);
     struct pm_lift *lift;
-    struct pm_lift_options options = {.rule = PM_RULE_MERGE, .destination_of = destination_of, .n_destinations = 2};
+    struct pm_lift_options options = {
+        .rule = PM_RULE_MERGE, .destination_of = destination_of, .n_destinations = 2};
     assert_int_equal(pm_lift_new(p.graph, &options, p.base, 1, NULL, &lift), PM_OK);
     struct pm_lift_sample samples[] = {{p.base[0], INT64_MAX}, {p.base[0], 1}};
     struct pm_amount rows[2];
@@ -491,7 +491,8 @@ static void recursion_counts_once(void **state)
     assert_true(pm_graph_seal(p.graph));
     pm_index destination_of[6];
     pm_lift_at_level(p.graph, 1, destination_of);
-    struct pm_lift_options options = {.rule = PM_RULE_MERGE, .destination_of = destination_of, .n_destinations = 6};
+    struct pm_lift_options options = {
+        .rule = PM_RULE_MERGE, .destination_of = destination_of, .n_destinations = 6};
     struct pm_lift *lift;
     assert_int_equal(pm_lift_new(p.graph, &options, p.base, 3, NULL, &lift), PM_OK);
     int64_t own[] = {1, 2, 4, 8}, inclusive[3];
@@ -538,7 +539,8 @@ static enum pm_status build_and_lift(void)
         pm_graph_context(graph, i ? 0 : PM_NONE, (pm_index)i / 2, 0);
     if (pm_graph_seal(graph)) {
         pm_lift_at_level(graph, level[1], destination_of);
-        struct pm_lift_options options = {.rule = PM_RULE_SPLIT, .destination_of = destination_of, .n_destinations = 4};
+        struct pm_lift_options options = {
+            .rule = PM_RULE_SPLIT, .destination_of = destination_of, .n_destinations = 4};
         status = pm_lift_new(graph, &options, sources, 2, NULL, &lift);
     }
     struct pm_amount rows[4];
@@ -603,7 +605,8 @@ static void a_million_mappings_are_lifted(void **state)
     }
     pm_lift_at_level(graph, 1, destination_of);
     for (enum pm_rule rule = PM_RULE_MERGE; rule <= PM_RULE_SPLIT; rule++) {
-        struct pm_lift_options options = {.rule = rule, .destination_of = destination_of, .n_destinations = graph->n_sentences};
+        struct pm_lift_options options = {
+            .rule = rule, .destination_of = destination_of, .n_destinations = graph->n_sentences};
         struct pm_lift *lift;
         assert_int_equal(pm_lift_new(graph, &options, sources, SOURCES, NULL, &lift), PM_OK);
         struct pm_amount *rows = calloc(lift->n_rows, sizeof *rows);
@@ -640,7 +643,8 @@ static void a_long_chain_is_walked_without_recursion(void **state)
     }
     assert_true(pm_graph_seal(graph));
     pm_lift_at_level(graph, 1, destination_of);
-    struct pm_lift_options options = {.rule = PM_RULE_MERGE, .destination_of = destination_of, .n_destinations = N};
+    struct pm_lift_options options = {
+        .rule = PM_RULE_MERGE, .destination_of = destination_of, .n_destinations = N};
     struct pm_lift *lift;
     assert_int_equal(pm_lift_new(graph, &options, &source, 1, NULL, &lift), PM_OK);
     assert_int_equal(lift->n_rows, 1);

@@ -109,13 +109,16 @@ static void what_measured_sentences_reach_is_loaded(void **state)
 static void how_it_was_sampled_is_loaded(void **state)
 {
     (void)state;
-    make_archive("INSERT INTO sampling VALUES (1, 'timer', 'cpu', 2004008, 0, 1, 100, 3, 'perf_event_paranoid is 4');"
-                 "INSERT INTO disarmed VALUES (1, 7, 1000, NULL, 5);"
-                 "INSERT INTO nouns(id, pif_id, binary, level, name, kind, parent) VALUES (70, 70, 1, 1, 'relax+0x10', 'code', 7);"
-                 "INSERT INTO noun_attributes VALUES (70, 'address', '0x1010-0x1020');"
-                 "INSERT INTO sentences VALUES (70, 1, 70); INSERT INTO contexts VALUES (70, 7, 70, 4);"
-                 "UPDATE mappings SET reason = 'vectorised together' WHERE source = 5;"
-                 "UPDATE binaries SET map_state = 'damaged', debug_problem = 'no such form'");
+    make_archive(
+        "INSERT INTO sampling VALUES (1, 'timer', 'cpu', 2004008, 0, 1, 100, 3, "
+        "'perf_event_paranoid is 4');"
+        "INSERT INTO disarmed VALUES (1, 7, 1000, NULL, 5);"
+        "INSERT INTO nouns(id, pif_id, binary, level, name, kind, parent) VALUES (70, 70, 1, 1, "
+        "'relax+0x10', 'code', 7);"
+        "INSERT INTO noun_attributes VALUES (70, 'address', '0x1010-0x1020');"
+        "INSERT INTO sentences VALUES (70, 1, 70); INSERT INTO contexts VALUES (70, 7, 70, 4);"
+        "UPDATE mappings SET reason = 'vectorised together' WHERE source = 5;"
+        "UPDATE binaries SET map_state = 'damaged', debug_problem = 'no such form'");
     struct pm_archive_data *data = load_good(0);
     const struct pm_graph *graph = data->graph;
     assert_int_equal(data->n_samplings, 1);

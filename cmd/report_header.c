@@ -1,0 +1,187 @@
+/* Above the table of a report: the run, how it was measured, warnings, and what the table shows. */
+#include "report.h"
+
+enum { WRAP_UNLIMITED = 100 }; /* where lines may be any wide */
+
+struct page {
+    struct report *report;
+    const struct report_term *term;
+    FILE *out;
+};
+
+static const char *color(const struct page *page, const char *code)
+{
+    return page->term->color ? code : "";
+}
+
+static void put_time(FILE *out, int64_t ns, bool utf8)
+{
+    if (ns == PM_UNKNOWN)
+        fputs("unknown", out);
+    else if (ns >= 1000000000 || ns <= -1000000000)
+        fprintf(out, "%.3f s", (double)ns / 1e9);
+    else if (ns >= 1000000 || ns <= -1000000)
+        fprintf(out, "%.3f ms", (double)ns / 1e6);
+    else
+        fprintf(out, "%.3f %s", (double)ns / 1e3, utf8 ? "µs" : "us");
+}
+
+/* Words after a label, broken at the terminal's width. */
+static void put_wrapped(const struct page *page, const char *label, const char *text)
+{
+    int indent = report_width(label), at = indent;
+    int most = page->term->width ? page->term->width : WRAP_UNLIMITED;
+    fprintf(page->out, "%s%s%s", color(page, REPORT_YELLOW), label, color(page, REPORT_RESET));
+    for (const char *p = text; *p;) {
+        size_t len = strcspn(p, " ");
+        int width = report_width_n(p, len);
+        if (p != text && at + 1 + width > most) {
+            fprintf(page->out, "\n%*s", indent, "");
+            at = indent;
+        } else if (p != text) {
+            fputc(' ', page->out);
+            at++;
+        }
+        fwrite(p, 1, len, page->out);
+        at += width;
+        p += len + strspn(p + len, " ");
+    }
+    fputc('\n', page->out);
+}
+
+/* "12 345" */
+static void put_count(FILE *out, int64_t n)
+{
+    if (n >= 1000)
+        put_count(out, n / 1000);
+    fprintf(out, n >= 1000 ? " %03d" : "%d", (int)(n % 1000));
+}
+
+static void put_sampling(const struct page *page, const struct report_facts *facts)
+{
+    const struct pm_archive_data *data = page->report->data;
+    FILE *out = page->out;
+    const struct pm_sampling *s = NULL;
+    for (uint32_t i = 0; i < data->n_samplings && (!s || !strcmp(s->source, "none")); i++)
+        s = &data->samplings[i];
+    if (!s || !strcmp(s->source, "none"))
+        return;
+    const char *source = report_printable(&page->report->arena, s->source);
+    fputs("  sampled at ", out);
+    if (s->period_ns > 0)
+        fprintf(out, "%.0f Hz", 1e9 / (double)s->period_ns);
+    else
+        fputs("an unknown rate", out);
+    fprintf(out, " of %s time, %s%s, ", strcmp(s->clock, "wall") ? "CPU" : "wall",
+            source ? source : "", s->has_kernel ? "" : " without the kernel");
+    put_count(out, facts->n_samples);
+    fputs(facts->n_samples == 1 ? " sample, " : " samples, ", out);
+    if (facts->n_lost_samples)
+        put_count(out, facts->n_lost_samples);
+    fputs(facts->n_lost_samples ? " lost\n" : "none lost\n", out);
+}
+
+static void put_disarmed(const struct page *page, const struct report_facts *facts)
+{
+    if (!facts->n_disarmed_nouns)
+        return;
+    bool one = facts->n_disarmed_nouns == 1;
+    const char *at_least = page->term->utf8 ? "≥" : ">=";
+    char text[256];
+    snprintf(text, sizeof text,
+             "%u function%s or loop%s %s called too often to be followed within the budget: %s "
+             "calls are "
+             "counted up to a point only (%s)",
+             facts->n_disarmed_nouns, one ? "" : "s", one ? "" : "s", one ? "was" : "were",
+             one ? "its" : "their", at_least);
+    put_wrapped(page, "  ", text);
+}
+
+static void put_header(const struct page *page)
+{
+    struct report *report = page->report;
+    struct report_facts facts = report_facts(report);
+    FILE *out = page->out;
+    bool utf8 = page->term->utf8;
+    const char *sep = utf8 ? " · " : ", ";
+    const char *command = report_printable(&report->arena, report->data->executions[0].command);
+    fputs(color(page, REPORT_BOLD), out);
+    command = command ? command : "";
+    report_put_cut(page->term, out, command,
+                   page->term->width ? page->term->width : report_width(command), false, false);
+    fputs(color(page, REPORT_RESET), out);
+    if (report->data->n_executions > 1)
+        fprintf(out, "\n  and %u more run%s, added up", report->data->n_executions - 1,
+                report->data->n_executions == 2 ? "" : "s");
+    fputs("\n  wall ", out);
+    put_time(out, facts.wall_ns, utf8);
+    fprintf(out, "%sCPU ", sep);
+    put_time(out,
+             facts.user_cpu_ns == PM_UNKNOWN || facts.system_cpu_ns == PM_UNKNOWN
+                 ? PM_UNKNOWN
+                 : facts.user_cpu_ns + facts.system_cpu_ns,
+             utf8);
+    fprintf(out, "%s%llu process%s%s%llu thread%s%smode %s", sep,
+            (unsigned long long)facts.n_processes, facts.n_processes == 1 ? "" : "es", sep,
+            (unsigned long long)facts.n_threads, facts.n_threads == 1 ? "" : "s", sep, facts.mode);
+    if (facts.exit_signal != PM_UNKNOWN)
+        fprintf(out, "%s%sended by signal %lld%s", sep, color(page, REPORT_RED),
+                (long long)facts.exit_signal, color(page, REPORT_RESET));
+    else if (facts.exit_status != PM_UNKNOWN && facts.exit_status != 0)
+        fprintf(out, "%s%sexit status %lld%s", sep, color(page, REPORT_RED),
+                (long long)facts.exit_status, color(page, REPORT_RESET));
+    fputc('\n', out);
+    put_sampling(page, &facts);
+    if (facts.added_ns != PM_UNKNOWN) {
+        fputs("  measuring added ", out);
+        put_time(out, facts.added_ns, utf8);
+        fprintf(out,
+                facts.n_threads > 1 ? " (%.1f %% of the threads' wall times, estimated)"
+                                    : " (%.1f %%, estimated)",
+                facts.added_pct);
+        if (page->report->taken_out_ns > 0 && facts.added_pct >= 0.05) {
+            fputs(", of which ", out);
+            put_time(out, page->report->taken_out_ns, utf8);
+            fputs(" taken out below", out);
+        }
+        fputc('\n', out);
+    }
+    put_disarmed(page, &facts);
+}
+
+/* What the table shows, in words: level, grouping, rule where it matters, focus. */
+static void put_view(const struct page *page)
+{
+    static const char *const by_words[] = {
+        "loops and functions", "statements", "arrays", "variables", "functions", "files", "lines"};
+    static const char *const split_words[] = {"split", "split equally",
+                                              "split by instruction counts"};
+    struct report *report = page->report;
+    const struct report_options *options = &report->options;
+    bool is_code = !strcmp(report->level_name, "Base") && options->by != REPORT_BY_FUNCTION &&
+                   options->by != REPORT_BY_FILE && report->samples_metric != PM_NONE;
+    fprintf(page->out, "\n%s level, %s%s", report->level_name,
+            is_code ? "machine code" : by_words[options->by], options->tree ? ", call paths" : "");
+    if (options->rule != PM_RULE_MERGE)
+        fprintf(page->out, ", shared cost %s",
+                options->rule != PM_RULE_SPLIT ? "closed over overlapping sets"
+                : report->split_by_size ? "split by size of code (no instructions were counted)"
+                                        : split_words[options->split]);
+    if (report->n_metrics && report->metrics[report->primary] == report->cpu_metric)
+        fputs(", CPU time by samples", page->out);
+    if (options->focus) {
+        const char *focus = report_printable(&report->arena, options->focus);
+        fprintf(page->out, "\nfocus %s: %.1f %% of the whole run", focus ? focus : "",
+                report->focus_share_pct);
+    }
+    fputc('\n', page->out);
+}
+
+void report_print_header(struct report *report, const struct report_term *term, FILE *out)
+{
+    struct page page = {report, term, out};
+    put_header(&page);
+    for (int i = 0; i < report->n_warnings; i++)
+        put_wrapped(&page, "  warning: ", report->warnings[i]);
+    put_view(&page);
+}

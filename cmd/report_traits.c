@@ -1,0 +1,121 @@
+/* Marks of rows: why several constructs are one, what was inlined, where calls were not counted to the end. */
+#include "report.h"
+
+#include <stdlib.h>
+
+/* A reason is certain when anything states it as certain. */
+static void add_reason(struct report_traits *traits, const char *reason, bool is_inferred)
+{
+    for (int i = 0; i < REPORT_MAX_REASONS; i++) {
+        if (!traits->reasons[i]) {
+            traits->reasons[i] = reason;
+            traits->is_inferred[i] = is_inferred;
+            return;
+        }
+        if (!strcmp(traits->reasons[i], reason)) {
+            traits->is_inferred[i] &= is_inferred;
+            return;
+        }
+    }
+}
+
+/* The reasons on the ways that start at a measured sentence. Nearly all are on its own mappings; those of
+ * one step more are looked at, too. */
+static void add_reasons(const struct report *report, pm_index sentence,
+                        struct report_traits *traits)
+{
+    const struct pm_graph *graph = report->data->graph;
+    for (uint32_t e = graph->out_first[sentence]; e < graph->out_first[sentence + 1]; e++) {
+        const struct pm_mapping *m = &graph->mappings[graph->out[e]];
+        pm_index next = m->destination;
+        if (report->leaves_out[graph->out[e]])
+            continue;
+        if (*m->reason)
+            add_reason(traits, m->reason, !strcmp(m->origin, "inferred"));
+        for (uint32_t k = graph->out_first[next];
+             report->group_of[next] == PM_NONE && k < graph->out_first[next + 1]; k++) {
+            const struct pm_mapping *second = &graph->mappings[graph->out[k]];
+            if (*second->reason && !report->leaves_out[graph->out[k]])
+                add_reason(traits, second->reason, !strcmp(second->origin, "inferred"));
+        }
+    }
+}
+
+struct counts {
+    uint32_t n, n_inlined, n_sampled; /* contexts; inlined: of those that are not mere addresses */
+    uint32_t n_named;
+};
+
+static bool is_address(const struct report *report, pm_index sentence)
+{
+    pm_index noun = pm_graph_first_noun(report->data->graph, sentence);
+    return noun != PM_NONE && report_noun_is_machine_code(report, noun);
+}
+
+static void count_context(const struct report *report, pm_index context, struct counts *counts)
+{
+    const struct pm_context *c = &report->data->graph->contexts[context];
+    counts->n++;
+    counts->n_sampled += (c->flags & PM_CONTEXT_SAMPLED) != 0;
+    if (is_address(report, c->sentence))
+        return;
+    counts->n_named++;
+    counts->n_inlined += (c->flags & PM_CONTEXT_INLINED) != 0;
+}
+
+/* Sentences whose calls are not counted to the end; to be freed. */
+static bool *find_disarmed(const struct report *report)
+{
+    const struct pm_archive_data *data = report->data;
+    const struct pm_graph *graph = data->graph;
+    bool *noun_is = pm_alloc_array(graph->n_nouns, sizeof *noun_is),
+         *sentence_is = pm_alloc_array(graph->n_sentences, sizeof *sentence_is);
+    for (uint32_t i = 0; noun_is && i < data->n_disarmed; i++)
+        noun_is[data->disarmed[i].noun] = true;
+    for (pm_index s = 0; noun_is && sentence_is && s < graph->n_sentences; s++) {
+        pm_index noun = pm_graph_first_noun(graph, s);
+        sentence_is[s] = noun != PM_NONE && noun_is[noun];
+    }
+    free(noun_is);
+    if (!noun_is) {
+        free(sentence_is);
+        return NULL;
+    }
+    return sentence_is;
+}
+
+static void mark_rows(struct report *report, struct counts *counts, const bool *disarmed)
+{
+    const struct pm_graph *graph = report->data->graph;
+    const struct pm_lift *lift = report->lift;
+    for (pm_index c = 0; c < graph->n_contexts; c++) {
+        pm_index sentence = graph->contexts[c].sentence;
+        uint32_t class = lift->class_of[sentence];
+        for (uint32_t k = lift->class_first[class]; k < lift->class_first[class + 1]; k++) {
+            uint32_t row = lift->parts[k].row;
+            struct report_traits *traits = &report->traits[row];
+            count_context(report, c, &counts[row]);
+            traits->calls_are_at_least |= disarmed[sentence];
+            if (lift->rows[row].n_destinations > 1 && report->in_focus[c])
+                add_reasons(report, sentence, traits);
+        }
+    }
+    for (uint32_t r = 0; r < lift->n_rows; r++) {
+        report->traits[r].is_inlined =
+            counts[r].n_named && counts[r].n_inlined == counts[r].n_named;
+        report->traits[r].is_sampled = counts[r].n && counts[r].n_sampled == counts[r].n;
+    }
+}
+
+enum pm_status report_find_traits(struct report *report, struct pm_error *err)
+{
+    struct counts *counts = pm_alloc_array(report->lift->n_rows, sizeof *counts);
+    bool *disarmed = find_disarmed(report);
+    report->traits = pm_alloc_array(report->lift->n_rows, sizeof *report->traits);
+    bool ok = counts && disarmed && report->traits;
+    if (ok)
+        mark_rows(report, counts, disarmed);
+    free(counts);
+    free(disarmed);
+    return ok ? PM_OK : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+}

@@ -1,0 +1,132 @@
+/* Which mappings a view follows.
+ *
+ * Code maps to several kinds of constructs at once: to its statement, its loop, the arrays it touches. A view by arrays follows the
+ * ways to arrays, and those to the others only where no array is to be had, so that a row is a set of arrays and not of an array and
+ * a loop. So each sentence gets a rank: the best kind of construct that some way from it leads to; ways to lesser ones are left out.
+ */
+#include "report.h"
+
+#include <stdlib.h>
+
+enum rank { RANK_NONE, RANK_ANY, RANK_BLOCK, RANK_BETTER, RANK_WANTED };
+
+static bool is_one_of(const char *kind, const char *const *kinds)
+{
+    for (; *kinds; kinds++)
+        if (!strcmp(kind, *kinds))
+            return true;
+    return false;
+}
+
+bool report_noun_is_statement(const struct report *report, pm_index noun)
+{
+    static const char *const kinds[] = {"statement", "region", "line", NULL};
+    return is_one_of(report->data->graph->nouns[noun].kind, kinds);
+}
+
+bool report_noun_is_object(const struct report *report, pm_index noun)
+{
+    static const char *const kinds[] = {"array", "variable", "field", "block", "heap", NULL};
+    return is_one_of(report->data->graph->nouns[noun].kind, kinds);
+}
+
+/* A variable that points is one for its users: double *u. */
+bool report_noun_is_array(const struct report *report, pm_index noun)
+{
+    const struct pm_noun *n = &report->data->graph->nouns[noun];
+    static const char *const kinds[] = {"array", "block", "heap", NULL};
+    return is_one_of(n->kind, kinds) ||
+           (report_noun_is_object(report, noun) &&
+            (strpbrk(n->type, "*[&") || strstr(n->type, "allocatable")));
+}
+
+bool report_noun_is_machine_code(const struct report *report, pm_index noun)
+{
+    static const char *const kinds[] = {"code", "kernel", "perfmap", NULL};
+    return is_one_of(report->data->graph->nouns[noun].kind, kinds);
+}
+
+/* What arriving at a sentence of the level is worth. Nouns of kinds that are not ours (a user's PIF) are as good as any. */
+static enum rank rank_of_kind(const struct report *report, pm_index sentence, const char *reason)
+{
+    enum report_by by = report->options.by;
+    pm_index noun = pm_graph_first_noun(report->data->graph, sentence);
+    if (noun == PM_NONE)
+        return RANK_WANTED;
+    bool is_object = report_noun_is_object(report, noun);
+    if (by == REPORT_BY_ARRAY || by == REPORT_BY_VARIABLE)
+        return (by == REPORT_BY_ARRAY ? report_noun_is_array(report, noun) : is_object)
+                   ? RANK_WANTED
+                   : RANK_ANY;
+    if (is_object)
+        return RANK_ANY;
+    if (report_noun_is_statement(report,
+                                 noun)) /* a loop that was fused is known by its statements only */
+        return by == REPORT_BY_LOOP && !*reason ? RANK_BLOCK : RANK_WANTED;
+    if (report_noun_is_loop(report, noun))
+        return by == REPORT_BY_LOOP ? RANK_WANTED : RANK_BETTER;
+    if (report_noun_is_code(report, noun))
+        return by == REPORT_BY_LOOP ? RANK_BETTER : RANK_BLOCK;
+    return RANK_WANTED;
+}
+
+static bool is_of_level(const struct report *report, pm_index sentence)
+{
+    return report->level != PM_NONE &&
+           pm_graph_sentence_level(report->data->graph, sentence) == report->level;
+}
+
+static enum rank rank_of_mapping(const struct report *report, const unsigned char *rank, uint32_t m)
+{
+    const struct pm_mapping *mapping = &report->data->graph->mappings[m];
+    return is_of_level(report, mapping->destination)
+               ? rank_of_kind(report, mapping->destination, mapping->reason)
+               : (enum rank)rank[mapping->destination];
+}
+
+/* Backwards from the best constructs, then from lesser ones: each sentence is met first by its best. */
+static void spread_rank(const struct report *report, enum rank wanted, unsigned char *rank,
+                        pm_index *queue)
+{
+    const struct pm_graph *graph = report->data->graph;
+    uint32_t n = 0;
+    for (uint32_t m = 0; m < graph->n_mappings; m++) {
+        pm_index source = graph->mappings[m].source;
+        if (!rank[source] && !is_of_level(report, source) &&
+            is_of_level(report, graph->mappings[m].destination) &&
+            rank_of_mapping(report, rank, m) == wanted) {
+            rank[source] = (unsigned char)wanted;
+            queue[n++] = source;
+        }
+    }
+    for (uint32_t at = 0; at < n; at++)
+        for (uint32_t e = graph->in_first[queue[at]]; e < graph->in_first[queue[at] + 1]; e++) {
+            pm_index source = graph->mappings[graph->in[e]].source;
+            if (!rank[source] && !is_of_level(report, source)) {
+                rank[source] = (unsigned char)wanted;
+                queue[n++] = source;
+            }
+        }
+}
+
+enum pm_status report_find_ways(struct report *report, struct pm_error *err,
+                                unsigned char **ret_rank)
+{
+    const struct pm_graph *graph = report->data->graph;
+    unsigned char *rank = pm_alloc_array(graph->n_sentences, 1);
+    pm_index *queue = pm_alloc_array(graph->n_sentences, sizeof *queue);
+    report->leaves_out = pm_alloc_array(graph->n_mappings, sizeof *report->leaves_out);
+    bool ok = rank && queue && report->leaves_out;
+    for (enum rank wanted = RANK_WANTED; ok && wanted > RANK_NONE; wanted--)
+        spread_rank(report, wanted, rank, queue);
+    for (uint32_t m = 0; ok && m < graph->n_mappings; m++)
+        report->leaves_out[m] =
+            rank_of_mapping(report, rank, m) < (enum rank)rank[graph->mappings[m].source];
+    free(queue);
+    if (!ok) {
+        free(rank);
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    }
+    *ret_rank = rank;
+    return PM_OK;
+}
