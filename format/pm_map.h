@@ -38,14 +38,15 @@
  *     OBJECTS: `u` count, and for each `u` position in objects << 3 | PM_MAP_READS | PM_MAP_WRITES | PM_MAP_THROUGH. Without: none
  *     ALSO:    `u` count, and for each: other statements that this code implements too: `u` reason (enum pm_map_reason) << 1 |
  *              inferred, `u` function, `u` file, `s` line less the tuple's line, `u` column. Without: none
- * "The tuple before" is the new tuple before in the block, whatever ranges referred to in between.
+ * "The tuple before" is the new tuple before in the block, whatever ranges referred to in between. Of the kinds SLED and PADDING only the kind
+ * counts: site, place and loop are left as they were.
  *
  * A place is the beginning of its statement where the compiler's front end told it, else any point of it: readers take the
  * statement of the function that begins there, or the last one that begins before. The function of a place is that of its
  * site (the symbol's own without one).
  */
-#ifndef PM_MAP_H
-#define PM_MAP_H
+#ifndef PM_MAP_FORMAT_H
+#define PM_MAP_FORMAT_H
 
 #define PM_MAP_SECTION ".perfmap.map"
 #define PM_MAP_MAGIC "PMmp" /* 4 bytes, no ending zero */
@@ -65,7 +66,11 @@ enum {
     PM_MAP_KIND_SHIFT = 8,
 };
 
-enum { PM_MAP_READS = 1, PM_MAP_WRITES = 2, PM_MAP_THROUGH = 4 /* the memory that the object points to */ };
+enum {
+    PM_MAP_READS = 1,
+    PM_MAP_WRITES = 2,
+    PM_MAP_THROUGH = 4 /* the memory that the object points to */
+};
 
 enum pm_map_kind {
     PM_MAP_ORDINARY = 0,
@@ -77,13 +82,13 @@ enum pm_map_kind {
 };
 
 enum pm_map_reason {
-    PM_MAP_VECTORISED = 1,   /* vectorised together */
+    PM_MAP_VECTORISED = 1, /* vectorised together */
     PM_MAP_STORES_MERGED = 2,
     PM_MAP_LOOP_TO_CALL = 3, /* the loop became a call of memset, memcpy, ... */
     PM_MAP_FOLDED = 4,       /* functions with equal code were made one */
     PM_MAP_COMMON_TAIL = 5,  /* equal ends of several ways were made one */
     PM_MAP_LOOPS_FUSED = 6,
-    PM_MAP_COMBINED = 7,     /* computed by the same instructions */
+    PM_MAP_COMBINED = 7, /* computed by the same instructions */
 };
 
 #endif
