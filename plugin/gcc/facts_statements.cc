@@ -118,10 +118,11 @@ static void map_to(struct reader *reader, pm_id noun, enum pm_verb verb)
 static void touch(struct reader *reader, tree t, enum access access);
 static void touch_target(struct reader *reader, tree pointer, enum access access);
 
+/* The innermost field that the source has: not the parts of a descriptor or of a library's class. */
 static tree field_of(tree t)
 {
     for (; handled_component_p(t); t = TREE_OPERAND(t, 0)) {
-        if (TREE_CODE(t) == COMPONENT_REF)
+        if (TREE_CODE(t) == COMPONENT_REF && pm_fact_field(TREE_OPERAND(t, 1)) != 0)
             return TREE_OPERAND(t, 1);
     }
     return NULL_TREE;

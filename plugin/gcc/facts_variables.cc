@@ -3,9 +3,30 @@
 
 #include "facts.h"
 
+/* lto1 speaks no language of its own; what it reads is taken for Fortran when all of it is. */
 static bool is_fortran(void)
 {
-    return strncmp(lang_hooks.name, "GNU Fortran", 11) == 0;
+    static int known = -1;
+    if (known < 0) {
+        bool all = strncmp(lang_hooks.name, "GNU Fortran", 11) == 0;
+        unsigned i;
+        tree unit;
+        if (in_lto_p) {
+            all = vec_safe_length(all_translation_units) > 0;
+            FOR_EACH_VEC_SAFE_ELT(all_translation_units, i, unit)
+            {
+                const char *language = TRANSLATION_UNIT_LANGUAGE(unit);
+                all = all && language != NULL && strncmp(language, "GNU Fortran", 11) == 0;
+            }
+        }
+        known = all;
+    }
+    return known != 0;
+}
+
+bool pm_fact_is_fortran(void)
+{
+    return is_fortran();
 }
 
 static bool has_name(tree decl)
@@ -68,6 +89,18 @@ static std::string printed(tree type)
     return copy;
 }
 
+/* lto1 knows the scope of a C++ type only from its mangled name. */
+static std::string scoped_name(tree name)
+{
+    enum { TYPES = 1 | 2 | 16 }; /* DMGL_PARAMS, DMGL_ANSI, DMGL_TYPES of demangle.h */
+    char *scoped = DECL_ASSEMBLER_NAME_SET_P(name) && cplus_demangle_v3
+                       ? cplus_demangle_v3(pm_linkage_name(name), TYPES)
+                       : NULL;
+    std::string text = scoped != NULL ? scoped : IDENTIFIER_POINTER(DECL_NAME(name));
+    free(scoped);
+    return text;
+}
+
 /* "ns::S", or "" of a type without a name. */
 static std::string type_name(tree type)
 {
@@ -78,8 +111,9 @@ static std::string type_name(tree type)
     if (identifier == NULL_TREE || IDENTIFIER_POINTER(identifier)[0] == '.' ||
         IDENTIFIER_POINTER(identifier)[0] == '<')
         return ""; /* "._anon_3", "<lambda...>": numbered anew by each compiler */
-    return TREE_CODE(name) == TYPE_DECL ? lang_hooks.decl_printable_name(name, 2)
-                                        : IDENTIFIER_POINTER(name);
+    if (TREE_CODE(name) != TYPE_DECL)
+        return IDENTIFIER_POINTER(name);
+    return in_lto_p ? scoped_name(name) : lang_hooks.decl_printable_name(name, 2);
 }
 
 static std::string bound_text(tree array)
@@ -185,13 +219,18 @@ static pm_id global_id(const char *linkage, const char *local_path)
 
 /* "sweep::u"; a further variable of that name in the same function has its line added:
  * "sweep::i:42". */
+static std::map<std::string, pm_id> taken; /* the first variable with each name, by local_key */
+
+static std::string local_key(const struct pm_source_function *function, const char *name)
+{
+    return std::to_string((unsigned long long)function->id) + name;
+}
+
 static std::string local_name(const struct pm_source_function *function, const char *name,
                               const struct pm_place *place, pm_id id)
 {
-    static std::map<std::string, pm_id> taken; /* the first variable with each name */
     std::string full = std::string(function->name) + "::" + name;
-    std::string key = std::to_string((unsigned long long)function->id) + name;
-    if (taken.insert({key, id}).first->second != id)
+    if (taken.insert({local_key(function, name), id}).first->second != id)
         full += ':' + std::to_string(place->line);
     return full;
 }
@@ -217,17 +256,46 @@ static std::string global_name(tree variable, const char *linkage)
     return name;
 }
 
+/* The path of the file that keeps a variable to itself; NULL when none does. lto1 makes private what no one else needs, so the
+ * compiler before leaves word with the variable, as it does with functions. */
+static const char *local_path_of(tree variable, const struct pm_place *place)
+{
+    static const char mark[] = "perfmap";
+    tree attribute = lookup_attribute(mark, DECL_ATTRIBUTES(variable));
+    if (in_lto_p)
+        return attribute != NULL_TREE ? TREE_STRING_POINTER(TREE_VALUE(TREE_VALUE(attribute)))
+                                      : NULL;
+    if (TREE_PUBLIC(variable) || place->file == NULL)
+        return NULL;
+    if (flag_generate_lto && attribute == NULL_TREE) {
+        tree path = build_string((int)strlen(place->file) + 1, place->file);
+        DECL_ATTRIBUTES(variable) = tree_cons(
+            get_identifier(mark), build_tree_list(NULL_TREE, path), DECL_ATTRIBUTES(variable));
+    }
+    return place->file;
+}
+
+/* What lto1 appends to the names of variables that are private to several files. */
+static std::string source_linkage(tree variable)
+{
+    std::string name = pm_linkage_name(variable);
+    return name.substr(0, name.find(".lto_priv."));
+}
+
 static void describe_global(tree variable, struct pm_place *place, struct pm_pif_noun *noun,
                             std::string *name)
 {
-    const char *linkage = pm_linkage_name(variable);
-    noun->id = global_id(linkage, TREE_PUBLIC(variable) ? NULL : place->file);
+    static std::set<std::string> linkages;
+    const char *linkage = linkages.insert(source_linkage(variable)).first->c_str();
+    noun->id = global_id(linkage, local_path_of(variable, place));
     noun->parent =
         place->file != NULL ? pm_fact_file(pm_facts_early(), place->file, place->shown) : 0;
     *name = global_name(variable, linkage);
     if (*name != linkage)
         noun->linkage = linkage;
 }
+
+static std::set<pm_id> made_variables;
 
 static pm_id make_variable(tree variable, tree context)
 {
@@ -252,6 +320,7 @@ static pm_id make_variable(tree variable, tree context)
     noun.line = place.line;
     noun.column = place.column;
     pm_pif_noun(pm_facts_early(), &noun);
+    made_variables.insert(noun.id);
     return noun.id;
 }
 
@@ -281,6 +350,48 @@ pm_id pm_fact_variable(tree variable, tree context)
     return id;
 }
 
+/* --- variables that other functions reach --- */
+
+/* The records by which the bodies of OpenMP regions and nested functions reach the variables of the function around them. A field
+ * has the variable's name and, for the most part, its place. */
+static bool is_captures(tree type)
+{
+    tree name = TYPE_NAME(type);
+    if (name != NULL_TREE && TREE_CODE(name) == TYPE_DECL)
+        name = DECL_NAME(name);
+    return name != NULL_TREE && (strncmp(IDENTIFIER_POINTER(name), ".omp_data", 9) == 0 ||
+                                 strncmp(IDENTIFIER_POINTER(name), "FRAME.", 6) == 0);
+}
+
+static pm_id captured_from(tree field, tree function_decl)
+{
+    tree origin = pm_origin_function(function_decl);
+    struct pm_place place = {NULL, NULL, 0, 0};
+    pm_place_of(DECL_SOURCE_LOCATION(field), &place);
+    const struct pm_source_function *function = pm_source_function_of(origin);
+    pm_id id = local_id(function->id, name_of(field), &place);
+    /* lto1 has not made the nouns of the source again: there the name is taken at its word. */
+    if (made_variables.count(id) != 0 || (in_lto_p && place.line != 0))
+        return id;
+    auto by_name = taken.find(local_key(function, name_of(field)));
+    return by_name != taken.end() ? by_name->second : 0;
+}
+
+pm_id pm_fact_captured(tree field, tree context)
+{
+    tree type = DECL_CONTEXT(field);
+    if (type == NULL_TREE || !RECORD_OR_UNION_TYPE_P(type) || !is_captures(type) ||
+        !has_name(field))
+        return 0;
+    for (tree function = context; function != NULL_TREE && TREE_CODE(function) == FUNCTION_DECL;
+         function = DECL_CONTEXT(pm_origin_function(function))) {
+        pm_id id = captured_from(field, function);
+        if (id != 0)
+            return id;
+    }
+    return 0;
+}
+
 /* --- fields --- */
 
 /* gfortran's descriptors, I/O parameter blocks and method tables. */
@@ -299,9 +410,27 @@ static struct pm_place place_of_type(tree type, const struct pm_place *place_of_
     return place;
 }
 
-/* A type without a name has its place for one. */
+/* "typedef struct { ... } grid": the first such name. */
+static const char *typedef_name(tree type)
+{
+    tree first = NULL_TREE;
+    for (tree variant = TYPE_MAIN_VARIANT(type); variant != NULL_TREE;
+         variant = TYPE_NEXT_VARIANT(variant)) {
+        tree name = TYPE_NAME(variant);
+        if (name != NULL_TREE && TREE_CODE(name) == TYPE_DECL && DECL_NAME(name) != NULL_TREE &&
+            IDENTIFIER_POINTER(DECL_NAME(name))[0] != '.' &&
+            IDENTIFIER_POINTER(DECL_NAME(name))[0] != '<' &&
+            (first == NULL_TREE || DECL_SOURCE_LOCATION(name) < DECL_SOURCE_LOCATION(first)))
+            first = name;
+    }
+    return first != NULL_TREE ? IDENTIFIER_POINTER(DECL_NAME(first)) : NULL;
+}
+
+/* A type without any name has its place for one. */
 static std::string anonymous_name(tree type, const struct pm_place *place_of_field)
 {
+    if (typedef_name(type) != NULL)
+        return typedef_name(type);
     struct pm_place place = place_of_type(type, place_of_field);
     return std::string(TREE_CODE(type) == UNION_TYPE ? "union " : "struct ") +
            (place.shown != NULL ? place.shown : "?") + ':' + std::to_string(place.line);
@@ -311,12 +440,17 @@ static pm_id make_type(tree type, const struct pm_place *place_of_field, std::st
 {
     struct pm_place place = place_of_type(type, place_of_field);
     std::string name = type_name(type);
-    if (name.empty())
-        name = anonymous_name(type, place_of_field);
     struct pm_id_hash hash;
     pm_id_hash_init(&hash, "type");
     pm_id_hash_string(&hash, name.c_str());
     pm_id_hash_string(&hash, place.file != NULL ? place.file : "");
+    if (name.empty()) { /* lto1 knows where its fields are, not where it is */
+        struct pm_place first = *place_of_field;
+        pm_place_of(DECL_SOURCE_LOCATION(TYPE_FIELDS(type)), &first);
+        pm_id_hash_number(&hash, first.line);
+        pm_id_hash_number(&hash, first.column);
+        name = anonymous_name(type, place_of_field);
+    }
     struct pm_pif_noun noun = {};
     noun.id = pm_id_hash_done(&hash);
     noun.name = name.c_str();

@@ -4,6 +4,25 @@
 
 /* --- places --- */
 
+/* Without "x/..": GCC 12 spells the names anew for lto1 when that runs in another folder. */
+static std::string without_parents(const std::string &path)
+{
+    std::string shorter = path;
+    size_t up;
+    while ((up = shorter.find("/../")) != std::string::npos && up > 0) {
+        size_t begin = shorter.rfind('/', up - 1);
+        if (begin == std::string::npos)
+            break;
+        shorter.erase(begin, up + 3 - begin);
+    }
+    /* A symbolic link may stand there: then it is another file. */
+    struct stat long_one, short_one;
+    bool other = shorter != path && stat(path.c_str(), &long_one) == 0 &&
+                 (stat(shorter.c_str(), &short_one) != 0 || long_one.st_ino != short_one.st_ino ||
+                  long_one.st_dev != short_one.st_dev);
+    return other ? path : shorter;
+}
+
 /* Absolute form of a file's name, after -ffile-prefix-map; one string for each name that GCC lends.
  */
 static const char *absolute_path(const char *shown)
@@ -21,7 +40,7 @@ static const char *absolute_path(const char *shown)
     while (rest[0] == '.' && rest[1] == '/')
         rest += 2;
     path += rest;
-    const char *mapped = remap_debug_filename(path.c_str());
+    const char *mapped = remap_debug_filename(without_parents(path).c_str());
     return known[shown] = xstrdup(mapped);
 }
 

@@ -1,0 +1,109 @@
+/* What calls of memory functions touch. In GIMPLE the arguments are there; in RTL only the call instruction, which is known again by
+ * its place (with inlined blocks) and by the function called. Calls of one place and function count as one: the objects of all. */
+
+#include "objects.h"
+
+struct noted {
+    location_t location;
+    std::string function;
+    bool known;
+    std::vector<struct pm_access> objects;
+};
+static std::vector<struct noted> noted_calls;
+
+/* Letters are arguments: w is written to, r read from, b both, - something else. The result is not looked at. */
+static const struct {
+    const char *name, *arguments;
+} memory_functions[] = {
+    {"memset", "w"},        {"memcpy", "wr"},      {"memmove", "wr"},      {"mempcpy", "wr"},
+    {"memcmp", "rr"},       {"memchr", "r"},       {"memrchr", "r"},       {"rawmemchr", "r"},
+    {"bcopy", "rw"},        {"bzero", "w"},        {"bcmp", "rr"},         {"strlen", "r"},
+    {"strnlen", "r"},       {"strcpy", "wr"},      {"strncpy", "wr"},      {"stpcpy", "wr"},
+    {"strcat", "br"},       {"strncat", "br"},     {"strcmp", "rr"},       {"strncmp", "rr"},
+    {"strchr", "r"},        {"strrchr", "r"},      {"strstr", "rr"},       {"strspn", "rr"},
+    {"strcspn", "rr"},      {"strpbrk", "rr"},     {"qsort", "b"},         {"free", "w"},
+    {"realloc", "b"},       {"strtol", "rw"},      {"strtod", "rw"},       {"strcasecmp", "rr"},
+    {"strncasecmp", "rr"},  {"__memset_chk", "w"}, {"__memcpy_chk", "wr"}, {"__memmove_chk", "wr"},
+    {"__strcpy_chk", "wr"},
+};
+
+static const char *plain_name(tree callee)
+{
+    const char *name = pm_linkage_name(callee);
+    return strncmp(name, "__builtin_", 10) == 0 ? name + 10 : name;
+}
+
+static const char *arguments_of(const char *name)
+{
+    for (const auto &function : memory_functions)
+        if (strcmp(function.name, name) == 0)
+            return function.arguments;
+    return NULL;
+}
+
+void pm_objects_note_calls_of(function *)
+{
+    noted_calls.clear();
+}
+
+static void note_argument(struct noted *noted, tree argument, char letter)
+{
+    unsigned access = letter == 'w'   ? PM_MAP_WRITES
+                      : letter == 'r' ? PM_MAP_READS
+                      : letter == 'b' ? PM_MAP_READS | PM_MAP_WRITES
+                                      : 0;
+    if (access != 0 && !integer_zerop(argument))
+        noted->known &= pm_objects_of_pointer(argument, access, &noted->objects);
+}
+
+void pm_objects_note_call(gcall *call)
+{
+    tree callee = gimple_call_fndecl(call);
+    const char *arguments = callee != NULL_TREE ? arguments_of(plain_name(callee)) : NULL;
+    if (arguments == NULL)
+        return;
+    struct noted noted = {gimple_location(call), plain_name(callee), true, {}};
+    for (unsigned i = 0; arguments[i] != 0 && i < gimple_call_num_args(call); i++)
+        note_argument(&noted, gimple_call_arg(call, i), arguments[i]);
+    noted_calls.push_back(noted);
+}
+
+/* The function's name; NULL when it is called through a pointer. */
+static const char *called_name(const rtx_insn *call)
+{
+    rtx x = get_call_rtx_from(call);
+    rtx target = x != NULL_RTX && MEM_P(XEXP(x, 0)) ? XEXP(XEXP(x, 0), 0) : NULL_RTX;
+    if (target == NULL_RTX || !SYMBOL_REF_P(target))
+        return NULL;
+    if (SYMBOL_REF_DECL(target) != NULL_TREE && TREE_CODE(SYMBOL_REF_DECL(target)) == FUNCTION_DECL)
+        return plain_name(SYMBOL_REF_DECL(target));
+    return XSTR(target, 0)[0] == '*' ? XSTR(target, 0) + 1 : XSTR(target, 0);
+}
+
+static bool take_noted(location_t location, bool any_block, const char *function, bool *ret_known,
+                       std::vector<struct pm_access> *out)
+{
+    bool found = false;
+    for (const struct noted &noted : noted_calls) {
+        location_t place = any_block ? LOCATION_LOCUS(noted.location) : noted.location;
+        if (place != location || noted.function != function)
+            continue;
+        found = true;
+        *ret_known &= noted.known;
+        for (const struct pm_access &object : noted.objects)
+            pm_access_add(out, object.noun, object.access);
+    }
+    return found;
+}
+
+bool pm_objects_of_call(const rtx_insn *call, std::vector<struct pm_access> *out)
+{
+    const char *function = called_name(call);
+    bool known = true;
+    if (function == NULL || arguments_of(function) == NULL)
+        return true; /* the memory is the callee's matter */
+    location_t location = INSN_LOCATION(call);
+    return (take_noted(location, false, function, &known, out) ||
+            take_noted(LOCATION_LOCUS(location), true, function, &known, out)) &&
+           known;
+}
