@@ -39,8 +39,8 @@ static const char *absolute_path(const char *shown)
     const char *rest = shown;
     while (rest[0] == '.' && rest[1] == '/')
         rest += 2;
-    path += rest;
-    const char *mapped = remap_debug_filename(without_parents(path).c_str());
+    path = without_parents(path + rest);
+    const char *mapped = remap_debug_filename(path.c_str());
     return known[shown] = xstrdup(mapped);
 }
 
