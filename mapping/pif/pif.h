@@ -113,6 +113,17 @@ PM_MUST_CHECK enum pm_status pm_pif_read_text(struct pm_pif *pif, const char *na
 PM_MUST_CHECK enum pm_status pm_pif_read_file(struct pm_pif *pif, const char *path,
                                               struct pm_error *err);
 
+/* A sentence as mappings have them, "{noun, level::noun, verb}", of other files than PIF: its names, not looked up. The last one is the
+ * verb. Strings are interned in pif and lent as long as it lives. *text is moved behind the closing brace. NULL, or what is wrong. */
+struct pm_pif_reference {
+    const char *level; /* NULL: not stated */
+    const char *name;  /* NULL: only an id */
+    pm_id id;          /* 0: not stated */
+};
+PM_MUST_CHECK const char *pm_pif_read_references(
+    struct pm_pif *pif, struct pm_str *text, unsigned *ret_n,
+    struct pm_pif_reference ret_references[PM_PIF_MAX_NOUNS + 1]);
+
 /* Compact form. write appends one self-contained chunk; a section is any number of chunks, with
  * zero padding between. read reads all chunks of a section; a damaged chunk is an error that names
  * its offset, the sound ones before it stay. */

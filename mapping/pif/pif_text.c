@@ -242,12 +242,6 @@ static enum pm_status id_value(struct reader *r, const struct field *field, pm_i
 
 /* --- names that lead to nouns and verbs --- */
 
-struct reference {
-    const char *level; /* NULL: not stated */
-    const char *name;  /* NULL: only an id */
-    pm_id id;          /* 0: not stated */
-};
-
 /* Moves at over a bare word up to a comma, brace, quote or "::". */
 static struct pm_str bare_part(struct pm_str *at)
 {
@@ -273,9 +267,9 @@ static bool skip(struct pm_str *at, const char *text)
 /* [level::]name[#id] or #id; at is moved behind it and the blanks that follow. NULL, or why it is
  * none. */
 static const char *parse_reference(struct reader *r, struct pm_str *at,
-                                   struct reference *ret_reference)
+                                   struct pm_pif_reference *ret_reference)
 {
-    struct reference reference = {0};
+    struct pm_pif_reference reference = {0};
     const char *why;
     bool more = true;
     *at = trimmed(*at);
@@ -339,7 +333,7 @@ static int n_fitting(struct reader *r, bool is_verb, const char *name, const cha
 
 /* The order of trying: the id; here at level `near`; here; anywhere; else a noun or verb that is
  * only mentioned. */
-static enum pm_status resolve(struct reader *r, bool is_verb, struct reference reference,
+static enum pm_status resolve(struct reader *r, bool is_verb, struct pm_pif_reference reference,
                               const char *near, unsigned line_no, pm_id *ret_id)
 {
     if (r->pif->failed)
@@ -372,26 +366,50 @@ static enum pm_status resolve(struct reader *r, bool is_verb, struct reference r
     return PM_OK;
 }
 
-/* {noun, noun, verb} */
+static const char too_many_nouns[] = "a sentence has at most 8 nouns";
+_Static_assert(PM_PIF_MAX_NOUNS == 8, "the message says 8");
+
+/* {noun, noun, verb}; at is moved behind it. NULL, or why it is none. */
+static const char *parse_sentence(struct reader *r, struct pm_str *at, unsigned *ret_n,
+                                  struct pm_pif_reference references[PM_PIF_MAX_NOUNS + 1])
+{
+    unsigned n = 0;
+    if (!skip(at, "{"))
+        return "'{' was expected";
+    for (;;) {
+        if (n == PM_PIF_MAX_NOUNS + 1)
+            return too_many_nouns;
+        const char *why = parse_reference(r, at, &references[n++]);
+        if (why)
+            return why;
+        *ret_n = n;
+        if (skip(at, "}"))
+            return NULL;
+        if (!skip(at, ","))
+            return "',' or '}' was expected";
+    }
+}
+
+const char *pm_pif_read_references(struct pm_pif *pif, struct pm_str *text, unsigned *ret_n,
+                                   struct pm_pif_reference ret_references[PM_PIF_MAX_NOUNS + 1])
+{
+    struct reader r = {.pif = pif, .scratch = PM_BUF_INIT(LINE_MAX_BYTES)};
+    const char *why = parse_sentence(&r, text, ret_n, ret_references);
+    pm_buf_release(&r.scratch);
+    return why ? why : pif->failed ? "there is no memory for its names" : NULL;
+}
+
 static enum pm_status resolve_sentence(struct reader *r, const struct field *field,
                                        struct pm_pif_sentence *ret_sentence)
 {
-    struct reference references[PM_PIF_MAX_NOUNS + 1];
+    struct pm_pif_reference references[PM_PIF_MAX_NOUNS + 1];
     unsigned n = 0;
     struct pm_str at = field->value;
-    const char *why = skip(&at, "{") ? NULL : "'{' was expected";
-    while (!why) {
-        if (n == PM_PIF_MAX_NOUNS + 1)
-            return refuse(r, field->line_no, PM_ERR_LIMIT, "a sentence has at most %d nouns",
-                          PM_PIF_MAX_NOUNS);
-        why = parse_reference(r, &at, &references[n++]);
-        if (!why && skip(&at, "}")) {
-            why = trimmed(at).len ? "nothing may stand behind '}'" : NULL;
-            break;
-        }
-        if (!why && !skip(&at, ","))
-            why = "',' or '}' was expected";
-    }
+    const char *why = parse_sentence(r, &at, &n, references);
+    if (why == too_many_nouns)
+        return refuse(r, field->line_no, PM_ERR_LIMIT, "%s", why);
+    if (!why && trimmed(at).len)
+        why = "nothing may stand behind '}'";
     if (why)
         return refuse(r, field->line_no, PM_ERR_FORMAT, "sentence '%.*s': %s", SHOWN(field->value),
                       why);
@@ -777,7 +795,7 @@ static enum pm_status resolve_parents(struct reader *r)
     for (size_t i = 0; i < r->parents.n; i++) {
         const struct pending_parent *pending = &r->parents.items[i];
         struct pm_str at = pending->field.value;
-        struct reference reference;
+        struct pm_pif_reference reference;
         const char *why = parse_reference(r, &at, &reference);
         if (!why && at.len)
             why = "a name with commas or braces must be in quotes";
