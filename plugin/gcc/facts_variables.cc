@@ -394,9 +394,11 @@ pm_id pm_fact_captured(tree field, tree context)
 
 /* --- fields --- */
 
-/* gfortran's descriptors, I/O parameter blocks and method tables. */
-static bool is_fortran_internal(tree type)
+/* Compilers' own: what captures variables, gfortran's descriptors, I/O parameter blocks and method tables. */
+static bool is_internal(tree type)
 {
+    if (is_captures(type))
+        return true;
     std::string name = is_fortran() ? type_name(type) : "";
     return name.compare(0, 2, "__") == 0 || name == "descriptor_dimension" ||
            name == "dtype_type" || is_descriptor(type);
@@ -500,7 +502,7 @@ pm_id pm_fact_field(tree field)
     pm_id id = 0;
     bool written = pm_place_of(DECL_SOURCE_LOCATION(field), &place);
     if (written && has_name(field) && !DECL_ARTIFICIAL(field) && type != NULL_TREE &&
-        RECORD_OR_UNION_TYPE_P(type) && !is_fortran_internal(type) &&
+        RECORD_OR_UNION_TYPE_P(type) && !is_internal(type) &&
         !in_system_header_at(DECL_SOURCE_LOCATION(field)))
         id = make_field(field, TYPE_MAIN_VARIANT(type));
     known[DECL_UID(field)] = id;
