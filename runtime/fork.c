@@ -46,6 +46,7 @@ static void new_process(void)
     p->pid = (uint32_t)pm_sys(SYS_getpid);
     p->flags = PM_RUN_FLAG_FORKED | (p->file.header->flags & PM_RUN_FLAG_PORTABLE);
     p->n_contexts = 0;
+    p->start_cpu_ns = 0;
     pm_clock_pair(&p->start_tsc, &p->start_monotonic_ns);
     pm_sys(SYS_clock_gettime, CLOCK_REALTIME, &now);
     p->start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
@@ -58,6 +59,7 @@ void pm_fork_child(void)
         return;
     uint64_t all = UINT64_MAX, mask = 0;
     pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask, sizeof all);
+    pm_sample_fork_child();
     *(uint32_t *)(uintptr_t)pm_process.alive_mark = 1;
     if (pm_process.file.header == NULL) { /* nothing was measured so far: a child like its parent */
         pm_process.parent_pid = pm_process.pid;

@@ -72,9 +72,9 @@ struct pm_node {
     struct pm_node *next_sibling;
     uint32_t kind;
     uint32_t flags;
-    uint32_t place;      /* of this node: file offset / 64 */
-    uint32_t loop_depth; /* 0 for functions and roots */
-    uint64_t reserved[4];
+    uint32_t place;       /* of this node: file offset / 64 */
+    uint32_t loop_depth;  /* 0 for functions and roots */
+    uint64_t reserved[4]; /* the last one is sample.c's */
 };
 #define PM_NODE_CHECK(a, b)                                                        \
     _Static_assert(offsetof(struct pm_node, a) == offsetof(struct pm_run_node, b), \
@@ -126,6 +126,7 @@ struct pm_slot {
     struct pm_node *root, *foreign_root;
     struct pm_node **hash; /* the trampolines' table: one entry for each value, the last one used */
     struct pm_index *index;
+    struct pm_sampler *sampler; /* of all its threads, one after the other; NULL: none yet */
     uint64_t *bank[PM_MAX_BANKS];
 };
 
@@ -155,16 +156,17 @@ extern __thread struct pm_tls pm_tls __attribute__((tls_model("initial-exec")));
 
 /* --- sample.c: samples of this thread --- */
 extern const volatile uint64_t pm_no_ring; /* 0 for ever */
-void pm_sample_process_begin(
-    void); /* after the run file's settings are known; before any thread is sampled */
-/* Opens the calling thread's ring (or timer); again after fork. At an ordinary call (start of main's thread, of a thread made by
- * pthread_create), never below a probe. */
+/* When there is a run file: from now on threads are sampled, the calling one first. */
+void pm_sample_process_begin(void);
+/* Opens the calling thread's ring (or timer); again after fork. By pm_thread_begin, so at an ordinary call for most
+ * threads, else at the thread's first event. */
 void pm_sample_thread_begin(struct pm_tls *t);
 void pm_sample_thread_end(struct pm_tls *t); /* drains, closes */
 /* Charges what came into the ring to the context that is current. Below probes and in the signal handler. */
 void pm_sample_drain(struct pm_tls *t);
-void pm_sample_fork_child(void);  /* the parent's rings are not ours */
-void pm_sample_process_end(void); /* drains the calling thread's, stops the others' */
+void pm_sample_loader_begins(void); /* code may be about to be unmapped */
+void pm_sample_fork_child(void);    /* the parent's rings are not ours */
+void pm_sample_process_end(void);   /* drains all threads' rings */
 bool pm_sample_is_on(void);
 
 /* --- adapt.c: the budget --- */
@@ -203,6 +205,7 @@ struct pm_process {
     uint32_t n_contexts;
     uint32_t next_noun;
     uint64_t start_tsc, start_monotonic_ns, start_realtime_ns;
+    uint64_t start_cpu_ns; /* the main thread's CPU clock then; exec does not set it back */
     uint32_t flags;
     uint32_t parent_pid;
     uint64_t exact_pair_ps, count_event_ps, active_pair_ps;
@@ -213,6 +216,7 @@ struct pm_process {
     int thread_key;            /* pthread key; -1 none */
     uint64_t sample_period_ns; /* 0: no samples */
     uint32_t sample_clock;     /* 0 CPU time, 1 wall time */
+    uint32_t sample_force;     /* enum pm_run_sample_source: no other one; 0: what works */
     uint32_t budget_ppm; /* of the run's time, for events; 0: no budget, nothing is disarmed */
     uint16_t generation; /* of the list of loaded objects: grows when one is unloaded */
     const uint32_t

@@ -1,6 +1,7 @@
 /* Loaded objects: which have sleds, what are their nouns, arming. Runs at start, and within dlopen
  * and dlclose under the loader's lock: one thread at a time. */
 #include "internal.h"
+#include "sample.h"
 #include "scan.h"
 #include "sys.h"
 
@@ -64,6 +65,52 @@ static void update_totals(const struct pm_object *o, int sign)
     pm_store(h->flags, h->flags & ~(uint32_t)PM_RUN_FLAG_NO_SLEDS);
 }
 
+struct pm_run_object *pm_object_chunk(const struct pm_object *o, const struct stat *info,
+                                      uint32_t capacity, uint64_t *ret_bytes)
+{
+    uint32_t id_bytes;
+    const uint8_t *build_id = pm_object_build_id(o, &id_bytes);
+    uint32_t path_bytes = (uint32_t)strlen(o->path);
+    uint32_t nouns_offset =
+        ((uint32_t)sizeof(struct pm_run_object) + path_bytes + id_bytes + 7u) & ~7u;
+    uint64_t bytes = nouns_offset + (uint64_t)capacity * sizeof(struct pm_run_noun), offset;
+    struct pm_run_object *chunk = pm_file_chunk(PM_RUN_CHUNK_OBJECT, bytes, 0, &offset);
+    if (chunk == NULL)
+        return NULL;
+    chunk->load_bias = o->bias;
+    chunk->low = o->low;
+    chunk->high = o->high;
+    chunk->loaded_tsc = pm_tsc();
+    chunk->inode = info->st_ino;
+    chunk->device = info->st_dev;
+    chunk->file_bytes = (uint64_t)info->st_size;
+    chunk->mtime_ns =
+        (uint64_t)info->st_mtim.tv_sec * 1000000000u + (uint64_t)info->st_mtim.tv_nsec;
+    chunk->n_sleds = o->n_sleds;
+    chunk->n_bad_sleds = o->n_bad;
+    chunk->strings_offset = sizeof *chunk;
+    chunk->nouns_offset = nouns_offset;
+    memcpy((char *)(chunk + 1), o->path, path_bytes);
+    if (id_bytes != 0)
+        memcpy((char *)(chunk + 1) + path_bytes, build_id, id_bytes);
+    chunk->path_bytes = path_bytes;
+    chunk->build_id_bytes = id_bytes;
+    *ret_bytes = bytes;
+    return chunk;
+}
+
+struct pm_run_object *pm_object_copy(const struct pm_run_object *old, uint32_t index)
+{
+    uint64_t offset;
+    struct pm_run_object *chunk = pm_file_chunk(PM_RUN_CHUNK_OBJECT, old->nouns_offset, 0, &offset);
+    if (chunk == NULL)
+        return NULL;
+    memcpy((char *)chunk + sizeof chunk->chunk, (const char *)old + sizeof old->chunk,
+           old->nouns_offset - sizeof old->chunk);
+    chunk->index = index;
+    return chunk;
+}
+
 /* Gives the object its number and nouns and writes it down, with room for `capacity` nouns. Signal
  * safe: portable objects grow. */
 bool pm_object_record(struct pm_object *o, const struct stat *info, const struct pm_run_noun *nouns,
@@ -77,37 +124,14 @@ bool pm_object_record(struct pm_object *o, const struct stat *info, const struct
     o->bank = (uint16_t)(o->index < PM_MAX_BANKS ? o->index : PM_MAX_BANKS);
     o->first_noun = pm_add_shared(pm_process.next_noun, capacity);
     o->n_nouns = capacity;
-    uint32_t id_bytes;
-    const uint8_t *build_id = pm_object_build_id(o, &id_bytes);
-    uint32_t path_bytes = (uint32_t)strlen(o->path);
-    uint32_t nouns_offset =
-        ((uint32_t)sizeof(struct pm_run_object) + path_bytes + id_bytes + 7u) & ~7u;
-    uint64_t bytes = nouns_offset + (uint64_t)capacity * sizeof *nouns, offset;
-    struct pm_run_object *chunk = pm_file_chunk(PM_RUN_CHUNK_OBJECT, bytes, 0, &offset);
+    uint64_t bytes;
+    struct pm_run_object *chunk = pm_object_chunk(o, info, capacity, &bytes);
     if (chunk == NULL)
         return false;
     chunk->index = o->index;
     chunk->first_noun = o->first_noun;
-    chunk->load_bias = o->bias;
-    chunk->low = o->low;
-    chunk->high = o->high;
-    chunk->loaded_tsc = pm_tsc();
-    chunk->inode = info->st_ino;
-    chunk->device = info->st_dev;
-    chunk->file_bytes = (uint64_t)info->st_size;
-    chunk->mtime_ns =
-        (uint64_t)info->st_mtim.tv_sec * 1000000000u + (uint64_t)info->st_mtim.tv_nsec;
-    chunk->n_sleds = o->n_sleds;
-    chunk->n_bad_sleds = o->n_bad;
-    chunk->strings_offset = sizeof *chunk;
-    chunk->path_bytes = path_bytes;
-    chunk->build_id_bytes = id_bytes;
-    chunk->nouns_offset = nouns_offset;
-    memcpy((char *)(chunk + 1), o->path, path_bytes);
-    if (id_bytes != 0)
-        memcpy((char *)(chunk + 1) + path_bytes, build_id, id_bytes);
     if (n_nouns != 0)
-        memcpy((char *)chunk + nouns_offset, nouns, (size_t)n_nouns * sizeof *nouns);
+        memcpy((char *)chunk + chunk->nouns_offset, nouns, (size_t)n_nouns * sizeof *nouns);
     pm_barrier();
     pm_store(chunk->chunk.n_items, n_nouns);
     o->chunk = chunk;
@@ -142,7 +166,7 @@ static struct pm_object *record_object(struct pm_object *o, const struct stat *i
         return NULL;
     o->portable = o->n_sleds == 0 && f->n_hooks != 0; /* its nouns come as they show themselves */
     struct pm_object *twin = unloaded_twin(o, info, scan);
-    if (twin != NULL)
+    if (twin != NULL && pm_places_continue(twin, o))
         return take_over(o, twin);
     if (!o->portable && !pm_object_record(o, info, scan->nouns, scan->n_nouns, scan->n_nouns))
         return NULL;
@@ -243,7 +267,7 @@ void pm_disarm(struct pm_object *object)
 
 /* --- what is loaded --- */
 
-static void set_path(struct pm_object *o, int fd)
+void pm_object_set_path(struct pm_object *o, int fd)
 {
     char link[48] = "/proc/self/fd/";
     size_t n = strlen(link);
@@ -275,7 +299,7 @@ static struct pm_object *open_object(const struct dl_phdr_info *info, int fd)
     o->phdr = info->dlpi_phdr;
     o->n_phdr = info->dlpi_phnum;
     o->file_bytes = (uint64_t)file.st_size;
-    set_path(o, fd);
+    pm_object_set_path(o, fd);
     pm_object_extent(o);
     struct pm_scan scan = {0};
     struct pm_object *result = NULL;
@@ -303,19 +327,34 @@ static struct pm_object *open_object(const struct dl_phdr_info *info, int fd)
             pm_hooks_open(result, &file, result->bias + found.hooks[i].address,
                           found.hooks[i].bytes, i == 0);
     arm(result, pm_process.mode, true);
+    pm_places_add_object(result);
     return result;
 }
 
-static int visit(struct dl_phdr_info *info, size_t size, void *first)
+static bool is_seen(const struct dl_phdr_info *info)
+{
+    for (uint32_t i = 0; i < n_seen; i++)
+        if (seen[i].phdr == info->dlpi_phdr && seen[i].bias == info->dlpi_addr) {
+            seen[i].present = true;
+            return true;
+        }
+    return false;
+}
+
+static int visit_old(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)size, (void)unused;
+    is_seen(info);
+    return 0;
+}
+
+static int visit_new(struct dl_phdr_info *info, size_t size, void *first)
 {
     (void)size;
     bool is_program = *(bool *)first;
     *(bool *)first = false;
-    for (uint32_t i = 0; i < n_seen; i++)
-        if (seen[i].phdr == info->dlpi_phdr && seen[i].bias == info->dlpi_addr) {
-            seen[i].present = true;
-            return 0;
-        }
+    if (is_seen(info))
+        return 0;
     if (n_seen == MAX_SEEN)
         return 1;
     const char *path = is_program ? "/proc/self/exe" : info->dlpi_name;
@@ -342,6 +381,7 @@ static void unload(struct pm_object *o)
         if (o->sleds[i].armed)
             pm_process.file.header->n_armed--;
     update_totals(o, -1);
+    pm_places_drop_object(o);
     pm_arch_release(o);
     if (o->sleds != NULL)
         pm_sys(SYS_munmap, o->sleds, o->sleds_bytes);
@@ -351,14 +391,14 @@ static void unload(struct pm_object *o)
         pm_store(o->chunk->unloaded_tsc, pm_tsc());
 }
 
+/* First what went, then what came: it may lie where that was. */
 void pm_objects_update(void)
 {
     if (!pm_process.on)
         return;
     for (uint32_t i = 0; i < n_seen; i++)
         seen[i].present = false;
-    bool first = true;
-    dl_iterate_phdr(visit, &first);
+    dl_iterate_phdr(visit_old, NULL);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n_seen; i++) {
         if (!seen[i].present && seen[i].object != NULL)
@@ -367,6 +407,9 @@ void pm_objects_update(void)
             seen[kept++] = seen[i];
     }
     n_seen = kept;
+    bool first = true;
+    dl_iterate_phdr(visit_new, &first);
+    pm_places_update();
 }
 
 void pm_objects_rewrite(void)
@@ -392,4 +435,5 @@ void pm_objects_rewrite(void)
                 pm_process.file.header->n_armed += o->sleds[k].armed;
         }
     }
+    pm_places_rewrite();
 }

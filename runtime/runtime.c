@@ -1,5 +1,6 @@
 /* Start and end of a process. */
 #include "internal.h"
+#include "sample.h"
 #include "sys.h"
 
 #include <fcntl.h>
@@ -166,8 +167,14 @@ static bool read_settings(char **environment)
     pm_process.sample_period_ns = has_contexts && rate_hz != 0 ? 1000000000u / rate_hz : 0;
     const char *clock = setting(environment, "PERFMAP_CLOCK");
     pm_process.sample_clock = clock != NULL && same(clock, "wall");
-    pm_process.budget_ppm =
-        (uint32_t)number_setting(environment, "PERFMAP_BUDGET", 0, 0, 1000000);
+    const char *source = setting(environment, "PERFMAP_SAMPLES");
+    if (source != NULL && same(source, "none"))
+        pm_process.sample_period_ns = 0;
+    pm_process.sample_force = source == NULL          ? PM_RUN_SAMPLES_NONE
+                              : same(source, "perf")  ? PM_RUN_SAMPLES_PERF
+                              : same(source, "timer") ? PM_RUN_SAMPLES_TIMER
+                                                      : PM_RUN_SAMPLES_NONE;
+    pm_process.budget_ppm = (uint32_t)number_setting(environment, "PERFMAP_BUDGET", 0, 0, 1000000);
     return true;
 }
 
@@ -289,6 +296,7 @@ __attribute__((constructor)) static void pm_start(int argc, char **argv, char **
     pm_process.pid = (uint32_t)pm_sys(SYS_getpid);
     pm_process.parent_pid = (uint32_t)pm_sys(SYS_getppid);
     pm_process.main_thread_pointer = pm_thread_pointer();
+    pm_process.start_cpu_ns = pm_thread_cpu_ns(pm_process.pid);
     pm_clock_pair(&pm_process.start_tsc, &pm_process.start_monotonic_ns);
     struct timespec now = {0, 0};
     pm_sys(SYS_clock_gettime, CLOCK_REALTIME, &now);
@@ -298,7 +306,9 @@ __attribute__((constructor)) static void pm_start(int argc, char **argv, char **
     make_thread_key();
     __cxa_atexit(at_exit, NULL, NULL);
     pm_fork_watch();
+    pm_process.generation = 1;
     pm_process.on = true;
     pm_objects_update();
     pm_dl_watch();
+    pm_sample_process_begin();
 }

@@ -1,30 +1,445 @@
-/* Samples: what the program was doing, asked at equal distances of CPU time. */
-#include "internal.h"
+/* Samples: where the program was, asked at equal distances of CPU time, and which context was active then.
+ *
+ * A ring is drained before a sled changes the context (tree.c), so all that is in it belongs to the context
+ * that is active now, or to one above it: that one's frame may be gone already (an exception, a call that has just
+ * returned), which the sampled stack pointer tells, and sleds that are disarmed for the budget leave contexts behind.
+ *
+ * Where it waited is not asked: with --clock wall, too, samples are taken of CPU time, and the times off the CPU, as the kernel
+ * notes them, are added. A signal by the clock would end the program's sleeps and waits early.
+ *
+ * All of a thread's CPU time is charged: what a thread's clock counts beyond its samples (the kernel where it
+ * may not be sampled, samples that were lost, the rest at the end) goes to the innermost context that has been active
+ * ever since the sample before. That is known without any clock: at each sample the contexts that are open get
+ * their count of calls as a mark, and one that still has it has not been left.
+ */
+#include "sample.h"
+#include "sys.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* At the last sample that found it open. */
+#define SAMPLED_CALLS(node) ((node)->reserved[3])
 
 const volatile uint64_t pm_no_ring = 0;
-
-void pm_sample_process_begin(void) {}
-
-void pm_sample_thread_begin(struct pm_tls *t)
-{
-    (void)t;
-}
-
-void pm_sample_thread_end(struct pm_tls *t)
-{
-    (void)t;
-}
-
-void pm_sample_drain(struct pm_tls *t)
-{
-    t->ring_seen = *t->ring_head;
-}
-
-void pm_sample_fork_child(void) {}
-
-void pm_sample_process_end(void) {}
+struct pm_run_sampling *pm_sampling;
+static bool begun;
 
 bool pm_sample_is_on(void)
 {
     return pm_process.sample_period_ns != 0;
+}
+
+static bool take_lock(struct pm_sampler *s)
+{
+    return __atomic_exchange_n(&s->lock, 1, __ATOMIC_SEQ_CST) == 0;
+}
+
+static void give_lock(struct pm_sampler *s)
+{
+    __atomic_store_n(&s->lock, 0, __ATOMIC_RELEASE);
+}
+
+static uint64_t block_signals(void)
+{
+    uint64_t all = UINT64_MAX, mask = 0;
+    pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask, sizeof all);
+    return mask;
+}
+
+static void restore_signals(uint64_t mask)
+{
+    pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
+}
+
+/* --- contexts --- */
+
+/* As tree.c has it: a loop lives as long as its function's frame. */
+static bool is_dead(const struct pm_node *node, uint64_t sp)
+{
+    const struct pm_node *function = node;
+    while (function->loop_depth != 0)
+        function = function->parent;
+    if (function->parent == NULL)
+        function = node;
+    uint64_t frame = pm_load(function->sp);
+    return frame != 0 && frame < sp;
+}
+
+const struct pm_node *pm_sample_context(const struct pm_sampler *s, uint64_t sp)
+{
+    const struct pm_tls *t = s->t;
+    bool other_stack = sp > pm_load(s->slot->root->sp);
+    const struct pm_node *node = pm_own_current(t);
+    if (other_stack && pm_load(t->current) == &pm_sentinel && t->where == PM_WHERE_FOREIGN &&
+        t->foreign_current != NULL)
+        node = t->foreign_current;
+    if (node == NULL)
+        return s->slot->root;
+    while (node->parent != NULL &&
+           (pm_adapt_is_disarmed(node->noun) || (sp != 0 && !other_stack && is_dead(node, sp))))
+        node = node->parent;
+    return node;
+}
+
+const struct pm_node *pm_sample_steady(const struct pm_sampler *s, const struct pm_node *node)
+{
+    (void)s;
+    while (node->parent != NULL && SAMPLED_CALLS(node) != pm_load(node->n_calls))
+        node = node->parent;
+    return node;
+}
+
+static void mark(const struct pm_node *node)
+{
+    for (struct pm_node *n = (struct pm_node *)(uintptr_t)node;
+         n != NULL && SAMPLED_CALLS(n) != pm_load(n->n_calls); n = n->parent)
+        SAMPLED_CALLS(n) = n->n_calls;
+}
+
+/* --- charging --- */
+
+static void charge(struct pm_sampler *s, const struct pm_node *node, struct pm_run_sample sample)
+{
+    sample.node = node->place;
+    if (!pm_store_add(s, sample))
+        pm_add_shared(pm_sampling->n_lost, sample.n_samples != 0 ? sample.n_samples : 1);
+}
+
+void pm_sample_waited(struct pm_sampler *s, const struct pm_node *node, uint64_t ns)
+{
+    pm_add_shared(pm_sampling->n_switches, 1);
+    charge(s, node,
+           (struct pm_run_sample){.kind = PM_RUN_SAMPLE_OFF_CPU,
+                                  .generation = pm_places_generation(0),
+                                  .n_samples = 1,
+                                  .time_ns = ns});
+}
+
+void pm_sample_settle(struct pm_sampler *s, const struct pm_node *node, uint64_t cpu_ns,
+                      uint64_t least_ns, bool lost)
+{
+    int64_t missing = (int64_t)(cpu_ns - s->charged_ns);
+    if (missing <= 0 || (uint64_t)missing < least_ns)
+        return;
+    uint64_t n_samples = (uint64_t)missing / pm_process.sample_period_ns;
+    bool in_kernel = !s->has_kernel && !lost && s->n_lost == 0 && n_samples != 0;
+    s->charged_ns += (uint64_t)missing;
+    s->n_lost = 0;
+    charge(s, node,
+           (struct pm_run_sample){.kind = in_kernel ? PM_RUN_SAMPLE_KERNEL : PM_RUN_SAMPLE_LOST,
+                                  .generation = pm_places_generation(0),
+                                  .n_samples = n_samples,
+                                  .time_ns = (uint64_t)missing});
+    if (!in_kernel)
+        pm_add_shared(pm_sampling->n_lost, n_samples);
+}
+
+/* Code in the frames between the sampled stack pointer and that of the context's function. */
+static uint64_t caller_of(const struct pm_sampler *s, const struct pm_node *node,
+                          const struct pm_taken *taken)
+{
+    while (node->loop_depth != 0)
+        node = node->parent;
+    uint64_t end = node->parent != NULL ? pm_load(node->sp) : pm_load(s->slot->root->sp);
+    uint64_t bytes = taken->stack_bytes;
+    if (end > taken->sp && end - taken->sp < bytes)
+        bytes = end - taken->sp;
+    return bytes != 0 ? pm_places_caller(taken->stack, bytes) : 0;
+}
+
+void pm_sample_take(struct pm_sampler *s, const struct pm_taken *taken)
+{
+    const struct pm_node *node = pm_sample_context(s, taken->sp);
+    pm_sample_settle(s, pm_sample_steady(s, node), taken->cpu_ns - taken->period_ns,
+                     taken->period_ns, false);
+    mark(node);
+    struct pm_run_sample sample = {.address = taken->address,
+                                   .generation = pm_places_generation(taken->time_ns),
+                                   .kind = (uint8_t)taken->kind,
+                                   .n_samples = 1,
+                                   .time_ns = taken->period_ns};
+    if (sample.address != 0 && pm_places_is_foreign(sample.address))
+        sample.caller = caller_of(s, node, taken);
+    s->charged_ns += taken->period_ns;
+    pm_add_shared(pm_sampling->n_samples, 1);
+    charge(s, node, sample);
+}
+
+/* --- draining --- */
+
+void pm_sample_drain(struct pm_tls *t)
+{
+    struct pm_sampler *s = t->sampler;
+    if (s == NULL || !*pm_process.alive_mark) {
+        t->ring_seen = *t->ring_head;
+        return;
+    }
+    uint64_t mask = block_signals();
+    if (take_lock(s)) {
+        if (s->source == PM_RUN_SAMPLES_PERF)
+            pm_perf_drain(s);
+        give_lock(s);
+    }
+    restore_signals(mask);
+    pm_adapt_tick(pm_tsc());
+}
+
+/* The bell, or a timer. All signals are blocked. */
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    struct pm_tls *t = &pm_tls;
+    struct pm_sampler *s = t->sampler;
+    if (s == NULL || !*pm_process.alive_mark || !take_lock(s))
+        return;
+    if (s->source == PM_RUN_SAMPLES_PERF)
+        pm_perf_drain(s);
+    else if (s->source == PM_RUN_SAMPLES_TIMER && info->si_code == SI_TIMER)
+        pm_timer_expired(s, context);
+    give_lock(s);
+    pm_adapt_tick(pm_tsc());
+}
+
+/* What is left, at the end of a thread or of the process. */
+static void take_rest(struct pm_sampler *s)
+{
+    uint64_t cpu_ns = pm_thread_cpu_ns(s->slot->tid);
+    if (s->source == PM_RUN_SAMPLES_PERF)
+        pm_perf_drain(s);
+    if (cpu_ns == 0)
+        return;
+    cpu_ns -= s->cpu_before_ns;
+    const struct pm_node *node = pm_sample_context(s, 0);
+    if (s->source == PM_RUN_SAMPLES_TIMER)
+        pm_timer_wait(s, cpu_ns);
+    else if (s->off_since_ns != 0) { /* it waits */
+        uint64_t now = pm_monotonic_ns();
+        if (now > s->off_since_ns)
+            pm_sample_waited(s, node, now - s->off_since_ns);
+        s->off_since_ns = now;
+    }
+    pm_sample_settle(s, pm_sample_steady(s, node), cpu_ns, 1, false);
+}
+
+/* --- threads --- */
+
+static struct pm_run_sampling *make_chunk(void)
+{
+    static uint32_t making;
+    struct pm_run_sampling *chunk = pm_load(pm_sampling);
+    if (chunk != NULL || __atomic_exchange_n(&making, 1, __ATOMIC_ACQUIRE) != 0)
+        return chunk;
+    uint64_t offset;
+    chunk = pm_file_chunk(PM_RUN_CHUNK_SAMPLING, sizeof *chunk, 0, &offset);
+    if (chunk != NULL) {
+        chunk->clock = pm_process.sample_clock;
+        chunk->period_ns = pm_process.sample_period_ns;
+        pm_store(pm_sampling, chunk);
+    }
+    __atomic_store_n(&making, 0, __ATOMIC_RELEASE);
+    return chunk;
+}
+
+static struct pm_sampler *sampler_of(struct pm_slot *slot)
+{
+    if (slot->sampler == NULL) {
+        long memory = pm_sys(SYS_mmap, 0, sizeof *slot->sampler, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory < 0 && memory > -4096)
+            return NULL;
+        pm_store(slot->sampler, (struct pm_sampler *)memory);
+    }
+    return slot->sampler;
+}
+
+static long paranoid_level(void)
+{
+    char text[16] = "";
+    long fd =
+        pm_sys(SYS_openat, AT_FDCWD, "/proc/sys/kernel/perf_event_paranoid", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -100;
+    pm_sys(SYS_read, fd, text, sizeof text - 1);
+    pm_sys(SYS_close, fd);
+    return text[0] >= '0' && text[0] <= '9' ? text[0] - '0' : -1;
+}
+
+static void say_once(const struct pm_run_sampling *chunk)
+{
+    static uint32_t said;
+    if (pm_process.sample_force != PM_RUN_SAMPLES_NONE || pm_add_shared(said, 1) != 0)
+        return;
+    bool forbidden = chunk->error_no == 1 || chunk->error_no == 13;
+    const char *reason =
+        forbidden && paranoid_level() > 2
+            ? "the kernel allows no perf events (sysctl kernel.perf_event_paranoid=2 would)"
+        : forbidden ? "perf events are forbidden here (by a container?)"
+        : chunk->error_no == 38 || chunk->error_no == 2 ? "this kernel has no perf events"
+                                                        : "no perf event could be opened";
+    if (chunk->source == PM_RUN_SAMPLES_TIMER)
+        pm_file_message(PM_RUN_MSG_NOTE,
+                        "samples are taken by timers, at most as often as the kernel's ticks "
+                        "(often 250 a second), "
+                        "and waiting is not located: ",
+                        reason);
+    else
+        pm_file_message(
+            PM_RUN_MSG_LIMIT,
+            "no samples are taken (--rate 0 asks for none): timers cannot be used, and ", reason);
+}
+
+static void note_opened(const struct pm_sampler *s, struct pm_run_sampling *chunk, int error_no)
+{
+    bool first = pm_add_shared(chunk->n_threads, s->source != PM_RUN_SAMPLES_NONE) == 0;
+    if (s->source == PM_RUN_SAMPLES_NONE)
+        pm_add_shared(chunk->n_threads_failed, 1);
+    if (first && s->source != PM_RUN_SAMPLES_NONE) {
+        chunk->source = s->source;
+        chunk->has_kernel = s->has_kernel;
+        chunk->has_switches = 1;
+    }
+    if (error_no != 0 && chunk->error_no == 0) {
+        chunk->error_no = error_no;
+        say_once(chunk);
+    }
+}
+
+/* What the thread's CPU clock counted before its first sample could be taken is PerfMap's own: its start in the main
+ * thread, the thread's memory in others. */
+static void charge_start(struct pm_sampler *s)
+{
+    uint64_t from =
+        pm_thread_pointer() == pm_process.main_thread_pointer ? pm_process.start_cpu_ns : 0;
+    if (s->cpu_before_ns > from)
+        charge(s, s->slot->root,
+               (struct pm_run_sample){.address = (uint64_t)(uintptr_t)&pm_sample_thread_begin,
+                                      .generation = pm_places_generation(0),
+                                      .kind = PM_RUN_SAMPLE_USER,
+                                      .time_ns = s->cpu_before_ns - from});
+}
+
+/* System calls only: also at a thread's first event, where none of our code saw it start. */
+void pm_sample_thread_begin(struct pm_tls *t)
+{
+    if (!begun || t->sampler != NULL || t->slot == NULL)
+        return;
+    struct pm_run_sampling *chunk = make_chunk();
+    struct pm_sampler *s = chunk != NULL ? sampler_of(t->slot) : NULL;
+    if (s == NULL || !take_lock(s))
+        return;
+    s->t = t;
+    s->slot = t->slot;
+    s->source = PM_RUN_SAMPLES_NONE;
+    s->charged_ns = s->n_lost = 0;
+    int error_no = pm_process.sample_force == PM_RUN_SAMPLES_TIMER ? 0 : pm_perf_open(s);
+    if (s->source == PM_RUN_SAMPLES_NONE && pm_process.sample_force != PM_RUN_SAMPLES_PERF)
+        pm_timer_open(s);
+    s->cpu_before_ns = pm_thread_cpu_ns(t->slot->tid); /* now: opening takes its time */
+    note_opened(s, chunk, error_no);
+    if (s->source != PM_RUN_SAMPLES_NONE) {
+        charge_start(s);
+        pm_store(t->sampler, s);
+    }
+    give_lock(s);
+}
+
+/* Signals are blocked, or a handler comes in between and finds nothing to do. Another thread that ends the process and has the
+ * lock may use the ring, so it is waited for. */
+void pm_sample_thread_end(struct pm_tls *t)
+{
+    struct pm_sampler *s = t->sampler;
+    if (s == NULL)
+        return;
+    uint64_t mask = block_signals();
+    while (!take_lock(s))
+        pm_sys(SYS_sched_yield);
+    take_rest(s);
+    if (s->source == PM_RUN_SAMPLES_PERF)
+        pm_perf_close(s);
+    else
+        pm_timer_close(s);
+    uint64_t cpu_ns = pm_thread_cpu_ns(s->slot->tid);
+    pm_sample_settle(s, s->slot->root, cpu_ns - s->cpu_before_ns, 1, false);
+    s->source = PM_RUN_SAMPLES_NONE;
+    pm_store(t->sampler, NULL);
+    give_lock(s);
+    restore_signals(mask);
+}
+
+/* --- the process --- */
+
+void pm_sample_process_begin(void)
+{
+    if (begun || !pm_sample_is_on() || pm_process.file.header == NULL)
+        return;
+    struct sigaction action = {.sa_sigaction = on_signal,
+                               .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    sigfillset(&action.sa_mask);
+    struct sigaction before;
+    if (sigaction(PM_SAMPLE_SIGNAL, NULL, &before) == 0 && before.sa_handler != SIG_DFL &&
+        before.sa_handler != SIG_IGN)
+        pm_file_message(PM_RUN_MSG_NOTE,
+                        "the program uses SIGURG, so samples in code without sleds may be lost",
+                        NULL);
+    else
+        sigaction(PM_SAMPLE_SIGNAL, &action, NULL);
+    begun = true;
+    struct pm_tls *t = &pm_tls;
+    if (t->state == PM_THREAD_NEW)
+        pm_thread_begin(t, pm_tsc());
+    else
+        pm_sample_thread_begin(t);
+}
+
+static void end_slot(struct pm_slot *slot)
+{
+    struct pm_sampler *s = pm_load(slot->sampler);
+    if (s == NULL || !take_lock(s))
+        return;
+    if (s->source != PM_RUN_SAMPLES_NONE)
+        take_rest(s);
+    give_lock(s);
+}
+
+void pm_sample_process_end(void)
+{
+    if (!begun || pm_sampling == NULL)
+        return;
+    uint64_t mask = block_signals();
+    pm_threads_each(end_slot);
+    restore_signals(mask);
+}
+
+static void wait_for(struct pm_slot *slot)
+{
+    struct pm_sampler *s = pm_load(slot->sampler);
+    for (unsigned i = 0; s != NULL && i < 1000 && __atomic_load_n(&s->lock, __ATOMIC_SEQ_CST); i++)
+        pm_sys(SYS_sched_yield);
+}
+
+void pm_sample_loader_begins(void)
+{
+    if (!begun)
+        return;
+    pm_sample_drain(&pm_tls);
+    pm_places_unstable();
+    pm_threads_each(wait_for);
+}
+
+void pm_sample_fork_child(void)
+{
+    struct pm_tls *t = &pm_tls;
+    pm_store(t->ring_head, &pm_no_ring);
+    t->ring_seen = 0;
+    t->sampler = NULL;
+    pm_sampling = NULL;
+    struct pm_sampler *s = t->slot != NULL ? t->slot->sampler : NULL;
+    if (s == NULL)
+        return;
+    pm_store_forget(&s->store);
+    pm_perf_fork_child(s);
+    s->source = PM_RUN_SAMPLES_NONE;
+    s->lock = 0;
 }

@@ -1,6 +1,7 @@
 /* A thread's first and last event. Threads are known from their first event on; the memory of
  * finished ones is used again when there are many. */
 #include "internal.h"
+#include "sample.h"
 #include "sys.h"
 
 #include <pthread.h>
@@ -20,8 +21,8 @@ enum {
 #define CHUNK_FIRST_PLACE(chunk) ((chunk)->reserved[1]) /* file offset / 64 of the first node */
 #define CHUNK_NODES(chunk) ((chunk)->reserved[2])       /* offset of the first node in the chunk */
 
-__thread struct pm_tls pm_tls
-    __attribute__((tls_model("initial-exec"))) = {.current = &pm_sentinel, .ring_head = &pm_no_ring};
+__thread struct pm_tls pm_tls __attribute__((tls_model("initial-exec"))) = {
+    .current = &pm_sentinel, .ring_head = &pm_no_ring};
 
 static struct pm_slot *slots[PM_MAX_SLOTS];
 static uint32_t n_slots, n_finished;
@@ -199,13 +200,15 @@ bool pm_thread_begin(struct pm_tls *t, uint64_t tsc)
     t->state = PM_THREAD_BUSY;
     bool good = begin_blocked(t, tsc);
     pm_store(t->state, good ? PM_THREAD_READY : PM_THREAD_DEAD);
+    if (good)
+        pm_sample_thread_begin(t);
     pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof all);
     if (!good)
         pm_add_shared(pm_process.file.header->n_lost_contexts, 1);
     return good;
 }
 
-static uint64_t thread_cpu_ns(uint32_t tid)
+uint64_t pm_thread_cpu_ns(uint32_t tid)
 {
     struct timespec time = {0, 0};
     int clock = (int)(~tid << 3 | 6); /* CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED */
@@ -227,6 +230,7 @@ void pm_thread_ended(void *block)
     }
     struct pm_slot *slot = t->slot;
     uint64_t tsc = pm_tsc();
+    pm_sample_thread_end(t);
     struct pm_node *open = pm_own_current(t);
     t->state = PM_THREAD_DEAD;
     pm_store(t->current, &pm_sentinel);
@@ -238,7 +242,7 @@ void pm_thread_ended(void *block)
     t->foreign_current = NULL;
     pm_close_all(open, tsc);
     pm_sys(SYS_prctl, PR_GET_NAME, slot->thread->name);
-    slot->cpu_before_ns += thread_cpu_ns(slot->tid);
+    slot->cpu_before_ns += pm_thread_cpu_ns(slot->tid);
     slot->thread->cpu_ns = slot->cpu_before_ns;
     slot->thread->end_tsc = tsc;
     t->slot = NULL;
@@ -246,18 +250,28 @@ void pm_thread_ended(void *block)
     pm_add_shared(n_finished, 1);
 }
 
-void pm_threads_process_end(uint64_t tsc)
+void pm_threads_each(void (*visit)(struct pm_slot *slot))
 {
-    (void)tsc;
     uint32_t n = n_slots < PM_MAX_SLOTS ? n_slots : PM_MAX_SLOTS;
     for (uint32_t i = 0; i < n; i++) {
         struct pm_slot *slot = pm_load(slots[i]);
-        if (slot != NULL && pm_load(slot->busy)) {
-            uint64_t cpu_ns = thread_cpu_ns(slot->tid);
-            if (cpu_ns != 0)
-                slot->thread->cpu_ns = slot->cpu_before_ns + cpu_ns;
-        }
+        if (slot != NULL && pm_load(slot->busy))
+            visit(slot);
     }
+}
+
+static void note_cpu_time(struct pm_slot *slot)
+{
+    uint64_t cpu_ns = pm_thread_cpu_ns(slot->tid);
+    if (cpu_ns != 0)
+        slot->thread->cpu_ns = slot->cpu_before_ns + cpu_ns;
+}
+
+void pm_threads_process_end(uint64_t tsc)
+{
+    (void)tsc;
+    pm_sample_process_end();
+    pm_threads_each(note_cpu_time);
 }
 
 uint64_t *pm_bank_open(struct pm_tls *t, unsigned bank)
@@ -350,8 +364,9 @@ void pm_thread_renew(struct pm_tls *t, uint64_t tsc)
     struct pm_node *node = copy_path(t, last, tsc);
     if (folded) {
         t->fold_at = node;
-        return;
+    } else {
+        t->where = PM_WHERE_OWN;
+        pm_store(t->current, node);
     }
-    t->where = PM_WHERE_OWN;
-    pm_store(t->current, node);
+    pm_sample_thread_begin(t);
 }

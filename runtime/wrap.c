@@ -1,4 +1,5 @@
-/* The ways out of a process image that run no exit handlers: _exit, exec, daemon. Each marks the run
+/* What of libc is wrapped. Threads, so that each is sampled from its start. And
+ * the ways out of a process image that run no exit handlers: _exit, exec, daemon. Each marks the run
  * file as ended and goes on to libc's own. A vfork child that comes by here is not this process
  * (pm_process_end looks), and nothing is marked. When exec fails, the process lives and the mark is
  * taken back. */
@@ -7,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -19,6 +21,8 @@ typedef int execveat_fn(int fd, const char *path, char *const argv[], char *cons
 typedef int fork_fn(void);
 typedef void exit_fn(int status);
 typedef int daemon_fn(int stay, int keep_open);
+typedef int thread_fn(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                      void *argument);
 
 static struct {
     execve_fn *execve, *execvpe;
@@ -28,6 +32,7 @@ static struct {
     fork_fn *fork;
     exit_fn *quick_exit;
     daemon_fn *daemon;
+    thread_fn *pthread_create;
 } libc;
 
 /* At start, for dlsym takes the loader's lock, which in a fork child may be held for ever. */
@@ -43,6 +48,7 @@ void pm_wrap_resolve(void)
     RESOLVE(fork, "_Fork");
     RESOLVE(quick_exit, "quick_exit");
     RESOLVE(daemon, "daemon");
+    RESOLVE(pthread_create, "pthread_create");
 }
 
 #define LEAVE(call)                       \
@@ -180,4 +186,55 @@ PM_EXPORT pid_t _Fork(void)
     if (pid == 0 && pm_process.on)
         pm_fork_child();
     return pid;
+}
+
+/* --- threads --- */
+
+/* What a thread shall do, on its way from the one that makes it to the one that is made, which takes it before
+ * anything can cancel it. No memory of malloc's: it may not be ready yet, and is the program's. */
+static struct starting {
+    uint32_t taken;
+    void *(*start)(void *);
+    void *argument;
+} starting[512];
+
+static struct starting *take_starting(void)
+{
+    for (size_t i = 0; i < sizeof starting / sizeof *starting; i++)
+        if (pm_load(starting[i].taken) == 0 &&
+            __atomic_exchange_n(&starting[i].taken, 1, __ATOMIC_ACQUIRE) == 0)
+            return &starting[i];
+    return NULL;
+}
+
+static void *thread_start(void *data)
+{
+    struct starting *s = data;
+    void *(*start)(void *) = s->start;
+    void *argument = s->argument;
+    __atomic_store_n(&s->taken, 0, __ATOMIC_RELEASE);
+    if (pm_tls.state == PM_THREAD_NEW)
+        pm_thread_begin(&pm_tls, pm_tsc());
+    return start(argument);
+}
+
+/* Where nothing can be arranged, the thread is found at its first event. */
+PM_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                             void *(*start)(void *), void *argument)
+{
+    if (libc.pthread_create == NULL) /* before glibc 2.34 it is in a library that may come later */
+        RESOLVE(pthread_create, "pthread_create");
+    if (libc.pthread_create == NULL)
+        return EAGAIN;
+    struct starting *s = NULL;
+    if (pm_process.on && pm_sample_is_on() && pm_process.file.header != NULL)
+        s = take_starting();
+    if (s == NULL)
+        return libc.pthread_create(thread, attributes, start, argument);
+    s->start = start;
+    s->argument = argument;
+    int result = libc.pthread_create(thread, attributes, thread_start, s);
+    if (result != 0)
+        __atomic_store_n(&s->taken, 0, __ATOMIC_RELEASE);
+    return result;
 }

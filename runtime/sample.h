@@ -1,0 +1,136 @@
+/* The parts of sampling:
+ *
+ *   sample.c         which source, threads' start and end, which context a sample belongs to, whether
+ *                    all of a thread's time is accounted for
+ *   sample_perf.c    perf_event_open: a ring for each thread
+ *   sample_timer.c   POSIX timers, where perf events are refused
+ *   sample_store.c   equal samples are one item in the run file
+ *   places.c         which code lies where, and when; who called it
+ *
+ * A sampler belongs to a thread's slot and is used again by the slot's next thread. Whoever drains
+ * it holds its lock: the thread itself (below a probe, or in the signal's handler), or the thread
+ * that ends the process. Nobody ever waits for it but dlclose.
+ */
+#ifndef PM_RUNTIME_SAMPLE_H
+#define PM_RUNTIME_SAMPLE_H
+
+#include "internal.h"
+
+#include <signal.h>
+
+struct perf_event_mmap_page;
+struct dl_phdr_info;
+
+/* Not a real-time signal, which would end a program that has set all handlers back to their
+ * default, and of which each one queues up where it is blocked. SIGURG is ignored by default, is
+ * pending at most once, passes through debuggers, and whoever uses it must expect spurious ones:
+ * Go's runtime takes it for the same reasons. */
+enum { PM_SAMPLE_SIGNAL = SIGURG };
+
+enum {
+    PM_STACK_BYTES = 1024,  /* of the sampled stack: printf's frame alone is that large */
+    PM_RECORD_BYTES = 1600, /* largest record that is looked into */
+};
+
+struct pm_store {
+    struct pm_run_chunk *chunk; /* items are appended here */
+    uint64_t capacity;          /* of the chunk, items */
+    struct pm_run_sample **index;
+    uint32_t mask, n; /* of the index; items in all */
+};
+
+struct pm_sampler {
+    uint32_t lock;   /* 1: someone drains it */
+    uint32_t source; /* enum pm_run_sample_source; none: no thread is sampled */
+    struct pm_tls *t;
+    struct pm_slot *slot;
+    struct pm_store store;
+    /* All CPU time is charged to something: what no sample stands for is noticed by comparing. */
+    uint64_t cpu_before_ns; /* the thread's CPU clock when its sampling began */
+    uint64_t charged_ns;    /* of its CPU time since then */
+    uint64_t time_ns;       /* timers: of the last sample, CLOCK_MONOTONIC_RAW */
+    uint64_t off_since_ns;  /* perf: when it was switched out; 0: it runs */
+    uint64_t n_lost;        /* that no time has been charged for */
+    bool has_kernel;
+    /* perf */
+    volatile struct perf_event_mmap_page *ring;
+    uint64_t ring_bytes;
+    char *region; /* in which the ring lies */
+    size_t region_bytes;
+    void *bell;
+    /* timer */
+    int timer;
+    uint64_t record[PM_RECORD_BYTES / 8];
+};
+
+/* --- sample.c --- */
+struct pm_taken {
+    uint64_t address, sp;
+    const uint8_t *stack; /* a copy of what lies at sp, or sp itself */
+    uint64_t stack_bytes;
+    uint64_t time_ns; /* CLOCK_MONOTONIC_RAW; 0: now */
+    uint64_t cpu_ns;  /* of the thread since sampling began */
+    uint64_t period_ns;
+    enum pm_run_sample_kind kind;
+};
+void pm_sample_take(struct pm_sampler *s, const struct pm_taken *taken);
+void pm_sample_waited(struct pm_sampler *s, const struct pm_node *node, uint64_t ns);
+/* The context on the thread's own stack that is active, at this stack pointer (0: unknown). */
+const struct pm_node *pm_sample_context(const struct pm_sampler *s, uint64_t sp);
+/* The innermost context that has been active ever since the last sample was taken. */
+const struct pm_node *pm_sample_steady(const struct pm_sampler *s, const struct pm_node *node);
+/* Charges CPU time that no sample stands for to `node`, when it is as much as least_ns. cpu_ns: since sampling began.
+ * lost: samples are missing, rather than that the kernel may not be sampled. */
+void pm_sample_settle(struct pm_sampler *s, const struct pm_node *node, uint64_t cpu_ns,
+                      uint64_t least_ns, bool lost);
+extern struct pm_run_sampling *pm_sampling; /* NULL: none in this file yet */
+
+/* --- sample_perf.c --- */
+/* 0, or an error number. */
+int pm_perf_open(struct pm_sampler *s);
+void pm_perf_drain(struct pm_sampler *s);
+void pm_perf_close(struct pm_sampler *s);
+/* The ring is a hole now; it stays one, for it costs nothing and interrupted code may look at it. */
+void pm_perf_fork_child(struct pm_sampler *s);
+
+/* --- sample_timer.c --- */
+int pm_timer_open(struct pm_sampler *s);
+void pm_timer_close(struct pm_sampler *s);
+void pm_timer_expired(struct pm_sampler *s, const void *context);
+void pm_timer_wait(struct pm_sampler *s, uint64_t cpu_ns); /* charges what it waited */
+
+/* --- sample_store.c --- */
+/* Adds to the item with this key, a new one if need be. False: no memory for it. */
+bool pm_store_add(struct pm_sampler *s, struct pm_run_sample key);
+void pm_store_forget(struct pm_store *store); /* in a fork child: the chunks are the parent's */
+
+/* --- thread.c --- */
+uint64_t pm_thread_cpu_ns(uint32_t tid);                   /* 0: unknown */
+void pm_threads_each(void (*visit)(struct pm_slot *slot)); /* those that have been used */
+
+/* --- object.c --- */
+struct stat;
+/* A chunk with all that is known of an object, but for its number and its nouns. */
+struct pm_run_object *pm_object_chunk(const struct pm_object *o, const struct stat *info,
+                                      uint32_t capacity, uint64_t *ret_bytes);
+/* Another chunk like this one, of this number, without nouns. */
+struct pm_run_object *pm_object_copy(const struct pm_run_object *chunk, uint32_t index);
+void pm_object_set_path(struct pm_object *o, int fd);
+
+/* --- places.c --- */
+/* Where code lies: at ordinary calls under the loader's lock, or at start. */
+void pm_places_add_object(struct pm_object *object);  /* (again) loaded, has its chunk */
+void pm_places_drop_object(struct pm_object *object); /* unloaded */
+bool pm_places_continue(const struct pm_object *twin, const struct pm_object *now);
+void pm_places_update(void);   /* all other code; publishes */
+void pm_places_rewrite(void);  /* after fork */
+void pm_places_unstable(void); /* before the loader unmaps something */
+
+/* Below probes, by who holds a sampler's lock. */
+uint16_t pm_places_generation(uint64_t time_ns); /* in force at that time */
+/* Does the address lie in code that has no sleds and is not PerfMap's own? */
+bool pm_places_is_foreign(uint64_t address);
+/* The first word of the stack that is an address behind a call in code with sleds; 0: none. */
+uint64_t pm_places_caller(const uint8_t *stack, uint64_t bytes);
+
+#endif
