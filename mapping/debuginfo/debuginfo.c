@@ -78,9 +78,11 @@ static void read_all(struct pm_debug *debug)
     debug->symbols = pm_symbols_new(debug->file, debug->debug_file, debug->set);
     if (!debug->symbols)
         pm_debug_note(&debug->notes, "no memory for the symbols of '%s'", debug->file->path);
-    if (!has_dwarf(source) && debug->symbols && pm_symbols_count(debug->symbols) == 0)
+    const struct pm_elf_section *symtab = pm_elf_file_section(source, ".symtab");
+    if (!has_dwarf(source) && (!symtab || symtab->type == SHT_NOBITS))
         pm_debug_note(&debug->notes,
-                      "'%s' has neither debug information nor symbols: it was stripped",
+                      "'%s' was stripped, only exported functions are named: install its debug "
+                      "package, or compile it with -g",
                       debug->file->path);
 }
 
@@ -101,11 +103,10 @@ static struct pm_symbol *symbol_at(struct pm_debug *debug, uint64_t address)
  * debug information has lines but no function. */
 static void add_symbol(struct pm_debug_frame *frame, const struct pm_symbol *symbol)
 {
-    frame->linkage = symbol->name;
     bool is_mangled = strcmp(symbol->shown, symbol->name) != 0;
-    if (!frame->function ||
-        (is_mangled && !strchr(frame->function, '(') && !strstr(frame->function, "::")))
+    if (!frame->function || (!frame->linkage && is_mangled))
         frame->function = symbol->shown;
+    frame->linkage = symbol->name;
     if (frame->low == frame->high) {
         frame->low = symbol->low;
         frame->high = symbol->high;

@@ -129,8 +129,8 @@ static struct pm_elf_file *checked(struct pm_elf_file *found, const struct pm_el
         is_right = !strcmp(file->build_id, found->build_id);
     if (is_right)
         return found;
-    pm_debug_note(notes, "'%s' is the debug information of another build (of '%s' it is not)",
-                  found->path, file->path);
+    pm_debug_note(notes, "'%s' is the debug information of another build than '%s'", found->path,
+                  file->path);
     pm_elf_file_close(found);
     return NULL;
 }
@@ -163,8 +163,8 @@ struct pm_elf_file *pm_separate_find(const struct pm_elf_file *file, struct pm_d
         found = by_name(file, name, (uint32_t)crc, notes);
     if (!found)
         pm_debug_note(notes,
-                      "the debug information of '%s' is in '%s', which is not there: install its "
-                      "debug package",
+                      "the debug information of '%s' is in a file '%s', which was not found: "
+                      "install its debug package",
                       file->path, name);
     free(link.p);
     return found;
@@ -201,8 +201,8 @@ struct pm_elf_file *pm_separate_supplement(const struct pm_elf_file *file,
         found = by_build_id(hex, notes);
     if (!found)
         pm_debug_note(notes,
-                      "'%s' shares debug information with others in '%s' (build-id %s), which is "
-                      "not there: some names are not known",
+                      "'%s' shares debug information with others in '%s' (build-id %s), which was "
+                      "not found: some names are not known",
                       file->path, name, hex);
     free(folder);
     free(link.p);

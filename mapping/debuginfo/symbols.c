@@ -10,8 +10,6 @@ enum { SYMBOLS_MAX = 1 << 25 };
 
 struct pm_symbols {
     struct pm_symbol *items;
-    uint32_t n, n_max;
-    bool failed;
     struct pm_intervals map;
 };
 
@@ -254,7 +252,6 @@ static bool fill(struct pm_symbols *symbols, const struct collecting *c)
         symbols->items[i] = (struct pm_symbol){item->name, NULL, item->low, end};
         pm_intervals_add(&symbols->map, item->low, end, item->size_bytes != 0, (uint32_t)i);
     }
-    symbols->n = (uint32_t)c->n;
     return pm_intervals_finish(&symbols->map);
 }
 
@@ -297,9 +294,4 @@ struct pm_symbol *pm_symbols_find(const struct pm_symbols *symbols, uint64_t add
 {
     const struct pm_interval *found = pm_intervals_find(&symbols->map, address);
     return found ? &symbols->items[found->value] : NULL;
-}
-
-size_t pm_symbols_count(const struct pm_symbols *symbols)
-{
-    return symbols->n;
 }

@@ -25,6 +25,5 @@ struct pm_symbols *pm_symbols_new(const struct pm_elf_file *file,
                                   const struct pm_elf_file *debug_file, struct pm_intern *set);
 void pm_symbols_free(struct pm_symbols *symbols);
 struct pm_symbol *pm_symbols_find(const struct pm_symbols *symbols, uint64_t address);
-size_t pm_symbols_count(const struct pm_symbols *symbols);
 
 #endif
