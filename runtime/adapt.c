@@ -64,8 +64,8 @@ static struct look {
     uint32_t chunk, node; /* the next to be added up */
     uint64_t spent_tsc;   /* by the look's steps so far */
     uint64_t next_tsc, interval_ms;
-    uint64_t cpu_ns; /* of the process at the end of the last look */
-    uint32_t n_refused;
+    uint64_t cpu_ns;    /* of the process at the end of the last look */
+    uint32_t n_refused; /* changes, in a row */
 } look = {.interval_ms = FIRST_INTERVAL_MS};
 
 /* Kept for ever: a thread that comes late from an int3 may look at it. */
@@ -348,9 +348,12 @@ static void keep_budget(struct table *t, uint64_t total, uint64_t allowed, uint6
 {
     if (!try_hold())
         return;
-    if (_r_debug.r_state == RT_CONSISTENT && choose(t, total, allowed, n_warmths) != 0 &&
-        !disarm(t, tsc))
-        say_refused();
+    if (_r_debug.r_state == RT_CONSISTENT && choose(t, total, allowed, n_warmths) != 0) {
+        if (disarm(t, tsc))
+            look.n_refused = 0;
+        else
+            say_refused();
+    }
     __atomic_store_n(&held, 0, __ATOMIC_SEQ_CST);
 }
 
@@ -385,6 +388,19 @@ static void decide(struct table *t, uint64_t tsc)
     t->now = before;
 }
 
+/* Soon again when a change was refused: a thread that is just being made blocks all signals for a moment. */
+static uint64_t next_interval(void)
+{
+    if (look.n_refused != 0 && look.n_refused < REFUSALS_TO_SAY)
+        return FIRST_INTERVAL_MS * tsc_per_ms() + look.spent_tsc * LOOK_SHARE / 50;
+    uint64_t interval = look.interval_ms * tsc_per_ms();
+    if (look.interval_ms < LAST_INTERVAL_MS)
+        look.interval_ms *= 2;
+    else if (interval < look.spent_tsc * LOOK_SHARE)
+        interval = look.spent_tsc * LOOK_SHARE;
+    return interval;
+}
+
 static void step(uint64_t tsc)
 {
     uint64_t start = pm_tsc();
@@ -403,12 +419,7 @@ static void step(uint64_t tsc)
     if (!done)
         return;
     look.begun = false;
-    uint64_t interval = look.interval_ms * tsc_per_ms();
-    if (interval < look.spent_tsc * LOOK_SHARE && look.interval_ms > 64)
-        interval = look.spent_tsc * LOOK_SHARE;
-    pm_store(look.next_tsc, tsc + interval);
-    if (look.interval_ms < LAST_INTERVAL_MS)
-        look.interval_ms *= 2;
+    pm_store(look.next_tsc, tsc + next_interval());
 }
 
 /* So that the next event that finds such a context as the youngest goes the slow way, which closes it. */
