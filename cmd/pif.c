@@ -1,8 +1,8 @@
 /* perfmap pif */
 #include "cmd.h"
+#include "pif.h"
 
 #include "mapping/base/json.h"
-#include "mapping/pif/pif.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -10,14 +10,16 @@
 #include <libsmartcols/libsmartcols.h>
 #include <unistd.h>
 
-enum { OPT_SUMMARY = CMD_KEY_FIRST, OPT_CHECK };
+enum { OPT_SUMMARY = CMD_KEY_FIRST, OPT_CHECK, OPT_MAP, OPT_AT };
 enum { MAX_KINDS = 256 };
 
 struct pif_request {
-    bool json, summary, check;
+    bool json, summary, check, map;
+    const char *at;     /* part of the late map; NULL: all of it */
     const char *output; /* NULL: stdout */
     char **files;
     int n_files;
+    struct pm_code_map *code_map; /* NULL: not asked for */
 };
 
 /* --- reading --- */
@@ -280,6 +282,9 @@ static void print_json(const struct pm_pif *pif, uint64_t n_sleds, FILE *out)
 static enum pm_status print_pif(const struct pm_pif *pif, const struct pif_request *request,
                                 uint64_t n_sleds, FILE *out, struct pm_error *err)
 {
+    if (request->code_map)
+        return pif_map_print(request->files[0], request->code_map, pif, request->at, request->json,
+                             out, err);
     if (request->summary) {
         struct summary summary;
         summary_make(pif, &summary);
@@ -360,17 +365,46 @@ static enum pm_status read_all(struct pm_pif *pif, const struct pif_request *req
     return pm_pif_failed(pif) ? pm_error_set(err, PM_ERR_MEMORY, "out of memory") : PM_OK;
 }
 
-static int print_all(struct cmd_parse *parse, const struct pif_request *request)
+/* The late map of the one file, and the facts that its names are in. */
+static enum pm_status read_map(struct pm_pif *pif, struct pif_request *request,
+                               struct pm_error *err)
+{
+    const char *path = request->files[0];
+    enum pm_status status = pm_code_map_read_elf(path, err, &request->code_map);
+    if (status == PM_ERR_NOT_FOUND)
+        pm_error_add(err, "compile it with -fplugin=$(perfmap plugin-path)");
+    if (status != PM_OK)
+        return status;
+    size_t n_damaged;
+    const char *problem = pm_code_map_problem(request->code_map, &n_damaged);
+    if (problem)
+        cmd_talk("warning: '%s': %zu damaged block%s left out of the late map; the first: %s", path,
+                 n_damaged, n_damaged == 1 ? " was" : "s were", problem);
+    struct pm_error facts_err = PM_ERROR_INIT;
+    status = pm_pif_read_elf(pif, path, &facts_err, NULL);
+    if (status == PM_ERR_MEMORY) {
+        status = pm_error_set(err, status, "%s", pm_error_text(&facts_err));
+    } else if (status != PM_OK) { /* the map stands without names */
+        cmd_talk("warning: ids are shown instead of names: %s", pm_error_text(&facts_err));
+        status = PM_OK;
+    }
+    pm_error_release(&facts_err);
+    return status;
+}
+
+static int print_all(struct cmd_parse *parse, struct pif_request *request)
 {
     struct pm_error err = PM_ERROR_INIT;
     struct pm_pif *pif = pm_pif_new();
     uint64_t n_sleds = 0;
-    enum pm_status status = pif ? read_all(pif, request, &err, &n_sleds)
-                                : pm_error_set(&err, PM_ERR_MEMORY, "out of memory");
+    enum pm_status status = !pif           ? pm_error_set(&err, PM_ERR_MEMORY, "out of memory")
+                            : request->map ? read_map(pif, request, &err)
+                                           : read_all(pif, request, &err, &n_sleds);
     if (status == PM_OK)
         status = request->output ? print_to_file(pif, request, n_sleds, &err)
                                  : print_pif(pif, request, n_sleds, stdout, &err);
     pm_pif_free(pif);
+    pm_code_map_free(request->code_map);
     return status == PM_OK ? cmd_stdout_done(parse, CMD_DONE) : cmd_fail(parse, &err);
 }
 
@@ -388,6 +422,12 @@ static int pif_main(struct cmd_parse *parse)
         case OPT_CHECK:
             request.check = true;
             break;
+        case OPT_MAP:
+            request.map = true;
+            break;
+        case OPT_AT:
+            request.at = parse->value;
+            break;
         case 'o':
             request.output = parse->value;
             break;
@@ -396,6 +436,13 @@ static int pif_main(struct cmd_parse *parse)
         return CMD_USAGE;
     if (parse->n_operands == 0)
         return cmd_usage_error(parse, "no binary, object or PIF file was given");
+    if (request.at && !request.map)
+        return cmd_usage_error(parse, "option '--at' goes with '--map'");
+    if (request.map && (request.summary || request.check))
+        return cmd_usage_error(parse, "option '--map' does not go with '--%s'",
+                               request.summary ? "summary" : "check");
+    if (request.map && parse->n_operands > 1)
+        return cmd_usage_error(parse, "option '--map' takes one binary, not %d", parse->n_operands);
     if (request.check && (request.json || request.summary || request.output))
         return cmd_usage_error(parse, "option '--check' goes with no other option");
     request.files = parse->operands;
@@ -407,6 +454,12 @@ static const struct cmd_option pif_options[] = {
     {OPT_SUMMARY, "summary", NULL,
      "how many nouns of each level and kind there are, instead of the records"},
     {OPT_CHECK, "check", NULL, "only read each file and say whether it is sound"},
+    {OPT_MAP, "map", NULL,
+     "the late map of a program or library instead: for each range of its code the statement, "
+     "inlined functions, innermost loop, what it reads and writes, and which other statements it "
+     "implements too, and why"},
+    {OPT_AT, "at", "ADDRESS|SYMBOL",
+     "with --map: only the code at this address (0x...), or of this symbol or function"},
     {CMD_KEY_JSON, "json", NULL, "as JSON; ids are strings of 16 hexadecimal digits"},
     {'o', "output", "FILE",
      "write to this file instead of standard output; it is replaced as a whole"},
@@ -415,6 +468,7 @@ static const struct cmd_option pif_options[] = {
 static const struct cmd_example pif_examples[] = {
     {"perfmap pif ./heat", "what the compiler said about the program"},
     {"perfmap pif --summary ./heat", "how many functions, loops, arrays, ... it named"},
+    {"perfmap pif --map --at sweep ./heat", "which statements and arrays its code implements"},
     {"perfmap pif --check mine.pif", "is a file written by hand sound?"},
     {NULL, NULL}};
 
@@ -422,6 +476,7 @@ const struct cmd cmd_pif = {
     .name = "pif",
     .summary = "print what the compiler said about a program",
     .usage = (const char *const[]){"pif [--summary] [--json] [-o FILE] FILE...",
+                                   "pif --map [--at ADDRESS|SYMBOL] [--json] [-o FILE] BINARY",
                                    "pif --check FILE...", NULL},
     .description =
         "Prints the static facts that the compiler plugin left in a program, library or object: "
