@@ -1,9 +1,6 @@
-/* A program or shared library on disk: is it the one that ran, and what are its functions called?
+/* A program or shared library on disk: is it the one that ran?
  *
- *     if (pm_binary_check(path, &identity, why, sizeof why) == PM_BINARY_SAME)
- *         symbols = pm_symbols_open(path);
- *
- * Used by collect only. One thread at a time per object.
+ *     if (pm_binary_check(path, &identity, why, sizeof why) == PM_BINARY_SAME) ...
  */
 #ifndef PM_BINARY_H
 #define PM_BINARY_H
@@ -23,14 +20,5 @@ enum pm_binary_state { PM_BINARY_SAME, PM_BINARY_CHANGED, PM_BINARY_GONE, PM_BIN
  * at most len bytes, which is "" otherwise. */
 enum pm_binary_state pm_binary_check(const char *path, const struct pm_binary_identity *identity,
                                      char *ret_why, size_t len);
-
-/* Function symbols sorted by address, to name code that has no PIF. */
-struct pm_symbols;
-struct pm_symbols *pm_symbols_open(const char *path); /* NULL: the file has none, or memory ended */
-void pm_symbols_free(struct pm_symbols *symbols);
-/* The function that covers an ELF address and its offset in it; false: none does. The name is lent.
- */
-bool pm_symbols_find(const struct pm_symbols *symbols, uint64_t address, const char **ret_name,
-                     uint64_t *ret_offset);
 
 #endif

@@ -8,18 +8,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_COMPLAINTS_SHOWN = 3, MAX_WARNINGS = 1000 };
+enum { MAX_WARNINGS = 1000 };
 
 static const char *const statement_texts[N_COLLECT_STATEMENTS] = {
     [INSERT_EXECUTION] = "INSERT INTO executions VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [INSERT_ATTRIBUTE] = "INSERT OR REPLACE INTO execution_attributes VALUES(?,?,?)",
     [INSERT_PROBE_COSTS] = "INSERT INTO probe_costs VALUES(?,?,?)",
     [INSERT_PROCESS] = "INSERT INTO processes VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [INSERT_SAMPLING] = "INSERT INTO sampling VALUES(?,?,?,?,?,?,?,?,?)",
+    [INSERT_DISARMED] = "INSERT INTO disarmed VALUES(?,?,?,?,?)",
     [INSERT_THREAD] = "INSERT INTO threads VALUES(?,?,?,?,?,?,?,?)",
     [INSERT_BINARY] = "INSERT INTO binaries VALUES(?,?,?,?,?,?,?,?,?)",
     [INSERT_LEVEL] = "INSERT INTO levels VALUES(?,?,?)",
     [INSERT_NOUN] = "INSERT INTO nouns VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [INSERT_NOUN_ATTRIBUTE] = "INSERT INTO noun_attributes VALUES(?,?,?)",
+    [INSERT_NOUN_ATTRIBUTE] = "INSERT OR REPLACE INTO noun_attributes VALUES(?,?,?)",
     [INSERT_VERB] = "INSERT INTO verbs VALUES(?,?,?,?)",
     [INSERT_SENTENCE_NOUN] = "INSERT INTO sentence_nouns VALUES(?,?,?)",
     [INSERT_METRIC] = "INSERT INTO metrics VALUES(?,?,?,?,?,?)",
@@ -95,8 +97,7 @@ void *collect_grow(void *items, size_t n, size_t *cap, size_t item_bytes)
     return items;
 }
 
-/* As a shell would have to be given it. */
-static void add_quoted(struct pm_buf *out, const char *word, size_t len)
+void collect_add_quoted(struct pm_buf *out, const char *word, size_t len)
 {
     static const char plain[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:=@%,";
@@ -269,217 +270,61 @@ static enum pm_status open_run(struct collector *c, struct run *run)
 
 /* --- processes --- */
 
-static const char *end_kind_name(enum pm_run_file_end end)
-{
-    static const char *const names[] = {
-        [PM_RUN_FILE_EXIT] = "exit", [PM_RUN_FILE_EXEC] = "exec", [PM_RUN_FILE_KILLED] = "killed"};
-    return names[end];
-}
-
-static enum pm_status quote_argv(struct collector *c, struct pm_str argv, struct pm_buf *out)
-{
-    for (size_t at = 0; at < argv.len;) {
-        size_t len = strnlen(argv.p + at, argv.len - at);
-        if (at)
-            pm_buf_add_byte(out, ' ');
-        add_quoted(out, argv.p + at, len);
-        at += len + 1;
-    }
-    return out->failed ? collect_no_memory(c) : PM_OK;
-}
-
-/* Time that the measurement added: the runtime measures what an event costs when it starts. */
-static uint64_t added_ns(const struct pm_run_file_process *process)
-{
-    uint64_t event_ps =
-        process->mode == PM_RUN_MODE_COUNT ? process->count_event_ps : process->exact_pair_ps;
-    unsigned __int128 ns = (unsigned __int128)process->n_calls * event_ps / 1000;
-    return ns > INT64_MAX ? INT64_MAX : (uint64_t)ns;
-}
-
-static uint64_t process_start_ns(const struct run *run, const struct pm_run_file *file)
-{
-    uint64_t start = pm_run_file_process(file)->start_tsc;
-    return start > run->start_tsc ? pm_run_file_to_ns(file, start - run->start_tsc) : 0;
-}
-
-static enum pm_status write_probe_costs(struct collector *c,
-                                        const struct pm_run_file_process *process)
-{
-    if (process->mode != PM_RUN_MODE_EXACT || process->exact_inner_ps == 0 ||
-        process->exact_inner_ps > process->exact_pair_ps)
-        return PM_OK;
-    sqlite3_stmt *insert = c->statements[INSERT_PROBE_COSTS];
-    bind_number(insert, 1, c->n_processes);
-    bind_number(insert, 2, process->exact_pair_ps);
-    bind_number(insert, 3, process->exact_inner_ps);
-    return collect_insert(c, INSERT_PROBE_COSTS);
-}
-
-static enum pm_status write_process(struct collector *c, const struct run *run,
-                                    const struct run_entry *entry, const struct pm_run_file *file)
-{
-    const struct pm_run_file_process *process = pm_run_file_process(file);
-    struct pm_buf argv = PM_BUF_INIT(1 << 20);
-    enum pm_status status = quote_argv(c, process->argv, &argv);
-    if (status != PM_OK) {
-        pm_buf_release(&argv);
-        return status;
-    }
-    sqlite3_stmt *insert = c->statements[INSERT_PROCESS];
-    uint64_t start_ns = process_start_ns(run, file);
-    sqlite3_clear_bindings(insert);
-    bind_number(insert, 1, c->n_processes);
-    bind_number(insert, 2, run->execution);
-    bind_number(insert, 3, process->pid);
-    bind_number(insert, 4, process->parent_pid);
-    bind_number(insert, 5, entry->image);
-    bind_str(insert, 6, process->exe);
-    bind_text(insert, 7, argv.data);
-    bind_number(insert, 8, start_ns);
-    bind_number(insert, 9, start_ns + process->end_ns);
-    bind_text(insert, 10, end_kind_name(process->end_kind));
-    if (process->has_usage) {
-        bind_number(insert, 11, process->user_cpu_ns);
-        bind_number(insert, 12, process->system_cpu_ns);
-        bind_number(insert, 13, process->max_rss_bytes);
-    }
-    bind_number(insert, 14, process->n_sleds);
-    bind_number(insert, 15, process->n_calls);
-    bind_number(insert, 16, added_ns(process));
-    bind_number(insert, 17, process->n_lost_contexts);
-    bind_number(insert, 18, process->n_unmatched);
-    bind_number(insert, 19, process->n_healed);
-    status = collect_insert(c, INSERT_PROCESS);
-    pm_buf_release(&argv);
-    return status == PM_OK ? write_probe_costs(c, process) : status;
-}
-
-/* A process in which nothing was measured has one thread all the same, whose root has its time. */
-static enum pm_status write_only_thread(struct collector *c, uint32_t tid, uint64_t start_ns,
-                                        uint64_t end_ns, uint64_t cpu_ns)
-{
-    sqlite3_stmt *insert = c->statements[INSERT_THREAD];
-    sqlite3_clear_bindings(insert);
-    bind_number(insert, 1, ++c->n_threads);
-    bind_number(insert, 2, c->n_processes);
-    bind_number(insert, 3, tid);
-    bind_number(insert, 4, 1);
-    bind_number(insert, 6, start_ns);
-    bind_number(insert, 7, end_ns);
-    bind_number_or_null(insert, 8, cpu_ns);
-    return collect_insert(c, INSERT_THREAD);
-}
-
-static enum pm_status write_threads(struct collector *c, const struct run *run,
-                                    const struct pm_run_file *file)
-{
-    const struct pm_run_file_process *process = pm_run_file_process(file);
-    uint64_t start_ns = process_start_ns(run, file), foreign_ns = 0;
-    if (pm_run_file_n_threads(file) == 0)
-        return write_only_thread(c, process->pid, start_ns, start_ns + process->end_ns,
-                                 process->user_cpu_ns + process->system_cpu_ns);
-    for (size_t i = 0; i < pm_run_file_n_threads(file); i++) {
-        const struct pm_run_file_thread *thread = pm_run_file_thread(file, i);
-        sqlite3_stmt *insert = c->statements[INSERT_THREAD];
-        bind_number(insert, 1, ++c->n_threads);
-        bind_number(insert, 2, c->n_processes);
-        bind_number(insert, 3, thread->tid);
-        bind_number(insert, 4, thread->n_threads);
-        bind_str(insert, 5, thread->name);
-        bind_number(insert, 6, start_ns + thread->start_ns);
-        bind_number(insert, 7, start_ns + thread->end_ns);
-        bind_number_or_null(insert, 8, thread->cpu_ns);
-        enum pm_status status = collect_insert(c, INSERT_THREAD);
-        if (status != PM_OK)
-            return status;
-        foreign_ns += thread->foreign_ns;
-    }
-    if (foreign_ns)
-        collect_warn(c,
-                     "process %u spent %.6f s on stacks of its own making (coroutines, signal "
-                     "stacks): this time is also in the "
-                     "contexts that were active meanwhile, so it counts twice",
-                     process->pid, (double)foreign_ns / 1e9);
-    return PM_OK;
-}
-
-enum { CODE_DAMAGE = -1 }; /* in table messages: what the reader found damaged */
-
-static enum pm_status write_message(struct collector *c, int64_t code, struct pm_str text)
-{
-    sqlite3_stmt *insert = c->statements[INSERT_MESSAGE];
-    bind_number(insert, 1, c->n_processes);
-    sqlite3_bind_int64(insert, 2, code);
-    bind_str(insert, 3, text);
-    return collect_insert(c, INSERT_MESSAGE);
-}
-
-static enum pm_status write_messages(struct collector *c, const struct pm_run_file *file)
+/* What is made of the objects and nouns of a run file. Arrays by position there. */
+static enum pm_status prepare(struct collector *c, const struct pm_run_file *file,
+                              struct collect_names *names)
 {
     enum pm_status status = PM_OK;
-    for (size_t i = 0; i < pm_run_file_n_messages(file) && status == PM_OK; i++) {
-        const struct pm_run_file_message *message = pm_run_file_message(file, i);
-        status = write_message(c, message->code, message->text);
-    }
-    const char *complaint;
-    size_t n = pm_run_file_n_complaints(file);
-    for (size_t i = 0; status == PM_OK && (complaint = pm_run_file_complaint(file, i)); i++) {
-        status = write_message(c, CODE_DAMAGE, pm_str_of(complaint));
-        if (i < MAX_COMPLAINTS_SHOWN)
-            collect_warn(c, "%s", complaint);
-    }
-    if (n > MAX_COMPLAINTS_SHOWN)
-        collect_warn(c, "... and %zu more places like that in the run file of process %u",
-                     n - MAX_COMPLAINTS_SHOWN, pm_run_file_process(file)->pid);
-    return status;
-}
-
-/* A sentence for each noun of the file. */
-static enum pm_status make_sentences(struct collector *c, const struct pm_run_file *file,
-                                     uint32_t *sentences)
-{
-    size_t n_objects = pm_run_file_n_objects(file);
-    enum pm_status status = PM_OK;
-    for (size_t i = 0; i < n_objects && status == PM_OK; i++) {
+    for (size_t i = 0; i < pm_run_file_n_objects(file) && status == PM_OK; i++) {
         const struct pm_run_file_object *object = pm_run_file_object(file, i);
-        struct collect_binary *binary = NULL;
-        status = collect_binary(c, object, &binary);
-        for (uint32_t k = 0; k < object->n_nouns && status == PM_OK; k++)
-            status =
-                collect_code_sentence(c, binary, pm_run_file_noun(file, object->first_noun + k),
-                                      &sentences[object->first_noun + k]);
+        status = collect_binary(c, object, &names->binaries[i]);
+        if (status == PM_OK && (object->n_nouns || object->n_sleds || object->n_bad_sleds))
+            status = collect_binary_read(c, names->binaries[i]);
     }
-    for (size_t i = 0; i < pm_run_file_n_nouns(file) && status == PM_OK; i++)
-        if (pm_run_file_noun(file, i)->object == PM_RUN_FILE_NO_OBJECT)
-            status = collect_code_sentence(c, NULL, pm_run_file_noun(file, i), &sentences[i]);
+    for (size_t i = 0; i < pm_run_file_n_nouns(file) && status == PM_OK; i++) {
+        const struct pm_run_file_noun *noun = pm_run_file_noun(file, i);
+        status = collect_code_noun(
+            c, noun->object == PM_RUN_FILE_NO_OBJECT ? NULL : names->binaries[noun->object], noun,
+            &names->nouns[i]);
+        if (status == PM_OK)
+            status = collect_short_sentence(c, c->executes, names->nouns[i], &names->sentences[i]);
+    }
     return status;
 }
 
-static enum pm_status write_costs(struct collector *c, const struct pm_run_file *file,
-                                  uint32_t first_thread)
+static enum pm_status write_costs(struct collector *c, const struct run *run,
+                                  const struct pm_run_file *file, uint32_t first_thread)
 {
-    uint32_t root_sentence;
-    uint32_t *sentences = pm_alloc_array(pm_run_file_n_nouns(file), sizeof *sentences);
-    if (!sentences)
-        return collect_no_memory(c);
-    enum pm_status status =
-        collect_process_sentence(c, pm_run_file_process(file)->exe, &root_sentence);
+    size_t n_nouns = pm_run_file_n_nouns(file), n_objects = pm_run_file_n_objects(file);
+    struct collect_names names = {
+        .binaries = pm_alloc_array(n_objects, sizeof *names.binaries),
+        .nouns = pm_alloc_array(n_nouns, sizeof *names.nouns),
+        .sentences = pm_alloc_array(n_nouns, sizeof *names.sentences),
+    };
+    enum pm_status status = PM_OK;
+    if (!names.binaries || !names.nouns || !names.sentences)
+        status = collect_no_memory(c);
     if (status == PM_OK)
-        status = make_sentences(c, file, sentences);
+        status = collect_process_sentence(c, pm_run_file_process(file)->exe, &names.root);
     if (status == PM_OK)
-        status = collect_costs_add(c, file, first_thread, root_sentence, sentences);
+        status = prepare(c, file, &names);
+    if (status == PM_OK)
+        status = collect_disarmed(c, run->start_tsc, file, names.nouns);
+    if (status == PM_OK)
+        status = collect_costs_add(c, file, first_thread, &names);
     if (status == PM_OK && pm_run_file_n_threads(file) == 0)
-        status = collect_costs_add_time(c, first_thread, root_sentence,
-                                        pm_run_file_process(file)->end_ns);
-    free(sentences);
+        status =
+            collect_costs_add_time(c, first_thread, names.root, pm_run_file_process(file)->end_ns);
+    free(names.binaries);
+    free(names.nouns);
+    free(names.sentences);
     return status;
 }
 
 static void gather(struct collector *c, struct run *run, const struct pm_run_file *file)
 {
     const struct pm_run_file_process *process = pm_run_file_process(file);
-    uint64_t end_ns = process_start_ns(run, file) + process->end_ns;
+    uint64_t end_ns = collect_start_ns(run->start_tsc, file) + process->end_ns;
     if (end_ns > run->last_end_ns)
         run->last_end_ns = end_ns;
     if (!run->n_read) {
@@ -514,13 +359,9 @@ static enum pm_status collect_process(struct collector *c, struct run *run,
     uint32_t first_thread = c->n_threads + 1;
     c->n_processes++;
     gather(c, run, file);
-    status = write_process(c, run, entry, file);
+    status = collect_process_rows(c, run->execution, run->start_tsc, entry->image, file);
     if (status == PM_OK)
-        status = write_threads(c, run, file);
-    if (status == PM_OK)
-        status = write_messages(c, file);
-    if (status == PM_OK)
-        status = write_costs(c, file, first_thread);
+        status = write_costs(c, run, file, first_thread);
     pm_run_file_free(file);
     return status;
 }
@@ -529,7 +370,8 @@ static enum pm_status collect_process(struct collector *c, struct run *run,
 
 static const char *mode_name(uint32_t mode)
 {
-    return mode == PM_RUN_MODE_COUNT ? "count" : mode == PM_RUN_MODE_EXACT ? "exact" : "off";
+    static const char *const names[] = {"off", "count", "active", "exact"};
+    return mode < sizeof names / sizeof *names ? names[mode] : "unknown";
 }
 
 static void bind_exit(sqlite3_stmt *insert, int at, int value)
@@ -544,7 +386,7 @@ static enum pm_status quote_command(struct collector *c, const struct pm_manifes
     for (size_t i = 0; i < manifest->n_args; i++) {
         if (i)
             pm_buf_add_byte(out, ' ');
-        add_quoted(out, manifest->argv[i], strlen(manifest->argv[i]));
+        collect_add_quoted(out, manifest->argv[i], strlen(manifest->argv[i]));
     }
     return out->failed ? collect_no_memory(c) : PM_OK;
 }
@@ -594,7 +436,7 @@ static enum pm_status write_unmeasured_process(struct collector *c, const struct
     if (status != PM_OK || !has_wall)
         return status;
     uint32_t sentence;
-    status = write_only_thread(c, manifest->pid, 0, wall_ns, manifest->has_usage ? cpu_ns : 0);
+    status = collect_only_thread(c, manifest->pid, 0, wall_ns, manifest->has_usage ? cpu_ns : 0);
     if (status == PM_OK)
         status = collect_process_sentence(c, pm_str_of(exe), &sentence);
     return status == PM_OK ? collect_costs_add_time(c, c->n_threads, sentence, wall_ns) : status;
@@ -722,6 +564,8 @@ static enum pm_status collect_all(struct collector *c, const char *const *run_di
     if (status == PM_OK)
         status = collect_costs_end(c);
     if (status == PM_OK)
+        status = collect_binaries_end(c);
+    if (status == PM_OK)
         status = collect_model_end(c);
     return status == PM_OK ? collect_rows_end(c) : status;
 }
@@ -733,6 +577,7 @@ static void release(struct collector *c)
     memset(c->statements, 0, sizeof c->statements);
     collect_rows_release(c);
     collect_costs_release(c);
+    collect_binaries_release(c);
     collect_model_release(c);
     pm_intern_free(c->strings);
     pm_arena_release(&c->arena);

@@ -5,51 +5,90 @@
 
 enum { FLUSH_COSTS = 8 << 20 }; /* costs in memory, 24 bytes each */
 
+static const struct collect_metric own_metrics[] = {
+    {"n_calls", "calls", "count", "calls of functions and entries of loops", true},
+    {"wall_ns", "ns", "time", "wall-clock time", true},
+    {"cpu_ns", "ns", "time", "CPU time, sampled", false},
+    {"n_samples", "samples", "count", "samples that the sampled times are made of", false},
+    {"off_cpu_ns", "ns", "time", "wall-clock time without a CPU: waiting, or another thread's turn",
+     false},
+    {"sampled_wall_ns", "ns", "time", "wall-clock time, sampled", false},
+};
+_Static_assert(sizeof own_metrics / sizeof *own_metrics == N_OWN_METRICS, "a number for each");
+
 enum pm_status collect_costs_start(struct collector *c)
 {
-    static const struct {
-        const char *name, *unit, *kind, *description;
-    } metrics[] = {
-        {"n_calls", "calls", "count", "calls of functions and entries of loops"},
-        {"wall_ns", "ns", "time", "wall-clock time"},
-    };
-    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
-        sqlite3_stmt *insert = c->statements[INSERT_METRIC];
-        bind_number(insert, 1, i + 1);
-        bind_text(insert, 2, metrics[i].name);
-        bind_text(insert, 3, metrics[i].unit);
-        bind_text(insert, 4, metrics[i].kind);
-        bind_text(insert, 5, "sum");
-        bind_text(insert, 6, metrics[i].description);
-        enum pm_status status = collect_insert(c, INSERT_METRIC);
-        if (status != PM_OK)
-            return status;
-    }
+    c->metrics = pm_alloc_array(N_OWN_METRICS, sizeof *c->metrics);
+    if (!c->metrics)
+        return collect_no_memory(c);
+    memcpy(c->metrics, own_metrics, sizeof own_metrics);
+    c->n_metrics = N_OWN_METRICS;
     return PM_OK;
+}
+
+enum pm_status collect_metric(struct collector *c, const struct collect_metric *metric,
+                              uint32_t *ret_metric)
+{
+    for (size_t i = 0; i < c->n_metrics; i++)
+        if (strcmp(c->metrics[i].name, metric->name) == 0) {
+            *ret_metric = (uint32_t)i + 1;
+            return PM_OK;
+        }
+    struct collect_metric *metrics =
+        pm_realloc_array(c->metrics, c->n_metrics + 1, sizeof *metrics);
+    if (!metrics)
+        return collect_no_memory(c);
+    c->metrics = metrics;
+    metrics[c->n_metrics++] = *metric;
+    *ret_metric = (uint32_t)c->n_metrics;
+    return PM_OK;
+}
+
+static enum pm_status write_metrics(struct collector *c)
+{
+    enum pm_status status = PM_OK;
+    for (size_t i = 0; i < c->n_metrics && status == PM_OK; i++) {
+        const struct collect_metric *metric = &c->metrics[i];
+        sqlite3_stmt *insert = c->statements[INSERT_METRIC];
+        if (!metric->is_used)
+            continue;
+        bind_number(insert, 1, i + 1);
+        bind_text(insert, 2, metric->name);
+        bind_text(insert, 3, metric->unit);
+        bind_text(insert, 4, metric->kind);
+        bind_text(insert, 5, "sum");
+        bind_text(insert, 6, metric->description);
+        status = collect_insert(c, INSERT_METRIC);
+    }
+    return status;
 }
 
 void collect_costs_release(struct collector *c)
 {
-    for (int i = 0; i < 4; i++)
+    for (size_t i = 0; i < sizeof c->contexts / sizeof *c->contexts; i++)
         pm_map_release(&c->contexts[i]);
+    free(c->metrics);
     free(c->costs);
 }
 
-/* parent 0: a root. flags as in table contexts. */
-static enum pm_status context_row(struct collector *c, uint32_t parent, uint32_t sentence,
-                                  unsigned flags, uint32_t *ret_context)
+enum { ALL_FLAGS = 15 };
+
+uint32_t collect_find_context(const struct collector *c, uint32_t parent, uint32_t sentence,
+                              unsigned flags)
 {
-    uint64_t key = (uint64_t)parent << 32 | sentence;
-    struct pm_map *map = &c->contexts[flags & 3];
-    uint32_t row = pm_map_get(map, key);
-    if (row) {
-        *ret_context = row;
+    return pm_map_get(&c->contexts[flags & ALL_FLAGS], (uint64_t)parent << 32 | sentence);
+}
+
+enum pm_status collect_context(struct collector *c, uint32_t parent, uint32_t sentence,
+                               unsigned flags, uint32_t *ret_context)
+{
+    *ret_context = collect_find_context(c, parent, sentence, flags);
+    if (*ret_context)
         return PM_OK;
-    }
-    if (c->n_contexts == UINT32_MAX)
-        return pm_error_set(c->err, PM_ERR_LIMIT, "more than %u contexts", UINT32_MAX);
-    row = ++c->n_contexts;
-    if (!pm_map_put(map, key, row))
+    if (c->n_contexts >= INT32_MAX)
+        return pm_error_set(c->err, PM_ERR_LIMIT, "more than %d contexts", INT32_MAX);
+    uint32_t row = ++c->n_contexts;
+    if (!pm_map_put(&c->contexts[flags & ALL_FLAGS], (uint64_t)parent << 32 | sentence, row))
         return collect_no_memory(c);
     struct collect_value values[] = {collect_integer(row), collect_integer_or_null(parent),
                                      collect_integer(sentence), collect_integer(flags)};
@@ -57,34 +96,52 @@ static enum pm_status context_row(struct collector *c, uint32_t parent, uint32_t
     return collect_add_row(c, TABLE_CONTEXTS, values);
 }
 
-static enum pm_status add_cost(struct collector *c, uint32_t context, uint32_t thread,
-                               uint64_t n_calls, uint64_t own_ns)
+enum pm_status collect_cost(struct collector *c, uint32_t context, uint32_t thread, uint32_t metric,
+                            uint64_t value)
 {
-    if (n_calls == 0 && own_ns == 0)
+    if (value == 0)
         return PM_OK;
     struct collect_cost *costs = collect_grow(c->costs, c->n_costs, &c->costs_cap, sizeof *costs);
     if (!costs)
         return collect_no_memory(c);
     c->costs = costs;
-    costs[c->n_costs++] = (struct collect_cost){context, thread, n_calls, own_ns};
+    c->metrics[metric - 1].is_used = true;
+    costs[c->n_costs++] = (struct collect_cost){context, thread, metric, value};
     return PM_OK;
+}
+
+static int compare_costs(const void *a, const void *b)
+{
+    const struct collect_cost *x = a, *y = b;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return x->metric < y->metric ? -1 : x->metric > y->metric;
 }
 
 static enum pm_status write_cost(struct collector *c, const struct collect_cost *cost)
 {
     struct collect_value values[] = {collect_integer(cost->context), collect_integer(cost->thread),
-                                     collect_integer(METRIC_N_CALLS),
-                                     collect_integer(cost->n_calls)};
-    enum pm_status status = PM_OK;
-    if (cost->n_calls)
-        status = collect_add_row(c, TABLE_COSTS, values);
-    values[2] = collect_integer(METRIC_WALL_NS);
-    values[3] = collect_integer(cost->own_ns);
-    return status == PM_OK && cost->own_ns ? collect_add_row(c, TABLE_COSTS, values) : status;
+                                     collect_integer(cost->metric), collect_integer(cost->value)};
+    return collect_add_row(c, TABLE_COSTS, values);
 }
 
-/* Costs by context, those of one context in the order of adding, which is that of threads: a
- * counting sort. */
+/* Costs of one context: those of equal thread and metric added up. */
+static enum pm_status write_context_costs(struct collector *c, struct collect_cost *costs, size_t n)
+{
+    enum pm_status status = PM_OK;
+    if (n > 1)
+        qsort(costs, n, sizeof *costs, compare_costs);
+    for (size_t i = 0; i < n && status == PM_OK;) {
+        struct collect_cost sum = costs[i];
+        for (i++; i < n && compare_costs(&costs[i], &sum) == 0; i++)
+            if (__builtin_add_overflow(sum.value, costs[i].value, &sum.value))
+                sum.value = UINT64_MAX;
+        status = write_cost(c, &sum);
+    }
+    return status;
+}
+
+/* Costs by context: a counting sort. */
 static struct collect_cost *sort_costs(struct collector *c)
 {
     struct collect_cost *sorted = pm_alloc_array(c->n_costs, sizeof *sorted);
@@ -111,15 +168,10 @@ static enum pm_status flush_costs(struct collector *c)
     if (!sorted)
         return collect_no_memory(c);
     enum pm_status status = PM_OK;
-    for (size_t i = 0; i < c->n_costs && status == PM_OK;) {
-        struct collect_cost sum = sorted[i];
-        for (i++;
-             i < c->n_costs && sorted[i].context == sum.context && sorted[i].thread == sum.thread;
-             i++) {
-            sum.n_calls += sorted[i].n_calls;
-            sum.own_ns += sorted[i].own_ns;
-        }
-        status = write_cost(c, &sum);
+    for (size_t i = 0, end; i < c->n_costs && status == PM_OK; i = end) {
+        for (end = i + 1; end < c->n_costs && sorted[end].context == sorted[i].context;)
+            end++;
+        status = write_context_costs(c, sorted + i, end - i);
     }
     free(sorted);
     c->n_costs = 0;
@@ -127,8 +179,7 @@ static enum pm_status flush_costs(struct collector *c)
 }
 
 static enum pm_status add_tree(struct collector *c, const struct pm_run_file_thread *thread,
-                               uint32_t row, uint32_t root_sentence, const uint32_t *sentences,
-                               uint32_t *contexts)
+                               uint32_t row, const struct collect_names *names, uint32_t *contexts)
 {
     enum pm_status status = PM_OK;
     for (size_t i = 0; i < thread->n_nodes && status == PM_OK; i++) {
@@ -140,25 +191,27 @@ static enum pm_status add_tree(struct collector *c, const struct pm_run_file_thr
             is_root ? (node->flags & PM_RUN_NODE_FOREIGN_STACK) : (contexts[node->parent] & 1) * 2;
         unsigned flags = foreign | (node->flags & PM_RUN_NODE_FOLDED);
         uint32_t context;
-        status = context_row(c, is_root ? 0 : contexts[node->parent] >> 1,
-                             is_root ? root_sentence : sentences[node->noun], flags, &context);
+        status =
+            collect_context(c, is_root ? 0 : contexts[node->parent] >> 1,
+                            is_root ? names->root : names->sentences[node->noun], flags, &context);
         if (status != PM_OK)
             break;
         contexts[i] = context << 1 | (foreign != 0);
-        status = add_cost(c, context, row, is_root ? 0 : node->n_calls, node->own_ns);
+        status = collect_cost(c, context, row, METRIC_N_CALLS, is_root ? 0 : node->n_calls);
+        if (status == PM_OK)
+            status = collect_cost(c, context, row, METRIC_WALL_NS, node->own_ns);
     }
     return status;
 }
 
 /* Counters have no path: they stand directly below the thread's root. */
 static enum pm_status add_counts(struct collector *c, const struct pm_run_file *file,
-                                 uint32_t first_thread, uint32_t root_sentence,
-                                 const uint32_t *sentences)
+                                 uint32_t first_thread, const struct collect_names *names)
 {
     uint32_t root = 0;
     enum pm_status status = PM_OK;
     if (pm_run_file_n_counts(file))
-        status = context_row(c, 0, root_sentence, 0, &root);
+        status = collect_context(c, 0, names->root, 0, &root);
     for (size_t i = 0; i < pm_run_file_n_counts(file) && status == PM_OK; i++) {
         const struct pm_run_file_counts *counts = pm_run_file_counts(file, i);
         uint32_t first_noun = pm_run_file_object(file, counts->object)->first_noun;
@@ -166,32 +219,32 @@ static enum pm_status add_counts(struct collector *c, const struct pm_run_file *
             uint32_t context;
             if (counts->counts[k] == 0)
                 continue;
-            status = context_row(c, root, sentences[first_noun + k], 0, &context);
+            status = collect_context(c, root, names->sentences[first_noun + k], 0, &context);
             if (status == PM_OK)
-                status = add_cost(c, context, first_thread + counts->thread, counts->counts[k], 0);
+                status = collect_cost(c, context, first_thread + counts->thread, METRIC_N_CALLS,
+                                      counts->counts[k]);
         }
     }
     return status;
 }
 
 enum pm_status collect_costs_add(struct collector *c, const struct pm_run_file *file,
-                                 uint32_t first_thread, uint32_t root_sentence,
-                                 const uint32_t *sentences)
+                                 uint32_t first_thread, const struct collect_names *names)
 {
     enum pm_status status = PM_OK;
     for (size_t i = 0; i < pm_run_file_n_threads(file) && status == PM_OK; i++) {
         const struct pm_run_file_thread *thread = pm_run_file_thread(file, i);
-        if (c->n_contexts > INT32_MAX - thread->n_nodes)
-            return pm_error_set(c->err, PM_ERR_LIMIT, "more than %d contexts", INT32_MAX);
+        uint32_t row = first_thread + (uint32_t)i;
         uint32_t *contexts = pm_alloc_array(thread->n_nodes, sizeof *contexts);
         if (!contexts)
             return collect_no_memory(c);
-        status =
-            add_tree(c, thread, first_thread + (uint32_t)i, root_sentence, sentences, contexts);
+        status = add_tree(c, thread, row, names, contexts);
+        if (status == PM_OK)
+            status = collect_samples(c, file, thread, row, names, contexts);
         free(contexts);
     }
     if (status == PM_OK)
-        status = add_counts(c, file, first_thread, root_sentence, sentences);
+        status = add_counts(c, file, first_thread, names);
     if (status == PM_OK && c->n_costs >= FLUSH_COSTS)
         status = flush_costs(c);
     return status;
@@ -201,11 +254,12 @@ enum pm_status collect_costs_add_time(struct collector *c, uint32_t thread, uint
                                       uint64_t wall_ns)
 {
     uint32_t root;
-    enum pm_status status = context_row(c, 0, root_sentence, 0, &root);
-    return status == PM_OK ? add_cost(c, root, thread, 0, wall_ns) : status;
+    enum pm_status status = collect_context(c, 0, root_sentence, 0, &root);
+    return status == PM_OK ? collect_cost(c, root, thread, METRIC_WALL_NS, wall_ns) : status;
 }
 
 enum pm_status collect_costs_end(struct collector *c)
 {
-    return flush_costs(c);
+    enum pm_status status = flush_costs(c);
+    return status == PM_OK ? write_metrics(c) : status;
 }

@@ -1,5 +1,6 @@
-/* What the parts of collect share: collect.c reads run folders, collect_model.c keeps nouns, verbs,
- * sentences and mappings, collect_costs.c contexts and costs. Row ids are given out here, from 1,
+/* What the parts of collect share: collect.c reads run folders, collect_process.c writes what is known of processes, collect_model.c
+ * keeps nouns, verbs, sentences and mappings, collect_pif.c and collect_binary.c read facts, collect_places.c and collect_code.c (with
+ * collect_debug.c) say what code implements, collect_costs.c and collect_samples.c make contexts and costs. Row ids are given out here, from 1,
  * in the order of writing. */
 #ifndef PM_COLLECT_INTERNAL_H
 #define PM_COLLECT_INTERNAL_H
@@ -9,6 +10,8 @@
 #include "collect.h"
 #include "map.h"
 #include "../base/arena.h"
+#include "../code/code_map.h"
+#include "../debuginfo/debuginfo.h"
 #include "../pif/pif.h"
 #include "../run/run_file.h"
 #include "../../format/pm_sled.h"
@@ -18,6 +21,8 @@ enum collect_statement {
     INSERT_ATTRIBUTE,
     INSERT_PROCESS,
     INSERT_PROBE_COSTS,
+    INSERT_SAMPLING,
+    INSERT_DISARMED,
     INSERT_THREAD,
     INSERT_BINARY,
     INSERT_LEVEL,
@@ -55,8 +60,16 @@ struct collect_rows {
     struct collect_value values[COLLECT_ROWS * COLLECT_MAX_COLUMNS];
 };
 
-/* As in table metrics. */
-enum { METRIC_N_CALLS = 1, METRIC_WALL_NS = 2 };
+/* As in table metrics; further ones are made as costs name them. */
+enum {
+    METRIC_N_CALLS = 1,
+    METRIC_WALL_NS,
+    METRIC_CPU_NS,
+    METRIC_N_SAMPLES,
+    METRIC_OFF_CPU_NS,
+    METRIC_SAMPLED_WALL_NS,
+    N_OWN_METRICS = METRIC_SAMPLED_WALL_NS
+};
 
 struct collect_level {
     const char *name, *above; /* interned; above NULL: not stated */
@@ -67,13 +80,53 @@ struct collect_verb {
     uint32_t level;
 };
 
+/* A statement of the early facts. */
+struct collect_source_statement {
+    pm_id function;
+    const char *file; /* interned, as the facts spell it; NULL not known */
+    uint32_t line_no, column_no, end_line_no;
+    uint32_t row;  /* of its noun */
+    bool is_there; /* some code implements it */
+};
+
+/* Code at the granularity of what it implements: a noun of kind code. */
+struct collect_code {
+    struct collect_binary *binary;
+    const struct pm_code_range *range; /* NULL: no late map covers it */
+    uint32_t noun, sentence;           /* rows; sentence: {code Executes} */
+    uint32_t symbol; /* row of the noun of its symbol; 0: without sleds and facts */
+    pm_id symbol_id; /* 0 with symbol 0 */
+    size_t first_mapping, n_mappings; /* of the sentence, in the collector's mappings */
+    uint32_t *
+        inlines; /* arena: sentences of the functions that it was inlined through, outermost first */
+    const struct pm_code_site **sites; /* arena: of inlines; NULL: from debug information */
+    uint32_t n_inlines;
+    bool is_perfmap;
+};
+
 struct collect_binary {
     const char *path; /* interned */
     struct pm_str build_id;
-    struct pm_map nouns; /* pif id -> row */
-    struct pm_symbols *symbols;
-    bool same, symbols_tried; /* the file is the one that ran */
-    uint32_t row;
+    uint64_t file_bytes, mtime_ns;
+    uint32_t n_sleds, n_bad_sleds;
+    bool has_nouns;          /* it has code that the run names: what is missing is told */
+    struct pm_pif *pif;      /* NULL: not read */
+    struct pm_map nouns;     /* pif id -> row */
+    bool same, debug_tried;  /* same: the file is the one that ran */
+    bool is_runtime;         /* PerfMap's own code */
+    struct pm_code_map *map; /* NULL: it has none */
+    struct pm_debug *debug;  /* NULL: not opened yet, or cannot be */
+    const char *pif_state, *map_state;
+    char *debug_problem;                         /* owned; why it could not be opened */
+    struct collect_source_statement *statements; /* by function, file, line, column */
+    size_t n_statements;
+    pm_id *loop_functions;   /* of loopcodes: the function whose loop each is */
+    struct pm_map loopcodes; /* pif id -> position in loop_functions + 1 */
+    struct pm_map functions,
+        symbol_names; /* hash of linkage name -> row, and position of the noun + 1 */
+    struct pm_map by_address, by_tuple; /* ELF address, tuple -> position in codes + 1 */
+    struct pm_map inlines;              /* symbol, function -> sentence */
+    uint32_t row;                       /* 0: not in the archive (yet) */
     struct collect_binary *next;
 };
 
@@ -86,12 +139,25 @@ struct collect_sentence {
 struct collect_mapping {
     uint32_t source, destination;
     const char *origin; /* interned */
+    const char *reason; /* lasting; NULL: not stated */
     double weight;
 };
 
 struct collect_cost {
-    uint32_t context, thread;
-    uint64_t n_calls, own_ns;
+    uint32_t context, thread, metric;
+    uint64_t value;
+};
+
+struct collect_metric {
+    const char *name, *unit, *kind, *description; /* interned or constant */
+    bool is_used;
+};
+
+/* What the nouns and objects of one run file have become. */
+struct collect_names {
+    uint32_t root;                    /* {program Executes} */
+    struct collect_binary **binaries; /* by object */
+    uint32_t *nouns, *sentences;      /* by noun: its row, {noun Executes} */
 };
 
 struct collector {
@@ -111,14 +177,25 @@ struct collector {
     struct pm_map processes; /* pif id of a process noun -> row */
     struct pm_map user;      /* pif id in the user's PIF -> row */
     uint32_t n_binaries, n_nouns, n_sentences, n_executions, n_processes, n_threads, n_contexts;
-    uint32_t unknown_noun;                    /* row; 0: not there yet */
-    uint32_t base_level, executes;            /* rows */
-    struct pm_map sentences;                  /* verb row, noun row -> row */
-    struct collect_sentence **long_sentences; /* by hash */
+    uint32_t unknown_noun;         /* row; 0: not there yet */
+    uint32_t base_level, executes; /* rows */
+    uint32_t source_level, source_executes, source_reads,
+        source_writes;                              /* rows, 0: not needed yet */
+    uint32_t kernel_noun, perfmap_noun, stray_noun; /* rows, 0: not there yet */
+    struct pm_map sentences;                        /* verb row, noun row -> row */
+    struct collect_sentence **long_sentences;       /* by hash */
     struct collect_mapping *mappings;
     size_t n_mappings, mappings_cap;
 
-    struct pm_map contexts[4]; /* by flags: parent row, sentence row -> row */
+    struct collect_code *codes;
+    size_t n_codes, codes_cap;
+    struct pm_map
+        calls; /* sentences of called code that have their mappings -> 1 inferred, 2 sure */
+    struct pm_map by_noun; /* rows of nouns of ours, by id */
+
+    struct pm_map contexts[16];     /* by flags: parent row, sentence row -> row */
+    struct collect_metric *metrics; /* the row's number less one */
+    size_t n_metrics;
     struct collect_cost *costs;
     size_t n_costs, costs_cap;
 };
@@ -151,34 +228,156 @@ static inline struct collect_value collect_integer_or_null(uint64_t number) /* 0
     return number ? collect_integer(number) : (struct collect_value){COLLECT_NULL, {0}};
 }
 
+/* As a shell would have to be given it. */
+void collect_add_quoted(struct pm_buf *out, const char *word, size_t len);
+
+/* --- collect_process.c --- */
+/* Rows of the process c->n_processes and its threads, messages, sampling. start_tsc: the execution's. */
+PM_MUST_CHECK enum pm_status collect_process_rows(struct collector *c, uint32_t execution,
+                                                  uint64_t start_tsc, uint32_t image,
+                                                  const struct pm_run_file *file);
+PM_MUST_CHECK enum pm_status collect_disarmed(struct collector *c, uint64_t start_tsc,
+                                              const struct pm_run_file *file,
+                                              const uint32_t *nouns);
+/* A process in which nothing was measured has one thread all the same, whose root has its time. */
+PM_MUST_CHECK enum pm_status collect_only_thread(struct collector *c, uint32_t tid,
+                                                 uint64_t start_ns, uint64_t end_ns,
+                                                 uint64_t cpu_ns);
+uint64_t collect_start_ns(uint64_t start_tsc, const struct pm_run_file *file);
+
 /* --- collect_model.c --- */
 PM_MUST_CHECK enum pm_status collect_model_start(struct collector *c);
-/* The binary of an object, read when it is seen first. */
-PM_MUST_CHECK enum pm_status collect_binary(struct collector *c,
-                                            const struct pm_run_file_object *object,
-                                            struct collect_binary **ret_binary);
-/* Row of the sentence {noun Executes} of a noun of a run file. binary NULL: it belongs to none. */
-PM_MUST_CHECK enum pm_status collect_code_sentence(struct collector *c,
-                                                   struct collect_binary *binary,
-                                                   const struct pm_run_file_noun *noun,
+const char *collect_intern(struct collector *c, const char *text); /* NULL: memory */
+const char *collect_base_name(const char *path);
+/* Row of a level by name; NULL is "". */
+PM_MUST_CHECK enum pm_status collect_level_row(struct collector *c, const char *name,
+                                               uint32_t *ret_level);
+PM_MUST_CHECK enum pm_status collect_verb_row(struct collector *c, const char *level_name,
+                                              const char *name, const char *description,
+                                              uint32_t *ret_verb);
+/* Level Source and its verbs, for what we add there. */
+PM_MUST_CHECK enum pm_status collect_need_source(struct collector *c);
+/* binary, parent: rows, 0 none. */
+PM_MUST_CHECK enum pm_status collect_write_noun(struct collector *c, uint32_t row,
+                                                const struct pm_pif_noun *noun, uint32_t level,
+                                                uint32_t binary, uint32_t parent);
+/* A noun of ours, at level Base. */
+PM_MUST_CHECK enum pm_status collect_add_noun(struct collector *c, pm_id id, const char *name,
+                                              const char *kind, const char *description,
+                                              uint32_t binary, uint32_t *ret_row);
+PM_MUST_CHECK enum pm_status collect_write_attribute(struct collector *c, uint32_t row,
+                                                     const char *key, const char *value);
+PM_MUST_CHECK enum pm_status collect_write_attributes(struct collector *c, const struct pm_pif *pif,
+                                                      uint32_t row, const struct pm_pif_noun *noun);
+PM_MUST_CHECK enum pm_status collect_short_sentence(struct collector *c, uint32_t verb,
+                                                    uint32_t noun, uint32_t *ret_sentence);
+PM_MUST_CHECK enum pm_status collect_long_sentence(struct collector *c, uint32_t verb,
+                                                   const uint32_t *nouns, uint32_t n_nouns,
                                                    uint32_t *ret_sentence);
 PM_MUST_CHECK enum pm_status collect_process_sentence(struct collector *c, struct pm_str exe,
                                                       uint32_t *ret_sentence);
-PM_MUST_CHECK enum pm_status collect_user_pif(struct collector *c, const char *path);
+/* origin, reason (NULL: none): lasting strings. */
+PM_MUST_CHECK enum pm_status collect_add_mapping(struct collector *c,
+                                                 const struct collect_mapping *mapping);
 PM_MUST_CHECK enum pm_status collect_model_end(struct collector *c); /* levels, verbs, mappings */
 void collect_model_release(struct collector *c);
 
+/* --- collect_pif.c --- */
+/* All of a PIF whose nouns have got their rows; those from row `first` on are written. */
+PM_MUST_CHECK enum pm_status collect_import(struct collector *c, const struct pm_pif *pif,
+                                            const struct pm_map *nouns, uint32_t first,
+                                            uint32_t binary, const char *name);
+PM_MUST_CHECK enum pm_status collect_user_pif(struct collector *c, const char *path);
+
+/* --- collect_binary.c --- */
+/* The binary of an object; nothing is read yet. */
+PM_MUST_CHECK enum pm_status collect_binary(struct collector *c,
+                                            const struct pm_run_file_object *object,
+                                            struct collect_binary **ret_binary);
+/* Gives it a row and reads facts and late map, once. */
+PM_MUST_CHECK enum pm_status collect_binary_read(struct collector *c,
+                                                 struct collect_binary *binary);
+/* Row of a noun of a run file. binary NULL: it belongs to none. */
+PM_MUST_CHECK enum pm_status collect_code_noun(struct collector *c, struct collect_binary *binary,
+                                               const struct pm_run_file_noun *noun,
+                                               uint32_t *ret_row);
+PM_MUST_CHECK enum pm_status collect_binaries_end(struct collector *c); /* rows of binaries */
+void collect_binaries_release(struct collector *c);
+
+/* --- collect_places.c: which noun of the facts stands for a place --- */
+PM_MUST_CHECK enum pm_status collect_places_make(struct collector *c,
+                                                 struct collect_binary *binary);
+/* The facts' own function of a loopcode; 0: not known. */
+pm_id collect_loop_function(const struct collect_binary *binary, pm_id loopcode);
+/* Rows of functions and positions of symbols by their linkage name; 0: none, or several. */
+uint32_t collect_function_named(const struct collect_binary *binary, const char *linkage);
+bool collect_symbol_named(const struct collect_binary *binary, const char *name,
+                          struct pm_pif_noun *ret_noun);
+/* Rows of nouns that the late map names, made when the facts do not have them. name NULL: not known. */
+PM_MUST_CHECK enum pm_status collect_map_noun(struct collector *c, struct collect_binary *binary,
+                                              pm_id id, const char *kind, const char *name,
+                                              uint32_t *ret_row);
+/* 0: the place is in a function whose facts have no statement there. */
+PM_MUST_CHECK enum pm_status collect_map_statement(struct collector *c,
+                                                   struct collect_binary *binary,
+                                                   const struct pm_code_place *place,
+                                                   uint32_t *ret_row);
+/* Statements of which nothing is left get the attribute `removed`. */
+PM_MUST_CHECK enum pm_status collect_mark_removed(struct collector *c,
+                                                  struct collect_binary *binary);
+void collect_places_release(struct collect_binary *binary);
+
+/* --- collect_code.c: code nouns and what they map to --- */
+/* address: of the binary's ELF file. binary NULL: of no file. The code is lent until the next call. */
+PM_MUST_CHECK enum pm_status collect_code_at(struct collector *c, struct collect_binary *binary,
+                                             uint64_t address,
+                                             const struct collect_code **ret_code);
+/* Row of {called caller Executes}, which maps to what the caller maps to. */
+PM_MUST_CHECK enum pm_status collect_called_sentence(struct collector *c, uint32_t called_noun,
+                                                     const struct collect_code *caller,
+                                                     bool is_sure, uint32_t *ret_sentence);
+/* The same where only the context is known: noun and sentence of its innermost code with sleds. */
+PM_MUST_CHECK enum pm_status collect_called_from(struct collector *c, uint32_t called_noun,
+                                                 uint32_t noun, uint32_t sentence,
+                                                 uint32_t *ret_sentence);
+
+/* --- collect_debug.c: the same for code without late map --- */
+/* The symbol that holds an address and the offset in it; *ret_name NULL: none is known. Lent. */
+PM_MUST_CHECK enum pm_status collect_symbol_at(struct collector *c, struct collect_binary *binary,
+                                               uint64_t address, const char **ret_name,
+                                               uint64_t *ret_offset);
+PM_MUST_CHECK enum pm_status collect_debug_code(struct collector *c, struct collect_binary *binary,
+                                                uint64_t address, struct collect_code *ret_code);
+
 /* --- collect_costs.c --- */
 PM_MUST_CHECK enum pm_status collect_costs_start(struct collector *c);
-/* Contexts and costs of all threads of a file, whose rows are first_thread and on; sentences: one
- * per noun of the file. */
+/* Contexts and costs of all threads of a file, whose rows are first_thread and on. */
 PM_MUST_CHECK enum pm_status collect_costs_add(struct collector *c, const struct pm_run_file *file,
-                                               uint32_t first_thread, uint32_t root_sentence,
-                                               const uint32_t *sentences);
+                                               uint32_t first_thread,
+                                               const struct collect_names *names);
 /* Of a thread whose file has none of it: all time is its root's. */
 PM_MUST_CHECK enum pm_status collect_costs_add_time(struct collector *c, uint32_t thread,
                                                     uint32_t root_sentence, uint64_t wall_ns);
+/* parent 0: a root. flags as in table contexts. */
+PM_MUST_CHECK enum pm_status collect_context(struct collector *c, uint32_t parent,
+                                             uint32_t sentence, unsigned flags,
+                                             uint32_t *ret_context);
+/* 0: there is no such context. */
+uint32_t collect_find_context(const struct collector *c, uint32_t parent, uint32_t sentence,
+                              unsigned flags);
+PM_MUST_CHECK enum pm_status collect_cost(struct collector *c, uint32_t context, uint32_t thread,
+                                          uint32_t metric, uint64_t value); /* 0 is left out */
+PM_MUST_CHECK enum pm_status collect_metric(struct collector *c,
+                                            const struct collect_metric *metric,
+                                            uint32_t *ret_metric);
 PM_MUST_CHECK enum pm_status collect_costs_end(struct collector *c);
 void collect_costs_release(struct collector *c);
+
+/* --- collect_samples.c --- */
+/* contexts: row << 1 | is on a foreign stack, by node. */
+PM_MUST_CHECK enum pm_status collect_samples(struct collector *c, const struct pm_run_file *file,
+                                             const struct pm_run_file_thread *thread,
+                                             uint32_t thread_row, const struct collect_names *names,
+                                             const uint32_t *contexts);
 
 #endif

@@ -131,8 +131,9 @@ static enum pm_status load_object(struct pm_run_file *file, const struct run_sou
         return status;
     run_note_tsc(file, raw.loaded_tsc);
     run_note_tsc(file, raw.unloaded_tsc);
-    file->ranges[file->n_objects] =
-        (struct run_noun_range){raw.first_noun, object.n_nouns, object.first_noun};
+    /* Empty ranges may say any first noun: they come last, where none is looked for. */
+    file->ranges[file->n_objects] = (struct run_noun_range){
+        object.n_nouns ? raw.first_noun : UINT32_MAX, object.n_nouns, object.first_noun};
     file->indices[file->n_objects] =
         (struct run_object_index){raw.index, (uint32_t)file->n_objects};
     file->objects[file->n_objects++] = object;

@@ -36,11 +36,14 @@ static inline void make_elf_section(Elf *elf, size_t name, uint32_t type, void *
     gelf_update_shdr(section, &header);
 }
 
-/* build_id of 4 bytes; pif NULL: no PIF section. */
-static inline bool make_elf(const char *path, const char *build_id, const struct pm_pif *pif,
-                            const struct make_elf_symbol *symbols, size_t n_symbols)
+/* build_id of 4 bytes; pif, map NULL: no such section. */
+static inline bool make_elf_with_map(const char *path, const char *build_id,
+                                     const struct pm_pif *pif, const struct pm_buf *map,
+                                     const struct make_elf_symbol *symbols, size_t n_symbols)
 {
-    static char names[] = "\0.shstrtab\0.note.gnu.build-id\0.strtab\0.symtab\0.perfmap.pif";
+    static char text[0x200];
+    static char names[] =
+        "\0.shstrtab\0.note.gnu.build-id\0.strtab\0.symtab\0.perfmap.pif\0.text\0.perfmap.map";
     struct {
         uint32_t n_name, n_desc, type;
         char name[4], desc[4];
@@ -52,7 +55,7 @@ static inline bool make_elf(const char *path, const char *build_id, const struct
     for (size_t i = 0; i < n_symbols; i++) {
         table[i + 1] = (Elf64_Sym){.st_name = (Elf64_Word)strings.len,
                                    .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
-                                   .st_shndx = 1,
+                                   .st_shndx = 5,
                                    .st_value = symbols[i].address,
                                    .st_size = symbols[i].size_bytes};
         pm_buf_add(&strings, symbols[i].name, strlen(symbols[i].name) + 1);
@@ -76,6 +79,15 @@ static inline bool make_elf(const char *path, const char *build_id, const struct
     make_elf_section(elf, 30, SHT_STRTAB, strings.data, strings.len, ELF_T_BYTE, 0, 0);
     make_elf_section(elf, 38, SHT_SYMTAB, table, (n_symbols + 1) * sizeof *table, ELF_T_SYM, 3,
                      sizeof *table);
+    GElf_Shdr header;
+    make_elf_section(elf, 59, SHT_PROGBITS, text, sizeof text, ELF_T_BYTE, 0, 0);
+    Elf_Scn *section = elf_getscn(elf, 5);
+    gelf_getshdr(section, &header);
+    header.sh_flags = SHF_ALLOC | SHF_EXECINSTR;
+    header.sh_addr = 0x10;
+    gelf_update_shdr(section, &header);
+    if (map)
+        make_elf_section(elf, 65, SHT_PROGBITS, (void *)map->data, map->len, ELF_T_BYTE, 0, 0);
     if (pif)
         make_elf_section(elf, 46, SHT_PROGBITS, compact.data, compact.len, ELF_T_BYTE, 0, 0);
     bool ok = !compact.failed && elf_update(elf, ELF_C_WRITE) > 0;
@@ -85,6 +97,12 @@ static inline bool make_elf(const char *path, const char *build_id, const struct
     pm_buf_release(&compact);
     pm_buf_release(&strings);
     return ok;
+}
+
+static inline bool make_elf(const char *path, const char *build_id, const struct pm_pif *pif,
+                            const struct make_elf_symbol *symbols, size_t n_symbols)
+{
+    return make_elf_with_map(path, build_id, pif, NULL, symbols, n_symbols);
 }
 
 #endif

@@ -664,6 +664,7 @@ static void make_sampled(struct make_run *run)
     make_run_loaded(run, first, 0x700000, 0x2000, 1, 2);
     uint64_t second = make_run_object(run, "/lib/b.so", "", 0, NULL, 0);
     make_run_loaded(run, second, 0x700000, 0x1000, 3, 0);
+    ((struct pm_run_object *)make_run_at(run, second))->first_noun = 0; /* and has no noun */
     uint64_t own = make_run_object(run, "[perfmap]", "", 0, NULL, 0);
     make_run_loaded(run, own, 0x10000, 0x1000, 0, 0);
     ((struct pm_run_object *)make_run_at(run, own))->kind = PM_RUN_OBJECT_RUNTIME;

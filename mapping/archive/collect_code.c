@@ -1,0 +1,415 @@
+/* Machine code as nouns, and what it maps to by the late map. */
+#include "collect_internal.h"
+
+/* --- mappings of one code --- */
+
+static enum pm_status map_to(struct collector *c, struct collect_code *code, uint32_t verb,
+                             uint32_t noun, const char *origin, const char *reason)
+{
+    struct collect_mapping mapping = {.source = code->sentence, .origin = origin, .reason = reason};
+    enum pm_status status = collect_short_sentence(c, verb, noun, &mapping.destination);
+    if (status == PM_OK)
+        status = collect_add_mapping(c, &mapping);
+    code->n_mappings += status == PM_OK;
+    return status;
+}
+
+static enum pm_status map_to_place(struct collector *c, struct collect_code *code,
+                                   const struct pm_code_place *place, const char *origin,
+                                   const char *reason)
+{
+    uint32_t row;
+    enum pm_status status = collect_map_statement(c, code->binary, place, &row);
+    if (status == PM_OK && !row && reason) /* folded functions: all of the other one */
+        status = collect_map_noun(c, code->binary, place->function, "function", NULL, &row);
+    return status == PM_OK && row ? map_to(c, code, c->source_executes, row, origin, reason)
+                                  : status;
+}
+
+static enum pm_status map_to_object(struct collector *c, struct collect_code *code,
+                                    const struct pm_code_object *object, const char *origin,
+                                    const char *reason)
+{
+    uint32_t row;
+    enum pm_status status = collect_map_noun(c, code->binary, object->noun, "variable", NULL, &row);
+    if (status == PM_OK && object->access & PM_MAP_READS)
+        status = map_to(c, code, c->source_reads, row, origin, reason);
+    if (status == PM_OK && object->access & PM_MAP_WRITES)
+        status = map_to(c, code, c->source_writes, row, origin, reason);
+    return status;
+}
+
+static bool same_place(const struct pm_code_place *a, const struct pm_code_place *b)
+{
+    return a->function == b->function && a->file == b->file && a->line_no == b->line_no &&
+           a->column_no == b->column_no;
+}
+
+/* Address arithmetic and the like of a statement is for what the statement touches elsewhere in the block. */
+static enum pm_status infer_objects(struct collector *c, struct collect_code *code,
+                                    const struct pm_code_range *range, const char *reason)
+{
+    const struct pm_code_tuple *own = range->tuple;
+    enum pm_status status = PM_OK;
+    if (own->place.line_no == 0 || own->unnamed ||
+        (own->kind != PM_MAP_ORDINARY && own->kind != PM_MAP_SPILL))
+        return PM_OK;
+    for (uint32_t i = 0; i < range->block->n_tuples; i++) {
+        const struct pm_code_tuple *tuple = &range->block->tuples[i];
+        if (tuple->loop != own->loop || tuple->site != own->site ||
+            !same_place(&tuple->place, &own->place))
+            continue;
+        for (uint32_t k = 0; k < tuple->n_objects && status == PM_OK; k++)
+            status = map_to_object(c, code, &tuple->objects[k], "inferred", reason);
+    }
+    return status;
+}
+
+/* All that one range says. reason: why it is not alone; NULL. */
+static enum pm_status map_range(struct collector *c, struct collect_code *code,
+                                const struct pm_code_range *range, const char *reason)
+{
+    const struct pm_code_tuple *tuple = range->tuple;
+    enum pm_status status = PM_OK;
+    uint32_t row;
+    if (tuple->kind != PM_MAP_FRAME && tuple->kind != PM_MAP_PADDING && tuple->place.line_no)
+        status = map_to_place(c, code, &tuple->place, "compiler", reason);
+    for (uint32_t i = 0; i < tuple->n_also && status == PM_OK; i++)
+        status = map_to_place(c, code, &tuple->also[i].place,
+                              tuple->also[i].inferred ? "inferred" : "compiler",
+                              pm_map_reason_text(tuple->also[i].reason));
+    if (status == PM_OK)
+        status = tuple->loop ? collect_map_noun(c, code->binary, tuple->loop, "loop", NULL, &row)
+                             : collect_map_noun(c, code->binary, tuple->place.function, "function",
+                                                NULL, &row);
+    if (status == PM_OK)
+        status = map_to(c, code, c->source_executes, row, "compiler", reason);
+    for (uint32_t i = 0; i < tuple->n_objects && status == PM_OK; i++)
+        status = map_to_object(c, code, &tuple->objects[i], "compiler", reason);
+    return status == PM_OK && tuple->n_objects == 0 ? infer_objects(c, code, range, reason)
+                                                    : status;
+}
+
+/* --- nouns by the late map --- */
+
+static enum pm_status write_addresses(struct collector *c, const struct collect_code *code)
+{
+    const struct pm_code_block *block = code->range->block;
+    const struct pm_code_range *ranges = pm_code_map_ranges(code->binary->map, &(size_t){0});
+    struct pm_buf text = PM_BUF_INIT(1 << 24);
+    uint64_t low = 0, high = 0;
+    for (uint32_t i = 0; i <= block->n_ranges; i++) {
+        const struct pm_code_range *range =
+            i < block->n_ranges ? &ranges[block->first_range + i] : NULL;
+        if (range && range->tuple != code->range->tuple)
+            continue;
+        if (range && range->address == high) {
+            high += range->size_bytes;
+            continue;
+        }
+        if (high)
+            pm_buf_printf(&text, "%s0x%llx-0x%llx", text.len ? " " : "", (unsigned long long)low,
+                          (unsigned long long)high);
+        if (range) {
+            low = range->address;
+            high = low + range->size_bytes;
+        }
+    }
+    enum pm_status status = text.failed
+                                ? collect_no_memory(c)
+                                : collect_write_attribute(c, code->noun, "address", text.data);
+    pm_buf_release(&text);
+    return status;
+}
+
+/* First range of the tuple in its block: its number is the least there, so it comes early. */
+static uint64_t first_address(const struct collect_code *code)
+{
+    const struct pm_code_block *block = code->range->block;
+    const struct pm_code_range *ranges = pm_code_map_ranges(code->binary->map, &(size_t){0});
+    for (uint32_t i = 0; i < block->n_ranges; i++)
+        if (ranges[block->first_range + i].tuple == code->range->tuple)
+            return ranges[block->first_range + i].address;
+    return code->range->address;
+}
+
+static pm_id code_id(const char *kind, pm_id a, uint64_t b)
+{
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, kind);
+    pm_id_hash_id(&hash, a);
+    pm_id_hash_id(&hash, b);
+    return pm_id_hash_done(&hash);
+}
+
+/* Name of the symbol that a block is of; lent. NULL: not known. */
+static enum pm_status symbol_name(struct collector *c, struct collect_binary *binary,
+                                  const struct pm_code_block *block, const char **ret_name)
+{
+    struct pm_pif_noun noun;
+    uint64_t offset;
+    if (!pm_pif_find_noun(binary->pif, block->symbol, &noun) || !noun.name || !*noun.name)
+        return collect_symbol_at(c, binary, block->address, ret_name, &offset);
+    *ret_name = noun.name;
+    return PM_OK;
+}
+
+static enum pm_status write_code_noun(struct collector *c, struct collect_code *code,
+                                      const char *symbol)
+{
+    const struct pm_code_block *block = code->range->block;
+    struct pm_buf name = PM_BUF_INIT(1 << 16);
+    uint64_t address = first_address(code);
+    if (symbol)
+        pm_buf_printf(&name, "%s%s+0x%llx", symbol, block->is_cold ? ".cold" : "",
+                      (unsigned long long)(address - block->address));
+    else
+        pm_buf_printf(&name, "0x%llx in %s", (unsigned long long)address,
+                      collect_base_name(code->binary->path));
+    struct pm_pif_noun noun = {
+        .id = code_id("code", block->symbol, address), .name = name.data, .kind = "code"};
+    code->noun = ++c->n_nouns;
+    enum pm_status status = name.failed ? collect_no_memory(c)
+                                        : collect_write_noun(c, code->noun, &noun, c->base_level,
+                                                             code->binary->row, code->symbol);
+    pm_buf_release(&name);
+    return status == PM_OK ? write_addresses(c, code) : status;
+}
+
+/* Row of {inlined function within symbol Executes}. */
+static enum pm_status inline_sentence(struct collector *c, struct collect_code *code,
+                                      const struct pm_code_site *site, const char *symbol,
+                                      uint32_t *ret_sentence)
+{
+    struct collect_binary *binary = code->binary;
+    pm_id id = code_id("inline", code->range->block->symbol, site->function);
+    uint32_t noun_row, function;
+    *ret_sentence = pm_map_get(&binary->inlines, id);
+    if (*ret_sentence)
+        return PM_OK;
+    struct pm_pif_noun function_noun = {0};
+    enum pm_status status =
+        collect_map_noun(c, binary, site->function, "function", NULL, &function);
+    if (!pm_pif_find_noun(binary->pif, site->function, &function_noun) || !function_noun.name)
+        function_noun.name = "unknown function";
+    struct pm_buf name = PM_BUF_INIT(1 << 16);
+    pm_buf_printf(&name, "%s/%s", symbol ? symbol : "unknown symbol", function_noun.name);
+    struct pm_pif_noun noun = {.id = id, .name = name.data, .kind = "inline"};
+    noun_row = ++c->n_nouns;
+    if (status == PM_OK)
+        status = name.failed ? collect_no_memory(c)
+                             : collect_write_noun(c, noun_row, &noun, c->base_level, binary->row,
+                                                  code->symbol);
+    pm_buf_release(&name);
+    struct collect_mapping mapping = {.origin = "compiler"};
+    if (status == PM_OK)
+        status = collect_short_sentence(c, c->executes, noun_row, ret_sentence);
+    if (status == PM_OK)
+        status = collect_short_sentence(c, c->source_executes, function, &mapping.destination);
+    if (status != PM_OK)
+        return status;
+    mapping.source = *ret_sentence;
+    if (!pm_map_put(&binary->inlines, id, *ret_sentence))
+        return collect_no_memory(c);
+    return collect_add_mapping(c, &mapping);
+}
+
+static enum pm_status make_inlines(struct collector *c, struct collect_code *code,
+                                   const char *symbol)
+{
+    uint32_t n = 0;
+    for (const struct pm_code_site *site = code->range->tuple->site; site; site = site->parent)
+        n++;
+    code->inlines = pm_arena_alloc(&c->arena, (n + 1) * sizeof *code->inlines);
+    code->sites = pm_arena_alloc(&c->arena, (n + 1) * sizeof *code->sites);
+    if (!code->inlines || !code->sites)
+        return collect_no_memory(c);
+    code->n_inlines = n;
+    enum pm_status status = PM_OK;
+    for (const struct pm_code_site *site = code->range->tuple->site; site && status == PM_OK;
+         site = site->parent) {
+        code->sites[--n] = site;
+        status = inline_sentence(c, code, site, symbol, &code->inlines[n]);
+    }
+    return status;
+}
+
+static enum pm_status make_map_code(struct collector *c, struct collect_binary *binary,
+                                    const struct pm_code_range *range, uint64_t address,
+                                    struct collect_code *ret_code)
+{
+    struct collect_code code = {.binary = binary, .range = range};
+    const char *symbol = NULL;
+    code.symbol_id = range->block->symbol;
+    enum pm_status status = collect_need_source(c);
+    if (status == PM_OK)
+        status = symbol_name(c, binary, range->block, &symbol);
+    if (status == PM_OK)
+        status = collect_map_noun(c, binary, code.symbol_id, "symbol", symbol, &code.symbol);
+    if (status == PM_OK)
+        status = write_code_noun(c, &code, symbol);
+    if (status == PM_OK)
+        status = collect_short_sentence(c, c->executes, code.noun, &code.sentence);
+    if (status == PM_OK)
+        status = make_inlines(c, &code, symbol);
+    code.first_mapping = c->n_mappings;
+    if (status == PM_OK)
+        status = map_range(c, &code, range, NULL);
+    /* Functions that the linker made one: the code is all of theirs. */
+    while (status == PM_OK && (range = pm_code_map_next_same(binary->map, range, address)))
+        status = map_range(c, &code, range, pm_map_reason_text(PM_MAP_FOLDED));
+    *ret_code = code;
+    return status;
+}
+
+/* --- code of other sorts --- */
+
+static enum pm_status make_whole(struct collector *c, uint32_t *row, const char *name,
+                                 const char *kind, const char *description, uint32_t binary,
+                                 struct collect_code *ret_code)
+{
+    enum pm_status status = PM_OK;
+    if (!*row)
+        status =
+            collect_add_noun(c, pm_pif_name_id("Base", name), name, kind, description, binary, row);
+    ret_code->noun = *row;
+    ret_code->is_perfmap = strcmp(kind, "perfmap") == 0;
+    return status == PM_OK
+               ? collect_short_sentence(c, c->executes, ret_code->noun, &ret_code->sentence)
+               : status;
+}
+
+static enum pm_status make_perfmap(struct collector *c, struct collect_code *ret_code)
+{
+    return make_whole(c, &c->perfmap_noun, "PerfMap itself", "perfmap",
+                      "sleds, trampolines and run-time library of PerfMap", 0, ret_code);
+}
+
+/* A file that is not what ran, or none: one noun for all of its code. */
+static enum pm_status make_unknown(struct collector *c, struct collect_binary *binary,
+                                   struct collect_code *ret_code)
+{
+    struct pm_buf name = PM_BUF_INIT(1 << 16);
+    uint32_t row = 0;
+    bool is_file = binary->path[0] != '[';
+    pm_buf_printf(&name, "%s%s", is_file ? "code of " : "", collect_base_name(binary->path));
+    enum pm_status status =
+        name.failed ? collect_no_memory(c)
+                    : make_whole(c, &row, name.data, "code",
+                                 is_file ? "the file is gone or is not the one that ran" : NULL,
+                                 binary->row, ret_code);
+    pm_buf_release(&name);
+    return status;
+}
+
+static enum pm_status add_code(struct collector *c, const struct collect_code *code,
+                               uint32_t *ret_position)
+{
+    struct collect_code *codes = collect_grow(c->codes, c->n_codes, &c->codes_cap, sizeof *codes);
+    if (!codes)
+        return collect_no_memory(c);
+    c->codes = codes;
+    codes[c->n_codes++] = *code;
+    *ret_position = (uint32_t)c->n_codes;
+    return PM_OK;
+}
+
+/* --- by address --- */
+
+static enum pm_status make_code(struct collector *c, struct collect_binary *binary,
+                                uint64_t address, uint32_t *ret_position)
+{
+    struct collect_code code = {.binary = binary};
+    const struct pm_code_range *range = binary->map ? pm_code_map_find(binary->map, address) : NULL;
+    uint64_t key = (uintptr_t)(range ? range->tuple : NULL);
+    enum pm_status status;
+    if (!binary->same || binary->is_runtime)
+        key = (uintptr_t)binary;
+    if (key && (*ret_position = pm_map_get(&binary->by_tuple, key)))
+        return PM_OK;
+    if (binary->is_runtime || (range && range->tuple->kind == PM_MAP_SLED))
+        status = make_perfmap(c, &code);
+    else if (!binary->same)
+        status = make_unknown(c, binary, &code);
+    else if (range)
+        status = make_map_code(c, binary, range, address, &code);
+    else
+        status = collect_debug_code(c, binary, address, &code);
+    if (status == PM_OK)
+        status = add_code(c, &code, ret_position);
+    if (status == PM_OK && key && !pm_map_put(&binary->by_tuple, key, *ret_position))
+        return collect_no_memory(c);
+    return status;
+}
+
+/* Code outside of all files: made by the program, or from a file that nothing tells of. */
+static enum pm_status stray_code(struct collector *c, const struct collect_code **ret_code)
+{
+    struct collect_code code = {0};
+    uint32_t position = 0;
+    for (size_t i = 0; i < c->n_codes && c->stray_noun; i++)
+        if (c->codes[i].noun == c->stray_noun) {
+            *ret_code = &c->codes[i];
+            return PM_OK;
+        }
+    enum pm_status status = make_whole(c, &c->stray_noun, "code outside of files", "code",
+                                       "code that no loaded file holds", 0, &code);
+    if (status == PM_OK)
+        status = add_code(c, &code, &position);
+    if (status == PM_OK)
+        *ret_code = &c->codes[position - 1];
+    return status;
+}
+
+enum pm_status collect_code_at(struct collector *c, struct collect_binary *binary, uint64_t address,
+                               const struct collect_code **ret_code)
+{
+    if (!binary)
+        return stray_code(c, ret_code);
+    enum pm_status status = collect_binary_read(c, binary);
+    uint32_t position = status == PM_OK ? pm_map_get(&binary->by_address, address) : 0;
+    if (status == PM_OK && !position) {
+        status = make_code(c, binary, address, &position);
+        if (status == PM_OK && !pm_map_put(&binary->by_address, address, position))
+            return collect_no_memory(c);
+    }
+    if (status == PM_OK)
+        *ret_code = &c->codes[position - 1];
+    return status;
+}
+
+/* --- code that was called from code with facts --- */
+
+enum pm_status collect_called_sentence(struct collector *c, uint32_t called_noun,
+                                       const struct collect_code *caller, bool is_sure,
+                                       uint32_t *ret_sentence)
+{
+    uint32_t nouns[] = {called_noun, caller->noun};
+    enum pm_status status = collect_long_sentence(c, c->executes, nouns, 2, ret_sentence);
+    uint32_t known = status == PM_OK ? pm_map_get(&c->calls, *ret_sentence) : 0;
+    if (status != PM_OK || known >= 1u + is_sure)
+        return status;
+    if (!pm_map_put(&c->calls, *ret_sentence, 1u + is_sure))
+        return collect_no_memory(c);
+    for (size_t i = 0; i < caller->n_mappings && status == PM_OK; i++) {
+        struct collect_mapping mapping = c->mappings[caller->first_mapping + i];
+        mapping.source = *ret_sentence;
+        mapping.origin = is_sure ? mapping.origin : "inferred";
+        status = collect_add_mapping(c, &mapping);
+    }
+    return status;
+}
+
+enum pm_status collect_called_from(struct collector *c, uint32_t called_noun, uint32_t noun,
+                                   uint32_t sentence, uint32_t *ret_sentence)
+{
+    uint32_t nouns[] = {called_noun, noun};
+    enum pm_status status = collect_long_sentence(c, c->executes, nouns, 2, ret_sentence);
+    if (status != PM_OK || pm_map_get(&c->calls, *ret_sentence))
+        return status;
+    if (!pm_map_put(&c->calls, *ret_sentence, 2))
+        return collect_no_memory(c);
+    return collect_add_mapping(c, &(struct collect_mapping){.source = *ret_sentence,
+                                                            .destination = sentence,
+                                                            .origin = "run"});
+}

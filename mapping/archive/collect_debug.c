@@ -1,0 +1,287 @@
+/* Code without late map: nouns from debug information, else from symbols. */
+#include "collect_internal.h"
+
+#include <stdlib.h>
+
+enum { MAX_FRAMES = 32 };
+
+static enum pm_status open_debug(struct collector *c, struct collect_binary *binary)
+{
+    if (binary->debug_tried)
+        return PM_OK;
+    binary->debug_tried = true;
+    struct pm_buf hex = PM_BUF_INIT(4096);
+    for (size_t i = 0; i < binary->build_id.len && i < 1024; i++)
+        pm_buf_printf(&hex, "%02x", (unsigned char)binary->build_id.p[i]);
+    struct pm_error err = PM_ERROR_INIT;
+    enum pm_status status =
+        hex.failed ? PM_ERR_MEMORY
+                   : pm_debug_open(binary->path, hex.len ? hex.data : NULL, &err, &binary->debug);
+    if (status != PM_OK && status != PM_ERR_MEMORY) {
+        const char *text = pm_error_text(&err);
+        binary->debug_problem = pm_strndup(text, strlen(text));
+        status = binary->debug_problem ? PM_OK : PM_ERR_MEMORY;
+    }
+    pm_error_release(&err);
+    pm_buf_release(&hex);
+    return status == PM_ERR_MEMORY ? collect_no_memory(c) : status;
+}
+
+static const char *function_name(const struct pm_debug_frame *frame)
+{
+    return frame->function ? frame->function : frame->linkage;
+}
+
+enum pm_status collect_symbol_at(struct collector *c, struct collect_binary *binary,
+                                 uint64_t address, const char **ret_name, uint64_t *ret_offset)
+{
+    struct pm_debug_frame frames[MAX_FRAMES];
+    enum pm_status status = open_debug(c, binary);
+    size_t n = status == PM_OK && binary->debug
+                   ? pm_debug_find(binary->debug, address, frames, MAX_FRAMES)
+                   : 0;
+    const struct pm_debug_frame *symbol = n ? &frames[n - 1] : NULL;
+    *ret_name = symbol ? symbol->linkage ? symbol->linkage : symbol->function : NULL;
+    *ret_offset = *ret_name ? address - symbol->low : 0;
+    return status;
+}
+
+/* --- level Source --- */
+
+/* A noun of the binary by id, made when it is new. */
+static enum pm_status source_noun(struct collector *c, struct collect_binary *binary,
+                                  const struct pm_pif_noun *noun, uint32_t parent,
+                                  uint32_t *ret_row)
+{
+    *ret_row = pm_map_get(&binary->nouns, noun->id);
+    if (*ret_row)
+        return PM_OK;
+    *ret_row = ++c->n_nouns;
+    if (!pm_map_put(&binary->nouns, noun->id, *ret_row))
+        return collect_no_memory(c);
+    return collect_write_noun(c, *ret_row, noun, c->source_level, binary->row, parent);
+}
+
+/* Ids are those that the compiler's facts would have, so that both are one noun where both are there. */
+static enum pm_status file_row(struct collector *c, struct collect_binary *binary, const char *file,
+                               uint32_t *ret_row)
+{
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "file");
+    pm_id_hash_string(&hash, file);
+    struct pm_pif_noun noun = {
+        .id = pm_id_hash_done(&hash), .name = file, .kind = "file", .file = file};
+    return source_noun(c, binary, &noun, 0, ret_row);
+}
+
+static enum pm_status function_row(struct collector *c, struct collect_binary *binary,
+                                   const struct pm_debug_frame *frame, const char *file,
+                                   uint32_t *ret_row)
+{
+    const char *linkage = frame->linkage ? frame->linkage : frame->function;
+    uint32_t parent = 0;
+    *ret_row = collect_function_named(binary, linkage);
+    if (*ret_row)
+        return PM_OK;
+    enum pm_status status = file ? file_row(c, binary, file, &parent) : PM_OK;
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "func");
+    pm_id_hash_string(&hash, linkage);
+    if (file)
+        pm_id_hash_string(&hash, file);
+    struct pm_pif_noun noun = {.id = pm_id_hash_done(&hash),
+                               .name = function_name(frame),
+                               .kind = "function",
+                               .linkage = linkage,
+                               .file = file,
+                               .line = frame->declared_line_no};
+    return status == PM_OK ? source_noun(c, binary, &noun, parent, ret_row) : status;
+}
+
+static enum pm_status line_row(struct collector *c, struct collect_binary *binary,
+                               const struct pm_debug_frame *frame, uint32_t function,
+                               uint32_t *ret_row)
+{
+    struct pm_buf name = PM_BUF_INIT(1 << 16);
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "line");
+    pm_id_hash_number(&hash, function);
+    pm_id_hash_string(&hash, frame->file);
+    pm_id_hash_number(&hash, frame->line_no);
+    pm_buf_printf(&name, "%s:%u", collect_base_name(frame->file), frame->line_no);
+    struct pm_pif_noun noun = {.id = pm_id_hash_done(&hash),
+                               .name = name.data,
+                               .kind = "line",
+                               .file = frame->file,
+                               .line = frame->line_no};
+    enum pm_status status =
+        name.failed ? collect_no_memory(c) : source_noun(c, binary, &noun, function, ret_row);
+    pm_buf_release(&name);
+    return status;
+}
+
+/* What the innermost frame tells: its line, or its function. */
+static enum pm_status map_frame(struct collector *c, struct collect_code *code,
+                                const struct pm_debug_frame *frame)
+{
+    struct collect_mapping mapping = {.source = code->sentence, .origin = "debug"};
+    uint32_t function, row;
+    if (frame->source != PM_DEBUG_DWARF || !function_name(frame))
+        return PM_OK;
+    enum pm_status status = collect_need_source(c);
+    if (status == PM_OK)
+        status = function_row(c, code->binary, frame, frame->file, &function);
+    row = function;
+    if (status == PM_OK && frame->file && frame->line_no)
+        status = line_row(c, code->binary, frame, function, &row);
+    if (status == PM_OK)
+        status = collect_short_sentence(c, c->source_executes, row, &mapping.destination);
+    if (status == PM_OK)
+        status = collect_add_mapping(c, &mapping);
+    code->n_mappings += status == PM_OK;
+    return status;
+}
+
+/* --- level Base --- */
+
+/* A noun of the binary by name; one for each line of a function that has lines. */
+static enum pm_status code_row(struct collector *c, struct collect_code *code, const char *name,
+                               uint32_t parent, bool *ret_is_new)
+{
+    struct collect_binary *binary = code->binary;
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "debug code");
+    pm_id_hash_string(&hash, name);
+    struct pm_pif_noun noun = {.id = pm_id_hash_done(&hash), .name = name, .kind = "code"};
+    code->noun = pm_map_get(&binary->nouns, noun.id);
+    *ret_is_new = code->noun == 0;
+    if (!*ret_is_new)
+        return collect_short_sentence(c, c->executes, code->noun, &code->sentence);
+    code->noun = ++c->n_nouns;
+    if (!pm_map_put(&binary->nouns, noun.id, code->noun))
+        return collect_no_memory(c);
+    enum pm_status status =
+        collect_write_noun(c, code->noun, &noun, c->base_level, binary->row, parent);
+    return status == PM_OK ? collect_short_sentence(c, c->executes, code->noun, &code->sentence)
+                           : status;
+}
+
+static void add_code_name(struct pm_buf *out, const struct collect_binary *binary,
+                          const struct pm_debug_frame *frames, size_t n, bool with_line)
+{
+    const struct pm_debug_frame *symbol = n ? &frames[n - 1] : NULL;
+    if (symbol && function_name(symbol))
+        pm_buf_add_str(out, function_name(symbol));
+    else
+        pm_buf_add_str(out, "unknown code");
+    if (with_line && n > 1 && function_name(&frames[0]))
+        pm_buf_printf(out, "/%s", function_name(&frames[0]));
+    if (with_line)
+        pm_buf_printf(out, ":%u", frames[0].line_no);
+    pm_buf_printf(out, " (%s)", collect_base_name(binary->path));
+}
+
+static enum pm_status make_noun(struct collector *c, struct collect_code *code,
+                                const struct pm_debug_frame *frames, size_t n, bool *ret_is_new)
+{
+    struct pm_buf name = PM_BUF_INIT(1 << 16);
+    bool has_line = n && frames[0].line_no, ignored;
+    struct collect_code whole = {.binary = code->binary};
+    add_code_name(&name, code->binary, frames, n, false);
+    enum pm_status status = name.failed ? collect_no_memory(c)
+                                        : code_row(c, &whole, name.data, code->symbol,
+                                                   has_line ? &ignored : ret_is_new);
+    if (has_line && status == PM_OK) {
+        pm_buf_clear(&name);
+        add_code_name(&name, code->binary, frames, n, true);
+        status = name.failed ? collect_no_memory(c)
+                             : code_row(c, code, name.data, whole.noun, ret_is_new);
+    } else {
+        code->noun = whole.noun;
+        code->sentence = whole.sentence;
+    }
+    pm_buf_release(&name);
+    return status;
+}
+
+/* Its symbol, where the facts know it: compiled with the plugin, but without a map. */
+static void find_symbol(struct collect_code *code, const struct pm_debug_frame *frame)
+{
+    struct pm_pif_noun noun;
+    const char *linkage = frame->linkage ? frame->linkage : frame->function;
+    if (linkage && collect_symbol_named(code->binary, linkage, &noun)) {
+        code->symbol_id = noun.id;
+        code->symbol = pm_map_get(&code->binary->nouns, noun.id);
+    }
+}
+
+static enum pm_status make_inlines(struct collector *c, struct collect_code *code,
+                                   const struct pm_debug_frame *frames, size_t n)
+{
+    code->inlines = pm_arena_alloc(&c->arena, n * sizeof *code->inlines);
+    if (!code->inlines)
+        return collect_no_memory(c);
+    enum pm_status status = PM_OK;
+    for (size_t i = n - 1; i-- > 0 && status == PM_OK;) {
+        if (!frames[i].is_inlined || !function_name(&frames[i]))
+            continue;
+        struct pm_buf name = PM_BUF_INIT(1 << 16);
+        struct collect_code inlined = {.binary = code->binary};
+        const char *outer = function_name(&frames[n - 1]);
+        pm_buf_printf(&name, "%s/%s", outer ? outer : "unknown code", function_name(&frames[i]));
+        struct pm_pif_noun noun = {.name = name.data, .kind = "inline"};
+        struct pm_id_hash hash;
+        pm_id_hash_init(&hash, "debug inline");
+        pm_id_hash_string(&hash, name.data ? name.data : "");
+        noun.id = pm_id_hash_done(&hash);
+        inlined.noun = pm_map_get(&code->binary->nouns, noun.id);
+        bool is_new = !inlined.noun;
+        if (is_new)
+            inlined.noun = ++c->n_nouns;
+        if (name.failed || (is_new && !pm_map_put(&code->binary->nouns, noun.id, inlined.noun)))
+            status = collect_no_memory(c);
+        else if (is_new)
+            status = collect_write_noun(c, inlined.noun, &noun, c->base_level, code->binary->row,
+                                        code->symbol);
+        if (status == PM_OK)
+            status = collect_short_sentence(c, c->executes, inlined.noun, &inlined.sentence);
+        if (status == PM_OK && is_new) {
+            struct pm_debug_frame whole = frames[i];
+            whole.line_no = 0; /* the function, not one of its lines */
+            status = map_frame(c, &inlined, &whole);
+        }
+        pm_buf_release(&name);
+        code->inlines[code->n_inlines++] = inlined.sentence;
+    }
+    return status;
+}
+
+enum pm_status collect_debug_code(struct collector *c, struct collect_binary *binary,
+                                  uint64_t address, struct collect_code *ret_code)
+{
+    struct collect_code code = {.binary = binary};
+    struct pm_debug_frame frames[MAX_FRAMES];
+    bool is_new = false;
+    enum pm_status status = open_debug(c, binary);
+    size_t n = status == PM_OK && binary->debug
+                   ? pm_debug_find(binary->debug, address, frames, MAX_FRAMES)
+                   : 0;
+    if (status == PM_OK && n)
+        find_symbol(&code, &frames[n - 1]);
+    if (status == PM_OK)
+        status = make_noun(c, &code, frames, n, &is_new);
+    code.first_mapping = c->n_mappings;
+    if (status == PM_OK && n)
+        status = map_frame(c, &code, &frames[0]);
+    if (status == PM_OK && code.n_mappings == 0 && code.symbol) {
+        struct collect_mapping mapping = {.source = code.sentence, .origin = "debug"};
+        status = collect_short_sentence(c, c->executes, code.symbol, &mapping.destination);
+        if (status == PM_OK)
+            status = collect_add_mapping(c, &mapping);
+        code.n_mappings += status == PM_OK;
+    }
+    if (status == PM_OK && n)
+        status = make_inlines(c, &code, frames, n);
+    *ret_code = code;
+    return status;
+}

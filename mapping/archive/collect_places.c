@@ -1,0 +1,360 @@
+/* Which noun of a binary's facts stands for a place that its late map names. */
+#include "collect_internal.h"
+
+#include <stdlib.h>
+
+/* --- statements by place --- */
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int compare_statements(const void *a, const void *b)
+{
+    const struct collect_source_statement *x = a, *y = b;
+    int order = compare_numbers(x->function, y->function);
+    if (order == 0)
+        order = compare_numbers((uintptr_t)x->file, (uintptr_t)y->file);
+    if (order == 0)
+        order = compare_numbers(x->line_no, y->line_no);
+    if (order == 0)
+        order = compare_numbers(x->column_no, y->column_no);
+    return order ? order : compare_numbers(x->row, y->row);
+}
+
+/* The function around a noun; 0: not in these facts. */
+static pm_id function_around(const struct pm_pif *pif, struct pm_pif_noun noun)
+{
+    enum { MAX_DEPTH = 1000 };
+    for (int depth = 0; depth < MAX_DEPTH; depth++) {
+        if (noun.kind && strcmp(noun.kind, "function") == 0)
+            return noun.id;
+        if (!noun.parent || !pm_pif_find_noun(pif, noun.parent, &noun))
+            return 0;
+    }
+    return 0;
+}
+
+static enum pm_status add_statement(struct collector *c, struct collect_binary *binary,
+                                    const struct pm_pif_noun *noun)
+{
+    const char *file = noun->file ? collect_intern(c, noun->file) : NULL;
+    if (noun->file && !file)
+        return collect_no_memory(c);
+    binary->statements[binary->n_statements++] = (struct collect_source_statement){
+        .function = function_around(binary->pif, *noun),
+        .file = file,
+        .line_no = noun->line,
+        .column_no = noun->column,
+        .end_line_no = noun->end_line,
+        .row = pm_map_get(&binary->nouns, noun->id),
+    };
+    return PM_OK;
+}
+
+/* The file's name as the facts of statements spell it; NULL: they do not have the file. */
+static const char *file_name(struct collector *c, const struct collect_binary *binary, pm_id file,
+                             enum pm_status *status)
+{
+    struct pm_pif_noun noun;
+    if (!binary->pif || !pm_pif_find_noun(binary->pif, file, &noun) || !noun.name)
+        return NULL;
+    const char *name = collect_intern(c, noun.name);
+    if (!name)
+        *status = collect_no_memory(c);
+    return name;
+}
+
+/* Position of the first statement that is not before the key. */
+static size_t lower_bound(const struct collect_binary *binary,
+                          const struct collect_source_statement *key)
+{
+    size_t low = 0, high = binary->n_statements;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_statements(&binary->statements[middle], key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_of(const struct collect_source_statement *statement,
+                  const struct collect_source_statement *key)
+{
+    return statement->function == key->function && statement->file == key->file;
+}
+
+/* The statement that begins at the place, else the last one that begins before and is not over. has_any: the
+ * function has statements in that file. */
+static struct collect_source_statement *find_statement(const struct collect_binary *binary,
+                                                       const struct pm_code_place *place,
+                                                       const char *file, bool *ret_has_any)
+{
+    struct collect_source_statement key = {.function = place->function, .file = file};
+    size_t first = lower_bound(binary, &key);
+    *ret_has_any = first < binary->n_statements && is_of(&binary->statements[first], &key);
+    key.line_no = place->line_no;
+    key.column_no = place->column_no;
+    size_t at = lower_bound(binary, &key);
+    if (at < binary->n_statements && is_of(&binary->statements[at], &key) &&
+        binary->statements[at].line_no == place->line_no &&
+        (place->column_no == 0 || binary->statements[at].column_no == place->column_no))
+        return &binary->statements[at];
+    if (at == first)
+        return NULL;
+    struct collect_source_statement *before = &binary->statements[at - 1];
+    return before->end_line_no && before->end_line_no < place->line_no ? NULL : before;
+}
+
+/* --- made once per binary --- */
+
+static uint64_t hash_of(const char *name)
+{
+    return XXH64(name, strlen(name), 0);
+}
+
+enum { SEVERAL = UINT32_MAX };
+
+static enum pm_status add_name(struct collector *c, struct pm_map *names, const char *name,
+                               uint32_t value)
+{
+    uint64_t key = hash_of(name);
+    uint32_t known = pm_map_get(names, key);
+    return known == value || pm_map_put(names, key, known ? (uint32_t)SEVERAL : value)
+               ? PM_OK
+               : collect_no_memory(c);
+}
+
+static enum pm_status add_names(struct collector *c, struct collect_binary *binary, size_t index,
+                                const struct pm_pif_noun *noun)
+{
+    const char *linkage = noun->linkage ? noun->linkage : noun->name;
+    if (!linkage || !noun->kind)
+        return PM_OK;
+    if (strcmp(noun->kind, "function") == 0)
+        return add_name(c, &binary->functions, linkage, pm_map_get(&binary->nouns, noun->id));
+    if (strcmp(noun->kind, "symbol") == 0)
+        return add_name(c, &binary->symbol_names, linkage, (uint32_t)index + 1);
+    return PM_OK;
+}
+
+static size_t count_kind(const struct pm_pif *pif, const char *kind)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < pm_pif_n_nouns(pif); i++) {
+        struct pm_pif_noun noun;
+        pm_pif_get_noun(pif, i, &noun);
+        n += noun.kind && strcmp(noun.kind, kind) == 0;
+    }
+    return n;
+}
+
+/* Which function's loop a loopcode is, from {loopcode Executes} -> {loop Executes}. */
+static enum pm_status find_loop_functions(struct collector *c, struct collect_binary *binary)
+{
+    size_t n = 0;
+    binary->loop_functions =
+        pm_alloc_array(count_kind(binary->pif, "loopcode"), sizeof *binary->loop_functions);
+    if (!binary->loop_functions)
+        return collect_no_memory(c);
+    for (size_t i = 0; i < pm_pif_n_mappings(binary->pif); i++) {
+        struct pm_pif_mapping mapping;
+        struct pm_pif_noun from, to;
+        pm_pif_get_mapping(binary->pif, i, &mapping);
+        pm_id loopcode = mapping.source.nouns[0];
+        if (mapping.source.n_nouns != 1 || mapping.destination.n_nouns != 1 ||
+            !pm_pif_find_noun(binary->pif, loopcode, &from) || !from.kind ||
+            strcmp(from.kind, "loopcode") != 0 || pm_map_get(&binary->loopcodes, loopcode) ||
+            !pm_pif_find_noun(binary->pif, mapping.destination.nouns[0], &to))
+            continue;
+        binary->loop_functions[n++] = function_around(binary->pif, to);
+        if (!pm_map_put(&binary->loopcodes, loopcode, (uint32_t)n))
+            return collect_no_memory(c);
+    }
+    return PM_OK;
+}
+
+enum pm_status collect_places_make(struct collector *c, struct collect_binary *binary)
+{
+    binary->statements =
+        pm_alloc_array(count_kind(binary->pif, "statement"), sizeof *binary->statements);
+    if (!binary->statements)
+        return collect_no_memory(c);
+    enum pm_status status = PM_OK;
+    for (size_t i = 0; i < pm_pif_n_nouns(binary->pif) && status == PM_OK; i++) {
+        struct pm_pif_noun noun;
+        pm_pif_get_noun(binary->pif, i, &noun);
+        if (noun.kind && strcmp(noun.kind, "statement") == 0)
+            status = add_statement(c, binary, &noun);
+        else
+            status = add_names(c, binary, i, &noun);
+    }
+    if (binary->n_statements)
+        qsort(binary->statements, binary->n_statements, sizeof *binary->statements,
+              compare_statements);
+    return status == PM_OK ? find_loop_functions(c, binary) : status;
+}
+
+void collect_places_release(struct collect_binary *binary)
+{
+    free(binary->statements);
+    free(binary->loop_functions);
+    pm_map_release(&binary->loopcodes);
+    pm_map_release(&binary->functions);
+    pm_map_release(&binary->symbol_names);
+}
+
+/* --- looking up --- */
+
+pm_id collect_loop_function(const struct collect_binary *binary, pm_id loopcode)
+{
+    uint32_t position = pm_map_get(&binary->loopcodes, loopcode);
+    return position ? binary->loop_functions[position - 1] : 0;
+}
+
+uint32_t collect_function_named(const struct collect_binary *binary, const char *linkage)
+{
+    uint32_t row = pm_map_get(&binary->functions, hash_of(linkage));
+    return row == (uint32_t)SEVERAL ? 0 : row;
+}
+
+bool collect_symbol_named(const struct collect_binary *binary, const char *name,
+                          struct pm_pif_noun *ret_noun)
+{
+    uint32_t position = pm_map_get(&binary->symbol_names, hash_of(name));
+    if (!position || position == (uint32_t)SEVERAL)
+        return false;
+    pm_pif_get_noun(binary->pif, position - 1, ret_noun);
+    return true;
+}
+
+enum pm_status collect_map_noun(struct collector *c, struct collect_binary *binary, pm_id id,
+                                const char *kind, const char *name, uint32_t *ret_row)
+{
+    *ret_row = pm_map_get(&binary->nouns, id);
+    if (*ret_row)
+        return PM_OK;
+    bool is_symbol = strcmp(kind, "symbol") == 0;
+    struct pm_pif_noun noun = {
+        .id = id, .name = name, .kind = kind, .description = "named by the late map only"};
+    enum pm_status status = collect_need_source(c);
+    if (status != PM_OK)
+        return status;
+    *ret_row = ++c->n_nouns;
+    if (!pm_map_put(&binary->nouns, id, *ret_row))
+        return collect_no_memory(c);
+    return collect_write_noun(c, *ret_row, &noun, is_symbol ? c->base_level : c->source_level,
+                              binary->row, 0);
+}
+
+/* A statement whose function has none in the facts: what the map tells of it. */
+static enum pm_status make_statement(struct collector *c, struct collect_binary *binary,
+                                     const struct pm_code_place *place, const char *file,
+                                     uint32_t *ret_row)
+{
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "map statement");
+    pm_id_hash_id(&hash, place->function);
+    pm_id_hash_id(&hash, place->file);
+    pm_id_hash_number(&hash, place->line_no);
+    pm_id_hash_number(&hash, place->column_no);
+    pm_id id = pm_id_hash_done(&hash);
+    *ret_row = pm_map_get(&binary->nouns, id);
+    if (*ret_row)
+        return PM_OK;
+    uint32_t function;
+    enum pm_status status =
+        collect_map_noun(c, binary, place->function, "function", NULL, &function);
+    struct pm_buf name = PM_BUF_INIT(1 << 16);
+    pm_buf_printf(&name, "%s:%u:%u", file ? file : "unknown file", place->line_no,
+                  place->column_no);
+    struct pm_pif_noun noun = {.id = id,
+                               .name = name.data,
+                               .kind = "statement",
+                               .description = file ? "named by the late map only"
+                                                   : "named by the late map only, in a file that "
+                                                     "the facts do not name",
+                               .file = file,
+                               .line = place->line_no,
+                               .column = place->column_no};
+    *ret_row = ++c->n_nouns;
+    if (name.failed || !pm_map_put(&binary->nouns, id, *ret_row))
+        status = collect_no_memory(c);
+    if (status == PM_OK)
+        status = collect_write_noun(c, *ret_row, &noun, c->source_level, binary->row, function);
+    pm_buf_release(&name);
+    return status;
+}
+
+enum pm_status collect_map_statement(struct collector *c, struct collect_binary *binary,
+                                     const struct pm_code_place *place, uint32_t *ret_row)
+{
+    enum pm_status status = PM_OK;
+    bool has_any = false;
+    *ret_row = 0;
+    if (place->line_no == 0)
+        return PM_OK;
+    const char *file = file_name(c, binary, place->file, &status);
+    if (status != PM_OK)
+        return status;
+    const struct collect_source_statement *found = find_statement(binary, place, file, &has_any);
+    if (found) {
+        *ret_row = found->row;
+        return PM_OK;
+    }
+    return has_any ? PM_OK : make_statement(c, binary, place, file, ret_row);
+}
+
+/* --- what is not there any more --- */
+
+static enum pm_status mark_place(struct collector *c, struct collect_binary *binary,
+                                 const struct pm_code_place *place, struct pm_map *functions)
+{
+    enum pm_status status = PM_OK;
+    bool has_any;
+    if (!pm_map_put(functions, place->function, 1))
+        return collect_no_memory(c);
+    if (place->line_no == 0)
+        return PM_OK;
+    const char *file = file_name(c, binary, place->file, &status);
+    struct collect_source_statement *found =
+        status == PM_OK ? find_statement(binary, place, file, &has_any) : NULL;
+    if (found)
+        found->is_there = true;
+    return status;
+}
+
+static enum pm_status mark_block(struct collector *c, struct collect_binary *binary,
+                                 const struct pm_code_block *block, struct pm_map *functions)
+{
+    enum pm_status status = PM_OK;
+    for (uint32_t i = 0; i < block->n_tuples && status == PM_OK; i++) {
+        const struct pm_code_tuple *tuple = &block->tuples[i];
+        if (tuple->kind == PM_MAP_SLED || tuple->kind == PM_MAP_PADDING)
+            continue;
+        status = mark_place(c, binary, &tuple->place, functions);
+        for (uint32_t k = 0; k < tuple->n_also && status == PM_OK; k++)
+            status = mark_place(c, binary, &tuple->also[k].place, functions);
+    }
+    return status;
+}
+
+enum pm_status collect_mark_removed(struct collector *c, struct collect_binary *binary)
+{
+    struct pm_map functions = {0};
+    size_t n_blocks;
+    const struct pm_code_block *blocks = pm_code_map_blocks(binary->map, &n_blocks);
+    enum pm_status status = PM_OK;
+    for (size_t i = 0; i < n_blocks && status == PM_OK; i++)
+        status = mark_block(c, binary, &blocks[i], &functions);
+    for (size_t i = 0; i < binary->n_statements && status == PM_OK; i++) {
+        const struct collect_source_statement *statement = &binary->statements[i];
+        if (!statement->is_there && statement->row && pm_map_get(&functions, statement->function))
+            status = collect_write_attribute(c, statement->row, "removed", "yes");
+    }
+    pm_map_release(&functions);
+    return status;
+}

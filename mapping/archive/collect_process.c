@@ -1,0 +1,237 @@
+/* What a run file says of its process: rows of processes, threads, messages, sampling. */
+#include "collect_internal.h"
+
+enum { MAX_COMPLAINTS_SHOWN = 3 };
+
+static const char *end_kind_name(enum pm_run_file_end end)
+{
+    static const char *const names[] = {
+        [PM_RUN_FILE_EXIT] = "exit", [PM_RUN_FILE_EXEC] = "exec", [PM_RUN_FILE_KILLED] = "killed"};
+    return names[end];
+}
+
+static enum pm_status quote_argv(struct collector *c, struct pm_str argv, struct pm_buf *out)
+{
+    for (size_t at = 0; at < argv.len;) {
+        size_t len = strnlen(argv.p + at, argv.len - at);
+        if (at)
+            pm_buf_add_byte(out, ' ');
+        collect_add_quoted(out, argv.p + at, len);
+        at += len + 1;
+    }
+    return out->failed ? collect_no_memory(c) : PM_OK;
+}
+
+/* Time that the measurement added: the runtime measures what an event costs when it starts. */
+static uint64_t added_ns(const struct pm_run_file_process *process)
+{
+    uint64_t event_ps =
+        process->mode == PM_RUN_MODE_COUNT ? process->count_event_ps : process->exact_pair_ps;
+    unsigned __int128 ns = (unsigned __int128)process->n_calls * event_ps / 1000;
+    return ns > INT64_MAX ? INT64_MAX : (uint64_t)ns;
+}
+
+uint64_t collect_start_ns(uint64_t start_tsc, const struct pm_run_file *file)
+{
+    uint64_t start = pm_run_file_process(file)->start_tsc;
+    return start > start_tsc ? pm_run_file_to_ns(file, start - start_tsc) : 0;
+}
+
+static enum pm_status write_probe_costs(struct collector *c,
+                                        const struct pm_run_file_process *process)
+{
+    if (process->mode != PM_RUN_MODE_EXACT || process->exact_inner_ps == 0 ||
+        process->exact_inner_ps > process->exact_pair_ps)
+        return PM_OK;
+    sqlite3_stmt *insert = c->statements[INSERT_PROBE_COSTS];
+    bind_number(insert, 1, c->n_processes);
+    bind_number(insert, 2, process->exact_pair_ps);
+    bind_number(insert, 3, process->exact_inner_ps);
+    return collect_insert(c, INSERT_PROBE_COSTS);
+}
+
+static enum pm_status write_process(struct collector *c, uint32_t execution, uint64_t start_tsc,
+                                    uint32_t image, const struct pm_run_file *file)
+{
+    const struct pm_run_file_process *process = pm_run_file_process(file);
+    struct pm_buf argv = PM_BUF_INIT(1 << 20);
+    enum pm_status status = quote_argv(c, process->argv, &argv);
+    if (status != PM_OK) {
+        pm_buf_release(&argv);
+        return status;
+    }
+    sqlite3_stmt *insert = c->statements[INSERT_PROCESS];
+    uint64_t start_ns = collect_start_ns(start_tsc, file);
+    sqlite3_clear_bindings(insert);
+    bind_number(insert, 1, c->n_processes);
+    bind_number(insert, 2, execution);
+    bind_number(insert, 3, process->pid);
+    bind_number(insert, 4, process->parent_pid);
+    bind_number(insert, 5, image);
+    bind_str(insert, 6, process->exe);
+    bind_text(insert, 7, argv.data);
+    bind_number(insert, 8, start_ns);
+    bind_number(insert, 9, start_ns + process->end_ns);
+    bind_text(insert, 10, end_kind_name(process->end_kind));
+    if (process->has_usage) {
+        bind_number(insert, 11, process->user_cpu_ns);
+        bind_number(insert, 12, process->system_cpu_ns);
+        bind_number(insert, 13, process->max_rss_bytes);
+    }
+    bind_number(insert, 14, process->n_sleds);
+    bind_number(insert, 15, process->n_calls);
+    bind_number(insert, 16, added_ns(process));
+    bind_number(insert, 17, process->n_lost_contexts);
+    bind_number(insert, 18, process->n_unmatched);
+    bind_number(insert, 19, process->n_healed);
+    status = collect_insert(c, INSERT_PROCESS);
+    pm_buf_release(&argv);
+    return status == PM_OK ? write_probe_costs(c, process) : status;
+}
+
+/* A process in which nothing was measured has one thread all the same, whose root has its time. */
+enum pm_status collect_only_thread(struct collector *c, uint32_t tid, uint64_t start_ns,
+                                   uint64_t end_ns, uint64_t cpu_ns)
+{
+    sqlite3_stmt *insert = c->statements[INSERT_THREAD];
+    sqlite3_clear_bindings(insert);
+    bind_number(insert, 1, ++c->n_threads);
+    bind_number(insert, 2, c->n_processes);
+    bind_number(insert, 3, tid);
+    bind_number(insert, 4, 1);
+    bind_number(insert, 6, start_ns);
+    bind_number(insert, 7, end_ns);
+    bind_number_or_null(insert, 8, cpu_ns);
+    return collect_insert(c, INSERT_THREAD);
+}
+
+static enum pm_status write_threads(struct collector *c, uint64_t start_tsc,
+                                    const struct pm_run_file *file)
+{
+    const struct pm_run_file_process *process = pm_run_file_process(file);
+    uint64_t start_ns = collect_start_ns(start_tsc, file), foreign_ns = 0;
+    if (pm_run_file_n_threads(file) == 0)
+        return collect_only_thread(c, process->pid, start_ns, start_ns + process->end_ns,
+                                   process->user_cpu_ns + process->system_cpu_ns);
+    for (size_t i = 0; i < pm_run_file_n_threads(file); i++) {
+        const struct pm_run_file_thread *thread = pm_run_file_thread(file, i);
+        sqlite3_stmt *insert = c->statements[INSERT_THREAD];
+        bind_number(insert, 1, ++c->n_threads);
+        bind_number(insert, 2, c->n_processes);
+        bind_number(insert, 3, thread->tid);
+        bind_number(insert, 4, thread->n_threads);
+        bind_str(insert, 5, thread->name);
+        bind_number(insert, 6, start_ns + thread->start_ns);
+        bind_number(insert, 7, start_ns + thread->end_ns);
+        bind_number_or_null(insert, 8, thread->cpu_ns);
+        enum pm_status status = collect_insert(c, INSERT_THREAD);
+        if (status != PM_OK)
+            return status;
+        foreign_ns += thread->foreign_ns;
+    }
+    if (foreign_ns)
+        collect_warn(c,
+                     "process %u spent %.6f s on stacks of its own making (coroutines, signal "
+                     "stacks): this time is also in the "
+                     "contexts that were active meanwhile, so it counts twice",
+                     process->pid, (double)foreign_ns / 1e9);
+    return PM_OK;
+}
+
+enum { CODE_DAMAGE = -1 }; /* in table messages: what the reader found damaged */
+
+static enum pm_status write_message(struct collector *c, int64_t code, struct pm_str text)
+{
+    sqlite3_stmt *insert = c->statements[INSERT_MESSAGE];
+    bind_number(insert, 1, c->n_processes);
+    sqlite3_bind_int64(insert, 2, code);
+    bind_str(insert, 3, text);
+    return collect_insert(c, INSERT_MESSAGE);
+}
+
+static enum pm_status write_messages(struct collector *c, const struct pm_run_file *file)
+{
+    enum pm_status status = PM_OK;
+    for (size_t i = 0; i < pm_run_file_n_messages(file) && status == PM_OK; i++) {
+        const struct pm_run_file_message *message = pm_run_file_message(file, i);
+        status = write_message(c, message->code, message->text);
+    }
+    const char *complaint;
+    size_t n = pm_run_file_n_complaints(file);
+    for (size_t i = 0; status == PM_OK && (complaint = pm_run_file_complaint(file, i)); i++) {
+        status = write_message(c, CODE_DAMAGE, pm_str_of(complaint));
+        if (i < MAX_COMPLAINTS_SHOWN)
+            collect_warn(c, "%s", complaint);
+    }
+    if (n > MAX_COMPLAINTS_SHOWN)
+        collect_warn(c, "... and %zu more places like that in the run file of process %u",
+                     n - MAX_COMPLAINTS_SHOWN, pm_run_file_process(file)->pid);
+    return status;
+}
+
+/* --- samples --- */
+
+static enum pm_status write_sampling(struct collector *c, const struct pm_run_file *file)
+{
+    static const char *const sources[] = {"none", "perf", "timer"};
+    const struct pm_run_file_sampling *sampling = pm_run_file_sampling(file);
+    if (!sampling)
+        return PM_OK;
+    char problem[200] = "";
+    if (sampling->error_no)
+        snprintf(problem, sizeof problem, "perf_event_open: %s", strerror(sampling->error_no));
+    sqlite3_stmt *insert = c->statements[INSERT_SAMPLING];
+    sqlite3_clear_bindings(insert);
+    bind_number(insert, 1, c->n_processes);
+    bind_text(insert, 2, sampling->source < 3 ? sources[sampling->source] : "unknown");
+    bind_text(insert, 3, sampling->is_wall ? "wall" : "cpu");
+    bind_number(insert, 4, sampling->period_ns);
+    bind_number(insert, 5, sampling->has_kernel);
+    bind_number(insert, 6, sampling->has_switches);
+    bind_number(insert, 7, sampling->n_samples);
+    bind_number(insert, 8, sampling->n_lost);
+    if (*problem)
+        bind_text(insert, 9, problem);
+    if (sampling->n_threads_failed)
+        collect_warn(c,
+                     "%llu of %llu threads of process %u could not be sampled: their CPU time is "
+                     "not known%s%s",
+                     (unsigned long long)sampling->n_threads_failed,
+                     (unsigned long long)(sampling->n_threads + sampling->n_threads_failed),
+                     pm_run_file_process(file)->pid, *problem ? ": " : "", problem);
+    return collect_insert(c, INSERT_SAMPLING);
+}
+
+enum pm_status collect_disarmed(struct collector *c, uint64_t start_tsc,
+                                const struct pm_run_file *file, const uint32_t *nouns)
+{
+    uint64_t start_ns = collect_start_ns(start_tsc, file);
+    enum pm_status status = PM_OK;
+    for (size_t i = 0; i < pm_run_file_n_adapted(file) && status == PM_OK; i++) {
+        const struct pm_run_file_adapted *adapted = pm_run_file_adapted(file, i);
+        sqlite3_stmt *insert = c->statements[INSERT_DISARMED];
+        bind_number(insert, 1, c->n_processes);
+        bind_number(insert, 2, nouns[adapted->noun]);
+        bind_number(insert, 3, start_ns + adapted->disarmed_ns);
+        if (adapted->is_armed_again)
+            bind_number(insert, 4, start_ns + adapted->armed_ns);
+        else
+            sqlite3_bind_null(insert, 4);
+        bind_number(insert, 5, adapted->n_events);
+        status = collect_insert(c, INSERT_DISARMED);
+    }
+    return status;
+}
+
+/* --- all of it --- */
+
+enum pm_status collect_process_rows(struct collector *c, uint32_t execution, uint64_t start_tsc,
+                                    uint32_t image, const struct pm_run_file *file)
+{
+    enum pm_status status = write_process(c, execution, start_tsc, image, file);
+    if (status == PM_OK)
+        status = write_threads(c, start_tsc, file);
+    if (status == PM_OK)
+        status = write_messages(c, file);
+    return status == PM_OK ? write_sampling(c, file) : status;
+}

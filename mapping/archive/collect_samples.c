@@ -1,0 +1,223 @@
+/* Samples: each becomes a leaf below its context. */
+#include "collect_internal.h"
+
+/* One thread while its samples are placed. */
+struct sampler {
+    struct collector *c;
+    const struct pm_run_file *file;
+    const struct pm_run_file_thread *thread;
+    uint32_t thread_row;
+    const struct collect_names *names;
+    const uint32_t *contexts;
+    bool has_disarmed; /* callers may be missing in all contexts */
+};
+
+/* Where a sample goes while it is led down: a context and the flag that all below it have. */
+struct place {
+    uint32_t context;
+    unsigned foreign;
+};
+
+static enum pm_status step_down(struct sampler *s, struct place *place, uint32_t sentence,
+                                unsigned flags)
+{
+    return collect_context(s->c, place->context, sentence, flags | place->foreign, &place->context);
+}
+
+/* The innermost code with sleds that was active: a function's node, and a loop's within it. */
+struct innermost {
+    const struct pm_run_file_node *function, *loop; /* NULL: none */
+};
+
+static struct innermost find_innermost(const struct sampler *s, uint32_t node)
+{
+    struct innermost found = {NULL, NULL};
+    for (; node != PM_RUN_FILE_NO_PARENT; node = s->thread->nodes[node].parent) {
+        const struct pm_run_file_node *at = &s->thread->nodes[node];
+        if (at->noun == PM_RUN_NOUN_ROOT)
+            break;
+        if (pm_run_file_noun(s->file, at->noun)->kind != PM_SLED_LOOP_ENTER) {
+            found.function = at;
+            break;
+        }
+        if (!found.loop)
+            found.loop = at;
+    }
+    return found;
+}
+
+/* Down to the symbol that holds the code, when it is not the context's. */
+static enum pm_status to_symbol(struct sampler *s, const struct innermost *innermost,
+                                const struct collect_code *code, struct place *place,
+                                bool *ret_is_same)
+{
+    struct collector *c = s->c;
+    uint32_t sentence;
+    *ret_is_same =
+        innermost->function && s->names->nouns[innermost->function->noun] == code->symbol;
+    if (*ret_is_same || !code->symbol)
+        return PM_OK;
+    enum pm_status status = collect_short_sentence(c, c->executes, code->symbol, &sentence);
+    if (status != PM_OK)
+        return status;
+    /* Before its entry sled and behind its exit sled a function is not active yet, or any more. */
+    uint32_t known =
+        s->has_disarmed ? 0 : collect_find_context(c, place->context, sentence, place->foreign);
+    if (known) {
+        place->context = known;
+        return PM_OK;
+    }
+    return step_down(s, place, sentence, 4);
+}
+
+/* How many of the code's inlined functions lie around the loop that is active: they are above it. */
+static uint32_t n_around_loop(const struct sampler *s, const struct innermost *innermost,
+                              const struct collect_code *code)
+{
+    if (!innermost->loop || !code->n_inlines || !code->sites)
+        return 0;
+    const struct pm_run_file_noun *loop = pm_run_file_noun(s->file, innermost->loop->noun);
+    pm_id function = collect_loop_function(code->binary, loop->id);
+    for (uint32_t i = code->n_inlines; i-- > 0;)
+        if (code->sites[i]->function == function)
+            return i + 1;
+    return 0;
+}
+
+/* Down from the context to what holds the code: its symbol, and the functions inlined there. */
+static enum pm_status to_code(struct sampler *s, const struct innermost *innermost,
+                              const struct collect_code *code, struct place *place)
+{
+    bool is_same;
+    enum pm_status status = to_symbol(s, innermost, code, place, &is_same);
+    uint32_t first = is_same ? n_around_loop(s, innermost, code) : 0;
+    for (uint32_t i = first; i < code->n_inlines && status == PM_OK; i++)
+        status = step_down(s, place, code->inlines[i], 8);
+    return status;
+}
+
+static enum pm_status add_costs(struct sampler *s, uint32_t context,
+                                const struct pm_run_file_sample *sample)
+{
+    const struct pm_run_file_sampling *sampling = pm_run_file_sampling(s->file);
+    uint32_t metric = sampling && sampling->is_wall ? METRIC_SAMPLED_WALL_NS : METRIC_CPU_NS;
+    enum pm_status status = collect_cost(s->c, context, s->thread_row, metric, sample->time_ns);
+    if (sample->kind == PM_RUN_SAMPLE_LOST) /* no sample, but its time */
+        return status;
+    return status == PM_OK
+               ? collect_cost(s->c, context, s->thread_row, METRIC_N_SAMPLES, sample->n_samples)
+               : status;
+}
+
+/* Code that knows its place in the source. */
+static enum pm_status add_own(struct sampler *s, const struct innermost *innermost,
+                              const struct collect_code *code, struct place place,
+                              const struct pm_run_file_sample *sample)
+{
+    enum pm_status status = to_code(s, innermost, code, &place);
+    if (status == PM_OK)
+        status = step_down(s, &place, code->sentence, 0);
+    return status == PM_OK ? add_costs(s, place.context, sample) : status;
+}
+
+/* Code that somebody with facts called: the caller is the second noun. */
+static enum pm_status add_called(struct sampler *s, const struct innermost *innermost,
+                                 uint32_t called_noun, const struct collect_code *caller,
+                                 struct place place, const struct pm_run_file_sample *sample)
+{
+    struct collector *c = s->c;
+    uint32_t sentence = 0;
+    enum pm_status status = PM_OK;
+    const struct pm_run_file_node *active = innermost->loop ? innermost->loop : innermost->function;
+    if (caller) {
+        status = to_code(s, innermost, caller, &place);
+        if (status == PM_OK)
+            status = collect_called_sentence(
+                c, called_noun, caller, sample->caller_sure || sample->kind == PM_RUN_SAMPLE_KERNEL,
+                &sentence);
+    } else if (active) {
+        status = collect_called_from(c, called_noun, s->names->nouns[active->noun],
+                                     s->names->sentences[active->noun], &sentence);
+    } else {
+        status = collect_short_sentence(c, c->executes, called_noun, &sentence);
+    }
+    if (status == PM_OK)
+        status = step_down(s, &place, sentence, 0);
+    return status == PM_OK ? add_costs(s, place.context, sample) : status;
+}
+
+static enum pm_status kernel_noun(struct collector *c)
+{
+    return c->kernel_noun
+               ? PM_OK
+               : collect_add_noun(c, pm_pif_name_id("Base", "kernel"), "kernel", "kernel",
+                                  "the operating system's kernel", 0, &c->kernel_noun);
+}
+
+/* NULL: no code with facts. The codes that are there may move: what is returned is a copy. */
+static enum pm_status find_code(struct sampler *s, uint32_t object, uint64_t address,
+                                struct collect_code *ret_code, bool *ret_has_facts)
+{
+    const struct collect_code *code;
+    struct collect_binary *binary =
+        object == PM_RUN_FILE_NO_OBJECT ? NULL : s->names->binaries[object];
+    enum pm_status status = collect_code_at(s->c, binary, address, &code);
+    if (status != PM_OK)
+        return status;
+    *ret_code = *code;
+    *ret_has_facts = code->symbol != 0 && !code->is_perfmap;
+    return PM_OK;
+}
+
+static enum pm_status place_sample(struct sampler *s, const struct pm_run_file_sample *sample,
+                                   struct place place)
+{
+    struct innermost innermost = find_innermost(s, sample->node);
+    struct collect_code code = {0}, caller = {0};
+    bool has_facts = false, caller_has_facts = false;
+    bool is_kernel = sample->kind == PM_RUN_SAMPLE_KERNEL;
+    enum pm_status status = is_kernel ? kernel_noun(s->c) : PM_OK;
+    if (status == PM_OK && (sample->address || !is_kernel))
+        status = find_code(s, sample->object, sample->address, &code, &has_facts);
+    if (status == PM_OK && sample->caller_object != PM_RUN_FILE_NO_OBJECT)
+        status = find_code(s, sample->caller_object, sample->caller, &caller, &caller_has_facts);
+    if (status != PM_OK)
+        return status;
+    if (!is_kernel && has_facts)
+        return add_own(s, &innermost, &code, place, sample);
+    if (code.is_perfmap) {
+        /* Down to nothing: it is in whose context it was, and a row of its own. */
+        status = step_down(s, &place, code.sentence, 0);
+        return status == PM_OK ? add_costs(s, place.context, sample) : status;
+    }
+    const struct collect_code *from = has_facts ? &code : caller_has_facts ? &caller : NULL;
+    if (!is_kernel && !from && !innermost.function && !innermost.loop)
+        return add_own(s, &innermost, &code, place, sample);
+    return add_called(s, &innermost, is_kernel ? s->c->kernel_noun : code.noun, from, place,
+                      sample);
+}
+
+enum pm_status collect_samples(struct collector *c, const struct pm_run_file *file,
+                               const struct pm_run_file_thread *thread, uint32_t thread_row,
+                               const struct collect_names *names, const uint32_t *contexts)
+{
+    struct sampler s = {c, file, thread, thread_row, names, contexts, pm_run_file_n_adapted(file)};
+    enum pm_status status = PM_OK;
+    for (size_t i = 0; i < thread->n_samples && status == PM_OK; i++) {
+        const struct pm_run_file_sample *sample = &thread->samples[i];
+        struct place place = {contexts[sample->node] >> 1, (contexts[sample->node] & 1) * 2};
+        /* Folded contexts have calls and no time: it is in the context above. */
+        for (uint32_t at = sample->node; thread->nodes[at].flags & PM_RUN_NODE_FOLDED &&
+                                         thread->nodes[at].parent != PM_RUN_FILE_NO_PARENT;) {
+            at = thread->nodes[at].parent;
+            place.context = contexts[at] >> 1;
+        }
+        if (sample->kind == PM_RUN_SAMPLE_LOST)
+            status = add_costs(&s, place.context, sample);
+        else if (sample->kind == PM_RUN_SAMPLE_OFF_CPU)
+            status = collect_cost(c, place.context, thread_row, METRIC_OFF_CPU_NS, sample->time_ns);
+        else
+            status = place_sample(&s, sample, place);
+    }
+    return status;
+}
