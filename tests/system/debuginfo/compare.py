@@ -63,8 +63,8 @@ def same_function(theirs, ours, linkage):
     theirs = re.sub(r" \[clone [^]]*\]", "", theirs)
     theirs = theirs.removeprefix("__GI_")  # libc's second names of its own functions
     ours = re.sub(r" \[clone [^]]*\]", "", ours)
-    # LLVM writes "operator<<char", libstdc++ "operator< <char".
-    theirs, ours = theirs.replace(" ", ""), ours.replace(" ", "")
+    # Variants of constructors (C1, C2, C4) and destructors: the debug information's or the symbol's.
+    theirs, linkage = (re.sub(r"([CD])[0-5](?=E|I)", r"\1", name) for name in (theirs, linkage))
     return theirs == "??" or theirs in (ours, linkage, linkage.split(".")[0])
 
 
@@ -109,7 +109,9 @@ def main():
     parser.add_argument("--section", action="append", default=[])
     options = parser.parse_args()
     addresses = sorted(set(instructions(options.witness or options.file, options.section)))
-    theirs = addr2line_frames(ask([options.addr2line, "-fiaC", "-e", options.witness or options.file], addresses))
+    # LLVM demangles otherwise than libstdc++: mangled names are compared.
+    names = "-fia" if "llvm" in options.addr2line else "-fiaC"
+    theirs = addr2line_frames(ask([options.addr2line, names, "-e", options.witness or options.file], addresses))
     ours, tail = our_frames(ask([options.tool, options.file], addresses))
     n_lines, different = 0, []
     for address in addresses:
