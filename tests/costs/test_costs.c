@@ -135,6 +135,44 @@ static void lines_do_without_addresses(void **state)
     pm_costs_free(costs);
 }
 
+/* What valgrind 3.19 wrote about one small program, linked at 0x401000 and as PIE: 0x1000. Symbols as nm gives them. */
+static void addresses_are_those_of_the_elf_file(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *object;
+        uint64_t base;
+    } files[] = {{PM_TEST_DATA "/tiny.callgrind", "tiny", 0x401000},
+                 {PM_TEST_DATA "/tinypie.callgrind", "tinypie", 0x1000}};
+    static const struct {
+        const char *function;
+        uint64_t low, high;
+    } symbols[] = {{"fill", 0, 0x20}, {"total", 0x20, 0x4c}, {"(below main)", 0x4c, 0x74}};
+    static const int64_t totals[] = {530, 66, 66, 2, 0, 5, 2, 0, 5};
+    for (size_t i = 0; i < 2; i++) {
+        struct pm_costs *costs = NULL;
+        struct pm_error err = PM_ERROR_INIT;
+        int64_t sums[9] = {0};
+        if (pm_costs_read_file(files[i].path, &err, &costs) != PM_OK)
+            fail_msg("%s", pm_error_text(&err));
+        assert_int_equal(pm_costs_n_metrics(costs), 9);
+        for (size_t k = 0; k < pm_costs_n(costs); k++) {
+            const struct pm_cost *cost = pm_costs_get(costs, k);
+            size_t symbol = 0;
+            while (strcmp(symbols[symbol].function, cost->function))
+                assert_true(++symbol < 3);
+            assert_true(cost->has_address);
+            assert_true(cost->address >= files[i].base + symbols[symbol].low &&
+                        cost->address < files[i].base + symbols[symbol].high);
+            assert_string_equal(cost->object, files[i].object);
+            assert_string_equal(cost->file, "tiny.c");
+            sums[cost->metric] += cost->value;
+        }
+        assert_memory_equal(sums, totals, sizeof totals);
+        pm_costs_free(costs);
+    }
+}
+
 static void parts_of_a_file_add_up(void **state)
 {
     (void)state;
@@ -324,6 +362,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(own_costs_of_addresses_are_taken),
         cmocka_unit_test(lines_do_without_addresses),
+        cmocka_unit_test(addresses_are_those_of_the_elf_file),
         cmocka_unit_test(parts_of_a_file_add_up),
         cmocka_unit_test(what_is_no_callgrind_file_is_refused),
         cmocka_unit_test(the_papers_example_can_be_written),
