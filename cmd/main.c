@@ -17,6 +17,7 @@ static const struct cmd_example perfmap_examples[] = {
      "compile with the plugin; nothing has to be linked, and heat runs as fast as without"},
     {"perfmap run -o heat.perfmap -- ./heat", "run and measure it"},
     {"perfmap report --level source heat.perfmap", "cost in the words of the source"},
+    {"perfmap annotate heat.c heat.perfmap", "source lines with what they cost"},
     {NULL, NULL}};
 
 static const struct cmd_exit perfmap_exits[] = {
@@ -45,7 +46,7 @@ const struct cmd cmd_perfmap = {
     .flags = CMD_STOP_AT_OPERAND,
     .main = perfmap_main};
 
-const struct cmd *const cmd_all[] = {&cmd_run,     &cmd_collect,     &cmd_report, &cmd_pif,
+const struct cmd *const cmd_all[] = {&cmd_run,     &cmd_collect,     &cmd_report, &cmd_annotate, &cmd_explain, &cmd_pif,
                                      &cmd_dump,    &cmd_doctor,      &cmd_cc,     &cmd_cxx,
                                      &cmd_fortran, &cmd_plugin_path, &cmd_help,   NULL};
 

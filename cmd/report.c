@@ -59,6 +59,18 @@ static char *find_archive(int *ret_n)
     return NULL;
 }
 
+char *report_only_archive(struct cmd_parse *parse)
+{
+    int n;
+    char *found = find_archive(&n);
+    if (!found && n > 1)
+        cmd_usage_error(parse, "there are %d archives (*.perfmap) in this folder: say which one",
+                        n);
+    else if (!found)
+        cmd_usage_error(parse, "no archive was given and there is none (*.perfmap) in this folder");
+    return found;
+}
+
 /* Runs that were not collected yet are the likeliest mistake. */
 static void add_hint(const char *path, struct pm_error *err)
 {
@@ -194,15 +206,9 @@ static int report_main(struct cmd_parse *parse)
         request.options.archive_path = parse->operands[0];
         return print_report(parse, &request);
     }
-    int n;
-    char *found = find_archive(&n);
+    char *found = report_only_archive(parse);
     if (!found)
-        return n > 1 ? cmd_usage_error(
-                           parse, "there are %d archives (*.perfmap) in this folder: say which one",
-                           n)
-                     : cmd_usage_error(
-                           parse,
-                           "no archive was given and there is none (*.perfmap) in this folder");
+        return CMD_USAGE;
     request.options.archive_path = found;
     int end = print_report(parse, &request);
     free(found);

@@ -197,6 +197,10 @@ PM_MUST_CHECK enum pm_status report_compensate(struct report *report, struct pm_
 /* report_focus.c: fills in_focus. */
 PM_MUST_CHECK enum pm_status report_focus(struct report *report, struct pm_error *err);
 
+/* [n_nouns]: what a pattern of --focus names, without what lies below; to be freed. PM_ERR_NOT_FOUND. */
+PM_MUST_CHECK enum pm_status report_find_named(const struct report *report, const char *text,
+                                               struct pm_error *err, bool **ret_in);
+
 /* report_order.c: drops rows without numbers, sorts, limits and sums them up, names the shown. */
 PM_MUST_CHECK enum pm_status report_arrange(struct report *report, struct pm_error *err);
 
@@ -245,6 +249,11 @@ double report_primary(const struct report *report, const struct report_row *row)
 bool report_print_table(struct report *report, FILE *out);
 void report_print_json(const struct report *report, FILE *out);
 void report_print_csv(struct report *report, FILE *out);
+
+/* report.c: the only archive in the current folder, to be freed. NULL: there is none or there are several,
+ * which was reported as wrong usage. */
+struct cmd_parse;
+char *report_only_archive(struct cmd_parse *parse);
 
 /* report_term.c: text on terminals. */
 struct report_term {

@@ -140,7 +140,7 @@ static bool noun_matches(const struct report *report, const struct focus *focus,
                               matches(focus->pattern, base_name(noun->name)));
     case FOCUS_CODE:
         if (!report_noun_is_code(report, n) && !report_noun_is_loop(report, n) &&
-            !report_noun_is(report, n, "file"))
+            !report_noun_is_statement(report, n) && !report_noun_is(report, n, "file"))
             return false;
         /* fall through */
     case FOCUS_ANY:
@@ -160,8 +160,8 @@ static bool is_within(const struct report *report, const struct focus *focus, pm
     return of_objects || !report_noun_is_object(report, noun);
 }
 
-/* Nouns that match or lie below one that does, on the where axis. */
-static bool find_nouns(const struct report *report, const struct focus *focus, bool *ret_in)
+/* Nouns that match. */
+static bool find_matches(const struct report *report, const struct focus *focus, bool *ret_in)
 {
     const struct pm_graph *graph = report->data->graph;
     bool any = false;
@@ -171,6 +171,14 @@ static bool find_nouns(const struct report *report, const struct focus *focus, b
         any |= ret_in[n] = noun_matches(report, &code, n);
     for (pm_index n = 0, all = !any; all && n < graph->n_nouns; n++)
         any |= ret_in[n] = noun_matches(report, focus, n);
+    return any;
+}
+
+/* Nouns that match or lie below one that does, on the where axis. */
+static bool find_nouns(const struct report *report, const struct focus *focus, bool *ret_in)
+{
+    const struct pm_graph *graph = report->data->graph;
+    bool any = find_matches(report, focus, ret_in);
     for (pm_index n = 0; any && n < graph->n_nouns; n++)
         for (pm_index up = graph->nouns[n].parent;
              up != PM_NONE && !ret_in[n] && is_within(report, focus, n);
@@ -204,9 +212,12 @@ static void find_sentences(const struct pm_graph *graph, const bool *noun_in, pm
         }
 }
 
-static enum pm_status nothing_matches(const struct report *report, const struct focus *focus,
-                                      struct pm_error *err)
+static enum pm_status nothing_matches(const struct report *report, const char *text,
+                                      const struct focus *focus, struct pm_error *err)
 {
+    bool all = report->options.everything;
+    const char *subject = all ? "the construct" : "focus",
+               *where = all ? "in the archive" : "that was measured";
     const struct pm_graph *graph = report->data->graph;
     const char **names = pm_alloc_array((size_t)graph->n_nouns + 1, sizeof *names);
     uint32_t n = 0;
@@ -225,18 +236,32 @@ static enum pm_status nothing_matches(const struct report *report, const struct 
     }
     const char *near = names ? cmd_suggest(focus->pattern, names) : NULL;
     if (near)
-        pm_error_set(err, PM_ERR_NOT_FOUND,
-                     "focus '%s' matches nothing that was measured; did you mean '%s%s'?",
-                     report->options.focus, focus->prefix, near);
+        pm_error_set(err, PM_ERR_NOT_FOUND, "%s '%s' matches nothing %s; did you mean '%s%s'?",
+                     subject, text, where, focus->prefix, near);
     else
         pm_error_set(err, PM_ERR_NOT_FOUND,
-                     "focus '%s' matches nothing that was measured; "
+                     "%s '%s' matches nothing %s; "
                      "forms: func:NAME, loop:FILE:LINE, statement:FILE:LINE, array:NAME, "
                      "variable:NAME, file:NAME, "
                      "or a name, with * and ?",
-                     report->options.focus);
+                     subject, text, where);
     free(names);
     return PM_ERR_NOT_FOUND;
+}
+
+enum pm_status report_find_named(const struct report *report, const char *text,
+                                 struct pm_error *err, bool **ret_in)
+{
+    struct focus focus = parse_focus(text);
+    bool *in = pm_alloc_array(report->data->graph->n_nouns, sizeof *in);
+    if (!in)
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    if (find_matches(report, &focus, in)) {
+        *ret_in = in;
+        return PM_OK;
+    }
+    free(in);
+    return nothing_matches(report, text, &focus, err);
 }
 
 enum pm_status report_focus(struct report *report, struct pm_error *err)
@@ -266,7 +291,7 @@ enum pm_status report_focus(struct report *report, struct pm_error *err)
         }
     }
     if (status == PM_OK && !any)
-        status = nothing_matches(report, &focus, err);
+        status = nothing_matches(report, report->options.focus, &focus, err);
     free(noun_in);
     free(sentence_in);
     free(queue);

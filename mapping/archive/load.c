@@ -16,7 +16,7 @@ enum lookup {
     LOOKUP_SENTENCE,
     LOOKUP_SENTENCE_NOUNS,
     LOOKUP_NOUN,
-    LOOKUP_ADDRESS,
+    LOOKUP_ATTRIBUTE,
     LOOKUP_MAPPINGS,
     N_LOOKUPS
 };
@@ -27,7 +27,7 @@ static const char *const lookup_sql[N_LOOKUPS] = {
         "SELECT noun FROM sentence_nouns WHERE sentence = ? ORDER BY position",
     [LOOKUP_NOUN] = "SELECT name, kind, linkage, file, type, line, \"column\", end_line, level, "
                     "parent, binary, pif_id FROM nouns WHERE id = ?",
-    [LOOKUP_ADDRESS] = "SELECT value FROM noun_attributes WHERE noun = ? AND key = 'address'",
+    [LOOKUP_ATTRIBUTE] = "SELECT value FROM noun_attributes WHERE noun = ? AND key = ?",
     [LOOKUP_MAPPINGS] = "SELECT destination, weight, origin, reason FROM mappings WHERE source = ?",
 };
 
@@ -41,7 +41,7 @@ struct loader {
     struct pm_index_map levels, verbs, nouns, sentences, contexts, metrics, executions, processes,
         threads, binaries;
     int64_t *sentence_ids; /* by position in the graph */
-    uint32_t cap_sentence_ids, cap_addresses;
+    uint32_t cap_sentence_ids, cap_attributes;
     bool has_sentence_nouns;
 };
 
@@ -335,27 +335,44 @@ static sqlite3_stmt *look_up(struct loader *load, enum lookup which, int64_t id,
     return NULL;
 }
 
-/* Machine code states its addresses; nothing else has any. */
-static enum pm_status add_address(struct loader *load, int64_t id, pm_index noun)
+/* Room for attributes of one more noun. */
+static bool attribute_room(struct loader *load, pm_index noun)
 {
     struct pm_archive_data *data = load->data;
-    if (noun >= load->cap_addresses) {
-        uint32_t cap = load->cap_addresses ? load->cap_addresses * 2 : 1024;
-        const char **grown = pm_realloc_array(data->addresses, cap, sizeof *grown);
-        if (!grown)
-            return out_of_memory(load);
-        data->addresses = grown;
-        load->cap_addresses = cap;
-    }
-    data->addresses[noun] = "";
-    if (strcmp(data->graph->nouns[noun].kind, "code") != 0)
+    if (noun < load->cap_attributes)
+        return true;
+    uint32_t cap = load->cap_attributes ? load->cap_attributes * 2 : 1024;
+    const char **addresses = pm_realloc_array(data->addresses, cap, sizeof *addresses);
+    if (addresses)
+        data->addresses = addresses;
+    const char **paths = addresses ? pm_realloc_array(data->paths, cap, sizeof *paths) : NULL;
+    if (!paths)
+        return false;
+    data->paths = paths;
+    load->cap_attributes = cap;
+    return true;
+}
+
+/* Machine code states its addresses, files their paths. */
+static enum pm_status add_attributes(struct loader *load, int64_t id, pm_index noun)
+{
+    struct pm_archive_data *data = load->data;
+    if (!attribute_room(load, noun))
+        return out_of_memory(load);
+    data->addresses[noun] = data->paths[noun] = "";
+    const char *kind = data->graph->nouns[noun].kind;
+    bool is_file = !strcmp(kind, "file");
+    if (!is_file && strcmp(kind, "code") != 0)
         return PM_OK;
-    sqlite3_stmt *row = load->lookups[LOOKUP_ADDRESS];
+    sqlite3_stmt *row = load->lookups[LOOKUP_ATTRIBUTE];
     sqlite3_reset(row);
     sqlite3_bind_int64(row, 1, id);
+    sqlite3_bind_text(row, 2, is_file ? "path" : "address", -1, SQLITE_STATIC);
     int step = sqlite3_step(row);
-    if (step == SQLITE_ROW && !(data->addresses[noun] = keep(load, row, 0)))
+    const char *value = step == SQLITE_ROW ? keep(load, row, 0) : "";
+    if (!value)
         return out_of_memory(load);
+    *(is_file ? &data->paths[noun] : &data->addresses[noun]) = value;
     return step == SQLITE_ROW || step == SQLITE_DONE ? PM_OK : database_error(load);
 }
 
@@ -394,7 +411,7 @@ static enum pm_status add_noun(struct loader *load, int64_t id, pm_index *ret_no
     *ret_noun = pm_graph_noun(load->data->graph, &noun);
     if (*ret_noun == PM_NONE || !pm_index_map_add(&load->nouns, id, *ret_noun))
         return out_of_memory(load);
-    return add_address(load, id, *ret_noun);
+    return add_attributes(load, id, *ret_noun);
 }
 
 /* The noun of that id, with its ancestors. */
@@ -791,5 +808,6 @@ void pm_archive_data_free(struct pm_archive_data *data)
     free(data->samplings);
     free(data->disarmed);
     free(data->addresses);
+    free(data->paths);
     free(data);
 }

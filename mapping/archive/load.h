@@ -81,6 +81,7 @@ struct pm_archive_data {
     struct pm_disarmed *disarmed;
     const char **
         addresses; /* [graph->n_nouns] attribute `address` of machine code: ranges, hex ELF addresses; "" not stated */
+    const char **paths; /* [graph->n_nouns] attribute `path` of files; "" not stated */
     uint32_t n_executions, n_processes, n_threads, n_binaries, n_messages, n_samplings, n_disarmed;
     struct pm_archive_data_private *own;
 };

@@ -1,0 +1,271 @@
+/* perfmap explain: the mapping of a construct of the source. */
+#include "cmd.h"
+#include "explain.h"
+
+#include "mapping/base/json.h"
+
+#include <stdlib.h>
+
+enum { OPT_COLOR = CMD_KEY_FIRST };
+enum { MAX_EXPLAINED = 8 };
+
+struct explain_request {
+    const char *pattern, *archive_path;
+    enum report_color color;
+    bool json;
+};
+
+/* Each kind of construct is seen by the view that has rows of it. */
+static enum report_by by_of_noun(const struct report *report, pm_index noun)
+{
+    return report_noun_is_object(report, noun)      ? REPORT_BY_VARIABLE
+           : report_noun_is_statement(report, noun) ? REPORT_BY_STATEMENT
+           : report_noun_is_loop(report, noun)      ? REPORT_BY_LOOP
+                                                    : REPORT_BY_FUNCTION;
+}
+
+static enum pm_status make_views(struct explain_views *views, const struct explain_request *request,
+                                 enum report_by by, struct pm_error *err)
+{
+    enum pm_status status = PM_OK;
+    *views = (struct explain_views){0};
+    for (int rule = 0; status == PM_OK && rule < EXPLAIN_RULES; rule++) {
+        views->reports[rule].options = (struct report_options){
+            .archive_path = request->archive_path,
+            .level = "source",
+            .by = by,
+            .rule = (enum pm_rule)rule,
+            .bounds = rule == PM_RULE_MERGE,
+            .everything = true,
+            .sort = REPORT_SORT_DEFAULT,
+            .color = request->color,
+        };
+        status = report_make(&views->reports[rule], err);
+    }
+    return status;
+}
+
+static void release_views(struct explain_views *views)
+{
+    for (int rule = 0; rule < EXPLAIN_RULES; rule++)
+        report_release(&views->reports[rule]);
+}
+
+/* Copies of a construct in several binaries are one. */
+static bool is_copy(const struct pm_graph *graph, const bool *in, pm_index noun)
+{
+    const struct pm_noun *nouns = graph->nouns;
+    for (pm_index n = 0; n < noun; n++)
+        if (in[n] && nouns[n].id && nouns[n].id == nouns[noun].id &&
+            nouns[n].line_no == nouns[noun].line_no && !strcmp(nouns[n].name, nouns[noun].name))
+            return true;
+    return false;
+}
+
+/* What a pattern names at the level, each construct once; the number of all comes back. */
+static enum pm_status find_targets(const struct report *report,
+                                   const struct explain_request *request, struct pm_error *err,
+                                   pm_index *ret_targets, uint32_t *ret_n)
+{
+    bool *in, is_file = !strncmp(request->pattern, "file:", 5);
+    enum pm_status status = report_find_named(report, request->pattern, err, &in);
+    if (status != PM_OK)
+        return status;
+    const struct pm_graph *graph = report->data->graph;
+    uint32_t n = 0;
+    for (pm_index noun = 0; noun < graph->n_nouns; noun++) {
+        bool explains = in[noun] && !is_file && graph->nouns[noun].level == report->level &&
+                        !report_noun_is(report, noun, "file") && !is_copy(graph, in, noun);
+        if (explains && n < MAX_EXPLAINED)
+            ret_targets[n] = noun;
+        n += explains;
+    }
+    free(in);
+    *ret_n = n;
+    return n ? PM_OK
+             : pm_error_set(err, PM_ERR_NOT_FOUND,
+                            "'%s' names no construct of the source (a file has no mapping of its "
+                            "own: 'perfmap annotate' shows it)",
+                            request->pattern);
+}
+
+struct out {
+    struct report_term term;
+    struct pm_json json;
+    bool is_json, any;
+};
+
+/* The targets of one kind. */
+static enum pm_status explain_kind(const struct explain_request *request, enum report_by by,
+                                   const pm_index *targets, const enum report_by *bys, uint32_t n,
+                                   struct out *out, struct pm_error *err)
+{
+    struct explain_views views;
+    struct late_maps maps = {0};
+    enum pm_status status = make_views(&views, request, by, err);
+    if (status == PM_OK)
+        status = late_maps_open(&maps, views.reports[0].data, err);
+    for (uint32_t i = 0; status == PM_OK && i < n; i++) {
+        struct explanation x;
+        if (bys[i] != by)
+            continue;
+        status = explanation_collect(&x, &views, targets[i], &maps, err);
+        if (status == PM_OK && out->is_json)
+            explanation_json(&x, &out->json);
+        else if (status == PM_OK && ((out->any && fputc('\n', stdout) == EOF) ||
+                                     !explanation_print(&x, &out->term, stdout)))
+            status = ferror(stdout)
+                         ? PM_OK
+                         : pm_error_set(err, PM_ERR_MEMORY,
+                                        "out of memory"); /* a full disk is told at the end */
+        out->any = true;
+        explanation_release(&x);
+    }
+    if (maps.items)
+        late_maps_release(&maps);
+    release_views(&views);
+    return status;
+}
+
+/* Why there is no map of a binary whose constructs were asked for, once for each. */
+static enum pm_status tell_problems(const struct report *report, struct out *out,
+                                    struct pm_error *err)
+{
+    struct late_maps maps;
+    enum pm_status status = late_maps_open(&maps, report->data, err);
+    for (uint32_t b = 0; status == PM_OK && b < report->data->n_binaries; b++)
+        if (*maps.items[b].problem && out->is_json) {
+            pm_json_object(&out->json, NULL);
+            pm_json_string(&out->json, "binary", maps.items[b].path);
+            pm_json_string(&out->json, "problem", maps.items[b].problem);
+            pm_json_end(&out->json);
+        } else if (*maps.items[b].problem)
+            cmd_talk("warning: '%s': %s: its code is known as far as it was sampled",
+                     maps.items[b].path, maps.items[b].problem);
+    if (maps.items)
+        late_maps_release(&maps);
+    return status;
+}
+
+static enum pm_status explain(const struct explain_request *request, struct pm_error *err)
+{
+    pm_index targets[MAX_EXPLAINED];
+    enum report_by bys[MAX_EXPLAINED];
+    uint32_t n = 0, n_all = 0;
+    struct out out = {.term = report_term_of(stdout, request->color), .is_json = request->json};
+    struct report first = {.options = {.archive_path = request->archive_path,
+                                       .level = "source",
+                                       .by = REPORT_BY_STATEMENT,
+                                       .everything = true,
+                                       .sort = REPORT_SORT_DEFAULT}};
+    enum pm_status status = report_make(&first, err);
+    if (status == PM_OK)
+        status = find_targets(&first, request, err, targets, &n_all);
+    n = n_all < MAX_EXPLAINED ? n_all : MAX_EXPLAINED;
+    for (uint32_t i = 0; status == PM_OK && i < n; i++)
+        bys[i] = by_of_noun(&first, targets[i]);
+    if (status == PM_OK && request->json) {
+        pm_json_init(&out.json, stdout);
+        pm_json_object(&out.json, NULL);
+        pm_json_string(&out.json, "format", "perfmap-explain");
+        pm_json_u64(&out.json, "version", 1);
+        pm_json_string(&out.json, "archive", request->archive_path);
+        pm_json_string(&out.json, "pattern", request->pattern);
+        pm_json_u64(&out.json, "n_constructs", n_all);
+        pm_json_array(&out.json, "problems");
+    }
+    if (status == PM_OK)
+        status = tell_problems(&first, &out, err);
+    if (request->json && status == PM_OK) {
+        pm_json_end(&out.json);
+        pm_json_array(&out.json, "constructs");
+    }
+    static const enum report_by kinds[] = {REPORT_BY_STATEMENT, REPORT_BY_LOOP, REPORT_BY_FUNCTION,
+                                           REPORT_BY_VARIABLE};
+    for (size_t k = 0; status == PM_OK && k < sizeof kinds / sizeof *kinds; k++)
+        for (uint32_t i = 0; i < n; i++)
+            if (bys[i] == kinds[k]) {
+                status = explain_kind(request, kinds[k], targets, bys, n, &out, err);
+                break;
+            }
+    if (status == PM_OK && request->json) {
+        pm_json_end(&out.json);
+        pm_json_end(&out.json);
+        (void)pm_json_done(&out.json); /* a failed write shows on the stream */
+    } else if (status == PM_OK && n_all > n) {
+        printf("\n%u more constructs of that name: be more exact\n", n_all - n);
+    }
+    report_release(&first);
+    return status;
+}
+
+static int explain_main(struct cmd_parse *parse)
+{
+    struct explain_request request = {0};
+    for (int key; (key = cmd_next(parse)) != CMD_END;)
+        switch (key) {
+        case OPT_COLOR:
+            request.color = (enum report_color)parse->choice;
+            break;
+        case CMD_KEY_JSON:
+            request.json = true;
+            break;
+        }
+    if (parse->failed)
+        return CMD_USAGE;
+    if (parse->n_operands < 1 || parse->n_operands > 2)
+        return cmd_usage_error(parse, "expected a construct (heat.c:42, array:u, func:sweep, "
+                                      "loop:heat.c:40), and an archive");
+    request.pattern = parse->operands[0];
+    request.archive_path = parse->operands[1];
+    char *found = NULL;
+    if (parse->n_operands == 1) {
+        found = report_only_archive(parse);
+        if (!found)
+            return CMD_USAGE;
+        request.archive_path = found;
+    }
+    struct pm_error err = PM_ERROR_INIT;
+    enum pm_status status = explain(&request, &err);
+    free(found);
+    return status == PM_OK ? cmd_stdout_done(parse, CMD_DONE) : cmd_fail(parse, &err);
+}
+
+static const struct cmd_option explain_options[] = {
+    {CMD_KEY_JSON, "json", NULL, "as JSON; docs/report.md has the schema"},
+    {OPT_COLOR, "color", "auto|always|never",
+     "colours; auto (default): on a terminal, unless NO_COLOR is set"},
+    {0}};
+
+static const char *const explain_usage[] = {"explain [OPTION]... CONSTRUCT [ARCHIVE]", NULL};
+
+static const struct cmd_example explain_examples[] = {
+    {"perfmap explain heat.c:42 heat.perfmap",
+     "which machine code implements line 42, and what else does that code implement?"},
+    {"perfmap explain array:u heat.perfmap", "which code touches u?"},
+    {NULL, NULL}};
+
+static const char *const explain_environment[] = {
+    "COLUMNS",
+    "width of the lines; without it the terminal's. Not on a terminal: as wide as it takes",
+    "NO_COLOR", "when not empty, no colours with --color=auto", NULL};
+
+const struct cmd cmd_explain = {
+    .name = "explain",
+    .summary = "show how a construct of the source is mapped to machine code",
+    .usage = explain_usage,
+    .description = "Shows the mapping itself. CONSTRUCT is named as for --focus of 'perfmap "
+                   "report': heat.c:42, statement:heat.c:42, loop:heat.c:40, "
+                   "func:sweep, array:u, variable:sum, or a name. Without ARCHIVE, the only "
+                   "*.perfmap file in the current folder is taken.\n"
+                   "\n"
+                   "For each construct: what it cost alone, what it cost together with others that "
+                   "the same code implements and why the code is one, "
+                   "and what each rule makes of that; the machine code that was sampled; and, as "
+                   "long as the binary is the one that ran, all ranges "
+                   "of code that implement it, with hot and cold parts, clones and inlined copies.",
+    .options = explain_options,
+    .examples = explain_examples,
+    .environment = explain_environment,
+    .main = explain_main,
+};
