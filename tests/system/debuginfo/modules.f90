@@ -2,7 +2,7 @@ module m
 contains
   subroutine scale(a, n, k)
     integer, intent(in) :: n
-    real, intent(inout) :: a(n)
+    real :: a(n)
     real, intent(in) :: k
     integer :: i
     do i = 1, n
