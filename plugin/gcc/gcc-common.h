@@ -73,6 +73,7 @@
 #include "print-tree.h"
 #include "rtl-iter.h"
 #include "toplev.h"
+#include "tree-affine.h"
 #include "tree-cfg.h"
 #include "tree-dfa.h"
 #include "tree-eh.h"

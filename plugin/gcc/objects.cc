@@ -441,10 +441,18 @@ static bool know_reference(gimple *, tree base, tree, void *)
     return false;
 }
 
+/* A masked load or store has its address computed before. */
+static void know_address(gimple *stmt)
+{
+    if (gimple_assign_single_p(stmt) && TREE_CODE(gimple_assign_rhs1(stmt)) == ADDR_EXPR)
+        know_reference(stmt, base_of(TREE_OPERAND(gimple_assign_rhs1(stmt), 0)), NULL_TREE, NULL);
+}
+
 /* Memory functions may become code in line, so their arguments count as references. */
 static void know_statement(gimple *stmt)
 {
     walk_stmt_load_store_ops(stmt, NULL, know_reference, know_reference);
+    know_address(stmt);
     if (!is_gimple_call(stmt))
         return;
     for (unsigned i = 0; i < gimple_call_num_args(stmt); i++)
@@ -473,6 +481,11 @@ static bool gate_objects(function *fun)
 }
 
 /* --- what others ask --- */
+
+void pm_objects_follow(bool follow)
+{
+    searching = follow;
+}
 
 static bool take_found(const struct search *search, unsigned access,
                        std::vector<struct pm_access> *out)

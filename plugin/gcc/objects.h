@@ -11,6 +11,9 @@ void pm_access_add(std::vector<struct pm_access> *out, pm_id noun, unsigned acce
 bool pm_objects_of_pointer(tree pointer, unsigned access, std::vector<struct pm_access> *out);
 bool pm_objects_of_tree(tree reference, unsigned access, std::vector<struct pm_access> *out);
 
+/* In GIMPLE definitions can be followed; between true and false that is done. Else what the pass found is known. */
+void pm_objects_follow(bool follow);
+
 /* While the function is still GIMPLE: a new function begins; one of its calls. */
 void pm_objects_note_calls_of(function *fun);
 void pm_objects_note_call(gcall *call);
