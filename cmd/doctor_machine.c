@@ -10,9 +10,11 @@
 #include <linux/membarrier.h>
 #include <linux/perf_event.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* --- runtime: the test program under `perfmap run` --- */
@@ -200,9 +202,92 @@ static long long paranoid_level(void)
 static char *counter_finding(bool ok, int errnum)
 {
     if (ok)
-        return doctor_text("counts; not needed by this version");
+        return doctor_text("counts");
     return errnum ? doctor_text("perf_event_open: %s", strerror(errnum))
                   : doctor_text("opens, but does not count");
+}
+
+/* --- samples: as the runtime takes them --- */
+
+/* A clock event with a small ring. 0 or an errno. */
+static int try_ring(bool with_kernel)
+{
+    struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+                                   .size = sizeof attr,
+                                   .config = PERF_COUNT_SW_TASK_CLOCK,
+                                   .sample_period = 2000000,
+                                   .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME,
+                                   .exclude_kernel = !with_kernel,
+                                   .exclude_hv = 1,
+                                   .context_switch = 1,
+                                   .sample_id_all = 1,
+                                   .use_clockid = 1,
+                                   .clockid = CLOCK_MONOTONIC_RAW};
+    int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    size_t bytes = 3 * (size_t)sysconf(_SC_PAGESIZE);
+    void *ring = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    int errnum = ring == MAP_FAILED ? errno : 0;
+    if (!errnum)
+        munmap(ring, bytes);
+    close(fd);
+    return errnum;
+}
+
+static bool try_timer(void)
+{
+    timer_t timer;
+    struct sigevent event = {.sigev_notify = SIGEV_NONE};
+    bool ok = timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) == 0;
+    if (ok)
+        timer_delete(timer);
+    return ok;
+}
+
+static char *samples_advice(int errnum, long long level)
+{
+    if ((errnum == EACCES || errnum == EPERM) && level > 2 && level != 99)
+        return doctor_text("sysctl kernel.perf_event_paranoid=2 (it is %lld) allows every user "
+                           "perf events of his own programs: "
+                           "samples as often as asked for, and where threads wait",
+                           level);
+    if (errnum == EACCES || errnum == EPERM)
+        return doctor_text("allow perf_event_open(2) in this container");
+    return NULL;
+}
+
+static void check_samples(struct doctor *doctor, long long level)
+{
+    int kernel = try_ring(true), user = kernel ? try_ring(false) : 0;
+    if (!kernel)
+        doctor_add(doctor, "counters", "samples", DOCTOR_WORKS,
+                   doctor_text("taken by perf events, in the kernel too; waiting is located"),
+                   NULL);
+    else if (!user)
+        doctor_add(
+            doctor, "counters", "samples", DOCTOR_WORKS,
+            doctor_text(
+                "taken by perf events, not in the kernel, whose time is known by context only; "
+                "waiting is located"),
+            level > 1 && level != 99
+                ? doctor_text("sysctl kernel.perf_event_paranoid=1 (it is %lld) adds samples in "
+                              "the kernel",
+                              level)
+                : NULL);
+    else if (try_timer())
+        doctor_add(doctor, "counters", "samples", DOCTOR_WORKS,
+                   doctor_text("taken by timers, at most as often as the kernel ticks (often 250 a "
+                               "second), for perf "
+                               "events are refused: %s",
+                               strerror(user)),
+                   samples_advice(user, level));
+    else
+        doctor_add(doctor, "counters", "samples", DOCTOR_FAILS,
+                   doctor_text("no perf events (%s) and no timers: `perfmap run --mode exact` "
+                               "measures without samples",
+                               strerror(user)),
+                   samples_advice(user, level));
 }
 
 static void check_counters(struct doctor *doctor)
@@ -230,6 +315,7 @@ static void check_counters(struct doctor *doctor)
             ? doctor_text("sysctl kernel.perf_event_paranoid=2 (it is %lld)", level)
             : doctor_text(
                   "nothing to install: this machine (often a virtual one) does not offer them"));
+    check_samples(doctor, level);
     if (level == 99)
         doctor_add(doctor, "counters", "perf_event_paranoid", DOCTOR_MISSING,
                    doctor_text("this kernel has no perf events"), NULL);

@@ -7,9 +7,23 @@
 #include <limits.h>
 #include <unistd.h>
 
-enum { OPT_NO_COLLECT = CMD_KEY_FIRST, OPT_MODE, OPT_MAX_CONTEXTS, OPT_MAX_DEPTH, OPT_FORCE };
+enum {
+    OPT_NO_COLLECT = CMD_KEY_FIRST,
+    OPT_MODE,
+    OPT_RATE,
+    OPT_CLOCK,
+    OPT_BUDGET,
+    OPT_MAX_CONTEXTS,
+    OPT_MAX_DEPTH,
+    OPT_FORCE
+};
 
-static const char *const mode_names[] = {"exact", "count", "off"};
+static const char *const mode_names[] = {"active", "exact", "count", "off"};
+static const char *const clock_names[] = {"cpu", "wall"};
+
+/* Not a divisor of the kernel's tick rate, nor of much else: what happens at regular times must not be seen always or never. */
+enum { DEFAULT_RATE_HZ = 499, SENSIBLE_RATE_HZ = 4000, MAX_RATE_HZ = 10000 };
+enum { DEFAULT_BUDGET_PPM = 10000 };
 
 struct run_request {
     const char *output; /* NULL: from the program's name */
@@ -158,9 +172,61 @@ static int run_it(struct cmd_parse *parse, const struct run_request *request,
     return program_exit;
 }
 
+/* "none", or percent with at most four decimals, as millionths. */
+static void parse_budget(struct cmd_parse *parse, uint64_t *ret_ppm)
+{
+    const char *text = parse->value;
+    uint64_t ppm = 0, unit = 0;
+    if (strcmp(text, "none") == 0) {
+        *ret_ppm = 0;
+        return;
+    }
+    bool ok = *text >= '0' && *text <= '9';
+    for (const char *p = text; ok && *p; p++)
+        if (*p == '.' && !unit) {
+            unit = 10000;
+        } else if (*p < '0' || *p > '9' || unit == 1 || ppm > 1000000) {
+            ok = false;
+        } else if (unit) {
+            unit /= 10;
+            ppm += (uint64_t)(*p - '0') * unit;
+        } else {
+            ppm = ppm * 10 + (uint64_t)(*p - '0') * 10000;
+        }
+    if (ok && ppm > 0 && ppm <= 1000000) {
+        *ret_ppm = ppm;
+        return;
+    }
+    (void)cmd_usage_error(
+        parse, "option '--budget' takes a percentage from 0.0001 to 100, or none, not '%s'", text);
+    parse->failed = true;
+}
+
+/* Samples belong to contexts, which the modes count and off have none of. */
+static void check_sampling(struct cmd_parse *parse, const struct run_settings *settings,
+                           bool rate_given)
+{
+    bool has_contexts = settings->mode == mode_names[0] || settings->mode == mode_names[1];
+    if (!has_contexts && rate_given && settings->rate_hz) {
+        (void)cmd_usage_error(parse, "option '--rate': mode %s takes no samples", settings->mode);
+        parse->failed = true;
+    } else if (settings->rate_hz > SENSIBLE_RATE_HZ) {
+        cmd_talk("warning: a sample costs about 10 us, so %llu a second slow the program by about "
+                 "%llu %%; 4000 and "
+                 "less are sensible",
+                 (unsigned long long)settings->rate_hz,
+                 (unsigned long long)(settings->rate_hz / 1000));
+    }
+}
+
 static int run_main(struct cmd_parse *parse)
 {
-    struct run_request request = {.collect = true, .settings = {.mode = mode_names[0]}};
+    struct run_request request = {.collect = true,
+                                  .settings = {.mode = mode_names[0],
+                                               .clock = clock_names[0],
+                                               .rate_hz = DEFAULT_RATE_HZ,
+                                               .budget_ppm = DEFAULT_BUDGET_PPM}};
+    bool rate_given = false, budget_given = false;
     for (int key; (key = cmd_next(parse)) != CMD_END;)
         switch (key) {
         case 'o':
@@ -172,6 +238,16 @@ static int run_main(struct cmd_parse *parse)
         case OPT_MODE:
             request.settings.mode = mode_names[parse->choice];
             break;
+        case OPT_RATE:
+            rate_given = cmd_number(parse, MAX_RATE_HZ, &request.settings.rate_hz);
+            break;
+        case OPT_CLOCK:
+            request.settings.clock = clock_names[parse->choice];
+            break;
+        case OPT_BUDGET:
+            parse_budget(parse, &request.settings.budget_ppm);
+            budget_given = true;
+            break;
         case OPT_MAX_CONTEXTS:
             cmd_number(parse, 1u << 28, &request.settings.max_contexts);
             break;
@@ -182,6 +258,10 @@ static int run_main(struct cmd_parse *parse)
             request.force = true;
             break;
         }
+    if (!parse->failed)
+        check_sampling(parse, &request.settings, rate_given);
+    if (request.settings.mode != mode_names[0] && !budget_given)
+        request.settings.budget_ppm = 0; /* exact is exact */
     if (parse->failed)
         return CMD_USAGE;
     if (parse->n_operands == 0 || !*parse->operands[0])
@@ -219,9 +299,26 @@ static const struct cmd_option run_options[] = {
      ".perfmap (.run) behind it, in the current folder"},
     {OPT_NO_COLLECT, "no-collect", NULL,
      "leave the run folder as it is, for `perfmap collect` later or elsewhere"},
-    {OPT_MODE, "mode", "exact|count|off",
-     "exact: calls and time of each call path (the default). count: calls only, at a "
-     "few nanoseconds each. off: the runtime is loaded and measures nothing"},
+    {OPT_MODE, "mode", "active|exact|count|off",
+     "active: samples, each with the call path that was active, and calls (the default: at most 2 "
+     "% slower). exact: also "
+     "the time of each call of each call path, at some ten nanoseconds a call. count: calls only. "
+     "off: the runtime is loaded and "
+     "measures nothing"},
+    {OPT_RATE, "rate", "HZ",
+     "samples for each second of CPU time of a thread: 499 unless given, 4000 at most are "
+     "sensible, 0 "
+     "for none"},
+    {OPT_CLOCK, "clock", "cpu|wall",
+     "what reports show first: the time that threads ran (the default), or with the time that they "
+     "waited"},
+    {OPT_BUDGET, "budget", "PERCENT",
+     "functions and loops with so many calls that counting them would cost more than this share of "
+     "the run's "
+     "time are left out while it runs: their samples go to their callers, and their calls up to "
+     "then are "
+     "reported as such. 1 in mode active unless given; none: nothing is left out, as in the other "
+     "modes"},
     {OPT_MAX_CONTEXTS, "max-contexts", "NUMBER",
      "keep at most this many call paths in a process; calls beyond are counted in "
      "their caller. 0: the runtime's own limit"},
@@ -260,6 +357,11 @@ const struct cmd cmd_run = {
         "it measures in one file for each process. Children that the program starts are measured "
         "too. When the "
         "program has ended, the files are collected into one archive for `perfmap report`.\n\n"
+        "What a function, loop or statement costs comes from samples: where each thread is at "
+        "equal distances of its CPU time. "
+        "They are taken by perf events, which Linux allows every user up to "
+        "kernel.perf_event_paranoid 2; beyond that by "
+        "timers, 250 a second on most kernels. `perfmap doctor` says which.\n\n"
         "The program needs no special linking. Parts compiled without the plugin are not seen from "
         "inside: their time "
         "counts for their callers.\n\n"

@@ -57,7 +57,8 @@ uint64_t run_calibrate(struct run_instant *ret_from);
 /* --- run_start.c --- */
 
 struct run_settings {
-    const char *mode;
+    const char *mode, *clock;
+    uint64_t rate_hz, budget_ppm;     /* 0: no samples; no budget */
     uint64_t max_contexts, max_depth; /* 0: the runtime's own */
 };
 

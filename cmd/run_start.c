@@ -65,25 +65,30 @@ static bool allow_sanitizer(void)
     return ok;
 }
 
+static bool set_number(const char *name, uint64_t value)
+{
+    char number[24];
+    snprintf(number, sizeof number, "%llu", (unsigned long long)value);
+    return setenv(name, number, 1) == 0;
+}
+
 static bool set_environment(const char *preload, const char *run_dir,
                             const struct run_settings *settings)
 {
     const char *others = getenv("LD_PRELOAD");
     struct pm_buf list = PM_BUF_INIT(1 << 20);
-    char number[24];
     pm_buf_printf(&list, "%s%s%s", preload, others && *others ? ":" : "", others ? others : "");
     bool ok = !list.failed && allow_sanitizer() && setenv("LD_PRELOAD", list.data, 1) == 0 &&
               setenv("PERFMAP_RUN_DIR", run_dir, 1) == 0 &&
-              setenv("PERFMAP_MODE", settings->mode, 1) == 0;
+              setenv("PERFMAP_MODE", settings->mode, 1) == 0 &&
+              setenv("PERFMAP_CLOCK", settings->clock, 1) == 0 &&
+              set_number("PERFMAP_RATE_HZ", settings->rate_hz) &&
+              set_number("PERFMAP_BUDGET", settings->budget_ppm);
     pm_buf_release(&list);
-    if (settings->max_contexts) {
-        snprintf(number, sizeof number, "%llu", (unsigned long long)settings->max_contexts);
-        ok = ok && setenv("PERFMAP_MAX_CONTEXTS", number, 1) == 0;
-    }
-    if (settings->max_depth) {
-        snprintf(number, sizeof number, "%llu", (unsigned long long)settings->max_depth);
-        ok = ok && setenv("PERFMAP_MAX_DEPTH", number, 1) == 0;
-    }
+    if (settings->max_contexts)
+        ok = ok && set_number("PERFMAP_MAX_CONTEXTS", settings->max_contexts);
+    if (settings->max_depth)
+        ok = ok && set_number("PERFMAP_MAX_DEPTH", settings->max_depth);
     return ok;
 }
 
