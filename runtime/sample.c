@@ -41,10 +41,12 @@ static void give_lock(struct pm_sampler *s)
     __atomic_store_n(&s->lock, 0, __ATOMIC_RELEASE);
 }
 
+/* All but traps: no thread that blocks these can be while sleds change (patch.c), and they come from code
+ * with sleds only, which this is not. */
 static uint64_t block_signals(void)
 {
-    uint64_t all = UINT64_MAX, mask = 0;
-    pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask, sizeof all);
+    uint64_t most = ~((uint64_t)1 << (SIGTRAP - 1)), mask = 0;
+    pm_sys(SYS_rt_sigprocmask, SIG_BLOCK, &most, &mask, sizeof most);
     return mask;
 }
 
@@ -377,6 +379,7 @@ void pm_sample_process_begin(void)
     struct sigaction action = {.sa_sigaction = on_signal,
                                .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
     sigfillset(&action.sa_mask);
+    sigdelset(&action.sa_mask, SIGTRAP); /* as in block_signals */
     struct sigaction before;
     if (sigaction(PM_SAMPLE_SIGNAL, NULL, &before) == 0 && before.sa_handler != SIG_DFL &&
         before.sa_handler != SIG_IGN)
