@@ -104,6 +104,10 @@ void pm_functions_read(struct pm_units *units, struct pm_unit *unit, bool deeply
                       units->debug_file->path);
     if (!pm_intervals_finish(&unit->function_map))
         pm_debug_note(units->notes, "no memory for the functions of '%s'", units->debug_file->path);
+    size_t kept_bytes = unit->n_functions * sizeof *unit->functions +
+                        unit->function_map.n_items * 3 * sizeof(struct pm_interval);
+    unit->kept_bytes += kept_bytes;
+    units->kept_bytes += kept_bytes;
     unit->is_read = true;
     unit->is_read_deeply = deeply;
 }

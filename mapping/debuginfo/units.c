@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { KEPT_MAX_BYTES = 256 << 20, RANGES_MAX = 1 << 24 };
+enum { KEPT_MAX_BYTES = 256 << 20, RANGES_MAX = 1 << 22 };
 
 struct unit_range {
     struct pm_units *units;
@@ -120,6 +120,8 @@ static void release_unit(struct pm_unit *unit)
     pm_intervals_release(&unit->sequence_map);
     pm_dwarf_free(unit->split);
     unit->split = NULL;
+    unit->ranges.lists = unit->ranges.addresses;
+    unit->functions_offset = unit->header.die_offset;
     unit->is_prepared = false;
 }
 
@@ -242,6 +244,7 @@ static void keep(struct pm_units *units, struct pm_unit *unit, size_t bytes)
 static void prepare(struct pm_units *units, struct pm_unit *unit)
 {
     unit->is_prepared = true;
+    unit->ranges.n_entries_left = RANGES_MAX;
     if (unit->dwo_name)
         open_split(units, unit);
     if (!pm_dwarf_read_lines(units->dwarf, unit->header.die_offset, units->set, &unit->lines))
