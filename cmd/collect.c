@@ -5,12 +5,14 @@
 
 #include <limits.h>
 
-enum { OPT_PIF = CMD_KEY_FIRST };
+enum { OPT_PIF = CMD_KEY_FIRST, OPT_COSTS };
 
 struct collect_request {
     const char *output;
     const char **pif_paths; /* owned array of lent strings */
     size_t n_pif_paths;
+    const char **costs_paths; /* likewise */
+    size_t n_costs_paths;
     char **runs;
     int n_runs;
 };
@@ -40,14 +42,16 @@ static int collect_all(struct cmd_parse *parse, const struct collect_request *re
     struct pm_collect_result result = {0};
     struct pm_collect_options options = {.size = sizeof options,
                                          .pif_paths = request->pif_paths,
-                                         .n_pif_paths = request->n_pif_paths};
+                                         .n_pif_paths = request->n_pif_paths,
+                                         .costs_paths = request->costs_paths,
+                                         .n_costs_paths = request->n_costs_paths};
     if (cmd_check_archive_place(output, &err) != PM_OK ||
         pm_collect((const char *const *)request->runs, (size_t)request->n_runs, output, &options,
                    &err, &result) != PM_OK)
         return cmd_fail(parse, &err);
     for (size_t i = 0; i < result.n_warnings; i++)
         cmd_talk("warning: %s", result.warnings[i]);
-    if (result.n_sleds == 0)
+    if (result.n_sleds == 0 && request->n_runs)
         cmd_talk(
             "warning: nothing inside the program was measured, for it has no sleds: compile it "
             "with -fplugin=$(perfmap plugin-path)");
@@ -65,19 +69,26 @@ static int collect_all(struct cmd_parse *parse, const struct collect_request *re
 static int collect_main(struct cmd_parse *parse)
 {
     struct collect_request request = {
-        .pif_paths = pm_alloc_array((size_t)parse->argc, sizeof *request.pif_paths)};
+        .pif_paths = pm_alloc_array((size_t)parse->argc, sizeof *request.pif_paths),
+        .costs_paths = pm_alloc_array((size_t)parse->argc, sizeof *request.costs_paths)};
     int end = CMD_USAGE;
     for (int key; (key = cmd_next(parse)) != CMD_END;)
         if (key == 'o')
             request.output = parse->value;
         else if (key == OPT_PIF && request.pif_paths)
             request.pif_paths[request.n_pif_paths++] = parse->value;
+        else if (key == OPT_COSTS && request.costs_paths)
+            request.costs_paths[request.n_costs_paths++] = parse->value;
     if (parse->failed)
         goto out;
     request.runs = parse->operands;
     request.n_runs = parse->n_operands;
-    if (request.n_runs == 0) {
+    if (request.n_runs == 0 && request.n_costs_paths == 0) {
         end = cmd_usage_error(parse, "no run folder was given");
+        goto out;
+    }
+    if (request.n_runs == 0 && !request.output) {
+        end = cmd_usage_error(parse, "option '--output' is needed without a run folder");
         goto out;
     }
     if (request.n_runs > 1 && !request.output) {
@@ -86,7 +97,7 @@ static int collect_main(struct cmd_parse *parse)
     }
     char *made = request.output ? NULL : default_output(request.runs[0]);
     const char *output = request.output ? request.output : made;
-    if (output && request.pif_paths) {
+    if (output && request.pif_paths && request.costs_paths) {
         end = collect_all(parse, &request, output);
     } else {
         struct pm_error err = PM_ERROR_INIT;
@@ -96,6 +107,7 @@ static int collect_main(struct cmd_parse *parse)
     free(made);
 out:
     free(request.pif_paths);
+    free(request.costs_paths);
     return end;
 }
 
@@ -105,19 +117,29 @@ static const struct cmd_option collect_options[] = {
      "more than one run folder"},
     {OPT_PIF, "pif", "FILE",
      "read also this PIF file, with nouns and mappings of your own; may be given several times"},
+    {OPT_COSTS, "costs", "FILE",
+     "add costs that were measured elsewhere: callgrind's output (best made with "
+     "--dump-instr=yes), or "
+     "lines like '{noun, verb} metric 12.5' (docs/formats/costs.md); may be given several times, "
+     "also "
+     "without any run"},
     {0}};
 
 static const struct cmd_example collect_examples[] = {
     {"perfmap collect heat.run -o heat.perfmap",
      "the archive of a run made with perfmap run --no-collect"},
     {"perfmap collect --pif phases.pif heat.run", "with mappings that you wrote"},
+    {"perfmap collect --costs callgrind.out.7 -o heat.perfmap",
+     "callgrind's counts, at the statements and arrays of the source"},
     {"perfmap collect -o sizes.perfmap n100.run n200.run", "several runs in one archive"},
     {NULL, NULL}};
 
 const struct cmd cmd_collect = {
     .name = "collect",
     .summary = "make one archive of what a run left",
-    .usage = (const char *const[]){"collect [-o NAME.perfmap] [--pif FILE]... RUN...", NULL},
+    .usage =
+        (const char *const[]){"collect [-o NAME.perfmap] [--pif FILE]... [--costs FILE]... RUN...",
+                              "collect [--pif FILE]... --costs FILE... -o NAME.perfmap", NULL},
     .description =
         "Reads the run folders (perfmap run --no-collect, or what stays after a crash), joins them "
         "with what the compiler wrote into the measured binaries, and writes one archive: an "

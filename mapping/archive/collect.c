@@ -561,6 +561,8 @@ static enum pm_status collect_all(struct collector *c, const char *const *run_di
         status = collect_run(c, run_dirs[i], options->name);
     for (size_t i = 0; i < options->n_pif_paths && status == PM_OK; i++)
         status = collect_user_pif(c, options->pif_paths[i]);
+    for (size_t i = 0; i < options->n_costs_paths && status == PM_OK; i++)
+        status = collect_cost_file(c, options->costs_paths[i], options->name);
     if (status == PM_OK)
         status = collect_costs_end(c);
     if (status == PM_OK)
@@ -606,7 +608,7 @@ enum pm_status pm_collect(const char *const *run_dirs, size_t n_run_dirs, const 
 {
     struct pm_collect_options known = known_options(options);
     struct pm_collect_result result = {0};
-    if (n_run_dirs == 0 || (known.name && n_run_dirs != 1))
+    if ((n_run_dirs == 0 && known.n_costs_paths == 0) || (known.name && n_run_dirs > 1))
         return pm_error_set(err, PM_ERR_USAGE, "%zu run folders given%s", n_run_dirs,
                             known.name ? " for one name" : "");
     struct collector *c = pm_alloc(sizeof *c);

@@ -27,6 +27,9 @@ struct pm_collect_options {
     const char *const *pif_paths; /* PIF files of the user, read after the binaries' */
     size_t n_pif_paths;
     const char *name; /* of the execution; NULL: the run folder's name. Only with one run */
+    const char *const *
+        costs_paths; /* files of costs measured elsewhere (mapping/costs); with them there may be no run at all */
+    size_t n_costs_paths;
 };
 
 struct pm_collect_result {

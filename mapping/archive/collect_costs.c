@@ -56,7 +56,7 @@ static enum pm_status write_metrics(struct collector *c)
         bind_text(insert, 2, metric->name);
         bind_text(insert, 3, metric->unit);
         bind_text(insert, 4, metric->kind);
-        bind_text(insert, 5, "sum");
+        bind_text(insert, 5, metric->aggregation ? metric->aggregation : "sum");
         bind_text(insert, 6, metric->description);
         status = collect_insert(c, INSERT_METRIC);
     }
@@ -71,12 +71,10 @@ void collect_costs_release(struct collector *c)
     free(c->costs);
 }
 
-enum { ALL_FLAGS = 15 };
-
 uint32_t collect_find_context(const struct collector *c, uint32_t parent, uint32_t sentence,
                               unsigned flags)
 {
-    return pm_map_get(&c->contexts[flags & ALL_FLAGS], (uint64_t)parent << 32 | sentence);
+    return pm_map_get(&c->contexts[flags & CONTEXT_FLAGS], (uint64_t)parent << 32 | sentence);
 }
 
 enum pm_status collect_context(struct collector *c, uint32_t parent, uint32_t sentence,
@@ -88,7 +86,7 @@ enum pm_status collect_context(struct collector *c, uint32_t parent, uint32_t se
     if (c->n_contexts >= INT32_MAX)
         return pm_error_set(c->err, PM_ERR_LIMIT, "more than %d contexts", INT32_MAX);
     uint32_t row = ++c->n_contexts;
-    if (!pm_map_put(&c->contexts[flags & ALL_FLAGS], (uint64_t)parent << 32 | sentence, row))
+    if (!pm_map_put(&c->contexts[flags & CONTEXT_FLAGS], (uint64_t)parent << 32 | sentence, row))
         return collect_no_memory(c);
     struct collect_value values[] = {collect_integer(row), collect_integer_or_null(parent),
                                      collect_integer(sentence), collect_integer(flags)};

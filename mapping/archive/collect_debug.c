@@ -146,7 +146,7 @@ static enum pm_status map_frame(struct collector *c, struct collect_code *code,
 
 /* A noun of the binary by name; one for each line of a function that has lines. */
 static enum pm_status code_row(struct collector *c, struct collect_code *code, const char *name,
-                               uint32_t parent, bool *ret_is_new)
+                               uint32_t parent)
 {
     struct collect_binary *binary = code->binary;
     struct pm_id_hash hash;
@@ -154,8 +154,7 @@ static enum pm_status code_row(struct collector *c, struct collect_code *code, c
     pm_id_hash_string(&hash, name);
     struct pm_pif_noun noun = {.id = pm_id_hash_done(&hash), .name = name, .kind = "code"};
     code->noun = pm_map_get(&binary->nouns, noun.id);
-    *ret_is_new = code->noun == 0;
-    if (!*ret_is_new)
+    if (code->noun)
         return collect_short_sentence(c, c->executes, code->noun, &code->sentence);
     code->noun = ++c->n_nouns;
     if (!pm_map_put(&binary->nouns, noun.id, code->noun))
@@ -182,20 +181,18 @@ static void add_code_name(struct pm_buf *out, const struct collect_binary *binar
 }
 
 static enum pm_status make_noun(struct collector *c, struct collect_code *code,
-                                const struct pm_debug_frame *frames, size_t n, bool *ret_is_new)
+                                const struct pm_debug_frame *frames, size_t n)
 {
     struct pm_buf name = PM_BUF_INIT(1 << 16);
-    bool has_line = n && frames[0].line_no, ignored;
+    bool has_line = n && frames[0].line_no;
     struct collect_code whole = {.binary = code->binary};
     add_code_name(&name, code->binary, frames, n, false);
-    enum pm_status status = name.failed ? collect_no_memory(c)
-                                        : code_row(c, &whole, name.data, code->symbol,
-                                                   has_line ? &ignored : ret_is_new);
+    enum pm_status status =
+        name.failed ? collect_no_memory(c) : code_row(c, &whole, name.data, code->symbol);
     if (has_line && status == PM_OK) {
         pm_buf_clear(&name);
         add_code_name(&name, code->binary, frames, n, true);
-        status = name.failed ? collect_no_memory(c)
-                             : code_row(c, code, name.data, whole.noun, ret_is_new);
+        status = name.failed ? collect_no_memory(c) : code_row(c, code, name.data, whole.noun);
     } else {
         code->noun = whole.noun;
         code->sentence = whole.sentence;
@@ -256,20 +253,15 @@ static enum pm_status make_inlines(struct collector *c, struct collect_code *cod
     return status;
 }
 
-enum pm_status collect_debug_code(struct collector *c, struct collect_binary *binary,
-                                  uint64_t address, struct collect_code *ret_code)
+/* frames: innermost first. */
+static enum pm_status frames_code(struct collector *c, struct collect_binary *binary,
+                                  const struct pm_debug_frame *frames, size_t n,
+                                  struct collect_code *ret_code)
 {
     struct collect_code code = {.binary = binary};
-    struct pm_debug_frame frames[MAX_FRAMES];
-    bool is_new = false;
-    enum pm_status status = open_debug(c, binary);
-    size_t n = status == PM_OK && binary->debug
-                   ? pm_debug_find(binary->debug, address, frames, MAX_FRAMES)
-                   : 0;
-    if (status == PM_OK && n)
+    if (n)
         find_symbol(&code, &frames[n - 1]);
-    if (status == PM_OK)
-        status = make_noun(c, &code, frames, n, &is_new);
+    enum pm_status status = make_noun(c, &code, frames, n);
     code.first_mapping = c->n_mappings;
     if (status == PM_OK && n)
         status = map_frame(c, &code, &frames[0]);
@@ -284,4 +276,22 @@ enum pm_status collect_debug_code(struct collector *c, struct collect_binary *bi
         status = make_inlines(c, &code, frames, n);
     *ret_code = code;
     return status;
+}
+
+enum pm_status collect_debug_code(struct collector *c, struct collect_binary *binary,
+                                  uint64_t address, struct collect_code *ret_code)
+{
+    struct pm_debug_frame frames[MAX_FRAMES];
+    enum pm_status status = open_debug(c, binary);
+    size_t n = status == PM_OK && binary->debug
+                   ? pm_debug_find(binary->debug, address, frames, MAX_FRAMES)
+                   : 0;
+    return status == PM_OK ? frames_code(c, binary, frames, n, ret_code) : status;
+}
+
+enum pm_status collect_named_code(struct collector *c, struct collect_binary *binary,
+                                  const struct pm_debug_frame *frame, struct collect_code *ret_code)
+{
+    enum pm_status status = collect_binary_read(c, binary);
+    return status == PM_OK ? frames_code(c, binary, frame, 1, ret_code) : status;
 }

@@ -151,6 +151,16 @@ struct collect_cost {
 struct collect_metric {
     const char *name, *unit, *kind, *description; /* interned or constant */
     bool is_used;
+    const char *aggregation; /* NULL: sum */
+};
+
+/* As in table contexts. */
+enum {
+    CONTEXT_FOLDED = 1,
+    CONTEXT_FOREIGN_STACK = 2,
+    CONTEXT_SAMPLED = 4,
+    CONTEXT_INLINED = 8,
+    CONTEXT_FLAGS = 15
 };
 
 /* What the nouns and objects of one run file have become. */
@@ -180,7 +190,8 @@ struct collector {
     uint32_t unknown_noun;         /* row; 0: not there yet */
     uint32_t base_level, executes; /* rows */
     uint32_t source_level, source_executes, source_reads,
-        source_writes;                              /* rows, 0: not needed yet */
+        source_writes;      /* rows, 0: not needed yet */
+    uint32_t first_program; /* sentence of the first process; 0: there is none */
     uint32_t kernel_noun, perfmap_noun, stray_noun; /* rows, 0: not there yet */
     struct pm_map sentences;                        /* verb row, noun row -> row */
     struct collect_sentence **long_sentences;       /* by hash */
@@ -193,8 +204,8 @@ struct collector {
         calls; /* sentences of called code that have their mappings -> 1 inferred, 2 sure */
     struct pm_map by_noun; /* rows of nouns of ours, by id */
 
-    struct pm_map contexts[16];     /* by flags: parent row, sentence row -> row */
-    struct collect_metric *metrics; /* the row's number less one */
+    struct pm_map contexts[CONTEXT_FLAGS + 1]; /* by flags: parent row, sentence row -> row */
+    struct collect_metric *metrics;            /* the row's number less one */
     size_t n_metrics;
     struct collect_cost *costs;
     size_t n_costs, costs_cap;
@@ -287,6 +298,12 @@ void collect_model_release(struct collector *c);
 PM_MUST_CHECK enum pm_status collect_import(struct collector *c, const struct pm_pif *pif,
                                             const struct pm_map *nouns, uint32_t first,
                                             uint32_t binary, const char *name);
+/* Names to rows, whatever wrote the nouns. The statement lives until the archive is finished: finalize it before. */
+PM_MUST_CHECK enum pm_status collect_prepare_names(struct collector *c, sqlite3_stmt **ret_by_name);
+/* level_name NULL: any. file: for the warning when there are several. *ret_row 0: none. */
+PM_MUST_CHECK enum pm_status collect_noun_named(struct collector *c, sqlite3_stmt *by_name,
+                                                const char *file, const char *level_name,
+                                                const char *name, uint32_t *ret_row);
 PM_MUST_CHECK enum pm_status collect_user_pif(struct collector *c, const char *path);
 
 /* --- collect_binary.c --- */
@@ -348,6 +365,16 @@ PM_MUST_CHECK enum pm_status collect_symbol_at(struct collector *c, struct colle
                                                uint64_t *ret_offset);
 PM_MUST_CHECK enum pm_status collect_debug_code(struct collector *c, struct collect_binary *binary,
                                                 uint64_t address, struct collect_code *ret_code);
+
+/* Code of which a tool told function and line, not the address. frame: its strings are kept. */
+PM_MUST_CHECK enum pm_status collect_named_code(struct collector *c, struct collect_binary *binary,
+                                                const struct pm_debug_frame *frame,
+                                                struct collect_code *ret_code);
+
+/* --- collect_import.c --- */
+/* Costs that were measured elsewhere: a thread of their own. name: of the execution that is made when there is none; NULL: the file's. */
+PM_MUST_CHECK enum pm_status collect_cost_file(struct collector *c, const char *path,
+                                               const char *name);
 
 /* --- collect_costs.c --- */
 PM_MUST_CHECK enum pm_status collect_costs_start(struct collector *c);

@@ -262,7 +262,10 @@ enum pm_status collect_process_sentence(struct collector *c, struct pm_str exe,
         if (!pm_map_put(&c->processes, id, row))
             return collect_no_memory(c);
     }
-    return collect_short_sentence(c, c->executes, row, ret_sentence);
+    enum pm_status status = collect_short_sentence(c, c->executes, row, ret_sentence);
+    if (status == PM_OK && !c->first_program)
+        c->first_program = *ret_sentence;
+    return status;
 }
 
 /* --- mappings --- */

@@ -145,14 +145,22 @@ static enum pm_status find_user_noun(struct collector *c, sqlite3_stmt *by_name,
         *ret_row = pm_map_get(&binary->nouns, noun->id);
     if (!*ret_row)
         *ret_row = pm_map_get(&c->user, noun->id);
-    if (*ret_row || !noun->name || !*noun->name)
+    return *ret_row ? PM_OK
+                    : collect_noun_named(c, by_name, pif_path, noun->level, noun->name, ret_row);
+}
+
+enum pm_status collect_noun_named(struct collector *c, sqlite3_stmt *by_name, const char *file,
+                                  const char *level_name, const char *name, uint32_t *ret_row)
+{
+    *ret_row = 0;
+    if (!name || !*name)
         return PM_OK;
     uint32_t level = 0;
     bool has_row = true, again = false;
     enum pm_status status = PM_OK;
-    if (noun->level && *noun->level)
-        status = collect_level_row(c, noun->level, &level);
-    bind_text(by_name, 1, noun->name);
+    if (level_name && *level_name)
+        status = collect_level_row(c, level_name, &level);
+    bind_text(by_name, 1, name);
     bind_number_or_null(by_name, 2, level);
     if (status == PM_OK)
         status = pm_archive_step(c->archive, by_name, c->err, &has_row);
@@ -161,9 +169,9 @@ static enum pm_status find_user_noun(struct collector *c, sqlite3_stmt *by_name,
         status = pm_archive_step(c->archive, by_name, c->err, &again);
         if (status == PM_OK && again)
             collect_warn(c,
-                         "PIF '%s': several nouns are called '%s'; the first is taken (write "
+                         "'%s': several nouns are called '%s'; the first is taken (write "
                          "level::name, or name#id)",
-                         pif_path, noun->name);
+                         file, name);
     }
     sqlite3_reset(by_name);
     return status;
@@ -186,6 +194,18 @@ static enum pm_status import_user(struct collector *c, const struct pm_pif *pif,
     return collect_import(c, pif, &c->user, first, 0, path);
 }
 
+enum pm_status collect_prepare_names(struct collector *c, sqlite3_stmt **ret_by_name)
+{
+    if (sqlite3_exec(pm_archive_db(c->archive),
+                     "CREATE INDEX IF NOT EXISTS nouns_name ON nouns(name)", NULL, NULL,
+                     NULL) != SQLITE_OK)
+        return pm_archive_error(c->archive, c->err);
+    return pm_archive_prepare(c->archive,
+                              "SELECT id, level FROM nouns WHERE name = ?1 AND (?2 IS NULL OR "
+                              "level = ?2) ORDER BY id LIMIT 2",
+                              c->err, ret_by_name);
+}
+
 enum pm_status collect_user_pif(struct collector *c, const char *path)
 {
     struct pm_pif *pif = pm_pif_new();
@@ -193,15 +213,8 @@ enum pm_status collect_user_pif(struct collector *c, const char *path)
         return collect_no_memory(c);
     sqlite3_stmt *by_name = NULL;
     enum pm_status status = pm_pif_read_file(pif, path, c->err);
-    if (status == PM_OK && sqlite3_exec(pm_archive_db(c->archive),
-                                        "CREATE INDEX IF NOT EXISTS nouns_name ON nouns(name)",
-                                        NULL, NULL, NULL) != SQLITE_OK)
-        status = pm_archive_error(c->archive, c->err);
     if (status == PM_OK)
-        status = pm_archive_prepare(c->archive,
-                                    "SELECT id FROM nouns WHERE name = ?1 AND (?2 IS NULL OR level "
-                                    "= ?2) ORDER BY id LIMIT 2",
-                                    c->err, &by_name);
+        status = collect_prepare_names(c, &by_name);
     if (status == PM_OK)
         status = import_user(c, pif, path, by_name);
     sqlite3_finalize(by_name);

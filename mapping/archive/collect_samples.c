@@ -67,7 +67,7 @@ static enum pm_status to_symbol(struct sampler *s, const struct innermost *inner
         place->context = known;
         return PM_OK;
     }
-    return step_down(s, place, sentence, 4);
+    return step_down(s, place, sentence, CONTEXT_SAMPLED);
 }
 
 /* How many of the code's inlined functions lie around the loop that is active: they are above it. */
@@ -92,7 +92,7 @@ static enum pm_status to_code(struct sampler *s, const struct innermost *innermo
     enum pm_status status = to_symbol(s, innermost, code, place, &is_same);
     uint32_t first = is_same ? n_around_loop(s, innermost, code) : 0;
     for (uint32_t i = first; i < code->n_inlines && status == PM_OK; i++)
-        status = step_down(s, place, code->inlines[i], 8);
+        status = step_down(s, place, code->inlines[i], CONTEXT_INLINED);
     return status;
 }
 
