@@ -40,7 +40,7 @@ static inline bool pm_fixed_at(const unsigned char *p, size_t len, uint64_t offs
                                bool is_big_endian, uint64_t *ret_value)
 {
     struct pm_cursor cursor;
-    if (offset > len)
+    if (offset >= len)
         return false;
     pm_cursor_init(&cursor, p + offset, len - offset);
     return pm_cursor_fixed(&cursor, n, is_big_endian, ret_value);
