@@ -27,6 +27,10 @@
  *                 function (position in functions) that was inlined, `u` file and `s` line less the line of the site before
  *                 (0 before the first), `u` column: the place of the call in the parent. No place known: line 0
  *
+ * Blocks of one section of code share their ids where they can (a sixth of the size): with PM_MAP_BLOCK_SHARED the tables are preceded by 4 bytes, the
+ * distance in bytes from this block's begin to a later block of the section, with PM_MAP_BLOCK_IDS, and items of the first four tables
+ * are `u` positions in its ids. That block has address 0; after its header stand `u` count and the 8-byte ids, no tables and no ranges.
+ *
  * A range is `u` length in bytes of the code it covers (ranges follow each other without holes), and `u` ref: 0, a new tuple
  * follows; k, the tuple that was the k-th last new one of this block (1: the newest). A tuple says what a range implements:
  *     `u` flags, PM_MAP_* below; bits 8 and up: enum pm_map_kind
@@ -53,7 +57,11 @@
 #define PM_MAP_VERSION 1u
 #define PM_MAP_BLOCK_HEADER 28u
 
-enum { PM_MAP_BLOCK_COLD = 1 /* the unlikely part of a split function */ };
+enum {
+    PM_MAP_BLOCK_COLD = 1,   /* the unlikely part of a split function */
+    PM_MAP_BLOCK_SHARED = 2, /* its ids stand in another block */
+    PM_MAP_BLOCK_IDS = 4,    /* holds ids for others */
+};
 
 enum {
     PM_MAP_SITE = 1,

@@ -76,6 +76,7 @@ struct decoder {
     struct pm_cursor in;
     const char *why; /* it is damaged */
     struct pm_code_block block;
+    struct pm_str shared; /* the ids that its tables refer to; p NULL: they hold ids */
     struct vector functions, files, loops, object_ids; /* pm_id */
     struct pm_code_site *sites;
     uint32_t n_sites;
@@ -174,19 +175,62 @@ static uint16_t fixed16(const char *p)
 
 /* --- tables --- */
 
+static bool read_id(struct decoder *d, pm_id *ret_id)
+{
+    struct pm_str bytes;
+    uint64_t position;
+    if (!d->shared.p) {
+        if (!pm_cursor_bytes(&d->in, ID_BYTES, &bytes))
+            return bad(d, "it ends in an id");
+        *ret_id = fixed64(bytes.p);
+        return true;
+    }
+    if (!read_number(d, UINT64_MAX, "", &position))
+        return false;
+    if (position >= d->shared.len / ID_BYTES)
+        return bad(d, "an id is not among the shared ones");
+    *ret_id = fixed64(d->shared.p + position * ID_BYTES);
+    return true;
+}
+
 static bool read_ids(struct decoder *d, struct vector *ids)
 {
     uint32_t n;
-    struct pm_str bytes;
     ids->n = 0;
-    if (!read_count(d, ID_BYTES, &n) || !pm_cursor_bytes(&d->in, (size_t)n * ID_BYTES, &bytes))
+    if (!read_count(d, d->shared.p ? 1 : ID_BYTES, &n))
         return false;
     for (uint32_t i = 0; i < n; i++) {
-        pm_id *id = add_item(ids, sizeof *id);
-        if (!id)
+        pm_id id, *kept_id;
+        if (!read_id(d, &id))
+            return false;
+        kept_id = add_item(ids, sizeof *kept_id);
+        if (!kept_id)
             return no_memory(d);
-        *id = fixed64(bytes.p + (size_t)i * ID_BYTES);
+        *kept_id = id;
     }
+    return true;
+}
+
+/* The ids that blocks share; rest begins with the block that refers to them. */
+static bool find_shared_ids(struct decoder *d, struct pm_str rest)
+{
+    struct pm_str bytes;
+    struct pm_cursor in;
+    uint64_t n;
+    if (!pm_cursor_bytes(&d->in, 4, &bytes))
+        return bad(d, "it ends in its header");
+    size_t at = fixed32(bytes.p);
+    if (at > rest.len || rest.len - at < PM_MAP_BLOCK_HEADER ||
+        memcmp(rest.p + at, PM_MAP_MAGIC, 4) || fixed16(rest.p + at + 4) != PM_MAP_VERSION ||
+        !(fixed16(rest.p + at + 6) & PM_MAP_BLOCK_IDS))
+        return bad(d, "its ids should be in a block that is not there");
+    size_t size = fixed32(rest.p + at + 8);
+    if (size < PM_MAP_BLOCK_HEADER || size > rest.len - at)
+        return bad(d, "the block of its ids has a size that does not fit");
+    pm_cursor_init(&in, rest.p + at + PM_MAP_BLOCK_HEADER, size - PM_MAP_BLOCK_HEADER);
+    if (!pm_cursor_uleb(&in, &n) || n > (size_t)(in.end - in.p) / ID_BYTES)
+        return bad(d, "the block of its ids holds fewer than it states");
+    d->shared = (struct pm_str){(const char *)in.p, (size_t)n * ID_BYTES};
     return true;
 }
 
@@ -611,7 +655,9 @@ static size_t take_block(struct decoder *d, struct pm_str rest, size_t offset)
     if (d->block.address == 0 || d->block.address == UINT64_MAX)
         return size; /* the linker dropped the code */
     pm_cursor_init(&d->in, rest.p + PM_MAP_BLOCK_HEADER, size - PM_MAP_BLOCK_HEADER);
-    if (!read_block(d) && !d->no_memory)
+    d->shared = (struct pm_str){NULL, 0};
+    bool is_shared = fixed16(rest.p + 6) & PM_MAP_BLOCK_SHARED;
+    if (((is_shared && !find_shared_ids(d, rest)) || !read_block(d)) && !d->no_memory)
         note_damage(d->map, offset, d->why ? d->why : "it ends too early");
     forget_block(d);
     return size;

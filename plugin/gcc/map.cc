@@ -19,9 +19,9 @@ struct located {
     struct pm_place place;
 };
 
-/* What tuples are told apart by; place: index in collected.places. */
+/* What tuples are told apart by; place: index in collected.places, -1 none; loop, objects: as there. */
 struct tuple_key {
-    int kind, site, place, loop, objects;
+    int kind, unnamed, place, loop, objects;
 };
 
 static bool operator<(const struct tuple_key &a, const struct tuple_key &b)
@@ -43,6 +43,7 @@ struct collected {
     std::map<std::vector<uint64_t>, int> object_sets;
     std::map<struct tuple_key, int> tuples;
     std::vector<const struct pm_source_function *> folded;
+    int head; /* the function's own place: what prologue and epilogue do is no statement's */
 };
 
 static struct collected *now; /* the function between the passes; NULL: it gets no map */
@@ -129,7 +130,7 @@ static int place_of(location_t location)
 
 struct touched {
     std::vector<struct pm_access> accesses;
-    bool unnamed, spills;
+    bool unnamed;
 };
 
 static void touch(const_rtx x, struct touched *touched);
@@ -185,11 +186,6 @@ static void touch(const_rtx x, struct touched *touched)
     }
 }
 
-static bool is_spill_slot(const_rtx x)
-{
-    return MEM_P(x) && MEM_EXPR(x) != NULL_TREE && MEM_EXPR(x) == get_spill_slot_decl(false);
-}
-
 static bool access_before(const struct pm_access &a, const struct pm_access &b)
 {
     return a.noun != b.noun ? a.noun < b.noun
@@ -232,9 +228,6 @@ static void touch_insn(const rtx_insn *insn, struct touched *touched)
     touch(PATTERN(insn), touched);
     if (CALL_P(insn) && !pm_objects_of_call(insn, &touched->accesses))
         touched->unnamed = true;
-    rtx set = single_set(insn);
-    touched->spills = set != NULL_RTX && ((is_spill_slot(SET_DEST(set)) && REG_P(SET_SRC(set))) ||
-                                          (is_spill_slot(SET_SRC(set)) && REG_P(SET_DEST(set))));
 }
 
 /* --- loops --- */
@@ -279,7 +272,28 @@ static bool emits_code(const rtx_insn *insn)
     return text == NULL || text[0] != 0;
 }
 
-static enum pm_map_kind kind_of(const rtx_insn *insn, const struct touched *touched)
+static bool is_spill_slot(const_rtx x)
+{
+    return MEM_P(x) && MEM_EXPR(x) != NULL_TREE && MEM_EXPR(x) == get_spill_slot_decl(false);
+}
+
+static bool spills(const rtx_insn *insn)
+{
+    rtx set = insn != NULL && NONJUMP_INSN_P(insn) ? single_set(insn) : NULL_RTX;
+    return set != NULL_RTX && ((is_spill_slot(SET_DEST(set)) && REG_P(SET_SRC(set))) ||
+                               (is_spill_slot(SET_SRC(set)) && REG_P(SET_DEST(set))));
+}
+
+/* One of several in a row. A lone one amid other code is like any move of registers, and would be three ranges in place of one (a
+ * twentieth of SQLite's). */
+static bool is_spill(const rtx_insn *insn)
+{
+    rtx_insn *code = const_cast<rtx_insn *>(insn);
+    return spills(insn) &&
+           (spills(prev_nonnote_nondebug_insn(code)) || spills(next_nonnote_nondebug_insn(code)));
+}
+
+static enum pm_map_kind kind_of(const rtx_insn *insn)
 {
     const char *text = asm_text(insn);
     if (text != NULL && pm_sled_text_parse(text, NULL, NULL, NULL))
@@ -289,7 +303,7 @@ static enum pm_map_kind kind_of(const rtx_insn *insn, const struct touched *touc
     if (RTX_FRAME_RELATED_P(insn) || prologue_epilogue_contains(insn) ||
         (JUMP_P(insn) && returnjump_p(insn)))
         return PM_MAP_FRAME;
-    return touched->spills ? PM_MAP_SPILL : PM_MAP_ORDINARY;
+    return is_spill(insn) ? PM_MAP_SPILL : PM_MAP_ORDINARY;
 }
 
 /* --- tuples --- */
@@ -315,19 +329,24 @@ static void add_folded(const struct pm_place *place, std::vector<struct pm_fused
     }
 }
 
-static int tuple_of(const struct tuple_key &key, enum pm_map_kind kind, bool unnamed)
+static int tuple_of(const struct tuple_key &key)
 {
     auto entry = now->tuples.insert({key, (int)now->map.tuples.size()});
     if (!entry.second)
         return entry.first->second;
-    struct pm_map_tuple tuple = {kind,        unnamed, -1, {}, now->loops[(size_t)key.loop],
-                                 key.objects, {}};
+    struct pm_map_tuple tuple = {};
+    tuple.kind = (enum pm_map_kind)key.kind;
+    tuple.unnamed = key.unnamed;
+    tuple.site = -1;
+    tuple.loop = now->loops[(size_t)key.loop];
+    tuple.objects = key.objects;
     if (key.place >= 0) {
         tuple.site = now->places[(size_t)key.place].site;
         tuple.place = now->places[(size_t)key.place].place;
-        if (kind != PM_MAP_FRAME)
-            pm_fused_with(function_at(tuple.site)->id, &tuple.place, tuple.loop, &tuple.also);
-        if (kind != PM_MAP_FRAME && tuple.site < 0 && !now->folded.empty())
+    }
+    if (key.place >= 0 && tuple.kind != PM_MAP_FRAME) {
+        pm_fused_with(function_at(tuple.site)->id, &tuple.place, tuple.loop, &tuple.also);
+        if (tuple.site < 0 && !now->folded.empty())
             add_folded(&tuple.place, &tuple.also);
     }
     now->map.tuples.push_back(tuple);
@@ -336,20 +355,18 @@ static int tuple_of(const struct tuple_key &key, enum pm_map_kind kind, bool unn
 
 static int tuple_of_insn(const rtx_insn *insn, int place, int loop)
 {
+    enum pm_map_kind kind = kind_of(insn);
+    if (kind == PM_MAP_SLED)
+        return tuple_of({kind, false, -1, 0, 0});
+    if (kind == PM_MAP_FRAME)
+        return tuple_of({kind, false, now->head, 0, 0});
     struct touched touched = {};
     touch_insn(insn, &touched);
-    enum pm_map_kind kind = kind_of(insn, &touched);
-    if (kind == PM_MAP_SLED || kind == PM_MAP_FRAME) {
-        touched.accesses.clear();
-        touched.unnamed = false;
-    }
-    struct tuple_key key = {(int)kind * 2 + touched.unnamed, 0, kind == PM_MAP_SLED ? -1 : place,
-                            loop, object_set(&touched.accesses)};
-    return tuple_of(key, kind, touched.unnamed);
+    return tuple_of({kind, touched.unnamed, place, loop, object_set(&touched.accesses)});
 }
 
-/* Code without a place (moves of registers, mostly) goes with what stands before it, or after it at a block's begin. */
-static int first_place(basic_block bb, int otherwise)
+/* The first place in a block, -1 none. */
+static int first_place(basic_block bb)
 {
     rtx_insn *insn;
     FOR_BB_INSNS(bb, insn)
@@ -358,13 +375,23 @@ static int first_place(basic_block bb, int otherwise)
         if (place >= 0)
             return place;
     }
-    return otherwise;
+    return -1;
+}
+
+/* Code without a place (moves of registers, mostly) goes with what stands before it; at a block's begin with what follows, for
+ * which it prepares. */
+static int place_at_begin(basic_block bb, int otherwise)
+{
+    int place = first_place(bb);
+    if (place < 0 && single_succ_p(bb) && single_succ(bb) != EXIT_BLOCK_PTR_FOR_FN(cfun))
+        place = first_place(single_succ(bb));
+    return place >= 0 ? place : otherwise;
 }
 
 static void collect_block(basic_block bb, int *place_before)
 {
     int loop = loop_at(bb);
-    int place = first_place(bb, *place_before);
+    int place = place_at_begin(bb, *place_before);
     rtx_insn *insn;
     FOR_BB_INSNS(bb, insn)
     {
@@ -384,7 +411,8 @@ static void collect_all(function *fun)
     now->loops.push_back(0);
     now->map.objects.push_back({});
     now->folded = pm_late_folded_into(fun->decl);
-    int place = -1;
+    now->head = add_place({-1, pm_source_function_of(fun->decl)->place});
+    int place = now->head;
     basic_block bb;
     FOR_EACH_BB_FN(bb, fun)
     collect_block(bb, &place);
@@ -435,12 +463,6 @@ static int label_after(rtx_insn *insn)
     return make_label(emit_note_after(NOTE_INSN_DELETED, insn));
 }
 
-static int padding_tuple(void)
-{
-    struct tuple_key key = {PM_MAP_PADDING * 2, 0, -1, 0, 0};
-    return tuple_of(key, PM_MAP_PADDING, false);
-}
-
 /* Room that nobody runs through: an aligned label after a jump, a jump table that lies in the code. */
 static bool is_padding(const rtx_insn *insn, bool after_barrier)
 {
@@ -454,7 +476,7 @@ static bool is_padding(const rtx_insn *insn, bool after_barrier)
 static int tuple_at(const rtx_insn *insn, bool after_barrier)
 {
     if (is_padding(insn, after_barrier))
-        return padding_tuple();
+        return tuple_of({PM_MAP_PADDING, false, -1, 0, 0});
     return (size_t)INSN_UID(insn) < now->tuple_of_insn.size()
                ? now->tuple_of_insn[(size_t)INSN_UID(insn)]
                : -1;
@@ -527,4 +549,5 @@ void pm_map_register(const char *plugin_name)
                          PASS_POS_INSERT_BEFORE);
     pm_gcc_register_pass(plugin_name, pm_gcc_rtl_pass("perfmap_map_write", gate, write), "final", 1,
                          PASS_POS_INSERT_AFTER);
+    pm_map_out_register(plugin_name);
 }

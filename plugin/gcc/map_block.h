@@ -45,5 +45,6 @@ struct pm_map_function {
 
 /* The function has been written to the assembler file: its blocks follow. */
 void pm_map_write(tree function_decl, const struct pm_map_function *map);
+void pm_map_out_register(const char *plugin_name);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * Written after the function's own text, while its section is the current one, so that "?" puts the block into the function's
  * group, and never as a part of the function: nothing that decides about code sees it. "o" ties the section to the one that holds
- * the code, so that linkers collect both or none; blocks of code in one section share a section of blocks. The assembler works out
- * all lengths.
+ * the code, so that linkers collect both or none; blocks of code in one section share a section of blocks, and ids. The assembler
+ * works out all lengths.
  */
 #include "map_block.h"
 
@@ -76,20 +76,65 @@ static unsigned file_position(struct block *block, const struct pm_place *place)
     return block->files.position_of(pm_fact_file(pm_facts_late(), place->file, place->shown));
 }
 
-/* 0 the function itself, else the number of the site and one. Those around it come first. */
+/* 0 the function itself, else the number of the site and one. */
 static unsigned site_number(struct block *block, int site)
 {
-    if (site < 0)
-        return 0;
-    auto known = block->sites.positions.find(site);
-    if (known != block->sites.positions.end())
-        return known->second + 1;
-    site_number(block, block->map->sites[(size_t)site].parent);
-    function_position(block, block->map->sites[(size_t)site].function);
-    return block->sites.position_of(site) + 1;
+    return site >= 0 ? block->sites.position_of(site) + 1 : 0;
+}
+
+static unsigned site_depth(const struct pm_map_function *map, int site)
+{
+    unsigned depth = 0;
+    for (; site >= 0; site = map->sites[(size_t)site].parent)
+        depth++;
+    return depth;
+}
+
+/* Those around a site come before it; then by line, for their lines are written as differences. */
+static void number_sites(struct block *block)
+{
+    const struct pm_map_function *map = block->map;
+    std::set<int> used;
+    for (const struct pm_map_range &range : block->part->ranges) {
+        for (int site = map->tuples[(size_t)range.tuple].site; site >= 0;
+             site = map->sites[(size_t)site].parent)
+            used.insert(site);
+    }
+    std::vector<std::pair<std::pair<unsigned, unsigned>, int>> order;
+    for (int site : used)
+        order.push_back({{site_depth(map, site), map->sites[(size_t)site].call.line}, site});
+    std::sort(order.begin(), order.end());
+    for (const auto &entry : order)
+        site_number(block, entry.second);
+}
+
+/* What is touched by most tuples gets the small numbers: 1 % of the whole. */
+static void number_objects(struct block *block)
+{
+    std::map<pm_id, unsigned> counts;
+    std::set<int> tuples;
+    for (const struct pm_map_range &range : block->part->ranges)
+        tuples.insert(range.tuple);
+    for (int tuple : tuples) {
+        int set = block->map->tuples[(size_t)tuple].objects;
+        for (const struct pm_access &object : block->map->objects[(size_t)set])
+            counts[object.noun]++;
+    }
+    std::vector<std::pair<unsigned, pm_id>> order;
+    for (const auto &entry : counts)
+        order.push_back({UINT_MAX - entry.second, entry.first});
+    std::sort(order.begin(), order.end());
+    for (const auto &entry : order)
+        block->objects.position_of(entry.second);
 }
 
 /* --- tuples --- */
+
+/* What sleds and padding would say of place and loop means nothing: it stays what it was. */
+static bool has_place(const struct pm_map_tuple *tuple)
+{
+    return tuple->kind != PM_MAP_SLED && tuple->kind != PM_MAP_PADDING;
+}
 
 static void add_objects(struct block *block, const std::vector<struct pm_access> &objects,
                         std::string *out)
@@ -115,6 +160,10 @@ static void add_also(struct block *block, const struct pm_map_tuple *tuple, std:
 static void add_tuple(struct block *block, const struct pm_map_tuple *tuple, std::string *out)
 {
     unsigned flags = (unsigned)tuple->kind << PM_MAP_KIND_SHIFT;
+    if (!has_place(tuple)) {
+        add_number(out, flags);
+        return;
+    }
     struct pm_point place = {tuple->place.line, tuple->place.column};
     unsigned file = tuple->place.line != 0 ? file_position(block, &tuple->place) : block->file;
     unsigned loop = tuple->loop != 0 ? block->loops.position_of(tuple->loop) + 1 : 0;
@@ -170,13 +219,98 @@ static void add_ranges(struct block *block)
     }
 }
 
-/* --- the block --- */
+/* --- sections --- */
 
-static void write_ids(const char *what, const std::vector<pm_id> &ids)
+/* The blocks of one section of code, and the ids that they share. */
+struct block_section {
+    std::string label; /* in the section of code */
+    unsigned number;
+    bool shares; /* its blocks are collected or kept as one */
+    table<pm_id> ids;
+};
+
+static std::map<section *, struct block_section> block_sections;
+
+/* The section of code that a part lies in. */
+static section *section_of(const struct pm_map_part *part)
 {
-    fprintf(asm_out_file, "\t.uleb128 %u%s%s\n", (unsigned)ids.size(), "\t# ", what);
+    bool saved = in_cold_section_p;
+    in_cold_section_p = part->is_cold;
+    section *result = current_function_section();
+    in_cold_section_p = saved;
+    return result;
+}
+
+static struct block_section *block_section_of(tree function_decl, const struct pm_map_part *part)
+{
+    struct block_section *found = &block_sections[section_of(part)];
+    if (found->label.empty()) {
+        add_label(&found->label, part->end);
+        found->number = (unsigned)block_sections.size();
+        found->shares = !flag_function_sections && DECL_COMDAT_GROUP(function_decl) == NULL_TREE;
+    }
+    return found;
+}
+
+/* "o" ties it to the code, "?" puts it into the code's group. */
+static void open_section(const struct block_section *of, const char *flags)
+{
+    fprintf(asm_out_file, "\t.pushsection " PM_MAP_SECTION ",\"%s\",@progbits,%s\n", flags,
+            of->label.c_str());
+}
+
+static void write_header(const char *name, unsigned number, unsigned flags, const char *address,
+                         pm_id symbol)
+{
+    fprintf(asm_out_file, ".Lpm_%s%u:\n\t.ascii \"" PM_MAP_MAGIC "\"\n\t.2byte %u,%u\n", name,
+            number, PM_MAP_VERSION, flags);
+    fprintf(asm_out_file, "\t.4byte .Lpm_%s_end%u-.Lpm_%s%u\n\t.8byte %s,0x%llx\n", name, number,
+            name, number, address, (unsigned long long)symbol);
+}
+
+static void write_end(const char *name, unsigned number)
+{
+    fprintf(asm_out_file, ".Lpm_%s_end%u:\n\t.popsection\n", name, number);
+}
+
+static void write_ids(const std::vector<pm_id> &ids)
+{
+    fprintf(asm_out_file, "\t.uleb128 %u\n", (unsigned)ids.size());
     for (pm_id id : ids)
         fprintf(asm_out_file, "\t.8byte 0x%llx\n", (unsigned long long)id);
+}
+
+/* When all functions are written. */
+static void write_shared_ids(void *, void *)
+{
+    for (const auto &entry : block_sections) {
+        const struct block_section *of = &entry.second;
+        if (of->ids.items.empty() || seen_error())
+            continue;
+        open_section(of, "o");
+        write_header("ids", of->number, PM_MAP_BLOCK_IDS, "0", 0);
+        write_ids(of->ids.items);
+        write_end("ids", of->number);
+    }
+}
+
+void pm_map_out_register(const char *plugin_name)
+{
+    register_callback(plugin_name, PLUGIN_FINISH_UNIT, write_shared_ids, NULL);
+}
+
+/* --- the block --- */
+
+static void write_table(struct block_section *of, const std::vector<pm_id> &ids)
+{
+    if (!of->shares) {
+        write_ids(ids);
+        return;
+    }
+    fprintf(asm_out_file, "\t.uleb128 %u", (unsigned)ids.size());
+    for (pm_id id : ids)
+        fprintf(asm_out_file, ",%u", of->ids.position_of(id));
+    fputc('\n', asm_out_file);
 }
 
 static std::string site_text(struct block *block)
@@ -197,38 +331,6 @@ static std::string site_text(struct block *block)
     return text;
 }
 
-/* The section of code that a part lies in. */
-static section *section_of(const struct pm_map_part *part)
-{
-    bool saved = in_cold_section_p;
-    in_cold_section_p = part->is_cold;
-    section *result = current_function_section();
-    in_cold_section_p = saved;
-    return result;
-}
-
-/* A label in the same section as the part's code, the same one for all of this section. */
-static std::string link_label(const struct pm_map_part *part)
-{
-    static std::map<section *, std::string> labels;
-    std::string *label = &labels[section_of(part)];
-    if (label->empty())
-        add_label(label, part->end);
-    return *label;
-}
-
-static void write_header(const struct pm_map_part *part, pm_id symbol, unsigned number)
-{
-    std::string begin;
-    add_label(&begin, part->begin);
-    fprintf(asm_out_file, "\t.pushsection " PM_MAP_SECTION ",\"o?\",@progbits,%s\n",
-            link_label(part).c_str());
-    fprintf(asm_out_file, ".Lpm_map%u:\n\t.ascii \"" PM_MAP_MAGIC "\"\n\t.2byte %u,%u\n", number,
-            PM_MAP_VERSION, part->is_cold ? PM_MAP_BLOCK_COLD : 0);
-    fprintf(asm_out_file, "\t.4byte .Lpm_map_end%u-.Lpm_map%u\n\t.8byte %s,0x%llx\n", number,
-            number, begin.c_str(), (unsigned long long)symbol);
-}
-
 /* The ranges are worked out first: they say what is in the tables. */
 static void write_part(tree function_decl, const struct pm_map_function *map,
                        const struct pm_map_part *part)
@@ -239,18 +341,28 @@ static void write_part(tree function_decl, const struct pm_map_function *map,
     block.part = part;
     block.site = -1;
     function_position(&block, pm_source_function_of(function_decl));
+    number_sites(&block);
+    number_objects(&block);
     add_ranges(&block);
     std::string sites = site_text(&block);
+    struct block_section *of = block_section_of(function_decl, part);
     unsigned number = n_blocks++;
-    write_header(part, pm_symbol_id(function_decl), number);
-    write_ids("functions", block.functions.items);
-    write_ids("files", block.files.items);
-    write_ids("loops", block.loops.items);
-    write_ids("objects", block.objects.items);
+    std::string begin;
+    add_label(&begin, part->begin);
+    open_section(of, "o?");
+    unsigned flags = part->is_cold ? PM_MAP_BLOCK_COLD : 0;
+    flags |= of->shares ? PM_MAP_BLOCK_SHARED : 0;
+    write_header("map", number, flags, begin.c_str(), pm_symbol_id(function_decl));
+    if (of->shares)
+        fprintf(asm_out_file, "\t.4byte .Lpm_ids%u-.Lpm_map%u\n", of->number, number);
+    write_table(of, block.functions.items);
+    write_table(of, block.files.items);
+    write_table(of, block.loops.items);
+    write_table(of, block.objects.items);
     fprintf(asm_out_file, "\t.uleb128 %u\n", (unsigned)block.sites.items.size());
     fputs(sites.c_str(), asm_out_file);
     fputs(block.ranges.c_str(), asm_out_file);
-    fprintf(asm_out_file, ".Lpm_map_end%u:\n\t.popsection\n", number);
+    write_end("map", number);
 }
 
 /* A local name for the symbol: a reference to the symbol itself could be bound to another definition. */
