@@ -28,7 +28,8 @@
  * so that samples are charged to the context in which they were taken.
  *
  * All of an object's trampolines, their probes and the thunk lie in one region within 2 GiB of it,
- * written first and then made executable.
+ * written first and then made executable. What an event runs when all is as expected lies close together,
+ * the ways by the hash table and to the thunk behind it: seldom events pay for each cache line.
  */
 #include "internal.h"
 #include "sys.h"
@@ -46,7 +47,8 @@ const uint8_t pm_arch_nop[5] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
 enum { RAX = 0, RCX = 1, RDX = 2, RSP = 4, RSI = 6, RDI = 7, R8 = 8, R9 = 9, R10 = 10, R11 = 11 };
 enum {
     RED_ZONE = 128,
-    LARGEST_TRAMPOLINE = 352,
+    LARGEST_FAST = 192, /* of a trampoline: what nearly every event runs, and the rest of it */
+    LARGEST_COLD = 256,
     THUNK_BYTES = 192,
 };
 
@@ -399,8 +401,8 @@ static void look_up(struct code *c, unsigned r, unsigned at, const struct pm_pro
     move(c, at, r);
 }
 
-static void exact_entry(struct code *c, const struct pm_sled *sled, const struct pm_probe *probe,
-                        uint32_t index, const uint8_t *thunk)
+static void exact_entry(struct code *c, struct code *cold, const struct pm_sled *sled,
+                        const struct pm_probe *probe, uint32_t index, const uint8_t *thunk)
 {
     static const uint8_t fixed[] = {RAX, RDX};
     const uint8_t *back = (const uint8_t *)sled->address + 5;
@@ -424,15 +426,15 @@ static void exact_entry(struct code *c, const struct pm_sled *sled, const struct
     restore(c, &f);
     jump(c, back);
 
-    land(c, miss);
-    look_up(c, r, RDX, probe, &slow);
-    stack_address(c, f.adjustment, RDX);
-    jump(c, found);
-    slow_tail(c, &f, false, &slow, index, thunk, back);
+    land(cold, miss);
+    look_up(cold, r, RDX, probe, &slow);
+    stack_address(cold, f.adjustment, RDX);
+    jump(cold, found);
+    slow_tail(cold, &f, false, &slow, index, thunk, back);
 }
 
-static void exact_exit(struct code *c, const struct pm_sled *sled, const struct pm_probe *probe,
-                       uint32_t index, const uint8_t *thunk)
+static void exact_exit(struct code *c, struct code *cold, const struct pm_sled *sled,
+                       const struct pm_probe *probe, uint32_t index, const uint8_t *thunk)
 {
     static const uint8_t fixed[] = {RAX, RDX};
     const uint8_t *back = (const uint8_t *)sled->address + 5;
@@ -456,7 +458,7 @@ static void exact_exit(struct code *c, const struct pm_sled *sled, const struct 
     memory_op(c, true, 0x01, RAX, r, offsetof(struct pm_node, inclusive_tsc));
     restore(c, &f);
     jump(c, back);
-    slow_tail(c, &f, false, &slow, index, thunk, back);
+    slow_tail(cold, &f, false, &slow, index, thunk, back);
 }
 
 /* Without pushed registers S is rsp. With them it takes a register of its own, pushed too. */
@@ -474,8 +476,8 @@ static struct frame plan_active(const struct pm_sled *sled, const struct pm_prob
     return f;
 }
 
-static void active_entry(struct code *c, const struct pm_sled *sled, const struct pm_probe *probe,
-                         uint32_t index, const uint8_t *thunk)
+static void active_entry(struct code *c, struct code *cold, const struct pm_sled *sled,
+                         const struct pm_probe *probe, uint32_t index, const uint8_t *thunk)
 {
     const uint8_t *back = (const uint8_t *)sled->address + 5;
     unsigned s;
@@ -499,36 +501,36 @@ static void active_entry(struct code *c, const struct pm_sled *sled, const struc
     jump(c, back);
 
     /* Another register, for a moment: a free one, S's, or one that is pushed (below the red zone). */
-    land(c, miss);
+    land(cold, miss);
     unsigned at = s != RSP ? s : another_free(sled->must_save, r);
     bool pushed = at == RSP;
     if (pushed) {
         at = r == RCX ? RSI : RCX;
         if (f.red_zone)
-            BYTES(c, "\x48\x8d\x64\x24\x80");
-        push_register(c, at);
+            BYTES(cold, "\x48\x8d\x64\x24\x80");
+        push_register(cold, at);
     }
-    look_up(c, r, at, probe, pushed ? &slow_kept : &slow);
+    look_up(cold, r, at, probe, pushed ? &slow_kept : &slow);
     if (pushed) {
-        pop_register(c, at);
+        pop_register(cold, at);
         if (f.red_zone)
-            BYTES(c, "\x48\x8d\xa4\x24\x80\x00\x00\x00");
+            BYTES(cold, "\x48\x8d\xa4\x24\x80\x00\x00\x00");
     }
     if (s != RSP)
-        stack_address(c, f.adjustment, s);
-    jump(c, found);
+        stack_address(cold, f.adjustment, s);
+    jump(cold, found);
     if (pushed) {
         for (unsigned i = 0; i < slow_kept.n; i++)
-            land(c, slow_kept.from[i]);
-        pop_register(c, at);
+            land(cold, slow_kept.from[i]);
+        pop_register(cold, at);
         if (f.red_zone)
-            BYTES(c, "\x48\x8d\xa4\x24\x80\x00\x00\x00");
+            BYTES(cold, "\x48\x8d\xa4\x24\x80\x00\x00\x00");
     }
-    slow_tail(c, &f, s == RSP && !is_free(sled->must_save, RDX), &slow, index, thunk, back);
+    slow_tail(cold, &f, s == RSP && !is_free(sled->must_save, RDX), &slow, index, thunk, back);
 }
 
-static void active_exit(struct code *c, const struct pm_sled *sled, const struct pm_probe *probe,
-                        uint32_t index, const uint8_t *thunk)
+static void active_exit(struct code *c, struct code *cold, const struct pm_sled *sled,
+                        const struct pm_probe *probe, uint32_t index, const uint8_t *thunk)
 {
     const uint8_t *back = (const uint8_t *)sled->address + 5;
     unsigned s;
@@ -550,11 +552,11 @@ static void active_exit(struct code *c, const struct pm_sled *sled, const struct
     thread_op(c, 0x89, r, thread_offset(&pm_tls.current));
     restore(c, &f);
     jump(c, back);
-    slow_tail(c, &f, s == RSP && !is_free(sled->must_save, RDX), &slow, index, thunk, back);
+    slow_tail(cold, &f, s == RSP && !is_free(sled->must_save, RDX), &slow, index, thunk, back);
 }
 
-static void count_entry(struct code *c, const struct pm_sled *sled, const struct pm_probe *probe,
-                        uint32_t index, const uint8_t *thunk)
+static void count_entry(struct code *c, struct code *cold, const struct pm_sled *sled,
+                        const struct pm_probe *probe, uint32_t index, const uint8_t *thunk)
 {
     const uint8_t *back = (const uint8_t *)sled->address + 5;
     struct frame f = plan_frame(sled->must_save, sled->flags, probe->loop_depth != 0, 0, NULL);
@@ -569,20 +571,7 @@ static void count_entry(struct code *c, const struct pm_sled *sled, const struct
     memory_op(c, true, 0xff, 0, r, (int)(probe->counter * 8));
     restore(c, &f);
     jump(c, back);
-    for (unsigned i = 0; i < slow.n; i++)
-        land(c, slow.from[i]);
-    slow.n = 0;
-    bool skip_now = f.red_zone && !f.skipped;
-    if (skip_now)
-        BYTES(c, "\x48\x8d\x64\x24\x80");
-    byte(c, 0x68);
-    word32(c, index);
-    byte(c, 0xe8);
-    word32(c, (uint32_t)(thunk - (c->p + 4)));
-    if (skip_now)
-        BYTES(c, "\x48\x8d\xa4\x24\x80\x00\x00\x00");
-    restore(c, &f);
-    jump(c, back);
+    slow_tail(cold, &f, !is_free(sled->must_save, RDX), &slow, index, thunk, back);
 }
 
 /* On the stack: return address, index. rdx S, rax clock; all caller-saved registers come back
@@ -659,17 +648,17 @@ static bool is_wanted(const struct pm_sled *sled, enum pm_run_mode mode)
            sled->kind == PM_SLED_LOOP_ENTER;
 }
 
-static void make_trampoline(struct code *c, const struct pm_sled *sled,
+static void make_trampoline(struct code *c, struct code *cold, const struct pm_sled *sled,
                             const struct pm_probe *probe, uint32_t index, enum pm_run_mode mode,
                             const uint8_t *thunk)
 {
     bool entry = sled->kind == PM_SLED_ENTRY || sled->kind == PM_SLED_LOOP_ENTER;
     if (mode == PM_RUN_MODE_COUNT)
-        count_entry(c, sled, probe, index, thunk);
+        count_entry(c, cold, sled, probe, index, thunk);
     else if (mode == PM_RUN_MODE_ACTIVE)
-        (entry ? active_entry : active_exit)(c, sled, probe, index, thunk);
+        (entry ? active_entry : active_exit)(c, cold, sled, probe, index, thunk);
     else
-        (entry ? exact_entry : exact_exit)(c, sled, probe, index, thunk);
+        (entry ? exact_entry : exact_exit)(c, cold, sled, probe, index, thunk);
 }
 
 static struct pm_probe probe_of(const struct pm_object *object, const struct pm_sled *sled)
@@ -683,18 +672,26 @@ static struct pm_probe probe_of(const struct pm_object *object, const struct pm_
                              .counter = sled->noun};
 }
 
-/* Region: thunk, probes, trampolines. */
+static size_t whole_pages(size_t bytes)
+{
+    return (bytes + PM_RUN_PAGE - 1) & ~(size_t)(PM_RUN_PAGE - 1);
+}
+
+/* Region: thunk, probes, what trampolines run nearly always, the rest of them. The room between that is not
+ * needed is never touched, so it costs no memory. */
 bool pm_arch_generate(struct pm_object *object, enum pm_run_mode mode)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < object->n_sleds; i++)
         n += is_wanted(&object->sleds[i], mode);
-    size_t head = THUNK_BYTES + n * sizeof(struct pm_probe), size = head + n * LARGEST_TRAMPOLINE;
+    size_t head = THUNK_BYTES + n * sizeof(struct pm_probe);
+    size_t cold_at = whole_pages(head + n * LARGEST_FAST);
+    size_t size = whole_pages(cold_at + n * LARGEST_COLD);
     uint8_t *region = pm_map_near(object->low, object->high, size);
     if (region == NULL)
         return false;
     struct pm_probe *probes = (struct pm_probe *)(region + THUNK_BYTES);
-    struct code c = {region};
+    struct code c = {region}, cold = {region + cold_at};
     make_thunk(&c, probes);
     c.p = region + head;
     uint32_t index = 0;
@@ -707,11 +704,10 @@ bool pm_arch_generate(struct pm_object *object, enum pm_run_mode mode)
             byte(&c, 0xcc);
         sled->trampoline = (uint32_t)(c.p - region);
         probes[index] = probe_of(object, sled);
-        make_trampoline(&c, sled, &probes[index], index, mode, region);
+        make_trampoline(&c, &cold, sled, &probes[index], index, mode, region);
         index++;
     }
-    size_t used = ((size_t)(c.p - region) + PM_RUN_PAGE - 1) & ~(size_t)(PM_RUN_PAGE - 1);
-    size = (size + PM_RUN_PAGE - 1) & ~(size_t)(PM_RUN_PAGE - 1);
+    size_t used = whole_pages((size_t)(cold.p - region));
     if (used < size)
         pm_sys(SYS_munmap, region + used, size - used);
     object->code = region;
