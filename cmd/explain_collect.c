@@ -108,13 +108,21 @@ static bool find_codes(struct explanation *x)
 
 /* --- the late maps --- */
 
+/* What is told of a range: where its code was inlined, and what else it implements. */
+static bool says_the_same(const struct pm_code_range *a, const struct pm_code_range *b)
+{
+    return a->tuple == b->tuple ||
+           (a->tuple->site == b->tuple->site && !a->tuple->n_also && !b->tuple->n_also);
+}
+
 static bool add_range(struct explanation *x, const struct late_map *map,
                       const struct pm_code_range *range, const struct pm_code_also *also)
 {
     if (x->n_ranges) {
         struct explained_range *last = &x->ranges[x->n_ranges - 1];
-        if (last->map == map && last->range->tuple == range->tuple && last->also == also &&
-            last->range->address + last->size_bytes == range->address) {
+        if (last->map == map && last->range->address + last->size_bytes == range->address &&
+            last->range->block == range->block && last->also == also &&
+            says_the_same(last->range, range)) {
             last->size_bytes += range->size_bytes;
             return true;
         }

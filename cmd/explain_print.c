@@ -182,8 +182,11 @@ static void add_inline_chain(const struct report *report, pm_index context, stru
     const struct pm_graph *graph = report->data->graph;
     for (pm_index c = context; c != PM_NONE; c = graph->contexts[c].parent) {
         pm_index noun = pm_graph_first_noun(graph, graph->contexts[c].sentence);
-        if (graph->contexts[c].flags & PM_CONTEXT_INLINED && noun != PM_NONE)
-            pm_buf_printf(line, ", inlined %s", graph->nouns[noun].name);
+        if (!(graph->contexts[c].flags & PM_CONTEXT_INLINED) || noun == PM_NONE)
+            continue;
+        const char *name = graph->nouns[noun].name,
+                   *slash = strchr(name, '/'); /* symbol/function */
+        pm_buf_printf(line, ", inlined %s", slash ? slash + 1 : name);
     }
 }
 

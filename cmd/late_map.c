@@ -145,6 +145,10 @@ bool *late_maps_with_code(const struct late_maps *maps)
             pm_index statement = late_maps_statement(maps, &tuple->place);
             if (statement != PM_NONE)
                 has[statement] = true;
+            /* A call that was inlined has its code where it was inlined from. */
+            for (const struct pm_code_site *site = tuple->site; site; site = site->parent)
+                if ((statement = late_maps_statement(maps, &site->call)) != PM_NONE)
+                    has[statement] = true;
             for (uint32_t k = 0; k < tuple->n_also; k++)
                 if ((statement = late_maps_statement(maps, &tuple->also[k].place)) != PM_NONE)
                     has[statement] = true;

@@ -112,7 +112,8 @@ struct report_row {
     int64_t
         n_calls; /* how often it was entered: calls of functions, entries of loops (--by loop) */
     int64_t n_loop_entries; /* entries of loops inside, where rows are functions or files */
-    int64_t n_samples;
+    int64_t n_samples;           /* of own costs */
+    int64_t n_samples_inclusive; /* tree */
     struct report_traits traits;
     bool has_bounds;
     struct report_value *values; /* [n_metrics] */

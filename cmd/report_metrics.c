@@ -199,7 +199,11 @@ enum pm_status report_choose_metrics(struct report *report, struct pm_error *err
 
 bool report_is_uncertain(const struct report *report, const struct report_row *row)
 {
-    return report->n_metrics && report->metrics[report->primary] == report->cpu_metric &&
-           report->samples_metric != PM_NONE && row->n_samples < REPORT_FEW_SAMPLES &&
-           row->values[report->primary].own.value != 0;
+    if (report->n_metrics == 0 || report->metrics[report->primary] != report->cpu_metric ||
+        report->samples_metric == PM_NONE)
+        return false;
+    const struct report_value *value = &row->values[report->primary];
+    return report->options.tree
+               ? row->n_samples_inclusive < REPORT_FEW_SAMPLES && value->inclusive != 0
+               : row->n_samples < REPORT_FEW_SAMPLES && value->own.value != 0;
 }

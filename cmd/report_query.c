@@ -276,6 +276,12 @@ static bool tree_costs(struct report *report, const struct pm_call_tree *tree)
     }
     for (uint32_t r = report->n_rows; r-- > 0;) {
         struct report_row *row = &report->rows[r];
+        int64_t *n_samples = &row->n_samples_inclusive;
+        overflow |= __builtin_add_overflow(*n_samples, row->n_samples, n_samples);
+        if (row->parent_id != PM_NONE) {
+            int64_t *above = &report->rows[row->parent_id].n_samples_inclusive;
+            overflow |= __builtin_add_overflow(*above, *n_samples, above);
+        }
         for (uint32_t m = 0; m < report->n_metrics; m++) {
             if (graph->metrics[report->metrics[m]].aggregation != PM_SUM)
                 continue;

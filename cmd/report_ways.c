@@ -76,12 +76,36 @@ static bool is_of_level(const struct report *report, pm_index sentence)
            pm_graph_sentence_level(report->data->graph, sentence) == report->level;
 }
 
+/* Functions with equal code are one: then another function, or what is known of its statements, is implemented by the code, too. */
+static bool is_known_by_statements(const struct report *report, const struct pm_mapping *mapping,
+                                   pm_index function)
+{
+    const struct pm_graph *graph = report->data->graph;
+    for (uint32_t e = graph->out_first[mapping->source]; e < graph->out_first[mapping->source + 1];
+         e++) {
+        const struct pm_mapping *other = &graph->mappings[graph->out[e]];
+        pm_index noun = pm_graph_first_noun(graph, other->destination);
+        if (!*other->reason || noun == PM_NONE || !report_noun_is_statement(report, noun))
+            continue;
+        if (pm_graph_ancestor(graph, noun, "function") == function)
+            return true;
+    }
+    return false;
+}
+
 static enum rank rank_of_mapping(const struct report *report, const unsigned char *rank, uint32_t m)
 {
-    const struct pm_mapping *mapping = &report->data->graph->mappings[m];
-    return is_of_level(report, mapping->destination)
-               ? rank_of_kind(report, mapping->destination, mapping->reason)
-               : (enum rank)rank[mapping->destination];
+    const struct pm_graph *graph = report->data->graph;
+    const struct pm_mapping *mapping = &graph->mappings[m];
+    if (!is_of_level(report, mapping->destination))
+        return (enum rank)rank[mapping->destination];
+    pm_index noun = pm_graph_first_noun(graph, mapping->destination);
+    bool by_object =
+        report->options.by == REPORT_BY_ARRAY || report->options.by == REPORT_BY_VARIABLE;
+    if (!by_object && *mapping->reason && noun != PM_NONE && report_noun_is_code(report, noun) &&
+        !is_known_by_statements(report, mapping, noun))
+        return RANK_WANTED;
+    return rank_of_kind(report, mapping->destination, mapping->reason);
 }
 
 /* Backwards from the best constructs, then from lesser ones: each sentence is met first by its best. */
