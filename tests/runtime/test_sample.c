@@ -1,0 +1,317 @@
+/* What is made of a ring's bytes: random records, records around the ring's end, bytes that are no records; and to which context a
+ * sample goes. The ring is made here. */
+#include "../../runtime/sample.h"
+
+#include <linux/perf_event.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+void pm_wrap_resolve(void) {}
+
+enum { PERIOD_NS = 1000000, RING_BYTES = 8192 };
+
+static char folder[] = "/tmp/perfmap-test-sample-XXXXXX";
+static struct pm_sampler *sampler;
+static struct pm_run_sampling counters;
+static struct perf_event_mmap_page *ring;
+static uint64_t stack_start, cpu_ns, time_ns;
+
+static uint32_t state = 1;
+
+static uint32_t random_below(uint32_t n)
+{
+    state = state * 1664525u + 1013904223u;
+    return (uint32_t)(((uint64_t)state * n) >> 32);
+}
+
+static int begin(void **unused)
+{
+    (void)unused;
+    static const uint32_t alive = 1;
+    snprintf(folder, sizeof folder, "/tmp/perfmap-test-sample-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    assert_non_null(realpath(folder, pm_process.run_dir));
+    pm_process.mode = PM_RUN_MODE_EXACT;
+    pm_process.pid = (uint32_t)getpid();
+    pm_process.main_thread_pointer = pm_thread_pointer();
+    pm_process.alive_mark = &alive;
+    pm_process.max_contexts = 1u << 20;
+    pm_process.max_depth = 100;
+    pm_process.next_noun = 100;
+    pm_process.tsc_hz = 1000000000;
+    pm_process.exact_pair_ps = 1; /* no calibration */
+    pm_process.sample_period_ns = PERIOD_NS;
+    pm_process.generation = 1;
+    pm_process.on = true;
+    pm_process.file = (struct pm_file){.fd = -1};
+    assert_true(pm_file_create());
+    pm_tls = (struct pm_tls){.current = &pm_sentinel, .ring_head = &pm_no_ring};
+    assert_true(pm_thread_begin(&pm_tls, pm_tsc()));
+    stack_start = pm_tls.slot->root->sp - 65536;
+    counters = (struct pm_run_sampling){0};
+    pm_sampling = &counters;
+    ring = aligned_alloc(PM_RUN_PAGE, PM_RUN_PAGE + RING_BYTES);
+    memset(ring, 0, PM_RUN_PAGE + RING_BYTES);
+    sampler = calloc(1, sizeof *sampler);
+    sampler->t = &pm_tls;
+    sampler->slot = pm_tls.slot;
+    sampler->ring = ring;
+    sampler->ring_bytes = RING_BYTES;
+    cpu_ns = 0;
+    time_ns = 1;
+    return 0;
+}
+
+static int end(void **unused)
+{
+    (void)unused;
+    char path[4096];
+    snprintf(path, sizeof path, "%s", pm_process.file.path);
+    pm_store_forget(&sampler->store);
+    free(sampler);
+    free(ring);
+    unlink(path);
+    rmdir(pm_process.run_dir);
+    return 0;
+}
+
+/* --- making records --- */
+
+static bool put(const void *bytes, size_t n)
+{
+    if (ring->data_head - ring->data_tail + n > RING_BYTES)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        ((char *)ring)[PM_RUN_PAGE + (ring->data_head + i) % RING_BYTES] = ((const char *)bytes)[i];
+    ring->data_head += n;
+    return true;
+}
+
+static bool put_record(uint32_t type, uint16_t misc, const uint64_t *words, size_t n)
+{
+    uint64_t record[512];
+    struct perf_event_header header = {type, misc, (uint16_t)((n + 1) * 8)};
+    memcpy(record, &header, sizeof header);
+    memcpy(record + 1, words, n * 8);
+    return put(record, (n + 1) * 8);
+}
+
+static bool put_sample(uint64_t ip, uint64_t sp, bool in_kernel, uint64_t stack_words)
+{
+    uint64_t words[200] = {ip, time_ns, cpu_ns, 2, sp, ip, stack_words * 8};
+    size_t n = 7;
+    if (stack_words != 0) {
+        n += stack_words;
+        words[n++] = stack_words * 8;
+    }
+    return put_record(PERF_RECORD_SAMPLE,
+                      in_kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER, words, n);
+}
+
+static void drain(void)
+{
+    pm_perf_drain(sampler);
+    assert_int_equal(ring->data_tail, ring->data_head);
+    assert_int_equal(pm_tls.ring_seen, ring->data_head);
+}
+
+/* --- reading what became of them --- */
+
+struct totals {
+    uint64_t n[5], ns[5];
+};
+
+static struct totals totals_of(uint32_t node)
+{
+    struct totals t = {{0}, {0}};
+    for (uint32_t i = 0; sampler->store.index != NULL && i <= sampler->store.mask; i++) {
+        const struct pm_run_sample *s = sampler->store.index[i];
+        if (s == NULL || (node != 0 && s->node != node))
+            continue;
+        assert_in_range(s->kind, PM_RUN_SAMPLE_USER, PM_RUN_SAMPLE_LOST);
+        t.n[s->kind] += s->n_samples;
+        t.ns[s->kind] += s->time_ns;
+    }
+    return t;
+}
+
+static uint64_t cpu_of(const struct totals *t)
+{
+    return t->ns[PM_RUN_SAMPLE_USER] + t->ns[PM_RUN_SAMPLE_KERNEL] + t->ns[PM_RUN_SAMPLE_LOST];
+}
+
+/* --- tests --- */
+
+static void all_records_count_wherever_the_ring_ends(void **unused)
+{
+    (void)unused;
+    struct totals sent = {{0}, {0}};
+    sampler->has_kernel = true;
+    for (int i = 0; i < 200000; i++) {
+        uint32_t what = random_below(10);
+        time_ns += 1 + random_below(1000);
+        if (what < 7) {
+            bool in_kernel = what == 0;
+            cpu_ns += PERIOD_NS;
+            if (!put_sample(0x1000 + random_below(50), stack_start - random_below(500) * 8,
+                            in_kernel, random_below(3) ? random_below(129) : 0)) {
+                cpu_ns -= PERIOD_NS;
+                drain();
+                continue;
+            }
+            sent.n[in_kernel ? PM_RUN_SAMPLE_KERNEL : PM_RUN_SAMPLE_USER]++;
+        } else if (what < 9) {
+            if (ring->data_head - ring->data_tail + 32 > RING_BYTES)
+                continue;
+            put_record(PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT, &time_ns, 1);
+            uint64_t wait = 1 + random_below(100000);
+            time_ns += wait;
+            put_record(PERF_RECORD_SWITCH, 0, &time_ns, 1);
+            sent.n[PM_RUN_SAMPLE_OFF_CPU]++;
+            sent.ns[PM_RUN_SAMPLE_OFF_CPU] += wait;
+        } else if (random_below(4) == 0) {
+            uint64_t other[40] = {0};
+            put_record(PERF_RECORD_THROTTLE + random_below(2), 0, other, random_below(40));
+        }
+        if (random_below(20) == 0)
+            drain();
+    }
+    drain();
+    struct totals got = totals_of(0);
+    assert_int_equal(got.n[PM_RUN_SAMPLE_USER], sent.n[PM_RUN_SAMPLE_USER]);
+    assert_int_equal(got.n[PM_RUN_SAMPLE_KERNEL], sent.n[PM_RUN_SAMPLE_KERNEL]);
+    assert_int_equal(got.n[PM_RUN_SAMPLE_OFF_CPU], sent.n[PM_RUN_SAMPLE_OFF_CPU]);
+    assert_int_equal(got.ns[PM_RUN_SAMPLE_OFF_CPU], sent.ns[PM_RUN_SAMPLE_OFF_CPU]);
+    /* A drain of a full ring also looks at the thread's real clock, which this test is no match for. */
+    assert_true(cpu_of(&got) >= cpu_ns);
+    assert_int_equal(got.ns[PM_RUN_SAMPLE_USER], sent.n[PM_RUN_SAMPLE_USER] * PERIOD_NS);
+}
+
+static void time_without_samples_is_charged(void **unused)
+{
+    (void)unused;
+    for (int round = 0; round < 2; round++) {
+        sampler->has_kernel = round == 0;
+        cpu_ns += 50 * PERIOD_NS; /* of which the last one has a sample */
+        put_sample(0x1000, stack_start, false, 0);
+        drain();
+    }
+    struct totals t = totals_of(0);
+    assert_int_equal(t.n[PM_RUN_SAMPLE_USER], 2);
+    assert_int_equal(t.ns[PM_RUN_SAMPLE_LOST], 49 * PERIOD_NS);
+    assert_int_equal(t.ns[PM_RUN_SAMPLE_KERNEL], 49 * PERIOD_NS);
+    assert_int_equal(cpu_of(&t), cpu_ns);
+}
+
+static void bytes_that_are_no_records_do_no_harm(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < 20000; i++) {
+        uint8_t bytes[64];
+        uint32_t n = 8 * (1 + random_below(8));
+        for (uint32_t k = 0; k < n; k++)
+            bytes[k] = (uint8_t)random_below(random_below(3) ? 256 : 20);
+        if (!put(bytes, n) || random_below(10) == 0)
+            drain();
+    }
+    drain();
+    ring->data_head += 3 * RING_BYTES; /* more than it can hold */
+    pm_perf_drain(sampler);
+    assert_int_equal(ring->data_tail, ring->data_head);
+}
+
+static void send(enum pm_sled_kind kind, uint32_t noun, uint8_t loop_depth, uint64_t sp)
+{
+    struct pm_probe probe = {.noun = noun, .kind = (uint8_t)kind, .loop_depth = loop_depth};
+    pm_slow(&probe, sp, pm_tsc());
+}
+
+static void a_sample_goes_to_the_frame_that_is_alive(void **unused)
+{
+    (void)unused;
+    sampler->has_kernel = true;
+    send(PM_SLED_ENTRY, 1, 0, stack_start);
+    uint32_t outer = pm_tls.current->place;
+    send(PM_SLED_LOOP_ENTER, 2, 1, stack_start - 800);
+    uint32_t loop = pm_tls.current->place;
+    send(PM_SLED_ENTRY, 3, 0, stack_start - 1000);
+    uint32_t inner = pm_tls.current->place;
+    static const struct {
+        uint64_t below;
+        int who;
+    } samples[] = {{2000, 2}, {1000, 2}, {992, 1}, {600, 1}, {0, 1}};
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        cpu_ns += PERIOD_NS;
+        put_sample(0x1000, stack_start - samples[i].below, false, 0);
+    }
+    cpu_ns += PERIOD_NS;
+    put_sample(0x1000, stack_start + 8, false, 0); /* even the function's frame is gone */
+    drain();
+    assert_int_equal(totals_of(inner).n[PM_RUN_SAMPLE_USER], 2);
+    assert_int_equal(totals_of(loop).n[PM_RUN_SAMPLE_USER], 3);
+    assert_int_equal(totals_of(outer).n[PM_RUN_SAMPLE_USER], 0);
+    assert_int_equal(totals_of(pm_tls.slot->root->place).n[PM_RUN_SAMPLE_USER], 1);
+}
+
+/* Of time that is noticed late only the contexts that were active all the time can be told. */
+static void late_time_goes_to_what_was_active_all_the_time(void **unused)
+{
+    (void)unused;
+    sampler->has_kernel = false;
+    send(PM_SLED_ENTRY, 1, 0, stack_start);
+    uint32_t outer = pm_tls.current->place;
+    for (int i = 0; i < 3; i++) {
+        send(PM_SLED_ENTRY, 3, 0, stack_start - 1000);
+        cpu_ns += PERIOD_NS * (i == 0 ? 1 : 10);
+        put_sample(0x1000, stack_start - 1100, false, 0);
+        drain();
+        cpu_ns += PERIOD_NS * 5;
+        put_sample(0x1000, stack_start - 1100, false, 0);
+        drain();
+        send(PM_SLED_RETURN, 3, 0, stack_start - 1000);
+    }
+    struct totals t = totals_of(outer);
+    assert_int_equal(t.ns[PM_RUN_SAMPLE_KERNEL], 2 * 9 * PERIOD_NS);
+    assert_int_equal(t.n[PM_RUN_SAMPLE_USER], 0);
+    t = totals_of(0);
+    assert_int_equal(t.ns[PM_RUN_SAMPLE_KERNEL], (2 * 9 + 3 * 4) * PERIOD_NS);
+    assert_int_equal(cpu_of(&t), cpu_ns);
+}
+
+static void many_different_samples_are_all_there(void **unused)
+{
+    (void)unused;
+    enum { N = 200000, KNOWN = 1 << 17 };
+    struct pm_run_sample key = {
+        .node = 1, .generation = 1, .kind = PM_RUN_SAMPLE_USER, .n_samples = 1, .time_ns = 10};
+    for (int round = 0; round < 2; round++)
+        for (uint64_t i = 0; i < N; i++) {
+            key.address = 1 + i * 4;
+            assert_true(pm_store_add(sampler, key));
+        }
+    struct totals t = totals_of(0);
+    assert_int_equal(t.n[PM_RUN_SAMPLE_USER], 2 * N);
+    assert_int_equal(t.ns[PM_RUN_SAMPLE_USER], 20 * N);
+    assert_int_equal(sampler->store.n, KNOWN + 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(all_records_count_wherever_the_ring_ends, begin, end),
+        cmocka_unit_test_setup_teardown(time_without_samples_is_charged, begin, end),
+        cmocka_unit_test_setup_teardown(bytes_that_are_no_records_do_no_harm, begin, end),
+        cmocka_unit_test_setup_teardown(a_sample_goes_to_the_frame_that_is_alive, begin, end),
+        cmocka_unit_test_setup_teardown(late_time_goes_to_what_was_active_all_the_time, begin, end),
+        cmocka_unit_test_setup_teardown(many_different_samples_are_all_there, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
