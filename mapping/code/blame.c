@@ -1,0 +1,259 @@
+#include "blame.h"
+
+#include "../base/str.h"
+
+#include <capstone/capstone.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { N_BUCKETS = 1024, MAX_PIECE_BYTES = 64 << 20 };
+
+/* Per instruction, in the order of addresses. */
+enum {
+    IS_TARGET = 1, /* a jump of this piece goes here */
+    ENDS = 2,      /* does not go on to the next one */
+};
+
+struct piece {
+    uint64_t low;
+    uint32_t n;
+    uint32_t *starts; /* less low */
+    unsigned char *flags;
+    struct piece *next; /* of its bucket */
+};
+
+struct pm_blame {
+    unsigned char *bytes; /* of the file; NULL: not of this machine's kind */
+    size_t size;
+    csh decoder;
+    bool has_decoder;
+    struct piece *buckets[N_BUCKETS];
+};
+
+/* --- the file --- */
+
+static bool is_x86_64(const unsigned char *bytes, size_t size)
+{
+    const Elf64_Ehdr *header = (const Elf64_Ehdr *)bytes;
+    return size >= sizeof *header && header->e_ident[EI_CLASS] == ELFCLASS64 &&
+           header->e_ident[EI_DATA] == ELFDATA2LSB && header->e_machine == EM_X86_64 &&
+           header->e_phentsize == sizeof(Elf64_Phdr) && header->e_phoff % 8 == 0 &&
+           header->e_phoff <= size &&
+           header->e_phnum <= (size - header->e_phoff) / sizeof(Elf64_Phdr);
+}
+
+static enum pm_status map_file(struct pm_blame *blame, const char *path, struct pm_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat info;
+    if (fd < 0 || fstat(fd, &info) != 0) {
+        enum pm_status status = pm_error_set(err, PM_ERR_SYSTEM, "cannot read '%s': %m", path);
+        if (fd >= 0)
+            close(fd);
+        return status;
+    }
+    void *bytes = S_ISREG(info.st_mode) && info.st_size > 0
+                      ? mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0)
+                      : MAP_FAILED;
+    close(fd);
+    if (bytes == MAP_FAILED)
+        return pm_error_set(err, PM_ERR_FORMAT, "'%s' is no ELF file", path);
+    blame->bytes = bytes;
+    blame->size = (size_t)info.st_size;
+    if (blame->size < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
+        return pm_error_set(err, PM_ERR_FORMAT, "'%s' is no ELF file", path);
+    return PM_OK;
+}
+
+enum pm_status pm_blame_open(const char *path, struct pm_error *err, struct pm_blame **ret_blame)
+{
+    struct pm_blame *blame = pm_alloc(sizeof *blame);
+    if (!blame)
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    enum pm_status status = map_file(blame, path, err);
+    if (status != PM_OK) {
+        pm_blame_free(blame);
+        return status;
+    }
+    blame->has_decoder = is_x86_64(blame->bytes, blame->size) &&
+                         cs_open(CS_ARCH_X86, CS_MODE_64, &blame->decoder) == CS_ERR_OK;
+    *ret_blame = blame;
+    return PM_OK;
+}
+
+void pm_blame_free(struct pm_blame *blame)
+{
+    if (!blame)
+        return;
+    for (size_t i = 0; i < N_BUCKETS; i++)
+        for (struct piece *piece = blame->buckets[i], *next; piece; piece = next) {
+            next = piece->next;
+            free(piece->starts);
+            free(piece->flags);
+            free(piece);
+        }
+    if (blame->has_decoder)
+        cs_close(&blame->decoder);
+    if (blame->bytes)
+        munmap(blame->bytes, blame->size);
+    free(blame);
+}
+
+/* The bytes of [low, low + size_bytes) in an executable segment; NULL: they are not all there. */
+static const unsigned char *code_at(const struct pm_blame *blame, uint64_t low, uint64_t size_bytes)
+{
+    const Elf64_Ehdr *header = (const Elf64_Ehdr *)blame->bytes;
+    const Elf64_Phdr *segments = (const Elf64_Phdr *)(blame->bytes + header->e_phoff);
+    for (size_t i = 0; i < header->e_phnum; i++) {
+        const Elf64_Phdr *s = &segments[i];
+        if (s->p_type != PT_LOAD || !(s->p_flags & PF_X) || low < s->p_vaddr ||
+            low - s->p_vaddr > s->p_filesz || size_bytes > s->p_filesz - (low - s->p_vaddr))
+            continue;
+        if (s->p_offset <= blame->size && s->p_filesz <= blame->size - s->p_offset)
+            return blame->bytes + s->p_offset + (low - s->p_vaddr);
+    }
+    return NULL;
+}
+
+/* --- instructions --- */
+
+static bool is_jump(unsigned id)
+{
+    return (id >= X86_INS_JAE && id <= X86_INS_JS) || id == X86_INS_LOOP || id == X86_INS_LOOPE ||
+           id == X86_INS_LOOPNE || id == X86_INS_XBEGIN;
+}
+
+static bool never_goes_on(unsigned id)
+{
+    return id == X86_INS_JMP || id == X86_INS_LJMP || id == X86_INS_RET || id == X86_INS_RETF ||
+           id == X86_INS_RETFQ || id == X86_INS_UD2 || id == X86_INS_HLT || id == X86_INS_INT3;
+}
+
+static bool grow(struct piece *piece, uint32_t *cap)
+{
+    if (piece->n < *cap)
+        return true;
+    uint32_t wanted = *cap ? *cap * 2 : 256;
+    uint32_t *starts = pm_realloc_array(piece->starts, wanted, sizeof *starts);
+    if (starts)
+        piece->starts = starts;
+    unsigned char *flags = pm_realloc_array(piece->flags, wanted, 1);
+    if (flags)
+        piece->flags = flags;
+    *cap = wanted;
+    return starts && flags;
+}
+
+/* Position of the instruction that begins at this offset, piece->n: none does. */
+static uint32_t find(const struct piece *piece, uint64_t offset)
+{
+    uint32_t low = 0, high = piece->n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (piece->starts[middle] < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < piece->n && piece->starts[low] == offset ? low : piece->n;
+}
+
+struct targets {
+    uint32_t *offsets;
+    uint32_t n, cap;
+};
+
+static bool add_target(struct targets *targets, uint64_t offset)
+{
+    if (targets->n == targets->cap) {
+        uint32_t cap = targets->cap ? targets->cap * 2 : 64;
+        uint32_t *offsets = pm_realloc_array(targets->offsets, cap, sizeof *offsets);
+        if (!offsets)
+            return false;
+        targets->offsets = offsets;
+        targets->cap = cap;
+    }
+    targets->offsets[targets->n++] = (uint32_t)offset;
+    return true;
+}
+
+/* False: memory ended. What cannot be decoded is one byte that does not go on. A sled may have been a jump while the program
+ * ran, so what stands behind it was not reached through it. */
+static bool decode(const struct pm_blame *blame, const unsigned char *code, uint64_t size_bytes,
+                   struct piece *piece, struct targets *targets)
+{
+    static const unsigned char sled[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+    cs_insn *at = cs_malloc(blame->decoder);
+    const unsigned char *p = code, *end = code + size_bytes;
+    uint32_t cap = 0;
+    bool good = at != NULL;
+    while (good && p < end) {
+        uint64_t address = piece->low + (uint64_t)(p - code);
+        size_t left = (size_t)(end - p);
+        good = grow(piece, &cap);
+        if (!good)
+            break;
+        piece->starts[piece->n] = (uint32_t)(p - code);
+        piece->flags[piece->n] = ENDS;
+        if (!cs_disasm_iter(blame->decoder, &p, &left, &address, at)) {
+            p++;
+        } else {
+            bool is_sled = at->size == sizeof sled && memcmp(at->bytes, sled, sizeof sled) == 0;
+            piece->flags[piece->n] = never_goes_on(at->id) || is_sled ? ENDS : 0;
+            char *rest = at->op_str;
+            uint64_t to = is_jump(at->id) ? strtoull(at->op_str, &rest, 0) : 0;
+            if (rest != at->op_str && *rest == 0 && to >= piece->low &&
+                to - piece->low < size_bytes)
+                good = add_target(targets, to - piece->low);
+        }
+        piece->n++;
+    }
+    if (at)
+        cs_free(at, 1);
+    return good;
+}
+
+static struct piece *new_piece(const struct pm_blame *blame, uint64_t low, uint64_t size_bytes)
+{
+    const unsigned char *code =
+        size_bytes <= MAX_PIECE_BYTES ? code_at(blame, low, size_bytes) : NULL;
+    struct piece *piece = pm_alloc(sizeof *piece);
+    struct targets targets = {0};
+    if (!piece)
+        return NULL;
+    piece->low = low;
+    if (code && !decode(blame, code, size_bytes, piece, &targets))
+        piece->n = 0; /* memory ended: nothing is known */
+    for (uint32_t i = 0; i < targets.n; i++) {
+        uint32_t at = find(piece, targets.offsets[i]);
+        if (at < piece->n)
+            piece->flags[at] |= IS_TARGET;
+    }
+    free(targets.offsets);
+    return piece;
+}
+
+uint64_t pm_blame_address(struct pm_blame *blame, uint64_t low, uint64_t size_bytes,
+                          uint64_t address)
+{
+    if (!blame->has_decoder || address < low || address - low >= size_bytes)
+        return address;
+    struct piece **bucket = &blame->buckets[(low >> 4) % N_BUCKETS], *piece = *bucket;
+    while (piece && piece->low != low)
+        piece = piece->next;
+    if (!piece) {
+        piece = new_piece(blame, low, size_bytes);
+        if (!piece)
+            return address;
+        piece->next = *bucket;
+        *bucket = piece;
+    }
+    uint32_t at = find(piece, address - low);
+    if (at == 0 || at == piece->n || piece->flags[at] & IS_TARGET || piece->flags[at - 1] & ENDS)
+        return address;
+    return low + piece->starts[at - 1];
+}

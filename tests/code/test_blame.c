@@ -1,0 +1,144 @@
+#include "mapping/code/blame.h"
+#include "mapping/base/str.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BASE = 0x1000 };
+
+/* A program of one segment whose code begins at BASE. */
+static struct pm_blame *open_code(const void *code, size_t len, int machine, const char **ret_path)
+{
+    static char path[] = "blame-XXXXXX.elf";
+    struct {
+        Elf64_Ehdr header;
+        Elf64_Phdr segment;
+    } head = {
+        {.e_type = ET_DYN,
+         .e_machine = (Elf64_Half)machine,
+         .e_phoff = sizeof(Elf64_Ehdr),
+         .e_phentsize = sizeof(Elf64_Phdr),
+         .e_phnum = 1},
+        {.p_type = PT_LOAD,
+         .p_flags = PF_R | PF_X,
+         .p_offset = sizeof head,
+         .p_vaddr = BASE,
+         .p_filesz = len,
+         .p_memsz = len},
+    };
+    memcpy(head.header.e_ident, ELFMAG, SELFMAG);
+    head.header.e_ident[EI_CLASS] = ELFCLASS64;
+    head.header.e_ident[EI_DATA] = ELFDATA2LSB;
+    memcpy(path, "blame-XXXXXX.elf", sizeof path);
+    int fd = mkstemps(path, 4);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, &head, sizeof head), sizeof head);
+    assert_int_equal(write(fd, code, len), len);
+    close(fd);
+    struct pm_error err = PM_ERROR_INIT;
+    struct pm_blame *blame = NULL;
+    assert_int_equal(pm_blame_open(path, &err, &blame), PM_OK);
+    pm_error_release(&err);
+    *ret_path = path;
+    return blame;
+}
+
+static const unsigned char walk[] = {
+    0x31, 0xd2,                   /* 1000 xor %edx, %edx */
+    0x8b, 0x04, 0x87,             /* 1002 mov (%rdi,%rax,4), %eax: target of the jump below */
+    0x8b, 0x04, 0x87,             /* 1005 mov (%rdi,%rax,4), %eax */
+    0x48, 0x39, 0xd6,             /* 1008 cmp %rdx, %rsi */
+    0x75, 0xf5,                   /* 100b jne 1002 */
+    0xc3,                         /* 100d ret */
+    0x31, 0xc0,                   /* 100e xor %eax, %eax: reached from elsewhere */
+    0x0f, 0x1f, 0x44, 0x00, 0x00, /* 1010 a sled */
+    0x90,                         /* 1015 nop */
+    0xc3,                         /* 1016 ret */
+};
+
+static void time_belongs_to_the_instruction_before(void **state)
+{
+    (void)state;
+    const char *path;
+    struct pm_blame *blame = open_code(walk, sizeof walk, EM_X86_64, &path);
+    const size_t n = sizeof walk;
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x1005), 0x1002);
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x1008), 0x1005);
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x100d), 0x100b);
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x1010), 0x100e);
+    pm_blame_free(blame);
+    unlink(path);
+}
+
+static void it_stays_where_the_instruction_before_is_not_known(void **state)
+{
+    (void)state;
+    const char *path;
+    struct pm_blame *blame = open_code(walk, sizeof walk, EM_X86_64, &path);
+    const size_t n = sizeof walk;
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x1000), 0x1000); /* the first */
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x1002), 0x1002); /* a jump's target */
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x1003), 0x1003); /* within one */
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x100e), 0x100e); /* behind ret */
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x1015), 0x1015); /* behind a sled */
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x2000), 0x2000); /* outside */
+    assert_int_equal(pm_blame_address(blame, BASE, n + 1, 0x1005),
+                     0x1005);                                             /* not all in the file */
+    assert_int_equal(pm_blame_address(blame, 0x1002, 9, 0x1008), 0x1005); /* another piece */
+    pm_blame_free(blame);
+    unlink(path);
+}
+
+static void other_machines_and_other_files_are_told_apart(void **state)
+{
+    (void)state;
+    const char *path;
+    struct pm_blame *blame = open_code(walk, sizeof walk, EM_AARCH64, &path);
+    assert_int_equal(pm_blame_address(blame, BASE, sizeof walk, 0x1005), 0x1005);
+    pm_blame_free(blame);
+    unlink(path);
+    struct pm_error err = PM_ERROR_INIT;
+    assert_int_equal(pm_blame_open("/dev/null", &err, &blame), PM_ERR_FORMAT);
+    pm_error_release(&err);
+    err = (struct pm_error)PM_ERROR_INIT;
+    assert_int_equal(pm_blame_open("no-such-file", &err, &blame), PM_ERR_SYSTEM);
+    assert_non_null(strstr(pm_error_text(&err), "no-such-file"));
+    pm_error_release(&err);
+}
+
+/* Any bytes: the answer is an instruction's place not behind the sample. */
+static void any_bytes_are_decoded(void **state)
+{
+    (void)state;
+    unsigned seed = 7;
+    unsigned char bytes[256];
+    for (int round = 0; round < 200; round++) {
+        for (size_t i = 0; i < sizeof bytes; i++)
+            bytes[i] = (unsigned char)((seed = seed * 1103515245u + 12345u) >> 16);
+        const char *path;
+        struct pm_blame *blame = open_code(bytes, sizeof bytes, EM_X86_64, &path);
+        for (uint64_t at = BASE; at < BASE + sizeof bytes; at++) {
+            uint64_t found = pm_blame_address(blame, BASE, sizeof bytes, at);
+            assert_true(found >= BASE && found <= at && at - found <= 15);
+        }
+        pm_blame_free(blame);
+        unlink(path);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(time_belongs_to_the_instruction_before),
+        cmocka_unit_test(it_stays_where_the_instruction_before_is_not_known),
+        cmocka_unit_test(other_machines_and_other_files_are_told_apart),
+        cmocka_unit_test(any_bytes_are_decoded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
