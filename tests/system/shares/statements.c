@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LINK(x) ((x)*0x9e3779b97f4a7c15u + 1)
+/* No two links can be made one, as those of x * a + b could. */
+#define LINK(x) (((x) ^ 0x5bd1e995u) * 0x9e3779b97f4a7c15u)
 #define LINKS_4(x) LINK(LINK(LINK(LINK(x))))
 #define LINKS_8(x) LINKS_4(LINKS_4(x))
 #define LINKS_16(x) LINKS_8(LINKS_8(x))
