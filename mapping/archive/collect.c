@@ -519,6 +519,7 @@ static char *run_name(const char *dir)
 static enum pm_status collect_run(struct collector *c, const char *dir, const char *name)
 {
     struct run run = {.dir = dir, .execution = ++c->n_executions};
+    c->metrics[METRIC_N_CALLS - 1].is_used = c->metrics[METRIC_WALL_NS - 1].is_used = true;
     pm_manifest_init(&run.manifest);
     char *own_name = name ? NULL : run_name(dir);
     enum pm_status status = name || own_name ? open_run(c, &run) : collect_no_memory(c);

@@ -6,8 +6,8 @@
 enum { FLUSH_COSTS = 8 << 20 }; /* costs in memory, 24 bytes each */
 
 static const struct collect_metric own_metrics[] = {
-    {"n_calls", "calls", "count", "calls of functions and entries of loops", true},
-    {"wall_ns", "ns", "time", "wall-clock time", true},
+    {"n_calls", "calls", "count", "calls of functions and entries of loops", false},
+    {"wall_ns", "ns", "time", "wall-clock time", false},
     {"cpu_ns", "ns", "time", "CPU time, sampled", false},
     {"n_samples", "samples", "count", "samples that the sampled times are made of", false},
     {"off_cpu_ns", "ns", "time", "wall-clock time without a CPU: waiting, or another thread's turn",

@@ -83,8 +83,9 @@ static enum pm_status import_sentence(struct collector *c, const struct import *
                : collect_long_sentence(c, verb, nouns, sentence->n_nouns, ret_row);
 }
 
+/* unstated: the origin of mappings that state none. */
 static enum pm_status import_mappings(struct collector *c, const struct import *import,
-                                      const char *name)
+                                      const char *unstated, const char *name)
 {
     size_t n_left_out = 0;
     for (size_t i = 0; i < pm_pif_n_mappings(import->pif); i++) {
@@ -101,7 +102,7 @@ static enum pm_status import_mappings(struct collector *c, const struct import *
             continue;
         }
         row.weight = mapping.weight;
-        row.origin = collect_intern(c, mapping.origin ? mapping.origin : "compiler");
+        row.origin = collect_intern(c, mapping.origin ? mapping.origin : unstated);
         if (!row.origin)
             return collect_no_memory(c);
         status = collect_add_mapping(c, &row);
@@ -127,7 +128,7 @@ enum pm_status collect_import(struct collector *c, const struct pm_pif *pif,
     if (status == PM_OK)
         status = import_nouns(c, &import, first, binary);
     if (status == PM_OK)
-        status = import_mappings(c, &import, name);
+        status = import_mappings(c, &import, binary ? "compiler" : "user", name);
     pm_map_release(&import.verbs);
     return status;
 }
