@@ -19,7 +19,7 @@ enum {
 };
 
 struct piece {
-    uint64_t low;
+    uint64_t low, size_bytes;
     uint32_t n;
     uint32_t *starts; /* less low */
     unsigned char *flags;
@@ -226,6 +226,7 @@ static struct piece *new_piece(const struct pm_blame *blame, uint64_t low, uint6
     if (!piece)
         return NULL;
     piece->low = low;
+    piece->size_bytes = size_bytes;
     if (code && !decode(blame, code, size_bytes, piece, &targets))
         piece->n = 0; /* memory ended: nothing is known */
     for (uint32_t i = 0; i < targets.n; i++) {
@@ -243,7 +244,7 @@ uint64_t pm_blame_address(struct pm_blame *blame, uint64_t low, uint64_t size_by
     if (!blame->has_decoder || address < low || address - low >= size_bytes)
         return address;
     struct piece **bucket = &blame->buckets[(low >> 4) % N_BUCKETS], *piece = *bucket;
-    while (piece && piece->low != low)
+    while (piece && (piece->low != low || piece->size_bytes != size_bytes))
         piece = piece->next;
     if (!piece) {
         piece = new_piece(blame, low, size_bytes);
