@@ -21,6 +21,22 @@ static bool shows_entries(const struct report *report)
     return report->options.by != REPORT_BY_LOOP && report->options.by != REPORT_BY_STATEMENT;
 }
 
+/* Numbers of samples stand beside sampled times. */
+static bool has_samples(const struct report *report)
+{
+    for (uint32_t m = 0; m < report->n_metrics; m++)
+        if (report->metrics[m] == report->cpu_metric)
+            return report->samples_metric != PM_NONE;
+    return false;
+}
+
+/* Statements and what they touch are not called. */
+static bool has_calls(const struct report *report)
+{
+    return report->calls_metric != PM_NONE &&
+           (!report_is_fine(report) || report->options.tree || report->shows_calls);
+}
+
 static void known_number(struct pm_json *json, const char *key, int64_t value)
 {
     if (value == PM_UNKNOWN)
@@ -219,9 +235,9 @@ static void print_numbers(const struct report *report, const struct report_row *
         }
     }
     pm_json_double(json, "share_pct", report_share_pct(report, row));
-    if (report->samples_metric != PM_NONE)
+    if (has_samples(report))
         pm_json_i64(json, "n_samples", row->n_samples);
-    if (report->calls_metric == PM_NONE)
+    if (!has_calls(report))
         return;
     pm_json_i64(json, "n_calls", row->n_calls);
     pm_json_bool(json, "n_calls_complete", !row->traits.calls_are_at_least);
@@ -346,8 +362,8 @@ static void csv_head(const struct report *report, FILE *out)
         if (report->options.bounds)
             fprintf(out, ",at_least_%s,at_most_%s", name, name);
     }
-    fputs(report->samples_metric == PM_NONE ? ",share_pct" : ",share_pct,n_samples", out);
-    if (report->calls_metric != PM_NONE)
+    fputs(has_samples(report) ? ",share_pct,n_samples" : ",share_pct", out);
+    if (has_calls(report))
         fputs(shows_entries(report) ? ",n_calls,n_loop_entries,n_calls_complete"
                                     : ",n_calls,n_calls_complete",
               out);
@@ -379,9 +395,9 @@ static void csv_numbers(const struct report *report, const struct report_row *ro
         fprintf(out, ",%.4f", share);
     else
         fputc(',', out);
-    if (report->samples_metric != PM_NONE)
+    if (has_samples(report))
         fprintf(out, ",%lld", (long long)row->n_samples);
-    if (report->calls_metric == PM_NONE)
+    if (!has_calls(report))
         return;
     fprintf(out, ",%lld", (long long)row->n_calls);
     if (shows_entries(report))
