@@ -219,6 +219,47 @@ static void check_sampling(struct cmd_parse *parse, const struct run_settings *s
     }
 }
 
+static void read_options(struct cmd_parse *parse, struct run_request *request)
+{
+    struct run_settings *settings = &request->settings;
+    bool rate_given = false, budget_given = false;
+    for (int key; (key = cmd_next(parse)) != CMD_END;)
+        switch (key) {
+        case 'o':
+            request->output = parse->value;
+            break;
+        case OPT_NO_COLLECT:
+            request->collect = false;
+            break;
+        case OPT_MODE:
+            settings->mode = mode_names[parse->choice];
+            break;
+        case OPT_RATE:
+            rate_given = cmd_number(parse, MAX_RATE_HZ, &settings->rate_hz);
+            break;
+        case OPT_CLOCK:
+            settings->clock = clock_names[parse->choice];
+            break;
+        case OPT_BUDGET:
+            parse_budget(parse, &settings->budget_ppm);
+            budget_given = true;
+            break;
+        case OPT_MAX_CONTEXTS:
+            cmd_number(parse, 1u << 28, &settings->max_contexts);
+            break;
+        case OPT_MAX_DEPTH:
+            cmd_number(parse, 1000000, &settings->max_depth);
+            break;
+        case OPT_FORCE:
+            request->force = true;
+            break;
+        }
+    if (!parse->failed)
+        check_sampling(parse, settings, rate_given);
+    if (settings->mode != mode_names[0] && !budget_given)
+        settings->budget_ppm = 0; /* exact is exact */
+}
+
 static int run_main(struct cmd_parse *parse)
 {
     struct run_request request = {.collect = true,
@@ -226,42 +267,7 @@ static int run_main(struct cmd_parse *parse)
                                                .clock = clock_names[0],
                                                .rate_hz = DEFAULT_RATE_HZ,
                                                .budget_ppm = DEFAULT_BUDGET_PPM}};
-    bool rate_given = false, budget_given = false;
-    for (int key; (key = cmd_next(parse)) != CMD_END;)
-        switch (key) {
-        case 'o':
-            request.output = parse->value;
-            break;
-        case OPT_NO_COLLECT:
-            request.collect = false;
-            break;
-        case OPT_MODE:
-            request.settings.mode = mode_names[parse->choice];
-            break;
-        case OPT_RATE:
-            rate_given = cmd_number(parse, MAX_RATE_HZ, &request.settings.rate_hz);
-            break;
-        case OPT_CLOCK:
-            request.settings.clock = clock_names[parse->choice];
-            break;
-        case OPT_BUDGET:
-            parse_budget(parse, &request.settings.budget_ppm);
-            budget_given = true;
-            break;
-        case OPT_MAX_CONTEXTS:
-            cmd_number(parse, 1u << 28, &request.settings.max_contexts);
-            break;
-        case OPT_MAX_DEPTH:
-            cmd_number(parse, 1000000, &request.settings.max_depth);
-            break;
-        case OPT_FORCE:
-            request.force = true;
-            break;
-        }
-    if (!parse->failed)
-        check_sampling(parse, &request.settings, rate_given);
-    if (request.settings.mode != mode_names[0] && !budget_given)
-        request.settings.budget_ppm = 0; /* exact is exact */
+    read_options(parse, &request);
     if (parse->failed)
         return CMD_USAGE;
     if (parse->n_operands == 0 || !*parse->operands[0])

@@ -69,20 +69,24 @@ static bool is_dead(const struct pm_node *node, uint64_t sp)
     return frame != 0 && frame < sp;
 }
 
-const struct pm_node *pm_sample_context(const struct pm_sampler *s, uint64_t sp)
+const struct pm_node *pm_context_at(const struct pm_tls *t, const struct pm_slot *slot, uint64_t sp)
 {
-    const struct pm_tls *t = s->t;
-    bool other_stack = sp > pm_load(s->slot->root->sp);
+    bool other_stack = sp > pm_load(slot->root->sp);
     const struct pm_node *node = pm_own_current(t);
     if (other_stack && pm_load(t->current) == &pm_sentinel && t->where == PM_WHERE_FOREIGN &&
         t->foreign_current != NULL)
         node = t->foreign_current;
     if (node == NULL)
-        return s->slot->root;
+        return slot->root;
     while (node->parent != NULL &&
            (pm_adapt_is_disarmed(node->noun) || (sp != 0 && !other_stack && is_dead(node, sp))))
         node = node->parent;
     return node;
+}
+
+const struct pm_node *pm_sample_context(const struct pm_sampler *s, uint64_t sp)
+{
+    return pm_context_at(s->t, s->slot, sp);
 }
 
 const struct pm_node *pm_sample_steady(const struct pm_sampler *s, const struct pm_node *node)
@@ -399,8 +403,8 @@ void pm_sample_process_begin(void)
 static void end_slot(struct pm_slot *slot)
 {
     struct pm_sampler *s = pm_load(slot->sampler);
-    if (s == NULL || !take_lock(s))
-        return;
+    if (s == NULL || pm_thread_cpu_ns(slot->tid) == 0 || !take_lock(s))
+        return; /* or it left by a bare system call, and its thread block with it */
     if (s->source != PM_RUN_SAMPLES_NONE)
         take_rest(s);
     give_lock(s);
@@ -424,10 +428,12 @@ static void wait_for(struct pm_slot *slot)
 
 void pm_sample_loader_begins(void)
 {
+    if (begun)
+        pm_sample_drain(&pm_tls);
+    if (begun || pm_process.heap)
+        pm_places_unstable();
     if (!begun)
         return;
-    pm_sample_drain(&pm_tls);
-    pm_places_unstable();
     pm_threads_each(wait_for);
 }
 

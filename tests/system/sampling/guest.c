@@ -97,14 +97,17 @@ static void print(const char *name, uint64_t value)
     fflush(stdout);
 }
 
-/* Bursts of a and b at 1:3, and what each took by the thread's clock. */
+/* Bursts of a and b at 1:3, and what each took by the thread's clock. Of changing length: equal ones would keep step with the samples. */
 static void shares(const char *ms)
 {
+    uint32_t random = 1;
     uint64_t step = steps_per_ms(), a = 0, b = 0, end = cpu_ns() + strtoull(ms, NULL, 10) * 1000000u;
     for (uint64_t now = cpu_ns(), then; now < end; now = then) {
-        burn_a(step / 2);
+        random = random * 1103515245u + 12345u;
+        uint64_t burst = step / 10 * (1 + (random >> 16) % 9);
+        burn_a(burst);
         uint64_t middle = cpu_ns();
-        burn_b(step * 3 / 2);
+        burn_b(burst * 3);
         then = cpu_ns();
         a += middle - now;
         b += then - middle;
