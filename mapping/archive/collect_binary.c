@@ -203,6 +203,7 @@ void collect_binaries_release(struct collector *c)
         pm_pif_free(binary->pif);
         pm_code_map_free(binary->map);
         pm_debug_free(binary->debug);
+        pm_blame_free(binary->blame);
         free(binary->debug_problem);
         collect_places_release(binary);
         pm_map_release(&binary->by_address);

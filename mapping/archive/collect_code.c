@@ -272,7 +272,7 @@ static enum pm_status make_whole(struct collector *c, uint32_t *row, const char 
     if (!*row)
         status =
             collect_add_noun(c, pm_pif_name_id("Base", name), name, kind, description, binary, row);
-    ret_code->noun = *row;
+    ret_code->noun = ret_code->whole = *row;
     ret_code->is_perfmap = strcmp(kind, "perfmap") == 0;
     return status == PM_OK
                ? collect_short_sentence(c, c->executes, ret_code->noun, &ret_code->sentence)
@@ -376,6 +376,30 @@ enum pm_status collect_code_at(struct collector *c, struct collect_binary *binar
     if (status == PM_OK)
         *ret_code = &c->codes[position - 1];
     return status;
+}
+
+enum pm_status collect_blamed(struct collector *c, struct collect_binary *binary, uint64_t address,
+                              uint64_t *ret_address)
+{
+    *ret_address = address;
+    enum pm_status status = binary ? collect_binary_read(c, binary) : PM_OK;
+    if (!binary || status != PM_OK || !binary->same || binary->is_runtime || !binary->map)
+        return status;
+    const struct pm_code_range *range = pm_code_map_find(binary->map, address);
+    if (!range)
+        return PM_OK;
+    if (!binary->blame_tried) {
+        struct pm_error err = PM_ERROR_INIT; /* samples then stay where they are */
+        binary->blame_tried = true;
+        status = pm_blame_open(binary->path, &err, &binary->blame);
+        pm_error_release(&err);
+        if (status == PM_ERR_MEMORY)
+            return collect_no_memory(c);
+    }
+    if (binary->blame)
+        *ret_address = pm_blame_address(binary->blame, range->block->address,
+                                        range->block->size_bytes, address);
+    return PM_OK;
 }
 
 /* --- code that was called from code with facts --- */

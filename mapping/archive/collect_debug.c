@@ -197,6 +197,7 @@ static enum pm_status make_noun(struct collector *c, struct collect_code *code,
         code->noun = whole.noun;
         code->sentence = whole.sentence;
     }
+    code->whole = whole.noun;
     pm_buf_release(&name);
     return status;
 }

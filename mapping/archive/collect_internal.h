@@ -10,6 +10,7 @@
 #include "collect.h"
 #include "map.h"
 #include "../base/arena.h"
+#include "../code/blame.h"
 #include "../code/code_map.h"
 #include "../debuginfo/debuginfo.h"
 #include "../pif/pif.h"
@@ -94,6 +95,7 @@ struct collect_code {
     struct collect_binary *binary;
     const struct pm_code_range *range; /* NULL: no late map covers it */
     uint32_t noun, sentence;           /* rows; sentence: {code Executes} */
+    uint32_t whole;  /* noun of all of its function, when it is one of its lines; else its own */
     uint32_t symbol; /* row of the noun of its symbol; 0: without sleds and facts */
     pm_id symbol_id; /* 0 with symbol 0 */
     size_t first_mapping, n_mappings; /* of the sentence, in the collector's mappings */
@@ -116,6 +118,8 @@ struct collect_binary {
     bool is_runtime;         /* PerfMap's own code */
     struct pm_code_map *map; /* NULL: it has none */
     struct pm_debug *debug;  /* NULL: not opened yet, or cannot be */
+    struct pm_blame *blame;  /* NULL: not opened yet, or cannot be */
+    bool blame_tried;
     const char *pif_state, *map_state;
     char *debug_problem;                         /* owned; why it could not be opened */
     struct collect_source_statement *statements; /* by function, file, line, column */
@@ -349,6 +353,10 @@ void collect_places_release(struct collect_binary *binary);
 PM_MUST_CHECK enum pm_status collect_code_at(struct collector *c, struct collect_binary *binary,
                                              uint64_t address,
                                              const struct collect_code **ret_code);
+/* The address of the instruction whose time a sample at this address is (../code/blame.h); address itself when it is not code with a
+ * late map. */
+PM_MUST_CHECK enum pm_status collect_blamed(struct collector *c, struct collect_binary *binary,
+                                            uint64_t address, uint64_t *ret_address);
 /* Row of {called caller Executes}, which maps to what the caller maps to. */
 PM_MUST_CHECK enum pm_status collect_called_sentence(struct collector *c, uint32_t called_noun,
                                                      const struct collect_code *caller,

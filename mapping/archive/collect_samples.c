@@ -154,14 +154,18 @@ static enum pm_status kernel_noun(struct collector *c)
                                   "the operating system's kernel", 0, &c->kernel_noun);
 }
 
-/* NULL: no code with facts. The codes that are there may move: what is returned is a copy. */
+/* The codes that are there may move: what is returned is a copy. interrupted: the address is where a timer's interrupt
+ * left the program, not what called. */
 static enum pm_status find_code(struct sampler *s, uint32_t object, uint64_t address,
-                                struct collect_code *ret_code, bool *ret_has_facts)
+                                bool interrupted, struct collect_code *ret_code,
+                                bool *ret_has_facts)
 {
     const struct collect_code *code;
     struct collect_binary *binary =
         object == PM_RUN_FILE_NO_OBJECT ? NULL : s->names->binaries[object];
-    enum pm_status status = collect_code_at(s->c, binary, address, &code);
+    enum pm_status status = interrupted ? collect_blamed(s->c, binary, address, &address) : PM_OK;
+    if (status == PM_OK)
+        status = collect_code_at(s->c, binary, address, &code);
     if (status != PM_OK)
         return status;
     *ret_code = *code;
@@ -178,9 +182,10 @@ static enum pm_status place_sample(struct sampler *s, const struct pm_run_file_s
     bool is_kernel = sample->kind == PM_RUN_SAMPLE_KERNEL;
     enum pm_status status = is_kernel ? kernel_noun(s->c) : PM_OK;
     if (status == PM_OK && (sample->address || !is_kernel))
-        status = find_code(s, sample->object, sample->address, &code, &has_facts);
+        status = find_code(s, sample->object, sample->address, !is_kernel, &code, &has_facts);
     if (status == PM_OK && sample->caller_object != PM_RUN_FILE_NO_OBJECT)
-        status = find_code(s, sample->caller_object, sample->caller, &caller, &caller_has_facts);
+        status =
+            find_code(s, sample->caller_object, sample->caller, false, &caller, &caller_has_facts);
     if (status != PM_OK)
         return status;
     if (!is_kernel && has_facts)
@@ -193,7 +198,7 @@ static enum pm_status place_sample(struct sampler *s, const struct pm_run_file_s
     const struct collect_code *from = has_facts ? &code : caller_has_facts ? &caller : NULL;
     if (!is_kernel && !from && !innermost.function && !innermost.loop)
         return add_own(s, &innermost, &code, place, sample);
-    return add_called(s, &innermost, is_kernel ? s->c->kernel_noun : code.noun, from, place,
+    return add_called(s, &innermost, is_kernel ? s->c->kernel_noun : code.whole, from, place,
                       sample);
 }
 
