@@ -223,6 +223,8 @@ static struct pm_node *child_of(struct pm_tls *t, struct pm_node *parent,
         struct pm_index *index = pm_load(slot->index);
         uint32_t at = find_place(index, parent, probe->noun, flags);
         node = pm_load(index->entries[at]);
+        if (node != NULL && !is_child(node, parent, probe->noun, flags))
+            continue; /* the place was free, a handler has put another there since */
         if (node == NULL) {
             if (!may_make)
                 return NULL;
