@@ -256,7 +256,13 @@ static void read_options(struct cmd_parse *parse, struct run_request *request)
         }
     if (!parse->failed)
         check_sampling(parse, settings, rate_given);
-    if (settings->mode != mode_names[0] && !budget_given)
+    if (settings->rate_hz == 0 && budget_given && settings->budget_ppm && !parse->failed) {
+        (void)cmd_usage_error(
+            parse,
+            "option '--budget': the runtime keeps it when it takes samples, and --rate is 0");
+        parse->failed = true;
+    }
+    if ((settings->mode != mode_names[0] || settings->rate_hz == 0) && !budget_given)
         settings->budget_ppm = 0; /* exact is exact */
 }
 
@@ -323,8 +329,8 @@ static const struct cmd_option run_options[] = {
      "the run's "
      "time are left out while it runs: their samples go to their callers, and their calls up to "
      "then are "
-     "reported as such. 1 in mode active unless given; none: nothing is left out, as in the other "
-     "modes"},
+     "reported as such. 1 in mode active unless given; none: nothing is left out, as without "
+     "samples and in the other modes"},
     {OPT_MAX_CONTEXTS, "max-contexts", "NUMBER",
      "keep at most this many call paths in a process; calls beyond are counted in "
      "their caller. 0: the runtime's own limit"},
