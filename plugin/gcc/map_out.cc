@@ -225,7 +225,8 @@ static void add_ranges(struct block *block)
 struct block_section {
     std::string label; /* in the section of code */
     unsigned number;
-    bool shares; /* its blocks are collected or kept as one */
+    bool shares;                      /* its blocks are collected or kept as one */
+    std::string anchor, anchor_label; /* see name_anchor; "": none */
     table<pm_id> ids;
 };
 
@@ -241,13 +242,51 @@ static section *section_of(const struct pm_map_part *part)
     return result;
 }
 
-static struct block_section *block_section_of(tree function_decl, const struct pm_map_part *part)
+/* gold refuses references from here to local symbols of code that it has dropped, to global ones it does not. So the addresses of a
+ * section are distances from one global symbol: a function's, or a hidden one made for it. Within a group there is no need. */
+static void name_anchor(tree function_decl, const struct pm_map_part *part, bool is_first,
+                        struct block_section *of)
+{
+    add_label(&of->anchor_label, part->begin);
+    const char *name = XSTR(XEXP(DECL_RTL(function_decl), 0), 0);
+    if (is_first && TREE_PUBLIC(function_decl) && !DECL_WEAK(function_decl) && name[0] != '*') {
+        of->anchor = name;
+        return;
+    }
+    const char *options = getenv("COLLECT_GCC_OPTIONS");
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, part->is_cold ? "cold" : "hot");
+    pm_id_hash_id(&hash, pm_symbol_id(function_decl));
+    if (!in_lto_p) { /* there the symbol's name is enough: it is the only one in the program */
+        pm_id_hash_string(&hash, get_src_pwd());
+        pm_id_hash_string(&hash, options != NULL ? options : "");
+    }
+    char anchor[48];
+    snprintf(anchor, sizeof anchor, "__perfmap_code_%016llx",
+             (unsigned long long)pm_id_hash_done(&hash));
+    of->anchor = anchor;
+    fprintf(asm_out_file, "\t.weak %s\n\t.hidden %s\n\t.set %s,%s\n\t.type %s,@notype\n", anchor,
+            anchor, anchor, of->anchor_label.c_str(), anchor);
+}
+
+static std::string address_text(const struct block_section *of, int label)
+{
+    std::string begin;
+    add_label(&begin, label);
+    return of->anchor.empty() ? begin : of->anchor + "+(" + begin + "-" + of->anchor_label + ")";
+}
+
+static struct block_section *block_section_of(tree function_decl, const struct pm_map_part *part,
+                                              bool is_first)
 {
     struct block_section *found = &block_sections[section_of(part)];
     if (found->label.empty()) {
         add_label(&found->label, part->end);
         found->number = (unsigned)block_sections.size();
-        found->shares = !flag_function_sections && DECL_COMDAT_GROUP(function_decl) == NULL_TREE;
+        bool in_group = DECL_COMDAT_GROUP(function_decl) != NULL_TREE;
+        found->shares = !flag_function_sections && !in_group;
+        if (!in_group)
+            name_anchor(function_decl, part, is_first, found);
     }
     return found;
 }
@@ -345,10 +384,9 @@ static void write_part(tree function_decl, const struct pm_map_function *map,
     number_objects(&block);
     add_ranges(&block);
     std::string sites = site_text(&block);
-    struct block_section *of = block_section_of(function_decl, part);
+    struct block_section *of = block_section_of(function_decl, part, part == &map->parts.front());
     unsigned number = n_blocks++;
-    std::string begin;
-    add_label(&begin, part->begin);
+    std::string begin = address_text(of, part->begin);
     open_section(of, "o?");
     unsigned flags = part->is_cold ? PM_MAP_BLOCK_COLD : 0;
     flags |= of->shares ? PM_MAP_BLOCK_SHARED : 0;

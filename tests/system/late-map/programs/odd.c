@@ -56,7 +56,7 @@ __attribute__((noinline)) int first_twin(int *p, int n)
     return s;
 }
 
-__attribute__((noinline)) int second_twin(int *p, int n)
+static __attribute__((noinline)) int second_twin(int *p, int n)
 {
     int s = 0;
     for (int i = 0; i < n; i++)
