@@ -83,6 +83,9 @@ pm_id pm_fact_external(tree function_decl);
 /* --- facts_statements.cc --- */
 void pm_fact_statements(tree function_decl, const std::vector<struct pm_linear> &code);
 
+/* The variable that keeps what the call at this place returned, as the source had it; 0: none known here. */
+pm_id pm_fact_keeper(location_t call);
+
 /* The statements of a function in the order of the text, for the late passes of this compiler process. */
 struct pm_statements {
     bool by_line; /* one for each line: the front end told no ranges */

@@ -20,7 +20,8 @@ struct reader {
     std::map<std::pair<unsigned, unsigned>, struct statement>
         statements; /* by first line and column (0: languages without ranges) */
     struct statement *now;
-    int loop_now; /* innermost source loop, -1 none */
+    int loop_now;                            /* innermost source loop, -1 none */
+    std::map<unsigned, location_t> returned; /* temporaries that hold what a call returned */
 };
 
 /* --- which statement --- */
@@ -258,10 +259,59 @@ static void read_address(struct reader *reader, gimple *stmt)
     }
 }
 
+/* --- who keeps what a call returned --- */
+
+/* Copies are propagated before code is optimised much: "temporary = malloc(n); own = temporary" leaves no trace of "own", unless it is
+ * noted here. By the place of the call; 0: several variables. */
+static std::map<location_t, pm_id> keepers;
+
+pm_id pm_fact_keeper(location_t call)
+{
+    auto found = keepers.find(LOCATION_LOCUS(call));
+    return found != keepers.end() ? found->second : 0;
+}
+
+static unsigned temporary_key(tree t)
+{
+    return TREE_CODE(t) == SSA_NAME ? SSA_NAME_VERSION(t) * 2 + 1 : DECL_UID(t) * 2;
+}
+
+static bool is_temporary(tree t)
+{
+    return t != NULL_TREE && POINTER_TYPE_P(TREE_TYPE(t)) &&
+           (TREE_CODE(t) == SSA_NAME || (VAR_P(t) && DECL_ARTIFICIAL(t)));
+}
+
+static void note_returned(struct reader *reader, gimple *call)
+{
+    if (is_temporary(gimple_call_lhs(call)) && gimple_has_location(call))
+        reader->returned[temporary_key(gimple_call_lhs(call))] =
+            LOCATION_LOCUS(gimple_location(call));
+}
+
+static void note_kept(struct reader *reader, gimple *assign)
+{
+    tree from = gimple_assign_rhs1(assign), to = gimple_assign_lhs(assign);
+    if (!is_temporary(from) || !(gimple_assign_single_p(assign) || gimple_assign_cast_p(assign)))
+        return;
+    auto returned = reader->returned.find(temporary_key(from));
+    if (returned == reader->returned.end())
+        return;
+    pm_id noun = VAR_P(to) ? pm_fact_variable(to, reader->decl) : 0;
+    if (noun != 0) {
+        auto entry = keepers.insert({returned->second, noun});
+        if (entry.first->second != noun)
+            entry.first->second = 0;
+    } else if (is_temporary(to)) {
+        reader->returned[temporary_key(to)] = returned->second;
+    }
+}
+
 static void read_assign(struct reader *reader, gimple *stmt)
 {
     if (gimple_clobber_p(stmt))
         return;
+    note_kept(reader, stmt);
     if (makes_address(stmt)) {
         read_address(reader, stmt);
         return;
@@ -291,6 +341,7 @@ static void read_call(struct reader *reader, gimple *stmt)
 {
     tree callee = gimple_call_fndecl(stmt);
     bool writes_first = writes_first_argument(callee);
+    note_returned(reader, stmt);
     for (unsigned i = 0; i < gimple_call_num_args(stmt); i++)
         touch(reader, gimple_call_arg(stmt, i), i == 0 && writes_first ? WRITES : READS);
     if (callee != NULL_TREE)

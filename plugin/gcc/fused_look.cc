@@ -290,6 +290,7 @@ static void find_equal(function *fun, struct pm_fused_look *look)
     for (size_t i = 0; i < look->statements.size(); i++)
         if (look->statements[i].form != 0)
             by_form[look->statements[i].form].push_back((int)i);
+    bool had_dominators = dom_info_available_p(CDI_DOMINATORS);
     calculate_dominance_info(CDI_DOMINATORS);
     for (const auto &entry : by_form) {
         const std::vector<int> &equal = entry.second;
@@ -297,6 +298,8 @@ static void find_equal(function *fun, struct pm_fused_look *look)
             for (size_t j = i + 1; j < equal.size(); j++)
                 add_pair(fun, look, equal[i], equal[j]);
     }
+    if (!had_dominators) /* passes behave as without us */
+        free_dominance_info(CDI_DOMINATORS);
 }
 
 void pm_fused_look_at(function *fun, bool with_equal, struct pm_fused_look *ret_look)

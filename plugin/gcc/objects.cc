@@ -44,6 +44,11 @@ struct pointee {
 static std::vector<struct pointee> pointees; /* by SSA version of the function at hand */
 static bool searching;                       /* definitions may be followed */
 
+/* What each pseudo register was set to, by its number before registers were allocated; NULL: several things. Found when it is first
+ * asked for in a function: references of which two were made one have lost their trees. */
+static std::map<unsigned, const_rtx> pseudo_values;
+static bool pseudo_values_known;
+
 static void search_pointer(struct search *search, tree pointer, bool named);
 static void search_reference(struct search *search, tree t, bool as_holder);
 
@@ -295,6 +300,9 @@ static void search_call(struct search *search, gcall *call, bool named)
         (flags & ERF_RETURNS_ARG) != 0 || gimple_call_builtin_p(call, BUILT_IN_ASSUME_ALIGNED);
     if (returns_argument && argument < gimple_call_num_args(call))
         search_pointer(search, gimple_call_arg(call, argument), named);
+    else if (!named && pm_fact_keeper(gimple_location(call)) != 0)
+        pm_access_add(&search->objects, pm_fact_keeper(gimple_location(call)),
+                      pm_fact_is_fortran() ? 0 : PM_MAP_THROUGH);
     else if (!named)
         search_keepers(search, gimple_call_lhs(call));
 }
@@ -464,6 +472,8 @@ static unsigned know_function(function *fun)
 {
     basic_block bb;
     pointees.clear();
+    pseudo_values.clear();
+    pseudo_values_known = false;
     pm_objects_note_calls_of(fun);
     know_variables(fun);
     searching = true;
@@ -526,6 +536,62 @@ static bool objects_of_symbol(const_rtx symbol, unsigned access, std::vector<str
     return true; /* without a variable it is a literal or code */
 }
 
+static void know_pseudo_values(void)
+{
+    pseudo_values_known = true;
+    for (rtx_insn *insn = get_insns(); insn != NULL; insn = NEXT_INSN(insn)) {
+        const_rtx set = NONDEBUG_INSN_P(insn) ? single_set(insn) : NULL_RTX;
+        if (set == NULL_RTX || !REG_P(SET_DEST(set)) ||
+            ORIGINAL_REGNO(SET_DEST(set)) < FIRST_PSEUDO_REGISTER)
+            continue;
+        rtx note = find_reg_equal_equiv_note(insn);
+        const_rtx value = note != NULL_RTX ? XEXP(note, 0) : SET_SRC(set);
+        auto entry = pseudo_values.insert({ORIGINAL_REGNO(SET_DEST(set)), value});
+        if (!entry.second && entry.first->second != NULL_RTX &&
+            !rtx_equal_p(entry.first->second, value))
+            entry.first->second = NULL_RTX;
+    }
+}
+
+static bool objects_of_symbol(const_rtx symbol, unsigned access,
+                              std::vector<struct pm_access> *out);
+
+/* The symbol whose address a value is, also when it comes out of the global offset table. */
+static const_rtx symbol_within(const_rtx value)
+{
+    if (MEM_P(value) && MEM_EXPR(value) == NULL_TREE)
+        value = XEXP(value, 0);
+    if (GET_CODE(value) == CONST)
+        value = XEXP(value, 0);
+    if (GET_CODE(value) == PLUS)
+        value = XEXP(value, 0);
+    if (GET_CODE(value) == UNSPEC && XVECLEN(value, 0) > 0)
+        value = XVECEXP(value, 0, 0);
+    return SYMBOL_REF_P(value) ? value : NULL_RTX;
+}
+
+static bool objects_of_register(const_rtx reg, unsigned access, std::vector<struct pm_access> *out)
+{
+    tree expression = REG_EXPR(reg);
+    if (expression != NULL_TREE && POINTER_TYPE_P(TREE_TYPE(expression)) &&
+        pm_objects_of_pointer(expression, access, out))
+        return true;
+    if (!pseudo_values_known)
+        know_pseudo_values();
+    auto found = pseudo_values.find(ORIGINAL_REGNO(reg));
+    const_rtx value = found != pseudo_values.end() ? found->second : NULL_RTX;
+    if (value == NULL_RTX)
+        return false;
+    if (symbol_within(value) != NULL_RTX)
+        return objects_of_symbol(symbol_within(value), access, out);
+    if (!MEM_P(value) || MEM_EXPR(value) == NULL_TREE ||
+        !POINTER_TYPE_P(TREE_TYPE(MEM_EXPR(value))))
+        return false;
+    struct search search = {};
+    search_reference(&search, MEM_EXPR(value), true);
+    return take_found(&search, access, out);
+}
+
 /* A reference that lost its tree: to a symbol, or through a register that a pointer lives in. */
 static bool objects_of_address(const_rtx address, unsigned access,
                                std::vector<struct pm_access> *out)
@@ -534,13 +600,11 @@ static bool objects_of_address(const_rtx address, unsigned access,
     FOR_EACH_SUBRTX(iter, array, address, ALL)
     {
         const_rtx x = *iter;
-        tree expression = REG_P(x) ? REG_EXPR(x) : NULL_TREE;
         if (SYMBOL_REF_P(x))
             return objects_of_symbol(x, access, out);
         if (LABEL_REF_P(x) || (GET_CODE(x) == UNSPEC && MEM_P(address)))
             return true;
-        if (expression != NULL_TREE && POINTER_TYPE_P(TREE_TYPE(expression)) &&
-            pm_objects_of_pointer(expression, access, out))
+        if (REG_P(x) && objects_of_register(x, access, out))
             return true;
     }
     return false;
