@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { MAX_SOURCE_BYTES = 1 << 26, MAX_ARRAYS = 4 };
+enum { MAX_SOURCE_BYTES = 1 << 26, MAX_LINES = 1 << 24, MAX_ARRAYS = 4 };
 
 static enum pm_status no_memory(struct pm_error *err)
 {
@@ -24,7 +24,7 @@ static uint32_t line_of_group(const struct annotation *a, uint32_t group)
     const struct pm_noun *noun = noun_of_group(a->report, group);
     if (!noun || a->report->groups[group].special || noun->level != a->report->level ||
         strcmp(noun->file, a->file) != 0 || noun->line_no < a->first_line_no ||
-        noun->line_no > a->last_line_no)
+        noun->line_no > a->last_line_no || noun->line_no > MAX_LINES)
         return 0;
     return noun->line_no;
 }

@@ -70,7 +70,7 @@ static void put_numbers(const struct view *view, int64_t own, int64_t n_samples,
     if (has_cost) {
         double pct = view->total != 0 ? 100 * (double)own / view->total : 0;
         bool few =
-            view->samples_width &&
+            view->samples_width && view->a->report->n_metrics &&
             view->a->report->metrics[view->a->report->primary] == view->a->report->cpu_metric &&
             n_samples < REPORT_FEW_SAMPLES;
         snprintf(text, sizeof text, "%.*f", view->decimals, (double)own / view->divisor);

@@ -184,7 +184,8 @@ static void add_waiting(struct table *table, uint32_t m)
     struct column *column =
         add_column(table, table->report->options.tree ? COLUMN_INCLUSIVE : COLUMN_OWN, m, "");
     for (int c = 0; c < table->n_columns - 1; c++) /* one unit for both times */
-        if (table->columns[c].metric == table->report->primary && *table->columns[c].scale.unit) {
+        if (table->columns[c].metric == table->report->primary && table->columns[c].scale.unit &&
+            *table->columns[c].scale.unit) {
             column->scale = table->columns[c].scale;
             break;
         }
