@@ -89,7 +89,10 @@ enum pm_run_chunk_kind {
     /* Since version 1.1: */
     PM_RUN_CHUNK_SAMPLING = 6, /* struct pm_run_sampling: at most one */
     PM_RUN_CHUNK_SAMPLES = 7,  /* struct pm_run_sample of a thread, from offset 64 */
-    PM_RUN_CHUNK_ADAPTED = 8,  /* struct pm_run_adapted, from offset 64: what was disarmed to keep the budget */
+    PM_RUN_CHUNK_ADAPTED =
+        8, /* struct pm_run_adapted, from offset 64: what was disarmed to keep the budget */
+    PM_RUN_CHUNK_HEAP_SITES = 9,   /* struct pm_run_heap_site, from offset 64 */
+    PM_RUN_CHUNK_HEAP_BLOCKS = 10, /* struct pm_run_heap_block, from offset 64 */
 };
 
 #define PM_RUN_CHUNK_MAGIC 0x4b434d50u /* "PMCK" */
@@ -127,7 +130,10 @@ struct pm_run_object {
     uint64_t reserved[1];
 };
 
-enum pm_run_object_kind { PM_RUN_OBJECT_ELF = 0, PM_RUN_OBJECT_RUNTIME = 1 /* PerfMap's own code */ };
+enum pm_run_object_kind {
+    PM_RUN_OBJECT_ELF = 0,
+    PM_RUN_OBJECT_RUNTIME = 1 /* PerfMap's own code */
+};
 
 struct pm_run_noun {
     uint64_t id;      /* as in the sled record */
@@ -233,21 +239,28 @@ struct pm_run_message {
 };
 
 /* How this process was sampled (SAMPLING chunk). Counters grow while it runs. */
-enum pm_run_sample_source { PM_RUN_SAMPLES_NONE = 0, PM_RUN_SAMPLES_PERF = 1, PM_RUN_SAMPLES_TIMER = 2 };
+enum pm_run_sample_source {
+    PM_RUN_SAMPLES_NONE = 0,
+    PM_RUN_SAMPLES_PERF = 1,
+    PM_RUN_SAMPLES_TIMER = 2
+};
 
 struct pm_run_sampling {
     struct pm_run_chunk chunk;
-    uint32_t source;    /* enum pm_run_sample_source */
-    uint32_t clock;     /* 0: CPU time, 1: wall time */
-    uint64_t period_ns; /* asked for; a sample carries the time that it really stands for */
+    uint32_t source;       /* enum pm_run_sample_source */
+    uint32_t clock;        /* 0: CPU time, 1: wall time */
+    uint64_t period_ns;    /* asked for; a sample carries the time that it really stands for */
     uint32_t has_kernel;   /* samples in the kernel are taken */
     uint32_t has_switches; /* off-CPU times are taken */
-    uint64_t n_samples, n_lost; /* lost: the ring was full; their time is charged to the context that was active */
+    uint64_t n_samples,
+        n_lost; /* lost: the ring was full; their time is charged to the context that was active */
     uint64_t n_threads, n_threads_failed; /* sampled; could not be */
-    int32_t error_no;   /* why the source is not perf (or none): errno of perf_event_open */
+    int32_t error_no; /* why the source is not perf (or none): errno of perf_event_open */
     uint32_t reserved32;
     uint64_t n_switches;
-    uint64_t reserved[16];
+    uint64_t active_pair_ps; /* mode active: what a pair of events costs in programs, from what it
+                              * cost alone at start; 0: unknown */
+    uint64_t reserved[15];
 };
 
 /* Samples of one thread with equal (address, caller, node, generation, kind), added up. Items are made complete before n_items counts
@@ -285,10 +298,52 @@ struct pm_run_sample {
 /* A noun whose sleds were disarmed while the program ran, to keep the budget: its n_calls are those up to then, and samples in it
  * belong to the context that was active above it. */
 struct pm_run_adapted {
-    uint32_t noun;     /* process-wide index */
+    uint32_t noun; /* process-wide index */
     uint32_t reserved;
     uint64_t disarmed_tsc, armed_tsc; /* armed again; 0: not */
-    uint64_t n_events; /* until then */
+    uint64_t n_events;                /* until then */
+};
+
+/* Blocks of the heap by the place that allocated them (perfmap run --heap): one item for each pair of caller and context, so of one
+ * thread. Items are made complete before n_items counts them; their counters grow later, each by one instruction. realloc is an
+ * end of the old block and an allocation of the new one.
+ *
+ *     offset size meaning
+ *          0    8 caller: address behind the call in code with sleds, which was that of the allocating function itself or, when a
+ *                 library called that (operator new), is found on the stack; 0 unknown
+ *          8    4 node: context, file offset / 64; 0: none
+ *         12    4 thread: file offset of its THREAD chunk / 64; 0: none
+ *         16    4 number: of this item among all of the file, from 0; blocks name it
+ *         20    2 generation: of the list of loaded objects
+ *         22    2 flags, PM_RUN_HEAP_*
+ *         24    8 n_allocations
+ *         32    8 allocated_bytes: as asked for, over all of them
+ *         40    8 n_freed
+ *         48    8 freed_bytes
+ *         56    8 peak_bytes: most that were alive at a time
+ *         64    8 life_tsc: sum of the times from allocation to end, of blocks that ended
+ *         72    8 least_bytes, 80 8 most_bytes: of one block
+ *         88    8 reserved
+ */
+enum { PM_RUN_HEAP_CALLER_SURE = 1 /* it called the allocating function itself */ };
+
+struct pm_run_heap_site {
+    uint64_t caller;
+    uint32_t node, thread, number;
+    uint16_t generation, flags;
+    uint64_t n_allocations, allocated_bytes;
+    uint64_t n_freed, freed_bytes;
+    uint64_t peak_bytes, life_tsc;
+    uint64_t least_bytes, most_bytes;
+    uint64_t reserved;
+};
+#define PM_RUN_HEAP_DATA 64u
+
+/* One block, of those that are large. */
+struct pm_run_heap_block {
+    uint64_t address, size_bytes;
+    uint64_t allocated_tsc, freed_tsc; /* 0: alive at the end */
+    uint32_t site, reserved;           /* site: its number */
 };
 
 #ifdef __cplusplus
@@ -302,5 +357,7 @@ PM_RUN_CHECK(sizeof(struct pm_run_thread) <= PM_RUN_THREAD_NODES, "thread header
 PM_RUN_CHECK(sizeof(struct pm_run_counts) == PM_RUN_COUNTS_DATA, "counts header is 128 bytes");
 PM_RUN_CHECK(sizeof(struct pm_run_node) == 128, "node is 128 bytes");
 PM_RUN_CHECK(sizeof(struct pm_run_sample) == 40, "sample is 40 bytes");
+PM_RUN_CHECK(sizeof(struct pm_run_heap_site) == 96, "heap site is 96 bytes");
+PM_RUN_CHECK(sizeof(struct pm_run_heap_block) == 40, "heap block is 40 bytes");
 
 #endif

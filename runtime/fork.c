@@ -77,9 +77,16 @@ void pm_fork_child(void)
         }
         pm_file_drop_parent();
     }
+    pm_heap_fork_child();
     pm_tls.fork_path = NULL;
     pm_tls.fork_depth = 0;
     pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof all);
+}
+
+static void before_fork(void)
+{
+    save_path();
+    pm_heap_before_fork();
 }
 
 static void in_child(void)
@@ -92,5 +99,5 @@ static void in_child(void)
 
 void pm_fork_watch(void)
 {
-    pthread_atfork(save_path, NULL, in_child);
+    pthread_atfork(before_fork, pm_heap_in_parent, in_child);
 }

@@ -218,7 +218,9 @@ struct pm_process {
     uint32_t sample_clock;     /* 0 CPU time, 1 wall time */
     uint32_t sample_force;     /* enum pm_run_sample_source: no other one; 0: what works */
     uint32_t budget_ppm; /* of the run's time, for events; 0: no budget, nothing is disarmed */
-    uint16_t generation; /* of the list of loaded objects: grows when one is unloaded */
+    bool heap;           /* blocks of the heap are followed */
+    uint64_t heap_block_bytes; /* blocks of at least this size have records of their own */
+    uint16_t generation;       /* of the list of loaded objects: grows when one is unloaded */
     const uint32_t
         *alive_mark; /* 1; wiped by fork: 0 in a child that has no run file of its own yet */
     struct pm_file file;
@@ -323,6 +325,11 @@ void pm_dl_watch(void);
 void pm_fork_watch(void);
 void pm_fork_child(void);
 void pm_wrap_resolve(void);
+
+/* --- heap_link.c: what libperfmap-heap.so (heap/) has to do around fork --- */
+void pm_heap_before_fork(void);
+void pm_heap_in_parent(void);
+void pm_heap_fork_child(void);
 
 /* --- patch.c --- */
 struct pm_patch {

@@ -38,6 +38,11 @@ static bool started; /* the libraries of the start stay for ever */
 
 static uint64_t starts_ns[N_STARTS]; /* of the last generations */
 
+bool pm_places_are_on(void)
+{
+    return pm_sample_is_on() || pm_process.heap;
+}
+
 /* --- the table --- */
 
 struct range {
@@ -49,8 +54,8 @@ struct table {
     struct range ranges[];
 };
 static struct table *tables[2];
-static uint32_t published; /* the valid one is tables[published & 1] */
-static uint32_t unstable;
+static uint32_t published;           /* the valid one is tables[published & 1] */
+static uint32_t unstable, n_readers; /* of code that may go */
 
 static bool find_range(uint64_t address, struct range *ret_range)
 {
@@ -269,7 +274,7 @@ static struct place *place_of(const struct pm_object *object)
  * the old place, that one is written down anew. */
 bool pm_places_continue(const struct pm_object *twin, const struct pm_object *now)
 {
-    struct place *p = pm_sample_is_on() ? place_of(twin) : NULL;
+    struct place *p = pm_places_are_on() ? place_of(twin) : NULL;
     if (p == NULL || (p->bias == now->bias && p->low == now->low && can_go_on(p)))
         return true;
     struct pm_run_object *chunk = pm_object_copy(twin->chunk, FIRST_PLAIN_INDEX + n_plain++);
@@ -286,7 +291,7 @@ bool pm_places_continue(const struct pm_object *twin, const struct pm_object *no
 
 void pm_places_add_object(struct pm_object *o)
 {
-    if (!pm_sample_is_on() || o->chunk == NULL)
+    if (!pm_places_are_on() || o->chunk == NULL)
         return;
     struct place *p = place_of(o);
     bool goes_on = p != NULL && p->bias == o->bias && p->low == o->low && can_go_on(p);
@@ -342,6 +347,15 @@ static struct place *unloaded_before(const struct pm_object *o, const struct sta
     return NULL;
 }
 
+static bool is_own(const struct pm_object *o)
+{
+    static const char heap[] = "/libperfmap-heap.so";
+    uintptr_t own = (uintptr_t)&pm_slow;
+    size_t bytes = strlen(o->path), n = sizeof heap - 1;
+    return (own >= o->low && own < o->high) ||
+           (bytes > n && memcmp(o->path + bytes - n, heap, n) == 0);
+}
+
 static void add_plain(const struct pm_object *o, const struct stat *info)
 {
     struct place *p = unloaded_before(o, info);
@@ -362,8 +376,7 @@ static void add_plain(const struct pm_object *o, const struct stat *info)
     p->bias = o->bias;
     p->phdr = o->phdr;
     p->n_phdr = o->n_phdr;
-    uintptr_t own = (uintptr_t)&pm_slow;
-    p->kind = own >= o->low && own < o->high ? PM_RUN_OBJECT_RUNTIME : PM_RUN_OBJECT_ELF;
+    p->kind = is_own(o) ? PM_RUN_OBJECT_RUNTIME : PM_RUN_OBJECT_ELF;
     begin_life(p);
     p->chunk->loaded_generation = since;
 }
@@ -427,7 +440,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data)
 /* First what went, then what came: it may lie where that was. */
 void pm_places_update(void)
 {
-    if (!pm_sample_is_on() || pm_process.file.header == NULL) {
+    if (!pm_places_are_on() || pm_process.file.header == NULL) {
         started = true;
         return;
     }
@@ -471,6 +484,8 @@ void pm_places_unstable(void)
 {
     __atomic_store_n(&unstable, 1, __ATOMIC_SEQ_CST);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    for (unsigned i = 0; i < 1000 && __atomic_load_n(&n_readers, __ATOMIC_SEQ_CST) != 0; i++)
+        pm_sys(SYS_sched_yield);
 }
 
 /* --- who called --- */
@@ -479,6 +494,12 @@ bool pm_places_is_foreign(uint64_t address)
 {
     struct range range;
     return !find_range(address, &range) || !(range.has_sleds || range.own);
+}
+
+bool pm_places_has_sleds(uint64_t address)
+{
+    struct range range;
+    return find_range(address - 1, &range) && range.has_sleds;
 }
 
 /* Is there a call in front of this address? Direct calls are told from data by where they lead; of calls through
@@ -502,18 +523,26 @@ static bool is_behind_call(const uint8_t *p)
 }
 
 /* Code of a library that may be unloaded is read only while the loader is not at it: it waits for those that
- * drain a sampler (pm_places_unstable, then pm_sample_wait). */
+ * drain a sampler (pm_places_unstable, then pm_sample_wait), and for readers. */
+static bool is_return_address(uint64_t word, const struct range *range)
+{
+    if (range->permanent)
+        return is_behind_call((const uint8_t *)word);
+    __atomic_fetch_add(&n_readers, 1, __ATOMIC_SEQ_CST);
+    bool found =
+        __atomic_load_n(&unstable, __ATOMIC_SEQ_CST) == 0 && is_behind_call((const uint8_t *)word);
+    __atomic_fetch_sub(&n_readers, 1, __ATOMIC_RELEASE);
+    return found;
+}
+
 uint64_t pm_places_caller(const uint8_t *stack, uint64_t bytes)
 {
-    bool all = __atomic_load_n(&unstable, __ATOMIC_SEQ_CST) == 0;
     for (uint64_t at = 0; at + 8 <= bytes; at += 8) {
         uint64_t word;
         struct range range;
         __builtin_memcpy(&word, stack + at, sizeof word);
-        if (word < 4096 || !find_range(word, &range) || !range.has_sleds ||
-            !(range.permanent || all) || word - range.low < 8)
-            continue;
-        if (is_behind_call((const uint8_t *)word))
+        if (word >= 4096 && find_range(word, &range) && range.has_sleds && word - range.low >= 8 &&
+            is_return_address(word, &range))
             return word;
     }
     return 0;

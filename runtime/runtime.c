@@ -174,6 +174,9 @@ static bool read_settings(char **environment)
                               : same(source, "perf")  ? PM_RUN_SAMPLES_PERF
                               : same(source, "timer") ? PM_RUN_SAMPLES_TIMER
                                                       : PM_RUN_SAMPLES_NONE;
+    pm_process.heap = has_contexts && setting(environment, "PERFMAP_HEAP") != NULL;
+    pm_process.heap_block_bytes =
+        number_setting(environment, "PERFMAP_HEAP_MIN", 65536, 1, (uint64_t)1 << 62);
     pm_process.budget_ppm = (uint32_t)number_setting(environment, "PERFMAP_BUDGET", 0, 0, 1000000);
     return true;
 }

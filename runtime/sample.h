@@ -75,7 +75,10 @@ struct pm_taken {
 };
 void pm_sample_take(struct pm_sampler *s, const struct pm_taken *taken);
 void pm_sample_waited(struct pm_sampler *s, const struct pm_node *node, uint64_t ns);
-/* The context on the thread's own stack that is active, at this stack pointer (0: unknown). */
+/* The context of a thread that is active, at this stack pointer (0: unknown). */
+const struct pm_node *pm_context_at(const struct pm_tls *t, const struct pm_slot *slot,
+                                    uint64_t sp);
+/* Of the sampler's thread. */
 const struct pm_node *pm_sample_context(const struct pm_sampler *s, uint64_t sp);
 /* The innermost context that has been active ever since the last sample was taken. */
 const struct pm_node *pm_sample_steady(const struct pm_sampler *s, const struct pm_node *node);
@@ -126,10 +129,14 @@ void pm_places_update(void);   /* all other code; publishes */
 void pm_places_rewrite(void);  /* after fork */
 void pm_places_unstable(void); /* before the loader unmaps something */
 
+/* Samples are taken, or the heap is followed: all code is written down. */
+bool pm_places_are_on(void);
+
 /* Below probes, by who holds a sampler's lock. */
 uint16_t pm_places_generation(uint64_t time_ns); /* in force at that time */
 /* Does the address lie in code that has no sleds and is not PerfMap's own? */
 bool pm_places_is_foreign(uint64_t address);
+bool pm_places_has_sleds(uint64_t address);
 /* The first word of the stack that is an address behind a call in code with sleds; 0: none. */
 uint64_t pm_places_caller(const uint8_t *stack, uint64_t bytes);
 
