@@ -396,9 +396,14 @@ enum pm_status collect_blamed(struct collector *c, struct collect_binary *binary
         if (status == PM_ERR_MEMORY)
             return collect_no_memory(c);
     }
-    if (binary->blame)
-        *ret_address = pm_blame_address(binary->blame, range->block->address,
-                                        range->block->size_bytes, address);
+    if (!binary->blame)
+        return PM_OK;
+    address =
+        pm_blame_address(binary->blame, range->block->address, range->block->size_bytes, address);
+    range = pm_code_map_find(binary->map, address);
+    /* A sled that is not armed takes no time; one that is does not run as it stands in the file. */
+    if (range && range->tuple->kind != PM_MAP_SLED)
+        *ret_address = address;
     return PM_OK;
 }
 

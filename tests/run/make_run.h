@@ -132,7 +132,8 @@ static inline uint64_t make_run_object(struct make_run *run, const char *path, c
     memcpy((char *)object + strings, path, path_bytes);
     if (build_id_bytes)
         memcpy((char *)object + strings + path_bytes, build_id, build_id_bytes);
-    memcpy((char *)object + first, nouns, n_nouns * sizeof *nouns);
+    if (n_nouns)
+        memcpy((char *)object + first, nouns, n_nouns * sizeof *nouns);
     run->n_nouns += n_nouns;
     return offset;
 }
