@@ -18,7 +18,8 @@ struct pm_access {
 
 /* What a memory reference of the current function's RTL touches: appended to *out, without repetitions. False when it touches
  * memory that is not of the function's own frame and whose object is not known. is_frame: it is the frame's (spill, push, argument). */
-bool pm_objects_of_memory(const_rtx mem, bool writes, std::vector<struct pm_access> *out, bool *ret_is_frame);
+bool pm_objects_of_memory(const_rtx mem, bool writes, std::vector<struct pm_access> *out,
+                          bool *ret_is_frame);
 /* What a call touches by itself: memory functions (memset, memcpy, ...), by their pointer arguments. False: not known. */
 bool pm_objects_of_call(const rtx_insn *call, std::vector<struct pm_access> *out);
 void pm_objects_register(const char *plugin_name);
@@ -34,7 +35,8 @@ struct pm_fused {
 
 /* Other statements of the source that the code of the statement at `place` in `function` (inlined or not) of the function being emitted
  * implements too; loop: the innermost one (0 none). Appended. */
-void pm_fused_with(pm_id function, const struct pm_place *place, pm_id loop, std::vector<struct pm_fused> *out);
+void pm_fused_with(pm_id function, const struct pm_place *place, pm_id loop,
+                   std::vector<struct pm_fused> *out);
 void pm_fused_register(const char *plugin_name);
 
 /* --- map.cc --- */
