@@ -111,7 +111,7 @@ struct report_row {
     uint32_t id, parent_id, depth; /* tree: parent_id PM_NONE at the top */
     int64_t
         n_calls; /* how often it was entered: calls of functions, entries of loops (--by loop) */
-    int64_t n_loop_entries; /* entries of loops inside, where rows are functions or files */
+    int64_t n_loop_entries;      /* entries of loops inside, where rows are functions or files */
     int64_t n_samples;           /* of own costs */
     int64_t n_samples_inclusive; /* tree */
     struct report_traits traits;
@@ -181,6 +181,7 @@ PM_MUST_CHECK enum pm_status report_find_ways(struct report *report, struct pm_e
 /* Is the noun what --by asks for? Arrays are what points to memory, too. */
 bool report_noun_is_object(const struct report *report, pm_index noun);
 bool report_noun_is_array(const struct report *report, pm_index noun);
+bool report_is_at_source(const struct report *report); /* the level asked for is Source */
 bool report_noun_is_statement(const struct report *report, pm_index noun);
 bool report_noun_is_machine_code(const struct report *report, pm_index noun); /* found by samples */
 

@@ -48,7 +48,10 @@ static bool is_top(const struct report *report, pm_index noun)
 /* What a noun of the level counts as. */
 static pm_index climb(const struct report *report, pm_index noun)
 {
-    if (report->options.by == REPORT_BY_ARRAY || report->options.by == REPORT_BY_VARIABLE)
+    bool by_object =
+        report->options.by == REPORT_BY_ARRAY || report->options.by == REPORT_BY_VARIABLE;
+    bool is_ours = report_is_at_source(report) || !strcmp(report->level_name, "Base");
+    if (by_object || !is_ours) /* of other levels each sentence is a row: {a Sum} */
         return noun;
     for (pm_index up = noun; up != PM_NONE; up = report->data->graph->nouns[up].parent)
         if (is_top(report, up))
@@ -158,6 +161,8 @@ static enum report_special special_of(const struct report *report, pm_index sent
     if (!is_here || report_noun_is_machine_code(report, noun) ||
         report_noun_is(report, noun, "symbol") || report_noun_is(report, noun, "loopcode"))
         return REPORT_ORDINARY;
+    if (!report_is_at_source(report))
+        return REPORT_ORDINARY;
     if ((by == REPORT_BY_ARRAY && !report_noun_is_array(report, noun)) ||
         (by == REPORT_BY_VARIABLE && !report_noun_is_object(report, noun)))
         return REPORT_NO_OBJECT;
@@ -224,7 +229,8 @@ static bool group_sentence(struct grouping *grouping, pm_index sentence, unsigne
         key = group_key(KEY_SPECIAL, group.special, group.noun);
     } else if (report->level == PM_NONE || graph->verbs[verb].level != report->level) {
         return true;
-    } else if (noun == PM_NONE || (graph->sentences[sentence].n_nouns > 1 && !by_callee)) {
+    } else if (noun == PM_NONE || (graph->sentences[sentence].n_nouns > 1 &&
+                                   !(by_callee && report_noun_is_machine_code(report, noun)))) {
         key = group_key(KEY_SENTENCE, 0, sentence);
         group.sentence = sentence;
     } else {

@@ -160,8 +160,12 @@ static void put_view(const struct page *page)
     const struct report_options *options = &report->options;
     bool is_code = !strcmp(report->level_name, "Base") && options->by != REPORT_BY_FUNCTION &&
                    options->by != REPORT_BY_FILE && report->samples_metric != PM_NONE;
-    fprintf(page->out, "\n%s level, %s%s", report->level_name,
-            is_code ? "machine code" : by_words[options->by], options->tree ? ", call paths" : "");
+    bool is_ours = report_is_at_source(report) || !strcmp(report->level_name, "Base");
+    fprintf(page->out, "\n%s level%s%s%s", report->level_name, is_ours ? ", " : "",
+            !is_ours  ? ""
+            : is_code ? "machine code"
+                      : by_words[options->by],
+            options->tree ? ", call paths" : "");
     if (options->rule != PM_RULE_MERGE)
         fprintf(page->out, ", shared cost %s",
                 options->rule != PM_RULE_SPLIT ? "closed over overlapping sets"

@@ -194,14 +194,21 @@ static void add_verb(const struct report_naming *naming, pm_index verb, struct p
         pm_buf_printf(out, " %s", name);
 }
 
-/* Machine code with what called it: "memcpy (libc.so.6), called by sweep+0x40". */
-static void add_caller(const struct report_naming *naming, pm_index sentence, struct pm_buf *out)
+/* Machine code with what called it, "memcpy (libc.so.6), called by sweep+0x40"; of others all nouns: "a, b Sum". */
+static void add_nouns(const struct report_naming *naming, pm_index sentence, bool called,
+                      struct pm_buf *out)
 {
     const struct pm_graph *graph = naming->report->data->graph;
     const struct pm_sentence *s = &graph->sentences[sentence];
     for (uint32_t i = 1; i < s->n_nouns; i++)
-        pm_buf_printf(out, "%s%s", i == 1 ? ", called by " : ", ",
+        pm_buf_printf(out, "%s%s", called && i == 1 ? ", called by " : ", ",
                       graph->nouns[graph->sentence_nouns[s->first_noun + i]].name);
+}
+
+static bool has_caller(const struct report *report, const struct report_group *group)
+{
+    return group->sentence != PM_NONE && group->noun != PM_NONE &&
+           report_noun_is_machine_code(report, group->noun);
 }
 
 static void add_group(const struct report_naming *naming, uint32_t g, struct pm_buf *out)
@@ -223,10 +230,11 @@ static void add_group(const struct report_naming *naming, uint32_t g, struct pm_
         pm_buf_add_str(out, "(no noun)");
     else
         add_noun(naming, group->noun, group->place != PM_NONE, out);
-    if (!group->special)
-        add_verb(naming, group->verb, out);
+    bool called = has_caller(naming->report, group);
     if (group->sentence != PM_NONE)
-        add_caller(naming, group->sentence, out);
+        add_nouns(naming, group->sentence, called, out);
+    if (!group->special && !called)
+        add_verb(naming, group->verb, out);
     if (group->has_loops && !naming->report->options.tree)
         pm_buf_add_str(out, ", outside its loops");
 }

@@ -46,12 +46,18 @@ bool report_noun_is_machine_code(const struct report *report, pm_index noun)
     return is_one_of(report->data->graph->nouns[noun].kind, kinds);
 }
 
+bool report_is_at_source(const struct report *report)
+{
+    return !strcmp(report->level_name, "Source");
+}
+
 /* What arriving at a sentence of the level is worth. Nouns of kinds that are not ours (a user's PIF) are as good as any. */
 static enum rank rank_of_kind(const struct report *report, pm_index sentence, const char *reason)
 {
     enum report_by by = report->options.by;
     pm_index noun = pm_graph_first_noun(report->data->graph, sentence);
-    if (noun == PM_NONE)
+    if (noun == PM_NONE ||
+        !report_is_at_source(report)) /* levels above have no kinds to choose from */
         return RANK_WANTED;
     bool is_object = report_noun_is_object(report, noun);
     if (by == REPORT_BY_ARRAY || by == REPORT_BY_VARIABLE)
