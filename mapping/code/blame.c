@@ -14,8 +14,10 @@ enum { N_BUCKETS = 1024, MAX_PIECE_BYTES = 64 << 20 };
 
 /* Per instruction, in the order of addresses. */
 enum {
-    IS_TARGET = 1, /* a jump of this piece goes here */
-    ENDS = 2,      /* does not go on to the next one */
+    IS_TARGET = 1,    /* a jump of this piece goes here */
+    ENDS = 2,         /* does not go on to the next one */
+    NEVER_WAITS = 4,  /* a jump, or a comparison of registers for one */
+    IS_LOOP_HEAD = 8, /* one jump goes here, from further down */
 };
 
 struct piece {
@@ -23,7 +25,14 @@ struct piece {
     uint32_t n;
     uint32_t *starts; /* less low */
     unsigned char *flags;
+    struct jump *jumps; /* by target */
+    uint32_t n_jumps;
     struct piece *next; /* of its bucket */
+};
+
+/* Positions of instructions. */
+struct jump {
+    uint32_t from, to;
 };
 
 struct pm_blame {
@@ -94,6 +103,7 @@ void pm_blame_free(struct pm_blame *blame)
             next = piece->next;
             free(piece->starts);
             free(piece->flags);
+            free(piece->jumps);
             free(piece);
         }
     if (blame->has_decoder)
@@ -162,34 +172,49 @@ static uint32_t find(const struct piece *piece, uint64_t offset)
     return low < piece->n && piece->starts[low] == offset ? low : piece->n;
 }
 
-struct targets {
-    uint32_t *offsets;
-    uint32_t n, cap;
-};
-
-static bool add_target(struct targets *targets, uint64_t offset)
+/* to: offset in the piece, made a position when all are known. */
+static bool add_jump(struct piece *piece, uint32_t *cap, uint64_t to)
 {
-    if (targets->n == targets->cap) {
-        uint32_t cap = targets->cap ? targets->cap * 2 : 64;
-        uint32_t *offsets = pm_realloc_array(targets->offsets, cap, sizeof *offsets);
-        if (!offsets)
+    if (piece->n_jumps == *cap) {
+        uint32_t wanted = *cap ? *cap * 2 : 64;
+        struct jump *jumps = pm_realloc_array(piece->jumps, wanted, sizeof *jumps);
+        if (!jumps)
             return false;
-        targets->offsets = offsets;
-        targets->cap = cap;
+        piece->jumps = jumps;
+        *cap = wanted;
     }
-    targets->offsets[targets->n++] = (uint32_t)offset;
+    piece->jumps[piece->n_jumps++] = (struct jump){piece->n, (uint32_t)to};
     return true;
 }
 
-/* False: memory ended. What cannot be decoded is one byte that does not go on. A sled may have been a jump while the program
- * ran, so what stands behind it was not reached through it. */
-static bool decode(const struct pm_blame *blame, const unsigned char *code, uint64_t size_bytes,
-                   struct piece *piece, struct targets *targets)
+static int compare_jumps(const void *a, const void *b)
+{
+    const struct jump *x = a, *y = b;
+    return x->to != y->to ? (x->to > y->to) - (x->to < y->to)
+                          : (x->from > y->from) - (x->from < y->from);
+}
+
+static unsigned char flags_of(const cs_insn *at)
 {
     static const unsigned char sled[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+    unsigned char flags = 0;
+    if (never_goes_on(at->id) ||
+        (at->size == sizeof sled && memcmp(at->bytes, sled, sizeof sled) == 0))
+        flags |= ENDS;
+    bool compares = at->id == X86_INS_CMP || at->id == X86_INS_TEST;
+    if (is_jump(at->id) || (compares && !strchr(at->op_str, '[')))
+        flags |= NEVER_WAITS;
+    return flags;
+}
+
+/* False: memory ended. What cannot be decoded is one byte that does not go on. (ENDS of sleds: they may have been jumps while the
+ * program ran, so what stands behind was not reached through them.) */
+static bool decode(const struct pm_blame *blame, const unsigned char *code, uint64_t size_bytes,
+                   struct piece *piece)
+{
     cs_insn *at = cs_malloc(blame->decoder);
     const unsigned char *p = code, *end = code + size_bytes;
-    uint32_t cap = 0;
+    uint32_t cap = 0, jumps_cap = 0;
     bool good = at != NULL;
     while (good && p < end) {
         uint64_t address = piece->low + (uint64_t)(p - code);
@@ -202,13 +227,12 @@ static bool decode(const struct pm_blame *blame, const unsigned char *code, uint
         if (!cs_disasm_iter(blame->decoder, &p, &left, &address, at)) {
             p++;
         } else {
-            bool is_sled = at->size == sizeof sled && memcmp(at->bytes, sled, sizeof sled) == 0;
-            piece->flags[piece->n] = never_goes_on(at->id) || is_sled ? ENDS : 0;
+            piece->flags[piece->n] = flags_of(at);
             char *rest = at->op_str;
             uint64_t to = is_jump(at->id) ? strtoull(at->op_str, &rest, 0) : 0;
             if (rest != at->op_str && *rest == 0 && to >= piece->low &&
                 to - piece->low < size_bytes)
-                good = add_target(targets, to - piece->low);
+                good = add_jump(piece, &jumps_cap, to - piece->low);
         }
         piece->n++;
     }
@@ -217,24 +241,66 @@ static bool decode(const struct pm_blame *blame, const unsigned char *code, uint
     return good;
 }
 
+static void mark_targets(struct piece *piece)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < piece->n_jumps; i++) {
+        struct jump jump = {piece->jumps[i].from, find(piece, piece->jumps[i].to)};
+        if (jump.to < piece->n)
+            piece->jumps[n++] = jump;
+    }
+    piece->n_jumps = n;
+    if (n)
+        qsort(piece->jumps, n, sizeof *piece->jumps, compare_jumps);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct jump *jump = &piece->jumps[i];
+        bool one = (i == 0 || jump[-1].to != jump->to) && (i + 1 == n || jump[1].to != jump->to);
+        piece->flags[jump->to] |= IS_TARGET | (one && jump->from > jump->to ? IS_LOOP_HEAD : 0);
+    }
+}
+
+/* The jump back to a loop's head. */
+static uint32_t jump_to(const struct piece *piece, uint32_t head)
+{
+    uint32_t low = 0, high = piece->n_jumps;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (piece->jumps[middle].to < head)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return piece->jumps[low].from;
+}
+
+/* The instruction that ran before this one and can have waited; the one itself when that is not known. */
+static uint32_t before(const struct piece *piece, uint32_t at)
+{
+    uint32_t now;
+    if (piece->flags[at] & IS_LOOP_HEAD)
+        now = jump_to(piece, at);
+    else if (at == 0 || piece->flags[at] & IS_TARGET || piece->flags[at - 1] & ENDS)
+        return at;
+    else
+        now = at - 1;
+    while (piece->flags[now] & NEVER_WAITS && now > 0 && !(piece->flags[now] & IS_TARGET) &&
+           !(piece->flags[now - 1] & ENDS))
+        now--;
+    return now;
+}
+
 static struct piece *new_piece(const struct pm_blame *blame, uint64_t low, uint64_t size_bytes)
 {
     const unsigned char *code =
         size_bytes <= MAX_PIECE_BYTES ? code_at(blame, low, size_bytes) : NULL;
     struct piece *piece = pm_alloc(sizeof *piece);
-    struct targets targets = {0};
     if (!piece)
         return NULL;
     piece->low = low;
     piece->size_bytes = size_bytes;
-    if (code && !decode(blame, code, size_bytes, piece, &targets))
+    if (code && !decode(blame, code, size_bytes, piece))
         piece->n = 0; /* memory ended: nothing is known */
-    for (uint32_t i = 0; i < targets.n; i++) {
-        uint32_t at = find(piece, targets.offsets[i]);
-        if (at < piece->n)
-            piece->flags[at] |= IS_TARGET;
-    }
-    free(targets.offsets);
+    mark_targets(piece);
     return piece;
 }
 
@@ -254,7 +320,5 @@ uint64_t pm_blame_address(struct pm_blame *blame, uint64_t low, uint64_t size_by
         *bucket = piece;
     }
     uint32_t at = find(piece, address - low);
-    if (at == 0 || at == piece->n || piece->flags[at] & IS_TARGET || piece->flags[at - 1] & ENDS)
-        return address;
-    return low + piece->starts[at - 1];
+    return at == piece->n ? address : low + piece->starts[before(piece, at)];
 }

@@ -7,8 +7,9 @@
  *
  * An interrupt waits for the instruction that is about to retire, and the address that it leaves is that of the next one: in a chain of seven loads
  * that depend on each other, all samples of a load are at the instruction behind it (measured: 7 x 14.3 % of 4000 samples). So the time at an address
- * belongs to the instruction executed before it. That is the one before it in the text, unless the address can be reached by a jump, or what stands
- * before it never goes on to it; then it stays where it was sampled.
+ * belongs to the instruction executed before it: the one before it in the text; at the head of a loop with one jump back, the one before that
+ * jump. Jumps and the comparisons of registers that they go by do not wait: what stands before them does. Where the address can be reached
+ * by other jumps, or what stands before it never goes on to it, it stays where it was sampled.
  *
  * x86-64 only, by capstone; other machines' samples stay where they are. Jumps through registers (tables) are not followed: what they reach stands
  * behind an unconditional jump nearly always. Nothing in the file is trusted. One thread at a time.

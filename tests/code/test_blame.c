@@ -58,8 +58,13 @@ static const unsigned char walk[] = {
     0xc3,                         /* 100d ret */
     0x31, 0xc0,                   /* 100e xor %eax, %eax: reached from elsewhere */
     0x0f, 0x1f, 0x44, 0x00, 0x00, /* 1010 a sled */
-    0x90,                         /* 1015 nop */
-    0xc3,                         /* 1016 ret */
+    0x74, 0x02,                   /* 1015 je 1019 */
+    0x31, 0xc0,                   /* 1017 xor %eax, %eax */
+    0xc3,                         /* 1019 ret: target of a jump down */
+    0x31, 0xc0,                   /* 101a xor %eax, %eax: target of two jumps up */
+    0x75, 0xfc,                   /* 101c jne 101a */
+    0x75, 0xfa,                   /* 101e jne 101a */
+    0xc3,                         /* 1020 ret */
 };
 
 static void time_belongs_to_the_instruction_before(void **state)
@@ -70,7 +75,9 @@ static void time_belongs_to_the_instruction_before(void **state)
     const size_t n = sizeof walk;
     assert_int_equal(pm_blame_address(blame, BASE, n, 0x1005), 0x1002);
     assert_int_equal(pm_blame_address(blame, BASE, n, 0x1008), 0x1005);
-    assert_int_equal(pm_blame_address(blame, BASE, n, 0x100d), 0x100b);
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x100b), 0x1005); /* not the comparison */
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x100d), 0x1005); /* nor the jump */
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x1002), 0x1005); /* a loop's head */
     assert_int_equal(pm_blame_address(blame, BASE, n, 0x1010), 0x100e);
     pm_blame_free(blame);
     unlink(path);
@@ -83,7 +90,8 @@ static void it_stays_where_the_instruction_before_is_not_known(void **state)
     struct pm_blame *blame = open_code(walk, sizeof walk, EM_X86_64, &path);
     const size_t n = sizeof walk;
     assert_int_equal(pm_blame_address(blame, BASE, n, 0x1000), 0x1000); /* the first */
-    assert_int_equal(pm_blame_address(blame, BASE, n, 0x1002), 0x1002); /* a jump's target */
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x1019), 0x1019); /* a jump's target */
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x101a), 0x101a); /* several jumps' */
     assert_int_equal(pm_blame_address(blame, BASE, n, 0x1003), 0x1003); /* within one */
     assert_int_equal(pm_blame_address(blame, BASE, n, 0x100e), 0x100e); /* behind ret */
     assert_int_equal(pm_blame_address(blame, BASE, n, 0x1015), 0x1015); /* behind a sled */
@@ -112,7 +120,7 @@ static void other_machines_and_other_files_are_told_apart(void **state)
     pm_error_release(&err);
 }
 
-/* Any bytes: the answer is an instruction's place not behind the sample. */
+/* Any bytes: the answer lies within. */
 static void any_bytes_are_decoded(void **state)
 {
     (void)state;
@@ -125,7 +133,7 @@ static void any_bytes_are_decoded(void **state)
         struct pm_blame *blame = open_code(bytes, sizeof bytes, EM_X86_64, &path);
         for (uint64_t at = BASE; at < BASE + sizeof bytes; at++) {
             uint64_t found = pm_blame_address(blame, BASE, sizeof bytes, at);
-            assert_true(found >= BASE && found <= at && at - found <= 15);
+            assert_true(found >= BASE && found < BASE + sizeof bytes);
         }
         pm_blame_free(blame);
         unlink(path);
