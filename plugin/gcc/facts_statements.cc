@@ -62,6 +62,11 @@ static struct statement *statement_of(struct reader *reader, gimple *stmt)
         return NULL; /* what the compiler does for the arguments */
     struct pm_point last = {place.line, place.column};
     const struct pm_range *range = reader->ranges != NULL ? range_at(*reader->ranges, place) : NULL;
+    if (range == NULL && reader->ranges != NULL) { /* "(" of if, while and switch */
+        struct pm_place inside = place;
+        inside.column++;
+        range = range_at(*reader->ranges, inside);
+    }
     if (range != NULL) {
         place.line = range->first.line;
         place.column = range->first.column;
@@ -421,6 +426,23 @@ static void read_region(struct reader *reader, gimple *stmt)
     pm_pif_noun(pm_facts_early(), &noun);
 }
 
+static bool makes_code(gimple *stmt)
+{
+    switch (gimple_code(stmt)) {
+    case GIMPLE_ASSIGN:
+        return !gimple_clobber_p(stmt);
+    case GIMPLE_CALL:
+    case GIMPLE_COND:
+    case GIMPLE_SWITCH:
+    case GIMPLE_GOTO:
+    case GIMPLE_RETURN:
+    case GIMPLE_ASM:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void read_statement(struct reader *reader, const struct pm_linear &item)
 {
     gimple *stmt = item.stmt;
@@ -433,6 +455,8 @@ static void read_statement(struct reader *reader, const struct pm_linear &item)
     reader->now = statement_of(reader, stmt);
     if (reader->now == NULL)
         return;
+    if (makes_code(stmt)) /* samples may find it, whether or not it touches anything */
+        statement_noun(reader);
     switch (gimple_code(stmt)) {
     case GIMPLE_ASSIGN:
         read_assign(reader, stmt);
@@ -473,7 +497,7 @@ static void keep_statements(const struct reader *reader)
     kept->list.reserve(reader->statements.size());
     for (const auto &entry : reader->statements) {
         const struct statement &statement = entry.second;
-        if (statement.place.line != 0)
+        if (statement.id != 0)
             kept->list.push_back({statement.place.file,
                                   {statement.place.line, statement.place.column},
                                   statement.last});
