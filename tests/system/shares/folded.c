@@ -3,14 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-__attribute__((noinline)) unsigned long red(unsigned long x, long n)
+__attribute__((noinline)) static unsigned long red(unsigned long x, long n)
 {
     for (long i = 0; i < n; i++)
         x = x * 0x9e3779b97f4a7c15u + 1;
     return x;
 }
 
-__attribute__((noinline)) unsigned long blue(unsigned long x, long n)
+__attribute__((noinline)) static unsigned long blue(unsigned long x, long n)
 {
     for (long i = 0; i < n; i++)
         x = x * 0x9e3779b97f4a7c15u + 1;
