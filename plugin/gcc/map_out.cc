@@ -226,7 +226,7 @@ struct block_section {
     std::string label; /* in the section of code */
     unsigned number;
     bool shares;                      /* its blocks are collected or kept as one */
-    std::string anchor, anchor_label; /* see name_anchor; "": none */
+    std::string anchor, anchor_label; /* see name_anchor */
     table<pm_id> ids;
 };
 
@@ -243,13 +243,15 @@ static section *section_of(const struct pm_map_part *part)
 }
 
 /* gold refuses references from here to local symbols of code that it has dropped, to global ones it does not. So the addresses of a
- * section are distances from one global symbol: a function's, or a hidden one made for it. Within a group there is no need. */
+ * section are distances from one global symbol: a function's, or a hidden one made for it. A weak function that is in no
+ * group may be another object's. */
 static void name_anchor(tree function_decl, const struct pm_map_part *part, bool is_first,
                         struct block_section *of)
 {
     add_label(&of->anchor_label, part->begin);
     const char *name = XSTR(XEXP(DECL_RTL(function_decl), 0), 0);
-    if (is_first && TREE_PUBLIC(function_decl) && !DECL_WEAK(function_decl) && name[0] != '*') {
+    if (is_first && TREE_PUBLIC(function_decl) && name[0] != '*' &&
+        (!DECL_WEAK(function_decl) || DECL_COMDAT_GROUP(function_decl) != NULL_TREE)) {
         of->anchor = name;
         return;
     }
@@ -273,7 +275,7 @@ static std::string address_text(const struct block_section *of, int label)
 {
     std::string begin;
     add_label(&begin, label);
-    return of->anchor.empty() ? begin : of->anchor + "+(" + begin + "-" + of->anchor_label + ")";
+    return of->anchor + "+(" + begin + "-" + of->anchor_label + ")";
 }
 
 static struct block_section *block_section_of(tree function_decl, const struct pm_map_part *part,
@@ -285,8 +287,7 @@ static struct block_section *block_section_of(tree function_decl, const struct p
         found->number = (unsigned)block_sections.size();
         bool in_group = DECL_COMDAT_GROUP(function_decl) != NULL_TREE;
         found->shares = !flag_function_sections && !in_group;
-        if (!in_group)
-            name_anchor(function_decl, part, is_first, found);
+        name_anchor(function_decl, part, is_first, found);
     }
     return found;
 }
