@@ -309,8 +309,8 @@ struct pm_run_adapted {
  * end of the old block and an allocation of the new one.
  *
  *     offset size meaning
- *          0    8 caller: address behind the call in code with sleds, which was that of the allocating function itself or, when a
- *                 library called that (operator new), is found on the stack; 0 unknown
+ *          0    8 caller: address behind the call in code with sleds, which was that of the allocating function itself or, when code without
+ *                 sleds called that (operator new), is found on the stack; 0 unknown
  *          8    4 node: context, file offset / 64; 0: none
  *         12    4 thread: file offset of its THREAD chunk / 64; 0: none
  *         16    4 number: of this item among all of the file, from 0; blocks name it

@@ -4,6 +4,8 @@
 #include "sample.h"
 #include "sys.h"
 
+#include <link.h>
+
 enum { SEARCHED_BYTES = 4096 }; /* of the stack, for a caller with sleds */
 
 static const struct pm_heap_hooks *hooks;
@@ -30,21 +32,99 @@ static bool context(uint64_t sp, struct pm_heap_place *ret_place)
     return true;
 }
 
-/* In the frames below that of the context's function. On a stack that is not the thread's own, its end is known by that frame
- * only. */
-static uint64_t caller(uint64_t sp, const struct pm_heap_place *place)
+/* --- callers --- */
+
+static const struct pm_node *function_of(const struct pm_heap_place *place)
 {
     const struct pm_node *node = place->context;
     while (node->loop_depth != 0 && node->parent != NULL)
         node = node->parent;
-    uint64_t end = pm_load(node->sp), top = pm_load(pm_tls.slot->root->sp);
+    return node;
+}
+
+static const struct pm_object *object_at(uint64_t address)
+{
+    uint32_t n = pm_load(pm_n_objects);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct pm_object *o = pm_load(pm_objects[i]);
+        if (o != NULL && o->loaded && address >= o->low && address < o->high)
+            return o;
+    }
+    return NULL;
+}
+
+/* The last entry sled before the address; NULL: none. */
+static const struct pm_sled *entered_before(const struct pm_object *o, uint64_t address)
+{
+    uint32_t low = 0, high = o->sleds != NULL ? o->n_sleds : 0;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (o->sleds[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low > 0 && o->sleds[low - 1].kind != PM_SLED_ENTRY)
+        low--;
+    return low > 0 ? &o->sleds[low - 1] : NULL;
+}
+
+/* Where the function that has the address starts, by the table that unwinders search (.eh_frame_hdr, Linux Standard Base); 0 not
+ * known. */
+static uint64_t function_start(const struct pm_object *o, uint64_t address)
+{
+    const ElfW(Phdr) *p = o->phdr;
+    const uint8_t *header = NULL;
+    for (unsigned i = 0; i < o->n_phdr; i++)
+        if (p[i].p_type == PT_GNU_EH_FRAME && p[i].p_memsz >= 12)
+            header = (const uint8_t *)(o->bias + p[i].p_vaddr);
+    /* version 1; the count as 4 bytes; the table as pairs of signed 4 bytes from the header on */
+    if (header == NULL || header[0] != 1 || (header[1] & 0x0f) != 0x0b || header[2] != 0x03 ||
+        header[3] != 0x3b)
+        return 0;
+    const int32_t *table = (const int32_t *)(header + 12);
+    uint32_t low = 0, high = *(const uint32_t *)(header + 8);
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if ((uint64_t)header + (uint64_t)(int64_t)table[2 * middle] < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? (uint64_t)header + (uint64_t)(int64_t)table[2 * (low - 1)] : 0;
+}
+
+/* Is this code of the function that is active, as far as sleds tell? Objects with sleds have functions without: what the compiler makes
+ * of a library's headers. These are like those of libraries. */
+static bool is_active_code(uint64_t address, const struct pm_heap_place *place)
+{
+    const struct pm_object *o = object_at(address - 1);
+    if (o == NULL || o->portable)
+        return o != NULL;
+    const struct pm_sled *sled = entered_before(o, address);
+    if (sled == NULL || sled->noun >= o->n_nouns || function_start(o, address) > sled->address)
+        return false;
+    uint32_t noun = o->first_noun + sled->noun;
+    return noun == function_of(place)->noun || pm_adapt_is_disarmed(noun);
+}
+
+/* On the stack, in the frames below that of the context's function. On a stack that is not the thread's own, its end is known by
+ * that frame only. The cold part of a function has no sleds either and no caller in its frame. */
+static uint64_t caller(uint64_t return_address, uint64_t sp, const struct pm_heap_place *place)
+{
+    uint64_t end = pm_load(function_of(place)->sp), top = pm_load(pm_tls.slot->root->sp);
     if (sp <= top && (end <= sp || end > top))
         end = top;
-    if (end <= sp)
-        return 0;
-    uint64_t bytes = end - sp;
-    return pm_places_caller((const uint8_t *)(sp & ~(uint64_t)7),
-                            bytes < SEARCHED_BYTES ? bytes : SEARCHED_BYTES);
+    uint64_t first = object_at(return_address - 1) != NULL ? return_address : 0, found;
+    uint64_t bytes = end > sp ? end - sp : 0;
+    if (bytes > SEARCHED_BYTES)
+        bytes = SEARCHED_BYTES;
+    for (uint64_t at = 0; (found = pm_places_next_caller((const uint8_t *)sp, bytes, &at)) != 0;) {
+        if (is_active_code(found, place))
+            return found;
+        first = first != 0 ? first : found;
+    }
+    return first;
 }
 
 static void *chunk(enum pm_run_chunk_kind kind, uint64_t size_bytes)
@@ -63,7 +143,7 @@ PM_EXPORT const struct pm_heap_runtime *pm_heap_open(const struct pm_heap_hooks 
 {
     static struct pm_heap_runtime runtime = {.is_measured = is_measured,
                                              .context = context,
-                                             .has_sleds = pm_places_has_sleds,
+                                             .is_active_code = is_active_code,
                                              .caller = caller,
                                              .chunk = chunk,
                                              .tsc = pm_tsc,

@@ -496,12 +496,6 @@ bool pm_places_is_foreign(uint64_t address)
     return !find_range(address, &range) || !(range.has_sleds || range.own);
 }
 
-bool pm_places_has_sleds(uint64_t address)
-{
-    struct range range;
-    return find_range(address - 1, &range) && range.has_sleds;
-}
-
 /* Is there a call in front of this address? Direct calls are told from data by where they lead; of calls through
  * registers and memory (ff /2) all lengths are tried. */
 static bool is_behind_call(const uint8_t *p)
@@ -535,15 +529,23 @@ static bool is_return_address(uint64_t word, const struct range *range)
     return found;
 }
 
-uint64_t pm_places_caller(const uint8_t *stack, uint64_t bytes)
+uint64_t pm_places_next_caller(const uint8_t *stack, uint64_t bytes, uint64_t *at)
 {
-    for (uint64_t at = 0; at + 8 <= bytes; at += 8) {
+    for (; *at + 8 <= bytes; *at += 8) {
         uint64_t word;
         struct range range;
-        __builtin_memcpy(&word, stack + at, sizeof word);
+        __builtin_memcpy(&word, stack + *at, sizeof word);
         if (word >= 4096 && find_range(word, &range) && range.has_sleds && word - range.low >= 8 &&
-            is_return_address(word, &range))
+            is_return_address(word, &range)) {
+            *at += 8;
             return word;
+        }
     }
     return 0;
+}
+
+uint64_t pm_places_caller(const uint8_t *stack, uint64_t bytes)
+{
+    uint64_t at = 0;
+    return pm_places_next_caller(stack, bytes, &at);
 }

@@ -136,8 +136,9 @@ bool pm_places_are_on(void);
 uint16_t pm_places_generation(uint64_t time_ns); /* in force at that time */
 /* Does the address lie in code that has no sleds and is not PerfMap's own? */
 bool pm_places_is_foreign(uint64_t address);
-bool pm_places_has_sleds(uint64_t address);
 /* The first word of the stack that is an address behind a call in code with sleds; 0: none. */
 uint64_t pm_places_caller(const uint8_t *stack, uint64_t bytes);
+/* The same from offset *at on, which is moved behind it. */
+uint64_t pm_places_next_caller(const uint8_t *stack, uint64_t bytes, uint64_t *at);
 
 #endif

@@ -300,10 +300,13 @@ static enum pm_status write_costs(struct collector *c, const struct run *run,
         .binaries = pm_alloc_array(n_objects, sizeof *names.binaries),
         .nouns = pm_alloc_array(n_nouns, sizeof *names.nouns),
         .sentences = pm_alloc_array(n_nouns, sizeof *names.sentences),
+        .heaps = pm_alloc_array(pm_run_file_n_heap_sites(file), sizeof *names.heaps),
     };
     enum pm_status status = PM_OK;
-    if (!names.binaries || !names.nouns || !names.sentences)
+    if (!names.binaries || !names.nouns || !names.sentences || !names.heaps)
         status = collect_no_memory(c);
+    for (size_t i = 0; i < pm_run_file_n_heap_sites(file) && status == PM_OK; i++)
+        names.heaps[i] = COLLECT_NO_HEAP;
     if (status == PM_OK)
         status = collect_process_sentence(c, pm_run_file_process(file)->exe, &names.root);
     if (status == PM_OK)
@@ -315,9 +318,12 @@ static enum pm_status write_costs(struct collector *c, const struct run *run,
     if (status == PM_OK && pm_run_file_n_threads(file) == 0)
         status =
             collect_costs_add_time(c, first_thread, names.root, pm_run_file_process(file)->end_ns);
+    else if (status == PM_OK)
+        status = collect_heap_blocks(c, run->start_tsc, file, names.heaps);
     free(names.binaries);
     free(names.nouns);
     free(names.sentences);
+    free(names.heaps);
     return status;
 }
 
@@ -567,6 +573,8 @@ static enum pm_status collect_all(struct collector *c, const char *const *run_di
     if (status == PM_OK)
         status = collect_costs_end(c);
     if (status == PM_OK)
+        status = collect_heap_end(c);
+    if (status == PM_OK)
         status = collect_binaries_end(c);
     if (status == PM_OK)
         status = collect_model_end(c);
@@ -581,6 +589,7 @@ static void release(struct collector *c)
     collect_rows_release(c);
     collect_costs_release(c);
     collect_binaries_release(c);
+    collect_heap_release(c);
     collect_model_release(c);
     pm_intern_free(c->strings);
     pm_arena_release(&c->arena);

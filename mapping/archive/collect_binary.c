@@ -206,6 +206,7 @@ void collect_binaries_release(struct collector *c)
         pm_blame_free(binary->blame);
         free(binary->debug_problem);
         collect_places_release(binary);
+        collect_heap_binary_release(binary);
         pm_map_release(&binary->by_address);
         pm_map_release(&binary->by_tuple);
         pm_map_release(&binary->inlines);

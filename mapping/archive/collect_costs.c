@@ -123,7 +123,7 @@ static enum pm_status write_cost(struct collector *c, const struct collect_cost 
     return collect_add_row(c, TABLE_COSTS, values);
 }
 
-/* Costs of one context: those of equal thread and metric added up. */
+/* Costs of one context: those of equal thread and metric added up, or the largest of them. */
 static enum pm_status write_context_costs(struct collector *c, struct collect_cost *costs, size_t n)
 {
     enum pm_status status = PM_OK;
@@ -131,8 +131,12 @@ static enum pm_status write_context_costs(struct collector *c, struct collect_co
         qsort(costs, n, sizeof *costs, compare_costs);
     for (size_t i = 0; i < n && status == PM_OK;) {
         struct collect_cost sum = costs[i];
+        const char *aggregation = c->metrics[sum.metric - 1].aggregation;
+        bool is_maximum = aggregation && strcmp(aggregation, "maximum") == 0;
         for (i++; i < n && compare_costs(&costs[i], &sum) == 0; i++)
-            if (__builtin_add_overflow(sum.value, costs[i].value, &sum.value))
+            if (is_maximum)
+                sum.value = costs[i].value > sum.value ? costs[i].value : sum.value;
+            else if (__builtin_add_overflow(sum.value, costs[i].value, &sum.value))
                 sum.value = UINT64_MAX;
         status = write_cost(c, &sum);
     }
@@ -226,6 +230,32 @@ static enum pm_status add_counts(struct collector *c, const struct pm_run_file *
     return status;
 }
 
+/* What the thread allocated. Folded contexts stand for their parent. */
+static enum pm_status add_heap(struct collector *c, const struct pm_run_file *file, size_t thread,
+                               uint32_t row, const struct collect_names *names,
+                               const uint32_t *contexts)
+{
+    struct collect_where where = {.file = file,
+                                  .thread = pm_run_file_thread(file, thread),
+                                  .thread_row = row,
+                                  .names = names};
+    enum pm_status status = PM_OK;
+    for (size_t i = 0; i < pm_run_file_n_heap_sites(file) && status == PM_OK; i++) {
+        const struct pm_run_file_heap_site *site = pm_run_file_heap_site(file, i);
+        if (site->thread != thread || !where.thread->n_nodes)
+            continue;
+        const struct pm_run_file_node *nodes = where.thread->nodes;
+        where.node = site->node;
+        while (nodes[where.node].flags & PM_RUN_NODE_FOLDED &&
+               nodes[where.node].parent != PM_RUN_FILE_NO_PARENT)
+            where.node = nodes[where.node].parent;
+        where.context = contexts[where.node] >> 1;
+        where.foreign = (contexts[where.node] & 1) * 2;
+        status = collect_heap_site(c, names, site, &where, &names->heaps[i]);
+    }
+    return status;
+}
+
 enum pm_status collect_costs_add(struct collector *c, const struct pm_run_file *file,
                                  uint32_t first_thread, const struct collect_names *names)
 {
@@ -239,6 +269,8 @@ enum pm_status collect_costs_add(struct collector *c, const struct pm_run_file *
         status = add_tree(c, thread, row, names, contexts);
         if (status == PM_OK)
             status = collect_samples(c, file, thread, row, names, contexts);
+        if (status == PM_OK)
+            status = add_heap(c, file, i, row, names, contexts);
         free(contexts);
     }
     if (status == PM_OK)

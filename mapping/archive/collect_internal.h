@@ -130,7 +130,12 @@ struct collect_binary {
         symbol_names; /* hash of linkage name -> row, and position of the noun + 1 */
     struct pm_map by_address, by_tuple; /* ELF address, tuple -> position in codes + 1 */
     struct pm_map inlines;              /* symbol, function -> sentence */
-    uint32_t row;                       /* 0: not in the archive (yet) */
+    struct collect_access *accesses;    /* what statements write and read; by statement */
+    size_t n_accesses;
+    bool has_accesses;
+    struct pm_map n_writers; /* variable -> statements that write it */
+    struct pm_map heaps;     /* id -> position in the collector's heaps + 1 */
+    uint32_t row;            /* 0: not in the archive (yet) */
     struct collect_binary *next;
 };
 
@@ -172,6 +177,7 @@ struct collect_names {
     uint32_t root;                    /* {program Executes} */
     struct collect_binary **binaries; /* by object */
     uint32_t *nouns, *sentences;      /* by noun: its row, {noun Executes} */
+    uint32_t *heaps;                  /* by place of allocations: position, COLLECT_NO_HEAP */
 };
 
 struct collector {
@@ -201,6 +207,10 @@ struct collector {
     struct collect_sentence **long_sentences;       /* by hash */
     struct collect_mapping *mappings;
     size_t n_mappings, mappings_cap;
+
+    uint32_t allocates, source_allocates; /* verbs, 0: not needed yet */
+    struct collect_heap *heaps;
+    size_t n_heaps, heaps_cap;
 
     struct collect_code *codes;
     size_t n_codes, codes_cap;
@@ -414,5 +424,37 @@ PM_MUST_CHECK enum pm_status collect_samples(struct collector *c, const struct p
                                              const struct pm_run_file_thread *thread,
                                              uint32_t thread_row, const struct collect_names *names,
                                              const uint32_t *contexts);
+
+/* A context of the run file, and the one it has become. */
+struct collect_where {
+    const struct pm_run_file *file;
+    const struct pm_run_file_thread *thread;
+    uint32_t node;
+    uint32_t context; /* row */
+    unsigned foreign; /* the flag, for contexts below */
+    uint32_t thread_row;
+    const struct collect_names *names;
+};
+/* The context of a sentence of code, below that: its symbol and inlined functions between. */
+PM_MUST_CHECK enum pm_status collect_code_context(struct collector *c,
+                                                  const struct collect_where *where,
+                                                  const struct collect_code *code,
+                                                  uint32_t sentence, uint32_t *ret_context);
+
+/* --- collect_heap.c --- */
+#define COLLECT_NO_HEAP UINT32_MAX
+/* Costs of what was allocated at one place. ret_heap: position of its noun, COLLECT_NO_HEAP: it has none. */
+PM_MUST_CHECK enum pm_status collect_heap_site(struct collector *c,
+                                               const struct collect_names *names,
+                                               const struct pm_run_file_heap_site *site,
+                                               const struct collect_where *where,
+                                               uint32_t *ret_heap);
+/* heaps: position for each site of the file. */
+PM_MUST_CHECK enum pm_status collect_heap_blocks(struct collector *c, uint64_t start_tsc,
+                                                 const struct pm_run_file *file,
+                                                 const uint32_t *heaps);
+PM_MUST_CHECK enum pm_status collect_heap_end(struct collector *c); /* attributes, pointers */
+void collect_heap_release(struct collector *c);
+void collect_heap_binary_release(struct collect_binary *binary);
 
 #endif

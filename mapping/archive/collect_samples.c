@@ -226,3 +226,22 @@ enum pm_status collect_samples(struct collector *c, const struct pm_run_file *fi
     }
     return status;
 }
+
+enum pm_status collect_code_context(struct collector *c, const struct collect_where *where,
+                                    const struct collect_code *code, uint32_t sentence,
+                                    uint32_t *ret_context)
+{
+    struct sampler s = {.c = c,
+                        .file = where->file,
+                        .thread = where->thread,
+                        .thread_row = where->thread_row,
+                        .names = where->names,
+                        .has_disarmed = pm_run_file_n_adapted(where->file) != 0};
+    struct innermost innermost = find_innermost(&s, where->node);
+    struct place place = {where->context, where->foreign};
+    enum pm_status status = to_code(&s, &innermost, code, &place);
+    if (status == PM_OK)
+        status = step_down(&s, &place, sentence, 0);
+    *ret_context = place.context;
+    return status;
+}

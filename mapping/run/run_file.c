@@ -221,9 +221,13 @@ static enum pm_status load_file(struct pm_run_file *file, const struct run_sourc
     if (status == PM_OK)
         status = run_load_samples(file, source, &list, err);
     if (status == PM_OK)
-        status = run_make_times(file, err);
+        status = run_load_heap(file, source, &list, err);
     if (status == PM_OK)
+        status = run_make_times(file, err);
+    if (status == PM_OK) {
         run_make_adapted_times(file);
+        run_make_heap_times(file);
+    }
     for (size_t i = 0; i < file->n_threads; i++) {
         free(file->loads[i].raw);
         free(file->loads[i].places);
@@ -307,6 +311,9 @@ void pm_run_file_free(struct pm_run_file *file)
     free(file->nouns);
     free(file->counts);
     free(file->adapted);
+    free(file->heap_sites);
+    free(file->heap_numbers);
+    free(file->heap_blocks);
     free(file->raw_adapted);
     free(file->messages);
     pm_arena_release(&file->arena);

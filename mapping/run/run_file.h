@@ -159,6 +159,25 @@ struct pm_run_file_adapted {
     uint64_t n_events; /* until then */
 };
 
+/* Blocks of the heap that were allocated at one place in one context (perfmap run --heap). */
+struct pm_run_file_heap_site {
+    uint32_t thread, node; /* positions; node 0, the thread's root, where no context was active */
+    uint32_t object;       /* of the caller, PM_RUN_FILE_NO_OBJECT */
+    uint64_t caller;       /* as in struct pm_run_file_sample */
+    bool caller_sure;      /* it called the allocating function itself */
+    uint64_t n_allocations, allocated_bytes, n_freed, freed_bytes; /* what is freed is not more */
+    uint64_t peak_bytes;
+    uint64_t life_ns;                 /* of all that were freed */
+    uint64_t least_bytes, most_bytes; /* of a block */
+};
+
+/* A large block. Times since the process's start_tsc. */
+struct pm_run_file_heap_block {
+    uint32_t site; /* position */
+    bool is_freed;
+    uint64_t address, size_bytes, allocated_ns, freed_ns;
+};
+
 struct pm_run_file_message {
     uint32_t code; /* enum pm_run_message_code, or a later one */
     uint64_t tsc;
@@ -188,6 +207,12 @@ const struct pm_run_file_sampling *pm_run_file_sampling(
     const struct pm_run_file *file); /* NULL: was not sampled */
 size_t pm_run_file_n_adapted(const struct pm_run_file *file);
 const struct pm_run_file_adapted *pm_run_file_adapted(const struct pm_run_file *file, size_t index);
+size_t pm_run_file_n_heap_sites(const struct pm_run_file *file);
+const struct pm_run_file_heap_site *pm_run_file_heap_site(const struct pm_run_file *file,
+                                                          size_t index);
+size_t pm_run_file_n_heap_blocks(const struct pm_run_file *file);
+const struct pm_run_file_heap_block *pm_run_file_heap_block(const struct pm_run_file *file,
+                                                            size_t index);
 size_t pm_run_file_n_messages(const struct pm_run_file *file);
 const struct pm_run_file_message *pm_run_file_message(const struct pm_run_file *file, size_t index);
 

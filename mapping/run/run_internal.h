@@ -88,6 +88,11 @@ struct pm_run_file {
     struct pm_run_file_adapted *adapted;
     struct run_raw_adapted *raw_adapted; /* one per item, until there are times */
     size_t n_adapted;
+    struct pm_run_file_heap_site *heap_sites;
+    uint32_t *heap_numbers; /* one per site, while blocks are read */
+    size_t n_heap_sites;
+    struct pm_run_file_heap_block *heap_blocks;
+    size_t n_heap_blocks;
     struct pm_run_file_message *messages;
     size_t n_messages;
     char *complaints[RUN_MAX_COMPLAINTS]; /* in the arena */
@@ -118,6 +123,28 @@ PM_MUST_CHECK enum pm_status run_load_samples(struct pm_run_file *file,
                                               const struct run_source *source,
                                               const struct run_chunks *list, struct pm_error *err);
 void run_make_adapted_times(struct pm_run_file *file);
+
+/* --- what run_samples.c has for run_heap.c --- */
+/* Objects by address; several may have had one address, one after the other. */
+struct run_object_order {
+    uint32_t *objects;  /* positions, by low */
+    uint64_t *max_high; /* of an object and all before it */
+    size_t n;
+};
+PM_MUST_CHECK bool run_order_objects(const struct pm_run_file *file,
+                                     struct run_object_order *ret_order);
+void run_order_release(struct run_object_order *order);
+/* The object that had an address of the process, and the ELF address there. */
+void run_take_place(const struct pm_run_file *file, const struct run_object_order *order,
+                    uint64_t address, uint32_t generation, uint32_t *ret_object,
+                    uint64_t *ret_address);
+uint64_t run_since_start(const struct pm_run_file *file, uint64_t tsc); /* within the run */
+
+/* Blocks of the heap. */
+PM_MUST_CHECK enum pm_status run_load_heap(struct pm_run_file *file,
+                                           const struct run_source *source,
+                                           const struct run_chunks *list, struct pm_error *err);
+void run_make_heap_times(struct pm_run_file *file);
 
 /* --- what run_load.c has for run_samples.c --- */
 /* How many of a chunk's items lie within it. */

@@ -6,13 +6,6 @@
 
 /* --- which object has an address --- */
 
-/* Objects by address; several may have had one address, one after the other. */
-struct object_order {
-    uint32_t *objects;  /* positions, by low */
-    uint64_t *max_high; /* of an object and all before it */
-    size_t n;
-};
-
 struct order_item {
     uint64_t low;
     uint32_t object;
@@ -26,12 +19,12 @@ static int compare_items(const void *a, const void *b)
     return x->object < y->object ? -1 : x->object > y->object;
 }
 
-static bool order_objects(const struct pm_run_file *file, struct object_order *ret_order)
+bool run_order_objects(const struct pm_run_file *file, struct run_object_order *ret_order)
 {
     struct order_item *items = pm_alloc_array(file->n_objects, sizeof *items);
-    *ret_order = (struct object_order){pm_alloc_array(file->n_objects, sizeof *ret_order->objects),
-                                       pm_alloc_array(file->n_objects, sizeof *ret_order->max_high),
-                                       file->n_objects};
+    *ret_order = (struct run_object_order){
+        pm_alloc_array(file->n_objects, sizeof *ret_order->objects),
+        pm_alloc_array(file->n_objects, sizeof *ret_order->max_high), file->n_objects};
     bool ok = items && ret_order->objects && ret_order->max_high;
     for (size_t i = 0; ok && i < file->n_objects; i++)
         items[i] = (struct order_item){file->objects[i].low, (uint32_t)i};
@@ -48,7 +41,7 @@ static bool order_objects(const struct pm_run_file *file, struct object_order *r
     return ok;
 }
 
-static void order_release(struct object_order *order)
+void run_order_release(struct run_object_order *order)
 {
     free(order->objects);
     free(order->max_high);
@@ -70,7 +63,7 @@ static bool was_loaded(const struct pm_run_file_object *object, uint32_t generat
 enum { MAX_OBJECTS_AT_ONE_ADDRESS = 256 }; /* a hostile file may have them all there */
 
 /* PM_RUN_FILE_NO_OBJECT: none. Where generations leave several, the one that was loaded last. */
-static uint32_t object_at(const struct pm_run_file *file, const struct object_order *order,
+static uint32_t object_at(const struct pm_run_file *file, const struct run_object_order *order,
                           uint64_t address, uint32_t generation)
 {
     size_t low = 0, high = order->n; /* the first that begins behind address */
@@ -104,9 +97,9 @@ struct sample_damage {
     size_t n_kinds, n_nodes, n_times;
 };
 
-static void take_place(const struct pm_run_file *file, const struct object_order *order,
-                       uint64_t address, uint32_t generation, uint32_t *ret_object,
-                       uint64_t *ret_address)
+void run_take_place(const struct pm_run_file *file, const struct run_object_order *order,
+                    uint64_t address, uint32_t generation, uint32_t *ret_object,
+                    uint64_t *ret_address)
 {
     *ret_object = PM_RUN_FILE_NO_OBJECT;
     *ret_address = address;
@@ -118,7 +111,7 @@ static void take_place(const struct pm_run_file *file, const struct object_order
 }
 
 static void take_sample(const struct pm_run_file *file, const struct run_thread_load *load,
-                        const struct object_order *order, const struct pm_run_sample *raw,
+                        const struct run_object_order *order, const struct pm_run_sample *raw,
                         struct sample_damage *damage, struct pm_run_file_sample *ret_sample)
 {
     *ret_sample = (struct pm_run_file_sample){
@@ -143,10 +136,10 @@ static void take_sample(const struct pm_run_file *file, const struct run_thread_
     }
     bool has_place =
         ret_sample->kind == PM_RUN_SAMPLE_USER || ret_sample->kind == PM_RUN_SAMPLE_KERNEL;
-    take_place(file, order, has_place ? raw->address : 0, raw->generation, &ret_sample->object,
-               &ret_sample->address);
-    take_place(file, order, has_place && raw->caller ? raw->caller - 1 : 0, raw->generation,
-               &ret_sample->caller_object, &ret_sample->caller);
+    run_take_place(file, order, has_place ? raw->address : 0, raw->generation, &ret_sample->object,
+                   &ret_sample->address);
+    run_take_place(file, order, has_place && raw->caller ? raw->caller - 1 : 0, raw->generation,
+                   &ret_sample->caller_object, &ret_sample->caller);
 }
 
 static void complain_samples(struct pm_run_file *file, const struct run_chunk *chunk,
@@ -182,8 +175,8 @@ static struct pm_run_file_sample *more_samples(struct pm_run_file_thread *thread
 }
 
 static enum pm_status load_samples(struct pm_run_file *file, const struct run_source *source,
-                                   const struct object_order *order, const struct run_chunk *chunk,
-                                   struct pm_error *err)
+                                   const struct run_object_order *order,
+                                   const struct run_chunk *chunk, struct pm_error *err)
 {
     uint32_t index;
     if (!run_find_thread(file, chunk->owner, &index)) {
@@ -280,7 +273,7 @@ static enum pm_status load_adapted(struct pm_run_file *file, const struct run_so
     return PM_OK;
 }
 
-static uint64_t since_start(const struct pm_run_file *file, uint64_t tsc)
+uint64_t run_since_start(const struct pm_run_file *file, uint64_t tsc)
 {
     uint64_t start = file->process.start_tsc;
     uint64_t ns = tsc > start ? pm_run_file_to_ns(file, tsc - start) : 0;
@@ -292,18 +285,18 @@ void run_make_adapted_times(struct pm_run_file *file)
     for (size_t i = 0; i < file->n_adapted; i++) {
         const struct run_raw_adapted *raw = &file->raw_adapted[i];
         struct pm_run_file_adapted *adapted = &file->adapted[i];
-        adapted->disarmed_ns = since_start(file, raw->disarmed_tsc);
+        adapted->disarmed_ns = run_since_start(file, raw->disarmed_tsc);
         adapted->is_armed_again = raw->armed_tsc != 0;
-        adapted->armed_ns = adapted->is_armed_again ? since_start(file, raw->armed_tsc) : 0;
+        adapted->armed_ns = adapted->is_armed_again ? run_since_start(file, raw->armed_tsc) : 0;
     }
 }
 
 enum pm_status run_load_samples(struct pm_run_file *file, const struct run_source *source,
                                 const struct run_chunks *list, struct pm_error *err)
 {
-    struct object_order order = {0};
+    struct run_object_order order = {0};
     enum pm_status status = PM_OK;
-    if (run_count_kind(list, PM_RUN_CHUNK_SAMPLES) && !order_objects(file, &order))
+    if (run_count_kind(list, PM_RUN_CHUNK_SAMPLES) && !run_order_objects(file, &order))
         status = run_no_memory(file, err);
     for (size_t i = 0; i < list->n && status == PM_OK; i++) {
         const struct run_chunk *chunk = &list->chunks[i];
@@ -314,6 +307,6 @@ enum pm_status run_load_samples(struct pm_run_file *file, const struct run_sourc
         else if (chunk->kind == PM_RUN_CHUNK_ADAPTED)
             status = load_adapted(file, source, chunk, err);
     }
-    order_release(&order);
+    run_order_release(&order);
     return status;
 }

@@ -35,9 +35,10 @@ struct pm_heap_runtime {
     bool (*is_measured)(void); /* false: there is no run file */
     /* The context that is active; all but caller and is_sure. False: this thread has none any more. */
     bool (*context)(uint64_t sp, struct pm_heap_place *ret_place);
-    bool (*has_sleds)(uint64_t address);
-    /* The innermost code with sleds above sp that called; 0 unknown. */
-    uint64_t (*caller)(uint64_t sp, const struct pm_heap_place *place);
+    /* Is the return address in code of the context's function? */
+    bool (*is_active_code)(uint64_t address, const struct pm_heap_place *place);
+    /* The code of the context's function, or else other code with sleds, that (probably) led there; 0 unknown. */
+    uint64_t (*caller)(uint64_t return_address, uint64_t sp, const struct pm_heap_place *place);
     void *(*chunk)(enum pm_run_chunk_kind kind, uint64_t size_bytes);
     uint64_t (*tsc)(void);
     void (*limit)(const char *text); /* says that a limit was reached */

@@ -152,7 +152,7 @@ static struct pm_run_heap_site *find_or_add(struct pm_heap_place *place)
 
 /* --- for heap.c --- */
 
-/* A caller with sleds is known at once; for others (operator new) the stack is searched. */
+/* A caller with sleds is known at once; for others (operator new, a vector's functions) the stack is searched. */
 struct pm_run_heap_site *heap_site(uint64_t return_address, uint64_t sp)
 {
     struct pm_heap_place place = {0};
@@ -161,8 +161,9 @@ struct pm_run_heap_site *heap_site(uint64_t return_address, uint64_t sp)
     struct pm_run_heap_site *site = find_cached(return_address, &place);
     if (site != NULL)
         return site;
-    place.is_sure = heap_runtime->has_sleds(return_address);
-    place.caller = place.is_sure ? return_address : heap_runtime->caller(sp, &place);
+    place.is_sure = heap_runtime->is_active_code(return_address, &place);
+    place.caller =
+        place.is_sure ? return_address : heap_runtime->caller(return_address, sp, &place);
     if (!place.is_sure && (site = find_cached(place.caller, &place)) != NULL)
         return site;
     struct cached entry = {place.caller, place.context, when_of(&place), NULL};
