@@ -59,6 +59,8 @@ void pm_late_register(const char *plugin_name);
 /* Called by sleds_*.cc when sleds were put into code that will be emitted: late.cc makes the Base
  * nouns and their mappings of them and writes them in this compiler process. */
 void pm_late_symbol(tree function_decl);
+/* A call that carries out the statement at the place in the text of a function; returns the id of its code. */
+pm_id pm_late_call(tree function_decl, tree text_function, const struct pm_place *place);
 void pm_late_loop(tree function_decl, const struct pm_loop_identity *identity, unsigned depth);
 
 /* --- sleds_*.cc --- */

@@ -96,6 +96,8 @@ const struct pm_statements *pm_statements_of(const struct pm_source_function *fu
 /* Which statement holds the place: an index, -1 none. */
 int pm_statement_at(const struct pm_statements *statements, const struct pm_place *place);
 
+pm_id pm_statement_id(pm_id function, const struct pm_place *place);
+
 /* --- late.cc --- */
 std::vector<const struct pm_source_function *> pm_late_folded_into(tree decl);
 /* The noun of a source loop that code implements, whether or not it was read here. */

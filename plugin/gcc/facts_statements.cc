@@ -40,7 +40,7 @@ static const struct pm_range *range_at(const std::vector<struct pm_range> &range
     return range->file == place.file && !pm_point_less(range->last, point) ? range : NULL;
 }
 
-static pm_id statement_id(pm_id function, const struct pm_place *place)
+pm_id pm_statement_id(pm_id function, const struct pm_place *place)
 {
     struct pm_id_hash hash;
     pm_id_hash_init(&hash, "stmt");
@@ -93,7 +93,7 @@ static pm_id statement_noun(struct reader *reader)
     struct statement *statement = reader->now;
     if (statement->id != 0)
         return statement->id;
-    statement->id = statement_id(reader->function->id, &statement->place);
+    statement->id = pm_statement_id(reader->function->id, &statement->place);
     std::string name = std::string(statement->place.shown) + ':' +
                        std::to_string(statement->place.line) + ':' +
                        std::to_string(statement->place.column);

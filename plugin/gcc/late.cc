@@ -117,6 +117,37 @@ void pm_late_loop(tree function_decl, const struct pm_loop_identity *identity, u
     map_folded_loops(pif, function_decl, noun.id, loop);
 }
 
+/* Its noun stands for the calls that one statement makes in one symbol; mapped to that statement, and to what is around it. */
+pm_id pm_late_call(tree function_decl, tree text_function, const struct pm_place *place)
+{
+    struct pm_pif *pif = pm_facts_late();
+    const struct pm_source_function *function = pm_source_function_of(text_function);
+    std::string shown = std::string(place->shown) + ':' + std::to_string(place->line);
+    std::string statement_name = shown + ':' + std::to_string(place->column);
+    std::string name = std::string(symbol_name(function_decl)) + "/call " + shown;
+    struct pm_pif_noun statement = {}, noun = {};
+    statement.id = pm_statement_id(function->id, place);
+    statement.name = statement_name.c_str();
+    statement.level = pm_level_source;
+    statement.kind = "statement";
+    statement.file = place->shown;
+    statement.line = place->line;
+    statement.column = place->column;
+    int loop = pm_source_loop_at(function, place->file, {place->line, place->column});
+    pm_id around = loop >= 0 ? pm_fact_loop(pif, function, loop) : pm_fact_function(pif, function);
+    statement.parent = around;
+    pm_pif_noun(pif, &statement);
+    noun.parent = symbol_noun(pif, function_decl);
+    noun.id = pm_loopcode_id(noun.parent, statement.id);
+    noun.name = name.c_str();
+    noun.level = pm_level_base;
+    noun.kind = "callcode";
+    pm_pif_noun(pif, &noun);
+    pm_fact_mapping(pif, noun.id, PM_BASE_EXECUTES, statement.id, PM_SOURCE_EXECUTES);
+    pm_fact_mapping(pif, noun.id, PM_BASE_EXECUTES, around, PM_SOURCE_EXECUTES);
+    return noun.id;
+}
+
 void pm_late_register(const char *)
 {
     /* Everything comes through the two functions above; facts_out.cc writes it. */

@@ -17,6 +17,11 @@ struct pm_marked_loop {
 };
 void pm_sleds_choose_loops(function *fun, std::vector<struct pm_marked_loop> *ret_loops);
 
+/* --- sleds_loop.cc, sleds_call.cc --- */
+gasm *pm_sled_asm(unsigned kind, unsigned depth, pm_id id);
+/* In GIMPLE, around calls that are array statements of Fortran. The loop optimizer must be initialised. */
+void pm_sleds_put_calls(function *fun);
+
 /* Counted for the verbose line. */
 struct pm_sleds_stats {
     unsigned n_functions, n_function_sleds, n_loops, n_loop_sleds, n_hook_calls;

@@ -59,7 +59,7 @@ void pm_sleds_choose_loops(function *fun, std::vector<struct pm_marked_loop> *re
 
 /* No register and no "memory" clobber: nothing that the optimizers could mind. The flags register
  * is clobbered by every asm on x86. */
-static gasm *sled_asm(unsigned kind, unsigned depth, pm_id id)
+gasm *pm_sled_asm(unsigned kind, unsigned depth, pm_id id)
 {
     struct pm_buf text = PM_BUF_INIT(PM_SLED_TEXT_MAX);
     if (pm_sleds_possible())
@@ -79,10 +79,10 @@ static gasm *sled_asm(unsigned kind, unsigned depth, pm_id id)
 static void put_loop_sleds(const struct pm_marked_loop &marked)
 {
     gsi_insert_on_edge(loop_preheader_edge(marked.loop),
-                       sled_asm(PM_SLED_LOOP_ENTER, marked.depth, marked.id));
+                       pm_sled_asm(PM_SLED_LOOP_ENTER, marked.depth, marked.id));
     for (edge e : get_loop_exit_edges(marked.loop))
         if (!(e->flags & (EDGE_ABNORMAL | EDGE_EH)))
-            gsi_insert_on_edge(e, sled_asm(PM_SLED_LOOP_LEAVE, marked.depth, marked.id));
+            gsi_insert_on_edge(e, pm_sled_asm(PM_SLED_LOOP_LEAVE, marked.depth, marked.id));
     pm_sleds_stats.n_loops++;
 }
 
@@ -126,6 +126,7 @@ static unsigned put_all_loop_sleds(function *fun)
      * inner, outer. */
     for (auto marked = loops.rbegin(); marked != loops.rend(); ++marked)
         put_loop_sleds(*marked);
+    pm_sleds_put_calls(fun);
     loop_optimizer_finalize();
     gsi_commit_edge_inserts();
     for (const struct pm_marked_loop &marked : loops)
