@@ -156,7 +156,8 @@ static void warn_of_binaries(struct warner *warner)
                  "read "
                  "of it is shown by functions and loops only; compile it again",
                  b->path);
-        if (*b->debug_problem)
+        /* Above machine code the cost of a library is that of who called it. */
+        if (*b->debug_problem && !strcmp(warner->report->level_name, "Base"))
             warn(warner, "debug information of '%s': %s", b->path, b->debug_problem);
         if (b->n_bad_sleds > 0)
             warn(warner,

@@ -106,6 +106,8 @@ pm_id pm_late_source_loop(const struct pm_loop_identity *identity);
 /* --- facts_fortran.cc --- */
 /* Adds what array statements of Fortran do (nothing in other languages), when all early facts are there. */
 void pm_fortran_facts(struct pm_pif *pif);
+/* When all code is emitted: which arrays the calls of array statements touch. */
+void pm_fortran_call_facts(struct pm_pif *pif);
 /* Whether an array statement of Fortran ends at this place: its loops get sleds also within other loops. */
 bool pm_fortran_is_array_statement(const struct pm_place *place);
 

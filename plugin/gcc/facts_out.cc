@@ -202,6 +202,7 @@ static void write_facts(void *, void *)
 {
     if (seen_error() || flag_syntax_only || flag_wpa)
         return;
+    pm_fortran_call_facts(pm_facts_late());
     put_into_object();
     join_late_facts();
     write_pif(pm_facts_early());
