@@ -147,7 +147,8 @@ struct pm_run_file_sampling {
     bool has_kernel, has_switches;
     uint64_t period_ns;
     uint64_t n_samples, n_lost, n_threads, n_threads_failed, n_switches;
-    int error_no; /* why the source is not perf; 0 */
+    int error_no;            /* why the source is not perf; 0 */
+    uint64_t active_pair_ps; /* mode active: cost of a pair of events; 0 unknown */
 };
 
 /* A noun that was disarmed during the run. Times since the process's start_tsc. */

@@ -235,6 +235,7 @@ static void load_sampling(struct pm_run_file *file, const struct run_source *sou
         .n_threads_failed = raw.n_threads_failed,
         .n_switches = raw.n_switches,
         .error_no = raw.error_no,
+        .active_pair_ps = raw.active_pair_ps,
     };
 }
 
