@@ -141,6 +141,8 @@ PM_MUST_CHECK enum pm_status cmd_find_plugin(struct pm_error *err,
                                              char **ret_path); /* perfmap.so */
 PM_MUST_CHECK enum pm_status cmd_find_runtime(struct pm_error *err,
                                               char **ret_path); /* libperfmap-rt.so */
+PM_MUST_CHECK enum pm_status cmd_find_heap(struct pm_error *err,
+                                           char **ret_path); /* libperfmap-heap.so */
 /* Another file beside perfmap.so ("gcc-12.so"); NULL when it is not there. */
 char *cmd_find_beside_plugin(const char *name);
 
@@ -157,7 +159,7 @@ int cmd_unknown(const char *name); /* reports an unknown command; CMD_USAGE */
 
 extern const struct cmd cmd_perfmap; /* perfmap itself: name "" */
 
-extern const struct cmd cmd_run, cmd_collect, cmd_report, cmd_annotate, cmd_explain, cmd_pif, cmd_dump, cmd_doctor, cmd_cc,
-    cmd_cxx, cmd_fortran, cmd_plugin_path, cmd_help;
+extern const struct cmd cmd_run, cmd_collect, cmd_report, cmd_annotate, cmd_explain, cmd_pif,
+    cmd_dump, cmd_doctor, cmd_cc, cmd_cxx, cmd_fortran, cmd_plugin_path, cmd_help;
 
 #endif

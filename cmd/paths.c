@@ -74,6 +74,11 @@ enum pm_status cmd_find_runtime(struct pm_error *err, char **ret_path)
     return find_part("libperfmap-rt.so", runtime_places, err, ret_path);
 }
 
+enum pm_status cmd_find_heap(struct pm_error *err, char **ret_path)
+{
+    return find_part("libperfmap-heap.so", runtime_places, err, ret_path);
+}
+
 char *cmd_find_beside_plugin(const char *name)
 {
     char *plugin = NULL;

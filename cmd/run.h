@@ -60,6 +60,8 @@ struct run_settings {
     const char *mode, *clock;
     uint64_t rate_hz, budget_ppm;     /* 0: no samples; no budget */
     uint64_t max_contexts, max_depth; /* 0: the runtime's own */
+    bool heap;                        /* blocks of the heap are followed */
+    uint64_t heap_min_bytes;          /* 0: the runtime's own */
 };
 
 /* Starts the program, waits for it, completes the manifest and writes it. ret_exit: the program's

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -10,45 +11,87 @@
 
 /* --- environment of the program --- */
 
-/* LD_PRELOAD separates by blanks and colons and knows no quoting: a path that holds some gets a
- * link in a folder without. ret_link_dir: that folder (to be removed with its link), NULL when
- * there was no need. */
-static enum pm_status preload_path(const char *runtime, struct pm_error *err, char **ret_path,
-                                   char **ret_link_dir)
+/* What is preloaded. */
+struct preload {
+    char *libraries[2]; /* the runtime, and what follows the heap; NULL */
+    char *list;         /* for LD_PRELOAD */
+    char *link_dir;     /* holds links to them, and goes away with them; NULL: there was no need */
+};
+
+static const char *file_name(const char *path)
 {
-    *ret_link_dir = NULL;
-    if (!strpbrk(runtime, " \t\n:;")) {
-        *ret_path = pm_strndup(runtime, strlen(runtime));
-        return *ret_path ? PM_OK : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void preload_release(struct preload *preload)
+{
+    for (int i = 0; i < 2; i++) {
+        struct pm_buf path = PM_BUF_INIT(4096);
+        if (preload->link_dir && preload->libraries[i]) {
+            pm_buf_printf(&path, "%s/%s", preload->link_dir, file_name(preload->libraries[i]));
+            if (!path.failed)
+                unlink(path.data);
+        }
+        pm_buf_release(&path);
+        free(preload->libraries[i]);
     }
+    if (preload->link_dir)
+        rmdir(preload->link_dir);
+    free(preload->link_dir);
+    free(preload->list);
+}
+
+static enum pm_status make_link_dir(struct preload *preload, struct pm_error *err)
+{
     char folder[] = "/tmp/perfmap-XXXXXX";
-    struct pm_buf path = PM_BUF_INIT(256);
     if (!mkdtemp(folder))
         return pm_error_system(
             err, errno,
             "cannot make a folder in '/tmp' for a link to '%s' (LD_PRELOAD takes no path "
             "with blanks or colons)",
-            runtime);
-    pm_buf_printf(&path, "%s/libperfmap-rt.so", folder);
-    if (path.failed || symlink(runtime, path.data) != 0) {
-        int errnum = errno;
+            preload->libraries[0]);
+    preload->link_dir = pm_strndup(folder, strlen(folder));
+    if (!preload->link_dir) {
         rmdir(folder);
-        pm_buf_release(&path);
-        return pm_error_system(err, errnum, "cannot make a link to '%s'", runtime);
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
     }
-    *ret_path = pm_buf_take(&path);
-    *ret_link_dir = pm_strndup(folder, strlen(folder));
     return PM_OK;
 }
 
-static void preload_release(char *path, char *link_dir)
+/* LD_PRELOAD separates by blanks and colons and knows no quoting: paths that hold some get links in a folder without. */
+static enum pm_status preload_make(bool heap, struct pm_error *err, struct preload *ret_preload)
 {
-    if (link_dir) {
-        unlink(path);
-        rmdir(link_dir);
+    struct preload preload = {{NULL, NULL}, NULL, NULL};
+    struct pm_buf list = PM_BUF_INIT(4 * PATH_MAX);
+    enum pm_status status = cmd_find_runtime(err, &preload.libraries[0]);
+    if (status == PM_OK && heap)
+        status = cmd_find_heap(err, &preload.libraries[1]);
+    if (status == PM_OK && strpbrk(preload.libraries[0], " \t\n:;"))
+        status = make_link_dir(&preload, err);
+    for (int i = 0; i < 2 && status == PM_OK && preload.libraries[i]; i++) {
+        size_t start = list.len + (i > 0);
+        if (i)
+            pm_buf_add_byte(&list, ':');
+        if (!preload.link_dir) {
+            pm_buf_add_str(&list, preload.libraries[i]);
+            continue;
+        }
+        pm_buf_printf(&list, "%s/%s", preload.link_dir, file_name(preload.libraries[i]));
+        if (!list.failed && symlink(preload.libraries[i], list.data + start) != 0)
+            status =
+                pm_error_system(err, errno, "cannot make a link to '%s'", preload.libraries[i]);
     }
-    free(path);
-    free(link_dir);
+    if (status == PM_OK && list.failed)
+        status = pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    if (status == PM_OK)
+        preload.list = pm_buf_take(&list);
+    pm_buf_release(&list);
+    if (status == PM_OK)
+        *ret_preload = preload;
+    else
+        preload_release(&preload);
+    return status;
 }
 
 /* Programs built with -fsanitize=address refuse any library loaded before theirs, unless told. */
@@ -89,6 +132,10 @@ static bool set_environment(const char *preload, const char *run_dir,
         ok = ok && set_number("PERFMAP_MAX_CONTEXTS", settings->max_contexts);
     if (settings->max_depth)
         ok = ok && set_number("PERFMAP_MAX_DEPTH", settings->max_depth);
+    if (settings->heap)
+        ok = ok && set_number("PERFMAP_HEAP", 1);
+    if (settings->heap_min_bytes)
+        ok = ok && set_number("PERFMAP_HEAP_MIN", settings->heap_min_bytes);
     return ok;
 }
 
@@ -248,15 +295,12 @@ enum pm_status run_program(char *const *argv, const char *run_dir,
                            const struct run_settings *settings, struct pm_manifest *manifest,
                            struct pm_error *err, int *ret_exit)
 {
-    char *runtime = NULL, *preload = NULL, *link_dir = NULL;
+    struct preload preload;
     struct pipes pipes;
     struct saved_signals saved;
     sigset_t waited;
     *ret_exit = RUN_FAILED;
-    enum pm_status status = cmd_find_runtime(err, &runtime);
-    if (status == PM_OK)
-        status = preload_path(runtime, err, &preload, &link_dir);
-    free(runtime);
+    enum pm_status status = preload_make(settings->heap, err, &preload);
     if (status != PM_OK)
         return status;
     if (pipe2(pipes.go, O_CLOEXEC) != 0 || pipe2(pipes.failed, O_CLOEXEC) != 0) {
@@ -267,13 +311,13 @@ enum pm_status run_program(char *const *argv, const char *run_dir,
     take_signals(&saved, &waited);
     pid_t child = fork();
     if (child == 0)
-        child_main(argv, preload, run_dir, settings, &saved, &pipes);
+        child_main(argv, preload.list, run_dir, settings, &saved, &pipes);
     if (child < 0)
         status = pm_error_system(err, errno, "cannot start a process");
     else
         status = parent_main(argv, run_dir, manifest, child, &pipes, &waited, err, ret_exit);
     give_signals_back(&saved);
 out:
-    preload_release(preload, link_dir);
+    preload_release(&preload);
     return status;
 }

@@ -99,6 +99,20 @@ static size_t first_access(const struct collect_binary *binary, uint32_t stateme
 
 enum wanted { WANTED_FIELD, WANTED_POINTER, WANTED_WRITTEN, WANTED_CLASS, N_WANTED };
 
+/* A number leads to no block. */
+static bool is_number(const char *type)
+{
+    static const char *const words[] = {
+        "int",   "long",   "short",  "char", "signed",  "unsigned", "bool",    "_Bool",
+        "float", "double", "size_t", "real", "integer", "logical",  "complex", "enum"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t len = strlen(words[i]);
+        if (strncmp(type, words[i], len) == 0 && (!type[len] || strchr(" (", type[len])))
+            return true;
+    }
+    return false;
+}
+
 static bool is_wanted(const struct pm_pif_noun *noun, bool is_read, enum wanted wanted)
 {
     const char *type = noun->type ? noun->type : "";
@@ -110,7 +124,7 @@ static bool is_wanted(const struct pm_pif_noun *noun, bool is_read, enum wanted 
     case WANTED_POINTER:
         return !is_read && points;
     case WANTED_WRITTEN:
-        return !is_read;
+        return !is_read && !is_number(type);
     default: /* what allocates in its own functions: a vector, a map */
         return strchr(type, '<') != NULL;
     }
