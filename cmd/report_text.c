@@ -464,6 +464,25 @@ static void put_numbers(const struct table *table, const struct report_row *row,
     }
 }
 
+/* {heat.c:22, :23} for {heat.c:22, heat.c:23}; the caller frees; NULL: no memory. */
+static char *shorten_set(const char *place)
+{
+    struct pm_buf out = PM_BUF_INIT(1 << 20);
+    struct pm_str file = {"", 0};
+    for (const char *p = place; *p;) {
+        size_t open = *p == '{', end = strcspn(p, ","), colon = open + strcspn(p + open, ":,}");
+        bool same = p[colon] == ':' && pm_str_eq(file, (struct pm_str){p + open, colon - open});
+        file = (struct pm_str){p + open, colon - open};
+        pm_buf_add(&out, same ? p + colon : p, same ? end - colon : end);
+        p += end;
+        if (*p) {
+            pm_buf_add_str(&out, ", ");
+            p += 1 + strspn(p + 1, " ");
+        }
+    }
+    return pm_buf_take(&out);
+}
+
 static void put_row(const struct table *table, const struct report_row *row,
                     const struct label *label, const bool *open)
 {
@@ -479,13 +498,17 @@ static void put_row(const struct table *table, const struct report_row *row,
     } else if (table->place_width) {
         /* A long place (of a set) may take room that its name leaves; in a tree the margins must
          * line up. */
-        int spill = report_width(label->place) - table->place_width,
-            spare = what_width - report_width(what);
-        spill = tree || spill < 0 || spare < 0 ? 0 : spill < spare ? spill : spare;
-        what_width -= spill;
-        report_put_cut(&table->term, table->out, label->place, table->place_width + spill,
-                       row->kind != REPORT_ROW_SET, true);
+        bool set = row->kind == REPORT_ROW_SET;
+        int name = report_width(what),
+            spare = what_width - (set ? between(0, name, NAME_MIN) : name),
+            most = table->place_width + (tree || spare < 0 ? 0 : spare);
+        char *shorter = set && report_width(label->place) > most ? shorten_set(label->place) : NULL;
+        const char *place = shorter ? shorter : label->place;
+        int width = between(table->place_width, report_width(place), most);
+        what_width -= width - table->place_width;
+        report_put_cut(&table->term, table->out, place, width, !set, true);
         fprintf(table->out, "%*s", GAP, "");
+        free(shorter);
     }
     if (tree)
         put_margin(table, row, open);
