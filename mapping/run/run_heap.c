@@ -12,7 +12,7 @@ static void take_site(struct pm_run_file *file, const struct run_object_order *o
     if (raw->thread != 0 && !run_find_thread(file, (uint64_t)raw->thread * 64, &thread)) {
         (*n_without_context)++;
         thread = 0;
-    } else if (raw->node != 0 && file->n_threads &&
+    } else if (raw->node != 0 &&
                !run_find_node(&file->loads[thread], (uint64_t)raw->node * 64, &node)) {
         (*n_without_context)++;
         node = 0;
@@ -56,6 +56,10 @@ static enum pm_status load_sites(struct pm_run_file *file, const struct run_sour
                                  const struct run_chunk *chunk, struct pm_error *err)
 {
     uint64_t n;
+    if (file->n_threads == 0) {
+        run_complain(file, chunk->offset, "places of allocations, and no thread in the file");
+        return PM_OK;
+    }
     struct pm_run_heap_site *raw =
         read_items(file, source, chunk, sizeof *raw, "places of allocations", &n);
     struct pm_run_file_heap_site *sites =

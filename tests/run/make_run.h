@@ -239,6 +239,22 @@ static inline void make_run_adapted(struct make_run *run, const struct pm_run_ad
     memcpy(make_run_at(run, offset + sizeof(struct pm_run_chunk)), adapted, n * sizeof *adapted);
 }
 
+static inline void make_run_items(struct make_run *run, uint32_t kind, const void *items,
+                                  size_t item_bytes, size_t n)
+{
+    uint64_t offset = make_run_chunk(run, kind, PM_RUN_HEAP_DATA + n * item_bytes, 0);
+    ((struct pm_run_chunk *)make_run_at(run, offset))->n_items = n;
+    memcpy(make_run_at(run, offset + PM_RUN_HEAP_DATA), items, n * item_bytes);
+}
+
+static inline void make_run_heap(struct make_run *run, const struct pm_run_heap_site *sites,
+                                 size_t n_sites, const struct pm_run_heap_block *blocks,
+                                 size_t n_blocks)
+{
+    make_run_items(run, PM_RUN_CHUNK_HEAP_SITES, sites, sizeof *sites, n_sites);
+    make_run_items(run, PM_RUN_CHUNK_HEAP_BLOCKS, blocks, sizeof *blocks, n_blocks);
+}
+
 /* Where an object lies, from generation to generation (0: still there). */
 static inline void make_run_loaded(struct make_run *run, uint64_t object, uint64_t load_bias,
                                    uint64_t size_bytes, uint32_t from, uint32_t to)

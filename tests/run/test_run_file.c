@@ -594,6 +594,38 @@ static void make_full(struct make_run *run)
     make_run_samples(run, run->thread, samples, 2);
     make_run_sampling(run, &(struct pm_run_sampling){.source = PM_RUN_SAMPLES_PERF});
     make_run_adapted(run, (struct pm_run_adapted[]){{1, 0, 1700, 1800, 5}}, 1);
+    const struct pm_run_heap_site sites[] = {
+        {.caller = 0x400020,
+         .node = samples[0].node,
+         .thread = (uint32_t)(run->thread / 64),
+         .n_allocations = 3,
+         .allocated_bytes = 300,
+         .n_freed = 1,
+         .freed_bytes = 100,
+         .life_tsc = 50,
+         .least_bytes = 50,
+         .most_bytes = 150},
+    };
+    make_run_heap(run, sites, 1, (struct pm_run_heap_block[]){{0x1000, 150, 1600, 1650, 0, 0}}, 1);
+}
+
+static void check_heap(const struct pm_run_file *file)
+{
+    for (size_t i = 0; i < pm_run_file_n_heap_sites(file); i++) {
+        const struct pm_run_file_heap_site *site = pm_run_file_heap_site(file, i);
+        assert_true(site->thread < pm_run_file_n_threads(file));
+        assert_true(site->node < pm_run_file_thread(file, site->thread)->n_nodes);
+        assert_true(site->object == PM_RUN_FILE_NO_OBJECT ||
+                    site->object < pm_run_file_n_objects(file));
+        assert_true(site->n_freed <= site->n_allocations);
+        assert_true(site->freed_bytes <= site->allocated_bytes);
+        assert_true(site->life_ns <= INT64_MAX);
+    }
+    for (size_t i = 0; i < pm_run_file_n_heap_blocks(file); i++) {
+        const struct pm_run_file_heap_block *block = pm_run_file_heap_block(file, i);
+        assert_true(block->site < pm_run_file_n_heap_sites(file));
+        assert_true(block->allocated_ns <= pm_run_file_process(file)->end_ns);
+    }
 }
 
 /* All that a reader may use unchecked. */
@@ -630,6 +662,7 @@ static void parse_any(const unsigned char *bytes, size_t len)
             assert_true(checked_sum(file, thread) == thread->wall_ns);
         }
         check_samples(file);
+        check_heap(file);
         for (size_t i = 0; i < pm_run_file_n_counts(file); i++) {
             const struct pm_run_file_counts *counts = pm_run_file_counts(file, i);
             assert_true(counts->n_counts <= pm_run_file_object(file, counts->object)->n_nouns);
@@ -862,6 +895,64 @@ static void files_cut_anywhere_are_used_as_far_as_they_go(void **state)
     make_run_release(&run);
 }
 
+static void blocks_of_the_heap_are_read_as_written(void **state)
+{
+    (void)state;
+    struct make_run run;
+    make_full(&run);
+    struct pm_run_file *file = NULL;
+    struct pm_error err = PM_ERROR_INIT;
+    assert_int_equal(pm_run_file_parse("x.pmr", run.data, run.len, NULL, &err, &file), PM_OK);
+    assert_int_equal(pm_run_file_n_heap_sites(file), 1);
+    const struct pm_run_file_heap_site *site = pm_run_file_heap_site(file, 0);
+    assert_int_equal(site->object, 1);
+    assert_int_equal(site->caller, 0x1f);
+    assert_int_equal(site->n_allocations, 3);
+    assert_int_equal(site->allocated_bytes - site->freed_bytes, 200);
+    assert_int_equal(site->least_bytes, 50);
+    assert_int_equal(site->life_ns, pm_run_file_to_ns(file, 50));
+    assert_int_equal(pm_run_file_n_heap_blocks(file), 1);
+    const struct pm_run_file_heap_block *block = pm_run_file_heap_block(file, 0);
+    assert_int_equal(block->size_bytes, 150);
+    assert_true(block->is_freed);
+    assert_int_equal(block->freed_ns - block->allocated_ns, pm_run_file_to_ns(file, 50));
+    pm_run_file_free(file);
+    make_run_release(&run);
+}
+
+/* Contexts, numbers and sums that cannot be. */
+static void damaged_blocks_of_the_heap_are_named(void **state)
+{
+    (void)state;
+    struct make_run run;
+    make_killed(&run);
+    const struct pm_run_heap_site sites[] = {
+        {.number = 0,
+         .thread = 77777,
+         .n_allocations = 1,
+         .allocated_bytes = 10,
+         .n_freed = 2,
+         .freed_bytes = 11,
+         .life_tsc = UINT64_MAX},
+        {.number = 5, .thread = (uint32_t)(run.thread / 64), .node = 99999},
+    };
+    const struct pm_run_heap_block blocks[] = {{1, 2, 3, 4, 1, 0}, {1, 2, 3, 0, 5, 0}};
+    make_run_heap(&run, sites, 2, blocks, 2);
+    struct pm_run_file *file = NULL;
+    struct pm_error err = PM_ERROR_INIT;
+    assert_int_equal(pm_run_file_parse("x.pmr", run.data, run.len, NULL, &err, &file), PM_OK);
+    check_heap(file);
+    assert_int_equal(pm_run_file_n_heap_sites(file), 2);
+    assert_int_equal(pm_run_file_n_heap_blocks(file), 1);
+    assert_int_equal(pm_run_file_heap_block(file, 0)->site, 1);
+    assert_int_equal(pm_run_file_n_complaints(file), 2);
+    assert_non_null(
+        strstr(pm_run_file_complaint(file, 0), "2 places of allocations have a context"));
+    assert_non_null(strstr(pm_run_file_complaint(file, 1), "1 blocks are of no place"));
+    pm_run_file_free(file);
+    make_run_release(&run);
+}
+
 static void flipped_bytes_never_break_what_must_hold(void **state)
 {
     (void)state;
@@ -980,6 +1071,8 @@ int main(void)
         cmocka_unit_test(the_file_of_version_1_1_is_what_the_writer_makes),
         cmocka_unit_test(how_samples_were_taken_and_what_was_disarmed_is_told),
         cmocka_unit_test(damaged_samples_are_named_and_their_time_is_kept),
+        cmocka_unit_test(blocks_of_the_heap_are_read_as_written),
+        cmocka_unit_test(damaged_blocks_of_the_heap_are_named),
         cmocka_unit_test(files_of_the_first_version_are_read),
         cmocka_unit_test(files_cut_anywhere_are_used_as_far_as_they_go),
         cmocka_unit_test(flipped_bytes_never_break_what_must_hold),
