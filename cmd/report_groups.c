@@ -329,7 +329,7 @@ static enum pm_status weigh_destinations(struct report *report, const struct pm_
                                          double *weights, struct pm_error *err)
 {
     const struct pm_graph *graph = report->data->graph;
-    pm_index metric = pm_graph_find_metric(graph, "n_instructions");
+    pm_index metric = pm_graph_find_metric(graph, "instructions");
     report->split_by_size = metric == PM_NONE || !report_is_measured(graph, metric);
     bool *seen = pm_alloc_array(graph->n_sentences, sizeof *seen);
     if (!seen)

@@ -65,12 +65,36 @@ static enum pm_status infer_objects(struct collector *c, struct collect_code *co
     return status;
 }
 
+/* Code of a function as a whole (its frame) is that of the functions, too, that the compiler found equal and folded into it: the block's
+ * statements name them. *ret_reason is left alone when there are none. */
+static enum pm_status map_to_folded(struct collector *c, struct collect_code *code,
+                                    const struct pm_code_range *range, const char **ret_reason)
+{
+    const struct pm_code_block *block = range->block;
+    enum pm_status status = PM_OK;
+    pm_id last = 0;
+    for (uint32_t i = 0; i < block->n_tuples; i++)
+        for (uint32_t k = 0; k < block->tuples[i].n_also && status == PM_OK; k++) {
+            const struct pm_code_also *also = &block->tuples[i].also[k];
+            uint32_t row;
+            if (also->reason != PM_MAP_FOLDED || also->place.function == last)
+                continue;
+            last = also->place.function;
+            *ret_reason = pm_map_reason_text(PM_MAP_FOLDED);
+            status = collect_map_noun(c, code->binary, last, "function", NULL, &row);
+            if (status == PM_OK)
+                status = map_to(c, code, c->source_executes, row, "compiler", *ret_reason);
+        }
+    return status;
+}
+
 /* All that one range says. reason: why it is not alone; NULL. */
 static enum pm_status map_range(struct collector *c, struct collect_code *code,
                                 const struct pm_code_range *range, const char *reason)
 {
     const struct pm_code_tuple *tuple = range->tuple;
     enum pm_status status = PM_OK;
+    size_t n_before = code->n_mappings;
     uint32_t row;
     if (tuple->kind != PM_MAP_FRAME && tuple->kind != PM_MAP_PADDING && tuple->place.line_no)
         status = map_to_place(c, code, &tuple->place, "compiler", reason);
@@ -78,6 +102,8 @@ static enum pm_status map_range(struct collector *c, struct collect_code *code,
         status = map_to_place(c, code, &tuple->also[i].place,
                               tuple->also[i].inferred ? "inferred" : "compiler",
                               pm_map_reason_text(tuple->also[i].reason));
+    if (status == PM_OK && code->n_mappings == n_before && !tuple->loop && !tuple->site)
+        status = map_to_folded(c, code, range, &reason);
     if (status == PM_OK)
         status = tuple->loop ? collect_map_noun(c, code->binary, tuple->loop, "loop", NULL, &row)
                              : collect_map_noun(c, code->binary, tuple->place.function, "function",

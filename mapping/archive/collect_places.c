@@ -87,6 +87,20 @@ static bool is_of(const struct collect_source_statement *statement,
     return statement->function == key->function && statement->file == key->file;
 }
 
+/* Facts state where a statement ends only when that is another line, and where some compilers do not know it, they do not. What stands in
+ * the function's last line, behind all statements, is its end: what is done there is the function's. */
+static bool is_over(const struct collect_binary *binary,
+                    const struct collect_source_statement *statement,
+                    const struct pm_code_place *place)
+{
+    struct pm_pif_noun function;
+    if (statement->end_line_no)
+        return statement->end_line_no < place->line_no;
+    return statement->line_no < place->line_no &&
+           pm_pif_find_noun(binary->pif, place->function, &function) &&
+           function.end_line == place->line_no;
+}
+
 /* The statement that begins at the place, else the last one that begins before and is not over. has_any: the
  * function has statements in that file. */
 static struct collect_source_statement *find_statement(const struct collect_binary *binary,
@@ -106,7 +120,7 @@ static struct collect_source_statement *find_statement(const struct collect_bina
     if (at == first)
         return NULL;
     struct collect_source_statement *before = &binary->statements[at - 1];
-    return before->end_line_no && before->end_line_no < place->line_no ? NULL : before;
+    return is_over(binary, before, place) ? NULL : before;
 }
 
 /* --- made once per binary --- */

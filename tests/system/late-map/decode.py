@@ -277,4 +277,5 @@ def main():
     {"stats": stats, "ranges": print_ranges, "lines": compare_lines}[command](*arguments)
 
 
-main()
+if __name__ == "__main__":
+    main()
