@@ -279,6 +279,29 @@ static void print_counts(const struct pm_run_file *file)
     }
 }
 
+static void print_heap(const struct pm_run_file *file)
+{
+    for (size_t i = 0; i < pm_run_file_n_heap_sites(file); i++) {
+        const struct pm_run_file_heap_site *site = pm_run_file_heap_site(file, i);
+        printf("heap %zu: thread %u, context %u", i, site->thread, site->node);
+        print_place(site->caller_sure ? ", called at" : ", probably called at", site->object,
+                    site->caller);
+        printf(": n_allocations %llu, allocated_bytes %llu (blocks of %llu to %llu), n_freed %llu, "
+               "freed_bytes %llu, peak_bytes %llu, life_ns %llu\n",
+               U64(site->n_allocations), U64(site->allocated_bytes), U64(site->least_bytes),
+               U64(site->most_bytes), U64(site->n_freed), U64(site->freed_bytes),
+               U64(site->peak_bytes), U64(site->life_ns));
+    }
+    for (size_t i = 0; i < pm_run_file_n_heap_blocks(file); i++) {
+        const struct pm_run_file_heap_block *block = pm_run_file_heap_block(file, i);
+        printf("block of heap %u: address 0x%llx, size_bytes %llu, allocated_ns %llu", block->site,
+               U64(block->address), U64(block->size_bytes), U64(block->allocated_ns));
+        if (block->is_freed)
+            printf(", freed_ns %llu", U64(block->freed_ns));
+        putchar('\n');
+    }
+}
+
 static void print_messages(const struct pm_run_file *file)
 {
     for (size_t i = 0; i < pm_run_file_n_messages(file); i++) {
@@ -300,6 +323,7 @@ static bool print_text(const struct pm_run_file *file, const char *command, bool
     bool ok = print_threads(file, summary);
     if (!summary)
         print_counts(file);
+    print_heap(file);
     print_messages(file);
     return ok;
 }
@@ -504,6 +528,52 @@ static void json_counts(struct pm_json *json, const struct pm_run_file *file)
     pm_json_end(json);
 }
 
+static void json_heap_site(struct pm_json *json, const struct pm_run_file_heap_site *site)
+{
+    pm_json_object(json, NULL);
+    pm_json_u64(json, "thread", site->thread);
+    pm_json_u64(json, "context", site->node);
+    if (site->object != PM_RUN_FILE_NO_OBJECT)
+        pm_json_u64(json, "caller_object", site->object);
+    if (site->caller) {
+        pm_json_u64(json, "caller_address", site->caller);
+        pm_json_bool(json, "caller_sure", site->caller_sure);
+    }
+    pm_json_u64(json, "n_allocations", site->n_allocations);
+    pm_json_u64(json, "allocated_bytes", site->allocated_bytes);
+    pm_json_u64(json, "least_bytes", site->least_bytes);
+    pm_json_u64(json, "most_bytes", site->most_bytes);
+    pm_json_u64(json, "n_freed", site->n_freed);
+    pm_json_u64(json, "freed_bytes", site->freed_bytes);
+    pm_json_u64(json, "peak_bytes", site->peak_bytes);
+    pm_json_u64(json, "life_ns", site->life_ns);
+    pm_json_end(json);
+}
+
+/* Only of runs that followed the heap. */
+static void json_heap(struct pm_json *json, const struct pm_run_file *file)
+{
+    if (!pm_run_file_n_heap_sites(file))
+        return;
+    pm_json_array(json, "heap");
+    for (size_t i = 0; i < pm_run_file_n_heap_sites(file); i++)
+        json_heap_site(json, pm_run_file_heap_site(file, i));
+    pm_json_end(json);
+    pm_json_array(json, "heap_blocks");
+    for (size_t i = 0; i < pm_run_file_n_heap_blocks(file); i++) {
+        const struct pm_run_file_heap_block *block = pm_run_file_heap_block(file, i);
+        pm_json_object(json, NULL);
+        pm_json_u64(json, "heap", block->site);
+        pm_json_u64(json, "address", block->address);
+        pm_json_u64(json, "size_bytes", block->size_bytes);
+        pm_json_u64(json, "allocated_ns", block->allocated_ns);
+        if (block->is_freed)
+            pm_json_u64(json, "freed_ns", block->freed_ns);
+        pm_json_end(json);
+    }
+    pm_json_end(json);
+}
+
 static void json_messages(struct pm_json *json, const struct pm_run_file *file)
 {
     pm_json_array(json, "messages");
@@ -536,6 +606,7 @@ static void print_json(const struct pm_run_file *file, const char *command, bool
     json_threads(&json, file, summary);
     if (!summary)
         json_counts(&json, file);
+    json_heap(&json, file);
     json_messages(&json, file);
     pm_json_end(&json);
     (void)pm_json_done(&json);
