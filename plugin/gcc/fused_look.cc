@@ -125,7 +125,7 @@ static uint64_t statement_form(const struct looking *looking, int index, gimple 
         form = combine(form, operand_form(looking, index, lhs));
     if (is_gimple_assign(stmt) || gimple_code(stmt) == GIMPLE_COND)
         form = combine(form, gimple_expr_code(stmt));
-    if (gimple_call_internal_p(stmt))
+    if (is_gimple_call(stmt) && gimple_call_internal_p(stmt)) /* GCC 11 does not ask the first */
         form = combine(form, gimple_call_internal_fn(stmt));
     unsigned first = is_gimple_assign(stmt) || is_gimple_call(stmt) ? 1 : 0;
     for (unsigned i = first; i < gimple_num_ops(stmt); i++)

@@ -144,13 +144,13 @@ static void add_objects(struct block *block, const std::vector<struct pm_access>
         add_number(out, (uint64_t)block->objects.position_of(object.noun) << 3 | object.access);
 }
 
-/* The other statements' functions have their nouns from the early facts, for only there statements are. */
+/* A function of a system header of which all code is lost has no noun yet. */
 static void add_also(struct block *block, const struct pm_map_tuple *tuple, std::string *out)
 {
     add_number(out, tuple->also.size());
     for (const struct pm_fused &also : tuple->also) {
         add_number(out, (uint64_t)also.reason << 1 | also.inferred);
-        add_number(out, block->functions.position_of(also.function));
+        add_number(out, function_position(block, also.function));
         add_number(out, file_position(block, &also.place));
         add_difference(out, also.place.line, tuple->place.line);
         add_number(out, also.place.column);
@@ -267,8 +267,10 @@ static void name_anchor(tree function_decl, const struct pm_map_part *part, bool
     snprintf(anchor, sizeof anchor, "__perfmap_code_%016llx",
              (unsigned long long)pm_id_hash_done(&hash));
     of->anchor = anchor;
-    fprintf(asm_out_file, "\t.weak %s\n\t.hidden %s\n\t.set %s,%s\n\t.type %s,@notype\n", anchor,
-            anchor, anchor, of->anchor_label.c_str(), anchor);
+    /* Of no size, not the function's that the label is: debuggers show the symbol that has one. */
+    fprintf(asm_out_file,
+            "\t.weak %s\n\t.hidden %s\n\t.set %s,%s\n\t.type %s,@notype\n\t.size %s,0\n", anchor,
+            anchor, anchor, of->anchor_label.c_str(), anchor, anchor);
 }
 
 static std::string address_text(const struct block_section *of, int label)

@@ -119,11 +119,13 @@ static void check_ids(const struct sled *sleds, size_t n, const char *path)
         n_errors++;
     }
     for (size_t i = 0; i < n; i++) {
-        const char *kind = sleds[i].kind >= PM_SLED_LOOP_ENTER ? "loopcode" : "symbol";
+        bool is_loop = sleds[i].kind >= PM_SLED_LOOP_ENTER;
         struct pm_pif_noun noun;
         if (!pm_pif_find_noun(pif, sleds[i].id, &noun))
             complain("id is not in the PIF", sleds[i].address, sleds[i].id);
-        else if (strcmp(noun.kind, kind) != 0 || strcmp(noun.level, "Base") != 0)
+        else if (strcmp(noun.level, "Base") != 0 ||
+                 !(is_loop ? !strcmp(noun.kind, "loopcode") || !strcmp(noun.kind, "callcode")
+                           : !strcmp(noun.kind, "symbol")))
             complain("id is of another kind or level in the PIF", sleds[i].address, sleds[i].id);
     }
     pm_pif_free(pif);
