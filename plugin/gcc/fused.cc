@@ -187,7 +187,7 @@ enum { ANSWERS_MAX = 4 };
 static void explain(const struct pm_fused_statement *lost, const std::set<int> &owners,
                     explanation *const *explains, size_t n_explains)
 {
-    struct pm_fused fused = {lost->key.function->id,
+    struct pm_fused fused = {lost->key.function,
                              {lost->key.file, lost->shown, lost->key.line, lost->key.column},
                              PM_MAP_COMBINED,
                              true};

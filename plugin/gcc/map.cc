@@ -322,7 +322,7 @@ static void add_folded(const struct pm_place *place, std::vector<struct pm_fused
             continue;
         const struct pm_range &other = others->list[(size_t)at];
         const char *shown = other.file == folded->place.file ? folded->place.shown : other.file;
-        also->push_back({folded->id,
+        also->push_back({folded,
                          {other.file, shown, other.first.line, other.first.column},
                          PM_MAP_FOLDED,
                          false});

@@ -27,7 +27,7 @@ void pm_objects_register(const char *plugin_name);
 /* --- fused.cc: passes before and after the loop optimisers compare what there is --- */
 
 struct pm_fused {
-    pm_id function;
+    const struct pm_source_function *function;
     struct pm_place place;
     enum pm_map_reason reason;
     bool inferred;
