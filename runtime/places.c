@@ -483,7 +483,6 @@ void pm_places_rewrite(void)
 void pm_places_unstable(void)
 {
     __atomic_store_n(&unstable, 1, __ATOMIC_SEQ_CST);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
     for (unsigned i = 0; i < 1000 && __atomic_load_n(&n_readers, __ATOMIC_SEQ_CST) != 0; i++)
         pm_sys(SYS_sched_yield);
 }
