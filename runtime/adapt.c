@@ -13,6 +13,11 @@
  * and a look that took long is repeated late. Looks begin with the first samples, some milliseconds apart,
  * and become rarer up to four in a second.
  *
+ * When the program goes on to something new, other nouns become hot, and a quarter of a second is much too long. Whatever costs
+ * much is soon met by samples, so at each one the calls of the contexts that are open, as many as there were since a sample
+ * met them before, are poured into a bucket that leaks as fast as the budget allows. When it flows over there is a look at
+ * once. It is a matter of luck how fast such a look comes, never whether calls are counted.
+ *
  * A noun that was disarmed may have contexts that are open; tree.c says what becomes of them.
  */
 #include "internal.h"
@@ -30,7 +35,10 @@ enum {
     FIRST_INTERVAL_MS = 2,
     LAST_INTERVAL_MS = 256,
     LOOK_SHARE = 1000,   /* looking takes at most a thousandth of the time */
-    TARGET_PERCENT = 75, /* of the budget, so that little has to be done again */
+    URGENT_SHARE = 100,  /* in bursts a hundredth */
+    BUCKET_NS = 8000000, /* what the bucket holds: calls that may be made in this time */
+    LARGEST_BUCKET_NS = 256000000,
+    TARGET_PERCENT = 50, /* of the budget, so that little has to be done again */
     REFUSALS_TO_SAY = 16,
     ITEMS_PER_CHUNK = 400,
     WARM_NS = 50000,
@@ -64,9 +72,15 @@ static struct look {
     uint32_t chunk, node; /* the next to be added up */
     uint64_t spent_tsc;   /* by the look's steps so far */
     uint64_t next_tsc, interval_ms;
-    uint64_t cpu_ns;    /* of the process at the end of the last look */
-    uint32_t n_refused; /* changes, in a row */
+    uint64_t cpu_ns;       /* of the process at the end of the last look */
+    uint32_t n_refused;    /* changes, in a row */
+    bool urgent;           /* this one */
+    uint64_t earliest_tsc; /* for an urgent one */
 } look = {.interval_ms = FIRST_INTERVAL_MS};
+
+/* Any thread's; what is lost when two change it at once does not matter. */
+static int64_t bucket_ps; /* what is in it, as a cost */
+static uint64_t bucket_ns = BUCKET_NS;
 
 /* Kept for ever: a thread that comes late from an int3 may look at it. */
 static struct pm_patch *patches;
@@ -371,8 +385,10 @@ static uint64_t tsc_per_ms(void)
     return pm_process.tsc_hz != 0 ? pm_process.tsc_hz / 1000 : 2500000;
 }
 
-static void decide(struct table *t, uint64_t tsc)
+/* False: all is as it was. */
+static bool decide(struct table *t, uint64_t tsc)
 {
+    uint32_t n_before = pm_load(n_disarmed);
     uint64_t cpu_ns = process_cpu_ns(), spent_ns = cpu_ns - look.cpu_ns, total = 0;
     uint64_t n_warmths = spent_ns / WARM_NS;
     for (uint32_t i = 0; i < t->n_nouns; i++)
@@ -386,13 +402,19 @@ static void decide(struct table *t, uint64_t tsc)
     uint64_t *before = t->before;
     t->before = t->now;
     t->now = before;
+    return pm_load(n_disarmed) != n_before;
 }
 
-/* Soon again when a change was refused: a thread that is just being made blocks all signals for a moment. */
+/* Soon again when a change was refused: a thread that is just being made blocks all signals for a moment. And after an urgent
+ * look: it has seen much time of which only the last part was hot. */
 static uint64_t next_interval(void)
 {
     if (look.n_refused != 0 && look.n_refused < REFUSALS_TO_SAY)
         return FIRST_INTERVAL_MS * tsc_per_ms() + look.spent_tsc * LOOK_SHARE / 50;
+    if (look.urgent) {
+        uint64_t interval = FIRST_INTERVAL_MS * tsc_per_ms();
+        return interval < look.spent_tsc * URGENT_SHARE ? look.spent_tsc * URGENT_SHARE : interval;
+    }
     uint64_t interval = look.interval_ms * tsc_per_ms();
     if (look.interval_ms < LAST_INTERVAL_MS)
         look.interval_ms *= 2;
@@ -401,24 +423,40 @@ static uint64_t next_interval(void)
     return interval;
 }
 
+/* Looks that find nothing to do make the bucket larger. */
+static void empty_bucket(bool changed)
+{
+    if (changed)
+        bucket_ns = BUCKET_NS;
+    else if (look.urgent && bucket_ns < LARGEST_BUCKET_NS)
+        bucket_ns *= 2;
+    pm_store(bucket_ps, 0);
+}
+
+static bool begin_look(uint64_t tsc)
+{
+    if (process_cpu_ns() - look.cpu_ns < SHORTEST_LOOK_NS || !grow_table() || table == NULL)
+        return false;
+    memset(table->now, 0, table->n_nouns * sizeof *table->now);
+    look.urgent = tsc < look.next_tsc;
+    look.begun = true;
+    look.chunk = look.node = 0;
+    look.spent_tsc = 0;
+    return true;
+}
+
 static void step(uint64_t tsc)
 {
     uint64_t start = pm_tsc();
-    if (!look.begun) {
-        if (process_cpu_ns() - look.cpu_ns < SHORTEST_LOOK_NS || !grow_table() || table == NULL)
-            return;
-        memset(table->now, 0, table->n_nouns * sizeof *table->now);
-        look.begun = true;
-        look.chunk = look.node = 0;
-        look.spent_tsc = 0;
-    }
-    bool done = add_step(table);
-    if (done)
-        decide(table, tsc);
+    if (!look.begun && !begin_look(tsc))
+        return;
+    bool done = add_step(table), changed = done && decide(table, tsc);
     look.spent_tsc += pm_tsc() - start;
     if (!done)
         return;
     look.begun = false;
+    empty_bucket(changed);
+    pm_store(look.earliest_tsc, tsc + look.spent_tsc * URGENT_SHARE);
     pm_store(look.next_tsc, tsc + next_interval());
 }
 
@@ -462,11 +500,26 @@ static void try_step(uint64_t tsc)
     pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof all);
 }
 
+void pm_adapt_sampled(uint64_t n_calls, uint64_t cpu_ns)
+{
+    if (pm_process.budget_ppm == 0)
+        return;
+    int64_t now = pm_load(bucket_ps) + (int64_t)(n_calls * pair_ps()) -
+                  (int64_t)(cpu_ns / 1000 * pm_process.budget_ppm); /* ns * 1000 / 10^6 */
+    pm_store(bucket_ps, now > 0 ? now : 0);
+}
+
+static bool flows_over(void)
+{
+    return pm_load(bucket_ps) > (int64_t)(pm_load(bucket_ns) / 1000 * pm_process.budget_ppm);
+}
+
 void pm_adapt_tick(uint64_t tsc)
 {
     if (!has_budget())
         return;
-    if (look.begun || tsc >= pm_load(look.next_tsc))
+    if (look.begun || tsc >= pm_load(look.next_tsc) ||
+        (flows_over() && tsc >= pm_load(look.earliest_tsc)))
         try_step(tsc);
     if (pm_load(n_disarmed) != 0)
         mark_own();
@@ -547,6 +600,7 @@ void pm_adapt_fork_child(void)
     held_by_loader = false;
     adapted = NULL;
     look = (struct look){.interval_ms = FIRST_INTERVAL_MS, .cpu_ns = process_cpu_ns()};
+    bucket_ps = 0;
     if (t == NULL || pm_process.file.header == NULL)
         return;
     memset(t->before, 0, t->n_nouns * sizeof *t->before);

@@ -173,6 +173,8 @@ bool pm_sample_is_on(void);
 /* Called after a drain, so at most at the rate of samples, by any thread, below probes too. Looks from time to time which nouns have
  * most events, and disarms them (pm_patch_apply) until what remains costs less than pm_process.budget_ppm. */
 void pm_adapt_tick(uint64_t tsc);
+/* A sample stands for so much CPU time. n_calls: of the contexts that were open, since one met them before. */
+void pm_adapt_sampled(uint64_t n_calls, uint64_t cpu_ns);
 /* Whether the noun's sleds are disarmed for the budget: a context of it may be open for ever and is passed over. */
 bool pm_adapt_is_disarmed(uint32_t noun);
 /* The same, or they are just being disarmed: some of their events are missing already. */

@@ -97,11 +97,18 @@ const struct pm_node *pm_sample_steady(const struct pm_sampler *s, const struct 
     return node;
 }
 
-static void mark(const struct pm_node *node)
+/* Returns how many calls came since they were marked before. */
+static uint64_t mark(const struct pm_node *node)
 {
-    for (struct pm_node *n = (struct pm_node *)(uintptr_t)node;
-         n != NULL && SAMPLED_CALLS(n) != pm_load(n->n_calls); n = n->parent)
-        SAMPLED_CALLS(n) = n->n_calls;
+    uint64_t n_calls = 0;
+    for (struct pm_node *n = (struct pm_node *)(uintptr_t)node; n != NULL; n = n->parent) {
+        uint64_t now = pm_load(n->n_calls);
+        if (SAMPLED_CALLS(n) == now)
+            break;
+        n_calls += now - SAMPLED_CALLS(n);
+        SAMPLED_CALLS(n) = now;
+    }
+    return n_calls;
 }
 
 /* --- charging --- */
@@ -160,7 +167,7 @@ void pm_sample_take(struct pm_sampler *s, const struct pm_taken *taken)
     const struct pm_node *node = pm_sample_context(s, taken->sp);
     pm_sample_settle(s, pm_sample_steady(s, node), taken->cpu_ns - taken->period_ns,
                      taken->period_ns, false);
-    mark(node);
+    pm_adapt_sampled(mark(node), taken->period_ns);
     struct pm_run_sample sample = {.address = taken->address,
                                    .generation = pm_places_generation(taken->time_ns),
                                    .kind = (uint8_t)taken->kind,

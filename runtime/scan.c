@@ -229,12 +229,20 @@ static bool is_entry(unsigned kind)
     return kind == PM_SLED_ENTRY || kind == PM_SLED_LOOP_ENTER;
 }
 
+static bool is_nop(const uint8_t *p)
+{
+    uint32_t now, expected;
+    __builtin_memcpy(&now, p, sizeof now);
+    __builtin_memcpy(&expected, pm_arch_nop, sizeof expected);
+    return now == expected && p[4] == pm_arch_nop[4];
+}
+
 static bool is_sound(const struct pm_object *o, const struct pm_sled_record *record,
                      uintptr_t address)
 {
     return record->kind >= PM_SLED_ENTRY && record->kind <= PM_SLED_LOOP_LEAVE && record->id != 0 &&
            pm_object_holds(o, address, sizeof pm_arch_nop, PF_R | PF_X) &&
-           memcmp((const void *)address, pm_arch_nop, sizeof pm_arch_nop) == 0;
+           is_nop((const uint8_t *)address);
 }
 
 /* Distinct ids of the entries, sorted by id. */
@@ -251,15 +259,14 @@ static uint32_t collect_nouns(struct pm_run_noun *nouns, uint32_t n)
     return kept;
 }
 
+/* Without branches that depend on the ids: those are hashes, and half of all guesses would be wrong. */
 static uint32_t find_noun(const struct pm_run_noun *nouns, uint32_t n, uint64_t id)
 {
-    uint32_t low = 0, high = n;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (nouns[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
+    uint32_t low = 0;
+    for (uint32_t left = n; left > 1;) {
+        uint32_t half = left / 2;
+        low += half & -(uint32_t)(nouns[low + half].id <= id);
+        left -= half;
     }
     return low < n && nouns[low].id == id ? low : UINT32_MAX;
 }
@@ -291,9 +298,13 @@ static void read_records(struct pm_object *o, struct pm_scan *scan, uintptr_t se
 static void bind_sleds(struct pm_object *o, struct pm_scan *scan)
 {
     scan->n_nouns = collect_nouns(scan->nouns, scan->n_nouns);
+    uint32_t previous = UINT32_MAX;
     for (uint32_t i = 0; i < o->n_sleds; i++) {
         struct pm_sled *sled = &o->sleds[i];
-        sled->noun = find_noun(scan->nouns, scan->n_nouns, scan->ids[i]);
+        sled->noun = i > 0 && scan->ids[i] == scan->ids[i - 1] /* entry and exit */
+                         ? previous
+                         : find_noun(scan->nouns, scan->n_nouns, scan->ids[i]);
+        previous = sled->noun;
         bool loop = sled->kind == PM_SLED_LOOP_ENTER || sled->kind == PM_SLED_LOOP_LEAVE;
         if (sled->noun == UINT32_MAX)
             continue;
