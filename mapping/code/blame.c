@@ -18,6 +18,7 @@ enum {
     ENDS = 2,         /* does not go on to the next one */
     NEVER_WAITS = 4,  /* a jump, or a comparison of registers for one */
     IS_LOOP_HEAD = 8, /* one jump goes here, from further down */
+    IS_BRIEF = 16,    /* arithmetic of integers in registers: one cycle */
 };
 
 struct piece {
@@ -194,6 +195,27 @@ static int compare_jumps(const void *a, const void *b)
                           : (x->from > y->from) - (x->from < y->from);
 }
 
+static bool is_brief(const cs_insn *at)
+{
+    switch (at->id) {
+    case X86_INS_LEA:
+        return true;
+    case X86_INS_MOV:
+    case X86_INS_ADD:
+    case X86_INS_SUB:
+    case X86_INS_AND:
+    case X86_INS_OR:
+    case X86_INS_XOR:
+    case X86_INS_NOT:
+    case X86_INS_NEG:
+    case X86_INS_INC:
+    case X86_INS_DEC:
+        return !strchr(at->op_str, '[');
+    default:
+        return false;
+    }
+}
+
 static unsigned char flags_of(const cs_insn *at)
 {
     static const unsigned char sled[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
@@ -204,6 +226,8 @@ static unsigned char flags_of(const cs_insn *at)
     bool compares = at->id == X86_INS_CMP || at->id == X86_INS_TEST;
     if (is_jump(at->id) || (compares && !strchr(at->op_str, '[')))
         flags |= NEVER_WAITS;
+    if (is_brief(at))
+        flags |= IS_BRIEF;
     return flags;
 }
 
@@ -273,20 +297,29 @@ static uint32_t jump_to(const struct piece *piece, uint32_t head)
     return piece->jumps[low].from;
 }
 
-/* The instruction that ran before this one and can have waited; the one itself when that is not known. */
-static uint32_t before(const struct piece *piece, uint32_t at)
+/* This instruction or, where it never waits, the one in front of it that can have. */
+static uint32_t waiting(const struct piece *piece, uint32_t now)
 {
-    uint32_t now;
-    if (piece->flags[at] & IS_LOOP_HEAD)
-        now = jump_to(piece, at);
-    else if (at == 0 || piece->flags[at] & IS_TARGET || piece->flags[at - 1] & ENDS)
-        return at;
-    else
-        now = at - 1;
     while (piece->flags[now] & NEVER_WAITS && now > 0 && !(piece->flags[now] & IS_TARGET) &&
            !(piece->flags[now - 1] & ENDS))
         now--;
     return now;
+}
+
+/* The instruction that ran before this one and can have waited; the one itself when that is not known. */
+static uint32_t before(const struct piece *piece, uint32_t at)
+{
+    if (piece->flags[at] & IS_LOOP_HEAD)
+        return waiting(piece, jump_to(piece, at));
+    if (at == 0 || piece->flags[at] & IS_TARGET || piece->flags[at - 1] & ENDS)
+        return at;
+    unsigned brief_head = IS_LOOP_HEAD | IS_BRIEF;
+    if ((piece->flags[at - 1] & brief_head) == brief_head) {
+        uint32_t last = waiting(piece, jump_to(piece, at - 1));
+        if (!(piece->flags[last] & (IS_BRIEF | NEVER_WAITS)))
+            return last;
+    }
+    return waiting(piece, at - 1);
 }
 
 static struct piece *new_piece(const struct pm_blame *blame, uint64_t low, uint64_t size_bytes)

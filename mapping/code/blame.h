@@ -8,7 +8,9 @@
  * An interrupt waits for the instruction that is about to retire, and the address that it leaves is that of the next one: in a chain of seven loads
  * that depend on each other, all samples of a load are at the instruction behind it (measured: 7 x 14.3 % of 4000 samples). So the time at an address
  * belongs to the instruction executed before it: the one before it in the text; at the head of a loop with one jump back, the one before that
- * jump. Jumps and the comparisons of registers that they go by do not wait: what stands before them does. Where the address can be reached
+ * jump. Jumps and the comparisons of registers that they go by do not wait: what stands before them does. A loop's first instruction retires together
+ * with the jump to it when it takes one cycle, so the time behind it is that of the loop's last one, too (measured: of 28 multiplications in
+ * a chain the last one had 0.8 % at its own place and 2.6 % behind the head's xor; each other one 3.6 %). Where the address can be reached
  * by other jumps, or what stands before it never goes on to it, it stays where it was sampled.
  *
  * x86-64 only, by capstone; other machines' samples stay where they are. Jumps through registers (tables) are not followed: what they reach stands

@@ -83,6 +83,33 @@ static void time_belongs_to_the_instruction_before(void **state)
     unlink(path);
 }
 
+static const unsigned char brief_heads[] = {
+    0x31, 0xd0,       /* 1000 xor %edx, %eax: target of the jump below */
+    0x0f, 0xaf, 0xc2, /* 1002 imul %edx, %eax */
+    0x0f, 0xaf, 0xc2, /* 1005 imul %edx, %eax */
+    0x39, 0xd6,       /* 1008 cmp %edx, %esi */
+    0x75, 0xf4,       /* 100a jne 1000 */
+    0x31, 0xd0,       /* 100c xor %edx, %eax: target of the jump below */
+    0x01, 0xd0,       /* 100e add %edx, %eax */
+    0x75, 0xfa,       /* 1010 jne 100c */
+    0xc3,             /* 1012 ret */
+};
+
+static void behind_a_brief_head_of_a_loop_its_last_instruction_waited(void **state)
+{
+    (void)state;
+    const char *path;
+    struct pm_blame *blame = open_code(brief_heads, sizeof brief_heads, EM_X86_64, &path);
+    const size_t n = sizeof brief_heads;
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x1000), 0x1005);
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x1002), 0x1005); /* not the xor */
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x1005), 0x1002);
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x1008), 0x1005);
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x100e), 0x100c); /* the add is brief, too */
+    pm_blame_free(blame);
+    unlink(path);
+}
+
 static void it_stays_where_the_instruction_before_is_not_known(void **state)
 {
     (void)state;
@@ -144,6 +171,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(time_belongs_to_the_instruction_before),
+        cmocka_unit_test(behind_a_brief_head_of_a_loop_its_last_instruction_waited),
         cmocka_unit_test(it_stays_where_the_instruction_before_is_not_known),
         cmocka_unit_test(other_machines_and_other_files_are_told_apart),
         cmocka_unit_test(any_bytes_are_decoded),
