@@ -30,7 +30,7 @@ static uint64_t added_ns(const struct pm_run_file *file)
 {
     const struct pm_run_file_process *process = pm_run_file_process(file);
     const struct pm_run_file_sampling *sampling = pm_run_file_sampling(file);
-    uint64_t event_ps = process->mode == PM_RUN_MODE_COUNT ? process->count_event_ps
+    uint64_t event_ps = process->mode == PM_RUN_MODE_COUNT   ? process->count_event_ps
                         : process->mode == PM_RUN_MODE_EXACT ? process->exact_pair_ps
                         : sampling                           ? sampling->active_pair_ps
                                                              : 0;
