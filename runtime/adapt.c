@@ -70,7 +70,7 @@ static bool held_by_loader;
 static struct look {
     bool begun;
     uint32_t chunk, node; /* the next to be added up */
-    uint64_t spent_tsc;   /* by the look's steps so far */
+    uint64_t spent_ns;    /* CPU time of the look's steps so far: others may run in between */
     uint64_t next_tsc, interval_ms;
     uint64_t cpu_ns;       /* of the process at the end of the last look */
     uint32_t n_refused;    /* changes, in a row */
@@ -95,11 +95,16 @@ static void *private_memory(size_t bytes)
     return address < 0 && address > -4096 ? NULL : (void *)address;
 }
 
-static uint64_t process_cpu_ns(void)
+static uint64_t cpu_ns_of(int clock)
 {
     struct timespec time = {0, 0};
-    pm_sys(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &time);
+    pm_sys(SYS_clock_gettime, clock, &time);
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static uint64_t process_cpu_ns(void)
+{
+    return cpu_ns_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static enum noun_state state_of(uint32_t noun)
@@ -385,6 +390,12 @@ static uint64_t tsc_per_ms(void)
     return pm_process.tsc_hz != 0 ? pm_process.tsc_hz / 1000 : 2500000;
 }
 
+/* So many times what the look took. */
+static uint64_t spent_tsc(uint64_t times)
+{
+    return look.spent_ns * times / 1000 * tsc_per_ms() / 1000;
+}
+
 /* False: all is as it was. */
 static bool decide(struct table *t, uint64_t tsc)
 {
@@ -410,16 +421,16 @@ static bool decide(struct table *t, uint64_t tsc)
 static uint64_t next_interval(void)
 {
     if (look.n_refused != 0 && look.n_refused < REFUSALS_TO_SAY)
-        return FIRST_INTERVAL_MS * tsc_per_ms() + look.spent_tsc * LOOK_SHARE / 50;
+        return FIRST_INTERVAL_MS * tsc_per_ms() + spent_tsc(LOOK_SHARE / 50);
     if (look.urgent) {
         uint64_t interval = FIRST_INTERVAL_MS * tsc_per_ms();
-        return interval < look.spent_tsc * URGENT_SHARE ? look.spent_tsc * URGENT_SHARE : interval;
+        return interval < spent_tsc(URGENT_SHARE) ? spent_tsc(URGENT_SHARE) : interval;
     }
     uint64_t interval = look.interval_ms * tsc_per_ms();
     if (look.interval_ms < LAST_INTERVAL_MS)
         look.interval_ms *= 2;
-    else if (interval < look.spent_tsc * LOOK_SHARE)
-        interval = look.spent_tsc * LOOK_SHARE;
+    else if (interval < spent_tsc(LOOK_SHARE))
+        interval = spent_tsc(LOOK_SHARE);
     return interval;
 }
 
@@ -441,22 +452,22 @@ static bool begin_look(uint64_t tsc)
     look.urgent = tsc < look.next_tsc;
     look.begun = true;
     look.chunk = look.node = 0;
-    look.spent_tsc = 0;
+    look.spent_ns = 0;
     return true;
 }
 
 static void step(uint64_t tsc)
 {
-    uint64_t start = pm_tsc();
+    uint64_t start_ns = cpu_ns_of(CLOCK_THREAD_CPUTIME_ID);
     if (!look.begun && !begin_look(tsc))
         return;
     bool done = add_step(table), changed = done && decide(table, tsc);
-    look.spent_tsc += pm_tsc() - start;
+    look.spent_ns += cpu_ns_of(CLOCK_THREAD_CPUTIME_ID) - start_ns;
     if (!done)
         return;
     look.begun = false;
     empty_bucket(changed);
-    pm_store(look.earliest_tsc, tsc + look.spent_tsc * URGENT_SHARE);
+    pm_store(look.earliest_tsc, tsc + spent_tsc(URGENT_SHARE));
     pm_store(look.next_tsc, tsc + next_interval());
 }
 
