@@ -101,6 +101,8 @@ static bool is_over(const struct collect_binary *binary,
            function.end_line == place->line_no;
 }
 
+enum { MAX_PARENTHESES = 4 };
+
 /* The statement that begins at the place, else the last one that begins before and is not over. has_any: the
  * function has statements in that file. */
 static struct collect_source_statement *find_statement(const struct collect_binary *binary,
@@ -113,13 +115,20 @@ static struct collect_source_statement *find_statement(const struct collect_bina
     key.line_no = place->line_no;
     key.column_no = place->column_no;
     size_t at = lower_bound(binary, &key);
-    if (at < binary->n_statements && is_of(&binary->statements[at], &key) &&
-        binary->statements[at].line_no == place->line_no &&
-        (place->column_no == 0 || binary->statements[at].column_no == place->column_no))
-        return &binary->statements[at];
-    if (at == first)
+    struct collect_source_statement *after =
+        at < binary->n_statements && is_of(&binary->statements[at], &key) &&
+                binary->statements[at].line_no == place->line_no
+            ? &binary->statements[at]
+            : NULL;
+    if (after && (place->column_no == 0 || after->column_no == place->column_no))
+        return after;
+    struct collect_source_statement *before = at == first ? NULL : &binary->statements[at - 1];
+    /* A condition's place may be the parenthesis before it. */
+    bool first_of_line = !before || before->line_no != place->line_no;
+    if (after && first_of_line && after->column_no - place->column_no <= MAX_PARENTHESES)
+        return after;
+    if (!before)
         return NULL;
-    struct collect_source_statement *before = &binary->statements[at - 1];
     return is_over(binary, before, place) ? NULL : before;
 }
 

@@ -26,6 +26,9 @@ struct reader {
 
 /* --- which statement --- */
 
+/* "(" of if, while and switch: the front end's places are before the condition's text by so much. */
+enum { MAX_PARENTHESES = 4 };
+
 static const struct pm_range *range_at(const std::vector<struct pm_range> &ranges,
                                        const struct pm_place &place)
 {
@@ -62,8 +65,8 @@ static struct statement *statement_of(struct reader *reader, gimple *stmt)
         return NULL; /* what the compiler does for the arguments */
     struct pm_point last = {place.line, place.column};
     const struct pm_range *range = reader->ranges != NULL ? range_at(*reader->ranges, place) : NULL;
-    if (range == NULL && reader->ranges != NULL) { /* "(" of if, while and switch */
-        struct pm_place inside = place;
+    struct pm_place inside = place;
+    for (int i = 0; i < MAX_PARENTHESES && range == NULL && reader->ranges != NULL; i++) {
         inside.column++;
         range = range_at(*reader->ranges, inside);
     }
@@ -510,7 +513,7 @@ const struct pm_statements *pm_statements_of(const struct pm_source_function *fu
     return found != statements_by_function.end() ? &found->second : NULL;
 }
 
-int pm_statement_at(const struct pm_statements *statements, const struct pm_place *place)
+static int statement_holding(const struct pm_statements *statements, const struct pm_place *place)
 {
     struct pm_point point = {place->line, statements->by_line ? UINT_MAX : place->column};
     auto after = std::upper_bound(statements->list.begin(), statements->list.end(), point,
@@ -523,6 +526,17 @@ int pm_statement_at(const struct pm_statements *statements, const struct pm_plac
     bool holds =
         statements->by_line ? range->first.line == place->line : !pm_point_less(range->last, point);
     return holds && range->file == place->file ? (int)(after - 1 - statements->list.begin()) : -1;
+}
+
+int pm_statement_at(const struct pm_statements *statements, const struct pm_place *place)
+{
+    struct pm_place inside = *place;
+    int at = statement_holding(statements, &inside);
+    for (int i = 0; i < MAX_PARENTHESES && at < 0 && !statements->by_line; i++) {
+        inside.column++;
+        at = statement_holding(statements, &inside);
+    }
+    return at;
 }
 
 void pm_fact_statements(tree function_decl, const std::vector<struct pm_linear> &code)
