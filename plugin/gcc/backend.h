@@ -25,6 +25,9 @@ extern struct pm_options pm_options; /* parsed -fplugin-arg-perfmap-*; constant 
 /* Is this function (and what lies in it) instrumented? By selection lists, no_instrument_function,
  * naked, thunks, system headers. */
 bool pm_function_selected(tree function_decl);
+/* Does the late map tell of its code? Also of that which comes from system headers (instances of std's templates): it is the program's, and its
+ * time shall have a name. */
+bool pm_function_mapped(tree function_decl);
 
 /* --- identity.cc --- */
 struct pm_place {

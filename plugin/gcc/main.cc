@@ -37,18 +37,27 @@ static bool selection_matches(tree origin)
     return is_match;
 }
 
-bool pm_function_selected(tree function_decl)
+static bool is_instrumentable(tree function_decl)
 {
     for (const char *attribute : not_instrumented)
         if (lookup_attribute(attribute, DECL_ATTRIBUTES(function_decl)))
             return false;
     struct cgraph_node *node = cgraph_node::get(function_decl);
-    if (node && node->thunk)
-        return false;
+    return node == NULL || !node->thunk;
+}
+
+bool pm_function_selected(tree function_decl)
+{
     tree origin = pm_origin_function(function_decl);
-    if (in_system_header_at(DECL_SOURCE_LOCATION(origin)))
-        return false;
-    return selection_matches(origin);
+    return is_instrumentable(function_decl) &&
+           !in_system_header_at(DECL_SOURCE_LOCATION(origin)) && selection_matches(origin);
+}
+
+bool pm_function_mapped(tree function_decl)
+{
+    return pm_function_selected(function_decl) ||
+           (is_instrumentable(function_decl) &&
+            in_system_header_at(DECL_SOURCE_LOCATION(pm_origin_function(function_decl))));
 }
 
 /* The first wrong option ends the compilation. */

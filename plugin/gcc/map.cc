@@ -422,8 +422,10 @@ static unsigned collect(function *fun)
 {
     delete now;
     now = NULL;
-    if (seen_error() || !pm_function_selected(fun->decl))
+    if (seen_error() || !pm_function_mapped(fun->decl))
         return 0;
+    if (!pm_function_selected(fun->decl))
+        pm_late_symbol(fun->decl); /* no sleds have named it */
     now = new collected();
     bool had_loops = current_loops != NULL, had_dominators = dom_info_available_p(CDI_DOMINATORS);
     if (!had_loops)

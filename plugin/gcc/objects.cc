@@ -487,7 +487,7 @@ static unsigned know_function(function *fun)
 
 static bool gate_objects(function *fun)
 {
-    return !seen_error() && pm_function_selected(fun->decl);
+    return !seen_error() && pm_function_mapped(fun->decl);
 }
 
 /* --- what others ask --- */
