@@ -1,0 +1,462 @@
+"""Compares reports of callgrind's costs with what the late map, read by ../late-map/decode.py, and callgrind's file say.
+
+    compare.py BINARY CALLGRIND PIF FOLDER
+
+PIF is `perfmap pif --json BINARY`; FOLDER has BY.RULE.json, reports of the archive that `perfmap collect --costs CALLGRIND` made:
+BY statement, function, loop, array; RULE merge (with --bounds), closed, split, instructions (split by them). Prints figures; a difference
+is an error.
+
+Each address of callgrind's file has a set of constructs by the map. From these sets every row of every report follows: its cost, its bounds,
+its shares. All of it is compared, and must be equal; shares to the rounding of whole instructions.
+
+Then lines. Callgrind's are those of the line table. The two rightly differ where
+- the map says frame or sled: that is the function's own code, and of no statement; the line table names lines of '{', '}' and neighbours;
+- a statement has several lines: the map names its first one;
+- the facts have no statement at the place on that line (`} catch (...) {`): the map names the line, but the cost goes to the statement before.
+  Hardly any cost may be so;
+- an instruction has no location: the line table then has no row there and goes on with the line of the text before, across the borders of
+  blocks, where the map stays within the block. An instruction is taken for such a one when the table has no row from the block's begin to it.
+So each address is compared, and each line whose code is its own alone must have the cost that callgrind gives it, with nothing but the cost of
+those addresses moved.
+"""
+import bisect
+import collections
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+
+spec = importlib.util.spec_from_file_location("decode", os.path.join(os.path.dirname(__file__), "../late-map/decode.py"))
+decode = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(decode)
+
+NO_ARRAY = frozenset({"(no array)"})
+MAX_WITHOUT_STATEMENT = 0.001
+MAX_PARENTHESES = 4  # that stand before a condition, whose statement begins behind them
+FRAME, SLED, PADDING = (decode.KINDS.index(kind) for kind in ("frame", "sled", "padding"))
+
+
+def fail(text):
+    print("compare.py:", text, file=sys.stderr)
+    raise SystemExit(1)
+
+
+# --- callgrind ---
+
+
+def read_callgrind(path, binary):
+    """Address -> (instructions, file, line) of the binary, and the total of all objects. One address can have several lines: then the costliest."""
+    names, where, total, counts = {}, {}, 0, {}
+    address = line = 0
+    is_call = False
+    for text in open(path, encoding="utf-8", errors="surrogateescape"):
+        text = text.rstrip("\n")
+        key, has_value, value = text.partition("=")
+        if text[:1].isalpha() and has_value and not text.startswith("0x"):
+            if key == "calls":
+                is_call = True
+            elif key in ("ob", "fl", "fi", "fe", "fn", "cob", "cfi", "cfl", "cfn"):
+                kind = {"o": "ob", "f": "fn" if key == "fn" else "fl"}.get(key[0], "ob" if key == "cob" else "fn" if key == "cfn" else "fl")
+                number, _, name = value.partition(" ")
+                name = names.setdefault((kind, number), name) if number.startswith("(") else value
+                where[{"fi": "fl", "fe": "fl"}.get(key, key)] = name
+            continue
+        if not re.match(r"[0-9+*-]", text):
+            continue
+        fields = text.split()
+        address, line = (before if field == "*" else before + int(field, 0) if field[0] in "+-" else int(field, 0)
+                         for before, field in ((address, fields[0]), (line, fields[1])))
+        if is_call:  # the inclusive cost of the call
+            is_call = False
+            continue
+        cost = int(fields[2]) if len(fields) > 2 else 0
+        total += cost
+        if where["ob"] == binary:
+            counts.setdefault(address, collections.Counter())[where["fl"], line] += cost
+    stated = [int(text.split()[1]) for text in open(path, encoding="utf-8", errors="replace") if text.startswith("totals:")]
+    if stated != [total]:
+        fail(f"{path}: the costs add up to {total}, the file says {stated}")
+    return counts, total
+
+
+# --- what the map says of an address ---
+
+
+class Facts:
+    def __init__(self, pif, blocks):
+        self.with_map = {function for block in blocks for function in block.functions}
+        self.nouns = {int(noun["id"], 16): noun for noun in json.load(open(pif))["nouns"]}
+        self.statements = collections.defaultdict(list)
+        for noun_id, noun in self.nouns.items():
+            if noun.get("kind") == "statement":
+                key = self.function(noun_id), noun.get("file")
+                self.statements[key].append((noun.get("line", 0), noun.get("column", 0), noun_id))
+        for known in self.statements.values():
+            known.sort()
+
+    def function(self, noun_id):
+        while noun_id and self.nouns[noun_id].get("kind") != "function":
+            noun_id = int(self.nouns[noun_id].get("parent", "0"), 16)
+        return noun_id
+
+    def statement(self, function, file, line, column):
+        """The one that begins there, else the first one of the line where its parentheses are, else the last one that begins
+        before and is not over; in the function's last line it is. Functions of system headers have no statements in
+        the facts: theirs are what the map names."""
+        known = self.statements.get((function, self.nouns[file].get("name")))
+        if not known:
+            made = function, file, line, column
+            self.nouns[made] = {"kind": "statement", "name": f"{self.nouns[file].get('name')}:{line}:{column}", "file": self.nouns[file].get("name"),
+                                "line": line, "column": column, "parent": f"{function:x}"}
+            return made
+        at = bisect.bisect_right(known, (line, column, 1 << 64)) - 1
+        exact = bisect.bisect_left(known, (line, column, 0))
+        if column == 0 and exact < len(known) and known[exact][0] == line:
+            at = exact
+        after = [(at_column, noun) for first, at_column, noun in known if first == line and at_column > column]
+        if after and (at < 0 or known[at][0] != line) and after[0][0] - column <= MAX_PARENTHESES:
+            return after[0][1]
+        if at < 0:
+            return None
+        end = self.nouns[known[at][2]].get("end_line")
+        if not end and line == self.nouns[function].get("end_line"):
+            end = known[at][0]
+        is_exact = known[at][:2] == (line, column) or (column == 0 and known[at][0] == line)
+        return None if end and end < line and not is_exact else known[at][2]
+
+    def loop(self, noun_id):
+        """The loop around it, or else the function."""
+        while self.nouns[noun_id].get("kind") not in ("loop", "function"):
+            noun_id = int(self.nouns[noun_id]["parent"], 16)
+        return noun_id
+
+    def is_head(self, function, base, line):
+        """Before the function's first statement: where GCC's table says that the frame is made."""
+        noun = self.nouns.get(function, {})
+        known = self.statements.get((function, noun.get("file")))
+        return bool(known) and os.path.basename(noun["file"]) == base and noun["line"] <= line < known[0][0]
+
+    def is_array(self, noun_id):
+        noun = self.nouns[noun_id]
+        return noun.get("kind") in ("array", "heap") or bool(re.search(r"[*[&]|allocatable", noun.get("type", "")))
+
+    def key(self, noun_id):
+        noun = self.nouns[noun_id]
+        function = self.function(noun_id)
+        return (noun.get("kind"), noun.get("name"), self.nouns[function].get("name") if function else None, noun.get("line") or None,
+                noun.get("column") or None)
+
+
+def places(tuple_, block):
+    """The statement's own place, and those of others: (function, file, line, column, reason)."""
+    if tuple_.kind not in (FRAME, PADDING) and tuple_.line:
+        site = block.sites[tuple_.site - 1] if tuple_.site else None
+        yield (site.function if site else block.functions[0]), tuple_.file, tuple_.line, tuple_.column, 0
+    for reason, _, function, file, line, column in tuple_.also:
+        yield function, file, line, column, reason
+
+
+def own_function(tuple_, block):
+    return block.sites[tuple_.site - 1].function if tuple_.site else block.functions[0]
+
+
+def same_statement(a, b):
+    return (a.loop, a.site, a.file, a.line, a.column) == (b.loop, b.site, b.file, b.line, b.column)
+
+
+def objects_of(tuple_, block):
+    if tuple_.objects or tuple_.unnamed or not tuple_.line or decode.KINDS[tuple_.kind] not in ("ordinary", "spill"):
+        return {noun for noun, _ in tuple_.objects}
+    return {noun for other in block.ranges if same_statement(other.tuple, tuple_) for noun, _ in other.tuple.objects}
+
+
+def constructs(facts, tuple_, block, by):
+    """The set that code of the tuple counts for."""
+    others = set()  # functions of which no statement is known at the place: the whole function
+    statements, fused = set(), set()
+    for function, file, line, column, reason in places(tuple_, block):
+        found = facts.statement(function, file, line, column)
+        if found:
+            statements.add(found)
+            if reason:
+                fused.add(facts.loop(found))
+        elif reason:
+            others.add(function)
+    block_noun = tuple_.loop or own_function(tuple_, block)
+    if not statements and not others and not tuple_.loop and not tuple_.site:  # frames of functions with equal code that were made one
+        others |= {also[2] for other in block.ranges for also in other.tuple.also if decode.REASONS[also[0]] == "folded"}
+        others |= {block.functions[0]} if others else set()
+    if by == "array":
+        touched = {noun for noun in objects_of(tuple_, block) if facts.is_array(noun)}
+        return frozenset(touched or {None})
+    if by == "loop":
+        return frozenset(({tuple_.loop} if tuple_.loop else set()) | fused | others or {block_noun})
+    found = statements | others or {block_noun}
+    return frozenset(map(facts.function, found)) if by == "function" else frozenset(found)
+
+
+def costs_by_set(facts, by, ranges, counts):
+    begins = [r[0] for r in ranges]
+    result, sets = collections.Counter(), {}
+    for address, lines in counts.items():
+        at = bisect.bisect_right(begins, address) - 1
+        if at < 0 or address >= ranges[at][1]:
+            result[None] += sum(lines.values())
+            continue
+        block, tuple_ = ranges[at][2:]
+        if tuple_.kind == SLED:
+            result["perfmap"] += sum(lines.values())
+            continue
+        key = id(tuple_)
+        if key not in sets:
+            found = constructs(facts, tuple_, block, by)
+            sets[key] = frozenset("(no array)" if noun is None else facts.key(noun) for noun in found)
+        result[sets[key]] += sum(lines.values())
+    return +result
+
+
+# --- the report ---
+
+
+def noun_key(noun):
+    return noun["kind"], noun["name"], noun["function"] if noun["kind"] != "function" else noun["name"], noun["line_no"], noun["column_no"]
+
+
+def read_report(facts, folder, by, rule, binary, total):
+    """Rows: set of constructs -> (own, at least, at most). Rows of code without a map are added up under None."""
+    report = json.load(open(f"{folder}/{by}.{rule}.json"))
+    rows = collections.defaultdict(lambda: [0, 0, 0])
+    known = {facts.key(noun) for noun in facts.nouns if facts.nouns[noun].get("kind") != "function" or noun in facts.with_map}
+    for row in report["rows"]:
+        if row["kind"] == "perfmap":
+            key = "perfmap"
+        elif row["kind"] == "no object":
+            key = NO_ARRAY
+        elif row["kind"] in ("unmapped", "outside", "kernel") or any(noun["binary"] != binary or noun["level"] != "Source" for noun in row["nouns"]):
+            key = None
+        else:
+            key = frozenset(map(noun_key, row["nouns"]))
+            key = key if key <= known else None  # by debug information
+        for i, name in enumerate(("own", "at_least", "at_most")):
+            rows[key][i] += row.get(name + "_instructions") or 0
+    own = sum(row[0] for row in rows.values())
+    if own != total or report["total"]["own_instructions"] != total:
+        fail(f"{by}, {rule}: total {report['total']['own_instructions']}, the rows {own}, callgrind {total}")
+    return rows
+
+
+def show(key):
+    if isinstance(key, (str, type(None))):
+        return str(key)
+    return "{" + ", ".join(sorted(part if isinstance(part, str) else f"{part[0]} {part[1]} in {part[2]}" for part in key)) + "}"
+
+
+def compare_amounts(what, expected, seen, tolerance=0):
+    for key in sorted(set(expected) | set(seen), key=show):
+        if key == NO_ARRAY and seen.get(key, 0) >= expected.get(key, 0):  # libraries' code is in that row, too
+            continue
+        if abs(expected.get(key, 0) - seen.get(key, 0)) > tolerance:
+            fail(f"{what}: {show(key)} has {seen.get(key, 0)}, not {expected.get(key, 0)}")
+
+
+def close(sets):
+    """Unites sets that overlap."""
+    leader = {}
+
+    def find(x):
+        while leader.setdefault(x, x) != x:
+            x = leader[x]
+        return x
+
+    for members in sets:
+        for member in members:
+            leader[find(member)] = find(min(members, key=show_member))
+    groups = collections.defaultdict(set)
+    for member in list(leader):
+        groups[find(member)].add(member)
+    return {member: frozenset(groups[find(member)]) for member in leader}
+
+
+def show_member(member):
+    return show(frozenset({member}))
+
+
+def without_map(expected, seen):
+    """What functions have beyond the map's code: that of other copies of them, which have no map (system headers), by debug information."""
+    one_function = (key for key in seen if isinstance(key, frozenset) and len(key) == 1 and next(iter(key))[0] == "function")
+    return {key: seen[key] - expected.get(key, 0) for key in one_function if seen[key] > expected.get(key, 0)}
+
+
+def compare_rules(facts, by, ranges, counts, binary, folder, total):
+    expected = costs_by_set(facts, by, ranges, counts)
+    spare = expected.pop(None, 0)
+    reports = {rule: read_report(facts, folder, by, rule, binary, total) for rule in ("merge", "closed", "split", "instructions")}
+    own = {rule: {key: row[0] for key, row in rows.items() if key is not None and row[0]} for rule, rows in reports.items()}
+    for key, cost in without_map(expected, own["merge"]).items():
+        spare -= cost
+        expected[key] += cost
+    if spare < 0:
+        fail(f"{by}: functions have {-spare} more than their code")
+    compare_amounts(f"{by}, merge", expected, own["merge"])
+    mapped = {key: cost for key, cost in expected.items() if key != "perfmap"}
+
+    least, most = collections.Counter(), collections.Counter()
+    for members, cost in mapped.items():
+        for member in members - NO_ARRAY:
+            one = frozenset({member})
+            most[one] += cost
+            least[one] += cost if len(members) == 1 else 0
+    bounds = {key: row for key, row in reports["merge"].items() if isinstance(key, frozenset) and len(key) == 1 and key != NO_ARRAY}
+    compare_amounts(f"{by}, at least", least, {key: row[1] for key, row in bounds.items()})
+    compare_amounts(f"{by}, at most", most, {key: row[2] for key, row in bounds.items()})
+
+    united = close(mapped)
+    closed = collections.Counter({"perfmap": expected.get("perfmap", 0)})
+    for members, cost in mapped.items():
+        closed[united[next(iter(members))]] += cost
+    compare_amounts(f"{by}, closed", +closed, own["closed"])
+
+    equal, weighed = collections.Counter(), collections.Counter()
+    for members, cost in mapped.items():
+        weights = {member: least[frozenset({member})] for member in members}
+        of = sum(weights.values())
+        for member in members:
+            key = frozenset({member})
+            equal[key] += cost / len(members)
+            weighed[key] += cost * (weights[member] / of if of else 1 / len(members))
+    for rule, shares in (("split", equal), ("instructions", weighed)):
+        shares["perfmap"] = expected.get("perfmap", 0)
+        compare_amounts(f"{by}, {rule}", shares, own[rule], len(mapped) + 1)
+        for key, row in bounds.items():
+            amount = own[rule].get(key, 0)
+            if not row[1] <= amount <= row[2]:
+                fail(f"{by}, {rule}: {show(key)} has {amount}, outside of {row[1]} to {row[2]}")
+    n_shared = sum(len(members) > 1 for members in mapped)
+    shared = sum(cost for members, cost in mapped.items() if len(members) > 1)
+    print(f"{by}: {len(mapped)} sets, {n_shared} of several constructs with {100 * shared / total:.2f} % of the cost, all equal")
+    return expected
+
+
+# --- lines ---
+
+
+def line_rows(binary, sled_ends):
+    """Addresses at which the line table has a row. Behind inline assembler, as sleds are, GCC repeats the row that was before."""
+    text = subprocess.run(["readelf", "-wL", binary], check=True, capture_output=True, text=True, errors="replace").stdout
+    rows, last = set(), None
+    for name, line, address in re.findall(r"^(\S+) +(\d+) +(0x[0-9a-f]+)", text, re.M):
+        if (name, line) != last or int(address, 16) not in sled_ends:
+            rows.add(int(address, 16))
+        last = name, line
+    return rows
+
+
+def block_begins(binary):
+    """Addresses that jumps lead to, that follow jumps and calls (which may throw), and those of symbols; and all instructions in order."""
+    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", binary], check=True, capture_output=True, text=True, errors="replace").stdout
+    begins = {int(m, 16) for m in re.findall(r"^([0-9a-f]+) <", text, re.M)}
+    begins |= {int(m, 16) for m in re.findall(r"\tj\w+ +(?:[a-z]+ +)?([0-9a-f]+) ", text)}
+    order = [int(m, 16) for m in re.findall(r"^ +([0-9a-f]+):\t", text, re.M)]
+    begins |= {int(m, 16) for m in re.findall(r"(?<=:\t)(?:notrack |bnd )?(?:j|ret|ud2|call)[^\n]*\n +([0-9a-f]+):", text)}
+    return begins, order
+
+
+def without_location(binary, ranges):
+    """Instructions of blocks before the block's first row. Behind a sled a block begins."""
+    sled_ends = {end for _, end, _, tuple_ in ranges if tuple_.kind == SLED}
+    rows, (begins, order) = line_rows(binary, sled_ends), block_begins(binary)
+    begins |= sled_ends
+    result, has_row = set(), False
+    for address in order:
+        has_row = address in rows or (has_row and address not in begins)
+        if not has_row:
+            result.add(address)
+    return result
+
+
+def compare_lines(facts, binary, ranges, counts):
+    begins = [r[0] for r in ranges]
+    bare = without_location(binary, ranges)
+    alone, most, seen, moved = (collections.Counter() for _ in range(4))
+    why = collections.Counter()
+    wrong, astray = collections.Counter(), []
+    for address, lines in counts.items():
+        at = bisect.bisect_right(begins, address) - 1
+        if at < 0 or address >= ranges[at][1]:
+            continue
+        block, tuple_ = ranges[at][2:]
+        (file, line), cost = lines.most_common(1)[0][0], sum(lines.values())
+        base = os.path.basename(file)
+        where = set()
+        spans, bare_places = [], set()
+        for function, at_file, at_line, at_column, _ in places(tuple_, block):
+            noun = facts.nouns[facts.statement(function, at_file, at_line, at_column) or function]
+            name = os.path.basename(noun.get("file") or "")
+            where.add((name, noun.get("line", 0)))
+            bare_places |= {(name, at_line)} if at_line != noun.get("line", 0) else set()
+            spans.append((name, noun.get("line", 0), max(noun.get("end_line") or 0, noun.get("line", 0))))
+        for place in where:
+            most[place] += cost
+            alone[place] += cost if len(where) == 1 else 0
+        seen[base, line] += cost
+        if (base, line) in where:
+            why["same"] += cost
+            continue
+        if tuple_.kind in (FRAME, SLED, PADDING) or facts.is_head(block.functions[0], base, line):
+            reason = "frame"
+        elif any(name == base and first <= line <= last for name, first, last in spans):
+            reason = "several lines"
+        elif address in bare:
+            reason = "no location"
+        elif (base, line) in bare_places:
+            reason = "no statement"
+        else:
+            reason = "other"
+            wrong[base, line] += cost
+            for place in where:
+                wrong[place] += cost
+            astray.append((cost, address, line, sorted(where)))
+        why[reason] += cost
+        if reason != "other":
+            moved[base, line] -= cost
+            for place in where:
+                moved[place] += cost if len(where) == 1 else 0
+    of = sum(why.values())
+    n_plain = n_alone = n_within = n_shared = 0
+    for place, cost in most.items():
+        if alone[place] == cost and place not in wrong:
+            n_alone += 1
+            n_plain += seen[place] == cost
+            if seen[place] + moved[place] != cost:
+                fail(f"line {place}: alone it has {cost}, callgrind {seen[place]}, of which {moved[place]:+} are moved")
+        elif place not in wrong:
+            n_shared += 1
+            n_within += alone[place] <= seen[place] + max(moved[place], 0) and seen[place] + min(moved[place], 0) <= cost
+    if n_within != n_shared:
+        fail(f"{n_shared - n_within} lines that share code are outside of their bounds")
+    print(f"lines: {n_alone} alone, {n_plain} of them as they stand, {n_shared} shared, {len(wrong)} astray;",
+          ", ".join(f"{reason} {100 * cost / max(of, 1):.2f} %" for reason, cost in why.most_common()))
+    for cost, address, line, where in sorted(astray, reverse=True)[:8]:
+        print(f"  astray: {address:x} callgrind line {line}, the map {where}: {cost}")
+    if why["no statement"] > max(MAX_WITHOUT_STATEMENT * of, 10):
+        fail(f"{why['no statement']} of {of} are at places of the map without a statement in the facts")
+    if astray:
+        fail(f"{len(astray)} addresses are of other lines than the map's")
+
+
+def main():
+    binary, callgrind, pif, folder = sys.argv[1:]
+    blocks = [block for block in decode.read_blocks(binary) if not decode.is_dropped(block)]
+    facts = Facts(pif, blocks)
+    ranges = sorted(((r.begin, r.end, block, r.tuple) for block in blocks for r in block.ranges if r.end > r.begin), key=lambda r: r[:2])
+    counts, total = read_callgrind(callgrind, os.path.abspath(binary))
+    if not counts:
+        fail(f"{callgrind} has no cost of {binary}")
+    for by in ("statement", "function", "loop", "array"):
+        compare_rules(facts, by, ranges, counts, os.path.abspath(binary), folder, total)
+    compare_lines(facts, binary, ranges, counts)
+
+
+main()
