@@ -49,8 +49,8 @@ static bool is_instrumentable(tree function_decl)
 bool pm_function_selected(tree function_decl)
 {
     tree origin = pm_origin_function(function_decl);
-    return is_instrumentable(function_decl) &&
-           !in_system_header_at(DECL_SOURCE_LOCATION(origin)) && selection_matches(origin);
+    return is_instrumentable(function_decl) && !in_system_header_at(DECL_SOURCE_LOCATION(origin)) &&
+           selection_matches(origin);
 }
 
 bool pm_function_mapped(tree function_decl)
