@@ -101,7 +101,7 @@ static bool is_over(const struct collect_binary *binary,
            function.end_line == place->line_no;
 }
 
-enum { MAX_PARENTHESES = 4 };
+enum { MAX_PARENTHESES = 1 };
 
 /* The statement that begins at the place, else the last one that begins before and is not over. has_any: the
  * function has statements in that file. */

@@ -27,7 +27,7 @@ struct reader {
 /* --- which statement --- */
 
 /* "(" of if, while and switch: the front end's places are before the condition's text by so much. */
-enum { MAX_PARENTHESES = 4 };
+enum { MAX_PARENTHESES = 1 };
 
 static const struct pm_range *range_at(const std::vector<struct pm_range> &ranges,
                                        const struct pm_place &place)
