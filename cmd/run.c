@@ -24,7 +24,7 @@ static const char *const mode_names[] = {"active", "exact", "count", "off"};
 static const char *const clock_names[] = {"cpu", "wall"};
 
 /* Not a divisor of the kernel's tick rate, nor of much else: what happens at regular times must not be seen always or never. */
-enum { DEFAULT_RATE_HZ = 499, SENSIBLE_RATE_HZ = 4000, MAX_RATE_HZ = 10000 };
+enum { DEFAULT_RATE_HZ = 401, SENSIBLE_RATE_HZ = 4000, MAX_RATE_HZ = 10000 };
 enum { DEFAULT_BUDGET_PPM = 10000 };
 
 struct run_request {
@@ -336,7 +336,7 @@ static const struct cmd_option run_options[] = {
      "off: the runtime is loaded and "
      "measures nothing"},
     {OPT_RATE, "rate", "HZ",
-     "samples for each second of CPU time of a thread: 499 unless given, 4000 at most are "
+     "samples for each second of CPU time of a thread: 401 unless given, 4000 at most are "
      "sensible, 0 "
      "for none"},
     {OPT_CLOCK, "clock", "cpu|wall",
