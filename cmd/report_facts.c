@@ -284,7 +284,8 @@ static void warn_of_sampling(struct warner *warner)
              (long long)facts.n_lost_samples, (long long)(facts.n_lost_samples + facts.n_samples));
     bool by_object =
         report->options.by == REPORT_BY_ARRAY || report->options.by == REPORT_BY_VARIABLE;
-    if (!told && report->cpu_metric == PM_NONE &&
+    bool times = report->n_metrics == 0 || report->metrics[report->primary] == report->time_metric;
+    if (!told && report->cpu_metric == PM_NONE && times &&
         (by_object || report->options.by == REPORT_BY_STATEMENT))
         warn(warner,
              "without samples only functions and loops have costs, not %s; 'perfmap run' takes "

@@ -169,6 +169,17 @@ static void add_waiting(struct report *report)
         report->metrics[report->n_metrics++] = metric;
 }
 
+/* No times: costs from elsewhere, the first that there are. */
+static void add_counted(struct report *report)
+{
+    const struct pm_graph *graph = report->data->graph;
+    for (pm_index m = 0; m < graph->n_metrics && report->n_metrics == 0; m++)
+        if (m != report->calls_metric && graph->metrics[m].aggregation == PM_SUM &&
+            strcmp(graph->metrics[m].kind, "time") != 0 &&
+            strcmp(graph->metrics[m].name, "n_samples") != 0 && report_is_measured(graph, m))
+            report->metrics[report->n_metrics++] = m;
+}
+
 enum pm_status report_choose_metrics(struct report *report, struct pm_error *err)
 {
     const struct pm_graph *graph = report->data->graph;
@@ -182,6 +193,8 @@ enum pm_status report_choose_metrics(struct report *report, struct pm_error *err
             (!report_is_fine(report) || report->options.tree || report->time_metric == PM_NONE);
         if (report->time_metric != PM_NONE)
             report->metrics[report->n_metrics++] = report->time_metric;
+        else if (report->calls_metric == PM_NONE || !report_is_measured(graph, report->calls_metric))
+            add_counted(report);
         add_waiting(report);
     }
     for (const char *p = report->options.metrics; p && status == PM_OK;) {

@@ -34,7 +34,7 @@ spec.loader.exec_module(decode)
 
 NO_ARRAY = frozenset({"(no array)"})
 MAX_WITHOUT_STATEMENT = 0.001
-MAX_PARENTHESES = 2  # that stand before a condition, whose statement begins behind them
+MAX_PARENTHESES = 1  # that stand before a condition, whose statement begins behind them
 FRAME, SLED, PADDING = (decode.KINDS.index(kind) for kind in ("frame", "sled", "padding"))
 
 
