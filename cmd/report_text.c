@@ -102,7 +102,7 @@ static void cell(const struct table *table, const struct column *column,
     const struct report *report = table->report;
     *buffer = 0;
     if (column->kind == COLUMN_CALLS) {
-        if (row->n_calls || part != PART_ROW || row->traits.calls_are_at_least)
+        if (row->n_calls || part != PART_ROW)
             snprintf(buffer, size, "%s%lld",
                      !row->traits.calls_are_at_least ? ""
                      : table->term.utf8              ? "≥ "
