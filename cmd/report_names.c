@@ -1,6 +1,7 @@
 /* What rows are called, and where in the source they are. */
 #include "report.h"
 
+#include "mapping/debuginfo/debuginfo.h"
 #include "mapping/graph/index_map.h"
 
 #include <stdlib.h>
@@ -164,6 +165,18 @@ static pm_index function_of(const struct report *report, pm_index noun)
     return noun;
 }
 
+/* Names of machine code begin with a symbol: "_ZN1a1fEv+0x40" is a::f()+0x40. */
+static void add_code_name(const char *name, struct pm_buf *out)
+{
+    size_t len = strcspn(name, "+/ ");
+    char *symbol = strncmp(name, "_Z", 2) == 0 ? pm_strndup(name, len) : NULL;
+    char *shown = symbol ? pm_debug_demangle(symbol) : NULL;
+    pm_buf_add_str(out, shown ? shown : "");
+    pm_buf_add_str(out, shown ? name + len : name);
+    free(symbol);
+    free(shown);
+}
+
 /* has_place: where it is stands beside it, so its function is name enough. */
 static void add_noun(const struct report_naming *naming, pm_index noun, bool has_place,
                      struct pm_buf *out)
@@ -182,7 +195,7 @@ static void add_noun(const struct report_naming *naming, pm_index noun, bool has
     } else if (report_noun_is(report, noun, "perfmap")) {
         pm_buf_add_str(out, "PerfMap itself");
     } else {
-        pm_buf_add_str(out, graph->nouns[noun].name);
+        add_code_name(graph->nouns[noun].name, out);
     }
 }
 
@@ -200,9 +213,10 @@ static void add_nouns(const struct report_naming *naming, pm_index sentence, boo
 {
     const struct pm_graph *graph = naming->report->data->graph;
     const struct pm_sentence *s = &graph->sentences[sentence];
-    for (uint32_t i = 1; i < s->n_nouns; i++)
-        pm_buf_printf(out, "%s%s", called && i == 1 ? ", called by " : ", ",
-                      graph->nouns[graph->sentence_nouns[s->first_noun + i]].name);
+    for (uint32_t i = 1; i < s->n_nouns; i++) {
+        pm_buf_add_str(out, called && i == 1 ? ", called by " : ", ");
+        add_code_name(graph->nouns[graph->sentence_nouns[s->first_noun + i]].name, out);
+    }
 }
 
 static bool has_caller(const struct report *report, const struct report_group *group)
