@@ -193,7 +193,8 @@ enum pm_status report_choose_metrics(struct report *report, struct pm_error *err
             (!report_is_fine(report) || report->options.tree || report->time_metric == PM_NONE);
         if (report->time_metric != PM_NONE)
             report->metrics[report->n_metrics++] = report->time_metric;
-        else if (report->calls_metric == PM_NONE || !report_is_measured(graph, report->calls_metric))
+        else if (report->calls_metric == PM_NONE ||
+                 !report_is_measured(graph, report->calls_metric))
             add_counted(report);
         add_waiting(report);
     }
