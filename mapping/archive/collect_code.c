@@ -404,6 +404,23 @@ enum pm_status collect_code_at(struct collector *c, struct collect_binary *binar
     return status;
 }
 
+/* Code beside a sled: a sample at the sled is of an instruction that has not run, and unless it is armed takes no time. What an armed
+ * one costs is sampled in its trampoline. */
+static uint64_t beside_sled(const struct pm_code_map *map, const struct pm_code_range *range)
+{
+    const struct pm_code_range *ranges = pm_code_map_ranges(map, &(size_t){0});
+    const struct pm_code_block *block = range->block;
+    uint32_t at = (uint32_t)(range - ranges) - block->first_range;
+    for (uint32_t i = 1; i < block->n_ranges; i++) { /* behind it, then before it */
+        uint32_t other = at + i < block->n_ranges ? at + i : block->n_ranges - 1 - i;
+        const struct pm_code_range *beside = &ranges[block->first_range + other];
+        if (beside->size_bytes && beside->tuple->kind != PM_MAP_SLED &&
+            beside->tuple->kind != PM_MAP_PADDING)
+            return beside->address;
+    }
+    return range->address;
+}
+
 enum pm_status collect_blamed(struct collector *c, struct collect_binary *binary, uint64_t address,
                               uint64_t *ret_address)
 {
@@ -422,14 +439,14 @@ enum pm_status collect_blamed(struct collector *c, struct collect_binary *binary
         if (status == PM_ERR_MEMORY)
             return collect_no_memory(c);
     }
-    if (!binary->blame)
-        return PM_OK;
-    address =
-        pm_blame_address(binary->blame, range->block->address, range->block->size_bytes, address);
-    range = pm_code_map_find(binary->map, address);
-    /* A sled that is not armed takes no time; one that is does not run as it stands in the file. */
-    if (range && range->tuple->kind != PM_MAP_SLED)
+    if (binary->blame)
+        address = pm_blame_address(binary->blame, range->block->address, range->block->size_bytes,
+                                   address);
+    const struct pm_code_range *blamed = pm_code_map_find(binary->map, address);
+    if (blamed && blamed->tuple->kind != PM_MAP_SLED)
         *ret_address = address;
+    else if (range->tuple->kind == PM_MAP_SLED)
+        *ret_address = beside_sled(binary->map, range);
     return PM_OK;
 }
 

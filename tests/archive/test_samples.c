@@ -139,7 +139,8 @@ static void make_map(struct pm_buf *map)
     add_numbers(&body, (uint64_t[]){1, 0, 1, 0}, 4);
     pm_buf_add_sleb(&body, 46);
     pm_buf_add_uleb(&body, 9);
-    add_range(&body, 4, PM_MAP_FRAME << PM_MAP_KIND_SHIFT);                         /* 0x20 */
+    add_range(&body, 1, PM_MAP_SLED << PM_MAP_KIND_SHIFT);                          /* 0x20 */
+    add_range(&body, 3, PM_MAP_FRAME << PM_MAP_KIND_SHIFT);                         /* 0x21 */
     add_range(&body, 8, PM_MAP_PLACE | PM_MAP_LOOP | PM_MAP_OBJECTS | PM_MAP_ALSO); /* 0x24 */
     pm_buf_add_sleb(&body, 45);
     add_numbers(&body, (uint64_t[]){5, 1, 1, 0 << 3 | PM_MAP_READS | PM_MAP_WRITES}, 4);
@@ -334,24 +335,28 @@ static void samples_are_leaves_below_their_context(void **state)
     write_program("abcd");
     make_contexts(&run, &at, &thread);
     const struct pm_run_sample samples[] = {
-        sample_at(BIAS + 0x25, at.loop, 1000),  sample_at(BIAS + 0x26, at.loop, 100),
-        sample_at(BIAS + 0x2c, at.loop, 20),    sample_at(BIAS + 0x31, at.sum, 3000),
+        sample_at(BIAS + 0x25, at.loop, 1000),
+        sample_at(BIAS + 0x26, at.loop, 100),
+        sample_at(BIAS + 0x2c, at.loop, 20),
+        sample_at(BIAS + 0x31, at.sum, 3000),
         sample_at(BIAS + 0x21, at.main, 7), /* not yet entered: its own context all the same */
         sample_at(BIAS + 0x25, at.root, 50000),
+        sample_at(BIAS + 0x20, at.main,
+                  8), /* before a sled: it has not run, so this is not PerfMap's */
     };
-    finish_run(&run, thread, samples, 6);
+    finish_run(&run, thread, samples, 7);
     struct pm_collect_result result = {0};
     collect_it(NULL, &result);
     for (size_t i = 0; i < result.n_warnings; i++)
         fail_msg("%s", result.warnings[i]);
     pm_collect_result_release(&result);
     check_archive();
-    assert_string_equal(costs_of("cpu_ns"), "heat > main > sum > sum+0x0|0|7\n"
+    assert_string_equal(costs_of("cpu_ns"), "heat > main > sum > sum+0x1|0|15\n"
                                             "heat > main > sum > sum/heat.c:44 > sum+0x4|0|1100\n"
                                             "heat > main > sum > sum/heat.c:44 > sum+0xc|0|20\n"
                                             "heat > main > sum > sum/square > sum+0x10|0|3000\n"
                                             "heat > sum > sum+0x4|0|50000");
-    assert_string_equal(costs_of("n_samples"), "heat > main > sum > sum+0x0|0|1\n"
+    assert_string_equal(costs_of("n_samples"), "heat > main > sum > sum+0x1|0|2\n"
                                                "heat > main > sum > sum/heat.c:44 > sum+0x4|0|2\n"
                                                "heat > main > sum > sum/heat.c:44 > sum+0xc|0|1\n"
                                                "heat > main > sum > sum/square > sum+0x10|0|1\n"
@@ -362,13 +367,13 @@ static void samples_are_leaves_below_their_context(void **state)
     assert_string_equal(ask("SELECT n.name, n.kind, p.name, a.value FROM nouns n JOIN nouns p ON "
                             "p.id = n.parent LEFT JOIN noun_attributes a ON a.noun = n.id AND "
                             "a.key = 'address' WHERE n.kind IN ('code', 'inline') ORDER BY 1"),
-                        "sum+0x0|code|sum|0x20-0x24\nsum+0x10|code|sum|0x30-0x38\n"
+                        "sum+0x1|code|sum|0x21-0x24\nsum+0x10|code|sum|0x30-0x38\n"
                         "sum+0x4|code|sum|0x24-0x2c\nsum+0xc|code|sum|0x2c-0x30\n"
                         "sum/square|inline|sum|");
     assert_string_equal(ask("SELECT pif_state, map_state FROM binaries"), "read|read");
     assert_string_equal(ask("SELECT source, clock, period_ns, has_kernel, has_switches, n_samples, "
                             "n_lost, problem IS NULL FROM sampling"),
-                        "perf|cpu|2000000|0|1|6|3|1");
+                        "perf|cpu|2000000|0|1|7|3|1");
     assert_string_equal(ask("SELECT mode FROM executions"), "active");
     assert_string_equal(ask("SELECT n.name FROM noun_attributes a JOIN nouns n ON n.id = a.noun "
                             "WHERE a.key = 'removed'"),
@@ -391,7 +396,7 @@ static void code_maps_to_all_that_it_implements(void **state)
     finish_run(&run, thread, samples, 5);
     collect_it(NULL, NULL);
     check_archive();
-    assert_string_equal(destinations_of("sum+0x0"), "Executes|sum|compiler|-");
+    assert_string_equal(destinations_of("sum+0x1"), "Executes|sum|compiler|-");
     assert_string_equal(destinations_of("sum+0x4"),
                         "Executes|heat.c:44|compiler|-\nExecutes|heat.c:45:5|compiler|-\n"
                         "Executes|heat.c:46:5|inferred|vectorised together\n"
