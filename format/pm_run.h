@@ -258,8 +258,7 @@ struct pm_run_sampling {
     int32_t error_no; /* why the source is not perf (or none): errno of perf_event_open */
     uint32_t reserved32;
     uint64_t n_switches;
-    uint64_t active_pair_ps; /* mode active: what a pair of events costs in programs, from what it
-                              * cost alone at start; 0: unknown */
+    uint64_t active_pair_ps; /* mode active: measured cost of a pair of events; 0: unknown */
     uint64_t reserved[15];
 };
 
