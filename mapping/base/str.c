@@ -69,6 +69,19 @@ void *pm_realloc_array(void *old, size_t n, size_t item_bytes)
     return n && item_bytes ? realloc(old, n * item_bytes) : realloc(old, 1);
 }
 
+void *pm_grow_array(void *items, uint32_t n, uint32_t *cap, uint32_t first, size_t item_bytes)
+{
+    if (n < *cap)
+        return items;
+    if (*cap > UINT32_MAX / 4)
+        return NULL;
+    uint32_t larger = *cap ? *cap * 2 : first;
+    items = pm_realloc_array(items, larger, item_bytes);
+    if (items)
+        *cap = larger;
+    return items;
+}
+
 char *pm_strndup(const char *p, size_t len)
 {
     char *copy = len < SIZE_MAX ? pm_alloc(len + 1) : NULL;

@@ -96,6 +96,9 @@ size_t pm_utf8_length(const char *bytes, size_t len);
 void *pm_alloc(size_t size_bytes);                 /* zeroed */
 void *pm_alloc_array(size_t n, size_t item_bytes); /* zeroed, product checked */
 void *pm_realloc_array(void *old, size_t n, size_t item_bytes);
+/* Room for one more item behind n in an array of *cap items, which doubles, from `first`: the array, maybe moved. NULL when memory
+ * ends, and then the old one is as it was. The caller frees. */
+void *pm_grow_array(void *items, uint32_t n, uint32_t *cap, uint32_t first, size_t item_bytes);
 char *pm_strndup(const char *p, size_t len);
 /* For tests: the n-th allocation from now on fails, once (0: none), and whether that still lies
  * ahead. */

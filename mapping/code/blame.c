@@ -176,14 +176,10 @@ static uint32_t find(const struct piece *piece, uint64_t offset)
 /* to: offset in the piece, made a position when all are known. */
 static bool add_jump(struct piece *piece, uint32_t *cap, uint64_t to)
 {
-    if (piece->n_jumps == *cap) {
-        uint32_t wanted = *cap ? *cap * 2 : 64;
-        struct jump *jumps = pm_realloc_array(piece->jumps, wanted, sizeof *jumps);
-        if (!jumps)
-            return false;
-        piece->jumps = jumps;
-        *cap = wanted;
-    }
+    struct jump *jumps = pm_grow_array(piece->jumps, piece->n_jumps, cap, 64, sizeof *jumps);
+    if (!jumps)
+        return false;
+    piece->jumps = jumps;
     piece->jumps[piece->n_jumps++] = (struct jump){piece->n, (uint32_t)to};
     return true;
 }

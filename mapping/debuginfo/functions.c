@@ -24,15 +24,11 @@ static void add_function_range(void *ctx, uint64_t low, uint64_t high)
 
 static struct pm_function *new_function(struct pm_unit *unit)
 {
-    if (unit->n_functions == unit->n_functions_max) {
-        uint32_t max = unit->n_functions_max ? 2 * unit->n_functions_max : 32;
-        struct pm_function *items =
-            max < UINT32_MAX / 4 ? pm_realloc_array(unit->functions, max, sizeof *items) : NULL;
-        if (!items)
-            return NULL;
-        unit->functions = items;
-        unit->n_functions_max = max;
-    }
+    struct pm_function *items = pm_grow_array(unit->functions, unit->n_functions,
+                                              &unit->n_functions_max, 32, sizeof *items);
+    if (!items)
+        return NULL;
+    unit->functions = items;
     struct pm_function *function = &unit->functions[unit->n_functions];
     *function = (struct pm_function){.name = UINT32_MAX};
     return function;
@@ -192,15 +188,11 @@ static void add_inlined_range(void *ctx, uint64_t low, uint64_t high)
 
 static struct pm_inlined *new_inlined(struct pm_function *function)
 {
-    if (function->n_inlined == function->n_inlined_max) {
-        uint32_t max = function->n_inlined_max ? 2 * function->n_inlined_max : 8;
-        struct pm_inlined *items =
-            max < UINT32_MAX / 4 ? pm_realloc_array(function->inlined, max, sizeof *items) : NULL;
-        if (!items)
-            return NULL;
-        function->inlined = items;
-        function->n_inlined_max = max;
-    }
+    struct pm_inlined *items = pm_grow_array(function->inlined, function->n_inlined,
+                                             &function->n_inlined_max, 8, sizeof *items);
+    if (!items)
+        return NULL;
+    function->inlined = items;
     return &function->inlined[function->n_inlined++];
 }
 

@@ -17,17 +17,13 @@ void pm_intervals_add(struct pm_intervals *map, uint64_t low, uint64_t high, uin
 {
     if (low >= high || map->failed)
         return;
-    if (map->n_items == map->n_items_max) {
-        uint32_t max = map->n_items_max ? map->n_items_max * 2 : 16;
-        struct pm_interval *items =
-            max < UINT32_MAX / 4 ? pm_realloc_array(map->items, max, sizeof *items) : NULL;
-        if (!items) {
-            map->failed = true;
-            return;
-        }
-        map->items = items;
-        map->n_items_max = max;
+    struct pm_interval *items =
+        pm_grow_array(map->items, map->n_items, &map->n_items_max, 16, sizeof *items);
+    if (!items) {
+        map->failed = true;
+        return;
     }
+    map->items = items;
     map->items[map->n_items++] = (struct pm_interval){low, high, depth, value};
 }
 

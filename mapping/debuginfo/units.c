@@ -20,15 +20,11 @@ static void add_unit_range(void *ctx, uint64_t low, uint64_t high)
 
 static struct pm_unit *new_unit(struct pm_units *units)
 {
-    if (units->n_items == units->n_items_max) {
-        uint32_t max = units->n_items_max ? 2 * units->n_items_max : 32;
-        struct pm_unit *items =
-            max < UINT32_MAX / 4 ? pm_realloc_array(units->items, max, sizeof *items) : NULL;
-        if (!items)
-            return NULL;
-        units->items = items;
-        units->n_items_max = max;
-    }
+    struct pm_unit *items =
+        pm_grow_array(units->items, units->n_items, &units->n_items_max, 32, sizeof *items);
+    if (!items)
+        return NULL;
+    units->items = items;
     struct pm_unit *unit = &units->items[units->n_items++];
     *unit = (struct pm_unit){0};
     return unit;

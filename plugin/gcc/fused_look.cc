@@ -13,23 +13,12 @@ struct looking {
 
 /* --- keys --- */
 
-static tree function_around(tree block)
-{
-    while (block != NULL_TREE && TREE_CODE(block) == BLOCK &&
-           !inlined_function_outer_scope_p(block))
-        block = BLOCK_SUPERCONTEXT(block);
-    tree origin =
-        block != NULL_TREE && TREE_CODE(block) == BLOCK ? block_ultimate_origin(block) : NULL_TREE;
-    return origin != NULL_TREE && TREE_CODE(origin) == FUNCTION_DECL ? origin
-                                                                     : current_function_decl;
-}
-
 bool pm_fused_key_of(location_t location, struct pm_fused_key *ret_key, const char **ret_shown)
 {
     struct pm_place place;
     if (!pm_place_of(location, &place))
         return false;
-    ret_key->function = pm_source_function_of(function_around(LOCATION_BLOCK(location)));
+    ret_key->function = pm_source_function_of(pm_text_function(LOCATION_BLOCK(location)));
     ret_key->file = place.file;
     *ret_shown = place.shown;
     const struct pm_statements *statements = pm_statements_of(ret_key->function);

@@ -465,7 +465,7 @@ static bool same_position(const struct position &a, const struct position &b)
     return a.index == b.index && a.scope == b.scope && (a.index < 0 || a.function == b.function);
 }
 
-static tree inlined_scope_of(tree block)
+tree pm_inlined_scope(tree block)
 {
     while (block != NULL_TREE && TREE_CODE(block) == BLOCK &&
            !inlined_function_outer_scope_p(block))
@@ -473,12 +473,20 @@ static tree inlined_scope_of(tree block)
     return block != NULL_TREE && TREE_CODE(block) == BLOCK ? block : NULL_TREE;
 }
 
+tree pm_text_function(tree block)
+{
+    tree scope = pm_inlined_scope(block);
+    tree origin = scope != NULL_TREE ? block_ultimate_origin(scope) : NULL_TREE;
+    return origin != NULL_TREE && TREE_CODE(origin) == FUNCTION_DECL ? origin
+                                                                     : current_function_decl;
+}
+
 /* The innermost source loop around a place that lies in a copy, or else around the call that was
  * inlined, and so on outwards. */
 static struct position position_at(location_t locus, tree block)
 {
     for (;;) {
-        tree scope = inlined_scope_of(block);
+        tree scope = pm_inlined_scope(block);
         tree decl = scope != NULL_TREE ? block_ultimate_origin(scope) : current_function_decl;
         struct position position = {scope, decl, NULL, -1};
         struct pm_place place;
@@ -551,7 +559,7 @@ static void vote(struct votes *votes, location_t location)
 static void vote_lowest(struct votes *votes, location_t location)
 {
     struct pm_place place;
-    tree scope = inlined_scope_of(LOCATION_BLOCK(location));
+    tree scope = pm_inlined_scope(LOCATION_BLOCK(location));
     if (scope == NULL_TREE && pm_place_of(location, &place) &&
         (votes->lowest.line == 0 ||
          pm_point_less({place.line, place.column}, {votes->lowest.line, votes->lowest.column})))

@@ -55,6 +55,11 @@ struct pm_source_function {
 /* The record of a declaration's source function; made at need, never NULL. */
 struct pm_source_function *pm_source_function_of(tree function_decl);
 
+/* The BLOCK of the inlined function that a BLOCK lies in; NULL_TREE: the function being compiled itself. */
+tree pm_inlined_scope(tree block);
+/* The function whose text a BLOCK is of: the inlined one, or the one being compiled. */
+tree pm_text_function(tree block);
+
 /* Innermost loop of the function whose text holds this place, or -1. */
 int pm_source_loop_at(const struct pm_source_function *function, const char *file,
                       struct pm_point point);

@@ -74,10 +74,8 @@ static int add_site(int parent, tree block, tree function_decl)
 /* The innermost inlined copy that a BLOCK lies in, -1 the function itself. */
 static int site_of(tree block)
 {
-    while (block != NULL_TREE && TREE_CODE(block) == BLOCK &&
-           !inlined_function_outer_scope_p(block))
-        block = BLOCK_SUPERCONTEXT(block);
-    if (block == NULL_TREE || TREE_CODE(block) != BLOCK)
+    block = pm_inlined_scope(block);
+    if (block == NULL_TREE)
         return -1;
     auto known = now->sites_by_block.find(block);
     if (known != now->sites_by_block.end())

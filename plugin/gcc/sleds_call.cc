@@ -28,19 +28,6 @@ static bool is_array_operation(tree function_decl)
     return false;
 }
 
-/* The function whose text holds the statement, also when it was inlined. */
-static tree text_function(gimple *stmt)
-{
-    tree block = gimple_block(stmt);
-    while (block != NULL_TREE && TREE_CODE(block) == BLOCK &&
-           !inlined_function_outer_scope_p(block))
-        block = BLOCK_SUPERCONTEXT(block);
-    tree origin =
-        block != NULL_TREE && TREE_CODE(block) == BLOCK ? block_ultimate_origin(block) : NULL_TREE;
-    return origin != NULL_TREE && TREE_CODE(origin) == FUNCTION_DECL ? origin
-                                                                     : current_function_decl;
-}
-
 /* Place of the array statement that the call belongs to, as its noun has it. */
 static bool find_statement(gimple *stmt, tree function_decl, struct pm_place *ret_place)
 {
@@ -57,7 +44,7 @@ static bool find_statement(gimple *stmt, tree function_decl, struct pm_place *re
 
 static void put_call_sleds(function *fun, gimple_stmt_iterator *gsi, unsigned depth)
 {
-    tree text = text_function(gsi_stmt(*gsi));
+    tree text = pm_text_function(gimple_block(gsi_stmt(*gsi)));
     struct pm_place place;
     if (!find_statement(gsi_stmt(*gsi), text, &place) || !pm_function_selected(text))
         return;
