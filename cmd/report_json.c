@@ -350,8 +350,8 @@ static void csv_text(FILE *out, const char *text)
 
 static void csv_head(const struct report *report, FILE *out)
 {
-    fputs(report->options.tree ? "id,parent,depth,kind,what,place,file,line_no"
-                               : "kind,what,place,file,line_no",
+    fputs(report->options.tree ? "id,parent,depth,kind,what,place,file,line_no,linkage"
+                               : "kind,what,place,file,line_no,linkage",
           out);
     for (uint32_t m = 0; m < report->n_metrics; m++) {
         const char *name = metric_of(report, m)->name;
@@ -405,7 +405,17 @@ static void csv_numbers(const struct report *report, const struct report_row *ro
     fputs(row->traits.calls_are_at_least ? ",0" : ",1", out);
 }
 
-/* File and line of rows that are one noun. */
+/* A symbol's name is the linker's already; `what` shows it as the source has it. */
+static const char *linkage_of(struct report *report, const struct pm_noun *noun)
+{
+    const char *name = noun->linkage && *noun->linkage ? noun->linkage
+                       : noun->kind && strcmp(noun->kind, "symbol") == 0 ? noun->name
+                                                                         : NULL;
+    const char *printable = name ? report_printable(&report->arena, name) : NULL;
+    return printable ? printable : "";
+}
+
+/* File, line and the linker's name of rows that are one noun. */
 static void csv_place(struct report *report, const struct report_row *row, FILE *out)
 {
     bool is_file = row->n_groups == 1 && report->groups[row->groups[0]].file;
@@ -419,6 +429,8 @@ static void csv_place(struct report *report, const struct report_row *row, FILE 
     fputc(',', out);
     if (n && n->line_no && !is_file)
         fprintf(out, "%u", n->line_no);
+    fputc(',', out);
+    csv_text(out, n && !is_file ? linkage_of(report, n) : "");
 }
 
 void report_print_csv(struct report *report, FILE *out)
