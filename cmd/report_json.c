@@ -408,7 +408,7 @@ static void csv_numbers(const struct report *report, const struct report_row *ro
 /* A symbol's name is the linker's already; `what` shows it as the source has it. */
 static const char *linkage_of(struct report *report, const struct pm_noun *noun)
 {
-    const char *name = noun->linkage && *noun->linkage ? noun->linkage
+    const char *name = noun->linkage && *noun->linkage                   ? noun->linkage
                        : noun->kind && strcmp(noun->kind, "symbol") == 0 ? noun->name
                                                                          : NULL;
     const char *printable = name ? report_printable(&report->arena, name) : NULL;
