@@ -31,14 +31,15 @@
 
 #define PM_RUN_MAGIC "PerfMapR" /* 8 bytes, no ending zero */
 #define PM_RUN_VERSION_MAJOR 1u
-#define PM_RUN_VERSION_MINOR 1u
+#define PM_RUN_VERSION_MINOR 2u
 #define PM_RUN_PAGE 4096u
 
 enum pm_run_mode {
     PM_RUN_MODE_OFF = 0,
     PM_RUN_MODE_COUNT = 1,
     PM_RUN_MODE_ACTIVE = 2, /* contexts without times, and samples */
-    PM_RUN_MODE_EXACT = 3   /* contexts with times, and samples */
+    PM_RUN_MODE_EXACT = 3,  /* contexts with times, and samples */
+    PM_RUN_MODE_TRACE = 4   /* as exact, and every event is recorded */
 };
 
 enum {
@@ -56,7 +57,7 @@ struct pm_run_header {
     uint32_t header_bytes; /* sizeof(struct pm_run_header) */
     uint64_t used_bytes;   /* offset after the last chunk that was reserved */
     uint32_t flags;        /* PM_RUN_FLAG_* */
-    uint32_t mode;         /* enum pm_run_mode */
+    uint32_t mode;         /* enum pm_run_mode; nouns may have their own (pm_run_noun, ADAPTED) */
     uint32_t pid, parent_pid;
     uint64_t start_tsc, start_monotonic_ns, start_realtime_ns; /* monotonic: CLOCK_MONOTONIC_RAW */
     uint64_t last_tsc,
@@ -136,8 +137,11 @@ enum pm_run_object_kind {
 };
 
 struct pm_run_noun {
-    uint64_t id;      /* as in the sled record */
-    uint32_t kind;    /* enum pm_sled_kind of its entry: PM_SLED_ENTRY or PM_SLED_LOOP_ENTER */
+    uint64_t id;   /* as in the sled record */
+    uint16_t kind; /* enum pm_sled_kind of its entry: PM_SLED_ENTRY or PM_SLED_LOOP_ENTER */
+    uint8_t
+        own_mode; /* since 1.2: 1 + the enum pm_run_mode that it was started with; 0: the header's */
+    uint8_t reserved;
     uint32_t n_sleds; /* copies of its sleds, exits included */
     uint64_t address; /* ELF address of its first sled (0: portable) */
 };
@@ -211,6 +215,10 @@ enum {
      * parent. */
     PM_RUN_NODE_FOLDED = 1,
     PM_RUN_NODE_FOREIGN_STACK = 2, /* root for activity on a stack that is not the thread's own */
+    /* Since 1.2: inclusive_tsc holds all its ended calls, for the noun was timed (mode exact or trace) all the time. Without: none
+     * when inclusive_tsc is 0, else some only (partly timed: the noun's mode was changed while the program ran). Not for
+     * roots, which always have times, nor folded ones. */
+    PM_RUN_NODE_TIMED = 4,
 };
 
 /* Counters of mode count: one for each noun of one object (COUNTS chunk; owner: its thread).
@@ -280,8 +288,11 @@ struct pm_run_sampling {
 enum pm_run_sample_kind {
     PM_RUN_SAMPLE_USER = 1,
     PM_RUN_SAMPLE_KERNEL = 2,
-    PM_RUN_SAMPLE_OFF_CPU = 3, /* n_samples: how often; time_ns: how long */
-    PM_RUN_SAMPLE_LOST = 4,    /* their place is not known, the context is */
+    /* n_samples: how often; time_ns: how long. Of OFF_CPU it is not known which of the other two (timers). */
+    PM_RUN_SAMPLE_OFF_CPU = 3,
+    PM_RUN_SAMPLE_LOST = 4,      /* their place is not known, the context is */
+    PM_RUN_SAMPLE_WAITING = 5,   /* off-CPU: it slept, waited for data, a lock, another process */
+    PM_RUN_SAMPLE_PREEMPTED = 6, /* off-CPU: it could have run, and another had the CPU */
 };
 enum { PM_RUN_SAMPLE_CALLER_SURE = 1 /* caller is known, not inferred */ };
 
@@ -294,13 +305,22 @@ struct pm_run_sample {
 };
 #define PM_RUN_SAMPLES_DATA 64u
 
-/* A noun whose sleds were disarmed while the program ran, to keep the budget: its n_calls are those up to then, and samples in it
- * belong to the context that was active above it. */
+/* A noun was in another mode than the one it had at start, for a while. In mode off its n_calls lack those of that while; in mode
+ * count they are in COUNTS chunks, without contexts; in both, samples in it belong to the context that was active above it.
+ * One item for each stay in a mode: the next change of the noun ends it and, unless that leads back, begins another. In
+ * files of version 1.1 all bytes before disarmed_tsc are 0 (mode off, by the budget). */
 struct pm_run_adapted {
-    uint32_t noun; /* process-wide index */
-    uint32_t reserved;
-    uint64_t disarmed_tsc, armed_tsc; /* armed again; 0: not */
-    uint64_t n_events;                /* until then */
+    uint32_t noun;       /* process-wide index */
+    uint8_t mode;        /* enum pm_run_mode that it was put to */
+    uint8_t reason;      /* enum pm_run_adapted_reason */
+    uint8_t mode_before; /* since 1.2: 1 + the mode that it was taken from */
+    uint8_t reserved;
+    uint64_t disarmed_tsc, armed_tsc; /* from, to; 0: to the end */
+    uint64_t n_events;                /* calls in the mode before, as far as they were counted */
+};
+enum pm_run_adapted_reason {
+    PM_RUN_ADAPTED_BUDGET = 0, /* to keep the budget, or because it allows more again */
+    PM_RUN_ADAPTED_ASKED = 1,  /* perfmap mode */
 };
 
 /* Blocks of the heap by the place that allocated them (perfmap run --heap): one item for each pair of caller and context, so of one

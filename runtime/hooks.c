@@ -127,7 +127,8 @@ static void portable_event(struct group *g, unsigned kind, uint64_t id, const vo
         return;
     }
     depth &= PM_SLED_DEPTH_MASK;
-    struct pm_probe probe = {.noun = e->noun,
+    struct pm_probe probe = {.mode = (uint8_t)pm_process.mode,
+                             .noun = e->noun,
                              .kind = (uint8_t)kind,
                              .loop_depth = (uint8_t)(loop ? (depth != 0 ? depth : 1) : 0),
                              .bank = e->bank,

@@ -101,8 +101,14 @@ struct pm_probe {
     uint8_t loop_depth;
     uint16_t bank;
     uint32_t counter; /* index in the bank */
-    uint32_t reserved;
+    uint8_t mode;     /* enum pm_run_mode of this event: nouns may differ */
+    uint8_t reserved[3];
 };
+
+static inline bool pm_mode_is_timed(unsigned mode)
+{
+    return mode >= PM_RUN_MODE_EXACT;
+}
 
 /* --- threads --- */
 enum pm_thread_state { PM_THREAD_NEW = 0, PM_THREAD_BUSY, PM_THREAD_READY, PM_THREAD_DEAD };

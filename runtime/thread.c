@@ -311,7 +311,8 @@ static struct pm_node *copy_path(struct pm_tls *t, const struct pm_node *last, u
         node->kind = old->kind;
         node->loop_depth = old->loop_depth;
         node->depth = old->depth;
-        node->start_tsc = tsc;
+        node->flags = old->flags & PM_RUN_NODE_TIMED;
+        node->start_tsc = old->start_tsc != 0 ? tsc : 0;
         node->sp =
             t->fork_path != NULL && old->depth < t->fork_depth ? t->fork_path[old->depth] : old->sp;
         node->cached_child = &pm_sentinel;

@@ -13,7 +13,8 @@
  * pm_adapt_tick), which brings the next event that finds one as the youngest here, and it is closed. Events
  * that were on their way when the sleds changed are not counted.
  *
- * In mode active no event knows the time (tsc 0): only roots have times.
+ * Events of mode active do not know the time (tsc 0), and contexts that they begin have start_tsc 0 while they are open. Each noun
+ * has its own mode, which may change at any time; roots always have times.
  *
  * Order of stores. A signal handler may run between any two instructions, call instrumented code
  * (also the very function that was being entered) and return. Entry: count, current = node, start,
@@ -42,11 +43,13 @@ static inline void push(struct pm_node **current, struct pm_node *node, uint64_t
     pm_barrier();
 }
 
-/* False: a handler that came in between has ended this frame (only dead ones), look again. */
+/* False: a handler that came in between has ended this frame (only dead ones), look again. tsc 0: the event has none, but the
+ * frame may have begun with one. */
 static inline bool pop(struct pm_node **current, struct pm_node *node, uint64_t tsc)
 {
-    bool timed = pm_process.mode != PM_RUN_MODE_ACTIVE || node->parent == NULL;
-    uint64_t spent = timed && pm_load(node->sp) != 0 ? tsc - node->start_tsc : 0;
+    uint64_t start = node->start_tsc, spent = 0;
+    if (start != 0 && pm_load(node->sp) != 0)
+        spent = (tsc != 0 ? tsc : pm_tsc()) - start;
     if (!__atomic_compare_exchange_n(current, &(struct pm_node *){node}, node->parent, false,
                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         return false;
@@ -104,7 +107,8 @@ static struct pm_node **hash_place(struct pm_node **hash, const struct pm_node *
 static bool is_child(const struct pm_node *node, const struct pm_node *parent, uint32_t noun,
                      uint32_t flags)
 {
-    return node != NULL && node->parent == parent && node->noun == noun && node->flags == flags;
+    return node != NULL && node->parent == parent && node->noun == noun &&
+           (node->flags & PM_RUN_NODE_FOLDED) == (flags & PM_RUN_NODE_FOLDED);
 }
 
 /* --- the index --- */
@@ -200,7 +204,7 @@ static struct pm_node *make_child(struct pm_slot *slot, struct pm_node *parent,
     node->parent_place = parent->place;
     node->depth = parent->depth + 1;
     node->cached_child = &pm_sentinel;
-    node->flags = flags;
+    node->flags = flags | (pm_mode_is_timed(probe->mode) ? (uint32_t)PM_RUN_NODE_TIMED : 0);
     node->loop_depth = probe->loop_depth;
     pm_barrier();
     node->kind = probe->kind;
@@ -571,7 +575,7 @@ static void event_foreign(struct pm_tls *t, const struct pm_probe *probe, uint64
 
 void pm_event_exact(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
 {
-    bool timed = pm_process.mode != PM_RUN_MODE_ACTIVE;
+    bool timed = pm_mode_is_timed(probe->mode);
     if (pm_unlikely(t->state != PM_THREAD_READY)) {
         if (!pm_thread_begin(t, timed ? tsc : pm_tsc()))
             return;
@@ -613,8 +617,8 @@ void pm_slow(const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
         pm_fork_child();
         tsc = pm_tsc();
     }
-    if (pm_process.mode == PM_RUN_MODE_COUNT)
+    if (probe->mode == PM_RUN_MODE_COUNT)
         event_count(t, probe);
     else
-        pm_event_exact(t, probe, sp, pm_process.mode == PM_RUN_MODE_EXACT ? tsc : 0);
+        pm_event_exact(t, probe, sp, pm_mode_is_timed(probe->mode) ? tsc : 0);
 }

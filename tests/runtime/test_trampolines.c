@@ -239,7 +239,8 @@ static void check_calls(void)
 
 static void outer(uint8_t *stack, enum pm_sled_kind kind)
 {
-    struct pm_probe probe = {.noun = N_OUTER, .kind = (uint8_t)kind};
+    struct pm_probe probe = {
+        .mode = (uint8_t)pm_process.mode, .noun = N_OUTER, .kind = (uint8_t)kind};
     n_expected[N_OUTER] += kind == PM_SLED_ENTRY;
     pm_slow(&probe, (uint64_t)stack + S_AT + 1024, pm_tsc());
 }
@@ -464,7 +465,8 @@ static void counting_keeps_registers_and_counts(void **unused)
 __attribute__((noinline)) static void step_through_slow(unsigned number, enum pm_sled_kind kind,
                                                         uint64_t sp)
 {
-    struct pm_probe probe = {.noun = number, .kind = (uint8_t)kind, .counter = number};
+    struct pm_probe probe = {
+        .mode = (uint8_t)pm_process.mode, .noun = number, .kind = (uint8_t)kind, .counter = number};
     stepped_case = number;
     n_expected[number] += kind == PM_SLED_ENTRY;
     uint64_t tsc = pm_tsc();

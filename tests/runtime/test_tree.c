@@ -62,7 +62,10 @@ static uint32_t random_below(uint32_t n)
 
 static void send(enum pm_sled_kind kind, uint32_t noun, uint8_t loop_depth, uint64_t sp)
 {
-    struct pm_probe probe = {.noun = noun, .kind = (uint8_t)kind, .loop_depth = loop_depth};
+    struct pm_probe probe = {.mode = (uint8_t)pm_process.mode,
+                             .noun = noun,
+                             .kind = (uint8_t)kind,
+                             .loop_depth = loop_depth};
     pm_slow(&probe, sp, pm_tsc());
 }
 
