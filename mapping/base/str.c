@@ -82,6 +82,20 @@ void *pm_grow_array(void *items, uint32_t n, uint32_t *cap, uint32_t first, size
     return items;
 }
 
+size_t pm_lower_bound(const void *items, size_t n, size_t item_bytes, const void *key,
+                      bool (*comes_before)(const void *item, const void *key))
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (comes_before((const char *)items + middle * item_bytes, key))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 char *pm_strndup(const char *p, size_t len)
 {
     char *copy = len < SIZE_MAX ? pm_alloc(len + 1) : NULL;

@@ -99,6 +99,9 @@ void *pm_realloc_array(void *old, size_t n, size_t item_bytes);
 /* Room for one more item behind n in an array of *cap items, which doubles, from `first`: the array, maybe moved. NULL when memory
  * ends, and then the old one is as it was. The caller frees. */
 void *pm_grow_array(void *items, uint32_t n, uint32_t *cap, uint32_t first, size_t item_bytes);
+/* How many items of a sorted array come before the key: the position of the first that does not, n when all do. */
+size_t pm_lower_bound(const void *items, size_t n, size_t item_bytes, const void *key,
+                      bool (*comes_before)(const void *item, const void *key));
 char *pm_strndup(const char *p, size_t len);
 /* For tests: the n-th allocation from now on fails, once (0: none), and whether that still lies
  * ahead. */

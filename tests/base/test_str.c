@@ -202,10 +202,55 @@ static void a_file_is_written_whole_and_read_back(void **state)
     assert_true(stat("/dev/null", &st) == 0 && S_ISCHR(st.st_mode));
 }
 
+static bool number_is_less(const void *item, const void *key)
+{
+    return *(const int *)item < *(const int *)key;
+}
+
+static void a_lower_bound_is_where_the_key_would_be(void **state)
+{
+    (void)state;
+    static const int numbers[] = {2, 4, 4, 4, 9};
+    static const struct {
+        int key;
+        size_t at;
+    } expected[] = {{1, 0}, {2, 0}, {3, 1}, {4, 1}, {5, 4}, {9, 4}, {10, 5}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        assert_int_equal(
+            pm_lower_bound(numbers, 5, sizeof *numbers, &expected[i].key, number_is_less),
+            expected[i].at);
+    assert_int_equal(pm_lower_bound(NULL, 0, sizeof *numbers, &expected[0].key, number_is_less), 0);
+}
+
+static void an_array_doubles_and_stays_as_it_is_without_memory(void **state)
+{
+    (void)state;
+    uint32_t cap = 0, n = 0;
+    int *numbers = NULL;
+    for (; n < 100; n++) {
+        int *grown = pm_grow_array(numbers, n, &cap, 3, sizeof *numbers);
+        assert_non_null(grown);
+        numbers = grown;
+        numbers[n] = (int)n;
+        assert_true(cap > n && cap <= 2 * n + 3);
+    }
+    uint32_t full = cap;
+    pm_alloc_fail_at(1);
+    assert_null(pm_grow_array(numbers, full, &cap, 3, sizeof *numbers));
+    pm_alloc_fail_at(0);
+    assert_int_equal(cap, full);
+    assert_int_equal(numbers[99], 99);
+    uint32_t most = UINT32_C(1) << 31;
+    assert_null(pm_grow_array(NULL, most, &most, 3, 1));
+    free(numbers);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_buffer_never_grows_above_its_largest_size),
+        cmocka_unit_test(a_lower_bound_is_where_the_key_would_be),
+        cmocka_unit_test(an_array_doubles_and_stays_as_it_is_without_memory),
         cmocka_unit_test(a_buffer_hands_its_bytes_over),
         cmocka_unit_test(varints_read_back),
         cmocka_unit_test(short_and_overlong_varints_are_refused),
