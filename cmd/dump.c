@@ -31,10 +31,9 @@ static const char *message_word(uint32_t code)
 static const char *sample_word(uint32_t kind)
 {
     static const char *const words[] = {
-        [PM_RUN_SAMPLE_USER] = "user",
-        [PM_RUN_SAMPLE_KERNEL] = "kernel",
-        [PM_RUN_SAMPLE_OFF_CPU] = "off-cpu",
-        [PM_RUN_SAMPLE_LOST] = "lost",
+        [PM_RUN_SAMPLE_USER] = "user",       [PM_RUN_SAMPLE_KERNEL] = "kernel",
+        [PM_RUN_SAMPLE_OFF_CPU] = "off-cpu", [PM_RUN_SAMPLE_LOST] = "lost",
+        [PM_RUN_SAMPLE_WAITING] = "waiting", [PM_RUN_SAMPLE_PREEMPTED] = "preempted",
     };
     return kind < sizeof words / sizeof *words && words[kind] ? words[kind] : "unknown";
 }

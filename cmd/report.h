@@ -133,7 +133,6 @@ struct report {
     pm_index calls_metric, time_metric; /* PM_NONE: not in the archive */
     pm_index wall_metric, cpu_metric;   /* the time metric is one of these */
     pm_index samples_metric;
-    uint32_t waiting; /* of metrics: off-CPU time, when it is worth a column; else n_metrics */
     bool shows_calls;
     int64_t taken_out_ns;  /* by report_compensate */
     bool measured_nothing; /* no instrumented code ran: nothing but processes has costs */
@@ -170,6 +169,8 @@ PM_MUST_CHECK enum pm_status report_choose_metrics(struct report *report, struct
 bool report_is_fine(
     const struct report
         *report); /* rows are parts of functions that are not entered: statements, arrays */
+/* A metric of time without a CPU: the column's word; NULL: another metric. m: of the report's metrics. */
+const char *report_off_cpu_word(const struct report *report, uint32_t m);
 bool report_is_measured(const struct pm_graph *graph, pm_index metric);
 /* Is the share of a row made of a few samples only? */
 bool report_is_uncertain(const struct report *report, const struct report_row *row);

@@ -62,8 +62,6 @@ static pm_index find_metric(const struct report *report, struct pm_str name)
     const struct pm_graph *graph = report->data->graph;
     if (pm_str_is(name, "calls"))
         name = PM_STR("n_calls");
-    if (pm_str_is(name, "waiting"))
-        name = PM_STR("off_cpu_ns");
     if (pm_str_is(name, "time") && report->time_metric != PM_NONE)
         return report->time_metric;
     for (pm_index m = 0; m < graph->n_metrics; m++) {
@@ -157,16 +155,38 @@ static void choose_time(struct report *report)
             : report->wall_metric;
 }
 
+static const char *const off_cpu_metrics[][2] = {
+    {"waiting_ns", "waiting"},
+    {"preempted_ns", "preempted"},
+    {"off_cpu_ns", "off CPU"}, /* one or the other */
+};
+enum { N_OFF_CPU = sizeof off_cpu_metrics / sizeof *off_cpu_metrics };
+
+const char *report_off_cpu_word(const struct report *report, uint32_t m)
+{
+    const char *name = report->data->graph->metrics[report->metrics[m]].name;
+    for (int i = 0; i < N_OFF_CPU; i++)
+        if (m > 0 && !strcmp(name, off_cpu_metrics[i][0]))
+            return off_cpu_metrics[i][1];
+    return NULL;
+}
+
 /* Time off the processor is shown where it is more than a hundredth of what was measured. */
-static void add_waiting(struct report *report)
+static void add_off_cpu(struct report *report)
 {
     const struct pm_graph *graph = report->data->graph;
-    pm_index metric = measured(report, "off_cpu_ns");
-    if (metric == PM_NONE || report->time_metric != report->cpu_metric || report->n_metrics == 0)
+    double sums[N_OFF_CPU], all_ns = sum_of(graph, report->cpu_metric);
+    pm_index metrics[N_OFF_CPU];
+    if (report->time_metric != report->cpu_metric || report->n_metrics == 0)
         return;
-    double off_cpu_ns = sum_of(graph, metric);
-    if (off_cpu_ns > 0.01 * (off_cpu_ns + sum_of(graph, report->cpu_metric)))
-        report->metrics[report->n_metrics++] = metric;
+    for (int i = 0; i < N_OFF_CPU; i++) {
+        metrics[i] = measured(report, off_cpu_metrics[i][0]);
+        sums[i] = metrics[i] != PM_NONE ? sum_of(graph, metrics[i]) : 0;
+        all_ns += sums[i];
+    }
+    for (int i = 0; i < N_OFF_CPU; i++)
+        if (sums[i] > 0.01 * all_ns)
+            report->metrics[report->n_metrics++] = metrics[i];
 }
 
 /* No times: costs from elsewhere, the first that there are. */
@@ -196,7 +216,7 @@ enum pm_status report_choose_metrics(struct report *report, struct pm_error *err
         else if (report->calls_metric == PM_NONE ||
                  !report_is_measured(graph, report->calls_metric))
             add_counted(report);
-        add_waiting(report);
+        add_off_cpu(report);
     }
     for (const char *p = report->options.metrics; p && status == PM_OK;) {
         size_t len = strcspn(p, ",");
@@ -204,10 +224,6 @@ enum pm_status report_choose_metrics(struct report *report, struct pm_error *err
         p = p[len] ? p + len + 1 : NULL;
     }
     report->primary = 0; /* of the shown ones the first; n_metrics == 0: calls */
-    report->waiting = report->n_metrics;
-    for (uint32_t m = 1; m < report->n_metrics; m++)
-        if (!strcmp(graph->metrics[report->metrics[m]].name, "off_cpu_ns"))
-            report->waiting = m;
     return status;
 }
 

@@ -136,7 +136,7 @@ static void cell(const struct table *table, const struct column *column,
         number = part != PART_ROW || !row->has_bounds ? NAN
                  : column->kind == COLUMN_AT_LEAST    ? (double)value->bounds.at_least
                                                       : (double)value->bounds.at_most;
-    if (column->metric == report->waiting && number == 0 && part == PART_ROW)
+    if (number == 0 && part == PART_ROW && report_off_cpu_word(report, column->metric))
         return;
     if (isfinite(number))
         snprintf(buffer, size, "%.*f", column->scale.decimals, number / column->scale.divisor);
@@ -179,7 +179,7 @@ static void add_share(struct table *table)
     add_column(table, COLUMN_BAR, 0, "");
 }
 
-static void add_waiting(struct table *table, uint32_t m)
+static void add_off_cpu(struct table *table, uint32_t m)
 {
     struct column *column =
         add_column(table, table->report->options.tree ? COLUMN_INCLUSIVE : COLUMN_OWN, m, "");
@@ -189,7 +189,8 @@ static void add_waiting(struct table *table, uint32_t m)
             column->scale = table->columns[c].scale;
             break;
         }
-    snprintf(column->head, sizeof column->head, "waiting %s", column->scale.unit);
+    snprintf(column->head, sizeof column->head, "%s %s", report_off_cpu_word(table->report, m),
+             column->scale.unit);
 }
 
 /* The column that rows are sorted by comes first, with its share and bar. */
@@ -202,8 +203,8 @@ static void choose_columns(struct table *table)
         return;
     }
     for (uint32_t m = 0; m < report->n_metrics; m++) {
-        if (m == report->waiting) {
-            add_waiting(table, m);
+        if (report_off_cpu_word(report, m)) {
+            add_off_cpu(table, m);
             continue;
         }
         bool is_sum = report->data->graph->metrics[report->metrics[m]].aggregation == PM_SUM;

@@ -120,11 +120,12 @@ static void charge(struct pm_sampler *s, const struct pm_node *node, struct pm_r
         pm_add_shared(pm_sampling->n_lost, sample.n_samples != 0 ? sample.n_samples : 1);
 }
 
-void pm_sample_waited(struct pm_sampler *s, const struct pm_node *node, uint64_t ns)
+void pm_sample_waited(struct pm_sampler *s, const struct pm_node *node,
+                      enum pm_run_sample_kind kind, uint64_t ns)
 {
     pm_add_shared(pm_sampling->n_switches, 1);
     charge(s, node,
-           (struct pm_run_sample){.kind = PM_RUN_SAMPLE_OFF_CPU,
+           (struct pm_run_sample){.kind = (uint8_t)kind,
                                   .generation = pm_places_generation(0),
                                   .n_samples = 1,
                                   .time_ns = ns});
@@ -230,7 +231,7 @@ static void take_rest(struct pm_sampler *s)
     else if (s->off_since_ns != 0) { /* it waits */
         uint64_t now = pm_monotonic_ns();
         if (now > s->off_since_ns)
-            pm_sample_waited(s, node, now - s->off_since_ns);
+            pm_sample_waited(s, node, (enum pm_run_sample_kind)s->off_kind, now - s->off_since_ns);
         s->off_since_ns = now;
     }
     pm_sample_settle(s, pm_sample_steady(s, node), cpu_ns, 1, false);

@@ -50,6 +50,7 @@ struct pm_sampler {
     uint64_t charged_ns;    /* of its CPU time since then */
     uint64_t time_ns;       /* timers: of the last sample, CLOCK_MONOTONIC_RAW */
     uint64_t off_since_ns;  /* perf: when it was switched out; 0: it runs */
+    uint8_t off_kind;       /* enum pm_run_sample_kind */
     uint64_t n_lost;        /* that no time has been charged for */
     bool has_kernel;
     /* perf */
@@ -74,7 +75,8 @@ struct pm_taken {
     enum pm_run_sample_kind kind;
 };
 void pm_sample_take(struct pm_sampler *s, const struct pm_taken *taken);
-void pm_sample_waited(struct pm_sampler *s, const struct pm_node *node, uint64_t ns);
+void pm_sample_waited(struct pm_sampler *s, const struct pm_node *node,
+                      enum pm_run_sample_kind kind, uint64_t ns);
 /* The context of a thread that is active, at this stack pointer (0: unknown). */
 const struct pm_node *pm_context_at(const struct pm_tls *t, const struct pm_slot *slot,
                                     uint64_t sp);

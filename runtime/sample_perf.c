@@ -251,10 +251,13 @@ static void take_switch(struct pm_sampler *s, const struct perf_event_header *he
     uint64_t time_ns = ((const uint64_t *)header)[1];
     if (header->misc & PERF_RECORD_MISC_SWITCH_OUT) {
         s->off_since_ns = time_ns;
+        s->off_kind = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? PM_RUN_SAMPLE_PREEMPTED
+                                                                         : PM_RUN_SAMPLE_WAITING;
         return;
     }
     if (s->off_since_ns != 0 && time_ns > s->off_since_ns)
-        pm_sample_waited(s, pm_sample_context(s, 0), time_ns - s->off_since_ns);
+        pm_sample_waited(s, pm_sample_context(s, 0), (enum pm_run_sample_kind)s->off_kind,
+                         time_ns - s->off_since_ns);
     s->off_since_ns = 0;
 }
 

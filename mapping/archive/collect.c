@@ -86,17 +86,6 @@ void bind_number_or_null(sqlite3_stmt *statement, int at, uint64_t number)
         sqlite3_bind_null(statement, at);
 }
 
-void *collect_grow(void *items, size_t n, size_t *cap, size_t item_bytes)
-{
-    if (n < *cap)
-        return items;
-    size_t larger = *cap ? *cap * 2 : 1024;
-    items = pm_realloc_array(items, larger, item_bytes);
-    if (items)
-        *cap = larger;
-    return items;
-}
-
 void collect_add_quoted(struct pm_buf *out, const char *word, size_t len)
 {
     static const char plain[] =
@@ -131,7 +120,7 @@ struct run {
     struct pm_manifest manifest;
     bool has_manifest;
     struct run_entry *entries;
-    size_t n_entries, entries_cap;
+    uint32_t n_entries, entries_cap;
     struct pm_run_clock clock;
     uint64_t start_tsc; /* of the execution */
     uint32_t execution; /* row */
@@ -201,7 +190,7 @@ static enum pm_status add_entry(struct collector *c, struct run *run, const char
     if (!parse_name(name, &entry.pid, &entry.image))
         return PM_OK;
     struct run_entry *entries =
-        collect_grow(run->entries, run->n_entries, &run->entries_cap, sizeof *entries);
+        pm_grow_array(run->entries, run->n_entries, &run->entries_cap, 1024, sizeof *entries);
     if (entries)
         run->entries = entries;
     struct pm_buf path = PM_BUF_INIT(PATH_MAX + NAME_MAX);

@@ -331,7 +331,8 @@ static enum pm_status make_unknown(struct collector *c, struct collect_binary *b
 static enum pm_status add_code(struct collector *c, const struct collect_code *code,
                                uint32_t *ret_position)
 {
-    struct collect_code *codes = collect_grow(c->codes, c->n_codes, &c->codes_cap, sizeof *codes);
+    struct collect_code *codes =
+        pm_grow_array(c->codes, c->n_codes, &c->codes_cap, 1024, sizeof *codes);
     if (!codes)
         return collect_no_memory(c);
     c->codes = codes;

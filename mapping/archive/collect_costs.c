@@ -10,9 +10,12 @@ static const struct collect_metric own_metrics[] = {
     {"wall_ns", "ns", "time", "wall-clock time", false},
     {"cpu_ns", "ns", "time", "CPU time, sampled", false},
     {"n_samples", "samples", "count", "samples that the sampled times are made of", false},
-    {"off_cpu_ns", "ns", "time", "wall-clock time without a CPU: waiting, or another thread's turn",
-     false},
+    {"off_cpu_ns", "ns", "time",
+     "wall-clock time without a CPU, waiting or preempted: which is not known", false},
     {"sampled_wall_ns", "ns", "time", "wall-clock time, sampled", false},
+    {"waiting_ns", "ns", "time",
+     "wall-clock time asleep: waiting for data, a lock, a time, another process", false},
+    {"preempted_ns", "ns", "time", "wall-clock time ready to run while others had the CPU", false},
 };
 _Static_assert(sizeof own_metrics / sizeof *own_metrics == N_OWN_METRICS, "a number for each");
 
@@ -99,7 +102,8 @@ enum pm_status collect_cost(struct collector *c, uint32_t context, uint32_t thre
 {
     if (value == 0)
         return PM_OK;
-    struct collect_cost *costs = collect_grow(c->costs, c->n_costs, &c->costs_cap, sizeof *costs);
+    struct collect_cost *costs =
+        pm_grow_array(c->costs, c->n_costs, &c->costs_cap, 1024, sizeof *costs);
     if (!costs)
         return collect_no_memory(c);
     c->costs = costs;

@@ -83,18 +83,16 @@ static enum pm_status find_accesses(struct collector *c, struct collect_binary *
     return PM_OK;
 }
 
+static bool is_of_earlier(const void *access, const void *statement)
+{
+    return ((const struct collect_access *)access)->statement < *(const uint32_t *)statement;
+}
+
 /* The first access of a statement. */
 static size_t first_access(const struct collect_binary *binary, uint32_t statement)
 {
-    size_t low = 0, high = binary->n_accesses;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (binary->accesses[middle].statement < statement)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return pm_lower_bound(binary->accesses, binary->n_accesses, sizeof *binary->accesses,
+                          &statement, is_of_earlier);
 }
 
 enum wanted { WANTED_FIELD, WANTED_POINTER, WANTED_WRITTEN, WANTED_CLASS, N_WANTED };
@@ -290,7 +288,8 @@ static enum pm_status find_heap(struct collector *c, const struct collect_code *
         return PM_OK;
     }
     enum pm_status status = heap.binary->has_accesses ? PM_OK : find_accesses(c, heap.binary);
-    struct collect_heap *heaps = collect_grow(c->heaps, c->n_heaps, &c->heaps_cap, sizeof *heaps);
+    struct collect_heap *heaps =
+        pm_grow_array(c->heaps, c->n_heaps, &c->heaps_cap, 1024, sizeof *heaps);
     if (!heaps)
         return collect_no_memory(c);
     c->heaps = heaps;

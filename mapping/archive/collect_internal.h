@@ -69,7 +69,9 @@ enum {
     METRIC_N_SAMPLES,
     METRIC_OFF_CPU_NS,
     METRIC_SAMPLED_WALL_NS,
-    N_OWN_METRICS = METRIC_SAMPLED_WALL_NS
+    METRIC_WAITING_NS,
+    METRIC_PREEMPTED_NS,
+    N_OWN_METRICS = METRIC_PREEMPTED_NS
 };
 
 struct collect_level {
@@ -206,14 +208,14 @@ struct collector {
     struct pm_map sentences;                        /* verb row, noun row -> row */
     struct collect_sentence **long_sentences;       /* by hash */
     struct collect_mapping *mappings;
-    size_t n_mappings, mappings_cap;
+    uint32_t n_mappings, mappings_cap;
 
     uint32_t allocates, source_allocates; /* verbs, 0: not needed yet */
     struct collect_heap *heaps;
-    size_t n_heaps, heaps_cap;
+    uint32_t n_heaps, heaps_cap;
 
     struct collect_code *codes;
-    size_t n_codes, codes_cap;
+    uint32_t n_codes, codes_cap;
     struct pm_map
         calls; /* sentences of called code that have their mappings -> 1 inferred, 2 sure */
     struct pm_map by_noun; /* rows of nouns of ours, by id */
@@ -222,7 +224,7 @@ struct collector {
     struct collect_metric *metrics;            /* the row's number less one */
     size_t n_metrics;
     struct collect_cost *costs;
-    size_t n_costs, costs_cap;
+    uint32_t n_costs, costs_cap;
 };
 
 /* --- collect.c --- */
@@ -234,8 +236,6 @@ void bind_text(sqlite3_stmt *statement, int at, const char *text); /* NULL: NULL
 void bind_str(sqlite3_stmt *statement, int at, struct pm_str text);
 void bind_number(sqlite3_stmt *statement, int at, uint64_t number); /* above INT64_MAX: INT64_MAX */
 void bind_number_or_null(sqlite3_stmt *statement, int at, uint64_t number); /* 0: NULL */
-/* One more item in an array that doubles; NULL: memory ended. */
-void *collect_grow(void *items, size_t n, size_t *cap, size_t item_bytes);
 
 /* --- collect_rows.c --- */
 /* One row more; written when there are enough. values: one per column. */

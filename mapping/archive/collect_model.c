@@ -273,7 +273,7 @@ enum pm_status collect_process_sentence(struct collector *c, struct pm_str exe,
 enum pm_status collect_add_mapping(struct collector *c, const struct collect_mapping *mapping)
 {
     struct collect_mapping *mappings =
-        collect_grow(c->mappings, c->n_mappings, &c->mappings_cap, sizeof *mappings);
+        pm_grow_array(c->mappings, c->n_mappings, &c->mappings_cap, 1024, sizeof *mappings);
     if (!mappings)
         return collect_no_memory(c);
     c->mappings = mappings;

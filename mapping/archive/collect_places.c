@@ -66,19 +66,16 @@ static const char *file_name(struct collector *c, const struct collect_binary *b
     return name;
 }
 
+static bool is_before(const void *statement, const void *key)
+{
+    return compare_statements(statement, key) < 0;
+}
+
 /* Position of the first statement that is not before the key. */
 static size_t lower_bound(const struct collect_binary *binary,
                           const struct collect_source_statement *key)
 {
-    size_t low = 0, high = binary->n_statements;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare_statements(&binary->statements[middle], key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return pm_lower_bound(binary->statements, binary->n_statements, sizeof *key, key, is_before);
 }
 
 static bool is_of(const struct collect_source_statement *statement,

@@ -202,6 +202,15 @@ static enum pm_status place_sample(struct sampler *s, const struct pm_run_file_s
                       sample);
 }
 
+/* 0: it had a CPU. */
+static uint32_t off_cpu_metric(const struct pm_run_file_sample *sample)
+{
+    return sample->kind == PM_RUN_SAMPLE_OFF_CPU     ? METRIC_OFF_CPU_NS
+           : sample->kind == PM_RUN_SAMPLE_WAITING   ? METRIC_WAITING_NS
+           : sample->kind == PM_RUN_SAMPLE_PREEMPTED ? METRIC_PREEMPTED_NS
+                                                     : 0;
+}
+
 enum pm_status collect_samples(struct collector *c, const struct pm_run_file *file,
                                const struct pm_run_file_thread *thread, uint32_t thread_row,
                                const struct collect_names *names, const uint32_t *contexts)
@@ -219,8 +228,9 @@ enum pm_status collect_samples(struct collector *c, const struct pm_run_file *fi
         }
         if (sample->kind == PM_RUN_SAMPLE_LOST)
             status = add_costs(&s, place.context, sample);
-        else if (sample->kind == PM_RUN_SAMPLE_OFF_CPU)
-            status = collect_cost(c, place.context, thread_row, METRIC_OFF_CPU_NS, sample->time_ns);
+        else if (off_cpu_metric(sample))
+            status =
+                collect_cost(c, place.context, thread_row, off_cpu_metric(sample), sample->time_ns);
         else
             status = place_sample(&s, sample, place);
     }

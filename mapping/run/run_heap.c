@@ -89,19 +89,18 @@ static enum pm_status load_sites(struct pm_run_file *file, const struct run_sour
     return PM_OK;
 }
 
+static bool number_is_before(const void *item, const void *number)
+{
+    return *(const uint32_t *)item < *(const uint32_t *)number;
+}
+
 /* Numbers rise in the order of the file. */
 static bool find_site(const struct pm_run_file *file, uint32_t number, uint32_t *ret_site)
 {
-    size_t low = 0, high = file->n_heap_sites;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (file->heap_numbers[middle] < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *ret_site = (uint32_t)low;
-    return low < file->n_heap_sites && file->heap_numbers[low] == number;
+    size_t at = pm_lower_bound(file->heap_numbers, file->n_heap_sites, sizeof number, &number,
+                               number_is_before);
+    *ret_site = (uint32_t)at;
+    return at < file->n_heap_sites && file->heap_numbers[at] == number;
 }
 
 static enum pm_status load_blocks(struct pm_run_file *file, const struct run_source *source,

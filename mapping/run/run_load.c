@@ -202,22 +202,20 @@ static bool unknown_noun(struct pm_run_file *file, uint32_t *ret_noun)
     return true;
 }
 
+static bool range_begins(const void *range, const void *raw)
+{
+    return ((const struct run_noun_range *)range)->first_raw <= *(const uint32_t *)raw;
+}
+
 bool run_find_noun(const struct pm_run_file *file, uint32_t raw, uint32_t *ret_noun)
 {
-    size_t low = 0, high = file->n_objects;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct run_noun_range *range = &file->ranges[middle];
-        if (raw < range->first_raw) {
-            high = middle;
-        } else if (raw - range->first_raw >= range->n) {
-            low = middle + 1;
-        } else {
-            *ret_noun = range->first + (raw - range->first_raw);
-            return true;
-        }
-    }
-    return false;
+    size_t n =
+        pm_lower_bound(file->ranges, file->n_objects, sizeof *file->ranges, &raw, range_begins);
+    const struct run_noun_range *range = n ? &file->ranges[n - 1] : NULL;
+    if (!range || raw - range->first_raw >= range->n)
+        return false;
+    *ret_noun = range->first + (raw - range->first_raw);
+    return true;
 }
 
 /* --- threads and contexts --- */
@@ -254,24 +252,22 @@ static enum pm_status find_stretches(struct pm_run_file *file, struct run_chunks
     return PM_OK;
 }
 
+static bool stretch_begins(const void *stretch, const void *offset)
+{
+    return ((const struct run_stretch *)stretch)->offset <= *(const uint64_t *)offset;
+}
+
 /* Position in the thread of the node at a file offset; false: there is none. */
 static bool find_node(const struct run_thread_load *load, uint64_t offset, uint32_t *ret_index)
 {
-    size_t low = 0, high = load->n_stretches;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct run_stretch *stretch = &load->stretches[middle];
-        if (offset < stretch->offset) {
-            high = middle;
-        } else if (offset - stretch->offset >= stretch->n_nodes * sizeof(struct pm_run_node)) {
-            low = middle + 1;
-        } else {
-            uint64_t within = offset - stretch->offset;
-            *ret_index = (uint32_t)(stretch->first_index + within / sizeof(struct pm_run_node));
-            return within % sizeof(struct pm_run_node) == 0;
-        }
-    }
-    return false;
+    size_t n = pm_lower_bound(load->stretches, load->n_stretches, sizeof *load->stretches, &offset,
+                              stretch_begins);
+    const struct run_stretch *stretch = n ? &load->stretches[n - 1] : NULL;
+    uint64_t within = stretch ? offset - stretch->offset : 0;
+    if (!stretch || within / sizeof(struct pm_run_node) >= stretch->n_nodes)
+        return false;
+    *ret_index = (uint32_t)(stretch->first_index + within / sizeof(struct pm_run_node));
+    return within % sizeof(struct pm_run_node) == 0;
 }
 
 enum { NOUN_UNMADE = 0xfffffffe }; /* a node that was claimed and never filled */
@@ -563,33 +559,31 @@ enum pm_status run_load_threads(struct pm_run_file *file, const struct run_sourc
 
 /* --- counters and messages --- */
 
+static bool thread_is_before(const void *load, const void *offset)
+{
+    return ((const struct run_thread_load *)load)->chunk_offset < *(const uint64_t *)offset;
+}
+
 bool run_find_thread(const struct pm_run_file *file, uint64_t chunk_offset, uint32_t *ret_thread)
 {
-    size_t low = 0, high = file->n_threads; /* in file order */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (file->loads[middle].chunk_offset < chunk_offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *ret_thread = (uint32_t)low;
-    return low < file->n_threads && file->loads[low].chunk_offset == chunk_offset;
+    size_t at = pm_lower_bound(file->loads, file->n_threads, sizeof *file->loads, &chunk_offset,
+                               thread_is_before); /* in file order */
+    *ret_thread = (uint32_t)at;
+    return at < file->n_threads && file->loads[at].chunk_offset == chunk_offset;
+}
+
+static bool index_is_before(const void *item, const void *index)
+{
+    return ((const struct run_object_index *)item)->index < *(const uint32_t *)index;
 }
 
 static bool find_object(const struct pm_run_file *file, uint32_t index, uint32_t *ret_object)
 {
-    size_t low = 0, high = file->n_objects;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (file->indices[middle].index < index)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == file->n_objects || file->indices[low].index != index)
+    size_t at = pm_lower_bound(file->indices, file->n_objects, sizeof *file->indices, &index,
+                               index_is_before);
+    if (at == file->n_objects || file->indices[at].index != index)
         return false;
-    *ret_object = file->indices[low].object;
+    *ret_object = file->indices[at].object;
     return true;
 }
 

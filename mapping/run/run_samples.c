@@ -11,6 +11,17 @@ struct order_item {
     uint32_t object;
 };
 
+struct place_key {
+    const struct pm_run_file *file;
+    uint64_t address;
+};
+
+static bool begins_at_or_before(const void *object, const void *key)
+{
+    const struct place_key *place = key;
+    return place->file->objects[*(const uint32_t *)object].low <= place->address;
+}
+
 static int compare_items(const void *a, const void *b)
 {
     const struct order_item *x = a, *y = b;
@@ -66,14 +77,9 @@ enum { MAX_OBJECTS_AT_ONE_ADDRESS = 256 }; /* a hostile file may have them all t
 static uint32_t object_at(const struct pm_run_file *file, const struct run_object_order *order,
                           uint64_t address, uint32_t generation)
 {
-    size_t low = 0, high = order->n; /* the first that begins behind address */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (file->objects[order->objects[middle]].low <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const struct place_key key = {file, address};
+    size_t low = pm_lower_bound(order->objects, order->n, sizeof *order->objects, &key,
+                                begins_at_or_before); /* the first that begins behind address */
     uint32_t best = PM_RUN_FILE_NO_OBJECT;
     for (size_t n = 0; low > 0 && n < MAX_OBJECTS_AT_ONE_ADDRESS; n++) {
         low--;
@@ -130,7 +136,7 @@ static void take_sample(const struct pm_run_file *file, const struct run_thread_
         damage->n_times++;
         ret_sample->time_ns = ret_sample->n_samples = 0;
     }
-    if (raw->kind < PM_RUN_SAMPLE_USER || raw->kind > PM_RUN_SAMPLE_LOST) {
+    if (raw->kind < PM_RUN_SAMPLE_USER || raw->kind > PM_RUN_SAMPLE_PREEMPTED) {
         damage->n_kinds++;
         ret_sample->kind = PM_RUN_SAMPLE_LOST;
     }

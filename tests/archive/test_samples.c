@@ -468,7 +468,10 @@ static void lost_and_waiting_time_is_the_contexts_own(void **state)
                                       sample_at(0, 0, 3000)};
     samples[0].kind = samples[2].kind = PM_RUN_SAMPLE_LOST;
     samples[1].kind = PM_RUN_SAMPLE_OFF_CPU;
-    make_run_adapted(&run, (struct pm_run_adapted[]){{1, 0, 1500, 0, 9}}, 1);
+    make_run_adapted(
+        &run,
+        (struct pm_run_adapted[]){{.noun = 1, .disarmed_tsc = 1500, .armed_tsc = 0, .n_events = 9}},
+        1);
     finish_run(&run, thread, samples, 3);
     collect_it(NULL, NULL);
     check_archive();

@@ -126,7 +126,7 @@ static void drain(void)
 /* --- reading what became of them --- */
 
 struct totals {
-    uint64_t n[5], ns[5];
+    uint64_t n[7], ns[7];
 };
 
 static struct totals totals_of(uint32_t node)
@@ -136,7 +136,7 @@ static struct totals totals_of(uint32_t node)
         const struct pm_run_sample *s = sampler->store.index[i];
         if (s == NULL || (node != 0 && s->node != node))
             continue;
-        assert_in_range(s->kind, PM_RUN_SAMPLE_USER, PM_RUN_SAMPLE_LOST);
+        assert_in_range(s->kind, PM_RUN_SAMPLE_USER, PM_RUN_SAMPLE_PREEMPTED);
         t.n[s->kind] += s->n_samples;
         t.ns[s->kind] += s->time_ns;
     }
@@ -171,12 +171,17 @@ static void all_records_count_wherever_the_ring_ends(void **unused)
         } else if (what < 9) {
             if (ring->data_head - ring->data_tail + 32 > RING_BYTES)
                 continue;
-            put_record(PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT, &time_ns, 1);
+            bool preempted = random_below(3) == 0;
+            int kind = preempted ? PM_RUN_SAMPLE_PREEMPTED : PM_RUN_SAMPLE_WAITING;
+            put_record(PERF_RECORD_SWITCH,
+                       PERF_RECORD_MISC_SWITCH_OUT |
+                           (preempted ? PERF_RECORD_MISC_SWITCH_OUT_PREEMPT : 0),
+                       &time_ns, 1);
             uint64_t wait = 1 + random_below(100000);
             time_ns += wait;
             put_record(PERF_RECORD_SWITCH, 0, &time_ns, 1);
-            sent.n[PM_RUN_SAMPLE_OFF_CPU]++;
-            sent.ns[PM_RUN_SAMPLE_OFF_CPU] += wait;
+            sent.n[kind]++;
+            sent.ns[kind] += wait;
         } else if (random_below(4) == 0) {
             uint64_t other[40] = {0};
             put_record(PERF_RECORD_THROTTLE + random_below(2), 0, other, random_below(40));
@@ -188,8 +193,10 @@ static void all_records_count_wherever_the_ring_ends(void **unused)
     struct totals got = totals_of(0);
     assert_int_equal(got.n[PM_RUN_SAMPLE_USER], sent.n[PM_RUN_SAMPLE_USER]);
     assert_int_equal(got.n[PM_RUN_SAMPLE_KERNEL], sent.n[PM_RUN_SAMPLE_KERNEL]);
-    assert_int_equal(got.n[PM_RUN_SAMPLE_OFF_CPU], sent.n[PM_RUN_SAMPLE_OFF_CPU]);
-    assert_int_equal(got.ns[PM_RUN_SAMPLE_OFF_CPU], sent.ns[PM_RUN_SAMPLE_OFF_CPU]);
+    for (int kind = PM_RUN_SAMPLE_WAITING; kind <= PM_RUN_SAMPLE_PREEMPTED; kind++) {
+        assert_int_equal(got.n[kind], sent.n[kind]);
+        assert_int_equal(got.ns[kind], sent.ns[kind]);
+    }
     /* A drain of a full ring also looks at the thread's real clock, which this test is no match for. */
     assert_true(cpu_of(&got) >= cpu_ns);
     assert_int_equal(got.ns[PM_RUN_SAMPLE_USER], sent.n[PM_RUN_SAMPLE_USER] * PERIOD_NS);
@@ -230,7 +237,10 @@ static void bytes_that_are_no_records_do_no_harm(void **unused)
 
 static void send(enum pm_sled_kind kind, uint32_t noun, uint8_t loop_depth, uint64_t sp)
 {
-    struct pm_probe probe = {.noun = noun, .kind = (uint8_t)kind, .loop_depth = loop_depth};
+    struct pm_probe probe = {.mode = (uint8_t)pm_process.mode,
+                             .noun = noun,
+                             .kind = (uint8_t)kind,
+                             .loop_depth = loop_depth};
     pm_slow(&probe, sp, pm_tsc());
 }
 

@@ -81,7 +81,7 @@ INSERT INTO contexts VALUES (1, NULL, 1, 0), (2, 1, 2, 0), (3, 2, 4, 0), (4, 3, 
 INSERT INTO disarmed VALUES (1, 5, 120000000, NULL, 200000);
 INSERT INTO metrics VALUES (1, 'n_calls', '', 'count', 'sum', 'calls of functions and entries of loops'),
     (2, 'wall_ns', 'ns', 'time', 'sum', 'wall time'), (3, 'cpu_ns', 'ns', 'time', 'sum', 'sampled CPU time'),
-    (4, 'n_samples', '', 'count', 'sum', 'samples'), (5, 'off_cpu_ns', 'ns', 'time', 'sum', 'time off the processor');
+    (4, 'n_samples', '', 'count', 'sum', 'samples'), (5, 'waiting_ns', 'ns', 'time', 'sum', 'time off the processor');
 INSERT INTO costs VALUES
     (1, 1, 2, 2345000000), (2, 1, 1, 1), (3, 1, 1, 100), (4, 1, 1, 100), (9, 1, 1, 200000), (11, 1, 1, 1),
     (6, 1, 3, 1002004000), (6, 1, 4, 500), (7, 1, 3, 601202400), (7, 1, 4, 300), (8, 1, 3, 200400800), (8, 1, 4, 100),
