@@ -94,6 +94,9 @@ enum pm_run_chunk_kind {
         8, /* struct pm_run_adapted, from offset 64: what was disarmed to keep the budget */
     PM_RUN_CHUNK_HEAP_SITES = 9,   /* struct pm_run_heap_site, from offset 64 */
     PM_RUN_CHUNK_HEAP_BLOCKS = 10, /* struct pm_run_heap_block, from offset 64 */
+    /* Since 1.2, mode trace: */
+    PM_RUN_CHUNK_TRACE_HEAD = 11,  /* struct pm_run_trace: a thread's newest events */
+    PM_RUN_CHUNK_TRACE_SPACE = 12, /* parts, from offset 4096 */
 };
 
 #define PM_RUN_CHUNK_MAGIC 0x4b434d50u /* "PMCK" */
@@ -365,6 +368,54 @@ struct pm_run_heap_block {
     uint32_t site, reserved;           /* site: its number */
 };
 
+/* Mode trace: events of one thread in the order in which they happened, 8 bytes each. A TRACE_HEAD chunk is what the thread writes to;
+ * when it is full it is copied to a part of a TRACE_SPACE chunk and emptied. Parts are all of one size, lie side by side in the space (n_items
+ * of them, the first at offset 4096) and begin with the same struct as heads. When the trace has reached its limit the oldest parts of
+ * all threads are overwritten. A part counts when its first bytes are PM_RUN_CHUNK_MAGIC and its last 8 are its serial + 1 (else it was
+ * being written when the process died). The parts and heads of a thread go by `number`; one number is there twice only when the process
+ * died while it emptied a head, which is then not used.
+ *
+ *     offset size meaning
+ *          0   64 chunk: kind TRACE_HEAD (of parts too), size_bytes, owner, n_items: places for events, of which some may be 0
+ *         64    8 serial: of parts, rising over all threads
+ *         72    8 number: of this thread's parts and heads, from 0
+ *         80    8 first_tsc: a time near that of the first event
+ *         88    4 node: context that was active on the thread's own stack when it began, file offset / 64
+ *         92    4 foreign_node: the same on foreign stacks; 0: none
+ *         96    4 flags: PM_RUN_TRACE_FOREIGN: events are on a foreign stack until one says otherwise
+ *        100    4 tid
+ *        104   24 reserved
+ *        128    8 each: events
+ *
+ * An event: 0 is none (it was being written by code that a signal interrupted, and that never came back or whose process died; all
+ * with bits 63 and 62 clear are taken so).
+ *
+ *     bits 63..62  3 leave or mark, 2 enter, 1 the clock: its lower 62 bits, for events behind this one
+ *          61..40  noun: process-wide index, PM_RUN_TRACE_MANY when it does not fit, or a mark, PM_RUN_TRACE_MARK_*
+ *          39..0   the clock's lower 40 bits; the whole one is less than 2^39 from the time before
+ *
+ * The order is that in which the tree changed, which is right for the nesting. A signal handler's events may so stand before that of the
+ * trampoline that it interrupted, whose time is earlier. */
+struct pm_run_trace {
+    struct pm_run_chunk chunk;
+    uint64_t serial, number, first_tsc;
+    uint32_t node, foreign_node;
+    uint32_t flags, tid;
+    uint64_t reserved[3];
+};
+#define PM_RUN_TRACE_DATA 128u
+#define PM_RUN_TRACE_MANY 0x3fffffu
+enum { PM_RUN_TRACE_FOREIGN = 1 };
+enum pm_run_trace_mark {
+    PM_RUN_TRACE_MARK_FOREIGN = 0x3ffffe, /* from here on a foreign stack */
+    PM_RUN_TRACE_MARK_OWN = 0x3ffffd,     /* on the thread's own stack again */
+    PM_RUN_TRACE_MARK_END = 0x3ffffc,     /* the thread ended, and with it all that is open */
+    PM_RUN_TRACE_MARK_FIRST = 0x3ffff0    /* no noun has a number from here on */
+};
+/* Bits 63..40 of events. */
+#define PM_RUN_TRACE_ENTER 0x800000u
+#define PM_RUN_TRACE_LEAVE 0xc00000u
+
 #ifdef __cplusplus
 #define PM_RUN_CHECK static_assert
 #else
@@ -378,5 +429,6 @@ PM_RUN_CHECK(sizeof(struct pm_run_node) == 128, "node is 128 bytes");
 PM_RUN_CHECK(sizeof(struct pm_run_sample) == 40, "sample is 40 bytes");
 PM_RUN_CHECK(sizeof(struct pm_run_heap_site) == 96, "heap site is 96 bytes");
 PM_RUN_CHECK(sizeof(struct pm_run_heap_block) == 40, "heap block is 40 bytes");
+PM_RUN_CHECK(sizeof(struct pm_run_trace) == PM_RUN_TRACE_DATA, "trace header is 128 bytes");
 
 #endif

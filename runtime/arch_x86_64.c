@@ -238,6 +238,8 @@ void x86_trampoline(struct x86_code *c, struct x86_code *cold, const struct pm_s
         count_entry(c, cold, sled, probe, index, thunk);
     else if (probe->mode == PM_RUN_MODE_ACTIVE)
         (entry ? active_entry : active_exit)(c, cold, sled, probe, index, thunk);
+    else if (probe->mode == PM_RUN_MODE_TRACE)
+        (entry ? x86_trace_entry : x86_trace_exit)(c, cold, sled, probe, index, thunk);
     else
         (entry ? exact_entry : exact_exit)(c, cold, sled, probe, index, thunk);
 }

@@ -19,7 +19,7 @@ enum {
 };
 enum {
     X86_RED_ZONE = 128,
-    X86_LARGEST_FAST = 224, /* of a trampoline: what nearly every event runs, and the rest of it */
+    X86_LARGEST_FAST = 320, /* of a trampoline: what nearly every event runs, and the rest of it */
     X86_LARGEST_COLD = 256,
     X86_THUNK_BYTES = 192,
 };
@@ -77,7 +77,7 @@ void x86_restore(struct x86_code *c, const struct x86_frame *f);
 /* --- pieces of trampolines --- */
 /* Jumps to the slow way, which x86_slow_tail lands. */
 struct x86_sites {
-    uint8_t *from[8];
+    uint8_t *from[12];
     unsigned n;
 };
 void x86_slow_if(struct x86_code *c, struct x86_sites *slow, unsigned condition);
@@ -102,5 +102,11 @@ void x86_slow_tail(struct x86_code *c, const struct x86_frame *f, bool save_s,
 void x86_trampoline(struct x86_code *c, struct x86_code *cold, const struct pm_sled *sled,
                     const struct pm_probe *probe, uint32_t index, const uint8_t *thunk);
 void x86_thunk(struct x86_code *c, const struct pm_probe *probes);
+
+/* --- arch_x86_64_trace.c --- */
+void x86_trace_entry(struct x86_code *c, struct x86_code *cold, const struct pm_sled *sled,
+                     const struct pm_probe *probe, uint32_t index, const uint8_t *thunk);
+void x86_trace_exit(struct x86_code *c, struct x86_code *cold, const struct pm_sled *sled,
+                    const struct pm_probe *probe, uint32_t index, const uint8_t *thunk);
 
 #endif

@@ -60,7 +60,7 @@ static uint64_t pair_cost_ps(enum pm_run_mode mode, uint64_t hz, const struct dl
 {
     uint64_t inner = 0;
     static struct pm_sled sleds[2 * PAIRS];
-    bool bare = mode != PM_RUN_MODE_EXACT;
+    bool bare = !pm_mode_is_timed(mode);
     void (*run)(void) = bare ? pm_calibration_bare : pm_calibration_work;
     uintptr_t code = (uintptr_t)run, step = bare ? BARE_STEP : WORK_STEP;
     for (unsigned i = 0; i < 2 * PAIRS; i++)
@@ -125,16 +125,22 @@ void pm_arch_calibrate(void)
         return;
     root = (struct pm_node){.noun = PM_RUN_NOUN_ROOT, .sp = UINT64_MAX, .cached_child = &child};
     child = (struct pm_node){.noun = 0, .parent = &root};
+    static uint64_t events[2 * PAIRS * (REPETITIONS + 1)];
     t->current = &root;
     t->bank[0] = counters;
-    if (pm_process.mode == PM_RUN_MODE_EXACT)
-        pm_process.exact_pair_ps = pair_cost_ps(PM_RUN_MODE_EXACT, hz, &info, &child, &inner_ps);
+    t->trace_at = events;
+    t->trace_end = events + sizeof events / sizeof *events;
+    t->trace_until = UINT64_MAX;
+    if (pm_mode_is_timed(pm_process.mode))
+        pm_process.exact_pair_ps = pair_cost_ps(pm_process.mode, hz, &info, &child, &inner_ps);
     else if (pm_process.mode == PM_RUN_MODE_ACTIVE)
         pm_process.active_pair_ps = pair_cost_ps(PM_RUN_MODE_ACTIVE, hz, &info, &child, &inner_ps);
     else
         pm_process.count_event_ps = pair_cost_ps(PM_RUN_MODE_COUNT, hz, &info, &child, &inner_ps);
-    if (pm_process.mode == PM_RUN_MODE_EXACT)
+    if (pm_mode_is_timed(pm_process.mode))
         pm_process.exact_inner_ps = inner_ps < UINT32_MAX ? (uint32_t)inner_ps : UINT32_MAX;
     t->current = &pm_sentinel;
     t->bank[0] = NULL;
+    t->trace_at = t->trace_end = NULL;
+    t->trace_until = 0;
 }

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 
 static struct pm_map {
     void *address;
@@ -286,6 +287,43 @@ void *pm_file_chunk(enum pm_run_chunk_kind kind, uint64_t size_bytes, uint64_t o
     renew_clock_pair(file->header);
     *ret_offset = offset;
     return chunk;
+}
+
+/* Limits have been looked at by pm_file_space. */
+bool pm_file_write(uint64_t offset, const struct iovec *pieces, int n_pieces)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < n_pieces; i++)
+        bytes += pieces[i].iov_len;
+    int fd = file_descriptor();
+    if (fd < 0)
+        return false;
+    long result;
+    do
+        result = pm_sys(SYS_pwritev, fd, pieces, n_pieces, offset, 0);
+    while (result == -EINTR);
+    return result == (long)bytes;
+}
+
+uint64_t pm_file_space(enum pm_run_chunk_kind kind, uint64_t size_bytes, uint64_t n_items)
+{
+    struct pm_file *file = &pm_process.file;
+    if (file->header == NULL)
+        return 0;
+    uint64_t offset = pm_add_shared(file->header->used_bytes, size_bytes);
+    struct pm_run_chunk chunk = {
+        .magic = PM_RUN_CHUNK_MAGIC, .kind = kind, .size_bytes = size_bytes, .n_items = n_items};
+    int fd = file_descriptor(), error_no = fd < 0 ? -fd : allocate(fd, offset, size_bytes);
+    if (error_no != 0) {
+        uint64_t end = offset + size_bytes;
+        __atomic_compare_exchange_n(&file->header->used_bytes, &end, offset, false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+        return 0;
+    }
+    if (!pm_file_write(offset, &(struct iovec){&chunk, sizeof chunk}, 1))
+        return 0;
+    renew_clock_pair(file->header);
+    return offset;
 }
 
 void pm_file_message(enum pm_run_message_code code, const char *text, const char *subject)

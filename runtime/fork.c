@@ -71,8 +71,10 @@ void pm_fork_child(void)
         if (pm_file_create()) {
             pm_objects_rewrite();
             pm_adapt_fork_child();
+            pm_trace_fork_child(&pm_tls);
             pm_thread_renew(&pm_tls, pm_process.start_tsc);
         } else {
+            pm_trace_fork_child(&pm_tls);
             pm_thread_drop(&pm_tls);
         }
         pm_file_drop_parent();

@@ -112,7 +112,7 @@ static const struct entry *entry_of(struct group *g, uint64_t id, unsigned kind)
 static void portable_event(struct group *g, unsigned kind, uint64_t id, const void *frame,
                            unsigned depth)
 {
-    uint64_t tsc = pm_process.mode == PM_RUN_MODE_EXACT ? pm_tsc() : 0;
+    uint64_t tsc = pm_mode_is_timed(pm_process.mode) ? pm_tsc() : 0;
     if (pm_unlikely(!*pm_process.alive_mark))
         pm_fork_child();
     if (pm_process.file.header == NULL)

@@ -133,10 +133,13 @@ struct pm_slot {
     struct pm_node **hash; /* the trampolines' table: one entry for each value, the last one used */
     struct pm_index *index;
     struct pm_sampler *sampler; /* of all its threads, one after the other; NULL: none yet */
+    struct pm_run_trace *trace; /* head that events go to; NULL: none, or tracing has stopped */
+    uint64_t *trace_at;         /* where the last thread left off */
+    uint64_t *trace_scratch;    /* memory for events that are not kept */
     uint64_t *bank[PM_MAX_BANKS];
 };
 
-/* The thread block. current, hash, bank, ring_head and ring_seen are addressed by generated code. */
+/* The thread block. current, hash, bank, ring_head, ring_seen and trace_* are addressed by generated code. */
 struct pm_tls {
     struct pm_node *current;
     struct pm_node **hash;
@@ -145,6 +148,9 @@ struct pm_tls {
      * ring_seen, before they change current, and pm_slow drains the ring first. Never NULL: &pm_no_ring where there is no ring. */
     const volatile uint64_t *ring_head;
     uint64_t ring_seen;
+    /* Mode trace: where the next event goes; trampolines go the slow way from trace_end on, and after trace_until. NULL: no head yet. */
+    uint64_t *trace_at, *trace_end;
+    uint64_t trace_until;
     struct pm_sampler *sampler; /* sample.c's; NULL: this thread is not sampled */
     uint32_t state, where;
     struct pm_slot *slot;
@@ -174,6 +180,18 @@ void pm_sample_loader_begins(void); /* code may be about to be unmapped */
 void pm_sample_fork_child(void);    /* the parent's rings are not ours */
 void pm_sample_process_end(void);   /* drains all threads' rings */
 bool pm_sample_is_on(void);
+
+/* --- trace.c: mode trace --- */
+/* Records an event: head is PM_RUN_TRACE_ENTER or _LEAVE with a noun or a mark. */
+void pm_trace_put(struct pm_tls *t, uint32_t head, uint64_t tsc);
+void pm_trace_full(struct pm_tls *t, uint64_t tsc); /* makes room for the next event */
+void pm_trace_thread_end(struct pm_tls *t, uint64_t tsc);
+/* In the child, before its thread is renewed (or dropped). */
+void pm_trace_fork_child(struct pm_tls *t);
+static inline uint32_t pm_trace_noun(uint32_t noun)
+{
+    return noun < PM_RUN_TRACE_MARK_FIRST ? noun : PM_RUN_TRACE_MANY;
+}
 
 /* --- adapt.c: the budget --- */
 /* Called after a drain, so at most at the rate of samples, by any thread, below probes too. Looks from time to time which nouns have
@@ -225,8 +243,10 @@ struct pm_process {
     uint64_t sample_period_ns; /* 0: no samples */
     uint32_t sample_clock;     /* 0 CPU time, 1 wall time */
     uint32_t sample_force;     /* enum pm_run_sample_source: no other one; 0: what works */
-    uint32_t budget_ppm; /* of the run's time, for events; 0: no budget, nothing is disarmed */
-    bool heap;           /* blocks of the heap are followed */
+    uint32_t budget_ppm;    /* of the run's time, for events; 0: no budget, nothing is disarmed */
+    bool heap;              /* blocks of the heap are followed */
+    bool trace_keep_oldest; /* at its limit the trace ends; else its oldest events go */
+    uint64_t trace_limit_bytes;
     uint64_t heap_block_bytes; /* blocks of at least this size have records of their own */
     uint16_t generation;       /* of the list of loaded objects: grows when one is unloaded */
     const uint32_t
@@ -263,6 +283,11 @@ void *pm_file_chunk(enum pm_run_chunk_kind kind, uint64_t size_bytes, uint64_t o
 const struct pm_run_chunk *pm_file_chunk_at(uint32_t i);
 uint32_t pm_file_n_chunks(void);
 void pm_file_message(enum pm_run_message_code code, const char *text, const char *subject);
+/* A new chunk that is not mapped, allocated on disk; its file offset, 0: the file cannot grow. */
+uint64_t pm_file_space(enum pm_run_chunk_kind kind, uint64_t size_bytes, uint64_t n_items);
+/* Within such a chunk. False: not or not wholly done. */
+struct iovec;
+bool pm_file_write(uint64_t offset, const struct iovec *pieces, int n_pieces);
 
 /* --- thread.c --- */
 bool pm_thread_begin(struct pm_tls *t, uint64_t tsc);

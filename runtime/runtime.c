@@ -146,6 +146,8 @@ static bool read_settings(char **environment)
     memcpy(pm_process.run_dir, folder, strlen(folder) + 1);
     if (mode == NULL || same(mode, "exact"))
         pm_process.mode = PM_RUN_MODE_EXACT;
+    else if (same(mode, "trace"))
+        pm_process.mode = PM_RUN_MODE_TRACE;
     else if (same(mode, "active"))
         pm_process.mode = PM_RUN_MODE_ACTIVE;
     else if (same(mode, "count"))
@@ -153,7 +155,7 @@ static bool read_settings(char **environment)
     else if (same(mode, "off"))
         pm_process.mode = PM_RUN_MODE_OFF;
     else {
-        pm_say("not measured, PERFMAP_MODE is none of active, exact, count, off:", mode, 0);
+        pm_say("not measured, PERFMAP_MODE is none of active, exact, trace, count, off:", mode, 0);
         return false;
     }
     pm_process.tsc_hz = number_setting(environment, "PERFMAP_TSC_HZ", 0, 1, 100000000000u);
@@ -162,8 +164,7 @@ static bool read_settings(char **environment)
     pm_process.max_depth =
         (uint32_t)number_setting(environment, "PERFMAP_MAX_DEPTH", 1000, 1, 1000000);
     uint64_t rate_hz = number_setting(environment, "PERFMAP_RATE_HZ", 0, 0, 10000);
-    bool has_contexts =
-        pm_process.mode == PM_RUN_MODE_EXACT || pm_process.mode == PM_RUN_MODE_ACTIVE;
+    bool has_contexts = pm_process.mode >= PM_RUN_MODE_ACTIVE;
     pm_process.sample_period_ns = has_contexts && rate_hz != 0 ? 1000000000u / rate_hz : 0;
     const char *clock = setting(environment, "PERFMAP_CLOCK");
     pm_process.sample_clock = clock != NULL && same(clock, "wall");
@@ -177,6 +178,10 @@ static bool read_settings(char **environment)
     pm_process.heap = has_contexts && setting(environment, "PERFMAP_HEAP") != NULL;
     pm_process.heap_block_bytes =
         number_setting(environment, "PERFMAP_HEAP_MIN", 65536, 1, (uint64_t)1 << 62);
+    pm_process.trace_limit_bytes =
+        number_setting(environment, "PERFMAP_TRACE_LIMIT", (uint64_t)2 << 30, 1, (uint64_t)1 << 62);
+    const char *keep = setting(environment, "PERFMAP_TRACE_KEEP");
+    pm_process.trace_keep_oldest = keep != NULL && same(keep, "oldest");
     pm_process.budget_ppm = (uint32_t)number_setting(environment, "PERFMAP_BUDGET", 0, 0, 1000000);
     return true;
 }

@@ -231,6 +231,7 @@ void pm_thread_ended(void *block)
     struct pm_slot *slot = t->slot;
     uint64_t tsc = pm_tsc();
     pm_sample_thread_end(t);
+    pm_trace_thread_end(t, tsc);
     struct pm_node *open = pm_own_current(t);
     t->state = PM_THREAD_DEAD;
     pm_store(t->current, &pm_sentinel);

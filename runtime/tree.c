@@ -48,12 +48,19 @@ static inline void push(struct pm_node **current, struct pm_node *node, uint64_t
 static inline bool pop(struct pm_node **current, struct pm_node *node, uint64_t tsc)
 {
     uint64_t start = node->start_tsc, spent = 0;
-    if (start != 0 && pm_load(node->sp) != 0)
-        spent = (tsc != 0 ? tsc : pm_tsc()) - start;
+    bool timed = start != 0 && pm_load(node->sp) != 0;
+    if (timed)
+        spent = (tsc = tsc != 0 ? tsc : pm_tsc()) - start;
+    struct pm_tls *t = &pm_tls;
+    bool traced = t->trace_end != NULL && timed && node->parent != NULL;
+    if (traced && t->trace_at >= t->trace_end)
+        pm_trace_full(t, tsc); /* while this context is still open */
     if (!__atomic_compare_exchange_n(current, &(struct pm_node *){node}, node->parent, false,
                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         return false;
     pm_barrier();
+    if (traced)
+        pm_trace_put(t, PM_RUN_TRACE_LEAVE | pm_trace_noun(node->noun), tsc);
     pm_store(node->sp, 0);
     pm_barrier();
     pm_add_own(&node->inclusive_tsc, spent);
@@ -324,6 +331,8 @@ static void come_back(struct pm_tls *t, uint64_t tsc)
     struct pm_node *root = t->slot->foreign_root;
     if (tsc == 0)
         tsc = pm_tsc();
+    if (t->trace_end != NULL)
+        pm_trace_put(t, PM_RUN_TRACE_LEAVE | PM_RUN_TRACE_MARK_OWN, tsc);
     pm_add_own(&root->inclusive_tsc, tsc - root->start_tsc);
     pm_store(root->sp, 0);
     t->where = PM_WHERE_OWN;
@@ -411,6 +420,8 @@ static void enter(struct pm_tls *t, struct pm_node **current, const struct pm_pr
         return;
     }
     pm_store(parent->cached_child, node);
+    if (probe->mode == PM_RUN_MODE_TRACE)
+        pm_trace_put(t, PM_RUN_TRACE_ENTER | pm_trace_noun(probe->noun), tsc);
     push(current, node, sp, tsc);
 }
 
@@ -565,6 +576,8 @@ static void event_foreign(struct pm_tls *t, const struct pm_probe *probe, uint64
             t->foreign_current = t->slot->foreign_root;
         t->slot->foreign_root->start_tsc = now;
         t->slot->foreign_root->sp = UINT64_MAX;
+        if (t->trace_end != NULL || probe->mode == PM_RUN_MODE_TRACE)
+            pm_trace_put(t, PM_RUN_TRACE_LEAVE | PM_RUN_TRACE_MARK_FOREIGN, now);
         t->own_current = t->current;
         t->where = PM_WHERE_FOREIGN;
         pm_barrier();
