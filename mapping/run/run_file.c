@@ -138,7 +138,7 @@ static void take_header(struct pm_run_file *file)
     process->exe = text_part(file, &at, header->exe_bytes, "program name");
     process->cwd = text_part(file, &at, header->cwd_bytes, "working directory");
     process->argv = text_part(file, &at, header->argv_bytes, "arguments");
-    if (header->mode > PM_RUN_MODE_EXACT)
+    if (header->mode > PM_RUN_MODE_TRACE)
         run_complain(file, offsetof(struct pm_run_header, mode), "mode %u is not known",
                      header->mode);
 }

@@ -36,8 +36,13 @@
  * same factor, down the tree. An inclusive time beyond the wall time of its thread is damage:
  * complaint, and taken as 0 before raising.
  *
- * In mode active contexts have no times: each thread's root has its wall time, all others 0. Samples
- * (version 1.1) have times of their own, which are not part of these.
+ * Contexts of nouns that are not timed (mode active) have no times, and nouns may have modes of their own, so
+ * timed contexts and others lie above and below each other. The inclusive time of one without a time is the sum over its nearest timed
+ * descendants, its own time 0: what it took is in the own time of the nearest timed context above, at last the thread's root, which
+ * always has the wall time. A context whose noun was timed for a while only has the time of those calls: its time is at
+ * least that, and the rest is above as well. Samples (version 1.1) have times of their own, which are not part of these.
+ *
+ * Counters (mode count, for a noun or for all) are calls that no context has: the calls of a noun are those of its contexts and its counters.
  *
  * Trees on foreign stacks (signal stacks, coroutines above the thread's own stack) have roots of
  * their own, flag PM_RUN_NODE_FOREIGN_STACK. Their time also lies within the context that was
@@ -93,8 +98,12 @@ struct pm_run_file_noun {
     uint32_t object; /* position; PM_RUN_FILE_NO_OBJECT for that one */
     uint32_t kind;   /* enum pm_sled_kind of its entry */
     uint32_t n_sleds;
-    uint64_t address; /* ELF address of its first sled, 0 none */
+    enum pm_run_mode mode; /* that it was started with */
+    uint64_t address;      /* ELF address of its first sled, 0 none */
 };
+
+/* Partly timed: the time of some of its calls is known, nobody knows of how many. */
+enum pm_run_file_timing { PM_RUN_FILE_UNTIMED, PM_RUN_FILE_PARTLY_TIMED, PM_RUN_FILE_TIMED };
 
 #define PM_RUN_FILE_NO_PARENT 0xffffffffu
 struct pm_run_file_node {
@@ -103,6 +112,7 @@ struct pm_run_file_node {
                         PM_RUN_FILE_NO_PARENT for roots */
     uint32_t flags;  /* PM_RUN_NODE_*; of roots and folded contexts */
     bool open;       /* was active when the process ended */
+    enum pm_run_file_timing timing;
     uint64_t n_calls;
     uint64_t inclusive_ns, own_ns;
 };
@@ -151,13 +161,15 @@ struct pm_run_file_sampling {
     uint64_t active_pair_ps; /* mode active: cost of a pair of events; 0 unknown */
 };
 
-/* A noun that was disarmed during the run. Times since the process's start_tsc. */
+/* A noun was in another mode than the one it was started with, for a while. Times since the process's start_tsc. */
 struct pm_run_file_adapted {
-    uint32_t noun; /* position */
-    uint64_t disarmed_ns;
-    bool is_armed_again;
+    uint32_t noun;                      /* position */
+    enum pm_run_mode mode, mode_before; /* in mode off its calls are not counted */
+    bool is_asked;                      /* by perfmap mode, not to keep the budget */
+    uint64_t disarmed_ns;               /* from */
+    bool is_armed_again;                /* else it stayed so to the end */
     uint64_t armed_ns;
-    uint64_t n_events; /* until then */
+    uint64_t n_events; /* in the mode before, as far as they were counted */
 };
 
 /* Blocks of the heap that were allocated at one place in one context (perfmap run --heap). */

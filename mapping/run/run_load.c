@@ -46,11 +46,21 @@ void run_note_tsc(struct pm_run_file *file, uint64_t tsc)
 
 /* --- objects and nouns --- */
 
+/* own: 1 + a mode, or 0. */
+static enum pm_run_mode own_mode(const struct pm_run_file *file, uint8_t own, size_t *n_bad)
+{
+    if (own == 0 || own - 1 > PM_RUN_MODE_TRACE) {
+        *n_bad += own != 0;
+        return (enum pm_run_mode)file->process.mode;
+    }
+    return (enum pm_run_mode)(own - 1);
+}
+
 static enum pm_status load_nouns(struct pm_run_file *file, const struct run_source *source,
                                  const struct run_chunk *chunk, uint32_t nouns_offset,
                                  struct pm_run_file_object *object, struct pm_error *err)
 {
-    size_t n = object->n_nouns, n_before = file->n_nouns;
+    size_t n = object->n_nouns, n_before = file->n_nouns, n_bad_modes = 0;
     object->first_noun = (uint32_t)n_before;
     if (n == 0)
         return PM_OK;
@@ -72,9 +82,12 @@ static enum pm_status load_nouns(struct pm_run_file *file, const struct run_sour
             .object = (uint32_t)file->n_objects,
             .kind = raw[i].kind,
             .n_sleds = raw[i].n_sleds,
+            .mode = own_mode(file, raw[i].own_mode, &n_bad_modes),
             .address = raw[i].address,
         };
     free(raw);
+    if (n_bad_modes)
+        run_complain(file, chunk->offset, "%zu nouns have a mode that is not known", n_bad_modes);
     file->n_nouns = n_before + n;
     return PM_OK;
 }
@@ -292,7 +305,23 @@ static void cut_off(struct pm_run_file_node *node, struct node_damage *damage, u
     count_damage(&damage->n_parents, &damage->first_parent, offset);
     node->parent = 0;
     node->flags |= PM_RUN_NODE_FOLDED;
+    node->timing = PM_RUN_FILE_UNTIMED;
     node->open = false;
+}
+
+/* An activation that is open is timed when it has a start. Before version 1.2 modes were those of whole files. */
+static enum pm_run_file_timing timing_of(const struct pm_run_file *file,
+                                         const struct pm_run_node *raw)
+{
+    if (raw->flags & PM_RUN_NODE_FOLDED)
+        return PM_RUN_FILE_UNTIMED;
+    if (file->header.version_minor < 2)
+        return file->header.mode == PM_RUN_MODE_ACTIVE ? PM_RUN_FILE_UNTIMED : PM_RUN_FILE_TIMED;
+    bool open = raw->sp != 0;
+    if (raw->flags & PM_RUN_NODE_TIMED && (!open || raw->start_tsc != 0))
+        return PM_RUN_FILE_TIMED;
+    return raw->inclusive_tsc != 0 || (open && raw->start_tsc != 0) ? PM_RUN_FILE_PARTLY_TIMED
+                                                                    : PM_RUN_FILE_UNTIMED;
 }
 
 /* Checks one node and sets it. */
@@ -309,6 +338,7 @@ static bool take_node(struct pm_run_file *file, const struct run_thread_load *lo
         .n_calls = raw->n_calls,
     };
     if (raw->noun == PM_RUN_NOUN_ROOT && raw->parent == 0) {
+        node->timing = PM_RUN_FILE_TIMED;
         if (index == 0)
             return true;
         if (!(raw->flags & PM_RUN_NODE_FOREIGN_STACK))
@@ -322,6 +352,7 @@ static bool take_node(struct pm_run_file *file, const struct run_thread_load *lo
         return true;
     }
     node->flags = raw->flags & PM_RUN_NODE_FOLDED;
+    node->timing = timing_of(file, raw);
     if (!find_node(load, (uint64_t)raw->parent * 64, &node->parent))
         cut_off(node, damage, offset);
     damage->out_of_order |= node->parent >= index;
@@ -521,8 +552,8 @@ static enum pm_status load_thread(struct pm_run_file *file, const struct run_sou
     load->raw = pm_alloc_array(n, sizeof *load->raw);
     if (!load->nodes || !load->raw)
         return run_no_memory(file, err);
-    load->nodes[0] =
-        (struct pm_run_file_node){.noun = PM_RUN_NOUN_ROOT, .parent = PM_RUN_FILE_NO_PARENT};
+    load->nodes[0] = (struct pm_run_file_node){
+        .noun = PM_RUN_NOUN_ROOT, .parent = PM_RUN_FILE_NO_PARENT, .timing = PM_RUN_FILE_TIMED};
     thread->nodes = load->nodes;
     thread->n_nodes = n;
     return load_nodes(file, source, index, err);

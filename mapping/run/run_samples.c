@@ -214,7 +214,7 @@ static enum pm_status load_samples(struct pm_run_file *file, const struct run_so
     return PM_OK;
 }
 
-/* --- how they were taken, what was disarmed --- */
+/* --- how they were taken, which nouns changed their mode --- */
 
 static void load_sampling(struct pm_run_file *file, const struct run_source *source,
                           const struct run_chunk *chunk)
@@ -245,12 +245,27 @@ static void load_sampling(struct pm_run_file *file, const struct run_source *sou
     };
 }
 
+/* A mode that is not known is taken as off: nothing is known of the noun then. */
+static struct pm_run_file_adapted take_adapted(const struct pm_run_file *file,
+                                               const struct pm_run_adapted *raw, uint32_t noun)
+{
+    bool has_before = raw->mode_before != 0 && raw->mode_before <= 1 + PM_RUN_MODE_TRACE;
+    return (struct pm_run_file_adapted){
+        .noun = noun,
+        .mode = raw->mode <= PM_RUN_MODE_TRACE ? (enum pm_run_mode)raw->mode : PM_RUN_MODE_OFF,
+        .mode_before =
+            has_before ? (enum pm_run_mode)(raw->mode_before - 1) : file->nouns[noun].mode,
+        .is_asked = raw->reason == PM_RUN_ADAPTED_ASKED,
+        .n_events = raw->n_events,
+    };
+}
+
 static enum pm_status load_adapted(struct pm_run_file *file, const struct run_source *source,
                                    const struct run_chunk *chunk, struct pm_error *err)
 {
     struct pm_run_adapted raw;
     uint64_t n = run_fit_items(file, chunk, sizeof(struct pm_run_chunk), sizeof raw, "nouns");
-    size_t n_before = file->n_adapted, n_unknown = 0;
+    size_t n_before = file->n_adapted, n_unknown = 0, n_bad_modes = 0;
     struct pm_run_file_adapted *adapted =
         pm_realloc_array(file->adapted, n_before + n, sizeof *adapted);
     if (adapted)
@@ -272,9 +287,12 @@ static enum pm_status load_adapted(struct pm_run_file *file, const struct run_so
         run_note_tsc(file, raw.disarmed_tsc);
         run_note_tsc(file, raw.armed_tsc);
         times[file->n_adapted] = (struct run_raw_adapted){raw.disarmed_tsc, raw.armed_tsc};
-        adapted[file->n_adapted++] =
-            (struct pm_run_file_adapted){.noun = noun, .n_events = raw.n_events};
+        n_bad_modes += raw.mode > PM_RUN_MODE_TRACE || raw.mode_before > 1 + PM_RUN_MODE_TRACE;
+        adapted[file->n_adapted++] = take_adapted(file, &raw, noun);
     }
+    if (n_bad_modes)
+        run_complain(file, chunk->offset, "%zu nouns were put to a mode that is not known",
+                     n_bad_modes);
     if (n_unknown)
         run_complain(file, chunk->offset, "%zu disarmed nouns are of no object", n_unknown);
     return PM_OK;

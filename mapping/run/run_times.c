@@ -78,9 +78,16 @@ static uint64_t minus(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
+static void hand_up(uint32_t parent, uint64_t bound, uint64_t spent, uint64_t *bounds,
+                    uint64_t *sums)
+{
+    bounds[parent] = bound > bounds[parent] ? bound : bounds[parent];
+    sums[parent] += sums[parent] > UINT64_MAX - spent ? 0 : spent;
+}
+
 /* The earliest time at which each node's last activation can have ended, from the last node to the
  * first: an activation ends after all that was active within it, and where it is the node's only
- * one, all times of its children lie within it, one after the other. Returns the latest of them up
+ * one, all times of its children lie within it, one after the other; through what is not timed. Returns the latest of them up
  * to limit. room: two numbers per node, zeroed. */
 static uint64_t latest_in_thread(const struct pm_run_file_thread *thread,
                                  const struct run_raw_node *raw, uint64_t limit, uint64_t *room,
@@ -89,8 +96,10 @@ static uint64_t latest_in_thread(const struct pm_run_file_thread *thread,
     uint64_t *bounds = room, *sums = room + thread->n_nodes, latest = 0;
     for (size_t i = thread->n_nodes; i-- > 0;) {
         const struct pm_run_file_node *node = &thread->nodes[i];
-        if (node->flags & PM_RUN_NODE_FOLDED)
+        if (node->timing == PM_RUN_FILE_UNTIMED) {
+            hand_up(node->parent, bounds[i], sums[i], bounds, sums);
             continue;
+        }
         uint64_t start = raw[i].start_tsc, spent = raw[i].inclusive_tsc, within = spent;
         bool is_only = node->n_calls <= 1;
         if (node->open)
@@ -105,10 +114,8 @@ static uint64_t latest_in_thread(const struct pm_run_file_thread *thread,
         if (node->open && bound > start)
             spent += bound - start;
         latest = bound > latest ? bound : latest;
-        if (node->parent == PM_RUN_FILE_NO_PARENT)
-            continue;
-        bounds[node->parent] = bound > bounds[node->parent] ? bound : bounds[node->parent];
-        sums[node->parent] += sums[node->parent] > UINT64_MAX - spent ? 0 : spent;
+        if (node->parent != PM_RUN_FILE_NO_PARENT)
+            hand_up(node->parent, bound, spent, bounds, sums);
     }
     return latest;
 }
@@ -168,19 +175,32 @@ static enum pm_status find_end(struct pm_run_file *file, struct pm_error *err, u
     return latest_tsc(file, err, ret_tsc);
 }
 
-/* Ticks of a node over all its activations, the open one up to end_tsc. A child's activation cannot
- * begin before its parent's: where it seems to, the parent's was renewed while the child's frame
- * waited to be healed, and had ended by then. */
+/* Whether the open activation of a node lies in one of each context above. A child's cannot begin before its
+ * parent's: where it seems to, the parent's was renewed while the child's frame waited to be healed, and had ended by then. The nearest
+ * timed context above tells that; it may be the root. */
+static bool lies_within(const struct pm_run_file_thread *thread, const struct run_raw_node *raw,
+                        size_t index)
+{
+    uint32_t above = thread->nodes[index].parent;
+    while (above != PM_RUN_FILE_NO_PARENT) {
+        const struct pm_run_file_node *node = &thread->nodes[above];
+        if (!node->open)
+            return false;
+        if (node->timing != PM_RUN_FILE_UNTIMED && raw[above].start_tsc != 0)
+            return raw[index].start_tsc >= raw[above].start_tsc;
+        above = node->parent;
+    }
+    return true;
+}
+
+/* Ticks of a node over all its activations, the open one up to end_tsc when it has a time. */
 static uint64_t inclusive_ticks(const struct pm_run_file_thread *thread,
                                 const struct run_raw_node *raw, size_t index, uint64_t end_tsc)
 {
     const struct pm_run_file_node *node = &thread->nodes[index];
     uint64_t ticks = raw[index].inclusive_tsc;
-    if (!node->open)
-        return ticks;
-    bool is_root = node->parent == PM_RUN_FILE_NO_PARENT;
-    if (!is_root &&
-        (!thread->nodes[node->parent].open || raw[index].start_tsc < raw[node->parent].start_tsc))
+    bool has_start = raw[index].start_tsc != 0;
+    if (!node->open || !has_start || !lies_within(thread, raw, index))
         return ticks;
     uint64_t open = minus(end_tsc, raw[index].start_tsc);
     return ticks > UINT64_MAX - open ? UINT64_MAX : ticks + open;
@@ -194,11 +214,9 @@ static void measure_nodes(struct pm_run_file *file, size_t index, uint64_t end_t
     const struct run_raw_node *raw = file->loads[index].raw;
     size_t n_beyond = 0;
     nodes[0].inclusive_ns = thread->wall_ns;
-    if (file->header.mode == PM_RUN_MODE_ACTIVE)
-        return; /* no clock was read */
     for (size_t i = 1; i < thread->n_nodes; i++) {
-        if (nodes[i].flags & (PM_RUN_NODE_FOLDED | PM_RUN_NODE_FOREIGN_STACK))
-            continue; /* roots on foreign stacks get their children's sum */
+        if (nodes[i].timing == PM_RUN_FILE_UNTIMED || nodes[i].flags & PM_RUN_NODE_FOREIGN_STACK)
+            continue; /* they get their children's sum */
         uint64_t ns = pm_run_file_to_ns(file, inclusive_ticks(thread, raw, i, end_tsc));
         if (ns > thread->wall_ns) {
             n_beyond++;

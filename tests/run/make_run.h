@@ -176,6 +176,9 @@ static inline uint64_t make_run_node(struct make_run *run, uint64_t parent, uint
     node->n_calls = n_calls;
     node->inclusive_tsc = inclusive_tsc;
     node->kind = noun == PM_RUN_NOUN_ROOT ? 0 : PM_SLED_ENTRY;
+    if (noun != PM_RUN_NOUN_ROOT && make_run_header(run)->mode == PM_RUN_MODE_EXACT &&
+        make_run_header(run)->version_minor >= 2)
+        node->flags = PM_RUN_NODE_TIMED;
     ((struct pm_run_chunk *)make_run_at(run, run->chunk))->n_items++;
     return offset;
 }

@@ -86,6 +86,10 @@ static inline void make_full(struct make_run *run)
     for (int i = 0; i < 40; i++)
         make_run_node(run, run->thread + PM_RUN_THREAD_NODES + 128 * (i % 3), (uint32_t)i % 3,
                       i & 1, 1600 + i, 1, 3);
+    for (int i = 5; i < 20; i++) /* some without times, some with times of some calls */
+        make_run_node_at(run, run->thread + PM_RUN_THREAD_NODES + 128 * i)->flags = 0;
+    for (int i = 5; i < 12; i++)
+        make_run_node_at(run, run->thread + PM_RUN_THREAD_NODES + 128 * i)->inclusive_tsc = 0;
     make_run_counts(run, run->thread, 0, (uint64_t[]){1, 2, 3}, 3);
     make_run_message(run, PM_RUN_MSG_LIMIT, 1700, "contexts");
     uint64_t object = make_run_object(run, "/lib/b.so", "\x05", 1, three_nouns, 2);
@@ -98,8 +102,12 @@ static inline void make_full(struct make_run *run)
     make_run_samples(run, run->thread, samples, 2);
     make_run_sampling(run, &(struct pm_run_sampling){.source = PM_RUN_SAMPLES_PERF});
     make_run_adapted(run,
-                     (struct pm_run_adapted[]){
-                         {.noun = 1, .disarmed_tsc = 1700, .armed_tsc = 1800, .n_events = 5}},
+                     (struct pm_run_adapted[]){{.noun = 1,
+                                                .mode = PM_RUN_MODE_COUNT,
+                                                .mode_before = 1 + PM_RUN_MODE_EXACT,
+                                                .disarmed_tsc = 1700,
+                                                .armed_tsc = 1800,
+                                                .n_events = 5}},
                      1);
     const struct pm_run_heap_site sites[] = {
         {.caller = 0x400020,
@@ -133,8 +141,12 @@ static inline void check_samples(const struct pm_run_file *file)
                         sample->caller_object < pm_run_file_n_objects(file));
         }
     }
-    for (size_t i = 0; i < pm_run_file_n_adapted(file); i++)
-        assert_true(pm_run_file_adapted(file, i)->noun < pm_run_file_n_nouns(file));
+    for (size_t i = 0; i < pm_run_file_n_adapted(file); i++) {
+        const struct pm_run_file_adapted *adapted = pm_run_file_adapted(file, i);
+        assert_true(adapted->noun < pm_run_file_n_nouns(file));
+        assert_true(adapted->mode <= PM_RUN_MODE_TRACE &&
+                    adapted->mode_before <= PM_RUN_MODE_TRACE);
+    }
 }
 
 static inline void check_heap(const struct pm_run_file *file)

@@ -90,22 +90,28 @@ static void samples_find_their_object_by_address_and_generation(void **state)
 }
 
 /* PERFMAP_UPDATE=1 writes it; a format that changes needs a version of its own. */
-static void the_file_of_version_1_1_is_what_the_writer_makes(void **state)
+static void check_golden(const char *path, struct make_run *run)
 {
-    (void)state;
-    static const char path[] = PM_TEST_DATA "/../fuzz/corpus/run_file/version_1_1.pmr";
-    struct make_run run;
     struct pm_error err = PM_ERROR_INIT;
     char *golden;
     size_t len;
-    make_sampled(&run);
     if (getenv("PERFMAP_UPDATE"))
-        assert_true(make_run_write(&run, path));
+        assert_true(make_run_write(run, path));
     assert_int_equal(pm_file_read(path, 1 << 20, &err, &golden, &len), PM_OK);
-    assert_int_equal(len, run.len);
-    assert_memory_equal(golden, run.data, len);
+    assert_int_equal(len, run->len);
+    assert_memory_equal(golden, run->data, len);
     free(golden);
-    make_run_release(&run);
+    make_run_release(run);
+}
+
+static void the_file_of_each_version_is_what_the_writer_makes(void **state)
+{
+    (void)state;
+    struct make_run run;
+    make_sampled(&run);
+    check_golden(PM_TEST_DATA "/../fuzz/corpus/run_file/version_1_1.pmr", &run);
+    make_full(&run); /* mixed modes */
+    check_golden(PM_TEST_DATA "/../fuzz/corpus/run_file/version_1_2.pmr", &run);
 }
 
 static void how_samples_were_taken_and_what_was_disarmed_is_told(void **state)
@@ -257,7 +263,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_find_their_object_by_address_and_generation),
-        cmocka_unit_test(the_file_of_version_1_1_is_what_the_writer_makes),
+        cmocka_unit_test(the_file_of_each_version_is_what_the_writer_makes),
         cmocka_unit_test(how_samples_were_taken_and_what_was_disarmed_is_told),
         cmocka_unit_test(damaged_samples_are_named_and_their_time_is_kept),
         cmocka_unit_test(blocks_of_the_heap_are_read_as_written),
