@@ -1,0 +1,71 @@
+/* Events of mode trace in a run file, one thread at a time, in the order in which they happened.
+ *
+ *     struct pm_run_trace_cursor *cursor;
+ *     struct pm_run_trace_event event;
+ *     bool has_event;
+ *     if (pm_run_trace_open("heat.run/123.0.pmr", file, thread, &err, &cursor) != PM_OK) ...
+ *     while ((status = pm_run_trace_next(cursor, &err, &event, &has_event)) == PM_OK && has_event)
+ *         use(event.is_leave, pm_run_file_noun(file, event.noun), pm_run_trace_ns(file, event.tsc));
+ *     pm_run_trace_close(cursor);
+ *
+ * What comes out nests: every enter has its leave, innermost first, on each of the two stacks (the thread's own, and all others
+ * together, PM_RUN_TRACE_ON_FOREIGN). Where the file lacks one it is made, with the flag PM_RUN_TRACE_CUT: enters of what was open before
+ * the first event that is kept; leaves of what was still open when the thread, the process or the trace ended, or of what a
+ * signal handler jumped out of within a trampoline. For all others tsc is the very clock value that the contexts' times are made
+ * of: the sum of leave.tsc - enter.tsc over a context's events is its inclusive time to the tick, when the trace is whole. A handler's events
+ * may come before that of the trampoline that it interrupted, which has an earlier time: who needs times that never go back takes
+ * the largest so far.
+ *
+ * Memory: one part of the trace (128 KiB), the stacks, and a table of the thread's contexts. One thread at a time per cursor; several
+ * cursors may be open on a file, which must outlive them.
+ */
+#ifndef PM_RUN_TRACE_H
+#define PM_RUN_TRACE_H
+
+#include "run_file.h"
+
+struct pm_run_trace_cursor;
+
+enum { PM_RUN_TRACE_CUT = 1, PM_RUN_TRACE_ON_FOREIGN = 2 };
+#define PM_RUN_TRACE_NONE 0xffffffffu
+
+struct pm_run_trace_event {
+    bool is_leave;
+    unsigned flags;
+    uint32_t noun;      /* position among the file's nouns; PM_RUN_TRACE_NONE: not known */
+    uint32_t node;      /* position in the thread's nodes; PM_RUN_TRACE_NONE: not known */
+    uint32_t depth;     /* frames that are open below it, on its stack */
+    uint64_t tsc;       /* clock */
+    uint64_t enter_tsc; /* of leaves: of their enter */
+};
+
+struct pm_run_trace_size {
+    size_t n_parts; /* heads included */
+    uint64_t n_places,
+        n_bytes;             /* room for events, of which heads may have some left; of all parts */
+    bool has_begin, has_end; /* nothing was dropped before, behind */
+};
+
+/* What the file has of a thread's trace. All 0: it has none. */
+struct pm_run_trace_size pm_run_trace_size(const struct pm_run_file *file, size_t thread);
+
+/* path: of the same file. PM_ERR_SYSTEM, PM_ERR_MEMORY. */
+PM_MUST_CHECK enum pm_status pm_run_trace_open(const char *path, const struct pm_run_file *file,
+                                               size_t thread, struct pm_error *err,
+                                               struct pm_run_trace_cursor **ret_cursor);
+/* From memory, which must stay. */
+PM_MUST_CHECK enum pm_status pm_run_trace_parse(const void *bytes, size_t len,
+                                                const struct pm_run_file *file, size_t thread,
+                                                struct pm_error *err,
+                                                struct pm_run_trace_cursor **ret_cursor);
+/* PM_ERR_MEMORY, PM_ERR_FORMAT: the file was changed since it was read. */
+PM_MUST_CHECK enum pm_status pm_run_trace_next(struct pm_run_trace_cursor *cursor,
+                                               struct pm_error *err,
+                                               struct pm_run_trace_event *ret_event,
+                                               bool *ret_has_event);
+void pm_run_trace_close(struct pm_run_trace_cursor *cursor);
+
+/* A clock value as nanoseconds since the process's start. */
+uint64_t pm_run_trace_ns(const struct pm_run_file *file, uint64_t tsc);
+
+#endif
