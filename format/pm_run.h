@@ -382,7 +382,8 @@ struct pm_run_heap_block {
  *         80    8 first_tsc: a time near that of the first event
  *         88    4 node: context that was active on the thread's own stack when it began, file offset / 64
  *         92    4 foreign_node: the same on foreign stacks; 0: none
- *         96    4 flags: PM_RUN_TRACE_FOREIGN: events are on a foreign stack until one says otherwise
+ *         96    4 flags: PM_RUN_TRACE_FOREIGN: events are on a foreign stack until one says otherwise; PM_RUN_TRACE_STOPPED: the
+ *                 thread's last head, what came behind was dropped
  *        100    4 tid
  *        104   24 reserved
  *        128    8 each: events
@@ -405,7 +406,7 @@ struct pm_run_trace {
 };
 #define PM_RUN_TRACE_DATA 128u
 #define PM_RUN_TRACE_MANY 0x3fffffu
-enum { PM_RUN_TRACE_FOREIGN = 1 };
+enum { PM_RUN_TRACE_FOREIGN = 1, PM_RUN_TRACE_STOPPED = 2 };
 enum pm_run_trace_mark {
     PM_RUN_TRACE_MARK_FOREIGN = 0x3ffffe, /* from here on a foreign stack */
     PM_RUN_TRACE_MARK_OWN = 0x3ffffd,     /* on the thread's own stack again */

@@ -174,6 +174,8 @@ static void write_to_nowhere(struct pm_tls *t, uint64_t tsc)
         slot->trace_scratch =
             memory < 0 && memory > -4096 ? last_resort : (uint64_t *)(uintptr_t)memory;
     }
+    if (slot->trace != NULL)
+        slot->trace->flags |= PM_RUN_TRACE_STOPPED;
     slot->trace = NULL;
     pm_store(t->trace_until, tsc + ((uint64_t)1 << UNTIL_BITS));
     pm_store(t->trace_end, slot->trace_scratch + PLACES - SLACK);

@@ -223,6 +223,8 @@ static enum pm_status load_file(struct pm_run_file *file, const struct run_sourc
     if (status == PM_OK)
         status = run_load_heap(file, source, &list, err);
     if (status == PM_OK)
+        status = run_load_trace(file, source, &list, err);
+    if (status == PM_OK)
         status = run_make_times(file, err);
     if (status == PM_OK) {
         run_make_adapted_times(file);
@@ -315,6 +317,7 @@ void pm_run_file_free(struct pm_run_file *file)
     free(file->heap_numbers);
     free(file->heap_blocks);
     free(file->raw_adapted);
+    free(file->pieces);
     free(file->messages);
     pm_arena_release(&file->arena);
     free(file->name);

@@ -22,6 +22,7 @@ struct run_stretch {
 
 struct run_thread_load {
     uint64_t chunk_offset, start_tsc, end_tsc; /* end 0: unknown */
+    uint64_t last_tsc;                         /* end_tsc, or the process's */
     struct pm_run_file_node *nodes;      /* owned; the thread's nodes while they may still change */
     struct run_raw_node *raw;            /* owned */
     const struct run_stretch *stretches; /* lent: its part of the file's */
@@ -64,6 +65,15 @@ struct run_raw_adapted {
     uint64_t disarmed_tsc, armed_tsc;
 };
 
+/* A part or head of a thread's trace. */
+struct run_piece {
+    uint64_t offset, number, first_tsc;
+    uint32_t thread, n_places;
+    uint32_t node, foreign_node; /* positions in the thread's nodes; UINT32_MAX: none */
+    uint32_t flags;
+    bool is_head;
+};
+
 struct pm_run_file {
     char *name; /* for complaints */
     struct pm_arena arena;
@@ -93,6 +103,8 @@ struct pm_run_file {
     size_t n_heap_sites;
     struct pm_run_file_heap_block *heap_blocks;
     size_t n_heap_blocks;
+    struct run_piece *pieces; /* by thread and number */
+    size_t n_pieces;
     struct pm_run_file_message *messages;
     size_t n_messages;
     char *complaints[RUN_MAX_COMPLAINTS]; /* in the arena */
@@ -145,6 +157,11 @@ PM_MUST_CHECK enum pm_status run_load_heap(struct pm_run_file *file,
                                            const struct run_source *source,
                                            const struct run_chunks *list, struct pm_error *err);
 void run_make_heap_times(struct pm_run_file *file);
+
+/* Where the parts of the trace are. */
+PM_MUST_CHECK enum pm_status run_load_trace(struct pm_run_file *file,
+                                            const struct run_source *source,
+                                            const struct run_chunks *list, struct pm_error *err);
 
 /* --- what run_load.c has for run_samples.c --- */
 /* How many of a chunk's items lie within it. */

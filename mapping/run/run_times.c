@@ -280,6 +280,7 @@ static enum pm_status make_thread_times(struct pm_run_file *file, size_t index,
         start = process_start;
     if (end < start || end > process_end)
         end = process_end;
+    load->last_tsc = end;
     uint64_t wall = end - start;
     if (thread->n_threads > 1 && load->raw[0].inclusive_tsc) {
         uint64_t sum = load->raw[0].inclusive_tsc +
