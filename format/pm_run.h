@@ -97,6 +97,9 @@ enum pm_run_chunk_kind {
     /* Since 1.2, mode trace: */
     PM_RUN_CHUNK_TRACE_HEAD = 11,  /* struct pm_run_trace: a thread's newest events */
     PM_RUN_CHUNK_TRACE_SPACE = 12, /* parts, from offset 4096 */
+    PM_RUN_CHUNK_CONTROL =
+        13, /* struct pm_control (pm_control.h): at most one; nothing in it is a result */
+    PM_RUN_CHUNK_OVERHEAD = 14, /* struct pm_run_overhead: at most one */
 };
 
 #define PM_RUN_CHUNK_MAGIC 0x4b434d50u /* "PMCK" */
@@ -324,6 +327,21 @@ struct pm_run_adapted {
 enum pm_run_adapted_reason {
     PM_RUN_ADAPTED_BUDGET = 0, /* to keep the budget, or because it allows more again */
     PM_RUN_ADAPTED_ASKED = 1,  /* perfmap mode */
+};
+
+/* What PerfMap costs this process (OVERHEAD chunk, since 1.2; renewed while it runs, complete up to cpu_ns). Pairs: of an entry and an
+ * exit, warm; measured at start. Events: that many pairs of each mode, so far, times their cost, and what the seldom ones
+ * cost more (reckoned). Samples: the runtime's own work on them as measured, and the interrupts' as estimated. */
+struct pm_run_overhead {
+    struct pm_run_chunk chunk;
+    uint64_t budget_ppm; /* 0: none */
+    uint64_t count_pair_ps, active_pair_ps, exact_pair_ps, exact_inner_ps;
+    uint64_t cpu_ns; /* of the process, when the rest was reckoned */
+    uint64_t events_ns, samples_ns;
+    uint64_t looks_ns; /* adding up calls, and changing modes */
+    uint64_t n_looks, n_changes, n_sleds_changed;
+    uint64_t sample_ns; /* of it: estimated for one sample's interrupt */
+    uint64_t reserved[7];
 };
 
 /* Blocks of the heap by the place that allocated them (perfmap run --heap): one item for each pair of caller and context, so of one

@@ -1,6 +1,7 @@
-/* The budget: events may cost pm_process.budget_ppm of the program's CPU time. Now and then one thread adds
- * up the calls of all contexts by noun; what cost most since the look before is disarmed until
- * the rest costs less.
+/* The budget: what PerfMap does in the program may cost pm_process.budget_ppm of its CPU time. Samples take what they take; events may
+ * cost the rest, and at least a quarter. Now and then one thread adds up the calls of all contexts and counters by noun. When
+ * they cost too much, the dearest nouns step down: from contexts to counting, and when that is still too dear, to nothing, which
+ * leaves them to the samples. When there is room again, they step up.
  *
  * A pair of events costs what was measured at start (pm_arch_calibrate) when it comes often. One that comes
  * seldom finds its trampolines, its contexts and the processor's memory of their jumps gone from the
@@ -8,9 +9,9 @@
  * called twice in half a millisecond each, against 5.6 ns with all sleds armed. So a noun's first call in
  * every WARM_NS is reckoned as a cold one.
  *
- * The work is done by whichever thread drains its samples, below a probe or in a signal handler, so
- * it comes in small steps under a lock that nobody waits for: some thousand contexts are added up at a time,
- * and a look that took long is repeated late. Looks begin with the first samples, some milliseconds apart,
+ * The work is done by whichever thread drains its samples, below a probe or in a signal handler (without samples: of a timer on each
+ * thread's CPU clock), so it comes in small steps under a lock that nobody waits for: some thousand contexts are
+ * added up at a time, and a look that took long is repeated late. Looks begin with the first samples, some milliseconds apart,
  * and become rarer up to four in a second.
  *
  * When the program goes on to something new, other nouns become hot, and a quarter of a second is much too long. Whatever costs
@@ -18,12 +19,13 @@
  * met them before, are poured into a bucket that leaks as fast as the budget allows. When it flows over there is a look at
  * once. It is a matter of luck how fast such a look comes, never whether calls are counted.
  *
- * A noun that was disarmed may have contexts that are open; tree.c says what becomes of them.
+ * Stepping up. A counted noun is known to be cheap or not; of one that is off nothing is known, so it is counted for a trial. Each
+ * time that a noun has to step down soon again it waits twice as long for its next trial, and all changes of code together
+ * get a tenth of the budget, so that nothing swings.
  */
 #include "internal.h"
 #include "sys.h"
 
-#include <link.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -38,34 +40,28 @@ enum {
     URGENT_SHARE = 100,  /* in bursts a hundredth */
     BUCKET_NS = 8000000, /* what the bucket holds: calls that may be made in this time */
     LARGEST_BUCKET_NS = 256000000,
-    TARGET_PERCENT = 50, /* of the budget, so that little has to be done again */
+    TARGET_PERCENT = 50, /* of what events may cost, so that little has to be done again */
+    RAISE_PERCENT = 40,  /* up to this much nouns step up again */
+    RAISE_AFTER_MS = 500,
+    MOST_LOWERED = 9,      /* so at most 256 s */
+    CHANGES_SHARE = 10,    /* of the budget, for changes of code that need not be */
+    LEAST_EVENT_SHARE = 4, /* of the budget, whatever samples take */
     REFUSALS_TO_SAY = 16,
-    ITEMS_PER_CHUNK = 400,
     WARM_NS = 50000,
-    COLD_TIMES = 18,        /* the cost of a warm pair */
-    STEPS_PER_DOUBLING = 8, /* buckets of the histogram */
-    N_BUCKETS = 64 * STEPS_PER_DOUBLING,
+    COLD_PAIR_PS = 90000,
+    COLD_COUNT_PS = 25000,
+    STEPS_PER_DOUBLING = 8, /* of costs, to choose by */
+    N_LEVELS = 64 * STEPS_PER_DOUBLING,
+    /* A sample's interrupt, with what it does to the caches: 12 us in a small loop, 20 to 40 in SQLite, of which the runtime's own part
+     * (about 2) is measured. */
+    PERF_SAMPLE_NS = 18000,
+    TIMER_SAMPLE_NS = 6000,
+    TICK_NS = 10000000, /* of the timers; the kernel looks at its ticks, so 4 ms more */
 };
 
-enum noun_state {
-    NOUN_ARMED,
-    NOUN_LEAVING, /* its sleds are being changed */
-    NOUN_DISARMED,
-    NOUN_FIXED, /* has no sleds that could be disarmed */
-};
-
-/* By noun. A larger one takes the place of one that is too small, which stays: others may read it. */
-struct table {
-    uint32_t n_nouns;
-    uint64_t *before, *now; /* calls, added up by the last look and by this one */
-    uint8_t *state;
-};
-
-static struct table *table;
-static uint32_t n_disarmed; /* nouns */
-static uint32_t looking;    /* the lock of all that follows */
-static uint32_t held;       /* the lock of pm_adapt_hold, also taken to change code */
-static bool held_by_loader;
+/* Calls by noun, added up by the last look and by this one. */
+static uint64_t *calls_before, *calls_now;
+static uint32_t looking; /* the lock of all that follows */
 
 static struct look {
     bool begun;
@@ -82,11 +78,11 @@ static struct look {
 static int64_t bucket_ps; /* what is in it, as a cost */
 static uint64_t bucket_ns = BUCKET_NS;
 
-/* Kept for ever: a thread that comes late from an int3 may look at it. */
-static struct pm_patch *patches;
-static size_t patches_capacity;
-
-static struct pm_run_chunk *adapted; /* ADAPTED chunk with room */
+/* Since start. */
+static uint64_t n_samples, drained_tsc;
+static uint64_t events_ps, samples_ns, looks_ns, changes_ns;
+static uint64_t n_looks, n_changes, n_sleds_changed;
+static struct pm_run_overhead *overhead;
 
 static void *private_memory(size_t bytes)
 {
@@ -107,79 +103,58 @@ static uint64_t process_cpu_ns(void)
     return cpu_ns_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-static enum noun_state state_of(uint32_t noun)
+static uint64_t tsc_per_ms(void)
 {
-    const struct table *t = pm_load(table);
-    return t != NULL && noun < t->n_nouns ? (enum noun_state)pm_load(t->state[noun]) : NOUN_ARMED;
-}
-
-bool pm_adapt_is_disarmed(uint32_t noun)
-{
-    return pm_unlikely(pm_load(n_disarmed) != 0) && state_of(noun) == NOUN_DISARMED;
-}
-
-bool pm_adapt_is_leaving(uint32_t noun)
-{
-    enum noun_state state = state_of(noun);
-    return state == NOUN_LEAVING || state == NOUN_DISARMED;
-}
-
-static bool grow_table(void)
-{
-    uint32_t n = pm_load(pm_process.next_noun);
-    struct table *old = table;
-    if (old != NULL && n <= old->n_nouns)
-        return true;
-    n = (n < 1024 ? 1024 : n + n / 2) & ~7u;
-    struct table *new = private_memory(sizeof *new + (size_t)n *(2 * sizeof(uint64_t) + 1));
-    if (new == NULL)
-        return old != NULL;
-    new->n_nouns = n;
-    new->before = (uint64_t *)(new + 1);
-    new->now = new->before + n;
-    new->state = (uint8_t *)(new->now + n);
-    if (old != NULL) {
-        memcpy(new->before, old->before, old->n_nouns * sizeof *old->before);
-        memcpy(new->state, old->state, old->n_nouns);
-    }
-    pm_barrier();
-    pm_store(table, new);
-    return true;
+    return pm_process.tsc_hz >= 1000 ? pm_process.tsc_hz / 1000 : 2500000;
 }
 
 /* --- adding up --- */
 
 /* What a thread did to a context of a disarmed noun after its sleds were changed is undone here, too. */
-static uint32_t add_nodes(const struct table *t, struct pm_node *nodes, uint32_t n)
+static uint32_t add_nodes(struct pm_node *nodes, uint32_t n)
 {
+    uint32_t n_nouns = pm_n_nouns();
     for (uint32_t i = 0; i < n; i++) {
         uint32_t noun = pm_load(nodes[i].noun);
-        if (noun >= t->n_nouns)
+        if (noun >= n_nouns)
             continue;
-        t->now[noun] += pm_load(nodes[i].n_calls);
-        if (t->state[noun] == NOUN_DISARMED && pm_load(nodes[i].sp) != 0)
-            pm_store(nodes[i].sp, 0);
+        calls_now[noun] += pm_load(nodes[i].n_calls);
+        if (pm_load(nodes[i].sp) != 0 && pm_noun_is_disarmed(noun))
+            pm_node_close_from_outside(&nodes[i]);
     }
     return n;
 }
 
+static void add_counts(const struct pm_run_counts *counts)
+{
+    const struct pm_object *o =
+        counts->object < PM_MAX_OBJECTS ? pm_load(pm_objects[counts->object]) : NULL;
+    const uint64_t *counters = (const uint64_t *)(counts + 1);
+    uint64_t n = pm_load(counts->chunk.n_items);
+    for (uint64_t i = 0; o != NULL && i < n && o->first_noun + i < pm_n_nouns(); i++)
+        calls_now[o->first_noun + i] += pm_load(counters[i]);
+}
+
 /* True: all is added up. */
-static bool add_step(const struct table *t)
+static bool add_step(void)
 {
     for (uint32_t room = NODES_PER_STEP; look.chunk < pm_file_n_chunks();) {
         struct pm_run_chunk *c = (struct pm_run_chunk *)(uintptr_t)pm_file_chunk_at(look.chunk);
         uint32_t n = 0;
-        bool first = c != NULL && c->kind == PM_RUN_CHUNK_THREAD;
-        if (c != NULL && pm_load(c->magic) == PM_RUN_CHUNK_MAGIC &&
-            (first || c->kind == PM_RUN_CHUNK_NODES)) {
+        bool valid = c != NULL && pm_load(c->magic) == PM_RUN_CHUNK_MAGIC;
+        bool first = valid && c->kind == PM_RUN_CHUNK_THREAD;
+        if (valid && c->kind == PM_RUN_CHUNK_COUNTS)
+            add_counts((const struct pm_run_counts *)c);
+        if (first || (valid && c->kind == PM_RUN_CHUNK_NODES)) {
             struct pm_node *nodes =
                 (struct pm_node *)((char *)c + (first ? PM_RUN_THREAD_NODES : PM_RUN_NODES_DATA));
-            n = (uint32_t)pm_load(c->n_items) - look.node;
+            uint64_t all = pm_load(c->n_items);
+            n = all > look.node ? (uint32_t)(all - look.node) : 0;
             if (n > room) {
-                look.node += add_nodes(t, nodes + look.node, room);
+                look.node += add_nodes(nodes + look.node, room);
                 return false;
             }
-            add_nodes(t, nodes + look.node, n);
+            add_nodes(nodes + look.node, n);
         }
         room -= n;
         look.chunk++;
@@ -188,162 +163,160 @@ static bool add_step(const struct table *t)
     return true;
 }
 
-/* --- choosing --- */
-
-static unsigned bucket_of(uint64_t n)
+uint64_t pm_adapt_n_calls(uint32_t noun)
 {
-    unsigned top = 63u - (unsigned)__builtin_clzll(n | 1);
-    unsigned fine = top >= 3 ? (unsigned)(n >> (top - 3)) & 7u : 0;
-    return top * STEPS_PER_DOUBLING + fine;
+    if (calls_now == NULL)
+        return 0;
+    return calls_now[noun] > calls_before[noun] ? calls_now[noun] : calls_before[noun];
 }
 
-/* What the noun's calls since the last look cost, in costs of warm pairs. n_warmths: how many WARM_NS that was. */
-static uint64_t cost_since(const struct table *t, uint32_t noun, uint64_t n_warmths)
+/* --- what a noun costs --- */
+
+static uint64_t pair_ps(unsigned mode)
 {
-    uint64_t n = t->now[noun] > t->before[noun] ? t->now[noun] - t->before[noun] : 0;
-    return n + (n < n_warmths ? n : n_warmths) * COLD_TIMES;
+    uint64_t ps = mode == PM_RUN_MODE_OFF      ? 0
+                  : mode == PM_RUN_MODE_COUNT  ? pm_process.count_event_ps
+                  : mode == PM_RUN_MODE_ACTIVE ? pm_process.active_pair_ps
+                                               : pm_process.exact_pair_ps;
+    return ps != 0 || mode == PM_RUN_MODE_OFF ? ps : 3000;
 }
 
-/* Takes the dearest nouns, until what remains costs at most `allowed`. Returns how many are now leaving. */
-static uint32_t choose(struct table *t, uint64_t total, uint64_t allowed, uint64_t n_warmths)
+/* What its calls since the last look cost in this mode, in picoseconds. n_warmths: how many WARM_NS that was. */
+static uint64_t cost_in(unsigned mode, uint32_t noun, uint64_t n_warmths)
 {
-    static uint64_t costs[N_BUCKETS];
-    memset(costs, 0, sizeof costs);
-    for (uint32_t i = 0; i < t->n_nouns; i++)
-        if (t->state[i] == NOUN_ARMED) {
-            uint64_t cost = cost_since(t, i, n_warmths);
-            costs[bucket_of(cost)] += cost;
-        }
-    unsigned lowest = N_BUCKETS; /* all above it are taken; of it as many as it needs */
-    for (uint64_t left = total; lowest > 0 && left > allowed;)
-        left -= costs[--lowest];
-    uint64_t left = total;
-    uint32_t n = 0;
-    for (int of_lowest = 0; of_lowest < 2; of_lowest++)
-        for (uint32_t i = 0; i < t->n_nouns && left > allowed; i++) {
-            uint64_t cost = t->state[i] == NOUN_ARMED ? cost_since(t, i, n_warmths) : 0;
-            if (cost == 0 || (of_lowest ? bucket_of(cost) != lowest : bucket_of(cost) <= lowest))
-                continue;
-            left -= cost;
-            pm_store(t->state[i], NOUN_LEAVING);
-            n++;
-        }
-    return n;
+    if (mode == PM_RUN_MODE_OFF || calls_now[noun] <= calls_before[noun])
+        return 0;
+    uint64_t n = calls_now[noun] - calls_before[noun];
+    uint64_t cold = mode == PM_RUN_MODE_COUNT ? COLD_COUNT_PS : COLD_PAIR_PS;
+    return n * pair_ps(mode) + (n < n_warmths ? n : n_warmths) * cold;
 }
 
-/* --- disarming --- */
-
-static bool may_change(const struct pm_object *o)
+/* 8 levels for each doubling. */
+static uint64_t cost_of_level(unsigned level)
 {
-    return o != NULL && o->loaded && o->armed && !o->portable && o->sleds != NULL;
+    unsigned top = level / STEPS_PER_DOUBLING;
+    uint64_t fine = level % STEPS_PER_DOUBLING;
+    return top >= 3 ? (8 + fine) << (top - 3) : level;
 }
 
-static bool room_for(size_t n)
-{
-    if (n <= patches_capacity)
-        return true;
-    size_t capacity = n < 1024 ? 1024 : n * 2;
-    struct pm_patch *memory = private_memory(capacity * sizeof *memory);
-    if (memory == NULL)
-        return false;
-    patches = memory;
-    patches_capacity = capacity;
-    return true;
-}
+/* --- stepping down --- */
 
-static bool is_leaving_sled(const struct table *t, const struct pm_object *o,
-                            const struct pm_sled *sled)
+/* The highest step, no higher than now, at which the noun costs at most `most`. */
+static unsigned step_within(uint32_t noun, uint64_t n_warmths, uint64_t most, uint64_t *ret_cost)
 {
-    return sled->armed && sled->noun < o->n_nouns && o->first_noun + sled->noun < t->n_nouns &&
-           t->state[o->first_noun + sled->noun] == NOUN_LEAVING;
-}
-
-/* Of all its sleds that are leaving, those in one segment. */
-static bool disarm_segment(const struct table *t, struct pm_object *o, const ElfW(Phdr) * segment)
-{
-    uintptr_t low = o->bias + segment->p_vaddr, high = low + segment->p_memsz;
-    size_t n = 0;
-    for (uint32_t i = 0; i < o->n_sleds; i++)
-        if (is_leaving_sled(t, o, &o->sleds[i]) && o->sleds[i].address >= low &&
-            o->sleds[i].address < high) {
-            patches[n].address = o->sleds[i].address;
-            memcpy(patches[n++].bytes, pm_arch_nop, sizeof pm_arch_nop);
-        }
-    int prot = PROT_EXEC | (segment->p_flags & PF_R ? PROT_READ : 0) |
-               (segment->p_flags & PF_W ? PROT_WRITE : 0);
-    if (!pm_patch_apply(patches, n, prot, false))
-        return false;
-    for (uint32_t i = 0, k = 0; k < n; i++)
-        if (o->sleds[i].address == patches[k].address) {
-            o->sleds[i].armed = false;
-            k++;
-        }
-    pm_add_shared(pm_process.file.header->n_armed, (uint64_t)0 - n);
-    return true;
-}
-
-static bool disarm_object(const struct table *t, struct pm_object *o)
-{
-    size_t n = 0;
-    for (uint32_t i = 0; i < o->n_sleds; i++)
-        n += is_leaving_sled(t, o, &o->sleds[i]);
-    if (n == 0)
-        return true;
-    bool good = room_for(n);
-    const ElfW(Phdr) *p = o->phdr;
-    for (unsigned i = 0; i < o->n_phdr && good; i++)
-        if (p[i].p_type == PT_LOAD && (p[i].p_flags & PF_X))
-            good = disarm_segment(t, o, &p[i]);
-    return good;
-}
-
-static void record(uint32_t noun, uint64_t tsc, uint64_t n_events)
-{
-    uint64_t offset;
-    if (adapted == NULL || adapted->n_items >= ITEMS_PER_CHUNK)
-        adapted = pm_file_chunk(PM_RUN_CHUNK_ADAPTED,
-                                sizeof *adapted + ITEMS_PER_CHUNK * sizeof(struct pm_run_adapted),
-                                0, &offset);
-    if (adapted == NULL)
-        return;
-    struct pm_run_adapted *item = (struct pm_run_adapted *)(adapted + 1) + adapted->n_items;
-    item->noun = noun;
-    item->disarmed_tsc = tsc;
-    item->n_events = n_events;
-    pm_barrier();
-    pm_store(adapted->n_items, adapted->n_items + 1);
-}
-
-/* The leaving nouns of an object are disarmed, or not. */
-static void settle(struct table *t, const struct pm_object *o, bool good, uint64_t tsc)
-{
-    for (uint32_t i = o->first_noun; i < o->first_noun + o->n_nouns && i < t->n_nouns; i++)
-        if (t->state[i] == NOUN_LEAVING) {
-            pm_add_shared(n_disarmed, good ? 1 : 0);
-            pm_store(t->state[i], good ? NOUN_DISARMED : NOUN_ARMED);
-            if (good)
-                record(i, tsc, t->now[i]);
-        }
-}
-
-/* False: some could not be. */
-static bool disarm(struct table *t, uint64_t tsc)
-{
-    bool good = true;
-    uint32_t n = pm_load(pm_n_objects);
-    for (uint32_t i = 0; i < n && i < PM_MAX_OBJECTS; i++) {
-        struct pm_object *o = pm_load(pm_objects[i]);
-        if (!may_change(o))
-            continue;
-        bool done = disarm_object(t, o);
-        settle(t, o, done, tsc);
-        good = good && done;
+    const struct pm_noun *state = pm_noun_at(noun);
+    unsigned mode = state->mode;
+    *ret_cost = cost_in(mode, noun, n_warmths);
+    if (*ret_cost > most && !(state->flags & PM_NOUN_FIXED) && mode > PM_RUN_MODE_COUNT) {
+        mode = PM_RUN_MODE_COUNT;
+        *ret_cost = cost_in(mode, noun, n_warmths);
     }
-    for (uint32_t i = 0; i < t->n_nouns; i++)
-        if (t->state[i] == NOUN_LEAVING)
-            pm_store(t->state[i], NOUN_FIXED);
-    return good;
+    if (*ret_cost > most && !(state->flags & PM_NOUN_FIXED)) {
+        mode = PM_RUN_MODE_OFF;
+        *ret_cost = 0;
+    }
+    return mode;
 }
+
+static uint64_t total_within(uint64_t most, uint64_t n_warmths)
+{
+    uint64_t total = 0, cost;
+    for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++) {
+        step_within(i, n_warmths, most, &cost);
+        total += cost;
+    }
+    return total;
+}
+
+/* No noun may cost more than a certain level, the highest with which all together cost at most `allowed`; those of the level above it
+ * stay as long as there is room. Returns how many have a target. */
+static uint32_t choose_lower(uint64_t allowed, uint64_t n_warmths)
+{
+    unsigned low = 0, high = N_LEVELS - 1;
+    while (low < high) {
+        unsigned middle = (low + high + 1) / 2;
+        if (total_within(cost_of_level(middle), n_warmths) <= allowed)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    uint64_t most = cost_of_level(low), next = cost_of_level(low + 1);
+    uint64_t left = total_within(most, n_warmths);
+    uint32_t n_targets = 0;
+    for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++) {
+        uint64_t cost, more;
+        struct pm_noun *noun = pm_noun_at(i);
+        unsigned mode = step_within(i, n_warmths, most, &cost);
+        unsigned better = step_within(i, n_warmths, next, &more);
+        if (better != mode && left + more - cost <= allowed) {
+            left += more - cost;
+            mode = better;
+        }
+        if (mode < noun->mode) {
+            noun->target = (uint8_t)mode;
+            n_targets++;
+        }
+    }
+    return n_targets;
+}
+
+static uint32_t now_ms(uint64_t tsc)
+{
+    return (uint32_t)((tsc - pm_process.start_tsc) / tsc_per_ms());
+}
+
+static uint32_t patience_ms(const struct pm_noun *noun)
+{
+    unsigned n = noun->n_lowered < MOST_LOWERED ? noun->n_lowered : MOST_LOWERED;
+    return (uint32_t)RAISE_AFTER_MS << n;
+}
+
+/* Of what has a target. */
+static void note_lowered(uint64_t tsc)
+{
+    uint32_t now = now_ms(tsc);
+    for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++) {
+        struct pm_noun *noun = pm_noun_at(i);
+        if (noun->target == PM_NO_TARGET)
+            continue;
+        bool soon = noun->n_lowered == 0 || now - noun->changed_ms < 4 * patience_ms(noun);
+        noun->n_lowered = !soon                            ? 1
+                          : noun->n_lowered < MOST_LOWERED ? (uint8_t)(noun->n_lowered + 1)
+                                                           : noun->n_lowered;
+        noun->changed_ms = now;
+    }
+}
+
+/* --- stepping up --- */
+
+/* With so much room. */
+static uint32_t choose_higher(uint64_t room, uint64_t n_warmths, uint64_t tsc)
+{
+    uint32_t now = now_ms(tsc), n_targets = 0;
+    for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++) {
+        struct pm_noun *noun = pm_noun_at(i);
+        if (noun->mode >= noun->wanted || noun->flags & PM_NOUN_FIXED ||
+            now - noun->changed_ms < patience_ms(noun))
+            continue;
+        bool unknown = noun->mode == PM_RUN_MODE_OFF;
+        uint8_t mode = unknown ? PM_RUN_MODE_COUNT : noun->wanted;
+        uint64_t cost = cost_in(mode, i, n_warmths);
+        if (cost > room)
+            continue;
+        room -= cost;
+        noun->target = mode;
+        noun->changed_ms = now;
+        n_targets++;
+    }
+    return n_targets;
+}
+
+static bool may_change_more(uint64_t cpu_ns)
+{
+    return changes_ns < cpu_ns / 1000 * pm_process.budget_ppm / 1000 / CHANGES_SHARE;
+}
+
+/* --- changing --- */
 
 static void say_refused(void)
 {
@@ -354,41 +327,30 @@ static void say_refused(void)
                         NULL);
 }
 
-static bool try_hold(void)
+static void drop_targets(void)
 {
-    uint32_t idle = 0;
-    return __atomic_compare_exchange_n(&held, &idle, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+    for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++)
+        pm_noun_at(i)->target = PM_NO_TARGET;
 }
 
-/* The loader says first what it is about to do and then holds (dl.c), so one of the two sees the
- * other. */
-static void keep_budget(struct table *t, uint64_t total, uint64_t allowed, uint64_t n_warmths,
-                        uint64_t tsc)
+static void apply(uint64_t tsc)
 {
-    if (!try_hold())
+    struct pm_changed changed;
+    uint64_t start_ns = cpu_ns_of(CLOCK_THREAD_CPUTIME_ID);
+    if (!pm_modes_apply(PM_RUN_ADAPTED_BUDGET, tsc, &changed)) {
+        drop_targets();
         return;
-    if (_r_debug.r_state == RT_CONSISTENT && choose(t, total, allowed, n_warmths) != 0) {
-        if (disarm(t, tsc))
-            look.n_refused = 0;
-        else
-            say_refused();
     }
-    __atomic_store_n(&held, 0, __ATOMIC_SEQ_CST);
+    changes_ns += cpu_ns_of(CLOCK_THREAD_CPUTIME_ID) - start_ns;
+    n_changes++;
+    n_sleds_changed += changed.n_sleds;
+    if (changed.n_refused != 0)
+        say_refused();
+    else
+        look.n_refused = 0;
 }
 
 /* --- looking --- */
-
-static uint64_t pair_ps(void)
-{
-    uint64_t ps =
-        pm_process.mode == PM_RUN_MODE_EXACT ? pm_process.exact_pair_ps : pm_process.active_pair_ps;
-    return ps != 0 ? ps : 3000;
-}
-
-static uint64_t tsc_per_ms(void)
-{
-    return pm_process.tsc_hz != 0 ? pm_process.tsc_hz / 1000 : 2500000;
-}
 
 /* So many times what the look took. */
 static uint64_t spent_tsc(uint64_t times)
@@ -396,24 +358,74 @@ static uint64_t spent_tsc(uint64_t times)
     return look.spent_ns * times / 1000 * tsc_per_ms() / 1000;
 }
 
-/* False: all is as it was. */
-static bool decide(struct table *t, uint64_t tsc)
+static uint64_t sample_ns(void)
 {
-    uint32_t n_before = pm_load(n_disarmed);
+    return pm_process.sample_force == PM_RUN_SAMPLES_TIMER ? TIMER_SAMPLE_NS : PERF_SAMPLE_NS;
+}
+
+/* What samples have cost up to now. */
+static uint64_t cost_of_samples_ns(void)
+{
+    return pm_load(n_samples) * sample_ns() + pm_load(drained_tsc) / (tsc_per_ms() / 1000) * 1000;
+}
+
+static void write_overhead(uint64_t cpu_ns)
+{
+    uint64_t offset;
+    if (overhead == NULL)
+        overhead = pm_file_chunk(PM_RUN_CHUNK_OVERHEAD, sizeof *overhead, 0, &offset);
+    if (overhead == NULL)
+        return;
+    struct pm_run_overhead now = {.chunk = overhead->chunk,
+                                  .budget_ppm = pm_process.budget_ppm,
+                                  .count_pair_ps = pm_process.count_event_ps,
+                                  .active_pair_ps = pm_process.active_pair_ps,
+                                  .exact_pair_ps = pm_process.exact_pair_ps,
+                                  .exact_inner_ps = pm_process.exact_inner_ps,
+                                  .cpu_ns = cpu_ns,
+                                  .events_ns = events_ps / 1000,
+                                  .samples_ns = samples_ns,
+                                  .looks_ns = looks_ns + changes_ns,
+                                  .n_looks = n_looks,
+                                  .n_changes = n_changes,
+                                  .n_sleds_changed = n_sleds_changed,
+                                  .sample_ns = sample_ns()};
+    *overhead = now;
+}
+
+/* False: all is as it was. */
+static bool decide(uint64_t tsc)
+{
     uint64_t cpu_ns = process_cpu_ns(), spent_ns = cpu_ns - look.cpu_ns, total = 0;
-    uint64_t n_warmths = spent_ns / WARM_NS;
-    for (uint32_t i = 0; i < t->n_nouns; i++)
-        if (t->state[i] == NOUN_ARMED)
-            total += cost_since(t, i, n_warmths);
-    uint64_t allowed_ps = spent_ns / 1000 * pm_process.budget_ppm; /* ns * 1000 / 10^6 */
-    uint64_t allowed = allowed_ps / pair_ps();
-    if (total > allowed)
-        keep_budget(t, total, allowed / 100 * TARGET_PERCENT, n_warmths, tsc);
+    uint64_t n_warmths = spent_ns / WARM_NS, n_before = n_changes;
+    for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++)
+        total += cost_in(pm_noun_at(i)->mode, i, n_warmths);
+    uint64_t now_samples_ns = cost_of_samples_ns();
+    uint64_t allowed = spent_ns / 1000 * pm_process.budget_ppm; /* ns * 1000 / 10^6 */
+    uint64_t by_samples = (now_samples_ns - samples_ns) * 1000;
+    uint64_t least = allowed / LEAST_EVENT_SHARE;
+    allowed = allowed > by_samples + least ? allowed - by_samples : least;
+    events_ps += total;
+    samples_ns = now_samples_ns;
+    n_looks++;
+    if (pm_process.budget_ppm != 0 && total > allowed) {
+        if (choose_lower(allowed / 100 * TARGET_PERCENT, n_warmths) != 0) {
+            note_lowered(tsc);
+            apply(tsc);
+        }
+    } else if (pm_process.budget_ppm != 0 && pm_modes_differ() && may_change_more(cpu_ns)) {
+        uint64_t most = allowed / 100 * RAISE_PERCENT;
+        if (total <= most && choose_higher(most - total, n_warmths, tsc) != 0) {
+            apply(tsc);
+            look.interval_ms = FIRST_INTERVAL_MS;
+        }
+    }
     look.cpu_ns = cpu_ns;
-    uint64_t *before = t->before;
-    t->before = t->now;
-    t->now = before;
-    return pm_load(n_disarmed) != n_before;
+    uint64_t *before = calls_before;
+    calls_before = calls_now;
+    calls_now = before;
+    write_overhead(cpu_ns);
+    return n_changes != n_before;
 }
 
 /* Soon again when a change was refused: a thread that is just being made blocks all signals for a moment. And after an urgent
@@ -444,11 +456,23 @@ static void empty_bucket(bool changed)
     pm_store(bucket_ps, 0);
 }
 
+static bool make_table(void)
+{
+    if (calls_now != NULL)
+        return true;
+    uint64_t *memory = private_memory(2 * (size_t)PM_MAX_NOUNS * sizeof *memory);
+    if (memory == NULL)
+        return false;
+    calls_before = memory + PM_MAX_NOUNS;
+    pm_store(calls_now, memory);
+    return true;
+}
+
 static bool begin_look(uint64_t tsc)
 {
-    if (process_cpu_ns() - look.cpu_ns < SHORTEST_LOOK_NS || !grow_table() || table == NULL)
+    if (process_cpu_ns() - look.cpu_ns < SHORTEST_LOOK_NS || !make_table())
         return false;
-    memset(table->now, 0, table->n_nouns * sizeof *table->now);
+    memset(calls_now, 0, pm_n_nouns() * sizeof *calls_now);
     look.urgent = tsc < look.next_tsc;
     look.begun = true;
     look.chunk = look.node = 0;
@@ -458,11 +482,13 @@ static bool begin_look(uint64_t tsc)
 
 static void step(uint64_t tsc)
 {
-    uint64_t start_ns = cpu_ns_of(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t start_ns = cpu_ns_of(CLOCK_THREAD_CPUTIME_ID), changes_before_ns = changes_ns;
     if (!look.begun && !begin_look(tsc))
         return;
-    bool done = add_step(table), changed = done && decide(table, tsc);
-    look.spent_ns += cpu_ns_of(CLOCK_THREAD_CPUTIME_ID) - start_ns;
+    bool done = add_step(), changed = done && decide(tsc);
+    uint64_t spent_ns = cpu_ns_of(CLOCK_THREAD_CPUTIME_ID) - start_ns;
+    look.spent_ns += spent_ns;
+    looks_ns += spent_ns - (changes_ns - changes_before_ns);
     if (!done)
         return;
     look.begun = false;
@@ -475,8 +501,8 @@ static void step(uint64_t tsc)
 static void mark_path(struct pm_node *node)
 {
     for (; node != NULL; node = node->parent)
-        if (pm_adapt_is_disarmed(node->noun))
-            pm_store(node->sp, 0);
+        if (pm_load(node->sp) != 0 && pm_noun_is_disarmed(node->noun))
+            pm_node_close_from_outside(node);
 }
 
 static void mark_own(void)
@@ -491,7 +517,15 @@ static void mark_own(void)
 static bool has_budget(void)
 {
     return pm_process.budget_ppm != 0 && pm_process.file.header != NULL &&
-           (pm_process.mode == PM_RUN_MODE_ACTIVE || pm_process.mode == PM_RUN_MODE_EXACT);
+           pm_process.mode != PM_RUN_MODE_OFF;
+}
+
+static bool is_time(uint64_t tsc)
+{
+    return has_budget() &&
+           (look.begun || tsc >= pm_load(look.next_tsc) ||
+            (pm_load(bucket_ps) > (int64_t)(pm_load(bucket_ns) / 1000 * pm_process.budget_ppm) &&
+             tsc >= pm_load(look.earliest_tsc)));
 }
 
 /* Without signals: a handler might jump out and leave the locks behind. */
@@ -504,120 +538,103 @@ static void try_step(uint64_t tsc)
     pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask, sizeof all);
     if (__atomic_compare_exchange_n(&looking, &idle, 1, false, __ATOMIC_ACQUIRE,
                                     __ATOMIC_RELAXED)) {
-        if (*pm_process.alive_mark && (uint32_t)pm_sys(SYS_getpid) == pm_process.pid)
-            step(tsc);
+        if (*pm_process.alive_mark && (uint32_t)pm_sys(SYS_getpid) == pm_process.pid) {
+            if (pm_control_is_asked())
+                pm_control_answer(tsc);
+            if (is_time(tsc))
+                step(tsc);
+        }
         __atomic_store_n(&looking, 0, __ATOMIC_RELEASE);
     }
     pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof all);
 }
 
+/* --- what others do --- */
+
 void pm_adapt_sampled(uint64_t n_calls, uint64_t cpu_ns)
 {
+    pm_add_shared(n_samples, 1);
     if (pm_process.budget_ppm == 0)
         return;
-    int64_t now = pm_load(bucket_ps) + (int64_t)(n_calls * pair_ps()) -
+    int64_t now = pm_load(bucket_ps) + (int64_t)(n_calls * pair_ps(pm_process.mode)) -
                   (int64_t)(cpu_ns / 1000 * pm_process.budget_ppm); /* ns * 1000 / 10^6 */
     pm_store(bucket_ps, now > 0 ? now : 0);
 }
 
-static bool flows_over(void)
+void pm_adapt_drained(uint64_t tsc)
 {
-    return pm_load(bucket_ps) > (int64_t)(pm_load(bucket_ns) / 1000 * pm_process.budget_ppm);
+    pm_add_shared(drained_tsc, tsc);
 }
 
 void pm_adapt_tick(uint64_t tsc)
 {
-    if (!has_budget())
-        return;
-    if (look.begun || tsc >= pm_load(look.next_tsc) ||
-        (flows_over() && tsc >= pm_load(look.earliest_tsc)))
+    if (pm_control_is_asked() || is_time(tsc))
         try_step(tsc);
-    if (pm_load(n_disarmed) != 0)
+    if (pm_modes_differ())
         mark_own();
 }
 
-/* --- what others do --- */
-
-void pm_adapt_hold(void)
+/* The calls since the last look, so that what is written down of the costs is complete. */
+void pm_adapt_process_end(void)
 {
-    if (held_by_loader)
+    uint64_t all = UINT64_MAX, mask = 0;
+    uint32_t idle = 0, budget_ppm = pm_process.budget_ppm;
+    if (pm_process.file.header == NULL || pm_process.mode == PM_RUN_MODE_OFF)
         return;
-    while (!try_hold())
-        pm_sys(SYS_sched_yield);
-    held_by_loader = true;
+    pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask, sizeof all);
+    if (__atomic_compare_exchange_n(&looking, &idle, 1, false, __ATOMIC_ACQUIRE,
+                                    __ATOMIC_RELAXED)) {
+        look.begun = look.begun || begin_look(UINT64_MAX);
+        while (look.begun && !add_step())
+            continue;
+        pm_process.budget_ppm = 0; /* nothing is changed any more */
+        if (look.begun)
+            decide(pm_tsc());
+        pm_process.budget_ppm = budget_ppm;
+        if (overhead != NULL)
+            overhead->budget_ppm = budget_ppm;
+        look.begun = false;
+        __atomic_store_n(&looking, 0, __ATOMIC_RELEASE);
+    }
+    pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof all);
 }
 
-void pm_adapt_release(void)
+/* --- ticks where there are no samples --- */
+
+void pm_adapt_thread_begin(struct pm_slot *slot)
 {
-    if (!held_by_loader)
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = PM_BELL_SIGNAL};
+    struct timespec period = {0, TICK_NS};
+    struct itimerspec time = {.it_interval = period, .it_value = period};
+    int timer;
+    slot->tick_timer = 0;
+    if (pm_process.sample_period_ns != 0 || !has_budget())
         return;
-    held_by_loader = false;
-    __atomic_store_n(&held, 0, __ATOMIC_SEQ_CST);
+    event._sigev_un._tid = (int)pm_sys(SYS_gettid);
+    if (pm_sys(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0)
+        return;
+    slot->tick_timer = 1 + timer;
+    pm_sys(SYS_timer_settime, timer, 0, &time, NULL);
 }
 
-static void record_armed(uint32_t noun, uint64_t tsc)
+void pm_adapt_thread_end(struct pm_slot *slot)
 {
-    for (uint32_t i = 0; i < pm_file_n_chunks(); i++) {
-        struct pm_run_chunk *c = (struct pm_run_chunk *)(uintptr_t)pm_file_chunk_at(i);
-        if (c == NULL || c->magic != PM_RUN_CHUNK_MAGIC || c->kind != PM_RUN_CHUNK_ADAPTED)
-            continue;
-        struct pm_run_adapted *items = (struct pm_run_adapted *)(c + 1);
-        for (uint64_t k = 0; k < c->n_items; k++)
-            if (items[k].noun == noun && items[k].armed_tsc == 0)
-                pm_store(items[k].armed_tsc, tsc);
-    }
-}
-
-void pm_adapt_armed(const struct pm_object *o)
-{
-    struct table *t = table;
-    for (uint32_t i = o->first_noun; t != NULL && i < o->first_noun + o->n_nouns && i < t->n_nouns;
-         i++) {
-        if (t->state[i] == NOUN_DISARMED) {
-            pm_add_shared(n_disarmed, (uint32_t)-1);
-            record_armed(i, pm_tsc());
-        }
-        pm_store(t->state[i], NOUN_ARMED);
-    }
-}
-
-/* The parent may have been forked while another thread was changing code: what the code is tells how far that came. */
-static void finish_changes(struct table *t)
-{
-    for (uint32_t i = 0; i < pm_n_objects; i++) {
-        struct pm_object *o = pm_objects[i];
-        if (!may_change(o))
-            continue;
-        bool all = true;
-        for (uint32_t k = 0; k < o->n_sleds; k++)
-            if (is_leaving_sled(t, o, &o->sleds[k])) {
-                if (memcmp((const void *)o->sleds[k].address, pm_arch_nop, sizeof pm_arch_nop) ==
-                    0) {
-                    o->sleds[k].armed = false;
-                    pm_process.file.header->n_armed--;
-                } else {
-                    all = false;
-                }
-            }
-        settle(t, o, all, pm_process.start_tsc);
-    }
+    if (slot->tick_timer != 0)
+        pm_sys(SYS_timer_delete, slot->tick_timer - 1);
+    slot->tick_timer = 0;
 }
 
 void pm_adapt_fork_child(void)
 {
-    struct table *t = table;
-    pm_patch_fork_child();
-    looking = held = 0;
-    held_by_loader = false;
-    adapted = NULL;
+    looking = 0;
     look = (struct look){.interval_ms = FIRST_INTERVAL_MS, .cpu_ns = process_cpu_ns()};
     bucket_ps = 0;
-    if (t == NULL || pm_process.file.header == NULL)
+    n_samples = drained_tsc = 0;
+    events_ps = samples_ns = looks_ns = changes_ns = 0;
+    n_looks = n_changes = n_sleds_changed = 0;
+    overhead = NULL;
+    if (calls_now == NULL)
         return;
-    memset(t->before, 0, t->n_nouns * sizeof *t->before);
-    memset(t->now, 0, t->n_nouns * sizeof *t->now);
-    for (uint32_t i = 0; i < t->n_nouns; i++)
-        if (t->state[i] == NOUN_DISARMED)
-            record(i, pm_process.start_tsc, 0);
-    finish_changes(t);
+    memset(calls_before, 0, pm_n_nouns() * sizeof *calls_before);
+    memset(calls_now, 0, pm_n_nouns() * sizeof *calls_now);
 }

@@ -26,9 +26,11 @@ void pm_arch_release(struct pm_object *object)
     (void)object;
 }
 
-void pm_arch_jump(const struct pm_object *object, const struct pm_sled *sled, uint8_t ret_bytes[5])
+bool pm_arch_jump(const struct pm_object *object, const struct pm_sled *sled, enum pm_run_mode mode,
+                  uint8_t ret_bytes[5])
 {
-    (void)object, (void)sled, (void)ret_bytes;
+    (void)object, (void)sled, (void)mode, (void)ret_bytes;
+    return false;
 }
 
 void pm_arch_calibrate(void)

@@ -1,5 +1,6 @@
-/* Where trampolines live on x86-64: regions near the code, and the loader's hook. All trampolines of a region, their probes
- * and the thunk are written first and then made executable. What an event runs when all is as expected lies close
+/* Where trampolines live on x86-64: regions near the code, and the loader's hook. An object has
+ * one region with room for the trampolines of all modes; those of a mode are written when it is first wanted, and stay: threads may be in
+ * them, and a noun that goes back and forth between modes costs no more memory. What an event runs when all is as expected lies close
  * together, the ways by the hash table and to the thunk behind it: seldom events pay for each cache line.
  */
 #include "arch_x86_64_emit.h"
@@ -14,9 +15,9 @@
 
 /* --- regions --- */
 
-static void *map_at(uintptr_t address, size_t size)
+static void *map_at(uintptr_t address, size_t size, int prot)
 {
-    long result = pm_sys(SYS_mmap, address, size, PROT_READ | PROT_WRITE,
+    long result = pm_sys(SYS_mmap, address, size, prot,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (result < 0 && result > -4096)
         return NULL;
@@ -27,35 +28,74 @@ static void *map_at(uintptr_t address, size_t size)
     return (void *)result;
 }
 
+static size_t whole_pages(size_t bytes)
+{
+    return (bytes + PM_RUN_PAGE - 1) & ~(size_t)(PM_RUN_PAGE - 1);
+}
+
 /* Below first: above the main program its heap wants to grow. The steps are coarse, for a search
  * costs a system call each. */
-void *pm_map_near(uintptr_t low, uintptr_t high, size_t size)
+static void *map_near(uintptr_t low, uintptr_t high, size_t size, int prot)
 {
     const uintptr_t reach = 0x7ff00000u, step = 0x100000u, lowest = 0x10000u;
-    size = (size + PM_RUN_PAGE - 1) & ~(size_t)(PM_RUN_PAGE - 1);
+    size = whole_pages(size);
     low &= ~(uintptr_t)(PM_RUN_PAGE - 1);
-    high = (high + PM_RUN_PAGE - 1) & ~(uintptr_t)(PM_RUN_PAGE - 1);
+    high = whole_pages(high);
     for (uintptr_t at = low - size; at >= lowest && at < low && high - at < reach; at -= step) {
-        void *memory = map_at(at, size);
+        void *memory = map_at(at, size, prot);
         if (memory != NULL)
             return memory;
     }
     /* The heap starts within 32 MiB behind a small-address program and may start within 1 GiB
      * behind others. */
     for (uintptr_t at = high + 0x60000000u; at > high; at -= step) {
-        void *memory = at + size - low < reach ? map_at(at, size) : NULL;
+        void *memory = at + size - low < reach ? map_at(at, size, prot) : NULL;
         if (memory != NULL)
             return memory;
     }
     return NULL;
 }
 
+void *pm_map_near(uintptr_t low, uintptr_t high, size_t size)
+{
+    return map_near(low, high, size, PROT_READ | PROT_WRITE);
+}
+
+/* --- the trampolines of one object and mode --- */
+
+/* Where things lie in it: thunk; for each sled of the object where its trampoline begins (uint32_t, 0: none); probes; what
+ * trampolines run nearly always; the rest of them. */
+struct layout {
+    size_t places, probes, fast, cold, end;
+};
+
+static bool is_entry(const struct pm_sled *sled)
+{
+    return sled->kind == PM_SLED_ENTRY || sled->kind == PM_SLED_LOOP_ENTER;
+}
+
 static bool is_wanted(const struct pm_sled *sled, enum pm_run_mode mode)
 {
-    if (sled->noun == UINT32_MAX)
-        return false;
-    return mode != PM_RUN_MODE_COUNT || sled->kind == PM_SLED_ENTRY ||
-           sled->kind == PM_SLED_LOOP_ENTER;
+    return sled->noun != UINT32_MAX && (mode != PM_RUN_MODE_COUNT || is_entry(sled));
+}
+
+/* With so many trampolines. */
+static struct layout lay_out(const struct pm_object *object, size_t n)
+{
+    struct layout l = {.places = X86_THUNK_BYTES};
+    l.probes = (l.places + object->n_sleds * sizeof(uint32_t) + 15) & ~(size_t)15;
+    l.fast = l.probes + n * sizeof(struct pm_probe);
+    l.cold = whole_pages(l.fast + n * X86_LARGEST_FAST);
+    l.end = whole_pages(l.cold + n * X86_LARGEST_COLD);
+    return l;
+}
+
+static size_t n_wanted(const struct pm_object *object, enum pm_run_mode mode)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < object->n_sleds; i++)
+        n += is_wanted(&object->sleds[i], mode);
+    return n;
 }
 
 static struct pm_probe probe_of(const struct pm_object *object, const struct pm_sled *sled,
@@ -71,51 +111,60 @@ static struct pm_probe probe_of(const struct pm_object *object, const struct pm_
                              .counter = sled->noun};
 }
 
-static size_t whole_pages(size_t bytes)
+/* Returns the end. */
+static size_t generate(struct pm_object *object, enum pm_run_mode mode, uint8_t *part,
+                       const struct layout *l)
 {
-    return (bytes + PM_RUN_PAGE - 1) & ~(size_t)(PM_RUN_PAGE - 1);
-}
-
-/* Region: thunk, probes, what trampolines run nearly always, the rest of them. The room between that is not
- * needed is never touched, so it costs no memory. */
-bool pm_arch_generate(struct pm_object *object, enum pm_run_mode mode)
-{
-    size_t n = 0;
-    for (uint32_t i = 0; i < object->n_sleds; i++)
-        n += is_wanted(&object->sleds[i], mode);
-    size_t head = X86_THUNK_BYTES + n * sizeof(struct pm_probe);
-    size_t cold_at = whole_pages(head + n * X86_LARGEST_FAST);
-    size_t size = whole_pages(cold_at + n * X86_LARGEST_COLD);
-    uint8_t *region = pm_map_near(object->low, object->high, size);
-    if (region == NULL)
-        return false;
-    struct pm_probe *probes = (struct pm_probe *)(region + X86_THUNK_BYTES);
-    struct x86_code c = {region}, cold = {region + cold_at};
+    uint32_t *places = (uint32_t *)(part + l->places), index = 0;
+    struct pm_probe *probes = (struct pm_probe *)(part + l->probes);
+    struct x86_code c = {part}, cold = {part + l->cold};
     x86_thunk(&c, probes);
-    c.p = region + head;
-    uint32_t index = 0;
+    c.p = part + l->fast;
     for (uint32_t i = 0; i < object->n_sleds; i++) {
         struct pm_sled *sled = &object->sleds[i];
-        sled->trampoline = 0;
         if (!is_wanted(sled, mode))
             continue;
         while (((uintptr_t)c.p & 15) != 0)
             x86_byte(&c, 0xcc);
-        sled->trampoline = (uint32_t)(c.p - region);
+        places[i] = (uint32_t)(c.p - part);
         probes[index] = probe_of(object, sled, mode);
-        x86_trampoline(&c, &cold, sled, &probes[index], index, region);
+        x86_trampoline(&c, &cold, sled, &probes[index], index, part);
         index++;
     }
-    size_t used = whole_pages((size_t)(cold.p - region));
-    if (used < size)
-        pm_sys(SYS_munmap, region + used, size - used);
-    object->code = region;
-    object->code_bytes = used;
-    if (pm_sys(SYS_mprotect, region, used, PROT_READ | PROT_EXEC) != 0) {
-        pm_arch_release(object);
+    return (size_t)(cold.p - part);
+}
+
+/* Room for all modes at once, without memory: places.c and the jumps need one region near the code. */
+static bool reserve(struct pm_object *object)
+{
+    if (object->code != NULL)
+        return true;
+    size_t size = 0;
+    for (unsigned mode = PM_RUN_MODE_COUNT; mode < PM_N_MODES; mode++)
+        size += lay_out(object, n_wanted(object, (enum pm_run_mode)mode)).end;
+    object->code = map_near(object->low, object->high, size, PROT_NONE);
+    object->code_bytes = object->code != NULL ? size : 0;
+    return object->code != NULL;
+}
+
+bool pm_arch_generate(struct pm_object *object, enum pm_run_mode mode)
+{
+    if (mode == PM_RUN_MODE_OFF || object->parts[mode] != NULL)
+        return true;
+    if (!reserve(object))
         return false;
-    }
-    pm_adapt_armed(object);
+    uint8_t *part = object->code;
+    struct layout l = lay_out(object, n_wanted(object, mode));
+    for (unsigned before = PM_RUN_MODE_COUNT; before < mode; before++)
+        part += lay_out(object, n_wanted(object, (enum pm_run_mode)before)).end;
+    if (pm_sys(SYS_mprotect, part, l.end, PROT_READ | PROT_WRITE) != 0)
+        return false;
+    size_t used = whole_pages(generate(object, mode, part, &l));
+    if (used < l.end)
+        pm_sys(SYS_mprotect, part + used, l.end - used, PROT_NONE);
+    if (pm_sys(SYS_mprotect, part, used, PROT_READ | PROT_EXEC) != 0)
+        return false;
+    pm_store(object->parts[mode], part);
     return true;
 }
 
@@ -125,13 +174,23 @@ void pm_arch_release(struct pm_object *object)
         pm_sys(SYS_munmap, object->code, object->code_bytes);
     object->code = NULL;
     object->code_bytes = 0;
+    memset(object->parts, 0, sizeof object->parts);
 }
 
-void pm_arch_jump(const struct pm_object *object, const struct pm_sled *sled, uint8_t ret_bytes[5])
+bool pm_arch_jump(const struct pm_object *object, const struct pm_sled *sled, enum pm_run_mode mode,
+                  uint8_t ret_bytes[5])
 {
-    int32_t distance = (int32_t)((uintptr_t)object->code + sled->trampoline - (sled->address + 5));
+    const uint8_t *part = object->parts[mode];
+    uint32_t place =
+        part != NULL ? ((const uint32_t *)(part + X86_THUNK_BYTES))[sled - object->sleds] : 0;
+    if (place == 0) {
+        __builtin_memcpy(ret_bytes, pm_arch_nop, sizeof pm_arch_nop);
+        return false;
+    }
+    int32_t distance = (int32_t)((uintptr_t)part + place - (sled->address + 5));
     ret_bytes[0] = 0xe9;
     __builtin_memcpy(ret_bytes + 1, &distance, 4);
+    return true;
 }
 
 /* --- ld.so's hook --- */

@@ -80,10 +80,8 @@ static uint64_t pair_cost_ps(enum pm_run_mode mode, uint64_t hz, const struct dl
     if (!pm_arch_generate(&object, mode))
         return 0;
     for (unsigned i = 0; i < 2 * PAIRS; i++)
-        if (sleds[i].trampoline != 0) {
-            patches[n].address = sleds[i].address;
-            pm_arch_jump(&object, &sleds[i], patches[n++].bytes);
-        }
+        if (pm_arch_jump(&object, &sleds[i], mode, patches[n].bytes))
+            patches[n++].address = sleds[i].address;
     uint64_t armed = 0;
     if (pm_patch_apply(patches, n, PROT_READ | PROT_EXEC, true)) {
         armed = shortest_run_tsc(run, child, &inner);
@@ -131,14 +129,13 @@ void pm_arch_calibrate(void)
     t->trace_at = events;
     t->trace_end = events + sizeof events / sizeof *events;
     t->trace_until = UINT64_MAX;
-    if (pm_mode_is_timed(pm_process.mode))
-        pm_process.exact_pair_ps = pair_cost_ps(pm_process.mode, hz, &info, &child, &inner_ps);
-    else if (pm_process.mode == PM_RUN_MODE_ACTIVE)
-        pm_process.active_pair_ps = pair_cost_ps(PM_RUN_MODE_ACTIVE, hz, &info, &child, &inner_ps);
-    else
-        pm_process.count_event_ps = pair_cost_ps(PM_RUN_MODE_COUNT, hz, &info, &child, &inner_ps);
-    if (pm_mode_is_timed(pm_process.mode))
-        pm_process.exact_inner_ps = inner_ps < UINT32_MAX ? (uint32_t)inner_ps : UINT32_MAX;
+    enum pm_run_mode timed =
+        pm_mode_is_timed(pm_process.mode) ? (enum pm_run_mode)pm_process.mode : PM_RUN_MODE_EXACT;
+    pm_process.count_event_ps = pair_cost_ps(PM_RUN_MODE_COUNT, hz, &info, &child, &inner_ps);
+    pm_process.active_pair_ps = pair_cost_ps(PM_RUN_MODE_ACTIVE, hz, &info, &child, &inner_ps);
+    inner_ps = 0;
+    pm_process.exact_pair_ps = pair_cost_ps(timed, hz, &info, &child, &inner_ps);
+    pm_process.exact_inner_ps = inner_ps < UINT32_MAX ? (uint32_t)inner_ps : UINT32_MAX;
     t->current = &pm_sentinel;
     t->bank[0] = NULL;
     t->trace_at = t->trace_end = NULL;

@@ -13,12 +13,13 @@
 static void loader_changed(void)
 {
     if (_r_debug.r_state != RT_CONSISTENT) {
-        pm_adapt_hold(); /* code is about to be unmapped, or objects to be added */
+        pm_modes_hold(); /* code is about to be unmapped, or objects to be added */
         pm_sample_loader_begins();
         return;
     }
     pm_objects_update();
-    pm_adapt_release();
+    pm_modes_release();
+    pm_control_begin();
     pm_sample_process_begin(); /* if this was the first object with sleds */
 }
 

@@ -167,8 +167,8 @@ static void fill_header(struct pm_run_header *h)
     h->start_monotonic_ns = p->start_monotonic_ns;
     h->start_realtime_ns = p->start_realtime_ns;
     h->tsc_hz = p->tsc_hz;
-    h->exact_pair_ps = p->exact_pair_ps;
-    h->exact_inner_ps = p->exact_inner_ps;
+    h->exact_pair_ps = pm_mode_is_timed(p->mode) ? p->exact_pair_ps : 0;
+    h->exact_inner_ps = pm_mode_is_timed(p->mode) ? p->exact_inner_ps : 0;
     h->count_event_ps = p->count_event_ps;
     h->exe_bytes = p->text_bytes[0];
     h->cwd_bytes = p->text_bytes[1];

@@ -70,7 +70,9 @@ void pm_fork_child(void)
         pm_file_leave();
         if (pm_file_create()) {
             pm_objects_rewrite();
+            pm_modes_fork_child();
             pm_adapt_fork_child();
+            pm_control_fork_child();
             pm_trace_fork_child(&pm_tls);
             pm_thread_renew(&pm_tls, pm_process.start_tsc);
         } else {

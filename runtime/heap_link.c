@@ -105,7 +105,7 @@ static bool is_active_code(uint64_t address, const struct pm_heap_place *place)
     if (sled == NULL || sled->noun >= o->n_nouns || function_start(o, address) > sled->address)
         return false;
     uint32_t noun = o->first_noun + sled->noun;
-    return noun == function_of(place)->noun || pm_adapt_is_disarmed(noun);
+    return noun == function_of(place)->noun || pm_noun_is_disarmed(noun);
 }
 
 /* On the stack, in the frames below that of the context's function. On a stack that is not the thread's own, its end is known by

@@ -23,9 +23,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../format/pm_control.h"
 #include "../format/pm_run.h"
 #include "../format/pm_sled.h"
 
+#define PM_BELL_SIGNAL SIGURG /* sample.h says why */
 #define PM_EXPORT __attribute__((visibility("default")))
 #define pm_likely(x) __builtin_expect(!!(x), 1)
 #define pm_unlikely(x) __builtin_expect(!!(x), 0)
@@ -54,6 +56,8 @@ enum {
     PM_REUSE_AFTER = 1024,   /* finished threads before slots are shared */
     PM_HASH_ENTRIES = 16384, /* per thread: (context, noun) -> context */
     PM_HASH_MASK = (PM_HASH_ENTRIES - 1) * 8,
+    PM_N_MODES = PM_RUN_MODE_TRACE + 1,
+    PM_MAX_NOUNS = 1 << 20, /* that can have a mode of their own */
 };
 
 /* --- contexts: struct pm_run_node as the runtime sees it --- */
@@ -65,7 +69,7 @@ struct pm_node {
     uint64_t start_tsc;
     uint64_t n_calls;
     uint64_t inclusive_tsc;
-    uint32_t unused;
+    uint32_t gone; /* 1: closed from outside, for its sleds were disarmed; sp is 0 then */
     uint32_t depth;
     struct pm_node *cached_child; /* never NULL: pm_sentinel until there is one */
     struct pm_node *first_child;
@@ -133,6 +137,7 @@ struct pm_slot {
     struct pm_node **hash; /* the trampolines' table: one entry for each value, the last one used */
     struct pm_index *index;
     struct pm_sampler *sampler; /* of all its threads, one after the other; NULL: none yet */
+    int tick_timer;             /* adapt.c's; 1 + its number, 0: none */
     struct pm_run_trace *trace; /* head that events go to; NULL: none, or tracing has stopped */
     uint64_t *trace_at;         /* where the last thread left off */
     uint64_t *trace_scratch;    /* memory for events that are not kept */
@@ -193,24 +198,83 @@ static inline uint32_t pm_trace_noun(uint32_t noun)
     return noun < PM_RUN_TRACE_MARK_FIRST ? noun : PM_RUN_TRACE_MANY;
 }
 
+/* --- modes.c: which mode each noun has --- */
+struct pm_object;
+struct pm_noun {
+    uint8_t mode;      /* enum pm_run_mode now */
+    uint8_t wanted;    /* by the user: the budget may lower it, and raises it up to this */
+    uint8_t target;    /* of the change that is being made; PM_NO_TARGET: stays */
+    uint8_t flags;     /* PM_NOUN_* */
+    uint8_t n_lowered; /* by the budget: the more often, the later it is raised */
+    uint8_t before;    /* within a change: the mode before it */
+    uint8_t start;     /* the mode that it began with */
+    uint8_t reserved;
+    uint32_t changed_ms; /* when the budget changed it last; adapt.c's */
+};
+enum {
+    PM_NO_TARGET = 0xff,
+    PM_NOUN_LEAVING =
+        1,             /* contexts of it are, or were, without their exits: those are not missed */
+    PM_NOUN_FIXED = 2, /* cannot be changed */
+};
+/* NULL: it has the process's mode for ever. */
+struct pm_noun *pm_noun_at(uint32_t noun);
+uint32_t pm_n_nouns(void); /* that pm_noun_at knows */
+/* Gives the nouns of an object that is being loaded their modes, by the plan; then they are in its chunk, too. At ordinary calls. */
+void pm_modes_begin(struct pm_object *object, struct pm_run_noun *nouns, uint32_t n_nouns);
+/* Whether the noun has no contexts (any more): one of it may be open for ever and is passed over. */
+bool pm_noun_is_disarmed(uint32_t noun);
+/* Whether exits of it may be missing, or entries. */
+bool pm_noun_is_leaving(uint32_t noun);
+static inline bool pm_node_is_gone(const struct pm_node *node)
+{
+    return pm_load(node->sp) == 0 && pm_load(node->gone) != 0;
+}
+/* The thread that owns it finds out at its next event. */
+static inline void pm_node_close_from_outside(struct pm_node *node)
+{
+    pm_store(node->gone, 1);
+    pm_barrier();
+    pm_store(node->sp, 0);
+}
+struct pm_changed {
+    uint32_t n_nouns, n_sleds, n_refused; /* nouns */
+};
+/* Brings all nouns that have a target there. All signals are blocked, and adapt.c's lock is held. False: not now (the loader is at
+ * work), all targets stay. Nouns whose change was refused are as before, and without a target. */
+bool pm_modes_apply(enum pm_run_adapted_reason reason, uint64_t tsc,
+                    struct pm_changed *ret_changed);
+/* No code is changed from hold to release: the loader may be unmapping it, and objects come and go. Hold waits for a change
+ * that has begun. At ordinary calls. */
+void pm_modes_hold(void);
+void pm_modes_release(void);
+void pm_modes_fork_child(void); /* after the new run file has its objects */
+bool pm_modes_differ(void);     /* some noun has, or had, another mode than the process */
+
 /* --- adapt.c: the budget --- */
-/* Called after a drain, so at most at the rate of samples, by any thread, below probes too. Looks from time to time which nouns have
- * most events, and disarms them (pm_patch_apply) until what remains costs less than pm_process.budget_ppm. */
+/* Called after a drain, so at most at the rate of samples, by any thread, below probes too: does what control.c is asked
+ * for, and looks from time to time which nouns have most events, and lowers their modes until what remains costs less than
+ * pm_process.budget_ppm. */
 void pm_adapt_tick(uint64_t tsc);
 /* A sample stands for so much CPU time. n_calls: of the contexts that were open, since one met them before. */
 void pm_adapt_sampled(uint64_t n_calls, uint64_t cpu_ns);
-/* Whether the noun's sleds are disarmed for the budget: a context of it may be open for ever and is passed over. */
-bool pm_adapt_is_disarmed(uint32_t noun);
-/* The same, or they are just being disarmed: some of their events are missing already. */
-bool pm_adapt_is_leaving(uint32_t noun);
-/* The object's sleds are armed (again). */
-struct pm_object;
-void pm_adapt_armed(const struct pm_object *object);
-/* No code is changed from hold to release: the loader may be unmapping it, and objects come and go. Hold waits for a change
- * that has begun. At ordinary calls. */
-void pm_adapt_hold(void);
-void pm_adapt_release(void);
-void pm_adapt_fork_child(void); /* after the new run file has its objects */
+uint64_t pm_adapt_n_calls(uint32_t noun); /* as of the last look */
+/* So long took the runtime's own work on some samples. */
+void pm_adapt_drained(uint64_t tsc);
+/* Where no samples are taken, a timer on each thread's CPU clock calls pm_adapt_tick. */
+void pm_adapt_thread_begin(struct pm_slot *slot);
+void pm_adapt_thread_end(struct pm_slot *slot);
+void pm_adapt_process_end(void);
+void pm_adapt_fork_child(void);
+
+/* --- control.c: requests to this process while it runs --- */
+void pm_control_begin(
+    void); /* when there is a run file: makes the chunk, installs the bell's handler; again after fork */
+bool pm_control_is_asked(void);
+void pm_control_answer(uint64_t tsc); /* all signals are blocked, adapt.c's lock is held */
+/* A word that moves when there is a request: ring_head of threads without a ring. */
+const volatile uint64_t *pm_control_word(void);
+void pm_control_fork_child(void);
 
 /* --- the process --- */
 struct pm_file {
@@ -319,14 +383,15 @@ struct pm_object {
     uint64_t file_bytes; /* of the file as it is now */
     const void *phdr;
     uint16_t n_phdr;
-    bool loaded, armed, portable;
+    bool loaded, portable;
     uint16_t bank; /* PM_MAX_BANKS: none */
     uint32_t index, first_noun, n_nouns;
     uint32_t n_sleds, n_bad;
     struct pm_sled *sleds; /* sorted by address; private memory */
     size_t sleds_bytes;
-    void *code; /* trampolines */
+    uint8_t *code; /* trampolines */
     size_t code_bytes;
+    uint8_t *parts[PM_N_MODES]; /* of code: those of each mode; NULL: none yet */
     uint64_t chunk_bytes;
     struct pm_run_object *chunk;
 };
@@ -335,8 +400,7 @@ struct pm_sled {
     uint32_t noun; /* position among the object's nouns; UINT32_MAX: its entry has no sled */
     uint16_t must_save;
     uint8_t kind, flags;
-    bool armed;
-    uint32_t trampoline; /* offset in code; 0 none */
+    uint8_t armed; /* enum pm_run_mode of the trampoline that it jumps to; off: dormant */
 };
 extern struct pm_object *pm_objects[PM_MAX_OBJECTS];
 extern uint32_t pm_n_objects;
@@ -345,8 +409,6 @@ bool pm_object_record(struct pm_object *object, const struct stat *info,
                       const struct pm_run_noun *nouns, uint32_t n_nouns, uint32_t capacity);
 void pm_objects_update(void);  /* compares with what is loaded now */
 void pm_objects_rewrite(void); /* after fork: into the new run file */
-bool pm_arm(struct pm_object *object, enum pm_run_mode mode);
-void pm_disarm(struct pm_object *object);
 
 /* --- hooks.c --- */
 /* first: the first of this object's hook sections. */
@@ -378,11 +440,12 @@ void pm_patch_fork_child(void);
 /* --- arch --- */
 extern const bool pm_arch_has_sleds;
 extern const uint8_t pm_arch_nop[5];
-/* Generates trampolines for all of the object's sleds that the mode wants; fills code and
- * trampoline. */
+/* Trampolines for all of the object's sleds that the mode wants, unless they are there. System calls only. */
 bool pm_arch_generate(struct pm_object *object, enum pm_run_mode mode);
 void pm_arch_release(struct pm_object *object);
-void pm_arch_jump(const struct pm_object *object, const struct pm_sled *sled, uint8_t ret_bytes[5]);
+/* What the sled is in this mode: a jump, or (false) the no-operation. */
+bool pm_arch_jump(const struct pm_object *object, const struct pm_sled *sled, enum pm_run_mode mode,
+                  uint8_t ret_bytes[5]);
 void pm_arch_calibrate(void);
 void *pm_map_near(uintptr_t low, uintptr_t high, size_t bytes); /* within 2 GiB of [low, high) */
 bool pm_arch_hook_function(uintptr_t function, void (*replacement)(void));

@@ -130,8 +130,10 @@ bool pm_object_record(struct pm_object *o, const struct stat *info, const struct
         return false;
     chunk->index = o->index;
     chunk->first_noun = o->first_noun;
+    struct pm_run_noun *list = (struct pm_run_noun *)((char *)chunk + chunk->nouns_offset);
     if (n_nouns != 0)
-        memcpy((char *)chunk + chunk->nouns_offset, nouns, (size_t)n_nouns * sizeof *nouns);
+        memcpy(list, nouns, (size_t)n_nouns * sizeof *nouns);
+    pm_modes_begin(o, list, n_nouns);
     pm_barrier();
     pm_store(chunk->chunk.n_items, n_nouns);
     o->chunk = chunk;
@@ -175,39 +177,32 @@ static struct pm_object *record_object(struct pm_object *o, const struct stat *i
 
 /* --- arming --- */
 
-static void collect_patches(struct pm_object *o, const ElfW(Phdr) * segment, bool arm,
-                            struct pm_patch *patches, size_t *ret_n)
+static unsigned mode_of(const struct pm_object *o, uint32_t noun)
+{
+    const struct pm_noun *n = noun < o->n_nouns ? pm_noun_at(o->first_noun + noun) : NULL;
+    return n != NULL ? n->mode : pm_process.mode;
+}
+
+/* Each sled as its noun's mode says, if there are trampolines. */
+static size_t collect_patches(struct pm_object *o, const ElfW(Phdr) * segment,
+                              struct pm_patch *patches)
 {
     uintptr_t low = o->bias + segment->p_vaddr, high = low + segment->p_memsz;
     size_t n = 0;
     for (uint32_t i = 0; i < o->n_sleds; i++) {
         struct pm_sled *sled = &o->sleds[i];
-        if (sled->address < low || sled->address >= high || sled->trampoline == 0 ||
-            sled->armed == arm)
+        unsigned mode = mode_of(o, sled->noun);
+        if (sled->address < low || sled->address >= high ||
+            !pm_arch_jump(o, sled, (enum pm_run_mode)mode, patches[n].bytes))
             continue;
-        patches[n].address = sled->address;
-        if (arm)
-            pm_arch_jump(o, sled, patches[n].bytes);
-        else
-            __builtin_memcpy(patches[n].bytes, pm_arch_nop, sizeof pm_arch_nop);
-        n++;
+        sled->armed = (uint8_t)mode;
+        patches[n++].address = sled->address;
     }
-    *ret_n = n;
+    return n;
 }
 
-static void mark_sleds(struct pm_object *o, const struct pm_patch *patches, size_t n, bool arm)
-{
-    uint32_t i = 0;
-    for (size_t k = 0; k < n; k++) {
-        while (o->sleds[i].address != patches[k].address)
-            i++;
-        o->sleds[i].armed = arm;
-    }
-    pm_process.file.header->n_armed += arm ? n : (uint64_t)0 - n;
-}
-
-/* Switches all sleds that have trampolines. */
-static bool switch_sleds(struct pm_object *o, bool arm, bool fresh)
+/* No thread can be running this code. */
+static bool arm_fresh(struct pm_object *o)
 {
     size_t bytes = (size_t)o->n_sleds * sizeof(struct pm_patch);
     struct pm_patch *patches = bytes != 0 ? private_memory(bytes) : NULL;
@@ -218,51 +213,55 @@ static bool switch_sleds(struct pm_object *o, bool arm, bool fresh)
     for (unsigned i = 0; i < o->n_phdr; i++) {
         if (p[i].p_type != PT_LOAD || !(p[i].p_flags & PF_X))
             continue;
-        size_t n;
         int prot = PROT_EXEC | (p[i].p_flags & PF_R ? PROT_READ : 0) |
                    (p[i].p_flags & PF_W ? PROT_WRITE : 0);
-        collect_patches(o, &p[i], arm, patches, &n);
-        if (pm_patch_apply(patches, n, prot, fresh))
-            mark_sleds(o, patches, n, arm);
+        size_t n = collect_patches(o, &p[i], patches);
+        if (pm_patch_apply(patches, n, prot, true))
+            pm_process.file.header->n_armed += n;
         else
             good = false;
     }
     pm_sys(SYS_munmap, patches, bytes);
-    o->armed = arm;
     return good;
 }
 
-static bool arm(struct pm_object *o, enum pm_run_mode mode, bool fresh)
+/* One bit for each mode that some noun has. */
+static uint32_t modes_of(const struct pm_object *o)
 {
-    if (o->portable || o->n_sleds == 0 || mode == PM_RUN_MODE_OFF)
-        return true;
-    if (mode == PM_RUN_MODE_COUNT && o->bank == PM_MAX_BANKS) {
+    uint32_t modes = 0;
+    for (uint32_t i = 0; i < o->n_nouns; i++)
+        modes |= 1u << mode_of(o, i);
+    return modes;
+}
+
+static bool generate(struct pm_object *o, uint32_t modes)
+{
+    bool good = true;
+    for (unsigned mode = PM_RUN_MODE_COUNT; mode < PM_N_MODES; mode++)
+        if (modes >> mode & 1)
+            good = pm_arch_generate(o, (enum pm_run_mode)mode) && good;
+    return good;
+}
+
+static void arm(struct pm_object *o)
+{
+    if (o->portable || o->n_sleds == 0 || pm_process.mode == PM_RUN_MODE_OFF)
+        return;
+    uint32_t modes = modes_of(o);
+    if (modes >> PM_RUN_MODE_COUNT & 1 && o->bank == PM_MAX_BANKS) {
         pm_file_message(PM_RUN_MSG_LIMIT,
                         "not counted, more than 256 objects have sleds: ", o->path);
-        return false;
+        return;
     }
     const char *why = NULL;
-    if (!pm_arch_generate(o, mode))
+    if (!generate(o, modes))
         why = "not measured, no executable memory within 2 GiB of ";
-    else if (!switch_sleds(o, true, fresh))
+    else if (!arm_fresh(o))
         why = "not wholly measured, its code cannot be changed: ";
     if (why == NULL)
-        return true;
+        return;
     pm_file_message(PM_RUN_MSG_DISARMED, why, o->path);
     pm_say(why, o->path, 0);
-    return false;
-}
-
-bool pm_arm(struct pm_object *object, enum pm_run_mode mode)
-{
-    return arm(object, mode, false);
-}
-
-/* Threads may still be inside the trampolines: they stay. */
-void pm_disarm(struct pm_object *object)
-{
-    if (object->armed)
-        switch_sleds(object, false, false);
 }
 
 /* --- what is loaded --- */
@@ -326,7 +325,7 @@ static struct pm_object *open_object(const struct dl_phdr_info *info, int fd)
                             PF_R | PF_W))
             pm_hooks_open(result, &file, result->bias + found.hooks[i].address,
                           found.hooks[i].bytes, i == 0);
-    arm(result, pm_process.mode, true);
+    arm(result);
     pm_places_add_object(result);
     return result;
 }
@@ -376,9 +375,9 @@ static int visit_new(struct dl_phdr_info *info, size_t size, void *first)
 /* Its code is gone, and with it every frame. */
 static void unload(struct pm_object *o)
 {
-    o->loaded = o->armed = false;
+    o->loaded = false;
     for (uint32_t i = 0; i < o->n_sleds; i++)
-        if (o->sleds[i].armed)
+        if (o->sleds[i].armed != PM_RUN_MODE_OFF)
             pm_process.file.header->n_armed--;
     update_totals(o, -1);
     pm_places_drop_object(o);
@@ -432,7 +431,7 @@ void pm_objects_rewrite(void)
         if (o->loaded) {
             update_totals(o, 1);
             for (uint32_t k = 0; k < o->n_sleds; k++)
-                pm_process.file.header->n_armed += o->sleds[k].armed;
+                pm_process.file.header->n_armed += o->sleds[k].armed != PM_RUN_MODE_OFF;
         }
     }
     pm_places_rewrite();

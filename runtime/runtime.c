@@ -252,6 +252,7 @@ void pm_process_end(uint32_t flags)
     uint64_t tsc = 0, now = 0;
     pm_clock_pair(&tsc, &now);
     pm_threads_process_end(tsc);
+    pm_adapt_process_end();
     h->end_tsc = tsc;
     h->end_monotonic_ns = now;
     pm_store(h->flags, h->flags | flags | PM_RUN_FLAG_ENDED);
@@ -318,5 +319,6 @@ __attribute__((constructor)) static void pm_start(int argc, char **argv, char **
     pm_process.on = true;
     pm_objects_update();
     pm_dl_watch();
+    pm_control_begin();
     pm_sample_process_begin();
 }

@@ -78,8 +78,8 @@ const struct pm_node *pm_context_at(const struct pm_tls *t, const struct pm_slot
         node = t->foreign_current;
     if (node == NULL)
         return slot->root;
-    while (node->parent != NULL &&
-           (pm_adapt_is_disarmed(node->noun) || (sp != 0 && !other_stack && is_dead(node, sp))))
+    while (node->parent != NULL && (pm_noun_is_disarmed(node->noun) || pm_node_is_gone(node) ||
+                                    (sp != 0 && !other_stack && is_dead(node, sp))))
         node = node->parent;
     return node;
 }
@@ -186,18 +186,24 @@ void pm_sample_take(struct pm_sampler *s, const struct pm_taken *taken)
 void pm_sample_drain(struct pm_tls *t)
 {
     struct pm_sampler *s = t->sampler;
-    if (s == NULL || !*pm_process.alive_mark) {
+    if (!*pm_process.alive_mark) {
         t->ring_seen = *t->ring_head;
         return;
     }
-    uint64_t mask = block_signals();
+    if (s == NULL || s->source != PM_RUN_SAMPLES_PERF) { /* it is control.c's word that has moved */
+        t->ring_seen = *t->ring_head;
+        pm_adapt_tick(pm_tsc());
+        return;
+    }
+    uint64_t mask = block_signals(), start_tsc = pm_tsc();
     if (take_lock(s)) {
-        if (s->source == PM_RUN_SAMPLES_PERF)
-            pm_perf_drain(s);
+        pm_perf_drain(s);
         give_lock(s);
     }
     restore_signals(mask);
-    pm_adapt_tick(pm_tsc());
+    uint64_t tsc = pm_tsc();
+    pm_adapt_drained(tsc - start_tsc);
+    pm_adapt_tick(tsc);
 }
 
 /* The bell, or a timer. All signals are blocked. */
@@ -206,14 +212,21 @@ static void on_signal(int number, siginfo_t *info, void *context)
     (void)number;
     struct pm_tls *t = &pm_tls;
     struct pm_sampler *s = t->sampler;
-    if (s == NULL || !*pm_process.alive_mark || !take_lock(s))
+    if (!*pm_process.alive_mark)
         return;
+    if (s == NULL || !take_lock(s)) {
+        pm_adapt_tick(pm_tsc());
+        return;
+    }
+    uint64_t start_tsc = pm_tsc();
     if (s->source == PM_RUN_SAMPLES_PERF)
         pm_perf_drain(s);
     else if (s->source == PM_RUN_SAMPLES_TIMER && info->si_code == SI_TIMER)
         pm_timer_expired(s, context);
     give_lock(s);
-    pm_adapt_tick(pm_tsc());
+    uint64_t tsc = pm_tsc();
+    pm_adapt_drained(tsc - start_tsc);
+    pm_adapt_tick(tsc);
 }
 
 /* What is left, at the end of a thread or of the process. */

@@ -182,6 +182,8 @@ static bool begin_blocked(struct pm_tls *t, uint64_t tsc)
     t->end_rounds = 0;
     for (unsigned i = 0; i < PM_MAX_BANKS; i++)
         t->bank[i] = slot->bank[i];
+    t->ring_head = pm_control_word();
+    t->ring_seen = *t->ring_head;
     set_thread_key(t);
     pm_store(t->current, slot->root);
     return true;
@@ -200,8 +202,10 @@ bool pm_thread_begin(struct pm_tls *t, uint64_t tsc)
     t->state = PM_THREAD_BUSY;
     bool good = begin_blocked(t, tsc);
     pm_store(t->state, good ? PM_THREAD_READY : PM_THREAD_DEAD);
-    if (good)
+    if (good) {
         pm_sample_thread_begin(t);
+        pm_adapt_thread_begin(t->slot);
+    }
     pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof all);
     if (!good)
         pm_add_shared(pm_process.file.header->n_lost_contexts, 1);
@@ -231,6 +235,7 @@ void pm_thread_ended(void *block)
     struct pm_slot *slot = t->slot;
     uint64_t tsc = pm_tsc();
     pm_sample_thread_end(t);
+    pm_adapt_thread_end(slot);
     pm_trace_thread_end(t, tsc);
     struct pm_node *open = pm_own_current(t);
     t->state = PM_THREAD_DEAD;
@@ -313,6 +318,7 @@ static struct pm_node *copy_path(struct pm_tls *t, const struct pm_node *last, u
         node->loop_depth = old->loop_depth;
         node->depth = old->depth;
         node->flags = old->flags & PM_RUN_NODE_TIMED;
+        node->gone = old->gone;
         node->start_tsc = old->start_tsc != 0 ? tsc : 0;
         node->sp =
             t->fork_path != NULL && old->depth < t->fork_depth ? t->fork_path[old->depth] : old->sp;
@@ -370,5 +376,8 @@ void pm_thread_renew(struct pm_tls *t, uint64_t tsc)
         t->where = PM_WHERE_OWN;
         pm_store(t->current, node);
     }
+    t->ring_head = pm_control_word();
+    t->ring_seen = *t->ring_head;
     pm_sample_thread_begin(t);
+    pm_adapt_thread_begin(slot);
 }

@@ -8,9 +8,9 @@
  * ends the loop with this noun of the youngest frame that is alive, and what lies deeper in it An
  * exit that finds no frame belongs to a call that got no context, or whose entry was not armed.
  *
- * Contexts whose sleds are disarmed for the budget (adapt.c) while they are open get no exit any more. Nobody
- * can know whether their frame still lives, so they are taken as not there: their sp is set to 0 (by
- * pm_adapt_tick), which brings the next event that finds one as the youngest here, and it is closed. Events
+ * Contexts whose nouns come to have none (modes.c) while they are open get no exit any more. Nobody
+ * can know whether their frame still lives, so they are closed from outside (gone, sp 0),
+ * which brings the next event that finds one as the youngest here, and it is taken off. Events
  * that were on their way when the sleds changed are not counted.
  *
  * Events of mode active do not know the time (tsc 0), and contexts that they begin have start_tsc 0 while they are open. Each noun
@@ -35,6 +35,7 @@ struct pm_node pm_sentinel = {.noun = 0xfffffffeu, .cached_child = &pm_sentinel}
 static inline void push(struct pm_node **current, struct pm_node *node, uint64_t sp, uint64_t tsc)
 {
     pm_add_own(&node->n_calls, 1);
+    pm_store(node->gone, 0);
     pm_barrier();
     pm_store(*current, node);
     pm_barrier();
@@ -62,6 +63,7 @@ static inline bool pop(struct pm_node **current, struct pm_node *node, uint64_t 
     if (traced)
         pm_trace_put(t, PM_RUN_TRACE_LEAVE | pm_trace_noun(node->noun), tsc);
     pm_store(node->sp, 0);
+    pm_store(node->gone, 0);
     pm_barrier();
     pm_add_own(&node->inclusive_tsc, spent);
     return true;
@@ -69,7 +71,7 @@ static inline bool pop(struct pm_node **current, struct pm_node *node, uint64_t 
 
 static void pop_dead(struct pm_node **current, struct pm_node *node, uint64_t tsc)
 {
-    bool disarmed = pm_adapt_is_leaving(node->noun);
+    bool disarmed = pm_node_is_gone(node) || pm_noun_is_leaving(node->noun);
     if (pop(current, node, tsc) && !disarmed)
         pm_add_shared(pm_process.file.header->n_healed, 1);
 }
@@ -368,7 +370,7 @@ static bool is_loop(unsigned kind)
 static bool event_folded(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp)
 {
     bool folded_loop = t->fold_loop_depth != 0, same_frame = sp == t->fold_sp;
-    if (pm_adapt_is_disarmed(t->fold_noun)) {
+    if (pm_noun_is_disarmed(t->fold_noun)) {
         unfold(t);
         return false;
     }
@@ -428,7 +430,7 @@ static void enter(struct pm_tls *t, struct pm_node **current, const struct pm_pr
 /* Dead, or not there any more for all we can know. */
 static bool is_gone(const struct pm_node *node, uint64_t limit)
 {
-    return is_dead(node, limit) || pm_adapt_is_disarmed(node->noun);
+    return is_dead(node, limit) || pm_node_is_gone(node) || pm_noun_is_disarmed(node->noun);
 }
 
 static void pop_all_dead(struct pm_tls *t, struct pm_node **current, uint64_t limit, uint64_t tsc)
@@ -469,7 +471,7 @@ static void enter_loop(struct pm_tls *t, struct pm_node **current, const struct 
 static void count_unmatched(const struct pm_tls *t, const struct pm_probe *probe)
 {
     if (t->slot->thread->n_events_folded == 0 && probe->loop_depth <= 1 &&
-        !pm_adapt_is_leaving(probe->noun))
+        !pm_noun_is_leaving(probe->noun))
         pm_add_shared(pm_process.file.header->n_unmatched, 1);
 }
 
@@ -534,7 +536,7 @@ static void leave_loop(struct pm_tls *t, struct pm_node **current, const struct 
 static void event(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe,
                   uint64_t sp, uint64_t tsc)
 {
-    if (pm_unlikely(pm_adapt_is_disarmed(probe->noun)) && is_entry(probe->kind))
+    if (pm_unlikely(pm_noun_is_disarmed(probe->noun)) && is_entry(probe->kind))
         return; /* on its way when the sled was disarmed */
     switch (probe->kind) {
     case PM_SLED_ENTRY:

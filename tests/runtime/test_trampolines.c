@@ -129,9 +129,7 @@ static void arm(enum pm_run_mode mode)
     assert_true(pm_arch_generate(&object, mode));
     for (unsigned i = 0; i < N_CASES * SLEDS_PER_CASE; i++) {
         uint8_t *p = (uint8_t *)sleds[i].address;
-        memcpy(p, pm_arch_nop, sizeof pm_arch_nop);
-        if (sleds[i].trampoline != 0)
-            pm_arch_jump(&object, &sleds[i], p);
+        pm_arch_jump(&object, &sleds[i], mode, p);
     }
 }
 

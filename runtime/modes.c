@@ -1,0 +1,477 @@
+/* Which mode each noun has, and changing it while the program runs.
+ *
+ * At start a noun has the mode that the plan names (format/pm_control.h), else the process's. Changes come from the budget (adapt.c)
+ * and from `perfmap mode` (control.c): both set targets and have them applied together, for a change of code costs the
+ * same for one sled and for thousands. Trampolines of another mode are generated when an object first needs one.
+ *
+ * A noun that comes to have no contexts (mode count or off) may have open ones that get no exit any more. Nobody can know whether
+ * their frame still lives, so they are closed from outside: gone, with sp 0, which brings the next event that finds one as the
+ * youngest to the slow path, and that takes it off (tree.c). A thread that is just entering such a context sets sp after
+ * that; adapt.c closes those at the next looks, and without a look its stack pointer ends it as any frame that was left without an exit.
+ * Likewise the other way: an exit whose entry was not armed finds no frame, and is not missed.
+ *
+ * The order within a change: what events must no longer do is written to the table before the code changes (contexts that
+ * are timed all the time, frames that are missed), what they may do after it.
+ */
+#include "internal.h"
+#include "sys.h"
+
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+enum { ITEMS_PER_CHUNK = 400, MAX_ITEMS = 1 << 16 };
+
+static struct pm_noun *nouns; /* room for PM_MAX_NOUNS, of which few pages are touched */
+static bool differ;
+
+static uint32_t held; /* 1: code is being changed, or must not be */
+static bool held_by_loader;
+
+/* Kept for ever: a thread that comes late from an int3 may look at it. */
+static struct pm_patch *patches;
+static size_t patches_capacity;
+
+static struct pm_run_chunk *adapted; /* ADAPTED chunk with room */
+
+static void *private_memory(size_t bytes)
+{
+    long address = pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return address < 0 && address > -4096 ? NULL : (void *)address;
+}
+
+struct pm_noun *pm_noun_at(uint32_t noun)
+{
+    return nouns != NULL && noun < PM_MAX_NOUNS ? &nouns[noun] : NULL;
+}
+
+uint32_t pm_n_nouns(void)
+{
+    uint32_t n = pm_load(pm_process.next_noun);
+    return nouns == NULL ? 0 : n < PM_MAX_NOUNS ? n : PM_MAX_NOUNS;
+}
+
+bool pm_modes_differ(void)
+{
+    return pm_load(differ);
+}
+
+bool pm_noun_is_disarmed(uint32_t noun)
+{
+    const struct pm_noun *n = pm_likely(!pm_load(differ)) ? NULL : pm_noun_at(noun);
+    return n != NULL && pm_load(n->mode) < PM_RUN_MODE_ACTIVE;
+}
+
+bool pm_noun_is_leaving(uint32_t noun)
+{
+    const struct pm_noun *n = pm_likely(!pm_load(differ)) ? NULL : pm_noun_at(noun);
+    return n != NULL &&
+           ((pm_load(n->flags) & PM_NOUN_LEAVING) != 0 || pm_load(n->mode) < PM_RUN_MODE_ACTIVE);
+}
+
+/* --- the plan --- */
+
+/* Mapped; NULL: there is none, or it is not one. */
+static const struct pm_plan *open_plan(size_t *ret_bytes)
+{
+    char path[sizeof pm_process.run_dir + sizeof PM_PLAN_NAME + 1];
+    size_t n = strlen(pm_process.run_dir);
+    memcpy(path, pm_process.run_dir, n);
+    path[n] = '/';
+    memcpy(path + n + 1, PM_PLAN_NAME, sizeof PM_PLAN_NAME);
+    long fd = pm_sys(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    struct stat info;
+    const struct pm_plan *plan = NULL;
+    if (pm_sys(SYS_newfstatat, fd, "", &info, AT_EMPTY_PATH) == 0 &&
+        (size_t)info.st_size >= sizeof *plan) {
+        long address = pm_sys(SYS_mmap, 0, info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        plan = address < 0 && address > -4096 ? NULL : (const struct pm_plan *)address;
+    }
+    pm_sys(SYS_close, fd);
+    if (plan == NULL)
+        return NULL;
+    *ret_bytes = (size_t)info.st_size;
+    if (memcmp(plan->magic, PM_PLAN_MAGIC, sizeof plan->magic) == 0 &&
+        plan->version == PM_PLAN_VERSION && plan->mode < PM_N_MODES &&
+        plan->n_nouns <= (*ret_bytes - sizeof *plan) / sizeof(struct pm_plan_noun))
+        return plan;
+    pm_sys(SYS_munmap, plan, *ret_bytes);
+    return NULL;
+}
+
+static uint8_t planned_mode(const struct pm_plan *plan, uint64_t id)
+{
+    if (plan == NULL)
+        return (uint8_t)pm_process.mode;
+    const struct pm_plan_noun *planned = (const struct pm_plan_noun *)(plan + 1);
+    uint32_t low = 0, high = plan->n_nouns;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (planned[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < plan->n_nouns && planned[low].id == id && planned[low].mode < PM_N_MODES;
+    return (uint8_t)(found ? planned[low].mode : plan->mode);
+}
+
+void pm_modes_begin(struct pm_object *o, struct pm_run_noun *list, uint32_t n_nouns)
+{
+    if (pm_process.mode == PM_RUN_MODE_OFF)
+        return;
+    if (nouns == NULL)
+        nouns = private_memory((size_t)PM_MAX_NOUNS * sizeof *nouns);
+    size_t bytes = 0;
+    const struct pm_plan *plan = open_plan(&bytes);
+    for (uint32_t i = 0; i < n_nouns; i++) {
+        uint8_t mode = planned_mode(plan, list[i].id);
+        struct pm_noun *noun = pm_noun_at(o->first_noun + i);
+        if (noun == NULL)
+            break;
+        *noun = (struct pm_noun){
+            .mode = mode, .before = mode, .wanted = mode, .start = mode, .target = PM_NO_TARGET};
+        list[i].own_mode = mode != pm_process.mode ? (uint8_t)(1 + mode) : 0;
+        if (mode != pm_process.mode)
+            pm_store(differ, true);
+    }
+    if (plan != NULL)
+        pm_sys(SYS_munmap, plan, bytes);
+}
+
+/* --- changing code --- */
+
+static struct pm_noun *noun_of(const struct pm_object *o, const struct pm_sled *sled)
+{
+    return sled->noun < o->n_nouns ? pm_noun_at(o->first_noun + sled->noun) : NULL;
+}
+
+/* Else the table says it all. */
+static bool has_code(const struct pm_object *o)
+{
+    return o->loaded && !o->portable && o->sleds != NULL;
+}
+
+static bool room_for(size_t n)
+{
+    if (n <= patches_capacity)
+        return true;
+    size_t capacity = n < 1024 ? 1024 : n * 2;
+    struct pm_patch *memory = private_memory(capacity * sizeof *memory);
+    if (memory == NULL)
+        return false;
+    patches = memory;
+    patches_capacity = capacity;
+    return true;
+}
+
+/* Is it, or should it be, something else than it is? */
+static bool is_to_change(const struct pm_object *o, const struct pm_sled *sled,
+                         struct pm_patch *ret_patch, uint8_t *ret_mode)
+{
+    const struct pm_noun *noun = noun_of(o, sled);
+    if (noun == NULL || noun->target == PM_NO_TARGET)
+        return false;
+    bool jumps = pm_arch_jump(o, sled, (enum pm_run_mode)noun->target, ret_patch->bytes);
+    *ret_mode = jumps ? noun->target : PM_RUN_MODE_OFF;
+    ret_patch->address = sled->address;
+    return *ret_mode != sled->armed;
+}
+
+/* Of all its sleds that change, those in one segment. */
+static bool change_segment(struct pm_object *o, const ElfW(Phdr) * segment, uint32_t *n_sleds)
+{
+    uintptr_t low = o->bias + segment->p_vaddr, high = low + segment->p_memsz;
+    size_t n = 0;
+    uint8_t mode;
+    for (uint32_t i = 0; i < o->n_sleds; i++)
+        if (o->sleds[i].address >= low && o->sleds[i].address < high)
+            n += is_to_change(o, &o->sleds[i], &patches[n], &mode);
+    int prot = PROT_EXEC | (segment->p_flags & PF_R ? PROT_READ : 0) |
+               (segment->p_flags & PF_W ? PROT_WRITE : 0);
+    if (!pm_patch_apply(patches, n, prot, false))
+        return false;
+    uint64_t n_armed = 0;
+    for (uint32_t i = 0, k = 0; k < n; i++) {
+        struct pm_patch now;
+        if (o->sleds[i].address != patches[k].address)
+            continue;
+        is_to_change(o, &o->sleds[i], &now, &mode);
+        n_armed += (uint64_t)(mode != PM_RUN_MODE_OFF) - (o->sleds[i].armed != PM_RUN_MODE_OFF);
+        o->sleds[i].armed = mode;
+        k++;
+    }
+    pm_add_shared(pm_process.file.header->n_armed, n_armed);
+    *n_sleds += (uint32_t)n;
+    return true;
+}
+
+/* Trampolines of all modes that some noun of the object goes to. */
+static bool prepare(struct pm_object *o)
+{
+    bool good = true;
+    for (uint32_t i = 0; i < o->n_nouns && good; i++) {
+        const struct pm_noun *noun = pm_noun_at(o->first_noun + i);
+        if (noun == NULL || noun->target == PM_NO_TARGET)
+            continue;
+        bool counted = noun->target != PM_RUN_MODE_COUNT || o->bank != PM_MAX_BANKS;
+        good = counted && pm_arch_generate(o, (enum pm_run_mode)noun->target);
+    }
+    return good && room_for(o->n_sleds + 1);
+}
+
+static bool change_object(struct pm_object *o, uint32_t *n_sleds)
+{
+    const ElfW(Phdr) *p = o->phdr;
+    bool good = true;
+    for (unsigned i = 0; i < o->n_phdr && good; i++)
+        if (p[i].p_type == PT_LOAD && (p[i].p_flags & PF_X))
+            good = change_segment(o, &p[i], n_sleds);
+    return good;
+}
+
+/* --- what is written down of a change --- */
+
+/* Ends the stays of all nouns that have just been changed. */
+static void end_stays(uint64_t tsc)
+{
+    for (uint32_t i = 0; i < pm_file_n_chunks(); i++) {
+        struct pm_run_chunk *c = (struct pm_run_chunk *)(uintptr_t)pm_file_chunk_at(i);
+        if (c == NULL || c->magic != PM_RUN_CHUNK_MAGIC || c->kind != PM_RUN_CHUNK_ADAPTED)
+            continue;
+        struct pm_run_adapted *items = (struct pm_run_adapted *)(c + 1);
+        for (uint64_t k = 0; k < c->n_items; k++) {
+            const struct pm_noun *noun = pm_noun_at(items[k].noun);
+            if (items[k].armed_tsc == 0 && noun != NULL && noun->mode != items[k].mode)
+                pm_store(items[k].armed_tsc, tsc);
+        }
+    }
+}
+
+static uint32_t n_items;
+
+static bool room_for_item(void)
+{
+    uint64_t offset;
+    if (adapted != NULL && adapted->n_items < ITEMS_PER_CHUNK)
+        return true;
+    if (n_items == MAX_ITEMS) {
+        n_items++;
+        pm_file_message(PM_RUN_MSG_LIMIT,
+                        "modes were changed more than 65536 times: later changes are made, and not "
+                        "told one by one",
+                        NULL);
+    }
+    adapted = n_items > MAX_ITEMS
+                  ? NULL
+                  : pm_file_chunk(PM_RUN_CHUNK_ADAPTED,
+                                  sizeof *adapted + ITEMS_PER_CHUNK * sizeof(struct pm_run_adapted),
+                                  0, &offset);
+    return adapted != NULL;
+}
+
+/* The noun's stay in its mode begins. */
+static void record(uint32_t number, enum pm_run_adapted_reason reason, uint64_t tsc,
+                   uint64_t n_events)
+{
+    const struct pm_noun *noun = pm_noun_at(number);
+    if (noun->mode == noun->start || !room_for_item())
+        return;
+    struct pm_run_adapted *item = (struct pm_run_adapted *)(adapted + 1) + adapted->n_items;
+    *item = (struct pm_run_adapted){.noun = number,
+                                    .mode = noun->mode,
+                                    .reason = (uint8_t)reason,
+                                    .mode_before = (uint8_t)(1 + noun->before),
+                                    .disarmed_tsc = tsc,
+                                    .n_events = n_events};
+    pm_barrier();
+    pm_store(adapted->n_items, adapted->n_items + 1);
+    n_items++;
+}
+
+/* --- contexts of nouns that have changed --- */
+
+static void settle_node(struct pm_node *node)
+{
+    const struct pm_noun *noun = pm_noun_at(pm_load(node->noun));
+    if (noun == NULL || node->kind == 0)
+        return;
+    if (node->flags & PM_RUN_NODE_TIMED && !pm_mode_is_timed(noun->mode))
+        pm_store(node->flags, node->flags & ~(uint32_t)PM_RUN_NODE_TIMED);
+    if (noun->mode < PM_RUN_MODE_ACTIVE && pm_load(node->sp) != 0)
+        pm_node_close_from_outside(node);
+}
+
+static void settle_nodes(void)
+{
+    for (uint32_t i = 0; i < pm_file_n_chunks(); i++) {
+        const struct pm_run_chunk *c = pm_file_chunk_at(i);
+        bool first = c != NULL && c->kind == PM_RUN_CHUNK_THREAD;
+        if (c == NULL || pm_load(c->magic) != PM_RUN_CHUNK_MAGIC ||
+            (!first && c->kind != PM_RUN_CHUNK_NODES))
+            continue;
+        uintptr_t at = (uintptr_t)c + (first ? PM_RUN_THREAD_NODES : PM_RUN_NODES_DATA);
+        for (uint64_t k = 0, n = pm_load(c->n_items); k < n; k++)
+            settle_node((struct pm_node *)at + k);
+    }
+}
+
+/* --- changing --- */
+
+/* Before the code changes. */
+static void begin_change(struct pm_noun *noun)
+{
+    if (noun->mode >= PM_RUN_MODE_ACTIVE && noun->target < PM_RUN_MODE_ACTIVE)
+        pm_store(noun->flags, noun->flags | PM_NOUN_LEAVING); /* for ever: its exits may be late */
+    bool arrives = noun->mode < PM_RUN_MODE_ACTIVE && noun->target >= PM_RUN_MODE_ACTIVE;
+    bool loses_time = pm_mode_is_timed(noun->mode) && !pm_mode_is_timed(noun->target);
+    if (arrives)
+        pm_store(noun->flags, noun->flags | PM_NOUN_LEAVING);
+    if (arrives || (loses_time && noun->target >= PM_RUN_MODE_ACTIVE))
+        pm_store(noun->mode, noun->target);
+}
+
+static bool is_changing(uint32_t number)
+{
+    const struct pm_noun *noun = pm_noun_at(number);
+    return noun != NULL && noun->target != PM_NO_TARGET;
+}
+
+static bool any_is_changing(const struct pm_object *o)
+{
+    for (uint32_t i = 0; i < o->n_nouns; i++)
+        if (is_changing(o->first_noun + i))
+            return true;
+    return false;
+}
+
+static void change(struct pm_changed *changed)
+{
+    uint32_t n = pm_load(pm_n_objects);
+    for (uint32_t i = 0; i < n && i < PM_MAX_OBJECTS; i++) {
+        struct pm_object *o = pm_load(pm_objects[i]);
+        if (o == NULL || !any_is_changing(o))
+            continue;
+        bool good = !has_code(o) || (prepare(o) && change_object(o, &changed->n_sleds));
+        for (uint32_t k = o->first_noun; k < o->first_noun + o->n_nouns; k++)
+            if (is_changing(k)) {
+                pm_store(nouns[k].mode, good ? nouns[k].target : nouns[k].before);
+                *(good ? &changed->n_nouns : &changed->n_refused) += 1;
+            }
+    }
+}
+
+/* Everything but the code. */
+static void settle(enum pm_run_adapted_reason reason, uint64_t tsc)
+{
+    uint32_t n = pm_n_nouns();
+    bool closes = false;
+    end_stays(tsc);
+    for (uint32_t i = 0; i < n; i++) {
+        struct pm_noun *noun = &nouns[i];
+        if (noun->target == PM_NO_TARGET)
+            continue;
+        if (noun->mode != noun->before)
+            record(i, reason, tsc, pm_adapt_n_calls(i));
+        closes = closes || noun->mode < PM_RUN_MODE_ACTIVE || pm_mode_is_timed(noun->before);
+        pm_store(noun->before, noun->mode);
+        pm_store(noun->target, PM_NO_TARGET);
+    }
+    if (closes)
+        settle_nodes();
+}
+
+/* --- the lock --- */
+
+static bool try_hold(void)
+{
+    uint32_t idle = 0;
+    return __atomic_compare_exchange_n(&held, &idle, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
+
+/* The loader says first what it is about to do and then holds (dl.c), so one of the two sees the
+ * other. */
+bool pm_modes_apply(enum pm_run_adapted_reason reason, uint64_t tsc, struct pm_changed *ret_changed)
+{
+    *ret_changed = (struct pm_changed){0};
+    if (!try_hold())
+        return false;
+    bool quiet = _r_debug.r_state == RT_CONSISTENT;
+    if (quiet) {
+        pm_store(differ, true);
+        for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++) {
+            if (nouns[i].target == nouns[i].mode)
+                nouns[i].target = PM_NO_TARGET;
+            if (nouns[i].target != PM_NO_TARGET)
+                begin_change(&nouns[i]);
+        }
+        change(ret_changed);
+        settle(reason, tsc);
+    }
+    __atomic_store_n(&held, 0, __ATOMIC_SEQ_CST);
+    return quiet;
+}
+
+void pm_modes_hold(void)
+{
+    if (held_by_loader)
+        return;
+    while (!try_hold())
+        pm_sys(SYS_sched_yield);
+    held_by_loader = true;
+}
+
+void pm_modes_release(void)
+{
+    if (!held_by_loader)
+        return;
+    held_by_loader = false;
+    __atomic_store_n(&held, 0, __ATOMIC_SEQ_CST);
+}
+
+/* --- fork --- */
+
+/* The parent may have been forked while another thread was changing code: what the code is tells how far that came. */
+static void finish_change(struct pm_object *o)
+{
+    for (uint32_t i = 0; i < o->n_sleds; i++) {
+        struct pm_patch patch;
+        uint8_t mode;
+        if (is_to_change(o, &o->sleds[i], &patch, &mode) &&
+            memcmp((const void *)patch.address, patch.bytes, sizeof patch.bytes) == 0) {
+            pm_process.file.header->n_armed +=
+                (uint64_t)(mode != PM_RUN_MODE_OFF) - (o->sleds[i].armed != PM_RUN_MODE_OFF);
+            o->sleds[i].armed = mode;
+        }
+    }
+}
+
+/* A change that was under way in the parent is made here once more, which is easy with one thread. */
+void pm_modes_fork_child(void)
+{
+    struct pm_changed changed;
+    pm_patch_fork_child();
+    held = 0;
+    held_by_loader = false;
+    adapted = NULL;
+    n_items = 0;
+    if (!pm_load(differ) || pm_process.file.header == NULL)
+        return;
+    for (uint32_t i = 0; i < pm_n_objects; i++)
+        if (pm_objects[i] != NULL && has_code(pm_objects[i]))
+            finish_change(pm_objects[i]);
+    for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++) {
+        nouns[i].mode = nouns[i].before;
+        nouns[i].before = nouns[i].start;
+        record(i, PM_RUN_ADAPTED_BUDGET, pm_process.start_tsc, 0);
+        nouns[i].before = nouns[i].mode;
+    }
+    if (!pm_modes_apply(PM_RUN_ADAPTED_BUDGET, pm_process.start_tsc, &changed))
+        for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++)
+            nouns[i].target = PM_NO_TARGET;
+}
