@@ -1,6 +1,7 @@
 #include "late_map.h"
 
 #include "mapping/archive/binary.h"
+#include "mapping/archive/collect.h"
 
 #include <stdlib.h>
 
@@ -110,27 +111,64 @@ void late_maps_release(struct late_maps *maps)
     *maps = (struct late_maps){0};
 }
 
+static bool is_frame(const struct pm_noun *noun)
+{
+    return strncmp(noun->name, PM_FRAME_STATEMENT, strlen(PM_FRAME_STATEMENT)) == 0;
+}
+
+/* Position of the first statement that is behind the key. */
+static size_t upper_bound(const struct late_maps *maps, const struct late_statement *key)
+{
+    size_t low = 0, high = maps->n_statements;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_statements(&maps->statements[middle], key) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* What enters and leaves the function, which stands at its place; PM_NONE: nothing was measured there. */
+static pm_index frame_of(const struct late_maps *maps, const struct pm_noun *function)
+{
+    struct late_statement key = {(pm_id)function->id, function->line_no, function->column_no,
+                                 PM_NONE};
+    for (size_t i = upper_bound(maps, &key);
+         i-- > 0 && compare_statements(&maps->statements[i], &key) == 0;)
+        if (is_frame(&maps->data->graph->nouns[maps->statements[i].noun]))
+            return maps->statements[i].noun;
+    return PM_NONE;
+}
+
+/* The statement, when it is not over at the place; in the function's last line its exit (as mapping/archive/collect_places.c). */
+static pm_index unless_over(const struct late_maps *maps, pm_index statement,
+                            const struct pm_code_place *place)
+{
+    const struct pm_graph *graph = maps->data->graph;
+    const struct pm_noun *noun = &graph->nouns[statement];
+    const struct pm_noun *function = &graph->nouns[function_of(graph, statement)];
+    uint32_t end = noun->end_line_no ? noun->end_line_no : noun->line_no;
+    if (is_frame(noun) || end >= place->line_no)
+        return statement;
+    return function->end_line_no == place->line_no ? frame_of(maps, function) : PM_NONE;
+}
+
 /* The last one that begins at or before the place. Without a column: the first of its line. */
 pm_index late_maps_statement(const struct late_maps *maps, const struct pm_code_place *place)
 {
     if (!place->line_no)
         return PM_NONE;
     struct late_statement key = {place->function, place->line_no, place->column_no, PM_NONE};
-    size_t low = 0, high = maps->n_statements;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare_statements(&maps->statements[middle], &key) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = upper_bound(maps, &key);
     const struct late_statement *next = low < maps->n_statements ? &maps->statements[low] : NULL;
     if (!place->column_no && next && next->function == place->function &&
         next->line_no == place->line_no)
         return next->noun;
     if (low == 0 || maps->statements[low - 1].function != place->function)
         return PM_NONE;
-    return maps->statements[low - 1].noun;
+    return unless_over(maps, maps->statements[low - 1].noun, place);
 }
 
 bool *late_maps_with_code(const struct late_maps *maps)

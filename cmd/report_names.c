@@ -1,6 +1,7 @@
 /* What rows are called, and where in the source they are. */
 #include "report.h"
 
+#include "mapping/archive/collect.h"
 #include "mapping/debuginfo/debuginfo.h"
 #include "mapping/graph/index_map.h"
 
@@ -185,6 +186,9 @@ static void add_noun(const struct report_naming *naming, pm_index noun, bool has
     const struct pm_graph *graph = report->data->graph;
     if (report_noun_is(report, noun, "loopcode") && !has_place) { /* "sweep/heat.c:42" */
         pm_buf_printf(out, "loop %s", graph->nouns[noun].name);
+    } else if (strncmp(graph->nouns[noun].name, PM_FRAME_STATEMENT, strlen(PM_FRAME_STATEMENT)) ==
+               0) {
+        pm_buf_add_str(out, graph->nouns[noun].name);
     } else if (report_noun_is_loop(report, noun) || report_noun_is_statement(report, noun)) {
         pm_index function = function_of(report, noun);
         const char *kind = report_noun_is_loop(report, noun) ? "loop" : graph->nouns[noun].kind;

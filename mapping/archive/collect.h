@@ -22,6 +22,10 @@
 
 #include "../base/str.h"
 
+/* How names of statements begin that stand for a function's head and closing brace: what entering and leaving it costs (saving and
+ * restoring registers, taking parameters, returning). All other statements are named by their place. */
+#define PM_FRAME_STATEMENT "entry and exit of "
+
 struct pm_collect_options {
     size_t size;                  /* sizeof(struct pm_collect_options) of the caller */
     const char *const *pif_paths; /* PIF files of the user, read after the binaries' */

@@ -26,6 +26,14 @@ static enum pm_status map_to_place(struct collector *c, struct collect_code *cod
                                   : status;
 }
 
+static enum pm_status map_to_frame(struct collector *c, struct collect_code *code, pm_id function,
+                                   const char *reason)
+{
+    uint32_t row;
+    enum pm_status status = collect_map_frame(c, code->binary, function, &row);
+    return status == PM_OK ? map_to(c, code, c->source_executes, row, "compiler", reason) : status;
+}
+
 static enum pm_status map_to_object(struct collector *c, struct collect_code *code,
                                     const struct pm_code_object *object, const char *origin,
                                     const char *reason)
@@ -84,6 +92,8 @@ static enum pm_status map_to_folded(struct collector *c, struct collect_code *co
             status = collect_map_noun(c, code->binary, last, "function", NULL, &row);
             if (status == PM_OK)
                 status = map_to(c, code, c->source_executes, row, "compiler", *ret_reason);
+            if (status == PM_OK && range->tuple->kind == PM_MAP_FRAME)
+                status = map_to_frame(c, code, last, *ret_reason);
         }
     return status;
 }
@@ -104,6 +114,8 @@ static enum pm_status map_range(struct collector *c, struct collect_code *code,
                               pm_map_reason_text(tuple->also[i].reason));
     if (status == PM_OK && code->n_mappings == n_before && !tuple->loop && !tuple->site)
         status = map_to_folded(c, code, range, &reason);
+    if (status == PM_OK && tuple->kind == PM_MAP_FRAME)
+        status = map_to_frame(c, code, tuple->place.function, reason);
     if (status == PM_OK)
         status = tuple->loop ? collect_map_noun(c, code->binary, tuple->loop, "loop", NULL, &row)
                              : collect_map_noun(c, code->binary, tuple->place.function, "function",

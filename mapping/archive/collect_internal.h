@@ -348,11 +348,14 @@ bool collect_symbol_named(const struct collect_binary *binary, const char *name,
 PM_MUST_CHECK enum pm_status collect_map_noun(struct collector *c, struct collect_binary *binary,
                                               pm_id id, const char *kind, const char *name,
                                               uint32_t *ret_row);
-/* 0: the place is in a function whose facts have no statement there. */
+/* The statement at a place; where the facts have none, one that is made, or the function's frame. 0: a place without a line. */
 PM_MUST_CHECK enum pm_status collect_map_statement(struct collector *c,
                                                    struct collect_binary *binary,
                                                    const struct pm_code_place *place,
                                                    uint32_t *ret_row);
+/* Entering and leaving a function: a statement that stands at its head. */
+PM_MUST_CHECK enum pm_status collect_map_frame(struct collector *c, struct collect_binary *binary,
+                                               pm_id function, uint32_t *ret_row);
 /* Statements of which nothing is left get the attribute `removed`. */
 PM_MUST_CHECK enum pm_status collect_mark_removed(struct collector *c,
                                                   struct collect_binary *binary);

@@ -84,31 +84,31 @@ static bool is_of(const struct collect_source_statement *statement,
     return statement->function == key->function && statement->file == key->file;
 }
 
-/* Facts state where a statement ends only when that is another line, and where some compilers do not know it, they do not. What stands in
- * the function's last line, behind all statements, is its end: what is done there is the function's. */
-static bool is_over(const struct collect_binary *binary,
-                    const struct collect_source_statement *statement,
+/* Facts state where a statement ends only when that is another line. */
+static bool is_over(const struct collect_source_statement *statement,
                     const struct pm_code_place *place)
 {
-    struct pm_pif_noun function;
-    if (statement->end_line_no)
-        return statement->end_line_no < place->line_no;
-    return statement->line_no < place->line_no &&
-           pm_pif_find_noun(binary->pif, place->function, &function) &&
-           function.end_line == place->line_no;
+    uint32_t end = statement->end_line_no ? statement->end_line_no : statement->line_no;
+    return end < place->line_no;
 }
 
 enum { MAX_PARENTHESES = 1 };
 
-/* The statement that begins at the place, else the last one that begins before and is not over. has_any: the
- * function has statements in that file. */
-static struct collect_source_statement *find_statement(const struct collect_binary *binary,
-                                                       const struct pm_code_place *place,
-                                                       const char *file, bool *ret_has_any)
+/* What stands at a place of a function's text. */
+enum place_kind {
+    PLACE_STATEMENT, /* of the facts */
+    PLACE_FRAME, /* before the first statement or in the last line: where the function is entered and left */
+    PLACE_UNKNOWN /* none that the facts have: `} catch`, the end of a block that destroys its variables */
+};
+
+/* The statement that begins at the place, else the last one that begins before and is not over. */
+static enum place_kind find_place(const struct collect_binary *binary,
+                                  const struct pm_code_place *place, const char *file,
+                                  struct collect_source_statement **ret_statement)
 {
     struct collect_source_statement key = {.function = place->function, .file = file};
+    struct pm_pif_noun function = {0};
     size_t first = lower_bound(binary, &key);
-    *ret_has_any = first < binary->n_statements && is_of(&binary->statements[first], &key);
     key.line_no = place->line_no;
     key.column_no = place->column_no;
     size_t at = lower_bound(binary, &key);
@@ -117,16 +117,24 @@ static struct collect_source_statement *find_statement(const struct collect_bina
                 binary->statements[at].line_no == place->line_no
             ? &binary->statements[at]
             : NULL;
-    if (after && (place->column_no == 0 || after->column_no == place->column_no))
-        return after;
     struct collect_source_statement *before = at == first ? NULL : &binary->statements[at - 1];
     /* A condition's place may be the parenthesis before it. */
     bool first_of_line = !before || before->line_no != place->line_no;
-    if (after && first_of_line && after->column_no - place->column_no <= MAX_PARENTHESES)
-        return after;
-    if (!before)
-        return NULL;
-    return is_over(binary, before, place) ? NULL : before;
+    bool is_after =
+        after && (place->column_no == 0 || after->column_no == place->column_no ||
+                  (first_of_line && after->column_no - place->column_no <= MAX_PARENTHESES));
+    *ret_statement = is_after ? after : before;
+    if (is_after || (before && !is_over(before, place)))
+        return PLACE_STATEMENT;
+    bool is_own = binary->pif && pm_pif_find_noun(binary->pif, place->function, &function) &&
+                  file && function.file && strcmp(function.file, file) == 0;
+    bool is_last = at == binary->n_statements || !is_of(&binary->statements[at], &key);
+    if (!is_own || (!before && is_last)) /* of system headers no statements are known */
+        return PLACE_UNKNOWN;
+    bool is_frame = !before             ? function.line <= place->line_no
+                    : function.end_line ? function.end_line == place->line_no
+                                        : is_last;
+    return is_frame ? PLACE_FRAME : PLACE_UNKNOWN;
 }
 
 /* --- made once per binary --- */
@@ -270,7 +278,17 @@ enum pm_status collect_map_noun(struct collector *c, struct collect_binary *bina
                               binary->row, 0);
 }
 
-/* A statement whose function has none in the facts: what the map tells of it. */
+/* A noun of level Source that is made here, once for an id. */
+static enum pm_status make_noun(struct collector *c, struct collect_binary *binary,
+                                const struct pm_pif_noun *noun, uint32_t parent, uint32_t *ret_row)
+{
+    *ret_row = ++c->n_nouns;
+    if (!pm_map_put(&binary->nouns, noun->id, *ret_row))
+        return collect_no_memory(c);
+    return collect_write_noun(c, *ret_row, noun, c->source_level, binary->row, parent);
+}
+
+/* A statement that the facts do not have: what the map tells of it. */
 static enum pm_status make_statement(struct collector *c, struct collect_binary *binary,
                                      const struct pm_code_place *place, const char *file,
                                      uint32_t *ret_row)
@@ -300,11 +318,37 @@ static enum pm_status make_statement(struct collector *c, struct collect_binary 
                                .file = file,
                                .line = place->line_no,
                                .column = place->column_no};
-    *ret_row = ++c->n_nouns;
-    if (name.failed || !pm_map_put(&binary->nouns, id, *ret_row))
-        status = collect_no_memory(c);
     if (status == PM_OK)
-        status = collect_write_noun(c, *ret_row, &noun, c->source_level, binary->row, function);
+        status =
+            name.failed ? collect_no_memory(c) : make_noun(c, binary, &noun, function, ret_row);
+    pm_buf_release(&name);
+    return status;
+}
+
+enum pm_status collect_map_frame(struct collector *c, struct collect_binary *binary, pm_id function,
+                                 uint32_t *ret_row)
+{
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "frame");
+    pm_id_hash_id(&hash, function);
+    struct pm_pif_noun of = {0}, noun = {.id = pm_id_hash_done(&hash)};
+    uint32_t function_row;
+    *ret_row = pm_map_get(&binary->nouns, noun.id);
+    if (*ret_row)
+        return PM_OK;
+    enum pm_status status = collect_map_noun(c, binary, function, "function", NULL, &function_row);
+    bool is_known = binary->pif && pm_pif_find_noun(binary->pif, function, &of) && of.name;
+    struct pm_buf name = PM_BUF_INIT(1 << 16);
+    pm_buf_printf(&name, PM_FRAME_STATEMENT "%s", is_known ? of.name : "unknown function");
+    noun.name = name.data;
+    noun.kind = "statement";
+    noun.description = "saving and restoring registers, taking parameters, returning";
+    noun.file = of.file;
+    noun.line = of.line;
+    noun.column = of.column;
+    if (status == PM_OK)
+        status =
+            name.failed ? collect_no_memory(c) : make_noun(c, binary, &noun, function_row, ret_row);
     pm_buf_release(&name);
     return status;
 }
@@ -313,19 +357,22 @@ enum pm_status collect_map_statement(struct collector *c, struct collect_binary 
                                      const struct pm_code_place *place, uint32_t *ret_row)
 {
     enum pm_status status = PM_OK;
-    bool has_any = false;
+    struct collect_source_statement *found;
     *ret_row = 0;
     if (place->line_no == 0)
         return PM_OK;
     const char *file = file_name(c, binary, place->file, &status);
     if (status != PM_OK)
         return status;
-    const struct collect_source_statement *found = find_statement(binary, place, file, &has_any);
-    if (found) {
+    switch (find_place(binary, place, file, &found)) {
+    case PLACE_STATEMENT:
         *ret_row = found->row;
         return PM_OK;
+    case PLACE_FRAME:
+        return collect_map_frame(c, binary, place->function, ret_row);
+    default:
+        return make_statement(c, binary, place, file, ret_row);
     }
-    return has_any ? PM_OK : make_statement(c, binary, place, file, ret_row);
 }
 
 /* --- what is not there any more --- */
@@ -334,15 +381,13 @@ static enum pm_status mark_place(struct collector *c, struct collect_binary *bin
                                  const struct pm_code_place *place, struct pm_map *functions)
 {
     enum pm_status status = PM_OK;
-    bool has_any;
+    struct collect_source_statement *found;
     if (!pm_map_put(functions, place->function, 1))
         return collect_no_memory(c);
     if (place->line_no == 0)
         return PM_OK;
     const char *file = file_name(c, binary, place->file, &status);
-    struct collect_source_statement *found =
-        status == PM_OK ? find_statement(binary, place, file, &has_any) : NULL;
-    if (found)
+    if (status == PM_OK && find_place(binary, place, file, &found) == PLACE_STATEMENT)
         found->is_there = true;
     return status;
 }

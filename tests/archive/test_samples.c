@@ -49,7 +49,8 @@ enum {
     SECOND,
     GONE,
     SQUARED,
-    MAIN_SOURCE
+    MAIN_SOURCE,
+    IN_MAIN
 };
 
 static void add_statement(struct pm_pif *pif, pm_id id, const char *name, pm_id parent,
@@ -84,7 +85,11 @@ static struct pm_pif *make_pif(void)
          .name = "main",
          .level = "Source",
          .kind = "function",
-         .parent = FILE_ID},
+         .parent = FILE_ID,
+         .file = "heat.c",
+         .line = 58,
+         .column = 5,
+         .end_line = 64},
         {.id = SUM_SOURCE, .name = "sum", .level = "Source", .kind = "function", .parent = FILE_ID},
         {.id = SQUARE, .name = "square", .level = "Source", .kind = "function", .parent = FILE_ID},
         {.id = LOOP, .name = "heat.c:44", .level = "Source", .kind = "loop", .parent = SUM_SOURCE},
@@ -96,6 +101,7 @@ static struct pm_pif *make_pif(void)
     add_statement(pif, SECOND, "heat.c:46:5", LOOP, 46, 5);
     add_statement(pif, GONE, "heat.c:49:3", SUM_SOURCE, 49, 3);
     add_statement(pif, SQUARED, "heat.c:10:3", SQUARE, 10, 3);
+    add_statement(pif, IN_MAIN, "heat.c:60:3", MAIN_SOURCE, 60, 3);
     pm_pif_mapping(pif, &(struct pm_pif_mapping){.source = {base, 1, {LOOPCODE}},
                                                  .destination = {source, 1, {LOOP}}});
     pm_pif_mapping(pif, &(struct pm_pif_mapping){.source = {base, 1, {MAIN}},
@@ -122,8 +128,19 @@ static void add_range(struct pm_buf *map, uint64_t len, unsigned flags)
     pm_buf_add_uleb(map, flags);
 }
 
-/* One block, of sum: 0x20 to 0x40. */
-static void make_map(struct pm_buf *map)
+static void add_block(struct pm_buf *map, uint64_t address, pm_id symbol, const struct pm_buf *body)
+{
+    pm_buf_add(map, PM_MAP_MAGIC, 4);
+    add_bytes(map, PM_MAP_VERSION, 2);
+    add_bytes(map, 0, 2);
+    add_bytes(map, PM_MAP_BLOCK_HEADER + body->len, 4);
+    add_bytes(map, address, 8);
+    add_bytes(map, symbol, 8);
+    pm_buf_add(map, body->data, body->len);
+}
+
+/* Of sum: 0x20 to 0x40. */
+static void add_sum(struct pm_buf *map)
 {
     struct pm_buf body = PM_BUF_INIT(1 << 16);
     pm_buf_add_uleb(&body, 2);
@@ -158,13 +175,26 @@ static void make_map(struct pm_buf *map)
     pm_buf_add_uleb(&body, 0);
     pm_buf_add_sleb(&body, 46 - 10);
     add_numbers(&body, (uint64_t[]){9, 0}, 2);
-    pm_buf_add(map, PM_MAP_MAGIC, 4);
-    add_bytes(map, PM_MAP_VERSION, 2);
-    add_bytes(map, 0, 2);
-    add_bytes(map, PM_MAP_BLOCK_HEADER + body.len, 4);
-    add_bytes(map, 0x20, 8);
-    add_bytes(map, SUM, 8);
-    pm_buf_add(map, body.data, body.len);
+    add_block(map, 0x20, SUM, &body);
+    pm_buf_release(&body);
+}
+
+/* Of main, 0x10 to 0x20: its head, its only statement, the line behind it, its last line. */
+static void add_main(struct pm_buf *map)
+{
+    static const int lines[] = {59, 60, 62, 64};
+    struct pm_buf body = PM_BUF_INIT(1 << 16);
+    pm_buf_add_uleb(&body, 1);
+    add_bytes(&body, MAIN_SOURCE, 8);
+    pm_buf_add_uleb(&body, 1);
+    add_bytes(&body, FILE_ID, 8);
+    add_numbers(&body, (uint64_t[]){0, 0, 0}, 3); /* no loops, objects, sites */
+    for (int i = 0, before = 0; i < 4; before = lines[i++]) {
+        add_range(&body, 4, PM_MAP_PLACE);
+        pm_buf_add_sleb(&body, lines[i] - before);
+        pm_buf_add_uleb(&body, 3);
+    }
+    add_block(map, 0x10, MAIN, &body);
     pm_buf_release(&body);
 }
 
@@ -179,7 +209,8 @@ static void write_program(const char *build_id)
 {
     struct pm_pif *pif = make_pif();
     struct pm_buf map = PM_BUF_INIT(1 << 16);
-    make_map(&map);
+    add_main(&map);
+    add_sum(&map);
     assert_true(make_elf_with_map("heat", build_id, pif, &map, symbols, 2));
     pm_buf_release(&map);
     pm_pif_free(pif);
@@ -396,7 +427,8 @@ static void code_maps_to_all_that_it_implements(void **state)
     finish_run(&run, thread, samples, 5);
     collect_it(NULL, NULL);
     check_archive();
-    assert_string_equal(destinations_of("sum+0x1"), "Executes|sum|compiler|-");
+    assert_string_equal(destinations_of("sum+0x1"),
+                        "Executes|entry and exit of sum|compiler|-\nExecutes|sum|compiler|-");
     assert_string_equal(destinations_of("sum+0x4"),
                         "Executes|heat.c:44|compiler|-\nExecutes|heat.c:45:5|compiler|-\n"
                         "Executes|heat.c:46:5|inferred|vectorised together\n"
@@ -410,6 +442,37 @@ static void code_maps_to_all_that_it_implements(void **state)
     assert_string_equal(destinations_of("sum/square"), "Executes|square|compiler|-");
     assert_string_equal(destinations_of("sum+0x18"),
                         "Executes|heat.c:46:5|compiler|-\nExecutes|sum|compiler|-");
+}
+
+/* What is no statement of the facts: head and last line of a function, which enter and leave it, and lines like `} catch`. */
+static void code_beside_statements_has_its_place(void **state)
+{
+    (void)state;
+    struct make_run run;
+    struct nodes at;
+    uint64_t thread;
+    write_program("abcd");
+    make_contexts(&run, &at, &thread);
+    const struct pm_run_sample samples[] = {
+        sample_at(BIAS + 0x11, at.main, 1),
+        sample_at(BIAS + 0x15, at.main, 1),
+        sample_at(BIAS + 0x19, at.main, 1),
+        sample_at(BIAS + 0x1d, at.main, 1),
+    };
+    finish_run(&run, thread, samples, 4);
+    collect_it(NULL, NULL);
+    check_archive();
+    assert_string_equal(destinations_of("main+0x0"),
+                        "Executes|entry and exit of main|compiler|-\nExecutes|main|compiler|-");
+    assert_string_equal(destinations_of("main+0x4"),
+                        "Executes|heat.c:60:3|compiler|-\nExecutes|main|compiler|-");
+    assert_string_equal(destinations_of("main+0x8"),
+                        "Executes|heat.c:62:3|compiler|-\nExecutes|main|compiler|-");
+    assert_string_equal(destinations_of("main+0xc"),
+                        "Executes|entry and exit of main|compiler|-\nExecutes|main|compiler|-");
+    assert_string_equal(ask("SELECT n.kind, n.file, n.line, n.\"column\", p.name FROM nouns n "
+                            "JOIN nouns p ON p.id = n.parent WHERE n.name LIKE 'entry and%'"),
+                        "statement|heat.c|58|5|main");
 }
 
 static void called_code_is_where_it_was_called(void **state)
@@ -620,6 +683,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(samples_are_leaves_below_their_context),
         IN_FOLDER(code_maps_to_all_that_it_implements),
+        IN_FOLDER(code_beside_statements_has_its_place),
         IN_FOLDER(called_code_is_where_it_was_called),
         IN_FOLDER(lost_and_waiting_time_is_the_contexts_own),
         IN_FOLDER(all_time_of_samples_is_in_the_archive),
