@@ -24,6 +24,7 @@
  * get a tenth of the budget, so that nothing swings.
  */
 #include "internal.h"
+#include "signals.h"
 #include "sys.h"
 
 #include <signal.h>
@@ -610,6 +611,7 @@ void pm_adapt_thread_begin(struct pm_slot *slot)
     slot->tick_timer = 0;
     if (pm_process.sample_period_ns != 0 || !has_budget())
         return;
+    event.sigev_value.sival_ptr = (void *)(uintptr_t)&pm_signal_mark;
     event._sigev_un._tid = (int)pm_sys(SYS_gettid);
     if (pm_sys(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0)
         return;

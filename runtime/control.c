@@ -7,6 +7,7 @@
  * system call.) A program that sleeps looks when it wakes.
  */
 #include "internal.h"
+#include "signals.h"
 #include "sys.h"
 
 #include <signal.h>
@@ -27,19 +28,10 @@ static void on_bell(int number, siginfo_t *info, void *context)
         pm_adapt_tick(pm_tsc());
 }
 
-/* Where samples are taken their handler does the same (sample.c). Another's is left alone. */
+/* Where samples are taken their handler does the same (sample.c). */
 static bool install_bell(void)
 {
-    struct sigaction now,
-        bell = {.sa_sigaction = on_bell, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-    sigfillset(&bell.sa_mask);
-    sigdelset(&bell.sa_mask, SIGTRAP);
-    if (pm_process.sample_period_ns != 0)
-        return true;
-    if (sigaction(PM_BELL_SIGNAL, NULL, &now) != 0 ||
-        (now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN && now.sa_sigaction != on_bell))
-        return false;
-    return sigaction(PM_BELL_SIGNAL, &bell, NULL) == 0;
+    return pm_process.sample_period_ns != 0 || pm_signal_take(on_bell);
 }
 
 void pm_control_begin(void)

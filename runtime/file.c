@@ -290,7 +290,7 @@ void *pm_file_chunk(enum pm_run_chunk_kind kind, uint64_t size_bytes, uint64_t o
 }
 
 /* Limits have been looked at by pm_file_space. */
-bool pm_file_write(uint64_t offset, const struct iovec *pieces, int n_pieces)
+bool pm_file_put(uint64_t offset, const struct iovec *pieces, int n_pieces)
 {
     size_t bytes = 0;
     for (int i = 0; i < n_pieces; i++)
@@ -320,7 +320,7 @@ uint64_t pm_file_space(enum pm_run_chunk_kind kind, uint64_t size_bytes, uint64_
                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED);
         return 0;
     }
-    if (!pm_file_write(offset, &(struct iovec){&chunk, sizeof chunk}, 1))
+    if (!pm_file_put(offset, &(struct iovec){&chunk, sizeof chunk}, 1))
         return 0;
     renew_clock_pair(file->header);
     return offset;

@@ -351,7 +351,7 @@ void pm_file_message(enum pm_run_message_code code, const char *text, const char
 uint64_t pm_file_space(enum pm_run_chunk_kind kind, uint64_t size_bytes, uint64_t n_items);
 /* Within such a chunk. False: not or not wholly done. */
 struct iovec;
-bool pm_file_write(uint64_t offset, const struct iovec *pieces, int n_pieces);
+bool pm_file_put(uint64_t offset, const struct iovec *pieces, int n_pieces);
 
 /* --- thread.c --- */
 bool pm_thread_begin(struct pm_tls *t, uint64_t tsc);
@@ -420,6 +420,9 @@ void pm_dl_watch(void);
 void pm_fork_watch(void);
 void pm_fork_child(void);
 void pm_wrap_resolve(void);
+/* Also of wrap_signals.c and wrap_calls.c. */
+void pm_wrap_signals_resolve(void);
+void pm_wrap_calls_resolve(void);
 
 /* --- heap_link.c: what libperfmap-heap.so (heap/) has to do around fork --- */
 void pm_heap_before_fork(void);

@@ -139,7 +139,9 @@ struct directory_entry {
 /* SigBlk in /proc/self/task/TID/status: 16 hex digits; SIGTRAP is bit 4. */
 static bool blocks_trap(int tasks, const char *tid)
 {
-    char name[64], text[4096];
+    static char text
+        [4096]; /* not on the stack, which may be a small one for signals; one thread at a time is here */
+    char name[64];
     size_t n = strlen(tid);
     if (n > 20)
         return true;
@@ -176,7 +178,7 @@ static enum others look_at_others(void)
         pm_sys(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (tasks < 0)
         return OTHERS_BLOCK;
-    _Alignas(8) char entries[2048];
+    static _Alignas(8) char entries[2048];
     enum others result = OTHERS_NONE;
     bool found_own = false;
     for (long n; result != OTHERS_BLOCK &&

@@ -13,6 +13,7 @@
  * their count of calls as a mark, and one that still has it has not been left.
  */
 #include "sample.h"
+#include "signals.h"
 #include "sys.h"
 
 #include <fcntl.h>
@@ -211,6 +212,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 {
     (void)number;
     struct pm_tls *t = &pm_tls;
+    (void)info;
     struct pm_sampler *s = t->sampler;
     if (!*pm_process.alive_mark)
         return;
@@ -221,7 +223,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     uint64_t start_tsc = pm_tsc();
     if (s->source == PM_RUN_SAMPLES_PERF)
         pm_perf_drain(s);
-    else if (s->source == PM_RUN_SAMPLES_TIMER && info->si_code == SI_TIMER)
+    else if (s->source == PM_RUN_SAMPLES_TIMER)
         pm_timer_expired(s, context);
     give_lock(s);
     uint64_t tsc = pm_tsc();
@@ -402,18 +404,7 @@ void pm_sample_process_begin(void)
 {
     if (begun || !pm_sample_is_on() || pm_process.file.header == NULL)
         return;
-    struct sigaction action = {.sa_sigaction = on_signal,
-                               .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-    sigfillset(&action.sa_mask);
-    sigdelset(&action.sa_mask, SIGTRAP); /* as in block_signals */
-    struct sigaction before;
-    if (sigaction(PM_SAMPLE_SIGNAL, NULL, &before) == 0 && before.sa_handler != SIG_DFL &&
-        before.sa_handler != SIG_IGN)
-        pm_file_message(PM_RUN_MSG_NOTE,
-                        "the program uses SIGURG, so samples in code without sleds may be lost",
-                        NULL);
-    else
-        sigaction(PM_SAMPLE_SIGNAL, &action, NULL);
+    pm_signal_take(on_signal);
     begun = true;
     struct pm_tls *t = &pm_tls;
     if (t->state == PM_THREAD_NEW)
@@ -462,6 +453,7 @@ void pm_sample_loader_begins(void)
 void pm_sample_fork_child(void)
 {
     struct pm_tls *t = &pm_tls;
+    pm_signal_fork_child();
     pm_store(t->ring_head, &pm_no_ring);
     t->ring_seen = 0;
     t->sampler = NULL;

@@ -5,6 +5,7 @@
  * thread waited is not known, so they belong to the innermost context that has been active since the sample before.
  */
 #include "sample.h"
+#include "signals.h"
 #include "sys.h"
 
 #include <signal.h>
@@ -21,6 +22,7 @@ enum { LEAST_WAIT_NS = 20000 };
 int pm_timer_open(struct pm_sampler *s)
 {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = PM_SAMPLE_SIGNAL};
+    event.sigev_value.sival_ptr = (void *)(uintptr_t)&pm_signal_mark;
     event.sigev_notify_thread_id = (int)pm_sys(SYS_gettid);
     long result = pm_sys(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &s->timer);
     if (result != 0)

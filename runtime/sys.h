@@ -3,11 +3,17 @@
 #ifndef PM_RUNTIME_SYS_H
 #define PM_RUNTIME_SYS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 
+/* The program has confined itself by seccomp: what that does not allow is not called. Negative: the error number instead; 0: it is
+ * allowed (confine.c). Exported for libperfmap-heap.so. */
+extern bool pm_confined;
+long pm_confined_refusal(long number, const long arguments[6]);
+
 #if defined(__x86_64__)
-static inline long pm_sys6(long number, long a, long b, long c, long d, long e, long f)
+static inline long pm_sys6_free(long number, long a, long b, long c, long d, long e, long f)
 {
     long result;
     register long r10 __asm__("r10") = d;
@@ -20,7 +26,7 @@ static inline long pm_sys6(long number, long a, long b, long c, long d, long e, 
     return result;
 }
 #elif defined(__aarch64__)
-static inline long pm_sys6(long number, long a, long b, long c, long d, long e, long f)
+static inline long pm_sys6_free(long number, long a, long b, long c, long d, long e, long f)
 {
     register long x8 __asm__("x8") = number;
     register long x0 __asm__("x0") = a;
@@ -38,7 +44,7 @@ static inline long pm_sys6(long number, long a, long b, long c, long d, long e, 
 #else
 #include <errno.h>
 #include <unistd.h>
-static inline long pm_sys6(long number, long a, long b, long c, long d, long e, long f)
+static inline long pm_sys6_free(long number, long a, long b, long c, long d, long e, long f)
 {
     int saved = errno;
     long result = syscall(number, a, b, c, d, e, f);
@@ -48,6 +54,16 @@ static inline long pm_sys6(long number, long a, long b, long c, long d, long e, 
     return result;
 }
 #endif
+
+static inline long pm_sys6(long number, long a, long b, long c, long d, long e, long f)
+{
+    if (__builtin_expect(pm_confined, 0)) {
+        long refusal = pm_confined_refusal(number, (const long[6]){a, b, c, d, e, f});
+        if (refusal != 0)
+            return refusal;
+    }
+    return pm_sys6_free(number, a, b, c, d, e, f);
+}
 
 #define pm_sys(number, ...) pm_sys_(number __VA_OPT__(, ) __VA_ARGS__, 0, 0, 0, 0, 0, 0)
 #define pm_sys_(number, a, b, c, d, e, f, ...) \

@@ -125,7 +125,7 @@ static bool write_part(struct pm_run_trace *head, uint64_t n)
     __builtin_memcpy((char *)head + PART_BYTES - 8, &trailer, 8);
     struct iovec pieces[] = {{&part, sizeof part},
                              {events_of(head), PART_BYTES - PM_RUN_TRACE_DATA}};
-    bool good = pm_file_write(offset, pieces, 2);
+    bool good = pm_file_put(offset, pieces, 2);
     __atomic_store_n(&busy[k], 0, __ATOMIC_RELEASE);
     if (!good)
         stop("the trace ends before the program: the run file cannot be written");

@@ -335,8 +335,12 @@ static void come_back(struct pm_tls *t, uint64_t tsc)
         tsc = pm_tsc();
     if (t->trace_end != NULL)
         pm_trace_put(t, PM_RUN_TRACE_LEAVE | PM_RUN_TRACE_MARK_OWN, tsc);
-    pm_add_own(&root->inclusive_tsc, tsc - root->start_tsc);
+    uint64_t spent = tsc - root->start_tsc;
+    pm_add_own(&root->inclusive_tsc, spent);
     pm_store(root->sp, 0);
+    for (struct pm_node *node = t->own_current; node->parent != NULL; node = node->parent)
+        if (node->start_tsc != 0) /* this is not their time */
+            pm_add_own(&node->start_tsc, spent);
     t->where = PM_WHERE_OWN;
     pm_barrier();
     pm_store(t->current, t->own_current);

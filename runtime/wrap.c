@@ -49,6 +49,8 @@ void pm_wrap_resolve(void)
     RESOLVE(quick_exit, "quick_exit");
     RESOLVE(daemon, "daemon");
     RESOLVE(pthread_create, "pthread_create");
+    pm_wrap_signals_resolve();
+    pm_wrap_calls_resolve();
 }
 
 #define LEAVE(call)                       \

@@ -1,0 +1,202 @@
+/* Programs that confine themselves by seccomp. A system call that a filter does not allow would end them, be it ours, so filters are noted
+ * before they come into force, and each of our calls asks them first (sys.h): what would be refused is refused here. Whatever is
+ * measured goes on as far as what remains allows; a run file that can no longer grow keeps counting in the contexts that it has.
+ *
+ * All threads' filters count for all threads. Filters that were there before us (of a container, of a program that was exec'ed) are
+ * unknown; they refuse with an error, as a rule.
+ */
+#include "confine.h"
+#include "internal.h"
+#include "sys.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { MAX_FILTERS = 32 };
+
+PM_EXPORT bool pm_confined;
+static bool nothing_allowed; /* strict mode, or a filter that could not be kept */
+static const struct sock_fprog *filters[MAX_FILTERS];
+static uint32_t n_filters;
+
+/* --- what a filter says: classic BPF, as far as seccomp(2) has it --- */
+
+struct machine {
+    uint32_t a, x, memory[BPF_MEMWORDS];
+};
+
+static uint32_t calculate(const struct sock_filter *c, const struct machine *m)
+{
+    uint32_t operand = BPF_SRC(c->code) == BPF_X ? m->x : c->k;
+    switch (BPF_OP(c->code)) {
+    case BPF_ADD:
+        return m->a + operand;
+    case BPF_SUB:
+        return m->a - operand;
+    case BPF_MUL:
+        return m->a * operand;
+    case BPF_DIV:
+        return operand != 0 ? m->a / operand : 0;
+    case BPF_OR:
+        return m->a | operand;
+    case BPF_AND:
+        return m->a & operand;
+    case BPF_XOR:
+        return m->a ^ operand;
+    case BPF_LSH:
+        return operand < 32 ? m->a << operand : 0;
+    case BPF_RSH:
+        return operand < 32 ? m->a >> operand : 0;
+    default: /* BPF_NEG */
+        return 0 - m->a;
+    }
+}
+
+static bool is_taken(const struct sock_filter *c, const struct machine *m)
+{
+    uint32_t operand = BPF_SRC(c->code) == BPF_X ? m->x : c->k;
+    switch (BPF_OP(c->code)) {
+    case BPF_JEQ:
+        return m->a == operand;
+    case BPF_JGT:
+        return m->a > operand;
+    case BPF_JGE:
+        return m->a >= operand;
+    default: /* BPF_JSET */
+        return (m->a & operand) != 0;
+    }
+}
+
+static uint32_t load(const struct sock_filter *c, const struct machine *m,
+                     const struct seccomp_data *data)
+{
+    uint32_t word = 0;
+    switch (BPF_MODE(c->code)) {
+    case BPF_IMM:
+        return c->k;
+    case BPF_LEN:
+        return sizeof *data;
+    case BPF_MEM:
+        return c->k < BPF_MEMWORDS ? m->memory[c->k] : 0;
+    default: /* BPF_ABS; the kernel has looked at the offset */
+        if (c->k <= sizeof *data - sizeof word)
+            __builtin_memcpy(&word, (const char *)data + c->k, sizeof word);
+        return word;
+    }
+}
+
+/* What it returns: an action and its data. */
+static uint32_t evaluate(const struct sock_fprog *filter, const struct seccomp_data *data)
+{
+    struct machine m = {0};
+    for (uint32_t at = 0; at < filter->len; at++) {
+        const struct sock_filter *c = &filter->filter[at];
+        switch (BPF_CLASS(c->code)) {
+        case BPF_LD:
+            m.a = load(c, &m, data);
+            break;
+        case BPF_LDX:
+            m.x = load(c, &m, data);
+            break;
+        case BPF_ST:
+        case BPF_STX:
+            if (c->k < BPF_MEMWORDS)
+                m.memory[c->k] = BPF_CLASS(c->code) == BPF_ST ? m.a : m.x;
+            break;
+        case BPF_ALU:
+            m.a = calculate(c, &m);
+            break;
+        case BPF_JMP:
+            if (BPF_OP(c->code) == BPF_JA)
+                at += c->k;
+            else
+                at += is_taken(c, &m) ? c->jt : c->jf;
+            break;
+        case BPF_RET:
+            return BPF_RVAL(c->code) == BPF_A ? m.a : c->k;
+        default: /* BPF_MISC */
+            if (BPF_MISCOP(c->code) == BPF_TXA)
+                m.a = m.x;
+            else
+                m.x = m.a;
+            break;
+        }
+    }
+    return SECCOMP_RET_KILL_PROCESS;
+}
+
+PM_EXPORT long pm_confined_refusal(long number, const long arguments[6])
+{
+    if (number == SYS_exit_group) /* what comes of that comes without us, too */
+        return 0;
+    if (pm_load(nothing_allowed))
+        return -EPERM;
+    struct seccomp_data data = {
+        .nr = (int)number,
+#if defined(__x86_64__)
+        .arch = AUDIT_ARCH_X86_64,
+#elif defined(__aarch64__)
+        .arch = AUDIT_ARCH_AARCH64,
+#endif
+        .instruction_pointer = (uint64_t)(uintptr_t)&pm_confined_refusal
+    };
+    for (unsigned i = 0; i < 6; i++)
+        data.args[i] = (uint64_t)arguments[i];
+    uint32_t n = pm_load(n_filters);
+    for (uint32_t i = 0; i < n && i < MAX_FILTERS; i++) {
+        const struct sock_fprog *filter = pm_load(filters[i]);
+        uint32_t result = filter != NULL ? evaluate(filter, &data) : SECCOMP_RET_ALLOW;
+        uint32_t action = result & SECCOMP_RET_ACTION_FULL;
+        if (action == SECCOMP_RET_ERRNO)
+            return (result & SECCOMP_RET_DATA) != 0 ? -(long)(result & SECCOMP_RET_DATA) : -EPERM;
+        if (action != SECCOMP_RET_ALLOW && action != SECCOMP_RET_LOG)
+            return -EPERM;
+    }
+    return 0;
+}
+
+/* --- noting filters --- */
+
+/* A copy that stays: other threads may be reading it. NULL: no memory, or more than are kept. */
+static struct sock_fprog *keep(const struct sock_fprog *filter)
+{
+    if (filter == NULL || filter->filter == NULL || filter->len == 0 || filter->len > BPF_MAXINSNS)
+        return NULL; /* the kernel will say so */
+    size_t bytes = filter->len * sizeof *filter->filter;
+    long memory = pm_sys(SYS_mmap, 0, sizeof *filter + bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory < 0 && memory > -4096)
+        return NULL;
+    struct sock_fprog *kept = (struct sock_fprog *)memory;
+    kept->len = filter->len;
+    kept->filter = (struct sock_filter *)(kept + 1);
+    memcpy(kept->filter, filter->filter, bytes);
+    return kept;
+}
+
+struct pm_confinement pm_confine(bool strict, const struct sock_fprog *filter)
+{
+    struct pm_confinement noted = {.was_strict = pm_load(nothing_allowed),
+                                   .was_confined = pm_load(pm_confined)};
+    struct sock_fprog *kept = strict ? NULL : keep(filter);
+    noted.index = kept != NULL ? pm_add_shared(n_filters, 1) : MAX_FILTERS;
+    if (kept != NULL && noted.index < MAX_FILTERS)
+        pm_store(filters[noted.index], kept);
+    else
+        pm_store(nothing_allowed, true);
+    pm_barrier();
+    pm_store(pm_confined, true);
+    return noted;
+}
+
+void pm_confine_not(struct pm_confinement noted)
+{
+    if (noted.index < MAX_FILTERS)
+        pm_store(filters[noted.index], NULL);
+    pm_store(nothing_allowed, noted.was_strict);
+    pm_store(pm_confined, noted.was_confined);
+}
