@@ -1,7 +1,7 @@
 /* The assembler text of one sled: the no-operation and its record.
  *
  *     struct pm_buf text = PM_BUF_INIT(PM_SLED_TEXT_MAX);
- *     pm_sled_text(&text, "%=", "main", PM_SLED_ENTRY, PM_SLED_SP_AT_CFA, must_save, id);
+ *     pm_sled_text(&text, "%=", "main", true, PM_SLED_ENTRY, PM_SLED_SP_AT_CFA, must_save, id);
  *
  * For GNU and LLVM assemblers, AT&T and Intel syntax, x86-64. The text goes into one extended asm;
  * `unique` is what the compiler replaces by a number of its own for each copy ("%=" in GCC,
@@ -22,9 +22,10 @@ enum {
 
 /* section_symbol: a symbol that lies in the same section as the sled, the same one for all sleds of
  * a section where possible, for there is a record section for each (an object file with 7000
- * sections is large); NULL: the sled's own label. */
-void pm_sled_text(struct pm_buf *out, const char *unique, const char *section_symbol, unsigned kind,
-                  unsigned flags, unsigned must_save, uint64_t id);
+ * sections is large); NULL: the sled's own label. refers: at least one sled of each such symbol has to
+ * refer to its record, or gold drops the records. */
+void pm_sled_text(struct pm_buf *out, const char *unique, const char *section_symbol, bool refers,
+                  unsigned kind, unsigned flags, unsigned must_save, uint64_t id);
 
 /* Only the first line of it, a comment: marks a place for portable mode. */
 void pm_sled_text_mark(struct pm_buf *out, unsigned kind, unsigned flags, uint64_t id);

@@ -184,17 +184,17 @@ static void note_outside(struct pm_source_function *function,
         if (item.loop > entry->second)
             entry->second = item.loop;
     }
+    std::vector<int> loops;
+    pm_source_loops_sort(function);
     for (const auto &entry : inside) {
         struct pm_point point = {entry.first.first, entry.first.second};
-        for (size_t i = 0; i < function->loops.size(); i++) {
-            struct pm_source_loop *loop = &function->loops[i];
-            if (pm_point_less(point, loop->first) || pm_point_less(loop->last, point))
-                continue;
+        pm_source_loops_around(function, point, &loops);
+        for (int loop : loops) {
             int around = entry.second;
-            while (around >= 0 && around != (int)i)
+            while (around >= 0 && around != loop)
                 around = function->loops[(size_t)around].parent;
             if (around < 0)
-                loop->outside.push_back(point);
+                function->loops[(size_t)loop].outside.push_back(point);
         }
     }
 }

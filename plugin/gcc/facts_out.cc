@@ -13,25 +13,40 @@
 
 /* --- the section --- */
 
-/* Bytes as .ascii lines. gas takes 8 and 9 for octal digits too. */
+/* \ and octal digits, three of them where a digit follows: gas takes 8 and 9 for octal digits too. */
+static char *put_escape(char *out, unsigned char byte, bool digit_follows)
+{
+    *out++ = '\\';
+    if (byte >= 0100 || digit_follows)
+        *out++ = (char)('0' + (byte >> 6));
+    if (byte >= 010 || digit_follows)
+        *out++ = (char)('0' + (byte >> 3 & 7));
+    *out++ = (char)('0' + (byte & 7));
+    return out;
+}
+
+/* Bytes as .ascii lines. */
 static std::string ascii_lines(const char *bytes, size_t len)
 {
+    enum { LINE_BYTES = 128 };
+    static const char begin[] = "\t.ascii \"", end[] = "\"\n";
     std::string text;
     text.reserve(len * 3 + 64);
-    for (size_t i = 0; i < len; i++) {
-        if (i % 128 == 0)
-            text += i == 0 ? "\t.ascii \"" : "\"\n\t.ascii \"";
-        unsigned char byte = (unsigned char)bytes[i];
-        bool next_is_digit = i + 1 < len && i % 128 != 127 && ISDIGIT(bytes[i + 1]);
-        if (byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\') {
-            text += (char)byte;
-        } else {
-            char escape[8];
-            snprintf(escape, sizeof escape, next_is_digit ? "\\%03o" : "\\%o", byte);
-            text += escape;
+    for (size_t at = 0; at < len; at += LINE_BYTES) {
+        char line[4 * LINE_BYTES], *out = line;
+        size_t n = MIN(len - at, (size_t)LINE_BYTES);
+        for (size_t i = at; i < at + n; i++) {
+            unsigned char byte = (unsigned char)bytes[i];
+            if (byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\')
+                *out++ = (char)byte;
+            else
+                out = put_escape(out, byte, i + 1 < at + n && ISDIGIT(bytes[i + 1]));
         }
+        text.append(begin, sizeof begin - 1);
+        text.append(line, (size_t)(out - line));
+        text.append(end, sizeof end - 1);
     }
-    return text + (len != 0 ? "\"\n" : "");
+    return text;
 }
 
 /* The chunk as assembler text, empty when there is nothing to say. */

@@ -18,8 +18,9 @@ struct reader {
     const struct pm_source_function *function;
     const std::vector<struct pm_range> *ranges;
     std::map<std::pair<unsigned, unsigned>, struct statement>
-        statements; /* by first line and column (0: languages without ranges) */
-    struct statement *now;
+        statements;               /* by first line and column (0: languages without ranges) */
+    struct statement *now, *last; /* last: of last_location */
+    location_t last_location;
     int loop_now;                            /* innermost source loop, -1 none */
     std::map<unsigned, location_t> returned; /* temporaries that hold what a call returned */
 };
@@ -54,11 +55,11 @@ pm_id pm_statement_id(pm_id function, const struct pm_place *place)
     return pm_id_hash_done(&hash);
 }
 
-/* The source statement that a GIMPLE statement belongs to; NULL when it has no place. */
-static struct statement *statement_of(struct reader *reader, gimple *stmt)
+/* The source statement that a location belongs to; NULL when it has no place. */
+static struct statement *find_statement(struct reader *reader, location_t location)
 {
     struct pm_place place;
-    if (!pm_place_of(gimple_location(stmt), &place))
+    if (!pm_place_of(location, &place))
         return NULL;
     const struct pm_place *head = &reader->function->place;
     if (place.line == head->line && place.column == head->column && place.file == head->file)
@@ -82,6 +83,17 @@ static struct statement *statement_of(struct reader *reader, gimple *stmt)
         statement->last = last;
     }
     return statement;
+}
+
+/* What follows each other is mostly of one place. */
+static struct statement *statement_of(struct reader *reader, gimple *stmt)
+{
+    location_t location = LOCATION_LOCUS(gimple_location(stmt));
+    if (location != reader->last_location) {
+        reader->last = find_statement(reader, location);
+        reader->last_location = location;
+    }
+    return reader->last;
 }
 
 static pm_id parent_now(const struct reader *reader)
@@ -490,11 +502,15 @@ static void read_statement(struct reader *reader, const struct pm_linear &item)
 /* --- what the late passes ask --- */
 
 /* 24 bytes a statement: 2 MB for SQLite. */
-static std::map<const struct pm_source_function *, struct pm_statements> statements_by_function;
+static struct pm_table<const struct pm_source_function *, struct pm_statements *>
+    statements_by_function;
 
 static void keep_statements(const struct reader *reader)
 {
-    struct pm_statements *kept = &statements_by_function[reader->function];
+    struct pm_statements **entry = statements_by_function.add(reader->function, NULL);
+    if (*entry == NULL)
+        *entry = new pm_statements();
+    struct pm_statements *kept = *entry;
     kept->by_line = reader->ranges == NULL;
     kept->list.clear();
     kept->list.reserve(reader->statements.size());
@@ -509,8 +525,8 @@ static void keep_statements(const struct reader *reader)
 
 const struct pm_statements *pm_statements_of(const struct pm_source_function *function)
 {
-    auto found = statements_by_function.find(function);
-    return found != statements_by_function.end() ? &found->second : NULL;
+    struct pm_statements **found = statements_by_function.find(function);
+    return found != NULL ? *found : NULL;
 }
 
 static int statement_holding(const struct pm_statements *statements, const struct pm_place *place)

@@ -324,29 +324,31 @@ static pm_id make_variable(tree variable, tree context)
     return noun.id;
 }
 
-static std::map<unsigned, pm_id> known_variables; /* by DECL_UID; 0 for those that are no nouns */
+static struct pm_table<unsigned, pm_id>
+    known_variables; /* by DECL_UID; 0 for those that are no nouns */
 
 void pm_fact_variable_stands_for(tree artificial, tree variable, tree context)
 {
-    known_variables[DECL_UID(artificial)] = pm_fact_variable(variable, context);
+    pm_id id = pm_fact_variable(variable, context);
+    *known_variables.add(DECL_UID(artificial), id) = id;
 }
 
 pm_id pm_fact_variable(tree variable, tree context)
 {
-    std::map<unsigned, pm_id> &known = known_variables;
-    auto found = known.find(DECL_UID(variable));
-    if (found != known.end())
-        return found->second;
+    const pm_id *known = known_variables.find(DECL_UID(variable));
+    if (known != NULL)
+        return *known;
     pm_id id = 0;
     tree source = has_name(variable) ? stands_for(variable, context) : NULL_TREE;
-    if (source != NULL_TREE)
-        id = known[DECL_UID(source)] =
+    if (source != NULL_TREE) {
+        id =
             make_variable(source, context); /* gfortran marks the dummy itself as artificial then */
-    else if (has_name(variable) && !DECL_ARTIFICIAL(variable) && !DECL_IGNORED_P(variable) &&
-             !in_system_header_at(DECL_SOURCE_LOCATION(variable)) &&
-             (TREE_CODE(variable) == VAR_DECL || TREE_CODE(variable) == PARM_DECL))
+        *known_variables.add(DECL_UID(source), id) = id;
+    } else if (has_name(variable) && !DECL_ARTIFICIAL(variable) && !DECL_IGNORED_P(variable) &&
+               !in_system_header_at(DECL_SOURCE_LOCATION(variable)) &&
+               (TREE_CODE(variable) == VAR_DECL || TREE_CODE(variable) == PARM_DECL))
         id = make_variable(variable, context);
-    known[DECL_UID(variable)] = id;
+    *known_variables.add(DECL_UID(variable), id) = id;
     return id;
 }
 
@@ -493,10 +495,10 @@ static pm_id make_field(tree field, tree type)
 
 pm_id pm_fact_field(tree field)
 {
-    static std::map<unsigned, pm_id> known;
-    auto found = known.find(DECL_UID(field));
-    if (found != known.end())
-        return found->second;
+    static struct pm_table<unsigned, pm_id> known;
+    const pm_id *found = known.find(DECL_UID(field));
+    if (found != NULL)
+        return *found;
     tree type = DECL_CONTEXT(field);
     struct pm_place place;
     pm_id id = 0;
@@ -505,6 +507,6 @@ pm_id pm_fact_field(tree field)
         RECORD_OR_UNION_TYPE_P(type) && !is_internal(type) &&
         !in_system_header_at(DECL_SOURCE_LOCATION(field)))
         id = make_field(field, TYPE_MAIN_VARIANT(type));
-    known[DECL_UID(field)] = id;
+    known.add(DECL_UID(field), id);
     return id;
 }

@@ -4,10 +4,17 @@
 #include "objects.h"
 #include "fused.h"
 
+/* What defined an SSA name. */
+struct definition {
+    int statement;  /* -1: none of those seen so far */
+    unsigned order; /* the how-manieth of its statement */
+};
+
 struct looking {
     struct pm_fused_look *look;
-    std::map<unsigned, int> defined_by; /* SSA version -> statement */
-    std::map<unsigned, unsigned> order; /* SSA version -> the how-manieth of its statement */
+    bool is_before;
+    std::vector<struct definition> definitions; /* by SSA version */
+    struct pm_table<location_t, int> known;     /* location -> statement, -1 none */
     hash_map<tree, name_expansion *> *expansions;
 };
 
@@ -35,14 +42,15 @@ bool pm_fused_key_of(location_t location, struct pm_fused_key *ret_key, const ch
     return true;
 }
 
-static int statement_at(struct pm_fused_look *look, location_t location, int block)
+static int find_statement(struct pm_fused_look *look, location_t location, int block)
 {
     struct pm_fused_key key;
     const char *shown;
+    bool is_new;
     if (!pm_fused_key_of(location, &key, &shown))
         return -1;
-    auto entry = look->index.insert({key, (int)look->statements.size()});
-    if (entry.second) {
+    int index = *look->index.add(key, (int)look->statements.size(), &is_new);
+    if (is_new) {
         struct pm_fused_statement statement = {};
         statement.key = key;
         statement.shown = shown;
@@ -50,7 +58,16 @@ static int statement_at(struct pm_fused_look *look, location_t location, int blo
         statement.loop = pm_source_loop_at(key.function, key.file, {key.line, key.column});
         look->statements.push_back(statement);
     }
-    return entry.first->second;
+    return index;
+}
+
+static int statement_at(struct looking *looking, location_t location, int block)
+{
+    bool is_new;
+    int *known = looking->known.add(location, -1, &is_new);
+    if (is_new)
+        *known = find_statement(looking->look, location, block);
+    return *known;
 }
 
 /* --- values --- */
@@ -80,10 +97,8 @@ static uint64_t operand_form(const struct looking *looking, int index, tree t)
     if (t == NULL_TREE)
         return 0;
     if (TREE_CODE(t) == SSA_NAME) {
-        auto defined = looking->defined_by.find(SSA_NAME_VERSION(t));
-        return index >= 0 && defined != looking->defined_by.end() && defined->second == index
-                   ? looking->order.at(SSA_NAME_VERSION(t))
-                   : name_identity(t);
+        const struct definition *definition = &looking->definitions[SSA_NAME_VERSION(t)];
+        return index >= 0 && definition->statement == index ? definition->order : name_identity(t);
     }
     if (DECL_P(t))
         return combine(1, DECL_UID(t));
@@ -128,17 +143,22 @@ static void read_values(struct looking *looking, int index, gimple *stmt)
     ssa_op_iter iter;
     tree name;
     FOR_EACH_SSA_TREE_OPERAND(name, stmt, iter, SSA_OP_USE)
-    statement->uses.insert(name_identity(name));
-    if (!is_copy(stmt)) {
+    statement->uses.push_back(name_identity(name));
+    if (looking->is_before && !is_copy(stmt)) {
         statement->computes = true;
         statement->form = combine(statement->form, statement_form(looking, index, stmt));
     }
     FOR_EACH_SSA_TREE_OPERAND(name, stmt, iter, SSA_OP_DEF)
     {
-        statement->defines.insert(name_identity(name));
-        looking->defined_by[SSA_NAME_VERSION(name)] = index;
-        looking->order[SSA_NAME_VERSION(name)] = (unsigned)statement->defines.size();
+        statement->defines.push_back(name_identity(name));
+        looking->definitions[SSA_NAME_VERSION(name)] = {index, (unsigned)statement->defines.size()};
     }
+}
+
+static void sort_values(std::vector<uint64_t> *values)
+{
+    std::sort(values->begin(), values->end());
+    values->erase(std::unique(values->begin(), values->end()), values->end());
 }
 
 /* --- memory --- */
@@ -170,14 +190,16 @@ struct reading {
     int index;
 };
 
+/* Of what GIMPLE is at the end, the extents of wide loads and of stores tell something. */
 static void add_reference(struct reading *reading, tree t, bool writes)
 {
     struct pm_fused_reference reference = {};
     reference.writes = writes;
     reference.is_vector = VECTOR_TYPE_P(TREE_TYPE(t));
-    if (handled_component_p(t) || TREE_CODE(t) == MEM_REF || VAR_P(t))
+    reference.memory = t;
+    if ((reading->looking->is_before || writes || reference.is_vector) &&
+        (handled_component_p(t) || TREE_CODE(t) == MEM_REF || VAR_P(t)))
         find_extent(reading->looking, t, &reference);
-    pm_objects_of_tree(t, 0, &reference.objects);
     reading->looking->look->statements[(size_t)reading->index].references.push_back(reference);
 }
 
@@ -198,7 +220,7 @@ static void add_pointer(struct reading *reading, tree pointer, bool writes, bool
     struct pm_fused_reference reference = {};
     reference.writes = writes;
     reference.is_vector = is_vector;
-    pm_objects_of_pointer(pointer, 0, &reference.objects);
+    reference.pointer = pointer;
     reading->looking->look->statements[(size_t)reading->index].references.push_back(reference);
 }
 
@@ -228,7 +250,7 @@ static void read_statement(struct looking *looking, gimple *stmt)
     if (is_gimple_debug(stmt) || gimple_clobber_p(stmt) || gimple_code(stmt) == GIMPLE_LABEL ||
         gimple_code(stmt) == GIMPLE_PREDICT || gimple_nop_p(stmt))
         return;
-    int index = statement_at(looking->look, gimple_location(stmt), gimple_bb(stmt)->index);
+    int index = statement_at(looking, gimple_location(stmt), gimple_bb(stmt)->index);
     if (index < 0)
         return;
     struct reading reading = {looking, index};
@@ -267,6 +289,7 @@ static void add_pair(function *fun, struct pm_fused_look *look, int a, int b)
     const struct pm_fused_statement *statement = &look->statements[(size_t)a];
     basic_block at_a = BASIC_BLOCK_FOR_FN(fun, statement->block);
     basic_block at_b = BASIC_BLOCK_FOR_FN(fun, look->statements[(size_t)b].block);
+    calculate_dominance_info(CDI_DOMINATORS); /* nothing to do but for the first pair */
     bool in_row =
         dominated_by_p(CDI_DOMINATORS, at_a, at_b) || dominated_by_p(CDI_DOMINATORS, at_b, at_a);
     if (in_row ? !writes_memory(statement) : ways_meet(at_a, at_b))
@@ -275,26 +298,54 @@ static void add_pair(function *fun, struct pm_fused_look *look, int a, int b)
 
 static void find_equal(function *fun, struct pm_fused_look *look)
 {
-    std::map<uint64_t, std::vector<int>> by_form;
+    std::vector<std::pair<uint64_t, int>> by_form;
     for (size_t i = 0; i < look->statements.size(); i++)
         if (look->statements[i].form != 0)
-            by_form[look->statements[i].form].push_back((int)i);
+            by_form.push_back({look->statements[i].form, (int)i});
+    std::sort(by_form.begin(), by_form.end());
     bool had_dominators = dom_info_available_p(CDI_DOMINATORS);
-    calculate_dominance_info(CDI_DOMINATORS);
-    for (const auto &entry : by_form) {
-        const std::vector<int> &equal = entry.second;
-        for (size_t i = 0; equal.size() <= EQUAL_MAX && i < equal.size(); i++)
-            for (size_t j = i + 1; j < equal.size(); j++)
-                add_pair(fun, look, equal[i], equal[j]);
+    for (size_t begin = 0, end; begin < by_form.size(); begin = end) {
+        for (end = begin + 1; end < by_form.size() && by_form[end].first == by_form[begin].first;)
+            end++;
+        if (end - begin > EQUAL_MAX)
+            continue;
+        for (size_t i = begin; i < end; i++)
+            for (size_t j = i + 1; j < end; j++)
+                add_pair(fun, look, by_form[i].second, by_form[j].second);
     }
-    if (!had_dominators) /* passes behave as without us */
+    if (!had_dominators && dom_info_available_p(CDI_DOMINATORS)) /* passes behave as without us */
         free_dominance_info(CDI_DOMINATORS);
 }
 
-void pm_fused_look_at(function *fun, bool with_equal, struct pm_fused_look *ret_look)
+/* Where GIMPLE is at its end, only those of vectors and around memory functions are asked for. */
+static void find_objects(struct looking *looking, const struct pm_fused_statement *statement,
+                         struct pm_fused_reference *reference)
 {
-    struct looking looking = {ret_look, {}, {}, NULL};
+    if (!looking->is_before && !reference->is_vector && !statement->calls_memory_function)
+        return;
+    if (reference->memory != NULL_TREE)
+        pm_objects_of_tree(reference->memory, 0, &reference->objects);
+    else
+        pm_objects_of_pointer(reference->pointer, 0, &reference->objects);
+}
+
+static void finish(struct looking *looking)
+{
+    for (struct pm_fused_statement &statement : looking->look->statements) {
+        for (struct pm_fused_reference &reference : statement.references)
+            find_objects(looking, &statement, &reference);
+        sort_values(&statement.defines);
+        sort_values(&statement.uses);
+    }
+}
+
+void pm_fused_look_at(function *fun, bool is_before, struct pm_fused_look *ret_look)
+{
+    struct looking looking = {};
     basic_block bb;
+    looking.look = ret_look;
+    looking.is_before = is_before;
+    looking.definitions.assign(num_ssa_names, {-1, 0});
     ret_look->statements.clear();
     ret_look->index.clear();
     ret_look->equal.clear();
@@ -302,8 +353,9 @@ void pm_fused_look_at(function *fun, bool with_equal, struct pm_fused_look *ret_
     FOR_EACH_BB_FN(bb, fun)
     for (gimple_stmt_iterator gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi))
         read_statement(&looking, gsi_stmt(gsi));
+    finish(&looking);
     pm_objects_follow(false);
     free_affine_expand_cache(&looking.expansions);
-    if (with_equal)
+    if (is_before)
         find_equal(fun, ret_look);
 }

@@ -44,11 +44,8 @@ static const char *absolute_path(const char *shown)
     return known[shown] = xstrdup(mapped);
 }
 
-bool pm_place_of(location_t location, struct pm_place *ret_place)
+static bool expand_place(location_t location, struct pm_place *ret_place)
 {
-    location = LOCATION_LOCUS(location);
-    if (location <= BUILTINS_LOCATION)
-        return false;
     expanded_location expanded = expand_location(location);
     if (expanded.file == NULL || expanded.line <= 0 || expanded.file[0] == '<')
         return false;
@@ -64,6 +61,27 @@ bool pm_place_of(location_t location, struct pm_place *ret_place)
     return true;
 }
 
+bool pm_place_of(location_t location, struct pm_place *ret_place)
+{
+    enum { RECENT_MAX = 4096 };
+    static struct recent {
+        location_t location;
+        bool good;
+        struct pm_place place;
+    } recents[RECENT_MAX];
+    location = LOCATION_LOCUS(location);
+    if (location <= BUILTINS_LOCATION)
+        return false;
+    struct recent *recent = &recents[pm_hash(location) >> 52];
+    if (recent->location != location) {
+        recent->location = location;
+        recent->good = expand_place(location, &recent->place);
+    }
+    if (recent->good)
+        *ret_place = recent->place;
+    return recent->good;
+}
+
 /* --- functions --- */
 
 const char *pm_linkage_name(tree decl)
@@ -72,7 +90,7 @@ const char *pm_linkage_name(tree decl)
     return name[0] == '*' ? name + 1 : name;
 }
 
-static std::map<unsigned, struct pm_source_function *> by_uid;
+static struct pm_table<unsigned, struct pm_source_function *> by_uid;
 static std::map<std::string, tree>
     scanned_by_name; /* only declarations that the symbol table holds too */
 
@@ -264,6 +282,49 @@ static struct pm_point take_point(const char **cursor)
     return point;
 }
 
+/* --- loops by place: some functions (generated code, tests) have thousands --- */
+
+void pm_source_loops_sort(struct pm_source_function *function)
+{
+    std::vector<struct pm_loop_begin> *sorted = &function->loops_by_first;
+    sorted->clear();
+    for (size_t i = 0; i < function->loops.size(); i++) {
+        const struct pm_source_loop *loop = &function->loops[i];
+        sorted->push_back({loop->first, loop->last, (int)i});
+        function->loops_by_id.add(loop->id, (int)i);
+    }
+    std::stable_sort(sorted->begin(), sorted->end(),
+                     [](const struct pm_loop_begin &a, const struct pm_loop_begin &b) {
+                         return pm_point_less(a.first, b.first);
+                     });
+    for (size_t i = 1; i < sorted->size(); i++)
+        if (pm_point_less((*sorted)[i].furthest, (*sorted)[i - 1].furthest))
+            (*sorted)[i].furthest = (*sorted)[i - 1].furthest;
+}
+
+void pm_source_loops_around(const struct pm_source_function *function, struct pm_point point,
+                            std::vector<int> *ret_loops)
+{
+    const std::vector<struct pm_loop_begin> &sorted = function->loops_by_first;
+    ret_loops->clear();
+    auto behind = std::upper_bound(sorted.begin(), sorted.end(), point,
+                                   [](struct pm_point p, const struct pm_loop_begin &loop) {
+                                       return pm_point_less(p, loop.first);
+                                   });
+    for (; behind != sorted.begin() && !pm_point_less((behind - 1)->furthest, point); --behind) {
+        int loop = (behind - 1)->loop;
+        if (!pm_point_less(function->loops[(size_t)loop].last, point))
+            ret_loops->push_back(loop);
+    }
+    std::sort(ret_loops->begin(), ret_loops->end());
+}
+
+int pm_source_loop_with(struct pm_source_function *function, pm_id id)
+{
+    const int *index = function->loops_by_id.find(id);
+    return index != NULL ? *index : -1;
+}
+
 static struct pm_source_function *function_from_text(const char *text)
 {
     struct pm_source_function *function = new pm_source_function();
@@ -298,6 +359,7 @@ static struct pm_source_function *function_from_text(const char *text)
         loop.id = loop_id(function->id, loop.file, loop.place);
         function->loops.push_back(loop);
     }
+    pm_source_loops_sort(function);
     return function;
 }
 
@@ -320,22 +382,22 @@ static void set_attribute(tree decl, const std::string &text)
 
 struct pm_source_function *pm_source_function_of(tree function_decl)
 {
-    auto found = by_uid.find(DECL_UID(function_decl));
-    if (found != by_uid.end())
-        return found->second;
+    struct pm_source_function **found = by_uid.find(DECL_UID(function_decl));
+    if (found != NULL)
+        return *found;
     tree origin = pm_origin_function(function_decl);
     struct pm_source_function *function = NULL;
     found = by_uid.find(DECL_UID(origin));
-    if (found != by_uid.end())
-        function = found->second;
+    if (found != NULL)
+        function = *found;
     if (function == NULL && in_lto_p)
         function = function_from_attribute(function_decl);
     if (function == NULL && in_lto_p)
         function = function_from_attribute(origin);
     if (function == NULL)
         function = function_from_declaration(origin);
-    by_uid[DECL_UID(function_decl)] = function;
-    by_uid[DECL_UID(origin)] = function;
+    by_uid.add(DECL_UID(function_decl), function);
+    by_uid.add(DECL_UID(origin), function);
     return function;
 }
 
@@ -389,6 +451,7 @@ void pm_source_function_done(struct pm_source_function *function, tree function_
         end.file == function->place.file)
         function->end_line = end.line;
     function->scanned = true;
+    pm_source_loops_sort(function);
     scanned_by_name[pm_linkage_name(function_decl)] = function_decl;
     if (!flag_generate_lto || in_lto_p)
         return;
@@ -409,8 +472,7 @@ static bool same_file(const char *a, const char *b)
 
 static bool loop_holds(const struct pm_source_loop *loop, const char *file, struct pm_point point)
 {
-    if (pm_point_less(point, loop->first) || pm_point_less(loop->last, point) ||
-        !same_file(file, loop->file))
+    if (!same_file(file, loop->file))
         return false;
     for (struct pm_point outside : loop->outside) {
         if (pm_point_same(outside, point))
@@ -432,11 +494,15 @@ static bool loop_within(const struct pm_source_function *function, int a, int b)
 int pm_source_loop_at(const struct pm_source_function *function, const char *file,
                       struct pm_point point)
 {
+    static std::vector<int> around;
     int innermost = -1;
-    for (size_t i = 0; i < function->loops.size(); i++) {
-        if (loop_holds(&function->loops[i], file, point) &&
-            (innermost < 0 || loop_within(function, (int)i, innermost)))
-            innermost = (int)i;
+    if (function->loops.empty())
+        return -1;
+    pm_source_loops_around(function, point, &around);
+    for (int loop : around) {
+        if (loop_holds(&function->loops[(size_t)loop], file, point) &&
+            (innermost < 0 || loop_within(function, loop, innermost)))
+            innermost = loop;
     }
     return innermost;
 }

@@ -12,6 +12,7 @@
 #define PM_GCC_IDENTITY_H
 
 #include "backend.h"
+#include "table.h"
 
 /* A point of a source text. */
 struct pm_point {
@@ -40,6 +41,13 @@ struct pm_source_loop {
     std::vector<struct pm_point> outside; /* in the range, but not part of it: "i = 0" of a for */
 };
 
+/* An entry of the loops in the order of their first place. */
+struct pm_loop_begin {
+    struct pm_point first;
+    struct pm_point furthest; /* the last place of this one and all before */
+    int loop;
+};
+
 struct pm_source_function {
     pm_id id;
     bool scanned;     /* the early scan saw its body */
@@ -50,6 +58,9 @@ struct pm_source_function {
     struct pm_place place;
     unsigned end_line; /* 0 unknown */
     std::vector<struct pm_source_loop> loops;
+    /* When their places are all known: */
+    std::vector<struct pm_loop_begin> loops_by_first;
+    struct pm_table<pm_id, int> loops_by_id;
 };
 
 /* The record of a declaration's source function; made at need, never NULL. */
@@ -63,6 +74,13 @@ tree pm_text_function(tree block);
 /* Innermost loop of the function whose text holds this place, or -1. */
 int pm_source_loop_at(const struct pm_source_function *function, const char *file,
                       struct pm_point point);
+
+/* All loops in whose range of text the place lies, by index, whatever the file. Their places are known for good. */
+void pm_source_loops_around(const struct pm_source_function *function, struct pm_point point,
+                            std::vector<int> *ret_loops);
+void pm_source_loops_sort(struct pm_source_function *function);
+/* Index of the loop with this id, -1 none. */
+int pm_source_loop_with(struct pm_source_function *function, pm_id id);
 
 /* For the early scan. Adds a loop (or the one already there at this place) and returns its index;
  * then, when the function's loops are all there, leaves the table with the declaration for lto1. */

@@ -56,12 +56,11 @@ void pm_late_symbol(tree function_decl)
 static pm_id loop_noun(struct pm_pif *pif, const struct pm_loop_identity *identity,
                        std::string *ret_name)
 {
-    const struct pm_source_function *function = pm_source_function_of(identity->function);
-    for (size_t i = 0; i < function->loops.size(); i++) {
-        if (function->loops[i].id == identity->id) {
-            *ret_name = pm_loop_name(&function->loops[i]);
-            return pm_fact_loop(pif, function, (int)i);
-        }
+    struct pm_source_function *function = pm_source_function_of(identity->function);
+    int index = pm_source_loop_with(function, identity->id);
+    if (index >= 0) {
+        *ret_name = pm_loop_name(&function->loops[(size_t)index]);
+        return pm_fact_loop(pif, function, index);
     }
     struct pm_pif_noun noun = {};
     std::string name =
@@ -82,15 +81,14 @@ static pm_id loop_noun(struct pm_pif *pif, const struct pm_loop_identity *identi
 /* Folded functions are equal, so their loops are: the first is the first. */
 static void map_folded_loops(struct pm_pif *pif, tree decl, pm_id loopcode, pm_id loop)
 {
-    const struct pm_source_function *function = pm_source_function_of(decl);
-    for (size_t i = 0; i < function->loops.size(); i++) {
-        if (function->loops[i].id != loop)
-            continue;
-        for (const struct pm_source_function *folded : pm_late_folded_into(decl)) {
-            if (folded->loops.size() == function->loops.size())
-                pm_fact_mapping(pif, loopcode, PM_BASE_EXECUTES, pm_fact_loop(pif, folded, (int)i),
-                                PM_SOURCE_EXECUTES);
-        }
+    struct pm_source_function *function = pm_source_function_of(decl);
+    int index = pm_source_loop_with(function, loop);
+    if (index < 0)
+        return;
+    for (const struct pm_source_function *folded : pm_late_folded_into(decl)) {
+        if (folded->loops.size() == function->loops.size())
+            pm_fact_mapping(pif, loopcode, PM_BASE_EXECUTES, pm_fact_loop(pif, folded, index),
+                            PM_SOURCE_EXECUTES);
     }
 }
 

@@ -8,6 +8,7 @@
  * An insn that appears between the first and the second (endbr64, no-operations) belongs to the range around it.
  */
 #include "map_block.h"
+#include "table.h"
 
 extern "C" {
 #include "../emit/sled_text.h"
@@ -24,24 +25,48 @@ struct tuple_key {
     int kind, unnamed, place, loop, objects;
 };
 
-static bool operator<(const struct tuple_key &a, const struct tuple_key &b)
+static inline bool operator==(const struct tuple_key &a, const struct tuple_key &b)
 {
-    return memcmp(&a, &b, sizeof a) < 0;
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+static inline uint64_t pm_hash(const struct tuple_key &key)
+{
+    uint64_t hash = pm_hash_join((uint64_t)(unsigned)key.place << 32 | (unsigned)key.objects,
+                                 (uint64_t)(unsigned)key.loop << 8 | (unsigned)key.kind);
+    return pm_hash_join(hash, (unsigned)key.unnamed);
+}
+
+/* Of a place within a site. */
+struct place_key {
+    int site;
+    const char *file;
+    unsigned line, column;
+};
+
+static inline bool operator==(const struct place_key &a, const struct place_key &b)
+{
+    return a.site == b.site && a.file == b.file && a.line == b.line && a.column == b.column;
+}
+
+static inline uint64_t pm_hash(const struct place_key &key)
+{
+    uint64_t hash = pm_hash_join(pm_hash(key.file), (unsigned)key.site);
+    return pm_hash_join(hash, (uint64_t)key.line << 32 | key.column);
 }
 
 struct collected {
     struct pm_map_function map;
     std::vector<int> tuple_of_insn; /* by INSN_UID; -1: no code, or not known */
     /* Caches. */
-    std::map<location_t, int> places_by_location; /* index in places */
+    struct pm_table<location_t, int> places_by_location; /* index in places */
     std::vector<struct located> places;
-    std::map<std::pair<std::pair<int, const char *>, std::pair<unsigned, unsigned>>, int>
-        place_index;
-    std::map<tree, int> sites_by_block;
+    struct pm_table<struct place_key, int> place_index;
+    struct pm_table<tree, int> sites_by_block;
     std::vector<int> loop_of_number; /* natural loop -> index in loops */
     std::vector<pm_id> loops;        /* the first is none */
     std::map<std::vector<uint64_t>, int> object_sets;
-    std::map<struct tuple_key, int> tuples;
+    struct pm_table<struct tuple_key, int> tuples;
     std::vector<const struct pm_source_function *> folded;
     int head; /* the function's own place: what prologue and epilogue do is no statement's */
 };
@@ -77,14 +102,14 @@ static int site_of(tree block)
     block = pm_inlined_scope(block);
     if (block == NULL_TREE)
         return -1;
-    auto known = now->sites_by_block.find(block);
-    if (known != now->sites_by_block.end())
-        return known->second;
+    const int *known = now->sites_by_block.find(block);
+    if (known != NULL)
+        return *known;
     tree origin = block_ultimate_origin(block);
     int site = site_of(BLOCK_SUPERCONTEXT(block));
     if (origin != NULL_TREE && TREE_CODE(origin) == FUNCTION_DECL)
         site = add_site(site, block, origin);
-    return now->sites_by_block[block] = site;
+    return *now->sites_by_block.add(block, site);
 }
 
 static const struct pm_source_function *function_at(int site)
@@ -96,19 +121,20 @@ static const struct pm_source_function *function_at(int site)
 static int add_place(const struct located &located)
 {
     const struct pm_place &place = located.place;
-    auto entry = now->place_index.insert(
-        {{{located.site, place.file}, {place.line, place.column}}, (int)now->places.size()});
-    if (entry.second)
+    bool is_new;
+    int index = *now->place_index.add({located.site, place.file, place.line, place.column},
+                                      (int)now->places.size(), &is_new);
+    if (is_new)
         now->places.push_back(located);
-    return entry.first->second;
+    return index;
 }
 
 /* Site and beginning of the statement; -1: the location says nothing. */
 static int place_of(location_t location)
 {
-    auto known = now->places_by_location.find(location);
-    if (known != now->places_by_location.end())
-        return known->second;
+    const int *known = now->places_by_location.find(location);
+    if (known != NULL)
+        return *known;
     struct located located = {};
     int index = -1;
     if (pm_place_of(location, &located.place)) {
@@ -121,7 +147,7 @@ static int place_of(location_t location)
         }
         index = add_place(located);
     }
-    return now->places_by_location[location] = index;
+    return *now->places_by_location.add(location, index);
 }
 
 /* --- memory --- */
@@ -329,9 +355,10 @@ static void add_folded(const struct pm_place *place, std::vector<struct pm_fused
 
 static int tuple_of(const struct tuple_key &key)
 {
-    auto entry = now->tuples.insert({key, (int)now->map.tuples.size()});
-    if (!entry.second)
-        return entry.first->second;
+    bool is_new;
+    int index = *now->tuples.add(key, (int)now->map.tuples.size(), &is_new);
+    if (!is_new)
+        return index;
     struct pm_map_tuple tuple = {};
     tuple.kind = (enum pm_map_kind)key.kind;
     tuple.unnamed = key.unnamed;
@@ -348,7 +375,7 @@ static int tuple_of(const struct tuple_key &key)
             add_folded(&tuple.place, &tuple.also);
     }
     now->map.tuples.push_back(tuple);
-    return entry.first->second;
+    return index;
 }
 
 static int tuple_of_insn(const rtx_insn *insn, int place, int loop)

@@ -6,19 +6,21 @@
  * works out all lengths.
  */
 #include "map_block.h"
+#include "table.h"
 
 /* --- positions in a block's tables: in the order of first use --- */
 
 template <class key> struct table {
     std::vector<key> items;
-    std::map<key, unsigned> positions;
+    struct pm_table<key, unsigned> positions;
 
     unsigned position_of(key item)
     {
-        auto entry = positions.insert({item, (unsigned)items.size()});
-        if (entry.second)
+        bool is_new;
+        unsigned position = *positions.add(item, (unsigned)items.size(), &is_new);
+        if (is_new)
             items.push_back(item);
-        return entry.first->second;
+        return position;
     }
 };
 
@@ -30,7 +32,7 @@ struct block {
     std::string ranges;
     /* The newest tuple written, as the next one refers to it. */
     unsigned n_tuples;
-    std::map<int, unsigned> written; /* tuple -> its number in the block */
+    std::vector<unsigned> written; /* by tuple: its number in the block and one; 0: not yet */
     int site;
     struct pm_point place;
     unsigned file, loop;
@@ -38,9 +40,12 @@ struct block {
 
 static void add_number(std::string *out, uint64_t number)
 {
-    char digits[24];
-    snprintf(digits, sizeof digits, ",%llu", (unsigned long long)number);
-    *out += digits;
+    char digits[24], *p = digits + sizeof digits;
+    do
+        *--p = (char)('0' + number % 10);
+    while ((number /= 10) != 0);
+    *--p = ',';
+    out->append(p, (size_t)(digits + sizeof digits - p));
 }
 
 static uint64_t zigzag(int64_t number)
@@ -111,18 +116,23 @@ static void number_sites(struct block *block)
 /* What is touched by most tuples gets the small numbers: 1 % of the whole. */
 static void number_objects(struct block *block)
 {
-    std::map<pm_id, unsigned> counts;
-    std::set<int> tuples;
-    for (const struct pm_map_range &range : block->part->ranges)
-        tuples.insert(range.tuple);
-    for (int tuple : tuples) {
-        int set = block->map->tuples[(size_t)tuple].objects;
-        for (const struct pm_access &object : block->map->objects[(size_t)set])
-            counts[object.noun]++;
+    std::vector<bool> seen(block->map->tuples.size());
+    std::vector<unsigned> counts;
+    table<pm_id> nouns;
+    for (const struct pm_map_range &range : block->part->ranges) {
+        if (seen[(size_t)range.tuple])
+            continue;
+        seen[(size_t)range.tuple] = true;
+        int set = block->map->tuples[(size_t)range.tuple].objects;
+        for (const struct pm_access &object : block->map->objects[(size_t)set]) {
+            unsigned at = nouns.position_of(object.noun);
+            counts.resize(nouns.items.size());
+            counts[at]++;
+        }
     }
     std::vector<std::pair<unsigned, pm_id>> order;
-    for (const auto &entry : counts)
-        order.push_back({UINT_MAX - entry.second, entry.first});
+    for (size_t i = 0; i < counts.size(); i++)
+        order.push_back({UINT_MAX - counts[i], nouns.items[i]});
     std::sort(order.begin(), order.end());
     for (const auto &entry : order)
         block->objects.position_of(entry.second);
@@ -201,19 +211,20 @@ static void add_ranges(struct block *block)
 {
     const struct pm_map_part *part = block->part;
     std::string *out = &block->ranges;
+    block->written.assign(block->map->tuples.size(), 0);
     for (size_t i = 0; i < part->ranges.size(); i++) {
         const struct pm_map_range *range = &part->ranges[i];
         *out += "\t.uleb128 ";
         add_label(out, i + 1 < part->ranges.size() ? part->ranges[i + 1].label : part->end);
         *out += '-';
         add_label(out, range->label);
-        auto entry = block->written.insert({range->tuple, block->n_tuples});
-        if (entry.second) {
-            block->n_tuples++;
+        unsigned *written = &block->written[(size_t)range->tuple];
+        if (*written == 0) {
+            *written = ++block->n_tuples;
             add_number(out, 0);
             add_tuple(block, &block->map->tuples[(size_t)range->tuple], out);
         } else {
-            add_number(out, block->n_tuples - entry.first->second);
+            add_number(out, block->n_tuples - *written + 1);
         }
         *out += '\n';
     }

@@ -15,6 +15,7 @@
  */
 #include "map.h"
 #include "objects.h"
+#include "table.h"
 
 void pm_access_add(std::vector<struct pm_access> *out, pm_id noun, unsigned access)
 {
@@ -30,7 +31,6 @@ void pm_access_add(std::vector<struct pm_access> *out, pm_id noun, unsigned acce
 /* What one pointer or reference stands for, while it is being found out. access: PM_MAP_THROUGH or 0 only. */
 struct search {
     std::vector<struct pm_access> objects;
-    std::set<unsigned> visited; /* SSA versions */
     bool is_own; /* memory that the compiler made: literals, tables of methods, the frame */
 };
 
@@ -39,14 +39,38 @@ enum { VISITED_MAX = 200, BEHIND_MAX = 4, FIELDS_MAX = 4 };
 
 struct pointee {
     bool known;
-    struct search search; /* without visited */
+    struct search search;
 };
 static std::vector<struct pointee> pointees; /* by SSA version of the function at hand */
 static bool searching;                       /* definitions may be followed */
 
+/* The SSA versions that one search and those within it have come by: their entry is the search's number. */
+static struct {
+    std::vector<unsigned> by_version;
+    unsigned search, n;
+} visits;
+
+static void begin_search(void)
+{
+    visits.search++;
+    visits.n = 0;
+}
+
+/* False: it was here before, or has come far enough. */
+static bool visit(unsigned version)
+{
+    if (version >= visits.by_version.size())
+        visits.by_version.resize(MAX(num_ssa_names, version + 1));
+    if (visits.n >= VISITED_MAX || visits.by_version[version] == visits.search)
+        return false;
+    visits.by_version[version] = visits.search;
+    visits.n++;
+    return true;
+}
+
 /* What each pseudo register was set to, by its number before registers were allocated; NULL: several things. Found when it is first
  * asked for in a function: references of which two were made one have lost their trees. */
-static std::map<unsigned, const_rtx> pseudo_values;
+static struct pm_table<unsigned, const_rtx> pseudo_values;
 static bool pseudo_values_known;
 
 static void search_pointer(struct search *search, tree pointer, bool named);
@@ -204,12 +228,10 @@ static void add_field(struct search *search, tree field, bool as_holder)
 static void search_through(struct search *search, tree base)
 {
     struct search rows = {};
-    rows.visited = search->visited;
     search_base(&rows, base, 0);
     for (const struct pm_access &object : rows.objects)
         pm_access_add(&search->objects, object.noun,
                       object.access | (pm_fact_is_fortran() ? 0 : PM_MAP_THROUGH));
-    search->visited.swap(rows.visited);
 }
 
 /* The memory that a reference names; as_holder: the memory behind the pointer that it holds. */
@@ -341,8 +363,7 @@ static void search_name(struct search *search, tree name, bool named)
         }
         return;
     }
-    if (!may_hold_address(name) || search->visited.size() >= VISITED_MAX ||
-        !search->visited.insert(version).second)
+    if (!may_hold_address(name) || !visit(version))
         return;
     tree variable = SSA_NAME_VAR(name);
     if (variable != NULL_TREE && !named && POINTER_TYPE_P(TREE_TYPE(name))) {
@@ -370,20 +391,27 @@ static void search_pointer(struct search *search, tree pointer, bool named)
 
 /* --- points-to sets --- */
 
-static std::map<unsigned, tree> variables_by_uid; /* DECL_PT_UID: this function's and the file's */
+/* By DECL_PT_UID. Those of the function are looked up when they are first asked for. */
+static struct pm_table<unsigned, tree> globals_by_uid, locals_by_uid;
+static bool locals_known;
 
-static void know_variables(function *fun)
+static tree variable_with(unsigned uid)
 {
     varpool_node *node;
     unsigned i;
     tree variable;
-    static std::map<unsigned, tree> globals;
-    if (globals.empty())
-        FOR_EACH_VARIABLE(node)
-    globals[DECL_PT_UID(node->decl)] = node->decl;
-    variables_by_uid = globals;
-    FOR_EACH_LOCAL_DECL(fun, i, variable)
-    variables_by_uid[DECL_PT_UID(variable)] = variable;
+    if (!locals_known) {
+        locals_known = true;
+        if (globals_by_uid.n == 0)
+            FOR_EACH_VARIABLE(node)
+        *globals_by_uid.add(DECL_PT_UID(node->decl), NULL_TREE) = node->decl;
+        FOR_EACH_LOCAL_DECL(cfun, i, variable)
+        *locals_by_uid.add(DECL_PT_UID(variable), NULL_TREE) = variable;
+    }
+    tree *found = locals_by_uid.find(uid);
+    if (found == NULL)
+        found = globals_by_uid.find(uid);
+    return found != NULL ? *found : NULL_TREE;
 }
 
 static bool names_variable(const struct search *search)
@@ -406,8 +434,8 @@ static void search_points_to(struct search *search, tree name)
         return;
     EXECUTE_IF_SET_IN_BITMAP(info->pt.vars, 0, uid, bits)
     {
-        auto found = variables_by_uid.find(uid);
-        pm_id noun = found != variables_by_uid.end() ? variable_noun(found->second) : 0;
+        tree variable = variable_with(uid);
+        pm_id noun = variable != NULL_TREE ? variable_noun(variable) : 0;
         if (noun == 0 || behind.size() >= BEHIND_MAX)
             return;
         behind.push_back(noun);
@@ -428,10 +456,10 @@ static void know_pointer(tree name)
     struct pointee *pointee = &pointees[version];
     if (pointee->known)
         return;
+    begin_search();
     search_pointer(&pointee->search, name, false);
     if (!names_variable(&pointee->search))
         search_points_to(&pointee->search, name);
-    pointee->search.visited.clear();
     pointee->known = true;
 }
 
@@ -475,7 +503,8 @@ static unsigned know_function(function *fun)
     pseudo_values.clear();
     pseudo_values_known = false;
     pm_objects_note_calls_of(fun);
-    know_variables(fun);
+    locals_by_uid.clear();
+    locals_known = false;
     searching = true;
     FOR_EACH_BB_FN(bb, fun)
     for (gimple_stmt_iterator gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi))
@@ -508,6 +537,7 @@ static bool take_found(const struct search *search, unsigned access,
 bool pm_objects_of_pointer(tree pointer, unsigned access, std::vector<struct pm_access> *out)
 {
     struct search search = {};
+    begin_search();
     search_pointer(&search, pointer, false);
     return take_found(&search, access, out);
 }
@@ -515,6 +545,7 @@ bool pm_objects_of_pointer(tree pointer, unsigned access, std::vector<struct pm_
 bool pm_objects_of_tree(tree reference, unsigned access, std::vector<struct pm_access> *out)
 {
     struct search search = {};
+    begin_search();
     search_reference(&search, reference, false);
     return take_found(&search, access, out);
 }
@@ -546,10 +577,10 @@ static void know_pseudo_values(void)
             continue;
         rtx note = find_reg_equal_equiv_note(insn);
         const_rtx value = note != NULL_RTX ? XEXP(note, 0) : SET_SRC(set);
-        auto entry = pseudo_values.insert({ORIGINAL_REGNO(SET_DEST(set)), value});
-        if (!entry.second && entry.first->second != NULL_RTX &&
-            !rtx_equal_p(entry.first->second, value))
-            entry.first->second = NULL_RTX;
+        bool is_new;
+        const_rtx *known = pseudo_values.add(ORIGINAL_REGNO(SET_DEST(set)), value, &is_new);
+        if (!is_new && *known != NULL_RTX && !rtx_equal_p(*known, value))
+            *known = NULL_RTX;
     }
 }
 
@@ -578,8 +609,8 @@ static bool objects_of_register(const_rtx reg, unsigned access, std::vector<stru
         return true;
     if (!pseudo_values_known)
         know_pseudo_values();
-    auto found = pseudo_values.find(ORIGINAL_REGNO(reg));
-    const_rtx value = found != pseudo_values.end() ? found->second : NULL_RTX;
+    const const_rtx *found = pseudo_values.find(ORIGINAL_REGNO(reg));
+    const_rtx value = found != NULL ? *found : NULL_RTX;
     if (value == NULL_RTX)
         return false;
     if (symbol_within(value) != NULL_RTX)

@@ -88,13 +88,20 @@ static const char *section_symbol(basic_block bb)
     return strlen(name) < PM_SLED_SYMBOL_MAX && name[strspn(name, plain)] == 0 ? name : NULL;
 }
 
+/* __builtin_eh_return moves the stack pointer away before it returns: only unwinders use it. */
+static bool gets_function_sleds(function *fun)
+{
+    return pm_options.functions && !crtl->calls_eh_return && pm_function_selected(fun->decl);
+}
+
 /* A sled in bb, at a point where the registers in `live` are live. */
 static rtx sled_pattern(basic_block bb, bitmap live, unsigned kind, unsigned flags, pm_id id)
 {
     unsigned must_save;
     HARD_REG_SET free_set = free_registers(live, &must_save);
+    bool refers = kind == PM_SLED_ENTRY || !gets_function_sleds(cfun);
     struct pm_buf text = PM_BUF_INIT(PM_SLED_TEXT_MAX);
-    pm_sled_text(&text, "%=", section_symbol(bb), kind, flags, must_save, id);
+    pm_sled_text(&text, "%=", section_symbol(bb), refers, kind, flags, must_save, id);
     if (text.failed)
         fatal_error(UNKNOWN_LOCATION, "perfmap: no memory for a sled");
     rtx pattern = asm_pattern(text.data, free_set);
@@ -242,8 +249,7 @@ static unsigned put_sleds(function *fun)
     FOR_EACH_BB_FN(bb, fun)
     if (has_loop_sled(bb))
         free_loop_sled_registers(bb);
-    /* __builtin_eh_return moves the stack pointer away before it returns: only unwinders use it. */
-    if (pm_options.functions && !crtl->calls_eh_return && pm_function_selected(fun->decl))
+    if (gets_function_sleds(fun))
         put_function_sleds(fun);
     return 0;
 }

@@ -63,7 +63,7 @@ gasm *pm_sled_asm(unsigned kind, unsigned depth, pm_id id)
 {
     struct pm_buf text = PM_BUF_INIT(PM_SLED_TEXT_MAX);
     if (pm_sleds_possible())
-        pm_sled_text(&text, "%=", NULL, kind, depth, 0xffff, id);
+        pm_sled_text(&text, "%=", NULL, true, kind, depth, 0xffff, id);
     else
         pm_sled_text_mark(&text, kind, depth, id);
     if (text.failed)
