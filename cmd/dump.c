@@ -1,11 +1,12 @@
 /* perfmap dump: a run file as it is */
 #include "cmd.h"
+#include "dump.h"
 
 #include "mapping/base/json.h"
 #include "format/pm_sled.h"
 #include "mapping/run/run_file.h"
 
-enum { OPT_SUMMARY = CMD_KEY_FIRST };
+enum { OPT_SUMMARY = CMD_KEY_FIRST, OPT_TRACE };
 
 static const char *mode_word(uint32_t mode)
 {
@@ -13,6 +14,7 @@ static const char *mode_word(uint32_t mode)
            : mode == PM_RUN_MODE_COUNT  ? "count"
            : mode == PM_RUN_MODE_ACTIVE ? "active"
            : mode == PM_RUN_MODE_EXACT  ? "exact"
+           : mode == PM_RUN_MODE_TRACE  ? "trace"
                                         : "?";
 }
 
@@ -648,9 +650,11 @@ static enum pm_status dump(const struct pm_run_file *file, bool json, bool summa
 
 static int dump_main(struct cmd_parse *parse)
 {
-    bool summary = false;
-    for (int key; (key = cmd_next(parse)) != CMD_END;)
+    bool summary = false, trace = false;
+    for (int key; (key = cmd_next(parse)) != CMD_END;) {
         summary |= key == OPT_SUMMARY;
+        trace |= key == OPT_TRACE;
+    }
     if (parse->failed)
         return CMD_USAGE;
     if (parse->n_operands != 1)
@@ -664,7 +668,8 @@ static int dump_main(struct cmd_parse *parse)
         pm_run_file_open(path, &clock, &err, &file) != PM_OK)
         return cmd_fail(parse, &err);
     bool damaged = pm_run_file_n_complaints(file) > 0;
-    enum pm_status status = dump(file, parse->json, summary, &err);
+    enum pm_status status = trace ? dump_traces(path, file, parse->json, summary, &err)
+                                  : dump(file, parse->json, summary, &err);
     pm_run_file_free(file);
     return status == PM_OK ? cmd_stdout_done(parse, damaged ? CMD_FAILED : CMD_DONE)
                            : cmd_fail(parse, &err);
@@ -672,6 +677,10 @@ static int dump_main(struct cmd_parse *parse)
 
 static const struct cmd_option dump_options[] = {
     {OPT_SUMMARY, "summary", NULL, "leave out contexts, nouns, counters and samples"},
+    {OPT_TRACE, "trace", NULL,
+     "instead of all that the events of each thread (perfmap run --mode trace), in order, nested; "
+     "with --summary how "
+     "many there are, and in how many contexts calls or times are not what the events add up to"},
     {CMD_KEY_JSON, "json", NULL, "as JSON"},
     {0}};
 
@@ -690,7 +699,7 @@ static const struct cmd_exit dump_exits[] = {
 const struct cmd cmd_dump = {
     .name = "dump",
     .summary = "print a run file as it is",
-    .usage = (const char *const[]){"dump [--summary] [--json] FILE.pmr", NULL},
+    .usage = (const char *const[]){"dump [--trace] [--summary] [--json] FILE.pmr", NULL},
     .description =
         "Prints what one process image left in a run folder: the process, the loaded "
         "objects, how it was sampled, the "

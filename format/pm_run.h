@@ -400,8 +400,7 @@ struct pm_run_heap_block {
  *         80    8 first_tsc: a time near that of the first event
  *         88    4 node: context that was active on the thread's own stack when it began, file offset / 64
  *         92    4 foreign_node: the same on foreign stacks; 0: none
- *         96    4 flags: PM_RUN_TRACE_FOREIGN: events are on a foreign stack until one says otherwise; PM_RUN_TRACE_STOPPED: the
- *                 thread's last head, what came behind was dropped
+ *         96    4 flags: PM_RUN_TRACE_STOPPED: the thread's last head, what came behind was dropped
  *        100    4 tid
  *        104   24 reserved
  *        128    8 each: events
@@ -409,12 +408,13 @@ struct pm_run_heap_block {
  * An event: 0 is none (it was being written by code that a signal interrupted, and that never came back or whose process died; all
  * with bits 63 and 62 clear are taken so).
  *
- *     bits 63..62  3 leave or mark, 2 enter, 1 the clock: its lower 62 bits, for events behind this one
- *          61..40  noun: process-wide index, PM_RUN_TRACE_MANY when it does not fit, or a mark, PM_RUN_TRACE_MARK_*
+ *     bits 63..62  3 leave (or mark), 2 enter, 1 the clock: its lower 62 bits, for events behind this one
+ *          61      on a foreign stack
+ *          60..40  noun: process-wide index, PM_RUN_TRACE_MANY when it does not fit, or PM_RUN_TRACE_MARK_*
  *          39..0   the clock's lower 40 bits; the whole one is less than 2^39 from the time before
  *
  * The order is that in which the tree changed, which is right for the nesting. A signal handler's events may so stand before that of the
- * trampoline that it interrupted, whose time is earlier. */
+ * trampoline that it interrupted, whose time is earlier. A leave that has no enter belongs to one that was never written. */
 struct pm_run_trace {
     struct pm_run_chunk chunk;
     uint64_t serial, number, first_tsc;
@@ -423,17 +423,14 @@ struct pm_run_trace {
     uint64_t reserved[3];
 };
 #define PM_RUN_TRACE_DATA 128u
-#define PM_RUN_TRACE_MANY 0x3fffffu
-enum { PM_RUN_TRACE_FOREIGN = 1, PM_RUN_TRACE_STOPPED = 2 };
-enum pm_run_trace_mark {
-    PM_RUN_TRACE_MARK_FOREIGN = 0x3ffffe, /* from here on a foreign stack */
-    PM_RUN_TRACE_MARK_OWN = 0x3ffffd,     /* on the thread's own stack again */
-    PM_RUN_TRACE_MARK_END = 0x3ffffc,     /* the thread ended, and with it all that is open */
-    PM_RUN_TRACE_MARK_FIRST = 0x3ffff0    /* no noun has a number from here on */
-};
+#define PM_RUN_TRACE_MANY 0x1fffffu
+#define PM_RUN_TRACE_MARK_END 0x1ffffeu /* leave: the thread ended, and with it all that is open */
+#define PM_RUN_TRACE_MARK_FIRST 0x1ffff0u /* no noun has a number from here on */
+enum { PM_RUN_TRACE_STOPPED = 1 };        /* flags of struct pm_run_trace */
 /* Bits 63..40 of events. */
 #define PM_RUN_TRACE_ENTER 0x800000u
 #define PM_RUN_TRACE_LEAVE 0xc00000u
+#define PM_RUN_TRACE_FOREIGN 0x200000u
 
 #ifdef __cplusplus
 #define PM_RUN_CHECK static_assert

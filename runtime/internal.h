@@ -187,8 +187,24 @@ void pm_sample_process_end(void);   /* drains all threads' rings */
 bool pm_sample_is_on(void);
 
 /* --- trace.c: mode trace --- */
-/* Records an event: head is PM_RUN_TRACE_ENTER or _LEAVE with a noun or a mark. */
-void pm_trace_put(struct pm_tls *t, uint32_t head, uint64_t tsc);
+/* There is room for an event of this time. To be called before the tree changes, for heads begin with what is open. */
+void pm_trace_room(struct pm_tls *t, uint64_t tsc);
+/* A place for an event, which is none until it is filled. One instruction: a handler may come before and behind it. */
+static inline uint64_t *pm_trace_reserve(struct pm_tls *t)
+{
+    uint64_t *place = (uint64_t *)sizeof *place;
+#if defined(__x86_64__)
+    __asm__ volatile("xaddq %0, %1" : "+r"(place), "+m"(t->trace_at)::"memory", "cc");
+#else
+    place = __atomic_fetch_add(&t->trace_at, sizeof *place, __ATOMIC_RELAXED);
+#endif
+    return place;
+}
+/* head: PM_RUN_TRACE_ENTER or _LEAVE with a noun or a mark. */
+static inline void pm_trace_fill(uint64_t *place, uint32_t head, uint64_t tsc)
+{
+    pm_store(*place, (uint64_t)head << 40 | (tsc & (((uint64_t)1 << 40) - 1)));
+}
 void pm_trace_full(struct pm_tls *t, uint64_t tsc); /* makes room for the next event */
 void pm_trace_thread_end(struct pm_tls *t, uint64_t tsc);
 /* In the child, before its thread is renewed (or dropped). */

@@ -376,6 +376,8 @@ void pm_thread_renew(struct pm_tls *t, uint64_t tsc)
         t->where = PM_WHERE_OWN;
         pm_store(t->current, node);
     }
+    if (pm_process.mode == PM_RUN_MODE_TRACE)
+        pm_trace_full(t, tsc); /* what is open is so from now on */
     t->ring_head = pm_control_word();
     t->ring_seen = *t->ring_head;
     pm_sample_thread_begin(t);

@@ -1,5 +1,5 @@
 /* Mode trace: every event with its time. A thread writes 8-byte events to a head of its own in the run file, by its trampolines and by
- * pm_trace_put; format/pm_run.h has the layout. A full head is copied to a part elsewhere in the file by one system call and emptied, and
+ * pm_trace_fill; format/pm_run.h has the layout. A full head is copied to a part elsewhere in the file by one system call and emptied, and
  * at the limit the oldest part of any thread is overwritten (or tracing stops). Fresh pages of a shared mapping would cost 7 ns an event,
  * most of what an exact event costs; writing from a head that stays in the cache to blocks that were allocated before, 1 ns.
  *
@@ -139,8 +139,6 @@ static void begin_head(struct pm_tls *t, struct pm_run_trace *head, uint64_t num
     head->first_tsc = tsc;
     head->node = own->place;
     head->foreign_node = foreign != NULL ? foreign->place : 0;
-    head->flags =
-        t->current == &pm_sentinel && t->where == PM_WHERE_FOREIGN ? PM_RUN_TRACE_FOREIGN : 0;
     pm_barrier();
     pm_store(head->number, number);
     pm_store(t->trace_until, tsc + ((uint64_t)1 << UNTIL_BITS));
@@ -235,34 +233,22 @@ void pm_trace_full(struct pm_tls *t, uint64_t tsc)
     pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof all);
 }
 
-/* One instruction reserves: a handler may come before and behind it. */
-static void append(struct pm_tls *t, uint64_t event)
-{
-    uint64_t *place = (uint64_t *)sizeof event;
-#if defined(__x86_64__)
-    __asm__ volatile("xaddq %0, %1" : "+r"(place), "+m"(t->trace_at)::"memory", "cc");
-#else
-    place = __atomic_fetch_add(&t->trace_at, sizeof event, __ATOMIC_RELAXED);
-#endif
-    pm_store(*place, event);
-}
-
-void pm_trace_put(struct pm_tls *t, uint32_t head, uint64_t tsc)
+void pm_trace_room(struct pm_tls *t, uint64_t tsc)
 {
     if (pm_unlikely(t->trace_end == NULL || t->trace_at >= t->trace_end))
         pm_trace_full(t, tsc);
     if (pm_unlikely(tsc > t->trace_until)) {
-        append(t, (uint64_t)1 << 62 | tsc);
+        pm_store(*pm_trace_reserve(t), (uint64_t)1 << 62 | tsc);
         pm_store(t->trace_until, tsc + ((uint64_t)1 << UNTIL_BITS));
     }
-    append(t, (uint64_t)head << 40 | (tsc & (((uint64_t)1 << 40) - 1)));
 }
 
 void pm_trace_thread_end(struct pm_tls *t, uint64_t tsc)
 {
     if (t->trace_end == NULL)
         return;
-    pm_trace_put(t, PM_RUN_TRACE_LEAVE | PM_RUN_TRACE_MARK_END, tsc);
+    pm_trace_room(t, tsc);
+    pm_trace_fill(pm_trace_reserve(t), PM_RUN_TRACE_LEAVE | PM_RUN_TRACE_MARK_END, tsc);
     t->slot->trace_at = t->trace_at;
     t->trace_at = t->trace_end = NULL;
 }

@@ -32,13 +32,23 @@
 
 struct pm_node pm_sentinel = {.noun = 0xfffffffeu, .cached_child = &pm_sentinel};
 
-static inline void push(struct pm_node **current, struct pm_node *node, uint64_t sp, uint64_t tsc)
+static uint32_t trace_noun(struct pm_node *const *current, uint32_t noun)
 {
+    return pm_trace_noun(noun) | (current != &pm_tls.current ? PM_RUN_TRACE_FOREIGN : 0);
+}
+
+static inline void push(struct pm_node **current, struct pm_node *node, bool traced, uint64_t sp,
+                        uint64_t tsc)
+{
+    if (traced)
+        pm_trace_room(&pm_tls, tsc);
     pm_add_own(&node->n_calls, 1);
     pm_store(node->gone, 0);
     pm_barrier();
     pm_store(*current, node);
-    pm_barrier();
+    if (traced)
+        pm_trace_fill(pm_trace_reserve(&pm_tls),
+                      PM_RUN_TRACE_ENTER | trace_noun(current, node->noun), tsc);
     pm_store(node->start_tsc, tsc);
     pm_store(node->sp, sp);
     pm_barrier();
@@ -49,19 +59,20 @@ static inline void push(struct pm_node **current, struct pm_node *node, uint64_t
 static inline bool pop(struct pm_node **current, struct pm_node *node, uint64_t tsc)
 {
     uint64_t start = node->start_tsc, spent = 0;
-    bool timed = start != 0 && pm_load(node->sp) != 0;
-    if (timed)
-        spent = (tsc = tsc != 0 ? tsc : pm_tsc()) - start;
-    struct pm_tls *t = &pm_tls;
-    bool traced = t->trace_end != NULL && timed && node->parent != NULL;
-    if (traced && t->trace_at >= t->trace_end)
-        pm_trace_full(t, tsc); /* while this context is still open */
+    bool traced = pm_tls.trace_end != NULL && start != 0 && node->parent != NULL;
+    if (tsc == 0 && start != 0)
+        tsc = pm_tsc();
+    if (start != 0 && pm_load(node->sp) != 0)
+        spent = tsc - start;
+    if (traced)
+        pm_trace_room(&pm_tls, tsc);
     if (!__atomic_compare_exchange_n(current, &(struct pm_node *){node}, node->parent, false,
                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         return false;
     pm_barrier();
     if (traced)
-        pm_trace_put(t, PM_RUN_TRACE_LEAVE | pm_trace_noun(node->noun), tsc);
+        pm_trace_fill(pm_trace_reserve(&pm_tls),
+                      PM_RUN_TRACE_LEAVE | trace_noun(current, node->noun), tsc);
     pm_store(node->sp, 0);
     pm_store(node->gone, 0);
     pm_barrier();
@@ -333,8 +344,6 @@ static void come_back(struct pm_tls *t, uint64_t tsc)
     struct pm_node *root = t->slot->foreign_root;
     if (tsc == 0)
         tsc = pm_tsc();
-    if (t->trace_end != NULL)
-        pm_trace_put(t, PM_RUN_TRACE_LEAVE | PM_RUN_TRACE_MARK_OWN, tsc);
     uint64_t spent = tsc - root->start_tsc;
     pm_add_own(&root->inclusive_tsc, spent);
     pm_store(root->sp, 0);
@@ -426,9 +435,7 @@ static void enter(struct pm_tls *t, struct pm_node **current, const struct pm_pr
         return;
     }
     pm_store(parent->cached_child, node);
-    if (probe->mode == PM_RUN_MODE_TRACE)
-        pm_trace_put(t, PM_RUN_TRACE_ENTER | pm_trace_noun(probe->noun), tsc);
-    push(current, node, sp, tsc);
+    push(current, node, probe->mode == PM_RUN_MODE_TRACE, sp, tsc);
 }
 
 /* Dead, or not there any more for all we can know. */
@@ -582,8 +589,6 @@ static void event_foreign(struct pm_tls *t, const struct pm_probe *probe, uint64
             t->foreign_current = t->slot->foreign_root;
         t->slot->foreign_root->start_tsc = now;
         t->slot->foreign_root->sp = UINT64_MAX;
-        if (t->trace_end != NULL || probe->mode == PM_RUN_MODE_TRACE)
-            pm_trace_put(t, PM_RUN_TRACE_LEAVE | PM_RUN_TRACE_MARK_FOREIGN, now);
         t->own_current = t->current;
         t->where = PM_WHERE_FOREIGN;
         pm_barrier();

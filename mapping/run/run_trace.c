@@ -430,7 +430,6 @@ static enum pm_status next_piece(struct pm_run_trace_cursor *c, struct pm_error 
     if (!agree(c, &c->stacks[OWN], piece->node, is_gap) ||
         !agree(c, &c->stacks[FOREIGN], piece->foreign_node, is_gap))
         return cursor_no_memory(c, err);
-    c->on = piece->flags & PM_RUN_TRACE_FOREIGN ? FOREIGN : OWN;
     return PM_OK;
 }
 
@@ -542,13 +541,12 @@ static bool take_event(struct pm_run_trace_cursor *c, uint64_t raw,
     c->clock += ahead < half ? ahead : ahead - mask - 1;
     if (c->clock > c->last_tsc)
         c->last_tsc = c->clock;
+    c->on = head & PM_RUN_TRACE_FOREIGN ? FOREIGN : OWN;
     if (raw >> 62 == 2) {
         *ret_has_event = true;
         return enter_noun(c, code, event);
     }
-    if (code == PM_RUN_TRACE_MARK_FOREIGN || code == PM_RUN_TRACE_MARK_OWN)
-        c->on = code == PM_RUN_TRACE_MARK_FOREIGN ? FOREIGN : OWN;
-    else if (code == PM_RUN_TRACE_MARK_END)
+    if (code == PM_RUN_TRACE_MARK_END)
         close_all(c, c->clock, false);
     else
         leave_noun(c, code);
