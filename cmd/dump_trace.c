@@ -36,7 +36,7 @@ static void sums_add(struct sums *sums, const struct pm_run_trace_event *event)
     if (event->node == PM_RUN_TRACE_NONE)
         sums->n_unknown++;
     else if (event->is_leave)
-        sums->ticks[event->node] += event->tsc - event->enter_tsc;
+        sums->ticks[event->node] += event->spent_tsc;
     else
         sums->calls[event->node] += !is_cut;
 }
@@ -72,7 +72,7 @@ static void print_event(const struct pm_run_file *file, const struct pm_run_trac
     else
         fputs("unknown", stdout);
     if (event->is_leave)
-        printf(" %llu ns", U64(pm_run_file_to_ns(file, event->tsc - event->enter_tsc)));
+        printf(" %llu ns", U64(pm_run_file_to_ns(file, event->spent_tsc)));
     printf("%s%s\n", event->flags & PM_RUN_TRACE_ON_FOREIGN ? ", foreign stack" : "",
            !is_cut           ? ""
            : event->is_leave ? ", its end is not known"
@@ -89,6 +89,8 @@ static void json_event(struct pm_json *json, const struct pm_run_trace_event *ev
     if (event->node != PM_RUN_TRACE_NONE)
         pm_json_u64(json, "context", event->node);
     pm_json_u64(json, "depth", event->depth);
+    if (event->is_leave)
+        pm_json_u64(json, "spent_tsc", event->spent_tsc);
     if (event->flags & PM_RUN_TRACE_CUT)
         pm_json_bool(json, "is_cut", true);
     if (event->flags & PM_RUN_TRACE_ON_FOREIGN)

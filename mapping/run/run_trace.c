@@ -186,7 +186,7 @@ struct frame {
     uint32_t code; /* as in events */
     uint32_t noun, node;
     uint32_t last_code, last_node; /* the child that was entered last */
-    uint64_t tsc;
+    uint64_t tsc, away_tsc;        /* when it was entered; the cursor's away_tsc then */
 };
 
 enum { OWN, FOREIGN, N_STACKS };
@@ -216,6 +216,8 @@ struct pm_run_trace_cursor {
     size_t n_events, event, events_cap;
     struct stack stacks[N_STACKS];
     int on;
+    uint64_t away_tsc; /* spent on foreign stacks so far */
+    uint64_t left_tsc; /* when the thread went there; on == FOREIGN */
     uint64_t clock, last_tsc, close_tsc, end_tsc;
     bool close_is_cut, finished;
 };
@@ -435,6 +437,24 @@ static enum pm_status next_piece(struct pm_run_trace_cursor *c, struct pm_error 
 
 /* --- events --- */
 
+/* Time spent on foreign stacks up to then. */
+static uint64_t away_until(const struct pm_run_trace_cursor *c, uint64_t tsc)
+{
+    return c->away_tsc + (c->on == FOREIGN && tsc > c->left_tsc ? tsc - c->left_tsc : 0);
+}
+
+/* To the stack of the next event, at its time. */
+static void change_stack(struct pm_run_trace_cursor *c, int on)
+{
+    if (on == c->on)
+        return;
+    if (on == OWN)
+        c->away_tsc = away_until(c, c->clock);
+    else
+        c->left_tsc = c->clock;
+    c->on = on;
+}
+
 /* The leave of a frame that has ended. */
 static void pop(struct pm_run_trace_cursor *c, int which, struct pm_run_trace_event *event)
 {
@@ -451,6 +471,9 @@ static void pop(struct pm_run_trace_cursor *c, int which, struct pm_run_trace_ev
         .tsc = c->close_tsc,
         .enter_tsc = frame->tsc,
     };
+    uint64_t away = which == FOREIGN ? 0 : away_until(c, c->close_tsc) - frame->away_tsc;
+    event->spent_tsc = event->tsc - event->enter_tsc;
+    event->spent_tsc = event->spent_tsc > away ? event->spent_tsc - away : 0;
 }
 
 static bool enter(struct pm_run_trace_cursor *c, int which, const struct frame *frame,
@@ -476,6 +499,7 @@ static bool enter_path(struct pm_run_trace_cursor *c, int which, struct pm_run_t
                           .node = node,
                           .last_code = PM_RUN_TRACE_NONE,
                           .tsc = c->clock,
+                          .away_tsc = away_until(c, c->clock),
                           .code = PM_RUN_TRACE_NONE};
     return enter(c, which, &frame, PM_RUN_TRACE_CUT, event);
 }
@@ -491,8 +515,11 @@ static bool enter_noun(struct pm_run_trace_cursor *c, uint32_t code,
                        struct pm_run_trace_event *event)
 {
     struct frame *parent = &c->stacks[c->on].frames[c->stacks[c->on].n - 1];
-    struct frame frame = {
-        .code = code, .last_code = PM_RUN_TRACE_NONE, .noun = noun_of(c, code), .tsc = c->clock};
+    struct frame frame = {.code = code,
+                          .last_code = PM_RUN_TRACE_NONE,
+                          .noun = noun_of(c, code),
+                          .tsc = c->clock,
+                          .away_tsc = c->away_tsc};
     if (parent->last_code != code) {
         parent->last_node = find_child(c, parent->node, frame.noun);
         parent->last_code = code;
@@ -541,7 +568,7 @@ static bool take_event(struct pm_run_trace_cursor *c, uint64_t raw,
     c->clock += ahead < half ? ahead : ahead - mask - 1;
     if (c->clock > c->last_tsc)
         c->last_tsc = c->clock;
-    c->on = head & PM_RUN_TRACE_FOREIGN ? FOREIGN : OWN;
+    change_stack(c, head & PM_RUN_TRACE_FOREIGN ? FOREIGN : OWN);
     if (raw >> 62 == 2) {
         *ret_has_event = true;
         return enter_noun(c, code, event);

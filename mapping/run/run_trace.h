@@ -12,7 +12,7 @@
  * together, PM_RUN_TRACE_ON_FOREIGN). Where the file lacks one it is made, with the flag PM_RUN_TRACE_CUT: enters of what was open before
  * the first event that is kept; leaves of what was still open when the thread, the process or the trace ended, or of what a
  * signal handler jumped out of within a trampoline. For all others tsc is the very clock value that the contexts' times are made
- * of: the sum of leave.tsc - enter.tsc over a context's events is its inclusive time to the tick, when the trace is whole. A handler's events
+ * of: the sum of leave.spent_tsc over a context's events is its inclusive time to the tick, when the trace is whole. A handler's events
  * may come before that of the trampoline that it interrupted, which has an earlier time: who needs times that never go back takes
  * the largest so far.
  *
@@ -37,6 +37,8 @@ struct pm_run_trace_event {
     uint32_t depth;     /* frames that are open below it, on its stack */
     uint64_t tsc;       /* clock */
     uint64_t enter_tsc; /* of leaves: of their enter */
+    uint64_t
+        spent_tsc; /* of leaves: between, without what the thread spent on foreign stacks meanwhile */
 };
 
 struct pm_run_trace_size {
