@@ -17,7 +17,7 @@ build: ## build into build/release (packages: scripts/install-deps build)
 install: build ## install below PREFIX (/usr/local); DESTDIR is respected
 	cmake --install build/release
 
-bench: ## measure what PerfMap costs; prints one table (20 minutes)
+bench: ## measure what PerfMap and its peers cost; prints two tables (about an hour; tests/bench/run -q: 3 minutes)
 	@tests/bench/run
 
 format: ## bring all C files into the house's form

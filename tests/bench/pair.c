@@ -2,16 +2,19 @@
  * short repetitions, the shortest counts. Run it with the runtime preloaded and PERFMAP_MODE off
  * (dormant), count or exact:
  *
- *     PERFMAP_RUN_DIR=/tmp/x PERFMAP_MODE=exact LD_PRELOAD=.../libperfmap-rt.so ./pair
+ *     PERFMAP_RUN_DIR=/tmp/x PERFMAP_MODE=exact LD_PRELOAD=.../libperfmap-rt.so ./pair [THREADS]
  *
  * Sleds are those that the plugin leaves at a small function (four free registers at entry, rax
  * live at the exit), and the same function without sleds is taken off. Prints nanoseconds and the
- * ratio as key=value.
+ * ratio as key=value. With more than one thread all do the same at once, and the slowest thread's
+ * shortest times are printed.
  */
 #include "../runtime/sleds.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 enum { CALLS = 1000, REPETITIONS = 2000 };
@@ -50,7 +53,7 @@ static inline uint64_t clock_tsc(void)
     return (uint64_t)high << 32 | low;
 }
 
-static volatile uint64_t sink;
+static _Thread_local volatile uint64_t sink;
 
 static uint64_t two_clocks(void)
 {
@@ -86,17 +89,43 @@ static double ticks_per_ns(void)
     return (double)(clock_tsc() - start) / (double)ns;
 }
 
-int main(void)
+enum { KINDS = 6, MAX_THREADS = 64 };
+
+static pthread_barrier_t together;
+
+/* argument: uint64_t[KINDS], the shortest of each kind in this thread */
+static void *measure(void *argument)
 {
-    enum { KINDS = 6 };
-    uint64_t shortest[KINDS];
+    uint64_t *shortest = argument;
     for (int k = 0; k < KINDS; k++)
         shortest[k] = UINT64_MAX;
+    pthread_barrier_wait(&together);
     for (int i = 0; i < REPETITIONS; i++) {
         uint64_t took[KINDS] = {two_clocks(), calls(plain),       calls(marked),
                                 calls(tight), calls(plain_turns), calls(turns)};
         for (int k = 0; k < KINDS; k++)
             shortest[k] = took[k] < shortest[k] ? took[k] : shortest[k];
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    int n_threads = argc > 1 ? atoi(argv[1]) : 1;
+    if (n_threads < 1 || n_threads > MAX_THREADS)
+        return 2;
+    static uint64_t times[MAX_THREADS][KINDS + 10]; /* not in one cache line */
+    pthread_t threads[MAX_THREADS];
+    pthread_barrier_init(&together, NULL, (unsigned)n_threads);
+    for (int t = 1; t < n_threads; t++)
+        if (pthread_create(&threads[t], NULL, measure, times[t]) != 0)
+            return 1;
+    measure(times[0]);
+    uint64_t *shortest = times[0];
+    for (int t = 1; t < n_threads; t++) {
+        pthread_join(threads[t], NULL);
+        for (int k = 0; k < KINDS; k++)
+            shortest[k] = times[t][k] > shortest[k] ? times[t][k] : shortest[k];
     }
     double unit = ticks_per_ns() * CALLS, clocks = (double)shortest[0] / unit;
     double pair = ((double)shortest[2] - (double)shortest[1]) / unit;

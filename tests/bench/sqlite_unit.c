@@ -2,8 +2,9 @@
  * prints the shortest in nanoseconds, for that is what repeats (others measure what else the
  * machine did meanwhile). Linked with SQLite compiled in different ways.
  *
- *     sqlite_unit [SECONDS]
+ *     sqlite_unit [SECONDS [REPETITIONS]]
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -35,11 +36,12 @@ static long long now_ns(void)
 int main(int argc, char **argv)
 {
     long long end = now_ns() + (long long)((argc > 1 ? atof(argv[1]) : 1) * 1e9);
+    long n_left = argc > 2 ? atol(argv[2]) : LONG_MAX;
     void *db;
     if (sqlite3_open(":memory:", &db) != 0 || sqlite3_exec(db, setup, NULL, NULL, NULL) != 0)
         return 1;
     long long best = -1;
-    for (long long start; (start = now_ns()) < end;) {
+    for (long long start; n_left-- > 0 && (start = now_ns()) < end;) {
         if (sqlite3_exec(db, unit, NULL, NULL, NULL) != 0)
             return 1;
         long long ns = now_ns() - start;

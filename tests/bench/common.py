@@ -1,0 +1,186 @@
+"""What all parts of the bench share: running things, turns, statistics, and the rows that come out."""
+import json
+import math
+import os
+import pathlib
+import platform
+import re
+import resource
+import statistics
+import subprocess
+import sys
+import time
+
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+HERE = pathlib.Path(__file__).resolve().parent
+BUILD = pathlib.Path(os.environ.get("PERFMAP_BUILD", TOP / "build/release"))
+WORK = pathlib.Path(os.environ.get("PERFMAP_BENCH", TOP / "build/bench"))
+PERFMAP = BUILD / "bin/perfmap"
+RUNTIME = BUILD / "runtime/libperfmap-rt.so"
+
+
+class Bench:
+    """Settings of this run and its results."""
+
+    def __init__(self, quick):
+        self.quick = quick
+        self.rows = []  # what was measured, each with its bound
+        self.peers = {}  # (tool, mode) -> column -> text
+        self.values = {}  # name -> number or numbers, for comparing two runs
+
+    def number(self, full, quick):
+        return quick if self.quick else full
+
+    def row(self, what, figure, bound="", verdict="", **values):
+        """verdict: True, False, or a word."""
+        word = {True: "kept", False: "over"}.get(verdict, verdict)
+        self.rows.append((what, figure, bound, word))
+        self.values[what] = values
+        say(f"{what}: {figure}{' — ' + word if word else ''}")
+
+    def peer(self, tool, mode, column, text, **values):
+        self.peers.setdefault((tool, mode), {})[column] = text
+        self.values[f"{tool}, {mode}, {column}"] = values
+        say(f"{tool}, {mode}: {column}: {text}")
+
+
+def say(text):
+    print(f"bench: {text}", file=sys.stderr, flush=True)
+
+
+def call(*command, **more):
+    return subprocess.run([str(word) for word in command], check=True, text=True, capture_output=True, **more).stdout
+
+
+def plugin():
+    return call(PERFMAP, "plugin-path").strip()
+
+
+def cpu_s(*command, **more):
+    """User and system CPU time of a command with its children."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    call(*command, **more)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+def wall_and_cpu_s(*command, **more):
+    start = time.monotonic()
+    cpu = cpu_s(*command, **more)
+    return time.monotonic() - start, cpu
+
+
+def output_and_memory(*command, env=None):
+    """Standard output, and the largest resident set of the command or one of its children in bytes."""
+    helper, result = WORK / "maxrss", WORK / "maxrss.txt"
+    if not helper.exists():
+        call("gcc", "-O2", HERE / "maxrss.c", "-o", helper)
+    # LD_PRELOAD is for the command, not for the helper.
+    preload = [f"LD_PRELOAD={env['LD_PRELOAD']}"] if env and "LD_PRELOAD" in env else []
+    quiet = {key: value for key, value in (env or os.environ).items() if key != "LD_PRELOAD"}
+    out = call(helper, result, *(["env", *preload] if preload else []), *command, env=quiet)
+    return out, int(result.read_text(encoding="utf-8"))
+
+
+def size_bytes(path):
+    path = pathlib.Path(path)
+    if path.is_file():
+        return path.stat().st_size
+    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file() and not file.is_symlink())
+
+
+def shortest_in_turns(turns, measures):
+    """measures: name -> function that returns a time. The shortest of each, and all of them, over A B A B ..."""
+    seen = {name: [] for name in measures}
+    for _ in range(turns):
+        for name, measure in measures.items():
+            seen[name].append(measure())
+    return {name: min(times) for name, times in seen.items()}, seen
+
+
+def ratio_of_means(a, b):
+    """Mean of b over mean of a minus 1, and its standard error, of two independent samples."""
+    mean_a, mean_b = statistics.fmean(a), statistics.fmean(b)
+    ratio = mean_b / mean_a
+    if min(len(a), len(b)) < 2:
+        return ratio - 1, math.inf
+    relative = [statistics.variance(x) / len(x) / statistics.fmean(x) ** 2 for x in (a, b)]
+    return ratio - 1, ratio * math.sqrt(sum(relative))
+
+
+def judge(growth, error, bound):
+    """Is a growth within its bound? Two standard errors each way must agree, else the measurement does not say."""
+    if growth + 2 * error <= bound:
+        return True
+    return False if growth - 2 * error > bound else "not shown"
+
+
+def percent(growth):
+    return f"{100 * growth:+.1f} %"
+
+
+def machine():
+    model = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8"))
+    load = pathlib.Path("/proc/loadavg").read_text(encoding="utf-8").split()[0]
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return {"date": time.strftime("%Y-%m-%d"), "processor": model[1] if model else platform.machine(), "n_cores": os.cpu_count(),
+            "memory_gib": round(memory), "kernel": platform.release(), "load_at_start": load}
+
+
+def version(*command):
+    """The first thing like a version that a tool says of itself; "-" when there is no such tool."""
+    try:
+        done = subprocess.run(command, text=True, capture_output=True, check=False)
+    except OSError:
+        return "-"
+    match = re.search(r"\d+\.\d+[\w.]*", done.stdout + done.stderr)
+    return match[0] if match else "?"
+
+
+def versions():
+    tools = {"perfmap": (str(PERFMAP), "--version"), "gcc": ("gcc", "-dumpfullversion"), "clang-19": ("clang-19", "--version"), "uftrace": ("uftrace", "--version"),
+             "perf": ("perf", "--version"), "gprof": ("gprof", "--version"), "valgrind": ("valgrind", "--version"), "lld": ("ld.lld", "--version")}
+    return {name: version(*command) for name, command in tools.items()}
+
+
+def table(head, rows, markdown):
+    if markdown:
+        lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+        return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in [head, *rows]]
+    return "\n".join([lines[0], "-" * len(max(lines, key=len)), *lines[1:]])
+
+
+COLUMNS = ("ns a pair", "SQLite", "Lua", "bzip2", "C++", "bytes per million events", "memory", "report")
+
+
+def print_results(bench, about, markdown):
+    facts = about["machine"]
+    print(f"{facts['date']}, {facts['processor']}, {facts['n_cores']} cores, {facts['memory_gib']} GiB, Linux {facts['kernel']}, "
+          f"load {facts['load_at_start']} at the start and {about['load_at_end']} at the end{', quick' if bench.quick else ''}.")
+    print(", ".join(f"{name} {word}" for name, word in about["versions"].items()) + ".\n")
+    if bench.rows:
+        print(table(("what", "figure", "bound", ""), bench.rows, markdown))
+    if bench.peers:
+        columns = [column for column in COLUMNS if any(column in cells for cells in bench.peers.values())]
+        rows = [(tool, mode, *(cells.get(column, "") for column in columns)) for (tool, mode), cells in bench.peers.items()]
+        print("\n" + table(("tool", "mode", *columns), rows, markdown))
+
+
+def write_json(bench, about, path):
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({**about, "quick": bench.quick, "values": bench.values}, file, indent=1)
+        file.write("\n")
+
+
+def print_comparison(before_path, after_path):
+    """Two files that --json wrote: every number that both have, and what became of it."""
+    before, after = (json.loads(pathlib.Path(path).read_text(encoding="utf-8")) for path in (before_path, after_path))
+    rows = []
+    for what, values in after["values"].items():
+        for key, b in values.items():
+            a = before["values"].get(what, {}).get(key)
+            if isinstance(a, (int, float)) and isinstance(b, (int, float)):
+                rows.append((what, key, f"{a:.4g}", f"{b:.4g}", f"{b / a:.2f}" if a else ""))
+    print(table(("what", "value", "before", "after", "after / before"), rows, False))

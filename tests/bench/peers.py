@@ -1,0 +1,174 @@
+"""Part `peers`: PerfMap's modes beside other tools, on the same functions and the same macro programs."""
+import dataclasses
+import os
+import shutil
+import statistics
+import subprocess
+
+from common import PERFMAP, WORK, call, cpu_s, output_and_memory, say, size_bytes, wall_and_cpu_s
+from pair import figures, modes
+from programs import PROGRAMS, make_calls, make_program, unit_command, unit_ns
+
+OUT = WORK / "peer.out"
+
+
+@dataclasses.dataclass
+class Tool:
+    """One tool in one mode. OUT in words stands for its output folder, PROGRAM for what it measured."""
+    name: str
+    mode: str
+    kind: str  # how programs are compiled for it: programs.KINDS
+    front: tuple = ()
+    env: dict = dataclasses.field(default_factory=dict)
+    collect: tuple = ()
+    report: tuple = ()
+    writes: bool = False  # does it leave files?
+    pairs: bool = True  # does it act at calls?
+    samples: bool = False  # then whole runs are compared: the shortest piece of work is one without a sample
+    n_units: int = 0  # tracers write much: so many pieces of work at most
+
+
+def perfmap_tools():
+    def tool(name, *options, **more):
+        return Tool("PerfMap", name, "plugin", (PERFMAP, "run", "--no-collect", *options, "-o", "OUT/run", "--"), writes=True,
+                    collect=(PERFMAP, "collect", "OUT/run", "-o", "OUT/x.perfmap"), report=(PERFMAP, "report", "--level", "source", "OUT/x.perfmap"), **more)
+
+    yield Tool("PerfMap", "dormant", "plugin")
+    yield tool("default run", samples=True, pairs=False)
+    for mode in modes():
+        yield tool(mode, "--mode", mode, "--rate", "0", "--budget", "none", **({"n_units": 30} if mode == "trace" else {}))
+
+
+def xray(mode, **env):
+    # Without a threshold of time below which it drops calls, as the others.
+    env["XRAY_OPTIONS"] = env.get("XRAY_OPTIONS", "") + " xray_logfile_base=OUT/xray."
+    return Tool("XRay (clang-19)", mode, "xray", env=env, writes=True, n_units=30, report=("sh", "-c", "llvm-xray-19 account -k -instr_map=PROGRAM OUT/xray.*"))
+
+
+PEERS = (
+    Tool("uftrace", "dormant (-mnop-mcount)", "fentry"),
+    Tool("uftrace", "record", "pg", ("uftrace", "record", "--no-pager", "-d", "OUT/uf"), report=("uftrace", "report", "--no-pager", "-d", "OUT/uf"), writes=True,
+         n_units=30),
+    Tool("gprof", "-pg", "pg", env={"GMON_OUT_PREFIX": "OUT/gmon"}, report=("sh", "-c", "gprof -b PROGRAM OUT/gmon.*"), writes=True),
+    Tool("-finstrument-functions", "empty handlers", "cyg"),
+    Tool("-finstrument-functions", "rdtsc, event to a ring", "cyg:clock"),
+    Tool("XRay (clang-19)", "dormant", "xray"),
+    xray("basic", XRAY_OPTIONS="patch_premain=true xray_mode=xray-basic", XRAY_BASIC_OPTIONS="func_duration_threshold_us=0"),
+    xray("flight recorder", XRAY_BENCH_MODE="xray-fdr"),
+    Tool("perf", "record -F 401 -g", "plain", ("perf", "record", "-q", "-F", "401", "-g", "-o", "OUT/perf.data", "--"),
+         report=("perf", "report", "--stdio", "-i", "OUT/perf.data"), writes=True, pairs=False, samples=True),
+    Tool("valgrind", "callgrind", "plain", ("valgrind", "--tool=callgrind", "--callgrind-out-file=OUT/callgrind.out"),
+         report=("callgrind_annotate", "OUT/callgrind.out"), writes=True, pairs=False, n_units=30),
+)
+
+
+def prepared(tool):
+    """A fresh output folder; the command's front and the environment with its name in them."""
+    shutil.rmtree(OUT, ignore_errors=True)
+    OUT.mkdir()
+    front = [str(word).replace("OUT", str(OUT)) for word in tool.front]
+    return front, dict(os.environ, **{key: value.replace("OUT", str(OUT)) for key, value in tool.env.items()})
+
+
+def run_pairs(bench, tool):
+    """The micro program: the cost of a pair, and what its events take on disk."""
+    program = make_calls(tool.kind)
+    n_repetitions = 500
+    best = {}
+    for _ in range(bench.number(4, 2)):
+        front, env = prepared(tool)
+        for key, figure in figures(call(*front, program, n_repetitions, env=env)).items():
+            best[key] = min(figure, best.get(key, figure))
+    bench.peer(tool.name, tool.mode, "ns a pair", f"{best['pair_ns']:.2f}", ns=best["pair_ns"], ratio=best["pair_ns"] / best["two_clocks_ns"])
+    if tool.writes:
+        written = size_bytes(OUT)
+        words = size_words(written)
+        if tool.collect:
+            call(*fill(tool.collect, program))
+            words += f", {size_words(size_bytes(OUT / 'x.perfmap'))} collected"
+        bench.peer(tool.name, tool.mode, "bytes per million events", words, bytes=written)  # 500 000 pairs: a million events
+
+
+def size_words(n):
+    return f"{n / 1e6:.1f} MB" if n >= 1e6 else f"{n / 1e3:.0f} kB"
+
+
+def fill(command, program):
+    return [str(word).replace("OUT", str(OUT)).replace("PROGRAM", str(program)) for word in command]
+
+
+def slowdowns(bench, tools, name, program):
+    """All tools in turns with the same program without any; ratios of the shortest times, for tools that sample of CPU times of whole runs."""
+    turns, seconds = bench.number(4, 2), 0.3
+    plain = {kind: make_program(program, kind) for kind in ("plain", "clang")}
+    whole = round(bench.number(2, 0.7) * 1e9 / unit_ns(program, plain["plain"], 0.2))
+    seen = {}
+    for _ in range(turns):
+        for key, kind in (("plain", "plain"), ("clang", "clang")):
+            seen.setdefault(key, []).append(unit_ns(program, plain[kind], seconds))
+        for i, tool in enumerate(tools):
+            path = make_program(program, tool.kind)
+            if tool.samples:
+                seen.setdefault("whole", []).append(cpu_s(*unit_command(program, plain["plain"], 1000, whole)))
+            front, env = prepared(tool)
+            if tool.samples:
+                seen.setdefault(i, []).append(cpu_s(*front, *unit_command(program, path, 1000, whole), env=env))
+            else:
+                limit = tool.n_units or None
+                seen.setdefault(i, []).append(unit_ns(program, path, 1000 if limit else seconds, front, limit, env))
+    for i, tool in enumerate(tools):
+        base = seen["whole" if tool.samples else "clang" if tool.kind == "xray" else "plain"]
+        ratio = min(seen[i]) / min(base)
+        bench.peer(tool.name, tool.mode, name, f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}", ratio=ratio,
+                   median=statistics.median(seen[i]) / statistics.median(base), times=seen[i], plain=base)
+
+
+def memory_and_report(bench, tools, program):
+    """One run of a fixed amount of work: the largest process's memory over that of the program alone, and how long the tool's report takes."""
+    n_units = 100
+    for tool in tools:
+        if not tool.writes:
+            continue
+        path = make_program(program, tool.kind)
+        command = unit_command(program, path, 1000, tool.n_units or n_units)
+        _, alone = output_and_memory(*unit_command(program, make_program(program, "plain"), 1000, tool.n_units or n_units))
+        front, env = prepared(tool)
+        _, measured = output_and_memory(*front, *command, env=env)
+        bench.peer(tool.name, tool.mode, "memory", f"+{(measured - alone) / 2**20:.0f} MiB", bytes=measured - alone)
+        report_time(bench, tool, path)
+
+
+def report_time(bench, tool, path):
+    """How long it takes from the end of the run to a table; not longer than two minutes."""
+    if not tool.report:
+        return
+    try:
+        seconds = sum(wall_and_cpu_s(*fill(step, path), timeout=120)[0] for step in (tool.collect, tool.report) if step)
+    except subprocess.TimeoutExpired:
+        bench.peer(tool.name, tool.mode, "report", "over 120 s")
+        return
+    bench.peer(tool.name, tool.mode, "report", f"{seconds:.2f} s", wall_s=seconds)
+
+
+def works(tool, program):
+    """Is the tool there and able to run here? Says why not."""
+    front, env = prepared(tool)
+    try:
+        call(*front, *unit_command(program, make_program(program, tool.kind), 1000, 3), env=env)
+    except (OSError, subprocess.CalledProcessError) as error:
+        say(f"left out: {tool.name} {tool.mode}: {(getattr(error, 'stderr', '') or str(error)).strip()[-300:]}")
+        return False
+    return True
+
+
+def peers(bench):
+    programs = {name: program for name, program in PROGRAMS.items() if not bench.quick or program in ("bzip2", "cxx")}
+    last = "bzip2" if bench.quick else "sqlite"
+    tools = [tool for tool in (*perfmap_tools(), *PEERS) if works(tool, "bzip2")]
+    for tool in tools:
+        if tool.pairs:
+            run_pairs(bench, tool)
+    for name, program in programs.items():
+        slowdowns(bench, tools, name, program)
+    memory_and_report(bench, tools, last)
+    shutil.rmtree(OUT, ignore_errors=True)
