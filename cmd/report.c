@@ -16,6 +16,7 @@ enum {
     OPT_SPLIT_BY,
     OPT_BOUNDS,
     OPT_NO_COMPENSATION,
+    OPT_MODES,
     OPT_FOCUS,
     OPT_LIMIT,
     OPT_SORT,
@@ -106,6 +107,8 @@ static int print_report(struct cmd_parse *parse, const struct report_request *re
             report_print_json(&report, stdout);
         else if (request->csv)
             report_print_csv(&report, stdout);
+        else if (request->options.modes)
+            printed = report_print_modes(&report, stdout);
         else
             printed = report_print_table(&report, stdout);
         for (int i = 0; request->csv && i < report.n_warnings; i++)
@@ -148,6 +151,9 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
         case OPT_BOUNDS:
             options->bounds = true;
             break;
+        case OPT_MODES:
+            options->modes = true;
+            break;
         case OPT_NO_COMPENSATION:
             options->no_compensation = true;
             break;
@@ -181,6 +187,8 @@ static int report_main(struct cmd_parse *parse)
                                                  .sort = REPORT_SORT_DEFAULT}};
     if (!read_options(parse, &request))
         return CMD_USAGE;
+    if (request.options.modes && request.csv)
+        return cmd_usage_error(parse, "'--modes' is not a table of rows: leave '--csv' out");
     if (request.json && request.csv)
         return cmd_usage_error(parse, "'--json' and '--csv' cannot both be");
     if (request.options.tree && request.options.rule == PM_RULE_SPLIT)
@@ -237,6 +245,10 @@ static const struct cmd_option report_options[] = {
     {OPT_BOUNDS, "bounds", NULL,
      "for each construct at least the cost that maps to it alone, at most the cost that may map to "
      "it"},
+    {OPT_MODES, "modes", NULL,
+     "in place of rows, the functions and loops that were in another mode than the run: left to "
+     "sampling or counted only to keep the budget, or as asked; since when, and for how long. With "
+     "--json beside the rows"},
     {OPT_NO_COMPENSATION, "no-compensation", NULL,
      "leave the estimated cost of measuring in the times (mode exact)"},
     {OPT_FOCUS, "focus", "PATTERN",

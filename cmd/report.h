@@ -49,6 +49,7 @@ struct report_options {
     enum pm_rule rule;
     enum report_split split;
     bool tree, bounds, no_compensation;
+    bool modes;          /* list the nouns that were in other modes, in place of rows */
     bool everything;     /* constructs without costs are loaded, too */
     const char *metrics; /* names separated by commas; NULL: the usual ones */
     const char *focus;   /* NULL: everything */
@@ -93,6 +94,8 @@ struct report_traits {
     bool is_inferred[REPORT_MAX_REASONS]; /* all that state the reason are */
     bool is_inlined;                      /* all of it was found in functions that were inlined */
     bool is_sampled;         /* all of it was found by samples: callers may be missing */
+    bool is_untimed;         /* no noun of it was timed: own wall times are not known */
+    bool is_counted;         /* tree: its calls were counted without their callers */
     bool calls_are_at_least; /* sleds were disarmed: n_calls counts the calls up to then */
 };
 
@@ -121,6 +124,12 @@ struct report_row {
     bool last_child;             /* tree, among the rows that are shown */
 };
 
+/* Where times without the measuring itself and samples differ most. */
+struct report_doubt {
+    pm_index noun;                 /* PM_NONE: nowhere by much */
+    double timed_pct, sampled_pct; /* of what both have */
+};
+
 struct report {
     struct report_options options;
     struct pm_archive_data *data;
@@ -134,9 +143,11 @@ struct report {
     pm_index wall_metric, cpu_metric;   /* the time metric is one of these */
     pm_index samples_metric;
     bool shows_calls;
-    int64_t taken_out_ns;  /* by report_compensate */
-    bool measured_nothing; /* no instrumented code ran: nothing but processes has costs */
-    bool only_samples;     /* no instrumented code ran, but samples were taken */
+    int64_t taken_out_ns;      /* by report_compensate */
+    struct report_doubt doubt; /* likewise */
+    bool *is_untimed;          /* per noun: its wall time is not known, for it was not timed */
+    bool measured_nothing;     /* no instrumented code ran: nothing but processes has costs */
+    bool only_samples;         /* no instrumented code ran, but samples were taken */
     struct report_group *groups;
     uint32_t n_groups;
     pm_index *group_of; /* per sentence */
@@ -193,6 +204,21 @@ PM_MUST_CHECK enum pm_status report_make_lift(struct report *report, struct pm_e
 /* report_traits.c: why constructs are one, and other marks of rows. */
 PM_MUST_CHECK enum pm_status report_find_traits(struct report *report, struct pm_error *err);
 
+/* report_modes.c: nouns in other modes than the program. */
+PM_MUST_CHECK enum pm_status report_find_untimed(struct report *report, struct pm_error *err);
+/* Has the context no wall time of its own? */
+bool report_is_untimed(const struct report *report, pm_index context);
+bool report_is_timed_run(
+    const struct report *report); /* mode exact or trace, but for single nouns */
+uint32_t report_n_nouns_in(const struct report *report, enum pm_run_mode mode, bool is_asked);
+/* A line for the header, to be freed; NULL or "": there is nothing to say. */
+char *report_modes_line(struct report *report, bool utf8);
+/* What code with sleds is in the source, short. Arena memory; NULL: it ended. */
+const char *report_noun_name(struct report *report, pm_index noun);
+bool report_print_modes(struct report *report, FILE *out); /* false: memory ended */
+struct pm_json;
+void report_modes_json(struct report *report, struct pm_json *json);
+
 /* report_compensate.c: takes the estimated cost of measuring out of own times, before anything is made
  * of them, unless the options say not to. */
 PM_MUST_CHECK enum pm_status report_compensate(struct report *report, struct pm_error *err);
@@ -234,9 +260,13 @@ struct report_facts {
     int64_t wall_ns, user_cpu_ns, system_cpu_ns; /* PM_UNKNOWN */
     int64_t added_ns;                            /* PM_UNKNOWN; estimated */
     double added_pct;                            /* of the wall time of all threads, added up */
+    int64_t events_ns, samples_ns;               /* of it; PM_UNKNOWN */
+    double slow_down_pct, events_pct,
+        samples_pct;    /* of the CPU time without them; NAN: not known */
+    int64_t budget_ppm; /* the largest of the processes; PM_UNKNOWN: none */
     uint64_t n_processes, n_threads;
     int64_t n_samples, n_lost_samples;
-    uint32_t n_disarmed_nouns;
+    uint32_t n_disarmed_nouns, n_counted_nouns; /* to keep the budget */
     int64_t exit_status, exit_signal;
     const char *mode;
 };
@@ -250,7 +280,7 @@ double report_primary(const struct report *report, const struct report_row *row)
 
 /* false: memory ended, and nothing was printed. */
 bool report_print_table(struct report *report, FILE *out);
-void report_print_json(const struct report *report, FILE *out);
+void report_print_json(struct report *report, FILE *out);
 void report_print_csv(struct report *report, FILE *out);
 
 /* report.c: the only archive in the current folder, to be freed. NULL: there is none or there are several,

@@ -4,6 +4,7 @@
 
 #include "format/pm_run.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static int64_t add_known(int64_t sum, int64_t value)
@@ -24,17 +25,22 @@ static double wall_of_threads(const struct pm_graph *graph)
     return sum;
 }
 
-/* A noun that was disarmed in several processes, or several times, is one. */
-static uint32_t count_disarmed(const struct pm_archive_data *data)
+/* Of the CPU time that the program would have taken without the measurement. */
+static void find_slow_down(struct report_facts *facts)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < data->n_disarmed; i++) {
-        uint32_t k = 0;
-        while (data->disarmed[k].noun != data->disarmed[i].noun)
-            k++;
-        n += k == i;
-    }
-    return n;
+    facts->slow_down_pct = facts->events_pct = facts->samples_pct = NAN;
+    if (facts->user_cpu_ns == PM_UNKNOWN || facts->system_cpu_ns == PM_UNKNOWN ||
+        facts->added_ns == PM_UNKNOWN)
+        return;
+    double own_ns =
+        (double)facts->user_cpu_ns + (double)facts->system_cpu_ns - (double)facts->added_ns;
+    if (own_ns <= 0)
+        return;
+    facts->slow_down_pct = 100 * (double)facts->added_ns / own_ns;
+    if (facts->events_ns != PM_UNKNOWN)
+        facts->events_pct = 100 * (double)facts->events_ns / own_ns;
+    if (facts->samples_ns != PM_UNKNOWN)
+        facts->samples_pct = 100 * (double)facts->samples_ns / own_ns;
 }
 
 struct report_facts report_facts(const struct report *report)
@@ -45,6 +51,9 @@ struct report_facts report_facts(const struct report *report)
         .user_cpu_ns = PM_UNKNOWN,
         .system_cpu_ns = PM_UNKNOWN,
         .added_ns = PM_UNKNOWN,
+        .events_ns = PM_UNKNOWN,
+        .samples_ns = PM_UNKNOWN,
+        .budget_ppm = PM_UNKNOWN,
         .n_processes = data->n_processes,
         .exit_status = data->executions[0].exit_status,
         .exit_signal = data->executions[0].exit_signal,
@@ -55,8 +64,14 @@ struct report_facts report_facts(const struct report *report)
         facts.user_cpu_ns = add_known(facts.user_cpu_ns, data->executions[i].user_cpu_ns);
         facts.system_cpu_ns = add_known(facts.system_cpu_ns, data->executions[i].system_cpu_ns);
     }
-    for (uint32_t i = 0; i < data->n_processes; i++)
-        facts.added_ns = add_known(facts.added_ns, data->processes[i].added_ns);
+    for (uint32_t i = 0; i < data->n_processes; i++) {
+        const struct pm_process *process = &data->processes[i];
+        facts.added_ns = add_known(facts.added_ns, process->added_ns);
+        facts.events_ns = add_known(facts.events_ns, process->events_ns);
+        facts.samples_ns = add_known(facts.samples_ns, process->samples_ns);
+        if (process->budget_ppm != PM_UNKNOWN && process->budget_ppm > facts.budget_ppm)
+            facts.budget_ppm = process->budget_ppm;
+    }
     for (uint32_t i = 0; i < data->n_threads; i++)
         facts.n_threads +=
             data->threads[i].n_threads > 0 ? (uint64_t)data->threads[i].n_threads : 1;
@@ -64,7 +79,9 @@ struct report_facts report_facts(const struct report *report)
         facts.n_samples += data->samplings[i].n_samples > 0 ? data->samplings[i].n_samples : 0;
         facts.n_lost_samples += data->samplings[i].n_lost > 0 ? data->samplings[i].n_lost : 0;
     }
-    facts.n_disarmed_nouns = count_disarmed(data);
+    facts.n_disarmed_nouns = report_n_nouns_in(report, PM_RUN_MODE_OFF, false);
+    facts.n_counted_nouns = report_n_nouns_in(report, PM_RUN_MODE_COUNT, false);
+    find_slow_down(&facts);
     double threads_ns = wall_of_threads(data->graph) + (double)report->taken_out_ns;
     if (facts.added_ns != PM_UNKNOWN && threads_ns > 0)
         facts.added_pct = 100 * (double)facts.added_ns / threads_ns;
@@ -314,6 +331,30 @@ static void warn_of_added(struct warner *warner)
              facts.added_pct);
 }
 
+enum { MUCH_DOUBT_PCT = 4, SIGMAS = 3 };
+
+/* Times without the measuring itself and samples of the same run are two estimates, neither of which is always the better one. */
+static void warn_of_doubt(struct warner *warner)
+{
+    struct report *report = warner->report;
+    const struct report_doubt *doubt = &report->doubt;
+    struct report_facts facts = report_facts(report);
+    if (doubt->noun == PM_NONE || facts.n_samples == 0 || report->wall_metric == PM_NONE ||
+        report->time_metric != report->wall_metric || report->taken_out_ns == 0)
+        return;
+    double share = doubt->sampled_pct / 100;
+    double sigma_pct = 100 * sqrt(share * (1 - share) / (double)facts.n_samples);
+    double differ_pct = fabs(doubt->timed_pct - doubt->sampled_pct);
+    if (differ_pct < MUCH_DOUBT_PCT || differ_pct < SIGMAS * sigma_pct)
+        return;
+    const char *name = report_noun_name(report, doubt->noun);
+    warn(warner,
+         "what measuring cost is taken out by an estimate, and samples of the same run differ from "
+         "it by up to %.0f points: %s has %.1f %% by times and %.1f %% by samples; 'perfmap run' "
+         "without --mode exact disturbs the program less",
+         differ_pct, name ? name : "", doubt->timed_pct, doubt->sampled_pct);
+}
+
 enum pm_status report_warn(struct report *report, struct pm_error *err)
 {
     struct warner warner = {.report = report};
@@ -325,6 +366,7 @@ enum pm_status report_warn(struct report *report, struct pm_error *err)
     warn_of_sampling(&warner);
     warn_of_unmapped(&warner);
     warn_of_added(&warner);
+    warn_of_doubt(&warner);
     if (report->time_metric == PM_NONE && report->calls_metric != PM_NONE &&
         !report->measured_nothing)
         warn(&warner,

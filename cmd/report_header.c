@@ -1,6 +1,9 @@
 /* Above the table of a report: the run, how it was measured, warnings, and what the table shows. */
 #include "report.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 enum { WRAP_UNLIMITED = 100 }; /* where lines may be any wide */
 
 struct page {
@@ -81,20 +84,41 @@ static void put_sampling(const struct page *page, const struct report_facts *fac
     fputs(facts->n_lost_samples ? " lost\n" : "none lost\n", out);
 }
 
-static void put_disarmed(const struct page *page, const struct report_facts *facts)
+/* "events 0.6 % + samples 1.1 % = slow-down about 1.7 % (budget 2 %)" */
+static void put_slow_down(const struct page *page, const struct report_facts *facts)
 {
-    if (!facts->n_disarmed_nouns)
-        return;
-    bool one = facts->n_disarmed_nouns == 1;
-    const char *at_least = page->term->utf8 ? "≥" : ">=";
-    char text[256];
-    snprintf(text, sizeof text,
-             "%u function%s or loop%s %s called too often to be followed within the budget: %s "
-             "calls are "
-             "counted up to a point only (%s)",
-             facts->n_disarmed_nouns, one ? "" : "s", one ? "" : "s", one ? "was" : "were",
-             one ? "its" : "their", at_least);
-    put_wrapped(page, "  ", text);
+    FILE *out = page->out;
+    int64_t taken_out_ns = page->report->taken_out_ns;
+    if (isnan(facts->events_pct) || isnan(facts->samples_pct)) {
+        if (facts->added_ns == PM_UNKNOWN)
+            return;
+        fputs("  measuring added ", out);
+        put_time(out, facts->added_ns, page->term->utf8);
+        fprintf(out,
+                facts->n_threads > 1 ? " (%.1f %% of the threads' wall times, estimated)"
+                                     : " (%.1f %%, estimated)",
+                facts->added_pct);
+    } else {
+        fprintf(out, "  measuring: events %.1f %% + samples %.1f %% = slow-down about %.1f %%",
+                facts->events_pct, facts->samples_pct, facts->slow_down_pct);
+        if (facts->budget_ppm != PM_UNKNOWN)
+            fprintf(out, " (budget %g %%)", (double)facts->budget_ppm / 1e4);
+    }
+    bool is_much = (double)taken_out_ns >= 1e-4 * (double)facts->wall_ns;
+    if (taken_out_ns > 0 && is_much && facts->added_pct >= 0.05) {
+        fputs(isnan(facts->events_pct) ? ", of which " : "; ", out);
+        put_time(out, taken_out_ns, page->term->utf8);
+        fputs(" taken out below", out);
+    }
+    fputc('\n', out);
+}
+
+static void put_modes(const struct page *page)
+{
+    char *line = report_modes_line(page->report, page->term->utf8);
+    if (line && *line)
+        put_wrapped(page, "  ", line);
+    free(line);
 }
 
 static void put_header(const struct page *page)
@@ -132,21 +156,8 @@ static void put_header(const struct page *page)
                 (long long)facts.exit_status, color(page, REPORT_RESET));
     fputc('\n', out);
     put_sampling(page, &facts);
-    if (facts.added_ns != PM_UNKNOWN) {
-        fputs("  measuring added ", out);
-        put_time(out, facts.added_ns, utf8);
-        fprintf(out,
-                facts.n_threads > 1 ? " (%.1f %% of the threads' wall times, estimated)"
-                                    : " (%.1f %%, estimated)",
-                facts.added_pct);
-        if (page->report->taken_out_ns > 0 && facts.added_pct >= 0.05) {
-            fputs(", of which ", out);
-            put_time(out, page->report->taken_out_ns, utf8);
-            fputs(" taken out below", out);
-        }
-        fputc('\n', out);
-    }
-    put_disarmed(page, &facts);
+    put_slow_down(page, &facts);
+    put_modes(page);
 }
 
 /* What the table shows, in words: level, grouping, rule where it matters, focus. */

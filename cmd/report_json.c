@@ -73,6 +73,14 @@ static void print_sampling(const struct report *report, const struct report_fact
     pm_json_end(json);
 }
 
+static void known_double(struct pm_json *json, const char *key, double number)
+{
+    if (isnan(number))
+        pm_json_null(json, key);
+    else
+        pm_json_double(json, key, number);
+}
+
 static void print_execution(const struct report *report, struct pm_json *json)
 {
     const struct pm_execution *x = &report->data->executions[0];
@@ -100,8 +108,14 @@ static void print_execution(const struct report *report, struct pm_json *json)
         pm_json_double(json, "added_pct", facts.added_pct);
     pm_json_bool(json, "added_is_estimated", true);
     pm_json_i64(json, "taken_out_ns", report->taken_out_ns);
+    known_number(json, "events_ns", facts.events_ns);
+    known_number(json, "samples_ns", facts.samples_ns);
+    known_double(json, "slow_down_pct", facts.slow_down_pct);
+    known_double(json, "budget_pct",
+                 facts.budget_ppm == PM_UNKNOWN ? NAN : (double)facts.budget_ppm / 1e4);
     print_sampling(report, &facts, json);
     pm_json_u64(json, "n_disarmed_nouns", facts.n_disarmed_nouns);
+    pm_json_u64(json, "n_counted_nouns", facts.n_counted_nouns);
     pm_json_end(json);
 }
 
@@ -222,8 +236,11 @@ static void print_numbers(const struct report *report, const struct report_row *
     for (uint32_t m = 0; m < report->n_metrics; m++) {
         const struct pm_metric *metric = metric_of(report, m);
         bool is_sum = metric->aggregation == PM_SUM;
-        print_value(json, key_of(key, sizeof key, "own", metric->name), metric,
-                    &row->values[m].own);
+        if (is_row && row->traits.is_untimed && report->metrics[m] == report->wall_metric)
+            pm_json_null(json, key_of(key, sizeof key, "own", metric->name));
+        else
+            print_value(json, key_of(key, sizeof key, "own", metric->name), metric,
+                        &row->values[m].own);
         if (is_row && is_sum)
             pm_json_i64(json, key_of(key, sizeof key, "inclusive", metric->name),
                         row->values[m].inclusive);
@@ -302,7 +319,7 @@ static void print_row(const struct report *report, const struct report_row *row,
     pm_json_end(json);
 }
 
-void report_print_json(const struct report *report, FILE *out)
+void report_print_json(struct report *report, FILE *out)
 {
     struct pm_json json;
     pm_json_init(&json, out);
@@ -315,6 +332,8 @@ void report_print_json(const struct report *report, FILE *out)
     for (int i = 0; i < report->n_warnings; i++)
         pm_json_string(&json, NULL, report->warnings[i]);
     pm_json_end(&json);
+    if (report->options.modes)
+        report_modes_json(report, &json);
     print_view(report, &json);
     pm_json_array(&json, "rows");
     for (uint32_t r = 0; r < report->n_shown; r++)

@@ -140,7 +140,8 @@ bool report_is_fine(const struct report *report)
            by == REPORT_BY_LINE;
 }
 
-/* What only functions and loops were timed for has no finer destination: there samples tell. */
+/* What only functions and loops were timed for has no finer destination: there samples tell. Where single nouns were timed in a run
+ * that was not, too: samples are of all of it. */
 static void choose_time(struct report *report)
 {
     bool is_fine = report_is_fine(report);
@@ -150,7 +151,8 @@ static void choose_time(struct report *report)
         report->wall_metric = PM_NONE;
     report->samples_metric = measured(report, "n_samples");
     report->time_metric =
-        report->wall_metric == PM_NONE || (is_fine && report->cpu_metric != PM_NONE)
+        report->wall_metric == PM_NONE ||
+                ((is_fine || !report_is_timed_run(report)) && report->cpu_metric != PM_NONE)
             ? report->cpu_metric
             : report->wall_metric;
 }
@@ -216,6 +218,9 @@ enum pm_status report_choose_metrics(struct report *report, struct pm_error *err
         else if (report->calls_metric == PM_NONE ||
                  !report_is_measured(graph, report->calls_metric))
             add_counted(report);
+        if (report->time_metric == report->cpu_metric && report->wall_metric != PM_NONE &&
+            !report_is_fine(report) && !report_is_timed_run(report))
+            report->metrics[report->n_metrics++] = report->wall_metric;
         add_off_cpu(report);
     }
     for (const char *p = report->options.metrics; p && status == PM_OK;) {

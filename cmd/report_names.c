@@ -407,6 +407,8 @@ void report_name_row(struct report *report, struct report_row *row)
         add_traits(row, &what);
         if (report->options.tree && row->traits.is_sampled)
             pm_buf_add_str(&what, ", by samples");
+        if (report->options.tree && row->traits.is_counted)
+            pm_buf_add_str(&what, ", counted: callers not known");
         if (report->options.by != REPORT_BY_FILE)
             add_set(naming, row, true, &place);
         break;

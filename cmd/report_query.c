@@ -230,6 +230,9 @@ static enum pm_status tree_traits(struct report *report, const struct pm_call_tr
              sampled = graph->contexts[c].flags & PM_CONTEXT_SAMPLED;
         traits->is_inlined = inlined && (traits->is_inlined || !called[node]);
         traits->is_sampled = sampled && (traits->is_sampled || !called[node]);
+        traits->is_counted =
+            graph->contexts[c].flags & PM_CONTEXT_COUNTED && (traits->is_counted || !called[node]);
+        traits->is_untimed = report_is_untimed(report, c) && (traits->is_untimed || !called[node]);
         called[node] = true;
     }
     free(called);
@@ -389,9 +392,9 @@ static enum pm_status make_rows(struct report *report, struct pm_error *err)
 enum pm_status report_make(struct report *report, struct pm_error *err)
 {
     static enum pm_status (*const steps[])(struct report *, struct pm_error *) = {
-        report_choose_level, report_choose_metrics, report_compensate,  report_make_groups,
-        report_make_lift,    report_focus,          report_find_traits, make_rows,
-        report_arrange,
+        report_choose_level, report_choose_metrics, report_find_untimed, report_compensate,
+        report_make_groups,  report_make_lift,      report_focus,        report_find_traits,
+        make_rows,           report_arrange,
     };
     enum pm_status status =
         pm_archive_load(report->options.archive_path,
@@ -418,6 +421,7 @@ void report_release(struct report *report)
     free(report->group_of);
     free(report->leaves_out);
     free(report->traits);
+    free(report->is_untimed);
     free(report->in_focus);
     free(report->rows);
     report_naming_free(report->naming);

@@ -138,6 +138,10 @@ static void cell(const struct table *table, const struct column *column,
                                                       : (double)value->bounds.at_most;
     if (number == 0 && part == PART_ROW && report_off_cpu_word(report, column->metric))
         return;
+    if (part == PART_ROW && row->traits.is_untimed &&
+        report->metrics[column->metric] == report->wall_metric &&
+        (column->kind == COLUMN_OWN || number == 0))
+        return;
     if (isfinite(number))
         snprintf(buffer, size, "%.*f", column->scale.decimals, number / column->scale.divisor);
 }

@@ -44,6 +44,7 @@ static void add_reasons(const struct report *report, pm_index sentence,
 struct counts {
     uint32_t n, n_inlined, n_sampled; /* contexts; inlined: of those that are not mere addresses */
     uint32_t n_named;
+    uint32_t n_untimed;
 };
 
 static bool is_address(const struct report *report, pm_index sentence)
@@ -61,17 +62,20 @@ static void count_context(const struct report *report, pm_index context, struct 
         return;
     counts->n_named++;
     counts->n_inlined += (c->flags & PM_CONTEXT_INLINED) != 0;
+    counts->n_untimed += report_is_untimed(report, context);
 }
 
-/* Sentences whose calls are not counted to the end; to be freed. */
+/* Sentences whose calls are not all counted, or not all with their callers; to be freed. */
 static bool *find_disarmed(const struct report *report)
 {
     const struct pm_archive_data *data = report->data;
     const struct pm_graph *graph = data->graph;
     bool *noun_is = pm_alloc_array(graph->n_nouns, sizeof *noun_is),
          *sentence_is = pm_alloc_array(graph->n_sentences, sizeof *sentence_is);
-    for (uint32_t i = 0; noun_is && i < data->n_disarmed; i++)
-        noun_is[data->disarmed[i].noun] = true;
+    for (uint32_t i = 0; noun_is && i < data->n_noun_modes; i++)
+        noun_is[data->noun_modes[i].noun] |=
+            data->noun_modes[i].mode == PM_RUN_MODE_OFF ||
+            (report->options.tree && data->noun_modes[i].mode == PM_RUN_MODE_COUNT);
     for (pm_index s = 0; noun_is && sentence_is && s < graph->n_sentences; s++) {
         pm_index noun = pm_graph_first_noun(graph, s);
         sentence_is[s] = noun != PM_NONE && noun_is[noun];
@@ -103,6 +107,8 @@ static void mark_rows(struct report *report, struct counts *counts, const bool *
     for (uint32_t r = 0; r < lift->n_rows; r++) {
         report->traits[r].is_inlined =
             counts[r].n_named && counts[r].n_inlined == counts[r].n_named;
+        report->traits[r].is_untimed =
+            counts[r].n_named && counts[r].n_untimed == counts[r].n_named;
         report->traits[r].is_sampled = counts[r].n && counts[r].n_sampled == counts[r].n;
     }
 }

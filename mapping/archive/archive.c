@@ -131,10 +131,11 @@ static enum pm_status check_tables(struct pm_archive *archive, struct pm_error *
         "processes(id, execution, pid, parent_pid, image, exe, argv, start_ns, end_ns, end_kind, "
         "user_cpu_ns, system_cpu_ns, "
         "max_rss_bytes, n_sleds, n_events, added_ns, n_lost_contexts, n_unmatched, n_healed)",
+        "overheads(process, budget_ppm, events_ns, samples_ns, active_pair_ps, count_pair_ps)",
         "probe_costs(process, pair_ps, inner_ps)",
         "sampling(process, source, clock, period_ns, has_kernel, has_switches, n_samples, n_lost, "
         "problem)",
-        "disarmed(process, noun, at_ns, until_ns, n_events)",
+        "noun_modes(process, noun, mode, reason, from_ns, until_ns, n_events)",
         "threads(id, process, tid, n_threads, name, start_ns, end_ns, cpu_ns)",
         "binaries(id, path, build_id, n_sleds, n_bad_sleds, pif_state, map_state, debug_file, "
         "debug_problem)",
@@ -306,7 +307,7 @@ enum pm_status pm_archive_create(const char *path, struct pm_error *err,
                  "PRAGMA page_size = 16384; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
                  "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -262144; PRAGMA temp_store "
                  "= MEMORY; "
-                 "PRAGMA application_id = 0x50464d50; PRAGMA user_version = 2; BEGIN",
+                 "PRAGMA application_id = 0x50464d50; PRAGMA user_version = 3; BEGIN",
                  err);
     if (status == PM_OK)
         status = exec(archive, pm_archive_schema(), err);

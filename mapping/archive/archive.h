@@ -23,7 +23,7 @@
 #include <sqlite3.h>
 
 #define PM_ARCHIVE_APPLICATION_ID 0x50464d50 /* "PFMP" */
-#define PM_ARCHIVE_VERSION 2
+#define PM_ARCHIVE_VERSION 3
 
 struct pm_archive;
 

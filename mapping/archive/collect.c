@@ -13,10 +13,11 @@ enum { MAX_WARNINGS = 1000 };
 static const char *const statement_texts[N_COLLECT_STATEMENTS] = {
     [INSERT_EXECUTION] = "INSERT INTO executions VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [INSERT_ATTRIBUTE] = "INSERT OR REPLACE INTO execution_attributes VALUES(?,?,?)",
+    [INSERT_OVERHEAD] = "INSERT INTO overheads VALUES(?,?,?,?,?,?)",
     [INSERT_PROBE_COSTS] = "INSERT INTO probe_costs VALUES(?,?,?)",
     [INSERT_PROCESS] = "INSERT INTO processes VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [INSERT_SAMPLING] = "INSERT INTO sampling VALUES(?,?,?,?,?,?,?,?,?)",
-    [INSERT_DISARMED] = "INSERT INTO disarmed VALUES(?,?,?,?,?)",
+    [INSERT_NOUN_MODE] = "INSERT INTO noun_modes VALUES(?,?,?,?,?,?,?)",
     [INSERT_THREAD] = "INSERT INTO threads VALUES(?,?,?,?,?,?,?,?)",
     [INSERT_BINARY] = "INSERT INTO binaries VALUES(?,?,?,?,?,?,?,?,?)",
     [INSERT_LEVEL] = "INSERT INTO levels VALUES(?,?,?)",
@@ -301,7 +302,7 @@ static enum pm_status write_costs(struct collector *c, const struct run *run,
     if (status == PM_OK)
         status = prepare(c, file, &names);
     if (status == PM_OK)
-        status = collect_disarmed(c, run->start_tsc, file, names.nouns);
+        status = collect_noun_modes(c, run->start_tsc, file, names.nouns);
     if (status == PM_OK)
         status = collect_costs_add(c, file, first_thread, &names);
     if (status == PM_OK && pm_run_file_n_threads(file) == 0)
@@ -362,12 +363,6 @@ static enum pm_status collect_process(struct collector *c, struct run *run,
 }
 
 /* --- executions --- */
-
-static const char *mode_name(uint32_t mode)
-{
-    static const char *const names[] = {"off", "count", "active", "exact"};
-    return mode < sizeof names / sizeof *names ? names[mode] : "unknown";
-}
 
 static void bind_exit(sqlite3_stmt *insert, int at, int value)
 {
@@ -453,7 +448,7 @@ static enum pm_status write_execution(struct collector *c, const struct run *run
     bind_text(insert, 3, command.data ? command.data : "");
     bind_text(insert, 4, manifest->cwd);
     bind_text(insert, 5, manifest->host);
-    bind_text(insert, 6, manifest->mode ? manifest->mode : mode_name(run->mode));
+    bind_text(insert, 6, manifest->mode ? manifest->mode : collect_mode_name(run->mode));
     bind_number_or_null(insert, 7,
                         manifest->start_realtime_ns ? manifest->start_realtime_ns
                                                     : run->start_realtime_ns);

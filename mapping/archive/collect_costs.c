@@ -210,11 +210,21 @@ static enum pm_status add_tree(struct collector *c, const struct pm_run_file_thr
     return status;
 }
 
-/* Counters have no path: they stand directly below the thread's root. */
+/* Whether the file has contexts of code beside its counters. */
+static bool has_trees(const struct pm_run_file *file)
+{
+    for (size_t i = 0; i < pm_run_file_n_threads(file); i++)
+        if (pm_run_file_thread(file, i)->n_nodes > 1)
+            return true;
+    return false;
+}
+
+/* Counters have no path: they stand directly below the thread's root, beside contexts as such. */
 static enum pm_status add_counts(struct collector *c, const struct pm_run_file *file,
                                  uint32_t first_thread, const struct collect_names *names)
 {
     uint32_t root = 0;
+    unsigned flags = has_trees(file) ? CONTEXT_COUNTED : 0;
     enum pm_status status = PM_OK;
     if (pm_run_file_n_counts(file))
         status = collect_context(c, 0, names->root, 0, &root);
@@ -225,7 +235,7 @@ static enum pm_status add_counts(struct collector *c, const struct pm_run_file *
             uint32_t context;
             if (counts->counts[k] == 0)
                 continue;
-            status = collect_context(c, root, names->sentences[first_noun + k], 0, &context);
+            status = collect_context(c, root, names->sentences[first_noun + k], flags, &context);
             if (status == PM_OK)
                 status = collect_cost(c, context, first_thread + counts->thread, METRIC_N_CALLS,
                                       counts->counts[k]);

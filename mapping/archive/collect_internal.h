@@ -21,9 +21,10 @@ enum collect_statement {
     INSERT_EXECUTION,
     INSERT_ATTRIBUTE,
     INSERT_PROCESS,
+    INSERT_OVERHEAD,
     INSERT_PROBE_COSTS,
     INSERT_SAMPLING,
-    INSERT_DISARMED,
+    INSERT_NOUN_MODE,
     INSERT_THREAD,
     INSERT_BINARY,
     INSERT_LEVEL,
@@ -171,7 +172,8 @@ enum {
     CONTEXT_FOREIGN_STACK = 2,
     CONTEXT_SAMPLED = 4,
     CONTEXT_INLINED = 8,
-    CONTEXT_FLAGS = 15
+    CONTEXT_COUNTED = 16,
+    CONTEXT_FLAGS = 31
 };
 
 /* What the nouns and objects of one run file have become. */
@@ -261,9 +263,13 @@ void collect_add_quoted(struct pm_buf *out, const char *word, size_t len);
 PM_MUST_CHECK enum pm_status collect_process_rows(struct collector *c, uint32_t execution,
                                                   uint64_t start_tsc, uint32_t image,
                                                   const struct pm_run_file *file);
-PM_MUST_CHECK enum pm_status collect_disarmed(struct collector *c, uint64_t start_tsc,
-                                              const struct pm_run_file *file,
-                                              const uint32_t *nouns);
+/* Nouns that were in another mode than their process. nouns: rows, by noun of the file. */
+PM_MUST_CHECK enum pm_status collect_noun_modes(struct collector *c, uint64_t start_tsc,
+                                                const struct pm_run_file *file,
+                                                const uint32_t *nouns);
+const char *collect_mode_name(uint32_t mode);
+/* Whether some code ran without its sleds, so that contexts may lack callers. */
+bool collect_has_gaps(const struct pm_run_file *file);
 /* A process in which nothing was measured has one thread all the same, whose root has its time. */
 PM_MUST_CHECK enum pm_status collect_only_thread(struct collector *c, uint32_t tid,
                                                  uint64_t start_ns, uint64_t end_ns,

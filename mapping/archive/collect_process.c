@@ -25,19 +25,88 @@ static enum pm_status quote_argv(struct collector *c, struct pm_str argv, struct
 /* What a sample costs with all that follows it: 12 us in a loop, 15 with callers, more where caches are full (docs/PERFORMANCE.md). */
 enum { SAMPLE_NS = 15000 };
 
-/* Time that the measurement added: the runtime measures what an event costs when it starts. */
-static uint64_t added_ns(const struct pm_run_file *file)
+const char *collect_mode_name(uint32_t mode)
+{
+    static const char *const names[] = {"off", "count", "active", "exact", "trace"};
+    return mode < sizeof names / sizeof *names ? names[mode] : "unknown";
+}
+
+/* What the process says of one pair in each mode, picoseconds; 0: not known. */
+struct pair_costs {
+    uint64_t count_ps, active_ps, exact_ps, inner_ps;
+};
+
+static struct pair_costs pair_costs_of(const struct pm_run_file *file)
 {
     const struct pm_run_file_process *process = pm_run_file_process(file);
     const struct pm_run_file_sampling *sampling = pm_run_file_sampling(file);
-    uint64_t event_ps = process->mode == PM_RUN_MODE_COUNT   ? process->count_event_ps
-                        : process->mode == PM_RUN_MODE_EXACT ? process->exact_pair_ps
-                        : sampling                           ? sampling->active_pair_ps
-                                                             : 0;
-    unsigned __int128 ns = (unsigned __int128)process->n_calls * event_ps / 1000;
-    if (sampling)
-        ns += (unsigned __int128)sampling->n_samples * SAMPLE_NS;
-    return ns > INT64_MAX ? INT64_MAX : (uint64_t)ns;
+    const struct pm_run_file_overhead *overhead = pm_run_file_overhead(file);
+    struct pair_costs costs = {process->count_event_ps, sampling ? sampling->active_pair_ps : 0,
+                               process->exact_pair_ps, process->exact_inner_ps};
+    if (overhead)
+        costs = (struct pair_costs){
+            overhead->count_pair_ps ? overhead->count_pair_ps : costs.count_ps,
+            overhead->active_pair_ps ? overhead->active_pair_ps : costs.active_ps,
+            overhead->exact_pair_ps ? overhead->exact_pair_ps : costs.exact_ps,
+            overhead->exact_pair_ps ? overhead->exact_inner_ps : costs.inner_ps};
+    return costs;
+}
+
+static uint64_t at_most_i64(unsigned __int128 number)
+{
+    return number > INT64_MAX ? INT64_MAX : (uint64_t)number;
+}
+
+/* Warm pairs of all calls that are in the file. */
+static uint64_t warm_events_ns(const struct pm_run_file *file, const struct pair_costs *costs)
+{
+    unsigned __int128 ps = 0;
+    for (size_t i = 0; i < pm_run_file_n_threads(file); i++) {
+        const struct pm_run_file_thread *thread = pm_run_file_thread(file, i);
+        for (size_t k = 0; k < thread->n_nodes; k++) {
+            const struct pm_run_file_node *node = &thread->nodes[k];
+            bool is_timed = node->flags & PM_RUN_NODE_FOLDED && node->noun != PM_RUN_NOUN_ROOT
+                                ? pm_run_file_noun(file, node->noun)->mode >= PM_RUN_MODE_EXACT
+                                : node->timing != PM_RUN_FILE_UNTIMED;
+            if (node->noun != PM_RUN_NOUN_ROOT)
+                ps += (unsigned __int128)node->n_calls *
+                      (is_timed ? costs->exact_ps : costs->active_ps);
+        }
+    }
+    for (size_t i = 0; i < pm_run_file_n_counts(file); i++) {
+        const struct pm_run_file_counts *counts = pm_run_file_counts(file, i);
+        for (size_t k = 0; k < counts->n_counts; k++)
+            ps += (unsigned __int128)counts->counts[k] * costs->count_ps;
+    }
+    return at_most_i64(ps / 1000);
+}
+
+/* Time that the measurement added. */
+struct added {
+    uint64_t events_ns, samples_ns;
+};
+
+/* The process itself knows which events were seldom, and so dear; what it reckoned may end before it did. */
+static struct added added_of(const struct pm_run_file *file, const struct pair_costs *costs)
+{
+    const struct pm_run_file_process *process = pm_run_file_process(file);
+    const struct pm_run_file_sampling *sampling = pm_run_file_sampling(file);
+    const struct pm_run_file_overhead *overhead = pm_run_file_overhead(file);
+    struct added added = {warm_events_ns(file, costs),
+                          sampling ? at_most_i64((unsigned __int128)sampling->n_samples * SAMPLE_NS)
+                                   : 0};
+    uint64_t cpu_ns = process->user_cpu_ns + process->system_cpu_ns;
+    if (!overhead || overhead->cpu_ns == 0)
+        return added;
+    if (!process->has_usage || cpu_ns < overhead->cpu_ns)
+        cpu_ns = overhead->cpu_ns;
+    uint64_t events_ns = at_most_i64(((unsigned __int128)overhead->events_ns + overhead->looks_ns) *
+                                     cpu_ns / overhead->cpu_ns);
+    uint64_t samples_ns =
+        at_most_i64((unsigned __int128)overhead->samples_ns * cpu_ns / overhead->cpu_ns);
+    added.events_ns = events_ns > added.events_ns ? events_ns : added.events_ns;
+    added.samples_ns = overhead->samples_ns ? samples_ns : added.samples_ns;
+    return added;
 }
 
 uint64_t collect_start_ns(uint64_t start_tsc, const struct pm_run_file *file)
@@ -46,16 +115,24 @@ uint64_t collect_start_ns(uint64_t start_tsc, const struct pm_run_file *file)
     return start > start_tsc ? pm_run_file_to_ns(file, start - start_tsc) : 0;
 }
 
-static enum pm_status write_probe_costs(struct collector *c,
-                                        const struct pm_run_file_process *process)
+static enum pm_status write_overhead(struct collector *c, const struct pm_run_file *file,
+                                     const struct pair_costs *costs, const struct added *added)
 {
-    if (process->mode != PM_RUN_MODE_EXACT || process->exact_inner_ps == 0 ||
-        process->exact_inner_ps > process->exact_pair_ps)
-        return PM_OK;
-    sqlite3_stmt *insert = c->statements[INSERT_PROBE_COSTS];
+    const struct pm_run_file_overhead *overhead = pm_run_file_overhead(file);
+    sqlite3_stmt *insert = c->statements[INSERT_OVERHEAD];
     bind_number(insert, 1, c->n_processes);
-    bind_number(insert, 2, process->exact_pair_ps);
-    bind_number(insert, 3, process->exact_inner_ps);
+    bind_number_or_null(insert, 2, overhead ? overhead->budget_ppm : 0);
+    bind_number(insert, 3, added->events_ns);
+    bind_number(insert, 4, added->samples_ns);
+    bind_number_or_null(insert, 5, costs->active_ps);
+    bind_number_or_null(insert, 6, costs->count_ps);
+    enum pm_status status = collect_insert(c, INSERT_OVERHEAD);
+    if (status != PM_OK || costs->inner_ps == 0 || costs->inner_ps > costs->exact_ps)
+        return status;
+    insert = c->statements[INSERT_PROBE_COSTS];
+    bind_number(insert, 1, c->n_processes);
+    bind_number(insert, 2, costs->exact_ps);
+    bind_number(insert, 3, costs->inner_ps);
     return collect_insert(c, INSERT_PROBE_COSTS);
 }
 
@@ -71,6 +148,8 @@ static enum pm_status write_process(struct collector *c, uint32_t execution, uin
     }
     sqlite3_stmt *insert = c->statements[INSERT_PROCESS];
     uint64_t start_ns = collect_start_ns(start_tsc, file);
+    struct pair_costs costs = pair_costs_of(file);
+    struct added added = added_of(file, &costs);
     sqlite3_clear_bindings(insert);
     bind_number(insert, 1, c->n_processes);
     bind_number(insert, 2, execution);
@@ -89,13 +168,13 @@ static enum pm_status write_process(struct collector *c, uint32_t execution, uin
     }
     bind_number(insert, 14, process->n_sleds);
     bind_number(insert, 15, process->n_calls);
-    bind_number(insert, 16, added_ns(file));
+    bind_number(insert, 16, added.events_ns + added.samples_ns);
     bind_number(insert, 17, process->n_lost_contexts);
     bind_number(insert, 18, process->n_unmatched);
     bind_number(insert, 19, process->n_healed);
     status = collect_insert(c, INSERT_PROCESS);
     pm_buf_release(&argv);
-    return status == PM_OK ? write_probe_costs(c, process) : status;
+    return status == PM_OK ? write_overhead(c, file, &costs, &added) : status;
 }
 
 /* A process in which nothing was measured has one thread all the same, whose root has its time. */
@@ -211,23 +290,49 @@ static enum pm_status write_sampling(struct collector *c, const struct pm_run_fi
     return collect_insert(c, INSERT_SAMPLING);
 }
 
-enum pm_status collect_disarmed(struct collector *c, uint64_t start_tsc,
-                                const struct pm_run_file *file, const uint32_t *nouns)
+/* --- modes of nouns --- */
+
+bool collect_has_gaps(const struct pm_run_file *file)
 {
+    for (size_t i = 0; i < pm_run_file_n_nouns(file); i++)
+        if (pm_run_file_noun(file, i)->object != PM_RUN_FILE_NO_OBJECT &&
+            pm_run_file_noun(file, i)->mode < PM_RUN_MODE_ACTIVE)
+            return true;
+    return pm_run_file_n_adapted(file) != 0;
+}
+
+/* until_ns 0: to the end. */
+static enum pm_status write_noun_mode(struct collector *c, uint32_t noun, enum pm_run_mode mode,
+                                      bool is_asked, uint64_t from_ns, uint64_t until_ns,
+                                      uint64_t n_events)
+{
+    sqlite3_stmt *insert = c->statements[INSERT_NOUN_MODE];
+    bind_number(insert, 1, c->n_processes);
+    bind_number(insert, 2, noun);
+    bind_text(insert, 3, collect_mode_name(mode));
+    bind_text(insert, 4, is_asked ? "asked" : "budget");
+    bind_number(insert, 5, from_ns);
+    bind_number_or_null(insert, 6, until_ns);
+    bind_number(insert, 7, n_events);
+    return collect_insert(c, INSERT_NOUN_MODE);
+}
+
+enum pm_status collect_noun_modes(struct collector *c, uint64_t start_tsc,
+                                  const struct pm_run_file *file, const uint32_t *nouns)
+{
+    const struct pm_run_file_process *process = pm_run_file_process(file);
     uint64_t start_ns = collect_start_ns(start_tsc, file);
     enum pm_status status = PM_OK;
+    for (size_t i = 0; i < pm_run_file_n_nouns(file) && status == PM_OK; i++) {
+        const struct pm_run_file_noun *noun = pm_run_file_noun(file, i);
+        if (noun->object != PM_RUN_FILE_NO_OBJECT && noun->mode != process->mode)
+            status = write_noun_mode(c, nouns[i], noun->mode, true, start_ns, 0, 0);
+    }
     for (size_t i = 0; i < pm_run_file_n_adapted(file) && status == PM_OK; i++) {
         const struct pm_run_file_adapted *adapted = pm_run_file_adapted(file, i);
-        sqlite3_stmt *insert = c->statements[INSERT_DISARMED];
-        bind_number(insert, 1, c->n_processes);
-        bind_number(insert, 2, nouns[adapted->noun]);
-        bind_number(insert, 3, start_ns + adapted->disarmed_ns);
-        if (adapted->is_armed_again)
-            bind_number(insert, 4, start_ns + adapted->armed_ns);
-        else
-            sqlite3_bind_null(insert, 4);
-        bind_number(insert, 5, adapted->n_events);
-        status = collect_insert(c, INSERT_DISARMED);
+        uint64_t until_ns = adapted->is_armed_again ? start_ns + adapted->armed_ns : 0;
+        status = write_noun_mode(c, nouns[adapted->noun], adapted->mode, adapted->is_asked,
+                                 start_ns + adapted->disarmed_ns, until_ns, adapted->n_events);
     }
     return status;
 }

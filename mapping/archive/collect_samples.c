@@ -9,7 +9,7 @@ struct sampler {
     uint32_t thread_row;
     const struct collect_names *names;
     const uint32_t *contexts;
-    bool has_disarmed; /* callers may be missing in all contexts */
+    bool has_gaps; /* callers may be missing in all contexts */
 };
 
 /* Where a sample goes while it is led down: a context and the flag that all below it have. */
@@ -62,7 +62,7 @@ static enum pm_status to_symbol(struct sampler *s, const struct innermost *inner
         return status;
     /* Before its entry sled and behind its exit sled a function is not active yet, or any more. */
     uint32_t known =
-        s->has_disarmed ? 0 : collect_find_context(c, place->context, sentence, place->foreign);
+        s->has_gaps ? 0 : collect_find_context(c, place->context, sentence, place->foreign);
     if (known) {
         place->context = known;
         return PM_OK;
@@ -215,7 +215,7 @@ enum pm_status collect_samples(struct collector *c, const struct pm_run_file *fi
                                const struct pm_run_file_thread *thread, uint32_t thread_row,
                                const struct collect_names *names, const uint32_t *contexts)
 {
-    struct sampler s = {c, file, thread, thread_row, names, contexts, pm_run_file_n_adapted(file)};
+    struct sampler s = {c, file, thread, thread_row, names, contexts, collect_has_gaps(file)};
     enum pm_status status = PM_OK;
     for (size_t i = 0; i < thread->n_samples && status == PM_OK; i++) {
         const struct pm_run_file_sample *sample = &thread->samples[i];
@@ -246,7 +246,7 @@ enum pm_status collect_code_context(struct collector *c, const struct collect_wh
                         .thread = where->thread,
                         .thread_row = where->thread_row,
                         .names = where->names,
-                        .has_disarmed = pm_run_file_n_adapted(where->file) != 0};
+                        .has_gaps = collect_has_gaps(where->file)};
     struct innermost innermost = find_innermost(&s, where->node);
     struct place place = {where->context, where->foreign};
     enum pm_status status = to_code(&s, &innermost, code, &place);

@@ -229,6 +229,11 @@ static enum pm_status read_process(struct loader *load, sqlite3_stmt *row)
         .n_healed = number(row, 18),
         .exact_pair_ps = number(row, 19),
         .exact_inner_ps = number(row, 20),
+        .budget_ppm = number(row, 21),
+        .events_ns = number(row, 22),
+        .samples_ns = number(row, 23),
+        .active_pair_ps = number(row, 24),
+        .count_pair_ps = number(row, 25),
     };
     if (!x->exe || !x->argv || !x->end_kind)
         return out_of_memory(load);
@@ -524,23 +529,35 @@ static enum pm_status read_mappings(struct loader *load)
     return PM_OK;
 }
 
-static enum pm_status read_disarmed(struct loader *load, sqlite3_stmt *row)
+static enum pm_status read_noun_mode(struct loader *load, sqlite3_stmt *row)
 {
+    static const char *const words[] = {"off", "count", "active", "exact", "trace"};
+    enum { N_WORDS = sizeof words / sizeof *words };
     struct pm_archive_data *data = load->data;
-    if (!room(&data->disarmed, data->n_disarmed, sizeof *data->disarmed))
+    if (!room(&data->noun_modes, data->n_noun_modes, sizeof *data->noun_modes))
         return out_of_memory(load);
-    struct pm_disarmed *x = &data->disarmed[data->n_disarmed];
-    *x = (struct pm_disarmed){
+    int mode = 0;
+    while (mode < N_WORDS && strcmp(pm_archive_text(row, 2), words[mode]) != 0)
+        mode++;
+    if (mode == N_WORDS)
+        return damaged(load,
+                       "a noun was in mode '%s', which is none of off, count, active, exact, "
+                       "trace",
+                       pm_archive_text(row, 2));
+    struct pm_noun_mode *x = &data->noun_modes[data->n_noun_modes];
+    *x = (struct pm_noun_mode){
         .process = pm_index_map_get(&load->processes, sqlite3_column_int64(row, 0)),
-        .at_ns = number(row, 2),
-        .until_ns = number(row, 3),
-        .n_events = number(row, 4),
+        .mode = (enum pm_run_mode)mode,
+        .is_asked = strcmp(pm_archive_text(row, 3), "budget") != 0,
+        .from_ns = number(row, 4),
+        .until_ns = number(row, 5),
+        .n_events = number(row, 6),
     };
     if (x->process == PM_NONE)
-        return damaged(load, "a disarmed noun names process %lld, which is not there",
+        return damaged(load, "a noun's mode names process %lld, which is not there",
                        sqlite3_column_int64(row, 0));
     enum pm_status status = need_noun(load, sqlite3_column_int64(row, 1), &x->noun);
-    data->n_disarmed += status == PM_OK;
+    data->n_noun_modes += status == PM_OK;
     return status;
 }
 
@@ -722,8 +739,10 @@ static enum pm_status read_everything(struct loader *load, unsigned flags)
          read_execution},
         {"SELECT id, execution, pid, parent_pid, image, exe, argv, end_kind, start_ns, end_ns, "
          "user_cpu_ns, system_cpu_ns, max_rss_bytes, "
-         "n_sleds, n_events, added_ns, n_lost_contexts, n_unmatched, n_healed, pair_ps, inner_ps "
-         "FROM processes LEFT JOIN probe_costs ON process = id ORDER BY id",
+         "n_sleds, n_events, added_ns, n_lost_contexts, n_unmatched, n_healed, pair_ps, inner_ps, "
+         "budget_ppm, events_ns, samples_ns, active_pair_ps, count_pair_ps "
+         "FROM processes LEFT JOIN probe_costs p ON p.process = id "
+         "LEFT JOIN overheads o ON o.process = id ORDER BY id",
          read_process},
         {"SELECT id, process, tid, n_threads, name, start_ns, end_ns, cpu_ns FROM threads ORDER BY "
          "id",
@@ -747,9 +766,9 @@ static enum pm_status read_everything(struct loader *load, unsigned flags)
         status = read_contexts_and_costs(load);
     if (status == PM_OK)
         status = each_row(load,
-                          "SELECT process, noun, at_ns, until_ns, n_events FROM disarmed "
-                          "ORDER BY process, at_ns, noun",
-                          read_disarmed);
+                          "SELECT process, noun, mode, reason, from_ns, until_ns, n_events FROM "
+                          "noun_modes ORDER BY process, from_ns, noun",
+                          read_noun_mode);
     if (status == PM_OK && flags & PM_ARCHIVE_LOAD_ALL)
         status = each_row(load, "SELECT id FROM sentences", read_sentence);
     if (status == PM_OK)
@@ -806,7 +825,7 @@ void pm_archive_data_free(struct pm_archive_data *data)
     free(data->binaries);
     free(data->messages);
     free(data->samplings);
-    free(data->disarmed);
+    free(data->noun_modes);
     free(data->addresses);
     free(data->paths);
     free(data);

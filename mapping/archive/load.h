@@ -14,6 +14,7 @@
 #define PM_ARCHIVE_LOAD_H
 
 #include "../graph/graph.h"
+#include "../../format/pm_run.h"
 
 enum {
     PM_ARCHIVE_LOAD_ALL = 1
@@ -35,6 +36,7 @@ struct pm_process {
     int64_t start_ns, end_ns, user_cpu_ns, system_cpu_ns, max_rss_bytes, n_sleds, n_events,
         added_ns, n_lost_contexts, n_unmatched, n_healed;
     int64_t exact_pair_ps, exact_inner_ps; /* table probe_costs */
+    int64_t budget_ppm, events_ns, samples_ns, active_pair_ps, count_pair_ps; /* table overheads */
 };
 
 struct pm_thread {
@@ -56,11 +58,14 @@ struct pm_sampling {
     bool has_kernel, has_switches;
 };
 
-/* A noun whose sleds were disarmed during the run: its calls are counted up to then only. */
-struct pm_disarmed {
+/* A noun that was in another mode than its process. */
+struct pm_noun_mode {
     uint32_t process;
     pm_index noun;
-    int64_t at_ns, until_ns, n_events; /* until_ns PM_UNKNOWN: to the end */
+    enum pm_run_mode
+        mode;      /* off: its calls of that time are missing; count: they have no contexts */
+    bool is_asked; /* not to keep the budget */
+    int64_t from_ns, until_ns, n_events; /* until_ns PM_UNKNOWN: to the end */
 };
 
 struct pm_message {
@@ -78,11 +83,12 @@ struct pm_archive_data {
     struct pm_binary *binaries;
     struct pm_message *messages;
     struct pm_sampling *samplings;
-    struct pm_disarmed *disarmed;
+    struct pm_noun_mode *noun_modes; /* by process and time */
     const char **
         addresses; /* [graph->n_nouns] attribute `address` of machine code: ranges, hex ELF addresses; "" not stated */
     const char **paths; /* [graph->n_nouns] attribute `path` of files; "" not stated */
-    uint32_t n_executions, n_processes, n_threads, n_binaries, n_messages, n_samplings, n_disarmed;
+    uint32_t n_executions, n_processes, n_threads, n_binaries, n_messages, n_samplings,
+        n_noun_modes;
     struct pm_archive_data_private *own;
 };
 

@@ -24,8 +24,15 @@ CREATE TABLE processes (             -- one process image (a run file)
     end_kind TEXT NOT NULL,          -- 'exit', 'exec', 'killed' (end is then the last that is known)
     user_cpu_ns INTEGER, system_cpu_ns INTEGER, max_rss_bytes INTEGER,
     n_sleds INTEGER, n_events INTEGER,
-    added_ns INTEGER,                -- estimated time that the measurement itself added
+    added_ns INTEGER,                -- estimated CPU time that the measurement itself added: table overheads says for what
     n_lost_contexts INTEGER, n_unmatched INTEGER, n_healed INTEGER
+);
+CREATE TABLE overheads (             -- what measuring a process cost, estimated; NULL: not known
+    process INTEGER PRIMARY KEY REFERENCES processes,
+    budget_ppm INTEGER,              -- of its CPU time, for all of it; NULL: none was to be kept
+    events_ns INTEGER, samples_ns INTEGER, -- CPU time: calls and loop entries that sleds saw; samples
+    active_pair_ps INTEGER,          -- picoseconds: of one call in mode active, as the process found when it started
+    count_pair_ps INTEGER            -- the same in mode count
 );
 CREATE TABLE probe_costs (           -- mode exact: what measuring one call costs, as the process found when it started
     process INTEGER PRIMARY KEY REFERENCES processes,
@@ -42,13 +49,17 @@ CREATE TABLE sampling (              -- how a process was sampled; no row: it wa
     n_samples INTEGER NOT NULL, n_lost INTEGER NOT NULL,
     problem TEXT                     -- why the source is not perf, for people
 );
-CREATE TABLE disarmed (              -- nouns whose sleds were disarmed during the run to keep its cost within the budget
+CREATE TABLE noun_modes (            -- nouns that were in another mode than their process, from the start or for a while
     process INTEGER NOT NULL REFERENCES processes,
     noun INTEGER NOT NULL REFERENCES nouns,
-    at_ns INTEGER NOT NULL,          -- from the execution's start; its calls are counted up to then
-    until_ns INTEGER,                -- armed again; NULL: not
-    n_events INTEGER NOT NULL
+    mode TEXT NOT NULL,              -- 'off': its calls of this time are missing, 'count': they have no contexts, 'active', 'exact', 'trace'
+    reason TEXT NOT NULL,            -- 'asked', 'budget'
+    from_ns INTEGER NOT NULL,        -- from the execution's start
+    until_ns INTEGER,                -- NULL: to the end
+    n_events INTEGER NOT NULL        -- calls before, as far as they were counted
 );
+CREATE VIEW disarmed AS              -- of these, what was left to sampling to keep the budget
+    SELECT process, noun, from_ns AS at_ns, until_ns, n_events FROM noun_modes WHERE mode = 'off' AND reason = 'budget';
 CREATE TABLE threads (
     id INTEGER PRIMARY KEY,
     process INTEGER NOT NULL REFERENCES processes,
@@ -96,7 +107,8 @@ CREATE TABLE contexts (              -- calling-context tree over all processes 
     parent INTEGER REFERENCES contexts, -- NULL: root (sentence: {process Executes})
     sentence INTEGER NOT NULL REFERENCES sentences,
     flags INTEGER NOT NULL DEFAULT 0 -- 1 folded (calls only, time is in the parent), 2 on a foreign stack, 4 found by samples
-                                     -- (callers between it and its parent may be missing), 8 inlined into its parent
+                                     -- (callers between it and its parent may be missing), 8 inlined into its parent,
+                                     -- 16 calls that were counted without their callers
 );
 CREATE TABLE metrics (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, unit TEXT NOT NULL,

@@ -71,7 +71,8 @@ enum pm_context_flag {
     PM_CONTEXT_FOLDED = 1,
     PM_CONTEXT_FOREIGN_STACK = 2,
     PM_CONTEXT_SAMPLED = 4, /* found by samples: callers between it and its parent may be missing */
-    PM_CONTEXT_INLINED = 8  /* inlined into its parent */
+    PM_CONTEXT_INLINED = 8, /* inlined into its parent */
+    PM_CONTEXT_COUNTED = 16 /* calls that were counted without their callers */
 };
 
 /* A parent's position is always smaller than its child's. */

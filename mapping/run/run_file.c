@@ -376,6 +376,11 @@ const struct pm_run_file_sampling *pm_run_file_sampling(const struct pm_run_file
     return file->has_sampling ? &file->sampling : NULL;
 }
 
+const struct pm_run_file_overhead *pm_run_file_overhead(const struct pm_run_file *file)
+{
+    return file->has_overhead ? &file->overhead : NULL;
+}
+
 size_t pm_run_file_n_adapted(const struct pm_run_file *file)
 {
     return file->n_adapted;

@@ -161,6 +161,13 @@ struct pm_run_file_sampling {
     uint64_t active_pair_ps; /* mode active: cost of a pair of events; 0 unknown */
 };
 
+/* What measuring cost, as the process reckoned itself when it had used cpu_ns. 0: not known. */
+struct pm_run_file_overhead {
+    uint64_t budget_ppm; /* of its CPU time; 0: none */
+    uint64_t count_pair_ps, active_pair_ps, exact_pair_ps, exact_inner_ps;
+    uint64_t cpu_ns, events_ns, samples_ns, looks_ns; /* each at most INT64_MAX */
+};
+
 /* A noun was in another mode than the one it was started with, for a while. Times since the process's start_tsc. */
 struct pm_run_file_adapted {
     uint32_t noun;                      /* position */
@@ -218,6 +225,8 @@ size_t pm_run_file_n_counts(const struct pm_run_file *file);
 const struct pm_run_file_counts *pm_run_file_counts(const struct pm_run_file *file, size_t index);
 const struct pm_run_file_sampling *pm_run_file_sampling(
     const struct pm_run_file *file); /* NULL: was not sampled */
+const struct pm_run_file_overhead *pm_run_file_overhead(
+    const struct pm_run_file *file); /* NULL: it did not */
 size_t pm_run_file_n_adapted(const struct pm_run_file *file);
 const struct pm_run_file_adapted *pm_run_file_adapted(const struct pm_run_file *file, size_t index);
 size_t pm_run_file_n_heap_sites(const struct pm_run_file *file);

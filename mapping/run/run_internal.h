@@ -95,6 +95,8 @@ struct pm_run_file {
     size_t n_counts;
     struct pm_run_file_sampling sampling;
     bool has_sampling;
+    struct pm_run_file_overhead overhead;
+    bool has_overhead;
     struct pm_run_file_adapted *adapted;
     struct run_raw_adapted *raw_adapted; /* one per item, until there are times */
     size_t n_adapted;

@@ -245,6 +245,37 @@ static void load_sampling(struct pm_run_file *file, const struct run_source *sou
     };
 }
 
+static uint64_t at_most_i64(uint64_t number)
+{
+    return number < INT64_MAX ? number : INT64_MAX;
+}
+
+static void load_overhead(struct pm_run_file *file, const struct run_source *source,
+                          const struct run_chunk *chunk)
+{
+    struct pm_run_overhead raw;
+    if (chunk->size_bytes < sizeof raw || !run_read_at(source, chunk->offset, &raw, sizeof raw)) {
+        run_complain(file, chunk->offset, "overhead chunk is cut");
+        return;
+    }
+    if (file->has_overhead) {
+        run_complain(file, chunk->offset, "a second overhead chunk");
+        return;
+    }
+    file->has_overhead = true;
+    file->overhead = (struct pm_run_file_overhead){
+        .budget_ppm = at_most_i64(raw.budget_ppm),
+        .count_pair_ps = at_most_i64(raw.count_pair_ps),
+        .active_pair_ps = at_most_i64(raw.active_pair_ps),
+        .exact_pair_ps = at_most_i64(raw.exact_pair_ps),
+        .exact_inner_ps = at_most_i64(raw.exact_inner_ps),
+        .cpu_ns = at_most_i64(raw.cpu_ns),
+        .events_ns = at_most_i64(raw.events_ns),
+        .samples_ns = at_most_i64(raw.samples_ns),
+        .looks_ns = at_most_i64(raw.looks_ns),
+    };
+}
+
 /* A mode that is not known is taken as off: nothing is known of the noun then. */
 static struct pm_run_file_adapted take_adapted(const struct pm_run_file *file,
                                                const struct pm_run_adapted *raw, uint32_t noun)
@@ -329,6 +360,8 @@ enum pm_status run_load_samples(struct pm_run_file *file, const struct run_sourc
             status = load_samples(file, source, &order, chunk, err);
         else if (chunk->kind == PM_RUN_CHUNK_SAMPLING)
             load_sampling(file, source, chunk);
+        else if (chunk->kind == PM_RUN_CHUNK_OVERHEAD)
+            load_overhead(file, source, chunk);
         else if (chunk->kind == PM_RUN_CHUNK_ADAPTED)
             status = load_adapted(file, source, chunk, err);
     }

@@ -112,7 +112,7 @@ static void how_it_was_sampled_is_loaded(void **state)
     make_archive(
         "INSERT INTO sampling VALUES (1, 'timer', 'cpu', 2004008, 0, 1, 100, 3, "
         "'perf_event_paranoid is 4');"
-        "INSERT INTO disarmed VALUES (1, 7, 1000, NULL, 5);"
+        "INSERT INTO noun_modes VALUES (1, 7, 'count', 'budget', 1000, NULL, 5);"
         "INSERT INTO nouns(id, pif_id, binary, level, name, kind, parent) VALUES (70, 70, 1, 1, "
         "'relax+0x10', 'code', 7);"
         "INSERT INTO noun_attributes VALUES (70, 'address', '0x1010-0x1020');"
@@ -126,9 +126,11 @@ static void how_it_was_sampled_is_loaded(void **state)
     assert_string_equal(data->samplings[0].problem, "perf_event_paranoid is 4");
     assert_true(data->samplings[0].has_switches && !data->samplings[0].has_kernel);
     assert_int_equal(data->samplings[0].n_lost, 3);
-    assert_int_equal(data->n_disarmed, 1);
-    assert_string_equal(graph->nouns[data->disarmed[0].noun].name, "relax");
-    assert_true(data->disarmed[0].until_ns == PM_UNKNOWN && data->disarmed[0].n_events == 5);
+    assert_int_equal(data->n_noun_modes, 1);
+    assert_string_equal(graph->nouns[data->noun_modes[0].noun].name, "relax");
+    assert_int_equal(data->noun_modes[0].mode, PM_RUN_MODE_COUNT);
+    assert_true(data->noun_modes[0].until_ns == PM_UNKNOWN && data->noun_modes[0].n_events == 5 &&
+                !data->noun_modes[0].is_asked);
     assert_string_equal(data->binaries[0].map_state, "damaged");
     assert_string_equal(data->binaries[0].debug_problem, "no such form");
     int n_reasons = 0, n_addresses = 0;
@@ -205,8 +207,12 @@ static void what_does_not_fit_together_is_refused_with_its_place(void **state)
          "sentence 600 is named but not there"},
         {"INSERT INTO sampling VALUES (9, 'perf', 'cpu', 2004008, 0, 1, 100, 0, NULL)",
          "a sampling names process 9"},
-        {"INSERT INTO disarmed VALUES (9, 7, 1000, NULL, 5)", "a disarmed noun names process 9"},
-        {"INSERT INTO disarmed VALUES (1, 700, 1000, NULL, 5)", "noun 700 is named but not there"},
+        {"INSERT INTO noun_modes VALUES (9, 7, 'off', 'budget', 1000, NULL, 5)",
+         "a noun's mode names process 9"},
+        {"INSERT INTO noun_modes VALUES (1, 700, 'off', 'budget', 1000, NULL, 5)",
+         "noun 700 is named but not there"},
+        {"INSERT INTO noun_modes VALUES (1, 7, 'fast', 'budget', 1000, NULL, 5)",
+         "a noun was in mode 'fast'"},
         {"DELETE FROM executions; DELETE FROM processes; DELETE FROM threads; DELETE FROM costs",
          "it has no execution"},
     };

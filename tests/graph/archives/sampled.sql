@@ -78,7 +78,7 @@ INSERT INTO mappings(source, destination, weight, origin, reason) VALUES
 INSERT INTO contexts VALUES (1, NULL, 1, 0), (2, 1, 2, 0), (3, 2, 4, 0), (4, 3, 6, 0), (5, 4, 7, 8), (6, 5, 20, 0), (7, 4, 21, 0), (8, 4, 22, 0),
     (9, 2, 5, 0), (10, 9, 23, 0), (11, 2, 3, 0), (12, 11, 24, 4), (13, 4, 29, 4), (14, 4, 27, 4), (15, 1, 28, 4), (16, 1, 26, 4), (17, 4, 30, 0),
     (18, 2, 5, 4), (19, 18, 23, 0); -- norm once more, when it was no longer followed
-INSERT INTO disarmed VALUES (1, 5, 120000000, NULL, 200000);
+INSERT INTO noun_modes VALUES (1, 5, 'off', 'budget', 120000000, NULL, 200000);
 INSERT INTO metrics VALUES (1, 'n_calls', '', 'count', 'sum', 'calls of functions and entries of loops'),
     (2, 'wall_ns', 'ns', 'time', 'sum', 'wall time'), (3, 'cpu_ns', 'ns', 'time', 'sum', 'sampled CPU time'),
     (4, 'n_samples', '', 'count', 'sum', 'samples'), (5, 'waiting_ns', 'ns', 'time', 'sum', 'time off the processor');
