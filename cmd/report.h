@@ -161,9 +161,8 @@ struct report {
     uint32_t n_rows, n_shown; /* the first n_shown are printed, the others summed up in `rest` */
     struct report_row rest, total;
     struct report_naming *naming;
-    double focus_share_pct;      /* of the primary metric; 100 without a focus */
-    int64_t unmapped_value;      /* of the primary metric */
-    int64_t foreign_stack_value; /* of the primary metric */
+    double focus_share_pct; /* of the primary metric; 100 without a focus */
+    int64_t unmapped_value; /* of the primary metric */
     int64_t n_folded_calls, n_folded_contexts;
     char **warnings; /* owned; printable sentences */
     int n_warnings;

@@ -12,15 +12,13 @@ static int64_t add_known(int64_t sum, int64_t value)
     return value == PM_UNKNOWN ? sum : sum == PM_UNKNOWN ? value : sum + value;
 }
 
-/* Wall time of all threads, added up: their roots have it in mode count, too. Time on foreign stacks
- * is within it already, in contexts whose tree has such a root. */
+/* Wall time of all threads, added up: their roots have it in mode count, too. */
 static double wall_of_threads(const struct pm_graph *graph)
 {
     pm_index metric = pm_graph_find_metric(graph, "wall_ns");
     double sum = 0;
     for (uint32_t i = 0; i < graph->n_costs; i++)
-        if (graph->costs[i].metric == metric &&
-            !(graph->contexts[graph->costs[i].context].flags & PM_CONTEXT_FOREIGN_STACK))
+        if (graph->costs[i].metric == metric)
             sum += (double)graph->costs[i].value;
     return sum;
 }
@@ -226,12 +224,6 @@ static void warn_of_losses(struct warner *warner)
              "%lld exit%s came without an entry (code that was left in ways that cannot be "
              "followed): their time is in the caller",
              (long long)n_unmatched, plural(n_unmatched));
-    if (report->foreign_stack_value > 0)
-        warn(warner,
-             "%.3f ms were spent on other stacks (signal handlers, coroutines); that time is also "
-             "in the context they interrupted, so "
-             "the total is larger than the threads' time by it",
-             (double)report->foreign_stack_value / 1e6);
 }
 
 static void warn_of_unmapped(struct warner *warner)

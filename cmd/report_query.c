@@ -345,27 +345,6 @@ static void summarise(struct report *report)
             report->unmapped_value += (int64_t)report_primary(report, &report->rows[r]);
 }
 
-/* Cost on foreign stacks lies within what they interrupted, too. */
-static enum pm_status sum_foreign_stacks(struct report *report, struct pm_error *err)
-{
-    const struct pm_graph *graph = report->data->graph;
-    if (report->time_metric != report->wall_metric) /* a sample is charged to one context only */
-        return PM_OK;
-    bool *foreign = pm_alloc_array(graph->n_contexts, sizeof *foreign);
-    if (!foreign)
-        return no_memory(err);
-    for (pm_index c = 0; c < graph->n_contexts; c++) {
-        pm_index parent = graph->contexts[c].parent;
-        foreign[c] = graph->contexts[c].flags & PM_CONTEXT_FOREIGN_STACK ||
-                     (parent != PM_NONE && foreign[parent]);
-    }
-    for (uint32_t i = 0; i < graph->n_costs; i++)
-        if (graph->costs[i].metric == report->time_metric && foreign[graph->costs[i].context])
-            report->foreign_stack_value += graph->costs[i].value;
-    free(foreign);
-    return PM_OK;
-}
-
 static enum pm_status make_rows(struct report *report, struct pm_error *err)
 {
     const struct pm_graph *graph = report->data->graph;
@@ -401,8 +380,6 @@ enum pm_status report_make(struct report *report, struct pm_error *err)
                         report->options.everything ? PM_ARCHIVE_LOAD_ALL : 0, err, &report->data);
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == PM_OK; i++)
         status = steps[i](report, err);
-    if (status == PM_OK)
-        status = sum_foreign_stacks(report, err);
     if (status != PM_OK)
         return status;
     summarise(report);

@@ -197,7 +197,7 @@ static enum pm_status write_threads(struct collector *c, uint64_t start_tsc,
                                     const struct pm_run_file *file)
 {
     const struct pm_run_file_process *process = pm_run_file_process(file);
-    uint64_t start_ns = collect_start_ns(start_tsc, file), foreign_ns = 0;
+    uint64_t start_ns = collect_start_ns(start_tsc, file);
     if (pm_run_file_n_threads(file) == 0)
         return collect_only_thread(c, process->pid, start_ns, start_ns + process->end_ns,
                                    process->user_cpu_ns + process->system_cpu_ns);
@@ -215,14 +215,7 @@ static enum pm_status write_threads(struct collector *c, uint64_t start_tsc,
         enum pm_status status = collect_insert(c, INSERT_THREAD);
         if (status != PM_OK)
             return status;
-        foreign_ns += thread->foreign_ns;
     }
-    if (foreign_ns)
-        collect_warn(c,
-                     "process %u spent %.6f s on stacks of its own making (coroutines, signal "
-                     "stacks): this time is also in the "
-                     "contexts that were active meanwhile, so it counts twice",
-                     process->pid, (double)foreign_ns / 1e9);
     return PM_OK;
 }
 

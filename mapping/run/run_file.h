@@ -28,7 +28,7 @@
  *
  * Own times add up. inclusive_ns of a context is never less than the sum over its children, never
  * more than its parent's, and a thread's root has the thread's wall time; own_ns is inclusive_ns
- * less the children's, so the sum of own_ns over the tree of a thread is its wall_ns exactly. In a
+ * less the children's, so the sum of own_ns over the trees of a thread is its wall_ns exactly. In a
  * sound file of a process that ended this changes nothing. A process killed between two stores of
  * the runtime leaves one activation counted in a child and not yet in its parent (or in both): then
  * the parent is raised to its children's sum, and its own parent's own time is the less by it; only
@@ -45,9 +45,8 @@
  * Counters (mode count, for a noun or for all) are calls that no context has: the calls of a noun are those of its contexts and its counters.
  *
  * Trees on foreign stacks (signal stacks, coroutines above the thread's own stack) have roots of
- * their own, flag PM_RUN_NODE_FOREIGN_STACK. Their time also lies within the context that was
- * active on the thread's own stack; it is not part of wall_ns and the file cannot say from which
- * context it would have to be taken.
+ * their own, flag PM_RUN_NODE_FOREIGN_STACK. Their time is not in the contexts that were active
+ * on the thread's own stack meanwhile: all roots together have wall_ns.
  */
 #ifndef PM_RUN_FILE_H
 #define PM_RUN_FILE_H

@@ -243,6 +243,13 @@ static void balance_nodes(struct pm_run_file_thread *thread, struct pm_run_file_
         if (!is_root)
             child_sum[nodes[i].parent] += nodes[i].inclusive_ns;
     }
+    for (size_t i = 1; i < n; i++)
+        if (nodes[i].parent ==
+            PM_RUN_FILE_NO_PARENT) { /* it was there instead of on its own stack */
+            if (nodes[i].inclusive_ns > nodes[0].inclusive_ns)
+                nodes[i].inclusive_ns = nodes[0].inclusive_ns;
+            nodes[0].inclusive_ns -= nodes[i].inclusive_ns;
+        }
     for (size_t i = 0; i < n; i++) {
         uint32_t parent = nodes[i].parent;
         if (parent == PM_RUN_FILE_NO_PARENT) {

@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             PM_ASSERT(thread->nodes[k].timing != PM_RUN_FILE_UNTIMED ||
                       thread->nodes[k].own_ns == 0);
         }
-        PM_ASSERT(sum == thread->wall_ns + thread->foreign_ns);
+        PM_ASSERT(sum == thread->wall_ns);
         for (size_t k = 0; k < thread->n_samples; k++) {
             const struct pm_run_file_sample *sample = &thread->samples[k];
             PM_ASSERT(sample->node < thread->n_nodes && sample->time_ns <= INT64_MAX);

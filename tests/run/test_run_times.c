@@ -180,7 +180,7 @@ static void foreign_stacks_have_roots_of_their_own(void **state)
     assert_int_equal(thread->foreign_ns, 250);
     assert_int_equal(thread->nodes[2].flags, PM_RUN_NODE_FOREIGN_STACK);
     assert_int_equal(thread->nodes[3].own_ns, 250);
-    assert_int_equal(checked_sum(file, thread), 1000);
+    assert_int_equal(checked_sum(file, thread), 750);
     pm_run_file_free(file);
     make_run_release(&run);
 }
