@@ -5,8 +5,12 @@
 const bool pm_arch_has_sleds = false;
 const uint8_t pm_arch_nop[5];
 
+uint64_t pm_stopped_tsc;
+
 uint64_t pm_tsc(void)
 {
+    if (pm_unlikely(pm_stopped_tsc != 0))
+        return pm_stopped_tsc;
     return pm_monotonic_ns();
 }
 

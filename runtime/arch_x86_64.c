@@ -35,8 +35,12 @@
 const bool pm_arch_has_sleds = true;
 const uint8_t pm_arch_nop[5] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
 
+uint64_t pm_stopped_tsc;
+
 uint64_t pm_tsc(void)
 {
+    if (pm_unlikely(pm_stopped_tsc != 0))
+        return pm_stopped_tsc;
     uint32_t low, high;
     __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
     return (uint64_t)high << 32 | low;

@@ -281,6 +281,8 @@ void pm_adapt_drained(uint64_t tsc);
 void pm_adapt_thread_begin(struct pm_slot *slot);
 void pm_adapt_thread_end(struct pm_slot *slot);
 void pm_adapt_process_end(void);
+/* The time-stamp counter is about to be forbidden. At an ordinary call. */
+void pm_adapt_without_clock(void);
 void pm_adapt_fork_child(void);
 
 /* --- control.c: requests to this process while it runs --- */
@@ -340,6 +342,8 @@ extern struct pm_process pm_process;
 
 /* --- sys.h / arch --- */
 uint64_t pm_tsc(void); /* the run's clock: time-stamp counter, or nanoseconds where there is none */
+extern uint64_t
+    pm_stopped_tsc; /* not 0: the program has forbidden the counter, so this is the time for ever */
 uint64_t pm_monotonic_ns(void); /* CLOCK_MONOTONIC_RAW */
 uintptr_t pm_thread_pointer(void);
 

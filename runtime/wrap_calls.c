@@ -36,10 +36,42 @@ void pm_wrap_calls_resolve(void)
     *(void **)&libc.syscall = dlsym(RTLD_NEXT, "syscall");
 }
 
+/* Whoever reads it from then on ends by SIGSEGV: prctl(PR_SET_TSC), and strict mode, too. */
+static void stop_clock(void)
+{
+    static bool said;
+    if (pm_process.file.header == NULL || pm_stopped_tsc != 0)
+        return;
+    if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+        pm_file_message(
+            PM_RUN_MSG_NOTE,
+            "the program forbids the time-stamp counter: from then on calls have no times", NULL);
+    pm_adapt_without_clock();
+    pm_store(pm_stopped_tsc, pm_tsc());
+}
+
 static struct pm_confinement note(bool strict, const struct sock_fprog *filter)
 {
     say_confined();
+    if (strict)
+        stop_clock();
     return pm_confine(strict, filter);
+}
+
+static void note_not(struct pm_confinement noted)
+{
+    pm_confine_not(noted);
+    pm_store(pm_stopped_tsc, 0);
+}
+
+static int set_tsc(unsigned long how)
+{
+    if (how == PR_TSC_SIGSEGV)
+        stop_clock();
+    int result = libc.prctl(PR_SET_TSC, how, 0ul, 0ul, 0ul);
+    if ((how == PR_TSC_ENABLE) == (result == 0))
+        pm_store(pm_stopped_tsc, 0);
+    return result;
 }
 
 PM_EXPORT int prctl(int option, ...)
@@ -51,13 +83,15 @@ PM_EXPORT int prctl(int option, ...)
     va_end(list);
     if (libc.prctl == NULL)
         pm_wrap_calls_resolve();
+    if (option == PR_SET_TSC && pm_process.on)
+        return set_tsc(a);
     if (option != PR_SET_SECCOMP || !pm_process.on)
         return libc.prctl(option, a, b, c, d);
     struct pm_confinement noted = note(
         a == SECCOMP_MODE_STRICT, (const struct sock_fprog *)(a == SECCOMP_MODE_FILTER ? b : 0));
     int result = libc.prctl(option, a, b, c, d);
     if (result != 0)
-        pm_confine_not(noted);
+        note_not(noted);
     return result;
 }
 
@@ -87,7 +121,7 @@ long pm_syscall_watched(long number, long a, long b, long c, long d, long e, lon
     struct pm_confinement noted = note(strict, (const struct sock_fprog *)(filter ? c : 0));
     long result = libc.syscall(number, a, b, c, d, e, f);
     if (result < 0 || (result > 0 && (b & SECCOMP_FILTER_FLAG_TSYNC)))
-        pm_confine_not(noted);
+        note_not(noted);
     return result;
 }
 
