@@ -151,7 +151,10 @@ struct report {
     struct report_group *groups;
     uint32_t n_groups;
     pm_index *group_of; /* per sentence */
-    bool *leaves_out;   /* per mapping: no way of this view */
+    uint32_t *
+        around; /* by loop, per group: the loop or function that it lies in; PM_NONE: none. NULL: not by loop */
+    struct pm_call_nesting nesting; /* the same of rows of the lift; with around only */
+    bool *leaves_out;               /* per mapping: no way of this view */
     bool
         split_by_size; /* by instruction counts was asked, there are none: size of code stands in */
     struct report_traits *traits; /* per row of the lift */
@@ -199,6 +202,9 @@ bool report_noun_is_machine_code(const struct report *report, pm_index noun); /*
 /* report_groups.c: groups, group_of and the lift. */
 PM_MUST_CHECK enum pm_status report_make_groups(struct report *report, struct pm_error *err);
 PM_MUST_CHECK enum pm_status report_make_lift(struct report *report, struct pm_error *err);
+
+/* report_nesting.c: which rows lie in others. */
+PM_MUST_CHECK enum pm_status report_make_nesting(struct report *report, struct pm_error *err);
 
 /* report_traits.c: why constructs are one, and other marks of rows. */
 PM_MUST_CHECK enum pm_status report_find_traits(struct report *report, struct pm_error *err);

@@ -272,6 +272,43 @@ static void mark_functions_with_loops(struct grouping *grouping)
     }
 }
 
+/* Damaged archives may have a construct that lies in itself. */
+static bool lies_in(const struct report *report, uint32_t group, uint32_t outer)
+{
+    while (group != PM_NONE && group != outer)
+        group = report->around[group];
+    return group != PM_NONE;
+}
+
+/* What each loop lies in: the next loop or function up the where axis that has a group. false: memory ended. */
+static bool find_around(struct grouping *grouping)
+{
+    struct report *report = grouping->report;
+    const struct pm_graph *graph = report->data->graph;
+    report->around = pm_alloc_array(report->n_groups, sizeof *report->around);
+    for (uint32_t g = 0; report->around && g < report->n_groups; g++)
+        report->around[g] = PM_NONE;
+    for (uint32_t g = 0; report->around && g < report->n_groups; g++) {
+        const struct report_group *of = &report->groups[g];
+        pm_index up = of->noun;
+        if (of->special || of->sentence != PM_NONE || up == PM_NONE)
+            continue;
+        while (report->around[g] == PM_NONE && !report_noun_is_code(report, up) &&
+               (up = graph->nouns[up].parent) != PM_NONE) {
+            struct report_group group = {.noun = up, .verb = of->verb};
+            int64_t key;
+            if (!is_top(report, up))
+                continue;
+            if (!key_of_noun(grouping, up, &group, &key))
+                return false;
+            uint32_t found = pm_index_map_get(&grouping->groups, key);
+            if (found != PM_NONE && !lies_in(report, found, g))
+                report->around[g] = found;
+        }
+    }
+    return report->around != NULL;
+}
+
 enum pm_status report_make_groups(struct report *report, struct pm_error *err)
 {
     const struct pm_graph *graph = report->data->graph;
@@ -292,8 +329,10 @@ enum pm_status report_make_groups(struct report *report, struct pm_error *err)
             }
     for (pm_index s = 0; ok && s < graph->n_sentences; s++)
         ok = group_sentence(&grouping, s, rank[s], &report->group_of[s]);
-    if (ok && report->options.by == REPORT_BY_LOOP)
+    if (ok && report->options.by == REPORT_BY_LOOP) {
         mark_functions_with_loops(&grouping);
+        ok = !report_is_at_source(report) || find_around(&grouping);
+    }
     pm_index_map_release(&grouping.groups);
     pm_index_map_release(&grouping.files);
     pm_index_map_release(&grouping.nouns);
@@ -353,15 +392,42 @@ static enum pm_status weigh_destinations(struct report *report, const struct pm_
     return PM_OK;
 }
 
+/* Loops around others have rows even where nothing was measured for themselves. false: memory ended. */
+static bool add_outer_loops(const struct report *report, pm_index *sources, uint32_t *n)
+{
+    const struct pm_graph *graph = report->data->graph;
+    bool *is_outer = pm_alloc_array(report->n_groups, sizeof *is_outer);
+    if (!report->around || !is_outer) {
+        free(is_outer);
+        return !report->around;
+    }
+    for (uint32_t g = 0; g < report->n_groups; g++)
+        if (report->around[g] != PM_NONE)
+            is_outer[report->around[g]] = true;
+    for (pm_index s = 0; s < graph->n_sentences; s++) {
+        uint32_t g = report->group_of[s];
+        if (g == PM_NONE || !is_outer[g])
+            continue;
+        is_outer[g] = false;
+        sources[(*n)++] = s;
+    }
+    free(is_outer);
+    return true;
+}
+
 enum pm_status report_make_lift(struct report *report, struct pm_error *err)
 {
     const struct pm_graph *graph = report->data->graph;
     enum report_split split = report->options.split;
-    pm_index *sources = pm_alloc_array(graph->n_contexts, sizeof *sources);
+    pm_index *sources =
+        pm_alloc_array((size_t)graph->n_contexts + report->n_groups, sizeof *sources);
     double *weights = pm_alloc_array(report->n_groups, sizeof *weights);
     enum pm_status status = sources && weights ? PM_OK : no_memory(err);
     for (pm_index c = 0; status == PM_OK && c < graph->n_contexts; c++)
         sources[c] = graph->contexts[c].sentence;
+    uint32_t n_sources = graph->n_contexts;
+    if (status == PM_OK && !add_outer_loops(report, sources, &n_sources))
+        status = no_memory(err);
     struct pm_lift_options options = {.rule = PM_RULE_MERGE,
                                       .destination_of = report->group_of,
                                       .n_destinations = report->n_groups,
@@ -369,7 +435,7 @@ enum pm_status report_make_lift(struct report *report, struct pm_error *err)
     struct pm_lift *alone = NULL;
     if (status == PM_OK && report->options.rule == PM_RULE_SPLIT &&
         split == REPORT_SPLIT_INSTRUCTIONS) {
-        status = pm_lift_new(graph, &options, sources, graph->n_contexts, err, &alone);
+        status = pm_lift_new(graph, &options, sources, n_sources, err, &alone);
         if (status == PM_OK)
             status = weigh_destinations(report, alone, weights, err);
         pm_lift_free(alone);
@@ -378,7 +444,7 @@ enum pm_status report_make_lift(struct report *report, struct pm_error *err)
     options.destination_weights =
         split == REPORT_SPLIT_WEIGHTS ? NULL : weights; /* equal: all are 0 */
     if (status == PM_OK)
-        status = pm_lift_new(graph, &options, sources, graph->n_contexts, err, &report->lift);
+        status = pm_lift_new(graph, &options, sources, n_sources, err, &report->lift);
     free(sources);
     free(weights);
     return status;

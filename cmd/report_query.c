@@ -97,6 +97,11 @@ struct scratch {
     struct pm_bounds *bounds;       /* [n_groups] */
 };
 
+static const struct pm_call_nesting *nesting_of(const struct report *report)
+{
+    return report->around ? &report->nesting : NULL;
+}
+
 static enum pm_status flat_metric(struct report *report, uint32_t m, struct scratch *s,
                                   struct pm_error *err)
 {
@@ -108,7 +113,8 @@ static enum pm_status flat_metric(struct report *report, uint32_t m, struct scra
     if (status == PM_OK && metric->aggregation == PM_SUM) {
         if (!own_of_contexts(report, report->metrics[m], s->own))
             return overflow_error(err);
-        status = pm_calls_inclusive(graph, report->lift, s->own, err, s->inclusive);
+        status =
+            pm_calls_inclusive(graph, report->lift, nesting_of(report), s->own, err, s->inclusive);
         if (status == PM_OK)
             status = pm_lift_bounds(report->lift, s->samples, n, err, s->bounds);
     }
@@ -250,7 +256,8 @@ static enum pm_status make_tree(struct report *report, struct pm_call_tree *ret_
     for (pm_index c = 0; c < graph->n_contexts; c++)
         folds[c] = report->options.by == REPORT_BY_FILE || is_leaf(report, c) ||
                    counts_as_entries(report, graph->contexts[c].sentence);
-    enum pm_status status = pm_call_tree_make(graph, report->lift, folds, err, ret_tree);
+    enum pm_status status =
+        pm_call_tree_make(graph, report->lift, nesting_of(report), folds, err, ret_tree);
     free(folds);
     return status;
 }
@@ -372,8 +379,8 @@ enum pm_status report_make(struct report *report, struct pm_error *err)
 {
     static enum pm_status (*const steps[])(struct report *, struct pm_error *) = {
         report_choose_level, report_choose_metrics, report_find_untimed, report_compensate,
-        report_make_groups,  report_make_lift,      report_focus,        report_find_traits,
-        make_rows,           report_arrange,
+        report_make_groups,  report_make_lift,      report_make_nesting, report_focus,
+        report_find_traits,  make_rows,             report_arrange,
     };
     enum pm_status status =
         pm_archive_load(report->options.archive_path,
@@ -397,6 +404,7 @@ void report_release(struct report *report)
     free(report->groups);
     free(report->group_of);
     free(report->leaves_out);
+    free(report->around);
     free(report->traits);
     free(report->is_untimed);
     free(report->in_focus);

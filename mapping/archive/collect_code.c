@@ -26,6 +26,14 @@ static enum pm_status map_to_place(struct collector *c, struct collect_code *cod
                                   : status;
 }
 
+static enum pm_status map_to_noun(struct collector *c, struct collect_code *code, pm_id id,
+                                  const char *kind, const char *reason)
+{
+    uint32_t row;
+    enum pm_status status = collect_map_noun(c, code->binary, id, kind, NULL, &row);
+    return status == PM_OK ? map_to(c, code, c->source_executes, row, "compiler", reason) : status;
+}
+
 static enum pm_status map_to_frame(struct collector *c, struct collect_code *code, pm_id function,
                                    const char *reason)
 {
@@ -84,14 +92,11 @@ static enum pm_status map_to_folded(struct collector *c, struct collect_code *co
     for (uint32_t i = 0; i < block->n_tuples; i++)
         for (uint32_t k = 0; k < block->tuples[i].n_also && status == PM_OK; k++) {
             const struct pm_code_also *also = &block->tuples[i].also[k];
-            uint32_t row;
             if (also->reason != PM_MAP_FOLDED || also->place.function == last)
                 continue;
             last = also->place.function;
             *ret_reason = pm_map_reason_text(PM_MAP_FOLDED);
-            status = collect_map_noun(c, code->binary, last, "function", NULL, &row);
-            if (status == PM_OK)
-                status = map_to(c, code, c->source_executes, row, "compiler", *ret_reason);
+            status = map_to_noun(c, code, last, "function", *ret_reason);
             if (status == PM_OK && range->tuple->kind == PM_MAP_FRAME)
                 status = map_to_frame(c, code, last, *ret_reason);
         }
@@ -105,7 +110,6 @@ static enum pm_status map_range(struct collector *c, struct collect_code *code,
     const struct pm_code_tuple *tuple = range->tuple;
     enum pm_status status = PM_OK;
     size_t n_before = code->n_mappings;
-    uint32_t row;
     if (tuple->kind != PM_MAP_FRAME && tuple->kind != PM_MAP_PADDING && tuple->place.line_no)
         status = map_to_place(c, code, &tuple->place, "compiler", reason);
     for (uint32_t i = 0; i < tuple->n_also && status == PM_OK; i++)
@@ -117,11 +121,8 @@ static enum pm_status map_range(struct collector *c, struct collect_code *code,
     if (status == PM_OK && tuple->kind == PM_MAP_FRAME)
         status = map_to_frame(c, code, tuple->place.function, reason);
     if (status == PM_OK)
-        status = tuple->loop ? collect_map_noun(c, code->binary, tuple->loop, "loop", NULL, &row)
-                             : collect_map_noun(c, code->binary, tuple->place.function, "function",
-                                                NULL, &row);
-    if (status == PM_OK)
-        status = map_to(c, code, c->source_executes, row, "compiler", reason);
+        status = tuple->loop ? map_to_noun(c, code, tuple->loop, "loop", reason)
+                             : map_to_noun(c, code, tuple->place.function, "function", reason);
     for (uint32_t i = 0; i < tuple->n_objects && status == PM_OK; i++)
         status = map_to_object(c, code, &tuple->objects[i], "compiler", reason);
     return status == PM_OK && tuple->n_objects == 0 ? infer_objects(c, code, range, reason)

@@ -773,7 +773,8 @@ static enum pm_status read_everything(struct loader *load, unsigned flags)
         status = each_row(load, "SELECT id FROM sentences", read_sentence);
     if (status == PM_OK)
         status = read_mappings(load);
-    if (status == PM_OK && !pm_graph_seal(load->data->graph))
+    if (status == PM_OK &&
+        (!pm_graph_add_outer(load->data->graph, "loop") || !pm_graph_seal(load->data->graph)))
         status = out_of_memory(load);
     return status;
 }

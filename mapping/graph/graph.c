@@ -2,6 +2,7 @@
 
 #include "../base/arena.h"
 #include "../base/str.h"
+#include "index_map.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -231,6 +232,35 @@ static bool index_edges(const struct pm_graph *graph, bool by_destination, uint3
         list[first[(by_destination ? m->destination : m->source) + 1]++] = i;
     }
     return true;
+}
+
+static bool is_of_kind(const struct pm_graph *graph, pm_index noun, const char *kind)
+{
+    return noun != PM_NONE && strcmp(graph->nouns[noun].kind, kind) == 0;
+}
+
+bool pm_graph_add_outer(struct pm_graph *graph, const char *kind)
+{
+    struct pm_index_map known = {0}; /* by verb and noun */
+    bool ok = true;
+    for (pm_index s = 0; ok && s < graph->n_sentences; s++) {
+        pm_index noun = pm_graph_first_noun(graph, s), verb = graph->sentences[s].verb;
+        if (graph->sentences[s].n_nouns == 1 && is_of_kind(graph, noun, kind))
+            ok = pm_index_map_add(&known, (int64_t)verb << 32 | noun, s) || !known.out_of_memory;
+    }
+    for (pm_index s = 0; ok && s < graph->n_sentences; s++) { /* those that are added, too */
+        pm_index noun = pm_graph_first_noun(graph, s), verb = graph->sentences[s].verb;
+        if (graph->sentences[s].n_nouns != 1 || !is_of_kind(graph, noun, kind))
+            continue;
+        pm_index outer = graph->nouns[noun].parent;
+        if (!is_of_kind(graph, outer, kind) ||
+            pm_index_map_get(&known, (int64_t)verb << 32 | outer) != PM_NONE)
+            continue;
+        pm_index added = pm_graph_sentence(graph, verb, &outer, 1);
+        ok = added != PM_NONE && pm_index_map_add(&known, (int64_t)verb << 32 | outer, added);
+    }
+    pm_index_map_release(&known);
+    return ok;
 }
 
 bool pm_graph_seal(struct pm_graph *graph)

@@ -140,6 +140,10 @@ pm_index pm_graph_metric(struct pm_graph *graph, const struct pm_metric *metric)
 pm_index pm_graph_find_metric(const struct pm_graph *graph, const char *name);
 void pm_graph_cost(struct pm_graph *graph, const struct pm_cost *cost);
 
+/* For each sentence of one noun of the kind, one with the same verb of its parent, when that is of the kind too; made where it is not there. So
+ * what lies around a measured construct can be spoken of. False: memory ended. */
+PM_MUST_CHECK bool pm_graph_add_outer(struct pm_graph *graph, const char *kind);
+
 /* Makes the edge lists (again, after additions). False when memory ended, now or in any addition.
  */
 PM_MUST_CHECK bool pm_graph_seal(struct pm_graph *graph);

@@ -177,7 +177,12 @@ static void check_inclusive(struct world *w, const struct pm_lift *lift)
 {
     struct pm_graph *graph = w->graph;
     int64_t own[12], got[PLAIN_MAX + 24];
+    uint32_t around[PLAIN_MAX + 24];
+    bool is_function[PLAIN_MAX + 24] = {0}, nests = random_below(2);
     long double expected[PLAIN_MAX + 24] = {0};
+    const struct pm_call_nesting nesting = {around, is_function};
+    for (uint32_t r = 0; r < lift->n_rows; r++) /* as many lie in none */
+        around[r] = nests && r && random_below(2) ? random_below(r) : PM_NONE;
     graph->n_contexts = 0;
     for (pm_index c = 0; c < (w->n_samples ? 1 + random_below(12) : 0); c++) {
         pm_index parent = c && random_below(8) ? random_below(c) : PM_NONE;
@@ -190,16 +195,20 @@ static void check_inclusive(struct world *w, const struct pm_lift *lift)
         double largest[PLAIN_MAX + 24] = {0};
         own[c] = random_below(1000);
         for (pm_index up = c; up != PM_NONE; up = graph->contexts[up].parent) {
+            double share[PLAIN_MAX + 24] = {0};
             uint32_t class = lift->class_of[graph->contexts[up].sentence];
             for (uint32_t k = class == PM_NONE ? 1 : lift->class_first[class];
                  class != PM_NONE && k < lift->class_first[class + 1]; k++)
-                largest[lift->parts[k].row] =
-                    fmax(largest[lift->parts[k].row], lift->parts[k].share);
+                for (uint32_t row = lift->parts[k].row; row != PM_NONE; row = around[row])
+                    share[row] += lift->parts[k].share;
+            for (uint32_t r = 0; r < lift->n_rows; r++)
+                largest[r] = fmax(largest[r], share[r]);
         }
         for (uint32_t r = 0; r < lift->n_rows; r++)
             expected[r] += (long double)largest[r] * own[c];
     }
-    assert_int_equal(pm_calls_inclusive(graph, lift, own, NULL, got), PM_OK);
+    assert_int_equal(pm_calls_inclusive(graph, lift, nests ? &nesting : NULL, own, NULL, got),
+                     PM_OK);
     for (uint32_t r = 0; r < lift->n_rows; r++)
         assert_true(fabsl(expected[r] - got[r]) <= 0.5001L);
 }
@@ -232,7 +241,7 @@ static void check_tree(const struct world *w, const struct pm_lift *lift)
     struct pm_call_tree tree;
     for (pm_index c = 0; c < graph->n_contexts; c++)
         folds[c] = random_below(2);
-    assert_int_equal(pm_call_tree_make(graph, lift, folds, NULL, &tree), PM_OK);
+    assert_int_equal(pm_call_tree_make(graph, lift, NULL, folds, NULL, &tree), PM_OK);
     for (pm_index c = 0; c < graph->n_contexts; c++) {
         uint32_t n = lengths[c] = plain_path(graph, lift, folds, c, paths[c]),
                  node = tree.node_of[c];
@@ -298,7 +307,7 @@ struct paper {
 
 static void paper_begin(struct paper *paper, int n_base, int n_lines)
 {
-    static const char *const lines[] = {"line1", "line2", "line3", "line4"};
+    static const char *const lines[] = {"line1", "line2", "line3", "line4", "line5"};
     struct pm_graph *graph = paper->graph = pm_graph_new();
     pm_index base = pm_graph_level(graph, "Base"), source = pm_graph_level(graph, "CM Fortran");
     pm_index cpu = pm_graph_verb(graph, "CPU Utilization", base),
@@ -496,20 +505,81 @@ static void recursion_counts_once(void **state)
     struct pm_lift *lift;
     assert_int_equal(pm_lift_new(p.graph, &options, p.base, 3, NULL, &lift), PM_OK);
     int64_t own[] = {1, 2, 4, 8}, inclusive[3];
-    assert_int_equal(pm_calls_inclusive(p.graph, lift, own, NULL, inclusive), PM_OK);
+    assert_int_equal(pm_calls_inclusive(p.graph, lift, NULL, own, NULL, inclusive), PM_OK);
     assert_int_equal(inclusive[0], 15);
     assert_int_equal(inclusive[1], 14);
     assert_int_equal(inclusive[2], 8);
     struct pm_call_tree tree;
     bool *folds = no_folds(p.graph);
-    assert_int_equal(pm_call_tree_make(p.graph, lift, folds, NULL, &tree), PM_OK);
+    assert_int_equal(pm_call_tree_make(p.graph, lift, NULL, folds, NULL, &tree), PM_OK);
     assert_int_equal(tree.n_nodes, 4);
     assert_int_equal(tree.nodes[3].depth, 3);
     pm_call_tree_release(&tree);
     folds[2] = true; /* the inner f is a part of the outer one, not a call */
-    assert_int_equal(pm_call_tree_make(p.graph, lift, folds, NULL, &tree), PM_OK);
+    assert_int_equal(pm_call_tree_make(p.graph, lift, NULL, folds, NULL, &tree), PM_OK);
     assert_int_equal(tree.n_nodes, 3);
     assert_int_equal(tree.node_of[2], tree.node_of[1]);
+    pm_call_tree_release(&tree);
+    free(folds);
+    pm_lift_free(lift);
+    pm_graph_free(p.graph);
+}
+
+/* main, then a loop, inner loops of which only code is known: the middle one has no context at all. A call in between begins anew. */
+static void loops_around_others_are_on_the_path(void **state)
+{
+    (void)state;
+    enum { MAIN, OUTER, MIDDLE, INNER, CALLED, N };
+    static const int sentences[] = {MAIN, OUTER, INNER, CALLED, INNER, MIDDLE, INNER};
+    static const pm_index parents[] = {PM_NONE, 0, 1, 1, 3, 1, 0};
+    struct paper p;
+    paper_begin(&p, N, N);
+    for (int i = 0; i < N; i++)
+        pm_graph_mapping(p.graph, p.base[i], p.line[i], 0, "compiler");
+    for (pm_index c = 0; c < 7; c++)
+        pm_graph_context(p.graph, parents[c], p.base[sentences[c]], 0);
+    assert_true(pm_graph_seal(p.graph));
+    pm_index destination_of[2 * N];
+    pm_lift_at_level(p.graph, 1, destination_of);
+    struct pm_lift_options options = {
+        .rule = PM_RULE_MERGE, .destination_of = destination_of, .n_destinations = 2 * N};
+    struct pm_lift *lift;
+    assert_int_equal(pm_lift_new(p.graph, &options, p.base, N, NULL, &lift), PM_OK);
+    uint32_t row[N], around[N];
+    bool is_function[N] = {0};
+    for (int i = 0; i < N; i++)
+        row[i] = row_of(lift, p.base[i]);
+    for (int i = 0; i < N; i++)
+        around[row[i]] = i > MAIN && i < CALLED ? row[i - 1] : PM_NONE;
+    is_function[row[MAIN]] = is_function[row[CALLED]] = true;
+    const struct pm_call_nesting nesting = {around, is_function};
+    int64_t own[] = {1, 2, 4, 8, 16, 32, 64}, inclusive[N];
+    assert_int_equal(pm_calls_inclusive(p.graph, lift, &nesting, own, NULL, inclusive), PM_OK);
+    assert_int_equal(inclusive[row[MAIN]], 127);
+    assert_int_equal(inclusive[row[OUTER]], 126);
+    assert_int_equal(inclusive[row[MIDDLE]], 116);
+    assert_int_equal(inclusive[row[INNER]], 84);
+    assert_int_equal(inclusive[row[CALLED]], 24);
+    struct pm_call_tree tree;
+    bool *folds = no_folds(p.graph);
+    assert_int_equal(pm_call_tree_make(p.graph, lift, &nesting, folds, NULL, &tree), PM_OK);
+    static const int paths[7][6] = {{MAIN, N},
+                                    {MAIN, OUTER, N},
+                                    {MAIN, OUTER, MIDDLE, INNER, N},
+                                    {MAIN, OUTER, CALLED, N},
+                                    {MAIN, OUTER, CALLED, MIDDLE, INNER, N},
+                                    {MAIN, OUTER, MIDDLE, N},
+                                    {MAIN, OUTER, MIDDLE, INNER, N}};
+    for (pm_index c = 0; c < 7; c++) {
+        uint32_t node = tree.node_of[c], n = 0;
+        while (paths[c][n] != N)
+            n++;
+        assert_int_equal(tree.nodes[node].depth, n - 1);
+        for (; n-- > 0; node = tree.nodes[node].parent)
+            assert_int_equal(tree.nodes[node].row, row[paths[c][n]]);
+        assert_int_equal(node, PM_NONE);
+    }
+    assert_int_equal(tree.node_of[2], tree.node_of[6]);
     pm_call_tree_release(&tree);
     free(folds);
     pm_lift_free(lift);
@@ -552,7 +622,7 @@ static enum pm_status build_and_lift(void)
     if (status == PM_OK)
         status = pm_lift_bounds(lift, samples, 2, NULL, bounds);
     if (status == PM_OK)
-        status = pm_calls_inclusive(graph, lift, own, NULL, inclusive);
+        status = pm_calls_inclusive(graph, lift, NULL, own, NULL, inclusive);
     pm_lift_free(lift);
     pm_graph_free(graph);
     return status;
@@ -650,7 +720,7 @@ static void a_long_chain_is_walked_without_recursion(void **state)
     assert_int_equal(lift->n_rows, 1);
     assert_int_equal(lift->destinations[lift->rows[0].first_destination], N - 1);
     int64_t inclusive;
-    assert_int_equal(pm_calls_inclusive(graph, lift, own, NULL, &inclusive), PM_OK);
+    assert_int_equal(pm_calls_inclusive(graph, lift, NULL, own, NULL, &inclusive), PM_OK);
     assert_int_equal(inclusive, N);
     free(destination_of);
     free(own);
@@ -670,6 +740,7 @@ int main(void)
         cmocka_unit_test(the_graph_serves_downward),
         cmocka_unit_test(sums_that_leave_64_bits_are_an_error),
         cmocka_unit_test(recursion_counts_once),
+        cmocka_unit_test(loops_around_others_are_on_the_path),
         cmocka_unit_test(every_failing_allocation_is_reported),
         cmocka_unit_test(a_million_mappings_are_lifted),
         cmocka_unit_test(a_long_chain_is_walked_without_recursion),

@@ -1,5 +1,6 @@
 """check.py REPORT.json NAME SHARE_PCT ...: compares shares with the truth, within 3 points. NAME is a noun's name (or its last part), `line N` the sum of
-what begins in that line, `{a, b}` a row of several nouns, `focus` the share of the focus. What is left over must be small."""
+what begins in that line, `within N` the inclusive cost of what begins in line N, `{a, b}` a row of several nouns, `focus` the share of the focus.
+"""
 import json
 import sys
 
@@ -15,6 +16,10 @@ def share(wanted):
     if wanted == "focus":
         return report["view"]["focus_share_pct"]
     rows = report["rows"]
+    if wanted.startswith("within "):
+        metric = report["view"]["share_of"]
+        return 100 * sum(row["inclusive_" + metric] for row in rows if [noun.get("line_no") for noun in row["nouns"]] == [
+            int(wanted.split()[1])]) / report["total"]["own_" + metric]
     if wanted.startswith("line "):
         line = int(wanted.split()[1])
         rows = [row for row in rows if row["nouns"] and all(noun.get("line_no") == line for noun in row["nouns"])]

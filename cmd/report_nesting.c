@@ -1,0 +1,60 @@
+/* Which rows of a view by loop lie in others. At run time only outermost loops are followed; code of inner ones is known by its mapping, so what it
+ * costs is brought to the loops around it, and to their function, along the where axis. */
+#include "report.h"
+
+#include <stdlib.h>
+
+static bool lies_in(const struct report *report, uint32_t group, uint32_t outer)
+{
+    while (group != PM_NONE && group != outer)
+        group = report->around[group];
+    return group != PM_NONE;
+}
+
+/* The row that one lies in: of the innermost group that has a row of its own and all of this row's groups in it. */
+static uint32_t around_row(const struct report *report, const uint32_t *row_of_group, uint32_t row)
+{
+    const struct pm_lift_row *r = &report->lift->rows[row];
+    const uint32_t *members = report->lift->destinations + r->first_destination;
+    if (r->n_destinations == 0)
+        return PM_NONE;
+    for (uint32_t group = members[0]; group != PM_NONE; group = report->around[group]) {
+        bool has_all = row_of_group[group] != PM_NONE && row_of_group[group] != row;
+        for (uint32_t i = 1; has_all && i < r->n_destinations; i++)
+            has_all = lies_in(report, members[i], group);
+        if (has_all)
+            return row_of_group[group];
+    }
+    return PM_NONE;
+}
+
+enum pm_status report_make_nesting(struct report *report, struct pm_error *err)
+{
+    const struct pm_lift *lift = report->lift;
+    if (!report->around)
+        return PM_OK;
+    uint32_t *row_of_group = pm_alloc_array(report->n_groups, sizeof *row_of_group);
+    uint32_t *around = pm_arena_alloc(&report->arena, ((size_t)lift->n_rows + 1) * sizeof *around);
+    bool *is_function =
+        pm_arena_alloc(&report->arena, ((size_t)lift->n_rows + 1) * sizeof *is_function);
+    if (!row_of_group || !around || !is_function) {
+        free(row_of_group);
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    }
+    for (uint32_t g = 0; g < report->n_groups; g++)
+        row_of_group[g] = PM_NONE;
+    for (uint32_t r = 0; r < lift->n_rows; r++)
+        if (lift->rows[r].n_destinations == 1)
+            row_of_group[lift->destinations[lift->rows[r].first_destination]] = r;
+    for (uint32_t r = 0; r < lift->n_rows; r++) {
+        uint32_t n = lift->rows[r].n_destinations;
+        pm_index noun =
+            n == 1 ? report->groups[lift->destinations[lift->rows[r].first_destination]].noun
+                   : PM_NONE;
+        around[r] = around_row(report, row_of_group, r);
+        is_function[r] = noun != PM_NONE && report_noun_is_code(report, noun);
+    }
+    free(row_of_group);
+    report->nesting = (struct pm_call_nesting){around, is_function};
+    return PM_OK;
+}
