@@ -17,10 +17,13 @@ enum {
     OPT_MAX_DEPTH,
     OPT_HEAP,
     OPT_HEAP_MIN,
+    OPT_TRACE_LIMIT,
+    OPT_TRACE_KEEP,
     OPT_FORCE
 };
 
-static const char *const mode_names[] = {"active", "exact", "count", "off"};
+static const char *const mode_names[] = {"active", "exact", "trace", "count", "off"};
+static const char *const keep_names[] = {"newest", "oldest"};
 static const char *const clock_names[] = {"cpu", "wall"};
 
 /* Not a divisor of the kernel's tick rate, nor of much else: what happens at regular times must not be seen always or never. */
@@ -204,10 +207,31 @@ static void parse_budget(struct cmd_parse *parse, uint64_t *ret_ppm)
     parse->failed = true;
 }
 
+/* Bytes, with K, M, G or T for 2^10, 2^20, ... of them. */
+static void parse_trace_limit(struct cmd_parse *parse, uint64_t *ret_bytes)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(parse->value, &end, 10);
+    const char *unit = *end ? strchr(units, *end & ~0x20) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    bool ok = *parse->value >= '0' && *parse->value <= '9' && errno == 0 &&
+              (*end == 0 || (unit && end[1] == 0)) && number >> (63 - shift) == 0;
+    if (ok && number << shift >= 1 << 20) {
+        *ret_bytes = number << shift;
+        return;
+    }
+    (void)cmd_usage_error(
+        parse, "option '--trace-limit' takes bytes, 1M at least, as 500M or 2G, not '%s'",
+        parse->value);
+    parse->failed = true;
+}
+
 /* The modes count and off have none. */
 static bool has_contexts(const struct run_settings *settings)
 {
-    return settings->mode == mode_names[0] || settings->mode == mode_names[1];
+    return settings->mode != mode_names[3] && settings->mode != mode_names[4];
 }
 
 /* Samples belong to contexts. */
@@ -262,6 +286,12 @@ static void read_options(struct cmd_parse *parse, struct run_request *request)
             break;
         case OPT_HEAP_MIN:
             settings->heap |= cmd_number(parse, (uint64_t)1 << 62, &settings->heap_min_bytes);
+            break;
+        case OPT_TRACE_LIMIT:
+            parse_trace_limit(parse, &settings->trace_limit_bytes);
+            break;
+        case OPT_TRACE_KEEP:
+            settings->trace_keep = keep_names[parse->choice];
             break;
         case OPT_FORCE:
             request->force = true;
@@ -329,10 +359,12 @@ static const struct cmd_option run_options[] = {
      ".perfmap (.run) behind it, in the current folder"},
     {OPT_NO_COLLECT, "no-collect", NULL,
      "leave the run folder as it is, for `perfmap collect` later or elsewhere"},
-    {OPT_MODE, "mode", "active|exact|count|off",
+    {OPT_MODE, "mode", "active|exact|trace|count|off",
      "active: samples, each with the call path that was active, and calls (the default: at most 2 "
      "% slower). exact: also "
-     "the time of each call of each call path, at some ten nanoseconds a call. count: calls only. "
+     "the time of each call of each call path, at some ten nanoseconds a call. trace: as exact, "
+     "and every call with its begin and end is kept, for "
+     "`perfmap trace`. count: calls only. "
      "off: the runtime is loaded and "
      "measures nothing"},
     {OPT_RATE, "rate", "HZ",
@@ -362,6 +394,13 @@ static const struct cmd_option run_options[] = {
     {OPT_HEAP_MIN, "heap-min", "BYTES",
      "with --heap: blocks of at least this size are told one by one, the first 4096 of them. 65536 "
      "unless given"},
+    {OPT_TRACE_LIMIT, "trace-limit", "SIZE",
+     "mode trace: room for events in each process's run file, at 16 bytes a call: 2G unless given. "
+     "What does not fit is "
+     "dropped, and the report says how much; calls and times are complete all the same"},
+    {OPT_TRACE_KEEP, "trace-keep", "newest|oldest",
+     "what to keep of a trace that reaches its limit: the newest events (the default), or the "
+     "oldest"},
     {OPT_FORCE, "force", NULL, "start also a program that the runtime cannot be loaded into"},
     {0}};
 

@@ -62,6 +62,8 @@ struct run_settings {
     uint64_t max_contexts, max_depth; /* 0: the runtime's own */
     bool heap;                        /* blocks of the heap are followed */
     uint64_t heap_min_bytes;          /* 0: the runtime's own */
+    uint64_t trace_limit_bytes;       /* 0: the runtime's own */
+    const char *trace_keep;           /* NULL: the runtime's own */
 };
 
 /* Starts the program, waits for it, completes the manifest and writes it. ret_exit: the program's

@@ -134,6 +134,10 @@ static bool set_environment(const char *preload, const char *run_dir,
         ok = ok && set_number("PERFMAP_MAX_DEPTH", settings->max_depth);
     if (settings->heap)
         ok = ok && set_number("PERFMAP_HEAP", 1);
+    if (settings->trace_limit_bytes)
+        ok = ok && set_number("PERFMAP_TRACE_LIMIT", settings->trace_limit_bytes);
+    if (settings->trace_keep)
+        ok = ok && setenv("PERFMAP_TRACE_KEEP", settings->trace_keep, 1) == 0;
     if (settings->heap_min_bytes)
         ok = ok && set_number("PERFMAP_HEAP_MIN", settings->heap_min_bytes);
     return ok;

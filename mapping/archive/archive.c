@@ -151,6 +151,9 @@ static enum pm_status check_tables(struct pm_archive *archive, struct pm_error *
         "metrics(id, name, unit, kind, aggregation, description)",
         "costs(context, thread, metric, value)",
         "messages(process, code, text)",
+        "traces(thread, process_start_ns, tick_hz, start_ns, end_ns, n_events, n_cut, "
+        "n_dropped_calls, has_begin, has_end, data_bytes)",
+        "trace_blocks(thread, number, start_ns, end_ns, n_events, n_open, data)",
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         const char *open = strchr(tables[i], '(');

@@ -282,7 +282,7 @@ static enum pm_status prepare(struct collector *c, const struct pm_run_file *fil
     return status;
 }
 
-static enum pm_status write_costs(struct collector *c, const struct run *run,
+static enum pm_status write_costs(struct collector *c, const struct run *run, const char *path,
                                   const struct pm_run_file *file, uint32_t first_thread)
 {
     size_t n_nouns = pm_run_file_n_nouns(file), n_objects = pm_run_file_n_objects(file);
@@ -310,6 +310,8 @@ static enum pm_status write_costs(struct collector *c, const struct run *run,
             collect_costs_add_time(c, first_thread, names.root, pm_run_file_process(file)->end_ns);
     else if (status == PM_OK)
         status = collect_heap_blocks(c, run->start_tsc, file, names.heaps);
+    if (status == PM_OK)
+        status = collect_trace(c, run->start_tsc, path, file, first_thread, &names);
     free(names.binaries);
     free(names.nouns);
     free(names.sentences);
@@ -357,7 +359,7 @@ static enum pm_status collect_process(struct collector *c, struct run *run,
     gather(c, run, file);
     status = collect_process_rows(c, run->execution, run->start_tsc, entry->image, file);
     if (status == PM_OK)
-        status = write_costs(c, run, file, first_thread);
+        status = write_costs(c, run, entry->path, file, first_thread);
     pm_run_file_free(file);
     return status;
 }

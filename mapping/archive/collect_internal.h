@@ -450,6 +450,13 @@ PM_MUST_CHECK enum pm_status collect_code_context(struct collector *c,
                                                   const struct collect_code *code,
                                                   uint32_t sentence, uint32_t *ret_context);
 
+/* --- collect_trace.c --- */
+/* Events of all threads of a file, path, whose rows are first_thread and on. */
+PM_MUST_CHECK enum pm_status collect_trace(struct collector *c, uint64_t start_tsc,
+                                           const char *path, const struct pm_run_file *file,
+                                           uint32_t first_thread,
+                                           const struct collect_names *names);
+
 /* --- collect_heap.c --- */
 #define COLLECT_NO_HEAP UINT32_MAX
 /* Costs of what was allocated at one place. ret_heap: position of its noun, COLLECT_NO_HEAP: it has none. */

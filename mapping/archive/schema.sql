@@ -122,3 +122,20 @@ CREATE TABLE costs (                 -- own (exclusive) cost of a context on a t
     PRIMARY KEY (context, thread, metric)
 ) WITHOUT ROWID;
 CREATE TABLE messages (process INTEGER REFERENCES processes, code INTEGER NOT NULL, text TEXT NOT NULL);
+CREATE TABLE traces (                -- mode trace: a thread's events are in trace_blocks
+    thread INTEGER PRIMARY KEY REFERENCES threads,
+    process_start_ns INTEGER NOT NULL, tick_hz INTEGER NOT NULL, -- a tick t of the blocks is at process_start_ns + t * 1e9 / tick_hz
+    start_ns INTEGER, end_ns INTEGER, -- first and last event, from the execution's start; NULL: there is none
+    n_events INTEGER NOT NULL,       -- enters and leaves
+    n_cut INTEGER NOT NULL,          -- of these, made up: of what was open before the first event or behind the last one
+    n_dropped_calls INTEGER NOT NULL, -- calls that have contexts and no events: the trace was limited
+    has_begin INTEGER NOT NULL, has_end INTEGER NOT NULL, -- 0: events were dropped there
+    data_bytes INTEGER NOT NULL
+);
+CREATE TABLE trace_blocks (          -- some 65536 events each; data: mapping/archive/trace_block.h
+    thread INTEGER NOT NULL REFERENCES threads, number INTEGER NOT NULL, -- from 0
+    start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,
+    n_events INTEGER NOT NULL, n_open INTEGER NOT NULL, -- n_open: calls that had begun before
+    data BLOB NOT NULL,
+    PRIMARY KEY (thread, number)
+);

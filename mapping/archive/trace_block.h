@@ -1,0 +1,69 @@
+/* Blocks of traces in an archive (docs/formats/archive.md, table trace_blocks): events of one thread, compressed.
+ *
+ *     struct pm_trace_block *block = pm_trace_block_new();
+ *     while (...)
+ *         pm_trace_block_add(block, &event);
+ *     pm_trace_block_end(block, &err, &data, &len); // and so on; what is open goes over to the next
+ *
+ *     pm_trace_block_read(block, data, len, &err);
+ *     while (pm_trace_block_next(block, &event)) ...
+ *
+ * A block holds all that is needed to read it: sentences by their row ids, the frames that are open when it begins. What is not sound
+ * is refused. One thread at a time per object.
+ *
+ * Data: 4 bytes (little-endian): length n of what follows when it is inflated; a zlib stream of n bytes. Inflated, numbers as
+ * LEB128:
+ *
+ *     the clock before the first event, in ticks since the process's start
+ *     ticks that the thread had spent on foreign stacks; when it went there last, + 1, or 0 when it is not there
+ *     n sentences, then the row id of each: a sentence's number is its place here
+ *     n frames, then for each, oldest first: number << 2 | foreign << 1 | cut; ticks when it was entered; ticks on
+ *         foreign stacks up to then
+ *     n bytes of tags, the tags, the times
+ *
+ * Tags: 0 a leave, 2 + number an enter; 1: flags follow (1 cut, 2 on a foreign stack, 4 the time goes back), then the tag. Times: ticks since the
+ * event before, one for each tag. A leave ends the youngest frame of its stack.
+ */
+#ifndef PM_TRACE_BLOCK_H
+#define PM_TRACE_BLOCK_H
+
+#include "../base/str.h"
+
+enum { PM_TRACE_CUT = 1, PM_TRACE_FOREIGN = 2 };
+
+struct pm_trace_tick {
+    bool is_leave;
+    unsigned flags;       /* PM_TRACE_* */
+    uint32_t sentence;    /* row id; of leaves too, when read */
+    uint32_t depth;       /* when read: frames below it on its stack */
+    uint64_t ticks;       /* since the process's start */
+    uint64_t enter_ticks; /* leaves, when read */
+    uint64_t spent_ticks; /* leaves, when read: without foreign stacks */
+};
+
+struct pm_trace_block;
+struct pm_trace_block *pm_trace_block_new(void); /* NULL: memory */
+void pm_trace_block_free(struct pm_trace_block *block);
+
+/* --- writing: the events of a thread, from its first one on; frames are kept from block to block --- */
+bool pm_trace_block_add(struct pm_trace_block *block,
+                        const struct pm_trace_tick *event); /* false: memory */
+uint32_t pm_trace_block_n_events(const struct pm_trace_block *block);
+/* Frames that were open where the block begins. */
+uint32_t pm_trace_block_n_open(const struct pm_trace_block *block);
+/* The block is complete, and the next one begins. data is lent until the next event. */
+PM_MUST_CHECK enum pm_status pm_trace_block_end(struct pm_trace_block *block, struct pm_error *err,
+                                                const void **ret_data, size_t *ret_len);
+
+/* --- reading --- */
+/* PM_ERR_FORMAT, PM_ERR_MEMORY. */
+PM_MUST_CHECK enum pm_status pm_trace_block_read(struct pm_trace_block *block, const void *data,
+                                                 size_t len, struct pm_error *err);
+PM_MUST_CHECK enum pm_status pm_trace_block_next(struct pm_trace_block *block, struct pm_error *err,
+                                                 struct pm_trace_tick *ret_event,
+                                                 bool *ret_has_event);
+/* What is open now, oldest first, the thread's own stack before the others; as enters. i from 0; false: no more. */
+bool pm_trace_block_open_frame(const struct pm_trace_block *block, size_t i,
+                               struct pm_trace_tick *ret_enter);
+
+#endif
