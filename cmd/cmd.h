@@ -121,6 +121,19 @@ int cmd_stdout_done(const struct cmd_parse *parse, int status);
 /* Talk: one line on stderr with "perfmap: " in front; control bytes in it are shown as \xNN. */
 void cmd_talk(const char *format, ...) PM_PRINTF(1, 2);
 
+/* What a file is, by its first bytes; a folder by what is in it. */
+enum cmd_file_kind {
+    CMD_FILE_OTHER, /* or not there */
+    CMD_FILE_ARCHIVE,
+    CMD_FILE_BINARY,
+    CMD_FILE_RUN, /* folder of a run */
+    CMD_FILE_PROCESS
+};
+enum cmd_file_kind cmd_file_kind(const char *path);
+/* For an error about a file that is not of the kind that was wanted: adds what it is, and which
+ * command takes it. Nothing when it is of that kind after all, or nothing that we know. */
+void cmd_add_file_hint(const char *path, enum cmd_file_kind wanted, struct pm_error *err);
+
 /* May an archive be written to this name? A new name, an empty file or an archive (which is
  * replaced); PM_ERR_USAGE for anything else that exists. */
 PM_MUST_CHECK enum pm_status cmd_check_archive_place(const char *name, struct pm_error *err);
@@ -159,7 +172,7 @@ int cmd_unknown(const char *name); /* reports an unknown command; CMD_USAGE */
 
 extern const struct cmd cmd_perfmap; /* perfmap itself: name "" */
 
-extern const struct cmd cmd_run, cmd_collect, cmd_report, cmd_annotate, cmd_explain, cmd_pif,
-    cmd_dump, cmd_doctor, cmd_cc, cmd_cxx, cmd_fortran, cmd_plugin_path, cmd_help;
+extern const struct cmd cmd_run, cmd_mode, cmd_collect, cmd_report, cmd_annotate, cmd_explain,
+    cmd_pif, cmd_dump, cmd_doctor, cmd_cc, cmd_cxx, cmd_fortran, cmd_plugin_path, cmd_help;
 
 #endif

@@ -1,5 +1,6 @@
 /* perfmap run */
 #include "run.h"
+#include "run_control.h"
 
 #include "mapping/archive/collect.h"
 
@@ -19,7 +20,13 @@ enum {
     OPT_HEAP_MIN,
     OPT_TRACE_LIMIT,
     OPT_TRACE_KEEP,
-    OPT_FORCE
+    OPT_FORCE,
+    OPT_LOOK_IN,
+    OPT_OFF, /* and the other modes, in the order of enum pm_run_mode */
+    OPT_COUNT,
+    OPT_ACTIVE,
+    OPT_EXACT,
+    OPT_TRACE,
 };
 
 static const char *const mode_names[] = {"active", "exact", "trace", "count", "off"};
@@ -28,12 +35,17 @@ static const char *const clock_names[] = {"cpu", "wall"};
 
 /* Not a divisor of the kernel's tick rate, nor of much else: what happens at regular times must not be seen always or never. */
 enum { DEFAULT_RATE_HZ = 401, SENSIBLE_RATE_HZ = 4000, MAX_RATE_HZ = 10000 };
-enum { DEFAULT_BUDGET_PPM = 10000 };
+/* Samples and events together. The default rate takes about half of it. */
+enum { DEFAULT_BUDGET_PPM = 20000 };
 
 struct run_request {
     const char *output; /* NULL: from the program's name */
     bool collect, force;
     struct run_settings settings;
+    struct mode_rules rules;
+    const char **look_in; /* other files that patterns are looked up in; lent */
+    size_t n_look_in;
+    bool fix; /* the budget leaves alone what patterns name */
     char **argv;
     int n_args;
 };
@@ -152,26 +164,93 @@ static int after_run(struct cmd_parse *parse, const struct run_request *request,
     return end;
 }
 
-static int run_it(struct cmd_parse *parse, const struct run_request *request,
-                  const char *output_name)
+/* --- modes of single nouns --- */
+
+static enum pm_run_mode mode_number(const char *word)
+{
+    int i = 0;
+    while (mode_words[i] && strcmp(mode_words[i], word) != 0)
+        i++;
+    return (enum pm_run_mode)i;
+}
+
+static enum pm_status look_up_names(const struct run_request *request, struct mode_names *names,
+                                    struct pm_error *err)
+{
+    char *program = run_find_program(request->argv[0]);
+    enum pm_status status = program ? mode_names_add_program(names, program, err) : PM_OK;
+    for (size_t i = 0; i < request->n_look_in && status == PM_OK; i++) {
+        if (access(request->look_in[i], R_OK) != 0)
+            status = pm_error_system(err, errno, "option '--look-in': cannot read '%s'",
+                                     request->look_in[i]);
+        else
+            status = mode_names_add_program(names, request->look_in[i], err);
+    }
+    free(program);
+    return status == PM_OK ? mode_names_check(names, &request->rules, err) : status;
+}
+
+/* The names are kept for `perfmap mode`. */
+static enum pm_status make_names(const struct run_request *request, struct pm_error *err,
+                                 struct mode_names **ret_names)
+{
+    *ret_names = mode_names_new();
+    if (!*ret_names)
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    return request->rules.n ? look_up_names(request, *ret_names, err) : PM_OK;
+}
+
+/* Takes the names. Without a socket the run goes on. */
+static enum pm_status open_control(struct run_request *request, const char *run_dir,
+                                   struct mode_names **names, struct pm_error *err,
+                                   struct run_control **ret_control)
+{
+    enum pm_run_mode mode = mode_number(request->settings.mode);
+    struct pm_error unheard = PM_ERROR_INIT;
+    enum pm_status status = PM_OK;
+    if (request->rules.n)
+        status = mode_names_write_plan(*names, &request->rules, mode, request->fix, run_dir, err);
+    if (status != PM_OK)
+        return status;
+    *ret_control = run_control_new(run_dir, *names, &request->rules, mode);
+    if (!*ret_control)
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    *names = NULL;
+    if (run_control_listen(*ret_control, &unheard) != PM_OK)
+        cmd_talk("warning: 'perfmap mode' cannot change this run: %s", pm_error_text(&unheard));
+    pm_error_release(&unheard);
+    return PM_OK;
+}
+
+static int run_it(struct cmd_parse *parse, struct run_request *request, const char *output_name)
 {
     struct pm_error err = PM_ERROR_INIT;
     struct pm_manifest manifest;
     struct run_output output = {0};
+    struct mode_names *names = NULL;
+    struct run_control *control = NULL;
     int program_exit = RUN_FAILED;
     pm_manifest_init(&manifest);
     if (run_output_check(output_name, request->collect, &err) != PM_OK ||
         run_check_program(request->argv[0], request->force, &err, &program_exit) != PM_OK ||
-        fill_manifest(request, &manifest, &err) != PM_OK ||
-        run_output_make(output_name, request->collect, &err, &output) != PM_OK) {
+        fill_manifest(request, &manifest, &err) != PM_OK) {
         (void)cmd_fail(parse, &err);
-    } else if (run_program(request->argv, output.run_dir, &request->settings, &manifest, &err,
-                           &program_exit) != PM_OK) {
+    } else if (make_names(request, &err, &names) != PM_OK) {
+        program_exit = err.status == PM_ERR_USAGE ? CMD_USAGE : RUN_FAILED;
         (void)cmd_fail(parse, &err);
+    } else if (run_output_make(output_name, request->collect, &err, &output) != PM_OK) {
+        (void)cmd_fail(parse, &err);
+    } else if (open_control(request, output.run_dir, &names, &err, &control) != PM_OK ||
+               run_program(request->argv, output.run_dir, &request->settings, control, &manifest,
+                           &err, &program_exit) != PM_OK) {
+        (void)cmd_fail(parse, &err);
+        run_control_free(control);
         remove_run_folder(output.run_dir);
     } else {
+        run_control_free(control);
         program_exit = after_run(parse, request, &output, &manifest, program_exit);
     }
+    mode_names_free(names);
     run_output_release(&output);
     pm_manifest_release(&manifest);
     return program_exit;
@@ -231,7 +310,8 @@ static void parse_trace_limit(struct cmd_parse *parse, uint64_t *ret_bytes)
 /* The modes count and off have none. */
 static bool has_contexts(const struct run_settings *settings)
 {
-    return settings->mode != mode_names[3] && settings->mode != mode_names[4];
+    return settings->mode == mode_names[0] || settings->mode == mode_names[1] ||
+           settings->mode == mode_names[2];
 }
 
 /* Samples belong to contexts. */
@@ -248,6 +328,27 @@ static void check_sampling(struct cmd_parse *parse, const struct run_settings *s
                  (unsigned long long)settings->rate_hz,
                  (unsigned long long)(settings->rate_hz / 1000));
     }
+}
+
+static void add_pattern(struct cmd_parse *parse, struct run_request *request, enum pm_run_mode mode)
+{
+    const char *problem = mode_pattern_problem(parse->value);
+    if (problem || !mode_rules_add(&request->rules, mode, parse->value)) {
+        (void)cmd_usage_error(parse, "option '--%s', pattern '%s': %s", parse->option, parse->value,
+                              problem ? problem : "too many");
+        parse->failed = true;
+    }
+}
+
+static void add_look_in(struct cmd_parse *parse, struct run_request *request)
+{
+    const char **files = pm_realloc_array(request->look_in, request->n_look_in + 1, sizeof *files);
+    if (!files) {
+        parse->failed = true;
+        return;
+    }
+    request->look_in = files;
+    files[request->n_look_in++] = parse->value;
 }
 
 static void read_options(struct cmd_parse *parse, struct run_request *request)
@@ -296,6 +397,16 @@ static void read_options(struct cmd_parse *parse, struct run_request *request)
         case OPT_FORCE:
             request->force = true;
             break;
+        case OPT_LOOK_IN:
+            add_look_in(parse, request);
+            break;
+        case OPT_OFF:
+        case OPT_COUNT:
+        case OPT_ACTIVE:
+        case OPT_EXACT:
+        case OPT_TRACE:
+            add_pattern(parse, request, (enum pm_run_mode)(key - OPT_OFF));
+            break;
         }
     if (!parse->failed)
         check_sampling(parse, settings, rate_given);
@@ -304,13 +415,8 @@ static void read_options(struct cmd_parse *parse, struct run_request *request)
                               settings->mode);
         parse->failed = true;
     }
-    if (settings->rate_hz == 0 && budget_given && settings->budget_ppm && !parse->failed) {
-        (void)cmd_usage_error(
-            parse,
-            "option '--budget': the runtime keeps it when it takes samples, and --rate is 0");
-        parse->failed = true;
-    }
-    if ((settings->mode != mode_names[0] || settings->rate_hz == 0) && !budget_given)
+    request->fix = !budget_given;
+    if (settings->mode != mode_names[0] && !budget_given)
         settings->budget_ppm = 0; /* exact is exact */
 }
 
@@ -348,6 +454,8 @@ static int run_main(struct cmd_parse *parse)
         return RUN_FAILED;
     }
     int status = run_it(parse, &request, name);
+    mode_rules_release(&request.rules);
+    free(request.look_in);
     free(made);
     return status;
 }
@@ -363,8 +471,7 @@ static const struct cmd_option run_options[] = {
      "active: samples, each with the call path that was active, and calls (the default: at most 2 "
      "% slower). exact: also "
      "the time of each call of each call path, at some ten nanoseconds a call. trace: as exact, "
-     "and every call with its begin and end is kept, for "
-     "`perfmap trace`. count: calls only. "
+     "and every call with its begin and end is kept, for `perfmap trace`. count: calls only. "
      "off: the runtime is loaded and "
      "measures nothing"},
     {OPT_RATE, "rate", "HZ",
@@ -375,12 +482,27 @@ static const struct cmd_option run_options[] = {
      "what reports show first: the time that threads ran (the default), or with the time that they "
      "waited"},
     {OPT_BUDGET, "budget", "PERCENT",
-     "functions and loops with so many calls that counting them would cost more than this share of "
-     "the run's "
-     "time are left out while it runs: their samples go to their callers, and their calls up to "
-     "then are "
-     "reported as such. 1 in mode active unless given; none: nothing is left out, as without "
-     "samples and in the other modes"},
+     "measuring, samples included, may take this share of the run's time. Functions and loops with "
+     "so "
+     "many calls that it would take more are counted only, then left out, while it runs: their "
+     "samples "
+     "go to their callers; when there is room again they come back, and reports say which. 2 in "
+     "mode "
+     "active unless given, and then functions and loops named by a pattern keep their modes; none, "
+     "as in "
+     "the other modes: nothing is left out"},
+    {OPT_EXACT, "exact", "PATTERN",
+     "functions and loops that are measured in mode exact, whatever --mode says: func:NAME, "
+     "loop:FILE:LINE, file:FILE, with * ? [...] as in file names. May be given several times, as "
+     "--trace, --active, --count and --off; what several match, the last one decides"},
+    {OPT_TRACE, "trace", "PATTERN", "the same for mode trace"},
+    {OPT_ACTIVE, "active", "PATTERN", "the same for mode active"},
+    {OPT_COUNT, "count", "PATTERN", "the same for mode count: no call paths, no times"},
+    {OPT_OFF, "off", "PATTERN", "the same for mode off: their time is their callers'"},
+    {OPT_LOOK_IN, "look-in", "FILE",
+     "patterns are looked up in the program and its libraries; this is a library that it loads "
+     "later, "
+     "or a program that it starts"},
     {OPT_MAX_CONTEXTS, "max-contexts", "NUMBER",
      "keep at most this many call paths in a process; calls beyond are counted in "
      "their caller. 0: the runtime's own limit"},

@@ -6,6 +6,8 @@
 
 #include "mapping/run/manifest.h"
 
+struct run_control;
+
 #include <sys/types.h>
 
 /* As env(1), timeout(1), nice(1): our own failures must not look like the program's. */
@@ -18,6 +20,9 @@ enum { RUN_FAILED = 125, RUN_CANNOT_EXECUTE = 126, RUN_NOT_FOUND = 127 };
  * other machine. */
 PM_MUST_CHECK enum pm_status run_check_program(const char *program, bool force,
                                                struct pm_error *err, int *ret_exit);
+
+/* Where execvp(3) finds it. NULL: nowhere, or memory. The caller frees. */
+char *run_find_program(const char *program);
 
 /* Does the program's own file hold sleds? */
 bool run_has_sleds(const char *program);
@@ -66,12 +71,12 @@ struct run_settings {
     const char *trace_keep;           /* NULL: the runtime's own */
 };
 
-/* Starts the program, waits for it, completes the manifest and writes it. ret_exit: the program's
+/* Starts the program, waits for it, completes the manifest and writes it. control: served meanwhile. ret_exit: the program's
  * status, 128 + signal, or 126/127 with an error when it could not be started. */
 PM_MUST_CHECK enum pm_status run_program(char *const *argv, const char *run_dir,
                                          const struct run_settings *settings,
-                                         struct pm_manifest *manifest, struct pm_error *err,
-                                         int *ret_exit);
+                                         struct run_control *control, struct pm_manifest *manifest,
+                                         struct pm_error *err, int *ret_exit);
 
 /* --- run_after.c --- */
 

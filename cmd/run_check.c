@@ -186,6 +186,12 @@ enum pm_status run_check_program(const char *program, bool force, struct pm_erro
     return status;
 }
 
+char *run_find_program(const char *program)
+{
+    char *path = NULL;
+    return look_up(program, &path) == 0 ? path : NULL;
+}
+
 bool run_has_sleds(const char *program)
 {
     char *path = NULL;

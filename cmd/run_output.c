@@ -1,5 +1,6 @@
 /* Where a run goes: names, what may be replaced, temporary folders. */
 #include "run.h"
+#include "run_control.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -29,7 +30,8 @@ static bool ends_with(const char *text, const char *end)
 
 static bool is_run_member(const char *name)
 {
-    return strcmp(name, PM_MANIFEST_NAME) == 0 || ends_with(name, ".pmr");
+    return strcmp(name, PM_MANIFEST_NAME) == 0 || ends_with(name, ".pmr") ||
+           strcmp(name, PM_PLAN_NAME) == 0 || strcmp(name, CONTROL_SOCKET_NAME) == 0;
 }
 
 /* An empty folder, or one that holds nothing but the files of a run. */

@@ -1,11 +1,13 @@
 /* Starts the measured program and waits for it. */
 #include "run.h"
+#include "run_control.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -210,14 +212,27 @@ static void give_signals_back(const struct saved_signals *saved)
     sigprocmask(SIG_SETMASK, &saved->mask, NULL);
 }
 
-static int wait_for(pid_t child, const sigset_t *waited, struct rusage *ret_usage)
+/* Meanwhile the control socket is served. */
+static int wait_for(pid_t child, const sigset_t *waited, struct run_control *control,
+                    struct rusage *ret_usage)
 {
+    int fd = signalfd(-1, waited, SFD_CLOEXEC | SFD_NONBLOCK);
     for (;;) {
         int status;
         pid_t ended = wait4(child, &status, WNOHANG, ret_usage);
-        if (ended == child && (WIFEXITED(status) || WIFSIGNALED(status)))
+        if (ended == child && (WIFEXITED(status) || WIFSIGNALED(status))) {
+            if (fd >= 0)
+                close(fd);
             return status;
-        int signal = sigwaitinfo(waited, NULL);
+        }
+        struct signalfd_siginfo info = {0};
+        int signal;
+        if (fd >= 0 && control) {
+            run_control_wait(control, fd);
+            signal = read(fd, &info, sizeof info) == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
+        } else {
+            signal = sigwaitinfo(waited, NULL);
+        }
         if (signal == SIGTERM || signal == SIGHUP)
             kill(child, signal);
     }
@@ -267,7 +282,8 @@ static enum pm_status release_child(const char *run_dir, struct pm_manifest *man
 
 static enum pm_status parent_main(char *const *argv, const char *run_dir,
                                   struct pm_manifest *manifest, pid_t child, struct pipes *pipes,
-                                  const sigset_t *waited, struct pm_error *err, int *ret_exit)
+                                  const sigset_t *waited, struct run_control *control,
+                                  struct pm_error *err, int *ret_exit)
 {
     struct run_instant from;
     struct rusage usage = {0};
@@ -283,7 +299,7 @@ static enum pm_status parent_main(char *const *argv, const char *run_dir,
         got = read(pipes->failed[0], &errnum, sizeof errnum);
     while (got < 0 && errno == EINTR);
     close(pipes->failed[0]);
-    int ended = wait_for(child, waited, &usage);
+    int ended = wait_for(child, waited, control, &usage);
     if (status != PM_OK)
         return status;
     if (got == (ssize_t)sizeof errnum) {
@@ -296,8 +312,8 @@ static enum pm_status parent_main(char *const *argv, const char *run_dir,
 }
 
 enum pm_status run_program(char *const *argv, const char *run_dir,
-                           const struct run_settings *settings, struct pm_manifest *manifest,
-                           struct pm_error *err, int *ret_exit)
+                           const struct run_settings *settings, struct run_control *control,
+                           struct pm_manifest *manifest, struct pm_error *err, int *ret_exit)
 {
     struct preload preload;
     struct pipes pipes;
@@ -319,7 +335,8 @@ enum pm_status run_program(char *const *argv, const char *run_dir,
     if (child < 0)
         status = pm_error_system(err, errno, "cannot start a process");
     else
-        status = parent_main(argv, run_dir, manifest, child, &pipes, &waited, err, ret_exit);
+        status =
+            parent_main(argv, run_dir, manifest, child, &pipes, &waited, control, err, ret_exit);
     give_signals_back(&saved);
 out:
     preload_release(&preload);

@@ -27,8 +27,8 @@ struct pm_plan {
 
 struct pm_plan_noun {
     uint64_t id;
-    uint32_t mode; /* enum pm_run_mode */
-    uint32_t reserved;
+    uint32_t mode;  /* enum pm_run_mode */
+    uint32_t fixed; /* 1: the budget leaves it in this mode */
 };
 
 enum pm_control_verb {
@@ -59,13 +59,15 @@ struct pm_control {
     uint32_t reserved32;
     uint64_t spent_ns; /* by the change: CPU time of the thread that made it */
     uint64_t reserved[6];
-    uint32_t changes[]; /* PM_CONTROL_CHANGE(noun, mode) */
+    uint32_t changes[]; /* PM_CONTROL_CHANGE(noun, mode, fixed) */
 };
 #define PM_CONTROL_BYTES 16384u
 #define PM_CONTROL_MAX_CHANGES ((PM_CONTROL_BYTES - (uint32_t)sizeof(struct pm_control)) / 4u)
-#define PM_CONTROL_CHANGE(noun, mode) ((noun) | (uint32_t)(mode) << 28)
+#define PM_CONTROL_CHANGE(noun, mode, fixed) \
+    ((noun) | (uint32_t)(mode) << 28 | ((fixed) ? 0x80000000u : 0))
 #define PM_CONTROL_NOUN(change) ((change)&0xfffffffu)
-#define PM_CONTROL_MODE(change) ((change) >> 28)
+#define PM_CONTROL_MODE(change) ((change) >> 28 & 7u)
+#define PM_CONTROL_FIXED(change) ((change) >> 31)
 
 PM_RUN_CHECK(sizeof(struct pm_plan) == 24, "plan header is 24 bytes");
 PM_RUN_CHECK(sizeof(struct pm_plan_noun) == 16, "plan noun is 16 bytes");

@@ -69,6 +69,8 @@ static uint32_t set_targets(const struct pm_control *c, uint32_t *ret_n_bad)
             ++*ret_n_bad;
             continue;
         }
+        if (noun->wanted == mode && !PM_CONTROL_FIXED(c->changes[i]))
+            continue; /* the budget may have made something else of it */
         noun->target = (uint8_t)mode;
         n_targets += noun->mode != mode;
     }
@@ -84,6 +86,8 @@ static void set_wanted(const struct pm_control *c)
             continue;
         noun->wanted = (uint8_t)PM_CONTROL_MODE(c->changes[i]);
         noun->n_lowered = 0;
+        uint8_t fixed = PM_CONTROL_FIXED(c->changes[i]) ? PM_NOUN_FIXED : 0;
+        noun->flags = (uint8_t)((noun->flags & ~PM_NOUN_FIXED) | fixed);
     }
 }
 

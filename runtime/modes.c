@@ -104,8 +104,9 @@ static const struct pm_plan *open_plan(size_t *ret_bytes)
     return NULL;
 }
 
-static uint8_t planned_mode(const struct pm_plan *plan, uint64_t id)
+static uint8_t planned_mode(const struct pm_plan *plan, uint64_t id, uint8_t *ret_flags)
 {
+    *ret_flags = 0;
     if (plan == NULL)
         return (uint8_t)pm_process.mode;
     const struct pm_plan_noun *planned = (const struct pm_plan_noun *)(plan + 1);
@@ -117,8 +118,10 @@ static uint8_t planned_mode(const struct pm_plan *plan, uint64_t id)
         else
             high = middle;
     }
-    bool found = low < plan->n_nouns && planned[low].id == id && planned[low].mode < PM_N_MODES;
-    return (uint8_t)(found ? planned[low].mode : plan->mode);
+    if (low == plan->n_nouns || planned[low].id != id || planned[low].mode >= PM_N_MODES)
+        return (uint8_t)plan->mode;
+    *ret_flags = planned[low].fixed ? PM_NOUN_FIXED : 0;
+    return (uint8_t)planned[low].mode;
 }
 
 void pm_modes_begin(struct pm_object *o, struct pm_run_noun *list, uint32_t n_nouns)
@@ -130,12 +133,16 @@ void pm_modes_begin(struct pm_object *o, struct pm_run_noun *list, uint32_t n_no
     size_t bytes = 0;
     const struct pm_plan *plan = open_plan(&bytes);
     for (uint32_t i = 0; i < n_nouns; i++) {
-        uint8_t mode = planned_mode(plan, list[i].id);
+        uint8_t flags, mode = planned_mode(plan, list[i].id, &flags);
         struct pm_noun *noun = pm_noun_at(o->first_noun + i);
         if (noun == NULL)
             break;
-        *noun = (struct pm_noun){
-            .mode = mode, .before = mode, .wanted = mode, .start = mode, .target = PM_NO_TARGET};
+        *noun = (struct pm_noun){.mode = mode,
+                                 .before = mode,
+                                 .wanted = mode,
+                                 .start = mode,
+                                 .flags = flags,
+                                 .target = PM_NO_TARGET};
         list[i].own_mode = mode != pm_process.mode ? (uint8_t)(1 + mode) : 0;
         if (mode != pm_process.mode)
             pm_store(differ, true);

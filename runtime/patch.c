@@ -2,7 +2,7 @@
  * is written plainly. Code that may be running is changed in three steps for a whole batch: int3
  * over the first bytes, barrier; the other four bytes, barrier; the first bytes, barrier. The
  * barrier makes every thread serialise (membarrier SYNC_CORE). A thread that hits an int3 goes on
- * behind the sled: one event less, as if it had been armed a moment later.
+ * as if the sled had been changed already.
  *
  * A thread with SIGTRAP blocked would be killed by an int3, so live changes are refused while there
  * is one (but for the calling thread, which comes to no sled meanwhile). A thread may also have hit an int3
@@ -96,7 +96,8 @@ static long trap_action(const struct kernel_action *new, struct kernel_action *o
     return pm_sys(SYS_rt_sigaction, SIGTRAP, new, old, sizeof new->mask);
 }
 
-static bool is_patched(uintptr_t address)
+/* NULL: not within a change. */
+static const struct pm_patch *patch_of(uintptr_t address)
 {
     size_t low = 0, high = n_active;
     while (low < high) {
@@ -106,15 +107,25 @@ static bool is_patched(uintptr_t address)
         else
             high = middle;
     }
-    return low < n_active && active[low].address == address;
+    return low < n_active && active[low].address == address ? &active[low] : NULL;
+}
+
+/* Where a thread goes on that came to a sled while it was being changed: as if it had been changed a moment before, so that no
+ * call of a construct that stays armed is lost. */
+static uintptr_t way_of(const struct pm_patch *patch)
+{
+    int32_t distance;
+    __builtin_memcpy(&distance, patch->bytes + 1, 4);
+    return patch->address + 5 + (patch->bytes[0] == 0xe9 ? (uintptr_t)(intptr_t)distance : 0);
 }
 
 static void trap(int number, siginfo_t *info, void *context)
 {
     greg_t *rip = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
     bool is_int3 = info->si_code == SI_KERNEL; /* not a single step, a signal sent, ... */
-    if (is_int3 && is_patched((uintptr_t)*rip - 1))
-        *rip += 4;
+    const struct pm_patch *patch = is_int3 ? patch_of((uintptr_t)*rip - 1) : NULL;
+    if (patch != NULL)
+        *rip = (greg_t)way_of(patch);
     else if (is_int3 && *(const volatile uint8_t *)(*rip - 1) != 0xcc)
         *rip -= 1; /* late: the int3 is gone */
     else if ((uintptr_t)before.handler == (uintptr_t)SIG_DFL) {

@@ -544,11 +544,29 @@ static void leave_loop(struct pm_tls *t, struct pm_node **current, const struct 
     }
 }
 
+static void count(struct pm_tls *t, const struct pm_probe *probe)
+{
+    uint64_t *counters = t->bank[probe->bank];
+    if (counters == NULL && (counters = pm_bank_open(t, probe->bank)) == NULL)
+        return;
+    pm_add_own(&counters[probe->counter], 1);
+}
+
+/* On its way when the noun's mode was changed to one without contexts. */
+static void count_late(struct pm_tls *t, const struct pm_probe *probe)
+{
+    const struct pm_noun *noun = pm_noun_at(probe->noun);
+    if (pm_load(noun->mode) == PM_RUN_MODE_COUNT && probe->bank < PM_MAX_BANKS)
+        count(t, probe);
+}
+
 static void event(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe,
                   uint64_t sp, uint64_t tsc)
 {
-    if (pm_unlikely(pm_noun_is_disarmed(probe->noun)) && is_entry(probe->kind))
-        return; /* on its way when the sled was disarmed */
+    if (pm_unlikely(pm_noun_is_disarmed(probe->noun)) && is_entry(probe->kind)) {
+        count_late(t, probe);
+        return;
+    }
     switch (probe->kind) {
     case PM_SLED_ENTRY:
         enter_function(t, current, probe, sp, tsc);
@@ -628,10 +646,7 @@ static void event_count(struct pm_tls *t, const struct pm_probe *probe)
 {
     if (pm_unlikely(t->state != PM_THREAD_READY) && !pm_thread_begin(t, pm_tsc()))
         return;
-    uint64_t *counters = t->bank[probe->bank];
-    if (counters == NULL && (counters = pm_bank_open(t, probe->bank)) == NULL)
-        return;
-    pm_add_own(&counters[probe->counter], 1);
+    count(t, probe);
 }
 
 void pm_slow(const struct pm_probe *probe, uint64_t sp, uint64_t tsc)

@@ -1,0 +1,373 @@
+/* perfmap mode: changes modes of a run while it goes on. */
+#include "run_control.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum {
+    OPT_MODE = CMD_KEY_FIRST,
+    OPT_OFF,
+    OPT_COUNT,
+    OPT_ACTIVE,
+    OPT_EXACT,
+    OPT_TRACE,
+    OPT_SHOW,
+    OPT_ONLY,
+    OPT_WAIT
+};
+
+enum { MAX_MAPS_BYTES = 1 << 28, MAX_REPLY_BYTES = 1 << 24 };
+
+/* --- which run --- */
+
+/* The folder of a run file "/DIR/PID.N.pmr" that is mapped, "" when none is. An environment may have been overwritten by the program. */
+static enum pm_status folder_by_maps(uint64_t pid, struct pm_error *err, char ret_dir[PATH_MAX])
+{
+    char path[64], *line = NULL;
+    size_t capacity = 0;
+    *ret_dir = 0;
+    snprintf(path, sizeof path, "/proc/%" PRIu64 "/maps", pid);
+    FILE *maps = fopen(path, "re");
+    if (!maps)
+        return errno == ENOENT
+                   ? pm_error_set(err, PM_ERR_NOT_FOUND, "there is no process %" PRIu64, pid)
+                   : pm_error_system(err, errno, "cannot look at process %" PRIu64, pid);
+    bool readable = false;
+    while (!*ret_dir && getline(&line, &capacity, maps) > 0) {
+        char *name = strchr(line, '/'), *end = name ? strstr(name, ".pmr\n") : NULL;
+        readable = true;
+        if (!end)
+            continue;
+        char *slash = memrchr(name, '/', (size_t)(end - name));
+        if ((size_t)(slash - name) < PATH_MAX)
+            snprintf(ret_dir, PATH_MAX, "%.*s", (int)(slash - name), name);
+    }
+    bool failed = ferror(maps) != 0;
+    free(line);
+    fclose(maps);
+    return readable || !failed ? PM_OK
+                               : pm_error_set(err, PM_ERR_SYSTEM,
+                                              "cannot look at process %" PRIu64 ": not yours", pid);
+}
+
+static void folder_by_environment(uint64_t pid, char ret_dir[PATH_MAX])
+{
+    static const char name[] = "PERFMAP_RUN_DIR=";
+    char path[64];
+    size_t len = 0;
+    char *data = NULL;
+    struct pm_error err = PM_ERROR_INIT;
+    snprintf(path, sizeof path, "/proc/%" PRIu64 "/environ", pid);
+    if (pm_file_read(path, 1 << 24, &err, &data, &len) == PM_OK)
+        for (const char *p = data; p < data + len; p += strlen(p) + 1)
+            if (!strncmp(p, name, sizeof name - 1) && strlen(p) - sizeof name < PATH_MAX - 1)
+                snprintf(ret_dir, PATH_MAX, "%s", p + sizeof name - 1);
+    pm_error_release(&err);
+    free(data);
+}
+
+static enum pm_status find_run(uint64_t pid, struct pm_error *err, char ret_dir[PATH_MAX])
+{
+    enum pm_status status = folder_by_maps(pid, err, ret_dir);
+    if (status == PM_OK && !*ret_dir)
+        folder_by_environment(pid, ret_dir);
+    if (status == PM_OK && !*ret_dir)
+        status = pm_error_set(err, PM_ERR_NOT_FOUND,
+                              "process %" PRIu64 " is not measured: give the number of a program "
+                              "that was started by 'perfmap run', not of 'perfmap run' itself",
+                              pid);
+    return status;
+}
+
+/* --- asking --- */
+
+static enum pm_status connect_to(const char *run_dir, struct pm_error *err, int *ret_fd)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int folder = open(run_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return pm_error_system(err, errno, "cannot open run folder '%s'", run_dir);
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" CONTROL_SOCKET_NAME,
+             folder);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int result = fd < 0 ? -1 : connect(fd, (struct sockaddr *)&address, sizeof address);
+    int errnum = errno;
+    close(folder);
+    if (result == 0) {
+        *ret_fd = fd;
+        return PM_OK;
+    }
+    if (fd >= 0)
+        close(fd);
+    if (errnum == ECONNREFUSED || errnum == ENOENT)
+        return pm_error_set(err, PM_ERR_NOT_FOUND,
+                            "the 'perfmap run' that measures it has ended, or was killed: nobody "
+                            "answers in run folder '%s'",
+                            run_dir);
+    return pm_error_system(err, errnum, "cannot reach the run in '%s'", run_dir);
+}
+
+static enum pm_status ask(const char *run_dir, const struct pm_buf *line, struct pm_error *err,
+                          struct pm_buf *reply)
+{
+    int fd = -1;
+    char bytes[4096];
+    enum pm_status status = connect_to(run_dir, err, &fd);
+    if (status != PM_OK)
+        return status;
+    if (send(fd, line->data, line->len, MSG_NOSIGNAL) != (ssize_t)line->len)
+        status = pm_error_system(err, errno, "cannot ask the run");
+    for (ssize_t n; status == PM_OK && (n = read(fd, bytes, sizeof bytes)) != 0;)
+        if (n > 0)
+            pm_buf_add(reply, bytes, (size_t)n);
+        else if (errno != EINTR)
+            break;
+    close(fd);
+    if (status == PM_OK && (!reply->data || reply->failed))
+        status = pm_error_set(err, PM_ERR_SYSTEM, "the run went away without an answer");
+    return status;
+}
+
+/* --- the answer --- */
+
+/* Value of key= in a line of words, decoded; "" none. */
+static void value_of(const char *line, const char *key, char *ret_value, size_t bytes)
+{
+    size_t len = strlen(key);
+    *ret_value = 0;
+    for (const char *p = strchr(line, ' '); p; p = strchr(p + 1, ' '))
+        if (!strncmp(p + 1, key, len) && p[1 + len] == '=') {
+            snprintf(ret_value, bytes, "%.*s", (int)strcspn(p + len + 2, " "), p + len + 2);
+            control_decode(ret_value);
+            return;
+        }
+}
+
+static void print_change(const char *line, bool *ret_missing)
+{
+    char pid[16], answer[16], nouns[16], sleds[16], refused[16], spent[24];
+    value_of(line, "pid", pid, sizeof pid);
+    value_of(line, "answer", answer, sizeof answer);
+    value_of(line, "n_nouns", nouns, sizeof nouns);
+    value_of(line, "n_sleds", sleds, sizeof sleds);
+    value_of(line, "n_refused", refused, sizeof refused);
+    value_of(line, "spent_us", spent, sizeof spent);
+    printf("process %s: %s functions and loops changed (%s sleds) in %s us\n", pid, nouns, sleds,
+           spent);
+    if (!strcmp(answer, "done") && !strcmp(refused, "0"))
+        return;
+    *ret_missing = true;
+    if (!strcmp(answer, "waiting"))
+        cmd_talk("process %s has not answered yet: it sleeps or is stopped, and will change when "
+                 "it runs",
+                 pid);
+    else if (!strcmp(answer, "ended"))
+        cmd_talk("process %s has ended meanwhile", pid);
+    else if (!strcmp(answer, "unknown"))
+        cmd_talk("process %s cannot be asked: its runtime is of another version, or its run file "
+                 "is full",
+                 pid);
+    else
+        cmd_talk(
+            "process %s refused to change %s functions and loops: a thread blocks SIGTRAP, or code "
+            "cannot be written",
+            pid, refused);
+}
+
+static void print_process(const char *line)
+{
+    char pid[16], lowered[16], number[16];
+    value_of(line, "pid", pid, sizeof pid);
+    printf("process %s:", pid);
+    for (int i = PM_RUN_MODE_TRACE; i >= 0; i--) {
+        value_of(line, mode_words[i], number, sizeof number);
+        if (strcmp(number, "0") != 0)
+            printf(" %s %s", number, mode_words[i]);
+    }
+    value_of(line, "by_budget", lowered, sizeof lowered);
+    printf(" (by the budget: %s)\n", lowered);
+}
+
+static void print_rule(const char *line)
+{
+    char value[4096];
+    for (int i = 0; mode_words[i]; i++) {
+        value_of(line, mode_words[i], value, sizeof value);
+        if (*value)
+            printf("  --%s '%s'\n", mode_words[i], value);
+    }
+}
+
+static int print_answer(struct cmd_parse *parse, char *text)
+{
+    bool missing = false, ended = false;
+    char value[4096], *rest = NULL;
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        if (!strncmp(line, "process ", 8) && strstr(line, " answer="))
+            print_change(line, &missing);
+        else if (!strncmp(line, "process ", 8))
+            print_process(line);
+        else if (!strncmp(line, "run ", 4)) {
+            value_of(line, "mode", value, sizeof value);
+            printf("mode %s\n", value);
+        } else if (!strncmp(line, "rule ", 5))
+            print_rule(line);
+        else if (!strncmp(line, "error ", 6)) {
+            struct pm_error err = PM_ERROR_INIT;
+            bool usage = !strncmp(line, "error usage", 11);
+            value_of(line, "text", value, sizeof value);
+            pm_error_set(&err, usage ? PM_ERR_USAGE : PM_ERR_SYSTEM, "%s", value);
+            (void)cmd_fail(parse, &err);
+            return usage ? CMD_USAGE : CMD_FAILED;
+        } else if (!strcmp(line, "ok"))
+            ended = true;
+    }
+    if (!ended) {
+        struct pm_error err = PM_ERROR_INIT;
+        pm_error_set(&err, PM_ERR_SYSTEM, "the run went away before it had answered");
+        return cmd_fail(parse, &err);
+    }
+    return cmd_stdout_done(parse, missing ? CMD_FAILED : CMD_DONE);
+}
+
+/* --- the command --- */
+
+struct mode_request {
+    struct pm_buf words; /* of the request, in the order given */
+    bool show, change, only;
+    uint64_t wait_seconds;
+};
+
+static void add_pattern(struct cmd_parse *parse, struct mode_request *request, int mode)
+{
+    const char *problem = mode_pattern_problem(parse->value);
+    if (problem) {
+        (void)cmd_usage_error(parse, "option '--%s', pattern '%s': %s", parse->option, parse->value,
+                              problem);
+        parse->failed = true;
+    }
+    control_add_word(&request->words, mode_words[mode], parse->value);
+    request->change = true;
+}
+
+static void read_options(struct cmd_parse *parse, struct mode_request *request)
+{
+    static const char *const set_words[] = {"active", "exact", "trace", "count"};
+    for (int key; (key = cmd_next(parse)) != CMD_END;)
+        switch (key) {
+        case OPT_MODE:
+            control_add_word(&request->words, "set", set_words[parse->choice]);
+            request->change = true;
+            break;
+        case OPT_SHOW:
+            request->show = true;
+            break;
+        case OPT_ONLY:
+            request->only = true;
+            break;
+        case OPT_WAIT:
+            cmd_number(parse, 600, &request->wait_seconds);
+            break;
+        default:
+            add_pattern(parse, request, key - OPT_OFF);
+        }
+}
+
+static enum pm_status do_ask(struct cmd_parse *parse, struct mode_request *request,
+                             const uint64_t *pids, struct pm_error *err, struct pm_buf *reply)
+{
+    char run_dir[PATH_MAX];
+    struct pm_buf line = PM_BUF_INIT(CONTROL_LINE_MAX);
+    enum pm_status status = find_run(pids[0], err, run_dir);
+    pm_buf_printf(&line, "perfmap 1 %s wait_ms=%" PRIu64, request->change ? "mode" : "show",
+                  request->wait_seconds * 1000);
+    for (int i = 0; i < parse->n_operands && request->only; i++)
+        pm_buf_printf(&line, " pid=%" PRIu64, pids[i]);
+    if (request->words.data)
+        pm_buf_add_str(&line, request->words.data);
+    pm_buf_add_byte(&line, '\n');
+    if (status == PM_OK && (line.failed || request->words.failed))
+        status = pm_error_set(err, PM_ERR_LIMIT, "the patterns are longer than %d bytes together",
+                              CONTROL_LINE_MAX);
+    if (status == PM_OK)
+        status = ask(run_dir, &line, err, reply);
+    pm_buf_release(&line);
+    return status;
+}
+
+static int mode_main(struct cmd_parse *parse)
+{
+    struct mode_request request = {.words = PM_BUF_INIT(CONTROL_LINE_MAX), .wait_seconds = 2};
+    uint64_t pids[64] = {0};
+    read_options(parse, &request);
+    int exit_status = parse->failed ? CMD_USAGE : CMD_DONE;
+    if (!exit_status && parse->n_operands == 0)
+        exit_status = cmd_usage_error(parse, "no process was given");
+    else if (!exit_status && parse->n_operands > 64)
+        exit_status = cmd_usage_error(parse, "more than 64 processes were given");
+    else if (!exit_status && !request.change && !request.show)
+        exit_status = cmd_usage_error(parse, "nothing to change was given (--show only looks)");
+    else if (!exit_status && request.change && request.show)
+        exit_status = cmd_usage_error(parse, "--show changes nothing: leave it out, or the rest");
+    for (int i = 0; i < parse->n_operands && !exit_status; i++)
+        if (!pm_str_to_u64(pm_str_of(parse->operands[i]), INT_MAX, &pids[i]) || pids[i] == 0)
+            exit_status = cmd_usage_error(parse, "'%s' is no process number", parse->operands[i]);
+    struct pm_error err = PM_ERROR_INIT;
+    struct pm_buf reply = PM_BUF_INIT(MAX_REPLY_BYTES);
+    if (!exit_status)
+        exit_status = do_ask(parse, &request, pids, &err, &reply) == PM_OK
+                          ? print_answer(parse, reply.data)
+                          : cmd_fail(parse, &err);
+    pm_buf_release(&reply);
+    pm_buf_release(&request.words);
+    return exit_status;
+}
+
+static const struct cmd_option mode_options[] = {
+    {OPT_MODE, "mode", "active|exact|trace|count",
+     "everything is measured in this mode from now on; patterns given before no longer count"},
+    {OPT_OFF, "off", "PATTERN", "functions and loops that are no longer measured"},
+    {OPT_COUNT, "count", "PATTERN", "those of which only calls are counted"},
+    {OPT_ACTIVE, "active", "PATTERN", "those that get call paths, without times"},
+    {OPT_EXACT, "exact", "PATTERN", "those whose calls are timed"},
+    {OPT_TRACE, "trace", "PATTERN",
+     "those whose calls are timed and recorded one by one. Patterns are as in perfmap run; what "
+     "several match, the last one decides"},
+    {OPT_SHOW, "show", NULL, "print what is in force, and change nothing"},
+    {OPT_ONLY, "only", NULL,
+     "change only the processes given, as they are now; otherwise all of the run, and those that "
+     "it "
+     "starts later"},
+    {OPT_WAIT, "wait", "SECONDS", "wait at most so long for answers: 2 unless given"},
+    {0}};
+
+static const char *const mode_usage[] = {"mode [OPTION...] PID...", NULL};
+
+static const struct cmd_example mode_examples[] = {
+    {"perfmap mode 4711 --exact 'func:parse_*'", "from now on, time all calls of these functions"},
+    {"perfmap mode 4711 --mode active", "back to call paths and samples for all"},
+    {NULL, NULL}};
+
+const struct cmd cmd_mode = {
+    .name = "mode",
+    .summary = "change what is measured while the program runs",
+    .usage = mode_usage,
+    .description = "Changes the mode of functions and loops of a program that 'perfmap run' "
+                   "measures, while it "
+                   "runs. PID is any process of the run.\n"
+                   "\n"
+                   "A program that computes takes a change up at once, one that sleeps when it "
+                   "runs again. Reports "
+                   "say from when to when something was measured in another way.",
+    .options = mode_options,
+    .examples = mode_examples,
+    .main = mode_main,
+};

@@ -1,0 +1,444 @@
+/* The socket of a run, and what is done for those who ask. */
+#include "run_control.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    MAX_CLIENTS = 8,
+    CLIENT_MS = 2000, /* to send its line, and to take the answer */
+    POLL_MS = 2,      /* between two looks for answers of processes */
+    WAIT_MS = 2000,   /* for these, unless asked otherwise */
+    MAX_WAIT_MS = 600000,
+    MAX_PROCESSES = 4096,
+};
+
+struct client {
+    int fd;
+    uint64_t until_ms;
+    struct pm_buf line;
+};
+
+struct run_control {
+    char *run_dir, *socket_path;
+    struct mode_names *names;
+    struct mode_rules rules;
+    enum pm_run_mode mode;
+    int listener;
+    struct client clients[MAX_CLIENTS];
+    size_t n_clients;
+};
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+}
+
+struct run_control *run_control_new(const char *run_dir, struct mode_names *names,
+                                    struct mode_rules *rules, enum pm_run_mode mode)
+{
+    struct run_control *c = pm_alloc(sizeof *c);
+    if (!c)
+        return NULL;
+    c->run_dir = pm_strndup(run_dir, strlen(run_dir));
+    c->names = names;
+    c->rules = *rules;
+    *rules = (struct mode_rules){0};
+    c->mode = mode;
+    c->listener = -1;
+    return c;
+}
+
+/* The path of a socket may have 107 bytes, that of a run folder thousands: by a descriptor of the folder it is short. */
+static enum pm_status bind_in(int folder, int fd, struct pm_error *err)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" CONTROL_SOCKET_NAME,
+             folder);
+    unlinkat(folder, CONTROL_SOCKET_NAME, 0);
+    mode_t mask = umask(077);
+    int result = bind(fd, (struct sockaddr *)&address, sizeof address);
+    umask(mask);
+    if (result != 0 || listen(fd, MAX_CLIENTS) != 0)
+        return pm_error_system(err, errno, "cannot listen at '%s'", CONTROL_SOCKET_NAME);
+    return PM_OK;
+}
+
+enum pm_status run_control_listen(struct run_control *c, struct pm_error *err)
+{
+    int folder = open(c->run_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return pm_error_system(err, errno, "cannot open run folder '%s'", c->run_dir);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    enum pm_status status =
+        fd < 0 ? pm_error_system(err, errno, "cannot make a socket") : bind_in(folder, fd, err);
+    close(folder);
+    if (status == PM_OK)
+        c->listener = fd;
+    else if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+void run_control_free(struct run_control *c)
+{
+    if (!c)
+        return;
+    for (size_t i = 0; i < c->n_clients; i++) {
+        close(c->clients[i].fd);
+        pm_buf_release(&c->clients[i].line);
+    }
+    if (c->listener >= 0) {
+        struct pm_buf path = PM_BUF_INIT(4 * PATH_MAX);
+        close(c->listener);
+        pm_buf_printf(&path, "%s/" CONTROL_SOCKET_NAME, c->run_dir);
+        if (!path.failed)
+            unlink(path.data);
+        pm_buf_release(&path);
+    }
+    mode_names_free(c->names);
+    mode_rules_release(&c->rules);
+    free(c->run_dir);
+    free(c);
+}
+
+/* --- the processes --- */
+
+struct processes {
+    struct control_process *items;
+    size_t n;
+};
+
+static void note_object(void *context, const char *path)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    if (mode_names_add_file(context, path, &err) != PM_OK)
+        pm_error_release(&err);
+}
+
+static void processes_release(struct processes *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        control_process_close(&all->items[i]);
+    free(all->items);
+}
+
+static bool is_asked_for(const struct control_request *request, uint32_t pid)
+{
+    bool found = request->n_only == 0;
+    for (size_t i = 0; i < request->n_only; i++)
+        found = found || request->only[i] == pid;
+    return found;
+}
+
+/* Those that run and can be asked. */
+static struct processes open_processes(struct run_control *c, const struct control_request *request)
+{
+    struct processes all = {NULL, 0};
+    DIR *dir = opendir(c->run_dir);
+    for (struct dirent *entry; dir && all.n < MAX_PROCESSES && (entry = readdir(dir)) != NULL;) {
+        size_t len = strlen(entry->d_name);
+        if (len < 5 || strcmp(entry->d_name + len - 4, ".pmr") != 0)
+            continue;
+        struct pm_buf path = PM_BUF_INIT(4 * PATH_MAX);
+        struct control_process process;
+        pm_buf_printf(&path, "%s/%s", c->run_dir, entry->d_name);
+        if (!path.failed && control_process_open(path.data, note_object, c->names, &process)) {
+            struct control_process *items = NULL;
+            if (!process.ended && is_asked_for(request, process.pid))
+                items = pm_realloc_array(all.items, all.n + 1, sizeof *items);
+            if (items) {
+                all.items = items;
+                items[all.n++] = process;
+            } else {
+                control_process_close(&process);
+            }
+        }
+        pm_buf_release(&path);
+    }
+    if (dir)
+        closedir(dir);
+    return all;
+}
+
+/* --- mode --- */
+
+/* Of the process's nouns those whose mode is another now, from *at on, and what the budget has changed: the process knows whether
+ * it was asked for the same before. */
+static uint32_t next_changes(const struct run_control *c, const struct control_process *p,
+                             uint32_t *at, uint32_t changes[PM_CONTROL_MAX_CHANGES])
+{
+    uint32_t n = 0;
+    for (; *at < p->n_nouns && n < PM_CONTROL_MAX_CHANGES; ++*at) {
+        bool named;
+        if (p->ids[*at] == 0)
+            continue;
+        enum pm_run_mode mode = mode_names_of(c->names, &c->rules, c->mode, p->ids[*at], &named);
+        if ((uint8_t)mode != p->modes[*at] || named)
+            changes[n++] = PM_CONTROL_CHANGE(*at, mode, named);
+    }
+    return n;
+}
+
+/* The program has ended, and waits for us. */
+static bool has_signal(int signal_fd)
+{
+    struct pollfd poll_fd = {.fd = signal_fd, .events = POLLIN};
+    return signal_fd >= 0 && poll(&poll_fd, 1, POLL_MS) > 0;
+}
+
+/* All changes of one process, a chunk's worth at a time; and one step of that for each process in turn. */
+static bool step(const struct run_control *c, struct control_process *p, uint32_t *at)
+{
+    uint32_t changes[PM_CONTROL_MAX_CHANGES];
+    if (!control_process_poll(p))
+        return false;
+    if (p->answer != ANSWER_DONE)
+        return true;
+    uint32_t n = next_changes(c, p, at, changes);
+    if (n == 0)
+        return true;
+    if (!control_process_ask(p, changes, n))
+        p->answer = ANSWER_UNKNOWN;
+    return false;
+}
+
+static void change_all(const struct run_control *c, struct processes *all, uint64_t wait_ms,
+                       int signal_fd)
+{
+    uint32_t *at = pm_alloc_array(all->n + 1, sizeof *at);
+    uint64_t until = now_ms() + wait_ms;
+    bool waits = at != NULL;
+    for (size_t i = 0; i < all->n; i++)
+        all->items[i].answer = ANSWER_DONE;
+    while (waits) {
+        waits = false;
+        for (size_t i = 0; i < all->n; i++)
+            waits |= !step(c, &all->items[i], &at[i]);
+        if (waits && (now_ms() >= until || has_signal(signal_fd)))
+            break;
+    }
+    free(at);
+}
+
+static const char *const answer_words[] = {"done", "waiting", "refused", "unknown", "ended"};
+
+static void tell_processes(const struct processes *all, bool changed, struct pm_buf *reply)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        const struct control_process *p = &all->items[i];
+        uint32_t n[PM_RUN_MODE_TRACE + 1] = {0}, n_nouns = 0;
+        for (uint32_t k = 0; k < p->n_nouns; k++)
+            if (p->ids[k] && (p->modes[k] & 7) <= PM_RUN_MODE_TRACE) {
+                n[p->modes[k] & 7]++;
+                n_nouns++;
+            }
+        pm_buf_printf(reply, "process pid=%u", (unsigned)p->pid);
+        if (changed)
+            pm_buf_printf(reply, " answer=%s n_nouns=%u n_sleds=%u n_refused=%u spent_us=%llu",
+                          answer_words[p->answer], (unsigned)p->n_changed, (unsigned)p->n_sleds,
+                          (unsigned)p->n_refused, (unsigned long long)(p->spent_ns / 1000));
+        else
+            pm_buf_printf(reply,
+                          " n_nouns=%u off=%u count=%u active=%u exact=%u trace=%u by_budget=%u",
+                          (unsigned)n_nouns, (unsigned)n[0], (unsigned)n[1], (unsigned)n[2],
+                          (unsigned)n[3], (unsigned)n[4], (unsigned)p->n_lowered);
+        pm_buf_add_byte(reply, '\n');
+    }
+}
+
+static void tell_rules(const struct run_control *c, struct pm_buf *reply)
+{
+    pm_buf_printf(reply, "run mode=%s\n", mode_words[c->mode]);
+    for (size_t i = 0; i < c->rules.n; i++) {
+        pm_buf_add_str(reply, "rule");
+        control_add_word(reply, mode_words[c->rules.items[i].mode], c->rules.items[i].pattern);
+        pm_buf_add_byte(reply, '\n');
+    }
+}
+
+/* The rules of now and of the request: known whole before anything changes. */
+static enum pm_status join_rules(struct run_control *c, const struct control_request *request,
+                                 struct pm_error *err, struct mode_rules *ret_rules)
+{
+    struct mode_rules rules = {0};
+    bool ok = true;
+    for (size_t i = 0; i < c->rules.n && ok && !request->has_mode; i++)
+        ok = mode_rules_add(&rules, c->rules.items[i].mode, c->rules.items[i].pattern);
+    for (size_t i = 0; i < request->rules.n && ok; i++)
+        ok = mode_rules_add(&rules, request->rules.items[i].mode, request->rules.items[i].pattern);
+    *ret_rules = rules;
+    if (ok)
+        return PM_OK;
+    mode_rules_release(ret_rules);
+    return pm_error_set(err, PM_ERR_LIMIT, "more than %d patterns in one run: --mode sets all back",
+                        MODE_RULES_MAX);
+}
+
+static enum pm_status do_mode(struct run_control *c, const struct control_request *request,
+                              int signal_fd, struct pm_buf *reply, struct pm_error *err)
+{
+    struct processes all = open_processes(c, request);
+    struct mode_rules rules = {0}, before = c->rules;
+    enum pm_run_mode mode_before = c->mode;
+    enum pm_status status =
+        c->mode == PM_RUN_MODE_OFF
+            ? pm_error_set(err, PM_ERR_USAGE,
+                           "the run was started with --mode off, which cannot be changed; start it "
+                           "with --off '*' instead")
+        : all.n == 0 ? pm_error_set(err, PM_ERR_NOT_FOUND, "no such process of the run is measured")
+                     : mode_names_check(c->names, &request->rules, err);
+    if (status == PM_OK)
+        status = join_rules(c, request, err, &rules);
+    if (status == PM_OK) {
+        c->rules = rules;
+        c->mode = request->has_mode ? request->mode : c->mode;
+        if (request->n_only == 0) /* also for what is loaded or started later */
+            status = mode_names_write_plan(c->names, &c->rules, c->mode, true, c->run_dir, err);
+        if (status == PM_OK)
+            change_all(c, &all, request->wait_ms, signal_fd);
+        tell_processes(&all, true, reply);
+        bool keeps = request->n_only == 0 && status == PM_OK;
+        mode_rules_release(keeps ? &before : &rules);
+        c->rules = keeps ? rules : before;
+        c->mode = keeps ? c->mode : mode_before;
+    }
+    processes_release(&all);
+    return status;
+}
+
+static void do_show(struct run_control *c, const struct control_request *request,
+                    struct pm_buf *reply)
+{
+    struct processes all = open_processes(c, request);
+    tell_rules(c, reply);
+    tell_processes(&all, false, reply);
+    processes_release(&all);
+}
+
+/* --- clients --- */
+
+static void answer_line(struct run_control *c, struct pm_str line, int signal_fd,
+                        struct pm_buf *reply)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    struct control_request request;
+    enum pm_status status = control_request_parse(line, &err, &request);
+    if (status == PM_OK) {
+        if (request.wait_ms > MAX_WAIT_MS)
+            request.wait_ms = MAX_WAIT_MS;
+        if (request.verb == CONTROL_SHOW)
+            do_show(c, &request, reply);
+        else
+            status = do_mode(c, &request, signal_fd, reply, &err);
+        control_request_release(&request);
+    }
+    if (status == PM_OK) {
+        pm_buf_add_str(reply, "ok\n");
+    } else {
+        pm_buf_add_str(reply, status == PM_ERR_USAGE ? "error usage" : "error failed");
+        control_add_word(reply, "text", pm_error_text(&err));
+        pm_buf_add_byte(reply, '\n');
+    }
+    pm_error_release(&err);
+}
+
+/* A client that does not take its answer in time goes without. */
+static void send_all(int fd, const struct pm_buf *reply)
+{
+    uint64_t until = now_ms() + CLIENT_MS;
+    for (size_t sent = 0; sent < reply->len && now_ms() < until;) {
+        struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
+        if (poll(&poll_fd, 1, 100) <= 0)
+            continue;
+        ssize_t n = send(fd, reply->data + sent, reply->len - sent, MSG_NOSIGNAL);
+        if (n <= 0 && errno != EINTR && errno != EAGAIN)
+            return;
+        sent += n > 0 ? (size_t)n : 0;
+    }
+}
+
+static void drop_client(struct run_control *c, size_t i)
+{
+    close(c->clients[i].fd);
+    pm_buf_release(&c->clients[i].line);
+    c->clients[i] = c->clients[--c->n_clients];
+}
+
+/* Only ours, and root's: the folder's rights may be wider. */
+static bool may_ask(int fd)
+{
+    struct ucred peer;
+    socklen_t len = sizeof peer;
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
+           (peer.uid == geteuid() || peer.uid == 0);
+}
+
+static void accept_client(struct run_control *c)
+{
+    int fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0)
+        return;
+    if (c->n_clients == MAX_CLIENTS || !may_ask(fd)) {
+        close(fd);
+        return;
+    }
+    c->clients[c->n_clients++] = (struct client){
+        .fd = fd, .until_ms = now_ms() + CLIENT_MS, .line = PM_BUF_INIT(CONTROL_LINE_MAX)};
+}
+
+/* True: it is done with. */
+static bool read_client(struct run_control *c, struct client *client, int signal_fd)
+{
+    char bytes[4096];
+    ssize_t n = read(client->fd, bytes, sizeof bytes);
+    if (n < 0)
+        return errno != EAGAIN && errno != EINTR;
+    if (n == 0)
+        return true;
+    pm_buf_add(&client->line, bytes, (size_t)n);
+    const char *end = client->line.data ? memchr(client->line.data, '\n', client->line.len) : NULL;
+    if (!end && !client->line.failed)
+        return false;
+    struct pm_buf reply = PM_BUF_INIT(1 << 24);
+    size_t len = end ? (size_t)(end - client->line.data) : 0;
+    if (end)
+        answer_line(c, (struct pm_str){client->line.data, len}, signal_fd, &reply);
+    else
+        pm_buf_add_str(&reply, "error usage text=the%20line%20is%20too%20long\n");
+    send_all(client->fd, &reply);
+    pm_buf_release(&reply);
+    return true;
+}
+
+void run_control_wait(struct run_control *c, int signal_fd)
+{
+    for (;;) {
+        struct pollfd fds[MAX_CLIENTS + 2] = {{.fd = signal_fd, .events = POLLIN},
+                                              {.fd = c->listener, .events = POLLIN}};
+        for (size_t i = 0; i < c->n_clients; i++)
+            fds[i + 2] = (struct pollfd){.fd = c->clients[i].fd, .events = POLLIN};
+        if (poll(fds, c->n_clients + 2, c->n_clients ? 100 : -1) < 0 && errno != EINTR)
+            return;
+        if (fds[0].revents)
+            return;
+        for (size_t i = c->n_clients; i-- > 0;)
+            if ((fds[i + 2].revents && read_client(c, &c->clients[i], signal_fd)) ||
+                now_ms() > c->clients[i].until_ms)
+                drop_client(c, i);
+        if (fds[1].revents)
+            accept_client(c);
+    }
+}

@@ -1,0 +1,494 @@
+/* Which nouns a pattern means, and the plan that tells the runtime. What has sleds are nouns of level Base (symbols, code of loops); a
+ * pattern means one when it matches its name, or that of a function or loop of the source that it is code of. */
+#include "run_modes.h"
+
+#include "mapping/pif/pif.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+const char *const mode_words[] = {"off", "count", "active", "exact", "trace", NULL};
+
+/* --- rules --- */
+
+enum pattern_kind { PATTERN_ANY, PATTERN_FUNCTION, PATTERN_LOOP, PATTERN_FILE };
+
+static const struct pattern_prefix {
+    const char *prefix;
+    enum pattern_kind kind;
+} prefixes[] = {{"func:", PATTERN_FUNCTION},
+                {"function:", PATTERN_FUNCTION},
+                {"symbol:", PATTERN_FUNCTION},
+                {"loop:", PATTERN_LOOP},
+                {"file:", PATTERN_FILE}};
+
+struct pattern {
+    enum pattern_kind kind;
+    const char *text; /* behind the prefix */
+};
+
+static struct pattern parse_pattern(const char *text)
+{
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (!strncmp(text, prefixes[i].prefix, strlen(prefixes[i].prefix)))
+            return (struct pattern){prefixes[i].kind, text + strlen(prefixes[i].prefix)};
+    return (struct pattern){PATTERN_ANY, text};
+}
+
+const char *mode_pattern_problem(const char *pattern)
+{
+    static const char *const others[] = {
+        "statement:", "line:", "array:", "variable:", "process:", NULL};
+    for (size_t i = 0; others[i]; i++)
+        if (!strncmp(pattern, others[i], strlen(others[i])))
+            return "only functions and loops have modes: func:NAME, loop:FILE:LINE, file:FILE";
+    return *parse_pattern(pattern).text ? NULL : "the pattern is empty";
+}
+
+bool mode_rules_add(struct mode_rules *rules, enum pm_run_mode mode, const char *pattern)
+{
+    if (rules->n == MODE_RULES_MAX)
+        return false;
+    struct mode_rule *items = pm_realloc_array(rules->items, rules->n + 1, sizeof *items);
+    if (!items)
+        return false;
+    rules->items = items;
+    char *copy = pm_strndup(pattern, strlen(pattern));
+    if (!copy)
+        return false;
+    items[rules->n++] = (struct mode_rule){mode, copy};
+    return true;
+}
+
+void mode_rules_release(struct mode_rules *rules)
+{
+    for (size_t i = 0; i < rules->n; i++)
+        free(rules->items[i].pattern);
+    free(rules->items);
+    *rules = (struct mode_rules){0};
+}
+
+/* --- names --- */
+
+/* One name of a noun with sleds: its own, or of what it is code of. Strings are the pif's. */
+struct mode_name {
+    uint64_t id; /* of the noun with sleds */
+    const char *name, *linkage, *file;
+    uint32_t line, column;
+    bool is_loop;
+};
+
+struct mode_names {
+    struct pm_pif *pif;
+    struct mode_name *items; /* sorted by id */
+    size_t n, capacity;
+    char **files;
+    size_t n_files;
+};
+
+struct mode_names *mode_names_new(void)
+{
+    struct mode_names *names = pm_alloc(sizeof *names);
+    if (names)
+        names->pif = pm_pif_new();
+    if (names && !names->pif) {
+        free(names);
+        return NULL;
+    }
+    return names;
+}
+
+void mode_names_free(struct mode_names *names)
+{
+    if (!names)
+        return;
+    for (size_t i = 0; i < names->n_files; i++)
+        free(names->files[i]);
+    free(names->files);
+    free(names->items);
+    pm_pif_free(names->pif);
+    free(names);
+}
+
+static bool is_one_of(const char *word, const char *a, const char *b)
+{
+    return word && (!strcmp(word, a) || !strcmp(word, b));
+}
+
+static bool add_name(struct mode_names *names, uint64_t id, const struct pm_pif_noun *noun,
+                     bool is_loop)
+{
+    if (names->n == names->capacity) {
+        size_t capacity = names->capacity ? names->capacity * 2 : 1024;
+        struct mode_name *items = pm_realloc_array(names->items, capacity, sizeof *items);
+        if (!items)
+            return false;
+        names->items = items;
+        names->capacity = capacity;
+    }
+    names->items[names->n++] = (struct mode_name){.id = id,
+                                                  .name = noun->name,
+                                                  .linkage = noun->linkage,
+                                                  .file = noun->file,
+                                                  .line = noun->line,
+                                                  .column = noun->column,
+                                                  .is_loop = is_loop};
+    return true;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    uint64_t x = ((const struct mode_name *)a)->id, y = ((const struct mode_name *)b)->id;
+    return (x > y) - (x < y);
+}
+
+/* All anew: nouns of one file may be told more of by another's mappings. */
+static bool make_names(struct mode_names *names)
+{
+    names->n = 0;
+    struct pm_pif_noun noun, source;
+    for (size_t i = 0; i < pm_pif_n_nouns(names->pif); i++) {
+        pm_pif_get_noun(names->pif, i, &noun);
+        if (!strcmp(noun.level, "Base") && is_one_of(noun.kind, "symbol", "loopcode") &&
+            !add_name(names, noun.id, &noun, !strcmp(noun.kind, "loopcode")))
+            return false;
+    }
+    struct pm_pif_mapping mapping;
+    for (size_t i = 0; i < pm_pif_n_mappings(names->pif); i++) {
+        pm_pif_get_mapping(names->pif, i, &mapping);
+        if (mapping.source.n_nouns != 1 || mapping.destination.n_nouns != 1 ||
+            !pm_pif_find_noun(names->pif, mapping.source.nouns[0], &noun) ||
+            !pm_pif_find_noun(names->pif, mapping.destination.nouns[0], &source) ||
+            !is_one_of(noun.kind, "symbol", "loopcode") ||
+            !is_one_of(source.kind, "function", "loop") || strcmp(noun.level, "Base") != 0)
+            continue;
+        if (!add_name(names, noun.id, &source, !strcmp(noun.kind, "loopcode")))
+            return false;
+    }
+    if (names->n)
+        qsort(names->items, names->n, sizeof *names->items, compare_names);
+    return true;
+}
+
+/* False: memory. */
+static bool note_file(struct mode_names *names, const char *path, bool *ret_is_new)
+{
+    *ret_is_new = false;
+    for (size_t i = 0; i < names->n_files; i++)
+        if (!strcmp(names->files[i], path))
+            return true;
+    char **files = pm_realloc_array(names->files, names->n_files + 1, sizeof *files);
+    if (!files)
+        return false;
+    names->files = files;
+    files[names->n_files] = pm_strndup(path, strlen(path));
+    *ret_is_new = true;
+    return files[names->n_files] != NULL && ++names->n_files;
+}
+
+static enum pm_status no_memory(struct pm_error *err)
+{
+    return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+}
+
+enum pm_status mode_names_add_file(struct mode_names *names, const char *path, struct pm_error *err)
+{
+    struct pm_error unread = PM_ERROR_INIT;
+    bool is_new;
+    if (!note_file(names, path, &is_new))
+        return no_memory(err);
+    if (!is_new)
+        return PM_OK;
+    enum pm_status status = pm_pif_read_elf(names->pif, path, &unread, NULL);
+    pm_error_release(&unread); /* a script, a library without facts */
+    if (status == PM_ERR_MEMORY || (status == PM_OK && !make_names(names)))
+        return no_memory(err);
+    return PM_OK;
+}
+
+/* --- libraries --- */
+
+/* Would the loader run it? A program without interpreter would start when it is asked for its libraries. */
+static bool has_interpreter(const char *path)
+{
+    Elf64_Ehdr head;
+    Elf64_Phdr segment;
+    bool found = false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    if (pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head &&
+        !memcmp(head.e_ident, ELFMAG, SELFMAG) && head.e_ident[EI_CLASS] == ELFCLASS64)
+        for (unsigned i = 0; i < head.e_phnum && !found; i++)
+            found = pread(fd, &segment, sizeof segment,
+                          (off_t)(head.e_phoff + i * sizeof segment)) == (ssize_t)sizeof segment &&
+                    segment.p_type == PT_INTERP;
+    close(fd);
+    return found;
+}
+
+/* "\tlibm.so.6 => /lib/libm.so.6 (0x...)", "\t/lib64/ld-linux.so.2 (0x...)". */
+static enum pm_status add_libraries(struct mode_names *names, char *text, struct pm_error *err)
+{
+    char *rest = NULL;
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        char *path = strchr(line, '/'), *end = path ? strstr(path, " (0x") : NULL;
+        if (!end)
+            continue;
+        *end = 0;
+        enum pm_status status = mode_names_add_file(names, path, err);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
+}
+
+static void read_all(int fd, struct pm_buf *buf)
+{
+    char bytes[4096];
+    for (ssize_t n; (n = read(fd, bytes, sizeof bytes)) > 0 || (n < 0 && errno == EINTR);)
+        if (n > 0)
+            pm_buf_add(buf, bytes, (size_t)n);
+}
+
+enum pm_status mode_names_add_program(struct mode_names *names, const char *path,
+                                      struct pm_error *err)
+{
+    int ends[2], state;
+    enum pm_status status = mode_names_add_file(names, path, err);
+    if (status != PM_OK || !has_interpreter(path))
+        return status;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return pm_error_system(err, errno, "cannot make a pipe");
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        int null = open("/dev/null", O_RDWR);
+        dup2(null, 0);
+        dup2(ends[1], 1);
+        dup2(null, 2);
+        setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
+        unsetenv("LD_PRELOAD");
+        execl(path, path, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    struct pm_buf text = PM_BUF_INIT(1 << 20);
+    if (child > 0)
+        read_all(ends[0], &text);
+    close(ends[0]);
+    if (child > 0)
+        while (waitpid(child, &state, 0) < 0 && errno == EINTR)
+            continue;
+    if (text.data && !text.failed)
+        status = add_libraries(names, text.data, err);
+    pm_buf_release(&text);
+    return status;
+}
+
+/* --- matching --- */
+
+static bool matches(const char *pattern, const char *text)
+{
+    return text && *text && (!strcmp(pattern, text) || fnmatch(pattern, text, 0) == 0);
+}
+
+/* A path, or any run of its last parts. */
+static bool matches_path(const char *pattern, const char *path)
+{
+    if (matches(pattern, path))
+        return true;
+    for (const char *slash = path ? strchr(path, '/') : NULL; slash; slash = strchr(slash + 1, '/'))
+        if (matches(pattern, slash + 1))
+            return true;
+    return false;
+}
+
+/* FILE:LINE or FILE:LINE:COLUMN. */
+static bool matches_place(const char *pattern, const struct mode_name *name)
+{
+    if (!name->file || !name->line)
+        return false;
+    struct pm_buf place = PM_BUF_INIT(1 << 16);
+    pm_buf_printf(&place, "%s:%u", name->file, name->line);
+    bool found = place.data && matches_path(pattern, place.data);
+    pm_buf_printf(&place, ":%u", name->column);
+    found = found || (place.data && matches_path(pattern, place.data));
+    pm_buf_release(&place);
+    return found;
+}
+
+/* "sweep" finds sweep(int, double), heat::sweep(int) and sweep.constprop.0. */
+static bool matches_function(const char *pattern, const struct mode_name *name)
+{
+    if (matches(pattern, name->name) || matches(pattern, name->linkage))
+        return true;
+    size_t length = strcspn(name->name, "(.");
+    if (length == 0 || !name->name[length])
+        return false;
+    char *plain = pm_strndup(name->name, length);
+    const char *last = plain;
+    for (const char *p = plain ? strstr(plain, "::") : NULL; p; p = strstr(p + 2, "::"))
+        last = p + 2;
+    bool found = plain && (matches(pattern, plain) || matches(pattern, last));
+    free(plain);
+    return found;
+}
+
+static bool pattern_matches(struct pattern pattern, const struct mode_name *name)
+{
+    switch (pattern.kind) {
+    case PATTERN_FUNCTION:
+        return !name->is_loop && matches_function(pattern.text, name);
+    case PATTERN_LOOP:
+        return name->is_loop &&
+               (matches(pattern.text, name->name) || matches_place(pattern.text, name));
+    case PATTERN_FILE:
+        return matches_path(pattern.text, name->file);
+    default:
+        return (name->is_loop
+                    ? matches(pattern.text, name->name) || matches_place(pattern.text, name)
+                    : matches_function(pattern.text, name)) ||
+               matches_path(pattern.text, name->file);
+    }
+}
+
+static size_t first_of(const struct mode_names *names, uint64_t id)
+{
+    size_t low = 0, high = names->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (names->items[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+enum pm_run_mode mode_names_of(const struct mode_names *names, const struct mode_rules *rules,
+                               enum pm_run_mode otherwise, uint64_t id, bool *ret_named)
+{
+    size_t first = first_of(names, id);
+    bool unused;
+    if (!ret_named)
+        ret_named = &unused;
+    *ret_named = false;
+    for (size_t r = rules->n; r-- > 0;) {
+        struct pattern pattern = parse_pattern(rules->items[r].pattern);
+        if (!strcmp(pattern.text, "*") && pattern.kind == PATTERN_ANY)
+            return rules->items[r].mode;
+        for (size_t i = first; i < names->n && names->items[i].id == id; i++)
+            if (pattern_matches(pattern, &names->items[i])) {
+                *ret_named = true;
+                return rules->items[r].mode;
+            }
+    }
+    return otherwise;
+}
+
+/* --- patterns that match nothing --- */
+
+/* What the pattern could have meant. free() it; NULL: nothing near. */
+static char *near_name(const struct mode_names *names, struct pattern pattern)
+{
+    const char **words = pm_alloc_array(names->n + 1, sizeof *words);
+    size_t n = 0;
+    for (size_t i = 0; words && i < names->n; i++) {
+        const struct mode_name *name = &names->items[i];
+        bool wanted = pattern.kind == PATTERN_ANY ? true
+                      : pattern.kind == PATTERN_FILE
+                          ? false
+                          : name->is_loop == (pattern.kind == PATTERN_LOOP);
+        if (wanted)
+            words[n++] = name->name;
+        else if (pattern.kind == PATTERN_FILE && name->file)
+            words[n++] = name->file;
+    }
+    const char *near = words ? cmd_suggest(pattern.text, words) : NULL;
+    char *copy = near ? pm_strndup(near, strlen(near)) : NULL;
+    free(words);
+    return copy;
+}
+
+static enum pm_status refuse(const struct mode_names *names, const struct mode_rule *rule,
+                             struct pm_error *err)
+{
+    struct pattern pattern = parse_pattern(rule->pattern);
+    if (names->n == 0)
+        return pm_error_set(
+            err, PM_ERR_USAGE,
+            "pattern '%s' of --%s: neither the program nor its libraries were compiled "
+            "with PerfMap; --look-in FILE names a library or program that is loaded later",
+            rule->pattern, mode_words[rule->mode]);
+    char *near = near_name(names, pattern);
+    const char *prefix = pattern.kind == PATTERN_FUNCTION ? "func:"
+                         : pattern.kind == PATTERN_LOOP   ? "loop:"
+                         : pattern.kind == PATTERN_FILE   ? "file:"
+                                                          : "";
+    enum pm_status status = pm_error_set(
+        err, PM_ERR_USAGE, "pattern '%s' of --%s matches no function or loop%s%s%s%s",
+        rule->pattern, mode_words[rule->mode], near ? "; did you mean '" : "", near ? prefix : "",
+        near ? near : "",
+        near ? "'?" : " of the program and its libraries (--look-in FILE names others)");
+    free(near);
+    return status;
+}
+
+enum pm_status mode_names_check(const struct mode_names *names, const struct mode_rules *rules,
+                                struct pm_error *err)
+{
+    for (size_t r = 0; r < rules->n; r++) {
+        struct pattern pattern = parse_pattern(rules->items[r].pattern);
+        bool found = pattern.kind == PATTERN_ANY && !strcmp(pattern.text, "*");
+        for (size_t i = 0; i < names->n && !found; i++)
+            found = pattern_matches(pattern, &names->items[i]);
+        if (!found)
+            return refuse(names, &rules->items[r], err);
+    }
+    return PM_OK;
+}
+
+/* --- the plan --- */
+
+enum pm_status mode_names_write_plan(const struct mode_names *names, const struct mode_rules *rules,
+                                     enum pm_run_mode otherwise, bool fix, const char *run_dir,
+                                     struct pm_error *err)
+{
+    struct pm_buf bytes = PM_BUF_INIT((size_t)1 << 30), path = PM_BUF_INIT(4 * PATH_MAX);
+    struct pm_plan plan = {.version = PM_PLAN_VERSION, .mode = (uint32_t)otherwise};
+    enum pm_run_mode others = otherwise; /* of nouns that we do not know */
+    for (size_t r = 0; r < rules->n; r++)
+        if (!strcmp(rules->items[r].pattern, "*"))
+            others = rules->items[r].mode;
+    plan.mode = (uint32_t)others;
+    memcpy(plan.magic, PM_PLAN_MAGIC, sizeof plan.magic);
+    pm_buf_add(&bytes, &plan, sizeof plan);
+    for (size_t i = 0; i < names->n; i++) {
+        if (i && names->items[i].id == names->items[i - 1].id)
+            continue;
+        bool named;
+        enum pm_run_mode mode = mode_names_of(names, rules, otherwise, names->items[i].id, &named);
+        struct pm_plan_noun noun = {
+            .id = names->items[i].id, .mode = (uint32_t)mode, .fixed = named && fix};
+        if (mode == others && !noun.fixed)
+            continue;
+        pm_buf_add(&bytes, &noun, sizeof noun);
+        plan.n_nouns++;
+    }
+    pm_buf_printf(&path, "%s/" PM_PLAN_NAME, run_dir);
+    enum pm_status status = bytes.failed || path.failed ? no_memory(err) : PM_OK;
+    if (status == PM_OK) {
+        memcpy(bytes.data, &plan, sizeof plan);
+        status = pm_file_write(path.data, bytes.data, bytes.len, err);
+    }
+    pm_buf_release(&bytes);
+    pm_buf_release(&path);
+    return status;
+}
