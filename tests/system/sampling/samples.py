@@ -3,7 +3,8 @@ import collections
 import struct
 
 OBJECT, THREAD, NODES, MESSAGE, SAMPLING, SAMPLES = 1, 2, 3, 5, 6, 7
-USER, KERNEL, OFF_CPU, LOST = 1, 2, 3, 4
+USER, KERNEL, OFF_CPU, LOST, WAITING, PREEMPTED = 1, 2, 3, 4, 5, 6
+OFF = (OFF_CPU, WAITING, PREEMPTED)
 NO_NOUN = 0xFFFFFFFF
 
 Object = collections.namedtuple("Object", "index first_noun bias low high path build_id kind loaded unloaded nouns n_sleds")
@@ -17,7 +18,7 @@ class File:
         with open(path, "rb") as file:
             self.data = data = file.read()
         assert data[:8] == b"PerfMapR", path
-        assert struct.unpack_from("<HH", data, 8) == (1, 1), struct.unpack_from("<HH", data, 8)
+        assert struct.unpack_from("<HH", data, 8) == (1, 2), struct.unpack_from("<HH", data, 8)
         self.flags, self.mode, self.pid = struct.unpack_from("<III", data, 24)
         self.objects, self.threads, self.messages, self.samples = [], [], [], []
         self.nodes, self.sampling = {}, None
@@ -113,7 +114,7 @@ if __name__ == "__main__":
     for o in f.objects:
         print(f"object {o.index} kind {o.kind} {o.low:x}-{o.high:x} generations {o.loaded}-{o.unloaded} {o.path} nouns {len(o.nouns)}")
     for t in f.threads:
-        print(t, "sampled", f.ns(thread=t.offset), "off", f.ns((OFF_CPU,), thread=t.offset))
+        print(t, "sampled", f.ns(thread=t.offset), "off", f.ns(OFF, thread=t.offset))
     for m in f.messages:
         print("message", m)
     for s in sorted(f.samples, key=lambda s: -s.ns)[:40]:
