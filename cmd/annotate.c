@@ -4,13 +4,13 @@
 
 #include <stdlib.h>
 
-enum { OPT_ALL = CMD_KEY_FIRST, OPT_CONTEXT, OPT_ARRAYS, OPT_FOCUS, OPT_COLOR };
+enum { OPT_ALL = CMD_KEY_FIRST, OPT_CONTEXT, OPT_TOP, OPT_ARRAYS, OPT_FOCUS };
 enum { MAX_NAMED = 12 };
 
 struct annotate_request {
     struct report_options options;
     struct annotation annotation;
-    const char *what; /* file or function */
+    const char *what; /* file or function; NULL: all lines */
     bool json;
 };
 
@@ -121,10 +121,22 @@ static enum pm_status nothing_matches(const struct report *report, const char *w
     return PM_ERR_NOT_FOUND;
 }
 
+static void take_choice(struct annotate_request *request, const struct report *report,
+                        const struct choice *choice)
+{
+    struct annotation *a = &request->annotation;
+    a->file = choice->file;
+    if (choice->function == PM_NONE)
+        return;
+    const struct pm_noun *noun = &report->data->graph->nouns[choice->function];
+    a->function = noun->name;
+    a->first_line_no = noun->line_no;
+    a->last_line_no = noun->end_line_no >= noun->line_no ? noun->end_line_no : UINT32_MAX;
+}
+
 static enum pm_status choose(struct annotate_request *request, const struct report *report,
                              struct pm_error *err)
 {
-    struct annotation *a = &request->annotation;
     const char *what = request->what;
     struct choice choice = {.function = PM_NONE, .names = PM_BUF_INIT(1 << 16)};
     choose_file(report, what, true, &choice);
@@ -143,14 +155,7 @@ static enum pm_status choose(struct annotate_request *request, const struct repo
     pm_buf_release(&choice.names);
     if (status != PM_OK)
         return status;
-    a->file = choice.file;
-    a->last_line_no = UINT32_MAX;
-    if (choice.function != PM_NONE) {
-        const struct pm_noun *noun = &report->data->graph->nouns[choice.function];
-        a->function = noun->name;
-        a->first_line_no = noun->line_no;
-        a->last_line_no = noun->end_line_no >= noun->line_no ? noun->end_line_no : UINT32_MAX;
-    }
+    take_choice(request, report, &choice);
     return PM_OK;
 }
 
@@ -185,12 +190,7 @@ static enum pm_status choose_any(struct annotate_request *request, const struct 
     pm_buf_release(&choice.names);
     if (!found)
         return choose(request, report, err);
-    const struct pm_noun *noun = &report->data->graph->nouns[choice.function];
-    request->annotation.file = noun->file;
-    request->annotation.function = noun->name;
-    request->annotation.first_line_no = noun->line_no;
-    request->annotation.last_line_no =
-        noun->end_line_no >= noun->line_no ? noun->end_line_no : UINT32_MAX;
+    take_choice(request, report, &choice);
     return PM_OK;
 }
 
@@ -204,18 +204,20 @@ static int annotate(struct cmd_parse *parse, struct annotate_request *request)
     a->report = &report;
     int end = CMD_DONE;
     enum pm_status status = report_make(&report, &err);
-    if (status == PM_OK)
+    if (status == PM_OK && request->what)
         status = choose_any(request, &report, &err);
     if (status == PM_OK)
         status = annotation_collect(a, &err);
     if (status == PM_OK && request->json)
         annotation_print_json(a, stdout);
-    else if (status == PM_OK && !annotation_print(a, stdout))
+    else if (status == PM_OK && !(a->top ? annotation_print_top : annotation_print)(a, stdout))
         status = pm_error_set(&err, PM_ERR_MEMORY, "out of memory");
     if (status == PM_ERR_USAGE) {
         end = cmd_usage_error(parse, "%s", pm_error_text(&err));
         pm_error_release(&err);
     } else {
+        if (status == PM_ERR_FORMAT)
+            cmd_add_file_hint(request->options.archive_path, CMD_FILE_ARCHIVE, &err);
         end = status == PM_OK ? cmd_stdout_done(parse, CMD_DONE) : cmd_fail(parse, &err);
     }
     annotation_release(a);
@@ -223,74 +225,91 @@ static int annotate(struct cmd_parse *parse, struct annotate_request *request)
     return end;
 }
 
+static bool read_options(struct cmd_parse *parse, struct annotate_request *request)
+{
+    for (int key; (key = cmd_next(parse)) != CMD_END;)
+        switch (key) {
+        case OPT_ALL:
+            request->annotation.all = true;
+            break;
+        case OPT_CONTEXT:
+            cmd_number(parse, 100000, &request->annotation.context);
+            break;
+        case OPT_TOP:
+            if (cmd_number(parse, 100000, &request->annotation.top) && !request->annotation.top)
+                cmd_usage_error(parse, "option '--top' takes a number from 1 on");
+            break;
+        case OPT_ARRAYS:
+            request->annotation.shows_arrays = true;
+            break;
+        case OPT_FOCUS:
+            request->options.focus = parse->value;
+            break;
+        case CMD_KEY_JSON:
+            request->json = true;
+            break;
+        default:
+            report_take_look(parse, key, &request->options.look);
+        }
+    return !parse->failed;
+}
+
+/* The hottest lines may be of all files. */
+static bool read_operands(struct cmd_parse *parse, struct annotate_request *request,
+                          char **ret_archive)
+{
+    int n = parse->n_operands;
+    const char *first = n ? parse->operands[0] : NULL;
+    if (!request->annotation.top || n > 1 || (n == 1 && cmd_file_kind(first) != CMD_FILE_ARCHIVE))
+        return report_operands(parse, "a source file or a function (or '--top 20' for all)",
+                               &request->what, ret_archive);
+    *ret_archive = n ? pm_strndup(first, strlen(first)) : report_only_archive(parse);
+    return *ret_archive != NULL;
+}
+
 static int annotate_main(struct cmd_parse *parse)
 {
     struct annotate_request request = {
         .options = {.level = "source", .by = REPORT_BY_LINE, .everything = true},
-        .annotation = {.context = 3}};
-    for (int key; (key = cmd_next(parse)) != CMD_END;)
-        switch (key) {
-        case OPT_ALL:
-            request.annotation.all = true;
-            break;
-        case OPT_CONTEXT:
-            cmd_number(parse, 100000, &request.annotation.context);
-            break;
-        case OPT_ARRAYS:
-            request.annotation.shows_arrays = true;
-            break;
-        case OPT_FOCUS:
-            request.options.focus = parse->value;
-            break;
-        case OPT_COLOR:
-            request.options.color = (enum report_color)parse->choice;
-            break;
-        case CMD_KEY_JSON:
-            request.json = true;
-            break;
-        }
-    if (parse->failed)
+        .annotation = {.context = 3, .last_line_no = UINT32_MAX}};
+    char *archive = NULL;
+    if (!read_options(parse, &request) || !read_operands(parse, &request, &archive))
         return CMD_USAGE;
-    if (parse->n_operands < 1 || parse->n_operands > 2)
-        return cmd_usage_error(parse, "expected a source file or a function, and an archive");
-    request.what = parse->operands[0];
-    char *found = NULL;
-    request.options.archive_path = parse->operands[1];
-    if (parse->n_operands == 1) {
-        found = report_only_archive(parse);
-        if (!found)
-            return CMD_USAGE;
-        request.options.archive_path = found;
+    bool in_order = request.annotation.all || request.annotation.shows_arrays;
+    int end;
+    if (request.annotation.top && in_order) {
+        end = cmd_usage_error(parse, "'--%s' is for lines in their order, not for '--top'",
+                              request.annotation.all ? "all" : "arrays");
+    } else {
+        request.options.archive_path = archive;
+        end = annotate(parse, &request);
     }
-    int end = annotate(parse, &request);
-    free(found);
+    free(archive);
     return end;
 }
 
 static const struct cmd_option annotate_options[] = {
     {OPT_ALL, "all", NULL, "all lines, not only those near one with costs"},
     {OPT_CONTEXT, "context", "NUMBER", "lines shown around each line with costs (default: 3)"},
+    {OPT_TOP, "top", "NUMBER",
+     "only so many lines, those with the most cost first; without FILE or FUNCTION of all files"},
     {OPT_ARRAYS, "arrays", NULL,
      "name the arrays that the code of each line touches, those with the most time first"},
     {OPT_FOCUS, "focus", "PATTERN",
      "only what happens within this construct, as in 'perfmap report'"},
     {CMD_KEY_JSON, "json", NULL, "as JSON; docs/report.md has the schema"},
-    {OPT_COLOR, "color", "auto|always|never",
-     "colours; auto (default): on a terminal, unless NO_COLOR is set"},
+    REPORT_LOOK_OPTIONS,
     {0}};
 
-static const char *const annotate_usage[] = {"annotate [OPTION]... FILE|FUNCTION [ARCHIVE]", NULL};
+static const char *const annotate_usage[] = {"annotate [OPTION]... FILE|FUNCTION [ARCHIVE]",
+                                             "annotate --top NUMBER [OPTION]... [ARCHIVE]", NULL};
 
 static const struct cmd_example annotate_examples[] = {
     {"perfmap annotate heat.c heat.perfmap", "the lines of heat.c with what they cost"},
+    {"perfmap annotate --top 10 heat.perfmap", "the ten hottest lines of the program"},
     {"perfmap annotate --arrays sweep heat.perfmap",
      "those of the function sweep, and which arrays they touch"},
     {NULL, NULL}};
-
-static const char *const annotate_environment[] = {
-    "COLUMNS",
-    "width of the lines; without it the terminal's. Not on a terminal: as wide as it takes",
-    "NO_COLOR", "when not empty, no colours with --color=auto", NULL};
 
 const struct cmd cmd_annotate = {
     .name = "annotate",
@@ -308,6 +327,6 @@ const struct cmd cmd_annotate = {
                    "compiler left no code. '~' marks shares that few samples speak for.",
     .options = annotate_options,
     .examples = annotate_examples,
-    .environment = annotate_environment,
+    .environment = report_environment,
     .main = annotate_main,
 };

@@ -2,7 +2,8 @@
  *
  *     struct annotation annotation = {.report = &report, ...};
  *     annotation_collect(&annotation, &err);        // annotate_lines.c
- *     annotation_print(&annotation, stdout);        // annotate_print.c, or annotation_print_json
+ *     annotation_print(&annotation, stdout);        // annotate_print.c, or annotation_print_json;
+ *                                                   // with .top annotation_print_top: annotate_top.c
  *     annotation_release(&annotation);
  */
 #ifndef PM_CMD_ANNOTATE_H
@@ -24,13 +25,21 @@ struct annotated_group {
     uint32_t column;                      /* of the margin, from 0 */
 };
 
+/* One of the lines with the most cost, or a set that shares its. */
+struct annotation_top {
+    const struct report_row *row;
+    const char *text; /* as in the source, not indented; NULL: not known, or a set */
+};
+struct annotation_source;
+
 struct annotation {
     struct report *report; /* by line, all rows */
-    const char *file;      /* as the archive has it */
+    const char *file;      /* as the archive has it; NULL: all of them (only with top) */
     uint32_t first_line_no,
         last_line_no;     /* of the function that was asked for; all: 0, UINT32_MAX */
     const char *function; /* NULL: a whole file */
     uint64_t context;     /* lines shown around those with costs */
+    uint64_t top;         /* only so many, those with the most cost first; 0: in order */
     bool all, shows_arrays;
 
     struct annotated_line *lines; /* [n_lines + 1], by number */
@@ -42,6 +51,10 @@ struct annotation {
     const char **texts;  /* [n_lines + 1], zero-ended; NULL without source */
     bool is_changed;     /* the source is newer than the run */
     bool knows_code;     /* a late map told which statements have code */
+
+    struct annotation_top *tops; /* with top */
+    uint32_t n_tops, n_sources;
+    struct annotation_source *sources; /* that texts of tops were read from */
 };
 
 PM_MUST_CHECK enum pm_status annotation_collect(struct annotation *annotation,
@@ -52,7 +65,43 @@ bool annotation_is_member(const struct annotation *annotation, const struct anno
 /* Lines that are shown: by number, [n_lines + 2]; to be freed, NULL: memory ended. */
 bool *annotation_shown_lines(const struct annotation *annotation);
 
-bool annotation_print(struct annotation *annotation, FILE *out); /* false: memory ended */
+/* The text of a file of the archive: where the compiler saw it, else from the folder of the run, else
+ * from here. Both to be freed; NULL: not found. */
+void annotation_read_source(const struct report *report, const char *file, char **ret_path,
+                            char **ret_text);
+bool annotation_source_is_changed(const struct report *report, const char *path);
+/* The line of a group within what was asked for; 0: it is not there. */
+uint32_t annotation_line_of_group(const struct annotation *annotation, uint32_t group);
+
+/* annotate_top.c: fills tops. false: memory ended. */
+bool annotation_find_top(struct annotation *annotation);
+void annotation_release_top(struct annotation *annotation);
+
+/* annotate_print.c: how the numbers are shown. */
+struct annotation_view {
+    struct annotation *a;
+    struct report_term term;
+    FILE *out;
+    double divisor, total; /* of the primary metric: of the run, or of the focus */
+    const char *unit;
+    int decimals, own_width, samples_width, arrays_width, line_width;
+    bool has_few, has_brackets, has_dashes; /* marks that were printed */
+};
+struct annotation_view annotation_view(struct annotation *annotation, FILE *out);
+const char *annotation_color(const struct annotation_view *view, const char *code);
+void annotation_put_numbers(struct annotation_view *view, int64_t own, int64_t n_samples,
+                            bool has_cost, bool has_code);
+void annotation_put_numbers_head(const struct annotation_view *view);
+/* Tabs as blanks, printable. NULL: memory ended. */
+const char *annotation_text(struct annotation *annotation, const char *line);
+/* "{heat.c:42, heat.c:43} vectorised together". NULL: memory ended. */
+const char *annotation_group_text(struct annotation *annotation, const struct report_row *row);
+void annotation_put_legend(const struct annotation_view *view);
+int64_t annotation_own(const struct annotation *annotation, const struct report_row *row);
+
+/* false: memory ended */
+bool annotation_print_top(struct annotation *annotation, FILE *out);
+bool annotation_print(struct annotation *annotation, FILE *out);
 void annotation_print_json(struct annotation *annotation, FILE *out);
 
 #endif

@@ -18,12 +18,11 @@ static const struct pm_noun *noun_of_group(const struct report *report, uint32_t
     return noun == PM_NONE ? NULL : &report->data->graph->nouns[noun];
 }
 
-/* The line of a group in this file, within what was asked for; 0: it is not there. */
-static uint32_t line_of_group(const struct annotation *a, uint32_t group)
+uint32_t annotation_line_of_group(const struct annotation *a, uint32_t group)
 {
     const struct pm_noun *noun = noun_of_group(a->report, group);
     if (!noun || a->report->groups[group].special || noun->level != a->report->level ||
-        strcmp(noun->file, a->file) != 0 || noun->line_no < a->first_line_no ||
+        (a->file && strcmp(noun->file, a->file) != 0) || noun->line_no < a->first_line_no ||
         noun->line_no > a->last_line_no || noun->line_no > MAX_LINES)
         return 0;
     return noun->line_no;
@@ -31,41 +30,46 @@ static uint32_t line_of_group(const struct annotation *a, uint32_t group)
 
 /* --- the source's text --- */
 
-static bool try_source(struct annotation *a, const char *folder, const char *name)
+static bool try_source(const char *folder, const char *name, char **ret_path, char **ret_text)
 {
     struct pm_buf path = PM_BUF_INIT(1 << 16);
     size_t len;
     pm_buf_printf(&path, "%s%s%s", folder, *folder ? "/" : "", name);
     bool found = path.data && *name &&
-                 pm_file_read(path.data, MAX_SOURCE_BYTES, NULL, &a->text, &len) == PM_OK;
-    if (found && memchr(a->text, 0, len)) { /* not text */
-        free(a->text);
-        a->text = NULL;
+                 pm_file_read(path.data, MAX_SOURCE_BYTES, NULL, ret_text, &len) == PM_OK;
+    if (found && memchr(*ret_text, 0, len)) { /* not text */
+        free(*ret_text);
+        *ret_text = NULL;
         found = false;
     }
     if (found)
-        a->path = pm_buf_take(&path);
+        *ret_path = pm_buf_take(&path);
     pm_buf_release(&path);
     return found;
 }
 
-/* Where the compiler saw it, else from the folder of the run, else from here. */
-static void find_source(struct annotation *a)
+void annotation_read_source(const struct report *report, const char *file, char **ret_path,
+                            char **ret_text)
 {
-    const struct pm_archive_data *data = a->report->data;
+    const struct pm_archive_data *data = report->data;
     const struct pm_graph *graph = data->graph;
     const char *path = "";
+    *ret_path = *ret_text = NULL;
     for (pm_index n = 0; n < graph->n_nouns && !*path; n++)
-        if (report_noun_is(a->report, n, "file") &&
-            (!strcmp(graph->nouns[n].file, a->file) || !strcmp(graph->nouns[n].name, a->file)))
+        if (report_noun_is(report, n, "file") &&
+            (!strcmp(graph->nouns[n].file, file) || !strcmp(graph->nouns[n].name, file)))
             path = data->paths[n];
-    const char *cwd = *a->file == '/' ? "" : data->executions[0].cwd;
-    if (!try_source(a, "", path) && !try_source(a, cwd, a->file) && !try_source(a, "", a->file))
-        return;
+    const char *cwd = *file == '/' ? "" : data->executions[0].cwd;
+    if (!try_source("", path, ret_path, ret_text) && !try_source(cwd, file, ret_path, ret_text))
+        (void)try_source("", file, ret_path, ret_text);
+}
+
+bool annotation_source_is_changed(const struct report *report, const char *path)
+{
     struct stat st;
-    int64_t start_ns = data->executions[0].start_realtime_ns;
-    if (a->path && start_ns != PM_UNKNOWN && stat(a->path, &st) == 0)
-        a->is_changed = st.st_mtim.tv_sec > start_ns / 1000000000;
+    int64_t start_ns = report->data->executions[0].start_realtime_ns;
+    return path && start_ns != PM_UNKNOWN && stat(path, &st) == 0 &&
+           st.st_mtim.tv_sec > start_ns / 1000000000;
 }
 
 /* Cuts the text into lines; there are at least as many as have costs. */
@@ -79,8 +83,8 @@ static bool make_lines(struct annotation *a)
     const struct report *report = a->report;
     uint32_t n_text = n;
     for (uint32_t g = 0; g < report->n_groups; g++)
-        if (line_of_group(a, g) > n)
-            n = line_of_group(a, g);
+        if (annotation_line_of_group(a, g) > n)
+            n = annotation_line_of_group(a, g);
     if (n > n_text && a->text) /* costs beyond its end: it is another text by now */
         a->is_changed = true;
     a->n_lines = n;
@@ -118,7 +122,7 @@ static void add_group(struct annotation *a, const struct report_row *row)
 {
     struct annotated_group group = {row, UINT32_MAX, 0, 0};
     for (uint32_t i = 0; i < row->n_groups; i++) {
-        uint32_t line = line_of_group(a, row->groups[i]);
+        uint32_t line = annotation_line_of_group(a, row->groups[i]);
         if (line && line < group.first_line_no)
             group.first_line_no = line;
         if (line > group.last_line_no)
@@ -133,7 +137,7 @@ static void add_group(struct annotation *a, const struct report_row *row)
 
 static void add_line(struct annotation *a, const struct report_row *row)
 {
-    uint32_t line = line_of_group(a, row->groups[0]);
+    uint32_t line = annotation_line_of_group(a, row->groups[0]);
     if (!line)
         return;
     const struct report *report = a->report;
@@ -184,7 +188,7 @@ bool annotation_is_member(const struct annotation *a, const struct annotated_gro
                           uint32_t line_no)
 {
     for (uint32_t i = 0; i < group->row->n_groups; i++)
-        if (line_of_group(a, group->row->groups[i]) == line_no)
+        if (annotation_line_of_group(a, group->row->groups[i]) == line_no)
             return true;
     return false;
 }
@@ -256,7 +260,7 @@ static bool touches_of_cost(const struct annotation *a, const struct pm_cost *co
         if (noun == PM_NONE || !report_noun_is_array(report, noun))
             continue;
         for (uint32_t i = 0; i < n_reached; i++) {
-            uint32_t line = line_of_group(a, reached[i]);
+            uint32_t line = annotation_line_of_group(a, reached[i]);
             if (!line)
                 continue;
             if (*n == *cap) {
@@ -334,7 +338,10 @@ static bool find_arrays(struct annotation *a)
 
 enum pm_status annotation_collect(struct annotation *a, struct pm_error *err)
 {
-    find_source(a);
+    if (a->top)
+        return annotation_find_top(a) ? PM_OK : no_memory(err);
+    annotation_read_source(a->report, a->file, &a->path, &a->text);
+    a->is_changed = annotation_source_is_changed(a->report, a->path);
     if (!make_lines(a) || !add_costs(a))
         return no_memory(err);
     enum pm_status status = find_code(a, err);
@@ -350,6 +357,7 @@ void annotation_release(struct annotation *a)
     free(a->path);
     free(a->text);
     free(a->texts);
+    annotation_release_top(a);
 }
 
 bool *annotation_shown_lines(const struct annotation *a)

@@ -47,8 +47,11 @@ static int collect_all(struct cmd_parse *parse, const struct collect_request *re
                                          .n_costs_paths = request->n_costs_paths};
     if (cmd_check_archive_place(output, &err) != PM_OK ||
         pm_collect((const char *const *)request->runs, (size_t)request->n_runs, output, &options,
-                   &err, &result) != PM_OK)
+                   &err, &result) != PM_OK) {
+        for (int i = 0; i < request->n_runs; i++)
+            cmd_add_file_hint(request->runs[i], CMD_FILE_RUN, &err);
         return cmd_fail(parse, &err);
+    }
     for (size_t i = 0; i < result.n_warnings; i++)
         cmd_talk("warning: %s", result.warnings[i]);
     if (result.n_sleds == 0 && request->n_runs)

@@ -665,8 +665,10 @@ static int dump_main(struct cmd_parse *parse)
     struct pm_run_file *file = NULL;
     struct pm_run_clock clock = {0};
     if (clock_beside(path, &err, &clock) != PM_OK ||
-        pm_run_file_open(path, &clock, &err, &file) != PM_OK)
+        pm_run_file_open(path, &clock, &err, &file) != PM_OK) {
+        cmd_add_file_hint(path, CMD_FILE_PROCESS, &err);
         return cmd_fail(parse, &err);
+    }
     bool damaged = pm_run_file_n_complaints(file) > 0;
     enum pm_status status = trace ? dump_traces(path, file, parse->json, summary, &err)
                                   : dump(file, parse->json, summary, &err);

@@ -6,12 +6,11 @@
 
 #include <stdlib.h>
 
-enum { OPT_COLOR = CMD_KEY_FIRST };
 enum { MAX_EXPLAINED = 8 };
 
 struct explain_request {
     const char *pattern, *archive_path;
-    enum report_color color;
+    struct report_look look;
     bool json;
 };
 
@@ -38,7 +37,7 @@ static enum pm_status make_views(struct explain_views *views, const struct expla
             .bounds = rule == PM_RULE_MERGE,
             .everything = true,
             .sort = REPORT_SORT_DEFAULT,
-            .color = request->color,
+            .look = request->look,
         };
         status = report_make(&views->reports[rule], err);
     }
@@ -62,7 +61,41 @@ static bool is_copy(const struct pm_graph *graph, const bool *in, pm_index noun)
     return false;
 }
 
-/* What a pattern names at the level, each construct once; the number of all comes back. */
+/* What code that is mapped to a noun, or to what lies in it, costs; [n_nouns], to be freed. NULL: memory
+ * ended. */
+static double *weigh_nouns(const struct report *report)
+{
+    const struct pm_graph *graph = report->data->graph;
+    pm_index metric = report->n_metrics ? report->metrics[report->primary] : report->calls_metric;
+    double *weights = pm_alloc_array(graph->n_nouns, sizeof *weights);
+    for (uint32_t i = 0; weights && i < graph->n_costs; i++) {
+        pm_index sentence = graph->contexts[graph->costs[i].context].sentence;
+        if (graph->costs[i].metric != metric)
+            continue;
+        for (uint32_t e = graph->out_first[sentence]; e < graph->out_first[sentence + 1]; e++) {
+            pm_index noun = pm_graph_first_noun(graph, graph->mappings[graph->out[e]].destination);
+            for (; noun != PM_NONE; noun = graph->nouns[noun].parent)
+                weights[noun] += (double)graph->costs[i].value;
+        }
+    }
+    return weights;
+}
+
+/* Puts a noun among the first ones by weight; equal ones stay in their order. */
+static void insert_target(pm_index *targets, uint32_t n, pm_index noun, const double *weights)
+{
+    uint32_t at = n < MAX_EXPLAINED ? n : MAX_EXPLAINED;
+    while (at > 0 && weights[targets[at - 1]] < weights[noun])
+        at--;
+    if (at == MAX_EXPLAINED)
+        return;
+    uint32_t n_after = (n < MAX_EXPLAINED ? n : MAX_EXPLAINED - 1) - at;
+    memmove(targets + at + 1, targets + at, n_after * sizeof *targets);
+    targets[at] = noun;
+}
+
+/* What a pattern names at the level, each construct once, those that cost most first; the number of
+ * all comes back. */
 static enum pm_status find_targets(const struct report *report,
                                    const struct explain_request *request, struct pm_error *err,
                                    pm_index *ret_targets, uint32_t *ret_n)
@@ -73,15 +106,20 @@ static enum pm_status find_targets(const struct report *report,
         return status;
     const struct pm_graph *graph = report->data->graph;
     uint32_t n = 0;
-    for (pm_index noun = 0; noun < graph->n_nouns; noun++) {
+    double *weights = weigh_nouns(report);
+    for (pm_index noun = 0; weights && noun < graph->n_nouns; noun++) {
         bool explains = in[noun] && !is_file && graph->nouns[noun].level == report->level &&
                         !report_noun_is(report, noun, "file") && !is_copy(graph, in, noun);
-        if (explains && n < MAX_EXPLAINED)
-            ret_targets[n] = noun;
+        if (explains)
+            insert_target(ret_targets, n, noun, weights);
         n += explains;
     }
+    bool failed = !weights;
     free(in);
+    free(weights);
     *ret_n = n;
+    if (failed)
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
     return n ? PM_OK
              : pm_error_set(err, PM_ERR_NOT_FOUND,
                             "'%s' names no construct of the source (a file has no mapping of its "
@@ -152,7 +190,7 @@ static enum pm_status explain(const struct explain_request *request, struct pm_e
     pm_index targets[MAX_EXPLAINED];
     enum report_by bys[MAX_EXPLAINED];
     uint32_t n = 0, n_all = 0;
-    struct out out = {.term = report_term_of(stdout, request->color), .is_json = request->json};
+    struct out out = {.term = report_term_of(stdout, &request->look), .is_json = request->json};
     struct report first = {.options = {.archive_path = request->archive_path,
                                        .level = "source",
                                        .by = REPORT_BY_STATEMENT,
@@ -203,38 +241,26 @@ static int explain_main(struct cmd_parse *parse)
 {
     struct explain_request request = {0};
     for (int key; (key = cmd_next(parse)) != CMD_END;)
-        switch (key) {
-        case OPT_COLOR:
-            request.color = (enum report_color)parse->choice;
-            break;
-        case CMD_KEY_JSON:
+        if (!report_take_look(parse, key, &request.look))
             request.json = true;
-            break;
-        }
     if (parse->failed)
         return CMD_USAGE;
-    if (parse->n_operands < 1 || parse->n_operands > 2)
-        return cmd_usage_error(parse, "expected a construct (heat.c:42, array:u, func:sweep, "
-                                      "loop:heat.c:40), and an archive");
-    request.pattern = parse->operands[0];
-    request.archive_path = parse->operands[1];
-    char *found = NULL;
-    if (parse->n_operands == 1) {
-        found = report_only_archive(parse);
-        if (!found)
-            return CMD_USAGE;
-        request.archive_path = found;
-    }
+    char *archive;
+    if (!report_operands(parse, "a construct (heat.c:42, array:u, func:sweep, loop:heat.c:40)",
+                         &request.pattern, &archive))
+        return CMD_USAGE;
+    request.archive_path = archive;
     struct pm_error err = PM_ERROR_INIT;
     enum pm_status status = explain(&request, &err);
-    free(found);
+    if (status == PM_ERR_FORMAT)
+        cmd_add_file_hint(archive, CMD_FILE_ARCHIVE, &err);
+    free(archive);
     return status == PM_OK ? cmd_stdout_done(parse, CMD_DONE) : cmd_fail(parse, &err);
 }
 
 static const struct cmd_option explain_options[] = {
     {CMD_KEY_JSON, "json", NULL, "as JSON; docs/report.md has the schema"},
-    {OPT_COLOR, "color", "auto|always|never",
-     "colours; auto (default): on a terminal, unless NO_COLOR is set"},
+    REPORT_LOOK_OPTIONS,
     {0}};
 
 static const char *const explain_usage[] = {"explain [OPTION]... CONSTRUCT [ARCHIVE]", NULL};
@@ -244,11 +270,6 @@ static const struct cmd_example explain_examples[] = {
      "which machine code implements line 42, and what else does that code implement?"},
     {"perfmap explain array:u heat.perfmap", "which code touches u?"},
     {NULL, NULL}};
-
-static const char *const explain_environment[] = {
-    "COLUMNS",
-    "width of the lines; without it the terminal's. Not on a terminal: as wide as it takes",
-    "NO_COLOR", "when not empty, no colours with --color=auto", NULL};
 
 const struct cmd cmd_explain = {
     .name = "explain",
@@ -266,6 +287,6 @@ const struct cmd cmd_explain = {
                    "of code that implement it, with hot and cold parts, clones and inlined copies.",
     .options = explain_options,
     .examples = explain_examples,
-    .environment = explain_environment,
+    .environment = report_environment,
     .main = explain_main,
 };

@@ -26,16 +26,6 @@ const char *explanation_name(const struct report *report, pm_id id)
 
 /* --- rows --- */
 
-static uint32_t group_of_noun(const struct report *report, pm_index noun)
-{
-    const struct pm_graph *graph = report->data->graph;
-    for (pm_index s = 0; s < graph->n_sentences; s++)
-        if (pm_graph_first_noun(graph, s) == noun && report->group_of[s] != PM_NONE &&
-            graph->sentences[s].n_nouns == 1)
-            return report->group_of[s];
-    return PM_NONE;
-}
-
 static const struct report_row *row_of_group(const struct report *report, uint32_t group,
                                              bool alone)
 {
@@ -44,6 +34,23 @@ static const struct report_row *row_of_group(const struct report *report, uint32
             (!alone || report->rows[r].n_groups == 1))
             return &report->rows[r];
     return NULL;
+}
+
+/* A function is entered, called and allocates: of its sentences, the one that has a row. */
+static uint32_t group_of_noun(const struct report *report, pm_index noun)
+{
+    const struct pm_graph *graph = report->data->graph;
+    uint32_t first = PM_NONE;
+    for (pm_index s = 0; s < graph->n_sentences; s++) {
+        uint32_t group = report->group_of[s];
+        if (pm_graph_first_noun(graph, s) != noun || group == PM_NONE ||
+            graph->sentences[s].n_nouns != 1 || group == first)
+            continue;
+        if (row_of_group(report, group, false))
+            return group;
+        first = first == PM_NONE ? group : first;
+    }
+    return first;
 }
 
 /* --- measured code --- */

@@ -59,17 +59,36 @@ static void add_cost(const struct page *page, struct pm_buf *line, int64_t own)
 
 /* --- the construct --- */
 
+/* Names of statements and loops are their places: "src/heat.c:42:9". */
+static void add_title_name(const struct report *report, const struct pm_noun *noun,
+                           struct pm_buf *line)
+{
+    size_t len = strlen(noun->file);
+    if (len && !strncmp(noun->name, noun->file, len) && noun->name[len] == ':')
+        pm_buf_printf(line, "%s%s", report_short_file(report, noun->file), noun->name + len);
+    else
+        pm_buf_add_str(line, noun->name);
+}
+
+static void add_in_loop(const struct report *report, const struct pm_noun *loop,
+                        struct pm_buf *line)
+{
+    pm_buf_add_str(line, ", in loop ");
+    add_title_name(report, loop, line);
+}
+
 static void put_title(struct page *page, struct pm_buf *line)
 {
     const struct report *report = page->report;
     const struct pm_graph *graph = report->data->graph;
     const struct pm_noun *noun = &graph->nouns[page->x->noun];
-    pm_buf_printf(line, "%s  %s", noun->name, *noun->kind ? noun->kind : "noun");
+    add_title_name(report, noun, line);
+    pm_buf_printf(line, "  %s", *noun->kind ? noun->kind : "noun");
     if (*noun->type)
         pm_buf_printf(line, " of type %s", noun->type);
     for (pm_index up = noun->parent; up != PM_NONE; up = graph->nouns[up].parent)
         if (report_noun_is_loop(report, up))
-            pm_buf_printf(line, ", in loop %s", graph->nouns[up].name);
+            add_in_loop(report, &graph->nouns[up], line);
         else if (report_noun_is_code(report, up))
             pm_buf_printf(line, ", in %s", graph->nouns[up].name);
     if (*noun->file && noun->line_no && !strstr(noun->name, base_name(noun->file)))
@@ -128,7 +147,7 @@ static void put_costs(struct page *page, struct pm_buf *line)
     const struct report *report = page->report;
     const char *metric = !report->n_metrics ? "calls"
                          : report->metrics[report->primary] == report->cpu_metric
-                             ? "CPU time by samples"
+                             ? report_sampled_word(page->report)
                          : report->metrics[report->primary] == report->wall_metric ? "wall time"
                                                                                    : "cost";
     pm_buf_printf(line, "  %s, of %.*f%s%s in the whole run", metric, page->decimals,
@@ -190,13 +209,20 @@ static void add_inline_chain(const struct report *report, pm_index context, stru
     }
 }
 
+/* Readable, for people. */
+static void add_code(struct pm_buf *line, const char *before, const char *name)
+{
+    pm_buf_add_str(line, before);
+    report_add_code_name(name, line);
+}
+
 static void add_code_name(const struct report *report, pm_index sentence, struct pm_buf *line)
 {
     const struct pm_graph *graph = report->data->graph;
     const struct pm_sentence *s = &graph->sentences[sentence];
     for (uint32_t i = 0; i < s->n_nouns; i++)
-        pm_buf_printf(line, "%s%s", i ? ", called by " : "",
-                      graph->nouns[graph->sentence_nouns[s->first_noun + i]].name);
+        add_code(line, i ? ", called by " : "",
+                 graph->nouns[graph->sentence_nouns[s->first_noun + i]].name);
 }
 
 static void add_address(const struct report *report, pm_index sentence, struct pm_buf *line)
@@ -283,9 +309,10 @@ static void put_ranges(struct page *page, struct pm_buf *line)
         const struct explained_range *range = &x->ranges[i];
         const char *symbol = explanation_name(page->report, range->range->block->symbol);
         uint64_t address = range->range->address;
-        pm_buf_printf(line, "    %s 0x%llx-0x%llx  %s", base_name(range->map->path),
+        pm_buf_printf(line, "    %s 0x%llx-0x%llx  ", base_name(range->map->path),
                       (unsigned long long)address,
-                      (unsigned long long)(address + range->size_bytes), symbol ? symbol : "");
+                      (unsigned long long)(address + range->size_bytes));
+        add_code(line, "", symbol ? symbol : "");
         if (range->range->block->is_cold)
             pm_buf_add_str(line, ", cold part");
         add_sites(page->report, range->range->tuple->site, line);
@@ -301,13 +328,36 @@ static void put_ranges(struct page *page, struct pm_buf *line)
 
 /* --- what it touches, or what touches it --- */
 
+/* Where blocks of the heap came from that the pointer was assigned. */
+static void put_heap(struct page *page, struct pm_buf *line)
+{
+    const struct pm_graph *graph = page->report->data->graph;
+    pm_index last = PM_NONE;
+    for (uint32_t m = 0; m < graph->n_mappings; m++) {
+        const struct pm_mapping *mapping = &graph->mappings[m];
+        pm_index heap = pm_graph_first_noun(graph, mapping->destination);
+        if (pm_graph_first_noun(graph, mapping->source) != page->x->noun || heap == PM_NONE ||
+            !report_noun_is(page->report, heap, "heap") || heap == last)
+            continue; /* reading and writing is one */
+        last = heap;
+        pm_buf_printf(line, "%s%s:%u%s", line->len ? ", " : "  heap blocks allocated at ",
+                      report_short_file(page->report, graph->nouns[heap].file),
+                      graph->nouns[heap].line_no,
+                      strcmp(mapping->origin, "run") ? " (inferred)" : "");
+    }
+    if (line->len)
+        put(page, line);
+}
+
 static void put_objects(struct page *page, struct pm_buf *line)
 {
     const struct explanation *x = page->x;
     const struct report *report = page->report;
     const struct pm_graph *graph = report->data->graph;
-    if (report_noun_is_object(report, x->noun))
+    if (report_noun_is_object(report, x->noun)) {
+        put_heap(page, line);
         return;
+    }
     bool *seen = pm_alloc_array(graph->n_sentences, sizeof *seen);
     page->failed |= !seen;
     for (size_t i = 0; seen && i < x->n_codes; i++)

@@ -35,13 +35,19 @@ static unsigned word_distance(const char *a, const char *b)
     return last[b_len];
 }
 
+/* How many mistakes a typing error has at most: two in five letters make another word. */
+static unsigned near_distance(size_t len)
+{
+    return len < 3 ? 0 : len < 6 ? 1 : len < 12 ? 2 : 3;
+}
+
 const char *cmd_suggest(const char *word, const char *const *words)
 {
     size_t len = strlen(word);
     if (len == 0 || len > MAX_WORD)
         return NULL;
     const char *best = NULL;
-    unsigned best_distance = (unsigned)(len <= 3 ? 1 : len / 3 + 1) + 1;
+    unsigned best_distance = near_distance(len) + 1;
     for (; *words; words++) {
         if (strlen(*words) > MAX_WORD)
             continue;

@@ -4,11 +4,8 @@
 
 #include "mapping/base/json.h"
 
-#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <libsmartcols/libsmartcols.h>
-#include <unistd.h>
 
 enum { OPT_SUMMARY = CMD_KEY_FIRST, OPT_CHECK, OPT_MAP, OPT_AT };
 enum { MAX_KINDS = 256 };
@@ -24,26 +21,19 @@ struct pif_request {
 
 /* --- reading --- */
 
-static bool is_elf(const char *path)
-{
-    char magic[SELFMAG];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    bool is = read(fd, magic, sizeof magic) == (ssize_t)sizeof magic &&
-              memcmp(magic, ELFMAG, SELFMAG) == 0;
-    close(fd);
-    return is;
-}
-
 /* Adds one file's records. A binary without them says what to do. */
 static enum pm_status read_one(struct pm_pif *pif, const char *path, struct pm_error *err,
                                uint64_t *n_sleds)
 {
-    if (!is_elf(path))
-        return pm_pif_read_file(pif, path, err);
     size_t n = 0;
-    enum pm_status status = pm_pif_read_elf(pif, path, err, &n);
+    enum pm_status status;
+    if (cmd_file_kind(path) != CMD_FILE_BINARY) {
+        status = pm_pif_read_file(pif, path, err);
+        if (status == PM_ERR_FORMAT)
+            cmd_add_file_hint(path, CMD_FILE_BINARY, err);
+        return status;
+    }
+    status = pm_pif_read_elf(pif, path, err, &n);
     if (status == PM_ERR_NOT_FOUND)
         pm_error_add(err, "compile it with -fplugin=$(perfmap plugin-path)");
     else if (status == PM_OK)
@@ -373,6 +363,8 @@ static enum pm_status read_map(struct pm_pif *pif, struct pif_request *request,
     enum pm_status status = pm_code_map_read_elf(path, err, &request->code_map);
     if (status == PM_ERR_NOT_FOUND)
         pm_error_add(err, "compile it with -fplugin=$(perfmap plugin-path)");
+    if (status == PM_ERR_FORMAT)
+        cmd_add_file_hint(path, CMD_FILE_BINARY, err);
     if (status != PM_OK)
         return status;
     size_t n_damaged;

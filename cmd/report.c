@@ -20,8 +20,7 @@ enum {
     OPT_FOCUS,
     OPT_LIMIT,
     OPT_SORT,
-    OPT_CSV,
-    OPT_COLOR
+    OPT_CSV
 };
 
 enum { TABLE_LIMIT = 20 };
@@ -72,20 +71,24 @@ char *report_only_archive(struct cmd_parse *parse)
     return found;
 }
 
-/* Runs that were not collected yet are the likeliest mistake. */
-static void add_hint(const char *path, struct pm_error *err)
+bool report_operands(struct cmd_parse *parse, const char *expected, const char **ret_what,
+                     char **ret_archive)
 {
-    struct pm_buf manifest = PM_BUF_INIT(1 << 20);
-    struct stat st;
-    pm_buf_printf(&manifest, "%s/manifest", path);
-    size_t len = strlen(path);
-    if (manifest.data && stat(manifest.data, &st) == 0)
-        pm_error_add(err, "it is the folder of a run: 'perfmap collect' makes its archive");
-    else if (len > 4 && !strcmp(path + len - 4, ".pmr"))
-        pm_error_add(
-            err,
-            "it is the file of one process: 'perfmap collect' on its folder makes the archive");
-    pm_buf_release(&manifest);
+    int n = parse->n_operands;
+    const char *first = n ? parse->operands[0] : NULL;
+    if (n < 1 || n > 2) {
+        cmd_usage_error(parse, "expected %s, and an archive", expected);
+        return false;
+    }
+    if (cmd_file_kind(first) == CMD_FILE_ARCHIVE) {
+        cmd_usage_error(parse, "'%s' is an archive, which comes last: expected %s before it", first,
+                        expected);
+        return false;
+    }
+    *ret_what = first;
+    *ret_archive = n == 2 ? pm_strndup(parse->operands[1], strlen(parse->operands[1]))
+                          : report_only_archive(parse);
+    return *ret_archive != NULL;
 }
 
 static int print_report(struct cmd_parse *parse, const struct report_request *request)
@@ -99,7 +102,7 @@ static int print_report(struct cmd_parse *parse, const struct report_request *re
         pm_error_release(&err);
     } else if (status != PM_OK) {
         if (status == PM_ERR_FORMAT)
-            add_hint(request->options.archive_path, &err);
+            cmd_add_file_hint(request->options.archive_path, CMD_FILE_ARCHIVE, &err);
         end = cmd_fail(parse, &err);
     } else {
         bool printed = true;
@@ -172,9 +175,8 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
         case OPT_CSV:
             request->csv = true;
             break;
-        case OPT_COLOR:
-            options->color = (enum report_color)parse->choice;
-            break;
+        default:
+            report_take_look(parse, key, &options->look);
         }
     return !parse->failed;
 }
@@ -262,8 +264,7 @@ static const struct cmd_option report_options[] = {
      "order of rows (default: own; with --tree inclusive)"},
     {CMD_KEY_JSON, "json", NULL, "as JSON; docs/report.md has the schema"},
     {OPT_CSV, "csv", NULL, "as CSV, one line for each row after a line of names"},
-    {OPT_COLOR, "color", "auto|always|never",
-     "colours; auto (default): on a terminal, unless NO_COLOR is set"},
+    REPORT_LOOK_OPTIONS,
     {0}};
 
 static const char *const report_usage[] = {"report [OPTION]... [ARCHIVE]", NULL};
@@ -278,15 +279,6 @@ static const struct cmd_example report_examples[] = {
      "the machine code, calls and lines that implement the accesses to u"},
     {"perfmap report --json --limit 0 heat.perfmap", "everything, for another program"},
     {NULL, NULL}};
-
-static const char *const report_environment[] = {
-    "COLUMNS",
-    "width of the table; without it the terminal's. Not on a terminal: as wide as it takes",
-    "NO_COLOR",
-    "when not empty, no colours with --color=auto",
-    "LC_ALL, LC_CTYPE, LANG",
-    "bars and lines are drawn with Unicode when the locale is UTF-8",
-    NULL};
 
 const struct cmd cmd_report = {
     .name = "report",

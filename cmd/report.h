@@ -8,6 +8,7 @@
 #ifndef PM_CMD_REPORT_H
 #define PM_CMD_REPORT_H
 
+#include "cmd.h"
 #include "mapping/archive/load.h"
 #include "mapping/base/arena.h"
 #include "mapping/base/str.h"
@@ -35,6 +36,13 @@ enum report_sort {
 };
 enum report_color { REPORT_COLOR_AUTO, REPORT_COLOR_ALWAYS, REPORT_COLOR_NEVER };
 
+/* How text is to look, of all commands that show archives. */
+struct report_look {
+    enum report_color color;
+    bool has_width;
+    uint64_t width; /* columns; 0: as wide as it takes */
+};
+
 enum {
     REPORT_MAX_METRICS = 8,
     REPORT_FEW_SAMPLES =
@@ -55,7 +63,7 @@ struct report_options {
     const char *focus;   /* NULL: everything */
     uint64_t limit;      /* rows; 0: all */
     enum report_sort sort;
-    enum report_color color;
+    struct report_look look;
 };
 
 /* Groups that no noun of the level stands for. */
@@ -94,9 +102,9 @@ struct report_traits {
     bool is_inferred[REPORT_MAX_REASONS]; /* all that state the reason are */
     bool is_inlined;                      /* all of it was found in functions that were inlined */
     bool is_sampled;         /* all of it was found by samples: callers may be missing */
+    bool calls_are_at_least; /* sleds were disarmed: n_calls counts the calls up to then */
     bool is_untimed;         /* no noun of it was timed: own wall times are not known */
     bool is_counted;         /* tree: its calls were counted without their callers */
-    bool calls_are_at_least; /* sleds were disarmed: n_calls counts the calls up to then */
 };
 
 /* Amounts of one metric. Averages: see pm_amount. */
@@ -140,7 +148,7 @@ struct report {
     uint32_t n_metrics;
     uint32_t primary; /* of metrics: the one for shares and bars; n_metrics: n_calls */
     pm_index calls_metric, time_metric; /* PM_NONE: not in the archive */
-    pm_index wall_metric, cpu_metric;   /* the time metric is one of these */
+    pm_index wall_metric, cpu_metric;   /* the time metric is one of these; cpu: what was sampled */
     pm_index samples_metric;
     bool shows_calls;
     int64_t taken_out_ns;      /* by report_compensate */
@@ -185,6 +193,7 @@ bool report_is_fine(
 /* A metric of time without a CPU: the column's word; NULL: another metric. m: of the report's metrics. */
 const char *report_off_cpu_word(const struct report *report, uint32_t m);
 bool report_is_measured(const struct pm_graph *graph, pm_index metric);
+const char *report_sampled_word(const struct report *report); /* with a cpu_metric */
 /* Is the share of a row made of a few samples only? */
 bool report_is_uncertain(const struct report *report, const struct report_row *row);
 
@@ -205,6 +214,10 @@ PM_MUST_CHECK enum pm_status report_make_lift(struct report *report, struct pm_e
 
 /* report_nesting.c: which rows lie in others. */
 PM_MUST_CHECK enum pm_status report_make_nesting(struct report *report, struct pm_error *err);
+
+/* Where in the source a sentence leads: by the mapping to a statement if there is one, else the first;
+ * for nouns that state no place themselves. PM_NONE. */
+pm_index report_find_place(const struct report *report, pm_index sentence);
 
 /* report_traits.c: why constructs are one, and other marks of rows. */
 PM_MUST_CHECK enum pm_status report_find_traits(struct report *report, struct pm_error *err);
@@ -238,6 +251,10 @@ PM_MUST_CHECK enum pm_status report_find_named(const struct report *report, cons
 /* report_order.c: drops rows without numbers, sorts, limits and sums them up, names the shown. */
 PM_MUST_CHECK enum pm_status report_arrange(struct report *report, struct pm_error *err);
 
+/* The last shown ones go to `rest`. Not in a tree. */
+void report_show_fewer(struct report *report, uint32_t n);
+enum report_sort report_effective_sort(const struct report *report);
+
 /* report_names.c: what and place of rows. Few of many rows are printed, so they are named when they
  * are needed; a row is named once. */
 PM_MUST_CHECK enum pm_status report_naming_start(struct report *report, struct pm_error *err);
@@ -251,6 +268,8 @@ pm_index report_row_noun(const struct report *report, const struct report_row *r
 bool report_noun_is(const struct report *report, pm_index noun, const char *kind);
 bool report_noun_is_code(const struct report *report, pm_index noun); /* function or symbol */
 bool report_noun_is_loop(const struct report *report, pm_index noun); /* loop or loopcode */
+/* Names of machine code begin with a symbol: "_ZN1a1fEv+0x40" is a::f()+0x40. */
+void report_add_code_name(const char *name, struct pm_buf *out);
 /* The shortest name that tells a file of the archive from its others; lent. */
 const char *report_short_file(const struct report *report, const char *file);
 
@@ -259,6 +278,15 @@ const char *report_short_file(const struct report *report, const char *file);
 const char *report_short_name(struct pm_arena *arena, const char *printable);
 /* f(...) for f(int, char). */
 const char *report_without_parameters(struct pm_arena *arena, const char *printable);
+
+/* report_labels.c: how the shown rows are written in a table. */
+struct report_label {
+    const char *full, *brief; /* without template defaults; also without parameters */
+    const char *place, *base; /* the place without folders; of sets the same */
+};
+/* [n_shown], to be freed. No two rows that stand for different things look the same. NULL: memory
+ * ended. */
+struct report_label *report_make_labels(struct report *report);
 
 /* report_facts.c: the run itself. */
 struct report_facts {
@@ -288,16 +316,36 @@ bool report_print_table(struct report *report, FILE *out);
 void report_print_json(struct report *report, FILE *out);
 void report_print_csv(struct report *report, FILE *out);
 
-/* report.c: the only archive in the current folder, to be freed. NULL: there is none or there are several,
- * which was reported as wrong usage. */
-struct cmd_parse;
-char *report_only_archive(struct cmd_parse *parse);
-
 /* report_term.c: text on terminals. */
 struct report_term {
     int width; /* columns; 0: nobody counts them */
     bool utf8, color;
 };
+
+/* report_hints.c: below a table, what the marks in it mean and what else the archive has. */
+void report_print_hints(struct report *report, const struct report_term *term, FILE *out);
+
+/* The options for it: stand in a command's table, and are taken by report_take_look. */
+enum { REPORT_OPT_COLOR = CMD_KEY_FIRST + 100, REPORT_OPT_WIDTH };
+#define REPORT_LOOK_OPTIONS                                                                      \
+    {REPORT_OPT_COLOR, "color", "auto|always|never",                                             \
+     "colours; auto (default): on a terminal, unless NO_COLOR is set"},                          \
+    {                                                                                            \
+        REPORT_OPT_WIDTH, "width", "NUMBER",                                                     \
+            "columns that the text may take, 0 for as many as it takes (default: COLUMNS, else " \
+            "the terminal's; in a file or a pipe as many as it takes)"                           \
+    }
+/* false: it is another option. */
+bool report_take_look(struct cmd_parse *parse, int key, struct report_look *look);
+extern const char *const report_environment[]; /* of these commands */
+
+/* report.c: the only archive in the current folder, to be freed. NULL: there is none or there are several,
+ * which was reported as wrong usage. */
+char *report_only_archive(struct cmd_parse *parse);
+/* The operands "WHAT [ARCHIVE]": what, and the archive's path, to be freed. expected names what.
+ * false: wrong usage, reported. */
+bool report_operands(struct cmd_parse *parse, const char *expected, const char **ret_what,
+                     char **ret_archive);
 
 #define REPORT_RESET "\033[0m"
 #define REPORT_BOLD "\033[1m"
@@ -308,7 +356,10 @@ struct report_term {
 
 /* report_header.c: what stands above a table. */
 void report_print_header(struct report *report, const struct report_term *term, FILE *out);
-struct report_term report_term_of(FILE *out, enum report_color color);
+struct report_term report_term_of(FILE *out, const struct report_look *look);
+/* Names lose their middle: a function's own name is at their end. Not padded. */
+void report_put_cut_middle(const struct report_term *term, FILE *out, const char *printable,
+                           int width);
 int report_width(const char *printable); /* columns of printable text */
 int report_width_n(const char *printable, size_t len);
 /* Control bytes and what is not UTF-8 as \xNN. Arena memory; NULL: out of memory. */

@@ -111,9 +111,7 @@ static bool find_same_noun(struct grouping *grouping, pm_index noun, pm_index *r
     return true;
 }
 
-/* Where in the source a sentence leads: by the mapping to a statement if there is one, else the first; for nouns that state no place
- * themselves. */
-static pm_index find_place(const struct report *report, pm_index sentence)
+pm_index report_find_place(const struct report *report, pm_index sentence)
 {
     enum { MAX_STEPS = 8 };
     const struct pm_graph *graph = report->data->graph;
@@ -247,7 +245,7 @@ static bool group_sentence(struct grouping *grouping, pm_index sentence, unsigne
         g->many_binaries = true;
     if (g->place == PM_NONE && group.special == REPORT_ORDINARY && noun != PM_NONE &&
         (climbed == noun || group.sentence != PM_NONE) && !*graph->nouns[noun].file)
-        g->place = find_place(report, sentence);
+        g->place = report_find_place(report, sentence);
     return true;
 }
 

@@ -183,7 +183,7 @@ static void put_view(const struct page *page)
                 : report->split_by_size ? "split by size of code (no instructions were counted)"
                                         : split_words[options->split]);
     if (report->n_metrics && report->metrics[report->primary] == report->cpu_metric)
-        fputs(", CPU time by samples", page->out);
+        fprintf(page->out, ", %s", report_sampled_word(report));
     if (options->focus) {
         const char *focus = report_printable(&report->arena, options->focus);
         fprintf(page->out, "\nfocus %s: %.1f %% of the whole run", focus ? focus : "",

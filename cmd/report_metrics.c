@@ -147,6 +147,8 @@ static void choose_time(struct report *report)
     bool is_fine = report_is_fine(report);
     report->wall_metric = measured(report, "wall_ns");
     report->cpu_metric = measured(report, "cpu_ns");
+    if (report->cpu_metric == PM_NONE)
+        report->cpu_metric = measured(report, "sampled_wall_ns"); /* run --clock wall */
     if (report->wall_metric != PM_NONE && !has_times_of_code(report, report->cpu_metric == PM_NONE))
         report->wall_metric = PM_NONE;
     report->samples_metric = measured(report, "n_samples");
@@ -230,6 +232,12 @@ enum pm_status report_choose_metrics(struct report *report, struct pm_error *err
     }
     report->primary = 0; /* of the shown ones the first; n_metrics == 0: calls */
     return status;
+}
+
+const char *report_sampled_word(const struct report *report)
+{
+    const char *name = report->data->graph->metrics[report->cpu_metric].name;
+    return !strcmp(name, "cpu_ns") ? "CPU time by samples" : "wall time by samples";
 }
 
 bool report_is_uncertain(const struct report *report, const struct report_row *row)

@@ -31,6 +31,12 @@ pm_index report_row_noun(const struct report *report, const struct report_row *r
     return n < row->n_groups ? report->groups[row->groups[n]].noun : PM_NONE;
 }
 
+/* Heap blocks that a pointer was assigned. */
+struct heap_blocks {
+    pm_index first;
+    uint32_t n; /* places that allocate them */
+};
+
 struct report_naming {
     struct report *report;
     struct pm_intern *base_names;  /* for counting files of one name */
@@ -40,6 +46,7 @@ struct report_naming {
     uint32_t n_counts;
     struct pm_index_map
         loops_at; /* file and line to how many loops stand there (position: count, last wins) */
+    struct heap_blocks *heaps; /* by noun, by array and variable; else NULL */
     bool failed;
 };
 
@@ -159,6 +166,27 @@ static bool count_loops(struct report_naming *naming)
     return true;
 }
 
+/* Mappings lead from accesses of a pointer to those of its heap blocks. */
+static bool find_heaps(struct report_naming *naming)
+{
+    const struct report *report = naming->report;
+    const struct pm_graph *graph = report->data->graph;
+    if (report->options.by != REPORT_BY_ARRAY && report->options.by != REPORT_BY_VARIABLE)
+        return true;
+    naming->heaps = pm_alloc_array(graph->n_nouns, sizeof *naming->heaps);
+    for (uint32_t m = 0; naming->heaps && m < graph->n_mappings; m++) {
+        pm_index from = pm_graph_first_noun(graph, graph->mappings[m].source),
+                 to = pm_graph_first_noun(graph, graph->mappings[m].destination);
+        if (from == PM_NONE || to == PM_NONE || !report_noun_is(report, to, "heap") ||
+            !report_noun_is_object(report, from))
+            continue;
+        struct heap_blocks *heap = &naming->heaps[from];
+        heap->n += heap->n == 0 || heap->first != to; /* reading and writing is one */
+        heap->first = heap->n == 1 ? to : heap->first;
+    }
+    return naming->heaps != NULL;
+}
+
 static pm_index function_of(const struct report *report, pm_index noun)
 {
     while (noun != PM_NONE && !report_noun_is_code(report, noun))
@@ -166,16 +194,30 @@ static pm_index function_of(const struct report *report, pm_index noun)
     return noun;
 }
 
-/* Names of machine code begin with a symbol: "_ZN1a1fEv+0x40" is a::f()+0x40. */
-static void add_code_name(const char *name, struct pm_buf *out)
+void report_add_code_name(const char *name, struct pm_buf *out)
 {
     size_t len = strcspn(name, "+/ ");
+    if (*name == '#' &&
+        strspn(name + 1, "0123456789abcdef") == 16) { /* an id, for want of a name */
+        pm_buf_printf(out, "code without a name%s", name + 17);
+        return;
+    }
     char *symbol = strncmp(name, "_Z", 2) == 0 ? pm_strndup(name, len) : NULL;
     char *shown = symbol ? pm_debug_demangle(symbol) : NULL;
     pm_buf_add_str(out, shown ? shown : "");
     pm_buf_add_str(out, shown ? name + len : name);
     free(symbol);
     free(shown);
+}
+
+/* "u@heat.c:12" is the heap block that u was assigned at heat.c:12, "u@heat.c:12#3" a large one;
+ * "heat.c:12" was assigned to nothing that is known. The place stands beside it. */
+static void add_heap_name(const char *name, struct pm_buf *out)
+{
+    const char *at = strrchr(name, '@'), *number = strrchr(at ? at : name, '#');
+    if (at)
+        pm_buf_printf(out, "%.*s, ", (int)(at - name), name);
+    pm_buf_printf(out, "heap block%s%s", number ? " " : "s", number ? number + 1 : "");
 }
 
 /* has_place: where it is stands beside it, so its function is name enough. */
@@ -194,12 +236,14 @@ static void add_noun(const struct report_naming *naming, pm_index noun, bool has
         const char *kind = report_noun_is_loop(report, noun) ? "loop" : graph->nouns[noun].kind;
         pm_buf_printf(out, "%s in %s", strcmp(kind, "line") ? kind : "code",
                       function == PM_NONE ? graph->nouns[noun].name : graph->nouns[function].name);
+    } else if (report_noun_is(report, noun, "heap")) {
+        add_heap_name(graph->nouns[noun].name, out);
     } else if (report_noun_is(report, noun, "kernel")) {
         pm_buf_add_str(out, "(kernel)");
     } else if (report_noun_is(report, noun, "perfmap")) {
         pm_buf_add_str(out, "PerfMap itself");
     } else {
-        add_code_name(graph->nouns[noun].name, out);
+        report_add_code_name(graph->nouns[noun].name, out);
     }
 }
 
@@ -219,7 +263,7 @@ static void add_nouns(const struct report_naming *naming, pm_index sentence, boo
     const struct pm_sentence *s = &graph->sentences[sentence];
     for (uint32_t i = 1; i < s->n_nouns; i++) {
         pm_buf_add_str(out, called && i == 1 ? ", called by " : ", ");
-        add_code_name(graph->nouns[graph->sentence_nouns[s->first_noun + i]].name, out);
+        report_add_code_name(graph->nouns[graph->sentence_nouns[s->first_noun + i]].name, out);
     }
 }
 
@@ -251,7 +295,8 @@ static void add_group(const struct report_naming *naming, uint32_t g, struct pm_
     bool called = has_caller(naming->report, group);
     if (group->sentence != PM_NONE)
         add_nouns(naming, group->sentence, called, out);
-    if (!group->special && !called)
+    bool is_heap = group->noun != PM_NONE && report_noun_is(naming->report, group->noun, "heap");
+    if (!group->special && !called && !is_heap)
         add_verb(naming, group->verb, out);
     if (group->has_loops && !naming->report->options.tree)
         pm_buf_add_str(out, ", outside its loops");
@@ -371,6 +416,20 @@ static void name_outside(const struct report_naming *naming, const struct report
     pm_buf_printf(place, "(%s)", process_name(naming, noun));
 }
 
+/* An array on the heap is where its blocks were allocated. */
+static void add_heap_of(const struct report_naming *naming, const struct report_row *row,
+                        struct pm_buf *out)
+{
+    pm_index noun = report_row_noun(naming->report, row, 0);
+    if (!naming->heaps || row->kind != REPORT_ROW_NOUN || noun == PM_NONE || !naming->heaps[noun].n)
+        return;
+    pm_buf_add_str(out, ", heap blocks of ");
+    if (naming->heaps[noun].n == 1)
+        add_place(naming, naming->heaps[noun].first, out);
+    else
+        pm_buf_add_str(out, "several places");
+}
+
 static void add_traits(const struct report_row *row, struct pm_buf *out)
 {
     const struct report_traits *traits = &row->traits;
@@ -382,28 +441,41 @@ static void add_traits(const struct report_row *row, struct pm_buf *out)
         pm_buf_add_str(out, ", inlined");
 }
 
+/* Its place is that of what it implements at another level, if there is any. */
+static void name_unmapped(const struct report_naming *naming, pm_index sentence,
+                          struct pm_buf *what, struct pm_buf *place)
+{
+    const struct report *report = naming->report;
+    pm_index noun = pm_graph_first_noun(report->data->graph, sentence);
+    pm_buf_add_str(what, "[unmapped] ");
+    if (noun == PM_NONE)
+        return;
+    pm_index at =
+        *report->data->graph->nouns[noun].file ? PM_NONE : report_find_place(report, sentence);
+    add_noun(naming, noun, at != PM_NONE, what);
+    add_nouns(naming, sentence, report_noun_is_machine_code(report, noun), what);
+    if (report->options.by != REPORT_BY_FILE)
+        add_place(naming, at != PM_NONE ? at : noun, place);
+}
+
 void report_name_row(struct report *report, struct report_row *row)
 {
     if (row->what)
         return;
     struct report_naming *naming = report->naming;
     struct pm_buf what = PM_BUF_INIT(1 << 20), place = PM_BUF_INIT(1 << 20);
-    pm_index noun = report_row_noun(report, row, 0);
     switch (row->kind) {
     case REPORT_ROW_OUTSIDE:
         name_outside(naming, row, &what, &place);
         break;
     case REPORT_ROW_UNMAPPED:
-        pm_buf_add_str(&what, "[unmapped] ");
-        if (noun != PM_NONE)
-            add_noun(naming, noun, false, &what);
-        if (noun != PM_NONE && report->options.by != REPORT_BY_FILE)
-            add_place(naming, noun, &place);
+        name_unmapped(naming, row->source, &what, &place);
         break;
     case REPORT_ROW_SPECIAL:
     case REPORT_ROW_NOUN:
     case REPORT_ROW_SET:
         add_set(naming, row, false, &what);
+        add_heap_of(naming, row, &what);
         add_traits(row, &what);
         if (report->options.tree && row->traits.is_sampled)
             pm_buf_add_str(&what, ", by samples");
@@ -422,7 +494,7 @@ enum pm_status report_naming_start(struct report *report, struct pm_error *err)
     struct report_naming *naming = report->naming = pm_alloc(sizeof *naming);
     if (naming) {
         naming->report = report;
-        naming->failed = !count_base_names(naming) || !count_loops(naming);
+        naming->failed = !count_base_names(naming) || !count_loops(naming) || !find_heaps(naming);
     }
     return report_naming_status(report, err);
 }
@@ -443,5 +515,6 @@ void report_naming_free(struct report_naming *naming)
     pm_index_map_release(&naming->n_of_base);
     pm_index_map_release(&naming->loops_at);
     free(naming->counts);
+    free(naming->heaps);
     free(naming);
 }

@@ -56,7 +56,7 @@ static int compare_places(const char *a, const char *b)
     return strverscmp(a, b);
 }
 
-static enum report_sort effective_sort(const struct report *report)
+enum report_sort report_effective_sort(const struct report *report)
 {
     if (report->options.sort != REPORT_SORT_DEFAULT)
         return report->options.sort;
@@ -70,7 +70,7 @@ static int compare_rows(const void *a_pointer, const void *b_pointer, void *cont
     struct report *report = context;
     struct report_row *a = &report->rows[*(const uint32_t *)a_pointer],
                       *b = &report->rows[*(const uint32_t *)b_pointer];
-    enum report_sort sort = effective_sort(report);
+    enum report_sort sort = report_effective_sort(report);
     const enum report_sort order[] = {sort, REPORT_SORT_OWN, REPORT_SORT_INCLUSIVE,
                                       REPORT_SORT_CALLS};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
@@ -268,6 +268,12 @@ static enum pm_status arrange_tree(struct report *report, uint32_t n_ids, struct
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     return ok ? PM_OK : no_memory(err);
+}
+
+void report_show_fewer(struct report *report, uint32_t n)
+{
+    for (; report->n_shown > n; report->n_shown--) /* the total holds them already */
+        PM_ASSERT(add_to(report, &report->rest, &report->rows[report->n_shown - 1]));
 }
 
 /* Drops rows without any number (tree: and without any below), sorts, limits and names. */

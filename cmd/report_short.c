@@ -196,7 +196,7 @@ const char *report_without_parameters(struct pm_arena *arena, const char *printa
 {
     static const char nameless[] = "(anonymous namespace)";
     const char *open = NULL, *close = NULL, *end = printable + strlen(printable);
-    if (*printable == '{' || *printable == '[') /* a set; "[unmapped]" */
+    if (*printable == '{') /* a set */
         return printable;
     for (const char *p = printable; p < end; p++) {
         if (ends_in_operator(printable, (size_t)(p - printable)))
@@ -206,7 +206,8 @@ const char *report_without_parameters(struct pm_arena *arena, const char *printa
         const char *match = find_close(p, end);
         if (!match)
             return printable;
-        if (*p == '(' && strncmp(p, nameless, sizeof nameless - 1) != 0) {
+        bool is_aside = p == printable || p[-1] == ' '; /* memcpy (libc.so.6) */
+        if (*p == '(' && !is_aside && strncmp(p, nameless, sizeof nameless - 1) != 0) {
             open = p;
             close = match;
         }

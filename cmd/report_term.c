@@ -8,17 +8,20 @@
 enum { WIDTH_UNKNOWN = 80, WIDTH_MIN = 40, WIDTH_MAX = 400 };
 
 /* COLUMNS is what somebody asked for; files and pipes are as wide as it takes. */
-static int width_of(FILE *out)
+static int width_of(FILE *out, const struct report_look *look)
 {
     const char *columns = getenv("COLUMNS");
-    uint64_t width;
+    uint64_t width = look->width;
     struct winsize size;
-    if (!columns || !pm_str_to_u64(pm_str_of(columns), 100000, &width) || width == 0) {
-        if (!isatty(fileno(out)))
-            return 0;
+    bool is_asked =
+        look->has_width || (columns && pm_str_to_u64(pm_str_of(columns), 100000, &width) && width);
+    if (!is_asked && isatty(fileno(out)))
         width =
             ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : WIDTH_UNKNOWN;
-    }
+    else if (!is_asked)
+        width = 0;
+    if (width == 0)
+        return 0;
     return width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : (int)width;
 }
 
@@ -34,14 +37,34 @@ static bool speaks_utf8(void)
     return false;
 }
 
-struct report_term report_term_of(FILE *out, enum report_color color)
+bool report_take_look(struct cmd_parse *parse, int key, struct report_look *look)
+{
+    if (key == REPORT_OPT_COLOR)
+        look->color = (enum report_color)parse->choice;
+    else if (key == REPORT_OPT_WIDTH)
+        look->has_width = cmd_number(parse, 100000, &look->width);
+    else
+        return false;
+    return true;
+}
+
+const char *const report_environment[] = {
+    "COLUMNS",
+    "width of the text; without it the terminal's. Not on a terminal: as wide as it takes",
+    "NO_COLOR",
+    "when not empty, no colours with --color=auto",
+    "LC_ALL, LC_CTYPE, LANG",
+    "bars and lines are drawn with Unicode when the locale is UTF-8",
+    NULL};
+
+struct report_term report_term_of(FILE *out, const struct report_look *look)
 {
     const char *no_color = getenv("NO_COLOR"), *name = getenv("TERM");
     bool plain = (no_color && *no_color) || (name && !strcmp(name, "dumb")) || !isatty(fileno(out));
     return (struct report_term){
-        .width = width_of(out),
+        .width = width_of(out, look),
         .utf8 = speaks_utf8(),
-        .color = color == REPORT_COLOR_ALWAYS || (color == REPORT_COLOR_AUTO && !plain),
+        .color = look->color == REPORT_COLOR_ALWAYS || (look->color == REPORT_COLOR_AUTO && !plain),
     };
 }
 
@@ -136,4 +159,27 @@ void report_put_cut(const struct report_term *term, FILE *out, const char *print
     }
     for (; pad && used < width; used++)
         fputc(' ', out);
+}
+
+void report_put_cut_middle(const struct report_term *term, FILE *out, const char *printable,
+                           int width)
+{
+    enum { NARROW = 24 }; /* of so few columns the beginning says most */
+    int has = report_width(printable), columns, dots = term->utf8 ? 1 : 2, head = 0;
+    int tail = (width - dots) * 2 / 5;
+    const char *p = printable;
+    if (has <= width || width < NARROW) {
+        report_put_cut(term, out, printable, width, false, false);
+        return;
+    }
+    for (;; head += columns) {
+        size_t n = next_character(p, &columns);
+        if (head + columns + dots + tail > width)
+            break;
+        fwrite(p, 1, n, out);
+        p += n;
+    }
+    for (int left = has - head; left > tail; left -= columns)
+        p += next_character(p, &columns);
+    fprintf(out, "%s%s", term->utf8 ? "…" : "..", p);
 }

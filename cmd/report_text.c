@@ -70,15 +70,9 @@ struct column {
     int width;
 };
 
-/* How a row is written. */
-struct label {
-    const char *full, *brief; /* without template defaults; also without parameters */
-    const char *place, *base; /* the place without folders; of sets the same */
-};
-
 struct table {
     struct report *report;
-    struct label *labels; /* [n_shown] */
+    struct report_label *labels; /* [n_shown] */
     struct report_term term;
     FILE *out;
     struct column columns[MAX_COLUMNS];
@@ -86,6 +80,7 @@ struct table {
     int place_width, what_width;  /* 0: no places */
     int margin_unit, margin_most; /* tree: columns a level, and left of names at most */
     double bar_full_pct;          /* share of a full bar */
+    char below[64];               /* of rows that were folded for they round to nothing */
 };
 
 static const char *color(const struct table *table, const char *code)
@@ -102,7 +97,7 @@ static void cell(const struct table *table, const struct column *column,
     const struct report *report = table->report;
     *buffer = 0;
     if (column->kind == COLUMN_CALLS) {
-        if (row->n_calls || part != PART_ROW)
+        if (row->n_calls || part == PART_TOTAL)
             snprintf(buffer, size, "%s%lld",
                      !row->traits.calls_are_at_least ? ""
                      : table->term.utf8              ? "≥ "
@@ -155,7 +150,9 @@ static void head_of(const struct table *table, struct column *column, const char
         report->metrics[column->metric] == report->time_metric; /* named above the table */
     const char *unit = column->scale.unit, *suffix = strrchr(metric->name, '_');
     int name_len = suffix && *unit ? (int)(suffix - metric->name) : (int)strlen(metric->name);
-    snprintf(column->head, sizeof column->head, "%s%s%.*s%s%s", what, is_wall ? "" : " ",
+    bool is_sum = metric->aggregation == PM_SUM; /* else there is no inclusive one beside it */
+    snprintf(column->head, sizeof column->head, "%s%s%.*s%s%s", is_sum ? what : "",
+             is_wall || !is_sum ? "" : " ",
              is_wall         ? 0
              : name_len > 24 ? 24
                              : name_len,
@@ -328,7 +325,7 @@ static struct wants wants_of(const struct table *table)
     int dots = table->term.utf8 ? 1 : 2; /* for the folders that are gone */
     for (uint32_t r = 0; r < table->report->n_shown; r++) {
         const struct report_row *row = &table->report->rows[r];
-        const struct label *label = &table->labels[r];
+        const struct report_label *label = &table->labels[r];
         int margin = margin_wanted(table, row), place = report_width(label->place),
             brief = margin + report_width(label->brief);
         bool over_place = row->kind == REPORT_ROW_OUTSIDE && !*label->place; /* see put_row */
@@ -489,7 +486,7 @@ static char *shorten_set(const char *place)
 }
 
 static void put_row(const struct table *table, const struct report_row *row,
-                    const struct label *label, const bool *open)
+                    const struct report_label *label, const bool *open)
 {
     bool marked = row->kind == REPORT_ROW_UNMAPPED || row->kind == REPORT_ROW_OUTSIDE;
     bool tree = table->report->options.tree;
@@ -517,7 +514,7 @@ static void put_row(const struct table *table, const struct report_row *row,
     }
     if (tree)
         put_margin(table, row, open);
-    report_put_cut(&table->term, table->out, what, what_width, false, false);
+    report_put_cut_middle(&table->term, table->out, what, what_width);
     fprintf(table->out, "%s\n", marked ? color(table, REPORT_RESET) : "");
 }
 
@@ -562,8 +559,8 @@ static void put_rows(const struct table *table)
     uint32_t n_rest = report->n_rows - report->n_shown;
     if (n_rest) {
         put_numbers(table, &report->rest, PART_REST);
-        fprintf(table->out, "%s(%u more row%s: --limit 0)%s\n", color(table, REPORT_DIM), n_rest,
-                n_rest == 1 ? "" : "s", color(table, REPORT_RESET));
+        fprintf(table->out, "%s(%u more row%s%s: --limit 0)%s\n", color(table, REPORT_DIM), n_rest,
+                n_rest == 1 ? "" : "s", table->below, color(table, REPORT_RESET));
     }
     put_line(table);
     fputs(color(table, REPORT_BOLD), table->out);
@@ -571,84 +568,59 @@ static void put_rows(const struct table *table)
     fprintf(table->out, "total%s\n", color(table, REPORT_RESET));
 }
 
-/* --- labels --- */
+/* --- rows that round to nothing --- */
 
-/* In a tree, a loop right below its function needs no name: "loop". */
-static bool is_loop_of(const struct report_row *row, const struct report_row *parent)
+static bool is_nothing(const struct table *table, const struct report_row *row)
 {
-    static const char loop_in[] = "loop in ";
-    return !strncmp(row->what, loop_in, sizeof loop_in - 1) &&
-           !strcmp(row->what + sizeof loop_in - 1, parent->what);
-}
-
-static bool is_machine_code(const struct report *report, const struct report_row *row)
-{
-    pm_index noun = report_row_noun(report, row, 0);
-    return noun != PM_NONE && report_noun_is_machine_code(report, noun);
-}
-
-static struct label label_of(struct report *report, const struct report_row *row,
-                             const struct report_row *parent)
-{
-    static const char outside[] = ", outside its loops";
-    struct pm_arena *arena = &report->arena;
-    const char *full = report_short_name(arena, row->what), *brief = full,
-               *folder = strrchr(row->place, '/');
-    size_t len = strlen(full), n = sizeof outside - 1;
-    if (len > n && !strcmp(full + len - n, outside)) {
-        const char *rest = pm_arena_strndup(arena, full, len - n + strlen(", outside"));
-        brief = rest ? rest : full;
+    char text[64];
+    for (int c = 0; c < table->n_columns; c++) {
+        const struct column *column = &table->columns[c];
+        if (column->kind == COLUMN_CALLS || column->kind == COLUMN_SHARE ||
+            (column->kind == COLUMN_INCLUSIVE && row->kind == REPORT_ROW_UNMAPPED))
+            continue; /* what unmapped code calls has rows of its own */
+        cell(table, column, row, PART_ROW, text, sizeof text);
+        if (strspn(text, "0.") != strlen(text))
+            return false;
     }
-    static const char statement[] = "statement ";
-    if (!strncmp(brief, statement, sizeof statement - 1)) /* in a table of statements */
-        brief += sizeof statement - 1;
-    if (parent && is_loop_of(row, parent))
-        brief = "loop";
-    else if (row->kind != REPORT_ROW_OUTSIDE &&
-             !is_machine_code(report, row)) /* memcpy (libc.so.6) */
-        brief = report_without_parameters(arena, brief);
-    bool is_path = folder && *row->place != '{' && *row->place != '(';
-    return (struct label){full, brief, row->place, is_path ? folder + 1 : row->place};
+    return true;
 }
 
-/* Rows of a tree come depth first: a row's parent is the last one that was less deep. */
-static bool make_labels(struct table *table)
+/* Where rows stand in the order of own costs, those at the end whose times print as zero are one. */
+static void fold(struct table *table)
 {
     struct report *report = table->report;
-    uint32_t *path = pm_alloc_array((size_t)report->n_shown + 1, sizeof *path), depth = 0;
-    table->labels = pm_alloc_array(report->n_shown, sizeof *table->labels);
-    bool ok = path && table->labels;
-    for (uint32_t r = 0; ok && r < report->n_shown; r++) {
-        const struct report_row *row = &report->rows[r], *parent = NULL;
-        if (report->options.tree) {
-            while (depth > 0 && report->rows[path[depth - 1]].depth >= row->depth)
-                depth--;
-            parent = depth ? &report->rows[path[depth - 1]] : NULL;
-            path[depth++] = r;
-        }
-        table->labels[r] = label_of(report, row, parent);
-    }
-    free(path);
-    return ok;
+    const struct scale *scale = &table->columns[0].scale;
+    uint32_t n = report->n_shown;
+    if (report->options.tree || !report->options.limit || report->n_metrics == 0 ||
+        report_effective_sort(report) != REPORT_SORT_OWN || !scale->decimals)
+        return;
+    while (n > 0 && is_nothing(table, &report->rows[n - 1]))
+        n--;
+    if (report->n_shown - n < 2)
+        return;
+    snprintf(table->below, sizeof table->below, " below %.*f %s", scale->decimals,
+             pow(10, -scale->decimals), scale->unit);
+    report_show_fewer(report, n);
 }
 
 bool report_print_table(struct report *report, FILE *out)
 {
     struct table table = {
-        .report = report, .term = report_term_of(out, report->options.color), .out = out};
-    if (!make_labels(&table)) {
-        free(table.labels);
+        .report = report, .term = report_term_of(out, &report->options.look), .out = out};
+    choose_columns(&table);
+    fold(&table);
+    table.labels = report_make_labels(report);
+    if (!table.labels)
         return false;
-    }
     report_print_header(report, &table.term, out);
     fputc('\n', out);
-    choose_columns(&table);
     for (uint32_t r = 0; r < report->n_shown; r++)
         table.bar_full_pct = fmax(table.bar_full_pct, report_share_pct(report, &report->rows[r]));
     measure(&table);
     put_head(&table);
     put_line(&table);
     put_rows(&table);
+    report_print_hints(report, &table.term, out);
     free(table.labels);
     return true;
 }

@@ -1,0 +1,157 @@
+/* Annotated source for programs. */
+#include "annotate.h"
+#include "mapping/base/json.h"
+
+#include <stdlib.h>
+
+struct page {
+    struct pm_json json;
+    const struct annotation *a;
+    const char *metric;
+};
+
+static void put_own(struct page *page, int64_t own, int64_t n_samples)
+{
+    char key[160];
+    double total = (double)annotation_own(page->a, &page->a->report->total);
+    snprintf(key, sizeof key, "own_%s", page->metric);
+    pm_json_i64(&page->json, key, own);
+    pm_json_double(&page->json, "share_pct", total != 0 ? 100 * (double)own / total : 0);
+    pm_json_i64(&page->json, "n_samples", n_samples);
+}
+
+static void put_group(struct page *page, const struct report_row *row)
+{
+    const struct report *report = page->a->report;
+    const struct report_traits *traits = &row->traits;
+    struct pm_json *json = &page->json;
+    pm_json_object(json, NULL);
+    pm_json_array(json, "lines");
+    for (uint32_t i = 0; i < row->n_groups; i++) {
+        pm_index noun = report->groups[row->groups[i]].noun;
+        if (noun == PM_NONE)
+            continue;
+        pm_json_object(json, NULL);
+        pm_json_string(json, "file", report->data->graph->nouns[noun].file);
+        pm_json_u64(json, "line_no", report->data->graph->nouns[noun].line_no);
+        pm_json_end(json);
+    }
+    pm_json_end(json);
+    pm_json_array(json, "reasons");
+    for (int i = 0; i < REPORT_MAX_REASONS && traits->reasons[i]; i++) {
+        pm_json_object(json, NULL);
+        pm_json_string(json, "reason", traits->reasons[i]);
+        pm_json_bool(json, "is_inferred", traits->is_inferred[i]);
+        pm_json_end(json);
+    }
+    pm_json_end(json);
+    put_own(page, annotation_own(page->a, row), row->n_samples);
+    pm_json_end(json);
+}
+
+static void put_line(struct page *page, uint32_t line_no)
+{
+    const struct annotation *a = page->a;
+    const struct annotated_line *line = &a->lines[line_no];
+    struct pm_json *json = &page->json;
+    pm_json_object(json, NULL);
+    pm_json_u64(json, "line_no", line_no);
+    pm_json_string(json, "text", a->texts ? a->texts[line_no] : NULL);
+    put_own(page, line->own, line->n_samples);
+    if (a->knows_code && line->is_statement)
+        pm_json_bool(json, "has_code", line->has_code);
+    else
+        pm_json_null(json, "has_code");
+    if (a->shows_arrays)
+        pm_json_string(json, "arrays", line->arrays);
+    pm_json_end(json);
+}
+
+static void put_lines(struct page *page)
+{
+    const struct annotation *a = page->a;
+    bool *shown = annotation_shown_lines(a);
+    pm_json_array(&page->json, "lines");
+    for (uint32_t line = 1; line <= a->n_lines; line++)
+        if (shown && shown[line])
+            put_line(page, line);
+    pm_json_end(&page->json);
+    pm_json_array(&page->json, "groups");
+    for (uint32_t g = 0; g < a->n_groups; g++)
+        put_group(page, a->groups[g].row);
+    pm_json_end(&page->json);
+    free(shown);
+}
+
+static void put_top_line(struct page *page, const struct annotation_top *top)
+{
+    const struct report *report = page->a->report;
+    const struct pm_noun *noun =
+        &report->data->graph->nouns[report->groups[top->row->groups[0]].noun];
+    pm_json_object(&page->json, NULL);
+    pm_json_string(&page->json, "file", noun->file);
+    pm_json_u64(&page->json, "line_no", noun->line_no);
+    pm_json_string(&page->json, "text", top->text);
+    put_own(page, annotation_own(page->a, top->row), top->row->n_samples);
+    pm_json_end(&page->json);
+}
+
+static void put_top(struct page *page)
+{
+    const struct annotation *a = page->a;
+    pm_json_array(&page->json, "lines");
+    for (uint32_t i = 0; i < a->n_tops; i++)
+        if (a->tops[i].row->kind == REPORT_ROW_NOUN)
+            put_top_line(page, &a->tops[i]);
+    pm_json_end(&page->json);
+    pm_json_array(&page->json, "groups");
+    for (uint32_t i = 0; i < a->n_tops; i++)
+        if (a->tops[i].row->kind == REPORT_ROW_SET)
+            put_group(page, a->tops[i].row);
+    pm_json_end(&page->json);
+}
+
+static void put_number(struct pm_json *json, const char *key, bool is_known, uint64_t number)
+{
+    if (is_known)
+        pm_json_u64(json, key, number);
+    else
+        pm_json_null(json, key);
+}
+
+void annotation_print_json(struct annotation *a, FILE *out)
+{
+    const struct report *report = a->report;
+    struct page page = {.a = a, .metric = "n_calls"};
+    struct pm_json *json = &page.json;
+    if (report->n_metrics)
+        page.metric = report->data->graph->metrics[report->metrics[report->primary]].name;
+    pm_json_init(json, out);
+    pm_json_object(json, NULL);
+    pm_json_string(json, "format", "perfmap-annotate");
+    pm_json_u64(json, "version", 1);
+    pm_json_string(json, "archive", report->options.archive_path);
+    pm_json_string(json, "file", a->file);
+    pm_json_string(json, "source", a->path);
+    pm_json_bool(json, "source_is_changed", a->is_changed);
+    pm_json_string(json, "function", a->function);
+    put_number(json, "first_line_no", a->function, a->first_line_no);
+    put_number(json, "last_line_no", a->function && a->last_line_no != UINT32_MAX, a->last_line_no);
+    put_number(json, "top", a->top, a->top);
+    pm_json_string(json, "focus", report->options.focus);
+    pm_json_double(json, "focus_share_pct", report->focus_share_pct);
+    pm_json_string(json, "metric", page.metric);
+    pm_json_array(json, "warnings");
+    for (int i = 0; i < report->n_warnings; i++)
+        pm_json_string(json, NULL, report->warnings[i]);
+    pm_json_end(json);
+    pm_json_i64(json, "total", annotation_own(a, &report->total));
+    pm_json_i64(json, "own", a->own);
+    pm_json_i64(json, "shared", a->shared);
+    if (a->top)
+        put_top(&page);
+    else
+        put_lines(&page);
+    pm_json_end(json);
+    (void)pm_json_done(json); /* a failed write shows on the stream */
+}

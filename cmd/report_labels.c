@@ -1,0 +1,233 @@
+/* How rows are written in a table: names as people say them, and no two rows alike. */
+#include "report.h"
+
+#include <stdlib.h>
+
+/* --- names --- */
+
+/* In a tree, a loop right below its function needs no name: "loop". */
+static bool is_loop_of(const struct report_row *row, const struct report_row *parent)
+{
+    static const char loop_in[] = "loop in ";
+    return !strncmp(row->what, loop_in, sizeof loop_in - 1) &&
+           !strcmp(row->what + sizeof loop_in - 1, parent->what);
+}
+
+static struct report_label label_of(struct report *report, const struct report_row *row,
+                                    const struct report_row *parent)
+{
+    static const char outside[] = ", outside its loops", statement[] = "statement ";
+    struct pm_arena *arena = &report->arena;
+    const char *full = report_short_name(arena, row->what), *folder = strrchr(row->place, '/');
+    if (report->options.by == REPORT_BY_STATEMENT && !strncmp(full, statement, strlen(statement)))
+        full += strlen(statement); /* in a table of statements */
+    const char *brief = full;
+    size_t len = strlen(full), n = sizeof outside - 1;
+    if (len > n && !strcmp(full + len - n, outside)) {
+        const char *rest = pm_arena_strndup(arena, full, len - n + strlen(", outside"));
+        brief = rest ? rest : full;
+    }
+    if (parent && is_loop_of(row, parent))
+        brief = "loop";
+    else if (row->kind != REPORT_ROW_OUTSIDE)
+        brief = report_without_parameters(arena, brief);
+    bool is_path = folder && *row->place != '{' && *row->place != '(';
+    return (struct report_label){full, brief, row->place, is_path ? folder + 1 : row->place};
+}
+
+/* --- telling rows apart --- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* What may tell a noun from one of its name and place, the plainest first. */
+enum difference { BY_OWNER, BY_BINARY, BY_FILE, BY_COLUMN, BY_LINKAGE, BY_ADDRESS, N_DIFFERENCES };
+
+/* "": it has none. */
+static void add_difference(const struct report *report, pm_index noun, enum difference which,
+                           struct pm_buf *out)
+{
+    const struct pm_graph *graph = report->data->graph;
+    const struct pm_noun *n = &graph->nouns[noun];
+    switch (which) {
+    case BY_OWNER:
+        if (n->parent != PM_NONE)
+            pm_buf_printf(out, "in %s", graph->nouns[n->parent].name);
+        break;
+    case BY_BINARY:
+        pm_buf_add_str(out, base_name(n->binary));
+        break;
+    case BY_FILE:
+        pm_buf_add_str(out, n->file);
+        break;
+    case BY_COLUMN:
+        if (n->column_no)
+            pm_buf_printf(out, "column %u", n->column_no);
+        break;
+    case BY_LINKAGE:
+        pm_buf_add_str(out, n->linkage);
+        break;
+    default:
+        pm_buf_add_str(out, report->data->addresses[noun]);
+    }
+}
+
+/* Of a set, of all its members. "": it has none; NULL: memory ended. */
+static const char *difference_of(struct report *report, const struct report_row *row,
+                                 enum difference which)
+{
+    struct pm_buf text = PM_BUF_INIT(1 << 16);
+    pm_index noun;
+    for (uint32_t i = 0; (noun = report_row_noun(report, row, i)) != PM_NONE; i++) {
+        if (i && text.len)
+            pm_buf_add_str(&text, ", ");
+        add_difference(report, noun, which, &text);
+        if (row->kind == REPORT_ROW_UNMAPPED)
+            break;
+    }
+    const char *copy =
+        text.failed ? NULL : pm_arena_strndup(&report->arena, text.len ? text.data : "", text.len);
+    pm_buf_release(&text);
+    return copy ? report_printable(&report->arena, copy) : NULL;
+}
+
+/* Shown rows that look alike, by position. */
+struct alike {
+    struct report *report;
+    struct report_label *labels;
+    const uint32_t *rows;
+    uint32_t n;
+};
+
+static bool add_to_label(struct alike *alike, uint32_t i, const char *text)
+{
+    struct report_label *label = &alike->labels[alike->rows[i]];
+    const char **names[] = {&label->full, &label->brief};
+    bool is_same = label->full == label->brief;
+    for (int k = 0; k < 2; k++) {
+        struct pm_buf name = PM_BUF_INIT(1 << 20);
+        if (k == 1 && is_same) {
+            label->brief = label->full;
+            break;
+        }
+        pm_buf_printf(&name, "%s (%s)", *names[k], text);
+        const char *copy =
+            name.failed ? NULL : pm_arena_strndup(&alike->report->arena, name.data, name.len);
+        pm_buf_release(&name);
+        if (!copy)
+            return false;
+        *names[k] = copy;
+    }
+    return true;
+}
+
+/* Whether it is known of all and no two have the same. */
+static bool tells_apart(const struct alike *alike, const char *const *texts)
+{
+    for (uint32_t i = 0; i < alike->n; i++)
+        for (uint32_t k = 0; k <= i; k++)
+            if (!*texts[i] || (k < i && !strcmp(texts[i], texts[k])))
+                return false;
+    return true;
+}
+
+static bool tell_apart(struct alike *alike)
+{
+    struct report *report = alike->report;
+    const char **texts = pm_alloc_array(alike->n, sizeof *texts);
+    bool ok = texts != NULL, done = false;
+    for (enum difference which = 0; ok && !done && which < N_DIFFERENCES; which++) {
+        for (uint32_t i = 0; ok && i < alike->n; i++) {
+            texts[i] = difference_of(report, &report->rows[alike->rows[i]], which);
+            ok = texts[i] != NULL;
+        }
+        done = ok && tells_apart(alike, texts);
+    }
+    for (uint32_t i = 0; ok && i < alike->n; i++) {
+        char number[32];
+        snprintf(number, sizeof number, "%u of %u", i + 1, alike->n);
+        ok = add_to_label(alike, i, done ? texts[i] : number);
+    }
+    free(texts);
+    return ok;
+}
+
+static int compare_looks(const struct report *report, const struct report_label *labels, uint32_t a,
+                         uint32_t b, bool brief)
+{
+    const struct report_row *x = &report->rows[a], *y = &report->rows[b];
+    if (report->options.tree && x->parent_id != y->parent_id)
+        return x->parent_id < y->parent_id ? -1 : 1;
+    int place = strcmp(labels[a].place, labels[b].place);
+    return place ? place
+                 : strcmp(brief ? labels[a].brief : labels[a].full,
+                          brief ? labels[b].brief : labels[b].full);
+}
+
+struct looks {
+    const struct report *report;
+    const struct report_label *labels;
+    bool brief;
+};
+
+static int compare_positions(const void *a_pointer, const void *b_pointer, void *context)
+{
+    const struct looks *looks = context;
+    uint32_t a = *(const uint32_t *)a_pointer, b = *(const uint32_t *)b_pointer;
+    int order = compare_looks(looks->report, looks->labels, a, b, looks->brief);
+    return order ? order : (a > b) - (a < b);
+}
+
+/* Rows whose names in full are equal get what tells them apart; those that are only equal in brief
+ * keep their full names. */
+static bool tell_all_apart(struct report *report, struct report_label *labels, uint32_t *rows,
+                           bool brief)
+{
+    struct looks looks = {report, labels, brief};
+    bool ok = true;
+    for (uint32_t i = 0; i < report->n_shown; i++)
+        rows[i] = i;
+    qsort_r(rows, report->n_shown, sizeof *rows, compare_positions, &looks);
+    for (uint32_t i = 0, n; ok && i < report->n_shown; i += n) {
+        n = 1;
+        while (i + n < report->n_shown &&
+               compare_looks(report, labels, rows[i], rows[i + n], brief) == 0)
+            n++;
+        struct alike alike = {report, labels, rows + i, n};
+        if (n > 1 && !brief)
+            ok = tell_apart(&alike);
+        for (uint32_t k = 0; n > 1 && brief && k < n; k++)
+            labels[rows[i + k]].brief = labels[rows[i + k]].full;
+    }
+    return ok;
+}
+
+/* Rows of a tree come depth first: a row's parent is the last one that was less deep. */
+struct report_label *report_make_labels(struct report *report)
+{
+    uint32_t n = report->n_shown, depth = 0;
+    uint32_t *path = pm_alloc_array((size_t)n + 1, sizeof *path);
+    struct report_label *labels = pm_alloc_array((size_t)n + 1, sizeof *labels);
+    bool ok = path && labels;
+    for (uint32_t r = 0; ok && r < n; r++) {
+        const struct report_row *row = &report->rows[r], *parent = NULL;
+        if (report->options.tree) {
+            while (depth > 0 && report->rows[path[depth - 1]].depth >= row->depth)
+                depth--;
+            parent = depth ? &report->rows[path[depth - 1]] : NULL;
+            path[depth++] = r;
+        }
+        labels[r] = label_of(report, row, parent);
+    }
+    ok = ok && tell_all_apart(report, labels, path, false) &&
+         tell_all_apart(report, labels, path, true);
+    free(path);
+    if (!ok) {
+        free(labels);
+        labels = NULL;
+    }
+    return labels;
+}
