@@ -282,6 +282,15 @@ static bool room_for_item(void)
     return adapted != NULL;
 }
 
+/* A change that cannot be written down is not made: calls would be missing, and nobody would know. */
+static bool room_for_changes(uint32_t n)
+{
+    if (n == 0 || n_items > MAX_ITEMS ||
+        (adapted != NULL && adapted->n_items + n <= ITEMS_PER_CHUNK))
+        return true;
+    return !pm_load(pm_process.file.full) && room_for_item();
+}
+
 /* The noun's stay in its mode begins. */
 static void record(uint32_t number, enum pm_run_adapted_reason reason, uint64_t tsc,
                    uint64_t n_events)
@@ -401,6 +410,23 @@ static bool try_hold(void)
     return __atomic_compare_exchange_n(&held, &idle, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
+static void make_changes(enum pm_run_adapted_reason reason, uint64_t tsc,
+                         struct pm_changed *ret_changed)
+{
+    pm_store(differ, true);
+    for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++)
+        if (nouns[i].target != PM_NO_TARGET)
+            begin_change(&nouns[i]);
+    change(ret_changed);
+    settle(reason, tsc);
+}
+
+static void forget_targets(void)
+{
+    for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++)
+        nouns[i].target = PM_NO_TARGET;
+}
+
 /* The loader says first what it is about to do and then holds (dl.c), so one of the two sees the
  * other. */
 bool pm_modes_apply(enum pm_run_adapted_reason reason, uint64_t tsc, struct pm_changed *ret_changed)
@@ -410,15 +436,18 @@ bool pm_modes_apply(enum pm_run_adapted_reason reason, uint64_t tsc, struct pm_c
         return false;
     bool quiet = _r_debug.r_state == RT_CONSISTENT;
     if (quiet) {
-        pm_store(differ, true);
+        uint32_t n_targets = 0;
         for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++) {
             if (nouns[i].target == nouns[i].mode)
                 nouns[i].target = PM_NO_TARGET;
-            if (nouns[i].target != PM_NO_TARGET)
-                begin_change(&nouns[i]);
+            n_targets += nouns[i].target != PM_NO_TARGET;
         }
-        change(ret_changed);
-        settle(reason, tsc);
+        if (room_for_changes(n_targets)) {
+            make_changes(reason, tsc, ret_changed);
+        } else {
+            ret_changed->n_refused = n_targets;
+            forget_targets();
+        }
     }
     __atomic_store_n(&held, 0, __ATOMIC_SEQ_CST);
     return quiet;
