@@ -301,6 +301,106 @@ static void counts_stand_below_the_root(void **state)
     assert_string_equal(ask("SELECT n_events, added_ns FROM processes"), "16|32");
 }
 
+/* Mode active; the loop is timed as asked, what has no PIF is counted, and sum is left to sampling in the end. A pair costs 5, 20 and 1 ns. */
+static void make_mixed_run(struct make_run *run, uint64_t cpu_ns)
+{
+    static const uint64_t counters[] = {0, 7, 0, 40};
+    struct pm_run_noun mixed[4];
+    char path[5000], here[4096];
+    assert_non_null(getcwd(here, sizeof here));
+    snprintf(path, sizeof path, "%s/heat", here);
+    memcpy(mixed, nouns, sizeof mixed);
+    mixed[2].own_mode = 1 + PM_RUN_MODE_EXACT;
+    mixed[3].own_mode = 1 + PM_RUN_MODE_COUNT;
+    make_run_init(run, 100);
+    make_run_header(run)->mode = PM_RUN_MODE_ACTIVE;
+    make_run_object(run, path, "abcd", 4, mixed, 4);
+    uint64_t thread = make_run_thread(run, 100, 1000, 2000, 16);
+    uint64_t root = make_run_node(run, 0, PM_RUN_NOUN_ROOT, 0, 1000, 0, 1000);
+    uint64_t main_node = make_run_node(run, root, 0, 0, 0, 1, 0);
+    uint64_t sum = make_run_node(run, main_node, 1, 0, 0, 10, 0);
+    uint64_t loop = make_run_node(run, sum, 2, 0, 1000, 20, 500);
+    make_run_node_at(run, loop)->flags = PM_RUN_NODE_TIMED;
+    make_run_counts(run, thread, 0, counters, 4);
+    make_run_adapted(run,
+                     (struct pm_run_adapted[]){{.noun = 1,
+                                                .mode = PM_RUN_MODE_COUNT,
+                                                .mode_before = 1 + PM_RUN_MODE_ACTIVE,
+                                                .disarmed_tsc = 1500,
+                                                .armed_tsc = 1700,
+                                                .n_events = 10},
+                                               {.noun = 1,
+                                                .mode = PM_RUN_MODE_OFF,
+                                                .mode_before = 1 + PM_RUN_MODE_COUNT,
+                                                .disarmed_tsc = 1700,
+                                                .n_events = 17}},
+                     2);
+    make_run_overhead(run, &(struct pm_run_overhead){.budget_ppm = 50000,
+                                                     .count_pair_ps = 1000,
+                                                     .active_pair_ps = 5000,
+                                                     .exact_pair_ps = 20000,
+                                                     .exact_inner_ps = 9000,
+                                                     .cpu_ns = cpu_ns,
+                                                     .events_ns = 300,
+                                                     .samples_ns = 40,
+                                                     .looks_ns = 10});
+    make_run_end(run, 3000);
+    make_run_header(run)->end_user_cpu_ns = 2000;
+    make_run_header(run)->end_system_cpu_ns = 0;
+}
+
+static void nouns_of_different_modes_keep_what_is_known(void **state)
+{
+    (void)state;
+    struct pm_collect_result result;
+    struct make_run run;
+    write_heat();
+    write_manifest("x.run");
+    make_mixed_run(&run, 1000);
+    assert_true(make_run_write(&run, "x.run/100.0.pmr"));
+    make_run_release(&run);
+    collect_with(NULL, &result);
+    pm_collect_result_release(&result);
+    check_archive();
+    assert_string_equal(
+        ask("SELECT n.name, m.mode, m.reason, m.from_ns, m.until_ns, m.n_events FROM noun_modes m "
+            "JOIN nouns n ON n.id = m.noun ORDER BY m.rowid"),
+        "sum/1|exact|asked|500||0\nother+0x4 in heat|count|asked|500||0\n"
+        "sum|count|budget|1000|1200|10\nsum|off|budget|1200||17");
+    assert_string_equal(ask("SELECT n.name, d.at_ns, d.n_events FROM disarmed d JOIN nouns n ON "
+                            "n.id = d.noun"),
+                        "sum|1200|17");
+    /* Calls of sum: 10 in its context, 7 counted. */
+    assert_string_equal(
+        ask("SELECT n.name, c.flags, sum(CASE k.metric WHEN 1 THEN k.value END) AS calls, "
+            "sum(CASE k.metric WHEN 2 THEN k.value END) AS ns FROM contexts c JOIN sentences s ON "
+            "s.id = c.sentence JOIN nouns n ON n.id = s.noun LEFT JOIN costs k ON k.context = c.id "
+            "WHERE c.parent IS NOT NULL GROUP BY c.id ORDER BY c.id"),
+        "main|0|1|\nsum|0|10|\nsum/1|0|20|500\nsum|16|7|\nother+0x4 in heat|16|40|");
+    /* What it reckoned at half of its CPU time, for all of it; that is more than the warm pairs, 11 x 5 + 20 x 20 + 47 x 1 ns. */
+    assert_string_equal(ask("SELECT budget_ppm, events_ns, samples_ns, active_pair_ps, "
+                            "count_pair_ps FROM overheads"),
+                        "50000|620|80|5000|1000");
+    assert_string_equal(ask("SELECT pair_ps, inner_ps FROM probe_costs"), "20000|9000");
+    assert_string_equal(ask("SELECT added_ns FROM processes"), "700");
+}
+
+/* What was reckoned before the last events came is less than these cost. */
+static void events_cost_no_less_than_warm_pairs(void **state)
+{
+    (void)state;
+    struct pm_collect_result result;
+    struct make_run run;
+    write_heat();
+    write_manifest("x.run");
+    make_mixed_run(&run, 2000);
+    assert_true(make_run_write(&run, "x.run/100.0.pmr"));
+    make_run_release(&run);
+    collect_with(NULL, &result);
+    pm_collect_result_release(&result);
+    assert_string_equal(ask("SELECT events_ns, samples_ns FROM overheads"), "502|40");
+}
+
 static void processes_are_merged_by_path(void **state)
 {
     (void)state;
@@ -655,6 +755,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(a_run_becomes_an_archive),
         IN_FOLDER(counts_stand_below_the_root),
+        IN_FOLDER(nouns_of_different_modes_keep_what_is_known),
+        IN_FOLDER(events_cost_no_less_than_warm_pairs),
         IN_FOLDER(processes_are_merged_by_path),
         IN_FOLDER(time_on_foreign_stacks_is_marked),
         IN_FOLDER(several_runs_are_several_executions),

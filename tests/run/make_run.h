@@ -233,6 +233,17 @@ static inline uint64_t make_run_sampling(struct make_run *run, const struct pm_r
     return offset;
 }
 
+/* values: all but its chunk header. */
+static inline uint64_t make_run_overhead(struct make_run *run, const struct pm_run_overhead *values)
+{
+    uint64_t offset = make_run_chunk(run, PM_RUN_CHUNK_OVERHEAD, sizeof *values, 0);
+    struct pm_run_overhead *overhead = make_run_at(run, offset);
+    struct pm_run_chunk chunk = overhead->chunk;
+    *overhead = *values;
+    overhead->chunk = chunk;
+    return offset;
+}
+
 static inline void make_run_adapted(struct make_run *run, const struct pm_run_adapted *adapted,
                                     size_t n)
 {

@@ -109,6 +109,7 @@ static inline void make_full(struct make_run *run)
                                                 .armed_tsc = 1800,
                                                 .n_events = 5}},
                      1);
+    make_run_overhead(run, &(struct pm_run_overhead){.cpu_ns = 1000, .events_ns = 20});
     const struct pm_run_heap_site sites[] = {
         {.caller = 0x400020,
          .node = samples[0].node,

@@ -162,6 +162,41 @@ static void how_samples_were_taken_and_what_was_disarmed_is_told(void **state)
     make_run_release(&run);
 }
 
+static void what_measuring_cost_is_as_the_process_reckoned(void **state)
+{
+    (void)state;
+    struct make_run run;
+    make_killed(&run);
+    struct pm_run_file *file = parse(&run, NULL);
+    assert_null(pm_run_file_overhead(file));
+    pm_run_file_free(file);
+    const struct pm_run_overhead values = {.budget_ppm = 50000,
+                                           .active_pair_ps = 1500,
+                                           .exact_pair_ps = 16000,
+                                           .exact_inner_ps = 8000,
+                                           .cpu_ns = 900,
+                                           .events_ns = UINT64_MAX,
+                                           .samples_ns = 30,
+                                           .looks_ns = 2};
+    uint64_t offset = make_run_overhead(&run, &values);
+    make_run_overhead(&run, &values);
+    file = parse(&run, NULL);
+    const struct pm_run_file_overhead *overhead = pm_run_file_overhead(file);
+    assert_int_equal(overhead->budget_ppm, 50000);
+    assert_int_equal(overhead->exact_pair_ps - overhead->exact_inner_ps, 8000);
+    assert_true(overhead->events_ns == INT64_MAX); /* no time is more */
+    assert_int_equal(overhead->samples_ns + overhead->looks_ns, 32);
+    complains(file, "a second overhead chunk");
+    pm_run_file_free(file);
+    struct pm_run_file *cut = NULL;
+    struct pm_error err = PM_ERROR_INIT;
+    assert_int_equal(pm_run_file_parse("x.pmr", run.data, offset + 100, NULL, &err, &cut), PM_OK);
+    complains(cut, "overhead chunk is cut");
+    assert_null(pm_run_file_overhead(cut));
+    pm_run_file_free(cut);
+    make_run_release(&run);
+}
+
 static void damaged_samples_are_named_and_their_time_is_kept(void **state)
 {
     (void)state;
@@ -265,6 +300,7 @@ int main(void)
         cmocka_unit_test(samples_find_their_object_by_address_and_generation),
         cmocka_unit_test(the_file_of_each_version_is_what_the_writer_makes),
         cmocka_unit_test(how_samples_were_taken_and_what_was_disarmed_is_told),
+        cmocka_unit_test(what_measuring_cost_is_as_the_process_reckoned),
         cmocka_unit_test(damaged_samples_are_named_and_their_time_is_kept),
         cmocka_unit_test(blocks_of_the_heap_are_read_as_written),
         cmocka_unit_test(damaged_blocks_of_the_heap_are_named),
