@@ -364,6 +364,18 @@ enum pm_status pm_trace_block_read(struct pm_trace_block *block, const void *dat
     return PM_OK;
 }
 
+bool pm_trace_block_peek(const struct pm_trace_block *block, uint64_t *ret_ticks)
+{
+    const unsigned char *tag = block->tag, *at = block->time;
+    uint64_t word, flags = 0, time;
+    if (tag >= block->tags_end || !take_number(&tag, block->tags_end, &word) ||
+        (word == TAG_FLAGS && !take_number(&tag, block->tags_end, &flags)) ||
+        !take_number(&at, block->end, &time))
+        return false;
+    *ret_ticks = flags & FLAG_BACK ? block->clock - time : block->clock + time;
+    return true;
+}
+
 static enum pm_status leave(struct pm_trace_block *block, int which, struct pm_error *err,
                             struct pm_trace_tick *event)
 {

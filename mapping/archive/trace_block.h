@@ -62,6 +62,8 @@ PM_MUST_CHECK enum pm_status pm_trace_block_read(struct pm_trace_block *block, c
 PM_MUST_CHECK enum pm_status pm_trace_block_next(struct pm_trace_block *block, struct pm_error *err,
                                                  struct pm_trace_tick *ret_event,
                                                  bool *ret_has_event);
+/* When the next event is; false: there is none, or it is damaged. */
+bool pm_trace_block_peek(const struct pm_trace_block *block, uint64_t *ret_ticks);
 /* What is open now, oldest first, the thread's own stack before the others; as enters. i from 0; false: no more. */
 bool pm_trace_block_open_frame(const struct pm_trace_block *block, size_t i,
                                struct pm_trace_tick *ret_enter);

@@ -1,0 +1,445 @@
+/* perfmap trace: the events of a run as a time line */
+#include "cmd.h"
+
+#include "mapping/archive/trace.h"
+#include "mapping/base/json.h"
+
+#include <inttypes.h>
+
+enum { OPT_CHROME = CMD_KEY_FIRST, OPT_THREAD, OPT_FROM, OPT_TO, OPT_DEPTH, OPT_LIMIT };
+
+enum {
+    DEFAULT_LIMIT = 10000,
+    /* Calls on stacks that are not the thread's own need not nest in those on its own: a line of their own. */
+    FOREIGN_TID = 1000000000,
+    DEEPEST_INDENT = 100
+};
+
+struct request {
+    const char *archive;
+    bool json, chrome;
+    uint64_t tid; /* 0: all */
+    uint64_t from_ns, to_ns, depth, limit;
+};
+
+struct output {
+    const struct request *request;
+    struct pm_trace *trace;
+    struct pm_error *err;
+    struct pm_json json;
+    uint64_t n_lines, n_threads;
+    bool is_cut;
+};
+
+/* --- text: a call without others in it is one line --- */
+
+struct held { /* an enter whose leave may be next */
+    bool has;
+    struct pm_trace_event event;
+    const struct pm_trace_name *name;
+};
+
+static void print_line(struct output *out, uint64_t time_ns, const uint64_t *lasted_ns,
+                       const struct pm_trace_event *event, const char *before,
+                       const struct pm_trace_name *name, const char *behind)
+{
+    unsigned depth = event->depth < DEEPEST_INDENT ? event->depth : DEEPEST_INDENT;
+    printf("%14" PRIu64 ".%03u", time_ns / 1000, (unsigned)(time_ns % 1000));
+    if (lasted_ns)
+        printf(" %11" PRIu64 ".%03u", *lasted_ns / 1000, (unsigned)(*lasted_ns % 1000));
+    else
+        printf(" %15s", "");
+    printf("  %*s%s%s", (int)depth * 2, "", before, strcmp(name->kind, "loop") == 0 ? "loop " : "");
+    for (const char *p = name->name; *p; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            printf("\\x%02x", (unsigned char)*p);
+        else
+            putchar(*p);
+    if (name->n_others)
+        printf(" (or %" PRIu32 " more)", name->n_others);
+    printf("%s%s\n", behind, event->flags & PM_TRACE_FOREIGN ? "  [other stack]" : "");
+    out->n_lines++;
+}
+
+static void flush_held(struct output *out, struct held *held)
+{
+    if (held->has)
+        print_line(out, held->event.time_ns, NULL, &held->event, "", held->name,
+                   held->event.flags & PM_TRACE_BEFORE ? " {  (began before)"
+                   : held->event.flags & PM_TRACE_CUT  ? " {  (its begin is not known)"
+                                                       : " {");
+    held->has = false;
+}
+
+static void print_event(struct output *out, const struct pm_trace_event *event,
+                        const struct pm_trace_name *name, struct held *held)
+{
+    if (!event->is_leave) {
+        flush_held(out, held);
+        *held = (struct held){true, *event, name};
+        return;
+    }
+    bool is_cut = event->flags & PM_TRACE_CUT;
+    const uint64_t *lasted = is_cut ? NULL : &event->spent_ns;
+    const char *behind = is_cut ? "  (its end is not known)" : "";
+    if (held->has && !((held->event.flags ^ event->flags) & PM_TRACE_FOREIGN)) {
+        print_line(out, held->event.time_ns, lasted, event, "", name, behind);
+        held->has = false;
+        return;
+    }
+    flush_held(out, held);
+    print_line(out, event->time_ns, lasted, event, "} ", name, behind);
+}
+
+static void print_head(const struct pm_trace_thread *thread)
+{
+    printf("thread %" PRId64 " %s of process %" PRId64 " (%s): %" PRIu64 " events", thread->tid,
+           thread->name, thread->pid, thread->exe, thread->n_events);
+    if (thread->n_dropped_calls)
+        printf(", %" PRIu64 " calls are missing%s%s", thread->n_dropped_calls,
+               thread->has_begin ? "" : " before", thread->has_end ? "" : " behind");
+    printf("\n%18s %15s\n", "at us", "lasted us");
+}
+
+/* --- JSON --- */
+
+static void json_head(struct pm_json *json, const struct pm_trace_thread *thread)
+{
+    pm_json_object(json, NULL);
+    pm_json_i64(json, "tid", thread->tid);
+    pm_json_string(json, "name", thread->name);
+    pm_json_i64(json, "pid", thread->pid);
+    pm_json_string(json, "exe", thread->exe);
+    pm_json_u64(json, "start_ns", thread->start_ns);
+    pm_json_u64(json, "end_ns", thread->end_ns);
+    pm_json_u64(json, "n_events", thread->n_events);
+    pm_json_u64(json, "n_dropped_calls", thread->n_dropped_calls);
+    pm_json_bool(json, "has_begin", thread->has_begin);
+    pm_json_bool(json, "has_end", thread->has_end);
+    pm_json_array(json, "events");
+}
+
+static void json_event(struct pm_json *json, const struct pm_trace_event *event,
+                       const struct pm_trace_name *name)
+{
+    pm_json_object(json, NULL);
+    pm_json_string(json, "event", event->is_leave ? "leave" : "enter");
+    pm_json_u64(json, "time_ns", event->time_ns);
+    pm_json_u64(json, "depth", event->depth);
+    pm_json_string(json, "name", name->name);
+    pm_json_string(json, "kind", name->kind);
+    if (!event->is_leave && *name->file) {
+        pm_json_string(json, "file", name->file);
+        pm_json_i64(json, "line_no", name->line_no);
+    }
+    if (event->is_leave)
+        pm_json_u64(json, "inclusive_ns", event->spent_ns);
+    if (event->flags & PM_TRACE_FOREIGN)
+        pm_json_bool(json, "is_on_foreign_stack", true);
+    if (event->flags & PM_TRACE_CUT)
+        pm_json_bool(json, "is_cut", true);
+    if (event->flags & PM_TRACE_BEFORE)
+        pm_json_bool(json, "began_before", true);
+    pm_json_end(json);
+}
+
+/* --- Trace Event Format: chrome://tracing, Perfetto, Speedscope --- */
+
+static int64_t chrome_tid(const struct pm_trace_thread *thread, unsigned flags)
+{
+    return flags & PM_TRACE_FOREIGN ? thread->tid + FOREIGN_TID : thread->tid;
+}
+
+static void chrome_name(struct pm_json *json, const char *what,
+                        const struct pm_trace_thread *thread, int64_t tid, const char *name)
+{
+    pm_json_object(json, NULL);
+    pm_json_string(json, "ph", "M");
+    pm_json_string(json, "name", what);
+    pm_json_i64(json, "pid", thread->pid);
+    pm_json_i64(json, "tid", tid);
+    pm_json_object(json, "args");
+    pm_json_string(json, "name", name);
+    pm_json_end(json);
+    pm_json_end(json);
+}
+
+static void chrome_head(struct pm_json *json, const struct pm_trace_thread *thread)
+{
+    const char *slash = strrchr(thread->exe, '/');
+    chrome_name(json, "process_name", thread, thread->tid, slash ? slash + 1 : thread->exe);
+    chrome_name(json, "thread_name", thread, thread->tid, thread->name);
+}
+
+static void chrome_event(struct pm_json *json, const struct pm_trace_thread *thread, bool is_leave,
+                         unsigned flags, uint64_t time_ns, const struct pm_trace_name *name)
+{
+    pm_json_object(json, NULL);
+    pm_json_string(json, "ph", is_leave ? "E" : "B");
+    pm_json_double(json, "ts", (double)time_ns / 1e3);
+    pm_json_i64(json, "pid", thread->pid);
+    pm_json_i64(json, "tid", chrome_tid(thread, flags));
+    if (name) {
+        pm_json_string(json, "name", name->name);
+        pm_json_string(json, "cat", name->kind);
+        if (!is_leave && *name->file) {
+            pm_json_object(json, "args");
+            pm_json_string(json, "file", name->file);
+            pm_json_i64(json, "line", name->line_no);
+            pm_json_end(json);
+        }
+    }
+    pm_json_end(json);
+}
+
+/* --- all of them --- */
+
+/* What is shown of a thread: how many calls are open, by stack, to end them with what is shown. */
+struct shown {
+    uint64_t n_open[2];
+    struct held held;
+    bool has_foreign;
+};
+
+static void show_event(struct output *out, const struct pm_trace_thread *thread,
+                       const struct pm_trace_event *event, const struct pm_trace_name *name,
+                       struct shown *shown)
+{
+    const struct request *request = out->request;
+    unsigned foreign = event->flags & PM_TRACE_FOREIGN ? 1 : 0;
+    shown->n_open[foreign] += event->is_leave ? -1ull : 1ull;
+    if (request->json) {
+        json_event(&out->json, event, name);
+        out->n_lines++;
+    } else if (!request->chrome) {
+        print_event(out, event, name, &shown->held);
+    } else {
+        if (foreign && !shown->has_foreign)
+            chrome_name(&out->json, "thread_name", thread, chrome_tid(thread, PM_TRACE_FOREIGN),
+                        "on other stacks");
+        shown->has_foreign |= foreign;
+        uint64_t time_ns = event->flags & PM_TRACE_BEFORE && event->time_ns < request->from_ns
+                               ? request->from_ns
+                               : event->time_ns;
+        chrome_event(&out->json, thread, event->is_leave, event->flags, time_ns, name);
+        out->n_lines++;
+    }
+}
+
+static void end_thread(struct output *out, const struct pm_trace_thread *thread,
+                       struct shown *shown, uint64_t end_ns)
+{
+    if (out->request->json) {
+        pm_json_end(&out->json);
+        pm_json_end(&out->json);
+    } else if (out->request->chrome) {
+        for (unsigned i = 0; i < 2; i++)
+            for (; shown->n_open[i]; shown->n_open[i]--)
+                chrome_event(&out->json, thread, true, i ? PM_TRACE_FOREIGN : 0, end_ns, NULL);
+    } else {
+        flush_held(out, &shown->held);
+    }
+}
+
+static enum pm_status show_events(struct output *out, const struct pm_trace_thread *thread,
+                                  struct pm_trace_cursor *cursor)
+{
+    const struct request *request = out->request;
+    struct shown shown = {0};
+    struct pm_trace_event event;
+    bool has_event = false;
+    uint64_t last_ns = request->from_ns;
+    enum pm_status status;
+    while ((status = pm_trace_next(cursor, out->err, &event, &has_event)) == PM_OK && has_event &&
+           event.time_ns <= request->to_ns) {
+        if (event.depth >= request->depth)
+            continue;
+        out->is_cut = request->limit && out->n_lines >= request->limit;
+        const struct pm_trace_name *name =
+            out->is_cut ? NULL : pm_trace_name(out->trace, event.sentence, out->err);
+        if (!name) {
+            status = out->is_cut ? PM_OK : PM_ERR_FORMAT;
+            break;
+        }
+        last_ns = event.time_ns > last_ns ? event.time_ns : last_ns;
+        show_event(out, thread, &event, name, &shown);
+        if (ferror(stdout))
+            break;
+    }
+    bool is_rest = has_event && request->to_ns != UINT64_MAX && !out->is_cut;
+    end_thread(out, thread, &shown, is_rest ? request->to_ns : last_ns);
+    return status;
+}
+
+static enum pm_status show_thread(struct output *out, size_t index)
+{
+    const struct pm_trace_thread *thread = pm_trace_thread(out->trace, index);
+    struct pm_trace_cursor *cursor;
+    if ((out->request->tid && (uint64_t)thread->tid != out->request->tid) || out->is_cut)
+        return PM_OK;
+    enum pm_status status =
+        pm_trace_seek(out->trace, index, out->request->from_ns, out->err, &cursor);
+    if (status != PM_OK)
+        return status;
+    out->n_threads++;
+    if (out->request->json)
+        json_head(&out->json, thread);
+    else if (out->request->chrome)
+        chrome_head(&out->json, thread);
+    else
+        print_head(thread);
+    status = show_events(out, thread, cursor);
+    pm_trace_cursor_free(cursor);
+    return status;
+}
+
+static enum pm_status show_all(struct output *out)
+{
+    const struct request *request = out->request;
+    bool has_json = request->json || request->chrome;
+    enum pm_status status = PM_OK;
+    if (pm_trace_n_threads(out->trace) == 0)
+        return pm_error_set(out->err, PM_ERR_NOT_FOUND,
+                            "archive '%s' has no trace: record one with 'perfmap run --mode trace'",
+                            request->archive);
+    if (has_json) {
+        pm_json_init(&out->json, stdout);
+        pm_json_object(&out->json, NULL);
+        pm_json_array(&out->json, request->chrome ? "traceEvents" : "threads");
+    }
+    for (size_t i = 0; i < pm_trace_n_threads(out->trace) && status == PM_OK; i++)
+        status = show_thread(out, i);
+    if (has_json && status == PM_OK) {
+        pm_json_end(&out->json);
+        if (request->chrome)
+            pm_json_string(&out->json, "displayTimeUnit", "ns");
+        pm_json_end(&out->json);
+        (void)pm_json_done(&out->json);
+    }
+    if (status == PM_OK && request->tid && out->n_threads == 0)
+        status = pm_error_set(out->err, PM_ERR_NOT_FOUND,
+                              "archive '%s' has no trace of a thread %" PRIu64, request->archive,
+                              request->tid);
+    return status;
+}
+
+/* --- the command --- */
+
+/* A time: a number with ns, us, ms or s behind it; s when nothing is. */
+static void parse_time(struct cmd_parse *parse, uint64_t *ret_ns)
+{
+    static const struct {
+        const char *unit;
+        double ns;
+    } units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
+    size_t len = strspn(parse->value, "0123456789.");
+    double number;
+    if (len && pm_str_to_double((struct pm_str){parse->value, len}, &number))
+        for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+            if (strcmp(parse->value + len, units[i].unit) == 0 && number * units[i].ns < 9e18) {
+                *ret_ns = (uint64_t)(number * units[i].ns + 0.5);
+                return;
+            }
+    (void)cmd_usage_error(parse,
+                          "option '--%s' takes a time, as 1.5s, 20ms, 300us or 1000ns, not '%s'",
+                          parse->option, parse->value);
+    parse->failed = true;
+}
+
+static void read_options(struct cmd_parse *parse, struct request *request)
+{
+    bool limit_given = false;
+    for (int key; (key = cmd_next(parse)) != CMD_END;)
+        switch (key) {
+        case OPT_CHROME:
+            request->chrome = true;
+            break;
+        case OPT_THREAD:
+            cmd_number(parse, UINT32_MAX, &request->tid);
+            break;
+        case OPT_FROM:
+            parse_time(parse, &request->from_ns);
+            break;
+        case OPT_TO:
+            parse_time(parse, &request->to_ns);
+            break;
+        case OPT_DEPTH:
+            cmd_number(parse, UINT32_MAX, &request->depth);
+            break;
+        case OPT_LIMIT:
+            limit_given = cmd_number(parse, INT64_MAX, &request->limit);
+            break;
+        }
+    request->json = parse->json && !request->chrome;
+    if (!limit_given)
+        request->limit = parse->json || request->chrome ? 0 : DEFAULT_LIMIT;
+}
+
+static int trace_main(struct cmd_parse *parse)
+{
+    struct request request = {.to_ns = UINT64_MAX, .depth = UINT32_MAX};
+    read_options(parse, &request);
+    if (parse->failed)
+        return CMD_USAGE;
+    if (parse->n_operands != 1)
+        return cmd_usage_error(parse, "expected one archive, not %d arguments", parse->n_operands);
+    request.archive = parse->operands[0];
+    struct pm_error err = PM_ERROR_INIT;
+    struct pm_archive *archive = NULL;
+    struct output out = {.request = &request, .err = &err};
+    enum pm_status status = pm_archive_open(request.archive, &err, &archive);
+    if (status == PM_OK)
+        status = pm_trace_open(archive, &err, &out.trace);
+    if (status == PM_OK)
+        status = show_all(&out);
+    pm_trace_free(out.trace);
+    pm_archive_close(archive);
+    if (status != PM_OK)
+        return cmd_fail(parse, &err);
+    if (out.is_cut)
+        cmd_talk("note: stopped after %" PRIu64
+                 " lines; see --limit, --from, --to, --thread, --depth",
+                 request.limit);
+    return cmd_stdout_done(parse, CMD_DONE);
+}
+
+static const struct cmd_option trace_options[] = {
+    {OPT_FROM, "from", "TIME",
+     "begin at this time since the run's start: 1.5s, 20ms, 300us, 1000ns. Calls that are open "
+     "then come first, with the "
+     "times when they began"},
+    {OPT_TO, "to", "TIME", "end at this time"},
+    {OPT_THREAD, "thread", "TID", "only this thread. The default is all, one after the other"},
+    {OPT_DEPTH, "depth", "NUMBER", "leave out calls that have this many or more around them"},
+    {OPT_LIMIT, "limit", "NUMBER",
+     "stop after so many lines (events with --json and --chrome): 10000 unless given, all with 0 "
+     "and with these two"},
+    {OPT_CHROME, "chrome", NULL,
+     "as JSON in the Trace Event Format, which chrome://tracing, Perfetto and Speedscope open"},
+    {CMD_KEY_JSON, "json", NULL, "as JSON"},
+    {0}};
+
+static const struct cmd_example trace_examples[] = {
+    {"perfmap run --mode trace -- ./heat && perfmap trace heat.perfmap",
+     "what was called, in order"},
+    {"perfmap trace --from 1.2s --to 1.21s --depth 3 heat.perfmap", "ten milliseconds of it"},
+    {"perfmap trace --chrome heat.perfmap > heat.json", "for ui.perfetto.dev or speedscope.app"},
+    {NULL, NULL}};
+
+const struct cmd cmd_trace = {
+    .name = "trace",
+    .summary = "print what was called when",
+    .usage = (const char *const[]){"trace [OPTION]... NAME.perfmap", NULL},
+    .description = "Prints the events of a run that was made with `perfmap run --mode trace`: each "
+                   "call of a function and each "
+                   "entry of a loop, with the time since the run's start and how long it lasted, "
+                   "both in microseconds, indented by what is around it. A "
+                   "call with nothing in it is one line.\n\n"
+                   "A trace that reached its limit (perfmap run --trace-limit) lacks events: calls "
+                   "whose begin or end is "
+                   "among those say so. What is reported elsewhere (`perfmap report`) is complete "
+                   "all the same. docs/trace.md "
+                   "says more.",
+    .options = trace_options,
+    .examples = trace_examples,
+    .main = trace_main};
