@@ -1,4 +1,5 @@
 """What all parts of the bench share: running things, turns, statistics, and the rows that come out."""
+import functools
 import json
 import math
 import os
@@ -52,6 +53,7 @@ def call(*command, **more):
     return subprocess.run([str(word) for word in command], check=True, text=True, capture_output=True, **more).stdout
 
 
+@functools.cache
 def plugin():
     return call(PERFMAP, "plugin-path").strip()
 
@@ -98,14 +100,21 @@ def shortest_in_turns(turns, measures):
     return {name: min(times) for name, times in seen.items()}, seen
 
 
+def trimmed(values, share=0.1):
+    """Mean without the lowest and highest tenth, and its standard error (Tukey and McLaughlin: of the sample with these drawn in): the few that
+    other work on the machine spoilt do not count."""
+    ordered, n = sorted(values), len(values)
+    cut = int(share * n)
+    if n - 2 * cut < 2:
+        return statistics.fmean(values), math.inf
+    drawn_in = [ordered[cut]] * cut + ordered[cut:n - cut] + [ordered[n - cut - 1]] * cut
+    return statistics.fmean(ordered[cut:n - cut]), statistics.stdev(drawn_in) / ((1 - 2 * cut / n) * math.sqrt(n))
+
+
 def ratio_of_means(a, b):
     """Mean of b over mean of a minus 1, and its standard error, of two independent samples."""
-    mean_a, mean_b = statistics.fmean(a), statistics.fmean(b)
-    ratio = mean_b / mean_a
-    if min(len(a), len(b)) < 2:
-        return ratio - 1, math.inf
-    relative = [statistics.variance(x) / len(x) / statistics.fmean(x) ** 2 for x in (a, b)]
-    return ratio - 1, ratio * math.sqrt(sum(relative))
+    (mean_a, error_a), (mean_b, error_b) = trimmed(a), trimmed(b)
+    return mean_b / mean_a - 1, mean_b / mean_a * math.hypot(error_a / mean_a, error_b / mean_b)
 
 
 def judge(growth, error, bound):

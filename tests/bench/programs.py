@@ -2,6 +2,7 @@
 
 Each is one object file (of the program under test) and a small main program that repeats a piece of work and prints the shortest time.
 """
+import functools
 import pathlib
 import shlex
 
@@ -58,11 +59,12 @@ def up_to_date(path, words, sources):
     return False
 
 
-def make_object(program, kind, more=()):
-    """The program as one object; `more` flags make a variant of a kind, which needs a name of its own: kind "plugin-x"."""
-    compilers, _, _ = KINDS[kind.split("-")[0]]
+@functools.cache
+def make_object(program, kind):
+    """The program as one object."""
+    compilers, _, _ = KINDS[kind]
     sources, flags, is_cxx = compile_steps(program)
-    words = [compilers[is_cxx], "-O2", "-g", "-ffunction-sections", *flags, *flags_of(kind.split("-")[0]), *more]
+    words = [compilers[is_cxx], "-O2", "-g", "-ffunction-sections", *flags, *flags_of(kind)]
     target = WORK / f"{program}-{kind}.o"
     if up_to_date(target, words, sources):
         return target
@@ -79,6 +81,7 @@ def make_object(program, kind, more=()):
     return target
 
 
+@functools.cache
 def handlers(kind):
     """The object with the handlers that "cyg" (empty) and "cyg:clock" want, or with what starts XRay's recorder."""
     if kind == "xray":
@@ -91,24 +94,28 @@ def handlers(kind):
     return [WORK / f"handlers-{clock}.o"]
 
 
-def make_program(program, kind, layout=None, more=()):
-    """The object linked with its main program. layout: the seed of a random order of its functions (lld)."""
-    target = WORK / (f"{program}-{kind.replace(':', '-')}" + ("" if layout is None else f"-{layout}"))
-    thing = make_object(program, kind.split(":")[0], more)
+@functools.cache
+def main_object(source, flag):
+    """The main programs are not measured, so they are compiled without any tool."""
+    target = WORK / f"{source.stem}-main{flag}.o"
+    call("gcc", "-O2", flag, "-c", source, "-o", target)
+    return target
+
+
+def make_program(program, kind, layout=None, keep=True):
+    """The object linked with its main program. layout: the seed of a random order of its functions (lld); keep: under a name of its own."""
+    target = WORK / (f"{program}-{kind.replace(':', '-')}" + ("" if layout is None else f"-{layout}" if keep else "-layout"))
+    thing = make_object(program, kind.split(":")[0])
     main = {"sqlite": [HERE / "sqlite_unit.c"], "bzip2": [HERE / "bzip2_unit.c"]}.get(program, [])
-    if target.exists() and target.stat().st_mtime > max(path.stat().st_mtime for path in [thing, *main]):
+    if keep and target.exists() and target.stat().st_mtime > max(path.stat().st_mtime for path in [thing, *main]):
         return target
-    compilers, _, link = KINDS[kind.split("-")[0].split(":")[0]]
+    compilers, _, link = KINDS[kind.split(":")[0]]
     words = [compilers[program == "cxx"], "-O2", *link]
     if layout is not None:
-        words += ["-fuse-ld=lld", f"-Wl,--shuffle-sections=.text*={layout}"]
+        words += ["-fuse-ld=lld", "-Wl,-S", f"-Wl,--shuffle-sections=.text*={layout}"]
     if "-no-pie" in link:
         words.append("-fno-pie")
-    # The main programs are not measured: -pg would want its calls there too, so they are made without.
-    parts = []
-    for source in main:
-        parts.append(WORK / f"{source.stem}-main{'-no-pie' * ('-no-pie' in link)}.o")
-        call("gcc", "-O2", *(["-fno-pie"] if "-no-pie" in link else []), "-c", source, "-o", parts[-1])
+    parts = [main_object(source, "-fno-pie" if "-no-pie" in link else "-fPIE") for source in main]
     call(*words, "-Wl,-E", *parts, thing, *handlers(kind), "-o", target, "-lm")
     return target
 
