@@ -127,7 +127,10 @@ static enum pm_status collect_run(const struct run_output *output,
     struct pm_collect_result result = {0};
     struct pm_collect_options options = {.size = sizeof options,
                                          .name = slash ? slash + 1 : output->name};
+    struct run_kept kept;
+    run_output_keep(output->name, &kept);
     enum pm_status status = pm_collect(runs, 1, output->name, &options, err, &result);
+    run_output_kept(&kept, status == PM_OK);
     if (status != PM_OK)
         return status;
     for (size_t i = 0; i < result.n_warnings; i++)
@@ -565,7 +568,9 @@ const struct cmd cmd_run = {
         "counts for their callers.\n\n"
         "An output that is already there is replaced if it is an archive (a run folder) of "
         "PerfMap, and refused if it is "
-        "anything else. An old archive is replaced only when the new one is complete.\n\n"
+        "anything else. An old archive is replaced only when the new one is complete, and is kept "
+        "as "
+        "NAME.perfmap.old.\n\n"
         "A run folder holds the file `manifest` and one file PID.N.pmr for each process image. "
         "With an archive as output it "
         "is a temporary folder NAME.run.XXXXXX beside it, which is removed when the archive is "

@@ -45,6 +45,12 @@ PM_MUST_CHECK enum pm_status run_output_make(const char *name, bool collect, str
 /* Removes a run folder: its manifest, its run files, itself. Other files in it stay, and then it
  * stays too. */
 PM_MUST_CHECK enum pm_status run_folder_remove(const char *run_dir, struct pm_error *err);
+/* An archive that a run is about to replace is kept as NAME.old, as perf does. In pairs: before the new one is made, and afterwards. */
+struct run_kept {
+    char *old, *spare; /* NULL: none */
+};
+void run_output_keep(const char *name, struct run_kept *ret_kept);
+void run_output_kept(struct run_kept *kept, bool is_replaced);
 void run_output_release(struct run_output *output);
 
 /* --- run_clock.c --- */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -63,6 +64,59 @@ enum pm_status cmd_check_archive_place(const char *name, struct pm_error *err)
                         "'%s' exists and is no PerfMap archive: it is not replaced (choose another "
                         "name with -o)",
                         name);
+}
+
+/* NAME.old may be replaced when it is not there or an archive itself. NULL: nothing is to be kept, or no memory. */
+static char *name_of_old(const char *name)
+{
+    struct stat status;
+    struct pm_buf old = PM_BUF_INIT(4 * PATH_MAX);
+    if (!is_archive(name))
+        return NULL;
+    pm_buf_printf(&old, "%s.old", name);
+    if (old.data && lstat(old.data, &status) == 0 && !is_archive(old.data)) {
+        cmd_talk("warning: '%s' is no archive of PerfMap, so it is not replaced, and the archive "
+                 "'%s' is not kept",
+                 old.data, name);
+        pm_buf_release(&old);
+        return NULL;
+    }
+    return pm_buf_take(&old);
+}
+
+/* The new archive replaces the one before only when it is complete, so until then that has two names. On file systems without
+ * links it is renamed, and the old name is free meanwhile. */
+void run_output_keep(const char *name, struct run_kept *ret_kept)
+{
+    struct pm_buf spare = PM_BUF_INIT(4 * PATH_MAX);
+    *ret_kept = (struct run_kept){.old = name_of_old(name)};
+    if (!ret_kept->old)
+        return;
+    pm_buf_printf(&spare, "%s.%ld", ret_kept->old, (long)getpid());
+    if (spare.data && linkat(AT_FDCWD, name, AT_FDCWD, spare.data, AT_SYMLINK_FOLLOW) == 0) {
+        ret_kept->spare = pm_buf_take(&spare);
+    } else if (rename(name, ret_kept->old) != 0) {
+        cmd_talk("warning: the archive '%s' is not kept: %s", name, strerror(errno));
+        free(ret_kept->old);
+        ret_kept->old = NULL;
+    }
+    pm_buf_release(&spare);
+}
+
+void run_output_kept(struct run_kept *kept, bool is_replaced)
+{
+    if (kept->spare && (!is_replaced || rename(kept->spare, kept->old) != 0)) {
+        unlink(kept->spare);
+        free(kept->old);
+        kept->old = NULL;
+    }
+    char *name = kept->old ? cmd_shell_quote_file(kept->old) : NULL;
+    if (name)
+        cmd_talk("the archive before is kept as %s", name);
+    free(name);
+    free(kept->spare);
+    free(kept->old);
+    *kept = (struct run_kept){0};
 }
 
 enum pm_status run_output_check(const char *name, bool collect, struct pm_error *err)
