@@ -39,12 +39,6 @@ static void put(struct page *page, struct pm_buf *buf)
     pm_buf_clear(buf);
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 static double share_pct(const struct page *page, int64_t own)
 {
     double total = (double)explanation_own(page->report, &page->report->total);
@@ -91,7 +85,7 @@ static void put_title(struct page *page, struct pm_buf *line)
             add_in_loop(report, &graph->nouns[up], line);
         else if (report_noun_is_code(report, up))
             pm_buf_printf(line, ", in %s", graph->nouns[up].name);
-    if (*noun->file && noun->line_no && !strstr(noun->name, base_name(noun->file)))
+    if (*noun->file && noun->line_no && !strstr(noun->name, report_base_name(noun->file)))
         pm_buf_printf(line, " (%s:%u)", report_short_file(report, noun->file), noun->line_no);
     fputs(page->term->color ? REPORT_BOLD : "", page->out);
     put(page, line);
@@ -230,7 +224,7 @@ static void add_address(const struct report *report, pm_index sentence, struct p
     const struct pm_graph *graph = report->data->graph;
     pm_index noun = pm_graph_first_noun(graph, sentence);
     if (noun != PM_NONE && *report->data->addresses[noun])
-        pm_buf_printf(line, "  %s %s", base_name(graph->nouns[noun].binary),
+        pm_buf_printf(line, "  %s %s", report_base_name(graph->nouns[noun].binary),
                       report->data->addresses[noun]);
 }
 
@@ -273,7 +267,8 @@ static void add_sites(const struct report *report, const struct pm_code_site *si
                    *file = explanation_name(report, site->call.file);
         pm_buf_printf(line, ", inlined %s", name ? name : "a function");
         if (site->call.line_no)
-            pm_buf_printf(line, " at %s:%u", file ? base_name(file) : "line", site->call.line_no);
+            pm_buf_printf(line, " at %s:%u", file ? report_base_name(file) : "line",
+                          site->call.line_no);
     }
 }
 
@@ -288,7 +283,7 @@ static void add_also(const struct report *report, const struct explained_range *
         const struct pm_code_also *also = &tuple->also[i];
         const char *file = explanation_name(report, also->place.file);
         if (also != range->also)
-            pm_buf_printf(line, ", also %s:%u (%s%s)", file ? base_name(file) : "line",
+            pm_buf_printf(line, ", also %s:%u (%s%s)", file ? report_base_name(file) : "line",
                           also->place.line_no, also->inferred ? "probably " : "",
                           pm_map_reason_text(also->reason));
     }
@@ -309,7 +304,7 @@ static void put_ranges(struct page *page, struct pm_buf *line)
         const struct explained_range *range = &x->ranges[i];
         const char *symbol = explanation_name(page->report, range->range->block->symbol);
         uint64_t address = range->range->address;
-        pm_buf_printf(line, "    %s 0x%llx-0x%llx  ", base_name(range->map->path),
+        pm_buf_printf(line, "    %s 0x%llx-0x%llx  ", report_base_name(range->map->path),
                       (unsigned long long)address,
                       (unsigned long long)(address + range->size_bytes));
         add_code(line, "", symbol ? symbol : "");

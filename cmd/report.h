@@ -270,6 +270,7 @@ bool report_noun_is_code(const struct report *report, pm_index noun); /* functio
 bool report_noun_is_loop(const struct report *report, pm_index noun); /* loop or loopcode */
 /* Names of machine code begin with a symbol: "_ZN1a1fEv+0x40" is a::f()+0x40. */
 void report_add_code_name(const char *name, struct pm_buf *out);
+const char *report_base_name(const char *path); /* its last part; lent */
 /* The shortest name that tells a file of the archive from its others; lent. */
 const char *report_short_file(const struct report *report, const char *file);
 

@@ -48,12 +48,6 @@ static bool matches(const char *pattern, const char *text)
     return *text && (!strcmp(pattern, text) || fnmatch(pattern, text, 0) == 0);
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* A path, its last part, or any run of its last parts: pattern src/heat.c finds
  * /home/me/src/heat.c. */
 static bool matches_file(const char *pattern, const char *file)
@@ -137,7 +131,7 @@ static bool noun_matches(const struct report *report, const struct focus *focus,
                (report_noun_is(report, n, "file") && matches_file(focus->pattern, noun->name));
     case FOCUS_PROCESS:
         return is_process && (matches(focus->pattern, noun->name) ||
-                              matches(focus->pattern, base_name(noun->name)));
+                              matches(focus->pattern, report_base_name(noun->name)));
     case FOCUS_CODE:
         if (!report_noun_is_code(report, n) && !report_noun_is_loop(report, n) &&
             !report_noun_is_statement(report, n) && !report_noun_is(report, n, "file"))
@@ -232,7 +226,7 @@ static enum pm_status nothing_matches(const struct report *report, const char *t
             : focus->kind == FOCUS_STATEMENT || focus->kind == FOCUS_LINE
                 ? report_noun_is_statement(report, i)
                 : !report_noun_is(report, i, "process"))
-            names[n++] = focus->kind == FOCUS_FILE ? base_name(noun->file) : noun->name;
+            names[n++] = focus->kind == FOCUS_FILE ? report_base_name(noun->file) : noun->name;
     }
     const char *near = names ? cmd_suggest(focus->pattern, names) : NULL;
     if (near)

@@ -37,12 +37,6 @@ static struct report_label label_of(struct report *report, const struct report_r
 
 /* --- telling rows apart --- */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 /* What may tell a noun from one of its name and place, the plainest first. */
 enum difference { BY_OWNER, BY_BINARY, BY_FILE, BY_COLUMN, BY_LINKAGE, BY_ADDRESS, N_DIFFERENCES };
 
@@ -58,7 +52,7 @@ static void add_difference(const struct report *report, pm_index noun, enum diff
             pm_buf_printf(out, "in %s", graph->nouns[n->parent].name);
         break;
     case BY_BINARY:
-        pm_buf_add_str(out, base_name(n->binary));
+        pm_buf_add_str(out, report_base_name(n->binary));
         break;
     case BY_FILE:
         pm_buf_add_str(out, n->file);

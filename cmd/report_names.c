@@ -50,7 +50,7 @@ struct report_naming {
     bool failed;
 };
 
-static const char *base_name(const char *path)
+const char *report_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
@@ -73,7 +73,7 @@ static bool count_base_names(struct report_naming *naming)
         const char *file = graph->nouns[n].file;
         if (!*file || pm_index_map_get(&naming->files, address_key(file)) != PM_NONE)
             continue;
-        const char *base = base_name(file),
+        const char *base = report_base_name(file),
                    *interned = pm_intern_add(naming->base_names, base, strlen(base));
         if (!interned || !pm_index_map_add(&naming->files, address_key(file), 0))
             return false;
@@ -91,7 +91,7 @@ static bool count_base_names(struct report_naming *naming)
 const char *report_short_file(const struct report *report, const char *file)
 {
     const struct report_naming *naming = report->naming;
-    const char *base = base_name(file),
+    const char *base = report_base_name(file),
                *interned = pm_intern_add(naming->base_names, base, strlen(base));
     pm_index at = interned ? pm_index_map_get(&naming->n_of_base, address_key(interned)) : PM_NONE;
     if (at != PM_NONE && naming->counts[at] == 1)
@@ -131,9 +131,9 @@ static void add_place(const struct report_naming *naming, pm_index noun, struct 
     const struct pm_noun *n = &naming->report->data->graph->nouns[noun];
     if (!*n->file) {
         bool is_named = report_noun_is_machine_code(naming->report, noun) &&
-                        strstr(n->name, base_name(n->binary));
+                        strstr(n->name, report_base_name(n->binary));
         if (*n->binary && !is_named) /* memcpy (libc.so.6) */
-            pm_buf_printf(out, "(%s)", base_name(n->binary));
+            pm_buf_printf(out, "(%s)", report_base_name(n->binary));
         return;
     }
     pm_buf_add_str(out, report_short_file(naming->report, n->file));
