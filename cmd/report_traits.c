@@ -58,8 +58,10 @@ static void count_context(const struct report *report, pm_index context, struct 
     const struct pm_context *c = &report->data->graph->contexts[context];
     counts->n++;
     counts->n_sampled += (c->flags & PM_CONTEXT_SAMPLED) != 0;
-    if (is_address(report, c->sentence))
+    if (is_address(report, c->sentence)) {
+        counts->n_untimed++;
         return;
+    }
     counts->n_named++;
     counts->n_inlined += (c->flags & PM_CONTEXT_INLINED) != 0;
     counts->n_untimed += report_is_untimed(report, context);
@@ -108,7 +110,7 @@ static void mark_rows(struct report *report, struct counts *counts, const bool *
         report->traits[r].is_inlined =
             counts[r].n_named && counts[r].n_inlined == counts[r].n_named;
         report->traits[r].is_untimed =
-            counts[r].n_named && counts[r].n_untimed == counts[r].n_named;
+            counts[r].n && counts[r].n_untimed == counts[r].n;
         report->traits[r].is_sampled = counts[r].n && counts[r].n_sampled == counts[r].n;
     }
 }
