@@ -20,8 +20,9 @@
  * once. It is a matter of luck how fast such a look comes, never whether calls are counted.
  *
  * Stepping up. A counted noun is known to be cheap or not; of one that is off nothing is known, so it is counted for a trial. Each
- * time that a noun has to step down soon again it waits twice as long for its next trial, and all changes of code together
- * get a tenth of the budget, so that nothing swings.
+ * time that a noun has to step down soon again it waits twice as long for its next trial (of CPU time), and so long that the failed one
+ * was a tenth of the budget. There are trials only while the run has spent less than its budget so far, and all changes of code
+ * together get a tenth of it, so that nothing swings.
  */
 #include "internal.h"
 #include "signals.h"
@@ -44,7 +45,9 @@ enum {
     TARGET_PERCENT = 50, /* of what events may cost, so that little has to be done again */
     RAISE_PERCENT = 40,  /* up to this much nouns step up again */
     RAISE_AFTER_MS = 500,
-    MOST_LOWERED = 9,      /* so at most 256 s */
+    MOST_LOWERED = 12,     /* so at most half an hour */
+    TRIAL_SHARE = 10,      /* of the budget, for trials of a noun that fail */
+    SAVED_PERCENT = 80,    /* of the budget of the run so far: trials come out of the rest */
     CHANGES_SHARE = 10,    /* of the budget, for changes of code that need not be */
     LEAST_EVENT_SHARE = 4, /* of the budget, whatever samples take */
     REFUSALS_TO_SAY = 16,
@@ -261,43 +264,48 @@ static uint32_t choose_lower(uint64_t allowed, uint64_t n_warmths)
     return n_targets;
 }
 
-static uint32_t now_ms(uint64_t tsc)
-{
-    return (uint32_t)((tsc - pm_process.start_tsc) / tsc_per_ms());
-}
-
 static uint32_t patience_ms(const struct pm_noun *noun)
 {
     unsigned n = noun->n_lowered < MOST_LOWERED ? noun->n_lowered : MOST_LOWERED;
     return (uint32_t)RAISE_AFTER_MS << n;
 }
 
-/* Of what has a target. */
-static void note_lowered(uint64_t tsc)
+/* A trial that cost so much must be as rare as that. */
+static unsigned least_lowered(uint64_t cost_ps)
 {
-    uint32_t now = now_ms(tsc);
+    uint64_t wait_ms = cost_ps / 1000 * TRIAL_SHARE / pm_process.budget_ppm; /* ns, ppm: ms */
+    unsigned n = 0;
+    while (n < MOST_LOWERED && (uint64_t)RAISE_AFTER_MS << n < wait_ms)
+        n++;
+    return n;
+}
+
+/* Of what has a target. */
+static void note_lowered(uint32_t now_ms, uint64_t n_warmths)
+{
     for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++) {
         struct pm_noun *noun = pm_noun_at(i);
         if (noun->target == PM_NO_TARGET)
             continue;
-        bool soon = noun->n_lowered == 0 || now - noun->changed_ms < 4 * patience_ms(noun);
-        noun->n_lowered = !soon                            ? 1
-                          : noun->n_lowered < MOST_LOWERED ? (uint8_t)(noun->n_lowered + 1)
-                                                           : noun->n_lowered;
-        noun->changed_ms = now;
+        bool soon = noun->n_lowered == 0 || now_ms - noun->changed_ms < 4 * patience_ms(noun);
+        unsigned n_lowered = soon ? noun->n_lowered + 1u : 1u;
+        unsigned least = least_lowered(cost_in(noun->mode, i, n_warmths));
+        n_lowered = n_lowered < least && noun->target == PM_RUN_MODE_OFF ? least : n_lowered;
+        noun->n_lowered = (uint8_t)(n_lowered < MOST_LOWERED ? n_lowered : MOST_LOWERED);
+        noun->changed_ms = now_ms;
     }
 }
 
 /* --- stepping up --- */
 
 /* With so much room. */
-static uint32_t choose_higher(uint64_t room, uint64_t n_warmths, uint64_t tsc)
+static uint32_t choose_higher(uint64_t room, uint64_t n_warmths, uint32_t now_ms)
 {
-    uint32_t now = now_ms(tsc), n_targets = 0;
+    uint32_t n_targets = 0;
     for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++) {
         struct pm_noun *noun = pm_noun_at(i);
         if (noun->mode >= noun->wanted || noun->flags & PM_NOUN_FIXED ||
-            now - noun->changed_ms < patience_ms(noun))
+            now_ms - noun->changed_ms < patience_ms(noun))
             continue;
         bool unknown = noun->mode == PM_RUN_MODE_OFF;
         uint8_t mode = unknown ? PM_RUN_MODE_COUNT : noun->wanted;
@@ -306,7 +314,7 @@ static uint32_t choose_higher(uint64_t room, uint64_t n_warmths, uint64_t tsc)
             continue;
         room -= cost;
         noun->target = mode;
-        noun->changed_ms = now;
+        noun->changed_ms = now_ms;
         n_targets++;
     }
     return n_targets;
@@ -314,7 +322,9 @@ static uint32_t choose_higher(uint64_t room, uint64_t n_warmths, uint64_t tsc)
 
 static bool may_change_more(uint64_t cpu_ns)
 {
-    return changes_ns < cpu_ns / 1000 * pm_process.budget_ppm / 1000 / CHANGES_SHARE;
+    uint64_t budget_ns = cpu_ns / 1000 * pm_process.budget_ppm / 1000;
+    uint64_t spent_ns = events_ps / 1000 + samples_ns + looks_ns + changes_ns;
+    return changes_ns < budget_ns / CHANGES_SHARE && spent_ns < budget_ns / 100 * SAVED_PERCENT;
 }
 
 /* --- changing --- */
@@ -411,12 +421,13 @@ static bool decide(uint64_t tsc)
     n_looks++;
     if (pm_process.budget_ppm != 0 && total > allowed) {
         if (choose_lower(allowed / 100 * TARGET_PERCENT, n_warmths) != 0) {
-            note_lowered(tsc);
+            note_lowered((uint32_t)(cpu_ns / 1000000), n_warmths);
             apply(tsc);
         }
     } else if (pm_process.budget_ppm != 0 && pm_modes_differ() && may_change_more(cpu_ns)) {
         uint64_t most = allowed / 100 * RAISE_PERCENT;
-        if (total <= most && choose_higher(most - total, n_warmths, tsc) != 0) {
+        if (total <= most &&
+            choose_higher(most - total, n_warmths, (uint32_t)(cpu_ns / 1000000)) != 0) {
             apply(tsc);
             look.interval_ms = FIRST_INTERVAL_MS;
         }

@@ -225,7 +225,7 @@ struct pm_noun {
     uint8_t before;    /* within a change: the mode before it */
     uint8_t start;     /* the mode that it began with */
     uint8_t reserved;
-    uint32_t changed_ms; /* when the budget changed it last; adapt.c's */
+    uint32_t changed_ms; /* CPU time when the budget changed it last; adapt.c's */
 };
 enum {
     PM_NO_TARGET = 0xff,
