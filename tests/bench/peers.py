@@ -99,6 +99,11 @@ def fill(command, program):
 
 def slowdowns(bench, tools, name, program):
     """All tools in turns with the same program without any; ratios of the shortest times, for tools that sample of CPU times of whole runs."""
+    able = [tool for tool in tools if works(tool, program)]
+    for tool in tools:
+        if tool not in able:
+            bench.peer(tool.name, tool.mode, name, "fails")
+    tools = able
     turns, seconds = bench.number(4, 2), 0.3
     plain = {kind: make_program(program, kind) for kind in ("plain", "clang")}
     whole = round(bench.number(2, 0.7) * 1e9 / unit_ns(program, plain["plain"], 0.2))
@@ -129,6 +134,9 @@ def memory_and_report(bench, tools, program):
     for tool in tools:
         if not tool.writes:
             continue
+        if not works(tool, program):
+            bench.peer(tool.name, tool.mode, "memory", "fails")
+            continue
         path = make_program(program, tool.kind)
         command = unit_command(program, path, 1000, tool.n_units or n_units)
         _, alone = output_and_memory(*unit_command(program, make_program(program, "plain"), 1000, tool.n_units or n_units))
@@ -154,9 +162,9 @@ def works(tool, program):
     """Is the tool there and able to run here? Says why not."""
     front, env = prepared(tool)
     try:
-        call(*front, *unit_command(program, make_program(program, tool.kind), 1000, 3), env=env)
-    except (OSError, subprocess.CalledProcessError) as error:
-        say(f"left out: {tool.name} {tool.mode}: {(getattr(error, 'stderr', '') or str(error)).strip()[-300:]}")
+        call(*front, *unit_command(program, make_program(program, tool.kind), 1000, 3), env=env, timeout=300)
+    except (OSError, subprocess.SubprocessError) as error:
+        say(f"{tool.name}, {tool.mode} fails with {program}: {(getattr(error, 'stderr', '') or str(error)).strip()[-300:]}")
         return False
     return True
 
@@ -164,7 +172,7 @@ def works(tool, program):
 def peers(bench):
     programs = {name: program for name, program in PROGRAMS.items() if not bench.quick or program in ("bzip2", "cxx")}
     last = "bzip2" if bench.quick else "sqlite"
-    tools = [tool for tool in (*perfmap_tools(), *PEERS) if works(tool, "bzip2")]
+    tools = [tool for tool in (*perfmap_tools(), *PEERS) if works(tool, "bzip2")]  # is it there, and does it work on this machine at all?
     for tool in tools:
         if tool.pairs:
             run_pairs(bench, tool)
