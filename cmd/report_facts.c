@@ -9,7 +9,10 @@
 
 static int64_t add_known(int64_t sum, int64_t value)
 {
-    return value == PM_UNKNOWN ? sum : sum == PM_UNKNOWN ? value : sum + value;
+    int64_t both;
+    if (value == PM_UNKNOWN || sum == PM_UNKNOWN)
+        return value == PM_UNKNOWN ? sum : value;
+    return __builtin_add_overflow(sum, value, &both) ? sum : both;
 }
 
 /* Wall time of all threads, added up: their roots have it in mode count, too. */

@@ -207,11 +207,18 @@ const char *report_noun_name(struct report *report, pm_index noun)
 
 enum { N_NAMED = 3 };
 
+/* A damaged archive may say anything. */
+static double share_pct(const struct stay *stay)
+{
+    double pct = 100 * stay->in_ns / stay->of_ns;
+    return pct < 0 ? 0 : pct < 100 ? pct : 100;
+}
+
 static void add_share(const struct stay *stay, struct pm_buf *out)
 {
     if (stay->of_ns > 0) {
-        double pct = 100 * stay->in_ns / stay->of_ns;
-        pm_buf_printf(out, " (%.*f %% of the time)", pct < 10 ? 1 : 0, pct < 100 ? pct : 100);
+        double pct = share_pct(stay);
+        pm_buf_printf(out, " (%.*f %% of the time)", pct < 10 ? 1 : 0, pct);
     }
 }
 
@@ -290,7 +297,7 @@ bool report_print_modes(struct report *report, FILE *out)
         fputs("  ", out);
         put_seconds(out, stay->until_ns);
         if (stay->of_ns > 0)
-            fprintf(out, "  %6.1f", 100 * stay->in_ns / stay->of_ns);
+            fprintf(out, "  %6.1f", share_pct(stay));
         else
             fprintf(out, "  %6s", "");
         fprintf(out, "  %12lld  %s\n", (long long)stay->n_events, ok ? name : "");
@@ -324,7 +331,7 @@ void report_modes_json(struct report *report, struct pm_json *json)
         known(json, "from_ns", stay->from_ns);
         known(json, "until_ns", stay->until_ns);
         if (stay->of_ns > 0)
-            pm_json_double(json, "time_pct", 100 * stay->in_ns / stay->of_ns);
+            pm_json_double(json, "time_pct", share_pct(stay));
         else
             pm_json_null(json, "time_pct");
         pm_json_i64(json, "n_events_before", stay->n_events);

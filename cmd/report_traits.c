@@ -109,8 +109,7 @@ static void mark_rows(struct report *report, struct counts *counts, const bool *
     for (uint32_t r = 0; r < lift->n_rows; r++) {
         report->traits[r].is_inlined =
             counts[r].n_named && counts[r].n_inlined == counts[r].n_named;
-        report->traits[r].is_untimed =
-            counts[r].n && counts[r].n_untimed == counts[r].n;
+        report->traits[r].is_untimed = counts[r].n && counts[r].n_untimed == counts[r].n;
         report->traits[r].is_sampled = counts[r].n && counts[r].n_sampled == counts[r].n;
     }
 }
