@@ -1,8 +1,32 @@
 /* Run files, from memory. Whatever the bytes are: no crash, own times add up to the wall time, what has no time of its own has none, and
- * samples, counters and changes of modes name what is there. */
-#include "mapping/run/run_file.h"
+ * samples, counters and changes of modes name what is there; events of traces nest. */
+#include "mapping/run/run_trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void read_trace(const uint8_t *data, size_t size, const struct pm_run_file *file,
+                       size_t thread)
+{
+    struct pm_run_trace_cursor *cursor;
+    struct pm_run_trace_event event;
+    struct pm_error err = PM_ERROR_INIT;
+    bool has_event;
+    uint32_t depth[2] = {0, 0};
+    if (pm_run_trace_parse(data, size, file, thread, &err, &cursor) == PM_OK) {
+        while (pm_run_trace_next(cursor, &err, &event, &has_event) == PM_OK && has_event) {
+            uint32_t *open = &depth[event.flags & PM_RUN_TRACE_ON_FOREIGN ? 1 : 0];
+            *open -= event.is_leave;
+            PM_ASSERT(event.depth == *open);
+            *open += !event.is_leave;
+            PM_ASSERT(event.noun == PM_RUN_TRACE_NONE || event.noun < pm_run_file_n_nouns(file));
+            PM_ASSERT(event.node == PM_RUN_TRACE_NONE ||
+                      event.node < pm_run_file_thread(file, thread)->n_nodes);
+        }
+        PM_ASSERT(depth[0] == 0 && depth[1] == 0);
+        pm_run_trace_close(cursor);
+    }
+    pm_error_release(&err);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -28,6 +52,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                       sample->object < pm_run_file_n_objects(file));
         }
     }
+    for (size_t i = 0; i < pm_run_file_n_threads(file); i++)
+        read_trace(data, size, file, i);
     for (size_t i = 0; i < pm_run_file_n_adapted(file); i++) {
         const struct pm_run_file_adapted *adapted = pm_run_file_adapted(file, i);
         PM_ASSERT(adapted->noun < pm_run_file_n_nouns(file) && adapted->mode <= PM_RUN_MODE_TRACE &&

@@ -1,0 +1,317 @@
+/* Traces in run files: their parts in order, events that nest, what was cut off. */
+#include "mapping/run/run_trace.h"
+#include "make_run.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+enum { PLACES = 64 };
+
+/* Nouns f, g, h; contexts: root 0, f 1, g in f 2, h in g 3, h in the root 4. */
+struct fixture {
+    struct make_run run;
+    uint64_t thread, space, nodes[5];
+    uint32_t n_parts;
+};
+
+static void make(struct fixture *f, uint32_t n_parts)
+{
+    static const struct pm_run_noun nouns[] = {{.id = 1, .kind = PM_SLED_ENTRY, .n_sleds = 2},
+                                               {.id = 2, .kind = PM_SLED_ENTRY, .n_sleds = 2},
+                                               {.id = 3, .kind = PM_SLED_ENTRY, .n_sleds = 2}};
+    make_run_init(&f->run, 100);
+    make_run_header(&f->run)->mode = PM_RUN_MODE_TRACE;
+    make_run_object(&f->run, "/bin/heat", "\1\2", 2, nouns, 3);
+    f->thread = make_run_thread(&f->run, 100, 1000, 0, 64);
+    f->nodes[0] = make_run_node(&f->run, 0, PM_RUN_NOUN_ROOT, 1, 1000, 0, 0);
+    f->nodes[1] = make_run_node(&f->run, f->nodes[0], 0, 1, 1010, 0, 0);
+    f->nodes[2] = make_run_node(&f->run, f->nodes[1], 1, 1, 1020, 0, 0);
+    f->nodes[3] = make_run_node(&f->run, f->nodes[2], 2, 1, 1030, 0, 0);
+    f->nodes[4] = make_run_node(&f->run, f->nodes[0], 2, 1, 1040, 0, 0);
+    make_run_end(&f->run, 5000);
+    f->n_parts = n_parts;
+    /* Parts are of whole eights of bytes; the space is a whole number of pages, so the last one is padded. */
+    f->space = make_run_chunk(&f->run, PM_RUN_CHUNK_TRACE_SPACE,
+                              PM_RUN_PAGE + (size_t)n_parts * PM_RUN_PAGE, 0);
+    ((struct pm_run_chunk *)make_run_at(&f->run, f->space))->n_items = n_parts;
+}
+
+static uint64_t event(uint32_t head, uint64_t tsc)
+{
+    return (uint64_t)head << 40 | (tsc & (((uint64_t)1 << 40) - 1));
+}
+
+static uint64_t enter(uint32_t noun, uint64_t tsc)
+{
+    return event(PM_RUN_TRACE_ENTER | noun, tsc);
+}
+
+static uint64_t leave(uint32_t noun, uint64_t tsc)
+{
+    return event(PM_RUN_TRACE_LEAVE | noun, tsc);
+}
+
+static struct pm_run_trace *fill(struct fixture *f, struct pm_run_trace *trace, uint64_t number,
+                                 uint64_t first_tsc, uint64_t node, const uint64_t *events,
+                                 size_t n)
+{
+    trace->chunk.magic = PM_RUN_CHUNK_MAGIC;
+    trace->chunk.kind = PM_RUN_CHUNK_TRACE_HEAD;
+    trace->chunk.owner = f->thread;
+    trace->chunk.n_items = n;
+    trace->number = number;
+    trace->first_tsc = first_tsc;
+    trace->node = (uint32_t)(node / 64);
+    memcpy((char *)trace + PM_RUN_TRACE_DATA, events, n * 8);
+    return trace;
+}
+
+/* The i-th part of the space, which lies on a page of its own. */
+static struct pm_run_trace *part(struct fixture *f, uint32_t i, uint64_t serial, uint64_t number,
+                                 uint64_t first_tsc, uint64_t node, const uint64_t *events,
+                                 size_t n)
+{
+    uint64_t at = f->space + PM_RUN_PAGE + (uint64_t)i * PM_RUN_PAGE;
+    struct pm_run_trace *trace = make_run_at(&f->run, at);
+    fill(f, trace, number, first_tsc, node, events, n);
+    trace->serial = serial;
+    uint64_t trailer = serial + 1;
+    memcpy(make_run_at(&f->run, at + PM_RUN_PAGE - 8), &trailer, 8);
+    return trace;
+}
+
+static struct pm_run_trace *head(struct fixture *f, uint64_t number, uint64_t first_tsc,
+                                 uint64_t node, const uint64_t *events, size_t n)
+{
+    uint64_t at = make_run_chunk(&f->run, PM_RUN_CHUNK_TRACE_HEAD, PM_RUN_PAGE, f->thread);
+    struct pm_run_trace *trace = make_run_at(&f->run, at);
+    fill(f, trace, number, first_tsc, node, events, n);
+    trace->chunk.n_items = PLACES;
+    return trace;
+}
+
+/* All events as text: "+f1@1010" enter of noun 0 with context 1, "-f1@1050" its leave; "?" cut, "~" on a foreign stack. */
+static void expect(struct fixture *f, const char *expected, size_t n_complaints)
+{
+    struct pm_run_file *file;
+    struct pm_run_trace_cursor *cursor;
+    struct pm_run_trace_event e;
+    struct pm_error err = PM_ERROR_INIT;
+    bool has_event;
+    char text[4000] = "";
+    size_t len = 0;
+    assert_int_equal(pm_run_file_parse("test", f->run.data, f->run.len, NULL, &err, &file), PM_OK);
+    assert_int_equal(pm_run_file_n_complaints(file), n_complaints);
+    assert_int_equal(pm_run_trace_parse(f->run.data, f->run.len, file, 0, &err, &cursor), PM_OK);
+    while (pm_run_trace_next(cursor, &err, &e, &has_event) == PM_OK && has_event) {
+        len +=
+            (size_t)snprintf(text + len, sizeof text - len, "%s%s%c", len ? " " : "",
+                             e.flags & PM_RUN_TRACE_ON_FOREIGN ? "~" : "", e.is_leave ? '-' : '+');
+        if (e.noun == PM_RUN_TRACE_NONE)
+            len += (size_t)snprintf(text + len, sizeof text - len, "none");
+        else
+            len += (size_t)snprintf(text + len, sizeof text - len, "%c", "fgh"[e.noun]);
+        if (e.node != PM_RUN_TRACE_NONE)
+            len += (size_t)snprintf(text + len, sizeof text - len, "%u", e.node);
+        len += (size_t)snprintf(text + len, sizeof text - len, "@%llu%s", (unsigned long long)e.tsc,
+                                e.flags & PM_RUN_TRACE_CUT ? "?" : "");
+        if (e.is_leave)
+            assert_true(e.spent_tsc <= e.tsc - e.enter_tsc || e.tsc < e.enter_tsc);
+        assert_true(len < sizeof text - 100);
+    }
+    assert_string_equal(text, expected);
+    pm_run_trace_close(cursor);
+    pm_run_file_free(file);
+    make_run_release(&f->run);
+}
+
+static void events_come_in_order_with_their_contexts(void **state)
+{
+    (void)state;
+    struct fixture f;
+    make(&f, 1);
+    head(&f, 0, 1005, f.nodes[0],
+         (uint64_t[]){enter(0, 1010), enter(1, 1020), leave(1, 1030), leave(0, 1040),
+                      enter(2, 1050), leave(2, 1060)},
+         6);
+    expect(&f, "+f1@1010 +g2@1020 -g2@1030 -f1@1040 +h4@1050 -h4@1060", 0);
+}
+
+static void parts_come_before_the_head_whatever_their_places(void **state)
+{
+    (void)state;
+    struct fixture f;
+    make(&f, 2);
+    part(&f, 0, 8, 1, 1025, f.nodes[2], (uint64_t[]){leave(1, 1030)}, 1);
+    part(&f, 1, 7, 0, 1005, f.nodes[0], (uint64_t[]){enter(0, 1010), enter(1, 1020)}, 2);
+    head(&f, 2, 1035, f.nodes[1], (uint64_t[]){leave(0, 1040)}, 1);
+    expect(&f, "+f1@1010 +g2@1020 -g2@1030 -f1@1040", 0);
+}
+
+static void a_part_that_was_being_written_does_not_count(void **state)
+{
+    (void)state;
+    struct fixture f;
+    make(&f, 1);
+    part(&f, 0, 8, 0, 1005, f.nodes[0], (uint64_t[]){enter(1, 1010)}, 1)->serial = 9;
+    head(&f, 0, 1005, f.nodes[0], (uint64_t[]){enter(0, 1010), leave(0, 1020)}, 2);
+    expect(&f, "+f1@1010 -f1@1020", 0);
+}
+
+static void a_head_that_was_being_emptied_does_not_count(void **state)
+{
+    (void)state;
+    struct fixture f;
+    make(&f, 1);
+    part(&f, 0, 8, 0, 1005, f.nodes[0], (uint64_t[]){enter(0, 1010), leave(0, 1020)}, 2);
+    head(&f, 0, 1005, f.nodes[0], (uint64_t[]){0, leave(0, 1020)}, 2);
+    expect(&f, "+f1@1010 -f1@1020", 0);
+}
+
+static void a_trace_without_its_begin_starts_with_what_was_open(void **state)
+{
+    (void)state;
+    struct fixture f;
+    make(&f, 1);
+    head(&f, 5, 1025, f.nodes[2],
+         (uint64_t[]){enter(2, 1030), leave(2, 1035), leave(1, 1040), leave(0, 1050)}, 4);
+    expect(&f, "+f1@1025? +g2@1025? +h3@1030 -h3@1035 -g2@1040 -f1@1050", 0);
+}
+
+static void what_is_open_at_the_end_ends_with_the_process(void **state)
+{
+    (void)state;
+    struct fixture f;
+    make(&f, 1);
+    head(&f, 0, 1005, f.nodes[0], (uint64_t[]){enter(0, 1010), enter(1, 1020)}, 2);
+    expect(&f, "+f1@1010 +g2@1020 -g2@5000? -f1@5000?", 0);
+}
+
+static void a_trace_that_was_stopped_ends_with_its_last_event(void **state)
+{
+    (void)state;
+    struct fixture f;
+    make(&f, 1);
+    head(&f, 0, 1005, f.nodes[0], (uint64_t[]){enter(0, 1010), enter(1, 1020)}, 2)->flags =
+        PM_RUN_TRACE_STOPPED;
+    expect(&f, "+f1@1010 +g2@1020 -g2@1020? -f1@1020?", 0);
+}
+
+static void leaves_that_were_lost_are_made_up(void **state)
+{
+    (void)state;
+    struct fixture f;
+    make(&f, 1);
+    /* g's leave is a hole; h has no enter. */
+    head(&f, 0, 1005, f.nodes[0],
+         (uint64_t[]){enter(0, 1010), enter(1, 1020), 0, leave(2, 1035), leave(0, 1040)}, 5);
+    expect(&f, "+f1@1010 +g2@1020 -g2@1040? -f1@1040", 0);
+}
+
+static void a_new_part_ends_what_the_tree_has_not(void **state)
+{
+    (void)state;
+    struct fixture f;
+    make(&f, 1);
+    part(&f, 0, 1, 0, 1005, f.nodes[0], (uint64_t[]){enter(0, 1010), enter(1, 1020), 0}, 3);
+    head(&f, 1, 1025, f.nodes[1], (uint64_t[]){leave(0, 1040)}, 1);
+    expect(&f, "+f1@1010 +g2@1020 -g2@1025? -f1@1040", 0);
+}
+
+static void foreign_stacks_nest_apart_and_take_no_time_from_the_own(void **state)
+{
+    (void)state;
+    struct fixture f;
+    make(&f, 1);
+    const uint64_t foreign = (uint64_t)PM_RUN_TRACE_FOREIGN << 40;
+    head(&f, 0, 1005, f.nodes[0],
+         (uint64_t[]){enter(0, 1010), enter(1, 1020) | foreign, leave(0, 1030),
+                      leave(1, 1040) | foreign},
+         4);
+    expect(&f, "+f1@1010 ~+g@1020 -f1@1030 ~-g@1040", 0);
+}
+
+static void the_clock_goes_on_beyond_40_bits(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t far = ((uint64_t)7 << 41) + 5;
+    make(&f, 1);
+    make_run_end(&f.run, far + 1000);
+    head(&f, 0, 1005, f.nodes[0],
+         (uint64_t[]){enter(0, 1010), (uint64_t)1 << 62 | far, leave(0, far), enter(2, far + 20),
+                      leave(2, far + 10)},
+         5);
+    expect(&f, "+f1@1010 -f1@15393162788869 +h4@15393162788889 -h4@15393162788879", 0);
+}
+
+static void nouns_that_are_not_known_are_said_so(void **state)
+{
+    (void)state;
+    struct fixture f;
+    make(&f, 1);
+    head(&f, 0, 1005, f.nodes[0],
+         (uint64_t[]){enter(PM_RUN_TRACE_MANY, 1010), enter(77, 1020), leave(77, 1030),
+                      leave(PM_RUN_TRACE_MANY, 1040)},
+         4);
+    expect(&f, "+none@1010 +none@1020 -none@1030 -none@1040", 0);
+}
+
+static void the_end_of_a_thread_ends_its_calls(void **state)
+{
+    (void)state;
+    struct fixture f;
+    make(&f, 1);
+    head(&f, 0, 1005, f.nodes[0],
+         (uint64_t[]){enter(0, 1010), leave(PM_RUN_TRACE_MARK_END, 1020), enter(2, 1030),
+                      leave(2, 1040)},
+         4);
+    expect(&f, "+f1@1010 -f1@1020 +h4@1030 -h4@1040", 0);
+}
+
+static void damage_is_told(void **state)
+{
+    (void)state;
+    struct fixture f;
+    make(&f, 2);
+    part(&f, 0, 1, 0, 1005, f.nodes[0], (uint64_t[]){enter(0, 1010)}, 1);
+    part(&f, 1, 2, 0, 1005, f.nodes[0], (uint64_t[]){enter(1, 1010)}, 1); /* number twice */
+    head(&f, 1, 1020, f.nodes[1], (uint64_t[]){leave(0, 1030)}, 1)->chunk.n_items = 1 << 20;
+    head(&f, 2, 1030, f.nodes[0], (uint64_t[]){enter(1, 1010)}, 1)->chunk.owner = 4096;
+    expect(&f, "+f1@1010 -f1@1030", 3);
+}
+
+static void a_space_of_nonsense_is_passed_over(void **state)
+{
+    (void)state;
+    struct fixture f;
+    make(&f, 1);
+    ((struct pm_run_chunk *)make_run_at(&f.run, f.space))->n_items = 1000000;
+    head(&f, 0, 1005, f.nodes[0], (uint64_t[]){enter(0, 1010), leave(0, 1020)}, 2);
+    expect(&f, "+f1@1010 -f1@1020", 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_come_in_order_with_their_contexts),
+        cmocka_unit_test(parts_come_before_the_head_whatever_their_places),
+        cmocka_unit_test(a_part_that_was_being_written_does_not_count),
+        cmocka_unit_test(a_head_that_was_being_emptied_does_not_count),
+        cmocka_unit_test(a_trace_without_its_begin_starts_with_what_was_open),
+        cmocka_unit_test(what_is_open_at_the_end_ends_with_the_process),
+        cmocka_unit_test(a_trace_that_was_stopped_ends_with_its_last_event),
+        cmocka_unit_test(leaves_that_were_lost_are_made_up),
+        cmocka_unit_test(a_new_part_ends_what_the_tree_has_not),
+        cmocka_unit_test(foreign_stacks_nest_apart_and_take_no_time_from_the_own),
+        cmocka_unit_test(the_clock_goes_on_beyond_40_bits),
+        cmocka_unit_test(nouns_that_are_not_known_are_said_so),
+        cmocka_unit_test(the_end_of_a_thread_ends_its_calls),
+        cmocka_unit_test(damage_is_told),
+        cmocka_unit_test(a_space_of_nonsense_is_passed_over),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
