@@ -283,11 +283,17 @@ const char *report_without_parameters(struct pm_arena *arena, const char *printa
 /* report_labels.c: how the shown rows are written in a table. */
 struct report_label {
     const char *full, *brief; /* without template defaults; also without parameters */
+    size_t n_common;          /* bytes of brief that say nothing when it is cut; 0 */
     const char *place, *base; /* the place without folders; of sets the same */
 };
 /* [n_shown], to be freed. No two rows that stand for different things look the same. NULL: memory
  * ended. */
 struct report_label *report_make_labels(struct report *report);
+/* Fills n_common of those that would look alike when cut to widths[n_shown]. false: memory ended. */
+struct report_term;
+bool report_tell_cuts_apart(const struct report *report, const struct report_term *term,
+                            const int *widths, struct report_label *labels);
+#define REPORT_HEAP_OF ", heap blocks of " /* and a place: after the name of an array */
 
 /* report_facts.c: the run itself. */
 struct report_facts {

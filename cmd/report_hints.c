@@ -41,7 +41,7 @@ static bool is_shown(const struct report *report, pm_index metric)
     return false;
 }
 
-/* What is neither a time nor a by-product of times, and is not shown. */
+/* What is neither a time nor a by-product of times or bytes, and is not shown. */
 static void add_metrics(const struct report *report, struct pm_buf *hints)
 {
     const struct pm_graph *graph = report->data->graph;
@@ -49,10 +49,10 @@ static void add_metrics(const struct report *report, struct pm_buf *hints)
     for (pm_index m = 0; m < graph->n_metrics; m++) {
         const struct pm_metric *metric = &graph->metrics[m];
         if (!strcmp(metric->kind, "time") || !strcmp(metric->name, "n_calls") ||
-            !strcmp(metric->name, "n_samples") || is_shown(report, m) ||
-            !report_is_measured(graph, m))
+            !strcmp(metric->name, "n_samples") || !strcmp(metric->name, "n_allocations") ||
+            is_shown(report, m) || !report_is_measured(graph, m))
             continue;
-        bool is_heap = !strcmp(metric->kind, "bytes") || !strcmp(metric->name, "n_allocations");
+        bool is_heap = !strcmp(metric->kind, "bytes");
         struct pm_buf *list = is_heap ? &heap : &others;
         pm_buf_printf(list, "%s%s", list->len ? "," : "", metric->name);
     }

@@ -27,12 +27,17 @@ static struct report_label label_of(struct report *report, const struct report_r
         const char *rest = pm_arena_strndup(arena, full, len - n + strlen(", outside"));
         brief = rest ? rest : full;
     }
+    const char *heap = strstr(brief, REPORT_HEAP_OF);
+    if (heap) {
+        const char *rest = pm_arena_strndup(arena, brief, (size_t)(heap - brief));
+        brief = rest ? rest : full;
+    }
     if (parent && is_loop_of(row, parent))
         brief = "loop";
     else if (row->kind != REPORT_ROW_OUTSIDE)
         brief = report_without_parameters(arena, brief);
     bool is_path = folder && *row->place != '{' && *row->place != '(';
-    return (struct report_label){full, brief, row->place, is_path ? folder + 1 : row->place};
+    return (struct report_label){full, brief, 0, row->place, is_path ? folder + 1 : row->place};
 }
 
 /* --- telling rows apart --- */
@@ -196,6 +201,79 @@ static bool tell_all_apart(struct report *report, struct report_label *labels, u
         for (uint32_t k = 0; n > 1 && brief && k < n; k++)
             labels[rows[i + k]].brief = labels[rows[i + k]].full;
     }
+    return ok;
+}
+
+/* --- names that are cut --- */
+
+struct cuts {
+    const struct report *report;
+    struct report_label *labels;
+    char **texts; /* [n_shown], as they are cut; NULL: it is not */
+};
+
+static int compare_cuts(const void *a_pointer, const void *b_pointer, void *context)
+{
+    const struct cuts *cuts = context;
+    uint32_t a = *(const uint32_t *)a_pointer, b = *(const uint32_t *)b_pointer;
+    if (!cuts->texts[a] || !cuts->texts[b])
+        return (cuts->texts[a] != NULL) - (cuts->texts[b] != NULL);
+    int place = strcmp(cuts->labels[a].place, cuts->labels[b].place);
+    int text = strcmp(cuts->texts[a], cuts->texts[b]);
+    return place ? place : text ? text : (a > b) - (a < b);
+}
+
+/* What a name and the one before it have in common, but for a few characters before they differ. */
+static size_t common_length(const char *a, const char *b)
+{
+    enum { KEPT = 6 };
+    size_t n = 0;
+    while (a[n] && a[n] == b[n])
+        n++;
+    n = n > KEPT ? n - KEPT : 0;
+    while (n > 0 && ((unsigned char)a[n] & 0xc0) == 0x80) /* within a character */
+        n--;
+    return n;
+}
+
+static bool looks_like(const struct cuts *cuts, uint32_t a, uint32_t b)
+{
+    return cuts->texts[a] && cuts->texts[b] && !strcmp(cuts->texts[a], cuts->texts[b]) &&
+           !strcmp(cuts->labels[a].place, cuts->labels[b].place);
+}
+
+bool report_tell_cuts_apart(const struct report *report, const struct report_term *term,
+                            const int *widths, struct report_label *labels)
+{
+    uint32_t n = report->n_shown;
+    struct cuts cuts = {report, labels, pm_alloc_array((size_t)n + 1, sizeof *cuts.texts)};
+    uint32_t *order = pm_alloc_array((size_t)n + 1, sizeof *order);
+    bool ok = cuts.texts && order;
+    for (uint32_t r = 0; ok && r < n; r++) {
+        order[r] = r;
+        if (report_width(labels[r].brief) <= widths[r])
+            continue;
+        size_t len;
+        FILE *out = open_memstream(&cuts.texts[r], &len);
+        ok = out != NULL;
+        if (out) {
+            report_put_cut_middle(term, out, labels[r].brief, widths[r]);
+            ok = fclose(out) == 0;
+        }
+    }
+    if (ok)
+        qsort_r(order, n, sizeof *order, compare_cuts, &cuts);
+    for (uint32_t i = 1; ok && i < n; i++) {
+        struct report_label *a = &labels[order[i - 1]], *b = &labels[order[i]];
+        if (!looks_like(&cuts, order[i - 1], order[i]))
+            continue;
+        b->n_common = common_length(b->brief, a->brief);
+        a->n_common = a->n_common ? a->n_common : b->n_common;
+    }
+    for (uint32_t r = 0; cuts.texts && r < n; r++)
+        free(cuts.texts[r]);
+    free(cuts.texts);
+    free(order);
     return ok;
 }
 

@@ -423,7 +423,7 @@ static void add_heap_of(const struct report_naming *naming, const struct report_
     pm_index noun = report_row_noun(naming->report, row, 0);
     if (!naming->heaps || row->kind != REPORT_ROW_NOUN || noun == PM_NONE || !naming->heaps[noun].n)
         return;
-    pm_buf_add_str(out, ", heap blocks of ");
+    pm_buf_add_str(out, REPORT_HEAP_OF);
     if (naming->heaps[noun].n == 1)
         add_place(naming, naming->heaps[noun].first, out);
     else

@@ -412,6 +412,17 @@ static void measure(struct table *table)
         bar->width = bar->width + left > BAR_MAX ? BAR_MAX : bar->width + left;
 }
 
+static bool tell_cuts_apart(const struct table *table)
+{
+    const struct report *report = table->report;
+    int *widths = pm_alloc_array((size_t)report->n_shown + 1, sizeof *widths);
+    for (uint32_t r = 0; widths && r < report->n_shown; r++)
+        widths[r] = table->what_width - margin_width(table, &report->rows[r]);
+    bool ok = widths && report_tell_cuts_apart(report, &table->term, widths, table->labels);
+    free(widths);
+    return ok;
+}
+
 /* --- printing --- */
 
 static const char *bar_color(const struct table *table, double share)
@@ -485,6 +496,19 @@ static char *shorten_set(const char *place)
     return pm_buf_take(&out);
 }
 
+/* Names that would look alike begin where they differ. */
+static void put_name(const struct table *table, const struct report_label *label, const char *what,
+                     int width)
+{
+    if (what == label->brief && label->n_common && report_width(what) > width && width > 4) {
+        fputs(table->term.utf8 ? "…" : "..", table->out);
+        report_put_cut(&table->term, table->out, what + label->n_common,
+                       width - (table->term.utf8 ? 1 : 2), false, false);
+    } else {
+        report_put_cut_middle(&table->term, table->out, what, width);
+    }
+}
+
 static void put_row(const struct table *table, const struct report_row *row,
                     const struct report_label *label, const bool *open)
 {
@@ -514,7 +538,7 @@ static void put_row(const struct table *table, const struct report_row *row,
     }
     if (tree)
         put_margin(table, row, open);
-    report_put_cut_middle(&table->term, table->out, what, what_width);
+    put_name(table, label, what, what_width);
     fprintf(table->out, "%s\n", marked ? color(table, REPORT_RESET) : "");
 }
 
@@ -612,11 +636,15 @@ bool report_print_table(struct report *report, FILE *out)
     table.labels = report_make_labels(report);
     if (!table.labels)
         return false;
-    report_print_header(report, &table.term, out);
-    fputc('\n', out);
     for (uint32_t r = 0; r < report->n_shown; r++)
         table.bar_full_pct = fmax(table.bar_full_pct, report_share_pct(report, &report->rows[r]));
     measure(&table);
+    if (!tell_cuts_apart(&table)) {
+        free(table.labels);
+        return false;
+    }
+    report_print_header(report, &table.term, out);
+    fputc('\n', out);
     put_head(&table);
     put_line(&table);
     put_rows(&table);
