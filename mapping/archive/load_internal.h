@@ -1,0 +1,60 @@
+/* What the parts of the loader share: load.c reads the graph, load_tables.c what is known of runs. */
+#ifndef PM_LOAD_INTERNAL_H
+#define PM_LOAD_INTERNAL_H
+
+#include "archive.h"
+#include "load.h"
+#include "../base/arena.h"
+#include "../base/str.h"
+#include "../graph/index_map.h"
+
+struct pm_archive_data_private {
+    struct pm_intern *strings;
+};
+
+/* Statements that are used once per item and kept prepared. */
+enum lookup {
+    LOOKUP_SENTENCE,
+    LOOKUP_SENTENCE_NOUNS,
+    LOOKUP_NOUN,
+    LOOKUP_ATTRIBUTE,
+    LOOKUP_MAPPINGS,
+    N_LOOKUPS
+};
+
+struct loader {
+    const char *path;
+    struct pm_error *err;
+    struct pm_archive *archive;
+    sqlite3 *db; /* archive's */
+    sqlite3_stmt *lookups[N_LOOKUPS];
+    struct pm_archive_data *data;
+    struct pm_index_map levels, verbs, nouns, sentences, contexts, metrics, executions, processes,
+        threads, binaries;
+    int64_t *sentence_ids; /* by position in the graph */
+    uint32_t cap_sentence_ids, cap_attributes;
+    bool has_sentence_nouns;
+};
+
+/* All reports of damage come through here: a handy breakpoint. */
+enum pm_status load_damaged(struct loader *load, const char *format, ...) PM_PRINTF(2, 3);
+enum pm_status load_no_memory(struct loader *load);
+int64_t load_number(sqlite3_stmt *row, int column); /* NULL: PM_UNKNOWN */
+/* A string that lives as long as the data; NULL when memory ends. */
+const char *load_keep(struct loader *load, sqlite3_stmt *row, int column);
+
+typedef enum pm_status (*row_reader)(struct loader *load, sqlite3_stmt *row);
+PM_MUST_CHECK enum pm_status load_each_row(struct loader *load, const char *sql, row_reader reader);
+/* Enters the id in column 0 of `row` as the next position of a table; `what` for the message. */
+PM_MUST_CHECK enum pm_status load_enter(struct loader *load, struct pm_index_map *map,
+                                        sqlite3_stmt *row, pm_index position, const char *what);
+/* Room for one more of data->NAME, at doubling sizes (n is a power of two or 0 when it is full). */
+PM_MUST_CHECK bool load_room(void *array_pointer, uint32_t n, size_t item_bytes);
+/* The noun of that id, with its ancestors. */
+PM_MUST_CHECK enum pm_status load_need_noun(struct loader *load, int64_t id, pm_index *ret_noun);
+
+/* --- load_tables.c --- */
+PM_MUST_CHECK enum pm_status load_tables(struct loader *load);
+PM_MUST_CHECK enum pm_status load_noun_modes(struct loader *load); /* when nouns can be looked up */
+
+#endif

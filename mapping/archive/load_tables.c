@@ -1,0 +1,269 @@
+/* Runs, processes, threads, binaries, messages, metrics, levels, verbs; modes of nouns. */
+#include "load_internal.h"
+
+static enum pm_status read_metric(struct loader *load, sqlite3_stmt *row)
+{
+    static const char *const words[] = {"sum", "average", "minimum", "maximum"};
+    struct pm_metric metric = {pm_archive_text(row, 1), pm_archive_text(row, 2),
+                               pm_archive_text(row, 3), pm_archive_text(row, 5), PM_SUM};
+    while (metric.aggregation <= PM_MAXIMUM &&
+           strcmp(pm_archive_text(row, 4), words[metric.aggregation]) != 0)
+        metric.aggregation++;
+    if (metric.aggregation > PM_MAXIMUM)
+        return load_damaged(
+            load, "metric '%s' aggregates by '%s', which is none of sum, average, minimum, maximum",
+            metric.name, pm_archive_text(row, 4));
+    pm_index position = pm_graph_metric(load->data->graph, &metric);
+    return position == PM_NONE ? load_no_memory(load)
+                               : load_enter(load, &load->metrics, row, position, "metric");
+}
+
+static enum pm_status read_level(struct loader *load, sqlite3_stmt *row)
+{
+    uint32_t n_before = load->data->graph->n_levels;
+    pm_index position = pm_graph_level(load->data->graph, pm_archive_text(row, 1));
+    if (position == PM_NONE)
+        return load_no_memory(load);
+    if (position < n_before)
+        return load_damaged(load, "level '%s' is there twice", pm_archive_text(row, 1));
+    return load_enter(load, &load->levels, row, position, "level");
+}
+
+static enum pm_status read_level_above(struct loader *load, sqlite3_stmt *row)
+{
+    pm_index level = pm_index_map_get(&load->levels, sqlite3_column_int64(row, 0));
+    pm_index above = pm_index_map_get(&load->levels, sqlite3_column_int64(row, 1));
+    if (level == PM_NONE || above == PM_NONE)
+        return load_damaged(load, "level %lld lies above level %lld, which is not there",
+                            sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1));
+    load->data->graph->levels[level].above = above;
+    return PM_OK;
+}
+
+static enum pm_status read_verb(struct loader *load, sqlite3_stmt *row)
+{
+    pm_index level = pm_index_map_get(&load->levels, sqlite3_column_int64(row, 1));
+    if (level == PM_NONE)
+        return load_damaged(load, "verb %lld names level %lld, which is not there",
+                            sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1));
+    pm_index position = pm_graph_verb(load->data->graph, pm_archive_text(row, 2), level);
+    return position == PM_NONE ? load_no_memory(load)
+                               : load_enter(load, &load->verbs, row, position, "verb");
+}
+
+static enum pm_status read_execution(struct loader *load, sqlite3_stmt *row)
+{
+    struct pm_archive_data *data = load->data;
+    if (!load_room(&data->executions, data->n_executions, sizeof *data->executions))
+        return load_no_memory(load);
+    struct pm_execution *x = &data->executions[data->n_executions];
+    *x = (struct pm_execution){
+        load_keep(load, row, 1), load_keep(load, row, 2), load_keep(load, row, 3),
+        load_keep(load, row, 4), load_keep(load, row, 5), load_number(row, 6),
+        load_number(row, 7),     load_number(row, 8),     load_number(row, 9),
+        load_number(row, 10),    load_number(row, 11),    load_number(row, 12),
+    };
+    if (!x->name || !x->command || !x->cwd || !x->host || !x->mode)
+        return load_no_memory(load);
+    return load_enter(load, &load->executions, row, data->n_executions++, "execution");
+}
+
+static enum pm_status read_process(struct loader *load, sqlite3_stmt *row)
+{
+    struct pm_archive_data *data = load->data;
+    if (!load_room(&data->processes, data->n_processes, sizeof *data->processes))
+        return load_no_memory(load);
+    struct pm_process *x = &data->processes[data->n_processes];
+    *x = (struct pm_process){
+        .execution = pm_index_map_get(&load->executions, sqlite3_column_int64(row, 1)),
+        .pid = load_number(row, 2),
+        .parent_pid = load_number(row, 3),
+        .image = load_number(row, 4),
+        .exe = load_keep(load, row, 5),
+        .argv = load_keep(load, row, 6),
+        .end_kind = load_keep(load, row, 7),
+        .start_ns = load_number(row, 8),
+        .end_ns = load_number(row, 9),
+        .user_cpu_ns = load_number(row, 10),
+        .system_cpu_ns = load_number(row, 11),
+        .max_rss_bytes = load_number(row, 12),
+        .n_sleds = load_number(row, 13),
+        .n_events = load_number(row, 14),
+        .added_ns = load_number(row, 15),
+        .n_lost_contexts = load_number(row, 16),
+        .n_unmatched = load_number(row, 17),
+        .n_healed = load_number(row, 18),
+        .exact_pair_ps = load_number(row, 19),
+        .exact_inner_ps = load_number(row, 20),
+        .budget_ppm = load_number(row, 21),
+        .events_ns = load_number(row, 22),
+        .samples_ns = load_number(row, 23),
+        .active_pair_ps = load_number(row, 24),
+        .count_pair_ps = load_number(row, 25),
+    };
+    if (!x->exe || !x->argv || !x->end_kind)
+        return load_no_memory(load);
+    if (x->execution == PM_NONE)
+        return load_damaged(load, "process %lld names execution %lld, which is not there",
+                            sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1));
+    return load_enter(load, &load->processes, row, data->n_processes++, "process");
+}
+
+static enum pm_status read_thread(struct loader *load, sqlite3_stmt *row)
+{
+    struct pm_archive_data *data = load->data;
+    if (!load_room(&data->threads, data->n_threads, sizeof *data->threads))
+        return load_no_memory(load);
+    struct pm_thread *x = &data->threads[data->n_threads];
+    *x = (struct pm_thread){
+        .process = pm_index_map_get(&load->processes, sqlite3_column_int64(row, 1)),
+        .tid = load_number(row, 2),
+        .n_threads = load_number(row, 3),
+        .name = load_keep(load, row, 4),
+        .start_ns = load_number(row, 5),
+        .end_ns = load_number(row, 6),
+        .cpu_ns = load_number(row, 7),
+    };
+    if (!x->name)
+        return load_no_memory(load);
+    if (x->process == PM_NONE)
+        return load_damaged(load, "thread %lld names process %lld, which is not there",
+                            sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1));
+    return load_enter(load, &load->threads, row, data->n_threads++, "thread");
+}
+
+static enum pm_status read_binary(struct loader *load, sqlite3_stmt *row)
+{
+    struct pm_archive_data *data = load->data;
+    if (!load_room(&data->binaries, data->n_binaries, sizeof *data->binaries))
+        return load_no_memory(load);
+    struct pm_binary *x = &data->binaries[data->n_binaries];
+    *x = (struct pm_binary){load_keep(load, row, 1), load_keep(load, row, 2),
+                            load_keep(load, row, 3), load_keep(load, row, 4),
+                            load_keep(load, row, 5), load_keep(load, row, 6),
+                            load_number(row, 7),     load_number(row, 8)};
+    if (!x->path || !x->build_id || !x->pif_state || !x->map_state || !x->debug_file ||
+        !x->debug_problem)
+        return load_no_memory(load);
+    return load_enter(load, &load->binaries, row, data->n_binaries++, "binary");
+}
+
+static enum pm_status read_message(struct loader *load, sqlite3_stmt *row)
+{
+    struct pm_archive_data *data = load->data;
+    if (!load_room(&data->messages, data->n_messages, sizeof *data->messages))
+        return load_no_memory(load);
+    struct pm_message *x = &data->messages[data->n_messages];
+    *x = (struct pm_message){PM_NONE, load_number(row, 1), load_keep(load, row, 2)};
+    if (!x->text)
+        return load_no_memory(load);
+    if (sqlite3_column_type(row, 0) != SQLITE_NULL)
+        x->process = pm_index_map_get(&load->processes, sqlite3_column_int64(row, 0));
+    data->n_messages++;
+    return PM_OK;
+}
+
+static enum pm_status read_sampling(struct loader *load, sqlite3_stmt *row)
+{
+    struct pm_archive_data *data = load->data;
+    if (!load_room(&data->samplings, data->n_samplings, sizeof *data->samplings))
+        return load_no_memory(load);
+    struct pm_sampling *x = &data->samplings[data->n_samplings];
+    *x = (struct pm_sampling){
+        .process = pm_index_map_get(&load->processes, sqlite3_column_int64(row, 0)),
+        .source = load_keep(load, row, 1),
+        .clock = load_keep(load, row, 2),
+        .period_ns = load_number(row, 3),
+        .has_kernel = sqlite3_column_int(row, 4) != 0,
+        .has_switches = sqlite3_column_int(row, 5) != 0,
+        .n_samples = load_number(row, 6),
+        .n_lost = load_number(row, 7),
+        .problem = load_keep(load, row, 8),
+    };
+    if (!x->source || !x->clock || !x->problem)
+        return load_no_memory(load);
+    if (x->process == PM_NONE)
+        return load_damaged(load, "a sampling names process %lld, which is not there",
+                            sqlite3_column_int64(row, 0));
+    data->n_samplings++;
+    return PM_OK;
+}
+
+static enum pm_status read_noun_mode(struct loader *load, sqlite3_stmt *row)
+{
+    static const char *const words[] = {"off", "count", "active", "exact", "trace"};
+    enum { N_WORDS = sizeof words / sizeof *words };
+    struct pm_archive_data *data = load->data;
+    if (!load_room(&data->noun_modes, data->n_noun_modes, sizeof *data->noun_modes))
+        return load_no_memory(load);
+    int mode = 0;
+    while (mode < N_WORDS && strcmp(pm_archive_text(row, 2), words[mode]) != 0)
+        mode++;
+    if (mode == N_WORDS)
+        return load_damaged(load,
+                            "a noun was in mode '%s', which is none of off, count, active, exact, "
+                            "trace",
+                            pm_archive_text(row, 2));
+    struct pm_noun_mode *x = &data->noun_modes[data->n_noun_modes];
+    *x = (struct pm_noun_mode){
+        .process = pm_index_map_get(&load->processes, sqlite3_column_int64(row, 0)),
+        .mode = (enum pm_run_mode)mode,
+        .is_asked = strcmp(pm_archive_text(row, 3), "budget") != 0,
+        .from_ns = load_number(row, 4),
+        .until_ns = load_number(row, 5),
+        .n_events = load_number(row, 6),
+    };
+    if (x->process == PM_NONE)
+        return load_damaged(load, "a noun's mode names process %lld, which is not there",
+                            sqlite3_column_int64(row, 0));
+    enum pm_status status = load_need_noun(load, sqlite3_column_int64(row, 1), &x->noun);
+    data->n_noun_modes += status == PM_OK;
+    return status;
+}
+
+enum pm_status load_noun_modes(struct loader *load)
+{
+    return load_each_row(load,
+                         "SELECT process, noun, mode, reason, from_ns, until_ns, n_events FROM "
+                         "noun_modes ORDER BY process, from_ns, noun",
+                         read_noun_mode);
+}
+
+enum pm_status load_tables(struct loader *load)
+{
+    static const struct {
+        const char *sql;
+        row_reader reader;
+    } tables[] = {
+        {"SELECT id, name, unit, kind, aggregation, description FROM metrics ORDER BY id",
+         read_metric},
+        {"SELECT id, name FROM levels ORDER BY id", read_level},
+        {"SELECT id, above FROM levels WHERE above IS NOT NULL", read_level_above},
+        {"SELECT id, level, name FROM verbs ORDER BY id", read_verb},
+        {"SELECT id, name, command, cwd, host, mode, start_realtime_ns, wall_ns, user_cpu_ns, "
+         "system_cpu_ns, max_rss_bytes, exit_status, "
+         "exit_signal FROM executions ORDER BY id",
+         read_execution},
+        {"SELECT id, execution, pid, parent_pid, image, exe, argv, end_kind, start_ns, end_ns, "
+         "user_cpu_ns, system_cpu_ns, max_rss_bytes, "
+         "n_sleds, n_events, added_ns, n_lost_contexts, n_unmatched, n_healed, pair_ps, inner_ps, "
+         "budget_ppm, events_ns, samples_ns, active_pair_ps, count_pair_ps "
+         "FROM processes LEFT JOIN probe_costs p ON p.process = id "
+         "LEFT JOIN overheads o ON o.process = id ORDER BY id",
+         read_process},
+        {"SELECT id, process, tid, n_threads, name, start_ns, end_ns, cpu_ns FROM threads ORDER BY "
+         "id",
+         read_thread},
+        {"SELECT id, path, build_id, pif_state, map_state, debug_file, debug_problem, n_sleds, "
+         "n_bad_sleds FROM binaries ORDER BY id",
+         read_binary},
+        {"SELECT process, source, clock, period_ns, has_kernel, has_switches, n_samples, n_lost, "
+         "problem FROM sampling ORDER BY process",
+         read_sampling},
+        {"SELECT process, code, text FROM messages ORDER BY rowid", read_message},
+    };
+    enum pm_status status = PM_OK;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && status == PM_OK; i++)
+        status = load_each_row(load, tables[i].sql, tables[i].reader);
+    return status;
+}
