@@ -39,8 +39,8 @@ static bool is_top(const struct report *report, pm_index noun)
         return true;
     if (by == REPORT_BY_FUNCTION)
         return false;
-    return report_noun_is_loop(report, noun) || report_noun_is_machine_code(report, noun) ||
-           report_noun_is(report, noun, "inline") ||
+    return report_noun_is_loop(report, noun) || report_noun_is(report, noun, "region") ||
+           report_noun_is_machine_code(report, noun) || report_noun_is(report, noun, "inline") ||
            ((by == REPORT_BY_STATEMENT || by == REPORT_BY_LINE) &&
             report_noun_is_statement(report, noun));
 }

@@ -234,6 +234,10 @@ static void add_noun(const struct report_naming *naming, pm_index noun, bool has
     } else if (report_noun_is_loop(report, noun) || report_noun_is_statement(report, noun)) {
         pm_index function = function_of(report, noun);
         const char *kind = report_noun_is_loop(report, noun) ? "loop" : graph->nouns[noun].kind;
+        const char *omp = report_noun_is(report, noun, "region")
+                              ? strstr(graph->nouns[noun].name, " omp ") /* heat.c:34 omp task */
+                              : NULL;
+        kind = omp ? omp + 1 : kind;
         pm_buf_printf(out, "%s in %s", strcmp(kind, "line") ? kind : "code",
                       function == PM_NONE ? graph->nouns[noun].name : graph->nouns[function].name);
     } else if (report_noun_is(report, noun, "heap")) {

@@ -1,5 +1,6 @@
 /* Which rows of a view by loop lie in others. At run time only outermost loops are followed; code of inner ones is known by its mapping, so what it
- * costs is brought to the loops around it, and to their function, along the where axis. */
+ * costs is brought to the loops around it, and to their function, along the where axis. So is what an OpenMP region costs in threads that did not
+ * come through its function; in the tree their paths begin at the region. */
 #include "report.h"
 
 #include <stdlib.h>
@@ -52,7 +53,8 @@ enum pm_status report_make_nesting(struct report *report, struct pm_error *err)
             n == 1 ? report->groups[lift->destinations[lift->rows[r].first_destination]].noun
                    : PM_NONE;
         around[r] = around_row(report, row_of_group, r);
-        is_function[r] = noun != PM_NONE && report_noun_is_code(report, noun);
+        is_function[r] = noun != PM_NONE && (report_noun_is_code(report, noun) ||
+                                             report_noun_is(report, noun, "region"));
     }
     free(row_of_group);
     report->nesting = (struct pm_call_nesting){around, is_function};

@@ -41,14 +41,28 @@ static bool alloc_rows(struct report *report, uint32_t n)
     return true;
 }
 
-/* Whether calls in a sentence are entries of a loop, which rows of functions and files count apart.
+/* Whether a symbol is the body of an OpenMP region: calls of it are entries of the region. */
+static bool is_region_body(const struct report *report, pm_index sentence)
+{
+    const struct pm_graph *graph = report->data->graph;
+    for (uint32_t e = graph->out_first[sentence]; e < graph->out_first[sentence + 1]; e++) {
+        pm_index to = pm_graph_first_noun(graph, graph->mappings[graph->out[e]].destination);
+        if (to != PM_NONE && report_noun_is(report, to, "region"))
+            return true;
+    }
+    return false;
+}
+
+/* Whether calls in a sentence are entries of a loop or of a region, which rows of functions and files count apart.
  */
 static bool counts_as_entries(const struct report *report, pm_index sentence)
 {
     pm_index noun = pm_graph_first_noun(report->data->graph, sentence);
     enum report_by by = report->options.by;
     return by != REPORT_BY_LOOP && by != REPORT_BY_STATEMENT && noun != PM_NONE &&
-           report_noun_is_loop(report, noun);
+           (report_noun_is_loop(report, noun) ||
+            (report_is_at_source(report) && report_noun_is(report, noun, "symbol") &&
+             is_region_body(report, sentence)));
 }
 
 /* Costs in focus of one metric as samples; the room is for all costs. entries: 0 and 1 choose calls

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum rank { RANK_NONE, RANK_ANY, RANK_BLOCK, RANK_BETTER, RANK_WANTED };
+enum rank { RANK_NONE, RANK_ANY, RANK_BLOCK, RANK_BETTER, RANK_REGION, RANK_WANTED };
 
 static bool is_one_of(const char *kind, const char *const *kinds)
 {
@@ -66,6 +66,9 @@ static enum rank rank_of_kind(const struct report *report, pm_index sentence, co
                    : RANK_ANY;
     if (is_object)
         return RANK_ANY;
+    if (report_noun_is(report, noun,
+                       "region")) /* beside a statement, a loop, or in place of a function */
+        return RANK_REGION;
     if (report_noun_is_statement(report,
                                  noun)) /* a loop that was fused is known by its statements only */
         return by == REPORT_BY_LOOP && !*reason ? RANK_BLOCK : RANK_WANTED;

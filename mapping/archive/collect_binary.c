@@ -113,11 +113,14 @@ enum pm_status collect_binary_read(struct collector *c, struct collect_binary *b
             binary->pif_state = binary->map_state = "changed";
         return PM_OK;
     }
+    size_t first_mapping = c->n_mappings;
     enum pm_status status = read_facts(c, binary);
     if (status == PM_OK)
         status = read_map(c, binary);
     if (status == PM_OK)
         status = collect_places_make(c, binary);
+    if (status == PM_OK && binary->map)
+        status = collect_regions_make(c, binary, first_mapping);
     return status == PM_OK && binary->map ? collect_mark_removed(c, binary) : status;
 }
 

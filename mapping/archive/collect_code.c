@@ -19,7 +19,7 @@ static enum pm_status map_to_place(struct collector *c, struct collect_code *cod
                                    const char *reason)
 {
     uint32_t row;
-    enum pm_status status = collect_map_statement(c, code->binary, place, &row);
+    enum pm_status status = collect_map_statement(c, code->binary, place, code->region, &row);
     if (status == PM_OK && !row && reason) /* folded functions: all of the other one */
         status = collect_map_noun(c, code->binary, place->function, "function", NULL, &row);
     return status == PM_OK && row ? map_to(c, code, c->source_executes, row, origin, reason)
@@ -103,6 +103,24 @@ static enum pm_status map_to_folded(struct collector *c, struct collect_code *co
     return status;
 }
 
+/* What is around the code's statement: the innermost loop, else the OpenMP region, else the function. Code outside of a region that starts it or
+ * waits for it is the region's, too. *ret_row 0: none but the function. */
+static enum pm_status region_around(struct collector *c, const struct collect_code *code,
+                                    const struct pm_code_range *range, uint32_t *ret_row)
+{
+    const struct pm_code_tuple *tuple = range->tuple;
+    enum pm_status status = PM_OK;
+    *ret_row = !tuple->site && !tuple->loop ? code->region : 0;
+    if (tuple->site || !tuple->place.line_no || tuple->kind == PM_MAP_FRAME ||
+        tuple->kind == PM_MAP_PADDING)
+        return PM_OK;
+    const char *file = collect_place_file(c, code->binary, tuple->place.file, &status);
+    uint32_t at = collect_region_at(code->binary, &tuple->place, file, true);
+    if (at && at != code->region)
+        *ret_row = at;
+    return status;
+}
+
 /* All that one range says. reason: why it is not alone; NULL. */
 static enum pm_status map_range(struct collector *c, struct collect_code *code,
                                 const struct pm_code_range *range, const char *reason)
@@ -110,6 +128,7 @@ static enum pm_status map_range(struct collector *c, struct collect_code *code,
     const struct pm_code_tuple *tuple = range->tuple;
     enum pm_status status = PM_OK;
     size_t n_before = code->n_mappings;
+    uint32_t region;
     if (tuple->kind != PM_MAP_FRAME && tuple->kind != PM_MAP_PADDING && tuple->place.line_no)
         status = map_to_place(c, code, &tuple->place, "compiler", reason);
     for (uint32_t i = 0; i < tuple->n_also && status == PM_OK; i++)
@@ -118,9 +137,13 @@ static enum pm_status map_range(struct collector *c, struct collect_code *code,
                               pm_map_reason_text(tuple->also[i].reason));
     if (status == PM_OK && code->n_mappings == n_before && !tuple->loop && !tuple->site)
         status = map_to_folded(c, code, range, &reason);
-    if (status == PM_OK && tuple->kind == PM_MAP_FRAME)
-        status = map_to_frame(c, code, tuple->place.function, reason);
     if (status == PM_OK)
+        status = region_around(c, code, range, &region);
+    if (status == PM_OK && tuple->kind == PM_MAP_FRAME && !region)
+        status = map_to_frame(c, code, tuple->place.function, reason);
+    if (status == PM_OK && region)
+        status = map_to(c, code, c->source_executes, region, "compiler", reason);
+    else if (status == PM_OK)
         status = tuple->loop ? map_to_noun(c, code, tuple->loop, "loop", reason)
                              : map_to_noun(c, code, tuple->place.function, "function", reason);
     for (uint32_t i = 0; i < tuple->n_objects && status == PM_OK; i++)
@@ -280,6 +303,7 @@ static enum pm_status make_map_code(struct collector *c, struct collect_binary *
     struct collect_code code = {.binary = binary, .range = range};
     const char *symbol = NULL;
     code.symbol_id = range->block->symbol;
+    code.region = collect_region_of(binary, code.symbol_id);
     enum pm_status status = collect_need_source(c);
     if (status == PM_OK)
         status = symbol_name(c, binary, range->block, &symbol);

@@ -345,7 +345,7 @@ static enum pm_status allocating_code(struct collector *c, const struct collect_
     if (code->range)
         place = user_place(code, &in_header);
     if (status == PM_OK && code->range)
-        status = collect_map_statement(c, code->binary, &place, &statement);
+        status = collect_map_statement(c, code->binary, &place, code->region, &statement);
     if (status == PM_OK)
         status = find_heap(c, code, &place, statement, in_header, ret_heap);
     if (status == PM_OK)

@@ -93,12 +93,23 @@ struct collect_source_statement {
     bool is_there; /* some code implements it */
 };
 
+/* An OpenMP construct of the early facts. */
+struct collect_region {
+    pm_id function;
+    const char *file; /* interned, as the facts spell it */
+    uint32_t line_no, column_no;
+    uint32_t row;
+    bool is_outlined; /* its body is a symbol of its own */
+    bool is_taken;    /* some symbol is known to be that */
+};
+
 /* Code at the granularity of what it implements: a noun of kind code. */
 struct collect_code {
     struct collect_binary *binary;
     const struct pm_code_range *range; /* NULL: no late map covers it */
     uint32_t noun, sentence;           /* rows; sentence: {code Executes} */
     uint32_t whole;  /* noun of all of its function, when it is one of its lines; else its own */
+    uint32_t region; /* row of the OpenMP region whose body the symbol is; 0: none */
     uint32_t symbol; /* row of the noun of its symbol; 0: without sleds and facts */
     pm_id symbol_id; /* 0 with symbol 0 */
     size_t first_mapping, n_mappings; /* of the sentence, in the collector's mappings */
@@ -127,6 +138,9 @@ struct collect_binary {
     char *debug_problem;                         /* owned; why it could not be opened */
     struct collect_source_statement *statements; /* by function, file, line, column */
     size_t n_statements;
+    struct collect_region *regions; /* by function, file, line, column */
+    uint32_t n_regions;
+    struct pm_map outlined;  /* symbol -> 2 + position in regions; 1: which one is not known */
     pm_id *loop_functions;   /* of loopcodes: the function whose loop each is */
     struct pm_map loopcodes; /* pif id -> position in loop_functions + 1 */
     struct pm_map functions,
@@ -354,11 +368,17 @@ bool collect_symbol_named(const struct collect_binary *binary, const char *name,
 PM_MUST_CHECK enum pm_status collect_map_noun(struct collector *c, struct collect_binary *binary,
                                               pm_id id, const char *kind, const char *name,
                                               uint32_t *ret_row);
-/* The statement at a place; where the facts have none, one that is made, or the function's frame. 0: a place without a line. */
+/* The statement or region at a place; where the facts have none, one that is made, or `frame` (0: the function's own) where the function is
+ * entered and left. 0: a place without a line. */
 PM_MUST_CHECK enum pm_status collect_map_statement(struct collector *c,
                                                    struct collect_binary *binary,
                                                    const struct pm_code_place *place,
-                                                   uint32_t *ret_row);
+                                                   uint32_t frame, uint32_t *ret_row);
+/* The file's name as the facts of statements spell it; NULL: they do not have the file. */
+const char *collect_place_file(struct collector *c, const struct collect_binary *binary, pm_id file,
+                               enum pm_status *status);
+/* The function around a noun; 0: not in these facts. */
+pm_id collect_function_around(const struct pm_pif *pif, const struct pm_pif_noun *noun);
 /* Entering and leaving a function: a statement that stands at its head. */
 PM_MUST_CHECK enum pm_status collect_map_frame(struct collector *c, struct collect_binary *binary,
                                                pm_id function, uint32_t *ret_row);
@@ -366,6 +386,16 @@ PM_MUST_CHECK enum pm_status collect_map_frame(struct collector *c, struct colle
 PM_MUST_CHECK enum pm_status collect_mark_removed(struct collector *c,
                                                   struct collect_binary *binary);
 void collect_places_release(struct collect_binary *binary);
+
+/* --- collect_regions.c: bodies of OpenMP regions, which are symbols --- */
+/* first_mapping: of the binary's facts. */
+PM_MUST_CHECK enum pm_status collect_regions_make(struct collector *c,
+                                                  struct collect_binary *binary,
+                                                  size_t first_mapping);
+/* Rows: the region that begins at a place (outlined: only one whose body is a symbol), and the one whose body a symbol is. 0: none. */
+uint32_t collect_region_at(const struct collect_binary *binary, const struct pm_code_place *place,
+                           const char *file, bool outlined);
+uint32_t collect_region_of(const struct collect_binary *binary, pm_id symbol);
 
 /* --- collect_code.c: code nouns and what they map to --- */
 /* address: of the binary's ELF file. binary NULL: of no file. The code is lent until the next call. */

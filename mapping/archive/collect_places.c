@@ -23,14 +23,14 @@ static int compare_statements(const void *a, const void *b)
     return order ? order : compare_numbers(x->row, y->row);
 }
 
-/* The function around a noun; 0: not in these facts. */
-static pm_id function_around(const struct pm_pif *pif, struct pm_pif_noun noun)
+pm_id collect_function_around(const struct pm_pif *pif, const struct pm_pif_noun *noun)
 {
     enum { MAX_DEPTH = 1000 };
+    struct pm_pif_noun at = *noun;
     for (int depth = 0; depth < MAX_DEPTH; depth++) {
-        if (noun.kind && strcmp(noun.kind, "function") == 0)
-            return noun.id;
-        if (!noun.parent || !pm_pif_find_noun(pif, noun.parent, &noun))
+        if (at.kind && strcmp(at.kind, "function") == 0)
+            return at.id;
+        if (!at.parent || !pm_pif_find_noun(pif, at.parent, &at))
             return 0;
     }
     return 0;
@@ -43,7 +43,7 @@ static enum pm_status add_statement(struct collector *c, struct collect_binary *
     if (noun->file && !file)
         return collect_no_memory(c);
     binary->statements[binary->n_statements++] = (struct collect_source_statement){
-        .function = function_around(binary->pif, *noun),
+        .function = collect_function_around(binary->pif, noun),
         .file = file,
         .line_no = noun->line,
         .column_no = noun->column,
@@ -53,9 +53,8 @@ static enum pm_status add_statement(struct collector *c, struct collect_binary *
     return PM_OK;
 }
 
-/* The file's name as the facts of statements spell it; NULL: they do not have the file. */
-static const char *file_name(struct collector *c, const struct collect_binary *binary, pm_id file,
-                             enum pm_status *status)
+const char *collect_place_file(struct collector *c, const struct collect_binary *binary, pm_id file,
+                               enum pm_status *status)
 {
     struct pm_pif_noun noun;
     if (!binary->pif || !pm_pif_find_noun(binary->pif, file, &noun) || !noun.name)
@@ -198,7 +197,7 @@ static enum pm_status find_loop_functions(struct collector *c, struct collect_bi
             strcmp(from.kind, "loopcode") != 0 || pm_map_get(&binary->loopcodes, loopcode) ||
             !pm_pif_find_noun(binary->pif, mapping.destination.nouns[0], &to))
             continue;
-        binary->loop_functions[n++] = function_around(binary->pif, to);
+        binary->loop_functions[n++] = collect_function_around(binary->pif, &to);
         if (!pm_map_put(&binary->loopcodes, loopcode, (uint32_t)n))
             return collect_no_memory(c);
     }
@@ -230,6 +229,8 @@ void collect_places_release(struct collect_binary *binary)
 {
     free(binary->statements);
     free(binary->loop_functions);
+    free(binary->regions);
+    pm_map_release(&binary->outlined);
     pm_map_release(&binary->loopcodes);
     pm_map_release(&binary->functions);
     pm_map_release(&binary->symbol_names);
@@ -354,22 +355,29 @@ enum pm_status collect_map_frame(struct collector *c, struct collect_binary *bin
 }
 
 enum pm_status collect_map_statement(struct collector *c, struct collect_binary *binary,
-                                     const struct pm_code_place *place, uint32_t *ret_row)
+                                     const struct pm_code_place *place, uint32_t frame,
+                                     uint32_t *ret_row)
 {
     enum pm_status status = PM_OK;
     struct collect_source_statement *found;
     *ret_row = 0;
     if (place->line_no == 0)
         return PM_OK;
-    const char *file = file_name(c, binary, place->file, &status);
+    const char *file = collect_place_file(c, binary, place->file, &status);
     if (status != PM_OK)
         return status;
-    switch (find_place(binary, place, file, &found)) {
+    enum place_kind kind = find_place(binary, place, file, &found);
+    bool is_exact = kind == PLACE_STATEMENT && found->line_no == place->line_no &&
+                    found->column_no == place->column_no;
+    if (!is_exact && (*ret_row = collect_region_at(binary, place, file, false)))
+        return PM_OK;
+    switch (kind) {
     case PLACE_STATEMENT:
         *ret_row = found->row;
         return PM_OK;
     case PLACE_FRAME:
-        return collect_map_frame(c, binary, place->function, ret_row);
+        *ret_row = frame;
+        return frame ? PM_OK : collect_map_frame(c, binary, place->function, ret_row);
     default:
         return make_statement(c, binary, place, file, ret_row);
     }
@@ -386,7 +394,7 @@ static enum pm_status mark_place(struct collector *c, struct collect_binary *bin
         return collect_no_memory(c);
     if (place->line_no == 0)
         return PM_OK;
-    const char *file = file_name(c, binary, place->file, &status);
+    const char *file = collect_place_file(c, binary, place->file, &status);
     if (status == PM_OK && find_place(binary, place, file, &found) == PLACE_STATEMENT)
         found->is_there = true;
     return status;
