@@ -68,6 +68,7 @@ static bool append_noun(struct group *g, unsigned kind, struct entry *entry)
                 (struct pm_run_noun *)((char *)o->chunk + o->chunk->nouns_offset) + n;
             noun->kind = kind;
             noun->id = entry->id;
+            pm_modes_begin(o, (uint32_t)n, noun, 1);
             entry->noun = o->first_noun + (uint32_t)n;
             entry->counter = (uint32_t)n;
             entry->bank = o->bank;
@@ -109,31 +110,38 @@ static const struct entry *entry_of(struct group *g, uint64_t id, unsigned kind)
     }
 }
 
+static unsigned mode_of(uint32_t noun)
+{
+    const struct pm_noun *n = pm_noun_at(noun);
+    return n != NULL ? pm_load(n->mode) : pm_process.mode;
+}
+
 static void portable_event(struct group *g, unsigned kind, uint64_t id, const void *frame,
                            unsigned depth)
 {
-    uint64_t tsc = pm_mode_is_timed(pm_process.mode) ? pm_tsc() : 0;
     if (pm_unlikely(!*pm_process.alive_mark))
         pm_fork_child();
     if (pm_process.file.header == NULL)
         return;
     bool loop = kind == PM_SLED_LOOP_ENTER || kind == PM_SLED_LOOP_LEAVE;
-    if (pm_process.mode == PM_RUN_MODE_COUNT && kind != PM_SLED_ENTRY && kind != PM_SLED_LOOP_ENTER)
-        return;
+    bool enters = kind == PM_SLED_ENTRY || kind == PM_SLED_LOOP_ENTER;
     const struct entry *e = entry_of(g, id, kind);
-    if (e == NULL || (pm_process.mode == PM_RUN_MODE_COUNT && e->bank >= PM_MAX_BANKS)) {
-        if (kind == PM_SLED_ENTRY || kind == PM_SLED_LOOP_ENTER)
+    unsigned mode = e != NULL ? mode_of(e->noun) : pm_process.mode;
+    if (e == NULL || (mode == PM_RUN_MODE_COUNT && e->bank >= PM_MAX_BANKS)) {
+        if (enters)
             pm_add_shared(pm_process.file.header->n_lost_contexts, 1);
         return;
     }
+    if (mode == PM_RUN_MODE_OFF || (mode == PM_RUN_MODE_COUNT && !enters))
+        return;
     depth &= PM_SLED_DEPTH_MASK;
-    struct pm_probe probe = {.mode = (uint8_t)pm_process.mode,
+    struct pm_probe probe = {.mode = (uint8_t)mode,
                              .noun = e->noun,
                              .kind = (uint8_t)kind,
                              .loop_depth = (uint8_t)(loop ? (depth != 0 ? depth : 1) : 0),
                              .bank = e->bank,
                              .counter = e->counter};
-    pm_slow(&probe, (uint64_t)frame, tsc);
+    pm_slow(&probe, (uint64_t)frame, pm_mode_is_timed(mode) ? pm_tsc() : 0);
 }
 
 #define EVENT(n)                                                                         \

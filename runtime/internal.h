@@ -236,8 +236,9 @@ enum {
 /* NULL: it has the process's mode for ever. */
 struct pm_noun *pm_noun_at(uint32_t noun);
 uint32_t pm_n_nouns(void); /* that pm_noun_at knows */
-/* Gives the nouns of an object that is being loaded their modes, by the plan; then they are in its chunk, too. At ordinary calls. */
-void pm_modes_begin(struct pm_object *object, struct pm_run_noun *nouns, uint32_t n_nouns);
+/* Gives nouns of an object their modes, by the plan, and writes them to its chunk: `list` is there, of its nouns from `first` on. System
+ * calls only. */
+void pm_modes_begin(struct pm_object *object, uint32_t first, struct pm_run_noun *list, uint32_t n);
 /* Whether the noun has no contexts (any more): one of it may be open for ever and is passed over. */
 bool pm_noun_is_disarmed(uint32_t noun);
 /* Whether exits of it may be missing, or entries. */

@@ -124,17 +124,17 @@ static uint8_t planned_mode(const struct pm_plan *plan, uint64_t id, uint8_t *re
     return (uint8_t)planned[low].mode;
 }
 
-void pm_modes_begin(struct pm_object *o, struct pm_run_noun *list, uint32_t n_nouns)
+void pm_modes_begin(struct pm_object *o, uint32_t first, struct pm_run_noun *list, uint32_t n)
 {
     if (pm_process.mode == PM_RUN_MODE_OFF)
         return;
     if (nouns == NULL)
-        nouns = private_memory((size_t)PM_MAX_NOUNS * sizeof *nouns);
+        pm_store(nouns, private_memory((size_t)PM_MAX_NOUNS * sizeof *nouns));
     size_t bytes = 0;
     const struct pm_plan *plan = open_plan(&bytes);
-    for (uint32_t i = 0; i < n_nouns; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         uint8_t flags, mode = planned_mode(plan, list[i].id, &flags);
-        struct pm_noun *noun = pm_noun_at(o->first_noun + i);
+        struct pm_noun *noun = pm_noun_at(o->first_noun + first + i);
         if (noun == NULL)
             break;
         *noun = (struct pm_noun){.mode = mode,

@@ -133,7 +133,7 @@ bool pm_object_record(struct pm_object *o, const struct stat *info, const struct
     struct pm_run_noun *list = (struct pm_run_noun *)((char *)chunk + chunk->nouns_offset);
     if (n_nouns != 0)
         memcpy(list, nouns, (size_t)n_nouns * sizeof *nouns);
-    pm_modes_begin(o, list, n_nouns);
+    pm_modes_begin(o, 0, list, n_nouns);
     pm_barrier();
     pm_store(chunk->chunk.n_items, n_nouns);
     o->chunk = chunk;
