@@ -173,6 +173,16 @@ static enum pm_status find_code(struct sampler *s, uint32_t object, uint64_t add
     return PM_OK;
 }
 
+/* Code of a file that is not the one that ran any more, while code with sleds of that same file was active: all that is known is that it is in
+ * its context. */
+static bool is_of_context(const struct sampler *s, const struct innermost *innermost,
+                          const struct collect_code *code, const struct pm_run_file_sample *sample)
+{
+    const struct pm_run_file_node *active = innermost->loop ? innermost->loop : innermost->function;
+    return active && sample->kind != PM_RUN_SAMPLE_KERNEL && code->binary && !code->binary->same &&
+           !code->is_perfmap && pm_run_file_noun(s->file, active->noun)->object == sample->object;
+}
+
 static enum pm_status place_sample(struct sampler *s, const struct pm_run_file_sample *sample,
                                    struct place place)
 {
@@ -188,6 +198,8 @@ static enum pm_status place_sample(struct sampler *s, const struct pm_run_file_s
             find_code(s, sample->caller_object, sample->caller, false, &caller, &caller_has_facts);
     if (status != PM_OK)
         return status;
+    if (is_of_context(s, &innermost, &code, sample))
+        return add_costs(s, place.context, sample);
     if (!is_kernel && has_facts)
         return add_own(s, &innermost, &code, place, sample);
     if (code.is_perfmap) {

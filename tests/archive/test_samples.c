@@ -546,6 +546,32 @@ static void lost_and_waiting_time_is_the_contexts_own(void **state)
                         "sum|500|1|9");
 }
 
+/* Nothing is known of its code any more but in which context it was; code of other files was still called from there. */
+static void code_that_was_built_again_is_its_contexts_own(void **state)
+{
+    (void)state;
+    struct make_run run;
+    struct nodes at;
+    uint64_t thread;
+    write_program("efgh");
+    make_contexts(&run, &at, &thread);
+    const struct pm_run_sample samples[] = {
+        sample_at(BIAS + 0x25, at.loop, 1),
+        sample_at(BIAS + 0x31, at.sum, 20),
+        sample_at(LIBRARY + 0x10, at.loop, 300),
+        sample_at(BIAS + 0x10, at.root, 4000),
+    };
+    finish_run(&run, thread, samples, 4);
+    collect_it(NULL, NULL);
+    check_archive();
+    assert_string_equal(costs_of("cpu_ns"),
+                        "heat > 0x10 in heat > 0x20 in heat|0|20\n"
+                        "heat > 0x10 in heat > 0x20 in heat > 0x24 in heat|0|1\n"
+                        "heat > 0x10 in heat > 0x20 in heat > 0x24 in heat > code of "
+                        "libgone.so<0x24 in heat|0|300\n"
+                        "heat > code of heat|0|4000");
+}
+
 /* Whatever the samples are, their time is there: the program is rebuilt, gone, or all is well. */
 static void all_time_of_samples_is_in_the_archive(void **state)
 {
@@ -686,6 +712,7 @@ int main(void)
         IN_FOLDER(code_beside_statements_has_its_place),
         IN_FOLDER(called_code_is_where_it_was_called),
         IN_FOLDER(lost_and_waiting_time_is_the_contexts_own),
+        IN_FOLDER(code_that_was_built_again_is_its_contexts_own),
         IN_FOLDER(all_time_of_samples_is_in_the_archive),
         IN_FOLDER(costs_of_sentences_need_no_run),
         IN_FOLDER(costs_of_code_go_where_samples_would),
