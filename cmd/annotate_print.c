@@ -210,7 +210,7 @@ static void put_title(const struct annotation_view *view)
     double part = (double)(a->own + a->shared);
     if (a->function) {
         const char *function = report_printable(&report->arena, a->function);
-        fprintf(view->out, "%s in ", function ? function : "");
+        fprintf(view->out, "%s in ", function ? report_short_name(&report->arena, function) : "");
     }
     fprintf(view->out, "%s: %.*f of %.*f%s, %.1f %%", file ? file : "", view->decimals,
             part / view->divisor, view->decimals, view->total / view->divisor,

@@ -31,7 +31,7 @@ static void put(struct page *page, struct pm_buf *buf)
     char *copy = buf->failed
                      ? NULL
                      : pm_arena_strndup(&page->report->arena, buf->len ? buf->data : "", buf->len);
-    const char *text = printable(page, copy);
+    const char *text = report_short_name(&page->report->arena, printable(page, copy));
     page->failed |= !copy;
     report_put_cut(page->term, page->out, text,
                    page->term->width ? page->term->width : report_width(text), false, false);

@@ -5,12 +5,17 @@
 
 /* --- names --- */
 
-/* In a tree, a loop right below its function needs no name: "loop". */
+/* In a tree, a loop below its function, or another loop of it, needs no name: "loop". */
 static bool is_loop_of(const struct report_row *row, const struct report_row *parent)
 {
     static const char loop_in[] = "loop in ";
-    return !strncmp(row->what, loop_in, sizeof loop_in - 1) &&
-           !strcmp(row->what + sizeof loop_in - 1, parent->what);
+    const char *function = row->what + sizeof loop_in - 1, *above = parent->what;
+    if (strncmp(row->what, loop_in, sizeof loop_in - 1) != 0)
+        return false;
+    if (!strncmp(above, loop_in, sizeof loop_in - 1))
+        return !strcmp(above + sizeof loop_in - 1, function);
+    size_t len = strlen(function);
+    return !strncmp(above, function, len) && (!above[len] || above[len] == ','); /* ", inlined" */
 }
 
 static struct report_label label_of(struct report *report, const struct report_row *row,

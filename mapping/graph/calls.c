@@ -286,6 +286,34 @@ static bool add_around(struct tree_build *build, uint32_t *node, uint32_t row)
     return true;
 }
 
+static uint32_t function_around(const struct pm_call_nesting *nesting, uint32_t row)
+{
+    while (row != PM_NONE && !nesting->is_function[row])
+        row = nesting->around[row];
+    return row;
+}
+
+/* The node that a context of a row is below. Code of a loop may have been inlined into it: the functions that it was written in are on its path, but they
+ * lie in the loop, not around it. */
+static uint32_t node_above(const struct tree_build *build, const struct pm_graph *graph, pm_index c,
+                           uint32_t row)
+{
+    const struct pm_call_nesting *nesting = build->nesting;
+    const uint32_t *node_of = build->tree.node_of;
+    pm_index parent = graph->contexts[c].parent, up = parent;
+    uint32_t node = parent == PM_NONE ? PM_NONE : node_of[parent];
+    uint32_t function = nesting ? function_around(nesting, row) : PM_NONE;
+    if (node == PM_NONE || function == PM_NONE || function == row)
+        return node;
+    while (
+        up != PM_NONE && graph->contexts[up].flags & PM_CONTEXT_INLINED &&
+        (node_of[up] == PM_NONE || !lies_in(build, build->tree.nodes[node_of[up]].row, function)))
+        up = graph->contexts[up].parent;
+    bool is_in = up != PM_NONE && node_of[up] != PM_NONE &&
+                 lies_in(build, build->tree.nodes[node_of[up]].row, function);
+    return is_in ? node_of[up] : node;
+}
+
 /* false: memory ended. */
 static bool add_context(struct tree_build *build, const struct pm_graph *graph,
                         const struct pm_lift *lift, bool folds, pm_index c)
@@ -304,6 +332,7 @@ static bool add_context(struct tree_build *build, const struct pm_graph *graph,
         node_of[c] = node;
         return true;
     }
+    node = node_above(build, graph, c, row);
     if (!add_around(build, &node, row))
         return false;
     node_of[c] = find_node(build, node, row);

@@ -525,19 +525,23 @@ static void recursion_counts_once(void **state)
     pm_graph_free(p.graph);
 }
 
-/* main, then a loop, inner loops of which only code is known: the middle one has no context at all. A call in between begins anew. */
+/* main, then a loop, inner loops of which only code is known: the middle one has no context at all. A call in between begins anew; what was
+ * inlined into a loop lies in it. */
 static void loops_around_others_are_on_the_path(void **state)
 {
     (void)state;
     enum { MAIN, OUTER, MIDDLE, INNER, CALLED, N };
-    static const int sentences[] = {MAIN, OUTER, INNER, CALLED, INNER, MIDDLE, INNER};
-    static const pm_index parents[] = {PM_NONE, 0, 1, 1, 3, 1, 0};
+    enum { N_CONTEXTS = 9, INLINED = 7 };
+    static const int sentences[N_CONTEXTS] = {MAIN,   OUTER, INNER,  CALLED, INNER,
+                                              MIDDLE, INNER, CALLED, INNER};
+    static const pm_index parents[N_CONTEXTS] = {PM_NONE, 0, 1, 1, 3, 1, 0, 1, INLINED};
     struct paper p;
     paper_begin(&p, N, N);
     for (int i = 0; i < N; i++)
         pm_graph_mapping(p.graph, p.base[i], p.line[i], 0, "compiler");
-    for (pm_index c = 0; c < 7; c++)
-        pm_graph_context(p.graph, parents[c], p.base[sentences[c]], 0);
+    for (pm_index c = 0; c < N_CONTEXTS; c++)
+        pm_graph_context(p.graph, parents[c], p.base[sentences[c]],
+                         c == INLINED ? PM_CONTEXT_INLINED : 0);
     assert_true(pm_graph_seal(p.graph));
     pm_index destination_of[2 * N];
     pm_lift_at_level(p.graph, 1, destination_of);
@@ -553,7 +557,7 @@ static void loops_around_others_are_on_the_path(void **state)
         around[row[i]] = i > MAIN && i < CALLED ? row[i - 1] : PM_NONE;
     is_function[row[MAIN]] = is_function[row[CALLED]] = true;
     const struct pm_call_nesting nesting = {around, is_function};
-    int64_t own[] = {1, 2, 4, 8, 16, 32, 64}, inclusive[N];
+    int64_t own[N_CONTEXTS] = {1, 2, 4, 8, 16, 32, 64}, inclusive[N];
     assert_int_equal(pm_calls_inclusive(p.graph, lift, &nesting, own, NULL, inclusive), PM_OK);
     assert_int_equal(inclusive[row[MAIN]], 127);
     assert_int_equal(inclusive[row[OUTER]], 126);
@@ -563,14 +567,16 @@ static void loops_around_others_are_on_the_path(void **state)
     struct pm_call_tree tree;
     bool *folds = no_folds(p.graph);
     assert_int_equal(pm_call_tree_make(p.graph, lift, &nesting, folds, NULL, &tree), PM_OK);
-    static const int paths[7][6] = {{MAIN, N},
-                                    {MAIN, OUTER, N},
-                                    {MAIN, OUTER, MIDDLE, INNER, N},
-                                    {MAIN, OUTER, CALLED, N},
-                                    {MAIN, OUTER, CALLED, MIDDLE, INNER, N},
-                                    {MAIN, OUTER, MIDDLE, N},
-                                    {MAIN, OUTER, MIDDLE, INNER, N}};
-    for (pm_index c = 0; c < 7; c++) {
+    static const int paths[N_CONTEXTS][6] = {{MAIN, N},
+                                             {MAIN, OUTER, N},
+                                             {MAIN, OUTER, MIDDLE, INNER, N},
+                                             {MAIN, OUTER, CALLED, N},
+                                             {MAIN, OUTER, CALLED, MIDDLE, INNER, N},
+                                             {MAIN, OUTER, MIDDLE, N},
+                                             {MAIN, OUTER, MIDDLE, INNER, N},
+                                             {MAIN, OUTER, CALLED, N},
+                                             {MAIN, OUTER, MIDDLE, INNER, N}};
+    for (pm_index c = 0; c < N_CONTEXTS; c++) {
         uint32_t node = tree.node_of[c], n = 0;
         while (paths[c][n] != N)
             n++;
