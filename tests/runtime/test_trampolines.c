@@ -329,6 +329,36 @@ static void a_ring_that_moved_is_drained_first(void **unused)
     check_calls();
 }
 
+/* Entries in one mode and exits in the other, as when a noun's mode changes while it is open. */
+static void run_across(uint8_t *stack, unsigned number, enum pm_run_mode from, enum pm_run_mode to)
+{
+    const struct pm_sled *sled = &sleds[number * SLEDS_PER_CASE];
+    struct pm_node *parent = pm_tls.current;
+    pm_arch_jump(&object, sled, from, (uint8_t *)sled->address);
+    pm_arch_jump(&object, sled + 1, to, (uint8_t *)sled[1].address);
+    run_one(stack, number, true, 0);
+    struct pm_node *node = pm_tls.current;
+    assert_int_equal(node->start_tsc != 0, from == PM_RUN_MODE_EXACT);
+    uint64_t before = node->inclusive_tsc;
+    run_one(stack, number, false, 0);
+    assert_ptr_equal(pm_tls.current, parent);
+    assert_int_equal(node->sp, 0);
+    assert_int_equal(node->inclusive_tsc, before);
+}
+
+static void a_mode_that_changes_within_a_call_gives_no_time(void **unused)
+{
+    (void)unused;
+    uint8_t *stack = __builtin_alloca(STACK_BYTES);
+    call_case(0);
+    assert_true(pm_arch_generate(&object, PM_RUN_MODE_ACTIVE));
+    for (unsigned i = 0; i < N_CASES; i++) {
+        run_across(stack, i, PM_RUN_MODE_EXACT, PM_RUN_MODE_ACTIVE);
+        run_across(stack, i, PM_RUN_MODE_ACTIVE, PM_RUN_MODE_EXACT);
+    }
+    check_calls();
+}
+
 /* All free, all saved, all but one, only one, and some between. */
 static bool is_stepped(unsigned mask)
 {
@@ -509,6 +539,8 @@ int main(void)
                                                  end, &exact),
         cmocka_unit_test_prestate_setup_teardown(a_ring_that_moved_is_drained_first, begin, end,
                                                  &exact),
+        cmocka_unit_test_prestate_setup_teardown(a_mode_that_changes_within_a_call_gives_no_time,
+                                                 begin, end, &exact),
         cmocka_unit_test_prestate_setup_teardown(every_mask_keeps_what_it_must, begin, end,
                                                  &active),
         cmocka_unit_test_prestate_setup_teardown(handlers_after_every_instruction, begin, end,

@@ -60,9 +60,11 @@ static uint32_t random_below(uint32_t n)
     return (uint32_t)(((uint64_t)state * n) >> 32);
 }
 
+static uint8_t own_modes[N_NOUNS]; /* 0: the process's */
+
 static void send(enum pm_sled_kind kind, uint32_t noun, uint8_t loop_depth, uint64_t sp)
 {
-    struct pm_probe probe = {.mode = (uint8_t)pm_process.mode,
+    struct pm_probe probe = {.mode = own_modes[noun] ? own_modes[noun] : (uint8_t)pm_process.mode,
                              .noun = noun,
                              .kind = (uint8_t)kind,
                              .loop_depth = loop_depth};
@@ -192,6 +194,7 @@ static int begin(void **unused)
     assert_true(pm_file_create());
     model = calloc(MAX_NODES, sizeof *model);
     n_model = 1;
+    memset(own_modes, 0, sizeof own_modes);
     n_frames = 0;
     after_jump = false;
     stack_start = (uint64_t)__builtin_frame_address(0);
@@ -262,6 +265,62 @@ static void random_calls_give_the_tree_of_the_model(void **unused)
     assert_int_equal(thread->n_nodes, n_model);
     assert_int_equal(read_calls, n_calls);
     pm_run_file_free(file);
+}
+
+static uint8_t active_or_exact(void)
+{
+    return (uint8_t)(random_below(2) ? PM_RUN_MODE_ACTIVE : PM_RUN_MODE_EXACT);
+}
+
+static void check_times(const struct pm_node *node, uint64_t most)
+{
+    for (const struct pm_node *child = node->first_child; child != NULL;
+         child = child->next_sibling) {
+        bool timed = own_modes[child->noun] == PM_RUN_MODE_EXACT;
+        assert_int_equal((child->flags & PM_RUN_NODE_TIMED) != 0, timed);
+        assert_true(timed ? child->inclusive_tsc <= most : child->inclusive_tsc == 0);
+        check_times(child, most);
+    }
+}
+
+static void nouns_of_different_modes_share_the_tree(void **unused)
+{
+    (void)unused;
+    uint64_t start = pm_tsc();
+    for (unsigned i = 0; i < N_NOUNS; i++)
+        own_modes[i] = active_or_exact();
+    for (int i = 0; i < 100000; i++)
+        do_something();
+    uint32_t n_compared = 0;
+    compare(pm_tls.slot->root, 0, &n_compared);
+    assert_int_equal(n_compared, n_model - 1);
+    assert_int_equal(pm_process.file.header->n_unmatched, 0);
+    check_times(pm_tls.slot->root, pm_tsc() - start);
+}
+
+static void check_most(const struct pm_node *node, uint64_t most)
+{
+    for (const struct pm_node *child = node->first_child; child != NULL;
+         child = child->next_sibling) {
+        assert_true(child->inclusive_tsc <= most);
+        check_most(child, most);
+    }
+}
+
+/* An activation that began without a time ends without one. */
+static void modes_that_change_meanwhile_keep_the_calls(void **unused)
+{
+    (void)unused;
+    uint64_t start = pm_tsc();
+    for (int i = 0; i < 100000; i++) {
+        own_modes[random_below(N_NOUNS)] = active_or_exact();
+        do_something();
+    }
+    uint32_t n_compared = 0;
+    compare(pm_tls.slot->root, 0, &n_compared);
+    assert_int_equal(n_compared, n_model - 1);
+    assert_int_equal(pm_process.file.header->n_unmatched, 0);
+    check_most(pm_tls.slot->root, pm_tsc() - start);
 }
 
 static uint64_t calls_in(const struct pm_node *node)
@@ -344,6 +403,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(random_calls_give_the_tree_of_the_model, begin, end),
+        cmocka_unit_test_setup_teardown(nouns_of_different_modes_share_the_tree, begin, end),
+        cmocka_unit_test_setup_teardown(modes_that_change_meanwhile_keep_the_calls, begin, end),
         cmocka_unit_test_setup_teardown(limits_lose_no_call, begin, end),
         cmocka_unit_test_setup_teardown(times_nest, begin, end),
         cmocka_unit_test_setup_teardown(an_exit_without_an_entry_is_counted, begin, end),
