@@ -21,17 +21,20 @@ static const volatile uint64_t nothing;
 static uint32_t n_refused;
 static uint64_t retry_tsc;
 
-static void on_bell(int number, siginfo_t *info, void *context)
+static bool on_bell(siginfo_t *info, void *context)
 {
-    (void)number, (void)info, (void)context;
+    (void)context;
+    if (!pm_signal_is_ours(info))
+        return false;
     if (*pm_process.alive_mark)
         pm_adapt_tick(pm_tsc());
+    return true;
 }
 
 /* Where samples are taken their handler does the same (sample.c). */
 static bool install_bell(void)
 {
-    return pm_process.sample_period_ns != 0 || pm_signal_take(on_bell);
+    return pm_process.sample_period_ns != 0 || pm_signal_take(PM_BELL_SIGNAL, on_bell);
 }
 
 void pm_control_begin(void)

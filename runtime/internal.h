@@ -443,6 +443,8 @@ void pm_fork_child(void);
 void pm_wrap_resolve(void);
 /* Also of wrap_signals.c and wrap_calls.c. */
 void pm_wrap_signals_resolve(void);
+bool pm_wrap_blocks_traps(void); /* as the thread believes */
+void pm_wrap_inherit_traps(bool blocks);
 void pm_wrap_calls_resolve(void);
 
 /* --- heap_link.c: what libperfmap-heap.so (heap/) has to do around fork --- */
@@ -458,6 +460,8 @@ struct pm_patch {
 /* Writes 5 bytes at each address; sorted by address; prot is the protection to restore. fresh: no
  * thread can be running this code. Otherwise one at a time; signal safe. False: refused, or not wholly done. */
 bool pm_patch_apply(const struct pm_patch *patches, size_t n, int prot, bool fresh);
+/* Installs the handler that live changes need. */
+bool pm_patch_take_traps(void);
 /* Completes what a thread of the parent, which is not here, had begun. */
 void pm_patch_fork_child(void);
 

@@ -14,6 +14,7 @@
  * are refused at once; all signals of that thread wait, so that no handler comes to half-changed code.
  */
 #include "internal.h"
+#include "signals.h"
 #include "sys.h"
 
 #include <errno.h>
@@ -71,30 +72,10 @@ static bool put_all(const struct pages *pages, const struct pm_patch *patches, s
 }
 
 #if defined(__x86_64__)
-/* sigaction(2) without libc's, which may use vector registers. */
-struct kernel_action {
-    void (*handler)(int number, siginfo_t *info, void *context);
-    uint64_t flags;
-    void (*restorer)(void);
-    uint64_t mask;
-};
-
 static uint32_t changing; /* a thread changes live code */
 static const struct pm_patch *active;
 static size_t n_active;
 static struct pages active_pages;
-static struct kernel_action before;
-
-/* By these bytes unwinders know the frame of a signal. */
-__asm__(".text\n.p2align 4\n.type pm_patch_return, @function\nnop\npm_patch_return:\n"
-        ".byte 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05\n"
-        ".size pm_patch_return, .-pm_patch_return\n");
-extern void pm_patch_return(void) __attribute__((visibility("hidden")));
-
-static long trap_action(const struct kernel_action *new, struct kernel_action *old)
-{
-    return pm_sys(SYS_rt_sigaction, SIGTRAP, new, old, sizeof new->mask);
-}
 
 /* NULL: not within a change. */
 static const struct pm_patch *patch_of(uintptr_t address)
@@ -119,20 +100,24 @@ static uintptr_t way_of(const struct pm_patch *patch)
     return patch->address + 5 + (patch->bytes[0] == 0xe9 ? (uintptr_t)(intptr_t)distance : 0);
 }
 
-static void trap(int number, siginfo_t *info, void *context)
+static bool trap(siginfo_t *info, void *context)
 {
     greg_t *rip = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-    bool is_int3 = info->si_code == SI_KERNEL; /* not a single step, a signal sent, ... */
-    const struct pm_patch *patch = is_int3 ? patch_of((uintptr_t)*rip - 1) : NULL;
+    if (info->si_code != SI_KERNEL) /* a single step, a signal sent, ... */
+        return false;
+    const struct pm_patch *patch = patch_of((uintptr_t)*rip - 1);
     if (patch != NULL)
         *rip = (greg_t)way_of(patch);
-    else if (is_int3 && *(const volatile uint8_t *)(*rip - 1) != 0xcc)
+    else if (*(const volatile uint8_t *)(*rip - 1) != 0xcc)
         *rip -= 1; /* late: the int3 is gone */
-    else if ((uintptr_t)before.handler == (uintptr_t)SIG_DFL) {
-        trap_action(&before, NULL);
-        pm_sys(SYS_tgkill, pm_sys(SYS_getpid), pm_sys(SYS_gettid), SIGTRAP);
-    } else if ((uintptr_t)before.handler != (uintptr_t)SIG_IGN)
-        before.handler(number, info, context); /* one with one argument ignores the others */
+    else
+        return false;
+    return true;
+}
+
+bool pm_patch_take_traps(void)
+{
+    return pm_signal_take(SIGTRAP, trap);
 }
 
 static bool barrier(void)
@@ -208,21 +193,6 @@ static enum others look_at_others(void)
     return found_own || result == OTHERS_BLOCK ? result : OTHERS_SAFE;
 }
 
-/* The program's own handler is kept for its own traps, also one that it has set since last time. */
-static bool install_handler(void)
-{
-    const uint64_t has_restorer = 0x04000000;
-    struct kernel_action now, ours = {.handler = trap,
-                                      .flags = SA_SIGINFO | SA_NODEFER | SA_RESTART | has_restorer,
-                                      .restorer = pm_patch_return};
-    if (trap_action(NULL, &now) != 0)
-        return false;
-    if (now.handler == trap)
-        return true;
-    before = now;
-    return trap_action(&ours, NULL) == 0;
-}
-
 static bool put_live(const struct pages *pages, const struct pm_patch *patches, size_t n)
 {
     static const uint8_t int3 = 0xcc;
@@ -251,7 +221,7 @@ static bool change_live(struct pages *pages, const struct pm_patch *patches, siz
     } else {
         good =
             pm_sys(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0) == 0 &&
-            barrier() && install_handler();
+            barrier() && pm_patch_take_traps();
         if (good) {
             active_pages = *pages;
             active = patches;
@@ -299,6 +269,11 @@ static bool patch_live(struct pages *pages, const struct pm_patch *patches, size
 }
 
 void pm_patch_fork_child(void) {}
+
+bool pm_patch_take_traps(void)
+{
+    return false;
+}
 #endif
 
 static bool patch_fresh(struct pages *pages, const struct pm_patch *patches, size_t n)

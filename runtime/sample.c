@@ -208,27 +208,27 @@ void pm_sample_drain(struct pm_tls *t)
 }
 
 /* The bell, or a timer. All signals are blocked. */
-static void on_signal(int number, siginfo_t *info, void *context)
+static bool on_bell(siginfo_t *info, void *context)
 {
-    (void)number;
-    struct pm_tls *t = &pm_tls;
-    (void)info;
-    struct pm_sampler *s = t->sampler;
+    struct pm_sampler *s = pm_tls.sampler;
+    if (!pm_signal_is_ours(info))
+        return false;
     if (!*pm_process.alive_mark)
-        return;
+        return true;
     if (s == NULL || !take_lock(s)) {
         pm_adapt_tick(pm_tsc());
-        return;
+        return true;
     }
     uint64_t start_tsc = pm_tsc();
     if (s->source == PM_RUN_SAMPLES_PERF)
         pm_perf_drain(s);
-    else if (s->source == PM_RUN_SAMPLES_TIMER)
+    else if (s->source == PM_RUN_SAMPLES_TIMER && info->si_code == SI_TIMER)
         pm_timer_expired(s, context);
     give_lock(s);
     uint64_t tsc = pm_tsc();
     pm_adapt_drained(tsc - start_tsc);
     pm_adapt_tick(tsc);
+    return true;
 }
 
 /* What is left, at the end of a thread or of the process. */
@@ -404,7 +404,7 @@ void pm_sample_process_begin(void)
 {
     if (begun || !pm_sample_is_on() || pm_process.file.header == NULL)
         return;
-    pm_signal_take(on_signal);
+    pm_signal_take(PM_BELL_SIGNAL, on_bell);
     begun = true;
     struct pm_tls *t = &pm_tls;
     if (t->state == PM_THREAD_NEW)

@@ -196,6 +196,7 @@ PM_EXPORT pid_t _Fork(void)
  * anything can cancel it. No memory of malloc's: it may not be ready yet, and is the program's. */
 static struct starting {
     uint32_t taken;
+    bool blocks_traps;
     void *(*start)(void *);
     void *argument;
 } starting[512];
@@ -214,6 +215,7 @@ static void *thread_start(void *data)
     struct starting *s = data;
     void *(*start)(void *) = s->start;
     void *argument = s->argument;
+    pm_wrap_inherit_traps(s->blocks_traps);
     __atomic_store_n(&s->taken, 0, __ATOMIC_RELEASE);
     if (pm_tls.state == PM_THREAD_NEW)
         pm_thread_begin(&pm_tls, pm_tsc());
@@ -235,6 +237,7 @@ PM_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes
         return libc.pthread_create(thread, attributes, start, argument);
     s->start = start;
     s->argument = argument;
+    s->blocks_traps = pm_wrap_blocks_traps();
     int result = libc.pthread_create(thread, attributes, thread_start, s);
     if (result != 0)
         __atomic_store_n(&s->taken, 0, __ATOMIC_RELEASE);

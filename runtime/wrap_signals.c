@@ -1,5 +1,7 @@
-/* Wrappers of libc's functions that set handlers of signals or wait for them, for the one signal that the program shares with us
- * (signals.c). */
+/* Wrappers of libc's functions that set handlers of signals or wait for them, for the signals that the program shares with us
+ * (signals.c); and of those that block signals: traps never are, for a thread that came to a sled while it is being changed would be
+ * killed. The program is told that they are, where it has asked for it.
+ */
 #include "internal.h"
 #include "signals.h"
 #include "sys.h"
@@ -11,11 +13,13 @@
 #include <time.h>
 
 typedef void handler_fn(int number);
+typedef int mask_fn(int how, const sigset_t *new, sigset_t *old);
 
 static struct {
     int (*sigaction)(int number, const struct sigaction *new, struct sigaction *old);
     handler_fn *(*signal)(int number, handler_fn *handler);
     handler_fn *(*sysv_signal)(int number, handler_fn *handler);
+    mask_fn *sigprocmask, *pthread_sigmask;
     int (*sigtimedwait)(const sigset_t *set, siginfo_t *info, const struct timespec *timeout);
     int (*sigwaitinfo)(const sigset_t *set, siginfo_t *info);
     int (*sigwait)(const sigset_t *set, int *number);
@@ -30,29 +34,48 @@ static struct {
 void pm_wrap_signals_resolve(void)
 {
     (void)FIND(sigaction), (void)FIND(signal), (void)FIND(sysv_signal), (void)FIND(sigtimedwait);
+    (void)FIND(sigprocmask), (void)FIND(pthread_sigmask);
     (void)FIND(sigwaitinfo), (void)FIND(sigwait), (void)FIND(sigsuspend), (void)FIND(signalfd);
 }
 
 /* --- setting handlers --- */
 
+static uint64_t
+    masks_with_traps; /* bits: numbers of signals whose handlers the program wants to run without traps */
+
 PM_EXPORT int sigaction(int number, const struct sigaction *new, struct sigaction *old)
 {
-    return pm_signal_is_shared(number) ? pm_signal_change(new, old)
-                                       : FIND(sigaction)(number, new, old);
+    if (pm_signal_is_shared(number))
+        return pm_signal_change(number, new, old);
+    uint64_t bit = number > 0 && number < 65 ? 1ull << (number - 1) : 0;
+    bool had = (pm_load(masks_with_traps) & bit) != 0;
+    struct sigaction action;
+    if (new != NULL && bit != 0 && pm_process.on) {
+        bool has = sigismember(&new->sa_mask, SIGTRAP) == 1;
+        action = *new;
+        sigdelset(&action.sa_mask, SIGTRAP);
+        new = &action;
+        __atomic_fetch_and(&masks_with_traps, ~bit, __ATOMIC_RELAXED);
+        __atomic_fetch_or(&masks_with_traps, has ? bit : 0, __ATOMIC_RELAXED);
+    }
+    int result = FIND(sigaction)(number, new, old);
+    if (result == 0 && old != NULL && had)
+        sigaddset(&old->sa_mask, SIGTRAP);
+    return result;
 }
 
-static handler_fn *set_handler(handler_fn *handler, int flags)
+static handler_fn *set_handler(int number, handler_fn *handler, int flags)
 {
     struct sigaction new = {.sa_handler = handler, .sa_flags = flags}, old;
     sigemptyset(&new.sa_mask);
     if (flags & SA_RESTART)
-        sigaddset(&new.sa_mask, PM_BELL_SIGNAL);
-    return pm_signal_change(&new, &old) == 0 ? old.sa_handler : SIG_ERR;
+        sigaddset(&new.sa_mask, number);
+    return pm_signal_change(number, &new, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
 
 PM_EXPORT handler_fn *signal(int number, handler_fn *handler)
 {
-    return pm_signal_is_shared(number) ? set_handler(handler, SA_RESTART)
+    return pm_signal_is_shared(number) ? set_handler(number, handler, SA_RESTART)
                                        : FIND(signal)(number, handler);
 }
 
@@ -69,8 +92,9 @@ PM_EXPORT handler_fn *ssignal(int number, handler_fn *handler)
 
 PM_EXPORT handler_fn *sysv_signal(int number, handler_fn *handler)
 {
-    return pm_signal_is_shared(number) ? set_handler(handler, (int)SA_RESETHAND | SA_NODEFER)
-                                       : FIND(sysv_signal)(number, handler);
+    return pm_signal_is_shared(number)
+               ? set_handler(number, handler, (int)SA_RESETHAND | SA_NODEFER)
+               : FIND(sysv_signal)(number, handler);
 }
 
 PM_EXPORT handler_fn *__sysv_signal(int number, handler_fn *handler);
@@ -79,11 +103,61 @@ PM_EXPORT handler_fn *__sysv_signal(int number, handler_fn *handler)
     return sysv_signal(number, handler);
 }
 
+/* --- blocking signals --- */
+
+/* Of this thread, as it asked for. */
+static __thread bool blocks_traps __attribute__((tls_model("initial-exec")));
+
+bool pm_wrap_blocks_traps(void)
+{
+    return blocks_traps;
+}
+
+void pm_wrap_inherit_traps(bool blocks)
+{
+    blocks_traps = blocks;
+}
+
+static int change_mask(mask_fn *of_libc, int how, const sigset_t *new, sigset_t *old)
+{
+    if (!pm_process.on)
+        return of_libc(how, new, old);
+    sigset_t mask;
+    bool before = blocks_traps, after = before;
+    if (new != NULL) {
+        mask = *new;
+        if (sigismember(&mask, SIGTRAP) == 1)
+            after = how != SIG_UNBLOCK;
+        else if (how == SIG_SETMASK)
+            after = false;
+        if (how != SIG_UNBLOCK)
+            sigdelset(&mask, SIGTRAP);
+    }
+    int result = of_libc(how, new != NULL ? &mask : NULL, old);
+    if (result != 0)
+        return result;
+    blocks_traps = after;
+    if (old != NULL && before)
+        sigaddset(old, SIGTRAP);
+    return 0;
+}
+
+PM_EXPORT int sigprocmask(int how, const sigset_t *new, sigset_t *old)
+{
+    return change_mask(FIND(sigprocmask), how, new, old);
+}
+
+PM_EXPORT int pthread_sigmask(int how, const sigset_t *new, sigset_t *old)
+{
+    return change_mask(FIND(pthread_sigmask), how, new, old);
+}
+
 /* --- waiting for signals --- */
 
 static bool may_get_ours(const sigset_t *set)
 {
-    return set != NULL && pm_signal_is_taken() && sigismember(set, PM_BELL_SIGNAL) == 1;
+    return set != NULL && pm_signal_is_taken(PM_BELL_SIGNAL) &&
+           sigismember(set, PM_BELL_SIGNAL) == 1;
 }
 
 static struct timespec time_left(uint64_t deadline_ns)
@@ -141,7 +215,7 @@ PM_EXPORT int sigwait(const sigset_t *set, int *number)
 /* What waits behind a mask must not end the program's wait. Another's signal is put back. */
 PM_EXPORT int sigsuspend(const sigset_t *mask)
 {
-    if (pm_signal_is_taken()) {
+    if (pm_signal_is_taken(PM_BELL_SIGNAL)) {
         uint64_t only = 1ull << (PM_BELL_SIGNAL - 1);
         struct timespec none = {0, 0};
         siginfo_t info;

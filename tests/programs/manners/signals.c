@@ -296,7 +296,7 @@ static int all_blocked(void)
 }
 
 /* A thread for all signals, as servers have: no signal is there but those that were sent. */
-static volatile int done;
+static volatile int n_taken;
 
 static void *takes_signals(void *unused)
 {
@@ -305,7 +305,8 @@ static void *takes_signals(void *unused)
     for (int number; sigwait(&all, &number) == 0 && number != SIGTERM;) {
         printf("signal %d\n", number);
         if (number == SIGUSR1)
-            spend(0.2);
+            spend(0.1);
+        n_taken = n_taken + 1;
     }
     return unused;
 }
@@ -319,7 +320,8 @@ static int signal_thread(void)
     CHECK(pthread_create(&thread, NULL, takes_signals, NULL) == 0);
     for (int i = 0; i < 3; i++) {
         kill(getpid(), SIGUSR1);
-        spend(0.1);
+        while (n_taken <= i)
+            spend(0.01);
     }
     kill(getpid(), SIGTERM);
     pthread_join(thread, NULL);

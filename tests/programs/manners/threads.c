@@ -86,6 +86,37 @@ static int busy(void)
     return 0;
 }
 
+static void *lives_until_told(void *unused)
+{
+    while (!STOP)
+        work(100);
+    return unused;
+}
+
+static void on_trap(int number)
+{
+    (void)number;
+    abort(); /* this program has no traps */
+}
+
+static int busy_until_told(void)
+{
+    pthread_t threads[64];
+    signal(SIGTRAP, on_trap);
+    for (int i = 0; i < 64; i++)
+        CHECK(pthread_create(&threads[i], NULL, lives_until_told, NULL) == 0);
+    while (!STOP) {
+        struct sigaction action;
+        CHECK(sigaction(SIGTRAP, NULL, &action) == 0 && action.sa_handler == on_trap);
+        signal(SIGTRAP, on_trap);
+        usleep(100);
+    }
+    for (int i = 0; i < 64; i++)
+        pthread_join(threads[i], NULL);
+    puts("done");
+    return 5;
+}
+
 /* The smallest stacks that there are. The program itself uses little of them. */
 static int small_stacks(void)
 {
@@ -305,6 +336,7 @@ int main(int argc, char **argv)
         {"many", many},
         {"crowd", crowd},
         {"busy", busy},
+        {"busy_until_told", busy_until_told},
         {"small_stacks", small_stacks},
         {"c11_threads", c11_threads},
         {"cancels", cancels},

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -215,7 +216,7 @@ static void *block_signals(void *stop)
 {
     sigset_t set;
     sigfillset(&set);
-    pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &set, nullptr, 8); // libc's is wrapped
     while (!*(std::atomic<bool> *)stop)
         usleep(1000);
     return nullptr;
