@@ -27,6 +27,9 @@
  *
  * so that samples are charged to the context in which they were taken.
  *
+ * A noun may have a flag, a byte near the code: while it is 0, entries go on at once, and exits too unless the youngest
+ * context is their own (it was entered before).
+ *
  * Nouns of different modes meet in one tree, and a noun's mode may change while contexts of it are open: an active entry
  * leaves start 0 behind, with which an exact exit goes the slow way.
  */
@@ -86,6 +89,26 @@ static void exact_entry(struct x86_code *c, struct x86_code *cold, const struct 
     x86_slow_tail(cold, &f, false, &slow, index, thunk, back);
 }
 
+/* missed: the youngest context is not this call's. That is nothing to look into where entries do nothing for the flag. */
+static void exit_tail(struct x86_code *c, const struct x86_frame *f, bool save_s,
+                      const struct x86_sites *slow, const struct x86_sites *missed, uint32_t index,
+                      const uint8_t *thunk, const uint8_t *back)
+{
+    uint8_t *out = NULL;
+    for (unsigned i = 0; i < missed->n; i++)
+        x86_land(c, missed->from[i]);
+    if (c->flag != NULL) {
+        x86_test_flag(c);
+        out = x86_jump_if(c, IF_EQUAL);
+    }
+    x86_slow_tail(c, f, save_s, slow, index, thunk, back);
+    if (out == NULL)
+        return;
+    x86_land(c, out);
+    x86_restore(c, f);
+    x86_jump(c, back);
+}
+
 static void exact_exit(struct x86_code *c, struct x86_code *cold, const struct pm_sled *sled,
                        const struct pm_probe *probe, uint32_t index, const uint8_t *thunk)
 {
@@ -93,7 +116,7 @@ static void exact_exit(struct x86_code *c, struct x86_code *cold, const struct p
     const uint8_t *back = (const uint8_t *)sled->address + 5;
     struct x86_frame f =
         x86_plan_frame(sled->must_save, sled->flags, probe->loop_depth != 0, 2, fixed);
-    struct x86_sites slow = {.n = 0};
+    struct x86_sites slow = {.n = 0}, missed = {.n = 0};
     unsigned r = f.context;
     x86_save(c, &f);
     x86_read_clock(c);
@@ -101,9 +124,9 @@ static void exact_exit(struct x86_code *c, struct x86_code *cold, const struct p
     x86_thread_op(c, 0x8b, r, x86_thread_offset(&pm_tls.current));
     x86_stack_address(c, f.adjustment, RDX);
     x86_memory_op(c, true, 0x39, RDX, r, offsetof(struct pm_node, sp));
-    x86_slow_if(c, &slow, IF_NOT_EQUAL);
+    x86_slow_if(c, &missed, IF_NOT_EQUAL);
     x86_compare_noun(c, r, probe);
-    x86_slow_if(c, &slow, IF_NOT_EQUAL);
+    x86_slow_if(c, &missed, IF_NOT_EQUAL);
     x86_memory_op(c, true, 0x8b, RDX, r, offsetof(struct pm_node, start_tsc));
     x86_test(c, RDX); /* it began without a time */
     x86_slow_if(c, &slow, IF_EQUAL);
@@ -115,7 +138,7 @@ static void exact_exit(struct x86_code *c, struct x86_code *cold, const struct p
     x86_memory_op(c, true, 0x01, RAX, r, offsetof(struct pm_node, inclusive_tsc));
     x86_restore(c, &f);
     x86_jump(c, back);
-    x86_slow_tail(cold, &f, false, &slow, index, thunk, back);
+    exit_tail(cold, &f, false, &slow, &missed, index, thunk, back);
 }
 
 /* Without pushed registers S is rsp. With them it takes a register of its own, pushed too. */
@@ -195,7 +218,7 @@ static void active_exit(struct x86_code *c, struct x86_code *cold, const struct 
     const uint8_t *back = (const uint8_t *)sled->address + 5;
     unsigned s;
     struct x86_frame f = plan_active(sled, probe, &s);
-    struct x86_sites slow = {.n = 0};
+    struct x86_sites slow = {.n = 0}, missed = {.n = 0};
     unsigned r = f.context;
     x86_save(c, &f);
     x86_check_ring(c, r, &slow);
@@ -203,17 +226,17 @@ static void active_exit(struct x86_code *c, struct x86_code *cold, const struct 
     if (s != RSP)
         x86_stack_address(c, f.adjustment, s);
     x86_memory_op(c, true, 0x39, s, r, offsetof(struct pm_node, sp));
-    x86_slow_if(c, &slow, IF_NOT_EQUAL);
+    x86_slow_if(c, &missed, IF_NOT_EQUAL);
     x86_compare_noun(c, r, probe);
-    x86_slow_if(c, &slow, IF_NOT_EQUAL);
+    x86_slow_if(c, &missed, IF_NOT_EQUAL);
     x86_memory_op(c, true, 0xc7, 0, r, offsetof(struct pm_node, sp)); /* movq $0 */
     x86_word32(c, 0);
     x86_memory_op(c, true, 0x8b, r, r, offsetof(struct pm_node, parent));
     x86_thread_op(c, 0x89, r, x86_thread_offset(&pm_tls.current));
     x86_restore(c, &f);
     x86_jump(c, back);
-    x86_slow_tail(cold, &f, s == RSP && !x86_is_free(sled->must_save, RDX), &slow, index, thunk,
-                  back);
+    exit_tail(cold, &f, s == RSP && !x86_is_free(sled->must_save, RDX), &slow, &missed, index,
+              thunk, back);
 }
 
 static void count_entry(struct x86_code *c, struct x86_code *cold, const struct pm_sled *sled,
@@ -238,6 +261,10 @@ void x86_trampoline(struct x86_code *c, struct x86_code *cold, const struct pm_s
                     const struct pm_probe *probe, uint32_t index, const uint8_t *thunk)
 {
     bool entry = sled->kind == PM_SLED_ENTRY || sled->kind == PM_SLED_LOOP_ENTER;
+    if (entry && c->flag != NULL) {
+        x86_test_flag(c);
+        x86_jump_to_if(c, IF_EQUAL, (const uint8_t *)sled->address + 5);
+    }
     if (probe->mode == PM_RUN_MODE_COUNT)
         count_entry(c, cold, sled, probe, index, thunk);
     else if (probe->mode == PM_RUN_MODE_ACTIVE)

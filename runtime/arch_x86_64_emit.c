@@ -104,6 +104,13 @@ uint8_t *x86_jump_if(struct x86_code *c, unsigned condition)
     return c->p;
 }
 
+void x86_jump_to_if(struct x86_code *c, unsigned condition, const uint8_t *to)
+{
+    x86_byte(c, 0x0f);
+    x86_byte(c, 0x80u | condition);
+    x86_word32(c, (uint32_t)(to - (c->p + 4)));
+}
+
 uint8_t *x86_short_jump_if(struct x86_code *c, unsigned condition)
 {
     x86_byte(c, 0x70u | condition);
@@ -222,6 +229,14 @@ void x86_check_ring(struct x86_code *c, unsigned r, struct x86_sites *slow)
     x86_memory_op(c, true, 0x8b, r, r, 0);
     x86_thread_op(c, 0x3b, r, x86_thread_offset(&pm_tls.ring_seen)); /* cmp ring_seen, R */
     x86_slow_if(c, slow, IF_NOT_EQUAL);
+}
+
+void x86_test_flag(struct x86_code *c)
+{
+    x86_byte(c, 0x80);
+    x86_byte(c, 0x3d);
+    x86_word32(c, (uint32_t)(c->flag - (c->p + 5)));
+    x86_byte(c, 0);
 }
 
 void x86_slow_tail(struct x86_code *c, const struct x86_frame *f, bool save_s,

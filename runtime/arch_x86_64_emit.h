@@ -26,6 +26,8 @@ enum {
 
 struct x86_code {
     uint8_t *p;
+    const uint8_t *
+        flag; /* of the trampoline's noun: where it is 0 entries do nothing; NULL: it is not asked */
 };
 
 /* --- instructions --- */
@@ -48,6 +50,7 @@ void x86_pop_register(struct x86_code *c, unsigned reg);
 /* lea displacement(%rsp), reg */
 void x86_stack_address(struct x86_code *c, int displacement, unsigned reg);
 void x86_jump(struct x86_code *c, const uint8_t *to);
+void x86_jump_to_if(struct x86_code *c, unsigned condition, const uint8_t *to);
 /* Conditional jumps forward, their distance filled in by landing. */
 uint8_t *x86_jump_if(struct x86_code *c, unsigned condition);
 uint8_t *x86_short_jump_if(struct x86_code *c, unsigned condition);
@@ -92,6 +95,8 @@ void x86_compare_noun(struct x86_code *c, unsigned r, const struct pm_probe *pro
  * it is the right one, else slow. */
 void x86_look_up(struct x86_code *c, unsigned r, unsigned at, const struct pm_probe *probe,
                  struct x86_sites *slow);
+/* cmpb $0, the trampoline's flag */
+void x86_test_flag(struct x86_code *c);
 /* save_s: rdx, which tells the thunk S, belongs to the program. */
 void x86_slow_tail(struct x86_code *c, const struct x86_frame *f, bool save_s,
                    const struct x86_sites *slow, uint32_t index, const uint8_t *thunk,

@@ -117,7 +117,7 @@ static size_t generate(struct pm_object *object, enum pm_run_mode mode, uint8_t 
 {
     uint32_t *places = (uint32_t *)(part + l->places), index = 0;
     struct pm_probe *probes = (struct pm_probe *)(part + l->probes);
-    struct x86_code c = {part}, cold = {part + l->cold};
+    struct x86_code c = {.p = part}, cold = {.p = part + l->cold};
     x86_thunk(&c, probes);
     c.p = part + l->fast;
     for (uint32_t i = 0; i < object->n_sleds; i++) {
@@ -128,6 +128,7 @@ static size_t generate(struct pm_object *object, enum pm_run_mode mode, uint8_t 
             x86_byte(&c, 0xcc);
         places[i] = (uint32_t)(c.p - part);
         probes[index] = probe_of(object, sled, mode);
+        c.flag = cold.flag = object->flags != NULL ? object->flags + sled->noun : NULL;
         x86_trampoline(&c, &cold, sled, &probes[index], index, part);
         index++;
     }
@@ -142,9 +143,17 @@ static bool reserve(struct pm_object *object)
     size_t size = 0;
     for (unsigned mode = PM_RUN_MODE_COUNT; mode < PM_N_MODES; mode++)
         size += lay_out(object, n_wanted(object, (enum pm_run_mode)mode)).end;
-    object->code = map_near(object->low, object->high, size, PROT_NONE);
-    object->code_bytes = object->code != NULL ? size : 0;
-    return object->code != NULL;
+    size_t flags_bytes = object->has_flags ? whole_pages(object->n_nouns) : 0;
+    object->code = map_near(object->low, object->high, size + flags_bytes, PROT_NONE);
+    if (object->code == NULL)
+        return false;
+    object->code_bytes = size + flags_bytes;
+    if (flags_bytes != 0 &&
+        pm_sys(SYS_mprotect, object->code + size, flags_bytes, PROT_READ | PROT_WRITE) == 0) {
+        object->flags = object->code + size;
+        memset(object->flags, 1, flags_bytes);
+    }
+    return true;
 }
 
 bool pm_arch_generate(struct pm_object *object, enum pm_run_mode mode)
@@ -173,6 +182,7 @@ void pm_arch_release(struct pm_object *object)
     if (object->code != NULL)
         pm_sys(SYS_munmap, object->code, object->code_bytes);
     object->code = NULL;
+    object->flags = NULL;
     object->code_bytes = 0;
     memset(object->parts, 0, sizeof object->parts);
 }
@@ -220,7 +230,7 @@ bool pm_arch_hook_function(uintptr_t function, void (*replacement)(void))
     uint8_t *region = pm_map_near(function, function + 16, PM_RUN_PAGE);
     if (region == NULL)
         return false;
-    struct x86_code c = {region};
+    struct x86_code c = {.p = region};
     X86_BYTES(&c, "\x48\xb8"); /* movabs $replacement, %rax; jmp *%rax */
     uint64_t address = (uint64_t)replacement;
     x86_word64(&c, address);

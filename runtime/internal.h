@@ -405,7 +405,8 @@ struct pm_object {
     const void *phdr;
     uint16_t n_phdr;
     bool loaded, portable;
-    uint16_t bank; /* PM_MAX_BANKS: none */
+    bool has_flags; /* set before trampolines are generated: each asks its noun's flag */
+    uint16_t bank;  /* PM_MAX_BANKS: none */
     uint32_t index, first_noun, n_nouns;
     uint32_t n_sleds, n_bad;
     struct pm_sled *sleds; /* sorted by address; private memory */
@@ -413,6 +414,8 @@ struct pm_object {
     uint8_t *code; /* trampolines */
     size_t code_bytes;
     uint8_t *parts[PM_N_MODES]; /* of code: those of each mode; NULL: none yet */
+    uint8_t *
+        flags; /* of code: a byte for each noun; its entries do nothing while that is 0. NULL: without */
     uint64_t chunk_bytes;
     struct pm_run_object *chunk;
 };

@@ -118,9 +118,12 @@ static void make_code(void)
 }
 
 /* A trampoline for each sled that the mode wants, none longer than what was set aside for it. */
+static bool with_flags;
+
 static void arm(enum pm_run_mode mode)
 {
-    object = (struct pm_object){.low = (uintptr_t)code,
+    object = (struct pm_object){.has_flags = with_flags,
+                                .low = (uintptr_t)code,
                                 .high = (uintptr_t)code + N_CASES * SLOT_BYTES,
                                 .sleds = sleds,
                                 .n_sleds = N_CASES * SLEDS_PER_CASE,
@@ -359,6 +362,40 @@ static void a_mode_that_changes_within_a_call_gives_no_time(void **unused)
     check_calls();
 }
 
+static int begin_with_flags(void **mode)
+{
+    with_flags = true;
+    int result = begin(mode);
+    with_flags = false;
+    return result;
+}
+
+/* Nothing happens while its flag is 0, but that what was entered before is left. */
+static void flags_decide_what_is_seen(void **unused)
+{
+    (void)unused;
+    uint8_t *stack = __builtin_alloca(STACK_BYTES);
+    call_case(0);
+    assert_non_null(object.flags);
+    for (unsigned i = 0; i < N_CASES; i++) {
+        const struct pm_node *parent = pm_tls.current;
+        run_case(stack, i, i % N_PATHS);
+        run_one(stack, i, true, 0);
+        object.flags[i] = 0;
+        run_one(stack, i, false, 0);
+        assert_ptr_equal(pm_tls.current, parent);
+        for (int k = 0; k < 2; k++) {
+            run_one(stack, i, true, 0);
+            n_expected[i]--;
+            assert_ptr_equal(pm_tls.current, parent);
+            run_one(stack, i, false, 0);
+            assert_ptr_equal(pm_tls.current, parent);
+        }
+        object.flags[i] = 1;
+    }
+    check_calls();
+}
+
 /* All free, all saved, all but one, only one, and some between. */
 static bool is_stepped(unsigned mask)
 {
@@ -541,6 +578,10 @@ int main(void)
                                                  &exact),
         cmocka_unit_test_prestate_setup_teardown(a_mode_that_changes_within_a_call_gives_no_time,
                                                  begin, end, &exact),
+        cmocka_unit_test_prestate_setup_teardown(flags_decide_what_is_seen, begin_with_flags, end,
+                                                 &exact),
+        cmocka_unit_test_prestate_setup_teardown(flags_decide_what_is_seen, begin_with_flags, end,
+                                                 &active),
         cmocka_unit_test_prestate_setup_teardown(every_mask_keeps_what_it_must, begin, end,
                                                  &active),
         cmocka_unit_test_prestate_setup_teardown(handlers_after_every_instruction, begin, end,
