@@ -2,6 +2,7 @@
 #
 #     bin/perfmap                              the command
 #     lib[/TRIPLET]/perfmap/                   perfmap.so, perfmap-gccN.so (plugin/CMakeLists.txt), libperfmap-rt.so (runtime/CMakeLists.txt)
+#     include/perfmap.h                        for programs with words of their own
 #     lib[/TRIPLET]/pkgconfig/perfmap.pc       plugin= and cflags for build systems
 #     share/man/man1/perfmap*.1                made by the command itself
 #     share/bash-completion/completions/perfmap
@@ -15,6 +16,7 @@ install(FILES ${CMAKE_BINARY_DIR}/completions/perfmap DESTINATION ${CMAKE_INSTAL
 # The .pc file finds the prefix from its own place, so that an installed tree may be moved.
 string(REGEX REPLACE "[^/]+" ".." PERFMAP_PC_UP "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 configure_file(${CMAKE_CURRENT_LIST_DIR}/perfmap.pc.in ${CMAKE_BINARY_DIR}/perfmap.pc @ONLY)
+install(FILES ${PROJECT_SOURCE_DIR}/runtime/include/perfmap.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${CMAKE_BINARY_DIR}/perfmap.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

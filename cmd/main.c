@@ -46,10 +46,11 @@ const struct cmd cmd_perfmap = {
     .flags = CMD_STOP_AT_OPERAND,
     .main = perfmap_main};
 
-const struct cmd *const cmd_all[] = {&cmd_run,      &cmd_mode,        &cmd_collect, &cmd_report,
-                                     &cmd_annotate, &cmd_explain,     &cmd_pif,     &cmd_dump,
-                                     &cmd_trace,    &cmd_doctor,      &cmd_cc,      &cmd_cxx,
-                                     &cmd_fortran,  &cmd_plugin_path, &cmd_help,    NULL};
+const struct cmd *const cmd_all[] = {
+    &cmd_run,         &cmd_mode,   &cmd_collect, &cmd_report, &cmd_annotate,  &cmd_explain,
+    &cmd_ask,         &cmd_levels, &cmd_nouns,   &cmd_verbs,  &cmd_sentences, &cmd_pif,
+    &cmd_dump,        &cmd_trace,  &cmd_doctor,  &cmd_cc,     &cmd_cxx,       &cmd_fortran,
+    &cmd_plugin_path, &cmd_help,   NULL};
 
 const struct cmd *cmd_find(const char *name)
 {

@@ -361,6 +361,13 @@ bool report_operands(struct cmd_parse *parse, const char *expected, const char *
 #define REPORT_YELLOW "\033[33m"
 #define REPORT_GREEN "\033[32m"
 
+/* report_text.c: one unit for a column of amounts, by their total: ms, KiB; numbers are divided by `divisor`. */
+struct report_scale {
+    double divisor;
+    const char *unit;
+    int decimals;
+};
+struct report_scale report_scale_of(const struct pm_metric *metric, double total, bool utf8);
 /* report_header.c: what stands above a table. */
 void report_print_header(struct report *report, const struct report_term *term, FILE *out);
 struct report_term report_term_of(FILE *out, const struct report_look *look);

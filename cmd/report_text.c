@@ -19,25 +19,19 @@ enum {
 
 /* --- units --- */
 
-struct scale {
-    double divisor;
-    const char *unit;
-    int decimals;
-};
-
 /* One unit for a column, by its total: a whole table in milliseconds reads faster than one that
  * changes from row to row. */
-static struct scale scale_of(const struct pm_metric *metric, double total, bool utf8)
+struct report_scale report_scale_of(const struct pm_metric *metric, double total, bool utf8)
 {
     if (metric->aggregation == PM_AVERAGE)
-        return (struct scale){1, metric->unit, 3};
+        return (struct report_scale){1, metric->unit, 3};
     total = fabs(total);
     if (!strcmp(metric->unit, "ns")) {
         if (total >= 1e12)
-            return (struct scale){1e9, "s", 1};
+            return (struct report_scale){1e9, "s", 1};
         if (total >= 1e6)
-            return (struct scale){1e6, "ms", total >= 1e10 ? 1 : total >= 1e9 ? 2 : 3};
-        return (struct scale){1e3, utf8 ? "µs" : "us", 3};
+            return (struct report_scale){1e6, "ms", total >= 1e10 ? 1 : total >= 1e9 ? 2 : 3};
+        return (struct report_scale){1e3, utf8 ? "µs" : "us", 3};
     }
     if (!strcmp(metric->kind, "bytes")) {
         static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -45,9 +39,9 @@ static struct scale scale_of(const struct pm_metric *metric, double total, bool 
         double divisor = 1;
         for (; total / divisor >= 1e5 && i < 4; i++)
             divisor *= 1024;
-        return (struct scale){divisor, units[i], i ? 1 : 0};
+        return (struct report_scale){divisor, units[i], i ? 1 : 0};
     }
-    return (struct scale){1, "", 0};
+    return (struct report_scale){1, "", 0};
 }
 
 /* --- columns of numbers --- */
@@ -65,7 +59,7 @@ enum column_kind {
 struct column {
     enum column_kind kind;
     uint32_t metric;
-    struct scale scale;
+    struct report_scale scale;
     char head[64];
     int width;
 };
@@ -169,7 +163,8 @@ static struct column *add_column(struct table *table, enum column_kind kind, uin
     if (kind == COLUMN_CALLS || kind == COLUMN_SHARE || kind == COLUMN_BAR)
         return column;
     const struct pm_metric *m = &report->data->graph->metrics[report->metrics[metric]];
-    column->scale = scale_of(m, (double)report->total.values[metric].own.value, table->term.utf8);
+    column->scale =
+        report_scale_of(m, (double)report->total.values[metric].own.value, table->term.utf8);
     head_of(table, column, head);
     return column;
 }
@@ -613,7 +608,7 @@ static bool is_nothing(const struct table *table, const struct report_row *row)
 static void fold(struct table *table)
 {
     struct report *report = table->report;
-    const struct scale *scale = &table->columns[0].scale;
+    const struct report_scale *scale = &table->columns[0].scale;
     uint32_t n = report->n_shown;
     if (report->options.tree || !report->options.limit || report->n_metrics == 0 ||
         report_effective_sort(report) != REPORT_SORT_OWN || !scale->decimals)

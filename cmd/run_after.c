@@ -65,7 +65,8 @@ static void look_at_file(const char *path, const struct pm_run_clock *clock, boo
     }
     const struct pm_run_file_process *process = pm_run_file_process(file);
     findings->n_damaged += pm_run_file_n_complaints(file) > 0;
-    findings->n_sleds += process->n_sleds + (process->flags & PM_RUN_FLAG_PORTABLE ? 1 : 0);
+    findings->n_sleds += process->n_sleds + (process->flags & PM_RUN_FLAG_PORTABLE ? 1 : 0) +
+                         (pm_run_file_n_words(file) ? 1 : 0);
     findings->n_calls += process->n_calls;
     if (process->end_kind == PM_RUN_FILE_KILLED && process->pid != 0 &&
         kill((pid_t)process->pid, 0) == 0)

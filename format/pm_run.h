@@ -99,6 +99,7 @@ enum pm_run_chunk_kind {
     PM_RUN_CHUNK_TRACE_SPACE = 12, /* parts, from offset 4096 */
     PM_RUN_CHUNK_CONTROL =
         13, /* struct pm_control (pm_control.h): at most one; nothing in it is a result */
+    PM_RUN_CHUNK_WORDS = 15,    /* struct pm_run_word (pm_words.h), from offset 64 */
     PM_RUN_CHUNK_OVERHEAD = 14, /* struct pm_run_overhead: at most one */
 };
 
@@ -139,7 +140,9 @@ struct pm_run_object {
 
 enum pm_run_object_kind {
     PM_RUN_OBJECT_ELF = 0,
-    PM_RUN_OBJECT_RUNTIME = 1 /* PerfMap's own code */
+    PM_RUN_OBJECT_RUNTIME = 1, /* PerfMap's own code */
+    PM_RUN_OBJECT_WORDS =
+        2 /* no code: its nouns are sentences of the program's own words, ids their numbers (pm_words.h) */
 };
 
 struct pm_run_noun {
@@ -212,6 +215,9 @@ struct pm_run_node {
     uint32_t flags;
     uint64_t reserved[5];
 };
+
+/* Kinds of nodes and nouns beside those of sleds: sentences that the program enters itself. */
+enum { PM_RUN_SENTENCE_ENTER = 16, PM_RUN_SENTENCE_LEAVE = 17 };
 
 #define PM_RUN_NOUN_ROOT 0xffffffffu
 

@@ -70,6 +70,7 @@ void pm_fork_child(void)
         pm_file_leave();
         if (pm_file_create()) {
             pm_objects_rewrite();
+            pm_words_fork_child();
             pm_modes_fork_child();
             pm_adapt_fork_child();
             pm_control_fork_child();

@@ -5,7 +5,7 @@
  *   thread.c       a thread's first and last event, slots that threads share
  *   tree.c         the calling-context tree: enter, leave, heal, fold, foreign stacks (the slow
  * path of all probes) object.c       loaded objects: sections, records, nouns; arming dl.c learning
- * of dlopen and dlclose hooks.c        portable mode fork.c         children wrap.c         exec
+ * of dlopen and dlclose hooks.c        portable mode words.c        the program's own words fork.c         children wrap.c         exec
  * and _exit patch.c        changing code that may be running arch_x86_64.c  generated trampolines
  * (arch_none.c: none) sys.h, mem.c   system calls and memory functions that touch neither errno nor
  * vector registers
@@ -438,6 +438,11 @@ void pm_objects_rewrite(void); /* after fork: into the new run file */
 /* first: the first of this object's hook sections. */
 void pm_hooks_open(struct pm_object *object, const struct stat *info, uintptr_t section,
                    size_t bytes, bool first);
+
+/* --- words.c --- */
+/* Fills in the slots of perfmap.h in a section of the object, which is in memory that can be written. */
+void pm_words_open(const struct pm_object *object, uintptr_t section, size_t bytes);
+void pm_words_fork_child(void); /* after the new run file has its objects */
 
 /* --- dl.c, fork.c, wrap.c --- */
 void pm_dl_watch(void);

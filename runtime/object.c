@@ -300,6 +300,9 @@ static struct pm_object *open_object(const struct dl_phdr_info *info, int fd)
     o->file_bytes = (uint64_t)file.st_size;
     pm_object_set_path(o, fd);
     pm_object_extent(o);
+    for (unsigned i = 0; i < found.n_words; i++)
+        if (pm_object_holds(o, o->bias + found.words[i].address, found.words[i].bytes, PF_R | PF_W))
+            pm_words_open(o, o->bias + found.words[i].address, found.words[i].bytes);
     struct pm_scan scan = {0};
     struct pm_object *result = NULL;
     if (!pm_arch_has_sleds)

@@ -4,6 +4,8 @@
 #include "scan.h"
 #include "sys.h"
 
+#include "../format/pm_words.h"
+
 #include <string.h>
 #include <sys/mman.h>
 
@@ -50,6 +52,11 @@ static void look_at_section(const ElfW(Shdr) * s, const char *names, uint64_t na
     if (is_named(names, names_bytes, s->sh_name, PM_SLED_SECTION) && f->n_sleds < PM_MAX_SECTIONS) {
         f->sleds[f->n_sleds].address = s->sh_addr;
         f->sleds[f->n_sleds++].bytes = s->sh_size;
+    }
+    if (is_named(names, names_bytes, s->sh_name, PM_WORDS_SECTION) &&
+        f->n_words < PM_MAX_SECTIONS) {
+        f->words[f->n_words].address = s->sh_addr;
+        f->words[f->n_words++].bytes = s->sh_size;
     }
     if (is_named(names, names_bytes, s->sh_name, PM_HOOK_SECTION) && f->n_hooks < PM_MAX_SECTIONS) {
         f->hooks[f->n_hooks].address = s->sh_addr;
@@ -99,7 +106,7 @@ bool pm_found_read(const struct pm_source *from, struct pm_found *f)
         header.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
         return false;
     look_at_sections(from, &header, f);
-    return f->n_sleds != 0 || f->n_hooks != 0 || f->has_pif;
+    return f->n_sleds != 0 || f->n_hooks != 0 || f->n_words != 0 || f->has_pif;
 }
 
 /* --- segments in memory --- */

@@ -27,8 +27,8 @@ struct pm_source {
 struct pm_found {
     struct {
         uint64_t address, bytes; /* as the section headers have them: not checked */
-    } sleds[PM_MAX_SECTIONS], hooks[PM_MAX_SECTIONS];
-    unsigned n_sleds, n_hooks;
+    } sleds[PM_MAX_SECTIONS], hooks[PM_MAX_SECTIONS], words[PM_MAX_SECTIONS];
+    unsigned n_sleds, n_hooks, n_words;
     bool has_pif;
 };
 

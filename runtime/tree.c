@@ -370,12 +370,12 @@ static struct pm_node *innermost(struct pm_tls *t, struct pm_node **current, uin
 
 static bool is_entry(unsigned kind)
 {
-    return kind == PM_SLED_ENTRY || kind == PM_SLED_LOOP_ENTER;
+    return kind == PM_SLED_ENTRY || kind == PM_SLED_LOOP_ENTER || kind == PM_RUN_SENTENCE_ENTER;
 }
 
 static bool is_loop(unsigned kind)
 {
-    return kind == PM_SLED_LOOP_ENTER || kind == PM_SLED_LOOP_LEAVE;
+    return kind != PM_SLED_ENTRY && kind != PM_SLED_RETURN && kind != PM_SLED_TAIL;
 }
 
 /* Within a folded call. True: the event is dealt with. False: that call is over, and the event is
@@ -576,6 +576,7 @@ static void event(struct pm_tls *t, struct pm_node **current, const struct pm_pr
         leave_function(t, current, probe, sp, tsc);
         return;
     case PM_SLED_LOOP_ENTER:
+    case PM_RUN_SENTENCE_ENTER:
         enter_loop(t, current, probe, sp, tsc);
         return;
     default:

@@ -267,19 +267,23 @@ static enum pm_status prepare(struct collector *c, const struct pm_run_file *fil
     enum pm_status status = PM_OK;
     for (size_t i = 0; i < pm_run_file_n_objects(file) && status == PM_OK; i++) {
         const struct pm_run_file_object *object = pm_run_file_object(file, i);
+        if (object->kind == PM_RUN_OBJECT_WORDS)
+            continue;
         status = collect_binary(c, object, &names->binaries[i]);
         if (status == PM_OK && (object->n_nouns || object->n_sleds || object->n_bad_sleds))
             status = collect_binary_read(c, names->binaries[i]);
     }
     for (size_t i = 0; i < pm_run_file_n_nouns(file) && status == PM_OK; i++) {
         const struct pm_run_file_noun *noun = pm_run_file_noun(file, i);
+        if (collect_is_spoken(file, noun))
+            continue;
         status = collect_code_noun(
             c, noun->object == PM_RUN_FILE_NO_OBJECT ? NULL : names->binaries[noun->object], noun,
             &names->nouns[i]);
         if (status == PM_OK)
             status = collect_short_sentence(c, c->executes, names->nouns[i], &names->sentences[i]);
     }
-    return status;
+    return status == PM_OK ? collect_words(c, file, names) : status;
 }
 
 static enum pm_status write_costs(struct collector *c, const struct run *run, const char *path,
@@ -336,7 +340,8 @@ static void gather(struct collector *c, struct run *run, const struct pm_run_fil
         run->max_rss_bytes = process->max_rss_bytes;
     run->n_read++;
     c->result->n_calls += process->n_calls;
-    c->result->n_sleds += process->n_sleds + (process->flags & PM_RUN_FLAG_PORTABLE ? 1 : 0);
+    c->result->n_sleds += process->n_sleds + (process->flags & PM_RUN_FLAG_PORTABLE ? 1 : 0) +
+                          (pm_run_file_n_words(file) ? 1 : 0);
 }
 
 static enum pm_status collect_process(struct collector *c, struct run *run,

@@ -184,8 +184,27 @@ static enum pm_status flush_costs(struct collector *c)
     return status;
 }
 
-static enum pm_status add_tree(struct collector *c, const struct pm_run_file_thread *thread,
-                               uint32_t row, const struct collect_names *names, uint32_t *contexts)
+/* What is its own time is that of the code around it, which has a context of its own for that within the sentence's. */
+enum pm_status collect_own_context(struct collector *c, const struct pm_run_file *file,
+                                   const struct pm_run_file_thread *thread, size_t node,
+                                   const struct collect_names *names, unsigned flags,
+                                   uint32_t *context)
+{
+    const struct pm_run_file_node *at = &thread->nodes[node];
+    if (at->parent == PM_RUN_FILE_NO_PARENT ||
+        !collect_is_spoken(file, pm_run_file_noun(file, at->noun)))
+        return PM_OK;
+    while (at->parent != PM_RUN_FILE_NO_PARENT &&
+           collect_is_spoken(file, pm_run_file_noun(file, at->noun)))
+        at = &thread->nodes[at->parent];
+    uint32_t sentence =
+        at->parent == PM_RUN_FILE_NO_PARENT ? names->root : names->sentences[at->noun];
+    return collect_context(c, *context, sentence, flags, context);
+}
+
+static enum pm_status add_tree(struct collector *c, const struct pm_run_file *file,
+                               const struct pm_run_file_thread *thread, uint32_t row,
+                               const struct collect_names *names, uint32_t *contexts)
 {
     enum pm_status status = PM_OK;
     for (size_t i = 0; i < thread->n_nodes && status == PM_OK; i++) {
@@ -204,6 +223,8 @@ static enum pm_status add_tree(struct collector *c, const struct pm_run_file_thr
             break;
         contexts[i] = context << 1 | (foreign != 0);
         status = collect_cost(c, context, row, METRIC_N_CALLS, is_root ? 0 : node->n_calls);
+        if (status == PM_OK && node->own_ns)
+            status = collect_own_context(c, file, thread, i, names, foreign, &context);
         if (status == PM_OK)
             status = collect_cost(c, context, row, METRIC_WALL_NS, node->own_ns);
     }
@@ -280,7 +301,7 @@ enum pm_status collect_costs_add(struct collector *c, const struct pm_run_file *
         uint32_t *contexts = pm_alloc_array(thread->n_nodes, sizeof *contexts);
         if (!contexts)
             return collect_no_memory(c);
-        status = add_tree(c, thread, row, names, contexts);
+        status = add_tree(c, file, thread, row, names, contexts);
         if (status == PM_OK)
             status = collect_samples(c, file, thread, row, names, contexts);
         if (status == PM_OK)

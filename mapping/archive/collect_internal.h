@@ -355,6 +355,13 @@ PM_MUST_CHECK enum pm_status collect_code_noun(struct collector *c, struct colle
 PM_MUST_CHECK enum pm_status collect_binaries_end(struct collector *c); /* rows of binaries */
 void collect_binaries_release(struct collector *c);
 
+/* --- collect_words.c --- */
+/* Rows of the program's own words, and what the nouns of its objects of words are in names. */
+PM_MUST_CHECK enum pm_status collect_words(struct collector *c, const struct pm_run_file *file,
+                                           struct collect_names *names);
+/* Is the noun of a run file a sentence that the program entered itself? */
+bool collect_is_spoken(const struct pm_run_file *file, const struct pm_run_file_noun *noun);
+
 /* --- collect_places.c: which noun of the facts stands for a place --- */
 PM_MUST_CHECK enum pm_status collect_places_make(struct collector *c,
                                                  struct collect_binary *binary);
@@ -446,6 +453,12 @@ PM_MUST_CHECK enum pm_status collect_costs_add_time(struct collector *c, uint32_
 PM_MUST_CHECK enum pm_status collect_context(struct collector *c, uint32_t parent,
                                              uint32_t sentence, unsigned flags,
                                              uint32_t *ret_context);
+/* Where a node's own time goes: *context, the node's own, but for a sentence that the program entered itself, which is no code. */
+PM_MUST_CHECK enum pm_status collect_own_context(struct collector *c,
+                                                 const struct pm_run_file *file,
+                                                 const struct pm_run_file_thread *thread,
+                                                 size_t node, const struct collect_names *names,
+                                                 unsigned flags, uint32_t *context);
 /* 0: there is no such context. */
 uint32_t collect_find_context(const struct collector *c, uint32_t parent, uint32_t sentence,
                               unsigned flags);

@@ -36,6 +36,8 @@ static struct innermost find_innermost(const struct sampler *s, uint32_t node)
         const struct pm_run_file_node *at = &s->thread->nodes[node];
         if (at->noun == PM_RUN_NOUN_ROOT)
             break;
+        if (collect_is_spoken(s->file, pm_run_file_noun(s->file, at->noun)))
+            continue;
         if (pm_run_file_noun(s->file, at->noun)->kind != PM_SLED_LOOP_ENTER) {
             found.function = at;
             break;
@@ -233,14 +235,20 @@ enum pm_status collect_samples(struct collector *c, const struct pm_run_file *fi
         const struct pm_run_file_sample *sample = &thread->samples[i];
         struct place place = {contexts[sample->node] >> 1, (contexts[sample->node] & 1) * 2};
         /* Folded contexts have calls and no time: it is in the context above. */
-        for (uint32_t at = sample->node; thread->nodes[at].flags & PM_RUN_NODE_FOLDED &&
-                                         thread->nodes[at].parent != PM_RUN_FILE_NO_PARENT;) {
+        uint32_t at = sample->node;
+        while (thread->nodes[at].flags & PM_RUN_NODE_FOLDED &&
+               thread->nodes[at].parent != PM_RUN_FILE_NO_PARENT) {
             at = thread->nodes[at].parent;
             place.context = contexts[at] >> 1;
         }
+        bool is_own = sample->kind == PM_RUN_SAMPLE_LOST || off_cpu_metric(sample);
+        if (is_own)
+            status = collect_own_context(c, file, thread, at, names, place.foreign, &place.context);
+        if (status != PM_OK)
+            break;
         if (sample->kind == PM_RUN_SAMPLE_LOST)
             status = add_costs(&s, place.context, sample);
-        else if (off_cpu_metric(sample))
+        else if (is_own)
             status =
                 collect_cost(c, place.context, thread_row, off_cpu_metric(sample), sample->time_ns);
         else

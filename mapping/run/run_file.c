@@ -223,6 +223,8 @@ static enum pm_status load_file(struct pm_run_file *file, const struct run_sourc
     if (status == PM_OK)
         status = run_load_heap(file, source, &list, err);
     if (status == PM_OK)
+        status = run_load_words(file, source, &list, err);
+    if (status == PM_OK)
         status = run_load_trace(file, source, &list, err);
     if (status == PM_OK)
         status = run_make_times(file, err);
@@ -314,6 +316,7 @@ void pm_run_file_free(struct pm_run_file *file)
     free(file->counts);
     free(file->adapted);
     free(file->heap_sites);
+    free(file->words);
     free(file->heap_numbers);
     free(file->heap_blocks);
     free(file->raw_adapted);

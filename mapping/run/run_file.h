@@ -53,6 +53,7 @@
 
 #include "../base/str.h"
 #include "../../format/pm_run.h"
+#include "../../format/pm_words.h"
 #include "manifest.h"
 
 struct pm_run_file;
@@ -142,6 +143,18 @@ struct pm_run_file_thread {
     size_t n_samples; /* items, each of many samples */
 };
 
+/* A word of the program's own (format/pm_words.h), in the order of their numbers: the first is number 1. */
+enum { PM_RUN_FILE_WORD_TEXTS = 3, PM_RUN_FILE_MAX_WORDS = 1 << 22 };
+struct pm_run_file_word {
+    uint32_t
+        kind; /* enum pm_word_kind; 0: damaged, and to be passed over. What it refers to is there and of the right kind */
+    uint32_t a, b, line_no;
+    uint64_t address, size_bytes;
+    double weight; /* 0: not stated */
+    uint32_t n_nouns, nouns[PM_WORDS_MAX_NOUNS];
+    struct pm_str texts[PM_RUN_FILE_WORD_TEXTS];
+};
+
 /* Counters of mode count: counts[i] belongs to noun object.first_noun + i. */
 struct pm_run_file_counts {
     uint32_t thread, object;
@@ -216,6 +229,8 @@ void pm_run_file_free(struct pm_run_file *file);
 const struct pm_run_file_process *pm_run_file_process(const struct pm_run_file *file);
 size_t pm_run_file_n_objects(const struct pm_run_file *file);
 const struct pm_run_file_object *pm_run_file_object(const struct pm_run_file *file, size_t index);
+size_t pm_run_file_n_words(const struct pm_run_file *file);
+const struct pm_run_file_word *pm_run_file_word(const struct pm_run_file *file, size_t i);
 size_t pm_run_file_n_nouns(const struct pm_run_file *file);
 const struct pm_run_file_noun *pm_run_file_noun(const struct pm_run_file *file, size_t index);
 size_t pm_run_file_n_threads(const struct pm_run_file *file);

@@ -105,6 +105,9 @@ struct pm_run_file {
     size_t n_heap_sites;
     struct pm_run_file_heap_block *heap_blocks;
     size_t n_heap_blocks;
+    struct pm_run_file_word *words; /* by number less one */
+    size_t n_words, n_bad_words;
+    uint32_t words_cap;
     struct run_piece *pieces; /* by thread and number */
     size_t n_pieces;
     struct pm_run_file_message *messages;
@@ -159,6 +162,11 @@ PM_MUST_CHECK enum pm_status run_load_heap(struct pm_run_file *file,
                                            const struct run_source *source,
                                            const struct run_chunks *list, struct pm_error *err);
 void run_make_heap_times(struct pm_run_file *file);
+
+/* The program's own words. */
+PM_MUST_CHECK enum pm_status run_load_words(struct pm_run_file *file,
+                                            const struct run_source *source,
+                                            const struct run_chunks *list, struct pm_error *err);
 
 /* Where the parts of the trace are. */
 PM_MUST_CHECK enum pm_status run_load_trace(struct pm_run_file *file,

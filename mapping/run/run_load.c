@@ -638,11 +638,11 @@ static enum pm_status load_counts(struct pm_run_file *file, const struct run_sou
     }
     uint64_t n = run_fit_items(file, chunk, PM_RUN_COUNTS_DATA, sizeof(uint64_t), "counters");
     uint32_t n_nouns = file->objects[counts.object].n_nouns;
-    if (n > n_nouns) {
+    bool grows = file->objects[counts.object].kind == PM_RUN_OBJECT_WORDS; /* has room for more */
+    if (n > n_nouns && !grows)
         run_complain(file, chunk->offset, "%llu counters for an object of %u nouns",
                      (unsigned long long)n, n_nouns);
-        n = n_nouns;
-    }
+    n = n < n_nouns ? n : n_nouns;
     bool memory = false;
     const char *bytes =
         chunk_bytes(file, source, chunk, PM_RUN_COUNTS_DATA, n * sizeof(uint64_t), &memory);

@@ -169,6 +169,17 @@ static inline void check_heap(const struct pm_run_file *file)
     }
 }
 
+static inline void check_words(const struct pm_run_file *file)
+{
+    for (size_t i = 0; i < pm_run_file_n_words(file); i++) {
+        const struct pm_run_file_word *word = pm_run_file_word(file, i);
+        assert_true(word->kind == 0 || word->a <= i);
+        assert_true(word->b <= i && word->n_nouns <= PM_WORDS_MAX_NOUNS);
+        for (uint32_t n = 0; n < word->n_nouns; n++)
+            assert_int_equal(pm_run_file_word(file, word->nouns[n] - 1)->kind, PM_WORD_NOUN);
+    }
+}
+
 /* Parses from memory of its exact size, so that ASan sees each byte too many, and checks what must
  * hold for any input. */
 static inline void parse_any(const unsigned char *bytes, size_t len)
@@ -184,6 +195,7 @@ static inline void parse_any(const unsigned char *bytes, size_t len)
         }
         check_samples(file);
         check_heap(file);
+        check_words(file);
         for (size_t i = 0; i < pm_run_file_n_counts(file); i++) {
             const struct pm_run_file_counts *counts = pm_run_file_counts(file, i);
             assert_true(counts->n_counts <= pm_run_file_object(file, counts->object)->n_nouns);

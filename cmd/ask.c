@@ -1,0 +1,352 @@
+/* perfmap ask */
+#include "ask.h"
+#include "cmd.h"
+
+#include <stdlib.h>
+
+enum { OPT_METRIC = CMD_KEY_FIRST, OPT_LIMIT, OPT_CSV, OPT_NO_COMPENSATION };
+enum { TABLE_LIMIT = 20 };
+
+struct ask_request {
+    struct ask_options options;
+    struct report_options report;
+    bool json, csv, limit_given;
+};
+
+/* --- restrictions --- */
+
+static bool thread_fits(const struct pm_archive_data *data, const struct pm_question_limit *limit,
+                        uint32_t thread)
+{
+    const struct pm_thread *t = &data->threads[thread];
+    const struct pm_process *p = &data->processes[t->process];
+    char number[32];
+    if (limit->where == PM_QUESTION_ON_THREAD) {
+        snprintf(number, sizeof number, "%lld", (long long)t->tid);
+        return pm_question_word_fits(&limit->word, number) ||
+               pm_question_word_fits(&limit->word, t->name);
+    }
+    const char *slash = strrchr(p->exe, '/');
+    snprintf(number, sizeof number, "%lld", (long long)p->pid);
+    return pm_question_word_fits(&limit->word, number) ||
+           pm_question_word_fits(&limit->word, p->exe) ||
+           (slash && pm_question_word_fits(&limit->word, slash + 1));
+}
+
+static enum pm_status nothing_there(const struct pm_archive_data *data,
+                                    const struct pm_question_limit *limit, struct pm_error *err)
+{
+    bool is_thread = limit->where == PM_QUESTION_ON_THREAD;
+    struct pm_buf list = PM_BUF_INIT(4096);
+    uint32_t n = is_thread ? data->n_threads : data->n_processes;
+    for (uint32_t i = 0; i < n && i < 8; i++) {
+        const char *name = is_thread ? data->threads[i].name : data->processes[i].exe;
+        int64_t number = is_thread ? data->threads[i].tid : data->processes[i].pid;
+        pm_buf_printf(&list, "%s%lld%s%s%s", i ? ", " : "", (long long)number, *name ? " (" : "",
+                      name, *name ? ")" : "");
+    }
+    pm_error_set(err, PM_ERR_NOT_FOUND,
+                 "question column %u: no %s '%s' in this archive; there are %s%s",
+                 limit->word.column, is_thread ? "thread" : "process", limit->word.text,
+                 list.data ? list.data : "none", n > 8 ? ", ..." : "");
+    pm_buf_release(&list);
+    return PM_ERR_NOT_FOUND;
+}
+
+/* NULL in *ret_in: all threads. */
+static enum pm_status find_threads(const struct pm_question *question,
+                                   const struct pm_archive_data *data, struct pm_error *err,
+                                   bool **ret_in)
+{
+    *ret_in = NULL;
+    if (question->n_limits == 0)
+        return PM_OK;
+    bool *in = pm_alloc_array(data->n_threads + 1u, sizeof *in);
+    if (!in)
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    memset(in, 1, data->n_threads * sizeof *in);
+    *ret_in = in;
+    for (uint32_t l = 0; l < question->n_limits; l++) {
+        const struct pm_question_limit *limit = &question->limits[l];
+        bool any = false;
+        if (limit->where == PM_QUESTION_ON_RANK)
+            return pm_error_set(err, PM_ERR_UNSUPPORTED,
+                                "question column %u: this archive knows no ranks (of MPI)",
+                                limit->word.column);
+        for (uint32_t t = 0; t < data->n_threads; t++) {
+            bool fits = thread_fits(data, limit, t);
+            any |= fits;
+            in[t] &= fits;
+        }
+        if (!any)
+            return nothing_there(data, limit, err);
+    }
+    return PM_OK;
+}
+
+/* --- sentences that match nothing --- */
+
+/* The archive's other sentences, which no cost leads to, tell more. True: the sentence is known, it was only never active. */
+static enum pm_status explain(struct report *report, const struct pm_question *question,
+                              struct pm_answer *answer, struct pm_error *err, bool *ret_possible)
+{
+    struct pm_archive_data *all = NULL;
+    enum pm_status status =
+        pm_archive_load(report->options.archive_path, PM_ARCHIVE_LOAD_ALL, err, &all);
+    for (uint32_t i = 0; status == PM_OK && i < answer->n_notes; i++) {
+        const struct pm_question_sentence *s = &question->sentences[answer->notes[i].sentence];
+        struct pm_question_matches matches;
+        bool known = false;
+        status = pm_question_match(s, all->graph, err, &matches);
+        for (pm_index k = 0; status == PM_OK && k < all->graph->n_sentences; k++)
+            known |= matches.class_of[k] != PM_NONE;
+        pm_question_matches_release(&matches);
+        struct pm_buf text = PM_BUF_INIT(4096);
+        pm_buf_printf(&text, "%s is known, but was never active in this run", s->text);
+        answer->notes[i].text = known && text.data
+                                    ? pm_arena_strndup(&answer->arena, text.data, text.len)
+                                    : pm_question_why_nothing(s, all->graph, &answer->arena);
+        pm_buf_release(&text);
+        *ret_possible &= known;
+        if (!answer->notes[i].text && status == PM_OK)
+            status = pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    }
+    for (uint32_t i = 0; status == PM_OK && i < answer->n_notes && !*ret_possible; i++)
+        pm_error_set(err, PM_ERR_NOT_FOUND, "%s", answer->notes[i].text);
+    pm_archive_data_free(all);
+    return status == PM_OK && !*ret_possible ? PM_ERR_NOT_FOUND : status;
+}
+
+/* Is there a sentence that is not denied among those that nothing fits? `not` of what does not exist is well answered. */
+static bool matters(const struct pm_answer *answer)
+{
+    for (uint32_t i = 0; i < answer->n_notes; i++)
+        for (uint32_t k = 0; k < answer->n_asked; k++)
+            if (answer->notes[i].sentence == answer->asked[k])
+                return true;
+    return false;
+}
+
+/* What was followed up to a point only: its costs from then on are with whatever was active around it. */
+static bool is_disarmed(const struct pm_graph *graph, const struct pm_answer *answer, pm_index noun)
+{
+    for (pm_index s = 0; s < graph->n_sentences; s++) {
+        bool is_of_noun = pm_graph_first_noun(graph, s) == noun, asked = false;
+        for (uint32_t i = 0; is_of_noun && i < answer->n_asked; i++) {
+            const uint32_t *class_of = answer->matches[answer->asked[i]].class_of;
+            asked |= class_of[s] != PM_NONE;
+            for (uint32_t k = graph->out_first[s]; k < graph->out_first[s + 1]; k++)
+                asked |= class_of[graph->mappings[graph->out[k]].destination] != PM_NONE;
+        }
+        if (asked)
+            return true;
+    }
+    return false;
+}
+
+/* Without contexts, for the first time in the list. */
+static bool begins_to_miss(const struct pm_archive_data *data, uint32_t i)
+{
+    for (uint32_t k = 0; k < i; k++)
+        if (data->noun_modes[k].noun == data->noun_modes[i].noun &&
+            data->noun_modes[k].mode < PM_RUN_MODE_ACTIVE)
+            return false;
+    return data->noun_modes[i].mode < PM_RUN_MODE_ACTIVE;
+}
+
+static enum pm_status note_disarmed(const struct report *report, struct pm_answer *answer,
+                                    struct pm_error *err)
+{
+    const struct pm_archive_data *data = report->data;
+    struct pm_buf text = PM_BUF_INIT(4096);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < data->n_noun_modes; i++)
+        if (begins_to_miss(data, i) && is_disarmed(data->graph, answer, data->noun_modes[i].noun) &&
+            ++n <= 3)
+            pm_buf_printf(&text, "%s'%s'", n > 1 ? ", " : "",
+                          data->graph->nouns[data->noun_modes[i].noun].name);
+    if (n > 3)
+        pm_buf_printf(&text, " and %u more", n - 3);
+    if (n)
+        pm_buf_printf(
+            &text,
+            " %s followed for a part of the run only, to keep the budget: what was called "
+            "from there later is missing ('perfmap run --budget none' follows all)",
+            n == 1 ? "was" : "were");
+    const char *note =
+        n && text.data ? pm_arena_strndup(&answer->arena, text.data, text.len) : NULL;
+    pm_buf_release(&text);
+    if (n && !note)
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    if (n && answer->n_notes < PM_QUESTION_MAX_NOTES)
+        answer->notes[answer->n_notes++] = (struct pm_answer_note){UINT32_MAX, note};
+    return PM_OK;
+}
+
+/* --- the command --- */
+
+static enum pm_status answer_question(struct ask_request *request, struct report *report,
+                                      struct pm_error *err)
+{
+    static enum pm_status (*const steps[])(struct report *, struct pm_error *) = {
+        report_choose_level, report_choose_metrics, report_find_untimed, report_compensate};
+    struct pm_question *question = NULL;
+    struct pm_answer *answer = NULL;
+    bool *threads_in = NULL, possible = true;
+    enum pm_status status = pm_question_parse(request->options.text, err, &question);
+    if (status == PM_OK)
+        status = pm_archive_load(report->options.archive_path, 0, err, &report->data);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && status == PM_OK; i++)
+        status = steps[i](report, err);
+    if (status == PM_OK)
+        status = find_threads(question, report->data, err, &threads_in);
+    if (status == PM_OK)
+        status = pm_question_ask(question,
+                                 &(struct pm_question_run){.graph = report->data->graph,
+                                                           .threads_in = threads_in,
+                                                           .n_threads = report->data->n_threads,
+                                                           .calls_metric = report->calls_metric},
+                                 err, &answer);
+    if (status == PM_OK && answer->n_notes)
+        status = explain(report, question, answer, err, &possible);
+    if (status == PM_ERR_NOT_FOUND && answer && !matters(answer)) {
+        pm_error_release(err);
+        status = PM_OK;
+    }
+    if (status == PM_OK)
+        status = note_disarmed(report, answer, err);
+    if (status == PM_OK && request->json)
+        ask_print_json(report, question, answer, &request->options, stdout);
+    else if (status == PM_OK && request->csv)
+        ask_print_csv(report, question, answer, &request->options, stdout);
+    else if (status == PM_OK &&
+             !ask_print_table(report, question, answer, &request->options, stdout))
+        status = pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    free(threads_in);
+    pm_answer_free(answer);
+    pm_question_free(question);
+    return status;
+}
+
+static int ask(struct cmd_parse *parse, struct ask_request *request)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    struct report report = {.options = request->report};
+    enum pm_status status = answer_question(request, &report, &err);
+    int end;
+    if (status == PM_ERR_USAGE) {
+        end = cmd_usage_error(parse, "%s", pm_error_text(&err));
+        pm_error_release(&err);
+    } else {
+        end = status == PM_OK ? cmd_stdout_done(parse, CMD_DONE) : cmd_fail(parse, &err);
+    }
+    report_release(&report);
+    return end;
+}
+
+static int ask_main(struct cmd_parse *parse)
+{
+    struct ask_request request = {.options = {.limit = TABLE_LIMIT}, .report = {.level = "source"}};
+    for (int key; (key = cmd_next(parse)) != CMD_END;)
+        switch (key) {
+        case OPT_METRIC:
+            request.report.metrics = parse->value;
+            break;
+        case OPT_NO_COMPENSATION:
+            request.report.no_compensation = true;
+            break;
+        case OPT_LIMIT:
+            request.limit_given = cmd_number(parse, UINT32_MAX, &request.options.limit);
+            break;
+        case OPT_CSV:
+            request.csv = true;
+            break;
+        case CMD_KEY_JSON:
+            request.json = true;
+            break;
+        default:
+            report_take_look(parse, key, &request.report.look);
+        }
+    if (parse->failed)
+        return CMD_USAGE;
+    if (request.json && request.csv)
+        return cmd_usage_error(parse, "'--json' and '--csv' cannot both be");
+    if (parse->n_operands < 1 || parse->n_operands > 2)
+        return cmd_usage_error(parse, "expected a question (in quotes) and an archive");
+    if ((request.json || request.csv) && !request.limit_given)
+        request.options.limit = 0;
+    request.options.text = parse->operands[0];
+    request.report.archive_path = parse->operands[1];
+    char *found = NULL;
+    if (parse->n_operands == 1) {
+        found = report_only_archive(parse);
+        if (!found)
+            return CMD_USAGE;
+        request.report.archive_path = found;
+    }
+    int end = ask(parse, &request);
+    free(found);
+    return end;
+}
+
+static const struct cmd_option ask_options[] = {
+    {OPT_METRIC, "metric", "NAMES",
+     "metrics to show, separated by commas; the first one but n_calls is for shares and order "
+     "(default: the time that was measured)"},
+    {OPT_LIMIT, "limit", "NUMBER",
+     "rows to print, 0 for all (default: 20; with --json and --csv all)"},
+    {OPT_NO_COMPENSATION, "no-compensation", NULL,
+     "leave the estimated cost of measuring in the times (mode exact)"},
+    {CMD_KEY_JSON, "json", NULL, "as JSON; docs/questions.md has the schema"},
+    {OPT_CSV, "csv", NULL, "as CSV, one line for each row after a line of names"},
+    REPORT_LOOK_OPTIONS,
+    {0}};
+
+static const char *const ask_usage[] = {"ask [OPTION]... QUESTION [ARCHIVE]", NULL};
+
+static const struct cmd_example ask_examples[] = {
+    {"perfmap ask '{u Reads}' heat.perfmap", "what do reads of the array u cost?"},
+    {"perfmap ask '{u Reads}, {sweep Executes}' heat.perfmap",
+     "and those within the function sweep?"},
+    {"perfmap ask '{main Executes} then {? Reads}, not {setup Executes}'",
+     "reads of anything inside main, but not during setup"},
+    {"perfmap ask '{file:heat.c ?}' --metric cpu_ns,n_calls", "all that heat.c does"},
+    {NULL, NULL}};
+
+static const char *const ask_environment[] = {
+    "COLUMNS",
+    "width of the table; without it the terminal's. Not on a terminal: as wide as it takes",
+    "NO_COLOR", "when not empty, no colours with --color=auto", NULL};
+
+const struct cmd cmd_ask = {
+    .name = "ask",
+    .summary = "ask what was spent while some sentences were active",
+    .usage = ask_usage,
+    .description =
+        "A question is made of sentences, nouns and a verb in braces: {u Reads}. Its answer is the "
+        "cost that was incurred while they were active: on the path of calls and "
+        "loops, or because the code that ran implements them. Words between sentences:\n"
+        "\n"
+        "    {a V}, {b V}       both are active (also 'and')\n"
+        "    {a V} or {b V}     one of them is\n"
+        "    not {a V}          it is not\n"
+        "    {a V} then {b V}   b became active inside a, not a inside b\n"
+        "    ... on thread T    also process P: costs of some only\n"
+        "\n"
+        "A noun or verb may be ? (any) or have * and ? in it; LEVEL::NAME says the level, "
+        "KIND:NAME the kind, as in loop:heat.c:22. A name with blanks or braces stands in "
+        "quotes. Parts of a noun belong to it: a function's loops, a file's functions. Without a "
+        "level the "
+        "highest one counts that has what fits. 'perfmap nouns', "
+        "'verbs', 'sentences' and 'levels' show what can be asked.\n"
+        "\n"
+        "Each row names the sentences that matched; code that implements several of them at once "
+        "is "
+        "one row. 'shared' is the part of a cost whose code does the same for others as well. "
+        "'times' is how "
+        "often the row became active, as far as calls were counted.",
+    .options = ask_options,
+    .examples = ask_examples,
+    .environment = ask_environment,
+    .main = ask_main,
+};

@@ -1,0 +1,483 @@
+/* The answer to a question, for people and for programs. */
+#include "ask.h"
+
+#include "mapping/base/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MAX_NAMED = 3, TEXT_BYTES = 1 << 20 };
+
+struct page {
+    struct report *report;
+    const struct pm_question *question;
+    const struct pm_answer *answer;
+    uint32_t *order; /* of rows */
+    uint32_t n_shown;
+    pm_index primary; /* metric; PM_NONE: none but calls */
+    bool has_shared[REPORT_MAX_METRICS], has_times;
+};
+
+/* --- what a row is --- */
+
+static void add_class(struct pm_buf *out, const struct page *page, uint32_t sentence,
+                      uint32_t class)
+{
+    const struct pm_question_class *c = &page->answer->matches[sentence].classes[class];
+    const struct pm_graph *graph = page->report->data->graph;
+    ask_add_sentence(out, graph, c->verb, c->nouns, c->n_nouns);
+    struct pm_buf place = PM_BUF_INIT(TEXT_BYTES);
+    if (c->n_nouns)
+        ask_add_place(&place, page->report, c->nouns[0]);
+    if (place.len)
+        pm_buf_printf(out, " %s", place.data);
+    pm_buf_release(&place);
+}
+
+/* "{u Reads} heat.c:12 + {v Reads} heat.c:13": what one piece of code does at once. */
+static void add_match(struct pm_buf *out, const struct page *page, const struct pm_answer_row *row,
+                      uint32_t i)
+{
+    const struct pm_answer_match *match = &row->matches[i];
+    for (uint32_t k = 0; k < match->n_classes && k < MAX_NAMED; k++) {
+        pm_buf_add_str(out, k ? " + " : "");
+        add_class(out, page, page->answer->asked[i], match->classes[k]);
+    }
+    if (match->n_classes > MAX_NAMED)
+        pm_buf_printf(out, " + %u more", match->n_classes - MAX_NAMED);
+}
+
+static const char *row_text(const struct page *page, const struct pm_answer_row *row)
+{
+    struct pm_buf out = PM_BUF_INIT(TEXT_BYTES);
+    bool any = false;
+    for (uint32_t i = 0; i < page->answer->n_asked; i++) {
+        if (row->matches[i].n_classes == 0)
+            continue;
+        pm_buf_add_str(&out, any ? ", " : "");
+        add_match(&out, page, row, i);
+        any = true;
+    }
+    const char *copy =
+        any && out.data ? pm_arena_strndup(&page->report->arena, out.data, out.len) : "(all else)";
+    const char *text = copy ? report_printable(&page->report->arena, copy) : NULL;
+    pm_buf_release(&out);
+    return text ? text : "";
+}
+
+/* --- rows in order --- */
+
+static const struct page *sorting; /* qsort has no argument of its own */
+
+static int64_t key_of(const struct page *page, uint32_t row)
+{
+    const struct pm_answer_row *r = &page->answer->rows[row];
+    return page->primary == PM_NONE ? r->n_times : r->amounts[page->primary].value;
+}
+
+static int by_amount(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    int64_t key_x = key_of(sorting, x), key_y = key_of(sorting, y);
+    return key_x != key_y ? (key_x < key_y) - (key_x > key_y) : (x > y) - (x < y);
+}
+
+static bool is_empty(const struct page *page, const struct pm_answer_row *row)
+{
+    for (uint32_t m = 0; m < page->report->n_metrics; m++)
+        if (row->amounts[page->report->metrics[m]].value != 0)
+            return false;
+    return row->n_times == 0;
+}
+
+static bool page_init(struct page *page, struct report *report, const struct pm_question *question,
+                      const struct pm_answer *answer, const struct ask_options *options)
+{
+    *page = (struct page){.report = report, .question = question, .answer = answer};
+    page->order = pm_alloc_array(answer->n_rows + 1u, sizeof *page->order);
+    if (!page->order)
+        return false;
+    for (uint32_t m = 0;
+         m < report->n_metrics && !report->options.metrics;) /* nothing of it, and not asked for */
+        if (m != report->primary && answer->amounts[report->metrics[m]].value == 0) {
+            memmove(&report->metrics[m], &report->metrics[m + 1],
+                    (--report->n_metrics - m) * sizeof *report->metrics);
+            report->primary -= report->primary > m;
+        } else {
+            m++;
+        }
+    page->primary =
+        report->primary < report->n_metrics ? report->metrics[report->primary] : PM_NONE;
+    for (uint32_t r = 0; r < answer->n_rows; r++) {
+        const struct pm_answer_row *row = &answer->rows[r];
+        if (is_empty(page, row))
+            continue;
+        page->order[page->n_shown++] = r;
+        page->has_times |= row->times_known;
+        for (uint32_t m = 0; m < report->n_metrics; m++)
+            page->has_shared[m] |= row->shared[report->metrics[m]].value != 0;
+    }
+    sorting = page;
+    qsort(page->order, page->n_shown, sizeof *page->order, by_amount);
+    if (options->limit && page->n_shown > options->limit)
+        page->n_shown = (uint32_t)options->limit;
+    return true;
+}
+
+static double share_of(const struct page *page, const struct pm_amount *amounts)
+{
+    if (page->primary == PM_NONE || page->answer->totals[page->primary].value == 0)
+        return NAN;
+    return 100 * (double)amounts[page->primary].value /
+           (double)page->answer->totals[page->primary].value;
+}
+
+static double number_of(const struct pm_graph *graph, pm_index metric,
+                        const struct pm_amount *amount)
+{
+    if (graph->metrics[metric].aggregation == PM_AVERAGE)
+        return amount->n > 0 ? (double)amount->value / amount->n : NAN;
+    return graph->metrics[metric].aggregation != PM_SUM && amount->n == 0 ? NAN
+                                                                          : (double)amount->value;
+}
+
+/* --- text --- */
+
+enum { CELL_BYTES = 48, COLUMN_GAP = 2 };
+
+struct columns {
+    struct report_scale scales[REPORT_MAX_METRICS];
+    char heads[2 * REPORT_MAX_METRICS + 2][CELL_BYTES];
+    int widths[2 * REPORT_MAX_METRICS + 2];
+    int n;
+};
+
+static void put_number(char *cell, double number, const struct report_scale *scale)
+{
+    *cell = 0;
+    if (isfinite(number))
+        snprintf(cell, CELL_BYTES, "%.*f", scale->decimals, number / scale->divisor);
+}
+
+/* The cells of one row, in the order of the columns. row NULL: the total. */
+static void make_cells(const struct page *page, const struct columns *columns,
+                       const struct pm_answer_row *row, char cells[][CELL_BYTES])
+{
+    const struct report *report = page->report;
+    const struct pm_amount *amounts = row ? row->amounts : page->answer->amounts;
+    int n = 0;
+    for (uint32_t m = 0; m < report->n_metrics; m++) {
+        pm_index metric = report->metrics[m];
+        put_number(cells[n++], number_of(report->data->graph, metric, &amounts[metric]),
+                   &columns->scales[m]);
+        if (!page->has_shared[m])
+            continue;
+        bool any = row && row->shared[metric].value != 0;
+        put_number(cells[n++], any ? (double)row->shared[metric].value : NAN, &columns->scales[m]);
+    }
+    if (report->n_metrics) {
+        double share = share_of(page, amounts);
+        *cells[n] = 0;
+        if (isfinite(share))
+            snprintf(cells[n], CELL_BYTES, "%.1f", share);
+        n++;
+    }
+    if (page->has_times) {
+        *cells[n] = 0;
+        if (row && row->times_known)
+            snprintf(cells[n], CELL_BYTES, "%lld", (long long)row->n_times);
+    }
+}
+
+static void head(struct columns *columns, const char *name, int name_len, const char *unit)
+{
+    snprintf(columns->heads[columns->n++], CELL_BYTES, "%.*s%s%s", name_len, name, *unit ? " " : "",
+             unit);
+}
+
+static void make_columns(const struct page *page, bool utf8, struct columns *columns)
+{
+    const struct report *report = page->report;
+    const struct pm_graph *graph = report->data->graph;
+    *columns = (struct columns){0};
+    for (uint32_t m = 0; m < report->n_metrics; m++) {
+        const struct pm_metric *metric = &graph->metrics[report->metrics[m]];
+        columns->scales[m] =
+            report_scale_of(metric, (double)page->answer->amounts[report->metrics[m]].value, utf8);
+        const char *suffix = strrchr(metric->name, '_'), *unit = columns->scales[m].unit;
+        int len = suffix && *unit ? (int)(suffix - metric->name) : (int)strlen(metric->name);
+        len = len > 24 ? 24 : len;
+        head(columns, metric->name, len, unit);
+        if (page->has_shared[m])
+            head(columns, "shared", 6, unit);
+    }
+    if (report->n_metrics)
+        head(columns, "share %", 7, "");
+    if (page->has_times)
+        head(columns, "times", 5, "");
+}
+
+static void widen(struct columns *columns, char cells[][CELL_BYTES])
+{
+    for (int i = 0; i < columns->n; i++) {
+        int width = report_width(cells[i]);
+        columns->widths[i] = width > columns->widths[i] ? width : columns->widths[i];
+    }
+}
+
+static void put_line(const struct columns *columns, char cells[][CELL_BYTES], const char *what,
+                     const struct report_term *term, FILE *out)
+{
+    int used = 0;
+    for (int i = 0; i < columns->n; i++) {
+        fprintf(out, "%*s%s%*s", columns->widths[i] - report_width(cells[i]), "", cells[i],
+                COLUMN_GAP, "");
+        used += columns->widths[i] + COLUMN_GAP;
+    }
+    int room = term->width > used + 20 ? term->width - used : 0;
+    if (room && report_width(what) > room)
+        report_put_cut(term, out, what, room, false, false);
+    else
+        fputs(what, out);
+    fputc('\n', out);
+}
+
+static void put_rule(const struct columns *columns, int what_width, const struct report_term *term,
+                     FILE *out)
+{
+    int n = what_width;
+    for (int i = 0; i < columns->n; i++)
+        n += columns->widths[i] + COLUMN_GAP;
+    if (term->width && n > term->width)
+        n = term->width;
+    for (int i = 0; i < n; i++)
+        fputs(term->utf8 ? "─" : "-", out);
+    fputc('\n', out);
+}
+
+static void put_head(const struct page *page, const struct report_term *term, FILE *out)
+{
+    struct report *report = page->report;
+    const char *text = report_printable(&report->arena, page->question->text);
+    const char *command = report_printable(&report->arena, report->data->executions[0].command);
+    fprintf(out, "%s%s%s\n  asked of: %s", term->color ? REPORT_BOLD : "", text ? text : "",
+            term->color ? REPORT_RESET : "", command ? command : "");
+    if (report->data->n_executions > 1)
+        fprintf(out, " and %u more runs", report->data->n_executions - 1);
+    fputc('\n', out);
+    for (uint32_t i = 0; i < page->answer->n_notes; i++) {
+        const char *note = report_printable(&report->arena, page->answer->notes[i].text);
+        fprintf(out, "  %snote:%s %s\n", term->color ? REPORT_YELLOW : "",
+                term->color ? REPORT_RESET : "", note ? note : "");
+    }
+    fputc('\n', out);
+}
+
+static bool put_rows(const struct page *page, const struct report_term *term, FILE *out)
+{
+    struct columns columns;
+    char cells[2 * REPORT_MAX_METRICS + 2][CELL_BYTES];
+    const char **texts = pm_alloc_array(page->n_shown + 1u, sizeof *texts);
+    int what_width = 20;
+    if (!texts)
+        return false;
+    make_columns(page, term->utf8, &columns);
+    widen(&columns, columns.heads);
+    make_cells(page, &columns, NULL, cells);
+    widen(&columns, cells);
+    for (uint32_t i = 0; i < page->n_shown; i++) {
+        texts[i] = row_text(page, &page->answer->rows[page->order[i]]);
+        int width = report_width(texts[i]);
+        what_width = width > what_width ? width : what_width;
+        make_cells(page, &columns, &page->answer->rows[page->order[i]], cells);
+        widen(&columns, cells);
+    }
+    put_line(&columns, columns.heads, "while active", term, out);
+    put_rule(&columns, what_width, term, out);
+    for (uint32_t i = 0; i < page->n_shown; i++) {
+        make_cells(page, &columns, &page->answer->rows[page->order[i]], cells);
+        put_line(&columns, cells, texts[i], term, out);
+    }
+    put_rule(&columns, what_width, term, out);
+    make_cells(page, &columns, NULL, cells);
+    uint32_t n_more = 0;
+    for (uint32_t r = 0; r < page->answer->n_rows; r++)
+        n_more += !is_empty(page, &page->answer->rows[r]);
+    n_more -= page->n_shown;
+    char what[64] = "the answer";
+    if (n_more)
+        snprintf(what, sizeof what, "the answer, with %u more row%s", n_more,
+                 n_more == 1 ? "" : "s");
+    put_line(&columns, cells, what, term, out);
+    free(texts);
+    return true;
+}
+
+bool ask_print_table(struct report *report, const struct pm_question *question,
+                     const struct pm_answer *answer, const struct ask_options *options, FILE *out)
+{
+    struct page page;
+    struct report_term term = report_term_of(out, &report->options.look);
+    bool good = page_init(&page, report, question, answer, options);
+    if (good) {
+        put_head(&page, &term, out);
+        if (page.n_shown)
+            good = put_rows(&page, &term, out);
+        else
+            fputs("never true in this run: nothing was spent\n", out);
+    }
+    free(page.order);
+    return good;
+}
+
+/* --- JSON --- */
+
+static void json_match(const struct page *page, const struct pm_answer_row *row, uint32_t i,
+                       struct pm_json *json)
+{
+    const struct pm_graph *graph = page->report->data->graph;
+    uint32_t sentence = page->answer->asked[i];
+    pm_json_object(json, NULL);
+    pm_json_string(json, "asked", page->question->sentences[sentence].text);
+    pm_json_array(json, "sentences");
+    for (uint32_t k = 0; k < row->matches[i].n_classes; k++) {
+        const struct pm_question_class *c =
+            &page->answer->matches[sentence].classes[row->matches[i].classes[k]];
+        pm_json_object(json, NULL);
+        pm_json_string(json, "level", graph->levels[graph->verbs[c->verb].level].name);
+        pm_json_string(json, "verb", graph->verbs[c->verb].name);
+        pm_json_array(json, "nouns");
+        for (uint32_t n = 0; n < c->n_nouns; n++) {
+            const struct pm_noun *noun = &graph->nouns[c->nouns[n]];
+            pm_json_object(json, NULL);
+            pm_json_string(json, "name", noun->name);
+            pm_json_string(json, "kind", noun->kind);
+            pm_json_string(json, "file", *noun->file ? noun->file : NULL);
+            if (noun->line_no)
+                pm_json_u64(json, "line_no", noun->line_no);
+            else
+                pm_json_null(json, "line_no");
+            pm_json_end(json);
+        }
+        pm_json_end(json);
+        pm_json_end(json);
+    }
+    pm_json_end(json);
+    pm_json_end(json);
+}
+
+static void json_amounts(const struct page *page, const struct pm_amount *amounts,
+                         const struct pm_amount *shared, struct pm_json *json)
+{
+    const struct report *report = page->report;
+    const struct pm_graph *graph = report->data->graph;
+    for (uint32_t m = 0; m < report->n_metrics; m++) {
+        const struct pm_metric *metric = &graph->metrics[report->metrics[m]];
+        const struct pm_amount *amount = &amounts[report->metrics[m]];
+        if (metric->aggregation == PM_SUM)
+            pm_json_i64(json, metric->name, amount->value);
+        else
+            pm_json_double(json, metric->name, number_of(graph, report->metrics[m], amount));
+        if (!shared || metric->aggregation != PM_SUM)
+            continue;
+        char key[128];
+        snprintf(key, sizeof key, "shared_%s", metric->name);
+        pm_json_i64(json, key, shared[report->metrics[m]].value);
+    }
+}
+
+void ask_print_json(struct report *report, const struct pm_question *question,
+                    const struct pm_answer *answer, const struct ask_options *options, FILE *out)
+{
+    struct page page;
+    struct pm_json json;
+    if (!page_init(&page, report, question, answer, options))
+        return;
+    pm_json_init(&json, out);
+    pm_json_object(&json, NULL);
+    pm_json_string(&json, "format", "perfmap-answer");
+    pm_json_u64(&json, "version", 1);
+    pm_json_string(&json, "question", question->text);
+    pm_json_string(&json, "command", report->data->executions[0].command);
+    pm_json_string(&json, "share_of",
+                   page.primary == PM_NONE ? NULL
+                                           : report->data->graph->metrics[page.primary].name);
+    pm_json_array(&json, "notes");
+    for (uint32_t i = 0; i < answer->n_notes; i++)
+        pm_json_string(&json, NULL, answer->notes[i].text);
+    pm_json_end(&json);
+    pm_json_object(&json, "total");
+    json_amounts(&page, answer->totals, NULL, &json);
+    pm_json_end(&json);
+    pm_json_object(&json, "answer");
+    json_amounts(&page, answer->amounts, NULL, &json);
+    pm_json_double(&json, "share_pct", share_of(&page, answer->amounts));
+    pm_json_end(&json);
+    pm_json_array(&json, "rows");
+    for (uint32_t i = 0; i < page.n_shown; i++) {
+        const struct pm_answer_row *row = &answer->rows[page.order[i]];
+        pm_json_object(&json, NULL);
+        json_amounts(&page, row->amounts, row->shared, &json);
+        pm_json_double(&json, "share_pct", share_of(&page, row->amounts));
+        if (row->times_known)
+            pm_json_i64(&json, "n_times", row->n_times);
+        else
+            pm_json_null(&json, "n_times");
+        pm_json_array(&json, "matches");
+        for (uint32_t k = 0; k < answer->n_asked; k++)
+            json_match(&page, row, k, &json);
+        pm_json_end(&json);
+        pm_json_end(&json);
+    }
+    pm_json_end(&json);
+    pm_json_end(&json);
+    (void)pm_json_done(&json); /* a failed write shows on the stream */
+    free(page.order);
+}
+
+/* --- CSV --- */
+
+static void csv_text(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+void ask_print_csv(struct report *report, const struct pm_question *question,
+                   const struct pm_answer *answer, const struct ask_options *options, FILE *out)
+{
+    struct page page;
+    const struct pm_graph *graph = report->data->graph;
+    if (!page_init(&page, report, question, answer, options))
+        return;
+    fputs("what", out);
+    for (uint32_t m = 0; m < report->n_metrics; m++)
+        fprintf(out, ",%s,shared_%s", graph->metrics[report->metrics[m]].name,
+                graph->metrics[report->metrics[m]].name);
+    fputs(",share_pct,n_times\n", out);
+    for (uint32_t i = 0; i < page.n_shown; i++) {
+        const struct pm_answer_row *row = &answer->rows[page.order[i]];
+        csv_text(out, row_text(&page, row));
+        for (uint32_t m = 0; m < report->n_metrics; m++) {
+            double number = number_of(graph, report->metrics[m], &row->amounts[report->metrics[m]]);
+            fputc(',', out);
+            if (isfinite(number))
+                fprintf(out, "%.17g", number);
+            fprintf(out, ",%lld", (long long)row->shared[report->metrics[m]].value);
+        }
+        double share = share_of(&page, row->amounts);
+        fputc(',', out);
+        if (isfinite(share))
+            fprintf(out, "%.4f", share);
+        if (row->times_known)
+            fprintf(out, ",%lld\n", (long long)row->n_times);
+        else
+            fputs(",\n", out);
+    }
+    free(page.order);
+}

@@ -1,0 +1,72 @@
+/* A program's own words: what perfmap.h (in the program) and the runtime say to each other, and how the run file keeps it. docs/formats/run-file.md.
+ *
+ * Each translation unit that includes perfmap.h has one struct pm_words_slot in the section PM_WORDS_SECTION of its object. Its `api` is
+ * NULL unless the runtime is there, which finds the section by its name, checks magic and version, and fills the slot in.
+ *
+ * The run file has WORDS chunks: records from offset 64 on, each a struct pm_run_word with its nouns and text behind it, padded to 8
+ * bytes. Words are numbered from 1 in each process, in the order in which they are written, over all WORDS chunks; a word refers to
+ * earlier ones only. A sentence that was entered has a noun (in the sense of the context tree) of its own: an OBJECT chunk of kind
+ * PM_RUN_OBJECT_WORDS has nouns whose ids are numbers of sentences.
+ */
+#ifndef PM_FORMAT_WORDS_H
+#define PM_FORMAT_WORDS_H
+
+#include <stdint.h>
+
+#define PM_WORDS_SECTION "__perfmap_words"
+#define PM_WORDS_MAGIC "PerfMapW" /* 8 bytes, no ending zero */
+#define PM_WORDS_VERSION 1u
+
+/* What is known of a noun. Strings may be NULL; all is copied. */
+struct pm_noun_facts {
+    const char *name, *kind, *file; /* kind: array, query, lock, ... */
+    uint32_t parent;                /* the noun that it is a part of; 0: none */
+    uint32_t line_no;               /* 0: not known */
+    uint64_t address, size_bytes;   /* of its memory; 0: none */
+};
+
+/* Words are numbers, 0: none (no room, or wrong arguments). All functions may be called from any thread and in signal handlers. */
+struct pm_words_api {
+    uint32_t version, bytes;
+    uint32_t (*level)(const char *name, const char *above);
+    uint32_t (*noun)(uint32_t level, const struct pm_noun_facts *facts);
+    uint32_t (*verb)(uint32_t level, const char *name);
+    uint32_t (*sentence)(uint32_t verb, const uint32_t *nouns, uint32_t n_nouns);
+    void (*map)(uint32_t source, uint32_t destination, const double *weight);
+    void (*enter)(uint32_t sentence, uintptr_t sp);
+    void (*leave)(uint32_t sentence, uintptr_t sp);
+};
+
+struct pm_words_slot {
+    char magic[8];
+    uint32_t version, bytes;
+    const struct pm_words_api *api;
+};
+
+enum pm_word_kind {
+    PM_WORD_LEVEL = 1,    /* text: name, name of the level below */
+    PM_WORD_NOUN = 2,     /* a: level, b: parent; text: name, kind, file */
+    PM_WORD_VERB = 3,     /* a: level; text: name */
+    PM_WORD_SENTENCE = 4, /* a: verb; nouns */
+    PM_WORD_MAPPING = 5,  /* a: source, b: destination, both sentences; weight */
+};
+
+enum {
+    PM_WORDS_MAX_TEXT = 4096, /* of a string; longer ones are cut */
+    PM_WORDS_MAX_NOUNS = 8,   /* of a sentence */
+};
+
+/* Followed by n_nouns numbers (32 bits each) and n_text_bytes of text: strings ended by a zero byte each. */
+struct pm_run_word {
+    uint32_t bytes; /* of the whole record, a multiple of 8; written last: 0 ends the chunk */
+    uint16_t kind;  /* enum pm_word_kind */
+    uint16_t n_nouns;
+    uint32_t n_text_bytes;
+    uint32_t a, b;
+    uint32_t line_no;
+    uint64_t address, size_bytes;
+    double weight; /* not above 0 or not finite: not stated */
+};
+#define PM_RUN_WORDS_DATA 64u
+
+#endif

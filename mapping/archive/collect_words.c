@@ -1,0 +1,199 @@
+/* The program's own words (perfmap.h): levels, nouns, verbs, sentences and mappings that it made while it ran. */
+#include "collect_internal.h"
+
+#include <stdlib.h>
+
+/* Rows by number less one: of levels, nouns, verbs, sentences; 0: none. */
+struct words {
+    struct collector *c;
+    const struct pm_run_file *file;
+    uint32_t *rows;
+};
+
+static const char *intern(struct collector *c, struct pm_str text)
+{
+    return pm_intern_add(c->strings, text.p, text.len);
+}
+
+/* Would it lie above itself? */
+static bool is_below(const struct collector *c, const char *name, const char *other)
+{
+    for (size_t steps = 0; other && steps <= c->n_levels; steps++) {
+        const char *next = NULL;
+        if (strcmp(name, other) == 0)
+            return true;
+        for (size_t i = 0; i < c->n_levels; i++)
+            if (strcmp(c->levels[i].name, other) == 0)
+                next = c->levels[i].above;
+        other = next;
+    }
+    return false;
+}
+
+static enum pm_status add_level(struct words *w, const struct pm_run_file_word *word, uint32_t *row)
+{
+    struct collector *c = w->c;
+    const char *name = intern(c, word->texts[0]), *above = intern(c, word->texts[1]);
+    if (!name || !above)
+        return collect_no_memory(c);
+    enum pm_status status = collect_need_source(c);
+    if (status == PM_OK)
+        status = collect_level_row(c, name, row);
+    if (status != PM_OK || c->levels[*row - 1].above || *row == c->base_level)
+        return status;
+    if (is_below(c, name, above))
+        collect_warn(c, "level '%s' would lie above itself, by way of '%s'", name, above);
+    else
+        c->levels[*row - 1].above = above;
+    return PM_OK;
+}
+
+static void hash_str(struct pm_id_hash *hash, struct pm_str text)
+{
+    XXH64_update(&hash->state, text.p, text.len);
+    pm_id_hash_string(hash, "");
+}
+
+/* Equal nouns of several processes are one, unless they have an address: that is of one process. */
+static pm_id id_of(const struct words *w, const struct pm_run_file_word *word)
+{
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "word");
+    pm_id_hash_number(&hash, w->rows[word->a - 1]);
+    pm_id_hash_number(&hash, word->b ? w->rows[word->b - 1] : 0);
+    for (size_t i = 0; i < PM_RUN_FILE_WORD_TEXTS; i++)
+        hash_str(&hash, word->texts[i]);
+    pm_id_hash_number(&hash, word->line_no);
+    pm_id_hash_id(&hash, word->address);
+    if (word->address)
+        pm_id_hash_number(&hash, w->c->n_processes);
+    return pm_id_hash_done(&hash);
+}
+
+static enum pm_status add_attributes(struct collector *c, uint32_t row,
+                                     const struct pm_run_file_word *word)
+{
+    char text[64];
+    enum pm_status status = PM_OK;
+    if (word->address) {
+        snprintf(text, sizeof text, "%llx", (unsigned long long)word->address);
+        status = collect_write_attribute(c, row, "memory_address", text);
+    }
+    if (word->size_bytes && status == PM_OK) {
+        snprintf(text, sizeof text, "%llu", (unsigned long long)word->size_bytes);
+        status = collect_write_attribute(c, row, "size_bytes", text);
+    }
+    return status;
+}
+
+static enum pm_status add_noun(struct words *w, const struct pm_run_file_word *word, uint32_t *row)
+{
+    struct collector *c = w->c;
+    pm_id id = id_of(w, word);
+    *row = pm_map_get(&c->by_noun, id);
+    if (*row)
+        return PM_OK;
+    struct pm_pif_noun noun = {.id = id,
+                               .name = intern(c, word->texts[0]),
+                               .kind = intern(c, word->texts[1]),
+                               .file = intern(c, word->texts[2]),
+                               .line = word->line_no};
+    if (!noun.name || !noun.kind || !noun.file)
+        return collect_no_memory(c);
+    noun.kind = *noun.kind ? noun.kind : NULL;
+    noun.file = *noun.file ? noun.file : NULL;
+    *row = ++c->n_nouns;
+    if (!pm_map_put(&c->by_noun, id, *row))
+        return collect_no_memory(c);
+    enum pm_status status = collect_write_noun(c, *row, &noun, w->rows[word->a - 1], 0,
+                                               word->b ? w->rows[word->b - 1] : 0);
+    return status == PM_OK ? add_attributes(c, *row, word) : status;
+}
+
+static enum pm_status add_verb(struct words *w, const struct pm_run_file_word *word, uint32_t *row)
+{
+    struct collector *c = w->c;
+    const char *name = intern(c, word->texts[0]);
+    if (!name)
+        return collect_no_memory(c);
+    return collect_verb_row(c, c->levels[w->rows[word->a - 1] - 1].name, name, NULL, row);
+}
+
+static enum pm_status add_sentence(struct words *w, const struct pm_run_file_word *word,
+                                   uint32_t *row)
+{
+    uint32_t nouns[PM_WORDS_MAX_NOUNS];
+    for (uint32_t i = 0; i < word->n_nouns; i++)
+        nouns[i] = w->rows[word->nouns[i] - 1];
+    return word->n_nouns == 1
+               ? collect_short_sentence(w->c, w->rows[word->a - 1], nouns[0], row)
+               : collect_long_sentence(w->c, w->rows[word->a - 1], nouns, word->n_nouns, row);
+}
+
+static enum pm_status add_mapping(struct words *w, const struct pm_run_file_word *word)
+{
+    struct collect_mapping mapping = {.source = w->rows[word->a - 1],
+                                      .destination = w->rows[word->b - 1],
+                                      .origin = "run",
+                                      .weight = word->weight};
+    return collect_add_mapping(w->c, &mapping);
+}
+
+static enum pm_status add_word(struct words *w, const struct pm_run_file_word *word, uint32_t *row)
+{
+    switch (word->kind) {
+    case PM_WORD_LEVEL:
+        return add_level(w, word, row);
+    case PM_WORD_NOUN:
+        return add_noun(w, word, row);
+    case PM_WORD_VERB:
+        return add_verb(w, word, row);
+    case PM_WORD_SENTENCE:
+        return add_sentence(w, word, row);
+    case PM_WORD_MAPPING:
+        return add_mapping(w, word);
+    default:
+        return PM_OK;
+    }
+}
+
+/* A noun of an object of words: its id is the number of a sentence. */
+static enum pm_status name_sentence(struct words *w, const struct pm_run_file_noun *noun,
+                                    uint32_t *ret_noun, uint32_t *ret_sentence)
+{
+    size_t n = pm_run_file_n_words(w->file);
+    const struct pm_run_file_word *word =
+        noun->id > 0 && noun->id <= n ? pm_run_file_word(w->file, noun->id - 1) : NULL;
+    if (word && word->kind == PM_WORD_SENTENCE) {
+        *ret_sentence = w->rows[noun->id - 1];
+        *ret_noun = word->n_nouns ? w->rows[word->nouns[0] - 1] : 0;
+        return PM_OK;
+    }
+    enum pm_status status = collect_code_noun(w->c, NULL, noun, ret_noun);
+    return status == PM_OK ? collect_short_sentence(w->c, w->c->executes, *ret_noun, ret_sentence)
+                           : status;
+}
+
+bool collect_is_spoken(const struct pm_run_file *file, const struct pm_run_file_noun *noun)
+{
+    return noun->object != PM_RUN_FILE_NO_OBJECT &&
+           pm_run_file_object(file, noun->object)->kind == PM_RUN_OBJECT_WORDS;
+}
+
+enum pm_status collect_words(struct collector *c, const struct pm_run_file *file,
+                             struct collect_names *names)
+{
+    size_t n = pm_run_file_n_words(file);
+    struct words w = {c, file, pm_alloc_array(n + 1, sizeof *w.rows)};
+    if (!w.rows)
+        return collect_no_memory(c);
+    enum pm_status status = PM_OK;
+    for (size_t i = 0; i < n && status == PM_OK; i++)
+        status = add_word(&w, pm_run_file_word(file, i), &w.rows[i]);
+    for (size_t i = 0; i < pm_run_file_n_nouns(file) && status == PM_OK; i++)
+        if (collect_is_spoken(file, pm_run_file_noun(file, i)))
+            status = name_sentence(&w, pm_run_file_noun(file, i), &names->nouns[i],
+                                   &names->sentences[i]);
+    free(w.rows);
+    return status;
+}

@@ -1,0 +1,438 @@
+/* The answer to a question about a run that is over: costs of the contexts in which it was true. */
+#include "question.h"
+
+#include "../base/banned.h"
+
+#include <stdlib.h>
+
+/* One sentence of the question. */
+struct asked {
+    struct pm_lift *lift;   /* first met classes, by the sentence of a context */
+    struct pm_lift *others; /* the same and, as class n_classes, what else has these verbs */
+    uint32_t *
+        set_of; /* per context: set of classes of the innermost match on its path, 0 none; only when shown */
+    bool *is_shared; /* per context: that match stands for others as well */
+};
+
+struct pm_answer_private {
+    struct asked *asked; /* per sentence of the question */
+    uint32_t n_sentences;
+    struct pm_sets sets, rows; /* classes that matched; a set for each shown sentence */
+    uint32_t *row_of;          /* per context, where it is active */
+};
+
+struct asking {
+    const struct pm_question *question;
+    const struct pm_question_run *run;
+    const struct pm_graph *graph;
+    struct pm_answer *answer;
+    struct pm_answer_private *own;
+    struct pm_error *err;
+};
+
+static enum pm_status no_memory(struct pm_error *err)
+{
+    return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+}
+
+/* --- what is active where --- */
+
+static pm_index *sources_of(const struct pm_graph *graph)
+{
+    pm_index *sources = pm_alloc_array(graph->n_contexts + 1u, sizeof *sources);
+    for (uint32_t c = 0; sources && c < graph->n_contexts; c++)
+        sources[c] = graph->contexts[c].sentence;
+    return sources;
+}
+
+static const char *kind_of(const struct pm_graph *graph, pm_index sentence)
+{
+    pm_index noun = pm_graph_first_noun(graph, sentence);
+    return noun == PM_NONE ? "" : graph->nouns[noun].kind;
+}
+
+/* What has a verb and a kind of noun that was asked for, and does not fit, is "another" of number n_classes: who asks for an array
+ * cares for other arrays, not for the counter of the loop. */
+static bool mark_others(const struct pm_graph *graph, const struct pm_question_matches *matches,
+                        pm_index *ret_destination_of)
+{
+    struct pm_intern *kinds = pm_intern_new(); /* equal kinds are equal pointers there */
+    struct pm_sets asked;
+    bool good = pm_sets_init(&asked) && kinds;
+    for (int round = 0; round < 2 && good; round++) {
+        uint32_t n_asked = asked.n;
+        for (pm_index s = 0; s < graph->n_sentences && good; s++) {
+            bool is_match = matches->class_of[s] != PM_NONE;
+            const char *kind = kind_of(graph, s);
+            ret_destination_of[s] = matches->class_of[s];
+            if (is_match != (round == 0))
+                continue;
+            const char *same = pm_intern_add(kinds, kind, strlen(kind));
+            uint64_t address = (uint64_t)(uintptr_t)same;
+            uint32_t key[] = {graph->sentences[s].verb, (uint32_t)address,
+                              (uint32_t)(address >> 32)};
+            uint32_t number = same ? pm_sets_add(&asked, key, 3) : PM_SETS_FAILED;
+            good = number != PM_SETS_FAILED;
+            if (!is_match && number < n_asked)
+                ret_destination_of[s] = matches->n_classes;
+        }
+    }
+    pm_sets_release(&asked);
+    pm_intern_free(kinds);
+    return good;
+}
+
+static enum pm_status make_lifts(struct asking *a, struct asked *asked,
+                                 const struct pm_question_matches *matches)
+{
+    const struct pm_graph *graph = a->graph;
+    pm_index *sources = sources_of(graph);
+    pm_index *with_others = pm_alloc_array(graph->n_sentences + 1u, sizeof *with_others);
+    struct pm_lift_options options = {.rule = PM_RULE_MERGE,
+                                      .destination_of = matches->class_of,
+                                      .n_destinations = matches->n_classes + 1u};
+    enum pm_status status =
+        !sources || !with_others || !mark_others(graph, matches, with_others)
+            ? no_memory(a->err)
+            : pm_lift_new(graph, &options, sources, graph->n_contexts, a->err, &asked->lift);
+    options.destination_of = with_others;
+    if (status == PM_OK)
+        status = pm_lift_new(graph, &options, sources, graph->n_contexts, a->err, &asked->others);
+    free(sources);
+    free(with_others);
+    return status;
+}
+
+static const uint32_t *matched_at(const struct asking *a, uint32_t sentence, uint32_t context,
+                                  uint32_t *ret_n)
+{
+    return pm_lift_reached(a->own->asked[sentence].lift, a->graph->contexts[context].sentence,
+                           ret_n);
+}
+
+static bool matches_at(const struct asking *a, uint32_t sentence, uint32_t context)
+{
+    uint32_t n;
+    matched_at(a, sentence, context, &n);
+    return n != 0;
+}
+
+static bool others_at(const struct asking *a, uint32_t sentence, uint32_t context)
+{
+    uint32_t n, other = a->answer->matches[sentence].n_classes;
+    const uint32_t *reached =
+        pm_lift_reached(a->own->asked[sentence].others, a->graph->contexts[context].sentence, &n);
+    return n != 0 && reached[n - 1] == other;
+}
+
+/* --- the parts of the question, bottom up --- */
+
+static void eval_sentence(const struct asking *a, uint32_t sentence, bool *active)
+{
+    for (uint32_t c = 0; c < a->graph->n_contexts; c++) {
+        pm_index parent = a->graph->contexts[c].parent;
+        active[c] = (parent != PM_NONE && active[parent]) || matches_at(a, sentence, c);
+    }
+}
+
+/* Does one of the sentences of this part, which has none but `or` in it, match the context itself? */
+static bool part_matches(const struct asking *a, uint32_t node, uint32_t context)
+{
+    const struct pm_question_node *n = &a->question->nodes[node];
+    return n->kind == PM_QUESTION_OR
+               ? part_matches(a, n->left, context) || part_matches(a, n->right, context)
+               : matches_at(a, n->left, context);
+}
+
+/* How many parts of `a then b then ...` have matched, in order, on the way to each context. The earliest match of each is as good as
+ * any. */
+static bool eval_then(const struct asking *a, uint32_t node, bool *active)
+{
+    uint32_t parts[PM_QUESTION_MAX_NODES], n = 0;
+    const struct pm_question_node *nodes = a->question->nodes;
+    for (; nodes[node].kind == PM_QUESTION_THEN; node = nodes[node].left)
+        parts[n++] = nodes[node].right;
+    parts[n++] = node;
+    uint32_t *progress = pm_alloc_array(a->graph->n_contexts + 1u, sizeof *progress);
+    if (!progress)
+        return false;
+    for (uint32_t c = 0; c < a->graph->n_contexts; c++) {
+        pm_index parent = a->graph->contexts[c].parent;
+        uint32_t before = parent != PM_NONE ? progress[parent] : 0;
+        progress[c] = before + (before < n && part_matches(a, parts[n - 1 - before], c));
+        active[c] = progress[c] == n;
+    }
+    free(progress);
+    return true;
+}
+
+static bool *eval(const struct asking *a, uint32_t node)
+{
+    const struct pm_question_node *n = &a->question->nodes[node];
+    uint32_t n_contexts = a->graph->n_contexts;
+    bool *active = NULL, *right = NULL;
+    if (n->kind == PM_QUESTION_SENTENCE || n->kind == PM_QUESTION_THEN) {
+        active = pm_alloc_array(n_contexts + 1u, sizeof *active);
+        if (active && n->kind == PM_QUESTION_SENTENCE)
+            eval_sentence(a, n->left, active);
+        else if (active && !eval_then(a, node, active)) {
+            free(active);
+            active = NULL;
+        }
+        return active;
+    }
+    active = eval(a, n->left);
+    right = active && n->kind != PM_QUESTION_NOT ? eval(a, n->right) : NULL;
+    bool good = active && (right || n->kind == PM_QUESTION_NOT);
+    for (uint32_t c = 0; good && c < n_contexts; c++)
+        active[c] = n->kind == PM_QUESTION_NOT  ? !active[c]
+                    : n->kind == PM_QUESTION_OR ? active[c] || right[c]
+                                                : active[c] && right[c];
+    free(right);
+    if (!good) {
+        free(active);
+        return NULL;
+    }
+    return active;
+}
+
+/* --- rows --- */
+
+static bool fill_sets(struct asking *a, uint32_t sentence)
+{
+    struct asked *asked = &a->own->asked[sentence];
+    uint32_t n_contexts = a->graph->n_contexts;
+    asked->set_of = pm_alloc_array(n_contexts + 1u, sizeof *asked->set_of);
+    asked->is_shared = pm_alloc_array(n_contexts + 1u, sizeof *asked->is_shared);
+    if (!asked->set_of || !asked->is_shared)
+        return false;
+    for (uint32_t c = 0; c < n_contexts; c++) {
+        uint32_t n, parent = a->graph->contexts[c].parent;
+        const uint32_t *classes = matched_at(a, sentence, c, &n);
+        if (n != 0) {
+            asked->set_of[c] = pm_sets_add(&a->own->sets, classes, n);
+            asked->is_shared[c] = others_at(a, sentence, c);
+        } else if (parent != PM_NONE) {
+            asked->set_of[c] = asked->set_of[parent];
+            asked->is_shared[c] = asked->is_shared[parent];
+        }
+        if (asked->set_of[c] == PM_SETS_FAILED)
+            return false;
+    }
+    return true;
+}
+
+/* Row numbers by what matched each sentence that is shown. */
+static bool find_rows(struct asking *a)
+{
+    struct pm_answer *answer = a->answer;
+    struct pm_answer_private *own = a->own;
+    uint32_t n_contexts = a->graph->n_contexts;
+    uint32_t *key = pm_alloc_array(answer->n_asked + 1u, sizeof *key);
+    own->row_of = pm_alloc_array(n_contexts + 1u, sizeof *own->row_of);
+    bool good = key && own->row_of;
+    for (uint32_t c = 0; good && c < n_contexts; c++) {
+        for (uint32_t i = 0; i < answer->n_asked; i++)
+            key[i] = own->asked[answer->asked[i]].set_of[c];
+        key[answer->n_asked] = UINT32_MAX; /* so that no key is empty, which would be number 0 */
+        own->row_of[c] =
+            answer->active[c] ? pm_sets_add(&own->rows, key, answer->n_asked + 1u) : PM_NONE;
+        answer->n_active_contexts += answer->active[c];
+        good = !answer->active[c] || own->row_of[c] != PM_SETS_FAILED;
+    }
+    free(key);
+    return good;
+}
+
+static bool make_rows(struct asking *a)
+{
+    struct pm_answer *answer = a->answer;
+    uint32_t n = a->own->rows.n - 1, n_metrics = a->graph->n_metrics;
+    answer->rows = pm_arena_alloc(&answer->arena, (n + 1u) * sizeof *answer->rows);
+    answer->amounts = pm_arena_alloc(&answer->arena, (n_metrics + 1u) * sizeof *answer->amounts);
+    answer->totals = pm_arena_alloc(&answer->arena, (n_metrics + 1u) * sizeof *answer->totals);
+    if (!answer->rows || !answer->amounts || !answer->totals)
+        return false;
+    for (uint32_t r = 0; r < n; r++) {
+        struct pm_answer_row *row = &answer->rows[r];
+        uint32_t n_key;
+        const uint32_t *key = pm_sets_members(&a->own->rows, r + 1, &n_key);
+        row->matches =
+            pm_arena_alloc(&answer->arena, (answer->n_asked + 1u) * sizeof *row->matches);
+        row->amounts = pm_arena_alloc(&answer->arena, (n_metrics + 1u) * sizeof *row->amounts);
+        row->shared = pm_arena_alloc(&answer->arena, (n_metrics + 1u) * sizeof *row->shared);
+        if (!row->matches || !row->amounts || !row->shared)
+            return false;
+        for (uint32_t i = 0; i < answer->n_asked; i++)
+            row->matches[i].classes =
+                pm_sets_members(&a->own->sets, key[i], &row->matches[i].n_classes);
+    }
+    answer->n_rows = n;
+    return true;
+}
+
+/* --- costs --- */
+
+static bool is_shared(const struct asking *a, uint32_t context)
+{
+    for (uint32_t i = 0; i < a->answer->n_asked; i++)
+        if (a->own->asked[a->answer->asked[i]].is_shared[context])
+            return true;
+    return false;
+}
+
+static bool add_cost(struct asking *a, const struct pm_cost *cost)
+{
+    struct pm_answer *answer = a->answer;
+    enum pm_aggregation aggregation = a->graph->metrics[cost->metric].aggregation;
+    struct pm_amount amount = {cost->value, 1};
+    if (!pm_amount_add(&answer->totals[cost->metric], aggregation, &amount))
+        return false;
+    if (!answer->active[cost->context])
+        return true;
+    struct pm_answer_row *row = &answer->rows[a->own->row_of[cost->context] - 1];
+    bool shared = aggregation == PM_SUM && is_shared(a, cost->context);
+    return pm_amount_add(&answer->amounts[cost->metric], aggregation, &amount) &&
+           pm_amount_add(&row->amounts[cost->metric], aggregation, &amount) &&
+           (!shared || pm_amount_add(&row->shared[cost->metric], aggregation, &amount));
+}
+
+/* Calls of a context in which a row begins to be the one that is true. */
+static void add_times(struct asking *a, const struct pm_cost *cost)
+{
+    pm_index parent = a->graph->contexts[cost->context].parent;
+    const uint32_t *row_of = a->own->row_of;
+    if (row_of[cost->context] == PM_NONE ||
+        (parent != PM_NONE && row_of[parent] == row_of[cost->context]))
+        return;
+    struct pm_answer_row *row = &a->answer->rows[row_of[cost->context] - 1];
+    row->n_times += cost->value;
+    row->times_known |= cost->value > 0;
+}
+
+static enum pm_status add_costs(struct asking *a)
+{
+    const struct pm_question_run *run = a->run;
+    for (uint32_t i = 0; i < a->graph->n_costs; i++) {
+        const struct pm_cost *cost = &a->graph->costs[i];
+        if (run->threads_in && !(cost->thread < run->n_threads && run->threads_in[cost->thread]))
+            continue;
+        if (!add_cost(a, cost))
+            return pm_error_set(a->err, PM_ERR_LIMIT, "metric '%s' adds up to more than 64 bits",
+                                a->graph->metrics[cost->metric].name);
+        if (cost->metric == run->calls_metric)
+            add_times(a, cost);
+    }
+    return PM_OK;
+}
+
+/* --- the whole --- */
+
+static enum pm_status match_sentences(struct asking *a)
+{
+    struct pm_answer *answer = a->answer;
+    const struct pm_question *q = a->question;
+    enum pm_status status = PM_OK;
+    for (uint32_t i = 0; i < q->n_sentences && status == PM_OK; i++) {
+        struct pm_question_matches *matches = &answer->matches[i];
+        status = pm_question_match(&q->sentences[i], a->graph, a->err, matches);
+        if (status != PM_OK)
+            return status;
+        bool any = false;
+        for (pm_index s = 0; s < a->graph->n_sentences && !any; s++)
+            any = matches->class_of[s] != PM_NONE;
+        if (!any && answer->n_notes < PM_QUESTION_MAX_NOTES) {
+            const char *why = pm_question_why_nothing(&q->sentences[i], a->graph, &answer->arena);
+            if (!why)
+                return no_memory(a->err);
+            answer->notes[answer->n_notes++] = (struct pm_answer_note){i, why};
+        }
+        status = make_lifts(a, &a->own->asked[i], matches);
+    }
+    for (uint32_t n = 0; n < q->n_nodes; n++)
+        if (q->nodes[n].kind == PM_QUESTION_SENTENCE && !q->nodes[n].denied)
+            answer->asked[answer->n_asked++] = q->nodes[n].left;
+    return status;
+}
+
+static enum pm_status fill(struct asking *a)
+{
+    struct pm_answer *answer = a->answer;
+    enum pm_status status = match_sentences(a);
+    if (status != PM_OK)
+        return status;
+    for (uint32_t i = 0; i < answer->n_asked; i++)
+        if (!fill_sets(a, answer->asked[i]))
+            return no_memory(a->err);
+    answer->active = eval(a, a->question->n_nodes - 1);
+    if (!answer->active || !find_rows(a) || !make_rows(a))
+        return no_memory(a->err);
+    return add_costs(a);
+}
+
+static struct pm_answer *new_answer(const struct pm_question *question)
+{
+    struct pm_answer *answer = pm_alloc(sizeof *answer);
+    if (!answer)
+        return NULL;
+    uint32_t n = question->n_sentences;
+    answer->own = pm_alloc(sizeof *answer->own);
+    answer->asked = pm_alloc_array(n, sizeof *answer->asked);
+    answer->matches = pm_alloc_array(n, sizeof *answer->matches);
+    if (answer->own && answer->asked && answer->matches) {
+        answer->own->n_sentences = n;
+        answer->own->asked = pm_alloc_array(n, sizeof *answer->own->asked);
+        if (answer->own->asked && pm_sets_init(&answer->own->sets) &&
+            pm_sets_init(&answer->own->rows))
+            return answer;
+    }
+    pm_answer_free(answer);
+    return NULL;
+}
+
+enum pm_status pm_question_ask(const struct pm_question *question,
+                               const struct pm_question_run *run, struct pm_error *err,
+                               struct pm_answer **ret_answer)
+{
+    struct asking a = {.question = question, .run = run, .graph = run->graph, .err = err};
+    a.answer = new_answer(question);
+    if (!a.answer)
+        return no_memory(err);
+    a.own = a.answer->own;
+    enum pm_status status = fill(&a);
+    if (status != PM_OK) {
+        pm_answer_free(a.answer);
+        return status;
+    }
+    *ret_answer = a.answer;
+    return PM_OK;
+}
+
+void pm_answer_free(struct pm_answer *answer)
+{
+    if (!answer)
+        return;
+    struct pm_answer_private *own = answer->own;
+    for (uint32_t i = 0; own && i < own->n_sentences; i++) {
+        if (own->asked) {
+            pm_lift_free(own->asked[i].lift);
+            pm_lift_free(own->asked[i].others);
+            free(own->asked[i].set_of);
+            free(own->asked[i].is_shared);
+        }
+        if (answer->matches)
+            pm_question_matches_release(&answer->matches[i]);
+    }
+    if (own) {
+        free(own->asked);
+        free(own->row_of);
+        pm_sets_release(&own->sets);
+        pm_sets_release(&own->rows);
+        free(own);
+    }
+    free(answer->asked);
+    free(answer->matches);
+    free(answer->active);
+    pm_arena_release(&answer->arena);
+    free(answer);
+}

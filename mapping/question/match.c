@@ -1,0 +1,473 @@
+/* Which sentences of a graph fit one of a question. */
+#include "question.h"
+
+#include "../base/banned.h"
+#include "../graph/index_map.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <strings.h>
+
+/* One word, with what it means in this graph. */
+struct meaning {
+    const char *pattern, *kind; /* kind: "" any */
+    size_t kind_bytes;
+    pm_index level; /* PM_NONE: any */
+    bool any;
+    int flags;        /* of fnmatch */
+    pm_index *counts; /* per noun: the noun that it counts as, PM_NONE: does not fit */
+};
+
+static pm_index level_named(const struct pm_graph *graph, const char *name)
+{
+    for (pm_index i = 0; name && i < graph->n_levels; i++)
+        if (!strcasecmp(graph->levels[i].name, name))
+            return i;
+    return PM_NONE;
+}
+
+/* `loop:heat.c:22`: kinds of nouns of this graph, and `func`. */
+static void find_kind(const struct pm_graph *graph, struct meaning *m)
+{
+    const char *colon = strchr(m->pattern, ':');
+    if (!colon || colon[1] == ':' || colon == m->pattern)
+        return;
+    size_t len = (size_t)(colon - m->pattern);
+    bool is_kind = len == 4 && !strncmp(m->pattern, "func", 4);
+    const char *kind = is_kind ? "function" : m->pattern;
+    for (pm_index n = 0; !is_kind && n < graph->n_nouns; n++)
+        is_kind = !strncmp(graph->nouns[n].kind, kind, len) && graph->nouns[n].kind[len] == 0;
+    if (!is_kind)
+        return;
+    m->kind = kind;
+    m->kind_bytes = kind == m->pattern ? len : strlen(kind);
+    m->pattern = colon + 1;
+}
+
+static struct meaning meaning_of(const struct pm_graph *graph, const struct pm_question_word *word)
+{
+    struct meaning m = {.pattern = word->pattern,
+                        .kind = "",
+                        .level = level_named(graph, word->level),
+                        .any = word->any};
+    if (word->level && m.level == PM_NONE) { /* a name with :: in it */
+        m.pattern = word->whole;
+        m.any = false;
+    }
+    if (!m.any)
+        find_kind(graph, &m);
+    return m;
+}
+
+static bool is_called(const struct meaning *m, const char *text)
+{
+    return fnmatch(m->pattern, text, m->flags) == 0;
+}
+
+/* A path, or any run of its last parts: src/heat.c:22 of /home/me/src/heat.c:22. */
+static bool is_called_path(const struct meaning *m, const char *path)
+{
+    bool found = is_called(m, path);
+    for (const char *slash = strchr(path, '/'); slash && !found; slash = strchr(slash + 1, '/'))
+        found = is_called(m, slash + 1);
+    return found;
+}
+
+static bool fits_place(const struct meaning *m, const struct pm_noun *noun)
+{
+    char place[4400];
+    if (!*noun->file || !noun->line_no)
+        return false;
+    int n = snprintf(place, sizeof place, "%s:%u", noun->file, noun->line_no);
+    if (n < 0 || (size_t)n >= sizeof place - 16)
+        return false;
+    if (is_called_path(m, place))
+        return true;
+    snprintf(place + n, sizeof place - (size_t)n, ":%u", noun->column_no);
+    return noun->column_no && is_called_path(m, place);
+}
+
+/* u for sweep::u, sweep for heat::sweep(int). */
+static bool fits_last_part(const struct meaning *m, const char *name)
+{
+    char text[1024];
+    size_t len = strcspn(name, "(");
+    const char *last = NULL;
+    for (const char *p = strstr(name, "::"); p && p < name + len; p = strstr(p + 2, "::"))
+        if (is_called(m, last = p + 2))
+            return true;
+    if (len == 0 || len == strlen(name) || len >= sizeof text)
+        return false;
+    memcpy(text, name, len);
+    text[len] = 0;
+    return is_called(m, text) || (last && is_called(m, text + (last - name)));
+}
+
+static bool fits(const struct meaning *m, const struct pm_noun *noun)
+{
+    if (m->level != PM_NONE && noun->level != m->level)
+        return false;
+    if (m->any)
+        return true;
+    if (*m->kind && (strncmp(noun->kind, m->kind, m->kind_bytes) != 0 || noun->kind[m->kind_bytes]))
+        return false;
+    return is_called_path(m, noun->name) || (*noun->linkage && is_called(m, noun->linkage)) ||
+           fits_last_part(m, noun->name) || fits_place(m, noun);
+}
+
+static bool is_object(const char *kind)
+{
+    return !strcmp(kind, "array") || !strcmp(kind, "variable") || !strcmp(kind, "field");
+}
+
+/* What it is a part of. What a function declares may be used by others: it is not a part of what the function does. */
+static pm_index whole_of(const struct pm_graph *graph, pm_index noun)
+{
+    pm_index parent = graph->nouns[noun].parent;
+    if (parent == PM_NONE || !is_object(graph->nouns[noun].kind))
+        return parent;
+    const char *kind = graph->nouns[parent].kind;
+    return is_object(kind) || !strcmp(kind, "type") ? parent : PM_NONE;
+}
+
+/* Copies of a construct count as the first of them. */
+static pm_index first_copy(const struct pm_graph *graph, struct pm_index_map *copies, pm_index noun)
+{
+    int64_t id = graph->nouns[noun].id;
+    if (id == 0)
+        return noun;
+    pm_index first = pm_index_map_get(copies, id);
+    if (first == PM_NONE) {
+        pm_index_map_add(copies, id, noun);
+        return noun;
+    }
+    return graph->nouns[first].level == graph->nouns[noun].level &&
+                   !strcmp(graph->nouns[first].name, graph->nouns[noun].name)
+               ? first
+               : noun;
+}
+
+enum { UNDECIDED = UINT32_MAX - 1 };
+
+/* The noun itself when it fits, else what it is a part of. */
+static uint32_t find_counts(const struct pm_graph *graph, struct meaning *m,
+                            struct pm_index_map *copies)
+{
+    uint32_t n_fit = 0;
+    for (pm_index n = 0; n < graph->n_nouns; n++)
+        m->counts[n] = UNDECIDED;
+    for (pm_index n = 0; n < graph->n_nouns; n++) {
+        pm_index at = n, found = PM_NONE;
+        while (at != PM_NONE && m->counts[at] == UNDECIDED && !fits(m, &graph->nouns[at]))
+            at = whole_of(graph, at);
+        if (at != PM_NONE)
+            found = m->counts[at] != UNDECIDED ? m->counts[at] : first_copy(graph, copies, at);
+        for (pm_index below = n; below != PM_NONE && m->counts[below] == UNDECIDED;
+             below = whole_of(graph, below)) {
+            m->counts[below] = found;
+            if (below == at)
+                break;
+        }
+        n_fit += found != PM_NONE;
+    }
+    return n_fit;
+}
+
+/* First as it is written, then in any case (Fortran's names). */
+static bool understand(const struct pm_graph *graph, const struct pm_question_word *word,
+                       struct meaning *ret_meaning)
+{
+    *ret_meaning = meaning_of(graph, word);
+    ret_meaning->counts = pm_alloc_array(graph->n_nouns + 1u, sizeof *ret_meaning->counts);
+    if (!ret_meaning->counts)
+        return false;
+    struct pm_index_map copies = {0};
+    if (find_counts(graph, ret_meaning, &copies) == 0) {
+        ret_meaning->flags = FNM_CASEFOLD;
+        find_counts(graph, ret_meaning, &copies);
+    }
+    bool good = !copies.out_of_memory;
+    pm_index_map_release(&copies);
+    return good;
+}
+
+/* --- sentences --- */
+
+enum { MAX_NOUNS = 32 }; /* of a sentence whose nouns are looked at */
+
+struct matching {
+    const struct pm_graph *graph;
+    struct meaning *nouns, verb;
+    uint32_t n_nouns;
+    bool *verbs; /* per verb: fits */
+};
+
+/* Gives each word from `word` on a noun of its own. chosen[word]: what it counts as. */
+static bool assign(const struct matching *m, const pm_index *nouns, uint32_t n, uint32_t word,
+                   uint32_t used, pm_index *chosen)
+{
+    if (word == m->n_nouns)
+        return true;
+    const struct meaning *w = &m->nouns[word];
+    for (uint32_t i = 0; i < n && i < MAX_NOUNS; i++) {
+        if (used >> i & 1 || w->counts[nouns[i]] == PM_NONE)
+            continue;
+        chosen[i] = w->counts[nouns[i]];
+        if (assign(m, nouns, n, word + 1, used | 1u << i, chosen))
+            return true;
+        chosen[i] = nouns[i];
+    }
+    return n == 0 && w->any && w->level == PM_NONE && assign(m, nouns, n, word + 1, used, chosen);
+}
+
+/* Set number of [verb, nouns...] that the sentence counts as, PM_NONE: does not fit. */
+static uint32_t class_of(const struct matching *m, pm_index sentence, struct pm_sets *sets)
+{
+    const struct pm_sentence *s = &m->graph->sentences[sentence];
+    const pm_index *nouns = m->graph->sentence_nouns + s->first_noun;
+    pm_index key[1 + MAX_NOUNS] = {s->verb};
+    uint32_t n = s->n_nouns < MAX_NOUNS ? s->n_nouns : MAX_NOUNS;
+    if (!m->verbs[s->verb])
+        return PM_NONE;
+    memcpy(key + 1, nouns, n * sizeof *nouns);
+    if (!assign(m, nouns, n, 0, 0, key + 1))
+        return PM_NONE;
+    return pm_sets_add(sets, key, 1 + n);
+}
+
+static bool verb_fits(const struct meaning *m, const struct pm_verb *verb)
+{
+    return (m->level == PM_NONE || verb->level == m->level) &&
+           (m->any || fnmatch(m->pattern, verb->name, FNM_CASEFOLD) == 0);
+}
+
+/* A level is shadowed by those above it that have something that fits. */
+static void keep_highest(const struct pm_graph *graph, uint32_t *class_of, bool *shadowed)
+{
+    for (pm_index s = 0; s < graph->n_sentences; s++) {
+        if (class_of[s] == PM_NONE)
+            continue;
+        pm_index level = pm_graph_sentence_level(graph, s);
+        for (uint32_t steps = 0; steps < graph->n_levels; steps++) {
+            level = graph->levels[level].above;
+            if (level == PM_NONE || shadowed[level])
+                break;
+            shadowed[level] = true;
+        }
+    }
+    for (pm_index s = 0; s < graph->n_sentences; s++)
+        if (class_of[s] != PM_NONE && shadowed[pm_graph_sentence_level(graph, s)])
+            class_of[s] = PM_NONE;
+}
+
+static enum pm_status match_all(const struct matching *m, bool names_level, struct pm_error *err,
+                                struct pm_question_matches *matches)
+{
+    const struct pm_graph *graph = m->graph;
+    for (pm_index s = 0; s < graph->n_sentences; s++) {
+        matches->class_of[s] = class_of(m, s, &matches->sets);
+        if (matches->class_of[s] == PM_SETS_FAILED && m->verbs[graph->sentences[s].verb] &&
+            matches->sets.at_limit)
+            return pm_error_set(err, PM_ERR_LIMIT, "too many sentences fit");
+    }
+    if (!names_level) {
+        bool *shadowed = pm_alloc_array(graph->n_levels + 1u, sizeof *shadowed);
+        if (!shadowed)
+            return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+        keep_highest(graph, matches->class_of, shadowed);
+        free(shadowed);
+    }
+    matches->n_classes = matches->sets.n;
+    matches->classes = pm_alloc_array(matches->n_classes + 1u, sizeof *matches->classes);
+    if (!matches->classes)
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    for (uint32_t c = 1; c < matches->n_classes; c++) { /* number 0 is the empty set */
+        uint32_t n;
+        const uint32_t *members = pm_sets_members(&matches->sets, c, &n);
+        matches->classes[c] = (struct pm_question_class){members[0], members + 1, n - 1};
+    }
+    return PM_OK;
+}
+
+enum pm_status pm_question_match(const struct pm_question_sentence *sentence,
+                                 const struct pm_graph *graph, struct pm_error *err,
+                                 struct pm_question_matches *ret_matches)
+{
+    struct matching m = {.graph = graph, .n_nouns = sentence->n_nouns};
+    enum pm_status status = PM_OK;
+    *ret_matches = (struct pm_question_matches){0};
+    if (!pm_sets_init(&ret_matches->sets))
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    ret_matches->class_of = pm_alloc_array(graph->n_sentences + 1u, sizeof *ret_matches->class_of);
+    m.nouns = pm_alloc_array(m.n_nouns, sizeof *m.nouns);
+    m.verbs = pm_alloc_array(graph->n_verbs + 1u, sizeof *m.verbs);
+    bool good = ret_matches->class_of && m.nouns && m.verbs;
+    m.verb = meaning_of(graph, &sentence->verb);
+    bool names_level = m.verb.level != PM_NONE;
+    for (uint32_t i = 0; good && i < m.n_nouns; i++) {
+        good = understand(graph, &sentence->nouns[i], &m.nouns[i]);
+        names_level |= m.nouns[i].level != PM_NONE;
+    }
+    for (pm_index v = 0; good && v < graph->n_verbs; v++)
+        m.verbs[v] = verb_fits(&m.verb, &graph->verbs[v]);
+    status = good ? match_all(&m, names_level, err, ret_matches)
+                  : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    for (uint32_t i = 0; m.nouns && i < m.n_nouns; i++)
+        free(m.nouns[i].counts);
+    free(m.nouns);
+    free(m.verbs);
+    return status;
+}
+
+void pm_question_matches_release(struct pm_question_matches *matches)
+{
+    free(matches->class_of);
+    free(matches->classes);
+    pm_sets_release(&matches->sets);
+    *matches = (struct pm_question_matches){0};
+}
+
+bool pm_question_word_fits(const struct pm_question_word *word, const char *text)
+{
+    return word->any || fnmatch(word->whole, text, 0) == 0;
+}
+
+/* --- why nothing fits --- */
+
+enum { MAX_NEAR = 4, MAX_COMPARED = 64 };
+
+struct near {
+    const char *names[MAX_NEAR];
+    unsigned distances[MAX_NEAR], n;
+};
+
+/* Letters to change, add or leave out (Levenshtein), in any case; more than `most` is most + 1. */
+static unsigned distance(const char *a, const char *b, unsigned most)
+{
+    unsigned row[MAX_COMPARED + 1];
+    size_t len_a = strlen(a), len_b = strlen(b);
+    if (len_a > MAX_COMPARED || len_b > MAX_COMPARED)
+        return most + 1;
+    for (unsigned j = 0; j <= len_b; j++)
+        row[j] = j;
+    for (unsigned i = 1; i <= len_a; i++) {
+        unsigned diagonal = row[0];
+        row[0] = i;
+        for (unsigned j = 1; j <= len_b; j++) {
+            bool equal = (a[i - 1] | 32) == (b[j - 1] | 32);
+            unsigned change = diagonal + !equal, add = row[j] + 1, leave = row[j - 1] + 1;
+            diagonal = row[j];
+            row[j] = change < add ? change : add;
+            row[j] = row[j] < leave ? row[j] : leave;
+        }
+    }
+    return row[len_b] > most ? most + 1 : row[len_b];
+}
+
+static void consider(struct near *near, const char *word, const char *name)
+{
+    unsigned most = (unsigned)strlen(word) / 3 + 1, d = distance(word, name, most);
+    if (strlen(word) >= 3 && strcasestr(name, word))
+        d = 1;
+    if (d > most || !*name)
+        return;
+    for (unsigned i = 0; i < near->n; i++)
+        if (!strcmp(near->names[i], name))
+            return;
+    unsigned at = near->n < MAX_NEAR ? near->n++ : MAX_NEAR;
+    for (; at > 0 && near->distances[at - 1] > d; at--)
+        if (at < MAX_NEAR) {
+            near->names[at] = near->names[at - 1];
+            near->distances[at] = near->distances[at - 1];
+        }
+    if (at < MAX_NEAR) {
+        near->names[at] = name;
+        near->distances[at] = d;
+    }
+}
+
+static void add_near(struct pm_buf *text, const struct near *near)
+{
+    for (unsigned i = 0; i < near->n; i++)
+        pm_buf_printf(text, "%s'%s'", i == 0 ? "; near: " : ", ", near->names[i]);
+}
+
+static void say_levels(const struct pm_graph *graph, const struct pm_question_word *word,
+                       struct pm_buf *text)
+{
+    if (!word->level || level_named(graph, word->level) != PM_NONE)
+        return;
+    pm_buf_printf(text, " (there is no level '%s'", word->level);
+    for (pm_index i = 0; i < graph->n_levels; i++)
+        pm_buf_printf(text, "%s'%s'", i == 0 ? ", but " : ", ", graph->levels[i].name);
+    pm_buf_add_str(text, ")");
+}
+
+static bool why_verb(const struct pm_question_sentence *s, const struct pm_graph *graph,
+                     struct pm_buf *text)
+{
+    struct meaning m = meaning_of(graph, &s->verb);
+    struct near near = {.n = 0};
+    for (pm_index v = 0; v < graph->n_verbs; v++) {
+        if (verb_fits(&m, &graph->verbs[v]))
+            return false;
+        consider(&near, m.pattern, graph->verbs[v].name);
+    }
+    pm_buf_printf(text, "no verb fits '%s'", s->verb.text);
+    add_near(text, &near);
+    say_levels(graph, &s->verb, text);
+    return true;
+}
+
+static bool why_noun(const struct pm_question_word *word, const struct pm_graph *graph,
+                     struct pm_buf *text)
+{
+    struct meaning m = meaning_of(graph, word);
+    struct near near = {.n = 0};
+    m.flags = FNM_CASEFOLD;
+    for (pm_index n = 0; n < graph->n_nouns; n++) {
+        if (fits(&m, &graph->nouns[n]))
+            return false;
+        consider(&near, m.pattern, graph->nouns[n].name);
+    }
+    pm_buf_printf(text, "no noun fits '%s'", word->text);
+    add_near(text, &near);
+    say_levels(graph, word, text);
+    return true;
+}
+
+/* All words fit something, but not one sentence: what verbs there are with the first noun. */
+static void why_together(const struct pm_question_sentence *s, const struct pm_graph *graph,
+                         struct pm_buf *text)
+{
+    struct meaning m;
+    bool *seen = pm_alloc_array(graph->n_verbs + 1u, sizeof *seen);
+    uint32_t n = 0;
+    pm_buf_printf(text, "nothing in the archive is %s", s->text);
+    if (seen && understand(graph, &s->nouns[0], &m)) {
+        for (pm_index i = 0; i < graph->n_sentences && n < 8; i++) {
+            pm_index verb = graph->sentences[i].verb, noun = pm_graph_first_noun(graph, i);
+            if (noun == PM_NONE || m.counts[noun] == PM_NONE || seen[verb])
+                continue;
+            seen[verb] = true;
+            pm_buf_printf(text, "%s'%s'", n++ == 0 ? "; verbs with that noun: " : ", ",
+                          graph->verbs[verb].name);
+        }
+        free(m.counts);
+    }
+    free(seen);
+}
+
+const char *pm_question_why_nothing(const struct pm_question_sentence *sentence,
+                                    const struct pm_graph *graph, struct pm_arena *arena)
+{
+    struct pm_buf text = PM_BUF_INIT(65536);
+    bool said = why_verb(sentence, graph, &text);
+    for (uint32_t i = 0; i < sentence->n_nouns && !said; i++)
+        said = why_noun(&sentence->nouns[i], graph, &text);
+    if (!said)
+        why_together(sentence, graph, &text);
+    const char *result = text.data ? pm_arena_strndup(arena, text.data, text.len) : NULL;
+    pm_buf_release(&text);
+    return result;
+}

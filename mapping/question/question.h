@@ -1,0 +1,171 @@
+/* Performance questions: which costs were incurred while these sentences were active?
+ *
+ *     struct pm_question *question;
+ *     if (pm_question_parse("{A Sum} then {? Send}", &err, &question) == PM_OK &&
+ *         pm_question_ask(question, &(struct pm_question_run){.graph = graph}, &err, &answer) == PM_OK)
+ *         use(answer->n_active_contexts, answer->rows, answer->n_rows);
+ *     pm_answer_free(answer);
+ *     pm_question_free(question);
+ *
+ * The language is in docs/questions.md. A sentence is active while a cost is incurred when it is on the path of
+ * the cost's context, or is reached by mappings from one that is. So:
+ *
+ *   {n V}       a sentence whose nouns and verb fit is active
+ *   a, b        both are; `or`: one of them is; `not a`: it is not
+ *   a then b    b became active inside a: a further out on the path than b
+ *
+ * One thread at a time per question; a parsed question may be asked of any number of graphs. Source: Irvin and Miller,
+ * "Mapping Performance Data for High-Level and Data Views of Parallel Program Performance" (1996), sections 4 and 6.
+ */
+#ifndef PM_QUESTION_H
+#define PM_QUESTION_H
+
+#include "../base/arena.h"
+#include "../base/str.h"
+#include "../graph/lift.h"
+#include "../graph/sets.h"
+
+enum {
+    PM_QUESTION_MAX_BYTES = 65536, /* of text */
+    PM_QUESTION_MAX_NODES = 1000,  /* sentences and words between them */
+    PM_QUESTION_MAX_NOTES = 16,
+};
+
+/* A word of a sentence as it was written: `*` and `?` are wild unless quoted. */
+struct pm_question_word {
+    const char *pattern; /* for fnmatch(3), without the level's name */
+    const char *level;   /* what stood before `::`; NULL: nothing */
+    const char *whole;   /* pattern with that, for names that have `::` in them */
+    const char *text;    /* as written, for messages */
+    uint32_t column;     /* in the question, from 1 */
+    bool any;            /* `?` */
+};
+
+enum pm_question_kind {
+    PM_QUESTION_SENTENCE,
+    PM_QUESTION_AND,
+    PM_QUESTION_OR,
+    PM_QUESTION_NOT,
+    PM_QUESTION_THEN
+};
+
+/* Children's positions are smaller than their parent's; the last node is the whole question. */
+struct pm_question_node {
+    enum pm_question_kind kind;
+    uint32_t left, right; /* nodes; NOT: left only. SENTENCE: left is its position in sentences */
+    bool denied;          /* below an odd number of `not` */
+};
+
+struct pm_question_sentence {
+    struct pm_question_word *nouns, verb;
+    uint32_t n_nouns;
+    const char *text; /* as written */
+};
+
+enum pm_question_where { PM_QUESTION_ON_THREAD, PM_QUESTION_ON_PROCESS, PM_QUESTION_ON_RANK };
+
+/* Costs of some threads, processes, ranks only. */
+struct pm_question_limit {
+    enum pm_question_where where;
+    struct pm_question_word word;
+};
+
+struct pm_question {
+    struct pm_question_node *nodes;
+    struct pm_question_sentence *sentences;
+    struct pm_question_limit *limits;
+    uint32_t n_nodes, n_sentences, n_limits;
+    const char *text;
+    struct pm_arena arena;
+};
+
+/* PM_ERR_USAGE: not a question; the text points at the character. PM_ERR_LIMIT: too long. */
+PM_MUST_CHECK enum pm_status pm_question_parse(const char *text, struct pm_error *err,
+                                               struct pm_question **ret_question);
+void pm_question_free(struct pm_question *question);
+
+/* --- asking a run that is over --- */
+
+/* What is asked. threads_in: [number of the costs' threads], true where costs count; NULL: all. The graph must be sealed. */
+struct pm_question_run {
+    const struct pm_graph *graph;
+    const bool *threads_in;
+    uint32_t n_threads;
+    pm_index calls_metric; /* PM_NONE: none; then nothing is known of how often */
+};
+
+/* What matched one sentence of the question in a row: classes of its pm_question_matches. */
+struct pm_answer_match {
+    const uint32_t *classes; /* rising; lent by the answer */
+    uint32_t n_classes;      /* 0: it was not active (or, not) */
+};
+
+struct pm_answer_row {
+    struct pm_answer_match *matches; /* [n_asked] */
+    struct pm_amount *amounts;       /* [graph->n_metrics] */
+    struct pm_amount *
+        shared; /* [graph->n_metrics]: part of amounts (sums only) that the same code does for others, too */
+    int64_t n_times;  /* how often it became active; as far as calls tell */
+    bool times_known; /* some of it began at a call */
+};
+
+/* Why a sentence of the question matches nothing. */
+struct pm_answer_note {
+    uint32_t sentence; /* of the question */
+    const char *text;
+};
+
+struct pm_answer {
+    uint32_t *asked; /* sentences of the question that are not denied, in order */
+    uint32_t n_asked;
+    struct pm_question_matches *matches; /* per sentence of the question */
+    struct pm_answer_row *rows;          /* in no order */
+    uint32_t n_rows;
+    struct pm_amount *amounts,
+        *totals;  /* [graph->n_metrics]: of the answer; of the run (or of the threads asked for) */
+    bool *active; /* [graph->n_contexts] */
+    uint32_t n_active_contexts;
+    struct pm_answer_note notes[PM_QUESTION_MAX_NOTES];
+    uint32_t n_notes;
+    struct pm_arena arena;
+    struct pm_answer_private *own;
+};
+
+/* A sentence that nothing in the graph can match gets a note with near names; the answer stands all the same. Errors: PM_ERR_MEMORY,
+ * PM_ERR_LIMIT. */
+PM_MUST_CHECK enum pm_status pm_question_ask(const struct pm_question *question,
+                                             const struct pm_question_run *run,
+                                             struct pm_error *err, struct pm_answer **ret_answer);
+void pm_answer_free(struct pm_answer *answer);
+
+/* Does the text (a thread's number or name, say) fit the word? */
+bool pm_question_word_fits(const struct pm_question_word *word, const char *text);
+
+/* --- match.c: which sentences of a graph fit one of a question --- */
+
+/* Those that count as one are a class: a part of a named noun counts as the noun that was named, copies of a construct in several
+ * binaries as one. */
+struct pm_question_class {
+    pm_index verb;
+    const pm_index *nouns;
+    uint32_t n_nouns;
+};
+
+struct pm_question_matches {
+    uint32_t *class_of; /* per sentence of the graph; PM_NONE: does not fit */
+    struct pm_question_class *classes;
+    uint32_t n_classes;
+    struct pm_sets sets;
+};
+
+/* Where several levels have what fits, the highest counts, unless the question names one. ret_matches is to be released, whatever
+ * comes back. */
+PM_MUST_CHECK enum pm_status pm_question_match(const struct pm_question_sentence *sentence,
+                                               const struct pm_graph *graph, struct pm_error *err,
+                                               struct pm_question_matches *ret_matches);
+void pm_question_matches_release(struct pm_question_matches *matches);
+/* Why nothing fits, with near names; arena memory, NULL: memory. */
+const char *pm_question_why_nothing(const struct pm_question_sentence *sentence,
+                                    const struct pm_graph *graph, struct pm_arena *arena);
+
+#endif

@@ -1,0 +1,135 @@
+/* The program's own words in a run file. Every reference is checked here. */
+#include "run_internal.h"
+
+#include <stdlib.h>
+
+/* What a word may refer to, by kind. */
+static bool refers_well(const struct pm_run_file *file, const struct pm_run_word *raw)
+{
+    uint32_t n = (uint32_t)file->n_words;
+    const struct pm_run_file_word *words = file->words;
+#define IS(number, what) ((number) > 0 && (number) <= n && words[(number)-1].kind == (what))
+    switch (raw->kind) {
+    case PM_WORD_LEVEL:
+        return true;
+    case PM_WORD_NOUN:
+        return IS(raw->a, PM_WORD_LEVEL) && (raw->b == 0 || IS(raw->b, PM_WORD_NOUN));
+    case PM_WORD_VERB:
+        return IS(raw->a, PM_WORD_LEVEL);
+    case PM_WORD_SENTENCE:
+        return IS(raw->a, PM_WORD_VERB) && raw->n_nouns > 0;
+    case PM_WORD_MAPPING:
+        return IS(raw->a, PM_WORD_SENTENCE) && IS(raw->b, PM_WORD_SENTENCE);
+    default:
+        return false;
+    }
+#undef IS
+}
+
+/* The strings of a word: those that are missing are empty. */
+static void take_texts(const char *text, size_t len, struct pm_run_file_word *word)
+{
+    for (size_t i = 0; i < PM_RUN_FILE_WORD_TEXTS; i++) {
+        const char *end = len ? memchr(text, 0, len) : NULL;
+        size_t n = end ? (size_t)(end - text) : len;
+        word->texts[i] = (struct pm_str){len ? text : "", n};
+        n += end != NULL;
+        text += n;
+        len -= n;
+    }
+}
+
+/* A word that is no good keeps its number, as one of kind 0. bytes: the record with all that belongs to it. */
+static bool take_word(struct pm_run_file *file, const char *bytes, const struct pm_run_word *raw)
+{
+    struct pm_run_file_word *words =
+        pm_grow_array(file->words, (uint32_t)file->n_words, &file->words_cap, 64, sizeof *words);
+    if (!words)
+        return false;
+    file->words = words;
+    uint64_t nouns_bytes = 4u * (uint64_t)raw->n_nouns;
+    bool good = raw->n_nouns <= PM_WORDS_MAX_NOUNS && refers_well(file, raw) &&
+                sizeof *raw + nouns_bytes + raw->n_text_bytes <= raw->bytes;
+    struct pm_run_file_word word = {.kind = good ? raw->kind : 0};
+    if (good) {
+        bool has_b = raw->kind == PM_WORD_NOUN || raw->kind == PM_WORD_MAPPING;
+        word.a = raw->kind == PM_WORD_LEVEL ? 0 : raw->a;
+        word.b = has_b ? raw->b : 0;
+        word.line_no = raw->line_no;
+        word.address = raw->address;
+        word.size_bytes = raw->size_bytes;
+        word.weight = raw->weight > 0 && raw->weight < 1e300 ? raw->weight : 0;
+        word.n_nouns = raw->n_nouns;
+        memcpy(word.nouns, bytes + sizeof *raw, nouns_bytes);
+        take_texts(bytes + sizeof *raw + nouns_bytes, raw->n_text_bytes, &word);
+    }
+    for (uint32_t i = 0; i < word.n_nouns && good; i++)
+        good = word.nouns[i] > 0 && word.nouns[i] <= file->n_words &&
+               words[word.nouns[i] - 1].kind == PM_WORD_NOUN;
+    if (!good)
+        word = (struct pm_run_file_word){.kind = 0};
+    words[file->n_words++] = word;
+    file->n_bad_words += !good;
+    return true;
+}
+
+/* False in *ret_go_on: what comes after cannot be numbered. */
+static enum pm_status load_chunk(struct pm_run_file *file, const struct run_source *source,
+                                 const struct run_chunk *chunk, struct pm_error *err,
+                                 bool *ret_go_on)
+{
+    size_t size = chunk->size_bytes > PM_RUN_WORDS_DATA ? chunk->size_bytes - PM_RUN_WORDS_DATA : 0;
+    char *bytes = size ? pm_arena_alloc(&file->arena, size) : NULL;
+    if (size && !bytes)
+        return run_no_memory(file, err);
+    if (!size || !run_read_at(source, chunk->offset + PM_RUN_WORDS_DATA, bytes, size)) {
+        run_complain(file, chunk->offset, "words cannot be read");
+        *ret_go_on = false;
+        return PM_OK;
+    }
+    struct pm_run_word raw;
+    for (size_t at = 0; at + sizeof raw <= size; at += raw.bytes) {
+        memcpy(&raw, bytes + at, sizeof raw);
+        if (raw.bytes == 0)
+            break;
+        if (raw.bytes % 8 != 0 || raw.bytes < sizeof raw || raw.bytes > size - at ||
+            file->n_words == PM_RUN_FILE_MAX_WORDS) {
+            run_complain(file, chunk->offset + PM_RUN_WORDS_DATA + at,
+                         "word %zu is of %u bytes; it and those after it are left out",
+                         file->n_words + 1, raw.bytes);
+            *ret_go_on = false;
+            return PM_OK;
+        }
+        if (!take_word(file, bytes + at, &raw))
+            return run_no_memory(file, err);
+    }
+    return PM_OK;
+}
+
+enum pm_status run_load_words(struct pm_run_file *file, const struct run_source *source,
+                              const struct run_chunks *list, struct pm_error *err)
+{
+    enum pm_status status = PM_OK;
+    bool go_on = true;
+    uint64_t first = 0;
+    for (size_t i = 0; i < list->n && status == PM_OK && go_on; i++)
+        if (list->chunks[i].kind == PM_RUN_CHUNK_WORDS) {
+            first = first ? first : list->chunks[i].offset;
+            status = load_chunk(file, source, &list->chunks[i], err, &go_on);
+        }
+    if (file->n_bad_words)
+        run_complain(file, first,
+                     "%zu words refer to words that are not there, or are of unknown kind",
+                     file->n_bad_words);
+    return status;
+}
+
+size_t pm_run_file_n_words(const struct pm_run_file *file)
+{
+    return file->n_words;
+}
+
+const struct pm_run_file_word *pm_run_file_word(const struct pm_run_file *file, size_t i)
+{
+    return &file->words[i];
+}

@@ -1,0 +1,190 @@
+/* The words of your own program, for PerfMap: what only a library or a language knows - queries, requests, arrays of an interpreter - as
+ * nouns and verbs beside those of the compiler.
+ *
+ *     #include <perfmap.h>
+ *
+ *     static struct pm_sentence query;                       // made once, kept
+ *     if (!query.id) {
+ *         struct pm_level sql = pm_define_level("SQL", "Source");
+ *         struct pm_noun noun = pm_define_noun(sql, text, "query");
+ *         query = pm_define_sentence(pm_define_verb(sql, "Executes"), &noun, 1);
+ *     }
+ *     pm_enter(query);                                       // {SELECT... Executes} is active
+ *     run_it();
+ *     pm_leave(query);
+ *
+ * Nothing has to be linked. Without `perfmap run` every call is one test of a pointer: definitions return 0, the rest does nothing. With it, costs
+ * within enter and leave are kept by sentence: `perfmap report --level SQL`, `perfmap ask '{? Executes}, {u Reads}'`.
+ *
+ * Definitions: equal ones give equal ids, from any thread; keep the id, looking it up costs about 100 ns. enter and leave nest like calls, on one
+ * thread. A sentence that is not left ends with the function that entered it (where that has sleds or its frame is seen to be
+ * gone), also by exceptions and longjmp. All functions may be called in signal handlers and from C++.
+ */
+#ifndef PERFMAP_H
+#define PERFMAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* format/pm_words.h, in the words of C++ as well. */
+struct pm_noun_facts {
+    const char *name, *kind, *file; /* kind: array, query, lock, ... */
+    uint32_t parent;                /* id of the noun that it is a part of; 0: none */
+    uint32_t line_no;               /* 0: not known */
+    uint64_t address, size_bytes;   /* of its memory; 0: none */
+};
+
+struct pm_words_api {
+    uint32_t version, bytes;
+    uint32_t (*level)(const char *name, const char *above);
+    uint32_t (*noun)(uint32_t level, const struct pm_noun_facts *facts);
+    uint32_t (*verb)(uint32_t level, const char *name);
+    uint32_t (*sentence)(uint32_t verb, const uint32_t *nouns, uint32_t n_nouns);
+    void (*map)(uint32_t source, uint32_t destination, const double *weight);
+    void (*enter)(uint32_t sentence, uintptr_t sp);
+    void (*leave)(uint32_t sentence, uintptr_t sp);
+};
+
+static struct pm_words_slot {
+    char magic[8];
+    uint32_t version, bytes;
+    const struct pm_words_api *api;
+} pm_words_slot __attribute__((section("__perfmap_words"), used)) = {
+    {'P', 'e', 'r', 'f', 'M', 'a', 'p', 'W'}, 1, sizeof(struct pm_words_slot), NULL};
+
+/* Always inlined, so that none of it is a function of your program in any report. */
+#define PM_WORDS_INLINE static inline __attribute__((always_inline))
+
+struct pm_level {
+    uint32_t id;
+};
+struct pm_noun {
+    uint32_t id;
+};
+struct pm_verb {
+    uint32_t id;
+};
+struct pm_sentence {
+    uint32_t id;
+};
+
+/* Filled in by another thread or before main; read once. */
+PM_WORDS_INLINE const struct pm_words_api *pm_words_of_runtime(void)
+{
+    return *(const struct pm_words_api *volatile *)&pm_words_slot.api;
+}
+
+PM_WORDS_INLINE uintptr_t pm_stack_pointer(void)
+{
+    uintptr_t sp;
+#if defined(__x86_64__)
+    __asm__ volatile("mov %%rsp, %0" : "=r"(sp));
+#elif defined(__aarch64__)
+    __asm__ volatile("mov %0, sp" : "=r"(sp));
+#else
+    sp = (uintptr_t)__builtin_frame_address(0);
+#endif
+    return sp;
+}
+
+/* A level of abstraction above another ("Source", "Base", or one of yours; NULL: "Source"). */
+PM_WORDS_INLINE struct pm_level pm_define_level(const char *name, const char *above)
+{
+    const struct pm_words_api *api = pm_words_of_runtime();
+    struct pm_level level = {api ? api->level(name, above) : 0};
+    return level;
+}
+
+/* kind: a word of your choice for nouns of one sort. */
+PM_WORDS_INLINE struct pm_noun pm_define_noun(struct pm_level level, const char *name,
+                                              const char *kind)
+{
+    const struct pm_words_api *api = pm_words_of_runtime();
+    struct pm_noun_facts facts = {name, kind, NULL, 0, 0, 0, 0};
+    struct pm_noun noun = {api ? api->noun(level.id, &facts) : 0};
+    return noun;
+}
+
+/* With its place in a source, its parent, its memory. Nouns are equal when name, kind, parent, file, line and address are. */
+PM_WORDS_INLINE struct pm_noun pm_define_noun_at(struct pm_level level,
+                                                 const struct pm_noun_facts *facts)
+{
+    const struct pm_words_api *api = pm_words_of_runtime();
+    struct pm_noun noun = {api ? api->noun(level.id, facts) : 0};
+    return noun;
+}
+
+PM_WORDS_INLINE struct pm_verb pm_define_verb(struct pm_level level, const char *name)
+{
+    const struct pm_words_api *api = pm_words_of_runtime();
+    struct pm_verb verb = {api ? api->verb(level.id, name) : 0};
+    return verb;
+}
+
+/* Of 1 to 8 nouns. */
+PM_WORDS_INLINE struct pm_sentence pm_define_sentence(struct pm_verb verb,
+                                                      const struct pm_noun *nouns, size_t n_nouns)
+{
+    const struct pm_words_api *api = pm_words_of_runtime();
+    struct pm_sentence sentence = {0};
+    uint32_t ids[8];
+    if (!api || n_nouns > 8)
+        return sentence;
+    for (size_t i = 0; i < n_nouns; i++)
+        ids[i] = nouns[i].id;
+    sentence.id = api->sentence(verb.id, ids, (uint32_t)n_nouns);
+    return sentence;
+}
+
+/* Whatever the source costs is done for the destination: a sentence of a higher level. weight: its part among the destinations of the
+ * source, 0: not stated. Once for each pair; again does nothing. */
+PM_WORDS_INLINE void pm_map(struct pm_sentence source, struct pm_sentence destination,
+                            double weight)
+{
+    const struct pm_words_api *api = pm_words_of_runtime();
+    if (api)
+        api->map(source.id, destination.id, &weight);
+}
+
+PM_WORDS_INLINE void pm_enter(struct pm_sentence sentence)
+{
+    const struct pm_words_api *api = pm_words_of_runtime();
+    if (__builtin_expect(api != NULL, 0))
+        api->enter(sentence.id, pm_stack_pointer());
+}
+
+/* The innermost one of this sentence that is active; those entered within it and not left end, too. */
+PM_WORDS_INLINE void pm_leave(struct pm_sentence sentence)
+{
+    const struct pm_words_api *api = pm_words_of_runtime();
+    if (__builtin_expect(api != NULL, 0))
+        api->leave(sentence.id, pm_stack_pointer());
+}
+
+#ifdef __cplusplus
+}
+
+namespace perfmap
+{
+/* perfmap::active a(sentence); the sentence is active as long as this object lives. */
+class active
+{
+  public:
+    explicit __attribute__((always_inline)) active(pm_sentence sentence) : sentence_(sentence)
+    {
+        pm_enter(sentence);
+    }
+    __attribute__((always_inline)) ~active() { pm_leave(sentence_); }
+    active(const active &) = delete;
+    active &operator=(const active &) = delete;
+
+  private:
+    pm_sentence sentence_;
+};
+} /* namespace perfmap */
+#endif
+#endif

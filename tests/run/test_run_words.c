@@ -1,0 +1,141 @@
+/* The program's own words in run files. */
+#include "read_run.h"
+
+static uint64_t add_word(struct make_run *run, uint64_t at, const struct pm_run_word *word,
+                         const uint32_t *nouns, const char *text, uint32_t n_text_bytes)
+{
+    struct pm_run_word w = *word;
+    w.n_text_bytes = n_text_bytes;
+    w.bytes = (uint32_t)(sizeof w + 4u * w.n_nouns + n_text_bytes + 7u) / 8u * 8u;
+    memcpy(make_run_at(run, at), &w, sizeof w);
+    if (w.n_nouns)
+        memcpy(make_run_at(run, at + sizeof w), nouns, 4u * w.n_nouns);
+    memcpy(make_run_at(run, at + sizeof w + 4u * w.n_nouns), text, n_text_bytes);
+    return at + w.bytes;
+}
+
+#define TEXT(text) text, sizeof text
+
+/* 1 level SQL, 2 noun, 3 its part, 4 verb, 5 sentence of both, 6 of one, 7 mapping. */
+static uint64_t make_words(struct make_run *run)
+{
+    make_killed(run);
+    make_run_header(run)->version_minor = 2;
+    uint64_t chunk = make_run_chunk(run, PM_RUN_CHUNK_WORDS, PM_RUN_PAGE, 0),
+             at = chunk + PM_RUN_WORDS_DATA;
+    at = add_word(run, at, &(struct pm_run_word){.kind = PM_WORD_LEVEL}, NULL, TEXT("SQL\0Source"));
+    at = add_word(
+        run, at,
+        &(struct pm_run_word){
+            .kind = PM_WORD_NOUN, .a = 1, .line_no = 7, .address = 0x1000, .size_bytes = 64},
+        NULL, TEXT("SELECT 1\0query\0a.sql"));
+    at = add_word(run, at, &(struct pm_run_word){.kind = PM_WORD_NOUN, .a = 1, .b = 2}, NULL,
+                  TEXT("part"));
+    at = add_word(run, at, &(struct pm_run_word){.kind = PM_WORD_VERB, .a = 1}, NULL,
+                  TEXT("Executes"));
+    at = add_word(run, at, &(struct pm_run_word){.kind = PM_WORD_SENTENCE, .a = 4, .n_nouns = 2},
+                  (uint32_t[]){2, 3}, "", 0);
+    at = add_word(run, at, &(struct pm_run_word){.kind = PM_WORD_SENTENCE, .a = 4, .n_nouns = 1},
+                  (uint32_t[]){3}, "", 0);
+    return add_word(run, at,
+                    &(struct pm_run_word){.kind = PM_WORD_MAPPING, .a = 6, .b = 5, .weight = 0.5},
+                    NULL, "", 0);
+}
+
+static void words_are_read_in_their_order(void **state)
+{
+    (void)state;
+    struct make_run run;
+    make_words(&run);
+    struct pm_run_file *file = parse(&run, NULL);
+    no_complaints(file);
+    assert_int_equal(pm_run_file_n_words(file), 7);
+    assert_true(pm_str_is(pm_run_file_word(file, 0)->texts[0], "SQL"));
+    assert_true(pm_str_is(pm_run_file_word(file, 0)->texts[1], "Source"));
+    const struct pm_run_file_word *noun = pm_run_file_word(file, 1),
+                                  *part = pm_run_file_word(file, 2);
+    assert_true(pm_str_is(noun->texts[0], "SELECT 1") && pm_str_is(noun->texts[1], "query") &&
+                pm_str_is(noun->texts[2], "a.sql"));
+    assert_true(noun->line_no == 7 && noun->address == 0x1000 && noun->size_bytes == 64);
+    assert_true(pm_str_is(part->texts[0], "part") && part->texts[1].len == 0 && part->b == 2);
+    assert_int_equal(pm_run_file_word(file, 4)->n_nouns, 2);
+    assert_int_equal(pm_run_file_word(file, 4)->nouns[1], 3);
+    assert_true(pm_run_file_word(file, 6)->weight == 0.5);
+    pm_run_file_free(file);
+    make_run_release(&run);
+}
+
+static void a_word_that_refers_to_what_it_may_not_is_passed_over_and_keeps_its_number(void **state)
+{
+    (void)state;
+    static const struct pm_run_word bad[] = {
+        {.kind = PM_WORD_NOUN, .a = 2},            /* a level that is a noun */
+        {.kind = PM_WORD_NOUN, .a = 1, .b = 4},    /* a part of a verb */
+        {.kind = PM_WORD_NOUN, .a = 9},            /* of a later word */
+        {.kind = PM_WORD_VERB, .a = 0},            /* of none */
+        {.kind = PM_WORD_SENTENCE, .a = 4},        /* without nouns */
+        {.kind = PM_WORD_MAPPING, .a = 5, .b = 2}, /* to a noun */
+        {.kind = PM_WORD_MAPPING, .a = 5, .b = 8}, /* to itself */
+        {.kind = 77},
+        {.kind = PM_WORD_SENTENCE, .a = 4, .n_nouns = PM_WORDS_MAX_NOUNS + 1},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct make_run run;
+        uint32_t nouns[PM_WORDS_MAX_NOUNS + 1] = {2, 2, 2, 2, 2, 2, 2, 2, 2};
+        uint64_t at = make_words(&run);
+        at = add_word(&run, at, &bad[i], nouns, "", 0);
+        add_word(&run, at, &(struct pm_run_word){.kind = PM_WORD_VERB, .a = 1}, NULL,
+                 TEXT("Reads"));
+        struct pm_run_file *file = parse(&run, NULL);
+        complains(file, "1 words refer to words that are not there");
+        assert_int_equal(pm_run_file_n_words(file), 9);
+        assert_int_equal(pm_run_file_word(file, 7)->kind, 0);
+        assert_true(pm_str_is(pm_run_file_word(file, 8)->texts[0], "Reads"));
+        pm_run_file_free(file);
+        make_run_release(&run);
+    }
+}
+
+static void a_damaged_length_ends_the_words(void **state)
+{
+    (void)state;
+    static const uint32_t lengths[] = {8, 44, 4096, UINT32_MAX - 7};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        struct make_run run;
+        uint64_t at = make_words(&run);
+        uint32_t length = lengths[i];
+        memcpy(make_run_at(&run, at), &length, sizeof length);
+        struct pm_run_file *file = parse(&run, NULL);
+        complains(file, "word 8 is of");
+        assert_int_equal(pm_run_file_n_words(file), 7);
+        pm_run_file_free(file);
+        make_run_release(&run);
+    }
+}
+
+/* Whatever a byte of them is changed to. */
+static void no_change_of_a_byte_does_harm(void **state)
+{
+    (void)state;
+    struct make_run run;
+    uint64_t end = make_words(&run);
+    for (uint64_t at = end - 400; at < end; at++)
+        for (int change = 1; change < 256; change += 37) {
+            unsigned char *byte = make_run_at(&run, at), before = *byte;
+            *byte = (unsigned char)(before ^ change);
+            parse_any(run.data, run.len);
+            *byte = before;
+        }
+    make_run_release(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_are_read_in_their_order),
+        cmocka_unit_test(a_word_that_refers_to_what_it_may_not_is_passed_over_and_keeps_its_number),
+        cmocka_unit_test(a_damaged_length_ends_the_words),
+        cmocka_unit_test(no_change_of_a_byte_does_harm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
