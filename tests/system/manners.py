@@ -58,17 +58,25 @@ def truth_of(path):
     return counts
 
 
+def plain_name(name):
+    """Of a function of C++ without its parameters: _ZL4leafl is leaf."""
+    mangled = re.fullmatch(r"_ZL?(\d+)(\w+)", name)
+    return mangled[2][:int(mangled[1])] if mangled else name
+
+
 class Run:
     """A measured run and its archive."""
 
     def __init__(self, mode, done, archive, truth):
         self.mode, self.status, self.out, self.err, self.truth = mode, done.returncode, done.stdout, done.stderr, truth
         self.database = sqlite3.connect(f"file:{archive}?mode=ro", uri=True)
-        self.calls = dict(self.sql("""select n.name, sum(c.value) from costs c join metrics m on c.metric = m.id and m.name = 'n_calls'
-            join contexts x on c.context = x.id join sentences s on x.sentence = s.id join nouns n on s.noun = n.id group by n.name"""))
+        self.calls = {}
+        for name, n in self.sql("""select n.name, sum(c.value) from costs c join metrics m on c.metric = m.id and m.name = 'n_calls'
+            join contexts x on c.context = x.id join sentences s on x.sentence = s.id join nouns n on s.noun = n.id group by n.name"""):
+            self.calls[plain_name(name)] = self.calls.get(plain_name(name), 0) + n
         self.processes = self.sql("select id, pid, parent_pid, image, end_kind, argv from processes order by start_ns, id")
         self.messages = [text for (text,) in self.sql("select text from messages")]
-        self.disarmed = {name for (name,) in self.sql("select n.name from disarmed d join nouns n on d.noun = n.id")}
+        self.disarmed = {plain_name(name) for (name,) in self.sql("select n.name from disarmed d join nouns n on d.noun = n.id")}
 
     def sql(self, query):
         return self.database.execute(query).fetchall()

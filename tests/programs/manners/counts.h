@@ -39,7 +39,7 @@ __attribute__((constructor)) static void counts_open(void)
     int flags = fd >= 0 ? MAP_SHARED : MAP_SHARED | MAP_ANONYMOUS;
     if (fd >= 0 && ftruncate(fd, 4096) != 0)
         _exit(99);
-    counts = mmap(NULL, 4096, PROT_READ | PROT_WRITE, flags, fd, 0);
+    counts = (struct count *)mmap(NULL, 4096, PROT_READ | PROT_WRITE, flags, fd, 0);
     if (counts == MAP_FAILED)
         _exit(99);
     for (int i = 0; i < n_counts; i++)
