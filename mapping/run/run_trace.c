@@ -157,7 +157,7 @@ static const struct run_piece *pieces_of(const struct pm_run_file *file, size_t 
     while (low + n < file->n_pieces && file->pieces[low + n].thread == thread)
         n++;
     *ret_n = n;
-    return file->pieces + low;
+    return n ? file->pieces + low : NULL;
 }
 
 struct pm_run_trace_size pm_run_trace_size(const struct pm_run_file *file, size_t thread)
