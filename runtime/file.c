@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
+enum { RENEW_TICKS = 1 << 30 }; /* of the clock: less than a second */
+
 static struct pm_map {
     void *address;
     uint64_t size_bytes;
@@ -245,9 +247,20 @@ void pm_file_drop_parent(void)
 
 static void renew_clock_pair(struct pm_run_header *h)
 {
-    uint64_t tsc = pm_tsc(), now = pm_monotonic_ns();
+    uint64_t tsc = 0, now = 0;
+    pm_clock_pair(&tsc, &now);
+    if (now == 0) /* refused to the program, and so to us */
+        return;
     h->last_tsc = tsc;
     h->last_monotonic_ns = now;
+}
+
+/* A process that is killed after days has a pair that is hardly older than its last sample. */
+void pm_file_renew_clock(uint64_t tsc)
+{
+    struct pm_run_header *h = pm_process.file.header;
+    if (h != NULL && tsc - pm_load(h->last_tsc) > RENEW_TICKS)
+        renew_clock_pair(h);
 }
 
 static void *cannot_grow(uint64_t offset, uint64_t size_bytes, int error_no)

@@ -367,6 +367,8 @@ void *pm_file_chunk(enum pm_run_chunk_kind kind, uint64_t size_bytes, uint64_t o
 /* The i-th chunk that is mapped, NULL: none there (yet). i < pm_file_n_chunks(). */
 const struct pm_run_chunk *pm_file_chunk_at(uint32_t i);
 uint32_t pm_file_n_chunks(void);
+/* The header's pair of clocks, if it is old. Below probes. */
+void pm_file_renew_clock(uint64_t tsc);
 void pm_file_message(enum pm_run_message_code code, const char *text, const char *subject);
 /* A new chunk that is not mapped, allocated on disk; its file offset, 0: the file cannot grow. */
 uint64_t pm_file_space(enum pm_run_chunk_kind kind, uint64_t size_bytes, uint64_t n_items);

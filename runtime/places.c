@@ -150,8 +150,17 @@ static bool covers(const struct place *p, uintptr_t low, uintptr_t high)
 static void next_generation(void)
 {
     uint16_t next = (uint16_t)(pm_process.generation + 1);
-    if (next == 0)
-        return; /* after 65535 of them, addresses stay ambiguous */
+    if (next == 0) { /* addresses stay ambiguous */
+        static bool said;
+        if (!said)
+            pm_file_message(
+                PM_RUN_MSG_LIMIT,
+                "libraries were loaded at each other's addresses more than 65535 times: "
+                "from now on samples in them may bear the wrong one's names",
+                NULL);
+        said = true;
+        return;
+    }
     starts_ns[next % N_STARTS] = pm_monotonic_ns();
     pm_barrier();
     pm_store(pm_process.generation, next);

@@ -204,6 +204,7 @@ void pm_sample_drain(struct pm_tls *t)
     restore_signals(mask);
     uint64_t tsc = pm_tsc();
     pm_adapt_drained(tsc - start_tsc);
+    pm_file_renew_clock(tsc);
     pm_adapt_tick(tsc);
 }
 
@@ -227,6 +228,7 @@ static bool on_bell(siginfo_t *info, void *context)
     give_lock(s);
     uint64_t tsc = pm_tsc();
     pm_adapt_drained(tsc - start_tsc);
+    pm_file_renew_clock(tsc);
     pm_adapt_tick(tsc);
     return true;
 }
