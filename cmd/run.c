@@ -419,6 +419,12 @@ static void read_options(struct cmd_parse *parse, struct run_request *request)
         parse->failed = true;
     }
     request->fix = !budget_given;
+    if (!strcmp(settings->mode, "off") && request->rules.n && !parse->failed) {
+        (void)cmd_usage_error(parse,
+                              "option '--mode': off measures nothing at all; --off '*' before "
+                              "other patterns leaves out what these do not name");
+        parse->failed = true;
+    }
     if (settings->mode != mode_names[0] && !budget_given)
         settings->budget_ppm = 0; /* exact is exact */
 }
