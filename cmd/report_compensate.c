@@ -58,6 +58,15 @@ static void release_correction(struct correction *c)
     free(c->stretch);
 }
 
+/* A sentence that the program entered itself: its own time is in a context of the code around it, within it. */
+static bool is_spoken(const struct pm_graph *graph, pm_index context)
+{
+    return graph->contexts[context].parent != PM_NONE &&
+           strcmp(graph->levels[pm_graph_sentence_level(graph, graph->contexts[context].sentence)]
+                      .name,
+                  "Base") != 0;
+}
+
 /* Contexts that samples or inlining made, calls without callers and what was not timed have no times. Parents come first. */
 static void find_timed(struct correction *c)
 {
@@ -70,7 +79,7 @@ static void find_timed(struct correction *c)
         const struct pm_context *context = &graph->contexts[i];
         pm_index noun = pm_graph_first_noun(graph, context->sentence);
         c->is_timed[i] = context->parent == PM_NONE ||
-                         (!(context->flags & WITHOUT) && noun != PM_NONE &&
+                         (!(context->flags & WITHOUT) && !is_spoken(graph, i) && noun != PM_NONE &&
                           !report->is_untimed[noun] && !report_noun_is_machine_code(report, noun));
         c->above[i] = context->parent == PM_NONE     ? PM_NONE
                       : c->is_timed[context->parent] ? context->parent
@@ -122,7 +131,7 @@ static void add_calls(struct correction *c, const struct pm_cost *calls)
     bool timed_folded =
         context->flags & PM_CONTEXT_FOLDED && noun != PM_NONE && !c->report->is_untimed[noun];
     c->added_ns[c->above[calls->context]] +=
-        n_calls * (timed_folded                          ? pair_ns
+        n_calls * (timed_folded || is_spoken(data->graph, calls->context) ? pair_ns
                    : context->flags & PM_CONTEXT_COUNTED ? 0 /* nobody knows where */
                                                          : known_ns(process->active_pair_ps));
 }
