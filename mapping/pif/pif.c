@@ -238,12 +238,16 @@ static void rename_noun(struct pm_pif *pif, uint32_t index, const char *level, c
 
 uint32_t pif_add_noun(struct pm_pif *pif, const struct pm_pif_noun *noun, bool declared)
 {
+    pm_id id = noun->id ? noun->id : pm_pif_name_id(noun->level, noun->name);
+    uint32_t index = pif_map_get(&pif->noun_by_id, id);
+    if (index != PIF_NONE && (pif->nouns.items[index].declared || !declared)) {
+        fill_noun(pif, &pif->nouns.items[index].noun, noun); /* it keeps its name */
+        return pif->failed ? PIF_NONE : index;
+    }
     const char *level = pif_intern(pif, pm_str_of(noun->level ? noun->level : ""));
     const char *name = pif_intern(pif, pm_str_of(noun->name ? noun->name : ""));
     if (pif->failed)
         return PIF_NONE;
-    pm_id id = noun->id ? noun->id : pm_pif_name_id(level, name);
-    uint32_t index = pif_map_get(&pif->noun_by_id, id);
     if (index == PIF_NONE) {
         index = (uint32_t)pif->nouns.n;
         struct pif_noun item = {.noun = {.id = id, .name = name, .level = level},
@@ -252,7 +256,7 @@ uint32_t pif_add_noun(struct pm_pif *pif, const struct pm_pif_noun *noun, bool d
         if (!PIF_PUSH(pif, &pif->nouns, item) || !map_put(pif, &pif->noun_by_id, id, index) ||
             !link_noun_name(pif, index))
             return PIF_NONE;
-    } else if (declared && !pif->nouns.items[index].declared) {
+    } else {
         rename_noun(pif, index, level, name);
     }
     pif->nouns.items[index].declared |= declared;

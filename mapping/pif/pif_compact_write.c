@@ -5,7 +5,6 @@
  * again by the reader, so a statement takes about five bytes. */
 #include "pif_chunk.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { CHUNK_MAX_BYTES = 1 << 30, TEMPLATE_MIN_USES = 3 };
@@ -97,6 +96,20 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* Decimal digits, zero-ended; returns how many. */
+static size_t put_digits(char out[12], uint32_t number)
+{
+    char digits[10];
+    size_t n = 0;
+    do
+        digits[n++] = (char)('0' + number % 10);
+    while ((number /= 10) != 0);
+    for (size_t i = 0; i < n; i++)
+        out[i] = digits[n - 1 - i];
+    out[n] = 0;
+    return n;
+}
+
 /* Finds the line in the name, from its end, as a whole number, and the column behind it. */
 static struct template template_of(struct writer *w, const struct pm_pif_noun *noun)
 {
@@ -105,11 +118,13 @@ static struct template template_of(struct writer *w, const struct pm_pif_noun *n
     size_t len = strlen(noun->name), digits, column_len;
     if (!noun->line || len > 2 * PIF_AFFIX_MAX_BYTES)
         return template;
-    digits = (size_t)snprintf(line, sizeof line, "%u", noun->line);
-    column_len = (size_t)snprintf(column, sizeof column, ":%u", noun->column);
+    digits = put_digits(line, noun->line);
+    column[0] = ':';
+    column_len = 1 + put_digits(column + 1, noun->column);
     for (size_t at = len >= digits ? len - digits + 1 : 0; at-- > 0;) {
         const char *p = noun->name + at;
-        if (memcmp(p, line, digits) || is_digit(p[digits]) || (at && is_digit(p[-1])))
+        if (*p != line[0] || memcmp(p, line, digits) || is_digit(p[digits]) ||
+            (at && is_digit(p[-1])))
             continue;
         size_t end = at + digits;
         if (noun->column && !strncmp(noun->name + end, column, column_len) &&

@@ -24,25 +24,53 @@ static bool ends_like_id(const char *name, size_t len)
     return true;
 }
 
-static bool value_is_bare(const char *text)
+/* What bytes of values and names ask for. */
+enum { BYTE_QUOTES = 1, BYTE_UTF8 = 2, BYTE_OF_NAMES = 4 };
+static const uint8_t byte_class[256] = {
+    [0x01 ... 0x1f] = BYTE_QUOTES, [0x7f] = BYTE_QUOTES,  [0x80 ... 0xff] = BYTE_UTF8,
+    [','] = BYTE_OF_NAMES,         ['{'] = BYTE_OF_NAMES, ['}'] = BYTE_OF_NAMES,
+    ['"'] = BYTE_OF_NAMES,         [':'] = BYTE_OF_NAMES, ['#'] = BYTE_OF_NAMES};
+
+static bool is_utf8(const char *text, size_t len)
 {
-    size_t len = strlen(text);
-    if (len == 0 || text[0] == '"' || text[0] == ' ' || text[len - 1] == ' ')
-        return false;
     for (size_t i = 0, n; i < len; i += n) {
-        unsigned char byte = (unsigned char)text[i];
-        n = byte < 0x80 ? 1 : pm_utf8_length(text + i, len - i);
-        if (n == 0 || byte < 0x20 || byte == 0x7f)
+        n = (unsigned char)text[i] < 0x80 ? 1 : pm_utf8_length(text + i, len - i);
+        if (n == 0)
             return false;
     }
     return true;
 }
 
+/* All of a file's strings come by here: one look at each byte. ret_bytes: the classes that it has. */
+static bool is_bare(const char *text, size_t len, unsigned *ret_bytes)
+{
+    unsigned bytes = 0;
+    for (size_t i = 0; i < len; i++)
+        bytes |= byte_class[(unsigned char)text[i]];
+    *ret_bytes = bytes;
+    return len != 0 && text[0] != '"' && text[0] != ' ' && text[len - 1] != ' ' &&
+           !(bytes & BYTE_QUOTES) && (!(bytes & BYTE_UTF8) || is_utf8(text, len));
+}
+
+static bool value_is_bare(const char *text, size_t len)
+{
+    unsigned bytes;
+    return is_bare(text, len, &bytes);
+}
+
+static bool name_is_bare(const char *name, size_t len)
+{
+    unsigned bytes;
+    if (!is_bare(name, len, &bytes))
+        return false;
+    return !(bytes & BYTE_OF_NAMES) ||
+           (!strpbrk(name, ",{}\"") && !strstr(name, "::") && name[0] != ':' &&
+            name[len - 1] != ':' && !ends_like_id(name, len));
+}
+
 bool pif_name_is_bare(const char *name)
 {
-    size_t len = strlen(name);
-    return value_is_bare(name) && !strpbrk(name, ",{}\"") && !strstr(name, "::") &&
-           name[0] != ':' && name[len - 1] != ':' && !ends_like_id(name, len);
+    return name_is_bare(name, strlen(name));
 }
 
 static void add_quoted(struct pm_buf *out, const char *text)
@@ -67,46 +95,61 @@ static void add_quoted(struct pm_buf *out, const char *text)
     pm_buf_add_byte(out, '"');
 }
 
+#define ADD_LITERAL(out, literal) pm_buf_add((out), "" literal, sizeof(literal) - 1)
+
 static void add_name(struct pm_buf *out, const char *name)
 {
-    if (pif_name_is_bare(name))
-        pm_buf_add_str(out, name);
+    size_t len = strlen(name);
+    if (name_is_bare(name, len))
+        pm_buf_add(out, name, len);
     else
         add_quoted(out, name);
 }
 
-static void key_text(struct pm_buf *out, const char *key, const char *value)
+/* Also ends the line. */
+static void add_value(struct pm_buf *out, const char *value)
 {
-    if (!value)
-        return;
-    pm_buf_add_str(out, "  ");
-    pm_buf_add_str(out, key);
-    pm_buf_add_str(out, " = ");
-    if (value_is_bare(value))
-        pm_buf_add_str(out, value);
+    size_t len = strlen(value);
+    if (value_is_bare(value, len))
+        pm_buf_add(out, value, len);
     else
         add_quoted(out, value);
     pm_buf_add_byte(out, '\n');
 }
 
-static void key_name(struct pm_buf *out, const char *key, const char *name)
+/* The beginning of a line. */
+#define KEY(name) ((struct pm_str){"  " name " = ", sizeof("  " name " = ") - 1})
+
+static void key_text(struct pm_buf *out, struct pm_str key, const char *value)
 {
-    pm_buf_add_str(out, "  ");
-    pm_buf_add_str(out, key);
-    pm_buf_add_str(out, " = ");
+    if (!value)
+        return;
+    pm_buf_add(out, key.p, key.len);
+    add_value(out, value);
+}
+
+static void key_name(struct pm_buf *out, struct pm_str key, const char *name)
+{
+    pm_buf_add(out, key.p, key.len);
     add_name(out, name);
     pm_buf_add_byte(out, '\n');
 }
 
-static void key_number(struct pm_buf *out, const char *key, uint32_t number)
+static void key_number(struct pm_buf *out, struct pm_str key, uint32_t number)
 {
     if (!number)
         return;
-    pm_buf_add_str(out, "  ");
-    pm_buf_add_str(out, key);
-    pm_buf_add_str(out, " = ");
+    pm_buf_add(out, key.p, key.len);
     pm_buf_add_u64(out, number);
     pm_buf_add_byte(out, '\n');
+}
+
+static void add_attribute(struct pm_buf *out, const char *key, const char *value)
+{
+    ADD_LITERAL(out, "  ");
+    pm_buf_add_str(out, key);
+    ADD_LITERAL(out, " = ");
+    add_value(out, value);
 }
 
 static void add_id(struct pm_buf *out, pm_id id)
@@ -152,7 +195,7 @@ static void add_reference(struct pm_buf *out, const struct pm_pif *pif, bool is_
     if (with_level) {
         if (*named.level)
             add_name(out, named.level);
-        pm_buf_add_str(out, "::");
+        ADD_LITERAL(out, "::");
     }
     add_name(out, named.name);
     if (with_id) {
@@ -167,14 +210,11 @@ struct written {
     size_t at, len;
 };
 
-static void key_sentence(struct pm_buf *out, const struct pm_pif *pif, const char *key,
-                         uint32_t index, struct written *written)
+static void add_sentence(struct pm_buf *out, const struct pm_pif *pif, uint32_t index,
+                         struct written *written)
 {
     const struct pif_sentence *sentence = &pif->sentences.items[index];
     char copy[512];
-    pm_buf_add_str(out, "  ");
-    pm_buf_add_str(out, key);
-    pm_buf_add_str(out, " = ");
     if (written && written[index].len && written[index].len <= sizeof copy) {
         memcpy(copy, out->data + written[index].at, written[index].len); /* the buffer may move */
         pm_buf_add(out, copy, written[index].len);
@@ -184,10 +224,10 @@ static void key_sentence(struct pm_buf *out, const struct pm_pif *pif, const cha
     pm_buf_add_byte(out, '{');
     for (uint32_t i = 0; i < sentence->n_nouns; i++) {
         add_reference(out, pif, false, pif->sentence_nouns.items[sentence->first_noun + i], NULL);
-        pm_buf_add_str(out, ", ");
+        ADD_LITERAL(out, ", ");
     }
     add_reference(out, pif, true, sentence->verb, NULL);
-    pm_buf_add_str(out, "}\n");
+    ADD_LITERAL(out, "}\n");
     if (written)
         written[index] = (struct written){at, out->len - at};
 }
@@ -198,43 +238,43 @@ static void write_noun(struct pm_buf *out, const struct pm_pif *pif, uint32_t in
 {
     const struct pif_noun *item = &pif->nouns.items[index];
     const struct pm_pif_noun *noun = &item->noun;
-    pm_buf_add_str(out, "NOUN\n");
-    key_name(out, "name", noun->name);
+    ADD_LITERAL(out, "NOUN\n");
+    key_name(out, KEY("name"), noun->name);
     if (*noun->level)
-        key_name(out, "abstraction", noun->level);
-    key_text(out, "description", noun->description);
-    key_text(out, "kind", noun->kind);
+        key_name(out, KEY("abstraction"), noun->level);
+    key_text(out, KEY("description"), noun->description);
+    key_text(out, KEY("kind"), noun->kind);
     if (noun->parent) {
-        pm_buf_add_str(out, "  parent = ");
+        ADD_LITERAL(out, "  parent = ");
         add_reference(out, pif, false, noun->parent, noun->level);
         pm_buf_add_byte(out, '\n');
     }
-    key_text(out, "file", noun->file);
-    key_number(out, "line", noun->line);
-    key_number(out, "column", noun->column);
-    key_number(out, "end_line", noun->end_line);
-    key_text(out, "type", noun->type);
-    key_text(out, "linkage", noun->linkage);
-    key_text(out, "address", noun->address);
+    key_text(out, KEY("file"), noun->file);
+    key_number(out, KEY("line"), noun->line);
+    key_number(out, KEY("column"), noun->column);
+    key_number(out, KEY("end_line"), noun->end_line);
+    key_text(out, KEY("type"), noun->type);
+    key_text(out, KEY("linkage"), noun->linkage);
+    key_text(out, KEY("address"), noun->address);
     if (noun->id != pm_pif_name_id(noun->level, noun->name)) {
-        pm_buf_add_str(out, "  id = ");
+        ADD_LITERAL(out, "  id = ");
         add_id(out, noun->id);
         pm_buf_add_byte(out, '\n');
     }
     for (uint32_t at = item->first_attribute; at != PIF_NONE; at = pif->attributes.items[at].next)
-        key_text(out, pif->attributes.items[at].key, pif->attributes.items[at].value);
+        add_attribute(out, pif->attributes.items[at].key, pif->attributes.items[at].value);
 }
 
 static void write_verb(struct pm_buf *out, const struct pm_pif *pif, uint32_t index)
 {
     const struct pif_verb *item = &pif->verbs.items[index];
-    pm_buf_add_str(out, "VERB\n");
-    key_name(out, "name", item->verb.name);
+    ADD_LITERAL(out, "VERB\n");
+    key_name(out, KEY("name"), item->verb.name);
     if (*item->verb.level)
-        key_name(out, "abstraction", item->verb.level);
-    key_text(out, "description", item->verb.description);
+        key_name(out, KEY("abstraction"), item->verb.level);
+    key_text(out, KEY("description"), item->verb.description);
     if (item->verb.id != pm_pif_verb_id(item->verb.level, item->verb.name)) {
-        pm_buf_add_str(out, "  id = ");
+        ADD_LITERAL(out, "  id = ");
         add_id(out, item->verb.id);
         pm_buf_add_byte(out, '\n');
     }
@@ -245,10 +285,10 @@ static void write_verb(struct pm_buf *out, const struct pm_pif *pif, uint32_t in
 static void write_level(struct pm_buf *out, const struct pm_pif *pif, uint32_t index)
 {
     const struct pif_level *level = &pif->levels.items[index];
-    pm_buf_add_str(out, "LEVEL\n");
-    key_name(out, "name", level->name);
+    ADD_LITERAL(out, "LEVEL\n");
+    key_name(out, KEY("name"), level->name);
     if (level->above)
-        key_name(out, "above", level->above);
+        key_name(out, KEY("above"), level->above);
     if (level->extra)
         pm_buf_add_str(out, level->extra);
 }
@@ -257,15 +297,17 @@ static void write_mapping(struct pm_buf *out, const struct pm_pif *pif, uint32_t
                           struct written *written)
 {
     const struct pif_mapping *mapping = &pif->mappings.items[index];
-    pm_buf_add_str(out, "MAPPING\n");
-    key_sentence(out, pif, "source", mapping->source, written);
-    key_sentence(out, pif, "destination", mapping->destination, written);
+    ADD_LITERAL(out, "MAPPING\n");
+    ADD_LITERAL(out, "  source = ");
+    add_sentence(out, pif, mapping->source, written);
+    ADD_LITERAL(out, "  destination = ");
+    add_sentence(out, pif, mapping->destination, written);
     if (mapping->weight > 0) {
-        pm_buf_add_str(out, "  weight = ");
+        ADD_LITERAL(out, "  weight = ");
         pm_buf_add_double(out, mapping->weight);
         pm_buf_add_byte(out, '\n');
     }
-    key_text(out, "origin", mapping->origin);
+    key_text(out, KEY("origin"), mapping->origin);
     if (mapping->extra)
         pm_buf_add_str(out, mapping->extra);
 }
@@ -273,12 +315,8 @@ static void write_mapping(struct pm_buf *out, const struct pm_pif *pif, uint32_t
 void pm_pif_write_text(const struct pm_pif *pif, struct pm_buf *out)
 {
     if (pif->producer) {
-        pm_buf_add_str(out, "PIF 1 ");
-        if (value_is_bare(pif->producer))
-            pm_buf_add_str(out, pif->producer);
-        else
-            add_quoted(out, pif->producer);
-        pm_buf_add_byte(out, '\n');
+        ADD_LITERAL(out, "PIF 1 ");
+        add_value(out, pif->producer);
     }
     struct written *written = pm_alloc_array(pif->sentences.n, sizeof *written);
     for (size_t i = 0; i < pif->order.n && !out->failed; i++) {

@@ -10,11 +10,19 @@ void pm_sled_text_mark(struct pm_buf *out, unsigned kind, unsigned flags, uint64
     pm_buf_printf(out, SLED_TEXT_HEAD "%u %u 0x%" PRIx64 "\n", kind, flags, id);
 }
 
+static void add_all(struct pm_buf *out, const char *a, const char *b, const char *c)
+{
+    pm_buf_add_str(out, a);
+    pm_buf_add_str(out, b);
+    pm_buf_add_str(out, c);
+}
+
 /* Line by line:
  *   .reloc      a relocation without effect, from the code to its record: gold drops link-ordered
  *               sections under --gc-sections unless something in the kept code refers to them.
  *               One of a section does, and more are dear: as walks the list of all .reloc for
  *               each section that it writes (SQLite: a quarter of its time with one a sled)
+ *   .balign     sets the section's alignment once: records have twice that size
  *   "ao?"       read-only; kept and dropped with the section of the symbol; in the group of the
  *               current section, if any
  *   .long x-.   relative, so that no relocation is left for the dynamic linker
@@ -22,19 +30,18 @@ void pm_sled_text_mark(struct pm_buf *out, unsigned kind, unsigned flags, uint64
 void pm_sled_text(struct pm_buf *out, const char *unique, const char *section_symbol, bool refers,
                   unsigned kind, unsigned flags, unsigned must_save, uint64_t id)
 {
+    bool begins = refers || !section_symbol;
     pm_sled_text_mark(out, kind, flags, id);
-    pm_buf_printf(out, ".Lpm_sled%s:\n\t.byte 0x0f,0x1f,0x44,0x00,0x00\n", unique);
-    if (refers || !section_symbol)
-        pm_buf_printf(out, "\t.reloc .Lpm_sled%s, R_X86_64_NONE, .Lpm_record%s\n", unique, unique);
+    add_all(out, ".Lpm_sled", unique, ":\n\t.byte 0x0f,0x1f,0x44,0x00,0x00\n");
+    if (begins) {
+        add_all(out, "\t.reloc .Lpm_sled", unique, ", R_X86_64_NONE, .Lpm_record");
+        add_all(out, unique, "\n", "");
+    }
     pm_buf_add_str(out, "\t.pushsection " PM_SLED_SECTION ",\"ao?\",@progbits,");
-    if (section_symbol)
-        pm_buf_printf(out, "%s\n", section_symbol);
-    else
-        pm_buf_printf(out, ".Lpm_sled%s\n", unique);
-    pm_buf_add_str(out, "\t.balign 8\n");
-    if (refers || !section_symbol)
-        pm_buf_printf(out, ".Lpm_record%s:\n", unique);
-    pm_buf_printf(out, "\t.long .Lpm_sled%s - .\n", unique);
+    add_all(out, section_symbol ? "" : ".Lpm_sled", section_symbol ? section_symbol : unique, "\n");
+    if (begins)
+        add_all(out, "\t.balign 8\n.Lpm_record", unique, ":\n");
+    add_all(out, "\t.long .Lpm_sled", unique, " - .\n");
     pm_buf_printf(out, "\t.byte %u,%u\n\t.short 0x%x\n\t.quad 0x%" PRIx64 "\n\t.popsection", kind,
                   flags, must_save, id);
 }

@@ -22,8 +22,8 @@ enum {
 
 /* section_symbol: a symbol that lies in the same section as the sled, the same one for all sleds of
  * a section where possible, for there is a record section for each (an object file with 7000
- * sections is large); NULL: the sled's own label. refers: at least one sled of each such symbol has to
- * refer to its record, or gold drops the records. */
+ * sections is large); NULL: the sled's own label. refers: this sled also does what one of each such
+ * symbol has to do: it aligns the section and refers to it, or gold would drop the records. */
 void pm_sled_text(struct pm_buf *out, const char *unique, const char *section_symbol, bool refers,
                   unsigned kind, unsigned flags, unsigned must_save, uint64_t id);
 

@@ -63,7 +63,7 @@ static bool expand_place(location_t location, struct pm_place *ret_place)
 
 bool pm_place_of(location_t location, struct pm_place *ret_place)
 {
-    enum { RECENT_MAX = 4096 };
+    enum { RECENT_MAX = 1024 };
     static struct recent {
         location_t location;
         bool good;
@@ -72,7 +72,7 @@ bool pm_place_of(location_t location, struct pm_place *ret_place)
     location = LOCATION_LOCUS(location);
     if (location <= BUILTINS_LOCATION)
         return false;
-    struct recent *recent = &recents[pm_hash(location) >> 52];
+    struct recent *recent = &recents[pm_hash(location) >> 54];
     if (recent->location != location) {
         recent->location = location;
         recent->good = expand_place(location, &recent->place);

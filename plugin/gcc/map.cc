@@ -480,8 +480,14 @@ static int make_label(rtx_note *note)
     return label;
 }
 
+/* Where the compiler has a label at that very place, that one serves: notes between are no code. */
 static int label_before(rtx_insn *insn)
 {
+    rtx_insn *before = PREV_INSN(insn);
+    while (before != NULL && NOTE_P(before) && NOTE_KIND(before) != NOTE_INSN_SWITCH_TEXT_SECTIONS)
+        before = PREV_INSN(before);
+    if (before != NULL && LABEL_P(before) && LABEL_KIND(before) == LABEL_NORMAL)
+        return CODE_LABEL_NUMBER(before);
     return make_label(emit_note_before(NOTE_INSN_DELETED, insn));
 }
 

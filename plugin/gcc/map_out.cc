@@ -206,15 +206,16 @@ static void add_tuple(struct block *block, const struct pm_map_tuple *tuple, std
     block->loop = loop;
 }
 
-/* One line a range: its length, and which tuple. */
+/* Of each range its length, and which tuple. */
 static void add_ranges(struct block *block)
 {
+    enum { RANGES_IN_LINE = 16 };
     const struct pm_map_part *part = block->part;
     std::string *out = &block->ranges;
     block->written.assign(block->map->tuples.size(), 0);
     for (size_t i = 0; i < part->ranges.size(); i++) {
         const struct pm_map_range *range = &part->ranges[i];
-        *out += "\t.uleb128 ";
+        *out += i % RANGES_IN_LINE == 0 ? (i == 0 ? "\t.uleb128 " : "\n\t.uleb128 ") : ",";
         add_label(out, i + 1 < part->ranges.size() ? part->ranges[i + 1].label : part->end);
         *out += '-';
         add_label(out, range->label);
@@ -226,8 +227,8 @@ static void add_ranges(struct block *block)
         } else {
             add_number(out, block->n_tuples - *written + 1);
         }
-        *out += '\n';
     }
+    *out += '\n';
 }
 
 /* --- sections --- */

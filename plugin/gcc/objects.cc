@@ -200,6 +200,26 @@ static void fields_within(tree record, HOST_WIDE_INT offset, HOST_WIDE_INT size,
     }
 }
 
+/* What fields_within found. */
+struct bytes_key {
+    tree record;
+    HOST_WIDE_INT offset, size;
+};
+
+static inline bool operator==(const struct bytes_key &a, const struct bytes_key &b)
+{
+    return a.record == b.record && a.offset == b.offset && a.size == b.size;
+}
+
+static inline uint64_t pm_hash(const struct bytes_key &key)
+{
+    return pm_hash_join(pm_hash_join(pm_hash(key.record), (uint64_t)key.offset),
+                        (uint64_t)key.size);
+}
+
+static struct pm_table<struct bytes_key, std::vector<tree>>
+    known_fields; /* of the function at hand */
+
 /* Of a reference by a pointer and a number of bytes, in which the optimisers left no fields. */
 static void fields_at_offset(tree base, std::vector<tree> *out)
 {
@@ -209,9 +229,16 @@ static void fields_at_offset(tree base, std::vector<tree> *out)
         !tree_fits_shwi_p(TREE_OPERAND(base, 1)) ||
         TYPE_MAIN_VARIANT(TREE_TYPE(base)) == TYPE_MAIN_VARIANT(record))
         return;
-    fields_within(record, tree_to_shwi(TREE_OPERAND(base, 1)), tree_to_shwi(size), out);
+    struct bytes_key key = {record, tree_to_shwi(TREE_OPERAND(base, 1)), tree_to_shwi(size)};
+    const std::vector<tree> *known = known_fields.find(key);
+    if (known != NULL) {
+        *out = *known;
+        return;
+    }
+    fields_within(record, key.offset, key.size, out);
     if (out->size() > FIELDS_MAX)
         out->clear();
+    known_fields.add(key, *out);
 }
 
 static void add_field(struct search *search, tree field, bool as_holder)
@@ -505,6 +532,7 @@ static unsigned know_function(function *fun)
     pm_objects_note_calls_of(fun);
     locals_by_uid.clear();
     locals_known = false;
+    known_fields.clear();
     searching = true;
     FOR_EACH_BB_FN(bb, fun)
     for (gimple_stmt_iterator gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi))
@@ -523,6 +551,7 @@ static bool gate_objects(function *fun)
 
 void pm_objects_follow(bool follow)
 {
+    known_fields.clear();
     searching = follow;
 }
 

@@ -94,12 +94,22 @@ static bool gets_function_sleds(function *fun)
     return pm_options.functions && !crtl->calls_eh_return && pm_function_selected(fun->decl);
 }
 
+/* The records of the function at hand that are tied to its symbol: the entry's begins them. Not so where the entry has no such record
+ * or may have several. */
+static bool entry_begins_records;
+
+static bool entry_has_record(function *fun)
+{
+    basic_block entry = single_succ(ENTRY_BLOCK_PTR_FOR_FN(fun));
+    return gets_function_sleds(fun) && !flag_split_stack && section_symbol(entry) != NULL;
+}
+
 /* A sled in bb, at a point where the registers in `live` are live. */
 static rtx sled_pattern(basic_block bb, bitmap live, unsigned kind, unsigned flags, pm_id id)
 {
     unsigned must_save;
     HARD_REG_SET free_set = free_registers(live, &must_save);
-    bool refers = kind == PM_SLED_ENTRY || !gets_function_sleds(cfun);
+    bool refers = kind == PM_SLED_ENTRY || !entry_begins_records;
     struct pm_buf text = PM_BUF_INIT(PM_SLED_TEXT_MAX);
     pm_sled_text(&text, "%=", section_symbol(bb), refers, kind, flags, must_save, id);
     if (text.failed)
@@ -246,6 +256,7 @@ static unsigned put_sleds(function *fun)
 {
     basic_block bb;
     df_analyze();
+    entry_begins_records = entry_has_record(fun);
     FOR_EACH_BB_FN(bb, fun)
     if (has_loop_sled(bb))
         free_loop_sled_registers(bb);

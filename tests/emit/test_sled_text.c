@@ -10,7 +10,8 @@ static void the_text_is_that_of_the_documentation(void **state)
 {
     (void)state;
     struct pm_buf text = PM_BUF_INIT(PM_SLED_TEXT_MAX);
-    pm_sled_text(&text, "7", "main", PM_SLED_ENTRY, PM_SLED_SP_AT_CFA, 0xf7f8, 0xae38632ada7dc36d);
+    pm_sled_text(&text, "7", "main", true, PM_SLED_ENTRY, PM_SLED_SP_AT_CFA, 0xf7f8,
+                 0xae38632ada7dc36d);
     assert_false(text.failed);
     assert_string_equal(text.data, "# perfmap sled 1 128 0xae38632ada7dc36d\n"
                                    ".Lpm_sled7:\n"
@@ -27,12 +28,31 @@ static void the_text_is_that_of_the_documentation(void **state)
     pm_buf_release(&text);
 }
 
+static void further_sleds_of_a_symbol_say_less(void **state)
+{
+    (void)state;
+    struct pm_buf text = PM_BUF_INIT(PM_SLED_TEXT_MAX);
+    pm_sled_text(&text, "8", "main", false, PM_SLED_RETURN, PM_SLED_SP_AT_CFA, 0xf7f8,
+                 0xae38632ada7dc36d);
+    assert_string_equal(text.data, "# perfmap sled 2 128 0xae38632ada7dc36d\n"
+                                   ".Lpm_sled8:\n"
+                                   "\t.byte 0x0f,0x1f,0x44,0x00,0x00\n"
+                                   "\t.pushsection __perfmap_sleds,\"ao?\",@progbits,main\n"
+                                   "\t.long .Lpm_sled8 - .\n"
+                                   "\t.byte 2,128\n"
+                                   "\t.short 0xf7f8\n"
+                                   "\t.quad 0xae38632ada7dc36d\n"
+                                   "\t.popsection");
+    pm_buf_release(&text);
+}
+
 static void without_a_symbol_the_section_is_that_of_the_sled(void **state)
 {
     (void)state;
     struct pm_buf text = PM_BUF_INIT(PM_SLED_TEXT_MAX);
-    pm_sled_text(&text, "7", NULL, PM_SLED_ENTRY, PM_SLED_SP_AT_CFA, 0xf7f8, 1);
+    pm_sled_text(&text, "7", NULL, false, PM_SLED_ENTRY, PM_SLED_SP_AT_CFA, 0xf7f8, 1);
     assert_non_null(strstr(text.data, "\"ao?\",@progbits,.Lpm_sled7\n"));
+    assert_non_null(strstr(text.data, "\t.reloc .Lpm_sled7, R_X86_64_NONE, .Lpm_record7\n"));
     pm_buf_release(&text);
 }
 
@@ -43,7 +63,7 @@ static void the_longest_text_fits(void **state)
     char symbol[PM_SLED_SYMBOL_MAX];
     memset(symbol, 'x', sizeof symbol);
     symbol[sizeof symbol - 1] = 0;
-    pm_sled_text(&text, "18446744073709551615", symbol, 255, 255, 0xffff, UINT64_MAX);
+    pm_sled_text(&text, "18446744073709551615", symbol, true, 255, 255, 0xffff, UINT64_MAX);
     assert_false(text.failed);
     pm_buf_release(&text);
 }
@@ -53,7 +73,7 @@ static void the_text_has_no_template_characters(void **state)
 {
     (void)state;
     struct pm_buf text = PM_BUF_INIT(PM_SLED_TEXT_MAX);
-    pm_sled_text(&text, "", NULL, PM_SLED_LOOP_LEAVE, 3, 0xffff, 1);
+    pm_sled_text(&text, "", NULL, true, PM_SLED_LOOP_LEAVE, 3, 0xffff, 1);
     assert_null(strpbrk(text.data, "%{}|$"));
     pm_buf_release(&text);
 }
@@ -64,7 +84,7 @@ static void a_sled_is_recognised_with_its_values(void **state)
     struct pm_buf text = PM_BUF_INIT(PM_SLED_TEXT_MAX);
     unsigned kind = 0, flags = 0;
     uint64_t id = 0;
-    pm_sled_text(&text, "%=", NULL, PM_SLED_LOOP_ENTER, 5, 0xffff, 0xfedcba9876543210);
+    pm_sled_text(&text, "%=", NULL, true, PM_SLED_LOOP_ENTER, 5, 0xffff, 0xfedcba9876543210);
     assert_true(pm_sled_text_parse(text.data, &kind, &flags, &id));
     assert_int_equal(kind, PM_SLED_LOOP_ENTER);
     assert_int_equal(flags, 5);
@@ -93,6 +113,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_text_is_that_of_the_documentation),
+        cmocka_unit_test(further_sleds_of_a_symbol_say_less),
         cmocka_unit_test(without_a_symbol_the_section_is_that_of_the_sled),
         cmocka_unit_test(the_longest_text_fits),
         cmocka_unit_test(the_text_has_no_template_characters),
