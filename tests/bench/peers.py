@@ -1,5 +1,6 @@
 """Part `peers`: PerfMap's modes beside other tools, on the same functions and the same macro programs."""
 import dataclasses
+import json
 import os
 import shutil
 import statistics
@@ -81,12 +82,13 @@ def run_pairs(bench, tool):
             best[key] = min(figure, best.get(key, figure))
     bench.peer(tool.name, tool.mode, "ns a pair", f"{best['pair_ns']:.2f}", ns=best["pair_ns"], ratio=best["pair_ns"] / best["two_clocks_ns"])
     if tool.writes:
-        written = size_bytes(OUT)
-        words = size_words(written)
+        values = {"bytes": size_bytes(OUT)}  # 500 000 pairs: a million events
+        words = size_words(values["bytes"])
         if tool.collect:
             call(*fill(tool.collect, program))
-            words += f", {size_words(size_bytes(OUT / 'x.perfmap'))} collected"
-        bench.peer(tool.name, tool.mode, "bytes per million events", words, bytes=written)  # 500 000 pairs: a million events
+            values["collected_bytes"] = size_bytes(OUT / "x.perfmap")
+            words += f", {size_words(values['collected_bytes'])} collected"
+        bench.peer(tool.name, tool.mode, "bytes per million events", words, **values)
 
 
 def size_words(n):
@@ -144,6 +146,17 @@ def memory_and_report(bench, tools, program):
         _, measured = output_and_memory(*front, *command, env=env)
         bench.peer(tool.name, tool.mode, "memory", f"+{(measured - alone) / 2**20:.0f} MiB", bytes=measured - alone)
         report_time(bench, tool, path)
+        if tool.mode == "trace":
+            trace_size(bench, program)
+
+
+def trace_size(bench, program):
+    """What an event of a real program takes in the archive (those of the micro program are all alike)."""
+    n_calls = sum(json.loads(call(PERFMAP, "dump", "--json", file))["process"]["n_calls"] for file in (OUT / "run").glob("*.pmr"))
+    raw, collected = size_bytes(OUT / "run"), size_bytes(OUT / "x.perfmap")
+    each = collected / (2 * n_calls)
+    bench.row(f"trace of {program}, on disk after collect", f"{each:.2f} bytes an event ({2 * n_calls} events, {size_words(raw)} before)", "at most 6", each <= 6,
+              bytes=each, raw_bytes=raw / (2 * n_calls))
 
 
 def report_time(bench, tool, path):
