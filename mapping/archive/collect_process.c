@@ -313,12 +313,12 @@ static enum pm_status write_noun_mode(struct collector *c, uint32_t noun, enum p
 enum pm_status collect_noun_modes(struct collector *c, uint64_t start_tsc,
                                   const struct pm_run_file *file, const uint32_t *nouns)
 {
-    const struct pm_run_file_process *process = pm_run_file_process(file);
+    enum pm_run_mode mode = pm_run_file_mode(file);
     uint64_t start_ns = collect_start_ns(start_tsc, file);
     enum pm_status status = PM_OK;
     for (size_t i = 0; i < pm_run_file_n_nouns(file) && status == PM_OK; i++) {
         const struct pm_run_file_noun *noun = pm_run_file_noun(file, i);
-        if (noun->object != PM_RUN_FILE_NO_OBJECT && noun->mode != process->mode)
+        if (noun->object != PM_RUN_FILE_NO_OBJECT && noun->mode != mode)
             status = write_noun_mode(c, nouns[i], noun->mode, true, start_ns, 0, 0);
     }
     for (size_t i = 0; i < pm_run_file_n_adapted(file) && status == PM_OK; i++) {

@@ -334,6 +334,12 @@ const struct pm_run_file_process *pm_run_file_process(const struct pm_run_file *
     return &file->process;
 }
 
+enum pm_run_mode pm_run_file_mode(const struct pm_run_file *file)
+{
+    return file->process.mode <= PM_RUN_MODE_TRACE ? (enum pm_run_mode)file->process.mode
+                                                   : PM_RUN_MODE_OFF;
+}
+
 size_t pm_run_file_n_objects(const struct pm_run_file *file)
 {
     return file->n_objects;

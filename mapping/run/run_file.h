@@ -227,6 +227,8 @@ PM_MUST_CHECK enum pm_status pm_run_file_parse(const char *name, const void *byt
 void pm_run_file_free(struct pm_run_file *file);
 
 const struct pm_run_file_process *pm_run_file_process(const struct pm_run_file *file);
+/* That of nouns which have none of their own. One that is not known (damage) is off. */
+enum pm_run_mode pm_run_file_mode(const struct pm_run_file *file);
 size_t pm_run_file_n_objects(const struct pm_run_file *file);
 const struct pm_run_file_object *pm_run_file_object(const struct pm_run_file *file, size_t index);
 size_t pm_run_file_n_words(const struct pm_run_file *file);

@@ -51,7 +51,7 @@ static enum pm_run_mode own_mode(const struct pm_run_file *file, uint8_t own, si
 {
     if (own == 0 || own - 1 > PM_RUN_MODE_TRACE) {
         *n_bad += own != 0;
-        return (enum pm_run_mode)file->process.mode;
+        return pm_run_file_mode(file);
     }
     return (enum pm_run_mode)(own - 1);
 }

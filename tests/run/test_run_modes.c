@@ -281,6 +281,13 @@ static void modes_that_cannot_be_are_those_of_the_process(void **state)
     assert_int_equal(pm_run_file_noun(file, 1)->mode, PM_RUN_MODE_EXACT);
     complains(file, "1 nouns have a mode that is not known");
     pm_run_file_free(file);
+    make_run_adapted(&run, (struct pm_run_adapted[]){{.noun = 1, .disarmed_tsc = 1500}}, 1);
+    make_run_header(&run)->mode = 77; /* nor has the process one */
+    file = parse(&run, NULL);
+    assert_int_equal(pm_run_file_noun(file, 1)->mode, PM_RUN_MODE_OFF);
+    assert_int_equal(pm_run_file_adapted(file, 0)->mode_before, PM_RUN_MODE_OFF);
+    complains(file, "mode 77 is not known");
+    pm_run_file_free(file);
     make_run_release(&run);
 }
 
