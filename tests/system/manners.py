@@ -92,14 +92,15 @@ class Run:
 
     def check_sums(self):
         """No thread has more time than there is: its contexts' times add up to what its clock says."""
-        for tid, cpu_ns, of_contexts in self.sql("""select t.tid, t.cpu_ns, sum(c.value) from threads t join costs c on c.thread = t.id
-                join metrics m on c.metric = m.id where m.name = 'cpu_ns' group by t.id"""):
-            if cpu_ns is not None and of_contexts > cpu_ns * 1.02 + 5e6:
-                raise AssertionError(f"mode {self.mode}: thread {tid} has {cpu_ns} ns, its contexts {of_contexts} ns")
-        for tid, wall_ns, of_contexts in self.sql("""select t.tid, t.end_ns - t.start_ns, sum(c.value) from threads t
-                join costs c on c.thread = t.id join metrics m on c.metric = m.id where m.name = 'wall_ns' group by t.id"""):
-            if of_contexts > wall_ns:
-                raise AssertionError(f"mode {self.mode}: thread {tid} lived {wall_ns} ns, its contexts {of_contexts} ns")
+        sums = {}
+        for thread, metric, value in self.sql("""select c.thread, m.name, sum(c.value) from costs c join metrics m on c.metric = m.id
+                where m.kind = 'time' group by c.thread, m.name"""):
+            sums[thread, metric] = value
+        for thread, tid, cpu_ns, wall_ns in self.sql("select id, tid, cpu_ns, end_ns - start_ns from threads"):
+            if cpu_ns is not None and sums.get((thread, "cpu_ns"), 0) > cpu_ns * 1.02 + 5e6:
+                raise AssertionError(f"mode {self.mode}: thread {tid} has {cpu_ns} ns, its contexts {sums[thread, 'cpu_ns']} ns")
+            if sums.get((thread, "wall_ns"), 0) > wall_ns:
+                raise AssertionError(f"mode {self.mode}: thread {tid} lived {wall_ns} ns, its contexts {sums[thread, 'wall_ns']} ns")
 
     def check_parents(self):
         """Every process but the first has its parent among the others. A shell in between has no sleds and no file."""
