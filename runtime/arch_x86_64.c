@@ -90,9 +90,9 @@ static void exact_entry(struct x86_code *c, struct x86_code *cold, const struct 
 }
 
 /* missed: the youngest context is not this call's. That is nothing to look into where entries do nothing for the flag. */
-static void exit_tail(struct x86_code *c, const struct x86_frame *f, bool save_s,
-                      const struct x86_sites *slow, const struct x86_sites *missed, uint32_t index,
-                      const uint8_t *thunk, const uint8_t *back)
+void x86_exit_tail(struct x86_code *c, const struct x86_frame *f, bool save_s,
+                   const struct x86_sites *slow, const struct x86_sites *missed, uint32_t index,
+                   const uint8_t *thunk, const uint8_t *back)
 {
     uint8_t *out = NULL;
     for (unsigned i = 0; i < missed->n; i++)
@@ -138,7 +138,7 @@ static void exact_exit(struct x86_code *c, struct x86_code *cold, const struct p
     x86_memory_op(c, true, 0x01, RAX, r, offsetof(struct pm_node, inclusive_tsc));
     x86_restore(c, &f);
     x86_jump(c, back);
-    exit_tail(cold, &f, false, &slow, &missed, index, thunk, back);
+    x86_exit_tail(cold, &f, false, &slow, &missed, index, thunk, back);
 }
 
 /* Without pushed registers S is rsp. With them it takes a register of its own, pushed too. */
@@ -235,8 +235,8 @@ static void active_exit(struct x86_code *c, struct x86_code *cold, const struct 
     x86_thread_op(c, 0x89, r, x86_thread_offset(&pm_tls.current));
     x86_restore(c, &f);
     x86_jump(c, back);
-    exit_tail(cold, &f, s == RSP && !x86_is_free(sled->must_save, RDX), &slow, &missed, index,
-              thunk, back);
+    x86_exit_tail(cold, &f, s == RSP && !x86_is_free(sled->must_save, RDX), &slow, &missed, index,
+                  thunk, back);
 }
 
 static void count_entry(struct x86_code *c, struct x86_code *cold, const struct pm_sled *sled,

@@ -108,6 +108,11 @@ void x86_trampoline(struct x86_code *c, struct x86_code *cold, const struct pm_s
                     const struct pm_probe *probe, uint32_t index, const uint8_t *thunk);
 void x86_thunk(struct x86_code *c, const struct pm_probe *probes);
 
+/* What exits do that find no frame of theirs: missed. */
+void x86_exit_tail(struct x86_code *c, const struct x86_frame *f, bool save_s,
+                   const struct x86_sites *slow, const struct x86_sites *missed, uint32_t index,
+                   const uint8_t *thunk, const uint8_t *back);
+
 /* --- arch_x86_64_trace.c --- */
 void x86_trace_entry(struct x86_code *c, struct x86_code *cold, const struct pm_sled *sled,
                      const struct pm_probe *probe, uint32_t index, const uint8_t *thunk);

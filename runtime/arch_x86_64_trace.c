@@ -81,7 +81,7 @@ void x86_trace_exit(struct x86_code *c, struct x86_code *cold, const struct pm_s
     const uint8_t *back = (const uint8_t *)sled->address + 5;
     struct x86_frame f =
         x86_plan_frame(sled->must_save, sled->flags, probe->loop_depth != 0, 2, fixed);
-    struct x86_sites slow = {.n = 0};
+    struct x86_sites slow = {.n = 0}, missed = {.n = 0};
     unsigned r = f.context;
     x86_save(c, &f);
     x86_read_clock(c);
@@ -90,9 +90,9 @@ void x86_trace_exit(struct x86_code *c, struct x86_code *cold, const struct pm_s
     x86_thread_op(c, 0x8b, r, x86_thread_offset(&pm_tls.current));
     x86_stack_address(c, f.adjustment, RDX);
     x86_memory_op(c, true, 0x39, RDX, r, offsetof(struct pm_node, sp));
-    x86_slow_if(c, &slow, IF_NOT_EQUAL);
+    x86_slow_if(c, &missed, IF_NOT_EQUAL);
     x86_compare_noun(c, r, probe);
-    x86_slow_if(c, &slow, IF_NOT_EQUAL);
+    x86_slow_if(c, &missed, IF_NOT_EQUAL);
     x86_memory_op(c, true, 0x8b, RDX, r, offsetof(struct pm_node, start_tsc));
     x86_test(c, RDX); /* it began without a time */
     x86_slow_if(c, &slow, IF_EQUAL);
@@ -108,5 +108,5 @@ void x86_trace_exit(struct x86_code *c, struct x86_code *cold, const struct pm_s
     x86_memory_op(c, true, 0x89, RAX, RDX, 0);
     x86_restore(c, &f);
     x86_jump(c, back);
-    x86_slow_tail(cold, &f, false, &slow, index, thunk, back);
+    x86_exit_tail(cold, &f, false, &slow, &missed, index, thunk, back);
 }

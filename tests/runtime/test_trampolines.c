@@ -567,7 +567,7 @@ static void portable_events_lose_nothing_to_handlers(void **unused)
 int main(void)
 {
     static enum pm_run_mode exact = PM_RUN_MODE_EXACT, active = PM_RUN_MODE_ACTIVE,
-                            count = PM_RUN_MODE_COUNT;
+                            count = PM_RUN_MODE_COUNT, trace = PM_RUN_MODE_TRACE;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate_setup_teardown(every_mask_keeps_what_it_must, begin, end, &exact),
         cmocka_unit_test_prestate_setup_teardown(handlers_after_every_instruction, begin, end,
@@ -582,6 +582,15 @@ int main(void)
                                                  &exact),
         cmocka_unit_test_prestate_setup_teardown(flags_decide_what_is_seen, begin_with_flags, end,
                                                  &active),
+        cmocka_unit_test_prestate_setup_teardown(every_mask_keeps_what_it_must, begin, end, &trace),
+        cmocka_unit_test_prestate_setup_teardown(handlers_after_every_instruction, begin, end,
+                                                 &trace),
+        cmocka_unit_test_prestate_setup_teardown(handlers_that_fold_while_the_program_does, begin,
+                                                 end, &trace),
+        cmocka_unit_test_prestate_setup_teardown(a_ring_that_moved_is_drained_first, begin, end,
+                                                 &trace),
+        cmocka_unit_test_prestate_setup_teardown(flags_decide_what_is_seen, begin_with_flags, end,
+                                                 &trace),
         cmocka_unit_test_prestate_setup_teardown(every_mask_keeps_what_it_must, begin, end,
                                                  &active),
         cmocka_unit_test_prestate_setup_teardown(handlers_after_every_instruction, begin, end,
