@@ -154,8 +154,9 @@ PM_MUST_CHECK enum pm_status cmd_find_plugin(struct pm_error *err,
                                              char **ret_path); /* perfmap.so */
 PM_MUST_CHECK enum pm_status cmd_find_runtime(struct pm_error *err,
                                               char **ret_path); /* libperfmap-rt.so */
-PM_MUST_CHECK enum pm_status cmd_find_heap(struct pm_error *err,
-                                           char **ret_path); /* libperfmap-heap.so */
+/* Another one beside libperfmap-rt.so. */
+PM_MUST_CHECK enum pm_status cmd_find_library(const char *name, struct pm_error *err,
+                                              char **ret_path);
 /* Another file beside perfmap.so ("gcc-12.so"); NULL when it is not there. */
 char *cmd_find_beside_plugin(const char *name);
 

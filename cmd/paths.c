@@ -74,9 +74,9 @@ enum pm_status cmd_find_runtime(struct pm_error *err, char **ret_path)
     return find_part("libperfmap-rt.so", runtime_places, err, ret_path);
 }
 
-enum pm_status cmd_find_heap(struct pm_error *err, char **ret_path)
+enum pm_status cmd_find_library(const char *name, struct pm_error *err, char **ret_path)
 {
-    return find_part("libperfmap-heap.so", runtime_places, err, ret_path);
+    return find_part(name, runtime_places, err, ret_path);
 }
 
 char *cmd_find_beside_plugin(const char *name)

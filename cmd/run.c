@@ -20,6 +20,7 @@ enum {
     OPT_HEAP_MIN,
     OPT_TRACE_LIMIT,
     OPT_TRACE_KEEP,
+    OPT_ADAPTER,
     OPT_FORCE,
     OPT_LOOK_IN,
     OPT_OFF, /* and the other modes, in the order of enum pm_run_mode */
@@ -43,6 +44,7 @@ struct run_request {
     bool collect, force;
     struct run_settings settings;
     struct mode_rules rules;
+    const char *adapters; /* auto, none, or their names */
     const char **look_in; /* other files that patterns are looked up in; lent */
     size_t n_look_in;
     bool fix; /* the budget leaves alone what patterns name */
@@ -397,6 +399,9 @@ static void read_options(struct cmd_parse *parse, struct run_request *request)
         case OPT_TRACE_KEEP:
             settings->trace_keep = keep_names[parse->choice];
             break;
+        case OPT_ADAPTER:
+            request->adapters = parse->value;
+            break;
         case OPT_FORCE:
             request->force = true;
             break;
@@ -429,9 +434,31 @@ static void read_options(struct cmd_parse *parse, struct run_request *request)
         settings->budget_ppm = 0; /* exact is exact */
 }
 
+static int with_adapters(struct cmd_parse *parse, struct run_request *request, const char *name)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    char *program = run_find_program(request->argv[0]);
+    bool has_words = strcmp(request->settings.mode, "off") != 0;
+    enum pm_status found = run_find_adapters(has_words ? request->adapters : "none", program, &err,
+                                             &request->settings.adapters);
+    free(program);
+    int status = RUN_FAILED;
+    if (found == PM_ERR_USAGE) {
+        status = cmd_usage_error(parse, "%s", pm_error_text(&err));
+        pm_error_release(&err);
+    } else if (found != PM_OK) {
+        (void)cmd_fail(parse, &err);
+    } else {
+        status = run_it(parse, request, name);
+    }
+    run_release_adapters(&request->settings.adapters);
+    return status;
+}
+
 static int run_main(struct cmd_parse *parse)
 {
     struct run_request request = {.collect = true,
+                                  .adapters = "auto",
                                   .settings = {.mode = mode_names[0],
                                                .clock = clock_names[0],
                                                .rate_hz = DEFAULT_RATE_HZ,
@@ -462,7 +489,7 @@ static int run_main(struct cmd_parse *parse)
         (void)cmd_fail(parse, &err);
         return RUN_FAILED;
     }
-    int status = run_it(parse, &request, name);
+    int status = with_adapters(parse, &request, name);
     mode_rules_release(&request.rules);
     free(request.look_in);
     free(made);
@@ -532,6 +559,11 @@ static const struct cmd_option run_options[] = {
     {OPT_TRACE_KEEP, "trace-keep", "newest|oldest",
      "what to keep of a trace that reaches its limit: the newest events (the default), or the "
      "oldest"},
+    {OPT_ADAPTER, "adapter", "NAMES",
+     "adapters that say in their own words what a library does, separated by commas: sql "
+     "(libsqlite3: statements, tables), lua (Lua 5.4: functions); auto (default): those of "
+     "libraries "
+     "that the program is started with; none"},
     {OPT_FORCE, "force", NULL, "start also a program that the runtime cannot be loaded into"},
     {0}};
 

@@ -65,6 +65,27 @@ uint64_t run_ticks_hz(struct run_instant from, struct run_instant to);
 /* Ticks a second, measured for 10 ms; 10^9 where the clock is nanoseconds. */
 uint64_t run_calibrate(struct run_instant *ret_from);
 
+/* --- run_libraries.c --- */
+
+/* What the loader says of a program's libraries, as text; nothing when it is none of the loader's. */
+PM_MUST_CHECK enum pm_status run_list_libraries(const char *path, struct pm_error *err,
+                                                struct pm_buf *text);
+/* The path of the next library in that text, which is taken apart; NULL: that was all. rest: the text at first. */
+char *run_next_library(char **rest);
+
+/* --- run_adapters.c --- */
+
+enum { RUN_MAX_ADAPTERS = 8 };
+struct run_adapters {
+    char *paths[RUN_MAX_ADAPTERS]; /* of libraries to be preloaded */
+    size_t n;
+};
+/* choice: "auto" (those of libraries that the program is started with), "none", or names separated by commas. program NULL: not known. */
+PM_MUST_CHECK enum pm_status run_find_adapters(const char *choice, const char *program,
+                                               struct pm_error *err,
+                                               struct run_adapters *ret_adapters);
+void run_release_adapters(struct run_adapters *adapters);
+
 /* --- run_start.c --- */
 
 struct run_settings {
@@ -75,6 +96,7 @@ struct run_settings {
     uint64_t heap_min_bytes;          /* 0: the runtime's own */
     uint64_t trace_limit_bytes;       /* 0: the runtime's own */
     const char *trace_keep;           /* NULL: the runtime's own */
+    struct run_adapters adapters;
 };
 
 /* Starts the program, waits for it, completes the manifest and writes it. control: served meanwhile. ret_exit: the program's

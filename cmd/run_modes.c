@@ -1,16 +1,15 @@
 /* Which nouns a pattern means, and the plan that tells the runtime. What has sleds are nouns of level Base (symbols, code of loops); a
  * pattern means one when it matches its name, or that of a function or loop of the source that it is code of. */
+#include "run.h"
 #include "run_modes.h"
 
 #include "mapping/pif/pif.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 const char *const mode_words[] = {"off", "count", "active", "exact", "trace", NULL};
@@ -214,80 +213,16 @@ enum pm_status mode_names_add_file(struct mode_names *names, const char *path, s
 
 /* --- libraries --- */
 
-/* Would the loader run it? A program without interpreter would start when it is asked for its libraries. */
-static bool has_interpreter(const char *path)
-{
-    Elf64_Ehdr head;
-    Elf64_Phdr segment;
-    bool found = false;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    if (pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head &&
-        !memcmp(head.e_ident, ELFMAG, SELFMAG) && head.e_ident[EI_CLASS] == ELFCLASS64)
-        for (unsigned i = 0; i < head.e_phnum && !found; i++)
-            found = pread(fd, &segment, sizeof segment,
-                          (off_t)(head.e_phoff + i * sizeof segment)) == (ssize_t)sizeof segment &&
-                    segment.p_type == PT_INTERP;
-    close(fd);
-    return found;
-}
-
-/* "\tlibm.so.6 => /lib/libm.so.6 (0x...)", "\t/lib64/ld-linux.so.2 (0x...)". */
-static enum pm_status add_libraries(struct mode_names *names, char *text, struct pm_error *err)
-{
-    char *rest = NULL;
-    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-        char *path = strchr(line, '/'), *end = path ? strstr(path, " (0x") : NULL;
-        if (!end)
-            continue;
-        *end = 0;
-        enum pm_status status = mode_names_add_file(names, path, err);
-        if (status != PM_OK)
-            return status;
-    }
-    return PM_OK;
-}
-
-static void read_all(int fd, struct pm_buf *buf)
-{
-    char bytes[4096];
-    for (ssize_t n; (n = read(fd, bytes, sizeof bytes)) > 0 || (n < 0 && errno == EINTR);)
-        if (n > 0)
-            pm_buf_add(buf, bytes, (size_t)n);
-}
-
 enum pm_status mode_names_add_program(struct mode_names *names, const char *path,
                                       struct pm_error *err)
 {
-    int ends[2], state;
-    enum pm_status status = mode_names_add_file(names, path, err);
-    if (status != PM_OK || !has_interpreter(path))
-        return status;
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return pm_error_system(err, errno, "cannot make a pipe");
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        int null = open("/dev/null", O_RDWR);
-        dup2(null, 0);
-        dup2(ends[1], 1);
-        dup2(null, 2);
-        setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
-        unsetenv("LD_PRELOAD");
-        execl(path, path, (char *)NULL);
-        _exit(127);
-    }
-    close(ends[1]);
     struct pm_buf text = PM_BUF_INIT(1 << 20);
-    if (child > 0)
-        read_all(ends[0], &text);
-    close(ends[0]);
-    if (child > 0)
-        while (waitpid(child, &state, 0) < 0 && errno == EINTR)
-            continue;
-    if (text.data && !text.failed)
-        status = add_libraries(names, text.data, err);
+    enum pm_status status = mode_names_add_file(names, path, err);
+    if (status == PM_OK)
+        status = run_list_libraries(path, err, &text);
+    char *rest = text.data;
+    for (char *library; status == PM_OK && rest && (library = run_next_library(&rest)) != NULL;)
+        status = mode_names_add_file(names, library, err);
     pm_buf_release(&text);
     return status;
 }

@@ -14,10 +14,11 @@
 /* --- environment of the program --- */
 
 /* What is preloaded. */
+enum { MAX_LIBRARIES = 2 + RUN_MAX_ADAPTERS };
 struct preload {
-    char *libraries[2]; /* the runtime, and what follows the heap; NULL */
-    char *list;         /* for LD_PRELOAD */
-    char *link_dir;     /* holds links to them, and goes away with them; NULL: there was no need */
+    char *libraries[MAX_LIBRARIES]; /* the runtime, what follows the heap, adapters; NULL */
+    char *list;                     /* for LD_PRELOAD */
+    char *link_dir; /* holds links to them, and goes away with them; NULL: there was no need */
 };
 
 static const char *file_name(const char *path)
@@ -28,7 +29,7 @@ static const char *file_name(const char *path)
 
 static void preload_release(struct preload *preload)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < MAX_LIBRARIES; i++) {
         struct pm_buf path = PM_BUF_INIT(4096);
         if (preload->link_dir && preload->libraries[i]) {
             pm_buf_printf(&path, "%s/%s", preload->link_dir, file_name(preload->libraries[i]));
@@ -62,16 +63,24 @@ static enum pm_status make_link_dir(struct preload *preload, struct pm_error *er
 }
 
 /* LD_PRELOAD separates by blanks and colons and knows no quoting: paths that hold some get links in a folder without. */
-static enum pm_status preload_make(bool heap, struct pm_error *err, struct preload *ret_preload)
+static enum pm_status preload_make(const struct run_settings *settings, struct pm_error *err,
+                                   struct preload *ret_preload)
 {
-    struct preload preload = {{NULL, NULL}, NULL, NULL};
-    struct pm_buf list = PM_BUF_INIT(4 * PATH_MAX);
+    struct preload preload = {{NULL}, NULL, NULL};
+    struct pm_buf list = PM_BUF_INIT(MAX_LIBRARIES * PATH_MAX);
+    int n = 1;
     enum pm_status status = cmd_find_runtime(err, &preload.libraries[0]);
-    if (status == PM_OK && heap)
-        status = cmd_find_heap(err, &preload.libraries[1]);
+    if (status == PM_OK && settings->heap)
+        status = cmd_find_library("libperfmap-heap.so", err, &preload.libraries[n++]);
+    for (size_t i = 0; i < settings->adapters.n && status == PM_OK; i++) {
+        const char *path = settings->adapters.paths[i];
+        preload.libraries[n] = pm_strndup(path, strlen(path));
+        if (!preload.libraries[n++])
+            status = pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    }
     if (status == PM_OK && strpbrk(preload.libraries[0], " \t\n:;"))
         status = make_link_dir(&preload, err);
-    for (int i = 0; i < 2 && status == PM_OK && preload.libraries[i]; i++) {
+    for (int i = 0; i < MAX_LIBRARIES && status == PM_OK && preload.libraries[i]; i++) {
         size_t start = list.len + (i > 0);
         if (i)
             pm_buf_add_byte(&list, ':');
@@ -320,7 +329,7 @@ enum pm_status run_program(char *const *argv, const char *run_dir,
     struct saved_signals saved;
     sigset_t waited;
     *ret_exit = RUN_FAILED;
-    enum pm_status status = preload_make(settings->heap, err, &preload);
+    enum pm_status status = preload_make(settings, err, &preload);
     if (status != PM_OK)
         return status;
     if (pipe2(pipes.go, O_CLOEXEC) != 0 || pipe2(pipes.failed, O_CLOEXEC) != 0) {

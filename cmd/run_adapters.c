@@ -1,0 +1,122 @@
+/* Adapters: libraries of ours that say in the words of another library what it does (docs/ADAPTERS.md). Which of them a program needs. */
+#include "cmd.h"
+#include "run.h"
+
+#include "mapping/base/elf.h"
+
+#include <stdlib.h>
+
+static const struct adapter {
+    const char *name, *library; /* what it wraps */
+    const char *symbol; /* a program that has that library built in exports this; NULL: cannot be */
+} adapters[] = {{"sql", "libsqlite3.so.0", NULL}, {"lua", "liblua5.4.so.0", "lua_sethook"}};
+enum { N_ADAPTERS = sizeof adapters / sizeof *adapters };
+_Static_assert((int)N_ADAPTERS <= (int)RUN_MAX_ADAPTERS, "room for all");
+
+/* Adds the library of an adapter that is built; others are left out without a word, unless they were asked for. */
+static enum pm_status add(const struct adapter *adapter, bool asked, struct pm_error *err,
+                          struct run_adapters *found)
+{
+    char name[64];
+    char *path = NULL;
+    snprintf(name, sizeof name, "libperfmap-%s.so", adapter->name);
+    struct pm_error missing = PM_ERROR_INIT;
+    enum pm_status status = cmd_find_library(name, asked ? err : &missing, &path);
+    pm_error_release(&missing);
+    if (status == PM_OK)
+        found->paths[found->n++] = path;
+    return asked || status == PM_ERR_MEMORY ? status : PM_OK;
+}
+
+static enum pm_status add_named(const char *choice, struct pm_error *err,
+                                struct run_adapters *found)
+{
+    const char *known[N_ADAPTERS + 1] = {NULL};
+    for (size_t i = 0; i < N_ADAPTERS; i++)
+        known[i] = adapters[i].name;
+    for (const char *p = choice; *p;) {
+        size_t len = strcspn(p, ","), i = 0;
+        while (i < N_ADAPTERS && !pm_str_is((struct pm_str){p, len}, known[i]))
+            i++;
+        if (i == N_ADAPTERS) {
+            char word[64];
+            snprintf(word, sizeof word, "%.*s", (int)len, p);
+            const char *near = cmd_suggest(word, known);
+            return pm_error_set(
+                err, PM_ERR_USAGE,
+                "option '--adapter': there is no adapter '%s'%s%s%s; there are sql, lua, "
+                "and the words auto and none",
+                word, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+        }
+        enum pm_status status =
+            found->n < RUN_MAX_ADAPTERS ? add(&adapters[i], true, err, found) : PM_OK;
+        if (status != PM_OK)
+            return status;
+        p += len + (p[len] == ',');
+    }
+    return PM_OK;
+}
+
+struct search {
+    const char *symbol;
+    bool found;
+};
+
+static enum pm_status look_for_symbol(void *context, const struct pm_elf_found *section,
+                                      struct pm_error *err)
+{
+    struct search *search = context;
+    struct pm_str bytes;
+    enum pm_status status = pm_elf_load(section, 1 << 26, err, &bytes);
+    if (status == PM_OK)
+        search->found |=
+            memmem(bytes.p, bytes.len, search->symbol, strlen(search->symbol) + 1) != NULL;
+    return status;
+}
+
+static bool exports(const char *program, const char *symbol)
+{
+    static const char *const sections[] = {".dynstr", NULL};
+    struct search search = {.symbol = symbol};
+    return symbol && pm_elf_visit(program, sections, look_for_symbol, &search, NULL) == PM_OK &&
+           search.found;
+}
+
+static enum pm_status add_needed(const char *program, struct pm_error *err,
+                                 struct run_adapters *found)
+{
+    bool needed[N_ADAPTERS] = {false};
+    struct pm_buf text = PM_BUF_INIT(1 << 20);
+    enum pm_status status = run_list_libraries(program, err, &text);
+    char *rest = text.data;
+    for (char *path; rest && (path = run_next_library(&rest)) != NULL;)
+        for (size_t i = 0; i < N_ADAPTERS; i++)
+            needed[i] |= !strcmp(strrchr(path, '/') + 1, adapters[i].library);
+    pm_buf_release(&text);
+    for (size_t i = 0; i < N_ADAPTERS && status == PM_OK; i++)
+        if (needed[i] || exports(program, adapters[i].symbol))
+            status = add(&adapters[i], false, err, found);
+    return status;
+}
+
+enum pm_status run_find_adapters(const char *choice, const char *program, struct pm_error *err,
+                                 struct run_adapters *ret_adapters)
+{
+    struct run_adapters found = {.n = 0};
+    enum pm_status status = !strcmp(choice, "none")       ? PM_OK
+                            : strcmp(choice, "auto") != 0 ? add_named(choice, err, &found)
+                            : program                     ? add_needed(program, err, &found)
+                                                          : PM_OK;
+    if (status == PM_OK)
+        *ret_adapters = found;
+    else
+        run_release_adapters(&found);
+    return status;
+}
+
+void run_release_adapters(struct run_adapters *found)
+{
+    for (size_t i = 0; i < found->n; i++)
+        free(found->paths[i]);
+    found->n = 0;
+}
