@@ -34,7 +34,7 @@ def compile_steps(program):
     if program == "lua":
         (WORK / "lua5.4-deb-multiarch.h").write_text(f'#define DEB_HOST_MULTIARCH "{call("gcc", "-print-multiarch").strip()}"\n', encoding="utf-8")
         sources = sorted(path for path in (source_of(program) / "src").glob("*.c") if path.name != "luac.c")
-        return sources, ["-std=gnu99", "-DLUA_COMPAT_5_3", "-DLUA_USE_LINUX", f"-I{WORK}"], False
+        return sources, ["-std=gnu99", "-DLUA_COMPAT_5_3", "-DLUA_USE_LINUX", "-Dmain=lua_main", f"-I{WORK}"], False
     if program == "bzip2":
         names = ("blocksort", "huffman", "crctable", "randtable", "compress", "decompress", "bzlib")
         return [source_of(program) / f"{name}.c" for name in names], [], False
@@ -106,7 +106,7 @@ def make_program(program, kind, layout=None, keep=True):
     """The object linked with its main program. layout: the seed of a random order of its functions (lld); keep: under a name of its own."""
     target = WORK / (f"{program}-{kind.replace(':', '-')}" + ("" if layout is None else f"-{layout}" if keep else "-layout"))
     thing = make_object(program, kind.split(":")[0])
-    main = {"sqlite": [HERE / "sqlite_unit.c"], "bzip2": [HERE / "bzip2_unit.c"]}.get(program, [])
+    main = [] if program == "cxx" else [HERE / f"{program}_unit.c"]
     if keep and target.exists() and target.stat().st_mtime > max(path.stat().st_mtime for path in [thing, *main]):
         return target
     compilers, _, link = KINDS[kind.split(":")[0]]
