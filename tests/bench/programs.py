@@ -34,7 +34,7 @@ def compile_steps(program):
     if program == "lua":
         (WORK / "lua5.4-deb-multiarch.h").write_text(f'#define DEB_HOST_MULTIARCH "{call("gcc", "-print-multiarch").strip()}"\n', encoding="utf-8")
         sources = sorted(path for path in (source_of(program) / "src").glob("*.c") if path.name != "luac.c")
-        return sources, ["-std=gnu99", "-DLUA_COMPAT_5_3", "-DLUA_USE_LINUX", "-Dmain=lua_main", f"-I{WORK}"], False
+        return sources, ["-std=gnu99", "-DLUA_COMPAT_5_3", "-DLUA_USE_LINUX", "-Dmain=lua_main", "-Dluai_makeseed(L)=1", f"-I{WORK}"], False
     if program == "bzip2":
         names = ("blocksort", "huffman", "crctable", "randtable", "compress", "decompress", "bzlib")
         return [source_of(program) / f"{name}.c" for name in names], [], False
