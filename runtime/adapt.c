@@ -543,7 +543,8 @@ static bool is_time(uint64_t tsc)
 /* Without signals: a handler might jump out and leave the locks behind. */
 static void try_step(uint64_t tsc)
 {
-    uint64_t all = UINT64_MAX, mask = 0;
+    /* But for traps: a thread that blocks them keeps all others from changing code. */
+    uint64_t all = ~(1ull << (SIGTRAP - 1)), mask = 0;
     uint32_t idle = 0;
     if (pm_load(looking) != 0)
         return;

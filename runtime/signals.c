@@ -174,7 +174,7 @@ bool pm_signal_is_shared(int number)
 
 static uint64_t take_lock(void)
 {
-    uint64_t all = UINT64_MAX, mask = 0;
+    uint64_t all = ~(1ull << (SIGTRAP - 1)), mask = 0;
     pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask, sizeof all);
     while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE) != 0)
         pm_sys(SYS_sched_yield);
