@@ -9,6 +9,13 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 const uint8_t pm_arch_nop[5] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+bool pm_confined; /* no process is here that could be */
+
+long pm_confined_refusal(long number, const long arguments[6])
+{
+    (void)number, (void)arguments;
+    return 0;
+}
 
 static void on_event(unsigned kind, uint64_t id, const void *frame, unsigned depth)
 {
