@@ -356,10 +356,15 @@ static void add_look_in(struct cmd_parse *parse, struct run_request *request)
     files[request->n_look_in++] = parse->value;
 }
 
-static void read_options(struct cmd_parse *parse, struct run_request *request)
+/* What was said beside the settings themselves. */
+struct given {
+    bool rate, budget;
+};
+
+static struct given take_options(struct cmd_parse *parse, struct run_request *request)
 {
     struct run_settings *settings = &request->settings;
-    bool rate_given = false, budget_given = false;
+    struct given given = {false, false};
     for (int key; (key = cmd_next(parse)) != CMD_END;)
         switch (key) {
         case 'o':
@@ -372,14 +377,14 @@ static void read_options(struct cmd_parse *parse, struct run_request *request)
             settings->mode = mode_names[parse->choice];
             break;
         case OPT_RATE:
-            rate_given = cmd_number(parse, MAX_RATE_HZ, &settings->rate_hz);
+            given.rate = cmd_number(parse, MAX_RATE_HZ, &settings->rate_hz);
             break;
         case OPT_CLOCK:
             settings->clock = clock_names[parse->choice];
             break;
         case OPT_BUDGET:
             parse_budget(parse, &settings->budget_ppm);
-            budget_given = true;
+            given.budget = true;
             break;
         case OPT_MAX_CONTEXTS:
             cmd_number(parse, 1u << 28, &settings->max_contexts);
@@ -416,21 +421,28 @@ static void read_options(struct cmd_parse *parse, struct run_request *request)
             add_pattern(parse, request, (enum pm_run_mode)(key - OPT_OFF));
             break;
         }
+    return given;
+}
+
+/* What cannot be together. */
+static void check_options(struct cmd_parse *parse, struct run_request *request, struct given given)
+{
+    struct run_settings *settings = &request->settings;
     if (!parse->failed)
-        check_sampling(parse, settings, rate_given);
+        check_sampling(parse, settings, given.rate);
     if (settings->heap && !has_contexts(settings) && !parse->failed) {
         (void)cmd_usage_error(parse, "option '--heap': mode %s has no call paths to add blocks to",
                               settings->mode);
         parse->failed = true;
     }
-    request->fix = !budget_given;
+    request->fix = !given.budget;
     if (!strcmp(settings->mode, "off") && request->rules.n && !parse->failed) {
         (void)cmd_usage_error(parse,
                               "option '--mode': off measures nothing at all; --off '*' before "
                               "other patterns leaves out what these do not name");
         parse->failed = true;
     }
-    if (settings->mode != mode_names[0] && !budget_given)
+    if (settings->mode != mode_names[0] && !given.budget)
         settings->budget_ppm = 0; /* exact is exact */
 }
 
@@ -463,7 +475,7 @@ static int run_main(struct cmd_parse *parse)
                                                .clock = clock_names[0],
                                                .rate_hz = DEFAULT_RATE_HZ,
                                                .budget_ppm = DEFAULT_BUDGET_PPM}};
-    read_options(parse, &request);
+    check_options(parse, &request, take_options(parse, &request));
     if (parse->failed)
         return CMD_USAGE;
     if (parse->n_operands == 0 || !*parse->operands[0])
