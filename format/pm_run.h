@@ -302,6 +302,9 @@ enum pm_run_sample_kind {
     PM_RUN_SAMPLE_KERNEL = 2,
     /* n_samples: how often; time_ns: how long. Of OFF_CPU it is not known which of the other two (timers). */
     PM_RUN_SAMPLE_OFF_CPU = 3,
+    PM_RUN_SAMPLE_COST =
+        7, /* no sample: a cost that the program said itself; address: the number of its metric (pm_words.h), time_ns:
+                             * the sum, n_samples: of so many */
     PM_RUN_SAMPLE_LOST = 4,      /* their place is not known, the context is */
     PM_RUN_SAMPLE_WAITING = 5,   /* off-CPU: it slept, waited for data, a lock, another process */
     PM_RUN_SAMPLE_PREEMPTED = 6, /* off-CPU: it could have run, and another had the CPU */

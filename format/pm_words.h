@@ -35,6 +35,8 @@ struct pm_words_api {
     void (*map)(uint32_t source, uint32_t destination, const double *weight);
     void (*enter)(uint32_t sentence, uintptr_t sp);
     void (*leave)(uint32_t sentence, uintptr_t sp);
+    uint32_t (*metric)(const char *name, const char *unit, const char *kind);
+    void (*cost)(uint32_t metric, uint64_t value, uintptr_t sp);
 };
 
 struct pm_words_slot {
@@ -48,6 +50,7 @@ enum pm_word_kind {
     PM_WORD_NOUN = 2,     /* a: level, b: parent; text: name, kind, file */
     PM_WORD_VERB = 3,     /* a: level; text: name */
     PM_WORD_SENTENCE = 4, /* a: verb; nouns */
+    PM_WORD_METRIC = 6,   /* text: name, unit, kind (count, bytes, time) */
     PM_WORD_MAPPING = 5,  /* a: source, b: destination, both sentences; weight */
 };
 

@@ -60,6 +60,7 @@ void pm_fork_child(void)
     uint64_t all = UINT64_MAX, mask = 0;
     pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask, sizeof all);
     pm_sample_fork_child();
+    pm_word_costs_fork_child(pm_tls.slot);
     *(uint32_t *)(uintptr_t)pm_process.alive_mark = 1;
     if (pm_process.file.header == NULL) { /* nothing was measured so far: a child like its parent */
         pm_process.parent_pid = pm_process.pid;

@@ -136,8 +136,9 @@ struct pm_slot {
     struct pm_node *root, *foreign_root;
     struct pm_node **hash; /* the trampolines' table: one entry for each value, the last one used */
     struct pm_index *index;
-    struct pm_sampler *sampler; /* of all its threads, one after the other; NULL: none yet */
-    int tick_timer;             /* adapt.c's; 1 + its number, 0: none */
+    struct pm_sampler *sampler;       /* of all its threads, one after the other; NULL: none yet */
+    struct pm_word_costs *word_costs; /* of all its threads, too; NULL: none yet */
+    int tick_timer;                   /* adapt.c's; 1 + its number, 0: none */
     struct pm_run_trace *trace; /* head that events go to; NULL: none, or tracing has stopped */
     uint64_t *trace_at;         /* where the last thread left off */
     uint64_t *trace_scratch;    /* memory for events that are not kept */
@@ -445,6 +446,9 @@ void pm_hooks_open(struct pm_object *object, const struct stat *info, uintptr_t 
 /* Fills in the slots of perfmap.h in a section of the object, which is in memory that can be written. */
 void pm_words_open(const struct pm_object *object, uintptr_t section, size_t bytes);
 void pm_words_fork_child(void); /* after the new run file has its objects */
+/* word_costs.c: adds to the context that is active at this stack pointer. The thread is ready. False: no room. */
+bool pm_word_cost(struct pm_tls *t, uint32_t metric, uint64_t value, uint64_t sp);
+void pm_word_costs_fork_child(struct pm_slot *slot);
 
 /* --- dl.c, fork.c, wrap.c --- */
 void pm_dl_watch(void);

@@ -117,7 +117,8 @@ static uint64_t mark(const struct pm_node *node)
 static void charge(struct pm_sampler *s, const struct pm_node *node, struct pm_run_sample sample)
 {
     sample.node = node->place;
-    if (!pm_store_add(s, sample))
+    struct pm_run_sample *item;
+    if (!pm_store_add(&s->store, s->slot->thread_offset, &sample, &item))
         pm_add_shared(pm_sampling->n_lost, sample.n_samples != 0 ? sample.n_samples : 1);
 }
 

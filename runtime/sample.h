@@ -106,7 +106,8 @@ void pm_timer_wait(struct pm_sampler *s, uint64_t cpu_ns); /* charges what it wa
 
 /* --- sample_store.c --- */
 /* Adds to the item with this key, a new one if need be. False: no memory for it. */
-bool pm_store_add(struct pm_sampler *s, struct pm_run_sample key);
+bool pm_store_add(struct pm_store *store, uint64_t thread_offset, const struct pm_run_sample *added,
+                  struct pm_run_sample **ret_item);
 void pm_store_forget(struct pm_store *store); /* in a fork child: the chunks are the parent's */
 
 /* --- thread.c --- */

@@ -60,16 +60,16 @@ static bool make_room(struct pm_store *store)
     return true;
 }
 
-static struct pm_run_sample *append(struct pm_sampler *s, const struct pm_run_sample *key)
+static struct pm_run_sample *append(struct pm_store *store, uint64_t thread_offset,
+                                    const struct pm_run_sample *key)
 {
-    struct pm_store *store = &s->store;
     if (store->chunk == NULL || store->chunk->n_items == store->capacity) {
         uint64_t offset, bytes = store->chunk != NULL ? store->chunk->size_bytes * 2 : 0;
         bytes = bytes < FIRST_CHUNK_BYTES     ? FIRST_CHUNK_BYTES
                 : bytes > LARGEST_CHUNK_BYTES ? LARGEST_CHUNK_BYTES
                                               : bytes;
         struct pm_run_chunk *chunk =
-            pm_file_chunk(PM_RUN_CHUNK_SAMPLES, bytes, s->slot->thread_offset, &offset);
+            pm_file_chunk(PM_RUN_CHUNK_SAMPLES, bytes, thread_offset, &offset);
         if (chunk == NULL)
             return NULL;
         store->chunk = chunk;
@@ -95,13 +95,15 @@ static void say_full(void)
             NULL);
 }
 
-bool pm_store_add(struct pm_sampler *s, struct pm_run_sample key)
+bool pm_store_add(struct pm_store *store, uint64_t thread_offset, const struct pm_run_sample *added,
+                  struct pm_run_sample **ret_item)
 {
-    struct pm_store *store = &s->store;
+    struct pm_run_sample key = *added;
     if (!make_room(store))
         return false;
     uint32_t at = find_place(store, &key);
-    if (store->index[at] == NULL && store->n >= MAX_ITEMS && (key.address | key.caller) != 0) {
+    bool has_place = key.kind != PM_RUN_SAMPLE_COST && (key.address | key.caller) != 0;
+    if (store->index[at] == NULL && store->n >= MAX_ITEMS && has_place) {
         say_full();
         key.address = key.caller = 0;
         at = find_place(store, &key);
@@ -109,12 +111,14 @@ bool pm_store_add(struct pm_sampler *s, struct pm_run_sample key)
     if (store->index[at] != NULL) {
         pm_add_own(&store->index[at]->n_samples, key.n_samples);
         pm_add_own(&store->index[at]->time_ns, key.time_ns);
+        *ret_item = store->index[at];
         return true;
     }
-    store->index[at] = append(s, &key);
+    store->index[at] = append(store, thread_offset, &key);
     if (store->index[at] == NULL)
         return false;
     store->n++;
+    *ret_item = store->index[at];
     return true;
 }
 

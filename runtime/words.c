@@ -340,6 +340,37 @@ static void define_mapping(uint32_t source, uint32_t destination, const double *
     unlock(mask);
 }
 
+static uint32_t define_metric(const char *name, const char *unit, const char *kind)
+{
+    struct draft d;
+    if (name == NULL || *name == 0 || !is_on())
+        return 0;
+    draft_begin(&d, PM_WORD_METRIC, 0, 0);
+    draft_text(&d, name);
+    draft_text(&d, unit);
+    draft_text(&d, kind);
+    draft_end(&d);
+    uint64_t mask = lock();
+    uint32_t number = number_of(&d);
+    unlock(mask);
+    return number;
+}
+
+/* A metric's word never changes, so its kind is looked at without the lock. */
+static void cost(uint32_t metric, uint64_t value, uintptr_t sp)
+{
+    struct pm_tls *t = &pm_tls;
+    if (metric == 0 || metric > MAX_WORDS || words.words == NULL || !is_on())
+        return;
+    const struct pm_run_word *word = pm_load(words.words[metric]);
+    if (word == NULL || word->kind != PM_WORD_METRIC || value > INT64_MAX)
+        return;
+    if (pm_unlikely(t->state != PM_THREAD_READY) && !pm_thread_begin(t, pm_tsc()))
+        return;
+    if (!pm_word_cost(t, metric, value, sp))
+        pm_add_shared(pm_process.file.header->n_lost_contexts, 1);
+}
+
 /* --- entering and leaving --- */
 
 static void event(uint32_t sentence, uintptr_t sp, uint8_t kind)
@@ -429,6 +460,8 @@ static const struct pm_words_api api = {
     .map = define_mapping,
     .enter = enter,
     .leave = leave,
+    .metric = define_metric,
+    .cost = cost,
 };
 
 /* Slots of one size follow each other; what is none ends the work. */

@@ -320,6 +320,7 @@ static enum pm_status write_costs(struct collector *c, const struct run *run, co
     free(names.nouns);
     free(names.sentences);
     free(names.heaps);
+    free(names.metrics);
     return status;
 }
 

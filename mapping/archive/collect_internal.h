@@ -196,6 +196,7 @@ struct collect_names {
     struct collect_binary **binaries; /* by object */
     uint32_t *nouns, *sentences;      /* by noun: its row, {noun Executes} */
     uint32_t *heaps;                  /* by place of allocations: position, COLLECT_NO_HEAP */
+    uint32_t *metrics;                /* by word less one: row of a metric, 0: it is none */
 };
 
 struct collector {

@@ -241,13 +241,21 @@ enum pm_status collect_samples(struct collector *c, const struct pm_run_file *fi
             at = thread->nodes[at].parent;
             place.context = contexts[at] >> 1;
         }
-        bool is_own = sample->kind == PM_RUN_SAMPLE_LOST || off_cpu_metric(sample);
+        bool is_said = sample->kind == PM_RUN_SAMPLE_COST;
+        bool is_own = sample->kind == PM_RUN_SAMPLE_LOST || off_cpu_metric(sample) || is_said;
         if (is_own)
             status = collect_own_context(c, file, thread, at, names, place.foreign, &place.context);
         if (status != PM_OK)
             break;
+        uint32_t metric =
+            is_said && sample->address > 0 && sample->address <= pm_run_file_n_words(file)
+                ? names->metrics[sample->address - 1]
+                : 0;
         if (sample->kind == PM_RUN_SAMPLE_LOST)
             status = add_costs(&s, place.context, sample);
+        else if (is_said)
+            status = metric ? collect_cost(c, place.context, thread_row, metric, sample->time_ns)
+                            : PM_OK;
         else if (is_own)
             status =
                 collect_cost(c, place.context, thread_row, off_cpu_metric(sample), sample->time_ns);

@@ -139,6 +139,33 @@ static enum pm_status add_mapping(struct words *w, const struct pm_run_file_word
     return collect_add_mapping(w->c, &mapping);
 }
 
+/* A name that is taken for something else counts nothing, and that is said. */
+static enum pm_status add_metric(struct words *w, const struct pm_run_file_word *word,
+                                 uint32_t *row)
+{
+    struct collector *c = w->c;
+    struct collect_metric metric = {.name = intern(c, word->texts[0]),
+                                    .unit = intern(c, word->texts[1]),
+                                    .kind = intern(c, word->texts[2]),
+                                    .description = "said by the program itself (perfmap.h)"};
+    if (!metric.name || !metric.unit || !metric.kind)
+        return collect_no_memory(c);
+    if (strcmp(metric.kind, "bytes") != 0 && strcmp(metric.kind, "time") != 0)
+        metric.kind = "count";
+    size_t n_known = c->n_metrics;
+    enum pm_status status = collect_metric(c, &metric, row);
+    if (status != PM_OK || c->n_metrics > n_known)
+        return status;
+    const struct collect_metric *known = &c->metrics[*row - 1];
+    if (*row <= N_OWN_METRICS || strcmp(known->unit, metric.unit) != 0) {
+        collect_warn(c,
+                     "the program counts '%s' in '%s', which is a metric of another kind: left out",
+                     metric.name, metric.unit);
+        *row = 0;
+    }
+    return PM_OK;
+}
+
 static enum pm_status add_word(struct words *w, const struct pm_run_file_word *word, uint32_t *row)
 {
     switch (word->kind) {
@@ -152,6 +179,8 @@ static enum pm_status add_word(struct words *w, const struct pm_run_file_word *w
         return add_sentence(w, word, row);
     case PM_WORD_MAPPING:
         return add_mapping(w, word);
+    case PM_WORD_METRIC:
+        return add_metric(w, word, row);
     default:
         return PM_OK;
     }
@@ -194,6 +223,9 @@ enum pm_status collect_words(struct collector *c, const struct pm_run_file *file
         if (collect_is_spoken(file, pm_run_file_noun(file, i)))
             status = name_sentence(&w, pm_run_file_noun(file, i), &names->nouns[i],
                                    &names->sentences[i]);
-    free(w.rows);
+    for (size_t i = 0; i < n; i++) /* the rows of metrics are looked at once more */
+        if (pm_run_file_word(file, i)->kind != PM_WORD_METRIC)
+            w.rows[i] = 0;
+    names->metrics = w.rows;
     return status;
 }

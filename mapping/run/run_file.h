@@ -119,7 +119,8 @@ struct pm_run_file_node {
 
 /* Samples of equal place and context, added up. Since version 1.1. */
 struct pm_run_file_sample {
-    uint32_t kind; /* enum pm_run_sample_kind */
+    uint32_t
+        kind; /* enum pm_run_sample_kind; COST: address is the number of a metric's word, or of none */
     uint32_t node; /* position in the thread's nodes; 0, its root, where no context was active */
     uint32_t object, caller_object; /* positions; PM_RUN_FILE_NO_OBJECT */
     /* ELF addresses of the object; without one, as the process had it. 0: not known. The caller's is the last byte of the call

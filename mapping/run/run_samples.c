@@ -136,9 +136,14 @@ static void take_sample(const struct pm_run_file *file, const struct run_thread_
         damage->n_times++;
         ret_sample->time_ns = ret_sample->n_samples = 0;
     }
-    if (raw->kind < PM_RUN_SAMPLE_USER || raw->kind > PM_RUN_SAMPLE_PREEMPTED) {
+    if (raw->kind < PM_RUN_SAMPLE_USER || raw->kind > PM_RUN_SAMPLE_COST) {
         damage->n_kinds++;
         ret_sample->kind = PM_RUN_SAMPLE_LOST;
+    }
+    if (raw->kind == PM_RUN_SAMPLE_COST) {
+        ret_sample->object = ret_sample->caller_object = PM_RUN_FILE_NO_OBJECT;
+        ret_sample->address = raw->address; /* looked at with the words */
+        return;
     }
     bool has_place =
         ret_sample->kind == PM_RUN_SAMPLE_USER || ret_sample->kind == PM_RUN_SAMPLE_KERNEL;

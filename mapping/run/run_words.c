@@ -11,6 +11,7 @@ static bool refers_well(const struct pm_run_file *file, const struct pm_run_word
 #define IS(number, what) ((number) > 0 && (number) <= n && words[(number)-1].kind == (what))
     switch (raw->kind) {
     case PM_WORD_LEVEL:
+    case PM_WORD_METRIC:
         return true;
     case PM_WORD_NOUN:
         return IS(raw->a, PM_WORD_LEVEL) && (raw->b == 0 || IS(raw->b, PM_WORD_NOUN));
@@ -53,7 +54,7 @@ static bool take_word(struct pm_run_file *file, const char *bytes, const struct 
     struct pm_run_file_word word = {.kind = good ? raw->kind : 0};
     if (good) {
         bool has_b = raw->kind == PM_WORD_NOUN || raw->kind == PM_WORD_MAPPING;
-        word.a = raw->kind == PM_WORD_LEVEL ? 0 : raw->a;
+        word.a = raw->kind == PM_WORD_LEVEL || raw->kind == PM_WORD_METRIC ? 0 : raw->a;
         word.b = has_b ? raw->b : 0;
         word.line_no = raw->line_no;
         word.address = raw->address;

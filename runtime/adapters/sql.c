@@ -41,6 +41,7 @@ REAL(const unsigned char *, sqlite3_column_text, sqlite3_stmt *, int)
 
 static struct pm_level level;
 static struct pm_verb prepares, executes, reads, writes, commits;
+static struct pm_metric rows;
 
 static void define_words(void)
 {
@@ -50,6 +51,7 @@ static void define_words(void)
     reads = pm_define_verb(level, "Reads");
     writes = pm_define_verb(level, "Writes");
     commits = pm_define_verb(level, "Commits");
+    rows = pm_define_metric("rows", "rows", "count");
 }
 
 static bool is_measured(void)
@@ -257,6 +259,8 @@ PM_ADAPTER_EXPORT int sqlite3_step(sqlite3_stmt *statement)
     struct pm_sentence sentence = executed(statement);
     pm_enter(sentence);
     int result = real_sqlite3_step(statement);
+    if (result == SQLITE_ROW)
+        pm_cost(rows, 1);
     pm_leave(sentence);
     return result;
 }

@@ -47,6 +47,8 @@ struct pm_words_api {
     void (*map)(uint32_t source, uint32_t destination, const double *weight);
     void (*enter)(uint32_t sentence, uintptr_t sp);
     void (*leave)(uint32_t sentence, uintptr_t sp);
+    uint32_t (*metric)(const char *name, const char *unit, const char *kind);
+    void (*cost)(uint32_t metric, uint64_t value, uintptr_t sp);
 };
 
 static struct pm_words_slot {
@@ -163,6 +165,27 @@ PM_WORDS_INLINE void pm_leave(struct pm_sentence sentence)
     const struct pm_words_api *api = pm_words_of_runtime();
     if (__builtin_expect(api != NULL, 0))
         api->leave(sentence.id, pm_stack_pointer());
+}
+
+struct pm_metric {
+    uint32_t id;
+};
+
+/* What is counted by pm_cost, and added up: rows, bytes, messages. kind: "count", "bytes" or "time" (nanoseconds); unit as people read it. */
+PM_WORDS_INLINE struct pm_metric pm_define_metric(const char *name, const char *unit,
+                                                  const char *kind)
+{
+    const struct pm_words_api *api = pm_words_of_runtime();
+    struct pm_metric metric = {api ? api->metric(name, unit, kind) : 0};
+    return metric;
+}
+
+/* So much was spent just now, on behalf of all that is active here. */
+PM_WORDS_INLINE void pm_cost(struct pm_metric metric, uint64_t value)
+{
+    const struct pm_words_api *api = pm_words_of_runtime();
+    if (__builtin_expect(api != NULL, 0))
+        api->cost(metric.id, value, pm_stack_pointer());
 }
 
 #ifdef __cplusplus

@@ -132,8 +132,7 @@ static inline void check_samples(const struct pm_run_file *file)
         const struct pm_run_file_thread *thread = pm_run_file_thread(file, i);
         for (size_t k = 0; k < thread->n_samples; k++) {
             const struct pm_run_file_sample *sample = &thread->samples[k];
-            assert_true(sample->kind >= PM_RUN_SAMPLE_USER &&
-                        sample->kind <= PM_RUN_SAMPLE_PREEMPTED);
+            assert_true(sample->kind >= PM_RUN_SAMPLE_USER && sample->kind <= PM_RUN_SAMPLE_COST);
             assert_true(sample->node < thread->n_nodes);
             assert_true(sample->time_ns <= INT64_MAX && sample->n_samples <= INT64_MAX);
             assert_true(sample->object == PM_RUN_FILE_NO_OBJECT ||

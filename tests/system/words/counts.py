@@ -14,3 +14,6 @@ for verb, noun, n in rows:
     else:
         print(f"{noun.split(',')[0]},{n}")
 print(f"waited,{waited}")
+for name, total in sqlite3.connect(sys.argv[1]).execute("""SELECT metrics.name, sum(value) FROM costs JOIN metrics ON metrics.id = metric
+        WHERE metrics.name IN ('rows', 'spilled_bytes') GROUP BY metrics.id"""):
+    print(f"{name},{total}")

@@ -15,6 +15,8 @@ enum { N_THREADS = 8, N_QUERIES = 5, ROUNDS = 2000 };
 
 static struct pm_level level;
 static struct pm_verb executes, waits;
+static struct pm_metric rows, bytes;
+static _Atomic long n_rows, n_bytes_waited;
 static _Atomic long entered[N_QUERIES], waited;
 static volatile double sink;
 
@@ -40,6 +42,8 @@ __attribute__((noinline)) static void nested(int depth, unsigned seed)
     struct pm_sentence s = query(i, executes);
     pm_enter(s);
     entered[i]++;
+    pm_cost(rows, seed % 10);
+    n_rows += seed % 10;
     work(50);
     if (depth > 0)
         nested(depth - 1, seed * 7 + 1);
@@ -60,6 +64,8 @@ __attribute__((noinline)) static void jumps(void)
     struct pm_sentence s = query(0, waits);
     pm_enter(s);
     waited++;
+    pm_cost(bytes, 4096);
+    n_bytes_waited += 4096;
     work(10);
     longjmp(out, 1); /* never left: it ends with this function */
 }
@@ -70,6 +76,8 @@ static void handler(int number)
     struct pm_sentence s = query(1, executes);
     pm_enter(s);
     entered[1]++;
+    pm_cost(rows, 3);
+    n_rows += 3;
     work(10);
     pm_leave(s);
 }
@@ -91,6 +99,8 @@ int main(void)
     level = pm_define_level("SQL", NULL);
     executes = pm_define_verb(level, "Executes");
     waits = pm_define_verb(level, "Waits");
+    rows = pm_define_metric("rows", "rows", "count");
+    bytes = pm_define_metric("spilled_bytes", "bytes", "bytes");
     signal(SIGUSR1, handler);
     for (size_t i = 0; i < N_THREADS; i++)
         pthread_create(&threads[i], NULL, thread, (void *)(i * 3));
@@ -107,6 +117,8 @@ int main(void)
     pm_enter(wrong), pm_enter(none), pm_enter(not_a_sentence);
     pm_leave(wrong), pm_leave(query(3, waits)), pm_leave(none);
     pm_map(wrong, none, 1);
+    pm_cost((struct pm_metric){executes.id}, 1), pm_cost((struct pm_metric){999999}, 1), pm_cost((struct pm_metric){0}, 1);
+    pm_cost(pm_define_metric("wall_ns", "apples", "count"), 1);
     pm_define_noun(level, "", "query"), pm_define_noun((struct pm_level){99}, "x", NULL), pm_define_verb((struct pm_level){0}, "y");
     fflush(stdout);
     pid_t pid = fork();
@@ -115,6 +127,6 @@ int main(void)
     waitpid(pid, NULL, 0);
     for (int i = 0; i < N_QUERIES; i++)
         printf("SELECT %d,%ld\n", i, entered[i] + (i == 2));
-    printf("SELECT 7,1\nwaited,%ld\n", waited);
+    printf("SELECT 7,1\nwaited,%ld\nrows,%ld\nspilled_bytes,%ld\n", waited, n_rows, n_bytes_waited);
     return 0;
 }
