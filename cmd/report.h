@@ -303,6 +303,7 @@ struct report_facts {
     int64_t added_ns;                            /* PM_UNKNOWN; estimated */
     double added_pct;                            /* of the wall time of all threads, added up */
     int64_t events_ns, samples_ns;               /* of it; PM_UNKNOWN */
+    bool events_by_samples; /* of PerfMap's own code, which are more than was reckoned */
     double slow_down_pct, events_pct,
         samples_pct;    /* of the CPU time without them; NAN: not known */
     int64_t budget_ppm; /* the largest of the processes; PM_UNKNOWN: none */

@@ -62,6 +62,7 @@ struct report_facts report_facts(const struct report *report)
     };
     for (uint32_t i = 0; i < data->n_executions; i++) {
         facts.wall_ns = add_known(facts.wall_ns, data->executions[i].wall_ns);
+        facts.events_by_samples |= data->executions[i].events_by_samples;
         facts.user_cpu_ns = add_known(facts.user_cpu_ns, data->executions[i].user_cpu_ns);
         facts.system_cpu_ns = add_known(facts.system_cpu_ns, data->executions[i].system_cpu_ns);
     }

@@ -99,8 +99,9 @@ static void put_slow_down(const struct page *page, const struct report_facts *fa
                                      : " (%.1f %%, estimated)",
                 facts->added_pct);
     } else {
-        fprintf(out, "  measuring: events %.1f %% + samples %.1f %% = slow-down about %.1f %%",
-                facts->events_pct, facts->samples_pct, facts->slow_down_pct);
+        fprintf(out, "  measuring: events %.1f %%%s + samples %.1f %% = slow-down about %.1f %%",
+                facts->events_pct, facts->events_by_samples ? " (by samples)" : "",
+                facts->samples_pct, facts->slow_down_pct);
         if (facts->budget_ppm != PM_UNKNOWN)
             fprintf(out, " (budget %g %%)", (double)facts->budget_ppm / 1e4);
     }

@@ -109,6 +109,7 @@ static void print_execution(const struct report *report, struct pm_json *json)
     pm_json_bool(json, "added_is_estimated", true);
     pm_json_i64(json, "taken_out_ns", report->taken_out_ns);
     known_number(json, "events_ns", facts.events_ns);
+    pm_json_bool(json, "events_by_samples", facts.events_by_samples);
     known_number(json, "samples_ns", facts.samples_ns);
     known_double(json, "slow_down_pct", facts.slow_down_pct);
     known_double(json, "budget_pct",

@@ -54,7 +54,8 @@ enum {
     WARM_NS = 50000,
     COLD_PAIR_PS = 90000,
     COLD_COUNT_PS = 25000,
-    STEPS_PER_DOUBLING = 8, /* of costs, to choose by */
+    TRACE_WRITING_PS = 4000, /* a pair's share of writing full heads, which is the kernel's */
+    STEPS_PER_DOUBLING = 8,  /* of costs, to choose by */
     N_LEVELS = 64 * STEPS_PER_DOUBLING,
     /* A sample's interrupt, with what it does to the caches: 12 us in a small loop, 20 to 40 in SQLite, of which the runtime's own part
      * (about 2) is measured. */
@@ -182,7 +183,8 @@ static uint64_t pair_ps(unsigned mode)
                   : mode == PM_RUN_MODE_COUNT  ? pm_process.count_event_ps
                   : mode == PM_RUN_MODE_ACTIVE ? pm_process.active_pair_ps
                                                : pm_process.exact_pair_ps;
-    return ps != 0 || mode == PM_RUN_MODE_OFF ? ps : 3000;
+    ps = ps != 0 || mode == PM_RUN_MODE_OFF ? ps : 3000;
+    return mode == PM_RUN_MODE_TRACE ? ps + TRACE_WRITING_PS : ps;
 }
 
 /* What its calls since the last look cost in this mode, in picoseconds. n_warmths: how many WARM_NS that was. */

@@ -14,6 +14,7 @@ static const char *const statement_texts[N_COLLECT_STATEMENTS] = {
     [INSERT_EXECUTION] = "INSERT INTO executions VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [INSERT_ATTRIBUTE] = "INSERT OR REPLACE INTO execution_attributes VALUES(?,?,?)",
     [INSERT_OVERHEAD] = "INSERT INTO overheads VALUES(?,?,?,?,?,?)",
+    [UPDATE_ADDED] = "UPDATE processes SET added_ns = ?2 WHERE id = ?1",
     [INSERT_PROBE_COSTS] = "INSERT INTO probe_costs VALUES(?,?,?)",
     [INSERT_PROCESS] = "INSERT INTO processes VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [INSERT_SAMPLING] = "INSERT INTO sampling VALUES(?,?,?,?,?,?,?,?,?)",
@@ -366,6 +367,8 @@ static enum pm_status collect_process(struct collector *c, struct run *run,
     status = collect_process_rows(c, run->execution, run->start_tsc, entry->image, file);
     if (status == PM_OK)
         status = write_costs(c, run, entry->path, file, first_thread);
+    if (status == PM_OK)
+        status = collect_overhead(c, run->execution, file);
     pm_run_file_free(file);
     return status;
 }

@@ -22,6 +22,7 @@ enum collect_statement {
     INSERT_ATTRIBUTE,
     INSERT_PROCESS,
     INSERT_OVERHEAD,
+    UPDATE_ADDED,
     INSERT_PROBE_COSTS,
     INSERT_SAMPLING,
     INSERT_NOUN_MODE,
@@ -222,8 +223,9 @@ struct collector {
         source_writes;      /* rows, 0: not needed yet */
     uint32_t first_program; /* sentence of the first process; 0: there is none */
     uint32_t kernel_noun, perfmap_noun, stray_noun; /* rows, 0: not there yet */
-    struct pm_map sentences;                        /* verb row, noun row -> row */
-    struct collect_sentence **long_sentences;       /* by hash */
+    uint64_t own_code_ns;    /* CPU time of this process in PerfMap's own code, by samples */
+    struct pm_map sentences; /* verb row, noun row -> row */
+    struct collect_sentence **long_sentences; /* by hash */
     struct collect_mapping *mappings;
     uint32_t n_mappings, mappings_cap;
 
@@ -278,6 +280,9 @@ void collect_add_quoted(struct pm_buf *out, const char *word, size_t len);
 PM_MUST_CHECK enum pm_status collect_process_rows(struct collector *c, uint32_t execution,
                                                   uint64_t start_tsc, uint32_t image,
                                                   const struct pm_run_file *file);
+/* What measuring cost it, when its samples are placed (own_code_ns). */
+PM_MUST_CHECK enum pm_status collect_overhead(struct collector *c, uint32_t execution,
+                                              const struct pm_run_file *file);
 /* Nouns that were in another mode than their process. nouns: rows, by noun of the file. */
 PM_MUST_CHECK enum pm_status collect_noun_modes(struct collector *c, uint64_t start_tsc,
                                                 const struct pm_run_file *file,

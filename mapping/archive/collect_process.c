@@ -23,7 +23,11 @@ static enum pm_status quote_argv(struct collector *c, struct pm_str argv, struct
 }
 
 /* What a sample costs with all that follows it: 12 us in a loop, 15 with callers, more where caches are full (docs/PERFORMANCE.md). */
-enum { SAMPLE_NS = 15000 };
+enum {
+    SAMPLE_NS = 15000,
+    HEAP_PAIR_NS = 100,   /* perfmap run --heap: 60 for malloc and free, 120 for new and delete */
+    TRACE_PAIR_PS = 4000, /* mode trace: full heads are written, which no pair alone shows */
+};
 
 const char *collect_mode_name(uint32_t mode)
 {
@@ -57,6 +61,21 @@ static uint64_t at_most_i64(unsigned __int128 number)
     return number > INT64_MAX ? INT64_MAX : (uint64_t)number;
 }
 
+static bool is_traced(const struct pm_run_file *file, uint32_t noun)
+{
+    return noun != PM_RUN_NOUN_ROOT && pm_run_file_noun(file, noun)->mode == PM_RUN_MODE_TRACE;
+}
+
+static uint64_t heap_ns(const struct pm_run_file *file)
+{
+    unsigned __int128 n = 0;
+    for (size_t i = 0; i < pm_run_file_n_heap_sites(file); i++) {
+        const struct pm_run_file_heap_site *site = pm_run_file_heap_site(file, i);
+        n += (unsigned __int128)site->n_allocations + site->n_freed;
+    }
+    return at_most_i64(n * HEAP_PAIR_NS / 2);
+}
+
 /* Warm pairs of all calls that are in the file. */
 static uint64_t warm_events_ns(const struct pm_run_file *file, const struct pair_costs *costs)
 {
@@ -70,7 +89,8 @@ static uint64_t warm_events_ns(const struct pm_run_file *file, const struct pair
                                 : node->timing != PM_RUN_FILE_UNTIMED;
             if (node->noun != PM_RUN_NOUN_ROOT)
                 ps += (unsigned __int128)node->n_calls *
-                      (is_timed ? costs->exact_ps : costs->active_ps);
+                      ((is_timed ? costs->exact_ps : costs->active_ps) +
+                       (is_traced(file, node->noun) ? TRACE_PAIR_PS : 0));
         }
     }
     for (size_t i = 0; i < pm_run_file_n_counts(file); i++) {
@@ -84,28 +104,45 @@ static uint64_t warm_events_ns(const struct pm_run_file *file, const struct pair
 /* Time that the measurement added. */
 struct added {
     uint64_t events_ns, samples_ns;
+    bool by_samples; /* events_ns */
 };
 
+/* What samples found in PerfMap's own code is a measurement, of all but the interrupts of the samples themselves. own_work_ns: on samples,
+ * which is in samples_ns already. */
+static void raise_to_samples(struct added *added, uint64_t own_code_ns, uint64_t own_work_ns)
+{
+    uint64_t events_ns = own_code_ns > own_work_ns ? own_code_ns - own_work_ns : 0;
+    added->by_samples = events_ns > added->events_ns;
+    added->events_ns = added->by_samples ? at_most_i64(events_ns) : added->events_ns;
+}
+
 /* The process itself knows which events were seldom, and so dear; what it reckoned may end before it did. */
-static struct added added_of(const struct pm_run_file *file, const struct pair_costs *costs)
+static struct added added_of(const struct pm_run_file *file, const struct pair_costs *costs,
+                             uint64_t own_code_ns)
 {
     const struct pm_run_file_process *process = pm_run_file_process(file);
     const struct pm_run_file_sampling *sampling = pm_run_file_sampling(file);
     const struct pm_run_file_overhead *overhead = pm_run_file_overhead(file);
-    struct added added = {warm_events_ns(file, costs),
-                          sampling ? at_most_i64((unsigned __int128)sampling->n_samples * SAMPLE_NS)
-                                   : 0};
+    uint64_t n_samples = sampling ? sampling->n_samples : 0, own_work_ns = 0;
+    struct added added = {.events_ns = warm_events_ns(file, costs),
+                          .samples_ns = at_most_i64((unsigned __int128)n_samples * SAMPLE_NS)};
     uint64_t cpu_ns = process->user_cpu_ns + process->system_cpu_ns;
-    if (!overhead || overhead->cpu_ns == 0)
-        return added;
-    if (!process->has_usage || cpu_ns < overhead->cpu_ns)
-        cpu_ns = overhead->cpu_ns;
-    uint64_t events_ns = at_most_i64(((unsigned __int128)overhead->events_ns + overhead->looks_ns) *
-                                     cpu_ns / overhead->cpu_ns);
-    uint64_t samples_ns =
-        at_most_i64((unsigned __int128)overhead->samples_ns * cpu_ns / overhead->cpu_ns);
-    added.events_ns = events_ns > added.events_ns ? events_ns : added.events_ns;
-    added.samples_ns = overhead->samples_ns ? samples_ns : added.samples_ns;
+    if (overhead && overhead->cpu_ns != 0) {
+        if (!process->has_usage || cpu_ns < overhead->cpu_ns)
+            cpu_ns = overhead->cpu_ns;
+        uint64_t events_ns =
+            at_most_i64(((unsigned __int128)overhead->events_ns + overhead->looks_ns) * cpu_ns /
+                        overhead->cpu_ns);
+        uint64_t samples_ns =
+            at_most_i64((unsigned __int128)overhead->samples_ns * cpu_ns / overhead->cpu_ns);
+        uint64_t interrupts_ns = at_most_i64((unsigned __int128)overhead->sample_ns * n_samples);
+        added.events_ns = events_ns > added.events_ns ? events_ns : added.events_ns;
+        added.samples_ns = overhead->samples_ns ? samples_ns : added.samples_ns;
+        own_work_ns =
+            overhead->sample_ns && samples_ns > interrupts_ns ? samples_ns - interrupts_ns : 0;
+    }
+    added.events_ns = at_most_i64((unsigned __int128)added.events_ns + heap_ns(file));
+    raise_to_samples(&added, own_code_ns, own_work_ns);
     return added;
 }
 
@@ -126,14 +163,40 @@ static enum pm_status write_overhead(struct collector *c, const struct pm_run_fi
     bind_number(insert, 4, added->samples_ns);
     bind_number_or_null(insert, 5, costs->active_ps);
     bind_number_or_null(insert, 6, costs->count_ps);
-    enum pm_status status = collect_insert(c, INSERT_OVERHEAD);
-    if (status != PM_OK || costs->inner_ps == 0 || costs->inner_ps > costs->exact_ps)
-        return status;
-    insert = c->statements[INSERT_PROBE_COSTS];
+    return collect_insert(c, INSERT_OVERHEAD);
+}
+
+static enum pm_status write_probe_costs(struct collector *c, const struct pair_costs *costs)
+{
+    if (costs->inner_ps == 0 || costs->inner_ps > costs->exact_ps)
+        return PM_OK;
+    sqlite3_stmt *insert = c->statements[INSERT_PROBE_COSTS];
     bind_number(insert, 1, c->n_processes);
     bind_number(insert, 2, costs->exact_ps);
     bind_number(insert, 3, costs->inner_ps);
     return collect_insert(c, INSERT_PROBE_COSTS);
+}
+
+enum pm_status collect_overhead(struct collector *c, uint32_t execution,
+                                const struct pm_run_file *file)
+{
+    struct pair_costs costs = pair_costs_of(file);
+    struct added added = added_of(file, &costs, c->own_code_ns);
+    enum pm_status status = write_overhead(c, file, &costs, &added);
+    if (status == PM_OK)
+        status = write_probe_costs(c, &costs);
+    if (status != PM_OK)
+        return status;
+    bind_number(c->statements[UPDATE_ADDED], 1, c->n_processes);
+    bind_number(c->statements[UPDATE_ADDED], 2, added.events_ns + added.samples_ns);
+    status = collect_insert(c, UPDATE_ADDED);
+    if (status != PM_OK || !added.by_samples)
+        return status;
+    sqlite3_stmt *insert = c->statements[INSERT_ATTRIBUTE];
+    bind_number(insert, 1, execution);
+    bind_text(insert, 2, "events_by_samples");
+    bind_text(insert, 3, "1");
+    return collect_insert(c, INSERT_ATTRIBUTE);
 }
 
 static enum pm_status write_process(struct collector *c, uint32_t execution, uint64_t start_tsc,
@@ -148,8 +211,7 @@ static enum pm_status write_process(struct collector *c, uint32_t execution, uin
     }
     sqlite3_stmt *insert = c->statements[INSERT_PROCESS];
     uint64_t start_ns = collect_start_ns(start_tsc, file);
-    struct pair_costs costs = pair_costs_of(file);
-    struct added added = added_of(file, &costs);
+    c->own_code_ns = 0;
     sqlite3_clear_bindings(insert);
     bind_number(insert, 1, c->n_processes);
     bind_number(insert, 2, execution);
@@ -168,13 +230,12 @@ static enum pm_status write_process(struct collector *c, uint32_t execution, uin
     }
     bind_number(insert, 14, process->n_sleds);
     bind_number(insert, 15, process->n_calls);
-    bind_number(insert, 16, added.events_ns + added.samples_ns);
     bind_number(insert, 17, process->n_lost_contexts);
     bind_number(insert, 18, process->n_unmatched);
     bind_number(insert, 19, process->n_healed);
     status = collect_insert(c, INSERT_PROCESS);
     pm_buf_release(&argv);
-    return status == PM_OK ? write_overhead(c, file, &costs, &added) : status;
+    return status;
 }
 
 /* A process in which nothing was measured has one thread all the same, whose root has its time. */

@@ -206,6 +206,7 @@ static enum pm_status place_sample(struct sampler *s, const struct pm_run_file_s
         return add_own(s, &innermost, &code, place, sample);
     if (code.is_perfmap) {
         /* Down to nothing: it is in whose context it was, and a row of its own. */
+        s->c->own_code_ns += sample->time_ns;
         status = step_down(s, &place, code.sentence, 0);
         return status == PM_OK ? add_costs(s, place.context, sample) : status;
     }

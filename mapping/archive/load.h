@@ -27,6 +27,8 @@ struct pm_execution {
     const char *name, *command, *cwd, *host, *mode;
     int64_t start_realtime_ns, wall_ns, user_cpu_ns, system_cpu_ns, max_rss_bytes, exit_status,
         exit_signal;
+    bool
+        events_by_samples; /* what events cost is by samples in PerfMap's own code, in some process */
 };
 
 struct pm_process {

@@ -58,10 +58,19 @@ static enum pm_status read_execution(struct loader *load, sqlite3_stmt *row)
         return load_no_memory(load);
     struct pm_execution *x = &data->executions[data->n_executions];
     *x = (struct pm_execution){
-        load_keep(load, row, 1), load_keep(load, row, 2), load_keep(load, row, 3),
-        load_keep(load, row, 4), load_keep(load, row, 5), load_number(row, 6),
-        load_number(row, 7),     load_number(row, 8),     load_number(row, 9),
-        load_number(row, 10),    load_number(row, 11),    load_number(row, 12),
+        load_keep(load, row, 1),
+        load_keep(load, row, 2),
+        load_keep(load, row, 3),
+        load_keep(load, row, 4),
+        load_keep(load, row, 5),
+        load_number(row, 6),
+        load_number(row, 7),
+        load_number(row, 8),
+        load_number(row, 9),
+        load_number(row, 10),
+        load_number(row, 11),
+        load_number(row, 12),
+        sqlite3_column_int(row, 13) != 0,
     };
     if (!x->name || !x->command || !x->cwd || !x->host || !x->mode)
         return load_no_memory(load);
@@ -242,7 +251,8 @@ enum pm_status load_tables(struct loader *load)
         {"SELECT id, level, name FROM verbs ORDER BY id", read_verb},
         {"SELECT id, name, command, cwd, host, mode, start_realtime_ns, wall_ns, user_cpu_ns, "
          "system_cpu_ns, max_rss_bytes, exit_status, "
-         "exit_signal FROM executions ORDER BY id",
+         "exit_signal, (SELECT value FROM execution_attributes WHERE execution = id AND key = "
+         "'events_by_samples') FROM executions ORDER BY id",
          read_execution},
         {"SELECT id, execution, pid, parent_pid, image, exe, argv, end_kind, start_ns, end_ns, "
          "user_cpu_ns, system_cpu_ns, max_rss_bytes, "

@@ -278,6 +278,7 @@ static void load_overhead(struct pm_run_file *file, const struct run_source *sou
         .events_ns = at_most_i64(raw.events_ns),
         .samples_ns = at_most_i64(raw.samples_ns),
         .looks_ns = at_most_i64(raw.looks_ns),
+        .sample_ns = at_most_i64(raw.sample_ns),
     };
 }
 

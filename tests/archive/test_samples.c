@@ -519,6 +519,42 @@ static void called_code_is_where_it_was_called(void **state)
     assert_string_equal(destinations_of("PerfMap itself"), "");
 }
 
+/* A sample in PerfMap's own code costs what it says, whatever was reckoned; less is no reason to say less. The part that went into
+ * samples (of 1000 ns 700, for three interrupts took 100 each) is not counted twice. */
+static void check_own_code(uint64_t events_ns, const char *overhead, const char *attribute)
+{
+    struct make_run run;
+    struct nodes at;
+    uint64_t thread;
+    write_program("abcd");
+    make_contexts(&run, &at, &thread);
+    make_run_overhead(
+        &run, &(struct pm_run_overhead){
+                  .cpu_ns = 1000000, .events_ns = events_ns, .samples_ns = 1000, .sample_ns = 100});
+    struct pm_run_sample samples[] = {sample_at(OWN + 8, at.loop, 600000),
+                                      sample_at(OWN + 9, at.sum, 57),
+                                      sample_at(0x12345, at.root, 7000000)};
+    samples[1].kind = PM_RUN_SAMPLE_KERNEL; /* its system calls */
+    finish_run(&run, thread, samples, 3);
+    struct pm_collect_result result = {0};
+    collect_it(NULL, &result);
+    pm_collect_result_release(&result);
+    check_archive();
+    assert_string_equal(ask("SELECT events_ns, samples_ns, added_ns = events_ns + samples_ns FROM "
+                            "overheads JOIN processes ON id = process"),
+                        overhead);
+    assert_string_equal(ask("SELECT value FROM execution_attributes WHERE key = "
+                            "'events_by_samples'"),
+                        attribute);
+}
+
+static void own_code_costs_at_least_its_samples(void **state)
+{
+    (void)state;
+    check_own_code(1000, "599357|1000|1", "1");
+    check_own_code(800000, "800000|1000|1", "");
+}
+
 static void lost_and_waiting_time_is_the_contexts_own(void **state)
 {
     (void)state;
@@ -711,6 +747,7 @@ int main(void)
         IN_FOLDER(code_maps_to_all_that_it_implements),
         IN_FOLDER(code_beside_statements_has_its_place),
         IN_FOLDER(called_code_is_where_it_was_called),
+        IN_FOLDER(own_code_costs_at_least_its_samples),
         IN_FOLDER(lost_and_waiting_time_is_the_contexts_own),
         IN_FOLDER(code_that_was_built_again_is_its_contexts_own),
         IN_FOLDER(all_time_of_samples_is_in_the_archive),
