@@ -66,6 +66,7 @@ static uint64_t pair_cost_ps(enum pm_run_mode mode, uint64_t hz, const struct dl
     for (unsigned i = 0; i < 2 * PAIRS; i++)
         sleds[i] =
             (struct pm_sled){.address = code + step * i,
+                             .noun = mode == PM_RUN_MODE_COUNT ? i / 2 : 0,
                              .must_save = (uint16_t) ~(1u << 0 | 1u << 2 | 1u << 1 | 1u << 11),
                              .kind = i % 2 == 0 ? PM_SLED_ENTRY : PM_SLED_RETURN,
                              .flags = PM_SLED_SP_AT_CFA};
@@ -110,7 +111,7 @@ static uint64_t estimate_hz(void)
 void pm_arch_calibrate(void)
 {
     static struct pm_node root, child;
-    static uint64_t counters[1];
+    static uint64_t counters[PAIRS];
     struct pm_tls *t = &pm_tls;
     struct dl_phdr_info info = {0};
     uint64_t inner_ps = 0;

@@ -27,6 +27,7 @@ enum {
     SAMPLE_NS = 15000,
     HEAP_PAIR_NS = 100,   /* perfmap run --heap: 60 for malloc and free, 120 for new and delete */
     TRACE_PAIR_PS = 4000, /* mode trace: full heads are written, which no pair alone shows */
+    COUNTED_WORD_PS = 8000,
 };
 
 const char *collect_mode_name(uint32_t mode)
@@ -76,6 +77,14 @@ static uint64_t heap_ns(const struct pm_run_file *file)
     return at_most_i64(n * HEAP_PAIR_NS / 2);
 }
 
+/* A program's own words go through functions, where calls have trampolines. */
+static uint64_t count_ps_of(const struct pm_run_file *file, uint32_t object,
+                            const struct pair_costs *costs)
+{
+    bool is_words = pm_run_file_object(file, object)->kind == PM_RUN_OBJECT_WORDS;
+    return is_words && costs->count_ps < COUNTED_WORD_PS ? COUNTED_WORD_PS : costs->count_ps;
+}
+
 /* Warm pairs of all calls that are in the file. */
 static uint64_t warm_events_ns(const struct pm_run_file *file, const struct pair_costs *costs)
 {
@@ -95,8 +104,9 @@ static uint64_t warm_events_ns(const struct pm_run_file *file, const struct pair
     }
     for (size_t i = 0; i < pm_run_file_n_counts(file); i++) {
         const struct pm_run_file_counts *counts = pm_run_file_counts(file, i);
+        uint64_t count_ps = count_ps_of(file, counts->object, costs);
         for (size_t k = 0; k < counts->n_counts; k++)
-            ps += (unsigned __int128)counts->counts[k] * costs->count_ps;
+            ps += (unsigned __int128)counts->counts[k] * count_ps;
     }
     return at_most_i64(ps / 1000);
 }

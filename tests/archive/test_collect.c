@@ -302,7 +302,7 @@ static void counts_stand_below_the_root(void **state)
 }
 
 /* Mode active; the loop is timed as asked, what has no PIF is counted, and sum is left to sampling in the end. A pair costs 5, 20 and 1 ns. */
-static void make_mixed_run(struct make_run *run, uint64_t cpu_ns)
+static void make_mixed_run(struct make_run *run, uint64_t cpu_ns, enum pm_run_mode loop_mode)
 {
     static const uint64_t counters[] = {0, 7, 0, 40};
     struct pm_run_noun mixed[4];
@@ -310,7 +310,7 @@ static void make_mixed_run(struct make_run *run, uint64_t cpu_ns)
     assert_non_null(getcwd(here, sizeof here));
     snprintf(path, sizeof path, "%s/heat", here);
     memcpy(mixed, nouns, sizeof mixed);
-    mixed[2].own_mode = 1 + PM_RUN_MODE_EXACT;
+    mixed[2].own_mode = (uint8_t)(1 + loop_mode);
     mixed[3].own_mode = 1 + PM_RUN_MODE_COUNT;
     make_run_init(run, 100);
     make_run_header(run)->mode = PM_RUN_MODE_ACTIVE;
@@ -356,7 +356,7 @@ static void nouns_of_different_modes_keep_what_is_known(void **state)
     struct make_run run;
     write_heat();
     write_manifest("x.run");
-    make_mixed_run(&run, 1000);
+    make_mixed_run(&run, 1000, PM_RUN_MODE_EXACT);
     assert_true(make_run_write(&run, "x.run/100.0.pmr"));
     make_run_release(&run);
     collect_with(NULL, &result);
@@ -393,12 +393,31 @@ static void events_cost_no_less_than_warm_pairs(void **state)
     struct make_run run;
     write_heat();
     write_manifest("x.run");
-    make_mixed_run(&run, 2000);
+    make_mixed_run(&run, 2000, PM_RUN_MODE_EXACT);
     assert_true(make_run_write(&run, "x.run/100.0.pmr"));
     make_run_release(&run);
     collect_with(NULL, &result);
     pm_collect_result_release(&result);
     assert_string_equal(ask("SELECT events_ns, samples_ns FROM overheads"), "502|40");
+}
+
+/* The loop is traced: 20 x 4 ns more, for writing. Three blocks were allocated and one of them freed: 4 x 50. */
+static void traces_and_heap_cost_more(void **state)
+{
+    (void)state;
+    struct pm_collect_result result;
+    struct make_run run;
+    const struct pm_run_heap_site site = {
+        .n_allocations = 3, .n_freed = 1, .allocated_bytes = 30, .freed_bytes = 10};
+    write_heat();
+    write_manifest("x.run");
+    make_mixed_run(&run, 2000, PM_RUN_MODE_TRACE);
+    make_run_heap(&run, &site, 1, NULL, 0);
+    assert_true(make_run_write(&run, "x.run/100.0.pmr"));
+    make_run_release(&run);
+    collect_with(NULL, &result);
+    pm_collect_result_release(&result);
+    assert_string_equal(ask("SELECT events_ns FROM overheads"), "782");
 }
 
 static void processes_are_merged_by_path(void **state)
@@ -757,6 +776,7 @@ int main(void)
         IN_FOLDER(counts_stand_below_the_root),
         IN_FOLDER(nouns_of_different_modes_keep_what_is_known),
         IN_FOLDER(events_cost_no_less_than_warm_pairs),
+        IN_FOLDER(traces_and_heap_cost_more),
         IN_FOLDER(processes_are_merged_by_path),
         IN_FOLDER(time_on_foreign_stacks_is_marked),
         IN_FOLDER(several_runs_are_several_executions),
