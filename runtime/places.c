@@ -356,13 +356,17 @@ static struct place *unloaded_before(const struct pm_object *o, const struct sta
     return NULL;
 }
 
+/* The runtime, what follows the heap, adapters. */
 static bool is_own(const struct pm_object *o)
 {
-    static const char heap[] = "/libperfmap-heap.so";
+    static const char ours[] = "libperfmap-";
     uintptr_t own = (uintptr_t)&pm_slow;
-    size_t bytes = strlen(o->path), n = sizeof heap - 1;
+    const char *name = o->path, *end = name + strlen(name);
+    for (const char *p = name; p < end; p++)
+        if (*p == '/')
+            name = p + 1;
     return (own >= o->low && own < o->high) ||
-           (bytes > n && memcmp(o->path + bytes - n, heap, n) == 0);
+           ((size_t)(end - name) >= sizeof ours && memcmp(name, ours, sizeof ours - 1) == 0);
 }
 
 static void add_plain(const struct pm_object *o, const struct stat *info)

@@ -188,6 +188,22 @@ PM_WORDS_INLINE void pm_cost(struct pm_metric metric, uint64_t value)
         api->cost(metric.id, value, pm_stack_pointer());
 }
 
+/* For interpreters: as if called where the stack pointer is sp, the frame in which what the sentence tells of is done. It ends when the stack
+ * pointer is above. */
+PM_WORDS_INLINE void pm_enter_at(struct pm_sentence sentence, uintptr_t sp)
+{
+    const struct pm_words_api *api = pm_words_of_runtime();
+    if (__builtin_expect(api != NULL, 0))
+        api->enter(sentence.id, sp);
+}
+
+PM_WORDS_INLINE void pm_leave_at(struct pm_sentence sentence, uintptr_t sp)
+{
+    const struct pm_words_api *api = pm_words_of_runtime();
+    if (__builtin_expect(api != NULL, 0))
+        api->leave(sentence.id, sp);
+}
+
 #ifdef __cplusplus
 }
 
