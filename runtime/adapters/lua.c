@@ -1,11 +1,12 @@
-/* Lua 5.4: functions as nouns of level Lua, {fib Executes} while they run; lines, too, when PERFMAP_LUA_LINES is set.
+/* Lua 5.4: functions as nouns of level Lua, {fib Executes} while they run; lines, too, when PERFMAP_LUA_LINES is set: each time one is come to, or
+ * (=sampled) the instructions that each takes.
  *
  * Where Lua is a library, states get our hook as they are made. Where it is a part of the program (lua5.4), LUA_INIT_5_4 loads this same
  * library as a module, which then does what the user's own LUA_INIT says.
  *
  * The hook of calls and returns keeps for each Lua thread a stack of what was entered, by the address of Lua's own record of the call
- * (i_ci), so that frames which an error has left are seen at the next event. A coroutine's sentences are left when it yields; when it
- * goes on they are entered with another verb, Continues, for Executes counts calls.
+ * (i_ci), so that frames which an error has left are seen at the next event. A coroutine's sentences are left when it yields and
+ * entered with another verb, Continues, when it goes on, for Executes counts calls.
  */
 #include "adapter.h"
 #include "lua_api.h"
@@ -21,6 +22,7 @@ enum {
     IS_LINE = -2,
     MAX_NESTED = 200,  /* deeper calls are counted; their time is that of the function there */
     MAX_UNKNOWN = 200, /* frames that the hook has not seen */
+    EVERY = 997,       /* instructions; a prime, lest it be in step with a loop */
     /* From the record that a hook gets to the frame of the interpreter's loop: beyond what luaD_hook and its caller save (88 bytes in
      * Debian's build, more without optimization), within the loop's own frame (another 160). Samples there are the function's. */
     TO_FRAME = 144,
@@ -57,10 +59,10 @@ struct state {
 static struct lua_functions lua;
 static struct known *knowns[N_BUCKETS];
 static struct state *states[N_BUCKETS];
-static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t state_lock = PTHREAD_MUTEX_INITIALIZER;
-static __thread struct state *running; /* and its resumers */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of both */
+static __thread struct state *running;                   /* and its resumers */
 static int events = CALLS_AND_RETURNS;
+static struct pm_metric instructions;
 
 static size_t bucket_of(const void *p, int number)
 {
@@ -83,7 +85,7 @@ static struct known *find(const struct known *key)
 static const struct known *learn(struct known key, const struct pm_noun_facts *facts)
 {
     struct known *k, **bucket = &knowns[bucket_of(key.place, key.first_line)];
-    pthread_mutex_lock(&known_lock);
+    pthread_mutex_lock(&lock);
     if (!(k = find(&key)) && (k = malloc(sizeof *k)) != NULL) {
         *k = key;
         k->next = *bucket;
@@ -95,7 +97,7 @@ static const struct known *learn(struct known key, const struct pm_noun_facts *f
         }
         __atomic_store_n(bucket, k, __ATOMIC_RELEASE);
     }
-    pthread_mutex_unlock(&known_lock);
+    pthread_mutex_unlock(&lock);
     return k;
 }
 
@@ -156,12 +158,11 @@ static void start(struct pm_sentence *active, struct pm_sentence sentence, const
 static void push(struct state *s, const void *call, const struct known *function, uintptr_t sp)
 {
     if (s->n == s->capacity) {
-        size_t capacity = s->capacity ? 2 * s->capacity : 16;
-        struct entry *more = realloc(s->entries, capacity * sizeof *more);
+        struct entry *more = realloc(s->entries, (2 * s->capacity + 16) * sizeof *more);
         if (!more)
             return;
         s->entries = more;
-        s->capacity = capacity;
+        s->capacity = 2 * s->capacity + 16;
     }
     struct entry *e = &s->entries[s->n], *caller = s->n++ ? e - 1 : NULL;
     *e = (struct entry){.call = call, .function = function, .sp = sp};
@@ -179,12 +180,10 @@ static void pop(struct state *s)
 {
     struct entry *e = &s->entries[--s->n], *caller = e - 1;
     stop(&e->active_line, e);
-    if (e->joined) {
-        caller->active = e->active;
-        if (caller->line)
-            start(&caller->active_line, caller->line->continues, s, caller);
-    } else
+    if (!e->joined)
         stop(&e->active, e);
+    else if ((caller->active = e->active).id && caller->line)
+        start(&caller->active_line, caller->line->continues, s, caller);
 }
 
 static void yield(struct state *s)
@@ -222,14 +221,14 @@ static void go_on(struct state *s, uintptr_t sp)
 static struct state *state_of(struct lua_State *L, bool drop)
 {
     struct state **at = &states[bucket_of(L, 0)], *s;
-    pthread_mutex_lock(&state_lock);
+    pthread_mutex_lock(&lock);
     while ((s = *at) != NULL && (s->L != L || s->thread != &running))
         at = &s->next;
     if (s && drop)
         *at = s->next;
     else if (!s && !drop && (s = calloc(1, sizeof *s)) != NULL)
         *(*at = s) = (struct state){.L = L, .thread = &running};
-    pthread_mutex_unlock(&state_lock);
+    pthread_mutex_unlock(&lock);
     return s;
 }
 
@@ -286,6 +285,21 @@ static struct state *run_state(struct lua_State *L, int frame, uintptr_t here, u
     return s;
 }
 
+static void on_line(struct lua_State *L, struct record *r, struct state *s, struct entry *e)
+{
+    bool counts = r->event == ON_COUNT;
+    if (counts)
+        lua.lua_getinfo(L, "l", r);
+    stop(&e->active_line, e);
+    if ((e->line = known_of(L, r, e->function)) != NULL)
+        start(&e->active_line, e->line->executes, s, e);
+    if (counts) {
+        pm_cost(instructions, EVERY);
+        stop(&e->active_line, e);
+        e->line = NULL;
+    }
+}
+
 static void hook(struct lua_State *L, struct record *r)
 {
     uintptr_t here = (uintptr_t)r, sp = here + sizeof *r + TO_FRAME;
@@ -300,13 +314,9 @@ static void hook(struct lua_State *L, struct record *r)
         prune(s, is_call);
     struct entry *top = s->n ? &s->entries[s->n - 1] : NULL;
     bool is_top = top && top->call == r->call;
-    if (r->event == ON_LINE) {
-        if (!is_top || !top->function)
-            return;
-        stop(&top->active_line, top);
-        top->line = known_of(L, r, top->function);
-        if (top->line)
-            start(&top->active_line, top->line->executes, s, top);
+    if (r->event == ON_LINE || r->event == ON_COUNT) {
+        if (is_top && top->function)
+            on_line(L, r, s, top);
         return;
     }
     if (is_top && !is_call)
@@ -320,7 +330,7 @@ static void hook(struct lua_State *L, struct record *r)
     if (function && function->sets_hook) {
         static int said;
         if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
-            fputs("perfmap: the script sets a hook of its own: its Lua is not seen from here on\n",
+            fputs("perfmap: the script sets its own hook: its Lua is not seen from here on\n",
                   stderr);
         while (s->n)
             pop(s);
@@ -331,39 +341,28 @@ static void hook(struct lua_State *L, struct record *r)
 
 static struct lua_State *hooked(struct lua_State *L)
 {
+    if (events & COUNTS)
+        instructions = pm_define_metric("lua_instructions", "instructions", "count");
     if (L && pm_words_of_runtime() && lua.lua_sethook && lua.lua_version(L) == VERSION)
-        lua.lua_sethook(L, hook, events, 0);
+        lua.lua_sethook(L, hook, events, EVERY);
     return L;
 }
 
-/* lua5.4 does what LUA_INIT_5_4 says, or else LUA_INIT: to load us, who do then what it said before. */
-static const char *init_name, *init; /* "=LUA_INIT", as Lua names it */
+static struct lua_init init;
 
 __attribute__((constructor)) static void begin(void)
 {
-    char text[PATH_MAX + 64];
-    Dl_info own;
-    if (getenv("PERFMAP_LUA_LINES"))
-        events |= LINES;
-    if (!find_lua(&lua) || !pm_words_of_runtime() || !dladdr(&lua, &own))
-        return;
-    init_name = getenv("LUA_INIT_5_4") ? "=LUA_INIT_5_4" : "=LUA_INIT";
-    init = getenv(init_name + 1) ? strdup(getenv(init_name + 1)) : NULL;
-    snprintf(text, sizeof text, "package.loadlib([==[%s]==], 'luaopen_perfmap')()", own.dli_fname);
-    setenv("LUA_INIT_5_4", text, 1);
+    const char *lines = getenv("PERFMAP_LUA_LINES");
+    if (lines)
+        events |= strcmp(lines, "sampled") ? LINES : COUNTS;
+    if (find_lua(&lua) && pm_words_of_runtime())
+        replace_init(&init, &lua);
 }
 
+/* Called by lua5.4. */
 PM_ADAPTER_EXPORT int luaopen_perfmap(struct lua_State *L)
 {
-    unsetenv("LUA_INIT_5_4");
-    hooked(L);
-    if (!init)
-        return 0;
-    setenv(init_name + 1, init, 1);
-    if (*init == '@' ? lua.luaL_loadfilex(L, init + 1, NULL)
-                     : lua.luaL_loadbufferx(L, init, strlen(init), init_name, NULL))
-        return lua.lua_error(L);
-    lua.lua_callk(L, 0, 0, 0, NULL);
+    do_users_init(&lua, hooked(L), &init);
     return 0;
 }
 

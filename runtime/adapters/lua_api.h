@@ -1,11 +1,14 @@
 /* What of Lua 5.4's interface (lua.h, lauxlib.h) the adapter uses: its layout does not change within 5.4, so that no header of it is needed
- * to build, and the functions are found where the program has them. And the names that Lua's functions go by. */
+ * to build, and the functions are found where the program has them. And the names that Lua's functions go by, and
+ * LUA_INIT. */
 #ifndef PM_LUA_API_H
 #define PM_LUA_API_H
 
 #include "adapter.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -15,9 +18,11 @@ enum {
     ON_CALL, /* of hooks */
     ON_RETURN,
     ON_LINE,
-    ON_TAIL_CALL = 4,
+    ON_COUNT, /* of instructions */
+    ON_TAIL_CALL,
     CALLS_AND_RETURNS = 1 << ON_CALL | 1 << ON_RETURN,
     LINES = 1 << ON_LINE,
+    COUNTS = 1 << ON_COUNT,
     REGISTRY = -1000000 - 1000,
     VERSION = 504,
     LUA_NAME_BYTES = 256,
@@ -88,6 +93,41 @@ static inline bool find_lua(struct lua_functions *lua)
         return false;
     LUA_FUNCTIONS(FIND)
     return in_program;
+}
+
+/* --- LUA_INIT --- */
+
+/* What the user has set: "=LUA_INIT" (so Lua names it) and its text, or NULL. */
+struct lua_init {
+    const char *name, *text;
+};
+
+/* From now on the lua command loads the library that `own` lies in as a module. */
+static inline void replace_init(struct lua_init *init, void *own)
+{
+    char text[PATH_MAX + 64];
+    Dl_info library;
+    if (!dladdr(own, &library))
+        return;
+    init->name = getenv("LUA_INIT_5_4") ? "=LUA_INIT_5_4" : "=LUA_INIT";
+    init->text = getenv(init->name + 1) ? strdup(getenv(init->name + 1)) : NULL;
+    snprintf(text, sizeof text, "package.loadlib([==[%s]==], 'luaopen_perfmap')()",
+             library.dli_fname);
+    setenv("LUA_INIT_5_4", text, 1);
+}
+
+static inline void do_users_init(const struct lua_functions *lua, struct lua_State *L,
+                                 const struct lua_init *init)
+{
+    const char *text = init->text;
+    unsetenv("LUA_INIT_5_4");
+    if (!text)
+        return;
+    setenv(init->name + 1, text, 1);
+    if (*text == '@' ? lua->luaL_loadfilex(L, text + 1, NULL)
+                     : lua->luaL_loadbufferx(L, text, strlen(text), init->name, NULL))
+        lua->lua_error(L);
+    lua->lua_callk(L, 0, 0, 0, NULL);
 }
 
 /* --- names --- */
