@@ -31,8 +31,8 @@ enum {
 /* What is entered: a function, a C function of a library, a line. Not changed any more once it can be found. */
 struct known {
     struct known *next;
-    const void *place; /* its source's text, its code, the line's function */
-    size_t source_bytes;
+    const void *place;         /* its source's text, its code, the line's function */
+    size_t shape;              /* what tells functions of one line apart: upvalues, parameters */
     int first_line, last_line; /* or the line, IS_LINE */
     bool sets_hook;
     struct pm_noun noun;
@@ -76,7 +76,7 @@ static struct known *find(const struct known *key)
     size_t bucket = bucket_of(key->place, key->first_line);
     struct known *k = __atomic_load_n(&knowns[bucket], __ATOMIC_ACQUIRE);
     while (k && (k->place != key->place || k->first_line != key->first_line ||
-                 k->last_line != key->last_line || k->source_bytes != key->source_bytes))
+                 k->last_line != key->last_line || k->shape != key->shape))
         k = k->next;
     return k;
 }
@@ -108,8 +108,9 @@ static const struct known *known_of(struct lua_State *L, struct record *r,
     char name[LUA_NAME_BYTES], path[PATH_MAX];
     struct known key = {.place = function, .first_line = r->line, .last_line = IS_LINE};
     if (!function) {
-        lua.lua_getinfo(L, "S", r);
-        key = (struct known){NULL, r->source, r->source_bytes, r->first_line, r->last_line};
+        lua.lua_getinfo(L, "Su", r);
+        size_t shape = r->source_bytes << 16 | (size_t)(r->n_up << 8 | r->n_parameters);
+        key = (struct known){NULL, r->source, shape, r->first_line, r->last_line};
         if (*r->what == 'C') {
             lua.lua_getinfo(L, "f", r);
             key.place = lua.lua_tocfunction(L, -1);

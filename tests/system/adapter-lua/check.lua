@@ -80,6 +80,9 @@ local less = function(a, b)
   return a < b
 end
 
+local function outer() count("outer") return (function(a) return a end)() end
+for i = 1, 12 do outer() end
+
 fib(18)
 even(1000) odd(301)
 loop(5000) ping(1001)
