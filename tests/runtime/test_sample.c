@@ -302,10 +302,11 @@ static void many_different_samples_are_all_there(void **unused)
     enum { N = 200000, KNOWN = 1 << 17 };
     struct pm_run_sample key = {
         .node = 1, .generation = 1, .kind = PM_RUN_SAMPLE_USER, .n_samples = 1, .time_ns = 10};
+    struct pm_run_sample *item;
     for (int round = 0; round < 2; round++)
         for (uint64_t i = 0; i < N; i++) {
             key.address = 1 + i * 4;
-            assert_true(pm_store_add(sampler, key));
+            assert_true(pm_store_add(&sampler->store, sampler->slot->thread_offset, &key, &item));
         }
     struct totals t = totals_of(0);
     assert_int_equal(t.n[PM_RUN_SAMPLE_USER], 2 * N);
