@@ -42,6 +42,7 @@ static void find_kind(const struct pm_graph *graph, struct meaning *m)
     m->kind = kind;
     m->kind_bytes = kind == m->pattern ? len : strlen(kind);
     m->pattern = colon + 1;
+    m->any = !strcmp(m->pattern, "?"); /* array:? */
 }
 
 static struct meaning meaning_of(const struct pm_graph *graph, const struct pm_question_word *word)
@@ -107,12 +108,11 @@ static bool fits(const struct meaning *m, const struct pm_noun *noun)
 {
     if (m->level != PM_NONE && noun->level != m->level)
         return false;
-    if (m->any)
-        return true;
     if (*m->kind && (strncmp(noun->kind, m->kind, m->kind_bytes) != 0 || noun->kind[m->kind_bytes]))
         return false;
-    return is_called_path(m, noun->name) || (*noun->linkage && is_called(m, noun->linkage)) ||
-           fits_last_part(m, noun->name) || fits_place(m, noun);
+    return m->any || is_called_path(m, noun->name) ||
+           (*noun->linkage && is_called(m, noun->linkage)) || fits_last_part(m, noun->name) ||
+           fits_place(m, noun);
 }
 
 static bool is_object(const char *kind)
@@ -217,7 +217,8 @@ static bool assign(const struct matching *m, const pm_index *nouns, uint32_t n, 
             return true;
         chosen[i] = nouns[i];
     }
-    return n == 0 && w->any && w->level == PM_NONE && assign(m, nouns, n, word + 1, used, chosen);
+    return n == 0 && w->any && !*w->kind && w->level == PM_NONE &&
+           assign(m, nouns, n, word + 1, used, chosen);
 }
 
 /* Set number of [verb, nouns...] that the sentence counts as, PM_NONE: does not fit. */
@@ -237,7 +238,7 @@ static uint32_t class_of(const struct matching *m, pm_index sentence, struct pm_
 
 static bool verb_fits(const struct meaning *m, const struct pm_verb *verb)
 {
-    return (m->level == PM_NONE || verb->level == m->level) &&
+    return (m->level == PM_NONE || verb->level == m->level) && !*m->kind &&
            (m->any || fnmatch(m->pattern, verb->name, FNM_CASEFOLD) == 0);
 }
 

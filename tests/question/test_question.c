@@ -241,6 +241,10 @@ static void parts_count_as_the_noun_that_was_named(void **state)
     assert_ns(&r, "{loop:heat.c:22 ?}", 50);
     assert_ns(&r, "{loop:/src/heat.c:22 ?}", 50);
     assert_ns(&r, "{loop:sweep ?}", 0);
+    assert_ns(&r, "{loop:? ?}", 50); /* any loop, not one with a name of one letter */
+    assert_ns(&r, "{func:? Executes}", 50);
+    assert_ns(&r, "{file:? ?}", 0);
+    assert_ns(&r, "{? loop:?}", 0); /* verbs are of no kind */
     assert_ns(&r, "{SWEEP executes}", 50);
     pm_graph_free(r.graph);
 }
@@ -348,12 +352,13 @@ static void random_run(struct run *r)
 
 static void random_sentence(struct pm_buf *out)
 {
-    static const char *const nouns[] = {"?",       "n1",         "m2",     "n*", "*3",
-                                        "Base::?", "Source::m*", "loop:*", "N0", "heat.c:22"};
+    static const char *const nouns[] = {"?",  "n1",        "m2",         "n*",
+                                        "*3", "Base::?",   "Source::m*", "loop:*",
+                                        "N0", "heat.c:22", "loop:?"};
     static const char *const verbs[] = {"Sum", "Send", "?", "S*", "Base::Sum", "executes"};
     pm_buf_add_byte(out, '{');
     for (uint32_t n = 1 + random_below(2); n > 0; n--)
-        pm_buf_printf(out, "%s ", nouns[random_below(10)]);
+        pm_buf_printf(out, "%s ", nouns[random_below(11)]);
     pm_buf_printf(out, "%s}", verbs[random_below(6)]);
 }
 
@@ -423,6 +428,8 @@ static bool plain_noun_is(const struct pm_graph *g, const struct pm_question_wor
         if (known && strcmp(at->kind, "loop") != 0)
             return false;
         pattern += known ? 5 : 0;
+        if (known && !strcmp(pattern, "?"))
+            return true;
     }
     return w->any || !fnmatch(pattern, at->name, flags) || !fnmatch(pattern, "heat.c:22", flags) ||
            !fnmatch(pattern, "/src/heat.c:22", flags);
