@@ -250,6 +250,7 @@ PM_MUST_CHECK enum pm_status report_find_named(const struct report *report, cons
 
 /* report_paths.c: at levels above the source, what has no sentence there counts for the innermost one on its path. */
 PM_MUST_CHECK enum pm_status report_follow_paths(struct report *report, struct pm_error *err);
+bool report_lies_above(const struct pm_graph *graph, pm_index level, pm_index other);
 /* report_order.c: drops rows without numbers, sorts, limits and sums them up, names the shown. */
 PM_MUST_CHECK enum pm_status report_arrange(struct report *report, struct pm_error *err);
 

@@ -32,6 +32,7 @@ struct correction {
     double *added_ns;   /* estimated, in its own time */
     double *sampled_ns; /* in its own code */
     double *own_ns;     /* what is left of its time */
+    double *asleep_ns;  /* the part of it that samples of CPU time cannot meet */
     double *stretch;    /* per thread: wall time that a nanosecond of CPU time takes */
 };
 
@@ -44,8 +45,10 @@ static bool make_correction(struct correction *c)
     c->added_ns = pm_alloc_array(n, sizeof *c->added_ns);
     c->sampled_ns = pm_alloc_array(n, sizeof *c->sampled_ns);
     c->own_ns = pm_alloc_array(n, sizeof *c->own_ns);
+    c->asleep_ns = pm_alloc_array(n, sizeof *c->asleep_ns);
     c->stretch = pm_alloc_array(data->n_threads, sizeof *c->stretch);
-    return c->is_timed && c->above && c->added_ns && c->sampled_ns && c->own_ns && c->stretch;
+    return c->is_timed && c->above && c->added_ns && c->sampled_ns && c->own_ns && c->asleep_ns &&
+           c->stretch;
 }
 
 static void release_correction(struct correction *c)
@@ -55,6 +58,7 @@ static void release_correction(struct correction *c)
     free(c->added_ns);
     free(c->sampled_ns);
     free(c->own_ns);
+    free(c->asleep_ns);
     free(c->stretch);
 }
 
@@ -147,6 +151,20 @@ static void add_samples(struct correction *c, const struct pm_cost *cost)
     c->sampled_ns[owner] += (double)cost->value * c->stretch[cost->thread];
 }
 
+/* Waiting is no CPU time; of what was preempted the stretch knows, or off_cpu_ns has it as well. */
+static void add_sleeps(struct correction *c)
+{
+    const struct pm_graph *graph = c->report->data->graph;
+    pm_index waiting = pm_graph_find_metric(graph, "waiting_ns"),
+             off_cpu = pm_graph_find_metric(graph, "off_cpu_ns");
+    for (uint32_t i = 0; i < graph->n_costs; i++) {
+        const struct pm_cost *cost = &graph->costs[i];
+        if (cost->metric != PM_NONE && (cost->metric == waiting || cost->metric == off_cpu))
+            c->asleep_ns[c->is_timed[cost->context] ? cost->context : c->above[cost->context]] +=
+                (double)cost->value;
+    }
+}
+
 static void take_out(struct correction *c)
 {
     struct report *report = c->report;
@@ -184,9 +202,10 @@ static bool find_doubt(struct correction *c)
         pm_index noun = pm_graph_first_noun(graph, graph->contexts[i].sentence);
         if (!c->is_timed[i] || graph->contexts[i].parent == PM_NONE)
             continue;
-        own_ns[noun] += c->own_ns[i];
+        double busy_ns = c->own_ns[i] > c->asleep_ns[i] ? c->own_ns[i] - c->asleep_ns[i] : 0;
+        own_ns[noun] += busy_ns;
         sampled_ns[noun] += c->sampled_ns[i];
-        all_own_ns += c->own_ns[i];
+        all_own_ns += busy_ns;
         all_sampled_ns += c->sampled_ns[i];
     }
     for (pm_index n = 0; ok && n < graph->n_nouns && all_own_ns > 0 && all_sampled_ns > 0; n++) {
@@ -224,6 +243,7 @@ enum pm_status report_compensate(struct report *report, struct pm_error *err)
     }
     if (ok) {
         take_out(&c);
+        add_sleeps(&c);
         ok = find_doubt(&c);
     }
     release_correction(&c);

@@ -445,19 +445,24 @@ static void add_traits(const struct report_row *row, struct pm_buf *out)
         pm_buf_add_str(out, ", inlined");
 }
 
-/* Its place is that of what it implements at another level, if there is any. */
+/* Its place is that of what it implements at another level, if there is any. A word of a higher level, which a tree shows where it was
+ * active, is no code whose mapping is missing. */
 static void name_unmapped(const struct report_naming *naming, pm_index sentence,
                           struct pm_buf *what, struct pm_buf *place)
 {
     const struct report *report = naming->report;
-    pm_index noun = pm_graph_first_noun(report->data->graph, sentence);
-    pm_buf_add_str(what, "[unmapped] ");
+    const struct pm_graph *graph = report->data->graph;
+    pm_index noun = pm_graph_first_noun(graph, sentence);
+    bool is_word =
+        report_lies_above(graph, pm_graph_sentence_level(graph, sentence), report->level);
+    pm_buf_add_str(what, is_word ? "" : "[unmapped] ");
     if (noun == PM_NONE)
         return;
-    pm_index at =
-        *report->data->graph->nouns[noun].file ? PM_NONE : report_find_place(report, sentence);
+    pm_index at = *graph->nouns[noun].file ? PM_NONE : report_find_place(report, sentence);
     add_noun(naming, noun, at != PM_NONE, what);
     add_nouns(naming, sentence, report_noun_is_machine_code(report, noun), what);
+    if (is_word)
+        add_verb(naming, graph->sentences[sentence].verb, what);
     if (report->options.by != REPORT_BY_FILE)
         add_place(naming, at != PM_NONE ? at : noun, place);
 }

@@ -36,9 +36,10 @@ static bool *find_reaching(const struct pm_graph *graph, pm_index level)
     return reaches;
 }
 
-static bool lies_above(const struct pm_graph *graph, pm_index level, pm_index other)
+bool report_lies_above(const struct pm_graph *graph, pm_index level, pm_index other)
 {
-    for (uint32_t steps = 0; steps < graph->n_levels && level != PM_NONE; steps++) {
+    for (uint32_t steps = 0; other != PM_NONE && level != PM_NONE && steps < graph->n_levels;
+         steps++) {
         level = graph->levels[level].above;
         if (level == other)
             return true;
@@ -61,8 +62,9 @@ static bool *find_followers(const struct report *report, pm_index source, pm_ind
                  level = pm_graph_sentence_level(graph, context->sentence);
         bool is_there = reaches && reaches[context->sentence];
         has_around[c] = is_there || (parent != PM_NONE && has_around[parent]);
-        follows[c] = is_low ? parent != PM_NONE && lies_above(graph, level, report->level)
-                            : !is_there && has_around[c];
+        follows[c] =
+            !is_there && (has_around[c] ||
+                          (parent != PM_NONE && report_lies_above(graph, level, report->level)));
     }
     free(reaches);
     free(has_around);

@@ -96,8 +96,10 @@ static void begin(struct list *list, const char *const *names, int n)
         list->failed =
             !scols_table_new_column(list->table, head, 0, is_number ? SCOLS_FL_RIGHT : 0);
     }
-    if (!list->failed)
+    if (!list->failed) {
         scols_table_set_stream(list->table, stdout);
+        scols_table_enable_noencoding(list->table, 1); /* cells are printable already */
+    }
 }
 
 /* cells: a number's text in columns named n_..., else any; NULL: unknown. */
