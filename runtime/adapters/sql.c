@@ -221,7 +221,7 @@ static struct pm_sentence sentence_of(sqlite3 *db, const char *sql, struct pm_ve
         memcpy(text, "(other statements)", sizeof "(other statements)");
     struct pm_noun noun = pm_define_noun(level, *text ? text : "(nothing)", "query");
     struct pm_sentence sentence = pm_define_sentence(verb, &noun, 1);
-    if (is_commit(text) && FOUND(sqlite3_db_filename)) {
+    if (verb.id == executes.id && is_commit(text) && FOUND(sqlite3_db_filename)) {
         const char *file = real_sqlite3_db_filename(db, "main");
         struct pm_noun database =
             pm_define_noun(level, file && *file ? file : ":memory:", "database");
