@@ -4,6 +4,7 @@
 #include "mapping/archive/collect.h"
 
 #include <limits.h>
+#include <signal.h>
 
 enum { OPT_PIF = CMD_KEY_FIRST, OPT_COSTS };
 
@@ -45,6 +46,7 @@ static int collect_all(struct cmd_parse *parse, const struct collect_request *re
                                          .n_pif_paths = request->n_pif_paths,
                                          .costs_paths = request->costs_paths,
                                          .n_costs_paths = request->n_costs_paths};
+    (void)signal(SIGXFSZ, SIG_IGN); /* a limit is an error of the archive */
     if (cmd_check_archive_place(output, &err) != PM_OK ||
         pm_collect((const char *const *)request->runs, (size_t)request->n_runs, output, &options,
                    &err, &result) != PM_OK) {

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <unistd.h>
 
 enum {
@@ -131,6 +132,7 @@ static enum pm_status collect_run(const struct run_output *output,
                                          .name = slash ? slash + 1 : output->name};
     struct run_kept kept;
     run_output_keep(output->name, &kept);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a limit is an error of the archive; the program has ended */
     enum pm_status status = pm_collect(runs, 1, output->name, &options, err, &result);
     run_output_kept(&kept, status == PM_OK);
     if (status != PM_OK)
