@@ -230,7 +230,7 @@ bool report_is_timed_run(
     const struct report *report); /* mode exact or trace, but for single nouns */
 uint32_t report_n_nouns_in(const struct report *report, enum pm_run_mode mode, bool is_asked);
 /* A line for the header, to be freed; NULL or "": there is nothing to say. */
-char *report_modes_line(struct report *report, bool utf8);
+char *report_modes_line(const struct report *report, bool utf8);
 /* What code with sleds is in the source, short. Arena memory; NULL: it ended. */
 const char *report_noun_name(struct report *report, pm_index noun);
 bool report_print_modes(struct report *report, FILE *out); /* false: memory ended */

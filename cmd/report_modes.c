@@ -203,9 +203,7 @@ const char *report_noun_name(struct report *report, pm_index noun)
     return name ? report_printable(&report->arena, name) : NULL;
 }
 
-/* --- lines of the header --- */
-
-enum { N_NAMED = 3 };
+/* --- the header's line --- */
 
 /* A damaged archive may say anything. */
 static double share_pct(const struct stay *stay)
@@ -214,58 +212,29 @@ static double share_pct(const struct stay *stay)
     return pct < 0 ? 0 : pct < 100 ? pct : 100;
 }
 
-static void add_share(const struct stay *stay, struct pm_buf *out)
-{
-    if (stay->of_ns > 0) {
-        double pct = share_pct(stay);
-        pm_buf_printf(out, " (%.*f %% of the time)", pct < 10 ? 1 : 0, pct);
-    }
-}
-
-/* Of the nouns that are in the mode for the budget's sake. */
-static void add_line(struct report *report, const struct report_stays *stays, enum pm_run_mode mode,
-                     const char *what, const char *end, struct pm_buf *out)
-{
-    uint32_t n = 0, n_named = 0;
-    for (uint32_t i = 0; i < stays->n; i++)
-        n += stays->items[i].mode == mode && !stays->items[i].is_asked;
-    if (n == 0)
-        return;
-    pm_buf_printf(out, "%s%u function%s or loop%s %s: ", out->len ? ". " : "", n, n == 1 ? "" : "s",
-                  n == 1 ? "" : "s", what);
-    for (uint32_t i = 0; i < stays->n && n_named < N_NAMED; i++) {
-        const struct stay *stay = &stays->items[i];
-        if (stay->mode != mode || stay->is_asked)
-            continue;
-        const char *name = report_noun_name(report, stay->noun);
-        pm_buf_printf(out, "%s%s", n_named++ ? ", " : "", name ? name : "?");
-        add_share(stay, out);
-    }
-    if (n > n_named)
-        pm_buf_printf(out, " and %u more", n - n_named);
-    pm_buf_add_str(out, end);
-}
-
-char *report_modes_line(struct report *report, bool utf8)
+char *report_modes_line(const struct report *report, bool utf8)
 {
     struct report_stays stays = find_stays(report);
     struct pm_buf out = PM_BUF_INIT(1 << 16);
-    uint32_t n_asked = 0;
-    add_line(report, &stays, PM_RUN_MODE_OFF, "left to sampling to keep the budget",
-             utf8 ? "; their calls are those that were seen (≥)"
-                  : "; their calls are those that were seen (>=)",
-             &out);
-    add_line(report, &stays, PM_RUN_MODE_COUNT, "counted without callers to keep the budget", "",
-             &out);
-    for (uint32_t i = 0; i < stays.n; i++)
-        n_asked += stays.items[i].is_asked;
+    uint32_t n_off = 0, n_counted = 0, n_asked = 0;
+    for (uint32_t i = 0; i < stays.n; i++) {
+        const struct stay *stay = &stays.items[i];
+        n_asked += stay->is_asked;
+        n_off += !stay->is_asked && stay->mode == PM_RUN_MODE_OFF;
+        n_counted += !stay->is_asked && stay->mode == PM_RUN_MODE_COUNT;
+    }
+    const char *comma = "functions and loops: ";
+    if (n_off)
+        pm_buf_printf(&out, "%s%u left to sampling (calls %s)", comma, n_off, utf8 ? "≥" : ">=");
+    comma = out.len ? ", " : comma;
+    if (n_counted)
+        pm_buf_printf(&out, "%s%u counted only", comma, n_counted);
+    comma = out.len ? ", " : comma;
     if (n_asked)
-        pm_buf_printf(&out, "%s%u function%s or loop%s in modes of their own, as asked",
-                      out.len ? ". " : "", n_asked, n_asked == 1 ? "" : "s",
-                      n_asked == 1 ? "" : "s");
-    free(stays.items);
+        pm_buf_printf(&out, "%s%u as asked", comma, n_asked);
     if (out.len > 0)
-        pm_buf_add_str(&out, "; --modes lists all");
+        pm_buf_add_str(&out, "; --modes lists them");
+    free(stays.items);
     return pm_buf_take(&out);
 }
 
