@@ -98,16 +98,25 @@ const struct pm_node *pm_sample_steady(const struct pm_sampler *s, const struct 
     return node;
 }
 
-/* Returns how many calls came since they were marked before. */
+static uint64_t mark_one(struct pm_node *node)
+{
+    uint64_t now = pm_load(node->n_calls), n_calls = now - SAMPLED_CALLS(node);
+    SAMPLED_CALLS(node) = now;
+    return n_calls;
+}
+
+/* Returns how many calls came since they were marked before; those of what was last called from these contexts, too: what is called
+ * most is seldom open at a sample. What is not open may be marked, for its next call unmarks it. */
 static uint64_t mark(const struct pm_node *node)
 {
     uint64_t n_calls = 0;
     for (struct pm_node *n = (struct pm_node *)(uintptr_t)node; n != NULL; n = n->parent) {
-        uint64_t now = pm_load(n->n_calls);
-        if (SAMPLED_CALLS(n) == now)
+        struct pm_node *child = pm_load(n->cached_child);
+        if (child != &pm_sentinel)
+            n_calls += mark_one(child);
+        if (SAMPLED_CALLS(n) == pm_load(n->n_calls))
             break;
-        n_calls += now - SAMPLED_CALLS(n);
-        SAMPLED_CALLS(n) = now;
+        n_calls += mark_one(n);
     }
     return n_calls;
 }
