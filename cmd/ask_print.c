@@ -160,7 +160,7 @@ static void put_number(char *cell, double number, const struct report_scale *sca
 }
 
 /* The cells of one row, in the order of the columns. row NULL: the total. */
-static void make_cells(const struct page *page, const struct columns *columns,
+static void make_cells(const struct page *page, const struct columns *columns, bool utf8,
                        const struct pm_answer_row *row, char cells[][CELL_BYTES])
 {
     const struct report *report = page->report;
@@ -185,7 +185,11 @@ static void make_cells(const struct page *page, const struct columns *columns,
     if (page->has_times) {
         *cells[n] = 0;
         if (row && row->times_known)
-            snprintf(cells[n], CELL_BYTES, "%lld", (long long)row->n_times);
+            snprintf(cells[n], CELL_BYTES, "%s%lld",
+                     !row->times_at_least ? ""
+                     : utf8               ? "≥ "
+                                          : ">= ",
+                     (long long)row->n_times);
     }
 }
 
@@ -283,23 +287,23 @@ static bool put_rows(const struct page *page, const struct report_term *term, FI
         return false;
     make_columns(page, term->utf8, &columns);
     widen(&columns, columns.heads);
-    make_cells(page, &columns, NULL, cells);
+    make_cells(page, &columns, term->utf8, NULL, cells);
     widen(&columns, cells);
     for (uint32_t i = 0; i < page->n_shown; i++) {
         texts[i] = row_text(page, &page->answer->rows[page->order[i]]);
         int width = report_width(texts[i]);
         what_width = width > what_width ? width : what_width;
-        make_cells(page, &columns, &page->answer->rows[page->order[i]], cells);
+        make_cells(page, &columns, term->utf8, &page->answer->rows[page->order[i]], cells);
         widen(&columns, cells);
     }
     put_line(&columns, columns.heads, "while active", term, out);
     put_rule(&columns, what_width, term, out);
     for (uint32_t i = 0; i < page->n_shown; i++) {
-        make_cells(page, &columns, &page->answer->rows[page->order[i]], cells);
+        make_cells(page, &columns, term->utf8, &page->answer->rows[page->order[i]], cells);
         put_line(&columns, cells, texts[i], term, out);
     }
     put_rule(&columns, what_width, term, out);
-    make_cells(page, &columns, NULL, cells);
+    make_cells(page, &columns, term->utf8, NULL, cells);
     uint32_t n_more = 0;
     for (uint32_t r = 0; r < page->answer->n_rows; r++)
         n_more += !is_empty(page, &page->answer->rows[r]);
@@ -423,6 +427,7 @@ void ask_print_json(struct report *report, const struct pm_question *question,
             pm_json_i64(&json, "n_times", row->n_times);
         else
             pm_json_null(&json, "n_times");
+        pm_json_bool(&json, "n_times_complete", !row->times_at_least);
         pm_json_array(&json, "matches");
         for (uint32_t k = 0; k < answer->n_asked; k++)
             json_match(&page, row, k, &json);
@@ -459,7 +464,7 @@ void ask_print_csv(struct report *report, const struct pm_question *question,
     for (uint32_t m = 0; m < report->n_metrics; m++)
         fprintf(out, ",%s,shared_%s", graph->metrics[report->metrics[m]].name,
                 graph->metrics[report->metrics[m]].name);
-    fputs(",share_pct,n_times\n", out);
+    fputs(",share_pct,n_times,n_times_complete\n", out);
     for (uint32_t i = 0; i < page.n_shown; i++) {
         const struct pm_answer_row *row = &answer->rows[page.order[i]];
         csv_text(out, row_text(&page, row));
@@ -475,9 +480,9 @@ void ask_print_csv(struct report *report, const struct pm_question *question,
         if (isfinite(share))
             fprintf(out, "%.4f", share);
         if (row->times_known)
-            fprintf(out, ",%lld\n", (long long)row->n_times);
+            fprintf(out, ",%lld,%d\n", (long long)row->n_times, !row->times_at_least);
         else
-            fputs(",\n", out);
+            fputs(",,1\n", out);
     }
     free(page.order);
 }

@@ -82,24 +82,56 @@ static bool mark_others(const struct pm_graph *graph, const struct pm_question_m
     return good;
 }
 
+static bool is_object(const struct pm_graph *graph, pm_index sentence)
+{
+    const char *kind = kind_of(graph, sentence);
+    return strcmp(kind, "array") == 0 || strcmp(kind, "variable") == 0 ||
+           strcmp(kind, "field") == 0;
+}
+
+/* Who asks for data gets what the code itself touches, where the compiler said that: its statement may touch more elsewhere. */
+static bool *find_detours(const struct pm_graph *graph, const struct pm_question_matches *matches)
+{
+    bool *leaves_out = pm_alloc_array(graph->n_mappings + 1u, sizeof *leaves_out);
+    bool *says_objects = pm_alloc_array(graph->n_sentences + 1u, sizeof *says_objects);
+    bool asks_for_data = says_objects != NULL;
+    for (pm_index s = 0; s < graph->n_sentences && asks_for_data; s++)
+        asks_for_data = matches->class_of[s] == PM_NONE || is_object(graph, s);
+    for (uint32_t m = 0; asks_for_data && m < graph->n_mappings; m++)
+        says_objects[graph->mappings[m].source] |= is_object(graph, graph->mappings[m].destination);
+    for (uint32_t m = 0; asks_for_data && leaves_out && m < graph->n_mappings; m++)
+        leaves_out[m] = says_objects[graph->mappings[m].source] &&
+                        strcmp(kind_of(graph, graph->mappings[m].source), "code") == 0 &&
+                        !is_object(graph, graph->mappings[m].destination);
+    if (!says_objects) {
+        free(leaves_out);
+        leaves_out = NULL;
+    }
+    free(says_objects);
+    return leaves_out;
+}
+
 static enum pm_status make_lifts(struct asking *a, struct asked *asked,
                                  const struct pm_question_matches *matches)
 {
     const struct pm_graph *graph = a->graph;
     pm_index *sources = sources_of(graph);
     pm_index *with_others = pm_alloc_array(graph->n_sentences + 1u, sizeof *with_others);
+    bool *detours = find_detours(graph, matches);
     struct pm_lift_options options = {.rule = PM_RULE_MERGE,
                                       .destination_of = matches->class_of,
-                                      .n_destinations = matches->n_classes + 1u};
+                                      .n_destinations = matches->n_classes + 1u,
+                                      .leaves_out = detours};
+    bool good = sources && with_others && detours && mark_others(graph, matches, with_others);
     enum pm_status status =
-        !sources || !with_others || !mark_others(graph, matches, with_others)
-            ? no_memory(a->err)
-            : pm_lift_new(graph, &options, sources, graph->n_contexts, a->err, &asked->lift);
+        good ? pm_lift_new(graph, &options, sources, graph->n_contexts, a->err, &asked->lift)
+             : no_memory(a->err);
     options.destination_of = with_others;
     if (status == PM_OK)
         status = pm_lift_new(graph, &options, sources, graph->n_contexts, a->err, &asked->others);
     free(sources);
     free(with_others);
+    free(detours);
     return status;
 }
 
@@ -297,13 +329,35 @@ static bool add_cost(struct asking *a, const struct pm_cost *cost)
            (!shared || pm_amount_add(&row->shared[cost->metric], aggregation, &amount));
 }
 
+/* Is it a loop or a statement of a named function, whose own entry is not this one? */
+static bool is_inner(const struct asking *a, uint32_t context)
+{
+    const struct pm_graph *graph = a->graph;
+    pm_index sentence = graph->contexts[context].sentence;
+    bool inner = false;
+    for (uint32_t i = 0; i < a->answer->n_asked; i++) {
+        const struct pm_question_matches *m = &a->answer->matches[a->answer->asked[i]];
+        if (m->class_of[sentence] != PM_NONE && !m->is_inner[sentence])
+            return false;
+        inner |= m->is_inner[sentence];
+        for (uint32_t k = graph->out_first[sentence]; k < graph->out_first[sentence + 1]; k++) {
+            pm_index to = graph->mappings[graph->out[k]].destination;
+            if (m->class_of[to] != PM_NONE && !m->is_inner[to])
+                return false;
+            inner |= m->is_inner[to];
+        }
+    }
+    return inner;
+}
+
 /* Calls of a context in which a row begins to be the one that is true. */
 static void add_times(struct asking *a, const struct pm_cost *cost)
 {
     pm_index parent = a->graph->contexts[cost->context].parent;
     const uint32_t *row_of = a->own->row_of;
     if (row_of[cost->context] == PM_NONE ||
-        (parent != PM_NONE && row_of[parent] == row_of[cost->context]))
+        (parent != PM_NONE && row_of[parent] == row_of[cost->context]) ||
+        is_inner(a, cost->context))
         return;
     struct pm_answer_row *row = &a->answer->rows[row_of[cost->context] - 1];
     row->n_times += cost->value;

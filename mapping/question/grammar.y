@@ -66,7 +66,10 @@ static int yyreport_syntax_error(const yypcontext_t *context, struct question_pa
         pm_buf_add_str(&text, i == 0 ? "expected " : i == n - 1 ? " or " : ", ");
         pm_buf_add_str(&text, yysymbol_name(expected[i]));
     }
-    if (got == YYSYMBOL_BAD || n <= 0)
+    if (got == YYSYMBOL_BAD && parser->text[place->from - 1] == '"') {
+        pm_buf_clear(&text);
+        pm_buf_add_str(&text, "this quote is not closed");
+    } else if (got == YYSYMBOL_BAD || n <= 0)
         pm_buf_printf(&text, "%sthis cannot stand here", n > 0 ? "; " : "");
     else
         pm_buf_printf(&text, ", not %s", yysymbol_name(got));

@@ -236,6 +236,22 @@ static uint32_t class_of(const struct matching *m, pm_index sentence, struct pm_
     return pm_sets_add(sets, key, 1 + n);
 }
 
+static bool is_kind(const struct pm_noun *noun, const char *kind)
+{
+    return strcmp(noun->kind, kind) == 0;
+}
+
+static bool is_inner(const struct pm_graph *graph, pm_index sentence,
+                     const struct pm_question_class *class)
+{
+    pm_index noun = pm_graph_first_noun(graph, sentence);
+    if (noun == PM_NONE || class->n_nouns == 0 || class->nouns[0] == noun)
+        return false;
+    const struct pm_noun *named = &graph->nouns[class->nouns[0]];
+    return (is_kind(named, "function") || is_kind(named, "symbol")) &&
+           !is_kind(&graph->nouns[noun], "function") && !is_kind(&graph->nouns[noun], "symbol");
+}
+
 static bool verb_fits(const struct meaning *m, const struct pm_verb *verb)
 {
     return (m->level == PM_NONE || verb->level == m->level) && !*m->kind &&
@@ -287,6 +303,9 @@ static enum pm_status match_all(const struct matching *m, bool names_level, stru
         const uint32_t *members = pm_sets_members(&matches->sets, c, &n);
         matches->classes[c] = (struct pm_question_class){members[0], members + 1, n - 1};
     }
+    for (pm_index s = 0; s < graph->n_sentences; s++)
+        matches->is_inner[s] = matches->class_of[s] != PM_NONE &&
+                               is_inner(graph, s, &matches->classes[matches->class_of[s]]);
     return PM_OK;
 }
 
@@ -302,7 +321,8 @@ enum pm_status pm_question_match(const struct pm_question_sentence *sentence,
     ret_matches->class_of = pm_alloc_array(graph->n_sentences + 1u, sizeof *ret_matches->class_of);
     m.nouns = pm_alloc_array(m.n_nouns, sizeof *m.nouns);
     m.verbs = pm_alloc_array(graph->n_verbs + 1u, sizeof *m.verbs);
-    bool good = ret_matches->class_of && m.nouns && m.verbs;
+    ret_matches->is_inner = pm_alloc_array(graph->n_sentences + 1u, sizeof *ret_matches->is_inner);
+    bool good = ret_matches->class_of && ret_matches->is_inner && m.nouns && m.verbs;
     m.verb = meaning_of(graph, &sentence->verb);
     bool names_level = m.verb.level != PM_NONE;
     for (uint32_t i = 0; good && i < m.n_nouns; i++) {
@@ -323,6 +343,7 @@ enum pm_status pm_question_match(const struct pm_question_sentence *sentence,
 void pm_question_matches_release(struct pm_question_matches *matches)
 {
     free(matches->class_of);
+    free(matches->is_inner);
     free(matches->classes);
     pm_sets_release(&matches->sets);
     *matches = (struct pm_question_matches){0};
@@ -450,7 +471,8 @@ static void why_together(const struct pm_question_sentence *s, const struct pm_g
             pm_index verb = graph->sentences[i].verb, noun = pm_graph_first_noun(graph, i);
             if (noun == PM_NONE || m.counts[noun] == PM_NONE || seen[verb])
                 continue;
-            seen[verb] = true;
+            for (pm_index v = 0; v < graph->n_verbs; v++) /* of that name at any level */
+                seen[v] |= strcmp(graph->verbs[v].name, graph->verbs[verb].name) == 0;
             pm_buf_printf(text, "%s'%s'", n++ == 0 ? "; verbs with that noun: " : ", ",
                           graph->verbs[verb].name);
         }

@@ -105,8 +105,9 @@ struct pm_answer_row {
     struct pm_amount *amounts;       /* [graph->n_metrics] */
     struct pm_amount *
         shared; /* [graph->n_metrics]: part of amounts (sums only) that the same code does for others, too */
-    int64_t n_times;  /* how often it became active; as far as calls tell */
-    bool times_known; /* some of it began at a call */
+    int64_t n_times;     /* how often it became active; as far as calls tell */
+    bool times_known;    /* some of it began at a call */
+    bool times_at_least; /* the caller's: some calls were not followed */
 };
 
 /* Why a sentence of the question matches nothing. */
@@ -153,6 +154,8 @@ struct pm_question_class {
 
 struct pm_question_matches {
     uint32_t *class_of; /* per sentence of the graph; PM_NONE: does not fit */
+    bool *
+        is_inner; /* per sentence: of loops and statements of a function that was named; entering them is not entering it */
     struct pm_question_class *classes;
     uint32_t n_classes;
     struct pm_sets sets;

@@ -86,9 +86,7 @@ static void a_mistake_is_shown_at_its_character(void **state)
     assert_refused(
         "{A Sum} on heap 3",
         "question column 12, at 'heap 3': expected 'thread', 'process' or 'rank', not a word");
-    assert_refused(
-        "{A \"Sum}",
-        "question column 4, at '\"Sum}': expected a word, ',' or '}'; this cannot stand here");
+    assert_refused("{A \"Sum}", "question column 4, at '\"Sum}': this quote is not closed");
     assert_refused("{A Sum}\001", "question column 8: a control byte");
 }
 
