@@ -68,6 +68,26 @@ pm_id pm_fact_variable(tree variable, tree context);
  * known at run time). */
 void pm_fact_variable_stands_for(tree artificial, tree variable, tree context);
 pm_id pm_fact_field(tree field);
+/* COMMON blocks of Fortran and what EQUIVALENCE joins: for gfortran one variable, its members are fields. A member's noun is that of a
+ * variable; the noun of a whole block is for where members cannot be told (0: EQUIVALENCE has none). */
+bool pm_fact_is_block(tree variable);
+tree pm_fact_block_of(tree reference); /* NULL: it is no COMPONENT_REF of a block */
+pm_id pm_fact_block(tree block);
+pm_id pm_fact_member(tree block, tree field, tree context);
+/* The record types that the function gives the block, else those that the units of this file give it; of lto1 the block's own. */
+std::vector<tree> pm_fact_layouts(tree block, tree context);
+/* Noun of the field or member that a COMPONENT_REF names; 0 as pm_fact_field. */
+pm_id pm_fact_component(tree reference, tree context);
+
+/* A member of a block that the source names at a place. */
+struct pm_member_touch {
+    pm_id noun;
+    bool writes, is_scalar;
+};
+void pm_fact_note_member(location_t location, tree reference, pm_id noun, bool writes);
+/* NULL: none. */
+const std::vector<struct pm_member_touch> *pm_fact_members_at(location_t location, tree block);
+
 /* Is the source Fortran? Also in lto1. */
 bool pm_fact_is_fortran(void);
 /* The variable that a field of the compiler's own records stands for, by which bodies of OpenMP

@@ -140,13 +140,16 @@ static void touch(struct reader *reader, tree t, enum access access);
 static void touch_target(struct reader *reader, tree pointer, enum access access);
 
 /* The innermost field that the source has: not the parts of a descriptor or of a library's class. */
-static tree field_of(tree t)
+static pm_id field_of(struct reader *reader, tree t, tree *ret_component)
 {
     for (; handled_component_p(t); t = TREE_OPERAND(t, 0)) {
-        if (TREE_CODE(t) == COMPONENT_REF && pm_fact_field(TREE_OPERAND(t, 1)) != 0)
-            return TREE_OPERAND(t, 1);
+        pm_id noun = TREE_CODE(t) == COMPONENT_REF ? pm_fact_component(t, reader->decl) : 0;
+        if (noun != 0) {
+            *ret_component = t;
+            return noun;
+        }
     }
-    return NULL_TREE;
+    return 0;
 }
 
 /* Unlike get_base_address() never NULL. */
@@ -168,9 +171,19 @@ static void touch_indices(struct reader *reader, tree t)
 static void touch_component(struct reader *reader, tree t, enum access access)
 {
     touch_indices(reader, t);
-    tree field = field_of(t);
-    if (field != NULL_TREE)
-        map_to(reader, pm_fact_field(field), (enum pm_verb)access);
+    tree component;
+    pm_id noun = field_of(reader, t, &component);
+    map_to(reader, noun, (enum pm_verb)access);
+    if (noun != 0 && pm_fact_block_of(component) != NULL_TREE) {
+        pm_fact_note_member(reader->last_location, component, noun, access == WRITES);
+        return;
+    }
+    for (component = t; handled_component_p(component); component = TREE_OPERAND(component, 0)) {
+        if (pm_fact_block_of(component) != NULL_TREE) { /* a record in a COMMON block */
+            map_to(reader, pm_fact_component(component, reader->decl), (enum pm_verb)access);
+            return;
+        }
+    }
     touch(reader, base_of(t), access);
 }
 
@@ -186,8 +199,8 @@ static gimple *definition_of(tree t)
  * to the array. */
 static void touch_loaded(struct reader *reader, tree t, enum access access)
 {
-    tree field = field_of(t);
-    pm_id noun = field != NULL_TREE ? pm_fact_field(field) : 0;
+    tree component;
+    pm_id noun = field_of(reader, t, &component);
     if (noun != 0)
         map_to(reader, noun, (enum pm_verb)access);
     else
@@ -268,11 +281,10 @@ static void read_address(struct reader *reader, gimple *stmt)
         touch_indices(reader, TREE_OPERAND(from, 0));
     } else if (handled_component_p(from)) {
         touch_indices(reader, from);
-        tree base = base_of(from);
-        tree field = field_of(from);
+        tree base = base_of(from), component;
         /* The pointer's own holder is read, but a descriptor's array is what the pointer is about.
          */
-        if (field != NULL_TREE && pm_fact_field(field) != 0)
+        if (field_of(reader, from, &component) != 0)
             touch(reader, base, READS);
     } else if (TREE_CODE(from) == MEM_REF) {
         touch(reader, from, READS);
@@ -302,11 +314,36 @@ static bool is_temporary(tree t)
            (TREE_CODE(t) == SSA_NAME || (VAR_P(t) && DECL_ARTIFICIAL(t)));
 }
 
+static void add_keeper(location_t call, pm_id noun)
+{
+    auto entry = keepers.insert({call, noun});
+    if (entry.first->second != noun)
+        entry.first->second = 0;
+}
+
+/* The variable, or the one whose part (the data of an allocatable array) it is: parts may become variables of their own. */
+static pm_id keeping_noun(struct reader *reader, tree to)
+{
+    tree component;
+    if (VAR_P(to))
+        return pm_fact_variable(to, reader->decl);
+    if (TREE_CODE(to) != COMPONENT_REF || !VAR_P(base_of(to)))
+        return 0;
+    pm_id noun = field_of(reader, to, &component);
+    return noun != 0 ? noun : pm_fact_variable(base_of(to), reader->decl);
+}
+
 static void note_returned(struct reader *reader, gimple *call)
 {
-    if (is_temporary(gimple_call_lhs(call)) && gimple_has_location(call))
-        reader->returned[temporary_key(gimple_call_lhs(call))] =
-            LOCATION_LOCUS(gimple_location(call));
+    tree to = gimple_call_lhs(call);
+    if (to == NULL_TREE || !POINTER_TYPE_P(TREE_TYPE(to)) || !gimple_has_location(call))
+        return;
+    location_t location = LOCATION_LOCUS(gimple_location(call));
+    pm_id noun = is_temporary(to) ? 0 : keeping_noun(reader, to);
+    if (is_temporary(to))
+        reader->returned[temporary_key(to)] = location;
+    else if (noun != 0)
+        add_keeper(location, noun);
 }
 
 static void note_kept(struct reader *reader, gimple *assign)
@@ -317,14 +354,11 @@ static void note_kept(struct reader *reader, gimple *assign)
     auto returned = reader->returned.find(temporary_key(from));
     if (returned == reader->returned.end())
         return;
-    pm_id noun = VAR_P(to) ? pm_fact_variable(to, reader->decl) : 0;
-    if (noun != 0) {
-        auto entry = keepers.insert({returned->second, noun});
-        if (entry.first->second != noun)
-            entry.first->second = 0;
-    } else if (is_temporary(to)) {
+    pm_id noun = keeping_noun(reader, to);
+    if (noun != 0)
+        add_keeper(returned->second, noun);
+    else if (is_temporary(to))
         reader->returned[temporary_key(to)] = returned->second;
-    }
 }
 
 static void read_assign(struct reader *reader, gimple *stmt)
@@ -361,7 +395,6 @@ static void read_call(struct reader *reader, gimple *stmt)
 {
     tree callee = gimple_call_fndecl(stmt);
     bool writes_first = writes_first_argument(callee);
-    note_returned(reader, stmt);
     for (unsigned i = 0; i < gimple_call_num_args(stmt); i++)
         touch(reader, gimple_call_arg(stmt, i), i == 0 && writes_first ? WRITES : READS);
     if (callee != NULL_TREE)
@@ -370,6 +403,7 @@ static void read_call(struct reader *reader, gimple *stmt)
         touch(reader, gimple_call_fn(stmt), READS);
     if (gimple_call_lhs(stmt) != NULL_TREE)
         touch(reader, gimple_call_lhs(stmt), WRITES);
+    note_returned(reader, stmt);
 }
 
 static void read_omp_loop(struct reader *reader, gimple *stmt)

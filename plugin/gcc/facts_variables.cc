@@ -339,6 +339,13 @@ pm_id pm_fact_variable(tree variable, tree context)
     if (known != NULL)
         return *known;
     pm_id id = 0;
+    tree member =
+        VAR_P(variable) && DECL_HAS_VALUE_EXPR_P(variable) ? DECL_VALUE_EXPR(variable) : NULL_TREE;
+    if (member != NULL_TREE && pm_fact_block_of(member) != NULL_TREE) {
+        id = pm_fact_component(member, context);
+        *known_variables.add(DECL_UID(variable), id) = id;
+        return id;
+    }
     tree source = has_name(variable) ? stands_for(variable, context) : NULL_TREE;
     if (source != NULL_TREE) {
         id =
@@ -400,6 +407,8 @@ pm_id pm_fact_captured(tree field, tree context)
 static bool is_internal(tree type)
 {
     if (is_captures(type))
+        return true;
+    if (is_fortran() && TYPE_NAME(type) == NULL_TREE) /* COMMON blocks */
         return true;
     std::string name = is_fortran() ? type_name(type) : "";
     return name.compare(0, 2, "__") == 0 || name == "descriptor_dimension" ||
@@ -509,4 +518,159 @@ pm_id pm_fact_field(tree field)
         id = make_field(field, TYPE_MAIN_VARIANT(type));
     known.add(DECL_UID(field), id);
     return id;
+}
+
+/* --- COMMON blocks and EQUIVALENCE of Fortran --- */
+
+/* gfortran makes one variable of a COMMON block ("vmat") or of what EQUIVALENCE joins ("equiv.0"), and a field of each member. Each
+ * program unit has a record type of its own for the block, the variable has the longest. */
+bool pm_fact_is_block(tree variable)
+{
+    return VAR_P(variable) && is_fortran() && DECL_IGNORED_P(variable) && has_name(variable) &&
+           RECORD_OR_UNION_TYPE_P(TREE_TYPE(variable)) &&
+           TYPE_NAME(TREE_TYPE(variable)) == NULL_TREE &&
+           (TREE_PUBLIC(variable) || DECL_EXTERNAL(variable) ||
+            strchr(name_of(variable), '.') == NULL || strncmp(name_of(variable), "equiv.", 6) == 0);
+}
+
+/* In RTL a variable that other files see is MEM[&variable]. */
+tree pm_fact_block_of(tree reference)
+{
+    if (TREE_CODE(reference) != COMPONENT_REF)
+        return NULL_TREE;
+    tree block = TREE_OPERAND(reference, 0);
+    if (TREE_CODE(block) == MEM_REF && TREE_CODE(TREE_OPERAND(block, 0)) == ADDR_EXPR &&
+        integer_zerop(TREE_OPERAND(block, 1)))
+        block = TREE_OPERAND(TREE_OPERAND(block, 0), 0);
+    return pm_fact_is_block(block) ? block : NULL_TREE;
+}
+
+static bool is_common(tree block)
+{
+    return strncmp(name_of(block), "equiv.", 6) != 0;
+}
+
+static std::string block_name(tree block)
+{
+    return strcmp(name_of(block), "__BLNK__") == 0 ? "//" : name_of(block);
+}
+
+/* A COMMON block belongs to the whole program: its nouns are those of no file. */
+pm_id pm_fact_block(tree block)
+{
+    static struct pm_table<unsigned, pm_id> known;
+    if (!is_common(block))
+        return 0;
+    bool is_new;
+    pm_id *id = known.add(DECL_UID(block), 0, &is_new);
+    if (!is_new)
+        return *id;
+    std::string linkage = source_linkage(block);
+    std::string name = block_name(block) == "//" ? "//" : "/" + block_name(block) + "/";
+    struct pm_pif_noun noun = {};
+    noun.id = *id = global_id(linkage.c_str(), NULL);
+    noun.name = name.c_str();
+    noun.level = pm_level_source;
+    noun.kind = "array"; /* of whatever its members are: what is left where they cannot be told */
+    noun.linkage = linkage.c_str();
+    pm_pif_noun(pm_facts_early(), &noun);
+    return noun.id;
+}
+
+static pm_id member_id(pm_id block, const char *name)
+{
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "var");
+    pm_id_hash_id(&hash, block);
+    pm_id_hash_string(&hash, name);
+    return pm_id_hash_done(&hash);
+}
+
+static pm_id make_member(tree block, tree field, tree context)
+{
+    struct pm_place place = {NULL, NULL, 0, 0};
+    pm_place_of(DECL_SOURCE_LOCATION(field), &place);
+    struct pm_pif_noun noun = {};
+    std::string name, type = type_text(TREE_TYPE(field));
+    tree function_decl = enclosing_function(block);
+    if (is_common(block)) {
+        noun.parent = pm_fact_block(block);
+        noun.id = member_id(noun.parent, name_of(field));
+        name = block_name(block) + "::" + name_of(field);
+    } else {
+        describe_local(field, function_decl != NULL_TREE ? function_decl : context, &place, &noun,
+                       &name);
+    }
+    noun.name = name.c_str();
+    noun.level = pm_level_source;
+    noun.kind = is_array(TREE_TYPE(field)) ? "array" : "variable";
+    noun.type = type.c_str();
+    noun.file = place.shown;
+    noun.line = place.line;
+    noun.column = place.column;
+    pm_pif_noun(pm_facts_early(), &noun);
+    return noun.id;
+}
+
+struct layout {
+    tree type, function;
+};
+static std::map<unsigned, std::vector<struct layout>> layouts; /* of blocks, by DECL_UID */
+
+static void note_layout(tree block, tree type, tree function)
+{
+    std::vector<struct layout> &known = layouts[DECL_UID(block)];
+    for (const struct layout &layout : known)
+        if (layout.type == type)
+            return;
+    known.push_back({type, function});
+}
+
+std::vector<tree> pm_fact_layouts(tree block, tree context)
+{
+    std::vector<tree> own, all;
+    tree function = pm_origin_function(context);
+    for (const struct layout &layout : layouts[DECL_UID(block)]) {
+        all.push_back(layout.type);
+        if (layout.function == function)
+            own.push_back(layout.type);
+    }
+    if (all.empty())
+        all.push_back(TREE_TYPE(block));
+    return own.empty() ? all : own;
+}
+
+pm_id pm_fact_member(tree block, tree field, tree context)
+{
+    static struct pm_table<unsigned, pm_id> known;
+    const pm_id *found = known.find(DECL_UID(field));
+    if (found != NULL)
+        return *found;
+    note_layout(block, DECL_CONTEXT(field), pm_origin_function(context));
+    pm_id id = has_name(field) ? make_member(block, field, context) : 0;
+    return *known.add(DECL_UID(field), id);
+}
+
+pm_id pm_fact_component(tree reference, tree context)
+{
+    tree field = TREE_OPERAND(reference, 1), block = pm_fact_block_of(reference);
+    return block != NULL_TREE ? pm_fact_member(block, field, context) : pm_fact_field(field);
+}
+
+/* --- which members the source names where --- */
+
+static std::map<std::pair<location_t, unsigned>, std::vector<struct pm_member_touch>>
+    member_touches;
+
+void pm_fact_note_member(location_t location, tree reference, pm_id noun, bool writes)
+{
+    unsigned block = DECL_UID(pm_fact_block_of(reference));
+    bool is_scalar = !is_array(TREE_TYPE(TREE_OPERAND(reference, 1)));
+    member_touches[{LOCATION_LOCUS(location), block}].push_back({noun, writes, is_scalar});
+}
+
+const std::vector<struct pm_member_touch> *pm_fact_members_at(location_t location, tree block)
+{
+    auto found = member_touches.find({LOCATION_LOCUS(location), DECL_UID(block)});
+    return found != member_touches.end() ? &found->second : NULL;
 }

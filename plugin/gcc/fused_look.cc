@@ -326,7 +326,7 @@ static void find_objects(struct looking *looking, const struct pm_fused_statemen
     if (reference->memory != NULL_TREE)
         pm_objects_of_tree(reference->memory, 0, &reference->objects);
     else
-        pm_objects_of_pointer(reference->pointer, 0, &reference->objects);
+        pm_objects_of_pointer(reference->pointer, 0, UNKNOWN_LOCATION, &reference->objects);
 }
 
 static void finish(struct looking *looking)

@@ -32,6 +32,7 @@ void pm_access_add(std::vector<struct pm_access> *out, pm_id noun, unsigned acce
 struct search {
     std::vector<struct pm_access> objects;
     bool is_own; /* memory that the compiler made: literals, tables of methods, the frame */
+    std::vector<tree> blocks; /* COMMON blocks: the member is found by the whole reference */
 };
 
 /* Some functions have webs of thousands of pointers; what is further away tells little. */
@@ -107,7 +108,8 @@ static pm_id field_noun(tree field)
 static pm_id named_field(tree t, tree *ret_field)
 {
     for (; handled_component_p(t); t = TREE_OPERAND(t, 0)) {
-        pm_id noun = TREE_CODE(t) == COMPONENT_REF ? field_noun(TREE_OPERAND(t, 1)) : 0;
+        bool is_field = TREE_CODE(t) == COMPONENT_REF && pm_fact_block_of(t) == NULL_TREE;
+        pm_id noun = is_field ? field_noun(TREE_OPERAND(t, 1)) : 0;
         if (noun != 0) {
             *ret_field = TREE_OPERAND(t, 1);
             return noun;
@@ -129,8 +131,18 @@ static tree base_of(tree t)
     return t;
 }
 
+static void add_block(struct search *search, tree block)
+{
+    if (std::find(search->blocks.begin(), search->blocks.end(), block) == search->blocks.end())
+        search->blocks.push_back(block);
+}
+
 static void search_variable(struct search *search, tree variable, unsigned access)
 {
+    if (pm_fact_is_block(variable)) {
+        add_block(search, variable);
+        return;
+    }
     pm_id noun = variable_noun(variable);
     if (noun != 0)
         pm_access_add(&search->objects, noun, access);
@@ -261,10 +273,25 @@ static void search_through(struct search *search, tree base)
                       object.access | (pm_fact_is_fortran() ? 0 : PM_MAP_THROUGH));
 }
 
+/* Of a COMMON block. */
+static void search_member(struct search *search, tree t, tree member, bool as_holder)
+{
+    tree field;
+    if (named_field(t, &field) != 0)
+        add_field(search, field, as_holder);
+    pm_id noun = pm_fact_component(member, current_function_decl);
+    if (noun != 0)
+        pm_access_add(&search->objects, noun, 0);
+}
+
 /* The memory that a reference names; as_holder: the memory behind the pointer that it holds. */
 static void search_reference(struct search *search, tree t, bool as_holder)
 {
-    tree field, base = base_of(t);
+    tree field, base = base_of(t), member = pm_member_within(t);
+    if (member != NULL_TREE) {
+        search_member(search, t, member, as_holder);
+        return;
+    }
     std::vector<tree> fields;
     if (named_field(t, &field) != 0)
         fields.push_back(field);
@@ -387,6 +414,8 @@ static void search_name(struct search *search, tree name, bool named)
             for (const struct pm_access &object : found.objects)
                 pm_access_add(&search->objects, object.noun, object.access);
             search->is_own |= found.is_own;
+            for (tree block : found.blocks)
+                add_block(search, block);
         }
         return;
     }
@@ -408,7 +437,9 @@ static void search_name(struct search *search, tree name, bool named)
 static void search_pointer(struct search *search, tree pointer, bool named)
 {
     STRIP_NOPS(pointer);
-    if (TREE_CODE(pointer) == ADDR_EXPR)
+    if (TREE_CODE(pointer) == ADDR_EXPR && pm_fact_is_block(base_of(TREE_OPERAND(pointer, 0))))
+        add_block(search, base_of(TREE_OPERAND(pointer, 0)));
+    else if (TREE_CODE(pointer) == ADDR_EXPR)
         search_reference(search, TREE_OPERAND(pointer, 0), false);
     else if (TREE_CODE(pointer) == SSA_NAME)
         search_name(search, pointer, named);
@@ -490,7 +521,7 @@ static void know_pointer(tree name)
     pointee->known = true;
 }
 
-static bool know_reference(gimple *, tree base, tree, void *)
+static void know_pointers(tree base)
 {
     if (TREE_CODE(base) == MEM_REF) {
         know_pointer(TREE_OPERAND(base, 0));
@@ -501,6 +532,30 @@ static bool know_reference(gimple *, tree base, tree, void *)
         if (TMR_INDEX2(base) != NULL_TREE)
             know_pointer(TMR_INDEX2(base));
     }
+}
+
+/* writes: of a store. */
+static void know_reference(gimple *stmt, tree base, bool writes)
+{
+    know_pointers(base);
+    if (!pm_fact_is_fortran() || (TREE_CODE(base) != MEM_REF && TREE_CODE(base) != TARGET_MEM_REF))
+        return;
+    struct search search = {};
+    begin_search();
+    search_base(&search, base, 0);
+    for (tree block : search.blocks)
+        pm_objects_keep_in_block(block, base, gimple_location(stmt), writes);
+}
+
+static bool know_load(gimple *stmt, tree base, tree, void *)
+{
+    know_reference(stmt, base, false);
+    return false;
+}
+
+static bool know_store(gimple *stmt, tree base, tree, void *)
+{
+    know_reference(stmt, base, true);
     return false;
 }
 
@@ -508,13 +563,13 @@ static bool know_reference(gimple *, tree base, tree, void *)
 static void know_address(gimple *stmt)
 {
     if (gimple_assign_single_p(stmt) && TREE_CODE(gimple_assign_rhs1(stmt)) == ADDR_EXPR)
-        know_reference(stmt, base_of(TREE_OPERAND(gimple_assign_rhs1(stmt), 0)), NULL_TREE, NULL);
+        know_pointers(base_of(TREE_OPERAND(gimple_assign_rhs1(stmt), 0)));
 }
 
 /* Memory functions may become code in line, so their arguments count as references. */
 static void know_statement(gimple *stmt)
 {
-    walk_stmt_load_store_ops(stmt, NULL, know_reference, know_reference);
+    walk_stmt_load_store_ops(stmt, NULL, know_load, know_store);
     know_address(stmt);
     if (!is_gimple_call(stmt))
         return;
@@ -530,6 +585,7 @@ static unsigned know_function(function *fun)
     pseudo_values.clear();
     pseudo_values_known = false;
     pm_objects_note_calls_of(fun);
+    pm_objects_blocks_of();
     locals_by_uid.clear();
     locals_known = false;
     known_fields.clear();
@@ -563,11 +619,27 @@ static bool take_found(const struct search *search, unsigned access,
     return !search->objects.empty() || search->is_own;
 }
 
-bool pm_objects_of_pointer(tree pointer, unsigned access, std::vector<struct pm_access> *out)
+/* t: the reference, or the pointer to what is touched. */
+static void take_members(struct search *search, tree t, bool is_pointer, unsigned access,
+                         location_t location)
+{
+    bool writes = (access & PM_MAP_WRITES) != 0;
+    for (tree block : search->blocks) {
+        std::vector<struct pm_access> members;
+        if (is_pointer || !pm_objects_kept_in_block(block, base_of(t), writes, &members))
+            pm_objects_in_block(block, t, is_pointer, location, writes, &members);
+        for (const struct pm_access &member : members)
+            pm_access_add(&search->objects, member.noun, 0);
+    }
+}
+
+bool pm_objects_of_pointer(tree pointer, unsigned access, location_t location,
+                           std::vector<struct pm_access> *out)
 {
     struct search search = {};
     begin_search();
     search_pointer(&search, pointer, false);
+    take_members(&search, pointer, true, access, location);
     return take_found(&search, access, out);
 }
 
@@ -576,6 +648,7 @@ bool pm_objects_of_tree(tree reference, unsigned access, std::vector<struct pm_a
     struct search search = {};
     begin_search();
     search_reference(&search, reference, false);
+    take_members(&search, reference, false, access, UNKNOWN_LOCATION);
     return take_found(&search, access, out);
 }
 
@@ -591,6 +664,8 @@ static bool objects_of_symbol(const_rtx symbol, unsigned access, std::vector<str
 {
     tree decl = CONSTANT_POOL_ADDRESS_P(symbol) ? NULL_TREE : SYMBOL_REF_DECL(symbol);
     pm_id noun = decl != NULL_TREE && VAR_P(decl) ? variable_noun(decl) : 0;
+    if (noun == 0 && decl != NULL_TREE && pm_fact_is_block(decl))
+        noun = pm_fact_block(decl);
     if (noun != 0)
         pm_access_add(out, noun, access);
     return true; /* without a variable it is a literal or code */
@@ -634,7 +709,7 @@ static bool objects_of_register(const_rtx reg, unsigned access, std::vector<stru
 {
     tree expression = REG_EXPR(reg);
     if (expression != NULL_TREE && POINTER_TYPE_P(TREE_TYPE(expression)) &&
-        pm_objects_of_pointer(expression, access, out))
+        pm_objects_of_pointer(expression, access, UNKNOWN_LOCATION, out))
         return true;
     if (!pseudo_values_known)
         know_pseudo_values();
@@ -670,12 +745,30 @@ static bool objects_of_address(const_rtx address, unsigned access,
     return false;
 }
 
+/* The block itself is what is left of references whose offset RTL keeps, if it is one. */
+static void objects_of_block(const_rtx mem, tree block, unsigned access,
+                             std::vector<struct pm_access> *out)
+{
+    HOST_WIDE_INT offset = 0, size = 0;
+    bool known = MEM_OFFSET_KNOWN_P(mem) && MEM_OFFSET(mem).is_constant(&offset) &&
+                 MEM_SIZE_KNOWN_P(mem) && MEM_SIZE(mem).is_constant(&size);
+    std::vector<struct pm_access> members;
+    pm_objects_at_offset(block, offset, known ? size : 0, &members);
+    for (const struct pm_access &member : members)
+        pm_access_add(out, member.noun, access);
+}
+
 bool pm_objects_of_memory(const_rtx mem, bool writes, std::vector<struct pm_access> *out,
                           bool *ret_is_frame)
 {
     unsigned access = writes ? PM_MAP_WRITES : PM_MAP_READS;
     tree expression = MEM_EXPR(mem);
     size_t n_before = out->size();
+    if (expression != NULL_TREE && pm_fact_is_block(expression)) {
+        *ret_is_frame = false;
+        objects_of_block(mem, expression, access, out);
+        return true;
+    }
     bool is_known = expression != NULL_TREE && pm_objects_of_tree(expression, access, out);
     *ret_is_frame = out->size() == n_before && is_frame_address(XEXP(mem, 0));
     if (is_known || *ret_is_frame)

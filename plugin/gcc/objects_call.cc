@@ -53,7 +53,7 @@ static void note_argument(struct noted *noted, tree argument, char letter)
                       : letter == 'b' ? PM_MAP_READS | PM_MAP_WRITES
                                       : 0;
     if (access != 0 && !integer_zerop(argument))
-        noted->known &= pm_objects_of_pointer(argument, access, &noted->objects);
+        noted->known &= pm_objects_of_pointer(argument, access, noted->location, &noted->objects);
 }
 
 void pm_objects_note_call(gcall *call)
