@@ -189,7 +189,10 @@ enum pm_status run_check_program(const char *program, bool force, struct pm_erro
 char *run_find_program(const char *program)
 {
     char *path = NULL;
-    return look_up(program, &path) == 0 ? path : NULL;
+    if (look_up(program, &path) == 0)
+        return path;
+    free(path); /* found, and may not be executed */
+    return NULL;
 }
 
 bool run_has_sleds(const char *program)

@@ -230,7 +230,8 @@ static uint32_t class_of(const struct matching *m, pm_index sentence, struct pm_
     uint32_t n = s->n_nouns < MAX_NOUNS ? s->n_nouns : MAX_NOUNS;
     if (!m->verbs[s->verb])
         return PM_NONE;
-    memcpy(key + 1, nouns, n * sizeof *nouns);
+    if (n)
+        memcpy(key + 1, nouns, n * sizeof *nouns);
     if (!assign(m, nouns, n, 0, 0, key + 1))
         return PM_NONE;
     return pm_sets_add(sets, key, 1 + n);

@@ -258,7 +258,8 @@ static inline void make_run_items(struct make_run *run, uint32_t kind, const voi
 {
     uint64_t offset = make_run_chunk(run, kind, PM_RUN_HEAP_DATA + n * item_bytes, 0);
     ((struct pm_run_chunk *)make_run_at(run, offset))->n_items = n;
-    memcpy(make_run_at(run, offset + PM_RUN_HEAP_DATA), items, n * item_bytes);
+    if (n)
+        memcpy(make_run_at(run, offset + PM_RUN_HEAP_DATA), items, n * item_bytes);
 }
 
 static inline void make_run_heap(struct make_run *run, const struct pm_run_heap_site *sites,
