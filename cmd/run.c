@@ -273,7 +273,7 @@ static void parse_budget(struct cmd_parse *parse, uint64_t *ret_ppm)
         return;
     }
     bool ok = *text >= '0' && *text <= '9';
-    for (const char *p = text; ok && *p; p++)
+    for (const char *p = text; ok && *p && strcmp(p, "%") != 0; p++)
         if (*p == '.' && !unit) {
             unit = 10000;
         } else if (*p < '0' || *p > '9' || unit == 1 || ppm > 1000000) {
