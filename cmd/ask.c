@@ -128,12 +128,11 @@ static bool matters(const struct pm_answer *answer)
 }
 
 /* What was not followed all the time: marks the rows that it has a part in. */
-static bool mark_rows(struct pm_answer *answer, uint32_t asked, uint32_t class)
+static void mark_rows(struct pm_answer *answer, uint32_t asked, uint32_t class)
 {
     for (uint32_t r = 0; r < answer->n_rows; r++)
         for (uint32_t k = 0; k < answer->rows[r].matches[asked].n_classes; k++)
             answer->rows[r].times_at_least |= answer->rows[r].matches[asked].classes[k] == class;
-    return true;
 }
 
 static bool is_disarmed(const struct pm_graph *graph, struct pm_answer *answer, pm_index noun)
@@ -142,12 +141,16 @@ static bool is_disarmed(const struct pm_graph *graph, struct pm_answer *answer, 
     for (pm_index s = 0; s < graph->n_sentences; s++)
         for (uint32_t i = 0; pm_graph_first_noun(graph, s) == noun && i < answer->n_asked; i++) {
             const uint32_t *class_of = answer->matches[answer->asked[i]].class_of;
-            if (class_of[s] != PM_NONE)
-                found |= mark_rows(answer, i, class_of[s]);
+            if (class_of[s] != PM_NONE) {
+                mark_rows(answer, i, class_of[s]);
+                found = true;
+            }
             for (uint32_t k = graph->out_first[s]; k < graph->out_first[s + 1]; k++) {
                 uint32_t class = class_of[graph->mappings[graph->out[k]].destination];
-                if (class != PM_NONE)
-                    found |= mark_rows(answer, i, class);
+                if (class != PM_NONE) {
+                    mark_rows(answer, i, class);
+                    found = true;
+                }
             }
         }
     return found;

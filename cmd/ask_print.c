@@ -442,17 +442,6 @@ void ask_print_json(struct report *report, const struct pm_question *question,
 
 /* --- CSV --- */
 
-static void csv_text(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
 void ask_print_csv(struct report *report, const struct pm_question *question,
                    const struct pm_answer *answer, const struct ask_options *options, FILE *out)
 {
@@ -467,7 +456,7 @@ void ask_print_csv(struct report *report, const struct pm_question *question,
     fputs(",share_pct,n_times,n_times_complete\n", out);
     for (uint32_t i = 0; i < page.n_shown; i++) {
         const struct pm_answer_row *row = &answer->rows[page.order[i]];
-        csv_text(out, row_text(&page, row));
+        report_csv_text(out, row_text(&page, row));
         for (uint32_t m = 0; m < report->n_metrics; m++) {
             double number = number_of(graph, report->metrics[m], &row->amounts[report->metrics[m]]);
             fputc(',', out);

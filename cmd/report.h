@@ -326,6 +326,8 @@ double report_primary(const struct report *report, const struct report_row *row)
 bool report_print_table(struct report *report, FILE *out);
 void report_print_json(struct report *report, FILE *out);
 void report_print_csv(struct report *report, FILE *out);
+/* One field of CSV (RFC 4180), quoted where it must be. */
+void report_csv_text(FILE *out, const char *text);
 
 /* report_term.c: text on terminals. */
 struct report_term {

@@ -353,7 +353,7 @@ void report_print_json(struct report *report, FILE *out)
 
 /* --- CSV (RFC 4180, lines ended by a line feed) --- */
 
-static void csv_text(FILE *out, const char *text)
+void report_csv_text(FILE *out, const char *text)
 {
     if (!strpbrk(text, ",\"\r\n")) {
         fputs(text, out);
@@ -445,12 +445,12 @@ static void csv_place(struct report *report, const struct report_row *row, FILE 
     const char *file = is_file ? report->groups[row->groups[0]].file : n ? n->file : "";
     const char *printable = report_printable(&report->arena, file);
     fputc(',', out);
-    csv_text(out, printable ? printable : "");
+    report_csv_text(out, printable ? printable : "");
     fputc(',', out);
     if (n && n->line_no && !is_file)
         fprintf(out, "%u", n->line_no);
     fputc(',', out);
-    csv_text(out, n && !is_file ? linkage_of(report, n) : "");
+    report_csv_text(out, n && !is_file ? linkage_of(report, n) : "");
 }
 
 void report_print_csv(struct report *report, FILE *out)
@@ -462,11 +462,11 @@ void report_print_csv(struct report *report, FILE *out)
             fprintf(out, "%u,,%u,", row->id, row->depth);
         else if (report->options.tree)
             fprintf(out, "%u,%u,%u,", row->id, row->parent_id, row->depth);
-        csv_text(out, row_kind(report, row));
+        report_csv_text(out, row_kind(report, row));
         fputc(',', out);
-        csv_text(out, row->what);
+        report_csv_text(out, row->what);
         fputc(',', out);
-        csv_text(out, row->place);
+        report_csv_text(out, row->place);
         csv_place(report, row, out);
         csv_numbers(report, row, out);
         fputc('\n', out);

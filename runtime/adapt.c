@@ -97,13 +97,6 @@ static uint64_t
 static uint64_t n_looks, n_changes, n_sleds_changed;
 static struct pm_run_overhead *overhead;
 
-static void *private_memory(size_t bytes)
-{
-    long address = pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return address < 0 && address > -4096 ? NULL : (void *)address;
-}
-
 static uint64_t cpu_ns_of(int clock)
 {
     struct timespec time = {0, 0};
@@ -504,7 +497,8 @@ static bool make_table(void)
 {
     if (calls_now != NULL)
         return true;
-    uint64_t *memory = private_memory((size_t)PM_MAX_NOUNS * (2 * sizeof *memory + sizeof *called));
+    uint64_t *memory =
+        pm_private_memory((size_t)PM_MAX_NOUNS * (2 * sizeof *memory + sizeof *called));
     if (memory == NULL)
         return false;
     calls_before = memory + PM_MAX_NOUNS;

@@ -34,16 +34,9 @@ static struct group {
 } groups[MAX_GROUPS];
 static uint32_t n_groups;
 
-static void *private_memory(size_t bytes)
-{
-    long address = pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return address < 0 && address > -4096 ? NULL : (void *)address;
-}
-
 static struct pm_object *continue_object(struct group *g, struct pm_object *full)
 {
-    struct pm_object *next = private_memory(sizeof *next);
+    struct pm_object *next = pm_private_memory(sizeof *next);
     if (next == NULL)
         return NULL;
     memcpy(next, full, sizeof *next);
@@ -171,7 +164,7 @@ static int group_of(struct pm_object *object, const struct stat *info)
     if (n_groups == MAX_GROUPS)
         return MAX_GROUPS - 1;
     if (!object->portable) {
-        struct pm_object *other = private_memory(sizeof *other);
+        struct pm_object *other = pm_private_memory(sizeof *other);
         if (other == NULL)
             return -1;
         *other = *object;
@@ -183,8 +176,8 @@ static int group_of(struct pm_object *object, const struct stat *info)
     struct group *g = &groups[n_groups];
     g->info = *info;
     g->last = object;
-    g->table = private_memory(TABLE_ENTRIES * sizeof *g->table);
-    g->entries = private_memory(MAX_NOUNS * sizeof *g->entries);
+    g->table = pm_private_memory(TABLE_ENTRIES * sizeof *g->table);
+    g->entries = pm_private_memory(MAX_NOUNS * sizeof *g->entries);
     if (g->table == NULL || g->entries == NULL ||
         !pm_object_record(object, info, NULL, 0, NOUNS_PER_CHUNK))
         return -1;

@@ -36,13 +36,6 @@ static size_t patches_capacity;
 
 static struct pm_run_chunk *adapted; /* ADAPTED chunk with room */
 
-static void *private_memory(size_t bytes)
-{
-    long address = pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return address < 0 && address > -4096 ? NULL : (void *)address;
-}
-
 struct pm_noun *pm_noun_at(uint32_t noun)
 {
     return nouns != NULL && noun < PM_MAX_NOUNS ? &nouns[noun] : NULL;
@@ -129,7 +122,7 @@ void pm_modes_begin(struct pm_object *o, uint32_t first, struct pm_run_noun *lis
     if (pm_process.mode == PM_RUN_MODE_OFF)
         return;
     if (nouns == NULL)
-        pm_store(nouns, private_memory((size_t)PM_MAX_NOUNS * sizeof *nouns));
+        pm_store(nouns, pm_private_memory((size_t)PM_MAX_NOUNS * sizeof *nouns));
     size_t bytes = 0;
     const struct pm_plan *plan = open_plan(&bytes);
     for (uint32_t i = 0; i < n; i++) {
@@ -169,7 +162,7 @@ static bool room_for(size_t n)
     if (n <= patches_capacity)
         return true;
     size_t capacity = n < 1024 ? 1024 : n * 2;
-    struct pm_patch *memory = private_memory(capacity * sizeof *memory);
+    struct pm_patch *memory = pm_private_memory(capacity * sizeof *memory);
     if (memory == NULL)
         return false;
     patches = memory;

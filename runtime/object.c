@@ -25,13 +25,6 @@ static struct seen {
 } seen[MAX_SEEN];
 static uint32_t n_seen;
 
-static void *private_memory(size_t bytes)
-{
-    long address =
-        pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return address < 0 && address > -4096 ? NULL : (void *)address;
-}
-
 /* --- in the run file --- */
 
 /* The same file as an object that was unloaded, with the same nouns: its chunk is used again. */
@@ -205,7 +198,7 @@ static size_t collect_patches(struct pm_object *o, const ElfW(Phdr) * segment,
 static bool arm_fresh(struct pm_object *o)
 {
     size_t bytes = (size_t)o->n_sleds * sizeof(struct pm_patch);
-    struct pm_patch *patches = bytes != 0 ? private_memory(bytes) : NULL;
+    struct pm_patch *patches = bytes != 0 ? pm_private_memory(bytes) : NULL;
     if (patches == NULL)
         return bytes == 0;
     const ElfW(Phdr) *p = o->phdr;
@@ -291,7 +284,7 @@ static struct pm_object *open_object(const struct dl_phdr_info *info, int fd)
     if (pm_sys(SYS_newfstatat, fd, "", &file, AT_EMPTY_PATH) != 0 ||
         !pm_found_read(&source, &found) || !pm_file_create())
         return NULL;
-    struct pm_object *o = private_memory(sizeof *o);
+    struct pm_object *o = pm_private_memory(sizeof *o);
     if (o == NULL)
         return NULL;
     o->bias = info->dlpi_addr;

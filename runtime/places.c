@@ -81,13 +81,6 @@ static bool find_range(uint64_t address, struct range *ret_range)
     return false;
 }
 
-static void *private_memory(size_t bytes)
-{
-    long address = pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return address < 0 && address > -4096 ? NULL : (void *)address;
-}
-
 static void insert_range(struct table *table, struct range range)
 {
     uint32_t i = table->n++;
@@ -121,7 +114,7 @@ static void publish(void)
     struct table *table = tables[next & 1];
     if (table == NULL || table->capacity < n) {
         uint32_t capacity = n * 2;
-        table = private_memory(sizeof *table + capacity * sizeof(struct range));
+        table = pm_private_memory(sizeof *table + capacity * sizeof(struct range));
         if (table == NULL)
             return;
         table->capacity = capacity;
@@ -202,7 +195,7 @@ static struct place *new_place(void)
 {
     if (n_places == max_places) {
         uint32_t grown = max_places != 0 ? max_places * 2 : FIRST_PLACES;
-        struct place *old = places, *more = private_memory(grown * sizeof *more);
+        struct place *old = places, *more = pm_private_memory(grown * sizeof *more);
         if (more == NULL)
             return NULL;
         if (old != NULL)

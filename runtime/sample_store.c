@@ -14,13 +14,6 @@ enum {
     MAX_ITEMS = 1 << 17,
 };
 
-static void *private_memory(size_t bytes)
-{
-    long address = pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return address < 0 && address > -4096 ? NULL : (void *)address;
-}
-
 static bool same_key(const struct pm_run_sample *a, const struct pm_run_sample *b)
 {
     return a->address == b->address && a->caller == b->caller && a->node == b->node &&
@@ -47,7 +40,7 @@ static bool make_room(struct pm_store *store)
         return true;
     uint32_t n_new = n_old != 0 ? n_old * 2 : FIRST_INDEX_ENTRIES;
     struct pm_run_sample **old = store->index,
-                         **index = private_memory(n_new * sizeof(struct pm_run_sample *));
+                         **index = pm_private_memory(n_new * sizeof(struct pm_run_sample *));
     if (index == NULL)
         return store->n + 1 < n_old; /* slower and slower, yet right */
     store->index = index;

@@ -9,13 +9,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static void *private_memory(size_t bytes)
-{
-    long address =
-        pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return address < 0 && address > -4096 ? NULL : (void *)address;
-}
-
 /* --- the file's section headers --- */
 
 static bool read_exactly(const struct pm_source *from, void *to, uint64_t bytes, uint64_t offset)
@@ -80,13 +73,13 @@ static void look_at_sections(const struct pm_source *from, const ElfW(Ehdr) * he
     if (n > 1u << 20 || names_index >= n)
         return;
     size_t table_bytes = (size_t)n * sizeof first;
-    ElfW(Shdr) *table = private_memory(table_bytes);
+    ElfW(Shdr) *table = pm_private_memory(table_bytes);
     if (table == NULL)
         return;
     if (read_exactly(from, table, table_bytes, header->e_shoff) &&
         table[names_index].sh_size < 1u << 26 && table[names_index].sh_size > 0) {
         uint64_t names_bytes = table[names_index].sh_size;
-        char *names = private_memory(names_bytes);
+        char *names = pm_private_memory(names_bytes);
         if (names != NULL) {
             if (read_exactly(from, names, names_bytes, table[names_index].sh_offset))
                 for (uint64_t i = 1; i < n; i++)
@@ -341,8 +334,8 @@ bool pm_scan_sleds(struct pm_object *o, const struct pm_found *f, struct pm_scan
         return n == 0;
     o->sleds_bytes = n * sizeof(struct pm_sled);
     scan->bytes = n * (sizeof(struct pm_run_noun) + sizeof(uint64_t));
-    o->sleds = private_memory(o->sleds_bytes);
-    scan->nouns = private_memory(scan->bytes);
+    o->sleds = pm_private_memory(o->sleds_bytes);
+    scan->nouns = pm_private_memory(scan->bytes);
     if (o->sleds == NULL || scan->nouns == NULL)
         return false;
     scan->ids = (uint64_t *)(scan->nouns + n);

@@ -4,7 +4,9 @@
 #define PM_RUNTIME_SYS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 /* The program has confined itself by seccomp: what that does not allow is not called. Negative: the error number instead; 0: it is
@@ -68,5 +70,13 @@ static inline long pm_sys6(long number, long a, long b, long c, long d, long e, 
 #define pm_sys(number, ...) pm_sys_(number __VA_OPT__(, ) __VA_ARGS__, 0, 0, 0, 0, 0, 0)
 #define pm_sys_(number, a, b, c, d, e, f, ...) \
     pm_sys6((number), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+
+/* Zeroed pages of the process's own, to be given back by munmap; NULL: none are to be had. */
+static inline void *pm_private_memory(size_t bytes)
+{
+    long address = pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return address < 0 && address > -4096 ? NULL : (void *)address;
+}
 
 #endif

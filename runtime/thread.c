@@ -47,13 +47,6 @@ static uint32_t own_tid(void)
                                                                  : (uint32_t)pm_sys(SYS_gettid);
 }
 
-static void *private_memory(size_t bytes)
-{
-    long address = pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return address < 0 && address > -4096 ? NULL : (void *)address;
-}
-
 static void prepare_slab(struct pm_run_chunk *chunk, uint64_t offset, uint64_t nodes_at)
 {
     CHUNK_FIRST_PLACE(chunk) = (offset + nodes_at) / 64;
@@ -110,7 +103,7 @@ static bool open_chunk(struct pm_slot *slot, uint64_t n_nodes, uint64_t tsc)
 
 static struct pm_slot *new_slot(uint64_t tsc)
 {
-    char *memory = private_memory(PM_HASH_ENTRIES * sizeof(void *) + sizeof(struct pm_slot));
+    char *memory = pm_private_memory(PM_HASH_ENTRIES * sizeof(void *) + sizeof(struct pm_slot));
     if (memory == NULL)
         return NULL;
     struct pm_slot *slot = (struct pm_slot *)(memory + PM_HASH_ENTRIES * sizeof(void *));
@@ -294,7 +287,7 @@ uint64_t *pm_bank_open(struct pm_tls *t, unsigned bank)
         counters = (uint64_t *)(counts + 1);
     } else {
         pm_add_shared(pm_process.file.header->n_lost_contexts, 1);
-        counters = private_memory((size_t)n_nouns * sizeof(uint64_t));
+        counters = pm_private_memory((size_t)n_nouns * sizeof(uint64_t));
     }
     t->slot->bank[bank] = counters;
     pm_store(t->bank[bank], counters);

@@ -15,19 +15,12 @@ struct pm_word_costs {
     struct pm_run_sample *quick[QUICK_ENTRIES]; /* by context and metric: the one used last */
 };
 
-static void *private_memory(size_t bytes)
-{
-    long address = pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return address < 0 && address > -4096 ? NULL : (void *)address;
-}
-
 /* Signals are blocked. */
 static bool add_item(struct pm_slot *slot, const struct pm_run_sample *key,
                      struct pm_run_sample **ret_quick)
 {
     if (slot->word_costs == NULL)
-        slot->word_costs = private_memory(sizeof *slot->word_costs);
+        slot->word_costs = pm_private_memory(sizeof *slot->word_costs);
     struct pm_word_costs *costs = slot->word_costs;
     return costs != NULL && pm_store_add(&costs->store, slot->thread_offset, key, ret_quick);
 }

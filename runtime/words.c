@@ -45,21 +45,14 @@ static struct {
     uint32_t n_in_object;
 } words;
 
-static void *private_memory(size_t bytes)
-{
-    long address = pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return address < 0 && address > -4096 ? NULL : (void *)address;
-}
-
 static bool open_tables(void)
 {
     if (words.words == NULL)
-        words.words = private_memory((size_t)(MAX_WORDS + 1) * sizeof *words.words);
+        words.words = pm_private_memory((size_t)(MAX_WORDS + 1) * sizeof *words.words);
     if (words.table == NULL)
-        words.table = private_memory((size_t)TABLE_ENTRIES * sizeof *words.table);
+        words.table = pm_private_memory((size_t)TABLE_ENTRIES * sizeof *words.table);
     if (words.spoken == NULL)
-        words.spoken = private_memory((size_t)(MAX_WORDS + 1) * sizeof *words.spoken);
+        words.spoken = pm_private_memory((size_t)(MAX_WORDS + 1) * sizeof *words.spoken);
     return words.words != NULL && words.table != NULL && words.spoken != NULL;
 }
 
@@ -257,7 +250,7 @@ static uint32_t define_verb(uint32_t level, const char *name)
 static bool next_object(void)
 {
     static const struct stat none;
-    struct pm_object *o = private_memory(sizeof *o);
+    struct pm_object *o = pm_private_memory(sizeof *o);
     if (o == NULL)
         return false;
     memcpy(o->path, "[words]", sizeof "[words]");
