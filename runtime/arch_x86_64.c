@@ -56,18 +56,22 @@ uintptr_t pm_thread_pointer(void)
     return pointer;
 }
 
-static void exact_entry(struct x86_code *c, struct x86_code *cold, const struct pm_sled *sled,
+/* Modes exact and trace. */
+static void timed_entry(struct x86_code *c, struct x86_code *cold, const struct pm_sled *sled,
                         const struct pm_probe *probe, uint32_t index, const uint8_t *thunk)
 {
     static const uint8_t fixed[] = {RAX, RDX};
     const uint8_t *back = (const uint8_t *)sled->address + 5;
     struct x86_frame f =
         x86_plan_frame(sled->must_save, sled->flags, probe->loop_depth != 0, 2, fixed);
+    bool records = probe->mode == PM_RUN_MODE_TRACE;
     struct x86_sites slow = {.n = 0};
     unsigned r = f.context;
     x86_save(c, &f);
     x86_read_clock(c);
     x86_check_ring(c, r, &slow);
+    if (records)
+        x86_check_trace_room(c, r, &slow);
     x86_thread_op(c, 0x8b, r, x86_thread_offset(&pm_tls.current));
     x86_stack_address(c, f.adjustment, RDX);
     x86_check_entry(c, r, RDX, probe, &slow);
@@ -76,15 +80,22 @@ static void exact_entry(struct x86_code *c, struct x86_code *cold, const struct 
     uint8_t *miss = x86_jump_if(c, IF_NOT_EQUAL);
     uint8_t *found = c->p;
     x86_memory_op(c, true, 0xff, 0, r, offsetof(struct pm_node, n_calls)); /* incq */
+    if (records)
+        x86_reserve_event(c);
     x86_thread_op(c, 0x89, r, x86_thread_offset(&pm_tls.current));
     x86_memory_op(c, true, 0x89, RAX, r, offsetof(struct pm_node, start_tsc));
+    if (records) {
+        x86_record_event(c, PM_RUN_TRACE_ENTER | pm_trace_noun(probe->noun));
+        x86_stack_address(c, f.adjustment, RDX);
+    }
     x86_memory_op(c, true, 0x89, RDX, r, offsetof(struct pm_node, sp));
     x86_restore(c, &f);
     x86_jump(c, back);
 
     x86_land(cold, miss);
     x86_look_up(cold, r, RDX, probe, &slow);
-    x86_stack_address(cold, f.adjustment, RDX);
+    if (!records)
+        x86_stack_address(cold, f.adjustment, RDX);
     x86_jump(cold, found);
     x86_slow_tail(cold, &f, false, &slow, index, thunk, back);
 }
@@ -109,18 +120,21 @@ void x86_exit_tail(struct x86_code *c, const struct x86_frame *f, bool save_s,
     x86_jump(c, back);
 }
 
-static void exact_exit(struct x86_code *c, struct x86_code *cold, const struct pm_sled *sled,
+static void timed_exit(struct x86_code *c, struct x86_code *cold, const struct pm_sled *sled,
                        const struct pm_probe *probe, uint32_t index, const uint8_t *thunk)
 {
     static const uint8_t fixed[] = {RAX, RDX};
     const uint8_t *back = (const uint8_t *)sled->address + 5;
     struct x86_frame f =
         x86_plan_frame(sled->must_save, sled->flags, probe->loop_depth != 0, 2, fixed);
+    bool records = probe->mode == PM_RUN_MODE_TRACE;
     struct x86_sites slow = {.n = 0}, missed = {.n = 0};
     unsigned r = f.context;
     x86_save(c, &f);
     x86_read_clock(c);
     x86_check_ring(c, r, &slow);
+    if (records)
+        x86_check_trace_room(c, r, &slow);
     x86_thread_op(c, 0x8b, r, x86_thread_offset(&pm_tls.current));
     x86_stack_address(c, f.adjustment, RDX);
     x86_memory_op(c, true, 0x39, RDX, r, offsetof(struct pm_node, sp));
@@ -130,12 +144,16 @@ static void exact_exit(struct x86_code *c, struct x86_code *cold, const struct p
     x86_memory_op(c, true, 0x8b, RDX, r, offsetof(struct pm_node, start_tsc));
     x86_test(c, RDX); /* it began without a time */
     x86_slow_if(c, &slow, IF_EQUAL);
-    X86_BYTES(c, "\x48\x29\xd0"); /* sub %rdx, %rax */
-    x86_memory_op(c, true, 0x8b, RDX, r, offsetof(struct pm_node, parent));
-    x86_thread_op(c, 0x89, RDX, x86_thread_offset(&pm_tls.current));
-    x86_memory_op(c, true, 0xc7, 0, r, offsetof(struct pm_node, sp)); /* movq $0 */
-    x86_word32(c, 0);
-    x86_memory_op(c, true, 0x01, RAX, r, offsetof(struct pm_node, inclusive_tsc));
+    if (records) {
+        x86_trace_leave(c, r, probe);
+    } else {
+        X86_BYTES(c, "\x48\x29\xd0"); /* sub %rdx, %rax */
+        x86_memory_op(c, true, 0x8b, RDX, r, offsetof(struct pm_node, parent));
+        x86_thread_op(c, 0x89, RDX, x86_thread_offset(&pm_tls.current));
+        x86_memory_op(c, true, 0xc7, 0, r, offsetof(struct pm_node, sp)); /* movq $0 */
+        x86_word32(c, 0);
+        x86_memory_op(c, true, 0x01, RAX, r, offsetof(struct pm_node, inclusive_tsc));
+    }
     x86_restore(c, &f);
     x86_jump(c, back);
     x86_exit_tail(cold, &f, false, &slow, &missed, index, thunk, back);
@@ -269,10 +287,8 @@ void x86_trampoline(struct x86_code *c, struct x86_code *cold, const struct pm_s
         count_entry(c, cold, sled, probe, index, thunk);
     else if (probe->mode == PM_RUN_MODE_ACTIVE)
         (entry ? active_entry : active_exit)(c, cold, sled, probe, index, thunk);
-    else if (probe->mode == PM_RUN_MODE_TRACE)
-        (entry ? x86_trace_entry : x86_trace_exit)(c, cold, sled, probe, index, thunk);
     else
-        (entry ? exact_entry : exact_exit)(c, cold, sled, probe, index, thunk);
+        (entry ? timed_entry : timed_exit)(c, cold, sled, probe, index, thunk);
 }
 
 /* On the stack: return address, index. rdx S, rax clock; all caller-saved registers come back

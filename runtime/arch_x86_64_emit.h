@@ -113,10 +113,14 @@ void x86_exit_tail(struct x86_code *c, const struct x86_frame *f, bool save_s,
                    const struct x86_sites *slow, const struct x86_sites *missed, uint32_t index,
                    const uint8_t *thunk, const uint8_t *back);
 
-/* --- arch_x86_64_trace.c --- */
-void x86_trace_entry(struct x86_code *c, struct x86_code *cold, const struct pm_sled *sled,
-                     const struct pm_probe *probe, uint32_t index, const uint8_t *thunk);
-void x86_trace_exit(struct x86_code *c, struct x86_code *cold, const struct pm_sled *sled,
-                    const struct pm_probe *probe, uint32_t index, const uint8_t *thunk);
+/* --- arch_x86_64_trace.c: what mode trace has beside mode exact --- */
+/* Is there no room for an event? Else slow. rax: clock; r is lost. */
+void x86_check_trace_room(struct x86_code *c, unsigned r, struct x86_sites *slow);
+/* rdx = a place for an event. */
+void x86_reserve_event(struct x86_code *c);
+/* Writes the event to its place. rdx: the place; rax: clock, is lost. */
+void x86_record_event(struct x86_code *c, uint32_t head);
+/* Ends context r and records it. rax: clock, rdx: when it began; all three are lost. */
+void x86_trace_leave(struct x86_code *c, unsigned r, const struct pm_probe *probe);
 
 #endif
