@@ -11,11 +11,13 @@
 #ifndef PM_FORMAT_WORDS_H
 #define PM_FORMAT_WORDS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define PM_WORDS_SECTION "__perfmap_words"
 #define PM_WORDS_MAGIC "PerfMapW" /* 8 bytes, no ending zero */
-#define PM_WORDS_VERSION 1u
+#define PM_WORDS_VERSION \
+    2u /* of slots and of struct pm_words_api, which only grows: a runtime serves all versions up to its own */
 
 /* What is known of a noun. Strings may be NULL; all is copied. */
 struct pm_noun_facts {
@@ -37,6 +39,14 @@ struct pm_words_api {
     void (*leave)(uint32_t sentence, uintptr_t sp);
     uint32_t (*metric)(const char *name, const char *unit, const char *kind);
     void (*cost)(uint32_t metric, uint64_t value, uintptr_t sp);
+    /* Since version 2. */
+    void (*begin)(uint32_t sentence, uint32_t whole_process);
+    void (*end)(uint32_t sentence, uint32_t whole_process);
+    uint64_t (*capture)(uintptr_t sp);
+    void (*adopt)(uint64_t cause, uintptr_t sp);
+    void (*release)(uint64_t cause, uintptr_t sp);
+    size_t (*export_cause)(uint64_t cause, char *text, size_t text_bytes);
+    uint64_t (*import_cause)(const char *text, size_t text_bytes);
 };
 
 struct pm_words_slot {

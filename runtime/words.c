@@ -462,8 +462,8 @@ void pm_words_open(const struct pm_object *object, uintptr_t section, size_t byt
 {
     struct pm_words_slot *slot = (struct pm_words_slot *)section;
     for (size_t n = bytes / sizeof *slot; n > 0; n--, slot++) {
-        if (memcmp(slot->magic, PM_WORDS_MAGIC, sizeof slot->magic) != 0 ||
-            slot->version != PM_WORDS_VERSION || slot->bytes != sizeof *slot) {
+        if (memcmp(slot->magic, PM_WORDS_MAGIC, sizeof slot->magic) != 0 || slot->version == 0 ||
+            slot->version > PM_WORDS_VERSION || slot->bytes != sizeof *slot) {
             pm_file_message(PM_RUN_MSG_BAD_SLEDS,
                             "words of another version (perfmap.h): ", object->path);
             return;

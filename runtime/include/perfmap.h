@@ -49,6 +49,14 @@ struct pm_words_api {
     void (*leave)(uint32_t sentence, uintptr_t sp);
     uint32_t (*metric)(const char *name, const char *unit, const char *kind);
     void (*cost)(uint32_t metric, uint64_t value, uintptr_t sp);
+    /* Since version 2. */
+    void (*begin)(uint32_t sentence, uint32_t whole_process);
+    void (*end)(uint32_t sentence, uint32_t whole_process);
+    uint64_t (*capture)(uintptr_t sp);
+    void (*adopt)(uint64_t cause, uintptr_t sp);
+    void (*release)(uint64_t cause, uintptr_t sp);
+    size_t (*export_cause)(uint64_t cause, char *text, size_t text_bytes);
+    uint64_t (*import_cause)(const char *text, size_t text_bytes);
 };
 
 static struct pm_words_slot {
@@ -56,7 +64,7 @@ static struct pm_words_slot {
     uint32_t version, bytes;
     const struct pm_words_api *api;
 } pm_words_slot __attribute__((section("__perfmap_words"), used)) = {
-    {'P', 'e', 'r', 'f', 'M', 'a', 'p', 'W'}, 1, sizeof(struct pm_words_slot), NULL};
+    {'P', 'e', 'r', 'f', 'M', 'a', 'p', 'W'}, 2, sizeof(struct pm_words_slot), NULL};
 
 /* Always inlined, so that none of it is a function of your program in any report. */
 #define PM_WORDS_INLINE static inline __attribute__((always_inline))
@@ -204,6 +212,93 @@ PM_WORDS_INLINE void pm_leave_at(struct pm_sentence sentence, uintptr_t sp)
         api->leave(sentence.id, sp);
 }
 
+/* --- sentences that do not nest --- */
+
+/* The sentence is active in this thread until pm_end, whatever is entered and left meanwhile, in any order: a request that several functions serve in
+ * turn, a transaction. Begun twice, it ends with the second pm_end. For `then` of questions it is outside all that is entered. */
+PM_WORDS_INLINE void pm_begin(struct pm_sentence sentence)
+{
+    const struct pm_words_api *api = pm_words_of_runtime();
+    if (__builtin_expect(api != NULL, 0))
+        api->begin(sentence.id, 0);
+}
+
+PM_WORDS_INLINE void pm_end(struct pm_sentence sentence)
+{
+    const struct pm_words_api *api = pm_words_of_runtime();
+    if (__builtin_expect(api != NULL, 0))
+        api->end(sentence.id, 0);
+}
+
+/* The same in all threads of the process at once, those that come later included; any thread may end it. */
+PM_WORDS_INLINE void pm_begin_process(struct pm_sentence sentence)
+{
+    const struct pm_words_api *api = pm_words_of_runtime();
+    if (__builtin_expect(api != NULL, 0))
+        api->begin(sentence.id, 1);
+}
+
+PM_WORDS_INLINE void pm_end_process(struct pm_sentence sentence)
+{
+    const struct pm_words_api *api = pm_words_of_runtime();
+    if (__builtin_expect(api != NULL, 0))
+        api->end(sentence.id, 1);
+}
+
+/* A phase of the program is the process-wide sentence {name Runs} of the level Phases: `perfmap ask '{u Reads} during warmup'`. */
+PM_WORDS_INLINE struct pm_sentence pm_define_phase(const char *name)
+{
+    struct pm_level level = pm_define_level("Phases", "Source");
+    struct pm_noun noun = pm_define_noun(level, name, "phase");
+    return pm_define_sentence(pm_define_verb(level, "Runs"), &noun, 1);
+}
+
+/* --- causes: work that is done later, or elsewhere, on behalf of what is active now --- */
+
+struct pm_cause {
+    uint64_t id;
+};
+
+/* What is active here. A few nanoseconds; the value may be copied, kept, handed to other threads, adopted any number of times or never. */
+PM_WORDS_INLINE struct pm_cause pm_capture(void)
+{
+    const struct pm_words_api *api = pm_words_of_runtime();
+    struct pm_cause cause = {api ? api->capture(pm_stack_pointer()) : 0};
+    return cause;
+}
+
+/* Until pm_release, costs count for what was active at pm_capture, too, marked as deferred. Nests like pm_enter. */
+PM_WORDS_INLINE void pm_adopt(struct pm_cause cause)
+{
+    const struct pm_words_api *api = pm_words_of_runtime();
+    if (__builtin_expect(api != NULL, 0))
+        api->adopt(cause.id, pm_stack_pointer());
+}
+
+PM_WORDS_INLINE void pm_release(struct pm_cause cause)
+{
+    const struct pm_words_api *api = pm_words_of_runtime();
+    if (__builtin_expect(api != NULL, 0))
+        api->release(cause.id, pm_stack_pointer());
+}
+
+/* The cause as text that another process on this machine can import: a member of a W3C baggage header, `perfmap=...`, for any protocol. Returns the
+ * number of bytes without the ending zero, less than text_bytes; 0: does not fit, or nobody measures. PM_EXPORT_BYTES always suffice. */
+#define PM_EXPORT_BYTES 1024
+PM_WORDS_INLINE size_t pm_context_export(struct pm_cause cause, char *text, size_t text_bytes)
+{
+    const struct pm_words_api *api = pm_words_of_runtime();
+    return api ? api->export_cause(cause.id, text, text_bytes) : 0;
+}
+
+/* text: such a member, or a whole baggage header that has one, from anywhere: what is not well formed gives no cause, which may be adopted all the same. */
+PM_WORDS_INLINE struct pm_cause pm_context_import(const char *text, size_t text_bytes)
+{
+    const struct pm_words_api *api = pm_words_of_runtime();
+    struct pm_cause cause = {api ? api->import_cause(text, text_bytes) : 0};
+    return cause;
+}
+
 #ifdef __cplusplus
 }
 
@@ -223,6 +318,22 @@ class active
 
   private:
     pm_sentence sentence_;
+};
+
+/* perfmap::adopted a(cause); what this object's life costs counts for the cause. */
+class adopted
+{
+  public:
+    explicit __attribute__((always_inline)) adopted(pm_cause cause) : cause_(cause)
+    {
+        pm_adopt(cause);
+    }
+    __attribute__((always_inline)) ~adopted() { pm_release(cause_); }
+    adopted(const adopted &) = delete;
+    adopted &operator=(const adopted &) = delete;
+
+  private:
+    pm_cause cause_;
 };
 } /* namespace perfmap */
 #endif
