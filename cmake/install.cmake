@@ -2,8 +2,8 @@
 #
 #     bin/perfmap                              the command
 #     lib[/TRIPLET]/perfmap/                   perfmap.so, perfmap-gccN.so (plugin/CMakeLists.txt), libperfmap-rt.so (runtime/CMakeLists.txt)
-#     include/perfmap.h                        for programs with words of their own
-#     lib[/TRIPLET]/pkgconfig/perfmap.pc       plugin= and cflags for build systems
+#     include/perfmap.h, perfmap.f90           for programs with words of their own
+#     lib[/TRIPLET]/pkgconfig/perfmap.pc       plugin=, fortran= and cflags for build systems
 #     share/man/man1/perfmap*.1                made by the command itself
 #     share/bash-completion/completions/perfmap
 #     share/doc/perfmap/                       README, the formats, the examples
@@ -16,10 +16,12 @@ install(FILES ${CMAKE_BINARY_DIR}/completions/perfmap DESTINATION ${CMAKE_INSTAL
 # The .pc file finds the prefix from its own place, so that an installed tree may be moved.
 string(REGEX REPLACE "[^/]+" ".." PERFMAP_PC_UP "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 configure_file(${CMAKE_CURRENT_LIST_DIR}/perfmap.pc.in ${CMAKE_BINARY_DIR}/perfmap.pc @ONLY)
-install(FILES ${PROJECT_SOURCE_DIR}/runtime/include/perfmap.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/runtime/include/perfmap.h ${PROJECT_SOURCE_DIR}/runtime/include/perfmap.f90
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${CMAKE_BINARY_DIR}/perfmap.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/formats DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/heat ${PROJECT_SOURCE_DIR}/examples/cxx ${PROJECT_SOURCE_DIR}/examples/fortran
+    ${PROJECT_SOURCE_DIR}/examples/grids
     DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples FILES_MATCHING PATTERN "*.c" PATTERN "*.cc" PATTERN "*.f90")

@@ -27,6 +27,12 @@ struct pm_noun_facts {
     uint64_t address, size_bytes;   /* of its memory; 0: none */
 };
 
+/* What is active, or adopted, until whoever holds it leaves, or releases, by the same sp. sp 0: nothing. */
+struct pm_words_held {
+    uint64_t what;
+    uint64_t sp;
+};
+
 /* Words are numbers, 0: none (no room, or wrong arguments). All functions may be called from any thread and in signal handlers. */
 struct pm_words_api {
     uint32_t version, bytes;
@@ -47,6 +53,18 @@ struct pm_words_api {
     void (*release)(uint64_t cause, uintptr_t sp);
     size_t (*export_cause)(uint64_t cause, char *text, size_t text_bytes);
     uint64_t (*import_cause)(const char *text, size_t text_bytes);
+    /* For languages that cannot say where their stack is (perfmap.f90): in the frame that calls. */
+    void (*enter_here)(uint32_t sentence);
+    void (*leave_here)(uint32_t sentence);
+    void (*cost_here)(uint32_t metric, uint64_t value);
+    uint64_t (*capture_here)(void);
+    void (*adopt_here)(uint64_t cause);
+    void (*release_here)(uint64_t cause);
+    void (*activate)(struct pm_words_held *held, const uint32_t *sentence);
+    void (*adopt_in)(struct pm_words_held *held, const uint64_t *cause);
+    /* Mapping points: *ret_is_on stays valid, and is 0 while mappings of that point are not asked for. */
+    uint32_t (*point)(const char *name, const uint8_t **ret_is_on);
+    void (*map_at)(uint32_t point, uint32_t source, uint32_t destination, const double *weight);
 };
 
 struct pm_words_slot {
@@ -61,12 +79,14 @@ enum pm_word_kind {
     PM_WORD_VERB = 3,     /* a: level; text: name */
     PM_WORD_SENTENCE = 4, /* a: verb; nouns */
     PM_WORD_METRIC = 6,   /* text: name, unit, kind (count, bytes, time) */
-    PM_WORD_MAPPING = 5,  /* a: source, b: destination, both sentences; weight */
+    PM_WORD_MAPPING = 5, /* a: source, b: destination, both sentences; weight; line_no: its point */
+    PM_WORD_POINT = 16,  /* a mapping point; a: 1 when it is on; text: name */
 };
 
 enum {
     PM_WORDS_MAX_TEXT = 4096, /* of a string; longer ones are cut */
     PM_WORDS_MAX_NOUNS = 8,   /* of a sentence */
+    PM_WORDS_MAX_POINTS = 256,
 };
 
 /* Followed by n_nouns numbers (32 bits each) and n_text_bytes of text: strings ended by a zero byte each. */
@@ -76,7 +96,7 @@ struct pm_run_word {
     uint16_t n_nouns;
     uint32_t n_text_bytes;
     uint32_t a, b;
-    uint32_t line_no;
+    uint32_t line_no; /* of a mapping: the number of its point */
     uint64_t address, size_bytes;
     double weight; /* not above 0 or not finite: not stated */
 };

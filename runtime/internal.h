@@ -312,6 +312,7 @@ struct pm_process {
     uint32_t pid;
     uint64_t tsc_hz;
     uint32_t max_contexts, max_depth;
+    char mapping_points[256]; /* names, * in them; empty: none */
     uint32_t n_contexts;
     uint32_t next_noun;
     uint64_t start_tsc, start_monotonic_ns, start_realtime_ns;
@@ -446,9 +447,24 @@ void pm_hooks_open(struct pm_object *object, const struct stat *info, uintptr_t 
 /* Fills in the slots of perfmap.h in a section of the object, which is in memory that can be written. */
 void pm_words_open(const struct pm_object *object, uintptr_t section, size_t bytes);
 void pm_words_fork_child(void); /* after the new run file has its objects */
+extern const struct pm_words_api pm_words_api;
+const struct pm_words_api *pm_words_of_process(uint32_t version); /* exported */
+/* words_points.c: is this mapping point asked for, by the setting's names? */
+bool pm_words_point_is_asked(const char *name);
 /* word_costs.c: adds to the context that is active at this stack pointer. The thread is ready. False: no room. */
 bool pm_word_cost(struct pm_tls *t, uint32_t metric, uint64_t value, uint64_t sp);
 void pm_word_costs_fork_child(struct pm_slot *slot);
+
+/* --- words_here.c --- */
+struct pm_words_held;
+void pm_words_enter_here(uint32_t sentence);
+void pm_words_leave_here(uint32_t sentence);
+void pm_words_cost_here(uint32_t metric, uint64_t value);
+uint64_t pm_words_capture_here(void);
+void pm_words_adopt_here(uint64_t cause);
+void pm_words_release_here(uint64_t cause);
+void pm_words_activate(struct pm_words_held *held, const uint32_t *sentence);
+void pm_words_adopt_in(struct pm_words_held *held, const uint64_t *cause);
 
 /* --- dl.c, fork.c, wrap.c --- */
 void pm_dl_watch(void);

@@ -132,6 +132,20 @@ static bool same(const char *a, const char *b)
     return strlen(a) == strlen(b) && memcmp(a, b, strlen(a)) == 0;
 }
 
+/* Which mapping points are on: unset or "all", "none", or names. */
+static void read_points(const char *names)
+{
+    char *points = pm_process.mapping_points;
+    if (names == NULL || same(names, "all"))
+        names = "*";
+    if (same(names, "none"))
+        names = "";
+    if (strlen(names) < sizeof pm_process.mapping_points)
+        memcpy(points, names, strlen(names) + 1);
+    else
+        pm_say("ignored a setting that is too long", "PERFMAP_MAPPING_POINTS", 0);
+}
+
 static bool read_settings(char **environment)
 {
     const char *folder = setting(environment, "PERFMAP_RUN_DIR"),
@@ -163,6 +177,7 @@ static bool read_settings(char **environment)
         (uint32_t)number_setting(environment, "PERFMAP_MAX_CONTEXTS", 1u << 20, 1, 1u << 28);
     pm_process.max_depth =
         (uint32_t)number_setting(environment, "PERFMAP_MAX_DEPTH", 1000, 1, 1000000);
+    read_points(setting(environment, "PERFMAP_MAPPING_POINTS"));
     uint64_t rate_hz = number_setting(environment, "PERFMAP_RATE_HZ", 0, 0, 10000);
     bool has_contexts = pm_process.mode >= PM_RUN_MODE_ACTIVE;
     pm_process.sample_period_ns = has_contexts && rate_hz != 0 ? 1000000000u / rate_hz : 0;

@@ -318,19 +318,60 @@ static uint32_t define_sentence(uint32_t verb, const uint32_t *nouns, uint32_t n
     return number;
 }
 
+/* The flag of each mapping point stays where it is, for the program keeps its address. Never more than PM_WORDS_MAX_POINTS. */
+static struct {
+    uint32_t number;
+    uint8_t is_on;
+} points[PM_WORDS_MAX_POINTS];
+static uint32_t n_points;
+
+static uint32_t define_point(const char *name, const uint8_t **ret_is_on)
+{
+    struct draft d;
+    if (name == NULL || *name == 0 || !is_on())
+        return 0;
+    draft_begin(&d, PM_WORD_POINT, pm_words_point_is_asked(name), 0);
+    draft_text(&d, name);
+    draft_end(&d);
+    uint64_t mask = lock();
+    uint32_t number = number_of(&d), i = 0;
+    while (i < n_points && points[i].number != number)
+        i++;
+    if (number != 0 && i == n_points && n_points < PM_WORDS_MAX_POINTS) {
+        points[i].number = number;
+        points[i].is_on = (uint8_t)d.word.a;
+        n_points++;
+    }
+    if (number != 0 && i < n_points && ret_is_on != NULL)
+        *ret_is_on = &points[i].is_on;
+    unlock(mask);
+    return number;
+}
+
 /* The runtime has no registers for floating point. */
-static void define_mapping(uint32_t source, uint32_t destination, const double *weight)
+static void define_mapping_at(uint32_t point, uint32_t source, uint32_t destination,
+                              const double *weight)
 {
     struct draft d;
     if (weight == NULL || !is_on())
         return;
     draft_begin(&d, PM_WORD_MAPPING, source, destination);
+    d.word.line_no = point;
     memcpy(&d.word.weight, weight, sizeof *weight);
     draft_end(&d);
     uint64_t mask = lock();
-    if (is_kind(source, PM_WORD_SENTENCE) && is_kind(destination, PM_WORD_SENTENCE))
+    if (is_kind(source, PM_WORD_SENTENCE) && is_kind(destination, PM_WORD_SENTENCE) &&
+        is_kind(point, PM_WORD_POINT))
         number_of(&d);
     unlock(mask);
+}
+
+static void define_mapping(uint32_t source, uint32_t destination, const double *weight)
+{
+    const uint8_t *is_asked = NULL;
+    uint32_t point = define_point("default", &is_asked);
+    if (is_asked != NULL && *is_asked)
+        define_mapping_at(point, source, destination, weight);
 }
 
 static uint32_t define_metric(const char *name, const char *unit, const char *kind)
@@ -443,9 +484,9 @@ static void leave(uint32_t sentence, uintptr_t sp)
 
 /* --- the program's slots --- */
 
-static const struct pm_words_api api = {
+const struct pm_words_api pm_words_api = {
     .version = PM_WORDS_VERSION,
-    .bytes = sizeof api,
+    .bytes = sizeof pm_words_api,
     .level = define_level,
     .noun = define_noun,
     .verb = define_verb,
@@ -455,6 +496,16 @@ static const struct pm_words_api api = {
     .leave = leave,
     .metric = define_metric,
     .cost = cost,
+    .enter_here = pm_words_enter_here,
+    .leave_here = pm_words_leave_here,
+    .cost_here = pm_words_cost_here,
+    .capture_here = pm_words_capture_here,
+    .adopt_here = pm_words_adopt_here,
+    .release_here = pm_words_release_here,
+    .activate = pm_words_activate,
+    .adopt_in = pm_words_adopt_in,
+    .point = define_point,
+    .map_at = define_mapping_at,
 };
 
 /* Slots of one size follow each other; what is none ends the work. */
@@ -469,8 +520,27 @@ void pm_words_open(const struct pm_object *object, uintptr_t section, size_t byt
             return;
         }
         if (pm_process.mode != PM_RUN_MODE_OFF)
-            pm_store(slot->api, &api);
+            pm_store(slot->api, &pm_words_api);
     }
+}
+
+/* For programs without a section of slots, by dlsym: perfmap.f90. What the first object with slots would begin begins now. */
+__attribute__((visibility("default"))) const struct pm_words_api *pm_words_of_process(
+    uint32_t version)
+{
+    if (version == 0 || version > PM_WORDS_VERSION || !pm_process.on ||
+        pm_process.mode == PM_RUN_MODE_OFF)
+        return NULL;
+    if (pm_unlikely(!*pm_process.alive_mark))
+        pm_fork_child();
+    uint64_t mask = lock();
+    bool had_file = pm_process.file.header != NULL, has_file = pm_file_create();
+    if (has_file && !had_file) {
+        pm_control_begin();
+        pm_sample_process_begin();
+    }
+    unlock(mask);
+    return has_file ? &pm_words_api : NULL;
 }
 
 /* The words again, in the new run file. */

@@ -12,6 +12,7 @@ static bool refers_well(const struct pm_run_file *file, const struct pm_run_word
     switch (raw->kind) {
     case PM_WORD_LEVEL:
     case PM_WORD_METRIC:
+    case PM_WORD_POINT:
         return true;
     case PM_WORD_NOUN:
         return IS(raw->a, PM_WORD_LEVEL) && (raw->b == 0 || IS(raw->b, PM_WORD_NOUN));
@@ -20,7 +21,8 @@ static bool refers_well(const struct pm_run_file *file, const struct pm_run_word
     case PM_WORD_SENTENCE:
         return IS(raw->a, PM_WORD_VERB) && raw->n_nouns > 0;
     case PM_WORD_MAPPING:
-        return IS(raw->a, PM_WORD_SENTENCE) && IS(raw->b, PM_WORD_SENTENCE);
+        return IS(raw->a, PM_WORD_SENTENCE) && IS(raw->b, PM_WORD_SENTENCE) &&
+               (raw->line_no == 0 || IS(raw->line_no, PM_WORD_POINT));
     default:
         return false;
     }

@@ -57,6 +57,9 @@ struct pm_words_api {
     void (*release)(uint64_t cause, uintptr_t sp);
     size_t (*export_cause)(uint64_t cause, char *text, size_t text_bytes);
     uint64_t (*import_cause)(const char *text, size_t text_bytes);
+    void (*of_other_languages[8])(void);
+    uint32_t (*point)(const char *name, const uint8_t **ret_is_on);
+    void (*map_at)(uint32_t point, uint32_t source, uint32_t destination, const double *weight);
 };
 
 static struct pm_words_slot {
@@ -297,6 +300,38 @@ PM_WORDS_INLINE struct pm_cause pm_context_import(const char *text, size_t text_
     const struct pm_words_api *api = pm_words_of_runtime();
     struct pm_cause cause = {api ? api->import_cause(text, text_bytes) : 0};
     return cause;
+}
+
+/* --- mapping points --- */
+
+/* A place of a library at which it says what maps to what. They are switched on and off as a whole or one by one: `perfmap run --mapping-points`. */
+struct pm_point {
+    const uint8_t *is_on;
+    uint32_t id;
+};
+
+/* name: without blanks, commas and * ?; pm_map is the point `default`. */
+PM_WORDS_INLINE struct pm_point pm_define_point(const char *name)
+{
+    const struct pm_words_api *api = pm_words_of_runtime();
+    struct pm_point point = {NULL, 0};
+    if (api)
+        point.id = api->point(name, &point.is_on);
+    return point;
+}
+
+/* Before work that is done for the mappings only. */
+PM_WORDS_INLINE int pm_point_is_on(struct pm_point point)
+{
+    return __builtin_expect(point.is_on != NULL, 0) && *(const volatile uint8_t *)point.is_on;
+}
+
+PM_WORDS_INLINE void pm_map_at(struct pm_point point, struct pm_sentence source,
+                               struct pm_sentence destination, double weight)
+{
+    const struct pm_words_api *api = pm_words_of_runtime();
+    if (api && pm_point_is_on(point))
+        api->map_at(point.id, source.id, destination.id, &weight);
 }
 
 #ifdef __cplusplus
