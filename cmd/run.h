@@ -67,6 +67,9 @@ uint64_t run_calibrate(struct run_instant *ret_from);
 
 /* --- run_libraries.c --- */
 
+/* True: the program needs only libraries of the compiler and its C library, so the loader need not be asked, which takes a process, and
+ * half as long as all else before the program starts. */
+bool run_needs_only_basics(const char *path);
 /* What the loader says of a program's libraries, as text; nothing when it is none of the loader's. */
 PM_MUST_CHECK enum pm_status run_list_libraries(const char *path, struct pm_error *err,
                                                 struct pm_buf *text);

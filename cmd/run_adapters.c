@@ -90,7 +90,8 @@ static enum pm_status add_needed(const char *program, struct pm_error *err,
 {
     bool needed[N_ADAPTERS] = {false};
     struct pm_buf text = PM_BUF_INIT(1 << 20);
-    enum pm_status status = run_list_libraries(program, err, &text);
+    enum pm_status status =
+        run_needs_only_basics(program) ? PM_OK : run_list_libraries(program, err, &text);
     char *rest = text.data;
     for (char *path; rest && (path = run_next_library(&rest)) != NULL;)
         for (size_t i = 0; i < N_ADAPTERS; i++)

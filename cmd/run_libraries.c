@@ -1,5 +1,7 @@
-/* Which libraries a program is started with: the loader says. */
+/* Which libraries a program is started with: the loader says, where the file alone does not. */
 #include "run.h"
+
+#include "mapping/base/elf.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -44,6 +46,71 @@ static void ask_loader(const char *path, int output)
     unsetenv("LD_PRELOAD");
     execl(path, path, (char *)NULL);
     _exit(127);
+}
+
+/* What the file says that it needs. */
+struct needs {
+    uint64_t names[16]; /* offsets in .dynstr */
+    size_t n;
+    bool read, others; /* any that are not of the compiler and its C library */
+};
+
+static enum pm_status look_at_dynamic(struct needs *needs, struct pm_str bytes)
+{
+    for (size_t at = 0; at + sizeof(Elf64_Dyn) <= bytes.len; at += sizeof(Elf64_Dyn)) {
+        Elf64_Dyn entry;
+        memcpy(&entry, bytes.p + at, sizeof entry);
+        if (entry.d_tag == DT_NULL)
+            break;
+        if (entry.d_tag != DT_NEEDED)
+            continue;
+        if (needs->n == sizeof needs->names / sizeof *needs->names)
+            needs->others = true;
+        else
+            needs->names[needs->n++] = entry.d_un.d_val;
+    }
+    needs->read = true;
+    return PM_OK;
+}
+
+/* These need only each other. */
+static bool is_basic(const char *name, size_t max_len)
+{
+    static const char *const basic[] = {"libc.so.6",  "libm.so.6",     "libpthread.so.0",
+                                        "libdl.so.2", "librt.so.1",    "libgcc_s.so.1",
+                                        "libz.so.1",  "libstdc++.so.6"};
+    for (size_t i = 0; i < sizeof basic / sizeof *basic; i++)
+        if (strlen(basic[i]) < max_len && !strcmp(name, basic[i]))
+            return true;
+    return false;
+}
+
+static enum pm_status look_at_names(struct needs *needs, struct pm_str bytes)
+{
+    for (size_t i = 0; i < needs->n; i++) {
+        uint64_t at = needs->names[i];
+        if (at >= bytes.len || !is_basic(bytes.p + at, bytes.len - at))
+            needs->others = true;
+    }
+    return PM_OK;
+}
+
+static enum pm_status look_at_section(void *context, const struct pm_elf_found *section,
+                                      struct pm_error *err)
+{
+    struct pm_str bytes;
+    enum pm_status status = pm_elf_load(section, 1 << 26, err, &bytes);
+    if (status != PM_OK)
+        return status;
+    return (!strcmp(section->name, ".dynamic") ? look_at_dynamic : look_at_names)(context, bytes);
+}
+
+bool run_needs_only_basics(const char *path)
+{
+    static const char *const dynamic[] = {".dynamic", NULL}, *const names[] = {".dynstr", NULL};
+    struct needs needs = {.n = 0};
+    return pm_elf_visit(path, dynamic, look_at_section, &needs, NULL) == PM_OK && needs.read &&
+           pm_elf_visit(path, names, look_at_section, &needs, NULL) == PM_OK && !needs.others;
 }
 
 enum pm_status run_list_libraries(const char *path, struct pm_error *err, struct pm_buf *text)

@@ -3,6 +3,7 @@
 #include "../base/str.h"
 
 #include <capstone/capstone.h>
+#include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -43,6 +44,40 @@ struct pm_blame {
     bool has_decoder;
     struct piece *buckets[N_BUCKETS];
 };
+
+/* --- the decoder --- */
+
+#define TEXT_OF(number) #number
+#define SONAME(major) "libcapstone.so." TEXT_OF(major)
+
+/* Capstone is loaded when it is needed: its tables are 77 000 pointers, which cost each start of a command 3 ms, more than all else of it. */
+static struct {
+    __typeof__(cs_open) *open;
+    __typeof__(cs_close) *close;
+    __typeof__(cs_malloc) *new;
+    __typeof__(cs_free) *free;
+    __typeof__(cs_disasm_iter) *next;
+} capstone;
+
+static enum pm_status load_capstone(struct pm_error *err)
+{
+    if (capstone.open)
+        return PM_OK;
+    void *library = dlopen(SONAME(CS_API_MAJOR), RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return pm_error_set(err, PM_ERR_NOT_FOUND, "cannot decode instructions: %s", dlerror());
+    capstone.close = (__typeof__(cs_close) *)dlsym(library, "cs_close");
+    capstone.new = (__typeof__(cs_malloc) *)dlsym(library, "cs_malloc");
+    capstone.free = (__typeof__(cs_free) *)dlsym(library, "cs_free");
+    capstone.next = (__typeof__(cs_disasm_iter) *)dlsym(library, "cs_disasm_iter");
+    __typeof__(cs_open) *open_decoder = (__typeof__(cs_open) *)dlsym(library, "cs_open");
+    if (!capstone.close || !capstone.new || !capstone.free || !capstone.next || !open_decoder)
+        return pm_error_set(err, PM_ERR_UNSUPPORTED,
+                            "cannot decode instructions: '%s' is not what it was",
+                            SONAME(CS_API_MAJOR));
+    capstone.open = open_decoder;
+    return PM_OK;
+}
 
 /* --- the file --- */
 
@@ -85,12 +120,15 @@ enum pm_status pm_blame_open(const char *path, struct pm_error *err, struct pm_b
     if (!blame)
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
     enum pm_status status = map_file(blame, path, err);
+    bool has_code = status == PM_OK && is_x86_64(blame->bytes, blame->size);
+    if (has_code)
+        status = load_capstone(err);
     if (status != PM_OK) {
         pm_blame_free(blame);
         return status;
     }
-    blame->has_decoder = is_x86_64(blame->bytes, blame->size) &&
-                         cs_open(CS_ARCH_X86, CS_MODE_64, &blame->decoder) == CS_ERR_OK;
+    blame->has_decoder =
+        has_code && capstone.open(CS_ARCH_X86, CS_MODE_64, &blame->decoder) == CS_ERR_OK;
     *ret_blame = blame;
     return PM_OK;
 }
@@ -108,7 +146,7 @@ void pm_blame_free(struct pm_blame *blame)
             free(piece);
         }
     if (blame->has_decoder)
-        cs_close(&blame->decoder);
+        capstone.close(&blame->decoder);
     if (blame->bytes)
         munmap(blame->bytes, blame->size);
     free(blame);
@@ -232,7 +270,7 @@ static unsigned char flags_of(const cs_insn *at)
 static bool decode(const struct pm_blame *blame, const unsigned char *code, uint64_t size_bytes,
                    struct piece *piece)
 {
-    cs_insn *at = cs_malloc(blame->decoder);
+    cs_insn *at = capstone.new(blame->decoder);
     const unsigned char *p = code, *end = code + size_bytes;
     uint32_t cap = 0, jumps_cap = 0;
     bool good = at != NULL;
@@ -244,7 +282,7 @@ static bool decode(const struct pm_blame *blame, const unsigned char *code, uint
             break;
         piece->starts[piece->n] = (uint32_t)(p - code);
         piece->flags[piece->n] = ENDS;
-        if (!cs_disasm_iter(blame->decoder, &p, &left, &address, at)) {
+        if (!capstone.next(blame->decoder, &p, &left, &address, at)) {
             p++;
         } else {
             piece->flags[piece->n] = flags_of(at);
@@ -257,7 +295,7 @@ static bool decode(const struct pm_blame *blame, const unsigned char *code, uint
         piece->n++;
     }
     if (at)
-        cs_free(at, 1);
+        capstone.free(at, 1);
     return good;
 }
 

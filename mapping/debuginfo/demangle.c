@@ -2,10 +2,25 @@
 
 #include "../base/str.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 
-/* Of libstdc++ (Itanium C++ ABI, section 3.4). Declared here, for <cxxabi.h> is C++. */
-char *__cxa_demangle(const char *mangled, char *buffer, size_t *len, int *ret_status);
+/* __cxa_demangle of libstdc++ (Itanium C++ ABI, section 3.4; <cxxabi.h> is C++). The library is loaded for the first name of C++: its
+ * relocations would cost each start of a command 1 ms. Without it names stay as they are. */
+typedef char *demangle_fn(const char *mangled, char *buffer, size_t *len, int *ret_status);
+
+static demangle_fn *demangler(void)
+{
+    static demangle_fn *found;
+    static bool looked;
+    if (!looked) {
+        void *library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+        if (library)
+            found = (demangle_fn *)dlsym(library, "__cxa_demangle");
+        looked = true;
+    }
+    return found;
+}
 
 /* A longer name is shown as it is: with back references its text may be exponentially longer. */
 enum { MANGLED_MAX_BYTES = 8192, REFERENCES_MAX = 1024 };
@@ -23,8 +38,11 @@ static char *cplusplus(const char *linkage)
 {
     if (strlen(linkage) > MANGLED_MAX_BYTES || n_references(linkage) > REFERENCES_MAX)
         return NULL;
+    demangle_fn *demangle = demangler();
     int status = 0;
-    char *text = __cxa_demangle(linkage, NULL, NULL, &status);
+    if (!demangle)
+        return NULL;
+    char *text = demangle(linkage, NULL, NULL, &status);
     if (status == 0)
         return text;
     free(text);
