@@ -22,7 +22,7 @@ static void save_path(void)
     struct pm_tls *t = &pm_tls;
     if (!pm_process.on || t->state != PM_THREAD_READY)
         return;
-    const struct pm_node *node = pm_own_current(t);
+    const struct pm_node *node = pm_home_current(t);
     if (t->fork_path == NULL || node->depth >= t->fork_depth) {
         uint64_t bytes = ((node->depth + 1u) * sizeof(uint64_t) + PATH_BYTES_STEP - 1) /
                          PATH_BYTES_STEP * PATH_BYTES_STEP;
@@ -76,6 +76,7 @@ void pm_fork_child(void)
             pm_adapt_fork_child();
             pm_control_fork_child();
             pm_trace_fork_child(&pm_tls);
+            pm_coroutine_fork_child();
             pm_thread_renew(&pm_tls, pm_process.start_tsc);
         } else {
             pm_trace_fork_child(&pm_tls);

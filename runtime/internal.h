@@ -3,6 +3,7 @@
  *   runtime.c      start and end of a process, settings from the environment
  *   file.c         the run file: growth by chunks, messages
  *   thread.c       a thread's first and last event, slots that threads share
+ *   coroutines.c   stacks of makecontext: trees of their own
  *   tree.c         the calling-context tree: enter, leave, heal, fold, foreign stacks (the slow
  * path of all probes) object.c       loaded objects: sections, records, nouns; arming dl.c learning
  * of dlopen and dlclose hooks.c        portable mode words.c        the program's own words fork.c         children wrap.c         exec
@@ -134,6 +135,7 @@ struct pm_slot {
     struct pm_run_thread *thread;
     struct pm_run_chunk *slab; /* nodes are taken from here */
     struct pm_node *root, *foreign_root;
+    struct pm_node *idle_roots; /* coroutines.c's: of those that are gone, by next_sibling */
     struct pm_node **hash; /* the trampolines' table: one entry for each value, the last one used */
     struct pm_index *index;
     struct pm_sampler *sampler;       /* of all its threads, one after the other; NULL: none yet */
@@ -166,7 +168,10 @@ struct pm_tls {
     uint32_t fold_noun, fold_loop_depth;
     /* where == FOREIGN */
     struct pm_node *own_current, *foreign_current;
-    uint64_t *fork_path; /* frames' sp, saved by the fork handler */
+    /* The root of the stack that the thread is on: its own, or a coroutine's (then its own stack waits, with `home` innermost). */
+    struct pm_node *base, *home;
+    struct pm_coroutine *coroutine; /* NULL: its own stack */
+    uint64_t *fork_path;            /* frames' sp, saved by the fork handler */
     uint32_t end_rounds, fork_depth;
     uint64_t *bank[PM_MAX_BANKS];
 };
@@ -401,6 +406,31 @@ void pm_close_all(struct pm_node *node, uint64_t tsc);
 struct pm_node *pm_own_current(
     const struct pm_tls *t); /* the innermost context on the thread's own stack; thread is ready */
 
+/* What a folded call or a foreign stack hides: the innermost context of the stack that the thread is on. */
+struct pm_node *pm_settle(struct pm_tls *t, uint64_t tsc);
+/* A context like this one, of another thread's tree, below parent, open as that is, without a call. NULL: no memory. */
+struct pm_node *pm_reopen(struct pm_tls *t, struct pm_node *parent, const struct pm_node *like);
+
+/* --- coroutines.c: stacks of makecontext --- */
+struct pm_coroutine;
+extern bool pm_coroutines_used; /* there has been one */
+void pm_coroutine_make(uint64_t low, uint64_t size_bytes);
+/* The stack that has sp goes on in this thread. NULL: its own. */
+struct pm_coroutine *pm_coroutine_resume(uint64_t sp);
+bool pm_coroutine_is_fresh(struct pm_coroutine *c); /* once */
+void pm_coroutine_end(uint64_t sp);                 /* its function has returned */
+struct pm_coroutine *pm_coroutine_at(uint64_t sp);
+/* An event came from this stack pointer: the thread may have changed stacks by other means. */
+void pm_coroutine_check(struct pm_tls *t, uint64_t sp);
+void pm_coroutine_thread_begin(struct pm_tls *t, uint64_t top);
+void pm_coroutine_thread_end(struct pm_tls *t); /* goes to the thread's own stack */
+/* As pm_own_current, of the thread's own stack, also while it waits. */
+struct pm_node *pm_home_current(const struct pm_tls *t);
+void pm_coroutine_fork_child(void);
+void pm_coroutine_renew(
+    struct pm_tls *t,
+    struct pm_coroutine *on); /* in the child, when the thread's own stack is renewed */
+
 /* --- object.c --- */
 struct pm_object {
     char path[1024];
@@ -476,6 +506,7 @@ void pm_wrap_signals_resolve(void);
 bool pm_wrap_blocks_traps(void); /* as the thread believes */
 void pm_wrap_inherit_traps(bool blocks);
 void pm_wrap_calls_resolve(void);
+void pm_wrap_contexts_resolve(void);
 
 /* --- heap_link.c: what libperfmap-heap.so (heap/) has to do around fork --- */
 void pm_heap_before_fork(void);

@@ -72,7 +72,8 @@ static bool is_dead(const struct pm_node *node, uint64_t sp)
 
 const struct pm_node *pm_context_at(const struct pm_tls *t, const struct pm_slot *slot, uint64_t sp)
 {
-    bool other_stack = sp > pm_load(slot->root->sp);
+    const struct pm_node *base = pm_load(t->base);
+    bool other_stack = sp > pm_load((base != NULL ? base : slot->root)->sp);
     const struct pm_node *node = pm_own_current(t);
     if (other_stack && pm_load(t->current) == &pm_sentinel && t->where == PM_WHERE_FOREIGN &&
         t->foreign_current != NULL)
@@ -162,12 +163,11 @@ void pm_sample_settle(struct pm_sampler *s, const struct pm_node *node, uint64_t
 }
 
 /* Code in the frames between the sampled stack pointer and that of the context's function. */
-static uint64_t caller_of(const struct pm_sampler *s, const struct pm_node *node,
-                          const struct pm_taken *taken)
+static uint64_t caller_of(const struct pm_node *node, const struct pm_taken *taken)
 {
     while (node->loop_depth != 0)
         node = node->parent;
-    uint64_t end = node->parent != NULL ? pm_load(node->sp) : pm_load(s->slot->root->sp);
+    uint64_t end = pm_load(node->sp);
     uint64_t bytes = taken->stack_bytes;
     if (end > taken->sp && end - taken->sp < bytes)
         bytes = end - taken->sp;
@@ -186,7 +186,7 @@ void pm_sample_take(struct pm_sampler *s, const struct pm_taken *taken)
                                    .n_samples = 1,
                                    .time_ns = taken->period_ns};
     if (sample.address != 0 && pm_places_is_foreign(sample.address))
-        sample.caller = caller_of(s, node, taken);
+        sample.caller = caller_of(node, taken);
     s->charged_ns += taken->period_ns;
     pm_add_shared(pm_sampling->n_samples, 1);
     charge(s, node, sample);

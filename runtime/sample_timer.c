@@ -60,7 +60,7 @@ static bool is_behind_system_call(uint64_t address)
 /* Of the stack that is in use, and no farther than its frames' owner reaches: it is there. */
 static uint64_t stack_bytes(const struct pm_sampler *s, uint64_t sp)
 {
-    uint64_t top = pm_load(s->slot->root->sp);
+    uint64_t top = pm_load(s->t->base->sp);
     if (sp >= top) /* another stack: up to the end of the page */
         top = (sp | (PM_RUN_PAGE - 1)) + 1;
     return top - sp < PM_STACK_BYTES ? top - sp : PM_STACK_BYTES;

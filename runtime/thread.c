@@ -173,6 +173,7 @@ static bool begin_blocked(struct pm_tls *t, uint64_t tsc)
     t->hash = slot->hash;
     t->where = PM_WHERE_OWN;
     t->end_rounds = 0;
+    pm_coroutine_thread_begin(t, stack_top());
     for (unsigned i = 0; i < PM_MAX_BANKS; i++)
         t->bank[i] = slot->bank[i];
     t->ring_head = pm_control_word();
@@ -230,6 +231,7 @@ void pm_thread_ended(void *block)
     pm_sample_thread_end(t);
     pm_adapt_thread_end(slot);
     pm_trace_thread_end(t, tsc);
+    pm_coroutine_thread_end(t);
     struct pm_node *open = pm_own_current(t);
     t->state = PM_THREAD_DEAD;
     pm_store(t->current, &pm_sentinel);
@@ -349,8 +351,9 @@ void pm_thread_renew(struct pm_tls *t, uint64_t tsc)
         return;
     }
     struct pm_slot *slot = t->slot;
-    const struct pm_node *last = pm_own_current(t);
-    bool folded = t->current == &pm_sentinel && t->where == PM_WHERE_FOLDED;
+    struct pm_coroutine *on = t->coroutine;
+    const struct pm_node *last = pm_home_current(t);
+    bool folded = on == NULL && t->current == &pm_sentinel && t->where == PM_WHERE_FOLDED;
     pm_store(t->current, &pm_sentinel);
     pm_sys(SYS_madvise, slot->hash, PM_HASH_ENTRIES * sizeof(void *), MADV_DONTNEED);
     pm_index_clear(slot);
@@ -369,10 +372,11 @@ void pm_thread_renew(struct pm_tls *t, uint64_t tsc)
         t->where = PM_WHERE_OWN;
         pm_store(t->current, node);
     }
-    if (pm_process.mode == PM_RUN_MODE_TRACE)
-        pm_trace_full(t, tsc); /* what is open is so from now on */
     t->ring_head = pm_control_word();
     t->ring_seen = *t->ring_head;
+    pm_coroutine_renew(t, on);
+    if (pm_process.mode == PM_RUN_MODE_TRACE)
+        pm_trace_full(t, tsc); /* what is open is so from now on */
     pm_sample_thread_begin(t);
     pm_adapt_thread_begin(slot);
 }

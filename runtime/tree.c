@@ -62,7 +62,8 @@ static inline bool pop(struct pm_node **current, struct pm_node *node, uint64_t 
     bool traced = pm_tls.trace_end != NULL && start != 0 && node->parent != NULL;
     if (tsc == 0 && start != 0)
         tsc = pm_tsc();
-    if (start != 0 && pm_load(node->sp) != 0)
+    if (start != 0 && pm_load(node->sp) != 0 &&
+        tsc > start) /* else it has waited since (coroutines.c) */
         spent = tsc - start;
     if (traced)
         pm_trace_room(&pm_tls, tsc);
@@ -368,6 +369,27 @@ static struct pm_node *innermost(struct pm_tls *t, struct pm_node **current, uin
     return node;
 }
 
+struct pm_node *pm_settle(struct pm_tls *t, uint64_t tsc)
+{
+    return innermost(t, &t->current, tsc);
+}
+
+struct pm_node *pm_reopen(struct pm_tls *t, struct pm_node *parent, const struct pm_node *like)
+{
+    struct pm_probe probe = {.noun = like->noun,
+                             .kind = (uint8_t)like->kind,
+                             .loop_depth = (uint8_t)like->loop_depth,
+                             .mode = like->flags & PM_RUN_NODE_TIMED ? PM_RUN_MODE_EXACT
+                                                                     : PM_RUN_MODE_ACTIVE};
+    struct pm_node *node = child_of(t, parent, &probe, 0, true);
+    if (node == NULL)
+        return NULL;
+    pm_store(node->gone, like->gone);
+    pm_store(node->start_tsc, 0);
+    pm_store(node->sp, pm_load(like->sp));
+    return node;
+}
+
 static bool is_entry(unsigned kind)
 {
     return kind == PM_SLED_ENTRY || kind == PM_SLED_LOOP_ENTER || kind == PM_RUN_SENTENCE_ENTER;
@@ -629,7 +651,9 @@ void pm_event_exact(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp,
         if (timed && is_entry(probe->kind))
             tsc = pm_tsc();
     }
-    if (pm_unlikely(sp > t->slot->root->sp)) {
+    if (pm_unlikely(pm_coroutines_used))
+        pm_coroutine_check(t, sp);
+    if (pm_unlikely(sp > t->base->sp)) {
         event_foreign(t, probe, sp, tsc);
         return;
     }

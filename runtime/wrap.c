@@ -51,6 +51,7 @@ void pm_wrap_resolve(void)
     RESOLVE(pthread_create, "pthread_create");
     pm_wrap_signals_resolve();
     pm_wrap_calls_resolve();
+    pm_wrap_contexts_resolve();
 }
 
 #define LEAVE(call)                       \

@@ -27,6 +27,7 @@ PROGRAMS = os.path.join(SOURCE, "tests", "programs", "manners")
 PERFMAP = os.path.join(BUILD, "bin", "perfmap")
 UNBOUNDED = ["--budget", "none"]
 MODES = {"active": ["--mode", "active", *UNBOUNDED], "exact": ["--mode", "exact"], "count": ["--mode", "count"], "default": []}
+ALL_MODES = {**MODES, "trace": ["--mode", "trace"]}
 
 
 def same(what, got, expected):
@@ -143,7 +144,7 @@ class Tests:
             os.remove(archive)
         if mode == "count":  # takes no samples
             options = [o for i, o in enumerate(options) if "--rate" not in (o, *options[max(i - 1, 0):i])]
-        command = [PERFMAP, "run", *MODES[mode], *options, "-o", archive, "--", program or self.program, *arguments]
+        command = [PERFMAP, "run", *ALL_MODES[mode], *options, "-o", archive, "--", program or self.program, *arguments]
         done, truth = self._start(command, **more)
         if not os.path.exists(archive):
             raise AssertionError(f"mode {mode}: no archive: {done.returncode} {done.stdout!r} {done.stderr!r}")

@@ -9,7 +9,6 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <ucontext.h>
 
 static volatile sig_atomic_t n_handled;
 
@@ -351,46 +350,6 @@ static int stopped(void)
     return 0;
 }
 
-static ucontext_t contexts[3];
-
-static void coroutine(void)
-{
-    for (int i = 0; i < 1000; i++) {
-        inner(i);
-        swapcontext(&contexts[1], &contexts[0]);
-    }
-}
-
-static void *switches(void *stack)
-{
-    getcontext(&contexts[1]);
-    contexts[1].uc_stack.ss_sp = stack;
-    contexts[1].uc_stack.ss_size = 65536;
-    contexts[1].uc_link = &contexts[0];
-    makecontext(&contexts[1], coroutine, 0);
-    for (int i = 0; i < 1000; i++) {
-        work(3);
-        swapcontext(&contexts[0], &contexts[1]);
-    }
-    return NULL;
-}
-
-static int coroutine_below(void)
-{
-    static char stack[65536];
-    switches(stack);
-    return 0;
-}
-
-static int coroutine_above(void)
-{
-    void *stack = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    pthread_t thread;
-    CHECK(pthread_create(&thread, NULL, switches, stack) == 0);
-    pthread_join(thread, NULL);
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
     static const struct a_case cases[] = {
@@ -408,8 +367,6 @@ int main(int argc, char **argv)
         {"all_blocked", all_blocked},
         {"signal_thread", signal_thread},
         {"stopped", stopped},
-        {"coroutine_below", coroutine_below},
-        {"coroutine_above", coroutine_above},
     };
     return RUN_CASE(cases, argc, argv);
 }
