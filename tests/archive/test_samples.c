@@ -357,14 +357,29 @@ static void check_archive(void)
 
 /* --- tests --- */
 
+/* A program and what it ran; its thread comes back. */
+static uint64_t start_run(struct make_run *run, const char *build_id, struct nodes *ret_nodes)
+{
+    uint64_t thread;
+    write_program(build_id);
+    make_contexts(run, ret_nodes, &thread);
+    return thread;
+}
+
+static void collect_run(struct make_run *run, uint64_t thread, const struct pm_run_sample *samples,
+                        size_t n)
+{
+    finish_run(run, thread, samples, n);
+    collect_it(NULL, NULL);
+    check_archive();
+}
+
 static void samples_are_leaves_below_their_context(void **state)
 {
     (void)state;
     struct make_run run;
     struct nodes at;
-    uint64_t thread;
-    write_program("abcd");
-    make_contexts(&run, &at, &thread);
+    uint64_t thread = start_run(&run, "abcd", &at);
     const struct pm_run_sample samples[] = {
         sample_at(BIAS + 0x25, at.loop, 1000),
         sample_at(BIAS + 0x26, at.loop, 100),
@@ -416,17 +431,13 @@ static void code_maps_to_all_that_it_implements(void **state)
     (void)state;
     struct make_run run;
     struct nodes at;
-    uint64_t thread;
-    write_program("abcd");
-    make_contexts(&run, &at, &thread);
+    uint64_t thread = start_run(&run, "abcd", &at);
     const struct pm_run_sample samples[] = {
         sample_at(BIAS + 0x20, at.sum, 1),  sample_at(BIAS + 0x25, at.loop, 1),
         sample_at(BIAS + 0x2c, at.loop, 1), sample_at(BIAS + 0x31, at.sum, 1),
         sample_at(BIAS + 0x39, at.sum, 1),
     };
-    finish_run(&run, thread, samples, 5);
-    collect_it(NULL, NULL);
-    check_archive();
+    collect_run(&run, thread, samples, 5);
     assert_string_equal(destinations_of("sum+0x1"),
                         "Executes|entry and exit of sum|compiler|-\nExecutes|sum|compiler|-");
     assert_string_equal(destinations_of("sum+0x4"),
@@ -450,18 +461,14 @@ static void code_beside_statements_has_its_place(void **state)
     (void)state;
     struct make_run run;
     struct nodes at;
-    uint64_t thread;
-    write_program("abcd");
-    make_contexts(&run, &at, &thread);
+    uint64_t thread = start_run(&run, "abcd", &at);
     const struct pm_run_sample samples[] = {
         sample_at(BIAS + 0x11, at.main, 1),
         sample_at(BIAS + 0x15, at.main, 1),
         sample_at(BIAS + 0x19, at.main, 1),
         sample_at(BIAS + 0x1d, at.main, 1),
     };
-    finish_run(&run, thread, samples, 4);
-    collect_it(NULL, NULL);
-    check_archive();
+    collect_run(&run, thread, samples, 4);
     assert_string_equal(destinations_of("main+0x0"),
                         "Executes|entry and exit of main|compiler|-\nExecutes|main|compiler|-");
     assert_string_equal(destinations_of("main+0x4"),
@@ -480,9 +487,7 @@ static void called_code_is_where_it_was_called(void **state)
     (void)state;
     struct make_run run;
     struct nodes at;
-    uint64_t thread;
-    write_program("abcd");
-    make_contexts(&run, &at, &thread);
+    uint64_t thread = start_run(&run, "abcd", &at);
     struct pm_run_sample samples[] = {
         sample_at(LIBRARY + 0x10, at.sum, 1),
         sample_at(LIBRARY + 0x10, at.loop, 20),
@@ -525,9 +530,7 @@ static void check_own_code(uint64_t events_ns, const char *overhead, const char 
 {
     struct make_run run;
     struct nodes at;
-    uint64_t thread;
-    write_program("abcd");
-    make_contexts(&run, &at, &thread);
+    uint64_t thread = start_run(&run, "abcd", &at);
     make_run_overhead(
         &run, &(struct pm_run_overhead){
                   .cpu_ns = 1000000, .events_ns = events_ns, .samples_ns = 1000, .sample_ns = 100});
@@ -560,9 +563,7 @@ static void lost_and_waiting_time_is_the_contexts_own(void **state)
     (void)state;
     struct make_run run;
     struct nodes at;
-    uint64_t thread;
-    write_program("abcd");
-    make_contexts(&run, &at, &thread);
+    uint64_t thread = start_run(&run, "abcd", &at);
     struct pm_run_sample samples[] = {sample_at(0, at.loop, 10), sample_at(0, at.sum, 200),
                                       sample_at(0, 0, 3000)};
     samples[0].kind = samples[2].kind = PM_RUN_SAMPLE_LOST;
@@ -571,9 +572,7 @@ static void lost_and_waiting_time_is_the_contexts_own(void **state)
         &run,
         (struct pm_run_adapted[]){{.noun = 1, .disarmed_tsc = 1500, .armed_tsc = 0, .n_events = 9}},
         1);
-    finish_run(&run, thread, samples, 3);
-    collect_it(NULL, NULL);
-    check_archive();
+    collect_run(&run, thread, samples, 3);
     assert_string_equal(costs_of("cpu_ns"), "heat|0|3000\nheat > main > sum > sum/heat.c:44|0|10");
     assert_string_equal(costs_of("off_cpu_ns"), "heat > main > sum|0|200");
     assert_string_equal(costs_of("n_samples"), "");
@@ -588,18 +587,14 @@ static void code_that_was_built_again_is_its_contexts_own(void **state)
     (void)state;
     struct make_run run;
     struct nodes at;
-    uint64_t thread;
-    write_program("efgh");
-    make_contexts(&run, &at, &thread);
+    uint64_t thread = start_run(&run, "efgh", &at);
     const struct pm_run_sample samples[] = {
         sample_at(BIAS + 0x25, at.loop, 1),
         sample_at(BIAS + 0x31, at.sum, 20),
         sample_at(LIBRARY + 0x10, at.loop, 300),
         sample_at(BIAS + 0x10, at.root, 4000),
     };
-    finish_run(&run, thread, samples, 4);
-    collect_it(NULL, NULL);
-    check_archive();
+    collect_run(&run, thread, samples, 4);
     assert_string_equal(costs_of("cpu_ns"),
                         "heat > 0x10 in heat > 0x20 in heat|0|20\n"
                         "heat > 0x10 in heat > 0x20 in heat > 0x24 in heat|0|1\n"
@@ -713,9 +708,7 @@ static void failing_allocations_leave_nothing_behind(void **state)
     (void)state;
     struct make_run run;
     struct nodes at;
-    uint64_t thread;
-    write_program("abcd");
-    make_contexts(&run, &at, &thread);
+    uint64_t thread = start_run(&run, "abcd", &at);
     struct pm_run_sample samples[] = {
         sample_at(BIAS + 0x25, at.loop, 10), sample_at(BIAS + 0x31, at.root, 10),
         sample_at(LIBRARY + 3, at.sum, 10), sample_at(OWN, at.loop, 10), sample_at(0, at.loop, 5)};

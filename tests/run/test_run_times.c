@@ -1,6 +1,16 @@
 /* Clocks, ends and own times of run files. */
 #include "read_run.h"
 
+/* Of thread 100 with three nouns; the place of its root comes back. end_tsc 0: it was killed. */
+static uint64_t start_run(struct make_run *run, uint64_t end_tsc, uint64_t sp, uint64_t n_calls,
+                          uint64_t inclusive_tsc)
+{
+    make_run_init(run, 100);
+    make_run_object(run, "/bin/heat", "", 0, three_nouns, 3);
+    make_run_thread(run, 100, 1000, end_tsc, 8);
+    return make_run_node(run, 0, PM_RUN_NOUN_ROOT, sp, 1000, n_calls, inclusive_tsc);
+}
+
 static void open_frames_end_with_what_is_known(void **state)
 {
     (void)state;
@@ -63,10 +73,7 @@ static void the_end_of_a_killed_process_fits_all_times_in_its_file(void **state)
 {
     (void)state;
     struct make_run run;
-    make_run_init(&run, 100);
-    make_run_object(&run, "/bin/heat", "", 0, three_nouns, 3);
-    make_run_thread(&run, 100, 1000, 0, 8);
-    uint64_t root = make_run_node(&run, 0, PM_RUN_NOUN_ROOT, 1, 1000, 1, 0);
+    uint64_t root = start_run(&run, 0, 1, 1, 0);
     uint64_t main_node = make_run_node(&run, root, 0, 0x7000, 1100, 1, 0);
     make_run_node(&run, main_node, 1, 0, 1500, 3, 600); /* in all three activations */
     make_run_node(&run, main_node, 2, 0, 1250, 1, 100);
@@ -86,10 +93,7 @@ static void an_activation_not_yet_counted_raises_its_parent(void **state)
 {
     (void)state;
     struct make_run run;
-    make_run_init(&run, 100);
-    make_run_object(&run, "/bin/heat", "", 0, three_nouns, 3);
-    make_run_thread(&run, 100, 1000, 0, 8);
-    uint64_t root = make_run_node(&run, 0, PM_RUN_NOUN_ROOT, 1, 1000, 0, 0);
+    uint64_t root = start_run(&run, 0, 1, 0, 0);
     /* Killed when main had left its frame and had not yet added its 900. */
     uint64_t main_node = make_run_node(&run, root, 0, 0, 1050, 1, 0);
     uint64_t f = make_run_node(&run, main_node, 1, 0, 1100, 1, 850);
@@ -111,10 +115,7 @@ static void more_than_the_wall_time_is_shared_out(void **state)
 {
     (void)state;
     struct make_run run;
-    make_run_init(&run, 100);
-    make_run_object(&run, "/bin/heat", "", 0, three_nouns, 3);
-    make_run_thread(&run, 100, 1000, 2000, 8);
-    uint64_t root = make_run_node(&run, 0, PM_RUN_NOUN_ROOT, 0, 1000, 0, 1000);
+    uint64_t root = start_run(&run, 2000, 0, 0, 1000);
     uint64_t a = make_run_node(&run, root, 0, 0, 1000, 1, 900);
     make_run_node(&run, root, 1, 0, 1000, 1, 600);
     make_run_node(&run, a, 2, 0, 1000, 1, 450);
@@ -142,10 +143,7 @@ static void a_frame_that_waited_to_be_healed_adds_nothing(void **state)
 {
     (void)state;
     struct make_run run;
-    make_run_init(&run, 100);
-    make_run_object(&run, "/bin/heat", "", 0, three_nouns, 3);
-    make_run_thread(&run, 100, 1000, 0, 8);
-    uint64_t root = make_run_node(&run, 0, PM_RUN_NOUN_ROOT, 1, 1000, 0, 0);
+    uint64_t root = start_run(&run, 0, 1, 0, 0);
     uint64_t main_node = make_run_node(&run, root, 0, 0x7000, 1700, 2, 400); /* entered again */
     make_run_node(&run, main_node, 1, 0x6000, 1200, 2, 100); /* left by longjmp, older than it */
     uint64_t closed = make_run_node(&run, root, 2, 0, 1100, 1, 50);
@@ -165,10 +163,7 @@ static void foreign_stacks_have_roots_of_their_own(void **state)
 {
     (void)state;
     struct make_run run;
-    make_run_init(&run, 100);
-    make_run_object(&run, "/bin/heat", "", 0, three_nouns, 3);
-    make_run_thread(&run, 100, 1000, 2000, 8);
-    uint64_t root = make_run_node(&run, 0, PM_RUN_NOUN_ROOT, 0, 1000, 0, 1000);
+    uint64_t root = start_run(&run, 2000, 0, 0, 1000);
     make_run_node(&run, root, 0, 0, 1000, 1, 1000);
     uint64_t other = make_run_node(&run, 0, PM_RUN_NOUN_ROOT, 0, 0, 0, 0);
     make_run_node_at(&run, other)->flags = PM_RUN_NODE_FOREIGN_STACK;

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #define NAMES(x) x(leaf) x(work) x(child_work) x(in_handler)
 #include "counts.h"
+#include "work.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -13,21 +14,6 @@
 
 extern char **environ;
 static char *self;
-
-SEPARATE static long leaf(long n)
-{
-    COUNT(leaf);
-    return n + 1;
-}
-
-SEPARATE static long work(long n)
-{
-    COUNT(work);
-    long sum = 0;
-    for (long i = 0; i < n; i++)
-        sum += leaf(i);
-    return sum;
-}
 
 SEPARATE static long child_work(long n)
 {

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #define NAMES(x) x(leaf) x(work) x(handler) x(inner) x(on_trap) x(on_prof) x(on_urg)
 #include "counts.h"
+#include "work.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -11,21 +12,6 @@
 #include <time.h>
 
 static volatile sig_atomic_t n_handled;
-
-SEPARATE static long leaf(long n)
-{
-    COUNT(leaf);
-    return n + 1;
-}
-
-SEPARATE static long work(long n)
-{
-    COUNT(work);
-    long sum = 0;
-    for (long i = 0; i < n; i++)
-        sum += leaf(i);
-    return sum;
-}
 
 /* With a frame of some size, as printf's. */
 SEPARATE static long inner(long n)

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #define NAMES(x) x(leaf) x(work) x(cleanup) x(forever)
 #include "counts.h"
+#include "work.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -9,21 +10,6 @@
 #include <signal.h>
 #include <threads.h>
 #include <time.h>
-
-SEPARATE static long leaf(long n)
-{
-    COUNT(leaf);
-    return n + 1;
-}
-
-SEPARATE static long work(long n)
-{
-    COUNT(work);
-    long sum = 0;
-    for (long i = 0; i < n; i++)
-        sum += leaf(i);
-    return sum;
-}
 
 static void *short_life(void *n)
 {
