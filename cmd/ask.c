@@ -166,17 +166,18 @@ static bool begins_to_miss(const struct pm_archive_data *data, uint32_t i)
     return data->noun_modes[i].mode < PM_RUN_MODE_ACTIVE;
 }
 
-static enum pm_status note_disarmed(const struct report *report, struct pm_answer *answer,
+static enum pm_status note_disarmed(struct report *report, struct pm_answer *answer,
                                     struct pm_error *err)
 {
     const struct pm_archive_data *data = report->data;
-    struct pm_buf text = PM_BUF_INIT(4096);
+    struct pm_buf text = PM_BUF_INIT(1 << 16);
     uint32_t n = 0;
     for (uint32_t i = 0; i < data->n_noun_modes; i++)
         if (begins_to_miss(data, i) && is_disarmed(data->graph, answer, data->noun_modes[i].noun) &&
-            ++n <= 3)
-            pm_buf_printf(&text, "%s'%s'", n > 1 ? ", " : "",
-                          data->graph->nouns[data->noun_modes[i].noun].name);
+            ++n <= 3) {
+            const char *name = report_noun_name(report, data->noun_modes[i].noun);
+            pm_buf_printf(&text, "%s'%s'", n > 1 ? ", " : "", name ? name : "");
+        }
     if (n > 3)
         pm_buf_printf(&text, " and %u more", n - 3);
     if (n)
@@ -201,7 +202,8 @@ static enum pm_status answer_question(struct ask_request *request, struct report
                                       struct pm_error *err)
 {
     static enum pm_status (*const steps[])(struct report *, struct pm_error *) = {
-        report_choose_level, report_choose_metrics, report_find_untimed, report_compensate};
+        report_choose_level, report_choose_metrics, report_find_untimed, report_compensate,
+        report_naming_start};
     struct pm_question *question = NULL;
     struct pm_answer *answer = NULL;
     bool *threads_in = NULL, possible = true;

@@ -21,8 +21,13 @@ void ask_print_csv(struct report *report, const struct pm_question *question,
 
 /* ask_names.c: names as a question has them, quoted where they must be. */
 void ask_add_noun(struct pm_buf *out, const struct pm_graph *graph, pm_index noun);
+/* With names of C++ as tables have them: std::string, f(...). */
+void ask_add_brief_sentence(struct pm_buf *out, struct report *report, pm_index verb,
+                            const pm_index *nouns, uint32_t n_nouns);
 void ask_add_sentence(struct pm_buf *out, const struct pm_graph *graph, pm_index verb,
                       const pm_index *nouns, uint32_t n_nouns);
+/* A question that fits this sentence and only those of the same words. */
+void ask_add_exact_sentence(struct pm_buf *out, const struct pm_graph *graph, pm_index sentence);
 /* "heat.c:22"; "" for nouns that have no place or bear it in their name. */
 void ask_add_place(struct pm_buf *out, const struct report *report, pm_index noun);
 

@@ -21,11 +21,13 @@ struct page {
 /* --- what a row is --- */
 
 static void add_class(struct pm_buf *out, const struct page *page, uint32_t sentence,
-                      uint32_t class)
+                      uint32_t class, bool brief)
 {
     const struct pm_question_class *c = &page->answer->matches[sentence].classes[class];
-    const struct pm_graph *graph = page->report->data->graph;
-    ask_add_sentence(out, graph, c->verb, c->nouns, c->n_nouns);
+    if (brief)
+        ask_add_brief_sentence(out, page->report, c->verb, c->nouns, c->n_nouns);
+    else
+        ask_add_sentence(out, page->report->data->graph, c->verb, c->nouns, c->n_nouns);
     struct pm_buf place = PM_BUF_INIT(TEXT_BYTES);
     if (c->n_nouns)
         ask_add_place(&place, page->report, c->nouns[0]);
@@ -36,18 +38,19 @@ static void add_class(struct pm_buf *out, const struct page *page, uint32_t sent
 
 /* "{u Reads} heat.c:12 + {v Reads} heat.c:13": what one piece of code does at once. */
 static void add_match(struct pm_buf *out, const struct page *page, const struct pm_answer_row *row,
-                      uint32_t i)
+                      uint32_t i, bool brief)
 {
     const struct pm_answer_match *match = &row->matches[i];
     for (uint32_t k = 0; k < match->n_classes && k < MAX_NAMED; k++) {
         pm_buf_add_str(out, k ? " + " : "");
-        add_class(out, page, page->answer->asked[i], match->classes[k]);
+        add_class(out, page, page->answer->asked[i], match->classes[k], brief);
     }
     if (match->n_classes > MAX_NAMED)
         pm_buf_printf(out, " + %u more", match->n_classes - MAX_NAMED);
 }
 
-static const char *row_text(const struct page *page, const struct pm_answer_row *row)
+/* brief: for tables. */
+static const char *row_text(const struct page *page, const struct pm_answer_row *row, bool brief)
 {
     struct pm_buf out = PM_BUF_INIT(TEXT_BYTES);
     bool any = false;
@@ -55,7 +58,7 @@ static const char *row_text(const struct page *page, const struct pm_answer_row 
         if (row->matches[i].n_classes == 0)
             continue;
         pm_buf_add_str(&out, any ? ", " : "");
-        add_match(&out, page, row, i);
+        add_match(&out, page, row, i, brief);
         any = true;
     }
     const char *copy =
@@ -240,7 +243,7 @@ static void put_line(const struct columns *columns, char cells[][CELL_BYTES], co
     }
     int room = term->width > used + 20 ? term->width - used : 0;
     if (room && report_width(what) > room)
-        report_put_cut(term, out, what, room, false, false);
+        report_put_cut_middle(term, out, what, room);
     else
         fputs(what, out);
     fputc('\n', out);
@@ -277,11 +280,43 @@ static void put_head(const struct page *page, const struct report_term *term, FI
     fputc('\n', out);
 }
 
+static int compare_texts(const void *a_pointer, const void *b_pointer, void *context)
+{
+    const char *const *texts = context;
+    return strcmp(texts[*(const uint32_t *)a_pointer], texts[*(const uint32_t *)b_pointer]);
+}
+
+/* What shown rows are, in brief; those that would look alike so have their names in full. NULL: memory ended. */
+static const char **make_texts(const struct page *page)
+{
+    const char **texts = pm_alloc_array(page->n_shown + 1u, sizeof *texts);
+    uint32_t *by_text = pm_alloc_array(page->n_shown + 1u, sizeof *by_text);
+    if (!texts || !by_text) {
+        free(texts);
+        free(by_text);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < page->n_shown; i++) {
+        texts[i] = row_text(page, &page->answer->rows[page->order[i]], true);
+        by_text[i] = i;
+    }
+    qsort_r(by_text, page->n_shown, sizeof *by_text, compare_texts, texts);
+    for (uint32_t i = 0, n; i < page->n_shown; i += n) {
+        n = 1;
+        while (i + n < page->n_shown && !strcmp(texts[by_text[i]], texts[by_text[i + n]]))
+            n++;
+        for (uint32_t k = i; n > 1 && k < i + n; k++)
+            texts[by_text[k]] = row_text(page, &page->answer->rows[page->order[by_text[k]]], false);
+    }
+    free(by_text);
+    return texts;
+}
+
 static bool put_rows(const struct page *page, const struct report_term *term, FILE *out)
 {
     struct columns columns;
     char cells[2 * REPORT_MAX_METRICS + 2][CELL_BYTES];
-    const char **texts = pm_alloc_array(page->n_shown + 1u, sizeof *texts);
+    const char **texts = make_texts(page);
     int what_width = 20;
     if (!texts)
         return false;
@@ -290,7 +325,6 @@ static bool put_rows(const struct page *page, const struct report_term *term, FI
     make_cells(page, &columns, term->utf8, NULL, cells);
     widen(&columns, cells);
     for (uint32_t i = 0; i < page->n_shown; i++) {
-        texts[i] = row_text(page, &page->answer->rows[page->order[i]]);
         int width = report_width(texts[i]);
         what_width = width > what_width ? width : what_width;
         make_cells(page, &columns, term->utf8, &page->answer->rows[page->order[i]], cells);
@@ -456,7 +490,7 @@ void ask_print_csv(struct report *report, const struct pm_question *question,
     fputs(",share_pct,n_times,n_times_complete\n", out);
     for (uint32_t i = 0; i < page.n_shown; i++) {
         const struct pm_answer_row *row = &answer->rows[page.order[i]];
-        report_csv_text(out, row_text(&page, row));
+        report_csv_text(out, row_text(&page, row, false));
         for (uint32_t m = 0; m < report->n_metrics; m++) {
             double number = number_of(graph, report->metrics[m], &row->amounts[report->metrics[m]]);
             fputc(',', out);

@@ -26,18 +26,12 @@ bool report_noun_is_statement(const struct report *report, pm_index noun)
 
 bool report_noun_is_object(const struct report *report, pm_index noun)
 {
-    static const char *const kinds[] = {"array", "variable", "field", "block", "heap", NULL};
-    return is_one_of(report->data->graph->nouns[noun].kind, kinds);
+    return pm_noun_is_data(&report->data->graph->nouns[noun]);
 }
 
-/* A variable that points is one for its users: double *u. */
 bool report_noun_is_array(const struct report *report, pm_index noun)
 {
-    const struct pm_noun *n = &report->data->graph->nouns[noun];
-    static const char *const kinds[] = {"array", "block", "heap", NULL};
-    return is_one_of(n->kind, kinds) ||
-           (report_noun_is_object(report, noun) &&
-            (strpbrk(n->type, "*[&") || strstr(n->type, "allocatable")));
+    return pm_noun_is_array(&report->data->graph->nouns[noun]);
 }
 
 bool report_noun_is_machine_code(const struct report *report, pm_index noun)

@@ -155,6 +155,16 @@ static void count_text(char text[24], uint64_t n)
     snprintf(text, 24, "%llu", (unsigned long long)n);
 }
 
+/* Arrays and variables as questions and reports mean them. */
+static bool kind_fits(const struct list *list, const struct pm_noun *noun)
+{
+    const char *kind = list->request.kind;
+    return !kind                       ? true
+           : !strcmp(kind, "array")    ? pm_noun_is_array(noun)
+           : !strcmp(kind, "variable") ? pm_noun_is_data(noun)
+                                       : !strcmp(noun->kind, kind);
+}
+
 static bool level_fits(const struct list *list, pm_index level)
 {
     return !list->request.level ||
@@ -246,8 +256,7 @@ static void list_nouns(struct list *list)
     for (pm_index n = 0; n < graph->n_nouns && !list->failed; n++) {
         const struct pm_noun *noun = &graph->nouns[n];
         if (!level_fits(list, noun->level) || !fits(list->request.pattern, noun->name) ||
-            (list->request.kind && strcmp(noun->kind, list->request.kind) != 0) ||
-            (active && !active[n]))
+            !kind_fits(list, noun) || (active && !active[n]))
             continue;
         struct pm_buf word = PM_BUF_INIT(TEXT_BYTES), place = PM_BUF_INIT(TEXT_BYTES);
         ask_add_noun(&word, graph, n);
@@ -270,8 +279,7 @@ static void list_sentences(struct list *list)
         const struct pm_sentence *sentence = &graph->sentences[s];
         pm_index level = pm_graph_sentence_level(graph, s), noun = pm_graph_first_noun(graph, s);
         if (!level_fits(list, level) || (list->request.only_active && !list->is_active[s]) ||
-            (list->request.kind &&
-             (noun == PM_NONE || strcmp(graph->nouns[noun].kind, list->request.kind) != 0)))
+            (list->request.kind && (noun == PM_NONE || !kind_fits(list, &graph->nouns[noun]))))
             continue;
         struct pm_buf text = PM_BUF_INIT(TEXT_BYTES), place = PM_BUF_INIT(TEXT_BYTES);
         ask_add_sentence(&text, graph, sentence->verb, graph->sentence_nouns + sentence->first_noun,
@@ -298,7 +306,7 @@ static enum pm_status check_words(const struct list *list, struct pm_error *err)
         pm_buf_printf(&levels, "%s%s", l ? ", " : "", graph->levels[l].name);
     }
     for (pm_index n = 0; n < graph->n_nouns && !kind; n++)
-        kind = !strcmp(graph->nouns[n].kind, list->request.kind);
+        kind = kind_fits(list, &graph->nouns[n]);
     enum pm_status status =
         !level
             ? pm_error_set(err, PM_ERR_USAGE, "there is no level '%s' in the archive; levels: %s",

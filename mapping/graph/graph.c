@@ -275,3 +275,27 @@ pm_index pm_graph_ancestor(const struct pm_graph *graph, pm_index noun, const ch
         noun = graph->nouns[noun].parent;
     return noun;
 }
+
+/* --- kinds --- */
+
+static bool is_one_of(const char *kind, const char *const *kinds)
+{
+    for (; *kinds; kinds++)
+        if (!strcmp(kind, *kinds))
+            return true;
+    return false;
+}
+
+bool pm_noun_is_data(const struct pm_noun *noun)
+{
+    static const char *const kinds[] = {"array", "variable", "field", "block", "heap", NULL};
+    return is_one_of(noun->kind, kinds);
+}
+
+bool pm_noun_is_array(const struct pm_noun *noun)
+{
+    static const char *const kinds[] = {"array", "block", "heap", NULL};
+    return is_one_of(noun->kind, kinds) ||
+           (pm_noun_is_data(noun) &&
+            (strpbrk(noun->type, "*[&") || strstr(noun->type, "allocatable")));
+}

@@ -160,6 +160,11 @@ static inline pm_index pm_graph_first_noun(const struct pm_graph *graph, pm_inde
     return s->n_nouns ? graph->sentence_nouns[s->first_noun] : PM_NONE;
 }
 
+/* Data of the program: arrays, variables, fields, COMMON blocks, heap blocks. */
+bool pm_noun_is_data(const struct pm_noun *noun);
+/* What `array` means wherever a person names one: also a variable that points, which is one for its users (double *u). */
+bool pm_noun_is_array(const struct pm_noun *noun);
+
 /* The noun itself or its nearest ancestor of that kind; PM_NONE when there is none. */
 pm_index pm_graph_ancestor(const struct pm_graph *graph, pm_index noun, const char *kind);
 

@@ -35,6 +35,8 @@ static void find_kind(const struct pm_graph *graph, struct meaning *m)
     size_t len = (size_t)(colon - m->pattern);
     bool is_kind = len == 4 && !strncmp(m->pattern, "func", 4);
     const char *kind = is_kind ? "function" : m->pattern;
+    is_kind |= (len == 5 && !strncmp(kind, "array", 5)) ||
+               (len == 8 && !strncmp(kind, "variable", 8)); /* more than that kind: is_of_kind */
     for (pm_index n = 0; !is_kind && n < graph->n_nouns; n++)
         is_kind = !strncmp(graph->nouns[n].kind, kind, len) && graph->nouns[n].kind[len] == 0;
     if (!is_kind)
@@ -104,11 +106,21 @@ static bool fits_last_part(const struct meaning *m, const char *name)
     return is_called(m, text) || (last && is_called(m, text + (last - name)));
 }
 
+/* Arrays and variables are what reports call so (--by array, --focus variable:n). */
+static bool is_of_kind(const struct meaning *m, const struct pm_noun *noun)
+{
+    if (m->kind_bytes == 5 && !strncmp(m->kind, "array", 5))
+        return pm_noun_is_array(noun);
+    if (m->kind_bytes == 8 && !strncmp(m->kind, "variable", 8))
+        return pm_noun_is_data(noun);
+    return !strncmp(noun->kind, m->kind, m->kind_bytes) && !noun->kind[m->kind_bytes];
+}
+
 static bool fits(const struct meaning *m, const struct pm_noun *noun)
 {
     if (m->level != PM_NONE && noun->level != m->level)
         return false;
-    if (*m->kind && (strncmp(noun->kind, m->kind, m->kind_bytes) != 0 || noun->kind[m->kind_bytes]))
+    if (*m->kind && !is_of_kind(m, noun))
         return false;
     return m->any || is_called_path(m, noun->name) ||
            (*noun->linkage && is_called(m, noun->linkage)) || fits_last_part(m, noun->name) ||
