@@ -108,8 +108,9 @@ static enum pm_status find_targets(const struct report *report,
     uint32_t n = 0;
     double *weights = weigh_nouns(report);
     for (pm_index noun = 0; weights && noun < graph->n_nouns; noun++) {
-        bool explains = in[noun] && !is_file && graph->nouns[noun].level == report->level &&
-                        !report_noun_is(report, noun, "file") && !is_copy(graph, in, noun);
+        bool at_source = graph->nouns[noun].level == report->level &&
+                         !report_noun_is(report, noun, "file") && !is_copy(graph, in, noun);
+        bool explains = in[noun] && !is_file && (at_source || explain_is_word(report, noun));
         if (explains)
             insert_target(ret_targets, n, noun, weights);
         n += explains;
@@ -185,10 +186,49 @@ static enum pm_status tell_problems(const struct report *report, struct out *out
     return status;
 }
 
+/* The archive as questions see it: reports change which sentence a cost counts for. */
+static enum pm_status load_for_words(const struct explain_request *request, struct pm_error *err,
+                                     struct report *report)
+{
+    static enum pm_status (*const steps[])(struct report *, struct pm_error *) = {
+        report_choose_level, report_choose_metrics, report_find_untimed, report_compensate,
+        report_naming_start};
+    enum pm_status status =
+        pm_archive_load(request->archive_path, PM_ARCHIVE_LOAD_ALL, err, &report->data);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && status == PM_OK; i++)
+        status = steps[i](report, err);
+    return status;
+}
+
+static enum pm_status explain_words(const struct explain_request *request, const pm_index *targets,
+                                    const bool *is_word, uint32_t n, struct out *out,
+                                    struct pm_error *err)
+{
+    struct report report = {.options = {.archive_path = request->archive_path, .level = "source"}};
+    enum pm_status status = PM_OK;
+    for (uint32_t i = 0; status == PM_OK && i < n; i++) {
+        if (!is_word[i])
+            continue;
+        if (!report.data)
+            status = load_for_words(request, err, &report);
+        if (status == PM_OK && request->json)
+            status = explain_word_json(&report, targets[i], &out->json, err);
+        else if (status == PM_OK) {
+            if (out->any)
+                putchar('\n');
+            out->any = true;
+            status = explain_word_print(&report, targets[i], &out->term, stdout, err);
+        }
+    }
+    report_release(&report);
+    return status;
+}
+
 static enum pm_status explain(const struct explain_request *request, struct pm_error *err)
 {
     pm_index targets[MAX_EXPLAINED];
     enum report_by bys[MAX_EXPLAINED];
+    bool is_word[MAX_EXPLAINED];
     uint32_t n = 0, n_all = 0;
     struct out out = {.term = report_term_of(stdout, &request->look), .is_json = request->json};
     struct report first = {.options = {.archive_path = request->archive_path,
@@ -200,8 +240,10 @@ static enum pm_status explain(const struct explain_request *request, struct pm_e
     if (status == PM_OK)
         status = find_targets(&first, request, err, targets, &n_all);
     n = n_all < MAX_EXPLAINED ? n_all : MAX_EXPLAINED;
-    for (uint32_t i = 0; status == PM_OK && i < n; i++)
-        bys[i] = by_of_noun(&first, targets[i]);
+    for (uint32_t i = 0; status == PM_OK && i < n; i++) {
+        is_word[i] = explain_is_word(&first, targets[i]);
+        bys[i] = is_word[i] ? REPORT_BY_LINE : by_of_noun(&first, targets[i]); /* no view's */
+    }
     if (status == PM_OK && request->json) {
         pm_json_init(&out.json, stdout);
         pm_json_object(&out.json, NULL);
@@ -226,6 +268,12 @@ static enum pm_status explain(const struct explain_request *request, struct pm_e
                 status = explain_kind(request, kinds[k], targets, bys, n, &out, err);
                 break;
             }
+    if (request->json && status == PM_OK) {
+        pm_json_end(&out.json);
+        pm_json_array(&out.json, "words");
+    }
+    if (status == PM_OK)
+        status = explain_words(request, targets, is_word, n, &out, err);
     if (status == PM_OK && request->json) {
         pm_json_end(&out.json);
         pm_json_end(&out.json);
@@ -275,16 +323,17 @@ const struct cmd cmd_explain = {
     .name = "explain",
     .summary = "show how a construct of the source is mapped to machine code",
     .usage = explain_usage,
-    .description = "Shows the mapping itself. CONSTRUCT is named as for --focus of 'perfmap "
-                   "report': heat.c:42, statement:heat.c:42, loop:heat.c:40, "
-                   "func:sweep, array:u, variable:sum, or a name. Without ARCHIVE, the only "
-                   "*.perfmap file in the current folder is taken.\n"
-                   "\n"
-                   "For each construct: what it cost alone, what it cost together with others that "
-                   "the same code implements and why the code is one, "
-                   "and what each rule makes of that; the machine code that was sampled; and, as "
-                   "long as the binary is the one that ran, all ranges "
-                   "of code that implement it, with hot and cold parts, clones and inlined copies.",
+    .description =
+        "Shows the mapping itself. CONSTRUCT is named as for --focus of 'perfmap "
+        "report': heat.c:42, statement:heat.c:42, loop:heat.c:40, "
+        "func:sweep, array:u, variable:sum, query:SELECT*, or a name. Without ARCHIVE, the only "
+        "*.perfmap file in the current folder is taken.\n"
+        "\n"
+        "For each construct: what it cost alone, what it cost together with others that "
+        "the same code implements and why the code is one, "
+        "and what each rule makes of that; the machine code that was sampled; and, as "
+        "long as the binary is the one that ran, all ranges "
+        "of code that implement it, with hot and cold parts, clones and inlined copies.",
     .options = explain_options,
     .examples = explain_examples,
     .environment = report_environment,

@@ -59,6 +59,13 @@ const char *explanation_name(const struct report *report, pm_id id);
 bool explanation_print(const struct explanation *x, struct report_term *term,
                        FILE *out); /* false: memory ended */
 struct pm_json;
+/* explain_word.c: nouns of levels that the run itself brought, or of other kinds than code at the level of machine code. */
+bool explain_is_word(const struct report *report, pm_index noun);
+PM_MUST_CHECK enum pm_status explain_word_print(struct report *report, pm_index noun,
+                                                const struct report_term *term, FILE *out,
+                                                struct pm_error *err);
+PM_MUST_CHECK enum pm_status explain_word_json(struct report *report, pm_index noun,
+                                               struct pm_json *json, struct pm_error *err);
 void explanation_json(const struct explanation *x, struct pm_json *json);
 
 #endif

@@ -16,7 +16,8 @@ enum focus_kind {
     FOCUS_STATEMENT,
     FOCUS_LINE, /* statements, by their lines */
     FOCUS_ARRAY,
-    FOCUS_VARIABLE
+    FOCUS_VARIABLE,
+    FOCUS_KIND /* of nouns of somebody's own: query, request */
 };
 
 static const struct focus_prefix {
@@ -31,15 +32,32 @@ static const struct focus_prefix {
 struct focus {
     enum focus_kind kind;
     const char *prefix, *pattern; /* prefix as it was written, "" none */
+    size_t kind_bytes;            /* of text, FOCUS_KIND */
 };
 
-static struct focus parse_focus(const char *text)
+/* The kind that stands before a colon, when the archive has nouns of it. */
+static size_t length_of_kind(const struct report *report, const char *text)
+{
+    size_t len = strcspn(text, ":");
+    if (!text[len] || text[len + 1] == ':')
+        return 0;
+    for (pm_index n = 0; n < report->data->graph->n_nouns; n++) {
+        const char *kind = report->data->graph->nouns[n].kind;
+        if (!strncmp(kind, text, len) && !kind[len])
+            return len;
+    }
+    return 0;
+}
+
+static struct focus parse_focus(const struct report *report, const char *text)
 {
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (!strncmp(text, prefixes[i].prefix, strlen(prefixes[i].prefix)))
             return (struct focus){prefixes[i].kind, prefixes[i].prefix,
-                                  text + strlen(prefixes[i].prefix)};
-    return (struct focus){FOCUS_ANY, "", text};
+                                  text + strlen(prefixes[i].prefix), 0};
+    size_t len = length_of_kind(report, text);
+    return len ? (struct focus){FOCUS_KIND, text, text + len + 1, len}
+               : (struct focus){FOCUS_ANY, "", text, 0};
 }
 
 /* Names may hold what patterns give a meaning to (operator[]), so the text itself counts too. */
@@ -129,6 +147,9 @@ static bool noun_matches(const struct report *report, const struct focus *focus,
             return false;
         return matches_file(focus->pattern, noun->file) ||
                (report_noun_is(report, n, "file") && matches_file(focus->pattern, noun->name));
+    case FOCUS_KIND:
+        return !strncmp(noun->kind, focus->prefix, focus->kind_bytes) &&
+               !noun->kind[focus->kind_bytes] && matches(focus->pattern, noun->name);
     case FOCUS_PROCESS:
         return is_process && (matches(focus->pattern, noun->name) ||
                               matches(focus->pattern, report_base_name(noun->name)));
@@ -159,7 +180,7 @@ static bool find_matches(const struct report *report, const struct focus *focus,
 {
     const struct pm_graph *graph = report->data->graph;
     bool any = false;
-    struct focus code = {FOCUS_CODE, focus->prefix, focus->pattern};
+    struct focus code = {FOCUS_CODE, focus->prefix, focus->pattern, 0};
     /* A name alone means code, if there is any of that name, before it means data. */
     for (pm_index n = 0; focus->kind == FOCUS_ANY && n < graph->n_nouns; n++)
         any |= ret_in[n] = noun_matches(report, &code, n);
@@ -223,6 +244,8 @@ static enum pm_status nothing_matches(const struct report *report, const char *t
             : focus->kind == FOCUS_PROCESS  ? report_noun_is(report, i, "process")
             : focus->kind == FOCUS_ARRAY    ? report_noun_is_array(report, i)
             : focus->kind == FOCUS_VARIABLE ? report_noun_is_object(report, i)
+            : focus->kind == FOCUS_KIND ? !strncmp(noun->kind, focus->prefix, focus->kind_bytes) &&
+                                              !noun->kind[focus->kind_bytes]
             : focus->kind == FOCUS_STATEMENT || focus->kind == FOCUS_LINE
                 ? report_noun_is_statement(report, i)
                 : !report_noun_is(report, i, "process"))
@@ -231,7 +254,7 @@ static enum pm_status nothing_matches(const struct report *report, const char *t
     const char *near = names ? cmd_suggest(focus->pattern, names) : NULL;
     if (near)
         pm_error_set(err, PM_ERR_NOT_FOUND, "%s '%s' matches nothing %s; did you mean '%s%s'?",
-                     subject, text, where, focus->prefix, near);
+                     subject, text, where, focus->kind == FOCUS_KIND ? "" : focus->prefix, near);
     else
         pm_error_set(err, PM_ERR_NOT_FOUND,
                      "%s '%s' matches nothing %s; "
@@ -246,7 +269,7 @@ static enum pm_status nothing_matches(const struct report *report, const char *t
 enum pm_status report_find_named(const struct report *report, const char *text,
                                  struct pm_error *err, bool **ret_in)
 {
-    struct focus focus = parse_focus(text);
+    struct focus focus = parse_focus(report, text);
     bool *in = pm_alloc_array(report->data->graph->n_nouns, sizeof *in);
     if (!in)
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
@@ -268,7 +291,7 @@ enum pm_status report_focus(struct report *report, struct pm_error *err)
         memset(report->in_focus, 1, graph->n_contexts);
         return PM_OK;
     }
-    struct focus focus = parse_focus(report->options.focus);
+    struct focus focus = parse_focus(report, report->options.focus);
     bool *noun_in = pm_alloc_array(graph->n_nouns, sizeof *noun_in),
          *sentence_in = pm_alloc_array(graph->n_sentences, sizeof *sentence_in);
     pm_index *queue = pm_alloc_array(graph->n_sentences, sizeof *queue);

@@ -82,6 +82,17 @@ static const char *plural(size_t n, const char *many)
     return n == 1 ? "" : many;
 }
 
+/* What the program or an adapter says in its own words is at another level than the program's source. */
+static void add_reports(struct pm_buf *out, const char *name, const struct run_findings *findings)
+{
+    char *level = *findings->level ? cmd_shell_quote(findings->level) : NULL;
+    bool only_words = level && !findings->n_code_sleds;
+    pm_buf_printf(out, "report --level %s %s", only_words ? level : "source", name);
+    if (level && !only_words)
+        pm_buf_printf(out, ", and --level %s", level);
+    free(level);
+}
+
 static void tell_end(const struct run_request *request, const struct run_output *output,
                      const struct pm_manifest *manifest, const struct run_findings *findings)
 {
@@ -105,11 +116,16 @@ static void tell_end(const struct run_request *request, const struct run_output 
         cmd_talk("note: the run folder %s is kept, for some of it is damaged",
                  dir ? dir : output->run_dir);
     free(dir);
-    cmd_talk("wrote %s: %.2f s, %zu measured process%s; try: perfmap %s%s%s",
-             name ? name : output->name, seconds, findings->n_processes,
-             plural(findings->n_processes, "es"),
-             output->collect ? "report --level source " : "collect ", name ? name : output->name,
-             output->collect ? "" : " -o NAME.perfmap");
+    struct pm_buf next = PM_BUF_INIT(1 << 16);
+    const char *shown = name ? name : output->name;
+    if (output->collect)
+        add_reports(&next, shown, findings);
+    else
+        pm_buf_printf(&next, "collect %s -o NAME.perfmap", shown);
+    cmd_talk("wrote %s: %.2f s, %zu measured process%s; try: perfmap %s", shown, seconds,
+             findings->n_processes, plural(findings->n_processes, "es"),
+             next.data ? next.data : "report");
+    pm_buf_release(&next);
     free(name);
 }
 

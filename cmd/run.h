@@ -88,6 +88,8 @@ PM_MUST_CHECK enum pm_status run_find_adapters(const char *choice, const char *p
                                                struct pm_error *err,
                                                struct run_adapters *ret_adapters);
 void run_release_adapters(struct run_adapters *adapters);
+/* The adapter whose words are of that level; NULL: none is known. */
+const char *run_adapter_of_level(const char *level);
 
 /* --- run_start.c --- */
 
@@ -117,6 +119,9 @@ struct run_findings {
     uint64_t n_calls;
     size_t n_damaged;     /* run files that cannot be read, or not all of them */
     uint32_t running_pid; /* a process that has not ended; 0: none */
+    uint64_t
+        n_code_sleds; /* of n_sleds those of compiled code; the others stand for a program's own words */
+    char level[64]; /* the first level of such words that sentences were made of; "" none */
 };
 
 /* Looks through the run files and prints the runtime's messages once each; with tell_damage also

@@ -123,6 +123,14 @@ enum pm_status run_find_adapters(const char *choice, const char *program, struct
     return status;
 }
 
+const char *run_adapter_of_level(const char *level)
+{
+    for (size_t i = 0; i < N_ADAPTERS; i++)
+        if (!strcasecmp(adapters[i].name, level))
+            return adapters[i].name;
+    return NULL;
+}
+
 void run_release_adapters(struct run_adapters *found)
 {
     for (size_t i = 0; i < found->n; i++)

@@ -50,6 +50,23 @@ static void tell_message(struct told *told, const struct pm_run_file_message *me
     pm_buf_release(&text);
 }
 
+/* What a program or an adapter says is at a level of its own: the first that has sentences. */
+static void find_level(const struct pm_run_file *file, struct run_findings *findings)
+{
+    for (size_t i = 0; i < pm_run_file_n_words(file) && !*findings->level; i++) {
+        const struct pm_run_file_word *word = pm_run_file_word(file, i);
+        if (word->kind != PM_WORD_SENTENCE)
+            continue;
+        const struct pm_run_file_word *verb = pm_run_file_word(file, word->a - 1);
+        struct pm_str name = pm_run_file_word(file, verb->a - 1)->texts[0];
+        if (!pm_str_is(name, "Source") && !pm_str_is(name, "Base") && !pm_str_is(name, "Phases") &&
+            name.len < sizeof findings->level && !memchr(name.p, 0, name.len)) {
+            memcpy(findings->level, name.p, name.len);
+            findings->level[name.len] = 0;
+        }
+    }
+}
+
 static void look_at_file(const char *path, const struct pm_run_clock *clock, bool tell_damage,
                          struct told *told, struct run_findings *findings)
 {
@@ -67,7 +84,9 @@ static void look_at_file(const char *path, const struct pm_run_clock *clock, boo
     findings->n_damaged += pm_run_file_n_complaints(file) > 0;
     findings->n_sleds += process->n_sleds + (process->flags & PM_RUN_FLAG_PORTABLE ? 1 : 0) +
                          (pm_run_file_n_words(file) ? 1 : 0);
+    findings->n_code_sleds += process->n_sleds + (process->flags & PM_RUN_FLAG_PORTABLE ? 1 : 0);
     findings->n_calls += process->n_calls;
+    find_level(file, findings);
     if (process->end_kind == PM_RUN_FILE_KILLED && process->pid != 0 &&
         kill((pid_t)process->pid, 0) == 0)
         findings->running_pid = process->pid;

@@ -1,0 +1,354 @@
+/* Words that the program itself, or an adapter for a library of it, said while it ran: what they are, what was spent while they were active, and
+ * what is mapped to what. */
+#include "ask.h"
+#include "explain.h"
+#include "run.h"
+
+#include "mapping/base/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { TEXT_BYTES = 1 << 20, MAX_MAPPED = 10 };
+
+bool explain_is_word(const struct report *report, pm_index noun)
+{
+    static const char *const code[] = {"symbol",  "loopcode", "code", "kernel",
+                                       "perfmap", "process",  "line"};
+    const char *level = report->data->graph->levels[report->data->graph->nouns[noun].level].name;
+    if (strcmp(level, "Base") != 0)
+        return strcmp(level, "Source") != 0;
+    for (size_t i = 0; i < sizeof code / sizeof *code; i++)
+        if (report_noun_is(report, noun, code[i]))
+            return false;
+    return true;
+}
+
+static bool has_noun(const struct pm_graph *graph, pm_index sentence, pm_index noun)
+{
+    const struct pm_sentence *s = &graph->sentences[sentence];
+    for (uint32_t i = 0; i < s->n_nouns; i++)
+        if (graph->sentence_nouns[s->first_noun + i] == noun)
+            return true;
+    return false;
+}
+
+static void add_sentence(struct pm_buf *out, struct report *report, pm_index sentence)
+{
+    const struct pm_graph *graph = report->data->graph;
+    const struct pm_sentence *s = &graph->sentences[sentence];
+    ask_add_brief_sentence(out, report, s->verb, graph->sentence_nouns + s->first_noun, s->n_nouns);
+}
+
+/* --- what was spent --- */
+
+struct spent {
+    struct pm_amount *amounts; /* [graph->n_metrics], to be freed; NULL: it was never active */
+    struct pm_amount *totals;  /* lent by the answer */
+    int64_t n_times;
+    bool times_known;
+    struct pm_answer *answer;
+};
+
+static void spent_release(struct spent *spent)
+{
+    free(spent->amounts);
+    pm_answer_free(spent->answer);
+}
+
+/* Whether the sentence itself, not one of equal words elsewhere, is in the row. */
+static bool is_in_row(const struct pm_answer *answer, const struct pm_answer_row *row,
+                      uint32_t class)
+{
+    for (uint32_t i = 0; i < row->matches[0].n_classes; i++)
+        if (row->matches[0].classes[i] == class)
+            return true;
+    return answer->n_asked == 0;
+}
+
+static enum pm_status add_up(const struct pm_graph *graph, pm_index sentence, struct spent *spent,
+                             struct pm_error *err)
+{
+    const struct pm_answer *answer = spent->answer;
+    uint32_t class = answer->matches[0].class_of[sentence];
+    if (class == PM_NONE)
+        return PM_OK;
+    for (uint32_t r = 0; r < answer->n_rows; r++) {
+        const struct pm_answer_row *row = &answer->rows[r];
+        if (!is_in_row(answer, row, class))
+            continue;
+        if (!spent->amounts)
+            spent->amounts = pm_alloc_array(graph->n_metrics + 1u, sizeof *spent->amounts);
+        if (!spent->amounts)
+            return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+        for (pm_index m = 0; m < graph->n_metrics; m++)
+            if (!pm_amount_add(&spent->amounts[m], graph->metrics[m].aggregation, &row->amounts[m]))
+                return pm_error_set(err, PM_ERR_LIMIT, "metric '%s' adds up to more than 64 bits",
+                                    graph->metrics[m].name);
+        spent->n_times += row->n_times;
+        spent->times_known |= row->times_known;
+    }
+    spent->totals = answer->totals;
+    return PM_OK;
+}
+
+/* What `perfmap ask` answers when it is asked for the sentence. */
+static enum pm_status ask_for(const struct report *report, pm_index sentence, struct pm_error *err,
+                              struct spent *ret_spent)
+{
+    const struct pm_graph *graph = report->data->graph;
+    struct pm_question *question = NULL;
+    struct pm_buf text = PM_BUF_INIT(TEXT_BYTES);
+    *ret_spent = (struct spent){0};
+    ask_add_exact_sentence(&text, graph, sentence);
+    enum pm_status status = text.failed || !text.data
+                                ? pm_error_set(err, PM_ERR_MEMORY, "out of memory")
+                                : pm_question_parse(text.data, err, &question);
+    if (status == PM_OK)
+        status = pm_question_ask(question,
+                                 &(struct pm_question_run){.graph = graph,
+                                                           .n_threads = report->data->n_threads,
+                                                           .calls_metric = report->calls_metric},
+                                 err, &ret_spent->answer);
+    if (status == PM_OK)
+        status = add_up(graph, sentence, ret_spent, err);
+    pm_question_free(question);
+    pm_buf_release(&text);
+    return status;
+}
+
+/* Metrics that add up and were spent; how often is said apart. */
+static bool is_shown(const struct report *report, const struct spent *spent, pm_index metric)
+{
+    const struct pm_metric *m = &report->data->graph->metrics[metric];
+    return spent->amounts && m->aggregation == PM_SUM && spent->amounts[metric].value != 0 &&
+           metric != report->calls_metric && strcmp(m->name, "n_samples") != 0;
+}
+
+/* --- text --- */
+
+struct word_page {
+    struct report *report;
+    const struct report_term *term;
+    FILE *out;
+    bool failed;
+};
+
+static void put(struct word_page *page, struct pm_buf *line)
+{
+    const char *text =
+        line->failed || !line->data ? NULL : report_printable(&page->report->arena, line->data);
+    page->failed |= !text;
+    if (text)
+        report_put_cut(page->term, page->out, text,
+                       page->term->width ? page->term->width : report_width(text), false, false);
+    fputc('\n', page->out);
+    pm_buf_clear(line);
+}
+
+static void put_title(struct word_page *page, pm_index noun, struct pm_buf *line)
+{
+    struct report *report = page->report;
+    const struct pm_graph *graph = report->data->graph;
+    const struct pm_noun *n = &graph->nouns[noun];
+    const char *adapter = run_adapter_of_level(graph->levels[n->level].name);
+    pm_index above = graph->levels[n->level].above;
+    pm_buf_printf(line, "%s  %s of level %s", n->name, *n->kind ? n->kind : "noun",
+                  graph->levels[n->level].name);
+    if (above != PM_NONE)
+        pm_buf_printf(line, ", which lies above %s", graph->levels[above].name);
+    fputs(page->term->color ? REPORT_BOLD : "", page->out);
+    put(page, line);
+    fputs(page->term->color ? REPORT_RESET : "", page->out);
+    if (adapter)
+        pm_buf_printf(line,
+                      "  said by the adapter %s of 'perfmap run', or by the program itself "
+                      "(perfmap.h)",
+                      adapter);
+    else
+        pm_buf_add_str(line, "  said by the program itself (perfmap.h)");
+    put(page, line);
+    if (*n->file && n->line_no) {
+        pm_buf_printf(line, "  stands at %s:%u", report_short_file(report, n->file), n->line_no);
+        put(page, line);
+    }
+    if (n->parent != PM_NONE) {
+        pm_buf_printf(line, "  is a part of %s", graph->nouns[n->parent].name);
+        put(page, line);
+    }
+}
+
+static void add_amount(const struct word_page *page, const struct spent *spent, pm_index metric,
+                       struct pm_buf *line)
+{
+    const struct pm_metric *m = &page->report->data->graph->metrics[metric];
+    double value = (double)spent->amounts[metric].value,
+           total = (double)spent->totals[metric].value;
+    struct report_scale scale = report_scale_of(m, value, page->term->utf8);
+    const char *suffix = *scale.unit ? strrchr(m->name, '_') : NULL;
+    int len = suffix ? (int)(suffix - m->name) : (int)strlen(m->name);
+    pm_buf_printf(line, "%.*s %.*f%s%s", len, m->name, scale.decimals, value / scale.divisor,
+                  *scale.unit ? " " : "", scale.unit);
+    if (total != 0)
+        pm_buf_printf(line, " (%.1f %%)", 100 * value / total);
+}
+
+static void put_spent(struct word_page *page, const struct spent *spent, struct pm_buf *line)
+{
+    const struct pm_graph *graph = page->report->data->graph;
+    if (!spent->amounts) {
+        pm_buf_add_str(line, "    never active in this run");
+        put(page, line);
+        return;
+    }
+    if (spent->times_known)
+        pm_buf_printf(line, "    active %lld time%s: ", (long long)spent->n_times,
+                      spent->n_times == 1 ? "" : "s");
+    else
+        pm_buf_add_str(line, "    while active: ");
+    bool any = false;
+    for (pm_index m = 0; m < graph->n_metrics; m++)
+        if (is_shown(page->report, spent, m)) {
+            pm_buf_add_str(line, any ? ", " : "");
+            add_amount(page, spent, m, line);
+            any = true;
+        }
+    pm_buf_add_str(line, any ? "" : "nothing that was measured");
+    put(page, line);
+}
+
+/* The mappings out of a sentence, or into it. */
+static void put_mapped(struct word_page *page, pm_index sentence, bool out, struct pm_buf *line)
+{
+    const struct pm_graph *graph = page->report->data->graph;
+    const uint32_t *first = out ? graph->out_first : graph->in_first,
+                   *list = out ? graph->out : graph->in;
+    uint32_t n = first[sentence + 1] - first[sentence];
+    for (uint32_t i = 0; i < n && i < MAX_MAPPED; i++) {
+        const struct pm_mapping *m = &graph->mappings[list[first[sentence] + i]];
+        pm_buf_add_str(line,
+                       out ? "    what it costs is spent for " : "    is what was done for by ");
+        add_sentence(line, page->report, out ? m->destination : m->source);
+        if (m->weight > 0)
+            pm_buf_printf(line, ", weight %g", m->weight);
+        if (strcmp(m->origin, "run") != 0)
+            pm_buf_printf(line, " (%s)", m->origin);
+        put(page, line);
+    }
+    if (n > MAX_MAPPED) {
+        pm_buf_printf(line, "    and %u more mappings %s it", n - MAX_MAPPED, out ? "from" : "to");
+        put(page, line);
+    }
+}
+
+enum pm_status explain_word_print(struct report *report, pm_index noun,
+                                  const struct report_term *term, FILE *out, struct pm_error *err)
+{
+    const struct pm_graph *graph = report->data->graph;
+    struct word_page page = {report, term, out, false};
+    struct pm_buf line = PM_BUF_INIT(TEXT_BYTES);
+    enum pm_status status = PM_OK;
+    bool any = false;
+    put_title(&page, noun, &line);
+    for (pm_index s = 0; s < graph->n_sentences && status == PM_OK; s++) {
+        struct spent spent;
+        if (!has_noun(graph, s, noun))
+            continue;
+        any = true;
+        status = ask_for(report, s, err, &spent);
+        if (status == PM_OK) {
+            pm_buf_add_str(&line, "  ");
+            add_sentence(&line, report, s);
+            put(&page, &line);
+            put_spent(&page, &spent, &line);
+            put_mapped(&page, s, true, &line);
+            put_mapped(&page, s, false, &line);
+        }
+        spent_release(&spent);
+    }
+    if (!any) {
+        pm_buf_add_str(&line, "  no sentence has it");
+        put(&page, &line);
+    }
+    pm_buf_release(&line);
+    return status == PM_OK && page.failed ? pm_error_set(err, PM_ERR_MEMORY, "out of memory")
+                                          : status;
+}
+
+/* --- JSON --- */
+
+static void json_mapped(struct report *report, pm_index sentence, bool out, struct pm_json *json)
+{
+    const struct pm_graph *graph = report->data->graph;
+    const uint32_t *first = out ? graph->out_first : graph->in_first,
+                   *list = out ? graph->out : graph->in;
+    pm_json_array(json, out ? "mapped_to" : "mapped_from");
+    for (uint32_t i = first[sentence]; i < first[sentence + 1]; i++) {
+        const struct pm_mapping *m = &graph->mappings[list[i]];
+        const struct pm_sentence *s = &graph->sentences[out ? m->destination : m->source];
+        struct pm_buf text = PM_BUF_INIT(TEXT_BYTES);
+        ask_add_sentence(&text, graph, s->verb, graph->sentence_nouns + s->first_noun, s->n_nouns);
+        pm_json_object(json, NULL);
+        pm_json_string(json, "sentence", text.data ? text.data : "");
+        if (m->weight > 0)
+            pm_json_double(json, "weight", m->weight);
+        else
+            pm_json_null(json, "weight");
+        pm_json_string(json, "origin", m->origin);
+        pm_json_end(json);
+        pm_buf_release(&text);
+    }
+    pm_json_end(json);
+}
+
+static void json_sentence(struct report *report, pm_index sentence, const struct spent *spent,
+                          struct pm_json *json)
+{
+    const struct pm_graph *graph = report->data->graph;
+    struct pm_buf text = PM_BUF_INIT(TEXT_BYTES);
+    ask_add_exact_sentence(&text, graph, sentence);
+    pm_json_object(json, NULL);
+    pm_json_string(json, "sentence", text.data ? text.data : "");
+    pm_buf_release(&text);
+    if (spent->times_known)
+        pm_json_i64(json, "n_times", spent->n_times);
+    else
+        pm_json_null(json, "n_times");
+    pm_json_object(json, "amounts");
+    for (pm_index m = 0; m < graph->n_metrics; m++)
+        if (is_shown(report, spent, m))
+            pm_json_i64(json, graph->metrics[m].name, spent->amounts[m].value);
+    pm_json_end(json);
+    json_mapped(report, sentence, true, json);
+    json_mapped(report, sentence, false, json);
+    pm_json_end(json);
+}
+
+enum pm_status explain_word_json(struct report *report, pm_index noun, struct pm_json *json,
+                                 struct pm_error *err)
+{
+    const struct pm_graph *graph = report->data->graph;
+    const struct pm_noun *n = &graph->nouns[noun];
+    enum pm_status status = PM_OK;
+    pm_json_object(json, NULL);
+    pm_json_string(json, "name", n->name);
+    pm_json_string(json, "kind", n->kind);
+    pm_json_string(json, "level", graph->levels[n->level].name);
+    pm_json_string(json, "file", *n->file ? n->file : NULL);
+    pm_json_u64(json, "line_no", n->line_no);
+    pm_json_string(json, "part_of", n->parent == PM_NONE ? NULL : graph->nouns[n->parent].name);
+    pm_json_string(json, "adapter", run_adapter_of_level(graph->levels[n->level].name));
+    pm_json_array(json, "sentences");
+    for (pm_index s = 0; s < graph->n_sentences && status == PM_OK; s++) {
+        struct spent spent;
+        if (!has_noun(graph, s, noun))
+            continue;
+        status = ask_for(report, s, err, &spent);
+        if (status == PM_OK)
+            json_sentence(report, s, &spent, json);
+        spent_release(&spent);
+    }
+    pm_json_end(json);
+    pm_json_end(json);
+    return status;
+}
