@@ -30,7 +30,7 @@
 
 #include <stdlib.h>
 
-enum cmd_status { CMD_DONE = 0, CMD_FAILED = 1, CMD_USAGE = 2, CMD_THRESHOLD = 3 };
+enum cmd_status { CMD_DONE = 0, CMD_FAILED = 1, CMD_USAGE = 2 };
 
 enum {
     CMD_END = -1,       /* cmd_next: no more options */

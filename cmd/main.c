@@ -21,11 +21,7 @@ static const struct cmd_example perfmap_examples[] = {
     {NULL, NULL}};
 
 static const struct cmd_exit perfmap_exits[] = {
-    {0, "done"},
-    {1, "failed; standard error says why"},
-    {2, "wrong usage"},
-    {3, "done, and a threshold that was asked for was crossed"},
-    {0, NULL}};
+    {0, "done"}, {1, "failed; standard error says why"}, {2, "wrong usage"}, {0, NULL}};
 
 static const char *const perfmap_environment[] = {
     "PERFMAP_LIBDIR",

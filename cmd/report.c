@@ -210,6 +210,7 @@ static int report_main(struct cmd_parse *parse)
             parse, "'--bounds' are of the whole run, not of call paths: leave '--tree' out");
     if (parse->n_operands > 1)
         return cmd_usage_error(parse, "one archive at a time, not %d", parse->n_operands);
+    request.options.keeps_columns = request.json || request.csv;
     if ((request.json || request.csv) && !request.limit_given)
         request.options.limit = 0;
     if (parse->n_operands == 1) {

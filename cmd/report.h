@@ -57,6 +57,7 @@ struct report_options {
     enum pm_rule rule;
     enum report_split split;
     bool tree, bounds, no_compensation;
+    bool keeps_columns;  /* those with nothing in them, too: for programs */
     bool modes;          /* list the nouns that were in other modes, in place of rows */
     bool everything;     /* constructs without costs are loaded, too */
     const char *metrics; /* names separated by commas; NULL: the usual ones */
@@ -101,6 +102,8 @@ struct report_traits {
     const char *reasons[REPORT_MAX_REASONS];
     bool is_inferred[REPORT_MAX_REASONS]; /* all that state the reason are */
     bool is_inlined;                      /* all of it was found in functions that were inlined */
+    bool
+        is_mostly_inferred; /* more than half of its own cost is called code whose caller is likely, not certain */
     bool is_sampled;         /* all of it was found by samples: callers may be missing */
     bool calls_are_at_least; /* sleds were disarmed: n_calls counts the calls up to then */
     bool is_untimed;         /* no noun of it was timed: own wall times are not known */
@@ -187,6 +190,8 @@ void report_release(struct report *report);
 /* report_metrics.c: which level and which metrics. */
 PM_MUST_CHECK enum pm_status report_choose_level(struct report *report, struct pm_error *err);
 PM_MUST_CHECK enum pm_status report_choose_metrics(struct report *report, struct pm_error *err);
+/* When the focus is known. */
+PM_MUST_CHECK enum pm_status report_drop_empty(struct report *report, struct pm_error *err);
 bool report_is_fine(
     const struct report
         *report); /* rows are parts of functions that are not entered: statements, arrays */

@@ -84,7 +84,25 @@ static void put_sampling(const struct page *page, const struct report_facts *fac
     fputs(facts->n_lost_samples ? " lost\n" : "none lost\n", out);
 }
 
+/* To a tenth, and what is less but something is no nothing. */
+static const char *tenths(char text[32], double pct)
+{
+    snprintf(text, 32, pct > 0 && pct < 0.05 ? "< 0.1" : "%.1f", pct);
+    return text;
+}
+
 /* "events 0.6 % + samples 1.1 % = slow-down about 1.7 % (budget 2 %)" */
+static void put_parts(const struct page *page, const struct report_facts *facts)
+{
+    char events[32], samples[32], sum[32];
+    tenths(sum, facts->slow_down_pct);
+    fprintf(page->out, "  measuring: events %s %%%s + samples %s %% = slow-down %s%s %%",
+            tenths(events, facts->events_pct), facts->events_by_samples ? " (by samples)" : "",
+            tenths(samples, facts->samples_pct), *sum == '<' ? "" : "about ", sum);
+    if (facts->budget_ppm != PM_UNKNOWN)
+        fprintf(page->out, " (budget %g %%)", (double)facts->budget_ppm / 1e4);
+}
+
 static void put_slow_down(const struct page *page, const struct report_facts *facts)
 {
     FILE *out = page->out;
@@ -94,16 +112,13 @@ static void put_slow_down(const struct page *page, const struct report_facts *fa
             return;
         fputs("  measuring added ", out);
         put_time(out, facts->added_ns, page->term->utf8);
+        char added[32];
         fprintf(out,
-                facts->n_threads > 1 ? " (%.1f %% of the threads' wall times, estimated)"
-                                     : " (%.1f %%, estimated)",
-                facts->added_pct);
+                facts->n_threads > 1 ? " (%s %% of the threads' wall times, estimated)"
+                                     : " (%s %%, estimated)",
+                tenths(added, facts->added_pct));
     } else {
-        fprintf(out, "  measuring: events %.1f %%%s + samples %.1f %% = slow-down about %.1f %%",
-                facts->events_pct, facts->events_by_samples ? " (by samples)" : "",
-                facts->samples_pct, facts->slow_down_pct);
-        if (facts->budget_ppm != PM_UNKNOWN)
-            fprintf(out, " (budget %g %%)", (double)facts->budget_ppm / 1e4);
+        put_parts(page, facts);
     }
     bool is_much = (double)taken_out_ns >= 1e-4 * (double)facts->wall_ns;
     if (taken_out_ns > 0 && is_much && facts->added_pct >= 0.05) {

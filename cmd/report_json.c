@@ -288,6 +288,7 @@ static void print_traits(const struct report_row *row, struct pm_json *json)
     }
     pm_json_end(json);
     pm_json_bool(json, "is_inlined", row->traits.is_inlined);
+    pm_json_bool(json, "is_mostly_inferred", row->traits.is_mostly_inferred);
     pm_json_bool(json, "is_sampled", row->traits.is_sampled);
 }
 

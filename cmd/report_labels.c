@@ -282,6 +282,26 @@ bool report_tell_cuts_apart(const struct report *report, const struct report_ter
     return ok;
 }
 
+/* Not a part of the name: it tells nothing apart. */
+static bool mark_inferred(struct report *report, const struct report_row *row,
+                          struct report_label *label)
+{
+    static const char mark[] = ", mostly inferred";
+    const char **names[] = {&label->full, &label->brief};
+    if (!row->traits.is_mostly_inferred || report->options.tree)
+        return true;
+    for (int k = 0; k < 2; k++) {
+        size_t len = strlen(*names[k]);
+        char *copy = pm_arena_alloc(&report->arena, len + sizeof mark);
+        if (!copy)
+            return false;
+        memcpy(copy, *names[k], len);
+        memcpy(copy + len, mark, sizeof mark);
+        *names[k] = copy;
+    }
+    return true;
+}
+
 /* Rows of a tree come depth first: a row's parent is the last one that was less deep. */
 struct report_label *report_make_labels(struct report *report)
 {
@@ -302,6 +322,8 @@ struct report_label *report_make_labels(struct report *report)
     ok = ok && tell_all_apart(report, labels, path, false) &&
          tell_all_apart(report, labels, path, true);
     free(path);
+    for (uint32_t r = 0; ok && r < n; r++)
+        ok = mark_inferred(report, &report->rows[r], &labels[r]);
     if (!ok) {
         free(labels);
         labels = NULL;

@@ -175,13 +175,13 @@ const char *report_off_cpu_word(const struct report *report, uint32_t m)
     return NULL;
 }
 
-/* Time off the processor is shown where it is more than a hundredth of what was measured. */
+/* Time off the processor is shown where it is more than a hundredth of what was measured: beside CPU time, and as a part of wall time. */
 static void add_off_cpu(struct report *report)
 {
     const struct pm_graph *graph = report->data->graph;
     double sums[N_OFF_CPU], all_ns = sum_of(graph, report->cpu_metric);
     pm_index metrics[N_OFF_CPU];
-    if (report->time_metric != report->cpu_metric || report->n_metrics == 0)
+    if (report->cpu_metric == PM_NONE || report->n_metrics == 0)
         return;
     for (int i = 0; i < N_OFF_CPU; i++) {
         metrics[i] = measured(report, off_cpu_metrics[i][0]);
@@ -232,6 +232,26 @@ enum pm_status report_choose_metrics(struct report *report, struct pm_error *err
     }
     report->primary = 0; /* of the shown ones the first; n_metrics == 0: calls */
     return status;
+}
+
+/* Columns that nobody asked for and that have nothing in what is looked at. */
+enum pm_status report_drop_empty(struct report *report, struct pm_error *err)
+{
+    const struct pm_graph *graph = report->data->graph;
+    bool *has = pm_alloc_array(graph->n_metrics + 1u, sizeof *has);
+    if (!has)
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < graph->n_costs; i++)
+        has[graph->costs[i].metric] |=
+            graph->costs[i].value != 0 && report->in_focus[graph->costs[i].context];
+    uint32_t n = 0;
+    for (uint32_t m = 0; m < report->n_metrics; m++)
+        if (report->options.metrics || report->options.keeps_columns || m == report->primary ||
+            has[report->metrics[m]])
+            report->metrics[n++] = report->metrics[m];
+    report->n_metrics = n;
+    free(has);
+    return PM_OK;
 }
 
 const char *report_sampled_word(const struct report *report)

@@ -114,14 +114,55 @@ static void mark_rows(struct report *report, struct counts *counts, const bool *
     }
 }
 
+/* Code of libraries whose caller was found on the stack: nothing but inferred mappings leads from it. */
+static bool is_inferred(const struct report *report, pm_index sentence)
+{
+    const struct pm_graph *graph = report->data->graph;
+    bool any = false;
+    if (pm_graph_sentence_level(graph, sentence) == report->level)
+        return false;
+    for (uint32_t e = graph->out_first[sentence]; e < graph->out_first[sentence + 1]; e++) {
+        if (report->leaves_out[graph->out[e]])
+            continue;
+        if (strcmp(graph->mappings[graph->out[e]].origin, "inferred") != 0)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+/* own: [number of rows], what is inferred counts for a row and what is not against it. */
+static void mark_inferred(struct report *report, double *own)
+{
+    const struct pm_graph *graph = report->data->graph;
+    const struct pm_lift *lift = report->lift;
+    pm_index metric = report->n_metrics ? report->metrics[report->primary] : report->calls_metric;
+    for (uint32_t i = 0; i < graph->n_costs; i++) {
+        const struct pm_cost *cost = &graph->costs[i];
+        if (cost->metric != metric || !report->in_focus[cost->context])
+            continue;
+        pm_index sentence = graph->contexts[cost->context].sentence;
+        double value = is_inferred(report, sentence) ? (double)cost->value : -(double)cost->value;
+        uint32_t class = lift->class_of[sentence];
+        for (uint32_t k = lift->class_first[class]; k < lift->class_first[class + 1]; k++)
+            own[lift->parts[k].row] += value * lift->parts[k].share;
+    }
+    for (uint32_t r = 0; r < lift->n_rows; r++)
+        report->traits[r].is_mostly_inferred = own[r] > 0 && lift->rows[r].n_destinations > 0;
+}
+
 enum pm_status report_find_traits(struct report *report, struct pm_error *err)
 {
     struct counts *counts = pm_alloc_array(report->lift->n_rows, sizeof *counts);
     bool *disarmed = find_disarmed(report);
     report->traits = pm_alloc_array(report->lift->n_rows, sizeof *report->traits);
-    bool ok = counts && disarmed && report->traits;
-    if (ok)
+    double *own = pm_alloc_array(report->lift->n_rows, sizeof *own);
+    bool ok = counts && disarmed && own && report->traits;
+    if (ok) {
         mark_rows(report, counts, disarmed);
+        mark_inferred(report, own);
+    }
+    free(own);
     free(counts);
     free(disarmed);
     return ok ? PM_OK : pm_error_set(err, PM_ERR_MEMORY, "out of memory");

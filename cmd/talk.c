@@ -124,7 +124,7 @@ int cmd_stdout_done(const struct cmd_parse *parse, int status)
     if (errnum != EPIPE && !reader_is_gone()) /* a reader that had enough is no news for anybody */
         cmd_talk("cannot write the result to standard output%s%s", errnum ? ": " : "",
                  errnum ? strerror(errnum) : "");
-    return status == CMD_DONE || status == CMD_THRESHOLD ? CMD_FAILED : status;
+    return status == CMD_DONE ? CMD_FAILED : status;
 }
 
 char *cmd_shell_quote(const char *text)
