@@ -43,8 +43,7 @@ SAME(words_slot, version);
 SAME(words_slot, bytes);
 SAME_PLACE(words_slot, api); /* points to the structs of the same name */
 
-/* What only other languages call may stand behind what perfmap.h has. */
-_Static_assert(sizeof(struct pm_words_api) <= sizeof(struct format_words_api), "words_api");
+SAME_SIZE(words_api);
 SAME(words_api, version);
 SAME(words_api, bytes);
 SAME(words_api, level);
@@ -63,8 +62,14 @@ SAME(words_api, adopt);
 SAME(words_api, release);
 SAME(words_api, export_cause);
 SAME(words_api, import_cause);
+_Static_assert(offsetof(struct pm_words_api, of_other_languages) ==
+                   offsetof(struct format_words_api, enter_here),
+               "of_other_languages");
+SAME(words_api, point);
+SAME(words_api, map_at);
 /* All members but the first two are pointers: none above is forgotten. */
-_Static_assert(sizeof(struct pm_words_api) == 8 + 16 * sizeof(void *), "a member is not compared");
+_Static_assert(sizeof(struct pm_words_api) == 8 + (16 + 8 + 2) * sizeof(void *),
+               "a member is not compared");
 
 /* Slots of version 1 end before the members of version 2, and these are in programs that were built long ago. */
 _Static_assert(offsetof(struct pm_words_api, begin) == 8 + 9 * sizeof(void *), "version 1");
