@@ -1,5 +1,7 @@
 #include "archive.h"
 
+#include "archive_sum.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -68,13 +70,8 @@ static uint32_t big_endian(const unsigned char *p, int n)
     return value;
 }
 
-static enum pm_status check_head(const char *path, struct pm_error *err)
+static enum pm_status check_head(int fd, const char *path, struct pm_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0 && errno == ENOENT)
-        return pm_error_set(err, PM_ERR_NOT_FOUND, "there is no archive '%s'", path);
-    if (fd < 0)
-        return pm_error_system(err, errno, "cannot open archive '%s'", path);
     unsigned char head[100];
     struct stat st;
     ssize_t n = -1;
@@ -82,7 +79,6 @@ static enum pm_status check_head(const char *path, struct pm_error *err)
     if (is_file)
         n = pread(fd, head, sizeof head, 0);
     int errnum = errno;
-    close(fd);
     if (!is_file)
         return pm_error_set(err, PM_ERR_FORMAT, "'%s' is not an archive: not a regular file", path);
     if (n < 0)
@@ -103,6 +99,21 @@ static enum pm_status check_head(const char *path, struct pm_error *err)
         return pm_error_set(err, PM_ERR_FORMAT, "archive '%s' is cut: %lld of %llu bytes", path,
                             (long long)st.st_size, (unsigned long long)size_bytes);
     return PM_OK;
+}
+
+/* What can be seen without SQLite, which is told the path. */
+static enum pm_status check_file(const char *path, struct pm_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0 && errno == ENOENT)
+        return pm_error_set(err, PM_ERR_NOT_FOUND, "there is no archive '%s'", path);
+    if (fd < 0)
+        return pm_error_system(err, errno, "cannot open archive '%s'", path);
+    enum pm_status status = check_head(fd, path, err);
+    if (status == PM_OK)
+        status = pm_archive_sum_check(fd, path, err);
+    close(fd);
+    return status;
 }
 
 static enum pm_status read_number(struct pm_archive *archive, const char *sql, struct pm_error *err,
@@ -193,7 +204,7 @@ static enum pm_status open_checked(struct pm_archive *archive, struct pm_error *
 enum pm_status pm_archive_open(const char *path, struct pm_error *err,
                                struct pm_archive **ret_archive)
 {
-    enum pm_status status = check_head(path, err);
+    enum pm_status status = check_file(path, err);
     if (status != PM_OK)
         return status;
     struct pm_archive *archive = archive_new(path, err);
@@ -321,13 +332,17 @@ enum pm_status pm_archive_create(const char *path, struct pm_error *err,
     return status;
 }
 
-static enum pm_status sync_file(const char *path, const char *shown, struct pm_error *err)
+/* With checksums, and on disk. */
+static enum pm_status complete_file(const char *path, const char *shown, struct pm_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    int errnum = fd < 0 || fsync(fd) != 0 ? errno : 0;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    enum pm_status status = fd < 0 ? pm_error_system(err, errno, "cannot write archive '%s'", shown)
+                                   : pm_archive_sum_append(fd, shown, err);
+    if (status == PM_OK && fsync(fd) != 0)
+        status = pm_error_system(err, errno, "cannot write archive '%s'", shown);
     if (fd >= 0)
         close(fd);
-    return errnum ? pm_error_system(err, errnum, "cannot write archive '%s'", shown) : PM_OK;
+    return status;
 }
 
 enum pm_status pm_archive_finish(struct pm_archive *archive, struct pm_error *err)
@@ -338,7 +353,7 @@ enum pm_status pm_archive_finish(struct pm_archive *archive, struct pm_error *er
     else if (status == PM_OK)
         archive->db = NULL;
     if (status == PM_OK)
-        status = sync_file(archive->temporary, archive->path, err);
+        status = complete_file(archive->temporary, archive->path, err);
     if (status == PM_OK && rename(archive->temporary, archive->target) != 0)
         status = pm_error_system(err, errno, "cannot write archive '%s'", archive->path);
     if (status != PM_OK) {

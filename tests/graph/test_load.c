@@ -229,6 +229,8 @@ static void damaged_bytes_never_crash(void **state)
     size_t len;
     make_archive("");
     assert_int_equal(pm_file_read(path, 1 << 24, NULL, &bytes, &len), PM_OK);
+    len = len / 16384 * 16384; /* without its checksums, by which all would be refused */
+    assert_int_equal(truncate(path, (off_t)len), 0);
     uint64_t random = 42;
     int n_loaded = 0, n_refused = 0;
     for (int i = 0; i < 400; i++) {
