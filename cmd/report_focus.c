@@ -3,7 +3,8 @@
 #include "cmd.h"
 #include "report.h"
 
-#include <fnmatch.h>
+#include "mapping/base/names.h"
+
 #include <stdlib.h>
 
 enum focus_kind {
@@ -61,98 +62,61 @@ static struct focus parse_focus(const struct report *report, const char *text)
 }
 
 /* Names may hold what patterns give a meaning to (operator[]), so the text itself counts too. */
-static bool matches(const char *pattern, const char *text)
+static struct pm_name_pattern pattern_of(const struct focus *focus)
 {
-    return *text && (!strcmp(pattern, text) || fnmatch(pattern, text, 0) == 0);
+    return (struct pm_name_pattern){.text = focus->pattern, .is_plain_too = true};
 }
 
-/* A path, its last part, or any run of its last parts: pattern src/heat.c finds
- * /home/me/src/heat.c. */
-static bool matches_file(const char *pattern, const char *file)
+static bool matches_place(const struct pm_name_pattern *pattern, const struct pm_noun *noun)
 {
-    if (matches(pattern, file))
-        return true;
-    for (const char *slash = strchr(file, '/'); slash; slash = strchr(slash + 1, '/'))
-        if (matches(pattern, slash + 1))
-            return true;
-    return false;
-}
-
-/* FILE:LINE, with any of the forms of the file. */
-static bool matches_place(const char *pattern, const struct pm_noun *noun)
-{
-    if (!*noun->file || !noun->line_no)
-        return false;
-    struct pm_buf place = PM_BUF_INIT(1 << 16);
-    pm_buf_printf(&place, "%s:%u", noun->file, noun->line_no);
-    bool found = place.data && matches_file(pattern, place.data);
-    if (!found && noun->column_no) {
-        pm_buf_printf(&place, ":%u", noun->column_no);
-        found = place.data && matches_file(pattern, place.data);
-    }
-    pm_buf_release(&place);
-    return found;
+    return pm_name_fits_place(pattern, noun->file, noun->line_no, noun->column_no);
 }
 
 /* "u" finds sweep::u, "sweep::u" and "heat.c:12" (where it is declared), too. */
-static bool matches_object(const char *pattern, const struct pm_noun *noun)
+static bool matches_object(const struct pm_name_pattern *pattern, const struct pm_noun *noun)
 {
-    if (matches(pattern, noun->name) || matches_place(pattern, noun))
-        return true;
-    for (const char *p = strstr(noun->name, "::"); p; p = strstr(p + 2, "::"))
-        if (matches(pattern, p + 2))
-            return true;
-    return false;
+    return pm_name_fits(pattern, noun->name) || matches_place(pattern, noun) ||
+           pm_name_fits_part(pattern, noun->name, "");
 }
 
 /* "sweep" finds sweep(int, double) and heat::sweep(int). */
-static bool matches_function(const char *pattern, const struct pm_noun *noun)
+static bool matches_function(const struct pm_name_pattern *pattern, const struct pm_noun *noun)
 {
-    if (matches(pattern, noun->name) || matches(pattern, noun->linkage))
-        return true;
-    const char *open = strchr(noun->name, '(');
-    if (!open || open == noun->name)
-        return false;
-    struct pm_buf name = PM_BUF_INIT(1 << 16);
-    pm_buf_add(&name, noun->name, (size_t)(open - noun->name));
-    const char *colons = NULL;
-    for (const char *p = name.data ? strstr(name.data, "::") : NULL; p; p = strstr(p + 2, "::"))
-        colons = p + 2;
-    bool found = name.data && (matches(pattern, name.data) || (colons && matches(pattern, colons)));
-    pm_buf_release(&name);
-    return found;
+    return pm_name_fits(pattern, noun->name) || pm_name_fits(pattern, noun->linkage) ||
+           pm_name_fits_part(pattern, noun->name, "(");
 }
 
 static bool noun_matches(const struct report *report, const struct focus *focus, pm_index n)
 {
     const struct pm_noun *noun = &report->data->graph->nouns[n];
+    const struct pm_name_pattern pattern = pattern_of(focus);
     bool is_process = report_noun_is(report, n, "process");
     switch (focus->kind) {
     case FOCUS_FUNCTION:
-        return report_noun_is_code(report, n) && matches_function(focus->pattern, noun);
+        return report_noun_is_code(report, n) && matches_function(&pattern, noun);
     case FOCUS_LOOP:
         return report_noun_is_loop(report, n) &&
-               (matches_file(focus->pattern, noun->name) || matches_place(focus->pattern, noun));
+               (pm_name_fits_path(&pattern, noun->name) || matches_place(&pattern, noun));
     case FOCUS_STATEMENT:
     case FOCUS_LINE:
         return report_noun_is_statement(report, n) &&
-               (matches_file(focus->pattern, noun->name) || matches_place(focus->pattern, noun));
+               (pm_name_fits_path(&pattern, noun->name) || matches_place(&pattern, noun));
     case FOCUS_ARRAY:
-        return report_noun_is_array(report, n) && matches_object(focus->pattern, noun);
+        return report_noun_is_array(report, n) && matches_object(&pattern, noun);
     case FOCUS_VARIABLE:
-        return report_noun_is_object(report, n) && matches_object(focus->pattern, noun);
+        return report_noun_is_object(report, n) && matches_object(&pattern, noun);
     case FOCUS_FILE:
         if (report_noun_is_object(report,
                                   n)) /* where it is declared says nothing of what uses it */
             return false;
-        return matches_file(focus->pattern, noun->file) ||
-               (report_noun_is(report, n, "file") && matches_file(focus->pattern, noun->name));
+        return pm_name_fits_path(&pattern, noun->file) ||
+               (report_noun_is(report, n, "file") && pm_name_fits_path(&pattern, noun->name));
     case FOCUS_KIND:
         return !strncmp(noun->kind, focus->prefix, focus->kind_bytes) &&
-               !noun->kind[focus->kind_bytes] && matches(focus->pattern, noun->name);
+               !noun->kind[focus->kind_bytes] && pm_name_fits(&pattern, noun->name);
     case FOCUS_PROCESS:
-        return is_process && (matches(focus->pattern, noun->name) ||
-                              matches(focus->pattern, report_base_name(noun->name)));
+        return is_process && (pm_name_fits(&pattern, noun->name) ||
+                              pm_name_fits(&pattern, report_base_name(noun->name)));
     case FOCUS_CODE:
         if (!report_noun_is_code(report, n) && !report_noun_is_loop(report, n) &&
             !report_noun_is_statement(report, n) && !report_noun_is(report, n, "file"))
@@ -160,9 +124,9 @@ static bool noun_matches(const struct report *report, const struct focus *focus,
         /* fall through */
     case FOCUS_ANY:
         return !is_process &&
-               (matches_function(focus->pattern, noun) || matches_place(focus->pattern, noun) ||
-                (report_noun_is_object(report, n) && matches_object(focus->pattern, noun)) ||
-                (report_noun_is(report, n, "file") && matches_file(focus->pattern, noun->name)));
+               (matches_function(&pattern, noun) || matches_place(&pattern, noun) ||
+                (report_noun_is_object(report, n) && matches_object(&pattern, noun)) ||
+                (report_noun_is(report, n, "file") && pm_name_fits_path(&pattern, noun->name)));
     }
     return false;
 }

@@ -3,11 +3,11 @@
 #include "run.h"
 #include "run_modes.h"
 
+#include "mapping/base/names.h"
 #include "mapping/pif/pif.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -229,68 +229,38 @@ enum pm_status mode_names_add_program(struct mode_names *names, const char *path
 
 /* --- matching --- */
 
-static bool matches(const char *pattern, const char *text)
+static const char *or_empty(const char *text)
 {
-    return text && *text && (!strcmp(pattern, text) || fnmatch(pattern, text, 0) == 0);
+    return text ? text : "";
 }
 
-/* A path, or any run of its last parts. */
-static bool matches_path(const char *pattern, const char *path)
+static bool matches_loop(const struct pm_name_pattern *pattern, const struct mode_name *name)
 {
-    if (matches(pattern, path))
-        return true;
-    for (const char *slash = path ? strchr(path, '/') : NULL; slash; slash = strchr(slash + 1, '/'))
-        if (matches(pattern, slash + 1))
-            return true;
-    return false;
-}
-
-/* FILE:LINE or FILE:LINE:COLUMN. */
-static bool matches_place(const char *pattern, const struct mode_name *name)
-{
-    if (!name->file || !name->line)
-        return false;
-    struct pm_buf place = PM_BUF_INIT(1 << 16);
-    pm_buf_printf(&place, "%s:%u", name->file, name->line);
-    bool found = place.data && matches_path(pattern, place.data);
-    pm_buf_printf(&place, ":%u", name->column);
-    found = found || (place.data && matches_path(pattern, place.data));
-    pm_buf_release(&place);
-    return found;
+    return pm_name_fits(pattern, or_empty(name->name)) ||
+           pm_name_fits_place(pattern, or_empty(name->file), name->line, name->column);
 }
 
 /* "sweep" finds sweep(int, double), heat::sweep(int) and sweep.constprop.0. */
-static bool matches_function(const char *pattern, const struct mode_name *name)
+static bool matches_function(const struct pm_name_pattern *pattern, const struct mode_name *name)
 {
-    if (matches(pattern, name->name) || matches(pattern, name->linkage))
-        return true;
-    size_t length = strcspn(name->name, "(.");
-    if (length == 0 || !name->name[length])
-        return false;
-    char *plain = pm_strndup(name->name, length);
-    const char *last = plain;
-    for (const char *p = plain ? strstr(plain, "::") : NULL; p; p = strstr(p + 2, "::"))
-        last = p + 2;
-    bool found = plain && (matches(pattern, plain) || matches(pattern, last));
-    free(plain);
-    return found;
+    return pm_name_fits(pattern, or_empty(name->name)) ||
+           pm_name_fits(pattern, or_empty(name->linkage)) ||
+           pm_name_fits_part(pattern, or_empty(name->name), "(.");
 }
 
 static bool pattern_matches(struct pattern pattern, const struct mode_name *name)
 {
+    struct pm_name_pattern text = {.text = pattern.text, .is_plain_too = true};
     switch (pattern.kind) {
     case PATTERN_FUNCTION:
-        return !name->is_loop && matches_function(pattern.text, name);
+        return !name->is_loop && matches_function(&text, name);
     case PATTERN_LOOP:
-        return name->is_loop &&
-               (matches(pattern.text, name->name) || matches_place(pattern.text, name));
+        return name->is_loop && matches_loop(&text, name);
     case PATTERN_FILE:
-        return matches_path(pattern.text, name->file);
+        return pm_name_fits_path(&text, or_empty(name->file));
     default:
-        return (name->is_loop
-                    ? matches(pattern.text, name->name) || matches_place(pattern.text, name)
-                    : matches_function(pattern.text, name)) ||
-               matches_path(pattern.text, name->file);
+        return (name->is_loop ? matches_loop(&text, name) : matches_function(&text, name)) ||
+               pm_name_fits_path(&text, or_empty(name->file));
     }
 }
 

@@ -2,6 +2,7 @@
 #include "question.h"
 
 #include "../base/banned.h"
+#include "../base/names.h"
 #include "../graph/index_map.h"
 
 #include <fnmatch.h>
@@ -10,11 +11,11 @@
 
 /* One word, with what it means in this graph. */
 struct meaning {
-    const char *pattern, *kind; /* kind: "" any */
+    struct pm_name_pattern pattern;
+    const char *kind; /* "" any */
     size_t kind_bytes;
     pm_index level; /* PM_NONE: any */
     bool any;
-    int flags;        /* of fnmatch */
     pm_index *counts; /* per noun: the noun that it counts as, PM_NONE: does not fit */
 };
 
@@ -29,12 +30,12 @@ static pm_index level_named(const struct pm_graph *graph, const char *name)
 /* `loop:heat.c:22`: kinds of nouns of this graph, and `func`. */
 static void find_kind(const struct pm_graph *graph, struct meaning *m)
 {
-    const char *colon = strchr(m->pattern, ':');
-    if (!colon || colon[1] == ':' || colon == m->pattern)
+    const char *colon = strchr(m->pattern.text, ':');
+    if (!colon || colon[1] == ':' || colon == m->pattern.text)
         return;
-    size_t len = (size_t)(colon - m->pattern);
-    bool is_kind = len == 4 && !strncmp(m->pattern, "func", 4);
-    const char *kind = is_kind ? "function" : m->pattern;
+    size_t len = (size_t)(colon - m->pattern.text);
+    bool is_kind = len == 4 && !strncmp(m->pattern.text, "func", 4);
+    const char *kind = is_kind ? "function" : m->pattern.text;
     is_kind |= (len == 5 && !strncmp(kind, "array", 5)) ||
                (len == 8 && !strncmp(kind, "variable", 8)); /* more than that kind: is_of_kind */
     for (pm_index n = 0; !is_kind && n < graph->n_nouns; n++)
@@ -42,68 +43,24 @@ static void find_kind(const struct pm_graph *graph, struct meaning *m)
     if (!is_kind)
         return;
     m->kind = kind;
-    m->kind_bytes = kind == m->pattern ? len : strlen(kind);
-    m->pattern = colon + 1;
-    m->any = !strcmp(m->pattern, "?"); /* array:? */
+    m->kind_bytes = kind == m->pattern.text ? len : strlen(kind);
+    m->pattern.text = colon + 1;
+    m->any = !strcmp(m->pattern.text, "?"); /* array:? */
 }
 
 static struct meaning meaning_of(const struct pm_graph *graph, const struct pm_question_word *word)
 {
-    struct meaning m = {.pattern = word->pattern,
+    struct meaning m = {.pattern = {.text = word->pattern},
                         .kind = "",
                         .level = level_named(graph, word->level),
                         .any = word->any};
     if (word->level && m.level == PM_NONE) { /* a name with :: in it */
-        m.pattern = word->whole;
+        m.pattern.text = word->whole;
         m.any = false;
     }
     if (!m.any)
         find_kind(graph, &m);
     return m;
-}
-
-static bool is_called(const struct meaning *m, const char *text)
-{
-    return fnmatch(m->pattern, text, m->flags) == 0;
-}
-
-/* A path, or any run of its last parts: src/heat.c:22 of /home/me/src/heat.c:22. */
-static bool is_called_path(const struct meaning *m, const char *path)
-{
-    bool found = is_called(m, path);
-    for (const char *slash = strchr(path, '/'); slash && !found; slash = strchr(slash + 1, '/'))
-        found = is_called(m, slash + 1);
-    return found;
-}
-
-static bool fits_place(const struct meaning *m, const struct pm_noun *noun)
-{
-    char place[4400];
-    if (!*noun->file || !noun->line_no)
-        return false;
-    int n = snprintf(place, sizeof place, "%s:%u", noun->file, noun->line_no);
-    if (n < 0 || (size_t)n >= sizeof place - 16)
-        return false;
-    if (is_called_path(m, place))
-        return true;
-    snprintf(place + n, sizeof place - (size_t)n, ":%u", noun->column_no);
-    return noun->column_no && is_called_path(m, place);
-}
-
-/* u for sweep::u, sweep for heat::sweep(int). */
-static bool fits_last_part(const struct meaning *m, const char *name)
-{
-    char text[1024];
-    size_t len = strcspn(name, "(");
-    const char *last = NULL;
-    for (const char *p = strstr(name, "::"); p && p < name + len; p = strstr(p + 2, "::"))
-        if (is_called(m, last = p + 2))
-            return true;
-    if (len == 0 || len == strlen(name) || len >= sizeof text)
-        return false;
-    memcpy(text, name, len);
-    text[len] = 0;
-    return is_called(m, text) || (last && is_called(m, text + (last - name)));
 }
 
 /* Arrays and variables are what reports call so (--by array, --focus variable:n). */
@@ -122,9 +79,10 @@ static bool fits(const struct meaning *m, const struct pm_noun *noun)
         return false;
     if (*m->kind && !is_of_kind(m, noun))
         return false;
-    return m->any || is_called_path(m, noun->name) ||
-           (*noun->linkage && is_called(m, noun->linkage)) || fits_last_part(m, noun->name) ||
-           fits_place(m, noun);
+    const struct pm_name_pattern *pattern = &m->pattern;
+    return m->any || pm_name_fits_path(pattern, noun->name) ||
+           pm_name_fits(pattern, noun->linkage) || pm_name_fits_part(pattern, noun->name, "(") ||
+           pm_name_fits_place(pattern, noun->file, noun->line_no, noun->column_no);
 }
 
 static bool is_object(const char *kind)
@@ -195,7 +153,7 @@ static bool understand(const struct pm_graph *graph, const struct pm_question_wo
         return false;
     struct pm_index_map copies = {0};
     if (find_counts(graph, ret_meaning, &copies) == 0) {
-        ret_meaning->flags = FNM_CASEFOLD;
+        ret_meaning->pattern.flags = FNM_CASEFOLD;
         find_counts(graph, ret_meaning, &copies);
     }
     bool good = !copies.out_of_memory;
@@ -268,7 +226,7 @@ static bool is_inner(const struct pm_graph *graph, pm_index sentence,
 static bool verb_fits(const struct meaning *m, const struct pm_verb *verb)
 {
     return (m->level == PM_NONE || verb->level == m->level) && !*m->kind &&
-           (m->any || fnmatch(m->pattern, verb->name, FNM_CASEFOLD) == 0);
+           (m->any || fnmatch(m->pattern.text, verb->name, FNM_CASEFOLD) == 0);
 }
 
 /* A level is shadowed by those above it that have something that fits. */
@@ -446,7 +404,7 @@ static bool why_verb(const struct pm_question_sentence *s, const struct pm_graph
     for (pm_index v = 0; v < graph->n_verbs; v++) {
         if (verb_fits(&m, &graph->verbs[v]))
             return false;
-        consider(&near, m.pattern, graph->verbs[v].name);
+        consider(&near, m.pattern.text, graph->verbs[v].name);
     }
     pm_buf_printf(text, "no verb fits '%s'", s->verb.text);
     add_near(text, &near);
@@ -459,11 +417,11 @@ static bool why_noun(const struct pm_question_word *word, const struct pm_graph 
 {
     struct meaning m = meaning_of(graph, word);
     struct near near = {.n = 0};
-    m.flags = FNM_CASEFOLD;
+    m.pattern.flags = FNM_CASEFOLD;
     for (pm_index n = 0; n < graph->n_nouns; n++) {
         if (fits(&m, &graph->nouns[n]))
             return false;
-        consider(&near, m.pattern, graph->nouns[n].name);
+        consider(&near, m.pattern.text, graph->nouns[n].name);
     }
     pm_buf_printf(text, "no noun fits '%s'", word->text);
     add_near(text, &near);

@@ -1,0 +1,30 @@
+/* Names of a program's elements as people write them: with * and ?, without the folders of a file, without a function's parameters and what it lies in.
+ *
+ *     struct pm_name_pattern pattern = {.text = "sweep"};
+ *     pm_name_fits_part(&pattern, "heat::sweep(int)", "(")     // true
+ *     pm_name_fits_place(&(struct pm_name_pattern){.text = "heat.c:4?"}, "/home/me/heat.c", 42, 9)
+ *
+ * Used wherever a command takes a name: --focus, explain, --exact and the like, questions. No state; any thread.
+ */
+#ifndef PM_NAMES_H
+#define PM_NAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pm_name_pattern {
+    const char *text;  /* for fnmatch(3) */
+    int flags;         /* of fnmatch */
+    bool is_plain_too; /* the text itself counts as well: operator[] */
+};
+
+bool pm_name_fits(const struct pm_name_pattern *pattern, const char *text); /* "" fits nothing */
+/* A path, its last part, or any run of its last parts: src/heat.c of /home/me/src/heat.c. */
+bool pm_name_fits_path(const struct pm_name_pattern *pattern, const char *path);
+/* FILE:LINE or FILE:LINE:COLUMN, the file as above. line_no 0: no place; column_no 0: none. */
+bool pm_name_fits_place(const struct pm_name_pattern *pattern, const char *file, uint32_t line_no,
+                        uint32_t column_no);
+/* u of sweep::u; sweep and sweep(int) of heat::sweep(int): what follows any `::`, with and without what begins at one of the characters of ends. */
+bool pm_name_fits_part(const struct pm_name_pattern *pattern, const char *name, const char *ends);
+
+#endif
