@@ -47,6 +47,31 @@ bool report_lies_above(const struct pm_graph *graph, pm_index level, pm_index ot
     return false;
 }
 
+/* What an adapter says at level Base: all but running code, and what is known to be done for the source. */
+static bool is_said_at_base(const struct pm_graph *graph, pm_index base, pm_index sentence)
+{
+    return pm_graph_sentence_level(graph, sentence) == base &&
+           strcmp(graph->verbs[graph->sentences[sentence].verb].name, "Executes") != 0 &&
+           graph->out_first[sentence] == graph->out_first[sentence + 1];
+}
+
+/* At level Base, what a sentence of an adapter ({out.txt Write}) costs of its own stands below it, as that of the code around it, which other levels
+ * need: the same sentence again, with nothing but such sentences between. */
+static bool is_own_of_parent(const struct pm_graph *graph, pm_index base, pm_index context)
+{
+    pm_index sentence = graph->contexts[context].sentence, c = graph->contexts[context].parent;
+    bool is_below = false;
+    for (; c != PM_NONE; c = graph->contexts[c].parent, is_below = true) {
+        pm_index at = graph->contexts[c].sentence;
+        if (at == sentence)
+            return is_below;
+        bool is_said = is_said_at_base(graph, base, at);
+        if (is_below ? !is_said && pm_graph_sentence_level(graph, at) == base : !is_said)
+            return false;
+    }
+    return false;
+}
+
 /* Contexts whose parent's sentence stands for them. */
 static bool *find_followers(const struct report *report, pm_index source, pm_index base)
 {
@@ -64,7 +89,10 @@ static bool *find_followers(const struct report *report, pm_index source, pm_ind
         has_around[c] = is_there || (parent != PM_NONE && has_around[parent]);
         follows[c] =
             !is_there && (has_around[c] ||
-                          (parent != PM_NONE && report_lies_above(graph, level, report->level)));
+                          (parent != PM_NONE && report_lies_above(graph, level, report->level)) ||
+                          (report->level == base && is_own_of_parent(graph, base, c)) ||
+                          (parent != PM_NONE && report->level == source &&
+                           is_said_at_base(graph, base, context->sentence)));
     }
     free(reaches);
     free(has_around);

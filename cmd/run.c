@@ -591,9 +591,9 @@ static const struct cmd_option run_options[] = {
      "oldest"},
     {OPT_ADAPTER, "adapter", "NAMES",
      "adapters that say in their own words what a library does, separated by commas: sql "
-     "(libsqlite3: statements, tables), lua (Lua 5.4: functions); auto (default): those of "
-     "libraries "
-     "that the program is started with; none"},
+     "(libsqlite3: statements, tables), lua (Lua 5.4: functions), io (files, sockets, pipes: "
+     "calls, "
+     "bytes, time); auto (default): sql where the program is started with its library; none"},
     {OPT_FORCE, "force", NULL, "start also a program that the runtime cannot be loaded into"},
     {0}};
 

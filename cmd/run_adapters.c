@@ -7,12 +7,14 @@
 #include <stdlib.h>
 
 static const struct adapter {
-    const char *name, *library; /* what it wraps */
+    const char *name,
+        *library;       /* what it wraps; NULL: libc, so it is taken only when it is named */
     const char *symbol; /* a program that has that library built in exports this; NULL: cannot be */
     const char *cost;   /* NULL: little, so it is taken without being asked for */
 } adapters[] = {
     {"sql", "libsqlite3.so.0", NULL, NULL},
-    {"lua", "liblua5.4.so.0", "lua_sethook", "60 to 80 ns for each call of a Lua function"}};
+    {"lua", "liblua5.4.so.0", "lua_sethook", "60 to 80 ns for each call of a Lua function"},
+    {"io", NULL, NULL, NULL}};
 enum { N_ADAPTERS = sizeof adapters / sizeof *adapters };
 _Static_assert((int)N_ADAPTERS <= (int)RUN_MAX_ADAPTERS, "room for all");
 
@@ -47,7 +49,7 @@ static enum pm_status add_named(const char *choice, struct pm_error *err,
             const char *near = cmd_suggest(word, known);
             return pm_error_set(
                 err, PM_ERR_USAGE,
-                "option '--adapter': there is no adapter '%s'%s%s%s; there are sql, lua, "
+                "option '--adapter': there is no adapter '%s'%s%s%s; there are sql, lua, io, "
                 "and the words auto and none",
                 word, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
         }
@@ -95,7 +97,8 @@ static enum pm_status add_needed(const char *program, struct pm_error *err,
     char *rest = text.data;
     for (char *path; rest && (path = run_next_library(&rest)) != NULL;)
         for (size_t i = 0; i < N_ADAPTERS; i++)
-            needed[i] |= !strcmp(strrchr(path, '/') + 1, adapters[i].library);
+            needed[i] |=
+                adapters[i].library && !strcmp(strrchr(path, '/') + 1, adapters[i].library);
     pm_buf_release(&text);
     for (size_t i = 0; i < N_ADAPTERS && status == PM_OK; i++)
         if (!needed[i] && !exports(program, adapters[i].symbol))

@@ -5,7 +5,7 @@
 const bool pm_arch_has_sleds = false;
 const uint8_t pm_arch_nop[5];
 
-uint64_t pm_stopped_tsc;
+PM_EXPORT uint64_t pm_stopped_tsc;
 
 uint64_t pm_tsc(void)
 {

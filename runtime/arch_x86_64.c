@@ -38,7 +38,7 @@
 const bool pm_arch_has_sleds = true;
 const uint8_t pm_arch_nop[5] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
 
-uint64_t pm_stopped_tsc;
+PM_EXPORT uint64_t pm_stopped_tsc;
 
 uint64_t pm_tsc(void)
 {

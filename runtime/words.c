@@ -508,11 +508,17 @@ const struct pm_words_api pm_words_api = {
     .map_at = define_mapping_at,
 };
 
-/* Slots of one size follow each other; what is none ends the work. */
+/* Slots of one size follow each other, where a compiler aligned them to 16 bytes with zeros between; what is none ends the work. */
 void pm_words_open(const struct pm_object *object, uintptr_t section, size_t bytes)
 {
-    struct pm_words_slot *slot = (struct pm_words_slot *)section;
-    for (size_t n = bytes / sizeof *slot; n > 0; n--, slot++) {
+    uintptr_t end = section + bytes;
+    while (end - section >= sizeof(struct pm_words_slot)) {
+        struct pm_words_slot *slot = (struct pm_words_slot *)section;
+        if (*(const uint64_t *)section == 0) {
+            section += sizeof(uint64_t);
+            continue;
+        }
+        section += sizeof *slot;
         if (memcmp(slot->magic, PM_WORDS_MAGIC, sizeof slot->magic) != 0 || slot->version == 0 ||
             slot->version > PM_WORDS_VERSION || slot->bytes != sizeof *slot) {
             pm_file_message(PM_RUN_MSG_BAD_SLEDS,

@@ -16,6 +16,7 @@
 
 #include <dlfcn.h>
 #include <stdbool.h>
+#include <time.h>
 
 #define PM_ADAPTER_EXPORT __attribute__((visibility("default")))
 
@@ -37,5 +38,52 @@ static inline bool pm_adapter_find(void **function, const char *name, const char
 }
 #define pm_adapter_real(function, name, library) \
     pm_adapter_find((void **)(function), (name), (library))
+
+/* Functions of libc, found before the program runs: dlsym takes a lock that a handler, or a child, may wait for without end.
+ *
+ *     PM_ADAPTER_LIBC(int, fsync, (int fd))              // real_fsync
+ *     __attribute__((constructor)) ... pm_adapter_find_all();
+ */
+struct pm_adapter_name {
+    void **function;
+    const char *name;
+};
+#define PM_ADAPTER_LIBC(type, name, parameters)  \
+    static type(*real_##name) parameters;        \
+    static struct pm_adapter_name name_of_##name \
+        __attribute__((section("pm_adapter_names"), used)) = {(void **)&real_##name, #name};
+extern struct pm_adapter_name pm_adapter_first[] __asm__("__start_pm_adapter_names")
+    __attribute__((visibility("hidden"), weak));
+extern struct pm_adapter_name pm_adapter_end[] __asm__("__stop_pm_adapter_names")
+    __attribute__((visibility("hidden"), weak));
+static inline void pm_adapter_find_all(void)
+{
+    for (struct pm_adapter_name *n = pm_adapter_first; n < pm_adapter_end; n++)
+        pm_adapter_find(n->function, n->name, "libc.so.6");
+}
+#define PM_ADAPTER_FOUND(name) pm_adapter_real(&real_##name, #name, "libc.so.6")
+
+/* What the runtime knows of programs that confine themselves (docs/manners.md). Weak: it may not be there. */
+extern bool pm_confined __attribute__((weak, visibility("default")));
+extern uint64_t pm_stopped_tsc __attribute__((weak, visibility("default")));
+long pm_confined_refusal(long number, const long arguments[6])
+    __attribute__((weak, visibility("default")));
+
+/* Before a system call that the program has not asked for: would its filters end it, or refuse? */
+static inline bool pm_adapter_may(long number, long a, long b, long c)
+{
+    const long arguments[6] = {a, b, c};
+    return &pm_confined == NULL || !pm_confined || pm_confined_refusal(number, arguments) == 0;
+}
+
+/* Of the clock that does not go back; 0 where the program forbids it. */
+static inline uint64_t pm_adapter_now_ns(void)
+{
+    struct timespec now;
+    if ((&pm_stopped_tsc != NULL && pm_stopped_tsc != 0) ||
+        clock_gettime(CLOCK_MONOTONIC, &now) != 0)
+        return 0;
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
 
 #endif

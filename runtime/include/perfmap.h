@@ -66,7 +66,7 @@ static struct pm_words_slot {
     char magic[8];
     uint32_t version, bytes;
     const struct pm_words_api *api;
-} pm_words_slot __attribute__((section("__perfmap_words"), used)) = {
+} pm_words_slot __attribute__((section("__perfmap_words"), used, aligned(8))) = {
     {'P', 'e', 'r', 'f', 'M', 'a', 'p', 'W'}, 2, sizeof(struct pm_words_slot), NULL};
 
 /* Always inlined, so that none of it is a function of your program in any report. */
