@@ -42,25 +42,13 @@ static inline bool pm_adapter_find(void **function, const char *name, const char
 /* Functions of libc, found before the program runs: dlsym takes a lock that a handler, or a child, may wait for without end.
  *
  *     PM_ADAPTER_LIBC(int, fsync, (int fd))              // real_fsync
- *     __attribute__((constructor)) ... pm_adapter_find_all();
  */
-struct pm_adapter_name {
-    void **function;
-    const char *name;
-};
-#define PM_ADAPTER_LIBC(type, name, parameters)  \
-    static type(*real_##name) parameters;        \
-    static struct pm_adapter_name name_of_##name \
-        __attribute__((section("pm_adapter_names"), used)) = {(void **)&real_##name, #name};
-extern struct pm_adapter_name pm_adapter_first[] __asm__("__start_pm_adapter_names")
-    __attribute__((visibility("hidden"), weak));
-extern struct pm_adapter_name pm_adapter_end[] __asm__("__stop_pm_adapter_names")
-    __attribute__((visibility("hidden"), weak));
-static inline void pm_adapter_find_all(void)
-{
-    for (struct pm_adapter_name *n = pm_adapter_first; n < pm_adapter_end; n++)
-        pm_adapter_find(n->function, n->name, "libc.so.6");
-}
+#define PM_ADAPTER_LIBC(type, name, parameters)                  \
+    static type(*real_##name) parameters;                        \
+    __attribute__((constructor)) static void find_##name(void)   \
+    {                                                            \
+        (void)pm_adapter_real(&real_##name, #name, "libc.so.6"); \
+    }
 #define PM_ADAPTER_FOUND(name) pm_adapter_real(&real_##name, #name, "libc.so.6")
 
 /* What the runtime knows of programs that confine themselves (docs/manners.md). Weak: it may not be there. */

@@ -344,8 +344,3 @@ PM_ADAPTER_EXPORT int connect(int fd, __CONST_SOCKADDR_ARG address, socklen_t by
         io_set(fd, noun);
     return result;
 }
-
-__attribute__((constructor)) static void find_functions(void)
-{
-    pm_adapter_find_all();
-}
