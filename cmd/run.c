@@ -17,6 +17,8 @@ enum {
     OPT_BUDGET,
     OPT_MAX_CONTEXTS,
     OPT_MAX_DEPTH,
+    OPT_MAX_NOUNS,
+    OPT_MAPPING_POINTS,
     OPT_HEAP,
     OPT_HEAP_MIN,
     OPT_TRACE_LIMIT,
@@ -280,6 +282,29 @@ static int run_it(struct cmd_parse *parse, struct run_request *request, const ch
 }
 
 /* "none", or percent with at most four decimals, as millionths. */
+static void parse_max_nouns(struct cmd_parse *parse, uint64_t *ret_number)
+{
+    uint64_t number;
+    if (!cmd_number(parse, 1u << 21, &number))
+        return;
+    if (number > 0 && number < 16)
+        (void)cmd_usage_error(parse, "option '--max-nouns' takes 16 and more, or 0, not '%s'",
+                              parse->value);
+    *ret_number = number;
+}
+
+enum { MAX_POINTS_BYTES = 255 }; /* as the runtime keeps */
+
+static void parse_points(struct cmd_parse *parse, const char **ret_names)
+{
+    if (*parse->value == 0 || strlen(parse->value) > MAX_POINTS_BYTES)
+        (void)cmd_usage_error(parse,
+                              "option '--mapping-points' takes names separated by commas, "
+                              "up to %d bytes, or all, or none",
+                              MAX_POINTS_BYTES);
+    *ret_names = parse->value;
+}
+
 static void parse_budget(struct cmd_parse *parse, uint64_t *ret_ppm)
 {
     const char *text = parse->value;
@@ -409,6 +434,12 @@ static struct given take_options(struct cmd_parse *parse, struct run_request *re
             break;
         case OPT_MAX_DEPTH:
             cmd_number(parse, 1000000, &settings->max_depth);
+            break;
+        case OPT_MAX_NOUNS:
+            parse_max_nouns(parse, &settings->max_nouns);
+            break;
+        case OPT_MAPPING_POINTS:
+            parse_points(parse, &settings->mapping_points);
             break;
         case OPT_HEAP:
             settings->heap = true;
@@ -575,6 +606,13 @@ static const struct cmd_option run_options[] = {
     {OPT_MAX_DEPTH, "max-depth", "NUMBER",
      "keep call paths up to this depth; calls below are counted in their caller. 0: "
      "the runtime's own limit"},
+    {OPT_MAX_NOUNS, "max-nouns", "NUMBER",
+     "keep at most this many nouns of the program's own (perfmap.h, adapters) in a process, 131072 "
+     "unless given: those that were not used for longest then count as what they are a part of, or "
+     "as other nouns of their kind"},
+    {OPT_MAPPING_POINTS, "mapping-points", "NAMES",
+     "at which of their mapping points libraries and adapters say what maps to what: names, "
+     "separated by commas, with * in them; all (default); none"},
     {OPT_HEAP, "heap", NULL,
      "follow the blocks of the heap: how many and how many bytes each place allocates, by the "
      "variable that they are assigned to, and how long they live. A pair of malloc and free then "

@@ -95,12 +95,13 @@ const char *run_adapter_of_level(const char *level);
 
 struct run_settings {
     const char *mode, *clock;
-    uint64_t rate_hz, budget_ppm;     /* 0: no samples; no budget */
-    uint64_t max_contexts, max_depth; /* 0: the runtime's own */
-    bool heap;                        /* blocks of the heap are followed */
-    uint64_t heap_min_bytes;          /* 0: the runtime's own */
-    uint64_t trace_limit_bytes;       /* 0: the runtime's own */
-    const char *trace_keep;           /* NULL: the runtime's own */
+    uint64_t rate_hz, budget_ppm;                /* 0: no samples; no budget */
+    uint64_t max_contexts, max_depth, max_nouns; /* 0: the runtime's own */
+    const char *mapping_points;                  /* NULL: all */
+    bool heap;                                   /* blocks of the heap are followed */
+    uint64_t heap_min_bytes;                     /* 0: the runtime's own */
+    uint64_t trace_limit_bytes;                  /* 0: the runtime's own */
+    const char *trace_keep;                      /* NULL: the runtime's own */
     struct run_adapters adapters;
 };
 

@@ -143,6 +143,10 @@ static bool set_environment(const char *preload, const char *run_dir,
         ok = ok && set_number("PERFMAP_MAX_CONTEXTS", settings->max_contexts);
     if (settings->max_depth)
         ok = ok && set_number("PERFMAP_MAX_DEPTH", settings->max_depth);
+    if (settings->max_nouns)
+        ok = ok && set_number("PERFMAP_MAX_NOUNS", settings->max_nouns);
+    if (settings->mapping_points)
+        ok = ok && setenv("PERFMAP_MAPPING_POINTS", settings->mapping_points, 1) == 0;
     if (settings->heap)
         ok = ok && set_number("PERFMAP_HEAP", 1);
     if (settings->trace_limit_bytes)

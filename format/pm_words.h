@@ -80,13 +80,16 @@ enum pm_word_kind {
     PM_WORD_SENTENCE = 4, /* a: verb; nouns */
     PM_WORD_METRIC = 6,   /* text: name, unit, kind (count, bytes, time) */
     PM_WORD_MAPPING = 5, /* a: source, b: destination, both sentences; weight; line_no: its point */
-    PM_WORD_POINT = 16,  /* a mapping point; a: 1 when it is on; text: name */
+    PM_WORD_MERGED =
+        256, /* beside NOUN: it counts as another noun, whose number (64 bits) stands in the place of weight */
+    PM_WORD_POINT = 16, /* a mapping point; a: 1 when it is on; text: name */
 };
 
 enum {
     PM_WORDS_MAX_TEXT = 4096, /* of a string; longer ones are cut */
     PM_WORDS_MAX_NOUNS = 8,   /* of a sentence */
     PM_WORDS_MAX_POINTS = 256,
+    PM_WORDS_MAX = 1 << 22, /* in a process */
 };
 
 /* Followed by n_nouns numbers (32 bits each) and n_text_bytes of text: strings ended by a zero byte each. */

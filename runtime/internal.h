@@ -316,7 +316,7 @@ struct pm_process {
     bool on;       /* PERFMAP_RUN_DIR is set and nothing made us give up */
     uint32_t pid;
     uint64_t tsc_hz;
-    uint32_t max_contexts, max_depth;
+    uint32_t max_contexts, max_depth, max_nouns;
     char mapping_points[256]; /* names, * in them; empty: none */
     uint32_t n_contexts;
     uint32_t next_noun;

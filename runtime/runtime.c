@@ -175,6 +175,8 @@ static bool read_settings(char **environment)
     pm_process.tsc_hz = number_setting(environment, "PERFMAP_TSC_HZ", 0, 1, 100000000000u);
     pm_process.max_contexts =
         (uint32_t)number_setting(environment, "PERFMAP_MAX_CONTEXTS", 1u << 20, 1, 1u << 28);
+    pm_process.max_nouns =
+        (uint32_t)number_setting(environment, "PERFMAP_MAX_NOUNS", 1u << 17, 16, 1u << 21);
     pm_process.max_depth =
         (uint32_t)number_setting(environment, "PERFMAP_MAX_DEPTH", 1000, 1, 1000000);
     read_points(setting(environment, "PERFMAP_MAPPING_POINTS"));

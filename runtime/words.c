@@ -5,55 +5,42 @@
  * all signals blocked, for a handler may define words too. Entering takes none: a sentence's number leads to its noun of the context
  * tree. Those nouns belong to objects of kind WORDS, which are made as they are needed.
  */
-#include "internal.h"
+#include "words.h"
 #include "scan.h"
 #include "sys.h"
-
-#include "../format/pm_words.h"
 
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-enum {
-    MAX_WORDS = 1 << 20,
-    TABLE_ENTRIES = 1 << 21,
-    CHUNK_BYTES = 1 << 18,
-    NOUNS_PER_OBJECT = 4096,
-    LARGEST_WORD =
-        (int)sizeof(struct pm_run_word) + 4 * PM_WORDS_MAX_NOUNS + 3 * PM_WORDS_MAX_TEXT + 8,
-};
+enum { CHUNK_BYTES = 1 << 18, NOUNS_OF_FIRST = 1 << 12, NOUNS_PER_OBJECT = 1 << 16 };
 
-/* A sentence as the context tree has it. */
-struct spoken {
-    uint32_t noun, counter;
-    uint16_t bank;
-    bool ready;
-};
+struct pm_words pm_words;
+#define words pm_words /* short in this file */
 
-static struct {
-    uint32_t lock;
-    uint32_t n; /* words; the last one's number */
-    bool said_limit;
-    const struct pm_run_word **words; /* by number */
-    uint32_t *table;                  /* numbers, by what the words are */
-    struct spoken *spoken;            /* by number of a sentence */
-    struct pm_run_chunk *chunk;       /* with room from `used` on */
-    uint32_t used;
-    struct pm_object *object; /* nouns of sentences are appended here */
-    uint32_t n_in_object;
-} words;
-
+/* Room for words is 16 times that for nouns: each has sentences, and numbers are not given out again (words_merge.c). */
 static bool open_tables(void)
 {
-    if (words.words == NULL)
-        words.words = pm_private_memory((size_t)(MAX_WORDS + 1) * sizeof *words.words);
-    if (words.table == NULL)
-        words.table = pm_private_memory((size_t)TABLE_ENTRIES * sizeof *words.table);
-    if (words.spoken == NULL)
-        words.spoken = pm_private_memory((size_t)(MAX_WORDS + 1) * sizeof *words.spoken);
-    return words.words != NULL && words.table != NULL && words.spoken != NULL;
+    uint32_t max = pm_process.max_nouns < PM_WORDS_MAX / 32 ? 16 * pm_process.max_nouns + (1 << 17)
+                                                            : PM_WORDS_MAX;
+    if (words.table != NULL)
+        return true;
+    uint32_t n_entries = 1 << 18;
+    while (n_entries < 2 * max)
+        n_entries *= 2;
+    words.by_number = pm_private_memory((size_t)(max + 1) * sizeof *words.by_number);
+    words.spoken = pm_private_memory((size_t)(max + 1) * sizeof *words.spoken);
+    words.nouns = pm_private_memory((size_t)pm_process.max_nouns * sizeof *words.nouns);
+    words.sentences = pm_private_memory((size_t)max * sizeof *words.sentences);
+    uint32_t *table = pm_private_memory((size_t)n_entries * sizeof *table);
+    if (words.by_number == NULL || words.spoken == NULL || words.nouns == NULL ||
+        words.sentences == NULL || table == NULL)
+        return false;
+    words.table_mask = n_entries - 1;
+    pm_store(words.max, max);
+    words.table = table;
+    return true;
 }
 
 static uint64_t lock(void)
@@ -77,28 +64,20 @@ static void unlock(uint64_t mask)
 
 /* --- a word as bytes --- */
 
-struct draft {
-    union {
-        struct pm_run_word word;
-        uint64_t aligned[LARGEST_WORD / 8 + 1];
-    };
-    uint32_t bytes;
-};
-
-static void draft_begin(struct draft *d, enum pm_word_kind kind, uint32_t a, uint32_t b)
+void pm_draft_begin(struct pm_draft *d, enum pm_word_kind kind, uint32_t a, uint32_t b)
 {
     d->word = (struct pm_run_word){.kind = (uint16_t)kind, .a = a, .b = b};
     d->bytes = sizeof d->word;
 }
 
-static void draft_noun(struct draft *d, uint32_t noun)
+void pm_draft_noun(struct pm_draft *d, uint32_t noun)
 {
     memcpy((char *)d->aligned + d->bytes, &noun, sizeof noun);
     d->bytes += sizeof noun;
     d->word.n_nouns++;
 }
 
-static void draft_text(struct draft *d, const char *text)
+void pm_draft_text(struct pm_draft *d, const char *text)
 {
     char *to = (char *)d->aligned + d->bytes;
     uint32_t n = 0;
@@ -109,7 +88,7 @@ static void draft_text(struct draft *d, const char *text)
     d->word.n_text_bytes += n;
 }
 
-static void draft_end(struct draft *d)
+void pm_draft_end(struct pm_draft *d)
 {
     while (d->bytes % 8 != 0)
         ((char *)d->aligned)[d->bytes++] = 0;
@@ -122,7 +101,7 @@ static uint32_t place_of(const struct pm_run_word *word)
     uint64_t hash = 0xcbf29ce484222325u;
     for (uint32_t i = 0; i < word->bytes; i++)
         hash = (hash ^ p[i]) * 0x100000001b3u;
-    return (uint32_t)(hash >> 20) % TABLE_ENTRIES;
+    return (uint32_t)(hash >> 20) & words.table_mask;
 }
 
 /* --- writing down --- */
@@ -134,6 +113,8 @@ static const struct pm_run_word *write_down(const struct pm_run_word *word)
         struct pm_run_chunk *chunk = pm_file_chunk(PM_RUN_CHUNK_WORDS, CHUNK_BYTES, 0, &offset);
         if (chunk == NULL)
             return NULL;
+        if (words.chunk != NULL) /* seldom looked at again: not the program's memory */
+            pm_sys(SYS_madvise, words.chunk, CHUNK_BYTES, MADV_DONTNEED);
         words.chunk = chunk;
         words.used = PM_RUN_WORDS_DATA;
     }
@@ -146,42 +127,55 @@ static const struct pm_run_word *write_down(const struct pm_run_word *word)
     return at;
 }
 
-static void say_limit(void)
+/* A noun that is merged keeps what it was, but for kind and weight. */
+static bool is_word(const struct pm_run_word *known, const struct pm_run_word *word)
 {
-    if (!words.said_limit)
-        pm_file_message(PM_RUN_MSG_LIMIT,
-                        "the program defined more than 1048576 words of its own: further nouns "
-                        "count as what they are a part of, or not at all",
-                        NULL);
-    words.said_limit = true;
+    return known->bytes == word->bytes &&
+           (known->kind == word->kind || known->kind == (word->kind | PM_WORD_MERGED)) &&
+           memcmp(&known->n_nouns, &word->n_nouns,
+                  offsetof(struct pm_run_word, weight) - offsetof(struct pm_run_word, n_nouns)) ==
+               0 &&
+           (known->kind != word->kind || memcmp(&known->weight, &word->weight, 8) == 0) &&
+           memcmp(known + 1, word + 1, word->bytes - sizeof *word) == 0;
 }
 
-/* The number of that word, which is written down when it is new; 0: no room. */
-static uint32_t number_of(const struct draft *d)
+/* Where its number is, or would be. */
+static uint32_t *entry_of(const struct pm_run_word *word)
 {
-    if (!open_tables())
+    uint32_t at = place_of(word);
+    while (words.table[at] != 0 && !is_word(words.by_number[words.table[at]], word))
+        at = (at + 1) & words.table_mask;
+    return &words.table[at];
+}
+
+uint32_t pm_words_find(const struct pm_draft *d)
+{
+    return open_tables() ? *entry_of(&d->word) : 0;
+}
+
+uint32_t pm_words_add(const struct pm_draft *d)
+{
+    if (!open_tables() || words.n == words.max)
         return 0;
-    uint32_t at = place_of(&d->word);
-    for (; words.table[at] != 0; at = (at + 1) % TABLE_ENTRIES) {
-        const struct pm_run_word *known = words.words[words.table[at]];
-        if (known->bytes == d->word.bytes && memcmp(known, &d->word, known->bytes) == 0)
-            return words.table[at];
-    }
-    if (words.n == MAX_WORDS) {
-        say_limit();
-        return 0;
-    }
     const struct pm_run_word *word = write_down(&d->word);
     if (word == NULL)
         return 0;
-    words.words[words.n + 1] = word;
-    words.table[at] = ++words.n;
+    words.by_number[words.n + 1] = word;
+    *entry_of(&d->word) = ++words.n;
+    pm_words_pin(word);
     return words.n;
 }
 
-static bool is_kind(uint32_t number, enum pm_word_kind kind)
+static uint32_t number_of(const struct pm_draft *d)
 {
-    return number != 0 && number <= words.n && words.words[number]->kind == kind;
+    uint32_t number = pm_words_find(d);
+    return number != 0 ? number : pm_words_add(d);
+}
+
+bool pm_words_is(uint32_t number, enum pm_word_kind kind)
+{
+    return number != 0 && number <= words.n &&
+           (words.by_number[number]->kind & ~PM_WORD_MERGED) == (int)kind;
 }
 
 /* --- definitions --- */
@@ -195,13 +189,13 @@ static bool is_on(void)
 
 static uint32_t define_level(const char *name, const char *above)
 {
-    struct draft d;
+    struct pm_draft d;
     if (name == NULL || *name == 0 || !is_on())
         return 0;
-    draft_begin(&d, PM_WORD_LEVEL, 0, 0);
-    draft_text(&d, name);
-    draft_text(&d, above != NULL && *above != 0 ? above : "Source");
-    draft_end(&d);
+    pm_draft_begin(&d, PM_WORD_LEVEL, 0, 0);
+    pm_draft_text(&d, name);
+    pm_draft_text(&d, above != NULL && *above != 0 ? above : "Source");
+    pm_draft_end(&d);
     uint64_t mask = lock();
     uint32_t number = number_of(&d);
     unlock(mask);
@@ -210,37 +204,37 @@ static uint32_t define_level(const char *name, const char *above)
 
 static uint32_t define_noun(uint32_t level, const struct pm_noun_facts *facts)
 {
-    struct draft d;
+    struct pm_draft d;
     if (facts == NULL || facts->name == NULL || *facts->name == 0 || !is_on())
         return 0;
-    draft_begin(&d, PM_WORD_NOUN, level, facts->parent);
+    pm_draft_begin(&d, PM_WORD_NOUN, level, pm_words_resolve(facts->parent));
     d.word.line_no = facts->line_no;
     d.word.address = facts->address;
     d.word.size_bytes = facts->size_bytes;
-    draft_text(&d, facts->name);
-    draft_text(&d, facts->kind);
-    draft_text(&d, facts->file);
-    draft_end(&d);
+    pm_draft_text(&d, facts->name);
+    pm_draft_text(&d, facts->kind);
+    pm_draft_text(&d, facts->file);
+    pm_draft_end(&d);
     uint64_t mask = lock();
-    bool good = is_kind(level, PM_WORD_LEVEL) &&
-                (facts->parent == 0 || is_kind(facts->parent, PM_WORD_NOUN));
-    uint32_t number = good ? number_of(&d) : 0;
+    bool good = pm_words_is(level, PM_WORD_LEVEL) &&
+                (facts->parent == 0 || pm_words_is(facts->parent, PM_WORD_NOUN));
+    uint32_t number = good ? pm_words_find(&d) : 0;
     if (good && number == 0)
-        number = facts->parent;
+        number = pm_words_new_noun(&d);
     unlock(mask);
     return number;
 }
 
 static uint32_t define_verb(uint32_t level, const char *name)
 {
-    struct draft d;
+    struct pm_draft d;
     if (name == NULL || *name == 0 || !is_on())
         return 0;
-    draft_begin(&d, PM_WORD_VERB, level, 0);
-    draft_text(&d, name);
-    draft_end(&d);
+    pm_draft_begin(&d, PM_WORD_VERB, level, 0);
+    pm_draft_text(&d, name);
+    pm_draft_end(&d);
     uint64_t mask = lock();
-    uint32_t number = is_kind(level, PM_WORD_LEVEL) ? number_of(&d) : 0;
+    uint32_t number = pm_words_is(level, PM_WORD_LEVEL) ? number_of(&d) : 0;
     unlock(mask);
     return number;
 }
@@ -255,14 +249,17 @@ static bool next_object(void)
         return false;
     memcpy(o->path, "[words]", sizeof "[words]");
     o->portable = true;
-    if (!pm_object_record(o, &none, NULL, 0, NOUNS_PER_OBJECT)) {
+    uint32_t n_nouns = words.n_in_objects; /* few objects, for counters are by object */
+    n_nouns = n_nouns < NOUNS_OF_FIRST     ? NOUNS_OF_FIRST
+              : n_nouns > NOUNS_PER_OBJECT ? NOUNS_PER_OBJECT
+                                           : n_nouns;
+    if (!pm_object_record(o, &none, NULL, 0, n_nouns)) {
         pm_sys(SYS_munmap, o, sizeof *o);
         return false;
     }
     pm_store(o->chunk->kind, PM_RUN_OBJECT_WORDS);
     pm_modes_begin(o, 0, NULL, 0);
-    for (uint32_t i = 0; i < NOUNS_PER_OBJECT;
-         i++) { /* asked for by the program: not the budget's */
+    for (uint32_t i = 0; i < n_nouns; i++) { /* asked for by the program: not the budget's */
         uint8_t mode = (uint8_t)pm_process.mode;
         struct pm_noun *noun = pm_noun_at(o->first_noun + i);
         if (noun != NULL)
@@ -275,15 +272,16 @@ static bool next_object(void)
     }
     o->loaded = true;
     words.object = o;
+    words.n_in_objects += n_nouns;
     words.n_in_object = 0;
     return true;
 }
 
-static void make_spoken(uint32_t sentence)
+void pm_words_speak(uint32_t sentence)
 {
-    struct spoken *s = &words.spoken[sentence];
+    struct pm_spoken *s = &words.spoken[sentence];
     if (s->ready ||
-        ((words.object == NULL || words.n_in_object == NOUNS_PER_OBJECT) && !next_object()))
+        ((words.object == NULL || words.n_in_object == words.object->n_nouns) && !next_object()))
         return;
     const struct pm_object *o = words.object;
     struct pm_run_noun *list = (struct pm_run_noun *)((char *)o->chunk + o->chunk->nouns_offset);
@@ -300,20 +298,20 @@ static void make_spoken(uint32_t sentence)
 
 static uint32_t define_sentence(uint32_t verb, const uint32_t *nouns, uint32_t n_nouns)
 {
-    struct draft d;
+    struct pm_draft d;
     if (n_nouns == 0 || n_nouns > PM_WORDS_MAX_NOUNS || nouns == NULL || !is_on())
         return 0;
-    draft_begin(&d, PM_WORD_SENTENCE, verb, 0);
+    pm_draft_begin(&d, PM_WORD_SENTENCE, verb, 0);
     for (uint32_t i = 0; i < n_nouns; i++)
-        draft_noun(&d, nouns[i]);
-    draft_end(&d);
+        pm_draft_noun(&d, pm_words_resolve(nouns[i]));
+    pm_draft_end(&d);
     uint64_t mask = lock();
-    bool good = is_kind(verb, PM_WORD_VERB);
+    bool good = pm_words_is(verb, PM_WORD_VERB);
     for (uint32_t i = 0; i < n_nouns; i++)
-        good = good && is_kind(nouns[i], PM_WORD_NOUN);
-    uint32_t number = good ? number_of(&d) : 0;
-    if (number != 0)
-        make_spoken(number);
+        good = good && pm_words_is(nouns[i], PM_WORD_NOUN);
+    uint32_t number = good ? pm_words_find(&d) : 0;
+    if (good && number == 0 && (number = pm_words_add(&d)) != 0)
+        pm_words_new_sentence(number);
     unlock(mask);
     return number;
 }
@@ -327,12 +325,12 @@ static uint32_t n_points;
 
 static uint32_t define_point(const char *name, const uint8_t **ret_is_on)
 {
-    struct draft d;
+    struct pm_draft d;
     if (name == NULL || *name == 0 || !is_on())
         return 0;
-    draft_begin(&d, PM_WORD_POINT, pm_words_point_is_asked(name), 0);
-    draft_text(&d, name);
-    draft_end(&d);
+    pm_draft_begin(&d, PM_WORD_POINT, pm_words_point_is_asked(name), 0);
+    pm_draft_text(&d, name);
+    pm_draft_end(&d);
     uint64_t mask = lock();
     uint32_t number = number_of(&d), i = 0;
     while (i < n_points && points[i].number != number)
@@ -352,16 +350,18 @@ static uint32_t define_point(const char *name, const uint8_t **ret_is_on)
 static void define_mapping_at(uint32_t point, uint32_t source, uint32_t destination,
                               const double *weight)
 {
-    struct draft d;
+    struct pm_draft d;
     if (weight == NULL || !is_on())
         return;
-    draft_begin(&d, PM_WORD_MAPPING, source, destination);
+    source = pm_words_resolve(source);
+    destination = pm_words_resolve(destination);
+    pm_draft_begin(&d, PM_WORD_MAPPING, source, destination);
     d.word.line_no = point;
     memcpy(&d.word.weight, weight, sizeof *weight);
-    draft_end(&d);
+    pm_draft_end(&d);
     uint64_t mask = lock();
-    if (is_kind(source, PM_WORD_SENTENCE) && is_kind(destination, PM_WORD_SENTENCE) &&
-        is_kind(point, PM_WORD_POINT))
+    if (pm_words_is(source, PM_WORD_SENTENCE) && pm_words_is(destination, PM_WORD_SENTENCE) &&
+        pm_words_is(point, PM_WORD_POINT))
         number_of(&d);
     unlock(mask);
 }
@@ -376,14 +376,14 @@ static void define_mapping(uint32_t source, uint32_t destination, const double *
 
 static uint32_t define_metric(const char *name, const char *unit, const char *kind)
 {
-    struct draft d;
+    struct pm_draft d;
     if (name == NULL || *name == 0 || !is_on())
         return 0;
-    draft_begin(&d, PM_WORD_METRIC, 0, 0);
-    draft_text(&d, name);
-    draft_text(&d, unit);
-    draft_text(&d, kind);
-    draft_end(&d);
+    pm_draft_begin(&d, PM_WORD_METRIC, 0, 0);
+    pm_draft_text(&d, name);
+    pm_draft_text(&d, unit);
+    pm_draft_text(&d, kind);
+    pm_draft_end(&d);
     uint64_t mask = lock();
     uint32_t number = number_of(&d);
     unlock(mask);
@@ -394,9 +394,9 @@ static uint32_t define_metric(const char *name, const char *unit, const char *ki
 static void cost(uint32_t metric, uint64_t value, uintptr_t sp)
 {
     struct pm_tls *t = &pm_tls;
-    if (metric == 0 || metric > MAX_WORDS || words.words == NULL || !is_on())
+    if (metric == 0 || metric > words.max || words.by_number == NULL || !is_on())
         return;
-    const struct pm_run_word *word = pm_load(words.words[metric]);
+    const struct pm_run_word *word = pm_load(words.by_number[metric]);
     if (word == NULL || word->kind != PM_WORD_METRIC || value > INT64_MAX)
         return;
     if (pm_unlikely(t->state != PM_THREAD_READY) && !pm_thread_begin(t, pm_tsc()))
@@ -407,14 +407,20 @@ static void cost(uint32_t metric, uint64_t value, uintptr_t sp)
 
 /* --- entering and leaving --- */
 
-static void event(uint32_t sentence, uintptr_t sp, uint8_t kind)
+/* NULL: it is none. */
+static struct pm_spoken *spoken_of(uint32_t sentence)
+{
+    if (sentence == 0 || sentence > words.max || words.spoken == NULL)
+        return NULL;
+    struct pm_spoken *s = &words.spoken[sentence];
+    return pm_load(s->ready) ? s : NULL;
+}
+
+static void event(const struct pm_spoken *s, uintptr_t sp, uint8_t kind)
 {
     uint64_t tsc = pm_mode_is_timed(pm_process.mode) ? pm_tsc() : 0;
-    if (sentence == 0 || sentence > MAX_WORDS || words.spoken == NULL || !is_on())
-        return;
-    const struct spoken *s = &words.spoken[sentence];
-    if (!pm_load(s->ready) || (pm_process.mode == PM_RUN_MODE_COUNT &&
-                               (s->bank >= PM_MAX_BANKS || kind != PM_RUN_SENTENCE_ENTER)))
+    if (!is_on() || (pm_process.mode == PM_RUN_MODE_COUNT &&
+                     (s->bank >= PM_MAX_BANKS || kind != PM_RUN_SENTENCE_ENTER)))
         return;
     struct pm_probe probe = {.mode = (uint8_t)pm_process.mode,
                              .noun = s->noun,
@@ -426,7 +432,7 @@ static void event(uint32_t sentence, uintptr_t sp, uint8_t kind)
 }
 
 /* What the trampolines of loops do (arch_x86_64.c), in C. False: the slow way. */
-static bool enter_quickly(const struct spoken *s, uintptr_t sp, uint64_t tsc)
+static bool enter_quickly(const struct pm_spoken *s, uintptr_t sp, uint64_t tsc)
 {
     struct pm_tls *t = &pm_tls;
     struct pm_node *node = pm_load(t->current), *child;
@@ -444,7 +450,7 @@ static bool enter_quickly(const struct spoken *s, uintptr_t sp, uint64_t tsc)
     return true;
 }
 
-static bool leave_quickly(const struct spoken *s, uintptr_t sp, uint64_t tsc)
+static bool leave_quickly(const struct pm_spoken *s, uintptr_t sp, uint64_t tsc)
 {
     struct pm_tls *t = &pm_tls;
     struct pm_node *node = pm_load(t->current);
@@ -458,28 +464,51 @@ static bool leave_quickly(const struct spoken *s, uintptr_t sp, uint64_t tsc)
     return true;
 }
 
-static bool is_quick(uint32_t sentence)
+static bool is_quick(uint32_t mode)
 {
-    return sentence != 0 && sentence <= MAX_WORDS && words.spoken != NULL &&
-           pm_load(words.spoken[sentence].ready) && *pm_process.alive_mark;
+    return (mode == PM_RUN_MODE_ACTIVE || mode == PM_RUN_MODE_EXACT) && *pm_process.alive_mark;
 }
 
 static void enter(uint32_t sentence, uintptr_t sp)
 {
     uint32_t mode = pm_process.mode;
-    bool quick = mode == PM_RUN_MODE_ACTIVE || mode == PM_RUN_MODE_EXACT;
-    if (!quick || !is_quick(sentence) ||
-        !enter_quickly(&words.spoken[sentence], sp, mode == PM_RUN_MODE_EXACT ? pm_tsc() : 0))
-        event(sentence, sp, PM_RUN_SENTENCE_ENTER);
+    struct pm_spoken *s = spoken_of(sentence);
+    if (pm_unlikely(s == NULL))
+        return;
+    if (pm_unlikely(pm_load(s->merged) != 0))
+        s = &words.spoken[s->merged];
+    if (pm_unlikely(s->epoch != words.epoch))
+        pm_store(s->epoch, words.epoch);
+    if (!is_quick(mode) || !enter_quickly(s, sp, mode == PM_RUN_MODE_EXACT ? pm_tsc() : 0))
+        event(s, sp, PM_RUN_SENTENCE_ENTER);
+}
+
+/* Of a sentence that was merged: it may have been entered before or after that. The innermost of both is left. */
+static const struct pm_spoken *entered_of(const struct pm_spoken *own,
+                                          const struct pm_spoken *merged)
+{
+    const struct pm_tls *t = &pm_tls;
+    if (t->state != PM_THREAD_READY)
+        return merged;
+    const struct pm_node *node = pm_own_current(t);
+    if (t->current == &pm_sentinel && t->where == PM_WHERE_FOREIGN)
+        node = t->foreign_current;
+    for (; node != NULL; node = node->parent)
+        if (node->noun == own->noun || node->noun == merged->noun)
+            return node->noun == own->noun ? own : merged;
+    return merged;
 }
 
 static void leave(uint32_t sentence, uintptr_t sp)
 {
     uint32_t mode = pm_process.mode;
-    bool quick = mode == PM_RUN_MODE_ACTIVE || mode == PM_RUN_MODE_EXACT;
-    if (!quick || !is_quick(sentence) ||
-        !leave_quickly(&words.spoken[sentence], sp, mode == PM_RUN_MODE_EXACT ? pm_tsc() : 0))
-        event(sentence, sp, PM_RUN_SENTENCE_LEAVE);
+    const struct pm_spoken *s = spoken_of(sentence);
+    if (pm_unlikely(s == NULL))
+        return;
+    if (pm_unlikely(pm_load(s->merged) != 0))
+        s = entered_of(s, &words.spoken[s->merged]);
+    if (!is_quick(mode) || !leave_quickly(s, sp, mode == PM_RUN_MODE_EXACT ? pm_tsc() : 0))
+        event(s, sp, PM_RUN_SENTENCE_LEAVE);
 }
 
 /* --- the program's slots --- */
@@ -555,11 +584,11 @@ void pm_words_fork_child(void)
     words.lock = 0;
     words.chunk = NULL;
     for (uint32_t i = 1; i <= words.n; i++) {
-        const struct pm_run_word *word = write_down(words.words[i]);
+        const struct pm_run_word *word = write_down(words.by_number[i]);
         if (word == NULL) {
             words.n = i - 1;
             break;
         }
-        words.words[i] = word;
+        words.by_number[i] = word;
     }
 }

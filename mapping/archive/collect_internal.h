@@ -280,6 +280,8 @@ void collect_add_quoted(struct pm_buf *out, const char *word, size_t len);
 PM_MUST_CHECK enum pm_status collect_process_rows(struct collector *c, uint32_t execution,
                                                   uint64_t start_tsc, uint32_t image,
                                                   const struct pm_run_file *file);
+/* A message of the process c->n_processes, as its own are. code: PM_RUN_MSG_*. */
+PM_MUST_CHECK enum pm_status collect_message(struct collector *c, int64_t code, const char *text);
 /* What measuring cost it, when its samples are placed (own_code_ns). */
 PM_MUST_CHECK enum pm_status collect_overhead(struct collector *c, uint32_t execution,
                                               const struct pm_run_file *file);

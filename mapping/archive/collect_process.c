@@ -301,6 +301,11 @@ static enum pm_status write_message(struct collector *c, int64_t code, struct pm
     return collect_insert(c, INSERT_MESSAGE);
 }
 
+enum pm_status collect_message(struct collector *c, int64_t code, const char *text)
+{
+    return write_message(c, code, (struct pm_str){text, strlen(text)});
+}
+
 static enum pm_status write_messages(struct collector *c, const struct pm_run_file *file)
 {
     enum pm_status status = PM_OK;

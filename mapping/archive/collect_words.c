@@ -209,6 +209,37 @@ bool collect_is_spoken(const struct pm_run_file *file, const struct pm_run_file_
            pm_run_file_object(file, noun->object)->kind == PM_RUN_OBJECT_WORDS;
 }
 
+/* Sentences and what refers to them. */
+static bool refers_to_names(const struct pm_run_file_word *word)
+{
+    return word->kind == PM_WORD_SENTENCE || word->kind == PM_WORD_MAPPING;
+}
+
+/* First all that sentences are made of: a noun that was merged is the one that it counts as, which may come later. */
+static enum pm_status add_names(struct words *w, size_t n)
+{
+    enum pm_status status = PM_OK;
+    uint64_t n_merged = 0;
+    for (size_t i = 0; i < n && status == PM_OK; i++) {
+        const struct pm_run_file_word *word = pm_run_file_word(w->file, i);
+        if (word->merged)
+            n_merged++;
+        else if (!refers_to_names(word))
+            status = add_word(w, word, &w->rows[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (pm_run_file_word(w->file, i)->merged)
+            w->rows[i] = w->rows[pm_run_file_word(w->file, i)->merged - 1];
+    if (n_merged == 0 || status != PM_OK)
+        return status;
+    char text[200];
+    snprintf(text, sizeof text,
+             "%llu nouns of the program's own that were not used for longest count as what they "
+             "are a part of, or as other nouns of their kind ('perfmap run --max-nouns')",
+             (unsigned long long)n_merged);
+    return collect_message(w->c, PM_RUN_MSG_LIMIT, text);
+}
+
 enum pm_status collect_words(struct collector *c, const struct pm_run_file *file,
                              struct collect_names *names)
 {
@@ -216,9 +247,10 @@ enum pm_status collect_words(struct collector *c, const struct pm_run_file *file
     struct words w = {c, file, pm_alloc_array(n + 1, sizeof *w.rows)};
     if (!w.rows)
         return collect_no_memory(c);
-    enum pm_status status = PM_OK;
+    enum pm_status status = add_names(&w, n);
     for (size_t i = 0; i < n && status == PM_OK; i++)
-        status = add_word(&w, pm_run_file_word(file, i), &w.rows[i]);
+        if (refers_to_names(pm_run_file_word(file, i)))
+            status = add_word(&w, pm_run_file_word(file, i), &w.rows[i]);
     for (size_t i = 0; i < pm_run_file_n_nouns(file) && status == PM_OK; i++)
         if (collect_is_spoken(file, pm_run_file_noun(file, i)))
             status = name_sentence(&w, pm_run_file_noun(file, i), &names->nouns[i],

@@ -145,13 +145,15 @@ struct pm_run_file_thread {
 };
 
 /* A word of the program's own (format/pm_words.h), in the order of their numbers: the first is number 1. */
-enum { PM_RUN_FILE_WORD_TEXTS = 3, PM_RUN_FILE_MAX_WORDS = 1 << 22 };
+enum { PM_RUN_FILE_WORD_TEXTS = 3, PM_RUN_FILE_MAX_WORDS = PM_WORDS_MAX };
 struct pm_run_file_word {
     uint32_t
         kind; /* enum pm_word_kind; 0: damaged, and to be passed over. What it refers to is there and of the right kind */
     uint32_t a, b, line_no;
     uint64_t address, size_bytes;
     double weight; /* 0: not stated */
+    uint64_t
+        merged; /* of a noun: number of the noun that it counts as, which is not merged; 0: itself */
     uint32_t n_nouns, nouns[PM_WORDS_MAX_NOUNS];
     struct pm_str texts[PM_RUN_FILE_WORD_TEXTS];
 };

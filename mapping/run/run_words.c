@@ -9,7 +9,7 @@ static bool refers_well(const struct pm_run_file *file, const struct pm_run_word
     uint32_t n = (uint32_t)file->n_words;
     const struct pm_run_file_word *words = file->words;
 #define IS(number, what) ((number) > 0 && (number) <= n && words[(number)-1].kind == (what))
-    switch (raw->kind) {
+    switch (raw->kind & ~PM_WORD_MERGED) {
     case PM_WORD_LEVEL:
     case PM_WORD_METRIC:
     case PM_WORD_POINT:
@@ -51,17 +51,21 @@ static bool take_word(struct pm_run_file *file, const char *bytes, const struct 
         return false;
     file->words = words;
     uint64_t nouns_bytes = 4u * (uint64_t)raw->n_nouns;
-    bool good = raw->n_nouns <= PM_WORDS_MAX_NOUNS && refers_well(file, raw) &&
+    bool is_merged = raw->kind == (PM_WORD_NOUN | PM_WORD_MERGED);
+    bool good = (raw->kind < PM_WORD_MERGED || is_merged) && raw->n_nouns <= PM_WORDS_MAX_NOUNS &&
+                refers_well(file, raw) &&
                 sizeof *raw + nouns_bytes + raw->n_text_bytes <= raw->bytes;
-    struct pm_run_file_word word = {.kind = good ? raw->kind : 0};
+    struct pm_run_file_word word = {.kind = good ? raw->kind & ~(uint32_t)PM_WORD_MERGED : 0};
     if (good) {
-        bool has_b = raw->kind == PM_WORD_NOUN || raw->kind == PM_WORD_MAPPING;
+        bool has_b = word.kind == PM_WORD_NOUN || raw->kind == PM_WORD_MAPPING;
         word.a = raw->kind == PM_WORD_LEVEL || raw->kind == PM_WORD_METRIC ? 0 : raw->a;
         word.b = has_b ? raw->b : 0;
         word.line_no = raw->line_no;
         word.address = raw->address;
         word.size_bytes = raw->size_bytes;
-        word.weight = raw->weight > 0 && raw->weight < 1e300 ? raw->weight : 0;
+        if (is_merged)
+            memcpy(&word.merged, &raw->weight, sizeof word.merged);
+        word.weight = !is_merged && raw->weight > 0 && raw->weight < 1e300 ? raw->weight : 0;
         word.n_nouns = raw->n_nouns;
         memcpy(word.nouns, bytes + sizeof *raw, nouns_bytes);
         take_texts(bytes + sizeof *raw + nouns_bytes, raw->n_text_bytes, &word);
@@ -109,6 +113,22 @@ static enum pm_status load_chunk(struct pm_run_file *file, const struct run_sour
     return PM_OK;
 }
 
+/* A noun may be merged into one that was defined later, but that is not merged itself. */
+static void check_merged(struct pm_run_file *file)
+{
+    for (size_t i = 0; i < file->n_words; i++) {
+        struct pm_run_file_word *word = &file->words[i];
+        if (word->merged == 0)
+            continue;
+        if (word->merged <= file->n_words && word->merged != i + 1 &&
+            file->words[word->merged - 1].kind == PM_WORD_NOUN &&
+            file->words[word->merged - 1].merged == 0)
+            continue;
+        word->merged = 0;
+        file->n_bad_words++;
+    }
+}
+
 enum pm_status run_load_words(struct pm_run_file *file, const struct run_source *source,
                               const struct run_chunks *list, struct pm_error *err)
 {
@@ -120,6 +140,7 @@ enum pm_status run_load_words(struct pm_run_file *file, const struct run_source 
             first = first ? first : list->chunks[i].offset;
             status = load_chunk(file, source, &list->chunks[i], err, &go_on);
         }
+    check_merged(file);
     if (file->n_bad_words)
         run_complain(file, first,
                      "%zu words refer to words that are not there, or are of unknown kind",

@@ -77,6 +77,8 @@ static void a_word_that_refers_to_what_it_may_not_is_passed_over_and_keeps_its_n
         {.kind = PM_WORD_MAPPING, .a = 5, .b = 2}, /* to a noun */
         {.kind = PM_WORD_MAPPING, .a = 5, .b = 8}, /* to itself */
         {.kind = 77},
+        {.kind = PM_WORD_VERB | PM_WORD_MERGED, .a = 1},
+        {.kind = PM_WORD_MAPPING, .a = 5, .b = 6, .line_no = 2}, /* at a point that is a noun */
         {.kind = PM_WORD_SENTENCE, .a = 4, .n_nouns = PM_WORDS_MAX_NOUNS + 1},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -91,6 +93,36 @@ static void a_word_that_refers_to_what_it_may_not_is_passed_over_and_keeps_its_n
         assert_int_equal(pm_run_file_n_words(file), 9);
         assert_int_equal(pm_run_file_word(file, 7)->kind, 0);
         assert_true(pm_str_is(pm_run_file_word(file, 8)->texts[0], "Reads"));
+        pm_run_file_free(file);
+        make_run_release(&run);
+    }
+}
+
+/* Noun 8 counts as 9, which comes later; what is merged into itself, into another kind, or into what is merged, is itself. */
+static void a_noun_may_be_merged_into_a_later_one(void **state)
+{
+    (void)state;
+    for (uint64_t target = 0; target < 14; target++) {
+        struct make_run run;
+        uint64_t at = make_words(&run), nine = 9;
+        struct pm_run_word merged = {.kind = PM_WORD_NOUN | PM_WORD_MERGED, .a = 1};
+        memcpy(&merged.weight, &target, sizeof target);
+        at = add_word(&run, at, &merged, NULL, TEXT("old\0query\0"));
+        at = add_word(&run, at, &(struct pm_run_word){.kind = PM_WORD_NOUN, .a = 1}, NULL,
+                      TEXT("(others)"));
+        memcpy(&merged.weight, &nine, sizeof nine);
+        add_word(&run, at, &merged, NULL, TEXT("older\0query\0"));
+        struct pm_run_file *file = parse(&run, NULL);
+        bool good = target == 2 || target == 3 || target == 9;
+        if (good || target == 0)
+            no_complaints(file);
+        else
+            complains(file, "1 words refer to words that are not there");
+        const struct pm_run_file_word *word = pm_run_file_word(file, 7);
+        assert_int_equal(word->kind, PM_WORD_NOUN);
+        assert_int_equal(word->merged, good ? target : 0);
+        assert_true(word->weight == 0);
+        assert_int_equal(pm_run_file_word(file, 9)->merged, 9);
         pm_run_file_free(file);
         make_run_release(&run);
     }
@@ -134,6 +166,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_read_in_their_order),
         cmocka_unit_test(a_word_that_refers_to_what_it_may_not_is_passed_over_and_keeps_its_number),
+        cmocka_unit_test(a_noun_may_be_merged_into_a_later_one),
         cmocka_unit_test(a_damaged_length_ends_the_words),
         cmocka_unit_test(no_change_of_a_byte_does_harm),
     };
