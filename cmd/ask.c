@@ -166,34 +166,82 @@ static bool begins_to_miss(const struct pm_archive_data *data, uint32_t i)
     return data->noun_modes[i].mode < PM_RUN_MODE_ACTIVE;
 }
 
-static enum pm_status note_disarmed(struct report *report, struct pm_answer *answer,
-                                    struct pm_error *err)
+static enum pm_status add_note(struct pm_answer *answer, const struct pm_buf *text,
+                               struct pm_error *err)
+{
+    const char *note = text->data && !text->failed
+                           ? pm_arena_strndup(&answer->arena, text->data, text->len)
+                           : NULL;
+    if (!note)
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    if (answer->n_notes < PM_QUESTION_MAX_NOTES)
+        answer->notes[answer->n_notes++] = (struct pm_answer_note){UINT32_MAX, note};
+    return PM_OK;
+}
+
+/* The run was made for this question: what it left out is not missed. */
+static bool is_made_for(const struct pm_archive_data *data, uint32_t process,
+                        const struct pm_question *question)
+{
+    const struct pm_execution *execution = &data->executions[data->processes[process].execution];
+    return strcmp(execution->question, question->text) == 0;
+}
+
+static bool is_missed(const struct pm_archive_data *data, const struct pm_question *question,
+                      uint32_t i)
+{
+    const struct pm_noun_mode *mode = &data->noun_modes[i];
+    return begins_to_miss(data, i) &&
+           !(mode->is_asked && is_made_for(data, mode->process, question));
+}
+
+static enum pm_status note_other_question(const struct report *report,
+                                          const struct pm_question *question,
+                                          struct pm_answer *answer, struct pm_error *err)
+{
+    const struct pm_archive_data *data = report->data;
+    enum pm_status status = PM_OK;
+    for (uint32_t i = 0; i < data->n_executions && status == PM_OK; i++) {
+        const char *made_for = data->executions[i].question;
+        struct pm_buf text = PM_BUF_INIT(PM_QUESTION_MAX_BYTES + 1024);
+        if (!*made_for || !strcmp(made_for, question->text))
+            continue;
+        pm_buf_printf(&text,
+                      "the run followed only what the question %s needs: calls of all else are "
+                      "missing ('perfmap run' without --ask follows all)",
+                      made_for);
+        status = add_note(answer, &text, err);
+        pm_buf_release(&text);
+    }
+    return status;
+}
+
+static enum pm_status note_disarmed(struct report *report, const struct pm_question *question,
+                                    struct pm_answer *answer, struct pm_error *err)
 {
     const struct pm_archive_data *data = report->data;
     struct pm_buf text = PM_BUF_INIT(1 << 16);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < data->n_noun_modes; i++)
-        if (begins_to_miss(data, i) && is_disarmed(data->graph, answer, data->noun_modes[i].noun) &&
-            ++n <= 3) {
-            const char *name = report_noun_name(report, data->noun_modes[i].noun);
+    uint32_t n = 0, n_by_budget = 0;
+    for (uint32_t i = 0; i < data->n_noun_modes; i++) {
+        if (!is_missed(data, question, i) ||
+            !is_disarmed(data->graph, answer, data->noun_modes[i].noun))
+            continue;
+        n_by_budget += !data->noun_modes[i].is_asked;
+        const char *name = ++n <= 3 ? report_noun_name(report, data->noun_modes[i].noun) : NULL;
+        if (n <= 3)
             pm_buf_printf(&text, "%s'%s'", n > 1 ? ", " : "", name ? name : "");
-        }
+    }
     if (n > 3)
         pm_buf_printf(&text, " and %u more", n - 3);
     if (n)
         pm_buf_printf(
-            &text,
-            " %s followed for a part of the run only, to keep the budget: what was called "
-            "from there later is missing ('perfmap run --budget none' follows all)",
-            n == 1 ? "was" : "were");
-    const char *note =
-        n && text.data ? pm_arena_strndup(&answer->arena, text.data, text.len) : NULL;
+            &text, " %s followed for a part of the run only, %s: what was called from there %s",
+            n == 1 ? "was" : "were", n_by_budget ? "to keep the budget" : "if at all, as asked",
+            n_by_budget ? "later is missing ('perfmap run --budget none' follows all)"
+                        : "meanwhile is missing");
+    enum pm_status status = n ? add_note(answer, &text, err) : PM_OK;
     pm_buf_release(&text);
-    if (n && !note)
-        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
-    if (n && answer->n_notes < PM_QUESTION_MAX_NOTES)
-        answer->notes[answer->n_notes++] = (struct pm_answer_note){UINT32_MAX, note};
-    return PM_OK;
+    return status == PM_OK ? note_other_question(report, question, answer, err) : status;
 }
 
 /* --- the command --- */
@@ -228,7 +276,7 @@ static enum pm_status answer_question(struct ask_request *request, struct report
         status = PM_OK;
     }
     if (status == PM_OK)
-        status = note_disarmed(report, answer, err);
+        status = note_disarmed(report, question, answer, err);
     if (status == PM_OK && request->json)
         ask_print_json(report, question, answer, &request->options, stdout);
     else if (status == PM_OK && request->csv)
@@ -239,6 +287,17 @@ static enum pm_status answer_question(struct ask_request *request, struct report
     free(threads_in);
     pm_answer_free(answer);
     pm_question_free(question);
+    return status;
+}
+
+enum pm_status ask_archive(const char *question, const char *archive, const char *metrics,
+                           struct pm_error *err)
+{
+    struct ask_request request = {.options = {.text = question, .limit = TABLE_LIMIT}};
+    struct report report = {
+        .options = {.level = "source", .metrics = metrics, .archive_path = archive}};
+    enum pm_status status = answer_question(&request, &report, err);
+    report_release(&report);
     return status;
 }
 

@@ -11,6 +11,10 @@ struct ask_options {
     uint64_t limit;   /* rows; 0: all */
 };
 
+/* ask.c: asks an archive and prints the answer as a table. metrics NULL: the time that was measured. */
+PM_MUST_CHECK enum pm_status ask_archive(const char *question, const char *archive,
+                                         const char *metrics, struct pm_error *err);
+
 /* ask_print.c. The report has the archive's data, its metrics and its time; false: memory. */
 bool ask_print_table(struct report *report, const struct pm_question *question,
                      const struct pm_answer *answer, const struct ask_options *options, FILE *out);

@@ -26,6 +26,8 @@ enum {
     OPT_ADAPTER,
     OPT_FORCE,
     OPT_LOOK_IN,
+    OPT_ASK,
+    OPT_METRIC,
     OPT_OFF, /* and the other modes, in the order of enum pm_run_mode */
     OPT_COUNT,
     OPT_ACTIVE,
@@ -41,16 +43,21 @@ static const char *const clock_names[] = {"cpu", "wall"};
 enum { DEFAULT_RATE_HZ = 401, SENSIBLE_RATE_HZ = 4000, MAX_RATE_HZ = 10000 };
 /* Samples and events together. The default rate takes about half of it. */
 enum { DEFAULT_BUDGET_PPM = 20000 };
+/* For `perfmap ask --live` to read the end of the run in its folder. */
+enum { ASKERS_MS = 30000 };
 
 struct run_request {
     const char *output; /* NULL: from the program's name */
     bool collect, force;
     struct run_settings settings;
     struct mode_rules rules;
-    const char *adapters; /* auto, none, or their names */
-    const char **look_in; /* other files that patterns are looked up in; lent */
+    struct run_question asked;
+    struct mode_needs needs; /* of the question */
+    const char *adapters;    /* auto, none, or their names */
+    const char **look_in;    /* other files that patterns are looked up in; lent */
     size_t n_look_in;
     bool fix; /* the budget leaves alone what patterns name */
+    bool rate_given;
     char **argv;
     int n_args;
 };
@@ -70,11 +77,13 @@ static enum pm_status fill_manifest(const struct run_request *request, struct pm
     char host[256] = "";
     char *cwd = getcwd(NULL, 0);
     (void)gethostname(host, sizeof host - 1);
-    bool ok = pm_manifest_set_argv(manifest, request->argv, (size_t)request->n_args) &&
-              pm_manifest_set_text(&manifest->cwd, cwd ? cwd : "") &&
-              pm_manifest_set_text(&manifest->host, host) &&
-              pm_manifest_set_text(&manifest->perfmap, PERFMAP_VERSION) &&
-              pm_manifest_set_text(&manifest->mode, request->settings.mode);
+    bool ok =
+        pm_manifest_set_argv(manifest, request->argv, (size_t)request->n_args) &&
+        pm_manifest_set_text(&manifest->cwd, cwd ? cwd : "") &&
+        pm_manifest_set_text(&manifest->host, host) &&
+        pm_manifest_set_text(&manifest->perfmap, PERFMAP_VERSION) &&
+        pm_manifest_set_text(&manifest->mode, request->settings.mode) &&
+        (!request->asked.text || pm_manifest_set_text(&manifest->question, request->asked.text));
     free(cwd);
     return ok ? PM_OK : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
 }
@@ -142,7 +151,8 @@ static void remove_run_folder(const char *run_dir)
 
 /* Makes the archive. The run folder goes away only when all of it is in the archive. */
 static enum pm_status collect_run(const struct run_output *output,
-                                  const struct run_findings *findings, struct pm_error *err)
+                                  const struct run_findings *findings, struct run_control *control,
+                                  struct pm_error *err)
 {
     const char *runs[] = {output->run_dir}, *slash = strrchr(output->name, '/');
     struct pm_collect_result result = {0};
@@ -157,8 +167,10 @@ static enum pm_status collect_run(const struct run_output *output,
         return status;
     for (size_t i = 0; i < result.n_warnings; i++)
         cmd_talk("warning: %s", result.warnings[i]);
-    if (!findings->running_pid && !findings->n_damaged)
+    if (!findings->running_pid && !findings->n_damaged) {
+        run_control_wait_for_askers(control, ASKERS_MS);
         remove_run_folder(output->run_dir);
+    }
     pm_collect_result_release(&result);
     return PM_OK;
 }
@@ -166,7 +178,7 @@ static enum pm_status collect_run(const struct run_output *output,
 /* What was measured is kept whatever happens now. */
 static int after_run(struct cmd_parse *parse, const struct run_request *request,
                      const struct run_output *output, struct pm_manifest *manifest,
-                     int program_exit)
+                     struct run_control *control, int program_exit)
 {
     struct pm_error err = PM_ERROR_INIT;
     struct run_findings findings;
@@ -177,7 +189,7 @@ static int after_run(struct cmd_parse *parse, const struct run_request *request,
         end = failed;
     }
     run_findings_print(output->run_dir, manifest, !output->collect, &findings);
-    if (output->collect && collect_run(output, &findings, &err) != PM_OK) {
+    if (output->collect && collect_run(output, &findings, control, &err) != PM_OK) {
         (void)cmd_fail(parse, &err);
         char *dir = cmd_shell_quote(output->run_dir);
         cmd_talk("what was measured is kept in %s; try: perfmap collect %s -o NAME.perfmap",
@@ -186,6 +198,9 @@ static int after_run(struct cmd_parse *parse, const struct run_request *request,
         return failed;
     }
     tell_end(request, output, manifest, &findings);
+    if (request->asked.text && output->collect &&
+        !run_question_answer(&request->asked, output->name))
+        return failed;
     return end;
 }
 
@@ -215,13 +230,31 @@ static enum pm_status look_up_names(const struct run_request *request, struct mo
     return status == PM_OK ? mode_names_check(names, &request->rules, err) : status;
 }
 
+/* What the question needs, and nothing else. */
+static enum pm_status look_up_question(struct run_request *request, struct pm_manifest *manifest,
+                                       struct pm_error *err)
+{
+    struct run_question *asked = &request->asked;
+    enum pm_status status =
+        run_question_look(asked, request->argv[0], request->look_in, request->n_look_in,
+                          &request->settings, err, &request->needs);
+    manifest->n_question_sleds = asked->n_sleds;
+    manifest->n_all_sleds = asked->n_all_sleds;
+    if (status == PM_OK && !asked->samples && !request->rate_given)
+        request->settings.rate_hz = 0;
+    return status;
+}
+
 /* The names are kept for `perfmap mode`. */
-static enum pm_status make_names(const struct run_request *request, struct pm_error *err,
-                                 struct mode_names **ret_names)
+static enum pm_status make_names(struct run_request *request, struct pm_manifest *manifest,
+                                 struct pm_error *err, struct mode_names **ret_names)
 {
     *ret_names = mode_names_new();
     if (!*ret_names)
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    enum pm_status status = request->asked.text ? look_up_question(request, manifest, err) : PM_OK;
+    if (status != PM_OK)
+        return status;
     return request->rules.n ? look_up_names(request, *ret_names, err) : PM_OK;
 }
 
@@ -230,16 +263,20 @@ static enum pm_status open_control(struct run_request *request, const char *run_
                                    struct mode_names **names, struct pm_error *err,
                                    struct run_control **ret_control)
 {
-    enum pm_run_mode mode = mode_number(request->settings.mode);
+    struct mode_choice choice = {.mode = mode_number(request->settings.mode),
+                                 .question = request->needs,
+                                 .rules = request->rules};
     struct pm_error unheard = PM_ERROR_INIT;
     enum pm_status status = PM_OK;
-    if (request->rules.n)
-        status = mode_names_write_plan(*names, &request->rules, mode, request->fix, run_dir, err);
+    if (choice.rules.n || choice.question.n)
+        status = mode_names_write_plan(*names, &choice, request->fix, run_dir, err);
     if (status != PM_OK)
         return status;
-    *ret_control = run_control_new(run_dir, *names, &request->rules, mode);
+    *ret_control = run_control_new(run_dir, *names, &choice);
     if (!*ret_control)
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    request->rules = (struct mode_rules){0};
+    request->needs = (struct mode_needs){0};
     *names = NULL;
     if (run_control_listen(*ret_control, &unheard) != PM_OK)
         cmd_talk("warning: 'perfmap mode' cannot change this run: %s", pm_error_text(&unheard));
@@ -260,7 +297,7 @@ static int run_it(struct cmd_parse *parse, struct run_request *request, const ch
         run_check_program(request->argv[0], request->force, &err, &program_exit) != PM_OK ||
         fill_manifest(request, &manifest, &err) != PM_OK) {
         (void)cmd_fail(parse, &err);
-    } else if (make_names(request, &err, &names) != PM_OK) {
+    } else if (make_names(request, &manifest, &err, &names) != PM_OK) {
         program_exit = err.status == PM_ERR_USAGE ? CMD_USAGE : RUN_FAILED;
         (void)cmd_fail(parse, &err);
     } else if (run_output_make(output_name, request->collect, &err, &output) != PM_OK) {
@@ -272,8 +309,9 @@ static int run_it(struct cmd_parse *parse, struct run_request *request, const ch
         run_control_free(control);
         remove_run_folder(output.run_dir);
     } else {
+        run_control_end(control);
+        program_exit = after_run(parse, request, &output, &manifest, control, program_exit);
         run_control_free(control);
-        program_exit = after_run(parse, request, &output, &manifest, program_exit);
     }
     mode_names_free(names);
     run_output_release(&output);
@@ -462,6 +500,12 @@ static struct given take_options(struct cmd_parse *parse, struct run_request *re
         case OPT_LOOK_IN:
             add_look_in(parse, request);
             break;
+        case OPT_ASK:
+            request->asked.text = parse->value;
+            break;
+        case OPT_METRIC:
+            request->asked.metrics = parse->value;
+            break;
         case OPT_OFF:
         case OPT_COUNT:
         case OPT_ACTIVE:
@@ -471,6 +515,22 @@ static struct given take_options(struct cmd_parse *parse, struct run_request *re
             break;
         }
     return given;
+}
+
+static void check_question(struct cmd_parse *parse, struct run_request *request)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    if (request->asked.metrics && !request->asked.text) {
+        (void)cmd_usage_error(parse, "option '--metric' is for the answer to '--ask'");
+        parse->failed = true;
+    } else if (request->asked.text && !strcmp(request->settings.mode, "off")) {
+        (void)cmd_usage_error(parse, "option '--ask': mode off measures nothing");
+        parse->failed = true;
+    } else if (request->asked.text && run_question_parse(&request->asked, &err) != PM_OK) {
+        (void)cmd_usage_error(parse, "%s", pm_error_text(&err));
+        parse->failed = true;
+    }
+    pm_error_release(&err);
 }
 
 /* What cannot be together. */
@@ -485,6 +545,9 @@ static void check_options(struct cmd_parse *parse, struct run_request *request, 
         parse->failed = true;
     }
     request->fix = !given.budget;
+    request->rate_given = given.rate;
+    if (!parse->failed)
+        check_question(parse, request);
     if (!strcmp(settings->mode, "off") && request->rules.n && !parse->failed) {
         (void)cmd_usage_error(parse,
                               "option '--mode': off measures nothing at all; --off '*' before "
@@ -516,6 +579,33 @@ static int with_adapters(struct cmd_parse *parse, struct run_request *request, c
     return status;
 }
 
+static int run_named(struct cmd_parse *parse, struct run_request *request)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    request->argv = parse->operands;
+    request->n_args = parse->n_operands;
+    const char *outer = getenv("PERFMAP_RUN_DIR");
+    if (outer && *outer) {
+        pm_error_set(
+            &err, PM_ERR_USAGE,
+            "already measured: this command runs under another 'perfmap run' (run folder '%s'); "
+            "start '%s' without 'perfmap run'",
+            outer, request->argv[0]);
+        (void)cmd_fail(parse, &err);
+        return RUN_FAILED;
+    }
+    char *made = request->output ? NULL : default_output(request->argv[0], request->collect);
+    const char *name = request->output ? request->output : made;
+    if (!name) {
+        pm_error_set(&err, PM_ERR_MEMORY, "out of memory");
+        (void)cmd_fail(parse, &err);
+        return RUN_FAILED;
+    }
+    int status = with_adapters(parse, request, name);
+    free(made);
+    return status;
+}
+
 static int run_main(struct cmd_parse *parse)
 {
     struct run_request request = {.collect = true,
@@ -525,35 +615,15 @@ static int run_main(struct cmd_parse *parse)
                                                .rate_hz = DEFAULT_RATE_HZ,
                                                .budget_ppm = DEFAULT_BUDGET_PPM}};
     check_options(parse, &request, take_options(parse, &request));
-    if (parse->failed)
-        return CMD_USAGE;
-    if (parse->n_operands == 0 || !*parse->operands[0])
-        return cmd_usage_error(parse, "no program to run was given");
-    request.argv = parse->operands;
-    request.n_args = parse->n_operands;
-
-    struct pm_error err = PM_ERROR_INIT;
-    const char *outer = getenv("PERFMAP_RUN_DIR");
-    if (outer && *outer) {
-        pm_error_set(
-            &err, PM_ERR_USAGE,
-            "already measured: this command runs under another 'perfmap run' (run folder '%s'); "
-            "start '%s' without 'perfmap run'",
-            outer, request.argv[0]);
-        (void)cmd_fail(parse, &err);
-        return RUN_FAILED;
-    }
-    char *made = request.output ? NULL : default_output(request.argv[0], request.collect);
-    const char *name = request.output ? request.output : made;
-    if (!name) {
-        pm_error_set(&err, PM_ERR_MEMORY, "out of memory");
-        (void)cmd_fail(parse, &err);
-        return RUN_FAILED;
-    }
-    int status = with_adapters(parse, &request, name);
+    int status = CMD_USAGE;
+    if (!parse->failed && (parse->n_operands == 0 || !*parse->operands[0]))
+        status = cmd_usage_error(parse, "no program to run was given");
+    else if (!parse->failed)
+        status = run_named(parse, &request);
     mode_rules_release(&request.rules);
+    mode_needs_release(&request.needs);
+    run_question_release(&request.asked);
     free(request.look_in);
-    free(made);
     return status;
 }
 
@@ -600,6 +670,13 @@ static const struct cmd_option run_options[] = {
      "patterns are looked up in the program and its libraries; this is a library that it loads "
      "later, "
      "or a program that it starts"},
+    {OPT_ASK, "ask", "QUESTION",
+     "follow only what this question needs, and answer it when the program has ended, as 'perfmap "
+     "ask' does: functions and loops that it names or that do what it names, samples when they "
+     "tell something of it. What is not needed stays off; patterns of modes are looked at first"},
+    {OPT_METRIC, "metric", "NAMES",
+     "with --ask: metrics of the answer, separated by commas. Without any that is by samples, and "
+     "none needed for the question, no samples are taken"},
     {OPT_MAX_CONTEXTS, "max-contexts", "NUMBER",
      "keep at most this many call paths in a process; calls beyond are counted in "
      "their caller. 0: the runtime's own limit"},
@@ -639,6 +716,8 @@ static const struct cmd_example run_examples[] = {
     {"perfmap run -- ./heat 100", "run, measure, and write heat.perfmap"},
     {"perfmap run -o heat.run --no-collect -- ./heat && perfmap collect heat.run -o heat.perfmap",
      "the same in two steps; the second may be done on another machine"},
+    {"perfmap run --ask '{main Executes} then {sweep Executes}' -- ./heat",
+     "what sweeps inside main cost, and nothing else measured"},
     {"perfmap run --mode count -o make.perfmap -- make test",
      "count calls in all programs that make starts"},
     {NULL, NULL}};

@@ -112,6 +112,30 @@ PM_MUST_CHECK enum pm_status run_program(char *const *argv, const char *run_dir,
                                          struct run_control *control, struct pm_manifest *manifest,
                                          struct pm_error *err, int *ret_exit);
 
+/* --- run_ask.c: perfmap run --ask --- */
+
+struct pm_question;
+struct mode_needs;
+
+/* What was asked, and what it comes to for this program. */
+struct run_question {
+    const char *text, *metrics; /* lent; text NULL: nothing was asked */
+    struct pm_question *question;
+    uint64_t n_sleds, n_all_sleds;
+    bool samples; /* it cannot be answered without */
+};
+/* Wrong usage (with the character that is wrong) is PM_ERR_USAGE. */
+PM_MUST_CHECK enum pm_status run_question_parse(struct run_question *asked, struct pm_error *err);
+/* What of the program, its libraries and the files of --look-in has to be followed. Says what is armed. PM_ERR_USAGE: names that
+ * nothing has. */
+PM_MUST_CHECK enum pm_status run_question_look(struct run_question *asked, const char *program,
+                                               const char *const *look_in, size_t n_look_in,
+                                               const struct run_settings *settings,
+                                               struct pm_error *err, struct mode_needs *ret_modes);
+/* Prints the answer; what is wrong with it is told. False: it could not be told. */
+bool run_question_answer(const struct run_question *asked, const char *archive);
+void run_question_release(struct run_question *asked);
+
 /* --- run_after.c --- */
 
 struct run_findings {

@@ -15,28 +15,39 @@
 #include <unistd.h>
 
 enum {
-    MAX_CLIENTS = 8,
+    MAX_CLIENTS = 16,
+    MAX_ASKERS = 8,   /* clients that keep something measured */
     CLIENT_MS = 2000, /* to send its line, and to take the answer */
     POLL_MS = 2,      /* between two looks for answers of processes */
     WAIT_MS = 2000,   /* for these, unless asked otherwise */
     MAX_WAIT_MS = 600000,
     MAX_PROCESSES = 4096,
+    SETTLE_MS =
+        50, /* until those that have not changed are asked again; then twice as long, and so on */
+    MAX_SETTLE_MS = 2000,
+    LATE_MS =
+        1000, /* a process that read the plan just before it changed has left its file by then */
 };
 
 struct client {
     int fd;
     uint64_t until_ms;
     struct pm_buf line;
+    bool asks;               /* it stays, and with it its needs */
+    struct mode_needs needs; /* sorted */
 };
 
 struct run_control {
     char *run_dir, *socket_path;
     struct mode_names *names;
-    struct mode_rules rules;
-    enum pm_run_mode mode;
+    struct mode_choice choice;
+    const struct mode_needs *live[MAX_CLIENTS]; /* of choice */
+    struct mode_needs dropped; /* what is no longer needed: the budget may have it again */
     int listener;
     struct client clients[MAX_CLIENTS];
     size_t n_clients;
+    uint64_t settle_ms, late_ms; /* when to look whether all is as it should be; 0: it is */
+    uint64_t pause_ms;           /* until settle_ms, the last time */
 };
 
 static uint64_t now_ms(void)
@@ -47,16 +58,16 @@ static uint64_t now_ms(void)
 }
 
 struct run_control *run_control_new(const char *run_dir, struct mode_names *names,
-                                    struct mode_rules *rules, enum pm_run_mode mode)
+                                    struct mode_choice *choice)
 {
     struct run_control *c = pm_alloc(sizeof *c);
     if (!c)
         return NULL;
     c->run_dir = pm_strndup(run_dir, strlen(run_dir));
     c->names = names;
-    c->rules = *rules;
-    *rules = (struct mode_rules){0};
-    c->mode = mode;
+    c->choice = *choice;
+    *choice = (struct mode_choice){0};
+    c->choice.live = c->live;
     c->listener = -1;
     return c;
 }
@@ -92,14 +103,20 @@ enum pm_status run_control_listen(struct run_control *c, struct pm_error *err)
     return status;
 }
 
+static void drop_client(struct run_control *c, size_t i)
+{
+    close(c->clients[i].fd);
+    pm_buf_release(&c->clients[i].line);
+    mode_needs_release(&c->clients[i].needs);
+    c->clients[i] = c->clients[--c->n_clients];
+}
+
 void run_control_free(struct run_control *c)
 {
     if (!c)
         return;
-    for (size_t i = 0; i < c->n_clients; i++) {
-        close(c->clients[i].fd);
-        pm_buf_release(&c->clients[i].line);
-    }
+    while (c->n_clients)
+        drop_client(c, c->n_clients - 1);
     if (c->listener >= 0) {
         struct pm_buf path = PM_BUF_INIT(4 * PATH_MAX);
         close(c->listener);
@@ -109,7 +126,9 @@ void run_control_free(struct run_control *c)
         pm_buf_release(&path);
     }
     mode_names_free(c->names);
-    mode_rules_release(&c->rules);
+    mode_rules_release(&c->choice.rules);
+    mode_needs_release(&c->choice.question);
+    mode_needs_release(&c->dropped);
     free(c->run_dir);
     free(c);
 }
@@ -182,12 +201,12 @@ static uint32_t next_changes(const struct run_control *c, const struct control_p
 {
     uint32_t n = 0;
     for (; *at < p->n_nouns && n < PM_CONTROL_MAX_CHANGES; ++*at) {
-        bool named;
+        bool fixed;
         if (p->ids[*at] == 0)
             continue;
-        enum pm_run_mode mode = mode_names_of(c->names, &c->rules, c->mode, p->ids[*at], &named);
-        if ((uint8_t)mode != p->modes[*at] || named)
-            changes[n++] = PM_CONTROL_CHANGE(*at, mode, named);
+        enum pm_run_mode mode = mode_names_of(c->names, &c->choice, p->ids[*at], &fixed);
+        if ((uint8_t)mode != p->modes[*at] || fixed || mode_needs_find(&c->dropped, p->ids[*at]))
+            changes[n++] = PM_CONTROL_CHANGE(*at, mode, fixed);
     }
     return n;
 }
@@ -207,6 +226,8 @@ static bool step(const struct run_control *c, struct control_process *p, uint32_
         return false;
     if (p->answer != ANSWER_DONE)
         return true;
+    if (p->was_waiting && !control_process_refresh(p, note_object, c->names))
+        return true;
     uint32_t n = next_changes(c, p, at, changes);
     if (n == 0)
         return true;
@@ -215,14 +236,14 @@ static bool step(const struct run_control *c, struct control_process *p, uint32_
     return false;
 }
 
-static void change_all(const struct run_control *c, struct processes *all, uint64_t wait_ms,
+static void change_all(struct run_control *c, struct processes *all, uint64_t wait_ms,
                        int signal_fd)
 {
     uint32_t *at = pm_alloc_array(all->n + 1, sizeof *at);
     uint64_t until = now_ms() + wait_ms;
     bool waits = at != NULL;
     for (size_t i = 0; i < all->n; i++)
-        all->items[i].answer = ANSWER_DONE;
+        all->items[i].answer = all->items[i].was_waiting ? ANSWER_WAITING : ANSWER_DONE;
     while (waits) {
         waits = false;
         for (size_t i = 0; i < all->n; i++)
@@ -231,6 +252,12 @@ static void change_all(const struct run_control *c, struct processes *all, uint6
             break;
     }
     free(at);
+    bool settled = true;
+    for (size_t i = 0; i < all->n; i++)
+        settled &= all->items[i].answer != ANSWER_WAITING;
+    uint64_t pause_ms = c->pause_ms * 2 < MAX_SETTLE_MS ? c->pause_ms * 2 : MAX_SETTLE_MS;
+    c->pause_ms = settled ? 0 : c->pause_ms == 0 ? SETTLE_MS : pause_ms;
+    c->settle_ms = settled ? 0 : now_ms() + c->pause_ms;
 }
 
 static const char *const answer_words[] = {"done", "waiting", "refused", "unknown", "ended"};
@@ -261,10 +288,11 @@ static void tell_processes(const struct processes *all, bool changed, struct pm_
 
 static void tell_rules(const struct run_control *c, struct pm_buf *reply)
 {
-    pm_buf_printf(reply, "run mode=%s\n", mode_words[c->mode]);
-    for (size_t i = 0; i < c->rules.n; i++) {
+    pm_buf_printf(reply, "run mode=%s\n", mode_words[c->choice.mode]);
+    const struct mode_rules *rules = &c->choice.rules;
+    for (size_t i = 0; i < rules->n; i++) {
         pm_buf_add_str(reply, "rule");
-        control_add_word(reply, mode_words[c->rules.items[i].mode], c->rules.items[i].pattern);
+        control_add_word(reply, mode_words[rules->items[i].mode], rules->items[i].pattern);
         pm_buf_add_byte(reply, '\n');
     }
 }
@@ -275,8 +303,9 @@ static enum pm_status join_rules(struct run_control *c, const struct control_req
 {
     struct mode_rules rules = {0};
     bool ok = true;
-    for (size_t i = 0; i < c->rules.n && ok && !request->has_mode; i++)
-        ok = mode_rules_add(&rules, c->rules.items[i].mode, c->rules.items[i].pattern);
+    const struct mode_rules *now = &c->choice.rules;
+    for (size_t i = 0; i < now->n && ok && !request->has_mode; i++)
+        ok = mode_rules_add(&rules, now->items[i].mode, now->items[i].pattern);
     for (size_t i = 0; i < request->rules.n && ok; i++)
         ok = mode_rules_add(&rules, request->rules.items[i].mode, request->rules.items[i].pattern);
     *ret_rules = rules;
@@ -287,36 +316,132 @@ static enum pm_status join_rules(struct run_control *c, const struct control_req
                         MODE_RULES_MAX);
 }
 
+static enum pm_status check_changes(const struct run_control *c, const struct processes *all,
+                                    struct pm_error *err)
+{
+    if (c->choice.mode == PM_RUN_MODE_OFF)
+        return pm_error_set(err, PM_ERR_USAGE,
+                            "the run was started with --mode off, which cannot be changed; start "
+                            "it with --off '*' instead");
+    if (all->n == 0)
+        return pm_error_set(err, PM_ERR_NOT_FOUND, "no such process of the run is measured");
+    return PM_OK;
+}
+
 static enum pm_status do_mode(struct run_control *c, const struct control_request *request,
                               int signal_fd, struct pm_buf *reply, struct pm_error *err)
 {
     struct processes all = open_processes(c, request);
-    struct mode_rules rules = {0}, before = c->rules;
-    enum pm_run_mode mode_before = c->mode;
-    enum pm_status status =
-        c->mode == PM_RUN_MODE_OFF
-            ? pm_error_set(err, PM_ERR_USAGE,
-                           "the run was started with --mode off, which cannot be changed; start it "
-                           "with --off '*' instead")
-        : all.n == 0 ? pm_error_set(err, PM_ERR_NOT_FOUND, "no such process of the run is measured")
-                     : mode_names_check(c->names, &request->rules, err);
+    struct mode_rules rules = {0};
+    struct mode_choice before = c->choice;
+    enum pm_status status = check_changes(c, &all, err);
+    if (status == PM_OK)
+        status = mode_names_check(c->names, &request->rules, err);
     if (status == PM_OK)
         status = join_rules(c, request, err, &rules);
     if (status == PM_OK) {
-        c->rules = rules;
-        c->mode = request->has_mode ? request->mode : c->mode;
+        c->choice.rules = rules;
+        if (request->has_mode) {
+            c->choice.mode = request->mode;
+            c->choice.question = (struct mode_needs){0};
+        }
         if (request->n_only == 0) /* also for what is loaded or started later */
-            status = mode_names_write_plan(c->names, &c->rules, c->mode, true, c->run_dir, err);
+            status = mode_names_write_plan(c->names, &c->choice, true, c->run_dir, err);
         if (status == PM_OK)
             change_all(c, &all, request->wait_ms, signal_fd);
         tell_processes(&all, true, reply);
         bool keeps = request->n_only == 0 && status == PM_OK;
-        mode_rules_release(keeps ? &before : &rules);
-        c->rules = keeps ? rules : before;
-        c->mode = keeps ? c->mode : mode_before;
+        mode_rules_release(keeps ? &before.rules : &rules);
+        if (keeps && request->has_mode)
+            mode_needs_release(&before.question);
+        if (!keeps) {
+            c->choice = before;
+            c->settle_ms = 0;
+        }
     }
     processes_release(&all);
     return status;
+}
+
+/* --- questions that are asked while the program runs --- */
+
+static void find_live(struct run_control *c)
+{
+    c->choice.n_live = 0;
+    for (size_t i = 0; i < c->n_clients; i++)
+        if (c->clients[i].asks)
+            c->live[c->choice.n_live++] = &c->clients[i].needs;
+}
+
+/* Brings all processes to what is chosen now. */
+static void settle(struct run_control *c, uint64_t wait_ms, int signal_fd, struct pm_buf *reply)
+{
+    struct control_request all_of_them = {.verb = CONTROL_NEED};
+    struct processes all = open_processes(c, &all_of_them);
+    change_all(c, &all, wait_ms, signal_fd);
+    if (reply)
+        tell_processes(&all, true, reply);
+    if (c->settle_ms == 0 && c->late_ms == 0)
+        mode_needs_release(&c->dropped);
+    processes_release(&all);
+}
+
+static enum pm_status add_needs(struct client *client, const struct control_request *request,
+                                struct pm_error *err)
+{
+    for (size_t i = 0; i < request->needs.n; i++) {
+        const struct mode_need *need = &request->needs.items[i];
+        if (!mode_needs_add(&client->needs, need->id, need->mode, need->fixed))
+            return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    }
+    mode_needs_sort(&client->needs);
+    return PM_OK;
+}
+
+/* The client stays, and what it needs is measured until it goes. */
+static enum pm_status do_need(struct run_control *c, struct client *client,
+                              const struct control_request *request, int signal_fd,
+                              struct pm_buf *reply, struct pm_error *err)
+{
+    struct control_request all_of_them = {.verb = CONTROL_NEED};
+    size_t n_askers = 0;
+    for (size_t i = 0; i < c->n_clients; i++)
+        n_askers += c->clients[i].asks;
+    if (!client->asks && n_askers == MAX_ASKERS)
+        return pm_error_set(err, PM_ERR_LIMIT,
+                            "%d questions are being asked of this run: wait until one has ended",
+                            MAX_ASKERS);
+    struct processes all = open_processes(c, &all_of_them);
+    enum pm_status status = check_changes(c, &all, err);
+    processes_release(&all);
+    if (status == PM_OK)
+        status = add_needs(client, request, err);
+    client->asks |= status == PM_OK;
+    if (status != PM_OK || request->has_more)
+        return status;
+    find_live(c);
+    status = mode_names_write_plan(c->names, &c->choice, true, c->run_dir, err);
+    c->late_ms = now_ms() + LATE_MS;
+    if (status == PM_OK)
+        settle(c, request->wait_ms, signal_fd, reply);
+    return status;
+}
+
+/* It has gone, or was killed: what only it needed goes back to what it was. */
+static void drop_asker(struct run_control *c, size_t i, int signal_fd)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    struct mode_needs needs = c->clients[i].needs;
+    for (size_t k = 0; k < needs.n; k++)
+        if (!mode_needs_add(&c->dropped, needs.items[k].id, PM_RUN_MODE_OFF, false))
+            break; /* without memory the budget leaves some alone for longer */
+    mode_needs_sort(&c->dropped);
+    c->clients[i].asks = false;
+    find_live(c);
+    if (mode_names_write_plan(c->names, &c->choice, true, c->run_dir, &err) != PM_OK)
+        pm_error_release(&err);
+    c->late_ms = now_ms() + LATE_MS;
+    settle(c, WAIT_MS, signal_fd, NULL);
 }
 
 static void do_show(struct run_control *c, const struct control_request *request,
@@ -330,8 +455,8 @@ static void do_show(struct run_control *c, const struct control_request *request
 
 /* --- clients --- */
 
-static void answer_line(struct run_control *c, struct pm_str line, int signal_fd,
-                        struct pm_buf *reply)
+static void answer_line(struct run_control *c, struct client *client, struct pm_str line,
+                        int signal_fd, struct pm_buf *reply)
 {
     struct pm_error err = PM_ERROR_INIT;
     struct control_request request;
@@ -341,6 +466,8 @@ static void answer_line(struct run_control *c, struct pm_str line, int signal_fd
             request.wait_ms = MAX_WAIT_MS;
         if (request.verb == CONTROL_SHOW)
             do_show(c, &request, reply);
+        else if (request.verb == CONTROL_NEED)
+            status = do_need(c, client, &request, signal_fd, reply, &err);
         else
             status = do_mode(c, &request, signal_fd, reply, &err);
         control_request_release(&request);
@@ -370,13 +497,6 @@ static void send_all(int fd, const struct pm_buf *reply)
     }
 }
 
-static void drop_client(struct run_control *c, size_t i)
-{
-    close(c->clients[i].fd);
-    pm_buf_release(&c->clients[i].line);
-    c->clients[i] = c->clients[--c->n_clients];
-}
-
 /* Only ours, and root's: the folder's rights may be wider. */
 static bool may_ask(int fd)
 {
@@ -399,6 +519,24 @@ static void accept_client(struct run_control *c)
         .fd = fd, .until_ms = now_ms() + CLIENT_MS, .line = PM_BUF_INIT(CONTROL_LINE_MAX)};
 }
 
+static void answer_and_send(struct run_control *c, struct client *client, int signal_fd)
+{
+    struct pm_buf reply = PM_BUF_INIT(1 << 24);
+    char *text = client->line.data;
+    char *end = text ? memchr(text, '\n', client->line.len) : NULL;
+    if (end) {
+        size_t len = (size_t)(end - text);
+        answer_line(c, client, (struct pm_str){text, len}, signal_fd, &reply);
+        memmove(text, end + 1, client->line.len - len - 1);
+        client->line.len -= len + 1;
+    } else {
+        pm_buf_add_str(&reply, "error usage text=the%20line%20is%20too%20long\n");
+    }
+    send_all(client->fd, &reply);
+    client->until_ms = now_ms() + CLIENT_MS;
+    pm_buf_release(&reply);
+}
+
 /* True: it is done with. */
 static bool read_client(struct run_control *c, struct client *client, int signal_fd)
 {
@@ -409,18 +547,42 @@ static bool read_client(struct run_control *c, struct client *client, int signal
     if (n == 0)
         return true;
     pm_buf_add(&client->line, bytes, (size_t)n);
-    const char *end = client->line.data ? memchr(client->line.data, '\n', client->line.len) : NULL;
-    if (!end && !client->line.failed)
-        return false;
-    struct pm_buf reply = PM_BUF_INIT(1 << 24);
-    size_t len = end ? (size_t)(end - client->line.data) : 0;
-    if (end)
-        answer_line(c, (struct pm_str){client->line.data, len}, signal_fd, &reply);
-    else
-        pm_buf_add_str(&reply, "error usage text=the%20line%20is%20too%20long\n");
-    send_all(client->fd, &reply);
-    pm_buf_release(&reply);
-    return true;
+    while (client->line.failed ||
+           (client->line.data && memchr(client->line.data, '\n', client->line.len))) {
+        bool too_long = client->line.failed;
+        answer_and_send(c, client, signal_fd);
+        if (too_long || !client->asks)
+            return true;
+    }
+    return false;
+}
+
+static void end_client(struct run_control *c, size_t i, int signal_fd)
+{
+    if (c->clients[i].asks)
+        drop_asker(c, i, signal_fd);
+    drop_client(c, i);
+    find_live(c);
+}
+
+/* What is due now, and milliseconds until the next; -1: nothing is. */
+static int do_what_is_due(struct run_control *c, int signal_fd)
+{
+    uint64_t now = now_ms();
+    bool late = c->late_ms && now >= c->late_ms;
+    c->late_ms = late ? 0 : c->late_ms;
+    if (late || (c->settle_ms && now >= c->settle_ms))
+        settle(c, 0, signal_fd, NULL);
+    uint64_t next = c->settle_ms ? c->settle_ms : c->late_ms;
+    if (next == 0)
+        return c->n_clients > c->choice.n_live ? 100 : -1;
+    now = now_ms();
+    return next > now ? (int)(next - now) : 0;
+}
+
+static bool is_late(const struct client *client)
+{
+    return (!client->asks || client->line.len) && now_ms() > client->until_ms;
 }
 
 void run_control_wait(struct run_control *c, int signal_fd)
@@ -428,17 +590,45 @@ void run_control_wait(struct run_control *c, int signal_fd)
     for (;;) {
         struct pollfd fds[MAX_CLIENTS + 2] = {{.fd = signal_fd, .events = POLLIN},
                                               {.fd = c->listener, .events = POLLIN}};
+        int wait_ms = do_what_is_due(c, signal_fd);
         for (size_t i = 0; i < c->n_clients; i++)
             fds[i + 2] = (struct pollfd){.fd = c->clients[i].fd, .events = POLLIN};
-        if (poll(fds, c->n_clients + 2, c->n_clients ? 100 : -1) < 0 && errno != EINTR)
+        if (poll(fds, c->n_clients + 2, wait_ms) < 0 && errno != EINTR)
             return;
         if (fds[0].revents)
             return;
         for (size_t i = c->n_clients; i-- > 0;)
             if ((fds[i + 2].revents && read_client(c, &c->clients[i], signal_fd)) ||
-                now_ms() > c->clients[i].until_ms)
-                drop_client(c, i);
+                is_late(&c->clients[i]))
+                end_client(c, i, signal_fd);
         if (fds[1].revents)
             accept_client(c);
+    }
+}
+
+/* --- the end --- */
+
+void run_control_end(struct run_control *c)
+{
+    struct pm_buf text = PM_BUF_INIT(64);
+    pm_buf_add_str(&text, "ended\n");
+    for (size_t i = c->n_clients; i-- > 0;)
+        if (c->clients[i].asks)
+            send_all(c->clients[i].fd, &text);
+        else
+            drop_client(c, i);
+    pm_buf_release(&text);
+    if (c->listener >= 0)
+        shutdown(c->listener, SHUT_RDWR); /* who comes now is refused */
+}
+
+void run_control_wait_for_askers(struct run_control *c, unsigned most_ms)
+{
+    char bytes[256];
+    uint64_t until = now_ms() + most_ms;
+    while (c->n_clients && now_ms() < until) {
+        struct pollfd poll_fd = {.fd = c->clients[0].fd, .events = POLLIN};
+        if (poll(&poll_fd, 1, 100) > 0 && read(c->clients[0].fd, bytes, sizeof bytes) <= 0)
+            drop_client(c, 0);
     }
 }

@@ -1,10 +1,12 @@
 /* The run's end of the control channel: a Unix socket in the run folder, by which `perfmap mode` (and what comes later) asks, and the
  * control chunks of the run files, by which the processes are told. docs/formats/control.md.
  *
- *     struct run_control *control = run_control_new(run_dir, names, &rules, mode);   // takes names and rules
+ *     struct run_control *control = run_control_new(run_dir, names, &choice);   // takes names and choice
  *     run_control_listen(control, err);                 // failure: the run goes on without
  *     while (nothing has happened)
  *         run_control_wait(control, signal_fd);         // serves until signal_fd can be read
+ *     run_control_end(control);                         // the program has ended: those who ask questions are told
+ *     run_control_wait_for_askers(control, 30000);      // before the run folder goes away
  *     run_control_free(control);
  *
  * A request that is malformed, endless or slow is answered with an error or dropped; it cannot hold up the run. One thread.
@@ -18,17 +20,21 @@
 
 struct run_control;
 struct run_control *run_control_new(const char *run_dir, struct mode_names *names,
-                                    struct mode_rules *rules, enum pm_run_mode mode);
+                                    struct mode_choice *choice);
 PM_MUST_CHECK enum pm_status run_control_listen(struct run_control *control, struct pm_error *err);
 void run_control_wait(struct run_control *control, int signal_fd);
+void run_control_end(struct run_control *control);
+void run_control_wait_for_askers(struct run_control *control, unsigned most_ms);
 void run_control_free(struct run_control *control);
 
 /* --- one request, apart from the socket --- */
 enum { CONTROL_LINE_MAX = 1 << 16 };
-enum control_verb { CONTROL_SHOW, CONTROL_MODE };
+enum control_verb { CONTROL_SHOW, CONTROL_MODE, CONTROL_NEED };
 struct control_request {
     enum control_verb verb;
     struct mode_rules rules; /* in the order given */
+    struct mode_needs needs; /* need: nouns, and the mode that each should have at least */
+    bool has_more;           /* need: other lines follow, nothing changes yet */
     bool has_mode;           /* mode: of everything, before the rules */
     enum pm_run_mode mode;
     uint32_t only[64]; /* processes; n_only 0: all */
@@ -52,6 +58,8 @@ struct control_process {
     int fd;                  /* of the run file */
     uint64_t control_offset; /* of its control chunk; 0: none */
     bool ended;
+    bool
+        was_waiting; /* for an earlier request, when it was opened: its modes are those of before */
     uint32_t mode;
     /* nouns: by process-wide index */
     uint64_t *ids;
@@ -67,6 +75,9 @@ struct control_process {
 bool control_process_open(const char *path, void (*visit_object)(void *context, const char *path),
                           void *context, struct control_process *ret_process);
 void control_process_close(struct control_process *process);
+/* Once more what is there now, when an earlier request is done. */
+bool control_process_refresh(struct control_process *process,
+                             void (*visit_object)(void *context, const char *path), void *context);
 /* Hands over changes (at most PM_CONTROL_MAX_CHANGES); then looks whether it is answered, and rings if not. */
 bool control_process_ask(struct control_process *process, const uint32_t *changes, uint32_t n);
 bool control_process_poll(struct control_process *process);

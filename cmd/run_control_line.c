@@ -54,6 +54,28 @@ static enum pm_status add_rule(struct control_request *request, int mode, const 
                : pm_error_set(err, PM_ERR_LIMIT, "more than %d patterns", MODE_RULES_MAX);
 }
 
+/* "id,id,...": 16 hexadecimal digits each; with '!' in front the budget leaves it alone. */
+static enum pm_status add_needs(struct control_request *request, const char *text,
+                                struct pm_error *err)
+{
+    for (const char *p = text; *p; p += *p == ',') {
+        bool fixed = *p == '!';
+        uint64_t id = 0;
+        p += fixed;
+        for (int i = 0; i < 16; i++, p++) {
+            int digit = digit_of(*p);
+            if (digit < 0)
+                return pm_error_set(err, PM_ERR_USAGE, "'%.20s' is no noun's id", p - i);
+            id = id << 4 | (unsigned)digit;
+        }
+        if (*p && *p != ',')
+            return pm_error_set(err, PM_ERR_USAGE, "'%.20s' does not end a noun's id", p);
+        if (!mode_needs_add(&request->needs, id, request->mode, fixed))
+            return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    }
+    return PM_OK;
+}
+
 /* key=value behind the verb. */
 static enum pm_status read_option(struct control_request *request, char *word, struct pm_error *err)
 {
@@ -72,7 +94,13 @@ static enum pm_status read_option(struct control_request *request, char *word, s
         request->wait_ms = number;
         return PM_OK;
     }
-    if (!strcmp(word, "set") && request->verb == CONTROL_MODE && mode_of(value) >= 0) {
+    if (!strcmp(word, "more") && request->verb == CONTROL_NEED) {
+        request->has_more = !strcmp(value, "1");
+        return PM_OK;
+    }
+    if (!strcmp(word, "ids") && request->verb == CONTROL_NEED)
+        return add_needs(request, value, err);
+    if (!strcmp(word, "set") && request->verb != CONTROL_SHOW && mode_of(value) >= 0) {
         request->has_mode = true;
         request->mode = (enum pm_run_mode)mode_of(value);
         return PM_OK;
@@ -98,8 +126,12 @@ static enum pm_status read_words(struct control_request *request, char *text, st
         request->verb = CONTROL_SHOW;
     else if (!strcmp(verb, "mode"))
         request->verb = CONTROL_MODE;
+    else if (!strcmp(verb, "need"))
+        request->verb = CONTROL_NEED;
     else
-        return pm_error_set(err, PM_ERR_USAGE, "unknown request '%.60s' (known: show, mode)", verb);
+        return pm_error_set(err, PM_ERR_USAGE, "unknown request '%.60s' (known: show, mode, need)",
+                            verb);
+    request->mode = PM_RUN_MODE_ACTIVE;
     enum pm_status status = PM_OK;
     for (char *word; status == PM_OK && (word = strtok_r(NULL, " ", &rest)) != NULL;)
         status = read_option(request, word, err);
@@ -129,4 +161,5 @@ enum pm_status control_request_parse(struct pm_str line, struct pm_error *err,
 void control_request_release(struct control_request *request)
 {
     mode_rules_release(&request->rules);
+    mode_needs_release(&request->needs);
 }

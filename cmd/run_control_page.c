@@ -122,6 +122,21 @@ static bool read_chunks(struct control_process *p,
     return true;
 }
 
+static bool is_waiting(const struct control_process *p)
+{
+    struct pm_control control;
+    return p->control_offset != 0 && read_at(p->fd, &control, sizeof control, p->control_offset) &&
+           control.request != control.done;
+}
+
+bool control_process_refresh(struct control_process *p,
+                             void (*visit_object)(void *context, const char *path), void *context)
+{
+    p->was_waiting = false;
+    p->n_nouns = p->n_lowered = 0;
+    return read_chunks(p, visit_object, context);
+}
+
 bool control_process_open(const char *path, void (*visit_object)(void *context, const char *path),
                           void *context, struct control_process *ret_process)
 {
@@ -132,6 +147,7 @@ bool control_process_open(const char *path, void (*visit_object)(void *context, 
         control_process_close(&p);
         return false;
     }
+    p.was_waiting = is_waiting(&p);
     *ret_process = p;
     return true;
 }

@@ -73,6 +73,60 @@ void mode_rules_release(struct mode_rules *rules)
     *rules = (struct mode_rules){0};
 }
 
+/* --- needs --- */
+
+bool mode_needs_add(struct mode_needs *needs, uint64_t id, enum pm_run_mode mode, bool fixed)
+{
+    if (needs->n == needs->capacity) {
+        size_t capacity = needs->capacity ? needs->capacity * 2 : 256;
+        struct mode_need *items = pm_realloc_array(needs->items, capacity, sizeof *items);
+        if (!items)
+            return false;
+        needs->items = items;
+        needs->capacity = capacity;
+    }
+    needs->items[needs->n++] = (struct mode_need){id, mode, fixed};
+    return true;
+}
+
+static int compare_needs(const void *a, const void *b)
+{
+    const struct mode_need *x = a, *y = b;
+    return x->id != y->id ? (x->id > y->id) - (x->id < y->id) : (int)y->mode - (int)x->mode;
+}
+
+void mode_needs_sort(struct mode_needs *needs)
+{
+    size_t n = 0;
+    if (needs->n)
+        qsort(needs->items, needs->n, sizeof *needs->items, compare_needs);
+    for (size_t i = 0; i < needs->n; i++)
+        if (n && needs->items[n - 1].id == needs->items[i].id)
+            needs->items[n - 1].fixed |= needs->items[i].fixed;
+        else
+            needs->items[n++] = needs->items[i];
+    needs->n = n;
+}
+
+const struct mode_need *mode_needs_find(const struct mode_needs *needs, uint64_t id)
+{
+    size_t low = 0, high = needs->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (needs->items[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < needs->n && needs->items[low].id == id ? &needs->items[low] : NULL;
+}
+
+void mode_needs_release(struct mode_needs *needs)
+{
+    free(needs->items);
+    *needs = (struct mode_needs){0};
+}
+
 /* --- names --- */
 
 /* One name of a noun with sleds: its own, or of what it is code of. Strings are the pif's. */
@@ -277,25 +331,46 @@ static size_t first_of(const struct mode_names *names, uint64_t id)
     return low;
 }
 
-enum pm_run_mode mode_names_of(const struct mode_names *names, const struct mode_rules *rules,
-                               enum pm_run_mode otherwise, uint64_t id, bool *ret_named)
+/* The last pattern that matches; false: none does. */
+static bool mode_by_rules(const struct mode_names *names, const struct mode_rules *rules,
+                          uint64_t id, enum pm_run_mode *ret_mode, bool *ret_fixed)
 {
     size_t first = first_of(names, id);
-    bool unused;
-    if (!ret_named)
-        ret_named = &unused;
-    *ret_named = false;
     for (size_t r = rules->n; r-- > 0;) {
         struct pattern pattern = parse_pattern(rules->items[r].pattern);
-        if (!strcmp(pattern.text, "*") && pattern.kind == PATTERN_ANY)
-            return rules->items[r].mode;
-        for (size_t i = first; i < names->n && names->items[i].id == id; i++)
-            if (pattern_matches(pattern, &names->items[i])) {
-                *ret_named = true;
-                return rules->items[r].mode;
-            }
+        bool is_all = !strcmp(pattern.text, "*") && pattern.kind == PATTERN_ANY;
+        bool found = is_all;
+        for (size_t i = first; !found && i < names->n && names->items[i].id == id; i++)
+            found = pattern_matches(pattern, &names->items[i]);
+        if (found) {
+            *ret_mode = rules->items[r].mode;
+            *ret_fixed = !is_all;
+            return true;
+        }
     }
-    return otherwise;
+    return false;
+}
+
+enum pm_run_mode mode_names_of(const struct mode_names *names, const struct mode_choice *choice,
+                               uint64_t id, bool *ret_fixed)
+{
+    enum pm_run_mode mode = choice->mode;
+    bool fixed = false;
+    const struct mode_need *need = mode_needs_find(&choice->question, id);
+    if (!mode_by_rules(names, &choice->rules, id, &mode, &fixed) && need) {
+        mode = need->mode;
+        fixed = need->fixed;
+    }
+    for (size_t i = 0; i < choice->n_live; i++) {
+        need = mode_needs_find(choice->live[i], id);
+        if (need && need->mode >= mode && need->mode != PM_RUN_MODE_OFF) {
+            fixed |= need->fixed;
+            mode = need->mode;
+        }
+    }
+    if (ret_fixed)
+        *ret_fixed = fixed;
+    return mode;
 }
 
 /* --- patterns that match nothing --- */
@@ -362,33 +437,59 @@ enum pm_status mode_names_check(const struct mode_names *names, const struct mod
 
 /* --- the plan --- */
 
-enum pm_status mode_names_write_plan(const struct mode_names *names, const struct mode_rules *rules,
-                                     enum pm_run_mode otherwise, bool fix, const char *run_dir,
-                                     struct pm_error *err)
+static bool add_ids(struct mode_needs *all, const struct mode_needs *needs)
+{
+    for (size_t i = 0; i < needs->n; i++)
+        if (!mode_needs_add(all, needs->items[i].id, needs->items[i].mode, false))
+            return false;
+    return true;
+}
+
+/* Of all nouns that something is said of. */
+static bool collect_ids(const struct mode_names *names, const struct mode_choice *choice,
+                        struct mode_needs *all)
+{
+    bool good = add_ids(all, &choice->question);
+    for (size_t i = 0; i < names->n && good; i++)
+        good = mode_needs_add(all, names->items[i].id, PM_RUN_MODE_OFF, false);
+    for (size_t i = 0; i < choice->n_live && good; i++)
+        good = add_ids(all, choice->live[i]);
+    mode_needs_sort(all);
+    return good;
+}
+
+static enum pm_run_mode mode_of_others(const struct mode_choice *choice)
+{
+    enum pm_run_mode others = choice->mode;
+    for (size_t r = 0; r < choice->rules.n; r++)
+        if (!strcmp(choice->rules.items[r].pattern, "*"))
+            others = choice->rules.items[r].mode;
+    return others;
+}
+
+enum pm_status mode_names_write_plan(const struct mode_names *names,
+                                     const struct mode_choice *choice, bool fix,
+                                     const char *run_dir, struct pm_error *err)
 {
     struct pm_buf bytes = PM_BUF_INIT((size_t)1 << 30), path = PM_BUF_INIT(4 * PATH_MAX);
-    struct pm_plan plan = {.version = PM_PLAN_VERSION, .mode = (uint32_t)otherwise};
-    enum pm_run_mode others = otherwise; /* of nouns that we do not know */
-    for (size_t r = 0; r < rules->n; r++)
-        if (!strcmp(rules->items[r].pattern, "*"))
-            others = rules->items[r].mode;
-    plan.mode = (uint32_t)others;
+    struct pm_plan plan = {.version = PM_PLAN_VERSION, .mode = (uint32_t)mode_of_others(choice)};
+    struct mode_needs all = {0};
+    bool good = collect_ids(names, choice, &all);
     memcpy(plan.magic, PM_PLAN_MAGIC, sizeof plan.magic);
     pm_buf_add(&bytes, &plan, sizeof plan);
-    for (size_t i = 0; i < names->n; i++) {
-        if (i && names->items[i].id == names->items[i - 1].id)
-            continue;
-        bool named;
-        enum pm_run_mode mode = mode_names_of(names, rules, otherwise, names->items[i].id, &named);
+    for (size_t i = 0; i < all.n; i++) {
+        bool fixed;
+        enum pm_run_mode mode = mode_names_of(names, choice, all.items[i].id, &fixed);
         struct pm_plan_noun noun = {
-            .id = names->items[i].id, .mode = (uint32_t)mode, .fixed = named && fix};
-        if (mode == others && !noun.fixed)
+            .id = all.items[i].id, .mode = (uint32_t)mode, .fixed = fixed && fix};
+        if (noun.mode == plan.mode && !noun.fixed)
             continue;
         pm_buf_add(&bytes, &noun, sizeof noun);
         plan.n_nouns++;
     }
+    mode_needs_release(&all);
     pm_buf_printf(&path, "%s/" PM_PLAN_NAME, run_dir);
-    enum pm_status status = bytes.failed || path.failed ? no_memory(err) : PM_OK;
+    enum pm_status status = !good || bytes.failed || path.failed ? no_memory(err) : PM_OK;
     if (status == PM_OK) {
         memcpy(bytes.data, &plan, sizeof plan);
         status = pm_file_write(path.data, bytes.data, bytes.len, err);

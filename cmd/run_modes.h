@@ -5,7 +5,8 @@
  *     struct mode_names *names = mode_names_new();
  *     status = mode_names_add_file(names, "./heat", err);             // again for its libraries
  *     status = mode_names_check(names, &rules, err);                  // PM_ERR_USAGE: one matches nothing
- *     status = mode_names_write_plan(names, &rules, PM_RUN_MODE_ACTIVE, run_dir, err);
+ *     struct mode_choice choice = {.mode = PM_RUN_MODE_ACTIVE, .rules = rules};
+ *     status = mode_names_write_plan(names, &choice, true, run_dir, err);
  *
  * Patterns: func:NAME, loop:FILE:LINE, file:FILE, or any of these without the word; * ? [] as in file names. What several
  * match, the last one decides. One thread.
@@ -30,6 +31,31 @@ struct mode_rules {
 /* False: memory, or more than MODE_RULES_MAX. */
 bool mode_rules_add(struct mode_rules *rules, enum pm_run_mode mode, const char *pattern);
 void mode_rules_release(struct mode_rules *rules);
+
+/* Modes of single nouns by their ids, as a question needs them. */
+struct mode_need {
+    uint64_t id;
+    enum pm_run_mode mode;
+    bool fixed; /* the budget leaves it alone */
+};
+struct mode_needs {
+    struct mode_need *items; /* by id, each once, when sorted */
+    size_t n, capacity;
+};
+bool mode_needs_add(struct mode_needs *needs, uint64_t id, enum pm_run_mode mode, bool fixed);
+void mode_needs_sort(struct mode_needs *needs); /* of equal ids the higher mode counts */
+const struct mode_need *mode_needs_find(const struct mode_needs *needs, uint64_t id);
+void mode_needs_release(struct mode_needs *needs);
+
+/* All that says which mode a noun is to have: the question that the run was started with, else the run's mode; patterns; questions
+ * that are asked of it meanwhile, which only raise it. */
+struct mode_choice {
+    enum pm_run_mode mode; /* of nouns of which nothing is said */
+    struct mode_needs question;
+    struct mode_rules rules;
+    const struct mode_needs **live; /* lent; no more than n_live */
+    size_t n_live;
+};
 /* A pattern of a kind that has modes: NULL, or what is wrong with it (static text). */
 const char *mode_pattern_problem(const char *pattern);
 
@@ -48,13 +74,12 @@ PM_MUST_CHECK enum pm_status mode_names_add_program(struct mode_names *names, co
 /* Does each pattern match something? PM_ERR_USAGE names the one that does not, and what is near. */
 PM_MUST_CHECK enum pm_status mode_names_check(const struct mode_names *names,
                                               const struct mode_rules *rules, struct pm_error *err);
-/* The mode of a noun by its id; otherwise: of nouns that no pattern matches. ret_named (may be NULL): a pattern other than * says it. */
-enum pm_run_mode mode_names_of(const struct mode_names *names, const struct mode_rules *rules,
-                               enum pm_run_mode otherwise, uint64_t id, bool *ret_named);
-/* Writes the file `plan` in the run's folder. fix: the budget leaves alone what patterns name. */
+/* The mode of a noun by its id. ret_fixed (may be NULL): the budget is to leave it alone, for something other than * names it. */
+enum pm_run_mode mode_names_of(const struct mode_names *names, const struct mode_choice *choice,
+                               uint64_t id, bool *ret_fixed);
+/* Writes the file `plan` in the run's folder. fix: the budget leaves alone what is named. */
 PM_MUST_CHECK enum pm_status mode_names_write_plan(const struct mode_names *names,
-                                                   const struct mode_rules *rules,
-                                                   enum pm_run_mode otherwise, bool fix,
+                                                   const struct mode_choice *choice, bool fix,
                                                    const char *run_dir, struct pm_error *err);
 
 #endif

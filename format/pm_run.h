@@ -21,7 +21,7 @@
  * version (1), command (arguments each so encoded, separated by single spaces), cwd, host, perfmap
  * (version of the tool), mode, pid (of the first process), start_realtime_ns, start_monotonic_ns,
  * end_monotonic_ns, start_tsc, end_tsc, tsc_hz, user_cpu_ns, system_cpu_ns, max_rss_bytes,
- * exit_status or exit_signal. Those of the end are missing while the program runs or when `perfmap
+ * exit_status or exit_signal; of a run for one question (perfmap run --ask) question, n_question_sleds, n_all_sleds. Those of the end are missing while the program runs or when `perfmap
  * run` was killed.
  */
 #ifndef PM_RUN_H

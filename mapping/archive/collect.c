@@ -490,11 +490,31 @@ static enum pm_status write_attribute(struct collector *c, const struct run *run
     return collect_insert(c, INSERT_ATTRIBUTE);
 }
 
+static enum pm_status write_number(struct collector *c, const struct run *run, struct pm_str key,
+                                   uint64_t number)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)number);
+    return write_attribute(c, run, key, pm_str_of(text));
+}
+
+/* That the run was made for (perfmap run --ask). */
+static enum pm_status write_question(struct collector *c, const struct run *run)
+{
+    const struct pm_manifest *manifest = &run->manifest;
+    enum pm_status status =
+        write_attribute(c, run, PM_STR("question"), pm_str_of(manifest->question));
+    if (status == PM_OK)
+        status = write_number(c, run, PM_STR("n_question_sleds"), manifest->n_question_sleds);
+    return status == PM_OK ? write_number(c, run, PM_STR("n_all_sleds"), manifest->n_all_sleds)
+                           : status;
+}
+
 static enum pm_status write_attributes(struct collector *c, const struct run *run)
 {
     const struct pm_manifest *manifest = &run->manifest;
-    enum pm_status status = PM_OK;
-    if (manifest->perfmap)
+    enum pm_status status = manifest->question ? write_question(c, run) : PM_OK;
+    if (manifest->perfmap && status == PM_OK)
         status = write_attribute(c, run, PM_STR("perfmap"), pm_str_of(manifest->perfmap));
     for (size_t i = 0; i < manifest->n_other && status == PM_OK; i++) {
         struct pm_str line = pm_str_of(manifest->other[i]);
@@ -543,6 +563,16 @@ static enum pm_status collect_run(struct collector *c, const char *dir, const ch
 
 /* --- the whole --- */
 
+/* An archive has one, of which nothing is known here. */
+static enum pm_status write_no_execution(struct collector *c, const char *name)
+{
+    struct run run = {.execution = ++c->n_executions};
+    pm_manifest_init(&run.manifest);
+    enum pm_status status = write_execution(c, &run, name ? name : "facts");
+    run_release(&run);
+    return status;
+}
+
 static enum pm_status start(struct collector *c, const char *archive_path)
 {
     enum pm_status status = pm_archive_create(archive_path, c->err, &c->archive);
@@ -565,6 +595,10 @@ static enum pm_status collect_all(struct collector *c, const char *const *run_di
         status = collect_user_pif(c, options->pif_paths[i]);
     for (size_t i = 0; i < options->n_costs_paths && status == PM_OK; i++)
         status = collect_cost_file(c, options->costs_paths[i], options->name);
+    for (size_t i = 0; i < options->n_binary_paths && status == PM_OK; i++)
+        status = collect_binary_file(c, options->binary_paths[i]);
+    if (status == PM_OK && options->n_binary_paths && c->n_executions == 0)
+        status = write_no_execution(c, options->name);
     if (status == PM_OK)
         status = collect_costs_end(c);
     if (status == PM_OK)
@@ -613,7 +647,8 @@ enum pm_status pm_collect(const char *const *run_dirs, size_t n_run_dirs, const 
 {
     struct pm_collect_options known = known_options(options);
     struct pm_collect_result result = {0};
-    if ((n_run_dirs == 0 && known.n_costs_paths == 0) || (known.name && n_run_dirs > 1))
+    bool has_other = known.n_costs_paths != 0 || known.n_binary_paths != 0;
+    if ((n_run_dirs == 0 && !has_other) || (known.name && n_run_dirs > 1))
         return pm_error_set(err, PM_ERR_USAGE, "%zu run folders given%s", n_run_dirs,
                             known.name ? " for one name" : "");
     struct collector *c = pm_alloc(sizeof *c);

@@ -34,6 +34,9 @@ struct pm_collect_options {
     const char *const *
         costs_paths; /* files of costs measured elsewhere (mapping/costs); with them there may be no run at all */
     size_t n_costs_paths;
+    const char *const *
+        binary_paths; /* programs and libraries whose facts are read although nothing ran; with them there may be no run at all */
+    size_t n_binary_paths;
 };
 
 struct pm_collect_result {

@@ -2,6 +2,7 @@
 #include "collect_internal.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 /* --- facts --- */
 
@@ -160,6 +161,22 @@ enum pm_status collect_binary(struct collector *c, const struct pm_run_file_obje
     binary->has_nouns |= object->n_nouns > 0 || object->n_sleds > 0;
     *ret_binary = binary;
     return PM_OK;
+}
+
+enum pm_status collect_binary_file(struct collector *c, const char *path)
+{
+    struct stat info;
+    struct collect_binary *binary;
+    if (stat(path, &info) != 0)
+        return PM_OK;
+    struct pm_run_file_object object = {
+        .kind = PM_RUN_OBJECT_ELF,
+        .path = pm_str_of(path),
+        .file_bytes = (uint64_t)info.st_size,
+        .mtime_ns = (uint64_t)info.st_mtim.tv_sec * 1000000000u + (uint64_t)info.st_mtim.tv_nsec,
+    };
+    enum pm_status status = collect_binary(c, &object, &binary);
+    return status == PM_OK ? collect_binary_read(c, binary) : status;
 }
 
 /* --- rows --- */

@@ -353,6 +353,8 @@ PM_MUST_CHECK enum pm_status collect_user_pif(struct collector *c, const char *p
 PM_MUST_CHECK enum pm_status collect_binary(struct collector *c,
                                             const struct pm_run_file_object *object,
                                             struct collect_binary **ret_binary);
+/* The facts of a file that nothing ran of. One that is not there, or has none, adds nothing. */
+PM_MUST_CHECK enum pm_status collect_binary_file(struct collector *c, const char *path);
 /* Gives it a row and reads facts and late map, once. */
 PM_MUST_CHECK enum pm_status collect_binary_read(struct collector *c,
                                                  struct collect_binary *binary);

@@ -29,6 +29,9 @@ struct pm_execution {
         exit_signal;
     bool
         events_by_samples; /* what events cost is by samples in PerfMap's own code, in some process */
+    const char
+        *question; /* that only what it needs was followed for (perfmap run --ask); "" none */
+    int64_t n_question_sleds, n_all_sleds;
 };
 
 struct pm_process {

@@ -71,8 +71,11 @@ static enum pm_status read_execution(struct loader *load, sqlite3_stmt *row)
         load_number(row, 11),
         load_number(row, 12),
         sqlite3_column_int(row, 13) != 0,
+        load_keep(load, row, 14),
+        load_number(row, 15),
+        load_number(row, 16),
     };
-    if (!x->name || !x->command || !x->cwd || !x->host || !x->mode)
+    if (!x->name || !x->command || !x->cwd || !x->host || !x->mode || !x->question)
         return load_no_memory(load);
     return load_enter(load, &load->executions, row, data->n_executions++, "execution");
 }
@@ -252,7 +255,11 @@ enum pm_status load_tables(struct loader *load)
         {"SELECT id, name, command, cwd, host, mode, start_realtime_ns, wall_ns, user_cpu_ns, "
          "system_cpu_ns, max_rss_bytes, exit_status, "
          "exit_signal, (SELECT value FROM execution_attributes WHERE execution = id AND key = "
-         "'events_by_samples') FROM executions ORDER BY id",
+         "'events_by_samples'), (SELECT value FROM execution_attributes WHERE execution = id AND "
+         "key = 'question'), (SELECT CAST(value AS INTEGER) FROM execution_attributes WHERE "
+         "execution = id AND key = 'n_question_sleds'), (SELECT CAST(value AS INTEGER) FROM "
+         "execution_attributes WHERE execution = id AND key = 'n_all_sleds') FROM executions "
+         "ORDER BY id",
          read_execution},
         {"SELECT id, execution, pid, parent_pid, image, exe, argv, end_kind, start_ns, end_ns, "
          "user_cpu_ns, system_cpu_ns, max_rss_bytes, "

@@ -171,4 +171,24 @@ void pm_question_matches_release(struct pm_question_matches *matches);
 const char *pm_question_why_nothing(const struct pm_question_sentence *sentence,
                                     const struct pm_graph *graph, struct pm_arena *arena);
 
+/* --- need.c: what has to be measured for a question --- */
+
+/* Code is followed when its entries and exits are noticed: symbols and code of loops, level Base. What is not needed may be off, and the
+ * answer is the same: a context matters only where it matches a sentence of the question. */
+struct pm_question_need {
+    bool *followed; /* [graph->n_nouns]: code that has to be followed */
+    bool *by_name;  /* [graph->n_nouns]: of that, what some sentence names (not just `?`) */
+    bool *is_known; /* per sentence of the question: the graph has what fits */
+    bool samples;   /* some sentence has what fits, and no followed code tells all of it */
+    uint32_t n_followed;
+};
+
+/* graph: the facts of the program and its libraries, nothing measured; sealed. has_probes: [graph->n_nouns] whose entries can be
+ * noticed, NULL: those of all code. */
+PM_MUST_CHECK enum pm_status pm_question_find_need(const struct pm_question *question,
+                                                   const struct pm_graph *graph,
+                                                   const bool *has_probes, struct pm_error *err,
+                                                   struct pm_question_need *ret_need);
+void pm_question_need_release(struct pm_question_need *need);
+
 #endif

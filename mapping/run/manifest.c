@@ -23,10 +23,11 @@ static const struct number_key number_keys[] = {
     NUMBER(start_tsc),         NUMBER(tsc_hz),
     NUMBER(end_monotonic_ns),  NUMBER(end_tsc),
     NUMBER(user_cpu_ns),       NUMBER(system_cpu_ns),
-    NUMBER(max_rss_bytes),
+    NUMBER(max_rss_bytes),     NUMBER(n_question_sleds),
+    NUMBER(n_all_sleds),
 };
 static const struct number_key text_keys[] = {NUMBER(cwd), NUMBER(host), NUMBER(perfmap),
-                                              NUMBER(mode)};
+                                              NUMBER(mode), NUMBER(question)};
 #undef NUMBER
 #define N_ITEMS(array) (sizeof(array) / sizeof *(array))
 
@@ -50,6 +51,7 @@ void pm_manifest_release(struct pm_manifest *manifest)
     free(manifest->host);
     free(manifest->perfmap);
     free(manifest->mode);
+    free(manifest->question);
     pm_manifest_init(manifest);
 }
 

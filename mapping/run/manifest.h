@@ -23,7 +23,9 @@ struct pm_manifest {
     char **argv; /* owned, NULL-ended array of owned strings; NULL: not stated */
     size_t n_args;
     char *cwd, *host, *perfmap, *mode; /* owned; NULL: not stated */
-    uint32_t pid;                      /* of the first process; 0: not stated */
+    char *question; /* owned: that only what it needs was measured for; NULL: none */
+    uint64_t n_question_sleds, n_all_sleds; /* of these, when the program started */
+    uint32_t pid;                           /* of the first process; 0: not stated */
     uint64_t start_realtime_ns, start_monotonic_ns, start_tsc;
     uint64_t tsc_hz; /* 0: not stated */
     uint64_t end_monotonic_ns,

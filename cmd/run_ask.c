@@ -1,0 +1,102 @@
+/* perfmap run --ask: what the question needs is followed, and it is answered when the program has ended. */
+#include "ask.h"
+#include "run.h"
+#include "run_need.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+/* Metrics that come from samples; others of the program's own code are counted or timed at its events. */
+static const char *const sampled[] = {
+    "time",         "cpu",          "cpu_ns",         "samples", "n_samples",
+    "waiting",      "waiting_ns",   "preempted",      "off_cpu", "off_cpu_ns",
+    "preempted_ns", "sampled_wall", "sampled_wall_ns"};
+
+static bool names_sampled(const char *metrics)
+{
+    for (const char *p = metrics; *p; p += strcspn(p, ","), p += *p == ',')
+        for (size_t i = 0; i < sizeof sampled / sizeof *sampled; i++)
+            if (pm_str_is((struct pm_str){p, strcspn(p, ",")}, sampled[i]))
+                return true;
+    return false;
+}
+
+enum pm_status run_question_parse(struct run_question *asked, struct pm_error *err)
+{
+    enum pm_status status = pm_question_parse(asked->text, err, &asked->question);
+    return status == PM_OK ? PM_OK : pm_error_add(err, "option '--ask'");
+}
+
+void run_question_release(struct run_question *asked)
+{
+    pm_question_free(asked->question);
+    asked->question = NULL;
+}
+
+static enum pm_run_mode mode_number(const char *word)
+{
+    int i = 0;
+    while (mode_words[i] && strcmp(mode_words[i], word) != 0)
+        i++;
+    return (enum pm_run_mode)i;
+}
+
+static enum pm_status find_files(const char *program, const char *const *look_in, size_t n_look_in,
+                                 struct pm_error *err, struct need_files *files)
+{
+    char *path = run_find_program(program);
+    enum pm_status status = path ? need_files_add_program(files, path, err) : PM_OK;
+    for (size_t i = 0; i < n_look_in && status == PM_OK; i++)
+        status =
+            access(look_in[i], R_OK) != 0
+                ? pm_error_system(err, errno, "option '--look-in': cannot read '%s'", look_in[i])
+                : need_files_add_program(files, look_in[i], err);
+    free(path);
+    return status;
+}
+
+static void tell_need(const struct need *need, bool samples)
+{
+    cmd_talk("%llu of %llu sleds armed for the question (%u functions and loops)%s",
+             (unsigned long long)need->n_sleds, (unsigned long long)need->n_sleds_all,
+             (unsigned)need->n_followed, samples ? "" : "; no samples");
+    if (need->note)
+        cmd_talk("note: %s", need->note);
+}
+
+enum pm_status run_question_look(struct run_question *asked, const char *program,
+                                 const char *const *look_in, size_t n_look_in,
+                                 const struct run_settings *settings, struct pm_error *err,
+                                 struct mode_needs *ret_modes)
+{
+    struct need_files files = {0};
+    struct need need = {0};
+    enum pm_status status = find_files(program, look_in, n_look_in, err, &files);
+    if (status == PM_OK)
+        status = need_find(asked->question, &files, mode_number(settings->mode),
+                           files.has_words || settings->adapters.n != 0, err, &need);
+    if (status == PM_ERR_USAGE)
+        status = pm_error_add(err, "option '--ask'");
+    if (status == PM_OK) {
+        asked->n_sleds = need.n_sleds;
+        asked->n_all_sleds = need.n_sleds_all;
+        asked->samples = need.samples || !asked->metrics || names_sampled(asked->metrics);
+        tell_need(&need, asked->samples);
+        *ret_modes = need.modes;
+        need.modes = (struct mode_needs){0};
+    }
+    need_release(&need);
+    need_files_release(&files);
+    return status;
+}
+
+bool run_question_answer(const struct run_question *asked, const char *archive)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    enum pm_status status = ask_archive(asked->text, archive, asked->metrics, &err);
+    if (status != PM_OK)
+        cmd_talk("%s", pm_error_text(&err));
+    pm_error_release(&err);
+    return fflush(stdout) == 0 &&
+           (status == PM_OK || status == PM_ERR_NOT_FOUND || status == PM_ERR_USAGE);
+}
