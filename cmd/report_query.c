@@ -342,6 +342,12 @@ static enum pm_status make_tree_rows(struct report *report, struct pm_error *err
 
 /* --- sums that the header needs --- */
 
+/* Told apart no more; not what says how often something was begun. */
+static bool is_folded(uint32_t flags)
+{
+    return flags & PM_CONTEXT_FOLDED && !(flags & PM_CONTEXT_AMBIENT);
+}
+
 static void summarise(struct report *report)
 {
     const struct pm_graph *graph = report->data->graph;
@@ -350,7 +356,7 @@ static void summarise(struct report *report)
     for (uint32_t i = 0; i < graph->n_costs; i++) {
         const struct pm_cost *cost = &graph->costs[i];
         uint32_t flags = graph->contexts[cost->context].flags;
-        if (flags & PM_CONTEXT_FOLDED && cost->metric == report->calls_metric)
+        if (is_folded(flags) && cost->metric == report->calls_metric)
             report->n_folded_calls += cost->value;
         if (cost->metric != metric)
             continue;
@@ -359,7 +365,7 @@ static void summarise(struct report *report)
             in_focus += (double)cost->value;
     }
     for (pm_index c = 0; c < graph->n_contexts; c++)
-        report->n_folded_contexts += (graph->contexts[c].flags & PM_CONTEXT_FOLDED) != 0;
+        report->n_folded_contexts += is_folded(graph->contexts[c].flags);
     report->focus_share_pct = all != 0 ? 100 * in_focus / all : 100;
     for (uint32_t r = 0; r < report->n_rows; r++)
         if (report->rows[r].kind == REPORT_ROW_UNMAPPED)

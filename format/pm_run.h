@@ -101,6 +101,7 @@ enum pm_run_chunk_kind {
         13, /* struct pm_control (pm_control.h): at most one; nothing in it is a result */
     PM_RUN_CHUNK_WORDS = 15,    /* struct pm_run_word (pm_words.h), from offset 64 */
     PM_RUN_CHUNK_OVERHEAD = 14, /* struct pm_run_overhead: at most one */
+    PM_RUN_CHUNK_AMBIENT = 16,  /* struct pm_run_ambient, from offset 64: the process's own sets */
 };
 
 #define PM_RUN_CHUNK_MAGIC 0x4b434d50u /* "PMCK" */
@@ -111,7 +112,7 @@ struct pm_run_chunk {
     uint64_t size_bytes; /* whole chunk with this header, a multiple of 4096 */
     uint64_t owner;      /* NODES, COUNTS, SAMPLES: file offset of the THREAD chunk; else 0 */
     uint64_t n_items; /* NODES, THREAD: nodes in use (counted up as they are filled); OBJECT: nouns;
-                         COUNTS: counters; SAMPLES, ADAPTED: items */
+                         COUNTS: counters; SAMPLES, ADAPTED, AMBIENT: items */
     uint64_t reserved[4];
 };
 
@@ -166,7 +167,13 @@ struct pm_run_thread {
     uint64_t cpu_ns;             /* thread CPU time at its end; 0 unknown */
     uint64_t n_events_folded;
     char name[16];
-    uint64_t reserved[15];
+    /* Since 1.2: sentences begun and not ended (pm_words.h), as of its last event. Contexts that stand below another set are not open, whatever
+     * their sp says. */
+    uint32_t ambient_set; /* word of kind SET below which its contexts are; 0: none */
+    uint32_t own_set;     /* word of kind SET: what this thread has begun itself */
+    uint32_t n_ambient;   /* items of AMBIENT chunks that it has followed */
+    uint32_t reserved32;
+    uint64_t reserved[13];
 };
 #define PM_RUN_THREAD_NODES 256u
 #define PM_RUN_NODES_DATA 64u
@@ -216,8 +223,10 @@ struct pm_run_node {
     uint64_t reserved[5];
 };
 
-/* Kinds of nodes and nouns beside those of sleds: sentences that the program enters itself. */
-enum { PM_RUN_SENTENCE_ENTER = 16, PM_RUN_SENTENCE_LEAVE = 17 };
+/* Kinds of nodes and nouns beside those of sleds: sentences that the program enters itself; sets of sentences that it has begun. A node of such a
+ * set is a child of a root, and below it stand the paths that were active while the set was the thread's ambient set: times are those
+ * meanwhile, n_calls counts what was entered meanwhile. n_calls of the set's own node: how often it became the thread's. */
+enum { PM_RUN_SENTENCE_ENTER = 16, PM_RUN_SENTENCE_LEAVE = 17, PM_RUN_AMBIENT_SET = 18 };
 
 #define PM_RUN_NOUN_ROOT 0xffffffffu
 
@@ -231,6 +240,8 @@ enum {
      * when inclusive_tsc is 0, else some only (partly timed: the noun's mode was changed while the program ran). Not for
      * roots, which always have times, nor folded ones. */
     PM_RUN_NODE_TIMED = 4,
+    /* Beside FOLDED: its calls are how often the sentence was begun (pm_begin) where its parent was active. */
+    PM_RUN_NODE_BEGUN = 8,
 };
 
 /* Counters of mode count: one for each noun of one object (COUNTS chunk; owner: its thread).
@@ -257,6 +268,16 @@ struct pm_run_message {
     uint64_t tsc;
     char text[]; /* text_bytes */
 };
+
+/* What was begun and ended in all threads at once (AMBIENT chunk), in the order in which it happened, over all such chunks. A thread follows when it has
+ * its next event, its times being split at tsc. In a fork child the first item, if any, is what was begun before, at the fork. */
+struct pm_run_ambient {
+    uint64_t tsc, monotonic_ns; /* CLOCK_MONOTONIC_RAW */
+    uint32_t
+        set; /* word of kind SET: what is begun in the whole process from then on; 0: nothing */
+    uint32_t tid; /* who did it; 0: as of the fork */
+};
+#define PM_RUN_AMBIENT_DATA 64u
 
 /* How this process was sampled (SAMPLING chunk). Counters grow while it runs. */
 enum pm_run_sample_source {

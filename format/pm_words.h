@@ -5,8 +5,8 @@
  *
  * The run file has WORDS chunks: records from offset 64 on, each a struct pm_run_word with its nouns and text behind it, padded to 8
  * bytes. Words are numbered from 1 in each process, in the order in which they are written, over all WORDS chunks; a word refers to
- * earlier ones only. A sentence that was entered has a noun (in the sense of the context tree) of its own: an OBJECT chunk of kind
- * PM_RUN_OBJECT_WORDS has nouns whose ids are numbers of sentences.
+ * earlier ones only. A sentence that was entered, or a set of sentences that were begun and not ended, has a noun (in the sense of the context tree) of its own: an OBJECT chunk of kind
+ * PM_RUN_OBJECT_WORDS has nouns whose ids are numbers of sentences and sets.
  */
 #ifndef PM_FORMAT_WORDS_H
 #define PM_FORMAT_WORDS_H
@@ -83,6 +83,7 @@ enum pm_word_kind {
     PM_WORD_MERGED =
         256, /* beside NOUN: it counts as another noun, whose number (64 bits) stands in the place of weight */
     PM_WORD_POINT = 16, /* a mapping point; a: 1 when it is on; text: name */
+    PM_WORD_SET = 7,    /* nouns: the numbers of 1 to PM_WORDS_MAX_SET sentences, rising */
 };
 
 enum {
@@ -90,6 +91,7 @@ enum {
     PM_WORDS_MAX_NOUNS = 8,   /* of a sentence */
     PM_WORDS_MAX_POINTS = 256,
     PM_WORDS_MAX = 1 << 22, /* in a process */
+    PM_WORDS_MAX_SET = 64,  /* of a set */
 };
 
 /* Followed by n_nouns numbers (32 bits each) and n_text_bytes of text: strings ended by a zero byte each. */

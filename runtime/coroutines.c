@@ -5,7 +5,7 @@
  *     makecontext   pm_coroutine_make(low, size)     the stack is known from now on
  *     swapcontext   pm_coroutine_resume(sp)          the stack that has sp goes on, or the thread's own: what was open there is open again
  *
- * Frames of a stack that waits take no time: what they have spent is added up when it is left (start_tsc 0, PAUSED tells which had one), so
+ * Frames of a stack that waits take no time: what they have spent is added up when it is left (start_tsc 0, `paused` tells which had one), so
  * that the file is right at any time, and they begin anew when it goes on. A coroutine that goes on in another thread gets its frames
  * again there, without calls: contexts belong to a thread.
  *
@@ -26,8 +26,6 @@ enum {
     FAR_FROM_HOME_BYTES = 1 << 20,
     SEARCHED_BYTES = 16384
 };
-#define PAUSED(node) ((node)->reserved[0])
-
 struct pm_coroutine {
     uint64_t low, high;   /* its stack; high 0: none */
     struct pm_slot *slot; /* of the thread that its contexts belong to; NULL: it has none yet */
@@ -118,14 +116,15 @@ static void copy_frames(struct pm_tls *t, struct pm_coroutine *c, struct pm_node
 {
     struct pm_node *frames[COPIED_FRAMES], *at = root;
     unsigned n = 0;
-    for (struct pm_node *node = c->current; node->parent != NULL && n < COPIED_FRAMES;
-         node = node->parent)
-        frames[n++] = node;
-    bool is_whole = n == 0 || frames[n - 1]->parent->parent == NULL;
+    struct pm_node *node = c->current;
+    for (; node->parent != NULL && n < COPIED_FRAMES; node = node->parent)
+        if (node->kind != PM_RUN_AMBIENT_SET) /* this thread has its own */
+            frames[n++] = node;
+    bool is_whole = node->parent == NULL;
     while (is_whole && n-- > 0 && at != NULL) {
         struct pm_node *new = pm_reopen(t, at, frames[n]);
         if (new != NULL)
-            PAUSED(new) = PAUSED(frames[n]);
+            new->paused = frames[n]->paused;
         at = new;
     }
     if (!is_whole || at == NULL)
@@ -245,7 +244,7 @@ static void wait_from(struct pm_tls *t, struct pm_node *node, uint64_t tsc)
         ending(t->coroutine, node, (uint64_t)(uintptr_t)__builtin_frame_address(0));
     for (; node->parent != NULL; node = node->parent) {
         uint64_t start_tsc = node != stays ? node->start_tsc : 0;
-        PAUSED(node) = start_tsc != 0;
+        node->paused = start_tsc != 0;
         if (start_tsc == 0)
             continue;
         if (t->trace_end != NULL) {
@@ -276,8 +275,8 @@ static void trace_frames(struct pm_tls *t, const struct pm_node *node, uint64_t 
 static void go_on(struct pm_tls *t, struct pm_node *innermost, uint64_t tsc)
 {
     for (struct pm_node *node = innermost; node->parent != NULL; node = node->parent) {
-        if (PAUSED(node) != 0) {
-            PAUSED(node) = 0;
+        if (node->paused != 0) {
+            node->paused = 0;
             pm_store(node->start_tsc, tsc);
         }
         if (pm_load(node->sp) != 0 && pm_noun_is_disarmed(node->noun))
@@ -307,6 +306,8 @@ static void go_to(struct pm_tls *t, struct pm_coroutine *to)
     pm_barrier();
     pm_store(t->current, current);
     go_on(t, current, tsc);
+    if (current->set != t->set) /* something was begun or ended while it waited */
+        pm_ambient_settle(t, tsc);
     if (to != NULL)
         pm_add_shared(pm_process.file.header->n_foreign_stack, 1);
 }

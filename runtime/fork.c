@@ -72,6 +72,7 @@ void pm_fork_child(void)
         if (pm_file_create()) {
             pm_objects_rewrite();
             pm_words_fork_child();
+            pm_ambient_fork_child(&pm_tls);
             pm_modes_fork_child();
             pm_adapt_fork_child();
             pm_control_fork_child();

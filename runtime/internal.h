@@ -6,7 +6,7 @@
  *   coroutines.c   stacks of makecontext: trees of their own
  *   tree.c         the calling-context tree: enter, leave, heal, fold, foreign stacks (the slow
  * path of all probes) object.c       loaded objects: sections, records, nouns; arming dl.c learning
- * of dlopen and dlclose hooks.c        portable mode words.c        the program's own words fork.c         children wrap.c         exec
+ * of dlopen and dlclose hooks.c        portable mode words.c        the program's own words ambient.c      sentences that do not nest fork.c         children wrap.c         exec
  * and _exit patch.c        changing code that may be running arch_x86_64.c  generated trampolines
  * (arch_none.c: none) sys.h, mem.c   system calls and memory functions that touch neither errno nor
  * vector registers
@@ -59,6 +59,7 @@ enum {
     PM_HASH_MASK = (PM_HASH_ENTRIES - 1) * 8,
     PM_N_MODES = PM_RUN_MODE_TRACE + 1,
     PM_MAX_NOUNS = 1 << 20, /* that can have a mode of their own */
+    PM_MAX_AMBIENT = 64,    /* sentences that are begun and not ended */
 };
 
 /* --- contexts: struct pm_run_node as the runtime sees it --- */
@@ -77,9 +78,14 @@ struct pm_node {
     struct pm_node *next_sibling;
     uint32_t kind;
     uint32_t flags;
-    uint32_t place;       /* of this node: file offset / 64 */
-    uint32_t loop_depth;  /* 0 for functions and roots */
-    uint64_t reserved[4]; /* the last one is sample.c's */
+    uint32_t place;      /* of this node: file offset / 64 */
+    uint32_t loop_depth; /* 0 for functions and roots */
+    struct pm_node
+        *twin;           /* ambient.c: the same path below another set, used last; NULL: none yet */
+    struct pm_node *way; /* ambient.c: a child, when a path is walked down */
+    uint32_t set;        /* that it is below: number of a word; 0: none */
+    uint32_t paused;     /* coroutines.c: it has a time, and waits */
+    uint64_t sampled_calls; /* sample.c: n_calls at the last sample that found it open */
 };
 #define PM_NODE_CHECK(a, b)                                                        \
     _Static_assert(offsetof(struct pm_node, a) == offsetof(struct pm_run_node, b), \
@@ -138,6 +144,7 @@ struct pm_slot {
     struct pm_node *idle_roots; /* coroutines.c's: of those that are gone, by next_sibling */
     struct pm_node **hash; /* the trampolines' table: one entry for each value, the last one used */
     struct pm_index *index;
+    struct pm_tls *t;                 /* of the thread that is in it now; words' lock */
     struct pm_sampler *sampler;       /* of all its threads, one after the other; NULL: none yet */
     struct pm_word_costs *word_costs; /* of all its threads, too; NULL: none yet */
     int tick_timer;                   /* adapt.c's; 1 + its number, 0: none */
@@ -156,6 +163,7 @@ struct pm_tls {
      * ring_seen, before they change current, and pm_slow drains the ring first. Never NULL: &pm_no_ring where there is no ring. */
     const volatile uint64_t *ring_head;
     uint64_t ring_seen;
+    const volatile uint64_t *ring_true; /* what ring_head is when nobody has poked (ambient.c) */
     /* Mode trace: where the next event goes; trampolines go the slow way from trace_end on, and after trace_until. NULL: no head yet. */
     uint64_t *trace_at, *trace_end;
     uint64_t trace_until;
@@ -173,9 +181,44 @@ struct pm_tls {
     struct pm_coroutine *coroutine; /* NULL: its own stack */
     uint64_t *fork_path;            /* frames' sp, saved by the fork handler */
     uint32_t end_rounds, fork_depth;
+    /* ambient.c */
+    uint32_t set;      /* that its contexts should be below: its own and the process's */
+    uint32_t own_set;  /* what it has begun itself */
+    uint32_t log_seen; /* of the process's log */
+    uint32_t n_begun;  /* entries of begun that may be in use */
+    uint64_t begun[PM_MAX_AMBIENT]; /* sentence, how often << 32; 0: free */
+    uintptr_t moving;               /* frame of the code that moves it to another set; 0: none */
+    struct pm_node *move_from, *move_to;
+    uint64_t move_tsc;
     uint64_t *bank[PM_MAX_BANKS];
 };
 extern __thread struct pm_tls pm_tls __attribute__((tls_model("initial-exec")));
+
+/* --- ambient.c: sentences that were begun and not ended --- */
+/* begin and end of perfmap.h; call: the sentence as a noun, of an entry. The number is that of a sentence. */
+void pm_ambient_begin(uint32_t sentence, const struct pm_probe *call, bool whole_process);
+void pm_ambient_end(uint32_t sentence, bool whole_process);
+/* Follows the process's log: whoever asks what is active here looks first. Below probes. True: contexts have moved. */
+bool pm_ambient_follow(struct pm_tls *t);
+extern uint32_t pm_ambient_n_log;
+static inline bool pm_ambient_is_behind(const struct pm_tls *t)
+{
+    return pm_unlikely(pm_load(pm_ambient_n_log) != t->log_seen || t->ring_head != t->ring_true);
+}
+static inline bool pm_ambient_look(struct pm_tls *t)
+{
+    return pm_ambient_is_behind(t) && pm_ambient_follow(t);
+}
+/* Brings the thread's paths below the set that it should have. tsc 0: the event has none. */
+void pm_ambient_settle(struct pm_tls *t, uint64_t tsc);
+/* The thread is in its slot, and has no context but the root. */
+void pm_ambient_thread_begin(struct pm_tls *t, uint64_t tsc);
+void pm_ambient_thread_end(struct pm_tls *t);
+/* ring_head of a thread, which others may poke. */
+void pm_ambient_ring(struct pm_tls *t, const volatile uint64_t *word, uint64_t seen);
+/* After the words are in the new file, and before the thread is renewed; after that. */
+void pm_ambient_fork_child(struct pm_tls *t);
+void pm_ambient_renew(struct pm_tls *t, uint64_t tsc);
 
 /* --- sample.c: samples of this thread --- */
 extern const volatile uint64_t pm_no_ring; /* 0 for ever */
@@ -187,6 +230,8 @@ void pm_sample_thread_begin(struct pm_tls *t);
 void pm_sample_thread_end(struct pm_tls *t); /* drains, closes */
 /* Charges what came into the ring to the context that is current. Below probes and in the signal handler. */
 void pm_sample_drain(struct pm_tls *t);
+/* What came before that time (CLOCK_MONOTONIC_RAW) only. */
+void pm_sample_drain_until(struct pm_tls *t, uint64_t time_ns);
 void pm_sample_loader_begins(void); /* code may be about to be unmapped */
 void pm_sample_fork_child(void);    /* the parent's rings are not ours */
 void pm_sample_process_end(void);   /* drains all threads' rings */
@@ -403,6 +448,12 @@ bool pm_index_open(struct pm_slot *slot);
 void pm_index_clear(struct pm_slot *slot);
 void pm_index_put(struct pm_slot *slot, struct pm_node *node); /* which is not in it */
 void pm_close_all(struct pm_node *node, uint64_t tsc);
+/* The child for this probe; makes one when there is none and it may. NULL: there is none. */
+struct pm_node *pm_child_of(struct pm_tls *t, struct pm_node *parent, const struct pm_probe *probe,
+                            uint32_t flags, bool may_make);
+/* For what is made beside contexts that are told apart: somewhat beyond their limit. */
+bool pm_may_exceed(void);
+void pm_say_limit(void);
 struct pm_node *pm_own_current(
     const struct pm_tls *t); /* the innermost context on the thread's own stack; thread is ready */
 
@@ -481,6 +532,15 @@ extern const struct pm_words_api pm_words_api;
 const struct pm_words_api *pm_words_of_process(uint32_t version); /* exported */
 /* words_points.c: is this mapping point asked for, by the setting's names? */
 bool pm_words_point_is_asked(const char *name);
+/* All signals are blocked while it is held; what is returned is for unlock. */
+uint64_t pm_words_lock(void);
+void pm_words_unlock(uint64_t mask);
+/* The set of these sentences (rising numbers); 0: of none, or there is no room. The lock is held. */
+uint32_t pm_words_set(const uint32_t *sentences, uint32_t n);
+/* Its members, at most PM_MAX_AMBIENT. 0: no set. Below probes. */
+uint32_t pm_words_members(uint32_t set, const uint32_t **ret_sentences);
+/* The noun of a sentence or set. False: it has none. Below probes. */
+bool pm_words_probe(uint32_t number, struct pm_probe *ret_probe);
 /* word_costs.c: adds to the context that is active at this stack pointer. The thread is ready. False: no room. */
 bool pm_word_cost(struct pm_tls *t, uint32_t metric, uint64_t value, uint64_t sp);
 void pm_word_costs_fork_child(struct pm_slot *slot);

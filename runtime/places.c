@@ -501,6 +501,12 @@ bool pm_places_is_foreign(uint64_t address)
     return !find_range(address, &range) || !(range.has_sleds || range.own);
 }
 
+bool pm_places_is_own(uint64_t address)
+{
+    struct range range;
+    return find_range(address, &range) && range.own;
+}
+
 /* Is there a call in front of this address? Direct calls are told from data by where they lead; of calls through
  * registers and memory (ff /2) all lengths are tried. */
 static bool is_behind_call(const uint8_t *p)

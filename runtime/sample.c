@@ -19,9 +19,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-
-/* At the last sample that found it open. */
-#define SAMPLED_CALLS(node) ((node)->reserved[3])
+#include <ucontext.h>
 
 const volatile uint64_t pm_no_ring = 0;
 struct pm_run_sampling *pm_sampling;
@@ -94,15 +92,15 @@ const struct pm_node *pm_sample_context(const struct pm_sampler *s, uint64_t sp)
 const struct pm_node *pm_sample_steady(const struct pm_sampler *s, const struct pm_node *node)
 {
     (void)s;
-    while (node->parent != NULL && SAMPLED_CALLS(node) != pm_load(node->n_calls))
+    while (node->parent != NULL && node->sampled_calls != pm_load(node->n_calls))
         node = node->parent;
     return node;
 }
 
 static uint64_t mark_one(struct pm_node *node)
 {
-    uint64_t now = pm_load(node->n_calls), n_calls = now - SAMPLED_CALLS(node);
-    SAMPLED_CALLS(node) = now;
+    uint64_t now = pm_load(node->n_calls), n_calls = now - node->sampled_calls;
+    node->sampled_calls = now;
     return n_calls;
 }
 
@@ -115,7 +113,7 @@ static uint64_t mark(const struct pm_node *node)
         struct pm_node *child = pm_load(n->cached_child);
         if (child != &pm_sentinel)
             n_calls += mark_one(child);
-        if (SAMPLED_CALLS(n) == pm_load(n->n_calls))
+        if (n->sampled_calls == pm_load(n->n_calls))
             break;
         n_calls += mark_one(n);
     }
@@ -194,9 +192,23 @@ void pm_sample_take(struct pm_sampler *s, const struct pm_taken *taken)
 
 /* --- draining --- */
 
+void pm_sample_drain_until(struct pm_tls *t, uint64_t time_ns)
+{
+    struct pm_sampler *s = t->sampler;
+    if (s == NULL || s->source != PM_RUN_SAMPLES_PERF)
+        return;
+    uint64_t mask = block_signals();
+    if (take_lock(s)) {
+        pm_perf_drain(s, time_ns);
+        give_lock(s);
+    }
+    restore_signals(mask);
+}
+
 void pm_sample_drain(struct pm_tls *t)
 {
     struct pm_sampler *s = t->sampler;
+    pm_ambient_look(t);
     if (!*pm_process.alive_mark) {
         t->ring_seen = *t->ring_head;
         return;
@@ -208,7 +220,7 @@ void pm_sample_drain(struct pm_tls *t)
     }
     uint64_t mask = block_signals(), start_tsc = pm_tsc();
     if (take_lock(s)) {
-        pm_perf_drain(s);
+        pm_perf_drain(s, UINT64_MAX);
         give_lock(s);
     }
     restore_signals(mask);
@@ -216,6 +228,30 @@ void pm_sample_drain(struct pm_tls *t)
     pm_adapt_drained(tsc - start_tsc);
     pm_file_renew_clock(tsc);
     pm_adapt_tick(tsc);
+}
+
+static uint64_t address_of(const void *context)
+{
+#if defined(__x86_64__)
+    return (uint64_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+    return ((const ucontext_t *)context)->uc_mcontext.pc;
+#else
+    (void)context;
+    return 0;
+#endif
+}
+
+/* Follows what has been begun in the whole process. False: not now, for code of ours is interrupted, which may be about to change the context; it
+ * looks itself when it is next called. */
+static bool follow(struct pm_tls *t, const void *context)
+{
+    if (t->state != PM_THREAD_READY || !pm_ambient_is_behind(t))
+        return true;
+    if (pm_places_is_own(address_of(context)))
+        return false;
+    pm_ambient_follow(t);
+    return true;
 }
 
 /* The bell, or a timer. All signals are blocked. */
@@ -226,13 +262,13 @@ static bool on_bell(siginfo_t *info, void *context)
         return false;
     if (!*pm_process.alive_mark)
         return true;
-    if (s == NULL || !take_lock(s)) {
+    if (!follow(&pm_tls, context) || s == NULL || !take_lock(s)) {
         pm_adapt_tick(pm_tsc());
         return true;
     }
     uint64_t start_tsc = pm_tsc();
     if (s->source == PM_RUN_SAMPLES_PERF)
-        pm_perf_drain(s);
+        pm_perf_drain(s, UINT64_MAX);
     else if (s->source == PM_RUN_SAMPLES_TIMER && info->si_code == SI_TIMER)
         pm_timer_expired(s, context);
     give_lock(s);
@@ -248,7 +284,7 @@ static void take_rest(struct pm_sampler *s)
 {
     uint64_t cpu_ns = pm_thread_cpu_ns(s->slot->tid);
     if (s->source == PM_RUN_SAMPLES_PERF)
-        pm_perf_drain(s);
+        pm_perf_drain(s, UINT64_MAX);
     if (cpu_ns == 0)
         return;
     cpu_ns -= s->cpu_before_ns;
@@ -466,8 +502,7 @@ void pm_sample_fork_child(void)
 {
     struct pm_tls *t = &pm_tls;
     pm_signal_fork_child();
-    pm_store(t->ring_head, &pm_no_ring);
-    t->ring_seen = 0;
+    pm_ambient_ring(t, &pm_no_ring, 0);
     t->sampler = NULL;
     pm_sampling = NULL;
     struct pm_sampler *s = t->slot != NULL ? t->slot->sampler : NULL;

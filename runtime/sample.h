@@ -93,7 +93,8 @@ extern struct pm_run_sampling *pm_sampling; /* NULL: none in this file yet */
 /* --- sample_perf.c --- */
 /* 0, or an error number. */
 int pm_perf_open(struct pm_sampler *s);
-void pm_perf_drain(struct pm_sampler *s);
+/* What came before that time; UINT64_MAX: all. */
+void pm_perf_drain(struct pm_sampler *s, uint64_t until_ns);
 void pm_perf_close(struct pm_sampler *s);
 /* The ring is a hole now; it stays one, for it costs nothing and interrupted code may look at it. */
 void pm_perf_fork_child(struct pm_sampler *s);
@@ -139,6 +140,7 @@ bool pm_places_are_on(void);
 uint16_t pm_places_generation(uint64_t time_ns); /* in force at that time */
 /* Does the address lie in code that has no sleds and is not PerfMap's own? */
 bool pm_places_is_foreign(uint64_t address);
+bool pm_places_is_own(uint64_t address); /* PerfMap's, trampolines included */
 /* The first word of the stack that is an address behind a call in code with sleds; 0: none. */
 uint64_t pm_places_caller(const uint8_t *stack, uint64_t bytes);
 /* The same from offset *at on, which is moved behind it. */

@@ -192,16 +192,13 @@ int pm_perf_open(struct pm_sampler *s)
     open_bell(s);
     s->off_since_ns = 0;
     s->source = PM_RUN_SAMPLES_PERF;
-    s->t->ring_seen = 0;
-    pm_barrier();
-    pm_store(s->t->ring_head, (const volatile uint64_t *)&s->ring->data_head);
+    pm_ambient_ring(s->t, (const volatile uint64_t *)&s->ring->data_head, 0);
     return 0;
 }
 
 void pm_perf_close(struct pm_sampler *s)
 {
-    pm_store(s->t->ring_head, &pm_no_ring);
-    s->t->ring_seen = 0;
+    pm_ambient_ring(s->t, &pm_no_ring, 0);
     if (s->bell != NULL)
         pm_sys(SYS_munmap, s->bell, PAGE);
     s->bell = NULL;
@@ -282,13 +279,37 @@ static const struct perf_event_header *next_record(struct pm_sampler *s, uint64_
     return header;
 }
 
-void pm_perf_drain(struct pm_sampler *s)
+/* The time of a sample or switch; 0: of anything else. */
+static uint64_t time_of(const struct perf_event_header *header)
+{
+    const uint64_t *word = (const uint64_t *)header;
+    if (header->type == PERF_RECORD_SAMPLE && header->size >= SAMPLE_REGISTERS)
+        return word[2];
+    return header->type == PERF_RECORD_SWITCH && header->size >= 16 ? word[1] : 0;
+}
+
+/* What is off the CPU all the time up to then. */
+static void split_wait(struct pm_sampler *s, uint64_t until_ns)
+{
+    if (s->off_since_ns == 0 || s->off_since_ns >= until_ns)
+        return;
+    pm_sample_waited(s, pm_sample_context(s, 0), (enum pm_run_sample_kind)s->off_kind,
+                     until_ns - s->off_since_ns);
+    s->off_since_ns = until_ns;
+}
+
+void pm_perf_drain(struct pm_sampler *s, uint64_t until_ns)
 {
     uint64_t head = __atomic_load_n(&s->ring->data_head, __ATOMIC_ACQUIRE);
     uint64_t tail = s->ring->data_tail;
     bool was_full = head - tail + SAMPLE_HEAD + PM_STACK_BYTES + 8 > s->ring_bytes;
     while (tail < head) {
         const struct perf_event_header *header = next_record(s, tail, head);
+        if (header != NULL && time_of(header) > until_ns) { /* the rest comes later */
+            split_wait(s, until_ns);
+            __atomic_store_n(&s->ring->data_tail, tail, __ATOMIC_RELEASE);
+            return;
+        }
         if (header == NULL)
             break;
         tail += header->size;
@@ -301,6 +322,8 @@ void pm_perf_drain(struct pm_sampler *s)
         else if (header->type == PERF_RECORD_LOST_SAMPLES && header->size >= 16)
             s->n_lost += s->record[1];
     }
+    if (until_ns != UINT64_MAX)
+        split_wait(s, until_ns);
     __atomic_store_n(&s->ring->data_tail, head, __ATOMIC_RELEASE);
     pm_store(s->t->ring_seen, head);
     if (was_full) /* what did not fit happened in the context that is active: no sled has fired */

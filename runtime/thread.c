@@ -22,7 +22,7 @@ enum {
 #define CHUNK_NODES(chunk) ((chunk)->reserved[2])       /* offset of the first node in the chunk */
 
 __thread struct pm_tls pm_tls __attribute__((tls_model("initial-exec"))) = {
-    .current = &pm_sentinel, .ring_head = &pm_no_ring};
+    .current = &pm_sentinel, .ring_head = &pm_no_ring, .ring_true = &pm_no_ring};
 
 static struct pm_slot *slots[PM_MAX_SLOTS];
 static uint32_t n_slots, n_finished;
@@ -176,10 +176,10 @@ static bool begin_blocked(struct pm_tls *t, uint64_t tsc)
     pm_coroutine_thread_begin(t, stack_top());
     for (unsigned i = 0; i < PM_MAX_BANKS; i++)
         t->bank[i] = slot->bank[i];
-    t->ring_head = pm_control_word();
-    t->ring_seen = *t->ring_head;
+    pm_ambient_ring(t, pm_control_word(), *pm_control_word());
     set_thread_key(t);
     pm_store(t->current, slot->root);
+    pm_ambient_thread_begin(t, tsc);
     return true;
 }
 
@@ -227,6 +227,7 @@ void pm_thread_ended(void *block)
         return;
     }
     struct pm_slot *slot = t->slot;
+    pm_ambient_thread_end(t);
     uint64_t tsc = pm_tsc();
     pm_sample_thread_end(t);
     pm_adapt_thread_end(slot);
@@ -314,6 +315,7 @@ static struct pm_node *copy_path(struct pm_tls *t, const struct pm_node *last, u
         node->depth = old->depth;
         node->flags = old->flags & PM_RUN_NODE_TIMED;
         node->gone = old->gone;
+        node->set = old->set;
         node->start_tsc = old->start_tsc != 0 ? tsc : 0;
         node->sp =
             t->fork_path != NULL && old->depth < t->fork_depth ? t->fork_path[old->depth] : old->sp;
@@ -372,8 +374,8 @@ void pm_thread_renew(struct pm_tls *t, uint64_t tsc)
         t->where = PM_WHERE_OWN;
         pm_store(t->current, node);
     }
-    t->ring_head = pm_control_word();
-    t->ring_seen = *t->ring_head;
+    pm_ambient_ring(t, pm_control_word(), *pm_control_word());
+    pm_ambient_renew(t, tsc);
     pm_coroutine_renew(t, on);
     if (pm_process.mode == PM_RUN_MODE_TRACE)
         pm_trace_full(t, tsc); /* what is open is so from now on */

@@ -92,7 +92,7 @@ struct pm_node *pm_own_current(const struct pm_tls *t)
 {
     if (t->current != &pm_sentinel)
         return t->current;
-    return t->where == PM_WHERE_FOLDED ? t->fold_at : t->own_current;
+    return t->where == PM_WHERE_FOREIGN ? t->own_current : t->fold_at;
 }
 
 void pm_close_all(struct pm_node *node, uint64_t tsc)
@@ -227,6 +227,7 @@ static struct pm_node *make_child(struct pm_slot *slot, struct pm_node *parent,
     node->cached_child = &pm_sentinel;
     node->flags = flags | (pm_mode_is_timed(probe->mode) ? (uint32_t)PM_RUN_NODE_TIMED : 0);
     node->loop_depth = probe->loop_depth;
+    node->set = probe->kind == PM_RUN_AMBIENT_SET ? probe->counter : parent->set;
     pm_barrier();
     node->kind = probe->kind;
     pm_add_shared(pm_process.n_contexts, 1);
@@ -236,8 +237,8 @@ static struct pm_node *make_child(struct pm_slot *slot, struct pm_node *parent,
 /* Looks for the child; makes one when there is none and a new one is allowed. NULL: none, and none
  * can be made. A handler may do the same at any point, and may have put another index in the place
  * of this one: then it is done again in that. */
-static struct pm_node *child_of(struct pm_tls *t, struct pm_node *parent,
-                                const struct pm_probe *probe, uint32_t flags, bool may_make)
+struct pm_node *pm_child_of(struct pm_tls *t, struct pm_node *parent, const struct pm_probe *probe,
+                            uint32_t flags, bool may_make)
 {
     struct pm_slot *slot = t->slot;
     struct pm_node **place = hash_place(t->hash, parent, probe->noun, flags);
@@ -283,7 +284,15 @@ static bool may_have_context(const struct pm_node *parent)
            !pm_load(pm_process.file.full);
 }
 
-static void say_limit(void)
+/* Folded contexts, and twins of contexts that there are (ambient.c), may exceed the limit by a quarter and some. */
+bool pm_may_exceed(void)
+{
+    uint32_t limit = pm_process.max_contexts;
+    return !pm_load(pm_process.file.full) &&
+           pm_load(pm_process.n_contexts) < limit + limit / 4 + 4096;
+}
+
+void pm_say_limit(void)
 {
     static bool said;
     if (__atomic_exchange_n(&said, true, __ATOMIC_RELAXED) || pm_load(pm_process.file.full))
@@ -297,19 +306,15 @@ static void say_limit(void)
             "deeper calls are counted without contexts of their own: --max-depth is reached", NULL);
 }
 
-/* Counts a call that gets no context. Folded contexts may exceed the limit of contexts by a quarter
- * and some. */
+/* Counts a call that gets no context. */
 static void count_folded(struct pm_tls *t, struct pm_node *at, const struct pm_probe *probe)
 {
-    uint32_t limit = pm_process.max_contexts;
     pm_add_own(&t->slot->thread->n_events_folded, 1);
     pm_add_shared(pm_process.file.header->n_lost_contexts, 1);
-    bool may_make =
-        !pm_load(pm_process.file.full) && pm_load(pm_process.n_contexts) < limit + limit / 4 + 4096;
-    struct pm_node *node = child_of(t, at, probe, PM_RUN_NODE_FOLDED, may_make);
+    struct pm_node *node = pm_child_of(t, at, probe, PM_RUN_NODE_FOLDED, pm_may_exceed());
     if (node != NULL)
         pm_add_own(&node->n_calls, 1);
-    say_limit();
+    pm_say_limit();
 }
 
 /* From here to the exit of this call everything is counted below `at`. On a foreign stack the
@@ -351,6 +356,7 @@ static void come_back(struct pm_tls *t, uint64_t tsc)
     for (struct pm_node *node = t->own_current; node->parent != NULL; node = node->parent)
         if (node->start_tsc != 0) /* this is not their time */
             pm_add_own(&node->start_tsc, spent);
+    t->fold_at = t->own_current; /* what pm_own_current finds until it is current */
     t->where = PM_WHERE_OWN;
     pm_barrier();
     pm_store(t->current, t->own_current);
@@ -381,7 +387,7 @@ struct pm_node *pm_reopen(struct pm_tls *t, struct pm_node *parent, const struct
                              .loop_depth = (uint8_t)like->loop_depth,
                              .mode = like->flags & PM_RUN_NODE_TIMED ? PM_RUN_MODE_EXACT
                                                                      : PM_RUN_MODE_ACTIVE};
-    struct pm_node *node = child_of(t, parent, &probe, 0, true);
+    struct pm_node *node = pm_child_of(t, parent, &probe, 0, true);
     if (node == NULL)
         return NULL;
     pm_store(node->gone, like->gone);
@@ -451,7 +457,7 @@ static void enter(struct pm_tls *t, struct pm_node **current, const struct pm_pr
                   uint64_t sp, uint64_t tsc)
 {
     struct pm_node *parent = innermost(t, current, tsc);
-    struct pm_node *node = child_of(t, parent, probe, 0, may_have_context(parent));
+    struct pm_node *node = pm_child_of(t, parent, probe, 0, may_have_context(parent));
     if (node == NULL) {
         fold(t, current, parent, probe, sp);
         return;
@@ -628,6 +634,8 @@ static void event_foreign(struct pm_tls *t, const struct pm_probe *probe, uint64
         }
         if (t->foreign_current == NULL)
             t->foreign_current = t->slot->foreign_root;
+        if (pm_unlikely(t->foreign_current->set != t->set))
+            pm_ambient_settle(t, tsc);
         t->slot->foreign_root->start_tsc = now;
         t->slot->foreign_root->sp = UINT64_MAX;
         t->own_current = t->current;
@@ -647,12 +655,16 @@ void pm_event_exact(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp,
         tsc = timed ? pm_tsc() : 0;
     }
     if (*t->ring_head != t->ring_seen) { /* what it holds was before this event */
+        bool moved = pm_ambient_look(t);
         pm_sample_drain(t);
-        if (timed && is_entry(probe->kind))
+        if (timed && (moved || is_entry(probe->kind)))
             tsc = pm_tsc();
     }
     if (pm_unlikely(pm_coroutines_used))
         pm_coroutine_check(t, sp);
+    if (pm_unlikely(pm_own_current(t)->set !=
+                    t->set)) /* a trampoline was interrupted, and put it back */
+        pm_ambient_settle(t, tsc);
     if (pm_unlikely(sp > t->base->sp)) {
         event_foreign(t, probe, sp, tsc);
         return;

@@ -43,7 +43,7 @@ static bool open_tables(void)
     return true;
 }
 
-static uint64_t lock(void)
+uint64_t pm_words_lock(void)
 {
     uint64_t all = UINT64_MAX, mask = 0;
     pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask, sizeof all);
@@ -56,7 +56,7 @@ static uint64_t lock(void)
     return mask;
 }
 
-static void unlock(uint64_t mask)
+void pm_words_unlock(uint64_t mask)
 {
     __atomic_store_n(&words.lock, 0, __ATOMIC_RELEASE);
     pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
@@ -196,9 +196,9 @@ static uint32_t define_level(const char *name, const char *above)
     pm_draft_text(&d, name);
     pm_draft_text(&d, above != NULL && *above != 0 ? above : "Source");
     pm_draft_end(&d);
-    uint64_t mask = lock();
+    uint64_t mask = pm_words_lock();
     uint32_t number = number_of(&d);
-    unlock(mask);
+    pm_words_unlock(mask);
     return number;
 }
 
@@ -215,13 +215,13 @@ static uint32_t define_noun(uint32_t level, const struct pm_noun_facts *facts)
     pm_draft_text(&d, facts->kind);
     pm_draft_text(&d, facts->file);
     pm_draft_end(&d);
-    uint64_t mask = lock();
+    uint64_t mask = pm_words_lock();
     bool good = pm_words_is(level, PM_WORD_LEVEL) &&
                 (facts->parent == 0 || pm_words_is(facts->parent, PM_WORD_NOUN));
     uint32_t number = good ? pm_words_find(&d) : 0;
     if (good && number == 0)
         number = pm_words_new_noun(&d);
-    unlock(mask);
+    pm_words_unlock(mask);
     return number;
 }
 
@@ -233,9 +233,9 @@ static uint32_t define_verb(uint32_t level, const char *name)
     pm_draft_begin(&d, PM_WORD_VERB, level, 0);
     pm_draft_text(&d, name);
     pm_draft_end(&d);
-    uint64_t mask = lock();
+    uint64_t mask = pm_words_lock();
     uint32_t number = pm_words_is(level, PM_WORD_LEVEL) ? number_of(&d) : 0;
-    unlock(mask);
+    pm_words_unlock(mask);
     return number;
 }
 
@@ -280,20 +280,49 @@ static bool next_object(void)
 void pm_words_speak(uint32_t sentence)
 {
     struct pm_spoken *s = &words.spoken[sentence];
+    bool is_set = words.by_number[sentence]->kind == PM_WORD_SET;
     if (s->ready ||
         ((words.object == NULL || words.n_in_object == words.object->n_nouns) && !next_object()))
         return;
     const struct pm_object *o = words.object;
     struct pm_run_noun *list = (struct pm_run_noun *)((char *)o->chunk + o->chunk->nouns_offset);
     list[words.n_in_object].id = sentence;
-    list[words.n_in_object].kind = PM_RUN_SENTENCE_ENTER;
+    list[words.n_in_object].kind = is_set ? PM_RUN_AMBIENT_SET : PM_RUN_SENTENCE_ENTER;
     pm_barrier();
     s->noun = o->first_noun + words.n_in_object;
     s->counter = words.n_in_object;
     s->bank = o->bank;
+    s->is_set = is_set;
     pm_store(o->chunk->chunk.n_items, ++words.n_in_object);
     pm_barrier();
     pm_store(s->ready, true);
+}
+
+uint32_t pm_words_set(const uint32_t *sentences, uint32_t n)
+{
+    struct pm_draft d;
+    if (n == 0 || n > PM_WORDS_MAX_SET)
+        return 0;
+    pm_draft_begin(&d, PM_WORD_SET, 0, 0);
+    for (uint32_t i = 0; i < n; i++)
+        pm_draft_noun(&d, sentences[i]);
+    pm_draft_end(&d);
+    uint32_t number = number_of(&d);
+    if (number == 0)
+        return 0;
+    pm_words_speak(number);
+    return words.spoken[number].ready ? number : 0;
+}
+
+uint32_t pm_words_members(uint32_t set, const uint32_t **ret_sentences)
+{
+    if (set == 0 || set > words.max)
+        return 0;
+    const struct pm_run_word *word = pm_load(words.by_number[set]);
+    if (word == NULL || word->kind != PM_WORD_SET)
+        return 0;
+    *ret_sentences = (const uint32_t *)(word + 1);
+    return word->n_nouns;
 }
 
 static uint32_t define_sentence(uint32_t verb, const uint32_t *nouns, uint32_t n_nouns)
@@ -305,14 +334,14 @@ static uint32_t define_sentence(uint32_t verb, const uint32_t *nouns, uint32_t n
     for (uint32_t i = 0; i < n_nouns; i++)
         pm_draft_noun(&d, pm_words_resolve(nouns[i]));
     pm_draft_end(&d);
-    uint64_t mask = lock();
+    uint64_t mask = pm_words_lock();
     bool good = pm_words_is(verb, PM_WORD_VERB);
     for (uint32_t i = 0; i < n_nouns; i++)
         good = good && pm_words_is(nouns[i], PM_WORD_NOUN);
     uint32_t number = good ? pm_words_find(&d) : 0;
     if (good && number == 0 && (number = pm_words_add(&d)) != 0)
         pm_words_new_sentence(number);
-    unlock(mask);
+    pm_words_unlock(mask);
     return number;
 }
 
@@ -331,7 +360,7 @@ static uint32_t define_point(const char *name, const uint8_t **ret_is_on)
     pm_draft_begin(&d, PM_WORD_POINT, pm_words_point_is_asked(name), 0);
     pm_draft_text(&d, name);
     pm_draft_end(&d);
-    uint64_t mask = lock();
+    uint64_t mask = pm_words_lock();
     uint32_t number = number_of(&d), i = 0;
     while (i < n_points && points[i].number != number)
         i++;
@@ -342,7 +371,7 @@ static uint32_t define_point(const char *name, const uint8_t **ret_is_on)
     }
     if (number != 0 && i < n_points && ret_is_on != NULL)
         *ret_is_on = &points[i].is_on;
-    unlock(mask);
+    pm_words_unlock(mask);
     return number;
 }
 
@@ -359,11 +388,11 @@ static void define_mapping_at(uint32_t point, uint32_t source, uint32_t destinat
     d.word.line_no = point;
     memcpy(&d.word.weight, weight, sizeof *weight);
     pm_draft_end(&d);
-    uint64_t mask = lock();
+    uint64_t mask = pm_words_lock();
     if (pm_words_is(source, PM_WORD_SENTENCE) && pm_words_is(destination, PM_WORD_SENTENCE) &&
         pm_words_is(point, PM_WORD_POINT))
         number_of(&d);
-    unlock(mask);
+    pm_words_unlock(mask);
 }
 
 static void define_mapping(uint32_t source, uint32_t destination, const double *weight)
@@ -384,9 +413,9 @@ static uint32_t define_metric(const char *name, const char *unit, const char *ki
     pm_draft_text(&d, unit);
     pm_draft_text(&d, kind);
     pm_draft_end(&d);
-    uint64_t mask = lock();
+    uint64_t mask = pm_words_lock();
     uint32_t number = number_of(&d);
-    unlock(mask);
+    pm_words_unlock(mask);
     return number;
 }
 
@@ -401,6 +430,7 @@ static void cost(uint32_t metric, uint64_t value, uintptr_t sp)
         return;
     if (pm_unlikely(t->state != PM_THREAD_READY) && !pm_thread_begin(t, pm_tsc()))
         return;
+    pm_ambient_look(t);
     if (!pm_word_cost(t, metric, value, sp))
         pm_add_shared(pm_process.file.header->n_lost_contexts, 1);
 }
@@ -413,7 +443,23 @@ static struct pm_spoken *spoken_of(uint32_t sentence)
     if (sentence == 0 || sentence > words.max || words.spoken == NULL)
         return NULL;
     struct pm_spoken *s = &words.spoken[sentence];
-    return pm_load(s->ready) ? s : NULL;
+    return pm_load(s->ready) && !s->is_set ? s : NULL;
+}
+
+bool pm_words_probe(uint32_t number, struct pm_probe *ret_probe)
+{
+    if (number == 0 || number > words.max || words.spoken == NULL)
+        return false;
+    const struct pm_spoken *s = &words.spoken[number];
+    if (!pm_load(s->ready))
+        return false;
+    *ret_probe = (struct pm_probe){.mode = (uint8_t)pm_process.mode,
+                                   .noun = s->noun,
+                                   .kind = s->is_set ? PM_RUN_AMBIENT_SET : PM_RUN_SENTENCE_ENTER,
+                                   .loop_depth = s->is_set ? 1 : PM_SLED_DEPTH_MASK,
+                                   .bank = s->bank,
+                                   .counter = s->is_set ? number : s->counter};
+    return true;
 }
 
 static void event(const struct pm_spoken *s, uintptr_t sp, uint8_t kind)
@@ -511,6 +557,33 @@ static void leave(uint32_t sentence, uintptr_t sp)
         event(s, sp, PM_RUN_SENTENCE_LEAVE);
 }
 
+/* --- beginning and ending (ambient.c) --- */
+
+/* One that is begun is a member of a set and not merged, so it has the same number when it ends. */
+static void begin(uint32_t sentence, uint32_t whole_process)
+{
+    struct pm_spoken *s = spoken_of(sentence);
+    if (s == NULL)
+        return;
+    if (pm_unlikely(pm_load(s->merged) != 0))
+        s = &words.spoken[sentence = s->merged];
+    if (pm_unlikely(s->epoch != words.epoch))
+        pm_store(s->epoch, words.epoch);
+    struct pm_probe probe;
+    if (pm_process.mode == PM_RUN_MODE_COUNT)
+        event(s, 0, PM_RUN_SENTENCE_ENTER); /* without contexts there are no sets */
+    else if (is_on() && pm_words_probe(sentence, &probe))
+        pm_ambient_begin(sentence, &probe, whole_process != 0);
+}
+
+static void end(uint32_t sentence, uint32_t whole_process)
+{
+    const struct pm_spoken *s = spoken_of(sentence);
+    if (s == NULL || pm_process.mode == PM_RUN_MODE_COUNT || !is_on())
+        return;
+    pm_ambient_end(pm_load(s->merged) != 0 ? s->merged : sentence, whole_process != 0);
+}
+
 /* --- the program's slots --- */
 
 const struct pm_words_api pm_words_api = {
@@ -525,6 +598,8 @@ const struct pm_words_api pm_words_api = {
     .leave = leave,
     .metric = define_metric,
     .cost = cost,
+    .begin = begin,
+    .end = end,
     .enter_here = pm_words_enter_here,
     .leave_here = pm_words_leave_here,
     .cost_here = pm_words_cost_here,
@@ -568,13 +643,13 @@ __attribute__((visibility("default"))) const struct pm_words_api *pm_words_of_pr
         return NULL;
     if (pm_unlikely(!*pm_process.alive_mark))
         pm_fork_child();
-    uint64_t mask = lock();
+    uint64_t mask = pm_words_lock();
     bool had_file = pm_process.file.header != NULL, has_file = pm_file_create();
     if (has_file && !had_file) {
         pm_control_begin();
         pm_sample_process_begin();
     }
-    unlock(mask);
+    pm_words_unlock(mask);
     return has_file ? &pm_words_api : NULL;
 }
 

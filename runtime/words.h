@@ -7,12 +7,13 @@
 
 #include "../format/pm_words.h"
 
-/* A word, by number: a sentence as the context tree has it, and what is needed to merge nouns. The first five are read without the lock. */
+/* A word, by number: a sentence or set as the context tree has it, and what is needed to merge nouns. The first six are read without the lock. */
 struct pm_spoken {
     uint32_t noun, counter;
     uint32_t merged; /* what it counts as; 0: itself */
     uint16_t bank;
     bool ready;
+    bool is_set;   /* a set of sentences (ambient.c) */
     uint8_t epoch; /* in which it was entered or, a noun, defined last */
     bool pinned;   /* others refer to it: it is not merged */
 };
@@ -38,7 +39,7 @@ extern struct pm_words pm_words;
 
 enum {
     PM_LARGEST_WORD =
-        (int)sizeof(struct pm_run_word) + 4 * PM_WORDS_MAX_NOUNS + 3 * PM_WORDS_MAX_TEXT + 8,
+        (int)sizeof(struct pm_run_word) + 4 * PM_WORDS_MAX_SET + 3 * PM_WORDS_MAX_TEXT + 8,
 };
 
 /* A word as bytes. */

@@ -322,6 +322,7 @@ static enum pm_status write_costs(struct collector *c, const struct run *run, co
     free(names.sentences);
     free(names.heaps);
     free(names.metrics);
+    free(names.words);
     return status;
 }
 

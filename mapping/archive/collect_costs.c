@@ -214,15 +214,19 @@ static enum pm_status add_tree(struct collector *c, const struct pm_run_file *fi
          * bit. */
         unsigned foreign =
             is_root ? (node->flags & PM_RUN_NODE_FOREIGN_STACK) : (contexts[node->parent] & 1) * 2;
-        unsigned flags = foreign | (node->flags & PM_RUN_NODE_FOLDED);
-        uint32_t context;
+        unsigned begun = node->flags & PM_RUN_NODE_BEGUN ? CONTEXT_AMBIENT : 0;
+        unsigned flags = foreign | begun | (node->flags & PM_RUN_NODE_FOLDED);
+        uint32_t context = is_root ? 0 : contexts[node->parent] >> 1;
         status =
-            collect_context(c, is_root ? 0 : contexts[node->parent] >> 1,
-                            is_root ? names->root : names->sentences[node->noun], flags, &context);
+            node->is_set
+                ? collect_ambient_context(c, file, node->noun, names, foreign, &context)
+                : collect_context(c, context, is_root ? names->root : names->sentences[node->noun],
+                                  flags, &context);
         if (status != PM_OK)
             break;
+        bool is_call = !is_root && !node->is_set;
         contexts[i] = context << 1 | (foreign != 0);
-        status = collect_cost(c, context, row, METRIC_N_CALLS, is_root ? 0 : node->n_calls);
+        status = collect_cost(c, context, row, METRIC_N_CALLS, is_call ? node->n_calls : 0);
         if (status == PM_OK && node->own_ns)
             status = collect_own_context(c, file, thread, i, names, foreign, &context);
         if (status == PM_OK)

@@ -188,7 +188,9 @@ enum {
     CONTEXT_SAMPLED = 4,
     CONTEXT_INLINED = 8,
     CONTEXT_COUNTED = 16,
-    CONTEXT_FLAGS = 31
+    CONTEXT_AMBIENT =
+        32, /* begun and not ended: active with all that is below, in no order. With FOLDED: how often it was begun there */
+    CONTEXT_FLAGS = 127
 };
 
 /* What the nouns and objects of one run file have become. */
@@ -198,6 +200,7 @@ struct collect_names {
     uint32_t *nouns, *sentences;      /* by noun: its row, {noun Executes} */
     uint32_t *heaps;                  /* by place of allocations: position, COLLECT_NO_HEAP */
     uint32_t *metrics;                /* by word less one: row of a metric, 0: it is none */
+    uint32_t *words;                  /* by word less one: row of what it defines; 0: none */
 };
 
 struct collector {
@@ -370,6 +373,11 @@ void collect_binaries_release(struct collector *c);
 PM_MUST_CHECK enum pm_status collect_words(struct collector *c, const struct pm_run_file *file,
                                            struct collect_names *names);
 /* Is the noun of a run file a sentence that the program entered itself? */
+/* Down from a context by one for each member of the set that the noun stands for, by their rows. */
+PM_MUST_CHECK enum pm_status collect_ambient_context(struct collector *c,
+                                                     const struct pm_run_file *file, uint32_t noun,
+                                                     const struct collect_names *names,
+                                                     unsigned flags, uint32_t *context);
 bool collect_is_spoken(const struct pm_run_file *file, const struct pm_run_file_noun *noun);
 
 /* --- collect_places.c: which noun of the facts stands for a place --- */

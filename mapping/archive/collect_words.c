@@ -186,21 +186,50 @@ static enum pm_status add_word(struct words *w, const struct pm_run_file_word *w
     }
 }
 
-/* A noun of an object of words: its id is the number of a sentence. */
+static const struct pm_run_file_word *word_at(const struct pm_run_file *file, uint64_t number)
+{
+    return number > 0 && number <= pm_run_file_n_words(file) ? pm_run_file_word(file, number - 1)
+                                                             : NULL;
+}
+
+/* A noun of an object of words: its id is the number of a sentence, or of a set of some, of which the first has to stand for it. */
 static enum pm_status name_sentence(struct words *w, const struct pm_run_file_noun *noun,
                                     uint32_t *ret_noun, uint32_t *ret_sentence)
 {
-    size_t n = pm_run_file_n_words(w->file);
-    const struct pm_run_file_word *word =
-        noun->id > 0 && noun->id <= n ? pm_run_file_word(w->file, noun->id - 1) : NULL;
+    uint64_t number = noun->id;
+    const struct pm_run_file_word *word = word_at(w->file, number);
+    if (word && word->kind == PM_WORD_SET)
+        word = word_at(w->file, number = word->members[0]);
     if (word && word->kind == PM_WORD_SENTENCE) {
-        *ret_sentence = w->rows[noun->id - 1];
+        *ret_sentence = w->rows[number - 1];
         *ret_noun = word->n_nouns ? w->rows[word->nouns[0] - 1] : 0;
         return PM_OK;
     }
     enum pm_status status = collect_code_noun(w->c, NULL, noun, ret_noun);
     return status == PM_OK ? collect_short_sentence(w->c, w->c->executes, *ret_noun, ret_sentence)
                            : status;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+enum pm_status collect_ambient_context(struct collector *c, const struct pm_run_file *file,
+                                       uint32_t noun, const struct collect_names *names,
+                                       unsigned flags, uint32_t *context)
+{
+    const struct pm_run_file_word *word = word_at(file, pm_run_file_noun(file, noun)->id);
+    uint32_t rows[PM_WORDS_MAX_SET], n = 0;
+    for (; word && n < word->n_members; n++)
+        rows[n] = names->words[word->members[n] - 1];
+    qsort(rows, n, sizeof *rows, compare_rows);
+    enum pm_status status = PM_OK;
+    for (uint32_t i = 0; i < n && status == PM_OK; i++)
+        if (i == 0 || rows[i] != rows[i - 1])
+            status = collect_context(c, *context, rows[i], flags | CONTEXT_AMBIENT, context);
+    return status;
 }
 
 bool collect_is_spoken(const struct pm_run_file *file, const struct pm_run_file_noun *noun)
@@ -255,9 +284,12 @@ enum pm_status collect_words(struct collector *c, const struct pm_run_file *file
         if (collect_is_spoken(file, pm_run_file_noun(file, i)))
             status = name_sentence(&w, pm_run_file_noun(file, i), &names->nouns[i],
                                    &names->sentences[i]);
-    for (size_t i = 0; i < n; i++) /* the rows of metrics are looked at once more */
-        if (pm_run_file_word(file, i)->kind != PM_WORD_METRIC)
-            w.rows[i] = 0;
-    names->metrics = w.rows;
+    names->words = w.rows;
+    names->metrics = pm_alloc_array(n + 1, sizeof *names->metrics);
+    if (!names->metrics)
+        return collect_no_memory(c);
+    for (size_t i = 0; i < n; i++)
+        if (pm_run_file_word(file, i)->kind == PM_WORD_METRIC)
+            names->metrics[i] = w.rows[i];
     return status;
 }

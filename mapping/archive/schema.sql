@@ -108,7 +108,8 @@ CREATE TABLE contexts (              -- calling-context tree over all processes 
     sentence INTEGER NOT NULL REFERENCES sentences,
     flags INTEGER NOT NULL DEFAULT 0 -- 1 folded (calls only, time is in the parent), 2 on a foreign stack, 4 found by samples
                                      -- (callers between it and its parent may be missing), 8 inlined into its parent,
-                                     -- 16 calls that were counted without their callers
+                                     -- 16 calls that were counted without their callers, 32 begun and not ended
+                                     -- (pm_begin): active with all that is below, in no order; with 1: how often it was begun there
 );
 CREATE TABLE metrics (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, unit TEXT NOT NULL,

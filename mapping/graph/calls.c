@@ -332,6 +332,13 @@ static bool add_context(struct tree_build *build, const struct pm_graph *graph,
         node_of[c] = node;
         return true;
     }
+    enum { BEGUN = PM_CONTEXT_AMBIENT | PM_CONTEXT_FOLDED };
+    for (uint32_t up = node; up != PM_NONE && (context->flags & BEGUN) == BEGUN;
+         up = build->tree.nodes[up].parent)
+        if (build->tree.nodes[up].row == row) { /* where it is said what went on meanwhile */
+            node_of[c] = up;
+            return true;
+        }
     node = node_above(build, graph, c, row);
     if (!add_around(build, &node, row))
         return false;

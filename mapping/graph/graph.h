@@ -72,7 +72,9 @@ enum pm_context_flag {
     PM_CONTEXT_FOREIGN_STACK = 2,
     PM_CONTEXT_SAMPLED = 4, /* found by samples: callers between it and its parent may be missing */
     PM_CONTEXT_INLINED = 8, /* inlined into its parent */
-    PM_CONTEXT_COUNTED = 16 /* calls that were counted without their callers */
+    PM_CONTEXT_COUNTED = 16, /* calls that were counted without their callers */
+    /* Begun and not ended: active with all that is below it, in no order. With FOLDED: how often it was begun in its parent. */
+    PM_CONTEXT_AMBIENT = 32,
 };
 
 /* A parent's position is always smaller than its child's. */

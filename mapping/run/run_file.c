@@ -225,6 +225,8 @@ static enum pm_status load_file(struct pm_run_file *file, const struct run_sourc
     if (status == PM_OK)
         status = run_load_words(file, source, &list, err);
     if (status == PM_OK)
+        status = run_load_ambient(file, source, &list, err);
+    if (status == PM_OK)
         status = run_load_trace(file, source, &list, err);
     if (status == PM_OK)
         status = run_make_times(file, err);

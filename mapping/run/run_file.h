@@ -111,6 +111,7 @@ struct pm_run_file_node {
     uint32_t parent; /* position in the thread's nodes, always less than its own;
                         PM_RUN_FILE_NO_PARENT for roots */
     uint32_t flags;  /* PM_RUN_NODE_*; of roots and folded contexts */
+    bool is_set;     /* a set of sentences that were begun; what is below was active meanwhile */
     bool open;       /* was active when the process ended */
     enum pm_run_file_timing timing;
     uint64_t n_calls;
@@ -140,6 +141,7 @@ struct pm_run_file_thread {
     struct pm_str name;
     const struct pm_run_file_node *nodes; /* nodes[0] is the thread's root */
     size_t n_nodes;
+    bool has_sets; /* some contexts are below sets of sentences */
     const struct pm_run_file_sample *samples;
     size_t n_samples; /* items, each of many samples */
 };
@@ -155,6 +157,8 @@ struct pm_run_file_word {
     uint64_t
         merged; /* of a noun: number of the noun that it counts as, which is not merged; 0: itself */
     uint32_t n_nouns, nouns[PM_WORDS_MAX_NOUNS];
+    const uint32_t *members; /* of a set: numbers of sentences, rising */
+    uint32_t n_members;
     struct pm_str texts[PM_RUN_FILE_WORD_TEXTS];
 };
 

@@ -23,6 +23,7 @@ struct run_stretch {
 struct run_thread_load {
     uint64_t chunk_offset, start_tsc, end_tsc; /* end 0: unknown */
     uint64_t last_tsc;                         /* end_tsc, or the process's */
+    uint32_t ambient_set, own_set, n_ambient;  /* as in struct pm_run_thread */
     struct pm_run_file_node *nodes;      /* owned; the thread's nodes while they may still change */
     struct run_raw_node *raw;            /* owned */
     const struct run_stretch *stretches; /* lent: its part of the file's */
@@ -167,6 +168,11 @@ void run_make_heap_times(struct pm_run_file *file);
 PM_MUST_CHECK enum pm_status run_load_words(struct pm_run_file *file,
                                             const struct run_source *source,
                                             const struct run_chunks *list, struct pm_error *err);
+
+/* Sets of sentences that were begun; after the words, before there are times. */
+PM_MUST_CHECK enum pm_status run_load_ambient(struct pm_run_file *file,
+                                              const struct run_source *source,
+                                              const struct run_chunks *list, struct pm_error *err);
 
 /* Where the parts of the trace are. */
 PM_MUST_CHECK enum pm_status run_load_trace(struct pm_run_file *file,

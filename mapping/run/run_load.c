@@ -351,7 +351,7 @@ static bool take_node(struct pm_run_file *file, const struct run_thread_load *lo
         damage->out_of_order = true;
         return true;
     }
-    node->flags = raw->flags & PM_RUN_NODE_FOLDED;
+    node->flags = raw->flags & (PM_RUN_NODE_FOLDED | PM_RUN_NODE_BEGUN);
     node->timing = timing_of(file, raw);
     if (!find_node(load, (uint64_t)raw->parent * 64, &node->parent))
         cut_off(node, damage, offset);
@@ -531,6 +531,9 @@ static enum pm_status load_thread(struct pm_run_file *file, const struct run_sou
         .chunk_offset = chunk->offset,
         .start_tsc = raw.start_tsc,
         .end_tsc = raw.end_tsc,
+        .ambient_set = raw.ambient_set,
+        .own_set = raw.own_set,
+        .n_ambient = raw.n_ambient,
         .stretches = stretches,
         .n_stretches = n_stretches,
     };
@@ -679,12 +682,17 @@ static enum pm_status load_message(struct pm_run_file *file, const struct run_so
     return PM_OK;
 }
 
+static bool is_call(const struct pm_run_file *file, const struct pm_run_file_node *node)
+{
+    return node->noun != PM_RUN_NOUN_ROOT && file->nouns[node->noun].kind != PM_RUN_AMBIENT_SET;
+}
+
 static void count_calls(struct pm_run_file *file)
 {
     uint64_t n = 0;
     for (size_t i = 0; i < file->n_threads; i++)
         for (size_t k = 0; k < file->threads[i].n_nodes; k++)
-            if (file->threads[i].nodes[k].noun != PM_RUN_NOUN_ROOT)
+            if (is_call(file, &file->threads[i].nodes[k]))
                 n += file->threads[i].nodes[k].n_calls;
     for (size_t i = 0; i < file->n_counts; i++)
         for (size_t k = 0; k < file->counts[i].n_counts; k++)

@@ -101,7 +101,7 @@ static uint64_t latest_in_thread(const struct pm_run_file_thread *thread,
             continue;
         }
         uint64_t start = raw[i].start_tsc, spent = raw[i].inclusive_tsc, within = spent;
-        bool is_only = node->n_calls <= 1;
+        bool is_only = node->n_calls <= 1 && !thread->has_sets;
         if (node->open)
             within = is_only && spent == 0 ? sums[i] : 0;
         else if (!is_only)

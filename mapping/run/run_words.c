@@ -20,6 +20,8 @@ static bool refers_well(const struct pm_run_file *file, const struct pm_run_word
         return IS(raw->a, PM_WORD_LEVEL);
     case PM_WORD_SENTENCE:
         return IS(raw->a, PM_WORD_VERB) && raw->n_nouns > 0;
+    case PM_WORD_SET:
+        return raw->n_nouns > 0;
     case PM_WORD_MAPPING:
         return IS(raw->a, PM_WORD_SENTENCE) && IS(raw->b, PM_WORD_SENTENCE) &&
                (raw->line_no == 0 || IS(raw->line_no, PM_WORD_POINT));
@@ -51,14 +53,17 @@ static bool take_word(struct pm_run_file *file, const char *bytes, const struct 
         return false;
     file->words = words;
     uint64_t nouns_bytes = 4u * (uint64_t)raw->n_nouns;
-    bool is_merged = raw->kind == (PM_WORD_NOUN | PM_WORD_MERGED);
-    bool good = (raw->kind < PM_WORD_MERGED || is_merged) && raw->n_nouns <= PM_WORDS_MAX_NOUNS &&
+    bool is_merged = raw->kind == (PM_WORD_NOUN | PM_WORD_MERGED),
+         is_set = raw->kind == PM_WORD_SET;
+    uint32_t max_nouns = is_set ? PM_WORDS_MAX_SET : PM_WORDS_MAX_NOUNS;
+    bool good = (raw->kind < PM_WORD_MERGED || is_merged) && raw->n_nouns <= max_nouns &&
                 refers_well(file, raw) &&
                 sizeof *raw + nouns_bytes + raw->n_text_bytes <= raw->bytes;
     struct pm_run_file_word word = {.kind = good ? raw->kind & ~(uint32_t)PM_WORD_MERGED : 0};
     if (good) {
         bool has_b = word.kind == PM_WORD_NOUN || raw->kind == PM_WORD_MAPPING;
-        word.a = raw->kind == PM_WORD_LEVEL || raw->kind == PM_WORD_METRIC ? 0 : raw->a;
+        bool has_a = raw->kind != PM_WORD_LEVEL && raw->kind != PM_WORD_METRIC && !is_set;
+        word.a = has_a ? raw->a : 0;
         word.b = has_b ? raw->b : 0;
         word.line_no = raw->line_no;
         word.address = raw->address;
@@ -66,13 +71,22 @@ static bool take_word(struct pm_run_file *file, const char *bytes, const struct 
         if (is_merged)
             memcpy(&word.merged, &raw->weight, sizeof word.merged);
         word.weight = !is_merged && raw->weight > 0 && raw->weight < 1e300 ? raw->weight : 0;
-        word.n_nouns = raw->n_nouns;
-        memcpy(word.nouns, bytes + sizeof *raw, nouns_bytes);
+        if (is_set) {
+            word.members = (const uint32_t *)(const void *)(bytes + sizeof *raw);
+            word.n_members = raw->n_nouns;
+        } else {
+            word.n_nouns = raw->n_nouns;
+            memcpy(word.nouns, bytes + sizeof *raw, nouns_bytes);
+        }
         take_texts(bytes + sizeof *raw + nouns_bytes, raw->n_text_bytes, &word);
     }
     for (uint32_t i = 0; i < word.n_nouns && good; i++)
         good = word.nouns[i] > 0 && word.nouns[i] <= file->n_words &&
                words[word.nouns[i] - 1].kind == PM_WORD_NOUN;
+    for (uint32_t i = 0; i < word.n_members && good; i++)
+        good = word.members[i] > (i ? word.members[i - 1] : 0) &&
+               word.members[i] <= file->n_words &&
+               words[word.members[i] - 1].kind == PM_WORD_SENTENCE;
     if (!good)
         word = (struct pm_run_file_word){.kind = 0};
     words[file->n_words++] = word;

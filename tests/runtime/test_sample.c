@@ -53,7 +53,8 @@ static int begin(void **unused)
     pm_process.on = true;
     pm_process.file = (struct pm_file){.fd = -1};
     assert_true(pm_file_create());
-    pm_tls = (struct pm_tls){.current = &pm_sentinel, .ring_head = &pm_no_ring};
+    pm_tls = (struct pm_tls){
+        .current = &pm_sentinel, .ring_head = &pm_no_ring, .ring_true = &pm_no_ring};
     assert_true(pm_thread_begin(&pm_tls, pm_tsc()));
     stack_start = pm_tls.slot->root->sp - 65536;
     counters = (struct pm_run_sampling){0};
@@ -118,7 +119,7 @@ static bool put_sample(uint64_t ip, uint64_t sp, bool in_kernel, uint64_t stack_
 
 static void drain(void)
 {
-    pm_perf_drain(sampler);
+    pm_perf_drain(sampler, UINT64_MAX);
     assert_int_equal(ring->data_tail, ring->data_head);
     assert_int_equal(pm_tls.ring_seen, ring->data_head);
 }
@@ -231,7 +232,7 @@ static void bytes_that_are_no_records_do_no_harm(void **unused)
     }
     drain();
     ring->data_head += 3 * RING_BYTES; /* more than it can hold */
-    pm_perf_drain(sampler);
+    pm_perf_drain(sampler, UINT64_MAX);
     assert_int_equal(ring->data_tail, ring->data_head);
 }
 

@@ -1,0 +1,325 @@
+/* Sets of sentences that were begun and not ended. Which contexts are below one; and threads that had no event after something was begun or ended
+ * in the whole process: what they do is split at its time here, as they would have done themselves. */
+#include "run_internal.h"
+
+#include <stdlib.h>
+
+/* One thread that is behind, and the path that is open on its own stack. */
+struct laggard {
+    struct pm_run_file *file;
+    struct pm_run_file_thread *thread;
+    struct run_thread_load *load;
+    uint32_t *path; /* below the set or root, outermost first */
+    size_t n_path;
+    size_t cap; /* of the nodes */
+    /* The set's node and what is below, where they were found: for each set that came up. */
+    struct stand {
+        uint32_t set;
+        uint32_t *path; /* the set's node first, unless set is 0 */
+    } * stands;
+    uint32_t n_stands, cap_stands;
+};
+
+/* Damaged words are 0. */
+static const struct pm_run_file_word *set_word(const struct pm_run_file *file, uint64_t number)
+{
+    const struct pm_run_file_word *word =
+        number > 0 && number <= file->n_words ? &file->words[number - 1] : NULL;
+    return word && word->kind == PM_WORD_SET ? word : NULL;
+}
+
+/* --- which contexts are below which set --- */
+
+static void mark_sets(struct pm_run_file *file, size_t index, uint32_t *sets)
+{
+    struct pm_run_file_thread *thread = &file->threads[index];
+    struct run_thread_load *load = &file->loads[index];
+    for (size_t i = 1; i < thread->n_nodes; i++) {
+        struct pm_run_file_node *node = &load->nodes[i];
+        if (node->parent == PM_RUN_FILE_NO_PARENT)
+            continue;
+        const struct pm_run_file_noun *noun = &file->nouns[node->noun];
+        node->is_set = noun->kind == PM_RUN_AMBIENT_SET &&
+                       load->nodes[node->parent].parent == PM_RUN_FILE_NO_PARENT &&
+                       !(node->flags & PM_RUN_NODE_FOLDED) && set_word(file, noun->id);
+        sets[i] = node->is_set ? (uint32_t)noun->id : sets[node->parent];
+        thread->has_sets |= node->is_set;
+        node->open &= sets[i] == load->ambient_set;
+    }
+}
+
+/* --- who is behind --- */
+
+static bool add_node(struct laggard *l, struct pm_run_file_node node, uint64_t start_tsc,
+                     uint32_t *ret_at)
+{
+    size_t n = l->thread->n_nodes;
+    if (n == l->cap) {
+        size_t cap = n + n / 2 + 16;
+        struct pm_run_file_node *nodes = pm_realloc_array(l->load->nodes, cap, sizeof *nodes);
+        if (nodes)
+            l->thread->nodes = l->load->nodes = nodes;
+        struct run_raw_node *raw = pm_realloc_array(l->load->raw, cap, sizeof *raw);
+        if (raw)
+            l->load->raw = raw;
+        if (!nodes || !raw)
+            return false;
+        l->cap = cap;
+    }
+    l->load->nodes[n] = node;
+    l->load->raw[n] = (struct run_raw_node){start_tsc, 0};
+    *ret_at = (uint32_t)n;
+    l->thread->n_nodes++;
+    return true;
+}
+
+static uint32_t find_child(const struct laggard *l, uint32_t parent, uint32_t noun)
+{
+    for (size_t i = parent + 1; i < l->thread->n_nodes; i++) {
+        const struct pm_run_file_node *node = &l->load->nodes[i];
+        if (node->parent == parent && node->noun == noun && !(node->flags & PM_RUN_NODE_FOLDED))
+            return (uint32_t)i;
+    }
+    return PM_RUN_FILE_NO_PARENT;
+}
+
+static bool need_child(struct laggard *l, uint32_t parent, struct pm_run_file_node like,
+                       uint32_t *ret_at)
+{
+    *ret_at = find_child(l, parent, like.noun);
+    if (*ret_at != PM_RUN_FILE_NO_PARENT)
+        return true;
+    like.parent = parent;
+    like.open = false;
+    like.n_calls = 0;
+    return add_node(l, like, 0, ret_at);
+}
+
+/* The noun of a set, made when no thread had that. */
+static bool noun_of_set(struct pm_run_file *file, uint32_t set, uint32_t *ret_noun)
+{
+    uint32_t object = PM_RUN_FILE_NO_OBJECT;
+    for (size_t i = 0; i < file->n_nouns; i++) {
+        bool is_set = file->nouns[i].kind == PM_RUN_AMBIENT_SET;
+        *ret_noun = (uint32_t)i;
+        if (is_set && file->nouns[i].id == set)
+            return true;
+        object = is_set ? file->nouns[i].object : object;
+    }
+    struct pm_run_file_noun *nouns =
+        pm_realloc_array(file->nouns, file->n_nouns + 1, sizeof *nouns);
+    if (!nouns)
+        return false;
+    file->nouns = nouns;
+    *ret_noun = (uint32_t)file->n_nouns;
+    nouns[file->n_nouns++] = (struct pm_run_file_noun){
+        .id = set, .object = object, .kind = PM_RUN_AMBIENT_SET, .mode = pm_run_file_mode(file)};
+    return true;
+}
+
+/* Where the open path stands below a set; made as far as it is not there. NULL: memory. */
+static uint32_t *path_in(struct laggard *l, uint32_t set)
+{
+    for (uint32_t i = 0; i < l->n_stands; i++)
+        if (l->stands[i].set == set)
+            return l->stands[i].path;
+    struct stand *stands = pm_grow_array(l->stands, l->n_stands, &l->cap_stands, 8, sizeof *stands);
+    uint32_t *path = pm_alloc_array(l->n_path + 1, sizeof *path), noun;
+    if (stands)
+        l->stands = stands;
+    bool good = stands && path;
+    if (good)
+        stands[l->n_stands++] = (struct stand){set, path};
+    else
+        free(path);
+    bool timed = pm_run_file_mode(l->file) >= PM_RUN_MODE_EXACT;
+    struct pm_run_file_node top = {.is_set = true,
+                                   .timing = timed ? PM_RUN_FILE_TIMED : PM_RUN_FILE_UNTIMED};
+    if (good && set != 0)
+        good = noun_of_set(l->file, set, &noun) && (top.noun = noun, need_child(l, 0, top, path));
+    for (size_t i = 0; good && i < l->n_path; i++)
+        good = need_child(l, path[i], l->load->nodes[l->path[i]], &path[i + 1]);
+    return good ? path : NULL;
+}
+
+static void hand_over(struct laggard *l, uint32_t from, uint32_t to, uint64_t tsc)
+{
+    struct pm_run_file_node *nodes = l->load->nodes;
+    struct run_raw_node *raw = l->load->raw;
+    uint64_t start = raw[from].start_tsc;
+    if (from == to)
+        return;
+    nodes[from].open = false;
+    nodes[to].open = true;
+    raw[to].start_tsc = start == 0 || start > tsc ? start : tsc;
+    if (start != 0 && tsc > start)
+        raw[from].inclusive_tsc += tsc - start;
+}
+
+static bool move(struct laggard *l, uint32_t from_set, uint32_t to_set, uint64_t tsc)
+{
+    const uint32_t *from = path_in(l, from_set), *to = from ? path_in(l, to_set) : NULL;
+    if (!to)
+        return false;
+    for (size_t i = 1; i <= l->n_path; i++)
+        hand_over(l, from[i], to[i], tsc);
+    struct pm_run_file_node *nodes = l->load->nodes;
+    struct run_raw_node *raw = l->load->raw;
+    if (from_set != 0) {
+        uint64_t start = raw[from[0]].start_tsc;
+        nodes[from[0]].open = false;
+        raw[from[0]].inclusive_tsc += start != 0 && tsc > start ? tsc - start : 0;
+    }
+    if (to_set != 0) {
+        nodes[to[0]].open = true;
+        raw[to[0]].start_tsc = nodes[to[0]].timing == PM_RUN_FILE_UNTIMED ? 0 : tsc;
+        nodes[to[0]].n_calls++;
+    }
+    return true;
+}
+
+/* --- sets of two --- */
+
+static bool same_members(const struct pm_run_file_word *word, const uint32_t *members, uint32_t n)
+{
+    return word->kind == PM_WORD_SET && word->n_members == n &&
+           memcmp(word->members, members, n * sizeof *members) == 0;
+}
+
+/* What a thread's own set and the process's are together; a word is made when there is none. */
+static bool join(struct pm_run_file *file, uint32_t own, uint32_t process, uint32_t *ret_set)
+{
+    const struct pm_run_file_word *a = set_word(file, own), *b = set_word(file, process);
+    *ret_set = a ? own : b ? process : 0;
+    if (!a || !b || own == process)
+        return true;
+    uint32_t *members = pm_arena_alloc(&file->arena, PM_WORDS_MAX_SET * sizeof *members), n = 0;
+    if (!members)
+        return false;
+    for (uint32_t i = 0, k = 0; n < PM_WORDS_MAX_SET && (i < a->n_members || k < b->n_members);) {
+        uint32_t x = i < a->n_members ? a->members[i] : UINT32_MAX;
+        uint32_t y = k < b->n_members ? b->members[k] : UINT32_MAX;
+        members[n++] = x < y ? x : y;
+        i += x <= y;
+        k += y <= x;
+    }
+    for (size_t i = 0; i < file->n_words; i++)
+        if (same_members(&file->words[i], members, n)) {
+            *ret_set = (uint32_t)i + 1;
+            return true;
+        }
+    struct pm_run_file_word *words =
+        pm_grow_array(file->words, (uint32_t)file->n_words, &file->words_cap, 64, sizeof *words);
+    if (!words)
+        return false;
+    file->words = words;
+    words[file->n_words] =
+        (struct pm_run_file_word){.kind = PM_WORD_SET, .members = members, .n_members = n};
+    for (size_t i = 0; i < PM_RUN_FILE_WORD_TEXTS; i++)
+        words[file->n_words].texts[i] = PM_STR("");
+    *ret_set = (uint32_t)++file->n_words;
+    return true;
+}
+
+static bool catch_up(struct laggard *l, const struct pm_run_ambient *log, size_t n_log)
+{
+    uint32_t now = l->load->ambient_set, before = 0, joined = 0;
+    for (size_t i = l->load->n_ambient; i < n_log; i++) {
+        if ((i == l->load->n_ambient || log[i].set != before) &&
+            !join(l->file, l->load->own_set, log[i].set, &joined))
+            return false;
+        before = log[i].set;
+        if (joined != now && !move(l, now, joined, log[i].tsc))
+            return false;
+        now = joined;
+    }
+    return true;
+}
+
+/* The path that is open on the thread's own stack. */
+static bool find_open(struct laggard *l)
+{
+    const struct pm_run_file_node *nodes = l->load->nodes;
+    uint32_t at = 0;
+    l->path = pm_alloc_array(l->thread->n_nodes, sizeof *l->path);
+    for (size_t i = 1; l->path && i < l->thread->n_nodes; i++)
+        if (nodes[i].open && nodes[i].parent == at) {
+            at = (uint32_t)i;
+            if (!nodes[i].is_set)
+                l->path[l->n_path++] = at;
+        }
+    return l->path != NULL;
+}
+
+static enum pm_status follow(struct pm_run_file *file, size_t index,
+                             const struct pm_run_ambient *log, size_t n_log, struct pm_error *err)
+{
+    struct laggard l = {.file = file,
+                        .thread = &file->threads[index],
+                        .load = &file->loads[index],
+                        .cap = file->threads[index].n_nodes};
+    const struct run_thread_load *load = l.load;
+    bool has_set = load->ambient_set == 0 || set_word(file, load->ambient_set);
+    if (load->end_tsc != 0 || load->n_ambient >= n_log || !has_set || !load->nodes[0].open)
+        return PM_OK;
+    bool good = find_open(&l) && catch_up(&l, log, n_log);
+    l.thread->has_sets = true;
+    for (uint32_t i = 0; i < l.n_stands; i++)
+        free(l.stands[i].path);
+    free(l.stands);
+    free(l.path);
+    return good ? PM_OK : run_no_memory(file, err);
+}
+
+/* --- the log --- */
+
+static enum pm_status load_log(struct pm_run_file *file, const struct run_source *source,
+                               const struct run_chunk *chunk, struct pm_error *err,
+                               struct pm_run_ambient **log, size_t *n_log)
+{
+    uint64_t n =
+        run_fit_items(file, chunk, PM_RUN_AMBIENT_DATA, sizeof **log, "changes of what is begun");
+    struct pm_run_ambient *more = pm_realloc_array(*log, *n_log + n, sizeof *more);
+    if (!more)
+        return run_no_memory(file, err);
+    *log = more;
+    if (!run_read_at(source, chunk->offset + PM_RUN_AMBIENT_DATA, more + *n_log,
+                     n * sizeof *more)) {
+        run_complain(file, chunk->offset, "changes of what is begun cannot be read");
+        return PM_OK;
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        run_note_tsc(file, more[*n_log + i].tsc);
+        if (more[*n_log + i].set && !set_word(file, more[*n_log + i].set)) {
+            run_complain(file, chunk->offset, "word %u is no set of sentences",
+                         more[*n_log + i].set);
+            more[*n_log + i].set = 0;
+        }
+    }
+    *n_log += n;
+    return PM_OK;
+}
+
+enum pm_status run_load_ambient(struct pm_run_file *file, const struct run_source *source,
+                                const struct run_chunks *list, struct pm_error *err)
+{
+    struct pm_run_ambient *log = NULL;
+    size_t n_log = 0;
+    enum pm_status status = PM_OK;
+    for (size_t i = 0; i < list->n && status == PM_OK; i++)
+        if (list->chunks[i].kind == PM_RUN_CHUNK_AMBIENT)
+            status = load_log(file, source, &list->chunks[i], err, &log, &n_log);
+    for (size_t i = 0; i < file->n_threads && status == PM_OK; i++) {
+        uint32_t *sets = pm_alloc_array(file->threads[i].n_nodes, sizeof *sets);
+        if (!sets) {
+            status = run_no_memory(file, err);
+            break;
+        }
+        mark_sets(file, i, sets);
+        free(sets);
+        if (n_log)
+            status = follow(file, i, log, n_log, err);
+    }
+    free(log);
+    return status;
+}
