@@ -32,7 +32,8 @@ static bool ends_with(const char *text, const char *end)
 static bool is_run_member(const char *name)
 {
     return strcmp(name, PM_MANIFEST_NAME) == 0 || ends_with(name, ".pmr") ||
-           strcmp(name, PM_PLAN_NAME) == 0 || strcmp(name, CONTROL_SOCKET_NAME) == 0;
+           strcmp(name, PM_PLAN_NAME) == 0 || strcmp(name, PM_FILTERS_NAME) == 0 ||
+           strcmp(name, CONTROL_SOCKET_NAME) == 0;
 }
 
 /* An empty folder, or one that holds nothing but the files of a run. */

@@ -16,6 +16,10 @@
 #define PM_PLAN_MAGIC "PerfMapM" /* 8 bytes, no ending zero */
 #define PM_PLAN_VERSION 1u
 
+/* Filters of seccomp that processes of the run have set (a file that is appended to): for each its number of instructions, 4 bytes, and
+ * these, 8 bytes each. A program that is exec'ed under filters knows by it what it may not do. */
+#define PM_FILTERS_NAME "filters"
+
 /* Followed by n_nouns struct pm_plan_noun, sorted by id, each id once. */
 struct pm_plan {
     char magic[8];

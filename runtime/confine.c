@@ -2,19 +2,22 @@
  * before they come into force, and each of our calls asks them first (sys.h): what would be refused is refused here. Whatever is
  * measured goes on as far as what remains allows; a run file that can no longer grow keeps counting in the contexts that it has.
  *
- * All threads' filters count for all threads. Filters that were there before us (of a container, of a program that was exec'ed) are
- * unknown; they refuse with an error, as a rule.
+ * All threads' filters count for all threads. They outlive an exec: each is also appended to a file in the run's folder, and a program that
+ * starts under filters takes all that the run's processes have set. Filters that were there before the run (of a container) are unknown;
+ * they refuse with an error, as a rule.
  */
 #include "confine.h"
 #include "internal.h"
 #include "sys.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 
 enum { MAX_FILTERS = 32 };
 
@@ -159,8 +162,6 @@ PM_EXPORT long pm_confined_refusal(long number, const long arguments[6])
     return 0;
 }
 
-/* --- noting filters --- */
-
 /* A copy that stays: other threads may be reading it. NULL: no memory, or more than are kept. */
 static struct sock_fprog *keep(const struct sock_fprog *filter)
 {
@@ -176,6 +177,78 @@ static struct sock_fprog *keep(const struct sock_fprog *filter)
     kept->filter = (struct sock_filter *)(kept + 1);
     memcpy(kept->filter, filter->filter, bytes);
     return kept;
+}
+
+/* --- filters that outlive an exec --- */
+
+static long open_list(int flags)
+{
+    char path[sizeof pm_process.run_dir + sizeof PM_FILTERS_NAME + 1];
+    size_t n = strlen(pm_process.run_dir);
+    memcpy(path, pm_process.run_dir, n);
+    path[n] = '/';
+    memcpy(path + n + 1, PM_FILTERS_NAME, sizeof PM_FILTERS_NAME);
+    return pm_sys(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0666);
+}
+
+static void append(const struct sock_fprog *filter)
+{
+    uint32_t n = filter->len;
+    struct iovec pieces[] = {{&n, sizeof n}, {filter->filter, n * sizeof *filter->filter}};
+    long fd = open_list(O_WRONLY | O_APPEND | O_CREAT);
+    if (fd < 0)
+        return;
+    pm_sys(SYS_writev, fd, pieces, 2);
+    pm_sys(SYS_close, fd);
+}
+
+/* All of it or nothing. By calls that the loader has used before us, so that they are allowed. */
+static bool read_whole(long fd, void *to, size_t size_bytes)
+{
+    for (size_t done = 0; done < size_bytes;) {
+        long n = pm_sys(SYS_read, fd, (char *)to + done, size_bytes - done);
+        if (n <= 0)
+            return false;
+        done += (size_t)n;
+    }
+    return true;
+}
+
+static bool is_filtered(void)
+{
+    char text[4096];
+    long fd = pm_sys(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC),
+         n = fd < 0 ? 0 : pm_sys(SYS_read, fd, text, sizeof text - 1);
+    if (fd >= 0)
+        pm_sys(SYS_close, fd);
+    text[n > 0 ? n : 0] = 0;
+    const char *line = strstr(text, "\nSeccomp:\t");
+    return line != NULL && line[sizeof "\nSeccomp:\t" - 1] == '2';
+}
+
+bool pm_confine_inherited(void)
+{
+    long fd = open_list(O_RDONLY);
+    if (fd < 0)
+        return false;
+    bool filtered = is_filtered();
+    static struct sock_filter code[BPF_MAXINSNS];
+    for (uint32_t n; filtered && read_whole(fd, &n, sizeof n) && n <= BPF_MAXINSNS &&
+                     read_whole(fd, code, n * sizeof *code);) {
+        struct pm_confinement noted =
+            pm_confine(false, &(struct sock_fprog){(unsigned short)n, code});
+        (void)noted;
+    }
+    pm_sys(SYS_close, fd);
+    return pm_confined;
+}
+
+/* --- noting filters --- */
+
+void pm_confine_list(const struct sock_fprog *filter)
+{
+    if (filter != NULL && filter->filter != NULL && filter->len != 0 && filter->len <= BPF_MAXINSNS)
+        append(filter);
 }
 
 struct pm_confinement pm_confine(bool strict, const struct sock_fprog *filter)
@@ -199,4 +272,16 @@ void pm_confine_not(struct pm_confinement noted)
         pm_store(filters[noted.index], NULL);
     pm_store(nothing_allowed, noted.was_strict);
     pm_store(pm_confined, noted.was_confined);
+}
+
+void pm_confine_say(void)
+{
+    static bool said;
+    if (pm_process.file.header == NULL || __atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+        return;
+    pm_file_message(
+        PM_RUN_MSG_NOTE,
+        "the program confines itself by seccomp: what its filters do not allow is not "
+        "done either to measure it, so new threads, contexts and samples may be missing",
+        NULL);
 }

@@ -1,4 +1,5 @@
 /* Start and end of a process. */
+#include "confine.h"
 #include "internal.h"
 #include "sample.h"
 #include "sys.h"
@@ -320,6 +321,7 @@ __attribute__((constructor)) static void pm_start(int argc, char **argv, char **
     pm_wrap_resolve();
     if (!read_settings(environment))
         return;
+    bool confined = pm_confine_inherited();
     pm_process.pid = (uint32_t)pm_sys(SYS_getpid);
     pm_process.parent_pid = (uint32_t)pm_sys(SYS_getppid);
     pm_process.main_thread_pointer = pm_thread_pointer();
@@ -339,4 +341,6 @@ __attribute__((constructor)) static void pm_start(int argc, char **argv, char **
     pm_dl_watch();
     pm_control_begin();
     pm_sample_process_begin();
+    if (confined)
+        pm_confine_say();
 }

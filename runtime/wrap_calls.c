@@ -13,18 +13,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-static void say_confined(void)
-{
-    static bool said;
-    if (pm_process.file.header == NULL || __atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
-        return;
-    pm_file_message(
-        PM_RUN_MSG_NOTE,
-        "the program confines itself by seccomp: what its filters do not allow is not "
-        "done either to measure it, so new threads, contexts and samples may be missing",
-        NULL);
-}
-
 static struct {
     int (*prctl)(int option, ...);
     long (*syscall)(long number, ...);
@@ -52,9 +40,11 @@ static void stop_clock(void)
 
 static struct pm_confinement note(bool strict, const struct sock_fprog *filter)
 {
-    say_confined();
+    pm_confine_say();
     if (strict)
         stop_clock();
+    else
+        pm_confine_list(filter);
     return pm_confine(strict, filter);
 }
 

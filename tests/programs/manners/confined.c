@@ -296,9 +296,64 @@ static int few_descriptors(void)
     return 7;
 }
 
+/* A launcher: what it forbids is in force in what it starts, and ends it. With `more`, so is what files are made with. */
+static void forbid(bool more)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 4, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 3, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_timer_create, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, more ? SYS_fallocate : SYS_membarrier, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+    };
+    struct sock_fprog filter = {sizeof code / sizeof *code, code};
+    CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+    CHECK(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) == 0);
+}
+
+static int executed(void)
+{
+    work(2000);
+    finish();
+    return 7;
+}
+
+static int launches(void)
+{
+    forbid(false);
+    execl("/proc/self/exe", "confined", "executed", NULL);
+    return 1;
+}
+
+static int launches_in_child(void)
+{
+    int status;
+    forbid(false);
+    pid_t child = fork();
+    if (child == 0) {
+        execl("/proc/self/exe", "confined", "executed", NULL);
+        _exit(1);
+    }
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static int launches_without_files(void)
+{
+    forbid(true);
+    execl("/proc/self/exe", "confined", "executed", NULL);
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
     static const struct a_case cases[] = {
+        {"executed", executed},
+        {"launches", launches},
+        {"launches_in_child", launches_in_child},
+        {"launches_without_files", launches_without_files},
         {"strict", strict},
         {"strict_by_syscall", strict_by_syscall},
         {"filter_kills", filter_kills},
