@@ -270,6 +270,7 @@ static void count_entry(struct x86_code *c, struct x86_code *cold, const struct 
     x86_test(c, r);
     x86_slow_if(c, &slow, IF_EQUAL);
     x86_memory_op(c, true, 0xff, 0, r, (int)(probe->counter * 8));
+    x86_note(c->p - 4, X86_NOTE_COUNTER);
     x86_restore(c, &f);
     x86_jump(c, back);
     x86_slow_tail(cold, &f, !x86_is_free(sled->must_save, RDX), &slow, index, thunk, back);

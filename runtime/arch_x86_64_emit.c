@@ -3,6 +3,14 @@
 
 /* --- machine code --- */
 
+/* Instructions are put together in a register and written by one store, of which the bytes behind c->p are overwritten by what follows:
+ * 7000 trampolines are generated at the start of SQLite. */
+static void put(struct x86_code *c, uint64_t bytes, unsigned n)
+{
+    __builtin_memcpy(c->p, &bytes, 8);
+    c->p += n;
+}
+
 void x86_byte(struct x86_code *c, unsigned b)
 {
     *c->p++ = (uint8_t)b;
@@ -24,38 +32,31 @@ void x86_memory_op(struct x86_code *c, bool wide, unsigned opcode, unsigned reg,
                    int displacement)
 {
     unsigned rex = (wide ? 8u : 0u) | (reg >> 3 & 1u) << 2 | (base >> 3 & 1u);
-    if (rex != 0)
-        x86_byte(c, 0x40 | rex);
-    x86_byte(c, opcode);
     bool small = displacement >= -128 && displacement < 128;
-    x86_byte(c, (small ? 0x40u : 0x80u) | (reg & 7u) << 3 | (base & 7u));
-    if (small)
-        x86_byte(c, (unsigned)displacement & 0xffu);
-    else
-        x86_word32(c, (uint32_t)displacement);
+    uint64_t bytes = opcode | ((small ? 0x40u : 0x80u) | (reg & 7u) << 3 | (base & 7u)) << 8 |
+                     (uint64_t)(uint32_t)displacement << 16;
+    unsigned n = small ? 3 : 6;
+    if (rex != 0) {
+        bytes = bytes << 8 | 0x40u | rex;
+        n++;
+    }
+    put(c, bytes, n);
 }
 
 void x86_move(struct x86_code *c, unsigned from, unsigned to)
 {
-    x86_byte(c, 0x48u | (from >> 3) << 2 | to >> 3);
-    x86_byte(c, 0x89);
-    x86_byte(c, 0xc0u | (from & 7u) << 3 | (to & 7u));
+    put(c, 0xc08948u | (from >> 3) << 2 | to >> 3 | (from & 7u) << 19 | (to & 7u) << 16, 3);
 }
 
 void x86_test(struct x86_code *c, unsigned reg)
 {
-    x86_byte(c, 0x48u | (reg >> 3) << 2 | reg >> 3);
-    x86_byte(c, 0x85);
-    x86_byte(c, 0xc0u | (reg & 7u) << 3 | (reg & 7u));
+    put(c, 0xc08548u | (reg >> 3) << 2 | reg >> 3 | (reg & 7u) << 19 | (reg & 7u) << 16, 3);
 }
 
 void x86_thread_op(struct x86_code *c, unsigned opcode, unsigned reg, int32_t displacement)
 {
-    x86_byte(c, 0x64);
-    x86_byte(c, 0x48u | (reg >> 3) << 2);
-    x86_byte(c, opcode);
-    x86_byte(c, 0x04u | (reg & 7u) << 3);
-    x86_byte(c, 0x25);
+    uint64_t bytes = 0x2504004864u | (reg >> 3) << 10 | opcode << 16 | (uint64_t)(reg & 7u) << 27;
+    put(c, bytes, 5);
     x86_word32(c, (uint32_t)displacement);
 }
 
@@ -79,36 +80,28 @@ void x86_stack_address(struct x86_code *c, int displacement, unsigned reg)
         x86_move(c, 4, reg);
         return;
     }
-    x86_byte(c, 0x48u | (reg >> 3) << 2);
-    x86_byte(c, 0x8d);
     bool small = displacement >= -128 && displacement < 128;
-    x86_byte(c, (small ? 0x44u : 0x84u) | (reg & 7u) << 3);
-    x86_byte(c, 0x24);
-    if (small)
-        x86_byte(c, (unsigned)displacement & 0xffu);
-    else
-        x86_word32(c, (uint32_t)displacement);
+    uint64_t bytes = 0x24048d48u | (reg >> 3) << 2 | (small ? 0x40u : 0x80u) << 16 |
+                     (reg & 7u) << 19 | (uint64_t)(uint32_t)displacement << 32;
+    put(c, bytes, small ? 5 : 8);
 }
 
 void x86_jump(struct x86_code *c, const uint8_t *to)
 {
-    x86_byte(c, 0xe9);
-    x86_word32(c, (uint32_t)(to - (c->p + 4)));
+    x86_note_distance(c->p + 1, to);
+    put(c, 0xe9u | (uint64_t)(uint32_t)(to - (c->p + 5)) << 8, 5);
 }
 
 uint8_t *x86_jump_if(struct x86_code *c, unsigned condition)
 {
-    x86_byte(c, 0x0f);
-    x86_byte(c, 0x80u | condition);
-    x86_word32(c, 0);
+    put(c, 0x800fu | condition << 8, 6);
     return c->p;
 }
 
 void x86_jump_to_if(struct x86_code *c, unsigned condition, const uint8_t *to)
 {
-    x86_byte(c, 0x0f);
-    x86_byte(c, 0x80u | condition);
-    x86_word32(c, (uint32_t)(to - (c->p + 4)));
+    x86_note_distance(c->p + 2, to);
+    put(c, 0x800fu | condition << 8 | (uint64_t)(uint32_t)(to - (c->p + 6)) << 16, 6);
 }
 
 uint8_t *x86_short_jump_if(struct x86_code *c, unsigned condition)
@@ -126,6 +119,7 @@ void x86_land_short(const struct x86_code *c, uint8_t *from)
 void x86_land(const struct x86_code *c, uint8_t *from)
 {
     uint32_t distance = (uint32_t)(c->p - from);
+    x86_note_distance(from - 4, c->p);
     __builtin_memcpy(from - 4, &distance, 4);
 }
 
@@ -235,6 +229,7 @@ void x86_test_flag(struct x86_code *c)
 {
     x86_byte(c, 0x80);
     x86_byte(c, 0x3d);
+    x86_note(c->p, X86_NOTE_FLAG);
     x86_word32(c, (uint32_t)(c->flag - (c->p + 5)));
     x86_byte(c, 0);
 }
@@ -251,10 +246,10 @@ void x86_slow_tail(struct x86_code *c, const struct x86_frame *f, bool save_s,
     if (save_s)
         x86_push_register(c, RDX);
     x86_stack_address(c, f->adjustment + (skip_now ? X86_RED_ZONE : 0) + (save_s ? 8 : 0), RDX);
-    x86_byte(c, 0x68); /* push $index */
-    x86_word32(c, index);
-    x86_byte(c, 0xe8); /* call thunk */
-    x86_word32(c, (uint32_t)(thunk - (c->p + 4)));
+    x86_note(c->p + 1, X86_NOTE_INDEX);
+    put(c, 0x68u | (uint64_t)index << 8, 5); /* push $index */
+    x86_note(c->p + 1, X86_NOTE_THUNK);
+    put(c, 0xe8u | (uint64_t)(uint32_t)(thunk - (c->p + 5)) << 8, 5); /* call thunk */
     if (save_s)
         x86_pop_register(c, RDX);
     if (skip_now)
@@ -283,6 +278,7 @@ void x86_check_entry(struct x86_code *c, unsigned r, unsigned s, const struct pm
 void x86_compare_noun(struct x86_code *c, unsigned r, const struct pm_probe *probe)
 {
     x86_memory_op(c, false, 0x81, 7, r, offsetof(struct pm_node, noun)); /* cmpl $noun, noun(R) */
+    x86_note(c->p, X86_NOTE_NOUN);
     x86_word32(c, probe->noun);
 }
 
@@ -300,7 +296,9 @@ void x86_look_up(struct x86_code *c, unsigned r, unsigned at, const struct pm_pr
             x86_byte(c, 0x41);
         x86_byte(c, 0x81);
         x86_byte(c, (i == 0 ? 0xf0u : 0xe0u) | (at & 7u));
-        x86_word32(c, i == 0 ? probe->noun * 0x9e3779b1u >> 12 << 3 : (uint32_t)PM_HASH_MASK);
+        if (i == 0)
+            x86_note(c->p, X86_NOTE_HASH);
+        x86_word32(c, i == 0 ? x86_noun_hash(probe->noun) : (uint32_t)PM_HASH_MASK);
     }
     x86_thread_op(c, 0x03, at, x86_thread_offset(&pm_tls.hash)); /* add */
     x86_memory_op(c, true, 0x8b, at, at, 0);

@@ -113,6 +113,32 @@ void x86_exit_tail(struct x86_code *c, const struct x86_frame *f, bool save_s,
                    const struct x86_sites *slow, const struct x86_sites *missed, uint32_t index,
                    const uint8_t *thunk, const uint8_t *back);
 
+/* --- arch_x86_64_template.c --- */
+/* Before the trampolines of an object and mode. */
+void x86_templates_begin(void);
+/* As x86_trampoline; copies one of its kind. */
+void x86_trampoline_again(struct x86_code *c, struct x86_code *cold, const struct pm_sled *sled,
+                          const struct pm_probe *probe, uint32_t index, const uint8_t *thunk);
+enum x86_note {
+    X86_NOTE_BACK,
+    X86_NOTE_THUNK,
+    X86_NOTE_FLAG,
+    X86_NOTE_ACROSS,
+    X86_NOTE_NOUN,
+    X86_NOTE_HASH,
+    X86_NOTE_INDEX,
+    X86_NOTE_COUNTER,
+    X86_NOTE_EVENT,
+};
+/* A word that is about to be written, and is another one in other trampolines of this kind. */
+void x86_note(const uint8_t *word, enum x86_note kind);
+/* The same of a distance from behind the word. */
+void x86_note_distance(const uint8_t *word, const uint8_t *to);
+static inline uint32_t x86_noun_hash(uint32_t noun)
+{
+    return noun * 0x9e3779b1u >> 12 << 3;
+}
+
 /* --- arch_x86_64_trace.c: what mode trace has beside mode exact --- */
 /* Is there no room for an event? Else slow. rax: clock; r is lost. */
 void x86_check_trace_room(struct x86_code *c, unsigned r, struct x86_sites *slow);

@@ -13,6 +13,8 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
+enum { FILL_BYTES = 32 * 1024 };
+
 /* --- regions --- */
 
 static void *map_at(uintptr_t address, size_t size, int prot)
@@ -98,17 +100,27 @@ static size_t n_wanted(const struct pm_object *object, enum pm_run_mode mode)
     return n;
 }
 
-static struct pm_probe probe_of(const struct pm_object *object, const struct pm_sled *sled,
-                                enum pm_run_mode mode)
+static void fill_probe(struct pm_probe *probe, const struct pm_object *object,
+                       const struct pm_sled *sled, enum pm_run_mode mode)
 {
     bool loop = sled->kind == PM_SLED_LOOP_ENTER || sled->kind == PM_SLED_LOOP_LEAVE;
     uint8_t depth = sled->flags & PM_SLED_DEPTH_MASK;
-    return (struct pm_probe){.noun = object->first_noun + sled->noun,
-                             .kind = sled->kind,
-                             .loop_depth = loop ? (depth != 0 ? depth : 1) : 0,
-                             .mode = (uint8_t)mode,
-                             .bank = object->bank,
-                             .counter = sled->noun};
+    probe->noun = object->first_noun + sled->noun;
+    probe->kind = sled->kind;
+    probe->loop_depth = loop ? (depth != 0 ? depth : 1) : 0;
+    probe->mode = (uint8_t)mode;
+    probe->bank = object->bank;
+    probe->counter = sled->noun;
+}
+
+/* Memory for what is about to be written, without a fault for each page. */
+static void fill_ahead(const uint8_t *at, uint8_t **filled, const uint8_t *end)
+{
+    while (at + X86_LARGEST_FAST > *filled && *filled < end) {
+        size_t bytes = (size_t)(end - *filled) < FILL_BYTES ? (size_t)(end - *filled) : FILL_BYTES;
+        pm_sys(SYS_madvise, *filled, bytes, MADV_POPULATE_WRITE); /* since Linux 5.14 */
+        *filled += bytes;
+    }
 }
 
 /* Returns the end. */
@@ -118,7 +130,10 @@ static size_t generate(struct pm_object *object, enum pm_run_mode mode, uint8_t 
     uint32_t *places = (uint32_t *)(part + l->places), index = 0;
     struct pm_probe *probes = (struct pm_probe *)(part + l->probes);
     struct x86_code c = {.p = part}, cold = {.p = part + l->cold};
+    uint8_t *filled = part, *cold_filled = part + l->cold;
+    fill_ahead(part + l->fast, &filled, part + l->cold);
     x86_thunk(&c, probes);
+    x86_templates_begin();
     c.p = part + l->fast;
     for (uint32_t i = 0; i < object->n_sleds; i++) {
         struct pm_sled *sled = &object->sleds[i];
@@ -126,10 +141,12 @@ static size_t generate(struct pm_object *object, enum pm_run_mode mode, uint8_t 
             continue;
         while (((uintptr_t)c.p & 15) != 0)
             x86_byte(&c, 0xcc);
+        fill_ahead(c.p, &filled, part + l->cold);
+        fill_ahead(cold.p, &cold_filled, part + l->end);
         places[i] = (uint32_t)(c.p - part);
-        probes[index] = probe_of(object, sled, mode);
+        fill_probe(&probes[index], object, sled, mode);
         c.flag = cold.flag = object->flags != NULL ? object->flags + sled->noun : NULL;
-        x86_trampoline(&c, &cold, sled, &probes[index], index, part);
+        x86_trampoline_again(&c, &cold, sled, &probes[index], index, part);
         index++;
     }
     return (size_t)(cold.p - part);

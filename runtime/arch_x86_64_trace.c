@@ -32,6 +32,7 @@ static void make_event(struct x86_code *c, uint32_t head)
 {
     X86_BYTES(c, "\x48\xc1\xe0\x18" /* shl $24, %rax */
                  "\x48\x0d");       /* or $head, %rax */
+    x86_note(c->p, X86_NOTE_EVENT);
     x86_word32(c, head);
     X86_BYTES(c, "\x48\xc1\xc8\x18"); /* ror $24, %rax */
 }

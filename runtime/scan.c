@@ -170,6 +170,9 @@ const uint8_t *pm_object_build_id(const struct pm_object *o, uint32_t *ret_bytes
 
 /* --- sleds and nouns --- */
 
+/* What is read needs for each record. */
+enum { RECORD_BYTES = sizeof(struct pm_run_noun) + sizeof(uint64_t) };
+
 typedef bool less_fn(const void *a, const void *b);
 
 /* Sizes are multiples of 8. */
@@ -237,18 +240,79 @@ static bool is_nop(const uint8_t *p)
     return now == expected && p[4] == pm_arch_nop[4];
 }
 
-static bool is_sound(const struct pm_object *o, const struct pm_sled_record *record,
-                     uintptr_t address)
+/* text: code of the object that holds the address, if the last one did. */
+struct text {
+    uintptr_t low, high;
+};
+
+static bool is_in_text(const struct pm_object *o, uintptr_t address, struct text *text)
 {
-    return record->kind >= PM_SLED_ENTRY && record->kind <= PM_SLED_LOOP_LEAVE && record->id != 0 &&
-           pm_object_holds(o, address, sizeof pm_arch_nop, PF_R | PF_X) &&
-           is_nop((const uint8_t *)address);
+    if (address >= text->low && address < text->high)
+        return true;
+    if (!pm_object_holds(o, address, sizeof pm_arch_nop, PF_R | PF_X))
+        return false;
+    const uintptr_t near = 1 << 14; /* most records are of one segment */
+    *text = (struct text){address, address + 1};
+    if (pm_object_holds(o, address, near, PF_R | PF_X))
+        text->high = address + near - sizeof pm_arch_nop;
+    return true;
 }
 
-/* Distinct ids of the entries, sorted by id. */
-static uint32_t collect_nouns(struct pm_run_noun *nouns, uint32_t n)
+static bool is_sound(const struct pm_object *o, const struct pm_sled_record *record,
+                     uintptr_t address, struct text *text)
 {
-    sort(nouns, n, sizeof *nouns, noun_less);
+    return record->kind >= PM_SLED_ENTRY && record->kind <= PM_SLED_LOOP_LEAVE && record->id != 0 &&
+           is_in_text(o, address, text) && is_nop((const uint8_t *)address);
+}
+
+enum { BUCKET_BITS = 10, N_BUCKETS = 1 << BUCKET_BITS, LARGE_BUCKET = 64 };
+
+/* Ids are hashes, so their first bits are as good as random. */
+static uint32_t bucket_of(uint64_t id)
+{
+    return (uint32_t)(id >> (64 - BUCKET_BITS));
+}
+
+static void sort_bucket(struct pm_run_noun *nouns, uint32_t n)
+{
+    if (n > LARGE_BUCKET) { /* not of our making */
+        sort(nouns, n, sizeof *nouns, noun_less);
+        return;
+    }
+    for (uint32_t i = 1; i < n; i++) {
+        struct pm_run_noun noun = nouns[i];
+        uint32_t k = i;
+        for (; k > 0 && noun_less(&noun, &nouns[k - 1]); k--)
+            nouns[k] = nouns[k - 1];
+        nouns[k] = noun;
+    }
+}
+
+/* free: room for as many again. */
+static void sort_nouns(struct pm_run_noun *nouns, uint32_t n, struct pm_run_noun *free)
+{
+    uint32_t end[N_BUCKETS] = {0}, begin = 0;
+    for (uint32_t i = 0; i < n; i++)
+        end[bucket_of(nouns[i].id)]++;
+    for (uint32_t i = 0, at = 0; i < N_BUCKETS; i++) {
+        uint32_t size = end[i];
+        end[i] = at;
+        at += size;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        free[end[bucket_of(nouns[i].id)]++] = nouns[i];
+    for (uint32_t i = 0; i < N_BUCKETS; begin = end[i++])
+        sort_bucket(free + begin, end[i] - begin);
+    memcpy(nouns, free, n * sizeof *nouns);
+}
+
+/* Distinct ids of the entries, sorted by id. capacity: of the array, of which nothing is used behind the first n. */
+static uint32_t collect_nouns(struct pm_run_noun *nouns, uint32_t n, uint64_t capacity)
+{
+    if (capacity - n >= n)
+        sort_nouns(nouns, n, nouns + n);
+    else
+        sort(nouns, n, sizeof *nouns, noun_less);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (kept > 0 && nouns[kept - 1].id == nouns[i].id)
@@ -259,28 +323,41 @@ static uint32_t collect_nouns(struct pm_run_noun *nouns, uint32_t n)
     return kept;
 }
 
-/* Without branches that depend on the ids: those are hashes, and half of all guesses would be wrong. */
-static uint32_t find_noun(const struct pm_run_noun *nouns, uint32_t n, uint64_t id)
+/* Where those of each bucket begin. */
+static void index_nouns(const struct pm_run_noun *nouns, uint32_t n, uint32_t begin[N_BUCKETS + 1])
 {
-    uint32_t low = 0;
-    for (uint32_t left = n; left > 1;) {
+    uint32_t at = 0;
+    for (uint32_t i = 0; i <= N_BUCKETS; i++) {
+        while (at < n && bucket_of(nouns[at].id) < i)
+            at++;
+        begin[i] = at;
+    }
+}
+
+/* Without branches that depend on the ids: half of all guesses would be wrong. */
+static uint32_t find_noun(const struct pm_run_noun *nouns, const uint32_t begin[N_BUCKETS + 1],
+                          uint64_t id)
+{
+    uint32_t low = begin[bucket_of(id)], end = begin[bucket_of(id) + 1];
+    for (uint32_t left = end - low; left > 1;) {
         uint32_t half = left / 2;
         low += half & -(uint32_t)(nouns[low + half].id <= id);
         left -= half;
     }
-    return low < n && nouns[low].id == id ? low : UINT32_MAX;
+    return low < end && nouns[low].id == id ? low : UINT32_MAX;
 }
 
 /* Reads all records of one section. */
 static void read_records(struct pm_object *o, struct pm_scan *scan, uintptr_t section,
                          uint64_t bytes)
 {
+    struct text text = {0, 0};
     for (uint64_t i = 0; i < bytes / sizeof(struct pm_sled_record); i++) {
         struct pm_sled_record copy, *record = &copy; /* linkers need not align the section */
         uintptr_t place = section + i * sizeof copy;
         __builtin_memcpy(record, (const void *)place, sizeof copy);
         uintptr_t address = place + (uintptr_t)(intptr_t)record->offset;
-        if (!is_sound(o, record, address)) {
+        if (!is_sound(o, record, address, &text)) {
             o->n_bad++;
             continue;
         }
@@ -297,13 +374,14 @@ static void read_records(struct pm_object *o, struct pm_scan *scan, uintptr_t se
 
 static void bind_sleds(struct pm_object *o, struct pm_scan *scan)
 {
-    scan->n_nouns = collect_nouns(scan->nouns, scan->n_nouns);
-    uint32_t previous = UINT32_MAX;
+    uint32_t begin[N_BUCKETS + 1], previous = UINT32_MAX;
+    scan->n_nouns = collect_nouns(scan->nouns, scan->n_nouns, scan->bytes / RECORD_BYTES);
+    index_nouns(scan->nouns, scan->n_nouns, begin);
     for (uint32_t i = 0; i < o->n_sleds; i++) {
         struct pm_sled *sled = &o->sleds[i];
         sled->noun = i > 0 && scan->ids[i] == scan->ids[i - 1] /* entry and exit */
                          ? previous
-                         : find_noun(scan->nouns, scan->n_nouns, scan->ids[i]);
+                         : find_noun(scan->nouns, begin, scan->ids[i]);
         previous = sled->noun;
         bool loop = sled->kind == PM_SLED_LOOP_ENTER || sled->kind == PM_SLED_LOOP_LEAVE;
         if (sled->noun == UINT32_MAX)
@@ -333,7 +411,7 @@ bool pm_scan_sleds(struct pm_object *o, const struct pm_found *f, struct pm_scan
     if (n == 0 || n > 1u << 26)
         return n == 0;
     o->sleds_bytes = n * sizeof(struct pm_sled);
-    scan->bytes = n * (sizeof(struct pm_run_noun) + sizeof(uint64_t));
+    scan->bytes = n * RECORD_BYTES;
     o->sleds = pm_private_memory(o->sleds_bytes);
     scan->nouns = pm_private_memory(scan->bytes);
     if (o->sleds == NULL || scan->nouns == NULL)

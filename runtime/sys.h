@@ -9,6 +9,10 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 /* The program has confined itself by seccomp: what that does not allow is not called. Negative: the error number instead; 0: it is
  * allowed (confine.c). Exported for libperfmap-heap.so. */
 extern bool pm_confined;

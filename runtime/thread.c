@@ -69,7 +69,7 @@ struct pm_node *pm_node_claim(struct pm_slot *slot)
             node->place = (uint32_t)(CHUNK_FIRST_PLACE(chunk) + n * (sizeof *node / 64));
             return node;
         }
-        uint64_t bytes = chunk->size_bytes * 2, offset;
+        uint64_t bytes = chunk->size_bytes + chunk->size_bytes / 2, offset;
         struct pm_run_chunk *next = pm_file_chunk(
             PM_RUN_CHUNK_NODES, bytes > LARGEST_CHUNK_BYTES ? LARGEST_CHUNK_BYTES : bytes,
             slot->thread_offset, &offset);
