@@ -43,10 +43,10 @@ const struct cmd cmd_perfmap = {
     .main = perfmap_main};
 
 const struct cmd *const cmd_all[] = {
-    &cmd_run,         &cmd_mode,   &cmd_collect, &cmd_report, &cmd_annotate,  &cmd_explain,
-    &cmd_ask,         &cmd_levels, &cmd_nouns,   &cmd_verbs,  &cmd_sentences, &cmd_pif,
-    &cmd_dump,        &cmd_trace,  &cmd_doctor,  &cmd_cc,     &cmd_cxx,       &cmd_fortran,
-    &cmd_plugin_path, &cmd_help,   NULL};
+    &cmd_run,     &cmd_mode,        &cmd_collect, &cmd_report, &cmd_annotate,  &cmd_explain,
+    &cmd_ask,     &cmd_levels,      &cmd_nouns,   &cmd_verbs,  &cmd_sentences, &cmd_points,
+    &cmd_pif,     &cmd_dump,        &cmd_trace,   &cmd_doctor, &cmd_cc,        &cmd_cxx,
+    &cmd_fortran, &cmd_plugin_path, &cmd_help,    NULL};
 
 const struct cmd *cmd_find(const char *name)
 {

@@ -689,7 +689,8 @@ static const struct cmd_option run_options[] = {
      "as other nouns of their kind"},
     {OPT_MAPPING_POINTS, "mapping-points", "NAMES",
      "at which of their mapping points libraries and adapters say what maps to what: names, "
-     "separated by commas, with * in them; all (default); none"},
+     "separated by commas, with * in them; all (default); none. 'perfmap points' lists those of a "
+     "run"},
     {OPT_HEAP, "heap", NULL,
      "follow the blocks of the heap: how many and how many bytes each place allocates, by the "
      "variable that they are assigned to, and how long they live. A pair of malloc and free then "

@@ -294,6 +294,20 @@ static void list_sentences(struct list *list)
     }
 }
 
+static void list_points(struct list *list)
+{
+    static const char *const names[] = {"point", "asked_for", "n_mappings"};
+    const struct pm_archive_data *data = list->report.data;
+    begin(list, names, 3);
+    for (uint32_t i = 0; i < data->n_mapping_points; i++) {
+        const struct pm_mapping_point *point = &data->mapping_points[i];
+        char n[24];
+        count_text(n, (uint64_t)point->n_mappings);
+        if (fits(list->request.pattern, point->name))
+            add_row(list, (const char *const[]){point->name, point->is_on ? "yes" : "no", n});
+    }
+}
+
 /* --- the commands --- */
 
 static enum pm_status check_words(const struct list *list, struct pm_error *err)
@@ -415,6 +429,11 @@ static int sentences_main(struct cmd_parse *parse)
     return vocabulary(parse, list_sentences);
 }
 
+static int points_main(struct cmd_parse *parse)
+{
+    return vocabulary(parse, list_points);
+}
+
 #define LEVEL_OPTION                                                     \
     {                                                                    \
         OPT_LEVEL, "level", "LEVEL", "of this level of abstraction only" \
@@ -443,6 +462,11 @@ static const struct cmd_option sentences_options[] = {
     LEVEL_OPTION, KIND_OPTION("whose first noun is of this kind only"), ACTIVE_OPTION,
     COMMON_OPTIONS};
 
+static const char *const points_usage[] = {"points [OPTION]... [PATTERN] [ARCHIVE]", NULL};
+static const struct cmd_example points_examples[] = {
+    {"perfmap run --mapping-points 'sql-*' -- ./app && perfmap points app.perfmap",
+     "what maps to what is said at points of the SQL adapter only"},
+    {NULL, NULL}};
 static const char *const levels_usage[] = {"levels [OPTION]... [PATTERN] [ARCHIVE]", NULL};
 static const char *const nouns_usage[] = {"nouns [OPTION]... [PATTERN] [ARCHIVE]", NULL};
 static const char *const verbs_usage[] = {"verbs [OPTION]... [PATTERN] [ARCHIVE]", NULL};
@@ -496,4 +520,18 @@ const struct cmd cmd_sentences = {
     .options = sentences_options,
     .examples = sentences_examples,
     .main = sentences_main,
+};
+
+const struct cmd cmd_points = {
+    .name = "points",
+    .summary = "list where a program says what maps to what",
+    .usage = points_usage,
+    .description =
+        "Mapping points of the program, its libraries and adapters: places at which they say "
+        "that what one sentence costs is spent for another (pm_map_at in perfmap.h; "
+        "'default' is pm_map), with the number of mappings that were said there. 'perfmap run "
+        "--mapping-points' switches them on and off. " PATTERN_TEXT,
+    .options = levels_options,
+    .examples = points_examples,
+    .main = points_main,
 };

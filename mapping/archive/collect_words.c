@@ -269,6 +269,28 @@ static enum pm_status add_names(struct words *w, size_t n)
     return collect_message(w->c, PM_RUN_MSG_LIMIT, text);
 }
 
+/* Mapping points with the number of their mappings. */
+static enum pm_status add_points(struct words *w, size_t n)
+{
+    enum pm_status status = PM_OK;
+    for (size_t i = 0; i < n; i++) {
+        const struct pm_run_file_word *word = pm_run_file_word(w->file, i);
+        if (word->kind == PM_WORD_MAPPING && word->line_no)
+            w->rows[word->line_no - 1]++;
+    }
+    for (size_t i = 0; i < n && status == PM_OK; i++) {
+        const struct pm_run_file_word *word = pm_run_file_word(w->file, i);
+        if (word->kind != PM_WORD_POINT)
+            continue;
+        sqlite3_stmt *insert = w->c->statements[INSERT_POINT];
+        bind_str(insert, 1, word->texts[0]);
+        sqlite3_bind_int(insert, 2, word->a != 0);
+        bind_number(insert, 3, w->rows[i]);
+        status = collect_insert(w->c, INSERT_POINT);
+    }
+    return status;
+}
+
 enum pm_status collect_words(struct collector *c, const struct pm_run_file *file,
                              struct collect_names *names)
 {
@@ -284,6 +306,8 @@ enum pm_status collect_words(struct collector *c, const struct pm_run_file *file
         if (collect_is_spoken(file, pm_run_file_noun(file, i)))
             status = name_sentence(&w, pm_run_file_noun(file, i), &names->nouns[i],
                                    &names->sentences[i]);
+    if (status == PM_OK)
+        status = add_points(&w, n);
     names->words = w.rows;
     names->metrics = pm_alloc_array(n + 1, sizeof *names->metrics);
     if (!names->metrics)

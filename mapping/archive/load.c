@@ -540,6 +540,7 @@ void pm_archive_data_free(struct pm_archive_data *data)
     free(data->messages);
     free(data->samplings);
     free(data->noun_modes);
+    free(data->mapping_points);
     free(data->addresses);
     free(data->paths);
     free(data);

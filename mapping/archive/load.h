@@ -79,6 +79,13 @@ struct pm_message {
     const char *text;
 };
 
+/* Where the program says what maps to what. */
+struct pm_mapping_point {
+    const char *name;
+    bool is_on;
+    int64_t n_mappings;
+};
+
 struct pm_archive_data_private;
 struct pm_archive_data {
     struct pm_graph *graph; /* sealed; pm_cost.thread is a position in threads */
@@ -88,12 +95,13 @@ struct pm_archive_data {
     struct pm_binary *binaries;
     struct pm_message *messages;
     struct pm_sampling *samplings;
-    struct pm_noun_mode *noun_modes; /* by process and time */
+    struct pm_noun_mode *noun_modes;         /* by process and time */
+    struct pm_mapping_point *mapping_points; /* by name */
     const char **
         addresses; /* [graph->n_nouns] attribute `address` of machine code: ranges, hex ELF addresses; "" not stated */
     const char **paths; /* [graph->n_nouns] attribute `path` of files; "" not stated */
     uint32_t n_executions, n_processes, n_threads, n_binaries, n_messages, n_samplings,
-        n_noun_modes;
+        n_noun_modes, n_mapping_points;
     struct pm_archive_data_private *own;
 };
 

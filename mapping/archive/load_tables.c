@@ -241,6 +241,28 @@ enum pm_status load_noun_modes(struct loader *load)
                          read_noun_mode);
 }
 
+static enum pm_status read_point(struct loader *load, sqlite3_stmt *row)
+{
+    struct pm_archive_data *data = load->data;
+    if (!load_room(&data->mapping_points, data->n_mapping_points, sizeof *data->mapping_points))
+        return load_no_memory(load);
+    struct pm_mapping_point *x = &data->mapping_points[data->n_mapping_points];
+    *x = (struct pm_mapping_point){load_keep(load, row, 0), sqlite3_column_int(row, 1) != 0,
+                                   load_number(row, 2)};
+    if (!x->name)
+        return load_no_memory(load);
+    data->n_mapping_points++;
+    return PM_OK;
+}
+
+/* Archives made before there were any have no table of them. */
+static enum pm_status has_points(struct loader *load, sqlite3_stmt *row)
+{
+    (void)row;
+    return load_each_row(load, "SELECT name, is_on, n_mappings FROM mapping_points ORDER BY name",
+                         read_point);
+}
+
 enum pm_status load_tables(struct loader *load)
 {
     static const struct {
@@ -278,6 +300,8 @@ enum pm_status load_tables(struct loader *load)
          "problem FROM sampling ORDER BY process",
          read_sampling},
         {"SELECT process, code, text FROM messages ORDER BY rowid", read_message},
+        {"SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'mapping_points'",
+         has_points},
     };
     enum pm_status status = PM_OK;
     for (size_t i = 0; i < sizeof tables / sizeof *tables && status == PM_OK; i++)

@@ -102,6 +102,11 @@ CREATE TABLE mappings (
     reason TEXT,                     -- why a source has several destinations: 'vectorised together', ...; NULL: not stated
     PRIMARY KEY (source, destination)
 ) WITHOUT ROWID;
+CREATE TABLE mapping_points (        -- where the program and its libraries say what maps to what (perfmap.h)
+    name TEXT PRIMARY KEY,
+    is_on INTEGER NOT NULL,          -- 0: no process was asked for it ('perfmap run --mapping-points')
+    n_mappings INTEGER NOT NULL      -- that were said there, over all processes
+) WITHOUT ROWID;
 CREATE TABLE contexts (              -- calling-context tree over all processes and threads, merged by path
     id INTEGER PRIMARY KEY,
     parent INTEGER REFERENCES contexts, -- NULL: root (sentence: {process Executes})

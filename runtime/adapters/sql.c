@@ -42,6 +42,7 @@ REAL(const unsigned char *, sqlite3_column_text, sqlite3_stmt *, int)
 static struct pm_level level;
 static struct pm_verb prepares, executes, reads, writes, commits;
 static struct pm_metric rows;
+static struct pm_point tables, indexes, commit_points;
 
 static void define_words(void)
 {
@@ -52,6 +53,9 @@ static void define_words(void)
     writes = pm_define_verb(level, "Writes");
     commits = pm_define_verb(level, "Commits");
     rows = pm_define_metric("rows", "rows", "count");
+    tables = pm_define_point("sql-tables");
+    indexes = pm_define_point("sql-indexes");
+    commit_points = pm_define_point("sql-commits");
 }
 
 static bool is_measured(void)
@@ -97,21 +101,21 @@ static void normalise(const char *sql, char text[TEXT_BYTES])
 
 struct touched {
     struct pm_sentence sentences[MAX_TOUCHED];
+    struct pm_point points[MAX_TOUCHED];
     size_t n;
 };
 static __thread struct touched *learning; /* by the preparation that runs */
 
-static void touch(const char *table, struct pm_verb verb)
+static void touch(struct pm_point point, const char *name, struct pm_verb verb)
 {
-    if (!learning || !table || !*table || learning->n == MAX_TOUCHED)
+    if (!learning || !pm_point_is_on(point) || !name || !*name || learning->n == MAX_TOUCHED)
         return;
-    bool is_index = strncmp(table, "index ", 6) == 0;
-    struct pm_noun noun =
-        pm_define_noun(level, table + (is_index ? 6 : 0), is_index ? "index" : "table");
+    struct pm_noun noun = pm_define_noun(level, name, point.id == indexes.id ? "index" : "table");
     struct pm_sentence sentence = pm_define_sentence(verb, &noun, 1);
     for (size_t i = 0; i < learning->n; i++)
         if (learning->sentences[i].id == sentence.id)
             return;
+    learning->points[learning->n] = point;
     learning->sentences[learning->n++] = sentence;
 }
 
@@ -128,9 +132,9 @@ static int authorize(void *slot, int action, const char *a, const char *b, const
 {
     const struct authorizer *own = slot;
     if (action == SQLITE_READ)
-        touch(a, reads);
+        touch(tables, a, reads);
     else if (action == SQLITE_INSERT || action == SQLITE_UPDATE || action == SQLITE_DELETE)
-        touch(a, writes);
+        touch(tables, a, writes);
     return own->function ? own->function(own->context, action, a, b, database, trigger) : SQLITE_OK;
 }
 
@@ -169,10 +173,10 @@ static void forget(sqlite3 *db)
     pthread_mutex_unlock(&authorizers_lock);
 }
 
-/* "SEARCH t USING INDEX i (x=?)", "SCAN t USING COVERING INDEX i". */
+/* "SEARCH t USING INDEX i (x=?)". */
 static void touch_indexes(sqlite3 *db, const char *sql)
 {
-    char plan[2 * TEXT_BYTES], name[TEXT_BYTES + 8];
+    char plan[2 * TEXT_BYTES], name[TEXT_BYTES];
     sqlite3_stmt *explain = NULL;
     struct touched *mine = learning;
     int n = snprintf(plan, sizeof plan, "EXPLAIN QUERY PLAN %s", sql);
@@ -184,16 +188,11 @@ static void touch_indexes(sqlite3 *db, const char *sql)
     while (status == SQLITE_OK && explain && real_sqlite3_step(explain) == SQLITE_ROW) {
         const char *text = (const char *)real_sqlite3_column_text(explain, 3);
         const char *index = text ? strstr(text, " INDEX ") : NULL;
-        if (index && sscanf(index, " INDEX %399s", name + 6) == 1) {
-            memcpy(name, "index ", 6);
-            touch(name, reads);
-        }
+        touch(indexes, index && sscanf(index, " INDEX %399s", name) == 1 ? name : NULL, reads);
     }
     if (explain)
         real_sqlite3_finalize(explain);
 }
-
-/* --- statements --- */
 
 static struct cached {
     sqlite3_stmt *statement;
@@ -221,11 +220,12 @@ static struct pm_sentence sentence_of(sqlite3 *db, const char *sql, struct pm_ve
         memcpy(text, "(other statements)", sizeof "(other statements)");
     struct pm_noun noun = pm_define_noun(level, *text ? text : "(nothing)", "query");
     struct pm_sentence sentence = pm_define_sentence(verb, &noun, 1);
-    if (verb.id == executes.id && is_commit(text) && FOUND(sqlite3_db_filename)) {
+    if (verb.id == executes.id && is_commit(text) && pm_point_is_on(commit_points) &&
+        FOUND(sqlite3_db_filename)) {
         const char *file = real_sqlite3_db_filename(db, "main");
         struct pm_noun database =
             pm_define_noun(level, file && *file ? file : ":memory:", "database");
-        pm_map(sentence, pm_define_sentence(commits, &database, 1), 0);
+        pm_map_at(commit_points, sentence, pm_define_sentence(commits, &database, 1), 0);
     }
     return sentence;
 }
@@ -323,10 +323,10 @@ static void end(struct preparation *p, sqlite3 *db, int result, sqlite3_stmt **s
         if (known[sentence.id % (MAX_TEXTS * 4)] != sentence.id) {
             known[sentence.id % (MAX_TEXTS * 4)] = sentence.id;
             __atomic_fetch_add(&n_texts, 1, __ATOMIC_RELAXED);
-            if (sql)
+            if (sql && pm_point_is_on(indexes))
                 touch_indexes(db, sql);
             for (size_t i = 0; i < p->touched.n; i++)
-                pm_map(sentence, p->touched.sentences[i], 0);
+                pm_map_at(p->touched.points[i], sentence, p->touched.sentences[i], 0);
         }
     }
     learning = p->outer;
@@ -354,8 +354,6 @@ PREPARE(sqlite3_prepare_v3,
          const char **tail),
         (db, sql, bytes, flags, statement, tail))
 
-/* --- databases --- */
-
 PM_ADAPTER_EXPORT int sqlite3_set_authorizer(sqlite3 *db,
                                              int (*function)(void *, int, const char *,
                                                              const char *, const char *,
@@ -368,21 +366,22 @@ PM_ADAPTER_EXPORT int sqlite3_set_authorizer(sqlite3 *db,
                          : real_sqlite3_set_authorizer(db, function, context);
 }
 
-PM_ADAPTER_EXPORT int sqlite3_open(const char *file, sqlite3 **db)
+static int opened(int result, sqlite3 **db)
 {
-    int result = FOUND(sqlite3_open) ? real_sqlite3_open(file, db) : SQLITE_MISUSE;
     if (result == SQLITE_OK && is_measured() && FOUND(sqlite3_set_authorizer))
         watch(*db, false, NULL, NULL);
     return result;
 }
 
+PM_ADAPTER_EXPORT int sqlite3_open(const char *file, sqlite3 **db)
+{
+    return FOUND(sqlite3_open) ? opened(real_sqlite3_open(file, db), db) : SQLITE_MISUSE;
+}
+
 PM_ADAPTER_EXPORT int sqlite3_open_v2(const char *file, sqlite3 **db, int flags, const char *vfs)
 {
-    int result =
-        FOUND(sqlite3_open_v2) ? real_sqlite3_open_v2(file, db, flags, vfs) : SQLITE_MISUSE;
-    if (result == SQLITE_OK && is_measured() && FOUND(sqlite3_set_authorizer))
-        watch(*db, false, NULL, NULL);
-    return result;
+    return FOUND(sqlite3_open_v2) ? opened(real_sqlite3_open_v2(file, db, flags, vfs), db)
+                                  : SQLITE_MISUSE;
 }
 
 PM_ADAPTER_EXPORT int sqlite3_close(sqlite3 *db)
