@@ -331,8 +331,7 @@ static uint32_t define_sentence(uint32_t verb, const uint32_t *nouns, uint32_t n
     if (n_nouns == 0 || n_nouns > PM_WORDS_MAX_NOUNS || nouns == NULL || !is_on())
         return 0;
     pm_draft_begin(&d, PM_WORD_SENTENCE, verb, 0);
-    for (uint32_t i = 0; i < n_nouns; i++)
-        pm_draft_noun(&d, pm_words_resolve(nouns[i]));
+    pm_words_draft_nouns(&d, nouns, n_nouns);
     pm_draft_end(&d);
     uint64_t mask = pm_words_lock();
     bool good = pm_words_is(verb, PM_WORD_VERB);

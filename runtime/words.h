@@ -65,7 +65,9 @@ bool pm_words_is(uint32_t number, enum pm_word_kind kind);
 /* --- words_merge.c --- */
 /* A noun that is not there yet, as a word; or as what it is counted as. */
 uint32_t pm_words_new_noun(const struct pm_draft *d);
-/* A sentence with its nouns counted as what they are. */
+/* Nouns of a sentence, as what they count as; two that have become one are one. */
+void pm_words_draft_nouns(struct pm_draft *d, const uint32_t *nouns, uint32_t n_nouns);
+/* A sentence that was added. */
 void pm_words_new_sentence(uint32_t number);
 /* What a noun or sentence counts as: mostly itself. Also without the lock. */
 static inline uint32_t pm_words_resolve(uint32_t number)

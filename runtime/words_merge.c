@@ -63,19 +63,20 @@ void pm_words_pin(const struct pm_run_word *word)
 
 /* --- sentences --- */
 
+void pm_words_draft_nouns(struct pm_draft *d, const uint32_t *nouns, uint32_t n_nouns)
+{
+    for (uint32_t i = 0; i < n_nouns; i++)
+        if (i == 0 || nouns[i] == nouns[i - 1] ||
+            pm_words_resolve(nouns[i]) != pm_words_resolve(nouns[i - 1]))
+            pm_draft_noun(d, pm_words_resolve(nouns[i]));
+}
+
 /* A sentence with what its nouns are merged into; 0: no room for it. */
 static uint32_t sentence_for(const struct pm_run_word *word)
 {
     struct pm_draft d;
-    const uint32_t *nouns = (const uint32_t *)(word + 1);
-    uint32_t before = 0;
     pm_draft_begin(&d, PM_WORD_SENTENCE, word->a, 0);
-    for (uint32_t i = 0; i < word->n_nouns; i++) {
-        uint32_t noun = pm_words_resolve(nouns[i]);
-        if (noun != before)
-            pm_draft_noun(&d, noun);
-        before = noun;
-    }
+    pm_words_draft_nouns(&d, (const uint32_t *)(word + 1), word->n_nouns);
     pm_draft_end(&d);
     uint32_t number = pm_words_find(&d);
     if (number == 0 && (number = pm_words_add(&d)) != 0)

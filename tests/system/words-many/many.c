@@ -81,6 +81,9 @@ int main(int argc, char **argv)
         char name[32];
         snprintf(name, sizeof name, "customer %d", i);
         customers[i] = pm_define_noun(level, name, "customer");
+        /* What has parts is not merged. */
+        struct pm_noun_facts account = {.name = "account", .parent = customers[i].id};
+        pm_define_noun_at(level, &account);
     }
     for (int i = 0; i < N_HOT; i++) {
         struct pm_noun noun;
