@@ -14,7 +14,8 @@ static const struct adapter {
 } adapters[] = {
     {"sql", "libsqlite3.so.0", NULL, NULL},
     {"lua", "liblua5.4.so.0", "lua_sethook", "60 to 80 ns for each call of a Lua function"},
-    {"io", NULL, NULL, NULL}};
+    {"io", NULL, NULL, NULL},
+    {"locks", NULL, NULL, NULL}};
 enum { N_ADAPTERS = sizeof adapters / sizeof *adapters };
 _Static_assert((int)N_ADAPTERS <= (int)RUN_MAX_ADAPTERS, "room for all");
 
@@ -50,6 +51,7 @@ static enum pm_status add_named(const char *choice, struct pm_error *err,
             return pm_error_set(
                 err, PM_ERR_USAGE,
                 "option '--adapter': there is no adapter '%s'%s%s%s; there are sql, lua, io, "
+                "locks, "
                 "and the words auto and none",
                 word, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
         }
