@@ -572,7 +572,12 @@ static int with_adapters(struct cmd_parse *parse, struct run_request *request, c
         pm_error_release(&err);
     } else if (found != PM_OK) {
         (void)cmd_fail(parse, &err);
+    } else if (request->settings.adapters.memory && !has_contexts(&request->settings)) {
+        status = cmd_usage_error(
+            parse, "option '--adapter': memory adds to call paths, which mode %s has not",
+            request->settings.mode);
     } else {
+        request->settings.heap |= request->settings.adapters.memory;
         status = run_it(parse, request, name);
     }
     run_release_adapters(&request->settings.adapters);

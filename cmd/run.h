@@ -82,6 +82,7 @@ enum { RUN_MAX_ADAPTERS = 8 };
 struct run_adapters {
     char *paths[RUN_MAX_ADAPTERS]; /* of libraries to be preloaded */
     size_t n;
+    bool memory; /* one of them needs settings.heap */
 };
 /* choice: "auto" (those of libraries that the program is started with), "none", or names separated by commas. program NULL: not known. */
 PM_MUST_CHECK enum pm_status run_find_adapters(const char *choice, const char *program,

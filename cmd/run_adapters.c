@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#define MEMORY "memory" /* stands on --heap: malloc is wrapped once */
+
 static const struct adapter {
     const char *name,
         *library;       /* what it wraps; NULL: libc, so it is taken only when it is named */
@@ -15,7 +17,8 @@ static const struct adapter {
     {"sql", "libsqlite3.so.0", NULL, NULL},
     {"lua", "liblua5.4.so.0", "lua_sethook", "60 to 80 ns for each call of a Lua function"},
     {"io", NULL, NULL, NULL},
-    {"locks", NULL, NULL, NULL}};
+    {"locks", NULL, NULL, NULL},
+    {MEMORY, NULL, NULL, NULL}};
 enum { N_ADAPTERS = sizeof adapters / sizeof *adapters };
 _Static_assert((int)N_ADAPTERS <= (int)RUN_MAX_ADAPTERS, "room for all");
 
@@ -25,6 +28,7 @@ static enum pm_status add(const struct adapter *adapter, bool asked, struct pm_e
 {
     char name[64];
     char *path = NULL;
+    found->memory |= !strcmp(adapter->name, MEMORY);
     snprintf(name, sizeof name, "libperfmap-%s.so", adapter->name);
     struct pm_error missing = PM_ERROR_INIT;
     enum pm_status status = cmd_find_library(name, asked ? err : &missing, &path);
@@ -51,7 +55,7 @@ static enum pm_status add_named(const char *choice, struct pm_error *err,
             return pm_error_set(
                 err, PM_ERR_USAGE,
                 "option '--adapter': there is no adapter '%s'%s%s%s; there are sql, lua, io, "
-                "locks, "
+                "locks, memory, "
                 "and the words auto and none",
                 word, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
         }

@@ -190,17 +190,33 @@ static struct heap_live take(const void *p)
 
 /* --- what programs call --- */
 
+/* Until done(), {heap Allocate} or {heap Free} is active, where that is asked for. */
+static uint32_t start(enum heap_verb verb, uint64_t sp)
+{
+    busy = 1;
+    return pm_memory_enter != NULL && is_measured() ? pm_memory_enter(verb, sp) : 0;
+}
+
+static void done(uint32_t said, uint64_t sp, uint64_t freed_bytes)
+{
+    if (said != 0)
+        pm_memory_leave(said, sp, freed_bytes);
+    __asm__ volatile("" ::: "memory");
+    busy = 0;
+}
+
+#define SP (uint64_t) __builtin_frame_address(0)
+
 /* busy: forwarded only. Otherwise what was allocated is noted. */
-#define ALLOCATE(call, bytes)              \
-    do {                                   \
-        if (busy)                          \
-            return (call);                 \
-        busy = 1;                          \
-        void *p = (call);                  \
-        began(p, (bytes), HERE);           \
-        __asm__ volatile("" ::: "memory"); \
-        busy = 0;                          \
-        return p;                          \
+#define ALLOCATE(call, bytes)                     \
+    do {                                          \
+        if (busy)                                 \
+            return (call);                        \
+        uint32_t said = start(HEAP_ALLOCATE, SP); \
+        void *p = (call);                         \
+        began(p, (bytes), HERE);                  \
+        done(said, SP, 0);                        \
+        return p;                                 \
     } while (0)
 
 PM_EXPORT void *malloc(size_t bytes)
@@ -230,12 +246,11 @@ PM_EXPORT void free(void *p)
         next.free(p);
         return;
     }
-    busy = 1;
+    uint32_t said = start(HEAP_FREE, SP);
     struct heap_live live = take(p); /* before its address is anybody's again */
     next.free(p);
     ended(&live);
-    __asm__ volatile("" ::: "memory");
-    busy = 0;
+    done(said, SP, live.size_bytes);
 }
 
 static void *from_arena(const void *p, size_t bytes, uint64_t return_address, uint64_t sp)
@@ -246,25 +261,25 @@ static void *from_arena(const void *p, size_t bytes, uint64_t return_address, ui
     for (size_t i = 0; copy != NULL && i < n && i < bytes; i++)
         copy[i] = ((const char *)p)[i];
     if (found && !busy) {
-        busy = 1;
+        uint32_t said = start(HEAP_ALLOCATE, sp);
         began(copy, bytes, return_address, sp);
-        busy = 0;
+        done(said, sp, 0);
     }
     return copy;
 }
 
 static void *reallocate(void *p, size_t bytes, uint64_t return_address, uint64_t sp)
 {
-    busy = 1;
+    uint32_t said = start(HEAP_ALLOCATE, sp);
     struct heap_live live = take(p), none;
     void *q = next.realloc(p, bytes);
-    if (q != NULL || bytes == 0)
+    bool is_gone = q != NULL || bytes == 0;
+    if (is_gone)
         ended(&live);
     else if (live.address != 0) /* nothing has happened */
         (void)heap_live_put(&live, &none);
     began(q, bytes, return_address, sp);
-    __asm__ volatile("" ::: "memory");
-    busy = 0;
+    done(said, sp, is_gone ? live.size_bytes : 0);
     return q;
 }
 
@@ -315,12 +330,11 @@ PM_EXPORT int posix_memalign(void **ret_p, size_t alignment, size_t bytes)
     }
     if (busy)
         return next.posix_memalign(ret_p, alignment, bytes);
-    busy = 1;
+    uint32_t said = start(HEAP_ALLOCATE, SP);
     int result = next.posix_memalign(ret_p, alignment, bytes);
     if (result == 0)
         began(*ret_p, bytes, HERE);
-    __asm__ volatile("" ::: "memory");
-    busy = 0;
+    done(said, SP, 0);
     return result;
 }
 

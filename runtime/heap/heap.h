@@ -52,6 +52,13 @@ struct pm_heap_hooks {
 /* NULL: not (yet) measured. hooks must last. */
 const struct pm_heap_runtime *pm_heap_open(const struct pm_heap_hooks *hooks);
 
+/* --- libperfmap-memory.so (../adapters/memory.c), where it is loaded, too --- */
+
+enum heap_verb { HEAP_ALLOCATE, HEAP_FREE };
+uint32_t pm_memory_enter(uint32_t verb, uint64_t sp) __attribute__((weak, visibility("default")));
+void pm_memory_leave(uint32_t said, uint64_t sp, uint64_t freed_bytes)
+    __attribute__((weak, visibility("default")));
+
 /* --- within libperfmap-heap.so --- */
 
 extern const struct pm_heap_runtime *heap_runtime;
