@@ -100,7 +100,6 @@ static void say_not_begun(void)
                         "a sentence was ended (pm_end) that had not been begun in that thread: "
                         "such calls do nothing",
                         NULL);
-    pm_add_shared(pm_process.file.header->n_unmatched, 1);
 }
 
 /* --- sets --- */

@@ -135,9 +135,23 @@ static enum pm_status make_lifts(struct asking *a, struct asked *asked,
     return status;
 }
 
+static bool is_ambient(const struct asking *a, uint32_t context)
+{
+    return a->graph->contexts[context].flags & PM_CONTEXT_AMBIENT;
+}
+
+/* It says how often something was begun there, and costs nothing. */
+static bool is_beginning(const struct asking *a, uint32_t context)
+{
+    return is_ambient(a, context) && a->graph->contexts[context].flags & PM_CONTEXT_FOLDED;
+}
+
 static const uint32_t *matched_at(const struct asking *a, uint32_t sentence, uint32_t context,
                                   uint32_t *ret_n)
 {
+    *ret_n = 0;
+    if (a->question->sentences[sentence].is_ambient && !is_ambient(a, context))
+        return NULL;
     return pm_lift_reached(a->own->asked[sentence].lift, a->graph->contexts[context].sentence,
                            ret_n);
 }
@@ -177,7 +191,7 @@ static bool part_matches(const struct asking *a, uint32_t node, uint32_t context
 }
 
 /* How many parts of `a then b then ...` have matched, in order, on the way to each context. The earliest match of each is as good as
- * any. */
+ * any. What was begun is not within anything, so it can only be the first. */
 static bool eval_then(const struct asking *a, uint32_t node, bool *active)
 {
     uint32_t parts[PM_QUESTION_MAX_NODES], n = 0;
@@ -191,7 +205,8 @@ static bool eval_then(const struct asking *a, uint32_t node, bool *active)
     for (uint32_t c = 0; c < a->graph->n_contexts; c++) {
         pm_index parent = a->graph->contexts[c].parent;
         uint32_t before = parent != PM_NONE ? progress[parent] : 0;
-        progress[c] = before + (before < n && part_matches(a, parts[n - 1 - before], c));
+        bool may_match = before < n && (before == 0 || !is_ambient(a, c));
+        progress[c] = before + (may_match && part_matches(a, parts[n - 1 - before], c));
         active[c] = progress[c] == n;
     }
     free(progress);
@@ -230,6 +245,25 @@ static bool *eval(const struct asking *a, uint32_t node)
 
 /* --- rows --- */
 
+/* What is begun at a time is active together: no one of it is the innermost. */
+static uint32_t joined_set(struct asking *a, uint32_t set, const uint32_t *classes, uint32_t n)
+{
+    uint32_t n_before, n_all = 0;
+    const uint32_t *before = pm_sets_members(&a->own->sets, set, &n_before);
+    uint32_t *all = pm_alloc_array((size_t)n_before + n, sizeof *all);
+    if (!all)
+        return PM_SETS_FAILED;
+    for (uint32_t i = 0, k = 0; i < n_before || k < n;) {
+        uint32_t x = i < n_before ? before[i] : UINT32_MAX, y = k < n ? classes[k] : UINT32_MAX;
+        all[n_all++] = x < y ? x : y;
+        i += x <= y;
+        k += y <= x;
+    }
+    uint32_t joined = pm_sets_add(&a->own->sets, all, n_all);
+    free(all);
+    return joined;
+}
+
 static bool fill_sets(struct asking *a, uint32_t sentence)
 {
     struct asked *asked = &a->own->asked[sentence];
@@ -241,8 +275,12 @@ static bool fill_sets(struct asking *a, uint32_t sentence)
     for (uint32_t c = 0; c < n_contexts; c++) {
         uint32_t n, parent = a->graph->contexts[c].parent;
         const uint32_t *classes = matched_at(a, sentence, c, &n);
-        if (n != 0) {
-            asked->set_of[c] = pm_sets_add(&a->own->sets, classes, n);
+        uint32_t before = parent != PM_NONE ? asked->set_of[parent] : 0;
+        bool is_known = is_beginning(a, c) && before != 0;
+        if (n != 0 && !is_known) {
+            bool joins = before != 0 && is_ambient(a, c) && is_ambient(a, parent);
+            asked->set_of[c] =
+                joins ? joined_set(a, before, classes, n) : pm_sets_add(&a->own->sets, classes, n);
             asked->is_shared[c] = others_at(a, sentence, c);
         } else if (parent != PM_NONE) {
             asked->set_of[c] = asked->set_of[parent];
@@ -350,14 +388,23 @@ static bool is_inner(const struct asking *a, uint32_t context)
     return inner;
 }
 
+static bool is_asked_for(const struct asking *a, uint32_t context)
+{
+    for (uint32_t i = 0; i < a->answer->n_asked; i++)
+        if (matches_at(a, a->answer->asked[i], context))
+            return true;
+    return false;
+}
+
 /* Calls of a context in which a row begins to be the one that is true. */
 static void add_times(struct asking *a, const struct pm_cost *cost)
 {
     pm_index parent = a->graph->contexts[cost->context].parent;
     const uint32_t *row_of = a->own->row_of;
-    if (row_of[cost->context] == PM_NONE ||
-        (parent != PM_NONE && row_of[parent] == row_of[cost->context]) ||
-        is_inner(a, cost->context))
+    bool begins = is_beginning(a, cost->context)
+                      ? is_asked_for(a, cost->context)
+                      : parent == PM_NONE || row_of[parent] != row_of[cost->context];
+    if (row_of[cost->context] == PM_NONE || !begins || is_inner(a, cost->context))
         return;
     struct pm_answer_row *row = &a->answer->rows[row_of[cost->context] - 1];
     row->n_times += cost->value;

@@ -26,7 +26,7 @@ static void question_error(const struct question_span *place, struct question_pa
 }
 %token END 0 "the end"
 %token <text> WORD "a word"
-%token OR "'or'" AND "'and'" COMMA "','" NOT "'not'" THEN "'then'" ON "'on'"
+%token OR "'or'" AND "'and'" COMMA "','" NOT "'not'" THEN "'then'" ON "'on'" DURING "'during'" OUTSIDE "'outside'"
 %token THREAD "'thread'" PROCESS "'process'" RANK "'rank'"
 %token OPEN "'('" CLOSE "')'" BEGIN_SENTENCE "'{'" END_SENTENCE "'}'"
 %token BAD "something else"
@@ -45,6 +45,8 @@ sentence: BEGIN_SENTENCE words END_SENTENCE { $$ = question_sentence(parser, &@$
 words:    word | words word | words COMMA word
 word:     WORD                          { question_word(parser, $1, @1.from); }
 limits:   %empty | limits ON where WORD { question_limit(parser, $3, $4, @4.from); }
+        | limits DURING WORD            { question_phase(parser, $3, &@2, &@3, false); }
+        | limits OUTSIDE WORD           { question_phase(parser, $3, &@2, &@3, true); }
 where:    THREAD { $$ = PM_QUESTION_ON_THREAD; } | PROCESS { $$ = PM_QUESTION_ON_PROCESS; } | RANK { $$ = PM_QUESTION_ON_RANK; }
 %%
 
@@ -57,7 +59,7 @@ static void question_error(const struct question_span *place, struct question_pa
 /* "expected 'or' or ',', not '}'": what could stand there, when it is not much. */
 static int yyreport_syntax_error(const yypcontext_t *context, struct question_parser *parser)
 {
-    enum { MOST = 7 };
+    enum { MOST = 9 };
     yysymbol_kind_t expected[MOST], got = yypcontext_token(context);
     int n = yypcontext_expected_tokens(context, expected, MOST);
     const struct question_span *place = yypcontext_location(context);

@@ -62,6 +62,8 @@ static int lex_between(union QUESTION_STYPE *value, struct question_span *place,
             'not'      { return token(NOT, from, YYCURSOR, place, parser); }
             'then'     { return token(THEN, from, YYCURSOR, place, parser); }
             'on'       { return token(ON, from, YYCURSOR, place, parser); }
+            'during'   { return token(DURING, from, YYCURSOR, place, parser); }
+            'outside'  { return token(OUTSIDE, from, YYCURSOR, place, parser); }
             'thread'   { return token(THREAD, from, YYCURSOR, place, parser); }
             'process'  { return token(PROCESS, from, YYCURSOR, place, parser); }
             'rank'     { return token(RANK, from, YYCURSOR, place, parser); }

@@ -169,7 +169,8 @@ struct matching {
     const struct pm_graph *graph;
     struct meaning *nouns, verb;
     uint32_t n_nouns;
-    bool *verbs; /* per verb: fits */
+    bool *verbs;      /* per verb: fits */
+    bool *is_ambient; /* per sentence: may fit; NULL: any */
 };
 
 /* Gives each word from `word` on a noun of its own. chosen[word]: what it counts as. */
@@ -248,12 +249,33 @@ static void keep_highest(const struct pm_graph *graph, uint32_t *class_of, bool 
             class_of[s] = PM_NONE;
 }
 
+/* Of sentences: that were begun, and what these map to. NULL: memory. */
+static bool *find_ambient(const struct pm_graph *graph)
+{
+    bool *is_ambient = pm_alloc_array(graph->n_sentences + 1u, sizeof *is_ambient);
+    for (pm_index c = 0; is_ambient && c < graph->n_contexts; c++)
+        if (graph->contexts[c].flags & PM_CONTEXT_AMBIENT)
+            is_ambient[graph->contexts[c].sentence] = true;
+    bool more = is_ambient != NULL;
+    for (uint32_t steps = 0; more && steps <= graph->n_levels; steps++) {
+        more = false;
+        for (uint32_t m = 0; m < graph->n_mappings; m++) {
+            const struct pm_mapping *mapping = &graph->mappings[m];
+            bool leads = is_ambient[mapping->source] && !is_ambient[mapping->destination];
+            is_ambient[mapping->destination] |= leads;
+            more |= leads;
+        }
+    }
+    return is_ambient;
+}
+
 static enum pm_status match_all(const struct matching *m, bool names_level, struct pm_error *err,
                                 struct pm_question_matches *matches)
 {
     const struct pm_graph *graph = m->graph;
     for (pm_index s = 0; s < graph->n_sentences; s++) {
-        matches->class_of[s] = class_of(m, s, &matches->sets);
+        bool may_fit = !m->is_ambient || m->is_ambient[s];
+        matches->class_of[s] = may_fit ? class_of(m, s, &matches->sets) : PM_NONE;
         if (matches->class_of[s] == PM_SETS_FAILED && m->verbs[graph->sentences[s].verb] &&
             matches->sets.at_limit)
             return pm_error_set(err, PM_ERR_LIMIT, "too many sentences fit");
@@ -293,7 +315,10 @@ enum pm_status pm_question_match(const struct pm_question_sentence *sentence,
     m.nouns = pm_alloc_array(m.n_nouns, sizeof *m.nouns);
     m.verbs = pm_alloc_array(graph->n_verbs + 1u, sizeof *m.verbs);
     ret_matches->is_inner = pm_alloc_array(graph->n_sentences + 1u, sizeof *ret_matches->is_inner);
-    bool good = ret_matches->class_of && ret_matches->is_inner && m.nouns && m.verbs;
+    if (sentence->is_ambient)
+        m.is_ambient = find_ambient(graph);
+    bool good = ret_matches->class_of && ret_matches->is_inner && m.nouns && m.verbs &&
+                (m.is_ambient || !sentence->is_ambient);
     m.verb = meaning_of(graph, &sentence->verb);
     bool names_level = m.verb.level != PM_NONE;
     for (uint32_t i = 0; good && i < m.n_nouns; i++) {
@@ -308,6 +333,7 @@ enum pm_status pm_question_match(const struct pm_question_sentence *sentence,
         free(m.nouns[i].counts);
     free(m.nouns);
     free(m.verbs);
+    free(m.is_ambient);
     return status;
 }
 
@@ -452,11 +478,30 @@ static void why_together(const struct pm_question_sentence *s, const struct pm_g
     free(seen);
 }
 
+static void why_not_begun(const struct pm_question_sentence *s, const struct pm_graph *graph,
+                          struct pm_buf *text)
+{
+    bool *is_ambient = find_ambient(graph);
+    uint32_t n = 0;
+    pm_buf_printf(text, "no phase, and nothing else that was begun (pm_begin), fits '%s'",
+                  s->nouns[0].text);
+    for (pm_index i = 0; is_ambient && i < graph->n_sentences && n < 8; i++) {
+        pm_index noun = pm_graph_first_noun(graph, i);
+        if (is_ambient[i] && noun != PM_NONE)
+            pm_buf_printf(text, "%s'%s'", n++ ? ", " : "; there are: ", graph->nouns[noun].name);
+    }
+    if (n == 0)
+        pm_buf_add_str(text, "; there is nothing of that sort in this archive");
+    free(is_ambient);
+}
+
 const char *pm_question_why_nothing(const struct pm_question_sentence *sentence,
                                     const struct pm_graph *graph, struct pm_arena *arena)
 {
     struct pm_buf text = PM_BUF_INIT(65536);
-    bool said = why_verb(sentence, graph, &text);
+    bool said = sentence->is_ambient || why_verb(sentence, graph, &text);
+    if (sentence->is_ambient)
+        why_not_begun(sentence, graph, &text);
     for (uint32_t i = 0; i < sentence->n_nouns && !said; i++)
         said = why_noun(&sentence->nouns[i], graph, &text);
     if (!said)

@@ -196,6 +196,26 @@ uint32_t question_sentence(struct question_parser *parser, const struct question
     return question_node(parser, PM_QUESTION_SENTENCE, q->n_sentences++, 0);
 }
 
+void question_phase(struct question_parser *parser, struct pm_str text,
+                    const struct question_span *from, const struct question_span *word,
+                    bool outside)
+{
+    struct pm_question *q = parser->question;
+    uint32_t all = q->n_nodes - 1; /* the last node is all that was read so far */
+    if (parser->status != PM_OK)
+        return;
+    question_word(parser, text, word->from);
+    question_word(parser, PM_STR("?"), word->from);
+    struct question_span span = {from->from, word->to};
+    uint32_t phase = question_sentence(parser, &span);
+    if (parser->status != PM_OK)
+        return;
+    q->sentences[q->n_sentences - 1].is_ambient = true;
+    if (outside)
+        phase = question_node(parser, PM_QUESTION_NOT, phase, phase);
+    question_node(parser, PM_QUESTION_AND, all, phase);
+}
+
 void question_limit(struct question_parser *parser, enum pm_question_where where,
                     struct pm_str text, uint32_t column)
 {

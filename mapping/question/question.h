@@ -12,7 +12,9 @@
  *
  *   {n V}       a sentence whose nouns and verb fit is active
  *   a, b        both are; `or`: one of them is; `not a`: it is not
- *   a then b    b became active inside a: a further out on the path than b
+ *   a then b    b became active inside a: a further out on the path than b. What was begun and not ended (pm_begin) has no place there: it
+ *               is further out than all that is entered, and no two of it are in order
+ *   a during p  a, while a phase, or anything that was begun, of that name is active; `outside`: while none is
  *
  * One thread at a time per question; a parsed question may be asked of any number of graphs. Source: Irvin and Miller,
  * "Mapping Performance Data for High-Level and Data Views of Parallel Program Performance" (1996), sections 4 and 6.
@@ -60,6 +62,7 @@ struct pm_question_sentence {
     struct pm_question_word *nouns, verb;
     uint32_t n_nouns;
     const char *text; /* as written */
+    bool is_ambient;  /* during, outside: only what was begun and not ended fits */
 };
 
 enum pm_question_where { PM_QUESTION_ON_THREAD, PM_QUESTION_ON_PROCESS, PM_QUESTION_ON_RANK };

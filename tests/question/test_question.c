@@ -64,6 +64,10 @@ static void words_between_sentences_bind_in_the_stated_order(void **state)
     assert_parses("{or not then V}", "{or not then V}");
     assert_parses("{\"CM Fortran\"::line1160 Executes}", "{\"CM Fortran\"::line1160 Executes}");
     assert_parses("{a V} on thread 3 on process \"my program\"", "{a V}");
+    assert_parses("{a V} or {b V} during warmup", "(and (or {a V} {b V}) during warmup)");
+    assert_parses("{a V} outside \"phase two\" on thread 3 During phase:?",
+                  "(and (and {a V} (not outside \"phase two\")) During phase:?)");
+    assert_parses("{during outside}", "{during outside}");
 }
 
 static void a_mistake_is_shown_at_its_character(void **state)
@@ -75,7 +79,7 @@ static void a_mistake_is_shown_at_its_character(void **state)
     assert_refused("{A Sum",
                    "question column 7, at its end: expected a word, ',' or '}', not the end");
     assert_refused("{A Sum} {B Sum}", "question column 9, at '{B Sum}': expected the end, 'or', "
-                                      "'and', ',', 'then' or 'on', not '{'");
+                                      "'and', ',', 'then', 'on', 'during' or 'outside', not '{'");
     assert_refused("{A Sum} then not {B V}",
                    "question column 14, at 'not {B V}': expected '(' or '{', not 'not'");
     assert_refused("({a V}, {b V}) then {c V}",
