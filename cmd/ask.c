@@ -405,6 +405,7 @@ const struct cmd cmd_ask = {
         "    not {a V}          it is not\n"
         "    {a V} then {b V}   b became active inside a, not a inside b\n"
         "    ... on thread T    also process P: costs of some only\n"
+        "    ... during P       while P was begun, a phase, say; or outside P\n"
         "\n"
         "A noun or verb may be ? (any) or have * and ? in it; LEVEL::NAME says the level, "
         "KIND:NAME the kind, as in loop:heat.c:22. A name with blanks or braces stands in "
