@@ -442,13 +442,16 @@ static const struct pm_node *function_of(const struct pm_node *node)
 /* Is this frame gone, when nothing below `limit` can be alive? Half-open (its entry was interrupted
  * by the handler that runs now): as its parent. A loop lives as long as its function's frame: its
  * own sp may lie below that of later events, for compilers pop the arguments of a call only later
- * (-fdefer-pop). Without function sleds a loop's sp is all there is. */
+ * (-fdefer-pop). Without function sleds a loop's sp is all there is. So it is for what the program said: the function that
+ * said it may have no sleds, or none any more, and one that called it has. */
 static bool is_dead(const struct pm_node *node, uint64_t limit)
 {
     if (node->sp == 0)
         return node->parent->parent != NULL && node->parent->sp != 0 && node->parent->sp < limit;
     if (node->sp >= limit)
         return false;
+    if (node->kind == PM_RUN_SENTENCE_ENTER)
+        return true;
     const struct pm_node *function = function_of(node);
     return function == node || function->parent == NULL || function->sp < limit;
 }

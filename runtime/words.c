@@ -419,6 +419,19 @@ static uint32_t define_metric(const char *name, const char *unit, const char *ki
 }
 
 /* A metric's word never changes, so its kind is looked at without the lock. */
+/* What was not left ends with its frame, which a cost in the caller's frame shows as well as entering there would: the next function that is
+ * called may stand where the gone one stood. */
+static void see_gone_frames(struct pm_tls *t, uintptr_t sp)
+{
+    if (pm_likely(pm_load(t->current)->sp >= sp) || pm_process.mode == PM_RUN_MODE_COUNT)
+        return;
+    struct pm_probe probe = {.mode = (uint8_t)pm_process.mode,
+                             .noun = PM_RUN_NOUN_ROOT, /* which nothing leaves */
+                             .kind = PM_RUN_SENTENCE_LEAVE,
+                             .loop_depth = PM_SLED_DEPTH_MASK};
+    pm_slow(&probe, sp, pm_mode_is_timed(pm_process.mode) ? pm_tsc() : 0);
+}
+
 static void cost(uint32_t metric, uint64_t value, uintptr_t sp)
 {
     struct pm_tls *t = &pm_tls;
@@ -430,6 +443,7 @@ static void cost(uint32_t metric, uint64_t value, uintptr_t sp)
     if (pm_unlikely(t->state != PM_THREAD_READY) && !pm_thread_begin(t, pm_tsc()))
         return;
     pm_ambient_look(t);
+    see_gone_frames(t, sp);
     if (!pm_word_cost(t, metric, value, sp))
         pm_add_shared(pm_process.file.header->n_lost_contexts, 1);
 }
