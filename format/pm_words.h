@@ -92,6 +92,8 @@ enum {
     PM_WORDS_MAX_POINTS = 256,
     PM_WORDS_MAX = 1 << 22, /* in a process */
     PM_WORDS_MAX_SET = 64,  /* of a set */
+    /* Entering and leaving in mode count, picoseconds: functions are called, where the compiler's constructs have trampolines (0.5 ns). */
+    PM_WORDS_COUNTED_PS = 8000,
 };
 
 /* Followed by n_nouns numbers (32 bits each) and n_text_bytes of text: strings ended by a zero byte each. */

@@ -31,6 +31,8 @@
 #include "signals.h"
 #include "sys.h"
 
+#include "../format/pm_words.h"
+
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -195,7 +197,10 @@ static uint64_t cost_in(unsigned mode, uint32_t noun, uint64_t n_warmths)
         return 0;
     uint64_t n = calls_now[noun] - calls_before[noun];
     uint64_t cold = mode == PM_RUN_MODE_COUNT ? COLD_COUNT_PS : COLD_PAIR_PS;
-    return n * pair_ps(mode) + (n < n_warmths ? n : n_warmths) * cold;
+    uint64_t warm = pair_ps(mode);
+    if (pm_noun_at(noun)->flags & PM_NOUN_WORD && warm < PM_WORDS_COUNTED_PS)
+        warm = PM_WORDS_COUNTED_PS;
+    return n * warm + (n < n_warmths ? n : n_warmths) * cold;
 }
 
 /* 8 levels for each doubling. */

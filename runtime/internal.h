@@ -283,6 +283,7 @@ enum {
     PM_NOUN_LEAVING =
         1,             /* contexts of it are, or were, without their exits: those are not missed */
     PM_NOUN_FIXED = 2, /* cannot be changed */
+    PM_NOUN_WORD = 4,  /* of the program's own (words.c): its events are calls of functions */
 };
 /* NULL: it has the process's mode for ever. */
 struct pm_noun *pm_noun_at(uint32_t noun);

@@ -267,7 +267,7 @@ static bool next_object(void)
                                      .before = mode,
                                      .wanted = mode,
                                      .start = mode,
-                                     .flags = PM_NOUN_FIXED,
+                                     .flags = PM_NOUN_FIXED | PM_NOUN_WORD,
                                      .target = PM_NO_TARGET};
     }
     o->loaded = true;

@@ -1,6 +1,8 @@
 /* What a run file says of its process: rows of processes, threads, messages, sampling. */
 #include "collect_internal.h"
 
+#include "../../format/pm_words.h"
+
 enum { MAX_COMPLAINTS_SHOWN = 3 };
 
 static const char *end_kind_name(enum pm_run_file_end end)
@@ -27,7 +29,6 @@ enum {
     SAMPLE_NS = 15000,
     HEAP_PAIR_NS = 100,   /* perfmap run --heap: 60 for malloc and free, 120 for new and delete */
     TRACE_PAIR_PS = 4000, /* mode trace: full heads are written, which no pair alone shows */
-    COUNTED_WORD_PS = 8000,
 };
 
 const char *collect_mode_name(uint32_t mode)
@@ -77,12 +78,12 @@ static uint64_t heap_ns(const struct pm_run_file *file)
     return at_most_i64(n * HEAP_PAIR_NS / 2);
 }
 
-/* A program's own words go through functions, where calls have trampolines. */
 static uint64_t count_ps_of(const struct pm_run_file *file, uint32_t object,
                             const struct pair_costs *costs)
 {
     bool is_words = pm_run_file_object(file, object)->kind == PM_RUN_OBJECT_WORDS;
-    return is_words && costs->count_ps < COUNTED_WORD_PS ? COUNTED_WORD_PS : costs->count_ps;
+    return is_words && costs->count_ps < PM_WORDS_COUNTED_PS ? PM_WORDS_COUNTED_PS
+                                                             : costs->count_ps;
 }
 
 /* Warm pairs of all calls that are in the file. */
