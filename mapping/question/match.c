@@ -257,7 +257,7 @@ static bool *find_ambient(const struct pm_graph *graph)
         if (graph->contexts[c].flags & PM_CONTEXT_AMBIENT)
             is_ambient[graph->contexts[c].sentence] = true;
     bool more = is_ambient != NULL;
-    for (uint32_t steps = 0; more && steps <= graph->n_levels; steps++) {
+    while (more) {
         more = false;
         for (uint32_t m = 0; m < graph->n_mappings; m++) {
             const struct pm_mapping *mapping = &graph->mappings[m];

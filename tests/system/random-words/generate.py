@@ -48,7 +48,7 @@ class Words:
             print('sentence', len(self.sentences), verb, *some, file=out)
             self.sentences.append((verb, some))
         # From lower sentences to higher ones, each to some with a greater number: there are no circles.
-        for _ in range(6):
+        for _ in range(9):
             a, b = sorted(rng.sample(range(26), 2))
             print('map', a, b, file=out)
         self.phases = [26, 27]

@@ -63,6 +63,7 @@ class Process:
     def __init__(self, script):
         self.script = script
         self.begun = []  # in the process
+        self.was_begun = set()  # sentences that were begun anywhere, and what they map to
         self.slots = {}
         self.costs = {}  # what was active: sums
 
@@ -113,6 +114,7 @@ class Process:
                 self.slots[arguments[0]] = (self.ambient(begun), tuple(path))
             elif word in ('begin', 'beginp'):
                 (begun if word == 'begin' else self.begun).append(arguments[0])
+                self.was_begun |= self.script.reached[arguments[0]]
             elif word in ('unbegin', 'unbeginp'):
                 of = begun if word == 'unbegin' else self.begun
                 if arguments[0] in of:
@@ -125,7 +127,8 @@ class Process:
 
 
 class Asking:
-    """Questions are trees: ('s', fit) where fit is a frozenset of sentences; ('and', a, b), ('or', a, b), ('not', a), ('then', choices)."""
+    """Questions are trees: ('s', fit) where fit is a frozenset of sentences; ('and', a, b), ('or', a, b), ('not', a), ('then', choices),
+    ('begun', fit): one of them was begun."""
 
     def __init__(self, process):
         self.keys = list(process.costs)
@@ -139,14 +142,17 @@ class Asking:
         return any(self.fits(s, fit) for s in ambient) or any(
             self.fits(element[1], fit) if element[0] == 's' else self.is_active(*element[1:], fit) for element in path)
 
-    def progress(self, ambient, path, parts, done):
-        """How many of the parts became active one inside the other, from the outside in. A cause is around what is done for it, and inside
-        of what it was adopted in."""
-        if done < len(parts) and any(self.fits(s, parts[done]) for s in ambient):
-            done += 1  # what is begun is in no order: one part at most
+    def is_begun(self, ambient, path, fit):
+        return any(self.fits(s, fit) for s in ambient) or any(
+            element[0] == 'c' and self.is_begun(*element[1:], fit) for element in path)
+
+    def progress(self, ambient, path, parts):
+        """How many of the parts became active one inside the other, from the outside in. What is begun is in no order but outermost: one part
+        at most. What a cause brings and what it was adopted in have no order either; what is inside of the adoption is inside of both."""
+        done = int(any(self.fits(s, parts[0]) for s in ambient))
         for element in path:
             if element[0] == 'c':
-                done = self.progress(*element[1:], parts, done)
+                done = max(done, self.progress(*element[1:], parts))
             elif done < len(parts) and self.fits(element[1], parts[done]):
                 done += 1
         return done
@@ -163,9 +169,10 @@ class Asking:
             return self.mask(question[1]) | self.mask(question[2])
         if word == 's':
             true = (self.is_active(ambient, path, question[1]) for _, ambient, path in self.keys)
+        elif word == 'begun':
+            true = (self.is_begun(ambient, path, question[1]) for _, ambient, path in self.keys)
         else:
-            parts = question[1]
-            true = (self.progress(ambient, path, parts, 0) == len(parts) for _, ambient, path in self.keys)
+            true = (self.progress(ambient, path, question[1]) == len(question[1]) for _, ambient, path in self.keys)
         return sum(1 << i for i, yes in enumerate(true) if yes)
 
     def answer(self, question, thread=None):
@@ -177,8 +184,8 @@ class Asking:
 class Questions:
     """Random ones, as text and as trees."""
 
-    def __init__(self, script, rng):
-        self.script, self.rng = script, rng
+    def __init__(self, script, was_begun, rng):
+        self.script, self.was_begun, self.rng = script, was_begun, rng
 
     def noun_word(self, level):
         rng, nouns = self.rng, [(n, *of) for n, of in self.script.nouns.items() if of[0] == level]
@@ -229,6 +236,18 @@ class Questions:
             if fit:
                 return text, ('s', fit)
 
+    def during(self, text, tree):
+        """... during or outside of what was begun."""
+        level = self.rng.randrange(3)
+        while True:
+            word, fits = self.noun_word(level)
+            if word != '?' and (level == 2 or '::' in word):
+                break
+        fit = frozenset(s for s in self.was_begun if any(fits(n) for n in self.script.sentences[s][1]))
+        if self.rng.random() < 0.5:
+            return f'{text} during {word}', ('and', tree, ('begun', fit))
+        return f'{text} outside {word}', ('and', tree, ('not', ('begun', fit)))
+
     def choice(self):
         text, tree = self.sentence()
         if self.rng.random() < 0.25:
@@ -266,10 +285,12 @@ def main():
     process = Process(script)
     process.run()
     asking = Asking(process)
-    questions = Questions(script, random.Random(int(sys.argv[2])))
+    questions = Questions(script, process.was_begun, random.Random(int(sys.argv[2])))
     print(f'{len(process.costs)} states, {sum(s[0] for s in asking.sums)} rows', file=sys.stderr)
     for _ in range(int(sys.argv[3])):
         text, tree = questions.question()
+        if process.was_begun and questions.rng.random() < 0.15:
+            text, tree = questions.during(text, tree)
         thread = questions.rng.randrange(8) if sys.argv[4:] else None
         print(text + ('' if thread is None else f' on thread w{thread}'), *asking.answer(tree, thread), sep='\t')
 
