@@ -92,7 +92,8 @@ static enum pm_status explain(struct report *report, const struct pm_question *q
 {
     struct pm_archive_data *all = NULL;
     enum pm_status status =
-        pm_archive_load(report->options.archive_path, PM_ARCHIVE_LOAD_ALL, err, &all);
+        pm_archive_load(
+        report->options.archive_path, PM_ARCHIVE_LOAD_ALL | PM_ARCHIVE_LOAD_CAUSES, err, &all);
     for (uint32_t i = 0; status == PM_OK && i < answer->n_notes; i++) {
         const struct pm_question_sentence *s = &question->sentences[answer->notes[i].sentence];
         struct pm_question_matches matches;
@@ -257,7 +258,8 @@ static enum pm_status answer_question(struct ask_request *request, struct report
     bool *threads_in = NULL, possible = true;
     enum pm_status status = pm_question_parse(request->options.text, err, &question);
     if (status == PM_OK)
-        status = pm_archive_load(report->options.archive_path, 0, err, &report->data);
+        status = pm_archive_load(report->options.archive_path, PM_ARCHIVE_LOAD_CAUSES, err,
+                                 &report->data);
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == PM_OK; i++)
         status = steps[i](report, err);
     if (status == PM_OK)

@@ -15,7 +15,7 @@ struct page {
     uint32_t *order; /* of rows */
     uint32_t n_shown;
     pm_index primary; /* metric; PM_NONE: none but calls */
-    bool has_shared[REPORT_MAX_METRICS], has_times;
+    bool has_shared[REPORT_MAX_METRICS], has_deferred[REPORT_MAX_METRICS], has_times;
 };
 
 /* --- what a row is --- */
@@ -119,6 +119,8 @@ static bool page_init(struct page *page, struct report *report, const struct pm_
         page->has_times |= row->times_known;
         for (uint32_t m = 0; m < report->n_metrics; m++)
             page->has_shared[m] |= row->shared[report->metrics[m]].value != 0;
+        for (uint32_t m = 0; m < report->n_metrics; m++)
+            page->has_deferred[m] |= row->deferred[report->metrics[m]].value != 0;
     }
     sorting = page;
     qsort(page->order, page->n_shown, sizeof *page->order, by_amount);
@@ -150,8 +152,8 @@ enum { CELL_BYTES = 48, COLUMN_GAP = 2 };
 
 struct columns {
     struct report_scale scales[REPORT_MAX_METRICS];
-    char heads[2 * REPORT_MAX_METRICS + 2][CELL_BYTES];
-    int widths[2 * REPORT_MAX_METRICS + 2];
+    char heads[3 * REPORT_MAX_METRICS + 2][CELL_BYTES];
+    int widths[3 * REPORT_MAX_METRICS + 2];
     int n;
 };
 
@@ -160,6 +162,13 @@ static void put_number(char *cell, double number, const struct report_scale *sca
     *cell = 0;
     if (isfinite(number))
         snprintf(cell, CELL_BYTES, "%.*f", scale->decimals, number / scale->divisor);
+}
+
+static void put_part(char *cell, const struct pm_amount *parts, pm_index metric,
+                     const struct report_scale *scale)
+{
+    bool any = parts && parts[metric].value != 0;
+    put_number(cell, any ? (double)parts[metric].value : NAN, scale);
 }
 
 /* The cells of one row, in the order of the columns. row NULL: the total. */
@@ -173,10 +182,11 @@ static void make_cells(const struct page *page, const struct columns *columns, b
         pm_index metric = report->metrics[m];
         put_number(cells[n++], number_of(report->data->graph, metric, &amounts[metric]),
                    &columns->scales[m]);
-        if (!page->has_shared[m])
-            continue;
-        bool any = row && row->shared[metric].value != 0;
-        put_number(cells[n++], any ? (double)row->shared[metric].value : NAN, &columns->scales[m]);
+        if (page->has_deferred[m])
+            put_part(cells[n++], row ? row->deferred : page->answer->deferred, metric,
+                     &columns->scales[m]);
+        if (page->has_shared[m])
+            put_part(cells[n++], row ? row->shared : NULL, metric, &columns->scales[m]);
     }
     if (report->n_metrics) {
         double share = share_of(page, amounts);
@@ -215,6 +225,8 @@ static void make_columns(const struct page *page, bool utf8, struct columns *col
         int len = suffix && *unit ? (int)(suffix - metric->name) : (int)strlen(metric->name);
         len = len > 24 ? 24 : len;
         head(columns, metric->name, len, unit);
+        if (page->has_deferred[m])
+            head(columns, "deferred", 8, unit);
         if (page->has_shared[m])
             head(columns, "shared", 6, unit);
     }
@@ -315,7 +327,7 @@ static const char **make_texts(const struct page *page)
 static bool put_rows(const struct page *page, const struct report_term *term, FILE *out)
 {
     struct columns columns;
-    char cells[2 * REPORT_MAX_METRICS + 2][CELL_BYTES];
+    char cells[3 * REPORT_MAX_METRICS + 2][CELL_BYTES];
     const char **texts = make_texts(page);
     int what_width = 20;
     if (!texts)
@@ -404,8 +416,18 @@ static void json_match(const struct page *page, const struct pm_answer_row *row,
     pm_json_end(json);
 }
 
+static void json_part(const char *what, const struct pm_metric *metric,
+                      const struct pm_amount *amount, struct pm_json *json)
+{
+    char key[128];
+    snprintf(key, sizeof key, "%s_%s", what, metric->name);
+    pm_json_i64(json, key, amount->value);
+}
+
+/* shared, deferred: NULL where there are none. */
 static void json_amounts(const struct page *page, const struct pm_amount *amounts,
-                         const struct pm_amount *shared, struct pm_json *json)
+                         const struct pm_amount *shared, const struct pm_amount *deferred,
+                         struct pm_json *json)
 {
     const struct report *report = page->report;
     const struct pm_graph *graph = report->data->graph;
@@ -416,11 +438,10 @@ static void json_amounts(const struct page *page, const struct pm_amount *amount
             pm_json_i64(json, metric->name, amount->value);
         else
             pm_json_double(json, metric->name, number_of(graph, report->metrics[m], amount));
-        if (!shared || metric->aggregation != PM_SUM)
-            continue;
-        char key[128];
-        snprintf(key, sizeof key, "shared_%s", metric->name);
-        pm_json_i64(json, key, shared[report->metrics[m]].value);
+        if (shared && metric->aggregation == PM_SUM)
+            json_part("shared", metric, &shared[report->metrics[m]], json);
+        if (deferred && metric->aggregation == PM_SUM)
+            json_part("deferred", metric, &deferred[report->metrics[m]], json);
     }
 }
 
@@ -445,17 +466,17 @@ void ask_print_json(struct report *report, const struct pm_question *question,
         pm_json_string(&json, NULL, answer->notes[i].text);
     pm_json_end(&json);
     pm_json_object(&json, "total");
-    json_amounts(&page, answer->totals, NULL, &json);
+    json_amounts(&page, answer->totals, NULL, NULL, &json);
     pm_json_end(&json);
     pm_json_object(&json, "answer");
-    json_amounts(&page, answer->amounts, NULL, &json);
+    json_amounts(&page, answer->amounts, NULL, answer->deferred, &json);
     pm_json_double(&json, "share_pct", share_of(&page, answer->amounts));
     pm_json_end(&json);
     pm_json_array(&json, "rows");
     for (uint32_t i = 0; i < page.n_shown; i++) {
         const struct pm_answer_row *row = &answer->rows[page.order[i]];
         pm_json_object(&json, NULL);
-        json_amounts(&page, row->amounts, row->shared, &json);
+        json_amounts(&page, row->amounts, row->shared, row->deferred, &json);
         pm_json_double(&json, "share_pct", share_of(&page, row->amounts));
         if (row->times_known)
             pm_json_i64(&json, "n_times", row->n_times);
@@ -485,8 +506,7 @@ void ask_print_csv(struct report *report, const struct pm_question *question,
         return;
     fputs("what", out);
     for (uint32_t m = 0; m < report->n_metrics; m++)
-        fprintf(out, ",%s,shared_%s", graph->metrics[report->metrics[m]].name,
-                graph->metrics[report->metrics[m]].name);
+        fprintf(out, ",%1$s,shared_%1$s,deferred_%1$s", graph->metrics[report->metrics[m]].name);
     fputs(",share_pct,n_times,n_times_complete\n", out);
     for (uint32_t i = 0; i < page.n_shown; i++) {
         const struct pm_answer_row *row = &answer->rows[page.order[i]];
@@ -496,7 +516,8 @@ void ask_print_csv(struct report *report, const struct pm_question *question,
             fputc(',', out);
             if (isfinite(number))
                 fprintf(out, "%.17g", number);
-            fprintf(out, ",%lld", (long long)row->shared[report->metrics[m]].value);
+            fprintf(out, ",%lld,%lld", (long long)row->shared[report->metrics[m]].value,
+                    (long long)row->deferred[report->metrics[m]].value);
         }
         double share = share_of(&page, row->amounts);
         fputc(',', out);

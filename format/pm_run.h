@@ -116,6 +116,16 @@ struct pm_run_chunk {
     uint64_t reserved[4];
 };
 
+/* Which process image this is, among all of all machines: what a cause says of where it was captured. */
+static inline uint64_t pm_run_identity(uint32_t pid, uint64_t start_tsc, uint64_t start_realtime_ns)
+{
+    uint64_t h = (start_realtime_ns ^ (uint64_t)pid << 40) * 0x9e3779b97f4a7c15u;
+    h = (h ^ h >> 32 ^ start_tsc) * 0xc2b2ae3d27d4eb4fu;
+    h = (h ^ h >> 29) * 0x165667b19e3779f9u;
+    h ^= h >> 32;
+    return h != 0 ? h : 1;
+}
+
 /* One loaded object (OBJECT chunk); since 1.1 also those without sleds, when samples are taken: code that is not of an ELF
  * file has kind PM_RUN_OBJECT_RUNTIME (trampolines; no build-id, path "[perfmap]"), the vdso the path "[vdso]". Followed, from `strings_offset` (relative to the
  * chunk), by path and build-id, and from nouns_offset by n_items struct pm_run_noun. */
@@ -227,6 +237,9 @@ struct pm_run_node {
  * set is a child of a root, and below it stand the paths that were active while the set was the thread's ambient set: times are those
  * meanwhile, n_calls counts what was entered meanwhile. n_calls of the set's own node: how often it became the thread's. */
 enum { PM_RUN_SENTENCE_ENTER = 16, PM_RUN_SENTENCE_LEAVE = 17, PM_RUN_AMBIENT_SET = 18 };
+/* And causes that it adopts: what is below such a node is done on behalf of what was active where the cause was captured. Its noun's id
+ * is the number of a word of kind PM_WORD_CAUSE. START (of nodes only): the creation of the thread, active from its first event to its end. */
+enum { PM_RUN_CAUSE_ENTER = 20, PM_RUN_CAUSE_LEAVE = 21, PM_RUN_CAUSE_START = 22 };
 
 #define PM_RUN_NOUN_ROOT 0xffffffffu
 

@@ -5,8 +5,8 @@
  *
  * The run file has WORDS chunks: records from offset 64 on, each a struct pm_run_word with its nouns and text behind it, padded to 8
  * bytes. Words are numbered from 1 in each process, in the order in which they are written, over all WORDS chunks; a word refers to
- * earlier ones only. A sentence that was entered, or a set of sentences that were begun and not ended, has a noun (in the sense of the context tree) of its own: an OBJECT chunk of kind
- * PM_RUN_OBJECT_WORDS has nouns whose ids are numbers of sentences and sets.
+ * earlier ones only. A sentence that was entered, or a set of sentences that were begun and not ended, or a cause that was adopted, has a noun (in the sense of the context tree) of its own: an OBJECT chunk of kind
+ * PM_RUN_OBJECT_WORDS has nouns whose ids are numbers of sentences, sets and causes.
  */
 #ifndef PM_FORMAT_WORDS_H
 #define PM_FORMAT_WORDS_H
@@ -84,6 +84,8 @@ enum pm_word_kind {
         256, /* beside NOUN: it counts as another noun, whose number (64 bits) stands in the place of weight */
     PM_WORD_POINT = 16, /* a mapping point; a: 1 when it is on; text: name */
     PM_WORD_SET = 7,    /* nouns: the numbers of 1 to PM_WORDS_MAX_SET sentences, rising */
+    PM_WORD_CAUSE = 8,  /* address: pm_run_identity of the process that captured it, a: the context there, file offset / 64; b: 1: what
+                         * that process had adopted itself does not count; text: sentences that were active, docs/formats/baggage.md */
 };
 
 enum {

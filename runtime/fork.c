@@ -3,6 +3,7 @@
  * not touched. What vfork starts shares the parent's memory until it execs or exits: its events
  * count in the parent. */
 #include "internal.h"
+#include "causes.h"
 #include "sys.h"
 
 #include <pthread.h>
@@ -73,6 +74,7 @@ void pm_fork_child(void)
             pm_objects_rewrite();
             pm_words_fork_child();
             pm_ambient_fork_child(&pm_tls);
+            pm_causes_fork_child();
             pm_modes_fork_child();
             pm_adapt_fork_child();
             pm_control_fork_child();

@@ -6,7 +6,7 @@
  *   coroutines.c   stacks of makecontext: trees of their own
  *   tree.c         the calling-context tree: enter, leave, heal, fold, foreign stacks (the slow
  * path of all probes) object.c       loaded objects: sections, records, nouns; arming dl.c learning
- * of dlopen and dlclose hooks.c        portable mode words.c        the program's own words ambient.c      sentences that do not nest fork.c         children wrap.c         exec
+ * of dlopen and dlclose hooks.c        portable mode words.c        the program's own words ambient.c      sentences that do not nest causes.c      work done elsewhere on behalf of others fork.c         children wrap.c         exec
  * and _exit patch.c        changing code that may be running arch_x86_64.c  generated trampolines
  * (arch_none.c: none) sys.h, mem.c   system calls and memory functions that touch neither errno nor
  * vector registers
@@ -190,6 +190,7 @@ struct pm_tls {
     uintptr_t moving;               /* frame of the code that moves it to another set; 0: none */
     struct pm_node *move_from, *move_to;
     uint64_t move_tsc;
+    uint32_t start_noun; /* 1 + that of the cause that the thread begins with; 0: none (causes.h) */
     uint64_t *bank[PM_MAX_BANKS];
 };
 extern __thread struct pm_tls pm_tls __attribute__((tls_model("initial-exec")));
@@ -438,12 +439,16 @@ void pm_thread_drop(struct pm_tls *t); /* no more events */
 void pm_thread_ended(void *t);         /* pthread key destructor */
 void pm_threads_process_end(uint64_t tsc);
 struct pm_node *pm_node_claim(struct pm_slot *slot); /* zeroed but for place; NULL: no memory */
+/* The context at a place of the run file, of any thread; NULL: there is none. */
+const struct pm_node *pm_node_at(uint32_t place);
 uint64_t *pm_bank_open(struct pm_tls *t,
                        unsigned bank); /* counters of one object for this thread */
 
 /* --- tree.c --- */
 void pm_slow(const struct pm_probe *probe, uint64_t sp, uint64_t tsc); /* any event, any mode */
 void pm_event_exact(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp, uint64_t tsc);
+/* The thread, which has no context but its root, begins within this cause. All signals are blocked. */
+void pm_event_start(struct pm_tls *t, uint32_t noun, uint64_t tsc);
 struct pm_node *pm_root_make(struct pm_slot *slot, uint64_t sp, uint32_t flags, uint64_t tsc);
 bool pm_index_open(struct pm_slot *slot);
 void pm_index_clear(struct pm_slot *slot);
@@ -542,6 +547,11 @@ uint32_t pm_words_set(const uint32_t *sentences, uint32_t n);
 uint32_t pm_words_members(uint32_t set, const uint32_t **ret_sentences);
 /* The noun of a sentence or set. False: it has none. Below probes. */
 bool pm_words_probe(uint32_t number, struct pm_probe *ret_probe);
+/* The word of a cause; 0: no room. The lock is held, as for the three that follow. */
+uint32_t pm_words_cause(uint64_t process, uint32_t place, bool is_alone, const char *text);
+bool pm_words_noun(uint32_t number, uint16_t kind, uint32_t *ret_noun);
+const struct pm_run_word *pm_words_at(uint32_t number); /* NULL: there is none */
+uint32_t pm_words_number(uint32_t noun); /* that a noun of the context tree stands for; 0: none */
 /* word_costs.c: adds to the context that is active at this stack pointer. The thread is ready. False: no room. */
 bool pm_word_cost(struct pm_tls *t, uint32_t metric, uint64_t value, uint64_t sp);
 void pm_word_costs_fork_child(struct pm_slot *slot);

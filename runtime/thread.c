@@ -81,6 +81,25 @@ struct pm_node *pm_node_claim(struct pm_slot *slot)
     }
 }
 
+/* Newest chunks first: causes are mostly of what was made just now. */
+const struct pm_node *pm_node_at(uint32_t place)
+{
+    for (uint32_t i = pm_file_n_chunks(); i-- > 0;) {
+        const struct pm_run_chunk *chunk = pm_file_chunk_at(i);
+        if (chunk == NULL || pm_load(chunk->magic) != PM_RUN_CHUNK_MAGIC ||
+            (chunk->kind != PM_RUN_CHUNK_THREAD && chunk->kind != PM_RUN_CHUNK_NODES))
+            continue;
+        uint64_t at = place - CHUNK_FIRST_PLACE(chunk), step = sizeof(struct pm_node) / 64;
+        if (place < CHUNK_FIRST_PLACE(chunk) || at >= pm_load(chunk->n_items) * step)
+            continue;
+        const struct pm_node *node =
+            (const struct pm_node *)((const char *)chunk + CHUNK_NODES(chunk)) + at / step;
+        bool is_made = pm_load(node->kind) != 0 || pm_load(node->noun) == PM_RUN_NOUN_ROOT;
+        return at % step == 0 && is_made ? node : NULL;
+    }
+    return NULL;
+}
+
 /* A THREAD chunk with room for n_nodes at least, all from its first one on. */
 static bool open_chunk(struct pm_slot *slot, uint64_t n_nodes, uint64_t tsc)
 {
@@ -197,6 +216,8 @@ bool pm_thread_begin(struct pm_tls *t, uint64_t tsc)
     bool good = begin_blocked(t, tsc);
     pm_store(t->state, good ? PM_THREAD_READY : PM_THREAD_DEAD);
     if (good) {
+        if (t->start_noun != 0)
+            pm_event_start(t, t->start_noun - 1, tsc);
         pm_sample_thread_begin(t);
         pm_adapt_thread_begin(t->slot);
     }

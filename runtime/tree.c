@@ -398,7 +398,8 @@ struct pm_node *pm_reopen(struct pm_tls *t, struct pm_node *parent, const struct
 
 static bool is_entry(unsigned kind)
 {
-    return kind == PM_SLED_ENTRY || kind == PM_SLED_LOOP_ENTER || kind == PM_RUN_SENTENCE_ENTER;
+    return kind == PM_SLED_ENTRY || kind == PM_SLED_LOOP_ENTER || kind == PM_RUN_SENTENCE_ENTER ||
+           kind == PM_RUN_CAUSE_ENTER;
 }
 
 static bool is_loop(unsigned kind)
@@ -453,7 +454,8 @@ static bool is_dead(const struct pm_node *node, uint64_t limit)
     if (node->kind == PM_RUN_SENTENCE_ENTER)
         return true;
     const struct pm_node *function = function_of(node);
-    return function == node || function->parent == NULL || function->sp < limit;
+    return function == node || function->parent == NULL || function->kind == PM_RUN_CAUSE_START ||
+           function->sp < limit;
 }
 
 static void enter(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe,
@@ -608,6 +610,7 @@ static void event(struct pm_tls *t, struct pm_node **current, const struct pm_pr
         return;
     case PM_SLED_LOOP_ENTER:
     case PM_RUN_SENTENCE_ENTER:
+    case PM_RUN_CAUSE_ENTER:
         enter_loop(t, current, probe, sp, tsc);
         return;
     default:
@@ -680,6 +683,17 @@ void pm_event_exact(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp,
         }
     }
     event(t, &t->current, probe, sp, tsc);
+}
+
+void pm_event_start(struct pm_tls *t, uint32_t noun, uint64_t tsc)
+{
+    struct pm_node *parent = t->current; /* the root, or a set of sentences below it */
+    struct pm_probe probe = {
+        .noun = noun, .kind = PM_RUN_CAUSE_START, .mode = (uint8_t)pm_process.mode};
+    struct pm_node *node = pm_child_of(t, parent, &probe, 0, may_have_context(parent));
+    if (node != NULL)
+        push(&t->current, node, probe.mode == PM_RUN_MODE_TRACE, t->slot->root->sp,
+             pm_mode_is_timed(probe.mode) ? tsc : 0);
 }
 
 static void event_count(struct pm_tls *t, const struct pm_probe *probe)

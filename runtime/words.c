@@ -6,6 +6,8 @@
  * tree. Those nouns belong to objects of kind WORDS, which are made as they are needed.
  */
 #include "words.h"
+#include "causes.h"
+#include "quick.h"
 #include "scan.h"
 #include "sys.h"
 
@@ -277,25 +279,63 @@ static bool next_object(void)
     return true;
 }
 
+bool pm_words_noun(uint32_t number, uint16_t kind, uint32_t *ret_noun)
+{
+    if ((words.object == NULL || words.n_in_object == words.object->n_nouns) && !next_object())
+        return false;
+    const struct pm_object *o = words.object;
+    struct pm_run_noun *list = (struct pm_run_noun *)((char *)o->chunk + o->chunk->nouns_offset);
+    list[words.n_in_object].id = number;
+    list[words.n_in_object].kind = kind;
+    *ret_noun = o->first_noun + words.n_in_object;
+    pm_barrier();
+    pm_store(o->chunk->chunk.n_items, ++words.n_in_object);
+    return true;
+}
+
 void pm_words_speak(uint32_t sentence)
 {
     struct pm_spoken *s = &words.spoken[sentence];
     bool is_set = words.by_number[sentence]->kind == PM_WORD_SET;
     if (s->ready ||
-        ((words.object == NULL || words.n_in_object == words.object->n_nouns) && !next_object()))
+        !pm_words_noun(sentence, is_set ? PM_RUN_AMBIENT_SET : PM_RUN_SENTENCE_ENTER, &s->noun))
         return;
-    const struct pm_object *o = words.object;
-    struct pm_run_noun *list = (struct pm_run_noun *)((char *)o->chunk + o->chunk->nouns_offset);
-    list[words.n_in_object].id = sentence;
-    list[words.n_in_object].kind = is_set ? PM_RUN_AMBIENT_SET : PM_RUN_SENTENCE_ENTER;
-    pm_barrier();
-    s->noun = o->first_noun + words.n_in_object;
-    s->counter = words.n_in_object;
-    s->bank = o->bank;
+    s->counter = words.n_in_object - 1;
+    s->bank = words.object->bank;
     s->is_set = is_set;
-    pm_store(o->chunk->chunk.n_items, ++words.n_in_object);
     pm_barrier();
     pm_store(s->ready, true);
+}
+
+/* --- what causes.c needs --- */
+
+uint32_t pm_words_cause(uint64_t process, uint32_t place, bool is_alone, const char *text)
+{
+    struct pm_draft d;
+    pm_draft_begin(&d, PM_WORD_CAUSE, place, is_alone);
+    d.word.address = process;
+    pm_draft_text(&d, text);
+    pm_draft_end(&d);
+    return number_of(&d);
+}
+
+const struct pm_run_word *pm_words_at(uint32_t number)
+{
+    return number != 0 && number <= words.n ? words.by_number[number] : NULL;
+}
+
+uint32_t pm_words_number(uint32_t noun)
+{
+    uint32_t n = pm_load(pm_n_objects) < PM_MAX_OBJECTS ? pm_load(pm_n_objects) : PM_MAX_OBJECTS;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct pm_object *o = pm_load(pm_objects[i]);
+        if (o == NULL || o->chunk == NULL || noun - o->first_noun >= o->n_nouns)
+            continue;
+        const struct pm_run_noun *list =
+            (const struct pm_run_noun *)((const char *)o->chunk + o->chunk->nouns_offset);
+        return o->chunk->kind == PM_RUN_OBJECT_WORDS ? (uint32_t)list[noun - o->first_noun].id : 0;
+    }
+    return 0;
 }
 
 uint32_t pm_words_set(const uint32_t *sentences, uint32_t n)
@@ -490,39 +530,6 @@ static void event(const struct pm_spoken *s, uintptr_t sp, uint8_t kind)
     pm_slow(&probe, sp, tsc);
 }
 
-/* What the trampolines of loops do (arch_x86_64.c), in C. False: the slow way. */
-static bool enter_quickly(const struct pm_spoken *s, uintptr_t sp, uint64_t tsc)
-{
-    struct pm_tls *t = &pm_tls;
-    struct pm_node *node = pm_load(t->current), *child;
-    if (*t->ring_head != t->ring_seen || node->sp < sp ||
-        (node->sp == sp && node->loop_depth == PM_SLED_DEPTH_MASK && node->noun == s->noun))
-        return false;
-    child = pm_load(node->cached_child);
-    if (child->noun != s->noun)
-        return false;
-    pm_add_own(&child->n_calls, 1);
-    pm_store(t->current, child);
-    if (tsc != 0)
-        pm_store(child->start_tsc, tsc);
-    pm_store(child->sp, sp);
-    return true;
-}
-
-static bool leave_quickly(const struct pm_spoken *s, uintptr_t sp, uint64_t tsc)
-{
-    struct pm_tls *t = &pm_tls;
-    struct pm_node *node = pm_load(t->current);
-    if (*t->ring_head != t->ring_seen || node->noun != s->noun || node->sp != sp)
-        return false;
-    uint64_t start_tsc = node->start_tsc;
-    pm_store(t->current, node->parent);
-    pm_store(node->sp, 0);
-    if (tsc != 0)
-        pm_add_own(&node->inclusive_tsc, tsc - start_tsc);
-    return true;
-}
-
 static bool is_quick(uint32_t mode)
 {
     return (mode == PM_RUN_MODE_ACTIVE || mode == PM_RUN_MODE_EXACT) && *pm_process.alive_mark;
@@ -538,7 +545,7 @@ static void enter(uint32_t sentence, uintptr_t sp)
         s = &words.spoken[s->merged];
     if (pm_unlikely(s->epoch != words.epoch))
         pm_store(s->epoch, words.epoch);
-    if (!is_quick(mode) || !enter_quickly(s, sp, mode == PM_RUN_MODE_EXACT ? pm_tsc() : 0))
+    if (!is_quick(mode) || !pm_enter_quickly(s->noun, sp, mode == PM_RUN_MODE_EXACT ? pm_tsc() : 0))
         event(s, sp, PM_RUN_SENTENCE_ENTER);
 }
 
@@ -566,7 +573,7 @@ static void leave(uint32_t sentence, uintptr_t sp)
         return;
     if (pm_unlikely(pm_load(s->merged) != 0))
         s = entered_of(s, &words.spoken[s->merged]);
-    if (!is_quick(mode) || !leave_quickly(s, sp, mode == PM_RUN_MODE_EXACT ? pm_tsc() : 0))
+    if (!is_quick(mode) || !pm_leave_quickly(s->noun, sp, mode == PM_RUN_MODE_EXACT ? pm_tsc() : 0))
         event(s, sp, PM_RUN_SENTENCE_LEAVE);
 }
 
@@ -613,6 +620,11 @@ const struct pm_words_api pm_words_api = {
     .cost = cost,
     .begin = begin,
     .end = end,
+    .capture = pm_cause_capture,
+    .adopt = pm_cause_adopt,
+    .release = pm_cause_release,
+    .export_cause = pm_cause_export,
+    .import_cause = pm_cause_import,
     .enter_here = pm_words_enter_here,
     .leave_here = pm_words_leave_here,
     .cost_here = pm_words_cost_here,

@@ -4,6 +4,7 @@
  * (pm_process_end looks), and nothing is marked. When exec fails, the process lives and the mark is
  * taken back. */
 #include "internal.h"
+#include "causes.h"
 #include "sys.h"
 
 #include <dlfcn.h>
@@ -11,6 +12,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <threads.h>
 #include <unistd.h>
 
 typedef int execve_fn(const char *path, char *const argv[], char *const environment[]);
@@ -23,6 +25,7 @@ typedef void exit_fn(int status);
 typedef int daemon_fn(int stay, int keep_open);
 typedef int thread_fn(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
                       void *argument);
+typedef int thrd_fn(thrd_t *thread, thrd_start_t start, void *argument);
 
 static struct {
     execve_fn *execve, *execvpe;
@@ -33,6 +36,7 @@ static struct {
     exit_fn *quick_exit;
     daemon_fn *daemon;
     thread_fn *pthread_create;
+    thrd_fn *thrd_create;
 } libc;
 
 /* At start, for dlsym takes the loader's lock, which in a fork child may be held for ever. */
@@ -49,6 +53,7 @@ void pm_wrap_resolve(void)
     RESOLVE(quick_exit, "quick_exit");
     RESOLVE(daemon, "daemon");
     RESOLVE(pthread_create, "pthread_create");
+    RESOLVE(thrd_create, "thrd_create");
     pm_wrap_signals_resolve();
     pm_wrap_calls_resolve();
     pm_wrap_contexts_resolve();
@@ -199,28 +204,49 @@ static struct starting {
     uint32_t taken;
     bool blocks_traps;
     void *(*start)(void *);
+    thrd_start_t start_c11;
     void *argument;
+    uint64_t cause; /* causes.h */
 } starting[512];
 
+/* NULL: nothing is to be arranged, or cannot be. */
 static struct starting *take_starting(void)
 {
-    for (size_t i = 0; i < sizeof starting / sizeof *starting; i++)
+    if (!pm_process.on || pm_process.file.header == NULL)
+        return NULL;
+    uint64_t cause = pm_cause_of_thread();
+    for (size_t i = 0; i < sizeof starting / sizeof *starting && (cause || pm_sample_is_on()); i++)
         if (pm_load(starting[i].taken) == 0 &&
-            __atomic_exchange_n(&starting[i].taken, 1, __ATOMIC_ACQUIRE) == 0)
+            __atomic_exchange_n(&starting[i].taken, 1, __ATOMIC_ACQUIRE) == 0) {
+            starting[i].cause = cause;
+            starting[i].blocks_traps = pm_wrap_blocks_traps();
             return &starting[i];
+        }
     return NULL;
+}
+
+/* In the new thread. */
+static struct starting arrive(struct starting *s)
+{
+    struct starting what = *s;
+    pm_wrap_inherit_traps(s->blocks_traps);
+    __atomic_store_n(&s->taken, 0, __ATOMIC_RELEASE);
+    pm_cause_thread_begins(what.cause);
+    if (pm_tls.state == PM_THREAD_NEW && pm_sample_is_on())
+        pm_thread_begin(&pm_tls, pm_tsc());
+    return what;
 }
 
 static void *thread_start(void *data)
 {
-    struct starting *s = data;
-    void *(*start)(void *) = s->start;
-    void *argument = s->argument;
-    pm_wrap_inherit_traps(s->blocks_traps);
-    __atomic_store_n(&s->taken, 0, __ATOMIC_RELEASE);
-    if (pm_tls.state == PM_THREAD_NEW)
-        pm_thread_begin(&pm_tls, pm_tsc());
-    return start(argument);
+    struct starting s = arrive(data);
+    return s.start(s.argument);
+}
+
+static int thrd_start(void *data)
+{
+    struct starting s = arrive(data);
+    return s.start_c11(s.argument);
 }
 
 /* Where nothing can be arranged, the thread is found at its first event. */
@@ -231,16 +257,31 @@ PM_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes
         RESOLVE(pthread_create, "pthread_create");
     if (libc.pthread_create == NULL)
         return EAGAIN;
-    struct starting *s = NULL;
-    if (pm_process.on && pm_sample_is_on() && pm_process.file.header != NULL)
-        s = take_starting();
+    struct starting *s = take_starting();
     if (s == NULL)
         return libc.pthread_create(thread, attributes, start, argument);
     s->start = start;
     s->argument = argument;
-    s->blocks_traps = pm_wrap_blocks_traps();
     int result = libc.pthread_create(thread, attributes, thread_start, s);
     if (result != 0)
+        __atomic_store_n(&s->taken, 0, __ATOMIC_RELEASE);
+    return result;
+}
+
+/* C11's; glibc's own does not come by pthread_create. */
+PM_EXPORT int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
+{
+    if (libc.thrd_create == NULL)
+        RESOLVE(thrd_create, "thrd_create");
+    if (libc.thrd_create == NULL)
+        return thrd_error;
+    struct starting *s = take_starting();
+    if (s == NULL)
+        return libc.thrd_create(thread, start, argument);
+    s->start_c11 = start;
+    s->argument = argument;
+    int result = libc.thrd_create(thread, thrd_start, s);
+    if (result != thrd_success)
         __atomic_store_n(&s->taken, 0, __ATOMIC_RELEASE);
     return result;
 }

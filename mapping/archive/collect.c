@@ -299,9 +299,11 @@ static enum pm_status write_costs(struct collector *c, const struct run *run, co
         .nouns = pm_alloc_array(n_nouns, sizeof *names.nouns),
         .sentences = pm_alloc_array(n_nouns, sizeof *names.sentences),
         .heaps = pm_alloc_array(pm_run_file_n_heap_sites(file), sizeof *names.heaps),
+        .causes = pm_alloc_array(n_nouns, sizeof *names.causes),
     };
     enum pm_status status = PM_OK;
-    if (!names.binaries || !names.nouns || !names.sentences || !names.heaps)
+    if (!names.binaries || !names.nouns || !names.sentences || !names.heaps ||
+        !names.causes)
         status = collect_no_memory(c);
     for (size_t i = 0; i < pm_run_file_n_heap_sites(file) && status == PM_OK; i++)
         names.heaps[i] = COLLECT_NO_HEAP;
@@ -324,6 +326,7 @@ static enum pm_status write_costs(struct collector *c, const struct run *run, co
     free(names.nouns);
     free(names.sentences);
     free(names.heaps);
+    free(names.causes);
     free(names.metrics);
     free(names.words);
     return status;
@@ -548,6 +551,7 @@ static enum pm_status collect_run(struct collector *c, const char *dir, const ch
     pm_manifest_init(&run.manifest);
     char *own_name = name ? NULL : run_name(dir);
     enum pm_status status = name || own_name ? open_run(c, &run) : collect_no_memory(c);
+    c->joins |= run.n_entries > 1;
     for (size_t i = 0; i < run.n_entries && status == PM_OK; i++)
         status = collect_process(c, &run, &run.entries[i]);
     if (status == PM_OK && run.n_entries && run.n_read == 0)
@@ -593,6 +597,7 @@ static enum pm_status collect_all(struct collector *c, const char *const *run_di
                                   size_t n_run_dirs, const struct pm_collect_options *options)
 {
     enum pm_status status = PM_OK;
+    c->joins = n_run_dirs > 1;
     for (size_t i = 0; i < n_run_dirs && status == PM_OK; i++)
         status = collect_run(c, run_dirs[i], options->name);
     for (size_t i = 0; i < options->n_pif_paths && status == PM_OK; i++)
@@ -603,6 +608,8 @@ static enum pm_status collect_all(struct collector *c, const char *const *run_di
         status = collect_binary_file(c, options->binary_paths[i]);
     if (status == PM_OK && options->n_binary_paths && c->n_executions == 0)
         status = write_no_execution(c, options->name);
+    if (status == PM_OK)
+        status = collect_causes_end(c);
     if (status == PM_OK)
         status = collect_costs_end(c);
     if (status == PM_OK)
@@ -623,6 +630,7 @@ static void release(struct collector *c)
     collect_costs_release(c);
     collect_binaries_release(c);
     collect_heap_release(c);
+    collect_causes_release(c);
     collect_model_release(c);
     pm_intern_free(c->strings);
     pm_arena_release(&c->arena);

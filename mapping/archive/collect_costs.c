@@ -184,6 +184,17 @@ static enum pm_status flush_costs(struct collector *c)
     return status;
 }
 
+/* The sentence of the innermost code on the path of a context. */
+static uint32_t code_around(const struct pm_run_file *file, const struct pm_run_file_thread *thread,
+                            size_t node, const struct collect_names *names)
+{
+    const struct pm_run_file_node *at = &thread->nodes[node];
+    while (at->parent != PM_RUN_FILE_NO_PARENT &&
+           collect_is_spoken(file, pm_run_file_noun(file, at->noun)))
+        at = &thread->nodes[at->parent];
+    return at->parent == PM_RUN_FILE_NO_PARENT ? names->root : names->sentences[at->noun];
+}
+
 /* What is its own time is that of the code around it, which has a context of its own for that within the sentence's. */
 enum pm_status collect_own_context(struct collector *c, const struct pm_run_file *file,
                                    const struct pm_run_file_thread *thread, size_t node,
@@ -191,15 +202,10 @@ enum pm_status collect_own_context(struct collector *c, const struct pm_run_file
                                    uint32_t *context)
 {
     const struct pm_run_file_node *at = &thread->nodes[node];
-    if (at->parent == PM_RUN_FILE_NO_PARENT ||
+    if (at->parent == PM_RUN_FILE_NO_PARENT || names->causes[at->noun] ||
         !collect_is_spoken(file, pm_run_file_noun(file, at->noun)))
         return PM_OK;
-    while (at->parent != PM_RUN_FILE_NO_PARENT &&
-           collect_is_spoken(file, pm_run_file_noun(file, at->noun)))
-        at = &thread->nodes[at->parent];
-    uint32_t sentence =
-        at->parent == PM_RUN_FILE_NO_PARENT ? names->root : names->sentences[at->noun];
-    return collect_context(c, *context, sentence, flags, context);
+    return collect_context(c, *context, code_around(file, thread, node, names), flags, context);
 }
 
 static enum pm_status add_tree(struct collector *c, const struct pm_run_file *file,
@@ -217,14 +223,19 @@ static enum pm_status add_tree(struct collector *c, const struct pm_run_file *fi
         unsigned begun = node->flags & PM_RUN_NODE_BEGUN ? CONTEXT_AMBIENT : 0;
         unsigned flags = foreign | begun | (node->flags & PM_RUN_NODE_FOLDED);
         uint32_t context = is_root ? 0 : contexts[node->parent] >> 1;
-        status =
-            node->is_set
-                ? collect_ambient_context(c, file, node->noun, names, foreign, &context)
-                : collect_context(c, context, is_root ? names->root : names->sentences[node->noun],
-                                  flags, &context);
+        uint32_t cause = is_root ? 0 : names->causes[node->noun];
+        if (cause)
+            status = collect_cause_context(c, context, cause, code_around(file, thread, i, names),
+                                           flags, &context);
+        else if (node->is_set)
+            status = collect_ambient_context(c, file, node->noun, names, foreign, &context);
+        else
+            status =
+                collect_context(c, context, is_root ? names->root : names->sentences[node->noun],
+                                flags, &context);
         if (status != PM_OK)
             break;
-        bool is_call = !is_root && !node->is_set;
+        bool is_call = !is_root && !node->is_set && !cause;
         contexts[i] = context << 1 | (foreign != 0);
         status = collect_cost(c, context, row, METRIC_N_CALLS, is_call ? node->n_calls : 0);
         if (status == PM_OK && node->own_ns)
@@ -310,6 +321,8 @@ enum pm_status collect_costs_add(struct collector *c, const struct pm_run_file *
             status = collect_samples(c, file, thread, row, names, contexts);
         if (status == PM_OK)
             status = add_heap(c, file, i, row, names, contexts);
+        if (status == PM_OK)
+            status = collect_cause_places(c, file, thread, contexts);
         free(contexts);
     }
     if (status == PM_OK)

@@ -1,6 +1,6 @@
 /* What the parts of collect share: collect.c reads run folders, collect_process.c writes what is known of processes, collect_model.c
  * keeps nouns, verbs, sentences and mappings, collect_pif.c and collect_binary.c read facts, collect_places.c and collect_code.c (with
- * collect_debug.c) say what code implements, collect_costs.c and collect_samples.c make contexts and costs. Row ids are given out here, from 1,
+ * collect_debug.c) say what code implements, collect_costs.c and collect_samples.c make contexts and costs, collect_causes.c which of them were done on behalf of others. Row ids are given out here, from 1,
  * in the order of writing. */
 #ifndef PM_COLLECT_INTERNAL_H
 #define PM_COLLECT_INTERNAL_H
@@ -45,6 +45,7 @@ enum collect_table {
     TABLE_MAPPINGS,
     TABLE_CONTEXTS,
     TABLE_COSTS,
+    TABLE_CAUSES,
     N_COLLECT_TABLES
 };
 
@@ -191,7 +192,11 @@ enum {
     CONTEXT_COUNTED = 16,
     CONTEXT_AMBIENT =
         32, /* begun and not ended: active with all that is below, in no order. With FOLDED: how often it was begun there */
-    CONTEXT_FLAGS = 127
+    CONTEXT_FLAGS = 127,
+    /* Of contexts that collect_causes.c makes. */
+    CONTEXT_CAUSE = 64,
+    CONTEXT_TOLD = 128,
+    CONTEXT_CAUSE_ALONE = 256
 };
 
 /* What the nouns and objects of one run file have become. */
@@ -202,6 +207,7 @@ struct collect_names {
     uint32_t *heaps;                  /* by place of allocations: position, COLLECT_NO_HEAP */
     uint32_t *metrics;                /* by word less one: row of a metric, 0: it is none */
     uint32_t *words;                  /* by word less one: row of what it defines; 0: none */
+    uint32_t *causes;                 /* by noun: 1 + position of a cause, 0: it is none */
 };
 
 struct collector {
@@ -248,6 +254,9 @@ struct collector {
     size_t n_metrics;
     struct collect_cost *costs;
     uint32_t n_costs, costs_cap;
+
+    struct collect_causes *causes; /* NULL: none yet */
+    bool joins;                    /* several run files: causes of one may be contexts of another */
 };
 
 /* --- collect.c --- */
@@ -373,6 +382,14 @@ void collect_binaries_release(struct collector *c);
 /* Rows of the program's own words, and what the nouns of its objects of words are in names. */
 PM_MUST_CHECK enum pm_status collect_words(struct collector *c, const struct pm_run_file *file,
                                            struct collect_names *names);
+struct collect_told_noun {
+    const char *name, *kind; /* interned */
+};
+/* A sentence of words that another process told. The same as if this one had defined them. */
+PM_MUST_CHECK enum pm_status collect_told_sentence(struct collector *c, const char *level,
+                                                   const char *verb,
+                                                   const struct collect_told_noun *nouns,
+                                                   uint32_t n_nouns, uint32_t *ret_sentence);
 /* Is the noun of a run file a sentence that the program entered itself? */
 /* Down from a context by one for each member of the set that the noun stands for, by their rows. */
 PM_MUST_CHECK enum pm_status collect_ambient_context(struct collector *c,
@@ -488,6 +505,22 @@ PM_MUST_CHECK enum pm_status collect_metric(struct collector *c,
                                             uint32_t *ret_metric);
 PM_MUST_CHECK enum pm_status collect_costs_end(struct collector *c);
 void collect_costs_release(struct collector *c);
+
+/* --- collect_causes.c --- */
+/* The cause that a word of a run file tells. *ret_cause: 1 + its position. */
+PM_MUST_CHECK enum pm_status collect_cause(struct collector *c, const struct pm_run_file_word *word,
+                                           uint32_t *ret_cause);
+/* A context below `parent` in which a cause is adopted. sentence: of the code around it. */
+PM_MUST_CHECK enum pm_status collect_cause_context(struct collector *c, uint32_t parent,
+                                                   uint32_t cause, uint32_t sentence,
+                                                   unsigned flags, uint32_t *ret_context);
+/* What the contexts of a thread have become, for causes that name them. contexts: as for collect_samples. */
+PM_MUST_CHECK enum pm_status collect_cause_places(struct collector *c,
+                                                  const struct pm_run_file *file,
+                                                  const struct pm_run_file_thread *thread,
+                                                  const uint32_t *contexts);
+PM_MUST_CHECK enum pm_status collect_causes_end(struct collector *c); /* when all contexts are there */
+void collect_causes_release(struct collector *c);
 
 /* --- collect_samples.c --- */
 /* contexts: row << 1 | is on a foreign stack, by node. */

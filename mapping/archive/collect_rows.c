@@ -11,6 +11,7 @@ static const struct {
     [TABLE_MAPPINGS] = {"mappings", 5},
     [TABLE_CONTEXTS] = {"contexts", 4},
     [TABLE_COSTS] = {"costs", 4},
+    [TABLE_CAUSES] = {"causes", 2},
 };
 
 static enum pm_status prepare(struct collector *c, enum collect_table table, int n_rows,

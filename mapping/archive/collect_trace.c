@@ -94,6 +94,12 @@ static enum pm_status add_event(struct writer *w, const struct pm_run_trace_even
     return pm_trace_block_n_events(w->block) < EVENTS_PER_BLOCK ? PM_OK : write_block(w);
 }
 
+/* What is adopted is no call, and traces have calls only. */
+static bool is_cause(const struct writer *w, const struct pm_run_trace_event *event)
+{
+    return event->noun != PM_RUN_TRACE_NONE && w->names->causes[event->noun] != 0;
+}
+
 static enum pm_status write_events(struct writer *w, const char *path, size_t thread)
 {
     struct pm_run_trace_cursor *cursor;
@@ -104,19 +110,20 @@ static enum pm_status write_events(struct writer *w, const char *path, size_t th
         return status;
     while ((status = pm_run_trace_next(cursor, w->c->err, &event, &has_event)) == PM_OK &&
            has_event)
-        if ((status = add_event(w, &event)) != PM_OK)
+        if (!is_cause(w, &event) && (status = add_event(w, &event)) != PM_OK)
             break;
     pm_run_trace_close(cursor);
     return status == PM_OK ? write_block(w) : status;
 }
 
 /* Calls of all contexts, those without one of their own left out: they are not in traces. */
-static uint64_t n_calls_of(const struct pm_run_file_thread *thread)
+static uint64_t n_calls_of(const struct pm_run_file_thread *thread,
+                           const struct collect_names *names)
 {
     uint64_t n = 0;
     for (size_t i = 0; i < thread->n_nodes; i++)
         if (thread->nodes[i].parent != PM_RUN_FILE_NO_PARENT &&
-            !(thread->nodes[i].flags & PM_RUN_NODE_FOLDED))
+            !(thread->nodes[i].flags & PM_RUN_NODE_FOLDED) && !names->causes[thread->nodes[i].noun])
             n += thread->nodes[i].n_calls;
     return n;
 }
@@ -125,7 +132,7 @@ static enum pm_status write_trace(struct writer *w, const char *path, size_t thr
                                   uint64_t *n_dropped)
 {
     struct pm_run_trace_size size = pm_run_trace_size(w->file, thread);
-    uint64_t n_calls = n_calls_of(pm_run_file_thread(w->file, thread));
+    uint64_t n_calls = n_calls_of(pm_run_file_thread(w->file, thread), w->names);
     bool none = size.n_parts == 0;
     if (none && (n_calls == 0 || pm_run_file_process(w->file)->mode != PM_RUN_MODE_TRACE))
         return PM_OK;
@@ -187,7 +194,7 @@ enum pm_status collect_trace(struct collector *c, uint64_t start_tsc, const char
     enum pm_status status = prepare(&w);
     for (i = 0; i < n_threads && status == PM_OK; i++) {
         w.thread_row = first_thread + (uint32_t)i;
-        n_calls += n_calls_of(pm_run_file_thread(file, i));
+        n_calls += n_calls_of(pm_run_file_thread(file, i), names);
         status = write_trace(&w, path, i, &n_dropped);
     }
     if (status == PM_OK && n_dropped)

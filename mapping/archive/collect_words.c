@@ -192,9 +192,34 @@ static const struct pm_run_file_word *word_at(const struct pm_run_file *file, ui
                                                              : NULL;
 }
 
-/* A noun of an object of words: its id is the number of a sentence, or of a set of some, of which the first has to stand for it. */
+enum pm_status collect_told_sentence(struct collector *c, const char *level, const char *verb,
+                                     const struct collect_told_noun *nouns, uint32_t n_nouns,
+                                     uint32_t *ret_sentence)
+{
+    uint32_t rows[2 + PM_WORDS_MAX_NOUNS + 1] = {0}; /* level, verb, nouns, sentence */
+    struct words w = {c, NULL, rows};
+    struct pm_run_file_word word = {.kind = PM_WORD_LEVEL,
+                                    .texts = {pm_str_of(level), PM_STR("Source"), PM_STR("")}};
+    enum pm_status status = add_level(&w, &word, &rows[0]);
+    word = (struct pm_run_file_word){
+        .kind = PM_WORD_VERB, .a = 1, .texts = {pm_str_of(verb), PM_STR(""), PM_STR("")}};
+    if (status == PM_OK)
+        status = add_verb(&w, &word, &rows[1]);
+    struct pm_run_file_word sentence = {.kind = PM_WORD_SENTENCE, .a = 2, .n_nouns = n_nouns};
+    for (uint32_t i = 0; i < n_nouns && status == PM_OK; i++) {
+        word = (struct pm_run_file_word){
+            .kind = PM_WORD_NOUN,
+            .a = 1,
+            .texts = {pm_str_of(nouns[i].name), pm_str_of(nouns[i].kind), PM_STR("")}};
+        status = add_noun(&w, &word, &rows[2 + i]);
+        sentence.nouns[i] = 3 + i;
+    }
+    return status == PM_OK ? add_sentence(&w, &sentence, ret_sentence) : status;
+}
+
+/* A noun of an object of words: its id is the number of a sentence, or of a set of some, of which the first has to stand for it; or of a cause. */
 static enum pm_status name_sentence(struct words *w, const struct pm_run_file_noun *noun,
-                                    uint32_t *ret_noun, uint32_t *ret_sentence)
+                                    uint32_t *ret_noun, uint32_t *ret_sentence, uint32_t *ret_cause)
 {
     uint64_t number = noun->id;
     const struct pm_run_file_word *word = word_at(w->file, number);
@@ -205,6 +230,8 @@ static enum pm_status name_sentence(struct words *w, const struct pm_run_file_no
         *ret_noun = word->n_nouns ? w->rows[word->nouns[0] - 1] : 0;
         return PM_OK;
     }
+    if (word && word->kind == PM_WORD_CAUSE)
+        return collect_cause(w->c, word, ret_cause);
     enum pm_status status = collect_code_noun(w->c, NULL, noun, ret_noun);
     return status == PM_OK ? collect_short_sentence(w->c, w->c->executes, *ret_noun, ret_sentence)
                            : status;
@@ -305,7 +332,7 @@ enum pm_status collect_words(struct collector *c, const struct pm_run_file *file
     for (size_t i = 0; i < pm_run_file_n_nouns(file) && status == PM_OK; i++)
         if (collect_is_spoken(file, pm_run_file_noun(file, i)))
             status = name_sentence(&w, pm_run_file_noun(file, i), &names->nouns[i],
-                                   &names->sentences[i]);
+                                   &names->sentences[i], &names->causes[i]);
     if (status == PM_OK)
         status = add_points(&w, n);
     names->words = w.rows;

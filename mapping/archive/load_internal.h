@@ -7,6 +7,7 @@
 #include "../base/arena.h"
 #include "../base/str.h"
 #include "../graph/index_map.h"
+#include "../graph/sets.h"
 
 struct pm_archive_data_private {
     struct pm_intern *strings;
@@ -33,7 +34,7 @@ struct loader {
         threads, binaries;
     int64_t *sentence_ids; /* by position in the graph */
     uint32_t cap_sentence_ids, cap_attributes;
-    bool has_sentence_nouns;
+    bool has_sentence_nouns, with_causes;
 };
 
 /* All reports of damage come through here: a handy breakpoint. */

@@ -114,7 +114,14 @@ CREATE TABLE contexts (              -- calling-context tree over all processes 
     flags INTEGER NOT NULL DEFAULT 0 -- 1 folded (calls only, time is in the parent), 2 on a foreign stack, 4 found by samples
                                      -- (callers between it and its parent may be missing), 8 inlined into its parent,
                                      -- 16 calls that were counted without their callers, 32 begun and not ended
-                                     -- (pm_begin): active with all that is below, in no order; with 1: how often it was begun there
+                                     -- (pm_begin): active with all that is below, in no order; with 1: how often it was begun there,
+                                     -- 64 what is below is done on behalf of another context (table causes), 128 told by a text that
+                                     -- came with the work: its run is not here, 256 (with 64) what the other context was done on behalf
+                                     -- of does not count
+);
+CREATE TABLE causes (                -- work that was handed over: from where. No circles
+    context INTEGER PRIMARY KEY REFERENCES contexts, -- of flag 64; its sentence is that of the code around it
+    cause INTEGER NOT NULL REFERENCES contexts -- what was active there is so below `context`, too
 );
 CREATE TABLE metrics (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, unit TEXT NOT NULL,

@@ -176,8 +176,13 @@ pm_index pm_graph_context(struct pm_graph *graph, pm_index parent, pm_index sent
     PM_ASSERT(sentence < graph->n_sentences);
     if (!ROOM(graph, contexts))
         return PM_NONE;
-    graph->contexts[graph->n_contexts] = (struct pm_context){parent, sentence, flags};
+    graph->contexts[graph->n_contexts] = (struct pm_context){parent, sentence, flags, PM_NONE};
     return graph->n_contexts++;
+}
+
+void pm_graph_set_cause(struct pm_graph *graph, pm_index context, pm_index cause)
+{
+    graph->contexts[context].cause = cause;
 }
 
 pm_index pm_graph_metric(struct pm_graph *graph, const struct pm_metric *metric)

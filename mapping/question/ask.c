@@ -12,6 +12,7 @@ struct asked {
     uint32_t *
         set_of; /* per context: set of classes of the innermost match on its path, 0 none; only when shown */
     bool *is_shared; /* per context: that match stands for others as well */
+    bool *is_deferred; /* per context: that match is on the path of a cause */
 };
 
 struct pm_answer_private {
@@ -28,6 +29,7 @@ struct asking {
     struct pm_answer *answer;
     struct pm_answer_private *own;
     struct pm_error *err;
+    bool has_causes; /* else nothing has to be kept apart from what causes bring */
 };
 
 static enum pm_status no_memory(struct pm_error *err)
@@ -173,11 +175,27 @@ static bool others_at(const struct asking *a, uint32_t sentence, uint32_t contex
 
 /* --- the parts of the question, bottom up --- */
 
-static void eval_sentence(const struct asking *a, uint32_t sentence, bool *active)
+static bool is_adopting(const struct asking *a, uint32_t context)
+{
+    return a->graph->contexts[context].flags & PM_CONTEXT_CAUSE;
+}
+
+/* What holds at the cause that a context adopts; 0: nothing, or it adopts none. alone: the same without causes of causes. */
+#define AT_CAUSE(a, context, values, alone)                                                      \
+    ((a)->graph->contexts[context].cause == PM_NONE ? 0                                          \
+     : (a)->graph->contexts[context].flags & PM_CONTEXT_CAUSE_ALONE                              \
+         ? (alone)[(a)->graph->contexts[context].cause]                                          \
+         : (values)[(a)->graph->contexts[context].cause])
+
+/* alone: what causes do not reach; the same array: the graph has none. */
+static void eval_sentence(const struct asking *a, uint32_t sentence, bool *active, bool *alone)
 {
     for (uint32_t c = 0; c < a->graph->n_contexts; c++) {
         pm_index parent = a->graph->contexts[c].parent;
-        active[c] = (parent != PM_NONE && active[parent]) || matches_at(a, sentence, c);
+        bool is_match = !is_adopting(a, c) && matches_at(a, sentence, c);
+        alone[c] = (parent != PM_NONE && alone[parent]) || is_match;
+        active[c] = (parent != PM_NONE && active[parent]) || is_match ||
+                    AT_CAUSE(a, c, active, alone);
     }
 }
 
@@ -190,27 +208,60 @@ static bool part_matches(const struct asking *a, uint32_t node, uint32_t context
                : matches_at(a, n->left, context);
 }
 
-/* How many parts of `a then b then ...` have matched, in order, on the way to each context. The earliest match of each is as good as
- * any. What was begun is not within anything, so it can only be the first. */
+/* Parts that have matched, in order, at a context that has seen `before` of them. The earliest match of each is as good as any. What was begun
+ * is not within anything, so it can only be the first. */
+static uint32_t step(const struct asking *a, const uint32_t *parts, uint32_t n, uint32_t before,
+                     uint32_t context)
+{
+    bool may_match = before < n && !is_adopting(a, context) && (before == 0 || !is_ambient(a, context));
+    return before + (may_match && part_matches(a, parts[n - 1 - before], context));
+}
+
+/* How many parts of `a then b then ...` have matched, in order, on the way to each context: on its own way or on its cause's, which have no
+ * order among them. */
 static bool eval_then(const struct asking *a, uint32_t node, bool *active)
 {
-    uint32_t parts[PM_QUESTION_MAX_NODES], n = 0;
+    uint32_t parts[PM_QUESTION_MAX_NODES], n = 0, n_contexts = a->graph->n_contexts;
     const struct pm_question_node *nodes = a->question->nodes;
     for (; nodes[node].kind == PM_QUESTION_THEN; node = nodes[node].left)
         parts[n++] = nodes[node].right;
     parts[n++] = node;
-    uint32_t *progress = pm_alloc_array(a->graph->n_contexts + 1u, sizeof *progress);
-    if (!progress)
-        return false;
-    for (uint32_t c = 0; c < a->graph->n_contexts; c++) {
+    uint32_t *progress = pm_alloc_array(n_contexts + 1u, sizeof *progress);
+    uint32_t *alone = a->has_causes ? pm_alloc_array(n_contexts + 1u, sizeof *alone) : progress;
+    bool good = progress && alone;
+    for (uint32_t c = 0; c < n_contexts && good; c++) {
         pm_index parent = a->graph->contexts[c].parent;
         uint32_t before = parent != PM_NONE ? progress[parent] : 0;
-        bool may_match = before < n && (before == 0 || !is_ambient(a, c));
-        progress[c] = before + (may_match && part_matches(a, parts[n - 1 - before], c));
+        uint32_t alone_before = parent != PM_NONE ? alone[parent] : 0;
+        uint32_t by_cause = AT_CAUSE(a, c, progress, alone);
+        alone[c] = step(a, parts, n, alone_before, c);
+        progress[c] = step(a, parts, n, by_cause > before ? by_cause : before, c);
         active[c] = progress[c] == n;
     }
+    if (alone != progress)
+        free(alone);
     free(progress);
-    return true;
+    return good;
+}
+
+static bool *eval_leaf(const struct asking *a, uint32_t node)
+{
+    uint32_t n_contexts = a->graph->n_contexts;
+    bool *active = pm_alloc_array(n_contexts + 1u, sizeof *active), *alone = NULL;
+    bool is_then = a->question->nodes[node].kind == PM_QUESTION_THEN;
+    bool good = active && (!is_then || eval_then(a, node, active));
+    if (good && !is_then) {
+        alone = a->has_causes ? pm_alloc_array(n_contexts + 1u, sizeof *alone) : active;
+        good = alone != NULL;
+        if (good)
+            eval_sentence(a, a->question->nodes[node].left, active, alone);
+    }
+    if (alone != active)
+        free(alone);
+    if (good)
+        return active;
+    free(active);
+    return NULL;
 }
 
 static bool *eval(const struct asking *a, uint32_t node)
@@ -218,16 +269,8 @@ static bool *eval(const struct asking *a, uint32_t node)
     const struct pm_question_node *n = &a->question->nodes[node];
     uint32_t n_contexts = a->graph->n_contexts;
     bool *active = NULL, *right = NULL;
-    if (n->kind == PM_QUESTION_SENTENCE || n->kind == PM_QUESTION_THEN) {
-        active = pm_alloc_array(n_contexts + 1u, sizeof *active);
-        if (active && n->kind == PM_QUESTION_SENTENCE)
-            eval_sentence(a, n->left, active);
-        else if (active && !eval_then(a, node, active)) {
-            free(active);
-            active = NULL;
-        }
-        return active;
-    }
+    if (n->kind == PM_QUESTION_SENTENCE || n->kind == PM_QUESTION_THEN)
+        return eval_leaf(a, node);
     active = eval(a, n->left);
     right = active && n->kind != PM_QUESTION_NOT ? eval(a, n->right) : NULL;
     bool good = active && (right || n->kind == PM_QUESTION_NOT);
@@ -264,32 +307,61 @@ static uint32_t joined_set(struct asking *a, uint32_t set, const uint32_t *class
     return joined;
 }
 
+/* What matches at a context itself, which is the innermost there. before: what did above. */
+static uint32_t set_here(struct asking *a, uint32_t context, uint32_t before,
+                         const uint32_t *classes, uint32_t n)
+{
+    pm_index parent = a->graph->contexts[context].parent;
+    bool joins = before != 0 && is_ambient(a, context) && is_ambient(a, parent);
+    return joins ? joined_set(a, before, classes, n) : pm_sets_add(&a->own->sets, classes, n);
+}
+
+/* The innermost match: what a cause brings is inside of what is above, for it came later. alone: the same without causes. */
+static void inherit_set(const struct asking *a, struct asked *asked, const uint32_t *alone,
+                        uint32_t context)
+{
+    const struct pm_context *c = &a->graph->contexts[context];
+    uint32_t by_cause = AT_CAUSE(a, context, asked->set_of, alone);
+    if (c->parent != PM_NONE) {
+        asked->set_of[context] = asked->set_of[c->parent];
+        asked->is_shared[context] = asked->is_shared[c->parent];
+        asked->is_deferred[context] = asked->is_deferred[c->parent];
+    }
+    if (by_cause && by_cause != asked->set_of[context]) {
+        asked->set_of[context] = by_cause;
+        asked->is_shared[context] = asked->is_shared[c->cause];
+        asked->is_deferred[context] = true;
+    }
+}
+
 static bool fill_sets(struct asking *a, uint32_t sentence)
 {
     struct asked *asked = &a->own->asked[sentence];
     uint32_t n_contexts = a->graph->n_contexts;
     asked->set_of = pm_alloc_array(n_contexts + 1u, sizeof *asked->set_of);
     asked->is_shared = pm_alloc_array(n_contexts + 1u, sizeof *asked->is_shared);
-    if (!asked->set_of || !asked->is_shared)
-        return false;
-    for (uint32_t c = 0; c < n_contexts; c++) {
+    asked->is_deferred = pm_alloc_array(n_contexts + 1u, sizeof *asked->is_deferred);
+    uint32_t *alone =
+        a->has_causes ? pm_alloc_array(n_contexts + 1u, sizeof *alone) : asked->set_of;
+    bool good = asked->set_of && asked->is_shared && asked->is_deferred && alone;
+    for (uint32_t c = 0; c < n_contexts && good; c++) {
         uint32_t n, parent = a->graph->contexts[c].parent;
         const uint32_t *classes = matched_at(a, sentence, c, &n);
         uint32_t before = parent != PM_NONE ? asked->set_of[parent] : 0;
         bool is_known = is_beginning(a, c) && before != 0;
-        if (n != 0 && !is_known) {
-            bool joins = before != 0 && is_ambient(a, c) && is_ambient(a, parent);
-            asked->set_of[c] =
-                joins ? joined_set(a, before, classes, n) : pm_sets_add(&a->own->sets, classes, n);
+        if (n != 0 && !is_known && !is_adopting(a, c)) {
+            alone[c] = set_here(a, c, parent != PM_NONE ? alone[parent] : 0, classes, n);
+            asked->set_of[c] = set_here(a, c, before, classes, n);
             asked->is_shared[c] = others_at(a, sentence, c);
-        } else if (parent != PM_NONE) {
-            asked->set_of[c] = asked->set_of[parent];
-            asked->is_shared[c] = asked->is_shared[parent];
+            good = asked->set_of[c] != PM_SETS_FAILED;
+        } else {
+            alone[c] = parent != PM_NONE ? alone[parent] : 0;
+            inherit_set(a, asked, alone, c);
         }
-        if (asked->set_of[c] == PM_SETS_FAILED)
-            return false;
     }
-    return true;
+    if (alone != asked->set_of)
+        free(alone);
+    return good;
 }
 
 /* Row numbers by what matched each sentence that is shown. */
@@ -321,7 +393,8 @@ static bool make_rows(struct asking *a)
     answer->rows = pm_arena_alloc(&answer->arena, (n + 1u) * sizeof *answer->rows);
     answer->amounts = pm_arena_alloc(&answer->arena, (n_metrics + 1u) * sizeof *answer->amounts);
     answer->totals = pm_arena_alloc(&answer->arena, (n_metrics + 1u) * sizeof *answer->totals);
-    if (!answer->rows || !answer->amounts || !answer->totals)
+    answer->deferred = pm_arena_alloc(&answer->arena, (n_metrics + 1u) * sizeof *answer->deferred);
+    if (!answer->rows || !answer->amounts || !answer->totals || !answer->deferred)
         return false;
     for (uint32_t r = 0; r < n; r++) {
         struct pm_answer_row *row = &answer->rows[r];
@@ -331,7 +404,8 @@ static bool make_rows(struct asking *a)
             pm_arena_alloc(&answer->arena, (answer->n_asked + 1u) * sizeof *row->matches);
         row->amounts = pm_arena_alloc(&answer->arena, (n_metrics + 1u) * sizeof *row->amounts);
         row->shared = pm_arena_alloc(&answer->arena, (n_metrics + 1u) * sizeof *row->shared);
-        if (!row->matches || !row->amounts || !row->shared)
+        row->deferred = pm_arena_alloc(&answer->arena, (n_metrics + 1u) * sizeof *row->deferred);
+        if (!row->matches || !row->amounts || !row->shared || !row->deferred)
             return false;
         for (uint32_t i = 0; i < answer->n_asked; i++)
             row->matches[i].classes =
@@ -351,6 +425,14 @@ static bool is_shared(const struct asking *a, uint32_t context)
     return false;
 }
 
+static bool is_deferred(const struct asking *a, uint32_t context)
+{
+    for (uint32_t i = 0; i < a->answer->n_asked; i++)
+        if (a->own->asked[a->answer->asked[i]].is_deferred[context])
+            return true;
+    return false;
+}
+
 static bool add_cost(struct asking *a, const struct pm_cost *cost)
 {
     struct pm_answer *answer = a->answer;
@@ -362,6 +444,10 @@ static bool add_cost(struct asking *a, const struct pm_cost *cost)
         return true;
     struct pm_answer_row *row = &answer->rows[a->own->row_of[cost->context] - 1];
     bool shared = aggregation == PM_SUM && is_shared(a, cost->context);
+    bool deferred = aggregation == PM_SUM && is_deferred(a, cost->context);
+    if (deferred && (!pm_amount_add(&row->deferred[cost->metric], aggregation, &amount) ||
+                     !pm_amount_add(&answer->deferred[cost->metric], aggregation, &amount)))
+        return false;
     return pm_amount_add(&answer->amounts[cost->metric], aggregation, &amount) &&
            pm_amount_add(&row->amounts[cost->metric], aggregation, &amount) &&
            (!shared || pm_amount_add(&row->shared[cost->metric], aggregation, &amount));
@@ -500,6 +586,8 @@ enum pm_status pm_question_ask(const struct pm_question *question,
     if (!a.answer)
         return no_memory(err);
     a.own = a.answer->own;
+    for (uint32_t c = 0; c < a.graph->n_contexts && !a.has_causes; c++)
+        a.has_causes = is_adopting(&a, c);
     enum pm_status status = fill(&a);
     if (status != PM_OK) {
         pm_answer_free(a.answer);
@@ -520,6 +608,7 @@ void pm_answer_free(struct pm_answer *answer)
             pm_lift_free(own->asked[i].others);
             free(own->asked[i].set_of);
             free(own->asked[i].is_shared);
+            free(own->asked[i].is_deferred);
         }
         if (answer->matches)
             pm_question_matches_release(&answer->matches[i]);

@@ -16,6 +16,9 @@
  *               is further out than all that is entered, and no two of it are in order
  *   a during p  a, while a phase, or anything that was begun, of that name is active; `outside`: while none is
  *
+ * Where the graph has causes (contexts of flag PM_CONTEXT_CAUSE), what was active at the cause is active below them, too: it is further out than all
+ * that is below, neither further out nor in than what is above. A cost is deferred when a sentence of its row was active by a cause only.
+ *
  * One thread at a time per question; a parsed question may be asked of any number of graphs. Source: Irvin and Miller,
  * "Mapping Performance Data for High-Level and Data Views of Parallel Program Performance" (1996), sections 4 and 6.
  */
@@ -108,6 +111,7 @@ struct pm_answer_row {
     struct pm_amount *amounts;       /* [graph->n_metrics] */
     struct pm_amount *
         shared; /* [graph->n_metrics]: part of amounts (sums only) that the same code does for others, too */
+    struct pm_amount *deferred; /* [graph->n_metrics]: part of amounts (sums only) for which a match was active by a cause only */
     int64_t n_times;     /* how often it became active; as far as calls tell */
     bool times_known;    /* some of it began at a call */
     bool times_at_least; /* the caller's: some calls were not followed */
@@ -127,6 +131,7 @@ struct pm_answer {
     uint32_t n_rows;
     struct pm_amount *amounts,
         *totals;  /* [graph->n_metrics]: of the answer; of the run (or of the threads asked for) */
+    struct pm_amount *deferred; /* [graph->n_metrics]: of the answer */
     bool *active; /* [graph->n_contexts] */
     uint32_t n_active_contexts;
     struct pm_answer_note notes[PM_QUESTION_MAX_NOTES];

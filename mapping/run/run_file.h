@@ -78,7 +78,8 @@ struct pm_run_file_process {
     uint64_t user_cpu_ns, system_cpu_ns, max_rss_bytes;
     uint64_t exact_pair_ps, exact_inner_ps, count_event_ps;
     uint64_t n_sleds, n_lost_contexts, n_unmatched, n_healed, n_foreign_stack;
-    uint64_t n_calls;             /* calls and loop entries over all contexts and counters */
+    uint64_t n_calls;             /* calls and loop entries over all contexts and counters; adopted causes are none */
+    uint64_t identity;            /* pm_run_identity: what causes tell */
     struct pm_str exe, cwd, argv; /* argv: arguments each ended by a zero byte; may be cut */
 };
 
@@ -112,6 +113,7 @@ struct pm_run_file_node {
                         PM_RUN_FILE_NO_PARENT for roots */
     uint32_t flags;  /* PM_RUN_NODE_*; of roots and folded contexts */
     bool is_set;     /* a set of sentences that were begun; what is below was active meanwhile */
+    uint32_t place;  /* in the file / 64, which causes tell; 0: of a root that the file lacks */
     bool open;       /* was active when the process ended */
     enum pm_run_file_timing timing;
     uint64_t n_calls;
@@ -243,6 +245,8 @@ size_t pm_run_file_n_words(const struct pm_run_file *file);
 const struct pm_run_file_word *pm_run_file_word(const struct pm_run_file *file, size_t i);
 size_t pm_run_file_n_nouns(const struct pm_run_file *file);
 const struct pm_run_file_noun *pm_run_file_noun(const struct pm_run_file *file, size_t index);
+/* The cause that contexts of this noun adopt, a word of kind PM_WORD_CAUSE; NULL: they do not. noun may be PM_RUN_NOUN_ROOT. */
+const struct pm_run_file_word *pm_run_file_cause(const struct pm_run_file *file, uint32_t noun);
 size_t pm_run_file_n_threads(const struct pm_run_file *file);
 const struct pm_run_file_thread *pm_run_file_thread(const struct pm_run_file *file, size_t index);
 size_t pm_run_file_n_counts(const struct pm_run_file *file);

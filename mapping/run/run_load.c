@@ -336,6 +336,7 @@ static bool take_node(struct pm_run_file *file, const struct run_thread_load *lo
         .parent = PM_RUN_FILE_NO_PARENT,
         .open = raw->sp != 0,
         .n_calls = raw->n_calls,
+        .place = (uint32_t)(offset / 64),
     };
     if (raw->noun == PM_RUN_NOUN_ROOT && raw->parent == 0) {
         node->timing = PM_RUN_FILE_TIMED;
@@ -684,7 +685,9 @@ static enum pm_status load_message(struct pm_run_file *file, const struct run_so
 
 static bool is_call(const struct pm_run_file *file, const struct pm_run_file_node *node)
 {
-    return node->noun != PM_RUN_NOUN_ROOT && file->nouns[node->noun].kind != PM_RUN_AMBIENT_SET;
+    uint32_t kind = node->noun == PM_RUN_NOUN_ROOT ? 0 : file->nouns[node->noun].kind;
+    return node->noun != PM_RUN_NOUN_ROOT && kind != PM_RUN_AMBIENT_SET &&
+           kind != PM_RUN_CAUSE_ENTER;
 }
 
 static void count_calls(struct pm_run_file *file)

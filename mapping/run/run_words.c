@@ -13,6 +13,7 @@ static bool refers_well(const struct pm_run_file *file, const struct pm_run_word
     case PM_WORD_LEVEL:
     case PM_WORD_METRIC:
     case PM_WORD_POINT:
+    case PM_WORD_CAUSE:
         return true;
     case PM_WORD_NOUN:
         return IS(raw->a, PM_WORD_LEVEL) && (raw->b == 0 || IS(raw->b, PM_WORD_NOUN));
@@ -61,7 +62,8 @@ static bool take_word(struct pm_run_file *file, const char *bytes, const struct 
                 sizeof *raw + nouns_bytes + raw->n_text_bytes <= raw->bytes;
     struct pm_run_file_word word = {.kind = good ? raw->kind & ~(uint32_t)PM_WORD_MERGED : 0};
     if (good) {
-        bool has_b = word.kind == PM_WORD_NOUN || raw->kind == PM_WORD_MAPPING;
+        bool has_b = word.kind == PM_WORD_NOUN || raw->kind == PM_WORD_MAPPING ||
+                     raw->kind == PM_WORD_CAUSE;
         bool has_a = raw->kind != PM_WORD_LEVEL && raw->kind != PM_WORD_METRIC && !is_set;
         word.a = has_a ? raw->a : 0;
         word.b = has_b ? raw->b : 0;
@@ -170,4 +172,16 @@ size_t pm_run_file_n_words(const struct pm_run_file *file)
 const struct pm_run_file_word *pm_run_file_word(const struct pm_run_file *file, size_t i)
 {
     return &file->words[i];
+}
+
+const struct pm_run_file_word *pm_run_file_cause(const struct pm_run_file *file, uint32_t noun)
+{
+    if (noun == PM_RUN_NOUN_ROOT)
+        return NULL;
+    const struct pm_run_file_noun *n = &file->nouns[noun];
+    bool is_spoken = n->object != PM_RUN_FILE_NO_OBJECT &&
+                     file->objects[n->object].kind == PM_RUN_OBJECT_WORDS;
+    const struct pm_run_file_word *word =
+        is_spoken && n->id > 0 && n->id <= file->n_words ? &file->words[n->id - 1] : NULL;
+    return word && word->kind == PM_WORD_CAUSE ? word : NULL;
 }
