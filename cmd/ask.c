@@ -91,8 +91,7 @@ static enum pm_status explain(struct report *report, const struct pm_question *q
                               struct pm_answer *answer, struct pm_error *err, bool *ret_possible)
 {
     struct pm_archive_data *all = NULL;
-    enum pm_status status =
-        pm_archive_load(
+    enum pm_status status = pm_archive_load(
         report->options.archive_path, PM_ARCHIVE_LOAD_ALL | PM_ARCHIVE_LOAD_CAUSES, err, &all);
     for (uint32_t i = 0; status == PM_OK && i < answer->n_notes; i++) {
         const struct pm_question_sentence *s = &question->sentences[answer->notes[i].sentence];

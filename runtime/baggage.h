@@ -11,16 +11,17 @@
 #include <stdint.h>
 
 enum {
-    PM_BAGGAGE_MAX_BYTES = 65536,    /* of a header; what comes after is not looked at */
-    PM_BAGGAGE_MAX_SENTENCES = 64,   /* of a member */
+    PM_BAGGAGE_MAX_BYTES = 65536,  /* of a header; what comes after is not looked at */
+    PM_BAGGAGE_MAX_SENTENCES = 64, /* of a member */
     PM_BAGGAGE_SENTENCES_BYTES = 2048,
-    PM_BAGGAGE_NAME_BYTES = 192,     /* of a name, before it is encoded; longer ones are cut, and end with `...` */
+    PM_BAGGAGE_NAME_BYTES =
+        192, /* of a name, before it is encoded; longer ones are cut, and end with `...` */
     PM_BAGGAGE_HEAD_BYTES = 8 + 2 + 16 + 1 + 8,
 };
 
 struct pm_baggage {
-    uint64_t process; /* pm_run_identity, not 0 */
-    uint32_t place;   /* of the context in its run file / 64, not 0 */
+    uint64_t process;      /* pm_run_identity, not 0 */
+    uint32_t place;        /* of the context in its run file / 64, not 0 */
     const char *sentences; /* each begins with `!`; within the text */
     size_t sentences_bytes;
 };

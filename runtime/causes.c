@@ -5,8 +5,8 @@
  * words, without a lock; what is not there is described, under the lock of the words, and becomes a noun of the context tree.
  *
  * Contexts stay few, and never make a circle, because causes are equal when what is active by them is: each has a list of links, hashes of
- * the paths without causes - its own, then those that it was done on behalf of, from the nearest on, no one twice. Work that goes to and
- * fro between two threads has two or three lists. Lists that grow beyond MAX_LINKS, and all new ones when there are very many causes, begin
+ * the paths without causes - its own, then those that it was done on behalf of, from the nearest on, no one twice. Work that two
+ * threads hand to each other has two or three lists. Lists that grow beyond MAX_LINKS, and all new ones when there are very many causes, begin
  * anew: what was captured counts, what that had adopted itself does not. */
 #include "causes.h"
 
@@ -23,8 +23,9 @@
 enum {
     MAX_LINKS = 16,
     MAX_CAUSES = 1 << 16,
-    MANY_CAUSES = MAX_CAUSES / 2,    /* from then on new ones have one link */
-    MAX_IMPORTED = MAX_CAUSES / 4,   /* of that identity and place; further ones are told apart by their text */
+    MANY_CAUSES = MAX_CAUSES / 2, /* from then on new ones have one link */
+    MAX_IMPORTED =
+        MAX_CAUSES / 4, /* of that identity and place; further ones are told apart by their text */
     TABLE_ENTRIES = 4 * MAX_CAUSES,
     QUICK_ENTRIES = 1 << 16,
     MAX_ANCESTORS = 64,
@@ -40,8 +41,8 @@ static struct {
     uint32_t tag;      /* part of it, in ids; 0: not known yet */
     uint32_t n, n_imported;
     bool said_unknown, said_limit, said_imported;
-    uint64_t *quick;      /* place << 32 | 1 + noun, by place: what was adopted last */
-    struct pm_cause *list; /* from number 1 on */
+    uint64_t *quick;            /* place << 32 | 1 + noun, by place: what was adopted last */
+    struct pm_cause *list;      /* from number 1 on */
     uint32_t *by_key, *by_noun; /* numbers */
     struct ancestor {
         uint64_t identity;
@@ -155,8 +156,7 @@ static uint32_t add_cause(uint64_t key, uint64_t process, uint32_t place, bool i
                           const char *text)
 {
     uint32_t noun, number = causes.n + 1;
-    uint32_t word =
-        causes.n < MAX_CAUSES ? pm_words_cause(process, place, is_alone, text) : 0;
+    uint32_t word = causes.n < MAX_CAUSES ? pm_words_cause(process, place, is_alone, text) : 0;
     if (word == 0 || !pm_words_noun(word, PM_RUN_CAUSE_ENTER, &noun)) {
         if (!causes.said_limit)
             pm_file_message(PM_RUN_MSG_LIMIT,
@@ -461,18 +461,16 @@ uint64_t pm_cause_imported(uint64_t process, uint32_t place, const char *text)
     uint32_t n_before = causes.n;
     const struct pm_cause *cause = foreign_cause(key, process, place, text);
     causes.n_imported += causes.n - n_before;
-    return cause != NULL
-               ? IMPORTED | (uint64_t)causes.tag << 32 | (uint64_t)(cause - causes.list)
-               : 0;
+    return cause != NULL ? IMPORTED | (uint64_t)causes.tag << 32 | (uint64_t)(cause - causes.list)
+                         : 0;
 }
 
 /* --- threads and children --- */
 
 uint64_t pm_cause_of_thread(void)
 {
-    return pm_tls.state == PM_THREAD_READY
-               ? pm_cause_capture((uintptr_t)__builtin_frame_address(0))
-               : 0;
+    return pm_tls.state == PM_THREAD_READY ? pm_cause_capture((uintptr_t)__builtin_frame_address(0))
+                                           : 0;
 }
 
 /* The noun is another one than that of adopting, so that what begins with the thread ends with it only. */

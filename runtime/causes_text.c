@@ -106,8 +106,7 @@ static void add_cause(struct spoken *s, const struct pm_cause *cause, unsigned d
     const struct pm_run_word *word = pm_words_at(cause->word);
     if (word == NULL)
         return;
-    const struct pm_node *node =
-        word->address == pm_cause_identity() ? pm_node_at(word->a) : NULL;
+    const struct pm_node *node = word->address == pm_cause_identity() ? pm_node_at(word->a) : NULL;
     if (node != NULL)
         add_path(s, node, word->b == 0, depth);
     else

@@ -62,7 +62,7 @@ static bool is_dead(const struct pm_node *node, uint64_t sp)
     const struct pm_node *function = node;
     while (function->loop_depth != 0 && node->kind != PM_RUN_SENTENCE_ENTER)
         function = function->parent;
-    if (function->parent == NULL)
+    if (function->parent == NULL || function->kind == PM_RUN_CAUSE_START)
         function = node;
     uint64_t frame = pm_load(function->sp);
     return frame != 0 && frame < sp;

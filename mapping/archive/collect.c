@@ -302,8 +302,7 @@ static enum pm_status write_costs(struct collector *c, const struct run *run, co
         .causes = pm_alloc_array(n_nouns, sizeof *names.causes),
     };
     enum pm_status status = PM_OK;
-    if (!names.binaries || !names.nouns || !names.sentences || !names.heaps ||
-        !names.causes)
+    if (!names.binaries || !names.nouns || !names.sentences || !names.heaps || !names.causes)
         status = collect_no_memory(c);
     for (size_t i = 0; i < pm_run_file_n_heap_sites(file) && status == PM_OK; i++)
         names.heaps[i] = COLLECT_NO_HEAP;

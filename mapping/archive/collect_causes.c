@@ -37,9 +37,10 @@ struct collect_causes {
     uint32_t n_processes, processes_cap;
     struct pm_map by_cause;    /* hash -> 1 + position */
     struct pm_map by_identity; /* -> 1 + position in processes */
-    struct pm_map by_link[2];  /* parent row, cause; own stack and foreign -> 1 + position in links */
-    struct pm_map by_row;      /* context row -> 1 + position in links */
-    struct pm_map told;        /* parent row, sentence row -> row */
+    struct pm_map
+        by_link[2];       /* parent row, cause; own stack and foreign -> 1 + position in links */
+    struct pm_map by_row; /* context row -> 1 + position in links */
+    struct pm_map told;   /* parent row, sentence row -> row */
 };
 
 static struct collect_causes *need_causes(struct collector *c)
@@ -129,7 +130,8 @@ enum pm_status collect_cause_context(struct collector *c, uint32_t parent, uint3
     if (status != PM_OK)
         return status;
     links[all->n_links++] = (struct link){*ret_context, cause, 0};
-    return pm_map_put(map, key, all->n_links) && pm_map_put(&all->by_row, *ret_context, all->n_links)
+    return pm_map_put(map, key, all->n_links) &&
+                   pm_map_put(&all->by_row, *ret_context, all->n_links)
                ? PM_OK
                : collect_no_memory(c);
 }
@@ -139,8 +141,8 @@ static struct process *process_of(struct collect_causes *all, uint64_t identity)
     uint32_t known = pm_map_get(&all->by_identity, identity);
     if (known)
         return &all->processes[known - 1];
-    struct process *processes = pm_grow_array(all->processes, all->n_processes,
-                                              &all->processes_cap, 16, sizeof *processes);
+    struct process *processes =
+        pm_grow_array(all->processes, all->n_processes, &all->processes_cap, 16, sizeof *processes);
     if (!processes || !pm_map_put(&all->by_identity, identity, all->n_processes + 1))
         return NULL;
     all->processes = processes;
@@ -167,8 +169,7 @@ enum pm_status collect_cause_places(struct collector *c, const struct pm_run_fil
     if (!c->causes && !c->joins)
         return PM_OK;
     struct collect_causes *all = need_causes(c);
-    struct process *process =
-        all ? process_of(all, pm_run_file_process(file)->identity) : NULL;
+    struct process *process = all ? process_of(all, pm_run_file_process(file)->identity) : NULL;
     uint32_t *near = pm_alloc_array(thread->n_nodes, sizeof *near);
     bool good = process && near;
     for (size_t i = 0; i < thread->n_nodes && good; i++) {
@@ -206,7 +207,8 @@ static const char *decode(struct collector *c, const char *p, const char *end)
         } else {
             pm_buf_add_byte(&out, (unsigned char)*p);
         }
-    const char *text = out.failed ? NULL : pm_intern_add(c->strings, out.data ? out.data : "", out.len);
+    const char *text =
+        out.failed ? NULL : pm_intern_add(c->strings, out.data ? out.data : "", out.len);
     pm_buf_release(&out);
     return text;
 }
@@ -252,8 +254,7 @@ static enum pm_status told_context(struct collector *c, const char *text, uint32
 {
     uint32_t sentence;
     *ret_context = 0;
-    enum pm_status status =
-        collect_process_sentence(c, PM_STR("(not in this archive)"), &sentence);
+    enum pm_status status = collect_process_sentence(c, PM_STR("(not in this archive)"), &sentence);
     if (status == PM_OK)
         status = told_step(c, sentence, ret_context);
     while (*text && status == PM_OK) {
@@ -326,7 +327,7 @@ static bool cut_circles(struct collect_causes *all, struct problems *problems)
                 continue;
             }
             bool is_cause = edge[at]++ == 1;
-            uint32_t next = !is_cause ? link->near
+            uint32_t next = !is_cause     ? link->near
                             : link->cause ? all->causes[link->cause - 1].near
                                           : 0;
             if (next && state[next] == NEW) {

@@ -519,7 +519,8 @@ PM_MUST_CHECK enum pm_status collect_cause_places(struct collector *c,
                                                   const struct pm_run_file *file,
                                                   const struct pm_run_file_thread *thread,
                                                   const uint32_t *contexts);
-PM_MUST_CHECK enum pm_status collect_causes_end(struct collector *c); /* when all contexts are there */
+PM_MUST_CHECK enum pm_status collect_causes_end(
+    struct collector *c); /* when all contexts are there */
 void collect_causes_release(struct collector *c);
 
 /* --- collect_samples.c --- */

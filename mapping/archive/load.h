@@ -17,8 +17,10 @@
 #include "../../format/pm_run.h"
 
 enum {
-    PM_ARCHIVE_LOAD_ALL = 1,   /* all sentences and mappings, measured or not (for questions that go down) */
-    PM_ARCHIVE_LOAD_CAUSES = 2 /* contexts with what they were done on behalf of; without it those of flag CAUSE are not there, what is
+    PM_ARCHIVE_LOAD_ALL =
+        1, /* all sentences and mappings, measured or not (for questions that go down) */
+    PM_ARCHIVE_LOAD_CAUSES =
+        2 /* contexts with what they were done on behalf of; without it those of flag CAUSE are not there, what is
                                 * below them is merged with what is below their parents, and what was only told of other runs is left out */
 };
 

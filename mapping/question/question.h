@@ -111,7 +111,8 @@ struct pm_answer_row {
     struct pm_amount *amounts;       /* [graph->n_metrics] */
     struct pm_amount *
         shared; /* [graph->n_metrics]: part of amounts (sums only) that the same code does for others, too */
-    struct pm_amount *deferred; /* [graph->n_metrics]: part of amounts (sums only) for which a match was active by a cause only */
+    struct pm_amount *
+        deferred; /* [graph->n_metrics]: part of amounts (sums only) for which a match was active by a cause only */
     int64_t n_times;     /* how often it became active; as far as calls tell */
     bool times_known;    /* some of it began at a call */
     bool times_at_least; /* the caller's: some calls were not followed */
@@ -130,9 +131,9 @@ struct pm_answer {
     struct pm_answer_row *rows;          /* in no order */
     uint32_t n_rows;
     struct pm_amount *amounts,
-        *totals;  /* [graph->n_metrics]: of the answer; of the run (or of the threads asked for) */
+        *totals; /* [graph->n_metrics]: of the answer; of the run (or of the threads asked for) */
     struct pm_amount *deferred; /* [graph->n_metrics]: of the answer */
-    bool *active; /* [graph->n_contexts] */
+    bool *active;               /* [graph->n_contexts] */
     uint32_t n_active_contexts;
     struct pm_answer_note notes[PM_QUESTION_MAX_NOTES];
     uint32_t n_notes;

@@ -121,8 +121,7 @@ static void take_header(struct pm_run_file *file)
         .start_tsc = header->start_tsc,
         .start_realtime_ns = header->start_realtime_ns,
         .start_monotonic_ns = header->start_monotonic_ns,
-        .identity =
-            pm_run_identity(header->pid, header->start_tsc, header->start_realtime_ns),
+        .identity = pm_run_identity(header->pid, header->start_tsc, header->start_realtime_ns),
         .has_usage = ended,
         .user_cpu_ns = ended ? header->end_user_cpu_ns : 0,
         .system_cpu_ns = ended ? header->end_system_cpu_ns : 0,

@@ -78,7 +78,8 @@ struct pm_run_file_process {
     uint64_t user_cpu_ns, system_cpu_ns, max_rss_bytes;
     uint64_t exact_pair_ps, exact_inner_ps, count_event_ps;
     uint64_t n_sleds, n_lost_contexts, n_unmatched, n_healed, n_foreign_stack;
-    uint64_t n_calls;             /* calls and loop entries over all contexts and counters; adopted causes are none */
+    uint64_t
+        n_calls; /* calls and loop entries over all contexts and counters; adopted causes are none */
     uint64_t identity;            /* pm_run_identity: what causes tell */
     struct pm_str exe, cwd, argv; /* argv: arguments each ended by a zero byte; may be cut */
 };

@@ -247,7 +247,7 @@ __attribute__((noinline)) static void starter(void)
     tell("{paper Executes}, {step Executes}", "io_bytes", 0, 0);
 }
 
-/* --- to and fro --- */
+/* --- back and forth --- */
 
 enum { HAND_OVERS = 1000000 };
 static _Atomic(uint64_t) ball;
