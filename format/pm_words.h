@@ -84,7 +84,8 @@ enum pm_word_kind {
         256, /* beside NOUN: it counts as another noun, whose number (64 bits) stands in the place of weight */
     PM_WORD_POINT = 16, /* a mapping point; a: 1 when it is on; text: name */
     PM_WORD_SET = 7,    /* nouns: the numbers of 1 to PM_WORDS_MAX_SET sentences, rising */
-    PM_WORD_CAUSE = 8,  /* address: pm_run_identity of the process that captured it, a: the context there, file offset / 64; b: 1: what
+    PM_WORD_CAUSE =
+        8, /* address: pm_run_identity of the process that captured it, a: the context there, file offset / 64; b: 1: what
                          * that process had adopted itself does not count; text: sentences that were active, docs/formats/baggage.md */
 };
 

@@ -230,9 +230,8 @@ static enum pm_status add_tree(struct collector *c, const struct pm_run_file *fi
         else if (node->is_set)
             status = collect_ambient_context(c, file, node->noun, names, foreign, &context);
         else
-            status =
-                collect_context(c, context, is_root ? names->root : names->sentences[node->noun],
-                                flags, &context);
+            status = collect_context(
+                c, context, is_root ? names->root : names->sentences[node->noun], flags, &context);
         if (status != PM_OK)
             break;
         bool is_call = !is_root && !node->is_set && !cause;

@@ -75,9 +75,11 @@ enum pm_context_flag {
     PM_CONTEXT_COUNTED = 16, /* calls that were counted without their callers */
     /* Begun and not ended: active with all that is below it, in no order. With FOLDED: how often it was begun in its parent. */
     PM_CONTEXT_AMBIENT = 32,
-    PM_CONTEXT_CAUSE = 64,   /* a cause is adopted; the sentence is that of the code around it, which is active already */
-    PM_CONTEXT_TOLD = 128,   /* of a run that is not here: by a text that came with the work */
-    PM_CONTEXT_CAUSE_ALONE = 256 /* a cause that was done on behalf of nothing, whatever was adopted there */
+    PM_CONTEXT_CAUSE =
+        64, /* a cause is adopted; the sentence is that of the code around it, which is active already */
+    PM_CONTEXT_TOLD = 128, /* of a run that is not here: by a text that came with the work */
+    PM_CONTEXT_CAUSE_ALONE =
+        256 /* a cause that was done on behalf of nothing, whatever was adopted there */
 };
 
 /* The positions of a parent and of a cause are always smaller than that of the context. */
@@ -85,7 +87,8 @@ struct pm_context {
     pm_index parent; /* PM_NONE: root */
     pm_index sentence;
     uint32_t flags; /* enum pm_context_flag */
-    pm_index cause; /* what is below is done on behalf of that context, of any thread or process; PM_NONE */
+    pm_index
+        cause; /* what is below is done on behalf of that context, of any thread or process; PM_NONE */
 };
 
 enum pm_aggregation { PM_SUM, PM_AVERAGE, PM_MINIMUM, PM_MAXIMUM };

@@ -62,8 +62,8 @@ static bool take_word(struct pm_run_file *file, const char *bytes, const struct 
                 sizeof *raw + nouns_bytes + raw->n_text_bytes <= raw->bytes;
     struct pm_run_file_word word = {.kind = good ? raw->kind & ~(uint32_t)PM_WORD_MERGED : 0};
     if (good) {
-        bool has_b = word.kind == PM_WORD_NOUN || raw->kind == PM_WORD_MAPPING ||
-                     raw->kind == PM_WORD_CAUSE;
+        bool has_b =
+            word.kind == PM_WORD_NOUN || raw->kind == PM_WORD_MAPPING || raw->kind == PM_WORD_CAUSE;
         bool has_a = raw->kind != PM_WORD_LEVEL && raw->kind != PM_WORD_METRIC && !is_set;
         word.a = has_a ? raw->a : 0;
         word.b = has_b ? raw->b : 0;
@@ -179,8 +179,8 @@ const struct pm_run_file_word *pm_run_file_cause(const struct pm_run_file *file,
     if (noun == PM_RUN_NOUN_ROOT)
         return NULL;
     const struct pm_run_file_noun *n = &file->nouns[noun];
-    bool is_spoken = n->object != PM_RUN_FILE_NO_OBJECT &&
-                     file->objects[n->object].kind == PM_RUN_OBJECT_WORDS;
+    bool is_spoken =
+        n->object != PM_RUN_FILE_NO_OBJECT && file->objects[n->object].kind == PM_RUN_OBJECT_WORDS;
     const struct pm_run_file_word *word =
         is_spoken && n->id > 0 && n->id <= file->n_words ? &file->words[n->id - 1] : NULL;
     return word && word->kind == PM_WORD_CAUSE ? word : NULL;
