@@ -11,7 +11,7 @@ struct asked {
     struct pm_lift *others; /* the same and, as class n_classes, what else has these verbs */
     uint32_t *
         set_of; /* per context: set of classes of the innermost match on its path, 0 none; only when shown */
-    bool *is_shared; /* per context: that match stands for others as well */
+    bool *is_shared;   /* per context: that match stands for others as well */
     bool *is_deferred; /* per context: that match is on the path of a cause */
 };
 
@@ -181,10 +181,10 @@ static bool is_adopting(const struct asking *a, uint32_t context)
 }
 
 /* What holds at the cause that a context adopts; 0: nothing, or it adopts none. alone: the same without causes of causes. */
-#define AT_CAUSE(a, context, values, alone)                                                      \
-    ((a)->graph->contexts[context].cause == PM_NONE ? 0                                          \
-     : (a)->graph->contexts[context].flags & PM_CONTEXT_CAUSE_ALONE                              \
-         ? (alone)[(a)->graph->contexts[context].cause]                                          \
+#define AT_CAUSE(a, context, values, alone)                         \
+    ((a)->graph->contexts[context].cause == PM_NONE ? 0             \
+     : (a)->graph->contexts[context].flags & PM_CONTEXT_CAUSE_ALONE \
+         ? (alone)[(a)->graph->contexts[context].cause]             \
          : (values)[(a)->graph->contexts[context].cause])
 
 /* alone: what causes do not reach; the same array: the graph has none. */
@@ -194,8 +194,8 @@ static void eval_sentence(const struct asking *a, uint32_t sentence, bool *activ
         pm_index parent = a->graph->contexts[c].parent;
         bool is_match = !is_adopting(a, c) && matches_at(a, sentence, c);
         alone[c] = (parent != PM_NONE && alone[parent]) || is_match;
-        active[c] = (parent != PM_NONE && active[parent]) || is_match ||
-                    AT_CAUSE(a, c, active, alone);
+        active[c] =
+            (parent != PM_NONE && active[parent]) || is_match || AT_CAUSE(a, c, active, alone);
     }
 }
 
@@ -213,7 +213,8 @@ static bool part_matches(const struct asking *a, uint32_t node, uint32_t context
 static uint32_t step(const struct asking *a, const uint32_t *parts, uint32_t n, uint32_t before,
                      uint32_t context)
 {
-    bool may_match = before < n && !is_adopting(a, context) && (before == 0 || !is_ambient(a, context));
+    bool may_match =
+        before < n && !is_adopting(a, context) && (before == 0 || !is_ambient(a, context));
     return before + (may_match && part_matches(a, parts[n - 1 - before], context));
 }
 
