@@ -4,13 +4,23 @@
 
 #include <stdlib.h>
 
-enum { OPT_METRIC = CMD_KEY_FIRST, OPT_LIMIT, OPT_CSV, OPT_NO_COMPENSATION };
-enum { TABLE_LIMIT = 20 };
+enum {
+    OPT_METRIC = CMD_KEY_FIRST,
+    OPT_LIMIT,
+    OPT_CSV,
+    OPT_NO_COMPENSATION,
+    OPT_LIVE,
+    OPT_EVERY,
+    OPT_FOR,
+    OPT_MODE
+};
+enum { TABLE_LIMIT = 20, LIVE_MS = 5000 };
 
 struct ask_request {
     struct ask_options options;
     struct report_options report;
-    bool json, csv, limit_given;
+    struct ask_live live;
+    bool limit_given, is_live;
 };
 
 /* --- restrictions --- */
@@ -188,9 +198,11 @@ static bool is_made_for(const struct pm_archive_data *data, uint32_t process,
 }
 
 static bool is_missed(const struct pm_archive_data *data, const struct pm_question *question,
-                      uint32_t i)
+                      bool is_live, uint32_t i)
 {
     const struct pm_noun_mode *mode = &data->noun_modes[i];
+    if (is_live) /* what it was before the question was asked does not matter */
+        return !mode->is_asked && mode->until_ns == PM_UNKNOWN && mode->mode < PM_RUN_MODE_ACTIVE;
     return begins_to_miss(data, i) &&
            !(mode->is_asked && is_made_for(data, mode->process, question));
 }
@@ -217,13 +229,13 @@ static enum pm_status note_other_question(const struct report *report,
 }
 
 static enum pm_status note_disarmed(struct report *report, const struct pm_question *question,
-                                    struct pm_answer *answer, struct pm_error *err)
+                                    bool is_live, struct pm_answer *answer, struct pm_error *err)
 {
     const struct pm_archive_data *data = report->data;
     struct pm_buf text = PM_BUF_INIT(1 << 16);
     uint32_t n = 0, n_by_budget = 0;
     for (uint32_t i = 0; i < data->n_noun_modes; i++) {
-        if (!is_missed(data, question, i) ||
+        if (!is_missed(data, question, is_live, i) ||
             !is_disarmed(data->graph, answer, data->noun_modes[i].noun))
             continue;
         n_by_budget += !data->noun_modes[i].is_asked;
@@ -241,26 +253,41 @@ static enum pm_status note_disarmed(struct report *report, const struct pm_quest
                         : "meanwhile is missing");
     enum pm_status status = n ? add_note(answer, &text, err) : PM_OK;
     pm_buf_release(&text);
-    return status == PM_OK ? note_other_question(report, question, answer, err) : status;
+    return status == PM_OK && !is_live ? note_other_question(report, question, answer, err)
+                                       : status;
 }
 
 /* --- the command --- */
 
-static enum pm_status answer_question(struct ask_request *request, struct report *report,
-                                      struct pm_error *err)
+/* Metrics that were not measured yet may come. */
+static enum pm_status choose_metrics(struct report *report, bool is_live, struct pm_error *err)
 {
-    static enum pm_status (*const steps[])(struct report *, struct pm_error *) = {
-        report_choose_level, report_choose_metrics, report_find_untimed, report_compensate,
-        report_naming_start};
-    struct pm_question *question = NULL;
+    enum pm_status status = report_choose_metrics(report, err);
+    if (status != PM_ERR_USAGE || !is_live)
+        return status;
+    pm_error_release(err);
+    report->options.metrics = NULL;
+    report->n_metrics = 0;
+    return report_choose_metrics(report, err);
+}
+
+enum pm_status ask_make(struct report *report, const struct pm_question *question, bool is_live,
+                        struct pm_error *err, struct pm_answer **ret_answer)
+{
     struct pm_answer *answer = NULL;
     bool *threads_in = NULL, possible = true;
-    enum pm_status status = pm_question_parse(request->options.text, err, &question);
+    enum pm_status status = pm_archive_load(report->options.archive_path, PM_ARCHIVE_LOAD_CAUSES,
+                                            err, &report->data);
     if (status == PM_OK)
-        status = pm_archive_load(report->options.archive_path, PM_ARCHIVE_LOAD_CAUSES, err,
-                                 &report->data);
-    for (size_t i = 0; i < sizeof steps / sizeof *steps && status == PM_OK; i++)
-        status = steps[i](report, err);
+        status = report_choose_level(report, err);
+    if (status == PM_OK)
+        status = choose_metrics(report, is_live, err);
+    if (status == PM_OK)
+        status = report_find_untimed(report, err);
+    if (status == PM_OK)
+        status = report_compensate(report, err);
+    if (status == PM_OK)
+        status = report_naming_start(report, err);
     if (status == PM_OK)
         status = find_threads(question, report->data, err, &threads_in);
     if (status == PM_OK)
@@ -270,6 +297,8 @@ static enum pm_status answer_question(struct ask_request *request, struct report
                                                            .n_threads = report->data->n_threads,
                                                            .calls_metric = report->calls_metric},
                                  err, &answer);
+    if (status == PM_OK && is_live)
+        answer->n_notes = 0; /* what is not there yet may come */
     if (status == PM_OK && answer->n_notes)
         status = explain(report, question, answer, err, &possible);
     if (status == PM_ERR_NOT_FOUND && answer && !matters(answer)) {
@@ -277,15 +306,43 @@ static enum pm_status answer_question(struct ask_request *request, struct report
         status = PM_OK;
     }
     if (status == PM_OK)
-        status = note_disarmed(report, question, answer, err);
-    if (status == PM_OK && request->json)
-        ask_print_json(report, question, answer, &request->options, stdout);
-    else if (status == PM_OK && request->csv)
-        ask_print_csv(report, question, answer, &request->options, stdout);
-    else if (status == PM_OK &&
-             !ask_print_table(report, question, answer, &request->options, stdout))
-        status = pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+        status = note_disarmed(report, question, is_live, answer, err);
     free(threads_in);
+    if (status == PM_OK)
+        *ret_answer = answer;
+    else
+        pm_answer_free(answer);
+    return status;
+}
+
+enum pm_status ask_print(struct report *report, const struct pm_question *question,
+                         const struct pm_answer *answer, const struct ask_options *options,
+                         struct pm_error *err)
+{
+    if (options->json)
+        ask_print_json(report, question, answer, options, stdout);
+    else if (options->csv)
+        ask_print_csv(report, question, answer, options, stdout);
+    else if (!ask_print_table(report, question, answer, options, stdout))
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    return PM_OK;
+}
+
+static enum pm_status answer_question(struct ask_request *request, struct report *report,
+                                      struct pm_error *err)
+{
+    struct pm_question *question = NULL;
+    struct pm_answer *answer = NULL;
+    struct ask_cost cost;
+    enum pm_status status = pm_question_parse(request->options.text, err, &question);
+    if (status == PM_OK)
+        status = ask_make(report, question, false, err, &answer);
+    if (status == PM_OK)
+        status = ask_find_cost(report->data, question, err, &cost);
+    request->options.cost = &cost;
+    if (status == PM_OK)
+        status = ask_print(report, question, answer, &request->options, err);
+    request->options.cost = NULL;
     pm_answer_free(answer);
     pm_question_free(question);
     return status;
@@ -318,37 +375,89 @@ static int ask(struct cmd_parse *parse, struct ask_request *request)
     return end;
 }
 
-static int ask_main(struct cmd_parse *parse)
+/* "1s", "500ms", "2m"; without a unit seconds. */
+static void parse_time(struct cmd_parse *parse, uint64_t *ret_ms)
 {
-    struct ask_request request = {.options = {.limit = TABLE_LIMIT}, .report = {.level = "source"}};
+    static const struct {
+        const char *unit;
+        uint64_t ms;
+    } units[] = {{"", 1000}, {"s", 1000}, {"ms", 1}, {"m", 60000}, {"h", 3600000}};
+    size_t n = strspn(parse->value, "0123456789");
+    uint64_t number = 0;
+    bool good = pm_str_to_u64((struct pm_str){parse->value, n}, 1000000000, &number) && number;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (good && !strcmp(parse->value + n, units[i].unit)) {
+            *ret_ms = number * units[i].ms;
+            return;
+        }
+    (void)cmd_usage_error(parse, "option '--%s' takes a time as 1s, 500ms or 2m, not '%s'",
+                          parse->option, parse->value);
+    parse->failed = true;
+}
+
+static int ask_running(struct cmd_parse *parse, struct ask_request *request)
+{
+    if (parse->n_operands != 1)
+        return cmd_usage_error(parse, "expected a question (in quotes), and no archive");
+    request->options.text = parse->operands[0];
+    if (!request->live.every_ms && !request->live.for_ms)
+        request->live.for_ms = LIVE_MS;
+    return ask_live(parse, &request->live, &request->options, &request->report);
+}
+
+static void take_options(struct cmd_parse *parse, struct ask_request *request)
+{
+    static const char *const modes[] = {"active", "exact", "trace"};
     for (int key; (key = cmd_next(parse)) != CMD_END;)
         switch (key) {
         case OPT_METRIC:
-            request.report.metrics = parse->value;
+            request->report.metrics = parse->value;
             break;
         case OPT_NO_COMPENSATION:
-            request.report.no_compensation = true;
+            request->report.no_compensation = true;
             break;
         case OPT_LIMIT:
-            request.limit_given = cmd_number(parse, UINT32_MAX, &request.options.limit);
+            request->limit_given = cmd_number(parse, UINT32_MAX, &request->options.limit);
             break;
         case OPT_CSV:
-            request.csv = true;
+            request->options.csv = true;
             break;
         case CMD_KEY_JSON:
-            request.json = true;
+            request->options.json = true;
+            break;
+        case OPT_LIVE:
+            request->is_live = cmd_number(parse, INT32_MAX, &request->live.pid);
+            break;
+        case OPT_EVERY:
+            parse_time(parse, &request->live.every_ms);
+            break;
+        case OPT_FOR:
+            parse_time(parse, &request->live.for_ms);
+            break;
+        case OPT_MODE:
+            request->live.mode = modes[parse->choice];
             break;
         default:
-            report_take_look(parse, key, &request.report.look);
+            report_take_look(parse, key, &request->report.look);
         }
+}
+
+static int ask_main(struct cmd_parse *parse)
+{
+    struct ask_request request = {.options = {.limit = TABLE_LIMIT}, .report = {.level = "source"}};
+    take_options(parse, &request);
     if (parse->failed)
         return CMD_USAGE;
-    if (request.json && request.csv)
+    if (request.options.json && request.options.csv)
         return cmd_usage_error(parse, "'--json' and '--csv' cannot both be");
+    if ((request.options.json || request.options.csv) && !request.limit_given)
+        request.options.limit = 0;
+    if (request.is_live)
+        return ask_running(parse, &request);
+    if (request.live.every_ms || request.live.for_ms || request.live.mode)
+        return cmd_usage_error(parse, "'--every', '--for' and '--mode' are for '--live PID'");
     if (parse->n_operands < 1 || parse->n_operands > 2)
         return cmd_usage_error(parse, "expected a question (in quotes) and an archive");
-    if ((request.json || request.csv) && !request.limit_given)
-        request.options.limit = 0;
     request.options.text = parse->operands[0];
     request.report.archive_path = parse->operands[1];
     char *found = NULL;
@@ -371,12 +480,22 @@ static const struct cmd_option ask_options[] = {
      "rows to print, 0 for all (default: 20; with --json and --csv all)"},
     {OPT_NO_COMPENSATION, "no-compensation", NULL,
      "leave the estimated cost of measuring in the times (mode exact)"},
+    {OPT_LIVE, "live", "PID",
+     "ask a program that 'perfmap run' measures now (any process of the run): what the question "
+     "needs is armed, and goes back to what it was afterwards. The answer is of the time between"},
+    {OPT_EVERY, "every", "TIME",
+     "with --live: an answer for each interval of that length (500ms, 1s), until Ctrl-C or the "
+     "program's end"},
+    {OPT_FOR, "for", "TIME", "with --live: how long. 5s unless given, without an end with --every"},
+    {OPT_MODE, "mode", "active|exact|trace",
+     "with --live: how what is needed is measured; the run's own mode unless given"},
     {CMD_KEY_JSON, "json", NULL, "as JSON; docs/questions.md has the schema"},
     {OPT_CSV, "csv", NULL, "as CSV, one line for each row after a line of names"},
     REPORT_LOOK_OPTIONS,
     {0}};
 
-static const char *const ask_usage[] = {"ask [OPTION]... QUESTION [ARCHIVE]", NULL};
+static const char *const ask_usage[] = {"ask [OPTION]... QUESTION [ARCHIVE]",
+                                        "ask --live PID [OPTION]... QUESTION", NULL};
 
 static const struct cmd_example ask_examples[] = {
     {"perfmap ask '{u Reads}' heat.perfmap", "what do reads of the array u cost?"},
@@ -385,6 +504,8 @@ static const struct cmd_example ask_examples[] = {
     {"perfmap ask '{main Executes} then {? Reads}, not {setup Executes}'",
      "reads of anything inside main, but not during setup"},
     {"perfmap ask '{file:heat.c ?}' --metric cpu_ns,n_calls", "all that heat.c does"},
+    {"perfmap ask --live 4711 '{sweep Executes}' --every 1s",
+     "what sweeps cost in each second of a program that runs"},
     {NULL, NULL}};
 
 static const char *const ask_environment[] = {

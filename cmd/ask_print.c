@@ -12,6 +12,7 @@ struct page {
     struct report *report;
     const struct pm_question *question;
     const struct pm_answer *answer;
+    const struct ask_options *options;
     uint32_t *order; /* of rows */
     uint32_t n_shown;
     pm_index primary; /* metric; PM_NONE: none but calls */
@@ -96,7 +97,8 @@ static bool is_empty(const struct page *page, const struct pm_answer_row *row)
 static bool page_init(struct page *page, struct report *report, const struct pm_question *question,
                       const struct pm_answer *answer, const struct ask_options *options)
 {
-    *page = (struct page){.report = report, .question = question, .answer = answer};
+    *page =
+        (struct page){.report = report, .question = question, .answer = answer, .options = options};
     page->order = pm_alloc_array(answer->n_rows + 1u, sizeof *page->order);
     if (!page->order)
         return false;
@@ -274,16 +276,45 @@ static void put_rule(const struct columns *columns, int what_width, const struct
     fputc('\n', out);
 }
 
+static void put_ns(int64_t ns, FILE *out)
+{
+    fprintf(out, "%.*f ms", ns < 10000000 ? 3 : 0, (double)ns / 1e6);
+}
+
+/* "  asking cost about 0.052 ms for 25000 calls, 1.100 ms for samples: 0.4 % of the program's CPU time" */
+static void put_cost(const struct ask_cost *cost, bool is_live, FILE *out)
+{
+    if (!cost || cost->events_ns == PM_UNKNOWN || cost->events_ns + cost->samples_ns <= 0)
+        return;
+    fputs("  asking cost about ", out);
+    put_ns(cost->events_ns, out);
+    fprintf(out, " for %lld call%s", (long long)cost->n_calls, cost->n_calls == 1 ? "" : "s");
+    if (cost->samples_ns > 0) {
+        fputs(" and ", out);
+        put_ns(cost->samples_ns, out);
+        fputs(" for samples", out);
+    }
+    if (isfinite(cost->share_pct))
+        fprintf(out, ": %.1f %% of %s", cost->share_pct,
+                is_live ? "the time" : "the program's CPU time");
+    fputc('\n', out);
+}
+
 static void put_head(const struct page *page, const struct report_term *term, FILE *out)
 {
     struct report *report = page->report;
+    const struct ask_interval *interval = page->options->interval;
     const char *text = report_printable(&report->arena, page->question->text);
     const char *command = report_printable(&report->arena, report->data->executions[0].command);
     fprintf(out, "%s%s%s\n  asked of: %s", term->color ? REPORT_BOLD : "", text ? text : "",
             term->color ? REPORT_RESET : "", command ? command : "");
     if (report->data->n_executions > 1)
         fprintf(out, " and %u more runs", report->data->n_executions - 1);
+    if (interval)
+        fprintf(out, ", process %llu, from %.1f to %.1f s", (unsigned long long)interval->pid,
+                interval->from_s, interval->to_s);
     fputc('\n', out);
+    put_cost(page->options->cost, interval != NULL, out);
     for (uint32_t i = 0; i < page->answer->n_notes; i++) {
         const char *note = report_printable(&report->arena, page->answer->notes[i].text);
         fprintf(out, "  %snote:%s %s\n", term->color ? REPORT_YELLOW : "",
@@ -374,7 +405,8 @@ bool ask_print_table(struct report *report, const struct pm_question *question,
         if (page.n_shown)
             good = put_rows(&page, &term, out);
         else
-            fputs("never true in this run: nothing was spent\n", out);
+            fprintf(out, "never true in this %s: nothing was spent\n",
+                    options->interval ? "time" : "run");
     }
     free(page.order);
     return good;
@@ -445,6 +477,30 @@ static void json_amounts(const struct page *page, const struct pm_amount *amount
     }
 }
 
+static void json_asking(const struct ask_options *options, struct pm_json *json)
+{
+    const struct ask_interval *interval = options->interval;
+    const struct ask_cost *cost = options->cost;
+    if (interval) {
+        pm_json_object(json, "interval");
+        pm_json_u64(json, "pid", interval->pid);
+        pm_json_double(json, "from_s", interval->from_s);
+        pm_json_double(json, "to_s", interval->to_s);
+        pm_json_end(json);
+    }
+    if (cost) {
+        pm_json_object(json, "asking");
+        pm_json_i64(json, "n_calls", cost->n_calls);
+        if (cost->events_ns == PM_UNKNOWN)
+            pm_json_null(json, "events_ns");
+        else
+            pm_json_i64(json, "events_ns", cost->events_ns);
+        pm_json_i64(json, "samples_ns", cost->samples_ns);
+        pm_json_double(json, "share_pct", cost->share_pct);
+        pm_json_end(json);
+    }
+}
+
 void ask_print_json(struct report *report, const struct pm_question *question,
                     const struct pm_answer *answer, const struct ask_options *options, FILE *out)
 {
@@ -461,6 +517,7 @@ void ask_print_json(struct report *report, const struct pm_question *question,
     pm_json_string(&json, "share_of",
                    page.primary == PM_NONE ? NULL
                                            : report->data->graph->metrics[page.primary].name);
+    json_asking(options, &json);
     pm_json_array(&json, "notes");
     for (uint32_t i = 0; i < answer->n_notes; i++)
         pm_json_string(&json, NULL, answer->notes[i].text);

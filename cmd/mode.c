@@ -1,16 +1,10 @@
 /* perfmap mode: changes modes of a run while it goes on. */
+#include "run_client.h"
 #include "run_control.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 enum {
     OPT_MODE = CMD_KEY_FIRST,
@@ -24,142 +18,19 @@ enum {
     OPT_WAIT
 };
 
-enum { MAX_MAPS_BYTES = 1 << 28, MAX_REPLY_BYTES = 1 << 24 };
-
-/* --- which run --- */
-
-/* The folder of a run file "/DIR/PID.N.pmr" that is mapped, "" when none is. An environment may have been overwritten by the program. */
-static enum pm_status folder_by_maps(uint64_t pid, struct pm_error *err, char ret_dir[PATH_MAX])
-{
-    char path[64], *line = NULL;
-    size_t capacity = 0;
-    *ret_dir = 0;
-    snprintf(path, sizeof path, "/proc/%" PRIu64 "/maps", pid);
-    FILE *maps = fopen(path, "re");
-    if (!maps)
-        return errno == ENOENT
-                   ? pm_error_set(err, PM_ERR_NOT_FOUND, "there is no process %" PRIu64, pid)
-                   : pm_error_system(err, errno, "cannot look at process %" PRIu64, pid);
-    bool readable = false;
-    while (!*ret_dir && getline(&line, &capacity, maps) > 0) {
-        char *name = strchr(line, '/'), *end = name ? strstr(name, ".pmr\n") : NULL;
-        readable = true;
-        if (!end)
-            continue;
-        char *slash = memrchr(name, '/', (size_t)(end - name));
-        if ((size_t)(slash - name) < PATH_MAX)
-            snprintf(ret_dir, PATH_MAX, "%.*s", (int)(slash - name), name);
-    }
-    bool failed = ferror(maps) != 0;
-    free(line);
-    fclose(maps);
-    return readable || !failed ? PM_OK
-                               : pm_error_set(err, PM_ERR_SYSTEM,
-                                              "cannot look at process %" PRIu64 ": not yours", pid);
-}
-
-static void folder_by_environment(uint64_t pid, char ret_dir[PATH_MAX])
-{
-    static const char name[] = "PERFMAP_RUN_DIR=";
-    char path[64];
-    size_t len = 0;
-    char *data = NULL;
-    struct pm_error err = PM_ERROR_INIT;
-    snprintf(path, sizeof path, "/proc/%" PRIu64 "/environ", pid);
-    if (pm_file_read(path, 1 << 24, &err, &data, &len) == PM_OK)
-        for (const char *p = data; p < data + len; p += strlen(p) + 1)
-            if (!strncmp(p, name, sizeof name - 1) && strlen(p) - sizeof name < PATH_MAX - 1)
-                snprintf(ret_dir, PATH_MAX, "%s", p + sizeof name - 1);
-    pm_error_release(&err);
-    free(data);
-}
-
-static enum pm_status find_run(uint64_t pid, struct pm_error *err, char ret_dir[PATH_MAX])
-{
-    enum pm_status status = folder_by_maps(pid, err, ret_dir);
-    if (status == PM_OK && !*ret_dir)
-        folder_by_environment(pid, ret_dir);
-    if (status == PM_OK && !*ret_dir)
-        status = pm_error_set(err, PM_ERR_NOT_FOUND,
-                              "process %" PRIu64 " is not measured: give the number of a program "
-                              "that was started by 'perfmap run', not of 'perfmap run' itself",
-                              pid);
-    return status;
-}
-
-/* --- asking --- */
-
-static enum pm_status connect_to(const char *run_dir, struct pm_error *err, int *ret_fd)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int folder = open(run_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0)
-        return pm_error_system(err, errno, "cannot open run folder '%s'", run_dir);
-    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" CONTROL_SOCKET_NAME,
-             folder);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int result = fd < 0 ? -1 : connect(fd, (struct sockaddr *)&address, sizeof address);
-    int errnum = errno;
-    close(folder);
-    if (result == 0) {
-        *ret_fd = fd;
-        return PM_OK;
-    }
-    if (fd >= 0)
-        close(fd);
-    if (errnum == ECONNREFUSED || errnum == ENOENT)
-        return pm_error_set(err, PM_ERR_NOT_FOUND,
-                            "the 'perfmap run' that measures it has ended, or was killed: nobody "
-                            "answers in run folder '%s'",
-                            run_dir);
-    return pm_error_system(err, errnum, "cannot reach the run in '%s'", run_dir);
-}
-
-static enum pm_status ask(const char *run_dir, const struct pm_buf *line, struct pm_error *err,
-                          struct pm_buf *reply)
-{
-    int fd = -1;
-    char bytes[4096];
-    enum pm_status status = connect_to(run_dir, err, &fd);
-    if (status != PM_OK)
-        return status;
-    if (send(fd, line->data, line->len, MSG_NOSIGNAL) != (ssize_t)line->len)
-        status = pm_error_system(err, errno, "cannot ask the run");
-    for (ssize_t n; status == PM_OK && (n = read(fd, bytes, sizeof bytes)) != 0;)
-        if (n > 0)
-            pm_buf_add(reply, bytes, (size_t)n);
-        else if (errno != EINTR)
-            break;
-    close(fd);
-    if (status == PM_OK && (!reply->data || reply->failed))
-        status = pm_error_set(err, PM_ERR_SYSTEM, "the run went away without an answer");
-    return status;
-}
+enum { MAX_REPLY_BYTES = 1 << 24 };
 
 /* --- the answer --- */
-
-/* Value of key= in a line of words, decoded; "" none. */
-static void value_of(const char *line, const char *key, char *ret_value, size_t bytes)
-{
-    size_t len = strlen(key);
-    *ret_value = 0;
-    for (const char *p = strchr(line, ' '); p; p = strchr(p + 1, ' '))
-        if (!strncmp(p + 1, key, len) && p[1 + len] == '=') {
-            snprintf(ret_value, bytes, "%.*s", (int)strcspn(p + len + 2, " "), p + len + 2);
-            control_decode(ret_value);
-            return;
-        }
-}
 
 static void print_change(const char *line, bool *ret_missing)
 {
     char pid[16], answer[16], nouns[16], sleds[16], refused[16], spent[24];
-    value_of(line, "pid", pid, sizeof pid);
-    value_of(line, "answer", answer, sizeof answer);
-    value_of(line, "n_nouns", nouns, sizeof nouns);
-    value_of(line, "n_sleds", sleds, sizeof sleds);
-    value_of(line, "n_refused", refused, sizeof refused);
-    value_of(line, "spent_us", spent, sizeof spent);
+    run_client_value(line, "pid", pid, sizeof pid);
+    run_client_value(line, "answer", answer, sizeof answer);
+    run_client_value(line, "n_nouns", nouns, sizeof nouns);
+    run_client_value(line, "n_sleds", sleds, sizeof sleds);
+    run_client_value(line, "n_refused", refused, sizeof refused);
+    run_client_value(line, "spent_us", spent, sizeof spent);
     printf("process %s: %s functions and loops changed (%s sleds) in %s us\n", pid, nouns, sleds,
            spent);
     if (!strcmp(answer, "done") && !strcmp(refused, "0"))
@@ -185,14 +56,14 @@ static void print_change(const char *line, bool *ret_missing)
 static void print_process(const char *line)
 {
     char pid[16], lowered[16], number[16];
-    value_of(line, "pid", pid, sizeof pid);
+    run_client_value(line, "pid", pid, sizeof pid);
     printf("process %s:", pid);
     for (int i = PM_RUN_MODE_TRACE; i >= 0; i--) {
-        value_of(line, mode_words[i], number, sizeof number);
+        run_client_value(line, mode_words[i], number, sizeof number);
         if (strcmp(number, "0") != 0)
             printf(" %s %s", number, mode_words[i]);
     }
-    value_of(line, "by_budget", lowered, sizeof lowered);
+    run_client_value(line, "by_budget", lowered, sizeof lowered);
     printf(" (by the budget: %s)\n", lowered);
 }
 
@@ -200,7 +71,7 @@ static void print_rule(const char *line)
 {
     char value[4096];
     for (int i = 0; mode_words[i]; i++) {
-        value_of(line, mode_words[i], value, sizeof value);
+        run_client_value(line, mode_words[i], value, sizeof value);
         if (*value)
             printf("  --%s '%s'\n", mode_words[i], value);
     }
@@ -216,14 +87,14 @@ static int print_answer(struct cmd_parse *parse, char *text)
         else if (!strncmp(line, "process ", 8))
             print_process(line);
         else if (!strncmp(line, "run ", 4)) {
-            value_of(line, "mode", value, sizeof value);
+            run_client_value(line, "mode", value, sizeof value);
             printf("mode %s\n", value);
         } else if (!strncmp(line, "rule ", 5))
             print_rule(line);
         else if (!strncmp(line, "error ", 6)) {
             struct pm_error err = PM_ERROR_INIT;
             bool usage = !strncmp(line, "error usage", 11);
-            value_of(line, "text", value, sizeof value);
+            run_client_value(line, "text", value, sizeof value);
             pm_error_set(&err, usage ? PM_ERR_USAGE : PM_ERR_SYSTEM, "%s", value);
             (void)cmd_fail(parse, &err);
             return usage ? CMD_USAGE : CMD_FAILED;
@@ -286,7 +157,7 @@ static enum pm_status do_ask(struct cmd_parse *parse, struct mode_request *reque
 {
     char run_dir[PATH_MAX];
     struct pm_buf line = PM_BUF_INIT(CONTROL_LINE_MAX);
-    enum pm_status status = find_run(pids[0], err, run_dir);
+    enum pm_status status = run_client_find(pids[0], err, run_dir);
     pm_buf_printf(&line, "perfmap 1 %s wait_ms=%" PRIu64, request->change ? "mode" : "show",
                   request->wait_seconds * 1000);
     for (int i = 0; i < parse->n_operands && request->only; i++)
@@ -298,7 +169,7 @@ static enum pm_status do_ask(struct cmd_parse *parse, struct mode_request *reque
         status = pm_error_set(err, PM_ERR_LIMIT, "the patterns are longer than %d bytes together",
                               CONTROL_LINE_MAX);
     if (status == PM_OK)
-        status = ask(run_dir, &line, err, reply);
+        status = run_client_ask(run_dir, &line, err, reply);
     pm_buf_release(&line);
     return status;
 }

@@ -75,8 +75,10 @@ enum pm_status run_question_look(struct run_question *asked, const char *program
     if (status == PM_OK)
         status = need_find(asked->question, &files, mode_number(settings->mode),
                            files.has_words || settings->adapters.n != 0, err, &need);
-    if (status == PM_ERR_USAGE)
-        status = pm_error_add(err, "option '--ask'");
+    if (status == PM_ERR_NOT_FOUND) {
+        (void)pm_error_add(err, "option '--ask'");
+        err->status = status = PM_ERR_USAGE;
+    }
     if (status == PM_OK) {
         asked->n_sleds = need.n_sleds;
         asked->n_all_sleds = need.n_sleds_all;

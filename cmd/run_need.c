@@ -205,7 +205,7 @@ static enum pm_status look_at_unknown(const struct pm_question *question,
             continue;
         if (!words_come) {
             const char *why = pm_question_why_nothing(sentence, graph, &arena);
-            status = why ? pm_error_set(err, PM_ERR_USAGE, "%s: %s", sentence->text, why)
+            status = why ? pm_error_set(err, PM_ERR_NOT_FOUND, "%s: %s", sentence->text, why)
                          : no_memory(err);
         }
         pm_buf_printf(&text, "%s%s", n++ ? ", " : "", sentence->text);
@@ -252,32 +252,39 @@ static enum pm_status make_modes(const struct pm_graph *graph, const struct pm_q
     return PM_OK;
 }
 
+enum pm_status need_find_in(const struct pm_question *question, const struct pm_graph *graph,
+                            struct need_files *files, enum pm_run_mode mode, bool words_come,
+                            struct pm_error *err, struct need *ret_need)
+{
+    struct pm_question_need found = {0};
+    struct need need = {0};
+    bool *has_probes = find_probes(graph, files);
+    enum pm_status status = has_probes
+                                ? pm_question_find_need(question, graph, has_probes, err, &found)
+                                : no_memory(err);
+    if (status == PM_OK) /* what was not compiled with the plugin may be anything */
+        status = look_at_unknown(question, graph, &found, words_come || files->n == 0, err, &need);
+    if (status == PM_OK)
+        status = make_modes(graph, &found, files, mode, err, &need);
+    need.samples = found.samples || files->n == 0;
+    free(has_probes);
+    pm_question_need_release(&found);
+    if (status == PM_OK)
+        *ret_need = need;
+    else
+        need_release(&need);
+    return status;
+}
+
 enum pm_status need_find(const struct pm_question *question, struct need_files *files,
                          enum pm_run_mode mode, bool words_come, struct pm_error *err,
                          struct need *ret_need)
 {
     struct pm_archive_data *data = NULL;
-    struct pm_question_need found = {0};
-    struct need need = {0};
-    bool *has_probes = NULL;
     enum pm_status status = read_facts(files, err, &data);
-    if (status == PM_OK && !(has_probes = find_probes(data->graph, files)))
-        status = no_memory(err);
     if (status == PM_OK)
-        status = pm_question_find_need(question, data->graph, has_probes, err, &found);
-    if (status == PM_OK) /* what was not compiled with the plugin may be anything */
-        status =
-            look_at_unknown(question, data->graph, &found, words_come || files->n == 0, err, &need);
-    if (status == PM_OK)
-        status = make_modes(data->graph, &found, files, mode, err, &need);
-    need.samples = found.samples || files->n == 0;
-    free(has_probes);
-    pm_question_need_release(&found);
+        status = need_find_in(question, data->graph, files, mode, words_come, err, ret_need);
     pm_archive_data_free(data);
-    if (status == PM_OK)
-        *ret_need = need;
-    else
-        need_release(&need);
     return status;
 }
 

@@ -46,11 +46,16 @@ struct need {
     bool samples;        /* a sentence needs samples */
     char *note;          /* owned: what only the run can tell; NULL: nothing */
 };
-/* words_come: sentences that fit nothing may be said by the program while it runs: they are noted. Else PM_ERR_USAGE with near names.
+/* words_come: sentences that fit nothing may be said by the program while it runs: they are noted. Else PM_ERR_NOT_FOUND with near names.
  * Code that is followed has that mode. */
 PM_MUST_CHECK enum pm_status need_find(const struct pm_question *question, struct need_files *files,
                                        enum pm_run_mode mode, bool words_come, struct pm_error *err,
                                        struct need *ret_need);
+/* The same of a graph that has the facts of the files already. */
+PM_MUST_CHECK enum pm_status need_find_in(const struct pm_question *question,
+                                          const struct pm_graph *graph, struct need_files *files,
+                                          enum pm_run_mode mode, bool words_come,
+                                          struct pm_error *err, struct need *ret_need);
 void need_release(struct need *need);
 
 #endif
