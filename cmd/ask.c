@@ -276,8 +276,8 @@ enum pm_status ask_make(struct report *report, const struct pm_question *questio
 {
     struct pm_answer *answer = NULL;
     bool *threads_in = NULL, possible = true;
-    enum pm_status status = pm_archive_load(report->options.archive_path, PM_ARCHIVE_LOAD_CAUSES,
-                                            err, &report->data);
+    enum pm_status status =
+        pm_archive_load(report->options.archive_path, PM_ARCHIVE_LOAD_CAUSES, err, &report->data);
     if (status == PM_OK)
         status = report_choose_level(report, err);
     if (status == PM_OK)

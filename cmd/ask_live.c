@@ -491,7 +491,7 @@ static enum pm_status look(struct asking *a, bool prints)
 static void wait_until(struct asking *a, uint64_t until)
 {
     char bytes[256];
-    while (!a->ended && !a->interrupted && now_ms() < until) {
+    do { /* looks once even when it is late */
         struct pollfd fds[] = {{.fd = a->signals, .events = POLLIN},
                                {.fd = a->socket, .events = POLLIN}};
         uint64_t now = now_ms();
@@ -502,7 +502,7 @@ static void wait_until(struct asking *a, uint64_t until)
         a->interrupted = fds[0].revents && read(a->signals, &info, sizeof info) > 0;
         if (fds[1].revents) /* "ended", or the run is gone */
             a->ended = read(a->socket, bytes, sizeof bytes) >= 0 || errno != EINTR;
-    }
+    } while (!a->ended && !a->interrupted && now_ms() < until);
 }
 
 static enum pm_status answer_intervals(struct asking *a)
