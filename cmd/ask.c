@@ -36,6 +36,10 @@ static bool thread_fits(const struct pm_archive_data *data, const struct pm_ques
         return pm_question_word_fits(&limit->word, number) ||
                pm_question_word_fits(&limit->word, t->name);
     }
+    if (limit->where == PM_QUESTION_ON_RANK) {
+        snprintf(number, sizeof number, "%lld", (long long)p->rank);
+        return p->rank != PM_UNKNOWN && pm_question_word_fits(&limit->word, number);
+    }
     const char *slash = strrchr(p->exe, '/');
     snprintf(number, sizeof number, "%lld", (long long)p->pid);
     return pm_question_word_fits(&limit->word, number) ||
@@ -63,6 +67,26 @@ static enum pm_status nothing_there(const struct pm_archive_data *data,
     return PM_ERR_NOT_FOUND;
 }
 
+static enum pm_status no_such_rank(const struct pm_archive_data *data,
+                                   const struct pm_question_limit *limit, struct pm_error *err)
+{
+    int64_t low = INT64_MAX, high = -1;
+    for (uint32_t i = 0; i < data->n_processes; i++) {
+        int64_t rank = data->processes[i].rank;
+        low = rank != PM_UNKNOWN && rank < low ? rank : low;
+        high = rank != PM_UNKNOWN && rank > high ? rank : high;
+    }
+    if (high < 0)
+        return pm_error_set(err, PM_ERR_NOT_FOUND,
+                            "question column %u: this archive knows no ranks: its processes were "
+                            "not started by mpirun or the like",
+                            limit->word.column);
+    return pm_error_set(
+        err, PM_ERR_NOT_FOUND,
+        "question column %u: no rank '%s' in this archive; there are ranks %lld to %lld",
+        limit->word.column, limit->word.text, (long long)low, (long long)high);
+}
+
 /* NULL in *ret_in: all threads. */
 static enum pm_status find_threads(const struct pm_question *question,
                                    const struct pm_archive_data *data, struct pm_error *err,
@@ -79,15 +103,13 @@ static enum pm_status find_threads(const struct pm_question *question,
     for (uint32_t l = 0; l < question->n_limits; l++) {
         const struct pm_question_limit *limit = &question->limits[l];
         bool any = false;
-        if (limit->where == PM_QUESTION_ON_RANK)
-            return pm_error_set(err, PM_ERR_UNSUPPORTED,
-                                "question column %u: this archive knows no ranks (of MPI)",
-                                limit->word.column);
         for (uint32_t t = 0; t < data->n_threads; t++) {
             bool fits = thread_fits(data, limit, t);
             any |= fits;
             in[t] &= fits;
         }
+        if (!any && limit->where == PM_QUESTION_ON_RANK)
+            return no_such_rank(data, limit, err);
         if (!any)
             return nothing_there(data, limit, err);
     }

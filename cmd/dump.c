@@ -92,8 +92,11 @@ static void print_name(const char *label, struct pm_str name)
 static void print_process(const struct pm_run_file *file, const char *command)
 {
     const struct pm_run_file_process *process = pm_run_file_process(file);
-    printf("process %u, parent %u, mode %s, end %s%s%s\n", process->pid, process->parent_pid,
-           mode_word(process->mode), end_word(process->end_kind),
+    char rank[32] = "";
+    if (process->rank >= 0)
+        snprintf(rank, sizeof rank, ", rank %lld", (long long)process->rank);
+    printf("process %u, parent %u%s, mode %s, end %s%s%s\n", process->pid, process->parent_pid,
+           rank, mode_word(process->mode), end_word(process->end_kind),
            process->flags & PM_RUN_FLAG_FORKED ? ", forked" : "",
            process->flags & PM_RUN_FLAG_PORTABLE ? ", portable hooks" : "");
     print_name("exe ", process->exe);
@@ -337,6 +340,8 @@ static void json_process(struct pm_json *json, const struct pm_run_file *file, c
     pm_json_object(json, "process");
     pm_json_u64(json, "pid", process->pid);
     pm_json_u64(json, "parent_pid", process->parent_pid);
+    if (process->rank >= 0)
+        pm_json_u64(json, "rank", (uint64_t)process->rank);
     pm_json_string(json, "mode", mode_word(process->mode));
     pm_json_string(json, "end_kind", end_word(process->end_kind));
     pm_json_bool(json, "forked", process->flags & PM_RUN_FLAG_FORKED);

@@ -78,7 +78,10 @@ struct pm_run_header {
     uint32_t exact_inner_ps; /* the part of exact_pair_ps between the pair's two clock reads, so
                               * within the measured time of the construct itself; the rest falls to
                               * its caller. 0: unknown */
-    char text[3800];         /* exe, cwd, argv, one after the other */
+    char text[3792];         /* exe, cwd, argv, one after the other */
+    uint32_t
+        rank_plus_1;  /* of MPI or whatever started it as one of many (environment); 0: not known */
+    uint32_t n_ranks; /* 0: not known */
 };
 
 enum pm_run_chunk_kind {

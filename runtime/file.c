@@ -213,6 +213,8 @@ static void fill_header(struct pm_run_header *h)
     h->exe_bytes = p->text_bytes[0];
     h->cwd_bytes = p->text_bytes[1];
     h->argv_bytes = p->text_bytes[2];
+    h->rank_plus_1 = p->rank_plus_1;
+    h->n_ranks = p->n_ranks;
     memcpy(h->text, p->text, sizeof h->text);
     pm_barrier();
     memcpy(h->magic, PM_RUN_MAGIC, sizeof h->magic);

@@ -391,7 +391,8 @@ struct pm_process {
     struct pm_file file;
     uint32_t text_bytes[3]; /* exe, cwd, argv */
     char run_dir[3072];
-    char text[3800];
+    uint32_t rank_plus_1, n_ranks;
+    char text[3792];
 };
 extern struct pm_process pm_process;
 

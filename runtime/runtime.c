@@ -106,6 +106,17 @@ static const char *setting(char **environment, const char *name)
     return NULL;
 }
 
+/* What other programs say: no number, or one beyond, is `maximum`. */
+static uint64_t plain_number(const char *text, uint64_t maximum)
+{
+    uint64_t value = 0;
+    if (text == NULL || *text == 0)
+        return maximum;
+    for (; *text >= '0' && *text <= '9' && value < maximum; text++)
+        value = value * 10 + (uint64_t)(*text - '0');
+    return *text == 0 && value < maximum ? value : maximum;
+}
+
 /* A decimal number within [minimum, maximum]; otherwise what was there. */
 static uint64_t number_setting(char **environment, const char *name, uint64_t otherwise,
                                uint64_t minimum, uint64_t maximum)
@@ -145,6 +156,30 @@ static void read_points(const char *names)
         memcpy(points, names, strlen(names) + 1);
     else
         pm_say("ignored a setting that is too long", "PERFMAP_MAPPING_POINTS", 0);
+}
+
+/* As starters of parallel programs say it. SLURM does so for whatever it starts, alone as well. */
+static void read_rank(char **environment)
+{
+    static const struct {
+        const char *rank, *size;
+        uint64_t least;
+    } names[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", 1},
+                 {"PMI_RANK", "PMI_SIZE", 1},
+                 {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", 1},
+                 {"PMIX_RANK", NULL, 0},
+                 {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", 2}};
+    enum { MAX_RANKS = 1 << 30 };
+    for (size_t i = 0; i < sizeof names / sizeof *names && pm_process.rank_plus_1 == 0; i++) {
+        uint64_t rank = plain_number(setting(environment, names[i].rank), MAX_RANKS),
+                 n_ranks = names[i].size != NULL
+                               ? plain_number(setting(environment, names[i].size), MAX_RANKS)
+                               : MAX_RANKS;
+        if (rank >= n_ranks || n_ranks < names[i].least)
+            continue;
+        pm_process.rank_plus_1 = (uint32_t)rank + 1;
+        pm_process.n_ranks = n_ranks < MAX_RANKS ? (uint32_t)n_ranks : 0;
+    }
 }
 
 static bool read_settings(char **environment)
@@ -322,6 +357,7 @@ __attribute__((constructor)) static void pm_start(int argc, char **argv, char **
     if (!read_settings(environment))
         return;
     bool confined = pm_confine_inherited();
+    read_rank(environment);
     pm_process.pid = (uint32_t)pm_sys(SYS_getpid);
     pm_process.parent_pid = (uint32_t)pm_sys(SYS_getppid);
     pm_process.main_thread_pointer = pm_thread_pointer();

@@ -35,6 +35,7 @@ enum collect_statement {
     INSERT_SENTENCE_NOUN,
     INSERT_METRIC,
     INSERT_MESSAGE,
+    INSERT_RANK,
     INSERT_POINT,
     N_COLLECT_STATEMENTS
 };

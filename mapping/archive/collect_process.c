@@ -246,7 +246,11 @@ static enum pm_status write_process(struct collector *c, uint32_t execution, uin
     bind_number(insert, 19, process->n_healed);
     status = collect_insert(c, INSERT_PROCESS);
     pm_buf_release(&argv);
-    return status;
+    if (status != PM_OK || process->rank < 0)
+        return status;
+    bind_number(c->statements[INSERT_RANK], 1, c->n_processes);
+    bind_number(c->statements[INSERT_RANK], 2, (uint64_t)process->rank);
+    return collect_insert(c, INSERT_RANK);
 }
 
 /* A process in which nothing was measured has one thread all the same, whose root has its time. */

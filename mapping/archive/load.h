@@ -39,8 +39,8 @@ struct pm_execution {
 };
 
 struct pm_process {
-    uint32_t execution; /* position */
-    int64_t pid, parent_pid, image;
+    uint32_t execution;                   /* position */
+    int64_t pid, parent_pid, image, rank; /* rank: of MPI */
     const char *exe, *argv, *end_kind;
     int64_t start_ns, end_ns, user_cpu_ns, system_cpu_ns, max_rss_bytes, n_sleds, n_events,
         added_ns, n_lost_contexts, n_unmatched, n_healed;

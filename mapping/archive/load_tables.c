@@ -91,6 +91,7 @@ static enum pm_status read_process(struct loader *load, sqlite3_stmt *row)
         .pid = load_number(row, 2),
         .parent_pid = load_number(row, 3),
         .image = load_number(row, 4),
+        .rank = PM_UNKNOWN,
         .exe = load_keep(load, row, 5),
         .argv = load_keep(load, row, 6),
         .end_kind = load_keep(load, row, 7),
@@ -255,7 +256,23 @@ static enum pm_status read_point(struct loader *load, sqlite3_stmt *row)
     return PM_OK;
 }
 
+static enum pm_status read_rank(struct loader *load, sqlite3_stmt *row)
+{
+    pm_index process = pm_index_map_get(&load->processes, sqlite3_column_int64(row, 0));
+    if (process == PM_NONE)
+        return load_damaged(load, "a rank names process %lld, which is not there",
+                            sqlite3_column_int64(row, 0));
+    load->data->processes[process].rank = load_number(row, 1);
+    return PM_OK;
+}
+
 /* Archives made before there were any have no table of them. */
+static enum pm_status has_ranks(struct loader *load, sqlite3_stmt *row)
+{
+    (void)row;
+    return load_each_row(load, "SELECT process, rank FROM ranks", read_rank);
+}
+
 static enum pm_status has_points(struct loader *load, sqlite3_stmt *row)
 {
     (void)row;
@@ -302,6 +319,7 @@ enum pm_status load_tables(struct loader *load)
         {"SELECT process, code, text FROM messages ORDER BY rowid", read_message},
         {"SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'mapping_points'",
          has_points},
+        {"SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ranks'", has_ranks},
     };
     enum pm_status status = PM_OK;
     for (size_t i = 0; i < sizeof tables / sizeof *tables && status == PM_OK; i++)

@@ -27,6 +27,10 @@ CREATE TABLE processes (             -- one process image (a run file)
     added_ns INTEGER,                -- estimated CPU time that the measurement itself added: table overheads says for what
     n_lost_contexts INTEGER, n_unmatched INTEGER, n_healed INTEGER
 );
+CREATE TABLE ranks (                 -- processes that were started as one of many (MPI), by their environment
+    process INTEGER PRIMARY KEY REFERENCES processes,
+    rank INTEGER NOT NULL
+);
 CREATE TABLE overheads (             -- what measuring a process cost, estimated; NULL: not known
     process INTEGER PRIMARY KEY REFERENCES processes,
     budget_ppm INTEGER,              -- of its CPU time, for all of it; NULL: none was to be kept

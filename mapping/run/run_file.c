@@ -116,6 +116,9 @@ static void take_header(struct pm_run_file *file)
     *process = (struct pm_run_file_process){
         .pid = header->pid,
         .parent_pid = header->parent_pid,
+        .rank = header->version_minor >= 2 && header->rank_plus_1 <= 1u << 30
+                    ? (int64_t)header->rank_plus_1 - 1
+                    : -1,
         .flags = header->flags,
         .mode = header->mode,
         .start_tsc = header->start_tsc,
