@@ -63,7 +63,7 @@ struct pm_words_api {
     void (*activate)(struct pm_words_held *held, const uint32_t *sentence);
     void (*adopt_in)(struct pm_words_held *held, const uint64_t *cause);
     /* Mapping points: *ret_is_on stays valid, and is 0 while mappings of that point are not asked for. */
-    uint32_t (*point)(const char *name, const uint8_t **ret_is_on);
+    uint32_t (*point)(const char *name, const volatile uint8_t **ret_is_on);
     void (*map_at)(uint32_t point, uint32_t source, uint32_t destination, const double *weight);
 };
 

@@ -391,7 +391,7 @@ static struct {
 } points[PM_WORDS_MAX_POINTS];
 static uint32_t n_points;
 
-static uint32_t define_point(const char *name, const uint8_t **ret_is_on)
+static uint32_t define_point(const char *name, const volatile uint8_t **ret_is_on)
 {
     struct pm_draft d;
     if (name == NULL || *name == 0 || !is_on())
@@ -436,7 +436,7 @@ static void define_mapping_at(uint32_t point, uint32_t source, uint32_t destinat
 
 static void define_mapping(uint32_t source, uint32_t destination, const double *weight)
 {
-    const uint8_t *is_asked = NULL;
+    const volatile uint8_t *is_asked = NULL;
     uint32_t point = define_point("default", &is_asked);
     if (is_asked != NULL && *is_asked)
         define_mapping_at(point, source, destination, weight);

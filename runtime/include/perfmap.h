@@ -58,14 +58,14 @@ struct pm_words_api {
     size_t (*export_cause)(uint64_t cause, char *text, size_t text_bytes);
     uint64_t (*import_cause)(const char *text, size_t text_bytes);
     void (*of_other_languages[8])(void);
-    uint32_t (*point)(const char *name, const uint8_t **ret_is_on);
+    uint32_t (*point)(const char *name, const volatile uint8_t **ret_is_on);
     void (*map_at)(uint32_t point, uint32_t source, uint32_t destination, const double *weight);
 };
 
 static struct pm_words_slot {
     char magic[8];
     uint32_t version, bytes;
-    const struct pm_words_api *api;
+    const struct pm_words_api *volatile api; /* filled in by another thread or before main */
 } pm_words_slot __attribute__((section("__perfmap_words"), used, aligned(8))) = {
     {'P', 'e', 'r', 'f', 'M', 'a', 'p', 'W'}, 2, sizeof(struct pm_words_slot), NULL};
 
@@ -85,10 +85,9 @@ struct pm_sentence {
     uint32_t id;
 };
 
-/* Filled in by another thread or before main; read once. */
 PM_WORDS_INLINE const struct pm_words_api *pm_words_of_runtime(void)
 {
-    return *(const struct pm_words_api *volatile *)&pm_words_slot.api;
+    return pm_words_slot.api;
 }
 
 PM_WORDS_INLINE uintptr_t pm_stack_pointer(void)
@@ -144,12 +143,12 @@ PM_WORDS_INLINE struct pm_sentence pm_define_sentence(struct pm_verb verb,
 {
     const struct pm_words_api *api = pm_words_of_runtime();
     struct pm_sentence sentence = {0};
-    uint32_t ids[8];
+    uint32_t ids[8], n = 0;
     if (!api || n_nouns > 8)
         return sentence;
-    for (size_t i = 0; i < n_nouns; i++)
-        ids[i] = nouns[i].id;
-    sentence.id = api->sentence(verb.id, ids, (uint32_t)n_nouns);
+    for (; n < n_nouns; n++)
+        ids[n] = nouns[n].id;
+    sentence.id = api->sentence(verb.id, ids, n);
     return sentence;
 }
 
@@ -306,7 +305,7 @@ PM_WORDS_INLINE struct pm_cause pm_context_import(const char *text, size_t text_
 
 /* A place of a library at which it says what maps to what. They are switched on and off as a whole or one by one: `perfmap run --mapping-points`. */
 struct pm_point {
-    const uint8_t *is_on;
+    const volatile uint8_t *is_on;
     uint32_t id;
 };
 
@@ -323,7 +322,7 @@ PM_WORDS_INLINE struct pm_point pm_define_point(const char *name)
 /* Before work that is done for the mappings only. */
 PM_WORDS_INLINE int pm_point_is_on(struct pm_point point)
 {
-    return __builtin_expect(point.is_on != NULL, 0) && *(const volatile uint8_t *)point.is_on;
+    return __builtin_expect(point.is_on != NULL, 0) && *point.is_on;
 }
 
 PM_WORDS_INLINE void pm_map_at(struct pm_point point, struct pm_sentence source,
