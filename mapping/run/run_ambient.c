@@ -92,6 +92,7 @@ static bool need_child(struct laggard *l, uint32_t parent, struct pm_run_file_no
     like.parent = parent;
     like.open = false;
     like.n_calls = 0;
+    like.place = 0; /* no cause can name it */
     return add_node(l, like, 0, ret_at);
 }
 

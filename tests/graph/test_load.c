@@ -213,11 +213,58 @@ static void what_does_not_fit_together_is_refused_with_its_place(void **state)
          "noun 700 is named but not there"},
         {"INSERT INTO noun_modes VALUES (1, 7, 'fast', 'budget', 1000, NULL, 5)",
          "a noun was in mode 'fast'"},
+        {"INSERT INTO contexts VALUES (90, 3, 3, 64); INSERT INTO causes VALUES (90, 99)",
+         "context 99 is the cause of 90: not both are there"},
+        {"INSERT INTO causes VALUES (4, 3); UPDATE contexts SET flags = 64 WHERE id = 9",
+         "context 4 has a cause and not the flag for it"},
+        {"INSERT INTO contexts VALUES (90, 3, 3, 64), (91, 90, 4, 0); INSERT INTO causes VALUES "
+         "(90, 91)",
+         "is its own ancestor, or cause"},
+        {"INSERT INTO contexts VALUES (90, 3, 3, 64), (91, 90, 4, 64), (92, 4, 4, 64), (93, 92, 4, "
+         "0); INSERT INTO causes VALUES (90, 93), (92, 91)",
+         "is its own ancestor, or cause"},
         {"DELETE FROM executions; DELETE FROM processes; DELETE FROM threads; DELETE FROM costs",
          "it has no execution"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect_damage(cases[i].changes, cases[i].message);
+}
+
+/* Below the loop (4) work is done for main (2): the same calls as are there without. */
+static void contexts_that_differ_by_causes_are_one_unless_asked_for(void **state)
+{
+    (void)state;
+    make_archive("INSERT INTO contexts VALUES (90, 4, 4, 64), (91, 90, 5, 0), (92, 91, 6, 0), "
+                 "(93, NULL, 1, 128), (94, 4, 4, 64);"
+                 "INSERT INTO causes VALUES (90, 2), (94, 93);"
+                 "INSERT INTO costs SELECT 91, thread, metric, 7 FROM costs WHERE context = 5;");
+    struct pm_archive_data *data = load_good(0);
+    const struct pm_graph *graph = data->graph;
+    assert_int_equal(graph->n_contexts, 10); /* one more: 92 has no equal */
+    int64_t sum = 0, sum_with = 0;
+    for (uint32_t i = 0; i < graph->n_costs; i++)
+        sum += graph->costs[i].value;
+    for (pm_index c = 0; c < graph->n_contexts; c++) {
+        assert_int_equal(graph->contexts[c].flags & (PM_CONTEXT_CAUSE | PM_CONTEXT_TOLD), 0);
+        assert_int_equal(graph->contexts[c].cause, PM_NONE);
+    }
+    pm_archive_data_free(data);
+    data = load_good(PM_ARCHIVE_LOAD_CAUSES);
+    graph = data->graph;
+    assert_int_equal(graph->n_contexts, 14);
+    uint32_t n_causes = 0, n_told = 0;
+    for (pm_index c = 0; c < graph->n_contexts; c++)
+        if (graph->contexts[c].cause != PM_NONE) {
+            assert_true(graph->contexts[c].cause < c);
+            n_told += (graph->contexts[graph->contexts[c].cause].flags & PM_CONTEXT_TOLD) != 0;
+            n_causes++;
+        }
+    assert_int_equal(n_causes, 2);
+    assert_int_equal(n_told, 1);
+    for (uint32_t i = 0; i < graph->n_costs; i++)
+        sum_with += graph->costs[i].value;
+    assert_true(sum == sum_with);
+    pm_archive_data_free(data);
 }
 
 /* Bytes overwritten anywhere: a report of damage or a graph, never a crash (the sanitizers watch).
@@ -289,6 +336,7 @@ int main(void)
         cmocka_unit_test(contexts_come_in_any_order),
         cmocka_unit_test(sentences_may_have_many_nouns),
         cmocka_unit_test(what_does_not_fit_together_is_refused_with_its_place),
+        cmocka_unit_test(contexts_that_differ_by_causes_are_one_unless_asked_for),
         cmocka_unit_test(damaged_bytes_never_crash),
         cmocka_unit_test(every_failing_allocation_is_reported),
     };

@@ -218,6 +218,59 @@ static void then_tells_the_two_readings_apart(void **state)
     pm_graph_free(r.graph);
 }
 
+/* What func handed over is done by the writer, in a thread that main made. */
+static void what_is_done_for_others_is_theirs_and_deferred(void **state)
+{
+    (void)state;
+    struct run r;
+    run_init(&r);
+    pm_index executes = r.verb_executes, net = noun(&r, "net", "file", r.source, PM_NONE);
+    pm_index main = sentence(&r, executes, noun(&r, "main", "function", r.source, PM_NONE)),
+             func = sentence(&r, executes, noun(&r, "func", "function", r.source, PM_NONE)),
+             other = sentence(&r, executes, noun(&r, "other", "function", r.source, PM_NONE)),
+             writer = sentence(&r, executes, noun(&r, "writer", "function", r.source, PM_NONE)),
+             send = sentence(&r, r.verb_send, net);
+    pm_index root = context(&r, PM_NONE, main, 1, 1), in_func = context(&r, root, func, 10, 3),
+             in_other = context(&r, root, other, 20, 4);
+    context(&r, in_func, send, 100, 2); /* itself */
+    pm_index start = context(&r, root, main, 1000, 0), thread = context(&r, start, writer, 2000, 1),
+             for_func = context(&r, thread, writer, 10000, 0),
+             for_other = context(&r, thread, writer, 20000, 0);
+    context(&r, for_func, send, 100000, 5);
+    context(&r, for_other, send, 200000, 6);
+    pm_index causes[][2] = {{start, root}, {for_func, in_func}, {for_other, in_other}};
+    for (int i = 0; i < 3; i++) {
+        r.graph->contexts[causes[i][0]].flags |= PM_CONTEXT_CAUSE;
+        pm_graph_set_cause(r.graph, causes[i][0], causes[i][1]);
+    }
+    assert_true(pm_graph_seal(r.graph));
+    assert_ns(&r, "{func Executes}", 10 + 100 + 10000 + 100000);
+    assert_ns(&r, "{func Executes}, {net Send}", 100 + 100000);
+    assert_ns(&r, "{other Executes}, {net Send}", 200000);
+    assert_ns(&r, "{func Executes}, {other Executes}", 0);
+    assert_ns(&r, "{net Send}, not {func Executes}", 200000);
+    assert_ns(&r, "{func Executes} then {net Send}", 100 + 100000);
+    assert_ns(&r, "{net Send} then {func Executes}", 0);
+    assert_ns(&r, "{writer Executes} then {func Executes}", 0);
+    assert_ns(&r, "{main Executes} then {func Executes} then {net Send}", 100 + 100000);
+    assert_ns(&r, "{writer Executes}, {func Executes}", 10000 + 100000);
+    struct pm_answer *answer = ask(&r, "{func Executes}, {net Send}");
+    assert_int_equal(answer->n_rows, 1);
+    assert_int_equal(answer->rows[0].n_times, 2 + 5);
+    assert_int_equal(answer->rows[0].deferred[r.time].value, 100000);
+    assert_int_equal(answer->deferred[r.time].value, 100000);
+    pm_answer_free(answer);
+    answer = ask(&r, "{main Executes}, {net Send}"); /* main is on its own path, too */
+    assert_int_equal(answer->amounts[r.time].value, 300100);
+    assert_int_equal(answer->deferred[r.time].value, 0);
+    pm_answer_free(answer);
+    answer = ask(&r, "{? Executes}, {net Send}"); /* the innermost: who it is done for */
+    assert_int_equal(answer->n_rows, 2);
+    assert_int_equal(answer->deferred[r.time].value, 300000);
+    pm_answer_free(answer);
+    pm_graph_free(r.graph);
+}
+
 static void parts_count_as_the_noun_that_was_named(void **state)
 {
     (void)state;
@@ -346,9 +399,17 @@ static void random_run(struct run *r)
     for (uint32_t i = random_below(12); i > 0; i--)
         pm_graph_mapping(g, random_below(g->n_sentences), random_below(g->n_sentences), 0,
                          "compiler");
-    for (uint32_t i = 0; i < n_contexts; i++)
-        context(r, i > 0 && random_below(8) ? random_below(i) : PM_NONE,
-                random_below(g->n_sentences), 1 << random_below(20), random_below(5));
+    uint32_t n_causes = random_below(2) ? 4 : 0; /* of so many contexts in sixteen */
+    for (uint32_t i = 0; i < n_contexts; i++) {
+        pm_index c = context(r, i > 0 && random_below(8) ? random_below(i) : PM_NONE,
+                             random_below(g->n_sentences), 1 << random_below(20), random_below(5));
+        if (i == 0 || random_below(16) >= n_causes)
+            continue;
+        g->contexts[c].flags |=
+            PM_CONTEXT_CAUSE | (random_below(4) ? 0u : (unsigned)PM_CONTEXT_CAUSE_ALONE);
+        if (random_below(8))
+            pm_graph_set_cause(g, c, random_below(i));
+    }
     assert_true(pm_graph_seal(g));
 }
 
@@ -499,37 +560,58 @@ static void plain_reach(const struct pm_graph *g, pm_index s, bool *reached)
             plain_reach(g, g->mappings[i].destination, reached);
 }
 
-/* Is one of the sentences of this part active because of the context itself? */
+/* Is one of the sentences of this part active because of the context itself? Not where a cause is adopted. */
 static bool plain_part(const struct model *m, uint32_t node, pm_index context)
 {
     const struct pm_question_node *n = &m->q->nodes[node];
     if (n->kind == PM_QUESTION_OR)
         return plain_part(m, n->left, context) || plain_part(m, n->right, context);
     bool reached[64] = {false}, any = false;
+    if (m->g->contexts[context].flags & PM_CONTEXT_CAUSE)
+        return false;
     plain_reach(m->g, m->g->contexts[context].sentence, reached);
     for (pm_index s = 0; s < m->g->n_sentences; s++)
         any |= reached[s] && m->fits[n->left][s];
     return any;
 }
 
-static bool plain_on_path(const struct model *m, uint32_t node, pm_index context)
+/* Where else to look from a context that adopts a cause: there, and with the causes of that (*ret_through) or without. */
+static pm_index plain_cause(const struct model *m, pm_index context, bool through,
+                            bool *ret_through)
 {
-    for (; context != PM_NONE; context = m->g->contexts[context].parent)
-        if (plain_part(m, node, context))
+    const struct pm_context *c = &m->g->contexts[context];
+    *ret_through = !(c->flags & PM_CONTEXT_CAUSE_ALONE);
+    return through ? c->cause : PM_NONE;
+}
+
+static bool plain_on_path(const struct model *m, uint32_t node, pm_index context, bool through)
+{
+    for (; context != PM_NONE; context = m->g->contexts[context].parent) {
+        bool further;
+        pm_index cause = plain_cause(m, context, through, &further);
+        if (plain_part(m, node, context) ||
+            (cause != PM_NONE && plain_on_path(m, node, cause, further)))
             return true;
+    }
     return false;
 }
 
-/* Is there a way to choose contexts, outermost first, for all parts of `left then right`? */
-static bool plain_then(const struct model *m, uint32_t node, pm_index context)
+/* Is there a way to choose contexts, outermost first, for all parts of `left then right`? Either on the own path or, from where a cause is
+ * adopted, on that one's. */
+static bool plain_then(const struct model *m, uint32_t node, pm_index context, bool through)
 {
     const struct pm_question_node *n = &m->q->nodes[node];
     if (n->kind != PM_QUESTION_THEN)
-        return plain_on_path(m, node, context);
-    for (; context != PM_NONE; context = m->g->contexts[context].parent)
+        return plain_on_path(m, node, context, through);
+    for (; context != PM_NONE; context = m->g->contexts[context].parent) {
+        bool further;
+        pm_index cause = plain_cause(m, context, through, &further);
         if (plain_part(m, n->right, context) && m->g->contexts[context].parent != PM_NONE &&
-            plain_then(m, n->left, m->g->contexts[context].parent))
+            plain_then(m, n->left, m->g->contexts[context].parent, through))
             return true;
+        if (cause != PM_NONE && plain_then(m, node, cause, further))
+            return true;
+    }
     return false;
 }
 
@@ -538,9 +620,9 @@ static bool plain_eval(const struct model *m, uint32_t node, pm_index context)
     const struct pm_question_node *n = &m->q->nodes[node];
     switch (n->kind) {
     case PM_QUESTION_SENTENCE:
-        return plain_on_path(m, node, context);
+        return plain_on_path(m, node, context, true);
     case PM_QUESTION_THEN:
-        return plain_then(m, node, context);
+        return plain_then(m, node, context, true);
     case PM_QUESTION_NOT:
         return !plain_eval(m, n->left, context);
     case PM_QUESTION_AND:
@@ -641,6 +723,7 @@ int main(void)
         cmocka_unit_test(a_mistake_is_shown_at_its_character),
         cmocka_unit_test(a_question_has_a_largest_size),
         cmocka_unit_test(then_tells_the_two_readings_apart),
+        cmocka_unit_test(what_is_done_for_others_is_theirs_and_deferred),
         cmocka_unit_test(parts_count_as_the_noun_that_was_named),
         cmocka_unit_test(what_the_code_does_for_others_too_is_marked_as_shared),
         cmocka_unit_test(what_fits_nothing_gets_near_names),
