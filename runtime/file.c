@@ -358,21 +358,24 @@ bool pm_file_put(uint64_t offset, const struct iovec *pieces, int n_pieces)
     return result == (long)bytes;
 }
 
-uint64_t pm_file_space(enum pm_run_chunk_kind kind, uint64_t size_bytes, uint64_t n_items)
+uint64_t pm_file_space(enum pm_run_chunk_kind kind, uint64_t size_bytes, uint64_t n_items,
+                       uint64_t alignment)
 {
     struct pm_file *file = &pm_process.file;
     if (file->header == NULL)
         return 0;
-    uint64_t offset = pm_add_shared(file->header->used_bytes, size_bytes);
+    uint64_t taken_bytes = size_bytes + alignment - PM_RUN_PAGE;
+    uint64_t start = pm_add_shared(file->header->used_bytes, taken_bytes);
+    uint64_t offset = (start + alignment) / alignment * alignment - PM_RUN_PAGE; /* holes around */
     struct pm_run_chunk chunk = {
         .magic = PM_RUN_CHUNK_MAGIC, .kind = kind, .size_bytes = size_bytes, .n_items = n_items};
     int fd = file_descriptor(), error_no = fd < 0 ? -fd : reserve(fd, offset, size_bytes);
     if (is_refused(-error_no))
         error_no = allocate(fd, offset, size_bytes);
     if (error_no != 0) {
-        uint64_t end = offset + size_bytes;
-        __atomic_compare_exchange_n(&file->header->used_bytes, &end, offset, false,
-                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+        uint64_t end = start + taken_bytes;
+        __atomic_compare_exchange_n(&file->header->used_bytes, &end, start, false, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED);
         return 0;
     }
     if (!pm_file_put(offset, &(struct iovec){&chunk, sizeof chunk}, 1))

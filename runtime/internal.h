@@ -425,8 +425,10 @@ uint32_t pm_file_n_chunks(void);
 /* The header's pair of clocks, if it is old. Below probes. */
 void pm_file_renew_clock(uint64_t tsc);
 void pm_file_message(enum pm_run_message_code code, const char *text, const char *subject);
-/* A new chunk that is not mapped, allocated on disk; its file offset, 0: the file cannot grow. */
-uint64_t pm_file_space(enum pm_run_chunk_kind kind, uint64_t size_bytes, uint64_t n_items);
+/* A new chunk that is not mapped, allocated on disk; its file offset, 0: the file cannot grow. What is behind its first page is at a
+ * multiple of alignment, itself one of pages. */
+uint64_t pm_file_space(enum pm_run_chunk_kind kind, uint64_t size_bytes, uint64_t n_items,
+                       uint64_t alignment);
 /* Within such a chunk. False: not or not wholly done. */
 struct iovec;
 bool pm_file_put(uint64_t offset, const struct iovec *pieces, int n_pieces);

@@ -73,7 +73,8 @@ static uint64_t part_offset(uint64_t k, uint64_t limit)
     uint64_t n = limit < SPACE_PARTS ? limit : SPACE_PARTS, *space = &spaces[k / n];
     uint64_t offset = pm_load(*space), none = 0;
     if (offset == 0) {
-        offset = pm_file_space(PM_RUN_CHUNK_TRACE_SPACE, PM_RUN_PAGE + n * PART_BYTES, n);
+        offset = pm_file_space(PM_RUN_CHUNK_TRACE_SPACE, PM_RUN_PAGE + n * PART_BYTES, n,
+                               PART_BYTES); /* the kernel has one piece of memory for each then */
         if (offset == 0)
             return 0;
         if (!__atomic_compare_exchange_n(space, &none, offset, false, __ATOMIC_RELAXED,
@@ -181,16 +182,20 @@ static void write_to_nowhere(struct pm_tls *t, uint64_t tsc)
     pm_store(t->trace_at, slot->trace_scratch);
 }
 
-/* Is there a place that was reserved by code that a handler interrupted? Then bits 63 and 62 of some event are both clear. */
+/* Is there a place that was reserved by code that a handler interrupted? Then bits 63 and 62 of some event are both clear: it is less
+ * than all others. */
 static bool has_hole(const uint64_t *events, const uint64_t *end)
 {
-    uint64_t all = UINT64_MAX;
-    for (; end - events >= 4; events += 4)
-        all &= (events[0] | events[0] << 1) & (events[1] | events[1] << 1) &
-               (events[2] | events[2] << 1) & (events[3] | events[3] << 1);
+    uint64_t least[4] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    for (; end - events >= 4; events += 4) {
+        least[0] = events[0] < least[0] ? events[0] : least[0];
+        least[1] = events[1] < least[1] ? events[1] : least[1];
+        least[2] = events[2] < least[2] ? events[2] : least[2];
+        least[3] = events[3] < least[3] ? events[3] : least[3];
+    }
     for (; events < end; events++)
-        all &= *events | *events << 1;
-    return all >> 63 == 0;
+        least[0] = *events < least[0] ? *events : least[0];
+    return least[0] >> 62 == 0 || least[1] >> 62 == 0 || least[2] >> 62 == 0 || least[3] >> 62 == 0;
 }
 
 static void clear(uint64_t *events, const uint64_t *end)
