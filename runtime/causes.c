@@ -51,9 +51,10 @@ static struct {
     uint32_t n_ancestors;
 } causes;
 
+/* Of equal numbers, too: what was captured right where it had been adopted has the path of the adoption. */
 static uint64_t mix(uint64_t h, uint64_t value)
 {
-    h = (h ^ value) * 0x9e3779b97f4a7c15u;
+    h = (h * 0xd6e8feb86659fd93u ^ value) * 0x9e3779b97f4a7c15u;
     return h ^ h >> 32;
 }
 
