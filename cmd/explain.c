@@ -193,8 +193,8 @@ static enum pm_status load_for_words(const struct explain_request *request, stru
     static enum pm_status (*const steps[])(struct report *, struct pm_error *) = {
         report_choose_level, report_choose_metrics, report_find_untimed, report_compensate,
         report_naming_start};
-    enum pm_status status =
-        pm_archive_load(request->archive_path, PM_ARCHIVE_LOAD_ALL, err, &report->data);
+    enum pm_status status = pm_archive_load(
+        request->archive_path, PM_ARCHIVE_LOAD_ALL | PM_ARCHIVE_LOAD_CAUSES, err, &report->data);
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == PM_OK; i++)
         status = steps[i](report, err);
     return status;

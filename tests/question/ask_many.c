@@ -51,7 +51,7 @@ int main(int argc, char **argv)
         fputs("usage: ask_many ARCHIVE METRIC...\n", stderr);
         return 2;
     }
-    if (pm_archive_load(argv[1], 0, &err, &data) != PM_OK)
+    if (pm_archive_load(argv[1], PM_ARCHIVE_LOAD_CAUSES, &err, &data) != PM_OK)
         return fail(&err);
     for (int m = 0; m < n; m++) {
         metrics[m] = pm_graph_find_metric(data->graph, argv[2 + m]);

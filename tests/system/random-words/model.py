@@ -126,6 +126,31 @@ class Process:
         return frozenset(begun + self.begun)
 
 
+@functools.lru_cache(maxsize=None)
+def links(ambient, path):
+    """The paths without causes that are active by a captured one: its own, then those of its causes, from the nearest on."""
+    found = [(ambient, tuple(e for e in path if e[0] == 's'))]
+    for element in reversed(path):
+        if element[0] == 'c':
+            found += [link for link in links(*element[1:]) if link not in found]
+    return found
+
+
+@functools.lru_cache(maxsize=None)
+def without_repeats(ambient, path):
+    """Captured paths with the same links are one, whichever came first: what work comes back to is not kept twice. So is the order on such paths."""
+    found, kept = [(ambient, tuple(e for e in path if e[0] == 's'))], []
+    for element in reversed(path):
+        if element[0] == 'c':
+            more = [link for link in links(*element[1:]) if link not in found]
+            found += more
+            if not more:
+                continue
+            element = ('c', *without_repeats(*element[1:]))
+        kept.append(element)
+    return ambient, tuple(reversed(kept))
+
+
 class Asking:
     """Questions are trees: ('s', fit) where fit is a frozenset of sentences; ('and', a, b), ('or', a, b), ('not', a), ('then', choices),
     ('begun', fit): one of them was begun."""
@@ -134,6 +159,8 @@ class Asking:
         self.keys = list(process.costs)
         self.sums = list(process.costs.values())
         self.reached = process.script.reached
+        self.plain = [tuple(('c', *without_repeats(*e[1:])) if e[0] == 'c' else e for e in path) for _, _, path in self.keys]
+        self.open = set()  # questions of `then` that depend on the order on paths that repeat
 
     def fits(self, sentence, fit):
         return not fit.isdisjoint(self.reached[sentence])
@@ -172,8 +199,15 @@ class Asking:
         elif word == 'begun':
             true = (self.is_begun(ambient, path, question[1]) for _, ambient, path in self.keys)
         else:
-            true = (self.progress(ambient, path, question[1]) == len(question[1]) for _, ambient, path in self.keys)
+            true, plain = ([self.progress(ambient, path, question[1]) == len(question[1])
+                            for (_, ambient, _), path in zip(self.keys, paths)]
+                           for paths in ([path for _, _, path in self.keys], self.plain))
+            if true != plain:
+                self.open.add(question)
         return sum(1 << i for i, yes in enumerate(true) if yes)
+
+    def is_open(self, question):
+        return question in self.open or (question[0] in ('and', 'or', 'not') and any(map(self.is_open, question[1:])))
 
     def answer(self, question, thread=None):
         mask = self.mask(question)
@@ -287,12 +321,16 @@ def main():
     asking = Asking(process)
     questions = Questions(script, process.was_begun, random.Random(int(sys.argv[2])))
     print(f'{len(process.costs)} states, {sum(s[0] for s in asking.sums)} rows', file=sys.stderr)
-    for _ in range(int(sys.argv[3])):
+    n = 0
+    while n < int(sys.argv[3]):
         text, tree = questions.question()
         if process.was_begun and questions.rng.random() < 0.15:
             text, tree = questions.during(text, tree)
         thread = questions.rng.randrange(8) if sys.argv[4:] else None
-        print(text + ('' if thread is None else f' on thread w{thread}'), *asking.answer(tree, thread), sep='\t')
+        answer = asking.answer(tree, thread)
+        if not asking.is_open(tree):
+            print(text + ('' if thread is None else f' on thread w{thread}'), *answer, sep='\t')
+            n += 1
 
 
 if __name__ == '__main__':
