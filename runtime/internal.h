@@ -457,6 +457,8 @@ bool pm_index_open(struct pm_slot *slot);
 void pm_index_clear(struct pm_slot *slot);
 void pm_index_put(struct pm_slot *slot, struct pm_node *node); /* which is not in it */
 void pm_close_all(struct pm_node *node, uint64_t tsc);
+/* A child that the quick table knows; NULL: look on. */
+struct pm_node *pm_known_child(const struct pm_tls *t, const struct pm_node *parent, uint32_t noun);
 /* The child for this probe; makes one when there is none and it may. NULL: there is none. */
 struct pm_node *pm_child_of(struct pm_tls *t, struct pm_node *parent, const struct pm_probe *probe,
                             uint32_t flags, bool may_make);

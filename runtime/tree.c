@@ -132,6 +132,12 @@ static bool is_child(const struct pm_node *node, const struct pm_node *parent, u
            (node->flags & PM_RUN_NODE_FOLDED) == (flags & PM_RUN_NODE_FOLDED);
 }
 
+struct pm_node *pm_known_child(const struct pm_tls *t, const struct pm_node *parent, uint32_t noun)
+{
+    struct pm_node *node = t->hash != NULL ? pm_load(*hash_place(t->hash, parent, noun, 0)) : NULL;
+    return is_child(node, parent, noun, 0) ? node : NULL;
+}
+
 /* --- the index --- */
 
 enum { FIRST_INDEX_ENTRIES = 4096 };

@@ -35,6 +35,12 @@ def same(what, got, expected):
         raise AssertionError(f"{what}: {got!r}, not {expected!r}")
 
 
+def adapters(mode):
+    """MANNERS_ADAPTERS: by these as well (memory adds to call paths, which mode count has not)."""
+    names = [name for name in os.environ.get("MANNERS_ADAPTERS", "").split(",") if name and (name != "memory" or mode != "count")]
+    return ["--adapter", ",".join(names)] if names else []
+
+
 def plugin():
     path = subprocess.run([PERFMAP, "plugin-path"], stdout=subprocess.PIPE, check=True).stdout.decode().strip()
     return "-fplugin=" + path
@@ -144,7 +150,7 @@ class Tests:
             os.remove(archive)
         if mode == "count":  # takes no samples
             options = [o for i, o in enumerate(options) if "--rate" not in (o, *options[max(i - 1, 0):i])]
-        command = [PERFMAP, "run", *ALL_MODES[mode], *options, "-o", archive, "--", program or self.program, *arguments]
+        command = [PERFMAP, "run", *ALL_MODES[mode], *adapters(mode), *options, "-o", archive, "--", program or self.program, *arguments]
         done, truth = self._start(command, **more)
         if not os.path.exists(archive):
             raise AssertionError(f"mode {mode}: no archive: {done.returncode} {done.stdout!r} {done.stderr!r}")

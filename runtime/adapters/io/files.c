@@ -245,8 +245,7 @@ static struct io_noun *look(int fd)
 {
     char path[32], text[NAME_BYTES];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (fd < 0 || !pm_adapter_may(SYS_fcntl, fd, F_GETFD, 0) || fcntl(fd, F_GETFD) < 0 ||
-        !pm_adapter_may(SYS_readlink, (long)path, (long)text, (long)sizeof text - 1))
+    if (fd < 0 || !pm_adapter_may(SYS_readlink, (long)path, (long)text, (long)sizeof text - 1))
         return NULL;
     ssize_t n = readlink(path, text, sizeof text - 1);
     if (n <= 0)
@@ -262,7 +261,8 @@ struct io_noun *io_noun_of_open(int fd)
     if (__builtin_expect(noun != NULL, 1))
         return noun;
     int error_no = errno;
-    noun = look(fd);
+    if (fd >= 0 && pm_adapter_may(SYS_fcntl, fd, F_GETFD, 0) && fcntl(fd, F_GETFD) >= 0)
+        noun = look(fd);
     if (noun)
         io_set(fd, noun);
     errno = error_no;
