@@ -182,9 +182,9 @@ class Tests:
         return result
 
     def main(self):
-        wanted, n_failed = sys.argv[1:], 0
+        wanted, n_failed = [name for name in sys.argv[1:] if name[0] != "-"], 0
         for function in self.tests:
-            if wanted and function.__name__ not in wanted:
+            if (wanted and function.__name__ not in wanted) or "-" + function.__name__ in sys.argv:
                 continue
             start = time.monotonic()
             try:

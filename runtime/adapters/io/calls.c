@@ -88,6 +88,10 @@ OF_FD(ssize_t, recvfrom,
       (int fd, void *restrict bytes, size_t n, int flags, __SOCKADDR_ARG from,
        socklen_t *restrict from_bytes),
       (fd, bytes, n, flags, from, from_bytes), RECEIVE)
+OF_FD(ssize_t, __recvfrom_chk,
+      (int fd, void *restrict bytes, size_t n, size_t room, int flags, __SOCKADDR_ARG from,
+       socklen_t *restrict from_bytes),
+      (fd, bytes, n, room, flags, from, from_bytes), RECEIVE)
 OF_FD(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags), RECEIVE)
 OF_FD(ssize_t, send, (int fd, const void *bytes, size_t n, int flags), (fd, bytes, n, flags), SEND)
 OF_FD(ssize_t, sendto,
@@ -106,6 +110,12 @@ CALL(int, poll, (struct pollfd * fds, nfds_t n, int limit_ms), (fds, n, limit_ms
 CALL(int, ppoll,
      (struct pollfd * fds, nfds_t n, const struct timespec *limit, const sigset_t *mask),
      (fds, n, limit, mask), waited_for(fds, n), WAIT)
+CALL(int, __poll_chk, (struct pollfd * fds, nfds_t n, int limit_ms, size_t room),
+     (fds, n, limit_ms, room), waited_for(fds, n), WAIT)
+CALL(int, __ppoll_chk,
+     (struct pollfd * fds, nfds_t n, const struct timespec *limit, const sigset_t *mask,
+      size_t room),
+     (fds, n, limit, mask, room), waited_for(fds, n), WAIT)
 CALL(int, select,
      (int n, fd_set *restrict in, fd_set *restrict out, fd_set *restrict others,
       struct timeval *restrict limit),

@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MAX_STREAMS = 1024, MAX_PARTS = 32, MAX_TABLES = 4 };
+enum { MAX_STREAMS = 1024, MAX_PARTS = 128, MAX_TABLES = 4 };
 
 /* Positions in glibc's struct _IO_jump_t. */
 enum entry { OVERFLOW = 3, XSPUTN = 7, READ = 14, WRITE = 15, CLOSE = 17, N_ENTRIES = 21 };
@@ -47,8 +47,9 @@ struct part {
 static struct stream {
     FILE *file;
     uint32_t n_parts;
-    struct part parts[MAX_PARTS]; /* the last one takes what finds no room */
-    uint64_t of_characters;       /* cause of single ones that are not yet in a part */
+    size_t known; /* bytes in parts */
+    struct part parts[MAX_PARTS];
+    uint64_t of_characters; /* cause of single ones that are not yet in a part */
 } streams[MAX_STREAMS];
 
 static struct stream *stream_of(FILE *file)
@@ -60,6 +61,7 @@ static struct stream *stream_of(FILE *file)
     if (s->file != file) {
         s->file = file;
         s->n_parts = 0;
+        s->known = 0;
         s->of_characters = 0;
     }
     return s;
@@ -78,20 +80,33 @@ static size_t waiting(const FILE *file)
                : 0;
 }
 
+/* Its part, a new one where it is not the last's; where there is no room any more one that it has, in another order, or the last one. */
+static struct part *part_of(struct stream *s, struct pm_cause cause)
+{
+    uint32_t i = s->n_parts;
+    if (i > 0 && s->parts[i - 1].cause.id == cause.id)
+        return &s->parts[i - 1];
+    if (i < MAX_PARTS) {
+        s->parts[i] = (struct part){cause, 0};
+        s->n_parts++;
+        return &s->parts[i];
+    }
+    while (--i > 0)
+        if (s->parts[i].cause.id == cause.id)
+            return &s->parts[i];
+    return &s->parts[MAX_PARTS - 1];
+}
+
 /* All that waits and is in no part yet was put there by cause. */
 static void note(struct stream *s, struct pm_cause cause)
 {
-    size_t known = 0, all = waiting(s->file);
-    for (uint32_t i = 0; i < s->n_parts; i++)
-        known += s->parts[i].bytes;
-    if (all < known) /* thrown away (a seek that failed) */
-        s->n_parts = 0, known = 0;
-    if (all == known)
+    size_t all = waiting(s->file);
+    if (all < s->known) /* thrown away (a seek that failed) */
+        s->n_parts = 0, s->known = 0;
+    if (all == s->known)
         return;
-    bool is_new = s->n_parts == 0 || s->parts[s->n_parts - 1].cause.id != cause.id;
-    if (is_new && s->n_parts < MAX_PARTS)
-        s->parts[s->n_parts++] = (struct part){cause, 0};
-    s->parts[s->n_parts - 1].bytes += all - known;
+    part_of(s, cause)->bytes += all - s->known;
+    s->known = all;
 }
 
 /* Single characters were put there without a call that we saw, or by putc. */
@@ -118,6 +133,7 @@ static size_t cost_of_others(struct stream *s, const struct io_call *call, struc
             pm_cost(io_metrics[call->verb], bytes);
         }
         n -= bytes;
+        s->known -= bytes;
         part->bytes -= bytes;
         done += part->bytes == 0;
     }
