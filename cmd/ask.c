@@ -561,7 +561,9 @@ const struct cmd cmd_ask = {
         "Each row names the sentences that matched; code that implements several of them at once "
         "is "
         "one row. 'shared' is the part of a cost whose code does the same for others as well. "
-        "'times' is how "
+        "'deferred' is the part in which a match was active by a cause only: work that was handed "
+        "over "
+        "to another thread or process. 'times' is how "
         "often the row became active, as far as calls were counted.",
     .options = ask_options,
     .examples = ask_examples,

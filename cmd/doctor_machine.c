@@ -326,6 +326,36 @@ static void check_counters(struct doctor *doctor)
                    NULL);
 }
 
+/* --- writes of the kernel's own --- */
+
+/* What a process has written reaches the disk later, by threads of the kernel; trace events tell when, to whom tracefs is open. */
+static void check_block_writes(struct doctor *doctor)
+{
+    static const char *const folders[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+    const char *name = "kernel's block writes";
+    int errnum = ENOENT;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders && errnum; i++) {
+        char path[128];
+        snprintf(path, sizeof path, "%s/events/block/block_rq_issue/id", folders[i]);
+        FILE *in = fopen(path, "re");
+        errnum = in ? 0 : errno == ENOENT ? errnum : errno;
+        if (in)
+            fclose(in);
+    }
+    if (!errnum)
+        doctor_add(doctor, "counters", name, DOCTOR_UNUSED,
+                   doctor_text("trace events are there; this version does not follow what the "
+                               "kernel writes later on behalf of a program"),
+                   NULL);
+    else if (errnum == ENOENT)
+        doctor_add(doctor, "counters", name, DOCTOR_MISSING,
+                   doctor_text("not available here: no tracefs is mounted at %s", folders[0]),
+                   NULL);
+    else
+        doctor_add(doctor, "counters", name, DOCTOR_MISSING,
+                   doctor_text("not available here: %s: %s", folders[0], strerror(errnum)), NULL);
+}
+
 /* --- MPI --- */
 
 static bool in_path(const char *name)
@@ -364,5 +394,6 @@ void doctor_machine(struct doctor *doctor)
     check_membarrier(doctor);
     check_ptrace(doctor);
     check_counters(doctor);
+    check_block_writes(doctor);
     check_mpi(doctor);
 }
