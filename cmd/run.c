@@ -563,8 +563,9 @@ static int with_adapters(struct cmd_parse *parse, struct run_request *request, c
     struct pm_error err = PM_ERROR_INIT;
     char *program = run_find_program(request->argv[0]);
     bool has_words = strcmp(request->settings.mode, "off") != 0;
-    enum pm_status found = run_find_adapters(has_words ? request->adapters : "none", program, &err,
-                                             &request->settings.adapters);
+    enum pm_status found =
+        run_find_adapters(has_words ? request->adapters : "none", program, request->asked.question,
+                          &err, &request->settings.adapters);
     free(program);
     int status = RUN_FAILED;
     if (found == PM_ERR_USAGE) {

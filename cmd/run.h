@@ -84,8 +84,11 @@ struct run_adapters {
     size_t n;
     bool memory; /* one of them needs settings.heap */
 };
-/* choice: "auto" (those of libraries that the program is started with), "none", or names separated by commas. program NULL: not known. */
+struct pm_question;
+/* choice: "auto" (those of libraries that the program is started with; with a question those whose words it asks for, or that may
+ * have what fits), "none", or names separated by commas. program, question NULL: not known, none. */
 PM_MUST_CHECK enum pm_status run_find_adapters(const char *choice, const char *program,
+                                               const struct pm_question *question,
                                                struct pm_error *err,
                                                struct run_adapters *ret_adapters);
 void run_release_adapters(struct run_adapters *adapters);
@@ -115,7 +118,6 @@ PM_MUST_CHECK enum pm_status run_program(char *const *argv, const char *run_dir,
 
 /* --- run_ask.c: perfmap run --ask --- */
 
-struct pm_question;
 struct mode_needs;
 
 /* What was asked, and what it comes to for this program. */

@@ -3,6 +3,7 @@
 #include "run.h"
 
 #include "mapping/base/elf.h"
+#include "mapping/question/question.h"
 
 #include <stdlib.h>
 
@@ -13,12 +14,15 @@ static const struct adapter {
         *library;       /* what it wraps; NULL: libc, so it is taken only when it is named */
     const char *symbol; /* a program that has that library built in exports this; NULL: cannot be */
     const char *cost;   /* NULL: little, so it is taken without being asked for */
-} adapters[] = {
-    {"sql", "libsqlite3.so.0", NULL, NULL},
-    {"lua", "liblua5.4.so.0", "lua_sethook", "60 to 80 ns for each call of a Lua function"},
-    {"io", NULL, NULL, NULL},
-    {"locks", NULL, NULL, NULL},
-    {MEMORY, NULL, NULL, NULL}};
+    const char *level;  /* of its words */
+    const char *verbs;  /* that only it has, between blanks; NULL: others have them as well */
+} adapters[] = {{"sql", "libsqlite3.so.0", NULL, NULL, "SQL", NULL},
+                {"lua", "liblua5.4.so.0", "lua_sethook",
+                 "60 to 80 ns for each call of a Lua function", "Lua", NULL},
+                {"io", NULL, NULL, NULL, "Base",
+                 " Open Close Read Write Sync Resize Connect Accept Receive Send Wait "},
+                {"locks", NULL, NULL, NULL, "Base", " Acquire Wait Hold Signal "},
+                {MEMORY, NULL, NULL, NULL, "Base", " Allocate Free "}};
 enum { N_ADAPTERS = sizeof adapters / sizeof *adapters };
 _Static_assert((int)N_ADAPTERS <= (int)RUN_MAX_ADAPTERS, "room for all");
 
@@ -93,10 +97,52 @@ static bool exports(const char *program, const char *symbol)
            search.found;
 }
 
-static enum pm_status add_needed(const char *program, struct pm_error *err,
-                                 struct run_adapters *found)
+/* --- for a question --- */
+
+static bool has_verb(const struct adapter *adapter, const struct pm_question_word *verb)
 {
-    bool needed[N_ADAPTERS] = {false};
+    char word[64];
+    snprintf(word, sizeof word, " %.60s ", verb->pattern);
+    return adapter->verbs && strcasestr(adapter->verbs, word) != NULL;
+}
+
+static bool is_of_level(const struct adapter *adapter, const struct pm_question_word *word)
+{
+    return word->level && !strcasecmp(word->level, adapter->level);
+}
+
+/* Does the sentence ask for words of that adapter, by their level or by a verb that only it has? */
+static bool names_words(const struct pm_question_sentence *sentence, const struct adapter *adapter)
+{
+    bool of_level = is_of_level(adapter, &sentence->verb);
+    for (uint32_t i = 0; i < sentence->n_nouns; i++)
+        of_level |= is_of_level(adapter, &sentence->nouns[i]);
+    return adapter->verbs ? has_verb(adapter, &sentence->verb) : of_level;
+}
+
+/* Could its words fit? Not when a level is named that is another's. */
+static bool may_fit(const struct pm_question_sentence *sentence, const struct adapter *adapter)
+{
+    bool may = !sentence->verb.level || is_of_level(adapter, &sentence->verb);
+    for (uint32_t i = 0; i < sentence->n_nouns; i++)
+        may &= !sentence->nouns[i].level || is_of_level(adapter, &sentence->nouns[i]);
+    return may;
+}
+
+static bool any_sentence(const struct pm_question *question, const struct adapter *adapter,
+                         bool (*test)(const struct pm_question_sentence *, const struct adapter *))
+{
+    for (uint32_t i = 0; i < question->n_sentences; i++)
+        if (test(&question->sentences[i], adapter))
+            return true;
+    return false;
+}
+
+/* --- by itself --- */
+
+static enum pm_status find_needed(const char *program, struct pm_error *err,
+                                  bool needed[N_ADAPTERS])
+{
     struct pm_buf text = PM_BUF_INIT(1 << 20);
     enum pm_status status =
         run_needs_only_basics(program) ? PM_OK : run_list_libraries(program, err, &text);
@@ -107,24 +153,39 @@ static enum pm_status add_needed(const char *program, struct pm_error *err,
                 adapters[i].library && !strcmp(strrchr(path, '/') + 1, adapters[i].library);
     pm_buf_release(&text);
     for (size_t i = 0; i < N_ADAPTERS && status == PM_OK; i++)
-        if (!needed[i] && !exports(program, adapters[i].symbol))
-            continue;
-        else if (adapters[i].cost)
-            cmd_talk("note: --adapter %s shows this program at a level of its own, at %s",
-                     adapters[i].name, adapters[i].cost);
-        else
-            status = add(&adapters[i], false, err, found);
+        needed[i] |= exports(program, adapters[i].symbol);
     return status;
 }
 
-enum pm_status run_find_adapters(const char *choice, const char *program, struct pm_error *err,
+static enum pm_status add_needed(const char *program, const struct pm_question *question,
+                                 struct pm_error *err, struct run_adapters *found)
+{
+    bool needed[N_ADAPTERS] = {false};
+    enum pm_status status = find_needed(program, err, needed);
+    for (size_t i = 0; i < N_ADAPTERS && status == PM_OK; i++) {
+        const struct adapter *adapter = &adapters[i];
+        if (question && any_sentence(question, adapter, names_words))
+            status = add(adapter, true, err, found);
+        else if (!needed[i] || (question && !any_sentence(question, adapter, may_fit)))
+            continue;
+        else if (!adapter->cost)
+            status = add(adapter, false, err, found);
+        else if (!question)
+            cmd_talk("note: --adapter %s shows this program at a level of its own, at %s",
+                     adapter->name, adapter->cost);
+    }
+    return status;
+}
+
+enum pm_status run_find_adapters(const char *choice, const char *program,
+                                 const struct pm_question *question, struct pm_error *err,
                                  struct run_adapters *ret_adapters)
 {
     struct run_adapters found = {.n = 0};
     enum pm_status status = !strcmp(choice, "none")       ? PM_OK
                             : strcmp(choice, "auto") != 0 ? add_named(choice, err, &found)
-                            : program                     ? add_needed(program, err, &found)
-                                                          : PM_OK;
+                            : program ? add_needed(program, question, err, &found)
+                                      : PM_OK;
     if (status == PM_OK)
         *ret_adapters = found;
     else
