@@ -281,10 +281,19 @@ enum pm_status need_find(const struct pm_question *question, struct need_files *
                          struct need *ret_need)
 {
     struct pm_archive_data *data = NULL;
-    enum pm_status status = read_facts(files, err, &data);
+    struct pm_graph *nothing = NULL; /* no file has facts: a script, a program that starts others */
+    enum pm_status status = PM_OK;
+    if (files->n != 0) {
+        status = read_facts(files, err, &data);
+    } else {
+        nothing = pm_graph_new();
+        status = nothing && pm_graph_seal(nothing) ? PM_OK : no_memory(err);
+    }
     if (status == PM_OK)
-        status = need_find_in(question, data->graph, files, mode, words_come, err, ret_need);
+        status = need_find_in(question, data ? data->graph : nothing, files, mode, words_come, err,
+                              ret_need);
     pm_archive_data_free(data);
+    pm_graph_free(nothing);
     return status;
 }
 
