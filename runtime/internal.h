@@ -266,6 +266,12 @@ static inline uint32_t pm_trace_noun(uint32_t noun)
     return noun < PM_RUN_TRACE_MARK_FIRST ? noun : PM_RUN_TRACE_MANY;
 }
 
+/* A sentence that was entered, or a cause that was adopted: by the program, in a frame of which its sp tells. */
+static inline bool pm_node_is_said(const struct pm_node *node)
+{
+    return node->kind == PM_RUN_SENTENCE_ENTER || node->kind == PM_RUN_CAUSE_ENTER;
+}
+
 /* --- modes.c: which mode each noun has --- */
 struct pm_object;
 struct pm_noun {

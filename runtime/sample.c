@@ -60,7 +60,7 @@ static void restore_signals(uint64_t mask)
 static bool is_dead(const struct pm_node *node, uint64_t sp)
 {
     const struct pm_node *function = node;
-    while (function->loop_depth != 0 && node->kind != PM_RUN_SENTENCE_ENTER)
+    while (function->loop_depth != 0 && !pm_node_is_said(node))
         function = function->parent;
     if (function->parent == NULL || function->kind == PM_RUN_CAUSE_START)
         function = node;

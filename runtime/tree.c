@@ -457,7 +457,7 @@ static bool is_dead(const struct pm_node *node, uint64_t limit)
         return node->parent->parent != NULL && node->parent->sp != 0 && node->parent->sp < limit;
     if (node->sp >= limit)
         return false;
-    if (node->kind == PM_RUN_SENTENCE_ENTER)
+    if (pm_node_is_said(node))
         return true;
     const struct pm_node *function = function_of(node);
     return function == node || function->parent == NULL || function->kind == PM_RUN_CAUSE_START ||
