@@ -174,7 +174,7 @@ int cmd_unknown(const char *name); /* reports an unknown command; CMD_USAGE */
 extern const struct cmd cmd_perfmap; /* perfmap itself: name "" */
 
 extern const struct cmd cmd_run, cmd_mode, cmd_collect, cmd_report, cmd_annotate, cmd_explain,
-    cmd_ask, cmd_levels, cmd_nouns, cmd_verbs, cmd_sentences, cmd_points, cmd_pif, cmd_dump,
-    cmd_trace, cmd_doctor, cmd_cc, cmd_cxx, cmd_fortran, cmd_plugin_path, cmd_help;
+    cmd_ask, cmd_levels, cmd_nouns, cmd_verbs, cmd_sentences, cmd_points, cmd_complete, cmd_pif,
+    cmd_dump, cmd_trace, cmd_doctor, cmd_cc, cmd_cxx, cmd_fortran, cmd_plugin_path, cmd_help;
 
 #endif

@@ -53,7 +53,7 @@ const struct cmd *cmd_find(const char *name)
     for (const struct cmd *const *cmd = cmd_all; *cmd; cmd++)
         if (strcmp((*cmd)->name, name) == 0)
             return *cmd;
-    return NULL;
+    return strcmp(name, cmd_complete.name) == 0 ? &cmd_complete : NULL; /* the shell's */
 }
 
 int cmd_unknown(const char *name)
