@@ -15,7 +15,7 @@
 #     expect_status N COMMAND...         runs it (stdout to ./out, stderr to ./err) and compares the exit status
 #     run COMMAND...                     expect_status 0
 #     debian_source PACKAGE              prints the folder of Debian's source (fetched once for all tests), skips without network
-#     cached, sqlite_object, same_three_ways, calls: see below
+#     cached, sqlite_object, lua_program, same_three_ways, calls: see below
 # shellcheck shell=bash
 set -eu -o pipefail
 
@@ -116,6 +116,23 @@ sqlite_object() {
     plain) cached sqlite-plain.o gcc -O2 -g -c "$amalgamation/sqlite3.c" -o ;;
     plugin) cached sqlite-plugin.o gcc -O2 -g "$fplugin" -c "$amalgamation/sqlite3.c" -o ;;
     esac
+}
+
+compile_lua() { # plain|plugin FILE
+    local source folder flags=() files
+    source=$(debian_source lua5.4)/src
+    [ "$1" = plain ] || flags=("$fplugin")
+    mapfile -t files < <(find "$source" -name '*.c' ! -name luac.c | sort)
+    folder=$(mktemp -d)
+    echo "#define DEB_HOST_MULTIARCH \"$(gcc -print-multiarch)\"" >"$folder/lua5.4-deb-multiarch.h" # as debian/rules makes it
+    gcc -O2 -g "-I$folder" -std=gnu99 -DLUA_COMPAT_5_3 -DLUA_USE_LINUX "${flags[@]}" "${files[@]}" -o "$2" -lm -Wl,-E || return
+    rm -r "$folder"
+}
+
+# lua_program plain|plugin: the interpreter, without and with the plugin
+lua_program() {
+    debian_source lua5.4 >/dev/null
+    cached "lua-$1" compile_lua "$1"
 }
 
 # Behaves as without PerfMap, three ways: same_three_ways PLAIN PLUGIN ARGUMENT...: runs both programs with the same arguments (standard input

@@ -1,6 +1,7 @@
 """Decodes .perfmap.map by docs/formats/code-map.md alone, as a second reading of the format beside mapping/code.
 
     decode.py stats BINARY          sizes, and what share of the ranges is known
+    decode.py many BINARY...        stats of each, to BINARY.stats
     decode.py ranges BINARY PIF     one line a range: address, end, symbol, kind, inline chain, place, loop, objects, others
     decode.py lines BINARY          against addr2line -i: the line and the inline chain of each instruction
 
@@ -272,9 +273,18 @@ def compare_lines(path):
     print("near_line_pct", f"{100 * near / max(n, 1):.2f}")
 
 
+def stats_of_many(*paths):
+    for path in paths:
+        with open(path + ".stats", "w", encoding="utf-8") as sys.stdout:
+            try:
+                stats(path)
+            except AssertionError as problem:
+                sys.exit(f"the map of '{path}' is not sound: {problem}")
+
+
 def main():
     command, arguments = sys.argv[1], sys.argv[2:]
-    {"stats": stats, "ranges": print_ranges, "lines": compare_lines}[command](*arguments)
+    {"stats": stats, "many": stats_of_many, "ranges": print_ranges, "lines": compare_lines}[command](*arguments)
 
 
 if __name__ == "__main__":
