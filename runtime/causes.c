@@ -23,10 +23,10 @@
 enum {
     MAX_LINKS = 16,
     MAX_CAUSES = 1 << 16,
-    MANY_CAUSES = MAX_CAUSES / 2, /* from then on new ones have one link */
+    MAX_CAUSES_LIMITED = 1 << 12, /* where memory has a limit */
     MAX_IMPORTED =
         MAX_CAUSES / 4, /* of that identity and place; further ones are told apart by their text */
-    TABLE_ENTRIES = 4 * MAX_CAUSES,
+    ENTRIES_PER_CAUSE = 4,
     QUICK_ENTRIES = 1 << 16,
     MAX_ANCESTORS = 64,
     NO_EFFECT = 0xffffffff, /* in place of 1 + a noun */
@@ -40,6 +40,7 @@ static struct {
     uint64_t identity; /* of this process */
     uint32_t tag;      /* part of it, in ids; 0: not known yet */
     uint32_t n, n_imported;
+    uint32_t max, n_entries; /* causes; of by_key and by_noun, a power of two */
     bool said_unknown, said_limit, said_imported;
     uint64_t *quick;            /* place << 32 | 1 + noun, by place: what was adopted last */
     struct pm_cause *list;      /* from number 1 on */
@@ -105,12 +106,16 @@ static bool is_on(void)
 
 static bool open_tables(void)
 {
+    if (causes.max == 0) {
+        causes.max = pm_memory_is_limited() ? MAX_CAUSES_LIMITED : MAX_CAUSES;
+        causes.n_entries = ENTRIES_PER_CAUSE * causes.max;
+    }
     if (causes.list == NULL)
-        causes.list = pm_private_memory((MAX_CAUSES + 1u) * sizeof *causes.list);
+        causes.list = pm_private_memory((causes.max + 1u) * sizeof *causes.list);
     if (causes.by_key == NULL)
-        causes.by_key = pm_private_memory(TABLE_ENTRIES * sizeof *causes.by_key);
+        causes.by_key = pm_private_memory(causes.n_entries * sizeof *causes.by_key);
     if (causes.by_noun == NULL)
-        causes.by_noun = pm_private_memory(TABLE_ENTRIES * sizeof *causes.by_noun);
+        causes.by_noun = pm_private_memory(causes.n_entries * sizeof *causes.by_noun);
     if (causes.quick == NULL)
         pm_store(causes.quick, pm_private_memory(QUICK_ENTRIES * sizeof *causes.quick));
     return causes.list != NULL && causes.by_key != NULL && causes.by_noun != NULL &&
@@ -120,9 +125,9 @@ static bool open_tables(void)
 /* The table's entry for a key, or the free one where it would be. */
 static uint32_t *entry_of_key(uint64_t key)
 {
-    uint32_t at = (uint32_t)(key >> 20) % TABLE_ENTRIES;
+    uint32_t at = (uint32_t)(key >> 20) & (causes.n_entries - 1);
     while (causes.by_key[at] != 0 && causes.list[causes.by_key[at]].key != key)
-        at = (at + 1) % TABLE_ENTRIES;
+        at = (at + 1) & (causes.n_entries - 1);
     return &causes.by_key[at];
 }
 
@@ -133,9 +138,9 @@ static bool has_noun(const struct pm_cause *cause, uint32_t noun)
 
 static uint32_t *entry_of_noun(uint32_t noun)
 {
-    uint32_t at = noun * 0x9e3779b1u >> 8 & (TABLE_ENTRIES - 1);
+    uint32_t at = noun * 0x9e3779b1u >> 8 & (causes.n_entries - 1);
     while (causes.by_noun[at] != 0 && !has_noun(&causes.list[causes.by_noun[at]], noun))
-        at = (at + 1) % TABLE_ENTRIES;
+        at = (at + 1) & (causes.n_entries - 1);
     return &causes.by_noun[at];
 }
 
@@ -157,7 +162,7 @@ static uint32_t add_cause(uint64_t key, uint64_t process, uint32_t place, bool i
                           const char *text)
 {
     uint32_t noun, number = causes.n + 1;
-    uint32_t word = causes.n < MAX_CAUSES ? pm_words_cause(process, place, is_alone, text) : 0;
+    uint32_t word = causes.n < causes.max ? pm_words_cause(process, place, is_alone, text) : 0;
     if (word == 0 || !pm_words_noun(word, PM_RUN_CAUSE_ENTER, &noun)) {
         if (!causes.said_limit)
             pm_file_message(PM_RUN_MSG_LIMIT,
@@ -257,7 +262,8 @@ static struct pm_cause *own_cause(uint32_t place)
     if (chain.links[0] == NOTHING && chain.n_causes <= 1)
         return chain.n_causes == 1 ? (struct pm_cause *)(uintptr_t)chain.last : NULL;
     uint32_t number = *entry_of_key(chain.key);
-    if (number == 0 && chain.n > 1 && causes.n >= MANY_CAUSES) {
+    bool are_many = causes.n >= causes.max / 2; /* new ones have one link */
+    if (number == 0 && chain.n > 1 && are_many) {
         begin_anew(&chain);
         number = *entry_of_key(chain.key);
     }
@@ -504,7 +510,7 @@ void pm_causes_fork_child(void)
     if (!open_tables())
         return;
     pm_sys(SYS_madvise, causes.quick, QUICK_ENTRIES * sizeof *causes.quick, MADV_DONTNEED);
-    pm_sys(SYS_madvise, causes.by_key, TABLE_ENTRIES * sizeof *causes.by_key, MADV_DONTNEED);
+    pm_sys(SYS_madvise, causes.by_key, causes.n_entries * sizeof *causes.by_key, MADV_DONTNEED);
     for (uint32_t i = 1; i <= causes.n; i++) {
         struct pm_cause *cause = &causes.list[i];
         if (cause->place != 0)

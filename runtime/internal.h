@@ -410,6 +410,7 @@ uint64_t pm_monotonic_ns(void); /* CLOCK_MONOTONIC_RAW */
 uintptr_t pm_thread_pointer(void);
 
 /* --- runtime.c --- */
+bool pm_memory_is_limited(void); /* RLIMIT_AS: addresses that are only reserved count, too */
 void pm_say(const char *text, const char *subject,
             int error_no);           /* one line on stderr; subject, error_no may be NULL, 0 */
 void pm_process_end(uint32_t flags); /* fills the end_ fields */

@@ -97,6 +97,13 @@ void pm_clock_pair(uint64_t *ret_tsc, uint64_t *ret_monotonic_ns)
     }
 }
 
+bool pm_memory_is_limited(void)
+{
+    struct rlimit limit;
+    return pm_sys(SYS_prlimit64, 0, RLIMIT_AS, NULL, &limit) == 0 &&
+           limit.rlim_cur != RLIM_INFINITY;
+}
+
 static const char *setting(char **environment, const char *name)
 {
     size_t len = strlen(name);

@@ -21,13 +21,17 @@ enum { CHUNK_BYTES = 1 << 18, NOUNS_OF_FIRST = 1 << 12, NOUNS_PER_OBJECT = 1 << 
 struct pm_words pm_words;
 #define words pm_words /* short in this file */
 
+enum { MAX_NOUNS_LIMITED = 1 << 9 }; /* where memory has a limit: 200 MB of addresses become 7 */
+
 /* Room for words is 16 times that for nouns: each has sentences, and numbers are not given out again (words_merge.c). */
 static bool open_tables(void)
 {
-    uint32_t max = pm_process.max_nouns < PM_WORDS_MAX / 32 ? 16 * pm_process.max_nouns + (1 << 17)
-                                                            : PM_WORDS_MAX;
     if (words.table != NULL)
         return true;
+    if (pm_memory_is_limited() && pm_process.max_nouns > MAX_NOUNS_LIMITED)
+        pm_process.max_nouns = MAX_NOUNS_LIMITED;
+    uint32_t max = pm_process.max_nouns < PM_WORDS_MAX / 32 ? 16 * pm_process.max_nouns + (1 << 17)
+                                                            : PM_WORDS_MAX;
     uint32_t n_entries = 1 << 18;
     while (n_entries < 2 * max)
         n_entries *= 2;
@@ -191,14 +195,14 @@ static bool is_on(void)
 
 static uint32_t define_level(const char *name, const char *above)
 {
-    struct pm_draft d;
+    static struct pm_draft d; /* under the lock: a thread may have a small stack */
     if (name == NULL || *name == 0 || !is_on())
         return 0;
+    uint64_t mask = pm_words_lock();
     pm_draft_begin(&d, PM_WORD_LEVEL, 0, 0);
     pm_draft_text(&d, name);
     pm_draft_text(&d, above != NULL && *above != 0 ? above : "Source");
     pm_draft_end(&d);
-    uint64_t mask = pm_words_lock();
     uint32_t number = number_of(&d);
     pm_words_unlock(mask);
     return number;
@@ -206,9 +210,10 @@ static uint32_t define_level(const char *name, const char *above)
 
 static uint32_t define_noun(uint32_t level, const struct pm_noun_facts *facts)
 {
-    struct pm_draft d;
+    static struct pm_draft d; /* under the lock: a thread may have a small stack */
     if (facts == NULL || facts->name == NULL || *facts->name == 0 || !is_on())
         return 0;
+    uint64_t mask = pm_words_lock();
     pm_draft_begin(&d, PM_WORD_NOUN, level, pm_words_resolve(facts->parent));
     d.word.line_no = facts->line_no;
     d.word.address = facts->address;
@@ -217,7 +222,6 @@ static uint32_t define_noun(uint32_t level, const struct pm_noun_facts *facts)
     pm_draft_text(&d, facts->kind);
     pm_draft_text(&d, facts->file);
     pm_draft_end(&d);
-    uint64_t mask = pm_words_lock();
     bool good = pm_words_is(level, PM_WORD_LEVEL) &&
                 (facts->parent == 0 || pm_words_is(facts->parent, PM_WORD_NOUN));
     uint32_t number = good ? pm_words_find(&d) : 0;
@@ -229,13 +233,13 @@ static uint32_t define_noun(uint32_t level, const struct pm_noun_facts *facts)
 
 static uint32_t define_verb(uint32_t level, const char *name)
 {
-    struct pm_draft d;
+    static struct pm_draft d; /* under the lock: a thread may have a small stack */
     if (name == NULL || *name == 0 || !is_on())
         return 0;
+    uint64_t mask = pm_words_lock();
     pm_draft_begin(&d, PM_WORD_VERB, level, 0);
     pm_draft_text(&d, name);
     pm_draft_end(&d);
-    uint64_t mask = pm_words_lock();
     uint32_t number = pm_words_is(level, PM_WORD_LEVEL) ? number_of(&d) : 0;
     pm_words_unlock(mask);
     return number;
@@ -311,7 +315,7 @@ void pm_words_speak(uint32_t sentence)
 
 uint32_t pm_words_cause(uint64_t process, uint32_t place, bool is_alone, const char *text)
 {
-    struct pm_draft d;
+    static struct pm_draft d; /* under the lock: a thread may have a small stack */
     pm_draft_begin(&d, PM_WORD_CAUSE, place, is_alone);
     d.word.address = process;
     pm_draft_text(&d, text);
@@ -340,7 +344,7 @@ uint32_t pm_words_number(uint32_t noun)
 
 uint32_t pm_words_set(const uint32_t *sentences, uint32_t n)
 {
-    struct pm_draft d;
+    static struct pm_draft d; /* under the lock: a thread may have a small stack */
     if (n == 0 || n > PM_WORDS_MAX_SET)
         return 0;
     pm_draft_begin(&d, PM_WORD_SET, 0, 0);
@@ -367,13 +371,13 @@ uint32_t pm_words_members(uint32_t set, const uint32_t **ret_sentences)
 
 static uint32_t define_sentence(uint32_t verb, const uint32_t *nouns, uint32_t n_nouns)
 {
-    struct pm_draft d;
+    static struct pm_draft d; /* under the lock: a thread may have a small stack */
     if (n_nouns == 0 || n_nouns > PM_WORDS_MAX_NOUNS || nouns == NULL || !is_on())
         return 0;
+    uint64_t mask = pm_words_lock();
     pm_draft_begin(&d, PM_WORD_SENTENCE, verb, 0);
     pm_words_draft_nouns(&d, nouns, n_nouns);
     pm_draft_end(&d);
-    uint64_t mask = pm_words_lock();
     bool good = pm_words_is(verb, PM_WORD_VERB);
     for (uint32_t i = 0; i < n_nouns; i++)
         good = good && pm_words_is(nouns[i], PM_WORD_NOUN);
@@ -393,13 +397,13 @@ static uint32_t n_points;
 
 static uint32_t define_point(const char *name, const volatile uint8_t **ret_is_on)
 {
-    struct pm_draft d;
+    static struct pm_draft d; /* under the lock: a thread may have a small stack */
     if (name == NULL || *name == 0 || !is_on())
         return 0;
+    uint64_t mask = pm_words_lock();
     pm_draft_begin(&d, PM_WORD_POINT, pm_words_point_is_asked(name), 0);
     pm_draft_text(&d, name);
     pm_draft_end(&d);
-    uint64_t mask = pm_words_lock();
     uint32_t number = number_of(&d), i = 0;
     while (i < n_points && points[i].number != number)
         i++;
@@ -418,16 +422,16 @@ static uint32_t define_point(const char *name, const volatile uint8_t **ret_is_o
 static void define_mapping_at(uint32_t point, uint32_t source, uint32_t destination,
                               const double *weight)
 {
-    struct pm_draft d;
+    static struct pm_draft d; /* under the lock: a thread may have a small stack */
     if (weight == NULL || !is_on())
         return;
     source = pm_words_resolve(source);
     destination = pm_words_resolve(destination);
+    uint64_t mask = pm_words_lock();
     pm_draft_begin(&d, PM_WORD_MAPPING, source, destination);
     d.word.line_no = point;
     memcpy(&d.word.weight, weight, sizeof *weight);
     pm_draft_end(&d);
-    uint64_t mask = pm_words_lock();
     if (pm_words_is(source, PM_WORD_SENTENCE) && pm_words_is(destination, PM_WORD_SENTENCE) &&
         pm_words_is(point, PM_WORD_POINT))
         number_of(&d);
@@ -444,15 +448,15 @@ static void define_mapping(uint32_t source, uint32_t destination, const double *
 
 static uint32_t define_metric(const char *name, const char *unit, const char *kind)
 {
-    struct pm_draft d;
+    static struct pm_draft d; /* under the lock: a thread may have a small stack */
     if (name == NULL || *name == 0 || !is_on())
         return 0;
+    uint64_t mask = pm_words_lock();
     pm_draft_begin(&d, PM_WORD_METRIC, 0, 0);
     pm_draft_text(&d, name);
     pm_draft_text(&d, unit);
     pm_draft_text(&d, kind);
     pm_draft_end(&d);
-    uint64_t mask = pm_words_lock();
     uint32_t number = number_of(&d);
     pm_words_unlock(mask);
     return number;
