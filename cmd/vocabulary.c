@@ -340,7 +340,8 @@ static int print_list(struct cmd_parse *parse, const struct request *request,
     struct pm_error err = PM_ERROR_INIT;
     struct list list = {.parse = parse, .request = *request};
     enum pm_status status =
-        pm_archive_load(request->archive_path, PM_ARCHIVE_LOAD_ALL, &err, &list.report.data);
+        pm_archive_load(request->archive_path, PM_ARCHIVE_LOAD_ALL | PM_ARCHIVE_LOAD_CAUSES, &err,
+                        &list.report.data);
     if (status == PM_OK)
         status = check_words(&list, &err);
     if (status == PM_OK && !find_active(&list))

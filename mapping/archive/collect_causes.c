@@ -306,7 +306,8 @@ static enum pm_status find_cause(struct collector *c, struct cause *cause,
 }
 
 /* Depth first over what each link leans on: the link around it, and that around its cause. In a sound run nothing leans on itself, for what
- * is captured was there before. The link that closes a circle loses its cause. */
+ * is captured was there before. The innermost link of a circle that got there by its
+ * cause loses that. */
 static bool cut_circles(struct collect_causes *all, struct problems *problems)
 {
     enum { NEW, OPEN, DONE };
@@ -326,15 +327,18 @@ static bool cut_circles(struct collect_causes *all, struct problems *problems)
                 n--;
                 continue;
             }
-            bool is_cause = edge[at]++ == 1;
+            bool is_cause = edge[at]++ == 1; /* edge 2: the cause was followed last */
             uint32_t next = !is_cause     ? link->near
                             : link->cause ? all->causes[link->cause - 1].near
                                           : 0;
             if (next && state[next] == NEW) {
                 stack[n++] = next;
             } else if (next && state[next] == OPEN) {
-                link->cause = is_cause ? 0 : link->cause;
-                problems->n_circles += is_cause;
+                uint32_t k = n;
+                while (edge[stack[--k]] != 2) /* some was, for links around links end */
+                    ;
+                all->links[stack[k] - 1].cause = 0;
+                problems->n_circles++;
             }
         }
     }
