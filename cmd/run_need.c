@@ -142,8 +142,10 @@ void need_files_release(struct need_files *files)
 static enum pm_status load_facts(const struct need_files *files, const char *path,
                                  struct pm_error *err, struct pm_archive_data **ret_data)
 {
+    static const char *const none[] = {NULL}; /* an unchanged program: its words are all there is */
     struct pm_collect_options options = {.size = sizeof options,
-                                         .binary_paths = (const char *const *)files->paths,
+                                         .binary_paths =
+                                             files->n ? (const char *const *)files->paths : none,
                                          .n_binary_paths = files->n};
     enum pm_status status = pm_collect(NULL, 0, path, &options, err, NULL);
     if (status == PM_OK)

@@ -606,7 +606,7 @@ static enum pm_status collect_all(struct collector *c, const char *const *run_di
         status = collect_cost_file(c, options->costs_paths[i], options->name);
     for (size_t i = 0; i < options->n_binary_paths && status == PM_OK; i++)
         status = collect_binary_file(c, options->binary_paths[i]);
-    if (status == PM_OK && options->n_binary_paths && c->n_executions == 0)
+    if (status == PM_OK && options->binary_paths && c->n_executions == 0)
         status = write_no_execution(c, options->name);
     if (status == PM_OK)
         status = collect_causes_end(c);
@@ -659,7 +659,7 @@ enum pm_status pm_collect(const char *const *run_dirs, size_t n_run_dirs, const 
 {
     struct pm_collect_options known = known_options(options);
     struct pm_collect_result result = {0};
-    bool has_other = known.n_costs_paths != 0 || known.n_binary_paths != 0;
+    bool has_other = known.n_costs_paths != 0 || known.binary_paths != NULL;
     if ((n_run_dirs == 0 && !has_other) || (known.name && n_run_dirs > 1))
         return pm_error_set(err, PM_ERR_USAGE, "%zu run folders given%s", n_run_dirs,
                             known.name ? " for one name" : "");

@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,34 +111,66 @@ static void read_symbols(const char *file, size_t bytes, struct symbols *o)
     }
 }
 
-/* The object that has the address; NULL: none, or nobody can tell. Who comes while another looks goes without. */
-static const struct symbols *object_of(uintptr_t address)
+/* One at a time, but for handlers that come while their thread looks; and nobody waits for a thread that is none any more (in a child). */
+static __thread bool looks __attribute__((tls_model("initial-exec")));
+
+static bool begin_look(void)
 {
-    struct dl_find_object found;
+    static bool is_stuck;
+    if (looks)
+        return false;
+    for (int i = 0; __atomic_exchange_n(&objects_busy, 1, __ATOMIC_ACQUIRE); i++) {
+        if (is_stuck || i == 100000) {
+            is_stuck = true;
+            return false;
+        }
+        sched_yield();
+    }
+    looks = true;
+    return true;
+}
+
+static void end_look(void)
+{
+    looks = false;
+    __atomic_store_n(&objects_busy, 0, __ATOMIC_RELEASE);
+}
+
+static const struct symbols *known_object(uintptr_t address)
+{
     uint32_t n = __atomic_load_n(&n_objects, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < n; i++)
         if (address >= objects[i].start && address < objects[i].end)
             return &objects[i];
-    if (n == MAX_OBJECTS || _dl_find_object((void *)address, &found) != 0 ||
-        __atomic_exchange_n(&objects_busy, 1, __ATOMIC_ACQUIRE))
-        return NULL;
-    n = n_objects;
-    struct symbols *o = n < MAX_OBJECTS ? &objects[n] : NULL;
-    if (o) {
-        const char *path = found.dlfo_link_map->l_name;
-        const char *slash = strrchr(path, '/');
-        size_t bytes = 0;
-        *o = (struct symbols){.start = (uintptr_t)found.dlfo_map_start,
-                              .end = (uintptr_t)found.dlfo_map_end,
-                              .bias = found.dlfo_link_map->l_addr};
-        snprintf(o->name, sizeof o->name, "%s", *path ? slash ? slash + 1 : path : "program");
-        const char *file = map_file(*path ? path : "/proc/self/exe", &bytes);
-        if (file)
-            read_symbols(file, bytes, o);
-        __atomic_store_n(&n_objects, n + 1, __ATOMIC_RELEASE);
-    }
-    __atomic_store_n(&objects_busy, 0, __ATOMIC_RELEASE);
-    return o;
+    return NULL;
+}
+
+static void add_object(const struct dl_find_object *found)
+{
+    const char *path = found->dlfo_link_map->l_name, *slash = strrchr(path, '/');
+    size_t bytes = 0;
+    struct symbols *o = &objects[n_objects];
+    *o = (struct symbols){.start = (uintptr_t)found->dlfo_map_start,
+                          .end = (uintptr_t)found->dlfo_map_end,
+                          .bias = found->dlfo_link_map->l_addr};
+    snprintf(o->name, sizeof o->name, "%s", *path ? slash ? slash + 1 : path : "program");
+    const char *file = map_file(*path ? path : "/proc/self/exe", &bytes);
+    if (file)
+        read_symbols(file, bytes, o);
+    __atomic_store_n(&n_objects, n_objects + 1, __ATOMIC_RELEASE);
+}
+
+/* The object that has the address; NULL: none, or nobody can tell. */
+static const struct symbols *object_of(uintptr_t address)
+{
+    struct dl_find_object found;
+    const struct symbols *known = known_object(address);
+    if (known || _dl_find_object((void *)address, &found) != 0 || !begin_look())
+        return known;
+    if (!known_object(address) && n_objects < MAX_OBJECTS)
+        add_object(&found);
+    end_look();
+    return known_object(address);
 }
 
 /* "_ZN4heat5queue4lockE" is heat::queue::lock, "_ZZ4mainE4lock" main::lock, "_Z4workPv" work; others stay as they are. */
@@ -227,6 +260,7 @@ static struct lock *entry_of(uintptr_t address)
     return NULL;
 }
 
+/* Of several threads that name it at once the first decides. */
 struct lock *lock_at(const void *address, enum lock_kind kind, const void *site)
 {
     struct lock *lock = entry_of((uintptr_t)address);
@@ -234,13 +268,13 @@ struct lock *lock_at(const void *address, enum lock_kind kind, const void *site)
         lock = &others;
     if (__builtin_expect(__atomic_load_n(&lock->noun, __ATOMIC_ACQUIRE) != 0, 1))
         return lock;
-    if (!lock->site)
-        lock->site = (uintptr_t)site - 1; /* of the call, not what follows it */
-    uint32_t noun =
-        lock == &others ? pm_define_noun(base, "(other locks)", "lock").id : define(lock, kind);
-    for (int i = 0; i < N_LOCK_VERBS; i++)
-        __atomic_store_n(&lock->sentences[i], 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&lock->noun, noun, __ATOMIC_RELEASE);
+    uintptr_t none = 0; /* the code of the call, not what follows it */
+    __atomic_compare_exchange_n(&lock->site, &none, (uintptr_t)site - 1, false, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
+    uint32_t unnamed = 0, noun = lock == &others ? pm_define_noun(base, "(other locks)", "lock").id
+                                                 : define(lock, kind);
+    __atomic_compare_exchange_n(&lock->noun, &unnamed, noun, false, __ATOMIC_RELEASE,
+                                __ATOMIC_RELAXED);
     return lock;
 }
 
@@ -249,8 +283,10 @@ void lock_made(const void *address, const void *site)
     struct lock *lock = entry_of((uintptr_t)address);
     if (!lock)
         return;
-    __atomic_store_n(&lock->noun, 0, __ATOMIC_RELEASE);
+    for (int i = 0; i < N_LOCK_VERBS; i++)
+        __atomic_store_n(&lock->sentences[i], 0, __ATOMIC_RELAXED);
     lock->site = site ? (uintptr_t)site - 1 : 0;
+    __atomic_store_n(&lock->noun, 0, __ATOMIC_RELEASE);
 }
 
 struct pm_sentence lock_sentence(struct lock *lock, enum lock_verb verb)
