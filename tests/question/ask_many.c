@@ -1,5 +1,5 @@
-/* ask_many ARCHIVE METRIC... <questions: answers one question a line with a line of sums, one for each metric: what ten thousand times `perfmap ask` would
- * say. A line that is no question, or sums of rows that are not the answer's, end it. */
+/* ask_many ARCHIVE METRIC... <questions: answers one question a line with a line of sums, one for each metric, then what of them is deferred: what ten
+ * thousand times `perfmap ask` would say. A line that is no question, or sums of rows that are not the answer's, end it. */
 #include "mapping/archive/load.h"
 #include "mapping/question/question.h"
 
@@ -16,10 +16,12 @@ static int fail(struct pm_error *err)
 
 static bool rows_add_up(const struct pm_answer *answer, pm_index metric)
 {
-    int64_t sum = 0;
-    for (uint32_t r = 0; r < answer->n_rows; r++)
+    int64_t sum = 0, deferred = 0;
+    for (uint32_t r = 0; r < answer->n_rows; r++) {
         sum += answer->rows[r].amounts[metric].value;
-    return sum == answer->amounts[metric].value;
+        deferred += answer->rows[r].deferred[metric].value;
+    }
+    return sum == answer->amounts[metric].value && deferred == answer->deferred[metric].value;
 }
 
 static enum pm_status answer_one(const struct pm_graph *graph, const char *text,
@@ -32,10 +34,12 @@ static enum pm_status answer_one(const struct pm_graph *graph, const char *text,
     if (status == PM_OK)
         status = pm_question_ask(question, &run, err, &answer);
     for (int m = 0; m < n && status == PM_OK; m++) {
-        printf("%lld%c", (long long)answer->amounts[metrics[m]].value, m + 1 < n ? ' ' : '\n');
+        printf("%lld ", (long long)answer->amounts[metrics[m]].value);
         if (!rows_add_up(answer, metrics[m]))
             status = pm_error_set(err, PM_ERR_FORMAT, "rows of '%s' are not the answer", text);
     }
+    for (int m = 0; m < n && status == PM_OK; m++)
+        printf("%lld%c", (long long)answer->deferred[metrics[m]].value, m + 1 < n ? ' ' : '\n');
     pm_answer_free(answer);
     pm_question_free(question);
     return status;

@@ -1,6 +1,7 @@
 """The slow, plain model of words: does a script of generate.py, one thread after the other between barriers, and answers questions of its own.
 
-    model.py SCRIPT SEED N [threads] >questions-and-answers     N random questions: QUESTION <tab> sum of metric 0 <tab> of metric 1
+    model.py SCRIPT SEED N [threads] >questions-and-answers     N random questions: QUESTION <tab> sums of the metrics, and of
+                                                                what of them is deferred, `-` where that is not modelled
                                                                 with `threads` each is about one thread
 
 A cost is kept by what was active: (thread, ambient sentences, path), where a path is of sentences ('s', number) and causes ('c', ambient, path). How
@@ -160,6 +161,7 @@ class Asking:
         self.sums = list(process.costs.values())
         self.reached = process.script.reached
         self.plain = [tuple(('c', *without_repeats(*e[1:])) if e[0] == 'c' else e for e in path) for _, _, path in self.keys]
+        self.leads_to = {s: sum(s in reached for reached in self.reached.values()) for s in self.reached}
         self.open = set()  # questions of `then` that depend on the order on paths that repeat
 
     def fits(self, sentence, fit):
@@ -205,6 +207,24 @@ class Asking:
             if true != plain:
                 self.open.add(question)
         return sum(1 << i for i, yes in enumerate(true) if yes)
+
+    def singles(self, question):
+        """What a conjunction asks for, when each is one sentence that nothing else is mapped to. None: it is something else."""
+        if question[0] == 'and':
+            a, b = self.singles(question[1]), self.singles(question[2])
+            return a + b if a and b else None
+        single = question[0] == 's' and len(question[1]) == 1 and all(self.leads_to[s] == 1 for s in question[1])
+        return [question[1]] if single else None
+
+    def deferred(self, question):
+        """Of the answer, what was active by a cause only in one of them."""
+        fits = self.singles(question)
+        if fits is None:
+            return ['-'] * METRICS
+        mask = self.mask(question)
+        late = [i for i, (_, ambient, path) in enumerate(self.keys) if mask >> i & 1 and not all(
+            any(self.fits(s, fit) for s in [*ambient, *(e[1] for e in path if e[0] == 's')]) for fit in fits)]
+        return [sum(self.sums[i][m] for i in late) for m in range(METRICS)]
 
     def is_open(self, question):
         return question in self.open or (question[0] in ('and', 'or', 'not') and any(map(self.is_open, question[1:])))
@@ -270,6 +290,15 @@ class Questions:
             if fit:
                 return text, ('s', fit)
 
+    def exact(self):
+        """All words of one sentence."""
+        verb, nouns = self.script.sentences[self.rng.choice(sorted(self.script.sentences))]
+        level, name = self.script.verbs[verb]
+        words = [self.script.nouns[n][1] for n in nouns]
+        fits = [lambda n, word=word: self.is_part(n, lambda m: self.script.nouns[m][1] == word) for word in words]
+        fit = frozenset(s for s, (v, of) in self.script.sentences.items() if v == verb and self.assigned(fits, of))
+        return '{' + ', '.join(words) + ' ' + ['Low', 'Up', 'Phases'][level] + '::' + name + '}', ('s', fit)
+
     def during(self, text, tree):
         """... during or outside of what was begun."""
         level = self.rng.randrange(3)
@@ -296,15 +325,20 @@ class Questions:
     def question(self, depth=0):
         rng = self.rng
         kind = rng.random()
-        if depth > 2 or kind < 0.3:
+        if depth > 2 or kind < 0.25:
             return self.sentence()
+        if kind < 0.3:
+            return self.exact()
         if kind < 0.5:
             text, tree = self.ordered()
             return (f'({text})' if depth else text), tree
         if kind < 0.62:
             text, tree = self.question(depth + 1)
             return f'not ({text})', ('not', tree)
-        word = 'and' if kind < 0.84 else 'or'
+        if kind < 0.68:
+            (a, a_tree), (b, b_tree) = self.exact(), self.exact()
+            return (f'({a}, {b})' if depth else f'{a}, {b}'), ('and', a_tree, b_tree)
+        word = 'and' if kind < 0.86 else 'or'
         (a, a_tree), (b, b_tree) = self.question(depth + 1), self.question(depth + 1)
         text = f'({a}), ({b})' if word == 'and' and rng.random() < 0.5 else f'({a}) {word} ({b})'
         return (f'({text})' if depth else text), (word, a_tree, b_tree)
@@ -329,7 +363,8 @@ def main():
         thread = questions.rng.randrange(8) if sys.argv[4:] else None
         answer = asking.answer(tree, thread)
         if not asking.is_open(tree):
-            print(text + ('' if thread is None else f' on thread w{thread}'), *answer, sep='\t')
+            deferred = asking.deferred(tree) if thread is None else ['-'] * METRICS
+            print(text + ('' if thread is None else f' on thread w{thread}'), *answer, *deferred, sep='\t')
             n += 1
 
 
