@@ -1,4 +1,5 @@
-// words SCRIPT: does what a script of generate.py says, in eight threads and those that they start.
+// words SCRIPT [wait]: does what a script of generate.py says, in eight threads and those that they start. With `wait` it says its number and waits for a
+// line before and after that.
 #include <perfmap.h>
 
 #include <cstdio>
@@ -8,6 +9,7 @@
 #include <pthread.h>
 #include <sstream>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 enum { THREADS = 8, METRICS = 2, SLOTS = 100000 };
@@ -31,6 +33,7 @@ static std::vector<Operation> threads[THREADS];
 static pm_metric metrics[METRICS];
 static pm_cause slots[SLOTS];
 static pthread_barrier_t barrier;
+static bool waits;
 
 struct Place {
     const std::vector<Operation> *operations;
@@ -111,7 +114,8 @@ SEPARATE static void run(Place *place)
         } else if (o.name == "spawn") {
             spawn(place);
         } else if (o.name == "barrier") {
-            pthread_barrier_wait(&barrier);
+            if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD && waits)
+                usleep(60000); // so that there are several intervals
         } else {
             fprintf(stderr, "unknown operation %s\n", o.name.c_str());
             abort();
@@ -199,14 +203,25 @@ static void *work(void *operations)
     return NULL;
 }
 
+static void wait_for_line(const char *word)
+{
+    printf("%s %d\n", word, static_cast<int>(getpid()));
+    fflush(stdout);
+    for (int c = 0; c != '\n' && c != EOF;)
+        c = getchar();
+}
+
 int main(int argc, char **argv)
 {
     pthread_t ids[THREADS];
-    if (argc != 2)
+    waits = argc == 3;
+    if (argc < 2)
         return 2;
     metrics[0] = pm_define_metric("rows", "rows", "count");
     metrics[1] = pm_define_metric("moved_bytes", "bytes", "bytes");
     read_script(argv[1]);
+    if (waits)
+        wait_for_line("ready");
     pthread_barrier_init(&barrier, NULL, THREADS);
     for (int i = 0; i < THREADS; i++) {
         find_ends(threads[i]);
@@ -215,5 +230,7 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(ids[i], NULL);
+    if (waits)
+        wait_for_line("done");
     return 0;
 }
