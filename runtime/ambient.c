@@ -234,14 +234,13 @@ static bool is_begun(const uint64_t *begun, uint32_t n_begun, uint32_t sentence)
 /* The thread's own set as its entries say. */
 static void settle_own_set(struct pm_tls *t, uint32_t sentence)
 {
-    for (;;) {
+    bool wanted, good;
+    do {
         uint32_t own = pm_load(t->own_set);
-        bool wanted = is_begun(t->begun, pm_load(t->n_begun), sentence);
+        wanted = is_begun(t->begun, pm_load(t->n_begun), sentence);
         uint32_t set = combine(wanted ? WITH : WITHOUT, own, sentence);
-        if (set == own)
-            break;
-        swap32(&t->own_set, own, set);
-    }
+        good = set == own || swap32(&t->own_set, own, set);
+    } while (!good || wanted != is_begun(t->begun, pm_load(t->n_begun), sentence));
     pm_store(t->slot->thread->own_set, t->own_set);
 }
 
@@ -367,53 +366,47 @@ static struct pm_node *twin_of(struct pm_tls *t, struct pm_node *from, uint32_t 
     return twin;
 }
 
-/* The frames of `from` are those of `to` as well. A node without a stack pointer is half-open, or was retired before: what its twin has stays. Returns the
- * top of `to`. */
-static struct pm_node *prepare(const struct pm_tls *t, const struct pm_node *from,
-                               struct pm_node *to, uint64_t tsc)
+/* The frames of `from` are those of `to` as well. A node without a stack pointer is half-open, or was retired before: what its twin has stays. *tsc 0: it is
+ * read when a noun has a mode of its own, with times. Returns the top of `to`. */
+static struct pm_node *prepare(const struct pm_node *from, struct pm_node *to, uint64_t *tsc)
 {
-    for (; !is_top(from); from = from->parent, to = to->parent) {
+    uint32_t top_depth = from->set != 0; /* the set's node, or the root */
+    for (; from->depth > top_depth; from = from->parent, to = to->parent) {
         uint64_t sp = pm_load(from->sp), start = pm_load(from->start_tsc);
-        if (t->sampler != NULL) /* not active since the last sample */
-            to->sampled_calls = to->n_calls - 1;
-        if (sp == 0 && from->gone == 0)
+        uint32_t gone = pm_load(from->gone);
+        if (to->sampled_calls ==
+            to->n_calls) /* it was not active all the time since the last sample */
+            to->sampled_calls--;
+        if (sp == 0 && gone == 0)
             continue;
-        pm_store(to->start_tsc, start == 0 || start > tsc ? start : tsc);
-        pm_store(to->gone, from->gone);
+        if (start != 0 && *tsc == 0)
+            *tsc = pm_tsc();
+        if ((start | to->start_tsc) != 0)
+            pm_store(to->start_tsc, start == 0 || start > *tsc ? start : *tsc);
+        if ((gone | to->gone) != 0)
+            pm_store(to->gone, gone);
         pm_store(to->sp, sp);
     }
     if (to->kind != PM_RUN_AMBIENT_SET || to->sp != 0)
         return to;
     uint64_t start = from->kind == PM_RUN_AMBIENT_SET ? from->start_tsc : 0;
     bool timed = to->flags & PM_RUN_NODE_TIMED;
-    pm_store(to->start_tsc, !timed ? 0 : start > tsc ? start : tsc);
+    pm_store(to->start_tsc, !timed ? 0 : start > *tsc ? start : *tsc);
     pm_store(to->sp, UINT64_MAX);
     return to;
 }
 
-/* No activation of these is open any more. tsc 0: their times do not count. */
+/* No activation of these, and of their set's node, is open any more. tsc 0: their times do not count. */
 static void retire(struct pm_node *node, uint64_t tsc)
 {
-    for (;; node = node->parent) {
-        bool is_set = node->kind == PM_RUN_AMBIENT_SET;
-        if (is_top(node) && !is_set)
-            return;
+    for (; node->depth != 0; node = node->parent) {
         uint64_t start = node->start_tsc, sp = pm_load(node->sp);
         pm_store(node->sp, 0);
-        pm_store(node->gone, 0);
+        if (node->gone != 0)
+            pm_store(node->gone, 0);
         if (start != 0 && sp != 0 && tsc > start)
             pm_add_own(&node->inclusive_tsc, tsc - start);
-        if (is_set)
-            return;
     }
-}
-
-static bool has_times(const struct pm_node *node)
-{
-    for (; node->parent != NULL; node = node->parent)
-        if (node->start_tsc != 0)
-            return true;
-    return false;
 }
 
 /* Mode trace: an enter of the set, or a leave of the one before where there is none now. It stands for leaves and enters of all the path. */
@@ -437,16 +430,14 @@ static bool move_path(struct pm_tls *t, struct pm_node **current, uint32_t set, 
     struct pm_node *to = twin_of(t, from, set);
     if (to == NULL)
         return pm_load(*current) != from;
-    if (tsc == 0 && has_times(from)) /* of nouns with a mode of their own */
-        tsc = pm_tsc();
     bool traced = pm_process.mode == PM_RUN_MODE_TRACE;
     if (traced)
         pm_trace_room(t, tsc);
-    t->move_tsc = tsc;
     pm_store(t->move_from, from);
     pm_store(t->move_to, to);
     pm_barrier();
-    struct pm_node *top = prepare(t, from, to, tsc);
+    struct pm_node *top = prepare(from, to, &tsc);
+    t->move_tsc = tsc;
     pm_barrier();
     if (!swap64((uint64_t *)current, (uint64_t)(uintptr_t)from, (uint64_t)(uintptr_t)to))
         return true; /* a handler has changed it: again */
