@@ -168,6 +168,23 @@ static void print_place(const char *label, uint32_t object, uint64_t address)
         printf(" in object %u", object);
 }
 
+const char *dump_noun_kind(const struct pm_run_file_noun *noun)
+{
+    switch (noun->kind) {
+    case PM_SLED_LOOP_ENTER:
+        return "loop";
+    case PM_RUN_SENTENCE_ENTER:
+        return "sentence";
+    case PM_RUN_AMBIENT_SET:
+        return "set of sentences";
+    case PM_RUN_CAUSE_ENTER:
+    case PM_RUN_CAUSE_START:
+        return "cause";
+    default:
+        return "function";
+    }
+}
+
 static void print_samples(const struct pm_run_file_thread *thread)
 {
     for (size_t i = 0; i < thread->n_samples; i++) {
@@ -188,14 +205,16 @@ static void print_node(const struct pm_run_file *file, const struct pm_run_file_
         fputs(node->flags & PM_RUN_NODE_FOREIGN_STACK ? "root (foreign stack)" : "root", stdout);
     } else {
         const struct pm_run_file_noun *noun = pm_run_file_noun(file, node->noun);
-        printf("%s %016llx", noun->kind == PM_SLED_LOOP_ENTER ? "loop" : "function", U64(noun->id));
+        printf("%s %016llx", dump_noun_kind(noun), U64(noun->id));
         if (noun->object != PM_RUN_FILE_NO_OBJECT)
             printf(" object %u at 0x%llx", noun->object, U64(noun->address));
     }
     printf(": n_calls %llu, inclusive_ns %llu, own_ns %llu%s%s\n", U64(node->n_calls),
            U64(node->inclusive_ns), U64(node->own_ns),
            node->open && node->noun != PM_RUN_NOUN_ROOT ? ", open" : "",
-           node->flags & PM_RUN_NODE_FOLDED ? ", folded" : "");
+           node->flags & PM_RUN_NODE_BEGUN    ? ", begun"
+           : node->flags & PM_RUN_NODE_FOLDED ? ", folded"
+                                              : "");
 }
 
 /* Children after their parent, siblings in the order of the file. Nodes come with parents before
@@ -276,8 +295,7 @@ static void print_counts(const struct pm_run_file *file)
             if (!counts->counts[k])
                 continue;
             const struct pm_run_file_noun *noun = pm_run_file_noun(file, first + k);
-            printf("  %s %016llx: n_calls %llu\n",
-                   noun->kind == PM_SLED_LOOP_ENTER ? "loop" : "function", U64(noun->id),
+            printf("  %s %016llx: n_calls %llu\n", dump_noun_kind(noun), U64(noun->id),
                    U64(counts->counts[k]));
         }
     }
@@ -403,7 +421,7 @@ static void json_nouns(struct pm_json *json, const struct pm_run_file *file)
         snprintf(id, sizeof id, "%016llx", U64(noun->id));
         pm_json_object(json, NULL);
         pm_json_string(json, "id", id);
-        pm_json_string(json, "kind", noun->kind == PM_SLED_LOOP_ENTER ? "loop" : "function");
+        pm_json_string(json, "kind", dump_noun_kind(noun));
         if (noun->object != PM_RUN_FILE_NO_OBJECT)
             pm_json_u64(json, "object", noun->object);
         pm_json_u64(json, "n_sleds", noun->n_sleds);

@@ -4,6 +4,9 @@
 
 #include "mapping/run/run_file.h"
 
+/* --- dump.c --- */
+const char *dump_noun_kind(const struct pm_run_file_noun *noun);
+
 /* --- dump_trace.c --- */
 /* Prints the traces of all threads, each event; with summary how many there are, and in how many contexts their number and time are not
  * those of the context. path: the file's. */

@@ -68,15 +68,16 @@ static void print_event(const struct pm_run_file *file, const struct pm_run_trac
     printf("  %12llu %*s%s", U64(pm_run_trace_ns(file, event->tsc)),
            event->depth < 100 ? 2 * (int)event->depth : 200, "", event->is_leave ? "} " : "{ ");
     if (noun)
-        printf("%s %016llx", noun->kind == PM_SLED_LOOP_ENTER ? "loop" : "function", U64(noun->id));
+        printf("%s %016llx", dump_noun_kind(noun), U64(noun->id));
     else
         fputs("unknown", stdout);
     if (event->is_leave)
         printf(" %llu ns", U64(pm_run_file_to_ns(file, event->spent_tsc)));
     printf("%s%s\n", event->flags & PM_RUN_TRACE_ON_FOREIGN ? ", foreign stack" : "",
-           !is_cut           ? ""
-           : event->is_leave ? ", its end is not known"
-                             : ", its begin is not known");
+           event->flags & PM_RUN_TRACE_MOVED ? ", moved to another set"
+           : !is_cut                         ? ""
+           : event->is_leave                 ? ", its end is not known"
+                                             : ", its begin is not known");
 }
 
 static void json_event(struct pm_json *json, const struct pm_run_trace_event *event)
@@ -93,6 +94,8 @@ static void json_event(struct pm_json *json, const struct pm_run_trace_event *ev
         pm_json_u64(json, "spent_tsc", event->spent_tsc);
     if (event->flags & PM_RUN_TRACE_CUT)
         pm_json_bool(json, "is_cut", true);
+    if (event->flags & PM_RUN_TRACE_MOVED)
+        pm_json_bool(json, "is_moved", true);
     if (event->flags & PM_RUN_TRACE_ON_FOREIGN)
         pm_json_bool(json, "is_foreign", true);
     pm_json_end(json);

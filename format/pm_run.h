@@ -459,6 +459,8 @@ struct pm_run_heap_block {
  *          60..40  noun: process-wide index, PM_RUN_TRACE_MANY when it does not fit, or PM_RUN_TRACE_MARK_*
  *          39..0   the clock's lower 40 bits; the whole one is less than 2^39 from the time before
  *
+ * An enter of a noun of kind PM_RUN_AMBIENT_SET is none: what is open on that stack goes on below that set, at that time; a leave: below none.
+ *
  * The order is that in which the tree changed, which is right for the nesting. A signal handler's events may so stand before that of the
  * trampoline that it interrupted, whose time is earlier. A leave that has no enter belongs to one that was never written. */
 struct pm_run_trace {

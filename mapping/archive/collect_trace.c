@@ -63,8 +63,18 @@ static enum pm_status unknown_sentence(struct collector *c, uint32_t *ret_row)
     return status == PM_OK ? collect_short_sentence(c, c->executes, noun, ret_row) : status;
 }
 
+/* Traces show what is entered and left. That something was begun or ended meanwhile changes nothing there. */
+static bool is_of_sets(const struct writer *w, const struct pm_run_trace_event *event)
+{
+    return event->flags & PM_RUN_TRACE_MOVED ||
+           (event->noun != PM_RUN_TRACE_NONE &&
+            pm_run_file_noun(w->file, event->noun)->kind == PM_RUN_AMBIENT_SET);
+}
+
 static enum pm_status add_event(struct writer *w, const struct pm_run_trace_event *event)
 {
+    if (is_of_sets(w, event))
+        return PM_OK;
     struct pm_trace_tick tick = {
         .is_leave = event->is_leave,
         .flags = (event->flags & PM_RUN_TRACE_CUT ? PM_TRACE_CUT : 0u) |

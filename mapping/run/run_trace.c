@@ -197,6 +197,10 @@ struct stack {
     size_t n_exact; /* of these, one that an event ended: its position; 0: none */
     uint32_t *path; /* nodes that are open and not entered yet, from path_at on */
     size_t n_path, path_at, path_cap;
+    struct frame
+        *again; /* frames that are moved, to be entered below another set, from again_at on */
+    size_t n_again, again_at, again_cap;
+    bool is_moving;
 };
 
 struct child {
@@ -363,6 +367,7 @@ void pm_run_trace_close(struct pm_run_trace_cursor *c)
     for (int i = 0; i < N_STACKS; i++) {
         free(c->stacks[i].frames);
         free(c->stacks[i].path);
+        free(c->stacks[i].again);
     }
     free(c->children);
     free(c->events);
@@ -464,7 +469,8 @@ static void pop(struct pm_run_trace_cursor *c, int which, struct pm_run_trace_ev
     *event = (struct pm_run_trace_event){
         .is_leave = true,
         .flags = (is_cut ? PM_RUN_TRACE_CUT : 0u) |
-                 (which == FOREIGN ? (unsigned)PM_RUN_TRACE_ON_FOREIGN : 0u),
+                 (which == FOREIGN ? (unsigned)PM_RUN_TRACE_ON_FOREIGN : 0u) |
+                 (stack->is_moving ? (unsigned)PM_RUN_TRACE_MOVED : 0u),
         .noun = frame->noun,
         .node = frame->node,
         .depth = (uint32_t)stack->n - 1,
@@ -502,6 +508,47 @@ static bool enter_path(struct pm_run_trace_cursor *c, int which, struct pm_run_t
                           .away_tsc = away_until(c, c->clock),
                           .code = PM_RUN_TRACE_NONE};
     return enter(c, which, &frame, PM_RUN_TRACE_CUT, event);
+}
+
+static bool is_set(const struct pm_run_trace_cursor *c, uint32_t noun)
+{
+    return noun != PM_RUN_TRACE_NONE && c->file->nouns[noun].kind == PM_RUN_AMBIENT_SET;
+}
+
+/* What is open goes on below another set. noun: the set's; PM_RUN_TRACE_NONE: below none. */
+static bool move_stack(struct pm_run_trace_cursor *c, int which, uint32_t noun)
+{
+    struct stack *stack = &c->stacks[which];
+    if (stack->n + 1 > stack->again_cap) {
+        struct frame *again = pm_realloc_array(stack->again, 2 * stack->n + 1, sizeof *again);
+        if (!again)
+            return false;
+        stack->again = again;
+        stack->again_cap = 2 * stack->n + 1;
+    }
+    stack->n_again = stack->again_at = 0;
+    if (noun != PM_RUN_TRACE_NONE)
+        stack->again[stack->n_again++] = (struct frame){.code = PM_RUN_TRACE_NONE, .noun = noun};
+    for (size_t i = 1; i < stack->n; i++)
+        if (!is_set(c, stack->frames[i].noun))
+            stack->again[stack->n_again++] = stack->frames[i];
+    stack->keep = 1;
+    stack->is_moving = true;
+    c->close_tsc = c->clock;
+    c->close_is_cut = false;
+    return true;
+}
+
+static bool enter_again(struct pm_run_trace_cursor *c, int which, struct pm_run_trace_event *event)
+{
+    struct stack *stack = &c->stacks[which];
+    struct frame frame = stack->again[stack->again_at++];
+    frame.node = find_child(c, stack->frames[stack->n - 1].node, frame.noun);
+    frame.last_code = PM_RUN_TRACE_NONE;
+    frame.tsc = c->clock;
+    frame.away_tsc = which == FOREIGN ? 0 : away_until(c, c->clock);
+    bool is_call = is_set(c, frame.noun);
+    return enter(c, which, &frame, is_call ? 0 : PM_RUN_TRACE_CUT | PM_RUN_TRACE_MOVED, event);
 }
 
 static uint32_t noun_of(const struct pm_run_trace_cursor *c, uint32_t code)
@@ -568,6 +615,10 @@ static bool take_event(struct pm_run_trace_cursor *c, uint64_t raw,
     c->clock += ahead < half ? ahead : ahead - mask - 1;
     if (c->clock > c->last_tsc)
         c->last_tsc = c->clock;
+    uint32_t noun = noun_of(c, code);
+    if (is_set(c, noun)) /* of either stack, whichever the thread is on */
+        return move_stack(c, head & PM_RUN_TRACE_FOREIGN ? FOREIGN : OWN,
+                          raw >> 62 == 2 ? noun : PM_RUN_TRACE_NONE);
     change_stack(c, head & PM_RUN_TRACE_FOREIGN ? FOREIGN : OWN);
     if (raw >> 62 == 2) {
         *ret_has_event = true;
@@ -592,6 +643,9 @@ static bool take_pending(struct pm_run_trace_cursor *c, struct pm_run_trace_even
         }
     for (int i = 0; i < N_STACKS; i++) {
         c->stacks[i].n_exact = 0;
+        c->stacks[i].is_moving = false;
+        if (c->stacks[i].again_at < c->stacks[i].n_again)
+            return enter_again(c, i, event);
         if (c->stacks[i].path_at < c->stacks[i].n_path)
             return enter_path(c, i, event);
     }

@@ -26,7 +26,9 @@
 
 struct pm_run_trace_cursor;
 
-enum { PM_RUN_TRACE_CUT = 1, PM_RUN_TRACE_ON_FOREIGN = 2 };
+/* MOVED: not left and not entered: something was begun or ended (pm_begin), and what is open goes on as another context, below another set. Leaves of
+ * all frames, the set's (a noun of kind PM_RUN_AMBIENT_SET, in whose place nothing is entered) the last, then enters. */
+enum { PM_RUN_TRACE_CUT = 1, PM_RUN_TRACE_ON_FOREIGN = 2, PM_RUN_TRACE_MOVED = 4 };
 #define PM_RUN_TRACE_NONE 0xffffffffu
 
 struct pm_run_trace_event {
