@@ -238,7 +238,10 @@ static void add_noun(const struct report_naming *naming, pm_index noun, bool has
                               ? strstr(graph->nouns[noun].name, " omp ") /* heat.c:34 omp task */
                               : NULL;
         kind = omp ? omp + 1 : kind;
-        pm_buf_printf(out, "%s in %s", strcmp(kind, "line") ? kind : "code",
+        bool is_code =
+            !strcmp(kind, "line") && /* by debug information; those of scripts are lines */
+            !strcmp(graph->levels[graph->nouns[noun].level].name, "Base");
+        pm_buf_printf(out, "%s in %s", is_code ? "code" : kind,
                       function == PM_NONE ? graph->nouns[noun].name : graph->nouns[function].name);
     } else if (report_noun_is(report, noun, "heap")) {
         add_heap_name(graph->nouns[noun].name, out);

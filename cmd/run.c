@@ -115,6 +115,11 @@ static void tell_end(const struct run_request *request, const struct run_output 
     if (findings->n_sleds == 0 && run_has_sleds(request->argv[0]))
         cmd_talk("warning: nothing inside the program was measured, although it has sleds: the "
                  "runtime could not leave a run file");
+    else if (findings->n_sleds == 0 && request->settings.adapters.offered)
+        cmd_talk("warning: nothing inside the program was measured: run it with --adapter %s, or, "
+                 "for its "
+                 "C code, compile it with -fplugin=$(perfmap plugin-path)",
+                 request->settings.adapters.offered);
     else if (findings->n_sleds == 0)
         cmd_talk("warning: nothing inside the program was measured, for it has no sleds: compile "
                  "it with -fplugin=$(perfmap plugin-path)");

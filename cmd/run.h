@@ -82,7 +82,8 @@ enum { RUN_MAX_ADAPTERS = 8 };
 struct run_adapters {
     char *paths[RUN_MAX_ADAPTERS]; /* of libraries to be preloaded */
     size_t n;
-    bool memory; /* one of them needs settings.heap */
+    bool memory;         /* one of them needs settings.heap */
+    const char *offered; /* would show the program, and is dear; NULL: none */
 };
 struct pm_question;
 /* choice: "auto" (those of libraries that the program is started with; with a question those whose words it asks for, or that may

@@ -170,9 +170,11 @@ static enum pm_status add_needed(const char *program, const struct pm_question *
             continue;
         else if (!adapter->cost)
             status = add(adapter, false, err, found);
-        else if (!question)
+        else if (!question) {
+            found->offered = adapter->name;
             cmd_talk("note: --adapter %s shows this program at a level of its own, at %s",
                      adapter->name, adapter->cost);
+        }
     }
     return status;
 }

@@ -36,6 +36,7 @@ program words
         call leaves_by_itself(-i)
     end do
     call nonsense
+    call hand_over
     call exports
     do i = 1, n_grids
         print '(a,i0,a,i0)', 'grid ', i, ',', entered(i)
@@ -120,8 +121,45 @@ contains
         call pm_end(phase)
         call pm_release(pm_cause(77))
         call pm_begin_process(phase)
-        call work(1000)
+        call solve_once
         call pm_end_process(phase)
+    end subroutine
+
+    subroutine solve_once
+        type(pm_sentence) :: s
+        s = grid(1, solves)
+        call pm_enter(s)
+        entered(1) = entered(1) + 1
+        call work(1000)
+        call pm_leave(s)
+    end subroutine
+
+    ! What is done for the adopted cause is done for what was active when it was captured.
+    subroutine hand_over
+        type(pm_cause) :: cause
+        call capture_within(grid(2, smooths), cause)
+        call do_for(cause)
+    end subroutine
+
+    subroutine capture_within(s, cause)
+        type(pm_sentence), intent(in) :: s
+        type(pm_cause), intent(out) :: cause
+        type(pm_active) :: here
+        call pm_activate(here, s)
+        held = held + 1
+        cause = pm_capture()
+    end subroutine
+
+    subroutine do_for(cause)
+        type(pm_cause), intent(in) :: cause
+        type(pm_adopted) :: here
+        type(pm_sentence) :: s
+        call pm_adopt_in(here, cause)
+        s = grid(3, solves)
+        call pm_enter(s)
+        entered(3) = entered(3) + 1
+        call work(100)
+        call pm_leave(s)
     end subroutine
 
     subroutine exports
