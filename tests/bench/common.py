@@ -111,12 +111,6 @@ def trimmed(values, share=0.1):
     return statistics.fmean(ordered[cut:n - cut]), statistics.stdev(drawn_in) / ((1 - 2 * cut / n) * math.sqrt(n))
 
 
-def ratio_of_means(a, b):
-    """Mean of b over mean of a minus 1, and its standard error, of two independent samples."""
-    (mean_a, error_a), (mean_b, error_b) = trimmed(a), trimmed(b)
-    return mean_b / mean_a - 1, mean_b / mean_a * math.hypot(error_a / mean_a, error_b / mean_b)
-
-
 def judge(growth, error, bound):
     """Is a growth within its bound? Two standard errors each way must agree, else the measurement does not say."""
     if growth + 2 * error <= bound:

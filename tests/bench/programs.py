@@ -7,6 +7,7 @@ import pathlib
 import shlex
 
 from common import HERE, TOP, WORK, call, plugin
+from pad import pad
 
 PROGRAMS = {"SQLite": "sqlite", "Lua": "lua", "bzip2": "bzip2", "C++": "cxx"}
 SOURCES = {"sqlite": "sqlite3", "lua": "lua5.4", "bzip2": "bzip2"}
@@ -82,6 +83,16 @@ def make_object(program, kind):
 
 
 @functools.cache
+def make_padded_objects(program):
+    """Without and with the plugin; with the same order of sections functions lie at the same addresses."""
+    padded = {kind: WORK / f"{program}-{kind}-padded.o" for kind in ("plain", "plugin")}
+    objects = {kind: make_object(program, kind) for kind in padded}
+    if not all(path.exists() and path.stat().st_mtime > max(o.stat().st_mtime for o in objects.values()) for path in padded.values()):
+        pad(objects["plain"], objects["plugin"], padded["plain"], padded["plugin"])
+    return padded
+
+
+@functools.cache
 def handlers(kind):
     """The object with the handlers that "cyg" (empty) and "cyg:clock" want, or with what starts XRay's recorder."""
     if kind == "xray":
@@ -102,10 +113,11 @@ def main_object(source, flag):
     return target
 
 
-def make_program(program, kind, layout=None, keep=True):
-    """The object linked with its main program. layout: the seed of a random order of its functions (lld); keep: under a name of its own."""
+def make_program(program, kind, layout=None, keep=True, padded=False):
+    """The object linked with its main program. layout: the seed of a random order of its functions (lld); keep: under a name of its own; padded: of those
+    objects that have sections of the same sizes."""
     target = WORK / (f"{program}-{kind.replace(':', '-')}" + ("" if layout is None else f"-{layout}" if keep else "-layout"))
-    thing = make_object(program, kind.split(":")[0])
+    thing = make_padded_objects(program)[kind] if padded else make_object(program, kind.split(":")[0])
     main = [] if program == "cxx" else [HERE / f"{program}_unit.c"]
     if keep and target.exists() and target.stat().st_mtime > max(path.stat().st_mtime for path in [thing, *main]):
         return target
