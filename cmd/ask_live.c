@@ -447,6 +447,14 @@ static struct ask_cost cost_between(const struct ask_cost *before, const struct 
     return cost;
 }
 
+static void add_cost(struct ask_cost *sum, const struct ask_cost *cost)
+{
+    bool known = sum->events_ns != PM_UNKNOWN && cost->events_ns != PM_UNKNOWN;
+    sum->n_calls += cost->n_calls;
+    sum->events_ns = known ? sum->events_ns + cost->events_ns : PM_UNKNOWN;
+    sum->samples_ns += cost->samples_ns;
+}
+
 /* What there is now, less what there was. prints: false for the first, which is what was there before. */
 static enum pm_status look(struct asking *a, bool prints)
 {
@@ -470,9 +478,7 @@ static enum pm_status look(struct asking *a, bool prints)
         struct ask_options options = *a->options;
         options.interval = &interval;
         options.cost = &spent;
-        a->cost_in_all.n_calls += spent.n_calls;
-        a->cost_in_all.events_ns += spent.events_ns == PM_UNKNOWN ? 0 : spent.events_ns;
-        a->cost_in_all.samples_ns += spent.samples_ns;
+        add_cost(&a->cost_in_all, &spent);
         status = ask_print(&report, a->question, answer, &options, a->err);
         if (!options.json)
             putchar('\n');
@@ -526,11 +532,14 @@ static enum pm_status answer_intervals(struct asking *a)
 
 static void tell_cost(const struct asking *a)
 {
-    double seconds = (double)(a->last_ms - a->start_ms) / 1e3;
-    double ms = (double)(a->cost_in_all.events_ns + a->cost_in_all.samples_ns) / 1e6;
-    cmd_talk("asked for %.1f s: %lld calls%s cost the program about %.3f ms; %s", seconds,
-             (long long)a->cost_in_all.n_calls, a->cost_in_all.samples_ns > 0 ? " and samples" : "",
-             ms, a->ended ? "it has ended" : "all is as before");
+    const struct ask_cost *cost = &a->cost_in_all;
+    char spent[64] = "";
+    if (cost->events_ns != PM_UNKNOWN)
+        snprintf(spent, sizeof spent, " cost the program about %.3f ms",
+                 (double)(cost->events_ns + cost->samples_ns) / 1e6);
+    cmd_talk("asked for %.1f s: %lld calls%s%s; %s", (double)(a->last_ms - a->start_ms) / 1e3,
+             (long long)cost->n_calls, cost->samples_ns > 0 ? " and samples" : "", spent,
+             a->ended ? "the program has ended" : "all is as before");
 }
 
 static enum pm_status ask_it(struct asking *a)
