@@ -25,6 +25,7 @@ enum {
     SETTLE_MS =
         50, /* until those that have not changed are asked again; then twice as long, and so on */
     MAX_SETTLE_MS = 2000,
+    MAX_REFUSED = 20,
     LATE_MS =
         1000, /* a process that read the plan just before it changed has left its file by then */
 };
@@ -48,6 +49,8 @@ struct run_control {
     size_t n_clients;
     uint64_t settle_ms, late_ms; /* when to look whether all is as it should be; 0: it is */
     uint64_t pause_ms;           /* until settle_ms, the last time */
+    unsigned
+        n_refused; /* times in a row that a process refused: a thread that is just being made blocks SIGTRAP */
 };
 
 static uint64_t now_ms(void)
@@ -252,9 +255,13 @@ static void change_all(struct run_control *c, struct processes *all, uint64_t wa
             break;
     }
     free(at);
-    bool settled = true;
-    for (size_t i = 0; i < all->n; i++)
+    bool settled = true, refused = false;
+    for (size_t i = 0; i < all->n; i++) {
         settled &= all->items[i].answer != ANSWER_WAITING;
+        refused |= all->items[i].answer == ANSWER_REFUSED;
+    }
+    c->n_refused = refused ? c->n_refused + 1 : 0;
+    settled &= !refused || c->n_refused > MAX_REFUSED;
     uint64_t pause_ms = c->pause_ms * 2 < MAX_SETTLE_MS ? c->pause_ms * 2 : MAX_SETTLE_MS;
     c->pause_ms = settled ? 0 : c->pause_ms == 0 ? SETTLE_MS : pause_ms;
     c->settle_ms = settled ? 0 : now_ms() + c->pause_ms;
