@@ -50,6 +50,7 @@ bool locks_are_measured(void)
 
 /* Of one object's file, mapped for ever. */
 struct symbols {
+    const struct link_map *map;
     uintptr_t start, end, bias; /* where the object is */
     const Elf64_Sym *list;
     size_t n;
@@ -136,11 +137,14 @@ static void end_look(void)
     __atomic_store_n(&objects_busy, 0, __ATOMIC_RELEASE);
 }
 
-static const struct symbols *known_object(uintptr_t address)
+/* Another library may lie where one was. */
+static const struct symbols *known_object(const struct dl_find_object *found)
 {
     uint32_t n = __atomic_load_n(&n_objects, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < n; i++)
-        if (address >= objects[i].start && address < objects[i].end)
+        if (objects[i].map == found->dlfo_link_map &&
+            objects[i].start == (uintptr_t)found->dlfo_map_start &&
+            objects[i].end == (uintptr_t)found->dlfo_map_end)
             return &objects[i];
     return NULL;
 }
@@ -150,7 +154,8 @@ static void add_object(const struct dl_find_object *found)
     const char *path = found->dlfo_link_map->l_name, *slash = strrchr(path, '/');
     size_t bytes = 0;
     struct symbols *o = &objects[n_objects];
-    *o = (struct symbols){.start = (uintptr_t)found->dlfo_map_start,
+    *o = (struct symbols){.map = found->dlfo_link_map,
+                          .start = (uintptr_t)found->dlfo_map_start,
                           .end = (uintptr_t)found->dlfo_map_end,
                           .bias = found->dlfo_link_map->l_addr};
     snprintf(o->name, sizeof o->name, "%s", *path ? slash ? slash + 1 : path : "program");
@@ -164,13 +169,15 @@ static void add_object(const struct dl_find_object *found)
 static const struct symbols *object_of(uintptr_t address)
 {
     struct dl_find_object found;
-    const struct symbols *known = known_object(address);
-    if (known || _dl_find_object((void *)address, &found) != 0 || !begin_look())
+    if (_dl_find_object((void *)address, &found) != 0)
+        return NULL;
+    const struct symbols *known = known_object(&found);
+    if (known || !begin_look())
         return known;
-    if (!known_object(address) && n_objects < MAX_OBJECTS)
+    if (!known_object(&found) && n_objects < MAX_OBJECTS)
         add_object(&found);
     end_look();
-    return known_object(address);
+    return known_object(&found);
 }
 
 /* "_ZN4heat5queue4lockE" is heat::queue::lock, "_ZZ4mainE4lock" main::lock, "_Z4workPv" work; others stay as they are. */
