@@ -205,6 +205,12 @@ void pm_sample_drain_until(struct pm_tls *t, uint64_t time_ns)
     restore_signals(mask);
 }
 
+static bool has_ended(void)
+{
+    const struct pm_run_header *h = pm_process.file.header;
+    return h != NULL && (pm_load(h->flags) & PM_RUN_FLAG_ENDED) != 0;
+}
+
 void pm_sample_drain(struct pm_tls *t)
 {
     struct pm_sampler *s = t->sampler;
@@ -216,6 +222,10 @@ void pm_sample_drain(struct pm_tls *t)
     if (s == NULL || s->source != PM_RUN_SAMPLES_PERF) { /* it is control.c's word that has moved */
         t->ring_seen = *t->ring_head;
         pm_adapt_tick(pm_tsc());
+        return;
+    }
+    if (has_ended()) { /* an exec is about to end this thread, whose CPU time has been written down */
+        t->ring_seen = *t->ring_head;
         return;
     }
     uint64_t mask = block_signals(), start_tsc = pm_tsc();
