@@ -414,12 +414,14 @@ static enum pm_status take_difference(struct asking *a, const struct pm_graph *g
     struct pm_buf text = PM_BUF_INIT(1 << 24);
     subtract_all(&s, graph, 1, "", answer->amounts);
     subtract_all(&s, graph, 2, "", answer->totals);
+    subtract_all(&s, graph, 3, "", answer->deferred);
     for (uint32_t r = 0; r < answer->n_rows && s.good; r++) {
         struct pm_answer_row *row = &answer->rows[r];
         uint64_t name = name_of(graph, answer, row, &text);
         struct pm_amount times = {row->n_times, 0};
         subtract_all(&s, graph, name, "", row->amounts);
         subtract_all(&s, graph, name, "shared ", row->shared);
+        subtract_all(&s, graph, name, "deferred ", row->deferred);
         subtract(&s, name, "times ", PM_SUM, &times);
         row->n_times = times.value;
         row->times_known &= times.value != 0;
