@@ -50,8 +50,9 @@ static char *meant(struct completion *c, const char *word, size_t len)
     char *text = pm_arena_strndup(&c->arena, word, len);
     size_t n = 0;
     for (size_t i = 0; text && i < len; i++) {
-        i += text[i] == '\\' && i + 1 < len;
-        if (text[i] != '"' || (i > 0 && text[i - 1] == '\\'))
+        bool is_escaped = text[i] == '\\' && i + 1 < len;
+        i += is_escaped;
+        if (text[i] != '"' || is_escaped)
             text[n++] = text[i];
     }
     if (text)
