@@ -126,14 +126,16 @@ static enum pm_status write_events(struct writer *w, const char *path, size_t th
     return status == PM_OK ? write_block(w) : status;
 }
 
-/* Calls of all contexts, those without one of their own left out: they are not in traces. */
+/* Calls of all contexts, those without one of their own left out: they are not in traces. Nor need be what was begun in the process
+ * while a thread did nothing. */
 static uint64_t n_calls_of(const struct pm_run_file_thread *thread,
                            const struct collect_names *names)
 {
     uint64_t n = 0;
     for (size_t i = 0; i < thread->n_nodes; i++)
         if (thread->nodes[i].parent != PM_RUN_FILE_NO_PARENT &&
-            !(thread->nodes[i].flags & PM_RUN_NODE_FOLDED) && !names->causes[thread->nodes[i].noun])
+            !(thread->nodes[i].flags & PM_RUN_NODE_FOLDED) && !thread->nodes[i].is_set &&
+            !names->causes[thread->nodes[i].noun])
             n += thread->nodes[i].n_calls;
     return n;
 }
