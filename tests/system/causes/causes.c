@@ -249,7 +249,8 @@ __attribute__((noinline)) static void starter(void)
 
 /* --- back and forth --- */
 
-enum { HAND_OVERS = 1000000 };
+/* One by one first, then many by each in turn, for who waits on a busy machine waits long. */
+enum { HAND_OVERS = 1000000, ONE_BY_ONE = 5000, AT_A_TIME = 495 };
 static _Atomic(uint64_t) ball;
 static _Atomic int turn;
 static struct pm_sentence plays[2];
@@ -257,17 +258,21 @@ static struct pm_sentence plays[2];
 /* Each adopts what the other handed over, and hands that over. */
 static void play(int me)
 {
+    uint64_t others = 0;
     for (int i = 0; i < HAND_OVERS / 2; i++) {
-        while (turn != me)
+        bool is_one_by_one = i < ONE_BY_ONE, begins = is_one_by_one || i % AT_A_TIME == ONE_BY_ONE % AT_A_TIME;
+        while (begins && turn != me)
             sched_yield();
-        struct pm_cause cause = {ball};
+        others = begins ? ball : others;
+        struct pm_cause cause = {others};
         pm_adopt(cause);
         pm_enter(plays[me]);
         pm_cost(bytes, 1);
         ball = pm_capture().id;
         pm_leave(plays[me]);
         pm_release(cause);
-        turn = !me;
+        if (is_one_by_one || i % AT_A_TIME == (ONE_BY_ONE - 1) % AT_A_TIME || i == HAND_OVERS / 2 - 1)
+            turn = !me;
     }
 }
 
