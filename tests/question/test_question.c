@@ -271,6 +271,64 @@ static void what_is_done_for_others_is_theirs_and_deferred(void **state)
     pm_graph_free(r.graph);
 }
 
+/* q, and q with p, were begun while sort ran; q once below sort. */
+static void what_was_begun_is_outside_and_has_no_order(void **state)
+{
+    (void)state;
+    struct run r;
+    run_init(&r);
+    pm_index phases = pm_graph_level(r.graph, "Phases");
+    r.graph->levels[phases].above = r.source;
+    pm_index runs = pm_graph_verb(r.graph, "Runs", phases), executes = r.verb_executes;
+    pm_index main = sentence(&r, executes, noun(&r, "main", "function", r.source, PM_NONE)),
+             sort = sentence(&r, executes, noun(&r, "sort", "function", r.source, PM_NONE)),
+             q = sentence(&r, runs, noun(&r, "q", "phase", phases, PM_NONE)),
+             p = sentence(&r, runs, noun(&r, "p", "phase", phases, PM_NONE));
+    pm_index root = context(&r, PM_NONE, main, 1, 1), plain = context(&r, root, sort, 1000, 4);
+    pm_index in_q = context(&r, root, q, 10, 0), in_both = context(&r, in_q, p, 20, 0);
+    pm_index sort_in_q = context(&r, in_q, sort, 100, 2), begun = context(&r, sort_in_q, q, 0, 3);
+    context(&r, in_both, sort, 200, 5);
+    pm_index begun_first = context(&r, in_both, p, 0, 1);
+    r.graph->contexts[in_q].flags = r.graph->contexts[in_both].flags = PM_CONTEXT_AMBIENT;
+    r.graph->contexts[begun].flags = r.graph->contexts[begun_first].flags =
+        PM_CONTEXT_AMBIENT | PM_CONTEXT_FOLDED;
+    (void)plain;
+    assert_true(pm_graph_seal(r.graph));
+    assert_ns(&r, "{q Runs}", 330);
+    assert_ns(&r, "{q Runs}, {sort Executes}", 300);
+    assert_ns(&r, "{q Runs} then {sort Executes}", 300);
+    assert_ns(&r, "{sort Executes} then {q Runs}", 0);
+    assert_ns(&r, "{main Executes} then {q Runs}", 0);
+    assert_ns(&r, "{q Runs} then {p Runs}", 0);
+    assert_ns(&r, "{p Runs} then {q Runs}", 0);
+    assert_ns(&r, "{p Runs}, {q Runs}", 220);
+    assert_ns(&r, "{sort Executes} during q", 300);
+    assert_ns(&r, "{sort Executes} during p", 200);
+    assert_ns(&r, "{sort Executes} during phase:?", 300);
+    assert_ns(&r, "{sort Executes} during q outside p", 100);
+    assert_ns(&r, "{sort Executes} outside phase:?", 1000);
+    assert_ns(&r, "{? Executes} during sort", 0); /* that was entered */
+    struct pm_answer *answer = ask(&r, "{? Runs}");
+    assert_int_equal(answer->n_rows, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        bool both = answer->rows[i].matches[0].n_classes == 2;
+        assert_int_equal(answer->rows[i].amounts[r.time].value, both ? 220 : 110);
+        assert_int_equal(answer->rows[i].n_times, both ? 1 : 3);
+    }
+    pm_answer_free(answer);
+    answer = ask(&r, "{sort Executes} during q");
+    assert_int_equal(answer->n_rows, 1);
+    assert_int_equal(answer->rows[0].n_times, 2 + 5 + 3); /* q was begun within sort as well */
+    pm_answer_free(answer);
+    answer = ask(&r, "{sort Executes} during lunch");
+    assert_int_equal(answer->n_notes, 1);
+    assert_string_equal(answer->notes[0].text,
+                        "no phase, and nothing else that was begun (pm_begin), fits 'lunch'; "
+                        "there are: 'q', 'p'");
+    pm_answer_free(answer);
+    pm_graph_free(r.graph);
+}
+
 static void parts_count_as_the_noun_that_was_named(void **state)
 {
     (void)state;
@@ -724,6 +782,7 @@ int main(void)
         cmocka_unit_test(a_question_has_a_largest_size),
         cmocka_unit_test(then_tells_the_two_readings_apart),
         cmocka_unit_test(what_is_done_for_others_is_theirs_and_deferred),
+        cmocka_unit_test(what_was_begun_is_outside_and_has_no_order),
         cmocka_unit_test(parts_count_as_the_noun_that_was_named),
         cmocka_unit_test(what_the_code_does_for_others_too_is_marked_as_shared),
         cmocka_unit_test(what_fits_nothing_gets_near_names),
