@@ -24,6 +24,7 @@ static bool context(uint64_t sp, struct pm_heap_place *ret_place)
         pm_thread_begin(t, pm_tsc());
     if (t->state != PM_THREAD_READY)
         return false;
+    pm_ambient_look(t);
     const struct pm_node *node = pm_context_at(t, t->slot, sp);
     ret_place->context = node;
     ret_place->node = node->place;
