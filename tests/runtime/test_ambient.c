@@ -260,6 +260,7 @@ static void start(enum pm_run_mode mode)
     n_model = 1;
     node_in(0);
     stack_start = (uint64_t)__builtin_frame_address(0);
+    assert_true(pm_thread_begin(&pm_tls, pm_tsc()));
     uint32_t level = pm_words_api.level("Test", NULL), verb = pm_words_api.verb(level, "Runs");
     for (unsigned i = 0; i < N_SENTENCES; i++) {
         char name[16];
