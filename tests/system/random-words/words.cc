@@ -64,6 +64,13 @@ static void spawn(Place *place)
         abort();
 }
 
+// As a request that goes out of the process and comes back.
+static pm_cause travelled(pm_cause cause)
+{
+    char text[PM_EXPORT_BYTES];
+    return pm_context_import(text, pm_context_export(cause, text, sizeof text));
+}
+
 // The operations of a block, up to its end.
 SEPARATE static void run(Place *place)
 {
@@ -103,7 +110,7 @@ SEPARATE static void run(Place *place)
         } else if (o.name == "unbeginp") {
             pm_end_process(sentences[o.a]);
         } else if (o.name == "capture") {
-            slots[o.a] = pm_capture();
+            slots[o.a] = o.a % 3 ? pm_capture() : travelled(pm_capture());
         } else if (o.name == "adopt") {
             pm_adopt(slots[o.a]);
             run(place);
