@@ -45,7 +45,7 @@ static bool open_tables(void)
         return false;
     words.table_mask = n_entries - 1;
     pm_store(words.max, max);
-    words.table = table;
+    __atomic_store_n(&words.table, table, __ATOMIC_RELEASE);
     return true;
 }
 
@@ -72,41 +72,60 @@ void pm_words_unlock(uint64_t mask)
 
 void pm_draft_begin(struct pm_draft *d, enum pm_word_kind kind, uint32_t a, uint32_t b)
 {
-    d->word = (struct pm_run_word){.kind = (uint16_t)kind, .a = a, .b = b};
-    d->bytes = sizeof d->word;
+    *d->word = (struct pm_run_word){.kind = (uint16_t)kind, .a = a, .b = b};
+    d->bytes = sizeof *d->word;
+}
+
+static char *draft_room(struct pm_draft *d, uint32_t bytes)
+{
+    d->is_cut |= bytes > d->room - d->bytes;
+    return d->is_cut ? NULL : (char *)d->word + d->bytes;
 }
 
 void pm_draft_noun(struct pm_draft *d, uint32_t noun)
 {
-    memcpy((char *)d->aligned + d->bytes, &noun, sizeof noun);
+    char *to = draft_room(d, sizeof noun);
+    if (to == NULL)
+        return;
+    memcpy(to, &noun, sizeof noun);
     d->bytes += sizeof noun;
-    d->word.n_nouns++;
+    d->word->n_nouns++;
 }
 
 void pm_draft_text(struct pm_draft *d, const char *text)
 {
-    char *to = (char *)d->aligned + d->bytes;
     uint32_t n = 0;
-    for (; text != NULL && text[n] != 0 && n < PM_WORDS_MAX_TEXT - 1; n++)
-        to[n] = text[n];
+    while (text != NULL && text[n] != 0 && n < PM_WORDS_MAX_TEXT - 1)
+        n++;
+    char *to = draft_room(d, n + 1);
+    if (to == NULL)
+        return;
+    if (n != 0)
+        memcpy(to, text, n);
     to[n++] = 0;
     d->bytes += n;
-    d->word.n_text_bytes += n;
+    d->word->n_text_bytes += n;
 }
 
 void pm_draft_end(struct pm_draft *d)
 {
-    while (d->bytes % 8 != 0)
-        ((char *)d->aligned)[d->bytes++] = 0;
-    d->word.bytes = d->bytes;
+    uint32_t padding = -d->bytes % 8;
+    char *to = draft_room(d, padding);
+    if (to == NULL)
+        return;
+    memset(to, 0, padding);
+    d->bytes += padding;
+    d->word->bytes = d->bytes;
 }
 
 static uint32_t place_of(const struct pm_run_word *word)
 {
-    const unsigned char *p = (const unsigned char *)word;
+    const uint64_t *p = (const uint64_t *)word;
     uint64_t hash = 0xcbf29ce484222325u;
-    for (uint32_t i = 0; i < word->bytes; i++)
-        hash = (hash ^ p[i]) * 0x100000001b3u;
+    for (uint32_t i = 0; i < word->bytes / 8; i++) {
+        hash = (hash ^ p[i]) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 32;
+    }
     return (uint32_t)(hash >> 20) & words.table_mask;
 }
 
@@ -145,29 +164,39 @@ static bool is_word(const struct pm_run_word *known, const struct pm_run_word *w
            memcmp(known + 1, word + 1, word->bytes - sizeof *word) == 0;
 }
 
-/* Where its number is, or would be. */
+/* Where its number is, or would be. Also without the lock: entries are made complete before they are there, and stay. */
 static uint32_t *entry_of(const struct pm_run_word *word)
 {
-    uint32_t at = place_of(word);
-    while (words.table[at] != 0 && !is_word(words.by_number[words.table[at]], word))
-        at = (at + 1) & words.table_mask;
-    return &words.table[at];
+    for (uint32_t at = place_of(word);; at = (at + 1) & words.table_mask) {
+        uint32_t number = __atomic_load_n(&words.table[at], __ATOMIC_ACQUIRE);
+        if (number == 0 || is_word(words.by_number[number], word))
+            return &words.table[at];
+    }
 }
 
 uint32_t pm_words_find(const struct pm_draft *d)
 {
-    return open_tables() ? *entry_of(&d->word) : 0;
+    return open_tables() ? *entry_of(d->word) : 0;
+}
+
+/* Most words that are defined are there already, and found without the lock; 0: perhaps not. A word that is being merged may be missed. */
+static uint32_t known(const struct pm_draft *d)
+{
+    if (d->is_cut || __atomic_load_n(&words.table, __ATOMIC_ACQUIRE) == NULL)
+        return 0;
+    return *entry_of(d->word);
 }
 
 uint32_t pm_words_add(const struct pm_draft *d)
 {
     if (!open_tables() || words.n == words.max)
         return 0;
-    const struct pm_run_word *word = write_down(&d->word);
+    const struct pm_run_word *word = write_down(d->word);
     if (word == NULL)
         return 0;
     words.by_number[words.n + 1] = word;
-    *entry_of(&d->word) = ++words.n;
+    words.n++;
+    __atomic_store_n(entry_of(d->word), words.n, __ATOMIC_RELEASE);
     pm_words_pin(word);
     return words.n;
 }
@@ -195,7 +224,7 @@ static bool is_on(void)
 
 static uint32_t define_level(const char *name, const char *above)
 {
-    static struct pm_draft d; /* under the lock: a thread may have a small stack */
+    PM_DRAFT(d);
     if (name == NULL || *name == 0 || !is_on())
         return 0;
     uint64_t mask = pm_words_lock();
@@ -208,23 +237,33 @@ static uint32_t define_level(const char *name, const char *above)
     return number;
 }
 
+static void draft_noun(struct pm_draft *d, uint32_t level, const struct pm_noun_facts *facts)
+{
+    pm_draft_begin(d, PM_WORD_NOUN, level, pm_words_resolve(facts->parent));
+    d->word->line_no = facts->line_no;
+    d->word->address = facts->address;
+    d->word->size_bytes = facts->size_bytes;
+    pm_draft_text(d, facts->name);
+    pm_draft_text(d, facts->kind);
+    pm_draft_text(d, facts->file);
+    pm_draft_end(d);
+}
+
 static uint32_t define_noun(uint32_t level, const struct pm_noun_facts *facts)
 {
-    static struct pm_draft d; /* under the lock: a thread may have a small stack */
+    PM_DRAFT(d);
+    PM_SHORT_DRAFT(s);
     if (facts == NULL || facts->name == NULL || *facts->name == 0 || !is_on())
         return 0;
+    draft_noun(&s, level, facts);
+    uint32_t number = known(&s);
+    if (number != 0)
+        return number;
     uint64_t mask = pm_words_lock();
-    pm_draft_begin(&d, PM_WORD_NOUN, level, pm_words_resolve(facts->parent));
-    d.word.line_no = facts->line_no;
-    d.word.address = facts->address;
-    d.word.size_bytes = facts->size_bytes;
-    pm_draft_text(&d, facts->name);
-    pm_draft_text(&d, facts->kind);
-    pm_draft_text(&d, facts->file);
-    pm_draft_end(&d);
+    draft_noun(&d, level, facts);
     bool good = pm_words_is(level, PM_WORD_LEVEL) &&
                 (facts->parent == 0 || pm_words_is(facts->parent, PM_WORD_NOUN));
-    uint32_t number = good ? pm_words_find(&d) : 0;
+    number = good ? pm_words_find(&d) : 0;
     if (good && number == 0)
         number = pm_words_new_noun(&d);
     pm_words_unlock(mask);
@@ -233,7 +272,7 @@ static uint32_t define_noun(uint32_t level, const struct pm_noun_facts *facts)
 
 static uint32_t define_verb(uint32_t level, const char *name)
 {
-    static struct pm_draft d; /* under the lock: a thread may have a small stack */
+    PM_DRAFT(d);
     if (name == NULL || *name == 0 || !is_on())
         return 0;
     uint64_t mask = pm_words_lock();
@@ -315,9 +354,9 @@ void pm_words_speak(uint32_t sentence)
 
 uint32_t pm_words_cause(uint64_t process, uint32_t place, bool is_alone, const char *text)
 {
-    static struct pm_draft d; /* under the lock: a thread may have a small stack */
+    PM_DRAFT(d);
     pm_draft_begin(&d, PM_WORD_CAUSE, place, is_alone);
-    d.word.address = process;
+    d.word->address = process;
     pm_draft_text(&d, text);
     pm_draft_end(&d);
     return number_of(&d);
@@ -344,7 +383,7 @@ uint32_t pm_words_number(uint32_t noun)
 
 uint32_t pm_words_set(const uint32_t *sentences, uint32_t n)
 {
-    static struct pm_draft d; /* under the lock: a thread may have a small stack */
+    PM_DRAFT(d);
     if (n == 0 || n > PM_WORDS_MAX_SET)
         return 0;
     pm_draft_begin(&d, PM_WORD_SET, 0, 0);
@@ -369,19 +408,30 @@ uint32_t pm_words_members(uint32_t set, const uint32_t **ret_sentences)
     return word->n_nouns;
 }
 
+static void draft_sentence(struct pm_draft *d, uint32_t verb, const uint32_t *nouns,
+                           uint32_t n_nouns)
+{
+    pm_draft_begin(d, PM_WORD_SENTENCE, verb, 0);
+    pm_words_draft_nouns(d, nouns, n_nouns);
+    pm_draft_end(d);
+}
+
 static uint32_t define_sentence(uint32_t verb, const uint32_t *nouns, uint32_t n_nouns)
 {
-    static struct pm_draft d; /* under the lock: a thread may have a small stack */
+    PM_DRAFT(d);
+    PM_SHORT_DRAFT(s);
     if (n_nouns == 0 || n_nouns > PM_WORDS_MAX_NOUNS || nouns == NULL || !is_on())
         return 0;
+    draft_sentence(&s, verb, nouns, n_nouns);
+    uint32_t number = known(&s);
+    if (number != 0)
+        return number;
     uint64_t mask = pm_words_lock();
-    pm_draft_begin(&d, PM_WORD_SENTENCE, verb, 0);
-    pm_words_draft_nouns(&d, nouns, n_nouns);
-    pm_draft_end(&d);
+    draft_sentence(&d, verb, nouns, n_nouns);
     bool good = pm_words_is(verb, PM_WORD_VERB);
     for (uint32_t i = 0; i < n_nouns; i++)
         good = good && pm_words_is(nouns[i], PM_WORD_NOUN);
-    uint32_t number = good ? pm_words_find(&d) : 0;
+    number = good ? pm_words_find(&d) : 0;
     if (good && number == 0 && (number = pm_words_add(&d)) != 0)
         pm_words_new_sentence(number);
     pm_words_unlock(mask);
@@ -397,7 +447,7 @@ static uint32_t n_points;
 
 static uint32_t define_point(const char *name, const volatile uint8_t **ret_is_on)
 {
-    static struct pm_draft d; /* under the lock: a thread may have a small stack */
+    PM_DRAFT(d);
     if (name == NULL || *name == 0 || !is_on())
         return 0;
     uint64_t mask = pm_words_lock();
@@ -409,7 +459,7 @@ static uint32_t define_point(const char *name, const volatile uint8_t **ret_is_o
         i++;
     if (number != 0 && i == n_points && n_points < PM_WORDS_MAX_POINTS) {
         points[i].number = number;
-        points[i].is_on = (uint8_t)d.word.a;
+        points[i].is_on = (uint8_t)d.word->a;
         n_points++;
     }
     if (number != 0 && i < n_points && ret_is_on != NULL)
@@ -419,19 +469,29 @@ static uint32_t define_point(const char *name, const volatile uint8_t **ret_is_o
 }
 
 /* The runtime has no registers for floating point. */
+static void draft_mapping(struct pm_draft *d, uint32_t point, uint32_t source, uint32_t destination,
+                          const double *weight)
+{
+    pm_draft_begin(d, PM_WORD_MAPPING, source, destination);
+    d->word->line_no = point;
+    memcpy(&d->word->weight, weight, sizeof *weight);
+    pm_draft_end(d);
+}
+
 static void define_mapping_at(uint32_t point, uint32_t source, uint32_t destination,
                               const double *weight)
 {
-    static struct pm_draft d; /* under the lock: a thread may have a small stack */
+    PM_DRAFT(d);
+    PM_SHORT_DRAFT(s);
     if (weight == NULL || !is_on())
         return;
     source = pm_words_resolve(source);
     destination = pm_words_resolve(destination);
+    draft_mapping(&s, point, source, destination, weight);
+    if (known(&s) != 0)
+        return;
     uint64_t mask = pm_words_lock();
-    pm_draft_begin(&d, PM_WORD_MAPPING, source, destination);
-    d.word.line_no = point;
-    memcpy(&d.word.weight, weight, sizeof *weight);
-    pm_draft_end(&d);
+    draft_mapping(&d, point, source, destination, weight);
     if (pm_words_is(source, PM_WORD_SENTENCE) && pm_words_is(destination, PM_WORD_SENTENCE) &&
         pm_words_is(point, PM_WORD_POINT))
         number_of(&d);
@@ -448,7 +508,7 @@ static void define_mapping(uint32_t source, uint32_t destination, const double *
 
 static uint32_t define_metric(const char *name, const char *unit, const char *kind)
 {
-    static struct pm_draft d; /* under the lock: a thread may have a small stack */
+    PM_DRAFT(d);
     if (name == NULL || *name == 0 || !is_on())
         return 0;
     uint64_t mask = pm_words_lock();

@@ -37,19 +37,24 @@ struct pm_words {
 };
 extern struct pm_words pm_words;
 
+/* A word as bytes, in memory of its maker. */
+struct pm_draft {
+    struct pm_run_word *word;
+    uint32_t bytes, room;
+    bool is_cut; /* no room for all of it */
+};
 enum {
     PM_LARGEST_WORD =
         (int)sizeof(struct pm_run_word) + 4 * PM_WORDS_MAX_SET + 3 * PM_WORDS_MAX_TEXT + 8,
 };
-
-/* A word as bytes. */
-struct pm_draft {
-    union {
-        struct pm_run_word word;
-        uint64_t aligned[PM_LARGEST_WORD / 8 + 1];
-    };
-    uint32_t bytes;
-};
+/* A draft with room for any word, in memory that is there once: under the lock, for a thread may have a small stack. */
+#define PM_DRAFT(d)                                      \
+    static uint64_t d##_memory[PM_LARGEST_WORD / 8 + 1]; \
+    struct pm_draft d = {.word = (struct pm_run_word *)d##_memory, .room = sizeof d##_memory}
+/* One with room for most. */
+#define PM_SHORT_DRAFT(d)    \
+    uint64_t d##_memory[64]; \
+    struct pm_draft d = {.word = (struct pm_run_word *)d##_memory, .room = sizeof d##_memory}
 void pm_draft_begin(struct pm_draft *d, enum pm_word_kind kind, uint32_t a, uint32_t b);
 void pm_draft_noun(struct pm_draft *d, uint32_t noun);
 void pm_draft_text(struct pm_draft *d, const char *text);

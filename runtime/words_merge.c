@@ -22,7 +22,7 @@ static const char *kind_of(const struct pm_run_word *noun)
 /* What a noun is counted as when it is merged; 0: no room for that. */
 static uint32_t target_of(const struct pm_run_word *noun)
 {
-    static struct pm_draft d; /* under the lock: a thread may have a small stack */
+    PM_DRAFT(d);
     if (noun->b != 0)
         return pm_words_resolve(noun->b);
     char name[KIND_BYTES + 32] = "(other nouns";
@@ -74,7 +74,7 @@ void pm_words_draft_nouns(struct pm_draft *d, const uint32_t *nouns, uint32_t n_
 /* A sentence with what its nouns are merged into; 0: no room for it. */
 static uint32_t sentence_for(const struct pm_run_word *word)
 {
-    static struct pm_draft d; /* under the lock: a thread may have a small stack */
+    PM_DRAFT(d);
     pm_draft_begin(&d, PM_WORD_SENTENCE, word->a, 0);
     pm_words_draft_nouns(&d, (const uint32_t *)(word + 1), word->n_nouns);
     pm_draft_end(&d);
@@ -202,7 +202,7 @@ static uint32_t no_room(const struct pm_draft *d)
             "they are a part of, or as other nouns of their kind, at once",
             NULL);
     pm_words.said_limit = true;
-    return target_of(&d->word);
+    return target_of(d->word);
 }
 
 uint32_t pm_words_new_noun(const struct pm_draft *d)
