@@ -16,6 +16,7 @@ struct meaning {
     size_t kind_bytes;
     pm_index level; /* PM_NONE: any */
     bool any;
+    bool is_pattern;  /* has * or ? that mean any */
     pm_index *counts; /* per noun: the noun that it counts as, PM_NONE: does not fit */
 };
 
@@ -60,6 +61,8 @@ static struct meaning meaning_of(const struct pm_graph *graph, const struct pm_q
     }
     if (!m.any)
         find_kind(graph, &m);
+    for (const char *p = m.pattern.text; *p && !m.is_pattern; p += *p == '\\' && p[1] ? 2 : 1)
+        m.is_pattern = *p == '*' || *p == '?';
     return m;
 }
 
@@ -79,10 +82,12 @@ static bool fits(const struct meaning *m, const struct pm_noun *noun)
         return false;
     if (*m->kind && !is_of_kind(m, noun))
         return false;
-    const struct pm_name_pattern *pattern = &m->pattern;
-    return m->any || pm_name_fits_path(pattern, noun->name) ||
-           pm_name_fits(pattern, noun->linkage) || pm_name_fits_part(pattern, noun->name, "(") ||
-           pm_name_fits_place(pattern, noun->file, noun->line_no, noun->column_no);
+    struct pm_name_pattern pattern = m->pattern;
+    if (m->is_pattern && !strcmp(noun->kind, "query")) /* SQL is the same in any case */
+        pattern.flags = FNM_CASEFOLD;
+    return m->any || pm_name_fits_path(&pattern, noun->name) ||
+           pm_name_fits(&pattern, noun->linkage) || pm_name_fits_part(&pattern, noun->name, "(") ||
+           pm_name_fits_place(&pattern, noun->file, noun->line_no, noun->column_no);
 }
 
 static bool is_object(const char *kind)

@@ -362,6 +362,30 @@ static void parts_count_as_the_noun_that_was_named(void **state)
     pm_graph_free(r.graph);
 }
 
+static void patterns_find_sql_in_any_case(void **state)
+{
+    (void)state;
+    struct run r;
+    run_init(&r);
+    static const char *const names[] = {"SELECT a FROM t", "select a from t", "Select ? FROM t",
+                                        "UPDATE t"};
+    for (int i = 0; i < 4; i++) {
+        pm_index query = noun(&r, names[i], "query", r.source, PM_NONE);
+        context(&r, PM_NONE, sentence(&r, r.verb_executes, query), 1 << i, 1);
+    }
+    pm_index function = noun(&r, "selection", "function", r.source, PM_NONE);
+    context(&r, PM_NONE, sentence(&r, r.verb_executes, function), 16, 1);
+    assert_true(pm_graph_seal(r.graph));
+    assert_ns(&r, "{SELECT* Executes}", 7);
+    assert_ns(&r, "{select* Executes}", 7 + 16);
+    assert_ns(&r, "{query:sElEcT* Executes}", 7);
+    assert_ns(&r, "{\"SELECT a FROM t\" Executes}", 1); /* as it is written */
+    assert_ns(&r, "{\"select a from t\" Executes}", 2);
+    assert_ns(&r, "{\"SELECT A from t\" Executes}", 3); /* nothing is written so */
+    assert_ns(&r, "{\"select ? from t\" Executes}", 4); /* that ? means itself */
+    pm_graph_free(r.graph);
+}
+
 static void what_the_code_does_for_others_too_is_marked_as_shared(void **state)
 {
     (void)state;
@@ -784,6 +808,7 @@ int main(void)
         cmocka_unit_test(what_is_done_for_others_is_theirs_and_deferred),
         cmocka_unit_test(what_was_begun_is_outside_and_has_no_order),
         cmocka_unit_test(parts_count_as_the_noun_that_was_named),
+        cmocka_unit_test(patterns_find_sql_in_any_case),
         cmocka_unit_test(what_the_code_does_for_others_too_is_marked_as_shared),
         cmocka_unit_test(what_fits_nothing_gets_near_names),
         cmocka_unit_test(random_questions_get_the_answers_of_a_plain_model),

@@ -1,12 +1,7 @@
-/* SQL: any program that uses libsqlite3. Level SQL has statements (kind `query`: their text, with literals as ?), the tables and indexes
- * that they use and the databases, verbs Prepares, Executes, Reads, Writes, Commits.
- *
- *     {SELECT * FROM t WHERE id = ? Executes}    while sqlite3_step runs it; mapped to {t Reads}, {t_by_id Reads}
- *
- * What a statement touches is learnt once for each text: tables from an authorizer (the program's own is asked as well), indexes from
- * EXPLAIN QUERY PLAN. Commits: a COMMIT or END does that, on the database.
+/* Functions of SQLite. What a statement touches is learnt once for each text: tables from an authorizer (the program's own is asked as
+ * well), indexes from EXPLAIN QUERY PLAN. Commits: a COMMIT or END does that, on the database.
  */
-#include "adapter.h"
+#include "sql.h"
 
 #include <ctype.h>
 #include <pthread.h>
@@ -18,15 +13,21 @@
 #include <strings.h>
 
 #define SQLITE "libsqlite3.so.0"
-enum { TEXT_BYTES = 400, MAX_TEXTS = 4096, CACHE = 1 << 14, MAX_TOUCHED = 32, MAX_DATABASES = 256 };
+enum { MAX_TEXTS = 4096, CACHE = 1 << 14, MAX_TOUCHED = 32, MAX_DATABASES = 256 };
 
 #define REAL(type, name, ...) static type (*real_##name)(__VA_ARGS__);
 REAL(int, sqlite3_step, sqlite3_stmt *)
+REAL(int, sqlite3_reset, sqlite3_stmt *)
 REAL(int, sqlite3_finalize, sqlite3_stmt *)
+REAL(int, sqlite3_stmt_busy, sqlite3_stmt *)
 REAL(int, sqlite3_prepare, sqlite3 *, const char *, int, sqlite3_stmt **, const char **)
 REAL(int, sqlite3_prepare_v2, sqlite3 *, const char *, int, sqlite3_stmt **, const char **)
 REAL(int, sqlite3_prepare_v3, sqlite3 *, const char *, int, unsigned, sqlite3_stmt **,
      const char **)
+REAL(int, sqlite3_prepare16, sqlite3 *, const void *, int, sqlite3_stmt **, const void **)
+REAL(int, sqlite3_prepare16_v2, sqlite3 *, const void *, int, sqlite3_stmt **, const void **)
+REAL(int, sqlite3_prepare16_v3, sqlite3 *, const void *, int, unsigned, sqlite3_stmt **,
+     const void **)
 REAL(int, sqlite3_set_authorizer, sqlite3 *,
      int (*)(void *, int, const char *, const char *, const char *, const char *), void *)
 REAL(int, sqlite3_open, const char *, sqlite3 **)
@@ -40,7 +41,7 @@ REAL(const unsigned char *, sqlite3_column_text, sqlite3_stmt *, int)
 #define FOUND(name) pm_adapter_real(&real_##name, #name, SQLITE)
 
 static struct pm_level level;
-static struct pm_verb prepares, executes, reads, writes, commits;
+static struct pm_verb prepares, executes, ends, reads, writes, commits;
 static struct pm_metric rows;
 static struct pm_point tables, indexes, commit_points;
 
@@ -49,6 +50,7 @@ static void define_words(void)
     level = pm_define_level("SQL", "Source");
     prepares = pm_define_verb(level, "Prepares");
     executes = pm_define_verb(level, "Executes");
+    ends = pm_define_verb(level, "Ends");
     reads = pm_define_verb(level, "Reads");
     writes = pm_define_verb(level, "Writes");
     commits = pm_define_verb(level, "Commits");
@@ -65,36 +67,6 @@ static bool is_measured(void)
         return false;
     pthread_once(&once, define_words);
     return true;
-}
-
-/* --- a statement's text as a name --- */
-
-/* One blank for many, ? for numbers and strings that are no names, so that statements that differ by values are one. */
-static void normalise(const char *sql, char text[TEXT_BYTES])
-{
-    size_t n = 0;
-    char before = ' ';
-    for (const char *p = sql; *p && n < TEXT_BYTES - 4; before = text[n - 1]) {
-        bool in_name = isalnum((unsigned char)before) || before == '_';
-        if (isspace((unsigned char)*p)) {
-            p += strspn(p, " \t\n\r\f\v");
-            text[n++] = ' ';
-        } else if (*p == '\'') {
-            for (p++; *p && (*p != '\'' || p[1] == '\''); p += *p == '\'' ? 2 : 1)
-                ;
-            p += *p == '\'';
-            text[n++] = '?';
-        } else if (isdigit((unsigned char)*p) && !in_name) {
-            p += strspn(p, "0123456789.xXabcdefABCDEF");
-            text[n++] = '?';
-        } else {
-            text[n++] = *p++;
-        }
-    }
-    while (n > 0 && (text[n - 1] == ' ' || text[n - 1] == ';'))
-        n--;
-    text[n] = 0;
-    memmove(text, text + strspn(text, " ;"), n + 1 - strspn(text, " ;"));
 }
 
 /* --- what statements touch --- */
@@ -215,7 +187,7 @@ static struct pm_sentence sentence_of(sqlite3 *db, const char *sql, struct pm_ve
 {
     char text[TEXT_BYTES] = "(a statement of SQLite's own)";
     if (sql)
-        normalise(sql, text);
+        sql_normalise(sql, text);
     if (__atomic_load_n(&n_texts, __ATOMIC_RELAXED) >= MAX_TEXTS)
         memcpy(text, "(other statements)", sizeof "(other statements)");
     struct pm_noun noun = pm_define_noun(level, *text ? text : "(nothing)", "query");
@@ -250,6 +222,9 @@ static struct pm_sentence executed(sqlite3_stmt *statement)
     return sentence;
 }
 
+/* Preparations and steps that this thread is in: what they run within is not the program's, nor are its rows. */
+static __thread unsigned n_within;
+
 PM_ADAPTER_EXPORT int sqlite3_step(sqlite3_stmt *statement)
 {
     if (!FOUND(sqlite3_step))
@@ -257,12 +232,32 @@ PM_ADAPTER_EXPORT int sqlite3_step(sqlite3_stmt *statement)
     if (!statement || !is_measured())
         return real_sqlite3_step(statement);
     struct pm_sentence sentence = executed(statement);
+    n_within++;
     pm_enter(sentence);
     int result = real_sqlite3_step(statement);
-    if (result == SQLITE_ROW)
+    if (--n_within == 0 && result == SQLITE_ROW)
         pm_cost(rows, 1);
     pm_leave(sentence);
     return result;
+}
+
+/* A statement that still runs: a transaction of its own is committed, journals go. */
+static int end_of(sqlite3_stmt *statement, int (*real)(sqlite3_stmt *))
+{
+    if (!statement || !is_measured() || !FOUND(sqlite3_stmt_busy) ||
+        !real_sqlite3_stmt_busy(statement))
+        return real(statement);
+    struct pm_sentence sentence =
+        sentence_of(real_sqlite3_db_handle(statement), real_sqlite3_sql(statement), ends);
+    pm_enter(sentence);
+    int result = real(statement);
+    pm_leave(sentence);
+    return result;
+}
+
+PM_ADAPTER_EXPORT int sqlite3_reset(sqlite3_stmt *statement)
+{
+    return FOUND(sqlite3_reset) ? end_of(statement, real_sqlite3_reset) : SQLITE_MISUSE;
 }
 
 PM_ADAPTER_EXPORT int sqlite3_finalize(sqlite3_stmt *statement)
@@ -272,19 +267,7 @@ PM_ADAPTER_EXPORT int sqlite3_finalize(sqlite3_stmt *statement)
     struct cached *c = cached(statement);
     if (statement && __atomic_load_n(&c->statement, __ATOMIC_RELAXED) == statement)
         __atomic_store_n(&c->statement, NULL, __ATOMIC_RELAXED);
-    return real_sqlite3_finalize(statement);
-}
-
-/* Bytes up to the first semicolon outside quotes: what a preparation takes of several statements, but for triggers, which are named by
- * their beginning. */
-static size_t first_statement(const char *sql)
-{
-    char quote = 0;
-    size_t n = 0;
-    for (; sql[n] && (quote || sql[n] != ';'); n++)
-        if (quote ? sql[n] == quote : sql[n] == '\'' || sql[n] == '"')
-            quote = quote ? 0 : sql[n];
-    return n;
+    return end_of(statement, real_sqlite3_finalize);
 }
 
 /* What a preparation does, around the real one. */
@@ -294,7 +277,7 @@ struct preparation {
     bool on;
 };
 
-static void begin(struct preparation *p, sqlite3 *db, const char *sql, int bytes)
+static void begin(struct preparation *p, sqlite3 *db, const void *sql, int bytes, bool is_utf16)
 {
     p->on = is_measured() && sql && FOUND(sqlite3_step) && FOUND(sqlite3_finalize) &&
             FOUND(sqlite3_prepare_v2);
@@ -304,9 +287,14 @@ static void begin(struct preparation *p, sqlite3 *db, const char *sql, int bytes
     p->outer = learning;
     learning = &p->touched;
     char first[2 * TEXT_BYTES];
-    snprintf(first, sizeof first, "%.*s", bytes >= 0 ? bytes : (int)sizeof first, sql);
-    first[first_statement(first)] = 0;
+    if (is_utf16)
+        sql_from_utf16(sql, bytes, first, sizeof first);
+    else
+        snprintf(first, sizeof first, "%.*s", bytes >= 0 ? bytes : (int)sizeof first,
+                 (const char *)sql);
+    first[sql_first_statement(first)] = 0;
     p->sentence = sentence_of(db, first, prepares);
+    n_within++;
     pm_enter(p->sentence);
 }
 
@@ -315,6 +303,7 @@ static void end(struct preparation *p, sqlite3 *db, int result, sqlite3_stmt **s
     if (!p->on)
         return;
     pm_leave(p->sentence);
+    n_within--;
     if (result == SQLITE_OK && statement && *statement) {
         static _Atomic uint32_t known[MAX_TEXTS * 4]; /* sentences whose mappings are there */
         const char *sql = real_sqlite3_sql(*statement);
@@ -332,26 +321,37 @@ static void end(struct preparation *p, sqlite3 *db, int result, sqlite3_stmt **s
     learning = p->outer;
 }
 
-#define PREPARE(name, parameters, arguments) \
-    PM_ADAPTER_EXPORT int name parameters    \
-    {                                        \
-        struct preparation p;                \
-        if (!FOUND(name))                    \
-            return SQLITE_MISUSE;            \
-        begin(&p, db, sql, bytes);           \
-        int result = real_##name arguments;  \
-        end(&p, db, result, statement);      \
-        return result;                       \
+#define PREPARE(name, is_utf16, parameters, arguments) \
+    PM_ADAPTER_EXPORT int name parameters              \
+    {                                                  \
+        struct preparation p;                          \
+        if (!FOUND(name))                              \
+            return SQLITE_MISUSE;                      \
+        begin(&p, db, sql, bytes, is_utf16);           \
+        int result = real_##name arguments;            \
+        end(&p, db, result, statement);                \
+        return result;                                 \
     }
-PREPARE(sqlite3_prepare,
+PREPARE(sqlite3_prepare, false,
         (sqlite3 * db, const char *sql, int bytes, sqlite3_stmt **statement, const char **tail),
         (db, sql, bytes, statement, tail))
-PREPARE(sqlite3_prepare_v2,
+PREPARE(sqlite3_prepare_v2, false,
         (sqlite3 * db, const char *sql, int bytes, sqlite3_stmt **statement, const char **tail),
         (db, sql, bytes, statement, tail))
-PREPARE(sqlite3_prepare_v3,
+PREPARE(sqlite3_prepare_v3, false,
         (sqlite3 * db, const char *sql, int bytes, unsigned flags, sqlite3_stmt **statement,
          const char **tail),
+        (db, sql, bytes, flags, statement, tail))
+
+PREPARE(sqlite3_prepare16, true,
+        (sqlite3 * db, const void *sql, int bytes, sqlite3_stmt **statement, const void **tail),
+        (db, sql, bytes, statement, tail))
+PREPARE(sqlite3_prepare16_v2, true,
+        (sqlite3 * db, const void *sql, int bytes, sqlite3_stmt **statement, const void **tail),
+        (db, sql, bytes, statement, tail))
+PREPARE(sqlite3_prepare16_v3, true,
+        (sqlite3 * db, const void *sql, int bytes, unsigned flags, sqlite3_stmt **statement,
+         const void **tail),
         (db, sql, bytes, flags, statement, tail))
 
 PM_ADAPTER_EXPORT int sqlite3_set_authorizer(sqlite3 *db,
