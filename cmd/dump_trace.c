@@ -30,15 +30,16 @@ static void sums_release(struct sums *sums)
 
 static void sums_add(struct sums *sums, const struct pm_run_trace_event *event)
 {
-    bool is_cut = event->flags & PM_RUN_TRACE_CUT;
-    sums->n_events += !is_cut;
+    bool is_cut = event->flags & PM_RUN_TRACE_CUT,
+         is_switched = event->flags & PM_RUN_TRACE_SWITCHED;
+    sums->n_events += !is_cut && !is_switched;
     sums->n_cut += is_cut;
     if (event->node == PM_RUN_TRACE_NONE)
         sums->n_unknown++;
     else if (event->is_leave)
         sums->ticks[event->node] += event->spent_tsc;
     else
-        sums->calls[event->node] += !is_cut;
+        sums->calls[event->node] += !is_cut && !is_switched;
 }
 
 /* Contexts that the tree has with other numbers. */
@@ -74,10 +75,11 @@ static void print_event(const struct pm_run_file *file, const struct pm_run_trac
     if (event->is_leave)
         printf(" %llu ns", U64(pm_run_file_to_ns(file, event->spent_tsc)));
     printf("%s%s\n", event->flags & PM_RUN_TRACE_ON_FOREIGN ? ", foreign stack" : "",
-           event->flags & PM_RUN_TRACE_MOVED ? ", moved to another set"
-           : !is_cut                         ? ""
-           : event->is_leave                 ? ", its end is not known"
-                                             : ", its begin is not known");
+           event->flags & PM_RUN_TRACE_MOVED      ? ", moved to another set"
+           : event->flags & PM_RUN_TRACE_SWITCHED ? event->is_leave ? ", waits" : ", goes on"
+           : !is_cut                              ? ""
+           : event->is_leave                      ? ", its end is not known"
+                                                  : ", its begin is not known");
 }
 
 static void json_event(struct pm_json *json, const struct pm_run_trace_event *event)
@@ -96,6 +98,8 @@ static void json_event(struct pm_json *json, const struct pm_run_trace_event *ev
         pm_json_bool(json, "is_cut", true);
     if (event->flags & PM_RUN_TRACE_MOVED)
         pm_json_bool(json, "is_moved", true);
+    if (event->flags & PM_RUN_TRACE_SWITCHED)
+        pm_json_bool(json, "is_switched", true);
     if (event->flags & PM_RUN_TRACE_ON_FOREIGN)
         pm_json_bool(json, "is_foreign", true);
     pm_json_end(json);

@@ -66,9 +66,10 @@ static void flush_held(struct output *out, struct held *held)
 {
     if (held->has)
         print_line(out, held->event.time_ns, NULL, &held->event, "", held->name,
-                   held->event.flags & PM_TRACE_BEFORE ? " {  (began before)"
-                   : held->event.flags & PM_TRACE_CUT  ? " {  (its begin is not known)"
-                                                       : " {");
+                   held->event.flags & PM_TRACE_BEFORE     ? " {  (began before)"
+                   : held->event.flags & PM_TRACE_CUT      ? " {  (its begin is not known)"
+                   : held->event.flags & PM_TRACE_SWITCHED ? " {  (goes on)"
+                                                           : " {");
     held->has = false;
 }
 
@@ -82,9 +83,15 @@ static void print_event(struct output *out, const struct pm_trace_event *event,
     }
     bool is_cut = event->flags & PM_TRACE_CUT;
     const uint64_t *lasted = is_cut ? NULL : &event->spent_ns;
-    const char *behind = is_cut ? "  (its end is not known)" : "";
+    const char *behind = is_cut                             ? "  (its end is not known)"
+                         : event->flags & PM_TRACE_SWITCHED ? "  (waits)"
+                                                            : "";
     if (held->has && !((held->event.flags ^ event->flags) & PM_TRACE_FOREIGN)) {
-        print_line(out, held->event.time_ns, lasted, event, "", name, behind);
+        bool has_waited = held->event.flags & PM_TRACE_SWITCHED;
+        print_line(out, held->event.time_ns, lasted, event, "", name,
+                   !has_waited    ? behind
+                   : *behind == 0 ? "  (goes on)"
+                                  : "  (goes on, waits)");
         held->has = false;
         return;
     }
@@ -139,6 +146,8 @@ static void json_event(struct pm_json *json, const struct pm_trace_event *event,
         pm_json_bool(json, "is_on_foreign_stack", true);
     if (event->flags & PM_TRACE_CUT)
         pm_json_bool(json, "is_cut", true);
+    if (event->flags & PM_TRACE_SWITCHED)
+        pm_json_bool(json, "is_switched", true);
     if (event->flags & PM_TRACE_BEFORE)
         pm_json_bool(json, "began_before", true);
     pm_json_end(json);

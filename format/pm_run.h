@@ -258,6 +258,8 @@ enum {
     PM_RUN_NODE_TIMED = 4,
     /* Beside FOLDED: its calls are how often the sentence was begun (pm_begin) where its parent was active. */
     PM_RUN_NODE_BEGUN = 8,
+    PM_RUN_NODE_COROUTINE =
+        16, /* beside FOREIGN_STACK: the root of one stack that the thread switches to */
 };
 
 /* Counters of mode count: one for each noun of one object (COUNTS chunk; owner: its thread).
@@ -459,6 +461,9 @@ struct pm_run_heap_block {
  *          60..40  noun: process-wide index, PM_RUN_TRACE_MANY when it does not fit, or PM_RUN_TRACE_MARK_*
  *          39..0   the clock's lower 40 bits; the whole one is less than 2^39 from the time before
  *
+ * The two of a switch lie side by side. What is open in the tree that is left waits, and goes on when the thread comes back to it; times of the
+ * frames are those between switches.
+ *
  * An enter of a noun of kind PM_RUN_AMBIENT_SET is none: what is open on that stack goes on below that set, at that time; a leave: below none.
  *
  * The order is that in which the tree changed, which is right for the nesting. A signal handler's events may so stand before that of the
@@ -473,6 +478,12 @@ struct pm_run_trace {
 #define PM_RUN_TRACE_DATA 128u
 #define PM_RUN_TRACE_MANY 0x1fffffu
 #define PM_RUN_TRACE_MARK_END 0x1ffffeu /* leave: the thread ended, and with it all that is open */
+#define PM_RUN_TRACE_MARK_SWITCH \
+    0x1ffffdu /* leave: to another stack of coroutines, and at this time */
+#define PM_RUN_TRACE_MARK_TREE \
+    0x1ffffcu /* leave: behind it, with no time: bits 31..0 the context that goes on, file offset / 64, and _COPIED */
+#define PM_RUN_TRACE_COPIED \
+    ((uint64_t)1 << 32)                   /* what is open there was entered in another thread */
 #define PM_RUN_TRACE_MARK_FIRST 0x1ffff0u /* no noun has a number from here on */
 enum { PM_RUN_TRACE_STOPPED = 1 };        /* flags of struct pm_run_trace */
 /* Bits 63..40 of events. */

@@ -92,7 +92,7 @@ static struct pm_node *take_root(struct pm_slot *slot, uint64_t sp)
                                         __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
         continue;
     if (root == NULL)
-        return pm_root_make(slot, sp, PM_RUN_NODE_FOREIGN_STACK, pm_tsc());
+        return pm_root_make(slot, sp, PM_RUN_NODE_FOREIGN_STACK | PM_RUN_NODE_COROUTINE, pm_tsc());
     root->next_sibling = NULL;
     root->n_calls++;
     pm_store(root->sp, sp);
@@ -247,32 +247,21 @@ static void wait_from(struct pm_tls *t, struct pm_node *node, uint64_t tsc)
         node->paused = start_tsc != 0;
         if (start_tsc == 0)
             continue;
-        if (t->trace_end != NULL) {
-            pm_trace_room(t, tsc);
-            pm_trace_fill(pm_trace_reserve(t), PM_RUN_TRACE_LEAVE | pm_trace_noun(node->noun), tsc);
-        }
         pm_store(node->start_tsc, 0);
         if (pm_load(node->sp) != 0)
             pm_add_own(&node->inclusive_tsc, tsc - start_tsc);
     }
 }
 
-/* Traces show what a thread does: frames of a stack that it leaves end, and begin again. The innermost ones, where they are many. */
-static void trace_frames(struct pm_tls *t, const struct pm_node *node, uint64_t tsc)
+/* Behind the change of current: a handler that switches in between comes back to where it was, and says so before. */
+static void trace_switch(struct pm_tls *t, const struct pm_node *to, uint64_t flags, uint64_t tsc)
 {
-    const struct pm_node *frames[COPIED_FRAMES];
-    unsigned n = 0;
-    for (; node->parent != NULL && n < COPIED_FRAMES; node = node->parent)
-        if (node->start_tsc != 0)
-            frames[n++] = node;
-    while (n-- > 0) {
-        pm_trace_room(t, tsc);
-        pm_trace_fill(pm_trace_reserve(t), PM_RUN_TRACE_ENTER | pm_trace_noun(frames[n]->noun),
-                      tsc);
-    }
+    uint64_t *places = pm_trace_reserve_some(t, 2); /* nothing comes between them */
+    pm_trace_fill(places, PM_RUN_TRACE_LEAVE | PM_RUN_TRACE_MARK_SWITCH, tsc);
+    pm_trace_fill(places + 1, PM_RUN_TRACE_LEAVE | PM_RUN_TRACE_MARK_TREE, to->place | flags);
 }
 
-static void go_on(struct pm_tls *t, struct pm_node *innermost, uint64_t tsc)
+static void go_on(struct pm_node *innermost, uint64_t tsc)
 {
     for (struct pm_node *node = innermost; node->parent != NULL; node = node->parent) {
         if (node->paused != 0) {
@@ -282,8 +271,6 @@ static void go_on(struct pm_tls *t, struct pm_node *innermost, uint64_t tsc)
         if (pm_load(node->sp) != 0 && pm_noun_is_disarmed(node->noun))
             pm_node_close_from_outside(node);
     }
-    if (t->trace_end != NULL)
-        trace_frames(t, innermost, tsc);
 }
 
 /* to NULL: the thread's own stack. */
@@ -293,8 +280,11 @@ static void go_to(struct pm_tls *t, struct pm_coroutine *to)
         pm_sample_drain(t);
     uint64_t tsc = pm_tsc();
     struct pm_node *from = pm_settle(t, tsc);
-    if (to != NULL && to->slot != t->slot && !adopt(t, to))
+    bool adopted = to != NULL && to->slot != t->slot, traced = t->trace_end != NULL;
+    if (adopted && !adopt(t, to))
         return;
+    if (traced)
+        pm_trace_room(t, tsc);
     wait_from(t, from, tsc);
     if (t->coroutine != NULL)
         t->coroutine->current = from;
@@ -305,7 +295,9 @@ static void go_to(struct pm_tls *t, struct pm_coroutine *to)
     pm_store(t->base, to != NULL ? to->root : t->slot->root);
     pm_barrier();
     pm_store(t->current, current);
-    go_on(t, current, tsc);
+    if (traced)
+        trace_switch(t, current, adopted ? PM_RUN_TRACE_COPIED : 0, tsc);
+    go_on(current, tsc);
     if (current->set != t->set) /* something was begun or ended while it waited */
         pm_ambient_settle(t, tsc);
     if (to != NULL)
@@ -346,15 +338,16 @@ static bool is_home(const struct pm_tls *t, uint64_t sp)
     return sp <= top && frame - FAR_FROM_HOME_BYTES < sp;
 }
 
-void pm_coroutine_check(struct pm_tls *t, uint64_t sp)
+bool pm_coroutine_check(struct pm_tls *t, uint64_t sp)
 {
     struct pm_coroutine *on = t->coroutine;
     if (on != NULL && sp >= on->low && sp < on->high)
-        return;
+        return false;
     struct pm_coroutine *at = pm_coroutine_at(sp);
     if (at == on || (at == NULL && !is_home(t, sp)))
-        return;
+        return false;
     go_to(t, at);
+    return true;
 }
 
 /* --- which there are --- */

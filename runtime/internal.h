@@ -242,15 +242,19 @@ bool pm_sample_is_on(void);
 /* There is room for an event of this time. To be called before the tree changes, for heads begin with what is open. */
 void pm_trace_room(struct pm_tls *t, uint64_t tsc);
 /* A place for an event, which is none until it is filled. One instruction: a handler may come before and behind it. */
-static inline uint64_t *pm_trace_reserve(struct pm_tls *t)
+static inline uint64_t *pm_trace_reserve_some(struct pm_tls *t, size_t n)
 {
-    uint64_t *place = (uint64_t *)sizeof *place;
+    uint64_t *place = (uint64_t *)(n * sizeof *place);
 #if defined(__x86_64__)
     __asm__ volatile("xaddq %0, %1" : "+r"(place), "+m"(t->trace_at)::"memory", "cc");
 #else
-    place = __atomic_fetch_add(&t->trace_at, sizeof *place, __ATOMIC_RELAXED);
+    place = __atomic_fetch_add(&t->trace_at, n * sizeof *place, __ATOMIC_RELAXED);
 #endif
     return place;
+}
+static inline uint64_t *pm_trace_reserve(struct pm_tls *t)
+{
+    return pm_trace_reserve_some(t, 1);
 }
 /* head: PM_RUN_TRACE_ENTER or _LEAVE with a noun or a mark. */
 static inline void pm_trace_fill(uint64_t *place, uint32_t head, uint64_t tsc)
@@ -490,7 +494,8 @@ bool pm_coroutine_is_fresh(struct pm_coroutine *c); /* once */
 void pm_coroutine_end(uint64_t sp);                 /* its function has returned */
 struct pm_coroutine *pm_coroutine_at(uint64_t sp);
 /* An event came from this stack pointer: the thread may have changed stacks by other means. */
-void pm_coroutine_check(struct pm_tls *t, uint64_t sp);
+/* True: another stack has gone on, behind the time of the event. */
+bool pm_coroutine_check(struct pm_tls *t, uint64_t sp);
 void pm_coroutine_thread_begin(struct pm_tls *t, uint64_t top);
 void pm_coroutine_thread_end(struct pm_tls *t); /* goes to the thread's own stack */
 /* As pm_own_current, of the thread's own stack, also while it waits. */

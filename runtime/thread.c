@@ -248,12 +248,12 @@ void pm_thread_ended(void *block)
         return;
     }
     struct pm_slot *slot = t->slot;
+    pm_coroutine_thread_end(t);
     pm_ambient_thread_end(t);
     uint64_t tsc = pm_tsc();
     pm_sample_thread_end(t);
     pm_adapt_thread_end(slot);
     pm_trace_thread_end(t, tsc);
-    pm_coroutine_thread_end(t);
     struct pm_node *open = pm_own_current(t);
     t->state = PM_THREAD_DEAD;
     pm_store(t->current, &pm_sentinel);

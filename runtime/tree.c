@@ -672,8 +672,8 @@ void pm_event_exact(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp,
         if (timed && (moved || is_entry(probe->kind)))
             tsc = pm_tsc();
     }
-    if (pm_unlikely(pm_coroutines_used))
-        pm_coroutine_check(t, sp);
+    if (pm_unlikely(pm_coroutines_used) && pm_coroutine_check(t, sp) && timed)
+        tsc = pm_tsc(); /* what was open there has gone on since */
     if (pm_unlikely(pm_own_current(t)->set !=
                     t->set)) /* a trampoline was interrupted, and put it back */
         pm_ambient_settle(t, tsc);

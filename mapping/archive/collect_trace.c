@@ -78,7 +78,8 @@ static enum pm_status add_event(struct writer *w, const struct pm_run_trace_even
     struct pm_trace_tick tick = {
         .is_leave = event->is_leave,
         .flags = (event->flags & PM_RUN_TRACE_CUT ? PM_TRACE_CUT : 0u) |
-                 (event->flags & PM_RUN_TRACE_ON_FOREIGN ? (unsigned)PM_TRACE_FOREIGN : 0u),
+                 (event->flags & PM_RUN_TRACE_ON_FOREIGN ? (unsigned)PM_TRACE_FOREIGN : 0u) |
+                 (event->flags & PM_RUN_TRACE_SWITCHED ? (unsigned)PM_TRACE_SWITCHED : 0u),
         .ticks = event->tsc > w->start_tsc ? event->tsc - w->start_tsc : 0,
     };
     if (!event->is_leave && event->noun != PM_RUN_TRACE_NONE) {
@@ -95,7 +96,7 @@ static enum pm_status add_event(struct writer *w, const struct pm_run_trace_even
             tick.ticks > w->last_ticks ? tick.ticks : w->last_ticks;
     w->n_events++;
     w->n_cut += event->flags & PM_RUN_TRACE_CUT ? 1 : 0;
-    w->n_enters += !event->is_leave && !(event->flags & PM_RUN_TRACE_CUT);
+    w->n_enters += !event->is_leave && !(event->flags & (PM_RUN_TRACE_CUT | PM_RUN_TRACE_SWITCHED));
     if (tick.ticks > w->last_ticks)
         w->last_ticks = tick.ticks;
     w->block_last_ticks = w->last_ticks;

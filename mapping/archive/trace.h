@@ -14,7 +14,7 @@
  *
  * Events nest: every enter has its leave, innermost first, on each of the two stacks of a thread (PM_TRACE_FOREIGN: all stacks that
  * are not its own). Those with PM_TRACE_CUT were made up: calls that were open before the first event that was kept, or
- * behind the last one. A cursor begins with enters of all calls that are open at from_ns, flag PM_TRACE_BEFORE, with the times when they
+ * behind the last one. PM_TRACE_SWITCHED: leaves of calls that wait on a stack which the thread leaves (coroutines), and enters where they go on. A cursor begins with enters of all calls that are open at from_ns, flag PM_TRACE_BEFORE, with the times when they
  * began. Times are nanoseconds from the execution's start; they never go back. Memory: a block of 65536 events, and the frames.
  * Reading starts at the block that has from_ns, so it costs the same anywhere. One thread at a time for a trace and its cursors.
  */
@@ -24,7 +24,7 @@
 #include "archive.h"
 #include "trace_block.h"
 
-enum { PM_TRACE_BEFORE = 4 /* beside PM_TRACE_CUT, PM_TRACE_FOREIGN */ };
+enum { PM_TRACE_BEFORE = 4 /* beside those of trace_block.h */ };
 
 struct pm_trace;
 struct pm_trace_cursor;

@@ -12,6 +12,7 @@ enum {
     TAG_ENTER = 2,
     FLAG_BACK = 4,
     LARGEST_BLOCK = 64 << 20,
+    KEPT_FLAGS = PM_TRACE_CUT | PM_TRACE_FOREIGN | PM_TRACE_SWITCHED,
 };
 
 struct frame {
@@ -186,7 +187,7 @@ bool pm_trace_block_add(struct pm_trace_block *block, const struct pm_trace_tick
     if (!block->begun && !begin(block))
         return false;
     bool is_back = event->ticks < block->clock;
-    unsigned flags = (event->flags & (PM_TRACE_CUT | PM_TRACE_FOREIGN)) | (is_back ? FLAG_BACK : 0);
+    unsigned flags = (event->flags & KEPT_FLAGS) | (is_back ? FLAG_BACK : 0);
     if (flags) {
         pm_buf_add_byte(&block->tags, TAG_FLAGS);
         pm_buf_add_byte(&block->tags, (unsigned char)flags);
@@ -413,8 +414,7 @@ enum pm_status pm_trace_block_next(struct pm_trace_block *block, struct pm_error
     int which = flags & PM_TRACE_FOREIGN ? FOREIGN : OWN;
     change_stack(block, which);
     struct stack *stack = &block->stacks[which];
-    *ret_event = (struct pm_trace_tick){.flags = flags & (PM_TRACE_CUT | PM_TRACE_FOREIGN),
-                                        .ticks = block->clock};
+    *ret_event = (struct pm_trace_tick){.flags = flags & KEPT_FLAGS, .ticks = block->clock};
     if (tag == TAG_LEAVE) {
         enum pm_status status = leave(block, which, err, ret_event);
         ret_event->depth = (uint32_t)stack->n;
@@ -435,7 +435,7 @@ bool pm_trace_block_open_frame(const struct pm_trace_block *block, size_t i,
         return false;
     const struct frame *frame = &block->stacks[which].frames[at];
     *ret_enter =
-        (struct pm_trace_tick){.flags = (frame->flags & PM_TRACE_CUT) |
+        (struct pm_trace_tick){.flags = (frame->flags & (PM_TRACE_CUT | PM_TRACE_SWITCHED)) |
                                         (which == FOREIGN ? (unsigned)PM_TRACE_FOREIGN : 0u),
                                .sentence = frame->sentence,
                                .depth = (uint32_t)at,

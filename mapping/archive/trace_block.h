@@ -21,7 +21,8 @@
  *         foreign stacks up to then
  *     n bytes of tags, the tags, the times
  *
- * Tags: 0 a leave, 2 + number an enter; 1: flags follow (1 cut, 2 on a foreign stack, 4 the time goes back), then the tag. Times: ticks since the
+ * Tags: 0 a leave, 2 + number an enter; 1: flags follow (1 cut, 2 on a foreign stack, 4 the time goes back, 8 no call: it waits, or goes on,
+ * for the thread goes to another stack), then the tag. Times: ticks since the
  * event before, one for each tag. A leave ends the youngest frame of its stack.
  */
 #ifndef PM_TRACE_BLOCK_H
@@ -29,7 +30,7 @@
 
 #include "../base/str.h"
 
-enum { PM_TRACE_CUT = 1, PM_TRACE_FOREIGN = 2 };
+enum { PM_TRACE_CUT = 1, PM_TRACE_FOREIGN = 2, PM_TRACE_SWITCHED = 8 };
 
 struct pm_trace_tick {
     bool is_leave;

@@ -179,6 +179,10 @@ PM_MUST_CHECK enum pm_status run_load_trace(struct pm_run_file *file,
                                             const struct run_source *source,
                                             const struct run_chunks *list, struct pm_error *err);
 
+/* The parts of one thread's trace, in order. NULL: none. */
+const struct run_piece *run_trace_pieces(const struct pm_run_file *file, size_t thread,
+                                         size_t *ret_n);
+
 /* --- what run_load.c has for run_samples.c --- */
 /* How many of a chunk's items lie within it. */
 uint64_t run_fit_items(struct pm_run_file *file, const struct run_chunk *chunk, uint64_t start,

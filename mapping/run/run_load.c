@@ -344,7 +344,7 @@ static bool take_node(struct pm_run_file *file, const struct run_thread_load *lo
             return true;
         if (!(raw->flags & PM_RUN_NODE_FOREIGN_STACK))
             count_damage(&damage->n_roots, &damage->first_root, offset);
-        node->flags = PM_RUN_NODE_FOREIGN_STACK;
+        node->flags = PM_RUN_NODE_FOREIGN_STACK | (raw->flags & PM_RUN_NODE_COROUTINE);
         return true;
     }
     if (raw->kind == 0) {

@@ -1,4 +1,4 @@
-/* Traces: which parts a file has of each thread, and their events in order, made to nest. */
+/* Traces: the events of each thread in order, made to nest. run_trace_parts.c finds them. */
 #include "run_internal.h"
 #include "run_trace.h"
 
@@ -6,179 +6,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-/* --- loading: where the parts are --- */
-
-enum { LARGEST_PART = 16 << 20 };
-
-static bool add_piece(struct pm_run_file *file, size_t *cap, const struct run_piece *piece)
-{
-    if (file->n_pieces == *cap) {
-        size_t larger = *cap ? *cap * 2 : 64;
-        struct run_piece *pieces = pm_realloc_array(file->pieces, larger, sizeof *pieces);
-        if (!pieces)
-            return false;
-        file->pieces = pieces;
-        *cap = larger;
-    }
-    file->pieces[file->n_pieces++] = *piece;
-    return true;
-}
-
-static uint32_t node_at(const struct run_thread_load *load, uint32_t place)
-{
-    uint32_t node;
-    return place && run_find_node(load, (uint64_t)place * 64, &node) ? node : PM_RUN_TRACE_NONE;
-}
-
-/* room: bytes for events. False: memory. */
-static bool take_piece(struct pm_run_file *file, size_t *cap, const struct pm_run_trace *raw,
-                       uint64_t offset, uint64_t room, bool is_head)
-{
-    struct run_piece piece = {
-        .offset = offset, .number = raw->number, .first_tsc = raw->first_tsc, .is_head = is_head};
-    if (!run_find_thread(file, raw->chunk.owner, &piece.thread)) {
-        run_complain(file, offset, "events of a thread that is not in the file");
-        return true;
-    }
-    uint64_t n = raw->chunk.n_items, most = room / 8;
-    if (n > most)
-        run_complain(file, offset, "%llu events, %llu fit in the part", (unsigned long long)n,
-                     (unsigned long long)most);
-    piece.n_places = (uint32_t)(n < most ? n : most);
-    piece.node = node_at(&file->loads[piece.thread], raw->node);
-    piece.foreign_node = node_at(&file->loads[piece.thread], raw->foreign_node);
-    piece.flags = raw->flags;
-    run_note_tsc(file, raw->first_tsc);
-    return add_piece(file, cap, &piece);
-}
-
-/* A part that was being written when the process died has the trailer of what was there before. */
-static bool load_space(struct pm_run_file *file, const struct run_source *source,
-                       const struct run_chunk *chunk, size_t *cap)
-{
-    uint64_t n = chunk->n_items, part = n && chunk->size_bytes > PM_RUN_PAGE
-                                            ? (chunk->size_bytes - PM_RUN_PAGE) / n
-                                            : 0;
-    if (part < PM_RUN_TRACE_DATA + 16 || part > LARGEST_PART || part % 8) {
-        run_complain(file, chunk->offset, "%llu parts of a trace in %llu bytes",
-                     (unsigned long long)n, (unsigned long long)chunk->size_bytes);
-        return true;
-    }
-    for (uint64_t i = 0; i < n; i++) {
-        struct pm_run_trace raw;
-        uint64_t offset = chunk->offset + PM_RUN_PAGE + i * part, trailer;
-        if (!run_read_at(source, offset, &raw, sizeof raw) ||
-            !run_read_at(source, offset + part - 8, &trailer, 8))
-            return true; /* the rest was never written */
-        if (raw.chunk.magic != PM_RUN_CHUNK_MAGIC || trailer != raw.serial + 1)
-            continue;
-        if (!take_piece(file, cap, &raw, offset, part - PM_RUN_TRACE_DATA - 8, false))
-            return false;
-    }
-    return true;
-}
-
-static bool load_head(struct pm_run_file *file, const struct run_source *source,
-                      const struct run_chunk *chunk, size_t *cap)
-{
-    struct pm_run_trace raw;
-    if (chunk->size_bytes < sizeof raw + 8 || chunk->size_bytes > LARGEST_PART ||
-        !run_read_at(source, chunk->offset, &raw, sizeof raw)) {
-        run_complain(file, chunk->offset, "events of a thread are cut");
-        return true;
-    }
-    if (raw.chunk.n_items == 0)
-        return true; /* was being made */
-    return take_piece(file, cap, &raw, chunk->offset, chunk->size_bytes - sizeof raw - 8, true);
-}
-
-static int compare_pieces(const void *a, const void *b)
-{
-    const struct run_piece *x = a, *y = b;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    if (x->is_head != y->is_head)
-        return x->is_head ? 1 : -1;
-    return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
-
-/* A head whose part is there was just being emptied. */
-static void drop_duplicates(struct pm_run_file *file)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < file->n_pieces; i++) {
-        const struct run_piece *piece = &file->pieces[i];
-        if (n && file->pieces[n - 1].thread == piece->thread &&
-            file->pieces[n - 1].number == piece->number) {
-            if (!piece->is_head)
-                run_complain(file, piece->offset, "part %llu of a thread's trace is there twice",
-                             (unsigned long long)piece->number);
-            continue;
-        }
-        file->pieces[n++] = *piece;
-    }
-    file->n_pieces = n;
-}
-
-enum pm_status run_load_trace(struct pm_run_file *file, const struct run_source *source,
-                              const struct run_chunks *list, struct pm_error *err)
-{
-    size_t cap = 0;
-    bool ok = true;
-    for (size_t i = 0; i < list->n && ok; i++) {
-        const struct run_chunk *chunk = &list->chunks[i];
-        if (chunk->kind == PM_RUN_CHUNK_TRACE_SPACE)
-            ok = load_space(file, source, chunk, &cap);
-        else if (chunk->kind == PM_RUN_CHUNK_TRACE_HEAD)
-            ok = load_head(file, source, chunk, &cap);
-    }
-    if (!ok)
-        return run_no_memory(file, err);
-    if (file->n_pieces)
-        qsort(file->pieces, file->n_pieces, sizeof *file->pieces, compare_pieces);
-    drop_duplicates(file);
-    return PM_OK;
-}
-
-static const struct run_piece *pieces_of(const struct pm_run_file *file, size_t thread,
-                                         size_t *ret_n)
-{
-    size_t low = 0, high = file->n_pieces, n = 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (file->pieces[middle].thread < thread)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    while (low + n < file->n_pieces && file->pieces[low + n].thread == thread)
-        n++;
-    *ret_n = n;
-    return n ? file->pieces + low : NULL;
-}
-
-struct pm_run_trace_size pm_run_trace_size(const struct pm_run_file *file, size_t thread)
-{
-    struct pm_run_trace_size size = {0};
-    const struct run_piece *pieces = pieces_of(file, thread, &size.n_parts);
-    if (size.n_parts == 0)
-        return size;
-    for (size_t i = 0; i < size.n_parts; i++)
-        size.n_places += pieces[i].n_places;
-    size.n_bytes = size.n_places * 8 + size.n_parts * (PM_RUN_TRACE_DATA + 8);
-    size.has_begin = pieces[0].number == 0;
-    size.has_end = !(pieces[size.n_parts - 1].flags & PM_RUN_TRACE_STOPPED);
-    return size;
-}
-
-uint64_t pm_run_trace_ns(const struct pm_run_file *file, uint64_t tsc)
-{
-    uint64_t start = file->process.start_tsc;
-    return tsc > start ? pm_run_file_to_ns(file, tsc - start) : 0;
-}
 
 /* --- reading --- */
 
@@ -197,14 +24,25 @@ struct stack {
     size_t n_exact; /* of these, one that an event ended: its position; 0: none */
     uint32_t *path; /* nodes that are open and not entered yet, from path_at on */
     size_t n_path, path_at, path_cap;
-    struct frame
-        *again; /* frames that are moved, to be entered below another set, from again_at on */
+    struct frame *again; /* frames that are moved, or have waited, to be entered from again_at on */
     size_t n_again, again_at, again_cap;
-    bool is_moving;
+    unsigned changing; /* frames are moved: PM_RUN_TRACE_MOVED, or wait and go on: _SWITCHED */
+};
+
+/* What waits on one of the stacks that the thread goes between. */
+struct tree {
+    uint32_t root;
+    bool is_known;
+    struct frame *frames;
+    size_t n, cap;
 };
 
 struct child {
     uint32_t parent, noun, node;
+};
+
+struct placed {
+    uint32_t place, node;
 };
 
 struct pm_run_trace_cursor {
@@ -216,7 +54,10 @@ struct pm_run_trace_cursor {
     size_t n_pieces, piece;
     struct child *children; /* contexts by parent and noun */
     size_t n_children;
-    uint64_t *events; /* of the piece at hand */
+    struct tree *trees; /* by root */
+    size_t n_trees;
+    struct placed *placed; /* as many as nodes; NULL: not needed so far */
+    uint64_t *events;      /* of the piece at hand */
     size_t n_events, event, events_cap;
     struct stack stacks[N_STACKS];
     int on;
@@ -292,9 +133,24 @@ static bool push(struct stack *stack, const struct frame *frame)
 static uint32_t foreign_root(const struct pm_run_file_thread *thread)
 {
     for (size_t i = 1; i < thread->n_nodes; i++)
-        if (thread->nodes[i].parent == PM_RUN_FILE_NO_PARENT)
+        if (thread->nodes[i].parent == PM_RUN_FILE_NO_PARENT &&
+            !(thread->nodes[i].flags & PM_RUN_NODE_COROUTINE))
             return (uint32_t)i;
     return PM_RUN_TRACE_NONE;
+}
+
+static bool list_trees(struct pm_run_trace_cursor *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->thread->n_nodes; i++)
+        n += c->thread->nodes[i].parent == PM_RUN_FILE_NO_PARENT;
+    c->trees = pm_alloc_array(n ? n : 1, sizeof *c->trees);
+    if (!c->trees)
+        return false;
+    for (size_t i = 0; i < c->thread->n_nodes; i++)
+        if (c->thread->nodes[i].parent == PM_RUN_FILE_NO_PARENT)
+            c->trees[c->n_trees++].root = (uint32_t)i;
+    return true;
 }
 
 /* All of pieces fits, for the largest is known. */
@@ -306,7 +162,7 @@ static bool prepare(struct pm_run_trace_cursor *c)
     c->events = pm_alloc_array(c->events_cap, sizeof *c->events);
     struct frame own = {.noun = PM_RUN_TRACE_NONE, .last_code = PM_RUN_TRACE_NONE}, foreign = own;
     foreign.node = foreign_root(c->thread);
-    return c->events && index_children(c) && push(&c->stacks[OWN], &own) &&
+    return c->events && index_children(c) && list_trees(c) && push(&c->stacks[OWN], &own) &&
            push(&c->stacks[FOREIGN], &foreign);
 }
 
@@ -325,7 +181,7 @@ static enum pm_status open_cursor(const struct pm_run_file *file, size_t thread,
     c->thread = &file->threads[thread];
     c->source = *source;
     c->fd = source->fd;
-    c->pieces = pieces_of(file, thread, &c->n_pieces);
+    c->pieces = run_trace_pieces(file, thread, &c->n_pieces);
     c->end_tsc = file->loads[thread].last_tsc;
     if (!prepare(c)) {
         pm_run_trace_close(c);
@@ -369,6 +225,10 @@ void pm_run_trace_close(struct pm_run_trace_cursor *c)
         free(c->stacks[i].path);
         free(c->stacks[i].again);
     }
+    for (size_t i = 0; i < c->n_trees; i++)
+        free(c->trees[i].frames);
+    free(c->trees);
+    free(c->placed);
     free(c->children);
     free(c->events);
     free(c);
@@ -418,6 +278,137 @@ static bool agree(const struct pm_run_trace_cursor *c, struct stack *stack, uint
     return true;
 }
 
+static bool reserve_again(struct stack *stack, size_t n)
+{
+    stack->n_again = stack->again_at = 0;
+    if (n <= stack->again_cap)
+        return true;
+    struct frame *again = pm_realloc_array(stack->again, n + n / 2, sizeof *again);
+    if (!again)
+        return false;
+    stack->again = again;
+    stack->again_cap = n + n / 2;
+    return true;
+}
+
+static int compare_placed(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+    return x->place != y->place ? (x->place < y->place ? -1 : 1)
+                                : (x->node > y->node) - (x->node < y->node);
+}
+
+/* The context at a place in the file; PM_RUN_TRACE_NONE: there is none. False: memory. */
+static bool find_placed(struct pm_run_trace_cursor *c, uint32_t place, uint32_t *ret_node)
+{
+    size_t low = 0, n = c->thread->n_nodes, high = n;
+    if (!c->placed) {
+        c->placed = pm_alloc_array(n, sizeof *c->placed);
+        if (!c->placed)
+            return false;
+        for (size_t i = 0; i < n; i++)
+            c->placed[i] = (struct placed){c->thread->nodes[i].place, (uint32_t)i};
+        qsort(c->placed, n, sizeof *c->placed, compare_placed);
+    }
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->placed[middle].place < place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *ret_node =
+        low < n && place && c->placed[low].place == place ? c->placed[low].node : PM_RUN_TRACE_NONE;
+    return true;
+}
+
+static struct tree *tree_of(const struct pm_run_trace_cursor *c, uint32_t node)
+{
+    size_t low = 0, high = c->n_trees;
+    while (c->thread->nodes[node].parent != PM_RUN_FILE_NO_PARENT)
+        node = c->thread->nodes[node].parent;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->trees[middle].root < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->n_trees && c->trees[low].root == node ? &c->trees[low] : NULL;
+}
+
+/* The frames of the stack that is left. */
+static bool keep_waiting(struct tree *tree, const struct stack *stack)
+{
+    size_t n = stack->n - 1;
+    if (n > tree->cap) {
+        struct frame *frames = pm_realloc_array(tree->frames, n + n / 2, sizeof *frames);
+        if (!frames)
+            return false;
+        tree->frames = frames;
+        tree->cap = n + n / 2;
+    }
+    if (n)
+        memcpy(tree->frames, stack->frames + 1, n * sizeof *tree->frames);
+    tree->n = n;
+    tree->is_known = true;
+    return true;
+}
+
+/* The thread goes on in another tree, or the trace does behind what is missing. What has waited there has ended where the tree has it no more;
+ * what the tree has beside was entered where the trace did not see it, when the frames are not known, else it is not traced. */
+static bool go_to_tree(struct pm_run_trace_cursor *c, struct tree *to, uint32_t node, bool is_known)
+{
+    struct stack *stack = &c->stacks[OWN];
+    size_t n = 0, i = 0;
+    stack->keep = 1;
+    stack->frames[0].node = to->root;
+    stack->frames[0].last_code = PM_RUN_TRACE_NONE;
+    if (!find_path(c, stack, node) || !reserve_again(stack, to->n))
+        return false;
+    for (size_t k = 0; k < to->n; k++) {
+        size_t at = i;
+        while (at < stack->n_path && stack->path[at] != to->frames[k].node)
+            at++;
+        if (at == stack->n_path && to->frames[k].node != PM_RUN_TRACE_NONE)
+            break;
+        stack->again[n++] = to->frames[k];
+        i = at < stack->n_path ? at + 1 : i;
+    }
+    stack->n_again = n;
+    stack->path_at = is_known ? stack->n_path : i;
+    return true;
+}
+
+static bool switch_to(struct pm_run_trace_cursor *c, uint32_t node, bool is_copied)
+{
+    struct stack *stack = &c->stacks[OWN];
+    struct tree *to = tree_of(c, node), *from = tree_of(c, stack->frames[0].node);
+    if (!to || to == from) /* said already, by a part that began just then */
+        return true;
+    if (from && !keep_waiting(from, stack))
+        return false;
+    stack->changing = PM_RUN_TRACE_SWITCHED;
+    c->close_tsc = c->clock;
+    c->close_is_cut = false;
+    return go_to_tree(c, to, node, to->is_known && !is_copied);
+}
+
+/* The tree that the thread is in where a piece begins. */
+static bool agree_on_tree(struct pm_run_trace_cursor *c, uint32_t node, bool is_gap)
+{
+    if (node == PM_RUN_TRACE_NONE)
+        return agree(c, &c->stacks[OWN], node, is_gap);
+    struct tree *to = tree_of(c, node);
+    for (size_t i = 0; i < c->n_trees && is_gap; i++) {
+        c->trees[i].n = 0;
+        c->trees[i].is_known = false;
+    }
+    if (!to || to->root == c->stacks[OWN].frames[0].node)
+        return agree(c, &c->stacks[OWN], node, is_gap);
+    return is_gap ? go_to_tree(c, to, node, false) : switch_to(c, node, false);
+}
+
 static enum pm_status next_piece(struct pm_run_trace_cursor *c, struct pm_error *err)
 {
     const struct run_piece *piece = &c->pieces[c->piece];
@@ -434,7 +425,7 @@ static enum pm_status next_piece(struct pm_run_trace_cursor *c, struct pm_error 
     if (is_gap)
         c->last_tsc = piece->first_tsc;
     c->piece++;
-    if (!agree(c, &c->stacks[OWN], piece->node, is_gap) ||
+    if (!agree_on_tree(c, piece->node, is_gap) ||
         !agree(c, &c->stacks[FOREIGN], piece->foreign_node, is_gap))
         return cursor_no_memory(c, err);
     return PM_OK;
@@ -469,8 +460,7 @@ static void pop(struct pm_run_trace_cursor *c, int which, struct pm_run_trace_ev
     *event = (struct pm_run_trace_event){
         .is_leave = true,
         .flags = (is_cut ? PM_RUN_TRACE_CUT : 0u) |
-                 (which == FOREIGN ? (unsigned)PM_RUN_TRACE_ON_FOREIGN : 0u) |
-                 (stack->is_moving ? (unsigned)PM_RUN_TRACE_MOVED : 0u),
+                 (which == FOREIGN ? (unsigned)PM_RUN_TRACE_ON_FOREIGN : 0u) | stack->changing,
         .noun = frame->noun,
         .node = frame->node,
         .depth = (uint32_t)stack->n - 1,
@@ -478,7 +468,7 @@ static void pop(struct pm_run_trace_cursor *c, int which, struct pm_run_trace_ev
         .enter_tsc = frame->tsc,
     };
     uint64_t away = which == FOREIGN ? 0 : away_until(c, c->close_tsc) - frame->away_tsc;
-    event->spent_tsc = event->tsc - event->enter_tsc;
+    event->spent_tsc = event->tsc > event->enter_tsc ? event->tsc - event->enter_tsc : 0;
     event->spent_tsc = event->spent_tsc > away ? event->spent_tsc - away : 0;
 }
 
@@ -507,7 +497,7 @@ static bool enter_path(struct pm_run_trace_cursor *c, int which, struct pm_run_t
                           .tsc = c->clock,
                           .away_tsc = away_until(c, c->clock),
                           .code = PM_RUN_TRACE_NONE};
-    return enter(c, which, &frame, PM_RUN_TRACE_CUT, event);
+    return enter(c, which, &frame, stack->changing ? stack->changing : PM_RUN_TRACE_CUT, event);
 }
 
 static bool is_set(const struct pm_run_trace_cursor *c, uint32_t noun)
@@ -519,21 +509,15 @@ static bool is_set(const struct pm_run_trace_cursor *c, uint32_t noun)
 static bool move_stack(struct pm_run_trace_cursor *c, int which, uint32_t noun)
 {
     struct stack *stack = &c->stacks[which];
-    if (stack->n + 1 > stack->again_cap) {
-        struct frame *again = pm_realloc_array(stack->again, 2 * stack->n + 1, sizeof *again);
-        if (!again)
-            return false;
-        stack->again = again;
-        stack->again_cap = 2 * stack->n + 1;
-    }
-    stack->n_again = stack->again_at = 0;
+    if (!reserve_again(stack, stack->n + 1))
+        return false;
     if (noun != PM_RUN_TRACE_NONE)
         stack->again[stack->n_again++] = (struct frame){.code = PM_RUN_TRACE_NONE, .noun = noun};
     for (size_t i = 1; i < stack->n; i++)
         if (!is_set(c, stack->frames[i].noun))
             stack->again[stack->n_again++] = stack->frames[i];
     stack->keep = 1;
-    stack->is_moving = true;
+    stack->changing = PM_RUN_TRACE_MOVED;
     c->close_tsc = c->clock;
     c->close_is_cut = false;
     return true;
@@ -543,10 +527,12 @@ static bool enter_again(struct pm_run_trace_cursor *c, int which, struct pm_run_
 {
     struct stack *stack = &c->stacks[which];
     struct frame frame = stack->again[stack->again_at++];
-    frame.node = find_child(c, stack->frames[stack->n - 1].node, frame.noun);
     frame.last_code = PM_RUN_TRACE_NONE;
     frame.tsc = c->clock;
     frame.away_tsc = which == FOREIGN ? 0 : away_until(c, c->clock);
+    if (stack->changing == PM_RUN_TRACE_SWITCHED)
+        return enter(c, which, &frame, PM_RUN_TRACE_SWITCHED, event);
+    frame.node = find_child(c, stack->frames[stack->n - 1].node, frame.noun);
     bool is_call = is_set(c, frame.noun);
     return enter(c, which, &frame, is_call ? 0 : PM_RUN_TRACE_CUT | PM_RUN_TRACE_MOVED, event);
 }
@@ -611,6 +597,11 @@ static bool take_event(struct pm_run_trace_cursor *c, uint64_t raw,
         c->clock = raw & (((uint64_t)1 << 62) - 1);
         return true;
     }
+    if (head == (PM_RUN_TRACE_LEAVE | PM_RUN_TRACE_MARK_TREE)) {
+        uint32_t node;
+        return find_placed(c, (uint32_t)raw, &node) &&
+               (node == PM_RUN_TRACE_NONE || switch_to(c, node, raw & PM_RUN_TRACE_COPIED));
+    }
     uint64_t ahead = (raw - c->clock) & mask;
     c->clock += ahead < half ? ahead : ahead - mask - 1;
     if (c->clock > c->last_tsc)
@@ -624,11 +615,18 @@ static bool take_event(struct pm_run_trace_cursor *c, uint64_t raw,
         *ret_has_event = true;
         return enter_noun(c, code, event);
     }
+    if (code == PM_RUN_TRACE_MARK_SWITCH)
+        return true; /* where to is behind it */
     if (code == PM_RUN_TRACE_MARK_END)
         close_all(c, c->clock, false);
     else
         leave_noun(c, code);
     return true;
+}
+
+static bool is_timed(const struct pm_run_trace_cursor *c, uint32_t node)
+{
+    return c->thread->nodes[node].timing != PM_RUN_FILE_UNTIMED;
 }
 
 /* What has to come out before the next raw event. */
@@ -642,12 +640,16 @@ static bool take_pending(struct pm_run_trace_cursor *c, struct pm_run_trace_even
             return true;
         }
     for (int i = 0; i < N_STACKS; i++) {
-        c->stacks[i].n_exact = 0;
-        c->stacks[i].is_moving = false;
-        if (c->stacks[i].again_at < c->stacks[i].n_again)
+        struct stack *stack = &c->stacks[i];
+        stack->n_exact = 0;
+        if (stack->again_at < stack->n_again)
             return enter_again(c, i, event);
-        if (c->stacks[i].path_at < c->stacks[i].n_path)
-            return enter_path(c, i, event);
+        while (stack->path_at < stack->n_path)
+            if (!stack->changing || is_timed(c, stack->path[stack->path_at]))
+                return enter_path(c, i, event);
+            else
+                stack->path_at++;
+        stack->changing = 0;
     }
     *ret_has_event = false;
     return true;

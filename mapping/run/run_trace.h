@@ -27,8 +27,15 @@
 struct pm_run_trace_cursor;
 
 /* MOVED: not left and not entered: something was begun or ended (pm_begin), and what is open goes on as another context, below another set. Leaves of
- * all frames, the set's (a noun of kind PM_RUN_AMBIENT_SET, in whose place nothing is entered) the last, then enters. */
-enum { PM_RUN_TRACE_CUT = 1, PM_RUN_TRACE_ON_FOREIGN = 2, PM_RUN_TRACE_MOVED = 4 };
+ * all frames, the set's (a noun of kind PM_RUN_AMBIENT_SET, in whose place nothing is entered) the last, then enters.
+ * SWITCHED: not left and not entered either: the thread goes on on another stack (makecontext). Leaves of all that waits from now on, then enters of
+ * what has waited there. */
+enum {
+    PM_RUN_TRACE_CUT = 1,
+    PM_RUN_TRACE_ON_FOREIGN = 2,
+    PM_RUN_TRACE_MOVED = 4,
+    PM_RUN_TRACE_SWITCHED = 8
+};
 #define PM_RUN_TRACE_NONE 0xffffffffu
 
 struct pm_run_trace_event {

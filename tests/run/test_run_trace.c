@@ -93,7 +93,7 @@ static struct pm_run_trace *head(struct fixture *f, uint64_t number, uint64_t fi
     return trace;
 }
 
-/* All events as text: "+f1@1010" enter of noun 0 with context 1, "-f1@1050" its leave; "?" cut, "~" on a foreign stack. */
+/* All events as text: "+f1@1010" enter of noun 0 with context 1, "-f1@1050" its leave; "?" cut, "/" it waits, or goes on, "~" on a foreign stack. */
 static void expect(struct fixture *f, const char *expected, size_t n_complaints)
 {
     struct pm_run_file *file;
@@ -117,7 +117,9 @@ static void expect(struct fixture *f, const char *expected, size_t n_complaints)
         if (e.node != PM_RUN_TRACE_NONE)
             len += (size_t)snprintf(text + len, sizeof text - len, "%u", e.node);
         len += (size_t)snprintf(text + len, sizeof text - len, "@%llu%s", (unsigned long long)e.tsc,
-                                e.flags & PM_RUN_TRACE_CUT ? "?" : "");
+                                e.flags & PM_RUN_TRACE_CUT        ? "?"
+                                : e.flags & PM_RUN_TRACE_SWITCHED ? "/"
+                                                                  : "");
         if (e.is_leave)
             assert_true(e.spent_tsc <= e.tsc - e.enter_tsc || e.tsc < e.enter_tsc);
         assert_true(len < sizeof text - 100);
@@ -272,6 +274,98 @@ static void the_end_of_a_thread_ends_its_calls(void **state)
     expect(&f, "+f1@1010 -f1@1020 +h4@1030 -h4@1040", 0);
 }
 
+/* Contexts of a coroutine: its root 5, g in it 6, h in g 7; node 8 is in none of them. */
+static void add_coroutine(struct fixture *f, uint64_t nodes[4])
+{
+    nodes[0] = make_run_node(&f->run, 0, PM_RUN_NOUN_ROOT, 1, 1000, 0, 0);
+    make_run_node_at(&f->run, nodes[0])->flags = PM_RUN_NODE_FOREIGN_STACK | PM_RUN_NODE_COROUTINE;
+    nodes[1] = make_run_node(&f->run, nodes[0], 1, 1, 1020, 0, 0);
+    nodes[2] = make_run_node(&f->run, nodes[1], 2, 1, 1030, 0, 0);
+    nodes[3] = nodes[2] + 128;
+    for (int i = 1; i < 3; i++)
+        make_run_node_at(&f->run, nodes[i])->flags = PM_RUN_NODE_TIMED;
+}
+
+#define SWITCH(tsc, node) \
+    leave(PM_RUN_TRACE_MARK_SWITCH, tsc), leave(PM_RUN_TRACE_MARK_TREE, (node) / 64)
+
+static void what_waits_goes_on_where_it_was(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t own[4];
+    make(&f, 1);
+    add_coroutine(&f, own);
+    head(&f, 0, 1005, f.nodes[0],
+         (uint64_t[]){enter(0, 1010), SWITCH(1020, own[0]), enter(1, 1030),
+                      SWITCH(1040, f.nodes[1]), enter(1, 1050), leave(1, 1060),
+                      SWITCH(1070, own[1]), leave(1, 1080), SWITCH(1090, f.nodes[1]),
+                      leave(0, 1100)},
+         14);
+    expect(&f,
+           "+f1@1010 -f1@1020/ +g6@1030 -g6@1040/ +f1@1040/ +g2@1050 -g2@1060 -f1@1070/ "
+           "+g6@1070/ -g6@1080 +f1@1090/ -f1@1100",
+           0);
+}
+
+static void a_stack_has_other_frames_when_it_was_made_again(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t own[4];
+    make(&f, 1);
+    add_coroutine(&f, own);
+    head(&f, 0, 1005, f.nodes[0],
+         (uint64_t[]){SWITCH(1020, own[0]), enter(1, 1030), enter(2, 1035),
+                      SWITCH(1040, f.nodes[0]), SWITCH(1050, own[0]), enter(1, 1060),
+                      leave(1, 1070)},
+         10);
+    expect(&f, "+g6@1030 +h7@1035 -h7@1040/ -g6@1040/ +g6@1060 -g6@1070", 0);
+}
+
+static void frames_of_another_thread_go_on(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t own[4];
+    make(&f, 1);
+    add_coroutine(&f, own);
+    head(&f, 0, 1005, f.nodes[0],
+         (uint64_t[]){
+             leave(PM_RUN_TRACE_MARK_SWITCH, 1020),
+             event(PM_RUN_TRACE_LEAVE | PM_RUN_TRACE_MARK_TREE, own[2] / 64 | PM_RUN_TRACE_COPIED),
+             leave(2, 1030), leave(1, 1040)},
+         4);
+    expect(&f, "+g6@1020/ +h7@1020/ -h7@1030 -g6@1040", 0);
+}
+
+static void parts_know_the_tree_that_they_begin_in(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t own[4];
+    make(&f, 2);
+    add_coroutine(&f, own);
+    part(&f, 0, 1, 0, 1005, f.nodes[0], (uint64_t[]){enter(0, 1010)}, 1);
+    part(&f, 1, 2, 2, 1020, own[1],
+         (uint64_t[]){enter(2, 1030), leave(2, 1040), SWITCH(1050, f.nodes[1]), leave(0, 1060)}, 5);
+    expect(&f, "+f1@1010 -f1@1020? +g6@1020? +h7@1030 -h7@1040 -g6@1050/ +f1@1050/ -f1@1060", 0);
+}
+
+static void half_a_switch_and_one_to_nowhere_have_no_effect(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t own[4];
+    make(&f, 1);
+    add_coroutine(&f, own);
+    head(&f, 0, 1005, f.nodes[0],
+         (uint64_t[]){enter(0, 1010), leave(PM_RUN_TRACE_MARK_SWITCH, 1020), 0, SWITCH(1030, 64),
+                      SWITCH(1040, own[3]), SWITCH(1045, 0), leave(0, 1050)},
+         10);
+    expect(&f, "+f1@1010 -f1@1050", 0);
+}
+
 static void damage_is_told(void **state)
 {
     (void)state;
@@ -310,6 +404,11 @@ int main(void)
         cmocka_unit_test(the_clock_goes_on_beyond_40_bits),
         cmocka_unit_test(nouns_that_are_not_known_are_said_so),
         cmocka_unit_test(the_end_of_a_thread_ends_its_calls),
+        cmocka_unit_test(what_waits_goes_on_where_it_was),
+        cmocka_unit_test(a_stack_has_other_frames_when_it_was_made_again),
+        cmocka_unit_test(frames_of_another_thread_go_on),
+        cmocka_unit_test(parts_know_the_tree_that_they_begin_in),
+        cmocka_unit_test(half_a_switch_and_one_to_nowhere_have_no_effect),
         cmocka_unit_test(damage_is_told),
         cmocka_unit_test(a_space_of_nonsense_is_passed_over),
     };
