@@ -256,9 +256,12 @@ static void at_exit(void)
     work(5);
 }
 
+static _Atomic int n_asleep;
+
 static void *sleeps(void *unused)
 {
     work(1);
+    n_asleep++;
     pause();
     return unused;
 }
@@ -269,7 +272,8 @@ static int exit_in_thread(void)
     atexit(at_exit);
     for (int i = 0; i < 5; i++)
         CHECK(pthread_create(&thread, NULL, sleeps, NULL) == 0);
-    usleep(20000);
+    while (n_asleep < 5)
+        usleep(1000);
     CHECK(pthread_create(&thread, NULL, ends_all, NULL) == 0);
     pause();
     return 1;

@@ -250,7 +250,7 @@ __attribute__((noinline)) static void starter(void)
 /* --- back and forth --- */
 
 /* One by one first, then many by each in turn, for who waits on a busy machine waits long. */
-enum { HAND_OVERS = 1000000, ONE_BY_ONE = 5000, AT_A_TIME = 495 };
+enum { HAND_OVERS = 1000000, ONE_BY_ONE = 500, AT_A_TIME = 4995 };
 static _Atomic(uint64_t) ball;
 static _Atomic int turn;
 static struct pm_sentence plays[2];
