@@ -250,6 +250,25 @@ static enum pm_status note_other_question(const struct report *report,
     return status;
 }
 
+/* Only how often, one by one: there are no costs but calls, and nothing is active together. */
+static enum pm_status note_counted(const struct report *report, const struct pm_question *question,
+                                   struct pm_answer *answer, struct pm_error *err)
+{
+    static const char text[] =
+        "mode count knows calls only, not what was active at the same time: that takes mode active "
+        "or exact";
+    const struct pm_archive_data *data = report->data;
+    bool counted = false;
+    for (uint32_t i = 0; i < data->n_executions; i++)
+        counted |= !strcmp(data->executions[i].mode, "count");
+    struct pm_buf note = PM_BUF_INIT(sizeof text);
+    pm_buf_printf(&note, "%s", text);
+    enum pm_status status =
+        counted && question->n_sentences > 1 ? add_note(answer, &note, err) : PM_OK;
+    pm_buf_release(&note);
+    return status;
+}
+
 static enum pm_status note_disarmed(struct report *report, const struct pm_question *question,
                                     bool is_live, struct pm_answer *answer, struct pm_error *err)
 {
@@ -329,6 +348,8 @@ enum pm_status ask_make(struct report *report, const struct pm_question *questio
     }
     if (status == PM_OK)
         status = note_disarmed(report, question, is_live, answer, err);
+    if (status == PM_OK && !is_live)
+        status = note_counted(report, question, answer, err);
     free(threads_in);
     if (status == PM_OK)
         *ret_answer = answer;
