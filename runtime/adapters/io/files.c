@@ -20,6 +20,8 @@ enum {
     MAX_NOUNS = MAX_NAMED + 1024,  /* and folders of others */
     TABLE_ENTRIES = 4 * MAX_NAMED, /* a power of two */
     NAME_BYTES = 4096,
+    SHORT_BYTES = 512, /* that most names fit into: a thread may have a stack of 16 KiB */
+    FOLDER_BYTES = 512,
 };
 
 static struct io_noun *by_fd[MAX_FDS];
@@ -110,13 +112,13 @@ static struct io_noun *named(const char *kind, const char *name, uint32_t limit)
     return &e->noun;
 }
 
-/* "/var/spool/(other files)", then "(other files)". */
-struct io_noun *io_named(const char *kind, const char *name)
+/* "/var/spool/(other files)", then "(other files)", also of a folder whose name is very long. */
+static struct io_noun *others_of(const char *kind, const char *name)
 {
-    char others[NAME_BYTES + 32];
-    struct io_noun *noun = named(kind, name, MAX_NAMED);
+    char others[FOLDER_BYTES + 32];
+    struct io_noun *noun = NULL;
     const char *slash = strrchr(name, '/');
-    if (!noun && slash && *name == '/') {
+    if (slash && *name == '/' && slash - name <= FOLDER_BYTES) {
         snprintf(others, sizeof others, "%.*s/(other %ss)", (int)(slash - name), name, kind);
         noun = named(kind, others, MAX_NOUNS);
     }
@@ -124,11 +126,17 @@ struct io_noun *io_named(const char *kind, const char *name)
     return noun ? noun : named(kind, others, TABLE_ENTRIES - 1);
 }
 
+struct io_noun *io_named(const char *kind, const char *name)
+{
+    struct io_noun *noun = named(kind, name, MAX_NAMED);
+    return noun ? noun : others_of(kind, name);
+}
+
 /* --- sockets --- */
 
 static struct io_noun *socket_named(const char *protocol, const char *rest)
 {
-    char name[NAME_BYTES];
+    char name[192];
     snprintf(name, sizeof name, "%s%s", protocol, rest);
     return io_named("socket", name);
 }
@@ -240,16 +248,37 @@ static struct io_noun *by_link(int fd, char *text, size_t n)
     return io_named("pipe", name);
 }
 
+/* Where a name has no room on the stack. NULL: as below. */
+static struct io_noun *look_at_long(int fd, const char *path)
+{
+    struct io_noun *noun = NULL;
+    if (!pm_adapter_may(SYS_mmap, 0, NAME_BYTES, PROT_READ | PROT_WRITE) ||
+        !pm_adapter_may(SYS_munmap, 0, NAME_BYTES, 0))
+        return NULL;
+    char *text = mmap(NULL, NAME_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (text == MAP_FAILED)
+        return NULL;
+    ssize_t n = readlink(path, text, NAME_BYTES - 1);
+    if (n > 0) {
+        text[n] = 0;
+        noun = by_link(fd, text, (size_t)n);
+    }
+    munmap(text, NAME_BYTES);
+    return noun;
+}
+
 /* NULL: not open, or nobody may ask. */
 static struct io_noun *look(int fd)
 {
-    char path[32], text[NAME_BYTES];
+    char path[32], text[SHORT_BYTES];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (fd < 0 || !pm_adapter_may(SYS_readlink, (long)path, (long)text, (long)sizeof text - 1))
+    if (fd < 0 || !pm_adapter_may(SYS_readlink, (long)path, (long)text, (long)sizeof text))
         return NULL;
-    ssize_t n = readlink(path, text, sizeof text - 1);
+    ssize_t n = readlink(path, text, sizeof text);
     if (n <= 0)
         return NULL;
+    if ((size_t)n == sizeof text)
+        return look_at_long(fd, path);
     text[n] = 0;
     return by_link(fd, text, (size_t)n);
 }
@@ -270,7 +299,6 @@ struct io_noun *io_noun_of_open(int fd)
 }
 
 /* Whatever fd was before. */
-
 struct io_noun *io_opened(int fd)
 {
     int error_no = errno;

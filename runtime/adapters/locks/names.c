@@ -184,9 +184,8 @@ static const struct symbols *object_of(uintptr_t address)
 static void demangle(const char *symbol, char name[NAME_BYTES])
 {
     size_t n = 0;
-    const char *p = symbol + 2 + strspn(symbol[0] ? symbol + 2 : "", "ZNLKV");
-    if (strncmp(symbol, "_Z", 2) != 0)
-        p = "";
+    const char *p = strncmp(symbol, "_Z", 2) == 0 ? symbol + 2 : "";
+    p += strspn(p, "ZNLKV");
     while (isdigit((unsigned char)*p)) {
         char *end;
         size_t bytes = strtoul(p, &end, 10);
