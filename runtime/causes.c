@@ -95,7 +95,7 @@ static const struct ancestor *ancestor_of(uint64_t id)
     return NULL;
 }
 
-static bool is_on(void)
+bool pm_causes_are_on(void)
 {
     if (pm_unlikely(!*pm_process.alive_mark))
         pm_fork_child();
@@ -387,7 +387,7 @@ uint64_t pm_cause_capture(uintptr_t sp)
     uint32_t tag = pm_load(causes.tag);
     if (pm_unlikely(node->sp < sp || *t->ring_head != t->ring_seen || tag == 0 ||
                     !*pm_process.alive_mark)) {
-        if (!is_on() || pm_cause_identity() == 0 ||
+        if (!pm_causes_are_on() || pm_cause_identity() == 0 ||
             (t->state != PM_THREAD_READY && !pm_thread_begin(t, pm_tsc())))
             return 0;
         tag = causes.tag;
@@ -410,7 +410,7 @@ static void event(uint32_t noun, uintptr_t sp, uint8_t kind)
 /* False: it is to be left alone. */
 static bool noun_of(uint64_t id, uint32_t *ret_noun)
 {
-    if (id == 0 || !is_on())
+    if (id == 0 || !pm_causes_are_on())
         return false;
     uint32_t noun = look_up_quickly(id);
     if (pm_unlikely(noun == 0))
@@ -484,7 +484,7 @@ uint64_t pm_cause_of_thread(void)
 void pm_cause_thread_begins(uint64_t id)
 {
     uint32_t noun;
-    if (id == 0 || !is_on() || pm_tls.state != PM_THREAD_NEW)
+    if (id == 0 || !pm_causes_are_on() || pm_tls.state != PM_THREAD_NEW)
         return;
     uint64_t mask = pm_words_lock();
     struct pm_cause *cause = open_tables() ? cause_of(id) : NULL;

@@ -9,6 +9,7 @@
 #ifndef PM_CAUSES_H
 #define PM_CAUSES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +35,8 @@ struct pm_cause {
     uint32_t n_links;
     uint64_t links[16];
 };
+/* Are contexts kept? In a child that nobody has seen yet (a bare clone) its own file is begun: before anything is written down. */
+bool pm_causes_are_on(void);
 uint64_t pm_cause_identity(void); /* of this process; 0: it has no run file */
 /* A cause that is known: imported, or adopted from another process or by an ancestor of this one. NULL: none, or it is a context of this one. */
 const struct pm_cause *pm_cause_foreign(uint64_t id);

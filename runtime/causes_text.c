@@ -7,13 +7,15 @@
 
 #include <string.h>
 
-enum { SCRATCH_BYTES = 8192, MAX_DEPTH = 16 };
+enum { SCRATCH_BYTES = 8192, MAX_DEPTH = 16, MAX_SEEN = 128 };
 
-/* Sentences from the innermost on, each as text that begins with `!`. */
+/* Sentences from the innermost on, each as text that begins with `!`. Each cause is looked through once: one that is adopted within several
+ * others would else be so by each of the ways to it, and they double at each step. */
 struct spoken {
     struct pm_baggage_text text;
     uint16_t ends[PM_BAGGAGE_MAX_SENTENCES];
-    uint32_t n;
+    uint32_t n, n_seen;
+    const struct pm_cause *seen[MAX_SEEN];
 };
 
 static const char *text_of(const struct pm_run_word *word, unsigned which)
@@ -101,10 +103,22 @@ static void add_path(struct spoken *s, const struct pm_node *node, bool looks_th
     }
 }
 
+/* False: it was looked through before, or there are too many. */
+static bool is_new(struct spoken *s, const struct pm_cause *cause)
+{
+    for (uint32_t i = 0; i < s->n_seen; i++)
+        if (s->seen[i] == cause)
+            return false;
+    if (s->n_seen == MAX_SEEN)
+        return false;
+    s->seen[s->n_seen++] = cause;
+    return true;
+}
+
 static void add_cause(struct spoken *s, const struct pm_cause *cause, unsigned depth)
 {
     const struct pm_run_word *word = pm_words_at(cause->word);
-    if (word == NULL)
+    if (word == NULL || !is_new(s, cause))
         return;
     const struct pm_node *node = word->address == pm_cause_identity() ? pm_node_at(word->a) : NULL;
     if (node != NULL)
@@ -135,12 +149,15 @@ static size_t write(const struct spoken *s, uint64_t process, uint32_t place, ch
 
 size_t pm_cause_export(uint64_t id, char *text, size_t text_bytes)
 {
-    char scratch[SCRATCH_BYTES];
-    struct spoken spoken = {.text = {scratch, 0, sizeof scratch}};
+    static char scratch[SCRATCH_BYTES]; /* under the lock, for a thread may have a small stack */
+    static struct spoken spoken;
     size_t n = 0;
-    if (id == 0 || text == NULL || text_bytes == 0 || pm_cause_identity() == 0)
+    if (id == 0 || text == NULL || text_bytes == 0 || !pm_causes_are_on() ||
+        pm_cause_identity() == 0)
         return 0;
     uint64_t mask = pm_words_lock();
+    spoken.text = (struct pm_baggage_text){scratch, 0, sizeof scratch};
+    spoken.n = spoken.n_seen = 0;
     uint32_t place = pm_cause_own_place(id);
     const struct pm_node *node = place != 0 ? pm_node_at(place) : NULL;
     const struct pm_cause *cause = place == 0 ? pm_cause_foreign(id) : NULL;
@@ -158,10 +175,10 @@ size_t pm_cause_export(uint64_t id, char *text, size_t text_bytes)
 uint64_t pm_cause_import(const char *text, size_t text_bytes)
 {
     static bool said;
-    char sentences[PM_BAGGAGE_SENTENCES_BYTES];
+    static char sentences[PM_BAGGAGE_SENTENCES_BYTES]; /* under the lock */
     struct pm_baggage baggage;
     uint64_t id = 0;
-    if (pm_process.mode < PM_RUN_MODE_ACTIVE || pm_cause_identity() == 0)
+    if (!pm_causes_are_on() || pm_cause_identity() == 0)
         return 0;
     if (!pm_baggage_find(text, text_bytes, &baggage)) {
         if (pm_baggage_is_spoilt(text, text_bytes) &&
@@ -172,9 +189,9 @@ uint64_t pm_cause_import(const char *text, size_t text_bytes)
                             NULL);
         return 0;
     }
+    uint64_t mask = pm_words_lock();
     memcpy(sentences, baggage.sentences, baggage.sentences_bytes);
     sentences[baggage.sentences_bytes] = 0;
-    uint64_t mask = pm_words_lock();
     id = pm_cause_imported(baggage.process, baggage.place, sentences);
     pm_words_unlock(mask);
     return id;

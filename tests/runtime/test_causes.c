@@ -279,6 +279,33 @@ static void text_that_is_not_well_formed_is_no_cause(void **unused)
 }
 
 /* Whoever sends a new cause with each request gets no more memory than anybody. */
+/* Each within six of the step before: without end, if every way from one to another were walked. */
+static void what_is_handed_on_within_many_is_told_once(void **unused)
+{
+    (void)unused;
+    enum { AT_ONCE = 6, STEPS = 15 };
+    char text[1024];
+    uint64_t causes[AT_ONCE] = {0}, next[AT_ONCE];
+    uint64_t first = 0;
+    for (unsigned step = 0; step < STEPS; step++) {
+        for (unsigned i = 0; i < AT_ONCE; i++) {
+            for (unsigned k = 0; k < AT_ONCE; k++) {
+                call(40 + k % 2);
+                pm_cause_adopt(causes[(unsigned)rand() % AT_ONCE], here());
+            }
+            call(50 + i);
+            next[i] = pm_cause_capture(here());
+            leave(50 + i);
+            for (unsigned k = AT_ONCE; k-- > 0;)
+                leave(40 + k % 2);
+        }
+        memcpy(causes, next, sizeof causes);
+        first = first != 0 ? first : causes[0];
+    }
+    assert_true(pm_cause_export(first, text, sizeof text) > 0);
+    assert_true(pm_cause_export(causes[AT_ONCE - 1], text, sizeof text) > 0);
+}
+
 static void a_flood_of_causes_is_bounded(void **unused)
 {
     (void)unused;
@@ -310,6 +337,7 @@ int main(void)
         cmocka_unit_test(text_comes_back_as_the_same_cause),
         cmocka_unit_test(what_another_process_told_is_kept_and_passed_on),
         cmocka_unit_test(text_that_is_not_well_formed_is_no_cause),
+        cmocka_unit_test(what_is_handed_on_within_many_is_told_once),
         cmocka_unit_test(a_flood_of_causes_is_bounded),
     };
     return cmocka_run_group_tests(tests, begin, end);
