@@ -1,15 +1,45 @@
 /* What the parts of the runtime say to each other. The runtime is a guest in another program:
  *
- *   runtime.c      start and end of a process, settings from the environment
- *   file.c         the run file: growth by chunks, messages
- *   thread.c       a thread's first and last event, slots that threads share
- *   coroutines.c   stacks of makecontext: trees of their own
- *   tree.c         the calling-context tree: enter, leave, heal, fold, foreign stacks (the slow
- * path of all probes) object.c       loaded objects: sections, records, nouns; arming dl.c learning
- * of dlopen and dlclose hooks.c        portable mode words.c        the program's own words ambient.c      sentences that do not nest causes.c      work done elsewhere on behalf of others fork.c         children wrap.c         exec
- * and _exit patch.c        changing code that may be running arch_x86_64.c  generated trampolines
- * (arch_none.c: none) sys.h, mem.c   system calls and memory functions that touch neither errno nor
- * vector registers
+ *   runtime.c            start and end of a process, settings from the environment
+ *   file.c               the run file: growth by chunks, messages
+ *   thread.c             a thread's first and last event, slots that threads share
+ *   tree.c               the calling-context tree: enter, leave, heal, fold, foreign stacks
+ *   coroutines.c         stacks of makecontext: trees of their own
+ *
+ *   object.c             loaded objects: sections, records, nouns; arming
+ *   scan.c               what an object's file and memory say about sleds and hooks
+ *   dl.c                 learning of dlopen and dlclose
+ *   hooks.c              portable mode
+ *   patch.c              changing code that may be running
+ *   modes.c              which mode each noun has, and changing it
+ *   adapt.c              the budget
+ *   control.c            requests while the program runs
+ *
+ *   arch_x86_64.c        generated trampolines (arch_none.c: none); _emit what they are put
+ *                        together from, _template copies, _region where they lie, _trace those
+ *                        of mode trace; calibrate_x86_64.c what a probe costs
+ *
+ *   sample.c             which context a sample was taken in; sample_perf.c, sample_timer.c who
+ *                        takes it, sample_store.c equal ones added up, places.c which object has
+ *                        an address
+ *   trace.c              mode trace
+ *
+ *   words.c              the program's own words; words_merge.c more nouns than are kept,
+ *                        words_points.c mapping points, words_here.c callers that cannot say
+ *                        where their stack is, quick.h entering when nothing is in the way
+ *   word_costs.c         costs that the program says itself
+ *   ambient.c            sentences that do not nest
+ *   causes.c             work done elsewhere on behalf of others; causes_text.c and baggage.c its
+ *                        way to other processes and back
+ *
+ *   fork.c               children
+ *   wrap.c               threads, exec, _exit; wrap_calls.c filters and children that nobody
+ *                        sees, wrap_contexts.c switches of stacks, wrap_signals.c signals
+ *   signals.c            signals that are shared with the program
+ *   confine.c            what a program's seccomp filters allow
+ *   heap_link.c          what libperfmap-heap.so asks (heap/)
+ *   sys.h, mem.c         system calls and memory functions that touch neither errno nor vector
+ *                        registers
  *
  * Two kinds of code. Code below a probe (pm_slow, tree.c, thread.c, the growth of file.c) runs
  * between any two instructions of the program, in any signal handler, also inside itself: it takes

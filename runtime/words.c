@@ -522,7 +522,6 @@ static uint32_t define_metric(const char *name, const char *unit, const char *ki
     return number;
 }
 
-/* A metric's word never changes, so its kind is looked at without the lock. */
 /* What was not left ends with its frame, which a cost in the caller's frame shows as well as entering there would: the next function that is
  * called may stand where the gone one stood. */
 static void see_gone_frames(struct pm_tls *t, uintptr_t sp)
@@ -536,6 +535,7 @@ static void see_gone_frames(struct pm_tls *t, uintptr_t sp)
     pm_slow(&probe, sp, pm_mode_is_timed(pm_process.mode) ? pm_tsc() : 0);
 }
 
+/* A metric's word never changes, so its kind is looked at without the lock. */
 static void cost(uint32_t metric, uint64_t value, uintptr_t sp)
 {
     struct pm_tls *t = &pm_tls;
