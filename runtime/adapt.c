@@ -240,11 +240,24 @@ static uint64_t total_within(uint64_t most, uint64_t n_warmths)
     return total;
 }
 
+/* What cannot step down, words and what was asked for by name, leaves the others a part of what is allowed, however much it costs:
+ * nothing that is called at all would fit in otherwise, so that not even main() stayed on the paths. */
+static uint64_t room_beside_fixed(uint64_t allowed, uint64_t n_warmths)
+{
+    uint64_t fixed = 0, least = allowed / LEAST_EVENT_SHARE;
+    for (uint32_t i = 0; i < n_called; i++)
+        if (pm_noun_at(called[i])->flags & PM_NOUN_FIXED)
+            fixed += cost_in(pm_noun_at(called[i])->mode, called[i], n_warmths);
+    return allowed > fixed + least ? allowed : fixed + least;
+}
+
 /* No noun may cost more than a certain level, the highest with which all together cost at most `allowed`; those of the level above it
  * stay as long as there is room. Returns how many have a target. */
 static uint32_t choose_lower(uint64_t allowed, uint64_t n_warmths)
 {
     unsigned low = 0, high = N_LEVELS - 1;
+    if (total_within(UINT64_MAX, n_warmths) <= allowed)
+        return 0;
     while (low < high) {
         unsigned middle = (low + high + 1) / 2;
         if (total_within(cost_of_level(middle), n_warmths) <= allowed)
@@ -450,7 +463,8 @@ static bool decide(uint64_t tsc)
     allowed = after_debt(total, allowed);
     n_looks++;
     if (pm_process.budget_ppm != 0 && total > allowed) {
-        if (choose_lower(allowed / 100 * TARGET_PERCENT, n_warmths) != 0) {
+        uint64_t room = room_beside_fixed(allowed / 100 * TARGET_PERCENT, n_warmths);
+        if (choose_lower(room, n_warmths) != 0) {
             note_lowered((uint32_t)(cpu_ns / 1000000), n_warmths);
             apply(tsc);
         }

@@ -192,6 +192,22 @@ static void the_programs_own_words_cost_what_their_functions_do(void **state)
     assert_true(debt_ps != 0);
 }
 
+/* However much words cost, what is called once stays (main), and what is dear goes; each time that there is a look. */
+static void dear_words_leave_others_a_part(void **state)
+{
+    (void)state;
+    pm_noun_at(object.first_noun + WORD)->mode = PM_RUN_MODE_COUNT;
+    for (unsigned i = 0; i < 5; i++) {
+        contexts[WORD]->n_calls += calls_for(100, BUDGET_PPM * 5);
+        contexts[1]->n_calls += calls_for(100, BUDGET_PPM * 400);
+        pass(100, 3, 10);
+        assert_int_equal(mode_now(WORD), PM_RUN_MODE_COUNT);
+        assert_int_equal(mode_now(1), PM_RUN_MODE_OFF);
+        assert_int_equal(mode_now(3), PM_RUN_MODE_ACTIVE);
+    }
+    assert_int_equal(n_changes, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +216,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_debt_is_carried, begin, end),
         cmocka_unit_test_setup_teardown(a_debt_is_repaid, begin, end),
         cmocka_unit_test_setup_teardown(a_debt_has_an_end, begin, end),
+        cmocka_unit_test_setup_teardown(dear_words_leave_others_a_part, begin, end),
         cmocka_unit_test_setup_teardown(the_programs_own_words_cost_what_their_functions_do, begin,
                                         end),
     };
