@@ -290,7 +290,8 @@ static enum pm_status note_disarmed(struct report *report, const struct pm_quest
         pm_buf_printf(
             &text, " %s followed for a part of the run only, %s: what was called from there %s",
             n == 1 ? "was" : "were", n_by_budget ? "to keep the budget" : "if at all, as asked",
-            n_by_budget ? "later is missing ('perfmap run --budget none' follows all)"
+            n_by_budget ? "later is missing ('perfmap run --ask' follows what a question needs, "
+                          "--budget none all)"
                         : "meanwhile is missing");
     enum pm_status status = n ? add_note(answer, &text, err) : PM_OK;
     pm_buf_release(&text);

@@ -309,7 +309,8 @@ static void put_head(const struct page *page, const struct report_term *term, FI
     fprintf(out, "%s%s%s\n  asked of: %s", term->color ? REPORT_BOLD : "", text ? text : "",
             term->color ? REPORT_RESET : "", command ? command : "");
     if (report->data->n_executions > 1)
-        fprintf(out, " and %u more runs", report->data->n_executions - 1);
+        fprintf(out, " and %u more run%s", report->data->n_executions - 1,
+                report->data->n_executions == 2 ? "" : "s");
     if (interval)
         fprintf(out, ", process %llu, from %.1f to %.1f s", (unsigned long long)interval->pid,
                 interval->from_s, interval->to_s);

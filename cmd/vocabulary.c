@@ -131,6 +131,17 @@ static void add_row(struct list *list, const char *const *cells)
     }
 }
 
+static void say_none(const struct request *request)
+{
+    if (request->pattern)
+        printf("nothing fits '%s': a pattern is a part of a name, in any case, or with * and ? all "
+               "of it\n",
+               request->pattern);
+    else
+        puts(request->level || request->kind || request->only_active ? "nothing fits"
+                                                                     : "there are none");
+}
+
 static enum pm_status end(struct list *list, struct pm_error *err)
 {
     if (list->request.json) {
@@ -143,7 +154,7 @@ static enum pm_status end(struct list *list, struct pm_error *err)
     if (!list->failed && list->n_rows)
         list->failed = scols_print_table(list->table) != 0;
     if (!list->failed && !list->n_rows)
-        puts("nothing fits");
+        say_none(&list->request);
     if (!list->failed && list->n_hidden)
         printf("and %llu more (--limit 0 shows all)\n", (unsigned long long)list->n_hidden);
     scols_unref_table(list->table);

@@ -392,7 +392,7 @@ static void consider(struct near *near, const char *word, const char *name)
 {
     unsigned most = (unsigned)strlen(word) / 3 + 1, d = distance(word, name, most);
     if (strlen(word) >= 3 && strcasestr(name, word))
-        d = 1;
+        d = strncmp(name, "_Z", 2) == 0 ? most : 1; /* as people write it comes first */
     if (d > most || !*name)
         return;
     for (unsigned i = 0; i < near->n; i++)
