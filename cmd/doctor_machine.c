@@ -1,5 +1,6 @@
 /* What this machine and its kernel let us do: each thing is tried, not looked up. */
 #include "doctor.h"
+#include "run_kernel.h"
 
 #include "run.h"
 
@@ -328,32 +329,20 @@ static void check_counters(struct doctor *doctor)
 
 /* --- writes of the kernel's own --- */
 
-/* What a process has written reaches the disk later, by threads of the kernel; trace events tell when, to whom tracefs is open. */
+/* What a process has written reaches the disk later, by threads of the kernel: perfmap run --kernel-writes. */
 static void check_block_writes(struct doctor *doctor)
 {
-    static const char *const folders[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
-    const char *name = "kernel's block writes";
-    int errnum = ENOENT;
-    for (size_t i = 0; i < sizeof folders / sizeof *folders && errnum; i++) {
-        char path[128];
-        snprintf(path, sizeof path, "%s/events/block/block_rq_issue/id", folders[i]);
-        FILE *in = fopen(path, "re");
-        errnum = in ? 0 : errno == ENOENT ? errnum : errno;
-        if (in)
-            fclose(in);
-    }
-    if (!errnum)
-        doctor_add(doctor, "counters", name, DOCTOR_UNUSED,
-                   doctor_text("trace events are there; this version does not follow what the "
-                               "kernel writes later on behalf of a program"),
-                   NULL);
-    else if (errnum == ENOENT)
-        doctor_add(doctor, "counters", name, DOCTOR_MISSING,
-                   doctor_text("not available here: no tracefs is mounted at %s", folders[0]),
-                   NULL);
+    struct pm_buf why = PM_BUF_INIT(4096);
+    struct run_kernel *kernel = run_kernel_open(&why);
+    if (kernel)
+        doctor_add(doctor, "counters", "kernel's block writes", DOCTOR_WORKS,
+                   doctor_text("perfmap run --kernel-writes, on ext4"), NULL);
     else
-        doctor_add(doctor, "counters", name, DOCTOR_MISSING,
-                   doctor_text("not available here: %s: %s", folders[0], strerror(errnum)), NULL);
+        doctor_add(doctor, "counters", "kernel's block writes", DOCTOR_MISSING,
+                   doctor_text("not available here: %s", why.data ? why.data : "out of memory"),
+                   NULL);
+    run_kernel_free(kernel);
+    pm_buf_release(&why);
 }
 
 /* --- MPI --- */

@@ -24,6 +24,7 @@ enum {
     OPT_TRACE_LIMIT,
     OPT_TRACE_KEEP,
     OPT_ADAPTER,
+    OPT_KERNEL_WRITES,
     OPT_FORCE,
     OPT_LOOK_IN,
     OPT_ASK,
@@ -499,6 +500,9 @@ static struct given take_options(struct cmd_parse *parse, struct run_request *re
         case OPT_ADAPTER:
             request->adapters = parse->value;
             break;
+        case OPT_KERNEL_WRITES:
+            settings->kernel_writes = true;
+            break;
         case OPT_FORCE:
             request->force = true;
             break;
@@ -549,6 +553,12 @@ static void check_options(struct cmd_parse *parse, struct run_request *request, 
                               settings->mode);
         parse->failed = true;
     }
+    if (settings->kernel_writes && !has_contexts(settings) && !parse->failed) {
+        (void)cmd_usage_error(parse,
+                              "option '--kernel-writes': mode %s has no call paths to add bytes to",
+                              settings->mode);
+        parse->failed = true;
+    }
     request->fix = !given.budget;
     request->rate_given = given.rate;
     if (!parse->failed)
@@ -572,6 +582,8 @@ static int with_adapters(struct cmd_parse *parse, struct run_request *request, c
         run_find_adapters(has_words ? request->adapters : "none", program, request->asked.question,
                           &err, &request->settings.adapters);
     free(program);
+    if (found == PM_OK && request->settings.kernel_writes)
+        found = run_need_adapter("io", &err, &request->settings.adapters);
     int status = RUN_FAILED;
     if (found == PM_ERR_USAGE) {
         status = cmd_usage_error(parse, "%s", pm_error_text(&err));
@@ -721,6 +733,10 @@ static const struct cmd_option run_options[] = {
      "(libsqlite3: statements, tables), lua (Lua 5.4: functions), io (files, sockets, pipes: "
      "calls, "
      "bytes, time); auto (default): sql where the program is started with its library; none"},
+    {OPT_KERNEL_WRITES, "kernel-writes", NULL,
+     "follow what the kernel itself writes to disk of the program's files, however late and by "
+     "whose thread, as the metric block_bytes_written of those who wrote the bytes; with --adapter "
+     "io. For root, where tracefs is mounted, on ext4; the program's files are synced at the end"},
     {OPT_FORCE, "force", NULL, "start also a program that the runtime cannot be loaded into"},
     {0}};
 

@@ -92,6 +92,9 @@ PM_MUST_CHECK enum pm_status run_find_adapters(const char *choice, const char *p
                                                const struct pm_question *question,
                                                struct pm_error *err,
                                                struct run_adapters *ret_adapters);
+/* And that one, when it is not among them. */
+PM_MUST_CHECK enum pm_status run_need_adapter(const char *name, struct pm_error *err,
+                                              struct run_adapters *adapters);
 void run_release_adapters(struct run_adapters *adapters);
 /* The adapter whose words are of that level; NULL: none is known. */
 const char *run_adapter_of_level(const char *level);
@@ -106,6 +109,7 @@ struct run_settings {
     bool heap;                                   /* blocks of the heap are followed */
     uint64_t heap_min_bytes;                     /* 0: the runtime's own */
     uint64_t trace_limit_bytes;                  /* 0: the runtime's own */
+    bool kernel_writes;                          /* what the kernel writes is followed */
     const char *trace_keep;                      /* NULL: the runtime's own */
     struct run_adapters adapters;
 };

@@ -195,6 +195,16 @@ enum pm_status run_find_adapters(const char *choice, const char *program,
     return status;
 }
 
+enum pm_status run_need_adapter(const char *name, struct pm_error *err, struct run_adapters *found)
+{
+    char library[64];
+    snprintf(library, sizeof library, "/libperfmap-%s.so", name);
+    for (size_t i = 0; i < found->n; i++)
+        if (pm_str_is(pm_str_of(strrchr(found->paths[i], '/')), library))
+            return PM_OK;
+    return add_named(name, err, found);
+}
+
 const char *run_adapter_of_level(const char *level)
 {
     for (size_t i = 0; i < N_ADAPTERS; i++)

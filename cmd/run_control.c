@@ -1,5 +1,6 @@
 /* The socket of a run, and what is done for those who ask. */
 #include "run_control.h"
+#include "run_kernel.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -44,6 +45,7 @@ struct run_control {
     struct mode_choice choice;
     const struct mode_needs *live[MAX_CLIENTS]; /* of choice */
     struct mode_needs dropped; /* what is no longer needed: the budget may have it again */
+    struct run_kernel *kernel; /* lent; NULL: nobody asks what the kernel writes */
     int listener;
     struct client clients[MAX_CLIENTS];
     size_t n_clients;
@@ -595,13 +597,18 @@ static bool is_late(const struct client *client)
 void run_control_wait(struct run_control *c, int signal_fd)
 {
     for (;;) {
-        struct pollfd fds[MAX_CLIENTS + 2] = {{.fd = signal_fd, .events = POLLIN},
+        struct pollfd fds[MAX_CLIENTS + 3] = {{.fd = signal_fd, .events = POLLIN},
                                               {.fd = c->listener, .events = POLLIN}};
         int wait_ms = do_what_is_due(c, signal_fd);
         for (size_t i = 0; i < c->n_clients; i++)
             fds[i + 2] = (struct pollfd){.fd = c->clients[i].fd, .events = POLLIN};
-        if (poll(fds, c->n_clients + 2, wait_ms) < 0 && errno != EINTR)
+        struct pollfd *kernel = &fds[c->n_clients + 2];
+        *kernel =
+            (struct pollfd){.fd = c->kernel ? run_kernel_fd(c->kernel) : -1, .events = POLLIN};
+        if (poll(fds, c->n_clients + 3, wait_ms) < 0 && errno != EINTR)
             return;
+        if (kernel->revents)
+            run_kernel_read(c->kernel);
         if (fds[0].revents)
             return;
         for (size_t i = c->n_clients; i-- > 0;)
@@ -611,6 +618,11 @@ void run_control_wait(struct run_control *c, int signal_fd)
         if (fds[1].revents)
             accept_client(c);
     }
+}
+
+void run_control_watch(struct run_control *c, struct run_kernel *kernel)
+{
+    c->kernel = kernel;
 }
 
 /* --- the end --- */

@@ -22,6 +22,9 @@ struct run_control;
 struct run_control *run_control_new(const char *run_dir, struct mode_names *names,
                                     struct mode_choice *choice);
 PM_MUST_CHECK enum pm_status run_control_listen(struct run_control *control, struct pm_error *err);
+struct run_kernel;
+/* From now on the kernel's events are read while it waits; NULL: no longer. */
+void run_control_watch(struct run_control *control, struct run_kernel *kernel);
 void run_control_wait(struct run_control *control, int signal_fd);
 void run_control_end(struct run_control *control);
 void run_control_wait_for_askers(struct run_control *control, unsigned most_ms);

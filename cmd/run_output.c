@@ -2,6 +2,8 @@
 #include "run.h"
 #include "run_control.h"
 
+#include "mapping/run/kernel_writes.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +35,7 @@ static bool is_run_member(const char *name)
 {
     return strcmp(name, PM_MANIFEST_NAME) == 0 || ends_with(name, ".pmr") ||
            strcmp(name, PM_PLAN_NAME) == 0 || strcmp(name, PM_FILTERS_NAME) == 0 ||
-           strcmp(name, CONTROL_SOCKET_NAME) == 0;
+           strcmp(name, CONTROL_SOCKET_NAME) == 0 || strcmp(name, PM_KERNEL_WRITES_NAME) == 0;
 }
 
 /* An empty folder, or one that holds nothing but the files of a run. */

@@ -1,6 +1,7 @@
 /* Starts the measured program and waits for it. */
 #include "run.h"
 #include "run_control.h"
+#include "run_kernel.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -153,6 +154,8 @@ static bool set_environment(const char *preload, const char *run_dir,
         ok = ok && set_number("PERFMAP_TRACE_LIMIT", settings->trace_limit_bytes);
     if (settings->trace_keep)
         ok = ok && setenv("PERFMAP_TRACE_KEEP", settings->trace_keep, 1) == 0;
+    if (settings->kernel_writes)
+        ok = ok && set_number("PERFMAP_KERNEL_WRITES", 1);
     if (settings->heap_min_bytes)
         ok = ok && set_number("PERFMAP_HEAP_MIN", settings->heap_min_bytes);
     return ok;
@@ -324,6 +327,19 @@ static enum pm_status parent_main(char *const *argv, const char *run_dir,
     return PM_OK;
 }
 
+/* NULL, and a warning: the run goes on without. */
+static struct run_kernel *open_kernel(void)
+{
+    struct pm_buf why = PM_BUF_INIT(4096);
+    struct run_kernel *kernel = run_kernel_open(&why);
+    if (!kernel)
+        cmd_talk("warning: option '--kernel-writes': the kernel's own block writes are not "
+                 "available here: %s",
+                 why.data ? why.data : "out of memory");
+    pm_buf_release(&why);
+    return kernel;
+}
+
 enum pm_status run_program(char *const *argv, const char *run_dir,
                            const struct run_settings *settings, struct run_control *control,
                            struct pm_manifest *manifest, struct pm_error *err, int *ret_exit)
@@ -340,6 +356,8 @@ enum pm_status run_program(char *const *argv, const char *run_dir,
         status = pm_error_system(err, errno, "cannot make a pipe");
         goto out;
     }
+    struct run_kernel *kernel = settings->kernel_writes ? open_kernel() : NULL;
+    run_control_watch(control, kernel);
     fflush(NULL);
     take_signals(&saved, &waited);
     pid_t child = fork();
@@ -350,6 +368,12 @@ enum pm_status run_program(char *const *argv, const char *run_dir,
     else
         status =
             parent_main(argv, run_dir, manifest, child, &pipes, &waited, control, err, ret_exit);
+    run_control_watch(control, NULL);
+    if (kernel && status == PM_OK) {
+        struct pm_run_clock clock = pm_run_clock_of(manifest);
+        run_kernel_end(kernel, run_dir, &clock);
+    }
+    run_kernel_free(kernel);
     give_signals_back(&saved);
 out:
     preload_release(&preload);

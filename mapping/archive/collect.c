@@ -552,8 +552,12 @@ static enum pm_status collect_run(struct collector *c, const char *dir, const ch
     char *own_name = name ? NULL : run_name(dir);
     enum pm_status status = name || own_name ? open_run(c, &run) : collect_no_memory(c);
     c->joins |= run.n_entries > 1;
+    if (status == PM_OK)
+        status = collect_kernel_start(c, dir);
     for (size_t i = 0; i < run.n_entries && status == PM_OK; i++)
         status = collect_process(c, &run, &run.entries[i]);
+    if (status == PM_OK)
+        status = collect_kernel_end(c);
     if (status == PM_OK && run.n_entries && run.n_read == 0)
         status = pm_error_set(c->err, PM_ERR_FORMAT, "no run file in '%s' can be read: %s", dir,
                               c->result->n_warnings ? c->result->warnings[c->result->n_warnings - 1]
@@ -631,6 +635,7 @@ static void release(struct collector *c)
     collect_binaries_release(c);
     collect_heap_release(c);
     collect_causes_release(c);
+    collect_kernel_release(c);
     collect_model_release(c);
     pm_intern_free(c->strings);
     pm_arena_release(&c->arena);

@@ -257,6 +257,7 @@ struct collector {
     uint32_t n_costs, costs_cap;
 
     struct collect_causes *causes; /* NULL: none yet */
+    struct collect_kernel *kernel; /* NULL: this run has nothing of that */
     bool joins;                    /* several run files: causes of one may be contexts of another */
 };
 
@@ -523,6 +524,21 @@ PM_MUST_CHECK enum pm_status collect_cause_places(struct collector *c,
 PM_MUST_CHECK enum pm_status collect_causes_end(
     struct collector *c); /* when all contexts are there */
 void collect_causes_release(struct collector *c);
+
+/* --- collect_kernel.c: what the kernel wrote of a run's files, on behalf of who wrote them --- */
+/* Has the run folder a file of that? */
+PM_MUST_CHECK enum pm_status collect_kernel_start(struct collector *c, const char *run_dir);
+/* The inodes that a run file names; when its words have their rows. */
+PM_MUST_CHECK enum pm_status collect_kernel_words(struct collector *c,
+                                                  const struct pm_run_file *file,
+                                                  const struct collect_names *names);
+/* A cost that was said at a node. contexts: as for collect_samples; context: that of the cost. */
+PM_MUST_CHECK enum pm_status collect_kernel_cost(
+    struct collector *c, const struct pm_run_file *file, const struct pm_run_file_thread *thread,
+    const struct pm_run_file_sample *sample, const struct collect_names *names,
+    const uint32_t *contexts, uint32_t context, uint32_t thread_row);
+PM_MUST_CHECK enum pm_status collect_kernel_end(struct collector *c); /* of the run */
+void collect_kernel_release(struct collector *c);
 
 /* --- collect_samples.c --- */
 /* contexts: row << 1 | is on a foreign stack, by node. */

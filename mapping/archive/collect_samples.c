@@ -252,6 +252,11 @@ enum pm_status collect_samples(struct collector *c, const struct pm_run_file *fi
             is_said && sample->address > 0 && sample->address <= pm_run_file_n_words(file)
                 ? names->metrics[sample->address - 1]
                 : 0;
+        if (metric && c->kernel)
+            status = collect_kernel_cost(c, file, thread, sample, names, contexts, place.context,
+                                         thread_row);
+        if (status != PM_OK)
+            break;
         if (sample->kind == PM_RUN_SAMPLE_LOST)
             status = add_costs(&s, place.context, sample);
         else if (is_said)

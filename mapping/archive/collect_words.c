@@ -336,6 +336,8 @@ enum pm_status collect_words(struct collector *c, const struct pm_run_file *file
     if (status == PM_OK)
         status = add_points(&w, n);
     names->words = w.rows;
+    if (status == PM_OK)
+        status = collect_kernel_words(c, file, names);
     names->metrics = pm_alloc_array(n + 1, sizeof *names->metrics);
     if (!names->metrics)
         return collect_no_memory(c);

@@ -8,9 +8,12 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -30,6 +33,7 @@ static struct entry {
     struct io_noun noun;
 } table[TABLE_ENTRIES];
 static uint32_t n_nouns;
+static bool names_inodes;
 
 static struct pm_level base;
 static struct pm_verb verbs[N_IO_VERBS];
@@ -48,6 +52,7 @@ static void define_words(void)
     io_metrics[IO_WRITE] = pm_define_metric("bytes_written", "bytes", "bytes");
     io_metrics[IO_RECEIVE] = pm_define_metric("bytes_received", "bytes", "bytes");
     io_metrics[IO_SEND] = pm_define_metric("bytes_sent", "bytes", "bytes");
+    names_inodes = getenv("PERFMAP_KERNEL_WRITES") != NULL;
     io_ns = pm_define_metric("io_ns", "ns", "time");
     io_errors = pm_define_metric("io_errors", "calls", "count");
 }
@@ -223,16 +228,39 @@ static bool ends_with(const char *text, size_t n, const char *end)
     return n > strlen(end) && !memcmp(text + n - strlen(end), end, strlen(end));
 }
 
+static bool may_write(int fd)
+{
+    int flags = pm_adapter_may(SYS_fcntl, fd, F_GETFL, 0) ? fcntl(fd, F_GETFL) : -1;
+    return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
+/* perfmap run --kernel-writes: the kernel knows files by device and inode, so these are a noun below the file's. */
+static void define_inode(int fd, const struct io_noun *file)
+{
+    struct stat status;
+    char name[64];
+    if (!names_inodes || !may_write(fd) ||
+        !pm_adapter_may(SYS_newfstatat, fd, (long)"", (long)&status) || fstat(fd, &status) != 0 ||
+        !S_ISREG(status.st_mode))
+        return;
+    snprintf(name, sizeof name, "%u:%u:%llu", major(status.st_dev), minor(status.st_dev),
+             (unsigned long long)status.st_ino);
+    struct pm_noun_facts facts = {.name = name, .kind = "inode", .parent = file->noun};
+    (void)pm_define_noun_at(base, &facts);
+}
+
 /* "socket:[1]", "pipe:[2]", "anon_inode:[eventfd]", "/memfd:name (deleted)", a path. */
 static struct io_noun *by_link(int fd, char *text, size_t n)
 {
     size_t prefix = strcspn(text, ":");
     if (ends_with(text, n, " (deleted)"))
         text[n -= strlen(" (deleted)")] = 0;
-    if (*text == '/')
-        return io_named(!strncmp(text, "/dev/", 5) && strncmp(text, "/dev/shm/", 9) != 0 ? "device"
-                                                                                         : "file",
-                        text);
+    if (*text == '/') {
+        bool is_device = !strncmp(text, "/dev/", 5) && strncmp(text, "/dev/shm/", 9) != 0;
+        struct io_noun *noun = io_named(is_device ? "device" : "file", text);
+        define_inode(fd, noun);
+        return noun;
+    }
     if (text[prefix] != ':')
         return io_named("descriptor", text);
     char *inner = text + prefix + 1 + (text[prefix + 1] == '[');
