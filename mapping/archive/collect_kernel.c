@@ -290,7 +290,7 @@ enum pm_status collect_kernel_end(struct collector *c)
         "bytes",
         "bytes",
         "bytes of blocks that the kernel wrote to disk, of who wrote the files, by their bytes",
-        true,
+        false,
         NULL};
     enum pm_status status = collect_metric(c, &metric, &k->metric);
     if (k->n_writers)
