@@ -272,6 +272,8 @@ static enum pm_status open_control(struct run_request *request, const char *run_
     struct mode_choice choice = {.mode = mode_number(request->settings.mode),
                                  .question = request->needs,
                                  .rules = request->rules};
+    for (size_t i = 0; i < choice.question.n; i++)
+        choice.question_has_terms |= choice.question.items[i].inside != 0;
     struct pm_error unheard = PM_ERROR_INIT;
     enum pm_status status = PM_OK;
     if (choice.rules.n || choice.question.n)

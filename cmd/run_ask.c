@@ -57,9 +57,13 @@ static enum pm_status find_files(const char *program, const char *const *look_in
 
 static void tell_need(const struct need *need, bool samples)
 {
-    cmd_talk("%llu of %llu sleds armed for the question (%u functions and loops)%s",
+    char inside[64] = "";
+    if (need->n_inside)
+        snprintf(inside, sizeof inside, ", %u of them only inside others",
+                 (unsigned)need->n_inside);
+    cmd_talk("%llu of %llu sleds armed for the question (%u functions and loops%s)%s",
              (unsigned long long)need->n_sleds, (unsigned long long)need->n_sleds_all,
-             (unsigned)need->n_followed, samples ? "" : "; no samples");
+             (unsigned)need->n_followed, inside, samples ? "" : "; no samples");
     if (need->note)
         cmd_talk("note: %s", need->note);
 }

@@ -325,6 +325,17 @@ static enum pm_status join_rules(struct run_control *c, const struct control_req
                         MODE_RULES_MAX);
 }
 
+/* Which code is entered inside others only is a part of the trampolines. */
+static enum pm_status check_terms(const struct run_control *c, struct pm_error *err)
+{
+    return c->choice.question_has_terms && c->choice.question.n
+               ? pm_error_set(err, PM_ERR_UNSUPPORTED,
+                              "this run follows functions only inside others, as the question "
+                              "that it was started with needs them (--ask): start it "
+                              "without --ask to ask it others, or to change what is measured")
+               : PM_OK;
+}
+
 static enum pm_status check_changes(const struct run_control *c, const struct processes *all,
                                     struct pm_error *err)
 {
@@ -343,7 +354,9 @@ static enum pm_status do_mode(struct run_control *c, const struct control_reques
     struct processes all = open_processes(c, request);
     struct mode_rules rules = {0};
     struct mode_choice before = c->choice;
-    enum pm_status status = check_changes(c, &all, err);
+    enum pm_status status = check_terms(c, err);
+    if (status == PM_OK)
+        status = check_changes(c, &all, err);
     if (status == PM_OK)
         status = mode_names_check(c->names, &request->rules, err);
     if (status == PM_OK)
@@ -400,7 +413,7 @@ static enum pm_status add_needs(struct client *client, const struct control_requ
 {
     for (size_t i = 0; i < request->needs.n; i++) {
         const struct mode_need *need = &request->needs.items[i];
-        if (!mode_needs_add(&client->needs, need->id, need->mode, need->fixed))
+        if (!mode_needs_add(&client->needs, need))
             return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
     }
     mode_needs_sort(&client->needs);
@@ -421,7 +434,9 @@ static enum pm_status do_need(struct run_control *c, struct client *client,
                             "%d questions are being asked of this run: wait until one has ended",
                             MAX_ASKERS);
     struct processes all = open_processes(c, &all_of_them);
-    enum pm_status status = check_changes(c, &all, err);
+    enum pm_status status = check_terms(c, err);
+    if (status == PM_OK)
+        status = check_changes(c, &all, err);
     processes_release(&all);
     if (status == PM_OK)
         status = add_needs(client, request, err);
@@ -442,7 +457,7 @@ static void drop_asker(struct run_control *c, size_t i, int signal_fd)
     struct pm_error err = PM_ERROR_INIT;
     struct mode_needs needs = c->clients[i].needs;
     for (size_t k = 0; k < needs.n; k++)
-        if (!mode_needs_add(&c->dropped, needs.items[k].id, PM_RUN_MODE_OFF, false))
+        if (!mode_needs_add(&c->dropped, &(struct mode_need){needs.items[k].id, PM_RUN_MODE_OFF}))
             break; /* without memory the budget leaves some alone for longer */
     mode_needs_sort(&c->dropped);
     c->clients[i].asks = false;

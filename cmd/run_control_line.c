@@ -70,7 +70,8 @@ static enum pm_status add_needs(struct control_request *request, const char *tex
         }
         if (*p && *p != ',')
             return pm_error_set(err, PM_ERR_USAGE, "'%.20s' does not end a noun's id", p);
-        if (!mode_needs_add(&request->needs, id, request->mode, fixed))
+        if (!mode_needs_add(&request->needs,
+                            &(struct mode_need){.id = id, .mode = request->mode, .fixed = fixed}))
             return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
     }
     return PM_OK;

@@ -75,7 +75,7 @@ void mode_rules_release(struct mode_rules *rules)
 
 /* --- needs --- */
 
-bool mode_needs_add(struct mode_needs *needs, uint64_t id, enum pm_run_mode mode, bool fixed)
+bool mode_needs_add(struct mode_needs *needs, const struct mode_need *need)
 {
     if (needs->n == needs->capacity) {
         size_t capacity = needs->capacity ? needs->capacity * 2 : 256;
@@ -85,7 +85,7 @@ bool mode_needs_add(struct mode_needs *needs, uint64_t id, enum pm_run_mode mode
         needs->items = items;
         needs->capacity = capacity;
     }
-    needs->items[needs->n++] = (struct mode_need){id, mode, fixed};
+    needs->items[needs->n++] = *need;
     return true;
 }
 
@@ -95,6 +95,15 @@ static int compare_needs(const void *a, const void *b)
     return x->id != y->id ? (x->id > y->id) - (x->id < y->id) : (int)y->mode - (int)x->mode;
 }
 
+/* Copies of a construct. One that is needed everywhere is. */
+static void join(struct mode_need *need, const struct mode_need *other)
+{
+    if (other->mode != PM_RUN_MODE_OFF)
+        need->inside = need->inside && other->inside ? need->inside | other->inside : 0;
+    need->terms |= other->terms;
+    need->fixed |= other->fixed;
+}
+
 void mode_needs_sort(struct mode_needs *needs)
 {
     size_t n = 0;
@@ -102,7 +111,7 @@ void mode_needs_sort(struct mode_needs *needs)
         qsort(needs->items, needs->n, sizeof *needs->items, compare_needs);
     for (size_t i = 0; i < needs->n; i++)
         if (n && needs->items[n - 1].id == needs->items[i].id)
-            needs->items[n - 1].fixed |= needs->items[i].fixed;
+            join(&needs->items[n - 1], &needs->items[i]);
         else
             needs->items[n++] = needs->items[i];
     needs->n = n;
@@ -440,7 +449,7 @@ enum pm_status mode_names_check(const struct mode_names *names, const struct mod
 static bool add_ids(struct mode_needs *all, const struct mode_needs *needs)
 {
     for (size_t i = 0; i < needs->n; i++)
-        if (!mode_needs_add(all, needs->items[i].id, needs->items[i].mode, false))
+        if (!mode_needs_add(all, &(struct mode_need){needs->items[i].id, needs->items[i].mode}))
             return false;
     return true;
 }
@@ -451,7 +460,7 @@ static bool collect_ids(const struct mode_names *names, const struct mode_choice
 {
     bool good = add_ids(all, &choice->question);
     for (size_t i = 0; i < names->n && good; i++)
-        good = mode_needs_add(all, names->items[i].id, PM_RUN_MODE_OFF, false);
+        good = mode_needs_add(all, &(struct mode_need){names->items[i].id, PM_RUN_MODE_OFF});
     for (size_t i = 0; i < choice->n_live && good; i++)
         good = add_ids(all, choice->live[i]);
     mode_needs_sort(all);
@@ -467,6 +476,23 @@ static enum pm_run_mode mode_of_others(const struct mode_choice *choice)
     return others;
 }
 
+static struct pm_plan_noun plan_noun(const struct mode_names *names,
+                                     const struct mode_choice *choice, bool fix, uint64_t id)
+{
+    bool fixed;
+    struct pm_plan_noun noun = {.id = id,
+                                .mode = (uint32_t)mode_names_of(names, choice, id, &fixed)};
+    noun.fixed = fixed && fix;
+    const struct mode_need *need = mode_needs_find(&choice->question, id);
+    if (!need)
+        return noun;
+    enum pm_run_mode by_pattern;
+    noun.terms = need->terms;
+    if (!mode_by_rules(names, &choice->rules, id, &by_pattern, &fixed))
+        noun.inside = need->inside;
+    return noun;
+}
+
 enum pm_status mode_names_write_plan(const struct mode_names *names,
                                      const struct mode_choice *choice, bool fix,
                                      const char *run_dir, struct pm_error *err)
@@ -478,11 +504,8 @@ enum pm_status mode_names_write_plan(const struct mode_names *names,
     memcpy(plan.magic, PM_PLAN_MAGIC, sizeof plan.magic);
     pm_buf_add(&bytes, &plan, sizeof plan);
     for (size_t i = 0; i < all.n; i++) {
-        bool fixed;
-        enum pm_run_mode mode = mode_names_of(names, choice, all.items[i].id, &fixed);
-        struct pm_plan_noun noun = {
-            .id = all.items[i].id, .mode = (uint32_t)mode, .fixed = fixed && fix};
-        if (noun.mode == plan.mode && !noun.fixed)
+        struct pm_plan_noun noun = plan_noun(names, choice, fix, all.items[i].id);
+        if (noun.mode == plan.mode && !noun.fixed && !choice->question_has_terms)
             continue;
         pm_buf_add(&bytes, &noun, sizeof noun);
         plan.n_nouns++;

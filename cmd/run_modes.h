@@ -36,13 +36,14 @@ void mode_rules_release(struct mode_rules *rules);
 struct mode_need {
     uint64_t id;
     enum pm_run_mode mode;
-    bool fixed; /* the budget leaves it alone */
+    bool fixed;            /* the budget leaves it alone */
+    uint8_t terms, inside; /* struct pm_plan_noun */
 };
 struct mode_needs {
     struct mode_need *items; /* by id, each once, when sorted */
     size_t n, capacity;
 };
-bool mode_needs_add(struct mode_needs *needs, uint64_t id, enum pm_run_mode mode, bool fixed);
+bool mode_needs_add(struct mode_needs *needs, const struct mode_need *need);
 void mode_needs_sort(struct mode_needs *needs); /* of equal ids the higher mode counts */
 const struct mode_need *mode_needs_find(const struct mode_needs *needs, uint64_t id);
 void mode_needs_release(struct mode_needs *needs);
@@ -52,6 +53,7 @@ void mode_needs_release(struct mode_needs *needs);
 struct mode_choice {
     enum pm_run_mode mode; /* of nouns of which nothing is said */
     struct mode_needs question;
+    bool question_has_terms; /* some noun is entered inside others only */
     struct mode_rules rules;
     const struct mode_needs **live; /* lent; no more than n_live */
     size_t n_live;

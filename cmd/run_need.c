@@ -233,15 +233,19 @@ static bool is_code(const struct pm_noun *noun)
 
 static enum pm_status make_modes(const struct pm_graph *graph, const struct pm_question_need *found,
                                  const struct need_files *files, enum pm_run_mode mode,
-                                 struct pm_error *err, struct need *need)
+                                 bool words_come, struct pm_error *err, struct need *need)
 {
     for (pm_index n = 0; n < graph->n_nouns; n++) {
         uint64_t id = (uint64_t)graph->nouns[n].id;
         if (id == 0 || !is_code(&graph->nouns[n]))
             continue;
         bool follows = found->followed[n];
-        if (!mode_needs_add(&need->modes, id, follows ? mode : PM_RUN_MODE_OFF,
-                            follows && found->by_name[n]))
+        struct mode_need item = {.id = id,
+                                 .mode = follows ? mode : PM_RUN_MODE_OFF,
+                                 .fixed = follows && found->by_name[n],
+                                 .terms = found->terms[n],
+                                 .inside = words_come || !follows ? 0 : found->inside[n]};
+        if (!mode_needs_add(&need->modes, &item))
             return no_memory(err);
     }
     mode_needs_sort(&need->modes);
@@ -250,6 +254,7 @@ static enum pm_status make_modes(const struct pm_graph *graph, const struct pm_q
         if (need->modes.items[i].mode != PM_RUN_MODE_OFF) {
             need->n_sleds += sleds_of(files, need->modes.items[i].id);
             need->n_followed++;
+            need->n_inside += need->modes.items[i].inside != 0;
         }
     return PM_OK;
 }
@@ -267,7 +272,7 @@ enum pm_status need_find_in(const struct pm_question *question, const struct pm_
     if (status == PM_OK) /* what was not compiled with the plugin may be anything */
         status = look_at_unknown(question, graph, &found, words_come || files->n == 0, err, &need);
     if (status == PM_OK)
-        status = make_modes(graph, &found, files, mode, err, &need);
+        status = make_modes(graph, &found, files, mode, words_come, err, &need);
     need.samples = found.samples || files->n == 0;
     free(has_probes);
     pm_question_need_release(&found);

@@ -43,6 +43,7 @@ struct need {
     struct mode_needs modes; /* of all code of the files: the mode that was asked for, or off */
     uint64_t n_sleds, n_sleds_all;
     uint32_t n_followed; /* functions and loops */
+    uint32_t n_inside;   /* of these, entered inside others only */
     bool samples;        /* a sentence needs samples */
     char *note;          /* owned: what only the run can tell; NULL: nothing */
 };

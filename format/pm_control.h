@@ -31,8 +31,12 @@ struct pm_plan {
 
 struct pm_plan_noun {
     uint64_t id;
-    uint32_t mode;  /* enum pm_run_mode */
-    uint32_t fixed; /* 1: the budget leaves it in this mode */
+    uint32_t mode; /* enum pm_run_mode */
+    uint8_t fixed; /* 1: the budget leaves it in this mode */
+    /* Terms of a question, a bit each. A noun is only entered within one of its `inside` (0: always): where a context above, or the
+     * youngest, is of a noun that has one of these bits in `terms`. */
+    uint8_t terms, inside;
+    uint8_t reserved;
 };
 
 enum pm_control_verb {

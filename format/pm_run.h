@@ -215,7 +215,7 @@ struct pm_run_thread {
  *         64    8 (rt) first child
  *         72    8 (rt) next sibling
  *         80    4 kind: enum pm_sled_kind of its entry, 0 for roots
- *         84    4 flags: PM_RUN_NODE_*
+ *         84    4 flags: PM_RUN_NODE_*; bits 24..31 (rt)
  *         88   40 (rt) reserved
  */
 struct pm_run_node {

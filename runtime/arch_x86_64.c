@@ -30,6 +30,12 @@
  * A noun may have a flag, a byte near the code: while it is 0, entries go on at once, and exits too unless the youngest
  * context is their own (it was entered before).
  *
+ * A noun may be followed inside others only (`perfmap run --ask '{a ?} then {b ?}'`): then all begin with
+ *
+ *     inside: R = current; R->terms & the probe's == 0 ? go on behind the sled
+ *
+ * A context has the terms of all above it, a dead one at least those of the living ones, so nothing that is inside is missed.
+ *
  * Nouns of different modes meet in one tree, and a noun's mode may change while contexts of it are open: an active entry
  * leaves start 0 behind, with which an exact exit goes the slow way.
  */
@@ -56,6 +62,29 @@ uintptr_t pm_thread_pointer(void)
     return pointer;
 }
 
+/* What is only followed inside others (struct pm_plan_noun) goes on at once elsewhere. The sentinel is inside all. */
+static void test_inside(struct x86_code *c, unsigned r, const struct pm_probe *probe,
+                        struct x86_sites *outside)
+{
+    if (probe->inside == 0)
+        return;
+    x86_thread_op(c, 0x8b, r, x86_thread_offset(&pm_tls.current));
+    x86_memory_op(c, false, 0xf6, 0, r, /* testb $inside, terms(R) */
+                  offsetof(struct pm_node, flags) + PM_NODE_TERMS_SHIFT / 8);
+    x86_byte(c, probe->inside);
+    x86_slow_if(c, outside, IF_EQUAL);
+}
+
+static void leave_outside(struct x86_code *cold, const struct x86_frame *f,
+                          const struct x86_sites *outside, const uint8_t *back)
+{
+    for (unsigned i = 0; i < outside->n; i++) {
+        x86_land(cold, outside->from[i]);
+        x86_restore(cold, f);
+        x86_jump(cold, back);
+    }
+}
+
 /* Modes exact and trace. */
 static void timed_entry(struct x86_code *c, struct x86_code *cold, const struct pm_sled *sled,
                         const struct pm_probe *probe, uint32_t index, const uint8_t *thunk)
@@ -65,9 +94,10 @@ static void timed_entry(struct x86_code *c, struct x86_code *cold, const struct 
     struct x86_frame f =
         x86_plan_frame(sled->must_save, sled->flags, probe->loop_depth != 0, 2, fixed);
     bool records = probe->mode == PM_RUN_MODE_TRACE;
-    struct x86_sites slow = {.n = 0};
+    struct x86_sites outside = {.n = 0}, slow = {.n = 0};
     unsigned r = f.context;
     x86_save(c, &f);
+    test_inside(c, r, probe, &outside);
     x86_read_clock(c);
     x86_check_ring(c, r, &slow);
     if (records)
@@ -98,6 +128,7 @@ static void timed_entry(struct x86_code *c, struct x86_code *cold, const struct 
         x86_stack_address(cold, f.adjustment, RDX);
     x86_jump(cold, found);
     x86_slow_tail(cold, &f, false, &slow, index, thunk, back);
+    leave_outside(cold, &f, &outside, back);
 }
 
 /* missed: the youngest context is not this call's. That is nothing to look into where entries do nothing for the flag. */
@@ -128,9 +159,10 @@ static void timed_exit(struct x86_code *c, struct x86_code *cold, const struct p
     struct x86_frame f =
         x86_plan_frame(sled->must_save, sled->flags, probe->loop_depth != 0, 2, fixed);
     bool records = probe->mode == PM_RUN_MODE_TRACE;
-    struct x86_sites slow = {.n = 0}, missed = {.n = 0};
+    struct x86_sites outside = {.n = 0}, slow = {.n = 0}, missed = {.n = 0};
     unsigned r = f.context;
     x86_save(c, &f);
+    test_inside(c, r, probe, &outside);
     x86_read_clock(c);
     x86_check_ring(c, r, &slow);
     if (records)
@@ -157,6 +189,7 @@ static void timed_exit(struct x86_code *c, struct x86_code *cold, const struct p
     x86_restore(c, &f);
     x86_jump(c, back);
     x86_exit_tail(cold, &f, false, &slow, &missed, index, thunk, back);
+    leave_outside(cold, &f, &outside, back);
 }
 
 /* Without pushed registers S is rsp. With them it takes a register of its own, pushed too. */
@@ -180,9 +213,10 @@ static void active_entry(struct x86_code *c, struct x86_code *cold, const struct
     const uint8_t *back = (const uint8_t *)sled->address + 5;
     unsigned s;
     struct x86_frame f = plan_active(sled, probe, &s);
-    struct x86_sites slow = {.n = 0}, slow_kept = {.n = 0};
+    struct x86_sites outside = {.n = 0}, slow = {.n = 0}, slow_kept = {.n = 0};
     unsigned r = f.context;
     x86_save(c, &f);
+    test_inside(c, r, probe, &outside);
     x86_check_ring(c, r, &slow);
     x86_thread_op(c, 0x8b, r, x86_thread_offset(&pm_tls.current));
     if (s != RSP)
@@ -228,6 +262,7 @@ static void active_entry(struct x86_code *c, struct x86_code *cold, const struct
     }
     x86_slow_tail(cold, &f, s == RSP && !x86_is_free(sled->must_save, RDX), &slow, index, thunk,
                   back);
+    leave_outside(cold, &f, &outside, back);
 }
 
 static void active_exit(struct x86_code *c, struct x86_code *cold, const struct pm_sled *sled,
@@ -236,9 +271,10 @@ static void active_exit(struct x86_code *c, struct x86_code *cold, const struct 
     const uint8_t *back = (const uint8_t *)sled->address + 5;
     unsigned s;
     struct x86_frame f = plan_active(sled, probe, &s);
-    struct x86_sites slow = {.n = 0}, missed = {.n = 0};
+    struct x86_sites outside = {.n = 0}, slow = {.n = 0}, missed = {.n = 0};
     unsigned r = f.context;
     x86_save(c, &f);
+    test_inside(c, r, probe, &outside);
     x86_check_ring(c, r, &slow);
     x86_thread_op(c, 0x8b, r, x86_thread_offset(&pm_tls.current));
     if (s != RSP)
@@ -255,6 +291,7 @@ static void active_exit(struct x86_code *c, struct x86_code *cold, const struct 
     x86_jump(c, back);
     x86_exit_tail(cold, &f, s == RSP && !x86_is_free(sled->must_save, RDX), &slow, &missed, index,
                   thunk, back);
+    leave_outside(cold, &f, &outside, back);
 }
 
 static void count_entry(struct x86_code *c, struct x86_code *cold, const struct pm_sled *sled,

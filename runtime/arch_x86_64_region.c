@@ -111,6 +111,8 @@ static void fill_probe(struct pm_probe *probe, const struct pm_object *object,
     probe->mode = (uint8_t)mode;
     probe->bank = object->bank;
     probe->counter = sled->noun;
+    const struct pm_noun *noun = pm_noun_at(probe->noun);
+    probe->inside = noun != NULL && mode != PM_RUN_MODE_COUNT ? noun->inside : 0;
 }
 
 /* Memory for what is about to be written, without a fault for each page. */

@@ -136,7 +136,8 @@ static uint64_t key_of(const struct pm_sled *sled, const struct pm_probe *probe)
     if (probe->mode == PM_RUN_MODE_COUNT && probe->counter * 8 < 128) /* one byte */
         return 0;
     return 1 | (uint64_t)sled->kind << 8 | (uint64_t)sled->flags << 16 |
-           (uint64_t)sled->must_save << 32 | (uint64_t)probe->mode << 48;
+           (uint64_t)sled->must_save << 32 | (uint64_t)probe->mode << 48 |
+           (uint64_t)probe->inside << 56;
 }
 
 /* Its place, or one for it. */

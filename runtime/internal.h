@@ -143,8 +143,18 @@ struct pm_probe {
     uint16_t bank;
     uint32_t counter; /* index in the bank */
     uint8_t mode;     /* enum pm_run_mode of this event: nouns may differ */
-    uint8_t reserved[3];
+    uint8_t inside;   /* entered only where pm_node_terms has one of these bits; 0: always */
+    uint8_t reserved[2];
 };
+
+/* Terms of the question that the program was started with (`perfmap run --ask`), which are active in a context: of its noun and all above. Where
+ * it is not known, all of them. */
+enum { PM_NODE_TERMS_SHIFT = 24 };
+#define PM_NODE_TERMS 0xff000000u
+static inline bool pm_is_inside(const struct pm_node *node, const struct pm_probe *probe)
+{
+    return probe->inside == 0 || (node->flags >> PM_NODE_TERMS_SHIFT & probe->inside) != 0;
+}
 
 static inline bool pm_mode_is_timed(unsigned mode)
 {
@@ -309,15 +319,15 @@ static inline bool pm_node_is_said(const struct pm_node *node)
 /* --- modes.c: which mode each noun has --- */
 struct pm_object;
 struct pm_noun {
-    uint8_t mode;      /* enum pm_run_mode now */
-    uint8_t wanted;    /* by the user: the budget may lower it, and raises it up to this */
-    uint8_t target;    /* of the change that is being made; PM_NO_TARGET: stays */
-    uint8_t flags;     /* PM_NOUN_* */
-    uint8_t n_lowered; /* by the budget: the more often, the later it is raised */
-    uint8_t before;    /* within a change: the mode before it */
-    uint8_t start;     /* the mode that it began with */
-    uint8_t reserved;
-    uint32_t changed_ms; /* CPU time when the budget changed it last; adapt.c's */
+    uint8_t mode;          /* enum pm_run_mode now */
+    uint8_t wanted;        /* by the user: the budget may lower it, and raises it up to this */
+    uint8_t target;        /* of the change that is being made; PM_NO_TARGET: stays */
+    uint8_t flags;         /* PM_NOUN_* */
+    uint8_t n_lowered;     /* by the budget: the more often, the later it is raised */
+    uint8_t before;        /* within a change: the mode before it */
+    uint8_t start;         /* the mode that it began with */
+    uint8_t terms, inside; /* struct pm_plan_noun */
+    uint32_t changed_ms;   /* CPU time when the budget changed it last; adapt.c's */
 };
 enum {
     PM_NO_TARGET = 0xff,

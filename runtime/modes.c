@@ -97,11 +97,12 @@ static const struct pm_plan *open_plan(size_t *ret_bytes)
     return NULL;
 }
 
-static uint8_t planned_mode(const struct pm_plan *plan, uint64_t id, uint8_t *ret_flags)
+/* What is planned for the noun. Of code that the plan does not know it is not known either which terms it is. */
+static struct pm_plan_noun planned_for(const struct pm_plan *plan, uint64_t id)
 {
-    *ret_flags = 0;
+    struct pm_plan_noun unknown = {.mode = pm_process.mode};
     if (plan == NULL)
-        return (uint8_t)pm_process.mode;
+        return unknown;
     const struct pm_plan_noun *planned = (const struct pm_plan_noun *)(plan + 1);
     uint32_t low = 0, high = plan->n_nouns;
     while (low < high) {
@@ -111,10 +112,10 @@ static uint8_t planned_mode(const struct pm_plan *plan, uint64_t id, uint8_t *re
         else
             high = middle;
     }
-    if (low == plan->n_nouns || planned[low].id != id || planned[low].mode >= PM_N_MODES)
-        return (uint8_t)plan->mode;
-    *ret_flags = planned[low].fixed ? PM_NOUN_FIXED : 0;
-    return (uint8_t)planned[low].mode;
+    unknown.mode = plan->mode;
+    unknown.terms = PM_NODE_TERMS >> PM_NODE_TERMS_SHIFT;
+    bool is_known = low < plan->n_nouns && planned[low].id == id && planned[low].mode < PM_N_MODES;
+    return is_known ? planned[low] : unknown;
 }
 
 void pm_modes_begin(struct pm_object *o, uint32_t first, struct pm_run_noun *list, uint32_t n)
@@ -126,7 +127,8 @@ void pm_modes_begin(struct pm_object *o, uint32_t first, struct pm_run_noun *lis
     size_t bytes = 0;
     const struct pm_plan *plan = open_plan(&bytes);
     for (uint32_t i = 0; i < n; i++) {
-        uint8_t flags, mode = planned_mode(plan, list[i].id, &flags);
+        struct pm_plan_noun planned = planned_for(plan, list[i].id);
+        uint8_t mode = (uint8_t)planned.mode;
         struct pm_noun *noun = pm_noun_at(o->first_noun + first + i);
         if (noun == NULL)
             break;
@@ -134,7 +136,9 @@ void pm_modes_begin(struct pm_object *o, uint32_t first, struct pm_run_noun *lis
                                  .before = mode,
                                  .wanted = mode,
                                  .start = mode,
-                                 .flags = flags,
+                                 .flags = planned.fixed ? PM_NOUN_FIXED : 0,
+                                 .terms = planned.terms,
+                                 .inside = planned.inside,
                                  .target = PM_NO_TARGET};
         list[i].own_mode = mode != pm_process.mode ? (uint8_t)(1 + mode) : 0;
         if (mode != pm_process.mode)

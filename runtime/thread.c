@@ -334,7 +334,7 @@ static struct pm_node *copy_path(struct pm_tls *t, const struct pm_node *last, u
         node->kind = old->kind;
         node->loop_depth = old->loop_depth;
         node->depth = old->depth;
-        node->flags = old->flags & PM_RUN_NODE_TIMED;
+        node->flags = old->flags & (PM_RUN_NODE_TIMED | PM_NODE_TERMS);
         node->gone = old->gone;
         node->set = old->set;
         node->start_tsc = old->start_tsc != 0 ? tsc : 0;

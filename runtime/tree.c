@@ -30,7 +30,8 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
-struct pm_node pm_sentinel = {.noun = 0xfffffffeu, .cached_child = &pm_sentinel};
+struct pm_node pm_sentinel = {
+    .noun = 0xfffffffeu, .cached_child = &pm_sentinel, .flags = PM_NODE_TERMS};
 
 static uint32_t trace_noun(struct pm_node *const *current, uint32_t noun)
 {
@@ -220,6 +221,15 @@ static void add_to_children(struct pm_node *parent, struct pm_node *node)
                                         __ATOMIC_RELAXED));
 }
 
+/* By a cause other contexts are active as well, and these are not looked for. */
+static uint32_t terms_of(const struct pm_node *parent, const struct pm_probe *probe)
+{
+    const struct pm_noun *noun = pm_noun_at(probe->noun);
+    if (probe->kind == PM_RUN_CAUSE_ENTER || probe->kind == PM_RUN_CAUSE_START || noun == NULL)
+        return PM_NODE_TERMS;
+    return (parent->flags & PM_NODE_TERMS) | (uint32_t)noun->terms << PM_NODE_TERMS_SHIFT;
+}
+
 static struct pm_node *make_child(struct pm_slot *slot, struct pm_node *parent,
                                   const struct pm_probe *probe, uint32_t flags)
 {
@@ -231,7 +241,8 @@ static struct pm_node *make_child(struct pm_slot *slot, struct pm_node *parent,
     node->parent_place = parent->place;
     node->depth = parent->depth + 1;
     node->cached_child = &pm_sentinel;
-    node->flags = flags | (pm_mode_is_timed(probe->mode) ? (uint32_t)PM_RUN_NODE_TIMED : 0);
+    node->flags = flags | terms_of(parent, probe) |
+                  (pm_mode_is_timed(probe->mode) ? (uint32_t)PM_RUN_NODE_TIMED : 0);
     node->loop_depth = probe->loop_depth;
     node->set = probe->kind == PM_RUN_AMBIENT_SET ? probe->counter : parent->set;
     pm_barrier();
@@ -434,7 +445,7 @@ static bool event_folded(struct pm_tls *t, const struct pm_probe *probe, uint64_
         unfold(t);
         return false;
     }
-    if (is_entry(probe->kind))
+    if (is_entry(probe->kind) && pm_is_inside(t->fold_at, probe))
         count_folded(t, t->fold_at, probe);
     return true;
 }
@@ -468,6 +479,8 @@ static void enter(struct pm_tls *t, struct pm_node **current, const struct pm_pr
                   uint64_t sp, uint64_t tsc)
 {
     struct pm_node *parent = innermost(t, current, tsc);
+    if (!pm_is_inside(parent, probe))
+        return;
     struct pm_node *node = pm_child_of(t, parent, probe, 0, may_have_context(parent));
     if (node == NULL) {
         fold(t, current, parent, probe, sp);
@@ -520,7 +533,7 @@ static void enter_loop(struct pm_tls *t, struct pm_node **current, const struct 
 /* Without folded calls every exit has its frame. */
 static void count_unmatched(const struct pm_tls *t, const struct pm_probe *probe)
 {
-    if (t->slot->thread->n_events_folded == 0 && probe->loop_depth <= 1 &&
+    if (t->slot->thread->n_events_folded == 0 && probe->loop_depth <= 1 && probe->inside == 0 &&
         !pm_noun_is_leaving(probe->noun))
         pm_add_shared(pm_process.file.header->n_unmatched, 1);
 }

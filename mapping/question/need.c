@@ -4,6 +4,9 @@
  * is left out as well when it matches just what its function does, for it runs within that: no row begins or ends there. That does not
  * hold where another loop of the function matches something else (a row would end there and begin again), nor when
  * the question has an order and the function fits several of its parts (the loop would be the next of them).
+ *
+ * When the whole question, or each part of its `and`s, is `a then b`, what matches b and nothing else matters only inside a: entering it
+ * elsewhere can make no part true. Where a is nothing but code that is followed, that is a term, which the trampolines ask for.
  */
 #include "question.h"
 
@@ -22,6 +25,7 @@ struct finding {
     pm_index *code;    /* their nouns */
     uint32_t n_sources;
     uint32_t *reached;   /* [n_sources * n_sentences]: set of classes, 0 none */
+    bool *by_samples;    /* per sentence: not all that fits is told by followed code */
     uint32_t *source_of; /* per noun: position in sources, PM_NONE */
     struct pm_sets sets; /* of all sentences: numbers of different sentences are not compared */
 };
@@ -118,7 +122,8 @@ static enum pm_status look_at_sentence(struct finding *f, uint32_t number,
     for (pm_index s = 0; s < graph->n_sentences && status == PM_OK; s++)
         f->need->is_known[number] |= matches->class_of[s] != PM_NONE;
     if (status == PM_OK)
-        f->need->samples |= is_seen_by_samples(matches, graph, is_reached);
+        f->by_samples[number] = is_seen_by_samples(matches, graph, is_reached);
+    f->need->samples |= f->by_samples[number];
     pm_lift_free(lift);
     free(is_reached);
     return status;
@@ -193,6 +198,88 @@ static enum pm_status leave_out_loops(struct finding *f)
     return PM_OK;
 }
 
+/* --- what matters only inside others --- */
+
+enum { MAX_TERMS = 8 };
+
+/* The sentences below a node, as bits. */
+static void add_sentences(const struct finding *f, uint32_t node, bool *is_in)
+{
+    const struct pm_question_node *n = &f->question->nodes[node];
+    if (n->kind == PM_QUESTION_SENTENCE) {
+        is_in[n->left] = true;
+        return;
+    }
+    add_sentences(f, n->left, is_in);
+    if (n->kind != PM_QUESTION_NOT)
+        add_sentences(f, n->right, is_in);
+}
+
+/* All that the source matches is in the list. */
+static bool matches_only(const struct finding *f, uint32_t source, const bool *is_in)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < f->question->n_sentences; i++) {
+        bool matches = *reached_at(f, source, i) != 0;
+        any |= matches;
+        if (matches && !is_in[i])
+            return false;
+    }
+    return any;
+}
+
+static bool matches_some(const struct finding *f, uint32_t source, const bool *is_in)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < f->question->n_sentences; i++)
+        any |= is_in[i] && *reached_at(f, source, i) != 0;
+    return any;
+}
+
+/* Is what fits the sentences told by followed code alone? */
+static bool is_told_by_code(const struct finding *f, const bool *is_in)
+{
+    for (uint32_t i = 0; i < f->question->n_sentences; i++)
+        if (is_in[i] && f->by_samples[i])
+            return false;
+    return true;
+}
+
+/* `first then last`, at the node. */
+static enum pm_status add_term(struct finding *f, uint32_t node, uint32_t *n_terms)
+{
+    const struct pm_question_node *n = &f->question->nodes[node];
+    const struct pm_question_node *left = &f->question->nodes[n->left];
+    bool *first = pm_alloc_array(2 * (f->question->n_sentences + 1u), sizeof *first);
+    if (!first)
+        return pm_error_set(f->err, PM_ERR_MEMORY, "out of memory");
+    bool *last = first + f->question->n_sentences + 1u;
+    add_sentences(f, left->kind == PM_QUESTION_THEN ? left->right : n->left, first);
+    add_sentences(f, n->right, last);
+    if (*n_terms < MAX_TERMS && is_told_by_code(f, first)) {
+        uint8_t bit = (uint8_t)(1u << (*n_terms)++);
+        for (uint32_t i = 0; i < f->n_sources; i++) {
+            if (matches_some(f, i, first))
+                f->need->terms[f->code[i]] |= bit;
+            else if (matches_only(f, i, last))
+                f->need->inside[f->code[i]] |= bit;
+        }
+    }
+    free(first);
+    return PM_OK;
+}
+
+/* The parts of `and`s, and within them the orders. */
+static enum pm_status find_terms(struct finding *f, uint32_t node, uint32_t *n_terms)
+{
+    const struct pm_question_node *n = &f->question->nodes[node];
+    if (n->kind != PM_QUESTION_AND && n->kind != PM_QUESTION_THEN)
+        return PM_OK;
+    enum pm_status status =
+        n->kind == PM_QUESTION_THEN ? add_term(f, node, n_terms) : find_terms(f, n->right, n_terms);
+    return status == PM_OK ? find_terms(f, n->left, n_terms) : status;
+}
+
 /* --- the whole --- */
 
 static enum pm_status find(struct finding *f)
@@ -202,19 +289,27 @@ static enum pm_status find(struct finding *f)
     need->followed = pm_alloc_array(n_nouns, sizeof *need->followed);
     need->by_name = pm_alloc_array(n_nouns, sizeof *need->by_name);
     need->is_known = pm_alloc_array(f->question->n_sentences + 1u, sizeof *need->is_known);
-    bool good = need->followed && need->by_name && need->is_known && find_sources(f);
+    need->terms = pm_alloc_array(n_nouns, sizeof *need->terms);
+    need->inside = pm_alloc_array(n_nouns, sizeof *need->inside);
+    f->by_samples = pm_alloc_array(f->question->n_sentences + 1u, sizeof *f->by_samples);
+    bool good = need->followed && need->by_name && need->is_known && need->terms && need->inside &&
+                f->by_samples && find_sources(f);
     if (good)
         f->reached = pm_alloc_array((f->n_sources + 1u) * (size_t)f->question->n_sentences,
                                     sizeof *f->reached);
     if (!good || !f->reached)
         return pm_error_set(f->err, PM_ERR_MEMORY, "out of memory");
     enum pm_status status = look_at_all(f);
+    uint32_t n_terms = 0;
+    if (status == PM_OK)
+        status = find_terms(f, f->question->n_nodes - 1, &n_terms);
     if (status == PM_OK)
         status = leave_out_loops(f);
     for (uint32_t i = 0; i < f->n_sources && status == PM_OK; i++) {
         pm_index noun = f->code[i];
         need->followed[noun] &= has_probe(f, noun);
         need->n_followed += need->followed[noun];
+        need->n_inside += need->followed[noun] && need->inside[noun];
     }
     return status;
 }
@@ -233,6 +328,7 @@ enum pm_status pm_question_find_need(const struct pm_question *question,
     free(f.code);
     free(f.source_of);
     free(f.reached);
+    free(f.by_samples);
     if (status == PM_OK)
         *ret_need = need;
     else
@@ -245,5 +341,7 @@ void pm_question_need_release(struct pm_question_need *need)
     free(need->followed);
     free(need->by_name);
     free(need->is_known);
+    free(need->terms);
+    free(need->inside);
     *need = (struct pm_question_need){0};
 }

@@ -189,6 +189,10 @@ struct pm_question_need {
     bool *by_name;  /* [graph->n_nouns]: of that, what some sentence names (not just `?`) */
     bool *is_known; /* per sentence of the question: the graph has what fits */
     bool samples;   /* some sentence has what fits, and no followed code tells all of it */
+    /* [graph->n_nouns]: followed code with `inside` matters only where a context above is of code that has one of its bits in `terms`. 0: anywhere.
+     * Holds where the program says no words of its own. */
+    uint8_t *terms, *inside;
+    uint32_t n_inside;
     uint32_t n_followed;
 };
 

@@ -179,6 +179,39 @@ static void the_loops_of_a_function_without_sleds_speak_for_it(void **state)
     pm_graph_free(p.graph);
 }
 
+/* Bits of the inner function's `inside` and of the outer one's `terms`. */
+static void assert_inside(const struct program *p, const char *text, unsigned inside, unsigned terms)
+{
+    struct pm_question *question = NULL;
+    struct pm_question_need need;
+    assert_int_equal(pm_question_parse(text, NULL, &question), PM_OK);
+    assert_int_equal(pm_question_find_need(question, p->graph, NULL, NULL, &need), PM_OK);
+    if (need.inside[p->inner.symbol] != inside || need.terms[p->outer.symbol] != terms)
+        fail_msg("%s: inside %u, terms %u, not %u, %u", text, need.inside[p->inner.symbol],
+                 need.terms[p->outer.symbol], inside, terms);
+    assert_int_equal(need.n_inside != 0, inside != 0);
+    pm_question_need_release(&need);
+    pm_question_free(question);
+}
+
+static void what_comes_second_is_entered_inside_the_first_only(void **state)
+{
+    (void)state;
+    struct program p;
+    make_program(&p);
+    assert_inside(&p, "{outer Executes} then {inner Executes}", 1, 1);
+    assert_inside(&p, "({outer Executes} or {u Reads}) then {inner Executes}", 0, 0);
+    assert_inside(&p, "{outer ?} then {inner ?}, {u Reads}", 1, 1);
+    assert_inside(&p, "{outer ?} then {inner ?}, not {inner ?}", 0, 1);
+    assert_inside(&p, "{outer ?} then {inner ?} or {u Reads}", 0, 0);
+    assert_inside(&p, "not {outer ?} then {inner ?}", 0, 0);
+    assert_inside(&p, "{outer ?}, {inner ?}", 0, 0);
+    assert_inside(&p, "{outer ?} then {? Executes}", 1, 1);
+    assert_inside(&p, "{? Executes} then {inner ?}", 0, 1); /* fits the first as well */
+    assert_inside(&p, "{u Reads} then {inner Executes}", 0, 0); /* seen by samples */
+    pm_graph_free(p.graph);
+}
+
 static void memory_may_end_anywhere(void **state)
 {
     (void)state;
@@ -211,6 +244,7 @@ int main(void)
         cmocka_unit_test(a_loop_is_followed_where_it_says_more_than_its_function),
         cmocka_unit_test(what_only_any_fits_is_not_named),
         cmocka_unit_test(the_loops_of_a_function_without_sleds_speak_for_it),
+        cmocka_unit_test(what_comes_second_is_entered_inside_the_first_only),
         cmocka_unit_test(memory_may_end_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
