@@ -180,7 +180,8 @@ static void the_loops_of_a_function_without_sleds_speak_for_it(void **state)
 }
 
 /* Bits of the inner function's `inside` and of the outer one's `terms`. */
-static void assert_inside(const struct program *p, const char *text, unsigned inside, unsigned terms)
+static void assert_inside(const struct program *p, const char *text, unsigned inside,
+                          unsigned terms)
 {
     struct pm_question *question = NULL;
     struct pm_question_need need;
@@ -207,7 +208,7 @@ static void what_comes_second_is_entered_inside_the_first_only(void **state)
     assert_inside(&p, "not {outer ?} then {inner ?}", 0, 0);
     assert_inside(&p, "{outer ?}, {inner ?}", 0, 0);
     assert_inside(&p, "{outer ?} then {? Executes}", 1, 1);
-    assert_inside(&p, "{? Executes} then {inner ?}", 0, 1); /* fits the first as well */
+    assert_inside(&p, "{? Executes} then {inner ?}", 0, 1);     /* fits the first as well */
     assert_inside(&p, "{u Reads} then {inner Executes}", 0, 0); /* seen by samples */
     pm_graph_free(p.graph);
 }
