@@ -84,7 +84,9 @@ class RunFile:
         nouns_at = struct.unpack_from("<I", self.data, at + 164)[0]
         objects[index] = first
         for i in range(n_items):
-            ident, _kind, own = struct.unpack_from("<QHB", self.data, at + nouns_at + 24 * i)
+            ident, kind, own = struct.unpack_from("<QHB", self.data, at + nouns_at + 24 * i)
+            if kind in (20, 22):  # causes: where a thread was created
+                continue
             self.nouns[first + i] = known.get(ident, f"{ident:x}")
             self.own[first + i] = own - 1 if own else self.mode
 

@@ -62,7 +62,7 @@ def check_process(path, killed):
     calls, of_functions = 0, 0
     for thread in dump["threads"]:
         for context in thread["contexts"]:
-            if "noun" in context:
+            if "noun" in context and dump["nouns"][context["noun"]]["kind"] != "cause":  # a thread begins within what created it
                 calls += context["n_calls"]
                 if dump["nouns"][context["noun"]]["kind"] == "function":
                     of_functions += context["n_calls"]
