@@ -146,4 +146,16 @@ uint64_t pm_places_caller(const uint8_t *stack, uint64_t bytes);
 /* The same from offset *at on, which is moved behind it. */
 uint64_t pm_places_next_caller(const uint8_t *stack, uint64_t bytes, uint64_t *at);
 
+/* Was the program in the kernel? Only where the instruction before lies in the same page: the one before that need not be readable. */
+static inline bool pm_is_behind_system_call(uint64_t address)
+{
+#if defined(__x86_64__)
+    const uint8_t *p = (const uint8_t *)address;
+    return address % PM_RUN_PAGE >= 2 && p[-2] == 0x0f && p[-1] == 0x05;
+#else
+    (void)address;
+    return false;
+#endif
+}
+
 #endif

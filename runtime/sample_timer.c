@@ -46,17 +46,6 @@ void pm_timer_close(struct pm_sampler *s)
     pm_sys(SYS_timer_delete, s->timer);
 }
 
-static bool is_behind_system_call(uint64_t address)
-{
-#if defined(__x86_64__)
-    const uint8_t *p = (const uint8_t *)address;
-    return p[-2] == 0x0f && p[-1] == 0x05;
-#else
-    (void)address;
-    return false;
-#endif
-}
-
 /* Of the stack that is in use, and no farther than its frames' owner reaches: it is there. */
 static uint64_t stack_bytes(const struct pm_sampler *s, uint64_t sp)
 {
@@ -93,7 +82,7 @@ void pm_timer_expired(struct pm_sampler *s, const void *context)
 #else
     (void)context;
 #endif
-    if (is_behind_system_call(taken.address))
+    if (pm_is_behind_system_call(taken.address))
         taken.kind = PM_RUN_SAMPLE_KERNEL;
     if (taken.sp != 0) {
         taken.stack = (const uint8_t *)taken.sp;

@@ -315,6 +315,23 @@ static void many_different_samples_are_all_there(void **unused)
     assert_int_equal(sampler->store.n, KNOWN + 1);
 }
 
+static void nothing_is_read_before_the_page_of_an_instruction(void **state)
+{
+    (void)state;
+#if defined(__x86_64__)
+    uint8_t *pages = mmap(NULL, 2 * PM_RUN_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(pages, MAP_FAILED);
+    uint8_t *page = pages + PM_RUN_PAGE;
+    assert_int_equal(mprotect(page, PM_RUN_PAGE, PROT_READ | PROT_WRITE), 0);
+    memcpy(page, "\x0f\x05", 2);
+    assert_false(pm_is_behind_system_call((uintptr_t)page));
+    assert_false(pm_is_behind_system_call((uintptr_t)page + 1));
+    assert_true(pm_is_behind_system_call((uintptr_t)page + 2));
+    assert_false(pm_is_behind_system_call((uintptr_t)page + 3));
+    munmap(pages, 2 * PM_RUN_PAGE);
+#endif
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -323,6 +340,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(bytes_that_are_no_records_do_no_harm, begin, end),
         cmocka_unit_test_setup_teardown(a_sample_goes_to_the_frame_that_is_alive, begin, end),
         cmocka_unit_test_setup_teardown(late_time_goes_to_what_was_active_all_the_time, begin, end),
+        cmocka_unit_test(nothing_is_read_before_the_page_of_an_instruction),
         cmocka_unit_test_setup_teardown(many_different_samples_are_all_there, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
