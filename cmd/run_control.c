@@ -444,6 +444,7 @@ static enum pm_status do_need(struct run_control *c, struct client *client,
     if (status != PM_OK || request->has_more)
         return status;
     find_live(c);
+    c->n_refused = 0;
     status = mode_names_write_plan(c->names, &c->choice, true, c->run_dir, err);
     c->late_ms = now_ms() + LATE_MS;
     if (status == PM_OK)
@@ -461,6 +462,7 @@ static void drop_asker(struct run_control *c, size_t i, int signal_fd)
             break; /* without memory the budget leaves some alone for longer */
     mode_needs_sort(&c->dropped);
     c->clients[i].asks = false;
+    c->n_refused = 0;
     find_live(c);
     if (mode_names_write_plan(c->names, &c->choice, true, c->run_dir, &err) != PM_OK)
         pm_error_release(&err);

@@ -148,6 +148,11 @@ bool control_process_open(const char *path, void (*visit_object)(void *context, 
         return false;
     }
     p.was_waiting = is_waiting(&p);
+    /* What was read may be from before a change that has ended since. */
+    if (!p.was_waiting && !control_process_refresh(&p, visit_object, context)) {
+        control_process_close(&p);
+        return false;
+    }
     *ret_process = p;
     return true;
 }
