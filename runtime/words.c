@@ -424,7 +424,7 @@ static uint32_t define_sentence(uint32_t verb, const uint32_t *nouns, uint32_t n
         return 0;
     draft_sentence(&s, verb, nouns, n_nouns);
     uint32_t number = known(&s);
-    if (number != 0)
+    if (number != 0 && pm_load(words.spoken[number].ready)) /* else another thread is at it */
         return number;
     uint64_t mask = pm_words_lock();
     draft_sentence(&d, verb, nouns, n_nouns);
