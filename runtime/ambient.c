@@ -285,7 +285,7 @@ void pm_ambient_ring(struct pm_tls *t, const volatile uint64_t *word, uint64_t s
     t->ring_true = word;
     pm_barrier();
     pm_store(t->ring_head, word);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* who pokes writes the log before */
+    pm_fence(); /* who pokes writes the log before */
     if (pm_load(pm_ambient_n_log) != t->log_seen)
         pm_store(t->ring_head, &poke_word);
 }
@@ -542,7 +542,7 @@ bool pm_ambient_follow(struct pm_tls *t)
     if (t->state != PM_THREAD_READY)
         return false;
     pm_store(t->ring_head, t->ring_true);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* who pokes writes the log before */
+    pm_fence(); /* who pokes writes the log before */
     for (;;) {
         uint32_t seen = pm_load(t->log_seen);
         if (seen == pm_load(pm_ambient_n_log))
@@ -668,7 +668,7 @@ void pm_ambient_thread_begin(struct pm_tls *t, uint64_t tsc)
     t->own_set = t->n_begun = 0;
     t->moving = 0;
     pm_store(t->slot->t, t);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* who pokes writes the log before */
+    pm_fence(); /* who pokes writes the log before */
     t->log_seen = pm_load(pm_ambient_n_log);
     t->set = 0;
     pm_ambient_ring(t, t->ring_true, t->ring_seen);

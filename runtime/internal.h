@@ -67,6 +67,17 @@
 #define pm_load(where) (*(volatile __typeof__(where) *)&(where))
 #define pm_add_shared(where, n) __atomic_fetch_add(&(where), (n), __ATOMIC_RELAXED)
 
+/* What was written before is seen by others before what is read behind is read. */
+static inline void pm_fence(void)
+{
+#ifdef __SANITIZE_THREAD__ /* knows no fences */
+    uint32_t word = 0;
+    (void)__atomic_exchange_n(&word, 1, __ATOMIC_SEQ_CST);
+#else
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
 /* Adds to a word that only this thread writes, and its signal handlers: what a handler adds at any
  * point must not be lost, which load, add, store would do. One instruction, without the lock of an
  * atomic one. */
