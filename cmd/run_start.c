@@ -208,7 +208,8 @@ _Noreturn static void child_main(char *const *argv, const char *preload, const c
  * nobody reads) must not keep us from writing what was measured. */
 static void take_signals(struct saved_signals *ret_saved, sigset_t *ret_waited)
 {
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, usual = {.sa_handler = SIG_DFL};
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction usual = {.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP}; /* ends only */
     sigemptyset(ret_waited);
     sigaddset(ret_waited, SIGCHLD);
     sigaddset(ret_waited, SIGTERM);
