@@ -1,4 +1,5 @@
 /* The budget with made calls and a made clock: what costs too much steps down, what was overspent is a debt, which is carried and repaid. */
+#include "made_process.h"
 #include "../../runtime/sys.h"
 
 static long made_sys(long number, long a, long b, long c, long d, long e, long f);
@@ -22,7 +23,6 @@ void pm_wrap_resolve(void) {}
 
 enum { N_NOUNS = 8, WORD = 7, BUDGET_PPM = 20000, ACTIVE_PS = 5000, COUNT_PS = 500 };
 
-static char folder[64];
 static uint64_t made_ns; /* both CPU clocks */
 static struct pm_object object;
 static struct pm_node *contexts[N_NOUNS]; /* one of each noun */
@@ -37,33 +37,16 @@ static long made_sys(long number, long a, long b, long c, long d, long e, long f
     return 0;
 }
 
-static void make_process(void)
-{
-    static const uint32_t alive = 1;
-    pm_process.mode = PM_RUN_MODE_ACTIVE;
-    pm_process.pid = (uint32_t)getpid();
-    pm_process.main_thread_pointer = pm_thread_pointer();
-    pm_process.alive_mark = &alive;
-    pm_process.max_contexts = 1u << 20;
-    pm_process.max_depth = 100;
-    pm_process.tsc_hz = 1000000000;
-    pm_process.active_pair_ps = ACTIVE_PS;
-    pm_process.count_event_ps = COUNT_PS;
-    pm_process.exact_pair_ps = 16000;
-    pm_process.budget_ppm = BUDGET_PPM;
-    pm_process.on = true;
-    pm_process.file = (struct pm_file){.fd = -1};
-}
-
 static int begin(void **unused)
 {
     (void)unused;
     static const struct stat none;
     struct pm_run_noun list[N_NOUNS] = {0};
-    snprintf(folder, sizeof folder, "/tmp/perfmap-test-adapt-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    assert_non_null(realpath(folder, pm_process.run_dir));
-    make_process();
+    made_process("adapt", PM_RUN_MODE_ACTIVE);
+    pm_process.active_pair_ps = ACTIVE_PS;
+    pm_process.count_event_ps = COUNT_PS;
+    pm_process.exact_pair_ps = 16000;
+    pm_process.budget_ppm = BUDGET_PPM;
     assert_true(pm_file_create());
     pm_tls = (struct pm_tls){
         .current = &pm_sentinel, .ring_head = &pm_no_ring, .ring_true = &pm_no_ring};
@@ -86,12 +69,7 @@ static int begin(void **unused)
 static int end(void **unused)
 {
     (void)unused;
-    char path[4096];
-    snprintf(path, sizeof path, "%s", pm_process.file.path);
-    pm_file_leave();
-    pm_file_drop_parent();
-    unlink(path);
-    rmdir(pm_process.run_dir);
+    made_process_end();
     return 0;
 }
 

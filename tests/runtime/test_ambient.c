@@ -1,6 +1,7 @@
 /* Sentences that are begun and ended, against a model: random calls, loops and returns with invented stack pointers, frames that vanish, other
  * stacks, and signal handlers at any instruction of a begin or end. What counts is the calls of each path below each set. */
 #include "../../mapping/run/run_file.h"
+#include "made_process.h"
 #include "../../runtime/internal.h"
 #include "../../format/pm_words.h"
 
@@ -43,7 +44,6 @@ struct frame {
 static struct frame frames[MAX_FRAMES];
 static unsigned n_frames;
 static uint64_t stack_start;
-static char folder[64];
 
 static uint32_t state = 1;
 
@@ -239,21 +239,10 @@ static uint64_t times_nest(const struct pm_node *node)
 
 static void start(enum pm_run_mode mode)
 {
-    static const uint32_t alive = 1;
-    memcpy(folder, "ambient-XXXXXX", sizeof "ambient-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    assert_non_null(realpath(folder, pm_process.run_dir));
-    pm_process.mode = mode;
-    pm_process.pid = (uint32_t)getpid();
-    pm_process.main_thread_pointer = pm_thread_pointer();
-    pm_process.alive_mark = &alive;
-    pm_process.max_contexts = 1u << 20;
+    made_process("ambient", mode);
     pm_process.max_depth = MAX_FRAMES;
     pm_process.max_nouns = 1u << 16;
     pm_process.next_noun = N_NOUNS;
-    pm_process.tsc_hz = 1000000000;
-    pm_process.exact_pair_ps = 1; /* no calibration */
-    pm_process.on = true;
     assert_true(pm_file_create());
     model = calloc(MAX_NODES, sizeof *model);
     assert_non_null(model);

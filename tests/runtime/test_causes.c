@@ -1,6 +1,7 @@
 /* Causes: ids that come back, what is active by them, chains that stay bounded, text in and out. Stack pointers are invented; what the runtime leaves
  * is read back with the reader of mapping/run. */
 #include "../../mapping/run/run_file.h"
+#include "made_process.h"
 #include "../../runtime/baggage.h"
 #include "../../runtime/causes.h"
 #include "../../runtime/internal.h"
@@ -18,28 +19,16 @@
 void pm_wrap_resolve(void) {}
 
 enum { N_NOUNS = 64 };
-static char folder[64];
 static uint64_t stack_start;
 
 static int begin(void **unused)
 {
     (void)unused;
-    static const uint32_t alive = 1;
-    memcpy(folder, "causes-XXXXXX", sizeof "causes-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    assert_non_null(realpath(folder, pm_process.run_dir));
-    pm_process.mode = PM_RUN_MODE_ACTIVE;
-    pm_process.pid = (uint32_t)getpid();
-    pm_process.main_thread_pointer = pm_thread_pointer();
-    pm_process.alive_mark = &alive;
-    pm_process.max_contexts = 1u << 20;
+    made_process("causes", PM_RUN_MODE_ACTIVE);
     pm_process.max_nouns = 1u << 12;
     pm_process.max_depth = 100000;
     pm_process.next_noun = N_NOUNS;
-    pm_process.tsc_hz = 1000000000;
     pm_process.start_tsc = 1;
-    pm_process.exact_pair_ps = 1; /* no calibration */
-    pm_process.on = true;
     assert_true(pm_file_create());
     stack_start = (uint64_t)__builtin_frame_address(0);
     return 0;
@@ -49,7 +38,7 @@ static int end(void **unused)
 {
     (void)unused;
     unlink(pm_process.file.path);
-    rmdir(folder);
+    rmdir(pm_process.run_dir);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 /* What is made of a ring's bytes: random records, records around the ring's end, bytes that are no records; and to which context a
  * sample goes. The ring is made here. */
+#include "made_process.h"
 #include "../../runtime/sample.h"
 
 #include <linux/perf_event.h>
@@ -18,7 +19,6 @@ void pm_wrap_resolve(void) {}
 
 enum { PERIOD_NS = 1000000, RING_BYTES = 8192 };
 
-static char folder[] = "/tmp/perfmap-test-sample-XXXXXX";
 static struct pm_sampler *sampler;
 static struct pm_run_sampling counters;
 static struct perf_event_mmap_page *ring;
@@ -35,23 +35,10 @@ static uint32_t random_below(uint32_t n)
 static int begin(void **unused)
 {
     (void)unused;
-    static const uint32_t alive = 1;
-    snprintf(folder, sizeof folder, "/tmp/perfmap-test-sample-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    assert_non_null(realpath(folder, pm_process.run_dir));
-    pm_process.mode = PM_RUN_MODE_EXACT;
-    pm_process.pid = (uint32_t)getpid();
-    pm_process.main_thread_pointer = pm_thread_pointer();
-    pm_process.alive_mark = &alive;
-    pm_process.max_contexts = 1u << 20;
-    pm_process.max_depth = 100;
+    made_process("sample", PM_RUN_MODE_EXACT);
     pm_process.next_noun = 100;
-    pm_process.tsc_hz = 1000000000;
-    pm_process.exact_pair_ps = 1; /* no calibration */
     pm_process.sample_period_ns = PERIOD_NS;
     pm_process.generation = 1;
-    pm_process.on = true;
-    pm_process.file = (struct pm_file){.fd = -1};
     assert_true(pm_file_create());
     pm_tls = (struct pm_tls){
         .current = &pm_sentinel, .ring_head = &pm_no_ring, .ring_true = &pm_no_ring};

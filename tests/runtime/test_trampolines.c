@@ -2,6 +2,7 @@
  * instruction at a time, with a signal handler that enters and leaves instrumented code after each of
  * them. Registers that must be saved, the stack and the red zone come back unchanged; no call is
  * lost, none is counted twice. */
+#include "made_process.h"
 #include "../../runtime/internal.h"
 
 #include <setjmp.h>
@@ -254,25 +255,10 @@ static void outer(uint8_t *stack, enum pm_sled_kind kind)
 
 /* --- the run file --- */
 
-static char folder[64];
-
 static int begin(void **mode)
 {
-    static const uint32_t alive = 1;
-    memcpy(folder, "trampolines-XXXXXX", sizeof "trampolines-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    assert_non_null(realpath(folder, pm_process.run_dir));
-    pm_process.mode = *(const enum pm_run_mode *)*mode;
-    pm_process.pid = (uint32_t)getpid();
-    pm_process.main_thread_pointer = pm_thread_pointer();
-    pm_process.alive_mark = &alive;
-    pm_process.max_contexts = 1u << 20;
-    pm_process.max_depth = 1000;
-    pm_process.n_contexts = 0;
+    made_process("trampolines", *(const enum pm_run_mode *)*mode);
     pm_process.next_noun = N_OUTER + 1;
-    pm_process.tsc_hz = 1000000000;
-    pm_process.exact_pair_ps = 1; /* no calibration */
-    pm_process.on = true;
     assert_true(pm_file_create());
     if (code == NULL)
         make_code();
@@ -290,14 +276,11 @@ static int end(void **unused)
     snprintf(path, sizeof path, "%s", pm_process.file.path);
     sled_step = 0;
     pm_arch_release(&object);
-    pm_file_leave();
-    pm_file_drop_parent();
+    made_process_end();
     pm_thread_drop(&pm_tls);
     memset(&pm_tls, 0, sizeof pm_tls);
     pm_tls.current = &pm_sentinel;
     pm_tls.ring_head = pm_tls.ring_true = &pm_no_ring;
-    unlink(path);
-    rmdir(folder);
     return 0;
 }
 

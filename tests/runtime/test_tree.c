@@ -2,6 +2,7 @@
  * vanish, with invented stack pointers. What the runtime leaves is read back with the reader of
  * mapping/run. */
 #include "../../mapping/run/run_file.h"
+#include "made_process.h"
 #include "../../runtime/internal.h"
 
 #include <setjmp.h>
@@ -171,26 +172,12 @@ static void do_something(void)
 
 /* --- the run file --- */
 
-static char folder[64];
-
 static int begin(void **unused)
 {
     (void)unused;
-    static const uint32_t alive = 1;
-    memcpy(folder, "tree-XXXXXX", sizeof "tree-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    assert_non_null(realpath(folder, pm_process.run_dir));
-    pm_process.mode = PM_RUN_MODE_EXACT;
-    pm_process.pid = (uint32_t)getpid();
-    pm_process.main_thread_pointer = pm_thread_pointer();
-    pm_process.alive_mark = &alive;
-    pm_process.max_contexts = 1u << 20;
+    made_process("tree", PM_RUN_MODE_EXACT);
     pm_process.max_depth = MAX_FRAMES;
-    pm_process.n_contexts = 0;
     pm_process.next_noun = N_NOUNS;
-    pm_process.tsc_hz = 1000000000;
-    pm_process.exact_pair_ps = 1; /* no calibration */
-    pm_process.on = true;
     assert_true(pm_file_create());
     model = calloc(MAX_NODES, sizeof *model);
     n_model = 1;
@@ -204,16 +191,11 @@ static int begin(void **unused)
 static int end(void **unused)
 {
     (void)unused;
-    char path[4096];
-    snprintf(path, sizeof path, "%s", pm_process.file.path);
-    pm_file_leave();
-    pm_file_drop_parent();
+    made_process_end();
     pm_thread_drop(&pm_tls);
     memset(&pm_tls, 0, sizeof pm_tls);
     pm_tls.current = &pm_sentinel;
     pm_tls.ring_head = pm_tls.ring_true = &pm_no_ring;
-    unlink(path);
-    rmdir(folder);
     free(model);
     return 0;
 }
