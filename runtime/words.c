@@ -498,12 +498,20 @@ static void define_mapping_at(uint32_t point, uint32_t source, uint32_t destinat
     pm_words_unlock(mask);
 }
 
+/* The point of all that name none is looked up once. */
 static void define_mapping(uint32_t source, uint32_t destination, const double *weight)
 {
-    const volatile uint8_t *is_asked = NULL;
-    uint32_t point = define_point("default", &is_asked);
-    if (is_asked != NULL && *is_asked)
-        define_mapping_at(point, source, destination, weight);
+    static const volatile uint8_t *is_asked;
+    static uint32_t point;
+    if (pm_load(point) == 0) {
+        const volatile uint8_t *found = NULL;
+        uint32_t number = define_point("default", &found);
+        pm_store(is_asked, found);
+        pm_barrier();
+        pm_store(point, found != NULL ? number : 0);
+    }
+    if (pm_load(point) != 0 && *pm_load(is_asked))
+        define_mapping_at(pm_load(point), source, destination, weight);
 }
 
 static uint32_t define_metric(const char *name, const char *unit, const char *kind)
