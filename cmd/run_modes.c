@@ -515,7 +515,7 @@ enum pm_status mode_names_write_plan(const struct mode_names *names,
     enum pm_status status = !good || bytes.failed || path.failed ? no_memory(err) : PM_OK;
     if (status == PM_OK) {
         memcpy(bytes.data, &plan, sizeof plan);
-        status = pm_file_write(path.data, bytes.data, bytes.len, err);
+        status = pm_file_write_unsynced(path.data, bytes.data, bytes.len, err);
     }
     pm_buf_release(&bytes);
     pm_buf_release(&path);

@@ -9,6 +9,10 @@
  * called twice in half a millisecond each, against 5.6 ns with all sleds armed. So a noun's first call in
  * every WARM_NS is reckoned as a cold one.
  *
+ * That is what was spent. What will be spent is another thing: a program's start calls hundreds of functions once or twice and
+ * never again, and to change a noun costs as much as four cold calls. So a noun that had no calls before and FIRST_CALLS at most since then
+ * is not expected to have more; when it has, the next look sees it.
+ *
  * The work is done by whichever thread drains its samples, below a probe or in a signal handler (without samples: of a timer on each
  * thread's CPU clock), so it comes in small steps under a lock that nobody waits for: some thousand contexts are
  * added up at a time, and a look that took long is repeated late. Looks begin with the first samples, some milliseconds apart,
@@ -58,6 +62,7 @@ enum {
     DEBT_SHARE = 2,         /* of the budget, while too much has been spent before */
     LARGEST_DEBT_MS = 2000, /* of the budget */
     REFUSALS_TO_SAY = 16,
+    FIRST_CALLS = 2, /* of a noun that may be all that it will ever have */
     WARM_NS = 50000,
     COLD_PAIR_PS = 90000,
     COLD_COUNT_PS = 25000,
@@ -73,8 +78,14 @@ enum {
 
 /* Calls by noun, added up by the last look and by this one. */
 static uint64_t *calls_before, *calls_now;
-static uint32_t *called, n_called; /* nouns that had calls between the two */
-static uint32_t looking;           /* the lock of all that follows */
+static struct called { /* nouns that had calls between the two */
+    uint32_t noun;
+    uint8_t mode;
+    bool fixed;
+    uint64_t cost, counted; /* what such calls will cost as it is, and when they are counted */
+} * called;
+static uint32_t n_called;
+static uint32_t looking; /* the lock of all that follows */
 
 static struct look {
     bool begun;
@@ -190,17 +201,23 @@ static uint64_t pair_ps(unsigned mode)
     return mode == PM_RUN_MODE_TRACE ? ps + TRACE_WRITING_PS : ps;
 }
 
-/* What its calls since the last look cost in this mode, in picoseconds. n_warmths: how many WARM_NS that was. */
-static uint64_t cost_in(unsigned mode, uint32_t noun, uint64_t n_warmths)
+/* What so many calls cost in this mode, in picoseconds. n_warmths: how many WARM_NS they took. */
+static uint64_t cost_of(uint64_t n, unsigned mode, uint32_t noun, uint64_t n_warmths)
 {
-    if (mode == PM_RUN_MODE_OFF || calls_now[noun] <= calls_before[noun])
+    if (mode == PM_RUN_MODE_OFF)
         return 0;
-    uint64_t n = calls_now[noun] - calls_before[noun];
     uint64_t cold = mode == PM_RUN_MODE_COUNT ? COLD_COUNT_PS : COLD_PAIR_PS;
     uint64_t warm = pair_ps(mode);
     if (pm_noun_at(noun)->flags & PM_NOUN_WORD && warm < PM_WORDS_COUNTED_PS)
         warm = PM_WORDS_COUNTED_PS;
     return n * warm + (n < n_warmths ? n : n_warmths) * cold;
+}
+
+/* Those since the last look. */
+static uint64_t cost_in(unsigned mode, uint32_t noun, uint64_t n_warmths)
+{
+    uint64_t now = calls_now[noun], before = calls_before[noun];
+    return now > before ? cost_of(now - before, mode, noun, n_warmths) : 0;
 }
 
 /* 8 levels for each doubling. */
@@ -214,27 +231,21 @@ static uint64_t cost_of_level(unsigned level)
 /* --- stepping down --- */
 
 /* The highest step, no higher than now, at which the noun costs at most `most`. */
-static unsigned step_within(uint32_t noun, uint64_t n_warmths, uint64_t most, uint64_t *ret_cost)
+static unsigned step_within(const struct called *c, uint64_t most, uint64_t *ret_cost)
 {
-    const struct pm_noun *state = pm_noun_at(noun);
-    unsigned mode = state->mode;
-    *ret_cost = cost_in(mode, noun, n_warmths);
-    if (*ret_cost > most && !(state->flags & PM_NOUN_FIXED) && mode > PM_RUN_MODE_COUNT) {
-        mode = PM_RUN_MODE_COUNT;
-        *ret_cost = cost_in(mode, noun, n_warmths);
-    }
-    if (*ret_cost > most && !(state->flags & PM_NOUN_FIXED)) {
-        mode = PM_RUN_MODE_OFF;
-        *ret_cost = 0;
-    }
-    return mode;
+    *ret_cost = c->cost;
+    if (c->cost <= most || c->fixed)
+        return c->mode;
+    bool counted = c->mode > PM_RUN_MODE_COUNT && c->counted <= most;
+    *ret_cost = counted ? c->counted : 0;
+    return counted ? PM_RUN_MODE_COUNT : PM_RUN_MODE_OFF;
 }
 
-static uint64_t total_within(uint64_t most, uint64_t n_warmths)
+static uint64_t total_within(uint64_t most)
 {
     uint64_t total = 0, cost;
     for (uint32_t i = 0; i < n_called; i++) {
-        step_within(called[i], n_warmths, most, &cost);
+        step_within(&called[i], most, &cost);
         total += cost;
     }
     return total;
@@ -242,43 +253,41 @@ static uint64_t total_within(uint64_t most, uint64_t n_warmths)
 
 /* What cannot step down, words and what was asked for by name, leaves the others a part of what is allowed, however much it costs:
  * nothing that is called at all would fit in otherwise, so that not even main() stayed on the paths. */
-static uint64_t room_beside_fixed(uint64_t allowed, uint64_t n_warmths)
+static uint64_t room_beside_fixed(uint64_t allowed)
 {
     uint64_t fixed = 0, least = allowed / LEAST_EVENT_SHARE;
     for (uint32_t i = 0; i < n_called; i++)
-        if (pm_noun_at(called[i])->flags & PM_NOUN_FIXED)
-            fixed += cost_in(pm_noun_at(called[i])->mode, called[i], n_warmths);
+        fixed += called[i].fixed ? called[i].cost : 0;
     return allowed > fixed + least ? allowed : fixed + least;
 }
 
 /* No noun may cost more than a certain level, the highest with which all together cost at most `allowed`; those of the level above it
  * stay as long as there is room. Returns how many have a target. */
-static uint32_t choose_lower(uint64_t allowed, uint64_t n_warmths)
+static uint32_t choose_lower(uint64_t allowed)
 {
     unsigned low = 0, high = N_LEVELS - 1;
-    if (total_within(UINT64_MAX, n_warmths) <= allowed)
+    if (total_within(UINT64_MAX) <= allowed)
         return 0;
     while (low < high) {
         unsigned middle = (low + high + 1) / 2;
-        if (total_within(cost_of_level(middle), n_warmths) <= allowed)
+        if (total_within(cost_of_level(middle)) <= allowed)
             low = middle;
         else
             high = middle - 1;
     }
     uint64_t most = cost_of_level(low), next = cost_of_level(low + 1);
-    uint64_t left = total_within(most, n_warmths);
+    uint64_t left = total_within(most);
     uint32_t n_targets = 0;
     for (uint32_t i = 0; i < n_called; i++) {
         uint64_t cost, more;
-        struct pm_noun *noun = pm_noun_at(called[i]);
-        unsigned mode = step_within(called[i], n_warmths, most, &cost);
-        unsigned better = step_within(called[i], n_warmths, next, &more);
+        unsigned mode = step_within(&called[i], most, &cost);
+        unsigned better = step_within(&called[i], next, &more);
         if (better != mode && left + more - cost <= allowed) {
             left += more - cost;
             mode = better;
         }
-        if (mode < noun->mode) {
-            noun->target = (uint8_t)mode;
+        if (mode < called[i].mode) {
+            pm_noun_at(called[i].noun)->target = (uint8_t)mode;
             n_targets++;
         }
     }
@@ -425,12 +434,27 @@ static void write_overhead(uint64_t cpu_ns)
     *overhead = now;
 }
 
-static void find_called(void)
+/* Returns what the calls have cost. */
+static uint64_t find_called(uint64_t n_warmths)
 {
+    uint64_t total = 0;
     n_called = 0;
-    for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++)
-        if (calls_now[i] > calls_before[i])
-            called[n_called++] = i;
+    for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++) {
+        if (calls_now[i] <= calls_before[i])
+            continue;
+        const struct pm_noun *noun = pm_noun_at(i);
+        uint64_t n_calls = calls_now[i] - calls_before[i];
+        bool again = calls_before[i] != 0 || n_calls > FIRST_CALLS;
+        uint64_t cost = cost_of(n_calls, noun->mode, i, n_warmths);
+        uint64_t counted = cost_of(n_calls, PM_RUN_MODE_COUNT, i, n_warmths);
+        called[n_called++] = (struct called){.noun = i,
+                                             .mode = noun->mode,
+                                             .fixed = (noun->flags & PM_NOUN_FIXED) != 0,
+                                             .cost = again ? cost : 0,
+                                             .counted = again ? counted : 0};
+        total += cost;
+    }
+    return total;
 }
 
 /* What events may cost for as long as they were allowed this much: less, while there is a debt. */
@@ -448,11 +472,9 @@ static uint64_t after_debt(uint64_t total, uint64_t allowed)
 /* False: all is as it was. */
 static bool decide(uint64_t tsc)
 {
-    uint64_t cpu_ns = process_cpu_ns(), spent_ns = cpu_ns - look.cpu_ns, total = 0;
+    uint64_t cpu_ns = process_cpu_ns(), spent_ns = cpu_ns - look.cpu_ns;
     uint64_t n_warmths = spent_ns / WARM_NS, n_before = n_changes;
-    find_called();
-    for (uint32_t i = 0; i < n_called; i++)
-        total += cost_in(pm_noun_at(called[i])->mode, called[i], n_warmths);
+    uint64_t total = find_called(n_warmths);
     uint64_t now_samples_ns = cost_of_samples_ns();
     uint64_t allowed = spent_ns / 1000 * pm_process.budget_ppm; /* ns * 1000 / 10^6 */
     uint64_t by_samples = (now_samples_ns - samples_ns) * 1000;
@@ -463,8 +485,7 @@ static bool decide(uint64_t tsc)
     allowed = after_debt(total, allowed);
     n_looks++;
     if (pm_process.budget_ppm != 0 && total > allowed) {
-        uint64_t room = room_beside_fixed(allowed / 100 * TARGET_PERCENT, n_warmths);
-        if (choose_lower(room, n_warmths) != 0) {
+        if (choose_lower(room_beside_fixed(allowed / 100 * TARGET_PERCENT)) != 0) {
             note_lowered((uint32_t)(cpu_ns / 1000000), n_warmths);
             apply(tsc);
         }
@@ -521,7 +542,7 @@ static bool make_table(void)
     if (memory == NULL)
         return false;
     calls_before = memory + PM_MAX_NOUNS;
-    called = (uint32_t *)(memory + 2 * (size_t)PM_MAX_NOUNS);
+    called = (struct called *)(memory + 2 * (size_t)PM_MAX_NOUNS);
     pm_store(calls_now, memory);
     return true;
 }

@@ -19,9 +19,10 @@ uintptr_t pm_thread_pointer(void)
     return (uintptr_t)__builtin_thread_pointer();
 }
 
-bool pm_arch_generate(struct pm_object *object, enum pm_run_mode mode)
+bool pm_arch_generate(struct pm_object *object, enum pm_run_mode mode, const uint32_t *list,
+                      uint32_t n)
 {
-    (void)object, (void)mode;
+    (void)object, (void)mode, (void)list, (void)n;
     return false;
 }
 

@@ -1,7 +1,8 @@
 /* Where trampolines live on x86-64: regions near the code, and the loader's hook. An object has
- * one region with room for the trampolines of all modes; those of a mode are written when it is first wanted, and stay: threads may be in
- * them, and a noun that goes back and forth between modes costs no more memory. What an event runs when all is as expected lies close
- * together, the ways by the hash table and to the thunk behind it: seldom events pay for each cache line.
+ * one region with room for the trampolines of all modes; those of a mode are written when some noun first wants it, and stay: threads may be
+ * in them, and a noun that goes back and forth between modes costs no more memory. They come in batches, of the nouns that are changed
+ * together: each begins with pages of its own, for those of others cannot be written while threads run in them. What an event runs
+ * when all is as expected lies close together, the ways by the hash table and to the thunk behind it: seldom events pay for each cache line.
  */
 #include "arch_x86_64_emit.h"
 #include "sys.h"
@@ -13,7 +14,7 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-enum { FILL_BYTES = 32 * 1024 };
+enum { FILL_BYTES = 32 * 1024, USUAL_BYTES = 64, MAX_BATCHES = 16 };
 
 /* --- regions --- */
 
@@ -65,10 +66,10 @@ void *pm_map_near(uintptr_t low, uintptr_t high, size_t size)
 
 /* --- the trampolines of one object and mode --- */
 
-/* Where things lie in it: thunk; for each sled of the object where its trampoline begins (uint32_t, 0: none); probes; what
- * trampolines run nearly always; the rest of them. */
+/* Where things lie in it: for each sled of the object where its trampoline begins (uint32_t, 0: none); probes; the thunk, and
+ * behind it the batches, each with what its trampolines run nearly always and then the rest of them. */
 struct layout {
-    size_t places, probes, fast, cold, end;
+    size_t probes, code, end;
 };
 
 static bool is_entry(const struct pm_sled *sled)
@@ -81,23 +82,26 @@ static bool is_wanted(const struct pm_sled *sled, enum pm_run_mode mode)
     return sled->noun != UINT32_MAX && (mode != PM_RUN_MODE_COUNT || is_entry(sled));
 }
 
-/* With so many trampolines. */
+/* Of a batch with so many trampolines, at most. */
+static size_t batch_bytes(size_t n)
+{
+    return whole_pages(X86_THUNK_BYTES + n * X86_LARGEST_FAST) + whole_pages(n * X86_LARGEST_COLD);
+}
+
 static struct layout lay_out(const struct pm_object *object, size_t n)
 {
-    struct layout l = {.places = X86_THUNK_BYTES};
-    l.probes = (l.places + object->n_sleds * sizeof(uint32_t) + 15) & ~(size_t)15;
-    l.fast = l.probes + n * sizeof(struct pm_probe);
-    l.cold = whole_pages(l.fast + n * X86_LARGEST_FAST);
-    l.end = whole_pages(l.cold + n * X86_LARGEST_COLD);
+    struct layout l;
+    l.probes = (object->n_sleds * sizeof(uint32_t) + 15) & ~(size_t)15;
+    l.code = whole_pages(l.probes + n * sizeof(struct pm_probe));
+    l.end = l.code + batch_bytes(n) + MAX_BATCHES * 2 * PM_RUN_PAGE;
     return l;
 }
 
-static size_t n_wanted(const struct pm_object *object, enum pm_run_mode mode)
+/* 0: there is none, or it was never completed (a thread of the parent was at it). */
+static uint32_t place_of(const struct pm_part *part, size_t sled)
 {
-    size_t n = 0;
-    for (uint32_t i = 0; i < object->n_sleds; i++)
-        n += is_wanted(&object->sleds[i], mode);
-    return n;
+    uint32_t place = part->end != 0 ? ((const uint32_t *)part->at)[sled] : 0;
+    return place < part->end ? place : 0;
 }
 
 static void fill_probe(struct pm_probe *probe, const struct pm_object *object,
@@ -115,43 +119,72 @@ static void fill_probe(struct pm_probe *probe, const struct pm_object *object,
     probe->inside = noun != NULL && mode != PM_RUN_MODE_COUNT ? noun->inside : 0;
 }
 
-/* Memory for what is about to be written, without a fault for each page. */
-static void fill_ahead(const uint8_t *at, uint8_t **filled, const uint8_t *end)
+/* Memory for what is about to be written, without a fault for each page. bytes: at a time. */
+static void fill_ahead(const uint8_t *at, uint8_t **filled, const uint8_t *end, size_t bytes)
 {
     while (at + X86_LARGEST_FAST > *filled && *filled < end) {
-        size_t bytes = (size_t)(end - *filled) < FILL_BYTES ? (size_t)(end - *filled) : FILL_BYTES;
+        size_t left = (size_t)(end - *filled);
+        bytes = left < bytes ? left : bytes;
         pm_sys(SYS_madvise, *filled, bytes, MADV_POPULATE_WRITE); /* since Linux 5.14 */
         *filled += bytes;
     }
 }
 
-/* Returns the end. */
-static size_t generate(struct pm_object *object, enum pm_run_mode mode, uint8_t *part,
-                       const struct layout *l)
+/* What is to be made. */
+struct batch {
+    enum pm_run_mode mode;
+    const uint32_t *list; /* of sleds, some of which may be there; NULL: all */
+    uint32_t n_list;
+    size_t n;             /* that are not */
+    uint32_t begin, cold; /* from the part's begin */
+};
+
+/* The sled, if it is to have one. ret_number: its number. */
+static struct pm_sled *new_one(const struct pm_object *object, const struct batch *batch,
+                               uint32_t i, uint32_t *ret_number)
 {
-    uint32_t *places = (uint32_t *)(part + l->places), index = 0;
-    struct pm_probe *probes = (struct pm_probe *)(part + l->probes);
-    struct x86_code c = {.p = part}, cold = {.p = part + l->cold};
-    uint8_t *filled = part, *cold_filled = part + l->cold;
-    fill_ahead(part + l->fast, &filled, part + l->cold);
-    x86_thunk(&c, probes);
+    uint32_t number = *ret_number = batch->list != NULL ? batch->list[i] : i;
+    struct pm_sled *sled = &object->sleds[number];
+    return is_wanted(sled, batch->mode) && place_of(&object->parts[batch->mode], number) == 0
+               ? sled
+               : NULL;
+}
+
+/* Returns where they end. ret_n_probes: with those before. */
+static uint32_t generate(struct pm_object *object, const struct layout *l,
+                         const struct batch *batch, uint32_t *ret_n_probes)
+{
+    const struct pm_part *part = &object->parts[batch->mode];
+    uint8_t *at = part->at, *thunk = at + l->code;
+    uint32_t *places = (uint32_t *)at, index = part->n_probes;
+    struct pm_probe *probes = (struct pm_probe *)(at + l->probes);
+    struct x86_code c = {.p = at + batch->begin}, cold = {.p = at + batch->cold};
+    uint8_t *filled = c.p, *cold_filled = cold.p, *middle = cold.p;
+    const uint8_t *end = at + batch->begin + batch_bytes(batch->n);
+    size_t fill_bytes = whole_pages(batch->n * USUAL_BYTES);
+    fill_bytes = fill_bytes < FILL_BYTES ? fill_bytes : FILL_BYTES;
+    if (c.p == thunk) {
+        fill_ahead(c.p, &filled, middle, fill_bytes);
+        x86_thunk(&c, probes);
+        c.p = thunk + X86_THUNK_BYTES;
+    }
     x86_templates_begin();
-    c.p = part + l->fast;
-    for (uint32_t i = 0; i < object->n_sleds; i++) {
-        struct pm_sled *sled = &object->sleds[i];
-        if (!is_wanted(sled, mode))
+    for (uint32_t i = 0, number; i < batch->n_list; i++) {
+        struct pm_sled *sled = new_one(object, batch, i, &number);
+        if (sled == NULL)
             continue;
         while (((uintptr_t)c.p & 15) != 0)
             x86_byte(&c, 0xcc);
-        fill_ahead(c.p, &filled, part + l->cold);
-        fill_ahead(cold.p, &cold_filled, part + l->end);
-        places[i] = (uint32_t)(c.p - part);
-        fill_probe(&probes[index], object, sled, mode);
+        fill_ahead(c.p, &filled, middle, fill_bytes);
+        fill_ahead(cold.p, &cold_filled, end, fill_bytes);
+        places[number] = (uint32_t)(c.p - at);
+        fill_probe(&probes[index], object, sled, batch->mode);
         c.flag = cold.flag = object->flags != NULL ? object->flags + sled->noun : NULL;
-        x86_trampoline_again(&c, &cold, sled, &probes[index], index, part);
+        x86_trampoline_again(&c, &cold, sled, &probes[index], index, thunk);
         index++;
     }
-    return (size_t)(cold.p - part);
+    *ret_n_probes = index;
+    return (uint32_t)(cold.p - at);
 }
 
 /* Room for all modes at once, without memory: places.c and the jumps need one region near the code. */
@@ -159,14 +192,25 @@ static bool reserve(struct pm_object *object)
 {
     if (object->code != NULL)
         return true;
-    size_t size = 0;
-    for (unsigned mode = PM_RUN_MODE_COUNT; mode < PM_N_MODES; mode++)
-        size += lay_out(object, n_wanted(object, (enum pm_run_mode)mode)).end;
+    uint32_t n_entries = 0, n_all = 0;
+    for (uint32_t i = 0; i < object->n_sleds; i++) {
+        n_entries += is_wanted(&object->sleds[i], PM_RUN_MODE_COUNT);
+        n_all += is_wanted(&object->sleds[i], PM_RUN_MODE_ACTIVE);
+    }
+    size_t size = 0, at[PM_N_MODES];
+    for (unsigned mode = PM_RUN_MODE_COUNT; mode < PM_N_MODES; mode++) {
+        struct pm_part *part = &object->parts[mode];
+        part->n_wanted = mode == PM_RUN_MODE_COUNT ? n_entries : n_all;
+        at[mode] = size;
+        size += lay_out(object, part->n_wanted).end;
+    }
     size_t flags_bytes = object->has_flags ? whole_pages(object->n_nouns) : 0;
     object->code = map_near(object->low, object->high, size + flags_bytes, PROT_NONE);
     if (object->code == NULL)
         return false;
     object->code_bytes = size + flags_bytes;
+    for (unsigned mode = PM_RUN_MODE_COUNT; mode < PM_N_MODES; mode++)
+        object->parts[mode].at = object->code + at[mode];
     if (flags_bytes != 0 &&
         pm_sys(SYS_mprotect, object->code + size, flags_bytes, PROT_READ | PROT_WRITE) == 0) {
         object->flags = object->code + size;
@@ -175,25 +219,49 @@ static bool reserve(struct pm_object *object)
     return true;
 }
 
-bool pm_arch_generate(struct pm_object *object, enum pm_run_mode mode)
+/* Its trampolines count from the moment that all of it is as it should be. */
+static bool make_batch(struct pm_object *object, struct batch *batch)
 {
-    if (mode == PM_RUN_MODE_OFF || object->parts[mode] != NULL)
+    struct pm_part *part = &object->parts[batch->mode];
+    struct layout l = lay_out(object, part->n_wanted);
+    batch->begin = part->end != 0 ? part->end : (uint32_t)l.code;
+    batch->cold =
+        batch->begin + (uint32_t)whole_pages(X86_THUNK_BYTES + batch->n * X86_LARGEST_FAST);
+    uint8_t *begin = part->at + batch->begin;
+    size_t bytes = batch_bytes(batch->n);
+    uint8_t *from = part->end != 0 ? begin : part->at;
+    if (pm_sys(SYS_mprotect, from, begin + bytes - from, PROT_READ | PROT_WRITE) != 0)
+        return false;
+    uint32_t n_probes, end = (uint32_t)whole_pages(generate(object, &l, batch, &n_probes));
+    size_t used = end - batch->begin;
+    if (used < bytes)
+        pm_sys(SYS_mprotect, begin + used, bytes - used, PROT_NONE);
+    if (pm_sys(SYS_mprotect, begin, used, PROT_READ | PROT_EXEC) != 0)
+        return false;
+    part->n_probes = n_probes;
+    part->n_batches++;
+    pm_barrier();
+    pm_store(part->end, end);
+    return true;
+}
+
+bool pm_arch_generate(struct pm_object *object, enum pm_run_mode mode, const uint32_t *list,
+                      uint32_t n)
+{
+    if (mode == PM_RUN_MODE_OFF)
         return true;
     if (!reserve(object))
         return false;
-    uint8_t *part = object->code;
-    struct layout l = lay_out(object, n_wanted(object, mode));
-    for (unsigned before = PM_RUN_MODE_COUNT; before < mode; before++)
-        part += lay_out(object, n_wanted(object, (enum pm_run_mode)before)).end;
-    if (pm_sys(SYS_mprotect, part, l.end, PROT_READ | PROT_WRITE) != 0)
-        return false;
-    size_t used = whole_pages(generate(object, mode, part, &l));
-    if (used < l.end)
-        pm_sys(SYS_mprotect, part + used, l.end - used, PROT_NONE);
-    if (pm_sys(SYS_mprotect, part, used, PROT_READ | PROT_EXEC) != 0)
-        return false;
-    pm_store(object->parts[mode], part);
-    return true;
+    const struct pm_part *part = &object->parts[mode];
+    struct batch batch = {.mode = mode, .list = list, .n_list = n};
+    if (list == NULL || part->n_batches == MAX_BATCHES - 1) {
+        batch.list = NULL;
+        batch.n_list = object->n_sleds;
+        batch.n = part->n_wanted - part->n_probes;
+    }
+    for (uint32_t i = 0, number; i < n && batch.list != NULL; i++)
+        batch.n += new_one(object, &batch, i, &number) != NULL;
+    return batch.n == 0 || make_batch(object, &batch);
 }
 
 void pm_arch_release(struct pm_object *object)
@@ -209,14 +277,13 @@ void pm_arch_release(struct pm_object *object)
 bool pm_arch_jump(const struct pm_object *object, const struct pm_sled *sled, enum pm_run_mode mode,
                   uint8_t ret_bytes[5])
 {
-    const uint8_t *part = object->parts[mode];
-    uint32_t place =
-        part != NULL ? ((const uint32_t *)(part + X86_THUNK_BYTES))[sled - object->sleds] : 0;
+    const struct pm_part *part = &object->parts[mode];
+    uint32_t place = place_of(part, (size_t)(sled - object->sleds));
     if (place == 0) {
         __builtin_memcpy(ret_bytes, pm_arch_nop, sizeof pm_arch_nop);
         return false;
     }
-    int32_t distance = (int32_t)((uintptr_t)part + place - (sled->address + 5));
+    int32_t distance = (int32_t)((uintptr_t)part->at + place - (sled->address + 5));
     ret_bytes[0] = 0xe9;
     __builtin_memcpy(ret_bytes + 1, &distance, 4);
     return true;

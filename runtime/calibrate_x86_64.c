@@ -78,7 +78,7 @@ static uint64_t pair_cost_ps(enum pm_run_mode mode, uint64_t hz, const struct dl
     static struct pm_patch patches[2 * PAIRS];
     size_t n = 0;
     uint64_t dormant = shortest_run_tsc(run, child, &inner);
-    if (!pm_arch_generate(&object, mode))
+    if (!pm_arch_generate(&object, mode, NULL, 0))
         return 0;
     for (unsigned i = 0; i < 2 * PAIRS; i++)
         if (pm_arch_jump(&object, &sleds[i], mode, patches[n].bytes))

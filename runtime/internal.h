@@ -572,7 +572,11 @@ struct pm_object {
     size_t sleds_bytes;
     uint8_t *code; /* trampolines */
     size_t code_bytes;
-    uint8_t *parts[PM_N_MODES]; /* of code: those of each mode; NULL: none yet */
+    struct pm_part { /* of code: those of each mode */
+        uint8_t *at;
+        uint32_t end; /* behind the last that can be used; 0: there are none yet */
+        uint32_t n_wanted, n_probes, n_batches; /* n_wanted: all that there may be */
+    } parts[PM_N_MODES];
     uint8_t *
         flags; /* of code: a byte for each noun; its entries do nothing while that is 0. NULL: without */
     uint64_t chunk_bytes;
@@ -668,8 +672,10 @@ void pm_patch_fork_child(void);
 /* --- arch --- */
 extern const bool pm_arch_has_sleds;
 extern const uint8_t pm_arch_nop[5];
-/* Trampolines for all of the object's sleds that the mode wants, unless they are there. System calls only. */
-bool pm_arch_generate(struct pm_object *object, enum pm_run_mode mode);
+/* Trampolines for all of the object's sleds that the mode wants, or those that a list names (else NULL), unless they are there. System
+ * calls only. */
+bool pm_arch_generate(struct pm_object *object, enum pm_run_mode mode, const uint32_t *list,
+                      uint32_t n);
 void pm_arch_release(struct pm_object *object);
 /* What the sled is in this mode: a jump, or (false) the no-operation. */
 bool pm_arch_jump(const struct pm_object *object, const struct pm_sled *sled, enum pm_run_mode mode,

@@ -2,7 +2,7 @@
  *
  * At start a noun has the mode that the plan names (format/pm_control.h), else the process's. Changes come from the budget (adapt.c)
  * and from `perfmap mode` (control.c): both set targets and have them applied together, for a change of code costs the
- * same for one sled and for thousands. Trampolines of another mode are generated when an object first needs one.
+ * same for one sled and for thousands. Trampolines are generated when a noun first goes to a mode.
  *
  * A noun that comes to have no contexts (mode count or off) may have open ones that get no exit any more. Nobody can know whether
  * their frame still lives, so they are closed from outside: gone, with sp 0, which brings the next event that finds one as the
@@ -32,6 +32,7 @@ static bool held_by_loader;
 
 /* Kept for ever: a thread that comes late from an int3 may look at it. */
 static struct pm_patch *patches;
+static uint32_t *changing, *of_mode; /* lists of sleds, as many */
 static size_t patches_capacity;
 
 static struct pm_run_chunk *adapted; /* ADAPTED chunk with room */
@@ -166,10 +167,13 @@ static bool room_for(size_t n)
     if (n <= patches_capacity)
         return true;
     size_t capacity = n < 1024 ? 1024 : n * 2;
-    struct pm_patch *memory = pm_private_memory(capacity * sizeof *memory);
+    struct pm_patch *memory =
+        pm_private_memory(capacity * (sizeof *memory + sizeof *changing + sizeof *of_mode));
     if (memory == NULL)
         return false;
     patches = memory;
+    changing = (uint32_t *)(memory + capacity);
+    of_mode = changing + capacity;
     patches_capacity = capacity;
     return true;
 }
@@ -187,55 +191,76 @@ static bool is_to_change(const struct pm_object *o, const struct pm_sled *sled,
     return *ret_mode != sled->armed;
 }
 
-/* Of all its sleds that change, those in one segment. */
-static bool change_segment(struct pm_object *o, const ElfW(Phdr) * segment, uint32_t *n_sleds)
+/* Those in one segment, of n that change. */
+static bool change_segment(struct pm_object *o, const ElfW(Phdr) * segment, uint32_t n,
+                           uint32_t *n_sleds)
 {
     uintptr_t low = o->bias + segment->p_vaddr, high = low + segment->p_memsz;
-    size_t n = 0;
+    uint64_t n_armed = 0;
+    uint32_t n_patches = 0;
     uint8_t mode;
-    for (uint32_t i = 0; i < o->n_sleds; i++)
-        if (o->sleds[i].address >= low && o->sleds[i].address < high)
-            n += is_to_change(o, &o->sleds[i], &patches[n], &mode);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct pm_sled *sled = &o->sleds[changing[i]];
+        if (sled->address >= low && sled->address < high &&
+            is_to_change(o, sled, &patches[n_patches], &mode))
+            of_mode[n_patches++] = changing[i];
+    }
     int prot = PROT_EXEC | (segment->p_flags & PF_R ? PROT_READ : 0) |
                (segment->p_flags & PF_W ? PROT_WRITE : 0);
-    if (!pm_patch_apply(patches, n, prot, false))
+    if (!pm_patch_apply(patches, n_patches, prot, false))
         return false;
-    uint64_t n_armed = 0;
-    for (uint32_t i = 0, k = 0; k < n; i++) {
+    for (uint32_t i = 0; i < n_patches; i++) {
+        struct pm_sled *sled = &o->sleds[of_mode[i]];
         struct pm_patch now;
-        if (o->sleds[i].address != patches[k].address)
-            continue;
-        is_to_change(o, &o->sleds[i], &now, &mode);
-        n_armed += (uint64_t)(mode != PM_RUN_MODE_OFF) - (o->sleds[i].armed != PM_RUN_MODE_OFF);
-        o->sleds[i].armed = mode;
-        k++;
+        is_to_change(o, sled, &now, &mode);
+        n_armed += (uint64_t)(mode != PM_RUN_MODE_OFF) - (sled->armed != PM_RUN_MODE_OFF);
+        sled->armed = mode;
     }
     pm_add_shared(pm_process.file.header->n_armed, n_armed);
-    *n_sleds += (uint32_t)n;
+    *n_sleds += n_patches;
     return true;
 }
 
-/* Trampolines of all modes that some noun of the object goes to. */
-static bool prepare(struct pm_object *o)
+/* Of the nouns that have a target. */
+static uint32_t list_changing(const struct pm_object *o, uint32_t *ret_modes)
 {
-    bool good = true;
-    for (uint32_t i = 0; i < o->n_nouns && good; i++) {
-        const struct pm_noun *noun = pm_noun_at(o->first_noun + i);
+    uint32_t n = 0;
+    *ret_modes = 0;
+    for (uint32_t i = 0; i < o->n_sleds; i++) {
+        const struct pm_noun *noun = noun_of(o, &o->sleds[i]);
         if (noun == NULL || noun->target == PM_NO_TARGET)
             continue;
-        bool counted = noun->target != PM_RUN_MODE_COUNT || o->bank != PM_MAX_BANKS;
-        good = counted && pm_arch_generate(o, (enum pm_run_mode)noun->target);
+        changing[n++] = i;
+        *ret_modes |= 1u << noun->target;
     }
-    return good && room_for(o->n_sleds + 1);
+    return n;
+}
+
+/* Trampolines for what changes. */
+static bool prepare(struct pm_object *o, uint32_t n, uint32_t modes)
+{
+    bool good = !(modes >> PM_RUN_MODE_COUNT & 1) || o->bank != PM_MAX_BANKS;
+    for (unsigned mode = PM_RUN_MODE_COUNT; mode < PM_N_MODES && good; mode++) {
+        uint32_t n_of_mode = 0;
+        for (uint32_t i = 0; i < n && modes >> mode & 1; i++)
+            if (noun_of(o, &o->sleds[changing[i]])->target == mode)
+                of_mode[n_of_mode++] = changing[i];
+        good = n_of_mode == 0 || pm_arch_generate(o, (enum pm_run_mode)mode, of_mode, n_of_mode);
+    }
+    return good;
 }
 
 static bool change_object(struct pm_object *o, uint32_t *n_sleds)
 {
     const ElfW(Phdr) *p = o->phdr;
-    bool good = true;
+    uint32_t modes;
+    if (!room_for(o->n_sleds + 1))
+        return false;
+    uint32_t n = list_changing(o, &modes);
+    bool good = prepare(o, n, modes);
     for (unsigned i = 0; i < o->n_phdr && good; i++)
         if (p[i].p_type == PT_LOAD && (p[i].p_flags & PF_X))
-            good = change_segment(o, &p[i], n_sleds);
+            good = change_segment(o, &p[i], n, n_sleds);
     return good;
 }
 
@@ -370,7 +395,7 @@ static void change(struct pm_changed *changed)
         struct pm_object *o = pm_load(pm_objects[i]);
         if (o == NULL || !any_is_changing(o))
             continue;
-        bool good = !has_code(o) || (prepare(o) && change_object(o, &changed->n_sleds));
+        bool good = !has_code(o) || change_object(o, &changed->n_sleds);
         for (uint32_t k = o->first_noun; k < o->first_noun + o->n_nouns; k++)
             if (is_changing(k)) {
                 pm_store(nouns[k].mode, good ? nouns[k].target : nouns[k].before);

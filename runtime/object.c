@@ -227,12 +227,29 @@ static uint32_t modes_of(const struct pm_object *o)
     return modes;
 }
 
+/* Only for the nouns that have the mode. */
+static bool generate_some(struct pm_object *o, enum pm_run_mode mode)
+{
+    size_t bytes = (size_t)o->n_sleds * sizeof(uint32_t);
+    uint32_t *list = pm_private_memory(bytes), n = 0;
+    if (list == NULL)
+        return false;
+    for (uint32_t i = 0; i < o->n_sleds; i++)
+        if (mode_of(o, o->sleds[i].noun) == mode)
+            list[n++] = i;
+    bool good = pm_arch_generate(o, mode, list, n);
+    pm_sys(SYS_munmap, list, bytes);
+    return good;
+}
+
 static bool generate(struct pm_object *o, uint32_t modes)
 {
-    bool good = true;
+    bool good = true, one = (modes & (modes - 1)) == 0;
     for (unsigned mode = PM_RUN_MODE_COUNT; mode < PM_N_MODES; mode++)
         if (modes >> mode & 1)
-            good = pm_arch_generate(o, (enum pm_run_mode)mode) && good;
+            good = (one ? pm_arch_generate(o, (enum pm_run_mode)mode, NULL, 0)
+                        : generate_some(o, (enum pm_run_mode)mode)) &&
+                   good;
     return good;
 }
 

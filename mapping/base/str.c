@@ -458,12 +458,12 @@ static enum pm_status write_in_place(const char *path, const void *data, size_t 
 }
 
 static enum pm_status write_temporary(const char *temporary, const char *path, const void *data,
-                                      size_t len, struct pm_error *err)
+                                      size_t len, bool sync, struct pm_error *err)
 {
     int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
         return pm_error_system(err, errno, "cannot create '%s'", temporary);
-    bool written = write_all(fd, data, len) && fsync(fd) == 0;
+    bool written = write_all(fd, data, len) && (!sync || fsync(fd) == 0);
     int errnum = errno;
     if (close(fd) != 0 && written) {
         written = false;
@@ -476,7 +476,8 @@ static enum pm_status write_temporary(const char *temporary, const char *path, c
     return pm_error_system(err, errnum, "cannot write '%s'", path);
 }
 
-enum pm_status pm_file_write(const char *path, const void *data, size_t len, struct pm_error *err)
+static enum pm_status write_file(const char *path, const void *data, size_t len, bool sync,
+                                 struct pm_error *err)
 {
     struct stat st;
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
@@ -491,8 +492,19 @@ enum pm_status pm_file_write(const char *path, const void *data, size_t len, str
                   atomic_fetch_add(&n_temporaries, 1));
     enum pm_status status = temporary.failed
                                 ? pm_error_set(err, PM_ERR_MEMORY, "no memory to write '%s'", path)
-                                : write_temporary(temporary.data, path, data, len, err);
+                                : write_temporary(temporary.data, path, data, len, sync, err);
     pm_buf_release(&temporary);
     free(target);
     return status;
+}
+
+enum pm_status pm_file_write(const char *path, const void *data, size_t len, struct pm_error *err)
+{
+    return write_file(path, data, len, true, err);
+}
+
+enum pm_status pm_file_write_unsynced(const char *path, const void *data, size_t len,
+                                      struct pm_error *err)
+{
+    return write_file(path, data, len, false, err);
 }

@@ -115,5 +115,9 @@ PM_MUST_CHECK enum pm_status pm_file_read(const char *path, size_t max_bytes, st
 /* Writes to a temporary beside path, syncs, renames. */
 PM_MUST_CHECK enum pm_status pm_file_write(const char *path, const void *data, size_t len,
                                            struct pm_error *err);
+/* The same without waiting for the disk, for what stands beside files that nobody syncs either: whole or not there for all who look,
+ * whatever process ends; after a power failure it may be empty. */
+PM_MUST_CHECK enum pm_status pm_file_write_unsynced(const char *path, const void *data, size_t len,
+                                                    struct pm_error *err);
 
 #endif

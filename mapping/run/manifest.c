@@ -362,7 +362,7 @@ enum pm_status pm_manifest_write(const char *run_dir, const struct pm_manifest *
     format_manifest(manifest, &text);
     enum pm_status status =
         path && !text.failed
-            ? pm_file_write(path, text.data, text.len, err)
+            ? pm_file_write_unsynced(path, text.data, text.len, err)
             : pm_error_set(err, PM_ERR_MEMORY, "no memory for the manifest of '%s'", run_dir);
     free(path);
     pm_buf_release(&text);

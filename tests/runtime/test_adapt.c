@@ -21,7 +21,14 @@ static long made_sys(long number, long a, long b, long c, long d, long e, long f
 
 void pm_wrap_resolve(void) {}
 
-enum { N_NOUNS = 8, WORD = 7, BUDGET_PPM = 20000, ACTIVE_PS = 5000, COUNT_PS = 500 };
+enum {
+    N_NOUNS = 500,
+    WORD = 7,
+    FIRST_SELDOM = 8,
+    BUDGET_PPM = 20000,
+    ACTIVE_PS = 5000,
+    COUNT_PS = 500
+};
 
 static uint64_t made_ns; /* both CPU clocks */
 static struct pm_object object;
@@ -183,6 +190,54 @@ static void dear_words_leave_others_a_part(void **state)
         assert_int_equal(mode_now(1), PM_RUN_MODE_OFF);
         assert_int_equal(mode_now(3), PM_RUN_MODE_ACTIVE);
     }
+}
+
+/* All but some that others are about, so often each. */
+static void call_seldom_ones(unsigned n_calls)
+{
+    for (unsigned i = FIRST_SELDOM; i < N_NOUNS; i++)
+        contexts[i]->n_calls += n_calls;
+}
+
+static unsigned n_lowered_seldom(void)
+{
+    unsigned n = 0;
+    for (unsigned i = FIRST_SELDOM; i < N_NOUNS; i++)
+        n += mode_now(i) < PM_RUN_MODE_ACTIVE;
+    return n;
+}
+
+/* They cost more than there is, but are over. */
+static void first_calls_are_paid_and_not_expected_again(void **state)
+{
+    (void)state;
+    call_seldom_ones(FIRST_CALLS);
+    pass(3, 0, 1);
+    assert_true(debt_ps != 0);
+    assert_int_equal(n_changes, 0);
+    assert_int_equal(n_lowered_seldom(), 0);
+}
+
+static void what_costs_much_is_lowered_beside_them_alone(void **state)
+{
+    (void)state;
+    call_seldom_ones(1);
+    pass(3, 0, calls_for(3, BUDGET_PPM * 20));
+    assert_true(mode_now(0) < PM_RUN_MODE_ACTIVE);
+    assert_int_equal(n_changes, 1);
+    assert_int_equal(n_lowered_seldom(), 0);
+}
+
+/* Seen by the next look. */
+static void seldom_ones_that_come_again_are_lowered(void **state)
+{
+    (void)state;
+    call_seldom_ones(1);
+    pass(3, 0, 1);
+    assert_int_equal(n_lowered_seldom(), 0);
+    call_seldom_ones(2);
+    pass(3, 0, 1);
+    assert_true(n_lowered_seldom() > (N_NOUNS - FIRST_SELDOM) / 2);
     assert_int_equal(n_changes, 1);
 }
 
@@ -197,6 +252,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(dear_words_leave_others_a_part, begin, end),
         cmocka_unit_test_setup_teardown(the_programs_own_words_cost_what_their_functions_do, begin,
                                         end),
+        cmocka_unit_test_setup_teardown(first_calls_are_paid_and_not_expected_again, begin, end),
+        cmocka_unit_test_setup_teardown(what_costs_much_is_lowered_beside_them_alone, begin, end),
+        cmocka_unit_test_setup_teardown(seldom_ones_that_come_again_are_lowered, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

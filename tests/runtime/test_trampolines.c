@@ -131,7 +131,7 @@ static void arm(enum pm_run_mode mode)
                                 .n_sleds = N_CASES * SLEDS_PER_CASE,
                                 .n_nouns = N_CASES};
     pm_objects[0] = &object;
-    assert_true(pm_arch_generate(&object, mode));
+    assert_true(pm_arch_generate(&object, mode, NULL, 0));
     for (unsigned i = 0; i < N_CASES * SLEDS_PER_CASE; i++) {
         uint8_t *p = (uint8_t *)sleds[i].address;
         pm_arch_jump(&object, &sleds[i], mode, p);
@@ -343,7 +343,45 @@ static void a_mode_that_changes_within_a_call_gives_no_time(void **unused)
     (void)unused;
     uint8_t *stack = __builtin_alloca(STACK_BYTES);
     call_case(0);
-    assert_true(pm_arch_generate(&object, PM_RUN_MODE_ACTIVE));
+    assert_true(pm_arch_generate(&object, PM_RUN_MODE_ACTIVE, NULL, 0));
+    for (unsigned i = 0; i < N_CASES; i++) {
+        run_across(stack, i, PM_RUN_MODE_EXACT, PM_RUN_MODE_ACTIVE);
+        run_across(stack, i, PM_RUN_MODE_ACTIVE, PM_RUN_MODE_EXACT);
+    }
+    check_calls();
+}
+
+/* Each batch begins with pages of its own, and leaves all before as it was; the last that may be takes all the rest. */
+static void trampolines_come_in_batches(void **unused)
+{
+    (void)unused;
+    enum { N = N_CASES * SLEDS_PER_CASE, EACH = 40 };
+    uint8_t *stack = __builtin_alloca(STACK_BYTES), before[5];
+    const struct pm_part *part = &object.parts[PM_RUN_MODE_ACTIVE];
+    assert_true(N > 40 * EACH);
+    call_case(0);
+    assert_false(pm_arch_jump(&object, &sleds[0], PM_RUN_MODE_ACTIVE, before));
+    for (uint32_t from = 0; part->n_probes != part->n_wanted; from += EACH) {
+        uint32_t list[EACH + 1], n = 0, end = part->end;
+        uint8_t copy[64];
+        const uint8_t *first = part->at + (end != 0 ? ((const uint32_t *)part->at)[0] : 0);
+        if (end != 0)
+            memcpy(copy, first, sizeof copy);
+        for (uint32_t i = 0; i < EACH; i++)
+            list[n++] = from + i;
+        list[n++] = 0; /* once more, when it is there */
+        assert_true(pm_arch_generate(&object, PM_RUN_MODE_ACTIVE, list, end != 0 ? n : n - 1));
+        assert_true(part->end > end && part->end % PM_RUN_PAGE == 0);
+        assert_true(end == 0 || memcmp(copy, first, sizeof copy) == 0);
+        assert_true(pm_arch_jump(&object, &sleds[from], PM_RUN_MODE_ACTIVE, before));
+        bool whole = part->n_probes == part->n_wanted;
+        assert_int_equal(pm_arch_jump(&object, &sleds[N - 1], PM_RUN_MODE_ACTIVE, before), whole);
+        assert_true(whole || part->n_probes == from + EACH);
+    }
+    assert_true(part->n_batches > 2);
+    uint32_t again[] = {0}, end = part->end;
+    assert_true(pm_arch_generate(&object, PM_RUN_MODE_ACTIVE, again, 1));
+    assert_int_equal(part->end, end);
     for (unsigned i = 0; i < N_CASES; i++) {
         run_across(stack, i, PM_RUN_MODE_EXACT, PM_RUN_MODE_ACTIVE);
         run_across(stack, i, PM_RUN_MODE_ACTIVE, PM_RUN_MODE_EXACT);
@@ -571,6 +609,7 @@ int main(void)
                                                  &exact),
         cmocka_unit_test_prestate_setup_teardown(a_mode_that_changes_within_a_call_gives_no_time,
                                                  begin, end, &exact),
+        cmocka_unit_test_prestate_setup_teardown(trampolines_come_in_batches, begin, end, &exact),
         cmocka_unit_test_prestate_setup_teardown(flags_decide_what_is_seen, begin_with_flags, end,
                                                  &exact),
         cmocka_unit_test_prestate_setup_teardown(flags_decide_what_is_seen, begin_with_flags, end,
