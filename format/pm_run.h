@@ -389,7 +389,10 @@ struct pm_run_overhead {
     uint64_t looks_ns; /* adding up calls, and changing modes */
     uint64_t n_looks, n_changes, n_sleds_changed;
     uint64_t sample_ns; /* of it: estimated for one sample's interrupt */
-    uint64_t reserved[7];
+    uint64_t
+        fixed_ns; /* of events_ns: of nouns that the budget cannot lower, which are the program's own words, those of adapters, and
+                           what was asked for by name. More than budget_ppm of cpu_ns: they alone exceed the budget */
+    uint64_t reserved[6];
 };
 
 /* Blocks of the heap by the place that allocated them (perfmap run --heap): one item for each pair of caller and context, so of one

@@ -26,6 +26,9 @@
  * What was overspent before it was noticed is a debt: until it is saved again, or for as long as LARGEST_DEBT_MS of the budget, events may
  * cost half of what they could. SQLite's shell for 0.13 s, events: 11 to 14 ms without debts and with rare looks, 6 to 8 with.
  *
+ * Some nouns cannot step down: the program's own words, and what was asked for by name. What they cost goes off what the others may cost,
+ * but a quarter of it is left to these however much it is, to step down to and to step up to: their budget is then that quarter.
+ *
  * Stepping up. A counted noun is known to be cheap or not; of one that is off nothing is known, so it is counted for a trial. Each
  * time that a noun has to step down soon again it waits twice as long for its next trial (of CPU time), and so long that the failed one
  * was a tenth of the budget. There are trials only while the run has spent less than its budget so far, and all changes of code
@@ -105,6 +108,7 @@ static uint64_t bucket_ns = BUCKET_NS;
 /* Since start. */
 static uint64_t n_samples, drained_tsc;
 static uint64_t events_ps, samples_ns, looks_ns, changes_ns;
+static uint64_t fixed_ps; /* of events_ps: nouns that cannot step down */
 static uint64_t
     debt_ps; /* what events cost more than allowed, as far as it has not been saved since */
 static uint64_t n_looks, n_changes, n_sleds_changed;
@@ -251,14 +255,11 @@ static uint64_t total_within(uint64_t most)
     return total;
 }
 
-/* What cannot step down, words and what was asked for by name, leaves the others a part of what is allowed, however much it costs:
- * nothing that is called at all would fit in otherwise, so that not even main() stayed on the paths. */
-static uint64_t room_beside_fixed(uint64_t allowed)
+/* What cannot step down leaves the others their share. Nothing that is called at all would fit in otherwise, so that not even main() stayed
+ * on the paths. */
+static uint64_t room_beside(uint64_t fixed, uint64_t allowed, uint64_t share)
 {
-    uint64_t fixed = 0, least = allowed / LEAST_EVENT_SHARE;
-    for (uint32_t i = 0; i < n_called; i++)
-        fixed += called[i].fixed ? called[i].cost : 0;
-    return allowed > fixed + least ? allowed : fixed + least;
+    return allowed > fixed + share ? allowed : fixed + share;
 }
 
 /* No noun may cost more than a certain level, the highest with which all together cost at most `allowed`; those of the level above it
@@ -354,7 +355,10 @@ static bool may_change_more(uint64_t cpu_ns)
 {
     uint64_t budget_ns = cpu_ns / 1000 * pm_process.budget_ppm / 1000;
     uint64_t spent_ns = events_ps / 1000 + samples_ns + looks_ns + changes_ns;
-    return changes_ns < budget_ns / CHANGES_SHARE && spent_ns < budget_ns / 100 * SAVED_PERCENT;
+    uint64_t given_ns = fixed_ps / 1000 + samples_ns; /* which stepping down does not save */
+    uint64_t saved_ns = budget_ns / 100 * SAVED_PERCENT;
+    return changes_ns < budget_ns / CHANGES_SHARE &&
+           spent_ns < room_beside(given_ns, saved_ns, saved_ns / LEAST_EVENT_SHARE);
 }
 
 /* --- changing --- */
@@ -430,30 +434,34 @@ static void write_overhead(uint64_t cpu_ns)
                                   .n_looks = n_looks,
                                   .n_changes = n_changes,
                                   .n_sleds_changed = n_sleds_changed,
-                                  .sample_ns = sample_ns()};
+                                  .sample_ns = sample_ns(),
+                                  .fixed_ns = fixed_ps / 1000};
     *overhead = now;
 }
 
-/* Returns what the calls have cost. */
-static uint64_t find_called(uint64_t n_warmths)
+/* Returns what the calls have cost, and those of nouns that cannot step down. */
+static uint64_t find_called(uint64_t n_warmths, uint64_t *ret_fixed)
 {
-    uint64_t total = 0;
+    uint64_t total = 0, fixed = 0;
     n_called = 0;
     for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++) {
         if (calls_now[i] <= calls_before[i])
             continue;
         const struct pm_noun *noun = pm_noun_at(i);
+        bool is_fixed = (noun->flags & PM_NOUN_FIXED) != 0;
         uint64_t n_calls = calls_now[i] - calls_before[i];
         bool again = calls_before[i] != 0 || n_calls > FIRST_CALLS;
         uint64_t cost = cost_of(n_calls, noun->mode, i, n_warmths);
         uint64_t counted = cost_of(n_calls, PM_RUN_MODE_COUNT, i, n_warmths);
         called[n_called++] = (struct called){.noun = i,
                                              .mode = noun->mode,
-                                             .fixed = (noun->flags & PM_NOUN_FIXED) != 0,
+                                             .fixed = is_fixed,
                                              .cost = again ? cost : 0,
                                              .counted = again ? counted : 0};
         total += cost;
+        fixed += is_fixed ? cost : 0;
     }
+    *ret_fixed = fixed;
     return total;
 }
 
@@ -469,33 +477,55 @@ static uint64_t after_debt(uint64_t total, uint64_t allowed)
     return debt_ps == 0 ? allowed : allowed / DEBT_SHARE;
 }
 
+/* What events could cost since the last look: what samples leave. */
+static uint64_t allow(uint64_t spent_ns, uint64_t by_samples_ns)
+{
+    uint64_t allowed = spent_ns / 1000 * pm_process.budget_ppm; /* ns * 1000 / 10^6 */
+    uint64_t least = allowed / LEAST_EVENT_SHARE;
+    return allowed > by_samples_ns * 1000 + least ? allowed - by_samples_ns * 1000 : least;
+}
+
+static void step_down(uint64_t tsc, uint64_t room, uint64_t cpu_ns, uint64_t n_warmths)
+{
+    if (choose_lower(room) == 0)
+        return;
+    note_lowered((uint32_t)(cpu_ns / 1000000), n_warmths);
+    apply(tsc);
+}
+
+static void step_up(uint64_t tsc, uint64_t room, uint64_t cpu_ns, uint64_t n_warmths)
+{
+    if (!pm_modes_differ() || !may_change_more(cpu_ns) ||
+        choose_higher(room, n_warmths, (uint32_t)(cpu_ns / 1000000)) == 0)
+        return;
+    apply(tsc);
+    look.interval_ms = FIRST_INTERVAL_MS;
+}
+
 /* False: all is as it was. */
 static bool decide(uint64_t tsc)
 {
     uint64_t cpu_ns = process_cpu_ns(), spent_ns = cpu_ns - look.cpu_ns;
-    uint64_t n_warmths = spent_ns / WARM_NS, n_before = n_changes;
-    uint64_t total = find_called(n_warmths);
+    uint64_t n_warmths = spent_ns / WARM_NS, n_before = n_changes, fixed;
+    uint64_t total = find_called(n_warmths, &fixed);
     uint64_t now_samples_ns = cost_of_samples_ns();
-    uint64_t allowed = spent_ns / 1000 * pm_process.budget_ppm; /* ns * 1000 / 10^6 */
-    uint64_t by_samples = (now_samples_ns - samples_ns) * 1000;
-    uint64_t least = allowed / LEAST_EVENT_SHARE;
-    allowed = allowed > by_samples + least ? allowed - by_samples : least;
-    events_ps += total;
-    samples_ns = now_samples_ns;
+    uint64_t allowed = allow(spent_ns, now_samples_ns - samples_ns);
+    uint64_t share =
+        allowed / LEAST_EVENT_SHARE; /* of others than fixed ones, which pay no debts of these */
     allowed = after_debt(total, allowed);
+    events_ps += total;
+    fixed_ps += fixed;
+    samples_ns = now_samples_ns;
     n_looks++;
-    if (pm_process.budget_ppm != 0 && total > allowed) {
-        if (choose_lower(room_beside_fixed(allowed / 100 * TARGET_PERCENT)) != 0) {
-            note_lowered((uint32_t)(cpu_ns / 1000000), n_warmths);
-            apply(tsc);
-        }
-    } else if (pm_process.budget_ppm != 0 && pm_modes_differ() && may_change_more(cpu_ns)) {
-        uint64_t most = allowed / 100 * RAISE_PERCENT;
-        if (total <= most &&
-            choose_higher(most - total, n_warmths, (uint32_t)(cpu_ns / 1000000)) != 0) {
-            apply(tsc);
-            look.interval_ms = FIRST_INTERVAL_MS;
-        }
+    if (pm_process.budget_ppm != 0) {
+        uint64_t target =
+            room_beside(fixed, allowed / 100 * TARGET_PERCENT, share / 100 * TARGET_PERCENT);
+        uint64_t most =
+            room_beside(fixed, allowed / 100 * RAISE_PERCENT, share / 100 * RAISE_PERCENT);
+        if (total > room_beside(fixed, allowed, share))
+            step_down(tsc, target, cpu_ns, n_warmths);
+        else if (total <= most)
+            step_up(tsc, most - total, cpu_ns, n_warmths);
     }
     look.cpu_ns = cpu_ns;
     uint64_t *before = calls_before;
@@ -740,7 +770,7 @@ void pm_adapt_fork_child(void)
     look = (struct look){.interval_ms = FIRST_INTERVAL_MS, .cpu_ns = process_cpu_ns()};
     bucket_ps = 0;
     n_samples = drained_tsc = 0;
-    events_ps = samples_ns = looks_ns = changes_ns = debt_ps = 0;
+    events_ps = fixed_ps = samples_ns = looks_ns = changes_ns = debt_ps = 0;
     n_looks = n_changes = n_sleds_changed = 0;
     overhead = NULL;
     if (calls_now == NULL)

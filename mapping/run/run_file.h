@@ -190,6 +190,7 @@ struct pm_run_file_overhead {
     uint64_t count_pair_ps, active_pair_ps, exact_pair_ps, exact_inner_ps;
     uint64_t cpu_ns, events_ns, samples_ns, looks_ns; /* each at most INT64_MAX */
     uint64_t sample_ns; /* of samples_ns, estimated for the interrupt of each */
+    uint64_t fixed_ns;  /* of events_ns, for what the budget cannot lower (format/pm_run.h) */
 };
 
 /* A noun was in another mode than the one it was started with, for a while. Times since the process's start_tsc. */

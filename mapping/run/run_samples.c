@@ -279,6 +279,7 @@ static void load_overhead(struct pm_run_file *file, const struct run_source *sou
         .samples_ns = at_most_i64(raw.samples_ns),
         .looks_ns = at_most_i64(raw.looks_ns),
         .sample_ns = at_most_i64(raw.sample_ns),
+        .fixed_ns = at_most_i64(raw.fixed_ns),
     };
 }
 

@@ -177,7 +177,8 @@ static void what_measuring_cost_is_as_the_process_reckoned(void **state)
                                            .cpu_ns = 900,
                                            .events_ns = UINT64_MAX,
                                            .samples_ns = 30,
-                                           .looks_ns = 2};
+                                           .looks_ns = 2,
+                                           .fixed_ns = 700};
     uint64_t offset = make_run_overhead(&run, &values);
     make_run_overhead(&run, &values);
     file = parse(&run, NULL);
@@ -186,6 +187,7 @@ static void what_measuring_cost_is_as_the_process_reckoned(void **state)
     assert_int_equal(overhead->exact_pair_ps - overhead->exact_inner_ps, 8000);
     assert_true(overhead->events_ns == INT64_MAX); /* no time is more */
     assert_int_equal(overhead->samples_ns + overhead->looks_ns, 32);
+    assert_int_equal(overhead->fixed_ns, 700);
     complains(file, "a second overhead chunk");
     pm_run_file_free(file);
     struct pm_run_file *cut = NULL;

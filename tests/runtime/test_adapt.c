@@ -192,6 +192,47 @@ static void dear_words_leave_others_a_part(void **state)
     }
 }
 
+/* One that went off while it was dear comes back when it is cheap, beside words that cost more than the whole budget all the time; a dear
+ * one stays off. */
+static void dear_words_do_not_keep_others_off(void **state)
+{
+    (void)state;
+    pm_noun_at(object.first_noun + WORD)->mode = PM_RUN_MODE_COUNT;
+    contexts[1]->n_calls += calls_for(100, BUDGET_PPM * 20);
+    contexts[2]->n_calls += calls_for(100, BUDGET_PPM * 20);
+    contexts[WORD]->n_calls += calls_for(100, BUDGET_PPM * 5);
+    pass(100, 3, 10);
+    assert_int_equal(mode_now(1), PM_RUN_MODE_OFF);
+    for (unsigned i = 0; i < 1000 && mode_now(1) != PM_RUN_MODE_ACTIVE; i++) {
+        contexts[WORD]->n_calls += calls_for(100, BUDGET_PPM * 5);
+        contexts[2]->n_calls +=
+            mode_now(2) == PM_RUN_MODE_OFF ? 0 : calls_for(100, BUDGET_PPM * 20);
+        pass(100, 1, mode_now(1) == PM_RUN_MODE_OFF ? 0 : 10);
+    }
+    assert_int_equal(mode_now(1), PM_RUN_MODE_ACTIVE);
+    assert_true(mode_now(2) < PM_RUN_MODE_ACTIVE);
+    assert_int_equal(mode_now(WORD), PM_RUN_MODE_COUNT);
+}
+
+/* What the report needs to say that they alone exceed it: their part of the events' cost, to the end. */
+static void what_cannot_be_lowered_is_told(void **state)
+{
+    (void)state;
+    pm_noun_at(object.first_noun + WORD)->mode = PM_RUN_MODE_COUNT;
+    pass(100, 0, 1000);
+    assert_int_equal(overhead->fixed_ns, 0);
+    uint64_t others_ns = overhead->events_ns;
+    assert_true(others_ns != 0);
+    pass(100, WORD, calls_for(100, BUDGET_PPM * 5));
+    assert_int_equal(overhead->fixed_ns, overhead->events_ns - others_ns);
+    uint64_t most_ns = overhead->cpu_ns / 1000 * BUDGET_PPM / 1000, before_ns = overhead->fixed_ns;
+    assert_true(before_ns > 100 * 1000 * BUDGET_PPM / 1000000 && most_ns != 0);
+    contexts[WORD]->n_calls += calls_for(100, BUDGET_PPM * 5);
+    made_ns += 100000000;
+    pm_adapt_process_end();
+    assert_in_range(overhead->fixed_ns, 2 * before_ns - 2, 2 * before_ns + 2);
+}
+
 /* All but some that others are about, so often each. */
 static void call_seldom_ones(unsigned n_calls)
 {
@@ -250,6 +291,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_debt_is_repaid, begin, end),
         cmocka_unit_test_setup_teardown(a_debt_has_an_end, begin, end),
         cmocka_unit_test_setup_teardown(dear_words_leave_others_a_part, begin, end),
+        cmocka_unit_test_setup_teardown(dear_words_do_not_keep_others_off, begin, end),
+        cmocka_unit_test_setup_teardown(what_cannot_be_lowered_is_told, begin, end),
         cmocka_unit_test_setup_teardown(the_programs_own_words_cost_what_their_functions_do, begin,
                                         end),
         cmocka_unit_test_setup_teardown(first_calls_are_paid_and_not_expected_again, begin, end),

@@ -59,8 +59,8 @@ class RunFile:
                     self.adapted.append((noun, mode, reason, before - 1, since, until, events))
             elif kind == 14:
                 self.overhead = dict(zip(("budget_ppm", "count_ps", "active_ps", "exact_ps", "inner_ps", "cpu_ns", "events_ns", "samples_ns",
-                                          "looks_ns", "n_looks", "n_changes", "n_sleds_changed", "sample_ns"),
-                                         struct.unpack_from("<13Q", data, at + 64)))
+                                          "looks_ns", "n_looks", "n_changes", "n_sleds_changed", "sample_ns", "fixed_ns"),
+                                         struct.unpack_from("<14Q", data, at + 64)))
             at += size
         for index, counters in counts:
             for i, n in enumerate(counters):
