@@ -20,7 +20,7 @@
  * old path back, which the next event that goes the slow way finds by its set, and moves again; stack pointers that were retired stay as
  * they are in the twin.
  *
- * What is begun in the whole process is written to a log, and each thread is poked: its ring_head points at a word that is never ring_seen, so its
+ * What is begun in the whole process is written to a log, and each thread is poked: its ring_seen gets a bit that no ring's head has, so its
  * next event goes the slow way, and follows the log. It had no event in between, so its times are split exactly where the log says.
  */
 #include "sample.h"
@@ -28,6 +28,8 @@
 
 #include "../format/pm_words.h"
 
+#include <errno.h>
+#include <linux/futex.h>
 #include <string.h>
 
 _Static_assert((int)PM_MAX_AMBIENT == (int)PM_WORDS_MAX_SET, "the largest set");
@@ -38,11 +40,11 @@ enum {
     LOG_CHUNK_BYTES = 16384,
     LOG_ENTRIES = (LOG_CHUNK_BYTES - (int)PM_RUN_AMBIENT_DATA) / (int)sizeof(struct pm_run_ambient),
     MAX_LOG_CHUNKS = 8192,
+    MAX_LOG_BEGINS = MAX_LOG_CHUNKS * LOG_ENTRIES - PM_MAX_AMBIENT, /* all that is begun can end */
 };
 
 uint32_t pm_ambient_n_log;
 static struct pm_run_chunk *log_chunks[MAX_LOG_CHUNKS];
-static const volatile uint64_t poke_word = UINT64_MAX;
 
 /* Words' lock. */
 static struct {
@@ -92,7 +94,7 @@ static void say_too_many(void)
                     "that do not count");
 }
 
-static void say_not_begun(void)
+void pm_ambient_say_not_begun(void)
 {
     static bool said;
     if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
@@ -271,23 +273,42 @@ static bool append(struct pm_run_ambient entry)
     return true;
 }
 
-/* Its thread may have left by a bare system call, and its thread block with it. */
+/* Sets PM_POKED, as one word of memory that may not be there: an operation of futex(2) that wakes nobody. */
 static void poke(struct pm_slot *slot)
 {
+    static uint32_t nobody;
+    static bool said;
     struct pm_tls *t = pm_load(slot->t);
-    if (t != NULL && t != &pm_tls && (pm_confined || pm_thread_cpu_ns(slot->tid) != 0))
-        pm_store(t->ring_head, &poke_word);
+    if (t == NULL || t == &pm_tls)
+        return;
+    if (!pm_thread_is_there(slot)) {
+        if (pm_confined)
+            say_once(&said,
+                     "the program's filters do not let one thread see whether another one is "
+                     "there: what is begun in the whole process others may learn late");
+        return;
+    }
+    uint32_t *upper = (uint32_t *)&t->ring_seen + PM_POKED_WORD;
+    uint32_t set_bit = FUTEX_OP((uint32_t)(FUTEX_OP_OR | FUTEX_OP_OPARG_SHIFT), PM_POKED_BIT - 32,
+                                FUTEX_OP_CMP_EQ, 0);
+    long result =
+        pm_sys(SYS_futex, &nobody, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, 0, upper, set_bit);
+    if (result < 0 && result != -EFAULT) /* it is refused */
+        __atomic_fetch_or(&t->ring_seen, PM_POKED, __ATOMIC_RELAXED);
+}
+
+void pm_ambient_saw(struct pm_tls *t, uint64_t head)
+{
+    pm_store(t->ring_seen, head);
+    pm_fence(); /* who pokes writes the log before */
+    if (pm_load(pm_ambient_n_log) != t->log_seen)
+        __atomic_fetch_or(&t->ring_seen, PM_POKED, __ATOMIC_RELAXED);
 }
 
 void pm_ambient_ring(struct pm_tls *t, const volatile uint64_t *word, uint64_t seen)
 {
-    t->ring_seen = seen;
-    t->ring_true = word;
-    pm_barrier();
     pm_store(t->ring_head, word);
-    pm_fence(); /* who pokes writes the log before */
-    if (pm_load(pm_ambient_n_log) != t->log_seen)
-        pm_store(t->ring_head, &poke_word);
+    pm_ambient_saw(t, seen);
 }
 
 /* The set that the thread should have. */
@@ -541,8 +562,8 @@ bool pm_ambient_follow(struct pm_tls *t)
     bool moved = false;
     if (t->state != PM_THREAD_READY)
         return false;
-    pm_store(t->ring_head, t->ring_true);
-    pm_fence(); /* who pokes writes the log before */
+    __atomic_fetch_and(&t->ring_seen, ~PM_POKED,
+                       __ATOMIC_SEQ_CST); /* who pokes writes the log before */
     for (;;) {
         uint32_t seen = pm_load(t->log_seen);
         if (seen == pm_load(pm_ambient_n_log))
@@ -569,10 +590,21 @@ static bool get_ready(struct pm_tls *t)
 
 /* --- beginning and ending --- */
 
+static void say_log_is_full(void)
+{
+    static bool said;
+    say_once(&said, "there is no room for further changes of what is begun in the whole process "
+                    "(pm_begin_process): they do not count");
+}
+
 /* One of the process. False: nothing has changed but how often. */
 static bool change_whole(enum operation operation, uint32_t sentence, bool *ret_good)
 {
     uint32_t n = PM_MAX_AMBIENT, set = whole.set;
+    if (operation == WITH && pm_ambient_n_log >= MAX_LOG_BEGINS) {
+        say_log_is_full();
+        return false;
+    }
     *ret_good = operation == WITH ? add_begun(whole.begun, &n, sentence)
                                   : remove_begun(whole.begun, n, sentence);
     if (!*ret_good)
@@ -589,13 +621,13 @@ static bool change_whole(enum operation operation, uint32_t sentence, bool *ret_
     }
     if (operation == WITH)
         remove_begun(whole.begun, n, sentence);
-    *ret_good = false;
+    say_log_is_full();
     return false;
 }
 
 static bool begin_or_end_whole(struct pm_tls *t, enum operation operation, uint32_t sentence)
 {
-    bool good;
+    bool good = true;
     uint64_t mask = pm_words_lock();
     if (change_whole(operation, sentence, &good))
         pm_threads_each(poke);
@@ -635,22 +667,19 @@ void pm_ambient_begin(uint32_t sentence, const struct pm_probe *call, bool whole
     count_begin(t, call);
 }
 
-void pm_ambient_end(uint32_t sentence, bool whole_process)
+bool pm_ambient_end(uint32_t sentence, bool whole_process)
 {
     struct pm_tls *t = &pm_tls;
     if (!get_ready(t))
-        return;
+        return true;
     uint64_t tsc = pm_mode_is_timed(pm_process.mode) ? pm_tsc() : 0;
-    bool good = whole_process ? begin_or_end_whole(t, WITHOUT, sentence)
-                              : remove_begun(t->begun, t->n_begun, sentence);
-    if (!good) {
-        say_not_begun();
-        return;
-    }
     if (whole_process)
-        return;
+        return begin_or_end_whole(t, WITHOUT, sentence);
+    if (!remove_begun(t->begun, t->n_begun, sentence))
+        return false;
     settle_own_set(t, sentence);
     pm_ambient_settle(t, tsc);
+    return true;
 }
 
 /* --- threads and children --- */
@@ -671,7 +700,7 @@ void pm_ambient_thread_begin(struct pm_tls *t, uint64_t tsc)
     pm_fence(); /* who pokes writes the log before */
     t->log_seen = pm_load(pm_ambient_n_log);
     t->set = 0;
-    pm_ambient_ring(t, t->ring_true, t->ring_seen);
+    pm_ambient_saw(t, t->ring_seen);
     if (wanted_set(t) != 0)
         pm_ambient_settle(t, pm_mode_is_timed(pm_process.mode) ? tsc : 0);
     note_thread(t);

@@ -216,16 +216,16 @@ void pm_sample_drain(struct pm_tls *t)
     struct pm_sampler *s = t->sampler;
     pm_ambient_look(t);
     if (!*pm_process.alive_mark) {
-        t->ring_seen = *t->ring_head;
+        pm_ambient_saw(t, *t->ring_head);
         return;
     }
     if (s == NULL || s->source != PM_RUN_SAMPLES_PERF) { /* it is control.c's word that has moved */
-        t->ring_seen = *t->ring_head;
+        pm_ambient_saw(t, *t->ring_head);
         pm_adapt_tick(pm_tsc());
         return;
     }
     if (has_ended()) { /* an exec is about to end this thread, whose CPU time has been written down */
-        t->ring_seen = *t->ring_head;
+        pm_ambient_saw(t, *t->ring_head);
         return;
     }
     uint64_t mask = block_signals(), start_tsc = pm_tsc();
@@ -474,7 +474,7 @@ void pm_sample_process_begin(void)
 static void end_slot(struct pm_slot *slot)
 {
     struct pm_sampler *s = pm_load(slot->sampler);
-    if (s == NULL || pm_thread_cpu_ns(slot->tid) == 0 || !take_lock(s))
+    if (s == NULL || pm_thread_cpu_ns(slot->tid) == 0 || !pm_thread_is_there(slot) || !take_lock(s))
         return; /* or it left by a bare system call, and its thread block with it */
     if (s->source != PM_RUN_SAMPLES_NONE)
         take_rest(s);

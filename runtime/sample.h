@@ -114,6 +114,9 @@ void pm_store_forget(struct pm_store *store); /* in a fork child: the chunks are
 /* --- thread.c --- */
 uint64_t pm_thread_cpu_ns(uint32_t tid);                   /* 0: unknown */
 void pm_threads_each(void (*visit)(struct pm_slot *slot)); /* those that have been used */
+/* Is the slot's thread block that of a thread? Not if that has left by a bare system call: its block may be no memory any more, or somebody
+ * else's, so the kernel looks. False, too, where nobody may ask. */
+bool pm_thread_is_there(const struct pm_slot *slot);
 
 /* --- object.c --- */
 struct stat;

@@ -325,7 +325,7 @@ void pm_perf_drain(struct pm_sampler *s, uint64_t until_ns)
     if (until_ns != UINT64_MAX)
         split_wait(s, until_ns);
     __atomic_store_n(&s->ring->data_tail, head, __ATOMIC_RELEASE);
-    pm_store(s->t->ring_seen, head);
+    pm_ambient_saw(s->t, head);
     if (was_full) /* what did not fit happened in the context that is active: no sled has fired */
         pm_sample_settle(s, pm_sample_context(s, 0),
                          pm_thread_cpu_ns(s->slot->tid) - s->cpu_before_ns,

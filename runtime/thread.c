@@ -4,11 +4,13 @@
 #include "sample.h"
 #include "sys.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/uio.h>
 #include <time.h>
 
 enum {
@@ -22,7 +24,7 @@ enum {
 #define CHUNK_NODES(chunk) ((chunk)->reserved[2])       /* offset of the first node in the chunk */
 
 __thread struct pm_tls pm_tls __attribute__((tls_model("initial-exec"))) = {
-    .current = &pm_sentinel, .ring_head = &pm_no_ring, .ring_true = &pm_no_ring};
+    .current = &pm_sentinel, .ring_head = &pm_no_ring};
 
 static struct pm_slot *slots[PM_MAX_SLOTS];
 static uint32_t n_slots, n_finished;
@@ -234,6 +236,19 @@ uint64_t pm_thread_cpu_ns(uint32_t tid)
     if (pm_sys(SYS_clock_gettime, clock, &time) != 0)
         return 0;
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+bool pm_thread_is_there(const struct pm_slot *slot)
+{
+    struct pm_slot *found = NULL;
+    struct pm_tls *t = pm_load(slot->t);
+    struct iovec to = {&found, sizeof found}, from = {t != NULL ? &t->slot : NULL, sizeof t->slot};
+    if (t == NULL || t == &pm_tls)
+        return t != NULL;
+    long n = pm_sys(SYS_process_vm_readv, pm_process.pid, &to, 1, &from, 1, 0);
+    if (n == sizeof found || n == -EFAULT)
+        return found == slot;
+    return pm_thread_cpu_ns(slot->tid) != 0;
 }
 
 /* Destructors of other keys may still make events, so ours asks to be called again until the last

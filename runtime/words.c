@@ -651,7 +651,7 @@ static void leave(uint32_t sentence, uintptr_t sp)
 
 /* --- beginning and ending (ambient.c) --- */
 
-/* One that is begun is a member of a set and not merged, so it has the same number when it ends. */
+/* One that is begun is a member of a set and not merged any more. */
 static void begin(uint32_t sentence, uint32_t whole_process)
 {
     struct pm_spoken *s = spoken_of(sentence);
@@ -673,7 +673,11 @@ static void end(uint32_t sentence, uint32_t whole_process)
     const struct pm_spoken *s = spoken_of(sentence);
     if (s == NULL || pm_process.mode == PM_RUN_MODE_COUNT || !is_on())
         return;
-    pm_ambient_end(pm_load(s->merged) != 0 ? s->merged : sentence, whole_process != 0);
+    /* It may have been merged before it was begun, or between the look of `begin` and its set. */
+    uint32_t merged = pm_load(s->merged);
+    if (!pm_ambient_end(sentence, whole_process != 0) &&
+        (merged == 0 || !pm_ambient_end(merged, whole_process != 0)))
+        pm_ambient_say_not_begun();
 }
 
 /* --- the program's slots --- */

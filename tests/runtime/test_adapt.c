@@ -55,8 +55,7 @@ static int begin(void **unused)
     pm_process.exact_pair_ps = 16000;
     pm_process.budget_ppm = BUDGET_PPM;
     assert_true(pm_file_create());
-    pm_tls = (struct pm_tls){
-        .current = &pm_sentinel, .ring_head = &pm_no_ring, .ring_true = &pm_no_ring};
+    pm_tls = (struct pm_tls){.current = &pm_sentinel, .ring_head = &pm_no_ring};
     assert_true(pm_thread_begin(&pm_tls, pm_tsc()));
     object = (struct pm_object){.path = "made", .portable = true, .loaded = true};
     for (unsigned i = 0; i < N_NOUNS; i++)

@@ -3,6 +3,8 @@
 #include "../../mapping/run/run_file.h"
 #include "made_process.h"
 #include "../../runtime/internal.h"
+#include "../../runtime/sample.h"
+#include "../../runtime/words.h"
 #include "../../format/pm_words.h"
 
 #include <setjmp.h>
@@ -10,10 +12,12 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -415,6 +419,99 @@ static void beyond_64_they_do_not_count(void **unused)
     end();
 }
 
+/* Another thread may merge a noun while this one begins a sentence of it. */
+static void what_is_merged_meanwhile_can_be_ended(void **unused)
+{
+    (void)unused;
+    start(PM_RUN_MODE_ACTIVE);
+    pm_words_api.begin(sentences[0], 0);
+    pm_words_api.begin(sentences[1], 1);
+    pm_words.spoken[sentences[0]].merged = pm_words.spoken[sentences[1]].merged = sentences[2];
+    pm_words_api.begin(sentences[0], 0); /* the other */
+    assert_int_equal(set_of(pm_own_current(&pm_tls)), 7);
+    pm_words_api.end(sentences[0], 0);
+    pm_words_api.end(sentences[0], 0);
+    assert_int_equal(set_of(pm_own_current(&pm_tls)), 2);
+    pm_words_api.end(sentences[1], 1);
+    assert_int_equal(pm_own_current(&pm_tls)->set, 0);
+    struct pm_run_file *file = read_back();
+    assert_int_equal(pm_run_file_n_messages(file), 0);
+    pm_run_file_free(file);
+    end();
+}
+
+/* --- other threads --- */
+
+static struct pm_slot *other_slot;
+static int may_go;
+
+static void *waits(void *unused)
+{
+    assert_true(pm_thread_begin(&pm_tls, pm_tsc()));
+    __atomic_store_n(&other_slot, pm_tls.slot, __ATOMIC_RELEASE);
+    while (!__atomic_load_n(&may_go, __ATOMIC_ACQUIRE))
+        sched_yield();
+    bool is_poked = *pm_tls.ring_head != pm_tls.ring_seen;
+    send(PM_SLED_ENTRY, 1, 0, (uintptr_t)__builtin_frame_address(0));
+    assert_int_equal(set_of(pm_own_current(&pm_tls)), is_poked ? 1 : -1);
+    return unused;
+}
+
+static void others_are_poked(void **unused)
+{
+    (void)unused;
+    pthread_t thread;
+    start(PM_RUN_MODE_ACTIVE);
+    assert_int_equal(pthread_create(&thread, NULL, waits, NULL), 0);
+    while (__atomic_load_n(&other_slot, __ATOMIC_ACQUIRE) == NULL)
+        sched_yield();
+    pm_words_api.begin(sentences[0], 1);
+    __atomic_store_n(&may_go, 1, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+    pm_words_api.end(sentences[0], 1);
+    end();
+}
+
+#ifndef __SANITIZE_THREAD__ /* which wants threads to end as it knows it */
+static void *leaves_barely(void *unused)
+{
+    assert_true(pm_thread_begin(&pm_tls, pm_tsc()));
+    other_slot = pm_tls.slot;
+    syscall(SYS_exit, 0);
+    return unused;
+}
+
+/* Its block was on its stack, which the program unmaps; its number is another thread's by now. */
+static void one_that_is_gone_is_not_poked(void **unused)
+{
+    (void)unused;
+    enum { STACK_BYTES = 1 << 18 };
+    pthread_t thread;
+    pthread_attr_t how;
+    start(PM_RUN_MODE_ACTIVE);
+    for (int i = 0; i < 2; i++) {
+        char *stack =
+            mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        assert_int_equal(pthread_attr_init(&how), 0);
+        assert_int_equal(pthread_attr_setstack(&how, stack, STACK_BYTES), 0);
+        assert_int_equal(pthread_create(&thread, &how, leaves_barely, NULL), 0);
+        pthread_join(thread, NULL);
+        other_slot->tid = (uint32_t)getpid();
+        if (i == 0) {
+            munmap(stack, STACK_BYTES);
+        } else {
+            memset(stack, 0, STACK_BYTES); /* something of the program's */
+        }
+        assert_false(pm_thread_is_there(other_slot));
+        pm_words_api.begin(sentences[0], 1);
+        pm_words_api.end(sentences[0], 1);
+        for (int k = 0; i == 1 && k < STACK_BYTES; k++)
+            assert_int_equal(stack[k], 0);
+    }
+    end();
+}
+#endif
+
 /* --- handlers at any instruction --- */
 
 #if defined(__x86_64__)
@@ -584,6 +681,11 @@ int main(void)
         cmocka_unit_test(times_are_exact),
         cmocka_unit_test(what_is_not_begun_cannot_be_ended),
         cmocka_unit_test(beyond_64_they_do_not_count),
+        cmocka_unit_test(what_is_merged_meanwhile_can_be_ended),
+        cmocka_unit_test(others_are_poked),
+#ifndef __SANITIZE_THREAD__
+        cmocka_unit_test(one_that_is_gone_is_not_poked),
+#endif
 #if defined(__x86_64__)
         cmocka_unit_test(handlers_at_any_instruction_count_right),
         cmocka_unit_test(so_they_do_with_times),

@@ -123,8 +123,7 @@ static void a_thread_begins_within_its_cause_and_cannot_release_it(void **unused
     call(3);
     uint64_t cause = pm_cause_capture(here());
     leave(3);
-    pm_tls = (struct pm_tls){
-        .current = &pm_sentinel, .ring_head = &pm_no_ring, .ring_true = &pm_no_ring};
+    pm_tls = (struct pm_tls){.current = &pm_sentinel, .ring_head = &pm_no_ring};
     pm_cause_thread_begins(cause);
     call(4);
     const struct pm_node *start = pm_tls.current->parent;

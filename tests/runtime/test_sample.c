@@ -40,8 +40,7 @@ static int begin(void **unused)
     pm_process.sample_period_ns = PERIOD_NS;
     pm_process.generation = 1;
     assert_true(pm_file_create());
-    pm_tls = (struct pm_tls){
-        .current = &pm_sentinel, .ring_head = &pm_no_ring, .ring_true = &pm_no_ring};
+    pm_tls = (struct pm_tls){.current = &pm_sentinel, .ring_head = &pm_no_ring};
     assert_true(pm_thread_begin(&pm_tls, pm_tsc()));
     stack_start = pm_tls.slot->root->sp - 65536;
     counters = (struct pm_run_sampling){0};

@@ -195,7 +195,7 @@ static int end(void **unused)
     pm_thread_drop(&pm_tls);
     memset(&pm_tls, 0, sizeof pm_tls);
     pm_tls.current = &pm_sentinel;
-    pm_tls.ring_head = pm_tls.ring_true = &pm_no_ring;
+    pm_tls.ring_head = &pm_no_ring;
     free(model);
     return 0;
 }
