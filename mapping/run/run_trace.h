@@ -16,7 +16,7 @@
  * may come before that of the trampoline that it interrupted, which has an earlier time: who needs times that never go back takes
  * the largest so far.
  *
- * Memory: one part of the trace (128 KiB), the stacks, and a table of the thread's contexts. One thread at a time per cursor; several
+ * Memory: one part of the trace (256 KiB), the stacks, and a table of the thread's contexts. One thread at a time per cursor; several
  * cursors may be open on a file, which must outlive them.
  */
 #ifndef PM_RUN_TRACE_H
