@@ -208,10 +208,10 @@ static void make_cells(const struct page *page, const struct columns *columns, b
     }
 }
 
-static void head(struct columns *columns, const char *name, int name_len, const char *unit)
+static void head(struct columns *columns, const char *part, struct pm_str metric, const char *unit)
 {
-    snprintf(columns->heads[columns->n++], CELL_BYTES, "%.*s%s%s", name_len, name, *unit ? " " : "",
-             unit);
+    snprintf(columns->heads[columns->n++], CELL_BYTES, "%s%s%.*s%s%s", part,
+             *part && metric.len ? " " : "", (int)metric.len, metric.p, *unit ? " " : "", unit);
 }
 
 static void make_columns(const struct page *page, bool utf8, struct columns *columns)
@@ -223,19 +223,20 @@ static void make_columns(const struct page *page, bool utf8, struct columns *col
         const struct pm_metric *metric = &graph->metrics[report->metrics[m]];
         columns->scales[m] =
             report_scale_of(metric, (double)page->answer->amounts[report->metrics[m]].value, utf8);
-        const char *suffix = strrchr(metric->name, '_'), *unit = columns->scales[m].unit;
-        int len = suffix && *unit ? (int)(suffix - metric->name) : (int)strlen(metric->name);
-        len = len > 24 ? 24 : len;
-        head(columns, metric->name, len, unit);
+        const char *unit = columns->scales[m].unit;
+        size_t len = *unit ? report_bare_metric_len(metric) : strlen(metric->name);
+        struct pm_str name = {metric->name, len > 24 ? 24 : len};
+        struct pm_str of = report->n_metrics > 1 ? name : PM_STR(""); /* which of them */
+        head(columns, "", name, unit);
         if (page->has_deferred[m])
-            head(columns, "deferred", 8, unit);
+            head(columns, "deferred", of, unit);
         if (page->has_shared[m])
-            head(columns, "shared", 6, unit);
+            head(columns, "shared", of, unit);
     }
     if (report->n_metrics)
-        head(columns, "share %", 7, "");
+        head(columns, "", PM_STR("share %"), "");
     if (page->has_times)
-        head(columns, "times", 5, "");
+        head(columns, "", PM_STR("times"), "");
 }
 
 static void widen(struct columns *columns, char cells[][CELL_BYTES])

@@ -185,8 +185,7 @@ static void add_amount(const struct word_page *page, const struct spent *spent, 
     double value = (double)spent->amounts[metric].value,
            total = (double)spent->totals[metric].value;
     struct report_scale scale = report_scale_of(m, value, page->term->utf8);
-    const char *suffix = *scale.unit ? strrchr(m->name, '_') : NULL;
-    int len = suffix ? (int)(suffix - m->name) : (int)strlen(m->name);
+    int len = (int)(*scale.unit ? report_bare_metric_len(m) : strlen(m->name));
     pm_buf_printf(line, "%.*s %.*f%s%s", len, m->name, scale.decimals, value / scale.divisor,
                   *scale.unit ? " " : "", scale.unit);
     if (total != 0)

@@ -108,12 +108,16 @@ static int print_report(struct cmd_parse *parse, const struct report_request *re
         bool printed = true;
         if (request->json)
             report_print_json(&report, stdout);
+        else if (request->csv && request->options.modes)
+            report_modes_csv(&report, stdout);
         else if (request->csv)
             report_print_csv(&report, stdout);
         else if (request->options.modes)
             printed = report_print_modes(&report, stdout);
         else
             printed = report_print_table(&report, stdout);
+        if (request->csv && printed)
+            report_say_measuring(&report);
         for (int i = 0; request->csv && i < report.n_warnings; i++)
             cmd_talk("warning: %s", report.warnings[i]);
         if (!printed)
@@ -189,8 +193,6 @@ static int report_main(struct cmd_parse *parse)
                                                  .sort = REPORT_SORT_DEFAULT}};
     if (!read_options(parse, &request))
         return CMD_USAGE;
-    if (request.options.modes && request.csv)
-        return cmd_usage_error(parse, "'--modes' is not a table of rows: leave '--csv' out");
     if (request.json && request.csv)
         return cmd_usage_error(parse, "'--json' and '--csv' cannot both be");
     if (request.options.tree && request.options.rule == PM_RULE_SPLIT)
@@ -250,8 +252,8 @@ static const struct cmd_option report_options[] = {
      "it"},
     {OPT_MODES, "modes", NULL,
      "in place of rows, the functions and loops that were in another mode than the run: left to "
-     "sampling or counted only to keep the budget, or as asked; since when, and for how long. With "
-     "--json beside the rows"},
+     "sampling or counted only to keep the budget, or as asked; since when, and for how long. "
+     "JSON has them beside the rows, --csv lists them"},
     {OPT_NO_COMPENSATION, "no-compensation", NULL,
      "leave the estimated cost of measuring in the times (mode exact)"},
     {OPT_FOCUS, "focus", "PATTERN",

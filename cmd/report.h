@@ -108,6 +108,9 @@ struct report_traits {
     bool calls_are_at_least; /* sleds were disarmed: n_calls counts the calls up to then */
     bool is_untimed;         /* no noun of it was timed: own wall times are not known */
     bool is_counted;         /* tree: its calls were counted without their callers */
+    bool costs_are_at_least; /* some of its code was not followed for a while */
+    bool times_are_at_least; /* not timed for a while */
+    bool path_is_at_least;   /* tree: something above it was not followed for a while */
 };
 
 /* Amounts of one metric. Averages: see pm_amount. */
@@ -128,6 +131,7 @@ struct report_row {
     int64_t n_loop_entries;      /* entries of loops inside, where rows are functions or files */
     int64_t n_samples;           /* of own costs */
     int64_t n_samples_inclusive; /* tree */
+    int64_t taken_out_ns;        /* of own wall time, for it is what measuring cost */
     struct report_traits traits;
     bool has_bounds;
     struct report_value *values; /* [n_metrics] */
@@ -155,10 +159,13 @@ struct report {
     pm_index samples_metric;
     bool shows_calls;
     int64_t taken_out_ns;      /* by report_compensate */
+    int64_t *taken_ns;         /* per context, likewise; NULL: nothing was */
     struct report_doubt doubt; /* likewise */
     bool *is_untimed;          /* per noun: its wall time is not known, for it was not timed */
-    bool measured_nothing;     /* no instrumented code ran: nothing but processes has costs */
-    bool only_samples;         /* no instrumented code ran, but samples were taken */
+    unsigned char *partial;    /* per noun, by report_find_partial */
+    bool *is_placed; /* per metric of the graph: its costs are where the address says, as samples */
+    bool measured_nothing; /* no instrumented code ran: nothing but processes has costs */
+    bool only_samples;     /* no instrumented code ran, but samples were taken */
     struct report_group *groups;
     uint32_t n_groups;
     pm_index *group_of; /* per sentence */
@@ -192,11 +199,14 @@ PM_MUST_CHECK enum pm_status report_choose_level(struct report *report, struct p
 PM_MUST_CHECK enum pm_status report_choose_metrics(struct report *report, struct pm_error *err);
 /* When the focus is known. */
 PM_MUST_CHECK enum pm_status report_drop_empty(struct report *report, struct pm_error *err);
+bool report_shows_wall(const struct report *report); /* wall time is one of the metrics */
 bool report_is_fine(
     const struct report
         *report); /* rows are parts of functions that are not entered: statements, arrays */
 /* A metric of time without a CPU: the column's word; NULL: another metric. m: of the report's metrics. */
 const char *report_off_cpu_word(const struct report *report, uint32_t m);
+/* The length of its name without the unit at its end: wall of wall_ns; all of bytes_written. */
+size_t report_bare_metric_len(const struct pm_metric *metric);
 bool report_is_measured(const struct pm_graph *graph, pm_index metric);
 const char *report_sampled_word(const struct report *report); /* with a cpu_metric */
 /* Is the share of a row made of a few samples only? */
@@ -235,12 +245,21 @@ bool report_is_timed_run(
     const struct report *report); /* mode exact or trace, but for single nouns */
 uint32_t report_n_nouns_in(const struct report *report, enum pm_run_mode mode, bool is_asked);
 /* A line for the header, to be freed; NULL or "": there is nothing to say. */
-char *report_modes_line(const struct report *report, bool utf8);
+char *report_modes_line(struct report *report, bool utf8);
 /* What code with sleds is in the source, short. Arena memory; NULL: it ended. */
 const char *report_noun_name(struct report *report, pm_index noun);
 bool report_print_modes(struct report *report, FILE *out); /* false: memory ended */
 struct pm_json;
+void report_modes_csv(struct report *report, FILE *out);
 void report_modes_json(struct report *report, struct pm_json *json);
+
+/* report_partial.c: what was not followed, or not timed, all the time. */
+PM_MUST_CHECK enum pm_status report_find_partial(struct report *report, struct pm_error *err);
+/* What a noun of a row adds to the row's marks. */
+void report_mark_partial(const struct report *report, pm_index noun, struct report_traits *traits);
+/* Is the row's amount of the report's metric m, own or inclusive, at least what is known of it? */
+bool report_is_at_least(const struct report *report, const struct report_row *row, uint32_t m,
+                        bool inclusive);
 
 /* report_compensate.c: takes the estimated cost of measuring out of own times, before anything is made
  * of them, unless the options say not to. */
@@ -381,6 +400,8 @@ struct report_scale {
 struct report_scale report_scale_of(const struct pm_metric *metric, double total, bool utf8);
 /* report_header.c: what stands above a table. */
 void report_print_header(struct report *report, const struct report_term *term, FILE *out);
+/* For CSV, which has rows only: what measuring cost and what the budget did, on standard error. */
+void report_say_measuring(struct report *report);
 struct report_term report_term_of(FILE *out, const struct report_look *look);
 /* Names lose their middle: a function's own name is at their end. Not padded. */
 void report_put_cut_middle(const struct report_term *term, FILE *out, const char *printable,

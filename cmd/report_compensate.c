@@ -186,6 +186,7 @@ static void take_out(struct correction *c)
         cost->value -= taken;
         *left -= (double)taken;
         report->taken_out_ns += taken;
+        report->taken_ns[cost->context] += taken;
     }
 }
 
@@ -228,7 +229,8 @@ enum pm_status report_compensate(struct report *report, struct pm_error *err)
         report->calls_metric == PM_NONE)
         return PM_OK;
     const struct pm_graph *graph = report->data->graph;
-    bool ok = make_correction(&c);
+    report->taken_ns = pm_alloc_array(graph->n_contexts, sizeof *report->taken_ns);
+    bool ok = make_correction(&c) && report->taken_ns;
     if (ok) {
         find_timed(&c);
         find_stretch(&c);

@@ -351,6 +351,72 @@ static void warn_of_doubt(struct warner *warner)
          differ_pct, name ? name : "", doubt->timed_pct, doubt->sampled_pct);
 }
 
+/* Of the nouns that were followed because somebody asked for it. */
+static bool has_asked(const struct pm_archive_data *data)
+{
+    for (uint32_t i = 0; i < data->n_executions; i++)
+        if (*data->executions[i].question)
+            return true;
+    for (uint32_t i = 0; i < data->n_noun_modes; i++)
+        if (data->noun_modes[i].is_asked && data->noun_modes[i].mode > PM_RUN_MODE_OFF)
+            return true;
+    return false;
+}
+
+/* More than the budget, where it is known why. */
+static void warn_of_budget(struct warner *warner)
+{
+    struct report_facts facts = report_facts(warner->report);
+    double budget_pct = (double)facts.budget_ppm / 1e4;
+    if (facts.budget_ppm == PM_UNKNOWN || isnan(facts.slow_down_pct) ||
+        facts.slow_down_pct < 1.25 * budget_pct || facts.slow_down_pct < budget_pct + 0.1)
+        return;
+    if (!isnan(facts.samples_pct) && facts.samples_pct > budget_pct)
+        warn(warner,
+             "measuring took more than its budget of %g %%: samples alone take %.1f %%; a lower "
+             "--rate of 'perfmap run' takes less",
+             budget_pct, facts.samples_pct);
+    else if (has_asked(warner->report->data))
+        warn(warner,
+             "measuring took more than its budget of %g %%: what was asked for by name, or by a "
+             "question, is left alone",
+             budget_pct);
+}
+
+static void name_metric(const struct report *report, uint32_t m, struct pm_buf *names)
+{
+    pm_buf_printf(names, "%s%s", names->len ? ", " : "",
+                  report->data->graph->metrics[report->metrics[m]].name);
+}
+
+/* Samples need no such warning: only their callers may be missing. */
+static void warn_of_partial(struct warner *warner)
+{
+    struct report *report = warner->report;
+    struct pm_buf names = PM_BUF_INIT(4096);
+    uint32_t n_most = 0, n_names = 0;
+    for (uint32_t m = 0; m < report->n_metrics; m++) {
+        uint32_t n = 0;
+        for (uint32_t r = 0; r < report->n_rows; r++)
+            n +=
+                !report->rows[r].traits.path_is_at_least &&
+                !(report->rows[r].traits.is_untimed && report->metrics[m] == report->wall_metric) &&
+                report_is_at_least(report, &report->rows[r], m, false);
+        if (n && !report_off_cpu_word(report, m)) {
+            name_metric(report, m, &names);
+            n_names++;
+        }
+        n_most = n > n_most ? n : n_most;
+    }
+    if (names.len)
+        warn(warner,
+             "%u row%s of code that was not followed, or not timed, all the time: at least its %s "
+             "%s shown, the rest counts in what called it%s",
+             n_most, n_most == 1 ? " is" : "s are", names.data, n_names == 1 ? "is" : "are",
+             report->data->n_noun_modes ? " (--modes says when)" : "");
+    pm_buf_release(&names);
+}
+
 enum pm_status report_warn(struct report *report, struct pm_error *err)
 {
     struct warner warner = {.report = report};
@@ -363,6 +429,8 @@ enum pm_status report_warn(struct report *report, struct pm_error *err)
     warn_of_unmapped(&warner);
     warn_of_added(&warner);
     warn_of_doubt(&warner);
+    warn_of_partial(&warner);
+    warn_of_budget(&warner);
     if (report->time_metric == PM_NONE && report->calls_metric != PM_NONE &&
         !report->measured_nothing)
         warn(&warner,

@@ -17,16 +17,23 @@ static const char *color(const struct page *page, const char *code)
     return page->term->color ? code : "";
 }
 
-static void put_time(FILE *out, int64_t ns, bool utf8)
+static const char *time_text(char text[64], int64_t ns, bool utf8)
 {
     if (ns == PM_UNKNOWN)
-        fputs("unknown", out);
+        snprintf(text, 64, "unknown");
     else if (ns >= 1000000000 || ns <= -1000000000)
-        fprintf(out, "%.3f s", (double)ns / 1e9);
+        snprintf(text, 64, "%.3f s", (double)ns / 1e9);
     else if (ns >= 1000000 || ns <= -1000000)
-        fprintf(out, "%.3f ms", (double)ns / 1e6);
+        snprintf(text, 64, "%.3f ms", (double)ns / 1e6);
     else
-        fprintf(out, "%.3f %s", (double)ns / 1e3, utf8 ? "µs" : "us");
+        snprintf(text, 64, "%.3f %s", (double)ns / 1e3, utf8 ? "µs" : "us");
+    return text;
+}
+
+static void put_time(FILE *out, int64_t ns, bool utf8)
+{
+    char text[64];
+    fputs(time_text(text, ns, utf8), out);
 }
 
 /* Words after a label, broken at the terminal's width. */
@@ -34,7 +41,9 @@ static void put_wrapped(const struct page *page, const char *label, const char *
 {
     int indent = report_width(label), at = indent;
     int most = page->term->width ? page->term->width : WRAP_UNLIMITED;
-    fprintf(page->out, "%s%s%s", color(page, REPORT_YELLOW), label, color(page, REPORT_RESET));
+    bool is_blank = label[strspn(label, " ")] == 0;
+    fprintf(page->out, "%s%s%s", is_blank ? "" : color(page, REPORT_YELLOW), label,
+            is_blank ? "" : color(page, REPORT_RESET));
     for (const char *p = text; *p;) {
         size_t len = strcspn(p, " ");
         int width = report_width_n(p, len);
@@ -84,7 +93,7 @@ static void put_sampling(const struct page *page, const struct report_facts *fac
     fputs(facts->n_lost_samples ? " lost\n" : "none lost\n", out);
 }
 
-/* To a tenth, and what is less but something is no nothing. */
+/* To a tenth, and what is less but something is not nothing. */
 static const char *tenths(char text[32], double pct)
 {
     snprintf(text, 32, pct > 0 && pct < 0.05 ? "< 0.1" : "%.1f", pct);
@@ -92,49 +101,70 @@ static const char *tenths(char text[32], double pct)
 }
 
 /* "events 0.6 % + samples 1.1 % = slow-down about 1.7 % (budget 2 %)" */
-static void put_parts(const struct page *page, const struct report_facts *facts)
+static void add_parts(struct pm_buf *out, const struct report_facts *facts)
 {
     char events[32], samples[32], sum[32];
     tenths(sum, facts->slow_down_pct);
-    fprintf(page->out, "  measuring: events %s %%%s + samples %s %% = slow-down %s%s %%",
-            tenths(events, facts->events_pct), facts->events_by_samples ? " (by samples)" : "",
-            tenths(samples, facts->samples_pct), *sum == '<' ? "" : "about ", sum);
+    pm_buf_printf(out, "measuring: events %s %%%s + samples %s %% = slow-down %s%s %%",
+                  tenths(events, facts->events_pct),
+                  facts->events_by_samples ? " (by samples)" : "",
+                  tenths(samples, facts->samples_pct), *sum == '<' ? "" : "about ", sum);
     if (facts->budget_ppm != PM_UNKNOWN)
-        fprintf(page->out, " (budget %g %%)", (double)facts->budget_ppm / 1e4);
+        pm_buf_printf(out, " (budget %g %%)", (double)facts->budget_ppm / 1e4);
 }
 
-static void put_slow_down(const struct page *page, const struct report_facts *facts)
+/* What of it is not in the exact times below, or is in them because that was asked for. */
+static void add_correction(const struct report *report, const struct report_facts *facts, bool utf8,
+                           struct pm_buf *out)
 {
-    FILE *out = page->out;
-    int64_t taken_out_ns = page->report->taken_out_ns;
-    if (isnan(facts->events_pct) || isnan(facts->samples_pct)) {
-        if (facts->added_ns == PM_UNKNOWN)
-            return;
-        fputs("  measuring added ", out);
-        put_time(out, facts->added_ns, page->term->utf8);
-        char added[32];
-        fprintf(out,
-                facts->n_threads > 1 ? " (%s %% of the threads' wall times, estimated)"
-                                     : " (%s %%, estimated)",
-                tenths(added, facts->added_pct));
-    } else {
-        put_parts(page, facts);
-    }
-    bool is_much = (double)taken_out_ns >= 1e-4 * (double)facts->wall_ns;
-    if (taken_out_ns > 0 && is_much && facts->added_pct >= 0.05) {
-        fputs(isnan(facts->events_pct) ? ", of which " : "; ", out);
-        put_time(out, taken_out_ns, page->term->utf8);
-        fputs(" taken out below", out);
-    }
-    fputc('\n', out);
+    char taken[64];
+    bool is_much = (double)report->taken_out_ns >= 1e-4 * (double)facts->wall_ns;
+    if (!report_shows_wall(report) || facts->added_pct < 0.05)
+        return;
+    if (report->options.no_compensation)
+        pm_buf_add_str(out, "; not taken out of the times below (--no-compensation)");
+    else if (report->taken_out_ns > 0 && is_much)
+        pm_buf_printf(out, "; %s taken out of the times below",
+                      time_text(taken, report->taken_out_ns, utf8));
 }
 
-static void put_modes(const struct page *page)
+/* What measuring cost, to be freed; NULL: not known. */
+static char *slow_down_line(const struct report *report, const struct report_facts *facts,
+                            bool utf8)
 {
-    char *line = report_modes_line(page->report, page->term->utf8);
+    struct pm_buf out = PM_BUF_INIT(4096);
+    char added[64], pct[32];
+    if (!isnan(facts->events_pct) && !isnan(facts->samples_pct))
+        add_parts(&out, facts);
+    else if (facts->added_ns != PM_UNKNOWN)
+        pm_buf_printf(&out, "measuring added %s (%s %%%s, estimated)",
+                      time_text(added, facts->added_ns, utf8), tenths(pct, facts->added_pct),
+                      facts->n_threads > 1 ? " of the threads' wall times" : "");
+    if (out.len)
+        add_correction(report, facts, utf8, &out);
+    return out.len ? pm_buf_take(&out) : NULL;
+}
+
+static void put_line(const struct page *page, char *line)
+{
     if (line && *line)
         put_wrapped(page, "  ", line);
     free(line);
+}
+
+static void say_line(char *line)
+{
+    if (line && *line)
+        cmd_talk("note: %s", line);
+    free(line);
+}
+
+void report_say_measuring(struct report *report)
+{
+    struct report_facts facts = report_facts(report);
+    if (facts.added_ns > 0)
+        say_line(slow_down_line(report, &facts, true));
+    say_line(report_modes_line(report, true));
 }
 
 static void put_header(const struct page *page)
@@ -172,8 +202,8 @@ static void put_header(const struct page *page)
                 (long long)facts.exit_status, color(page, REPORT_RESET));
     fputc('\n', out);
     put_sampling(page, &facts);
-    put_slow_down(page, &facts);
-    put_modes(page);
+    put_line(page, slow_down_line(report, &facts, utf8));
+    put_line(page, report_modes_line(report, utf8));
 }
 
 /* What the table shows, in words: level, grouping, rule where it matters, focus. */

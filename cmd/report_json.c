@@ -37,6 +37,12 @@ static bool has_calls(const struct report *report)
            (!report_is_fine(report) || report->options.tree || report->shows_calls);
 }
 
+/* What was taken out of the own wall times of rows, when that was to be. */
+static bool has_taken_out(const struct report *report)
+{
+    return report->taken_ns && report_shows_wall(report);
+}
+
 static void known_number(struct pm_json *json, const char *key, int64_t value)
 {
     if (value == PM_UNKNOWN)
@@ -107,6 +113,7 @@ static void print_execution(const struct report *report, struct pm_json *json)
     else
         pm_json_double(json, "added_pct", facts.added_pct);
     pm_json_bool(json, "added_is_estimated", true);
+    pm_json_bool(json, "is_compensated", !report->options.no_compensation);
     pm_json_i64(json, "taken_out_ns", report->taken_out_ns);
     known_number(json, "events_ns", facts.events_ns);
     pm_json_bool(json, "events_by_samples", facts.events_by_samples);
@@ -229,6 +236,36 @@ static void print_value(struct pm_json *json, const char *key, const struct pm_m
         pm_json_i64(json, key, amount->value);
 }
 
+/* Calls back with the key of each number of a row that is at least what is known. */
+static void each_incomplete(const struct report *report, const struct report_row *row,
+                            void (*found)(void *, const char *key), void *context)
+{
+    char key[128];
+    for (uint32_t m = 0; m < report->n_metrics; m++) {
+        const char *name = metric_of(report, m)->name;
+        bool is_null = row->traits.is_untimed && report->metrics[m] == report->wall_metric;
+        if (!is_null && report_is_at_least(report, row, m, false))
+            found(context, key_of(key, sizeof key, "own", name));
+        if (report_is_at_least(report, row, m, true))
+            found(context, key_of(key, sizeof key, "inclusive", name));
+    }
+    if (has_calls(report) && row->traits.calls_are_at_least)
+        found(context, "n_calls");
+}
+
+static void incomplete_json(void *json, const char *key)
+{
+    pm_json_string(json, NULL, key);
+}
+
+static void print_incomplete(const struct report *report, const struct report_row *row,
+                             struct pm_json *json)
+{
+    pm_json_array(json, "incomplete");
+    each_incomplete(report, row, incomplete_json, json);
+    pm_json_end(json);
+}
+
 /* Numbers of a row, the rest or the total. */
 static void print_numbers(const struct report *report, const struct report_row *row, bool is_row,
                           struct pm_json *json)
@@ -252,6 +289,8 @@ static void print_numbers(const struct report *report, const struct report_row *
                         row->values[m].bounds.at_most);
         }
     }
+    if (has_taken_out(report))
+        pm_json_i64(json, "taken_out_ns", row->taken_out_ns);
     pm_json_double(json, "share_pct", report_share_pct(report, row));
     if (has_samples(report))
         pm_json_i64(json, "n_samples", row->n_samples);
@@ -318,6 +357,7 @@ static void print_row(const struct report *report, const struct report_row *row,
     pm_json_end(json);
     print_traits(row, json);
     print_numbers(report, row, true, json);
+    print_incomplete(report, row, json);
     pm_json_end(json);
 }
 
@@ -334,8 +374,7 @@ void report_print_json(struct report *report, FILE *out)
     for (int i = 0; i < report->n_warnings; i++)
         pm_json_string(&json, NULL, report->warnings[i]);
     pm_json_end(&json);
-    if (report->options.modes)
-        report_modes_json(report, &json);
+    report_modes_json(report, &json);
     print_view(report, &json);
     pm_json_array(&json, "rows");
     for (uint32_t r = 0; r < report->n_shown; r++)
@@ -383,12 +422,14 @@ static void csv_head(const struct report *report, FILE *out)
         if (report->options.bounds)
             fprintf(out, ",at_least_%s,at_most_%s", name, name);
     }
+    if (has_taken_out(report))
+        fputs(",taken_out_ns", out);
     fputs(has_samples(report) ? ",share_pct,n_samples" : ",share_pct", out);
     if (has_calls(report))
         fputs(shows_entries(report) ? ",n_calls,n_loop_entries,n_calls_complete"
                                     : ",n_calls,n_calls_complete",
               out);
-    fputc('\n', out);
+    fputs(",incomplete\n", out);
 }
 
 static void csv_numbers(const struct report *report, const struct report_row *row, FILE *out)
@@ -411,6 +452,8 @@ static void csv_numbers(const struct report *report, const struct report_row *ro
         else if (report->options.bounds)
             fputs(",,", out);
     }
+    if (has_taken_out(report))
+        fprintf(out, ",%lld", (long long)row->taken_out_ns);
     double share = report_share_pct(report, row);
     if (isfinite(share))
         fprintf(out, ",%.4f", share);
@@ -434,6 +477,24 @@ static const char *linkage_of(struct report *report, const struct pm_noun *noun)
                                                                          : NULL;
     const char *printable = name ? report_printable(&report->arena, name) : NULL;
     return printable ? printable : "";
+}
+
+struct csv_list {
+    FILE *out;
+    int n;
+};
+
+static void incomplete_csv(void *context, const char *key)
+{
+    struct csv_list *list = context;
+    fprintf(list->out, "%s%s", list->n++ ? " " : "", key);
+}
+
+static void csv_incomplete(const struct report *report, const struct report_row *row, FILE *out)
+{
+    struct csv_list list = {out, 0};
+    fputc(',', out);
+    each_incomplete(report, row, incomplete_csv, &list);
 }
 
 /* File, line and the linker's name of rows that are one noun. */
@@ -470,6 +531,7 @@ void report_print_csv(struct report *report, FILE *out)
         report_csv_text(out, row->place);
         csv_place(report, row, out);
         csv_numbers(report, row, out);
+        csv_incomplete(report, row, out);
         fputc('\n', out);
     }
 }

@@ -56,6 +56,14 @@ static bool has_times_of_code(const struct report *report, bool none_is_enough)
     return none_is_enough && !counted;
 }
 
+size_t report_bare_metric_len(const struct pm_metric *metric)
+{
+    const char *unit = strrchr(metric->name, '_');
+    return unit && unit != metric->name && !strcmp(unit + 1, metric->unit)
+               ? (size_t)(unit - metric->name)
+               : strlen(metric->name);
+}
+
 /* A metric by its name, or its name without the unit; "calls" and "time" are the usual two. */
 static pm_index find_metric(const struct report *report, struct pm_str name)
 {
@@ -66,10 +74,8 @@ static pm_index find_metric(const struct report *report, struct pm_str name)
         return report->time_metric;
     for (pm_index m = 0; m < graph->n_metrics; m++) {
         const char *known = graph->metrics[m].name;
-        const char *unit = strrchr(known, '_');
-        if (pm_str_is(name, known) ||
-            (unit && unit != known &&
-             pm_str_eq(name, (struct pm_str){known, (size_t)(unit - known)})))
+        size_t bare_len = report_bare_metric_len(&graph->metrics[m]);
+        if (pm_str_is(name, known) || pm_str_eq(name, (struct pm_str){known, bare_len}))
             return m;
     }
     return PM_NONE;
@@ -131,6 +137,14 @@ static pm_index measured(const struct report *report, const char *name)
 {
     pm_index metric = pm_graph_find_metric(report->data->graph, name);
     return metric != PM_NONE && report_is_measured(report->data->graph, metric) ? metric : PM_NONE;
+}
+
+bool report_shows_wall(const struct report *report)
+{
+    for (uint32_t m = 0; m < report->n_metrics; m++)
+        if (report->metrics[m] == report->wall_metric)
+            return true;
+    return false;
 }
 
 bool report_is_fine(const struct report *report)

@@ -212,30 +212,101 @@ static double share_pct(const struct stay *stay)
     return pct < 0 ? 0 : pct < 100 ? pct : 100;
 }
 
-char *report_modes_line(const struct report *report, bool utf8)
+enum { NAMED = 3 };
+
+/* Stays of one mode to keep the budget. */
+struct lowered {
+    uint32_t n;
+    double least_pct, most_pct; /* of the time; of those of which it is known */
+    const struct stay *first[NAMED];
+};
+
+static struct lowered find_lowered(const struct report_stays *stays, enum pm_run_mode mode)
 {
+    struct lowered found = {0, 100, 0, {NULL}};
+    for (uint32_t i = 0; i < stays->n; i++) {
+        const struct stay *stay = &stays->items[i];
+        if (stay->is_asked || stay->mode != mode)
+            continue;
+        if (found.n < NAMED)
+            found.first[found.n] = stay;
+        found.n++;
+        if (stay->of_ns <= 0)
+            continue;
+        double pct = share_pct(stay);
+        found.least_pct = pct < found.least_pct ? pct : found.least_pct;
+        found.most_pct = pct > found.most_pct ? pct : found.most_pct;
+    }
+    return found;
+}
+
+/* " for 85.3 to 99.5 % of the time" */
+static void add_time(struct pm_buf *out, const struct lowered *lowered)
+{
+    char least[32], most[32];
+    snprintf(least, sizeof least, "%.1f", lowered->least_pct);
+    snprintf(most, sizeof most, "%.1f", lowered->most_pct);
+    if (lowered->least_pct > lowered->most_pct)
+        return; /* not known */
+    if (strcmp(least, most) != 0)
+        pm_buf_printf(out, " for %s to %s %% of the time", least, most);
+    else
+        pm_buf_printf(out, " for %s %% of the time", least);
+}
+
+/* Those with most calls before: "mainGtU 98.5 %, loop bzlib.c:220 99.5 %, ..." */
+static bool add_names(struct report *report, struct pm_buf *out, const struct lowered *lowered)
+{
+    for (uint32_t i = 0; i < lowered->n && i < NAMED; i++) {
+        const char *name = report_noun_name(report, lowered->first[i]->noun);
+        if (!name)
+            return false;
+        pm_buf_printf(out, "%s%s", i ? ", " : ": ", name);
+        if (lowered->n > 1 && lowered->first[i]->of_ns > 0)
+            pm_buf_printf(out, " %.1f %%", share_pct(lowered->first[i]));
+    }
+    if (lowered->n > NAMED)
+        pm_buf_add_str(out, ", ...");
+    return true;
+}
+
+/* What the budget did, for how long, and what was asked for. */
+char *report_modes_line(struct report *report, bool utf8)
+{
+    static const struct {
+        enum pm_run_mode mode;
+        const char *done;
+    } steps[] = {{PM_RUN_MODE_OFF, "left to sampling"},
+                 {PM_RUN_MODE_COUNT, "counted only"},
+                 {PM_RUN_MODE_ACTIVE, "not timed"}};
     struct report_stays stays = find_stays(report);
     struct pm_buf out = PM_BUF_INIT(1 << 16);
-    uint32_t n_off = 0, n_counted = 0, n_asked = 0;
-    for (uint32_t i = 0; i < stays.n; i++) {
-        const struct stay *stay = &stays.items[i];
-        n_asked += stay->is_asked;
-        n_off += !stay->is_asked && stay->mode == PM_RUN_MODE_OFF;
-        n_counted += !stay->is_asked && stay->mode == PM_RUN_MODE_COUNT;
+    uint32_t n_asked = 0;
+    bool ok = true;
+    for (uint32_t i = 0; i < stays.n; i++)
+        n_asked += stays.items[i].is_asked;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        struct lowered lowered = find_lowered(&stays, steps[i].mode);
+        if (lowered.n == 0)
+            continue;
+        pm_buf_printf(&out, out.len ? "; %u %s" : "functions and loops, to keep the budget: %u %s",
+                      lowered.n, steps[i].done);
+        if (steps[i].mode == PM_RUN_MODE_OFF)
+            pm_buf_printf(&out, " (%s)", utf8 ? "≥" : ">=");
+        add_time(&out, &lowered);
+        if (steps[i].mode == PM_RUN_MODE_OFF)
+            ok &= add_names(report, &out, &lowered);
     }
-    const char *comma = "functions and loops: ";
-    if (n_off)
-        pm_buf_printf(&out, "%s%u left to sampling (calls %s)", comma, n_off, utf8 ? "≥" : ">=");
-    comma = out.len ? ", " : comma;
-    if (n_counted)
-        pm_buf_printf(&out, "%s%u counted only", comma, n_counted);
-    comma = out.len ? ", " : comma;
     if (n_asked)
-        pm_buf_printf(&out, "%s%u as asked", comma, n_asked);
+        pm_buf_printf(&out, out.len ? "; %u as asked" : "functions and loops: %u as asked",
+                      n_asked);
     if (out.len > 0)
         pm_buf_add_str(&out, "; --modes lists them");
     free(stays.items);
-    return pm_buf_take(&out);
+    if (ok)
+        return pm_buf_take(&out);
+    pm_buf_release(&out);
+    return NULL;
 }
 
 /* --- the list --- */
@@ -248,6 +319,44 @@ static void put_seconds(FILE *out, int64_t ns)
         fprintf(out, "%9.3f s", (double)ns / 1e9);
 }
 
+static bool put_stay(struct report *report, const struct stay *stay, FILE *out)
+{
+    const char *name = report_noun_name(report, stay->noun);
+    fprintf(out, "%-6s  %-6s  ", mode_words[stay->mode], stay->is_asked ? "asked" : "budget");
+    put_seconds(out, stay->from_ns);
+    fputs("  ", out);
+    put_seconds(out, stay->until_ns);
+    if (stay->of_ns > 0)
+        fprintf(out, "  %6.1f", share_pct(stay));
+    else
+        fprintf(out, "  %6s", "");
+    fprintf(out, "  %12lld  %s\n", (long long)stay->n_events, name ? name : "");
+    return name != NULL;
+}
+
+/* What the words of the list mean, those that are in it. */
+static void put_legend(const struct report_stays *stays, FILE *out)
+{
+    static const char *const meanings[] = {
+        [PM_RUN_MODE_OFF] = "not followed: no calls, time by samples only, the rest counts in what "
+                            "called it",
+        [PM_RUN_MODE_COUNT] = "calls are counted, without their callers",
+        [PM_RUN_MODE_ACTIVE] = "followed, not timed",
+        [PM_RUN_MODE_EXACT] = "every call timed",
+        [PM_RUN_MODE_TRACE] = "every call timed and kept",
+    };
+    bool is_there[PM_RUN_MODE_TRACE + 1] = {false};
+    for (uint32_t i = 0; i < stays->n; i++)
+        is_there[stays->items[i].mode] = true;
+    fputc('\n', out);
+    for (int mode = 0; mode <= PM_RUN_MODE_TRACE; mode++)
+        if (is_there[mode])
+            fprintf(out, "%-6s  %s\n", mode_words[mode], meanings[mode]);
+    fputs("why: asked by an option or 'perfmap mode', or to keep the budget; calls before: in the "
+          "mode before, as far as counted\n",
+          out);
+}
+
 bool report_print_modes(struct report *report, FILE *out)
 {
     struct report_stays stays = find_stays(report);
@@ -257,22 +366,51 @@ bool report_print_modes(struct report *report, FILE *out)
     else
         fprintf(out, "%-6s  %-6s  %11s  %11s  %6s  %12s  %s\n", "mode", "why", "from", "until",
                 "% time", "calls before", "what");
-    for (uint32_t i = 0; i < stays.n && ok; i++) {
-        const struct stay *stay = &stays.items[i];
-        const char *name = report_noun_name(report, stay->noun);
-        ok = name != NULL;
-        fprintf(out, "%-6s  %-6s  ", mode_words[stay->mode], stay->is_asked ? "asked" : "budget");
-        put_seconds(out, stay->from_ns);
-        fputs("  ", out);
-        put_seconds(out, stay->until_ns);
-        if (stay->of_ns > 0)
-            fprintf(out, "  %6.1f", share_pct(stay));
-        else
-            fprintf(out, "  %6s", "");
-        fprintf(out, "  %12lld  %s\n", (long long)stay->n_events, ok ? name : "");
-    }
+    for (uint32_t i = 0; i < stays.n && ok; i++)
+        ok = put_stay(report, &stays.items[i], out);
+    if (stays.n)
+        put_legend(&stays, out);
     free(stays.items);
     return ok;
+}
+
+static void csv_known(FILE *out, int64_t number)
+{
+    if (number == PM_UNKNOWN)
+        fputc(',', out);
+    else
+        fprintf(out, ",%lld", (long long)number);
+}
+
+static void csv_text(struct report *report, FILE *out, const char *text)
+{
+    const char *printable = report_printable(&report->arena, text);
+    fputc(',', out);
+    report_csv_text(out, printable ? printable : "");
+}
+
+/* The list as `noun_modes` of JSON has it. */
+void report_modes_csv(struct report *report, FILE *out)
+{
+    struct report_stays stays = find_stays(report);
+    fputs("mode,name,kind,file,line_no,reason,from_ns,until_ns,time_pct,n_events_before\n", out);
+    for (uint32_t i = 0; i < stays.n; i++) {
+        const struct stay *stay = &stays.items[i];
+        const struct pm_noun *noun = &report->data->graph->nouns[in_source(report, stay->noun)];
+        fputs(mode_words[stay->mode], out);
+        csv_text(report, out, noun->name);
+        csv_text(report, out, noun->kind);
+        csv_text(report, out, noun->file);
+        csv_known(out, noun->line_no ? (int64_t)noun->line_no : PM_UNKNOWN);
+        fputs(stay->is_asked ? ",asked" : ",budget", out);
+        csv_known(out, stay->from_ns);
+        csv_known(out, stay->until_ns);
+        fputc(',', out);
+        if (stay->of_ns > 0)
+            fprintf(out, "%.4f", share_pct(stay));
+        fprintf(out, ",%lld\n", (long long)stay->n_events);
+    }
+    free(stays.items);
 }
 
 static void known(struct pm_json *json, const char *key, int64_t number)

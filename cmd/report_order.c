@@ -132,7 +132,8 @@ static bool add_to(const struct report *report, struct report_row *sum,
     bool ok =
         !__builtin_add_overflow(sum->n_calls, row->n_calls, &sum->n_calls) &&
         !__builtin_add_overflow(sum->n_loop_entries, row->n_loop_entries, &sum->n_loop_entries) &&
-        !__builtin_add_overflow(sum->n_samples, row->n_samples, &sum->n_samples);
+        !__builtin_add_overflow(sum->n_samples, row->n_samples, &sum->n_samples) &&
+        !__builtin_add_overflow(sum->taken_out_ns, row->taken_out_ns, &sum->taken_out_ns);
     sum->traits.calls_are_at_least |= row->traits.calls_are_at_least;
     for (uint32_t m = 0; m < report->n_metrics && ok; m++)
         ok = pm_amount_add(&sum->values[m].own,

@@ -153,6 +153,21 @@ static enum pm_status flat_samples(struct report *report, struct scratch *s, str
     return status;
 }
 
+/* What was taken out of the own times of rows. */
+static enum pm_status flat_taken(struct report *report, struct scratch *s, struct pm_error *err)
+{
+    const struct pm_graph *graph = report->data->graph;
+    size_t n = 0;
+    for (pm_index c = 0; c < graph->n_contexts; c++)
+        if (report->taken_ns[c] && report->in_focus[c]) /* each has a cost, so there is room */
+            s->samples[n++] =
+                (struct pm_lift_sample){graph->contexts[c].sentence, report->taken_ns[c]};
+    enum pm_status status = pm_lift_costs(report->lift, PM_SUM, s->samples, n, err, s->amounts);
+    for (uint32_t r = 0; status == PM_OK && r < report->lift->n_rows; r++)
+        report->rows[r].taken_out_ns = s->amounts[r].value;
+    return status;
+}
+
 static enum pm_status flat_calls(struct report *report, struct scratch *s, struct pm_error *err)
 {
     for (int entries = 0; entries < 2; entries++) {
@@ -214,6 +229,8 @@ static enum pm_status make_flat_rows(struct report *report, struct scratch *s, s
         status = flat_calls(report, s, err);
     if (status == PM_OK && report->samples_metric != PM_NONE)
         status = flat_samples(report, s, err);
+    if (status == PM_OK && report->taken_ns)
+        status = flat_taken(report, s, err);
     if (status == PM_OK && report->options.bounds)
         status = add_bound_rows(report, s, err);
     for (uint32_t r = 0; r < report->n_rows; r++)
@@ -229,6 +246,27 @@ static bool is_leaf(const struct report *report, pm_index context)
     const struct pm_graph *graph = report->data->graph;
     pm_index noun = pm_graph_first_noun(graph, graph->contexts[context].sentence);
     return noun != PM_NONE && report_noun_is_machine_code(report, noun);
+}
+
+/* Below what was not followed for a while paths lack what stood elsewhere meanwhile; not code that is a part of it. */
+static void mark_paths(struct report *report, const struct pm_call_tree *tree)
+{
+    const struct pm_graph *graph = report->data->graph;
+    for (uint32_t r = 0; r < tree->n_nodes; r++)
+        report->rows[r].traits.path_is_at_least = false;
+    for (pm_index c = 0; c < graph->n_contexts; c++)
+        if (tree->node_of[c] != PM_NONE && !is_leaf(report, c) &&
+            !(graph->contexts[c].flags & PM_CONTEXT_INLINED))
+            report->rows[tree->node_of[c]].traits.path_is_at_least = true; /* entered, up to now */
+    for (uint32_t r = 0; r < tree->n_nodes; r++) {
+        uint32_t parent = report->rows[r].parent_id;
+        struct report_traits *traits = &report->rows[r].traits;
+        const struct report_traits *above = parent == PM_NONE ? NULL : &report->rows[parent].traits;
+        traits->path_is_at_least =
+            above &&
+            (above->path_is_at_least || (traits->path_is_at_least && above->costs_are_at_least));
+        traits->calls_are_at_least |= traits->path_is_at_least;
+    }
 }
 
 /* A node is inlined or found by samples when all contexts are that are more than addresses in it. */
@@ -255,6 +293,7 @@ static enum pm_status tree_traits(struct report *report, const struct pm_call_tr
         traits->is_untimed = report_is_untimed(report, c) && (traits->is_untimed || !called[node]);
         called[node] = true;
     }
+    mark_paths(report, tree);
     free(called);
     return PM_OK;
 }
@@ -298,6 +337,9 @@ static bool tree_costs(struct report *report, const struct pm_call_tree *tree)
                     !pm_amount_add(&row->values[m].own, graph->metrics[cost->metric].aggregation,
                                    &(struct pm_amount){cost->value, 1});
     }
+    for (pm_index c = 0; report->taken_ns && c < graph->n_contexts; c++)
+        if (report->in_focus[c] && report->taken_ns[c])
+            report->rows[tree->node_of[c]].taken_out_ns += report->taken_ns[c];
     for (uint32_t r = report->n_rows; r-- > 0;) {
         struct report_row *row = &report->rows[r];
         int64_t *n_samples = &row->n_samples_inclusive;
@@ -398,10 +440,10 @@ static enum pm_status make_rows(struct report *report, struct pm_error *err)
 enum pm_status report_make(struct report *report, struct pm_error *err)
 {
     static enum pm_status (*const steps[])(struct report *, struct pm_error *) = {
-        report_choose_level, report_choose_metrics, report_find_untimed, report_compensate,
-        report_make_groups,  report_make_lift,      report_make_nesting, report_focus,
-        report_drop_empty,   report_follow_paths,   report_find_traits,  make_rows,
-        report_arrange,
+        report_choose_level, report_choose_metrics, report_find_untimed, report_find_partial,
+        report_compensate,   report_make_groups,    report_make_lift,    report_make_nesting,
+        report_focus,        report_drop_empty,     report_follow_paths, report_find_traits,
+        make_rows,           report_arrange,
     };
     enum pm_status status =
         pm_archive_load(report->options.archive_path,
@@ -428,6 +470,9 @@ void report_release(struct report *report)
     free(report->around);
     free(report->traits);
     free(report->is_untimed);
+    free(report->partial);
+    free(report->taken_ns);
+    free(report->is_placed);
     free(report->in_focus);
     free(report->rows);
     report_naming_free(report->naming);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 enum {
-    MAX_COLUMNS = 4 * REPORT_MAX_METRICS + 4,
+    MAX_COLUMNS = 4 * REPORT_MAX_METRICS + 5,
     GAP = 2,
     BAR_MIN = 4,
     BAR_MAX = 24,
@@ -53,6 +53,7 @@ enum column_kind {
     COLUMN_BAR,
     COLUMN_AT_LEAST,
     COLUMN_AT_MOST,
+    COLUMN_TAKEN_OUT,
     COLUMN_CALLS
 };
 
@@ -84,6 +85,11 @@ static const char *color(const struct table *table, const char *code)
 
 enum row_part { PART_ROW, PART_REST, PART_TOTAL };
 
+static const char *at_least_mark(const struct table *table)
+{
+    return table->term.utf8 ? "≥ " : ">= ";
+}
+
 /* The text of a number; "" where there is none. */
 static void cell(const struct table *table, const struct column *column,
                  const struct report_row *row, enum row_part part, char *buffer, size_t size)
@@ -93,9 +99,7 @@ static void cell(const struct table *table, const struct column *column,
     if (column->kind == COLUMN_CALLS) {
         if (row->n_calls || part == PART_TOTAL)
             snprintf(buffer, size, "%s%lld",
-                     !row->traits.calls_are_at_least ? ""
-                     : table->term.utf8              ? "≥ "
-                                                     : ">= ",
+                     row->traits.calls_are_at_least ? at_least_mark(table) : "",
                      (long long)row->n_calls);
         return;
     }
@@ -110,6 +114,12 @@ static void cell(const struct table *table, const struct column *column,
     }
     if (column->kind == COLUMN_BAR)
         return;
+    if (column->kind == COLUMN_TAKEN_OUT) {
+        if (row->taken_out_ns)
+            snprintf(buffer, size, "%.*f", column->scale.decimals,
+                     (double)row->taken_out_ns / column->scale.divisor);
+        return;
+    }
     const struct report_value *value = &row->values[column->metric];
     const struct pm_metric *metric = &report->data->graph->metrics[report->metrics[column->metric]];
     double number = (double)value->own.value;
@@ -125,14 +135,19 @@ static void cell(const struct table *table, const struct column *column,
         number = part != PART_ROW || !row->has_bounds ? NAN
                  : column->kind == COLUMN_AT_LEAST    ? (double)value->bounds.at_least
                                                       : (double)value->bounds.at_most;
-    if (number == 0 && part == PART_ROW && report_off_cpu_word(report, column->metric))
+    bool at_least =
+        part == PART_ROW && (column->kind == COLUMN_OWN || column->kind == COLUMN_INCLUSIVE) &&
+        report_is_at_least(report, row, column->metric, column->kind == COLUMN_INCLUSIVE);
+    if (number == 0 && part == PART_ROW &&
+        (at_least || report_off_cpu_word(report, column->metric)))
         return;
     if (part == PART_ROW && row->traits.is_untimed &&
         report->metrics[column->metric] == report->wall_metric &&
         (column->kind == COLUMN_OWN || number == 0))
         return;
     if (isfinite(number))
-        snprintf(buffer, size, "%.*f", column->scale.decimals, number / column->scale.divisor);
+        snprintf(buffer, size, "%s%.*f", at_least ? at_least_mark(table) : "",
+                 column->scale.decimals, number / column->scale.divisor);
 }
 
 /* "own ms"; metrics other than wall time are named: "own page_faults". */
@@ -142,8 +157,8 @@ static void head_of(const struct table *table, struct column *column, const char
     const struct pm_metric *metric = &report->data->graph->metrics[report->metrics[column->metric]];
     bool is_wall =
         report->metrics[column->metric] == report->time_metric; /* named above the table */
-    const char *unit = column->scale.unit, *suffix = strrchr(metric->name, '_');
-    int name_len = suffix && *unit ? (int)(suffix - metric->name) : (int)strlen(metric->name);
+    const char *unit = column->scale.unit;
+    int name_len = (int)(*unit ? report_bare_metric_len(metric) : strlen(metric->name));
     bool is_sum = metric->aggregation == PM_SUM; /* else there is no inclusive one beside it */
     snprintf(column->head, sizeof column->head, "%s%s%.*s%s%s", is_sum ? what : "",
              is_wall || !is_sum ? "" : " ",
@@ -189,6 +204,17 @@ static void add_off_cpu(struct table *table, uint32_t m)
              column->scale.unit);
 }
 
+/* What measuring cost in own times, and is not in them, where it is more than a hundredth of them. */
+static void add_taken_out(struct table *table, uint32_t m)
+{
+    const struct report_row *total = &table->report->total;
+    if (table->report->metrics[m] != table->report->wall_metric ||
+        (double)total->taken_out_ns <= 0.01 * (double)total->values[m].own.value)
+        return;
+    struct column *column = add_column(table, COLUMN_TAKEN_OUT, m, "");
+    snprintf(column->head, sizeof column->head, "taken out %s", column->scale.unit);
+}
+
 /* The column that rows are sorted by comes first, with its share and bar. */
 static void choose_columns(struct table *table)
 {
@@ -210,6 +236,7 @@ static void choose_columns(struct table *table)
             add_share(table);
         if (is_sum && !report->measured_nothing && (!report_is_fine(report) || tree))
             add_column(table, tree ? COLUMN_OWN : COLUMN_INCLUSIVE, m, tree ? "own" : "incl.");
+        add_taken_out(table, m);
         if (report->options.bounds && is_sum) {
             add_column(table, COLUMN_AT_LEAST, m, "at least");
             add_column(table, COLUMN_AT_MOST, m, "at most");
@@ -298,6 +325,14 @@ static void drop(struct table *table, enum column_kind kind)
             table->columns[c].width = 0;
 }
 
+static bool has_column(const struct table *table, enum column_kind kind)
+{
+    for (int c = 1; c < table->n_columns; c++)
+        if (table->columns[c].kind == kind && table->columns[c].width)
+            return true;
+    return false;
+}
+
 /* What texts want at most, and what they can do with. */
 struct wants {
     int full, brief, wanted; /* names; wanted: brief, but no more than what columns give way for */
@@ -339,7 +374,7 @@ static struct wants wants_of(const struct table *table)
     return wants;
 }
 
-/* Narrow terminals do without the bar, then indent less, then do without what the tree or the
+/* Narrow terminals do without what was taken out, then the bar, then indent less, then do without what the tree or the
  * bounds say better. The first step after which the texts fit is the last. */
 static struct wants make_room(struct table *table)
 {
@@ -347,9 +382,10 @@ static struct wants make_room(struct table *table)
     struct wants wants = {0};
     table->margin_unit = 2;
     for (int step = 0; step < 6; step++) {
-        if (step == 1)
+        if (step == 1) {
             drop(table, COLUMN_BAR);
-        else if (step == 2)
+            drop(table, COLUMN_TAKEN_OUT);
+        } else if (step == 2)
             table->margin_unit = tree ? 1 : 2;
         else if (step == 3)
             drop(table, tree ? COLUMN_OWN : COLUMN_INCLUSIVE);
@@ -362,6 +398,11 @@ static struct wants make_room(struct table *table)
                                            : TEXT_MIN;
         if (step == 0 && wants.full + gap + wants.all <= room)
             break;
+        if (step == 0 && has_column(table, COLUMN_TAKEN_OUT)) {
+            drop(table, COLUMN_TAKEN_OUT); /* names say more, and the header has the sum */
+            step--;
+            continue;
+        }
         int names = step < 3 || wants.wanted < NAME_MIN ? wants.wanted : NAME_MIN;
         if (room >= gap + place + names)
             break; /* the last steps: only when there is hardly any room for names */
@@ -598,7 +639,9 @@ static bool is_nothing(const struct table *table, const struct report_row *row)
             (column->kind == COLUMN_INCLUSIVE && row->kind == REPORT_ROW_UNMAPPED))
             continue; /* what unmapped code calls has rows of its own */
         cell(table, column, row, PART_ROW, text, sizeof text);
-        if (strspn(text, "0.") != strlen(text))
+        const char *mark = at_least_mark(table);
+        const char *number = text + (strncmp(text, mark, strlen(mark)) ? 0 : strlen(mark));
+        if (strspn(number, "0.") != strlen(number))
             return false;
     }
     return true;

@@ -102,6 +102,7 @@ static void mark_rows(struct report *report, struct counts *counts, const bool *
             struct report_traits *traits = &report->traits[row];
             count_context(report, c, &counts[row]);
             traits->calls_are_at_least |= disarmed[sentence];
+            report_mark_partial(report, pm_graph_first_noun(graph, sentence), traits);
             if (lift->rows[row].n_destinations > 1 && report->in_focus[c])
                 add_reasons(report, sentence, traits);
         }

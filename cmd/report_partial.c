@@ -1,0 +1,103 @@
+/* Numbers that are at least what is shown: of code that was not followed, or not timed, all the time.
+ *
+ * What happens in code that is off, or counted only, counts for the innermost code around it that is followed: the total is right, the code
+ * itself has less than its share. What goes by the address (samples, blocks of the heap) finds its code all the same, but not what
+ * called it. So with a function f that was left to sampling for a while:
+ *
+ *     what                                        own        inclusive
+ *     CPU time by samples                         right      at least
+ *     bytes_written and other counts of words     at least   at least
+ *     wall time, when f was timed for a while     at least   at least
+ *     wall time, when f was never timed           not known  at least that of the timed ones below
+ *
+ * In a tree what lies below f is at least, too: meanwhile it stood below f's caller.
+ */
+#include "report.h"
+
+#include <stdlib.h>
+
+/* Per noun. */
+enum { NOT_FOLLOWED = 1, NOT_TIMED = 2 };
+
+static unsigned char marks_of(enum pm_run_mode mode)
+{
+    return (unsigned char)((mode < PM_RUN_MODE_ACTIVE ? NOT_FOLLOWED : 0) |
+                           (mode < PM_RUN_MODE_EXACT ? NOT_TIMED : 0));
+}
+
+/* The least mode of the runs, which all code has of which nothing else is said. */
+static enum pm_run_mode least_mode(const struct pm_archive_data *data)
+{
+    static const struct {
+        const char *word;
+        enum pm_run_mode mode;
+    } modes[] = {{"off", PM_RUN_MODE_OFF},
+                 {"count", PM_RUN_MODE_COUNT},
+                 {"active", PM_RUN_MODE_ACTIVE},
+                 {"exact", PM_RUN_MODE_EXACT}};
+    enum pm_run_mode least = PM_RUN_MODE_TRACE;
+    for (uint32_t i = 0; i < data->n_executions; i++)
+        for (size_t k = 0; k < sizeof modes / sizeof *modes; k++)
+            if (!strcmp(data->executions[i].mode, modes[k].word) && modes[k].mode < least)
+                least = modes[k].mode;
+    return least;
+}
+
+static bool is_all_the_time(const struct pm_archive_data *data, const struct pm_noun_mode *stay)
+{
+    const struct pm_process *process = &data->processes[stay->process];
+    return stay->until_ns == PM_UNKNOWN &&
+           (process->start_ns == PM_UNKNOWN || stay->from_ns <= process->start_ns);
+}
+
+static bool has_sleds(const struct report *report, pm_index noun)
+{
+    return report_noun_is(report, noun, "symbol") || report_noun_is(report, noun, "loopcode");
+}
+
+enum pm_status report_find_partial(struct report *report, struct pm_error *err)
+{
+    const struct pm_archive_data *data = report->data;
+    const struct pm_graph *graph = data->graph;
+    report->partial = pm_alloc_array(graph->n_nouns, sizeof *report->partial);
+    report->is_placed = pm_alloc_array(graph->n_metrics + 1u, sizeof *report->is_placed);
+    if (!report->partial || !report->is_placed)
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    unsigned char others = marks_of(least_mode(data));
+    for (pm_index n = 0; n < graph->n_nouns; n++)
+        report->partial[n] = has_sleds(report, n) ? others : 0;
+    for (uint32_t i = 0; i < data->n_noun_modes; i++)
+        if (is_all_the_time(data, &data->noun_modes[i]))
+            report->partial[data->noun_modes[i].noun] = 0;
+    for (uint32_t i = 0; i < data->n_noun_modes; i++)
+        report->partial[data->noun_modes[i].noun] |= marks_of(data->noun_modes[i].mode);
+    if (report->cpu_metric != PM_NONE)
+        report->is_placed[report->cpu_metric] = true;
+    for (uint32_t i = 0; i < graph->n_costs; i++) {
+        const struct pm_cost *cost = &graph->costs[i];
+        pm_index noun = pm_graph_first_noun(graph, graph->contexts[cost->context].sentence);
+        report->is_placed[cost->metric] |=
+            cost->value != 0 && noun != PM_NONE && report_noun_is_machine_code(report, noun);
+    }
+    return PM_OK;
+}
+
+void report_mark_partial(const struct report *report, pm_index noun, struct report_traits *traits)
+{
+    traits->costs_are_at_least |= noun != PM_NONE && report->partial[noun] & NOT_FOLLOWED;
+    traits->times_are_at_least |= noun != PM_NONE && report->partial[noun] & NOT_TIMED;
+}
+
+bool report_is_at_least(const struct report *report, const struct report_row *row, uint32_t m,
+                        bool inclusive)
+{
+    const struct report_traits *traits = &row->traits;
+    pm_index metric = report->metrics[m];
+    if (report->data->graph->metrics[metric].aggregation != PM_SUM)
+        return false;
+    if (traits->path_is_at_least)
+        return true;
+    if (metric == report->wall_metric)
+        return traits->times_are_at_least || (inclusive && traits->is_untimed);
+    return traits->costs_are_at_least && (inclusive || !report->is_placed[metric]);
+}
