@@ -20,10 +20,15 @@ install: build ## install below PREFIX (/usr/local); DESTDIR is respected
 bench: ## measure what PerfMap and its peers cost; prints two tables (about an hour; tests/bench/run -q: 3 minutes)
 	@tests/bench/run
 
+soak: build ## kill a measured program 1000 times at random; its file is always readable and right (PERFMAP_TEST_KILLS=n)
+	@mkdir -p build/soak
+	@cd build/soak && PERFMAP_TEST_KILLS=$${PERFMAP_TEST_KILLS:-1000} PERFMAP_BUILD=$(CURDIR)/build/release PERFMAP_SOURCE=$(CURDIR) \
+		$(CURDIR)/tests/system/manners-ends/run killed_at_any_time killed_late
+
 format: ## bring all C files into the house's form
 	scripts/check-format --fix
 
 clean: ## remove build/
 	rm -rf build
 
-.PHONY: help demo check build install bench format clean
+.PHONY: help demo check build install bench soak format clean

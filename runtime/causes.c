@@ -28,6 +28,7 @@ enum {
         MAX_CAUSES / 4, /* of that identity and place; further ones are told apart by their text */
     ENTRIES_PER_CAUSE = 4,
     QUICK_ENTRIES = 1 << 16,
+    FAR_ENTRIES = 1 << 10,
     MAX_ANCESTORS = 64,
     NO_EFFECT = 0xffffffff, /* in place of 1 + a noun */
 };
@@ -42,7 +43,11 @@ static struct {
     uint32_t n, n_imported;
     uint32_t max, n_entries; /* causes; of by_key and by_noun, a power of two */
     bool said_unknown, said_limit, said_imported;
-    uint64_t *quick;            /* place << 32 | 1 + noun, by place: what was adopted last */
+    uint64_t *quick; /* place << 32 | 1 + noun, by place: what was adopted last */
+    struct far {
+        uint64_t id; /* 0 while it is written */
+        uint32_t noun;
+    } * far; /* ids that are not this process's own, by id: captured before a fork, or never given out */
     struct pm_cause *list;      /* from number 1 on */
     uint32_t *by_key, *by_noun; /* numbers */
     struct ancestor {
@@ -118,8 +123,10 @@ static bool open_tables(void)
         causes.by_noun = pm_private_memory(causes.n_entries * sizeof *causes.by_noun);
     if (causes.quick == NULL)
         pm_store(causes.quick, pm_private_memory(QUICK_ENTRIES * sizeof *causes.quick));
+    if (causes.far == NULL)
+        pm_store(causes.far, pm_private_memory(FAR_ENTRIES * sizeof *causes.far));
     return causes.list != NULL && causes.by_key != NULL && causes.by_noun != NULL &&
-           causes.quick != NULL;
+           causes.quick != NULL && causes.far != NULL;
 }
 
 /* The table's entry for a key, or the free one where it would be. */
@@ -157,6 +164,24 @@ const struct pm_cause *pm_cause_of_node(const struct pm_node *node)
     return number != 0 ? &causes.list[number] : NULL;
 }
 
+static void say_limit(void)
+{
+    if (causes.said_limit)
+        return;
+    const char *text =
+        causes.n < causes.max
+            ? "the run file, or the table of the program's words, has no room for further contexts "
+              "that hand over work: what is adopted from them is not counted for them"
+        : causes.max == MAX_CAUSES
+            ? "work was handed over from more than 65536 contexts: what is adopted from further "
+              "ones is not counted for them"
+            : "work was handed over from more than 4096 contexts, which is all that is kept where "
+              "memory is limited (RLIMIT_AS): what is adopted from further ones is not counted for "
+              "them";
+    pm_file_message(PM_RUN_MSG_LIMIT, text, NULL);
+    causes.said_limit = true;
+}
+
 /* Number of the new cause, 0: no room. Its links are the caller's to fill. */
 static uint32_t add_cause(uint64_t key, uint64_t process, uint32_t place, bool is_alone,
                           const char *text)
@@ -164,12 +189,7 @@ static uint32_t add_cause(uint64_t key, uint64_t process, uint32_t place, bool i
     uint32_t noun, number = causes.n + 1;
     uint32_t word = causes.n < causes.max ? pm_words_cause(process, place, is_alone, text) : 0;
     if (word == 0 || !pm_words_noun(word, PM_RUN_CAUSE_ENTER, &noun)) {
-        if (!causes.said_limit)
-            pm_file_message(PM_RUN_MSG_LIMIT,
-                            "work was handed over from more than 65536 contexts: what is adopted "
-                            "from further ones is not counted for them",
-                            NULL);
-        causes.said_limit = true;
+        say_limit();
         return 0;
     }
     struct pm_cause *cause = &causes.list[number];
@@ -345,6 +365,33 @@ static uint64_t *quick_entry(uint32_t place)
     return &causes.quick[place / 2 % QUICK_ENTRIES];
 }
 
+static struct far *far_entry(uint64_t id)
+{
+    return &causes.far[mix(NOTHING, id) >> 22 & (FAR_ENTRIES - 1)];
+}
+
+/* Under the lock. What an id stands for does not change until there is another process. */
+static void note_far(uint64_t id, uint32_t noun)
+{
+    struct far *far = far_entry(id);
+    pm_store(far->id, 0);
+    pm_fence();
+    pm_store(far->noun, noun);
+    __atomic_store_n(&far->id, id, __ATOMIC_RELEASE);
+}
+
+static uint32_t look_up_far(uint64_t id)
+{
+    if (pm_load(causes.far) == NULL)
+        return 0;
+    const struct far *far = far_entry(id);
+    if (__atomic_load_n(&far->id, __ATOMIC_ACQUIRE) != id)
+        return 0;
+    uint32_t noun = pm_load(far->noun);
+    pm_fence();
+    return pm_load(far->id) == id ? noun : 0;
+}
+
 /* 1 + noun, or NO_EFFECT. */
 static uint32_t look_up(uint64_t id)
 {
@@ -359,6 +406,8 @@ static uint32_t look_up(uint64_t id)
         say_unknown();
     else if (place != 0 && causes.quick != NULL)
         pm_store(*quick_entry(place), (uint64_t)place << 32 | noun);
+    if (causes.far != NULL && id_tag(id) != causes.tag)
+        note_far(id, noun);
     pm_words_unlock(mask);
     return noun;
 }
@@ -368,8 +417,10 @@ static uint32_t look_up_quickly(uint64_t id)
 {
     const uint64_t *quick = pm_load(causes.quick);
     uint32_t low = (uint32_t)id;
-    if (quick == NULL || id_tag(id) != causes.tag)
+    if (quick == NULL)
         return 0;
+    if (id_tag(id) != pm_load(causes.tag))
+        return look_up_far(id);
     if (id & IMPORTED)
         return low != 0 && low <= __atomic_load_n(&causes.n, __ATOMIC_ACQUIRE)
                    ? causes.list[low].noun
@@ -510,6 +561,7 @@ void pm_causes_fork_child(void)
     if (!open_tables())
         return;
     pm_sys(SYS_madvise, causes.quick, QUICK_ENTRIES * sizeof *causes.quick, MADV_DONTNEED);
+    pm_sys(SYS_madvise, causes.far, FAR_ENTRIES * sizeof *causes.far, MADV_DONTNEED);
     pm_sys(SYS_madvise, causes.by_key, causes.n_entries * sizeof *causes.by_key, MADV_DONTNEED);
     for (uint32_t i = 1; i <= causes.n; i++) {
         struct pm_cause *cause = &causes.list[i];

@@ -181,14 +181,20 @@ static struct sock_fprog *keep(const struct sock_fprog *filter)
 
 /* --- filters that outlive an exec --- */
 
+/* Written at the process's start; threads with small stacks confine themselves, too. */
+static char list_path[sizeof pm_process.run_dir + sizeof PM_FILTERS_NAME + 1];
+
+static void name_list(void)
+{
+    size_t n = strlen(pm_process.run_dir);
+    memcpy(list_path, pm_process.run_dir, n);
+    list_path[n] = '/';
+    memcpy(list_path + n + 1, PM_FILTERS_NAME, sizeof PM_FILTERS_NAME);
+}
+
 static long open_list(int flags)
 {
-    char path[sizeof pm_process.run_dir + sizeof PM_FILTERS_NAME + 1];
-    size_t n = strlen(pm_process.run_dir);
-    memcpy(path, pm_process.run_dir, n);
-    path[n] = '/';
-    memcpy(path + n + 1, PM_FILTERS_NAME, sizeof PM_FILTERS_NAME);
-    return pm_sys(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0666);
+    return pm_sys(SYS_openat, AT_FDCWD, list_path, flags | O_CLOEXEC, 0666);
 }
 
 static void append(const struct sock_fprog *filter)
@@ -214,6 +220,7 @@ static bool read_whole(long fd, void *to, size_t size_bytes)
     return true;
 }
 
+/* At the process's start, on the first thread's stack. */
 static bool is_filtered(void)
 {
     char text[4096];
@@ -228,6 +235,7 @@ static bool is_filtered(void)
 
 bool pm_confine_inherited(void)
 {
+    name_list();
     long fd = open_list(O_RDONLY);
     if (fd < 0)
         return false;

@@ -288,10 +288,11 @@ static void sort_bucket(struct pm_run_noun *nouns, uint32_t n)
     }
 }
 
-/* free: room for as many again. */
-static void sort_nouns(struct pm_run_noun *nouns, uint32_t n, struct pm_run_noun *free)
+/* free: room for as many again; end: of N_BUCKETS, zeros. */
+static void sort_nouns(struct pm_run_noun *nouns, uint32_t n, struct pm_run_noun *free,
+                       uint32_t *end)
 {
-    uint32_t end[N_BUCKETS] = {0}, begin = 0;
+    uint32_t begin = 0;
     for (uint32_t i = 0; i < n; i++)
         end[bucket_of(nouns[i].id)]++;
     for (uint32_t i = 0, at = 0; i < N_BUCKETS; i++) {
@@ -307,10 +308,11 @@ static void sort_nouns(struct pm_run_noun *nouns, uint32_t n, struct pm_run_noun
 }
 
 /* Distinct ids of the entries, sorted by id. capacity: of the array, of which nothing is used behind the first n. */
-static uint32_t collect_nouns(struct pm_run_noun *nouns, uint32_t n, uint64_t capacity)
+static uint32_t collect_nouns(struct pm_run_noun *nouns, uint32_t n, uint64_t capacity,
+                              uint32_t *buckets)
 {
     if (capacity - n >= n)
-        sort_nouns(nouns, n, nouns + n);
+        sort_nouns(nouns, n, nouns + n, buckets);
     else
         sort(nouns, n, sizeof *nouns, noun_less);
     uint32_t kept = 0;
@@ -324,7 +326,7 @@ static uint32_t collect_nouns(struct pm_run_noun *nouns, uint32_t n, uint64_t ca
 }
 
 /* Where those of each bucket begin. */
-static void index_nouns(const struct pm_run_noun *nouns, uint32_t n, uint32_t begin[N_BUCKETS + 1])
+static void index_nouns(const struct pm_run_noun *nouns, uint32_t n, uint32_t *begin)
 {
     uint32_t at = 0;
     for (uint32_t i = 0; i <= N_BUCKETS; i++) {
@@ -335,8 +337,7 @@ static void index_nouns(const struct pm_run_noun *nouns, uint32_t n, uint32_t be
 }
 
 /* Without branches that depend on the ids: half of all guesses would be wrong. */
-static uint32_t find_noun(const struct pm_run_noun *nouns, const uint32_t begin[N_BUCKETS + 1],
-                          uint64_t id)
+static uint32_t find_noun(const struct pm_run_noun *nouns, const uint32_t *begin, uint64_t id)
 {
     uint32_t low = begin[bucket_of(id)], end = begin[bucket_of(id) + 1];
     for (uint32_t left = end - low; left > 1;) {
@@ -374,8 +375,9 @@ static void read_records(struct pm_object *o, struct pm_scan *scan, uintptr_t se
 
 static void bind_sleds(struct pm_object *o, struct pm_scan *scan)
 {
-    uint32_t begin[N_BUCKETS + 1], previous = UINT32_MAX;
-    scan->n_nouns = collect_nouns(scan->nouns, scan->n_nouns, scan->bytes / RECORD_BYTES);
+    uint32_t *begin = scan->buckets + N_BUCKETS, previous = UINT32_MAX;
+    uint64_t capacity = ((uintptr_t)scan->ids - (uintptr_t)scan->nouns) / sizeof *scan->nouns;
+    scan->n_nouns = collect_nouns(scan->nouns, scan->n_nouns, capacity, scan->buckets);
     index_nouns(scan->nouns, scan->n_nouns, begin);
     for (uint32_t i = 0; i < o->n_sleds; i++) {
         struct pm_sled *sled = &o->sleds[i];
@@ -411,12 +413,13 @@ bool pm_scan_sleds(struct pm_object *o, const struct pm_found *f, struct pm_scan
     if (n == 0 || n > 1u << 26)
         return n == 0;
     o->sleds_bytes = n * sizeof(struct pm_sled);
-    scan->bytes = n * RECORD_BYTES;
+    scan->bytes = n * RECORD_BYTES + (2 * N_BUCKETS + 1) * sizeof *scan->buckets;
     o->sleds = pm_private_memory(o->sleds_bytes);
     scan->nouns = pm_private_memory(scan->bytes);
     if (o->sleds == NULL || scan->nouns == NULL)
         return false;
     scan->ids = (uint64_t *)(scan->nouns + n);
+    scan->buckets = (uint32_t *)(scan->ids + n);
     for (unsigned i = 0; i < f->n_sleds; i++)
         if (pm_object_holds(o, o->bias + f->sleds[i].address, f->sleds[i].bytes, PF_R))
             read_records(o, scan, o->bias + f->sleds[i].address, f->sleds[i].bytes);

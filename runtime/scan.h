@@ -36,7 +36,9 @@ struct pm_scan {
     struct pm_run_noun *nouns; /* temporary; sorted by id */
     uint64_t *ids;             /* of the sleds, in their order before sorting */
     uint32_t n_nouns;
-    size_t bytes;
+    uint32_t *
+        buckets; /* room for two indexes of the nouns: threads with small stacks load libraries, too */
+    size_t bytes; /* of nouns, ids and buckets */
 };
 
 /* False: no ELF file of this machine's word size, or nothing of ours in it. */

@@ -142,7 +142,9 @@ static void look_at_sentences(void)
 /* From which age on there are so many. */
 static unsigned age_of_oldest(uint32_t wanted)
 {
-    uint32_t n[N_EPOCHS] = {0}, sum = 0;
+    static uint32_t n[N_EPOCHS]; /* under the lock, for a thread may have a small stack */
+    uint32_t sum = 0;
+    memset(n, 0, sizeof n);
     for (uint32_t i = 0; i < pm_words.n_nouns; i++)
         if (!pm_words.spoken[pm_words.nouns[i]].pinned)
             n[age(pm_words.nouns[i])]++;

@@ -101,25 +101,13 @@ static const struct known *learn(struct known key, const struct pm_noun_facts *f
     return k;
 }
 
-/* A function, or the line of one. */
-static const struct known *known_of(struct lua_State *L, struct record *r,
-                                    const struct known *function)
+/* What is seen for the first time. Not inlined, for its memory: a thread may have a small stack. */
+__attribute__((noinline)) static const struct known *get_to_know(struct lua_State *L,
+                                                                 struct record *r,
+                                                                 const struct known *function,
+                                                                 struct known key)
 {
-    char name[LUA_NAME_BYTES], path[PATH_MAX];
-    struct known key = {.place = function, .first_line = r->line, .last_line = IS_LINE};
-    if (!function) {
-        lua.lua_getinfo(L, "Su", r);
-        size_t shape = r->source_bytes << 16 | (size_t)(r->n_up << 8 | r->n_parameters);
-        key = (struct known){NULL, r->source, shape, r->first_line, r->last_line};
-        if (*r->what == 'C') {
-            lua.lua_getinfo(L, "f", r);
-            key.place = lua.lua_tocfunction(L, -1);
-            lua.lua_settop(L, -2);
-        }
-    }
-    const struct known *k = find(&key);
-    if (k)
-        return k;
+    char name[LUA_NAME_BYTES], *path = NULL;
     if (function) {
         lua.lua_getinfo(L, "S", r);
         snprintf(name, sizeof name, "line %d", r->line);
@@ -132,10 +120,32 @@ static const struct known *known_of(struct lua_State *L, struct record *r,
                                                    : "function",
                                   .parent = function ? function->noun.id : 0};
     if (!is_c) {
-        facts.file = *r->source == '@' && realpath(r->source + 1, path) ? path : r->short_source;
+        path = *r->source == '@' ? realpath(r->source + 1, NULL) : NULL;
+        facts.file = path ? path : r->short_source;
         facts.line_no = (uint32_t)(function ? r->line : r->first_line > 0 ? r->first_line : 1);
     }
-    return learn(key, has_name ? &facts : NULL);
+    const struct known *k = learn(key, has_name ? &facts : NULL);
+    free(path);
+    return k;
+}
+
+/* A function, or the line of one. */
+static const struct known *known_of(struct lua_State *L, struct record *r,
+                                    const struct known *function)
+{
+    struct known key = {.place = function, .first_line = r->line, .last_line = IS_LINE};
+    if (!function) {
+        lua.lua_getinfo(L, "Su", r);
+        size_t shape = r->source_bytes << 16 | (size_t)(r->n_up << 8 | r->n_parameters);
+        key = (struct known){NULL, r->source, shape, r->first_line, r->last_line};
+        if (*r->what == 'C') {
+            lua.lua_getinfo(L, "f", r);
+            key.place = lua.lua_tocfunction(L, -1);
+            lua.lua_settop(L, -2);
+        }
+    }
+    const struct known *k = find(&key);
+    return k ? k : get_to_know(L, r, function, key);
 }
 
 /* --- entering and leaving --- */

@@ -13,7 +13,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 void pm_wrap_resolve(void) {}
@@ -88,6 +90,32 @@ static void ids_that_were_never_given_out_do_nothing(void **unused)
     pm_cause_adopt(0, here());
     assert_ptr_equal(pm_tls.current, node);
     assert_int_equal(n_contexts(), n);
+    leave(1);
+}
+
+/* Who has the lock would wait for itself without end. */
+static void an_id_of_nobody_is_known_without_the_lock(void **unused)
+{
+    (void)unused;
+    uint64_t bad = 0x1234567811111111, imported = (uint64_t)1 << 63 | bad;
+    call(1);
+    pm_cause_adopt(bad, here());
+    pm_cause_adopt(imported, here());
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        pm_words_lock();
+        for (int i = 0; i < 100; i++) {
+            pm_cause_adopt(bad, here());
+            pm_cause_release(imported, here());
+        }
+        _exit(7);
+    }
+    int status = 0, waited_ms = 0;
+    while (waitpid(child, &status, WNOHANG) == 0 && waited_ms++ < 20000)
+        usleep(1000);
+    kill(child, SIGKILL);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
     leave(1);
 }
 
@@ -318,6 +346,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ids_that_were_never_given_out_do_nothing),
+        cmocka_unit_test(an_id_of_nobody_is_known_without_the_lock),
         cmocka_unit_test(what_was_not_adopted_is_not_released),
         cmocka_unit_test(a_thread_begins_within_its_cause_and_cannot_release_it),
         cmocka_unit_test(what_goes_round_makes_few_contexts),

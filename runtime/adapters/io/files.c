@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -342,7 +343,8 @@ struct io_noun *io_noun_of(int fd)
     return noun ? noun : io_named("descriptor", "(unknown)");
 }
 
-/* A child by vfork shares our memory, not our descriptors. Of a page that children by fork find empty. */
+/* A child by vfork shares our memory, not our descriptors. Whose memory this is stands in a page that children by fork find empty; it is written
+ * before such a child can come first, but for forks that libc does not know of. */
 static bool is_own(void)
 {
     static pid_t *own;
@@ -362,6 +364,19 @@ static bool is_own(void)
     if (!*page)
         *page = pid;
     return *page == pid;
+}
+
+static void note_own(void)
+{
+    int error_no = errno;
+    (void)is_own();
+    errno = error_no;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    note_own();
+    pthread_atfork(NULL, NULL, note_own);
 }
 
 void io_set(int fd, struct io_noun *noun)

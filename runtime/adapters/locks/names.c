@@ -21,6 +21,7 @@ enum {
     TABLE_ENTRIES = 4 * MAX_LOCKS,
     MAX_OBJECTS = 64,
     MAX_SYMBOLS = 1 << 20,
+    MAX_NESTED = 64, /* symbols within a symbol that are looked through */
     NAME_BYTES = 512,
 };
 
@@ -56,6 +57,8 @@ struct symbols {
     size_t n;
     const char *strings;
     size_t n_strings;
+    uint32_t *sorted[2]; /* variables, functions: numbers in the list, by place */
+    size_t n_sorted[2];
     char name[64]; /* of the file */
 };
 static struct symbols objects[MAX_OBJECTS];
@@ -112,6 +115,79 @@ static void read_symbols(const char *file, size_t bytes, struct symbols *o)
     }
 }
 
+static uint32_t *words_of_memory(size_t n)
+{
+    size_t bytes = n * sizeof(uint32_t);
+    if (n == 0 || !pm_adapter_may(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE))
+        return NULL;
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* By bytes of the place, the lowest first; equal ones stay in the list's order. */
+static void sort_by_place(const Elf64_Sym *list, uint32_t *numbers, uint32_t *other, size_t n)
+{
+    for (unsigned shift = 0; shift < 32; shift += 8) {
+        uint32_t begin[257] = {0};
+        for (size_t i = 0; i < n; i++)
+            begin[1 + (list[numbers[i]].st_value >> shift & 0xff)]++;
+        for (unsigned b = 1; b < 256; b++)
+            begin[b] += begin[b - 1];
+        for (size_t i = 0; i < n; i++)
+            other[begin[list[numbers[i]].st_value >> shift & 0xff]++] = numbers[i];
+        uint32_t *swapped = numbers;
+        numbers = other;
+        other = swapped;
+    }
+}
+
+static bool is_wanted(const struct symbols *o, const Elf64_Sym *s, bool functions)
+{
+    unsigned type = ELF64_ST_TYPE(s->st_info);
+    return s->st_size != 0 && s->st_value >> 32 == 0 && s->st_name < o->n_strings &&
+           (functions ? type == STT_FUNC || type == STT_GNU_IFUNC : type == STT_OBJECT);
+}
+
+static void sort_symbols(struct symbols *o, bool functions)
+{
+    size_t n = 0, k = 0;
+    for (size_t i = 0; i < o->n; i++)
+        n += is_wanted(o, &o->list[i], functions);
+    uint32_t *numbers = words_of_memory(n), *other = words_of_memory(n);
+    for (size_t i = 0; numbers && other && i < o->n; i++)
+        if (is_wanted(o, &o->list[i], functions))
+            numbers[k++] = (uint32_t)i;
+    if (k > 0)
+        sort_by_place(o->list, numbers, other, k);
+    if (other && pm_adapter_may(SYS_munmap, 0, 0, 0))
+        munmap(other, n * sizeof *other);
+    o->sorted[functions] = numbers;
+    o->n_sorted[functions] = k;
+}
+
+/* The innermost that has the place; NULL: none, or one that begins far before many others. */
+static const Elf64_Sym *symbol_at(const struct symbols *o, uintptr_t at, bool functions)
+{
+    const uint32_t *sorted = o->sorted[functions];
+    const Elf64_Sym *found = NULL;
+    size_t low = 0, end = o->n_sorted[functions];
+    while (low < end) { /* the first behind the place */
+        size_t middle = low + (end - low) / 2;
+        if (o->list[sorted[middle]].st_value <= at)
+            low = middle + 1;
+        else
+            end = middle;
+    }
+    for (size_t i = low; i > 0 && low - i < MAX_NESTED; i--) {
+        const Elf64_Sym *s = &o->list[sorted[i - 1]];
+        if (found && s->st_value != found->st_value)
+            break;
+        if (at - s->st_value < s->st_size)
+            found = s; /* of aliases the list's first */
+    }
+    return found;
+}
+
 /* One at a time, but for handlers that come while their thread looks; and nobody waits for a thread that is none any more (in a child). */
 static __thread bool looks __attribute__((tls_model("initial-exec")));
 
@@ -160,8 +236,11 @@ static void add_object(const struct dl_find_object *found)
                           .bias = found->dlfo_link_map->l_addr};
     snprintf(o->name, sizeof o->name, "%s", *path ? slash ? slash + 1 : path : "program");
     const char *file = map_file(*path ? path : "/proc/self/exe", &bytes);
-    if (file)
+    if (file) {
         read_symbols(file, bytes, o);
+        sort_symbols(o, false);
+        sort_symbols(o, true);
+    }
     __atomic_store_n(&n_objects, n_objects + 1, __ATOMIC_RELEASE);
 }
 
@@ -207,19 +286,15 @@ static bool name_of(uintptr_t address, bool is_function, char name[NAME_BYTES])
     if (!o)
         return false;
     uintptr_t at = address - o->bias;
-    for (size_t i = 0; i < o->n; i++) {
-        const Elf64_Sym *s = &o->list[i];
-        unsigned type = ELF64_ST_TYPE(s->st_info);
-        if (at < s->st_value || at - s->st_value >= s->st_size || s->st_name >= o->n_strings ||
-            (is_function ? type != STT_FUNC && type != STT_GNU_IFUNC : type != STT_OBJECT))
-            continue;
-        demangle(o->strings + s->st_name, name);
-        size_t n = strlen(name);
-        if (!is_function && at > s->st_value && n < NAME_BYTES - 24) /* an element, a member */
-            snprintf(name + n, NAME_BYTES - n, "+%lu", (unsigned long)(at - s->st_value));
+    const Elf64_Sym *s = symbol_at(o, at, is_function);
+    if (!s) {
+        snprintf(name, NAME_BYTES, "%s+0x%lx", o->name, (unsigned long)at);
         return true;
     }
-    snprintf(name, NAME_BYTES, "%s+0x%lx", o->name, (unsigned long)at);
+    demangle(o->strings + s->st_name, name);
+    size_t n = strlen(name);
+    if (!is_function && at > s->st_value && n < NAME_BYTES - 24) /* an element, a member */
+        snprintf(name + n, NAME_BYTES - n, "+%lu", (unsigned long)(at - s->st_value));
     return true;
 }
 
