@@ -11,8 +11,7 @@ static int begin(void **unused)
     made_process("trace", PM_RUN_MODE_TRACE);
     pm_process.trace_limit_bytes = 4 << 20;
     assert_true(pm_file_create());
-    pm_tls = (struct pm_tls){
-        .current = &pm_sentinel, .ring_head = &pm_no_ring, .ring_true = &pm_no_ring};
+    pm_tls = (struct pm_tls){.current = &pm_sentinel, .ring_head = &pm_no_ring};
     assert_true(pm_thread_begin(&pm_tls, pm_tsc()));
     return 0;
 }
