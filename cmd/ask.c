@@ -419,24 +419,18 @@ static int ask(struct cmd_parse *parse, struct ask_request *request)
     return end;
 }
 
-/* "1s", "500ms", "2m"; without a unit seconds. */
+enum { MAX_HOURS = 1000 };
+
+/* To the millisecond, and one at least. */
 static void parse_time(struct cmd_parse *parse, uint64_t *ret_ms)
 {
-    static const struct {
-        const char *unit;
-        uint64_t ms;
-    } units[] = {{"", 1000}, {"s", 1000}, {"ms", 1}, {"m", 60000}, {"h", 3600000}};
-    size_t n = strspn(parse->value, "0123456789");
-    uint64_t number = 0;
-    bool good = pm_str_to_u64((struct pm_str){parse->value, n}, 1000000000, &number) && number;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (good && !strcmp(parse->value + n, units[i].unit)) {
-            *ret_ms = number * units[i].ms;
-            return;
-        }
-    (void)cmd_usage_error(parse, "option '--%s' takes a time as 1s, 500ms or 2m, not '%s'",
-                          parse->option, parse->value);
-    parse->failed = true;
+    uint64_t ns;
+    if (!cmd_time(parse, MAX_HOURS * 3600000000000u, &ns))
+        return;
+    if (ns < 1000000)
+        (void)cmd_usage_error(parse, "option '--%s' takes 1ms at least, not '%s'", parse->option,
+                              parse->value);
+    *ret_ms = (ns + 500000) / 1000000;
 }
 
 static int ask_running(struct cmd_parse *parse, struct ask_request *request)
@@ -528,7 +522,7 @@ static const struct cmd_option ask_options[] = {
      "ask a program that 'perfmap run' measures now (any process of the run): what the question "
      "needs is armed, and goes back to what it was afterwards. The answer is of the time between"},
     {OPT_EVERY, "every", "TIME",
-     "with --live: an answer for each interval of that length (500ms, 1s), until Ctrl-C or the "
+     "with --live: an answer for each interval of that length (0.5s, 200ms), until Ctrl-C or the "
      "program's end"},
     {OPT_FOR, "for", "TIME", "with --live: how long. 5s unless given, without an end with --every"},
     {OPT_MODE, "mode", "active|exact|trace",

@@ -279,19 +279,24 @@ static void put_rule(const struct columns *columns, int what_width, const struct
 
 static void put_ns(int64_t ns, FILE *out)
 {
-    fprintf(out, "%.*f ms", ns < 10000000 ? 3 : 0, (double)ns / 1e6);
+    if (ns < 1000)
+        fputs("less than 0.001 ms", out);
+    else
+        fprintf(out, "about %.*f ms", ns < 10000000 ? 3 : 0, (double)ns / 1e6);
 }
 
 /* "  asking cost about 0.052 ms for 25000 calls, 1.100 ms for samples: 0.4 % of the program's CPU time" */
 static void put_cost(const struct ask_cost *cost, bool is_live, FILE *out)
 {
-    if (!cost || cost->events_ns == PM_UNKNOWN || cost->events_ns + cost->samples_ns <= 0)
+    if (!cost || cost->events_ns == PM_UNKNOWN || (cost->n_calls <= 0 && cost->samples_ns <= 0))
         return;
-    fputs("  asking cost about ", out);
-    put_ns(cost->events_ns, out);
-    fprintf(out, " for %lld call%s", (long long)cost->n_calls, cost->n_calls == 1 ? "" : "s");
+    fputs("  asking cost ", out);
+    if (cost->n_calls > 0) {
+        put_ns(cost->events_ns, out);
+        fprintf(out, " for %lld call%s", (long long)cost->n_calls, cost->n_calls == 1 ? "" : "s");
+    }
     if (cost->samples_ns > 0) {
-        fputs(" and ", out);
+        fputs(cost->n_calls > 0 ? " and " : "", out);
         put_ns(cost->samples_ns, out);
         fputs(" for samples", out);
     }

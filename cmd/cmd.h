@@ -106,6 +106,9 @@ int cmd_next(struct cmd_parse *parse);
 /* The value of the option at hand as a number 0..max; reports and sets failed when it is none. */
 bool cmd_number(struct cmd_parse *parse, uint64_t max, uint64_t *ret_number);
 
+/* The same as a time: a number, decimals too, with ns, us, ms, s, m or h behind it; seconds when nothing is. max_ns below 2^62. */
+bool cmd_time(struct cmd_parse *parse, uint64_t max_ns, uint64_t *ret_ns);
+
 /* Reports wrong usage: "perfmap: <text>" and "perfmap: try 'perfmap NAME --help'". Returns
  * CMD_USAGE. */
 int cmd_usage_error(struct cmd_parse *parse, const char *format, ...) PM_PRINTF(2, 3);

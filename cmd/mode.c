@@ -114,7 +114,7 @@ static int print_answer(struct cmd_parse *parse, char *text)
 struct mode_request {
     struct pm_buf words; /* of the request, in the order given */
     bool show, change, only;
-    uint64_t wait_seconds;
+    uint64_t wait_ns;
 };
 
 static void add_pattern(struct cmd_parse *parse, struct mode_request *request, int mode)
@@ -145,7 +145,7 @@ static void read_options(struct cmd_parse *parse, struct mode_request *request)
             request->only = true;
             break;
         case OPT_WAIT:
-            cmd_number(parse, 600, &request->wait_seconds);
+            cmd_time(parse, 600000000000u, &request->wait_ns);
             break;
         default:
             add_pattern(parse, request, key - OPT_OFF);
@@ -159,7 +159,7 @@ static enum pm_status do_ask(struct cmd_parse *parse, struct mode_request *reque
     struct pm_buf line = PM_BUF_INIT(CONTROL_LINE_MAX);
     enum pm_status status = run_client_find(pids[0], err, run_dir);
     pm_buf_printf(&line, "perfmap 1 %s wait_ms=%" PRIu64, request->change ? "mode" : "show",
-                  request->wait_seconds * 1000);
+                  request->wait_ns / 1000000);
     for (int i = 0; i < parse->n_operands && request->only; i++)
         pm_buf_printf(&line, " pid=%" PRIu64, pids[i]);
     if (request->words.data)
@@ -176,7 +176,7 @@ static enum pm_status do_ask(struct cmd_parse *parse, struct mode_request *reque
 
 static int mode_main(struct cmd_parse *parse)
 {
-    struct mode_request request = {.words = PM_BUF_INIT(CONTROL_LINE_MAX), .wait_seconds = 2};
+    struct mode_request request = {.words = PM_BUF_INIT(CONTROL_LINE_MAX), .wait_ns = 2000000000};
     uint64_t pids[64] = {0};
     read_options(parse, &request);
     int exit_status = parse->failed ? CMD_USAGE : CMD_DONE;
@@ -217,7 +217,7 @@ static const struct cmd_option mode_options[] = {
      "change only the processes given, as they are now; otherwise all of the run, and those that "
      "it "
      "starts later"},
-    {OPT_WAIT, "wait", "SECONDS", "wait at most so long for answers: 2 unless given"},
+    {OPT_WAIT, "wait", "TIME", "wait at most so long for answers (0.5s, 1m): 2s unless given"},
     {0}};
 
 static const char *const mode_usage[] = {"mode [OPTION...] PID...", NULL};

@@ -242,3 +242,28 @@ bool cmd_number(struct cmd_parse *parse, uint64_t max, uint64_t *ret_number)
     report(parse, &text);
     return false;
 }
+
+bool cmd_time(struct cmd_parse *parse, uint64_t max_ns, uint64_t *ret_ns)
+{
+    static const struct {
+        const char *unit;
+        double ns;
+    } units[] = {{"", 1e9},   {"s", 1e9},  {"ms", 1e6},  {"us", 1e3},
+                 {"ns", 1e0}, {"m", 6e10}, {"h", 3.6e12}};
+    size_t len = strspn(parse->value, "0123456789.");
+    double number = 0;
+    bool ok = len && pm_str_to_double((struct pm_str){parse->value, len}, &number);
+    for (size_t i = 0; ok && i < sizeof units / sizeof *units; i++)
+        if (!strcmp(parse->value + len, units[i].unit) && number * units[i].ns <= (double)max_ns) {
+            *ret_ns = (uint64_t)(number * units[i].ns + 0.5);
+            return true;
+        }
+    char most[64] = "";
+    if (max_ns < 3600000000000u)
+        snprintf(most, sizeof most, " up to %gs,", (double)max_ns / 1e9);
+    struct pm_buf text = PM_BUF_INIT(4096);
+    pm_buf_printf(&text, "option '--%s' takes a time%s as 1.5s, 500ms or 2m, not '%.200s'",
+                  parse->option, most, parse->value);
+    report(parse, &text);
+    return false;
+}

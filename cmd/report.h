@@ -164,6 +164,7 @@ struct report {
     bool *is_untimed;          /* per noun: its wall time is not known, for it was not timed */
     unsigned char *partial;    /* per noun, by report_find_partial */
     bool *is_placed; /* per metric of the graph: its costs are where the address says, as samples */
+    bool has_words;  /* the program or an adapter said words of its own */
     bool measured_nothing; /* no instrumented code ran: nothing but processes has costs */
     bool only_samples;     /* no instrumented code ran, but samples were taken */
     struct report_group *groups;
@@ -328,9 +329,10 @@ struct report_facts {
     int64_t added_ns;                            /* PM_UNKNOWN; estimated */
     double added_pct;                            /* of the wall time of all threads, added up */
     int64_t events_ns, samples_ns;               /* of it; PM_UNKNOWN */
+    int64_t fixed_ns;       /* of events_ns: what the budget leaves alone; PM_UNKNOWN: nothing */
     bool events_by_samples; /* of PerfMap's own code, which are more than was reckoned */
-    double slow_down_pct, events_pct,
-        samples_pct;    /* of the CPU time without them; NAN: not known */
+    double slow_down_pct, events_pct, samples_pct,
+        fixed_pct;      /* of the CPU time without them; NAN: not known */
     int64_t budget_ppm; /* the largest of the processes; PM_UNKNOWN: none */
     uint64_t n_processes, n_threads;
     int64_t n_samples, n_lost_samples;

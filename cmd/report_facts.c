@@ -29,7 +29,7 @@ static double wall_of_threads(const struct pm_graph *graph)
 /* Of the CPU time that the program would have taken without the measurement. */
 static void find_slow_down(struct report_facts *facts)
 {
-    facts->slow_down_pct = facts->events_pct = facts->samples_pct = NAN;
+    facts->slow_down_pct = facts->events_pct = facts->samples_pct = facts->fixed_pct = NAN;
     if (facts->user_cpu_ns == PM_UNKNOWN || facts->system_cpu_ns == PM_UNKNOWN ||
         facts->added_ns == PM_UNKNOWN)
         return;
@@ -40,6 +40,8 @@ static void find_slow_down(struct report_facts *facts)
     facts->slow_down_pct = 100 * (double)facts->added_ns / own_ns;
     if (facts->events_ns != PM_UNKNOWN)
         facts->events_pct = 100 * (double)facts->events_ns / own_ns;
+    if (facts->fixed_ns != PM_UNKNOWN)
+        facts->fixed_pct = 100 * (double)facts->fixed_ns / own_ns;
     if (facts->samples_ns != PM_UNKNOWN)
         facts->samples_pct = 100 * (double)facts->samples_ns / own_ns;
 }
@@ -54,6 +56,7 @@ struct report_facts report_facts(const struct report *report)
         .added_ns = PM_UNKNOWN,
         .events_ns = PM_UNKNOWN,
         .samples_ns = PM_UNKNOWN,
+        .fixed_ns = PM_UNKNOWN,
         .budget_ppm = PM_UNKNOWN,
         .n_processes = data->n_processes,
         .exit_status = data->executions[0].exit_status,
@@ -62,6 +65,7 @@ struct report_facts report_facts(const struct report *report)
     };
     for (uint32_t i = 0; i < data->n_executions; i++) {
         facts.wall_ns = add_known(facts.wall_ns, data->executions[i].wall_ns);
+        facts.fixed_ns = add_known(facts.fixed_ns, data->executions[i].fixed_ns);
         facts.events_by_samples |= data->executions[i].events_by_samples;
         facts.user_cpu_ns = add_known(facts.user_cpu_ns, data->executions[i].user_cpu_ns);
         facts.system_cpu_ns = add_known(facts.system_cpu_ns, data->executions[i].system_cpu_ns);
@@ -351,7 +355,7 @@ static void warn_of_doubt(struct warner *warner)
          differ_pct, name ? name : "", doubt->timed_pct, doubt->sampled_pct);
 }
 
-/* Of the nouns that were followed because somebody asked for it. */
+/* Whether modes of nouns, or what is followed, were asked for. */
 static bool has_asked(const struct pm_archive_data *data)
 {
     for (uint32_t i = 0; i < data->n_executions; i++)
@@ -363,9 +367,10 @@ static bool has_asked(const struct pm_archive_data *data)
     return false;
 }
 
-/* More than the budget, where it is known why. */
+/* More than the budget, where it is known why. Parts of less than half of it are no reason. */
 static void warn_of_budget(struct warner *warner)
 {
+    const struct pm_archive_data *data = warner->report->data;
     struct report_facts facts = report_facts(warner->report);
     double budget_pct = (double)facts.budget_ppm / 1e4;
     if (facts.budget_ppm == PM_UNKNOWN || isnan(facts.slow_down_pct) ||
@@ -376,11 +381,15 @@ static void warn_of_budget(struct warner *warner)
              "measuring took more than its budget of %g %%: samples alone take %.1f %%; a lower "
              "--rate of 'perfmap run' takes less",
              budget_pct, facts.samples_pct);
-    else if (has_asked(warner->report->data))
+    if (!isnan(facts.fixed_pct) && facts.fixed_pct > budget_pct / 2) {
+        bool words = warner->report->has_words, asked = has_asked(data);
         warn(warner,
-             "measuring took more than its budget of %g %%: what was asked for by name, or by a "
-             "question, is left alone",
-             budget_pct);
+             "measuring took more than its budget of %g %%: %s%s%s take %.1f %%, and the budget "
+             "leaves them alone",
+             budget_pct, words || !asked ? "words of the program's own or of adapters" : "",
+             words && asked ? ", and " : "", asked ? "functions and loops that were asked for" : "",
+             facts.fixed_pct);
+    }
 }
 
 static void name_metric(const struct report *report, uint32_t m, struct pm_buf *names)

@@ -118,6 +118,7 @@ static void print_execution(const struct report *report, struct pm_json *json)
     known_number(json, "events_ns", facts.events_ns);
     pm_json_bool(json, "events_by_samples", facts.events_by_samples);
     known_number(json, "samples_ns", facts.samples_ns);
+    known_number(json, "fixed_ns", facts.fixed_ns);
     known_double(json, "slow_down_pct", facts.slow_down_pct);
     known_double(json, "budget_pct",
                  facts.budget_ppm == PM_UNKNOWN ? NAN : (double)facts.budget_ppm / 1e4);

@@ -55,6 +55,20 @@ static bool has_sleds(const struct report *report, pm_index noun)
     return report_noun_is(report, noun, "symbol") || report_noun_is(report, noun, "loopcode");
 }
 
+/* Whether the program or an adapter said words of its own: at Base adapters have verbs of theirs, --heap has one. */
+static bool has_words(const struct pm_graph *graph)
+{
+    for (pm_index c = 0; c < graph->n_contexts; c++) {
+        pm_index sentence = graph->contexts[c].sentence;
+        const char *verb = graph->verbs[graph->sentences[sentence].verb].name;
+        const char *level = graph->levels[pm_graph_sentence_level(graph, sentence)].name;
+        if (strcmp(level, "Base") != 0 ||
+            (strcmp(verb, "Executes") != 0 && strcmp(verb, "Allocates") != 0))
+            return true;
+    }
+    return false;
+}
+
 enum pm_status report_find_partial(struct report *report, struct pm_error *err)
 {
     const struct pm_archive_data *data = report->data;
@@ -71,6 +85,7 @@ enum pm_status report_find_partial(struct report *report, struct pm_error *err)
             report->partial[data->noun_modes[i].noun] = 0;
     for (uint32_t i = 0; i < data->n_noun_modes; i++)
         report->partial[data->noun_modes[i].noun] |= marks_of(data->noun_modes[i].mode);
+    report->has_words = has_words(graph);
     if (report->cpu_metric != PM_NONE)
         report->is_placed[report->cpu_metric] = true;
     for (uint32_t i = 0; i < graph->n_costs; i++) {

@@ -95,6 +95,9 @@ PM_MUST_CHECK enum pm_status run_find_adapters(const char *choice, const char *p
 /* And that one, when it is not among them. */
 PM_MUST_CHECK enum pm_status run_need_adapter(const char *name, struct pm_error *err,
                                               struct run_adapters *adapters);
+/* Which sentences name words of these adapters. ret_said[n_sentences]; names: of the adapters that have them, separated by commas. */
+void run_adapters_for(const struct run_adapters *adapters, const struct pm_question *question,
+                      bool *ret_said, struct pm_buf *names);
 void run_release_adapters(struct run_adapters *adapters);
 /* The adapter whose words are of that level; NULL: none is known. */
 const char *run_adapter_of_level(const char *level);

@@ -195,14 +195,34 @@ enum pm_status run_find_adapters(const char *choice, const char *program,
     return status;
 }
 
-enum pm_status run_need_adapter(const char *name, struct pm_error *err, struct run_adapters *found)
+static bool is_found(const struct run_adapters *found, const char *name)
 {
     char library[64];
     snprintf(library, sizeof library, "/libperfmap-%s.so", name);
     for (size_t i = 0; i < found->n; i++)
         if (pm_str_is(pm_str_of(strrchr(found->paths[i], '/')), library))
-            return PM_OK;
-    return add_named(name, err, found);
+            return true;
+    return false;
+}
+
+enum pm_status run_need_adapter(const char *name, struct pm_error *err, struct run_adapters *found)
+{
+    return is_found(found, name) ? PM_OK : add_named(name, err, found);
+}
+
+void run_adapters_for(const struct run_adapters *found, const struct pm_question *question,
+                      bool *ret_said, struct pm_buf *names)
+{
+    for (uint32_t i = 0; i < question->n_sentences; i++)
+        ret_said[i] = false;
+    for (size_t k = 0; k < N_ADAPTERS; k++) {
+        if (!is_found(found, adapters[k].name))
+            continue;
+        if (any_sentence(question, &adapters[k], names_words))
+            pm_buf_printf(names, "%s%s", names->len ? ", " : "", adapters[k].name);
+        for (uint32_t i = 0; i < question->n_sentences; i++)
+            ret_said[i] |= names_words(&question->sentences[i], &adapters[k]);
+    }
 }
 
 const char *run_adapter_of_level(const char *level)

@@ -55,15 +55,45 @@ static enum pm_status find_files(const char *program, const char *const *look_in
     return status;
 }
 
-static void tell_need(const struct need *need, bool samples)
+/* What adapters have words for. */
+struct spoken {
+    bool *said;  /* per sentence */
+    bool is_all; /* every one is */
+    struct pm_buf names;
+};
+
+static enum pm_status find_spoken(const struct pm_question *question,
+                                  const struct run_adapters *adapters, struct pm_error *err,
+                                  struct spoken *ret_spoken)
+{
+    struct spoken spoken = {.said = pm_alloc_array(question->n_sentences, sizeof *spoken.said),
+                            .is_all = true,
+                            .names = PM_BUF_INIT(256)};
+    if (!spoken.said)
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    run_adapters_for(adapters, question, spoken.said, &spoken.names);
+    for (uint32_t i = 0; i < question->n_sentences; i++)
+        spoken.is_all &= spoken.said[i];
+    *ret_spoken = spoken;
+    return PM_OK;
+}
+
+static void tell_need(const struct need *need, const struct spoken *spoken, bool samples)
 {
     char inside[64] = "";
+    const char *names = spoken->names.len ? spoken->names.data : NULL;
+    const char *no_samples = samples ? "" : "; no samples";
     if (need->n_inside)
         snprintf(inside, sizeof inside, ", %u of them only inside others",
                  (unsigned)need->n_inside);
-    cmd_talk("%llu of %llu sleds armed for the question (%u functions and loops%s)%s",
-             (unsigned long long)need->n_sleds, (unsigned long long)need->n_sleds_all,
-             (unsigned)need->n_followed, inside, samples ? "" : "; no samples");
+    if (names && spoken->is_all && need->n_sleds == 0)
+        cmd_talk("adapter %s says what the question asks for; no sleds needed%s", names,
+                 no_samples);
+    else
+        cmd_talk("%llu of %llu sleds armed for the question (%u functions and loops%s)%s%s%s",
+                 (unsigned long long)need->n_sleds, (unsigned long long)need->n_sleds_all,
+                 (unsigned)need->n_followed, inside, names ? ", and adapter " : "",
+                 names ? names : "", no_samples);
     if (need->note)
         cmd_talk("note: %s", need->note);
 }
@@ -75,7 +105,11 @@ enum pm_status run_question_look(struct run_question *asked, const char *program
 {
     struct need_files files = {0};
     struct need need = {0};
-    enum pm_status status = find_files(program, look_in, n_look_in, err, &files);
+    struct spoken spoken = {0};
+    enum pm_status status = find_spoken(asked->question, &settings->adapters, err, &spoken);
+    files.said = spoken.said;
+    if (status == PM_OK)
+        status = find_files(program, look_in, n_look_in, err, &files);
     if (status == PM_OK)
         status = need_find(asked->question, &files, mode_number(settings->mode),
                            files.has_words || settings->adapters.n != 0, err, &need);
@@ -87,12 +121,14 @@ enum pm_status run_question_look(struct run_question *asked, const char *program
         asked->n_sleds = need.n_sleds;
         asked->n_all_sleds = need.n_sleds_all;
         asked->samples = need.samples || !asked->metrics || names_sampled(asked->metrics);
-        tell_need(&need, asked->samples);
+        tell_need(&need, &spoken, asked->samples);
         *ret_modes = need.modes;
         need.modes = (struct mode_needs){0};
     }
     need_release(&need);
     need_files_release(&files);
+    pm_buf_release(&spoken.names);
+    free(spoken.said);
     return status;
 }
 

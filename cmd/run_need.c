@@ -193,7 +193,7 @@ static bool is_denied(const struct pm_question *question, uint32_t sentence)
 }
 
 static enum pm_status look_at_unknown(const struct pm_question *question,
-                                      const struct pm_graph *graph,
+                                      const struct need_files *files, const struct pm_graph *graph,
                                       const struct pm_question_need *found, bool words_come,
                                       struct pm_error *err, struct need *need)
 {
@@ -203,7 +203,7 @@ static enum pm_status look_at_unknown(const struct pm_question *question,
     enum pm_status status = PM_OK;
     for (uint32_t i = 0; i < question->n_sentences && status == PM_OK; i++) {
         const struct pm_question_sentence *sentence = &question->sentences[i];
-        if (found->is_known[i] || is_denied(question, i))
+        if (found->is_known[i] || is_denied(question, i) || (files->said && files->said[i]))
             continue;
         if (!words_come) {
             const char *why = pm_question_why_nothing(sentence, graph, &arena);
@@ -270,7 +270,8 @@ enum pm_status need_find_in(const struct pm_question *question, const struct pm_
                                 ? pm_question_find_need(question, graph, has_probes, err, &found)
                                 : no_memory(err);
     if (status == PM_OK) /* what was not compiled with the plugin may be anything */
-        status = look_at_unknown(question, graph, &found, words_come || files->n == 0, err, &need);
+        status = look_at_unknown(question, files, graph, &found, words_come || files->n == 0, err,
+                                 &need);
     if (status == PM_OK)
         status = make_modes(graph, &found, files, mode, words_come, err, &need);
     need.samples = found.samples || files->n == 0;

@@ -31,6 +31,7 @@ struct need_files {
     uint64_t n_copies;
     bool has_words; /* one of them speaks perfmap.h */
     bool is_portable;
+    const bool *said; /* lent; per sentence: an adapter has words for it. NULL: none has */
 };
 /* A file without anything of ours is passed over, one that is there already, too. */
 PM_MUST_CHECK enum pm_status need_files_add(struct need_files *files, const char *path,

@@ -335,26 +335,7 @@ static enum pm_status show_all(struct output *out)
 
 /* --- the command --- */
 
-/* A time: a number with ns, us, ms or s behind it; s when nothing is. */
-static void parse_time(struct cmd_parse *parse, uint64_t *ret_ns)
-{
-    static const struct {
-        const char *unit;
-        double ns;
-    } units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
-    size_t len = strspn(parse->value, "0123456789.");
-    double number;
-    if (len && pm_str_to_double((struct pm_str){parse->value, len}, &number))
-        for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-            if (strcmp(parse->value + len, units[i].unit) == 0 && number * units[i].ns < 9e18) {
-                *ret_ns = (uint64_t)(number * units[i].ns + 0.5);
-                return;
-            }
-    (void)cmd_usage_error(parse,
-                          "option '--%s' takes a time, as 1.5s, 20ms, 300us or 1000ns, not '%s'",
-                          parse->option, parse->value);
-    parse->failed = true;
-}
+enum { MAX_HOURS = 1000000 }; /* of a run */
 
 static void read_options(struct cmd_parse *parse, struct request *request)
 {
@@ -368,10 +349,10 @@ static void read_options(struct cmd_parse *parse, struct request *request)
             cmd_number(parse, UINT32_MAX, &request->tid);
             break;
         case OPT_FROM:
-            parse_time(parse, &request->from_ns);
+            cmd_time(parse, MAX_HOURS * 3600000000000u, &request->from_ns);
             break;
         case OPT_TO:
-            parse_time(parse, &request->to_ns);
+            cmd_time(parse, MAX_HOURS * 3600000000000u, &request->to_ns);
             break;
         case OPT_DEPTH:
             cmd_number(parse, UINT32_MAX, &request->depth);

@@ -131,6 +131,47 @@ static void add_row(struct list *list, const char *const *cells)
     }
 }
 
+/* --- not on a terminal --- */
+
+/* Names of C++ may be any long: those beyond this push the rest of their line to the right, not all lines. */
+enum { MAX_PADDED = 40 };
+
+static const char *cell_text(struct libscols_line *line, int column)
+{
+    const char *text = scols_cell_get_data(scols_line_get_cell(line, (size_t)column));
+    return text ? text : "";
+}
+
+static void put_cell(const struct list *list, int column, const char *text, int width)
+{
+    bool is_number = !strncmp(list->names[column], "n_", 2),
+         is_last = column + 1 == list->n_columns;
+    int room = width > report_width(text) ? width - report_width(text) : 0;
+    printf("%*s%s%*s%s", is_number ? room : 0, "", text, is_number || is_last ? 0 : room, "",
+           is_last ? "\n" : " ");
+}
+
+static void put_plain(const struct list *list)
+{
+    const char *heads[MAX_COLUMNS];
+    int widths[MAX_COLUMNS];
+    struct libscols_line *line;
+    for (int i = 0; i < list->n_columns; i++) {
+        heads[i] = scols_column_get_name(scols_table_get_column(list->table, (size_t)i));
+        widths[i] = report_width(heads[i]);
+        for (size_t r = 0; (line = scols_table_get_line(list->table, r)) != NULL; r++) {
+            int width = report_width(cell_text(line, i));
+            if (width <= MAX_PADDED && width > widths[i])
+                widths[i] = width;
+        }
+    }
+    for (int i = 0; i < list->n_columns; i++)
+        put_cell(list, i, heads[i], widths[i]);
+    for (size_t r = 0; (line = scols_table_get_line(list->table, r)) != NULL; r++)
+        for (int i = 0; i < list->n_columns; i++)
+            put_cell(list, i, cell_text(line, i), widths[i]);
+}
+
 static void say_none(const struct request *request)
 {
     if (request->pattern)
@@ -151,7 +192,9 @@ static enum pm_status end(struct list *list, struct pm_error *err)
         (void)pm_json_done(&list->json);
         return PM_OK;
     }
-    if (!list->failed && list->n_rows)
+    if (!list->failed && list->n_rows && !isatty(STDOUT_FILENO))
+        put_plain(list);
+    else if (!list->failed && list->n_rows)
         list->failed = scols_print_table(list->table) != 0;
     if (!list->failed && !list->n_rows)
         say_none(&list->request);
@@ -236,7 +279,8 @@ static void list_verbs(struct list *list)
         }
         count_text(texts[0], n[0]);
         count_text(texts[1], n[1]);
-        if (!list->request.only_active || n[1])
+        /* Adapters declare more verbs than a run has sentences for. */
+        if (n[0] && (!list->request.only_active || n[1]))
             add_row(list, (const char *const[]){graph->verbs[v].name,
                                                 graph->levels[graph->verbs[v].level].name, texts[0],
                                                 texts[1], example.data});

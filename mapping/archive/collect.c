@@ -13,6 +13,8 @@ enum { MAX_WARNINGS = 1000 };
 static const char *const statement_texts[N_COLLECT_STATEMENTS] = {
     [INSERT_EXECUTION] = "INSERT INTO executions VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [INSERT_ATTRIBUTE] = "INSERT OR REPLACE INTO execution_attributes VALUES(?,?,?)",
+    [ADD_ATTRIBUTE] = "INSERT INTO execution_attributes VALUES(?,?,?) ON CONFLICT DO UPDATE SET "
+                      "value = CAST(value + excluded.value AS TEXT)",
     [INSERT_OVERHEAD] = "INSERT INTO overheads VALUES(?,?,?,?,?,?)",
     [UPDATE_ADDED] = "UPDATE processes SET added_ns = ?2 WHERE id = ?1",
     [INSERT_PROBE_COSTS] = "INSERT INTO probe_costs VALUES(?,?,?)",

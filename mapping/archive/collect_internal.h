@@ -20,6 +20,7 @@
 enum collect_statement {
     INSERT_EXECUTION,
     INSERT_ATTRIBUTE,
+    ADD_ATTRIBUTE, /* a number, to what is there */
     INSERT_PROCESS,
     INSERT_OVERHEAD,
     UPDATE_ADDED,

@@ -115,7 +115,8 @@ static uint64_t warm_events_ns(const struct pm_run_file *file, const struct pair
 /* Time that the measurement added. */
 struct added {
     uint64_t events_ns, samples_ns;
-    bool by_samples; /* events_ns */
+    uint64_t fixed_ns; /* of events_ns, as far as reckoned: what the budget leaves alone */
+    bool by_samples;   /* events_ns */
 };
 
 /* What samples found in PerfMap's own code is a measurement, of all but the interrupts of the samples themselves. own_work_ns: on samples,
@@ -149,6 +150,8 @@ static struct added added_of(const struct pm_run_file *file, const struct pair_c
         uint64_t interrupts_ns = at_most_i64((unsigned __int128)overhead->sample_ns * n_samples);
         added.events_ns = events_ns > added.events_ns ? events_ns : added.events_ns;
         added.samples_ns = overhead->samples_ns ? samples_ns : added.samples_ns;
+        added.fixed_ns =
+            at_most_i64((unsigned __int128)overhead->fixed_ns * cpu_ns / overhead->cpu_ns);
         own_work_ns =
             overhead->sample_ns && samples_ns > interrupts_ns ? samples_ns - interrupts_ns : 0;
     }
@@ -188,6 +191,18 @@ static enum pm_status write_probe_costs(struct collector *c, const struct pair_c
     return collect_insert(c, INSERT_PROBE_COSTS);
 }
 
+static enum pm_status write_attribute(struct collector *c, enum collect_statement statement,
+                                      uint32_t execution, const char *key, uint64_t number)
+{
+    char value[32];
+    snprintf(value, sizeof value, "%llu", (unsigned long long)number);
+    sqlite3_stmt *insert = c->statements[statement];
+    bind_number(insert, 1, execution);
+    bind_text(insert, 2, key);
+    bind_text(insert, 3, value);
+    return collect_insert(c, statement);
+}
+
 enum pm_status collect_overhead(struct collector *c, uint32_t execution,
                                 const struct pm_run_file *file)
 {
@@ -201,13 +216,11 @@ enum pm_status collect_overhead(struct collector *c, uint32_t execution,
     bind_number(c->statements[UPDATE_ADDED], 1, c->n_processes);
     bind_number(c->statements[UPDATE_ADDED], 2, added.events_ns + added.samples_ns);
     status = collect_insert(c, UPDATE_ADDED);
-    if (status != PM_OK || !added.by_samples)
-        return status;
-    sqlite3_stmt *insert = c->statements[INSERT_ATTRIBUTE];
-    bind_number(insert, 1, execution);
-    bind_text(insert, 2, "events_by_samples");
-    bind_text(insert, 3, "1");
-    return collect_insert(c, INSERT_ATTRIBUTE);
+    if (status == PM_OK && added.by_samples)
+        status = write_attribute(c, INSERT_ATTRIBUTE, execution, "events_by_samples", 1);
+    if (status == PM_OK && added.fixed_ns)
+        status = write_attribute(c, ADD_ATTRIBUTE, execution, "fixed_ns", added.fixed_ns);
+    return status;
 }
 
 static enum pm_status write_process(struct collector *c, uint32_t execution, uint64_t start_tsc,

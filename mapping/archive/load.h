@@ -36,6 +36,7 @@ struct pm_execution {
     const char
         *question; /* that only what it needs was followed for (perfmap run --ask); "" none */
     int64_t n_question_sleds, n_all_sleds;
+    int64_t fixed_ns; /* of what events cost: what the budget leaves alone, over its processes */
 };
 
 struct pm_process {

@@ -74,6 +74,7 @@ static enum pm_status read_execution(struct loader *load, sqlite3_stmt *row)
         load_keep(load, row, 14),
         load_number(row, 15),
         load_number(row, 16),
+        load_number(row, 17),
     };
     if (!x->name || !x->command || !x->cwd || !x->host || !x->mode || !x->question)
         return load_no_memory(load);
@@ -297,8 +298,9 @@ enum pm_status load_tables(struct loader *load)
          "'events_by_samples'), (SELECT value FROM execution_attributes WHERE execution = id AND "
          "key = 'question'), (SELECT CAST(value AS INTEGER) FROM execution_attributes WHERE "
          "execution = id AND key = 'n_question_sleds'), (SELECT CAST(value AS INTEGER) FROM "
-         "execution_attributes WHERE execution = id AND key = 'n_all_sleds') FROM executions "
-         "ORDER BY id",
+         "execution_attributes WHERE execution = id AND key = 'n_all_sleds'), (SELECT "
+         "CAST(value AS INTEGER) FROM execution_attributes WHERE execution = id AND key = "
+         "'fixed_ns') FROM executions ORDER BY id",
          read_execution},
         {"SELECT id, execution, pid, parent_pid, image, exe, argv, end_kind, start_ns, end_ns, "
          "user_cpu_ns, system_cpu_ns, max_rss_bytes, "

@@ -343,7 +343,8 @@ static void make_mixed_run(struct make_run *run, uint64_t cpu_ns, enum pm_run_mo
                                                      .cpu_ns = cpu_ns,
                                                      .events_ns = 300,
                                                      .samples_ns = 40,
-                                                     .looks_ns = 10});
+                                                     .looks_ns = 10,
+                                                     .fixed_ns = 120});
     make_run_end(run, 3000);
     make_run_header(run)->end_user_cpu_ns = 2000;
     make_run_header(run)->end_system_cpu_ns = 0;
@@ -383,6 +384,24 @@ static void nouns_of_different_modes_keep_what_is_known(void **state)
                         "50000|620|80|5000|1000");
     assert_string_equal(ask("SELECT pair_ps, inner_ps FROM probe_costs"), "20000|9000");
     assert_string_equal(ask("SELECT added_ns FROM processes"), "700");
+}
+
+/* Over the processes, each with what it reckoned for half of its CPU time. */
+static void what_the_budget_leaves_alone_is_added_up(void **state)
+{
+    (void)state;
+    struct pm_collect_result result;
+    struct make_run run;
+    write_heat();
+    write_manifest("x.run");
+    make_mixed_run(&run, 1000, PM_RUN_MODE_EXACT);
+    assert_true(make_run_write(&run, "x.run/100.0.pmr"));
+    assert_true(make_run_write(&run, "x.run/101.0.pmr"));
+    make_run_release(&run);
+    collect_with(NULL, &result);
+    pm_collect_result_release(&result);
+    assert_string_equal(ask("SELECT value FROM execution_attributes WHERE key = 'fixed_ns'"),
+                        "480");
 }
 
 /* What was reckoned before the last events came is less than these cost. */
@@ -775,6 +794,7 @@ int main(void)
         IN_FOLDER(a_run_becomes_an_archive),
         IN_FOLDER(counts_stand_below_the_root),
         IN_FOLDER(nouns_of_different_modes_keep_what_is_known),
+        IN_FOLDER(what_the_budget_leaves_alone_is_added_up),
         IN_FOLDER(events_cost_no_less_than_warm_pairs),
         IN_FOLDER(traces_and_heap_cost_more),
         IN_FOLDER(processes_are_merged_by_path),
