@@ -23,14 +23,16 @@ RUNTIME = BUILD / "runtime/libperfmap-rt.so"
 class Bench:
     """Settings of this run and its results."""
 
-    def __init__(self, quick):
-        self.quick = quick
+    def __init__(self, quick, thorough=False):
+        self.quick, self.thorough = quick, thorough
         self.rows = []  # what was measured, each with its bound
         self.peers = {}  # (tool, mode) -> column -> text
         self.values = {}  # name -> number or numbers, for comparing two runs
+        self.parts_s = {}  # how long each part took
+        self.failed = {}  # part, or what of it -> why
 
-    def number(self, full, quick):
-        return quick if self.quick else full
+    def number(self, full, quick, thorough=None):
+        return quick if self.quick else thorough if self.thorough and thorough is not None else full
 
     def row(self, what, figure, bound="", verdict="", **values):
         """verdict: True, False, or a word."""
@@ -38,6 +40,12 @@ class Bench:
         self.rows.append((what, figure, bound, word))
         self.values[what] = values
         say(f"{what}: {figure}{' — ' + word if word else ''}")
+
+    def fail(self, what, error):
+        """It could not be measured; everything else is."""
+        self.failed[what] = reason(error)
+        self.rows.append((what, f"failed: {self.failed[what]}", "", "failed"))
+        say(f"{what} failed: {self.failed[what]}")
 
     def peer(self, tool, mode, column, text, **values):
         self.peers.setdefault((tool, mode), {})[column] = text
@@ -51,6 +59,14 @@ def say(text):
 
 def call(*command, **more):
     return subprocess.run([str(word) for word in command], check=True, text=True, capture_output=True, **more).stdout
+
+
+def reason(error):
+    """One line that says what went wrong."""
+    if isinstance(error, subprocess.CalledProcessError):
+        told = (error.stderr or error.stdout or "").strip().splitlines()
+        return f"{' '.join(map(str, error.cmd))[:200]}: exit status {error.returncode}{': ' + told[-1][:200] if told else ''}"
+    return f"{type(error).__name__}: {error}"[:400]
 
 
 @functools.cache
@@ -118,6 +134,13 @@ def judge(growth, error, bound):
     return False if growth - 2 * error > bound else "not shown"
 
 
+def is_clear(ratios, bound):
+    """Have enough ratios been measured to say whether their growth is within its bound? Three standard errors are asked for, not the two that are judged by, for
+    it is asked again and again."""
+    mean, error = trimmed(ratios)
+    return abs(mean - 1 - bound) > 3 * error
+
+
 def percent(growth):
     return f"{100 * growth:+.1f} %"
 
@@ -162,7 +185,8 @@ def print_results(bench, about, markdown):
     facts = about["machine"]
     print(f"{facts['date']}, {facts['processor']}, {facts['n_cores']} cores, {facts['memory_gib']} GiB, Linux {facts['kernel']}, "
           f"load {facts['load_at_start']} at the start and {about['load_at_end']} at the end{', quick' if bench.quick else ''}.")
-    print(", ".join(f"{name} {word}" for name, word in about["versions"].items()) + ".\n")
+    print(", ".join(f"{name} {word}" for name, word in about["versions"].items()) + ".")
+    print("Minutes: " + ", ".join(f"{part} {seconds / 60:.1f}" for part, seconds in bench.parts_s.items()) + ".\n")
     if bench.rows:
         print(table(("what", "figure", "bound", ""), bench.rows, markdown))
     if bench.peers:
@@ -172,9 +196,12 @@ def print_results(bench, about, markdown):
 
 
 def write_json(bench, about, path):
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump({**about, "quick": bench.quick, "values": bench.values}, file, indent=1)
+    """Whole at any time: it is written after each part."""
+    fresh = path.with_name(path.name + ".new")
+    with open(fresh, "w", encoding="utf-8") as file:
+        json.dump({**about, "quick": bench.quick, "parts_s": bench.parts_s, "failed": bench.failed, "values": bench.values}, file, indent=1)
         file.write("\n")
+    fresh.replace(path)
 
 
 def print_comparison(before_path, after_path):

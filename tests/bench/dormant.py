@@ -3,26 +3,28 @@ import json
 import re
 import statistics
 
-from common import PERFMAP, WORK, call, cpu_s, judge, percent, shortest_in_turns, trimmed
+from common import PERFMAP, WORK, call, cpu_s, is_clear, judge, percent, shortest_in_turns, trimmed
 from programs import PROGRAMS, make_program, unit_command, unit_ns
 
 
 def dormant(bench):
     """Many random orders of functions, each linked without and with the plugin so that functions lie at the same addresses (pad.py), measured in turns; the
-    mean of the ratios."""
-    layouts, turns, seconds = bench.number(150, 20), 2, 0.05
+    mean of the ratios. As many as it takes to tell on which side of the bound it is."""
+    least, most, turns, seconds = bench.number(40, 20, 150), bench.number(150, 20, 300), 2, 0.05
     for name, program in PROGRAMS.items():
         ratios, plain_ns = [], []
-        for layout in range(1, layouts + 1):
+        for layout in range(1, most + 1):
             paths = {kind: make_program(program, kind, layout, keep=False, padded=True) for kind in ("plain", "plugin")}
             best, _ = shortest_in_turns(turns, {kind: lambda path=path: unit_ns(program, path, seconds) for kind, path in paths.items()})
             ratios.append(best["plugin"] / best["plain"])
             plain_ns.append(best["plain"])
+            if layout >= least and layout % 10 == 0 and is_clear(ratios, 0.015):
+                break
         growth, error = trimmed(ratios)
         growth -= 1
         spread = statistics.stdev(ratios)
         bench.row(f"dormant, {name}", f"{percent(growth)} ± {200 * error:.1f} of {statistics.median(plain_ns) / 1e6:.3f} ms "
-                  f"(median {percent(statistics.median(ratios) - 1)}; {layouts} layouts, standard deviation {100 * spread:.1f} %)", "at most +1.5 %",
+                  f"(median {percent(statistics.median(ratios) - 1)}; {len(ratios)} layouts, standard deviation {100 * spread:.1f} %)", "at most +1.5 %",
                   judge(growth, error, 0.015), growth=growth, error=error, ratios=ratios)
 
 
@@ -72,7 +74,7 @@ def default(bench):
     """What the default run (samples, contexts within the budget) adds to the same program while it is dormant: user and system CPU time of whole runs of
     the same work, start-up included. Short pieces of work say nothing here: the shortest is one without a sample. The same layout with and without
     pairs; ratios over several layouts."""
-    layouts, turns, seconds = range(1, bench.number(8, 2) + 1), bench.number(3, 2), bench.number(2, 0.7)
+    least, most, turns, seconds = bench.number(5, 2, 8), bench.number(8, 2, 16), bench.number(3, 2), bench.number(2, 0.7)
     out = WORK / "default.run"
     for name, program in PROGRAMS.items():
         ratios, dormant_s = [], []
@@ -82,14 +84,16 @@ def default(bench):
             call("rm", "-rf", out)
             return cpu_s(*front, *unit_command(program, path, 1000, repetitions))
 
-        for layout in layouts:
+        bound = 0.02 if program in ("sqlite", "lua") else 0.05
+        for layout in range(1, most + 1):
             path = make_program(program, "plugin", layout)
             best, _ = shortest_in_turns(turns, {"dormant": lambda: run(path), "default": lambda: run(path, PERFMAP, "run", "--no-collect", "-o", out, "--")})
             ratios.append(best["default"] / best["dormant"])
             dormant_s.append(best["dormant"])
+            if layout >= least and is_clear(ratios, bound):
+                break
         growth, error = trimmed(ratios)
         growth -= 1
-        bound = 0.02 if program in ("sqlite", "lua") else 0.05
         bench.row(f"default run, {name}, CPU of whole runs over dormant", f"{percent(growth)} ± {200 * error:.1f} of {statistics.fmean(dormant_s):.2f} s "
                   f"({percent(min(ratios) - 1)} to {percent(max(ratios) - 1)} over {len(ratios)} layouts)", f"at most +{100 * bound:.0f} %", judge(growth, error, bound),
                   growth=growth, error=error, ratios=ratios)
@@ -97,7 +101,7 @@ def default(bench):
 
 def short(bench):
     """The same for runs that are over in an instant, where starting counts most: medians of the ratios of turns."""
-    turns, seconds, out = bench.number(15, 5), 0.13, WORK / "default.run"
+    turns, seconds, out = bench.number(15, 5, 25), 0.13, WORK / "default.run"
     for name, program in PROGRAMS.items():
         path = make_program(program, "plugin")
         repetitions = round(seconds * 1e9 / unit_ns(program, path, 0.2))

@@ -6,7 +6,7 @@ import shutil
 import statistics
 import subprocess
 
-from common import PERFMAP, WORK, call, cpu_s, output_and_memory, say, size_bytes, wall_and_cpu_s
+from common import PERFMAP, WORK, call, cpu_s, output_and_memory, reason, say, size_bytes, wall_and_cpu_s
 from pair import figures, modes
 from programs import PROGRAMS, make_calls, make_program, unit_command, unit_ns
 
@@ -47,7 +47,7 @@ def xray(mode, **env):
 
 
 PEERS = (
-    Tool("uftrace", "dormant (-mnop-mcount)", "fentry"),
+    Tool("uftrace", "dormant (-mnop-mcount)", "fentry", env={"GMON_OUT_PREFIX": "OUT/gmon"}),  # else what is linked with -pg leaves gmon.out where we are
     Tool("uftrace", "record", "pg", ("uftrace", "record", "--no-pager", "-d", "OUT/uf"), report=("uftrace", "report", "--no-pager", "-d", "OUT/uf"), writes=True,
          n_units=30),
     Tool("gprof", "-pg", "pg", env={"GMON_OUT_PREFIX": "OUT/gmon"}, report=("sh", "-c", "gprof -b PROGRAM OUT/gmon.*"), writes=True),
@@ -69,6 +69,17 @@ def prepared(tool):
     OUT.mkdir()
     front = [str(word).replace("OUT", str(OUT)) for word in tool.front]
     return front, dict(os.environ, **{key: value.replace("OUT", str(OUT)) for key, value in tool.env.items()})
+
+
+def measured(bench, tool, column, measure, *arguments):
+    """Does a measurement; a tool that does not survive it must not take along the others."""
+    try:
+        return measure(*arguments)
+    except (OSError, ValueError, KeyError, IndexError, subprocess.SubprocessError) as error:
+        bench.peer(tool.name, tool.mode, column, "fails")
+        bench.failed[f"{tool.name}, {tool.mode}: {column}"] = reason(error)
+        say(f"{tool.name}, {tool.mode}: {column} fails: {reason(error)}")
+        return None
 
 
 def run_pairs(bench, tool):
@@ -99,6 +110,15 @@ def fill(command, program):
     return [str(word).replace("OUT", str(OUT)).replace("PROGRAM", str(program)) for word in command]
 
 
+def one_turn(tool, program, seconds, whole):
+    """CPU time of a whole run for a sampler, else the shortest piece of work."""
+    path = make_program(program, tool.kind)
+    front, env = prepared(tool)
+    if tool.samples:
+        return cpu_s(*front, *unit_command(program, path, 1000, whole), env=env)
+    return unit_ns(program, path, 1000 if tool.n_units else seconds, front, tool.n_units or None, env)
+
+
 def slowdowns(bench, tools, name, program):
     """All tools in turns with the same program without any; ratios of the shortest times, for tools that sample of CPU times of whole runs."""
     able = [tool for tool in tools if works(tool, program)]
@@ -106,48 +126,36 @@ def slowdowns(bench, tools, name, program):
         if tool not in able:
             bench.peer(tool.name, tool.mode, name, "fails")
     tools = able
-    turns, seconds = bench.number(4, 2), 0.3
-    plain = {kind: make_program(program, kind) for kind in ("plain", "clang")}
+    turns, seconds = bench.number(4, 2, 8), 0.3
+    plain = {kind: make_program(program, kind) for kind in ("plain", *(["clang"] if any(tool.kind == "xray" for tool in tools) else []))}
     whole = round(bench.number(2, 0.7) * 1e9 / unit_ns(program, plain["plain"], 0.2))
     seen = {}
     for _ in range(turns):
-        for key, kind in (("plain", "plain"), ("clang", "clang")):
-            seen.setdefault(key, []).append(unit_ns(program, plain[kind], seconds))
+        for kind, path in plain.items():
+            seen.setdefault(kind, []).append(unit_ns(program, path, seconds))
         for i, tool in enumerate(tools):
-            path = make_program(program, tool.kind)
             if tool.samples:
                 seen.setdefault("whole", []).append(cpu_s(*unit_command(program, plain["plain"], 1000, whole)))
-            front, env = prepared(tool)
-            if tool.samples:
-                seen.setdefault(i, []).append(cpu_s(*front, *unit_command(program, path, 1000, whole), env=env))
-            else:
-                limit = tool.n_units or None
-                seen.setdefault(i, []).append(unit_ns(program, path, 1000 if limit else seconds, front, limit, env))
+            seen.setdefault(i, []).append(measured(bench, tool, name, one_turn, tool, program, seconds, whole))
     for i, tool in enumerate(tools):
+        if None in seen[i]:
+            continue  # it has failed
         base = seen["whole" if tool.samples else "clang" if tool.kind == "xray" else "plain"]
         ratio = min(seen[i]) / min(base)
         bench.peer(tool.name, tool.mode, name, f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}", ratio=ratio,
                    median=statistics.median(seen[i]) / statistics.median(base), times=seen[i], plain=base)
 
 
-def memory_and_report(bench, tools, program):
+def memory_and_report(bench, tool, program):
     """One run of a fixed amount of work: the largest process's memory over that of the program alone, and how long the tool's report takes."""
-    n_units = 100
-    for tool in tools:
-        if not tool.writes:
-            continue
-        if not works(tool, program):
-            bench.peer(tool.name, tool.mode, "memory", "fails")
-            continue
-        path = make_program(program, tool.kind)
-        command = unit_command(program, path, 1000, tool.n_units or n_units)
-        _, alone = output_and_memory(*unit_command(program, make_program(program, "plain"), 1000, tool.n_units or n_units))
-        front, env = prepared(tool)
-        _, measured = output_and_memory(*front, *command, env=env)
-        bench.peer(tool.name, tool.mode, "memory", f"+{(measured - alone) / 2**20:.0f} MiB", bytes=measured - alone)
-        report_time(bench, tool, path)
-        if tool.mode == "trace":
-            trace_size(bench, program)
+    path, n_units = make_program(program, tool.kind), tool.n_units or 100
+    _, alone = output_and_memory(*unit_command(program, make_program(program, "plain"), 1000, n_units))
+    front, env = prepared(tool)
+    _, with_tool = output_and_memory(*front, *unit_command(program, path, 1000, n_units), env=env)
+    bench.peer(tool.name, tool.mode, "memory", f"+{(with_tool - alone) / 2**20:.0f} MiB", bytes=with_tool - alone)
+    report_time(bench, tool, path)
+    if tool.mode == "trace":
+        trace_size(bench, program)
 
 
 def trace_size(bench, program):
@@ -177,7 +185,7 @@ def works(tool, program):
     try:
         call(*front, *unit_command(program, make_program(program, tool.kind), 1000, 3), env=env, timeout=300)
     except (OSError, subprocess.SubprocessError) as error:
-        say(f"{tool.name}, {tool.mode} fails with {program}: {(getattr(error, 'stderr', '') or str(error)).strip()[-300:]}")
+        say(f"{tool.name}, {tool.mode} fails with {program}: {reason(error)}")
         return False
     return True
 
@@ -188,8 +196,10 @@ def peers(bench):
     tools = [tool for tool in (*perfmap_tools(), *PEERS) if works(tool, "bzip2")]  # is it there, and does it work on this machine at all?
     for tool in tools:
         if tool.pairs:
-            run_pairs(bench, tool)
+            measured(bench, tool, "ns a pair", run_pairs, bench, tool)
     for name, program in programs.items():
         slowdowns(bench, tools, name, program)
-    memory_and_report(bench, tools, last)
+    for tool in tools:
+        if tool.writes:
+            measured(bench, tool, "memory", memory_and_report, bench, tool, last)
     shutil.rmtree(OUT, ignore_errors=True)
