@@ -75,6 +75,7 @@ struct touched {
     struct pm_sentence sentences[MAX_TOUCHED];
     struct pm_point points[MAX_TOUCHED];
     size_t n;
+    bool about_rows, declares;
 };
 static __thread struct touched *learning; /* by the preparation that runs */
 
@@ -99,13 +100,27 @@ static struct authorizer {
 } authorizers[MAX_DATABASES];
 static pthread_mutex_t authorizers_lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* A function that is used as a table (json_each) is declared where it is first used: SQLite asks for that as if a table's row in the schema were
+ * changed - each column is updated, then its ROWID is read - though it writes nothing. */
+static bool is_declaration(int action, const char *table, const char *column)
+{
+    if (!learning || !learning->about_rows || !table || !column ||
+        (strcmp(table, "sqlite_master") != 0 && strcmp(table, "sqlite_temp_master") != 0))
+        return false;
+    bool ends = action == SQLITE_READ && learning->declares && strcmp(column, "ROWID") == 0;
+    learning->declares = action == SQLITE_UPDATE;
+    return learning->declares || ends;
+}
+
 static int authorize(void *slot, int action, const char *a, const char *b, const char *database,
                      const char *trigger)
 {
     const struct authorizer *own = slot;
-    if (action == SQLITE_READ)
+    bool is_real = !is_declaration(action, a, b);
+    if (is_real && action == SQLITE_READ)
         touch(tables, a, reads);
-    else if (action == SQLITE_INSERT || action == SQLITE_UPDATE || action == SQLITE_DELETE)
+    else if (is_real &&
+             (action == SQLITE_INSERT || action == SQLITE_UPDATE || action == SQLITE_DELETE))
         touch(tables, a, writes);
     return own->function ? own->function(own->context, action, a, b, database, trigger) : SQLITE_OK;
 }
@@ -145,7 +160,7 @@ static void forget(sqlite3 *db)
     pthread_mutex_unlock(&authorizers_lock);
 }
 
-/* "SEARCH t USING INDEX i (x=?)". */
+/* "SEARCH t USING INDEX i (x=?)". None has a name in "SCAN json_each VIRTUAL TABLE INDEX 1:" and "USING AUTOMATIC COVERING INDEX (x=?)". */
 static void touch_indexes(sqlite3 *db, const char *sql)
 {
     char plan[2 * TEXT_BYTES], name[TEXT_BYTES];
@@ -159,8 +174,10 @@ static void touch_indexes(sqlite3 *db, const char *sql)
     learning = mine;
     while (status == SQLITE_OK && explain && real_sqlite3_step(explain) == SQLITE_ROW) {
         const char *text = (const char *)real_sqlite3_column_text(explain, 3);
-        const char *index = text ? strstr(text, " INDEX ") : NULL;
-        touch(indexes, index && sscanf(index, " INDEX %399s", name) == 1 ? name : NULL, reads);
+        const char *index =
+            text && !strstr(text, " VIRTUAL TABLE INDEX ") ? strstr(text, " INDEX ") : NULL;
+        bool has_name = index && sscanf(index, " INDEX %399s", name) == 1 && *name != '(';
+        touch(indexes, has_name ? name : NULL, reads);
     }
     if (explain)
         real_sqlite3_finalize(explain);
@@ -284,6 +301,7 @@ static void begin(struct preparation *p, sqlite3 *db, const void *sql, int bytes
     if (!p->on)
         return;
     p->touched.n = 0;
+    p->touched.declares = false;
     p->outer = learning;
     learning = &p->touched;
     char first[2 * TEXT_BYTES];
@@ -293,6 +311,7 @@ static void begin(struct preparation *p, sqlite3 *db, const void *sql, int bytes
         snprintf(first, sizeof first, "%.*s", bytes >= 0 ? bytes : (int)sizeof first,
                  (const char *)sql);
     first[sql_first_statement(first)] = 0;
+    p->touched.about_rows = sql_is_about_rows(first);
     p->sentence = sentence_of(db, first, prepares);
     n_within++;
     pm_enter(p->sentence);

@@ -19,6 +19,8 @@ enum { TEXT_BYTES = 400 };
 void sql_normalise(const char *sql, char text[TEXT_BYTES]);
 /* Bytes of the first of several statements, up to its semicolon: what a preparation takes, triggers with their body. */
 size_t sql_first_statement(const char *sql);
+/* SELECT, INSERT and the like: it does not change the schema. */
+bool sql_is_about_rows(const char *sql);
 /* As UTF-8 with an end, as much as there is room for; bytes < 0: up to its end. */
 void sql_from_utf16(const void *sql, int bytes, char *text, size_t room);
 

@@ -113,6 +113,16 @@ static const char *next_word(const char *sql)
     return sql + blank_bytes(sql);
 }
 
+bool sql_is_about_rows(const char *sql)
+{
+    static const char *const words[] = {"SELECT", "INSERT", "REPLACE", "DELETE", "VALUES", "WITH"};
+    sql += blank_bytes(sql);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (is_word(sql, words[i]))
+            return true;
+    return false;
+}
+
 static bool is_trigger(const char *sql)
 {
     sql += blank_bytes(sql);
