@@ -6,11 +6,15 @@
 #     lib[/TRIPLET]/pkgconfig/perfmap.pc       plugin=, fortran= and cflags for build systems
 #     share/man/man1/perfmap*.1                made by the command itself
 #     share/bash-completion/completions/perfmap
+#     share/zsh/vendor-completions/_perfmap
+#     share/fish/vendor_completions.d/perfmap.fish
 #     share/doc/perfmap/                       README, the formats, the examples
 include(GNUInstallDirs)
 
 install(TARGETS perfmap RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${CMAKE_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
+install(FILES ${CMAKE_BINARY_DIR}/completions/_perfmap DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+install(FILES ${CMAKE_BINARY_DIR}/completions/perfmap.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(FILES ${CMAKE_BINARY_DIR}/completions/perfmap DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 
 # The .pc file finds the prefix from its own place, so that an installed tree may be moved.

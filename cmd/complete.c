@@ -1,8 +1,9 @@
-/* perfmap complete TEXT ARCHIVE: how the question that begins so may go on, one way a line, for the shell (help.c). Not in the list of commands.
+/* perfmap complete TEXT ARCHIVE: how the question that begins so may go on, one way a line, for the shell (help.c, complete_shells.c). Not in the
+ * list of commands.
  *
  * Asks the archive's tables for no more than it needs: to load the graph of a large one takes longer than a person who has pressed a key waits.
  */
-#include "cmd.h"
+#include "complete.h"
 
 #include "mapping/archive/archive.h"
 #include "mapping/base/arena.h"
@@ -432,30 +433,52 @@ static enum pm_status complete(struct completion *c, bool may_go_on)
     return PM_OK;
 }
 
-static int complete_main(struct cmd_parse *parse)
+enum pm_status complete_question(const char *text, const char *archive, struct pm_error *err)
 {
-    struct pm_error err = PM_ERROR_INIT;
-    struct completion c = {.err = &err};
-    while (cmd_next(parse) != CMD_END)
-        ;
-    if (parse->failed)
-        return CMD_USAGE;
-    if (parse->n_operands != 2)
-        return cmd_usage_error(parse, "expected the beginning of a question, and an archive");
-    c.text = parse->operands[0];
-    enum pm_status status = pm_archive_open(parse->operands[1], &err, &c.archive);
+    struct completion c = {.err = err, .text = text};
+    enum pm_status status = pm_archive_open(archive, err, &c.archive);
     if (status == PM_OK)
         status = complete(&c, true);
     pm_archive_close(c.archive);
     pm_arena_release(&c.arena);
     free(c.ways);
+    return status;
+}
+
+/* --- the command --- */
+
+enum { OPT_WORDS = CMD_KEY_FIRST };
+
+static int complete_main(struct cmd_parse *parse)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    bool words = false;
+    while (cmd_next(parse) != CMD_END)
+        words = true;
+    if (parse->failed)
+        return CMD_USAGE;
+    if (words && parse->n_operands < 2)
+        return cmd_usage_error(parse, "expected 'perfmap' and the words behind it");
+    if (!words && parse->n_operands != 2)
+        return cmd_usage_error(parse, "expected the beginning of a question, and an archive");
+    enum pm_status status = words ? complete_words(parse->operands, parse->n_operands, &err)
+                                  : complete_question(parse->operands[0], parse->operands[1], &err);
     return status == PM_OK ? cmd_stdout_done(parse, CMD_DONE) : cmd_fail(parse, &err);
 }
 
+static const struct cmd_option complete_options[] = {
+    {OPT_WORDS, "words", NULL,
+     "what the last word of a command line may be, with a tab and its meaning; :files stands for "
+     "any file"},
+    {0}};
+
 const struct cmd cmd_complete = {
     .name = "complete",
-    .summary = "how a question may go on, for the shell",
-    .usage = (const char *const[]){"complete TEXT ARCHIVE", NULL},
-    .description = "One way a line. 'perfmap help --completion=bash' makes the shell ask.",
+    .summary = "how a question or a command line may go on, for the shell",
+    .usage =
+        (const char *const[]){"complete TEXT ARCHIVE", "complete --words -- perfmap WORD...", NULL},
+    .description = "One way a line. 'perfmap help --completion=bash' (zsh, fish) makes the shell "
+                   "ask.",
+    .options = complete_options,
     .main = complete_main,
 };

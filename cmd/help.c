@@ -1,5 +1,5 @@
 /* Help, manual pages and shell completion, all from the commands' tables. */
-#include "cmd.h"
+#include "complete.h"
 
 #include <ctype.h>
 
@@ -384,10 +384,11 @@ enum { OPT_MAN = CMD_KEY_FIRST, OPT_COMPLETION };
 
 static int help_main(struct cmd_parse *parse)
 {
-    bool man = false, completion = false;
+    bool man = false;
+    int shell = -1;
     for (int key; (key = cmd_next(parse)) != CMD_END;) {
         man |= key == OPT_MAN;
-        completion |= key == OPT_COMPLETION;
+        shell = key == OPT_COMPLETION ? parse->choice : shell;
     }
     if (parse->failed)
         return CMD_USAGE;
@@ -396,8 +397,8 @@ static int help_main(struct cmd_parse *parse)
     const struct cmd *cmd = &cmd_perfmap;
     if (parse->n_operands == 1 && !(cmd = cmd_find(parse->operands[0])))
         return cmd_unknown(parse->operands[0]);
-    if (completion)
-        cmd_completion_print(stdout);
+    if (shell >= 0)
+        complete_print_script((enum complete_shell)shell, stdout);
     else if (man)
         cmd_man_print(cmd, stdout);
     else
@@ -407,19 +408,21 @@ static int help_main(struct cmd_parse *parse)
 
 static const struct cmd_option help_options[] = {
     {OPT_MAN, "man", NULL, "print the manual page instead, as man(7) source"},
-    {OPT_COMPLETION, "completion", "bash", "print the completion script for a shell"},
+    {OPT_COMPLETION, "completion", "bash|zsh|fish", "print the completion script for a shell"},
     {0}};
 
 static const struct cmd_example help_examples[] = {
     {"perfmap help run", "what `perfmap run` does and takes"},
     {"perfmap help --man run | man -l -", "the same as a manual page"},
-    {". <(perfmap help --completion=bash)", "complete commands and options in this shell"},
+    {". <(perfmap help --completion=bash)",
+     "complete commands and options in this shell; zsh, too"},
+    {"perfmap help --completion=fish | source", "the same in fish"},
     {NULL, NULL}};
 
 const struct cmd cmd_help = {
     .name = "help",
     .summary = "show what a command does",
-    .usage = (const char *const[]){"help [--man] [COMMAND]", "help --completion=bash", NULL},
+    .usage = (const char *const[]){"help [--man] [COMMAND]", "help --completion=SHELL", NULL},
     .description = "Without a command: the list of commands.",
     .options = help_options,
     .examples = help_examples,

@@ -36,9 +36,7 @@ static bool is_archive_name(const char *name)
     return len > 8 && *name != '.' && !strcmp(name + len - 8, ".perfmap");
 }
 
-/* The only archive in the current folder, to be freed; NULL with *ret_n when there is none or
- * several. */
-static char *find_archive(int *ret_n)
+char *report_find_archive(int *ret_n)
 {
     char *found = NULL;
     DIR *folder = opendir(".");
@@ -62,7 +60,7 @@ static char *find_archive(int *ret_n)
 char *report_only_archive(struct cmd_parse *parse)
 {
     int n;
-    char *found = find_archive(&n);
+    char *found = report_find_archive(&n);
     if (!found && n > 1)
         cmd_usage_error(parse, "there are %d archives (*.perfmap) in this folder: say which one",
                         n);

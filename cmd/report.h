@@ -378,7 +378,9 @@ enum { REPORT_OPT_COLOR = CMD_KEY_FIRST + 100, REPORT_OPT_WIDTH };
 bool report_take_look(struct cmd_parse *parse, int key, struct report_look *look);
 extern const char *const report_environment[]; /* of these commands */
 
-/* report.c: the only archive in the current folder, to be freed. NULL: there is none or there are several,
+/* report.c: the only archive in the current folder, to be freed; NULL with their number when there is none or there are several. */
+char *report_find_archive(int *ret_n);
+/* The same, to be freed. NULL: there is none or there are several,
  * which was reported as wrong usage. */
 char *report_only_archive(struct cmd_parse *parse);
 /* The operands "WHAT [ARCHIVE]": what, and the archive's path, to be freed. expected names what.
