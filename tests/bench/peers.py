@@ -168,13 +168,13 @@ def trace_size(bench, program):
 
 
 def report_time(bench, tool, path):
-    """How long it takes from the end of the run to a table; not longer than two minutes."""
+    """How long it takes from the end of the run to a table; not longer than a minute."""
     if not tool.report:
         return
     try:
-        seconds = sum(wall_and_cpu_s(*fill(step, path), timeout=120)[0] for step in (tool.collect, tool.report) if step)
+        seconds = sum(wall_and_cpu_s(*fill(step, path), timeout=60)[0] for step in (tool.collect, tool.report) if step)
     except subprocess.TimeoutExpired:
-        bench.peer(tool.name, tool.mode, "report", "over 120 s")
+        bench.peer(tool.name, tool.mode, "report", "over 60 s")
         return
     bench.peer(tool.name, tool.mode, "report", f"{seconds:.2f} s", wall_s=seconds)
 
