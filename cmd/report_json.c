@@ -237,6 +237,11 @@ static void print_value(struct pm_json *json, const char *key, const struct pm_m
         pm_json_i64(json, key, amount->value);
 }
 
+static bool calls_are_unknown(const struct report_row *row)
+{
+    return row->traits.calls_are_unknown && row->n_calls == 0;
+}
+
 /* Calls back with the key of each number of a row that is at least what is known. */
 static void each_incomplete(const struct report *report, const struct report_row *row,
                             void (*found)(void *, const char *key), void *context)
@@ -250,7 +255,7 @@ static void each_incomplete(const struct report *report, const struct report_row
         if (report_is_at_least(report, row, m, true))
             found(context, key_of(key, sizeof key, "inclusive", name));
     }
-    if (has_calls(report) && row->traits.calls_are_at_least)
+    if (has_calls(report) && row->traits.calls_are_at_least && !calls_are_unknown(row))
         found(context, "n_calls");
 }
 
@@ -297,8 +302,12 @@ static void print_numbers(const struct report *report, const struct report_row *
         pm_json_i64(json, "n_samples", row->n_samples);
     if (!has_calls(report))
         return;
-    pm_json_i64(json, "n_calls", row->n_calls);
-    pm_json_bool(json, "n_calls_complete", !row->traits.calls_are_at_least);
+    if (is_row && calls_are_unknown(row))
+        pm_json_null(json, "n_calls");
+    else
+        pm_json_i64(json, "n_calls", row->n_calls);
+    pm_json_bool(json, "n_calls_complete",
+                 !row->traits.calls_are_at_least && !(is_row && calls_are_unknown(row)));
     if (shows_entries(report))
         pm_json_i64(json, "n_loop_entries", row->n_loop_entries);
 }
@@ -464,10 +473,13 @@ static void csv_numbers(const struct report *report, const struct report_row *ro
         fprintf(out, ",%lld", (long long)row->n_samples);
     if (!has_calls(report))
         return;
-    fprintf(out, ",%lld", (long long)row->n_calls);
+    if (calls_are_unknown(row))
+        fputc(',', out);
+    else
+        fprintf(out, ",%lld", (long long)row->n_calls);
     if (shows_entries(report))
         fprintf(out, ",%lld", (long long)row->n_loop_entries);
-    fputs(row->traits.calls_are_at_least ? ",0" : ",1", out);
+    fputs(row->traits.calls_are_at_least || calls_are_unknown(row) ? ",0" : ",1", out);
 }
 
 /* A symbol's name is the linker's already; `what` shows it as the source has it. */

@@ -258,6 +258,9 @@ static void mark_paths(struct report *report, const struct pm_call_tree *tree)
         if (tree->node_of[c] != PM_NONE && !is_leaf(report, c) &&
             !(graph->contexts[c].flags & PM_CONTEXT_INLINED))
             report->rows[tree->node_of[c]].traits.path_is_at_least = true; /* entered, up to now */
+    for (uint32_t r = 0; r < tree->n_nodes; r++)
+        report->rows[r].traits.calls_are_unknown =
+            !report->rows[r].traits.path_is_at_least || report->rows[r].traits.is_sampled;
     for (uint32_t r = 0; r < tree->n_nodes; r++) {
         uint32_t parent = report->rows[r].parent_id;
         struct report_traits *traits = &report->rows[r].traits;
@@ -278,7 +281,8 @@ static enum pm_status tree_traits(struct report *report, const struct pm_call_tr
     if (!called)
         return no_memory(err);
     for (uint32_t r = 0; r < tree->n_nodes; r++)
-        report->rows[r].traits.is_inlined = report->rows[r].traits.is_sampled = false;
+        report->rows[r].traits.is_inlined = report->rows[r].traits.is_sampled =
+            report->rows[r].traits.calls_are_unknown = false;
     for (pm_index c = 0; c < graph->n_contexts; c++) {
         uint32_t node = tree->node_of[c];
         if (node == PM_NONE || is_leaf(report, c))

@@ -45,6 +45,7 @@ struct counts {
     uint32_t n, n_inlined, n_sampled; /* contexts; inlined: of those that are not mere addresses */
     uint32_t n_named;
     uint32_t n_untimed;
+    uint32_t n_entered; /* by their sleds */
 };
 
 static bool is_address(const struct report *report, pm_index sentence)
@@ -63,6 +64,7 @@ static void count_context(const struct report *report, pm_index context, struct 
         return;
     }
     counts->n_named++;
+    counts->n_entered += !(c->flags & (PM_CONTEXT_INLINED | PM_CONTEXT_SAMPLED));
     counts->n_inlined += (c->flags & PM_CONTEXT_INLINED) != 0;
     counts->n_untimed += report_is_untimed(report, context);
 }
@@ -110,6 +112,7 @@ static void mark_rows(struct report *report, struct counts *counts, const bool *
     for (uint32_t r = 0; r < lift->n_rows; r++) {
         report->traits[r].is_inlined =
             counts[r].n_named && counts[r].n_inlined == counts[r].n_named;
+        report->traits[r].calls_are_unknown = counts[r].n && !counts[r].n_entered;
         report->traits[r].is_untimed = counts[r].n && counts[r].n_untimed == counts[r].n;
         report->traits[r].is_sampled = counts[r].n && counts[r].n_sampled == counts[r].n;
     }

@@ -60,7 +60,7 @@ def tree():
                 "name"] != noun["function"]:
             fail(f"{noun['name']} below {only(above)['name']}")
     for line, (_, kind, entries) in ENTRIES[what].items():
-        found = sum(row["n_calls"] for row in rows.values() if only(row).get("line_no") == line and only(row)["kind"] == kind)
+        found = sum(row["n_calls"] or 0 for row in rows.values() if only(row).get("line_no") == line and only(row)["kind"] == kind)
         expect(f"entries at line {line} in the tree", found, entries)
 
 
