@@ -42,7 +42,7 @@ static void *map_at(uintptr_t address, size_t size, int prot)
         pm_sys(SYS_munmap, result, size);
         return NULL;
     }
-    return (void *)result;
+    return pm_mapped(result, size);
 }
 
 static size_t whole_pages(size_t bytes)

@@ -134,18 +134,19 @@ static void populate(char *address, uint64_t bytes)
 
 static void *map(int fd, uint64_t offset, uint64_t bytes)
 {
-    long address = pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
-    if (is_error(address))
+    char *address = pm_mapped(
+        pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset), bytes);
+    if (address == NULL)
         return NULL;
-    populate((char *)address, bytes);
+    populate(address, bytes);
     uint32_t i = pm_add_shared(n_maps, 1);
     if (i >= PM_MAX_MAPS) {
         pm_store(n_maps, PM_MAX_MAPS);
         pm_sys(SYS_munmap, address, bytes);
         return NULL;
     }
-    maps[i] = (struct pm_map){(void *)address, bytes};
-    return (void *)address;
+    maps[i] = (struct pm_map){address, bytes};
+    return address;
 }
 
 uint32_t pm_file_n_chunks(void)

@@ -104,6 +104,22 @@ bool pm_memory_is_limited(void)
            limit.rlim_cur != RLIM_INFINITY;
 }
 
+bool pm_memory_is_tight;
+
+void *pm_mapped(long address, size_t bytes)
+{
+    enum { LEFT_BYTES = 64 * 1024 };
+    if (address < 0 && address > -4096)
+        return NULL;
+    if (pm_likely(!pm_memory_is_tight))
+        return (void *)address;
+    long left = pm_sys(SYS_mmap, 0, LEFT_BYTES, PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    bool enough = left >= 0 || left <= -4096;
+    pm_sys(SYS_munmap, enough ? left : address, enough ? LEFT_BYTES : bytes);
+    return enough ? (void *)address : NULL;
+}
+
 static const char *setting(char **environment, const char *name)
 {
     size_t len = strlen(name);
@@ -363,6 +379,7 @@ __attribute__((constructor)) static void pm_start(int argc, char **argv, char **
     pm_wrap_resolve();
     if (!read_settings(environment))
         return;
+    pm_memory_is_tight = pm_memory_is_limited();
     bool confined = pm_confine_inherited();
     read_rank(environment);
     pm_process.pid = (uint32_t)pm_sys(SYS_getpid);

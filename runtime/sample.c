@@ -332,13 +332,8 @@ static struct pm_run_sampling *make_chunk(void)
 
 static struct pm_sampler *sampler_of(struct pm_slot *slot)
 {
-    if (slot->sampler == NULL) {
-        long memory = pm_sys(SYS_mmap, 0, sizeof *slot->sampler, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (memory < 0 && memory > -4096)
-            return NULL;
-        pm_store(slot->sampler, (struct pm_sampler *)memory);
-    }
+    if (slot->sampler == NULL)
+        pm_store(slot->sampler, pm_private_memory(sizeof *slot->sampler));
     return slot->sampler;
 }
 

@@ -117,8 +117,8 @@ static int map_ring(struct pm_sampler *s, long fd, uint64_t data_pages)
     s->region_bytes = ring_bytes + 2 * PAGE;
     long region = pm_sys(SYS_mmap, 0, s->region_bytes, PROT_NONE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (is_error(region))
-        return (int)-region;
+    if (pm_mapped(region, s->region_bytes) == NULL)
+        return is_error(region) ? (int)-region : ENOMEM;
     s->region = (char *)region;
     long top = pm_sys(SYS_mmap, region + PAGE + (long)ring_bytes, PAGE, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_GROWSDOWN, -1, 0);
@@ -171,8 +171,8 @@ static void open_bell(struct pm_sampler *s)
         int type, pid;
     } owner = {F_OWNER_TID, (int)pm_sys(SYS_gettid)};
     long page = pm_sys(SYS_mmap, 0, PAGE, PROT_READ, MAP_SHARED, fd, 0);
-    if (!is_error(page)) {
-        s->bell = (void *)page;
+    s->bell = pm_mapped(page, PAGE);
+    if (s->bell != NULL) {
         pm_sys(SYS_fcntl, fd, F_SETOWN_EX, &owner);
         pm_sys(SYS_fcntl, fd, F_SETSIG, PM_SAMPLE_SIGNAL);
         pm_sys(SYS_fcntl, fd, F_SETFL, O_RDWR | O_ASYNC);

@@ -75,12 +75,17 @@ static inline long pm_sys6(long number, long a, long b, long c, long d, long e, 
 #define pm_sys_(number, a, b, c, d, e, f, ...) \
     pm_sys6((number), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
+/* Set at start where RLIMIT_AS is. */
+extern bool pm_memory_is_tight;
+/* What mmap returned. The last memory is the program's: where it is tight and hardly any would be left, it is given back. NULL: none. */
+void *pm_mapped(long address, size_t bytes);
+
 /* Zeroed pages of the process's own, to be given back by munmap; NULL: none are to be had. */
 static inline void *pm_private_memory(size_t bytes)
 {
-    long address = pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return address < 0 && address > -4096 ? NULL : (void *)address;
+    return pm_mapped(pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
+                     bytes);
 }
 
 #endif

@@ -145,13 +145,11 @@ enum { FIRST_INDEX_ENTRIES = 4096 };
 
 static struct pm_index *new_index(uint32_t n_entries)
 {
-    long address =
-        pm_sys(SYS_mmap, 0, sizeof(struct pm_index) + n_entries * sizeof(struct pm_node *),
-               PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (address < 0 && address > -4096)
-        return NULL;
-    ((struct pm_index *)address)->mask = n_entries - 1;
-    return (struct pm_index *)address;
+    struct pm_index *index =
+        pm_private_memory(sizeof(struct pm_index) + n_entries * sizeof(struct pm_node *));
+    if (index != NULL)
+        index->mask = n_entries - 1;
+    return index;
 }
 
 /* Where this child is, or where it would be put. */

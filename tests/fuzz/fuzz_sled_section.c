@@ -17,6 +17,14 @@ long pm_confined_refusal(long number, const long arguments[6])
     return 0;
 }
 
+bool pm_memory_is_tight;
+
+void *pm_mapped(long address, size_t bytes)
+{
+    (void)bytes;
+    return address < 0 && address > -4096 ? NULL : (void *)address;
+}
+
 static void on_event(unsigned kind, uint64_t id, const void *frame, unsigned depth)
 {
     (void)kind, (void)id, (void)frame, (void)depth;
