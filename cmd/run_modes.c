@@ -406,6 +406,23 @@ static char *near_name(const struct mode_names *names, struct pattern pattern)
     return copy;
 }
 
+/* Is it a loop of the source that got no sleds? */
+static bool means_loop_without_sleds(const struct mode_names *names, struct pattern pattern)
+{
+    if (pattern.kind != PATTERN_LOOP && pattern.kind != PATTERN_ANY)
+        return false;
+    struct pm_name_pattern text = {.text = pattern.text, .is_plain_too = true};
+    struct pm_pif_noun noun;
+    for (size_t i = 0; i < pm_pif_n_nouns(names->pif); i++) {
+        pm_pif_get_noun(names->pif, i, &noun);
+        struct mode_name name = {
+            .name = noun.name, .file = noun.file, .line = noun.line, .column = noun.column};
+        if (noun.kind && !strcmp(noun.kind, "loop") && matches_loop(&text, &name))
+            return true;
+    }
+    return false;
+}
+
 static enum pm_status refuse(const struct mode_names *names, const struct mode_rule *rule,
                              struct pm_error *err)
 {
@@ -415,6 +432,13 @@ static enum pm_status refuse(const struct mode_names *names, const struct mode_r
             err, PM_ERR_USAGE,
             "pattern '%s' of --%s: neither the program nor its libraries were compiled "
             "with PerfMap; --look-in FILE names a library or program that is loaded later",
+            rule->pattern, mode_words[rule->mode]);
+    if (means_loop_without_sleds(names, pattern))
+        return pm_error_set(
+            err, PM_ERR_USAGE,
+            "pattern '%s' of --%s: the loop has no sled, as inner loops and small ones that only "
+            "search memory; compile with -fplugin-arg-perfmap-constructs=functions,all-loops for "
+            "it",
             rule->pattern, mode_words[rule->mode]);
     char *near = near_name(names, pattern);
     const char *prefix = pattern.kind == PATTERN_FUNCTION ? "func:"

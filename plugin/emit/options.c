@@ -69,13 +69,16 @@ typedef enum pm_status option_setter(struct pm_options *options, const char *val
 static enum pm_status constructs_add(struct pm_options *options, const char *word,
                                      struct pm_error *err)
 {
-    static const char *const words[] = {"functions", "loops", "all-loops", "none", NULL};
+    static const char *const words[] = {"functions", "loops", "search-loops",
+                                        "all-loops", "none",  NULL};
     if (strcmp(word, "functions") == 0)
         options->functions = true;
     else if (strcmp(word, "loops") == 0)
         options->loops = true;
+    else if (strcmp(word, "search-loops") == 0)
+        options->loops = options->search_loops = true;
     else if (strcmp(word, "all-loops") == 0)
-        options->loops = options->all_loops = true;
+        options->loops = options->search_loops = options->all_loops = true;
     else if (strcmp(word, "none") != 0)
         return refuse_word(err, "construct", word, words);
     return PM_OK;
@@ -84,7 +87,7 @@ static enum pm_status constructs_add(struct pm_options *options, const char *wor
 static enum pm_status set_constructs(struct pm_options *options, const char *value,
                                      struct pm_error *err)
 {
-    options->functions = options->loops = options->all_loops = false;
+    options->functions = options->loops = options->search_loops = options->all_loops = false;
     bool is_last = false;
     for (const char *word = value; !is_last; word += strcspn(word, ",") + 1) {
         size_t len = strcspn(word, ",");

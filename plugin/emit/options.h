@@ -1,6 +1,7 @@
 /* The plugin's options, the same for every compiler: -fplugin-arg-perfmap-KEY[=VALUE].
  *
- *   constructs=LIST    which constructs get sleds: functions, loops (outermost; the default is functions,loops), all-loops, none
+ *   constructs=LIST    which constructs get sleds: functions, loops (outermost, but none that only searches memory in a few instructions; the default is
+ *                      functions,loops), search-loops (loops with those that search), all-loops (inner ones, too), none
  *   include=PATTERN    only functions or files that match (fnmatch; "file:PATTERN", "func:PATTERN", or both tried); may repeat
  *   exclude=PATTERN    not those; may repeat; wins over include
  *   select=FILE        file with one include/exclude a line ("+PATTERN", "-PATTERN", '#' comment)
@@ -20,7 +21,7 @@
 struct pm_select; /* select.h */
 
 struct pm_options {
-    bool functions, loops, all_loops;
+    bool functions, loops, search_loops, all_loops;
     bool section, map, portable, verbose;
     bool pif_none;
     char *pif_dir;            /* NULL: auto */

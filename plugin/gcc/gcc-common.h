@@ -59,6 +59,8 @@
 #include "except.h"
 #include "file-prefix-map.h"
 #include "regs.h"
+#include "insn-constants.h"
+#include "insn-flags.h"
 #include "function-abi.h"
 #include "function.h"
 #include "gimple-iterator.h"
@@ -82,8 +84,11 @@
 #include "tree-iterator.h"
 #include "tree-nested.h"
 #include "tree-pretty-print.h"
+#include "tree-scalar-evolution.h"
 #include "tree-ssa.h"
 #include "tree-ssa-loop-manip.h"
+#include "tree-ssa-loop.h"
+#include "tree-ssa-loop-niter.h"
 #include "varasm.h"
 #pragma GCC diagnostic pop
 

@@ -11,10 +11,12 @@ bool pm_sleds_possible(void)
 static void print_stats(void *, void *)
 {
     const struct pm_sleds_stats *s = &pm_sleds_stats;
-    fprintf(stderr,
-            "perfmap: %s: %u functions with %u sleds, %u loops with %u sleds, %u portable calls\n",
-            main_input_filename ? main_input_filename : "?", s->n_functions, s->n_function_sleds,
-            s->n_loops, s->n_loop_sleds, s->n_hook_calls);
+    fprintf(
+        stderr,
+        "perfmap: %s: %u functions with %u sleds, %u loops with %u sleds, %u search loops without, "
+        "%u portable calls\n",
+        main_input_filename ? main_input_filename : "?", s->n_functions, s->n_function_sleds,
+        s->n_loops, s->n_loop_sleds, s->n_search_loops, s->n_hook_calls);
 }
 
 void pm_sleds_register(const char *plugin_name)

@@ -8,7 +8,7 @@
 /* Sled code or portable hooks: for the function being compiled. Sleds are for 64-bit x86. */
 bool pm_sleds_possible(void);
 
-/* Loops of the function that get marks, outermost first. The loop optimizer must be initialised. */
+/* Loops of the function that get marks, outermost first. The loop optimizer and scalar evolution must be initialised. */
 struct pm_marked_loop {
     class loop *loop;
     struct pm_loop_identity identity;
@@ -17,6 +17,10 @@ struct pm_marked_loop {
 };
 void pm_sleds_choose_loops(function *fun, std::vector<struct pm_marked_loop> *ret_loops);
 
+/* --- sleds_search.cc --- */
+/* The loop optimizer and scalar evolution must be initialised. */
+bool pm_sleds_is_search_loop(class loop *loop);
+
 /* --- sleds_loop.cc, sleds_call.cc --- */
 gasm *pm_sled_asm(unsigned kind, unsigned depth, pm_id id);
 /* In GIMPLE, around calls that are array statements of Fortran. The loop optimizer must be initialised. */
@@ -24,7 +28,7 @@ void pm_sleds_put_calls(function *fun);
 
 /* Counted for the verbose line. */
 struct pm_sleds_stats {
-    unsigned n_functions, n_function_sleds, n_loops, n_loop_sleds, n_hook_calls;
+    unsigned n_functions, n_function_sleds, n_loops, n_loop_sleds, n_search_loops, n_hook_calls;
 };
 extern struct pm_sleds_stats pm_sleds_stats;
 

@@ -7,6 +7,8 @@
  * vectorisation (TSVC: 127 of 127 loops), one inside a nest does: that is why outermost loops are
  * the default.
  *
+ * Small loops that search get none unless asked for (sleds_search.cc).
+ *
  * Edges of exceptions and other abnormal edges get no sled: the runtime heals on the stack pointer.
  */
 #include "sleds.h"
@@ -31,6 +33,15 @@ static bool outer_first(class loop *a, class loop *b)
     return loop_depth(a) != loop_depth(b) ? loop_depth(a) < loop_depth(b) : a->num < b->num;
 }
 
+static bool is_left_out(class loop *loop, const struct pm_loop_identity &identity)
+{
+    if (pm_options.search_loops || pm_fortran_is_array_statement(&identity.place) ||
+        !pm_sleds_is_search_loop(loop))
+        return false;
+    pm_sleds_stats.n_search_loops++;
+    return true;
+}
+
 /* A source loop that the compiler split into a nest (MATMUL, array copies) is one loop: its
  * outermost level stands for it. Array statements of Fortran are marked within other loops too: they are sentences of their
  * own ({a Sum}), active while they run. */
@@ -51,6 +62,8 @@ void pm_sleds_choose_loops(function *fun, std::vector<struct pm_marked_loop> *re
         bool any_id =
             !pm_options.all_loops && !pm_fortran_is_array_statement(&marked.identity.place);
         if (encloser_chosen(ids, loop, marked.id, any_id))
+            continue;
+        if (is_left_out(loop, marked.identity))
             continue;
         ids[loop->num] = marked.id;
         ret_loops->push_back(marked);
@@ -76,12 +89,20 @@ gasm *pm_sled_asm(unsigned kind, unsigned depth, pm_id id)
     return statement;
 }
 
+/* Does the way from here end in a call that does not return, without a fork? */
+static bool ends_without_return(basic_block bb)
+{
+    while (single_succ_p(bb) && single_pred_p(single_succ(bb)))
+        bb = single_succ(bb);
+    return EDGE_COUNT(bb->succs) == 0 && bb != EXIT_BLOCK_PTR_FOR_FN(cfun);
+}
+
 static void put_loop_sleds(const struct pm_marked_loop &marked)
 {
     gsi_insert_on_edge(loop_preheader_edge(marked.loop),
                        pm_sled_asm(PM_SLED_LOOP_ENTER, marked.depth, marked.id));
     for (edge e : get_loop_exit_edges(marked.loop))
-        if (!(e->flags & (EDGE_ABNORMAL | EDGE_EH)))
+        if (!(e->flags & (EDGE_ABNORMAL | EDGE_EH)) && !ends_without_return(e->dest))
             gsi_insert_on_edge(e, pm_sled_asm(PM_SLED_LOOP_LEAVE, marked.depth, marked.id));
     pm_sleds_stats.n_loops++;
 }
@@ -121,7 +142,9 @@ static unsigned put_all_loop_sleds(function *fun)
     calculate_dominance_info(CDI_DOMINATORS);
     loop_optimizer_init(LOOPS_NORMAL | LOOPS_HAVE_RECORDED_EXITS);
     std::vector<struct pm_marked_loop> loops;
+    scev_initialize();
     pm_sleds_choose_loops(fun, &loops);
+    scev_finalize();
     /* Inner loops first: on an edge that leaves several loops their sleds then come in the order
      * inner, outer. */
     for (auto marked = loops.rbegin(); marked != loops.rend(); ++marked)

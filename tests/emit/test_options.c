@@ -38,7 +38,7 @@ static void functions_and_outermost_loops_are_the_default(void **state)
 {
     struct pm_options *o = *state;
     assert_true(o->functions && o->loops && o->section && o->map);
-    assert_false(o->all_loops || o->portable || o->verbose || o->pif_none);
+    assert_false(o->search_loops || o->all_loops || o->portable || o->verbose || o->pif_none);
     assert_null(o->pif_dir);
     assert_true(pm_select_match(o->select, "a.c", "f", "f"));
 }
@@ -49,11 +49,13 @@ static void constructs_replace_the_default(void **state)
     assert_int_equal(pm_options_set(o, "constructs", "functions", NULL), PM_OK);
     assert_true(o->functions && !o->loops && !o->all_loops);
     assert_int_equal(pm_options_set(o, "constructs", "all-loops", NULL), PM_OK);
-    assert_true(!o->functions && o->loops && o->all_loops);
+    assert_true(!o->functions && o->loops && o->search_loops && o->all_loops);
+    assert_int_equal(pm_options_set(o, "constructs", "functions,search-loops", NULL), PM_OK);
+    assert_true(o->functions && o->loops && o->search_loops && !o->all_loops);
     assert_int_equal(pm_options_set(o, "constructs", "loops,functions", NULL), PM_OK);
-    assert_true(o->functions && o->loops && !o->all_loops);
+    assert_true(o->functions && o->loops && !o->search_loops && !o->all_loops);
     assert_int_equal(pm_options_set(o, "constructs", "none", NULL), PM_OK);
-    assert_false(o->functions || o->loops || o->all_loops);
+    assert_false(o->functions || o->loops || o->search_loops || o->all_loops);
 }
 
 static void a_wrong_word_gets_a_suggestion(void **state)
