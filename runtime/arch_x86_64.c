@@ -329,12 +329,11 @@ void x86_trampoline(struct x86_code *c, struct x86_code *cold, const struct pm_s
         (entry ? timed_entry : timed_exit)(c, cold, sled, probe, index, thunk);
 }
 
-static const uint8_t saved[] = {RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11, 3};
-
 /* On the stack: return address, index. rdx S, rax clock; all caller-saved registers come back
  * unchanged. */
 void x86_thunk(struct x86_code *c, const struct pm_probe *probes)
 {
+    static const uint8_t saved[] = {RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11, 3};
     for (size_t i = 0; i < sizeof saved; i++)
         x86_push_register(c, saved[i]);
     X86_BYTES(c, "\x48\x89\xe3"     /* mov %rsp, %rbx */
@@ -356,27 +355,4 @@ void x86_thunk(struct x86_code *c, const struct pm_probe *probes)
     for (size_t i = sizeof saved; i-- > 0;)
         x86_pop_register(c, saved[i]);
     X86_BYTES(c, "\xc2\x08\x00"); /* ret $8 */
-}
-
-/* On the stack: address behind the stub, and 128 bytes that belong to the program, below S. Comes back behind the sled, with all
- * registers as they were. */
-void x86_first_thunk(struct x86_code *c, const struct pm_object *object)
-{
-    for (size_t i = 0; i < sizeof saved; i++)
-        x86_push_register(c, saved[i]);
-    X86_BYTES(c, "\x48\x89\xe3"                 /* mov %rsp, %rbx */
-                 "\x48\x8b\x7b\x50"             /* mov 80(%rbx), %rdi */
-                 "\x48\x8d\xb3\xd8\x00\x00\x00" /* lea 216(%rbx), %rsi */
-                 "\x48\xba");                   /* movabs $object, %rdx */
-    x86_word64(c, (uint64_t)object);
-    X86_BYTES(c, "\xfc"             /* cld */
-                 "\x48\x83\xe4\xf0" /* and $-16, %rsp */
-                 "\x48\xb8");       /* movabs $x86_first_event, %rax */
-    x86_word64(c, (uint64_t)&x86_first_event);
-    X86_BYTES(c, "\xff\xd0"         /* call *%rax */
-                 "\x48\x89\x43\x50" /* mov %rax, 80(%rbx) */
-                 "\x48\x89\xdc");   /* mov %rbx, %rsp */
-    for (size_t i = sizeof saved; i-- > 0;)
-        x86_pop_register(c, saved[i]);
-    X86_BYTES(c, "\xc2\x80\x00"); /* ret $128 */
 }

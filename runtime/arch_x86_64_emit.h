@@ -107,8 +107,6 @@ void x86_slow_tail(struct x86_code *c, const struct x86_frame *f, bool save_s,
 void x86_trampoline(struct x86_code *c, struct x86_code *cold, const struct pm_sled *sled,
                     const struct pm_probe *probe, uint32_t index, const uint8_t *thunk);
 void x86_thunk(struct x86_code *c, const struct pm_probe *probes);
-/* What stubs call, of the object's late trampolines. */
-void x86_first_thunk(struct x86_code *c, const struct pm_object *object);
 
 /* What exits do that find no frame of theirs: missed. */
 void x86_exit_tail(struct x86_code *c, const struct x86_frame *f, bool save_s,
@@ -121,12 +119,6 @@ void x86_templates_begin(void);
 /* As x86_trampoline; copies one of its kind. */
 void x86_trampoline_again(struct x86_code *c, struct x86_code *cold, const struct pm_sled *sled,
                           const struct pm_probe *probe, uint32_t index, const uint8_t *thunk);
-/* The same with templates of the object's own, by any thread and handler at any time; mode active. NULL: no memory. */
-struct x86_template *x86_templates_new(void);
-void x86_templates_free(struct x86_template *those);
-void x86_trampoline_late(struct x86_template *those, struct x86_code *c, struct x86_code *cold,
-                         const struct pm_sled *sled, const struct pm_probe *probe, uint32_t index,
-                         const uint8_t *thunk);
 enum x86_note {
     X86_NOTE_BACK,
     X86_NOTE_THUNK,
@@ -146,12 +138,6 @@ static inline uint32_t x86_noun_hash(uint32_t noun)
 {
     return noun * 0x9e3779b1u >> 12 << 3;
 }
-
-/* --- arch_x86_64_region.c --- */
-/* Called by stubs: a sled's first event. sp: its S. Returns where the program goes on. */
-uintptr_t x86_first_event(uintptr_t behind_stub, uint64_t sp, struct pm_object *object);
-/* All late trampolines, without events. */
-void x86_make_late_ones(struct pm_object *object);
 
 /* --- arch_x86_64_trace.c: what mode trace has beside mode exact --- */
 /* Is there no room for an event? Else slow. rax: clock; r is lost. */

@@ -3,20 +3,6 @@
  * in them, and a noun that goes back and forth between modes costs no more memory. They come in batches, of the nouns that are changed
  * together: each begins with pages of its own, for those of others cannot be written while threads run in them. What an event runs
  * when all is as expected lies close together, the ways by the hash table and to the thunk behind it: seldom events pay for each cache line.
- *
- * Late trampolines. Of a large program's sleds few are ever executed, and memory for the trampolines of all of them costs more than to make
- * them (SQLite: 310 pages, 1.8 ms). So where there is a budget a sled of mode active jumps to a stub first:
- *
- *     offset bytes            stub
- *          0 e9 00 00 00 00   jump to the next instruction; later to the trampoline
- *          5 48 8d 64 24 80   lea -128(%rsp), %rsp
- *         10 e8 .. .. .. ..   call of the first thunk
- *
- * The sled's first event makes its trampoline, changes the jump by one store of 8 aligned bytes, of which the processors see all or nothing, and
- * takes the slow way itself. Nobody waits for anybody: of threads and handlers that come at once each makes one, and the last one's stays. Where
- * there is no room, the sled stays on the slow way. Trampolines of what is called lie together in the order of first calls, so fewer pages
- * are touched later, too. These pages can be written and executed, for nobody could stop others from executing them; where that is
- * refused, all trampolines are made at once.
  */
 #include "arch_x86_64_emit.h"
 #include "sys.h"
@@ -28,7 +14,7 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-enum { FILL_BYTES = 32 * 1024, USUAL_BYTES = 64, MAX_BATCHES = 16, STUB_BYTES = 16 };
+enum { FILL_BYTES = 32 * 1024, USUAL_BYTES = 64, MAX_BATCHES = 16 };
 
 /* --- regions --- */
 
@@ -107,16 +93,13 @@ static struct layout lay_out(const struct pm_object *object, size_t n)
     struct layout l;
     l.probes = (object->n_sleds * sizeof(uint32_t) + 15) & ~(size_t)15;
     l.code = whole_pages(l.probes + n * sizeof(struct pm_probe));
-    l.end = l.code + batch_bytes(n) + MAX_BATCHES * 2 * PM_RUN_PAGE +
-            whole_pages(object->n_sleds * STUB_BYTES);
+    l.end = l.code + batch_bytes(n) + MAX_BATCHES * 2 * PM_RUN_PAGE;
     return l;
 }
 
 /* 0: there is none, or it was never completed (a thread of the parent was at it). */
 static uint32_t place_of(const struct pm_part *part, size_t sled)
 {
-    if (part->stubs != 0)
-        return part->stubs + (uint32_t)sled * STUB_BYTES;
     uint32_t place = part->end != 0 ? ((const uint32_t *)part->at)[sled] : 0;
     return place < part->end ? place : 0;
 }
@@ -262,139 +245,6 @@ static bool make_batch(struct pm_object *object, struct batch *batch)
     return true;
 }
 
-/* --- late trampolines --- */
-
-/* NULL: no room. */
-static uint8_t *claim(const struct pm_part *part, uint32_t *next, uint32_t bytes, uint32_t limit)
-{
-    uint32_t place = pm_load(*next);
-    do
-        if (place + bytes > limit)
-            return NULL;
-    while (!__atomic_compare_exchange_n(next, &place, place + bytes, false, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED));
-    return part->at + place;
-}
-
-/* What was claimed too much, if nobody has claimed more since. */
-static void give_back(uint32_t *next, uint32_t claimed, uint32_t used)
-{
-    __atomic_compare_exchange_n(next, &claimed, used, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-}
-
-/* As fill_ahead. When two do it at once, something is left to faults. */
-static void fill_late(const struct pm_part *part, uint32_t *filled, const uint8_t *end)
-{
-    uint32_t from = pm_load(*filled);
-    if (end <= part->at + from)
-        return;
-    pm_store(*filled, from + FILL_BYTES);
-    pm_sys(SYS_madvise, part->at + from, FILL_BYTES, MADV_POPULATE_WRITE);
-}
-
-/* From the sled's stub to its trampoline, which is all there. */
-static void lead_to(uint8_t *stub, const uint8_t *trampoline)
-{
-    uint64_t word = pm_load(*(uint64_t *)stub);
-    uint32_t distance = (uint32_t)(trampoline - (stub + 5));
-    word = (word & ~((uint64_t)UINT32_MAX << 8)) | (uint64_t)distance << 8;
-    __atomic_store_n((uint64_t *)stub, word, __ATOMIC_RELEASE);
-}
-
-static __attribute__((noinline)) void make_late(struct pm_object *object, uint32_t number)
-{
-    struct pm_part *part = &object->parts[PM_RUN_MODE_ACTIVE];
-    struct layout l = lay_out(object, part->n_wanted);
-    const struct pm_sled *sled = &object->sleds[number];
-    uint32_t middle = part->late_middle;
-    struct x86_code c = {.p = claim(part, &part->late_fast, X86_LARGEST_FAST, middle)};
-    struct x86_code cold = {.p = claim(part, &part->late_cold, X86_LARGEST_COLD, part->end)};
-    uint32_t index = pm_add_shared(part->n_probes, 1);
-    if (c.p == NULL || cold.p == NULL || index >= part->n_wanted)
-        return;
-    const uint8_t *fast = c.p, *fast_end = fast + X86_LARGEST_FAST;
-    const uint8_t *cold_end = cold.p + X86_LARGEST_COLD;
-    struct pm_probe *probe = (struct pm_probe *)(part->at + l.probes) + index;
-    fill_late(part, &part->late_fast_filled, fast_end);
-    fill_late(part, &part->late_cold_filled, cold_end);
-    fill_probe(probe, object, sled, PM_RUN_MODE_ACTIVE);
-    x86_trampoline_late(part->late_templates, &c, &cold, sled, probe, index, part->at + l.code);
-    give_back(&part->late_fast, (uint32_t)(fast_end - part->at),
-              ((uint32_t)(c.p - part->at) + 15) & ~15u);
-    give_back(&part->late_cold, (uint32_t)(cold_end - part->at), (uint32_t)(cold.p - part->at));
-    lead_to(part->at + place_of(part, number), fast);
-}
-
-uintptr_t x86_first_event(uintptr_t behind_stub, uint64_t sp, struct pm_object *object)
-{
-    const struct pm_part *part = &object->parts[PM_RUN_MODE_ACTIVE];
-    uint32_t number = (uint32_t)((behind_stub - (uintptr_t)part->at - part->stubs) / STUB_BYTES);
-    const struct pm_sled *sled = &object->sleds[number];
-    uintptr_t back = sled->address + 5;
-    struct pm_probe probe;
-    make_late(object, number);
-    fill_probe(&probe, object, sled, PM_RUN_MODE_ACTIVE);
-    if (pm_is_inside(pm_tls.current, &probe)) /* as the trampoline does */
-        pm_slow(&probe, sp, 0);
-    return back;
-}
-
-static void make_stub(uint8_t *stub, const uint8_t *first_thunk)
-{
-    struct x86_code c = {.p = stub};
-    X86_BYTES(&c, "\xe9\x00\x00\x00\x00" /* jmp .+5 */
-                  "\x48\x8d\x64\x24\x80" /* lea -128(%rsp), %rsp */
-                  "\xe8");               /* call first thunk */
-    x86_word32(&c, (uint32_t)(first_thunk - (c.p + 4)));
-    x86_byte(&c, 0xcc);
-}
-
-/* False: it cannot be done, and nothing has changed. */
-static bool make_stubs(struct pm_object *object)
-{
-    struct pm_part *part = &object->parts[PM_RUN_MODE_ACTIVE];
-    struct layout l = lay_out(object, part->n_wanted);
-    uint8_t *thunk = part->at + l.code, *first_thunk = thunk + X86_THUNK_BYTES;
-    uint8_t *stubs = first_thunk + X86_THUNK_BYTES;
-    size_t fast = whole_pages((size_t)(stubs - part->at) + object->n_sleds * STUB_BYTES);
-    size_t cold = fast + whole_pages(part->n_wanted * X86_LARGEST_FAST);
-    size_t end = cold + whole_pages(part->n_wanted * X86_LARGEST_COLD);
-    struct x86_template *templates = x86_templates_new();
-    if (templates == NULL || end > l.end ||
-        pm_sys(SYS_mprotect, part->at, l.code, PROT_READ | PROT_WRITE) != 0 ||
-        pm_sys(SYS_mprotect, thunk, end - l.code, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) {
-        x86_templates_free(templates);
-        return false;
-    }
-    pm_sys(SYS_madvise, thunk, fast - l.code, MADV_POPULATE_WRITE);
-    x86_thunk(&(struct x86_code){.p = thunk}, (const struct pm_probe *)(part->at + l.probes));
-    x86_first_thunk(&(struct x86_code){.p = first_thunk}, object);
-    for (uint32_t i = 0; i < object->n_sleds; i++)
-        if (is_wanted(&object->sleds[i], PM_RUN_MODE_ACTIVE))
-            make_stub(stubs + i * STUB_BYTES, first_thunk);
-    part->late_fast = part->late_fast_filled = (uint32_t)fast;
-    part->late_cold = part->late_cold_filled = part->late_middle = (uint32_t)cold;
-    part->late_templates = templates;
-    part->end = (uint32_t)end;
-    pm_barrier();
-    pm_store(part->stubs, (uint32_t)(stubs - part->at));
-    return true;
-}
-
-void x86_make_late_ones(struct pm_object *object)
-{
-    for (uint32_t i = 0; i < object->n_sleds && object->parts[PM_RUN_MODE_ACTIVE].stubs != 0; i++)
-        if (is_wanted(&object->sleds[i], PM_RUN_MODE_ACTIVE))
-            make_late(object, i);
-}
-
-static bool is_late(struct pm_object *object, enum pm_run_mode mode)
-{
-    const struct pm_part *part = &object->parts[mode];
-    bool may_be = mode == PM_RUN_MODE_ACTIVE && pm_process.budget_ppm != 0 && !object->has_flags;
-    return part->stubs != 0 || (may_be && part->end == 0 && make_stubs(object));
-}
-
 bool pm_arch_generate(struct pm_object *object, enum pm_run_mode mode, const uint32_t *list,
                       uint32_t n)
 {
@@ -402,8 +252,6 @@ bool pm_arch_generate(struct pm_object *object, enum pm_run_mode mode, const uin
         return true;
     if (!reserve(object))
         return false;
-    if (is_late(object, mode))
-        return true;
     const struct pm_part *part = &object->parts[mode];
     struct batch batch = {.mode = mode, .list = list, .n_list = n};
     if (list == NULL || part->n_batches == MAX_BATCHES - 1) {
@@ -420,7 +268,6 @@ void pm_arch_release(struct pm_object *object)
 {
     if (object->code != NULL)
         pm_sys(SYS_munmap, object->code, object->code_bytes);
-    x86_templates_free(object->parts[PM_RUN_MODE_ACTIVE].late_templates);
     object->code = NULL;
     object->flags = NULL;
     object->code_bytes = 0;
@@ -432,7 +279,7 @@ bool pm_arch_jump(const struct pm_object *object, const struct pm_sled *sled, en
 {
     const struct pm_part *part = &object->parts[mode];
     uint32_t place = place_of(part, (size_t)(sled - object->sleds));
-    if (place == 0 || !is_wanted(sled, mode)) {
+    if (place == 0) {
         __builtin_memcpy(ret_bytes, pm_arch_nop, sizeof pm_arch_nop);
         return false;
     }

@@ -1,7 +1,6 @@
 /* What a probe costs: measured at start by running real trampolines on a pair of sleds of our own,
  * against the same code with the sleds dormant. The tree it works on is not in the run file. About
  * 100 us. */
-#include "arch_x86_64_emit.h"
 #include "internal.h"
 
 #include <string.h>
@@ -81,7 +80,6 @@ static uint64_t pair_cost_ps(enum pm_run_mode mode, uint64_t hz, const struct dl
     uint64_t dormant = shortest_run_tsc(run, child, &inner);
     if (!pm_arch_generate(&object, mode, NULL, 0))
         return 0;
-    x86_make_late_ones(&object); /* there are no events here */
     for (unsigned i = 0; i < 2 * PAIRS; i++)
         if (pm_arch_jump(&object, &sleds[i], mode, patches[n].bytes))
             patches[n++].address = sleds[i].address;

@@ -581,10 +581,6 @@ struct pm_object {
         uint8_t *at;
         uint32_t end; /* behind the last that can be used; 0: there are none yet */
         uint32_t n_wanted, n_probes, n_batches; /* n_wanted: all that there may be */
-        uint32_t
-            stubs; /* 0: none; else trampolines are made late: where the next go, to middle and end, and up to where memory is there */
-        uint32_t late_fast, late_fast_filled, late_middle, late_cold, late_cold_filled;
-        struct x86_template *late_templates;
     } parts[PM_N_MODES];
     uint8_t *
         flags; /* of code: a byte for each noun; its entries do nothing while that is 0. NULL: without */

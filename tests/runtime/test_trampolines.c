@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,11 +120,10 @@ static void make_code(void)
 }
 
 /* A trampoline for each sled that the mode wants, none longer than what was set aside for it. */
-static bool with_flags, with_budget;
+static bool with_flags;
 
 static void arm(enum pm_run_mode mode)
 {
-    pm_process.budget_ppm = with_budget ? 20000 : 0;
     object = (struct pm_object){.has_flags = with_flags,
                                 .low = (uintptr_t)code,
                                 .high = (uintptr_t)code + N_CASES * SLOT_BYTES,
@@ -425,117 +423,6 @@ static void flags_decide_what_is_seen(void **unused)
     check_calls();
 }
 
-/* --- trampolines that are made late --- */
-
-static int begin_late(void **mode)
-{
-    with_budget = true;
-    int result = begin(mode);
-    with_budget = false;
-    pm_process.budget_ppm = 0;
-    return result;
-}
-
-/* How far the stub's jump goes that the sled jumps to. */
-static int32_t way_from_stub(const struct pm_sled *sled)
-{
-    int32_t distance;
-    const uint8_t *at = (const uint8_t *)sled->address;
-    assert_int_equal(*at, 0xe9);
-    memcpy(&distance, at + 1, sizeof distance);
-    at += 5 + distance;
-    assert_int_equal(*at, 0xe9);
-    memcpy(&distance, at + 1, sizeof distance);
-    return distance;
-}
-
-static void late_ones_are_made_at_the_first_event(void **unused)
-{
-    (void)unused;
-    uint8_t *stack = __builtin_alloca(STACK_BYTES);
-    const struct pm_part *part = &object.parts[PM_RUN_MODE_ACTIVE];
-    call_case(0);
-    assert_int_equal(part->n_probes, 2);
-    for (unsigned i = 1; i < N_CASES; i++) {
-        struct pm_sled *sled = &sleds[i * SLEDS_PER_CASE];
-        assert_int_equal(way_from_stub(sled), 0);
-        run_one(stack, i, true, 0);
-        assert_int_not_equal(way_from_stub(sled), 0);
-        assert_int_equal(way_from_stub(sled + 1), 0);
-        run_one(stack, i, false, 0);
-        assert_int_not_equal(way_from_stub(sled + 1), 0);
-        int32_t way = way_from_stub(sled);
-        run_case(stack, i, i % N_PATHS);
-        assert_int_equal(way_from_stub(sled), way);
-    }
-    assert_int_equal(part->n_probes, 2 * N_CASES);
-    const uint32_t list[] = {0, 6};
-    assert_true(pm_arch_generate(&object, PM_RUN_MODE_ACTIVE, list, 2)); /* all are there */
-    assert_int_equal(part->n_probes, 2 * N_CASES);
-    check_calls();
-}
-
-static void without_room_all_goes_the_slow_way(void **unused)
-{
-    (void)unused;
-    uint8_t *stack = __builtin_alloca(STACK_BYTES);
-    struct pm_part *part = &object.parts[PM_RUN_MODE_ACTIVE];
-    part->late_fast = part->late_middle;
-    call_case(0);
-    for (unsigned i = 0; i < N_CASES; i++)
-        for (enum path path = 0; path < N_PATHS; path++)
-            run_case(stack, i, path);
-    assert_int_equal(way_from_stub(&sleds[0]), 0);
-    check_calls();
-}
-
-enum { N_THREADS = 4, N_ROUNDS = 3 };
-static uint32_t n_ready;
-
-static void *call_all(void *unused)
-{
-    __atomic_fetch_add(&n_ready, 1, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&n_ready, __ATOMIC_SEQ_CST) < N_THREADS)
-        continue;
-    for (unsigned round = 0; round < N_ROUNDS; round++)
-        for (unsigned i = 0; i < N_CASES; i++)
-            ((void (*)(void))(uintptr_t)(code + i * SLOT_BYTES + CALLED_AT))();
-    return unused;
-}
-
-/* Of all threads. */
-static void count_in_file(uint64_t *n_calls)
-{
-    for (uint32_t i = 0; i < pm_file_n_chunks(); i++) {
-        const struct pm_run_chunk *c = pm_file_chunk_at(i);
-        bool first = c->kind == PM_RUN_CHUNK_THREAD;
-        const struct pm_node *nodes =
-            (const struct pm_node *)((const char *)c +
-                                     (first ? PM_RUN_THREAD_NODES : PM_RUN_NODES_DATA));
-        for (uint64_t k = 0; (first || c->kind == PM_RUN_CHUNK_NODES) && k < c->n_items; k++)
-            if (nodes[k].noun < N_CASES)
-                n_calls[nodes[k].noun] += nodes[k].n_calls;
-    }
-}
-
-static void threads_that_come_at_once_lose_nothing(void **unused)
-{
-    (void)unused;
-    static uint64_t n_calls[N_CASES];
-    pthread_t threads[N_THREADS];
-    n_ready = 0;
-    memset(n_calls, 0, sizeof n_calls);
-    for (unsigned i = 0; i < N_THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, call_all, NULL), 0);
-    for (unsigned i = 0; i < N_THREADS; i++)
-        pthread_join(threads[i], NULL);
-    count_in_file(n_calls);
-    for (unsigned i = 0; i < N_CASES; i++)
-        assert_int_equal(n_calls[i], N_THREADS * N_ROUNDS);
-    for (unsigned i = 0; i < N_CASES; i++)
-        assert_int_not_equal(way_from_stub(&sleds[i * SLEDS_PER_CASE + 3]), 0);
-}
-
 /* All free, all saved, all but one, only one, and some between. */
 static bool is_stepped(unsigned mask)
 {
@@ -744,20 +631,6 @@ int main(void)
                                                  end, &active),
         cmocka_unit_test_prestate_setup_teardown(a_ring_that_moved_is_drained_first, begin, end,
                                                  &active),
-        cmocka_unit_test_prestate_setup_teardown(late_ones_are_made_at_the_first_event, begin_late,
-                                                 end, &active),
-        cmocka_unit_test_prestate_setup_teardown(without_room_all_goes_the_slow_way, begin_late,
-                                                 end, &active),
-        cmocka_unit_test_prestate_setup_teardown(threads_that_come_at_once_lose_nothing, begin_late,
-                                                 end, &active),
-        cmocka_unit_test_prestate_setup_teardown(every_mask_keeps_what_it_must, begin_late, end,
-                                                 &active),
-        cmocka_unit_test_prestate_setup_teardown(handlers_after_every_instruction, begin_late, end,
-                                                 &active),
-        cmocka_unit_test_prestate_setup_teardown(handlers_that_fold_while_the_program_does,
-                                                 begin_late, end, &active),
-        cmocka_unit_test_prestate_setup_teardown(a_ring_that_moved_is_drained_first, begin_late,
-                                                 end, &active),
         cmocka_unit_test_prestate_setup_teardown(counting_keeps_registers_and_counts, begin, end,
                                                  &count),
         cmocka_unit_test_prestate_setup_teardown(portable_events_lose_nothing_to_handlers, begin,
