@@ -166,6 +166,7 @@ struct report {
     unsigned char *partial;    /* per noun, by report_find_partial */
     bool *is_placed; /* per metric of the graph: its costs are where the address says, as samples */
     bool has_words;  /* the program or an adapter said words of its own */
+    bool has_own_metrics;  /* or counted what it spent */
     bool measured_nothing; /* no instrumented code ran: nothing but processes has costs */
     bool only_samples;     /* no instrumented code ran, but samples were taken */
     struct report_group *groups;

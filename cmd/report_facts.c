@@ -367,6 +367,8 @@ static bool has_asked(const struct pm_archive_data *data)
     return false;
 }
 
+enum { MUCH_UNKNOWN_NS = 50000000 }; /* more than starting up takes */
+
 /* More than the budget, where it is known why. Parts of less than half of it are no reason. */
 static void warn_of_budget(struct warner *warner)
 {
@@ -389,6 +391,14 @@ static void warn_of_budget(struct warner *warner)
              budget_pct, words || !asked ? "words of the program's own or of adapters" : "",
              words && asked ? ", and " : "", asked ? "functions and loops that were asked for" : "",
              facts.fixed_pct);
+    } else if (facts.events_by_samples && facts.events_ns > MUCH_UNKNOWN_NS) {
+        warn(warner,
+             "measuring took more than its budget of %g %%: samples found %.1f %% in PerfMap's own "
+             "code, more than calls are reckoned with%s",
+             budget_pct, facts.events_pct,
+             warner->report->has_own_metrics
+                 ? "; what the program says of itself often (pm_cost) is not in that"
+                 : "");
     }
 }
 

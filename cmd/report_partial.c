@@ -86,6 +86,8 @@ enum pm_status report_find_partial(struct report *report, struct pm_error *err)
     for (uint32_t i = 0; i < data->n_noun_modes; i++)
         report->partial[data->noun_modes[i].noun] |= marks_of(data->noun_modes[i].mode);
     report->has_words = has_words(graph);
+    for (pm_index m = 0; m < graph->n_metrics; m++)
+        report->has_own_metrics |= strncmp(graph->metrics[m].description, "said by", 7) == 0;
     if (report->cpu_metric != PM_NONE)
         report->is_placed[report->cpu_metric] = true;
     for (uint32_t i = 0; i < graph->n_costs; i++) {

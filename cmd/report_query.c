@@ -451,7 +451,8 @@ enum pm_status report_make(struct report *report, struct pm_error *err)
     };
     enum pm_status status =
         pm_archive_load(report->options.archive_path,
-                        report->options.everything ? PM_ARCHIVE_LOAD_ALL : 0, err, &report->data);
+                        report->options.everything ? PM_ARCHIVE_LOAD_ALL : PM_ARCHIVE_LOAD_LEFT_OUT,
+                        err, &report->data);
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == PM_OK; i++)
         status = steps[i](report, err);
     if (status != PM_OK)

@@ -118,6 +118,39 @@ static void mark_rows(struct report *report, struct counts *counts, const bool *
     }
 }
 
+/* A construct whose code was not followed at all has no context that says so. */
+static bool mark_groups(struct report *report, const bool *disarmed)
+{
+    const struct pm_graph *graph = report->data->graph;
+    const struct pm_lift *lift = report->lift;
+    struct report_traits *of_group = pm_alloc_array(report->n_groups + 1u, sizeof *of_group);
+    for (pm_index s = 0; of_group && s < graph->n_sentences; s++) {
+        struct report_traits marks = {.calls_are_at_least = disarmed[s]};
+        report_mark_partial(report, pm_graph_first_noun(graph, s), &marks);
+        if (!marks.calls_are_at_least && !marks.costs_are_at_least)
+            continue;
+        for (uint32_t e = graph->out_first[s]; e <= graph->out_first[s + 1]; e++) {
+            bool itself = e == graph->out_first[s + 1];
+            pm_index to = itself ? s : graph->mappings[graph->out[e]].destination;
+            uint32_t group = report->group_of[to];
+            if (group == PM_NONE)
+                continue;
+            of_group[group].calls_are_at_least |= marks.calls_are_at_least;
+            of_group[group].costs_are_at_least |= marks.costs_are_at_least;
+        }
+    }
+    for (uint32_t r = 0; of_group && r < lift->n_rows; r++)
+        for (uint32_t i = 0; i < lift->rows[r].n_destinations; i++) {
+            const struct report_traits *marks =
+                &of_group[lift->destinations[lift->rows[r].first_destination + i]];
+            report->traits[r].calls_are_at_least |= marks->calls_are_at_least;
+            report->traits[r].costs_are_at_least |= marks->costs_are_at_least;
+        }
+    bool ok = of_group != NULL;
+    free(of_group);
+    return ok;
+}
+
 /* Code of libraries whose caller was found on the stack: nothing but inferred mappings leads from it. */
 static bool is_inferred(const struct report *report, pm_index sentence)
 {
@@ -164,6 +197,7 @@ enum pm_status report_find_traits(struct report *report, struct pm_error *err)
     bool ok = counts && disarmed && own && report->traits;
     if (ok) {
         mark_rows(report, counts, disarmed);
+        ok = mark_groups(report, disarmed);
         mark_inferred(report, own);
     }
     free(own);

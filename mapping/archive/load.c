@@ -577,6 +577,11 @@ static enum pm_status read_everything(struct loader *load, unsigned flags)
         status = read_contexts_and_costs(load);
     if (status == PM_OK)
         status = load_noun_modes(load);
+    if (status == PM_OK && flags & PM_ARCHIVE_LOAD_LEFT_OUT)
+        status = load_each_row(load,
+                               "SELECT id FROM sentences WHERE noun IN (SELECT noun FROM "
+                               "noun_modes WHERE mode IN ('off', 'count'))",
+                               read_sentence);
     if (status == PM_OK && flags & PM_ARCHIVE_LOAD_ALL)
         status = load_each_row(load, "SELECT id FROM sentences", read_sentence);
     if (status == PM_OK)

@@ -17,11 +17,13 @@
 #include "../../format/pm_run.h"
 
 enum {
-    PM_ARCHIVE_LOAD_ALL =
-        1, /* all sentences and mappings, measured or not (for questions that go down) */
-    PM_ARCHIVE_LOAD_CAUSES =
-        2 /* contexts with what they were done on behalf of; without it those of flag CAUSE are not there, what is
-                                * below them is merged with what is below their parents, and what was only told of other runs is left out */
+    /* all sentences and mappings, measured or not (for questions that go down) */
+    PM_ARCHIVE_LOAD_ALL = 1,
+    /* contexts with what they were done on behalf of; without it those of flag CAUSE are not there, what is
+     * below them is merged with what is below their parents, and what was only told of other runs is left out */
+    PM_ARCHIVE_LOAD_CAUSES = 2,
+    /* sentences of what was off or counted only, measured or not */
+    PM_ARCHIVE_LOAD_LEFT_OUT = 4,
 };
 
 /* Numbers that the archive does not state are PM_UNKNOWN, strings "". */
