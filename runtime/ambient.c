@@ -273,13 +273,14 @@ static bool append(struct pm_run_ambient entry)
     return true;
 }
 
-/* Sets PM_POKED, as one word of memory that may not be there: an operation of futex(2) that wakes nobody. */
+/* Sets PM_POKED, as one word of memory that may not be there: an operation of futex(2) that wakes nobody. Who had not seen all before the last
+ * entry is poked already. */
 static void poke(struct pm_slot *slot)
 {
     static uint32_t nobody;
     static bool said;
     struct pm_tls *t = pm_load(slot->t);
-    if (t == NULL || t == &pm_tls)
+    if (t == NULL || t == &pm_tls || pm_load(slot->thread->n_ambient) + 1 < pm_ambient_n_log)
         return;
     if (!pm_thread_is_there(slot)) {
         if (pm_confined)
@@ -574,6 +575,7 @@ bool pm_ambient_follow(struct pm_tls *t)
             continue; /* a handler has followed */
         pm_ambient_settle(t, entry->tsc);
         pm_store(t->slot->thread->n_ambient, pm_load(t->log_seen));
+        pm_fence(); /* who pokes writes the log before, and looks at this */
         moved = true;
     }
 }
@@ -699,6 +701,7 @@ void pm_ambient_thread_begin(struct pm_tls *t, uint64_t tsc)
     pm_store(t->slot->t, t);
     pm_fence(); /* who pokes writes the log before */
     t->log_seen = pm_load(pm_ambient_n_log);
+    pm_store(t->slot->thread->n_ambient, t->log_seen);
     t->set = 0;
     pm_ambient_saw(t, t->ring_seen);
     if (wanted_set(t) != 0)
