@@ -28,8 +28,12 @@ static long use(const char *path, long n, uintptr_t *ret_address)
     long (*call)(long n) = (long (*)(long))dlsym(library, is_first ? "first_call" : "second_call");
     void (*begin)(struct count *) = (void (*)(struct count *))dlsym(library, "begin");
     CHECK(call != NULL && begin != NULL);
-    if (ret_address != NULL)
+    if (ret_address != NULL) {
+        void (*spins)(long) = (void (*)(long))dlsym(library, is_first ? "first_spins" : "second_spins");
         *ret_address = (uintptr_t)call;
+        if (spins != NULL)
+            spins(1000000);
+    }
     begin(&counts[is_first ? count_of_first_call : count_of_second_call]);
     long sum = 0;
     for (long i = 0; i < n; i++)

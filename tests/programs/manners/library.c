@@ -32,6 +32,14 @@ SEPARATE long JOIN(PREFIX, call)(long n)
     return n * FACTOR;
 }
 
+/* Without sleds: samples in it are known by their place only. */
+#define TEXT_(text) #text
+#define TEXT(text) TEXT_(text)
+#define SPINS TEXT(PREFIX) "_spins"
+#if defined(__x86_64__)
+__asm__(".text\n.p2align 4\n.globl " SPINS "\n.type " SPINS ", @function\n" SPINS ":\n1: dec %rdi\njnz 1b\nret\n.size " SPINS ", .-" SPINS "\n");
+#endif
+
 SEPARATE static void JOIN(PREFIX, start)(void)
 {
     n_started++;

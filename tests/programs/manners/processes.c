@@ -179,6 +179,26 @@ static int daemons(void)
     return 0;
 }
 
+/* The parent ends within libc. */
+static int daemon_of_libc(void)
+{
+    int ends[2];
+    char c;
+    CHECK(pipe(ends) == 0);
+    work(3);
+    pid_t child = fork();
+    if (child == 0) {
+        work(5);
+        CHECK(daemon(1, 1) == 0);
+        child_work(30);
+        exit(0);
+    }
+    expect(child, 0);
+    close(ends[1]);
+    CHECK(read(ends[0], &c, 1) == 0);
+    return 0;
+}
+
 /* Each in another way. */
 static int chain(int left)
 {
@@ -291,6 +311,7 @@ int main(int argc, char **argv)
         {"spawns", spawns},
         {"shells", shells},
         {"daemons", daemons},
+        {"daemon_of_libc", daemon_of_libc},
         {"exec_beside_threads", exec_beside_threads},
         {"fork_in_handlers", fork_in_handlers},
         {"bare_clone", bare_clone},
