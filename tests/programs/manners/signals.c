@@ -313,6 +313,38 @@ static int signal_thread(void)
     return 0;
 }
 
+static char state_of(pid_t pid)
+{
+    char path[64], text[512], state = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    if (file != NULL && fgets(text, sizeof text, file) != NULL && strrchr(text, ')') != NULL)
+        state = strrchr(text, ')')[2];
+    if (file != NULL)
+        fclose(file);
+    return state;
+}
+
+/* What PerfMap has started stops and goes on, beside a thread of its own. */
+static int stops_itself(void)
+{
+    pid_t self = getpid(), child = fork();
+    pthread_t thread;
+    while (child == 0) {
+        if (state_of(self) == 'T')
+            kill(self, SIGCONT);
+        usleep(500);
+    }
+    CHECK(pthread_create(&thread, NULL, blocked_life, NULL) == 0);
+    for (int i = 0; i < 10; i++) {
+        work(100);
+        CHECK(raise(SIGSTOP) == 0);
+    }
+    pthread_join(thread, NULL);
+    CHECK(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
+    return 0;
+}
+
 static int stopped(void)
 {
     pid_t child = fork();
@@ -353,6 +385,7 @@ int main(int argc, char **argv)
         {"all_blocked", all_blocked},
         {"signal_thread", signal_thread},
         {"stopped", stopped},
+        {"stops_itself", stops_itself},
     };
     return RUN_CASE(cases, argc, argv);
 }
