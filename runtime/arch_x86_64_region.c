@@ -14,7 +14,13 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-enum { FILL_BYTES = 32 * 1024, USUAL_BYTES = 64, MAX_BATCHES = 16 };
+enum {
+    FILL_BYTES = 32 * 1024,
+    USUAL_BYTES = 64,
+    MAX_BATCHES = 16,
+    CACHE_LINE = 64,
+    NEAR_SLEDS = 32
+};
 
 /* --- regions --- */
 
@@ -150,41 +156,97 @@ static struct pm_sled *new_one(const struct pm_object *object, const struct batc
                : NULL;
 }
 
+/* Where the next trampolines go. */
+struct generation {
+    struct pm_object *object;
+    uint8_t *at; /* of the part */
+    const uint8_t *thunk, *middle, *end;
+    struct pm_probe *probes;
+    uint32_t n_probes; /* with those before */
+    struct x86_code c, cold;
+    uint8_t *filled, *cold_filled;
+    size_t fill_bytes;
+};
+
+static void make_one(struct generation *g, const struct pm_sled *sled, uint32_t number,
+                     enum pm_run_mode mode)
+{
+    struct pm_object *object = g->object;
+    uint32_t index = g->n_probes++;
+    /* That hardly any handler comes between two neighbours of mode trace (arch_x86_64_trace.c) was measured of such. */
+    while (mode != PM_RUN_MODE_ACTIVE && (uintptr_t)g->c.p % 16 != 0)
+        x86_byte(&g->c, 0xcc);
+    fill_ahead(g->c.p, &g->filled, g->middle, g->fill_bytes);
+    fill_ahead(g->cold.p, &g->cold_filled, g->end, g->fill_bytes);
+    ((uint32_t *)g->at)[number] = (uint32_t)(g->c.p - g->at);
+    fill_probe(&g->probes[index], object, sled, mode);
+    g->c.flag = g->cold.flag = object->flags != NULL ? object->flags + sled->noun : NULL;
+    x86_trampoline_again(&g->c, &g->cold, sled, &g->probes[index], index, g->thunk);
+}
+
+/* The entry that the i-th of the batch, an exit, belongs to; i: none is near. */
+static uint32_t entry_before(const struct pm_object *object, const struct batch *batch, uint32_t i)
+{
+    uint32_t number, last = i > NEAR_SLEDS ? i - NEAR_SLEDS : 0;
+    uint32_t noun = object->sleds[batch->list != NULL ? batch->list[i] : i].noun;
+    for (uint32_t j = i; j-- > last;) {
+        const struct pm_sled *sled = new_one(object, batch, j, &number);
+        if (sled != NULL && sled->noun == noun && is_entry(sled))
+            return j;
+    }
+    return i;
+}
+
+/* An entry with its exits behind it, from the begin of a cache line on: lines of code are what calls cost in large programs. Entries of
+ * mode count are short. */
+static void make_group(struct generation *g, const struct batch *batch, uint32_t i)
+{
+    uint32_t number;
+    const struct pm_sled *sled = new_one(g->object, batch, i, &number);
+    if (sled == NULL || (!is_entry(sled) && entry_before(g->object, batch, i) != i))
+        return;
+    while (batch->mode != PM_RUN_MODE_COUNT && (uintptr_t)g->c.p % CACHE_LINE != 0)
+        x86_byte(&g->c, 0xcc);
+    make_one(g, sled, number, batch->mode);
+    if (!is_entry(sled))
+        return;
+    for (uint32_t j = i + 1; j < batch->n_list && j - i <= NEAR_SLEDS; j++) {
+        const struct pm_sled *exit = new_one(g->object, batch, j, &number);
+        if (exit != NULL && exit->noun == sled->noun && !is_entry(exit) &&
+            entry_before(g->object, batch, j) == i)
+            make_one(g, exit, number, batch->mode);
+    }
+}
+
 /* Returns where they end. ret_n_probes: with those before. */
 static uint32_t generate(struct pm_object *object, const struct layout *l,
                          const struct batch *batch, uint32_t *ret_n_probes)
 {
     const struct pm_part *part = &object->parts[batch->mode];
     uint8_t *at = part->at, *thunk = at + l->code;
-    uint32_t *places = (uint32_t *)at, index = part->n_probes;
-    struct pm_probe *probes = (struct pm_probe *)(at + l->probes);
-    struct x86_code c = {.p = at + batch->begin}, cold = {.p = at + batch->cold};
-    uint8_t *filled = c.p, *cold_filled = cold.p, *middle = cold.p;
-    const uint8_t *end = at + batch->begin + batch_bytes(batch->n);
-    size_t fill_bytes = whole_pages(batch->n * USUAL_BYTES);
-    fill_bytes = fill_bytes < FILL_BYTES ? fill_bytes : FILL_BYTES;
-    if (c.p == thunk) {
-        fill_ahead(c.p, &filled, middle, fill_bytes);
-        x86_thunk(&c, probes);
-        c.p = thunk + X86_THUNK_BYTES;
+    size_t usual = whole_pages(batch->n * USUAL_BYTES);
+    struct generation g = {.object = object,
+                           .at = at,
+                           .thunk = thunk,
+                           .middle = at + batch->cold,
+                           .end = at + batch->begin + batch_bytes(batch->n),
+                           .probes = (struct pm_probe *)(at + l->probes),
+                           .n_probes = part->n_probes,
+                           .c = {.p = at + batch->begin},
+                           .cold = {.p = at + batch->cold},
+                           .filled = at + batch->begin,
+                           .cold_filled = at + batch->cold,
+                           .fill_bytes = usual < FILL_BYTES ? usual : FILL_BYTES};
+    if (g.c.p == thunk) {
+        fill_ahead(g.c.p, &g.filled, g.middle, g.fill_bytes);
+        x86_thunk(&g.c, g.probes);
+        g.c.p = thunk + X86_THUNK_BYTES;
     }
     x86_templates_begin();
-    for (uint32_t i = 0, number; i < batch->n_list; i++) {
-        struct pm_sled *sled = new_one(object, batch, i, &number);
-        if (sled == NULL)
-            continue;
-        while (((uintptr_t)c.p & 15) != 0)
-            x86_byte(&c, 0xcc);
-        fill_ahead(c.p, &filled, middle, fill_bytes);
-        fill_ahead(cold.p, &cold_filled, end, fill_bytes);
-        places[number] = (uint32_t)(c.p - at);
-        fill_probe(&probes[index], object, sled, batch->mode);
-        c.flag = cold.flag = object->flags != NULL ? object->flags + sled->noun : NULL;
-        x86_trampoline_again(&c, &cold, sled, &probes[index], index, thunk);
-        index++;
-    }
-    *ret_n_probes = index;
-    return (uint32_t)(cold.p - at);
+    for (uint32_t i = 0; i < batch->n_list; i++)
+        make_group(&g, batch, i);
+    *ret_n_probes = g.n_probes;
+    return (uint32_t)(g.cold.p - at);
 }
 
 /* Room for all modes at once, without memory: places.c and the jumps need one region near the code. */

@@ -2,6 +2,7 @@
  * against the same code with the sleds dormant. The tree it works on is not in the run file. About
  * 100 us. */
 #include "internal.h"
+#include "sys.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -122,8 +123,12 @@ void pm_arch_calibrate(void)
     uint64_t hz = pm_process.tsc_hz != 0 ? pm_process.tsc_hz : estimate_hz();
     if (hz < 1000000)
         return;
+    t->hash = pm_private_memory(PM_HASH_BYTES);
+    if (t->hash == NULL)
+        return;
     root = (struct pm_node){.noun = PM_RUN_NOUN_ROOT, .sp = UINT64_MAX, .cached_child = &child};
     child = (struct pm_node){.noun = 0, .parent = &root};
+    pm_hash_child(t, &child);
     static uint64_t events[2 * PAIRS * (REPETITIONS + 1)];
     t->current = &root;
     t->bank[0] = counters;
@@ -138,6 +143,8 @@ void pm_arch_calibrate(void)
     pm_process.exact_pair_ps = pair_cost_ps(timed, hz, &info, &child, &inner_ps);
     pm_process.exact_inner_ps = inner_ps < UINT32_MAX ? (uint32_t)inner_ps : UINT32_MAX;
     t->current = &pm_sentinel;
+    pm_sys(SYS_munmap, t->hash, PM_HASH_BYTES);
+    t->hash = NULL;
     t->bank[0] = NULL;
     t->trace_at = t->trace_end = NULL;
     t->trace_until = 0;

@@ -98,6 +98,7 @@ enum {
     PM_REUSE_AFTER = 1024,   /* finished threads before slots are shared */
     PM_HASH_ENTRIES = 16384, /* per thread: (context, noun) -> context */
     PM_HASH_MASK = (PM_HASH_ENTRIES - 1) * 8,
+    PM_HASH_BYTES = PM_HASH_ENTRIES * 8,
     PM_N_MODES = PM_RUN_MODE_TRACE + 1,
     PM_MAX_NOUNS = 1 << 20, /* that can have a mode of their own */
     PM_MAX_AMBIENT = 64,    /* sentences that are begun and not ended */
@@ -524,6 +525,8 @@ bool pm_index_open(struct pm_slot *slot);
 void pm_index_clear(struct pm_slot *slot);
 void pm_index_put(struct pm_slot *slot, struct pm_node *node); /* which is not in it */
 void pm_close_all(struct pm_node *node, uint64_t tsc);
+/* Puts a child into the quick table (pm_tls.hash), where trampolines look for it. */
+void pm_hash_child(const struct pm_tls *t, struct pm_node *node);
 /* A child that the quick table knows; NULL: look on. */
 struct pm_node *pm_known_child(const struct pm_tls *t, const struct pm_node *parent, uint32_t noun);
 /* The child for this probe; makes one when there is none and it may. NULL: there is none. */

@@ -124,15 +124,15 @@ static bool open_chunk(struct pm_slot *slot, uint64_t n_nodes, uint64_t tsc)
 
 static struct pm_slot *new_slot(uint64_t tsc)
 {
-    char *memory = pm_private_memory(PM_HASH_ENTRIES * sizeof(void *) + sizeof(struct pm_slot));
+    char *memory = pm_private_memory(PM_HASH_BYTES + sizeof(struct pm_slot));
     if (memory == NULL)
         return NULL;
-    struct pm_slot *slot = (struct pm_slot *)(memory + PM_HASH_ENTRIES * sizeof(void *));
+    struct pm_slot *slot = (struct pm_slot *)(memory + PM_HASH_BYTES);
     slot->hash = (struct pm_node **)memory;
     slot->busy = 1;
     if (!pm_index_open(slot) || !open_chunk(slot, 1, tsc) ||
         (slot->root = pm_root_make(slot, stack_top(), 0, tsc)) == NULL) {
-        pm_sys(SYS_munmap, memory, PM_HASH_ENTRIES * sizeof(void *) + sizeof(struct pm_slot));
+        pm_sys(SYS_munmap, memory, PM_HASH_BYTES + sizeof(struct pm_slot));
         return NULL;
     }
     uint32_t i = pm_add_shared(n_slots, 1);
@@ -393,7 +393,7 @@ void pm_thread_renew(struct pm_tls *t, uint64_t tsc)
     const struct pm_node *last = pm_home_current(t);
     bool folded = on == NULL && t->current == &pm_sentinel && t->where == PM_WHERE_FOLDED;
     pm_store(t->current, &pm_sentinel);
-    pm_sys(SYS_madvise, slot->hash, PM_HASH_ENTRIES * sizeof(void *), MADV_DONTNEED);
+    pm_sys(SYS_madvise, slot->hash, PM_HASH_BYTES, MADV_DONTNEED);
     pm_index_clear(slot);
     for (unsigned i = 0; i < PM_MAX_BANKS; i++)
         t->bank[i] = slot->bank[i] = NULL;

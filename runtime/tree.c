@@ -133,6 +133,11 @@ static bool is_child(const struct pm_node *node, const struct pm_node *parent, u
            (node->flags & PM_RUN_NODE_FOLDED) == (flags & PM_RUN_NODE_FOLDED);
 }
 
+void pm_hash_child(const struct pm_tls *t, struct pm_node *node)
+{
+    pm_store(*hash_place(t->hash, node->parent, node->noun, 0), node);
+}
+
 struct pm_node *pm_known_child(const struct pm_tls *t, const struct pm_node *parent, uint32_t noun)
 {
     struct pm_node *node = t->hash != NULL ? pm_load(*hash_place(t->hash, parent, noun, 0)) : NULL;
