@@ -167,6 +167,27 @@ static void mark_rows(struct pm_answer *answer, uint32_t asked, uint32_t class)
             answer->rows[r].times_at_least |= answer->rows[r].matches[asked].classes[k] == class;
 }
 
+/* Loops that were entered, some of whose code has no sleds. */
+static void mark_bare(const struct pm_archive_data *data, struct pm_answer *answer)
+{
+    const struct pm_graph *graph = data->graph;
+    for (pm_index c = 0; c < graph->n_contexts; c++) {
+        pm_index s = graph->contexts[c].sentence;
+        if (graph->contexts[c].flags & (PM_CONTEXT_INLINED | PM_CONTEXT_SAMPLED))
+            continue;
+        for (uint32_t e = graph->out_first[s]; e <= graph->out_first[s + 1]; e++) {
+            bool itself = e == graph->out_first[s + 1];
+            pm_index to = itself ? s : graph->mappings[graph->out[e]].destination;
+            pm_index noun = pm_graph_first_noun(graph, to);
+            for (uint32_t i = 0; noun != PM_NONE && data->bare[noun] && i < answer->n_asked; i++) {
+                uint32_t class = answer->matches[answer->asked[i]].class_of[to];
+                if (class != PM_NONE)
+                    mark_rows(answer, i, class);
+            }
+        }
+    }
+}
+
 static bool is_disarmed(const struct pm_graph *graph, struct pm_answer *answer, pm_index noun)
 {
     bool found = false;
@@ -275,6 +296,7 @@ static enum pm_status note_disarmed(struct report *report, const struct pm_quest
     const struct pm_archive_data *data = report->data;
     struct pm_buf text = PM_BUF_INIT(1 << 16);
     uint32_t n = 0, n_by_budget = 0;
+    mark_bare(data, answer);
     for (uint32_t i = 0; i < data->n_noun_modes; i++) {
         if (!is_missed(data, question, is_live, i) ||
             !is_disarmed(data->graph, answer, data->noun_modes[i].noun))

@@ -104,8 +104,9 @@ struct report_traits {
     bool is_inlined;                      /* all of it was found in functions that were inlined */
     bool
         is_mostly_inferred; /* more than half of its own cost is called code whose caller is likely, not certain */
-    bool is_sampled;         /* all of it was found by samples: callers may be missing */
-    bool calls_are_at_least; /* sleds were disarmed: n_calls counts the calls up to then */
+    bool is_sampled;           /* all of it was found by samples: callers may be missing */
+    bool calls_are_at_least;   /* sleds were disarmed: n_calls counts the calls up to then */
+    bool entries_are_at_least; /* of loops in it: some of their code has no sleds */
     bool calls_are_unknown;  /* nothing of it has sleds, or they were off: found by samples only */
     bool is_untimed;         /* no noun of it was timed: own wall times are not known */
     bool is_counted;         /* tree: its calls were counted without their callers */

@@ -257,6 +257,9 @@ static void each_incomplete(const struct report *report, const struct report_row
     }
     if (has_calls(report) && row->traits.calls_are_at_least && !calls_are_unknown(row))
         found(context, "n_calls");
+    if (has_calls(report) && shows_entries(report) && row->traits.entries_are_at_least &&
+        row->n_loop_entries)
+        found(context, "n_loop_entries");
 }
 
 static void incomplete_json(void *json, const char *key)

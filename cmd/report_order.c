@@ -135,6 +135,7 @@ static bool add_to(const struct report *report, struct report_row *sum,
         !__builtin_add_overflow(sum->n_samples, row->n_samples, &sum->n_samples) &&
         !__builtin_add_overflow(sum->taken_out_ns, row->taken_out_ns, &sum->taken_out_ns);
     sum->traits.calls_are_at_least |= row->traits.calls_are_at_least;
+    sum->traits.entries_are_at_least |= row->traits.entries_are_at_least;
     for (uint32_t m = 0; m < report->n_metrics && ok; m++)
         ok = pm_amount_add(&sum->values[m].own,
                            report->data->graph->metrics[report->metrics[m]].aggregation,

@@ -151,6 +151,41 @@ static bool mark_groups(struct report *report, const bool *disarmed)
     return ok;
 }
 
+static void mark_bare_row(struct report_traits *traits, unsigned bare, bool is_loop)
+{
+    if (!is_loop) { /* a function or file with loops: its calls are those of functions */
+        traits->entries_are_at_least |= bare != 0;
+        return;
+    }
+    traits->calls_are_at_least |= bare != 0;
+    traits->times_are_at_least |= bare != 0;
+    traits->costs_are_at_least |= (bare & PM_BARE_CALLS) != 0;
+}
+
+/* Of loops that were entered, but not all of whose code has sleds (a copy that was inlined into another loop): all but samples is at least. */
+static bool mark_bare(struct report *report)
+{
+    const struct pm_graph *graph = report->data->graph;
+    const struct pm_lift *lift = report->lift;
+    unsigned char *of_group = pm_alloc_array(report->n_groups + 1u, sizeof *of_group);
+    for (pm_index s = 0; of_group && s < graph->n_sentences; s++) {
+        pm_index noun = pm_graph_first_noun(graph, s);
+        if (noun != PM_NONE && report->group_of[s] != PM_NONE)
+            of_group[report->group_of[s]] |= report->data->bare[noun];
+    }
+    for (uint32_t r = 0; of_group && r < lift->n_rows; r++)
+        for (uint32_t i = 0; i < lift->rows[r].n_destinations; i++) {
+            uint32_t group = lift->destinations[lift->rows[r].first_destination + i];
+            pm_index noun = report->groups[group].noun;
+            bool is_loop = noun != PM_NONE && report_noun_is_loop(report, noun);
+            if (!report->traits[r].calls_are_unknown)
+                mark_bare_row(&report->traits[r], of_group[group], is_loop);
+        }
+    bool ok = of_group != NULL;
+    free(of_group);
+    return ok;
+}
+
 /* Code of libraries whose caller was found on the stack: nothing but inferred mappings leads from it. */
 static bool is_inferred(const struct report *report, pm_index sentence)
 {
@@ -197,7 +232,7 @@ enum pm_status report_find_traits(struct report *report, struct pm_error *err)
     bool ok = counts && disarmed && own && report->traits;
     if (ok) {
         mark_rows(report, counts, disarmed);
-        ok = mark_groups(report, disarmed);
+        ok = mark_groups(report, disarmed) && mark_bare(report);
         mark_inferred(report, own);
     }
     free(own);

@@ -127,34 +127,58 @@ static bool attribute_room(struct loader *load, pm_index noun)
     if (addresses)
         data->addresses = addresses;
     const char **paths = addresses ? pm_realloc_array(data->paths, cap, sizeof *paths) : NULL;
-    if (!paths)
+    if (paths)
+        data->paths = paths;
+    unsigned char *bare = paths ? pm_realloc_array(data->bare, cap, sizeof *bare) : NULL;
+    if (!bare)
         return false;
-    data->paths = paths;
+    data->bare = bare;
     load->cap_attributes = cap;
     return true;
 }
 
-/* Machine code states its addresses, files their paths. */
+/* The attribute's value; "" where it is not stated. */
+static enum pm_status look_up_attribute(struct loader *load, int64_t id, const char *key,
+                                        const char **ret_value)
+{
+    sqlite3_stmt *row = load->lookups[LOOKUP_ATTRIBUTE];
+    sqlite3_reset(row);
+    sqlite3_bind_int64(row, 1, id);
+    sqlite3_bind_text(row, 2, key, -1, SQLITE_STATIC);
+    int step = sqlite3_step(row);
+    *ret_value = step == SQLITE_ROW ? load_keep(load, row, 0) : "";
+    if (!*ret_value)
+        return load_no_memory(load);
+    return step == SQLITE_ROW || step == SQLITE_DONE ? PM_OK : database_error(load);
+}
+
+static enum pm_status add_bare(struct loader *load, int64_t id, pm_index noun)
+{
+    const char *any, *calls = "";
+    enum pm_status status = look_up_attribute(load, id, "bare", &any);
+    if (status == PM_OK && *any)
+        status = look_up_attribute(load, id, "bare calls", &calls);
+    if (status == PM_OK)
+        load->data->bare[noun] =
+            (unsigned char)((*any ? PM_BARE_CODE : 0) | (*calls ? PM_BARE_CALLS : 0));
+    return status;
+}
+
+/* Machine code states its addresses, files their paths, loops whether some of their code has no sleds. */
 static enum pm_status add_attributes(struct loader *load, int64_t id, pm_index noun)
 {
     struct pm_archive_data *data = load->data;
     if (!attribute_room(load, noun))
         return load_no_memory(load);
-    data->addresses[noun] = data->paths[noun] = "";
     const char *kind = data->graph->nouns[noun].kind;
-    bool is_file = !strcmp(kind, "file");
-    if (!is_file && strcmp(kind, "code") != 0)
-        return PM_OK;
-    sqlite3_stmt *row = load->lookups[LOOKUP_ATTRIBUTE];
-    sqlite3_reset(row);
-    sqlite3_bind_int64(row, 1, id);
-    sqlite3_bind_text(row, 2, is_file ? "path" : "address", -1, SQLITE_STATIC);
-    int step = sqlite3_step(row);
-    const char *value = step == SQLITE_ROW ? load_keep(load, row, 0) : "";
-    if (!value)
-        return load_no_memory(load);
-    *(is_file ? &data->paths[noun] : &data->addresses[noun]) = value;
-    return step == SQLITE_ROW || step == SQLITE_DONE ? PM_OK : database_error(load);
+    data->addresses[noun] = data->paths[noun] = "";
+    data->bare[noun] = 0;
+    if (!strcmp(kind, "file"))
+        return look_up_attribute(load, id, "path", &data->paths[noun]);
+    if (!strcmp(kind, "code"))
+        return look_up_attribute(load, id, "address", &data->addresses[noun]);
+    bool is_loop = !strcmp(kind, "loop") || !strcmp(kind, "loopcode");
+    return is_loop ? add_bare(load, id, noun) : PM_OK;
 }
 
 /* One noun without its parent, whose id comes back (PM_UNKNOWN: none). */
@@ -643,5 +667,6 @@ void pm_archive_data_free(struct pm_archive_data *data)
     free(data->mapping_points);
     free(data->addresses);
     free(data->paths);
+    free(data->bare);
     free(data);
 }

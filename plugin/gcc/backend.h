@@ -65,6 +65,9 @@ void pm_late_symbol(tree function_decl);
 /* A call that carries out the statement at the place in the text of a function; returns the id of its code. */
 pm_id pm_late_call(tree function_decl, tree text_function, const struct pm_place *place);
 void pm_late_loop(tree function_decl, const struct pm_loop_identity *identity, unsigned depth);
+/* Some code of the loop has no sleds: what is counted and timed by those of other copies is not all of it, nor, with calls, what is called.
+ * After pm_late_loop for those of the symbol. */
+void pm_late_bare_loop(const struct pm_loop_identity *identity, pm_id loopcode, bool has_calls);
 
 /* --- sleds_*.cc --- */
 void pm_sleds_register(const char *plugin_name);

@@ -115,6 +115,23 @@ void pm_late_loop(tree function_decl, const struct pm_loop_identity *identity, u
     map_folded_loops(pif, function_decl, noun.id, loop);
 }
 
+static void mark_bare(struct pm_pif *pif, pm_id noun, bool has_calls)
+{
+    pm_pif_noun_attribute(pif, noun, "bare", "yes");
+    if (has_calls)
+        pm_pif_noun_attribute(pif, noun, "bare calls", "yes");
+}
+
+/* The loop's code in the symbol is a noun when another copy there has sleds. */
+void pm_late_bare_loop(const struct pm_loop_identity *identity, pm_id loopcode, bool has_calls)
+{
+    struct pm_pif *pif = pm_facts_late();
+    struct pm_pif_noun noun;
+    mark_bare(pif, pm_late_source_loop(identity), has_calls);
+    if (pm_pif_find_noun(pif, loopcode, &noun))
+        mark_bare(pif, loopcode, has_calls);
+}
+
 /* Its noun stands for the calls that one statement makes in one symbol; mapped to that statement, and to what is around it. */
 pm_id pm_late_call(tree function_decl, tree text_function, const struct pm_place *place)
 {

@@ -15,7 +15,8 @@ struct pm_marked_loop {
     pm_id id;       /* "loopcode" */
     unsigned depth; /* nesting depth in the symbol, 1 = outermost, at most PM_SLED_DEPTH_MASK */
 };
-void pm_sleds_choose_loops(function *fun, std::vector<struct pm_marked_loop> *ret_loops);
+void pm_sleds_choose_loops(function *fun, std::vector<struct pm_marked_loop> *ret_loops,
+                           std::vector<struct pm_marked_loop> *ret_bare);
 
 /* --- sleds_search.cc --- */
 /* The loop optimizer and scalar evolution must be initialised. */

@@ -44,8 +44,9 @@ static bool is_left_out(class loop *loop, const struct pm_loop_identity &identit
 
 /* A source loop that the compiler split into a nest (MATMUL, array copies) is one loop: its
  * outermost level stands for it. Array statements of Fortran are marked within other loops too: they are sentences of their
- * own ({a Sum}), active while they run. */
-void pm_sleds_choose_loops(function *fun, std::vector<struct pm_marked_loop> *ret_loops)
+ * own ({a Sum}), active while they run. The others are bare: another copy of the same loop, inlined elsewhere, may have sleds. */
+void pm_sleds_choose_loops(function *fun, std::vector<struct pm_marked_loop> *ret_loops,
+                           std::vector<struct pm_marked_loop> *ret_bare)
 {
     pm_id symbol = pm_symbol_id(fun->decl);
     std::vector<pm_id> ids(number_of_loops(fun));
@@ -61,10 +62,13 @@ void pm_sleds_choose_loops(function *fun, std::vector<struct pm_marked_loop> *re
         marked.id = pm_loopcode_id(symbol, marked.identity.id);
         bool any_id =
             !pm_options.all_loops && !pm_fortran_is_array_statement(&marked.identity.place);
-        if (encloser_chosen(ids, loop, marked.id, any_id))
+        if (encloser_chosen(ids, loop, marked.id, false))
             continue;
-        if (is_left_out(loop, marked.identity))
+        if ((any_id && encloser_chosen(ids, loop, marked.id, true)) ||
+            is_left_out(loop, marked.identity)) {
+            ret_bare->push_back(marked);
             continue;
+        }
         ids[loop->num] = marked.id;
         ret_loops->push_back(marked);
     }
@@ -107,6 +111,18 @@ static void put_loop_sleds(const struct pm_marked_loop &marked)
     pm_sleds_stats.n_loops++;
 }
 
+/* Is anything called that may have sleds, or words, of its own? */
+static bool has_calls(class loop *loop)
+{
+    bool found = false;
+    basic_block *body = get_loop_body(loop);
+    for (unsigned i = 0; i < loop->num_nodes; i++)
+        for (gimple_stmt_iterator at = gsi_start_bb(body[i]); !gsi_end_p(at); gsi_next(&at))
+            found |= is_gimple_call(gsi_stmt(at)) && !gimple_call_internal_p(gsi_stmt(at));
+    free(body);
+    return found;
+}
+
 /* Code in transactions (-fgnu-tm) is still to be copied and rewritten by passes that know no asm:
  * such functions get no loop sleds. */
 static bool has_transactions(function *fun)
@@ -141,10 +157,13 @@ static unsigned put_all_loop_sleds(function *fun)
 {
     calculate_dominance_info(CDI_DOMINATORS);
     loop_optimizer_init(LOOPS_NORMAL | LOOPS_HAVE_RECORDED_EXITS);
-    std::vector<struct pm_marked_loop> loops;
+    std::vector<struct pm_marked_loop> loops, bare;
     scev_initialize();
-    pm_sleds_choose_loops(fun, &loops);
+    pm_sleds_choose_loops(fun, &loops, &bare);
     scev_finalize();
+    std::vector<bool> calls;
+    for (const struct pm_marked_loop &loop : bare)
+        calls.push_back(has_calls(loop.loop));
     /* Inner loops first: on an edge that leaves several loops their sleds then come in the order
      * inner, outer. */
     for (auto marked = loops.rbegin(); marked != loops.rend(); ++marked)
@@ -154,6 +173,8 @@ static unsigned put_all_loop_sleds(function *fun)
     gsi_commit_edge_inserts();
     for (const struct pm_marked_loop &marked : loops)
         pm_late_loop(fun->decl, &marked.identity, marked.depth);
+    for (size_t i = 0; i < bare.size(); i++)
+        pm_late_bare_loop(&bare[i].identity, bare[i].id, calls[i]);
     return TODO_update_ssa_only_virtuals;
 }
 
