@@ -17,7 +17,7 @@ build: ## build into build/release (packages: scripts/install-deps build)
 install: build ## install below PREFIX (/usr/local); DESTDIR is respected
 	cmake --install build/release
 
-bench: ## measure what PerfMap and its peers cost; prints two tables (about 35 minutes; tests/bench/run -q: 5)
+bench: ## measure what PerfMap and its peers cost; prints two tables (about 20 minutes; tests/bench/run -q: 5)
 	@tests/bench/run
 
 soak: build ## kill a measured program 1000 times at random; its file is always readable and right (PERFMAP_TEST_KILLS=n)
