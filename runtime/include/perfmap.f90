@@ -14,7 +14,8 @@
 !     call pm_leave(solving)
 !
 ! Compile this file with your program; nothing else is needed, nothing is linked: gfortran perfmap.f90 heat.f90. Without `perfmap run` definitions
-! return 0, the rest does nothing: a call and its return. A procedure that entered must leave, or hold what it entered. What each call means is said in perfmap.h, which has the same names.
+! return 0, the rest does nothing: a call and its return. A procedure that entered must leave, or hold what it entered; a recursive one with
+! pm_leave at its end is compiled with -fno-optimize-sibling-calls, or holds. What each call means is said in perfmap.h, which has the same names.
 !
 ! How it works: the first definition looks for PerfMap's runtime by dlsym(3). Calls that need the stack pointer of their caller are procedure pointers,
 ! which then lead into the runtime.

@@ -90,6 +90,9 @@ PM_WORDS_INLINE const struct pm_words_api *pm_words_of_runtime(void)
     return pm_words_slot.api;
 }
 
+/* Behind a call: it is never the last thing of a function, done by a jump, for the function's exit would come before it. */
+#define PM_WORDS_WITHIN __asm__ volatile("")
+
 PM_WORDS_INLINE uintptr_t pm_stack_pointer(void)
 {
     uintptr_t sp;
@@ -160,6 +163,7 @@ PM_WORDS_INLINE void pm_map(struct pm_sentence source, struct pm_sentence destin
     const struct pm_words_api *api = pm_words_of_runtime();
     if (api)
         api->map(source.id, destination.id, &weight);
+    PM_WORDS_WITHIN;
 }
 
 PM_WORDS_INLINE void pm_enter(struct pm_sentence sentence)
@@ -167,6 +171,7 @@ PM_WORDS_INLINE void pm_enter(struct pm_sentence sentence)
     const struct pm_words_api *api = pm_words_of_runtime();
     if (__builtin_expect(api != NULL, 0))
         api->enter(sentence.id, pm_stack_pointer());
+    PM_WORDS_WITHIN;
 }
 
 /* The innermost one of this sentence that is active; those entered within it and not left end, too. */
@@ -175,6 +180,7 @@ PM_WORDS_INLINE void pm_leave(struct pm_sentence sentence)
     const struct pm_words_api *api = pm_words_of_runtime();
     if (__builtin_expect(api != NULL, 0))
         api->leave(sentence.id, pm_stack_pointer());
+    PM_WORDS_WITHIN;
 }
 
 struct pm_metric {
@@ -196,8 +202,7 @@ PM_WORDS_INLINE void pm_cost(struct pm_metric metric, uint64_t value)
     const struct pm_words_api *api = pm_words_of_runtime();
     if (__builtin_expect(api != NULL, 0))
         api->cost(metric.id, value, pm_stack_pointer());
-    __asm__ volatile(
-        ""); /* not as the last thing of a function, by a jump: its exit would come before it */
+    PM_WORDS_WITHIN;
 }
 
 /* For interpreters: as if called where the stack pointer is sp, the frame in which what the sentence tells of is done. It ends when the stack
@@ -207,6 +212,7 @@ PM_WORDS_INLINE void pm_enter_at(struct pm_sentence sentence, uintptr_t sp)
     const struct pm_words_api *api = pm_words_of_runtime();
     if (__builtin_expect(api != NULL, 0))
         api->enter(sentence.id, sp);
+    PM_WORDS_WITHIN;
 }
 
 PM_WORDS_INLINE void pm_leave_at(struct pm_sentence sentence, uintptr_t sp)
@@ -214,6 +220,7 @@ PM_WORDS_INLINE void pm_leave_at(struct pm_sentence sentence, uintptr_t sp)
     const struct pm_words_api *api = pm_words_of_runtime();
     if (__builtin_expect(api != NULL, 0))
         api->leave(sentence.id, sp);
+    PM_WORDS_WITHIN;
 }
 
 /* --- sentences that do not nest --- */
@@ -225,6 +232,7 @@ PM_WORDS_INLINE void pm_begin(struct pm_sentence sentence)
     const struct pm_words_api *api = pm_words_of_runtime();
     if (__builtin_expect(api != NULL, 0))
         api->begin(sentence.id, 0);
+    PM_WORDS_WITHIN;
 }
 
 PM_WORDS_INLINE void pm_end(struct pm_sentence sentence)
@@ -232,6 +240,7 @@ PM_WORDS_INLINE void pm_end(struct pm_sentence sentence)
     const struct pm_words_api *api = pm_words_of_runtime();
     if (__builtin_expect(api != NULL, 0))
         api->end(sentence.id, 0);
+    PM_WORDS_WITHIN;
 }
 
 /* The same in all threads of the process at once, those that come later included; any thread may end it. */
@@ -240,6 +249,7 @@ PM_WORDS_INLINE void pm_begin_process(struct pm_sentence sentence)
     const struct pm_words_api *api = pm_words_of_runtime();
     if (__builtin_expect(api != NULL, 0))
         api->begin(sentence.id, 1);
+    PM_WORDS_WITHIN;
 }
 
 PM_WORDS_INLINE void pm_end_process(struct pm_sentence sentence)
@@ -247,6 +257,7 @@ PM_WORDS_INLINE void pm_end_process(struct pm_sentence sentence)
     const struct pm_words_api *api = pm_words_of_runtime();
     if (__builtin_expect(api != NULL, 0))
         api->end(sentence.id, 1);
+    PM_WORDS_WITHIN;
 }
 
 /* A phase of the program is the process-wide sentence {name Runs} of the level Phases: `perfmap ask '{u Reads} during warmup'`. */
@@ -268,6 +279,7 @@ PM_WORDS_INLINE struct pm_cause pm_capture(void)
 {
     const struct pm_words_api *api = pm_words_of_runtime();
     struct pm_cause cause = {api ? api->capture(pm_stack_pointer()) : 0};
+    PM_WORDS_WITHIN;
     return cause;
 }
 
@@ -277,6 +289,7 @@ PM_WORDS_INLINE void pm_adopt(struct pm_cause cause)
     const struct pm_words_api *api = pm_words_of_runtime();
     if (__builtin_expect(api != NULL, 0))
         api->adopt(cause.id, pm_stack_pointer());
+    PM_WORDS_WITHIN;
 }
 
 PM_WORDS_INLINE void pm_release(struct pm_cause cause)
@@ -284,6 +297,7 @@ PM_WORDS_INLINE void pm_release(struct pm_cause cause)
     const struct pm_words_api *api = pm_words_of_runtime();
     if (__builtin_expect(api != NULL, 0))
         api->release(cause.id, pm_stack_pointer());
+    PM_WORDS_WITHIN;
 }
 
 /* The cause as text that another process on this machine can import: a member of a W3C baggage header, `perfmap=...`, for any protocol. Returns the
@@ -333,6 +347,7 @@ PM_WORDS_INLINE void pm_map_at(struct pm_point point, struct pm_sentence source,
     const struct pm_words_api *api = pm_words_of_runtime();
     if (api && pm_point_is_on(point))
         api->map_at(point.id, source.id, destination.id, &weight);
+    PM_WORDS_WITHIN;
 }
 
 #ifdef __cplusplus
