@@ -2,7 +2,8 @@
  * one region with room for the trampolines of all modes; those of a mode are written when some noun first wants it, and stay: threads may be
  * in them, and a noun that goes back and forth between modes costs no more memory. They come in batches, of the nouns that are changed
  * together: each begins with pages of its own, for those of others cannot be written while threads run in them. What an event runs
- * when all is as expected lies close together, the ways by the hash table and to the thunk behind it: seldom events pay for each cache line.
+ * when all is as expected lies close together, the way to the thunk (of timed ones also that by the hash table) behind it: seldom events pay
+ * for each cache line.
  */
 #include "arch_x86_64_emit.h"
 #include "sys.h"
@@ -184,15 +185,23 @@ static void make_one(struct generation *g, const struct pm_sled *sled, uint32_t 
     x86_trampoline_again(&g->c, &g->cold, sled, &g->probes[index], index, g->thunk);
 }
 
-/* The entry that the i-th of the batch, an exit, belongs to; i: none is near. */
+static const struct pm_sled *sled_at(const struct pm_object *object, const struct batch *batch,
+                                     uint32_t i)
+{
+    return &object->sleds[batch->list != NULL ? batch->list[i] : i];
+}
+
+/* The entry that the i-th of the batch, an exit, belongs to; i: none is near, and in the same function. */
 static uint32_t entry_before(const struct pm_object *object, const struct batch *batch, uint32_t i)
 {
     uint32_t number, last = i > NEAR_SLEDS ? i - NEAR_SLEDS : 0;
-    uint32_t noun = object->sleds[batch->list != NULL ? batch->list[i] : i].noun;
+    uint32_t noun = sled_at(object, batch, i)->noun;
     for (uint32_t j = i; j-- > last;) {
-        const struct pm_sled *sled = new_one(object, batch, j, &number);
-        if (sled != NULL && sled->noun == noun && is_entry(sled))
+        const struct pm_sled *sled = sled_at(object, batch, j);
+        if (sled->noun == noun && is_entry(sled) && new_one(object, batch, j, &number) != NULL)
             return j;
+        if (sled->kind == PM_SLED_ENTRY)
+            break;
     }
     return i;
 }
@@ -211,9 +220,11 @@ static void make_group(struct generation *g, const struct batch *batch, uint32_t
     if (!is_entry(sled))
         return;
     for (uint32_t j = i + 1; j < batch->n_list && j - i <= NEAR_SLEDS; j++) {
-        const struct pm_sled *exit = new_one(g->object, batch, j, &number);
-        if (exit != NULL && exit->noun == sled->noun && !is_entry(exit) &&
-            entry_before(g->object, batch, j) == i)
+        const struct pm_sled *exit = sled_at(g->object, batch, j);
+        if (exit->kind == PM_SLED_ENTRY)
+            break;
+        if (exit->noun == sled->noun && !is_entry(exit) &&
+            new_one(g->object, batch, j, &number) != NULL && entry_before(g->object, batch, j) == i)
             make_one(g, exit, number, batch->mode);
     }
 }
