@@ -100,15 +100,15 @@ static const char *tenths(char text[32], double pct)
     return text;
 }
 
-/* "events 0.6 % + samples 1.1 % = slow-down about 1.7 % (budget 2 %)" */
+/* "events 0.6 % + samples 1.1 % = slow-down about 1.7 % (budget 2 %)". More than events may be in what samples found: start-up, too. */
 static void add_parts(struct pm_buf *out, const struct report_facts *facts)
 {
     char events[32], samples[32], sum[32];
     tenths(sum, facts->slow_down_pct);
-    pm_buf_printf(out, "measuring: events %s %%%s + samples %s %% = slow-down %s%s %%",
-                  tenths(events, facts->events_pct),
-                  facts->events_by_samples ? " (by samples)" : "",
-                  tenths(samples, facts->samples_pct), *sum == '<' ? "" : "about ", sum);
+    pm_buf_printf(out, "measuring: %s %s %% + samples %s %% = slow-down %s%s %%",
+                  facts->events_by_samples ? "PerfMap's own code" : "events",
+                  tenths(events, facts->events_pct), tenths(samples, facts->samples_pct),
+                  *sum == '<' ? "" : "about ", sum);
     if (facts->budget_ppm != PM_UNKNOWN)
         pm_buf_printf(out, " (budget %g %%)", (double)facts->budget_ppm / 1e4);
 }
