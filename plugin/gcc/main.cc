@@ -79,6 +79,18 @@ static void read_options(const struct plugin_name_args *info)
         fatal_error(UNKNOWN_LOCATION, "perfmap: %s", pm_error_text(&err));
 }
 
+/* Sections, records and trampolines hold 64-bit addresses. The assembler would refuse them, too, but
+ * in words that help nobody ("cannot represent relocation type"). */
+static void refuse_32_bit(void *, void *)
+{
+    if (POINTER_SIZE < 64)
+        fatal_error(UNKNOWN_LOCATION,
+                    "perfmap: only 64-bit programs can be measured, and this one is compiled for "
+                    "%d-bit addresses; compile it without %<-fplugin%>, or without %<-m32%> and "
+                    "%<-mx32%>",
+                    (int)POINTER_SIZE);
+}
+
 int plugin_init(struct plugin_name_args *info, struct plugin_gcc_version *version)
 {
     static struct plugin_info help = {
@@ -92,6 +104,7 @@ int plugin_init(struct plugin_name_args *info, struct plugin_gcc_version *versio
                     gcc_version.basever, version->basever, GCCPLUGIN_VERSION_MAJOR);
     read_options(info);
     register_callback(info->base_name, PLUGIN_INFO, NULL, &help);
+    register_callback(info->base_name, PLUGIN_START_UNIT, refuse_32_bit, NULL);
     pm_facts_register(info->base_name);
     pm_sleds_register(info->base_name);
     pm_late_register(info->base_name);
