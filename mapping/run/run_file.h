@@ -25,6 +25,8 @@
  * run, when `perfmap run` saw it end, else at the earliest time that fits everything in the file:
  * last_tsc, starts of activations, and what ended within them. end_kind is then PM_RUN_FILE_KILLED,
  * and in the last case the last stretch is not known.
+ * Where a process notes its own end (exit, exec), its other threads run on until the kernel ends them, and their events
+ * are in the file: such a thread ends with its last event, and the process with the last of its threads.
  *
  * Own times add up. inclusive_ns of a context is never less than the sum over its children, never
  * more than its parent's, and a thread's root has the thread's wall time; own_ns is inclusive_ns

@@ -22,8 +22,8 @@ struct run_stretch {
 
 struct run_thread_load {
     uint64_t chunk_offset, start_tsc, end_tsc; /* end 0: unknown */
-    uint64_t last_tsc;                         /* end_tsc, or the process's */
-    uint32_t ambient_set, own_set, n_ambient;  /* as in struct pm_run_thread */
+    uint64_t last_tsc; /* end_tsc, or, later than the process's, its last event */
+    uint32_t ambient_set, own_set, n_ambient; /* as in struct pm_run_thread */
     struct pm_run_file_node *nodes;      /* owned; the thread's nodes while they may still change */
     struct run_raw_node *raw;            /* owned */
     const struct run_stretch *stretches; /* lent: its part of the file's */

@@ -9,6 +9,7 @@ typedef unsigned __int128 u128;
 enum { NS_PER_S = 1000000000 };
 static const uint64_t pair_min_ns = 1000000, hz_min = 1000000, hz_max = 100000000000;
 static const uint64_t longest_run_s = UINT64_C(10) * 366 * 86400;
+static const uint64_t longest_end_s = 60; /* from a process's note of its end to its threads' */
 
 struct pm_run_clock pm_run_clock_of(const struct pm_manifest *manifest)
 {
@@ -120,21 +121,35 @@ static uint64_t latest_in_thread(const struct pm_run_file_thread *thread,
     return latest;
 }
 
+/* Times after `limit` are damage. */
+static uint64_t limit_after(const struct pm_run_file *file, uint64_t tsc, uint64_t seconds)
+{
+    if (file->process.tsc_hz > UINT64_MAX / seconds ||
+        file->process.tsc_hz * seconds > UINT64_MAX - tsc)
+        return UINT64_MAX;
+    return tsc + file->process.tsc_hz * seconds;
+}
+
+/* The latest of the times that are of no context. */
+static uint64_t latest_known(const struct pm_run_file *file, uint64_t latest, uint64_t limit,
+                             bool *has_odd)
+{
+    uint64_t known[2] = {file->last_tsc, file->header.last_tsc};
+    for (int i = 0; i < 2; i++) {
+        *has_odd |= known[i] > limit;
+        if (known[i] > latest && known[i] <= limit)
+            latest = known[i];
+    }
+    return latest;
+}
+
 /* The latest time that the file tells of, when nothing says when its process ended. Times that lie
  * years ahead are damage. */
 static enum pm_status latest_tsc(struct pm_run_file *file, struct pm_error *err, uint64_t *ret_tsc)
 {
-    uint64_t start = file->process.start_tsc, latest = start, limit = UINT64_MAX;
+    uint64_t start = file->process.start_tsc, limit = limit_after(file, start, longest_run_s);
     bool has_odd = false;
-    if (file->process.tsc_hz <= UINT64_MAX / longest_run_s &&
-        file->process.tsc_hz * longest_run_s <= UINT64_MAX - start)
-        limit = start + file->process.tsc_hz * longest_run_s;
-    uint64_t known[2] = {file->last_tsc, file->header.last_tsc};
-    for (int i = 0; i < 2; i++) {
-        has_odd |= known[i] > limit;
-        if (known[i] > latest && known[i] <= limit)
-            latest = known[i];
-    }
+    uint64_t latest = latest_known(file, start, limit, &has_odd);
     for (size_t i = 0; i < file->n_threads; i++) {
         uint64_t *room = pm_alloc_array(file->threads[i].n_nodes, 2 * sizeof *room);
         if (!room)
@@ -151,6 +166,44 @@ static enum pm_status latest_tsc(struct pm_run_file *file, struct pm_error *err,
     return PM_OK;
 }
 
+/* At least until when a thread ran on after its process had noted its end: the last activation of each context had begun, and
+ * the ended ones of each, and of those below the root together, lie one after the other within the root's time. Holds for all stacks. */
+static uint64_t latest_after_end(const struct pm_run_file_thread *thread,
+                                 const struct run_raw_node *raw, uint64_t limit)
+{
+    uint64_t latest = 0, most = 0, sum = 0;
+    for (size_t i = 1; i < thread->n_nodes; i++) {
+        const struct pm_run_file_node *node = &thread->nodes[i];
+        if (node->timing == PM_RUN_FILE_UNTIMED || node->flags & PM_RUN_NODE_FOREIGN_STACK)
+            continue;
+        if (raw[i].start_tsc > latest && raw[i].start_tsc <= limit)
+            latest = raw[i].start_tsc;
+        uint64_t spent = raw[i].inclusive_tsc <= limit ? raw[i].inclusive_tsc : 0;
+        most = spent > most ? spent : most;
+        sum += node->parent == 0 && sum <= limit ? spent : 0;
+    }
+    most = minus(sum > most ? sum : most, raw[0].inclusive_tsc);
+    bool is_known =
+        thread->nodes[0].open && raw[0].start_tsc <= limit && most <= limit - raw[0].start_tsc;
+    return is_known && raw[0].start_tsc + most > latest ? raw[0].start_tsc + most : latest;
+}
+
+/* Other threads run on until exit or exec has ended them, and their contexts hold that time: their ends are
+ * later than the process's own note of it. */
+static uint64_t threads_after_end(struct pm_run_file *file, uint64_t noted_tsc)
+{
+    uint64_t limit = limit_after(file, noted_tsc, longest_end_s);
+    bool has_odd = false;
+    uint64_t end = latest_known(file, noted_tsc, limit, &has_odd);
+    for (size_t i = 0; i < file->n_threads; i++) {
+        struct run_thread_load *load = &file->loads[i];
+        uint64_t latest = latest_after_end(&file->threads[i], load->raw, limit);
+        load->last_tsc = latest > noted_tsc ? latest : noted_tsc;
+        end = latest > end ? latest : end;
+    }
+    return end;
+}
+
 static enum pm_status find_end(struct pm_run_file *file, struct pm_error *err, uint64_t *ret_tsc)
 {
     const struct pm_run_header *header = &file->header;
@@ -159,7 +212,7 @@ static enum pm_status find_end(struct pm_run_file *file, struct pm_error *err, u
         if (header->end_tsc >= start) {
             file->process.end_kind =
                 header->flags & PM_RUN_FLAG_EXEC ? PM_RUN_FILE_EXEC : PM_RUN_FILE_EXIT;
-            *ret_tsc = header->end_tsc;
+            *ret_tsc = threads_after_end(file, header->end_tsc);
             return PM_OK;
         }
         run_complain(file, offsetof(struct pm_run_header, end_tsc),
@@ -286,7 +339,7 @@ static enum pm_status make_thread_times(struct pm_run_file *file, size_t index,
     if (start < process_start || start > process_end)
         start = process_start;
     if (end < start || end > process_end)
-        end = process_end;
+        end = load->last_tsc >= start && load->last_tsc != 0 ? load->last_tsc : process_end;
     load->last_tsc = end;
     uint64_t wall = end - start;
     if (thread->n_threads > 1 && load->raw[0].inclusive_tsc) {

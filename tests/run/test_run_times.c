@@ -159,6 +159,40 @@ static void a_frame_that_waited_to_be_healed_adds_nothing(void **state)
     make_run_release(&run);
 }
 
+/* The process notes its end at 2000, its second thread runs on until the kernel ends it. */
+static void threads_that_run_on_end_with_their_last_event(void **state)
+{
+    (void)state;
+    struct make_run run;
+    start_run(&run, 0, 1, 1, 0);
+    make_run_thread(&run, 101, 1100, 0, 8);
+    uint64_t root = make_run_node(&run, 0, PM_RUN_NOUN_ROOT, 1, 1100, 1, 0);
+    uint64_t loop = make_run_node(&run, root, 0, 0x7000, 1150, 1, 0);
+    make_run_node(&run, loop, 1, 0, 2290, 50, 900);
+    make_run_node(&run, loop, 2, 0x6000, 2300, 1, 0); /* began behind the end */
+    make_run_thread(&run, 102, 1200, 0, 8);
+    root = make_run_node(&run, 0, PM_RUN_NOUN_ROOT, 1, 1200, 1, 0);
+    make_run_node(&run, root, 0, 0, 1990, 10, 700); /* two kinds of calls, 1000 ticks in all */
+    make_run_node(&run, root, 1, 0, 1980, 10, 300);
+    make_run_end(&run, 2000);
+    struct pm_run_file *file = parse(&run, NULL);
+    no_complaints(file);
+    assert_int_equal(pm_run_file_process(file)->end_ns, 1300);
+    assert_int_equal(pm_run_file_thread(file, 0)->end_ns, 1000);
+    const struct pm_run_file_thread *thread = pm_run_file_thread(file, 1);
+    assert_int_equal(thread->end_ns, 1300);
+    assert_int_equal(thread->nodes[1].inclusive_ns, 2300 - 1150);
+    assert_int_equal(thread->nodes[2].inclusive_ns, 900);
+    assert_int_equal(checked_sum(file, thread), 1200);
+    thread = pm_run_file_thread(file, 2);
+    assert_int_equal(thread->end_ns, 1200);
+    assert_int_equal(thread->nodes[1].own_ns, 700);
+    assert_int_equal(thread->nodes[2].own_ns, 300);
+    assert_int_equal(checked_sum(file, thread), 1000);
+    pm_run_file_free(file);
+    make_run_release(&run);
+}
+
 static void foreign_stacks_have_roots_of_their_own(void **state)
 {
     (void)state;
@@ -274,6 +308,7 @@ int main(void)
         cmocka_unit_test(an_activation_not_yet_counted_raises_its_parent),
         cmocka_unit_test(more_than_the_wall_time_is_shared_out),
         cmocka_unit_test(a_frame_that_waited_to_be_healed_adds_nothing),
+        cmocka_unit_test(threads_that_run_on_end_with_their_last_event),
         cmocka_unit_test(foreign_stacks_have_roots_of_their_own),
         cmocka_unit_test(threads_that_shared_a_slot_leave_gaps_out),
         cmocka_unit_test(rounding_loses_no_time),

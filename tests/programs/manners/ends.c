@@ -95,9 +95,27 @@ static int forever(void)
     return 0;
 }
 
+/* Two threads run on while the first execs, which takes a while: the program is looked for in many
+ * folders. */
+static int exec_among_threads(void)
+{
+    static char folders[64 * 1024];
+    pthread_t thread;
+    for (int i = 0; i < 2; i++)
+        CHECK(pthread_create(&thread, NULL, many_calls, NULL) == 0);
+    usleep(5000);
+    size_t n = 0;
+    for (int i = 0; i < 4000; i++)
+        n += (size_t)snprintf(folders + n, sizeof folders - n, "/none/%d:", i);
+    snprintf(folders + n, sizeof folders - n, "/bin:/usr/bin");
+    setenv("PATH", folders, 1);
+    execlp("false", "false", (char *)NULL);
+    return 9;
+}
+
 int main(int argc, char **argv)
 {
-    static const struct a_case cases[] = {{"forever", forever}};
+    static const struct a_case cases[] = {{"forever", forever}, {"exec", exec_among_threads}};
     if (argc > 2 && strcmp(argv[1], "way") == 0)
         return way(atoi(argv[2]));
     return RUN_CASE(cases, argc, argv);
