@@ -2,13 +2,16 @@
 PREFIX ?= /usr/local
 
 help: ## show this
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile
 
 demo: ## install what is needed, build, measure the SQLite shell at work, show the report
 	@scripts/demo
 
 check: ## install what is needed, build, run all tests
 	@scripts/check
+
+check-all: ## the same, with programs that print their own truth at every level
+	@scripts/check --all
 
 build: ## build into build/release (packages: scripts/install-deps build)
 	cmake --preset release -DPERFMAP_TESTS=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX)
@@ -31,4 +34,4 @@ format: ## bring all C files into the house's form
 clean: ## remove build/
 	rm -rf build
 
-.PHONY: help demo check build install bench soak format clean
+.PHONY: help demo check check-all build install bench soak format clean

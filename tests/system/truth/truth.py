@@ -1,0 +1,489 @@
+"""Asks PerfMap about programs that print their own truth, and compares. README.md says how; `table` has the programs and questions.
+
+    truth.py [PROGRAM ...] [--compiler NAME] [--level O2] [--all] [--list] [--verbose]
+"""
+import argparse
+import collections
+import datetime
+import fnmatch
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+
+here = os.path.dirname(os.path.abspath(__file__))
+programs = os.path.join(here, "programs")
+perfmap = os.path.join(os.environ["PERFMAP_BUILD"], "bin/perfmap")
+include = os.path.join(os.environ["PERFMAP_SOURCE"], "runtime/include")
+LANGUAGES = {".c": "c", ".cc": "c++", ".f90": "fortran"}
+TIMEOUT_S = 120
+
+
+class Wrong(Exception):
+    """The table or the machine is wrong, not a number."""
+
+
+# ---- the table
+
+class Program:
+    def __init__(self, name, place):
+        self.name = name
+        self.place = place
+        self.source = os.path.join(programs, name)
+        self.flags = []
+        self.levels = None
+        self.compilers = ["*"]
+        # 1000 samples of half a second: a share of 50 % has a deviation of 1.6. So many cost more than the budget, which would leave no call followed.
+        self.runs = {"default": ["--rate", "1999", "--budget", "none", "--", "./program"], "usual": ["--", "./program"]}
+        self.rows = []
+
+    def language(self):
+        return LANGUAGES[os.path.splitext(self.name)[1]]
+
+
+Row = collections.namedtuple("Row", "run command value truth tolerance marks place")
+
+
+def read_table(path):
+    """Returns compilers {name: {language: command}} and the programs."""
+    compilers, all_programs, levels = {}, [], []
+    for number, line in enumerate(open(path), 1):
+        place = f"table:{number}"
+        line = line.split(" #")[0].rstrip()
+        if not line or line.startswith("#"):
+            continue
+        if "|" in line and not line.startswith("run "):
+            fields = [field.strip() for field in re.split(r"\s\|(?:\s|$)", line)]
+            if len(fields) not in (5, 6):
+                raise Wrong(f"{place}: {len(fields)} fields, not 5 or 6")
+            all_programs[-1].rows.append(Row(*fields[:5], tuple(fields[5].split()) if len(fields) == 6 else (), place))
+            continue
+        word, *rest = line.split()
+        if word == "compiler":
+            compilers[rest[0]] = dict(pair.split("=") for pair in rest[1:])
+        elif word == "levels" and not all_programs:
+            levels = rest
+        elif word == "program":
+            all_programs.append(Program(rest[0], place))
+            all_programs[-1].levels = levels
+        elif word == "flags":
+            all_programs[-1].flags = rest
+        elif word == "levels":
+            all_programs[-1].levels = rest
+        elif word == "compilers":
+            all_programs[-1].compilers = rest
+        elif word == "run":
+            words = shlex.split(line)[2:]
+            cut = words.index("--") if "--" in words else len(words)
+            all_programs[-1].runs[rest[0]] = words[:cut] + ["--"] + (words[cut + 1:] or ["./program"])
+        else:
+            raise Wrong(f"{place}: what is '{word}'?")
+    return compilers, all_programs
+
+
+def read_expected(path):
+    """[[item, program, compiler, level, run, value], ...], patterns."""
+    entries = []
+    for number, line in enumerate(open(path), 1):
+        if line.strip() and not line.startswith("#"):
+            fields = [field.strip() for field in line.split("|")]
+            if len(fields) != 6:
+                raise Wrong(f"expected-failures:{number}: {len(fields)} fields, not 6")
+            entries.append(fields)
+    return entries
+
+
+def expected_item(entries, cell, row):
+    for item, *patterns in entries:
+        names = (cell.program.name, cell.compiler, cell.level, row.run, row.value)
+        if all(fnmatch.fnmatchcase(name, pattern) for name, pattern in zip(names, patterns)):
+            return item
+    return None
+
+
+# ---- one program, one compiler, one level
+
+def bare(name):
+    """`ns::max<int>(int, int) [clone .part.0]` -> `max`"""
+    name = re.sub(r"\[.*?\]", "", name)
+    name = re.sub(r"operator\s*\(\)", "operator_call", name)
+    while re.search(r"<[^<>]*>|\([^()]*\)", name):
+        name = re.sub(r"<[^<>]*>|\([^()]*\)", "", name)
+    return name.split("::")[-1].strip().split(" ")[-1]
+
+
+class Cell:
+    """A program compiled by one compiler at one level, its runs and answers."""
+
+    def __init__(self, program, compiler, command, level):
+        self.program, self.compiler, self.command, self.level = program, compiler, command, level
+        self.truths, self.answers = {}, {}
+        self.folder = os.path.abspath(f"{program.name}.{compiler}{level}")
+        self.labels = {}
+        for number, line in enumerate(open(program.source), 1):
+            for label in re.findall(r"@(\w+)", line.split("//")[-1] if "//" in line else line.split("/*")[-1] if "/*" in line else
+                                    line.split("!")[-1] if "!" in line else ""):
+                self.labels[label] = number
+
+    def name(self):
+        return f"{self.program.name} {self.compiler} {self.level}"
+
+    def execute(self, *command):
+        done = subprocess.run(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=TIMEOUT_S)
+        return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
+
+    def compile(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.makedirs(self.folder)
+        flags = [flag.replace("{programs}", programs) for flag in self.program.flags]
+        link = [flag for flag in flags if flag.startswith("-l")]
+        flags = [flag for flag in flags if not flag.startswith("-l")]
+        base = [self.command, self.level, "-g", "-I" + programs, "-I" + include, self.program.source, "-o"]
+        for target, extra in (("program", ["-fplugin=" + os.environ["PERFMAP_PLUGIN"]]), ("plain", [])):
+            if target == "plain" and not any("plain" in run[-1] or "./plain" in run for run in self.program.runs.values()) and not any(
+                    "plain." in row.truth for row in self.program.rows):
+                continue
+            status, _, err = self.execute(*base, target, *flags, *extra, *link)
+            if status != 0:
+                raise Wrong(f"{self.name()}: does not compile: {err[-800:]}")
+
+    def truths_of(self, output):
+        truths = collections.defaultdict(float)
+        for name, value in re.findall(r"^ *truth (\w+) = *(\S+)$", output, re.M):
+            truths[name] += float(value)
+        return dict(truths)
+
+    def measure(self, run):
+        """Runs the program measured, once; the archive is RUN.perfmap."""
+        if run in self.truths:
+            return
+        options = self.program.runs[run]
+        cut = options.index("--")
+        status, out, err = self.execute(perfmap, "run", *options[:cut], "-o", run + ".perfmap", *options[cut:])
+        if not os.path.exists(os.path.join(self.folder, run + ".perfmap")):
+            raise Wrong(f"{self.name()}: run {run}: status {status}, no archive: {err[-500:].strip()}")
+        self.truths[run] = {**self.truths_of(out + err), "status": status}
+
+    def forget(self):
+        """Of all runs: they are made again."""
+        self.truths, self.answers = {}, {}
+
+    def answer(self, run, command):
+        key = (run, command)
+        if key not in self.answers:
+            self.measure(run)
+            # @label in a command is a line of the program
+            words = [re.sub(r"@(\w+)", lambda found: str(self.line(found.group(1))), word) for word in shlex.split(command)]
+            if words[0] == "report":
+                words += ["--limit", "0"]
+            status, out, err = self.execute(perfmap, *words, "--json", run + ".perfmap")
+            try:
+                self.answers[key] = json.loads(out)
+            except json.JSONDecodeError:
+                raise Wrong(f"{self.name()}: {command}: status {status}: {(out + err)[-300:]}") from None
+        return self.answers[key]
+
+    def line(self, label):
+        if label not in self.labels:
+            raise Wrong(f"{self.program.name}: no label @{label}")
+        return self.labels[label]
+
+    def truth(self, row):
+        self.measure(row.run)
+        names = {**self.truths[row.run], "max": max, "min": min}
+        if "plain." in row.truth:
+            if "plain" not in self.truths:
+                _, out, err = self.execute("./plain")
+                self.truths["plain"] = self.truths_of(out + err)
+            names["plain"] = collections.namedtuple("Plain", self.truths["plain"])(**self.truths["plain"])
+        try:
+            return float(eval(row.truth, {"__builtins__": {}}, names))  # the table is ours
+        except NameError as error:
+            raise Wrong(f"{row.place}: {self.name()}: {error}: the program printed {sorted(self.truths[row.run])}") from None
+
+
+# ---- values: what an answer says, and how it marks it. Each returns least, most, marks.
+
+def fits(cell, row, name):
+    """Whether this row of a report is `name` alone (2), a set with it (1), or something else (0)."""
+    if name.startswith("kind:"):
+        return 2 * (row["kind"] == name[5:])
+    if name.startswith("what:"):
+        return 2 * bool(re.search(name[5:], row["what"]))
+    if name.startswith("@"):
+        line = cell.line(name[1:])
+        found = [noun.get("line_no") == line for noun in row["nouns"]]
+    else:
+        found = [noun["name"] == name or bare(noun["name"]) == name for noun in row["nouns"]]
+    return 2 if found and all(found) else 1 if any(found) else 0
+
+
+def row_marks(row, key):
+    marks = set()
+    if key in (row.get("incomplete") or []):
+        marks.add("≥")
+    if key == "n_calls" and row.get("n_calls_complete") is False:
+        marks.add("≥")
+    if row.get("is_mostly_inferred") or row.get("is_inferred"):
+        marks.add("inferred")
+    if key.startswith("own_") and row.get("n_samples") is not None and row["n_samples"] < 10:
+        marks.add("~")
+    return marks
+
+
+def report_value(cell, report, what, name):
+    metric = report["view"]["share_of"]
+    entries = "n_calls" if report["view"]["by"] == "loop" else "n_loop_entries"
+    key = {"own": "own_" + metric, "incl": "inclusive_" + metric, "calls": "n_calls", "entries": entries}.get(what, what)
+    total = report["total"].get("own_" + metric) or 1
+    scale = 100 / total if what in ("own", "incl") else 1
+    least = most = 0.0
+    marks = set()
+    rows = [(fits(cell, row, name), row) for row in report["rows"]]
+    if what == "incl":  # of several rows of that name (clones, instances) each has its own
+        rows = [(fit, row) for fit, row in rows if fit == 2] or rows
+    for fit, row in rows:
+        if not fit:
+            continue
+        if row.get(key) is None:
+            marks.add("unknown")
+            continue
+        most += row[key] * scale
+        if fit == 2:
+            least += row[key] * scale
+        else:
+            marks.add("set")
+        if row[key] or fit == 2:
+            marks |= row_marks(row, key)
+    if what == "calls" and not any(fit for fit, _ in rows):
+        marks.add("no row")
+    return least, most, marks
+
+
+def tree_value(cell, report, path):
+    """Inclusive share of the rows at the end of a path a/b/c: c within b within a, others may lie between."""
+    by_id = {row["id"]: row for row in report["rows"]}
+    metric = report["view"]["share_of"]
+    total = report["total"]["own_" + metric] or 1
+    names = path.split("/")
+    value, marks = 0.0, set()
+    for row in report["rows"]:
+        if fits(cell, row, names[-1]) != 2:
+            continue
+        left, at, is_nested = names[:-1], by_id.get(row["parent"]), False
+        while at:
+            is_nested |= fits(cell, at, names[-1]) == 2
+            if left and fits(cell, at, left[-1]) == 2:
+                left = left[:-1]
+            at = by_id.get(at["parent"])
+        if left or is_nested:
+            continue
+        value += 100 * (row["inclusive_" + metric] or 0) / total
+        marks |= row_marks(row, "inclusive_" + metric)
+    return value, value, marks
+
+
+def ask_value(answer, what, name):
+    if what == "answer":
+        share = answer["answer"].get("share_pct")
+        marks = {"inferred"} if any(answer["answer"].get(key) for key in ("is_inferred", "is_mostly_inferred")) else set()
+        if answer["answer"].get("incomplete"):
+            marks.add("≥")
+        for row in answer["rows"]:
+            marks |= {"inferred"} if row.get("is_inferred") or row.get("is_mostly_inferred") else set()
+            marks |= {"≥"} if row.get("incomplete") else set()
+        return share or 0.0, share or 0.0, marks
+    n_times = [row.get("n_times") for row in answer["rows"]]
+    marks = {"unknown"} if not n_times or None in n_times else set()
+    if any(row.get("n_times_complete") is False for row in answer["rows"]):
+        marks.add("≥")
+    value = float(sum(filter(None, n_times)))
+    return value, value, marks
+
+
+def annotate_value(cell, answer, what, name):
+    line = cell.line(name.lstrip("@"))
+    total = answer["total"] or 1
+    for row in answer["lines"]:
+        if row.get("line_no") == line:
+            own = row.get(what) if row.get(what) is not None else 0
+            shared = row.get("shared") or 0
+            marks = {"set"} if shared else set()
+            if row.get("is_inferred") or row.get("is_mostly_inferred"):
+                marks.add("inferred")
+            return 100 * own / total, 100 * (own + shared) / total, marks
+    return 0.0, 0.0, set()
+
+
+def value_of(cell, row):
+    answer = cell.answer(row.run, row.command)
+    what, _, name = row.value.partition(" ")
+    verb = row.command.split()[0]
+    notes = answer.get("warnings", []) + answer.get("notes", [])
+    if "error" in answer:
+        least, most, marks = 0.0, 0.0, {"error: " + "; ".join(map(str, answer["error"]["causes"]))[:120]}
+    elif what == "total_ms":
+        key = "own_" + answer["view"]["share_of"] if verb == "report" else answer["share_of"]
+        least = most = answer["total"][key] / 1e6
+        marks = set()
+    elif what == "focus":
+        least = most = answer["view"]["focus_share_pct"]
+        marks = set()
+    elif what in ("answer", "times"):
+        least, most, marks = ask_value(answer, what, name)
+    elif what == "path":
+        least, most, marks = tree_value(cell, answer, name)
+    elif what == "line":
+        least, most, marks = annotate_value(cell, answer, "own", name)
+    elif verb == "report" and what in ("own", "incl", "calls", "entries") or what.startswith("own_"):
+        least, most, marks = report_value(cell, answer, what, name)
+    else:
+        raise Wrong(f"{row.place}: what is '{row.value}'?")
+    if verb == "ask" and any("for a part of the run only" in note for note in notes):
+        marks.add("note")
+    for mark in row.marks:
+        if mark.startswith("note:") and any(re.search(mark[5:].replace("_", " "), note) for note in notes):
+            marks.add("note")
+    return least, most, marks
+
+
+REAL_MARKS = ("≥", "~", "inferred", "set", "unknown", "note")
+
+
+def judge(row, truth, least, most, marks):
+    """Returns "right", "marked" (off, or uncertain, and it says so) or "wrong"."""
+    if row.tolerance == "exact":
+        slack = 0.0
+    elif row.tolerance.endswith("%"):
+        slack = abs(truth) * float(row.tolerance[:-1]) / 100
+    else:
+        slack = float(row.tolerance)
+    marks = {mark for mark in marks if mark in REAL_MARKS}
+    is_right = truth - slack <= most and least <= truth + slack and ("set" in marks or abs(most - truth) <= slack)
+    if "unmarked" in row.marks:
+        return "right" if is_right and not marks else "wrong"
+    if is_right and not marks:
+        return "right"
+    # `≥` is a claim, too: so much was seen.
+    if "≥" in marks and least > truth + slack:
+        return "wrong"
+    if is_right:
+        return "right"
+    if marks == {"set"}:
+        return "wrong"
+    if marks == {"~"}:
+        return "marked" if abs(most - truth) <= 3 * slack else "wrong"
+    return "marked" if marks else "wrong"
+
+
+# ---- all of it
+
+def check_cell(cell, entries, tally, verbose):
+    """Numbers from samples may be off by chance: what is wrong is wrong three times. Counts have one try."""
+    open_rows, results = list(cell.program.rows), {}
+    for attempt in range(3):
+        if attempt:
+            cell.forget()
+        for row in list(open_rows):
+            truth = cell.truth(row)
+            least, most, marks = value_of(cell, row)
+            result = judge(row, truth, least, most, marks)
+            results[row] = (result, truth, least, most, marks)
+            if result != "wrong" or row.tolerance == "exact" or expected_item(entries, cell, row):
+                open_rows.remove(row)
+        if not open_rows:
+            break
+    for row, (result, truth, least, most, marks) in results.items():
+        item = expected_item(entries, cell, row)
+        said = f"{least:.6g}" if least == most else f"{least:.6g} to {most:.6g}"
+        line = f"{cell.name()}: {row.run}: {row.command}: {row.value}: {said}{' (' + ', '.join(sorted(marks)) + ')' if marks else ''}, truth {truth:.6g}"
+        if item and result == "wrong":
+            result = "expected"
+            line += f" [expected: {item}]"
+        elif item:
+            tally["no longer wrong"].append(f"{line}: expected to fail ({item}) and does not: take it out of expected-failures")
+            continue
+        tally[result].append(line)
+        for mark in marks:
+            tally["marks"].append(mark.split(":")[0])
+        if verbose:
+            print(f"{result:8} {line}", flush=True)
+
+
+def cells_of(options, compilers, all_programs, missing):
+    today = datetime.date.today().toordinal()
+    for number, program in enumerate(all_programs):
+        if options.programs and not any(fnmatch.fnmatch(program.name, pattern) for pattern in options.programs):
+            continue
+        for place, (compiler, commands) in enumerate(compilers.items()):
+            if program.language() not in commands or not any(fnmatch.fnmatch(compiler, pattern) for pattern in program.compilers):
+                continue
+            if options.compiler and compiler != options.compiler:
+                continue
+            command = commands[program.language()]
+            if not shutil.which(command):
+                print(f"no {command}: {program.name} is not tried with it")
+                missing.append(command)
+                continue
+            levels = [options.level] if options.level else program.levels
+            if not options.level and not options.all:
+                levels = [levels[(today + number + place) % len(levels)]]
+            for level in levels:
+                yield Cell(program, compiler, command, level)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("programs", nargs="*")
+    parser.add_argument("--compiler")
+    parser.add_argument("--level")
+    parser.add_argument("--all", action="store_true", default=os.environ.get("PERFMAP_TRUTH") == "all")
+    parser.add_argument("--list", action="store_true", help="list what would be tried")
+    parser.add_argument("--verbose", action="store_true", default=os.environ.get("PERFMAP_TRUTH") == "verbose")
+    options = parser.parse_args()
+    if options.level and not options.level.startswith("-"):
+        options.level = "-" + options.level
+    compilers, all_programs = read_table(os.path.join(here, "table"))
+    entries = read_expected(os.path.join(here, "expected-failures"))
+    tally = collections.defaultdict(list)
+    start = time.monotonic()
+    for cell in cells_of(options, compilers, all_programs, tally["missing"]):
+        if options.list:
+            print(cell.name())
+            continue
+        try:
+            cell.compile()
+            check_cell(cell, entries, tally, options.verbose)
+        except (Wrong, subprocess.TimeoutExpired) as error:
+            tally["wrong"].append(f"{cell.name()}: {error}")
+            if options.verbose:
+                print(f"broken   {cell.name()}: {error}", flush=True)
+            continue
+        if not any(line.startswith(cell.name()) for line in tally["wrong"]):
+            shutil.rmtree(cell.folder)
+        tally["cells"].append(cell.name())
+    if options.list:
+        return 0
+    for line in tally["marked"]:
+        print(f"marked: {line}")
+    for line in tally["expected"]:
+        print(f"expected: {line}")
+    for line in tally["wrong"] + tally["no longer wrong"]:
+        print(f"WRONG: {line}")
+    marks = ", ".join(f"{mark} {count}" for mark, count in collections.Counter(tally["marks"]).most_common())
+    print(f"{len(tally['cells'])} programs x compilers x levels in {time.monotonic() - start:.0f} s: {len(tally['right'])} right, {len(tally['marked'])} off and marked, "
+          f"{len(tally['expected'])} expected failures, {len(tally['wrong'])} wrong, {len(tally['no longer wrong'])} no longer wrong; marks: {marks or 'none'}")
+    if tally["missing"] and os.environ.get("PERFMAP_NO_SKIP"):
+        print("no compiler may be missing here (PERFMAP_NO_SKIP)")
+        return 1
+    if not tally["right"] and not tally["wrong"]:
+        print("nothing was tried")
+        return 1
+    return 1 if tally["wrong"] or tally["no longer wrong"] else 0
+
+
+sys.exit(main())
