@@ -13,7 +13,7 @@
 
 struct annotated_line {
     int64_t own; /* of the primary metric: what this line has alone */
-    int64_t n_samples;
+    int64_t n_samples, waiting_ns;
     bool has_cost, is_statement, has_code; /* has_code: where no map tells, true */
     const char *arrays;                    /* "u, v"; NULL: none are known */
 };
@@ -47,6 +47,7 @@ struct annotation {
     struct annotated_group *groups; /* by first line, then the longest first */
     uint32_t n_groups, n_columns;
     int64_t own, shared; /* sums of the primary metric: lines alone; sets with a line here */
+    uint32_t waiting;    /* index of that metric in the report; PM_NONE: none is shown */
     char *path, *text;   /* of the source; NULL: not found */
     const char **texts;  /* [n_lines + 1], zero-ended; NULL without source */
     bool is_changed;     /* the source is newer than the run */
@@ -84,13 +85,17 @@ struct annotation_view {
     FILE *out;
     double divisor, total; /* of the primary metric: of the run, or of the focus */
     const char *unit;
-    int decimals, own_width, samples_width, arrays_width, line_width;
+    int decimals, own_width, waiting_width, samples_width, arrays_width, line_width;
     bool has_few, has_brackets, has_dashes; /* marks that were printed */
 };
 struct annotation_view annotation_view(struct annotation *annotation, FILE *out);
 const char *annotation_color(const struct annotation_view *view, const char *code);
-void annotation_put_numbers(struct annotation_view *view, int64_t own, int64_t n_samples,
-                            bool has_cost, bool has_code);
+/* What stands before a line. NULL: nothing, for it has no cost. */
+void annotation_put_numbers(struct annotation_view *view, const struct annotated_line *numbers,
+                            bool has_code);
+int annotation_numbers_width(const struct annotation_view *view);
+struct annotated_line annotation_numbers(const struct annotation *annotation,
+                                         const struct report_row *row);
 void annotation_put_numbers_head(const struct annotation_view *view);
 /* Tabs as blanks, printable. NULL: memory ended. */
 const char *annotation_text(struct annotation *annotation, const char *line);

@@ -10,14 +10,19 @@ struct page {
     const char *metric;
 };
 
-static void put_own(struct page *page, int64_t own, int64_t n_samples)
+static void put_own(struct page *page, const struct annotated_line *numbers)
 {
+    const struct annotation *a = page->a;
     char key[160];
     double total = (double)annotation_own(page->a, &page->a->report->total);
     snprintf(key, sizeof key, "own_%s", page->metric);
-    pm_json_i64(&page->json, key, own);
-    pm_json_double(&page->json, "share_pct", total != 0 ? 100 * (double)own / total : 0);
-    pm_json_i64(&page->json, "n_samples", n_samples);
+    pm_json_i64(&page->json, key, numbers->own);
+    pm_json_double(&page->json, "share_pct", total != 0 ? 100 * (double)numbers->own / total : 0);
+    pm_json_i64(&page->json, "n_samples", numbers->n_samples);
+    if (a->waiting != PM_NONE)
+        pm_json_i64(&page->json,
+                    a->report->data->graph->metrics[a->report->metrics[a->waiting]].name,
+                    numbers->waiting_ns);
 }
 
 static void put_group(struct page *page, const struct report_row *row)
@@ -45,7 +50,8 @@ static void put_group(struct page *page, const struct report_row *row)
         pm_json_end(json);
     }
     pm_json_end(json);
-    put_own(page, annotation_own(page->a, row), row->n_samples);
+    struct annotated_line numbers = annotation_numbers(page->a, row);
+    put_own(page, &numbers);
     pm_json_end(json);
 }
 
@@ -57,7 +63,7 @@ static void put_line(struct page *page, uint32_t line_no)
     pm_json_object(json, NULL);
     pm_json_u64(json, "line_no", line_no);
     pm_json_string(json, "text", a->texts ? a->texts[line_no] : NULL);
-    put_own(page, line->own, line->n_samples);
+    put_own(page, line);
     if (a->knows_code && line->is_statement)
         pm_json_bool(json, "has_code", line->has_code);
     else
@@ -92,7 +98,8 @@ static void put_top_line(struct page *page, const struct annotation_top *top)
     pm_json_string(&page->json, "file", noun->file);
     pm_json_u64(&page->json, "line_no", noun->line_no);
     pm_json_string(&page->json, "text", top->text);
-    put_own(page, annotation_own(page->a, top->row), top->row->n_samples);
+    struct annotated_line numbers = annotation_numbers(page->a, top->row);
+    put_own(page, &numbers);
     pm_json_end(&page->json);
 }
 

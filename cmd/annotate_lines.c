@@ -140,12 +140,12 @@ static void add_line(struct annotation *a, const struct report_row *row)
     uint32_t line = annotation_line_of_group(a, row->groups[0]);
     if (!line)
         return;
-    const struct report *report = a->report;
-    int64_t own = report->n_metrics ? row->values[report->primary].own.value : row->n_calls;
-    a->lines[line].own += own;
-    a->lines[line].n_samples += row->n_samples;
-    a->lines[line].has_cost |= own != 0;
-    a->own += own;
+    struct annotated_line numbers = annotation_numbers(a, row);
+    a->lines[line].own += numbers.own;
+    a->lines[line].n_samples += numbers.n_samples;
+    a->lines[line].waiting_ns += numbers.waiting_ns;
+    a->lines[line].has_cost |= numbers.has_cost;
+    a->own += numbers.own;
 }
 
 /* Brackets that overlap stand side by side. */
@@ -336,8 +336,30 @@ static bool find_arrays(struct annotation *a)
 
 /* --- all of it --- */
 
+static uint32_t find_waiting(const struct report *report)
+{
+    for (uint32_t m = 0; m < report->n_metrics; m++) {
+        const char *word = report_off_cpu_word(report, m);
+        if (word && strcmp(word, "preempted") != 0)
+            return m;
+    }
+    return PM_NONE;
+}
+
+struct annotated_line annotation_numbers(const struct annotation *a, const struct report_row *row)
+{
+    const struct report *report = a->report;
+    struct annotated_line numbers = {.n_samples = row->n_samples};
+    numbers.own = report->n_metrics ? row->values[report->primary].own.value : row->n_calls;
+    if (a->waiting != PM_NONE)
+        numbers.waiting_ns = row->values[a->waiting].own.value;
+    numbers.has_cost = numbers.own != 0 || numbers.waiting_ns != 0;
+    return numbers;
+}
+
 enum pm_status annotation_collect(struct annotation *a, struct pm_error *err)
 {
+    a->waiting = find_waiting(a->report);
     if (a->top)
         return annotation_find_top(a) ? PM_OK : no_memory(err);
     annotation_read_source(a->report, a->file, &a->path, &a->text);

@@ -38,11 +38,30 @@ static int larger(int a, int b)
     return a > b ? a : b;
 }
 
+/* Whether any line that may be shown waited. */
+static bool has_waiting(const struct annotation *a)
+{
+    bool has = false;
+    if (a->waiting == PM_NONE)
+        return false;
+    for (uint32_t i = 1; i <= a->n_lines && a->lines; i++)
+        has |= i >= a->first_line_no && i <= a->last_line_no && a->lines[i].waiting_ns;
+    for (uint32_t g = 0; g < a->n_groups; g++)
+        has |= a->groups[g].row->values[a->waiting].own.value != 0;
+    for (uint32_t t = 0; t < a->n_tops; t++)
+        has |= a->tops[t].row->values[a->waiting].own.value != 0;
+    return has;
+}
+
 static void measure(struct annotation_view *view)
 {
     const struct annotation *a = view->a;
     view->own_width = larger((int)strlen(view->unit),
                              digits((double)(a->own + a->shared) / view->divisor, view->decimals));
+    if (has_waiting(a))
+        view->waiting_width =
+            larger(10, digits((double)a->report->total.values[a->waiting].own.value / view->divisor,
+                              view->decimals));
     view->samples_width = a->report->samples_metric == PM_NONE ? 0 : 7;
     view->line_width = larger(4, digits(a->n_lines, 0));
     for (uint32_t i = 1; a->shows_arrays && i <= a->n_lines; i++)
@@ -53,21 +72,27 @@ static void measure(struct annotation_view *view)
             larger(6, view->arrays_width > ARRAYS_MOST ? ARRAYS_MOST : view->arrays_width);
 }
 
-/* Numbers of a line or a group; what has none has blanks, what has no code at all a dash. */
-void annotation_put_numbers(struct annotation_view *view, int64_t own, int64_t n_samples,
-                            bool has_cost, bool has_code)
+/* What has no cost has blanks, what has no code at all a dash. */
+void annotation_put_numbers(struct annotation_view *view, const struct annotated_line *numbers,
+                            bool has_code)
 {
-    char text[64] = "", share[64] = "", samples[32] = "";
+    char text[64] = "", share[64] = "", samples[32] = "", waiting[64] = "";
+    bool has_cost = numbers->has_cost;
     if (has_cost) {
+        int64_t own = numbers->own, n_samples = numbers->n_samples;
         double pct = view->total != 0 ? 100 * (double)own / view->total : 0;
         const struct report *report = view->a->report;
         bool few = view->samples_width && report->n_metrics &&
                    report->metrics[report->primary] == report->cpu_metric &&
-                   n_samples < REPORT_FEW_SAMPLES;
+                   n_samples < REPORT_FEW_SAMPLES &&
+                   (report_has_wall_samples(report) ? own - numbers->waiting_ns : own) > own / 3;
         view->has_few |= few;
         snprintf(text, sizeof text, "%.*f", view->decimals, (double)own / view->divisor);
         snprintf(share, sizeof share, "%s%.1f", few ? "~" : "", pct);
         snprintf(samples, sizeof samples, "%lld", (long long)n_samples);
+        if (numbers->waiting_ns)
+            snprintf(waiting, sizeof waiting, "%.*f", view->decimals,
+                     (double)numbers->waiting_ns / view->divisor);
         fputs(annotation_color(view, pct >= 20  ? REPORT_RED
                                      : pct >= 5 ? REPORT_YELLOW
                                                 : REPORT_GREEN),
@@ -75,6 +100,8 @@ void annotation_put_numbers(struct annotation_view *view, int64_t own, int64_t n
     }
     view->has_dashes |= !has_code;
     fprintf(view->out, "%*s  %7s", view->own_width, !has_code ? "-" : text, share);
+    if (view->waiting_width)
+        fprintf(view->out, "  %*s", view->waiting_width, waiting);
     if (view->samples_width)
         fprintf(view->out, "  %*s", view->samples_width, samples);
     fprintf(view->out, "%s  ", has_cost ? annotation_color(view, REPORT_RESET) : "");
@@ -84,9 +111,17 @@ void annotation_put_numbers_head(const struct annotation_view *view)
 {
     fprintf(view->out, "%s%*s  share %%", annotation_color(view, REPORT_BOLD), view->own_width,
             view->unit);
+    if (view->waiting_width)
+        fprintf(view->out, "  %*s", view->waiting_width, "waiting ms");
     if (view->samples_width)
         fprintf(view->out, "  %*s", view->samples_width, "samples");
     fputs("  ", view->out);
+}
+
+int annotation_numbers_width(const struct annotation_view *view)
+{
+    return view->own_width + 2 + 7 + (view->waiting_width ? view->waiting_width + 2 : 0) +
+           (view->samples_width ? view->samples_width + 2 : 0) + 2;
 }
 
 static void put_arrays(const struct annotation_view *view, const char *arrays)
@@ -128,9 +163,8 @@ static int room_for_text(const struct annotation_view *view)
 {
     if (!view->term.width)
         return 0;
-    int used = view->own_width + 2 + 7 + (view->samples_width ? view->samples_width + 2 : 0) + 2 +
-               (view->arrays_width ? view->arrays_width + 2 : 0) + (int)view->a->n_columns +
-               (view->a->n_columns ? 1 : 0) + view->line_width + 2;
+    int used = annotation_numbers_width(view) + (view->arrays_width ? view->arrays_width + 2 : 0) +
+               (int)view->a->n_columns + (view->a->n_columns ? 1 : 0) + view->line_width + 2;
     return larger(TEXT_MIN, view->term.width - used);
 }
 
@@ -170,7 +204,8 @@ static bool put_group(struct annotation_view *view, const struct annotated_group
     if (!text)
         return false;
     view->has_brackets = true;
-    annotation_put_numbers(view, annotation_own(view->a, row), row->n_samples, true, true);
+    struct annotated_line numbers = annotation_numbers(view->a, row);
+    annotation_put_numbers(view, &numbers, true);
     put_arrays(view, NULL);
     put_margin(view, group->first_line_no, group);
     int room = room_for_text(view) + view->line_width + 2;
@@ -191,7 +226,7 @@ static bool put_line(struct annotation_view *view, uint32_t line_no)
     bool has_code = !line->is_statement || line->has_code || line->has_cost;
     for (uint32_t g = 0; g < a->n_groups && !has_code; g++)
         has_code = annotation_is_member(a, &a->groups[g], line_no);
-    annotation_put_numbers(view, line->own, line->n_samples, line->has_cost, has_code);
+    annotation_put_numbers(view, line, has_code);
     put_arrays(view, line->arrays);
     put_margin(view, line_no, NULL);
     fprintf(view->out, "%s%*u%s%s", annotation_color(view, REPORT_DIM), view->line_width, line_no,

@@ -60,13 +60,14 @@ bool annotation_find_top(struct annotation *a)
     for (uint32_t r = 0; r < report->n_rows && a->n_tops < most; r++) {
         const struct report_row *row = &report->rows[r]; /* in the order of costs */
         bool is_line = row->kind == REPORT_ROW_NOUN;
-        int64_t own = annotation_own(a, row);
-        if (own == 0 || (!is_line && row->kind != REPORT_ROW_SET) || !has_line_here(a, row))
+        struct annotated_line numbers = annotation_numbers(a, row);
+        if (!numbers.has_cost || (!is_line && row->kind != REPORT_ROW_SET) ||
+            !has_line_here(a, row))
             continue;
         const struct pm_noun *noun =
             &report->data->graph->nouns[report->groups[row->groups[0]].noun];
         a->tops[a->n_tops++] = (struct annotation_top){row, is_line ? text_of(a, noun) : NULL};
-        *(is_line ? &a->own : &a->shared) += own;
+        *(is_line ? &a->own : &a->shared) += numbers.own;
     }
     return true;
 }
@@ -113,8 +114,9 @@ static bool put_top(struct annotation_view *view, const struct annotation_top *t
     if (!text)
         return false;
     int width = view->term.width;
-    int used = view->own_width + 2 + 7 + (view->samples_width ? view->samples_width + 2 : 0) + 2;
-    annotation_put_numbers(view, annotation_own(a, row), row->n_samples, true, true);
+    int used = annotation_numbers_width(view);
+    struct annotated_line numbers = annotation_numbers(a, row);
+    annotation_put_numbers(view, &numbers, true);
     if (!is_set) {
         report_put_cut(&view->term, view->out, row->place, place_width, true, true);
         fputs("  ", view->out);

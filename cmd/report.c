@@ -230,7 +230,7 @@ static const struct cmd_option report_options[] = {
     {OPT_LEVEL, "level", "LEVEL",
      "show costs at this level of abstraction: source (default), base (the machine code), "
      "or another one of the archive"},
-    {OPT_BY, "by", "loop|statement|array|variable|function|file",
+    {OPT_BY, "by", "loop|statement|array|variable|function|file|line",
      "what a row stands for; loop (default): each loop, and each function for its code outside its "
      "loops; array and variable: what the code touches"},
     {OPT_FLAT, "flat", NULL, "one row for each construct, wherever it was called from (default)"},

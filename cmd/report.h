@@ -15,7 +15,7 @@
 #include "mapping/graph/calls.h"
 #include "mapping/graph/lift.h"
 
-/* In the order of the option's words, but for lines, which `perfmap annotate` asks for. */
+/* In the order of the option's words. */
 enum report_by {
     REPORT_BY_LOOP,
     REPORT_BY_STATEMENT,
@@ -212,7 +212,9 @@ const char *report_off_cpu_word(const struct report *report, uint32_t m);
 /* The length of its name without the unit at its end: wall of wall_ns; all of bytes_written. */
 size_t report_bare_metric_len(const struct pm_metric *metric);
 bool report_is_measured(const struct pm_graph *graph, pm_index metric);
-const char *report_sampled_word(const struct report *report); /* with a cpu_metric */
+const char *report_sampled_word(const struct report *report);
+/* perfmap run --clock wall: the time of samples has waiting in it. */
+bool report_has_wall_samples(const struct report *report); /* with a cpu_metric */
 /* Is the share of a row made of a few samples only? */
 bool report_is_uncertain(const struct report *report, const struct report_row *row);
 

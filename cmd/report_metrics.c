@@ -173,6 +173,12 @@ static void choose_time(struct report *report)
             : report->wall_metric;
 }
 
+bool report_has_wall_samples(const struct report *report)
+{
+    return report->cpu_metric != PM_NONE &&
+           !strcmp(report->data->graph->metrics[report->cpu_metric].name, "sampled_wall_ns");
+}
+
 static const char *const off_cpu_metrics[][2] = {
     {"waiting_ns", "waiting"},
     {"preempted_ns", "preempted"},
@@ -192,15 +198,16 @@ const char *report_off_cpu_word(const struct report *report, uint32_t m)
 /* Time off the processor is shown where it is more than a hundredth of what was measured: beside CPU time, and as a part of wall time. */
 static void add_off_cpu(struct report *report)
 {
-    const struct pm_graph *graph = report->data->graph;
-    double sums[N_OFF_CPU], all_ns = sum_of(graph, report->cpu_metric);
-    pm_index metrics[N_OFF_CPU];
     if (report->cpu_metric == PM_NONE || report->n_metrics == 0)
         return;
+    const struct pm_graph *graph = report->data->graph;
+    bool is_wall = report_has_wall_samples(report);
+    double sums[N_OFF_CPU], all_ns = sum_of(graph, report->cpu_metric);
+    pm_index metrics[N_OFF_CPU];
     for (int i = 0; i < N_OFF_CPU; i++) {
         metrics[i] = measured(report, off_cpu_metrics[i][0]);
         sums[i] = metrics[i] != PM_NONE ? sum_of(graph, metrics[i]) : 0;
-        all_ns += sums[i];
+        all_ns += is_wall ? 0 : sums[i];
     }
     for (int i = 0; i < N_OFF_CPU; i++)
         if (sums[i] > 0.01 * all_ns)
@@ -270,17 +277,25 @@ enum pm_status report_drop_empty(struct report *report, struct pm_error *err)
 
 const char *report_sampled_word(const struct report *report)
 {
-    const char *name = report->data->graph->metrics[report->cpu_metric].name;
-    return !strcmp(name, "cpu_ns") ? "CPU time by samples" : "wall time by samples";
+    return report_has_wall_samples(report) ? "wall time by samples" : "CPU time by samples";
 }
 
+static double value_of(const struct report *report, const struct report_row *row, uint32_t m)
+{
+    const struct report_value *value = &row->values[m];
+    return report->options.tree ? (double)value->inclusive : (double)value->own.value;
+}
+
+/* Of wall time, what was spent off the CPU is known exactly. */
 bool report_is_uncertain(const struct report *report, const struct report_row *row)
 {
     if (report->n_metrics == 0 || report->metrics[report->primary] != report->cpu_metric ||
         report->samples_metric == PM_NONE)
         return false;
-    const struct report_value *value = &row->values[report->primary];
-    return report->options.tree
-               ? row->n_samples_inclusive < REPORT_FEW_SAMPLES && value->inclusive != 0
-               : row->n_samples < REPORT_FEW_SAMPLES && value->own.value != 0;
+    double value = value_of(report, row, report->primary), sampled = value;
+    if (report_has_wall_samples(report))
+        for (uint32_t m = 0; m < report->n_metrics; m++)
+            sampled -= report_off_cpu_word(report, m) ? value_of(report, row, m) : 0;
+    int64_t n = report->options.tree ? row->n_samples_inclusive : row->n_samples;
+    return n < REPORT_FEW_SAMPLES && value != 0 && sampled > value / 3;
 }

@@ -314,8 +314,8 @@ struct pm_run_sampling {
     uint64_t n_samples,
         n_lost; /* lost: the ring was full; their time is charged to the context that was active */
     uint64_t n_threads, n_threads_failed; /* sampled; could not be */
-    int32_t error_no; /* why the source is not perf (or none): errno of perf_event_open */
-    uint32_t reserved32;
+    int32_t error_no;    /* why the source is not perf (or none): errno of perf_event_open */
+    uint32_t has_places; /* off-CPU times have addresses, of most threads (0 in older files) */
     uint64_t n_switches;
     uint64_t active_pair_ps; /* mode active: measured cost of a pair of events; 0: unknown */
     uint64_t reserved[15];
@@ -326,7 +326,7 @@ struct pm_run_sampling {
  *
  *     offset size meaning
  *          0    8 address: of the instruction that was interrupted; kernel: the program's instruction that entered it (0 unknown);
- *                 off-CPU: 0
+ *                 off-CPU: of the program's instruction that was last begun, 0 unknown
  *          8    8 caller: when the address is in an object without sleds: address behind the call in code with sleds through which
  *                 it was (probably) reached, found on the stack; 0 unknown or not looked for
  *         16    4 node: context, file offset / 64; 0: none (thread without contexts)

@@ -4,8 +4,8 @@
  * that is active now, or to one above it: that one's frame may be gone already (an exception, a call that has just
  * returned), which the sampled stack pointer tells, and sleds that are disarmed for the budget leave contexts behind.
  *
- * Where it waited is not asked: with --clock wall, too, samples are taken of CPU time, and the times off the CPU, as the kernel
- * notes them, are added. A signal by the clock would end the program's sleeps and waits early.
+ * With --clock wall, too, samples are taken of CPU time, and the times off the CPU, as the kernel notes them, are added: with the place
+ * where the thread was switched out. A signal by the clock would end the program's sleeps and waits early.
  *
  * All of a thread's CPU time is charged: what a thread's clock counts beyond its samples (the kernel where it
  * may not be sampled, samples that were lost, the rest at the end) goes to the innermost context that has been active
@@ -130,12 +130,14 @@ static void charge(struct pm_sampler *s, const struct pm_node *node, struct pm_r
         pm_add_shared(pm_sampling->n_lost, sample.n_samples != 0 ? sample.n_samples : 1);
 }
 
-void pm_sample_waited(struct pm_sampler *s, const struct pm_node *node,
-                      enum pm_run_sample_kind kind, uint64_t ns)
+void pm_sample_waited(struct pm_sampler *s, const struct pm_node *node, const struct pm_off *off,
+                      uint64_t ns)
 {
     pm_add_shared(pm_sampling->n_switches, 1);
     charge(s, node,
-           (struct pm_run_sample){.kind = (uint8_t)kind,
+           (struct pm_run_sample){.address = off->address,
+                                  .caller = off->caller,
+                                  .kind = off->kind,
                                   .generation = pm_places_generation(0),
                                   .n_samples = 1,
                                   .time_ns = ns});
@@ -161,8 +163,10 @@ void pm_sample_settle(struct pm_sampler *s, const struct pm_node *node, uint64_t
 }
 
 /* Code in the frames between the sampled stack pointer and that of the context's function. */
-static uint64_t caller_of(const struct pm_node *node, const struct pm_taken *taken)
+uint64_t pm_sample_caller(const struct pm_node *node, const struct pm_taken *taken)
 {
+    if (taken->address == 0 || !pm_places_is_foreign(taken->address))
+        return 0;
     while (node->loop_depth != 0)
         node = node->parent;
     uint64_t end = pm_load(node->sp);
@@ -179,12 +183,11 @@ void pm_sample_take(struct pm_sampler *s, const struct pm_taken *taken)
                      taken->period_ns, false);
     pm_adapt_sampled(mark(node), taken->period_ns);
     struct pm_run_sample sample = {.address = taken->address,
+                                   .caller = pm_sample_caller(node, taken),
                                    .generation = pm_places_generation(taken->time_ns),
                                    .kind = (uint8_t)taken->kind,
                                    .n_samples = 1,
                                    .time_ns = taken->period_ns};
-    if (sample.address != 0 && pm_places_is_foreign(sample.address))
-        sample.caller = caller_of(node, taken);
     s->charged_ns += taken->period_ns;
     pm_add_shared(pm_sampling->n_samples, 1);
     charge(s, node, sample);
@@ -304,7 +307,7 @@ static void take_rest(struct pm_sampler *s)
     else if (s->off_since_ns != 0) { /* it waits */
         uint64_t now = pm_monotonic_ns();
         if (now > s->off_since_ns)
-            pm_sample_waited(s, node, (enum pm_run_sample_kind)s->off_kind, now - s->off_since_ns);
+            pm_sample_waited(s, pm_sample_context(s, s->off.sp), &s->off, now - s->off_since_ns);
         s->off_since_ns = now;
     }
     pm_sample_settle(s, pm_sample_steady(s, node), cpu_ns, 1, false);

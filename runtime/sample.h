@@ -39,6 +39,19 @@ struct pm_store {
     uint32_t mask, n; /* of the index; items in all */
 };
 
+/* Why a thread has no processor, and where it was when it lost it: as of a sample. */
+struct pm_off {
+    uint64_t address, sp, caller; /* address 0: not known */
+    uint8_t kind;                 /* enum pm_run_sample_kind */
+};
+
+struct pm_off_ring {
+    volatile struct perf_event_mmap_page *ring; /* NULL: none, so only contexts are known */
+    uint64_t bytes;                             /* of its data */
+    uint64_t seen; /* up to there it has been looked through; what is free is behind data_tail */
+    uint64_t freed_ns;
+};
+
 struct pm_sampler {
     uint32_t lock;   /* 1: someone drains it */
     uint32_t source; /* enum pm_run_sample_source; none: no thread is sampled */
@@ -50,7 +63,8 @@ struct pm_sampler {
     uint64_t charged_ns;    /* of its CPU time since then */
     uint64_t time_ns;       /* timers: of the last sample, CLOCK_MONOTONIC_RAW */
     uint64_t off_since_ns;  /* perf: when it was switched out; 0: it runs */
-    uint8_t off_kind;       /* enum pm_run_sample_kind */
+    uint64_t on_since_ns;   /* perf: when it was last switched in; 0: not yet */
+    struct pm_off off;      /* where, and why */
     uint64_t n_lost;        /* that no time has been charged for */
     bool has_kernel;
     /* perf */
@@ -59,6 +73,7 @@ struct pm_sampler {
     char *region; /* in which the ring lies */
     size_t region_bytes;
     void *bell;
+    struct pm_off_ring off_ring; /* where the thread was when it was switched out */
     /* timer */
     int timer;
     uint64_t record[PM_RECORD_BYTES / 8];
@@ -75,8 +90,10 @@ struct pm_taken {
     enum pm_run_sample_kind kind;
 };
 void pm_sample_take(struct pm_sampler *s, const struct pm_taken *taken);
-void pm_sample_waited(struct pm_sampler *s, const struct pm_node *node,
-                      enum pm_run_sample_kind kind, uint64_t ns);
+void pm_sample_waited(struct pm_sampler *s, const struct pm_node *node, const struct pm_off *off,
+                      uint64_t ns);
+/* Who called what was interrupted, when that is code without sleds; 0: nobody known. */
+uint64_t pm_sample_caller(const struct pm_node *node, const struct pm_taken *taken);
 /* The context of a thread that is active, at this stack pointer (0: unknown). */
 const struct pm_node *pm_context_at(const struct pm_tls *t, const struct pm_slot *slot,
                                     uint64_t sp);

@@ -6,6 +6,11 @@
  * system call ever ends with EINTR for it. For the same reason the first event has no signal: its context
  * switches are noted when a thread is just about to wait in the kernel.
  *
+ * Where a thread waits: a third event counts context switches, and each one puts a sample of the program's registers and stack
+ * into a ring of its own. When that one is full, places are missing, never times, for these are in the first ring. No
+ * signal empties it, for the same reason. What is free in it is given back to the kernel no faster than
+ * PLACE_NS allows: where a thread switches more often, the kernel finds no room, which costs it little.
+ *
  * Descriptors are closed at once, the mappings keep the events: a program that closes all descriptors does
  * no harm.
  *
@@ -29,6 +34,7 @@ enum {
     LARGEST_RING_PAGES = 32, /* 119 samples */
     MANY_THREADS = 16,       /* from then on smaller ones: all of it is locked memory */
     VERY_MANY_THREADS = 64,
+    PLACE_NS = 250000, /* 4000 places a second, at most */
 #if defined(__x86_64__)
     REGISTER_SP = 7,
     REGISTER_IP = 8,
@@ -52,7 +58,14 @@ enum {
  *         64      stack
  *          -    8 bytes of it that are there
  */
-enum { SAMPLE_STACK = 64, SAMPLE_REGISTERS = 40, SAMPLE_HEAD = 64 };
+enum {
+    SAMPLE_STACK = 64,
+    SAMPLE_REGISTERS = 40,
+    SAMPLE_HEAD = 64,
+    SAMPLE_TYPE = PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_READ | PERF_SAMPLE_REGS_USER |
+                  PERF_SAMPLE_STACK_USER,
+    SAMPLE_REGISTERS_USER = 1 << REGISTER_SP | 1 << REGISTER_IP,
+};
 
 static bool is_error(long result)
 {
@@ -71,9 +84,8 @@ static long open_clock(bool with_kernel)
         .size = sizeof attr,
         .config = PERF_COUNT_SW_TASK_CLOCK,
         .sample_period = pm_process.sample_period_ns,
-        .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_READ |
-                       PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
-        .sample_regs_user = 1ull << REGISTER_SP | 1ull << REGISTER_IP,
+        .sample_type = SAMPLE_TYPE,
+        .sample_regs_user = SAMPLE_REGISTERS_USER,
         .sample_stack_user = PM_STACK_BYTES,
         .exclude_kernel = !with_kernel,
         .exclude_hv = 1,
@@ -180,6 +192,39 @@ static void open_bell(struct pm_sampler *s)
     pm_sys(SYS_close, fd);
 }
 
+/* The kernel's own registers are those of a switch, so it has to be allowed. Only contexts are known where it is not, or where no
+ * memory may be locked any more. */
+static void open_places(struct pm_sampler *s)
+{
+    s->off_ring = (struct pm_off_ring){0};
+    if (!s->has_kernel)
+        return;
+    struct perf_event_attr attr = {
+        .type = PERF_TYPE_SOFTWARE,
+        .size = sizeof attr,
+        .config = PERF_COUNT_SW_CONTEXT_SWITCHES,
+        .sample_period = 1,
+        .sample_type = SAMPLE_TYPE,
+        .sample_regs_user = SAMPLE_REGISTERS_USER,
+        .sample_stack_user = PM_STACK_BYTES,
+        .exclude_hv = 1,
+        .use_clockid = 1,
+        .clockid = CLOCK_MONOTONIC_RAW,
+        .watermark = 1,
+        .wakeup_watermark = 1u << 30,
+    };
+    long fd = event_open(&attr);
+    if (is_error(fd))
+        return;
+    uint64_t bytes = s->ring_bytes;
+    long ring = pm_sys(SYS_mmap, 0, PAGE + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    pm_sys(SYS_close, fd);
+    s->off_ring.ring = pm_mapped(ring, PAGE + bytes);
+    s->off_ring.bytes = bytes;
+    if (s->off_ring.ring != NULL)
+        pm_store(pm_sampling->has_places, 1);
+}
+
 int pm_perf_open(struct pm_sampler *s)
 {
     long fd = open_event(s);
@@ -190,7 +235,8 @@ int pm_perf_open(struct pm_sampler *s)
     if (error_no != 0)
         return error_no;
     open_bell(s);
-    s->off_since_ns = 0;
+    open_places(s);
+    s->off_since_ns = s->on_since_ns = 0;
     s->source = PM_RUN_SAMPLES_PERF;
     pm_ambient_ring(s->t, (const volatile uint64_t *)&s->ring->data_head, 0);
     return 0;
@@ -202,6 +248,9 @@ void pm_perf_close(struct pm_sampler *s)
     if (s->bell != NULL)
         pm_sys(SYS_munmap, s->bell, PAGE);
     s->bell = NULL;
+    if (s->off_ring.ring != NULL)
+        pm_sys(SYS_munmap, s->off_ring.ring, PAGE + s->off_ring.bytes);
+    s->off_ring.ring = NULL;
     unmap_region(s);
     pm_add_shared(n_rings, (uint32_t)-1);
 }
@@ -212,58 +261,18 @@ void pm_perf_fork_child(struct pm_sampler *s)
     s->region = NULL;
     s->ring = NULL;
     s->bell = NULL;
+    s->off_ring.ring = NULL;
 }
 
 /* --- what is in the ring --- */
 
-static void take_sample(struct pm_sampler *s, const struct perf_event_header *header)
-{
-    const uint64_t *word = (const uint64_t *)header;
-    if (header->size < SAMPLE_REGISTERS)
-        return;
-    bool in_kernel = (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-    struct pm_taken taken = {.address = in_kernel ? 0 : word[1],
-                             .time_ns = word[2],
-                             .cpu_ns = word[3],
-                             .period_ns = pm_process.sample_period_ns,
-                             .kind = in_kernel ? PM_RUN_SAMPLE_KERNEL : PM_RUN_SAMPLE_USER};
-    if (word[4] != 0 && header->size >= SAMPLE_STACK) {
-        taken.sp = word[5];
-        taken.address = word[6];
-        uint64_t asked = word[7];
-        if (asked != 0 && asked <= header->size - SAMPLE_STACK - 8u) {
-            uint64_t there = word[(SAMPLE_STACK + asked) / 8];
-            taken.stack = (const uint8_t *)header + SAMPLE_STACK;
-            taken.stack_bytes = there < asked ? there : asked;
-        }
-    }
-    pm_sample_take(s, &taken);
-}
-
-/* The time is behind the header: the only thing asked for that switches have. */
-static void take_switch(struct pm_sampler *s, const struct perf_event_header *header)
-{
-    if (header->size < 16)
-        return;
-    uint64_t time_ns = ((const uint64_t *)header)[1];
-    if (header->misc & PERF_RECORD_MISC_SWITCH_OUT) {
-        s->off_since_ns = time_ns;
-        s->off_kind = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? PM_RUN_SAMPLE_PREEMPTED
-                                                                         : PM_RUN_SAMPLE_WAITING;
-        return;
-    }
-    if (s->off_since_ns != 0 && time_ns > s->off_since_ns)
-        pm_sample_waited(s, pm_sample_context(s, 0), (enum pm_run_sample_kind)s->off_kind,
-                         time_ns - s->off_since_ns);
-    s->off_since_ns = 0;
-}
-
 /* Copies a record, of which the ring's end may be in the middle. NULL: that is no record. */
-static const struct perf_event_header *next_record(struct pm_sampler *s, uint64_t tail,
+static const struct perf_event_header *next_record(struct pm_sampler *s, const volatile void *ring,
+                                                   uint64_t ring_bytes, uint64_t tail,
                                                    uint64_t head)
 {
-    const char *data = (const char *)s->ring + PAGE;
-    uint64_t at = tail & (s->ring_bytes - 1), until_end = s->ring_bytes - at;
+    const char *data = (const char *)ring + PAGE;
+    uint64_t at = tail & (ring_bytes - 1), until_end = ring_bytes - at;
     struct perf_event_header *header = (struct perf_event_header *)s->record;
     memcpy(header, data + at, sizeof *header); /* records lie at multiples of 8 */
     uint64_t bytes = header->size;
@@ -277,6 +286,109 @@ static const struct perf_event_header *next_record(struct pm_sampler *s, uint64_
     memcpy(header, data + at, first);
     memcpy((char *)header + first, data, bytes - first);
     return header;
+}
+
+/* False: it is no sample. */
+static bool read_sample(const struct perf_event_header *header, struct pm_taken *ret_taken)
+{
+    const uint64_t *word = (const uint64_t *)header;
+    if (header->type != PERF_RECORD_SAMPLE || header->size < SAMPLE_REGISTERS)
+        return false;
+    bool in_kernel = (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+    *ret_taken = (struct pm_taken){.address = in_kernel ? 0 : word[1],
+                                   .time_ns = word[2],
+                                   .cpu_ns = word[3],
+                                   .period_ns = pm_process.sample_period_ns,
+                                   .kind = in_kernel ? PM_RUN_SAMPLE_KERNEL : PM_RUN_SAMPLE_USER};
+    if (word[4] == 0 || header->size < SAMPLE_STACK)
+        return true;
+    ret_taken->sp = word[5];
+    ret_taken->address = word[6];
+    uint64_t asked = word[7];
+    if (asked != 0 && asked <= header->size - SAMPLE_STACK - 8u) {
+        uint64_t there = word[(SAMPLE_STACK + asked) / 8];
+        ret_taken->stack = (const uint8_t *)header + SAMPLE_STACK;
+        ret_taken->stack_bytes = there < asked ? there : asked;
+    }
+    return true;
+}
+
+static void take_sample(struct pm_sampler *s, const struct perf_event_header *header)
+{
+    struct pm_taken taken;
+    if (read_sample(header, &taken))
+        pm_sample_take(s, &taken);
+}
+
+/* Gives room back to the kernel, as much as time has passed for. */
+static void free_places(struct pm_off_ring *r, uint64_t now_ns)
+{
+    enum { RECORD = SAMPLE_HEAD + PM_STACK_BYTES + 8 };
+    uint64_t tail = r->ring->data_tail, most_ns = r->bytes / RECORD * PLACE_NS;
+    if (now_ns > most_ns && r->freed_ns < now_ns - most_ns)
+        r->freed_ns = now_ns - most_ns;
+    uint64_t n = now_ns > r->freed_ns ? (now_ns - r->freed_ns) / PLACE_NS : 0;
+    uint64_t n_seen = (r->seen - tail + RECORD - 1) / RECORD;
+    if (n_seen < n)
+        n = n_seen;
+    if (n == 0)
+        return;
+    r->freed_ns += n * PLACE_NS;
+    tail = r->seen - tail < n * RECORD ? r->seen : tail + n * RECORD;
+    __atomic_store_n(&r->ring->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+/* Where it was when it was switched out, at that time: the last sample since it was switched in. */
+static void find_place(struct pm_sampler *s, uint64_t out_ns)
+{
+    struct pm_off_ring *r = &s->off_ring;
+    if (r->ring == NULL)
+        return;
+    uint64_t head = __atomic_load_n(&r->ring->data_head, __ATOMIC_ACQUIRE);
+    while (r->seen < head) {
+        struct pm_taken taken;
+        const struct perf_event_header *header = next_record(s, r->ring, r->bytes, r->seen, head);
+        if (header == NULL) {
+            r->seen = head;
+            break;
+        }
+        bool is_sample = read_sample(header, &taken);
+        if (is_sample && taken.time_ns > out_ns)
+            break;
+        r->seen += header->size;
+        if (!is_sample || taken.time_ns <= s->on_since_ns || taken.sp == 0)
+            continue;
+        const struct pm_node *node = pm_sample_context(s, taken.sp);
+        s->off.address = taken.address;
+        s->off.sp = taken.sp;
+        s->off.caller = pm_sample_caller(node, &taken);
+    }
+    free_places(r, out_ns);
+}
+
+static void off_until(struct pm_sampler *s, uint64_t until_ns)
+{
+    pm_sample_waited(s, pm_sample_context(s, s->off.sp), &s->off, until_ns - s->off_since_ns);
+}
+
+/* The time is behind the header: the only thing asked for that switches have. */
+static void take_switch(struct pm_sampler *s, const struct perf_event_header *header)
+{
+    if (header->size < 16)
+        return;
+    uint64_t time_ns = ((const uint64_t *)header)[1];
+    if (header->misc & PERF_RECORD_MISC_SWITCH_OUT) {
+        bool could_run = (header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0;
+        s->off_since_ns = time_ns;
+        s->off =
+            (struct pm_off){.kind = could_run ? PM_RUN_SAMPLE_PREEMPTED : PM_RUN_SAMPLE_WAITING};
+        find_place(s, time_ns);
+        return;
+    }
+    if (s->off_since_ns != 0 && time_ns > s->off_since_ns)
+        off_until(s, time_ns);
+    s->off_since_ns = 0;
+    s->on_since_ns = time_ns;
 }
 
 /* The time of a sample or switch; 0: of anything else. */
@@ -293,8 +405,7 @@ static void split_wait(struct pm_sampler *s, uint64_t until_ns)
 {
     if (s->off_since_ns == 0 || s->off_since_ns >= until_ns)
         return;
-    pm_sample_waited(s, pm_sample_context(s, 0), (enum pm_run_sample_kind)s->off_kind,
-                     until_ns - s->off_since_ns);
+    off_until(s, until_ns);
     s->off_since_ns = until_ns;
 }
 
@@ -304,7 +415,7 @@ void pm_perf_drain(struct pm_sampler *s, uint64_t until_ns)
     uint64_t tail = s->ring->data_tail;
     bool was_full = head - tail + SAMPLE_HEAD + PM_STACK_BYTES + 8 > s->ring_bytes;
     while (tail < head) {
-        const struct perf_event_header *header = next_record(s, tail, head);
+        const struct perf_event_header *header = next_record(s, s->ring, s->ring_bytes, tail, head);
         if (header != NULL && time_of(header) > until_ns) { /* the rest comes later */
             split_wait(s, until_ns);
             __atomic_store_n(&s->ring->data_tail, tail, __ATOMIC_RELEASE);

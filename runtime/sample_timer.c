@@ -60,8 +60,8 @@ void pm_timer_wait(struct pm_sampler *s, uint64_t cpu_ns)
     uint64_t now = pm_monotonic_ns();
     int64_t waited = (int64_t)(now - s->time_ns) - (int64_t)(cpu_ns - s->charged_ns);
     if (waited >= LEAST_WAIT_NS)
-        pm_sample_waited(s, pm_sample_steady(s, pm_sample_context(s, 0)), PM_RUN_SAMPLE_OFF_CPU,
-                         (uint64_t)waited);
+        pm_sample_waited(s, pm_sample_steady(s, pm_sample_context(s, 0)),
+                         &(struct pm_off){.kind = PM_RUN_SAMPLE_OFF_CPU}, (uint64_t)waited);
     s->time_ns = now;
 }
 

@@ -98,13 +98,29 @@ static enum pm_status to_code(struct sampler *s, const struct innermost *innermo
     return status;
 }
 
+/* 0: it had a CPU. */
+static uint32_t off_cpu_metric(const struct pm_run_file_sample *sample)
+{
+    return sample->kind == PM_RUN_SAMPLE_OFF_CPU     ? METRIC_OFF_CPU_NS
+           : sample->kind == PM_RUN_SAMPLE_WAITING   ? METRIC_WAITING_NS
+           : sample->kind == PM_RUN_SAMPLE_PREEMPTED ? METRIC_PREEMPTED_NS
+                                                     : 0;
+}
+
+/* Wall time is CPU time and the time without a CPU. */
 static enum pm_status add_costs(struct sampler *s, uint32_t context,
                                 const struct pm_run_file_sample *sample)
 {
     const struct pm_run_file_sampling *sampling = pm_run_file_sampling(s->file);
-    uint32_t metric = sampling && sampling->is_wall ? METRIC_SAMPLED_WALL_NS : METRIC_CPU_NS;
-    enum pm_status status = collect_cost(s->c, context, s->thread_row, metric, sample->time_ns);
-    if (sample->kind == PM_RUN_SAMPLE_LOST) /* no sample, but its time */
+    uint32_t off_cpu = off_cpu_metric(sample);
+    bool is_wall = sampling && sampling->is_wall;
+    enum pm_status status = PM_OK;
+    if (off_cpu)
+        status = collect_cost(s->c, context, s->thread_row, off_cpu, sample->time_ns);
+    if (status == PM_OK && (is_wall || !off_cpu))
+        status = collect_cost(s->c, context, s->thread_row,
+                              is_wall ? METRIC_SAMPLED_WALL_NS : METRIC_CPU_NS, sample->time_ns);
+    if (off_cpu || sample->kind == PM_RUN_SAMPLE_LOST) /* no sample, but its time */
         return status;
     return status == PM_OK
                ? collect_cost(s->c, context, s->thread_row, METRIC_N_SAMPLES, sample->n_samples)
@@ -192,9 +208,11 @@ static enum pm_status place_sample(struct sampler *s, const struct pm_run_file_s
     struct collect_code code = {0}, caller = {0};
     bool has_facts = false, caller_has_facts = false;
     bool is_kernel = sample->kind == PM_RUN_SAMPLE_KERNEL;
+    /* One that waits entered the kernel by a call. */
+    bool is_call = is_kernel || sample->kind == PM_RUN_SAMPLE_WAITING;
     enum pm_status status = is_kernel ? kernel_noun(s->c) : PM_OK;
     if (status == PM_OK && (sample->address || !is_kernel))
-        status = find_code(s, sample->object, sample->address, !is_kernel, &code, &has_facts);
+        status = find_code(s, sample->object, sample->address, !is_call, &code, &has_facts);
     if (status == PM_OK && sample->caller_object != PM_RUN_FILE_NO_OBJECT)
         status =
             find_code(s, sample->caller_object, sample->caller, false, &caller, &caller_has_facts);
@@ -206,7 +224,7 @@ static enum pm_status place_sample(struct sampler *s, const struct pm_run_file_s
         return add_own(s, &innermost, &code, place, sample);
     if (code.is_perfmap) {
         /* Down to nothing: it is in whose context it was, and a row of its own. */
-        s->c->own_code_ns += sample->time_ns;
+        s->c->own_code_ns += off_cpu_metric(sample) ? 0 : sample->time_ns;
         status = step_down(s, &place, code.sentence, 0);
         return status == PM_OK ? add_costs(s, place.context, sample) : status;
     }
@@ -215,15 +233,6 @@ static enum pm_status place_sample(struct sampler *s, const struct pm_run_file_s
         return add_own(s, &innermost, &code, place, sample);
     return add_called(s, &innermost, is_kernel ? s->c->kernel_noun : code.whole, from, place,
                       sample);
-}
-
-/* 0: it had a CPU. */
-static uint32_t off_cpu_metric(const struct pm_run_file_sample *sample)
-{
-    return sample->kind == PM_RUN_SAMPLE_OFF_CPU     ? METRIC_OFF_CPU_NS
-           : sample->kind == PM_RUN_SAMPLE_WAITING   ? METRIC_WAITING_NS
-           : sample->kind == PM_RUN_SAMPLE_PREEMPTED ? METRIC_PREEMPTED_NS
-                                                     : 0;
 }
 
 enum pm_status collect_samples(struct collector *c, const struct pm_run_file *file,
@@ -243,7 +252,8 @@ enum pm_status collect_samples(struct collector *c, const struct pm_run_file *fi
             place.context = contexts[at] >> 1;
         }
         bool is_said = sample->kind == PM_RUN_SAMPLE_COST;
-        bool is_own = sample->kind == PM_RUN_SAMPLE_LOST || off_cpu_metric(sample) || is_said;
+        bool is_own = sample->kind == PM_RUN_SAMPLE_LOST || is_said ||
+                      (off_cpu_metric(sample) && !sample->address);
         if (is_own)
             status = collect_own_context(c, file, thread, at, names, place.foreign, &place.context);
         if (status != PM_OK)
@@ -257,14 +267,11 @@ enum pm_status collect_samples(struct collector *c, const struct pm_run_file *fi
                                          thread_row);
         if (status != PM_OK)
             break;
-        if (sample->kind == PM_RUN_SAMPLE_LOST)
-            status = add_costs(&s, place.context, sample);
-        else if (is_said)
+        if (is_said)
             status = metric ? collect_cost(c, place.context, thread_row, metric, sample->time_ns)
                             : PM_OK;
         else if (is_own)
-            status =
-                collect_cost(c, place.context, thread_row, off_cpu_metric(sample), sample->time_ns);
+            status = add_costs(&s, place.context, sample);
         else
             status = place_sample(&s, sample, place);
     }

@@ -146,7 +146,7 @@ static void take_sample(const struct pm_run_file *file, const struct run_thread_
         return;
     }
     bool has_place =
-        ret_sample->kind == PM_RUN_SAMPLE_USER || ret_sample->kind == PM_RUN_SAMPLE_KERNEL;
+        ret_sample->kind != PM_RUN_SAMPLE_LOST && ret_sample->kind != PM_RUN_SAMPLE_OFF_CPU;
     run_take_place(file, order, has_place ? raw->address : 0, raw->generation, &ret_sample->object,
                    &ret_sample->address);
     run_take_place(file, order, has_place && raw->caller ? raw->caller - 1 : 0, raw->generation,

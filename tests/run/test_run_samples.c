@@ -89,6 +89,40 @@ static void samples_find_their_object_by_address_and_generation(void **state)
     make_run_release(&run);
 }
 
+/* Waiting has its place since 1.2's last field was added; before, the address was 0. */
+static void waits_have_the_place_where_they_began(void **state)
+{
+    (void)state;
+    static const struct pm_run_sample waits[] = {
+        {0x700800, 0x400200, 0, 0, PM_RUN_SAMPLE_WAITING, 0, 2, 6000},
+        {0x400123, 0, 0, 0, PM_RUN_SAMPLE_PREEMPTED, 0, 1, 70},
+        {0, 0, 0, 0, PM_RUN_SAMPLE_WAITING, 0, 1, 50},
+    };
+    struct make_run run;
+    make_run_init(&run, 100);
+    uint64_t heat = make_run_object(&run, "/bin/heat", "\x01", 1, three_nouns, 3);
+    make_run_loaded(&run, heat, 0x400000, 0x1000, 0, 0);
+    uint64_t library = make_run_object(&run, "/lib/c.so", "", 0, NULL, 0);
+    make_run_loaded(&run, library, 0x700000, 0x1000, 0, 0);
+    uint64_t thread = make_run_thread(&run, 100, 1000, 2000, 8);
+    make_run_node(&run, 0, PM_RUN_NOUN_ROOT, 0, 1000, 0, 1000);
+    make_run_samples(&run, thread, waits, 3);
+    make_run_end(&run, 3000);
+    struct pm_run_file *file = parse(&run, NULL);
+    no_complaints(file);
+    const struct pm_run_file_thread *read = pm_run_file_thread(file, 0);
+    assert_int_equal(read->n_samples, 3);
+    assert_int_equal(read->samples[0].object, 1);
+    assert_int_equal(read->samples[0].caller_object, 0);
+    assert_int_equal(read->samples[0].caller, 0x1ff);
+    assert_int_equal(read->samples[1].object, 0);
+    assert_int_equal(read->samples[1].address, 0x123);
+    assert_int_equal(read->samples[2].object, PM_RUN_FILE_NO_OBJECT);
+    assert_int_equal(read->samples[2].address, 0);
+    pm_run_file_free(file);
+    make_run_release(&run);
+}
+
 /* PERFMAP_UPDATE=1 writes it; a format that changes needs a version of its own. */
 static void check_golden(const char *path, struct make_run *run)
 {
@@ -300,6 +334,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_find_their_object_by_address_and_generation),
+        cmocka_unit_test(waits_have_the_place_where_they_began),
         cmocka_unit_test(the_file_of_each_version_is_what_the_writer_makes),
         cmocka_unit_test(how_samples_were_taken_and_what_was_disarmed_is_told),
         cmocka_unit_test(what_measuring_cost_is_as_the_process_reckoned),

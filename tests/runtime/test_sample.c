@@ -72,14 +72,19 @@ static int end(void **unused)
 
 /* --- making records --- */
 
-static bool put(const void *bytes, size_t n)
+static bool put_into(struct perf_event_mmap_page *r, const void *bytes, size_t n)
 {
-    if (ring->data_head - ring->data_tail + n > RING_BYTES)
+    if (r->data_head - r->data_tail + n > RING_BYTES)
         return false;
     for (size_t i = 0; i < n; i++)
-        ((char *)ring)[PM_RUN_PAGE + (ring->data_head + i) % RING_BYTES] = ((const char *)bytes)[i];
-    ring->data_head += n;
+        ((char *)r)[PM_RUN_PAGE + (r->data_head + i) % RING_BYTES] = ((const char *)bytes)[i];
+    r->data_head += n;
     return true;
+}
+
+static bool put(const void *bytes, size_t n)
+{
+    return put_into(ring, bytes, n);
 }
 
 static bool put_record(uint32_t type, uint16_t misc, const uint64_t *words, size_t n)
@@ -187,6 +192,55 @@ static void all_records_count_wherever_the_ring_ends(void **unused)
     /* A drain of a full ring also looks at the thread's real clock, which this test is no match for. */
     assert_true(cpu_of(&got) >= cpu_ns);
     assert_int_equal(got.ns[PM_RUN_SAMPLE_USER], sent.n[PM_RUN_SAMPLE_USER] * PERIOD_NS);
+}
+
+/* A thread that is switched out at one place after another: the places are in a ring of their own, which has room for seven, and gives
+ * back a quarter of a millisecond's each. What finds no room has no place, and its time all the same. */
+static void waits_are_charged_to_the_place_where_they_began(void **unused)
+{
+    (void)unused;
+    enum { N_WAITS = 2000, N_PLACES = 5, SAMPLE_WORDS = 7 + PM_STACK_BYTES / 8 + 1 };
+    struct perf_event_mmap_page *places = aligned_alloc(PM_RUN_PAGE, PM_RUN_PAGE + RING_BYTES);
+    memset(places, 0, PM_RUN_PAGE + RING_BYTES);
+    sampler->off_ring = (struct pm_off_ring){.ring = places, .bytes = RING_BYTES};
+    uint64_t sent_ns[N_PLACES + 1] = {0}, got_ns[N_PLACES + 1] = {0}, n_placed = 0, begin_ns;
+    time_ns = begin_ns = 1000000000;
+    for (int i = 0; i < N_WAITS; i++) {
+        bool is_slow = i % 200 < 100; /* there is room for all of them, then for a few */
+        uint32_t place = random_below(N_PLACES);
+        time_ns += is_slow ? 300000 : 1000;
+        uint64_t words[SAMPLE_WORDS] = {
+            0, time_ns, 1, 2, stack_start, 0x1000 + place, PM_STACK_BYTES};
+        words[SAMPLE_WORDS - 1] = PM_STACK_BYTES;
+        struct perf_event_header header = {PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL,
+                                           8 * (SAMPLE_WORDS + 1)};
+        char record[8 * (SAMPLE_WORDS + 1)];
+        memcpy(record, &header, 8);
+        memcpy(record + 8, words, sizeof words);
+        bool has_room = put_into(places, record, sizeof record);
+        assert_true(has_room || !is_slow || i % 200 < 10);
+        time_ns += 100;
+        put_record(PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT, &time_ns, 1);
+        uint64_t wait = 1 + random_below(1000);
+        time_ns += wait;
+        put_record(PERF_RECORD_SWITCH, 0, &time_ns, 1);
+        sent_ns[has_room ? place : N_PLACES] += wait;
+        n_placed += has_room;
+        if (random_below(3) == 0 || is_slow)
+            drain();
+    }
+    drain();
+    for (uint32_t i = 0; i <= sampler->store.mask; i++) {
+        const struct pm_run_sample *s = sampler->store.index[i];
+        if (s == NULL)
+            continue;
+        assert_int_equal(s->kind, PM_RUN_SAMPLE_WAITING);
+        got_ns[s->address != 0 ? s->address - 0x1000 : N_PLACES] += s->time_ns;
+    }
+    for (int p = 0; p <= N_PLACES; p++)
+        assert_int_equal(got_ns[p], sent_ns[p]);
+    assert_in_range(n_placed, N_WAITS / 2, 7 + 1 + (time_ns - begin_ns) / 250000);
+    free(places);
 }
 
 static void time_without_samples_is_charged(void **unused)
@@ -322,6 +376,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(all_records_count_wherever_the_ring_ends, begin, end),
+        cmocka_unit_test_setup_teardown(waits_are_charged_to_the_place_where_they_began, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(time_without_samples_is_charged, begin, end),
         cmocka_unit_test_setup_teardown(bytes_that_are_no_records_do_no_harm, begin, end),
         cmocka_unit_test_setup_teardown(a_sample_goes_to_the_frame_that_is_alive, begin, end),
