@@ -270,6 +270,7 @@ bool report_is_at_least(const struct report *report, const struct report_row *ro
 /* report_compensate.c: takes the estimated cost of measuring out of own times, before anything is made
  * of them, unless the options say not to. */
 PM_MUST_CHECK enum pm_status report_compensate(struct report *report, struct pm_error *err);
+PM_MUST_CHECK enum pm_status report_place_waits(struct report *report, struct pm_error *err);
 
 /* report_focus.c: fills in_focus. */
 PM_MUST_CHECK enum pm_status report_focus(struct report *report, struct pm_error *err);

@@ -71,20 +71,47 @@ static bool is_spoken(const struct pm_graph *graph, pm_index context)
                   "Base") != 0;
 }
 
-/* Contexts that samples or inlining made, calls without callers and what was not timed have no times. Parents come first. */
-static void find_timed(struct correction *c)
+/* Contexts that samples or inlining made, calls without callers and what was not timed have no times. */
+static bool is_timed(const struct report *report, pm_index i)
 {
     enum {
         WITHOUT = PM_CONTEXT_FOLDED | PM_CONTEXT_SAMPLED | PM_CONTEXT_INLINED | PM_CONTEXT_COUNTED
     };
+    const struct pm_graph *graph = report->data->graph;
+    const struct pm_context *context = &graph->contexts[i];
+    pm_index noun = pm_graph_first_noun(graph, context->sentence);
+    return context->parent == PM_NONE ||
+           (!(context->flags & WITHOUT) && !is_spoken(graph, i) && noun != PM_NONE &&
+            !report->is_untimed[noun] && !report_noun_is_machine_code(report, noun));
+}
+
+/* Where functions and loops have times, a wait is a part of the time of the innermost one that was timed. Its own place is for finer views. */
+enum pm_status report_place_waits(struct report *report, struct pm_error *err)
+{
+    static const char *const names[] = {"waiting_ns", "preempted_ns", "off_cpu_ns"};
+    (void)err;
+    if (report->wall_metric == PM_NONE || report->time_metric != report->wall_metric)
+        return PM_OK;
+    struct pm_graph *graph = report->data->graph;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        pm_index metric = pm_graph_find_metric(graph, names[k]);
+        for (uint32_t i = 0; metric != PM_NONE && i < graph->n_costs; i++) {
+            struct pm_cost *cost = &graph->costs[i];
+            while (cost->metric == metric && !is_timed(report, cost->context))
+                cost->context = graph->contexts[cost->context].parent;
+        }
+    }
+    return PM_OK;
+}
+
+/* Parents come first. */
+static void find_timed(struct correction *c)
+{
     const struct report *report = c->report;
     const struct pm_graph *graph = report->data->graph;
     for (pm_index i = 0; i < graph->n_contexts; i++) {
         const struct pm_context *context = &graph->contexts[i];
-        pm_index noun = pm_graph_first_noun(graph, context->sentence);
-        c->is_timed[i] = context->parent == PM_NONE ||
-                         (!(context->flags & WITHOUT) && !is_spoken(graph, i) && noun != PM_NONE &&
-                          !report->is_untimed[noun] && !report_noun_is_machine_code(report, noun));
+        c->is_timed[i] = is_timed(report, i);
         c->above[i] = context->parent == PM_NONE     ? PM_NONE
                       : c->is_timed[context->parent] ? context->parent
                                                      : c->above[context->parent];
