@@ -13,6 +13,9 @@ check: ## install what is needed, build, run all tests
 check-all: ## the same, with programs that print their own truth at every level
 	@scripts/check --all
 
+check-busy: ## every test 10 times while other work keeps all processors busy (hours)
+	@scripts/check --busy 10
+
 build: ## build into build/release (packages: scripts/install-deps build)
 	cmake --preset release -DPERFMAP_TESTS=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 	cmake --build --preset release
@@ -34,4 +37,4 @@ format: ## bring all C files into the house's form
 clean: ## remove build/
 	rm -rf build
 
-.PHONY: help demo check check-all build install bench soak format clean
+.PHONY: help demo check check-all check-busy build install bench soak format clean
