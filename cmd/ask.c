@@ -290,6 +290,26 @@ static enum pm_status note_counted(const struct report *report, const struct pm_
     return status;
 }
 
+/* Where they were nobody knows. */
+static enum pm_status note_lost(struct report *report, struct pm_answer *answer,
+                                struct pm_error *err)
+{
+    int64_t n_lost = report->n_lost_events = report_n_lost_events(report->data);
+    struct pm_buf text = PM_BUF_INIT(1024);
+    if (!n_lost)
+        return PM_OK;
+    for (uint32_t r = 0; r < answer->n_rows; r++)
+        answer->rows[r].times_at_least = true;
+    pm_buf_printf(
+        &text,
+        "%lld event%s (entries and exits of code) %s lost, because a file size limit, memory or "
+        "another limit was reached: what was active then is missing, whole threads perhaps",
+        (long long)n_lost, n_lost == 1 ? "" : "s", n_lost == 1 ? "was" : "were");
+    enum pm_status status = add_note(answer, &text, err);
+    pm_buf_release(&text);
+    return status;
+}
+
 static enum pm_status note_disarmed(struct report *report, const struct pm_question *question,
                                     bool is_live, struct pm_answer *answer, struct pm_error *err)
 {
@@ -297,6 +317,7 @@ static enum pm_status note_disarmed(struct report *report, const struct pm_quest
     struct pm_buf text = PM_BUF_INIT(1 << 16);
     uint32_t n = 0, n_by_budget = 0;
     mark_bare(data, answer);
+    enum pm_status status = note_lost(report, answer, err);
     for (uint32_t i = 0; i < data->n_noun_modes; i++) {
         if (!is_missed(data, question, is_live, i) ||
             !is_disarmed(data->graph, answer, data->noun_modes[i].noun))
@@ -315,7 +336,8 @@ static enum pm_status note_disarmed(struct report *report, const struct pm_quest
             n_by_budget ? "later is missing ('perfmap run --ask' follows what a question needs, "
                           "--budget none all)"
                         : "meanwhile is missing");
-    enum pm_status status = n ? add_note(answer, &text, err) : PM_OK;
+    if (n && status == PM_OK)
+        status = add_note(answer, &text, err);
     pm_buf_release(&text);
     return status == PM_OK && !is_live ? note_other_question(report, question, answer, err)
                                        : status;

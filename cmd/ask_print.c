@@ -159,18 +159,18 @@ struct columns {
     int n;
 };
 
-static void put_number(char *cell, double number, const struct report_scale *scale)
+static void put_number(char *cell, size_t size, double number, const struct report_scale *scale)
 {
     *cell = 0;
     if (isfinite(number))
-        snprintf(cell, CELL_BYTES, "%.*f", scale->decimals, number / scale->divisor);
+        snprintf(cell, size, "%.*f", scale->decimals, number / scale->divisor);
 }
 
 static void put_part(char *cell, const struct pm_amount *parts, pm_index metric,
                      const struct report_scale *scale)
 {
     bool any = parts && parts[metric].value != 0;
-    put_number(cell, any ? (double)parts[metric].value : NAN, scale);
+    put_number(cell, CELL_BYTES, any ? (double)parts[metric].value : NAN, scale);
 }
 
 /* The cells of one row, in the order of the columns. row NULL: the total. */
@@ -182,8 +182,11 @@ static void make_cells(const struct page *page, const struct columns *columns, b
     int n = 0;
     for (uint32_t m = 0; m < report->n_metrics; m++) {
         pm_index metric = report->metrics[m];
-        put_number(cells[n++], number_of(report->data->graph, metric, &amounts[metric]),
-                   &columns->scales[m]);
+        double number = number_of(report->data->graph, metric, &amounts[metric]);
+        bool at_least = report->n_lost_events && isfinite(number) &&
+                        report->data->graph->metrics[metric].aggregation == PM_SUM;
+        size_t mark = at_least ? (size_t)snprintf(cells[n], CELL_BYTES, utf8 ? "≥ " : ">= ") : 0;
+        put_number(cells[n++] + mark, CELL_BYTES - mark, number, &columns->scales[m]);
         if (page->has_deferred[m])
             put_part(cells[n++], row ? row->deferred : page->answer->deferred, metric,
                      &columns->scales[m]);

@@ -189,7 +189,8 @@ struct report {
     double focus_share_pct; /* of the primary metric; 100 without a focus */
     int64_t unmapped_value; /* of the primary metric */
     int64_t n_folded_calls, n_folded_contexts;
-    char **warnings; /* owned; printable sentences */
+    int64_t n_lost_events; /* that no context counts: each number may be short of them */
+    char **warnings;       /* owned; printable sentences */
     int n_warnings;
 };
 
@@ -264,6 +265,7 @@ PM_MUST_CHECK enum pm_status report_find_partial(struct report *report, struct p
 /* What a noun of a row adds to the row's marks. */
 void report_mark_partial(const struct report *report, pm_index noun, struct report_traits *traits);
 /* Is the row's amount of the report's metric m, own or inclusive, at least what is known of it? */
+int64_t report_n_lost_events(const struct pm_archive_data *data);
 bool report_is_at_least(const struct report *report, const struct report_row *row, uint32_t m,
                         bool inclusive);
 

@@ -227,6 +227,14 @@ static void warn_of_losses(struct warner *warner)
              "'perfmap run --max-contexts' and '--max-depth' allow more",
              (long long)report->n_folded_calls, plural(report->n_folded_calls),
              report->n_folded_calls == 1 ? "is" : "are");
+    if (report->n_lost_events)
+        warn(warner,
+             "%lld event%s (entries and exits of code) %s lost, because a file size limit, memory "
+             "or another "
+             "limit was reached: whole threads may be missing, and each number is at least what "
+             "is shown; shares are of what was measured",
+             (long long)report->n_lost_events, plural(report->n_lost_events),
+             report->n_lost_events == 1 ? "was" : "were");
     if (n_unmatched > 0)
         warn(warner,
              "%lld exit%s came without an entry (code that was left in ways that cannot be "
@@ -427,7 +435,7 @@ static void warn_of_partial(struct warner *warner)
         }
         n_most = n > n_most ? n : n_most;
     }
-    if (names.len)
+    if (names.len && !report->n_lost_events) /* which explains the marks */
         warn(warner,
              "%u row%s of code that was not followed, or not timed, all the time: at least its %s "
              "%s shown, the rest counts in what called it%s",

@@ -107,6 +107,7 @@ static void print_execution(const struct report *report, struct pm_json *json)
     pm_json_u64(json, "n_executions", report->data->n_executions);
     pm_json_u64(json, "n_processes", facts.n_processes);
     pm_json_u64(json, "n_threads", facts.n_threads);
+    pm_json_i64(json, "n_lost_events", report->n_lost_events);
     known_number(json, "added_ns", facts.added_ns);
     if (facts.added_ns == PM_UNKNOWN)
         pm_json_null(json, "added_pct");

@@ -11,6 +11,8 @@
  *     wall time, when f was never timed           not known  at least that of the timed ones below
  *
  * In a tree what lies below f is at least, too: meanwhile it stood below f's caller.
+ *
+ * Where events were lost (memory or a limit was at its end), of which nobody knows what they were, all is at least.
  */
 #include "report.h"
 
@@ -69,6 +71,24 @@ static bool has_words(const struct pm_graph *graph)
     return false;
 }
 
+/* Events that got no context, for memory or a limit was at its end: less those that the context above counts at least. Of the others
+ * nobody knows where they were: the calls of whole threads, mostly. */
+int64_t report_n_lost_events(const struct pm_archive_data *data)
+{
+    const struct pm_graph *graph = data->graph;
+    int64_t n_lost = 0;
+    for (uint32_t i = 0; i < data->n_processes; i++)
+        if (data->processes[i].n_lost_contexts > 0) /* and is known */
+            n_lost += data->processes[i].n_lost_contexts;
+    for (uint32_t i = 0; n_lost > 0 && i < graph->n_costs; i++) {
+        uint32_t flags = graph->contexts[graph->costs[i].context].flags;
+        if (flags & PM_CONTEXT_FOLDED && !(flags & PM_CONTEXT_AMBIENT) &&
+            !strcmp(graph->metrics[graph->costs[i].metric].name, "n_calls"))
+            n_lost -= graph->costs[i].value;
+    }
+    return n_lost > 0 ? n_lost : 0;
+}
+
 enum pm_status report_find_partial(struct report *report, struct pm_error *err)
 {
     const struct pm_archive_data *data = report->data;
@@ -77,6 +97,7 @@ enum pm_status report_find_partial(struct report *report, struct pm_error *err)
     report->is_placed = pm_alloc_array(graph->n_metrics + 1u, sizeof *report->is_placed);
     if (!report->partial || !report->is_placed)
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    report->n_lost_events = report_n_lost_events(data);
     unsigned char others = marks_of(least_mode(data));
     for (pm_index n = 0; n < graph->n_nouns; n++)
         report->partial[n] = has_sleds(report, n) ? others : 0;
@@ -112,7 +133,7 @@ bool report_is_at_least(const struct report *report, const struct report_row *ro
     pm_index metric = report->metrics[m];
     if (report->data->graph->metrics[metric].aggregation != PM_SUM)
         return false;
-    if (traits->path_is_at_least)
+    if (traits->path_is_at_least || report->n_lost_events)
         return true;
     if (metric == report->wall_metric)
         return traits->times_are_at_least || (inclusive && traits->is_untimed);

@@ -136,7 +136,8 @@ static void cell(const struct table *table, const struct column *column,
                  : column->kind == COLUMN_AT_LEAST    ? (double)value->bounds.at_least
                                                       : (double)value->bounds.at_most;
     bool at_least =
-        part == PART_ROW && (column->kind == COLUMN_OWN || column->kind == COLUMN_INCLUSIVE) &&
+        (part == PART_ROW || report->n_lost_events) &&
+        (column->kind == COLUMN_OWN || column->kind == COLUMN_INCLUSIVE) &&
         report_is_at_least(report, row, column->metric, column->kind == COLUMN_INCLUSIVE);
     if (number == 0 && part == PART_ROW &&
         (at_least || report_off_cpu_word(report, column->metric)))

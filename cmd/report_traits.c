@@ -233,6 +233,8 @@ enum pm_status report_find_traits(struct report *report, struct pm_error *err)
     if (ok) {
         mark_rows(report, counts, disarmed);
         ok = mark_groups(report, disarmed) && mark_bare(report);
+        for (uint32_t r = 0; report->n_lost_events && r < report->lift->n_rows; r++)
+            report->traits[r].calls_are_at_least = report->traits[r].entries_are_at_least = true;
         mark_inferred(report, own);
     }
     free(own);

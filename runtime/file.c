@@ -311,8 +311,9 @@ static void *cannot_grow(uint64_t offset, uint64_t size_bytes, int error_no)
     __atomic_compare_exchange_n(&file->header->used_bytes, &end, offset, false, __ATOMIC_RELAXED,
                                 __ATOMIC_RELAXED);
     if (!__atomic_exchange_n(&file->full, true, __ATOMIC_RELAXED))
-        pm_say("new contexts are no longer told apart, the run file cannot grow:", file->path,
-               error_no);
+        pm_say("new contexts are not told apart and new threads are missing, the run file "
+               "cannot grow:",
+               file->path, error_no);
     return NULL;
 }
 
