@@ -61,6 +61,8 @@ void ask_print_csv(struct report *report, const struct pm_question *question,
                    const struct pm_answer *answer, const struct ask_options *options, FILE *out);
 
 /* ask_names.c: names as a question has them, quoted where they must be. */
+/* A word of a question, quoted where it must be. */
+void ask_add_word(struct pm_buf *out, const struct pm_graph *graph, const char *name);
 void ask_add_noun(struct pm_buf *out, const struct pm_graph *graph, pm_index noun);
 /* With names of C++ as tables have them: std::string, f(...). */
 void ask_add_brief_sentence(struct pm_buf *out, struct report *report, pm_index verb,

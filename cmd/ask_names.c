@@ -29,7 +29,7 @@ static void add_quoted(struct pm_buf *out, const char *name)
     pm_buf_add_byte(out, '"');
 }
 
-static void add_word(struct pm_buf *out, const struct pm_graph *graph, const char *name)
+void ask_add_word(struct pm_buf *out, const struct pm_graph *graph, const char *name)
 {
     if (must_be_quoted(graph, name))
         add_quoted(out, name);
@@ -60,7 +60,7 @@ static void add_noun(struct pm_buf *out, const struct pm_graph *graph, pm_index 
                                                                            : "");
     if (brief)
         name = report_without_parameters(brief, report_short_name(brief, name));
-    add_word(out, graph, name);
+    ask_add_word(out, graph, name);
 }
 
 void ask_add_noun(struct pm_buf *out, const struct pm_graph *graph, pm_index noun)
@@ -77,7 +77,7 @@ static void add_sentence(struct pm_buf *out, const struct pm_graph *graph, pm_in
         add_noun(out, graph, nouns[i], brief);
     }
     pm_buf_add_str(out, n_nouns ? " " : "");
-    add_word(out, graph, graph->verbs[verb].name);
+    ask_add_word(out, graph, graph->verbs[verb].name);
     pm_buf_add_byte(out, '}');
 }
 

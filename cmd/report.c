@@ -205,6 +205,12 @@ static int report_main(struct cmd_parse *parse)
         return cmd_usage_error(
             parse, "'--tree' shows call paths, which are of code: use --by function, loop, file or "
                    "statement, or '--focus array:NAME' for the way to an array");
+    bool by_runner =
+        request.options.by == REPORT_BY_PROCESS || request.options.by == REPORT_BY_THREAD;
+    if (by_runner &&
+        (request.options.tree || request.options.bounds || request.options.rule != PM_RULE_MERGE))
+        return cmd_usage_error(parse, "'--tree', '--bounds' and '--rule' are of code, not of "
+                                      "processes and threads: leave them out");
     if (request.options.tree && request.options.bounds)
         return cmd_usage_error(
             parse, "'--bounds' are of the whole run, not of call paths: leave '--tree' out");
@@ -230,9 +236,9 @@ static const struct cmd_option report_options[] = {
     {OPT_LEVEL, "level", "LEVEL",
      "show costs at this level of abstraction: source (default), base (the machine code), "
      "or another one of the archive"},
-    {OPT_BY, "by", "loop|statement|array|variable|function|file|line",
+    {OPT_BY, "by", "loop|statement|array|variable|function|file|line|process|thread",
      "what a row stands for; loop (default): each loop, and each function for its code outside its "
-     "loops; array and variable: what the code touches"},
+     "loops; array and variable: what the code touches; process and thread: who ran it"},
     {OPT_FLAT, "flat", NULL, "one row for each construct, wherever it was called from (default)"},
     {OPT_TREE, "tree", NULL, "one row for each call path, inclusive costs first"},
     {OPT_METRIC, "metric", "NAMES",

@@ -23,7 +23,9 @@ enum report_by {
     REPORT_BY_VARIABLE,
     REPORT_BY_FUNCTION,
     REPORT_BY_FILE,
-    REPORT_BY_LINE
+    REPORT_BY_LINE,
+    REPORT_BY_PROCESS,
+    REPORT_BY_THREAD
 };
 enum report_split { REPORT_SPLIT_WEIGHTS, REPORT_SPLIT_EQUAL, REPORT_SPLIT_INSTRUCTIONS };
 enum report_sort {
@@ -94,7 +96,8 @@ enum report_row_kind {
     REPORT_ROW_SET,
     REPORT_ROW_UNMAPPED,
     REPORT_ROW_OUTSIDE,
-    REPORT_ROW_SPECIAL /* the others of enum report_special */
+    REPORT_ROW_SPECIAL, /* the others of enum report_special */
+    REPORT_ROW_RUNNER   /* a process or thread; source: its position in the archive's data */
 };
 
 /* Of what leads to a row of the lift: why its constructs are one, and what its contexts are. */
@@ -124,7 +127,7 @@ struct report_value {
 
 struct report_row {
     enum report_row_kind kind;
-    pm_index source;        /* unmapped: the sentence */
+    pm_index source;        /* unmapped: the sentence; see also REPORT_ROW_RUNNER */
     const uint32_t *groups; /* positions in report->groups, lent by the lift */
     uint32_t n_groups;
     uint32_t id, parent_id, depth; /* tree: parent_id PM_NONE at the top */
@@ -268,6 +271,21 @@ void report_mark_partial(const struct report *report, pm_index noun, struct repo
 int64_t report_n_lost_events(const struct pm_archive_data *data);
 bool report_is_at_least(const struct report *report, const struct report_row *row, uint32_t m,
                         bool inclusive);
+
+/* report_runners.c: rows that are processes or threads. report_make_runners: rows have been allocated. */
+bool report_is_by_runner(const struct report *report);
+PM_MUST_CHECK enum pm_status report_make_runners(struct report *report, struct pm_error *err);
+const struct pm_process *report_process_of(const struct report *report,
+                                           const struct report_row *row);
+/* NULL: the row is a process. */
+const struct pm_thread *report_thread_of(const struct report *report, const struct report_row *row);
+void report_name_runner(const struct report *report, const struct report_row *row,
+                        struct pm_buf *what, struct pm_buf *place);
+struct pm_json;
+void report_runner_json(const struct report *report, const struct report_row *row,
+                        struct pm_json *json);
+/* report_query.c: whether calls in a sentence are entries of a loop or of a region, which rows of functions and files count apart. */
+bool report_counts_as_entries(const struct report *report, pm_index sentence);
 
 /* report_compensate.c: takes the estimated cost of measuring out of own times, before anything is made
  * of them, unless the options say not to. */

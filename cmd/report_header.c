@@ -210,18 +210,24 @@ static void put_header(const struct page *page)
 static void put_view(const struct page *page)
 {
     static const char *const by_words[] = {
-        "loops and functions", "statements", "arrays", "variables", "functions", "files", "lines"};
+        "loops and functions", "statements", "arrays", "variables", "functions", "files", "lines",
+        "Processes",           "Threads"};
     static const char *const split_words[] = {"split", "split equally",
                                               "split by instruction counts"};
     struct report *report = page->report;
     const struct report_options *options = &report->options;
     bool is_code = !strcmp(report->level_name, "Base") && options->by != REPORT_BY_FUNCTION &&
                    options->by != REPORT_BY_FILE && report->samples_metric != PM_NONE;
+    bool by_runner = report_is_by_runner(report);
     bool is_ours = report_is_at_source(report) || !strcmp(report->level_name, "Base");
-    fprintf(page->out, "\n%s level%s%s%s", report->level_name, is_ours ? ", " : "",
-            !is_ours  ? ""
-            : is_code ? "machine code"
-                      : by_words[options->by],
+    fprintf(page->out, "\n%s%s%s%s", by_runner ? "" : report->level_name,
+            by_runner ? ""
+            : is_ours ? " level, "
+                      : " level",
+            by_runner  ? by_words[options->by]
+            : !is_ours ? ""
+            : is_code  ? "machine code"
+                       : by_words[options->by],
             options->tree ? ", call paths" : "");
     if (options->rule != PM_RULE_MERGE)
         fprintf(page->out, ", shared cost %s",

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-static const char *const by_words[] = {"loop",     "statement", "array", "variable",
-                                       "function", "file",      "line"};
+static const char *const by_words[] = {"loop", "statement", "array",   "variable", "function",
+                                       "file", "line",      "process", "thread"};
 static const char *const rule_words[] = {"merge", "closed", "split"};
 static const char *const split_words[] = {"weights", "equal", "instructions"};
 
@@ -40,7 +40,7 @@ static bool has_calls(const struct report *report)
 /* What was taken out of the own wall times of rows, when that was to be. */
 static bool has_taken_out(const struct report *report)
 {
-    return report->taken_ns && report_shows_wall(report);
+    return report->taken_ns && report_shows_wall(report) && !report_is_by_runner(report);
 }
 
 static void known_number(struct pm_json *json, const char *key, int64_t value)
@@ -174,6 +174,8 @@ static const char *row_kind(const struct report *report, const struct report_row
         return "unmapped";
     case REPORT_ROW_SET:
         return "set";
+    case REPORT_ROW_RUNNER:
+        return by_words[report->options.by];
     case REPORT_ROW_NOUN:
         break;
     }
@@ -360,6 +362,8 @@ static void print_row(const struct report *report, const struct report_row *row,
     pm_json_string(json, "kind", row_kind(report, row));
     pm_json_string(json, "what", row->what);
     text_or_null(json, "place", row->place);
+    if (row->kind == REPORT_ROW_RUNNER)
+        report_runner_json(report, row, json);
     pm_json_array(json, "nouns");
     if (row->kind == REPORT_ROW_UNMAPPED)
         print_noun(report, NULL, report_row_noun(report, row, 0), json);

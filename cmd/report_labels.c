@@ -23,6 +23,8 @@ static struct report_label label_of(struct report *report, const struct report_r
 {
     static const char outside[] = ", outside its loops", statement[] = "statement ";
     struct pm_arena *arena = &report->arena;
+    if (row->kind == REPORT_ROW_RUNNER)
+        return (struct report_label){row->what, row->what, 0, row->place, row->place};
     const char *full = report_short_name(arena, row->what), *folder = strrchr(row->place, '/');
     if (report->options.by == REPORT_BY_STATEMENT && !strncmp(full, statement, strlen(statement)))
         full += strlen(statement); /* in a table of statements */

@@ -483,6 +483,9 @@ void report_name_row(struct report *report, struct report_row *row)
     case REPORT_ROW_UNMAPPED:
         name_unmapped(naming, row->source, &what, &place);
         break;
+    case REPORT_ROW_RUNNER:
+        report_name_runner(report, row, &what, &place);
+        break;
     case REPORT_ROW_SPECIAL:
     case REPORT_ROW_NOUN:
     case REPORT_ROW_SET:

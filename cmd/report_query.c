@@ -53,9 +53,7 @@ static bool is_region_body(const struct report *report, pm_index sentence)
     return false;
 }
 
-/* Whether calls in a sentence are entries of a loop or of a region, which rows of functions and files count apart.
- */
-static bool counts_as_entries(const struct report *report, pm_index sentence)
+bool report_counts_as_entries(const struct report *report, pm_index sentence)
 {
     pm_index noun = pm_graph_first_noun(report->data->graph, sentence);
     enum report_by by = report->options.by;
@@ -66,7 +64,7 @@ static bool counts_as_entries(const struct report *report, pm_index sentence)
 }
 
 /* Costs in focus of one metric as samples; the room is for all costs. entries: 0 and 1 choose calls
- * by counts_as_entries, -1 takes all. */
+ * by report_counts_as_entries, -1 takes all. */
 static size_t collect_samples(const struct report *report, pm_index metric, int entries,
                               struct pm_lift_sample *ret_samples)
 {
@@ -77,7 +75,7 @@ static size_t collect_samples(const struct report *report, pm_index metric, int 
         if (cost->metric != metric || !report->in_focus[cost->context])
             continue;
         pm_index sentence = graph->contexts[cost->context].sentence;
-        if (entries < 0 || counts_as_entries(report, sentence) == entries)
+        if (entries < 0 || report_counts_as_entries(report, sentence) == entries)
             ret_samples[n++] = (struct pm_lift_sample){sentence, cost->value};
     }
     return n;
@@ -312,7 +310,7 @@ static enum pm_status make_tree(struct report *report, struct pm_call_tree *ret_
         return no_memory(err);
     for (pm_index c = 0; c < graph->n_contexts; c++)
         folds[c] = report->options.by == REPORT_BY_FILE || is_leaf(report, c) ||
-                   counts_as_entries(report, graph->contexts[c].sentence);
+                   report_counts_as_entries(report, graph->contexts[c].sentence);
     enum pm_status status =
         pm_call_tree_make(graph, report->lift, nesting_of(report), folds, err, ret_tree);
     free(folds);
@@ -329,7 +327,8 @@ static bool tree_costs(struct report *report, const struct pm_call_tree *tree)
             continue;
         struct report_row *row = &report->rows[tree->node_of[cost->context]];
         if (cost->metric == report->calls_metric) {
-            bool entries = counts_as_entries(report, graph->contexts[cost->context].sentence);
+            bool entries =
+                report_counts_as_entries(report, graph->contexts[cost->context].sentence);
             int64_t *n = entries ? &row->n_loop_entries : &row->n_calls;
             overflow |= __builtin_add_overflow(*n, cost->value, n);
         }
@@ -423,6 +422,12 @@ static enum pm_status make_rows(struct report *report, struct pm_error *err)
     const struct pm_graph *graph = report->data->graph;
     if (report->options.tree)
         return make_tree_rows(report, err);
+    if (report_is_by_runner(report))
+        return alloc_rows(report, report->options.by == REPORT_BY_THREAD
+                                      ? report->data->n_threads
+                                      : report->data->n_processes)
+                   ? report_make_runners(report, err)
+                   : no_memory(err);
     struct scratch s = {
         .samples = pm_alloc_array(graph->n_costs, sizeof *s.samples),
         .amounts = pm_alloc_array(report->lift->n_rows, sizeof *s.amounts),

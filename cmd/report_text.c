@@ -210,6 +210,7 @@ static void add_taken_out(struct table *table, uint32_t m)
 {
     const struct report_row *total = &table->report->total;
     if (table->report->metrics[m] != table->report->wall_metric ||
+        report_is_by_runner(table->report) ||
         (double)total->taken_out_ns <= 0.01 * (double)total->values[m].own.value)
         return;
     struct column *column = add_column(table, COLUMN_TAKEN_OUT, m, "");
@@ -235,7 +236,8 @@ static void choose_columns(struct table *table)
         add_column(table, tree ? COLUMN_INCLUSIVE : COLUMN_OWN, m, tree ? "incl." : "own");
         if (m == report->primary && is_sum)
             add_share(table);
-        if (is_sum && !report->measured_nothing && (!report_is_fine(report) || tree))
+        if (is_sum && !report->measured_nothing && (!report_is_fine(report) || tree) &&
+            !report_is_by_runner(report))
             add_column(table, tree ? COLUMN_OWN : COLUMN_INCLUSIVE, m, tree ? "own" : "incl.");
         add_taken_out(table, m);
         if (report->options.bounds && is_sum) {

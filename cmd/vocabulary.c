@@ -301,12 +301,39 @@ static bool *active_nouns(const struct list *list)
     return active;
 }
 
+static bool wants_threads(const struct list *list)
+{
+    return list->request.kind && !strcmp(list->request.kind, "thread");
+}
+
+/* No nouns, but what '... on thread NAME' may name. */
+static void list_threads(struct list *list)
+{
+    const struct pm_archive_data *data = list->report.data;
+    for (uint32_t i = 0; i < data->n_threads && !list->failed; i++) {
+        const struct pm_thread *thread = &data->threads[i];
+        const struct pm_process *process = &data->processes[thread->process];
+        struct pm_buf word = PM_BUF_INIT(TEXT_BYTES);
+        char tid[32], exe[96];
+        if (!fits(list->request.pattern, thread->name))
+            continue;
+        ask_add_word(&word, data->graph, thread->name);
+        snprintf(tid, sizeof tid, "tid %lld", (long long)thread->tid);
+        snprintf(exe, sizeof exe, "%.60s, pid %lld", report_base_name(process->exe),
+                 (long long)process->pid);
+        add_row(list, (const char *const[]){word.data, "thread", "", tid, exe});
+        pm_buf_release(&word);
+    }
+}
+
 static void list_nouns(struct list *list)
 {
     static const char *const names[] = {"noun", "kind", "level", "place", "part_of"};
     const struct pm_graph *graph = list->report.data->graph;
     bool *active = list->request.only_active ? active_nouns(list) : NULL;
     begin(list, names, 5);
+    if (wants_threads(list))
+        list_threads(list);
     list->failed |= list->request.only_active && !active;
     for (pm_index n = 0; n < graph->n_nouns && !list->failed; n++) {
         const struct pm_noun *noun = &graph->nouns[n];
@@ -368,7 +395,7 @@ static void list_points(struct list *list)
 static enum pm_status check_words(const struct list *list, struct pm_error *err)
 {
     const struct pm_graph *graph = list->report.data->graph;
-    bool level = !list->request.level, kind = !list->request.kind;
+    bool level = !list->request.level, kind = !list->request.kind || wants_threads(list);
     struct pm_buf levels = PM_BUF_INIT(4096);
     for (pm_index l = 0; l < graph->n_levels; l++) {
         level |= level_fits(list, l);
@@ -511,8 +538,9 @@ static int points_main(struct cmd_parse *parse)
 
 static const struct cmd_option levels_options[] = {COMMON_OPTIONS};
 static const struct cmd_option nouns_options[] = {
-    LEVEL_OPTION, KIND_OPTION("of this kind only: function, loop, array, ..."), ACTIVE_OPTION,
-    COMMON_OPTIONS};
+    LEVEL_OPTION,
+    KIND_OPTION("of this kind only: function, loop, array, ...; thread: what 'on thread' may name"),
+    ACTIVE_OPTION, COMMON_OPTIONS};
 static const struct cmd_option verbs_options[] = {LEVEL_OPTION, ACTIVE_OPTION, COMMON_OPTIONS};
 static const struct cmd_option sentences_options[] = {
     LEVEL_OPTION, KIND_OPTION("whose first noun is of this kind only"), ACTIVE_OPTION,

@@ -5,6 +5,7 @@
 #include "sys.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -298,18 +299,49 @@ void pm_threads_each(void (*visit)(struct pm_slot *slot))
     }
 }
 
-static void note_cpu_time(struct pm_slot *slot)
+static char *append(char *to, const char *text)
+{
+    while (*text != 0)
+        *to++ = *text++;
+    *to = 0;
+    return to;
+}
+
+/* Threads mostly get their names after their start, and from others. */
+static void note_name(struct pm_slot *slot)
+{
+    char path[64], name[sizeof slot->thread->name + 1], digits[16];
+    size_t first = sizeof digits - 1;
+    digits[first] = 0;
+    for (uint32_t n = slot->tid; n != 0; n /= 10)
+        digits[--first] = (char)('0' + n % 10);
+    append(append(append(path, "/proc/self/task/"), digits + first), "/comm");
+    long fd = pm_sys(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    long bytes = pm_sys(SYS_read, fd, name, sizeof name - 1);
+    pm_sys(SYS_close, fd);
+    if (bytes <= 1)
+        return;
+    name[bytes - (name[bytes - 1] == '\n')] = 0;
+    for (size_t i = 0; i < sizeof slot->thread->name - 1 && (i == 0 || name[i - 1] != 0); i++)
+        slot->thread->name[i] = name[i];
+}
+
+static void note_end(struct pm_slot *slot)
 {
     uint64_t cpu_ns = pm_thread_cpu_ns(slot->tid);
-    if (cpu_ns != 0)
-        slot->thread->cpu_ns = slot->cpu_before_ns + cpu_ns;
+    if (cpu_ns == 0)
+        return;
+    slot->thread->cpu_ns = slot->cpu_before_ns + cpu_ns;
+    note_name(slot);
 }
 
 void pm_threads_process_end(uint64_t tsc)
 {
     (void)tsc;
     pm_sample_process_end();
-    pm_threads_each(note_cpu_time);
+    pm_threads_each(note_end);
 }
 
 uint64_t *pm_bank_open(struct pm_tls *t, unsigned bank)
