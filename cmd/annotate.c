@@ -2,15 +2,20 @@
 #include "annotate.h"
 #include "cmd.h"
 
+#include "mapping/base/cxx_name.h"
+#include "mapping/graph/pattern.h"
+
 #include <stdlib.h>
 
 enum { OPT_ALL = CMD_KEY_FIRST, OPT_CONTEXT, OPT_TOP, OPT_ARRAYS, OPT_FOCUS };
-enum { MAX_NAMED = 12 };
+enum { MAX_NAMED = 6, NAME_COLUMNS = 90 };
 
 struct annotate_request {
     struct report_options options;
     struct annotation annotation;
-    const char *what; /* file or function; NULL: all lines */
+    const char *what;     /* file or function; NULL: all lines */
+    char *candidates;     /* one a line, where several are called what; NULL: not so */
+    const char *instance; /* which of several functions at one place; NULL: all of them */
     bool json;
 };
 
@@ -18,8 +23,8 @@ struct annotate_request {
 
 struct choice {
     const char *file; /* NULL: none yet */
-    pm_index function;
-    uint32_t n; /* how many there are to choose from */
+    pm_index noun;    /* whose lines; PM_NONE: the whole file */
+    uint32_t n;       /* how many there are to choose from */
     struct pm_buf names;
 };
 
@@ -29,16 +34,16 @@ static bool ends_with_path(const char *file, const char *name)
     return n && n <= len && !strcmp(file + len - n, name) && (n == len || file[len - n - 1] == '/');
 }
 
-static void offer(struct choice *choice, const char *file, pm_index function, const char *name)
+/* Only some candidates, their ends cut. */
+static void offer(struct choice *choice, const char *file, pm_index noun, const char *name)
 {
     if (choice->n++ == 0) {
         choice->file = file;
-        choice->function = function;
+        choice->noun = noun;
     }
+    bool fits = strlen(name) <= NAME_COLUMNS;
     if (choice->n <= MAX_NAMED)
-        pm_buf_printf(&choice->names, "%s'%s'", choice->n > 1 ? ", " : "", name);
-    else if (choice->n == MAX_NAMED + 1)
-        pm_buf_add_str(&choice->names, ", ...");
+        pm_buf_printf(&choice->names, "%.*s%s\n", NAME_COLUMNS, name, fits ? "" : "...");
 }
 
 /* Equal names of files are one string in the archive's graph, but not offered twice either way. */
@@ -62,32 +67,51 @@ static void choose_file(const struct report *report, const char *what, bool exac
             offer(choice, graph->nouns[n].file, PM_NONE, graph->nouns[n].file);
 }
 
-static bool is_named(const struct pm_noun *noun, const char *what)
+/* Of one place, as instances of a template are. Lines are shown as a whole. */
+static bool is_same_place(const struct pm_noun *a, const struct pm_noun *b)
 {
-    size_t len = strlen(what);
-    const char *last = noun->name;
-    if (!strcmp(noun->name, what) || !strcmp(noun->linkage, what))
-        return true;
-    for (const char *p = strstr(noun->name, "::"); p && p < noun->name + strcspn(noun->name, "(");
-         p = strstr(p + 2, "::"))
-        last = p + 2;
-    return (!strncmp(noun->name, what, len) && noun->name[len] == '(') ||
-           (!strncmp(last, what, len) && (!last[len] || last[len] == '('));
+    bool functions = !strcmp(a->kind, "function") && !strcmp(b->kind, "function");
+    return a->line_no == b->line_no && (!functions || a->column_no == b->column_no) &&
+           !strcmp(a->file, b->file);
 }
 
-static void choose_function(const struct report *report, const char *what, struct choice *choice)
+static bool has_lines(const struct report *report, pm_index n)
+{
+    const struct pm_noun *noun = &report->data->graph->nouns[n];
+    return noun->level == report->level && *noun->file && noun->line_no;
+}
+
+/* Functions of that name; what KIND: names; loops and statements at a place. */
+static bool is_named(const struct report *report, const struct pm_pattern *pattern, pm_index n)
+{
+    const struct pm_noun *noun = &report->data->graph->nouns[n];
+    bool is_any = pattern->kind == PM_PATTERN_ANY;
+    if (!has_lines(report, n) || (is_any && report_noun_is_object(report, n)))
+        return false;
+    if (is_any && strcmp(noun->kind, "function") != 0)
+        return (report_noun_is_loop(report, n) || report_noun_is_statement(report, n)) &&
+               pm_name_fits_place(&pattern->name, noun->file, noun->line_no, noun->column_no);
+    return pm_pattern_fits(pattern, noun);
+}
+
+/* in_file: only of files that end so; NULL: of all. */
+static void choose_construct(const struct report *report, const char *in_file, const char *what,
+                             struct choice *choice)
 {
     const struct pm_graph *graph = report->data->graph;
+    const struct pm_pattern pattern = pm_pattern_in(what, graph);
     for (pm_index n = 0; n < graph->n_nouns; n++) {
         const struct pm_noun *noun = &graph->nouns[n];
-        if (strcmp(noun->kind, "function") != 0 || !*noun->file || !noun->line_no ||
-            !is_named(noun, what))
+        if ((in_file && !ends_with_path(noun->file, in_file)) || !is_named(report, &pattern, n))
             continue;
-        if (choice->function != PM_NONE && noun->file == choice->file &&
-            noun->line_no == graph->nouns[choice->function].line_no) /* a copy in another binary */
-            continue;
-        struct pm_buf name = PM_BUF_INIT(1 << 16);
-        pm_buf_printf(&name, "%s:%s", noun->file, noun->name);
+        if (choice->n && is_same_place(noun, &graph->nouns[choice->noun]))
+            continue; /* an instance, a copy in another binary */
+        struct pm_buf name = PM_BUF_INIT(1 << 20);
+        pm_buf_printf(&name, "%s:", noun->file);
+        if (!strcmp(noun->kind, "function"))
+            (void)!pm_cxx_shorten(noun->name, &name);
+        else
+            pm_buf_printf(&name, "%u:%u", noun->line_no, noun->column_no);
         offer(choice, noun->file, n, name.data ? name.data : noun->name);
         pm_buf_release(&name);
     }
@@ -121,80 +145,130 @@ static enum pm_status nothing_matches(const struct report *report, const char *w
     return PM_ERR_NOT_FOUND;
 }
 
+/* Only some of the functions at the place were named: reduce<int>, but not reduce<long>. */
+static void take_instances(struct annotate_request *request, const struct report *report,
+                           const char *what, const struct pm_noun *chosen)
+{
+    const struct pm_graph *graph = report->data->graph;
+    const struct pm_pattern pattern = pm_pattern_in(what, graph);
+    const char *named = NULL, *other = NULL;
+    request->annotation.n_instances = 0;
+    request->annotation.asked = what;
+    request->instance = NULL;
+    for (pm_index n = 0; n < graph->n_nouns; n++) {
+        const struct pm_noun *noun = &graph->nouns[n];
+        if (!has_lines(report, n) || strcmp(noun->kind, "function") != 0 ||
+            !is_same_place(noun, chosen))
+            continue;
+        bool is = is_named(report, &pattern, n);
+        const char **last = is ? &named : &other;
+        request->annotation.n_instances += is && (!named || strcmp(named, noun->name) != 0);
+        *last = noun->name;
+    }
+    if (named && other)
+        request->instance = what;
+}
+
 static void take_choice(struct annotate_request *request, const struct report *report,
-                        const struct choice *choice)
+                        const char *what, const struct choice *choice)
 {
     struct annotation *a = &request->annotation;
     a->file = choice->file;
-    if (choice->function == PM_NONE)
+    if (choice->noun == PM_NONE)
         return;
-    const struct pm_noun *noun = &report->data->graph->nouns[choice->function];
+    const struct pm_noun *noun = &report->data->graph->nouns[choice->noun];
+    bool is_function = !strcmp(noun->kind, "function"), is_line = !noun->end_line_no;
     a->function = noun->name;
     a->first_line_no = noun->line_no;
-    a->last_line_no = noun->end_line_no >= noun->line_no ? noun->end_line_no : UINT32_MAX;
+    a->last_line_no = noun->end_line_no >= noun->line_no ? noun->end_line_no
+                      : is_function                      ? UINT32_MAX
+                                                         : noun->line_no;
+    if (!is_function && is_line && a->context < noun->line_no) { /* a line with those around it */
+        a->first_line_no -= (uint32_t)a->context;
+        a->last_line_no += (uint32_t)a->context;
+    }
+    if (is_function)
+        take_instances(request, report, what, noun);
+}
+
+/* The candidates are said below the error, one a line. */
+static enum pm_status say_which(struct annotate_request *request, struct choice *choice,
+                                bool is_file, struct pm_error *err)
+{
+    if (choice->n > MAX_NAMED)
+        pm_buf_printf(&choice->names, "... and %u more\n", choice->n - MAX_NAMED);
+    request->candidates = pm_buf_take(&choice->names);
+    return pm_error_set(err, PM_ERR_USAGE, "there are %u %s named '%s': say which one", choice->n,
+                        is_file ? "files" : "constructs", request->what);
+}
+
+static int list_candidates(char *candidates, const struct pm_error *err)
+{
+    cmd_talk("%s:", pm_error_text(err));
+    for (char *line = candidates, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        *end = 0;
+        cmd_talk("  %s", line);
+    }
+    return CMD_USAGE;
+}
+
+/* "src/heat.c:sweep" names a function of a file. */
+static bool choose_in_file(struct annotate_request *request, const struct report *report)
+{
+    const char *what = request->what, *colon = strchr(what, ':');
+    struct choice choice = {.noun = PM_NONE, .names = PM_BUF_INIT(1 << 16)};
+    if (!colon || colon[1] == ':' || colon == what)
+        return false;
+    char *file = pm_strndup(what, (size_t)(colon - what));
+    if (file)
+        choose_construct(report, file, colon + 1, &choice);
+    free(file);
+    pm_buf_release(&choice.names);
+    if (choice.n)
+        take_choice(request, report, colon + 1, &choice);
+    return choice.n > 0;
 }
 
 static enum pm_status choose(struct annotate_request *request, const struct report *report,
                              struct pm_error *err)
 {
     const char *what = request->what;
-    struct choice choice = {.function = PM_NONE, .names = PM_BUF_INIT(1 << 16)};
-    choose_file(report, what, true, &choice);
+    struct choice choice = {.noun = PM_NONE, .names = PM_BUF_INIT(1 << 16)};
+    const char *file = strncmp(what, "file:", 5) == 0 ? what + 5 : what;
+    choose_file(report, file, true, &choice);
     if (!choice.n)
-        choose_file(report, what, false, &choice);
+        choose_file(report, file, false, &choice);
     bool is_file = choice.n > 0;
-    if (!choice.n)
-        choose_function(report, what, &choice);
-    enum pm_status status = PM_OK;
-    if (!choice.n)
-        status = nothing_matches(report, what, err);
-    else if (choice.n > 1)
-        status = pm_error_set(err, PM_ERR_USAGE, "there are %u %s '%s': say which one: %s",
-                              choice.n, is_file ? "files named" : "functions named", what,
-                              choice.names.data ? choice.names.data : "");
+    if (!is_file && choose_in_file(request, report))
+        return PM_OK;
+    if (!is_file)
+        choose_construct(report, NULL, what, &choice);
+    enum pm_status status = choice.n > 1 ? say_which(request, &choice, is_file, err)
+                            : choice.n   ? PM_OK
+                                         : nothing_matches(report, what, err);
     pm_buf_release(&choice.names);
-    if (status != PM_OK)
-        return status;
-    take_choice(request, report, &choice);
-    return PM_OK;
-}
-
-/* "src/heat.c:sweep" names a function of a file: the file goes to the annotation's choice by its path. */
-static bool split_file_function(const struct report *report, char *what, struct choice *choice)
-{
-    const struct pm_graph *graph = report->data->graph;
-    char *colon = strchr(what, ':');
-    if (!colon || colon[1] == ':' || colon == what)
-        return false;
-    *colon = 0;
-    for (pm_index n = 0; n < graph->n_nouns; n++) {
-        const struct pm_noun *noun = &graph->nouns[n];
-        bool fits = !strcmp(noun->kind, "function") && noun->line_no &&
-                    ends_with_path(noun->file, what) && is_named(noun, colon + 1);
-        if (fits && !choice->n)
-            offer(choice, noun->file, n, noun->name);
-    }
-    *colon = ':';
-    return choice->n > 0;
-}
-
-static enum pm_status choose_any(struct annotate_request *request, const struct report *report,
-                                 struct pm_error *err)
-{
-    struct choice choice = {.function = PM_NONE, .names = PM_BUF_INIT(1 << 16)};
-    char *copy = pm_strndup(request->what, strlen(request->what));
-    if (!copy)
-        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
-    bool found = split_file_function(report, copy, &choice);
-    free(copy);
-    pm_buf_release(&choice.names);
-    if (!found)
-        return choose(request, report, err);
-    take_choice(request, report, &choice);
-    return PM_OK;
+    if (status == PM_OK)
+        take_choice(request, report, what, &choice);
+    return status;
 }
 
 /* --- the command --- */
+
+/* Where only some instances of a template are meant, their code alone is counted: the report is made once more. */
+static enum pm_status make(struct annotate_request *request, struct report *report,
+                           struct pm_error *err)
+{
+    enum pm_status status = report_make(report, err);
+    if (status == PM_OK && request->what)
+        status = choose(request, report, err);
+    if (status != PM_OK || !request->instance)
+        return status;
+    report_release(report);
+    *report = (struct report){.options = request->options};
+    report->options.instance = request->instance;
+    status = report_make(report, err);
+    return status == PM_OK ? choose(request, report, err) : status;
+}
 
 static int annotate(struct cmd_parse *parse, struct annotate_request *request)
 {
@@ -203,16 +277,17 @@ static int annotate(struct cmd_parse *parse, struct annotate_request *request)
     struct annotation *a = &request->annotation;
     a->report = &report;
     int end = CMD_DONE;
-    enum pm_status status = report_make(&report, &err);
-    if (status == PM_OK && request->what)
-        status = choose_any(request, &report, &err);
+    enum pm_status status = make(request, &report, &err);
     if (status == PM_OK)
         status = annotation_collect(a, &err);
     if (status == PM_OK && request->json)
         annotation_print_json(a, stdout);
     else if (status == PM_OK && !(a->top ? annotation_print_top : annotation_print)(a, stdout))
         status = pm_error_set(&err, PM_ERR_MEMORY, "out of memory");
-    if (status == PM_ERR_USAGE) {
+    if (status == PM_ERR_USAGE && request->candidates) {
+        end = list_candidates(request->candidates, &err);
+        pm_error_release(&err);
+    } else if (status == PM_ERR_USAGE) {
         end = cmd_usage_error(parse, "%s", pm_error_text(&err));
         pm_error_release(&err);
     } else {
@@ -220,6 +295,7 @@ static int annotate(struct cmd_parse *parse, struct annotate_request *request)
             cmd_add_file_hint(request->options.archive_path, CMD_FILE_ARCHIVE, &err);
         end = status == PM_OK ? cmd_stdout_done(parse, CMD_DONE) : cmd_fail(parse, &err);
     }
+    free(request->candidates);
     annotation_release(a);
     report_release(&report);
     return end;
@@ -317,7 +393,8 @@ const struct cmd cmd_annotate = {
     .usage = annotate_usage,
     .description = "Reads an archive and shows a source file, or one function of it, with the cost "
                    "of each line: its own time, its share "
-                   "of the whole run and the number of samples. Without ARCHIVE, the only "
+                   "of the whole run and the number of samples. FUNCTION may also be KIND:NAME or "
+                   "FILE:LINE, as '--focus' takes them. Without ARCHIVE, the only "
                    "*.perfmap file in the current folder is taken.\n"
                    "\n"
                    "Lines whose code is one (vectorised together, computed by the same "

@@ -37,7 +37,9 @@ struct annotation {
     const char *file;      /* as the archive has it; NULL: all of them (only with top) */
     uint32_t first_line_no,
         last_line_no;     /* of the function that was asked for; all: 0, UINT32_MAX */
-    const char *function; /* NULL: a whole file */
+    const char *function; /* or what else lies there; NULL: a whole file */
+    const char *asked;    /* the name of several instances */
+    uint32_t n_instances; /* of a template, that are added up here; others are not in the numbers */
     uint64_t context;     /* lines shown around those with costs */
     uint64_t top;         /* only so many, those with the most cost first; 0: in order */
     bool all, shows_arrays;

@@ -23,6 +23,9 @@ static void choose_unit(struct annotation_view *view)
         report->n_metrics ? &report->data->graph->metrics[report->metrics[report->primary]] : NULL;
     bool is_time = metric && !strcmp(metric->unit, "ns");
     view->total = (double)annotation_own(view->a, &report->total);
+    bool is_part = report->options.instance && !report->options.focus;
+    if (is_part && report->focus_share_pct > 0) /* shares are of the run, as without it */
+        view->total *= 100 / report->focus_share_pct;
     view->divisor = is_time ? 1e6 : 1;
     view->unit = is_time ? "own ms" : metric ? metric->name : "calls";
     view->decimals = !is_time ? 0 : view->total >= 1e9 ? 2 : 3;
@@ -243,7 +246,10 @@ static void put_title(const struct annotation_view *view)
     struct report *report = a->report;
     const char *file = report_printable(&report->arena, a->path ? a->path : a->file);
     double part = (double)(a->own + a->shared);
-    if (a->function) {
+    if (a->n_instances > 1) {
+        const char *asked = report_printable(&report->arena, a->asked);
+        fprintf(view->out, "%u instances of %s in ", a->n_instances, asked ? asked : "");
+    } else if (a->function) {
         const char *function = report_printable(&report->arena, a->function);
         fprintf(view->out, "%s in ", function ? report_short_name(&report->arena, function) : "");
     }

@@ -64,7 +64,9 @@ struct report_options {
     bool everything;     /* constructs without costs are loaded, too */
     const char *metrics; /* names separated by commas; NULL: the usual ones */
     const char *focus;   /* NULL: everything */
-    uint64_t limit;      /* rows; 0: all */
+    const char
+        *instance;  /* only the code of functions of that name, not what it calls; NULL: all */
+    uint64_t limit; /* rows; 0: all */
     enum report_sort sort;
     struct report_look look;
 };

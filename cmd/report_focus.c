@@ -3,158 +3,49 @@
 #include "cmd.h"
 #include "report.h"
 
-#include "mapping/base/names.h"
+#include "mapping/graph/pattern.h"
 
 #include <stdlib.h>
 
-enum focus_kind {
-    FOCUS_ANY,
-    FOCUS_CODE,
-    FOCUS_FUNCTION,
-    FOCUS_LOOP,
-    FOCUS_FILE,
-    FOCUS_PROCESS,
-    FOCUS_STATEMENT,
-    FOCUS_LINE, /* statements, by their lines */
-    FOCUS_ARRAY,
-    FOCUS_VARIABLE,
-    FOCUS_KIND /* of nouns of somebody's own: query, request */
-};
-
-static const struct focus_prefix {
-    const char *prefix;
-    enum focus_kind kind;
-} prefixes[] = {{"func:", FOCUS_FUNCTION},       {"function:", FOCUS_FUNCTION},
-                {"symbol:", FOCUS_FUNCTION},     {"loop:", FOCUS_LOOP},
-                {"file:", FOCUS_FILE},           {"process:", FOCUS_PROCESS},
-                {"statement:", FOCUS_STATEMENT}, {"line:", FOCUS_LINE},
-                {"array:", FOCUS_ARRAY},         {"variable:", FOCUS_VARIABLE}};
-
-struct focus {
-    enum focus_kind kind;
-    const char *prefix, *pattern; /* prefix as it was written, "" none */
-    size_t kind_bytes;            /* of text, FOCUS_KIND */
-};
-
-/* The kind that stands before a colon, when the archive has nouns of it. */
-static size_t length_of_kind(const struct report *report, const char *text)
-{
-    size_t len = strcspn(text, ":");
-    if (!text[len] || text[len + 1] == ':')
-        return 0;
-    for (pm_index n = 0; n < report->data->graph->n_nouns; n++) {
-        const char *kind = report->data->graph->nouns[n].kind;
-        if (!strncmp(kind, text, len) && !kind[len])
-            return len;
-    }
-    return 0;
-}
-
-static struct focus parse_focus(const struct report *report, const char *text)
-{
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (!strncmp(text, prefixes[i].prefix, strlen(prefixes[i].prefix)))
-            return (struct focus){prefixes[i].kind, prefixes[i].prefix,
-                                  text + strlen(prefixes[i].prefix), 0};
-    size_t len = length_of_kind(report, text);
-    return len ? (struct focus){FOCUS_KIND, text, text + len + 1, len}
-               : (struct focus){FOCUS_ANY, "", text, 0};
-}
-
-/* Names may hold what patterns give a meaning to (operator[]), so the text itself counts too. */
-static struct pm_name_pattern pattern_of(const struct focus *focus)
-{
-    return (struct pm_name_pattern){.text = focus->pattern, .is_plain_too = true};
-}
-
-static bool matches_place(const struct pm_name_pattern *pattern, const struct pm_noun *noun)
-{
-    return pm_name_fits_place(pattern, noun->file, noun->line_no, noun->column_no);
-}
-
-/* "u" finds sweep::u, "sweep::u" and "heat.c:12" (where it is declared), too. */
-static bool matches_object(const struct pm_name_pattern *pattern, const struct pm_noun *noun)
-{
-    return pm_name_fits(pattern, noun->name) || matches_place(pattern, noun) ||
-           pm_name_fits_part(pattern, noun->name, "");
-}
-
-/* "sweep" finds sweep(int, double) and heat::sweep(int). */
-static bool matches_function(const struct pm_name_pattern *pattern, const struct pm_noun *noun)
-{
-    return pm_name_fits(pattern, noun->name) || pm_name_fits(pattern, noun->linkage) ||
-           pm_name_fits_part(pattern, noun->name, "(");
-}
-
-static bool noun_matches(const struct report *report, const struct focus *focus, pm_index n)
+/* A name alone means code first (is_code), if there is any of that name, before it means data. */
+static bool noun_matches(const struct report *report, const struct pm_pattern *focus, bool is_code,
+                         pm_index n)
 {
     const struct pm_noun *noun = &report->data->graph->nouns[n];
-    const struct pm_name_pattern pattern = pattern_of(focus);
-    bool is_process = report_noun_is(report, n, "process");
-    switch (focus->kind) {
-    case FOCUS_FUNCTION:
-        return report_noun_is_code(report, n) && matches_function(&pattern, noun);
-    case FOCUS_LOOP:
-        return report_noun_is_loop(report, n) &&
-               (pm_name_fits_path(&pattern, noun->name) || matches_place(&pattern, noun));
-    case FOCUS_STATEMENT:
-    case FOCUS_LINE:
-        return report_noun_is_statement(report, n) &&
-               (pm_name_fits_path(&pattern, noun->name) || matches_place(&pattern, noun));
-    case FOCUS_ARRAY:
-        return report_noun_is_array(report, n) && matches_object(&pattern, noun);
-    case FOCUS_VARIABLE:
-        return report_noun_is_object(report, n) && matches_object(&pattern, noun);
-    case FOCUS_FILE:
-        if (report_noun_is_object(report,
-                                  n)) /* where it is declared says nothing of what uses it */
-            return false;
-        return pm_name_fits_path(&pattern, noun->file) ||
-               (report_noun_is(report, n, "file") && pm_name_fits_path(&pattern, noun->name));
-    case FOCUS_KIND:
-        return !strncmp(noun->kind, focus->prefix, focus->kind_bytes) &&
-               !noun->kind[focus->kind_bytes] && pm_name_fits(&pattern, noun->name);
-    case FOCUS_PROCESS:
-        return is_process && (pm_name_fits(&pattern, noun->name) ||
-                              pm_name_fits(&pattern, report_base_name(noun->name)));
-    case FOCUS_CODE:
-        if (!report_noun_is_code(report, n) && !report_noun_is_loop(report, n) &&
-            !report_noun_is_statement(report, n) && !report_noun_is(report, n, "file"))
-            return false;
-        /* fall through */
-    case FOCUS_ANY:
-        return !is_process &&
-               (matches_function(&pattern, noun) || matches_place(&pattern, noun) ||
-                (report_noun_is_object(report, n) && matches_object(&pattern, noun)) ||
-                (report_noun_is(report, n, "file") && pm_name_fits_path(&pattern, noun->name)));
-    }
-    return false;
+    if (focus->kind == PM_PATTERN_FILE) /* where data is declared says nothing of what uses it */
+        return !report_noun_is_object(report, n) &&
+               (pm_name_fits_path(&focus->name, noun->file) || pm_pattern_fits(focus, noun));
+    bool is_any = focus->kind == PM_PATTERN_ANY;
+    if (is_any && report_noun_is(report, n, "process"))
+        return false;
+    if (is_code && !report_noun_is_code(report, n) && !report_noun_is_loop(report, n) &&
+        !report_noun_is_statement(report, n) && !report_noun_is(report, n, "file"))
+        return false;
+    return pm_pattern_fits(focus, noun);
 }
 
 /* What lies below a function on the where axis is its code, but also its variables, which others may use:
  * these are not within it. */
-static bool is_within(const struct report *report, const struct focus *focus, pm_index noun)
+static bool is_within(const struct report *report, const struct pm_pattern *focus, pm_index noun)
 {
-    bool of_objects = focus->kind == FOCUS_ARRAY || focus->kind == FOCUS_VARIABLE;
+    bool of_objects = focus->kind == PM_PATTERN_ARRAY || focus->kind == PM_PATTERN_VARIABLE;
     return of_objects || !report_noun_is_object(report, noun);
 }
 
 /* Nouns that match. */
-static bool find_matches(const struct report *report, const struct focus *focus, bool *ret_in)
+static bool find_matches(const struct report *report, const struct pm_pattern *focus, bool *ret_in)
 {
     const struct pm_graph *graph = report->data->graph;
-    bool any = false;
-    struct focus code = {FOCUS_CODE, focus->prefix, focus->pattern, 0};
-    /* A name alone means code, if there is any of that name, before it means data. */
-    for (pm_index n = 0; focus->kind == FOCUS_ANY && n < graph->n_nouns; n++)
-        any |= ret_in[n] = noun_matches(report, &code, n);
+    bool any = false, is_name = focus->kind == PM_PATTERN_ANY;
+    for (pm_index n = 0; is_name && n < graph->n_nouns; n++)
+        any |= ret_in[n] = noun_matches(report, focus, true, n);
     for (pm_index n = 0, all = !any; all && n < graph->n_nouns; n++)
-        any |= ret_in[n] = noun_matches(report, focus, n);
+        any |= ret_in[n] = noun_matches(report, focus, false, n);
     return any;
 }
 
 /* Nouns that match or lie below one that does, on the where axis. */
-static bool find_nouns(const struct report *report, const struct focus *focus, bool *ret_in)
+static bool find_nouns(const struct report *report, const struct pm_pattern *focus, bool *ret_in)
 {
     const struct pm_graph *graph = report->data->graph;
     bool any = find_matches(report, focus, ret_in);
@@ -192,7 +83,7 @@ static void find_sentences(const struct pm_graph *graph, const bool *noun_in, pm
 }
 
 static enum pm_status nothing_matches(const struct report *report, const char *text,
-                                      const struct focus *focus, struct pm_error *err)
+                                      const struct pm_pattern *focus, struct pm_error *err)
 {
     bool all = report->options.everything;
     const char *subject = all ? "the construct" : "focus",
@@ -202,23 +93,15 @@ static enum pm_status nothing_matches(const struct report *report, const char *t
     uint32_t n = 0;
     for (pm_index i = 0; names && i < graph->n_nouns; i++) {
         const struct pm_noun *noun = &graph->nouns[i];
-        if (focus->kind == FOCUS_FILE       ? *noun->file != 0
-            : focus->kind == FOCUS_FUNCTION ? report_noun_is_code(report, i)
-            : focus->kind == FOCUS_LOOP     ? report_noun_is_loop(report, i)
-            : focus->kind == FOCUS_PROCESS  ? report_noun_is(report, i, "process")
-            : focus->kind == FOCUS_ARRAY    ? report_noun_is_array(report, i)
-            : focus->kind == FOCUS_VARIABLE ? report_noun_is_object(report, i)
-            : focus->kind == FOCUS_KIND ? !strncmp(noun->kind, focus->prefix, focus->kind_bytes) &&
-                                              !noun->kind[focus->kind_bytes]
-            : focus->kind == FOCUS_STATEMENT || focus->kind == FOCUS_LINE
-                ? report_noun_is_statement(report, i)
-                : !report_noun_is(report, i, "process"))
-            names[n++] = focus->kind == FOCUS_FILE ? report_base_name(noun->file) : noun->name;
+        bool is_file = focus->kind == PM_PATTERN_FILE,
+             is_process = focus->kind == PM_PATTERN_ANY && report_noun_is(report, i, "process");
+        if (is_file ? *noun->file != 0 : pm_pattern_fits_kind(focus, noun) && !is_process)
+            names[n++] = is_file ? report_base_name(noun->file) : noun->name;
     }
-    const char *near = names ? cmd_suggest(focus->pattern, names) : NULL;
+    const char *near = names ? cmd_suggest(focus->name.text, names) : NULL;
     if (near)
-        pm_error_set(err, PM_ERR_NOT_FOUND, "%s '%s' matches nothing %s; did you mean '%s%s'?",
-                     subject, text, where, focus->kind == FOCUS_KIND ? "" : focus->prefix, near);
+        pm_error_set(err, PM_ERR_NOT_FOUND, "%s '%s' matches nothing %s; did you mean '%.*s%s'?",
+                     subject, text, where, (int)focus->prefix.len, focus->prefix.p, near);
     else
         pm_error_set(err, PM_ERR_NOT_FOUND,
                      "%s '%s' matches nothing %s; "
@@ -233,7 +116,7 @@ static enum pm_status nothing_matches(const struct report *report, const char *t
 enum pm_status report_find_named(const struct report *report, const char *text,
                                  struct pm_error *err, bool **ret_in)
 {
-    struct focus focus = parse_focus(report, text);
+    struct pm_pattern focus = pm_pattern_in(text, report->data->graph);
     bool *in = pm_alloc_array(report->data->graph->n_nouns, sizeof *in);
     if (!in)
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
@@ -245,17 +128,12 @@ enum pm_status report_find_named(const struct report *report, const char *text,
     return nothing_matches(report, text, &focus, err);
 }
 
-enum pm_status report_focus(struct report *report, struct pm_error *err)
+/* Fills in_focus with contexts at or below the pattern's; with code_only, whose own code is the pattern's. */
+static enum pm_status look_for(struct report *report, const char *text, bool code_only,
+                               struct pm_error *err)
 {
     const struct pm_graph *graph = report->data->graph;
-    report->in_focus = pm_alloc_array(graph->n_contexts, sizeof *report->in_focus);
-    if (!report->in_focus)
-        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
-    if (!report->options.focus) {
-        memset(report->in_focus, 1, graph->n_contexts);
-        return PM_OK;
-    }
-    struct focus focus = parse_focus(report, report->options.focus);
+    struct pm_pattern focus = pm_pattern_in(text, graph);
     bool *noun_in = pm_alloc_array(graph->n_nouns, sizeof *noun_in),
          *sentence_in = pm_alloc_array(graph->n_sentences, sizeof *sentence_in);
     pm_index *queue = pm_alloc_array(graph->n_sentences, sizeof *queue);
@@ -266,15 +144,37 @@ enum pm_status report_focus(struct report *report, struct pm_error *err)
         find_sentences(graph, noun_in, queue, sentence_in);
         for (pm_index c = 0; c < graph->n_contexts; c++) {
             pm_index parent = graph->contexts[c].parent;
-            report->in_focus[c] = sentence_in[graph->contexts[c].sentence] ||
-                                  (parent != PM_NONE && report->in_focus[parent]);
+            bool is_below = !code_only && parent != PM_NONE && report->in_focus[parent];
+            report->in_focus[c] = sentence_in[graph->contexts[c].sentence] || is_below;
             any |= report->in_focus[c];
         }
     }
-    if (status == PM_OK && !any)
-        status = nothing_matches(report, report->options.focus, &focus, err);
+    if (status == PM_OK && !any && !code_only)
+        status = nothing_matches(report, text, &focus, err);
     free(noun_in);
     free(sentence_in);
     free(queue);
+    return status;
+}
+
+enum pm_status report_focus(struct report *report, struct pm_error *err)
+{
+    const struct report_options *options = &report->options;
+    uint32_t n = report->data->graph->n_contexts;
+    bool *within = NULL;
+    report->in_focus = pm_alloc_array(n, sizeof *report->in_focus);
+    if (!report->in_focus)
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    memset(report->in_focus, 1, n);
+    enum pm_status status = options->focus ? look_for(report, options->focus, false, err) : PM_OK;
+    if (status != PM_OK || !options->instance)
+        return status;
+    within = report->in_focus;
+    report->in_focus = pm_alloc_array(n, sizeof *report->in_focus);
+    status = report->in_focus ? look_for(report, options->instance, true, err)
+                              : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    for (uint32_t c = 0; c < n && status == PM_OK; c++)
+        report->in_focus[c] &= within[c];
+    free(within);
     return status;
 }

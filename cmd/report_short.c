@@ -1,224 +1,28 @@
-/* Names of C++ as people say them: std::string, f(...). For tables only; JSON and CSV have names in
- * full. */
+/* Names of C++ as people say them, for tables only; JSON and CSV have names in full. */
 #include "report.h"
 
-#include <ctype.h>
+#include "mapping/base/cxx_name.h"
 
-enum { MAX_NESTING = 64, MAX_ARGUMENTS = 32 };
+enum { NAME_BYTES = 1 << 20 };
 
-static bool is_word(char c)
+/* What was added to out, kept in the arena; the name itself when nothing was. Releases out. */
+static const char *keep(struct pm_arena *arena, struct pm_buf *out, bool good, const char *name)
 {
-    return isalnum((unsigned char)c) || c == '_' || c == '$';
-}
-
-/* --- template arguments that are the default --- */
-
-/* Characters from p to end, balanced: position of the closing one for the opening one at p, or
- * NULL. */
-static const char *find_close(const char *p, const char *end)
-{
-    char stack[MAX_NESTING];
-    int depth = 0;
-    for (; p < end; p++) {
-        if (*p == '-' && p + 1 < end && p[1] == '>') {
-            p++;
-            continue;
-        }
-        if (*p == '<' || *p == '(' || *p == '{' || *p == '[') {
-            if (depth == MAX_NESTING)
-                return NULL;
-            stack[depth++] = *p == '<' ? '>' : *p == '(' ? ')' : *p == '{' ? '}' : ']';
-        } else if (*p == '>' || *p == ')' || *p == '}' || *p == ']') {
-            if (depth == 0 || stack[depth - 1] != *p)
-                return NULL;
-            if (--depth == 0)
-                return p;
-        }
-    }
-    return NULL;
-}
-
-/* Whether the text ends in the word "operator": what follows is its name, no bracket. */
-static bool ends_in_operator(const char *text, size_t len)
-{
-    static const char word[] = "operator";
-    size_t n = sizeof word - 1;
-    return len >= n && !memcmp(text + len - n, word, n) &&
-           (len == n || !is_word(text[len - n - 1]));
-}
-
-/* Length of an operator's name after that word: "<<=", "()", "->"; 0: a word follows. */
-static size_t operator_length(const char *p, const char *end)
-{
-    if (end - p >= 2 && ((p[0] == '(' && p[1] == ')') || (p[0] == '[' && p[1] == ']')))
-        return 2;
-    size_t n = 0;
-    while (n < 3 && p + n < end && strchr("<>=-+*/%^&|~!,", p[n]) && p[n] != '\0')
-        n++;
-    return n;
-}
-
-/* The template that out ends in belongs to std. */
-static bool is_std_template(const struct pm_buf *out)
-{
-    size_t start = out->len;
-    while (start > 0 && (is_word(out->data[start - 1]) || out->data[start - 1] == ':'))
-        start--;
-    return out->len - start > 5 && !memcmp(out->data + start, "std::", 5);
-}
-
-/* What std's templates have as default: no second name of a type is lost with it. Comparators and
- * hashes of void are somebody's choice. */
-static bool is_default_argument(const char *text)
-{
-    static const char *const starts[] = {"std::allocator<", "std::char_traits<",
-                                         "std::less<",      "std::equal_to<",
-                                         "std::hash<",      "std::default_delete<"};
-    if (!strncmp(text, "std::less<void>", 15) || !strncmp(text, "std::equal_to<void>", 19))
-        return false;
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-        if (!strncmp(text, starts[i], strlen(starts[i])))
-            return text[strlen(text) - 1] == '>';
-    return false;
-}
-
-/* std::basic_string<char> has a name of its own, and so have the streams. */
-static void add_usual_name(struct pm_buf *out, size_t name, const char *argument)
-{
-    static const char prefix[] = "std::basic_";
-    static const char *const names[] = {
-        "string",        "string_view", "ostream",   "istream",      "iostream",
-        "ofstream",      "ifstream",    "fstream",   "stringstream", "ostringstream",
-        "istringstream", "streambuf",   "stringbuf", "filebuf",      "ios"};
-    const char *text = out->data + name;
-    size_t n = sizeof prefix - 1, len = out->len - name;
-    if (len > n && !memcmp(text, prefix, n) && !strcmp(argument, "char"))
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-            if (strlen(names[i]) == len - n && !memcmp(names[i], text + n, len - n)) {
-                out->len = name;
-                pm_buf_printf(out, "std::%s", names[i]);
-                return;
-            }
-    pm_buf_printf(out, "<%s", argument);
-    pm_buf_add_byte(out, '>');
-}
-
-static void shorten(const char *p, const char *end, int depth, struct pm_buf *out);
-
-/* The arguments between < and >, simplified, without the defaults at their end. */
-static void shorten_arguments(const char *p, const char *end, int depth, struct pm_buf *out)
-{
-    struct pm_buf arguments[MAX_ARGUMENTS];
-    size_t n = 0, n_kept;
-    bool is_std = is_std_template(out);
-    for (const char *start = p; start <= end && n < MAX_ARGUMENTS; n++) {
-        const char *stop = start;
-        for (; stop < end && *stop != ','; stop++)
-            if (strchr("<({[", *stop)) {
-                const char *close = find_close(stop, end);
-                stop = close ? close : stop;
-            }
-        if (n + 1 == MAX_ARGUMENTS)
-            stop = end;
-        while (start < stop && *start == ' ')
-            start++;
-        const char *last = stop;
-        while (last > start && last[-1] == ' ')
-            last--;
-        arguments[n] = (struct pm_buf)PM_BUF_INIT(1 << 20);
-        shorten(start, last, depth + 1, &arguments[n]);
-        start = stop + 1;
-    }
-    for (n_kept = n; is_std && n_kept > 1 && arguments[n_kept - 1].len &&
-                     is_default_argument(arguments[n_kept - 1].data);)
-        n_kept--;
-    size_t name = out->len;
-    while (name > 0 && (is_word(out->data[name - 1]) || out->data[name - 1] == ':'))
-        name--;
-    if (n_kept == 1 && is_std) {
-        add_usual_name(out, name, arguments[0].len ? arguments[0].data : "");
-    } else {
-        for (size_t i = 0; i < n_kept; i++)
-            pm_buf_printf(out, "%s%s", i ? ", " : "<", arguments[i].len ? arguments[i].data : "");
-        pm_buf_add_byte(out, '>');
-    }
-    for (size_t i = 0; i < n; i++) {
-        out->failed |= arguments[i].failed;
-        pm_buf_release(&arguments[i]);
-    }
-}
-
-static void shorten(const char *p, const char *end, int depth, struct pm_buf *out)
-{
-    static const char abi[] = "std::__cxx11::";
-    while (p < end) {
-        if (ends_in_operator(out->data ? out->data : "", out->len)) {
-            size_t n = operator_length(p, end);
-            pm_buf_add(out, p, n);
-            p += n;
-            if (n)
-                continue;
-        }
-        size_t n = sizeof abi - 1;
-        bool at_word = out->len == 0 || !is_word(out->data[out->len - 1]);
-        if (at_word && (size_t)(end - p) >= n && !memcmp(p, abi, n)) {
-            pm_buf_add_str(out, "std::");
-            p += n;
-            continue;
-        }
-        const char *close =
-            *p == '<' && out->len && is_word(out->data[out->len - 1]) && depth < MAX_NESTING
-                ? find_close(p, end)
-                : NULL;
-        if (close) {
-            shorten_arguments(p + 1, close, depth, out);
-            p = close + 1;
-        } else {
-            pm_buf_add_byte(out, (unsigned char)*p++);
-        }
-    }
+    const char *copy = good ? pm_arena_strndup(arena, out->data, out->len) : NULL;
+    pm_buf_release(out);
+    return copy ? copy : name;
 }
 
 const char *report_short_name(struct pm_arena *arena, const char *printable)
 {
-    if (!strstr(printable, "std::"))
-        return printable;
-    struct pm_buf out = PM_BUF_INIT(1 << 20);
-    shorten(printable, printable + strlen(printable), 0, &out);
-    const char *copy = out.failed || !out.len ? NULL : pm_arena_strndup(arena, out.data, out.len);
-    pm_buf_release(&out);
-    return copy ? copy : printable;
+    struct pm_buf out = PM_BUF_INIT(NAME_BYTES);
+    return strstr(printable, "std::")
+               ? keep(arena, &out, pm_cxx_shorten(printable, &out), printable)
+               : printable;
 }
-
-/* --- parameters --- */
 
 const char *report_without_parameters(struct pm_arena *arena, const char *printable)
 {
-    static const char nameless[] = "(anonymous namespace)";
-    const char *open = NULL, *close = NULL, *end = printable + strlen(printable);
-    if (*printable == '{') /* a set */
-        return printable;
-    for (const char *p = printable; p < end; p++) {
-        if (ends_in_operator(printable, (size_t)(p - printable)))
-            p += operator_length(p, end);
-        if (p >= end || !strchr("<({[", *p))
-            continue;
-        const char *match = find_close(p, end);
-        if (!match)
-            return printable;
-        bool is_aside = p == printable || p[-1] == ' '; /* memcpy (libc.so.6) */
-        if (*p == '(' && !is_aside && strncmp(p, nameless, sizeof nameless - 1) != 0) {
-            open = p;
-            close = match;
-        }
-        p = match;
-    }
-    if (!open || open == printable || close - open <= 4)
-        return printable;
-    struct pm_buf out = PM_BUF_INIT(1 << 20);
-    pm_buf_add(&out, printable, (size_t)(open - printable));
-    pm_buf_printf(&out, "(...)%s", close + 1);
-    const char *copy = out.failed ? NULL : pm_arena_strndup(arena, out.data, out.len);
-    pm_buf_release(&out);
-    return copy ? copy : printable;
+    struct pm_buf out = PM_BUF_INIT(NAME_BYTES);
+    return keep(arena, &out, pm_cxx_cut_parameters(printable, &out), printable);
 }

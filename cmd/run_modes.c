@@ -3,7 +3,7 @@
 #include "run.h"
 #include "run_modes.h"
 
-#include "mapping/base/names.h"
+#include "mapping/graph/pattern.h"
 #include "mapping/pif/pif.h"
 
 #include <errno.h>
@@ -16,38 +16,20 @@ const char *const mode_words[] = {"off", "count", "active", "exact", "trace", NU
 
 /* --- rules --- */
 
-enum pattern_kind { PATTERN_ANY, PATTERN_FUNCTION, PATTERN_LOOP, PATTERN_FILE };
-
-static const struct pattern_prefix {
-    const char *prefix;
-    enum pattern_kind kind;
-} prefixes[] = {{"func:", PATTERN_FUNCTION},
-                {"function:", PATTERN_FUNCTION},
-                {"symbol:", PATTERN_FUNCTION},
-                {"loop:", PATTERN_LOOP},
-                {"file:", PATTERN_FILE}};
-
-struct pattern {
-    enum pattern_kind kind;
-    const char *text; /* behind the prefix */
-};
-
-static struct pattern parse_pattern(const char *text)
+/* What modes can be given to; a line means what begins there. */
+static bool has_modes(const struct pm_pattern *pattern)
 {
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (!strncmp(text, prefixes[i].prefix, strlen(prefixes[i].prefix)))
-            return (struct pattern){prefixes[i].kind, text + strlen(prefixes[i].prefix)};
-    return (struct pattern){PATTERN_ANY, text};
+    return pattern->kind == PM_PATTERN_ANY || pattern->kind == PM_PATTERN_FUNCTION ||
+           pattern->kind == PM_PATTERN_LOOP || pattern->kind == PM_PATTERN_FILE ||
+           (pattern->kind == PM_PATTERN_STATEMENT && *pattern->prefix.p == 'l');
 }
 
-const char *mode_pattern_problem(const char *pattern)
+const char *mode_pattern_problem(const char *text)
 {
-    static const char *const others[] = {
-        "statement:", "line:", "array:", "variable:", "process:", NULL};
-    for (size_t i = 0; others[i]; i++)
-        if (!strncmp(pattern, others[i], strlen(others[i])))
-            return "only functions and loops have modes: func:NAME, loop:FILE:LINE, file:FILE";
-    return *parse_pattern(pattern).text ? NULL : "the pattern is empty";
+    struct pm_pattern pattern = pm_pattern_of(text, NULL, NULL);
+    if (!has_modes(&pattern))
+        return "only functions and loops have modes: func:NAME, loop:FILE:LINE, file:FILE";
+    return *pattern.name.text ? NULL : "the pattern is empty";
 }
 
 bool mode_rules_add(struct mode_rules *rules, enum pm_run_mode mode, const char *pattern)
@@ -297,34 +279,27 @@ static const char *or_empty(const char *text)
     return text ? text : "";
 }
 
-static bool matches_loop(const struct pm_name_pattern *pattern, const struct mode_name *name)
+static bool pattern_matches(const struct pm_pattern *pattern, const struct mode_name *name)
 {
-    return pm_name_fits(pattern, or_empty(name->name)) ||
-           pm_name_fits_place(pattern, or_empty(name->file), name->line, name->column);
+    const struct pm_noun noun = {.name = or_empty(name->name),
+                                 .kind = name->is_loop ? "loop" : "function",
+                                 .linkage = or_empty(name->linkage),
+                                 .file = or_empty(name->file),
+                                 .type = "",
+                                 .line_no = name->line,
+                                 .column_no = name->column};
+    bool is_any = pattern->kind == PM_PATTERN_ANY;
+    if (pattern->kind == PM_PATTERN_STATEMENT)
+        return pm_name_fits_place(&pattern->name, noun.file, noun.line_no, noun.column_no);
+    if ((is_any || pattern->kind == PM_PATTERN_FILE) &&
+        pm_name_fits_path(&pattern->name, noun.file))
+        return true;
+    return pm_pattern_fits(pattern, &noun);
 }
 
-/* "sweep" finds sweep(int, double), heat::sweep(int) and sweep.constprop.0. */
-static bool matches_function(const struct pm_name_pattern *pattern, const struct mode_name *name)
+static struct pm_pattern pattern_of(const struct mode_rule *rule)
 {
-    return pm_name_fits(pattern, or_empty(name->name)) ||
-           pm_name_fits(pattern, or_empty(name->linkage)) ||
-           pm_name_fits_part(pattern, or_empty(name->name), "(.");
-}
-
-static bool pattern_matches(struct pattern pattern, const struct mode_name *name)
-{
-    struct pm_name_pattern text = {.text = pattern.text, .is_plain_too = true};
-    switch (pattern.kind) {
-    case PATTERN_FUNCTION:
-        return !name->is_loop && matches_function(&text, name);
-    case PATTERN_LOOP:
-        return name->is_loop && matches_loop(&text, name);
-    case PATTERN_FILE:
-        return pm_name_fits_path(&text, or_empty(name->file));
-    default:
-        return (name->is_loop ? matches_loop(&text, name) : matches_function(&text, name)) ||
-               pm_name_fits_path(&text, or_empty(name->file));
-    }
+    return pm_pattern_of(rule->pattern, NULL, NULL);
 }
 
 static size_t first_of(const struct mode_names *names, uint64_t id)
@@ -346,11 +321,11 @@ static bool mode_by_rules(const struct mode_names *names, const struct mode_rule
 {
     size_t first = first_of(names, id);
     for (size_t r = rules->n; r-- > 0;) {
-        struct pattern pattern = parse_pattern(rules->items[r].pattern);
-        bool is_all = !strcmp(pattern.text, "*") && pattern.kind == PATTERN_ANY;
+        const struct pm_pattern pattern = pattern_of(&rules->items[r]);
+        bool is_all = !strcmp(pattern.name.text, "*") && pattern.kind == PM_PATTERN_ANY;
         bool found = is_all;
         for (size_t i = first; !found && i < names->n && names->items[i].id == id; i++)
-            found = pattern_matches(pattern, &names->items[i]);
+            found = pattern_matches(&pattern, &names->items[i]);
         if (found) {
             *ret_mode = rules->items[r].mode;
             *ret_fixed = !is_all;
@@ -385,39 +360,40 @@ enum pm_run_mode mode_names_of(const struct mode_names *names, const struct mode
 /* --- patterns that match nothing --- */
 
 /* What the pattern could have meant. free() it; NULL: nothing near. */
-static char *near_name(const struct mode_names *names, struct pattern pattern)
+static char *near_name(const struct mode_names *names, const struct pm_pattern *pattern)
 {
     const char **words = pm_alloc_array(names->n + 1, sizeof *words);
     size_t n = 0;
     for (size_t i = 0; words && i < names->n; i++) {
         const struct mode_name *name = &names->items[i];
-        bool wanted = pattern.kind == PATTERN_ANY ? true
-                      : pattern.kind == PATTERN_FILE
-                          ? false
-                          : name->is_loop == (pattern.kind == PATTERN_LOOP);
-        if (wanted)
+        bool is_file = pattern->kind == PM_PATTERN_FILE,
+             wanted = pattern->kind == PM_PATTERN_ANY ||
+                      name->is_loop == (pattern->kind == PM_PATTERN_LOOP);
+        if (wanted && !is_file)
             words[n++] = name->name;
-        else if (pattern.kind == PATTERN_FILE && name->file)
+        else if (is_file && name->file)
             words[n++] = name->file;
     }
-    const char *near = words ? cmd_suggest(pattern.text, words) : NULL;
+    const char *near = words ? cmd_suggest(pattern->name.text, words) : NULL;
     char *copy = near ? pm_strndup(near, strlen(near)) : NULL;
     free(words);
     return copy;
 }
 
 /* Is it a loop of the source that got no sleds? */
-static bool means_loop_without_sleds(const struct mode_names *names, struct pattern pattern)
+static bool means_loop_without_sleds(const struct mode_names *names,
+                                     const struct pm_pattern *pattern)
 {
-    if (pattern.kind != PATTERN_LOOP && pattern.kind != PATTERN_ANY)
-        return false;
-    struct pm_name_pattern text = {.text = pattern.text, .is_plain_too = true};
     struct pm_pif_noun noun;
     for (size_t i = 0; i < pm_pif_n_nouns(names->pif); i++) {
         pm_pif_get_noun(names->pif, i, &noun);
-        struct mode_name name = {
-            .name = noun.name, .file = noun.file, .line = noun.line, .column = noun.column};
-        if (noun.kind && !strcmp(noun.kind, "loop") && matches_loop(&text, &name))
+        const struct mode_name name = {.name = noun.name,
+                                       .file = noun.file,
+                                       .line = noun.line,
+                                       .column = noun.column,
+                                       .is_loop = true};
+        if (noun.kind && !strcmp(noun.kind, "loop") && pattern->kind != PM_PATTERN_FILE &&
+            pattern_matches(pattern, &name))
             return true;
     }
     return false;
@@ -426,29 +402,25 @@ static bool means_loop_without_sleds(const struct mode_names *names, struct patt
 static enum pm_status refuse(const struct mode_names *names, const struct mode_rule *rule,
                              struct pm_error *err)
 {
-    struct pattern pattern = parse_pattern(rule->pattern);
+    const struct pm_pattern pattern = pattern_of(rule);
     if (names->n == 0)
         return pm_error_set(
             err, PM_ERR_USAGE,
             "pattern '%s' of --%s: neither the program nor its libraries were compiled "
             "with PerfMap; --look-in FILE names a library or program that is loaded later",
             rule->pattern, mode_words[rule->mode]);
-    if (means_loop_without_sleds(names, pattern))
+    if (means_loop_without_sleds(names, &pattern))
         return pm_error_set(
             err, PM_ERR_USAGE,
             "pattern '%s' of --%s: the loop has no sled, as inner loops and small ones that only "
             "search memory; compile with -fplugin-arg-perfmap-constructs=functions,all-loops for "
             "it",
             rule->pattern, mode_words[rule->mode]);
-    char *near = near_name(names, pattern);
-    const char *prefix = pattern.kind == PATTERN_FUNCTION ? "func:"
-                         : pattern.kind == PATTERN_LOOP   ? "loop:"
-                         : pattern.kind == PATTERN_FILE   ? "file:"
-                                                          : "";
+    char *near = near_name(names, &pattern);
     enum pm_status status = pm_error_set(
-        err, PM_ERR_USAGE, "pattern '%s' of --%s matches no function or loop%s%s%s%s",
-        rule->pattern, mode_words[rule->mode], near ? "; did you mean '" : "", near ? prefix : "",
-        near ? near : "",
+        err, PM_ERR_USAGE, "pattern '%s' of --%s matches no function or loop%s%.*s%s%s",
+        rule->pattern, mode_words[rule->mode], near ? "; did you mean '" : "",
+        near ? (int)pattern.prefix.len : 0, pattern.prefix.p, near ? near : "",
         near ? "'?" : " of the program and its libraries (--look-in FILE names others)");
     free(near);
     return status;
@@ -458,10 +430,10 @@ enum pm_status mode_names_check(const struct mode_names *names, const struct mod
                                 struct pm_error *err)
 {
     for (size_t r = 0; r < rules->n; r++) {
-        struct pattern pattern = parse_pattern(rules->items[r].pattern);
-        bool found = pattern.kind == PATTERN_ANY && !strcmp(pattern.text, "*");
+        const struct pm_pattern pattern = pattern_of(&rules->items[r]);
+        bool found = pattern.kind == PM_PATTERN_ANY && !strcmp(pattern.name.text, "*");
         for (size_t i = 0; i < names->n && !found; i++)
-            found = pattern_matches(pattern, &names->items[i]);
+            found = pattern_matches(&pattern, &names->items[i]);
         if (!found)
             return refuse(names, &rules->items[r], err);
     }

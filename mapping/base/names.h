@@ -24,7 +24,12 @@ bool pm_name_fits_path(const struct pm_name_pattern *pattern, const char *path);
 /* FILE:LINE or FILE:LINE:COLUMN, the file as above. line_no 0: no place; column_no 0: none. */
 bool pm_name_fits_place(const struct pm_name_pattern *pattern, const char *file, uint32_t line_no,
                         uint32_t column_no);
-/* u of sweep::u; sweep and sweep(int) of heat::sweep(int): what follows any `::`, with and without what begins at one of the characters of ends. */
+/* u of sweep::u: what follows any `::`, and what stands before the first of the characters of ends. */
 bool pm_name_fits_part(const struct pm_name_pattern *pattern, const char *name, const char *ends);
+/* Names of functions and data: the last parts of a qualified name, each with or without arguments of templates and parameters. A part that the
+ * pattern has them of must have equal ones; (...) and <...> are any. `sum` finds "int ns::sum<int>(int*)", and so do ns::sum, sum<int>,
+ * sum(int*). Nothing that stands within <> or () is found by a name alone. Patterns with * and ? are of the name as a whole; an
+ * operator's name means itself. Nameless namespaces may be left out; `lambda` is any, of which operator() may be left out. */
+bool pm_name_fits_code(const struct pm_name_pattern *pattern, const char *name);
 
 #endif

@@ -2,8 +2,8 @@
 #include "question.h"
 
 #include "../base/banned.h"
-#include "../base/names.h"
 #include "../graph/index_map.h"
+#include "../graph/pattern.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -11,9 +11,7 @@
 
 /* One word, with what it means in this graph. */
 struct meaning {
-    struct pm_name_pattern pattern;
-    const char *kind; /* "" any */
-    size_t kind_bytes;
+    struct pm_pattern pattern;
     pm_index level; /* PM_NONE: any */
     bool any;
     bool is_pattern;  /* has * or ? that mean any */
@@ -28,66 +26,28 @@ static pm_index level_named(const struct pm_graph *graph, const char *name)
     return PM_NONE;
 }
 
-/* `loop:heat.c:22`: kinds of nouns of this graph, and `func`. */
-static void find_kind(const struct pm_graph *graph, struct meaning *m)
-{
-    const char *colon = strchr(m->pattern.text, ':');
-    if (!colon || colon[1] == ':' || colon == m->pattern.text)
-        return;
-    size_t len = (size_t)(colon - m->pattern.text);
-    bool is_kind = len == 4 && !strncmp(m->pattern.text, "func", 4);
-    const char *kind = is_kind ? "function" : m->pattern.text;
-    is_kind |= (len == 5 && !strncmp(kind, "array", 5)) ||
-               (len == 8 && !strncmp(kind, "variable", 8)); /* more than that kind: is_of_kind */
-    for (pm_index n = 0; !is_kind && n < graph->n_nouns; n++)
-        is_kind = !strncmp(graph->nouns[n].kind, kind, len) && graph->nouns[n].kind[len] == 0;
-    if (!is_kind)
-        return;
-    m->kind = kind;
-    m->kind_bytes = kind == m->pattern.text ? len : strlen(kind);
-    m->pattern.text = colon + 1;
-    m->any = !strcmp(m->pattern.text, "?"); /* array:? */
-}
-
 static struct meaning meaning_of(const struct pm_graph *graph, const struct pm_question_word *word)
 {
-    struct meaning m = {.pattern = {.text = word->pattern},
-                        .kind = "",
-                        .level = level_named(graph, word->level),
-                        .any = word->any};
-    if (word->level && m.level == PM_NONE) { /* a name with :: in it */
-        m.pattern.text = word->whole;
-        m.any = false;
-    }
-    if (!m.any)
-        find_kind(graph, &m);
-    for (const char *p = m.pattern.text; *p && !m.is_pattern; p += *p == '\\' && p[1] ? 2 : 1)
+    struct meaning m = {.level = level_named(graph, word->level), .any = word->any};
+    bool has_level = !word->level || m.level != PM_NONE; /* else a name with :: in it */
+    m.any &= has_level;
+    m.pattern = pm_pattern_in(has_level ? word->pattern : word->whole, graph);
+    const char *text = m.pattern.name.text;
+    m.any |= m.pattern.prefix.len && !strcmp(text, "?"); /* array:? */
+    for (const char *p = text; *p && !m.is_pattern; p += *p == '\\' && p[1] ? 2 : 1)
         m.is_pattern = *p == '*' || *p == '?';
     return m;
 }
 
-/* Arrays and variables are what reports call so (--by array, --focus variable:n). */
-static bool is_of_kind(const struct meaning *m, const struct pm_noun *noun)
-{
-    if (m->kind_bytes == 5 && !strncmp(m->kind, "array", 5))
-        return pm_noun_is_array(noun);
-    if (m->kind_bytes == 8 && !strncmp(m->kind, "variable", 8))
-        return pm_noun_is_data(noun);
-    return !strncmp(noun->kind, m->kind, m->kind_bytes) && !noun->kind[m->kind_bytes];
-}
-
 static bool fits(const struct meaning *m, const struct pm_noun *noun)
 {
-    if (m->level != PM_NONE && noun->level != m->level)
+    if ((m->level != PM_NONE && noun->level != m->level) ||
+        !pm_pattern_fits_kind(&m->pattern, noun))
         return false;
-    if (*m->kind && !is_of_kind(m, noun))
-        return false;
-    struct pm_name_pattern pattern = m->pattern;
+    struct pm_pattern pattern = m->pattern;
     if (m->is_pattern && !strcmp(noun->kind, "query")) /* SQL is the same in any case */
-        pattern.flags = FNM_CASEFOLD;
-    return m->any || pm_name_fits_path(&pattern, noun->name) ||
-           pm_name_fits(&pattern, noun->linkage) || pm_name_fits_part(&pattern, noun->name, "(") ||
-           pm_name_fits_place(&pattern, noun->file, noun->line_no, noun->column_no);
+        pattern.name.flags = FNM_CASEFOLD;
+    return m->any || pm_pattern_fits_name(&pattern, noun);
 }
 
 static bool is_object(const char *kind)
@@ -158,7 +118,7 @@ static bool understand(const struct pm_graph *graph, const struct pm_question_wo
         return false;
     struct pm_index_map copies = {0};
     if (find_counts(graph, ret_meaning, &copies) == 0) {
-        ret_meaning->pattern.flags = FNM_CASEFOLD;
+        ret_meaning->pattern.name.flags = FNM_CASEFOLD;
         find_counts(graph, ret_meaning, &copies);
     }
     bool good = !copies.out_of_memory;
@@ -193,7 +153,7 @@ static bool assign(const struct matching *m, const pm_index *nouns, uint32_t n, 
             return true;
         chosen[i] = nouns[i];
     }
-    return n == 0 && w->any && !*w->kind && w->level == PM_NONE &&
+    return n == 0 && w->any && !w->pattern.prefix.len && w->level == PM_NONE &&
            assign(m, nouns, n, word + 1, used, chosen);
 }
 
@@ -231,8 +191,8 @@ static bool is_inner(const struct pm_graph *graph, pm_index sentence,
 
 static bool verb_fits(const struct meaning *m, const struct pm_verb *verb)
 {
-    return (m->level == PM_NONE || verb->level == m->level) && !*m->kind &&
-           (m->any || fnmatch(m->pattern.text, verb->name, FNM_CASEFOLD) == 0);
+    return (m->level == PM_NONE || verb->level == m->level) && !m->pattern.prefix.len &&
+           (m->any || fnmatch(m->pattern.name.text, verb->name, FNM_CASEFOLD) == 0);
 }
 
 /* A level is shadowed by those above it that have something that fits. */
@@ -435,7 +395,7 @@ static bool why_verb(const struct pm_question_sentence *s, const struct pm_graph
     for (pm_index v = 0; v < graph->n_verbs; v++) {
         if (verb_fits(&m, &graph->verbs[v]))
             return false;
-        consider(&near, m.pattern.text, graph->verbs[v].name);
+        consider(&near, m.pattern.name.text, graph->verbs[v].name);
     }
     pm_buf_printf(text, "no verb fits '%s'", s->verb.text);
     add_near(text, &near);
@@ -448,11 +408,11 @@ static bool why_noun(const struct pm_question_word *word, const struct pm_graph 
 {
     struct meaning m = meaning_of(graph, word);
     struct near near = {.n = 0};
-    m.pattern.flags = FNM_CASEFOLD;
+    m.pattern.name.flags = FNM_CASEFOLD;
     for (pm_index n = 0; n < graph->n_nouns; n++) {
         if (fits(&m, &graph->nouns[n]))
             return false;
-        consider(&near, m.pattern.text, graph->nouns[n].name);
+        consider(&near, m.pattern.name.text, graph->nouns[n].name);
     }
     pm_buf_printf(text, "no noun fits '%s'", word->text);
     add_near(text, &near);

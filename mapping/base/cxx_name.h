@@ -1,0 +1,31 @@
+/* Names of C++ as compilers print them: what they are made of, and how people say them.
+ *
+ *     struct pm_cxx_part parts[8];
+ *     size_t n = pm_cxx_parts(text, strlen(text), parts, 8);   // "int ns::sum<int>(int*)": ns; sum, <int>, (int*)
+ *     pm_cxx_shorten("std::vector<int, std::allocator<int> >", &buf);   // "std::vector<int>"
+ *
+ * Names of C and Fortran have one part, or a module's and their own. No state; any thread.
+ */
+#ifndef PM_CXX_NAME_H
+#define PM_CXX_NAME_H
+
+#include "str.h"
+
+/* What stands between two `::`. Texts are lent by the name, empty where there are none. */
+struct pm_cxx_part {
+    struct pm_str name;       /* without ABI tags; operators with their signs or types */
+    struct pm_str arguments;  /* of a template, with < and > */
+    struct pm_str parameters; /* with ( and ) */
+    bool is_operator;
+};
+
+/* The last `max` parts, in order. A type that is returned, qualifiers and a clone's mark are no parts. */
+size_t pm_cxx_parts(const char *text, size_t len, struct pm_cxx_part *parts, size_t max);
+
+/* Adds the name without default arguments of std's templates and its inline namespaces. False: memory, or nothing to add. */
+bool pm_cxx_shorten(const char *text, struct pm_buf *out);
+
+/* Adds the name with (...) in place of its parameters. False: as above, or there are none that it would be shorter without. */
+bool pm_cxx_cut_parameters(const char *text, struct pm_buf *out);
+
+#endif
