@@ -42,19 +42,34 @@ static void sums_add(struct sums *sums, const struct pm_run_trace_event *event)
         sums->calls[event->node] += !is_cut && !is_switched;
 }
 
-/* Contexts that the tree has with other numbers. */
-static void sums_compare(const struct sums *sums, const struct pm_run_file *file,
-                         const struct pm_run_file_thread *thread, uint64_t *ret_calls,
-                         uint64_t *ret_times)
+struct differences {
+    uint64_t n_contexts_calls, n_contexts_times; /* that the tree has with other numbers */
+    uint64_t n_nouns;     /* whose calls differ over all contexts: some were lost, or made up */
+    uint64_t n_elsewhere; /* calls that the tree has in other contexts */
+};
+
+static bool sums_compare(const struct sums *sums, const struct pm_run_file *file,
+                         const struct pm_run_file_thread *thread, struct differences *ret_found)
 {
-    *ret_calls = *ret_times = 0;
+    struct differences found = {0};
+    size_t n_nouns = pm_run_file_n_nouns(file);
+    uint64_t *more = pm_alloc_array(n_nouns, sizeof *more); /* modulo 2^64 */
+    if (!more)
+        return false;
     for (size_t i = 0; i < thread->n_nodes; i++) {
         const struct pm_run_file_node *node = &thread->nodes[i];
         if (node->parent == PM_RUN_FILE_NO_PARENT || node->flags & PM_RUN_NODE_FOLDED)
             continue;
-        *ret_calls += sums->calls[i] != node->n_calls;
-        *ret_times += pm_run_file_to_ns(file, sums->ticks[i]) != node->inclusive_ns;
+        found.n_contexts_calls += sums->calls[i] != node->n_calls;
+        found.n_contexts_times += pm_run_file_to_ns(file, sums->ticks[i]) != node->inclusive_ns;
+        found.n_elsewhere += node->n_calls > sums->calls[i] ? node->n_calls - sums->calls[i] : 0;
+        more[node->noun] += sums->calls[i] - node->n_calls;
     }
+    for (size_t i = 0; i < n_nouns; i++)
+        found.n_nouns += more[i] != 0;
+    free(more);
+    *ret_found = found;
+    return true;
 }
 
 static const struct pm_run_file_noun *noun_of(const struct pm_run_file *file, uint32_t noun)
@@ -152,14 +167,14 @@ static void show_head(const struct dump *d, size_t thread, const struct pm_run_t
         pm_json_array(d->json, "events");
 }
 
-static void show_sums(const struct dump *d, const struct sums *sums, uint64_t n_calls,
-                      uint64_t n_times)
+static void show_sums(const struct dump *d, const struct sums *sums,
+                      const struct differences *found)
 {
     if (!d->json) {
         printf("  n_events %llu, n_cut %llu, n_unknown %llu, contexts with other calls %llu, with "
                "other times %llu\n",
-               U64(sums->n_events), U64(sums->n_cut), U64(sums->n_unknown), U64(n_calls),
-               U64(n_times));
+               U64(sums->n_events), U64(sums->n_cut), U64(sums->n_unknown),
+               U64(found->n_contexts_calls), U64(found->n_contexts_times));
         return;
     }
     if (!d->summary)
@@ -167,8 +182,10 @@ static void show_sums(const struct dump *d, const struct sums *sums, uint64_t n_
     pm_json_u64(d->json, "n_events", sums->n_events);
     pm_json_u64(d->json, "n_cut", sums->n_cut);
     pm_json_u64(d->json, "n_unknown", sums->n_unknown);
-    pm_json_u64(d->json, "n_contexts_other_calls", n_calls);
-    pm_json_u64(d->json, "n_contexts_other_times", n_times);
+    pm_json_u64(d->json, "n_contexts_other_calls", found->n_contexts_calls);
+    pm_json_u64(d->json, "n_contexts_other_times", found->n_contexts_times);
+    pm_json_u64(d->json, "n_nouns_other_calls", found->n_nouns);
+    pm_json_u64(d->json, "n_calls_elsewhere", found->n_elsewhere);
     pm_json_end(d->json);
 }
 
@@ -185,11 +202,11 @@ static enum pm_status dump_trace(const struct dump *d, size_t thread)
     show_head(d, thread, &size);
     if (status == PM_OK)
         status = each_event(d, thread, &sums);
-    uint64_t n_calls, n_times;
-    if (status == PM_OK) {
-        sums_compare(&sums, d->file, about, &n_calls, &n_times);
-        show_sums(d, &sums, n_calls, n_times);
-    }
+    struct differences found = {0};
+    if (status == PM_OK && !sums_compare(&sums, d->file, about, &found))
+        status = pm_error_set(d->err, PM_ERR_MEMORY, "out of memory");
+    if (status == PM_OK)
+        show_sums(d, &sums, &found);
     sums_release(&sums);
     return status;
 }
