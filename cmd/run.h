@@ -152,6 +152,7 @@ void run_question_release(struct run_question *asked);
 struct run_findings {
     size_t n_processes; /* run files */
     uint64_t n_sleds;   /* over all of them */
+    size_t n_sampled;   /* processes of which samples were taken */
     uint64_t n_calls;
     size_t n_damaged;     /* run files that cannot be read, or not all of them */
     uint32_t running_pid; /* a process that has not ended; 0: none */

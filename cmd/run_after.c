@@ -87,6 +87,8 @@ static void look_at_file(const char *path, const struct pm_run_clock *clock, boo
     findings->n_code_sleds += process->n_sleds + (process->flags & PM_RUN_FLAG_PORTABLE ? 1 : 0);
     findings->n_calls += process->n_calls;
     find_level(file, findings);
+    const struct pm_run_file_sampling *sampling = pm_run_file_sampling(file);
+    findings->n_sampled += sampling && sampling->source != PM_RUN_SAMPLES_NONE;
     if (process->end_kind == PM_RUN_FILE_KILLED && process->pid != 0 &&
         kill((pid_t)process->pid, 0) == 0)
         findings->running_pid = process->pid;

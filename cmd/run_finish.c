@@ -24,6 +24,32 @@ static void add_reports(struct pm_buf *out, const char *name, const struct run_f
     free(level);
 }
 
+/* Of a run without any sleds: once for all of its processes. */
+static void tell_what_lacks(const struct run_request *request, const struct run_findings *findings)
+{
+    const char *adapter = request->settings.adapters.offered;
+    bool is_sampled = request->settings.rate_hz != 0 && run_has_contexts(&request->settings);
+    if (run_has_sleds(request->argv[0]))
+        cmd_talk("warning: nothing inside the program was measured, although it has sleds: the "
+                 "runtime could not leave a run file");
+    else if (findings->n_sampled)
+        cmd_talk("note: built without the plugin: functions and lines by samples, as far as debug "
+                 "information and symbols tell; calls, loops and arrays need "
+                 "-fplugin=$(perfmap plugin-path)%s%s",
+                 adapter ? "; --adapter tells more: " : "", adapter ? adapter : "");
+    else if (is_sampled)
+        cmd_talk("warning: nothing inside the program was measured: none of its processes left a "
+                 "run file with samples");
+    else if (adapter)
+        cmd_talk("warning: nothing inside the program was measured: run it with --adapter %s, or, "
+                 "for its "
+                 "C code, compile it with -fplugin=$(perfmap plugin-path)",
+                 adapter);
+    else
+        cmd_talk("warning: nothing inside the program was measured, for it has no sleds and no "
+                 "samples were asked for: compile it with -fplugin=$(perfmap plugin-path)");
+}
+
 static void tell_end(const struct run_request *request, const struct run_output *output,
                      const struct pm_manifest *manifest, const struct run_findings *findings)
 {
@@ -32,17 +58,8 @@ static void tell_end(const struct run_request *request, const struct run_output 
     if (manifest->exit_signal > 0)
         cmd_talk("'%s' was ended by signal %d (%s)", request->argv[0], manifest->exit_signal,
                  strsignal(manifest->exit_signal));
-    if (findings->n_sleds == 0 && run_has_sleds(request->argv[0]))
-        cmd_talk("warning: nothing inside the program was measured, although it has sleds: the "
-                 "runtime could not leave a run file");
-    else if (findings->n_sleds == 0 && request->settings.adapters.offered)
-        cmd_talk("warning: nothing inside the program was measured: run it with --adapter %s, or, "
-                 "for its "
-                 "C code, compile it with -fplugin=$(perfmap plugin-path)",
-                 request->settings.adapters.offered);
-    else if (findings->n_sleds == 0)
-        cmd_talk("warning: nothing inside the program was measured, for it has no sleds: compile "
-                 "it with -fplugin=$(perfmap plugin-path)");
+    if (findings->n_sleds == 0)
+        tell_what_lacks(request, findings);
     char *dir = cmd_shell_quote(output->run_dir);
     if (findings->running_pid)
         cmd_talk("note: process %u still runs; when it has ended, 'perfmap collect %s' makes the "

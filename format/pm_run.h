@@ -12,8 +12,8 @@
  * header is written before its contents count; a page that starts with zeros where a chunk should
  * be is a chunk that was being made when the process died: readers step on by 4096 bytes. Unknown
  * chunk kinds are skipped; an unknown major version is refused. The writer may leave zeros after
- * the last chunk. Files without any event are removed by the runtime at exit when the process had
- * no instrumented code (PM_RUN_FLAG_NO_SLEDS is set for those that stay).
+ * the last chunk. A process without instrumented code (PM_RUN_FLAG_NO_SLEDS) leaves a file when samples
+ * are taken.
  *
  * Strings are stored as bytes with an explicit length, in any encoding, without an ending zero.
  *

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -193,6 +194,54 @@ static int create_exclusively(void)
     return -EEXIST;
 }
 
+static void put_pair_costs(struct pm_run_header *h)
+{
+    const struct pm_process *p = &pm_process;
+    h->exact_pair_ps = pm_mode_is_timed(p->mode) ? p->exact_pair_ps : 0;
+    h->exact_inner_ps = pm_mode_is_timed(p->mode) ? p->exact_inner_ps : 0;
+    h->count_event_ps = p->count_event_ps;
+}
+
+/* The thread may have begun already, when a library with sleds is loaded late: it has no contexts but its root then, for there were
+ * no sleds. Signals are blocked, so nobody looks at what is not its own meanwhile. */
+void pm_file_calibrate(void)
+{
+    static bool done;
+    struct pm_tls *t = &pm_tls;
+    struct {
+        struct pm_node *current, **hash;
+        const volatile uint64_t *ring_head;
+        uint64_t ring_seen, *bank, *trace_at, *trace_end, trace_until;
+    } before;
+    if (done || pm_process.mode == PM_RUN_MODE_OFF || pm_process.file.header == NULL)
+        return;
+    done = true;
+    uint64_t most = ~((uint64_t)1 << (SIGTRAP - 1)), mask = 0;
+    pm_sys(SYS_rt_sigprocmask, SIG_BLOCK, &most, &mask, sizeof most);
+    before.current = t->current;
+    before.hash = t->hash;
+    before.ring_head = t->ring_head;
+    before.ring_seen = t->ring_seen;
+    before.bank = t->bank[0];
+    before.trace_at = t->trace_at;
+    before.trace_end = t->trace_end;
+    before.trace_until = t->trace_until;
+    t->ring_head = &pm_no_ring;
+    t->ring_seen = 0;
+    pm_arch_calibrate();
+    pm_store(t->current, before.current);
+    t->hash = before.hash;
+    t->bank[0] = before.bank;
+    t->trace_at = before.trace_at;
+    t->trace_end = before.trace_end;
+    t->trace_until = before.trace_until;
+    t->ring_head = before.ring_head;
+    t->ring_seen = before.ring_seen;
+    pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
+    put_pair_costs(pm_process.file.header);
+    pm_sample_calibrated();
+}
+
 static void fill_header(struct pm_run_header *h)
 {
     const struct pm_process *p = &pm_process;
@@ -208,9 +257,7 @@ static void fill_header(struct pm_run_header *h)
     h->start_monotonic_ns = p->start_monotonic_ns;
     h->start_realtime_ns = p->start_realtime_ns;
     h->tsc_hz = p->tsc_hz;
-    h->exact_pair_ps = pm_mode_is_timed(p->mode) ? p->exact_pair_ps : 0;
-    h->exact_inner_ps = pm_mode_is_timed(p->mode) ? p->exact_inner_ps : 0;
-    h->count_event_ps = p->count_event_ps;
+    put_pair_costs(h);
     h->exe_bytes = p->text_bytes[0];
     h->cwd_bytes = p->text_bytes[1];
     h->argv_bytes = p->text_bytes[2];
@@ -229,9 +276,6 @@ bool pm_file_create(void)
     if (file->failed)
         return false;
     file->failed = true;
-    if (pm_process.exact_pair_ps == 0 && pm_process.count_event_ps == 0 &&
-        pm_process.mode != PM_RUN_MODE_OFF)
-        pm_arch_calibrate();
     int fd = create_exclusively();
     int error_no = fd < 0 ? -fd : 0;
     struct stat info;

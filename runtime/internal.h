@@ -293,6 +293,7 @@ void pm_sample_drain_until(struct pm_tls *t, uint64_t time_ns);
 void pm_sample_loader_begins(void); /* code may be about to be unmapped */
 void pm_sample_fork_child(void);    /* the parent's rings are not ours */
 void pm_sample_process_end(void);   /* drains all threads' rings */
+void pm_sample_calibrated(void);    /* what a pair costs is known now */
 bool pm_sample_is_on(void);
 
 /* --- trace.c: mode trace --- */
@@ -480,6 +481,8 @@ void pm_clock_pair(uint64_t *ret_tsc, uint64_t *ret_monotonic_ns);
 
 /* --- file.c --- */
 bool pm_file_create(void); /* the run file; true when there is one */
+/* What a probe costs, measured once, before the first event of this process: only where there can be any, for it takes 100 us. */
+void pm_file_calibrate(void);
 /* In a forked child: leave the parent's file, whose chunks stay readable until they are dropped. */
 void pm_file_leave(void);
 void pm_file_drop_parent(void);

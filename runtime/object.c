@@ -301,6 +301,7 @@ static struct pm_object *open_object(const struct dl_phdr_info *info, int fd)
     if (pm_sys(SYS_newfstatat, fd, "", &file, AT_EMPTY_PATH) != 0 ||
         !pm_found_read(&source, &found) || !pm_file_create())
         return NULL;
+    pm_file_calibrate();
     struct pm_object *o = pm_private_memory(sizeof *o);
     if (o == NULL)
         return NULL;

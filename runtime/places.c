@@ -29,7 +29,7 @@ struct place {
     uintptr_t low, high, bias;
     const ElfW(Phdr) * phdr; /* NULL: all of it is code */
     uint16_t n_phdr;
-    bool loaded, present, permanent, has_sleds;
+    bool loaded, present, permanent, has_sleds, is_language;
     uint8_t kind;
 };
 static struct place *places;
@@ -47,7 +47,8 @@ bool pm_places_are_on(void)
 
 struct range {
     uintptr_t low, high;
-    bool has_sleds, permanent, own;
+    /* calls: samples in libraries that it calls are its. Code with sleds; where no object has any, all but the languages' libraries. */
+    bool calls, permanent, own;
 };
 struct table {
     uint32_t n, capacity;
@@ -89,10 +90,11 @@ static void insert_range(struct table *table, struct range range)
     table->ranges[i] = range;
 }
 
-static void add_ranges(struct table *table, const struct place *place)
+static void add_ranges(struct table *table, const struct place *place, bool any_sleds)
 {
-    struct range range = {place->low, place->high, place->has_sleds, place->permanent,
-                          place->kind == PM_RUN_OBJECT_RUNTIME};
+    bool own = place->kind == PM_RUN_OBJECT_RUNTIME;
+    bool calls = any_sleds ? place->has_sleds : !own && !place->is_language;
+    struct range range = {place->low, place->high, calls, place->permanent, own};
     if (place->phdr == NULL && table->n < table->capacity)
         insert_range(table, range);
     for (unsigned i = 0; place->phdr != NULL && i < place->n_phdr && table->n < table->capacity;
@@ -109,8 +111,11 @@ static void add_ranges(struct table *table, const struct place *place)
 static void publish(void)
 {
     uint32_t n = 0, next = published + 1;
-    for (uint32_t i = 0; i < n_places; i++)
+    bool any_sleds = false;
+    for (uint32_t i = 0; i < n_places; i++) {
         n += places[i].loaded ? 4 : 0;
+        any_sleds |= places[i].loaded && places[i].has_sleds;
+    }
     struct table *table = tables[next & 1];
     if (table == NULL || table->capacity < n) {
         uint32_t capacity = n * 2;
@@ -123,7 +128,7 @@ static void publish(void)
     table->n = 0;
     for (uint32_t i = 0; i < n_places; i++)
         if (places[i].loaded)
-            add_ranges(table, &places[i]);
+            add_ranges(table, &places[i], any_sleds);
     __atomic_store_n(&published, next, __ATOMIC_RELEASE);
     __atomic_store_n(&unstable, 0, __ATOMIC_RELEASE);
 }
@@ -362,6 +367,27 @@ static bool is_own(const struct pm_object *o)
            ((size_t)(end - name) >= sizeof ours && memcmp(name, ours, sizeof ours - 1) == 0);
 }
 
+/* What programs of a language call without knowing: its library is not where a user looks for time. */
+static bool is_language(const struct pm_object *o)
+{
+    static const char *const names[] = {
+        "libc.so",        "libc-2",         "libm.so",    "libm-2",       "libmvec",
+        "ld-linux",       "ld-2",           "libpthread", "libstdc++.so", "libgcc_s.so",
+        "libgfortran.so", "libquadmath.so", "libgomp.so", "libc++.so",    "[vdso]"};
+    const char *name = o->path;
+    for (const char *p = name; *p != 0; p++)
+        if (*p == '/')
+            name = p + 1;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t n = 0;
+        while (names[i][n] != 0 && name[n] == names[i][n])
+            n++;
+        if (names[i][n] == 0)
+            return true;
+    }
+    return false;
+}
+
 static void add_plain(const struct pm_object *o, const struct stat *info)
 {
     struct place *p = unloaded_before(o, info);
@@ -383,6 +409,7 @@ static void add_plain(const struct pm_object *o, const struct stat *info)
     p->phdr = o->phdr;
     p->n_phdr = o->n_phdr;
     p->kind = is_own(o) ? PM_RUN_OBJECT_RUNTIME : PM_RUN_OBJECT_ELF;
+    p->is_language = is_language(o);
     begin_life(p);
     p->chunk->loaded_generation = since;
 }
@@ -498,7 +525,7 @@ void pm_places_unstable(void)
 bool pm_places_is_foreign(uint64_t address)
 {
     struct range range;
-    return !find_range(address, &range) || !(range.has_sleds || range.own);
+    return !find_range(address, &range) || !(range.calls || range.own);
 }
 
 bool pm_places_is_own(uint64_t address)
@@ -546,7 +573,7 @@ uint64_t pm_places_next_caller(const uint8_t *stack, uint64_t bytes, uint64_t *a
         uint64_t word;
         struct range range;
         __builtin_memcpy(&word, stack + *at, sizeof word);
-        if (word >= 4096 && find_range(word, &range) && range.has_sleds && word - range.low >= 8 &&
+        if (word >= 4096 && find_range(word, &range) && range.calls && word - range.low >= 8 &&
             is_return_address(word, &range)) {
             *at += 8;
             return word;

@@ -398,6 +398,8 @@ __attribute__((constructor)) static void pm_start(int argc, char **argv, char **
     pm_process.generation = 1;
     pm_process.on = true;
     pm_objects_update();
+    if (pm_process.sample_period_ns != 0 && pm_process.file.header == NULL && pm_file_create())
+        pm_places_update(); /* no sleds: samples tell all the same where the time goes */
     pm_dl_watch();
     pm_control_begin();
     pm_sample_process_begin();

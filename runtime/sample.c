@@ -333,6 +333,13 @@ static struct pm_run_sampling *make_chunk(void)
     return chunk;
 }
 
+void pm_sample_calibrated(void)
+{
+    struct pm_run_sampling *chunk = pm_load(pm_sampling);
+    if (chunk != NULL)
+        chunk->active_pair_ps = pm_process.active_pair_ps;
+}
+
 static struct pm_sampler *sampler_of(struct pm_slot *slot)
 {
     if (slot->sampler == NULL)

@@ -746,6 +746,8 @@ __attribute__((visibility("default"))) const struct pm_words_api *pm_words_of_pr
         pm_fork_child();
     uint64_t mask = pm_words_lock();
     bool had_file = pm_process.file.header != NULL, has_file = pm_file_create();
+    if (has_file)
+        pm_file_calibrate();
     if (has_file && !had_file) {
         pm_control_begin();
         pm_sample_process_begin();

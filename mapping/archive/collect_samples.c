@@ -201,6 +201,13 @@ static bool is_of_context(const struct sampler *s, const struct innermost *inner
            !code->is_perfmap && pm_run_file_noun(s->file, active->noun)->object == sample->object;
 }
 
+/* In a process without sleds: code that debug information or symbols tell of, and no library of a language. */
+static bool is_plain_caller(const struct innermost *innermost, const struct collect_code *caller)
+{
+    return !innermost->function && !innermost->loop && caller->binary && caller->binary->same &&
+           !caller->is_perfmap && caller->n_mappings;
+}
+
 static enum pm_status place_sample(struct sampler *s, const struct pm_run_file_sample *sample,
                                    struct place place)
 {
@@ -218,6 +225,7 @@ static enum pm_status place_sample(struct sampler *s, const struct pm_run_file_s
             find_code(s, sample->caller_object, sample->caller, false, &caller, &caller_has_facts);
     if (status != PM_OK)
         return status;
+    caller_has_facts |= is_plain_caller(&innermost, &caller);
     if (is_of_context(s, &innermost, &code, sample))
         return add_costs(s, place.context, sample);
     if (!is_kernel && has_facts)

@@ -117,7 +117,7 @@ class Run:
                 raise AssertionError(f"mode {self.mode}: thread {tid} lived {wall_ns} ns, its contexts {sums[thread, 'wall_ns']} ns")
 
     def check_parents(self):
-        """Every process but the first has its parent among the others. A shell in between has no sleds and no file."""
+        """Every process but the first has its parent among the others. In mode count a shell in between has no file, for it has no sleds."""
         pids = {p[1] for p in self.processes}
         for _, pid, parent, image, _, argv in self.processes:
             if parent not in pids and pid != self.processes[0][1]:
