@@ -121,6 +121,7 @@ static int run_it(struct cmd_parse *parse, struct run_request *request, const ch
     struct mode_names *names = NULL;
     struct run_control *control = NULL;
     int program_exit = RUN_FAILED;
+    struct run_end end = {.exit = RUN_FAILED};
     pm_manifest_init(&manifest);
     if (run_output_check(output_name, request->collect, &err) != PM_OK ||
         run_check_program(request->argv[0], request->force, &err, &program_exit) != PM_OK ||
@@ -133,13 +134,14 @@ static int run_it(struct cmd_parse *parse, struct run_request *request, const ch
         (void)cmd_fail(parse, &err);
     } else if (open_control(request, output.run_dir, &names, &err, &control) != PM_OK ||
                run_program(request->argv, output.run_dir, &request->settings, control, &manifest,
-                           &err, &program_exit) != PM_OK) {
+                           &err, &end) != PM_OK) {
+        program_exit = end.exit;
         (void)cmd_fail(parse, &err);
         run_control_free(control);
         run_drop_folder(output.run_dir);
     } else {
         run_control_end(control);
-        program_exit = run_finish(parse, request, &output, &manifest, control, program_exit);
+        program_exit = run_finish(parse, request, &output, &manifest, control, &end);
         run_control_free(control);
     }
     mode_names_free(names);

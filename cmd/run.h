@@ -115,14 +115,21 @@ struct run_settings {
     bool kernel_writes;                          /* what the kernel writes is followed */
     const char *trace_keep;                      /* NULL: the runtime's own */
     struct run_adapters adapters;
+    bool wait_for_all; /* for all processes of the run, not only for the program itself */
 };
 
-/* Starts the program, waits for it, completes the manifest and writes it. control: served meanwhile. ret_exit: the program's
- * status, 128 + signal, or 126/127 with an error when it could not be started. */
+/* How it ended. */
+struct run_end {
+    int exit; /* status of the program, 128 + signal, or 126/127 with an error when it could not be started */
+    bool is_alive;       /* something of the run still runs */
+    uint32_t living_pid; /* one of these; 0: not known */
+};
+
+/* Starts the program, waits for it, completes the manifest and writes it. control: served meanwhile. */
 PM_MUST_CHECK enum pm_status run_program(char *const *argv, const char *run_dir,
                                          const struct run_settings *settings,
                                          struct run_control *control, struct pm_manifest *manifest,
-                                         struct pm_error *err, int *ret_exit);
+                                         struct pm_error *err, struct run_end *ret_end);
 
 /* --- run_ask.c: perfmap run --ask --- */
 
@@ -155,7 +162,8 @@ struct run_findings {
     size_t n_sampled;   /* processes of which samples were taken */
     uint64_t n_calls;
     size_t n_damaged;     /* run files that cannot be read, or not all of them */
-    uint32_t running_pid; /* a process that has not ended; 0: none */
+    bool is_running;      /* a process has not ended, or has not even begun */
+    uint32_t running_pid; /* one of these; 0: none is known */
     uint64_t
         n_code_sleds; /* of n_sleds those of compiled code; the others stand for a program's own words */
     char level[64]; /* the first level of such words that sentences were made of; "" none */

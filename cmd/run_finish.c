@@ -58,13 +58,16 @@ static void tell_end(const struct run_request *request, const struct run_output 
     if (manifest->exit_signal > 0)
         cmd_talk("'%s' was ended by signal %d (%s)", request->argv[0], manifest->exit_signal,
                  strsignal(manifest->exit_signal));
-    if (findings->n_sleds == 0)
+    if (findings->n_sleds == 0 && !findings->is_running) /* what runs may have some */
         tell_what_lacks(request, findings);
-    char *dir = cmd_shell_quote(output->run_dir);
+    char *dir = cmd_shell_quote(output->run_dir), pid[32] = " of the run";
     if (findings->running_pid)
-        cmd_talk("note: process %u still runs; when it has ended, 'perfmap collect %s' makes the "
-                 "archive with all that it did",
-                 (unsigned)findings->running_pid, dir ? dir : output->run_dir);
+        snprintf(pid, sizeof pid, " %u", (unsigned)findings->running_pid);
+    if (findings->is_running)
+        cmd_talk("note: %s%s still runs; when it has ended, 'perfmap collect %s' makes the "
+                 "archive with all that it did ('perfmap run --wait' waits for it)",
+                 findings->running_pid ? "process" : "some process", pid,
+                 dir ? dir : output->run_dir);
     else if (findings->n_damaged && output->collect)
         cmd_talk("note: the run folder %s is kept, for some of it is damaged",
                  dir ? dir : output->run_dir);
@@ -108,7 +111,7 @@ static enum pm_status collect_run(const struct run_output *output,
         return status;
     for (size_t i = 0; i < result.n_warnings; i++)
         cmd_talk("warning: %s", result.warnings[i]);
-    if (!findings->running_pid && !findings->n_damaged) {
+    if (!findings->is_running && !findings->n_damaged) {
         run_control_wait_for_askers(control, ASKERS_MS);
         run_drop_folder(output->run_dir);
     }
@@ -118,17 +121,20 @@ static enum pm_status collect_run(const struct run_output *output,
 
 int run_finish(struct cmd_parse *parse, const struct run_request *request,
                const struct run_output *output, struct pm_manifest *manifest,
-               struct run_control *control, int program_exit)
+               struct run_control *control, const struct run_end *program)
 {
     struct pm_error err = PM_ERROR_INIT;
     struct run_findings findings;
-    int failed = program_exit ? program_exit : RUN_FAILED;
-    int end = program_exit;
+    int failed = program->exit ? program->exit : RUN_FAILED;
+    int end = program->exit;
     if (pm_manifest_write(output->run_dir, manifest, &err) != PM_OK) {
         (void)cmd_fail(parse, &err);
         end = failed;
     }
     run_findings_print(output->run_dir, manifest, !output->collect, &findings);
+    if (program->is_alive && !findings.running_pid) /* and has not begun, or cannot be measured */
+        findings.running_pid = program->living_pid;
+    findings.is_running = program->is_alive || findings.running_pid;
     if (output->collect && collect_run(output, &findings, control, &err) != PM_OK) {
         (void)cmd_fail(parse, &err);
         char *dir = cmd_shell_quote(output->run_dir);

@@ -20,6 +20,7 @@ enum {
     OPT_ADAPTER,
     OPT_KERNEL_WRITES,
     OPT_FORCE,
+    OPT_WAIT,
     OPT_LOOK_IN,
     OPT_ASK,
     OPT_METRIC,
@@ -213,6 +214,9 @@ static bool take_setting(struct cmd_parse *parse, int key, struct run_settings *
     case OPT_TRACE_KEEP:
         settings->trace_keep = keep_names[parse->choice];
         return true;
+    case OPT_WAIT:
+        settings->wait_for_all = true;
+        return true;
     case OPT_KERNEL_WRITES:
         settings->kernel_writes = true;
         return true;
@@ -402,4 +406,8 @@ const struct cmd_option run_options[] = {
      "whose thread, as the metric block_bytes_written of those who wrote the bytes; with --adapter "
      "io. For root, where tracefs is mounted, on ext4; the program's files are synced at the end"},
     {OPT_FORCE, "force", NULL, "start also a program that the runtime cannot be loaded into"},
+    {OPT_WAIT, "wait", NULL,
+     "wait until all processes of the run have ended, daemons and what else the program leaves "
+     "behind; without, an archive is made when the program itself has ended, and the run folder is "
+     "kept while some still run. SIGTERM ends the waiting"},
     {0}};

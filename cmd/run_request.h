@@ -4,7 +4,7 @@
  *     run_request_init(&request);
  *     run_take_options(parse, &request);                 // parse->failed: said already
  *     ...the program runs...
- *     int status = run_finish(parse, &request, &output, &manifest, control, program_exit);
+ *     int status = run_finish(parse, &request, &output, &manifest, control, &end);
  *     run_request_release(&request);
  */
 #ifndef PM_CMD_RUN_REQUEST_H
@@ -48,6 +48,6 @@ void run_drop_folder(const char *run_dir);
  * is kept whatever happens now. Returns the exit status of `perfmap run`. */
 int run_finish(struct cmd_parse *parse, const struct run_request *request,
                const struct run_output *output, struct pm_manifest *manifest,
-               struct run_control *control, int program_exit);
+               struct run_control *control, const struct run_end *program);
 
 #endif

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -127,6 +128,14 @@ static bool set_number(const char *name, uint64_t value)
     return setenv(name, number, 1) == 0;
 }
 
+/* With perfmap run as the one that takes over orphans (below), a process whose parent has ended would see another than it
+ * expects: the runtime answers 1 (runtime/wrap.c). */
+static bool set_orphans(void)
+{
+    return set_number("PERFMAP_RUN_PID", (uint64_t)getppid()) &&
+           set_number("PERFMAP_FIRST_PID", (uint64_t)getpid());
+}
+
 static bool set_environment(const char *preload, const char *run_dir,
                             const struct run_settings *settings)
 {
@@ -137,7 +146,7 @@ static bool set_environment(const char *preload, const char *run_dir,
               setenv("PERFMAP_RUN_DIR", run_dir, 1) == 0 &&
               setenv("PERFMAP_MODE", settings->mode, 1) == 0 &&
               setenv("PERFMAP_CLOCK", settings->clock, 1) == 0 &&
-              set_number("PERFMAP_RATE_HZ", settings->rate_hz) &&
+              set_number("PERFMAP_RATE_HZ", settings->rate_hz) && set_orphans() &&
               set_number("PERFMAP_BUDGET", settings->budget_ppm);
     pm_buf_release(&list);
     if (settings->max_contexts)
@@ -229,18 +238,73 @@ static void give_signals_back(const struct saved_signals *saved)
     sigprocmask(SIG_SETMASK, &saved->mask, NULL);
 }
 
-/* Meanwhile the control socket is served. */
-static int wait_for(pid_t child, const sigset_t *waited, struct run_control *control,
-                    struct rusage *ret_usage)
+static uint64_t ns_of(struct timeval time)
+{
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
+}
+
+/* One of our children; 0: there is none, or the kernel does not tell. */
+static uint32_t any_child(void)
+{
+    char path[64], text[32] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    return n > 0 ? (uint32_t)strtoul(text, NULL, 10) : 0;
+}
+
+/* What has ended: the program itself, and what its processes left behind. */
+struct ended {
+    bool program, all; /* all: nothing of the run lives any more */
+    bool
+        is_alone; /* we have no children but those of the run: else only the program itself can be waited for */
+    int status; /* of the program */
+    uint64_t user_cpu_ns, system_cpu_ns, max_rss_bytes;
+};
+
+static void add_usage(struct ended *ended, const struct rusage *usage)
+{
+    uint64_t rss_bytes = (uint64_t)usage->ru_maxrss * 1024u;
+    ended->user_cpu_ns += ns_of(usage->ru_utime);
+    ended->system_cpu_ns += ns_of(usage->ru_stime);
+    ended->max_rss_bytes = rss_bytes > ended->max_rss_bytes ? rss_bytes : ended->max_rss_bytes;
+}
+
+/* All that has ended by now. A process that its parent did not wait for becomes our child when that ends (PR_SET_CHILD_SUBREAPER): so
+ * the CPU time of each process of the run is told by one wait4, and that there is none left by the lack of children. */
+static void reap(pid_t child, struct ended *ended)
+{
+    for (;;) {
+        struct rusage usage = {0};
+        int status;
+        pid_t pid = wait4(ended->is_alone ? -1 : child, &status, WNOHANG, &usage);
+        ended->all = pid < 0 && errno == ECHILD;
+        if (pid <= 0)
+            return;
+        if (!WIFEXITED(status) && !WIFSIGNALED(status))
+            continue;
+        add_usage(ended, &usage);
+        if (pid == child) {
+            ended->program = true;
+            ended->status = status;
+        }
+    }
+}
+
+/* Meanwhile the control socket is served. wait_for_all: for whatever the program left behind, too. */
+static void wait_for(pid_t child, bool wait_for_all, const sigset_t *waited,
+                     struct run_control *control, struct ended *ended)
 {
     int fd = signalfd(-1, waited, SFD_CLOEXEC | SFD_NONBLOCK);
     for (;;) {
-        int status;
-        pid_t ended = wait4(child, &status, WNOHANG, ret_usage);
-        if (ended == child && (WIFEXITED(status) || WIFSIGNALED(status))) {
+        reap(child, ended);
+        if (ended->program && (ended->all || !wait_for_all)) {
             if (fd >= 0)
                 close(fd);
-            return status;
+            return;
         }
         struct signalfd_siginfo info = {0};
         int signal;
@@ -250,19 +314,19 @@ static int wait_for(pid_t child, const sigset_t *waited, struct run_control *con
         } else {
             signal = sigwaitinfo(waited, NULL);
         }
-        if (signal == SIGTERM || signal == SIGHUP)
-            kill(child, signal);
+        if (signal == SIGTERM || signal == SIGHUP) {
+            if (ended->program) /* it is us who are to end: what still runs goes on */
+                wait_for_all = false;
+            else
+                kill(child, signal);
+        }
     }
 }
 
-static uint64_t ns_of(struct timeval time)
+static void note_end(struct pm_manifest *manifest, struct run_instant calibrated_from,
+                     const struct ended *ended)
 {
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
-}
-
-static void note_end(struct pm_manifest *manifest, struct run_instant calibrated_from, int status,
-                     const struct rusage *usage)
-{
+    int status = ended->status;
     struct run_instant end = run_instant_now();
     manifest->end_tsc = end.tsc;
     manifest->end_monotonic_ns = end.monotonic_ns;
@@ -271,9 +335,9 @@ static void note_end(struct pm_manifest *manifest, struct run_instant calibrated
     if (hz && manifest->tsc_hz)
         manifest->tsc_hz = hz;
     manifest->has_usage = true;
-    manifest->user_cpu_ns = ns_of(usage->ru_utime);
-    manifest->system_cpu_ns = ns_of(usage->ru_stime);
-    manifest->max_rss_bytes = (uint64_t)usage->ru_maxrss * 1024u;
+    manifest->user_cpu_ns = ended->user_cpu_ns;
+    manifest->system_cpu_ns = ended->system_cpu_ns;
+    manifest->max_rss_bytes = ended->max_rss_bytes;
     manifest->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     manifest->exit_signal = WIFSIGNALED(status) ? WTERMSIG(status) : -1;
 }
@@ -298,12 +362,13 @@ static enum pm_status release_child(const char *run_dir, struct pm_manifest *man
 }
 
 static enum pm_status parent_main(char *const *argv, const char *run_dir,
-                                  struct pm_manifest *manifest, pid_t child, struct pipes *pipes,
+                                  const struct run_settings *settings, struct pm_manifest *manifest,
+                                  pid_t child, bool is_alone, struct pipes *pipes,
                                   const sigset_t *waited, struct run_control *control,
-                                  struct pm_error *err, int *ret_exit)
+                                  struct pm_error *err, struct run_end *ret_end)
 {
     struct run_instant from;
-    struct rusage usage = {0};
+    struct ended ended = {.is_alone = is_alone};
     int errnum = 0;
     manifest->pid = (uint32_t)child;
     manifest->tsc_hz = run_calibrate(&from);
@@ -316,15 +381,18 @@ static enum pm_status parent_main(char *const *argv, const char *run_dir,
         got = read(pipes->failed[0], &errnum, sizeof errnum);
     while (got < 0 && errno == EINTR);
     close(pipes->failed[0]);
-    int ended = wait_for(child, waited, control, &usage);
+    wait_for(child, settings->wait_for_all, waited, control, &ended);
     if (status != PM_OK)
         return status;
     if (got == (ssize_t)sizeof errnum) {
-        *ret_exit = errnum == ENOENT ? RUN_NOT_FOUND : RUN_CANNOT_EXECUTE;
+        ret_end->exit = errnum == ENOENT ? RUN_NOT_FOUND : RUN_CANNOT_EXECUTE;
         return pm_error_system(err, errnum, "cannot start '%s'", argv[0]);
     }
-    note_end(manifest, from, ended, &usage);
-    *ret_exit = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
+    note_end(manifest, from, &ended);
+    ret_end->exit =
+        WIFEXITED(ended.status) ? WEXITSTATUS(ended.status) : 128 + WTERMSIG(ended.status);
+    ret_end->is_alive = !ended.all;
+    ret_end->living_pid = ended.all ? 0 : any_child();
     return PM_OK;
 }
 
@@ -343,13 +411,14 @@ static struct run_kernel *open_kernel(void)
 
 enum pm_status run_program(char *const *argv, const char *run_dir,
                            const struct run_settings *settings, struct run_control *control,
-                           struct pm_manifest *manifest, struct pm_error *err, int *ret_exit)
+                           struct pm_manifest *manifest, struct pm_error *err,
+                           struct run_end *ret_end)
 {
     struct preload preload;
     struct pipes pipes;
     struct saved_signals saved;
     sigset_t waited;
-    *ret_exit = RUN_FAILED;
+    *ret_end = (struct run_end){.exit = RUN_FAILED};
     enum pm_status status = preload_make(settings, err, &preload);
     if (status != PM_OK)
         return status;
@@ -361,14 +430,16 @@ enum pm_status run_program(char *const *argv, const char *run_dir,
     run_control_watch(control, kernel);
     fflush(NULL);
     take_signals(&saved, &waited);
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+    bool is_alone = any_child() == 0;
     pid_t child = fork();
     if (child == 0)
         child_main(argv, preload.list, run_dir, settings, &saved, &pipes);
     if (child < 0)
         status = pm_error_system(err, errno, "cannot start a process");
     else
-        status =
-            parent_main(argv, run_dir, manifest, child, &pipes, &waited, control, err, ret_exit);
+        status = parent_main(argv, run_dir, settings, manifest, child, is_alone, &pipes, &waited,
+                             control, err, ret_end);
     run_control_watch(control, NULL);
     if (kernel && status == PM_OK) {
         struct pm_run_clock clock = pm_run_clock_of(manifest);

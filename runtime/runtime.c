@@ -258,6 +258,9 @@ static bool read_settings(char **environment)
         number_setting(environment, "PERFMAP_TRACE_LIMIT", (uint64_t)2 << 30, 1, (uint64_t)1 << 62);
     const char *keep = setting(environment, "PERFMAP_TRACE_KEEP");
     pm_process.trace_keep_oldest = keep != NULL && same(keep, "oldest");
+    pm_process.run_pid = (uint32_t)number_setting(environment, "PERFMAP_RUN_PID", 0, 0, UINT32_MAX);
+    pm_process.first_pid =
+        (uint32_t)number_setting(environment, "PERFMAP_FIRST_PID", 0, 0, UINT32_MAX);
     pm_process.budget_ppm = (uint32_t)number_setting(environment, "PERFMAP_BUDGET", 0, 0, 1000000);
     return true;
 }

@@ -182,6 +182,16 @@ PM_EXPORT int daemon(int stay, int keep_open)
     return result;
 }
 
+/* `perfmap run` takes over the orphans of a run, to know when all has ended. For them it stands for the system's first process, which
+ * they would have as their parent without it: daemons wait for that. */
+PM_EXPORT pid_t getppid(void)
+{
+    pid_t parent = (pid_t)pm_sys(SYS_getppid);
+    bool is_orphan = pm_process.run_pid != 0 && (uint32_t)parent == pm_process.run_pid &&
+                     (uint32_t)pm_sys(SYS_getpid) != pm_process.first_pid;
+    return is_orphan ? 1 : parent;
+}
+
 /* fork without handlers. */
 PM_EXPORT pid_t _Fork(void);
 PM_EXPORT pid_t _Fork(void)
