@@ -243,6 +243,9 @@ static void add_noun(const struct report_naming *naming, pm_index noun, bool has
             !strcmp(graph->levels[graph->nouns[noun].level].name, "Base");
         pm_buf_printf(out, "%s in %s", is_code ? "code" : kind,
                       function == PM_NONE ? graph->nouns[noun].name : graph->nouns[function].name);
+        if (report_noun_is(report, noun, "loop") &&
+            !strcmp(graph->nouns[noun].type, "machine code"))
+            pm_buf_add_str(out, ", told from machine code");
     } else if (report_noun_is(report, noun, "heap")) {
         add_heap_name(graph->nouns[noun].name, out);
     } else if (report_noun_is(report, noun, "kernel")) {

@@ -230,6 +230,7 @@ void collect_binaries_release(struct collector *c)
         pm_map_release(&binary->by_address);
         pm_map_release(&binary->by_tuple);
         pm_map_release(&binary->inlines);
+        pm_map_release(&binary->code_loops);
     }
     free(c->codes);
     pm_map_release(&c->calls);

@@ -459,6 +459,17 @@ static uint64_t beside_sled(const struct pm_code_map *map, const struct pm_code_
     return range->address;
 }
 
+enum pm_status collect_need_blame(struct collector *c, struct collect_binary *binary)
+{
+    if (binary->blame_tried)
+        return PM_OK;
+    struct pm_error err = PM_ERROR_INIT; /* samples then stay where they are */
+    binary->blame_tried = true;
+    enum pm_status status = pm_blame_open(binary->path, &err, &binary->blame);
+    pm_error_release(&err);
+    return status == PM_ERR_MEMORY ? collect_no_memory(c) : PM_OK;
+}
+
 enum pm_status collect_blamed(struct collector *c, struct collect_binary *binary, uint64_t address,
                               uint64_t *ret_address)
 {
@@ -469,14 +480,9 @@ enum pm_status collect_blamed(struct collector *c, struct collect_binary *binary
     const struct pm_code_range *range = pm_code_map_find(binary->map, address);
     if (!range)
         return PM_OK;
-    if (!binary->blame_tried) {
-        struct pm_error err = PM_ERROR_INIT; /* samples then stay where they are */
-        binary->blame_tried = true;
-        status = pm_blame_open(binary->path, &err, &binary->blame);
-        pm_error_release(&err);
-        if (status == PM_ERR_MEMORY)
-            return collect_no_memory(c);
-    }
+    status = collect_need_blame(c, binary);
+    if (status != PM_OK)
+        return status;
     if (binary->blame)
         address = pm_blame_address(binary->blame, range->block->address, range->block->size_bytes,
                                    address);

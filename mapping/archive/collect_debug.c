@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { MAX_FRAMES = 32 };
+enum { MAX_FRAMES = 32, MAX_LOOPS = 32 };
 
 static enum pm_status open_debug(struct collector *c, struct collect_binary *binary)
 {
@@ -142,6 +142,150 @@ static enum pm_status map_frame(struct collector *c, struct collect_code *code,
     return status;
 }
 
+/* --- loops, told from the machine code --- */
+
+/* Where a loop is in the source: in the innermost frame that its first instruction and its jump back have in common, at the lesser of their
+ * lines: a `for` or `while` has its test, and so the jump, at its own line, and `do` stands before its body. */
+struct loop_place {
+    uint32_t function; /* row; 0: nothing is known */
+    const char *file;
+    uint32_t line_no;
+    const char *linkage;
+};
+
+/* From the outermost on: equal functions, inlined at equal places. */
+static size_t n_common(const struct pm_debug_frame *a, size_t n_a, const struct pm_debug_frame *b,
+                       size_t n_b)
+{
+    size_t n = 0;
+    for (; n < n_a && n < n_b; n++) {
+        const struct pm_debug_frame *x = &a[n_a - 1 - n], *y = &b[n_b - 1 - n];
+        const char *x_name = function_name(x), *y_name = function_name(y);
+        if (!x_name || !y_name || strcmp(x_name, y_name) != 0)
+            break;
+        if (n > 0 && (x[1].line_no != y[1].line_no || x[1].column_no != y[1].column_no))
+            break;
+    }
+    return n;
+}
+
+static enum pm_status place_of_loop(struct collector *c, struct collect_binary *binary,
+                                    const struct pm_blame_loop *loop, struct loop_place *ret_place)
+{
+    struct pm_debug_frame heads[MAX_FRAMES], lasts[MAX_FRAMES];
+    size_t n_heads = pm_debug_find(binary->debug, loop->head, heads, MAX_FRAMES),
+           n_lasts = pm_debug_find(binary->debug, loop->last, lasts, MAX_FRAMES),
+           n = n_common(heads, n_heads, lasts, n_lasts);
+    *ret_place = (struct loop_place){0};
+    if (n == 0)
+        return PM_OK;
+    const struct pm_debug_frame *head = &heads[n_heads - n], *last = &lasts[n_lasts - n];
+    if (head->source != PM_DEBUG_DWARF || !head->file || !last->file ||
+        strcmp(head->file, last->file) != 0)
+        return PM_OK;
+    uint32_t line_no = head->line_no && (!last->line_no || head->line_no < last->line_no)
+                           ? head->line_no
+                           : last->line_no;
+    if (!line_no)
+        return PM_OK;
+    *ret_place = (struct loop_place){.file = head->file,
+                                     .line_no = line_no,
+                                     .linkage = head->linkage ? head->linkage : head->function};
+    enum pm_status status = collect_need_source(c);
+    return status == PM_OK ? function_row(c, binary, head, head->file, &ret_place->function)
+                           : status;
+}
+
+/* Copies of one loop (what a vectorised one leaves over, inlined ones) are one noun. depth: how many loops around it are at this place, too. */
+static enum pm_status loop_noun(struct collector *c, struct collect_binary *binary,
+                                const struct loop_place *place, uint32_t depth, uint32_t parent,
+                                uint32_t *ret_row)
+{
+    struct pm_buf name = PM_BUF_INIT(1 << 16);
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "code loop");
+    pm_id_hash_string(&hash, place->linkage);
+    pm_id_hash_string(&hash, place->file);
+    pm_id_hash_number(&hash, place->line_no);
+    pm_id_hash_number(&hash, depth);
+    pm_buf_printf(&name, "loop:%s:%u", collect_base_name(place->file), place->line_no);
+    if (depth)
+        pm_buf_printf(&name, "#%u", depth + 1);
+    struct pm_pif_noun noun = {.id = pm_id_hash_done(&hash),
+                               .name = name.data,
+                               .kind = "loop",
+                               .description = "told from the machine code and debug information",
+                               .type = COLLECT_LOOP_OF_CODE,
+                               .file = place->file,
+                               .line = place->line_no};
+    enum pm_status status =
+        name.failed ? collect_no_memory(c) : source_noun(c, binary, &noun, parent, ret_row);
+    pm_buf_release(&name);
+    return status;
+}
+
+/* Nouns of loops, the innermost first; each lies in the next one of its function, or in that. */
+static enum pm_status loop_nouns(struct collector *c, struct collect_binary *binary,
+                                 const struct pm_blame_loop *loops, size_t n)
+{
+    struct loop_place places[MAX_LOOPS];
+    uint32_t rows[MAX_LOOPS];
+    enum pm_status status = PM_OK;
+    for (size_t i = n; i-- > 0 && status == PM_OK;) {
+        uint32_t depth = 0, parent = 0;
+        status = place_of_loop(c, binary, &loops[i], &places[i]);
+        rows[i] = 0;
+        if (status != PM_OK || !places[i].function)
+            continue;
+        for (size_t k = i + 1; k < n; k++) {
+            if (places[k].function != places[i].function)
+                continue;
+            depth += places[k].line_no == places[i].line_no;
+            parent = parent ? parent : rows[k];
+        }
+        status =
+            loop_noun(c, binary, &places[i], depth, parent ? parent : places[i].function, &rows[i]);
+    }
+    for (size_t i = 0; i < n && status == PM_OK; i++)
+        if (!pm_map_put(&binary->code_loops, loops[i].head, rows[i] + 1))
+            status = collect_no_memory(c);
+    return status;
+}
+
+/* The innermost loop around the address whose place is known. *ret_row 0: there is none. */
+static enum pm_status find_loop(struct collector *c, struct collect_binary *binary,
+                                uint64_t address, const struct pm_debug_frame *symbol,
+                                uint64_t *ret_head, uint32_t *ret_row)
+{
+    struct pm_blame_loop loops[MAX_LOOPS];
+    *ret_row = 0;
+    if (symbol->source != PM_DEBUG_DWARF || symbol->low >= symbol->high)
+        return PM_OK;
+    enum pm_status status = collect_need_blame(c, binary);
+    size_t n = status == PM_OK && binary->blame
+                   ? pm_blame_loops(binary->blame, symbol->low, symbol->high - symbol->low, address,
+                                    loops, MAX_LOOPS)
+                   : 0;
+    for (size_t i = 0; i < n && status == PM_OK && !*ret_row; i++) {
+        if (!pm_map_get(&binary->code_loops, loops[i].head))
+            status = loop_nouns(c, binary, loops + i, n - i);
+        *ret_head = loops[i].head;
+        *ret_row = status == PM_OK ? pm_map_get(&binary->code_loops, loops[i].head) - 1 : 0;
+    }
+    return status;
+}
+
+static enum pm_status map_loop(struct collector *c, struct collect_code *code, uint32_t loop)
+{
+    struct collect_mapping mapping = {.source = code->sentence, .origin = "debug"};
+    enum pm_status status =
+        collect_short_sentence(c, c->source_executes, loop, &mapping.destination);
+    if (status == PM_OK)
+        status = collect_add_mapping(c, &mapping);
+    code->n_mappings += status == PM_OK;
+    return status;
+}
+
 /* --- level Base --- */
 
 /* A noun of the binary by name; one for each line of a function that has lines. */
@@ -166,7 +310,8 @@ static enum pm_status code_row(struct collector *c, struct collect_code *code, c
 }
 
 static void add_code_name(struct pm_buf *out, const struct collect_binary *binary,
-                          const struct pm_debug_frame *frames, size_t n, bool with_line)
+                          const struct pm_debug_frame *frames, size_t n, bool with_line,
+                          uint64_t loop_head)
 {
     const struct pm_debug_frame *symbol = n ? &frames[n - 1] : NULL;
     if (symbol && function_name(symbol))
@@ -177,21 +322,23 @@ static void add_code_name(struct pm_buf *out, const struct collect_binary *binar
         pm_buf_printf(out, "/%s", function_name(&frames[0]));
     if (with_line)
         pm_buf_printf(out, ":%u", frames[0].line_no);
+    if (with_line && loop_head)
+        pm_buf_printf(out, ", loop at 0x%llx", (unsigned long long)loop_head);
     pm_buf_printf(out, " (%s)", collect_base_name(binary->path));
 }
 
 static enum pm_status make_noun(struct collector *c, struct collect_code *code,
-                                const struct pm_debug_frame *frames, size_t n)
+                                const struct pm_debug_frame *frames, size_t n, uint64_t loop_head)
 {
     struct pm_buf name = PM_BUF_INIT(1 << 16);
     bool has_line = n && frames[0].line_no;
     struct collect_code whole = {.binary = code->binary};
-    add_code_name(&name, code->binary, frames, n, false);
+    add_code_name(&name, code->binary, frames, n, false, 0);
     enum pm_status status =
         name.failed ? collect_no_memory(c) : code_row(c, &whole, name.data, code->symbol);
     if (has_line && status == PM_OK) {
         pm_buf_clear(&name);
-        add_code_name(&name, code->binary, frames, n, true);
+        add_code_name(&name, code->binary, frames, n, true, loop_head);
         status = name.failed ? collect_no_memory(c) : code_row(c, code, name.data, whole.noun);
     } else {
         code->noun = whole.noun;
@@ -257,15 +404,23 @@ static enum pm_status make_inlines(struct collector *c, struct collect_code *cod
 /* frames: innermost first. */
 static enum pm_status frames_code(struct collector *c, struct collect_binary *binary,
                                   const struct pm_debug_frame *frames, size_t n,
-                                  struct collect_code *ret_code)
+                                  const uint64_t *address, struct collect_code *ret_code)
 {
     struct collect_code code = {.binary = binary};
+    uint64_t loop_head = 0;
+    uint32_t loop = 0;
+    enum pm_status status = PM_OK;
     if (n)
         find_symbol(&code, &frames[n - 1]);
-    enum pm_status status = make_noun(c, &code, frames, n);
+    if (n && address)
+        status = find_loop(c, binary, *address, &frames[n - 1], &loop_head, &loop);
+    if (status == PM_OK)
+        status = make_noun(c, &code, frames, n, loop ? loop_head : 0);
     code.first_mapping = c->n_mappings;
     if (status == PM_OK && n)
         status = map_frame(c, &code, &frames[0]);
+    if (status == PM_OK && loop)
+        status = map_loop(c, &code, loop);
     if (status == PM_OK && code.n_mappings == 0 && code.symbol) {
         struct collect_mapping mapping = {.source = code.sentence, .origin = "debug"};
         status = collect_short_sentence(c, c->executes, code.symbol, &mapping.destination);
@@ -287,12 +442,12 @@ enum pm_status collect_debug_code(struct collector *c, struct collect_binary *bi
     size_t n = status == PM_OK && binary->debug
                    ? pm_debug_find(binary->debug, address, frames, MAX_FRAMES)
                    : 0;
-    return status == PM_OK ? frames_code(c, binary, frames, n, ret_code) : status;
+    return status == PM_OK ? frames_code(c, binary, frames, n, &address, ret_code) : status;
 }
 
 enum pm_status collect_named_code(struct collector *c, struct collect_binary *binary,
                                   const struct pm_debug_frame *frame, struct collect_code *ret_code)
 {
     enum pm_status status = collect_binary_read(c, binary);
-    return status == PM_OK ? frames_code(c, binary, frame, 1, ret_code) : status;
+    return status == PM_OK ? frames_code(c, binary, frame, 1, NULL, ret_code) : status;
 }

@@ -67,6 +67,9 @@ struct collect_rows {
     struct collect_value values[COLLECT_ROWS * COLLECT_MAX_COLUMNS];
 };
 
+/* The type of nouns of loops that nothing but the machine code tells of. */
+#define COLLECT_LOOP_OF_CODE "machine code"
+
 /* As in table metrics; further ones are made as costs name them. */
 enum {
     METRIC_N_CALLS = 1,
@@ -152,7 +155,9 @@ struct collect_binary {
         symbol_names; /* hash of linkage name -> row, and position of the noun + 1 */
     struct pm_map by_address, by_tuple; /* ELF address, tuple -> position in codes + 1 */
     struct pm_map inlines;              /* symbol, function -> sentence */
-    struct collect_access *accesses;    /* what statements write and read; by statement */
+    struct pm_map
+        code_loops; /* address of a loop's first instruction -> row of its noun, or 1 less: none */
+    struct collect_access *accesses; /* what statements write and read; by statement */
     size_t n_accesses;
     bool has_accesses;
     struct pm_map n_writers; /* variable -> statements that write it */
@@ -448,6 +453,8 @@ uint32_t collect_region_of(const struct collect_binary *binary, pm_id symbol);
 PM_MUST_CHECK enum pm_status collect_code_at(struct collector *c, struct collect_binary *binary,
                                              uint64_t address,
                                              const struct collect_code **ret_code);
+/* binary->blame, when it can be had. */
+PM_MUST_CHECK enum pm_status collect_need_blame(struct collector *c, struct collect_binary *binary);
 /* The address of the instruction whose time a sample at this address is (../code/blame.h); address itself when it is not code with a
  * late map. */
 PM_MUST_CHECK enum pm_status collect_blamed(struct collector *c, struct collect_binary *binary,

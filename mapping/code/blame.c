@@ -1,6 +1,7 @@
 #include "blame.h"
 
 #include "../base/str.h"
+#include "loops.h"
 
 #include <capstone/capstone.h>
 #include <dlfcn.h>
@@ -20,6 +21,9 @@ enum {
     NEVER_WAITS = 4,  /* a jump, or a comparison of registers for one */
     IS_LOOP_HEAD = 8, /* one jump goes here, from further down */
     IS_BRIEF = 16,    /* arithmetic of integers in registers: one cycle */
+    IS_SLED = 32,     /* ENDS for what it may have been: it does go on */
+    IS_TABLE = 64,    /* ENDS with a jump to where nobody knows */
+    IS_NOP = 128,
 };
 
 struct piece {
@@ -29,6 +33,8 @@ struct piece {
     unsigned char *flags;
     struct jump *jumps; /* by target */
     uint32_t n_jumps;
+    struct pm_loops loops; /* made when they are first asked for */
+    bool has_loops;
     struct piece *next; /* of its bucket */
 };
 
@@ -143,6 +149,7 @@ void pm_blame_free(struct pm_blame *blame)
             free(piece->starts);
             free(piece->flags);
             free(piece->jumps);
+            pm_loops_release(&piece->loops);
             free(piece);
         }
     if (blame->has_decoder)
@@ -254,9 +261,14 @@ static unsigned char flags_of(const cs_insn *at)
 {
     static const unsigned char sled[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
     unsigned char flags = 0;
-    if (never_goes_on(at->id) ||
-        (at->size == sizeof sled && memcmp(at->bytes, sled, sizeof sled) == 0))
+    if (never_goes_on(at->id))
         flags |= ENDS;
+    if (at->size == sizeof sled && memcmp(at->bytes, sled, sizeof sled) == 0)
+        flags |= ENDS | IS_SLED;
+    if (at->id == X86_INS_NOP)
+        flags |= IS_NOP;
+    if (at->id == X86_INS_JMP && strncmp(at->op_str, "0x", 2) != 0)
+        flags |= IS_TABLE;
     bool compares = at->id == X86_INS_CMP || at->id == X86_INS_TEST;
     if (is_jump(at->id) || (compares && !strchr(at->op_str, '[')))
         flags |= NEVER_WAITS;
@@ -371,21 +383,87 @@ static struct piece *new_piece(const struct pm_blame *blame, uint64_t low, uint6
     return piece;
 }
 
-uint64_t pm_blame_address(struct pm_blame *blame, uint64_t low, uint64_t size_bytes,
-                          uint64_t address)
+/* NULL: nothing is known of it. */
+static struct piece *piece_at(struct pm_blame *blame, uint64_t low, uint64_t size_bytes)
 {
-    if (!blame->has_decoder || address < low || address - low >= size_bytes)
-        return address;
     struct piece **bucket = &blame->buckets[(low >> 4) % N_BUCKETS], *piece = *bucket;
     while (piece && (piece->low != low || piece->size_bytes != size_bytes))
         piece = piece->next;
     if (!piece) {
         piece = new_piece(blame, low, size_bytes);
         if (!piece)
-            return address;
+            return NULL;
         piece->next = *bucket;
         *bucket = piece;
     }
-    uint32_t at = find(piece, address - low);
-    return at == piece->n ? address : low + piece->starts[before(piece, at)];
+    return piece;
+}
+
+uint64_t pm_blame_address(struct pm_blame *blame, uint64_t low, uint64_t size_bytes,
+                          uint64_t address)
+{
+    if (!blame->has_decoder || address < low || address - low >= size_bytes)
+        return address;
+    struct piece *piece = piece_at(blame, low, size_bytes);
+    uint32_t at = piece ? find(piece, address - low) : 0;
+    return !piece || at == piece->n ? address : low + piece->starts[before(piece, at)];
+}
+
+/* --- loops --- */
+
+/* False: memory ended. */
+static bool make_loops(struct piece *piece)
+{
+    unsigned char *ends = pm_alloc_array(piece->n, 1);
+    struct pm_loops_jump *jumps = pm_alloc_array(piece->n_jumps, sizeof *jumps);
+    bool good = ends && jumps;
+    for (uint32_t i = 0; good && i < piece->n; i++) {
+        unsigned flags = piece->flags[i];
+        /* What fills up the room behind a jump leads to nothing: else a loop that follows would have two entries. */
+        bool fills =
+            (flags & (IS_NOP | IS_TARGET)) == IS_NOP && i > 0 && ends[i - 1] != PM_LOOPS_GOES_ON;
+        ends[i] = flags & IS_TABLE                              ? PM_LOOPS_JUMPS_ANYWHERE
+                  : (flags & (ENDS | IS_SLED)) == ENDS || fills ? PM_LOOPS_STOPS
+                                                                : PM_LOOPS_GOES_ON;
+    }
+    for (uint32_t i = 0; good && i < piece->n_jumps; i++)
+        jumps[i] = (struct pm_loops_jump){piece->jumps[i].from, piece->jumps[i].to};
+    good = good && pm_loops_find(piece->n, ends, jumps, piece->n_jumps, &piece->loops);
+    piece->has_loops = true;
+    free(ends);
+    free(jumps);
+    return good;
+}
+
+/* The instruction that has the address in it; piece->n: none. */
+static uint32_t position_of(const struct piece *piece, uint64_t offset)
+{
+    uint32_t low = 0, high = piece->n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (piece->starts[middle] <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? low - 1 : piece->n;
+}
+
+size_t pm_blame_loops(struct pm_blame *blame, uint64_t low, uint64_t size_bytes, uint64_t address,
+                      struct pm_blame_loop *ret_loops, size_t max)
+{
+    if (!blame->has_decoder || address < low || address - low >= size_bytes)
+        return 0;
+    struct piece *piece = piece_at(blame, low, size_bytes);
+    if (!piece || piece->n == 0 || (!piece->has_loops && !make_loops(piece)))
+        return 0;
+    uint32_t at = position_of(piece, address - low);
+    uint32_t loop = piece->loops.n && at < piece->n ? piece->loops.innermost[at] : 0;
+    size_t n = 0;
+    for (; loop && n < max; loop = piece->loops.loops[loop - 1].parent) {
+        const struct pm_loop *l = &piece->loops.loops[loop - 1];
+        ret_loops[n++] =
+            (struct pm_blame_loop){low + piece->starts[l->head], low + piece->starts[l->last]};
+    }
+    return n;
 }

@@ -1,4 +1,4 @@
-/* Which instruction a sample's time belongs to.
+/* Which instruction a sample's time belongs to, and which loops lie around it.
  *
  *     struct pm_blame *blame;
  *     if (pm_blame_open("heat", &err, &blame) != PM_OK) ...
@@ -36,5 +36,14 @@ void pm_blame_free(struct pm_blame *blame);
  * and kept. */
 uint64_t pm_blame_address(struct pm_blame *blame, uint64_t low, uint64_t size_bytes,
                           uint64_t address);
+
+/* A natural loop of the piece: the addresses of its first instruction, and of the last one that goes back to it. */
+struct pm_blame_loop {
+    uint64_t head, last;
+};
+/* The loops around the instruction that has the address in it, innermost first. Returns their number, at most max; 0: none, or nothing
+ * is known. */
+size_t pm_blame_loops(struct pm_blame *blame, uint64_t low, uint64_t size_bytes, uint64_t address,
+                      struct pm_blame_loop *ret_loops, size_t max);
 
 #endif

@@ -167,6 +167,39 @@ static void any_bytes_are_decoded(void **state)
     }
 }
 
+/* The room behind the jump into the middle of a loop is filled up. */
+static void loops_are_found_behind_fillers(void **state)
+{
+    (void)state;
+    static const unsigned char code[] = {
+        0xeb, 0x0a,             /* 1000 jmp 100c */
+        0x0f, 0x1f, 0x40, 0x00, /* 1002 nopl, 4 bytes */
+        0xff, 0xc0,             /* 1006 inc %eax: from 100e */
+        0xff, 0xca,             /* 1008 dec %edx */
+        0x74, 0x08,             /* 100a je 1014 */
+        0xa8, 0x40,             /* 100c test $0x40, %al: head; from 1000, 100a, 1012 */
+        0x75, 0xf6,             /* 100e jne 1006 */
+        0xff, 0xca,             /* 1010 dec %edx */
+        0x75, 0xf8,             /* 1012 jne 100c */
+        0xc3,                   /* 1014 ret */
+    };
+    const char *path;
+    struct pm_blame *blame = open_code(code, sizeof code, EM_X86_64, &path);
+    struct pm_blame_loop loops[4];
+    for (uint64_t at = 0; at < sizeof code; at++) {
+        bool is_inside = at >= 6 && at < 0x14;
+        size_t n = pm_blame_loops(blame, BASE, sizeof code, BASE + at, loops, 4);
+        assert_int_equal(n, is_inside);
+        if (n) {
+            assert_int_equal(loops[0].head, BASE + 0xc);
+            assert_int_equal(loops[0].last, BASE + 0x12);
+        }
+    }
+    assert_int_equal(pm_blame_loops(blame, BASE, sizeof code, BASE + sizeof code, loops, 4), 0);
+    pm_blame_free(blame);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +208,7 @@ int main(void)
         cmocka_unit_test(it_stays_where_the_instruction_before_is_not_known),
         cmocka_unit_test(other_machines_and_other_files_are_told_apart),
         cmocka_unit_test(any_bytes_are_decoded),
+        cmocka_unit_test(loops_are_found_behind_fillers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
