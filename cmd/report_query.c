@@ -63,6 +63,13 @@ bool report_counts_as_entries(const struct report *report, pm_index sentence)
              is_region_body(report, sentence)));
 }
 
+/* Of a function of the source; its symbols count as they are. */
+static bool is_no_call(const struct report *report, const struct pm_cost *cost)
+{
+    return cost->metric == report->calls_metric && report_is_at_source(report) &&
+           pm_graph_continues_call(report->data->graph, cost->context);
+}
+
 /* Costs in focus of one metric as samples; the room is for all costs. entries: 0 and 1 choose calls
  * by report_counts_as_entries, -1 takes all. */
 static size_t collect_samples(const struct report *report, pm_index metric, int entries,
@@ -75,6 +82,8 @@ static size_t collect_samples(const struct report *report, pm_index metric, int 
         if (cost->metric != metric || !report->in_focus[cost->context])
             continue;
         pm_index sentence = graph->contexts[cost->context].sentence;
+        if (is_no_call(report, cost))
+            continue;
         if (entries < 0 || report_counts_as_entries(report, sentence) == entries)
             ret_samples[n++] = (struct pm_lift_sample){sentence, cost->value};
     }
@@ -326,7 +335,7 @@ static bool tree_costs(struct report *report, const struct pm_call_tree *tree)
         if (!report->in_focus[cost->context])
             continue;
         struct report_row *row = &report->rows[tree->node_of[cost->context]];
-        if (cost->metric == report->calls_metric) {
+        if (cost->metric == report->calls_metric && !is_no_call(report, cost)) {
             bool entries =
                 report_counts_as_entries(report, graph->contexts[cost->context].sentence);
             int64_t *n = entries ? &row->n_loop_entries : &row->n_calls;

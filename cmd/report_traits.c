@@ -153,16 +153,20 @@ static bool mark_groups(struct report *report, const bool *disarmed)
 
 static void mark_bare_row(struct report_traits *traits, unsigned bare, bool is_loop)
 {
-    if (!is_loop) { /* a function or file with loops: its calls are those of functions */
-        traits->entries_are_at_least |= bare != 0;
-        return;
+    unsigned code = bare & PM_BARE_COPIES, calls = bare & PM_BARE_COPIES_CALL;
+    if (is_loop) {
+        code = bare & PM_BARE_CODE;
+        calls = bare & PM_BARE_CALLS;
+    } else { /* a function or file with loops: its calls are those of functions */
+        traits->entries_are_at_least |= (bare & PM_BARE_CODE) != 0;
     }
-    traits->calls_are_at_least |= bare != 0;
-    traits->times_are_at_least |= bare != 0;
-    traits->costs_are_at_least |= (bare & PM_BARE_CALLS) != 0;
+    traits->calls_are_at_least |= code != 0;
+    traits->times_are_at_least |= code != 0;
+    traits->costs_are_at_least |= calls != 0;
 }
 
-/* Of loops that were entered, but not all of whose code has sleds (a copy that was inlined into another loop): all but samples is at least. */
+/* Of constructs that were entered, but not all of whose code has sleds (a copy of a loop that was inlined into another loop, of a function
+ * that was inlined at some of its calls): all but samples is at least. */
 static bool mark_bare(struct report *report)
 {
     const struct pm_graph *graph = report->data->graph;

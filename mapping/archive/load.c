@@ -158,13 +158,16 @@ static enum pm_status add_bare(struct loader *load, int64_t id, pm_index noun)
     enum pm_status status = look_up_attribute(load, id, "bare", &any);
     if (status == PM_OK && *any)
         status = look_up_attribute(load, id, "bare calls", &calls);
-    if (status == PM_OK)
-        load->data->bare[noun] =
-            (unsigned char)((*any ? PM_BARE_CODE : 0) | (*calls ? PM_BARE_CALLS : 0));
-    return status;
+    if (status != PM_OK)
+        return status;
+    unsigned marks = (*any ? PM_BARE_CODE : 0u) | (*calls ? PM_BARE_CALLS : 0u);
+    if (!strcmp(load->data->graph->nouns[noun].kind, "function"))
+        marks = (*any ? PM_BARE_COPIES : 0u) | (*calls ? PM_BARE_COPIES_CALL : 0u);
+    load->data->bare[noun] = (unsigned char)marks;
+    return PM_OK;
 }
 
-/* Machine code states its addresses, files their paths, loops whether some of their code has no sleds. */
+/* Machine code states its addresses, files their paths, functions and loops whether some of their code has no sleds. */
 static enum pm_status add_attributes(struct loader *load, int64_t id, pm_index noun)
 {
     struct pm_archive_data *data = load->data;
@@ -177,8 +180,9 @@ static enum pm_status add_attributes(struct loader *load, int64_t id, pm_index n
         return look_up_attribute(load, id, "path", &data->paths[noun]);
     if (!strcmp(kind, "code"))
         return look_up_attribute(load, id, "address", &data->addresses[noun]);
-    bool is_loop = !strcmp(kind, "loop") || !strcmp(kind, "loopcode");
-    return is_loop ? add_bare(load, id, noun) : PM_OK;
+    bool has_sleds =
+        !strcmp(kind, "function") || !strcmp(kind, "loop") || !strcmp(kind, "loopcode");
+    return has_sleds ? add_bare(load, id, noun) : PM_OK;
 }
 
 /* One noun without its parent, whose id comes back (PM_UNKNOWN: none). */

@@ -93,8 +93,9 @@ struct pm_mapping_point {
     int64_t n_mappings;
 };
 
-/* Of loops: some code has no sleds, calls and times that were measured are not all; and it calls functions. */
-enum { PM_BARE_CODE = 1, PM_BARE_CALLS = 2 };
+/* Of loops: some code has no sleds, calls and times that were measured are not all; and it calls functions. The same of functions, whose
+ * code without sleds are copies that were inlined. */
+enum { PM_BARE_CODE = 1, PM_BARE_CALLS = 2, PM_BARE_COPIES = 4, PM_BARE_COPIES_CALL = 8 };
 
 struct pm_archive_data_private;
 struct pm_archive_data {
@@ -111,7 +112,7 @@ struct pm_archive_data {
         addresses; /* [graph->n_nouns] attribute `address` of machine code: ranges, hex ELF addresses; "" not stated */
     const char **paths; /* [graph->n_nouns] attribute `path` of files; "" not stated */
     unsigned char *
-        bare; /* [graph->n_nouns] PM_BARE_... of loops and their code, attributes `bare` and `bare calls` */
+        bare; /* [graph->n_nouns] PM_BARE_... of functions, loops and their code, attributes `bare` and `bare calls` */
     uint32_t n_executions, n_processes, n_threads, n_binaries, n_messages, n_samplings,
         n_noun_modes, n_mapping_points;
     struct pm_archive_data_private *own;

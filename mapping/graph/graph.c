@@ -304,3 +304,10 @@ bool pm_noun_is_array(const struct pm_noun *noun)
            (pm_noun_is_data(noun) &&
             (strpbrk(noun->type, "*[&") || strstr(noun->type, "allocatable")));
 }
+
+bool pm_graph_continues_call(const struct pm_graph *graph, pm_index context)
+{
+    pm_index noun = pm_graph_first_noun(graph, graph->contexts[context].sentence);
+    return noun != PM_NONE && !strcmp(graph->nouns[noun].kind, "symbol") &&
+           strstr(graph->nouns[noun].name, ".part.") != NULL;
+}

@@ -170,6 +170,10 @@ static inline pm_index pm_graph_first_noun(const struct pm_graph *graph, pm_inde
     return s->n_nouns ? graph->sentence_nouns[s->first_noun] : PM_NONE;
 }
 
+/* May the calls of a context be the rest of ones that are counted already? GCC cuts the rest of a function off (`f.part.0`, -fpartial-inlining), and
+ * calls it from copies of its begin, inlined elsewhere, and from the function itself. The former have a mark: of those no call is known. */
+bool pm_graph_continues_call(const struct pm_graph *graph, pm_index context);
+
 /* Data of the program: arrays, variables, fields, COMMON blocks, heap blocks. */
 bool pm_noun_is_data(const struct pm_noun *noun);
 /* What `array` means wherever a person names one: also a variable that points, which is one for its users (double *u). */

@@ -491,7 +491,8 @@ static void add_times(struct asking *a, const struct pm_cost *cost)
     bool begins = is_beginning(a, cost->context)
                       ? is_asked_for(a, cost->context)
                       : parent == PM_NONE || row_of[parent] != row_of[cost->context];
-    if (row_of[cost->context] == PM_NONE || !begins || is_inner(a, cost->context))
+    if (row_of[cost->context] == PM_NONE || !begins || is_inner(a, cost->context) ||
+        pm_graph_continues_call(a->graph, cost->context))
         return;
     struct pm_answer_row *row = &a->answer->rows[row_of[cost->context] - 1];
     row->n_times += cost->value;

@@ -137,6 +137,8 @@ struct pm_answer {
     uint32_t n_active_contexts;
     struct pm_answer_note notes[PM_QUESTION_MAX_NOTES];
     uint32_t n_notes;
+    bool
+        is_partial; /* by the caller: something that matches was not followed all the time, no row does not mean never */
     struct pm_arena arena;
     struct pm_answer_private *own;
 };

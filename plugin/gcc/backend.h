@@ -40,6 +40,10 @@ bool pm_place_of(location_t location, struct pm_place *ret_place);
 /* The function as written: clones (.constprop, .part, .isra, ._omp_fn keep their own source
  * function) lead to their origin. */
 tree pm_origin_function(tree function_decl);
+/* Is it one of the bodies that another body of the same constructor or destructor calls? The front end makes up to three. */
+bool pm_is_lower_body(tree decl, tree of);
+/* Where the function is written. C's front end leaves a definition at the place of an earlier declaration in a system header. */
+location_t pm_definition_place(tree function_decl);
 pm_id pm_function_id(tree function_decl); /* "func" of the origin */
 pm_id pm_symbol_id(tree function_decl);   /* "symbol": the emitted symbol */
 
@@ -59,6 +63,8 @@ pm_id pm_loopcode_id(pm_id symbol, pm_id loop);
 void pm_facts_register(
     const char *plugin_name); /* registers its passes and callbacks; called by main.cc */
 void pm_late_register(const char *plugin_name);
+/* copies.cc: which functions have calls without sleds, for they were inlined or became jumps. */
+void pm_copies_register(const char *plugin_name);
 /* Called by sleds_*.cc when sleds were put into code that will be emitted: late.cc makes the Base
  * nouns and their mappings of them and writes them in this compiler process. */
 void pm_late_symbol(tree function_decl);

@@ -118,6 +118,10 @@ int pm_statement_at(const struct pm_statements *statements, const struct pm_plac
 
 pm_id pm_statement_id(pm_id function, const struct pm_place *place);
 
+/* --- copies.cc --- */
+/* The function's code is emitted: what was noted in other processes of LTO is written down. */
+void pm_copies_emitted(tree function_decl);
+
 /* --- late.cc --- */
 std::vector<const struct pm_source_function *> pm_late_folded_into(tree decl);
 /* The noun of a source loop that code implements, whether or not it was read here. */

@@ -167,7 +167,7 @@ static void keep_outermost(std::vector<struct pm_range> *ranges)
 static void note_function(void *function_decl, void *)
 {
     tree decl = (tree)function_decl;
-    if (TREE_CODE(decl) != FUNCTION_DECL || in_system_header_at(DECL_SOURCE_LOCATION(decl)))
+    if (TREE_CODE(decl) != FUNCTION_DECL || in_system_header_at(pm_definition_place(decl)))
         return;
     std::vector<struct pm_range> *ranges = &ranges_by_uid[DECL_UID(decl)];
     note_statements(DECL_SAVED_TREE(decl), ranges);

@@ -133,6 +133,54 @@ tree pm_origin_function(tree function_decl)
     return decl;
 }
 
+/* The bodies of a destructor, or constructor, by whom they call: the one that frees memory, that of whole objects, that of bases. */
+static unsigned body_rank(tree decl)
+{
+    static const char *const names[] = {"__dt_base", "__ct_base", "__dt_comp", "__ct_comp",
+                                        "__dt_del"};
+    for (int depth = 0; depth < 4 && decl != NULL_TREE; depth++, decl = DECL_ABSTRACT_ORIGIN(decl))
+        for (unsigned i = 0; i < sizeof names / sizeof *names && DECL_NAME(decl) != NULL_TREE; i++)
+            if (strncmp(IDENTIFIER_POINTER(DECL_NAME(decl)), names[i], strlen(names[i])) == 0)
+                return 1 + i / 2;
+    return 0;
+}
+
+bool pm_is_lower_body(tree decl, tree of)
+{
+    return pm_origin_function(decl) == pm_origin_function(of) && body_rank(decl) != 0 &&
+           body_rank(decl) < body_rank(of);
+}
+
+/* In lto1 the unit tells. */
+static bool is_c(tree decl)
+{
+    const char *language = lang_hooks.name;
+    if (in_lto_p) {
+        tree unit = decl;
+        while (unit != NULL_TREE && TREE_CODE(unit) != TRANSLATION_UNIT_DECL)
+            unit = DECL_P(unit)   ? DECL_CONTEXT(unit)
+                   : TYPE_P(unit) ? TYPE_CONTEXT(unit)
+                                  : NULL_TREE;
+        language = unit != NULL_TREE ? TRANSLATION_UNIT_LANGUAGE(unit) : NULL;
+    }
+    return language != NULL && strncmp(language, "GNU C", 5) == 0 && language[5] != '+';
+}
+
+/* The result is declared where the definition begins, the body begins at its brace. */
+location_t pm_definition_place(tree function_decl)
+{
+    location_t place = DECL_SOURCE_LOCATION(function_decl);
+    struct function *body = DECL_STRUCT_FUNCTION(function_decl);
+    if (!in_system_header_at(place) || !is_c(function_decl))
+        return place;
+    tree result = DECL_RESULT(function_decl);
+    for (location_t other : {result != NULL_TREE ? DECL_SOURCE_LOCATION(result) : UNKNOWN_LOCATION,
+                             body != NULL ? body->function_start_locus : UNKNOWN_LOCATION})
+        if (other > BUILTINS_LOCATION && !in_system_header_at(other))
+            return other;
+    return place;
+}
+
 /* The name as the early compiler process knew it: without what LTO's partitioning appended. */
 static std::string source_linkage(tree decl)
 {
@@ -180,7 +228,7 @@ static struct pm_source_function *function_from_declaration(tree decl)
     function->abstract = DECL_ABSTRACT_P(decl);
     function->linkage = xstrdup(source_linkage(decl).c_str());
     function->name = xstrdup(declared_name(decl, function->linkage).c_str());
-    if (!pm_place_of(DECL_SOURCE_LOCATION(decl), &function->place)) {
+    if (!pm_place_of(pm_definition_place(decl), &function->place)) {
         function->place.shown = main_input_filename != NULL ? main_input_filename : "";
         function->place.file = absolute_path(function->place.shown);
     }

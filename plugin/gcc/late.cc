@@ -50,6 +50,7 @@ void pm_late_symbol(tree function_decl)
     for (const struct pm_source_function *folded : pm_late_folded_into(function_decl))
         pm_fact_mapping(pif, symbol, PM_BASE_EXECUTES, pm_fact_function(pif, folded),
                         PM_SOURCE_EXECUTES);
+    pm_copies_emitted(function_decl);
 }
 
 /* The loop's noun; from the identity alone when there is no table of the function's loops. */

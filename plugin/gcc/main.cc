@@ -28,7 +28,7 @@ static bool selection_matches(tree origin)
     if (pm_select_is_everything(pm_options.select))
         return true;
     struct pm_place place = {};
-    pm_place_of(DECL_SOURCE_LOCATION(origin), &place);
+    pm_place_of(pm_definition_place(origin), &place);
     const char *linkage = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(origin));
     char *name = declared_name(origin, linkage);
     bool is_match =
@@ -57,7 +57,7 @@ static bool is_instrumentable(tree function_decl)
 bool pm_function_selected(tree function_decl)
 {
     tree origin = pm_origin_function(function_decl);
-    return is_instrumentable(function_decl) && !in_system_header_at(DECL_SOURCE_LOCATION(origin)) &&
+    return is_instrumentable(function_decl) && !in_system_header_at(pm_definition_place(origin)) &&
            selection_matches(origin);
 }
 
@@ -65,7 +65,7 @@ bool pm_function_mapped(tree function_decl)
 {
     return pm_function_selected(function_decl) ||
            (is_instrumentable(function_decl) &&
-            in_system_header_at(DECL_SOURCE_LOCATION(pm_origin_function(function_decl))));
+            in_system_header_at(pm_definition_place(pm_origin_function(function_decl))));
 }
 
 /* The first wrong option ends the compilation. */
@@ -108,6 +108,7 @@ int plugin_init(struct plugin_name_args *info, struct plugin_gcc_version *versio
     pm_facts_register(info->base_name);
     pm_sleds_register(info->base_name);
     pm_late_register(info->base_name);
+    pm_copies_register(info->base_name);
     if (pm_options.map) {
         pm_objects_register(info->base_name);
         pm_fused_register(info->base_name);
