@@ -188,6 +188,16 @@ static void mark_bare(const struct pm_archive_data *data, struct pm_answer *answ
     }
 }
 
+/* Code without sleds that a question asks for may have run all the same. */
+static void find_bare(const struct pm_archive_data *data, struct pm_answer *answer)
+{
+    for (pm_index s = 0; s < data->graph->n_sentences; s++) {
+        pm_index noun = pm_graph_first_noun(data->graph, s);
+        for (uint32_t i = 0; noun != PM_NONE && data->bare[noun] && i < answer->n_asked; i++)
+            answer->is_partial |= answer->matches[answer->asked[i]].class_of[s] != PM_NONE;
+    }
+}
+
 static bool is_disarmed(const struct pm_graph *graph, struct pm_answer *answer, pm_index noun)
 {
     bool found = false;
@@ -266,6 +276,7 @@ static enum pm_status note_other_question(const struct report *report,
                       "missing ('perfmap run' without --ask follows all)",
                       made_for);
         status = add_note(answer, &text, err);
+        answer->is_partial = true;
         pm_buf_release(&text);
     }
     return status;
@@ -284,8 +295,9 @@ static enum pm_status note_counted(const struct report *report, const struct pm_
         counted |= !strcmp(data->executions[i].mode, "count");
     struct pm_buf note = PM_BUF_INIT(sizeof text);
     pm_buf_printf(&note, "%s", text);
-    enum pm_status status =
-        counted && question->n_sentences > 1 ? add_note(answer, &note, err) : PM_OK;
+    counted &= question->n_sentences > 1;
+    answer->is_partial |= counted;
+    enum pm_status status = counted ? add_note(answer, &note, err) : PM_OK;
     pm_buf_release(&note);
     return status;
 }
@@ -298,6 +310,7 @@ static enum pm_status note_lost(struct report *report, struct pm_answer *answer,
     struct pm_buf text = PM_BUF_INIT(1024);
     if (!n_lost)
         return PM_OK;
+    answer->is_partial = true;
     for (uint32_t r = 0; r < answer->n_rows; r++)
         answer->rows[r].times_at_least = true;
     pm_buf_printf(
@@ -317,6 +330,7 @@ static enum pm_status note_disarmed(struct report *report, const struct pm_quest
     struct pm_buf text = PM_BUF_INIT(1 << 16);
     uint32_t n = 0, n_by_budget = 0;
     mark_bare(data, answer);
+    find_bare(data, answer);
     enum pm_status status = note_lost(report, answer, err);
     for (uint32_t i = 0; i < data->n_noun_modes; i++) {
         if (!is_missed(data, question, is_live, i) ||
@@ -338,6 +352,7 @@ static enum pm_status note_disarmed(struct report *report, const struct pm_quest
                         : "meanwhile is missing");
     if (n && status == PM_OK)
         status = add_note(answer, &text, err);
+    answer->is_partial |= n != 0;
     pm_buf_release(&text);
     return status == PM_OK && !is_live ? note_other_question(report, question, answer, err)
                                        : status;

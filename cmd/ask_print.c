@@ -414,6 +414,8 @@ bool ask_print_table(struct report *report, const struct pm_question *question,
         put_head(&page, &term, out);
         if (page.n_shown)
             good = put_rows(&page, &term, out);
+        else if (answer->is_partial)
+            fprintf(out, "not known: not all that was asked for was followed all the time\n");
         else
             fprintf(out, "never true in this %s: nothing was spent\n",
                     options->interval ? "time" : "run");
@@ -532,6 +534,7 @@ void ask_print_json(struct report *report, const struct pm_question *question,
     for (uint32_t i = 0; i < answer->n_notes; i++)
         pm_json_string(&json, NULL, answer->notes[i].text);
     pm_json_end(&json);
+    pm_json_bool(&json, "is_complete", !answer->is_partial);
     pm_json_object(&json, "total");
     json_amounts(&page, answer->totals, NULL, NULL, &json);
     pm_json_end(&json);
