@@ -193,6 +193,9 @@ static void print_samples(const struct pm_run_file_thread *thread)
         print_place(" at", sample->object, sample->address);
         print_place(sample->caller_sure ? " called at" : " probably called at",
                     sample->caller_object, sample->caller);
+        if (sample->probe_noun != PM_RUN_NOUN_ROOT)
+            printf(" in the trampoline of noun %u, %s its time", sample->probe_noun,
+                   sample->probe_inner ? "in" : "outside");
         printf(": n_samples %llu, time_ns %llu\n", U64(sample->n_samples), U64(sample->time_ns));
     }
 }

@@ -348,7 +348,14 @@ enum pm_run_sample_kind {
     PM_RUN_SAMPLE_WAITING = 5,   /* off-CPU: it slept, waited for data, a lock, another process */
     PM_RUN_SAMPLE_PREEMPTED = 6, /* off-CPU: it could have run, and another had the CPU */
 };
-enum { PM_RUN_SAMPLE_CALLER_SURE = 1 /* caller is known, not inferred */ };
+enum {
+    PM_RUN_SAMPLE_CALLER_SURE = 1, /* caller is known, not inferred */
+    /* Since 1.2: the address is in a sled's trampoline, and caller is 1 + its noun's process-wide index. */
+    PM_RUN_SAMPLE_PROBE = 2,
+    /* Of such: behind the clock read of a timed entry, or before that of an exit. So it is in the
+     * noun's measured time; else it is in that of what is around it. */
+    PM_RUN_SAMPLE_PROBE_INNER = 4,
+};
 
 struct pm_run_sample {
     uint64_t address, caller;

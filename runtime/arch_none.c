@@ -38,6 +38,13 @@ bool pm_arch_jump(const struct pm_object *object, const struct pm_sled *sled, en
     return false;
 }
 
+bool pm_arch_probe_at(const struct pm_object *object, uint64_t address,
+                      struct pm_probe_place *ret_place)
+{
+    (void)object, (void)address, (void)ret_place;
+    return false;
+}
+
 void pm_arch_calibrate(void)
 {
     pm_process.tsc_hz = 1000000000u;

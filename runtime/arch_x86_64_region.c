@@ -362,6 +362,59 @@ bool pm_arch_jump(const struct pm_object *object, const struct pm_sled *sled, en
     return true;
 }
 
+/* Where the jump back to the program begins; 0: there is none. */
+static uint32_t find_jump_back(const uint8_t *code, const struct pm_sled *sled)
+{
+    for (uint32_t i = 0; i < X86_LARGEST_FAST; i++) {
+        int32_t distance;
+        if (code[i] != 0xe9)
+            continue;
+        __builtin_memcpy(&distance, code + i + 1, sizeof distance);
+        if ((uintptr_t)(code + i + 5) + (uintptr_t)(intptr_t)distance == sled->address + 5)
+            return i;
+    }
+    return 0;
+}
+
+/* An interrupt comes when an instruction is done: what is found right behind the read of the clock has waited for it, and
+ * for the work before. */
+static bool is_behind_clock(const uint8_t *code, uint64_t offset)
+{
+    for (uint64_t i = 0; i + 2 < offset; i++)
+        if (code[i] == 0x0f && code[i + 1] == 0x31)
+            return true;
+    return false;
+}
+
+/* In what nearly every event runs; what lies behind that belongs to many. */
+bool pm_arch_probe_at(const struct pm_object *object, uint64_t address,
+                      struct pm_probe_place *ret_place)
+{
+    for (unsigned mode = PM_RUN_MODE_COUNT; mode < PM_N_MODES; mode++) {
+        const struct pm_part *part = &object->parts[mode];
+        uint32_t end = pm_load(part->end);
+        uint64_t offset = address - (uintptr_t)part->at;
+        if (end == 0 || address < (uintptr_t)part->at || offset >= end)
+            continue;
+        const uint32_t *starts = (const uint32_t *)part->at;
+        uint32_t best = 0, sled_number = 0;
+        for (uint32_t i = 0; i < object->n_sleds; i++)
+            if (starts[i] <= offset && starts[i] > best) {
+                best = starts[i];
+                sled_number = i;
+            }
+        const struct pm_sled *sled = &object->sleds[sled_number];
+        const uint8_t *code = part->at + best;
+        if (best == 0 || offset - best > find_jump_back(code, sled))
+            return false;
+        bool timed = pm_mode_is_timed((enum pm_run_mode)mode);
+        ret_place->noun = object->first_noun + sled->noun;
+        ret_place->inner = timed && is_behind_clock(code, offset - best) == is_entry(sled);
+        return true;
+    }
+    return false;
+}
+
 /* --- ld.so's hook --- */
 
 /* A function that is only a return and padding to 16 bytes (with or without endbr64). */

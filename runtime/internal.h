@@ -692,6 +692,13 @@ void pm_arch_release(struct pm_object *object);
 /* What the sled is in this mode: a jump, or (false) the no-operation. */
 bool pm_arch_jump(const struct pm_object *object, const struct pm_sled *sled, enum pm_run_mode mode,
                   uint8_t ret_bytes[5]);
+/* Which trampoline of the object has this address. False: none. */
+struct pm_probe_place {
+    uint32_t noun; /* process-wide index */
+    bool inner;    /* between a timed pair's clock reads */
+};
+bool pm_arch_probe_at(const struct pm_object *object, uint64_t address,
+                      struct pm_probe_place *ret_place);
 void pm_arch_calibrate(void);
 void *pm_map_near(uintptr_t low, uintptr_t high, size_t bytes); /* within 2 GiB of [low, high) */
 bool pm_arch_hook_function(uintptr_t function, void (*replacement)(void));

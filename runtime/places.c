@@ -534,6 +534,25 @@ bool pm_places_is_own(uint64_t address)
     return find_range(address, &range) && range.own;
 }
 
+/* Trampolines go with their object, as its code does: see is_return_address. */
+bool pm_places_probe(uint64_t address, struct pm_probe_place *ret_place)
+{
+    struct range range;
+    bool found = false;
+    if (!find_range(address, &range) || !range.own)
+        return false;
+    __atomic_fetch_add(&n_readers, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&unstable, __ATOMIC_SEQ_CST) == 0)
+        for (uint32_t i = 0; i < pm_load(pm_n_objects) && !found; i++) {
+            const struct pm_object *o = pm_load(pm_objects[i]);
+            uintptr_t code = o != NULL && o->loaded ? (uintptr_t)o->code : 0;
+            found = code != 0 && address >= code && address - code < o->code_bytes &&
+                    pm_arch_probe_at(o, address, ret_place);
+        }
+    __atomic_fetch_sub(&n_readers, 1, __ATOMIC_RELEASE);
+    return found;
+}
+
 /* Is there a call in front of this address? Direct calls are told from data by where they lead; of calls through
  * registers and memory (ff /2) all lengths are tried. */
 static bool is_behind_call(const uint8_t *p)

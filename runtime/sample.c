@@ -188,6 +188,11 @@ void pm_sample_take(struct pm_sampler *s, const struct pm_taken *taken)
                                    .kind = (uint8_t)taken->kind,
                                    .n_samples = 1,
                                    .time_ns = taken->period_ns};
+    struct pm_probe_place probe;
+    if (taken->kind == PM_RUN_SAMPLE_USER && pm_places_probe(sample.address, &probe)) {
+        sample.caller = probe.noun + 1ull;
+        sample.flags = PM_RUN_SAMPLE_PROBE | (probe.inner ? PM_RUN_SAMPLE_PROBE_INNER : 0);
+    }
     s->charged_ns += taken->period_ns;
     pm_add_shared(pm_sampling->n_samples, 1);
     charge(s, node, sample);

@@ -161,6 +161,7 @@ uint16_t pm_places_generation(uint64_t time_ns); /* in force at that time */
 /* Does the address lie in code that has no sleds and is not PerfMap's own? */
 bool pm_places_is_foreign(uint64_t address);
 bool pm_places_is_own(uint64_t address); /* PerfMap's, trampolines included */
+bool pm_places_probe(uint64_t address, struct pm_probe_place *ret_place); /* in which trampoline */
 /* The first word of the stack that is an address behind a call in code with sleds; 0: none. */
 uint64_t pm_places_caller(const uint8_t *stack, uint64_t bytes);
 /* The same from offset *at on, which is moved behind it. */

@@ -684,6 +684,9 @@ void pm_event_exact(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp,
     }
     if (*t->ring_head != t->ring_seen) { /* what it holds was before this event */
         bool moved = pm_ambient_look(t);
+        /* What is charged below is what its time holds: the interrupt that left it, and being preempted, mostly come
+         * between the trampoline's own read of the clock and the next instruction. */
+        tsc = timed ? pm_tsc() : 0;
         pm_sample_drain(t);
         if (timed && (moved || is_entry(probe->kind)))
             tsc = pm_tsc();

@@ -208,6 +208,31 @@ static bool is_plain_caller(const struct innermost *innermost, const struct coll
            !caller->is_perfmap && caller->n_mappings;
 }
 
+/* Innermost first: the node of the noun, or what is called from the node and is of the noun. */
+static uint32_t find_probed(const struct sampler *s, uint32_t node, uint32_t noun)
+{
+    const struct pm_run_file_node *nodes = s->thread->nodes;
+    if (nodes[node].noun == noun)
+        return node;
+    for (uint32_t i = node + 1; i < s->thread->n_nodes; i++)
+        if (nodes[i].parent == node && nodes[i].noun == noun)
+            return i;
+    return PM_RUN_FILE_NO_PARENT;
+}
+
+/* The context whose measured time holds what a trampoline took: between the clock reads its noun's, else that around it. The sample's
+ * own is that of before or after the event, as it came. */
+static uint32_t probed_node(const struct sampler *s, const struct pm_run_file_sample *sample)
+{
+    if (sample->probe_noun == PM_RUN_NOUN_ROOT)
+        return sample->node;
+    uint32_t probed = find_probed(s, sample->node, sample->probe_noun);
+    if (probed == PM_RUN_FILE_NO_PARENT)
+        return sample->node;
+    uint32_t around = s->thread->nodes[probed].parent;
+    return sample->probe_inner || around == PM_RUN_FILE_NO_PARENT ? probed : around;
+}
+
 static enum pm_status place_sample(struct sampler *s, const struct pm_run_file_sample *sample,
                                    struct place place)
 {
@@ -253,7 +278,8 @@ enum pm_status collect_samples(struct collector *c, const struct pm_run_file *fi
         const struct pm_run_file_sample *sample = &thread->samples[i];
         struct place place = {contexts[sample->node] >> 1, (contexts[sample->node] & 1) * 2};
         /* Folded contexts have calls and no time: it is in the context above. */
-        uint32_t at = sample->node;
+        uint32_t at = probed_node(&s, sample);
+        place.context = contexts[at] >> 1;
         while (thread->nodes[at].flags & PM_RUN_NODE_FOLDED &&
                thread->nodes[at].parent != PM_RUN_FILE_NO_PARENT) {
             at = thread->nodes[at].parent;

@@ -134,6 +134,9 @@ struct pm_run_file_sample {
      * instruction, not the place behind it. */
     uint64_t address, caller;
     bool caller_sure;
+    uint32_t
+        probe_noun;   /* whose trampoline it is in, position among nouns; PM_RUN_NOUN_ROOT: none */
+    bool probe_inner; /* and in the time that is measured for it */
     uint64_t n_samples, time_ns; /* time_ns: at most INT64_MAX */
 };
 

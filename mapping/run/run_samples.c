@@ -123,6 +123,7 @@ static void take_sample(const struct pm_run_file *file, const struct run_thread_
     *ret_sample = (struct pm_run_file_sample){
         .kind = raw->kind,
         .caller_sure = raw->flags & PM_RUN_SAMPLE_CALLER_SURE,
+        .probe_noun = PM_RUN_NOUN_ROOT,
         .n_samples = raw->n_samples,
         .time_ns = raw->time_ns,
     };
@@ -149,7 +150,12 @@ static void take_sample(const struct pm_run_file *file, const struct run_thread_
         ret_sample->kind != PM_RUN_SAMPLE_LOST && ret_sample->kind != PM_RUN_SAMPLE_OFF_CPU;
     run_take_place(file, order, has_place ? raw->address : 0, raw->generation, &ret_sample->object,
                    &ret_sample->address);
-    run_take_place(file, order, has_place && raw->caller ? raw->caller - 1 : 0, raw->generation,
+    bool is_probe = has_place && raw->flags & PM_RUN_SAMPLE_PROBE;
+    if (is_probe && raw->caller != 0 && raw->caller - 1 < PM_RUN_NOUN_ROOT &&
+        run_find_noun(file, (uint32_t)(raw->caller - 1), &ret_sample->probe_noun))
+        ret_sample->probe_inner = raw->flags & PM_RUN_SAMPLE_PROBE_INNER;
+    bool has_caller = has_place && !is_probe && raw->caller != 0;
+    run_take_place(file, order, has_caller ? raw->caller - 1 : 0, raw->generation,
                    &ret_sample->caller_object, &ret_sample->caller);
 }
 

@@ -330,10 +330,43 @@ static void damaged_blocks_of_the_heap_are_named(void **state)
     make_run_release(&run);
 }
 
+/* A noun that is not there is none. */
+static void samples_in_trampolines_name_their_noun(void **state)
+{
+    (void)state;
+    struct make_run run;
+    enum { INNER = PM_RUN_SAMPLE_PROBE | PM_RUN_SAMPLE_PROBE_INNER };
+    make_run_init(&run, 100);
+    make_run_object(&run, "/bin/heat", "\x01", 1, three_nouns, 3);
+    uint64_t thread = make_run_thread(&run, 100, 1000, 2000, 8);
+    uint64_t root = make_run_node(&run, 0, PM_RUN_NOUN_ROOT, 0, 1000, 0, 1000);
+    uint32_t node = (uint32_t)(make_run_node(&run, root, 1, 0, 1000, 1, 500) / 64);
+    struct pm_run_sample samples[] = {
+        {0x10010, 3, node, 0, PM_RUN_SAMPLE_USER, INNER, 1, 2000},
+        {0x10020, 1, node, 0, PM_RUN_SAMPLE_USER, PM_RUN_SAMPLE_PROBE, 1, 2000},
+        {0x10030, 77, node, 0, PM_RUN_SAMPLE_USER, INNER, 1, 2000},
+        {0x10040, 3, node, 0, PM_RUN_SAMPLE_USER, 0, 1, 2000},
+    };
+    make_run_samples(&run, thread, samples, 4);
+    make_run_end(&run, 3000);
+    struct pm_run_file *file = parse(&run, NULL);
+    const struct pm_run_file_sample *found = pm_run_file_thread(file, 0)->samples;
+    assert_int_equal(found[0].probe_noun, 2);
+    assert_true(found[0].probe_inner);
+    assert_int_equal(found[0].caller_object, PM_RUN_FILE_NO_OBJECT);
+    assert_int_equal(found[1].probe_noun, 0);
+    assert_false(found[1].probe_inner);
+    assert_int_equal(found[2].probe_noun, PM_RUN_NOUN_ROOT);
+    assert_int_equal(found[3].probe_noun, PM_RUN_NOUN_ROOT);
+    pm_run_file_free(file);
+    make_run_release(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_find_their_object_by_address_and_generation),
+        cmocka_unit_test(samples_in_trampolines_name_their_noun),
         cmocka_unit_test(waits_have_the_place_where_they_began),
         cmocka_unit_test(the_file_of_each_version_is_what_the_writer_makes),
         cmocka_unit_test(how_samples_were_taken_and_what_was_disarmed_is_told),
