@@ -166,6 +166,7 @@ struct report {
     pm_index samples_metric;
     bool shows_calls;
     int64_t taken_out_ns;      /* by report_compensate */
+    int64_t preempted_out_ns;  /* likewise, of wall times: others had the CPU */
     int64_t *taken_ns;         /* per context, likewise; NULL: nothing was */
     struct report_doubt doubt; /* likewise */
     bool *is_untimed;          /* per noun: its wall time is not known, for it was not timed */

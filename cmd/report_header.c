@@ -128,6 +128,19 @@ static void add_correction(const struct report *report, const struct report_fact
                       time_text(taken, report->taken_out_ns, utf8));
 }
 
+/* Of wall times: what a busy machine took. */
+static char *preempted_line(const struct report *report, const struct report_facts *facts,
+                            bool utf8)
+{
+    struct pm_buf out = PM_BUF_INIT(4096);
+    char text[64];
+    if (report_shows_wall(report) && report->preempted_out_ns > 0 &&
+        (double)report->preempted_out_ns >= 0.01 * (double)facts->wall_ns)
+        pm_buf_printf(&out, "preempted for %s, which the times below do not hold",
+                      time_text(text, report->preempted_out_ns, utf8));
+    return out.len ? pm_buf_take(&out) : NULL;
+}
+
 /* What measuring cost, to be freed; NULL: not known. */
 static char *slow_down_line(const struct report *report, const struct report_facts *facts,
                             bool utf8)
@@ -203,6 +216,7 @@ static void put_header(const struct page *page)
     fputc('\n', out);
     put_sampling(page, &facts);
     put_line(page, slow_down_line(report, &facts, utf8));
+    put_line(page, preempted_line(report, &facts, utf8));
     put_line(page, report_modes_line(report, utf8));
 }
 

@@ -65,13 +65,23 @@ static void add_metrics(const struct report *report, struct pm_buf *hints)
     pm_buf_release(&others);
 }
 
+static void print_uncertain(const struct report *report, const char *dim, const char *reset,
+                            FILE *out)
+{
+    if (report->metrics[report->primary] == report->wall_metric)
+        fprintf(out, "%s~: an estimate, for much was taken out that measuring cost%s\n", dim,
+                reset);
+    else
+        fprintf(out, "%s~: fewer than %d samples%s\n", dim, REPORT_FEW_SAMPLES, reset);
+}
+
 void report_print_hints(struct report *report, const struct report_term *term, FILE *out)
 {
     const char *dim = term->color ? REPORT_DIM : "", *reset = term->color ? REPORT_RESET : "";
     if (!term->width)
         return;
     if (has_uncertain_row(report))
-        fprintf(out, "%s~: fewer than %d samples%s\n", dim, REPORT_FEW_SAMPLES, reset);
+        print_uncertain(report, dim, reset, out);
     struct pm_buf hints = PM_BUF_INIT(1 << 16);
     add_levels(report, &hints);
     add_metrics(report, &hints);

@@ -116,6 +116,7 @@ static void print_execution(const struct report *report, struct pm_json *json)
     pm_json_bool(json, "added_is_estimated", true);
     pm_json_bool(json, "is_compensated", !report->options.no_compensation);
     pm_json_i64(json, "taken_out_ns", report->taken_out_ns);
+    pm_json_i64(json, "preempted_out_ns", report->preempted_out_ns);
     known_number(json, "events_ns", facts.events_ns);
     pm_json_bool(json, "events_by_samples", facts.events_by_samples);
     known_number(json, "samples_ns", facts.samples_ns);

@@ -286,9 +286,21 @@ static double value_of(const struct report *report, const struct report_row *row
     return report->options.tree ? (double)value->inclusive : (double)value->own.value;
 }
 
+enum { LEAST_DOUBT_NS = 1000000 };
+
+/* More than a third of what is left: it is as uncertain as the estimate of what measuring cost. */
+static bool is_mostly_taken_out(const struct report *report, const struct report_row *row)
+{
+    return report->metrics[report->primary] == report->wall_metric &&
+           (double)row->taken_out_ns > (double)row->values[report->primary].own.value / 3 &&
+           row->taken_out_ns >= LEAST_DOUBT_NS;
+}
+
 /* Of wall time, what was spent off the CPU is known exactly. */
 bool report_is_uncertain(const struct report *report, const struct report_row *row)
 {
+    if (report->n_metrics != 0 && is_mostly_taken_out(report, row))
+        return true;
     if (report->n_metrics == 0 || report->metrics[report->primary] != report->cpu_metric ||
         report->samples_metric == PM_NONE)
         return false;
