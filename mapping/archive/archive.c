@@ -104,12 +104,14 @@ static enum pm_status check_head(int fd, const char *path, struct pm_error *err)
 /* What can be seen without SQLite, which is told the path. */
 static enum pm_status check_file(const char *path, struct pm_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0 && errno == ENOENT)
+    int fd;
+    uint64_t size_bytes;
+    if (access(path, F_OK) != 0 && errno == ENOENT)
         return pm_error_set(err, PM_ERR_NOT_FOUND, "there is no archive '%s'", path);
-    if (fd < 0)
-        return pm_error_system(err, errno, "cannot open archive '%s'", path);
-    enum pm_status status = check_head(fd, path, err);
+    enum pm_status status = pm_file_open(path, INT64_MAX, err, &fd, &size_bytes);
+    if (status != PM_OK)
+        return pm_error_add(err, "cannot open archive '%s'", path);
+    status = check_head(fd, path, err);
     if (status == PM_OK)
         status = pm_archive_sum_check(fd, path, err);
     close(fd);

@@ -169,8 +169,9 @@ static bool parse_name(const char *name, uint32_t *ret_pid, uint32_t *ret_image)
 static uint64_t peek_start(const char *path)
 {
     struct pm_run_header header;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
+    int fd;
+    uint64_t bytes;
+    if (pm_file_open(path, INT64_MAX, NULL, &fd, &bytes) != PM_OK)
         return 0;
     ssize_t n = pread(fd, &header, sizeof header, 0);
     close(fd);

@@ -8,6 +8,9 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+enum { LARGEST_FILE = 1 << 28 };
 
 struct inode {
     uint64_t bytes; /* of blocks */
@@ -101,15 +104,27 @@ enum pm_status collect_kernel_start(struct collector *c, const char *run_dir)
 {
     struct pm_buf path = PM_BUF_INIT(4 * PATH_MAX);
     pm_buf_printf(&path, "%s/" PM_KERNEL_WRITES_NAME, run_dir);
-    FILE *in = path.failed ? NULL : fopen(path.data, "re");
-    enum pm_status status = PM_OK;
+    int fd = -1;
+    uint64_t bytes;
+    enum pm_status status = path.failed
+                                ? collect_no_memory(c)
+                                : pm_file_open(path.data, LARGEST_FILE, c->err, &fd, &bytes);
+    if (status == PM_ERR_SYSTEM && errno == ENOENT) {
+        pm_error_release(c->err);
+        status = PM_OK; /* they were not asked for */
+    }
+    FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
+    if (fd >= 0 && !in) {
+        close(fd);
+        status = collect_no_memory(c);
+    }
     if (in && !(c->kernel = pm_alloc(sizeof *c->kernel)))
         status = collect_no_memory(c);
     else if (in)
         status = read_lines(c, in);
     if (in)
         fclose(in);
-    if (status == PM_ERR_FORMAT) {
+    if (status == PM_ERR_FORMAT || status == PM_ERR_LIMIT || status == PM_ERR_SYSTEM) {
         collect_warn(c, "%s: %s: what the kernel wrote is left out", path.data,
                      pm_error_text(c->err));
         pm_error_release(c->err);

@@ -122,11 +122,6 @@ static enum pm_status visit_any(const struct visit *v, int fd, Elf *elf)
 
 static enum pm_status visit_open(const struct visit *v, int fd)
 {
-    struct stat st;
-    if (fstat(fd, &st) != 0)
-        return pm_error_system(v->err, errno, "cannot look at '%s'", v->path);
-    if (!S_ISREG(st.st_mode))
-        return pm_error_set(v->err, PM_ERR_FORMAT, "'%s' is not a regular file", v->path);
     if (elf_version(EV_CURRENT) == EV_NONE)
         return pm_error_set(v->err, PM_ERR_UNSUPPORTED, "libelf is too old: %s", elf_errmsg(-1));
     Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
@@ -141,10 +136,12 @@ enum pm_status pm_elf_visit(const char *path, const char *const *names, pm_elf_v
                             void *context, struct pm_error *err)
 {
     struct visit v = {path, names, visitor, context, err};
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return pm_error_system(err, errno, "cannot open '%s'", path);
-    enum pm_status status = visit_open(&v, fd);
+    int fd;
+    uint64_t bytes;
+    enum pm_status status = pm_file_open(path, SIZE_MAX / 2, err, &fd, &bytes);
+    if (status != PM_OK)
+        return status;
+    status = visit_open(&v, fd);
     close(fd);
     return status;
 }

@@ -375,9 +375,10 @@ size_t pm_utf8_length(const char *bytes, size_t len)
 
 /* --- files --- */
 
-static enum pm_status too_large(struct pm_error *err, const char *path, size_t max_bytes)
+static enum pm_status too_large(struct pm_error *err, const char *path, uint64_t max_bytes)
 {
-    return pm_error_set(err, PM_ERR_LIMIT, "file '%s' is larger than %zu bytes", path, max_bytes);
+    return pm_error_set(err, PM_ERR_LIMIT, "file '%s' is larger than %llu bytes", path,
+                        (unsigned long long)max_bytes);
 }
 
 static enum pm_status read_all(int fd, const char *path, size_t max_bytes, struct pm_error *err,
@@ -409,12 +410,47 @@ static enum pm_status read_all(int fd, const char *path, size_t max_bytes, struc
     }
 }
 
-enum pm_status pm_file_read(const char *path, size_t max_bytes, struct pm_error *err,
-                            char **ret_data, size_t *ret_len)
+static enum pm_status check_kind(const char *path, const struct stat *st, uint64_t max_bytes,
+                                 struct pm_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return pm_error_system(err, errno, "cannot open '%s'", path);
+    enum pm_status status = PM_OK;
+    if (!S_ISREG(st->st_mode))
+        status = pm_error_set(err, PM_ERR_FORMAT, "'%s' is not a regular file", path);
+    else if ((uint64_t)st->st_size > max_bytes)
+        status = too_large(err, path, max_bytes);
+    errno = 0;
+    return status;
+}
+
+enum pm_status pm_file_open(const char *path, uint64_t max_bytes, struct pm_error *err, int *ret_fd,
+                            uint64_t *ret_bytes)
+{
+    struct stat st;
+    enum pm_status status;
+    int fd = -1, errnum = 0;
+    if (stat(path, &st) != 0)
+        errnum = errno;
+    else if ((status = check_kind(path, &st, max_bytes, err)) != PM_OK)
+        return status;
+    else if ((fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) < 0 ||
+             fstat(fd, &st) != 0) /* again: it may be another one by now */
+        errnum = errno;
+    status = errnum ? pm_error_system(err, errnum, "cannot open '%s'", path)
+                    : check_kind(path, &st, max_bytes, err);
+    if (status == PM_OK) {
+        *ret_fd = fd;
+        *ret_bytes = (uint64_t)st.st_size;
+        return PM_OK;
+    }
+    if (fd >= 0)
+        close(fd);
+    errno = errnum;
+    return status;
+}
+
+static enum pm_status read_and_close(int fd, const char *path, size_t max_bytes,
+                                     struct pm_error *err, char **ret_data, size_t *ret_len)
+{
     struct pm_buf buf = PM_BUF_INIT(SIZE_MAX / 2);
     enum pm_status status = read_all(fd, path, max_bytes, err, &buf);
     close(fd);
@@ -425,6 +461,24 @@ enum pm_status pm_file_read(const char *path, size_t max_bytes, struct pm_error 
     *ret_len = buf.len;
     *ret_data = pm_buf_take(&buf);
     return PM_OK;
+}
+
+enum pm_status pm_file_read(const char *path, size_t max_bytes, struct pm_error *err,
+                            char **ret_data, size_t *ret_len)
+{
+    int fd;
+    uint64_t bytes;
+    enum pm_status status = pm_file_open(path, max_bytes, err, &fd, &bytes);
+    return status == PM_OK ? read_and_close(fd, path, max_bytes, err, ret_data, ret_len) : status;
+}
+
+enum pm_status pm_file_read_named(const char *path, size_t max_bytes, struct pm_error *err,
+                                  char **ret_data, size_t *ret_len)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return pm_error_system(err, errno, "cannot open '%s'", path);
+    return read_and_close(fd, path, max_bytes, err, ret_data, ret_len);
 }
 
 static bool write_all(int fd, const char *p, size_t len)

@@ -108,10 +108,18 @@ char *pm_strndup(const char *p, size_t len);
 void pm_alloc_fail_at(long n);
 bool pm_alloc_fail_pending(void);
 
-/* Whole file into memory (free() it), refused above max_bytes. ret_data is zero-ended beyond
- * ret_len. */
+/* Opens a file to read whose name may come from a file that is not trusted: a regular one of at most max_bytes, or what a link leads to that
+ * is one. Devices and pipes are not even opened, for that alone may wait or do something. The caller closes. PM_ERR_SYSTEM (errno says
+ * why), PM_ERR_FORMAT: of another kind; PM_ERR_LIMIT. */
+PM_MUST_CHECK enum pm_status pm_file_open(const char *path, uint64_t max_bytes,
+                                          struct pm_error *err, int *ret_fd, uint64_t *ret_bytes);
+/* Whole file, opened so, into memory (free() it). ret_data is zero-ended beyond ret_len. */
 PM_MUST_CHECK enum pm_status pm_file_read(const char *path, size_t max_bytes, struct pm_error *err,
                                           char **ret_data, size_t *ret_len);
+/* The same of a file that the user names for this: pipes (`<(command)`, /dev/stdin) as well. */
+PM_MUST_CHECK enum pm_status pm_file_read_named(const char *path, size_t max_bytes,
+                                                struct pm_error *err, char **ret_data,
+                                                size_t *ret_len);
 /* Writes to a temporary beside path, syncs, renames. */
 PM_MUST_CHECK enum pm_status pm_file_write(const char *path, const void *data, size_t len,
                                            struct pm_error *err);

@@ -99,22 +99,18 @@ static bool is_x86_64(const unsigned char *bytes, size_t size)
 
 static enum pm_status map_file(struct pm_blame *blame, const char *path, struct pm_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat info;
-    if (fd < 0 || fstat(fd, &info) != 0) {
-        enum pm_status status = pm_error_set(err, PM_ERR_SYSTEM, "cannot read '%s': %m", path);
-        if (fd >= 0)
-            close(fd);
+    int fd;
+    uint64_t size_bytes;
+    enum pm_status status = pm_file_open(path, SIZE_MAX / 2, err, &fd, &size_bytes);
+    if (status != PM_OK)
         return status;
-    }
-    void *bytes = S_ISREG(info.st_mode) && info.st_size > 0
-                      ? mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0)
-                      : MAP_FAILED;
+    void *bytes =
+        size_bytes > 0 ? mmap(NULL, (size_t)size_bytes, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
     close(fd);
     if (bytes == MAP_FAILED)
         return pm_error_set(err, PM_ERR_FORMAT, "'%s' is no ELF file", path);
     blame->bytes = bytes;
-    blame->size = (size_t)info.st_size;
+    blame->size = (size_t)size_bytes;
     if (blame->size < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
         return pm_error_set(err, PM_ERR_FORMAT, "'%s' is no ELF file", path);
     return PM_OK;

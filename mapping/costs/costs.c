@@ -156,7 +156,7 @@ enum pm_status pm_costs_read_file(const char *path, struct pm_error *err,
 {
     char *text;
     size_t len;
-    enum pm_status status = pm_file_read(path, FILE_MAX_BYTES, err, &text, &len);
+    enum pm_status status = pm_file_read_named(path, FILE_MAX_BYTES, err, &text, &len);
     if (status != PM_OK)
         return status;
     status = pm_costs_read(path, text, len, err, ret_costs);

@@ -312,9 +312,11 @@ enum pm_status pm_elf_file_open(const char *path, struct pm_error *err,
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
     }
     file->path = copy;
-    file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    enum pm_status status = file->fd < 0 ? pm_error_system(err, errno, "cannot open '%s'", path)
-                                         : read_header(file, err);
+    file->fd = -1;
+    uint64_t bytes;
+    enum pm_status status = pm_file_open(path, SIZE_MAX / 2, err, &file->fd, &bytes);
+    if (status == PM_OK)
+        status = read_header(file, err);
     if (status == PM_OK)
         *ret_file = file;
     else

@@ -891,7 +891,7 @@ enum pm_status pm_pif_read_file(struct pm_pif *pif, const char *path, struct pm_
 {
     char *text;
     size_t len;
-    enum pm_status status = pm_file_read(path, FILE_MAX_BYTES, err, &text, &len);
+    enum pm_status status = pm_file_read_named(path, FILE_MAX_BYTES, err, &text, &len);
     if (status != PM_OK)
         return status;
     status = pm_pif_read_text(pif, path, text, len, err);

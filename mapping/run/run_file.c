@@ -284,22 +284,12 @@ enum pm_status pm_run_file_parse(const char *name, const void *bytes, size_t len
 enum pm_status pm_run_file_open(const char *path, const struct pm_run_clock *clock,
                                 struct pm_error *err, struct pm_run_file **ret_file)
 {
-    /* Not blocking on a pipe that somebody named like a run file. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return pm_error_system(err, errno, "cannot open run file '%s'", path);
-    struct stat st;
-    enum pm_status status;
-    if (fstat(fd, &st) != 0) {
-        status = pm_error_system(err, errno, "cannot look at run file '%s'", path);
-    } else if (!S_ISREG(st.st_mode)) {
-        status =
-            pm_error_set(err, PM_ERR_FORMAT, "'%s' is not a run file: not a regular file", path);
-    } else {
-        struct run_source source = {fd, NULL, (uint64_t)st.st_size};
-        status = load_source(path, &source, clock, err, ret_file);
-    }
-    close(fd);
+    struct run_source source = {-1, NULL, 0};
+    enum pm_status status = pm_file_open(path, INT64_MAX, err, &source.fd, &source.size_bytes);
+    if (status != PM_OK)
+        return pm_error_add(err, "cannot read run file '%s'", path);
+    status = load_source(path, &source, clock, err, ret_file);
+    close(source.fd);
     return status;
 }
 

@@ -194,15 +194,10 @@ static enum pm_status open_cursor(const struct pm_run_file *file, size_t thread,
 enum pm_status pm_run_trace_open(const char *path, const struct pm_run_file *file, size_t thread,
                                  struct pm_error *err, struct pm_run_trace_cursor **ret_cursor)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    off_t size = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
-    if (size < 0) {
-        int errnum = errno;
-        if (fd >= 0)
-            close(fd);
-        return pm_error_system(err, errnum, "cannot open run file '%s'", path);
-    }
-    struct run_source source = {fd, NULL, (uint64_t)size};
+    struct run_source source = {-1, NULL, 0};
+    enum pm_status status = pm_file_open(path, INT64_MAX, err, &source.fd, &source.size_bytes);
+    if (status != PM_OK)
+        return pm_error_add(err, "cannot read run file '%s'", path);
     return open_cursor(file, thread, &source, err, ret_cursor);
 }
 

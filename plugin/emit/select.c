@@ -89,7 +89,7 @@ enum pm_status pm_select_read_file(struct pm_select *select, const char *path, s
 {
     char *data;
     size_t len;
-    enum pm_status status = pm_file_read(path, MAX_FILE_BYTES, err, &data, &len);
+    enum pm_status status = pm_file_read_named(path, MAX_FILE_BYTES, err, &data, &len);
     if (status != PM_OK)
         return pm_error_add(err, "cannot read selection file '%s'", path);
     if (data && memchr(data, 0, len)) {

@@ -190,8 +190,21 @@ static void a_file_is_written_whole_and_read_back(void **state)
     unlink(path);
     assert_int_equal(pm_file_read(path, 2, &err, &data, &len), PM_ERR_SYSTEM);
     pm_error_release(&err);
-    assert_int_equal(pm_file_read(folder, 2, &err, &data, &len), PM_ERR_SYSTEM);
+    assert_int_equal(pm_file_read(folder, 2, &err, &data, &len), PM_ERR_FORMAT);
     pm_error_release(&err);
+    /* What is no regular file is not opened: a pipe would wait. What the user names is. */
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(pm_file_read(path, 2, &err, &data, &len), PM_ERR_FORMAT);
+    assert_non_null(strstr(pm_error_text(&err), "is not a regular file"));
+    pm_error_release(&err);
+    unlink(path);
+    assert_int_equal(pm_file_read("/dev/zero", 2, &err, &data, &len), PM_ERR_FORMAT);
+    pm_error_release(&err);
+    assert_int_equal(pm_file_read_named("/dev/zero", 2, &err, &data, &len), PM_ERR_LIMIT);
+    pm_error_release(&err);
+    assert_int_equal(pm_file_read_named("/dev/null", 2, &err, &data, &len), PM_OK);
+    assert_int_equal(len, 0);
+    free(data);
     assert_int_equal(rmdir(folder), 0); /* no temporary stayed */
     assert_int_equal(pm_file_write(path, "x", 1, &err), PM_ERR_SYSTEM);
     pm_error_release(&err);
