@@ -257,7 +257,7 @@ const struct cmd cmd_run = {
         "Every process of the run is sampled, with or without the plugin: a pipeline, what make "
         "starts, a script's interpreter and its extensions. The program needs no special linking. "
         "What was compiled without the plugin is explained by debug information and symbols: "
-        "functions and lines, no calls, loops or arrays. Within a program that has sleds the time "
+        "functions, loops and lines, no calls or arrays. Within a program that has sleds the time "
         "of libraries without counts for their callers.\n\n"
         "An output that is already there is replaced if it is an archive (a run folder) of "
         "PerfMap, and refused if it is "

@@ -33,8 +33,9 @@ static void tell_what_lacks(const struct run_request *request, const struct run_
         cmd_talk("warning: nothing inside the program was measured, although it has sleds: the "
                  "runtime could not leave a run file");
     else if (findings->n_sampled)
-        cmd_talk("note: built without the plugin: functions and lines by samples, as far as debug "
-                 "information and symbols tell; calls, loops and arrays need "
+        cmd_talk("note: built without the plugin: functions, loops and lines by samples, as far as "
+                 "debug "
+                 "information and symbols tell; calls and arrays need "
                  "-fplugin=$(perfmap plugin-path)%s%s",
                  adapter ? "; --adapter tells more: " : "", adapter ? adapter : "");
     else if (is_sampled)
