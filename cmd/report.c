@@ -94,6 +94,8 @@ static int print_report(struct cmd_parse *parse, const struct report_request *re
     struct pm_error err = PM_ERROR_INIT;
     struct report report = {.options = request->options};
     enum pm_status status = report_make(&report, &err);
+    if (status == PM_OK)
+        status = report_find_sources(&report, &err);
     int end = CMD_DONE;
     if (status == PM_ERR_USAGE) {
         end = cmd_usage_error(parse, "%s", pm_error_text(&err));

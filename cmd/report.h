@@ -143,6 +143,7 @@ struct report_row {
     bool has_bounds;
     struct report_value *values; /* [n_metrics] */
     const char *what, *place;    /* for people, printable; NULL: not named yet; report_names.c */
+    const char *source_text;     /* of its line, printable; NULL: not known, or not asked for */
     bool last_child;             /* tree, among the rows that are shown */
 };
 
@@ -284,6 +285,10 @@ const struct pm_process *report_process_of(const struct report *report,
 const struct pm_thread *report_thread_of(const struct report *report, const struct report_row *row);
 void report_name_runner(const struct report *report, const struct report_row *row,
                         struct pm_buf *what, struct pm_buf *place);
+/* report_sources.c: source_text of the rows that are shown, by statement and line. */
+bool report_shows_sources(const struct report *report);
+PM_MUST_CHECK enum pm_status report_find_sources(struct report *report, struct pm_error *err);
+
 struct pm_json;
 void report_runner_json(const struct report *report, const struct report_row *row,
                         struct pm_json *json);

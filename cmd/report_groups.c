@@ -240,6 +240,9 @@ static bool group_sentence(struct grouping *grouping, pm_index sentence, unsigne
     if (*ret_group == PM_NONE)
         return false;
     struct report_group *g = &report->groups[*ret_group];
+    if (report->options.by == REPORT_BY_LINE && climbed != PM_NONE && g->noun != PM_NONE &&
+        report_noun_is_statement(report, climbed) && !report_noun_is_statement(report, g->noun))
+        g->noun = climbed; /* rather than the function or loop that begins there */
     if (climbed != PM_NONE &&
         strcmp(graph->nouns[climbed].binary, graph->nouns[g->noun].binary) != 0)
         g->many_binaries = true;

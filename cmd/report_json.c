@@ -363,6 +363,8 @@ static void print_row(const struct report *report, const struct report_row *row,
     pm_json_string(json, "kind", row_kind(report, row));
     pm_json_string(json, "what", row->what);
     text_or_null(json, "place", row->place);
+    if (report_shows_sources(report))
+        pm_json_string(json, "source_text", row->source_text);
     if (row->kind == REPORT_ROW_RUNNER)
         report_runner_json(report, row, json);
     pm_json_array(json, "nouns");

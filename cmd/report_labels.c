@@ -26,7 +26,9 @@ static struct report_label label_of(struct report *report, const struct report_r
     if (row->kind == REPORT_ROW_RUNNER)
         return (struct report_label){row->what, row->what, 0, row->place, row->place};
     const char *full = report_short_name(arena, row->what), *folder = strrchr(row->place, '/');
-    if (report->options.by == REPORT_BY_STATEMENT && !strncmp(full, statement, strlen(statement)))
+    bool of_statements =
+        report->options.by == REPORT_BY_STATEMENT || report->options.by == REPORT_BY_LINE;
+    if (of_statements && !strncmp(full, statement, strlen(statement)))
         full += strlen(statement); /* in a table of statements */
     const char *brief = full;
     size_t len = strlen(full), n = sizeof outside - 1;

@@ -7,6 +7,8 @@
 enum {
     MAX_COLUMNS = 4 * REPORT_MAX_METRICS + 5,
     GAP = 2,
+    SOURCE_WANTED = 60, /* columns for the text of the source beside a name, if there is room */
+    SOURCE_LEAST = 12,
     BAR_MIN = 4,
     BAR_MAX = 24,
     BAR_UNLIMITED = 12,
@@ -338,8 +340,9 @@ static bool has_column(const struct table *table, enum column_kind kind)
 
 /* What texts want at most, and what they can do with. */
 struct wants {
-    int full, brief, wanted; /* names; wanted: brief, but no more than what columns give way for */
-    int place, base, all;    /* places; all: those of sets, too, which may be long */
+    int full, brief, wanted,
+        text; /* names; text: with the source beside them; wanted: brief, but no more than what columns give way for */
+    int place, base, all; /* places; all: those of sets, too, which may be long */
 };
 
 static int between(int low, int number, int high)
@@ -350,6 +353,12 @@ static int between(int low, int number, int high)
 static int larger(int a, int b)
 {
     return a > b ? a : b;
+}
+
+/* Of the source beside a name, as much as is asked for. */
+static int source_width(const struct report_row *row)
+{
+    return row->source_text ? GAP + between(0, report_width(row->source_text), SOURCE_WANTED) : 0;
 }
 
 static struct wants wants_of(const struct table *table)
@@ -363,6 +372,7 @@ static struct wants wants_of(const struct table *table)
             brief = margin + report_width(label->brief);
         bool over_place = row->kind == REPORT_ROW_OUTSIDE && !*label->place; /* see put_row */
         wants.full = larger(wants.full, margin + report_width(label->full));
+        wants.text = larger(wants.text, margin + report_width(label->full) + source_width(row));
         wants.brief = larger(wants.brief, brief);
         if (!over_place)
             wants.wanted = larger(wants.wanted, between(0, margin, NAME_WANTED) +
@@ -430,7 +440,7 @@ static void measure(struct table *table)
         table->margin_unit = 2;
         struct wants wants = wants_of(table);
         table->place_width = wants.all;
-        table->what_width = wants.full;
+        table->what_width = wants.text;
         return;
     }
     struct wants wants = make_room(table);
@@ -443,7 +453,7 @@ static void measure(struct table *table)
         place = wants.all;
     place = between(0, place, larger(room / 2, room - wants.brief));
     table->place_width = place;
-    table->what_width = between(0, wants.full, room - place);
+    table->what_width = between(0, wants.text, room - place);
     if (wants.full > table->what_width)
         table->margin_most = larger(8, table->what_width - NAME_MIN);
     int left = room - place - table->what_width;
@@ -548,6 +558,17 @@ static void put_name(const struct table *table, const struct report_label *label
     }
 }
 
+/* In what room is left. */
+static void put_source(const struct table *table, const struct report_row *row, int room)
+{
+    if (!row->source_text || (table->term.width && room < GAP + SOURCE_LEAST))
+        return;
+    int width = table->term.width ? room - GAP : report_width(row->source_text);
+    fprintf(table->out, "%*s%s", GAP, "", color(table, REPORT_DIM));
+    report_put_cut(&table->term, table->out, row->source_text, width, false, false);
+    fputs(color(table, REPORT_RESET), table->out);
+}
+
 static void put_row(const struct table *table, const struct report_row *row,
                     const struct report_label *label, const bool *open)
 {
@@ -578,6 +599,7 @@ static void put_row(const struct table *table, const struct report_row *row,
     if (tree)
         put_margin(table, row, open);
     put_name(table, label, what, what_width);
+    put_source(table, row, what_width - report_width(what));
     fprintf(table->out, "%s\n", marked ? color(table, REPORT_RESET) : "");
 }
 

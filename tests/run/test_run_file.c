@@ -142,7 +142,8 @@ static void a_file_on_disk_with_a_hole_is_read(void **state)
     assert_int_equal(pm_run_file_open(path, NULL, &err, &file), PM_ERR_SYSTEM);
     pm_error_release(&err);
     assert_int_equal(pm_run_file_open("/dev/null", NULL, &err, &file), PM_ERR_FORMAT);
-    assert_string_equal(pm_error_text(&err), "'/dev/null' is not a regular file / cannot read run file '/dev/null'");
+    assert_string_equal(pm_error_text(&err),
+                        "'/dev/null' is not a regular file / cannot read run file '/dev/null'");
     pm_error_release(&err);
     make_run_release(&run);
 }
