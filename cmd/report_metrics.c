@@ -210,7 +210,7 @@ static void add_off_cpu(struct report *report)
         all_ns += is_wall ? 0 : sums[i];
     }
     for (int i = 0; i < N_OFF_CPU; i++)
-        if (sums[i] > 0.01 * all_ns)
+        if (metrics[i] != PM_NONE && sums[i] > 0.01 * all_ns)
             report->metrics[report->n_metrics++] = metrics[i];
 }
 

