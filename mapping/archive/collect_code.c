@@ -315,8 +315,6 @@ static enum pm_status make_map_code(struct collector *c, struct collect_binary *
         status = collect_short_sentence(c, c->executes, code.noun, &code.sentence);
     if (status == PM_OK)
         status = make_inlines(c, &code, symbol);
-    if (status == PM_OK)
-        status = collect_inlined_at(c, &code);
     code.first_mapping = c->n_mappings;
     if (status == PM_OK)
         status = map_range(c, &code, range, NULL);

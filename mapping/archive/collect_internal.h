@@ -242,7 +242,6 @@ struct collector {
     uint32_t kernel_noun, perfmap_noun, stray_noun; /* rows, 0: not there yet */
     uint64_t own_code_ns;    /* CPU time of this process in PerfMap's own code, by samples */
     struct pm_map sentences; /* verb row, noun row -> row */
-    struct pm_map entered;   /* sentences that contexts are of -> 1 */
     struct collect_sentence **long_sentences; /* by hash */
     struct collect_mapping *mappings;
     uint32_t n_mappings, mappings_cap;
@@ -468,12 +467,6 @@ PM_MUST_CHECK enum pm_status collect_called_sentence(struct collector *c, uint32
 PM_MUST_CHECK enum pm_status collect_called_from(struct collector *c, uint32_t called_noun,
                                                  uint32_t noun, uint32_t sentence,
                                                  uint32_t *ret_sentence);
-
-/* --- collect_sites.c: which statements code was called from, and inlined at --- */
-PM_MUST_CHECK enum pm_status collect_inlined_at(struct collector *c,
-                                                const struct collect_code *code);
-/* When all contexts are there. */
-PM_MUST_CHECK enum pm_status collect_calls_end(struct collector *c);
 
 /* --- collect_debug.c: the same for code without late map --- */
 /* The symbol that holds an address and the offset in it; *ret_name NULL: none is known. Lent. */
