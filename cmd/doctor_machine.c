@@ -262,18 +262,19 @@ static void check_samples(struct doctor *doctor, long long level)
 {
     int kernel = try_ring(true), user = kernel ? try_ring(false) : 0;
     if (!kernel)
-        doctor_add(doctor, "counters", "samples", DOCTOR_WORKS,
-                   doctor_text("taken by perf events, in the kernel too; waiting is located"),
-                   NULL);
+        doctor_add(
+            doctor, "counters", "samples", DOCTOR_WORKS,
+            doctor_text("taken by perf events, in the kernel too; waiting is located, by line"),
+            NULL);
     else if (!user)
         doctor_add(
             doctor, "counters", "samples", DOCTOR_WORKS,
             doctor_text(
                 "taken by perf events, not in the kernel, whose time is known by context only; "
-                "waiting is located"),
+                "waiting is located, by function and loop"),
             level > 1 && level != 99
                 ? doctor_text("sysctl kernel.perf_event_paranoid=1 (it is %lld) adds samples in "
-                              "the kernel",
+                              "the kernel, and the lines of waits",
                               level)
                 : NULL);
     else if (try_timer())
