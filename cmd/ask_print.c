@@ -404,6 +404,49 @@ static bool put_rows(const struct page *page, const struct report_term *term, FI
     return true;
 }
 
+static double part_of_run(const struct page *page, int64_t part)
+{
+    int64_t total = page->answer->totals[page->primary].value;
+    return total ? 100 * (double)part / (double)total : 0;
+}
+
+/* What is less is not worth a word. */
+static const double told_from_pct = 0.5;
+
+static bool has_bounds(const struct page *page)
+{
+    return page->answer->has_bounds && page->primary != PM_NONE &&
+           page->report->data->graph->metrics[page->primary].aggregation == PM_SUM;
+}
+
+/* Statements do more than what was asked for, and have code that is for several things. */
+static bool has_most(const struct page *page)
+{
+    const struct pm_answer *answer = page->answer;
+    return has_bounds(page) &&
+           part_of_run(page, answer->most[page->primary] - answer->amounts[page->primary].value) >=
+               told_from_pct;
+}
+
+static void put_bounds(const struct page *page, FILE *out)
+{
+    if (!has_bounds(page))
+        return;
+    const struct pm_answer *answer = page->answer;
+    int64_t inferred = answer->amounts[page->primary].value - answer->least[page->primary];
+    if (part_of_run(page, inferred) >= told_from_pct)
+        fprintf(
+            out,
+            "%.1f %% of the run are inferred: the code's statement does so, its instructions do "
+            "not say it\n",
+            part_of_run(page, inferred));
+    if (has_most(page))
+        fprintf(out,
+                "at most %.1f %%: with the other code of the statements that do so, which touches "
+                "other data\n",
+                part_of_run(page, answer->most[page->primary]));
+}
+
 bool ask_print_table(struct report *report, const struct pm_question *question,
                      const struct pm_answer *answer, const struct ask_options *options, FILE *out)
 {
@@ -416,9 +459,12 @@ bool ask_print_table(struct report *report, const struct pm_question *question,
             good = put_rows(&page, &term, out);
         else if (answer->is_partial)
             fprintf(out, "not known: not all that was asked for was followed all the time\n");
+        else if (has_most(&page))
+            fputs("no code was seen that does nothing else\n", out);
         else
             fprintf(out, "never true in this %s: nothing was spent\n",
                     options->interval ? "time" : "run");
+        put_bounds(&page, out);
     }
     free(page.order);
     return good;
@@ -541,6 +587,13 @@ void ask_print_json(struct report *report, const struct pm_question *question,
     pm_json_object(&json, "answer");
     json_amounts(&page, answer->amounts, NULL, answer->deferred, &json);
     pm_json_double(&json, "share_pct", share_of(&page, answer->amounts));
+    if (has_bounds(&page)) {
+        int64_t primary = answer->amounts[page.primary].value;
+        pm_json_double(&json, "at_most_share_pct", part_of_run(&page, answer->most[page.primary]));
+        pm_json_double(&json, "inferred_share_pct",
+                       part_of_run(&page, primary - answer->least[page.primary]));
+        pm_json_bool(&json, "is_mostly_inferred", answer->least[page.primary] < primary / 2);
+    }
     pm_json_end(&json);
     pm_json_array(&json, "rows");
     for (uint32_t i = 0; i < page.n_shown; i++) {

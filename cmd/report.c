@@ -8,6 +8,7 @@
 
 enum {
     OPT_LEVEL = CMD_KEY_FIRST,
+    OPT_FOLD,
     OPT_BY,
     OPT_TREE,
     OPT_FLAT,
@@ -145,6 +146,9 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
         case OPT_FLAT:
             options->tree = false;
             break;
+        case OPT_FOLD:
+            options->folds = parse->choice == 0;
+            break;
         case OPT_METRIC:
             options->metrics = parse->value;
             break;
@@ -190,7 +194,8 @@ static int report_main(struct cmd_parse *parse)
     struct report_request request = {.options = {.level = "source",
                                                  .by = REPORT_BY_LOOP,
                                                  .limit = TABLE_LIMIT,
-                                                 .sort = REPORT_SORT_DEFAULT}};
+                                                 .sort = REPORT_SORT_DEFAULT,
+                                                 .folds = true}};
     if (!read_options(parse, &request))
         return CMD_USAGE;
     if (request.json && request.csv)
@@ -243,6 +248,9 @@ static const struct cmd_option report_options[] = {
      "loops; array and variable: what the code touches; process and thread: who ran it"},
     {OPT_FLAT, "flat", NULL, "one row for each construct, wherever it was called from (default)"},
     {OPT_TREE, "tree", NULL, "one row for each call path, inclusive costs first"},
+    {OPT_FOLD, "fold", "system|none",
+     "code of system headers (C++'s library) counts for the code of the program that uses it "
+     "(system, default); rows of its own (none), as in trees and by array"},
     {OPT_METRIC, "metric", "NAMES",
      "metrics to show, separated by commas; the first one but n_calls is for shares and order "
      "(default: the time that was measured, wall_ns or cpu_ns, and n_calls)"},

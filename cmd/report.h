@@ -59,6 +59,7 @@ struct report_options {
     enum pm_rule rule;
     enum report_split split;
     bool tree, bounds, no_compensation;
+    bool folds;          /* code of system headers counts for what uses it */
     bool keeps_columns;  /* those with nothing in them, too: for programs */
     bool modes;          /* list the nouns that were in other modes, in place of rows */
     bool everything;     /* constructs without costs are loaded, too */
@@ -195,6 +196,7 @@ struct report {
     struct report_naming *naming;
     double focus_share_pct; /* of the primary metric; 100 without a focus */
     int64_t unmapped_value; /* of the primary metric */
+    double folded_value;    /* likewise: of code of system headers that counts for what uses it */
     int64_t n_folded_calls, n_folded_contexts;
     int64_t n_lost_events; /* that no context counts: each number may be short of them */
     char **warnings;       /* owned; printable sentences */
@@ -236,6 +238,11 @@ bool report_noun_is_array(const struct report *report, pm_index noun);
 bool report_is_at_source(const struct report *report); /* the level asked for is Source */
 bool report_noun_is_statement(const struct report *report, pm_index noun);
 bool report_noun_is_machine_code(const struct report *report, pm_index noun); /* found by samples */
+
+/* report_fold.c: code of system headers counts for what uses it, unless the options say not to. */
+PM_MUST_CHECK enum pm_status report_fold(struct report *report, struct pm_error *err);
+/* By its folder: /usr/include, a compiler's own. */
+bool report_is_system_file(const char *file);
 
 /* report_groups.c: groups, group_of and the lift. */
 PM_MUST_CHECK enum pm_status report_make_groups(struct report *report, struct pm_error *err);

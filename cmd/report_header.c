@@ -250,6 +250,11 @@ static void put_view(const struct page *page)
                                         : split_words[options->split]);
     if (report->n_metrics && report->metrics[report->primary] == report->cpu_metric)
         fprintf(page->out, ", %s", report_sampled_word(report));
+    double total = report->n_metrics ? (double)report->total.values[report->primary].own.value : 0;
+    if (report->folded_value > 0 && total > 0)
+        fprintf(page->out,
+                "\ncode of system headers, %.1f %%, counts for what uses it (--fold none)",
+                100 * report->folded_value / total);
     if (options->focus) {
         const char *focus = report_printable(&report->arena, options->focus);
         fprintf(page->out, "\nfocus %s: %.1f %% of the whole run", focus ? focus : "",

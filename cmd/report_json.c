@@ -137,6 +137,7 @@ static void print_view(const struct report *report, struct pm_json *json)
     pm_json_string(json, "by", by_words[report->options.by]);
     pm_json_string(json, "shape", report->options.tree ? "tree" : "flat");
     pm_json_string(json, "rule", rule_words[report->options.rule]);
+    pm_json_string(json, "fold", report->options.folds ? "system" : "none");
     pm_json_string(json, "split_by",
                    report->options.rule != PM_RULE_SPLIT ? NULL
                    : report->split_by_size               ? "code size"

@@ -458,14 +458,10 @@ static enum pm_status make_rows(struct report *report, struct pm_error *err)
 enum pm_status report_make(struct report *report, struct pm_error *err)
 {
     static enum pm_status (*const steps[])(struct report *, struct pm_error *) = {
-        report_choose_level, report_choose_metrics,
-        report_find_untimed, report_find_partial,
-        report_place_waits,  report_compensate,
-        report_make_groups,  report_make_lift,
-        report_make_nesting, report_focus,
-        report_drop_empty,   report_follow_paths,
-        report_find_traits,  make_rows,
-        report_arrange,
+        report_choose_level, report_choose_metrics, report_fold,       report_find_untimed,
+        report_find_partial, report_place_waits,    report_compensate, report_make_groups,
+        report_make_lift,    report_make_nesting,   report_focus,      report_drop_empty,
+        report_follow_paths, report_find_traits,    make_rows,         report_arrange,
     };
     enum pm_status status =
         pm_archive_load(report->options.archive_path,

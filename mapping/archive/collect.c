@@ -622,6 +622,8 @@ static enum pm_status collect_all(struct collector *c, const char *const *run_di
     if (status == PM_OK)
         status = collect_heap_end(c);
     if (status == PM_OK)
+        status = collect_calls_end(c);
+    if (status == PM_OK)
         status = collect_binaries_end(c);
     if (status == PM_OK)
         status = collect_model_end(c);

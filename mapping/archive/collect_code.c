@@ -42,45 +42,6 @@ static enum pm_status map_to_frame(struct collector *c, struct collect_code *cod
     return status == PM_OK ? map_to(c, code, c->source_executes, row, "compiler", reason) : status;
 }
 
-static enum pm_status map_to_object(struct collector *c, struct collect_code *code,
-                                    const struct pm_code_object *object, const char *origin,
-                                    const char *reason)
-{
-    uint32_t row;
-    enum pm_status status = collect_map_noun(c, code->binary, object->noun, "variable", NULL, &row);
-    if (status == PM_OK && object->access & PM_MAP_READS)
-        status = map_to(c, code, c->source_reads, row, origin, reason);
-    if (status == PM_OK && object->access & PM_MAP_WRITES)
-        status = map_to(c, code, c->source_writes, row, origin, reason);
-    return status;
-}
-
-static bool same_place(const struct pm_code_place *a, const struct pm_code_place *b)
-{
-    return a->function == b->function && a->file == b->file && a->line_no == b->line_no &&
-           a->column_no == b->column_no;
-}
-
-/* Address arithmetic and the like of a statement is for what the statement touches elsewhere in the block. */
-static enum pm_status infer_objects(struct collector *c, struct collect_code *code,
-                                    const struct pm_code_range *range, const char *reason)
-{
-    const struct pm_code_tuple *own = range->tuple;
-    enum pm_status status = PM_OK;
-    if (own->place.line_no == 0 || own->unnamed ||
-        (own->kind != PM_MAP_ORDINARY && own->kind != PM_MAP_SPILL))
-        return PM_OK;
-    for (uint32_t i = 0; i < range->block->n_tuples; i++) {
-        const struct pm_code_tuple *tuple = &range->block->tuples[i];
-        if (tuple->loop != own->loop || tuple->site != own->site ||
-            !same_place(&tuple->place, &own->place))
-            continue;
-        for (uint32_t k = 0; k < tuple->n_objects && status == PM_OK; k++)
-            status = map_to_object(c, code, &tuple->objects[k], "inferred", reason);
-    }
-    return status;
-}
-
 /* Code of a function as a whole (its frame) is that of the functions, too, that the compiler found equal and folded into it: the block's
  * statements name them. *ret_reason is left alone when there are none. */
 static enum pm_status map_to_folded(struct collector *c, struct collect_code *code,
@@ -146,10 +107,7 @@ static enum pm_status map_range(struct collector *c, struct collect_code *code,
     else if (status == PM_OK)
         status = tuple->loop ? map_to_noun(c, code, tuple->loop, "loop", reason)
                              : map_to_noun(c, code, tuple->place.function, "function", reason);
-    for (uint32_t i = 0; i < tuple->n_objects && status == PM_OK; i++)
-        status = map_to_object(c, code, &tuple->objects[i], "compiler", reason);
-    return status == PM_OK && tuple->n_objects == 0 ? infer_objects(c, code, range, reason)
-                                                    : status;
+    return status == PM_OK ? collect_map_objects(c, code, range, reason) : status;
 }
 
 /* --- nouns by the late map --- */
@@ -315,6 +273,8 @@ static enum pm_status make_map_code(struct collector *c, struct collect_binary *
         status = collect_short_sentence(c, c->executes, code.noun, &code.sentence);
     if (status == PM_OK)
         status = make_inlines(c, &code, symbol);
+    if (status == PM_OK)
+        status = collect_inlined_at(c, &code);
     code.first_mapping = c->n_mappings;
     if (status == PM_OK)
         status = map_range(c, &code, range, NULL);

@@ -89,7 +89,8 @@ enum pm_status collect_context(struct collector *c, uint32_t parent, uint32_t se
     if (c->n_contexts >= INT32_MAX)
         return pm_error_set(c->err, PM_ERR_LIMIT, "more than %d contexts", INT32_MAX);
     uint32_t row = ++c->n_contexts;
-    if (!pm_map_put(&c->contexts[flags & CONTEXT_FLAGS], (uint64_t)parent << 32 | sentence, row))
+    if (!pm_map_put(&c->contexts[flags & CONTEXT_FLAGS], (uint64_t)parent << 32 | sentence, row) ||
+        !pm_map_put(&c->entered, sentence, 1))
         return collect_no_memory(c);
     struct collect_value values[] = {collect_integer(row), collect_integer_or_null(parent),
                                      collect_integer(sentence), collect_integer(flags)};

@@ -7,13 +7,6 @@
 
 enum { MAX_VARIABLES = 4 }; /* of one statement: more are not told */
 
-/* A statement writes a variable, or reads it. */
-struct collect_access {
-    uint32_t statement; /* row */
-    bool is_read;
-    pm_id variable;
-};
-
 struct collect_heap {
     struct collect_binary *binary;
     char *name; /* owned */
@@ -33,67 +26,7 @@ static const struct collect_metric heap_metrics[] = {
     {"live_bytes", "bytes", "bytes", "bytes of the heap that were alive at the end", false},
 };
 
-/* --- what statements write --- */
-
-static int compare_accesses(const void *a, const void *b)
-{
-    const struct collect_access *x = a, *y = b;
-    if (x->statement != y->statement)
-        return x->statement < y->statement ? -1 : 1;
-    if (x->is_read != y->is_read)
-        return x->is_read ? 1 : -1;
-    return x->variable < y->variable ? -1 : x->variable > y->variable;
-}
-
-static bool is_object(const struct pm_pif_noun *noun)
-{
-    return noun->kind && (strcmp(noun->kind, "variable") == 0 || strcmp(noun->kind, "array") == 0 ||
-                          strcmp(noun->kind, "field") == 0);
-}
-
-/* The facts' {statement Executes} -> {variable Writes} and Reads. */
-static enum pm_status find_accesses(struct collector *c, struct collect_binary *binary)
-{
-    size_t n = pm_pif_n_mappings(binary->pif), n_found = 0;
-    pm_id reads = pm_pif_verb_id("Source", "Reads"), writes = pm_pif_verb_id("Source", "Writes");
-    binary->has_accesses = true;
-    binary->accesses = pm_alloc_array(n, sizeof *binary->accesses);
-    if (!binary->accesses)
-        return collect_no_memory(c);
-    for (size_t i = 0; i < n; i++) {
-        struct pm_pif_mapping mapping;
-        struct pm_pif_noun from, to;
-        pm_pif_get_mapping(binary->pif, i, &mapping);
-        bool is_read = mapping.destination.verb == reads;
-        if (mapping.source.n_nouns != 1 || mapping.destination.n_nouns != 1 ||
-            (!is_read && mapping.destination.verb != writes) ||
-            !pm_pif_find_noun(binary->pif, mapping.source.nouns[0], &from) || !from.kind ||
-            strcmp(from.kind, "statement") != 0 ||
-            !pm_pif_find_noun(binary->pif, mapping.destination.nouns[0], &to) || !is_object(&to))
-            continue;
-        uint64_t count = is_read ? 0 : pm_map_get(&binary->n_writers, to.id) + 1;
-        if (count && !pm_map_put(&binary->n_writers, to.id, (uint32_t)count))
-            return collect_no_memory(c);
-        binary->accesses[n_found++] =
-            (struct collect_access){pm_map_get(&binary->nouns, from.id), is_read, to.id};
-    }
-    binary->n_accesses = n_found;
-    if (n_found)
-        qsort(binary->accesses, n_found, sizeof *binary->accesses, compare_accesses);
-    return PM_OK;
-}
-
-static bool is_of_earlier(const void *access, const void *statement)
-{
-    return ((const struct collect_access *)access)->statement < *(const uint32_t *)statement;
-}
-
-/* The first access of a statement. */
-static size_t first_access(const struct collect_binary *binary, uint32_t statement)
-{
-    return pm_lower_bound(binary->accesses, binary->n_accesses, sizeof *binary->accesses,
-                          &statement, is_of_earlier);
-}
+/* --- what the block is known by --- */
 
 enum wanted { WANTED_FIELD, WANTED_POINTER, WANTED_WRITTEN, WANTED_CLASS, N_WANTED };
 
@@ -134,7 +67,7 @@ static bool is_wanted(const struct pm_pif_noun *noun, bool is_read, enum wanted 
 static void find_variables(struct collect_heap *heap, uint32_t statement, bool in_header)
 {
     const struct collect_binary *binary = heap->binary;
-    size_t first = first_access(binary, statement);
+    size_t first = collect_first_access(binary, statement);
     for (enum wanted wanted = 0; wanted < N_WANTED; wanted++) {
         uint32_t n = 0;
         for (size_t i = first; i < binary->n_accesses && binary->accesses[i].statement == statement;
@@ -163,22 +96,6 @@ static const char *file_of(const struct collect_binary *binary, const struct pm_
 {
     struct pm_pif_noun noun;
     return pm_pif_find_noun(binary->pif, place->file, &noun) ? noun.name : NULL;
-}
-
-/* The innermost place that is not in the compiler's or the system's headers, where one calls the other. */
-static struct pm_code_place user_place(const struct collect_code *code, bool *ret_in_header)
-{
-    const struct pm_code_tuple *tuple = code->range->tuple;
-    struct pm_code_place place = tuple->place;
-    *ret_in_header = false;
-    for (const struct pm_code_site *site = tuple->site; site; site = site->parent) {
-        const char *file = file_of(code->binary, &place);
-        if (file && strncmp(file, "/usr/", 5) != 0)
-            return place;
-        *ret_in_header = true;
-        place = site->call;
-    }
-    return place;
 }
 
 static const char *short_name(const struct pm_pif_noun *noun)
@@ -287,7 +204,7 @@ static enum pm_status find_heap(struct collector *c, const struct collect_code *
         --*ret_heap;
         return PM_OK;
     }
-    enum pm_status status = heap.binary->has_accesses ? PM_OK : find_accesses(c, heap.binary);
+    enum pm_status status = collect_accesses_make(c, heap.binary);
     struct collect_heap *heaps =
         pm_grow_array(c->heaps, c->n_heaps, &c->heaps_cap, 1024, sizeof *heaps);
     if (!heaps)
@@ -343,7 +260,7 @@ static enum pm_status allocating_code(struct collector *c, const struct collect_
     uint32_t statement = 0;
     enum pm_status status = need_verbs(c);
     if (code->range)
-        place = user_place(code, &in_header);
+        place = collect_user_place(code->binary, code->range->tuple, &in_header);
     if (status == PM_OK && code->range)
         status = collect_map_statement(c, code->binary, &place, code->region, &statement);
     if (status == PM_OK)

@@ -94,7 +94,7 @@ struct collect_verb {
 
 /* A statement of the early facts. */
 struct collect_source_statement {
-    pm_id function;
+    pm_id function, parent;
     const char *file; /* interned, as the facts spell it; NULL not known */
     uint32_t line_no, column_no, end_line_no;
     uint32_t row;  /* of its noun */
@@ -126,6 +126,13 @@ struct collect_code {
     const struct pm_code_site **sites; /* arena: of inlines; NULL: from debug information */
     uint32_t n_inlines;
     bool is_perfmap;
+};
+
+/* By the facts a statement writes a variable, or reads it. */
+struct collect_access {
+    uint32_t statement; /* row */
+    bool is_read;
+    pm_id variable;
 };
 
 struct collect_binary {
@@ -242,6 +249,7 @@ struct collector {
     uint32_t kernel_noun, perfmap_noun, stray_noun; /* rows, 0: not there yet */
     uint64_t own_code_ns;    /* CPU time of this process in PerfMap's own code, by samples */
     struct pm_map sentences; /* verb row, noun row -> row */
+    struct pm_map entered;   /* sentences that contexts are of -> 1 */
     struct collect_sentence **long_sentences; /* by hash */
     struct collect_mapping *mappings;
     uint32_t n_mappings, mappings_cap;
@@ -438,6 +446,20 @@ PM_MUST_CHECK enum pm_status collect_mark_removed(struct collector *c,
                                                   struct collect_binary *binary);
 void collect_places_release(struct collect_binary *binary);
 
+/* --- collect_touches.c: what statements write and read, and so what code is for that does not say it itself --- */
+/* Once per binary. */
+PM_MUST_CHECK enum pm_status collect_accesses_make(struct collector *c,
+                                                   struct collect_binary *binary);
+/* Position of the first access of a statement, if it has any. */
+size_t collect_first_access(const struct collect_binary *binary, uint32_t statement);
+/* The innermost place that is not in the compiler's or the system's headers, where one calls the other. */
+struct pm_code_place collect_user_place(const struct collect_binary *binary,
+                                        const struct pm_code_tuple *tuple, bool *ret_in_header);
+/* Maps code to what it touches: first what the map says, then what is inferred of it. */
+PM_MUST_CHECK enum pm_status collect_map_objects(struct collector *c, struct collect_code *code,
+                                                 const struct pm_code_range *range,
+                                                 const char *reason);
+
 /* --- collect_regions.c: bodies of OpenMP regions, which are symbols --- */
 /* first_mapping: of the binary's facts. */
 PM_MUST_CHECK enum pm_status collect_regions_make(struct collector *c,
@@ -467,6 +489,12 @@ PM_MUST_CHECK enum pm_status collect_called_sentence(struct collector *c, uint32
 PM_MUST_CHECK enum pm_status collect_called_from(struct collector *c, uint32_t called_noun,
                                                  uint32_t noun, uint32_t sentence,
                                                  uint32_t *ret_sentence);
+
+/* --- collect_sites.c: which statements code was called from, and inlined at --- */
+PM_MUST_CHECK enum pm_status collect_inlined_at(struct collector *c,
+                                                const struct collect_code *code);
+/* When all contexts are there. */
+PM_MUST_CHECK enum pm_status collect_calls_end(struct collector *c);
 
 /* --- collect_debug.c: the same for code without late map --- */
 /* The symbol that holds an address and the offset in it; *ret_name NULL: none is known. Lent. */

@@ -44,6 +44,7 @@ static enum pm_status add_statement(struct collector *c, struct collect_binary *
         return collect_no_memory(c);
     binary->statements[binary->n_statements++] = (struct collect_source_statement){
         .function = collect_function_around(binary->pif, noun),
+        .parent = noun->parent,
         .file = file,
         .line_no = noun->line,
         .column_no = noun->column,

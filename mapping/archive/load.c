@@ -167,6 +167,20 @@ static enum pm_status add_bare(struct loader *load, int64_t id, pm_index noun)
     return PM_OK;
 }
 
+/* What it says is looked at when all nouns of contexts are there (load_call_sites). */
+static enum pm_status add_sites_text(struct loader *load, int64_t id, pm_index noun,
+                                     const char *key)
+{
+    const char *text;
+    enum pm_status status = look_up_attribute(load, id, key, &text);
+    if (status != PM_OK || !*text)
+        return status;
+    if (!load_room(&load->sites, load->n_sites, sizeof *load->sites))
+        return load_no_memory(load);
+    load->sites[load->n_sites++] = (struct load_sites_text){noun, text, key[0] == 'c'};
+    return PM_OK;
+}
+
 /* Machine code states its addresses, files their paths, functions and loops whether some of their code has no sleds. */
 static enum pm_status add_attributes(struct loader *load, int64_t id, pm_index noun)
 {
@@ -178,8 +192,12 @@ static enum pm_status add_attributes(struct loader *load, int64_t id, pm_index n
     data->bare[noun] = 0;
     if (!strcmp(kind, "file"))
         return look_up_attribute(load, id, "path", &data->paths[noun]);
-    if (!strcmp(kind, "code"))
-        return look_up_attribute(load, id, "address", &data->addresses[noun]);
+    if (!strcmp(kind, "code")) {
+        enum pm_status status = look_up_attribute(load, id, "address", &data->addresses[noun]);
+        return status == PM_OK ? add_sites_text(load, id, noun, "inlined at") : status;
+    }
+    if (!strcmp(kind, "symbol"))
+        return add_sites_text(load, id, noun, "called at");
     bool has_sleds =
         !strcmp(kind, "function") || !strcmp(kind, "loop") || !strcmp(kind, "loopcode");
     return has_sleds ? add_bare(load, id, noun) : PM_OK;
@@ -262,7 +280,7 @@ static bool keep_sentence_id(struct loader *load, pm_index sentence, int64_t id)
     return true;
 }
 
-static enum pm_status need_sentence(struct loader *load, int64_t id, pm_index *ret_sentence)
+enum pm_status load_need_sentence(struct loader *load, int64_t id, pm_index *ret_sentence)
 {
     enum { MAX_NOUNS = 64 };
     *ret_sentence = pm_index_map_get(&load->sentences, id);
@@ -304,7 +322,7 @@ static enum pm_status need_sentence(struct loader *load, int64_t id, pm_index *r
 static enum pm_status read_sentence(struct loader *load, sqlite3_stmt *row)
 {
     pm_index sentence;
-    return need_sentence(load, sqlite3_column_int64(row, 0), &sentence);
+    return load_need_sentence(load, sqlite3_column_int64(row, 0), &sentence);
 }
 
 /* The mappings out of all sentences there are, and of those that come in by them. */
@@ -317,7 +335,8 @@ static enum pm_status read_mappings(struct loader *load)
         int step;
         while ((step = sqlite3_step(row)) == SQLITE_ROW) {
             pm_index destination;
-            enum pm_status status = need_sentence(load, sqlite3_column_int64(row, 0), &destination);
+            enum pm_status status =
+                load_need_sentence(load, sqlite3_column_int64(row, 0), &destination);
             if (status != PM_OK)
                 return status;
             pm_index mapping =
@@ -437,7 +456,7 @@ static enum pm_status add_context(struct loader *load, struct raw_contexts *raw,
                                   pm_index *ret_position)
 {
     pm_index sentence, parent = c->parent == PM_NONE ? PM_NONE : position[c->parent];
-    enum pm_status status = need_sentence(load, c->sentence_id, &sentence);
+    enum pm_status status = load_need_sentence(load, c->sentence_id, &sentence);
     if (status != PM_OK)
         return status;
     if (raw->has_causes && !load->with_causes)
@@ -614,6 +633,8 @@ static enum pm_status read_everything(struct loader *load, unsigned flags)
     if (status == PM_OK && flags & PM_ARCHIVE_LOAD_ALL)
         status = load_each_row(load, "SELECT id FROM sentences", read_sentence);
     if (status == PM_OK)
+        status = load_call_sites(load);
+    if (status == PM_OK)
         status = read_mappings(load);
     if (status == PM_OK &&
         (!pm_graph_add_outer(load->data->graph, "loop") || !pm_graph_seal(load->data->graph)))
@@ -647,6 +668,7 @@ enum pm_status pm_archive_load(const char *path, unsigned flags, struct pm_error
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         pm_index_map_release(maps[i]);
     free(load.sentence_ids);
+    free(load.sites);
     if (status == PM_OK)
         *ret_data = load.data;
     else
@@ -673,5 +695,7 @@ void pm_archive_data_free(struct pm_archive_data *data)
     free(data->addresses);
     free(data->paths);
     free(data->bare);
+    free(data->call_sites);
+    free(data->call_places);
     free(data);
 }

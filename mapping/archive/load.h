@@ -93,6 +93,13 @@ struct pm_mapping_point {
     int64_t n_mappings;
 };
 
+/* A call of a symbol, or code that was inlined. */
+struct pm_call_site {
+    pm_index noun,
+        caller; /* caller: the symbol that the call is in; PM_NONE: code of the caller, inlined */
+    uint32_t first, n; /* in call_places */
+};
+
 /* Of loops: some code has no sleds, calls and times that were measured are not all; and it calls functions. The same of functions, whose
  * code without sleds are copies that were inlined. */
 enum { PM_BARE_CODE = 1, PM_BARE_CALLS = 2, PM_BARE_COPIES = 4, PM_BARE_COPIES_CALL = 8 };
@@ -115,6 +122,10 @@ struct pm_archive_data {
         bare; /* [graph->n_nouns] PM_BARE_... of functions, loops and their code, attributes `bare` and `bare calls` */
     uint32_t n_executions, n_processes, n_threads, n_binaries, n_messages, n_samplings,
         n_noun_modes, n_mapping_points;
+    struct pm_call_site *call_sites; /* by noun */
+    pm_index *
+        call_places; /* sentences of statements: where the call is, then where the function around that was inlined, ... */
+    uint32_t n_call_sites, n_call_places;
     struct pm_archive_data_private *own;
 };
 

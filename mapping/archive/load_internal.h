@@ -23,6 +23,13 @@ enum lookup {
     N_LOOKUPS
 };
 
+/* An attribute that names call sites. */
+struct load_sites_text {
+    pm_index noun;
+    const char *text;
+    bool are_calls; /* else the code was inlined there */
+};
+
 struct loader {
     const char *path;
     struct pm_error *err;
@@ -33,7 +40,8 @@ struct loader {
     struct pm_index_map levels, verbs, nouns, sentences, contexts, metrics, executions, processes,
         threads, binaries;
     int64_t *sentence_ids; /* by position in the graph */
-    uint32_t cap_sentence_ids, cap_attributes;
+    uint32_t cap_sentence_ids, cap_attributes, n_sites;
+    struct load_sites_text *sites;
     bool has_sentence_nouns, with_causes;
 };
 
@@ -53,6 +61,10 @@ PM_MUST_CHECK enum pm_status load_enter(struct loader *load, struct pm_index_map
 PM_MUST_CHECK bool load_room(void *array_pointer, uint32_t n, size_t item_bytes);
 /* The noun of that id, with its ancestors. */
 PM_MUST_CHECK enum pm_status load_need_noun(struct loader *load, int64_t id, pm_index *ret_noun);
+PM_MUST_CHECK enum pm_status load_need_sentence(struct loader *load, int64_t id,
+                                                pm_index *ret_sentence);
+/* load_sites.c: when contexts are there, before mappings. */
+PM_MUST_CHECK enum pm_status load_call_sites(struct loader *load);
 
 /* --- load_tables.c --- */
 PM_MUST_CHECK enum pm_status load_tables(struct loader *load);

@@ -171,6 +171,11 @@ static const unsigned char *code_at(const struct pm_blame *blame, uint64_t low, 
     return NULL;
 }
 
+const unsigned char *pm_blame_code(const struct pm_blame *blame, uint64_t low, uint64_t size_bytes)
+{
+    return code_at(blame, low, size_bytes);
+}
+
 /* --- instructions --- */
 
 static bool is_jump(unsigned id)

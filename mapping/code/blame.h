@@ -45,5 +45,7 @@ struct pm_blame_loop {
  * is known. */
 size_t pm_blame_loops(struct pm_blame *blame, uint64_t low, uint64_t size_bytes, uint64_t address,
                       struct pm_blame_loop *ret_loops, size_t max);
+/* The bytes of [low, low + size_bytes) as they are in the file; NULL: they are not all there. Lent. */
+const unsigned char *pm_blame_code(const struct pm_blame *blame, uint64_t low, uint64_t size_bytes);
 
 #endif

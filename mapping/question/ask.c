@@ -9,6 +9,8 @@
 struct asked {
     struct pm_lift *lift;   /* first met classes, by the sentence of a context */
     struct pm_lift *others; /* the same and, as class n_classes, what else has these verbs */
+    /* Of data, else NULL: what the compiler said and nothing inferred; all code of the statements that do so. */
+    struct pm_lift *sure, *all;
     uint32_t *
         set_of; /* per context: set of classes of the innermost match on its path, 0 none; only when shown */
     bool *is_shared;   /* per context: that match stands for others as well */
@@ -91,8 +93,10 @@ static bool is_object(const struct pm_graph *graph, pm_index sentence)
            strcmp(kind, "field") == 0;
 }
 
-/* Who asks for data gets what the code itself touches, where the compiler said that: its statement may touch more elsewhere. */
-static bool *find_detours(const struct pm_graph *graph, const struct pm_question_matches *matches)
+/* Who asks for data gets what the code itself touches, where the compiler said that: its statement may touch more elsewhere.
+ * *ret_is_data: that was asked for. */
+static bool *find_detours(const struct pm_graph *graph, const struct pm_question_matches *matches,
+                          bool *ret_is_data)
 {
     bool *leaves_out = pm_alloc_array(graph->n_mappings + 1u, sizeof *leaves_out);
     bool *says_objects = pm_alloc_array(graph->n_sentences + 1u, sizeof *says_objects);
@@ -110,7 +114,29 @@ static bool *find_detours(const struct pm_graph *graph, const struct pm_question
         leaves_out = NULL;
     }
     free(says_objects);
+    *ret_is_data = asks_for_data;
     return leaves_out;
+}
+
+static void leave_out_inferred(const struct pm_graph *graph, bool *leaves_out)
+{
+    for (uint32_t m = 0; m < graph->n_mappings; m++)
+        leaves_out[m] |= strcmp(graph->mappings[m].origin, "inferred") == 0;
+}
+
+/* detours: is changed. */
+static enum pm_status make_bounds(struct asking *a, struct asked *asked,
+                                  struct pm_lift_options options, const pm_index *sources,
+                                  bool *detours)
+{
+    const struct pm_graph *graph = a->graph;
+    leave_out_inferred(graph, detours);
+    enum pm_status status =
+        pm_lift_new(graph, &options, sources, graph->n_contexts, a->err, &asked->sure);
+    options.leaves_out = NULL;
+    return status == PM_OK
+               ? pm_lift_new(graph, &options, sources, graph->n_contexts, a->err, &asked->all)
+               : status;
 }
 
 static enum pm_status make_lifts(struct asking *a, struct asked *asked,
@@ -119,7 +145,7 @@ static enum pm_status make_lifts(struct asking *a, struct asked *asked,
     const struct pm_graph *graph = a->graph;
     pm_index *sources = sources_of(graph);
     pm_index *with_others = pm_alloc_array(graph->n_sentences + 1u, sizeof *with_others);
-    bool *detours = find_detours(graph, matches);
+    bool is_data = false, *detours = find_detours(graph, matches, &is_data);
     struct pm_lift_options options = {.rule = PM_RULE_MERGE,
                                       .destination_of = matches->class_of,
                                       .n_destinations = matches->n_classes + 1u,
@@ -131,6 +157,9 @@ static enum pm_status make_lifts(struct asking *a, struct asked *asked,
     options.destination_of = with_others;
     if (status == PM_OK)
         status = pm_lift_new(graph, &options, sources, graph->n_contexts, a->err, &asked->others);
+    options.destination_of = matches->class_of;
+    if (status == PM_OK && is_data)
+        status = make_bounds(a, asked, options, sources, detours);
     free(sources);
     free(with_others);
     free(detours);
@@ -515,6 +544,79 @@ static enum pm_status add_costs(struct asking *a)
     return PM_OK;
 }
 
+/* --- bounds --- */
+
+/* The answer's contexts if `lift` says where each sentence of data was true. NULL: memory. */
+static bool *eval_with(struct asking *a, struct pm_lift *(*lift_of)(const struct asked *asked))
+{
+    uint32_t n = a->question->n_sentences;
+    struct pm_lift **kept = pm_alloc_array(n, sizeof *kept);
+    for (uint32_t i = 0; kept && i < n; i++) {
+        struct asked *asked = &a->own->asked[i];
+        kept[i] = asked->lift;
+        asked->lift = lift_of(asked) ? lift_of(asked) : asked->lift;
+    }
+    bool *active = kept ? eval(a, a->question->n_nodes - 1) : NULL;
+    for (uint32_t i = 0; kept && i < n; i++)
+        a->own->asked[i].lift = kept[i];
+    free(kept);
+    return active;
+}
+
+static struct pm_lift *sure_lift(const struct asked *asked)
+{
+    return asked->sure;
+}
+
+static struct pm_lift *widest_lift(const struct asked *asked)
+{
+    return asked->all;
+}
+
+static bool may_differ(const struct asking *a)
+{
+    bool differs = false;
+    for (uint32_t n = 0; n < a->question->n_nodes;
+         n++) /* what is denied would be bounded the other way */
+        if (a->question->nodes[n].kind == PM_QUESTION_NOT)
+            return false;
+    for (uint32_t i = 0; i < a->question->n_sentences; i++)
+        differs |= a->own->asked[i].sure != NULL;
+    return differs;
+}
+
+/* At least and at most, of data: how much of the answer is inferred, and what else the statements cost that are meant. */
+static enum pm_status add_bounds(struct asking *a)
+{
+    struct pm_answer *answer = a->answer;
+    const struct pm_question_run *run = a->run;
+    answer->has_bounds = may_differ(a);
+    answer->least =
+        pm_arena_alloc(&answer->arena, (a->graph->n_metrics + 1u) * sizeof *answer->least);
+    answer->most =
+        pm_arena_alloc(&answer->arena, (a->graph->n_metrics + 1u) * sizeof *answer->most);
+    if (!answer->least || !answer->most)
+        return no_memory(a->err);
+    if (!answer->has_bounds)
+        return PM_OK;
+    bool *sure = eval_with(a, sure_lift), *all = eval_with(a, widest_lift);
+    for (uint32_t i = 0; sure && all && i < a->graph->n_costs; i++) {
+        const struct pm_cost *cost = &a->graph->costs[i];
+        bool is_in =
+            !run->threads_in || (cost->thread < run->n_threads && run->threads_in[cost->thread]);
+        if (!is_in || a->graph->metrics[cost->metric].aggregation != PM_SUM)
+            continue;
+        answer->least[cost->metric] +=
+            sure[cost->context] && answer->active[cost->context] ? cost->value : 0;
+        answer->most[cost->metric] +=
+            all[cost->context] || answer->active[cost->context] ? cost->value : 0;
+    }
+    bool good = sure && all;
+    free(sure);
+    free(all);
+    return good ? PM_OK : no_memory(a->err);
+}
+
 /* --- the whole --- */
 
 static enum pm_status match_sentences(struct asking *a)
@@ -556,7 +658,8 @@ static enum pm_status fill(struct asking *a)
     answer->active = eval(a, a->question->n_nodes - 1);
     if (!answer->active || !find_rows(a) || !make_rows(a))
         return no_memory(a->err);
-    return add_costs(a);
+    status = add_costs(a);
+    return status == PM_OK ? add_bounds(a) : status;
 }
 
 static struct pm_answer *new_answer(const struct pm_question *question)
@@ -608,6 +711,8 @@ void pm_answer_free(struct pm_answer *answer)
         if (own->asked) {
             pm_lift_free(own->asked[i].lift);
             pm_lift_free(own->asked[i].others);
+            pm_lift_free(own->asked[i].sure);
+            pm_lift_free(own->asked[i].all);
             free(own->asked[i].set_of);
             free(own->asked[i].is_shared);
             free(own->asked[i].is_deferred);

@@ -133,7 +133,10 @@ struct pm_answer {
     struct pm_amount *amounts,
         *totals; /* [graph->n_metrics]: of the answer; of the run (or of the threads asked for) */
     struct pm_amount *deferred; /* [graph->n_metrics]: of the answer */
-    bool *active;               /* [graph->n_contexts] */
+    /* Of data: what is certain, and all of the statements that do what was asked for, by metrics that are sums. */
+    bool has_bounds;
+    int64_t *least, *most; /* [graph->n_metrics] */
+    bool *active;          /* [graph->n_contexts] */
     uint32_t n_active_contexts;
     struct pm_answer_note notes[PM_QUESTION_MAX_NOTES];
     uint32_t n_notes;

@@ -33,6 +33,9 @@ spec.loader.exec_module(decode)
 
 NO_ARRAY = frozenset({"(no array)"})
 MAX_PARENTHESES = 1  # that stand before a condition, whose statement begins behind them
+OF_LOOP_MAX = 8  # arrays and fields of a loop: of more, what counts it is for none
+READS, WRITES, THROUGH = 1, 2, 4
+ACCESS = {"Reads": READS, "Writes": WRITES}
 FRAME, SLED, PADDING = (decode.KINDS.index(kind) for kind in ("frame", "sled", "padding"))
 
 
@@ -85,7 +88,8 @@ def read_callgrind(path, binary):
 class Facts:
     def __init__(self, pif, blocks):
         self.with_map = {function for block in blocks for function in block.functions}
-        self.nouns = {int(noun["id"], 16): noun for noun in json.load(open(pif))["nouns"]}
+        facts = json.load(open(pif))
+        self.nouns = {int(noun["id"], 16): noun for noun in facts["nouns"]}
         self.statements = collections.defaultdict(list)
         for noun_id, noun in self.nouns.items():
             if noun.get("kind") == "statement":
@@ -93,6 +97,12 @@ class Facts:
                 self.statements[key].append((noun.get("line", 0), noun.get("column", 0), noun_id))
         for known in self.statements.values():
             known.sort()
+        self.accesses = collections.defaultdict(set)  # of statements: (noun, READS or WRITES)
+        verbs = {verb["id"]: ACCESS.get(verb["name"]) for verb in facts["verbs"]}
+        for mapping in facts["mappings"]:
+            source, destination = mapping["source"], mapping["destination"]
+            if verbs.get(destination["verb"]) and len(source["nouns"]) == 1 and len(destination["nouns"]) == 1:
+                self.accesses[int(source["nouns"][0], 16)].add((int(destination["nouns"][0], 16), verbs[destination["verb"]]))
 
     def function(self, noun_id):
         while noun_id and self.nouns[noun_id].get("kind") != "function":
@@ -150,6 +160,22 @@ class Facts:
         noun = self.nouns[noun_id]
         return noun.get("kind") in ("array", "heap") or bool(re.search(r"[*[&]|allocatable", noun.get("type", "")))
 
+    def is_data(self, noun_id):
+        return self.is_array(noun_id) or self.nouns[noun_id].get("kind") == "field"
+
+    def may_hold(self, base, field):
+        """Do the object's elements have the field?"""
+        kind = self.nouns[base].get("type")
+        of = self.nouns.get(int(self.nouns[field].get("parent", "0"), 16), {}).get("name")
+        if not kind or (of and re.search(rf"(?<!\w){re.escape(of)}(?!\w)", kind)):
+            return True
+        return not re.search(r"(?<!\w)(int|long|short|char|bool|_Bool|float|double|real|integer|logical|complex)(?!\w)", kind)
+
+    def controls(self, tuple_):
+        """Does the code stand in the line where its loop begins?"""
+        loop = self.nouns.get(tuple_.loop, {}) if tuple_.loop else {}
+        return loop.get("line") == tuple_.line and loop.get("file") == self.nouns.get(tuple_.file, {}).get("name")
+
     def key(self, noun_id):
         noun = self.nouns[noun_id]
         function = self.function(noun_id)
@@ -170,14 +196,78 @@ def own_function(tuple_, block):
     return block.sites[tuple_.site - 1].function if tuple_.site else block.functions[0]
 
 
-def same_statement(a, b):
-    return (a.loop, a.site, a.file, a.line, a.column) == (b.loop, b.site, b.file, b.line, b.column)
+def user_place(facts, tuple_, block):
+    """Where headers of the system were called, with the site around it."""
+    site, file, line, column = tuple_.site, tuple_.file, tuple_.line, tuple_.column
+    while site and facts.nouns.get(file, {}).get("name", "/usr/").startswith("/usr/"):
+        inlined = block.sites[site - 1]
+        site, file, line, column = inlined.parent, inlined.file, inlined.line, inlined.column
+    return site, file, line, column
 
 
-def objects_of(tuple_, block):
-    if tuple_.objects or tuple_.unnamed or not tuple_.line or decode.KINDS[tuple_.kind] not in ("ordinary", "spill"):
-        return {noun for noun, _ in tuple_.objects}
-    return {noun for other in block.ranges if same_statement(other.tuple, tuple_) for noun, _ in other.tuple.objects}
+def statement_of(facts, tuple_, block):
+    site, file, line, column = user_place(facts, tuple_, block)
+    return facts.statement(block.sites[site - 1].function if site else block.functions[0], file, line, column)
+
+
+def add(touched, noun, access):
+    touched[noun] = touched.get(noun, 0) | access
+
+
+def has_data(facts, touched):
+    return any(facts.is_data(noun) for noun in touched)
+
+
+def add_fields(facts, touched, statement):
+    """What the code touches of a record is the field that the statement names."""
+    known = dict(touched)
+    for noun, access in facts.accesses[statement]:
+        if facts.nouns[noun].get("kind") != "field" or any(facts.nouns[o].get("kind") == "field" and known[o] & access for o in known):
+            continue
+        for base, base_access in known.items():
+            is_pointer = not base_access & THROUGH and "*" in facts.nouns[base].get("type", "")
+            if (facts.is_data(base) and facts.nouns[base].get("kind") != "field" and (is_pointer or base_access & access)
+                    and facts.may_hold(base, noun)):
+                add(touched, noun, access)
+
+
+def objects_of(facts, tuple_, block):
+    """What the map says, and what mapping/archive/collect_touches.c infers from the statement."""
+    touched = {}
+    for noun, access in tuple_.objects:
+        add(touched, noun, access)
+    if not tuple_.line or decode.KINDS[tuple_.kind] not in ("ordinary", "spill"):
+        return set(touched)
+    statement = statement_of(facts, tuple_, block)
+    if not has_data(facts, touched) and not tuple_.unnamed:
+        for other in block.ranges:
+            if other.tuple.loop == tuple_.loop and user_place(facts, other.tuple, block) == user_place(facts, tuple_, block):
+                for noun, access in other.tuple.objects:
+                    add(touched, noun, access)
+    if not has_data(facts, touched):
+        for noun, access in facts.accesses[statement]:
+            if facts.is_data(noun):
+                add(touched, noun, access)
+    add_fields(facts, touched, statement)
+    if not has_data(facts, touched) and facts.controls(tuple_):
+        touched.update(objects_of_loop(facts, tuple_.loop, block))
+    return set(touched)
+
+
+def objects_of_loop(facts, loop, block):
+    touched = {}
+    for other in {other.tuple for other in block.ranges if other.tuple.loop == loop and other.tuple.objects}:
+        for noun, access in other.objects:
+            add(touched, noun, access)
+        add_fields(facts, touched, statement_of(facts, other, block))
+    if not has_data(facts, touched):
+        for noun_id, noun in facts.nouns.items():
+            if noun.get("kind") == "statement" and int(noun.get("parent", "0"), 16) == loop:
+                for data, access in facts.accesses[noun_id]:
+                    if facts.is_data(data):
+                        add(touched, data, access)
+    touched = {noun: access for noun, access in touched.items() if facts.is_data(noun)}
+    return touched if len(touched) <= OF_LOOP_MAX else {}
 
 
 def constructs(facts, tuple_, block, by):
@@ -197,7 +287,7 @@ def constructs(facts, tuple_, block, by):
         statements |= frames
         others = set() if by == "statement" else others
     if by == "array":
-        touched = {noun for noun in objects_of(tuple_, block) if facts.is_array(noun)}
+        touched = {noun for noun in objects_of(facts, tuple_, block) if facts.is_array(noun)}
         return frozenset(touched or {None})
     if by == "loop":
         return frozenset(({tuple_.loop} if tuple_.loop else set()) | fused | others or {block_noun})

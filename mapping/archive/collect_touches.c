@@ -1,0 +1,402 @@
+/* What code is for, in arrays and fields: what its instructions touch, as the late map says, and what follows from the statement that
+ * they belong to.
+ *
+ * "s += a[i].x" is several instructions. One loads a[i].x; by then the optimisers know it as so many bytes behind a, so the field is
+ * the one that the facts name for the statement. Others compute the address, add, or (without optimisation) load i and a: they
+ * are there for a[i].x, too. "y[i] += 1" both reads and writes y, whether that is one instruction or three. And what counts a loop that
+ * walks over y is for y. All of that has the origin "inferred".
+ */
+#include "collect_internal.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+/* --- what statements write and read --- */
+
+static int compare_accesses(const void *a, const void *b)
+{
+    const struct collect_access *x = a, *y = b;
+    if (x->statement != y->statement)
+        return x->statement < y->statement ? -1 : 1;
+    if (x->is_read != y->is_read)
+        return x->is_read ? 1 : -1;
+    return x->variable < y->variable ? -1 : x->variable > y->variable;
+}
+
+static bool is_object(const struct pm_pif_noun *noun)
+{
+    return noun->kind && (strcmp(noun->kind, "variable") == 0 || strcmp(noun->kind, "array") == 0 ||
+                          strcmp(noun->kind, "field") == 0);
+}
+
+/* The facts' {statement Executes} -> {variable Writes} and Reads. */
+enum pm_status collect_accesses_make(struct collector *c, struct collect_binary *binary)
+{
+    size_t n = pm_pif_n_mappings(binary->pif), n_found = 0;
+    pm_id reads = pm_pif_verb_id("Source", "Reads"), writes = pm_pif_verb_id("Source", "Writes");
+    if (binary->has_accesses)
+        return PM_OK;
+    binary->has_accesses = true;
+    binary->accesses = pm_alloc_array(n + 1, sizeof *binary->accesses);
+    if (!binary->accesses)
+        return collect_no_memory(c);
+    for (size_t i = 0; i < n; i++) {
+        struct pm_pif_mapping mapping;
+        struct pm_pif_noun from, to;
+        pm_pif_get_mapping(binary->pif, i, &mapping);
+        bool is_read = mapping.destination.verb == reads;
+        if (mapping.source.n_nouns != 1 || mapping.destination.n_nouns != 1 ||
+            (!is_read && mapping.destination.verb != writes) ||
+            !pm_pif_find_noun(binary->pif, mapping.source.nouns[0], &from) || !from.kind ||
+            strcmp(from.kind, "statement") != 0 ||
+            !pm_pif_find_noun(binary->pif, mapping.destination.nouns[0], &to) || !is_object(&to))
+            continue;
+        uint64_t count = is_read ? 0 : pm_map_get(&binary->n_writers, to.id) + 1;
+        if (count && !pm_map_put(&binary->n_writers, to.id, (uint32_t)count))
+            return collect_no_memory(c);
+        binary->accesses[n_found++] =
+            (struct collect_access){pm_map_get(&binary->nouns, from.id), is_read, to.id};
+    }
+    binary->n_accesses = n_found;
+    if (n_found)
+        qsort(binary->accesses, n_found, sizeof *binary->accesses, compare_accesses);
+    return PM_OK;
+}
+
+static bool is_of_earlier(const void *access, const void *statement)
+{
+    return ((const struct collect_access *)access)->statement < *(const uint32_t *)statement;
+}
+
+size_t collect_first_access(const struct collect_binary *binary, uint32_t statement)
+{
+    return pm_lower_bound(binary->accesses, binary->n_accesses, sizeof *binary->accesses,
+                          &statement, is_of_earlier);
+}
+
+/* --- the statement of the user's that code belongs to --- */
+
+struct user_statement {
+    struct pm_code_place place;
+    const struct pm_code_site *site;
+    bool in_header;
+};
+
+static struct user_statement user_statement_of(const struct collect_binary *binary,
+                                               const struct pm_code_tuple *tuple)
+{
+    struct user_statement user = {tuple->place, tuple->site, false};
+    for (; user.site; user.site = user.site->parent) {
+        struct pm_pif_noun noun;
+        bool is_known = pm_pif_find_noun(binary->pif, user.place.file, &noun) && noun.name;
+        if (is_known && strncmp(noun.name, "/usr/", 5) != 0)
+            return user;
+        user.in_header = true;
+        user.place = user.site->call;
+    }
+    return user;
+}
+
+struct pm_code_place collect_user_place(const struct collect_binary *binary,
+                                        const struct pm_code_tuple *tuple, bool *ret_in_header)
+{
+    struct user_statement user = user_statement_of(binary, tuple);
+    *ret_in_header = user.in_header;
+    return user.place;
+}
+
+static bool is_same_statement(const struct user_statement *a, const struct user_statement *b)
+{
+    const struct pm_code_place *x = &a->place, *y = &b->place;
+    return a->site == b->site && x->function == y->function && x->file == y->file &&
+           x->line_no == y->line_no && x->column_no == y->column_no;
+}
+
+/* --- what is touched --- */
+
+enum { TOUCHES_MAX = 64, OF_LOOP_MAX = 8 };
+
+struct touch {
+    pm_id noun;
+    unsigned access; /* PM_MAP_READS | PM_MAP_WRITES, PM_MAP_THROUGH */
+    unsigned sure;   /* of these what the map says */
+    bool is_data;    /* an array, a pointer, a field: no lone number */
+    bool is_field;
+};
+
+/* What one piece of code touches, each noun once. */
+struct touches {
+    struct collector *c;
+    const struct collect_binary *binary;
+    struct touch list[TOUCHES_MAX];
+    uint32_t n;
+};
+
+static bool is_data(const struct pm_pif_noun *noun)
+{
+    if (!noun->kind || strcmp(noun->kind, "variable") != 0)
+        return true;
+    const char *type = noun->type ? noun->type : "";
+    return strpbrk(type, "*[&") || strstr(type, "allocatable");
+}
+
+static void add_touch(struct touches *touches, pm_id id, unsigned access)
+{
+    struct pm_pif_noun noun = {0};
+    for (uint32_t i = 0; i < touches->n; i++) {
+        if (touches->list[i].noun != id)
+            continue;
+        touches->list[i].access |= access;
+        return;
+    }
+    if (touches->n == TOUCHES_MAX)
+        return;
+    pm_pif_find_noun(touches->binary->pif, id, &noun);
+    touches->list[touches->n++] = (struct touch){
+        .noun = id,
+        .access = access,
+        .is_data = is_data(&noun),
+        .is_field = noun.kind && strcmp(noun.kind, "field") == 0,
+    };
+}
+
+static bool has_data(const struct touches *touches)
+{
+    for (uint32_t i = 0; i < touches->n; i++)
+        if (touches->list[i].is_data)
+            return true;
+    return false;
+}
+
+static unsigned access_of(const struct collect_access *access)
+{
+    return access->is_read ? PM_MAP_READS : PM_MAP_WRITES;
+}
+
+/* The statement's objects by the facts: arrays and fields. */
+static void add_facts(struct touches *touches, uint32_t statement)
+{
+    const struct collect_binary *binary = touches->binary;
+    for (size_t i = collect_first_access(binary, statement);
+         i < binary->n_accesses && binary->accesses[i].statement == statement; i++) {
+        struct pm_pif_noun noun;
+        if (pm_pif_find_noun(binary->pif, binary->accesses[i].variable, &noun) && is_data(&noun))
+            add_touch(touches, noun.id, access_of(&binary->accesses[i]));
+    }
+}
+
+/* The statement's objects by the code of the rest of it. */
+static void add_code(struct touches *touches, const struct pm_code_block *block,
+                     const struct pm_code_tuple *own, const struct user_statement *statement)
+{
+    for (uint32_t i = 0; i < block->n_tuples; i++) {
+        const struct pm_code_tuple *tuple = &block->tuples[i];
+        if (tuple->loop != own->loop || tuple->n_objects == 0)
+            continue;
+        struct user_statement other = user_statement_of(touches->binary, tuple);
+        if (is_same_statement(&other, statement))
+            for (uint32_t k = 0; k < tuple->n_objects; k++)
+                add_touch(touches, tuple->objects[k].noun, tuple->objects[k].access);
+    }
+}
+
+/* Does the text have the word? */
+static bool has_word(const char *text, const char *word)
+{
+    size_t len = strlen(word);
+    for (const char *p = text; len && (p = strstr(p, word)); p++) {
+        bool begins = p == text || !(isalnum((unsigned char)p[-1]) || p[-1] == '_');
+        if (begins && !(isalnum((unsigned char)p[len]) || p[len] == '_'))
+            return true;
+    }
+    return false;
+}
+
+/* Are elements of the object records that have the field? Where its type does not say (void *, a record within one), it is not an array
+ * of numbers. */
+static bool may_hold(const struct collect_binary *binary, pm_id object, pm_id field)
+{
+    static const char *const numbers[] = {"int",  "long",    "short",   "char",
+                                          "bool", "_Bool",   "float",   "double",
+                                          "real", "integer", "logical", "complex"};
+    struct pm_pif_noun of, noun, type;
+    if (!pm_pif_find_noun(binary->pif, object, &of) || !of.type ||
+        !pm_pif_find_noun(binary->pif, field, &noun))
+        return true;
+    if (noun.parent && pm_pif_find_noun(binary->pif, noun.parent, &type) && type.name &&
+        has_word(of.type, type.name))
+        return true;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (has_word(of.type, numbers[i]))
+            return false;
+    return true;
+}
+
+static bool has_field(const struct touches *touches, unsigned access)
+{
+    for (uint32_t i = 0; i < touches->n; i++)
+        if (touches->list[i].is_field && touches->list[i].access & access)
+            return true;
+    return false;
+}
+
+/* Code that touches a, in a statement that reads the field x of something, reads a's x, when nothing says which field it touches. Code
+ * that loads the pointer a is for whatever is done through it. */
+static void add_fields(struct touches *touches, uint32_t statement)
+{
+    const struct collect_binary *binary = touches->binary;
+    const struct touches known = *touches;
+    for (size_t i = collect_first_access(binary, statement);
+         i < binary->n_accesses && binary->accesses[i].statement == statement; i++) {
+        struct pm_pif_noun noun, of;
+        const struct collect_access *access = &binary->accesses[i];
+        if (!pm_pif_find_noun(binary->pif, access->variable, &noun) || !noun.kind ||
+            strcmp(noun.kind, "field") != 0 || has_field(&known, access_of(access)))
+            continue;
+        for (uint32_t k = 0; k < known.n; k++) {
+            const struct touch *touch = &known.list[k];
+            bool is_pointer = !(touch->access & PM_MAP_THROUGH) &&
+                              pm_pif_find_noun(binary->pif, touch->noun, &of) && of.type &&
+                              strchr(of.type, '*');
+            if (touch->is_data && !touch->is_field &&
+                (is_pointer || touch->access & access_of(access)) &&
+                may_hold(binary, touch->noun, noun.id))
+                add_touch(touches, noun.id, access_of(access));
+        }
+    }
+}
+
+/* What a statement reads and writes: whichever of its code that touches it is for both. */
+static void add_other_ways(struct touches *touches, uint32_t statement)
+{
+    const struct collect_binary *binary = touches->binary;
+    uint32_t n = touches->n;
+    for (size_t i = collect_first_access(binary, statement);
+         i < binary->n_accesses && binary->accesses[i].statement == statement; i++)
+        for (uint32_t k = 0; k < n; k++)
+            if (touches->list[k].noun == binary->accesses[i].variable && touches->list[k].is_data)
+                add_touch(touches, touches->list[k].noun, access_of(&binary->accesses[i]));
+}
+
+/* Does the statement stand in the line in which the loop begins? */
+static bool is_loop_control(const struct collect_binary *binary, pm_id loop,
+                            const struct pm_code_place *place)
+{
+    struct pm_pif_noun noun, file;
+    return loop && pm_pif_find_noun(binary->pif, loop, &noun) && noun.line == place->line_no &&
+           pm_pif_find_noun(binary->pif, place->file, &file) && file.name && noun.file &&
+           strcmp(file.name, noun.file) == 0;
+}
+
+static enum pm_status find_statement(const struct touches *touches, const struct collect_code *code,
+                                     const struct user_statement *user, uint32_t *ret_row)
+{
+    return collect_map_statement(touches->c, code->binary, &user->place, code->region, ret_row);
+}
+
+/* Of a loop whose statements have no code in it any more (it only counts): what they would touch. */
+static void add_facts_of_loop(struct touches *all, const struct collect_binary *binary, pm_id loop)
+{
+    for (size_t i = 0; i < binary->n_statements; i++)
+        if (binary->statements[i].parent == loop)
+            add_facts(all, binary->statements[i].row);
+}
+
+/* What the code of a loop touches, of arrays and fields; too many say nothing. */
+static enum pm_status add_of_loop(struct touches *touches, const struct collect_code *code,
+                                  const struct pm_code_block *block, pm_id loop)
+{
+    struct touches all = {.c = touches->c, .binary = touches->binary};
+    enum pm_status status = PM_OK;
+    uint32_t n_data = 0, statement;
+    for (uint32_t i = 0; i < block->n_tuples && status == PM_OK; i++) {
+        const struct pm_code_tuple *tuple = &block->tuples[i];
+        uint32_t n_before = all.n;
+        for (uint32_t k = 0; tuple->loop == loop && k < tuple->n_objects; k++)
+            add_touch(&all, tuple->objects[k].noun, tuple->objects[k].access);
+        if (all.n == n_before)
+            continue;
+        struct user_statement user = user_statement_of(code->binary, tuple);
+        status = find_statement(touches, code, &user, &statement);
+        if (status == PM_OK) {
+            add_fields(&all, statement);
+            add_other_ways(&all, statement);
+        }
+    }
+    if (!has_data(&all))
+        add_facts_of_loop(&all, code->binary, loop);
+    for (uint32_t i = 0; i < all.n; i++)
+        n_data += all.list[i].is_data;
+    for (uint32_t i = 0; i < all.n && n_data <= OF_LOOP_MAX; i++)
+        if (all.list[i].is_data)
+            add_touch(touches, all.list[i].noun, all.list[i].access);
+    return status;
+}
+
+static enum pm_status infer(struct touches *touches, const struct collect_code *code,
+                            const struct pm_code_range *range)
+{
+    const struct pm_code_tuple *own = range->tuple;
+    struct user_statement user = user_statement_of(code->binary, own);
+    uint32_t statement = 0;
+    enum pm_status status = collect_accesses_make(touches->c, code->binary);
+    if (status == PM_OK)
+        status = find_statement(touches, code, &user, &statement);
+    if (status != PM_OK)
+        return status;
+    if (!has_data(touches) && !own->unnamed)
+        add_code(touches, range->block, own, &user);
+    if (!has_data(touches))
+        add_facts(touches, statement);
+    add_fields(touches, statement);
+    add_other_ways(touches, statement);
+    return !has_data(touches) && is_loop_control(code->binary, own->loop, &user.place)
+               ? add_of_loop(touches, code, range->block, own->loop)
+               : PM_OK;
+}
+
+static enum pm_status map_way(struct collector *c, struct collect_code *code, uint32_t verb,
+                              uint32_t noun, const char *origin, const char *reason)
+{
+    struct collect_mapping mapping = {.source = code->sentence, .origin = origin, .reason = reason};
+    enum pm_status status = collect_short_sentence(c, verb, noun, &mapping.destination);
+    if (status == PM_OK)
+        status = collect_add_mapping(c, &mapping);
+    code->n_mappings += status == PM_OK;
+    return status;
+}
+
+static enum pm_status map_touch(struct collector *c, struct collect_code *code, pm_id id,
+                                unsigned access, const char *origin, const char *reason)
+{
+    uint32_t row;
+    enum pm_status status = collect_map_noun(c, code->binary, id, "variable", NULL, &row);
+    if (status == PM_OK && access & PM_MAP_READS)
+        status = map_way(c, code, c->source_reads, row, origin, reason);
+    if (status == PM_OK && access & PM_MAP_WRITES)
+        status = map_way(c, code, c->source_writes, row, origin, reason);
+    return status;
+}
+
+enum pm_status collect_map_objects(struct collector *c, struct collect_code *code,
+                                   const struct pm_code_range *range, const char *reason)
+{
+    const struct pm_code_tuple *own = range->tuple;
+    struct touches touches = {.c = c, .binary = code->binary};
+    enum pm_status status = PM_OK;
+    for (uint32_t i = 0; i < own->n_objects && status == PM_OK; i++) {
+        const struct pm_code_object *object = &own->objects[i];
+        add_touch(&touches, object->noun, object->access);
+        status = map_touch(c, code, object->noun, object->access, "compiler", reason);
+    }
+    for (uint32_t i = 0; i < touches.n; i++)
+        touches.list[i].sure = touches.list[i].access;
+    if (status == PM_OK && own->place.line_no && code->binary->pif &&
+        (own->kind == PM_MAP_ORDINARY || own->kind == PM_MAP_SPILL))
+        status = infer(&touches, code, range);
+    for (uint32_t i = 0; i < touches.n && status == PM_OK; i++) {
+        const struct touch *touch = &touches.list[i];
+        status = map_touch(c, code, touch->noun, touch->access & ~touch->sure, "inferred", reason);
+    }
+    return status;
+}
