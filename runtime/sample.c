@@ -134,6 +134,7 @@ void pm_sample_waited(struct pm_sampler *s, const struct pm_node *node, const st
                       uint64_t ns)
 {
     pm_add_shared(pm_sampling->n_switches, 1);
+    s->off_ns += ns;
     charge(s, node,
            (struct pm_run_sample){.address = off->address,
                                   .caller = off->caller,

@@ -59,13 +59,15 @@ struct pm_sampler {
     struct pm_slot *slot;
     struct pm_store store;
     /* All CPU time is charged to something: what no sample stands for is noticed by comparing. */
-    uint64_t cpu_before_ns; /* the thread's CPU clock when its sampling began */
-    uint64_t charged_ns;    /* of its CPU time since then */
-    uint64_t time_ns;       /* timers: of the last sample, CLOCK_MONOTONIC_RAW */
-    uint64_t off_since_ns;  /* perf: when it was switched out; 0: it runs */
-    uint64_t on_since_ns;   /* perf: when it was last switched in; 0: not yet */
-    struct pm_off off;      /* where, and why */
-    uint64_t n_lost;        /* that no time has been charged for */
+    uint64_t cpu_before_ns;    /* the thread's CPU clock when its sampling began */
+    uint64_t charged_ns;       /* of its CPU time since then */
+    uint64_t time_ns;          /* timers: of the last sample, CLOCK_MONOTONIC_RAW */
+    uint64_t off_since_ns;     /* perf: when it was switched out; 0: it runs */
+    uint64_t on_since_ns;      /* perf: when it was last switched in; 0: not yet */
+    struct pm_off off;         /* where, and why */
+    uint64_t off_ns, begin_ns; /* charged so far for times off the CPU; perf: when sampling began */
+    bool lost_switches;        /* some of them did not fit into the ring */
+    uint64_t n_lost;           /* that no time has been charged for */
     bool has_kernel;
     /* perf */
     volatile struct perf_event_mmap_page *ring;

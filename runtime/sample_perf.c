@@ -32,6 +32,7 @@
 enum {
     PAGE = PM_RUN_PAGE,
     LARGEST_RING_PAGES = 32, /* 119 samples */
+    PLACES_PAGES = 8,        /* of threads but the first: they come and go */
     MANY_THREADS = 16,       /* from then on smaller ones: all of it is locked memory */
     VERY_MANY_THREADS = 64,
     PLACE_NS = 250000, /* 4000 places a second, at most */
@@ -217,6 +218,8 @@ static void open_places(struct pm_sampler *s)
     if (is_error(fd))
         return;
     uint64_t bytes = s->ring_bytes;
+    if (bytes > PLACES_PAGES * PAGE && pm_thread_pointer() != pm_process.main_thread_pointer)
+        bytes = PLACES_PAGES * PAGE;
     long ring = pm_sys(SYS_mmap, 0, PAGE + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     pm_sys(SYS_close, fd);
     s->off_ring.ring = pm_mapped(ring, PAGE + bytes);
@@ -236,7 +239,9 @@ int pm_perf_open(struct pm_sampler *s)
         return error_no;
     open_bell(s);
     open_places(s);
-    s->off_since_ns = s->on_since_ns = 0;
+    s->off_since_ns = s->on_since_ns = s->off_ns = 0;
+    s->lost_switches = false;
+    s->begin_ns = pm_monotonic_ns();
     s->source = PM_RUN_SAMPLES_PERF;
     pm_ambient_ring(s->t, (const volatile uint64_t *)&s->ring->data_head, 0);
     return 0;
@@ -366,6 +371,28 @@ static void find_place(struct pm_sampler *s, uint64_t out_ns)
     free_places(r, out_ns);
 }
 
+/* What is off the CPU now may have come back among what was lost. */
+static void lose_switches(struct pm_sampler *s)
+{
+    s->lost_switches = true;
+    s->off_since_ns = 0;
+}
+
+/* After all records. The time that neither switches nor the CPU clock tell of was off the CPU, nobody knows why: in the context that is
+ * active, for no sled has fired while the ring filled up. */
+static void settle_switches(struct pm_sampler *s)
+{
+    uint64_t cpu_ns = s->lost_switches ? pm_thread_cpu_ns(s->slot->tid) : 0;
+    if (cpu_ns < s->cpu_before_ns || cpu_ns == 0 || s->off_since_ns != 0)
+        return;
+    int64_t missing = (int64_t)(pm_monotonic_ns() - s->begin_ns - s->off_ns) -
+                      (int64_t)(cpu_ns - s->cpu_before_ns);
+    s->lost_switches = false;
+    if (missing > 0)
+        pm_sample_waited(s, pm_sample_context(s, 0),
+                         &(struct pm_off){.kind = PM_RUN_SAMPLE_OFF_CPU}, (uint64_t)missing);
+}
+
 static void off_until(struct pm_sampler *s, uint64_t until_ns)
 {
     pm_sample_waited(s, pm_sample_context(s, s->off.sp), &s->off, until_ns - s->off_since_ns);
@@ -428,15 +455,19 @@ void pm_perf_drain(struct pm_sampler *s, uint64_t until_ns)
             take_sample(s, header);
         else if (header->type == PERF_RECORD_SWITCH)
             take_switch(s, header);
-        else if (header->type == PERF_RECORD_LOST && header->size >= 24)
+        else if (header->type == PERF_RECORD_LOST && header->size >= 24) {
             s->n_lost += s->record[2];
-        else if (header->type == PERF_RECORD_LOST_SAMPLES && header->size >= 16)
+            lose_switches(s);
+        } else if (header->type == PERF_RECORD_LOST_SAMPLES && header->size >= 16)
             s->n_lost += s->record[1];
     }
     if (until_ns != UINT64_MAX)
         split_wait(s, until_ns);
     __atomic_store_n(&s->ring->data_tail, head, __ATOMIC_RELEASE);
     pm_ambient_saw(s->t, head);
+    if (was_full) /* the kernel says what it lost with the next record that fits */
+        lose_switches(s);
+    settle_switches(s);
     if (was_full) /* what did not fit happened in the context that is active: no sled has fired */
         pm_sample_settle(s, pm_sample_context(s, 0),
                          pm_thread_cpu_ns(s->slot->tid) - s->cpu_before_ns,

@@ -67,6 +67,7 @@ pm_id pm_fact_variable(tree variable, tree context);
 /* The artificial variable stands for the one of the source (the data of an array whose size is
  * known at run time). */
 void pm_fact_variable_stands_for(tree artificial, tree variable, tree context);
+void pm_fact_variable_is(tree artificial, pm_id noun);
 pm_id pm_fact_field(tree field);
 /* COMMON blocks of Fortran and what EQUIVALENCE joins: for gfortran one variable, its members are fields. A member's noun is that of a
  * variable; the noun of a whole block is for where members cannot be told (0: EQUIVALENCE has none). */
@@ -93,6 +94,21 @@ bool pm_fact_is_fortran(void);
 /* The variable that a field of the compiler's own records stands for, by which bodies of OpenMP
  * regions and nested functions reach the variables around them; 0: none. */
 pm_id pm_fact_captured(tree field, tree context);
+
+/* --- facts_containers.cc: of C++ --- */
+
+/* Has the type (or what it refers to) elements: a vector, a smart pointer, a class with operator[]? */
+bool pm_fact_is_container(tree type);
+/* Bits of the arguments whose objects the call's result refers into: of v[i], v.begin(), *it. 0: none. */
+unsigned pm_fact_call_sources(gcall *call);
+/* How a call of the library uses the object of an argument; 0: it gives access to it only. */
+enum { PM_CALL_READS = 1, PM_CALL_WRITES = 2 };
+unsigned pm_fact_call_access(gcall *call, unsigned index);
+/* Is the field what a lambda captured? *ret_variable: of *ret_function; NULL_TREE: not found. */
+bool pm_fact_is_capture(tree field, tree *ret_variable, tree *ret_function);
+/* The container that a variable refers into: auto &e = v[i], p = v.data(). 0: none, or several. */
+void pm_fact_note_behind(tree variable, pm_id noun);
+pm_id pm_fact_behind(tree variable);
 
 /* --- facts_calls.cc --- */
 

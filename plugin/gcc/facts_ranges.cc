@@ -7,20 +7,22 @@
 static std::map<unsigned, std::vector<struct pm_range>> ranges_by_uid;
 static std::map<location_t, location_t> omp_loops;
 
-static void widen(struct pm_range *range, location_t location)
+/* False: it is no place. */
+static bool widen(struct pm_range *range, location_t location)
 {
     struct pm_place place;
     if (!pm_place_of(location, &place))
-        return;
+        return false;
     struct pm_point point = {place.line, place.column};
     if (range->file == NULL)
         *range = {place.file, point, point};
     if (range->file != place.file)
-        return;
+        return true;
     if (pm_point_less(point, range->first))
         range->first = point;
     if (pm_point_less(range->last, point))
         range->last = point;
+    return true;
 }
 
 /* The text of an expression is told by its location. What wraps one, initialisers, and expressions
@@ -31,9 +33,11 @@ static void widen_by(struct pm_range *range, tree t)
         return;
     if (EXPR_HAS_LOCATION(t)) {
         source_range text = get_range_from_loc(line_table, EXPR_LOCATION(t));
-        widen(range, text.m_start);
-        widen(range, text.m_finish);
-        if (text.m_start != text.m_finish && TREE_CODE(t) != DECL_EXPR && TREE_CODE(t) != INIT_EXPR)
+        bool begins = widen(range, text.m_start), ends = widen(range, text.m_finish);
+        if (!begins) /* "v[i] = x" with a class's operator[]: where v stands is not known */
+            widen(range, EXPR_LOCATION(t));
+        if (begins && ends && text.m_start != text.m_finish && TREE_CODE(t) != DECL_EXPR &&
+            TREE_CODE(t) != INIT_EXPR)
             return;
     }
     if (TREE_CODE(t) == DECL_EXPR) {

@@ -168,10 +168,23 @@ static void touch_indices(struct reader *reader, tree t)
     }
 }
 
+/* "lambda.__v = v" where the lambda is made: nothing of v is written. */
+static bool makes_capture(tree t, enum access access)
+{
+    tree variable, function_decl;
+    return access == WRITES && TREE_CODE(t) == COMPONENT_REF &&
+           pm_fact_is_capture(TREE_OPERAND(t, 1), &variable, &function_decl) &&
+           DECL_P(TREE_OPERAND(t, 0));
+}
+
 static void touch_component(struct reader *reader, tree t, enum access access)
 {
     touch_indices(reader, t);
     tree component;
+    if (makes_capture(t, access)) {
+        touch(reader, base_of(t), access);
+        return;
+    }
     pm_id noun = field_of(reader, t, &component);
     map_to(reader, noun, (enum pm_verb)access);
     if (noun != 0 && pm_fact_block_of(component) != NULL_TREE) {
@@ -207,13 +220,44 @@ static void touch_loaded(struct reader *reader, tree t, enum access access)
         touch(reader, t, access);
 }
 
+static gcall *call_of(tree t)
+{
+    if (TREE_CODE(t) != SSA_NAME || SSA_NAME_DEF_STMT(t) == NULL)
+        return NULL;
+    return dyn_cast<gcall *>(SSA_NAME_DEF_STMT(t));
+}
+
+/* What the call's result refers into. */
+static void touch_sources(struct reader *reader, gcall *call, enum access access)
+{
+    unsigned sources = pm_fact_call_sources(call);
+    for (unsigned i = 0; sources >> i != 0; i++) {
+        tree argument = gimple_call_arg(call, i);
+        if ((sources >> i & 1) == 0)
+            continue;
+        if (POINTER_TYPE_P(TREE_TYPE(argument)))
+            touch_target(reader, argument, access);
+        else
+            touch(reader, argument, access);
+    }
+}
+
+static void touch_behind(struct reader *reader, tree variable, enum access access)
+{
+    touch(reader, variable, access);
+    if (DECL_P(variable))
+        map_to(reader, pm_fact_behind(variable), (enum pm_verb)access);
+}
+
 static void touch_target(struct reader *reader, tree pointer, enum access access)
 {
     STRIP_NOPS(pointer);
     if (TREE_CODE(pointer) == ADDR_EXPR) {
-        touch(reader, TREE_OPERAND(pointer, 0), access);
+        touch_behind(reader, TREE_OPERAND(pointer, 0), access);
     } else if (DECL_P(pointer)) {
-        touch(reader, pointer, access);
+        touch_behind(reader, pointer, access);
+    } else if (gcall *call = call_of(pointer)) {
+        touch_sources(reader, call, access);
     } else if (gimple *definition = definition_of(pointer)) {
         tree from = gimple_assign_rhs1(definition);
         if (TREE_CODE(from) == SSA_NAME || DECL_P(from) || TREE_CODE(from) == ADDR_EXPR)
@@ -234,6 +278,8 @@ static void touch(struct reader *reader, tree t, enum access access)
     case VAR_DECL:
     case PARM_DECL:
         map_to(reader, pm_fact_variable(t, reader->decl), (enum pm_verb)access);
+        if (!POINTER_TYPE_P(TREE_TYPE(t))) /* an element of a range, copied */
+            map_to(reader, access == READS ? pm_fact_behind(t) : 0, PM_SOURCE_READS);
         return;
     case SSA_NAME:
         if (access == READS && POINTER_TYPE_P(TREE_TYPE(t)))
@@ -289,6 +335,103 @@ static void read_address(struct reader *reader, gimple *stmt)
     } else if (TREE_CODE(from) == MEM_REF) {
         touch(reader, from, READS);
     }
+}
+
+/* --- what refers into containers --- */
+
+/* The container (or the array) that an address leads into; 0: none, or not one. */
+static pm_id noun_behind(struct reader *reader, tree t)
+{
+    enum { DEPTH_MAX = 20 };
+    for (int depth = 0; depth < DEPTH_MAX; depth++) {
+        STRIP_NOPS(t);
+        tree component;
+        pm_id noun = handled_component_p(t) ? field_of(reader, t, &component) : 0;
+        if (noun != 0)
+            return noun;
+        if (TREE_CODE(t) == ADDR_EXPR) {
+            t = TREE_OPERAND(t, 0);
+        } else if (handled_component_p(t)) {
+            t = base_of(t);
+        } else if (TREE_CODE(t) == MEM_REF || TREE_CODE(t) == INDIRECT_REF) {
+            t = TREE_OPERAND(t, 0);
+        } else if (DECL_P(t)) {
+            pm_id further = pm_fact_behind(t);
+            return further != 0 ? further : pm_fact_variable(t, reader->decl);
+        } else if (gcall *call = call_of(t)) {
+            if (pm_fact_call_sources(call) != 1)
+                return 0;
+            t = gimple_call_arg(call, 0);
+        } else if (gimple *definition = definition_of(t)) {
+            t = gimple_assign_rhs1(definition);
+        } else {
+            return 0;
+        }
+    }
+    return 0;
+}
+
+/* The compiler's own iterators and references are the container itself. */
+static void note_behind(struct reader *reader, tree to, tree from)
+{
+    if (!VAR_P(to) || pm_fact_is_fortran())
+        return;
+    pm_id noun = noun_behind(reader, from);
+    if (noun == 0)
+        return;
+    if (DECL_ARTIFICIAL(to))
+        pm_fact_variable_is(to, noun);
+    else if (pm_fact_variable(to, reader->decl) != noun)
+        pm_fact_note_behind(to, noun);
+}
+
+/* __for_range, __for_begin, __for_end */
+static bool is_range_name(tree variable)
+{
+    return DECL_ARTIFICIAL(variable) && DECL_NAME(variable) != NULL_TREE &&
+           strncmp(IDENTIFIER_POINTER(DECL_NAME(variable)), "__for_", 6) == 0;
+}
+
+static bool is_range_iterator(tree t)
+{
+    STRIP_NOPS(t);
+    if (TREE_CODE(t) == ADDR_EXPR)
+        t = TREE_OPERAND(t, 0);
+    return VAR_P(t) && is_range_name(t);
+}
+
+/* "for (double x : v)": x is what v holds. */
+static bool is_element_of_range(tree from)
+{
+    if (TREE_CODE(from) != MEM_REF && TREE_CODE(from) != INDIRECT_REF)
+        return false;
+    tree pointer = TREE_OPERAND(from, 0);
+    gcall *call = call_of(pointer);
+    if (call != NULL && gimple_call_num_args(call) > 0)
+        pointer = gimple_call_arg(call, 0);
+    else if (gimple *definition = definition_of(pointer))
+        pointer = gimple_assign_rhs1(definition);
+    return is_range_iterator(pointer);
+}
+
+static void note_reference(struct reader *reader, gimple *assign)
+{
+    tree to = gimple_assign_lhs(assign), from = gimple_assign_rhs1(assign);
+    if (!VAR_P(to) || !gimple_assign_single_p(assign))
+        return;
+    bool refers = TREE_CODE(TREE_TYPE(to)) == REFERENCE_TYPE ||
+                  (POINTER_TYPE_P(TREE_TYPE(to)) && is_range_name(to)) ||
+                  (POINTER_TYPE_P(TREE_TYPE(to)) && call_of(from) != NULL) ||
+                  (!DECL_ARTIFICIAL(to) && is_element_of_range(from));
+    if (refers)
+        note_behind(reader, to, from);
+}
+
+static void note_result(struct reader *reader, gcall *call)
+{
+    tree to = gimple_call_lhs(call);
+    if (to != NULL_TREE && VAR_P(to) && pm_fact_call_sources(call) == 1)
+        note_behind(reader, to, gimple_call_arg(call, 0));
 }
 
 /* --- who keeps what a call returned --- */
@@ -361,18 +504,26 @@ static void note_kept(struct reader *reader, gimple *assign)
         reader->returned[temporary_key(to)] = returned->second;
 }
 
+/* An iterator of the compiler's stands for its container, which is not written when the iterator is. */
+static void touch_result(struct reader *reader, tree to)
+{
+    if (!(VAR_P(to) && is_range_name(to)))
+        touch(reader, to, WRITES);
+}
+
 static void read_assign(struct reader *reader, gimple *stmt)
 {
     if (gimple_clobber_p(stmt))
         return;
     note_kept(reader, stmt);
+    note_reference(reader, stmt);
     if (makes_address(stmt)) {
         read_address(reader, stmt);
         return;
     }
     for (unsigned i = 1; i < gimple_num_ops(stmt); i++)
         touch(reader, gimple_op(stmt, i), READS);
-    touch(reader, gimple_assign_lhs(stmt), WRITES);
+    touch_result(reader, gimple_assign_lhs(stmt));
 }
 
 static bool writes_first_argument(tree callee)
@@ -391,18 +542,40 @@ static bool writes_first_argument(tree callee)
     }
 }
 
+static void touch_argument(struct reader *reader, gcall *call, unsigned index, bool writes_first)
+{
+    tree argument = gimple_call_arg(call, index);
+    unsigned access = pm_fact_call_access(call, index);
+    if (index == 0 && writes_first)
+        access = PM_CALL_WRITES;
+    if (access == 0)
+        touch_indices(reader,
+                      TREE_CODE(argument) == ADDR_EXPR ? TREE_OPERAND(argument, 0) : argument);
+    bool is_object = POINTER_TYPE_P(TREE_TYPE(argument)) && access != PM_CALL_READS;
+    for (enum access way : {READS, WRITES}) {
+        unsigned bit = way == WRITES ? (unsigned)PM_CALL_WRITES : (unsigned)PM_CALL_READS;
+        if ((access & bit) == 0)
+            continue;
+        if (is_object)
+            touch_target(reader, argument, way);
+        else
+            touch(reader, argument, way);
+    }
+}
+
 static void read_call(struct reader *reader, gimple *stmt)
 {
     tree callee = gimple_call_fndecl(stmt);
     bool writes_first = writes_first_argument(callee);
     for (unsigned i = 0; i < gimple_call_num_args(stmt); i++)
-        touch(reader, gimple_call_arg(stmt, i), i == 0 && writes_first ? WRITES : READS);
+        touch_argument(reader, as_a<gcall *>(stmt), i, writes_first);
+    note_result(reader, as_a<gcall *>(stmt));
     if (callee != NULL_TREE)
         map_to(reader, pm_fact_external(callee), PM_SOURCE_CALLS);
     else if (!gimple_call_internal_p(stmt))
         touch(reader, gimple_call_fn(stmt), READS);
     if (gimple_call_lhs(stmt) != NULL_TREE)
-        touch(reader, gimple_call_lhs(stmt), WRITES);
+        touch_result(reader, gimple_call_lhs(stmt));
     note_returned(reader, stmt);
 }
 

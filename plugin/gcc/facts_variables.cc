@@ -314,7 +314,8 @@ static pm_id make_variable(tree variable, tree context)
         describe_global(variable, &place, &noun, &name);
     noun.name = name.c_str();
     noun.level = pm_level_source;
-    noun.kind = is_array(TREE_TYPE(variable)) ? "array" : "variable";
+    bool holds = is_array(TREE_TYPE(variable)) || pm_fact_is_container(TREE_TYPE(variable));
+    noun.kind = holds ? "array" : "variable";
     noun.type = type.c_str();
     noun.file = place.shown;
     noun.line = place.line;
@@ -331,6 +332,11 @@ void pm_fact_variable_stands_for(tree artificial, tree variable, tree context)
 {
     pm_id id = pm_fact_variable(variable, context);
     *known_variables.add(DECL_UID(artificial), id) = id;
+}
+
+void pm_fact_variable_is(tree artificial, pm_id noun)
+{
+    *known_variables.add(DECL_UID(artificial), noun) = noun;
 }
 
 pm_id pm_fact_variable(tree variable, tree context)
@@ -483,6 +489,8 @@ static pm_id make_field(tree field, tree type)
     struct pm_place place = {NULL, NULL, 0, 0};
     pm_place_of(DECL_SOURCE_LOCATION(field), &place);
     std::string of_type, text = type_text(TREE_TYPE(field));
+    if (pm_fact_is_container(TREE_TYPE(field)))
+        text += " [:]"; /* of a field only the type says that it has elements */
     struct pm_pif_noun noun = {};
     noun.parent = make_type(type, &place, &of_type);
     struct pm_id_hash hash;
@@ -511,10 +519,13 @@ pm_id pm_fact_field(tree field)
     tree type = DECL_CONTEXT(field);
     struct pm_place place;
     pm_id id = 0;
+    tree captured, function_decl;
     bool written = pm_place_of(DECL_SOURCE_LOCATION(field), &place);
-    if (written && has_name(field) && !DECL_ARTIFICIAL(field) && type != NULL_TREE &&
-        RECORD_OR_UNION_TYPE_P(type) && !is_internal(type) &&
-        !in_system_header_at(DECL_SOURCE_LOCATION(field)))
+    if (pm_fact_is_capture(field, &captured, &function_decl))
+        id = captured != NULL_TREE ? pm_fact_variable(captured, function_decl) : 0;
+    else if (written && has_name(field) && !DECL_ARTIFICIAL(field) && type != NULL_TREE &&
+             RECORD_OR_UNION_TYPE_P(type) && !is_internal(type) &&
+             !in_system_header_at(DECL_SOURCE_LOCATION(field)))
         id = make_field(field, TYPE_MAIN_VARIANT(type));
     known.add(DECL_UID(field), id);
     return id;

@@ -144,10 +144,12 @@ static void search_variable(struct search *search, tree variable, unsigned acces
         return;
     }
     pm_id noun = variable_noun(variable);
-    if (noun != 0)
+    if (noun != 0) {
         pm_access_add(&search->objects, noun, access);
-    else if (VAR_P(variable) &&
-             DECL_HAS_DEBUG_EXPR_P(variable)) /* a part of one, made a variable of its own */
+        if (pm_fact_behind(variable) != 0) /* auto &e = v[i] */
+            pm_access_add(&search->objects, pm_fact_behind(variable), 0);
+    } else if (VAR_P(variable) &&
+               DECL_HAS_DEBUG_EXPR_P(variable)) /* a part of one, made a variable of its own */
         search_reference(search, DECL_DEBUG_EXPR(variable), access != 0);
     else
         search->is_own = true;
@@ -368,6 +370,21 @@ static void search_assign(struct search *search, gimple *stmt, bool named)
     }
 }
 
+/* Of C++: what the reference, pointer or iterator that a function returned refers into. */
+static void search_sources(struct search *search, gcall *call, bool named)
+{
+    unsigned sources = pm_fact_call_sources(call);
+    for (unsigned i = 0; sources >> i != 0; i++) {
+        tree argument = gimple_call_arg(call, i);
+        if ((sources >> i & 1) == 0)
+            continue;
+        if (POINTER_TYPE_P(TREE_TYPE(argument)))
+            search_pointer(search, argument, named);
+        else
+            search_reference(search, argument, true);
+    }
+}
+
 static void search_call(struct search *search, gcall *call, bool named)
 {
     unsigned flags = (unsigned)gimple_call_return_flags(call);
@@ -376,6 +393,8 @@ static void search_call(struct search *search, gcall *call, bool named)
         (flags & ERF_RETURNS_ARG) != 0 || gimple_call_builtin_p(call, BUILT_IN_ASSUME_ALIGNED);
     if (returns_argument && argument < gimple_call_num_args(call))
         search_pointer(search, gimple_call_arg(call, argument), named);
+    else if (pm_fact_call_sources(call) != 0)
+        search_sources(search, call, named);
     else if (!named && pm_fact_keeper(gimple_location(call)) != 0)
         pm_access_add(&search->objects, pm_fact_keeper(gimple_location(call)),
                       pm_fact_is_fortran() ? 0 : PM_MAP_THROUGH);
@@ -425,7 +444,7 @@ static void search_name(struct search *search, tree name, bool named)
     if (variable != NULL_TREE && !named && POINTER_TYPE_P(TREE_TYPE(name))) {
         pm_id noun = variable_noun(variable);
         if (noun != 0)
-            pm_access_add(&search->objects, noun, through_of(variable));
+            search_variable(search, variable, through_of(variable));
         else if (VAR_P(variable) && DECL_HAS_DEBUG_EXPR_P(variable))
             search_reference(search, DECL_DEBUG_EXPR(variable), true);
         named = noun != 0 || (VAR_P(variable) && DECL_HAS_DEBUG_EXPR_P(variable));

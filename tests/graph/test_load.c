@@ -143,6 +143,35 @@ static void how_it_was_sampled_is_loaded(void **state)
     pm_archive_data_free(data);
 }
 
+#define CODE_OF_RELAX                                                                         \
+    "INSERT INTO nouns(id, pif_id, binary, level, name, kind, parent) VALUES (70, 70, 1, 1, " \
+    "'relax+0x10', 'code', 7);"                                                               \
+    "INSERT INTO sentences VALUES (70, 1, 70); INSERT INTO contexts VALUES (70, 7, 70, 4);"
+
+static void places_of_calls_are_loaded(void **state)
+{
+    (void)state;
+    make_archive(CODE_OF_RELAX "INSERT INTO noun_attributes VALUES (70, 'inlined at', '5 7'), "
+                               "(7, 'called at', '6 5\n6 7 5')");
+    struct pm_archive_data *data = load_good(0);
+    assert_int_equal(data->n_call_sites, 3);
+    uint32_t n_inlined = 0, n_places = 0;
+    for (uint32_t i = 0; i < data->n_call_sites; i++) {
+        n_inlined += data->call_sites[i].caller == PM_NONE;
+        n_places += data->call_sites[i].n;
+        assert_true(i == 0 || data->call_sites[i - 1].noun <= data->call_sites[i].noun);
+    }
+    assert_int_equal(n_inlined, 1);
+    assert_int_equal(n_places, 5);
+    assert_int_equal(data->n_call_places, 5);
+    pm_archive_data_free(data);
+    expect_damage(CODE_OF_RELAX "INSERT INTO noun_attributes VALUES (70, 'inlined at', '5 x')",
+                  "is not told in numbers");
+    expect_damage("INSERT INTO noun_attributes VALUES (7, 'called at', 'x')", "names no caller");
+    expect_damage("INSERT INTO noun_attributes VALUES (7, 'called at', '6 99999')",
+                  "sentence 99999");
+}
+
 static void contexts_come_in_any_order(void **state)
 {
     (void)state;
@@ -333,6 +362,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_measured_sentences_reach_is_loaded),
         cmocka_unit_test(how_it_was_sampled_is_loaded),
+        cmocka_unit_test(places_of_calls_are_loaded),
         cmocka_unit_test(contexts_come_in_any_order),
         cmocka_unit_test(sentences_may_have_many_nouns),
         cmocka_unit_test(what_does_not_fit_together_is_refused_with_its_place),

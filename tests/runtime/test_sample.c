@@ -243,6 +243,37 @@ static void waits_are_charged_to_the_place_where_they_began(void **unused)
     free(places);
 }
 
+/* Switches that did not fit: the last one that did says nothing of what came then. */
+static void time_of_lost_switches_is_off_the_cpu(void **unused)
+{
+    (void)unused;
+    enum { LONG_NS = 2000000000 };
+    uint64_t lost[2] = {1, 1000};
+    sampler->has_kernel = true;
+    sampler->cpu_before_ns = pm_thread_cpu_ns(sampler->slot->tid);
+    sampler->begin_ns = pm_monotonic_ns() - LONG_NS;
+    time_ns = sampler->begin_ns;
+    put_record(PERF_RECORD_SWITCH,
+               PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, &time_ns, 1);
+    time_ns += 1000;
+    put_record(PERF_RECORD_SWITCH, 0, &time_ns, 1);
+    time_ns += 1000;
+    put_record(PERF_RECORD_SWITCH,
+               PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, &time_ns, 1);
+    put_record(PERF_RECORD_LOST, 0, lost, 2);
+    time_ns += LONG_NS / 2;
+    put_record(PERF_RECORD_SWITCH, 0, &time_ns, 1);
+    uint64_t before_ns = pm_monotonic_ns();
+    drain();
+    struct totals t = totals_of(0);
+    assert_int_equal(t.ns[PM_RUN_SAMPLE_PREEMPTED], 1000);
+    assert_int_equal(t.ns[PM_RUN_SAMPLE_WAITING], 0);
+    assert_in_range(t.ns[PM_RUN_SAMPLE_OFF_CPU], LONG_NS * 9ul / 10,
+                    LONG_NS + pm_monotonic_ns() - before_ns + 50000000);
+    drain(); /* once */
+    assert_int_equal(totals_of(0).ns[PM_RUN_SAMPLE_OFF_CPU], t.ns[PM_RUN_SAMPLE_OFF_CPU]);
+}
+
 static void time_without_samples_is_charged(void **unused)
 {
     (void)unused;
@@ -378,6 +409,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(all_records_count_wherever_the_ring_ends, begin, end),
         cmocka_unit_test_setup_teardown(waits_are_charged_to_the_place_where_they_began, begin,
                                         end),
+        cmocka_unit_test_setup_teardown(time_of_lost_switches_is_off_the_cpu, begin, end),
         cmocka_unit_test_setup_teardown(time_without_samples_is_charged, begin, end),
         cmocka_unit_test_setup_teardown(bytes_that_are_no_records_do_no_harm, begin, end),
         cmocka_unit_test_setup_teardown(a_sample_goes_to_the_frame_that_is_alive, begin, end),

@@ -1,0 +1,43 @@
+import json
+import sys
+
+truth = [float(word) for word in open("truth").read().split()[:3]]
+report = {name: json.load(open(name + ".json")) for name in ("system", "none", "functions")}
+wrong = 0
+
+
+def near(what, got, expected, tolerance):
+    global wrong
+    good = abs(got - expected) <= tolerance
+    wrong += not good
+    print(f"{'ok' if good else 'FAILED'} {what}: {got:.1f}, expected {expected:.1f} +- {tolerance:.1f}")
+
+
+def cpu(row):
+    return row["own_cpu_ns"] / 1e6
+
+
+def in_system_header(row):
+    files = [noun.get("file") or "" for noun in row.get("nouns", [])]
+    return bool(files) and all(file.startswith("/usr/") for file in files)
+
+
+rows = {name: r["rows"] for name, r in report.items()}
+totals = {name: sum(map(cpu, r)) for name, r in rows.items()}
+near("total with and without folding", totals["system"], totals["none"], 0.001)
+near("total of functions", totals["functions"], totals["none"], 0.001)
+# A machine that was busy gives the measured program other times than its clock between samples: 5 points of all.
+tolerance = 0.05 * totals["none"]
+by_function = {name: sum(cpu(r) for r in rows["functions"] if name in r["what"]) for name in ("by_default", "fill_map", "sum<")}
+for (name, got), expected in zip(by_function.items(), truth):
+    near(f"function {name}", got, expected, tolerance)
+left = sum(cpu(r) for r in rows["functions"] if in_system_header(r))
+near("functions of system headers", left, 0, 0.01 * totals["none"])
+near("statements of system headers, folded", sum(cpu(r) for r in rows["system"] if in_system_header(r)), 0, tolerance)
+unfolded = sum(cpu(r) for r in rows["none"] if in_system_header(r))
+if unfolded < tolerance:
+    print("FAILED nothing was there to be folded:", unfolded)
+    wrong += 1
+line = sum(cpu(r) for r in rows["system"] if any(noun.get("line_no") == 18 for noun in r.get("nouns", [])))
+near("the line of std::sort", line, truth[0], tolerance)
+sys.exit(wrong > 0)
