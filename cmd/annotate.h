@@ -13,6 +13,9 @@
 
 struct annotated_line {
     int64_t own; /* of the primary metric: what this line has alone */
+    int64_t
+        inclusive; /* with what was inlined there and called from there, as far as that is known */
+    bool is_at_least; /* something was called from several places, of which this is one */
     int64_t n_samples, waiting_ns;
     bool has_cost, is_statement, has_code; /* has_code: where no map tells, true */
     const char *arrays;                    /* "u, v"; NULL: none are known */
@@ -48,6 +51,8 @@ struct annotation {
     uint32_t n_lines;
     struct annotated_group *groups; /* by first line, then the longest first */
     uint32_t n_groups, n_columns;
+    bool has_inclusive; /* somewhere it is more than a line's own */
+    int64_t unplaced;   /* cost of what functions of the file called at places that are not known */
     int64_t own, shared; /* sums of the primary metric: lines alone; sets with a line here */
     uint32_t waiting;    /* index of that metric in the report; PM_NONE: none is shown */
     char *path, *text;   /* of the source; NULL: not found */
@@ -63,6 +68,8 @@ struct annotation {
 PM_MUST_CHECK enum pm_status annotation_collect(struct annotation *annotation,
                                                 struct pm_error *err);
 void annotation_release(struct annotation *annotation);
+/* annotate_inclusive.c: fills the lines' inclusive costs. */
+void annotation_add_inclusive(struct annotation *annotation);
 bool annotation_is_member(const struct annotation *annotation, const struct annotated_group *group,
                           uint32_t line_no);
 /* Lines that are shown: by number, [n_lines + 2]; to be freed, NULL: memory ended. */
@@ -87,8 +94,9 @@ struct annotation_view {
     FILE *out;
     double divisor, total; /* of the primary metric: of the run, or of the focus */
     const char *unit;
-    int decimals, own_width, waiting_width, samples_width, arrays_width, line_width;
-    bool has_few, has_brackets, has_dashes; /* marks that were printed */
+    int decimals, own_width, inclusive_width, waiting_width, samples_width, arrays_width,
+        line_width;
+    bool has_at_least, has_few, has_brackets, has_dashes; /* marks that were printed */
 };
 struct annotation_view annotation_view(struct annotation *annotation, FILE *out);
 const char *annotation_color(const struct annotation_view *view, const char *code);

@@ -64,6 +64,10 @@ static void put_line(struct page *page, uint32_t line_no)
     pm_json_u64(json, "line_no", line_no);
     pm_json_string(json, "text", a->texts ? a->texts[line_no] : NULL);
     put_own(page, line);
+    if (a->has_inclusive) {
+        pm_json_i64(json, "inclusive", line->inclusive);
+        pm_json_bool(json, "inclusive_is_at_least", line->is_at_least);
+    }
     if (a->knows_code && line->is_statement)
         pm_json_bool(json, "has_code", line->has_code);
     else

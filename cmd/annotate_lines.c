@@ -85,6 +85,14 @@ static bool make_lines(struct annotation *a)
     for (uint32_t g = 0; g < report->n_groups; g++)
         if (annotation_line_of_group(a, g) > n)
             n = annotation_line_of_group(a, g);
+    const struct pm_archive_data *data = report->data;
+    for (uint32_t i = 0; i < data->n_call_places && !a->text; i++) {
+        pm_index noun = pm_graph_first_noun(data->graph, data->call_places[i]);
+        const struct pm_noun *place = noun == PM_NONE ? NULL : &data->graph->nouns[noun];
+        if (place && !strcmp(place->file, a->file) && place->line_no > n &&
+            place->line_no <= a->last_line_no && place->line_no <= MAX_LINES)
+            n = place->line_no;
+    }
     if (n > n_text && a->text) /* costs beyond its end: it is another text by now */
         a->is_changed = true;
     a->n_lines = n;
@@ -366,6 +374,7 @@ enum pm_status annotation_collect(struct annotation *a, struct pm_error *err)
     a->is_changed = annotation_source_is_changed(a->report, a->path);
     if (!make_lines(a) || !add_costs(a))
         return no_memory(err);
+    annotation_add_inclusive(a);
     enum pm_status status = find_code(a, err);
     if (status == PM_OK && a->shows_arrays && !find_arrays(a))
         status = no_memory(err);
@@ -390,7 +399,7 @@ bool *annotation_shown_lines(const struct annotation *a)
     for (uint32_t line = 1; line <= a->n_lines; line++) {
         if (line < a->first_line_no || line > a->last_line_no)
             continue;
-        bool counts = a->lines[line].has_cost;
+        bool counts = a->lines[line].has_cost || a->lines[line].inclusive;
         for (uint32_t g = 0; g < a->n_groups && !counts; g++)
             counts = annotation_is_member(a, &a->groups[g], line);
         if (a->all)

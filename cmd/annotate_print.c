@@ -61,6 +61,8 @@ static void measure(struct annotation_view *view)
     const struct annotation *a = view->a;
     view->own_width = larger((int)strlen(view->unit),
                              digits((double)(a->own + a->shared) / view->divisor, view->decimals));
+    if (a->has_inclusive)
+        view->inclusive_width = larger(8, digits(view->total / view->divisor, view->decimals) + 2);
     if (has_waiting(a))
         view->waiting_width =
             larger(10, digits((double)a->report->total.values[a->waiting].own.value / view->divisor,
@@ -73,6 +75,23 @@ static void measure(struct annotation_view *view)
     if (view->arrays_width)
         view->arrays_width =
             larger(6, view->arrays_width > ARRAYS_MOST ? ARRAYS_MOST : view->arrays_width);
+}
+
+/* "≥ 12.3": there may be more. */
+static void put_inclusive(struct annotation_view *view, const struct annotated_line *numbers)
+{
+    char text[64] = "";
+    bool at_least = numbers->is_at_least && view->inclusive_width;
+    if (numbers->inclusive || at_least)
+        snprintf(text, sizeof text, "%s%.*f",
+                 !at_least         ? ""
+                 : view->term.utf8 ? "≥ "
+                                   : ">=",
+                 view->decimals, (double)numbers->inclusive / view->divisor);
+    view->has_at_least |= at_least;
+    if (view->inclusive_width)
+        fprintf(view->out, "  %*s%s", larger(0, view->inclusive_width - report_width(text)), "",
+                text);
 }
 
 /* What has no cost has blanks, what has no code at all a dash. */
@@ -103,6 +122,7 @@ void annotation_put_numbers(struct annotation_view *view, const struct annotated
     }
     view->has_dashes |= !has_code;
     fprintf(view->out, "%*s  %7s", view->own_width, !has_code ? "-" : text, share);
+    put_inclusive(view, numbers);
     if (view->waiting_width)
         fprintf(view->out, "  %*s", view->waiting_width, waiting);
     if (view->samples_width)
@@ -114,6 +134,9 @@ void annotation_put_numbers_head(const struct annotation_view *view)
 {
     fprintf(view->out, "%s%*s  share %%", annotation_color(view, REPORT_BOLD), view->own_width,
             view->unit);
+    if (view->inclusive_width)
+        fprintf(view->out, "  %*s", view->inclusive_width,
+                view->divisor > 1 ? "incl. ms" : "incl.");
     if (view->waiting_width)
         fprintf(view->out, "  %*s", view->waiting_width, "waiting ms");
     if (view->samples_width)
@@ -123,7 +146,8 @@ void annotation_put_numbers_head(const struct annotation_view *view)
 
 int annotation_numbers_width(const struct annotation_view *view)
 {
-    return view->own_width + 2 + 7 + (view->waiting_width ? view->waiting_width + 2 : 0) +
+    return view->own_width + 2 + 7 + (view->inclusive_width ? view->inclusive_width + 2 : 0) +
+           (view->waiting_width ? view->waiting_width + 2 : 0) +
            (view->samples_width ? view->samples_width + 2 : 0) + 2;
 }
 
@@ -280,7 +304,7 @@ static void put_head(const struct annotation_view *view)
 /* Only of the marks that are there. */
 void annotation_put_legend(const struct annotation_view *view)
 {
-    const char *marks[3];
+    const char *marks[4];
     int n = 0;
     if (view->has_brackets)
         marks[n++] = view->term.utf8 ? "┌├└: the lines share this code, and its cost"
@@ -289,9 +313,17 @@ void annotation_put_legend(const struct annotation_view *view)
         marks[n++] = "-: no code";
     if (view->has_few)
         marks[n++] = "~: fewer than 10 samples";
+    if (view->has_at_least)
+        marks[n++] =
+            view->term.utf8 ? "≥: called from several lines" : ">=: called from several lines";
     for (int i = 0; i < n; i++)
         fprintf(view->out, "%s%s", i ? "; " : "\n", marks[i]);
     fputs(n ? "\n" : "", view->out);
+    if (view->inclusive_width && view->a->unplaced)
+        fprintf(view->out,
+                "%.*f%s of what was called from here is at no line: which one is not known\n",
+                view->decimals, (double)view->a->unplaced / view->divisor,
+                view->divisor > 1 ? " ms" : "");
 }
 
 struct annotation_view annotation_view(struct annotation *a, FILE *out)

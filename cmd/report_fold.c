@@ -72,27 +72,13 @@ static pm_index code_noun(const struct folding *f, pm_index sentence)
     return s->n_nouns ? f->graph->sentence_nouns[s->first_noun + (s->n_nouns > 1)] : PM_NONE;
 }
 
-static const struct pm_call_site *first_site(const struct folding *f, pm_index noun)
-{
-    const struct pm_archive_data *data = f->report->data;
-    uint32_t low = 0, high = data->n_call_sites;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (data->call_sites[middle].noun < noun)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return data->call_sites + low;
-}
-
 /* Where all calls of a symbol in the caller are; PM_NONE: at several places, or not known. */
 static pm_index place_of_calls(const struct folding *f, pm_index callee, pm_index caller)
 {
-    const struct pm_call_site *end = f->report->data->call_sites + f->report->data->n_call_sites;
+    uint32_t n;
+    const struct pm_call_site *sites = pm_archive_call_sites(f->report->data, callee, &n);
     pm_index found = PM_NONE;
-    for (const struct pm_call_site *site = first_site(f, callee);
-         site < end && site->noun == callee; site++) {
+    for (const struct pm_call_site *site = sites; site < sites + n; site++) {
         if (site->caller != caller)
             continue;
         pm_index place = outside_place(f, site);
@@ -109,9 +95,10 @@ static void find_targets(struct folding *f)
     const struct pm_archive_data *data = f->report->data;
     for (pm_index s = 0; s < f->n_sentences; s++) {
         pm_index noun = f->state[s] == CODE_NONE ? PM_NONE : code_noun(f, s);
-        const struct pm_call_site *site = noun == PM_NONE ? NULL : first_site(f, noun);
-        bool is_inlined = site && site < data->call_sites + data->n_call_sites &&
-                          site->noun == noun && site->caller == PM_NONE;
+        uint32_t n = 0;
+        const struct pm_call_site *site =
+            noun == PM_NONE ? NULL : pm_archive_call_sites(data, noun, &n);
+        bool is_inlined = n && site->caller == PM_NONE;
         f->target[s] = is_inlined ? outside_place(f, site) : PM_NONE;
     }
     /* Beside a place of the program's own, which the code implements as well. */

@@ -133,6 +133,9 @@ struct pm_archive_data {
  * archive, damaged), PM_ERR_VERSION, PM_ERR_MEMORY. All name the file. */
 PM_MUST_CHECK enum pm_status pm_archive_load(const char *path, unsigned flags, struct pm_error *err,
                                              struct pm_archive_data **ret_data);
+/* Where a noun of machine code was inlined or called; *ret_n 0: not known. Lent. */
+const struct pm_call_site *pm_archive_call_sites(const struct pm_archive_data *data, pm_index noun,
+                                                 uint32_t *ret_n);
 void pm_archive_data_free(struct pm_archive_data *data);
 
 #endif

@@ -69,3 +69,20 @@ enum pm_status load_call_sites(struct loader *load)
         qsort(data->call_sites, data->n_call_sites, sizeof *data->call_sites, compare_sites);
     return status;
 }
+
+const struct pm_call_site *pm_archive_call_sites(const struct pm_archive_data *data, pm_index noun,
+                                                 uint32_t *ret_n)
+{
+    uint32_t low = 0, high = data->n_call_sites;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (data->call_sites[middle].noun < noun)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (*ret_n = 0;
+         low + *ret_n < data->n_call_sites && data->call_sites[low + *ret_n].noun == noun;)
+        ++*ret_n;
+    return data->call_sites + low;
+}

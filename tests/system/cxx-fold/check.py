@@ -40,4 +40,18 @@ if unfolded < tolerance:
     wrong += 1
 line = sum(cpu(r) for r in rows["system"] if any(noun.get("line_no") == 18 for noun in r.get("nouns", [])))
 near("the line of std::sort", line, truth[0], tolerance)
+# annotate: the line of std::sort, that of the map, and those of main that call them.
+annotated = {line["line_no"]: line for line in json.load(open("annotate-all.json"))["lines"]}
+source = open(sys.argv[1]).read().split("\n")
+for text, expected in (("std::sort(v.begin()", truth[0]), ("+= v[i];", truth[1]), ("by_default(v);", truth[0]), ("out += fill_map(m, v);", truth[1]), ("out += sum(v, 40)", truth[2])):
+    line_no = next(i + 1 for i, line in enumerate(source) if text in line)
+    line = annotated.get(line_no, {})
+    near(f"inclusive, {text}", line.get("inclusive", 0) / 1e6, expected, tolerance)
+    if line.get("inclusive_is_at_least", True):
+        print("FAILED it is marked as at least")
+        wrong += 1
+long_ms, all_ms = (json.load(open(f"annotate-{name}.json"))["own"] / 1e6 for name in ("sum<long>", "sum"))
+if not 0.4 * all_ms < long_ms < 0.9 * all_ms:
+    print(f"FAILED sum<long> {long_ms} of {all_ms}")
+    wrong += 1
 sys.exit(wrong > 0)
