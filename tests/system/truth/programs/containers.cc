@@ -1,86 +1,78 @@
-/* Containers of C++ are arrays by the variable that holds them. Each function has the whole time of one. */
+// Containers: what is read and written through them belongs to the variable that holds them.
 #include "truth.h"
 
 #include <array>
 #include <memory>
-#include <numeric>
 #include <vector>
 
-enum { N = 2048 };
+namespace {
+constexpr size_t N = 3000;
 
-static volatile double sink;
-
-struct grid {
-    std::vector<double> cells;
-
-    NOINLINE void smooth(int times)
-    {
-        while (times-- > 0)
-            for (int i = 1; i < N; i++)
-                cells[i] = cells[i - 1] * 0.5 + 1;
-    }
-};
-
-NOINLINE static void scatter(std::vector<int> &dst, const std::vector<int> &src, int times)
+NOINLINE long total(const std::vector<int> &source)
 {
-    while (times-- > 0)
-        for (size_t i = 0; i < src.size(); i++)
-            dst[src[i]] += i;
+    long sum = 0;
+    for (size_t i = 0; i < source.size(); i++)
+        sum += source[i]; // @source
+    return sum;
 }
 
-NOINLINE static void add_up(const std::vector<double> &values, int times)
+NOINLINE void fill(std::vector<int> &target, int value)
 {
-    double sum = 0;
-    while (times-- > 0)
-        for (double value : values)
-            sum += value;
-    sink = sum;
+    for (size_t i = 0; i < target.size(); i++)
+        target[i] = value; // @target
 }
 
-NOINLINE static void fill(std::array<float, N> &level, int times)
+NOINLINE long table_sum(const std::array<long, N> &table)
 {
-    while (times-- > 0) {
-        for (int i = 0; i < N; i++)
-            level[i] = i * 2.0f + times;
-        __asm__ volatile("" : : : "memory");
-    }
+    long sum = 0;
+    for (size_t i = 0; i < N; i++)
+        sum += table[i]; // @table
+    return sum;
 }
 
-NOINLINE static void count(std::unique_ptr<int[]> &counts, int times)
+NOINLINE void mark(const std::unique_ptr<double[]> &weights, double value)
 {
-    while (times-- > 0) {
-        for (int i = 0; i < N; i++)
-            counts[i] += 3;
-        __asm__ volatile("" : : : "memory");
-    }
+    for (size_t i = 0; i < N; i++)
+        weights[i] = value; // @weights
 }
-
-template <class function> static double measured(function called)
-{
-    double begin = clock_ms(CLOCK_THREAD_CPUTIME_ID);
-    called();
-    return clock_ms(CLOCK_THREAD_CPUTIME_ID) - begin;
-}
+} // namespace
 
 int main()
 {
-    std::vector<int> to(N), from(N);
-    std::vector<double> numbers(N, 1.0);
-    static std::array<float, N> heights;
-    auto owned = std::make_unique<int[]>(N);
-    grid g;
-    g.cells.resize(N, 2);
-    std::iota(from.begin(), from.end(), 0);
-    double dst = measured([&] { scatter(to, from, 50000); });
-    double values = measured([&] { add_up(numbers, 30000); });
-    double level = measured([&] { fill(heights, 60000); });
-    double counts = measured([&] { count(owned, 60000); });
-    double cells = measured([&] { g.smooth(20000); });
-    double percent = 100 / (dst + values + level + counts + cells);
-    truth("dst", dst * percent);
-    truth("values", values * percent);
-    truth("level", level * percent);
-    truth("counts", counts * percent);
-    truth("cells", cells * percent);
-    return 0;
+    std::vector<int> source(N, 2), target(N);
+    static std::array<long, N> table;
+    auto weights = std::make_unique<double[]>(N);
+    double ms[4] = {0}, all = THREAD_MS();
+    long sum = 0;
+    while (THREAD_MS() - all < 400) {
+        double start = THREAD_MS(), end;
+        for (int k = 0; k < 120; k++) {
+            AGAIN();
+            sum += total(source);
+        }
+        ms[0] += (end = THREAD_MS()) - start;
+        start = end;
+        for (int k = 0; k < 120; k++) {
+            AGAIN();
+            fill(target, k);
+        }
+        ms[1] += (end = THREAD_MS()) - start;
+        start = end;
+        for (int k = 0; k < 120; k++) {
+            AGAIN();
+            sum += table_sum(table);
+        }
+        ms[2] += (end = THREAD_MS()) - start;
+        start = end;
+        for (int k = 0; k < 120; k++) {
+            AGAIN();
+            mark(weights, k);
+        }
+        ms[3] += (end = THREAD_MS()) - start;
+    }
+    all = THREAD_MS() - all;
+    const char *names[] = {"source", "target", "table", "weights"};
+    for (int i = 0; i < 4; i++)
+        truth(names[i], 100 * ms[i] / all);
+    return sum == 0;
 }

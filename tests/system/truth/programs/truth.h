@@ -40,6 +40,8 @@
 #error "no BURN for this processor"
 #endif
 
+/* Work that is repeated is done each time. */
+#define AGAIN() __asm__ volatile("" ::: "memory")
 #define NOINLINE __attribute__((noinline, noclone))
 
 /* On standard error, in one write: standard output may be a pipe to the next program. */

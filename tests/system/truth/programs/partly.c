@@ -1,0 +1,54 @@
+/* Functions that the compiler inlines in part, or at some of their calls only. They count themselves. */
+#include "truth.h"
+
+static long n_fib, n_check, n_slow, n_small;
+
+static long fib(int n)
+{
+    n_fib++;
+    if (n < 2)
+        return n;
+    return fib(n - 1) + fib(n - 2);
+}
+
+NOINLINE static void slow(int n)
+{
+    n_slow++;
+    BURN(n);
+}
+
+/* A short test before a long rest: the test is inlined, the rest becomes check.part.0. */
+static void check(int i, int n)
+{
+    n_check++;
+    if (i & 7)
+        return;
+    for (int k = 0; k < n; k++)
+        slow(1 + k % 2);
+    BURN(n);
+}
+
+static int small(int x)
+{
+    n_small++;
+    return x * 3 + 1;
+}
+
+static int (*volatile through)(int) = small;
+
+int main(void)
+{
+    long sum = fib(27);
+    for (int i = 0; i < 4000; i++) {
+        check(i, 20);
+        check(i * 3, 20);
+        sum += small(i) + through(i);
+    }
+    truth("n_fib", (double)n_fib);
+    truth("n_check", (double)n_check);
+    truth("n_slow", (double)n_slow);
+    truth("n_small", (double)n_small);
+    truth("slow", 60);
+    truth("check", 40);
+    return sum == 0;
+}
