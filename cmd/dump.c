@@ -74,17 +74,20 @@ static const char *to_hex(struct pm_str bytes, char hex[HEX_BYTES])
 
 /* --- text --- */
 
-/* A name from a file on one line: control bytes as \xNN. */
+/* A name from a file on one line. */
 static void print_name(const char *label, struct pm_str name)
 {
-    printf("%s", label);
-    for (size_t i = 0; i < name.len; i++) {
-        unsigned char byte = (unsigned char)name.p[i];
-        if (byte < 0x20 || byte == 0x7f)
-            printf("\\x%02x", byte);
+    struct pm_buf text = PM_BUF_INIT(1 << 24);
+    pm_buf_add_printable(&text, name.p, name.len);
+    fputs(label, stdout);
+    if (text.data && !text.failed)
+        fputs(text.data, stdout);
+    for (size_t i = 0; text.failed && i < name.len; i++) /* without memory: ASCII */
+        if (name.p[i] >= 0x20 && name.p[i] < 0x7f)
+            putchar(name.p[i]);
         else
-            putchar(byte);
-    }
+            printf("\\x%02x", (unsigned char)name.p[i]);
+    pm_buf_release(&text);
 }
 
 #define U64(value) ((unsigned long long)(value))

@@ -76,19 +76,7 @@ const char *report_printable(struct pm_arena *arena, const char *text)
     if (i == len)
         return text;
     struct pm_buf buf = PM_BUF_INIT(1 << 24);
-    for (i = 0; i < len;) {
-        unsigned char byte = (unsigned char)text[i];
-        size_t n = byte < 0x80 ? byte >= 0x20 && byte != 0x7f : pm_utf8_length(text + i, len - i);
-        bool is_c1 = n == 2 && byte == 0xc2 &&
-                     (unsigned char)text[i + 1] < 0xa0; /* control characters in UTF-8 */
-        if (n && !is_c1) {
-            pm_buf_add(&buf, text + i, n);
-            i += n;
-        } else {
-            pm_buf_printf(&buf, "\\x%02x", byte);
-            i++;
-        }
-    }
+    pm_buf_add_printable(&buf, text, len);
     char *copy = buf.failed ? NULL : pm_arena_strndup(arena, buf.data, buf.len);
     pm_buf_release(&buf);
     return copy;

@@ -10,13 +10,7 @@
 static void print_line(struct pm_str text)
 {
     struct pm_buf line = PM_BUF_INIT(1 << 20);
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char byte = (unsigned char)text.p[i];
-        if (byte < 0x20 || byte == 0x7f)
-            pm_buf_printf(&line, "\\x%02x", byte);
-        else
-            pm_buf_add_byte(&line, byte);
-    }
+    pm_buf_add_printable(&line, text.p, text.len);
     fprintf(stderr, "perfmap: %s\n", line.data ? line.data : "");
     pm_buf_release(&line);
 }

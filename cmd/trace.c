@@ -51,11 +51,10 @@ static void print_line(struct output *out, uint64_t time_ns, const uint64_t *las
     else
         printf(" %15s", "");
     printf("  %*s%s%s", (int)depth * 2, "", before, strcmp(name->kind, "loop") == 0 ? "loop " : "");
-    for (const char *p = name->name; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            printf("\\x%02x", (unsigned char)*p);
-        else
-            putchar(*p);
+    struct pm_buf text = PM_BUF_INIT(1 << 24);
+    pm_buf_add_printable(&text, name->name, strlen(name->name));
+    fputs(text.data ? text.data : "", stdout);
+    pm_buf_release(&text);
     if (name->n_others)
         printf(" (or %" PRIu32 " more)", name->n_others);
     printf("%s%s\n", behind, event->flags & PM_TRACE_FOREIGN ? "  [other stack]" : "");

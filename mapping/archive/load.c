@@ -59,6 +59,17 @@ const char *load_keep(struct loader *load, sqlite3_stmt *row, int column)
     return pm_intern_add(load->data->own->strings, p, strlen(p));
 }
 
+const char *load_keep_printable(struct loader *load, sqlite3_stmt *row, int column)
+{
+    const char *p = pm_archive_text(row, column);
+    struct pm_buf text = PM_BUF_INIT(1 << 24);
+    pm_buf_add_printable(&text, p, strlen(p));
+    const char *kept =
+        pm_intern_add(load->data->own->strings, text.data ? text.data : "", text.len);
+    pm_buf_release(&text);
+    return kept;
+}
+
 enum pm_status load_each_row(struct loader *load, const char *sql, row_reader reader)
 {
     sqlite3_stmt *statement;
@@ -209,11 +220,12 @@ static enum pm_status add_noun(struct loader *load, int64_t id, pm_index *ret_no
 {
     enum pm_status status;
     sqlite3_stmt *row = look_up(load, LOOKUP_NOUN, id, "noun", &status);
-    if (!row)
-        return status;
+    const char *kind = row ? load_keep_printable(load, row, 1) : NULL;
+    if (!kind)
+        return row ? load_no_memory(load) : status;
     struct pm_noun noun = {
         .name = pm_archive_text(row, 0),
-        .kind = pm_archive_text(row, 1),
+        .kind = kind,
         .linkage = pm_archive_text(row, 2),
         .file = pm_archive_text(row, 3),
         .type = pm_archive_text(row, 4),

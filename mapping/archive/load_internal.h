@@ -51,6 +51,8 @@ enum pm_status load_no_memory(struct loader *load);
 int64_t load_number(sqlite3_stmt *row, int column); /* NULL: PM_UNKNOWN */
 /* A string that lives as long as the data; NULL when memory ends. */
 const char *load_keep(struct loader *load, sqlite3_stmt *row, int column);
+/* The same of words that tables print as they are: names of metrics, units, modes, kinds. */
+const char *load_keep_printable(struct loader *load, sqlite3_stmt *row, int column);
 
 typedef enum pm_status (*row_reader)(struct loader *load, sqlite3_stmt *row);
 PM_MUST_CHECK enum pm_status load_each_row(struct loader *load, const char *sql, row_reader reader);

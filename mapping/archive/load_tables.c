@@ -4,8 +4,11 @@
 static enum pm_status read_metric(struct loader *load, sqlite3_stmt *row)
 {
     static const char *const words[] = {"sum", "average", "minimum", "maximum"};
-    struct pm_metric metric = {pm_archive_text(row, 1), pm_archive_text(row, 2),
-                               pm_archive_text(row, 3), pm_archive_text(row, 5), PM_SUM};
+    struct pm_metric metric = {load_keep_printable(load, row, 1), load_keep_printable(load, row, 2),
+                               load_keep_printable(load, row, 3), load_keep_printable(load, row, 5),
+                               PM_SUM};
+    if (!metric.name || !metric.unit || !metric.kind || !metric.description)
+        return load_no_memory(load);
     while (metric.aggregation <= PM_MAXIMUM &&
            strcmp(pm_archive_text(row, 4), words[metric.aggregation]) != 0)
         metric.aggregation++;
@@ -62,7 +65,7 @@ static enum pm_status read_execution(struct loader *load, sqlite3_stmt *row)
         load_keep(load, row, 2),
         load_keep(load, row, 3),
         load_keep(load, row, 4),
-        load_keep(load, row, 5),
+        load_keep_printable(load, row, 5),
         load_number(row, 6),
         load_number(row, 7),
         load_number(row, 8),

@@ -11,17 +11,6 @@
 
 enum { ERROR_TEXT_MAX = 1 << 16 };
 
-static void add_shown(struct pm_buf *buf, const char *text)
-{
-    for (const char *p = text; *p; p++) {
-        unsigned char byte = (unsigned char)*p;
-        if (byte < 0x20 || byte == 0x7f)
-            pm_buf_printf(buf, "\\x%02x", byte);
-        else
-            pm_buf_add_byte(buf, byte);
-    }
-}
-
 static char *joined(const struct pm_error *err, const char *last)
 {
     struct pm_buf buf = PM_BUF_INIT(4 * ERROR_TEXT_MAX);
@@ -60,7 +49,7 @@ static char *formatted(const char *tail, const char *format, va_list args)
         pm_buf_add_str(&raw, tail);
     }
     if (raw.data)
-        add_shown(&shown, raw.data);
+        pm_buf_add_printable(&shown, raw.data, strlen(raw.data));
     pm_buf_release(&raw);
     return pm_buf_take(&shown);
 }

@@ -373,6 +373,29 @@ size_t pm_utf8_length(const char *bytes, size_t len)
     return n;
 }
 
+/* U+202A to U+202E, U+2066 to U+2069. */
+static bool turns_text(const unsigned char *p)
+{
+    return p[0] == 0xe2 && ((p[1] == 0x80 && p[2] >= 0xaa && p[2] <= 0xae) ||
+                            (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
+}
+
+void pm_buf_add_printable(struct pm_buf *buf, const char *text, size_t len)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    for (size_t i = 0; i < len;) {
+        size_t n = p[i] < 0x80 ? p[i] >= 0x20 && p[i] != 0x7f : pm_utf8_length(text + i, len - i);
+        bool is_control =
+            (n == 2 && p[i] == 0xc2 && p[i + 1] < 0xa0) || (n == 3 && turns_text(p + i));
+        if (n && !is_control) {
+            pm_buf_add(buf, text + i, n);
+            i += n;
+        } else {
+            pm_buf_printf(buf, "\\x%02x", p[i++]);
+        }
+    }
+}
+
 /* --- files --- */
 
 static enum pm_status too_large(struct pm_error *err, const char *path, uint64_t max_bytes)

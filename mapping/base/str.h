@@ -53,6 +53,9 @@ struct pm_buf {
 void pm_buf_add(struct pm_buf *buf, const void *bytes, size_t len);
 void pm_buf_add_str(struct pm_buf *buf, const char *zero_ended);
 void pm_buf_add_byte(struct pm_buf *buf, unsigned char byte);
+/* Text of whatever origin as a terminal may have it: what controls terminals (C0, C1), turns text around (bidirectional overrides) or is no
+ * UTF-8 becomes \xNN. All that is printed and comes from a file goes through this. */
+void pm_buf_add_printable(struct pm_buf *buf, const char *text, size_t len);
 void pm_buf_printf(struct pm_buf *buf, const char *format, ...) PM_PRINTF(2, 3);
 void pm_buf_vprintf(struct pm_buf *buf, const char *format, va_list args) PM_PRINTF(2, 0);
 void pm_buf_add_u64(struct pm_buf *buf, uint64_t value); /* decimal */

@@ -258,6 +258,29 @@ static void an_array_doubles_and_stays_as_it_is_without_memory(void **state)
     free(numbers);
 }
 
+static void printable_is(const char *text, const char *expected)
+{
+    struct pm_buf buf = PM_BUF_INIT(1000);
+    pm_buf_add_printable(&buf, text, strlen(text));
+    assert_string_equal(buf.data, expected);
+    pm_buf_release(&buf);
+}
+
+static void text_from_files_cannot_drive_a_terminal(void **state)
+{
+    (void)state;
+    printable_is("heat, sweep\xc3\xa9 \xe2\x89\xa5", "heat, sweep\xc3\xa9 \xe2\x89\xa5");
+    printable_is("a\033]0;P\007\033[31m\n", "a\\x1b]0;P\\x07\\x1b[31m\\x0a");
+    printable_is("\xc2\x9b"
+                 "31m \x9b \x7f",
+                 "\\xc2\\x9b31m \\x9b \\x7f"); /* CSI as one character */
+    printable_is("\xe2\x80\xae"
+                 "c.exe",
+                 "\\xe2\\x80\\xae"
+                 "c.exe");
+    printable_is("\xe2\x81\xa6\xc3", "\\xe2\\x81\\xa6\\xc3");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +295,7 @@ int main(void)
         cmocka_unit_test(only_shortest_utf8_counts),
         cmocka_unit_test(allocation_checks_the_product),
         cmocka_unit_test(a_file_is_written_whole_and_read_back),
+        cmocka_unit_test(text_from_files_cannot_drive_a_terminal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
