@@ -22,7 +22,7 @@ NOINLINE static void work(int n)
 
 int main(void)
 {
-    double napping = 0, idling = 0, working = 0, all = WALL_MS(), start;
+    double napping = 0, idling = 0, working = 0, at_work = 0, all = WALL_MS(), start;
     for (int turn = 0; turn < 10; turn++) {
         start = WALL_MS();
         nap(40);
@@ -31,13 +31,16 @@ int main(void)
         idle(20);
         idling += WALL_MS() - start;
         start = THREAD_MS();
+        double start_wall = WALL_MS();
         work(8000);
         working += THREAD_MS() - start;
+        at_work += WALL_MS() - start_wall;
     }
     all = WALL_MS() - all;
     truth("nap_ms", napping);
     truth("idle_ms", idling);
     truth("work_ms", working);
+    truth("at_work", 100 * at_work / all); /* wall time: with what others had the processor for */
     truth("waited_ms", all - working);
     truth("all_ms", all);
     truth("nap", 100 * napping / all);
