@@ -56,7 +56,7 @@ static int collect_all(struct cmd_parse *parse, const struct collect_request *re
     }
     for (size_t i = 0; i < result.n_warnings; i++)
         cmd_talk("warning: %s", result.warnings[i]);
-    if (result.n_sleds == 0 && request->n_runs)
+    if (result.n_sleds == 0 && request->n_runs && !result.n_sampled)
         cmd_talk(
             "warning: nothing inside the program was measured, for it has no sleds: compile it "
             "with -fplugin=$(perfmap plugin-path)");

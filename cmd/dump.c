@@ -474,6 +474,7 @@ static void json_sampling(struct pm_json *json, const struct pm_run_file *file)
         pm_json_u64(json, "n_samples", sampling->n_samples);
         pm_json_u64(json, "n_lost", sampling->n_lost);
         pm_json_u64(json, "n_switches", sampling->n_switches);
+        pm_json_u64(json, "start_cpu_ns", sampling->start_cpu_ns);
         pm_json_u64(json, "n_threads", sampling->n_threads);
         pm_json_u64(json, "n_threads_failed", sampling->n_threads_failed);
         pm_json_string(json, "problem", sampling->error_no ? strerror(sampling->error_no) : NULL);

@@ -58,7 +58,6 @@ struct report_facts report_facts(const struct report *report)
         .samples_ns = PM_UNKNOWN,
         .fixed_ns = PM_UNKNOWN,
         .budget_ppm = PM_UNKNOWN,
-        .n_processes = data->n_processes,
         .exit_status = data->executions[0].exit_status,
         .exit_signal = data->executions[0].exit_signal,
         .mode = data->executions[0].mode,
@@ -72,6 +71,7 @@ struct report_facts report_facts(const struct report *report)
     }
     for (uint32_t i = 0; i < data->n_processes; i++) {
         const struct pm_process *process = &data->processes[i];
+        facts.n_processes += process->pid != 0; /* 0: what was not sampled */
         facts.added_ns = add_known(facts.added_ns, process->added_ns);
         facts.events_ns = add_known(facts.events_ns, process->events_ns);
         facts.samples_ns = add_known(facts.samples_ns, process->samples_ns);
@@ -79,8 +79,9 @@ struct report_facts report_facts(const struct report *report)
             facts.budget_ppm = process->budget_ppm;
     }
     for (uint32_t i = 0; i < data->n_threads; i++)
-        facts.n_threads +=
-            data->threads[i].n_threads > 0 ? (uint64_t)data->threads[i].n_threads : 1;
+        if (data->processes[data->threads[i].process].pid != 0)
+            facts.n_threads +=
+                data->threads[i].n_threads > 0 ? (uint64_t)data->threads[i].n_threads : 1;
     for (uint32_t i = 0; i < data->n_samplings; i++) {
         facts.n_samples += data->samplings[i].n_samples > 0 ? data->samplings[i].n_samples : 0;
         facts.n_lost_samples += data->samplings[i].n_lost > 0 ? data->samplings[i].n_lost : 0;

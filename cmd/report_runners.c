@@ -95,6 +95,10 @@ void report_name_runner(const struct report *report, const struct report_row *ro
 {
     const struct pm_process *process = report_process_of(report, row);
     const struct pm_thread *thread = report_thread_of(report, row);
+    if (process->pid == 0) {
+        add_command(process, what);
+        return;
+    }
     if (thread) {
         pm_buf_add_str(what, *thread->name ? thread->name : "thread");
         if (thread->tid == process->pid)

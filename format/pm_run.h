@@ -318,7 +318,10 @@ struct pm_run_sampling {
     uint32_t has_places; /* off-CPU times have addresses, of most threads (0 in older files) */
     uint64_t n_switches;
     uint64_t active_pair_ps; /* mode active: measured cost of a pair of events; 0: unknown */
-    uint64_t reserved[15];
+    uint64_t
+        start_cpu_ns; /* CPU time of the process before the runtime began: the loader's, and before an exec that of the images before;
+                                0: unknown, as in older files, and in fork children, which begin with none */
+    uint64_t reserved[14];
 };
 
 /* Samples of one thread with equal (address, caller, node, generation, kind), added up. Items are made complete before n_items counts

@@ -439,6 +439,7 @@ struct pm_process {
     uint64_t start_cpu_ns; /* the main thread's CPU clock then; exec does not set it back */
     uint32_t flags;
     uint32_t parent_pid;
+    uint64_t before_cpu_ns;      /* of the process, before we began */
     uint32_t run_pid, first_pid; /* of `perfmap run` and of its program; 0: not known */
     uint64_t exact_pair_ps, count_event_ps, active_pair_ps;
     uint32_t

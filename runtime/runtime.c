@@ -389,6 +389,9 @@ __attribute__((constructor)) static void pm_start(int argc, char **argv, char **
     pm_process.parent_pid = (uint32_t)pm_sys(SYS_getppid);
     pm_process.main_thread_pointer = pm_thread_pointer();
     pm_process.start_cpu_ns = pm_thread_cpu_ns(pm_process.pid);
+    struct timespec spent = {0, 0};
+    pm_sys(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &spent);
+    pm_process.before_cpu_ns = (uint64_t)spent.tv_sec * 1000000000u + (uint64_t)spent.tv_nsec;
     pm_clock_pair(&pm_process.start_tsc, &pm_process.start_monotonic_ns);
     struct timespec now = {0, 0};
     pm_sys(SYS_clock_gettime, CLOCK_REALTIME, &now);

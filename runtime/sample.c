@@ -333,6 +333,7 @@ static struct pm_run_sampling *make_chunk(void)
         chunk->clock = pm_process.sample_clock;
         chunk->period_ns = pm_process.sample_period_ns;
         chunk->active_pair_ps = pm_process.active_pair_ps;
+        chunk->start_cpu_ns = pm_process.before_cpu_ns;
         pm_store(pm_sampling, chunk);
     }
     __atomic_store_n(&making, 0, __ATOMIC_RELEASE);

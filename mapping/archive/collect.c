@@ -8,7 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_WARNINGS = 1000 };
+enum {
+    MAX_WARNINGS = 1000,
+    LATE_NS = 10000000,     /* a process that ends so much after the run was not waited for */
+    LEAST_REST_NS = 5000000 /* two samples */
+};
 
 static const char *const statement_texts[N_COLLECT_STATEMENTS] = {
     [INSERT_EXECUTION] = "INSERT INTO executions VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -137,6 +141,7 @@ struct run {
     uint32_t mode;
     size_t n_read;
     bool all_usage;
+    uint64_t files_cpu_ns, late_cpu_ns; /* of all processes; of those that ended after the run */
 };
 
 static void run_release(struct run *run)
@@ -318,6 +323,8 @@ static enum pm_status write_costs(struct collector *c, const struct run *run, co
         status = collect_noun_modes(c, run->start_tsc, file, names.nouns);
     if (status == PM_OK)
         status = collect_costs_add(c, file, first_thread, &names);
+    if (status == PM_OK)
+        status = collect_start_cpu(c, file, first_thread, names.root);
     if (status == PM_OK && pm_run_file_n_threads(file) == 0)
         status =
             collect_costs_add_time(c, first_thread, names.root, pm_run_file_process(file)->end_ns);
@@ -346,14 +353,39 @@ static void gather(struct collector *c, struct run *run, const struct pm_run_fil
         run->start_realtime_ns = process->start_realtime_ns;
     }
     run->all_usage &= process->has_usage;
-    run->user_cpu_ns += process->user_cpu_ns;
-    run->system_cpu_ns += process->system_cpu_ns;
+    struct collect_cpu own = collect_own_cpu(c, process);
+    run->user_cpu_ns += own.user_ns;
+    run->system_cpu_ns += own.system_ns;
     if (process->max_rss_bytes > run->max_rss_bytes)
         run->max_rss_bytes = process->max_rss_bytes;
     run->n_read++;
     c->result->n_calls += process->n_calls;
+    const struct pm_run_file_sampling *sampling = pm_run_file_sampling(file);
+    c->result->n_sampled += sampling && sampling->source != PM_RUN_SAMPLES_NONE;
     c->result->n_sleds += process->n_sleds + (process->flags & PM_RUN_FLAG_PORTABLE ? 1 : 0) +
                           (pm_run_file_n_words(file) ? 1 : 0);
+}
+
+/* false: the program was still running, or nobody saw its end. */
+static bool wall_of_manifest(const struct pm_manifest *manifest, uint64_t *ret_ns)
+{
+    if (!manifest->start_monotonic_ns || manifest->end_monotonic_ns < manifest->start_monotonic_ns)
+        return false;
+    *ret_ns = manifest->end_monotonic_ns - manifest->start_monotonic_ns;
+    return true;
+}
+
+/* What the run files say of CPU time. A process that was killed tells what was sampled. */
+static void add_cpu(const struct collector *c, struct run *run, const struct pm_run_file *file,
+                    uint64_t sampled_ns)
+{
+    const struct pm_run_file_process *process = pm_run_file_process(file);
+    struct collect_cpu own = collect_own_cpu(c, process);
+    uint64_t cpu_ns = process->has_usage ? own.user_ns + own.system_ns : sampled_ns, wall_ns;
+    run->files_cpu_ns += cpu_ns;
+    if (wall_of_manifest(&run->manifest, &wall_ns) &&
+        collect_start_ns(run->start_tsc, file) + process->end_ns > wall_ns + LATE_NS)
+        run->late_cpu_ns += cpu_ns;
 }
 
 static enum pm_status collect_process(struct collector *c, struct run *run,
@@ -372,13 +404,17 @@ static enum pm_status collect_process(struct collector *c, struct run *run,
         return PM_OK;
     }
     uint32_t first_thread = c->n_threads + 1;
+    uint64_t sampled_before_ns = c->sampled_cpu_ns;
     c->n_processes++;
+    status = collect_image_begins(c, pm_run_file_process(file));
     gather(c, run, file);
-    status = collect_process_rows(c, run->execution, run->start_tsc, entry->image, file);
+    if (status == PM_OK)
+        status = collect_process_rows(c, run->execution, run->start_tsc, entry->image, file);
     if (status == PM_OK)
         status = write_costs(c, run, entry->path, file, first_thread);
     if (status == PM_OK)
         status = collect_overhead(c, run->execution, file);
+    add_cpu(c, run, file, c->sampled_cpu_ns - sampled_before_ns);
     pm_run_file_free(file);
     return status;
 }
@@ -400,15 +436,6 @@ static enum pm_status quote_command(struct collector *c, const struct pm_manifes
         collect_add_quoted(out, manifest->argv[i], strlen(manifest->argv[i]));
     }
     return out->failed ? collect_no_memory(c) : PM_OK;
-}
-
-/* false: the program was still running, or nobody saw its end. */
-static bool wall_of_manifest(const struct pm_manifest *manifest, uint64_t *ret_ns)
-{
-    if (!manifest->start_monotonic_ns || manifest->end_monotonic_ns < manifest->start_monotonic_ns)
-        return false;
-    *ret_ns = manifest->end_monotonic_ns - manifest->start_monotonic_ns;
-    return true;
 }
 
 /* A run of which no process left a file, for none had sleds: its first process, as `perfmap run`
@@ -453,6 +480,73 @@ static enum pm_status write_unmeasured_process(struct collector *c, const struct
     return status == PM_OK ? collect_costs_add_time(c, c->n_threads, sentence, wall_ns) : status;
 }
 
+/* What the kernel told of the processes that were waited for, and the run files of the others. Where that is less than all run files say (a
+ * parent that lets the kernel wait for its children loses their times), these. False: not known. */
+static bool cpu_of(const struct run *run, struct collect_cpu *ret_cpu)
+{
+    const struct pm_manifest *manifest = &run->manifest;
+    if (!manifest->has_usage && !(run->n_read && run->all_usage))
+        return false;
+    struct collect_cpu cpu = {run->user_cpu_ns, run->system_cpu_ns};
+    if (manifest->has_usage)
+        cpu =
+            (struct collect_cpu){manifest->user_cpu_ns + run->late_cpu_ns, manifest->system_cpu_ns};
+    uint64_t known_ns = cpu.user_ns + cpu.system_ns;
+    if (known_ns < run->files_cpu_ns)
+        cpu.user_ns += run->files_cpu_ns - known_ns;
+    *ret_cpu = cpu;
+    return true;
+}
+
+/* CPU time of the run that no sample stands for: a process of its own in the archive. */
+static enum pm_status write_rest(struct collector *c, const struct run *run)
+{
+    static const char *const name = "not sampled: ends of processes, and processes that the "
+                                    "runtime cannot be loaded into";
+    struct collect_cpu cpu;
+    uint64_t sampled_ns = c->sampled_cpu_ns;
+    if (sampled_ns == 0 || !run->manifest.has_usage || !cpu_of(run, &cpu))
+        return PM_OK;
+    uint64_t all_ns = cpu.user_ns + cpu.system_ns;
+    uint64_t rest_ns = all_ns > sampled_ns ? all_ns - sampled_ns : 0;
+    if (rest_ns < LEAST_REST_NS || rest_ns < all_ns / 50)
+        return PM_OK;
+    collect_warn(c,
+                 "%.1f ms of %.1f ms CPU time were not sampled: ends of %zu processes, processes "
+                 "that were killed, and those that the runtime cannot be loaded into (statically "
+                 "linked, other privileges)",
+                 (double)rest_ns / 1e6, (double)all_ns / 1e6, run->n_read);
+    sqlite3_stmt *insert = c->statements[INSERT_PROCESS];
+    sqlite3_clear_bindings(insert);
+    c->n_rests++;
+    bind_number(insert, 1, ++c->n_processes);
+    bind_number(insert, 2, run->execution);
+    bind_number(insert, 3, 0);
+    bind_number(insert, 5, 0);
+    bind_text(insert, 6, "(not sampled)");
+    bind_text(insert, 7, "(not sampled)");
+    bind_number(insert, 8, 0);
+    bind_text(insert, 10, "exit");
+    for (int i = 14; i <= 19; i++)
+        bind_number(insert, i, 0);
+    uint32_t noun = 0, process, sentence, root, context;
+    enum pm_status status = collect_insert(c, INSERT_PROCESS);
+    if (status == PM_OK)
+        status = collect_only_thread(c, 0, 0, 0, rest_ns);
+    if (status == PM_OK)
+        status = collect_process_sentence(c, PM_STR("(not sampled)"), &process);
+    if (status == PM_OK)
+        status = collect_add_noun(c, pm_pif_name_id("Base", name), name, "code", NULL, 0, &noun);
+    if (status == PM_OK)
+        status = collect_short_sentence(c, c->executes, noun, &sentence);
+    if (status == PM_OK)
+        status = collect_context(c, 0, process, 0, &root);
+    if (status == PM_OK)
+        status = collect_context(c, root, sentence, 0, &context);
+    return status == PM_OK ? collect_cost(c, context, c->n_threads, METRIC_CPU_NS, rest_ns)
+                           : status;
+}
+
 static enum pm_status write_execution(struct collector *c, const struct run *run, const char *name)
 {
     const struct pm_manifest *manifest = &run->manifest;
@@ -477,9 +571,10 @@ static enum pm_status write_execution(struct collector *c, const struct run *run
     bool has_wall = wall_of_manifest(manifest, &wall_ns);
     if (has_wall || run->n_read)
         bind_number(insert, 8, wall_ns);
-    if (manifest->has_usage || (run->n_read && run->all_usage)) {
-        bind_number(insert, 9, manifest->has_usage ? manifest->user_cpu_ns : run->user_cpu_ns);
-        bind_number(insert, 10, manifest->has_usage ? manifest->system_cpu_ns : run->system_cpu_ns);
+    struct collect_cpu cpu;
+    if (cpu_of(run, &cpu)) {
+        bind_number(insert, 9, cpu.user_ns);
+        bind_number(insert, 10, cpu.system_ns);
         bind_number_or_null(insert, 11,
                             manifest->has_usage ? manifest->max_rss_bytes : run->max_rss_bytes);
     }
@@ -553,6 +648,9 @@ static enum pm_status collect_run(struct collector *c, const char *dir, const ch
     c->metrics[METRIC_N_CALLS - 1].is_used = c->metrics[METRIC_WALL_NS - 1].is_used = true;
     pm_manifest_init(&run.manifest);
     char *own_name = name ? NULL : run_name(dir);
+    c->sampled_cpu_ns = 0;
+    pm_map_release(&c->execs);
+    c->n_execs = 0;
     enum pm_status status = name || own_name ? open_run(c, &run) : collect_no_memory(c);
     c->joins |= run.n_entries > 1;
     if (status == PM_OK)
@@ -567,6 +665,8 @@ static enum pm_status collect_run(struct collector *c, const char *dir, const ch
                                                     : "");
     if (status == PM_OK && run.n_entries == 0)
         status = write_unmeasured_process(c, &run);
+    if (status == PM_OK && run.n_read)
+        status = write_rest(c, &run);
     if (status == PM_OK)
         status = write_execution(c, &run, name ? name : own_name);
     if (status == PM_OK)
@@ -642,6 +742,8 @@ static void release(struct collector *c)
     collect_causes_release(c);
     collect_kernel_release(c);
     collect_model_release(c);
+    pm_map_release(&c->execs);
+    free(c->exec_cpu);
     pm_intern_free(c->strings);
     pm_arena_release(&c->arena);
 }
@@ -683,7 +785,7 @@ enum pm_status pm_collect(const char *const *run_dirs, size_t n_run_dirs, const 
     if (status == PM_OK)
         status = collect_all(c, run_dirs, n_run_dirs, &known);
     result.n_executions = c->n_executions;
-    result.n_processes = c->n_processes;
+    result.n_processes = c->n_processes - c->n_rests;
     result.n_threads = c->n_threads;
     result.n_contexts = c->n_contexts;
     result.n_nouns = c->n_nouns;

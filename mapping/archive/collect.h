@@ -45,6 +45,7 @@ struct pm_collect_result {
     size_t n_executions, n_processes, n_threads, n_contexts, n_nouns, n_mappings;
     size_t
         n_sleds; /* over all processes (a process in portable mode counts as 1); 0: nothing was instrumented */
+    size_t n_sampled; /* processes of which samples were taken */
     uint64_t n_calls;
 };
 void pm_collect_result_release(struct pm_collect_result *result);

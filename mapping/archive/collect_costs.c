@@ -109,6 +109,7 @@ enum pm_status collect_cost(struct collector *c, uint32_t context, uint32_t thre
         return collect_no_memory(c);
     c->costs = costs;
     c->metrics[metric - 1].is_used = true;
+    c->sampled_cpu_ns += metric == METRIC_CPU_NS ? value : 0;
     costs[c->n_costs++] = (struct collect_cost){context, thread, metric, value};
     return PM_OK;
 }

@@ -247,6 +247,15 @@ struct collector {
         source_writes;      /* rows, 0: not needed yet */
     uint32_t first_program; /* sentence of the first process; 0: there is none */
     uint32_t kernel_noun, perfmap_noun, stray_noun; /* rows, 0: not there yet */
+    struct pm_map execs; /* PID -> 1 + position in exec_cpu, of images that ended by exec */
+    struct collect_cpu {
+        uint64_t user_ns, system_ns;
+    } * exec_cpu;
+    uint32_t n_execs, execs_cap;
+    uint32_t n_rests;          /* of n_processes: what was not sampled */
+    struct collect_cpu before; /* what the images before this one have spent, in the same process */
+    uint64_t
+        sampled_cpu_ns; /* CPU time that has been charged to contexts, of all processes of the execution */
     uint64_t own_code_ns;    /* CPU time of this process in PerfMap's own code, by samples */
     struct pm_map sentences; /* verb row, noun row -> row */
     struct pm_map entered;   /* sentences that contexts are of -> 1 */
@@ -309,6 +318,15 @@ void collect_add_quoted(struct pm_buf *out, const char *word, size_t len);
 PM_MUST_CHECK enum pm_status collect_process_rows(struct collector *c, uint32_t execution,
                                                   uint64_t start_tsc, uint32_t image,
                                                   const struct pm_run_file *file);
+/* Before the rows of a process image: what the images before it have spent. Images come in the order of their starts. */
+PM_MUST_CHECK enum pm_status collect_image_begins(struct collector *c,
+                                                  const struct pm_run_file_process *process);
+/* Without that. */
+struct collect_cpu collect_own_cpu(const struct collector *c,
+                                   const struct pm_run_file_process *process);
+/* What the image spent before its samples began, as its root's own. */
+PM_MUST_CHECK enum pm_status collect_start_cpu(struct collector *c, const struct pm_run_file *file,
+                                               uint32_t thread, uint32_t root_sentence);
 /* A message of the process c->n_processes, as its own are. code: PM_RUN_MSG_*. */
 PM_MUST_CHECK enum pm_status collect_message(struct collector *c, int64_t code, const char *text);
 /* What measuring cost it, when its samples are placed (own_code_ns). */

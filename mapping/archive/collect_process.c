@@ -223,6 +223,56 @@ enum pm_status collect_overhead(struct collector *c, uint32_t execution,
     return status;
 }
 
+static uint64_t less(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* The kernel's times go on over an exec. */
+struct collect_cpu collect_own_cpu(const struct collector *c,
+                                   const struct pm_run_file_process *process)
+{
+    return (struct collect_cpu){less(process->user_cpu_ns, c->before.user_ns),
+                                less(process->system_cpu_ns, c->before.system_ns)};
+}
+
+enum pm_status collect_image_begins(struct collector *c, const struct pm_run_file_process *process)
+{
+    uint32_t at = pm_map_get(&c->execs, process->pid);
+    bool goes_on = at && !(process->flags & PM_RUN_FLAG_FORKED);
+    c->before = goes_on ? c->exec_cpu[at - 1] : (struct collect_cpu){0, 0};
+    if (!at && !(process->flags & PM_RUN_FLAG_EXEC))
+        return PM_OK;
+    if (!at) {
+        struct collect_cpu *more =
+            pm_grow_array(c->exec_cpu, c->n_execs, &c->execs_cap, 256, sizeof *more);
+        if (!more)
+            return collect_no_memory(c);
+        c->exec_cpu = more;
+        at = ++c->n_execs;
+        if (!pm_map_put(&c->execs, process->pid, at))
+            return collect_no_memory(c);
+    }
+    bool is_known = process->flags & PM_RUN_FLAG_EXEC && process->has_usage;
+    c->exec_cpu[at - 1] = is_known
+                              ? (struct collect_cpu){process->user_cpu_ns, process->system_cpu_ns}
+                              : (struct collect_cpu){0, 0};
+    return PM_OK;
+}
+
+/* Before the runtime began: exec, and the loader. */
+enum pm_status collect_start_cpu(struct collector *c, const struct pm_run_file *file,
+                                 uint32_t thread, uint32_t root_sentence)
+{
+    const struct pm_run_file_sampling *sampling = pm_run_file_sampling(file);
+    uint32_t root;
+    if (!sampling || sampling->is_wall || sampling->source == PM_RUN_SAMPLES_NONE)
+        return PM_OK;
+    uint64_t cpu_ns = less(sampling->start_cpu_ns, c->before.user_ns + c->before.system_ns);
+    enum pm_status status = collect_context(c, 0, root_sentence, 0, &root);
+    return status == PM_OK ? collect_cost(c, root, thread, METRIC_CPU_NS, cpu_ns) : status;
+}
+
 static enum pm_status write_process(struct collector *c, uint32_t execution, uint64_t start_tsc,
                                     uint32_t image, const struct pm_run_file *file)
 {
@@ -248,8 +298,9 @@ static enum pm_status write_process(struct collector *c, uint32_t execution, uin
     bind_number(insert, 9, start_ns + process->end_ns);
     bind_text(insert, 10, end_kind_name(process->end_kind));
     if (process->has_usage) {
-        bind_number(insert, 11, process->user_cpu_ns);
-        bind_number(insert, 12, process->system_cpu_ns);
+        struct collect_cpu own = collect_own_cpu(c, process);
+        bind_number(insert, 11, own.user_ns);
+        bind_number(insert, 12, own.system_ns);
         bind_number(insert, 13, process->max_rss_bytes);
     }
     bind_number(insert, 14, process->n_sleds);
@@ -300,7 +351,9 @@ static enum pm_status write_threads(struct collector *c, uint64_t start_tsc,
         bind_str(insert, 5, thread->name);
         bind_number(insert, 6, start_ns + thread->start_ns);
         bind_number(insert, 7, start_ns + thread->end_ns);
-        bind_number_or_null(insert, 8, thread->cpu_ns);
+        uint64_t before_ns =
+            thread->tid == process->pid ? c->before.user_ns + c->before.system_ns : 0;
+        bind_number_or_null(insert, 8, less(thread->cpu_ns, before_ns));
         enum pm_status status = collect_insert(c, INSERT_THREAD);
         if (status != PM_OK)
             return status;

@@ -187,6 +187,7 @@ struct pm_run_file_sampling {
     uint64_t n_samples, n_lost, n_threads, n_threads_failed, n_switches;
     int error_no;            /* why the source is not perf; 0 */
     uint64_t active_pair_ps; /* mode active: cost of a pair of events; 0 unknown */
+    uint64_t start_cpu_ns;   /* CPU time of the process before the runtime began; 0 unknown */
 };
 
 /* What measuring cost, as the process reckoned itself when it had used cpu_ns. 0: not known. */

@@ -253,6 +253,7 @@ static void load_sampling(struct pm_run_file *file, const struct run_source *sou
         .n_switches = raw.n_switches,
         .error_no = raw.error_no,
         .active_pair_ps = raw.active_pair_ps,
+        .start_cpu_ns = raw.start_cpu_ns < INT64_MAX ? raw.start_cpu_ns : 0,
     };
 }
 

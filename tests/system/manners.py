@@ -88,7 +88,7 @@ class Run:
         for name, n in self.sql("""select n.name, sum(c.value) from costs c join metrics m on c.metric = m.id and m.name = 'n_calls'
             join contexts x on c.context = x.id join sentences s on x.sentence = s.id join nouns n on s.noun = n.id group by n.name"""):
             self.calls[plain_name(name)] = self.calls.get(plain_name(name), 0) + n
-        self.processes = self.sql("select id, pid, parent_pid, image, end_kind, argv from processes order by start_ns, id")
+        self.processes = self.sql("select id, pid, parent_pid, image, end_kind, argv from processes where pid order by start_ns, id")
         self.messages = [text for (text,) in self.sql("select text from messages") if not text.startswith("samples are taken by timers")]
         self.disarmed = {plain_name(name) for (name,) in self.sql("select n.name from disarmed d join nouns n on d.noun = n.id")}
 
