@@ -333,6 +333,45 @@ static enum pm_status add_of_loop(struct touches *touches, const struct collect_
     return status;
 }
 
+/* Of statements that the code implements as well: "if (p[i].charge > 3) n++" is one addition. */
+static enum pm_status add_of_others(struct touches *touches, const struct collect_code *code,
+                                    const struct pm_code_tuple *own)
+{
+    enum pm_status status = PM_OK;
+    for (uint32_t i = 0; i < own->n_also && status == PM_OK; i++) {
+        uint32_t statement;
+        status = collect_map_statement(touches->c, code->binary, &own->also[i].place, code->region,
+                                       &statement);
+        if (status == PM_OK)
+            add_fields(touches, statement);
+    }
+    return status;
+}
+
+/* Does the statement name an array or pointer that the code touches? */
+static bool names_any(const struct touches *touches, uint32_t statement)
+{
+    const struct collect_binary *binary = touches->binary;
+    for (size_t i = collect_first_access(binary, statement);
+         i < binary->n_accesses && binary->accesses[i].statement == statement; i++)
+        for (uint32_t k = 0; k < touches->n; k++)
+            if (touches->list[k].is_data && touches->list[k].noun == binary->accesses[i].variable)
+                return true;
+    return false;
+}
+
+/* Of two statements that became one the code may have the place of the other: what it touches is then named by a neighbour in the loop. */
+static void add_fields_of_neighbours(struct touches *touches, uint32_t statement, pm_id loop)
+{
+    const struct collect_binary *binary = touches->binary;
+    if (!loop || !has_data(touches) || has_field(touches, PM_MAP_READS | PM_MAP_WRITES) ||
+        names_any(touches, statement))
+        return;
+    for (size_t i = 0; i < binary->n_statements; i++)
+        if (binary->statements[i].parent == loop && names_any(touches, binary->statements[i].row))
+            add_fields(touches, binary->statements[i].row);
+}
+
 static enum pm_status infer(struct touches *touches, const struct collect_code *code,
                             const struct pm_code_range *range)
 {
@@ -350,6 +389,10 @@ static enum pm_status infer(struct touches *touches, const struct collect_code *
         add_facts(touches, statement);
     add_fields(touches, statement);
     add_other_ways(touches, statement);
+    status = add_of_others(touches, code, own);
+    if (status != PM_OK)
+        return status;
+    add_fields_of_neighbours(touches, statement, own->loop);
     return !has_data(touches) && is_loop_control(code->binary, own->loop, &user.place)
                ? add_of_loop(touches, code, range->block, own->loop)
                : PM_OK;

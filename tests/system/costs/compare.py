@@ -97,6 +97,10 @@ class Facts:
                 self.statements[key].append((noun.get("line", 0), noun.get("column", 0), noun_id))
         for known in self.statements.values():
             known.sort()
+        self.within = collections.defaultdict(list)  # statements by what is around them
+        for noun_id, noun in self.nouns.items():
+            if noun.get("kind") == "statement":
+                self.within[int(noun.get("parent", "0"), 16)].append(noun_id)
         self.accesses = collections.defaultdict(set)  # of statements: (noun, READS or WRITES)
         verbs = {verb["id"]: ACCESS.get(verb["name"]) for verb in facts["verbs"]}
         for mapping in facts["mappings"]:
@@ -231,6 +235,10 @@ def add_fields(facts, touched, statement):
                 add(touched, noun, access)
 
 
+def names_any(facts, touched, statement):
+    return any(noun in touched and facts.is_data(noun) for noun, _ in facts.accesses[statement])
+
+
 def objects_of(facts, tuple_, block):
     """What the map says, and what mapping/archive/collect_touches.c infers from the statement."""
     touched = {}
@@ -249,6 +257,13 @@ def objects_of(facts, tuple_, block):
             if facts.is_data(noun):
                 add(touched, noun, access)
     add_fields(facts, touched, statement)
+    for _, _, function, file, line, column in tuple_.also:
+        add_fields(facts, touched, facts.statement(function, file, line, column))
+    is_field = any(facts.nouns[noun].get("kind") == "field" for noun in touched)
+    if tuple_.loop and has_data(facts, touched) and not is_field and not names_any(facts, touched, statement):
+        for neighbour in facts.within[tuple_.loop]:
+            if names_any(facts, touched, neighbour):
+                add_fields(facts, touched, neighbour)
     if not has_data(facts, touched) and facts.controls(tuple_):
         touched.update(objects_of_loop(facts, tuple_.loop, block))
     return set(touched)
@@ -261,11 +276,10 @@ def objects_of_loop(facts, loop, block):
             add(touched, noun, access)
         add_fields(facts, touched, statement_of(facts, other, block))
     if not has_data(facts, touched):
-        for noun_id, noun in facts.nouns.items():
-            if noun.get("kind") == "statement" and int(noun.get("parent", "0"), 16) == loop:
-                for data, access in facts.accesses[noun_id]:
-                    if facts.is_data(data):
-                        add(touched, data, access)
+        for statement in facts.within[loop]:
+            for data, access in facts.accesses[statement]:
+                if facts.is_data(data):
+                    add(touched, data, access)
     touched = {noun: access for noun, access in touched.items() if facts.is_data(noun)}
     return touched if len(touched) <= OF_LOOP_MAX else {}
 
