@@ -99,9 +99,14 @@ void pm_clock_pair(uint64_t *ret_tsc, uint64_t *ret_monotonic_ns)
 
 bool pm_memory_is_limited(void)
 {
+    static const int kinds[] = {RLIMIT_AS,
+                                RLIMIT_DATA}; /* which counts private memory that is writable */
     struct rlimit limit;
-    return pm_sys(SYS_prlimit64, 0, RLIMIT_AS, NULL, &limit) == 0 &&
-           limit.rlim_cur != RLIM_INFINITY;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (pm_sys(SYS_prlimit64, 0, kinds[i], NULL, &limit) == 0 &&
+            limit.rlim_cur != RLIM_INFINITY)
+            return true;
+    return false;
 }
 
 bool pm_memory_is_tight;
@@ -113,7 +118,7 @@ void *pm_mapped(long address, size_t bytes)
         return NULL;
     if (pm_likely(!pm_memory_is_tight))
         return (void *)address;
-    long left = pm_sys(SYS_mmap, 0, LEFT_BYTES, PROT_NONE,
+    long left = pm_sys(SYS_mmap, 0, LEFT_BYTES, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     bool enough = left >= 0 || left <= -4096;
     pm_sys(SYS_munmap, enough ? left : address, enough ? LEFT_BYTES : bytes);
