@@ -187,7 +187,7 @@ static int create_exclusively(void)
         at += put_number(path + at, n);
         memcpy(path + at, ".pmr", 5);
         long fd = pm_sys(SYS_openat, AT_FDCWD, path,
-                         O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+                         O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
         if (fd != -EEXIST)
             return (int)fd;
     }

@@ -353,7 +353,8 @@ static enum pm_status make_temporary(struct pm_archive *archive, struct pm_error
         pm_buf_release(&name);
         return pm_error_set(err, PM_ERR_MEMORY, "no memory for archive '%s'", archive->path);
     }
-    int fd = open(name.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int fd = open(name.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                  0600); /* it holds command lines: SECURITY.md */
     if (fd < 0) {
         int errnum = errno;
         pm_buf_release(&name);
