@@ -555,8 +555,12 @@ static int ask_main(struct cmd_parse *parse)
         return cmd_usage_error(parse, "'--every', '--for' and '--mode' are for '--live PID'");
     if (parse->n_operands < 1 || parse->n_operands > 2)
         return cmd_usage_error(parse, "expected a question (in quotes) and an archive");
-    request.options.text = parse->operands[0];
-    request.report.archive_path = parse->operands[1];
+    /* The other way round nothing else can be meant. */
+    bool is_swapped = parse->n_operands == 2 &&
+                      cmd_file_kind(parse->operands[0]) == CMD_FILE_ARCHIVE &&
+                      strchr(parse->operands[1], '{');
+    request.options.text = parse->operands[is_swapped];
+    request.report.archive_path = parse->operands[!is_swapped];
     char *found = NULL;
     if (parse->n_operands == 1) {
         found = report_only_archive(parse);

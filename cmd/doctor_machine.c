@@ -314,7 +314,11 @@ static void check_counters(struct doctor *doctor)
         counter_finding(ok, errnum),
         ok ? NULL
         : forbidden
-            ? doctor_text("sysctl kernel.perf_event_paranoid=2 (it is %lld)", level)
+            ? doctor_text(level > 2
+                              ? "sysctl kernel.perf_event_paranoid=2 (it is %lld)"
+                              : "kernel.perf_event_paranoid (%lld) allows them; something else, as "
+                                "a container's filter of system calls, does not",
+                          level)
             : doctor_text(
                   "nothing to install: this machine (often a virtual one) does not offer them"));
     check_samples(doctor, level);

@@ -330,6 +330,18 @@ static void drop(struct table *table, enum column_kind kind)
             table->columns[c].width = 0;
 }
 
+/* Times without a CPU: those with that word; NULL: all. */
+static void drop_off_cpu(struct table *table, const char *word)
+{
+    for (int c = 1; c < table->n_columns; c++) {
+        const char *is = table->columns[c].kind == COLUMN_OWN
+                             ? report_off_cpu_word(table->report, table->columns[c].metric)
+                             : NULL;
+        if (is && (!word || !strcmp(is, word)))
+            table->columns[c].width = 0;
+    }
+}
+
 static bool has_column(const struct table *table, enum column_kind kind)
 {
     for (int c = 1; c < table->n_columns; c++)
@@ -387,23 +399,28 @@ static struct wants wants_of(const struct table *table)
     return wants;
 }
 
-/* Narrow terminals do without what was taken out, then the bar, then indent less, then do without what the tree or the
- * bounds say better. The first step after which the texts fit is the last. */
+/* Narrow terminals do without what was taken out, then the bar, then indent less, then do without what matters least: preemption, calls,
+ * waiting and inclusive costs (in trees own ones), shares. The first step after which the texts fit is the last. */
 static struct wants make_room(struct table *table)
 {
     bool tree = table->report->options.tree;
     struct wants wants = {0};
     table->margin_unit = 2;
-    for (int step = 0; step < 6; step++) {
+    for (int step = 0; step < 7; step++) {
         if (step == 1) {
             drop(table, COLUMN_BAR);
             drop(table, COLUMN_TAKEN_OUT);
         } else if (step == 2)
             table->margin_unit = tree ? 1 : 2;
         else if (step == 3)
+            drop_off_cpu(table, "preempted");
+        else if (step == 4)
+            drop(table, COLUMN_CALLS);
+        else if (step == 5) {
+            drop_off_cpu(table, NULL);
             drop(table, tree ? COLUMN_OWN : COLUMN_INCLUSIVE);
-        else if (step > 3)
-            drop(table, step == 4 ? COLUMN_SHARE : COLUMN_CALLS);
+        } else if (step > 5)
+            drop(table, COLUMN_SHARE);
         wants = wants_of(table);
         int gap = wants.all ? GAP : 0, room = room_for_text(table),
             place = wants.place            ? wants.base
@@ -661,8 +678,8 @@ static bool is_nothing(const struct table *table, const struct report_row *row)
     for (int c = 0; c < table->n_columns; c++) {
         const struct column *column = &table->columns[c];
         if (column->kind == COLUMN_CALLS || column->kind == COLUMN_SHARE ||
-            (column->kind == COLUMN_INCLUSIVE && row->kind == REPORT_ROW_UNMAPPED))
-            continue; /* what unmapped code calls has rows of its own */
+            column->kind == COLUMN_INCLUSIVE)
+            continue; /* what they call has rows of its own */
         cell(table, column, row, PART_ROW, text, sizeof text);
         const char *mark = at_least_mark(table);
         const char *number = text + (strncmp(text, mark, strlen(mark)) ? 0 : strlen(mark));
@@ -685,7 +702,7 @@ static void fold(struct table *table)
         n--;
     if (report->n_shown - n < 2)
         return;
-    snprintf(table->below, sizeof table->below, " below %.*f %s", scale->decimals,
+    snprintf(table->below, sizeof table->below, " of less than %.*f %s own", scale->decimals,
              pow(10, -scale->decimals), scale->unit);
     report_show_fewer(report, n);
 }

@@ -326,6 +326,20 @@ static void list_threads(struct list *list)
     }
 }
 
+static void add_noun_row(struct list *list, pm_index n)
+{
+    const struct pm_graph *graph = list->report.data->graph;
+    const struct pm_noun *noun = &graph->nouns[n];
+    struct pm_buf word = PM_BUF_INIT(TEXT_BYTES), place = PM_BUF_INIT(TEXT_BYTES);
+    ask_add_noun(&word, graph, n);
+    ask_add_place(&place, &list->report, n);
+    add_row(list, (const char *const[]){
+                      word.data, noun->kind, graph->levels[noun->level].name, place.data,
+                      noun->parent == PM_NONE ? "" : graph->nouns[noun->parent].name});
+    pm_buf_release(&word);
+    pm_buf_release(&place);
+}
+
 static void list_nouns(struct list *list)
 {
     static const char *const names[] = {"noun", "kind", "level", "place", "part_of"};
@@ -335,19 +349,15 @@ static void list_nouns(struct list *list)
     if (wants_threads(list))
         list_threads(list);
     list->failed |= list->request.only_active && !active;
-    for (pm_index n = 0; n < graph->n_nouns && !list->failed; n++) {
+    /* Machine code comes last: people ask about their source. */
+    for (uint32_t i = 0; i < 2 * graph->n_nouns && !list->failed; i++) {
+        pm_index n = i % graph->n_nouns;
         const struct pm_noun *noun = &graph->nouns[n];
-        if (!level_fits(list, noun->level) || !fits(list->request.pattern, noun->name) ||
-            !kind_fits(list, noun) || (active && !active[n]))
-            continue;
-        struct pm_buf word = PM_BUF_INIT(TEXT_BYTES), place = PM_BUF_INIT(TEXT_BYTES);
-        ask_add_noun(&word, graph, n);
-        ask_add_place(&place, &list->report, n);
-        add_row(list, (const char *const[]){
-                          word.data, noun->kind, graph->levels[noun->level].name, place.data,
-                          noun->parent == PM_NONE ? "" : graph->nouns[noun->parent].name});
-        pm_buf_release(&word);
-        pm_buf_release(&place);
+        bool is_base = strcmp(graph->levels[noun->level].name, "Base") == 0;
+        if (is_base == (i >= graph->n_nouns) && level_fits(list, noun->level) &&
+            fits(list->request.pattern, noun->name) && kind_fits(list, noun) &&
+            (!active || active[n]))
+            add_noun_row(list, n);
     }
     free(active);
 }
