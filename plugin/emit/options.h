@@ -5,7 +5,8 @@
  *   include=PATTERN    only functions or files that match (fnmatch; "file:PATTERN", "func:PATTERN", or both tried); may repeat
  *   exclude=PATTERN    not those; may repeat; wins over include
  *   select=FILE        file with one include/exclude a line ("+PATTERN", "-PATTERN", '#' comment)
- *   pif=DIR|auto|none  where NAME.pif goes; auto: beside the object when one is kept
+ *   pif=DIR|auto|none  where NAME.pif goes; auto: beside the object when one is kept. The environment variable PERFMAP_PIF (DIR, no) says it
+ *                      for a whole build
  *   section=yes|no     compact PIF in the object
  *   map=yes|no         the late map in the object (format/pm_map.h)
  *   portable           guarded calls instead of sleds

@@ -98,6 +98,31 @@ static void patterns_reach_the_selection(void **state)
     expect_refusal(o, "select", "/no/such/file", "/no/such/file");
 }
 
+static void the_environment_says_where_pif_goes(void **state)
+{
+    (void)state;
+    struct pm_error err = PM_ERROR_INIT;
+    struct pm_options o;
+    setenv("PERFMAP_PIF", "no", 1);
+    assert_int_equal(pm_options_init(&o, &err), PM_OK);
+    assert_true(o.pif_none);
+    assert_int_equal(pm_options_set(&o, "pif", "auto", NULL), PM_OK); /* the command line wins */
+    assert_false(o.pif_none);
+    pm_options_release(&o);
+    setenv("PERFMAP_PIF", "/tmp", 1);
+    assert_int_equal(pm_options_init(&o, &err), PM_OK);
+    assert_string_equal(o.pif_dir, "/tmp");
+    pm_options_release(&o);
+    setenv("PERFMAP_PIF", "/no/such/folder", 1);
+    assert_int_equal(pm_options_init(&o, &err), PM_ERR_USAGE);
+    pm_error_release(&err);
+    setenv("PERFMAP_PIF", "", 1);
+    assert_int_equal(pm_options_init(&o, &err), PM_OK);
+    assert_true(!o.pif_none && !o.pif_dir);
+    pm_options_release(&o);
+    unsetenv("PERFMAP_PIF");
+}
+
 static void pif_goes_to_a_folder_that_exists(void **state)
 {
     struct pm_options *o = *state;
@@ -131,6 +156,7 @@ int main(void)
         TEST(a_very_long_word_is_refused_too),
         TEST(a_value_is_asked_for_or_refused),
         TEST(patterns_reach_the_selection),
+        TEST(the_environment_says_where_pif_goes),
         TEST(pif_goes_to_a_folder_that_exists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
