@@ -7,7 +7,7 @@
  * With --clock wall, too, samples are taken of CPU time, and the times off the CPU, as the kernel notes them, are added: with the place
  * where the thread was switched out. A signal by the clock would end the program's sleeps and waits early.
  *
- * All of a thread's CPU time is charged: what a thread's clock counts beyond its samples (the kernel where it
+ * All of a thread's CPU time is charged, and no more: what the thread's own clock counts beyond its samples (the kernel where it
  * may not be sampled, samples that were lost, the rest at the end) goes to the innermost context that has been active
  * ever since the sample before. That is known without any clock: at each sample the contexts that are open get
  * their count of calls as a mark, and one that still has it has not been left.
@@ -180,8 +180,13 @@ uint64_t pm_sample_caller(const struct pm_node *node, const struct pm_taken *tak
 void pm_sample_take(struct pm_sampler *s, const struct pm_taken *taken)
 {
     const struct pm_node *node = pm_sample_context(s, taken->sp);
-    pm_sample_settle(s, pm_sample_steady(s, node), taken->cpu_ns - taken->period_ns,
-                     taken->period_ns, false);
+    uint64_t gap_ns = taken->cpu_ns - taken->period_ns - s->event_ns;
+    s->event_ns = taken->cpu_ns;
+    if ((int64_t)gap_ns >= (int64_t)taken->period_ns && s->missing_ns >= taken->period_ns) {
+        gap_ns = gap_ns < s->missing_ns ? gap_ns : s->missing_ns;
+        s->missing_ns -= gap_ns;
+        pm_sample_settle(s, pm_sample_steady(s, node), s->charged_ns + gap_ns, 1, false);
+    }
     pm_adapt_sampled(mark(node), taken->period_ns);
     struct pm_run_sample sample = {.address = taken->address,
                                    .caller = pm_sample_caller(node, taken),
@@ -432,7 +437,7 @@ void pm_sample_thread_begin(struct pm_tls *t)
     s->t = t;
     s->slot = t->slot;
     s->source = PM_RUN_SAMPLES_NONE;
-    s->charged_ns = s->n_lost = 0;
+    s->charged_ns = s->n_lost = s->event_ns = s->missing_ns = 0;
     int error_no = pm_process.sample_force == PM_RUN_SAMPLES_TIMER ? 0 : pm_perf_open(s);
     if (s->source == PM_RUN_SAMPLES_NONE && pm_process.sample_force != PM_RUN_SAMPLES_PERF)
         pm_timer_open(s);

@@ -61,6 +61,8 @@ struct pm_sampler {
     /* All CPU time is charged to something: what no sample stands for is noticed by comparing. */
     uint64_t cpu_before_ns;    /* the thread's CPU clock when its sampling began */
     uint64_t charged_ns;       /* of its CPU time since then */
+    uint64_t event_ns;         /* perf: what the event had counted at the last sample */
+    uint64_t missing_ns;       /* perf: of the thread's clock, beyond all samples in the ring */
     uint64_t time_ns;          /* timers: of the last sample, CLOCK_MONOTONIC_RAW */
     uint64_t off_since_ns;     /* perf: when it was switched out; 0: it runs */
     uint64_t on_since_ns;      /* perf: when it was last switched in; 0: not yet */
@@ -131,8 +133,10 @@ bool pm_store_add(struct pm_store *store, uint64_t thread_offset, const struct p
 void pm_store_forget(struct pm_store *store); /* in a fork child: the chunks are the parent's */
 
 /* --- thread.c --- */
-uint64_t pm_thread_cpu_ns(uint32_t tid);                   /* 0: unknown */
-void pm_threads_each(void (*visit)(struct pm_slot *slot)); /* those that have been used */
+uint64_t pm_thread_cpu_ns(uint32_t tid);                     /* 0: unknown */
+extern uint64_t pm_stopped_cpu_ns;                           /* tests: what it says; 0: goes on */
+void pm_thread_spent(struct pm_slot *slot, uint64_t cpu_ns); /* writes it down */
+void pm_threads_each(void (*visit)(struct pm_slot *slot));   /* those that have been used */
 /* Is the slot's thread block that of a thread? Not if that has left by a bare system call: its block may be no memory any more, or somebody
  * else's, so the kernel looks. False, too, where nobody may ask. */
 bool pm_thread_is_there(const struct pm_slot *slot);

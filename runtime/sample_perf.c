@@ -436,11 +436,35 @@ static void split_wait(struct pm_sampler *s, uint64_t until_ns)
     s->off_since_ns = until_ns;
 }
 
+/* What the thread's clock counted beyond all samples so far and those in the ring. The event's own count tells in which of the gaps between
+ * them that was (pm_sample_take), but not how much: it goes on while another virtual machine has the processor. */
+static void find_missing(struct pm_sampler *s, uint64_t tail, uint64_t head)
+{
+    uint64_t n = 0, cpu_ns = pm_thread_cpu_ns(s->slot->tid);
+    s->missing_ns = 0;
+    if (cpu_ns <= s->cpu_before_ns)
+        return;
+    pm_thread_spent(s->slot, cpu_ns);
+    const char *data = (const char *)s->ring + PAGE;
+    while (tail < head) {
+        struct perf_event_header header;
+        memcpy(&header, data + (tail & (s->ring_bytes - 1)), sizeof header);
+        if (header.size < sizeof header)
+            break;
+        n += header.type == PERF_RECORD_SAMPLE;
+        tail += header.size;
+    }
+    uint64_t spent_ns = cpu_ns - s->cpu_before_ns;
+    uint64_t known_ns = s->charged_ns + n * pm_process.sample_period_ns;
+    s->missing_ns = spent_ns > known_ns ? spent_ns - known_ns : 0;
+}
+
 void pm_perf_drain(struct pm_sampler *s, uint64_t until_ns)
 {
     uint64_t head = __atomic_load_n(&s->ring->data_head, __ATOMIC_ACQUIRE);
     uint64_t tail = s->ring->data_tail;
     bool was_full = head - tail + SAMPLE_HEAD + PM_STACK_BYTES + 8 > s->ring_bytes;
+    find_missing(s, tail, head);
     while (tail < head) {
         const struct perf_event_header *header = next_record(s, s->ring, s->ring_bytes, tail, head);
         if (header != NULL && time_of(header) > until_ns) { /* the rest comes later */

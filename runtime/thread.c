@@ -230,13 +230,22 @@ bool pm_thread_begin(struct pm_tls *t, uint64_t tsc)
     return good;
 }
 
+uint64_t pm_stopped_cpu_ns;
+
 uint64_t pm_thread_cpu_ns(uint32_t tid)
 {
+    if (pm_unlikely(pm_stopped_cpu_ns != 0))
+        return pm_stopped_cpu_ns;
     struct timespec time = {0, 0};
     int clock = (int)(~tid << 3 | 6); /* CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED */
     if (pm_sys(SYS_clock_gettime, clock, &time) != 0)
         return 0;
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+void pm_thread_spent(struct pm_slot *slot, uint64_t cpu_ns)
+{
+    pm_store(slot->thread->cpu_ns, slot->cpu_before_ns + cpu_ns);
 }
 
 bool pm_thread_is_there(const struct pm_slot *slot)
