@@ -75,10 +75,11 @@ struct report_options {
 /* Groups that no noun of the level stands for. */
 enum report_special {
     REPORT_ORDINARY,
-    REPORT_OUTSIDE,   /* time outside instrumented code: sentences of processes */
-    REPORT_KERNEL,    /* the kernel, called from nowhere that is known */
-    REPORT_PERFMAP,   /* PerfMap's own code */
-    REPORT_NO_OBJECT, /* by array and variable: code that touches none */
+    REPORT_OUTSIDE,     /* time outside instrumented code: sentences of processes */
+    REPORT_KERNEL,      /* the kernel, called from nowhere that is known */
+    REPORT_PERFMAP,     /* PerfMap's own code */
+    REPORT_NOT_LOCATED, /* CPU time that no sample stands for */
+    REPORT_NO_OBJECT,   /* by array and variable: code that touches none */
 };
 
 /* What sentences count as after going up the where axis: a row's destination. */

@@ -156,6 +156,8 @@ static enum report_special special_of(const struct report *report, pm_index sent
         return REPORT_KERNEL;
     if (report_noun_is(report, noun, "perfmap") && (is_here || !rank))
         return REPORT_PERFMAP;
+    if (report_noun_is(report, noun, "lost") && (is_here || !rank))
+        return REPORT_NOT_LOCATED;
     if (!is_here || report_noun_is_machine_code(report, noun) ||
         report_noun_is(report, noun, "symbol") || report_noun_is(report, noun, "loopcode"))
         return REPORT_ORDINARY;

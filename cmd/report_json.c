@@ -168,9 +168,10 @@ static const char *row_kind(const struct report *report, const struct report_row
         return "outside";
     case REPORT_ROW_SPECIAL: {
         enum report_special special = report->groups[row->groups[0]].special;
-        return special == REPORT_KERNEL    ? "kernel"
-               : special == REPORT_PERFMAP ? "perfmap"
-                                           : "no object";
+        return special == REPORT_KERNEL        ? "kernel"
+               : special == REPORT_PERFMAP     ? "perfmap"
+               : special == REPORT_NOT_LOCATED ? "not located"
+                                               : "no object";
     }
     case REPORT_ROW_UNMAPPED:
         return "unmapped";

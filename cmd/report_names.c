@@ -252,6 +252,8 @@ static void add_noun(const struct report_naming *naming, pm_index noun, bool has
         pm_buf_add_str(out, "(kernel)");
     } else if (report_noun_is(report, noun, "perfmap")) {
         pm_buf_add_str(out, "PerfMap itself");
+    } else if (report_noun_is(report, noun, "lost")) {
+        pm_buf_add_str(out, "(not located)");
     } else {
         report_add_code_name(graph->nouns[noun].name, out);
     }
@@ -290,6 +292,7 @@ static void add_group(const struct report_naming *naming, uint32_t g, struct pm_
         [REPORT_OUTSIDE] = "(outside instrumented code)",
         [REPORT_KERNEL] = "(kernel)",
         [REPORT_PERFMAP] = "PerfMap itself",
+        [REPORT_NOT_LOCATED] = "(not located)",
     };
     if (group->special == REPORT_NO_OBJECT)
         pm_buf_add_str(out, naming->report->options.by == REPORT_BY_ARRAY ? "(no array)"

@@ -36,7 +36,7 @@ bool report_noun_is_array(const struct report *report, pm_index noun)
 
 bool report_noun_is_machine_code(const struct report *report, pm_index noun)
 {
-    static const char *const kinds[] = {"code", "kernel", "perfmap", NULL};
+    static const char *const kinds[] = {"code", "kernel", "perfmap", "lost", NULL};
     return is_one_of(report->data->graph->nouns[noun].kind, kinds);
 }
 

@@ -246,7 +246,7 @@ struct collector {
     uint32_t source_level, source_executes, source_reads,
         source_writes;      /* rows, 0: not needed yet */
     uint32_t first_program; /* sentence of the first process; 0: there is none */
-    uint32_t kernel_noun, perfmap_noun, stray_noun; /* rows, 0: not there yet */
+    uint32_t kernel_noun, perfmap_noun, lost_noun, stray_noun; /* rows, 0: not there yet */
     struct pm_map execs; /* PID -> 1 + position in exec_cpu, of images that ended by exec */
     struct collect_cpu {
         uint64_t user_ns, system_ns;

@@ -1,6 +1,85 @@
 /* Samples: each becomes a leaf below its context. */
 #include "collect_internal.h"
 
+#include <math.h>
+
+/* CPU times of a thread's samples, as they are and as they count. */
+struct sampled {
+    double located, lost, rest; /* rest: less than one sample, at its end */
+};
+struct scale {
+    struct sampled before, after;
+    double seen, given; /* of located */
+};
+
+static struct sampled add_up(const struct pm_run_file_thread *thread)
+{
+    struct sampled sum = {0};
+    for (size_t i = 0; i < thread->n_samples; i++) {
+        const struct pm_run_file_sample *sample = &thread->samples[i];
+        if (sample->kind == PM_RUN_SAMPLE_LOST)
+            *(sample->n_samples ? &sum.lost : &sum.rest) += (double)sample->time_ns;
+        else if (sample->kind == PM_RUN_SAMPLE_USER || sample->kind == PM_RUN_SAMPLE_KERNEL)
+            sum.located += (double)sample->time_ns;
+    }
+    return sum;
+}
+
+static void take(double *from, double *excess)
+{
+    double taken = *excess < *from ? *excess : *from;
+    *from -= taken;
+    *excess -= taken;
+}
+
+/* Samples stand for all of the thread's CPU time and no more. On a busy host they may be of more than its clock counted: others had the
+ * processor meanwhile. The rest at its end belongs to all samples alike; where there are none, or there were many ends, it has no place. */
+static struct scale find_scale(const struct pm_run_file_thread *thread)
+{
+    enum { MOST_REST = 10 }; /* one of so many of what is located, where there were many ends */
+    struct sampled sum = add_up(thread);
+    struct scale scale = {.before = sum};
+    double excess = sum.located + sum.lost + sum.rest - (double)thread->cpu_ns;
+    if (thread->cpu_ns != 0 && excess > 0) {
+        take(&sum.lost, &excess);
+        take(&sum.rest, &excess);
+        take(&sum.located, &excess);
+    }
+    if (sum.located > 0 && (thread->n_threads <= 1 || sum.rest * MOST_REST <= sum.located)) {
+        sum.located += sum.rest;
+        sum.rest = 0;
+    }
+    scale.after = sum;
+    return scale;
+}
+
+static double part(double ns, double after, double before)
+{
+    return before > 0 ? ns * (after / before) : 0;
+}
+
+/* Rounded so that sums stay what they are. */
+static uint64_t scaled_ns(struct scale *scale, const struct pm_run_file_sample *sample)
+{
+    const struct sampled *before = &scale->before, *after = &scale->after;
+    double ns = (double)sample->time_ns;
+    switch (sample->kind) {
+    case PM_RUN_SAMPLE_LOST:
+        return (uint64_t)(sample->n_samples ? part(ns, after->lost, before->lost)
+                                            : part(ns, after->rest, before->rest));
+    case PM_RUN_SAMPLE_USER:
+    case PM_RUN_SAMPLE_KERNEL:
+        if (after->located == before->located)
+            return sample->time_ns;
+        scale->seen += ns;
+        ns = round(scale->seen * (after->located / before->located)) - scale->given;
+        scale->given += ns;
+        return (uint64_t)ns;
+    default:
+        return sample->time_ns;
+    }
+}
+
 /* One thread while its samples are placed. */
 struct sampler {
     struct collector *c;
@@ -172,6 +251,25 @@ static enum pm_status kernel_noun(struct collector *c)
                                   "the operating system's kernel", 0, &c->kernel_noun);
 }
 
+/* CPU time that no sample stands for: its context is known, and is above all that it may have been spent in. */
+static enum pm_status place_lost(struct sampler *s, const struct pm_run_file_sample *sample,
+                                 struct place place)
+{
+    struct collector *c = s->c;
+    uint32_t sentence;
+    enum pm_status status = PM_OK;
+    if (sample->time_ns == 0)
+        return PM_OK;
+    if (!c->lost_noun)
+        status = collect_add_noun(c, pm_pif_name_id("Base", "(not located)"), "(not located)",
+                                  "lost", "CPU time that no sample stands for", 0, &c->lost_noun);
+    if (status == PM_OK)
+        status = collect_short_sentence(c, c->executes, c->lost_noun, &sentence);
+    if (status == PM_OK)
+        status = step_down(s, &place, sentence, 0);
+    return status == PM_OK ? add_costs(s, place.context, sample) : status;
+}
+
 /* The codes that are there may move: what is returned is a copy. interrupted: the address is where a timer's interrupt
  * left the program, not what called. */
 static enum pm_status find_code(struct sampler *s, uint32_t object, uint64_t address,
@@ -273,9 +371,12 @@ enum pm_status collect_samples(struct collector *c, const struct pm_run_file *fi
                                const struct collect_names *names, const uint32_t *contexts)
 {
     struct sampler s = {c, file, thread, thread_row, names, contexts, collect_has_gaps(file)};
+    struct scale scale = find_scale(thread);
     enum pm_status status = PM_OK;
     for (size_t i = 0; i < thread->n_samples && status == PM_OK; i++) {
-        const struct pm_run_file_sample *sample = &thread->samples[i];
+        struct pm_run_file_sample scaled = thread->samples[i];
+        const struct pm_run_file_sample *sample = &scaled;
+        scaled.time_ns = scaled_ns(&scale, sample);
         struct place place = {contexts[sample->node] >> 1, (contexts[sample->node] & 1) * 2};
         /* Folded contexts have calls and no time: it is in the context above. */
         uint32_t at = probed_node(&s, sample);
@@ -286,8 +387,7 @@ enum pm_status collect_samples(struct collector *c, const struct pm_run_file *fi
             place.context = contexts[at] >> 1;
         }
         bool is_said = sample->kind == PM_RUN_SAMPLE_COST;
-        bool is_own = sample->kind == PM_RUN_SAMPLE_LOST || is_said ||
-                      (off_cpu_metric(sample) && !sample->address);
+        bool is_own = is_said || (off_cpu_metric(sample) && !sample->address);
         if (is_own)
             status = collect_own_context(c, file, thread, at, names, place.foreign, &place.context);
         if (status != PM_OK)
@@ -306,6 +406,8 @@ enum pm_status collect_samples(struct collector *c, const struct pm_run_file *fi
                             : PM_OK;
         else if (is_own)
             status = add_costs(&s, place.context, sample);
+        else if (sample->kind == PM_RUN_SAMPLE_LOST)
+            status = place_lost(&s, sample, place);
         else
             status = place_sample(&s, sample, place);
     }

@@ -558,6 +558,41 @@ static void own_code_costs_at_least_its_samples(void **state)
     check_own_code(800000, "800000|1000|1", "");
 }
 
+/* The thread's clock counted 30 000 ns. */
+static void check_scaled(uint64_t loop_ns, uint64_t sum_ns, uint64_t lost_ns, uint64_t rest_ns,
+                         const char *costs)
+{
+    struct make_run run;
+    struct nodes at;
+    uint64_t thread = start_run(&run, "abcd", &at);
+    ((struct pm_run_thread *)make_run_at(&run, thread))->cpu_ns = 30000;
+    struct pm_run_sample samples[] = {
+        sample_at(BIAS + 0x25, at.loop, loop_ns), sample_at(BIAS + 0x31, at.sum, sum_ns),
+        sample_at(0, at.main, lost_ns), sample_at(0, at.root, rest_ns)};
+    samples[2].kind = samples[3].kind = PM_RUN_SAMPLE_LOST;
+    samples[3].n_samples = 0;
+    collect_run(&run, thread, samples, 4);
+    assert_string_equal(costs_of("cpu_ns"), costs);
+}
+
+static void samples_stand_for_the_threads_own_time(void **state)
+{
+    (void)state;
+    /* The rest belongs to all samples. */
+    check_scaled(18000, 9000, 2000, 1000,
+                 "heat > main > (not located)|0|2000\n"
+                 "heat > main > sum > sum/heat.c:44 > sum+0x4|0|18667\n"
+                 "heat > main > sum > sum/square > sum+0x10|0|9333");
+    /* More than there was: what was lost first. */
+    check_scaled(18000, 9000, 9000, 0,
+                 "heat > main > (not located)|0|3000\n"
+                 "heat > main > sum > sum/heat.c:44 > sum+0x4|0|18000\n"
+                 "heat > main > sum > sum/square > sum+0x10|0|9000");
+    check_scaled(40000, 20000, 0, 0,
+                 "heat > main > sum > sum/heat.c:44 > sum+0x4|0|20000\n"
+                 "heat > main > sum > sum/square > sum+0x10|0|10000");
+}
+
 static void lost_and_waiting_time_is_the_contexts_own(void **state)
 {
     (void)state;
@@ -573,7 +608,9 @@ static void lost_and_waiting_time_is_the_contexts_own(void **state)
         (struct pm_run_adapted[]){{.noun = 1, .disarmed_tsc = 1500, .armed_tsc = 0, .n_events = 9}},
         1);
     collect_run(&run, thread, samples, 3);
-    assert_string_equal(costs_of("cpu_ns"), "heat|0|3000\nheat > main > sum > sum/heat.c:44|0|10");
+    assert_string_equal(costs_of("cpu_ns"),
+                        "heat > (not located)|0|3000\n"
+                        "heat > main > sum > sum/heat.c:44 > (not located)|0|10");
     assert_string_equal(costs_of("off_cpu_ns"), "heat > main > sum|0|200");
     assert_string_equal(costs_of("n_samples"), "");
     assert_string_equal(ask("SELECT n.name, d.at_ns, d.until_ns IS NULL, d.n_events FROM disarmed "
@@ -741,6 +778,7 @@ int main(void)
         IN_FOLDER(code_beside_statements_has_its_place),
         IN_FOLDER(called_code_is_where_it_was_called),
         IN_FOLDER(own_code_costs_at_least_its_samples),
+        IN_FOLDER(samples_stand_for_the_threads_own_time),
         IN_FOLDER(lost_and_waiting_time_is_the_contexts_own),
         IN_FOLDER(code_that_was_built_again_is_its_contexts_own),
         IN_FOLDER(all_time_of_samples_is_in_the_archive),
