@@ -45,6 +45,13 @@ bool pm_arch_probe_at(const struct pm_object *object, uint64_t address,
     return false;
 }
 
+enum pm_tail pm_arch_tail(const struct pm_object *object, const struct pm_sled *sled,
+                          uint32_t *ret_noun)
+{
+    (void)object, (void)sled, (void)ret_noun;
+    return PM_TAIL_ENDS;
+}
+
 void pm_arch_calibrate(void)
 {
     pm_process.tsc_hz = 1000000000u;

@@ -175,6 +175,8 @@ static void timed_exit(struct x86_code *c, struct x86_code *cold, const struct p
     x86_slow_if(c, &missed, IF_NOT_EQUAL);
     x86_compare_noun(c, r, probe);
     x86_slow_if(c, &missed, IF_NOT_EQUAL);
+    if (probe->kind == PM_SLED_TAIL) /* the context stays: tree.c */
+        x86_slow_if(c, &slow, IF_EQUAL);
     x86_memory_op(c, true, 0x8b, RDX, r, offsetof(struct pm_node, start_tsc));
     x86_test(c, RDX); /* it began without a time */
     x86_slow_if(c, &slow, IF_EQUAL);
@@ -285,6 +287,8 @@ static void active_exit(struct x86_code *c, struct x86_code *cold, const struct 
     x86_slow_if(c, &missed, IF_NOT_EQUAL);
     x86_compare_noun(c, r, probe);
     x86_slow_if(c, &missed, IF_NOT_EQUAL);
+    if (probe->kind == PM_SLED_TAIL)
+        x86_slow_if(c, &slow, IF_EQUAL);
     x86_memory_op(c, true, 0xc7, 0, r, offsetof(struct pm_node, sp)); /* movq $0 */
     x86_word32(c, 0);
     x86_memory_op(c, true, 0x8b, r, r, offsetof(struct pm_node, parent));

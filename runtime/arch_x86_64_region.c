@@ -111,6 +111,44 @@ static uint32_t place_of(const struct pm_part *part, size_t sled)
     return place < part->end ? place : 0;
 }
 
+/* The entry's sled of the function at the address, behind an endbr64 if there is one; NULL: it has none. */
+static const struct pm_sled *entry_at(const struct pm_object *object, uintptr_t address)
+{
+    for (uint32_t low = 0, high = object->n_sleds; low < high;) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct pm_sled *sled = &object->sleds[middle];
+        if (sled->address == address || sled->address == address + 4)
+            return sled->kind == PM_SLED_ENTRY && sled->noun < object->n_nouns ? sled : NULL;
+        if (sled->address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* Behind the sled of a tail call stands the jump: jmp rel32, jmp rel8, or one by register or memory. */
+enum pm_tail pm_arch_tail(const struct pm_object *object, const struct pm_sled *sled,
+                          uint32_t *ret_noun)
+{
+    const uint8_t *jump = (const uint8_t *)sled->address + 5;
+    int32_t distance;
+    uintptr_t to;
+    if (jump[0] == 0xe9) {
+        __builtin_memcpy(&distance, jump + 1, 4);
+        to = (uintptr_t)jump + 5 + (uintptr_t)(intptr_t)distance;
+    } else if (jump[0] == 0xeb) {
+        to = (uintptr_t)jump + 2 + (uintptr_t)(intptr_t)(int8_t)jump[1];
+    } else {
+        return PM_TAIL_ANYWHERE;
+    }
+    const struct pm_sled *entry = entry_at(object, to);
+    if (entry == NULL)
+        return PM_TAIL_TO_OTHER;
+    *ret_noun = object->first_noun + entry->noun;
+    return PM_TAIL_TO_SLED;
+}
+
 static void fill_probe(struct pm_probe *probe, const struct pm_object *object,
                        const struct pm_sled *sled, enum pm_run_mode mode)
 {
@@ -124,6 +162,9 @@ static void fill_probe(struct pm_probe *probe, const struct pm_object *object,
     probe->counter = sled->noun;
     const struct pm_noun *noun = pm_noun_at(probe->noun);
     probe->inside = noun != NULL && mode != PM_RUN_MODE_COUNT ? noun->inside : 0;
+    probe->tail = PM_TAIL_ENDS;
+    if (sled->kind == PM_SLED_TAIL && mode != PM_RUN_MODE_COUNT)
+        probe->tail = (uint8_t)pm_arch_tail(object, sled, &probe->counter);
 }
 
 /* Memory for what is about to be written, without a fault for each page. bytes: at a time. */

@@ -113,7 +113,7 @@ static bool is_active_code(uint64_t address, const struct pm_heap_place *place)
  * that frame only. The cold part of a function has no sleds either and no caller in its frame. */
 static uint64_t caller(uint64_t return_address, uint64_t sp, const struct pm_heap_place *place)
 {
-    uint64_t end = pm_load(function_of(place)->sp), top = pm_load(pm_tls.base->sp);
+    uint64_t end = pm_sp_frame(pm_load(function_of(place)->sp)), top = pm_load(pm_tls.base->sp);
     if (sp <= top && (end <= sp || end > top))
         end = top;
     uint64_t first = object_at(return_address - 1) != NULL ? return_address : 0, found;

@@ -147,6 +147,38 @@ _Static_assert(sizeof(struct pm_node) == sizeof(struct pm_run_node), "same size"
  * stack): its sp is 0, so that every compare in a trampoline fails. Never written. */
 extern struct pm_node pm_sentinel;
 
+/* --- tail calls: a context stays open until what it jumped to returns ---
+ *
+ * The place of the return address, S, tells all frames of such a chain, so what else is known of them stands in the lowest bits of sp:
+ *
+ *     S        called
+ *     S - 1    called, has jumped away
+ *     S - 2    jumped to
+ *     S - 3    jumped to, has jumped away
+ *
+ * All are above S - 8 and below S: what is called from there nests by the fast path, and entries and exits at S take the slow one.
+ */
+enum pm_tail {
+    PM_TAIL_ENDS,     /* nothing is known: the context ends (portable mode) */
+    PM_TAIL_TO_SLED,  /* to a function whose entry has a sled */
+    PM_TAIL_TO_OTHER, /* to one that has none, or to another object */
+    PM_TAIL_ANYWHERE, /* by a register or memory */
+};
+/* What the youngest frame of a chain jumped to, kept by S. */
+struct pm_jump {
+    uint64_t sp, return_address, tsc; /* sp 0: none; tsc 0: not timed */
+    uint32_t to, noun;                /* enum pm_tail; TO_SLED: the noun */
+};
+enum { PM_MAX_JUMPS = 8 };
+static inline bool pm_sp_jumped(uint64_t sp)
+{
+    return ((sp & 7) == 7 || (sp & 7) == 5) && sp != UINT64_MAX;
+}
+static inline uint64_t pm_sp_frame(uint64_t sp)
+{
+    return (sp & 7) >= 5 && sp != UINT64_MAX ? (sp | 7) + 1 : sp;
+}
+
 /* --- probes: what a trampoline tells the slow path --- */
 struct pm_probe {
     uint32_t noun;
@@ -156,7 +188,8 @@ struct pm_probe {
     uint32_t counter; /* index in the bank */
     uint8_t mode;     /* enum pm_run_mode of this event: nouns may differ */
     uint8_t inside;   /* entered only where pm_node_terms has one of these bits; 0: always */
-    uint8_t reserved[2];
+    uint8_t tail;     /* of PM_SLED_TAIL: enum pm_tail; TO_SLED: counter is the noun jumped to */
+    uint8_t reserved;
 };
 
 /* Terms of the question that the program was started with (`perfmap run --ask`), which are active in a context: of its noun and all above. Where
@@ -242,8 +275,13 @@ struct pm_tls {
     struct pm_node *move_from, *move_to;
     uint64_t move_tsc;
     uint32_t start_noun; /* 1 + that of the cause that the thread begins with; 0: none (causes.h) */
+    struct pm_jump jumps[PM_MAX_JUMPS];
     uint64_t *bank[PM_MAX_BANKS];
 };
+static inline struct pm_jump *pm_jump_at(struct pm_tls *t, uint64_t frame)
+{
+    return &t->jumps[frame / 16 % PM_MAX_JUMPS];
+}
 extern __thread struct pm_tls pm_tls __attribute__((tls_model("initial-exec")));
 
 /* --- ambient.c: sentences that were begun and not ended --- */
@@ -360,6 +398,7 @@ uint32_t pm_n_nouns(void); /* that pm_noun_at knows */
 /* Gives nouns of an object their modes, by the plan, and writes them to its chunk: `list` is there, of its nouns from `first` on. System
  * calls only. */
 void pm_modes_begin(struct pm_object *object, uint32_t first, struct pm_run_noun *list, uint32_t n);
+void pm_modes_follow_jumps(struct pm_object *object, struct pm_run_noun *list);
 /* Whether the noun has no contexts (any more): one of it may be open for ever and is passed over. */
 bool pm_noun_is_disarmed(uint32_t noun);
 /* Whether exits of it may be missing, or entries. */
@@ -700,6 +739,9 @@ struct pm_probe_place {
 };
 bool pm_arch_probe_at(const struct pm_object *object, uint64_t address,
                       struct pm_probe_place *ret_place);
+/* What a tail call jumps to. ret_noun: TO_SLED. */
+enum pm_tail pm_arch_tail(const struct pm_object *object, const struct pm_sled *sled,
+                          uint32_t *ret_noun);
 void pm_arch_calibrate(void);
 void *pm_map_near(uintptr_t low, uintptr_t high, size_t bytes); /* within 2 GiB of [low, high) */
 bool pm_arch_hook_function(uintptr_t function, void (*replacement)(void));

@@ -149,6 +149,34 @@ void pm_modes_begin(struct pm_object *o, uint32_t first, struct pm_run_noun *lis
         pm_sys(SYS_munmap, plan, bytes);
 }
 
+/* By what a plan has followed, what it jumps to is followed, too (struct pm_jump): without its exit nobody can know when it returns. Within it
+ * only, where the plan gives it terms. */
+void pm_modes_follow_jumps(struct pm_object *o, struct pm_run_noun *list)
+{
+    enum { MAX_ROUNDS = 8 };
+    bool more = pm_load(differ);
+    for (int round = 0; more && round < MAX_ROUNDS; round++) {
+        more = false;
+        for (uint32_t i = 0; i < o->n_sleds; i++) {
+            const struct pm_sled *sled = &o->sleds[i];
+            uint32_t target;
+            if (sled->kind != PM_SLED_TAIL || sled->noun >= o->n_nouns ||
+                pm_arch_tail(o, sled, &target) != PM_TAIL_TO_SLED)
+                continue;
+            const struct pm_noun *from = pm_noun_at(o->first_noun + sled->noun);
+            struct pm_noun *to = pm_noun_at(target);
+            if (from == NULL || to == NULL || from->mode < PM_RUN_MODE_ACTIVE ||
+                to->mode >= PM_RUN_MODE_ACTIVE)
+                continue;
+            to->mode = to->before = to->wanted = to->start = from->mode;
+            to->inside = from->terms != 0 ? from->terms : from->inside;
+            list[target - o->first_noun].own_mode =
+                to->mode != pm_process.mode ? (uint8_t)(1 + to->mode) : 0;
+            more = true;
+        }
+    }
+}
+
 /* --- changing code --- */
 
 static struct pm_noun *noun_of(const struct pm_object *o, const struct pm_sled *sled)

@@ -127,6 +127,7 @@ bool pm_object_record(struct pm_object *o, const struct stat *info, const struct
     if (n_nouns != 0)
         memcpy(list, nouns, (size_t)n_nouns * sizeof *nouns);
     pm_modes_begin(o, 0, list, n_nouns);
+    pm_modes_follow_jumps(o, list);
     pm_barrier();
     pm_store(chunk->chunk.n_items, n_nouns);
     o->chunk = chunk;

@@ -65,7 +65,30 @@ static bool is_dead(const struct pm_node *node, uint64_t sp)
     if (function->parent == NULL || function->kind == PM_RUN_CAUSE_START)
         function = node;
     uint64_t frame = pm_load(function->sp);
-    return frame != 0 && frame < sp;
+    return frame != 0 && pm_sp_frame(frame) < sp;
+}
+
+/* Has what a context jumped to returned? While it runs, its return address is where that of the context was: else the caller has called from
+ * another place since. What the sample kept of the stack tells how it was then, the stack itself how it was at the event before which samples
+ * are read. */
+static bool has_jumped_out(const struct pm_tls *t, const struct pm_slot *slot,
+                           const struct pm_node *node, uint64_t sp)
+{
+    while (node->loop_depth != 0 && !pm_node_is_said(node) && node->parent != NULL)
+        node = node->parent;
+    uint64_t frame = pm_sp_frame(pm_load(node->sp)), found = 0;
+    if (node->parent == NULL || !pm_sp_jumped(pm_load(node->sp)))
+        return false;
+    const struct pm_jump *jump = pm_jump_at((struct pm_tls *)(uintptr_t)t, frame);
+    const struct pm_sampler *s = slot->sampler;
+    const struct pm_taken *taken = s != NULL ? s->taken : NULL;
+    if (jump->sp != frame || sp == 0)
+        return true;
+    if (taken != NULL && taken->sp == sp && frame - sp + 8 <= taken->stack_bytes)
+        memcpy(&found, taken->stack + (frame - sp), sizeof found);
+    else if (t == &pm_tls)
+        found = *(const uint64_t *)frame;
+    return found != jump->return_address;
 }
 
 const struct pm_node *pm_context_at(const struct pm_tls *t, const struct pm_slot *slot, uint64_t sp)
@@ -78,8 +101,9 @@ const struct pm_node *pm_context_at(const struct pm_tls *t, const struct pm_slot
         node = t->foreign_current;
     if (node == NULL)
         return slot->root;
-    while (node->parent != NULL && (pm_noun_is_disarmed(node->noun) || pm_node_is_gone(node) ||
-                                    (sp != 0 && !other_stack && is_dead(node, sp))))
+    while (node->parent != NULL &&
+           (pm_noun_is_disarmed(node->noun) || pm_node_is_gone(node) ||
+            (sp != 0 && !other_stack && is_dead(node, sp)) || has_jumped_out(t, slot, node, sp)))
         node = node->parent;
     return node;
 }
@@ -170,7 +194,7 @@ uint64_t pm_sample_caller(const struct pm_node *node, const struct pm_taken *tak
         return 0;
     while (node->loop_depth != 0)
         node = node->parent;
-    uint64_t end = pm_load(node->sp);
+    uint64_t end = pm_sp_frame(pm_load(node->sp));
     uint64_t bytes = taken->stack_bytes;
     if (end > taken->sp && end - taken->sp < bytes)
         bytes = end - taken->sp;
@@ -179,7 +203,9 @@ uint64_t pm_sample_caller(const struct pm_node *node, const struct pm_taken *tak
 
 void pm_sample_take(struct pm_sampler *s, const struct pm_taken *taken)
 {
+    s->taken = taken;
     const struct pm_node *node = pm_sample_context(s, taken->sp);
+    s->taken = NULL;
     uint64_t gap_ns = taken->cpu_ns - taken->period_ns - s->event_ns;
     s->event_ns = taken->cpu_ns;
     if ((int64_t)gap_ns >= (int64_t)taken->period_ns && s->missing_ns >= taken->period_ns) {

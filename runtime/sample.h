@@ -70,6 +70,7 @@ struct pm_sampler {
     uint64_t off_ns, begin_ns; /* charged so far for times off the CPU; perf: when sampling began */
     bool lost_switches;        /* some of them did not fit into the ring */
     uint64_t n_lost;           /* that no time has been charged for */
+    const struct pm_taken *taken; /* the sample whose context is being found; NULL: none */
     bool has_kernel;
     /* perf */
     volatile struct perf_event_mmap_page *ring;

@@ -2,11 +2,15 @@
  *
  * Frames are told apart by the stack pointer S of an event (functions: at the sled, CFA - 8; loops:
  * within the function's frame). Stacks grow down, so function entry at S    every frame with sp <=
- * S is dead: left by longjmp, an exception, or a jump that is no tail call return, tail call frames
+ * S is dead: left by longjmp or an exception; but for the one that jumped to this function. Return: frames
  * with sp < S are dead, then the one with sp == S and this noun ends loop entry at S        frames
  * with sp < S are dead, and loops of this frame that are not outside of this one (depth) loop exit
  * ends the loop with this noun of the youngest frame that is alive, and what lies deeper in it An
  * exit that finds no frame belongs to a call that got no context, or whose entry was not armed.
+ *
+ * A tail call's context stays open: what it jumped to stands below it (struct pm_jump), and ends it with itself. Where no sled tells when that
+ * returns, contexts without times stay for samples, until an event or a sample shows another return address at S, or a frame above.
+ * Timed ones had their time up to the jump.
  *
  * Contexts whose nouns come to have none (modes.c) while they are open get no exit any more. Nobody
  * can know whether their frame still lives, so they are closed from outside (gone, sp 0),
@@ -82,8 +86,20 @@ static inline bool pop(struct pm_node **current, struct pm_node *node, uint64_t 
     return true;
 }
 
+/* A context that has jumped away, and where no sled told when that returned: it had its time up to the jump. */
+static uint64_t end_of_jump(const struct pm_node *node, uint64_t tsc)
+{
+    const struct pm_jump *jump = pm_jump_at(&pm_tls, pm_sp_frame(node->sp));
+    bool known = tsc != 0 && jump->sp == pm_sp_frame(node->sp) && jump->tsc != 0;
+    return known && jump->tsc > node->start_tsc ? jump->tsc : tsc;
+}
+
 static void pop_dead(struct pm_node **current, struct pm_node *node, uint64_t tsc)
 {
+    if (pm_sp_jumped(node->sp)) {
+        pop(current, node, end_of_jump(node, tsc));
+        return;
+    }
     bool disarmed = pm_node_is_gone(node) || pm_noun_is_leaving(node->noun);
     if (pop(current, node, tsc) && !disarmed)
         pm_add_shared(pm_process.file.header->n_healed, 1);
@@ -468,14 +484,15 @@ static const struct pm_node *function_of(const struct pm_node *node)
 static bool is_dead(const struct pm_node *node, uint64_t limit)
 {
     if (node->sp == 0)
-        return node->parent->parent != NULL && node->parent->sp != 0 && node->parent->sp < limit;
-    if (node->sp >= limit)
+        return node->parent->parent != NULL && node->parent->sp != 0 &&
+               pm_sp_frame(node->parent->sp) < limit;
+    if (pm_sp_frame(node->sp) >= limit)
         return false;
     if (pm_node_is_said(node))
         return true;
     const struct pm_node *function = function_of(node);
     return function == node || function->parent == NULL || function->kind == PM_RUN_CAUSE_START ||
-           function->sp < limit;
+           pm_sp_frame(function->sp) < limit;
 }
 
 static void enter(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe,
@@ -509,9 +526,48 @@ static void pop_all_dead(struct pm_tls *t, struct pm_node **current, uint64_t li
     }
 }
 
+static bool is_in_chain(const struct pm_node *node, uint32_t noun, uint64_t sp)
+{
+    for (; node->parent != NULL && pm_sp_frame(node->sp) == sp; node = node->parent)
+        if (node->noun == noun)
+            return true;
+    return false;
+}
+
+/* Is the function that is entered what the youngest frame jumped to? Else that has returned, and the caller calls at the same S: from another
+ * place, or what has been in the chain already (a loop). */
+static bool is_jumped_to(struct pm_tls *t, const struct pm_node *node, uint32_t noun, uint64_t sp)
+{
+    const struct pm_jump *jump = pm_jump_at(t, sp);
+    if (!pm_sp_jumped(node->sp) || pm_sp_frame(node->sp) != sp || jump->sp != sp ||
+        jump->return_address != *(const uint64_t *)sp)
+        return false;
+    return jump->to == PM_TAIL_TO_SLED
+               ? jump->noun == noun
+               : jump->to == PM_TAIL_ANYWHERE && !is_in_chain(node, noun, sp);
+}
+
+/* Functions that jump to each other for ever are entered anew where they were: the chain has each once. */
+static void end_until(struct pm_tls *t, struct pm_node **current, uint32_t noun, uint64_t sp,
+                      uint64_t tsc)
+{
+    for (bool found = !is_in_chain(innermost(t, current, tsc), noun, sp); !found;) {
+        struct pm_node *node = innermost(t, current, tsc);
+        found = node->noun == noun;
+        if (!pop(current, node, tsc))
+            return;
+    }
+}
+
 static void enter_function(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe,
                            uint64_t sp, uint64_t tsc)
 {
+    if (pm_unlikely(is_jumped_to(t, innermost(t, current, tsc), probe->noun, sp))) {
+        end_until(t, current, probe->noun, sp, tsc);
+        bool more = pm_sp_frame(innermost(t, current, tsc)->sp) == sp;
+        enter(t, current, probe, more ? sp - 2 : sp, tsc);
+        return;
+    }
     pop_all_dead(t, current, sp + 1, tsc);
     enter(t, current, probe, sp, tsc);
 }
@@ -541,15 +597,45 @@ static void count_unmatched(const struct pm_tls *t, const struct pm_probe *probe
         pm_add_shared(pm_process.file.header->n_unmatched, 1);
 }
 
+/* Where nothing tells when it returns, a timed context ends here, and others stay for samples, which tell by the return address. */
+static bool stays_open(const struct pm_node *node, const struct pm_probe *probe, uint64_t sp)
+{
+    if (probe->tail == PM_TAIL_ENDS || sp % 8 != 0)
+        return false;
+    bool has_exit = probe->tail == PM_TAIL_TO_SLED && !pm_noun_is_disarmed(probe->counter);
+    return has_exit || node->start_tsc == 0 ||
+           (probe->tail == PM_TAIL_ANYWHERE && probe->mode != PM_RUN_MODE_TRACE);
+}
+
+static void jump_away(struct pm_tls *t, struct pm_node *node, const struct pm_probe *probe,
+                      uint64_t sp, uint64_t tsc)
+{
+    struct pm_jump *jump = pm_jump_at(t, sp);
+    *jump = (struct pm_jump){.sp = sp,
+                             .return_address = *(const uint64_t *)sp,
+                             .tsc = probe->mode != PM_RUN_MODE_TRACE ? tsc : 0,
+                             .to = probe->tail,
+                             .noun = probe->counter};
+    pm_barrier();
+    pm_store(node->sp, node->sp == sp ? sp - 1 : sp - 3);
+}
+
 static void leave_function(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe,
                            uint64_t sp, uint64_t tsc)
 {
     for (;;) {
         struct pm_node *node = innermost(t, current, tsc);
-        if (node->parent == NULL || (node->sp != sp && !is_gone(node, sp + 1)))
+        if (node->parent == NULL || (pm_sp_frame(node->sp) != sp && !is_gone(node, sp + 1)))
             break;
-        if (node->sp == sp && node->noun == probe->noun) {
+        if (pm_sp_frame(node->sp) == sp && node->noun == probe->noun && !pm_sp_jumped(node->sp)) {
+            if (probe->kind == PM_SLED_TAIL && stays_open(node, probe, sp)) {
+                jump_away(t, node, probe, sp, tsc);
+                return;
+            }
             pop(current, node, tsc);
+            while (pm_sp_jumped((node = innermost(t, current, tsc))->sp) &&
+                   pm_sp_frame(node->sp) == sp && node->parent != NULL)
+                pop(current, node, tsc);
             return;
         }
         pop_dead(current, node, tsc);

@@ -367,11 +367,11 @@ static void a_higher_stack_has_a_tree_of_its_own(void **unused)
 {
     (void)unused;
     call(stack_start - 64, 1);
-    send(PM_SLED_ENTRY, 2, 0, UINT64_MAX - 4096);
-    send(PM_SLED_ENTRY, 3, 0, UINT64_MAX - 8192);
+    send(PM_SLED_ENTRY, 2, 0, UINT64_MAX - 4095);
+    send(PM_SLED_ENTRY, 3, 0, UINT64_MAX - 8191);
     send(PM_SLED_ENTRY, 4, 0, stack_start - 128);
     send(PM_SLED_RETURN, 4, 0, stack_start - 128);
-    send(PM_SLED_RETURN, 3, 0, UINT64_MAX - 8192);
+    send(PM_SLED_RETURN, 3, 0, UINT64_MAX - 8191);
     send(PM_SLED_RETURN, 1, 0, stack_start - 64);
     assert_ptr_equal(pm_own_current(&pm_tls), pm_tls.slot->root);
     const struct pm_node *foreign = pm_tls.slot->foreign_root;
@@ -379,6 +379,139 @@ static void a_higher_stack_has_a_tree_of_its_own(void **unused)
     assert_int_equal(foreign->first_child->first_child->noun, 3);
     assert_int_equal(pm_tls.slot->root->first_child->first_child->noun, 4);
     assert_int_equal(pm_process.file.header->n_unmatched, 0);
+}
+
+/* --- tail calls, on a stack of return addresses --- */
+
+static _Alignas(16) uint64_t fake_stack[64];
+
+static uint64_t fake_sp(unsigned depth)
+{
+    return (uint64_t)(uintptr_t)&fake_stack[62 - 2 * depth];
+}
+
+static void enter_at(uint32_t noun, unsigned depth, uint64_t return_address)
+{
+    fake_stack[62 - 2 * depth] = return_address;
+    send(PM_SLED_ENTRY, noun, 0, fake_sp(depth));
+}
+
+static void leave_at(uint32_t noun, unsigned depth)
+{
+    send(PM_SLED_RETURN, noun, 0, fake_sp(depth));
+}
+
+static void jump_at(uint32_t noun, unsigned depth, enum pm_tail tail, uint32_t to)
+{
+    struct pm_probe probe = {.mode = own_modes[noun] ? own_modes[noun] : (uint8_t)pm_process.mode,
+                             .noun = noun,
+                             .kind = PM_SLED_TAIL,
+                             .tail = (uint8_t)tail,
+                             .counter = to};
+    pm_slow(&probe, fake_sp(depth), pm_tsc());
+}
+
+static void path_is(unsigned n, ...)
+{
+    va_list nouns;
+    const struct pm_node *node = pm_own_current(&pm_tls);
+    va_start(nouns, n);
+    for (unsigned i = 0; i < n; i++, node = node->parent)
+        assert_int_equal(node->noun, va_arg(nouns, unsigned));
+    va_end(nouns);
+    assert_ptr_equal(node, pm_tls.slot->root);
+}
+
+static void what_is_jumped_to_is_below_what_jumped(void **unused)
+{
+    (void)unused;
+    enter_at(1, 0, 10);
+    enter_at(2, 1, 20);
+    jump_at(2, 1, PM_TAIL_TO_SLED, 3);
+    enter_at(3, 1, 20);
+    path_is(3, 3, 2, 1);
+    jump_at(3, 1, PM_TAIL_ANYWHERE, 0);
+    enter_at(4, 1, 20);
+    enter_at(5, 2, 30);
+    path_is(5, 5, 4, 3, 2, 1);
+    leave_at(5, 2);
+    leave_at(4, 1);
+    path_is(1, 1);
+    inclusive_time_of_children_stays_below_their_parents(
+        pm_tls.slot->root->first_child->first_child);
+    assert_int_equal(pm_process.file.header->n_unmatched, 0);
+    assert_int_equal(pm_process.file.header->n_healed, 0);
+}
+
+static void functions_that_jump_to_each_other_are_in_the_chain_once(void **unused)
+{
+    (void)unused;
+    enter_at(1, 0, 10);
+    enter_at(2, 1, 20);
+    for (int i = 0; i < 1000; i++) {
+        jump_at(2, 1, PM_TAIL_TO_SLED, 3);
+        enter_at(3, 1, 20);
+        jump_at(3, 1, PM_TAIL_TO_SLED, 2);
+        enter_at(2, 1, 20);
+        path_is(2, 2, 1);
+    }
+    const struct pm_node *two = pm_own_current(&pm_tls);
+    assert_int_equal(two->n_calls, 1001);
+    assert_int_equal(two->first_child->n_calls, 1000);
+    leave_at(2, 1);
+    path_is(1, 1);
+}
+
+static void after_a_jump_to_code_without_sleds_calls_are_the_callers(void **unused)
+{
+    (void)unused;
+    enter_at(1, 0, 10);
+    own_modes[2] = PM_RUN_MODE_ACTIVE;
+    enter_at(2, 1, 20);
+    jump_at(2, 1, PM_TAIL_TO_OTHER, 0); /* samples may follow */
+    path_is(2, 2, 1);
+    enter_at(6, 2, 50); /* that code calls back */
+    path_is(3, 6, 2, 1);
+    leave_at(6, 2);
+    enter_at(3, 1, 21);
+    path_is(2, 3, 1);
+    leave_at(3, 1);
+    for (int i = 0; i < 3; i++) { /* a loop: by the same call */
+        enter_at(2, 1, 22);
+        path_is(2, 2, 1);
+        jump_at(2, 1, PM_TAIL_ANYWHERE, 0);
+    }
+    enter_at(3, 1, 23);
+    path_is(2, 3, 1);
+    leave_at(3, 1);
+    enter_at(2, 1, 24);
+    jump_at(2, 1, PM_TAIL_TO_SLED, 4); /* that is left by longjmp */
+    enter_at(4, 1, 24);
+    enter_at(3, 1, 25);
+    path_is(2, 3, 1);
+    enter_at(5, 2, 60);
+    jump_at(5, 2, PM_TAIL_ENDS, 0);
+    path_is(2, 3, 1);
+    own_modes[2] = 0;
+}
+
+/* Nothing tells when it returns: nobody may have the time until the next event. */
+static void a_timed_context_ends_with_a_jump_to_code_without_sleds(void **unused)
+{
+    (void)unused;
+    enter_at(1, 0, 10);
+    enter_at(2, 1, 20);
+    jump_at(2, 1, PM_TAIL_TO_OTHER, 0);
+    path_is(1, 1);
+    enter_at(3, 1, 21);
+    jump_at(3, 1, PM_TAIL_ANYWHERE, 0);
+    const struct pm_node *three = pm_own_current(&pm_tls);
+    uint64_t after = pm_tsc();
+    while (pm_tsc() - after < 1000000)
+        ;
+    leave_at(1, 0);
+    path_is(0);
+    assert_true(three->inclusive_tsc < 900000);
 }
 
 int main(void)
@@ -391,6 +524,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(times_nest, begin, end),
         cmocka_unit_test_setup_teardown(an_exit_without_an_entry_is_counted, begin, end),
         cmocka_unit_test_setup_teardown(a_higher_stack_has_a_tree_of_its_own, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_jumped_to_is_below_what_jumped, begin, end),
+        cmocka_unit_test_setup_teardown(functions_that_jump_to_each_other_are_in_the_chain_once,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(after_a_jump_to_code_without_sleds_calls_are_the_callers,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(a_timed_context_ends_with_a_jump_to_code_without_sleds,
+                                        begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
