@@ -179,7 +179,9 @@ static void mark_bare(const struct pm_archive_data *data, struct pm_answer *answ
             bool itself = e == graph->out_first[s + 1];
             pm_index to = itself ? s : graph->mappings[graph->out[e]].destination;
             pm_index noun = pm_graph_first_noun(graph, to);
-            for (uint32_t i = 0; noun != PM_NONE && data->bare[noun] && i < answer->n_asked; i++) {
+            for (uint32_t i = 0; noun != PM_NONE && (data->bare[noun] & ~(unsigned)PM_BARE_JUMPS) &&
+                                 i < answer->n_asked;
+                 i++) {
                 uint32_t class = answer->matches[answer->asked[i]].class_of[to];
                 if (class != PM_NONE)
                     mark_rows(answer, i, class);
@@ -193,7 +195,9 @@ static void find_bare(const struct pm_archive_data *data, struct pm_answer *answ
 {
     for (pm_index s = 0; s < data->graph->n_sentences; s++) {
         pm_index noun = pm_graph_first_noun(data->graph, s);
-        for (uint32_t i = 0; noun != PM_NONE && data->bare[noun] && i < answer->n_asked; i++)
+        for (uint32_t i = 0; noun != PM_NONE && (data->bare[noun] & ~(unsigned)PM_BARE_JUMPS) &&
+                             i < answer->n_asked;
+             i++)
             answer->is_partial |= answer->matches[answer->asked[i]].class_of[s] != PM_NONE;
     }
 }

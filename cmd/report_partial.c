@@ -106,6 +106,9 @@ enum pm_status report_find_partial(struct report *report, struct pm_error *err)
             report->partial[data->noun_modes[i].noun] = 0;
     for (uint32_t i = 0; i < data->n_noun_modes; i++)
         report->partial[data->noun_modes[i].noun] |= marks_of(data->noun_modes[i].mode);
+    for (pm_index n = 0; n < graph->n_nouns; n++)
+        if (data->bare[n] & PM_BARE_JUMPS)
+            report->partial[n] |= NOT_TIMED;
     report->has_words = has_words(graph);
     for (pm_index m = 0; m < graph->n_metrics; m++)
         report->has_own_metrics |= strncmp(graph->metrics[m].description, "said by", 7) == 0;

@@ -260,6 +260,8 @@ enum {
     PM_RUN_NODE_BEGUN = 8,
     PM_RUN_NODE_COROUTINE =
         16, /* beside FOREIGN_STACK: the root of one stack that the thread switches to */
+    /* Since 1.9: it ended, at least once, with a jump to code that tells no return. inclusive_tsc is that up to the jump. */
+    PM_RUN_NODE_JUMPED = 32,
 };
 
 /* Counters of mode count: one for each noun of one object (COUNTS chunk; owner: its thread).

@@ -86,6 +86,22 @@ static inline bool pop(struct pm_node **current, struct pm_node *node, uint64_t 
     return true;
 }
 
+/* Its time ends before what it jumped to does. */
+static void pop_jumped(struct pm_node **current, struct pm_node *node, uint64_t tsc)
+{
+    if (node->start_tsc != 0)
+        pm_store(node->flags, node->flags | PM_RUN_NODE_JUMPED);
+    pop(current, node, tsc);
+}
+
+static void pop_exit(struct pm_node **current, struct pm_node *node, unsigned kind, uint64_t tsc)
+{
+    if (kind == PM_SLED_TAIL)
+        pop_jumped(current, node, tsc);
+    else
+        pop(current, node, tsc);
+}
+
 /* A context that has jumped away, and where no sled told when that returned: it had its time up to the jump. */
 static uint64_t end_of_jump(const struct pm_node *node, uint64_t tsc)
 {
@@ -97,7 +113,7 @@ static uint64_t end_of_jump(const struct pm_node *node, uint64_t tsc)
 static void pop_dead(struct pm_node **current, struct pm_node *node, uint64_t tsc)
 {
     if (pm_sp_jumped(node->sp)) {
-        pop(current, node, end_of_jump(node, tsc));
+        pop_jumped(current, node, end_of_jump(node, tsc));
         return;
     }
     bool disarmed = pm_node_is_gone(node) || pm_noun_is_leaving(node->noun);
@@ -632,10 +648,10 @@ static void leave_function(struct pm_tls *t, struct pm_node **current, const str
                 jump_away(t, node, probe, sp, tsc);
                 return;
             }
-            pop(current, node, tsc);
+            pop_exit(current, node, probe->kind, tsc);
             while (pm_sp_jumped((node = innermost(t, current, tsc))->sp) &&
                    pm_sp_frame(node->sp) == sp && node->parent != NULL)
-                pop(current, node, tsc);
+                pop_exit(current, node, probe->kind, tsc);
             return;
         }
         pop_dead(current, node, tsc);

@@ -237,6 +237,10 @@ static enum pm_status add_tree(struct collector *c, const struct pm_run_file *fi
         if (status != PM_OK)
             break;
         bool is_call = !is_root && !node->is_set && !cause;
+        if (is_call && node->flags & PM_RUN_NODE_JUMPED)
+            status = collect_write_attribute(c, names->nouns[node->noun], "jumps", "yes");
+        if (status != PM_OK)
+            break;
         contexts[i] = context << 1 | (foreign != 0);
         status = collect_cost(c, context, row, METRIC_N_CALLS, is_call ? node->n_calls : 0);
         if (status == PM_OK && node->own_ns)

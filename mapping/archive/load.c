@@ -207,8 +207,13 @@ static enum pm_status add_attributes(struct loader *load, int64_t id, pm_index n
         enum pm_status status = look_up_attribute(load, id, "address", &data->addresses[noun]);
         return status == PM_OK ? add_sites_text(load, id, noun, "inlined at") : status;
     }
-    if (!strcmp(kind, "symbol"))
-        return add_sites_text(load, id, noun, "called at");
+    if (!strcmp(kind, "symbol")) {
+        const char *jumps;
+        enum pm_status status = look_up_attribute(load, id, "jumps", &jumps);
+        if (status == PM_OK && *jumps)
+            data->bare[noun] = PM_BARE_JUMPS;
+        return status == PM_OK ? add_sites_text(load, id, noun, "called at") : status;
+    }
     bool has_sleds =
         !strcmp(kind, "function") || !strcmp(kind, "loop") || !strcmp(kind, "loopcode");
     return has_sleds ? add_bare(load, id, noun) : PM_OK;

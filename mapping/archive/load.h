@@ -103,6 +103,8 @@ struct pm_call_site {
 /* Of loops: some code has no sleds, calls and times that were measured are not all; and it calls functions. The same of functions, whose
  * code without sleds are copies that were inlined. */
 enum { PM_BARE_CODE = 1, PM_BARE_CALLS = 2, PM_BARE_COPIES = 4, PM_BARE_COPIES_CALL = 8 };
+/* Beside them, of symbols: their times end with a jump to code that tells no return. */
+enum { PM_BARE_JUMPS = 16 };
 
 struct pm_archive_data_private;
 struct pm_archive_data {

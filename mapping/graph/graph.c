@@ -305,9 +305,29 @@ bool pm_noun_is_array(const struct pm_noun *noun)
             (strpbrk(noun->type, "*[&") || strstr(noun->type, "allocatable")));
 }
 
-bool pm_graph_continues_call(const struct pm_graph *graph, pm_index context)
+/* "" of what is no symbol. */
+static const char *symbol_of(const struct pm_graph *graph, pm_index context)
 {
     pm_index noun = pm_graph_first_noun(graph, graph->contexts[context].sentence);
-    return noun != PM_NONE && !strcmp(graph->nouns[noun].kind, "symbol") &&
-           strstr(graph->nouns[noun].name, ".part.") != NULL;
+    return noun != PM_NONE && !strcmp(graph->nouns[noun].kind, "symbol") ? graph->nouns[noun].name
+                                                                         : "";
+}
+
+/* _ZN1aD0Ev calls _ZN1aD1Ev, and that _ZN1aD2Ev. */
+static bool is_lower_body(const char *symbol, const char *above)
+{
+    size_t i = 0;
+    while (symbol[i] && symbol[i] == above[i])
+        i++;
+    return i > 2 && (symbol[i - 1] == 'D' || symbol[i - 1] == 'C') && above[i] >= '0' &&
+           above[i] < symbol[i] && symbol[i] <= '2' && symbol[i + 1] == 'E' &&
+           !strcmp(symbol + i + 1, above + i + 1);
+}
+
+bool pm_graph_continues_call(const struct pm_graph *graph, pm_index context)
+{
+    const char *symbol = symbol_of(graph, context);
+    pm_index parent = graph->contexts[context].parent;
+    return strstr(symbol, ".part.") || (!strncmp(symbol, "_Z", 2) && parent != PM_NONE &&
+                                        is_lower_body(symbol, symbol_of(graph, parent)));
 }

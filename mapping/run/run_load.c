@@ -352,7 +352,7 @@ static bool take_node(struct pm_run_file *file, const struct run_thread_load *lo
         damage->out_of_order = true;
         return true;
     }
-    node->flags = raw->flags & (PM_RUN_NODE_FOLDED | PM_RUN_NODE_BEGUN);
+    node->flags = raw->flags & (PM_RUN_NODE_FOLDED | PM_RUN_NODE_BEGUN | PM_RUN_NODE_JUMPED);
     node->timing = timing_of(file, raw);
     if (!find_node(load, (uint64_t)raw->parent * 64, &node->parent))
         cut_off(node, damage, offset);

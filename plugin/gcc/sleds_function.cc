@@ -140,26 +140,10 @@ static bool begins_section(const char *symbol)
     return symbol == NULL || strcmp(symbol, targetm.strip_name_encoding(name)) == 0;
 }
 
-/* A body of a constructor or destructor that calls another body of the same one: the destructor that also frees memory, and that of whole
- * objects with virtual bases. One destruction would be two calls. So would be a call by a thunk, which GCC sometimes makes a function. */
-static bool calls_lower_body(tree decl)
-{
-    struct cgraph_node *node = cgraph_node::get(decl);
-    if (node == NULL)
-        return false;
-    if (node->former_thunk_p())
-        return true;
-    for (const struct cgraph_edge *e = node->callees; e != NULL; e = e->next_callee)
-        if (pm_is_lower_body(e->callee->decl, decl))
-            return true;
-    return false;
-}
-
 /* __builtin_eh_return moves the stack pointer away before it returns: only unwinders use it. */
 static bool gets_function_sleds(function *fun)
 {
-    return pm_options.functions && !crtl->calls_eh_return && pm_function_selected(fun->decl) &&
-           !calls_lower_body(fun->decl);
+    return pm_options.functions && !crtl->calls_eh_return && pm_function_selected(fun->decl);
 }
 
 /* The records of the function at hand that are tied to its symbol: the entry's begins them. Not so where the entry has no such record
