@@ -190,16 +190,39 @@ static void mark_bare(const struct pm_archive_data *data, struct pm_answer *answ
     }
 }
 
-/* Code without sleds that a question asks for may have run all the same. */
-static void find_bare(const struct pm_archive_data *data, struct pm_answer *answer)
+static bool is_bare(const struct pm_archive_data *data, pm_index noun)
 {
-    for (pm_index s = 0; s < data->graph->n_sentences; s++) {
-        pm_index noun = pm_graph_first_noun(data->graph, s);
-        for (uint32_t i = 0; noun != PM_NONE && (data->bare[noun] & ~(unsigned)PM_BARE_JUMPS) &&
-                             i < answer->n_asked;
-             i++)
-            answer->is_partial |= answer->matches[answer->asked[i]].class_of[s] != PM_NONE;
+    return (data->bare[noun] & ~(unsigned)PM_BARE_JUMPS) != 0;
+}
+
+/* Whether a function around the loop fits as well: its sleds tell when that is active. */
+static bool has_function_around(const struct pm_archive_data *data, const bool *fits, pm_index noun)
+{
+    const struct pm_noun *nouns = data->graph->nouns;
+    pm_index above = nouns[noun].parent;
+    while (above != PM_NONE && strcmp(nouns[above].kind, "function") != 0)
+        above = nouns[above].parent;
+    return above != PM_NONE && fits[above] && !is_bare(data, above);
+}
+
+/* Code without sleds that a question asks for may have run all the same. */
+static bool find_bare(const struct pm_archive_data *data, const uint32_t *class_of)
+{
+    const struct pm_graph *graph = data->graph;
+    bool found = false, *fits = calloc((size_t)graph->n_nouns + 1, sizeof *fits);
+    if (!fits)
+        return true;
+    for (pm_index s = 0; s < graph->n_sentences; s++) {
+        pm_index noun = pm_graph_first_noun(graph, s);
+        if (noun != PM_NONE)
+            fits[noun] |= class_of[s] != PM_NONE;
     }
+    for (pm_index n = 0; n < graph->n_nouns && !found; n++)
+        found =
+            fits[n] && is_bare(data, n) &&
+            (strcmp(graph->nouns[n].kind, "function") == 0 || !has_function_around(data, fits, n));
+    free(fits);
+    return found;
 }
 
 static bool is_disarmed(const struct pm_graph *graph, struct pm_answer *answer, pm_index noun)
@@ -334,7 +357,8 @@ static enum pm_status note_disarmed(struct report *report, const struct pm_quest
     struct pm_buf text = PM_BUF_INIT(1 << 16);
     uint32_t n = 0, n_by_budget = 0;
     mark_bare(data, answer);
-    find_bare(data, answer);
+    for (uint32_t i = 0; i < answer->n_asked; i++)
+        answer->is_partial |= find_bare(data, answer->matches[answer->asked[i]].class_of);
     enum pm_status status = note_lost(report, answer, err);
     for (uint32_t i = 0; i < data->n_noun_modes; i++) {
         if (!is_missed(data, question, is_live, i) ||
