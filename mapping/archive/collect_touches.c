@@ -160,12 +160,17 @@ static void add_touch(struct touches *touches, pm_id id, unsigned access)
     };
 }
 
+static uint32_t n_data(const struct touches *touches)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < touches->n; i++)
+        n += touches->list[i].is_data;
+    return n;
+}
+
 static bool has_data(const struct touches *touches)
 {
-    for (uint32_t i = 0; i < touches->n; i++)
-        if (touches->list[i].is_data)
-            return true;
-    return false;
+    return n_data(touches) != 0;
 }
 
 static unsigned access_of(const struct collect_access *access)
@@ -302,32 +307,37 @@ static void add_facts_of_loop(struct touches *all, const struct collect_binary *
             add_facts(all, binary->statements[i].row);
 }
 
+/* What one piece of code touches, with the fields that its statement names. */
+static enum pm_status add_of_tuple(struct touches *all, const struct collect_code *code,
+                                   const struct pm_code_tuple *tuple)
+{
+    struct touches own = {.c = all->c, .binary = all->binary};
+    struct user_statement user = user_statement_of(code->binary, tuple);
+    uint32_t statement;
+    for (uint32_t i = 0; i < tuple->n_objects; i++)
+        add_touch(&own, tuple->objects[i].noun, tuple->objects[i].access);
+    enum pm_status status = find_statement(all, code, &user, &statement);
+    if (status != PM_OK)
+        return status;
+    add_fields(&own, statement);
+    add_other_ways(&own, statement);
+    for (uint32_t i = 0; i < own.n; i++)
+        add_touch(all, own.list[i].noun, own.list[i].access);
+    return PM_OK;
+}
+
 /* What the code of a loop touches, of arrays and fields; too many say nothing. */
 static enum pm_status add_of_loop(struct touches *touches, const struct collect_code *code,
                                   const struct pm_code_block *block, pm_id loop)
 {
     struct touches all = {.c = touches->c, .binary = touches->binary};
     enum pm_status status = PM_OK;
-    uint32_t n_data = 0, statement;
-    for (uint32_t i = 0; i < block->n_tuples && status == PM_OK; i++) {
-        const struct pm_code_tuple *tuple = &block->tuples[i];
-        uint32_t n_before = all.n;
-        for (uint32_t k = 0; tuple->loop == loop && k < tuple->n_objects; k++)
-            add_touch(&all, tuple->objects[k].noun, tuple->objects[k].access);
-        if (all.n == n_before)
-            continue;
-        struct user_statement user = user_statement_of(code->binary, tuple);
-        status = find_statement(touches, code, &user, &statement);
-        if (status == PM_OK) {
-            add_fields(&all, statement);
-            add_other_ways(&all, statement);
-        }
-    }
+    for (uint32_t i = 0; i < block->n_tuples && status == PM_OK && n_data(&all) <= OF_LOOP_MAX; i++)
+        if (block->tuples[i].loop == loop && block->tuples[i].n_objects)
+            status = add_of_tuple(&all, code, &block->tuples[i]);
     if (!has_data(&all))
         add_facts_of_loop(&all, code->binary, loop);
-    for (uint32_t i = 0; i < all.n; i++)
-        n_data += all.list[i].is_data;
-    for (uint32_t i = 0; i < all.n && n_data <= OF_LOOP_MAX; i++)
+    for (uint32_t i = 0; i < all.n && n_data(&all) <= OF_LOOP_MAX; i++)
         if (all.list[i].is_data)
             add_touch(touches, all.list[i].noun, all.list[i].access);
     return status;

@@ -272,9 +272,12 @@ def objects_of(facts, tuple_, block):
 def objects_of_loop(facts, loop, block):
     touched = {}
     for other in {other.tuple for other in block.ranges if other.tuple.loop == loop and other.tuple.objects}:
+        own = {}
         for noun, access in other.objects:
+            add(own, noun, access)
+        add_fields(facts, own, statement_of(facts, other, block))
+        for noun, access in own.items():
             add(touched, noun, access)
-        add_fields(facts, touched, statement_of(facts, other, block))
     if not has_data(facts, touched):
         for statement in facts.within[loop]:
             for data, access in facts.accesses[statement]:
