@@ -65,7 +65,8 @@ const char *load_keep_printable(struct loader *load, sqlite3_stmt *row, int colu
     struct pm_buf text = PM_BUF_INIT(1 << 24);
     pm_buf_add_printable(&text, p, strlen(p));
     const char *kept =
-        pm_intern_add(load->data->own->strings, text.data ? text.data : "", text.len);
+        text.failed ? NULL
+                    : pm_intern_add(load->data->own->strings, text.data ? text.data : "", text.len);
     pm_buf_release(&text);
     return kept;
 }
