@@ -106,7 +106,7 @@ static int64_t bucket_ps; /* what is in it, as a cost */
 static uint64_t bucket_ns = BUCKET_NS;
 
 /* Since start. */
-static uint64_t n_samples, drained_tsc;
+static uint64_t n_samples, drained_ns;
 static uint64_t events_ps, samples_ns, looks_ns, changes_ns;
 static uint64_t fixed_ps; /* of events_ps: nouns that cannot step down */
 static uint64_t
@@ -411,7 +411,7 @@ static uint64_t sample_ns(void)
 /* What samples have cost up to now. */
 static uint64_t cost_of_samples_ns(void)
 {
-    return pm_load(n_samples) * sample_ns() + pm_load(drained_tsc) / (tsc_per_ms() / 1000) * 1000;
+    return pm_load(n_samples) * sample_ns() + pm_load(drained_ns);
 }
 
 static void write_overhead(uint64_t cpu_ns)
@@ -698,9 +698,9 @@ void pm_adapt_sampled(uint64_t n_calls, uint64_t cpu_ns)
     pm_store(bucket_ps, now > 0 ? now : 0);
 }
 
-void pm_adapt_drained(uint64_t tsc)
+void pm_adapt_drained(uint64_t cpu_ns)
 {
-    pm_add_shared(drained_tsc, tsc);
+    pm_add_shared(drained_ns, cpu_ns);
 }
 
 void pm_adapt_tick(uint64_t tsc)
@@ -769,7 +769,7 @@ void pm_adapt_fork_child(void)
     looking = 0;
     look = (struct look){.interval_ms = FIRST_INTERVAL_MS, .cpu_ns = process_cpu_ns()};
     bucket_ps = 0;
-    n_samples = drained_tsc = 0;
+    n_samples = drained_ns = 0;
     events_ps = fixed_ps = samples_ns = looks_ns = changes_ns = debt_ps = 0;
     n_looks = n_changes = n_sleds_changed = 0;
     overhead = NULL;

@@ -436,8 +436,8 @@ void pm_adapt_tick(uint64_t tsc);
 /* A sample stands for so much CPU time. n_calls: of the contexts that were open, since one met them before. */
 void pm_adapt_sampled(uint64_t n_calls, uint64_t cpu_ns);
 uint64_t pm_adapt_n_calls(uint32_t noun); /* as of the last look */
-/* So long took the runtime's own work on some samples. */
-void pm_adapt_drained(uint64_t tsc);
+/* So much CPU time took the runtime's own work on some samples. */
+void pm_adapt_drained(uint64_t cpu_ns);
 /* Where no samples are taken, a timer on each thread's CPU clock calls pm_adapt_tick. */
 void pm_adapt_thread_begin(struct pm_slot *slot);
 void pm_adapt_thread_end(struct pm_slot *slot);
