@@ -246,20 +246,19 @@ static bool has_field(const struct touches *touches, unsigned access)
 }
 
 /* Code that touches a, in a statement that reads the field x of something, reads a's x, when nothing says which field it touches. Code
- * that loads the pointer a is for whatever is done through it. */
-static void add_fields(struct touches *touches, uint32_t statement)
+ * that loads the pointer a is for whatever is done through it. known: what the code touches, before anything was inferred. */
+static void add_fields(struct touches *touches, const struct touches *known, uint32_t statement)
 {
     const struct collect_binary *binary = touches->binary;
-    const struct touches known = *touches;
     for (size_t i = collect_first_access(binary, statement);
          i < binary->n_accesses && binary->accesses[i].statement == statement; i++) {
         struct pm_pif_noun noun, of;
         const struct collect_access *access = &binary->accesses[i];
         if (!pm_pif_find_noun(binary->pif, access->variable, &noun) || !noun.kind ||
-            strcmp(noun.kind, "field") != 0 || has_field(&known, access_of(access)))
+            strcmp(noun.kind, "field") != 0 || has_field(known, access_of(access)))
             continue;
-        for (uint32_t k = 0; k < known.n; k++) {
-            const struct touch *touch = &known.list[k];
+        for (uint32_t k = 0; k < known->n; k++) {
+            const struct touch *touch = &known->list[k];
             bool is_pointer = !(touch->access & PM_MAP_THROUGH) &&
                               pm_pif_find_noun(binary->pif, touch->noun, &of) && of.type &&
                               strchr(of.type, '*');
@@ -319,7 +318,8 @@ static enum pm_status add_of_tuple(struct touches *all, const struct collect_cod
     enum pm_status status = find_statement(all, code, &user, &statement);
     if (status != PM_OK)
         return status;
-    add_fields(&own, statement);
+    const struct touches known = own;
+    add_fields(&own, &known, statement);
     add_other_ways(&own, statement);
     for (uint32_t i = 0; i < own.n; i++)
         add_touch(all, own.list[i].noun, own.list[i].access);
@@ -344,7 +344,8 @@ static enum pm_status add_of_loop(struct touches *touches, const struct collect_
 }
 
 /* Of statements that the code implements as well: "if (p[i].charge > 3) n++" is one addition. */
-static enum pm_status add_of_others(struct touches *touches, const struct collect_code *code,
+static enum pm_status add_of_others(struct touches *touches, const struct touches *known,
+                                    const struct collect_code *code,
                                     const struct pm_code_tuple *own)
 {
     enum pm_status status = PM_OK;
@@ -353,7 +354,7 @@ static enum pm_status add_of_others(struct touches *touches, const struct collec
         status = collect_map_statement(touches->c, code->binary, &own->also[i].place, code->region,
                                        &statement);
         if (status == PM_OK)
-            add_fields(touches, statement);
+            add_fields(touches, known, statement);
     }
     return status;
 }
@@ -377,9 +378,10 @@ static void add_fields_of_neighbours(struct touches *touches, uint32_t statement
     if (!loop || !has_data(touches) || has_field(touches, PM_MAP_READS | PM_MAP_WRITES) ||
         names_any(touches, statement))
         return;
+    const struct touches known = *touches;
     for (size_t i = 0; i < binary->n_statements; i++)
-        if (binary->statements[i].parent == loop && names_any(touches, binary->statements[i].row))
-            add_fields(touches, binary->statements[i].row);
+        if (binary->statements[i].parent == loop && names_any(&known, binary->statements[i].row))
+            add_fields(touches, &known, binary->statements[i].row);
 }
 
 static enum pm_status infer(struct touches *touches, const struct collect_code *code,
@@ -397,9 +399,10 @@ static enum pm_status infer(struct touches *touches, const struct collect_code *
         add_code(touches, range->block, own, &user);
     if (!has_data(touches))
         add_facts(touches, statement);
-    add_fields(touches, statement);
+    const struct touches known = *touches;
+    add_fields(touches, &known, statement);
     add_other_ways(touches, statement);
-    status = add_of_others(touches, code, own);
+    status = add_of_others(touches, &known, code, own);
     if (status != PM_OK)
         return status;
     add_fields_of_neighbours(touches, statement, own->loop);

@@ -222,9 +222,8 @@ def has_data(facts, touched):
     return any(facts.is_data(noun) for noun in touched)
 
 
-def add_fields(facts, touched, statement):
-    """What the code touches of a record is the field that the statement names."""
-    known = dict(touched)
+def add_fields(facts, touched, statement, known):
+    """What the code touches of a record is the field that the statement names. known: before anything was inferred."""
     for noun, access in facts.accesses[statement]:
         if facts.nouns[noun].get("kind") != "field" or any(facts.nouns[o].get("kind") == "field" and known[o] & access for o in known):
             continue
@@ -256,14 +255,16 @@ def objects_of(facts, tuple_, block):
         for noun, access in facts.accesses[statement]:
             if facts.is_data(noun):
                 add(touched, noun, access)
-    add_fields(facts, touched, statement)
+    known = dict(touched)
+    add_fields(facts, touched, statement, known)
     for _, _, function, file, line, column in tuple_.also:
-        add_fields(facts, touched, facts.statement(function, file, line, column))
+        add_fields(facts, touched, facts.statement(function, file, line, column), known)
     is_field = any(facts.nouns[noun].get("kind") == "field" for noun in touched)
     if tuple_.loop and has_data(facts, touched) and not is_field and not names_any(facts, touched, statement):
+        known = dict(touched)
         for neighbour in facts.within[tuple_.loop]:
-            if names_any(facts, touched, neighbour):
-                add_fields(facts, touched, neighbour)
+            if names_any(facts, known, neighbour):
+                add_fields(facts, touched, neighbour, known)
     if not has_data(facts, touched) and facts.controls(tuple_):
         touched.update(objects_of_loop(facts, tuple_.loop, block))
     return set(touched)
@@ -275,7 +276,7 @@ def objects_of_loop(facts, loop, block):
         own = {}
         for noun, access in other.objects:
             add(own, noun, access)
-        add_fields(facts, own, statement_of(facts, other, block))
+        add_fields(facts, own, statement_of(facts, other, block), dict(own))
         for noun, access in own.items():
             add(touched, noun, access)
     if not has_data(facts, touched):
