@@ -162,10 +162,10 @@ static void do_something(void)
     else if (what == 17)
         begin_or_end(true, random_below(N_SENTENCES), random_below(2));
     else if (what == 18 && n_frames != 0) { /* a handler on another stack */
-        send(PM_SLED_ENTRY, 0, 0, UINT64_MAX - 4096);
+        send(PM_SLED_ENTRY, 0, 0, UINT64_MAX - 4095);
         if (random_below(2))
             begin_or_end(false, random_below(N_SENTENCES), random_below(2));
-        send(PM_SLED_RETURN, 0, 0, UINT64_MAX - 4096);
+        send(PM_SLED_RETURN, 0, 0, UINT64_MAX - 4095);
     }
 }
 
