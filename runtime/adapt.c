@@ -288,7 +288,7 @@ static uint32_t choose_lower(uint64_t allowed)
             mode = better;
         }
         if (mode < called[i].mode) {
-            pm_noun_at(called[i].noun)->target = (uint8_t)mode;
+            pm_noun_at(called[i].noun)->target_plus_1 = (uint8_t)(1 + mode);
             n_targets++;
         }
     }
@@ -316,12 +316,13 @@ static void note_lowered(uint32_t now_ms, uint64_t n_warmths)
 {
     for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++) {
         struct pm_noun *noun = pm_noun_at(i);
-        if (noun->target == PM_NO_TARGET)
+        if (noun->target_plus_1 == 0)
             continue;
         bool soon = noun->n_lowered == 0 || now_ms - noun->changed_ms < 4 * patience_ms(noun);
         unsigned n_lowered = soon ? noun->n_lowered + 1u : 1u;
         unsigned least = least_lowered(cost_in(noun->mode, i, n_warmths));
-        n_lowered = n_lowered < least && noun->target == PM_RUN_MODE_OFF ? least : n_lowered;
+        n_lowered =
+            n_lowered < least && noun->target_plus_1 == 1 + PM_RUN_MODE_OFF ? least : n_lowered;
         noun->n_lowered = (uint8_t)(n_lowered < MOST_LOWERED ? n_lowered : MOST_LOWERED);
         noun->changed_ms = now_ms;
     }
@@ -335,8 +336,8 @@ static uint32_t choose_higher(uint64_t room, uint64_t n_warmths, uint32_t now_ms
     uint32_t n_targets = 0;
     for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++) {
         struct pm_noun *noun = pm_noun_at(i);
-        if (noun->mode >= noun->wanted || noun->flags & PM_NOUN_FIXED ||
-            now_ms - noun->changed_ms < patience_ms(noun))
+        if (pm_load(noun->mode) >= pm_load(noun->wanted) || /* in this order: it may just be made */
+            pm_load(noun->flags) & PM_NOUN_FIXED || now_ms - noun->changed_ms < patience_ms(noun))
             continue;
         bool unknown = noun->mode == PM_RUN_MODE_OFF;
         uint8_t mode = unknown ? PM_RUN_MODE_COUNT : noun->wanted;
@@ -344,7 +345,7 @@ static uint32_t choose_higher(uint64_t room, uint64_t n_warmths, uint32_t now_ms
         if (cost > room)
             continue;
         room -= cost;
-        noun->target = mode;
+        noun->target_plus_1 = (uint8_t)(1 + mode);
         noun->changed_ms = now_ms;
         n_targets++;
     }
@@ -375,7 +376,7 @@ static void say_refused(void)
 static void drop_targets(void)
 {
     for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++)
-        pm_noun_at(i)->target = PM_NO_TARGET;
+        pm_noun_at(i)->target_plus_1 = 0;
 }
 
 static void apply(uint64_t tsc)
@@ -668,8 +669,10 @@ static void lower_timed(void)
     for (unsigned i = 0; i < 100; i++) {
         for (uint32_t k = 0, n = pm_n_nouns(); k < n; k++) {
             struct pm_noun *noun = pm_noun_at(k);
-            if (noun != NULL && pm_mode_is_timed(noun->mode))
-                noun->wanted = noun->target = PM_RUN_MODE_ACTIVE;
+            if (noun == NULL || !pm_mode_is_timed(noun->mode))
+                continue;
+            noun->wanted = PM_RUN_MODE_ACTIVE;
+            noun->target_plus_1 = 1 + PM_RUN_MODE_ACTIVE;
         }
         if (pm_modes_apply(PM_RUN_ADAPTED_ASKED, pm_tsc(), &changed) && changed.n_refused == 0)
             return;

@@ -74,7 +74,7 @@ static uint32_t set_targets(const struct pm_control *c, uint32_t *ret_n_bad)
         }
         if (noun->wanted == mode && !PM_CONTROL_FIXED(c->changes[i]))
             continue; /* the budget may have made something else of it */
-        noun->target = (uint8_t)mode;
+        noun->target_plus_1 = (uint8_t)(1 + mode);
         n_targets += noun->mode != mode;
     }
     return n_targets;

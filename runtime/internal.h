@@ -377,7 +377,7 @@ struct pm_object;
 struct pm_noun {
     uint8_t mode;          /* enum pm_run_mode now */
     uint8_t wanted;        /* by the user: the budget may lower it, and raises it up to this */
-    uint8_t target;        /* of the change that is being made; PM_NO_TARGET: stays */
+    uint8_t target_plus_1; /* of the change that is being made; 0: stays (or is not made yet) */
     uint8_t flags;         /* PM_NOUN_* */
     uint8_t n_lowered;     /* by the budget: the more often, the later it is raised */
     uint8_t before;        /* within a change: the mode before it */
@@ -386,11 +386,11 @@ struct pm_noun {
     uint32_t changed_ms;   /* CPU time when the budget changed it last; adapt.c's */
 };
 enum {
-    PM_NO_TARGET = 0xff,
     PM_NOUN_LEAVING =
         1,             /* contexts of it are, or were, without their exits: those are not missed */
     PM_NOUN_FIXED = 2, /* cannot be changed */
     PM_NOUN_WORD = 4,  /* of the program's own (words.c): its events are calls of functions */
+    PM_NOUN_SPARE = 8, /* room for a word to come: not in the run file, nor are its changes */
 };
 /* NULL: it has the process's mode for ever. */
 struct pm_noun *pm_noun_at(uint32_t noun);

@@ -10,6 +10,9 @@
  * that; adapt.c closes those at the next looks, and without a look its stack pointer ends it as any frame that was left without an exit.
  * Likewise the other way: an exit whose entry was not armed finds no frame, and is not missed.
  *
+ * Numbers of nouns are given out before their nouns are made (object.c, words.c, hooks.c), so a change may meet some that are all zeros, or
+ * become something while it looks: zeros are no target, and what has none is not touched.
+ *
  * The order within a change: what events must no longer do is written to the table before the code changes (contexts that
  * are timed all the time, frames that are missed), what they may do after it.
  */
@@ -139,8 +142,7 @@ void pm_modes_begin(struct pm_object *o, uint32_t first, struct pm_run_noun *lis
                                  .start = mode,
                                  .flags = planned.fixed ? PM_NOUN_FIXED : 0,
                                  .terms = planned.terms,
-                                 .inside = planned.inside,
-                                 .target = PM_NO_TARGET};
+                                 .inside = planned.inside};
         list[i].own_mode = mode != pm_process.mode ? (uint8_t)(1 + mode) : 0;
         if (mode != pm_process.mode)
             pm_store(differ, true);
@@ -184,6 +186,12 @@ static struct pm_noun *noun_of(const struct pm_object *o, const struct pm_sled *
     return sled->noun < o->n_nouns ? pm_noun_at(o->first_noun + sled->noun) : NULL;
 }
 
+/* Of one that has a target. */
+static enum pm_run_mode target_of(const struct pm_noun *noun)
+{
+    return (enum pm_run_mode)(noun->target_plus_1 - 1);
+}
+
 /* Else the table says it all. */
 static bool has_code(const struct pm_object *o)
 {
@@ -211,10 +219,10 @@ static bool is_to_change(const struct pm_object *o, const struct pm_sled *sled,
                          struct pm_patch *ret_patch, uint8_t *ret_mode)
 {
     const struct pm_noun *noun = noun_of(o, sled);
-    if (noun == NULL || noun->target == PM_NO_TARGET)
+    if (noun == NULL || noun->target_plus_1 == 0)
         return false;
-    bool jumps = pm_arch_jump(o, sled, (enum pm_run_mode)noun->target, ret_patch->bytes);
-    *ret_mode = jumps ? noun->target : PM_RUN_MODE_OFF;
+    bool jumps = pm_arch_jump(o, sled, target_of(noun), ret_patch->bytes);
+    *ret_mode = jumps ? (uint8_t)target_of(noun) : PM_RUN_MODE_OFF;
     ret_patch->address = sled->address;
     return *ret_mode != sled->armed;
 }
@@ -256,10 +264,10 @@ static uint32_t list_changing(const struct pm_object *o, uint32_t *ret_modes)
     *ret_modes = 0;
     for (uint32_t i = 0; i < o->n_sleds; i++) {
         const struct pm_noun *noun = noun_of(o, &o->sleds[i]);
-        if (noun == NULL || noun->target == PM_NO_TARGET)
+        if (noun == NULL || noun->target_plus_1 == 0)
             continue;
         changing[n++] = i;
-        *ret_modes |= 1u << noun->target;
+        *ret_modes |= 1u << target_of(noun);
     }
     return n;
 }
@@ -271,7 +279,7 @@ static bool prepare(struct pm_object *o, uint32_t n, uint32_t modes)
     for (unsigned mode = PM_RUN_MODE_COUNT; mode < PM_N_MODES && good; mode++) {
         uint32_t n_of_mode = 0;
         for (uint32_t i = 0; i < n && modes >> mode & 1; i++)
-            if (noun_of(o, &o->sleds[changing[i]])->target == mode)
+            if (target_of(noun_of(o, &o->sleds[changing[i]])) == mode)
                 of_mode[n_of_mode++] = changing[i];
         good = n_of_mode == 0 || pm_arch_generate(o, (enum pm_run_mode)mode, of_mode, n_of_mode);
     }
@@ -346,7 +354,7 @@ static void record(uint32_t number, enum pm_run_adapted_reason reason, uint64_t 
                    uint64_t n_events)
 {
     const struct pm_noun *noun = pm_noun_at(number);
-    if (noun->mode == noun->start || !room_for_item())
+    if (noun->mode == noun->start || noun->flags & PM_NOUN_SPARE || !room_for_item())
         return;
     struct pm_run_adapted *item = (struct pm_run_adapted *)(adapted + 1) + adapted->n_items;
     *item = (struct pm_run_adapted){.noun = number,
@@ -392,20 +400,20 @@ static void settle_nodes(void)
 /* Before the code changes. */
 static void begin_change(struct pm_noun *noun)
 {
-    if (noun->mode >= PM_RUN_MODE_ACTIVE && noun->target < PM_RUN_MODE_ACTIVE)
+    if (noun->mode >= PM_RUN_MODE_ACTIVE && target_of(noun) < PM_RUN_MODE_ACTIVE)
         pm_store(noun->flags, noun->flags | PM_NOUN_LEAVING); /* for ever: its exits may be late */
-    bool arrives = noun->mode < PM_RUN_MODE_ACTIVE && noun->target >= PM_RUN_MODE_ACTIVE;
-    bool loses_time = pm_mode_is_timed(noun->mode) && !pm_mode_is_timed(noun->target);
+    bool arrives = noun->mode < PM_RUN_MODE_ACTIVE && target_of(noun) >= PM_RUN_MODE_ACTIVE;
+    bool loses_time = pm_mode_is_timed(noun->mode) && !pm_mode_is_timed(target_of(noun));
     if (arrives)
         pm_store(noun->flags, noun->flags | PM_NOUN_LEAVING);
-    if (arrives || (loses_time && noun->target >= PM_RUN_MODE_ACTIVE))
-        pm_store(noun->mode, noun->target);
+    if (arrives || (loses_time && target_of(noun) >= PM_RUN_MODE_ACTIVE))
+        pm_store(noun->mode, (uint8_t)target_of(noun));
 }
 
 static bool is_changing(uint32_t number)
 {
     const struct pm_noun *noun = pm_noun_at(number);
-    return noun != NULL && noun->target != PM_NO_TARGET;
+    return noun != NULL && noun->target_plus_1 != 0;
 }
 
 static bool any_is_changing(const struct pm_object *o)
@@ -426,7 +434,7 @@ static void change(struct pm_changed *changed)
         bool good = !has_code(o) || change_object(o, &changed->n_sleds);
         for (uint32_t k = o->first_noun; k < o->first_noun + o->n_nouns; k++)
             if (is_changing(k)) {
-                pm_store(nouns[k].mode, good ? nouns[k].target : nouns[k].before);
+                pm_store(nouns[k].mode, good ? (uint8_t)target_of(&nouns[k]) : nouns[k].before);
                 *(good ? &changed->n_nouns : &changed->n_refused) += 1;
             }
     }
@@ -440,13 +448,13 @@ static void settle(enum pm_run_adapted_reason reason, uint64_t tsc)
     end_stays(tsc);
     for (uint32_t i = 0; i < n; i++) {
         struct pm_noun *noun = &nouns[i];
-        if (noun->target == PM_NO_TARGET)
+        if (noun->target_plus_1 == 0)
             continue;
         if (noun->mode != noun->before)
             record(i, reason, tsc, pm_adapt_n_calls(i));
         closes = closes || noun->mode < PM_RUN_MODE_ACTIVE || pm_mode_is_timed(noun->before);
         pm_store(noun->before, noun->mode);
-        pm_store(noun->target, PM_NO_TARGET);
+        pm_store(noun->target_plus_1, 0);
     }
     if (closes)
         settle_nodes();
@@ -465,7 +473,7 @@ static void make_changes(enum pm_run_adapted_reason reason, uint64_t tsc,
 {
     pm_store(differ, true);
     for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++)
-        if (nouns[i].target != PM_NO_TARGET)
+        if (nouns[i].target_plus_1 != 0)
             begin_change(&nouns[i]);
     change(ret_changed);
     settle(reason, tsc);
@@ -474,7 +482,7 @@ static void make_changes(enum pm_run_adapted_reason reason, uint64_t tsc,
 static void forget_targets(void)
 {
     for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++)
-        nouns[i].target = PM_NO_TARGET;
+        nouns[i].target_plus_1 = 0;
 }
 
 /* The loader says first what it is about to do and then holds (dl.c), so one of the two sees the
@@ -488,9 +496,9 @@ bool pm_modes_apply(enum pm_run_adapted_reason reason, uint64_t tsc, struct pm_c
     if (quiet) {
         uint32_t n_targets = 0;
         for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++) {
-            if (nouns[i].target == nouns[i].mode)
-                nouns[i].target = PM_NO_TARGET;
-            n_targets += nouns[i].target != PM_NO_TARGET;
+            if (nouns[i].target_plus_1 == 1 + nouns[i].mode)
+                nouns[i].target_plus_1 = 0;
+            n_targets += nouns[i].target_plus_1 != 0;
         }
         if (room_for_changes(n_targets)) {
             make_changes(reason, tsc, ret_changed);
@@ -559,5 +567,5 @@ void pm_modes_fork_child(void)
     }
     if (!pm_modes_apply(PM_RUN_ADAPTED_BUDGET, pm_process.start_tsc, &changed))
         for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++)
-            nouns[i].target = PM_NO_TARGET;
+            nouns[i].target_plus_1 = 0;
 }

@@ -312,14 +312,24 @@ static bool next_object(void)
                                      .before = mode,
                                      .wanted = mode,
                                      .start = mode,
-                                     .flags = PM_NOUN_FIXED | PM_NOUN_WORD,
-                                     .target = PM_NO_TARGET};
+                                     .flags = PM_NOUN_FIXED | PM_NOUN_WORD | PM_NOUN_SPARE};
     }
     o->loaded = true;
     words.object = o;
     words.n_in_objects += n_nouns;
     words.n_in_object = 0;
     return true;
+}
+
+/* In the mode that its room has come to. Returns the own_mode. */
+static uint8_t begin_noun(uint32_t number)
+{
+    struct pm_noun *noun = pm_noun_at(number);
+    if (noun == NULL)
+        return 0;
+    noun->flags &= (uint8_t)~PM_NOUN_SPARE;
+    noun->start = pm_load(noun->mode);
+    return noun->start != pm_process.mode ? (uint8_t)(1 + noun->start) : 0;
 }
 
 bool pm_words_noun(uint32_t number, uint16_t kind, uint32_t *ret_noun)
@@ -333,6 +343,8 @@ bool pm_words_noun(uint32_t number, uint16_t kind, uint32_t *ret_noun)
     *ret_noun = o->first_noun + words.n_in_object;
     pm_barrier();
     pm_store(o->chunk->chunk.n_items, ++words.n_in_object);
+    pm_barrier(); /* no change of it is written down before it is */
+    list[words.n_in_object - 1].own_mode = begin_noun(*ret_noun);
     return true;
 }
 
