@@ -15,8 +15,8 @@
  *    clock: of a function of 3 to 13 ns all of it, on an EPYC, where its samples say next to nothing and its time is 10 ns a call whatever it does.
  *    The estimates are too few where pairs follow each other closely. So the geometric mean of the two is taken, by
  *    construct, and by the whole run where a construct has few samples (PRIOR_SAMPLES). Of five programs with
- *    A : B : C = 60 : 20 : 20 and calls of B of 3 to 18 ns, B was 14 points of the share from its own by samples, 11 too much to 8 too little
- *    by the estimates, 2 to 12 too little by the mean. Such rows are marked (report_is_uncertain).
+ *    A : B : C = 60 : 20 : 20 and calls of B of 3 to 22 ns, B was 11 to 17 points too little by samples alone, 10 too much to 8 too little
+ *    by the estimates, 3 to 12 too little by the mean: better for the shortest calls, worse for the others. Such rows are marked (report_is_uncertain).
  *  - Samples that met a construct's own code are time that it took for certain, so no more is taken from it than leaves that. (gzip on a busy machine: the
  *    sum of the errors of all functions' shares fell from 13.2 to 10.7 points.)
  *
