@@ -13,6 +13,9 @@ check: ## install what is needed, build, run all tests
 check-all: ## the same, with programs that print their own truth at every level
 	@scripts/check --all
 
+check-compilers: ## GCC 13 to 16 in chroots of Debian 13 and sid: tests of constructs, truths, the demo; prints a table (root; an hour)
+	@scripts/check-compilers
+
 check-busy: ## every test 10 times while other work keeps all processors busy (hours)
 	@scripts/check --busy 10
 
@@ -37,4 +40,4 @@ format: ## bring all C files into the house's form
 clean: ## remove build/
 	rm -rf build
 
-.PHONY: help demo check check-all check-busy build install bench soak format clean
+.PHONY: help demo check check-all check-compilers check-busy build install bench soak format clean

@@ -3,7 +3,8 @@
 #     bin/perfmap                              the command
 #     lib[/TRIPLET]/perfmap/                   perfmap.so, perfmap-gccN.so (plugin/CMakeLists.txt), libperfmap-rt.so (runtime/CMakeLists.txt)
 #     include/perfmap.h, perfmap.f90           for programs with words of their own
-#     lib[/TRIPLET]/pkgconfig/perfmap.pc       plugin=, fortran= and cflags for build systems
+#     lib[/TRIPLET]/pkgconfig/perfmap.pc       cflags for perfmap.h; plugin_flag=, plugin= and fortran= for build systems
+#     lib[/TRIPLET]/cmake/perfmap/             find_package(perfmap): perfmap::words, perfmap_enable()
 #     share/man/man1/perfmap*.1                made by the command itself
 #     share/bash-completion/completions/perfmap
 #     share/zsh/vendor-completions/_perfmap
@@ -23,6 +24,13 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/perfmap.pc.in ${CMAKE_BINARY_DIR}/perfm
 install(FILES ${PROJECT_SOURCE_DIR}/runtime/include/perfmap.h ${PROJECT_SOURCE_DIR}/runtime/include/perfmap.f90
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${CMAKE_BINARY_DIR}/perfmap.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+include(CMakePackageConfigHelpers)
+string(REGEX REPLACE "[^/]+" ".." PERFMAP_CMAKE_UP "${CMAKE_INSTALL_LIBDIR}/cmake/perfmap")
+configure_file(${CMAKE_CURRENT_LIST_DIR}/perfmap-config.cmake.in ${CMAKE_BINARY_DIR}/perfmap-config.cmake @ONLY)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/perfmap-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/perfmap-config.cmake ${CMAKE_BINARY_DIR}/perfmap-config-version.cmake
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/perfmap)
 
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/formats DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -3,6 +3,7 @@
 #include "cmd.h"
 
 #include "mapping/base/cxx_name.h"
+#include "mapping/base/suggest.h"
 #include "mapping/graph/pattern.h"
 
 #include <stdlib.h>
@@ -11,8 +12,9 @@ enum { OPT_ALL = CMD_KEY_FIRST, OPT_CONTEXT, OPT_TOP, OPT_ARRAYS, OPT_FOCUS };
 enum { MAX_NAMED = 6, NAME_COLUMNS = 90 };
 
 struct annotate_request {
-    struct report_options options;
-    struct annotation annotation;
+    struct pm_view_options options;
+    struct report_look look;
+    struct pm_annotation annotation;
     const char *what;     /* file or function; NULL: all lines */
     char *candidates;     /* one a line, where several are called what; NULL: not so */
     const char *instance; /* which of several functions at one place; NULL: all of them */
@@ -58,7 +60,7 @@ static bool is_new_file(const struct pm_graph *graph, pm_index noun, const char 
     return true;
 }
 
-static void choose_file(const struct report *report, const char *what, bool exact,
+static void choose_file(const struct pm_view *report, const char *what, bool exact,
                         struct choice *choice)
 {
     const struct pm_graph *graph = report->data->graph;
@@ -75,27 +77,27 @@ static bool is_same_place(const struct pm_noun *a, const struct pm_noun *b)
            !strcmp(a->file, b->file);
 }
 
-static bool has_lines(const struct report *report, pm_index n)
+static bool has_lines(const struct pm_view *report, pm_index n)
 {
     const struct pm_noun *noun = &report->data->graph->nouns[n];
     return noun->level == report->level && *noun->file && noun->line_no;
 }
 
 /* Functions of that name; what KIND: names; loops and statements at a place. */
-static bool is_named(const struct report *report, const struct pm_pattern *pattern, pm_index n)
+static bool is_named(const struct pm_view *report, const struct pm_pattern *pattern, pm_index n)
 {
     const struct pm_noun *noun = &report->data->graph->nouns[n];
     bool is_any = pattern->kind == PM_PATTERN_ANY;
-    if (!has_lines(report, n) || (is_any && report_noun_is_object(report, n)))
+    if (!has_lines(report, n) || (is_any && pm_view_noun_is_object(report, n)))
         return false;
     if (is_any && strcmp(noun->kind, "function") != 0)
-        return (report_noun_is_loop(report, n) || report_noun_is_statement(report, n)) &&
+        return (pm_view_noun_is_loop(report, n) || pm_view_noun_is_statement(report, n)) &&
                pm_name_fits_place(&pattern->name, noun->file, noun->line_no, noun->column_no);
     return pm_pattern_fits(pattern, noun);
 }
 
 /* in_file: only of files that end so; NULL: of all. */
-static void choose_construct(const struct report *report, const char *in_file, const char *what,
+static void choose_construct(const struct pm_view *report, const char *in_file, const char *what,
                              struct choice *choice)
 {
     const struct pm_graph *graph = report->data->graph;
@@ -117,7 +119,7 @@ static void choose_construct(const struct report *report, const char *in_file, c
     }
 }
 
-static enum pm_status nothing_matches(const struct report *report, const char *what,
+static enum pm_status nothing_matches(const struct pm_view *report, const char *what,
                                       struct pm_error *err)
 {
     const struct pm_graph *graph = report->data->graph;
@@ -130,7 +132,7 @@ static enum pm_status nothing_matches(const struct report *report, const char *w
         if (!strcmp(graph->nouns[n].kind, "function") && *graph->nouns[n].file)
             names[n_names++] = graph->nouns[n].name;
     }
-    const char *near = names ? cmd_suggest(what, names) : NULL;
+    const char *near = names ? pm_suggest(what, names) : NULL;
     if (near)
         pm_error_set(
             err, PM_ERR_NOT_FOUND,
@@ -146,7 +148,7 @@ static enum pm_status nothing_matches(const struct report *report, const char *w
 }
 
 /* Only some of the functions at the place were named: reduce<int>, but not reduce<long>. */
-static void take_instances(struct annotate_request *request, const struct report *report,
+static void take_instances(struct annotate_request *request, const struct pm_view *report,
                            const char *what, const struct pm_noun *chosen)
 {
     const struct pm_graph *graph = report->data->graph;
@@ -169,10 +171,10 @@ static void take_instances(struct annotate_request *request, const struct report
         request->instance = what;
 }
 
-static void take_choice(struct annotate_request *request, const struct report *report,
+static void take_choice(struct annotate_request *request, const struct pm_view *report,
                         const char *what, const struct choice *choice)
 {
-    struct annotation *a = &request->annotation;
+    struct pm_annotation *a = &request->annotation;
     a->file = choice->file;
     if (choice->noun == PM_NONE)
         return;
@@ -213,7 +215,7 @@ static int list_candidates(char *candidates, const struct pm_error *err)
 }
 
 /* "src/heat.c:sweep" names a function of a file. */
-static bool choose_in_file(struct annotate_request *request, const struct report *report)
+static bool choose_in_file(struct annotate_request *request, const struct pm_view *report)
 {
     const char *what = request->what, *colon = strchr(what, ':');
     struct choice choice = {.noun = PM_NONE, .names = PM_BUF_INIT(1 << 16)};
@@ -229,7 +231,7 @@ static bool choose_in_file(struct annotate_request *request, const struct report
     return choice.n > 0;
 }
 
-static enum pm_status choose(struct annotate_request *request, const struct report *report,
+static enum pm_status choose(struct annotate_request *request, const struct pm_view *report,
                              struct pm_error *err)
 {
     const char *what = request->what;
@@ -254,35 +256,39 @@ static enum pm_status choose(struct annotate_request *request, const struct repo
 
 /* --- the command --- */
 
-/* Where only some instances of a template are meant, their code alone is counted: the report is made once more. */
-static enum pm_status make(struct annotate_request *request, struct report *report,
+/* Where only some instances of a template are meant, their code alone is counted: the report is
+ * made once more. */
+static enum pm_status make(struct annotate_request *request, struct pm_view *report,
                            struct pm_error *err)
 {
-    enum pm_status status = report_make(report, err);
+    enum pm_status status = pm_view_make(report, err);
     if (status == PM_OK && request->what)
         status = choose(request, report, err);
     if (status != PM_OK || !request->instance)
         return status;
-    report_release(report);
-    *report = (struct report){.options = request->options};
+    struct pm_archive_data *loaded = report->loaded;
+    report->loaded = NULL;
+    pm_view_release(report);
+    *report = (struct pm_view){.options = request->options, .archive = loaded, .loaded = loaded};
     report->options.instance = request->instance;
-    status = report_make(report, err);
+    status = pm_view_make(report, err);
     return status == PM_OK ? choose(request, report, err) : status;
 }
 
 static int annotate(struct cmd_parse *parse, struct annotate_request *request)
 {
     struct pm_error err = PM_ERROR_INIT;
-    struct report report = {.options = request->options};
-    struct annotation *a = &request->annotation;
+    struct pm_view report = {.options = request->options};
+    struct pm_annotation *a = &request->annotation;
     a->report = &report;
     int end = CMD_DONE;
     enum pm_status status = make(request, &report, &err);
     if (status == PM_OK)
-        status = annotation_collect(a, &err);
+        status = pm_annotation_collect(a, &err);
     if (status == PM_OK && request->json)
         annotation_print_json(a, stdout);
-    else if (status == PM_OK && !(a->top ? annotation_print_top : annotation_print)(a, stdout))
+    else if (status == PM_OK &&
+             !(a->top ? annotation_print_top : annotation_print)(a, &request->look, stdout))
         status = pm_error_set(&err, PM_ERR_MEMORY, "out of memory");
     if (status == PM_ERR_USAGE && request->candidates) {
         end = list_candidates(request->candidates, &err);
@@ -296,8 +302,8 @@ static int annotate(struct cmd_parse *parse, struct annotate_request *request)
         end = status == PM_OK ? cmd_stdout_done(parse, CMD_DONE) : cmd_fail(parse, &err);
     }
     free(request->candidates);
-    annotation_release(a);
-    report_release(&report);
+    pm_annotation_release(a);
+    pm_view_release(&report);
     return end;
 }
 
@@ -325,7 +331,7 @@ static bool read_options(struct cmd_parse *parse, struct annotate_request *reque
             request->json = true;
             break;
         default:
-            report_take_look(parse, key, &request->options.look);
+            report_take_look(parse, key, &request->look);
         }
     return !parse->failed;
 }
@@ -346,7 +352,7 @@ static bool read_operands(struct cmd_parse *parse, struct annotate_request *requ
 static int annotate_main(struct cmd_parse *parse)
 {
     struct annotate_request request = {
-        .options = {.level = "source", .by = REPORT_BY_LINE, .everything = true},
+        .options = {.level = "source", .by = PM_VIEW_BY_LINE, .everything = true},
         .annotation = {.context = 3, .last_line_no = UINT32_MAX}};
     char *archive = NULL;
     if (!read_options(parse, &request) || !read_operands(parse, &request, &archive))
@@ -358,6 +364,8 @@ static int annotate_main(struct cmd_parse *parse)
                               request.annotation.all ? "all" : "arrays");
     } else {
         request.options.archive_path = archive;
+        /* As in `perfmap report`; who names a file may mean a system header. */
+        request.options.folds = request.annotation.top && !request.what;
         end = annotate(parse, &request);
     }
     free(archive);
@@ -368,7 +376,8 @@ static const struct cmd_option annotate_options[] = {
     {OPT_ALL, "all", NULL, "all lines, not only those near one with costs"},
     {OPT_CONTEXT, "context", "NUMBER", "lines shown around each line with costs (default: 3)"},
     {OPT_TOP, "top", "NUMBER",
-     "only so many lines, those with the most cost first; without FILE or FUNCTION of all files"},
+     "only so many lines, those with the most cost first; without FILE or FUNCTION of all files, "
+     "where code of system headers counts for the line that uses it"},
     {OPT_ARRAYS, "arrays", NULL,
      "name the arrays that the code of each line touches, those with the most time first"},
     {OPT_FOCUS, "focus", "PATTERN",

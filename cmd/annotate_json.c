@@ -6,15 +6,15 @@
 
 struct page {
     struct pm_json json;
-    const struct annotation *a;
+    const struct pm_annotation *a;
     const char *metric;
 };
 
-static void put_own(struct page *page, const struct annotated_line *numbers)
+static void put_own(struct page *page, const struct pm_annotated_line *numbers)
 {
-    const struct annotation *a = page->a;
+    const struct pm_annotation *a = page->a;
     char key[160];
-    double total = (double)annotation_own(page->a, &page->a->report->total);
+    double total = (double)pm_annotation_own(page->a, &page->a->report->total);
     snprintf(key, sizeof key, "own_%s", page->metric);
     pm_json_i64(&page->json, key, numbers->own);
     pm_json_double(&page->json, "share_pct", total != 0 ? 100 * (double)numbers->own / total : 0);
@@ -25,10 +25,10 @@ static void put_own(struct page *page, const struct annotated_line *numbers)
                     numbers->waiting_ns);
 }
 
-static void put_group(struct page *page, const struct report_row *row)
+static void put_group(struct page *page, const struct pm_view_row *row)
 {
-    const struct report *report = page->a->report;
-    const struct report_traits *traits = &row->traits;
+    const struct pm_view *report = page->a->report;
+    const struct pm_view_traits *traits = &row->traits;
     struct pm_json *json = &page->json;
     pm_json_object(json, NULL);
     pm_json_array(json, "lines");
@@ -43,22 +43,22 @@ static void put_group(struct page *page, const struct report_row *row)
     }
     pm_json_end(json);
     pm_json_array(json, "reasons");
-    for (int i = 0; i < REPORT_MAX_REASONS && traits->reasons[i]; i++) {
+    for (int i = 0; i < PM_VIEW_MAX_REASONS && traits->reasons[i]; i++) {
         pm_json_object(json, NULL);
         pm_json_string(json, "reason", traits->reasons[i]);
         pm_json_bool(json, "is_inferred", traits->is_inferred[i]);
         pm_json_end(json);
     }
     pm_json_end(json);
-    struct annotated_line numbers = annotation_numbers(page->a, row);
+    struct pm_annotated_line numbers = pm_annotation_numbers(page->a, row);
     put_own(page, &numbers);
     pm_json_end(json);
 }
 
 static void put_line(struct page *page, uint32_t line_no)
 {
-    const struct annotation *a = page->a;
-    const struct annotated_line *line = &a->lines[line_no];
+    const struct pm_annotation *a = page->a;
+    const struct pm_annotated_line *line = &a->lines[line_no];
     struct pm_json *json = &page->json;
     pm_json_object(json, NULL);
     pm_json_u64(json, "line_no", line_no);
@@ -79,8 +79,8 @@ static void put_line(struct page *page, uint32_t line_no)
 
 static void put_lines(struct page *page)
 {
-    const struct annotation *a = page->a;
-    bool *shown = annotation_shown_lines(a);
+    const struct pm_annotation *a = page->a;
+    bool *shown = pm_annotation_shown_lines(a);
     pm_json_array(&page->json, "lines");
     for (uint32_t line = 1; line <= a->n_lines; line++)
         if (shown && shown[line])
@@ -90,34 +90,42 @@ static void put_lines(struct page *page)
     for (uint32_t g = 0; g < a->n_groups; g++)
         put_group(page, a->groups[g].row);
     pm_json_end(&page->json);
+    pm_json_array(&page->json, "loops");
+    for (uint32_t i = 0; i < a->n_loops; i++) {
+        pm_json_object(&page->json, NULL);
+        pm_json_u64(&page->json, "line_no", a->loops[i].line_no);
+        report_vectors_json(&a->loops[i].vectors, &page->json);
+        pm_json_end(&page->json);
+    }
+    pm_json_end(&page->json);
     free(shown);
 }
 
-static void put_top_line(struct page *page, const struct annotation_top *top)
+static void put_top_line(struct page *page, const struct pm_annotation_top *top)
 {
-    const struct report *report = page->a->report;
+    const struct pm_view *report = page->a->report;
     const struct pm_noun *noun =
         &report->data->graph->nouns[report->groups[top->row->groups[0]].noun];
     pm_json_object(&page->json, NULL);
     pm_json_string(&page->json, "file", noun->file);
     pm_json_u64(&page->json, "line_no", noun->line_no);
     pm_json_string(&page->json, "text", top->text);
-    struct annotated_line numbers = annotation_numbers(page->a, top->row);
+    struct pm_annotated_line numbers = pm_annotation_numbers(page->a, top->row);
     put_own(page, &numbers);
     pm_json_end(&page->json);
 }
 
 static void put_top(struct page *page)
 {
-    const struct annotation *a = page->a;
+    const struct pm_annotation *a = page->a;
     pm_json_array(&page->json, "lines");
     for (uint32_t i = 0; i < a->n_tops; i++)
-        if (a->tops[i].row->kind == REPORT_ROW_NOUN)
+        if (a->tops[i].row->kind == PM_VIEW_ROW_NOUN)
             put_top_line(page, &a->tops[i]);
     pm_json_end(&page->json);
     pm_json_array(&page->json, "groups");
     for (uint32_t i = 0; i < a->n_tops; i++)
-        if (a->tops[i].row->kind == REPORT_ROW_SET)
+        if (a->tops[i].row->kind == PM_VIEW_ROW_SET)
             put_group(page, a->tops[i].row);
     pm_json_end(&page->json);
 }
@@ -130,9 +138,9 @@ static void put_number(struct pm_json *json, const char *key, bool is_known, uin
         pm_json_null(json, key);
 }
 
-void annotation_print_json(struct annotation *a, FILE *out)
+void annotation_print_json(struct pm_annotation *a, FILE *out)
 {
-    const struct report *report = a->report;
+    const struct pm_view *report = a->report;
     struct page page = {.a = a, .metric = "n_calls"};
     struct pm_json *json = &page.json;
     if (report->n_metrics)
@@ -156,9 +164,10 @@ void annotation_print_json(struct annotation *a, FILE *out)
     for (int i = 0; i < report->n_warnings; i++)
         pm_json_string(json, NULL, report->warnings[i]);
     pm_json_end(json);
-    pm_json_i64(json, "total", annotation_own(a, &report->total));
+    pm_json_i64(json, "total", pm_annotation_own(a, &report->total));
     pm_json_i64(json, "own", a->own);
     pm_json_i64(json, "shared", a->shared);
+    pm_json_i64(json, "unknown_line", a->unknown_line);
     if (a->top)
         put_top(&page);
     else

@@ -10,19 +10,13 @@ const char *annotation_color(const struct annotation_view *view, const char *cod
     return view->term.color ? code : "";
 }
 
-int64_t annotation_own(const struct annotation *a, const struct report_row *row)
-{
-    const struct report *report = a->report;
-    return report->n_metrics ? row->values[report->primary].own.value : row->n_calls;
-}
-
 static void choose_unit(struct annotation_view *view)
 {
-    const struct report *report = view->a->report;
+    const struct pm_view *report = view->a->report;
     const struct pm_metric *metric =
         report->n_metrics ? &report->data->graph->metrics[report->metrics[report->primary]] : NULL;
     bool is_time = metric && !strcmp(metric->unit, "ns");
-    view->total = (double)annotation_own(view->a, &report->total);
+    view->total = (double)pm_annotation_own(view->a, &report->total);
     bool is_part = report->options.instance && !report->options.focus;
     if (is_part && report->focus_share_pct > 0) /* shares are of the run, as without it */
         view->total *= 100 / report->focus_share_pct;
@@ -42,7 +36,7 @@ static int larger(int a, int b)
 }
 
 /* Whether any line that may be shown waited. */
-static bool has_waiting(const struct annotation *a)
+static bool has_waiting(const struct pm_annotation *a)
 {
     bool has = false;
     if (a->waiting == PM_NONE)
@@ -58,7 +52,7 @@ static bool has_waiting(const struct annotation *a)
 
 static void measure(struct annotation_view *view)
 {
-    const struct annotation *a = view->a;
+    const struct pm_annotation *a = view->a;
     view->own_width = larger((int)strlen(view->unit),
                              digits((double)(a->own + a->shared) / view->divisor, view->decimals));
     if (a->has_inclusive)
@@ -71,14 +65,14 @@ static void measure(struct annotation_view *view)
     view->line_width = larger(4, digits(a->n_lines, 0));
     for (uint32_t i = 1; a->shows_arrays && i <= a->n_lines; i++)
         if (a->lines[i].arrays)
-            view->arrays_width = larger(view->arrays_width, report_width(a->lines[i].arrays));
+            view->arrays_width = larger(view->arrays_width, pm_text_width(a->lines[i].arrays));
     if (view->arrays_width)
         view->arrays_width =
             larger(6, view->arrays_width > ARRAYS_MOST ? ARRAYS_MOST : view->arrays_width);
 }
 
 /* "≥ 12.3": there may be more. */
-static void put_inclusive(struct annotation_view *view, const struct annotated_line *numbers)
+static void put_inclusive(struct annotation_view *view, const struct pm_annotated_line *numbers)
 {
     char text[64] = "";
     bool at_least = numbers->is_at_least && view->inclusive_width;
@@ -90,12 +84,12 @@ static void put_inclusive(struct annotation_view *view, const struct annotated_l
                  view->decimals, (double)numbers->inclusive / view->divisor);
     view->has_at_least |= at_least;
     if (view->inclusive_width)
-        fprintf(view->out, "  %*s%s", larger(0, view->inclusive_width - report_width(text)), "",
+        fprintf(view->out, "  %*s%s", larger(0, view->inclusive_width - pm_text_width(text)), "",
                 text);
 }
 
 /* What has no cost has blanks, what has no code at all a dash. */
-void annotation_put_numbers(struct annotation_view *view, const struct annotated_line *numbers,
+void annotation_put_numbers(struct annotation_view *view, const struct pm_annotated_line *numbers,
                             bool has_code)
 {
     char text[64] = "", share[64] = "", samples[32] = "", waiting[64] = "";
@@ -103,11 +97,11 @@ void annotation_put_numbers(struct annotation_view *view, const struct annotated
     if (has_cost) {
         int64_t own = numbers->own, n_samples = numbers->n_samples;
         double pct = view->total != 0 ? 100 * (double)own / view->total : 0;
-        const struct report *report = view->a->report;
+        const struct pm_view *report = view->a->report;
         bool few = view->samples_width && report->n_metrics &&
                    report->metrics[report->primary] == report->cpu_metric &&
-                   n_samples < REPORT_FEW_SAMPLES &&
-                   (report_has_wall_samples(report) ? own - numbers->waiting_ns : own) > own / 3;
+                   n_samples < PM_VIEW_FEW_SAMPLES &&
+                   (pm_view_has_wall_samples(report) ? own - numbers->waiting_ns : own) > own / 3;
         view->has_few |= few;
         snprintf(text, sizeof text, "%.*f", view->decimals, (double)own / view->divisor);
         snprintf(share, sizeof share, "%s%.1f", few ? "~" : "", pct);
@@ -159,23 +153,24 @@ static void put_arrays(const struct annotation_view *view, const char *arrays)
     fputs("  ", view->out);
 }
 
-/* The brackets of groups, one column each. opening: the group whose own row this is; NULL: a line's. */
+/* The brackets of groups, one column each. opening: the group whose own row this is; NULL: a
+ * line's. */
 static void put_margin(const struct annotation_view *view, uint32_t line_no,
-                       const struct annotated_group *opening)
+                       const struct pm_annotated_group *opening)
 {
-    const struct annotation *a = view->a;
+    const struct pm_annotation *a = view->a;
     static const char *const utf8[] = {" ", "│", "┌", "├", "└"};
     static const char *const ascii[] = {" ", "|", "+", "+", "+"};
     int marks[MARGIN_MOST] = {0};
     for (uint32_t g = 0; g < a->n_groups; g++) {
-        const struct annotated_group *group = &a->groups[g];
+        const struct pm_annotated_group *group = &a->groups[g];
         int *mark = &marks[group->column];
         if (group == opening)
             *mark = 2;
         else if (line_no < group->first_line_no || line_no > group->last_line_no ||
                  (opening && line_no == group->first_line_no && group > opening))
             continue;
-        else if (opening || !annotation_is_member(a, group, line_no))
+        else if (opening || !pm_annotation_is_member(a, group, line_no))
             *mark = 1;
         else
             *mark = line_no == group->last_line_no ? 4 : 3;
@@ -195,7 +190,7 @@ static int room_for_text(const struct annotation_view *view)
     return larger(TEXT_MIN, view->term.width - used);
 }
 
-const char *annotation_text(struct annotation *a, const char *line)
+const char *annotation_text(struct pm_annotation *a, const char *line)
 {
     struct pm_buf text = PM_BUF_INIT(1 << 20);
     for (const char *p = line; *p; p++)
@@ -205,39 +200,39 @@ const char *annotation_text(struct annotation *a, const char *line)
             pm_buf_add_byte(&text, (unsigned char)*p);
     const char *copy = pm_arena_strndup(&a->report->arena, text.len ? text.data : "", text.len);
     pm_buf_release(&text);
-    return copy ? report_printable(&a->report->arena, copy) : NULL;
+    return copy ? pm_text_printable(&a->report->arena, copy) : NULL;
 }
 
-const char *annotation_group_text(struct annotation *a, const struct report_row *row)
+const char *annotation_group_text(struct pm_annotation *a, const struct pm_view_row *row)
 {
-    struct report *report = a->report;
-    const struct report_traits *traits = &row->traits;
-    report_name_row(report, (struct report_row *)row);
+    struct pm_view *report = a->report;
+    const struct pm_view_traits *traits = &row->traits;
+    pm_view_name_row(report, (struct pm_view_row *)row);
     struct pm_buf text = PM_BUF_INIT(1 << 16);
     pm_buf_add_str(&text, row->place);
-    for (int i = 0; i < REPORT_MAX_REASONS && traits->reasons[i]; i++)
+    for (int i = 0; i < PM_VIEW_MAX_REASONS && traits->reasons[i]; i++)
         pm_buf_printf(&text, "%s%s%s", i ? " and " : " ", traits->is_inferred[i] ? "probably " : "",
                       traits->reasons[i]);
     const char *copy = text.failed ? NULL : pm_arena_strndup(&report->arena, text.data, text.len);
     pm_buf_release(&text);
-    return copy ? report_printable(&report->arena, copy) : NULL;
+    return copy ? pm_text_printable(&report->arena, copy) : NULL;
 }
 
 /* A group's own row: its cost, and why its lines are one. */
-static bool put_group(struct annotation_view *view, const struct annotated_group *group)
+static bool put_group(struct annotation_view *view, const struct pm_annotated_group *group)
 {
-    const struct report_row *row = group->row;
+    const struct pm_view_row *row = group->row;
     const char *text = annotation_group_text(view->a, row);
     if (!text)
         return false;
     view->has_brackets = true;
-    struct annotated_line numbers = annotation_numbers(view->a, row);
+    struct pm_annotated_line numbers = pm_annotation_numbers(view->a, row);
     annotation_put_numbers(view, &numbers, true);
     put_arrays(view, NULL);
     put_margin(view, group->first_line_no, group);
     int room = room_for_text(view) + view->line_width + 2;
     fputs(annotation_color(view, REPORT_DIM), view->out);
-    report_put_cut(&view->term, view->out, text, view->term.width ? room : report_width(text),
+    report_put_cut(&view->term, view->out, text, view->term.width ? room : pm_text_width(text),
                    false, false);
     fprintf(view->out, "%s\n", annotation_color(view, REPORT_RESET));
     return true;
@@ -245,37 +240,37 @@ static bool put_group(struct annotation_view *view, const struct annotated_group
 
 static bool put_line(struct annotation_view *view, uint32_t line_no)
 {
-    struct annotation *a = view->a;
-    const struct annotated_line *line = &a->lines[line_no];
+    struct pm_annotation *a = view->a;
+    const struct pm_annotated_line *line = &a->lines[line_no];
     const char *text = annotation_text(a, a->texts ? a->texts[line_no] : "");
     if (!text)
         return false;
     bool has_code = !line->is_statement || line->has_code || line->has_cost;
     for (uint32_t g = 0; g < a->n_groups && !has_code; g++)
-        has_code = annotation_is_member(a, &a->groups[g], line_no);
+        has_code = pm_annotation_is_member(a, &a->groups[g], line_no);
     annotation_put_numbers(view, line, has_code);
     put_arrays(view, line->arrays);
     put_margin(view, line_no, NULL);
     fprintf(view->out, "%s%*u%s%s", annotation_color(view, REPORT_DIM), view->line_width, line_no,
             annotation_color(view, REPORT_RESET), *text ? "  " : "");
     report_put_cut(&view->term, view->out, text,
-                   view->term.width ? room_for_text(view) : report_width(text), false, false);
+                   view->term.width ? room_for_text(view) : pm_text_width(text), false, false);
     fputc('\n', view->out);
     return true;
 }
 
 static void put_title(const struct annotation_view *view)
 {
-    const struct annotation *a = view->a;
-    struct report *report = a->report;
-    const char *file = report_printable(&report->arena, a->path ? a->path : a->file);
+    const struct pm_annotation *a = view->a;
+    struct pm_view *report = a->report;
+    const char *file = pm_text_printable(&report->arena, a->path ? a->path : a->file);
     double part = (double)(a->own + a->shared);
     if (a->n_instances > 1) {
-        const char *asked = report_printable(&report->arena, a->asked);
+        const char *asked = pm_text_printable(&report->arena, a->asked);
         fprintf(view->out, "%u instances of %s in ", a->n_instances, asked ? asked : "");
     } else if (a->function) {
-        const char *function = report_printable(&report->arena, a->function);
-        fprintf(view->out, "%s in ", function ? report_short_name(&report->arena, function) : "");
+        const char *function = pm_text_printable(&report->arena, a->function);
+        fprintf(view->out, "%s in ", function ? pm_view_short_name(&report->arena, function) : "");
     }
     fprintf(view->out, "%s: %.*f of %.*f%s, %.1f %%", file ? file : "", view->decimals,
             part / view->divisor, view->decimals, view->total / view->divisor,
@@ -292,7 +287,7 @@ static void put_title(const struct annotation_view *view)
 
 static void put_head(const struct annotation_view *view)
 {
-    const struct annotation *a = view->a;
+    const struct pm_annotation *a = view->a;
     annotation_put_numbers_head(view);
     if (view->arrays_width)
         fprintf(view->out, "%-*s  ", view->arrays_width, "arrays");
@@ -319,26 +314,54 @@ void annotation_put_legend(const struct annotation_view *view)
     for (int i = 0; i < n; i++)
         fprintf(view->out, "%s%s", i ? "; " : "\n", marks[i]);
     fputs(n ? "\n" : "", view->out);
-    if (view->inclusive_width && view->a->unplaced)
+    if (view->a->unknown_line)
+        fprintf(view->out,
+                "%.*f%s in libraries or the kernel, called from here, is at no line: which one is "
+                "not known\n",
+                view->decimals, (double)view->a->unknown_line / view->divisor,
+                view->divisor > 1 ? " ms" : "");
+    if (view->a->unplaced)
         fprintf(view->out,
                 "%.*f%s of what was called from here is at no line: which one is not known\n",
                 view->decimals, (double)view->a->unplaced / view->divisor,
                 view->divisor > 1 ? " ms" : "");
 }
 
-struct annotation_view annotation_view(struct annotation *a, FILE *out)
+struct annotation_view annotation_view(struct pm_annotation *a, const struct report_look *look,
+                                       FILE *out)
 {
-    struct annotation_view view = {
-        .a = a, .term = report_term_of(out, &a->report->options.look), .out = out};
+    struct annotation_view view = {.a = a, .term = report_term_of(out, look), .out = out};
     choose_unit(&view);
     measure(&view);
     return view;
 }
 
-bool annotation_print(struct annotation *a, FILE *out)
+enum { MAX_LOOPS = 12 };
+
+/* What the vectoriser made of loops, as their machine code is. */
+static bool put_loops(const struct annotation_view *view)
 {
-    struct annotation_view view = annotation_view(a, out);
-    bool *shown = annotation_shown_lines(a);
+    const struct pm_annotation *a = view->a;
+    for (uint32_t i = 0; i < a->n_loops && i < MAX_LOOPS; i++) {
+        struct pm_buf text = PM_BUF_INIT(4096);
+        bool said = pm_vectors_say(&a->loops[i].vectors, true, &text);
+        if (said)
+            fprintf(view->out, "%sloop in line %u %s\n", i ? "" : "\n", a->loops[i].line_no,
+                    text.data);
+        pm_buf_release(&text);
+        if (!said)
+            return false;
+    }
+    if (a->n_loops > MAX_LOOPS)
+        fprintf(view->out, "and %u more loops: 'perfmap explain', or --json\n",
+                a->n_loops - MAX_LOOPS);
+    return true;
+}
+
+bool annotation_print(struct pm_annotation *a, const struct report_look *look, FILE *out)
+{
+    struct annotation_view view = annotation_view(a, look, out);
+    bool *shown = pm_annotation_shown_lines(a);
     bool ok = shown != NULL, folded = false, any = false;
     report_print_header(a->report, &view.term, out);
     put_title(&view);
@@ -361,6 +384,7 @@ bool annotation_print(struct annotation *a, FILE *out)
     if (ok && !any)
         fputs("no line of it has a cost\n", out);
     annotation_put_legend(&view);
+    ok = ok && put_loops(&view);
     free(shown);
-    return ok && report_naming_status(a->report, NULL) == PM_OK;
+    return ok && pm_view_naming_status(a->report, NULL) == PM_OK;
 }

@@ -6,6 +6,7 @@
 
 enum {
     OPT_METRIC = CMD_KEY_FIRST,
+    OPT_FOLD,
     OPT_LIMIT,
     OPT_CSV,
     OPT_NO_COMPENSATION,
@@ -18,7 +19,7 @@ enum { TABLE_LIMIT = 20, LIVE_MS = 5000 };
 
 struct ask_request {
     struct ask_options options;
-    struct report_options report;
+    struct pm_view_options report;
     struct ask_live live;
     bool limit_given, is_live;
 };
@@ -118,13 +119,15 @@ static enum pm_status find_threads(const struct pm_question *question,
 
 /* --- sentences that match nothing --- */
 
-/* The archive's other sentences, which no cost leads to, tell more. True: the sentence is known, it was only never active. */
-static enum pm_status explain(struct report *report, const struct pm_question *question,
+/* The archive's other sentences, which no cost leads to, tell more. True: the sentence is known,
+ * it was only never active. */
+static enum pm_status explain(struct pm_view *report, const struct pm_question *question,
                               struct pm_answer *answer, struct pm_error *err, bool *ret_possible)
 {
     struct pm_archive_data *all = NULL;
     enum pm_status status = pm_archive_load(
-        report->options.archive_path, PM_ARCHIVE_LOAD_ALL | PM_ARCHIVE_LOAD_CAUSES, err, &all);
+        report->options.archive_path,
+        PM_ARCHIVE_LOAD_ALL | PM_ARCHIVE_LOAD_CAUSES | PM_ARCHIVE_LOAD_MERGED, err, &all);
     for (uint32_t i = 0; status == PM_OK && i < answer->n_notes; i++) {
         const struct pm_question_sentence *s = &question->sentences[answer->notes[i].sentence];
         struct pm_question_matches matches;
@@ -149,7 +152,8 @@ static enum pm_status explain(struct report *report, const struct pm_question *q
     return status == PM_OK && !*ret_possible ? PM_ERR_NOT_FOUND : status;
 }
 
-/* Is there a sentence that is not denied among those that nothing fits? `not` of what does not exist is well answered. */
+/* Is there a sentence that is not denied among those that nothing fits? `not` of what does not
+ * exist is well answered. */
 static bool matters(const struct pm_answer *answer)
 {
     for (uint32_t i = 0; i < answer->n_notes; i++)
@@ -179,8 +183,8 @@ static void mark_bare(const struct pm_archive_data *data, struct pm_answer *answ
             bool itself = e == graph->out_first[s + 1];
             pm_index to = itself ? s : graph->mappings[graph->out[e]].destination;
             pm_index noun = pm_graph_first_noun(graph, to);
-            for (uint32_t i = 0; noun != PM_NONE && (data->bare[noun] & ~(unsigned)PM_BARE_JUMPS) &&
-                                 i < answer->n_asked;
+            for (uint32_t i = 0;
+                 noun != PM_NONE && (data->bare[noun] & PM_BARE_OF_CALLS) && i < answer->n_asked;
                  i++) {
                 uint32_t class = answer->matches[answer->asked[i]].class_of[to];
                 if (class != PM_NONE)
@@ -192,7 +196,7 @@ static void mark_bare(const struct pm_archive_data *data, struct pm_answer *answ
 
 static bool is_bare(const struct pm_archive_data *data, pm_index noun)
 {
-    return (data->bare[noun] & ~(unsigned)PM_BARE_JUMPS) != 0;
+    return (data->bare[noun] & PM_BARE_OF_CALLS) != 0;
 }
 
 /* Whether a function around the loop fits as well: its sleds tell when that is active. */
@@ -225,6 +229,13 @@ static bool find_bare(const struct pm_archive_data *data, const uint32_t *class_
     return found;
 }
 
+static void mark_costs(struct pm_answer *answer, uint32_t asked, uint32_t class)
+{
+    for (uint32_t r = 0; r < answer->n_rows; r++)
+        for (uint32_t k = 0; k < answer->rows[r].matches[asked].n_classes; k++)
+            answer->rows[r].costs_at_least |= answer->rows[r].matches[asked].classes[k] == class;
+}
+
 static bool is_disarmed(const struct pm_graph *graph, struct pm_answer *answer, pm_index noun)
 {
     bool found = false;
@@ -233,12 +244,14 @@ static bool is_disarmed(const struct pm_graph *graph, struct pm_answer *answer, 
             const uint32_t *class_of = answer->matches[answer->asked[i]].class_of;
             if (class_of[s] != PM_NONE) {
                 mark_rows(answer, i, class_of[s]);
+                mark_costs(answer, i, class_of[s]); /* of what it called meanwhile */
                 found = true;
             }
             for (uint32_t k = graph->out_first[s]; k < graph->out_first[s + 1]; k++) {
                 uint32_t class = class_of[graph->mappings[graph->out[k]].destination];
                 if (class != PM_NONE) {
                     mark_rows(answer, i, class);
+                    mark_costs(answer, i, class);
                     found = true;
                 }
             }
@@ -287,7 +300,7 @@ static bool is_missed(const struct pm_archive_data *data, const struct pm_questi
            !(mode->is_asked && is_made_for(data, mode->process, question));
 }
 
-static enum pm_status note_other_question(const struct report *report,
+static enum pm_status note_other_question(const struct pm_view *report,
                                           const struct pm_question *question,
                                           struct pm_answer *answer, struct pm_error *err)
 {
@@ -310,7 +323,7 @@ static enum pm_status note_other_question(const struct report *report,
 }
 
 /* Only how often, one by one: there are no costs but calls, and nothing is active together. */
-static enum pm_status note_counted(const struct report *report, const struct pm_question *question,
+static enum pm_status note_counted(const struct pm_view *report, const struct pm_question *question,
                                    struct pm_answer *answer, struct pm_error *err)
 {
     static const char text[] =
@@ -329,11 +342,135 @@ static enum pm_status note_counted(const struct report *report, const struct pm_
     return status;
 }
 
+static bool is_asked(const struct pm_answer *answer, pm_index sentence)
+{
+    for (uint32_t i = 0; i < answer->n_asked; i++)
+        if (answer->matches[answer->asked[i]].class_of[sentence] != PM_NONE)
+            return true;
+    return false;
+}
+
+/* Of what was active, and of the whole run. */
+static void find_doubt(const struct pm_view *report, struct pm_answer *answer)
+{
+    const struct pm_graph *graph = report->data->graph;
+    double doubt_ns = 0, all_doubt_ns = 0;
+    pm_index metric = report->wall_metric;
+    if (!report->doubt_ns || metric == PM_NONE)
+        return;
+    for (pm_index c = 0; c < graph->n_contexts; c++) {
+        all_doubt_ns += (double)report->doubt_ns[c];
+        doubt_ns += answer->active[c] ? (double)report->doubt_ns[c] : 0;
+    }
+    answer->is_doubtful =
+        pm_view_share_is_doubtful((double)answer->amounts[metric].value, doubt_ns,
+                                  (double)answer->totals[metric].value, all_doubt_ns);
+}
+
+/* Functions that were inlined, and loops without sleds, of which it is not known what they
+ * called. */
+static enum pm_status note_lacking(struct pm_view *report, struct pm_answer *answer,
+                                   struct pm_error *err)
+{
+    enum { MAX_NAMES = 3 };
+    const struct pm_archive_data *data = report->data;
+    struct pm_buf text = PM_BUF_INIT(1 << 24); /* names may be long */
+    bool *seen = pm_alloc_array(data->graph->n_nouns, sizeof *seen);
+    uint32_t n = 0;
+    for (pm_index s = 0; seen && s < data->graph->n_sentences; s++) {
+        pm_index noun = pm_graph_first_noun(data->graph, s);
+        if (noun == PM_NONE || !(data->bare[noun] & PM_BARE_LACKS) || seen[noun] ||
+            !is_asked(answer, s))
+            continue;
+        for (uint32_t i = 0; i < answer->n_asked; i++)
+            mark_costs(answer, i, answer->matches[answer->asked[i]].class_of[s]);
+        seen[noun] = true;
+        const char *name = ++n <= MAX_NAMES ? pm_view_noun_name(report, noun) : NULL;
+        if (n <= MAX_NAMES)
+            pm_buf_printf(&text, "%s'%s'", n > 1 ? ", " : "at least: ", name ? name : "");
+    }
+    if (n > MAX_NAMES)
+        pm_buf_printf(&text, " and %u more", n - MAX_NAMES);
+    if (n)
+        pm_buf_printf(&text,
+                      " %s inlined code or %s without sleds: some of what was called there "
+                      "counts for the function around only",
+                      n == 1 ? "is" : "are", n == 1 ? "a loop" : "loops");
+    enum pm_status status = !seen ? pm_error_set(err, PM_ERR_MEMORY, "out of memory")
+                            : n   ? add_note(answer, &text, err)
+                                  : PM_OK;
+    answer->is_partial |= n != 0;
+    free(seen);
+    pm_buf_release(&text);
+    return status;
+}
+
+/* Does the sentence mean inlined code of which it is not known what it called, or data that
+ * functions get that are not known? */
+static enum pm_status find_lacking(const struct pm_question_sentence *s,
+                                   const struct pm_archive_data *all, struct pm_error *err,
+                                   unsigned *ret_lacking)
+{
+    struct pm_question_matches matches;
+    enum pm_status status = pm_question_match(s, all->graph, err, &matches);
+    *ret_lacking = 0;
+    for (pm_index k = 0; status == PM_OK && k < all->graph->n_sentences; k++) {
+        pm_index noun = pm_graph_first_noun(all->graph, k);
+        if (matches.class_of[k] != PM_NONE && noun != PM_NONE)
+            *ret_lacking |= all->bare[noun] & (PM_BARE_LACKS | PM_BARE_PASSED_ON);
+    }
+    pm_question_matches_release(&matches);
+    return status;
+}
+
+/* "Known, but never active" says too much then. */
+static void drop_note(struct pm_answer *answer, uint32_t sentence)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < answer->n_notes; i++)
+        if (answer->notes[i].sentence != sentence)
+            answer->notes[n++] = answer->notes[i];
+    answer->n_notes = n;
+}
+
+/* Nothing was found. A function that was inlined, and did no more than call others, was perhaps
+ * active all the same: of its own code there is no sample, and no cost leads to it. */
+static enum pm_status note_unseen(struct pm_view *report, const struct pm_question *question,
+                                  struct pm_answer *answer, struct pm_error *err)
+{
+    struct pm_archive_data *all = NULL;
+    if (answer->n_rows || answer->is_partial)
+        return PM_OK;
+    enum pm_status status = pm_archive_load(
+        report->options.archive_path, PM_ARCHIVE_LOAD_ALL | PM_ARCHIVE_LOAD_MERGED, err, &all);
+    for (uint32_t i = 0; i < answer->n_asked && status == PM_OK; i++) {
+        const struct pm_question_sentence *s = &question->sentences[answer->asked[i]];
+        struct pm_buf text = PM_BUF_INIT(4096);
+        unsigned lacking;
+        status = find_lacking(s, all, err, &lacking);
+        if (status == PM_OK && lacking) {
+            answer->is_partial = true;
+            if (lacking & PM_BARE_PASSED_ON)
+                drop_note(answer, answer->asked[i]);
+            pm_buf_printf(&text,
+                          lacking & PM_BARE_LACKS
+                              ? "%s is inlined code that no sample met: what was called there "
+                                "counts for the function around only"
+                              : "%s: its address is passed to functions that are not known",
+                          s->text);
+            status = add_note(answer, &text, err);
+        }
+        pm_buf_release(&text);
+    }
+    pm_archive_data_free(all);
+    return status;
+}
+
 /* Where they were nobody knows. */
-static enum pm_status note_lost(struct report *report, struct pm_answer *answer,
+static enum pm_status note_lost(struct pm_view *report, struct pm_answer *answer,
                                 struct pm_error *err)
 {
-    int64_t n_lost = report->n_lost_events = report_n_lost_events(report->data);
+    int64_t n_lost = report->n_lost_events = pm_view_n_lost_events(report->data);
     struct pm_buf text = PM_BUF_INIT(1024);
     if (!n_lost)
         return PM_OK;
@@ -350,11 +487,11 @@ static enum pm_status note_lost(struct report *report, struct pm_answer *answer,
     return status;
 }
 
-static enum pm_status note_disarmed(struct report *report, const struct pm_question *question,
+static enum pm_status note_disarmed(struct pm_view *report, const struct pm_question *question,
                                     bool is_live, struct pm_answer *answer, struct pm_error *err)
 {
     const struct pm_archive_data *data = report->data;
-    struct pm_buf text = PM_BUF_INIT(1 << 16);
+    struct pm_buf text = PM_BUF_INIT(1 << 24); /* names may be long */
     uint32_t n = 0, n_by_budget = 0;
     mark_bare(data, answer);
     for (uint32_t i = 0; i < answer->n_asked; i++)
@@ -365,7 +502,7 @@ static enum pm_status note_disarmed(struct report *report, const struct pm_quest
             !is_disarmed(data->graph, answer, data->noun_modes[i].noun))
             continue;
         n_by_budget += !data->noun_modes[i].is_asked;
-        const char *name = ++n <= 3 ? report_noun_name(report, data->noun_modes[i].noun) : NULL;
+        const char *name = ++n <= 3 ? pm_view_noun_name(report, data->noun_modes[i].noun) : NULL;
         if (n <= 3)
             pm_buf_printf(&text, "%s'%s'", n > 1 ? ", " : "", name ? name : "");
     }
@@ -389,43 +526,89 @@ static enum pm_status note_disarmed(struct report *report, const struct pm_quest
 /* --- the command --- */
 
 /* Metrics that were not measured yet may come. */
-static enum pm_status choose_metrics(struct report *report, bool is_live, struct pm_error *err)
+static enum pm_status choose_metrics(struct pm_view *report, bool is_live, struct pm_error *err)
 {
-    enum pm_status status = report_choose_metrics(report, err);
+    enum pm_status status = pm_view_choose_metrics(report, err);
     if (status != PM_ERR_USAGE || !is_live)
         return status;
     pm_error_release(err);
     report->options.metrics = NULL;
     report->n_metrics = 0;
-    return report_choose_metrics(report, err);
+    return pm_view_choose_metrics(report, err);
 }
 
-enum pm_status ask_make(struct report *report, const struct pm_question *question, bool is_live,
+/* Costs of the threads that the question is about. */
+struct costs {
+    struct pm_cost *items;
+    uint32_t n, cap;
+};
+
+static bool keep_cost(void *context, const struct pm_cost *cost)
+{
+    struct costs *costs = context;
+    if (costs->n == costs->cap) {
+        uint32_t cap = costs->cap ? costs->cap * 2 : 1024;
+        struct pm_cost *more =
+            cap > costs->cap ? pm_realloc_array(costs->items, cap, sizeof *more) : NULL;
+        if (!more)
+            return false;
+        costs->items = more;
+        costs->cap = cap;
+    }
+    costs->items[costs->n++] = *cost;
+    return true;
+}
+
+/* Processes of one program share their costs, unless some of them are asked for. */
+static enum pm_status ask_graph(struct pm_view *report, const struct pm_question *question,
+                                struct pm_error *err, struct pm_answer **ret_answer)
+{
+    struct pm_graph *graph = report->data->graph;
+    struct pm_question_run run = {.graph = graph, .calls_metric = report->calls_metric};
+    bool *threads_in = NULL;
+    struct costs own = {0};
+    enum pm_status status = find_threads(question, report->data, err, &threads_in);
+    if (status == PM_OK && threads_in)
+        status = pm_view_each_cost(report, threads_in, keep_cost, &own, err);
+    struct pm_cost *merged = graph->costs;
+    uint32_t n_merged = graph->n_costs;
+    if (threads_in) {
+        graph->costs = own.items;
+        graph->n_costs = own.n;
+    }
+    if (status == PM_OK)
+        status = pm_question_ask(question, &run, err, ret_answer);
+    graph->costs = merged;
+    graph->n_costs = n_merged;
+    free(own.items);
+    free(threads_in);
+    return status;
+}
+
+enum pm_status ask_make(struct pm_view *report, const struct pm_question *question, bool is_live,
                         struct pm_error *err, struct pm_answer **ret_answer)
 {
     struct pm_answer *answer = NULL;
-    bool *threads_in = NULL, possible = true;
+    bool possible = true;
+    unsigned flags = PM_ARCHIVE_LOAD_CAUSES | PM_ARCHIVE_LOAD_MERGED;
     enum pm_status status =
-        pm_archive_load(report->options.archive_path, PM_ARCHIVE_LOAD_CAUSES, err, &report->data);
+        pm_view_load(report, flags | (question->n_limits ? PM_ARCHIVE_LOAD_KEPT : 0), err);
     if (status == PM_OK)
-        status = report_choose_level(report, err);
+        status = pm_view_choose_level(report, err);
     if (status == PM_OK)
         status = choose_metrics(report, is_live, err);
     if (status == PM_OK)
-        status = report_find_untimed(report, err);
+        status = pm_view_fold(report, err);
     if (status == PM_OK)
-        status = report_compensate(report, err);
+        status = pm_view_sum_folded(report, err);
     if (status == PM_OK)
-        status = report_naming_start(report, err);
+        status = pm_view_find_untimed(report, err);
     if (status == PM_OK)
-        status = find_threads(question, report->data, err, &threads_in);
+        status = pm_view_compensate(report, err);
     if (status == PM_OK)
-        status = pm_question_ask(question,
-                                 &(struct pm_question_run){.graph = report->data->graph,
-                                                           .threads_in = threads_in,
-                                                           .n_threads = report->data->n_threads,
-                                                           .calls_metric = report->calls_metric},
-                                 err, &answer);
+        status = pm_view_naming_start(report, err);
+    if (status == PM_OK)
+        status = ask_graph(report, question, err, &answer);
     if (status == PM_OK && is_live)
         answer->n_notes = 0; /* what is not there yet may come */
     if (status == PM_OK && answer->n_notes)
@@ -438,7 +621,12 @@ enum pm_status ask_make(struct report *report, const struct pm_question *questio
         status = note_disarmed(report, question, is_live, answer, err);
     if (status == PM_OK && !is_live)
         status = note_counted(report, question, answer, err);
-    free(threads_in);
+    if (status == PM_OK)
+        find_doubt(report, answer);
+    if (status == PM_OK && !is_live)
+        status = note_lacking(report, answer, err);
+    if (status == PM_OK && !is_live)
+        status = note_unseen(report, question, answer, err);
     if (status == PM_OK)
         *ret_answer = answer;
     else
@@ -446,7 +634,7 @@ enum pm_status ask_make(struct report *report, const struct pm_question *questio
     return status;
 }
 
-enum pm_status ask_print(struct report *report, const struct pm_question *question,
+enum pm_status ask_print(struct pm_view *report, const struct pm_question *question,
                          const struct pm_answer *answer, const struct ask_options *options,
                          struct pm_error *err)
 {
@@ -459,17 +647,19 @@ enum pm_status ask_print(struct report *report, const struct pm_question *questi
     return PM_OK;
 }
 
-static enum pm_status answer_question(struct ask_request *request, struct report *report,
+static enum pm_status answer_question(struct ask_request *request, struct pm_view *report,
                                       struct pm_error *err)
 {
     struct pm_question *question = NULL;
     struct pm_answer *answer = NULL;
-    struct ask_cost cost;
+    struct pm_ask_cost cost;
     enum pm_status status = pm_question_parse(request->options.text, err, &question);
+    if (status == PM_ERR_USAGE && !strchr(request->options.text, '{'))
+        pm_ask_offer_sentences(report, request->options.text, err);
     if (status == PM_OK)
         status = ask_make(report, question, false, err, &answer);
     if (status == PM_OK)
-        status = ask_find_cost(report->data, question, err, &cost);
+        status = pm_ask_find_cost(report->data, question, err, &cost);
     request->options.cost = &cost;
     if (status == PM_OK)
         status = ask_print(report, question, answer, &request->options, err);
@@ -483,17 +673,17 @@ enum pm_status ask_archive(const char *question, const char *archive, const char
                            struct pm_error *err)
 {
     struct ask_request request = {.options = {.text = question, .limit = TABLE_LIMIT}};
-    struct report report = {
+    struct pm_view report = {
         .options = {.level = "source", .metrics = metrics, .archive_path = archive}};
     enum pm_status status = answer_question(&request, &report, err);
-    report_release(&report);
+    pm_view_release(&report);
     return status;
 }
 
 static int ask(struct cmd_parse *parse, struct ask_request *request)
 {
     struct pm_error err = PM_ERROR_INIT;
-    struct report report = {.options = request->report};
+    struct pm_view report = {.options = request->report};
     enum pm_status status = answer_question(request, &report, &err);
     int end;
     if (status == PM_ERR_USAGE) {
@@ -502,7 +692,7 @@ static int ask(struct cmd_parse *parse, struct ask_request *request)
     } else {
         end = status == PM_OK ? cmd_stdout_done(parse, CMD_DONE) : cmd_fail(parse, &err);
     }
-    report_release(&report);
+    pm_view_release(&report);
     return end;
 }
 
@@ -538,6 +728,9 @@ static void take_options(struct cmd_parse *parse, struct ask_request *request)
         case OPT_METRIC:
             request->report.metrics = parse->value;
             break;
+        case OPT_FOLD:
+            request->report.folds = parse->choice == 0;
+            break;
         case OPT_NO_COMPENSATION:
             request->report.no_compensation = true;
             break;
@@ -563,7 +756,7 @@ static void take_options(struct cmd_parse *parse, struct ask_request *request)
             request->live.mode = modes[parse->choice];
             break;
         default:
-            report_take_look(parse, key, &request->report.look);
+            report_take_look(parse, key, &request->options.look);
         }
 }
 
@@ -584,9 +777,13 @@ static int ask_main(struct cmd_parse *parse)
     if (parse->n_operands < 1 || parse->n_operands > 2)
         return cmd_usage_error(parse, "expected a question (in quotes) and an archive");
     /* The other way round nothing else can be meant. */
-    bool is_swapped = parse->n_operands == 2 &&
-                      cmd_file_kind(parse->operands[0]) == CMD_FILE_ARCHIVE &&
-                      strchr(parse->operands[1], '{');
+    bool begins_with_archive = cmd_file_kind(parse->operands[0]) == CMD_FILE_ARCHIVE;
+    bool is_swapped = parse->n_operands == 2 && begins_with_archive &&
+                      cmd_file_kind(parse->operands[1]) != CMD_FILE_ARCHIVE;
+    if (begins_with_archive && !is_swapped)
+        return cmd_usage_error(parse, "'%s' is an archive: expected a question (in quotes)%s",
+                               parse->operands[0],
+                               parse->n_operands == 2 ? " and one archive" : " before it");
     request.options.text = parse->operands[is_swapped];
     request.report.archive_path = parse->operands[!is_swapped];
     char *found = NULL;
@@ -605,6 +802,9 @@ static const struct cmd_option ask_options[] = {
     {OPT_METRIC, "metric", "NAMES",
      "metrics to show, separated by commas; the first one but n_calls is for shares and order "
      "(default: the time that was measured)"},
+    {OPT_FOLD, "fold", "system|none",
+     "code of system headers (C++'s library) counts for the code of the program that uses it, and "
+     "cannot be asked for itself (system); or where it is (none, default)"},
     {OPT_LIMIT, "limit", "NUMBER",
      "rows to print, 0 for all (default: 20; with --json and --csv all)"},
     {OPT_NO_COMPENSATION, "no-compensation", NULL,
@@ -637,10 +837,11 @@ static const struct cmd_example ask_examples[] = {
      "what sweeps cost in each second of a program that runs"},
     {NULL, NULL}};
 
-static const char *const ask_environment[] = {
-    "COLUMNS",
-    "width of the table; without it the terminal's. Not on a terminal: as wide as it takes",
-    "NO_COLOR", "when not empty, no colours with --color=auto", NULL};
+static const char *const ask_environment[] = {"COLUMNS",
+                                              "width of the table; without it the terminal's. Not "
+                                              "on a terminal: as wide as names of 160 take",
+                                              "NO_COLOR",
+                                              "when not empty, no colours with --color=auto", NULL};
 
 const struct cmd cmd_ask = {
     .name = "ask",

@@ -1,5 +1,6 @@
-/* perfmap ask --live: a question asked of a program that runs. Its run is told what is needed (cmd/run_control.h) and keeps it armed as long
- * as the connection lasts. The run files are valid at any time: they are collected as they are at the ends of each interval, and the
+/* perfmap ask --live: a question asked of a program that runs. Its run is told what is needed
+ * (cmd/run_control.h) and keeps it armed as long as the connection lasts. The run files are
+ * valid at any time: they are collected as they are at the ends of each interval, and the
  * difference of the two answers is the interval's. */
 #include "ask.h"
 #include "run_client.h"
@@ -37,7 +38,7 @@ struct figures {
 struct asking {
     const struct ask_live *live;
     const struct ask_options *options;
-    const struct report_options *report_options;
+    const struct pm_view_options *pm_view_options;
     struct pm_question *question;
     struct pm_error *err;
     char run_dir[PATH_MAX], *folder, *archive; /* of ours, for what was collected */
@@ -45,7 +46,7 @@ struct asking {
     int socket, signals;
     bool ended, interrupted;
     struct figures before;
-    struct ask_cost cost_before, cost_in_all;
+    struct pm_ask_cost cost_before, cost_in_all;
     uint64_t start_ms, last_ms;
 };
 
@@ -176,7 +177,8 @@ static enum pm_status find_need(struct asking *a, enum pm_run_mode mode)
     if (status == PM_OK)
         status = collect_now(a);
     if (status == PM_OK)
-        status = pm_archive_load(a->archive, PM_ARCHIVE_LOAD_ALL, a->err, &data);
+        status = pm_archive_load(a->archive, PM_ARCHIVE_LOAD_ALL | PM_ARCHIVE_LOAD_MERGED, a->err,
+                                 &data);
     if (status == PM_OK)
         status =
             need_find_in(a->question, data->graph, &files, mode,
@@ -437,19 +439,19 @@ static enum pm_status take_difference(struct asking *a, const struct pm_graph *g
 
 /* --- intervals --- */
 
-static struct ask_cost cost_between(const struct ask_cost *before, const struct ask_cost *now,
-                                    double seconds)
+static struct pm_ask_cost cost_between(const struct pm_ask_cost *before,
+                                       const struct pm_ask_cost *now, double seconds)
 {
     bool known = now->events_ns != PM_UNKNOWN && before->events_ns != PM_UNKNOWN;
-    struct ask_cost cost = {now->n_calls - before->n_calls,
-                            known ? now->events_ns - before->events_ns : PM_UNKNOWN,
-                            now->samples_ns - before->samples_ns, NAN};
+    struct pm_ask_cost cost = {now->n_calls - before->n_calls,
+                               known ? now->events_ns - before->events_ns : PM_UNKNOWN,
+                               now->samples_ns - before->samples_ns, NAN};
     if (seconds > 0 && known)
         cost.share_pct = (double)(cost.events_ns + cost.samples_ns) / 1e7 / seconds;
     return cost;
 }
 
-static void add_cost(struct ask_cost *sum, const struct ask_cost *cost)
+static void add_cost(struct pm_ask_cost *sum, const struct pm_ask_cost *cost)
 {
     bool known = sum->events_ns != PM_UNKNOWN && cost->events_ns != PM_UNKNOWN;
     sum->n_calls += cost->n_calls;
@@ -457,25 +459,26 @@ static void add_cost(struct ask_cost *sum, const struct ask_cost *cost)
     sum->samples_ns += cost->samples_ns;
 }
 
-/* What there is now, less what there was. prints: false for the first, which is what was there before. */
+/* What there is now, less what there was. prints: false for the first, which is what was there
+ * before. */
 static enum pm_status look(struct asking *a, bool prints)
 {
-    struct report report = {.options = *a->report_options};
+    struct pm_view report = {.options = *a->pm_view_options};
     struct pm_answer *answer = NULL;
-    struct ask_cost cost;
+    struct pm_ask_cost cost;
     uint64_t now = now_ms();
     report.options.archive_path = a->archive;
     enum pm_status status = collect_now(a);
     if (status == PM_OK)
         status = ask_make(&report, a->question, true, a->err, &answer);
     if (status == PM_OK)
-        status = ask_find_cost(report.data, a->question, a->err, &cost);
+        status = pm_ask_find_cost(report.data, a->question, a->err, &cost);
     if (status == PM_OK)
         status = take_difference(a, report.data->graph, answer);
     if (status == PM_OK && prints) {
         struct ask_interval interval = {a->live->pid, (double)(a->last_ms - a->start_ms) / 1e3,
                                         (double)(now - a->start_ms) / 1e3};
-        struct ask_cost spent =
+        struct pm_ask_cost spent =
             cost_between(&a->cost_before, &cost, interval.to_s - interval.from_s);
         struct ask_options options = *a->options;
         options.interval = &interval;
@@ -491,7 +494,7 @@ static enum pm_status look(struct asking *a, bool prints)
         a->last_ms = now;
     }
     pm_answer_free(answer);
-    report_release(&report);
+    pm_view_release(&report);
     return status;
 }
 
@@ -534,7 +537,7 @@ static enum pm_status answer_intervals(struct asking *a)
 
 static void tell_cost(const struct asking *a)
 {
-    const struct ask_cost *cost = &a->cost_in_all;
+    const struct pm_ask_cost *cost = &a->cost_in_all;
     char spent[64] = "";
     if (cost->events_ns != PM_UNKNOWN)
         snprintf(spent, sizeof spent, " cost the program about %.3f ms",
@@ -574,11 +577,11 @@ static enum pm_status ask_it(struct asking *a)
 }
 
 int ask_live(struct cmd_parse *parse, const struct ask_live *live,
-             const struct ask_options *options, const struct report_options *report)
+             const struct ask_options *options, const struct pm_view_options *report)
 {
     struct pm_error err = PM_ERROR_INIT;
     struct asking a = {
-        .live = live, .options = options, .report_options = report, .err = &err, .socket = -1};
+        .live = live, .options = options, .pm_view_options = report, .err = &err, .socket = -1};
     sigset_t waited, before;
     sigemptyset(&waited);
     sigaddset(&waited, SIGINT);

@@ -9,14 +9,14 @@
 enum { MAX_NAMED = 3, TEXT_BYTES = 1 << 20 };
 
 struct page {
-    struct report *report;
+    struct pm_view *report;
     const struct pm_question *question;
     const struct pm_answer *answer;
     const struct ask_options *options;
     uint32_t *order; /* of rows */
     uint32_t n_shown;
     pm_index primary; /* metric; PM_NONE: none but calls */
-    bool has_shared[REPORT_MAX_METRICS], has_deferred[REPORT_MAX_METRICS], has_times;
+    bool has_shared[PM_VIEW_MAX_METRICS], has_deferred[PM_VIEW_MAX_METRICS], has_times;
 };
 
 /* --- what a row is --- */
@@ -26,12 +26,12 @@ static void add_class(struct pm_buf *out, const struct page *page, uint32_t sent
 {
     const struct pm_question_class *c = &page->answer->matches[sentence].classes[class];
     if (brief)
-        ask_add_brief_sentence(out, page->report, c->verb, c->nouns, c->n_nouns);
+        pm_ask_add_brief_sentence(out, page->report, c->verb, c->nouns, c->n_nouns);
     else
-        ask_add_sentence(out, page->report->data->graph, c->verb, c->nouns, c->n_nouns);
+        pm_ask_add_sentence(out, page->report->data->graph, c->verb, c->nouns, c->n_nouns);
     struct pm_buf place = PM_BUF_INIT(TEXT_BYTES);
     if (c->n_nouns)
-        ask_add_place(&place, page->report, c->nouns[0]);
+        pm_ask_add_place(&place, page->report, c->nouns[0]);
     if (place.len)
         pm_buf_printf(out, " %s", place.data);
     pm_buf_release(&place);
@@ -64,7 +64,7 @@ static const char *row_text(const struct page *page, const struct pm_answer_row 
     }
     const char *copy =
         any && out.data ? pm_arena_strndup(&page->report->arena, out.data, out.len) : "(all else)";
-    const char *text = copy ? report_printable(&page->report->arena, copy) : NULL;
+    const char *text = copy ? pm_text_printable(&page->report->arena, copy) : NULL;
     pm_buf_release(&out);
     return text ? text : "";
 }
@@ -94,7 +94,7 @@ static bool is_empty(const struct page *page, const struct pm_answer_row *row)
     return row->n_times == 0;
 }
 
-static bool page_init(struct page *page, struct report *report, const struct pm_question *question,
+static bool page_init(struct page *page, struct pm_view *report, const struct pm_question *question,
                       const struct pm_answer *answer, const struct ask_options *options)
 {
     *page =
@@ -153,9 +153,9 @@ static double number_of(const struct pm_graph *graph, pm_index metric,
 enum { CELL_BYTES = 48, COLUMN_GAP = 2 };
 
 struct columns {
-    struct report_scale scales[REPORT_MAX_METRICS];
-    char heads[3 * REPORT_MAX_METRICS + 2][CELL_BYTES];
-    int widths[3 * REPORT_MAX_METRICS + 2];
+    struct report_scale scales[PM_VIEW_MAX_METRICS];
+    char heads[3 * PM_VIEW_MAX_METRICS + 2][CELL_BYTES];
+    int widths[3 * PM_VIEW_MAX_METRICS + 2];
     int n;
 };
 
@@ -173,17 +173,32 @@ static void put_part(char *cell, const struct pm_amount *parts, pm_index metric,
     put_number(cell, CELL_BYTES, any ? (double)parts[metric].value : NAN, scale);
 }
 
+static bool costs_are_at_least(const struct pm_answer *answer, const struct pm_answer_row *row)
+{
+    bool any = row && row->costs_at_least;
+    for (uint32_t r = 0; !row && r < answer->n_rows; r++)
+        any |= answer->rows[r].costs_at_least;
+    return any;
+}
+
+static bool is_doubtful(const struct page *page)
+{
+    return page->answer->is_doubtful && page->primary != PM_NONE &&
+           page->primary == page->report->wall_metric;
+}
+
 /* The cells of one row, in the order of the columns. row NULL: the total. */
 static void make_cells(const struct page *page, const struct columns *columns, bool utf8,
                        const struct pm_answer_row *row, char cells[][CELL_BYTES])
 {
-    const struct report *report = page->report;
+    const struct pm_view *report = page->report;
     const struct pm_amount *amounts = row ? row->amounts : page->answer->amounts;
     int n = 0;
     for (uint32_t m = 0; m < report->n_metrics; m++) {
         pm_index metric = report->metrics[m];
         double number = number_of(report->data->graph, metric, &amounts[metric]);
-        bool at_least = report->n_lost_events && isfinite(number) &&
+        bool at_least = (report->n_lost_events || costs_are_at_least(page->answer, row)) &&
+                        isfinite(number) &&
                         report->data->graph->metrics[metric].aggregation == PM_SUM;
         size_t mark = at_least ? (size_t)snprintf(cells[n], CELL_BYTES, utf8 ? "≥ " : ">= ") : 0;
         put_number(cells[n++] + mark, CELL_BYTES - mark, number, &columns->scales[m]);
@@ -197,7 +212,7 @@ static void make_cells(const struct page *page, const struct columns *columns, b
         double share = share_of(page, amounts);
         *cells[n] = 0;
         if (isfinite(share))
-            snprintf(cells[n], CELL_BYTES, "%.1f", share);
+            snprintf(cells[n], CELL_BYTES, "%s%.1f", is_doubtful(page) ? "~" : "", share);
         n++;
     }
     if (page->has_times) {
@@ -219,7 +234,7 @@ static void head(struct columns *columns, const char *part, struct pm_str metric
 
 static void make_columns(const struct page *page, bool utf8, struct columns *columns)
 {
-    const struct report *report = page->report;
+    const struct pm_view *report = page->report;
     const struct pm_graph *graph = report->data->graph;
     *columns = (struct columns){0};
     for (uint32_t m = 0; m < report->n_metrics; m++) {
@@ -227,7 +242,7 @@ static void make_columns(const struct page *page, bool utf8, struct columns *col
         columns->scales[m] =
             report_scale_of(metric, (double)page->answer->amounts[report->metrics[m]].value, utf8);
         const char *unit = columns->scales[m].unit;
-        size_t len = *unit ? report_bare_metric_len(metric) : strlen(metric->name);
+        size_t len = *unit ? pm_view_bare_metric_len(metric) : strlen(metric->name);
         struct pm_str name = {metric->name, len > 24 ? 24 : len};
         struct pm_str of = report->n_metrics > 1 ? name : PM_STR(""); /* which of them */
         head(columns, "", name, unit);
@@ -245,7 +260,7 @@ static void make_columns(const struct page *page, bool utf8, struct columns *col
 static void widen(struct columns *columns, char cells[][CELL_BYTES])
 {
     for (int i = 0; i < columns->n; i++) {
-        int width = report_width(cells[i]);
+        int width = pm_text_width(cells[i]);
         columns->widths[i] = width > columns->widths[i] ? width : columns->widths[i];
     }
 }
@@ -255,12 +270,14 @@ static void put_line(const struct columns *columns, char cells[][CELL_BYTES], co
 {
     int used = 0;
     for (int i = 0; i < columns->n; i++) {
-        fprintf(out, "%*s%s%*s", columns->widths[i] - report_width(cells[i]), "", cells[i],
+        fprintf(out, "%*s%s%*s", columns->widths[i] - pm_text_width(cells[i]), "", cells[i],
                 COLUMN_GAP, "");
         used += columns->widths[i] + COLUMN_GAP;
     }
-    int room = term->width > used + 20 ? term->width - used : 0;
-    if (room && report_width(what) > room)
+    int room = term->width > used + 20      ? term->width - used
+               : term->width || term->whole ? 0
+                                            : REPORT_NAME_MOST;
+    if (room && pm_text_width(what) > room)
         report_put_cut_middle(term, out, what, room);
     else
         fputs(what, out);
@@ -288,8 +305,9 @@ static void put_ns(int64_t ns, FILE *out)
         fprintf(out, "about %.*f ms", ns < 10000000 ? 3 : 0, (double)ns / 1e6);
 }
 
-/* "  asking cost about 0.052 ms for 25000 calls, 1.100 ms for samples: 0.4 % of the program's CPU time" */
-static void put_cost(const struct ask_cost *cost, bool is_live, FILE *out)
+/* "  asking cost about 0.052 ms for 25000 calls, 1.100 ms for samples: 0.4 % of the program's
+ * CPU time" */
+static void put_cost(const struct pm_ask_cost *cost, bool is_live, FILE *out)
 {
     if (!cost || cost->events_ns == PM_UNKNOWN || (cost->n_calls <= 0 && cost->samples_ns <= 0))
         return;
@@ -309,12 +327,37 @@ static void put_cost(const struct ask_cost *cost, bool is_live, FILE *out)
     fputc('\n', out);
 }
 
+static void put_fold(const struct page *page, FILE *out)
+{
+    if (page->report->folded_value > 0)
+        fputs("  code of system headers counts for what uses it (--fold system)\n", out);
+}
+
+/* Names that fit several things of the source: which. */
+static void put_several(const struct page *page, const struct report_term *term, FILE *out)
+{
+    const struct pm_question *question = page->question;
+    for (uint32_t s = 0; s < question->n_sentences; s++)
+        for (uint32_t i = 0; i < question->sentences[s].n_nouns; i++) {
+            const struct pm_question_word *word = &question->sentences[s].nouns[i];
+            struct pm_buf several = PM_BUF_INIT(1 << 20);
+            const char *text =
+                !word->level && pm_view_add_fitting(page->report, word->text, &several)
+                    ? pm_text_printable(&page->report->arena, several.data)
+                    : NULL;
+            if (text)
+                fprintf(out, "  %snote:%s %s\n", term->color ? REPORT_YELLOW : "",
+                        term->color ? REPORT_RESET : "", text);
+            pm_buf_release(&several);
+        }
+}
+
 static void put_head(const struct page *page, const struct report_term *term, FILE *out)
 {
-    struct report *report = page->report;
+    struct pm_view *report = page->report;
     const struct ask_interval *interval = page->options->interval;
-    const char *text = report_printable(&report->arena, page->question->text);
-    const char *command = report_printable(&report->arena, report->data->executions[0].command);
+    const char *text = pm_text_printable(&report->arena, page->question->text);
+    const char *command = pm_text_printable(&report->arena, report->data->executions[0].command);
     fprintf(out, "%s%s%s\n  asked of: %s", term->color ? REPORT_BOLD : "", text ? text : "",
             term->color ? REPORT_RESET : "", command ? command : "");
     if (report->data->n_executions > 1)
@@ -325,8 +368,10 @@ static void put_head(const struct page *page, const struct report_term *term, FI
                 interval->from_s, interval->to_s);
     fputc('\n', out);
     put_cost(page->options->cost, interval != NULL, out);
+    put_fold(page, out);
+    put_several(page, term, out);
     for (uint32_t i = 0; i < page->answer->n_notes; i++) {
-        const char *note = report_printable(&report->arena, page->answer->notes[i].text);
+        const char *note = pm_text_printable(&report->arena, page->answer->notes[i].text);
         fprintf(out, "  %snote:%s %s\n", term->color ? REPORT_YELLOW : "",
                 term->color ? REPORT_RESET : "", note ? note : "");
     }
@@ -339,7 +384,8 @@ static int compare_texts(const void *a_pointer, const void *b_pointer, void *con
     return strcmp(texts[*(const uint32_t *)a_pointer], texts[*(const uint32_t *)b_pointer]);
 }
 
-/* What shown rows are, in brief; those that would look alike so have their names in full. NULL: memory ended. */
+/* What shown rows are, in brief; those that would look alike so have their names in full. NULL:
+ * memory ended. */
 static const char **make_texts(const struct page *page)
 {
     const char **texts = pm_alloc_array(page->n_shown + 1u, sizeof *texts);
@@ -368,7 +414,7 @@ static const char **make_texts(const struct page *page)
 static bool put_rows(const struct page *page, const struct report_term *term, FILE *out)
 {
     struct columns columns;
-    char cells[3 * REPORT_MAX_METRICS + 2][CELL_BYTES];
+    char cells[3 * PM_VIEW_MAX_METRICS + 2][CELL_BYTES];
     const char **texts = make_texts(page);
     int what_width = 20;
     if (!texts)
@@ -378,7 +424,7 @@ static bool put_rows(const struct page *page, const struct report_term *term, FI
     make_cells(page, &columns, term->utf8, NULL, cells);
     widen(&columns, cells);
     for (uint32_t i = 0; i < page->n_shown; i++) {
-        int width = report_width(texts[i]);
+        int width = pm_text_width(texts[i]);
         what_width = width > what_width ? width : what_width;
         make_cells(page, &columns, term->utf8, &page->answer->rows[page->order[i]], cells);
         widen(&columns, cells);
@@ -437,21 +483,22 @@ static void put_bounds(const struct page *page, FILE *out)
     if (part_of_run(page, inferred) >= told_from_pct)
         fprintf(
             out,
-            "%.1f %% of the run are inferred: the code's statement does so, its instructions do "
-            "not say it\n",
+            "%.1f %% of the run are inferred, from the code's statement or from what callers pass: "
+            "its instructions do not say it\n",
             part_of_run(page, inferred));
     if (has_most(page))
-        fprintf(out,
-                "at most %.1f %%: with the other code of the statements that do so, which touches "
-                "other data\n",
-                part_of_run(page, answer->most[page->primary]));
+        fprintf(
+            out,
+            "at most %.1f %%: with other code of these statements, and code that is passed this "
+            "or other data\n",
+            part_of_run(page, answer->most[page->primary]));
 }
 
-bool ask_print_table(struct report *report, const struct pm_question *question,
+bool ask_print_table(struct pm_view *report, const struct pm_question *question,
                      const struct pm_answer *answer, const struct ask_options *options, FILE *out)
 {
     struct page page;
-    struct report_term term = report_term_of(out, &report->options.look);
+    struct report_term term = report_term_of(out, &options->look);
     bool good = page_init(&page, report, question, answer, options);
     if (good) {
         put_head(&page, &term, out);
@@ -460,7 +507,7 @@ bool ask_print_table(struct report *report, const struct pm_question *question,
         else if (answer->is_partial)
             fprintf(out, "not known: not all that was asked for was followed all the time\n");
         else if (has_most(&page))
-            fputs("no code was seen that does nothing else\n", out);
+            fputs("not known: no code was seen that does this and nothing else\n", out);
         else
             fprintf(out, "never true in this %s: nothing was spent\n",
                     options->interval ? "time" : "run");
@@ -519,7 +566,7 @@ static void json_amounts(const struct page *page, const struct pm_amount *amount
                          const struct pm_amount *shared, const struct pm_amount *deferred,
                          struct pm_json *json)
 {
-    const struct report *report = page->report;
+    const struct pm_view *report = page->report;
     const struct pm_graph *graph = report->data->graph;
     for (uint32_t m = 0; m < report->n_metrics; m++) {
         const struct pm_metric *metric = &graph->metrics[report->metrics[m]];
@@ -538,7 +585,7 @@ static void json_amounts(const struct page *page, const struct pm_amount *amount
 static void json_asking(const struct ask_options *options, struct pm_json *json)
 {
     const struct ask_interval *interval = options->interval;
-    const struct ask_cost *cost = options->cost;
+    const struct pm_ask_cost *cost = options->cost;
     if (interval) {
         pm_json_object(json, "interval");
         pm_json_u64(json, "pid", interval->pid);
@@ -559,7 +606,7 @@ static void json_asking(const struct ask_options *options, struct pm_json *json)
     }
 }
 
-void ask_print_json(struct report *report, const struct pm_question *question,
+void ask_print_json(struct pm_view *report, const struct pm_question *question,
                     const struct pm_answer *answer, const struct ask_options *options, FILE *out)
 {
     struct page page;
@@ -587,6 +634,8 @@ void ask_print_json(struct report *report, const struct pm_question *question,
     pm_json_object(&json, "answer");
     json_amounts(&page, answer->amounts, NULL, answer->deferred, &json);
     pm_json_double(&json, "share_pct", share_of(&page, answer->amounts));
+    pm_json_bool(&json, "is_at_least", costs_are_at_least(answer, NULL));
+    pm_json_bool(&json, "is_uncertain", is_doubtful(&page));
     if (has_bounds(&page)) {
         int64_t primary = answer->amounts[page.primary].value;
         pm_json_double(&json, "at_most_share_pct", part_of_run(&page, answer->most[page.primary]));
@@ -606,6 +655,7 @@ void ask_print_json(struct report *report, const struct pm_question *question,
         else
             pm_json_null(&json, "n_times");
         pm_json_bool(&json, "n_times_complete", !row->times_at_least);
+        pm_json_bool(&json, "is_at_least", row->costs_at_least);
         pm_json_array(&json, "matches");
         for (uint32_t k = 0; k < answer->n_asked; k++)
             json_match(&page, row, k, &json);
@@ -620,7 +670,7 @@ void ask_print_json(struct report *report, const struct pm_question *question,
 
 /* --- CSV --- */
 
-void ask_print_csv(struct report *report, const struct pm_question *question,
+void ask_print_csv(struct pm_view *report, const struct pm_question *question,
                    const struct pm_answer *answer, const struct ask_options *options, FILE *out)
 {
     struct page page;

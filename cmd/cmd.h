@@ -106,7 +106,8 @@ int cmd_next(struct cmd_parse *parse);
 /* The value of the option at hand as a number 0..max; reports and sets failed when it is none. */
 bool cmd_number(struct cmd_parse *parse, uint64_t max, uint64_t *ret_number);
 
-/* The same as a time: a number, decimals too, with ns, us, ms, s, m or h behind it; seconds when nothing is. max_ns below 2^62. */
+/* The same as a time: a number, decimals too, with ns, us, ms, s, m or h behind it; seconds when
+ * nothing is. max_ns below 2^62. */
 bool cmd_time(struct cmd_parse *parse, uint64_t max_ns, uint64_t *ret_ns);
 
 /* Reports wrong usage: "perfmap: <text>" and "perfmap: try 'perfmap NAME --help'". Returns
@@ -146,10 +147,6 @@ PM_MUST_CHECK enum pm_status cmd_check_archive_place(const char *name, struct pm
 char *cmd_shell_quote(const char *text);
 /* The same for a file's name: one that begins with '-' gets './' in front of it. */
 char *cmd_shell_quote_file(const char *name);
-
-/* The one of the NULL-ended words that is most like word, or NULL when none is near (for "did you
- * mean"). */
-const char *cmd_suggest(const char *word, const char *const *words);
 
 /* Absolute paths of our own parts, found from where this executable lies (build tree, install tree)
  * or PERFMAP_LIBDIR. PM_ERR_NOT_FOUND names the places that were tried. The caller frees. */

@@ -1,7 +1,8 @@
-/* perfmap complete TEXT ARCHIVE: how the question that begins so may go on, one way a line, for the shell (help.c, complete_shells.c). Not in the
- * list of commands.
+/* perfmap complete TEXT ARCHIVE: how the question that begins so may go on, one way a line, for
+ * the shell (help.c, complete_shells.c). Not in the list of commands.
  *
- * Asks the archive's tables for no more than it needs: to load the graph of a large one takes longer than a person who has pressed a key waits.
+ * Asks the archive's tables for no more than it needs: to load the graph of a large one takes
+ * longer than a person who has pressed a key waits.
  */
 #include "complete.h"
 
@@ -155,7 +156,8 @@ static bool must_be_quoted(const char *name)
     return strpbrk(name, " \t\n\r,{}\"*?\\") != NULL;
 }
 
-/* Up to where parts of it begin, as folders are completed: locals of a function, what was inlined into it. */
+/* Up to where parts of it begin, as folders are completed: locals of a function, what was
+ * inlined into it. */
 static enum pm_status add_part(struct completion *c, const char *name)
 {
     size_t typed = strlen(c->word);

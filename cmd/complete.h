@@ -8,8 +8,9 @@
 PM_MUST_CHECK enum pm_status complete_question(const char *text, const char *archive,
                                                struct pm_error *err);
 
-/* complete_words.c: prints what the last of the words of a command line may be, the whole word, one way a line, with a tab and what it means
- * behind it where that is known. ":files": any file. words[0] is perfmap. */
+/* complete_words.c: prints what the last of the words of a command line may be, the whole word,
+ * one way a line, with a tab and what it means behind it where that is known. ":files": any
+ * file. words[0] is perfmap. */
 PM_MUST_CHECK enum pm_status complete_words(char *const *words, int n, struct pm_error *err);
 
 /* complete_shells.c */

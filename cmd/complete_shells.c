@@ -1,7 +1,9 @@
-/* The scripts for zsh and fish: both ask `perfmap complete --words`, which knows the commands' tables. */
+/* The scripts for zsh and fish: both ask `perfmap complete --words`, which knows the commands'
+ * tables. */
 #include "complete.h"
 
-/* In quotes PREFIX is without them, and zsh quotes what it inserts. -U: what comes fits, though a name may get quotes of its own. What can go on gets no blank behind it. */
+/* In quotes PREFIX is without them, and zsh quotes what it inserts. -U: what comes fits, though
+ * a name may get quotes of its own. What can go on gets no blank behind it. */
 static const char zsh[] =
     "#compdef perfmap\n"
     "# zsh completion for perfmap: 'perfmap complete' knows what fits.\n"

@@ -1,4 +1,5 @@
-/* perfmap complete --words: what a word of a command line may be, from the commands' tables, for shells that take lists with meanings. */
+/* perfmap complete --words: what a word of a command line may be, from the commands' tables, for
+ * shells that take lists with meanings. */
 #include "complete.h"
 #include "report.h"
 

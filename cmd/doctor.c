@@ -282,7 +282,7 @@ const struct cmd cmd_doctor = {
                    "what does not work: the compilers in "
                    "PATH (a small program is compiled with the plugin in each), the runtime (that "
                    "program is run and measured), the "
-                   "clock, live patching, performance counters, MPI.\n\n"
+                   "clock, live patching, samples, what the kernel tells of its writes.\n\n"
                    "States: works (tried), fails (tried in vain), missing, unused (there, but this "
                    "version does nothing with it), "
                    "untried (something else has to work first). The trials are made in a folder "

@@ -12,9 +12,7 @@
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -105,25 +103,6 @@ static void check_membarrier(struct doctor *doctor)
            : doctor_text("needs Linux 4.16 or later, and a container that allows membarrier(2)"));
 }
 
-static void check_ptrace(struct doctor *doctor)
-{
-    pid_t child = fork();
-    if (child == 0) {
-        pause();
-        _exit(0);
-    }
-    bool ok = child > 0 && ptrace(PTRACE_SEIZE, child, 0, 0) == 0;
-    int errnum = errno;
-    if (child > 0) {
-        kill(child, SIGKILL);
-        waitpid(child, NULL, 0);
-    }
-    doctor_add(doctor, "machine", "ptrace", ok ? DOCTOR_UNUSED : DOCTOR_FAILS,
-               ok ? doctor_text("allowed for own children; not needed by this version")
-                  : doctor_text("%s", strerror(errnum)),
-               NULL);
-}
-
 /* "flags" of the first processor in /proc/cpuinfo, with a blank at both ends. */
 static char *processor_flags(void)
 {
@@ -167,26 +146,7 @@ static void check_clock(struct doctor *doctor)
 #endif
 }
 
-/* --- counters --- */
-
-/* Opens a counter for this thread, works a little and reads it. */
-static bool try_counter(uint32_t type, uint64_t config, int *ret_errno)
-{
-    struct perf_event_attr attr = {
-        .type = type, .size = sizeof attr, .config = config, .exclude_kernel = 1, .exclude_hv = 1};
-    int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-    *ret_errno = errno;
-    if (fd < 0)
-        return false;
-    volatile double x = 1;
-    for (int i = 0; i < 1000000; i++)
-        x = x * 1.0000001;
-    uint64_t value = 0;
-    bool ok = read(fd, &value, sizeof value) == (ssize_t)sizeof value && value > 0;
-    *ret_errno = 0;
-    close(fd);
-    return ok;
-}
+/* --- perf events --- */
 
 static long long paranoid_level(void)
 {
@@ -198,14 +158,6 @@ static long long paranoid_level(void)
         fclose(in);
     }
     return *line ? strtoll(line, NULL, 10) : 99;
-}
-
-static char *counter_finding(bool ok, int errnum)
-{
-    if (ok)
-        return doctor_text("counts");
-    return errnum ? doctor_text("perf_event_open: %s", strerror(errnum))
-                  : doctor_text("opens, but does not count");
 }
 
 /* --- samples: as the runtime takes them --- */
@@ -263,12 +215,12 @@ static void check_samples(struct doctor *doctor, long long level)
     int kernel = try_ring(true), user = kernel ? try_ring(false) : 0;
     if (!kernel)
         doctor_add(
-            doctor, "counters", "samples", DOCTOR_WORKS,
+            doctor, "machine", "samples", DOCTOR_WORKS,
             doctor_text("taken by perf events, in the kernel too; waiting is located, by line"),
             NULL);
     else if (!user)
         doctor_add(
-            doctor, "counters", "samples", DOCTOR_WORKS,
+            doctor, "machine", "samples", DOCTOR_WORKS,
             doctor_text(
                 "taken by perf events, not in the kernel, whose time is known by context only; "
                 "waiting is located, by function and loop"),
@@ -278,14 +230,14 @@ static void check_samples(struct doctor *doctor, long long level)
                               level)
                 : NULL);
     else if (try_timer())
-        doctor_add(doctor, "counters", "samples", DOCTOR_WORKS,
+        doctor_add(doctor, "machine", "samples", DOCTOR_WORKS,
                    doctor_text("taken by timers, at most as often as the kernel ticks (often 250 a "
                                "second), for perf "
                                "events are refused: %s",
                                strerror(user)),
                    samples_advice(user, level));
     else
-        doctor_add(doctor, "counters", "samples", DOCTOR_FAILS,
+        doctor_add(doctor, "machine", "samples", DOCTOR_FAILS,
                    doctor_text("no perf events (%s) and no timers: `perfmap run --mode exact` "
                                "measures without samples",
                                strerror(user)),
@@ -294,39 +246,13 @@ static void check_samples(struct doctor *doctor, long long level)
 
 static void check_counters(struct doctor *doctor)
 {
-    int errnum;
     long long level = paranoid_level();
-    bool ok = try_counter(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, &errnum);
-    bool forbidden = errnum == EACCES || errnum == EPERM;
-    doctor_add(doctor, "counters", "software", ok ? DOCTOR_WORKS : DOCTOR_FAILS,
-               counter_finding(ok, errnum),
-               ok ? NULL
-               : forbidden && level > 2
-                   ? doctor_text("sysctl kernel.perf_event_paranoid=2 (it is %lld)", level)
-                   : NULL);
-    ok = try_counter(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, &errnum);
-    forbidden = errnum == EACCES || errnum == EPERM;
-    doctor_add(
-        doctor, "counters", "hardware",
-        ok          ? DOCTOR_WORKS
-        : forbidden ? DOCTOR_FAILS
-                    : DOCTOR_MISSING,
-        counter_finding(ok, errnum),
-        ok ? NULL
-        : forbidden
-            ? doctor_text(level > 2
-                              ? "sysctl kernel.perf_event_paranoid=2 (it is %lld)"
-                              : "kernel.perf_event_paranoid (%lld) allows them; something else, as "
-                                "a container's filter of system calls, does not",
-                          level)
-            : doctor_text(
-                  "nothing to install: this machine (often a virtual one) does not offer them"));
     check_samples(doctor, level);
     if (level == 99)
-        doctor_add(doctor, "counters", "perf_event_paranoid", DOCTOR_MISSING,
+        doctor_add(doctor, "machine", "perf_event_paranoid", DOCTOR_MISSING,
                    doctor_text("this kernel has no perf events"), NULL);
     else
-        doctor_add(doctor, "counters", "perf_event_paranoid", DOCTOR_WORKS,
+        doctor_add(doctor, "machine", "perf_event_paranoid", DOCTOR_WORKS,
                    doctor_text("%lld: %s", level,
                                level <= 2 ? "users may measure their own programs" : "root only"),
                    NULL);
@@ -334,60 +260,27 @@ static void check_counters(struct doctor *doctor)
 
 /* --- writes of the kernel's own --- */
 
-/* What a process has written reaches the disk later, by threads of the kernel: perfmap run --kernel-writes. */
+/* What a process has written reaches the disk later, by threads of the kernel: perfmap run
+ * --kernel-writes. */
 static void check_block_writes(struct doctor *doctor)
 {
     struct pm_buf why = PM_BUF_INIT(4096);
     struct run_kernel *kernel = run_kernel_open(&why);
     if (kernel)
-        doctor_add(doctor, "counters", "kernel's block writes", DOCTOR_WORKS,
+        doctor_add(doctor, "machine", "kernel's block writes", DOCTOR_WORKS,
                    doctor_text("perfmap run --kernel-writes, on ext4"), NULL);
     else
-        doctor_add(doctor, "counters", "kernel's block writes", DOCTOR_MISSING,
+        doctor_add(doctor, "machine", "kernel's block writes", DOCTOR_MISSING,
                    doctor_text("not available here: %s", why.data ? why.data : "out of memory"),
                    NULL);
     run_kernel_free(kernel);
     pm_buf_release(&why);
 }
 
-/* --- MPI --- */
-
-static bool in_path(const char *name)
-{
-    const char *path = getenv("PATH");
-    char *copy = pm_strndup(path ? path : "", path ? strlen(path) : 0), *rest = copy;
-    bool found = false;
-    for (char *folder; copy && !found && (folder = strsep(&rest, ":")) != NULL;) {
-        char *file = doctor_text("%s/%s", *folder ? folder : ".", name);
-        found = file && access(file, X_OK) == 0;
-        free(file);
-    }
-    free(copy);
-    return found;
-}
-
-static void check_mpi(struct doctor *doctor)
-{
-    static const struct {
-        const char *name, *compiler;
-    } libraries[] = {{"Open MPI", "mpicc.openmpi"}, {"MPICH", "mpicc.mpich"}};
-    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
-        bool found = in_path(libraries[i].compiler);
-        doctor_add(doctor, "mpi", libraries[i].name, found ? DOCTOR_UNUSED : DOCTOR_MISSING,
-                   found ? doctor_text("'%s' found; this version does not measure messages",
-                                       libraries[i].compiler)
-                         : doctor_text("no '%s'; this version does not measure messages",
-                                       libraries[i].compiler),
-                   NULL);
-    }
-}
-
 void doctor_machine(struct doctor *doctor)
 {
     check_clock(doctor);
     check_membarrier(doctor);
-    check_ptrace(doctor);
     check_counters(doctor);
     check_block_writes(doctor);
-    check_mpi(doctor);
 }

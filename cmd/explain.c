@@ -15,39 +15,39 @@ struct explain_request {
 };
 
 /* Each kind of construct is seen by the view that has rows of it. */
-static enum report_by by_of_noun(const struct report *report, pm_index noun)
+static enum pm_view_by by_of_noun(const struct pm_view *report, pm_index noun)
 {
-    return report_noun_is_object(report, noun)      ? REPORT_BY_VARIABLE
-           : report_noun_is_statement(report, noun) ? REPORT_BY_STATEMENT
-           : report_noun_is_loop(report, noun)      ? REPORT_BY_LOOP
-                                                    : REPORT_BY_FUNCTION;
+    return pm_view_noun_is_object(report, noun)      ? PM_VIEW_BY_VARIABLE
+           : pm_view_noun_is_statement(report, noun) ? PM_VIEW_BY_STATEMENT
+           : pm_view_noun_is_loop(report, noun)      ? PM_VIEW_BY_LOOP
+                                                     : PM_VIEW_BY_FUNCTION;
 }
 
-static enum pm_status make_views(struct explain_views *views, const struct explain_request *request,
-                                 enum report_by by, struct pm_error *err)
+static enum pm_status make_views(struct pm_explain_views *views,
+                                 const struct pm_archive_data *archive, enum pm_view_by by,
+                                 struct pm_error *err)
 {
     enum pm_status status = PM_OK;
-    *views = (struct explain_views){0};
-    for (int rule = 0; status == PM_OK && rule < EXPLAIN_RULES; rule++) {
-        views->reports[rule].options = (struct report_options){
-            .archive_path = request->archive_path,
+    *views = (struct pm_explain_views){0};
+    for (int rule = 0; status == PM_OK && rule < PM_EXPLAIN_RULES; rule++) {
+        views->reports[rule].options = (struct pm_view_options){
             .level = "source",
             .by = by,
             .rule = (enum pm_rule)rule,
             .bounds = rule == PM_RULE_MERGE,
             .everything = true,
-            .sort = REPORT_SORT_DEFAULT,
-            .look = request->look,
+            .sort = PM_VIEW_SORT_DEFAULT,
         };
-        status = report_make(&views->reports[rule], err);
+        views->reports[rule].archive = archive;
+        status = pm_view_make(&views->reports[rule], err);
     }
     return status;
 }
 
-static void release_views(struct explain_views *views)
+static void release_views(struct pm_explain_views *views)
 {
-    for (int rule = 0; rule < EXPLAIN_RULES; rule++)
-        report_release(&views->reports[rule]);
+    for (int rule = 0; rule < PM_EXPLAIN_RULES; rule++)
+        pm_view_release(&views->reports[rule]);
 }
 
 /* Copies of a construct in several binaries are one. */
@@ -61,9 +61,9 @@ static bool is_copy(const struct pm_graph *graph, const bool *in, pm_index noun)
     return false;
 }
 
-/* What code that is mapped to a noun, or to what lies in it, costs; [n_nouns], to be freed. NULL: memory
- * ended. */
-static double *weigh_nouns(const struct report *report)
+/* What code that is mapped to a noun, or to what lies in it, costs; [n_nouns], to be freed.
+ * NULL: memory ended. */
+static double *weigh_nouns(const struct pm_view *report)
 {
     const struct pm_graph *graph = report->data->graph;
     pm_index metric = report->n_metrics ? report->metrics[report->primary] : report->calls_metric;
@@ -96,12 +96,12 @@ static void insert_target(pm_index *targets, uint32_t n, pm_index noun, const do
 
 /* What a pattern names at the level, each construct once, those that cost most first; the number of
  * all comes back. */
-static enum pm_status find_targets(const struct report *report,
+static enum pm_status find_targets(const struct pm_view *report,
                                    const struct explain_request *request, struct pm_error *err,
                                    pm_index *ret_targets, uint32_t *ret_n)
 {
     bool *in, is_file = !strncmp(request->pattern, "file:", 5);
-    enum pm_status status = report_find_named(report, request->pattern, err, &in);
+    enum pm_status status = pm_view_find_named(report, request->pattern, err, &in);
     if (status != PM_OK)
         return status;
     const struct pm_graph *graph = report->data->graph;
@@ -109,7 +109,7 @@ static enum pm_status find_targets(const struct report *report,
     double *weights = weigh_nouns(report);
     for (pm_index noun = 0; weights && noun < graph->n_nouns; noun++) {
         bool at_source = graph->nouns[noun].level == report->level &&
-                         !report_noun_is(report, noun, "file") && !is_copy(graph, in, noun);
+                         !pm_view_noun_is(report, noun, "file") && !is_copy(graph, in, noun);
         bool explains = in[noun] && !is_file && (at_source || explain_is_word(report, noun));
         if (explains)
             insert_target(ret_targets, n, noun, weights);
@@ -135,20 +135,20 @@ struct out {
 };
 
 /* The targets of one kind. */
-static enum pm_status explain_kind(const struct explain_request *request, enum report_by by,
-                                   const pm_index *targets, const enum report_by *bys, uint32_t n,
+static enum pm_status explain_kind(const struct pm_archive_data *archive, enum pm_view_by by,
+                                   const pm_index *targets, const enum pm_view_by *bys, uint32_t n,
                                    struct out *out, struct pm_error *err)
 {
-    struct explain_views views;
-    struct late_maps maps = {0};
-    enum pm_status status = make_views(&views, request, by, err);
+    struct pm_explain_views views;
+    struct pm_late_maps maps = {0};
+    enum pm_status status = make_views(&views, archive, by, err);
     if (status == PM_OK)
-        status = late_maps_open(&maps, views.reports[0].data, err);
+        status = pm_late_maps_open(&maps, views.reports[0].data, err);
     for (uint32_t i = 0; status == PM_OK && i < n; i++) {
-        struct explanation x;
+        struct pm_explanation x;
         if (bys[i] != by)
             continue;
-        status = explanation_collect(&x, &views, targets[i], &maps, err);
+        status = pm_explanation_collect(&x, &views, targets[i], &maps, err);
         if (status == PM_OK && out->is_json)
             explanation_json(&x, &out->json);
         else if (status == PM_OK && ((out->any && fputc('\n', stdout) == EOF) ||
@@ -158,20 +158,20 @@ static enum pm_status explain_kind(const struct explain_request *request, enum r
                          : pm_error_set(err, PM_ERR_MEMORY,
                                         "out of memory"); /* a full disk is told at the end */
         out->any = true;
-        explanation_release(&x);
+        pm_explanation_release(&x);
     }
     if (maps.items)
-        late_maps_release(&maps);
+        pm_late_maps_release(&maps);
     release_views(&views);
     return status;
 }
 
 /* Why there is no map of a binary whose constructs were asked for, once for each. */
-static enum pm_status tell_problems(const struct report *report, struct out *out,
+static enum pm_status tell_problems(const struct pm_view *report, struct out *out,
                                     struct pm_error *err)
 {
-    struct late_maps maps;
-    enum pm_status status = late_maps_open(&maps, report->data, err);
+    struct pm_late_maps maps;
+    enum pm_status status = pm_late_maps_open(&maps, report->data, err);
     for (uint32_t b = 0; status == PM_OK && b < report->data->n_binaries; b++)
         if (*maps.items[b].problem && out->is_json) {
             pm_json_object(&out->json, NULL);
@@ -182,19 +182,18 @@ static enum pm_status tell_problems(const struct report *report, struct out *out
             cmd_talk("warning: '%s': %s: its code is known as far as it was sampled",
                      maps.items[b].path, maps.items[b].problem);
     if (maps.items)
-        late_maps_release(&maps);
+        pm_late_maps_release(&maps);
     return status;
 }
 
-/* The archive as questions see it: reports change which sentence a cost counts for. */
-static enum pm_status load_for_words(const struct explain_request *request, struct pm_error *err,
-                                     struct report *report)
+/* The archive as questions see it: with what was done on behalf of what. */
+static enum pm_status load_for_words(struct pm_error *err, struct pm_view *report)
 {
-    static enum pm_status (*const steps[])(struct report *, struct pm_error *) = {
-        report_choose_level, report_choose_metrics, report_find_untimed, report_compensate,
-        report_naming_start};
-    enum pm_status status = pm_archive_load(
-        request->archive_path, PM_ARCHIVE_LOAD_ALL | PM_ARCHIVE_LOAD_CAUSES, err, &report->data);
+    static enum pm_status (*const steps[])(struct pm_view *, struct pm_error *) = {
+        pm_view_choose_level, pm_view_choose_metrics, pm_view_find_untimed, pm_view_compensate,
+        pm_view_naming_start};
+    enum pm_status status = pm_view_load(
+        report, PM_ARCHIVE_LOAD_ALL | PM_ARCHIVE_LOAD_CAUSES | PM_ARCHIVE_LOAD_MERGED, err);
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == PM_OK; i++)
         status = steps[i](report, err);
     return status;
@@ -204,13 +203,13 @@ static enum pm_status explain_words(const struct explain_request *request, const
                                     const bool *is_word, uint32_t n, struct out *out,
                                     struct pm_error *err)
 {
-    struct report report = {.options = {.archive_path = request->archive_path, .level = "source"}};
+    struct pm_view report = {.options = {.archive_path = request->archive_path, .level = "source"}};
     enum pm_status status = PM_OK;
     for (uint32_t i = 0; status == PM_OK && i < n; i++) {
         if (!is_word[i])
             continue;
         if (!report.data)
-            status = load_for_words(request, err, &report);
+            status = load_for_words(err, &report);
         if (status == PM_OK && request->json)
             status = explain_word_json(&report, targets[i], &out->json, err);
         else if (status == PM_OK) {
@@ -220,29 +219,29 @@ static enum pm_status explain_words(const struct explain_request *request, const
             status = explain_word_print(&report, targets[i], &out->term, stdout, err);
         }
     }
-    report_release(&report);
+    pm_view_release(&report);
     return status;
 }
 
 static enum pm_status explain(const struct explain_request *request, struct pm_error *err)
 {
     pm_index targets[MAX_EXPLAINED];
-    enum report_by bys[MAX_EXPLAINED];
+    enum pm_view_by bys[MAX_EXPLAINED];
     bool is_word[MAX_EXPLAINED];
     uint32_t n = 0, n_all = 0;
     struct out out = {.term = report_term_of(stdout, &request->look), .is_json = request->json};
-    struct report first = {.options = {.archive_path = request->archive_path,
-                                       .level = "source",
-                                       .by = REPORT_BY_STATEMENT,
-                                       .everything = true,
-                                       .sort = REPORT_SORT_DEFAULT}};
-    enum pm_status status = report_make(&first, err);
+    struct pm_view first = {.options = {.archive_path = request->archive_path,
+                                        .level = "source",
+                                        .by = PM_VIEW_BY_STATEMENT,
+                                        .everything = true,
+                                        .sort = PM_VIEW_SORT_DEFAULT}};
+    enum pm_status status = pm_view_make(&first, err);
     if (status == PM_OK)
         status = find_targets(&first, request, err, targets, &n_all);
     n = n_all < MAX_EXPLAINED ? n_all : MAX_EXPLAINED;
     for (uint32_t i = 0; status == PM_OK && i < n; i++) {
         is_word[i] = explain_is_word(&first, targets[i]);
-        bys[i] = is_word[i] ? REPORT_BY_LINE : by_of_noun(&first, targets[i]); /* no view's */
+        bys[i] = is_word[i] ? PM_VIEW_BY_LINE : by_of_noun(&first, targets[i]); /* no view's */
     }
     if (status == PM_OK && request->json) {
         pm_json_init(&out.json, stdout);
@@ -260,12 +259,12 @@ static enum pm_status explain(const struct explain_request *request, struct pm_e
         pm_json_end(&out.json);
         pm_json_array(&out.json, "constructs");
     }
-    static const enum report_by kinds[] = {REPORT_BY_STATEMENT, REPORT_BY_LOOP, REPORT_BY_FUNCTION,
-                                           REPORT_BY_VARIABLE};
+    static const enum pm_view_by kinds[] = {PM_VIEW_BY_STATEMENT, PM_VIEW_BY_LOOP,
+                                            PM_VIEW_BY_FUNCTION, PM_VIEW_BY_VARIABLE};
     for (size_t k = 0; status == PM_OK && k < sizeof kinds / sizeof *kinds; k++)
         for (uint32_t i = 0; i < n; i++)
             if (bys[i] == kinds[k]) {
-                status = explain_kind(request, kinds[k], targets, bys, n, &out, err);
+                status = explain_kind(first.archive, kinds[k], targets, bys, n, &out, err);
                 break;
             }
     if (request->json && status == PM_OK) {
@@ -281,7 +280,7 @@ static enum pm_status explain(const struct explain_request *request, struct pm_e
     } else if (status == PM_OK && n_all > n) {
         printf("\n%u more constructs of that name: be more exact\n", n_all - n);
     }
-    report_release(&first);
+    pm_view_release(&first);
     return status;
 }
 

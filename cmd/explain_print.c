@@ -8,8 +8,8 @@
 enum { MAX_CODES = 20, MAX_RANGES = 40, MAX_SETS = 10, NAME_BYTES = 1 << 16 };
 
 struct page {
-    const struct explanation *x;
-    struct report *report; /* rule merge */
+    const struct pm_explanation *x;
+    struct pm_view *report; /* rule merge */
     struct report_term *term;
     FILE *out;
     double divisor;
@@ -20,7 +20,7 @@ struct page {
 
 static const char *printable(struct page *page, const char *text)
 {
-    const char *copy = text ? report_printable(&page->report->arena, text) : NULL;
+    const char *copy = text ? pm_text_printable(&page->report->arena, text) : NULL;
     page->failed |= text && !copy;
     return copy ? copy : "";
 }
@@ -31,17 +31,17 @@ static void put(struct page *page, struct pm_buf *buf)
     char *copy = buf->failed
                      ? NULL
                      : pm_arena_strndup(&page->report->arena, buf->len ? buf->data : "", buf->len);
-    const char *text = report_short_name(&page->report->arena, printable(page, copy));
+    const char *text = pm_view_short_name(&page->report->arena, printable(page, copy));
     page->failed |= !copy;
     report_put_cut(page->term, page->out, text,
-                   page->term->width ? page->term->width : report_width(text), false, false);
+                   page->term->width ? page->term->width : pm_text_width(text), false, false);
     fputc('\n', page->out);
     pm_buf_clear(buf);
 }
 
 static double share_pct(const struct page *page, int64_t own)
 {
-    double total = (double)explanation_own(page->report, &page->report->total);
+    double total = (double)pm_explanation_own(page->report, &page->report->total);
     return total != 0 ? 100 * (double)own / total : 0;
 }
 
@@ -54,17 +54,17 @@ static void add_cost(const struct page *page, struct pm_buf *line, int64_t own)
 /* --- the construct --- */
 
 /* Names of statements and loops are their places: "src/heat.c:42:9". */
-static void add_title_name(const struct report *report, const struct pm_noun *noun,
+static void add_title_name(const struct pm_view *report, const struct pm_noun *noun,
                            struct pm_buf *line)
 {
     size_t len = strlen(noun->file);
     if (len && !strncmp(noun->name, noun->file, len) && noun->name[len] == ':')
-        pm_buf_printf(line, "%s%s", report_short_file(report, noun->file), noun->name + len);
+        pm_buf_printf(line, "%s%s", pm_view_short_file(report, noun->file), noun->name + len);
     else
         pm_buf_add_str(line, noun->name);
 }
 
-static void add_in_loop(const struct report *report, const struct pm_noun *loop,
+static void add_in_loop(const struct pm_view *report, const struct pm_noun *loop,
                         struct pm_buf *line)
 {
     pm_buf_add_str(line, ", in loop ");
@@ -73,7 +73,7 @@ static void add_in_loop(const struct report *report, const struct pm_noun *loop,
 
 static void put_title(struct page *page, struct pm_buf *line)
 {
-    const struct report *report = page->report;
+    const struct pm_view *report = page->report;
     const struct pm_graph *graph = report->data->graph;
     const struct pm_noun *noun = &graph->nouns[page->x->noun];
     add_title_name(report, noun, line);
@@ -81,12 +81,12 @@ static void put_title(struct page *page, struct pm_buf *line)
     if (*noun->type)
         pm_buf_printf(line, " of type %s", noun->type);
     for (pm_index up = noun->parent; up != PM_NONE; up = graph->nouns[up].parent)
-        if (report_noun_is_loop(report, up))
+        if (pm_view_noun_is_loop(report, up))
             add_in_loop(report, &graph->nouns[up], line);
-        else if (report_noun_is_code(report, up))
+        else if (pm_view_noun_is_code(report, up))
             pm_buf_printf(line, ", in %s", graph->nouns[up].name);
-    if (*noun->file && noun->line_no && !strstr(noun->name, report_base_name(noun->file)))
-        pm_buf_printf(line, " (%s:%u)", report_short_file(report, noun->file), noun->line_no);
+    if (*noun->file && noun->line_no && !strstr(noun->name, pm_view_base_name(noun->file)))
+        pm_buf_printf(line, " (%s:%u)", pm_view_short_file(report, noun->file), noun->line_no);
     fputs(page->term->color ? REPORT_BOLD : "", page->out);
     put(page, line);
     fputs(page->term->color ? REPORT_RESET : "", page->out);
@@ -94,37 +94,38 @@ static void put_title(struct page *page, struct pm_buf *line)
 
 /* --- costs under each rule --- */
 
-static void add_reasons(const struct report_row *row, struct pm_buf *line)
+static void add_reasons(const struct pm_view_row *row, struct pm_buf *line)
 {
-    for (int i = 0; i < REPORT_MAX_REASONS && row->traits.reasons[i]; i++)
+    for (int i = 0; i < PM_VIEW_MAX_REASONS && row->traits.reasons[i]; i++)
         pm_buf_printf(line, "%s%s%s", i ? " and " : ": ",
                       row->traits.is_inferred[i] ? "probably " : "", row->traits.reasons[i]);
 }
 
-static const char *what_is_shared(struct page *page, const struct report_row *row)
+static const char *what_is_shared(struct page *page, const struct pm_view_row *row)
 {
-    struct report_row *named = (struct report_row *)row;
-    report_name_row(page->report, named);
-    bool by_name = page->report->options.by == REPORT_BY_VARIABLE ||
-                   page->report->options.by == REPORT_BY_FUNCTION;
+    struct pm_view_row *named = (struct pm_view_row *)row;
+    pm_view_name_row(page->report, named);
+    bool by_name = page->report->options.by == PM_VIEW_BY_VARIABLE ||
+                   page->report->options.by == PM_VIEW_BY_FUNCTION;
     return by_name || !*named->place ? named->what : named->place;
 }
 
 /* False: nothing of its code is another's, too. */
 static bool put_shared(struct page *page, struct pm_buf *line)
 {
-    const struct explanation *x = page->x;
+    const struct pm_explanation *x = page->x;
     uint32_t n = 0;
     for (uint32_t r = 0; r < page->report->n_rows; r++) {
-        const struct report_row *row = &page->report->rows[r];
-        if (row->kind != REPORT_ROW_SET || !explanation_row_has(row, x->group) || n++ >= MAX_SETS)
+        const struct pm_view_row *row = &page->report->rows[r];
+        if (row->kind != PM_VIEW_ROW_SET || !pm_explanation_row_has(row, x->group) ||
+            n++ >= MAX_SETS)
             continue;
-        add_cost(page, line, explanation_own(page->report, row));
+        add_cost(page, line, pm_explanation_own(page->report, row));
         pm_buf_printf(line, "  %5.1f %%  as one of %s",
-                      share_pct(page, explanation_own(page->report, row)),
+                      share_pct(page, pm_explanation_own(page->report, row)),
                       what_is_shared(page, row));
-        if (page->report->options.by != REPORT_BY_VARIABLE &&
-            page->report->options.by != REPORT_BY_FUNCTION)
+        if (page->report->options.by != PM_VIEW_BY_VARIABLE &&
+            page->report->options.by != PM_VIEW_BY_FUNCTION)
             add_reasons(row, line);
         put(page, line);
     }
@@ -137,15 +138,15 @@ static bool put_shared(struct page *page, struct pm_buf *line)
 
 static void put_costs(struct page *page, struct pm_buf *line)
 {
-    const struct explanation *x = page->x;
-    const struct report *report = page->report;
+    const struct pm_explanation *x = page->x;
+    const struct pm_view *report = page->report;
     const char *metric = !report->n_metrics ? "calls"
                          : report->metrics[report->primary] == report->cpu_metric
-                             ? report_sampled_word(page->report)
+                             ? pm_view_sampled_word(page->report)
                          : report->metrics[report->primary] == report->wall_metric ? "wall time"
                                                                                    : "cost";
     pm_buf_printf(line, "  %s, of %.*f%s%s in the whole run", metric, page->decimals,
-                  (double)explanation_own(report, &report->total) / page->divisor,
+                  (double)pm_explanation_own(report, &report->total) / page->divisor,
                   *page->unit ? " " : "", page->unit);
     put(page, line);
     if (x->group == PM_NONE || !x->n_codes) {
@@ -153,14 +154,14 @@ static void put_costs(struct page *page, struct pm_buf *line)
         put(page, line);
         return;
     }
-    int64_t own = explanation_own(report, x->alone);
+    int64_t own = pm_explanation_own(report, x->alone);
     add_cost(page, line, own);
     pm_buf_printf(line, "  %5.1f %%  alone", share_pct(page, own));
     put(page, line);
     if (!put_shared(page, line)) /* then every rule says the same */
         return;
     for (uint32_t r = 0; r < report->n_rows && report->n_metrics; r++) {
-        const struct report_row *row = &report->rows[r];
+        const struct pm_view_row *row = &report->rows[r];
         const struct pm_bounds *bounds = &row->values[report->primary].bounds;
         if (!row->has_bounds || row->n_groups != 1 || row->groups[0] != x->group)
             continue;
@@ -172,16 +173,16 @@ static void put_costs(struct page *page, struct pm_buf *line)
         put(page, line);
     }
     struct page closed = *page;
-    closed.report = (struct report *)&x->views->reports[PM_RULE_CLOSED];
+    closed.report = (struct pm_view *)&x->views->reports[PM_RULE_CLOSED];
     if (x->closed) {
-        own = explanation_own(closed.report, x->closed);
+        own = pm_explanation_own(closed.report, x->closed);
         add_cost(page, line, own);
         pm_buf_printf(line, "  %5.1f %%  --rule closed%s%s", share_pct(page, own),
                       x->closed->n_groups > 1 ? ": " : "",
                       x->closed->n_groups > 1 ? what_is_shared(&closed, x->closed) : "");
         put(page, line);
     }
-    own = explanation_own(&x->views->reports[PM_RULE_SPLIT], x->split);
+    own = pm_explanation_own(&x->views->reports[PM_RULE_SPLIT], x->split);
     add_cost(page, line, own);
     pm_buf_printf(line, "  %5.1f %%  --rule split", share_pct(page, own));
     put(page, line);
@@ -190,7 +191,7 @@ static void put_costs(struct page *page, struct pm_buf *line)
 /* --- code --- */
 
 /* Functions that were inlined one into the other around a piece of code, innermost first. */
-static void add_inline_chain(const struct report *report, pm_index context, struct pm_buf *line)
+static void add_inline_chain(const struct pm_view *report, pm_index context, struct pm_buf *line)
 {
     const struct pm_graph *graph = report->data->graph;
     for (pm_index c = context; c != PM_NONE; c = graph->contexts[c].parent) {
@@ -207,10 +208,10 @@ static void add_inline_chain(const struct report *report, pm_index context, stru
 static void add_code(struct pm_buf *line, const char *before, const char *name)
 {
     pm_buf_add_str(line, before);
-    report_add_code_name(name, line);
+    pm_view_add_code_name(name, line);
 }
 
-static void add_code_name(const struct report *report, pm_index sentence, struct pm_buf *line)
+static void add_code_name(const struct pm_view *report, pm_index sentence, struct pm_buf *line)
 {
     const struct pm_graph *graph = report->data->graph;
     const struct pm_sentence *s = &graph->sentences[sentence];
@@ -219,24 +220,24 @@ static void add_code_name(const struct report *report, pm_index sentence, struct
                  graph->nouns[graph->sentence_nouns[s->first_noun + i]].name);
 }
 
-static void add_address(const struct report *report, pm_index sentence, struct pm_buf *line)
+static void add_address(const struct pm_view *report, pm_index sentence, struct pm_buf *line)
 {
     const struct pm_graph *graph = report->data->graph;
     pm_index noun = pm_graph_first_noun(graph, sentence);
     if (noun != PM_NONE && *report->data->addresses[noun])
-        pm_buf_printf(line, "  %s %s", report_base_name(graph->nouns[noun].binary),
+        pm_buf_printf(line, "  %s %s", pm_view_base_name(graph->nouns[noun].binary),
                       report->data->addresses[noun]);
 }
 
 static void put_codes(struct page *page, struct pm_buf *line)
 {
-    const struct explanation *x = page->x;
+    const struct pm_explanation *x = page->x;
     if (!x->n_codes)
         return;
     pm_buf_add_str(line, "  measured code that is mapped to it");
     put(page, line);
     for (size_t i = 0; i < x->n_codes && i < MAX_CODES; i++) {
-        const struct explained_code *code = &x->codes[i];
+        const struct pm_explained_code *code = &x->codes[i];
         const struct pm_mapping *m = code->mapping;
         add_cost(page, line, code->own);
         pm_buf_add_str(line, "  ");
@@ -259,20 +260,20 @@ static void put_codes(struct page *page, struct pm_buf *line)
     }
 }
 
-static void add_sites(const struct report *report, const struct pm_code_site *site,
+static void add_sites(const struct pm_view *report, const struct pm_code_site *site,
                       struct pm_buf *line)
 {
     for (; site; site = site->parent) {
-        const char *name = explanation_name(report, site->function),
-                   *file = explanation_name(report, site->call.file);
+        const char *name = pm_explanation_name(report, site->function),
+                   *file = pm_explanation_name(report, site->call.file);
         pm_buf_printf(line, ", inlined %s", name ? name : "a function");
         if (site->call.line_no)
-            pm_buf_printf(line, " at %s:%u", file ? report_base_name(file) : "line",
+            pm_buf_printf(line, " at %s:%u", file ? pm_view_base_name(file) : "line",
                           site->call.line_no);
     }
 }
 
-static void add_also(const struct report *report, const struct explained_range *range,
+static void add_also(const struct pm_view *report, const struct pm_explained_range *range,
                      struct pm_buf *line)
 {
     const struct pm_code_tuple *tuple = range->range->tuple;
@@ -281,9 +282,9 @@ static void add_also(const struct report *report, const struct explained_range *
                       pm_map_reason_text(range->also->reason));
     for (uint32_t i = 0; i < tuple->n_also; i++) {
         const struct pm_code_also *also = &tuple->also[i];
-        const char *file = explanation_name(report, also->place.file);
+        const char *file = pm_explanation_name(report, also->place.file);
         if (also != range->also)
-            pm_buf_printf(line, ", also %s:%u (%s%s)", file ? report_base_name(file) : "line",
+            pm_buf_printf(line, ", also %s:%u (%s%s)", file ? pm_view_base_name(file) : "line",
                           also->place.line_no, also->inferred ? "probably " : "",
                           pm_map_reason_text(also->reason));
     }
@@ -291,7 +292,7 @@ static void add_also(const struct report *report, const struct explained_range *
 
 static void put_ranges(struct page *page, struct pm_buf *line)
 {
-    const struct explanation *x = page->x;
+    const struct pm_explanation *x = page->x;
     uint64_t size_bytes = 0;
     for (size_t i = 0; i < x->n_ranges; i++)
         size_bytes += x->ranges[i].size_bytes;
@@ -300,11 +301,15 @@ static void put_ranges(struct page *page, struct pm_buf *line)
     pm_buf_printf(line, "  all of its code: %llu bytes in %zu range%s",
                   (unsigned long long)size_bytes, x->n_ranges, x->n_ranges == 1 ? "" : "s");
     put(page, line);
+    pm_buf_add_str(line, "    ");
+    if (pm_vectors_say(&x->vectors, pm_view_noun_is_loop(page->report, x->noun), line))
+        put(page, line);
+    pm_buf_clear(line);
     for (size_t i = 0; i < x->n_ranges && i < MAX_RANGES; i++) {
-        const struct explained_range *range = &x->ranges[i];
-        const char *symbol = explanation_name(page->report, range->range->block->symbol);
+        const struct pm_explained_range *range = &x->ranges[i];
+        const char *symbol = pm_explanation_name(page->report, range->range->block->symbol);
         uint64_t address = range->range->address;
-        pm_buf_printf(line, "    %s 0x%llx-0x%llx  ", report_base_name(range->map->path),
+        pm_buf_printf(line, "    %s 0x%llx-0x%llx  ", pm_view_base_name(range->map->path),
                       (unsigned long long)address,
                       (unsigned long long)(address + range->size_bytes));
         add_code(line, "", symbol ? symbol : "");
@@ -332,11 +337,11 @@ static void put_heap(struct page *page, struct pm_buf *line)
         const struct pm_mapping *mapping = &graph->mappings[m];
         pm_index heap = pm_graph_first_noun(graph, mapping->destination);
         if (pm_graph_first_noun(graph, mapping->source) != page->x->noun || heap == PM_NONE ||
-            !report_noun_is(page->report, heap, "heap") || heap == last)
+            !pm_view_noun_is(page->report, heap, "heap") || heap == last)
             continue; /* reading and writing is one */
         last = heap;
         pm_buf_printf(line, "%s%s:%u%s", line->len ? ", " : "  heap blocks allocated at ",
-                      report_short_file(page->report, graph->nouns[heap].file),
+                      pm_view_short_file(page->report, graph->nouns[heap].file),
                       graph->nouns[heap].line_no,
                       strcmp(mapping->origin, "run") ? " (inferred)" : "");
     }
@@ -346,10 +351,10 @@ static void put_heap(struct page *page, struct pm_buf *line)
 
 static void put_objects(struct page *page, struct pm_buf *line)
 {
-    const struct explanation *x = page->x;
-    const struct report *report = page->report;
+    const struct pm_explanation *x = page->x;
+    const struct pm_view *report = page->report;
     const struct pm_graph *graph = report->data->graph;
-    if (report_noun_is_object(report, x->noun)) {
+    if (pm_view_noun_is_object(report, x->noun)) {
         put_heap(page, line);
         return;
     }
@@ -360,7 +365,7 @@ static void put_objects(struct page *page, struct pm_buf *line)
              e < graph->out_first[x->codes[i].sentence + 1]; e++) {
             pm_index to = graph->mappings[graph->out[e]].destination,
                      noun = pm_graph_first_noun(graph, to);
-            if (seen[to] || noun == PM_NONE || !report_noun_is_object(report, noun))
+            if (seen[to] || noun == PM_NONE || !pm_view_noun_is_object(report, noun))
                 continue;
             pm_buf_printf(line, "%s%s %s", line->len ? ", " : "  its code: ",
                           graph->verbs[graph->sentences[to].verb].name, graph->nouns[noun].name);
@@ -371,9 +376,9 @@ static void put_objects(struct page *page, struct pm_buf *line)
         put(page, line);
 }
 
-bool explanation_print(const struct explanation *x, struct report_term *term, FILE *out)
+bool explanation_print(const struct pm_explanation *x, struct report_term *term, FILE *out)
 {
-    struct report *report = (struct report *)&x->views->reports[PM_RULE_MERGE];
+    struct pm_view *report = (struct pm_view *)&x->views->reports[PM_RULE_MERGE];
     const struct pm_metric *metric =
         report->n_metrics ? &report->data->graph->metrics[report->metrics[report->primary]] : NULL;
     bool is_time = metric && !strcmp(metric->unit, "ns");
@@ -391,7 +396,7 @@ bool explanation_print(const struct explanation *x, struct report_term *term, FI
     put_ranges(&page, &line);
     put_objects(&page, &line);
     bool is_code =
-        report_noun_is_statement(report, x->noun) || report_noun_is_loop(report, x->noun);
+        pm_view_noun_is_statement(report, x->noun) || pm_view_noun_is_loop(report, x->noun);
     if (!x->n_ranges && !x->n_codes && x->is_covered && is_code) {
         pm_buf_add_str(&line, "  no code: the compiler removed it, or made it a part of others");
         put(&page, &line);
@@ -402,22 +407,22 @@ bool explanation_print(const struct explanation *x, struct report_term *term, FI
 
 /* --- JSON --- */
 
-static void json_number(struct pm_json *json, const char *key, const struct report *report,
-                        const struct report_row *row)
+static void json_number(struct pm_json *json, const char *key, const struct pm_view *report,
+                        const struct pm_view_row *row)
 {
     if (row)
-        pm_json_i64(json, key, explanation_own(report, row));
+        pm_json_i64(json, key, pm_explanation_own(report, row));
     else
         pm_json_null(json, key);
 }
 
-static void json_codes(const struct explanation *x, struct pm_json *json)
+static void json_codes(const struct pm_explanation *x, struct pm_json *json)
 {
-    const struct report *report = &x->views->reports[PM_RULE_MERGE];
+    const struct pm_view *report = &x->views->reports[PM_RULE_MERGE];
     const struct pm_graph *graph = report->data->graph;
     pm_json_array(json, "codes");
     for (size_t i = 0; i < x->n_codes; i++) {
-        const struct explained_code *code = &x->codes[i];
+        const struct pm_explained_code *code = &x->codes[i];
         pm_index noun = pm_graph_first_noun(graph, code->sentence);
         struct pm_buf name = PM_BUF_INIT(NAME_BYTES);
         add_code_name(report, code->sentence, &name);
@@ -439,17 +444,17 @@ static void json_codes(const struct explanation *x, struct pm_json *json)
     pm_json_end(json);
 }
 
-static void json_ranges(const struct explanation *x, struct pm_json *json)
+static void json_ranges(const struct pm_explanation *x, struct pm_json *json)
 {
-    const struct report *report = &x->views->reports[PM_RULE_MERGE];
+    const struct pm_view *report = &x->views->reports[PM_RULE_MERGE];
     pm_json_array(json, "ranges");
     for (size_t i = 0; i < x->n_ranges; i++) {
-        const struct explained_range *range = &x->ranges[i];
+        const struct pm_explained_range *range = &x->ranges[i];
         pm_json_object(json, NULL);
         pm_json_string(json, "binary", range->map->path);
         pm_json_u64(json, "address", range->range->address);
         pm_json_u64(json, "size_bytes", range->size_bytes);
-        pm_json_string(json, "symbol", explanation_name(report, range->range->block->symbol));
+        pm_json_string(json, "symbol", pm_explanation_name(report, range->range->block->symbol));
         pm_json_bool(json, "is_cold", range->range->block->is_cold);
         pm_json_string(json, "reason",
                        range->also ? pm_map_reason_text(range->also->reason) : NULL);
@@ -457,8 +462,8 @@ static void json_ranges(const struct explanation *x, struct pm_json *json)
         for (const struct pm_code_site *site = range->range->tuple->site; site;
              site = site->parent) {
             pm_json_object(json, NULL);
-            pm_json_string(json, "function", explanation_name(report, site->function));
-            pm_json_string(json, "call_file", explanation_name(report, site->call.file));
+            pm_json_string(json, "function", pm_explanation_name(report, site->function));
+            pm_json_string(json, "call_file", pm_explanation_name(report, site->call.file));
             pm_json_u64(json, "call_line_no", site->call.line_no);
             pm_json_end(json);
         }
@@ -468,9 +473,9 @@ static void json_ranges(const struct explanation *x, struct pm_json *json)
     pm_json_end(json);
 }
 
-void explanation_json(const struct explanation *x, struct pm_json *json)
+void explanation_json(const struct pm_explanation *x, struct pm_json *json)
 {
-    struct report *report = (struct report *)&x->views->reports[PM_RULE_MERGE];
+    struct pm_view *report = (struct pm_view *)&x->views->reports[PM_RULE_MERGE];
     const struct pm_noun *noun = &report->data->graph->nouns[x->noun];
     pm_json_object(json, NULL);
     pm_json_string(json, "name", noun->name);
@@ -481,30 +486,31 @@ void explanation_json(const struct explanation *x, struct pm_json *json)
                    report->n_metrics
                        ? report->data->graph->metrics[report->metrics[report->primary]].name
                        : "n_calls");
-    pm_json_i64(json, "total", explanation_own(report, &report->total));
+    pm_json_i64(json, "total", pm_explanation_own(report, &report->total));
     json_number(json, "alone", report, x->alone);
     json_number(json, "closed", &x->views->reports[PM_RULE_CLOSED], x->closed);
     json_number(json, "split", &x->views->reports[PM_RULE_SPLIT], x->split);
     pm_json_array(json, "sets");
-    int64_t at_most = explanation_own(report, x->alone);
+    int64_t at_most = pm_explanation_own(report, x->alone);
     for (uint32_t r = 0; r < report->n_rows && x->group != PM_NONE; r++) {
-        struct report_row *row = &report->rows[r];
-        if (row->kind != REPORT_ROW_SET || !explanation_row_has(row, x->group))
+        struct pm_view_row *row = &report->rows[r];
+        if (row->kind != PM_VIEW_ROW_SET || !pm_explanation_row_has(row, x->group))
             continue;
-        report_name_row(report, row);
-        at_most += explanation_own(report, row);
+        pm_view_name_row(report, row);
+        at_most += pm_explanation_own(report, row);
         pm_json_object(json, NULL);
         pm_json_string(json, "what", row->what);
         pm_json_string(json, "place", row->place);
-        pm_json_i64(json, "own", explanation_own(report, row));
+        pm_json_i64(json, "own", pm_explanation_own(report, row));
         pm_json_string(json, "reason", row->traits.reasons[0]);
         pm_json_bool(json, "is_inferred", row->traits.reasons[0] && row->traits.is_inferred[0]);
         pm_json_end(json);
     }
     pm_json_end(json);
-    pm_json_i64(json, "at_least", explanation_own(report, x->alone));
+    pm_json_i64(json, "at_least", pm_explanation_own(report, x->alone));
     pm_json_i64(json, "at_most", at_most);
     json_codes(x, json);
+    report_vectors_json(&x->vectors, json);
     json_ranges(x, json);
     if (x->is_covered)
         pm_json_bool(json, "has_code", x->n_ranges || x->n_codes);

@@ -1,5 +1,5 @@
-/* Words that the program itself, or an adapter for a library of it, said while it ran: what they are, what was spent while they were active, and
- * what is mapped to what. */
+/* Words that the program itself, or an adapter for a library of it, said while it ran: what they
+ * are, what was spent while they were active, and what is mapped to what. */
 #include "ask.h"
 #include "explain.h"
 #include "run.h"
@@ -11,7 +11,7 @@
 
 enum { TEXT_BYTES = 1 << 20, MAX_MAPPED = 10 };
 
-bool explain_is_word(const struct report *report, pm_index noun)
+bool explain_is_word(const struct pm_view *report, pm_index noun)
 {
     static const char *const code[] = {"symbol",  "loopcode", "code", "kernel",
                                        "perfmap", "process",  "line"};
@@ -19,7 +19,7 @@ bool explain_is_word(const struct report *report, pm_index noun)
     if (strcmp(level, "Base") != 0)
         return strcmp(level, "Source") != 0;
     for (size_t i = 0; i < sizeof code / sizeof *code; i++)
-        if (report_noun_is(report, noun, code[i]))
+        if (pm_view_noun_is(report, noun, code[i]))
             return false;
     return true;
 }
@@ -33,11 +33,12 @@ static bool has_noun(const struct pm_graph *graph, pm_index sentence, pm_index n
     return false;
 }
 
-static void add_sentence(struct pm_buf *out, struct report *report, pm_index sentence)
+static void add_sentence(struct pm_buf *out, struct pm_view *report, pm_index sentence)
 {
     const struct pm_graph *graph = report->data->graph;
     const struct pm_sentence *s = &graph->sentences[sentence];
-    ask_add_brief_sentence(out, report, s->verb, graph->sentence_nouns + s->first_noun, s->n_nouns);
+    pm_ask_add_brief_sentence(out, report, s->verb, graph->sentence_nouns + s->first_noun,
+                              s->n_nouns);
 }
 
 /* --- what was spent --- */
@@ -93,14 +94,14 @@ static enum pm_status add_up(const struct pm_graph *graph, pm_index sentence, st
 }
 
 /* What `perfmap ask` answers when it is asked for the sentence. */
-static enum pm_status ask_for(const struct report *report, pm_index sentence, struct pm_error *err,
+static enum pm_status ask_for(const struct pm_view *report, pm_index sentence, struct pm_error *err,
                               struct spent *ret_spent)
 {
     const struct pm_graph *graph = report->data->graph;
     struct pm_question *question = NULL;
     struct pm_buf text = PM_BUF_INIT(TEXT_BYTES);
     *ret_spent = (struct spent){0};
-    ask_add_exact_sentence(&text, graph, sentence);
+    pm_ask_add_exact_sentence(&text, graph, sentence);
     enum pm_status status = text.failed || !text.data
                                 ? pm_error_set(err, PM_ERR_MEMORY, "out of memory")
                                 : pm_question_parse(text.data, err, &question);
@@ -118,7 +119,7 @@ static enum pm_status ask_for(const struct report *report, pm_index sentence, st
 }
 
 /* Metrics that add up and were spent; how often is said apart. */
-static bool is_shown(const struct report *report, const struct spent *spent, pm_index metric)
+static bool is_shown(const struct pm_view *report, const struct spent *spent, pm_index metric)
 {
     const struct pm_metric *m = &report->data->graph->metrics[metric];
     return spent->amounts && m->aggregation == PM_SUM && spent->amounts[metric].value != 0 &&
@@ -128,7 +129,7 @@ static bool is_shown(const struct report *report, const struct spent *spent, pm_
 /* --- text --- */
 
 struct word_page {
-    struct report *report;
+    struct pm_view *report;
     const struct report_term *term;
     FILE *out;
     bool failed;
@@ -137,18 +138,18 @@ struct word_page {
 static void put(struct word_page *page, struct pm_buf *line)
 {
     const char *text =
-        line->failed || !line->data ? NULL : report_printable(&page->report->arena, line->data);
+        line->failed || !line->data ? NULL : pm_text_printable(&page->report->arena, line->data);
     page->failed |= !text;
     if (text)
         report_put_cut(page->term, page->out, text,
-                       page->term->width ? page->term->width : report_width(text), false, false);
+                       page->term->width ? page->term->width : pm_text_width(text), false, false);
     fputc('\n', page->out);
     pm_buf_clear(line);
 }
 
 static void put_title(struct word_page *page, pm_index noun, struct pm_buf *line)
 {
-    struct report *report = page->report;
+    struct pm_view *report = page->report;
     const struct pm_graph *graph = report->data->graph;
     const struct pm_noun *n = &graph->nouns[noun];
     const char *adapter = run_adapter_of_level(graph->levels[n->level].name);
@@ -169,7 +170,7 @@ static void put_title(struct word_page *page, pm_index noun, struct pm_buf *line
         pm_buf_add_str(line, "  said by the program itself (perfmap.h)");
     put(page, line);
     if (*n->file && n->line_no) {
-        pm_buf_printf(line, "  stands at %s:%u", report_short_file(report, n->file), n->line_no);
+        pm_buf_printf(line, "  stands at %s:%u", pm_view_short_file(report, n->file), n->line_no);
         put(page, line);
     }
     if (n->parent != PM_NONE) {
@@ -185,7 +186,7 @@ static void add_amount(const struct word_page *page, const struct spent *spent, 
     double value = (double)spent->amounts[metric].value,
            total = (double)spent->totals[metric].value;
     struct report_scale scale = report_scale_of(m, value, page->term->utf8);
-    int len = (int)(*scale.unit ? report_bare_metric_len(m) : strlen(m->name));
+    int len = (int)(*scale.unit ? pm_view_bare_metric_len(m) : strlen(m->name));
     pm_buf_printf(line, "%.*s %.*f%s%s", len, m->name, scale.decimals, value / scale.divisor,
                   *scale.unit ? " " : "", scale.unit);
     if (total != 0)
@@ -240,7 +241,7 @@ static void put_mapped(struct word_page *page, pm_index sentence, bool out, stru
     }
 }
 
-enum pm_status explain_word_print(struct report *report, pm_index noun,
+enum pm_status explain_word_print(struct pm_view *report, pm_index noun,
                                   const struct report_term *term, FILE *out, struct pm_error *err)
 {
     const struct pm_graph *graph = report->data->graph;
@@ -276,7 +277,7 @@ enum pm_status explain_word_print(struct report *report, pm_index noun,
 
 /* --- JSON --- */
 
-static void json_mapped(struct report *report, pm_index sentence, bool out, struct pm_json *json)
+static void json_mapped(struct pm_view *report, pm_index sentence, bool out, struct pm_json *json)
 {
     const struct pm_graph *graph = report->data->graph;
     const uint32_t *first = out ? graph->out_first : graph->in_first,
@@ -286,7 +287,8 @@ static void json_mapped(struct report *report, pm_index sentence, bool out, stru
         const struct pm_mapping *m = &graph->mappings[list[i]];
         const struct pm_sentence *s = &graph->sentences[out ? m->destination : m->source];
         struct pm_buf text = PM_BUF_INIT(TEXT_BYTES);
-        ask_add_sentence(&text, graph, s->verb, graph->sentence_nouns + s->first_noun, s->n_nouns);
+        pm_ask_add_sentence(&text, graph, s->verb, graph->sentence_nouns + s->first_noun,
+                            s->n_nouns);
         pm_json_object(json, NULL);
         pm_json_string(json, "sentence", text.data ? text.data : "");
         if (m->weight > 0)
@@ -300,12 +302,12 @@ static void json_mapped(struct report *report, pm_index sentence, bool out, stru
     pm_json_end(json);
 }
 
-static void json_sentence(struct report *report, pm_index sentence, const struct spent *spent,
+static void json_sentence(struct pm_view *report, pm_index sentence, const struct spent *spent,
                           struct pm_json *json)
 {
     const struct pm_graph *graph = report->data->graph;
     struct pm_buf text = PM_BUF_INIT(TEXT_BYTES);
-    ask_add_exact_sentence(&text, graph, sentence);
+    pm_ask_add_exact_sentence(&text, graph, sentence);
     pm_json_object(json, NULL);
     pm_json_string(json, "sentence", text.data ? text.data : "");
     pm_buf_release(&text);
@@ -323,7 +325,7 @@ static void json_sentence(struct report *report, pm_index sentence, const struct
     pm_json_end(json);
 }
 
-enum pm_status explain_word_json(struct report *report, pm_index noun, struct pm_json *json,
+enum pm_status explain_word_json(struct pm_view *report, pm_index noun, struct pm_json *json,
                                  struct pm_error *err)
 {
     const struct pm_graph *graph = report->data->graph;

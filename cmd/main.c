@@ -1,6 +1,8 @@
 /* perfmap: finds the command and calls it. */
 #include "cmd.h"
 
+#include "mapping/base/suggest.h"
+
 #include <fcntl.h>
 #include <locale.h>
 #include <unistd.h>
@@ -63,7 +65,7 @@ int cmd_unknown(const char *name)
     for (; cmd_all[n]; n++)
         names[n] = cmd_all[n]->name;
     names[n] = NULL;
-    const char *best = cmd_suggest(name, names);
+    const char *best = pm_suggest(name, names);
     if (best)
         cmd_talk("unknown command '%.200s'; did you mean '%s'?", name, best);
     else

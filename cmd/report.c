@@ -18,6 +18,7 @@ enum {
     OPT_BOUNDS,
     OPT_NO_COMPENSATION,
     OPT_MODES,
+    OPT_DETAILS,
     OPT_FOCUS,
     OPT_LIMIT,
     OPT_SORT,
@@ -27,7 +28,8 @@ enum {
 enum { TABLE_LIMIT = 20 };
 
 struct report_request {
-    struct report_options options;
+    struct pm_view_options options;
+    struct report_look look;
     bool json, csv, limit_given, split_given;
 };
 
@@ -93,10 +95,10 @@ bool report_operands(struct cmd_parse *parse, const char *expected, const char *
 static int print_report(struct cmd_parse *parse, const struct report_request *request)
 {
     struct pm_error err = PM_ERROR_INIT;
-    struct report report = {.options = request->options};
-    enum pm_status status = report_make(&report, &err);
+    struct pm_view report = {.options = request->options};
+    enum pm_status status = pm_view_make(&report, &err);
     if (status == PM_OK)
-        status = report_find_sources(&report, &err);
+        status = pm_view_find_sources(&report, &err);
     int end = CMD_DONE;
     if (status == PM_ERR_USAGE) {
         end = cmd_usage_error(parse, "%s", pm_error_text(&err));
@@ -116,7 +118,7 @@ static int print_report(struct cmd_parse *parse, const struct report_request *re
         else if (request->options.modes)
             printed = report_print_modes(&report, stdout);
         else
-            printed = report_print_table(&report, stdout);
+            printed = report_print_table(&report, &request->look, stdout);
         if (request->csv && printed)
             report_say_measuring(&report);
         for (int i = 0; request->csv && i < report.n_warnings; i++)
@@ -125,20 +127,20 @@ static int print_report(struct cmd_parse *parse, const struct report_request *re
             pm_error_set(&err, PM_ERR_MEMORY, "out of memory");
         end = printed ? cmd_stdout_done(parse, CMD_DONE) : cmd_fail(parse, &err);
     }
-    report_release(&report);
+    pm_view_release(&report);
     return end;
 }
 
 static bool read_options(struct cmd_parse *parse, struct report_request *request)
 {
-    struct report_options *options = &request->options;
+    struct pm_view_options *options = &request->options;
     for (int key; (key = cmd_next(parse)) != CMD_END;)
         switch (key) {
         case OPT_LEVEL:
             options->level = parse->value;
             break;
         case OPT_BY:
-            options->by = (enum report_by)parse->choice;
+            options->by = (enum pm_view_by)parse->choice;
             break;
         case OPT_TREE:
             options->tree = true;
@@ -156,7 +158,7 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
             options->rule = (enum pm_rule)parse->choice;
             break;
         case OPT_SPLIT_BY:
-            options->split = (enum report_split)parse->choice;
+            options->split = (enum pm_view_split)parse->choice;
             request->split_given = true;
             break;
         case OPT_BOUNDS:
@@ -164,6 +166,9 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
             break;
         case OPT_MODES:
             options->modes = true;
+            break;
+        case OPT_DETAILS:
+            options->details = true;
             break;
         case OPT_NO_COMPENSATION:
             options->no_compensation = true;
@@ -175,7 +180,7 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
             request->limit_given = cmd_number(parse, UINT32_MAX, &options->limit);
             break;
         case OPT_SORT:
-            options->sort = (enum report_sort)parse->choice;
+            options->sort = (enum pm_view_sort)parse->choice;
             break;
         case CMD_KEY_JSON:
             request->json = true;
@@ -184,7 +189,7 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
             request->csv = true;
             break;
         default:
-            report_take_look(parse, key, &options->look);
+            report_take_look(parse, key, &request->look);
         }
     return !parse->failed;
 }
@@ -192,9 +197,9 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
 static int report_main(struct cmd_parse *parse)
 {
     struct report_request request = {.options = {.level = "source",
-                                                 .by = REPORT_BY_LOOP,
+                                                 .by = PM_VIEW_BY_LOOP,
                                                  .limit = TABLE_LIMIT,
-                                                 .sort = REPORT_SORT_DEFAULT,
+                                                 .sort = PM_VIEW_SORT_DEFAULT,
                                                  .folds = true}};
     if (!read_options(parse, &request))
         return CMD_USAGE;
@@ -207,13 +212,13 @@ static int report_main(struct cmd_parse *parse)
         return cmd_usage_error(parse,
                                "'--split-by' says how '--rule split' divides: give that, too");
     bool by_object =
-        request.options.by == REPORT_BY_ARRAY || request.options.by == REPORT_BY_VARIABLE;
+        request.options.by == PM_VIEW_BY_ARRAY || request.options.by == PM_VIEW_BY_VARIABLE;
     if (request.options.tree && by_object)
         return cmd_usage_error(
             parse, "'--tree' shows call paths, which are of code: use --by function, loop, file or "
                    "statement, or '--focus array:NAME' for the way to an array");
     bool by_runner =
-        request.options.by == REPORT_BY_PROCESS || request.options.by == REPORT_BY_THREAD;
+        request.options.by == PM_VIEW_BY_PROCESS || request.options.by == PM_VIEW_BY_THREAD;
     if (by_runner &&
         (request.options.tree || request.options.bounds || request.options.rule != PM_RULE_MERGE))
         return cmd_usage_error(parse, "'--tree', '--bounds' and '--rule' are of code, not of "
@@ -239,7 +244,7 @@ static int report_main(struct cmd_parse *parse)
     return end;
 }
 
-static const struct cmd_option report_options[] = {
+static const struct cmd_option pm_view_options[] = {
     {OPT_LEVEL, "level", "LEVEL",
      "show costs at this level of abstraction: source (default), base (the machine code), "
      "or another one of the archive"},
@@ -250,7 +255,7 @@ static const struct cmd_option report_options[] = {
     {OPT_TREE, "tree", NULL, "one row for each call path, inclusive costs first"},
     {OPT_FOLD, "fold", "system|none",
      "code of system headers (C++'s library) counts for the code of the program that uses it "
-     "(system, default); rows of its own (none), as in trees and by array"},
+     "(system, default); rows of its own (none), as by array"},
     {OPT_METRIC, "metric", "NAMES",
      "metrics to show, separated by commas; the first one but n_calls is for shares and order "
      "(default: the time that was measured, wall_ns or cpu_ns, and n_calls)"},
@@ -268,6 +273,8 @@ static const struct cmd_option report_options[] = {
      "in place of rows, the functions and loops that were in another mode than the run: left to "
      "sampling or counted only to keep the budget, or as asked; since when, and for how long. "
      "JSON has them beside the rows, --csv lists them"},
+    {OPT_DETAILS, "details", NULL,
+     "above the rows, how was measured: rate and source of samples, what events and samples cost"},
     {OPT_NO_COMPENSATION, "no-compensation", NULL,
      "leave the estimated cost of measuring in the times (mode exact)"},
     {OPT_FOCUS, "focus", "PATTERN",
@@ -316,7 +323,7 @@ const struct cmd cmd_report = {
                    "When one piece of machine code implements several constructs, its cost belongs "
                    "to them together: {heat.c:42, heat.c:43}. --rule and "
                    "--bounds give the other points of view.",
-    .options = report_options,
+    .options = pm_view_options,
     .examples = report_examples,
     .environment = report_environment,
     .main = report_main,

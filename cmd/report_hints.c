@@ -3,10 +3,10 @@
 
 #include <ctype.h>
 
-static bool has_uncertain_row(const struct report *report)
+static bool has_uncertain_row(const struct pm_view *report)
 {
     for (uint32_t r = 0; r < report->n_shown; r++)
-        if (report_is_uncertain(report, &report->rows[r]))
+        if (pm_view_is_uncertain(report, &report->rows[r]))
             return true;
     return false;
 }
@@ -19,7 +19,7 @@ static void add(struct pm_buf *hints, const char *before, const char *text)
 }
 
 /* Levels of sentences of somebody's own: every archive has Base and Source. */
-static void add_levels(const struct report *report, struct pm_buf *hints)
+static void add_levels(const struct pm_view *report, struct pm_buf *hints)
 {
     const struct pm_graph *graph = report->data->graph;
     for (pm_index l = 0; l < graph->n_levels; l++) {
@@ -33,7 +33,7 @@ static void add_levels(const struct report *report, struct pm_buf *hints)
     }
 }
 
-static bool is_shown(const struct report *report, pm_index metric)
+static bool is_shown(const struct pm_view *report, pm_index metric)
 {
     for (uint32_t m = 0; m < report->n_metrics; m++)
         if (report->metrics[m] == metric)
@@ -42,7 +42,7 @@ static bool is_shown(const struct report *report, pm_index metric)
 }
 
 /* What is neither a time nor a by-product of times or bytes, and is not shown. */
-static void add_metrics(const struct report *report, struct pm_buf *hints)
+static void add_metrics(const struct pm_view *report, struct pm_buf *hints)
 {
     const struct pm_graph *graph = report->data->graph;
     struct pm_buf heap = PM_BUF_INIT(4096), others = PM_BUF_INIT(4096);
@@ -50,7 +50,7 @@ static void add_metrics(const struct report *report, struct pm_buf *hints)
         const struct pm_metric *metric = &graph->metrics[m];
         if (!strcmp(metric->kind, "time") || !strcmp(metric->name, "n_calls") ||
             !strcmp(metric->name, "n_samples") || !strcmp(metric->name, "n_allocations") ||
-            is_shown(report, m) || !report_is_measured(graph, m))
+            is_shown(report, m) || !pm_view_is_measured(graph, m))
             continue;
         bool is_heap = !strcmp(metric->kind, "bytes");
         struct pm_buf *list = is_heap ? &heap : &others;
@@ -65,28 +65,55 @@ static void add_metrics(const struct report *report, struct pm_buf *hints)
     pm_buf_release(&others);
 }
 
-static void print_uncertain(const struct report *report, const char *dim, const char *reset,
-                            FILE *out)
+/* Meanings of marks, in lines of the terminal's width. */
+struct legend {
+    FILE *out;
+    int width, column; /* width 0: any; column 0: there is none yet */
+};
+
+static void add_meaning(struct legend *legend, const char *mark, const char *meaning)
 {
-    if (report->metrics[report->primary] == report->wall_metric)
-        fprintf(out, "%s~: an estimate, for much was taken out that measuring cost%s\n", dim,
-                reset);
-    else
-        fprintf(out, "%s~: fewer than %d samples%s\n", dim, REPORT_FEW_SAMPLES, reset);
+    int width = pm_text_width(mark) + 2 + pm_text_width(meaning);
+    bool fits = !legend->width || legend->column + 2 + width < legend->width;
+    const char *separator = legend->column == 0 ? "" : fits ? "; " : ";\n";
+    legend->column = legend->column != 0 && fits ? legend->column + 2 + width : width;
+    fprintf(legend->out, "%s%s: %s", separator, mark, meaning);
 }
 
-void report_print_hints(struct report *report, const struct report_term *term, FILE *out)
+/* What the marks of the table mean, those that are in it. */
+static void print_legend(struct pm_view *report, const struct report_term *term, bool has_at_least,
+                         const char *letters, FILE *out)
+{
+    struct legend legend = {out, term->width, 0};
+    bool is_uncertain = has_uncertain_row(report),
+         of_estimates = is_uncertain && report->metrics[report->primary] == report->wall_metric;
+    char few[32];
+    if (!has_at_least && !is_uncertain && !*letters)
+        return;
+    snprintf(few, sizeof few, "fewer than %d samples", PM_VIEW_FEW_SAMPLES);
+    fputs(term->color ? REPORT_DIM : "", out);
+    if (has_at_least)
+        add_meaning(&legend, term->utf8 ? "≥" : ">=", "at least, for not all of it was followed");
+    if (is_uncertain)
+        add_meaning(&legend, "~",
+                    of_estimates ? "an estimate, for much was taken out that measuring cost" : few);
+    for (; *letters; letters++)
+        add_meaning(&legend, (const char[]){*letters, 0}, pm_view_mark_meaning(*letters));
+    fprintf(out, "%s\n", term->color ? REPORT_RESET : "");
+}
+
+void report_print_hints(struct pm_view *report, const struct report_term *term, bool has_at_least,
+                        const char *letters, FILE *out)
 {
     const char *dim = term->color ? REPORT_DIM : "", *reset = term->color ? REPORT_RESET : "";
+    print_legend(report, term, has_at_least, letters, out);
     if (!term->width)
         return;
-    if (has_uncertain_row(report))
-        print_uncertain(report, dim, reset, out);
     struct pm_buf hints = PM_BUF_INIT(1 << 16);
     add_levels(report, &hints);
     add_metrics(report, &hints);
     const char *text =
-        hints.len && !hints.failed ? report_printable(&report->arena, hints.data) : NULL;
+        hints.len && !hints.failed ? pm_text_printable(&report->arena, hints.data) : NULL;
     if (text) {
         fprintf(out, "%salso in this archive: ", dim);
         report_put_cut(term, out, text, term->width - 22, false, false);

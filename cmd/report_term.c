@@ -7,7 +7,8 @@
 
 enum { WIDTH_UNKNOWN = 80, WIDTH_MIN = 40, WIDTH_MAX = 400 };
 
-/* COLUMNS is what somebody asked for; files and pipes are as wide as it takes. */
+/* COLUMNS is what somebody asked for; files and pipes are as wide as it takes, but for texts
+ * that go on and on. */
 static int width_of(FILE *out, const struct report_look *look)
 {
     const char *columns = getenv("COLUMNS");
@@ -50,7 +51,7 @@ bool report_take_look(struct cmd_parse *parse, int key, struct report_look *look
 
 const char *const report_environment[] = {
     "COLUMNS",
-    "width of the text; without it the terminal's. Not on a terminal: as wide as it takes",
+    "width of the text; without it the terminal's. Not on a terminal: as wide as names of 160 take",
     "NO_COLOR",
     "when not empty, no colours with --color=auto",
     "LC_ALL, LC_CTYPE, LANG",
@@ -63,63 +64,17 @@ struct report_term report_term_of(FILE *out, const struct report_look *look)
     bool plain = (no_color && *no_color) || (name && !strcmp(name, "dumb")) || !isatty(fileno(out));
     return (struct report_term){
         .width = width_of(out, look),
+        .whole = look->has_width && look->width == 0,
         .utf8 = speaks_utf8(),
         .color = look->color == REPORT_COLOR_ALWAYS || (look->color == REPORT_COLOR_AUTO && !plain),
     };
-}
-
-const char *report_printable(struct pm_arena *arena, const char *text)
-{
-    size_t len = strlen(text), i = 0;
-    while (i < len && (unsigned char)text[i] >= 0x20 && (unsigned char)text[i] < 0x7f)
-        i++;
-    if (i == len)
-        return text;
-    struct pm_buf buf = PM_BUF_INIT(1 << 24);
-    pm_buf_add_printable(&buf, text, len);
-    char *copy = buf.failed ? NULL : pm_arena_strndup(arena, buf.data, buf.len);
-    pm_buf_release(&buf);
-    return copy;
-}
-
-/* One character: its bytes and columns. Wide ones: the East Asian blocks and most emoji. */
-static size_t next_character(const char *p, int *ret_columns)
-{
-    unsigned char byte = (unsigned char)*p;
-    size_t n = byte < 0x80 ? 1 : pm_utf8_length(p, strlen(p));
-    if (n == 0)
-        n = 1;
-    uint32_t c = n == 1 ? byte : n == 2 ? byte & 0x1f : n == 3 ? byte & 0x0f : byte & 0x07;
-    for (size_t i = 1; i < n; i++)
-        c = c << 6 | ((unsigned char)p[i] & 0x3f);
-    bool combining =
-        (c >= 0x300 && c < 0x370) || (c >= 0x200b && c < 0x2010) || (c >= 0xfe00 && c < 0xfe10);
-    bool wide = (c >= 0x1100 && c < 0x1160) || (c >= 0x2e80 && c < 0xa4d0) ||
-                (c >= 0xac00 && c < 0xd7a4) || (c >= 0xf900 && c < 0xfb00) ||
-                (c >= 0xfe30 && c < 0xfe70) || (c >= 0xff00 && c < 0xff61) ||
-                (c >= 0x1f300 && c < 0x1fb00) || (c >= 0x20000 && c < 0x40000);
-    *ret_columns = combining ? 0 : wide ? 2 : 1;
-    return n;
-}
-
-int report_width_n(const char *printable, size_t len)
-{
-    int width = 0, columns;
-    for (const char *p = printable; p < printable + len; width += columns)
-        p += next_character(p, &columns);
-    return width;
-}
-
-int report_width(const char *printable)
-{
-    return report_width_n(printable, strlen(printable));
 }
 
 void report_put_cut(const struct report_term *term, FILE *out, const char *printable, int width,
                     bool cut_left, bool pad)
 {
     const char *ellipsis = term->utf8 ? "…" : "..";
-    int has = report_width(printable), columns, dots = term->utf8 ? 1 : 2, used = 0;
+    int has = pm_text_width(printable), columns, dots = term->utf8 ? 1 : 2, used = 0;
     const char *p = printable;
     if (width <= dots) {
         ellipsis = "";
@@ -127,12 +82,12 @@ void report_put_cut(const struct report_term *term, FILE *out, const char *print
     }
     if (has > width && cut_left) {
         for (; has + dots > width && *p; has -= columns)
-            p += next_character(p, &columns);
+            p += pm_text_next(p, &columns);
         fprintf(out, "%s%s", ellipsis, p);
         used = has + dots;
     } else if (has > width) {
         for (;;) {
-            size_t n = next_character(p, &columns);
+            size_t n = pm_text_next(p, &columns);
             if (used + columns + dots > width)
                 break;
             fwrite(p, 1, n, out);
@@ -153,7 +108,7 @@ void report_put_cut_middle(const struct report_term *term, FILE *out, const char
                            int width)
 {
     enum { NARROW = 24 }; /* of so few columns the beginning says most */
-    int has = report_width(printable), columns, dots = term->utf8 ? 1 : 2, head = 0;
+    int has = pm_text_width(printable), columns, dots = term->utf8 ? 1 : 2, head = 0;
     int tail = (width - dots) * 2 / 5;
     const char *p = printable;
     if (has <= width || width < NARROW) {
@@ -161,13 +116,13 @@ void report_put_cut_middle(const struct report_term *term, FILE *out, const char
         return;
     }
     for (;; head += columns) {
-        size_t n = next_character(p, &columns);
+        size_t n = pm_text_next(p, &columns);
         if (head + columns + dots + tail > width)
             break;
         fwrite(p, 1, n, out);
         p += n;
     }
     for (int left = has - head; left > tail; left -= columns)
-        p += next_character(p, &columns);
+        p += pm_text_next(p, &columns);
     fprintf(out, "%s%s", term->utf8 ? "…" : "..", p);
 }

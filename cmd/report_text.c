@@ -1,11 +1,13 @@
 /* The report for people: a header, warnings, and a table that fits the terminal. */
 #include "report.h"
 
+#include "mapping/view/columns.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 enum {
-    MAX_COLUMNS = 4 * REPORT_MAX_METRICS + 5,
+    MAX_COLUMNS = PM_VIEW_MAX_COLUMNS + 1 /* and the bar */,
     GAP = 2,
     SOURCE_WANTED = 60, /* columns for the text of the source beside a name, if there is room */
     SOURCE_LEAST = 12,
@@ -48,33 +50,29 @@ struct report_scale report_scale_of(const struct pm_metric *metric, double total
 
 /* --- columns of numbers --- */
 
-enum column_kind {
-    COLUMN_OWN,
-    COLUMN_INCLUSIVE,
-    COLUMN_SHARE,
-    COLUMN_BAR,
-    COLUMN_AT_LEAST,
-    COLUMN_AT_MOST,
-    COLUMN_TAKEN_OUT,
-    COLUMN_CALLS
-};
-
 struct column {
-    enum column_kind kind;
-    uint32_t metric;
+    struct pm_view_column of; /* the number, but for the bar */
+    bool is_bar;
     struct report_scale scale;
     char head[64];
     int width;
 };
 
+static bool is_column(const struct column *column, enum pm_view_column_id id)
+{
+    return !column->is_bar && column->of.id == id;
+}
+
 struct table {
-    struct report *report;
-    struct report_label *labels; /* [n_shown] */
+    struct pm_view *report;
+    struct pm_view_label *labels; /* [n_shown] */
     struct report_term term;
     FILE *out;
     struct column columns[MAX_COLUMNS];
     int n_columns;
-    int place_width, what_width;  /* 0: no places */
+    int place_width, what_width; /* 0: no places */
+    int marks_width;             /* letters left of names; 0: none */
+    bool has_places;
     int margin_unit, margin_most; /* tree: columns a level, and left of names at most */
     double bar_full_pct;          /* share of a full bar */
     char below[64];               /* of rows that were folded for they round to nothing */
@@ -85,83 +83,74 @@ static const char *color(const struct table *table, const char *code)
     return table->term.color ? code : "";
 }
 
-enum row_part { PART_ROW, PART_REST, PART_TOTAL };
-
 static const char *at_least_mark(const struct table *table)
 {
     return table->term.utf8 ? "≥ " : ">= ";
 }
 
+/* Numbers that would say nothing, and what another place of the row says. */
+static bool is_left_out(const struct table *table, const struct column *column,
+                        const struct pm_view_row *row, enum pm_view_part part,
+                        struct pm_view_number number)
+{
+    const struct pm_view *report = table->report;
+    bool tree = report->options.tree, is_row = part == PM_VIEW_PART_ROW;
+    switch (column->of.id) {
+    case PM_VIEW_COLUMN_CALLS:
+        return number.integer == 0 && part != PM_VIEW_PART_TOTAL;
+    case PM_VIEW_COLUMN_SHARE: /* rows have inclusive shares, which do not add up */
+        return tree && part == PM_VIEW_PART_REST;
+    case PM_VIEW_COLUMN_TAKEN_OUT:
+        return number.integer == 0;
+    case PM_VIEW_COLUMN_INCLUSIVE:
+        if (!tree && row->kind == PM_VIEW_ROW_OUTSIDE)
+            return true;
+        break;
+    default:
+        break;
+    }
+    bool is_wall = report->metrics[column->of.metric] == report->wall_metric;
+    bool hides_zero = number.is_at_least || pm_view_off_cpu_word(report, column->of.metric) ||
+                      (row->traits.is_untimed && is_wall);
+    return is_row && number.real == 0 && hides_zero;
+}
+
+/* Of own times of rows the share says it. */
+static bool shows_doubt(const struct column *column, enum pm_view_part part)
+{
+    return column->of.id == PM_VIEW_COLUMN_OWN ? part == PM_VIEW_PART_TOTAL
+                                               : part == PM_VIEW_PART_ROW;
+}
+
 /* The text of a number; "" where there is none. */
 static void cell(const struct table *table, const struct column *column,
-                 const struct report_row *row, enum row_part part, char *buffer, size_t size)
+                 const struct pm_view_row *row, enum pm_view_part part, char *buffer, size_t size)
 {
-    const struct report *report = table->report;
     *buffer = 0;
-    if (column->kind == COLUMN_CALLS) {
-        if (row->n_calls || part == PART_TOTAL)
-            snprintf(buffer, size, "%s%lld",
-                     row->traits.calls_are_at_least ? at_least_mark(table) : "",
-                     (long long)row->n_calls);
+    if (column->is_bar)
         return;
-    }
-    if (column->kind == COLUMN_SHARE) {
-        double share = report_share_pct(report, row);
-        bool mixes = report->options.tree &&
-                     part == PART_REST; /* rows have inclusive shares, which do not add up */
-        if (isfinite(share) && !mixes)
-            snprintf(buffer, size, "%s%.1f",
-                     part == PART_ROW && report_is_uncertain(report, row) ? "~" : "", share);
+    struct pm_view_number number = pm_view_number_of(table->report, &column->of, row, part);
+    if (number.kind == PM_VIEW_NO_NUMBER || is_left_out(table, column, row, part, number))
         return;
-    }
-    if (column->kind == COLUMN_BAR)
-        return;
-    if (column->kind == COLUMN_TAKEN_OUT) {
-        if (row->taken_out_ns)
-            snprintf(buffer, size, "%.*f", column->scale.decimals,
-                     (double)row->taken_out_ns / column->scale.divisor);
-        return;
-    }
-    const struct report_value *value = &row->values[column->metric];
-    const struct pm_metric *metric = &report->data->graph->metrics[report->metrics[column->metric]];
-    double number = (double)value->own.value;
-    if (column->kind == COLUMN_OWN && metric->aggregation == PM_AVERAGE)
-        number = value->own.n > 0 ? number / value->own.n : NAN;
-    else if (column->kind == COLUMN_OWN && metric->aggregation != PM_SUM && value->own.n == 0)
-        number = NAN;
-    else if (column->kind == COLUMN_INCLUSIVE)
-        number = part == PART_ROW && (report->options.tree || row->kind != REPORT_ROW_OUTSIDE)
-                     ? (double)value->inclusive
-                     : NAN;
-    else if (column->kind == COLUMN_AT_LEAST || column->kind == COLUMN_AT_MOST)
-        number = part != PART_ROW || !row->has_bounds ? NAN
-                 : column->kind == COLUMN_AT_LEAST    ? (double)value->bounds.at_least
-                                                      : (double)value->bounds.at_most;
-    bool at_least =
-        (part == PART_ROW || report->n_lost_events) &&
-        (column->kind == COLUMN_OWN || column->kind == COLUMN_INCLUSIVE) &&
-        report_is_at_least(report, row, column->metric, column->kind == COLUMN_INCLUSIVE);
-    if (number == 0 && part == PART_ROW &&
-        (at_least || report_off_cpu_word(report, column->metric)))
-        return;
-    if (part == PART_ROW && row->traits.is_untimed &&
-        report->metrics[column->metric] == report->wall_metric &&
-        (column->kind == COLUMN_OWN || number == 0))
-        return;
-    if (isfinite(number))
-        snprintf(buffer, size, "%s%.*f", at_least ? at_least_mark(table) : "",
-                 column->scale.decimals, number / column->scale.divisor);
+    const char *mark = number.is_at_least ? at_least_mark(table) : "",
+               *doubt = number.is_uncertain && shows_doubt(column, part) ? "~" : "";
+    if (number.kind == PM_VIEW_INTEGER && !column->scale.decimals && column->scale.divisor == 1)
+        snprintf(buffer, size, "%s%s%lld", mark, doubt, (long long)number.integer);
+    else
+        snprintf(buffer, size, "%s%s%.*f", mark, doubt, column->scale.decimals,
+                 number.real / column->scale.divisor);
 }
 
 /* "own ms"; metrics other than wall time are named: "own page_faults". */
 static void head_of(const struct table *table, struct column *column, const char *what)
 {
-    const struct report *report = table->report;
-    const struct pm_metric *metric = &report->data->graph->metrics[report->metrics[column->metric]];
+    const struct pm_view *report = table->report;
+    const struct pm_metric *metric =
+        &report->data->graph->metrics[report->metrics[column->of.metric]];
     bool is_wall =
-        report->metrics[column->metric] == report->time_metric; /* named above the table */
+        report->metrics[column->of.metric] == report->time_metric; /* named above the table */
     const char *unit = column->scale.unit;
-    int name_len = (int)(*unit ? report_bare_metric_len(metric) : strlen(metric->name));
+    int name_len = (int)(*unit ? pm_view_bare_metric_len(metric) : strlen(metric->name));
     bool is_sum = metric->aggregation == PM_SUM; /* else there is no inclusive one beside it */
     snprintf(column->head, sizeof column->head, "%s%s%.*s%s%s", is_sum ? what : "",
              is_wall || !is_sum ? "" : " ",
@@ -171,89 +160,92 @@ static void head_of(const struct table *table, struct column *column, const char
              metric->name, *unit ? " " : "", unit);
 }
 
-static struct column *add_column(struct table *table, enum column_kind kind, uint32_t metric,
-                                 const char *head)
+static struct column *add_column(struct table *table, enum pm_view_column_id id, uint32_t metric)
 {
-    const struct report *report = table->report;
+    const struct pm_view *report = table->report;
     struct column *column = &table->columns[table->n_columns++];
-    *column = (struct column){.kind = kind, .metric = metric};
-    snprintf(column->head, sizeof column->head, "%s", head);
-    if (kind == COLUMN_CALLS || kind == COLUMN_SHARE || kind == COLUMN_BAR)
+    bool is_plain = id == PM_VIEW_COLUMN_CALLS || id == PM_VIEW_COLUMN_SHARE;
+    *column = (struct column){.of = {.id = id, .metric = metric},
+                              .scale = {1, "", id == PM_VIEW_COLUMN_SHARE ? 1 : 0}};
+    snprintf(column->head, sizeof column->head, "%s", pm_view_column_heading(id));
+    if (is_plain)
         return column;
     const struct pm_metric *m = &report->data->graph->metrics[report->metrics[metric]];
     column->scale =
         report_scale_of(m, (double)report->total.values[metric].own.value, table->term.utf8);
-    head_of(table, column, head);
+    head_of(table, column, pm_view_column_heading(id));
     return column;
 }
 
 static void add_share(struct table *table)
 {
-    add_column(table, COLUMN_SHARE, 0, "share %");
-    add_column(table, COLUMN_BAR, 0, "");
+    add_column(table, PM_VIEW_COLUMN_SHARE, 0);
+    table->columns[table->n_columns++] = (struct column){.is_bar = true};
 }
 
 static void add_off_cpu(struct table *table, uint32_t m)
 {
-    struct column *column =
-        add_column(table, table->report->options.tree ? COLUMN_INCLUSIVE : COLUMN_OWN, m, "");
+    struct column *column = add_column(
+        table, table->report->options.tree ? PM_VIEW_COLUMN_INCLUSIVE : PM_VIEW_COLUMN_OWN, m);
     for (int c = 0; c < table->n_columns - 1; c++) /* one unit for both times */
-        if (table->columns[c].metric == table->report->primary && table->columns[c].scale.unit &&
+        if (table->columns[c].of.metric == table->report->primary && table->columns[c].scale.unit &&
             *table->columns[c].scale.unit) {
             column->scale = table->columns[c].scale;
             break;
         }
-    snprintf(column->head, sizeof column->head, "%s %s", report_off_cpu_word(table->report, m),
+    snprintf(column->head, sizeof column->head, "%s %s", pm_view_off_cpu_word(table->report, m),
              column->scale.unit);
 }
 
-/* What measuring cost in own times, and is not in them, where it is more than a hundredth of them. */
+/* What measuring cost in own times, and is not in them, where it is more than a hundredth of
+ * them. */
 static void add_taken_out(struct table *table, uint32_t m)
 {
-    const struct report_row *total = &table->report->total;
+    const struct pm_view_row *total = &table->report->total;
     if (table->report->metrics[m] != table->report->wall_metric ||
-        report_is_by_runner(table->report) ||
+        pm_view_is_by_runner(table->report) ||
         (double)total->taken_out_ns <= 0.01 * (double)total->values[m].own.value)
         return;
-    struct column *column = add_column(table, COLUMN_TAKEN_OUT, m, "");
-    snprintf(column->head, sizeof column->head, "taken out %s", column->scale.unit);
+    struct column *column = add_column(table, PM_VIEW_COLUMN_TAKEN_OUT, m);
+    snprintf(column->head, sizeof column->head, "%s %s",
+             pm_view_column_heading(PM_VIEW_COLUMN_TAKEN_OUT), column->scale.unit);
 }
 
 /* The column that rows are sorted by comes first, with its share and bar. */
 static void choose_columns(struct table *table)
 {
-    const struct report *report = table->report;
+    const struct pm_view *report = table->report;
     if (report->n_metrics == 0) {
-        add_column(table, COLUMN_CALLS, 0, "calls");
+        add_column(table, PM_VIEW_COLUMN_CALLS, 0);
         add_share(table);
         return;
     }
     for (uint32_t m = 0; m < report->n_metrics; m++) {
-        if (report_off_cpu_word(report, m)) {
+        if (pm_view_off_cpu_word(report, m)) {
             add_off_cpu(table, m);
             continue;
         }
         bool is_sum = report->data->graph->metrics[report->metrics[m]].aggregation == PM_SUM;
         bool tree = report->options.tree && is_sum;
-        add_column(table, tree ? COLUMN_INCLUSIVE : COLUMN_OWN, m, tree ? "incl." : "own");
+        add_column(table, tree ? PM_VIEW_COLUMN_INCLUSIVE : PM_VIEW_COLUMN_OWN, m);
         if (m == report->primary && is_sum)
             add_share(table);
-        if (is_sum && !report->measured_nothing && (!report_is_fine(report) || tree) &&
-            !report_is_by_runner(report))
-            add_column(table, tree ? COLUMN_OWN : COLUMN_INCLUSIVE, m, tree ? "own" : "incl.");
+        if (is_sum && !report->measured_nothing && (!pm_view_is_fine(report) || tree) &&
+            !pm_view_is_by_runner(report))
+            add_column(table, tree ? PM_VIEW_COLUMN_OWN : PM_VIEW_COLUMN_INCLUSIVE, m);
         add_taken_out(table, m);
         if (report->options.bounds && is_sum) {
-            add_column(table, COLUMN_AT_LEAST, m, "at least");
-            add_column(table, COLUMN_AT_MOST, m, "at most");
+            add_column(table, PM_VIEW_COLUMN_AT_LEAST, m);
+            add_column(table, PM_VIEW_COLUMN_AT_MOST, m);
         }
     }
     if (report->shows_calls && (report->total.n_calls || report->n_rows == 0))
-        add_column(table, COLUMN_CALLS, 0, "calls");
+        add_column(table, PM_VIEW_COLUMN_CALLS, 0);
 }
 
 static void widen(struct column *column, const char *text)
 {
-    int width = report_width(text);
+    int width = pm_text_width(text);
     if (width > column->width)
         column->width = width;
 }
@@ -262,20 +254,20 @@ static void widen(struct column *column, const char *text)
 
 /* Two columns a level, one and a blank where it is narrow, as far as NAME_MIN columns stay for
  * the name; what is deeper stands there with its depth as a number. */
-static int margin_wanted(const struct table *table, const struct report_row *row)
+static int margin_wanted(const struct table *table, const struct pm_view_row *row)
 {
     return !table->report->options.tree || row->depth == 0 ? 0
            : table->margin_unit == 2                       ? (int)row->depth * 2
                                                            : (int)row->depth + 1;
 }
 
-static int margin_width(const struct table *table, const struct report_row *row)
+static int margin_width(const struct table *table, const struct pm_view_row *row)
 {
     int wanted = margin_wanted(table, row);
     return wanted < table->margin_most ? wanted : table->margin_most;
 }
 
-static void put_margin(const struct table *table, const struct report_row *row, const bool *open)
+static void put_margin(const struct table *table, const struct pm_view_row *row, const bool *open)
 {
     enum { NUMBER_WIDTH = 6 }; /* of "…12   " */
     bool utf8 = table->term.utf8;
@@ -300,17 +292,23 @@ static void put_margin(const struct table *table, const struct report_row *row, 
 
 static void measure_column(const struct table *table, struct column *column)
 {
-    const struct report *report = table->report;
+    const struct pm_view *report = table->report;
     char text[64];
     widen(column, column->head);
     for (uint32_t r = 0; r < report->n_shown; r++) {
-        cell(table, column, &report->rows[r], PART_ROW, text, sizeof text);
+        cell(table, column, &report->rows[r], PM_VIEW_PART_ROW, text, sizeof text);
         widen(column, text);
     }
-    cell(table, column, &report->rest, PART_REST, text, sizeof text);
+    cell(table, column, &report->rest, PM_VIEW_PART_REST, text, sizeof text);
     widen(column, text);
-    cell(table, column, &report->total, PART_TOTAL, text, sizeof text);
+    cell(table, column, &report->total, PM_VIEW_PART_TOTAL, text, sizeof text);
     widen(column, text);
+}
+
+/* What letters take beside the gap between places and names. */
+static int marks_room(const struct table *table)
+{
+    return table->marks_width ? table->marks_width + (table->has_places ? GAP - 1 : GAP) : 0;
 }
 
 /* Room beside the numbers. */
@@ -320,32 +318,54 @@ static int room_for_text(const struct table *table)
     for (int c = 0; c < table->n_columns; c++)
         if (table->columns[c].width)
             room -= table->columns[c].width + GAP;
-    return room;
+    return room - marks_room(table);
 }
 
-static void drop(struct table *table, enum column_kind kind)
+static void drop_bar(struct table *table)
 {
     for (int c = 1; c < table->n_columns; c++)
-        if (table->columns[c].kind == kind)
+        if (table->columns[c].is_bar)
             table->columns[c].width = 0;
 }
 
-/* Times without a CPU: those with that word; NULL: all. */
-static void drop_off_cpu(struct table *table, const char *word)
+static void drop(struct table *table, enum pm_view_column_id kind)
 {
+    for (int c = 1; c < table->n_columns; c++)
+        if (is_column(&table->columns[c], kind))
+            table->columns[c].width = 0;
+}
+
+/* Times without a CPU: those with that word; NULL: all. Was there any? */
+static bool drop_off_cpu(struct table *table, const char *word)
+{
+    bool any = false;
     for (int c = 1; c < table->n_columns; c++) {
-        const char *is = table->columns[c].kind == COLUMN_OWN
-                             ? report_off_cpu_word(table->report, table->columns[c].metric)
-                             : NULL;
-        if (is && (!word || !strcmp(is, word)))
+        const struct column *column = &table->columns[c];
+        const char *is =
+            is_column(column, PM_VIEW_COLUMN_OWN) || is_column(column, PM_VIEW_COLUMN_INCLUSIVE)
+                ? pm_view_off_cpu_word(table->report, table->columns[c].of.metric)
+                : NULL;
+        if (is && table->columns[c].width && (!word || !strcmp(is, word))) {
             table->columns[c].width = 0;
+            any = true;
+        }
     }
+    return any;
 }
 
-static bool has_column(const struct table *table, enum column_kind kind)
+/* Of other metrics than that for shares. */
+static void drop_second_inclusive(struct table *table)
 {
     for (int c = 1; c < table->n_columns; c++)
-        if (table->columns[c].kind == kind && table->columns[c].width)
+        if (is_column(&table->columns[c], PM_VIEW_COLUMN_INCLUSIVE) &&
+            table->columns[c].of.metric != table->report->primary)
+            table->columns[c].width = 0;
+}
+
+static bool has_column(const struct table *table, enum pm_view_column_id kind)
+{
+    for (int c = 1; c < table->n_columns; c++)
+        if (is_column(&table->columns[c], kind) && table->columns[c].width)
             return true;
     return false;
 }
@@ -353,7 +373,9 @@ static bool has_column(const struct table *table, enum column_kind kind)
 /* What texts want at most, and what they can do with. */
 struct wants {
     int full, brief, wanted,
-        text; /* names; text: with the source beside them; wanted: brief, but no more than what columns give way for */
+        /* names; text: with the source beside them; wanted: brief, but no more than what columns
+         * give way for */
+        text;
     int place, base, all; /* places; all: those of sets, too, which may be long */
 };
 
@@ -368,9 +390,9 @@ static int larger(int a, int b)
 }
 
 /* Of the source beside a name, as much as is asked for. */
-static int source_width(const struct report_row *row)
+static int source_width(const struct pm_view_row *row)
 {
-    return row->source_text ? GAP + between(0, report_width(row->source_text), SOURCE_WANTED) : 0;
+    return row->source_text ? GAP + between(0, pm_text_width(row->source_text), SOURCE_WANTED) : 0;
 }
 
 static struct wants wants_of(const struct table *table)
@@ -378,49 +400,54 @@ static struct wants wants_of(const struct table *table)
     struct wants wants = {0};
     int dots = table->term.utf8 ? 1 : 2; /* for the folders that are gone */
     for (uint32_t r = 0; r < table->report->n_shown; r++) {
-        const struct report_row *row = &table->report->rows[r];
-        const struct report_label *label = &table->labels[r];
-        int margin = margin_wanted(table, row), place = report_width(label->place),
-            brief = margin + report_width(label->brief);
-        bool over_place = row->kind == REPORT_ROW_OUTSIDE && !*label->place; /* see put_row */
-        wants.full = larger(wants.full, margin + report_width(label->full));
-        wants.text = larger(wants.text, margin + report_width(label->full) + source_width(row));
+        const struct pm_view_row *row = &table->report->rows[r];
+        const struct pm_view_label *label = &table->labels[r];
+        int margin = margin_wanted(table, row), place = pm_text_width(label->place),
+            brief = margin + pm_text_width(label->brief);
+        bool over_place = row->kind == PM_VIEW_ROW_OUTSIDE && !*label->place; /* see put_row */
+        wants.full = larger(wants.full, margin + pm_text_width(label->full));
+        wants.text = larger(wants.text, margin + pm_text_width(label->full) + source_width(row));
         wants.brief = larger(wants.brief, brief);
         if (!over_place)
             wants.wanted = larger(wants.wanted, between(0, margin, NAME_WANTED) +
                                                     between(0, brief - margin, NAME_WANTED));
         wants.all = larger(wants.all, place);
-        if (row->kind != REPORT_ROW_SET) {
+        if (row->kind != PM_VIEW_ROW_SET) {
             wants.place = larger(wants.place, place);
-            wants.base = larger(wants.base, report_width(label->base) +
+            wants.base = larger(wants.base, pm_text_width(label->base) +
                                                 (label->base == label->place ? 0 : dots));
         }
     }
     return wants;
 }
 
-/* Narrow terminals do without what was taken out, then the bar, then indent less, then do without what matters least: preemption, calls,
- * waiting and inclusive costs (in trees own ones), shares. The first step after which the texts fit is the last. */
+/* Narrow terminals do without what was taken out and preemption, then the bar, then indent less,
+ * then do without waiting, in trees own costs. Share, inclusive costs and calls go last, when
+ * there is hardly any room for names. The first step after which the texts fit is the last. */
 static struct wants make_room(struct table *table)
 {
+    enum { N_STEPS = 9, LAST_RESORT = 6 };
     bool tree = table->report->options.tree;
     struct wants wants = {0};
     table->margin_unit = 2;
-    for (int step = 0; step < 7; step++) {
+    for (int step = 0; step < N_STEPS; step++) {
         if (step == 1) {
-            drop(table, COLUMN_BAR);
-            drop(table, COLUMN_TAKEN_OUT);
+            drop_bar(table);
+            drop(table, PM_VIEW_COLUMN_TAKEN_OUT);
         } else if (step == 2)
             table->margin_unit = tree ? 1 : 2;
         else if (step == 3)
-            drop_off_cpu(table, "preempted");
+            drop_second_inclusive(table);
         else if (step == 4)
-            drop(table, COLUMN_CALLS);
-        else if (step == 5) {
             drop_off_cpu(table, NULL);
-            drop(table, tree ? COLUMN_OWN : COLUMN_INCLUSIVE);
-        } else if (step > 5)
-            drop(table, COLUMN_SHARE);
+        else if (step == 5 && tree)
+            drop(table, PM_VIEW_COLUMN_OWN);
+        else if (step == LAST_RESORT)
+            drop(table, PM_VIEW_COLUMN_CALLS);
+        else if (step == LAST_RESORT + 1)
+            drop(table, PM_VIEW_COLUMN_INCLUSIVE);
+        else if (step == LAST_RESORT + 2)
+            drop(table, PM_VIEW_COLUMN_SHARE);
         wants = wants_of(table);
         int gap = wants.all ? GAP : 0, room = room_for_text(table),
             place = wants.place            ? wants.base
@@ -428,14 +455,23 @@ static struct wants make_room(struct table *table)
                                            : TEXT_MIN;
         if (step == 0 && wants.full + gap + wants.all <= room)
             break;
-        if (step == 0 && has_column(table, COLUMN_TAKEN_OUT)) {
-            drop(table, COLUMN_TAKEN_OUT); /* names say more, and the header has the sum */
+        if (step == 0 && has_column(table, PM_VIEW_COLUMN_TAKEN_OUT)) {
+            drop(table, PM_VIEW_COLUMN_TAKEN_OUT); /* names say more, and the header has the sum */
             step--;
             continue;
         }
-        int names = step < 3 || wants.wanted < NAME_MIN ? wants.wanted : NAME_MIN;
+        if (step == 0 &&
+            drop_off_cpu(table, "preempted")) { /* chance, unless somebody looks for it */
+            step--;
+            continue;
+        }
+        int least =
+            step < LAST_RESORT - 1 || tree ? NAME_MIN : TEXT_MIN; /* of a tree, with its margin */
+        int names = step < 3 || wants.wanted < least ? wants.wanted : least;
+        if (step >= LAST_RESORT - 1 && place > TEXT_MIN)
+            place = TEXT_MIN;
         if (room >= gap + place + names)
-            break; /* the last steps: only when there is hardly any room for names */
+            break;
     }
     return wants;
 }
@@ -447,7 +483,7 @@ static void measure(struct table *table)
     struct column *bar = NULL;
     for (int c = 0; c < table->n_columns; c++) {
         measure_column(table, &table->columns[c]);
-        if (table->columns[c].kind == COLUMN_BAR)
+        if (table->columns[c].is_bar)
             bar = &table->columns[c];
     }
     table->margin_most = 2 * MAX_MARGIN_DEPTH;
@@ -458,6 +494,10 @@ static void measure(struct table *table)
         struct wants wants = wants_of(table);
         table->place_width = wants.all;
         table->what_width = wants.text;
+        if (!table->term.whole) {
+            table->place_width = between(0, wants.all, REPORT_PLACE_MOST);
+            table->what_width = between(0, wants.text, REPORT_NAME_MOST);
+        }
         return;
     }
     struct wants wants = make_room(table);
@@ -478,15 +518,91 @@ static void measure(struct table *table)
         bar->width = bar->width + left > BAR_MAX ? BAR_MAX : bar->width + left;
 }
 
-static bool tell_cuts_apart(const struct table *table)
+/* --- letters --- */
+
+static int n_letters(const struct pm_view_label *label)
 {
-    const struct report *report = table->report;
+    return (int)strlen(label->marks) + (label->is_bare ? 1 : 0);
+}
+
+/* Of the rows that are shown. */
+static int letters_width(const struct table *table)
+{
+    int width = 0;
+    for (uint32_t r = 0; r < table->report->n_shown; r++)
+        width = larger(width, n_letters(&table->labels[r]));
+    return width;
+}
+
+/* Texts in the room they have; letters that take the place of words take some of it. */
+static bool fit_labels(struct table *table)
+{
+    struct pm_view *report = table->report;
     int *widths = pm_alloc_array((size_t)report->n_shown + 1, sizeof *widths);
-    for (uint32_t r = 0; widths && r < report->n_shown; r++)
-        widths[r] = table->what_width - margin_width(table, &report->rows[r]);
-    bool ok = widths && report_tell_cuts_apart(report, &table->term, widths, table->labels);
+    bool ok = widths != NULL, fits = false;
+    for (uint32_t r = 0; r < report->n_shown; r++)
+        table->has_places |= *table->labels[r].place;
+    for (table->marks_width = letters_width(table); ok && !fits;) {
+        measure(table);
+        for (uint32_t r = 0; r < report->n_shown; r++)
+            widths[r] = table->what_width - margin_width(table, &report->rows[r]);
+        ok = report_fit_labels(report, &table->term, widths, table->place_width, table->labels);
+        int width = letters_width(table);
+        fits = width <= table->marks_width;
+        table->marks_width = larger(width, table->marks_width);
+    }
     free(widths);
     return ok;
+}
+
+static void put_letters(const struct table *table, const struct pm_view_label *label)
+{
+    char letters[2] = {label->is_bare ? label->kind_mark : 0, 0};
+    if (table->marks_width)
+        fprintf(table->out, "%s%s%*s", letters, label->marks,
+                table->marks_width - n_letters(label) + GAP, "");
+}
+
+/* Those in the table, each once, in their order. */
+static void list_letters(const struct table *table, char list[8])
+{
+    size_t n = 0;
+    for (const char *letter = pm_view_mark_letters; *letter; letter++)
+        for (uint32_t r = 0; r < table->report->n_shown; r++) {
+            const struct pm_view_label *label = &table->labels[r];
+            if (strchr(label->marks, *letter) || (label->is_bare && label->kind_mark == *letter)) {
+                list[n++] = *letter;
+                break;
+            }
+        }
+    list[n] = 0;
+}
+
+static bool is_at_least_cell(const struct table *table, const struct column *column,
+                             const struct pm_view_row *row, enum pm_view_part part)
+{
+    char text[64];
+    const char *mark = at_least_mark(table);
+    cell(table, column, row, part, text, sizeof text);
+    return strncmp(text, mark, strlen(mark)) == 0;
+}
+
+/* Is there a number with the mark in the table? */
+static bool has_at_least(const struct table *table)
+{
+    const struct pm_view *report = table->report;
+    bool any = false;
+    for (int c = 0; c < table->n_columns && !any; c++) {
+        const struct column *column = &table->columns[c];
+        if (!column->width || column->is_bar)
+            continue;
+        for (uint32_t r = 0; r < report->n_shown && !any; r++)
+            any = is_at_least_cell(table, column, &report->rows[r], PM_VIEW_PART_ROW);
+        any |= report->n_shown < report->n_rows &&
+               is_at_least_cell(table, column, &report->rest, PM_VIEW_PART_REST);
+        any |= is_at_least_cell(table, column, &report->total, PM_VIEW_PART_TOTAL);
+    }
+    return any;
 }
 
 /* --- printing --- */
@@ -523,21 +639,22 @@ static void put_bar(const struct table *table, double share, int width)
         fputc(' ', table->out);
 }
 
-static void put_numbers(const struct table *table, const struct report_row *row, enum row_part part)
+static void put_numbers(const struct table *table, const struct pm_view_row *row,
+                        enum pm_view_part part)
 {
     char text[64];
     for (int c = 0; c < table->n_columns; c++) {
         const struct column *column = &table->columns[c];
         if (column->width == 0)
             continue;
-        if (column->kind == COLUMN_BAR) {
-            if (part == PART_ROW)
-                put_bar(table, report_share_pct(table->report, row), column->width);
+        if (column->is_bar) {
+            if (part == PM_VIEW_PART_ROW)
+                put_bar(table, pm_view_share_pct(table->report, row), column->width);
             else
                 fprintf(table->out, "%*s", column->width, "");
         } else {
             cell(table, column, row, part, text, sizeof text);
-            fprintf(table->out, "%*s%s", column->width - report_width(text), "", text);
+            fprintf(table->out, "%*s%s", column->width - pm_text_width(text), "", text);
         }
         fprintf(table->out, "%*s", GAP, "");
     }
@@ -562,61 +679,53 @@ static char *shorten_set(const char *place)
     return pm_buf_take(&out);
 }
 
-/* Names that would look alike begin where they differ. */
-static void put_name(const struct table *table, const struct report_label *label, const char *what,
-                     int width)
-{
-    if (what == label->brief && label->n_common && report_width(what) > width && width > 4) {
-        fputs(table->term.utf8 ? "…" : "..", table->out);
-        report_put_cut(&table->term, table->out, what + label->n_common,
-                       width - (table->term.utf8 ? 1 : 2), false, false);
-    } else {
-        report_put_cut_middle(&table->term, table->out, what, width);
-    }
-}
-
 /* In what room is left. */
-static void put_source(const struct table *table, const struct report_row *row, int room)
+static void put_source(const struct table *table, const struct pm_view_row *row, int room)
 {
     if (!row->source_text || (table->term.width && room < GAP + SOURCE_LEAST))
         return;
-    int width = table->term.width ? room - GAP : report_width(row->source_text);
+    int width = table->term.width ? room - GAP : pm_text_width(row->source_text);
     fprintf(table->out, "%*s%s", GAP, "", color(table, REPORT_DIM));
     report_put_cut(&table->term, table->out, row->source_text, width, false, false);
     fputs(color(table, REPORT_RESET), table->out);
 }
 
-static void put_row(const struct table *table, const struct report_row *row,
-                    const struct report_label *label, const bool *open)
+static void put_row(const struct table *table, const struct pm_view_row *row,
+                    const struct pm_view_label *label, const bool *open)
 {
-    bool marked = row->kind == REPORT_ROW_UNMAPPED || row->kind == REPORT_ROW_OUTSIDE;
+    bool marked = row->kind == PM_VIEW_ROW_UNMAPPED || row->kind == PM_VIEW_ROW_OUTSIDE;
     bool tree = table->report->options.tree;
     int what_width = table->what_width - margin_width(table, row);
-    const char *what = report_width(label->full) <= what_width ? label->full : label->brief;
-    put_numbers(table, row, PART_ROW);
+    const char *what = label->text;
+    put_numbers(table, row, PM_VIEW_PART_ROW);
     fputs(marked ? color(table, REPORT_DIM) : "", table->out);
-    if (table->place_width && row->kind == REPORT_ROW_OUTSIDE && !*label->place && !tree) {
-        what_width += table->place_width + GAP; /* it has no place: its text takes the room */
+    if (table->place_width && row->kind == PM_VIEW_ROW_OUTSIDE && !*label->place && !tree) {
+        /* it has no place and no letter: its text takes the room */
+        what_width += table->place_width + GAP + marks_room(table);
         what = label->full;
     } else if (table->place_width) {
         /* A long place (of a set) may take room that its name leaves; in a tree the margins must
          * line up. */
-        bool set = row->kind == REPORT_ROW_SET;
-        int name = report_width(what),
+        bool set = row->kind == PM_VIEW_ROW_SET;
+        int name = pm_text_width(what),
             spare = what_width - (set ? between(0, name, NAME_MIN) : name),
             most = table->place_width + (tree || spare < 0 ? 0 : spare);
-        char *shorter = set && report_width(label->place) > most ? shorten_set(label->place) : NULL;
+        char *shorter =
+            set && pm_text_width(label->place) > most ? shorten_set(label->place) : NULL;
         const char *place = shorter ? shorter : label->place;
-        int width = between(table->place_width, report_width(place), most);
+        int width = between(table->place_width, pm_text_width(place), most);
         what_width -= width - table->place_width;
         report_put_cut(&table->term, table->out, place, width, !set, true);
-        fprintf(table->out, "%*s", GAP, "");
+        fprintf(table->out, "%*s", table->marks_width ? GAP - 1 : GAP, "");
         free(shorter);
+        put_letters(table, label);
+    } else {
+        put_letters(table, label);
     }
     if (tree)
         put_margin(table, row, open);
-    put_name(table, label, what, what_width);
-    put_source(table, row, what_width - report_width(what));
+    report_put_cut_middle(&table->term, table->out, what, what_width);
+    put_source(table, row, what_width - pm_text_width(what));
     fprintf(table->out, "%s\n", marked ? color(table, REPORT_RESET) : "");
 }
 
@@ -626,18 +735,20 @@ static void put_head(const struct table *table)
     for (int c = 0; c < table->n_columns; c++) {
         const struct column *column = &table->columns[c];
         if (column->width)
-            fprintf(table->out, "%*s%s%*s", column->width - report_width(column->head), "",
+            fprintf(table->out, "%*s%s%*s", column->width - pm_text_width(column->head), "",
                     column->head, GAP, "");
     }
     if (table->place_width)
         fprintf(table->out, "%-*s%*s", table->place_width, "where", GAP, "");
+    fprintf(table->out, "%*s", marks_room(table), "");
     fprintf(table->out, "%s%s\n", table->report->options.tree ? "call path" : "what",
             color(table, REPORT_RESET));
 }
 
 static void put_line(const struct table *table)
 {
-    int width = table->what_width + (table->place_width ? table->place_width + GAP : 0);
+    int width =
+        table->what_width + (table->place_width ? table->place_width + GAP : 0) + marks_room(table);
     for (int c = 0; c < table->n_columns; c++)
         width += table->columns[c].width ? table->columns[c].width + GAP : 0;
     if (!table->term.width && width > WRAP_UNLIMITED)
@@ -650,37 +761,45 @@ static void put_line(const struct table *table)
 
 static void put_rows(const struct table *table)
 {
-    const struct report *report = table->report;
+    const struct pm_view *report = table->report;
     bool open[MAX_MARGIN_DEPTH] = {false}; /* per depth: a sibling is still to come */
     for (uint32_t r = 0; r < report->n_shown; r++) {
-        const struct report_row *row = &report->rows[r];
+        const struct pm_view_row *row = &report->rows[r];
         put_row(table, row, &table->labels[r], open);
         if (row->depth < MAX_MARGIN_DEPTH)
             open[row->depth] = !row->last_child;
     }
     uint32_t n_rest = report->n_rows - report->n_shown;
     if (n_rest) {
-        put_numbers(table, &report->rest, PART_REST);
+        put_numbers(table, &report->rest, PM_VIEW_PART_REST);
         fprintf(table->out, "%s(%u more row%s%s: --limit 0)%s\n", color(table, REPORT_DIM), n_rest,
                 n_rest == 1 ? "" : "s", table->below, color(table, REPORT_RESET));
     }
     put_line(table);
     fputs(color(table, REPORT_BOLD), table->out);
-    put_numbers(table, &report->total, PART_TOTAL);
+    put_numbers(table, &report->total, PM_VIEW_PART_TOTAL);
     fprintf(table->out, "total%s\n", color(table, REPORT_RESET));
 }
 
 /* --- rows that round to nothing --- */
 
-static bool is_nothing(const struct table *table, const struct report_row *row)
+static bool is_preempted(const struct pm_view *report, const struct column *column)
+{
+    const char *word = column->of.id == PM_VIEW_COLUMN_OWN
+                           ? pm_view_off_cpu_word(report, column->of.metric)
+                           : NULL;
+    return word && !strcmp(word, "preempted");
+}
+
+static bool is_nothing(const struct table *table, const struct pm_view_row *row)
 {
     char text[64];
     for (int c = 0; c < table->n_columns; c++) {
         const struct column *column = &table->columns[c];
-        if (column->kind == COLUMN_CALLS || column->kind == COLUMN_SHARE ||
-            column->kind == COLUMN_INCLUSIVE)
-            continue; /* what they call has rows of its own */
-        cell(table, column, row, PART_ROW, text, sizeof text);
+        if (column->of.id == PM_VIEW_COLUMN_CALLS || column->of.id == PM_VIEW_COLUMN_SHARE ||
+            column->of.id == PM_VIEW_COLUMN_INCLUSIVE || is_preempted(table->report, column))
+            continue; /* what they call has rows of its own; who was preempted is chance */
+        cell(table, column, row, PM_VIEW_PART_ROW, text, sizeof text);
         const char *mark = at_least_mark(table);
         const char *number = text + (strncmp(text, mark, strlen(mark)) ? 0 : strlen(mark));
         if (strspn(number, "0.") != strlen(number))
@@ -689,14 +808,15 @@ static bool is_nothing(const struct table *table, const struct report_row *row)
     return true;
 }
 
-/* Where rows stand in the order of own costs, those at the end whose times print as zero are one. */
+/* Where rows stand in the order of own costs, those at the end whose times print as zero are
+ * one. */
 static void fold(struct table *table)
 {
-    struct report *report = table->report;
+    struct pm_view *report = table->report;
     const struct report_scale *scale = &table->columns[0].scale;
     uint32_t n = report->n_shown;
     if (report->options.tree || !report->options.limit || report->n_metrics == 0 ||
-        report_effective_sort(report) != REPORT_SORT_OWN || !scale->decimals)
+        pm_view_effective_sort(report) != PM_VIEW_SORT_OWN || !scale->decimals)
         return;
     while (n > 0 && is_nothing(table, &report->rows[n - 1]))
         n--;
@@ -704,22 +824,20 @@ static void fold(struct table *table)
         return;
     snprintf(table->below, sizeof table->below, " of less than %.*f %s own", scale->decimals,
              pow(10, -scale->decimals), scale->unit);
-    report_show_fewer(report, n);
+    pm_view_show_fewer(report, n);
 }
 
-bool report_print_table(struct report *report, FILE *out)
+bool report_print_table(struct pm_view *report, const struct report_look *look, FILE *out)
 {
-    struct table table = {
-        .report = report, .term = report_term_of(out, &report->options.look), .out = out};
+    struct table table = {.report = report, .term = report_term_of(out, look), .out = out};
     choose_columns(&table);
     fold(&table);
-    table.labels = report_make_labels(report);
+    table.labels = pm_view_make_labels(report);
     if (!table.labels)
         return false;
     for (uint32_t r = 0; r < report->n_shown; r++)
-        table.bar_full_pct = fmax(table.bar_full_pct, report_share_pct(report, &report->rows[r]));
-    measure(&table);
-    if (!tell_cuts_apart(&table)) {
+        table.bar_full_pct = fmax(table.bar_full_pct, pm_view_share_pct(report, &report->rows[r]));
+    if (!fit_labels(&table)) {
         free(table.labels);
         return false;
     }
@@ -728,7 +846,9 @@ bool report_print_table(struct report *report, FILE *out)
     put_head(&table);
     put_line(&table);
     put_rows(&table);
-    report_print_hints(report, &table.term, out);
+    char letters[8];
+    list_letters(&table, letters);
+    report_print_hints(report, &table.term, has_at_least(&table), letters, out);
     free(table.labels);
     return true;
 }

@@ -82,7 +82,14 @@ static enum pm_status make_names(struct run_request *request, struct pm_manifest
     enum pm_status status = request->asked.text ? look_up_question(request, manifest, err) : PM_OK;
     if (status != PM_OK)
         return status;
-    return request->rules.n ? look_up_names(request, *ret_names, err) : PM_OK;
+    status = request->rules.n ? look_up_names(request, *ret_names, err) : PM_OK;
+    for (size_t i = 0; status == PM_OK && i < request->rules.n; i++) {
+        struct pm_buf several = PM_BUF_INIT(1 << 20);
+        if (mode_names_add_several(*ret_names, &request->rules.items[i], &several))
+            cmd_talk("note: %s", several.data);
+        pm_buf_release(&several);
+    }
+    return status;
 }
 
 /* Takes the names. Without a socket the run goes on. */
@@ -265,6 +272,7 @@ const struct cmd cmd_run = {
         "as "
         "NAME.perfmap.old.\n\n"
         "A run folder holds the file `manifest` and one file PID.N.pmr for each process image. "
+        "Those of processes that have ended are packed, to a tenth of their size. "
         "With an archive as output it "
         "is a temporary folder NAME.run.XXXXXX beside it, which is removed when the archive is "
         "complete. When `perfmap run` itself "

@@ -45,7 +45,8 @@ PM_MUST_CHECK enum pm_status run_output_make(const char *name, bool collect, str
 /* Removes a run folder: its manifest, its run files, itself. Other files in it stay, and then it
  * stays too. */
 PM_MUST_CHECK enum pm_status run_folder_remove(const char *run_dir, struct pm_error *err);
-/* An archive that a run is about to replace is kept as NAME.old, as perf does. In pairs: before the new one is made, and afterwards. */
+/* An archive that a run is about to replace is kept as NAME.old, as perf does. In pairs: before
+ * the new one is made, and afterwards. */
 struct run_kept {
     char *old, *spare; /* NULL: none */
 };
@@ -67,13 +68,15 @@ uint64_t run_calibrate(struct run_instant *ret_from);
 
 /* --- run_libraries.c --- */
 
-/* True: the program needs only libraries of the compiler and its C library, so the loader need not be asked, which takes a process, and
- * half as long as all else before the program starts. */
+/* True: the program needs only libraries of the compiler and its C library, so the loader need
+ * not be asked, which takes a process, and half as long as all else before the program starts. */
 bool run_needs_only_basics(const char *path);
-/* What the loader says of a program's libraries, as text; nothing when it is none of the loader's. */
+/* What the loader says of a program's libraries, as text; nothing when it is none of the
+ * loader's. */
 PM_MUST_CHECK enum pm_status run_list_libraries(const char *path, struct pm_error *err,
                                                 struct pm_buf *text);
-/* The path of the next library in that text, which is taken apart; NULL: that was all. rest: the text at first. */
+/* The path of the next library in that text, which is taken apart; NULL: that was all. rest: the
+ * text at first. */
 char *run_next_library(char **rest);
 
 /* --- run_adapters.c --- */
@@ -86,8 +89,9 @@ struct run_adapters {
     const char *offered; /* would show the program, and is dear; NULL: none */
 };
 struct pm_question;
-/* choice: "auto" (those of libraries that the program is started with; with a question those whose words it asks for, or that may
- * have what fits), "none", or names separated by commas. program, question NULL: not known, none. */
+/* choice: "auto" (those of libraries that the program is started with; with a question those
+ * whose words it asks for, or that may have what fits), "none", or names separated by commas.
+ * program, question NULL: not known, none. */
 PM_MUST_CHECK enum pm_status run_find_adapters(const char *choice, const char *program,
                                                const struct pm_question *question,
                                                struct pm_error *err,
@@ -95,7 +99,8 @@ PM_MUST_CHECK enum pm_status run_find_adapters(const char *choice, const char *p
 /* And that one, when it is not among them. */
 PM_MUST_CHECK enum pm_status run_need_adapter(const char *name, struct pm_error *err,
                                               struct run_adapters *adapters);
-/* Which sentences name words of these adapters. ret_said[n_sentences]; names: of the adapters that have them, separated by commas. */
+/* Which sentences name words of these adapters. ret_said[n_sentences]; names: of the adapters
+ * that have them, separated by commas. */
 void run_adapters_for(const struct run_adapters *adapters, const struct pm_question *question,
                       bool *ret_said, struct pm_buf *names);
 void run_release_adapters(struct run_adapters *adapters);
@@ -120,12 +125,14 @@ struct run_settings {
 
 /* How it ended. */
 struct run_end {
-    int exit; /* status of the program, 128 + signal, or 126/127 with an error when it could not be started */
+    /* status of the program, 128 + signal, or 126/127 with an error when it could not be started */
+    int exit;
     bool is_alive;       /* something of the run still runs */
     uint32_t living_pid; /* one of these; 0: not known */
 };
 
-/* Starts the program, waits for it, completes the manifest and writes it. control: served meanwhile. */
+/* Starts the program, waits for it, completes the manifest and writes it. control: served
+ * meanwhile. */
 PM_MUST_CHECK enum pm_status run_program(char *const *argv, const char *run_dir,
                                          const struct run_settings *settings,
                                          struct run_control *control, struct pm_manifest *manifest,
@@ -144,8 +151,8 @@ struct run_question {
 };
 /* Wrong usage (with the character that is wrong) is PM_ERR_USAGE. */
 PM_MUST_CHECK enum pm_status run_question_parse(struct run_question *asked, struct pm_error *err);
-/* What of the program, its libraries and the files of --look-in has to be followed. Says what is armed. PM_ERR_USAGE: names that
- * nothing has. */
+/* What of the program, its libraries and the files of --look-in has to be followed. Says what is
+ * armed. PM_ERR_USAGE: names that nothing has. */
 PM_MUST_CHECK enum pm_status run_question_look(struct run_question *asked, const char *program,
                                                const char *const *look_in, size_t n_look_in,
                                                const struct run_settings *settings,
@@ -164,8 +171,8 @@ struct run_findings {
     size_t n_damaged;     /* run files that cannot be read, or not all of them */
     bool is_running;      /* a process has not ended, or has not even begun */
     uint32_t running_pid; /* one of these; 0: none is known */
-    uint64_t
-        n_code_sleds; /* of n_sleds those of compiled code; the others stand for a program's own words */
+    /* of n_sleds those of compiled code; the others stand for a program's own words */
+    uint64_t n_code_sleds;
     char level[64]; /* the first level of such words that sentences were made of; "" none */
 };
 

@@ -1,8 +1,10 @@
-/* Adapters: libraries of ours that say in the words of another library what it does (docs/ADAPTERS.md). Which of them a program needs. */
+/* Adapters: libraries of ours that say in the words of another library what it does
+ * (docs/ADAPTERS.md). Which of them a program needs. */
 #include "cmd.h"
 #include "run.h"
 
 #include "mapping/base/elf.h"
+#include "mapping/base/suggest.h"
 #include "mapping/question/question.h"
 
 #include <stdlib.h>
@@ -20,13 +22,14 @@ static const struct adapter {
                 {"lua", "liblua5.4.so.0", "lua_sethook",
                  "60 to 80 ns for each call of a Lua function", "Lua", NULL},
                 {"io", NULL, NULL, NULL, "Base",
-                 " Open Close Read Write Sync Resize Connect Accept Receive Send Wait "},
+                 " Open Close ReadFile WriteFile Sync Resize Connect Accept Receive Send Wait "},
                 {"locks", NULL, NULL, NULL, "Base", " Acquire Wait Hold Signal "},
                 {MEMORY, NULL, NULL, NULL, "Base", " Allocate Free "}};
 enum { N_ADAPTERS = sizeof adapters / sizeof *adapters };
 _Static_assert((int)N_ADAPTERS <= (int)RUN_MAX_ADAPTERS, "room for all");
 
-/* Adds the library of an adapter that is built; others are left out without a word, unless they were asked for. */
+/* Adds the library of an adapter that is built; others are left out without a word, unless they
+ * were asked for. */
 static enum pm_status add(const struct adapter *adapter, bool asked, struct pm_error *err,
                           struct run_adapters *found)
 {
@@ -55,7 +58,7 @@ static enum pm_status add_named(const char *choice, struct pm_error *err,
         if (i == N_ADAPTERS) {
             char word[64];
             snprintf(word, sizeof word, "%.*s", (int)len, p);
-            const char *near = cmd_suggest(word, known);
+            const char *near = pm_suggest(word, known);
             return pm_error_set(
                 err, PM_ERR_USAGE,
                 "option '--adapter': there is no adapter '%s'%s%s%s; there are sql, lua, io, "

@@ -1,4 +1,5 @@
-/* perfmap run --ask: what the question needs is followed, and it is answered when the program has ended. */
+/* perfmap run --ask: what the question needs is followed, and it is answered when the program
+ * has ended. */
 #include "ask.h"
 #include "run.h"
 #include "run_need.h"
@@ -6,7 +7,8 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* Metrics that come from samples; others of the program's own code are counted or timed at its events. */
+/* Metrics that come from samples; others of the program's own code are counted or timed at its
+ * events. */
 static const char *const sampled[] = {
     "time",         "cpu",          "cpu_ns",         "samples", "n_samples",
     "waiting",      "waiting_ns",   "preempted",      "off_cpu", "off_cpu_ns",

@@ -13,7 +13,8 @@
 
 /* --- which run --- */
 
-/* The folder of a run file "/DIR/PID.N.pmr" that is mapped, "" when none is. An environment may have been overwritten by the program. */
+/* The folder of a run file "/DIR/PID.N.pmr" that is mapped, "" when none is. An environment may
+ * have been overwritten by the program. */
 static enum pm_status folder_by_maps(uint64_t pid, struct pm_error *err, char ret_dir[PATH_MAX])
 {
     char path[64], *line = NULL;

@@ -1,7 +1,8 @@
 /* The other end of run_control.h: commands that ask a run which goes on.
  *
  *     char run_dir[PATH_MAX];
- *     if (run_client_find(4711, err, run_dir) == PM_OK && run_client_ask(run_dir, &line, err, &reply) == PM_OK)
+ *     if (run_client_find(4711, err, run_dir) == PM_OK &&
+ *         run_client_ask(run_dir, &line, err, &reply) == PM_OK)
  *         use(reply.data);
  *
  * One thread.
@@ -13,7 +14,8 @@
 
 #include <limits.h>
 
-/* The run folder of a process. PM_ERR_NOT_FOUND: there is no such process, or it is not measured. */
+/* The run folder of a process. PM_ERR_NOT_FOUND: there is no such process, or it is not
+ * measured. */
 PM_MUST_CHECK enum pm_status run_client_find(uint64_t pid, struct pm_error *err,
                                              char ret_dir[PATH_MAX]);
 PM_MUST_CHECK enum pm_status run_client_connect(const char *run_dir, struct pm_error *err,

@@ -63,9 +63,9 @@ uint64_t run_calibrate(struct run_instant *ret_from)
 {
 #if defined __x86_64__
     struct run_instant from = run_instant_now();
-    /* 10 ms: the two pairs are known to about 50 ns, so 5 in a million; the end of the run makes it
-     * better. */
-    struct timespec pause = {0, 10000000};
+    /* The program waits for this. 1 ms: the two pairs are known to about 50 ns, so 50 in a
+     * million; the end of the run makes it better. */
+    struct timespec pause = {0, 1000000};
     nanosleep(&pause, NULL);
     *ret_from = from;
     return run_ticks_hz(from, run_instant_now());

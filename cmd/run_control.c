@@ -23,12 +23,12 @@ enum {
     WAIT_MS = 2000,   /* for these, unless asked otherwise */
     MAX_WAIT_MS = 600000,
     MAX_PROCESSES = 4096,
-    SETTLE_MS =
-        50, /* until those that have not changed are asked again; then twice as long, and so on */
+    /* until those that have not changed are asked again; then twice as long, and so on */
+    SETTLE_MS = 50,
     MAX_SETTLE_MS = 2000,
     MAX_REFUSED = 20,
-    LATE_MS =
-        1000, /* a process that read the plan just before it changed has left its file by then */
+    /* a process that read the plan just before it changed has left its file by then */
+    LATE_MS = 1000,
 };
 
 struct client {
@@ -51,8 +51,8 @@ struct run_control {
     size_t n_clients;
     uint64_t settle_ms, late_ms; /* when to look whether all is as it should be; 0: it is */
     uint64_t pause_ms;           /* until settle_ms, the last time */
-    unsigned
-        n_refused; /* times in a row that a process refused: a thread that is just being made blocks SIGTRAP */
+    /* times in a row that a process refused: a thread that is just being made blocks SIGTRAP */
+    unsigned n_refused;
 };
 
 static uint64_t now_ms(void)
@@ -77,7 +77,8 @@ struct run_control *run_control_new(const char *run_dir, struct mode_names *name
     return c;
 }
 
-/* The path of a socket may have 107 bytes, that of a run folder thousands: by a descriptor of the folder it is short. */
+/* The path of a socket may have 107 bytes, that of a run folder thousands: by a descriptor of
+ * the folder it is short. */
 static enum pm_status bind_in(int folder, int fd, struct pm_error *err)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -199,8 +200,8 @@ static struct processes open_processes(struct run_control *c, const struct contr
 
 /* --- mode --- */
 
-/* Of the process's nouns those whose mode is another now, from *at on, and what the budget has changed: the process knows whether
- * it was asked for the same before. */
+/* Of the process's nouns those whose mode is another now, from *at on, and what the budget has
+ * changed: the process knows whether it was asked for the same before. */
 static uint32_t next_changes(const struct run_control *c, const struct control_process *p,
                              uint32_t *at, uint32_t changes[PM_CONTROL_MAX_CHANGES])
 {
@@ -223,7 +224,8 @@ static bool has_signal(int signal_fd)
     return signal_fd >= 0 && poll(&poll_fd, 1, POLL_MS) > 0;
 }
 
-/* All changes of one process, a chunk's worth at a time; and one step of that for each process in turn. */
+/* All changes of one process, a chunk's worth at a time; and one step of that for each process
+ * in turn. */
 static bool step(const struct run_control *c, struct control_process *p, uint32_t *at)
 {
     uint32_t changes[PM_CONTROL_MAX_CHANGES];

@@ -1,15 +1,19 @@
-/* The run's end of the control channel: a Unix socket in the run folder, by which `perfmap mode` (and what comes later) asks, and the
- * control chunks of the run files, by which the processes are told. docs/formats/control.md.
+/* The run's end of the control channel: a Unix socket in the run folder, by which `perfmap mode`
+ * (and what comes later) asks, and the control chunks of the run files, by which the processes
+ * are told. docs/formats/control.md.
  *
- *     struct run_control *control = run_control_new(run_dir, names, &choice);   // takes names and choice
+ *     // takes names and choice
+ *     struct run_control *control = run_control_new(run_dir, names, &choice);
  *     run_control_listen(control, err);                 // failure: the run goes on without
  *     while (nothing has happened)
  *         run_control_wait(control, signal_fd);         // serves until signal_fd can be read
- *     run_control_end(control);                         // the program has ended: those who ask questions are told
+ *     // the program has ended: those who ask questions are told
+ *     run_control_end(control);
  *     run_control_wait_for_askers(control, 30000);      // before the run folder goes away
  *     run_control_free(control);
  *
- * A request that is malformed, endless or slow is answered with an error or dropped; it cannot hold up the run. One thread.
+ * A request that is malformed, endless or slow is answered with an error or dropped; it cannot
+ * hold up the run. One thread.
  */
 #ifndef PM_CMD_RUN_CONTROL_H
 #define PM_CMD_RUN_CONTROL_H
@@ -61,8 +65,8 @@ struct control_process {
     int fd;                  /* of the run file */
     uint64_t control_offset; /* of its control chunk; 0: none */
     bool ended;
-    bool
-        was_waiting; /* for an earlier request, when it was opened: its modes are those of before */
+    /* for an earlier request, when it was opened: its modes are those of before */
+    bool was_waiting;
     uint32_t mode;
     /* nouns: by process-wide index */
     uint64_t *ids;
@@ -74,14 +78,16 @@ struct control_process {
     uint32_t n_changed, n_sleds, n_refused;
     uint64_t spent_ns;
 };
-/* Reads what is there now. visit_object is called with the path of each object. False: no run file, or not one that can be used. */
+/* Reads what is there now. visit_object is called with the path of each object. False: no run
+ * file, or not one that can be used. */
 bool control_process_open(const char *path, void (*visit_object)(void *context, const char *path),
                           void *context, struct control_process *ret_process);
 void control_process_close(struct control_process *process);
 /* Once more what is there now, when an earlier request is done. */
 bool control_process_refresh(struct control_process *process,
                              void (*visit_object)(void *context, const char *path), void *context);
-/* Hands over changes (at most PM_CONTROL_MAX_CHANGES); then looks whether it is answered, and rings if not. */
+/* Hands over changes (at most PM_CONTROL_MAX_CHANGES); then looks whether it is answered, and
+ * rings if not. */
 bool control_process_ask(struct control_process *process, const uint32_t *changes, uint32_t n);
 bool control_process_poll(struct control_process *process);
 

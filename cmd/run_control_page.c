@@ -1,6 +1,9 @@
-/* The control chunk of a process that runs, and what its run file says of its nouns. The file belongs to a program that may do anything with
- * it, so it is read and written by system calls, and every number is checked. */
+/* The control chunk of a process that runs, and what its run file says of its nouns. The file
+ * belongs to a program that may do anything with it, so it is read and written by system calls,
+ * and every number is checked. */
 #include "run_control.h"
+
+#include "mapping/run/run_pack.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -8,6 +11,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -122,6 +126,30 @@ static bool read_chunks(struct control_process *p,
     return true;
 }
 
+/* What has ended may be packed: its objects are told all the same. */
+static bool unpack(const char *path, struct control_process *p)
+{
+    struct pm_run_header header;
+    struct stat status;
+    void *bytes = NULL, *packed = NULL;
+    size_t len;
+    if (!read_at(p->fd, &header, sizeof header, 0) || header.version_major != PM_RUN_VERSION_PACKED)
+        return true;
+    bool good = fstat(p->fd, &status) == 0 && status.st_size < (off_t)PM_RUN_MOST_PACKED &&
+                (packed = pm_alloc((size_t)status.st_size + 1)) != NULL &&
+                read_at(p->fd, packed, (size_t)status.st_size, 0) &&
+                pm_run_unpack(path, packed, (size_t)status.st_size, NULL, &bytes, &len) == PM_OK;
+    int fd = good ? memfd_create("perfmap-run-file", MFD_CLOEXEC) : -1;
+    good = fd >= 0 && write_at(fd, bytes, len, 0);
+    free(packed);
+    free(bytes);
+    if (fd >= 0) {
+        close(p->fd);
+        p->fd = fd;
+    }
+    return good;
+}
+
 static bool is_waiting(const struct control_process *p)
 {
     struct pm_control control;
@@ -143,6 +171,10 @@ bool control_process_open(const char *path, void (*visit_object)(void *context, 
     struct control_process p = {.fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
     if (p.fd < 0)
         return false;
+    if (!unpack(path, &p)) {
+        control_process_close(&p);
+        return false;
+    }
     if (!read_chunks(&p, visit_object, context)) {
         control_process_close(&p);
         return false;

@@ -1,10 +1,12 @@
 /* What `perfmap run` does when the program has ended. */
 #include "run_control.h"
+#include "run_pack.h"
 #include "run_request.h"
 
 #include "mapping/archive/collect.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 /* For `perfmap ask --live` to read the end of the run in its folder. */
 enum { ASKERS_MS = 30000 };
@@ -13,7 +15,8 @@ static const char *plural(size_t n, const char *many)
     return n == 1 ? "" : many;
 }
 
-/* What the program or an adapter says in its own words is at another level than the program's source. */
+/* What the program or an adapter says in its own words is at another level than the program's
+ * source. */
 static void add_reports(struct pm_buf *out, const char *name, const struct run_findings *findings)
 {
     char *level = *findings->level ? cmd_shell_quote(findings->level) : NULL;
@@ -51,6 +54,61 @@ static void tell_what_lacks(const struct run_request *request, const struct run_
                  "samples were asked for: compile it with -fplugin=$(perfmap plugin-path)");
 }
 
+static bool is_archive_name(const char *name)
+{
+    size_t len = strlen(name);
+    return len > 8 && !strcmp(name + len - 8, ".perfmap");
+}
+
+/* "-o x.perfmap", "--output=x.perfmap": the name, or NULL. A program's own output of that name
+ * is there when it has ended. */
+static const char *output_of(char *const *argv, int i, int n)
+{
+    static const char long_name[] = "--output";
+    const char *arg = argv[i], *name = NULL;
+    if (!strcmp(arg, "-o") || !strcmp(arg, long_name))
+        name = i + 1 < n ? argv[i + 1] : NULL;
+    else if (!strncmp(arg, "--output=", sizeof long_name))
+        name = arg + sizeof long_name;
+    return name && is_archive_name(name) && access(name, F_OK) != 0 ? name : NULL;
+}
+
+/* A long option that only perfmap run has, as far as one can say: the option, or NULL. */
+static const char *option_of_run(const char *arg)
+{
+    size_t len = strcspn(arg, "=");
+    for (const struct cmd_option *o = run_options; o->long_name; o++)
+        if (!strncmp(arg, "--", 2) && strlen(o->long_name) == len - 2 &&
+            !strncmp(arg + 2, o->long_name, len - 2))
+            return o->long_name;
+    return NULL;
+}
+
+static bool is_perfmap(const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    return !strcmp(slash ? slash + 1 : program, "perfmap");
+}
+
+/* Options behind the program are the program's. They were meant for perfmap run when the archive
+ * that they name is not there, or the program did not know them. */
+static void tell_stray_options(const struct run_request *request,
+                               const struct pm_manifest *manifest)
+{
+    for (int i = 1; i < request->n_args; i++) {
+        const char *arg = request->argv[i];
+        const char *name = output_of(request->argv, i, request->n_args);
+        if (!strcmp(arg, "--") || is_perfmap(request->argv[i - 1]))
+            return;
+        if (!name && (manifest->exit_status <= 0 || !option_of_run(arg)))
+            continue;
+        cmd_talk("note: '%s' stands behind the program, so the program got it; options of 'perfmap "
+                 "run' stand before it: perfmap run %s%s%s -- %s ...",
+                 arg, name ? "-o " : arg, name ? name : "", name ? "" : " ...", request->argv[0]);
+        return;
+    }
+}
+
 static void tell_end(const struct run_request *request, const struct run_output *output,
                      const struct pm_manifest *manifest, const struct run_findings *findings)
 {
@@ -59,6 +117,7 @@ static void tell_end(const struct run_request *request, const struct run_output 
     if (manifest->exit_signal > 0)
         cmd_talk("'%s' was ended by signal %d (%s)", request->argv[0], manifest->exit_signal,
                  strsignal(manifest->exit_signal));
+    tell_stray_options(request, manifest);
     if (findings->n_sleds == 0 && !findings->is_running) /* what runs may have some */
         tell_what_lacks(request, findings);
     char *dir = cmd_shell_quote(output->run_dir), pid[32] = " of the run";
@@ -132,6 +191,8 @@ int run_finish(struct cmd_parse *parse, const struct run_request *request,
         (void)cmd_fail(parse, &err);
         end = failed;
     }
+    if (!output->collect)
+        run_pack_rest(output->run_dir);
     run_findings_print(output->run_dir, manifest, !output->collect, &findings);
     if (program->is_alive && !findings.running_pid) /* and has not begun, or cannot be measured */
         findings.running_pid = program->living_pid;

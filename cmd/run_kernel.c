@@ -1,6 +1,8 @@
-/* Trace events of the kernel's own writes, read from one ring for each CPU. Which tell the truth was measured (docs/ADAPTERS.md): writeback_single_inode
- * knows nothing of what fsync writes, pages_written of ext4_writepages_result counts whole folios of which a page was written. So
- * the bytes are those of the block layer, and the inode that of the writepages around them in the same thread. */
+/* Trace events of the kernel's own writes, read from one ring for each CPU. Which tell the truth
+ * was measured (docs/ADAPTERS.md): writeback_single_inode knows nothing of what fsync writes,
+ * pages_written of ext4_writepages_result counts whole folios of which a page was written. So
+ * the bytes are those of the block layer, and the inode that of the writepages around them in
+ * the same thread. */
 #include "run_kernel.h"
 
 #include <errno.h>
@@ -151,7 +153,8 @@ static int open_event(const struct event_kind *kind, enum kernel_event event, in
         .wakeup_watermark = RING_BYTES / 4,
     };
     int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-    /* Reads are most of what disks do, and no concern of ours. Without the filter they are passed over here. */
+    /* Reads are most of what disks do, and no concern of ours. Without the filter they are
+     * passed over here. */
     if (fd >= 0 && event == KERNEL_BLOCKS)
         (void)ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "rwbs ~ \"*W*\"");
     return fd;
@@ -270,7 +273,8 @@ static uint64_t number_at(const unsigned char *raw, uint32_t n, struct field fie
     return number;
 }
 
-/* A write of data: neither metadata of the file system ('M') nor a discard or a flush without blocks. */
+/* A write of data: neither metadata of the file system ('M') nor a discard or a flush without
+ * blocks. */
 static bool is_data(const unsigned char *raw, uint32_t n, struct field flags)
 {
     if (flags.offset > n || flags.size > n - flags.offset)

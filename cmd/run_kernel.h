@@ -1,8 +1,11 @@
-/* What the kernel itself writes to disks, while a program runs and when it has ended, by trace events of all CPUs (docs/ADAPTERS.md).
+/* What the kernel itself writes to disks, while a program runs and when it has ended, by trace
+ * events of all CPUs (docs/ADAPTERS.md).
  *
- *     struct run_kernel *kernel = run_kernel_open(&why);   // NULL: not available here, why says more
+ *     // NULL: not available here, why says more
+ *     struct run_kernel *kernel = run_kernel_open(&why);
  *     poll run_kernel_fd(kernel), then run_kernel_read(kernel);
- *     run_kernel_end(kernel, run_dir, &clock);             // the program's files are synced; writes kernel-writes.txt
+ *     // the program's files are synced; writes kernel-writes.txt
+ *     run_kernel_end(kernel, run_dir, &clock);
  *     run_kernel_free(kernel);
  *
  *   run_kernel.c         events and their rings

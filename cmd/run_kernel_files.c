@@ -1,5 +1,6 @@
-/* Whose bytes the kernel wrote: the program's files by what its run files say (the io adapter names their inodes), synced when it has ended, so that what
- * it left in memory is on the disk before the events stop. */
+/* Whose bytes the kernel wrote: the program's files by what its run files say (the io adapter
+ * names their inodes), synced when it has ended, so that what it left in memory is on the disk
+ * before the events stop. */
 #include "run_kernel.h"
 
 #include "mapping/run/kernel_writes.h"
@@ -135,7 +136,8 @@ static void read_run_files(struct files *files, const char *run_dir,
 
 /* --- to the disk --- */
 
-/* What is no longer at its path was removed, or is another file: what it was is written only as far as it has been. */
+/* What is no longer at its path was removed, or is another file: what it was is written only as
+ * far as it has been. */
 static void sync_file(struct files *files, const struct inode *inode)
 {
     struct stat status;
@@ -227,7 +229,8 @@ static void add_up(struct files *files)
     files->n_written = n;
 }
 
-/* Records by thread and time. Blocks on another device than the file's are the same ones below it (a logical volume's disk). */
+/* Records by thread and time. Blocks on another device than the file's are the same ones below
+ * it (a logical volume's disk). */
 static void add_records(struct files *files, const struct kernel_record *records, size_t n)
 {
     const struct inode *inode = NULL;
@@ -278,7 +281,8 @@ static void write_file(const struct files *files, const char *run_dir,
 {
     struct pm_buf path = PM_BUF_INIT(4 * PATH_MAX);
     pm_buf_printf(&path, "%s/" PM_KERNEL_WRITES_NAME, run_dir);
-    FILE *out = path.failed ? NULL : fopen(path.data, "we");
+    int fd = path.failed ? -1 : open(path.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
     bool good = out && write_lines(files, clock, out);
     int errnum = errno;
     if (out)

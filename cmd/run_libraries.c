@@ -9,7 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Would the loader run it? A program without interpreter would start when it is asked for its libraries. */
+/* Would the loader run it? A program without interpreter would start when it is asked for its
+ * libraries. */
 static bool has_interpreter(const char *path)
 {
     Elf64_Ehdr head;

@@ -1,8 +1,11 @@
-/* Which nouns a pattern means, and the plan that tells the runtime. What has sleds are nouns of level Base (symbols, code of loops); a
- * pattern means one when it matches its name, or that of a function or loop of the source that it is code of. */
+/* Which nouns a pattern means, and the plan that tells the runtime. What has sleds are nouns of
+ * level Base (symbols, code of loops); a pattern means one when it matches its name, or that of
+ * a function or loop of the source that it is code of. */
 #include "run.h"
 #include "run_modes.h"
 
+#include "mapping/base/cxx_name.h"
+#include "mapping/base/suggest.h"
 #include "mapping/graph/pattern.h"
 #include "mapping/pif/pif.h"
 
@@ -315,6 +318,52 @@ static size_t first_of(const struct mode_names *names, uint64_t id)
     return low;
 }
 
+enum { MAX_TOLD = 6, LONG_NAME = 50 /* goes without its parameters */ };
+
+static bool is_told(const struct mode_names *names, const size_t *told, size_t n, size_t at)
+{
+    const struct mode_name *name = &names->items[at];
+    for (size_t i = 0; i < n; i++) {
+        const struct mode_name *other = &names->items[told[i]];
+        if (other->line == name->line && !strcmp(or_empty(other->name), or_empty(name->name)))
+            return true;
+    }
+    return false;
+}
+
+/* Functions and loops of the source: what the plugin says of machine code has no place. */
+bool mode_names_add_several(const struct mode_names *names, const struct mode_rule *rule,
+                            struct pm_buf *out)
+{
+    const struct pm_pattern pattern = pattern_of(rule);
+    struct pm_buf list = PM_BUF_INIT(1 << 20);
+    size_t told[MAX_TOLD], n = 0, n_more = 0;
+    if (strpbrk(rule->pattern, "*?") || pattern.kind == PM_PATTERN_FILE)
+        return false;
+    for (size_t i = 0; i < names->n; i++) {
+        const struct mode_name *name = &names->items[i];
+        if (!*or_empty(name->file) || !name->line || !pattern_matches(&pattern, name) ||
+            is_told(names, told, n, i))
+            continue;
+        if (n == MAX_TOLD) {
+            n_more++;
+            continue;
+        }
+        const char *slash = strrchr(name->file, '/');
+        pm_buf_add_str(&list, n ? ", " : "");
+        pm_cxx_add_brief(or_empty(name->name), LONG_NAME, &list);
+        pm_buf_printf(&list, " (%s:%u)", slash ? slash + 1 : name->file, name->line);
+        told[n++] = i;
+    }
+    bool several = n > 1 && !list.failed;
+    if (several) {
+        pm_buf_printf(out, "'%s' names %s%zu: ", rule->pattern, n_more ? "more than " : "", n);
+        pm_buf_add_printable(out, list.data, list.len);
+    }
+    pm_buf_release(&list);
+    return several;
+}
+
 /* The last pattern that matches; false: none does. */
 static bool mode_by_rules(const struct mode_names *names, const struct mode_rules *rules,
                           uint64_t id, enum pm_run_mode *ret_mode, bool *ret_fixed)
@@ -374,7 +423,7 @@ static char *near_name(const struct mode_names *names, const struct pm_pattern *
         else if (is_file && name->file)
             words[n++] = name->file;
     }
-    const char *near = words ? cmd_suggest(pattern->name.text, words) : NULL;
+    const char *near = words ? pm_suggest(pattern->name.text, words) : NULL;
     char *copy = near ? pm_strndup(near, strlen(near)) : NULL;
     free(words);
     return copy;

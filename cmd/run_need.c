@@ -1,5 +1,5 @@
-/* What a question needs of a program: the facts of its files become an archive in which nothing was measured, and its sentences say which
- * code has to be followed (mapping/question/need.c). */
+/* What a question needs of a program: the facts of its files become an archive in which nothing
+ * was measured, and its sentences say which code has to be followed (mapping/question/need.c). */
 #include "run_need.h"
 #include "run.h"
 
@@ -149,7 +149,7 @@ static enum pm_status load_facts(const struct need_files *files, const char *pat
                                          .n_binary_paths = files->n};
     enum pm_status status = pm_collect(NULL, 0, path, &options, err, NULL);
     if (status == PM_OK)
-        status = pm_archive_load(path, PM_ARCHIVE_LOAD_ALL, err, ret_data);
+        status = pm_archive_load(path, PM_ARCHIVE_LOAD_ALL | PM_ARCHIVE_LOAD_MERGED, err, ret_data);
     unlink(path);
     return status;
 }

@@ -1,7 +1,8 @@
 /* What a question needs of the files that a program consists of, as modes of their code.
  *
  *     struct need_files files = {0};
- *     need_files_add_program(&files, "./heat", err);                 // and the libraries that it is started with
+ *     // and the libraries that it is started with
+ *     need_files_add_program(&files, "./heat", err);
  *     struct need need;
  *     if (need_find(question, &files, PM_RUN_MODE_ACTIVE, false, err, &need) == PM_OK)
  *         use(need.modes, need.n_sleds, need.n_sleds_all);
@@ -48,8 +49,8 @@ struct need {
     bool samples;        /* a sentence needs samples */
     char *note;          /* owned: what only the run can tell; NULL: nothing */
 };
-/* words_come: sentences that fit nothing may be said by the program while it runs: they are noted. Else PM_ERR_NOT_FOUND with near names.
- * Code that is followed has that mode. */
+/* words_come: sentences that fit nothing may be said by the program while it runs: they are
+ * noted. Else PM_ERR_NOT_FOUND with near names. Code that is followed has that mode. */
 PM_MUST_CHECK enum pm_status need_find(const struct pm_question *question, struct need_files *files,
                                        enum pm_run_mode mode, bool words_come, struct pm_error *err,
                                        struct need *ret_need);

@@ -35,7 +35,8 @@ static const char *const mode_names[] = {"active", "exact", "trace", "count", "o
 static const char *const keep_names[] = {"newest", "oldest"};
 static const char *const clock_names[] = {"cpu", "wall"};
 
-/* Not a divisor of the kernel's tick rate, nor of much else: what happens at regular times must not be seen always or never. */
+/* Not a divisor of the kernel's tick rate, nor of much else: what happens at regular times must
+ * not be seen always or never. */
 enum { DEFAULT_RATE_HZ = 401, SENSIBLE_RATE_HZ = 4000, MAX_RATE_HZ = 10000 };
 /* Samples and events together. The default rate takes about half of it. */
 enum { DEFAULT_BUDGET_PPM = 20000 };

@@ -1,6 +1,7 @@
 /* Where a run goes: names, what may be replaced, temporary folders. */
 #include "run.h"
 #include "run_control.h"
+#include "run_pack.h"
 
 #include "mapping/run/kernel_writes.h"
 
@@ -34,8 +35,9 @@ static bool ends_with(const char *text, const char *end)
 static bool is_run_member(const char *name)
 {
     return strcmp(name, PM_MANIFEST_NAME) == 0 || ends_with(name, ".pmr") ||
-           strcmp(name, PM_PLAN_NAME) == 0 || strcmp(name, PM_FILTERS_NAME) == 0 ||
-           strcmp(name, CONTROL_SOCKET_NAME) == 0 || strcmp(name, PM_KERNEL_WRITES_NAME) == 0;
+           ends_with(name, RUN_PACK_ENDING) || strcmp(name, PM_PLAN_NAME) == 0 ||
+           strcmp(name, PM_FILTERS_NAME) == 0 || strcmp(name, CONTROL_SOCKET_NAME) == 0 ||
+           strcmp(name, PM_KERNEL_WRITES_NAME) == 0 || strcmp(name, PM_CALIBRATION_NAME) == 0;
 }
 
 /* An empty folder, or one that holds nothing but the files of a run. */
@@ -69,7 +71,8 @@ enum pm_status cmd_check_archive_place(const char *name, struct pm_error *err)
                         name);
 }
 
-/* NAME.old may be replaced when it is not there or an archive itself. NULL: nothing is to be kept, or no memory. */
+/* NAME.old may be replaced when it is not there or an archive itself. NULL: nothing is to be
+ * kept, or no memory. */
 static char *name_of_old(const char *name)
 {
     struct stat status;
@@ -87,8 +90,8 @@ static char *name_of_old(const char *name)
     return pm_buf_take(&old);
 }
 
-/* The new archive replaces the one before only when it is complete, so until then that has two names. On file systems without
- * links it is renamed, and the old name is free meanwhile. */
+/* The new archive replaces the one before only when it is complete, so until then that has two
+ * names. On file systems without links it is renamed, and the old name is free meanwhile. */
 void run_output_keep(const char *name, struct run_kept *ret_kept)
 {
     struct pm_buf spare = PM_BUF_INIT(4 * PATH_MAX);
@@ -187,7 +190,7 @@ static enum pm_status make_temporary(const char *name, struct pm_error *err, cha
 /* The run folder asked for: new, or an old one emptied. */
 static enum pm_status make_named(const char *name, struct pm_error *err)
 {
-    if (mkdir(name, 0777) == 0)
+    if (mkdir(name, 0700) == 0) /* SECURITY.md */
         return PM_OK;
     if (errno != EEXIST)
         return pm_error_system(err, errno, "cannot make run folder '%s'", name);

@@ -44,8 +44,9 @@ bool run_has_contexts(const struct run_settings *settings);
 
 /* That it stays is no failure. */
 void run_drop_folder(const char *run_dir);
-/* The program has ended: writes the manifest, makes the archive, answers the question and says what was written. What was measured
- * is kept whatever happens now. Returns the exit status of `perfmap run`. */
+/* The program has ended: writes the manifest, makes the archive, answers the question and says
+ * what was written. What was measured is kept whatever happens now. Returns the exit status of
+ * `perfmap run`. */
 int run_finish(struct cmd_parse *parse, const struct run_request *request,
                const struct run_output *output, struct pm_manifest *manifest,
                struct run_control *control, const struct run_end *program);

@@ -2,6 +2,7 @@
 #include "run.h"
 #include "run_control.h"
 #include "run_kernel.h"
+#include "run_pack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -64,7 +65,8 @@ static enum pm_status make_link_dir(struct preload *preload, struct pm_error *er
     return PM_OK;
 }
 
-/* LD_PRELOAD separates by blanks and colons and knows no quoting: paths that hold some get links in a folder without. */
+/* LD_PRELOAD separates by blanks and colons and knows no quoting: paths that hold some get links
+ * in a folder without. */
 static enum pm_status preload_make(const struct run_settings *settings, struct pm_error *err,
                                    struct preload *ret_preload)
 {
@@ -128,8 +130,8 @@ static bool set_number(const char *name, uint64_t value)
     return setenv(name, number, 1) == 0;
 }
 
-/* With perfmap run as the one that takes over orphans (below), a process whose parent has ended would see another than it
- * expects: the runtime answers 1 (runtime/wrap.c). */
+/* With perfmap run as the one that takes over orphans (below), a process whose parent has ended
+ * would see another than it expects: the runtime answers 1 (runtime/wrap.c). */
 static bool set_orphans(void)
 {
     return set_number("PERFMAP_RUN_PID", (uint64_t)getppid()) &&
@@ -259,8 +261,8 @@ static uint32_t any_child(void)
 /* What has ended: the program itself, and what its processes left behind. */
 struct ended {
     bool program, all; /* all: nothing of the run lives any more */
-    bool
-        is_alone; /* we have no children but those of the run: else only the program itself can be waited for */
+    /* we have no children but those of the run: else only the program itself can be waited for */
+    bool is_alone;
     int status; /* of the program */
     uint64_t user_cpu_ns, system_cpu_ns, max_rss_bytes;
 };
@@ -273,8 +275,9 @@ static void add_usage(struct ended *ended, const struct rusage *usage)
     ended->max_rss_bytes = rss_bytes > ended->max_rss_bytes ? rss_bytes : ended->max_rss_bytes;
 }
 
-/* All that has ended by now. A process that its parent did not wait for becomes our child when that ends (PR_SET_CHILD_SUBREAPER): so
- * the CPU time of each process of the run is told by one wait4, and that there is none left by the lack of children. */
+/* All that has ended by now. A process that its parent did not wait for becomes our child when
+ * that ends (PR_SET_CHILD_SUBREAPER): so the CPU time of each process of the run is told by one
+ * wait4, and that there is none left by the lack of children. */
 static void reap(pid_t child, struct ended *ended)
 {
     for (;;) {
@@ -294,7 +297,8 @@ static void reap(pid_t child, struct ended *ended)
     }
 }
 
-/* Meanwhile the control socket is served. wait_for_all: for whatever the program left behind, too. */
+/* Meanwhile the control socket is served. wait_for_all: for whatever the program left behind,
+ * too. */
 static void wait_for(pid_t child, bool wait_for_all, const sigset_t *waited,
                      struct run_control *control, struct ended *ended)
 {
@@ -381,7 +385,9 @@ static enum pm_status parent_main(char *const *argv, const char *run_dir,
         got = read(pipes->failed[0], &errnum, sizeof errnum);
     while (got < 0 && errno == EINTR);
     close(pipes->failed[0]);
+    struct run_pack *pack = run_pack_begin(run_dir);
     wait_for(child, settings->wait_for_all, waited, control, &ended);
+    run_pack_end(pack);
     if (status != PM_OK)
         return status;
     if (got == (ssize_t)sizeof errnum) {

@@ -11,7 +11,8 @@ enum { OPT_CHROME = CMD_KEY_FIRST, OPT_THREAD, OPT_FROM, OPT_TO, OPT_DEPTH, OPT_
 enum {
     DEFAULT_LIMIT = 10000,
     CHROME_LIMIT = 1000000,
-    /* Calls on stacks that are not the thread's own need not nest in those on its own: a line of their own. */
+    /* Calls on stacks that are not the thread's own need not nest in those on its own: a line of
+     * their own. */
     FOREIGN_TID = 1000000000,
     DEEPEST_INDENT = 100
 };

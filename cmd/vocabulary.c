@@ -22,7 +22,7 @@ struct request {
 struct list {
     struct cmd_parse *parse;
     struct request request;
-    struct report report;     /* data and arena */
+    struct pm_view report;    /* data and arena */
     bool *is_active;          /* per sentence: on the path of a cost, or reached from there */
     const char *const *names; /* of the columns, as in JSON */
     int n_columns;
@@ -126,14 +126,15 @@ static void add_row(struct list *list, const char *const *cells)
     struct libscols_line *line = scols_table_new_line(list->table, NULL);
     list->failed = !line;
     for (int i = 0; !list->failed && i < list->n_columns; i++) {
-        const char *text = report_printable(&list->report.arena, cells[i] ? cells[i] : "");
+        const char *text = pm_text_printable(&list->report.arena, cells[i] ? cells[i] : "");
         list->failed = !text || scols_line_set_data(line, (size_t)i, text) != 0;
     }
 }
 
 /* --- not on a terminal --- */
 
-/* Names of C++ may be any long: those beyond this push the rest of their line to the right, not all lines. */
+/* Names of C++ may be any long: those beyond this push the rest of their line to the right, not
+ * all lines. */
 enum { MAX_PADDED = 40 };
 
 static const char *cell_text(struct libscols_line *line, int column)
@@ -146,7 +147,7 @@ static void put_cell(const struct list *list, int column, const char *text, int 
 {
     bool is_number = !strncmp(list->names[column], "n_", 2),
          is_last = column + 1 == list->n_columns;
-    int room = width > report_width(text) ? width - report_width(text) : 0;
+    int room = width > pm_text_width(text) ? width - pm_text_width(text) : 0;
     printf("%*s%s%*s%s", is_number ? room : 0, "", text, is_number || is_last ? 0 : room, "",
            is_last ? "\n" : " ");
 }
@@ -158,9 +159,9 @@ static void put_plain(const struct list *list)
     struct libscols_line *line;
     for (int i = 0; i < list->n_columns; i++) {
         heads[i] = scols_column_get_name(scols_table_get_column(list->table, (size_t)i));
-        widths[i] = report_width(heads[i]);
+        widths[i] = pm_text_width(heads[i]);
         for (size_t r = 0; (line = scols_table_get_line(list->table, r)) != NULL; r++) {
-            int width = report_width(cell_text(line, i));
+            int width = pm_text_width(cell_text(line, i));
             if (width <= MAX_PADDED && width > widths[i])
                 widths[i] = width;
         }
@@ -272,8 +273,9 @@ static void list_verbs(struct list *list)
             n[1] += list->is_active[s];
             if (!example.len || (list->is_active[s] && !has_active)) {
                 pm_buf_clear(&example);
-                ask_add_sentence(&example, graph, v, graph->sentence_nouns + sentence->first_noun,
-                                 sentence->n_nouns);
+                pm_ask_add_sentence(&example, graph, v,
+                                    graph->sentence_nouns + sentence->first_noun,
+                                    sentence->n_nouns);
                 has_active = list->is_active[s];
             }
         }
@@ -317,9 +319,9 @@ static void list_threads(struct list *list)
         char tid[32], exe[96];
         if (!fits(list->request.pattern, thread->name))
             continue;
-        ask_add_word(&word, data->graph, thread->name);
+        pm_ask_add_word(&word, data->graph, thread->name);
         snprintf(tid, sizeof tid, "tid %lld", (long long)thread->tid);
-        snprintf(exe, sizeof exe, "%.60s, pid %lld", report_base_name(process->exe),
+        snprintf(exe, sizeof exe, "%.60s, pid %lld", pm_view_base_name(process->exe),
                  (long long)process->pid);
         add_row(list, (const char *const[]){word.data, "thread", "", tid, exe});
         pm_buf_release(&word);
@@ -331,13 +333,24 @@ static void add_noun_row(struct list *list, pm_index n)
     const struct pm_graph *graph = list->report.data->graph;
     const struct pm_noun *noun = &graph->nouns[n];
     struct pm_buf word = PM_BUF_INIT(TEXT_BYTES), place = PM_BUF_INIT(TEXT_BYTES);
-    ask_add_noun(&word, graph, n);
-    ask_add_place(&place, &list->report, n);
+    pm_ask_add_noun(&word, graph, n);
+    pm_ask_add_place(&place, &list->report, n);
     add_row(list, (const char *const[]){
                       word.data, noun->kind, graph->levels[noun->level].name, place.data,
                       noun->parent == PM_NONE ? "" : graph->nouns[noun->parent].name});
     pm_buf_release(&word);
     pm_buf_release(&place);
+}
+
+/* People ask about their functions, loops and arrays; statements, most of which are named by
+ * their place, come after these, machine code last. */
+enum { TURN_NAMED, TURN_STATEMENTS, TURN_MACHINE_CODE, N_TURNS };
+
+static unsigned turn_of(const struct pm_graph *graph, const struct pm_noun *noun)
+{
+    return !strcmp(graph->levels[noun->level].name, "Base") ? TURN_MACHINE_CODE
+           : !strcmp(noun->kind, "statement")               ? TURN_STATEMENTS
+                                                            : TURN_NAMED;
 }
 
 static void list_nouns(struct list *list)
@@ -349,12 +362,10 @@ static void list_nouns(struct list *list)
     if (wants_threads(list))
         list_threads(list);
     list->failed |= list->request.only_active && !active;
-    /* Machine code comes last: people ask about their source. */
-    for (uint32_t i = 0; i < 2 * graph->n_nouns && !list->failed; i++) {
-        pm_index n = i % graph->n_nouns;
+    for (uint64_t i = 0; i < (uint64_t)N_TURNS * graph->n_nouns && !list->failed; i++) {
+        pm_index n = (pm_index)(i % graph->n_nouns);
         const struct pm_noun *noun = &graph->nouns[n];
-        bool is_base = strcmp(graph->levels[noun->level].name, "Base") == 0;
-        if (is_base == (i >= graph->n_nouns) && level_fits(list, noun->level) &&
+        if (turn_of(graph, noun) == i / graph->n_nouns && level_fits(list, noun->level) &&
             fits(list->request.pattern, noun->name) && kind_fits(list, noun) &&
             (!active || active[n]))
             add_noun_row(list, n);
@@ -374,10 +385,10 @@ static void list_sentences(struct list *list)
             (list->request.kind && (noun == PM_NONE || !kind_fits(list, &graph->nouns[noun]))))
             continue;
         struct pm_buf text = PM_BUF_INIT(TEXT_BYTES), place = PM_BUF_INIT(TEXT_BYTES);
-        ask_add_sentence(&text, graph, sentence->verb, graph->sentence_nouns + sentence->first_noun,
-                         sentence->n_nouns);
+        pm_ask_add_sentence(&text, graph, sentence->verb,
+                            graph->sentence_nouns + sentence->first_noun, sentence->n_nouns);
         if (noun != PM_NONE)
-            ask_add_place(&place, &list->report, noun);
+            pm_ask_add_place(&place, &list->report, noun);
         if (text.data && fits(list->request.pattern, text.data))
             add_row(list, (const char *const[]){text.data, graph->levels[level].name, place.data,
                                                 list->is_active[s] ? "yes" : "no"});
@@ -431,9 +442,9 @@ static int print_list(struct cmd_parse *parse, const struct request *request,
 {
     struct pm_error err = PM_ERROR_INIT;
     struct list list = {.parse = parse, .request = *request};
-    enum pm_status status =
-        pm_archive_load(request->archive_path, PM_ARCHIVE_LOAD_ALL | PM_ARCHIVE_LOAD_CAUSES, &err,
-                        &list.report.data);
+    list.report.options.archive_path = request->archive_path;
+    enum pm_status status = pm_view_load(
+        &list.report, PM_ARCHIVE_LOAD_ALL | PM_ARCHIVE_LOAD_CAUSES | PM_ARCHIVE_LOAD_MERGED, &err);
     if (status == PM_OK)
         status = check_words(&list, &err);
     if (status == PM_OK && !find_active(&list))
@@ -450,7 +461,7 @@ static int print_list(struct cmd_parse *parse, const struct request *request,
         result = status == PM_OK ? cmd_stdout_done(parse, CMD_DONE) : cmd_fail(parse, &err);
     }
     free(list.is_active);
-    report_release(&list.report);
+    pm_view_release(&list.report);
     return result;
 }
 

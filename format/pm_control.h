@@ -1,10 +1,11 @@
-/* How a run is steered while it goes on: what `perfmap run` and the runtime say to each other. docs/formats/control.md has the
- * whole way, from `perfmap mode` over the socket to here.
+/* How a run is steered while it goes on: what `perfmap run` and the runtime say to each other.
+ * docs/formats/control.md has the whole way, from `perfmap mode` over the socket to here.
  *
- * Two places. The plan (a file `plan` in the run's folder, replaced by renaming) says which mode each noun is to
- * have, by its id: read by each process at its start and when it loads a library. The control chunk of a process's
- * run file (kind PM_RUN_CHUNK_CONTROL) takes requests to the process that runs: `perfmap run` fills in all but `request`,
- * then counts `request` up; the process does what is asked for, fills in its answer, and sets `done` to the same number.
+ * Two places. The plan (a file `plan` in the run's folder, replaced by renaming) says which mode
+ * each noun is to have, by its id: read by each process at its start and when it loads a
+ * library. The control chunk of a process's run file (kind PM_RUN_CHUNK_CONTROL) takes requests
+ * to the process that runs: `perfmap run` fills in all but `request`, then counts `request` up;
+ * the process does what is asked for, fills in its answer, and sets `done` to the same number.
  * One request at a time: there is no other while done != request. All numbers are little-endian.
  */
 #ifndef PM_CONTROL_H
@@ -16,8 +17,11 @@
 #define PM_PLAN_MAGIC "PerfMapM" /* 8 bytes, no ending zero */
 #define PM_PLAN_VERSION 1u
 
-/* Filters of seccomp that processes of the run have set (a file that is appended to): for each its number of instructions, 4 bytes, and
- * these, 8 bytes each. A program that is exec'ed under filters knows by it what it may not do. */
+#define PM_CALIBRATION_NAME "calibration" /* of the runtime, for itself */
+
+/* Filters of seccomp that processes of the run have set (a file that is appended to): for each
+ * its number of instructions, 4 bytes, and these, 8 bytes each. A program that is exec'ed under
+ * filters knows by it what it may not do. */
 #define PM_FILTERS_NAME "filters"
 
 /* Followed by n_nouns struct pm_plan_noun, sorted by id, each id once. */
@@ -33,8 +37,9 @@ struct pm_plan_noun {
     uint64_t id;
     uint32_t mode; /* enum pm_run_mode */
     uint8_t fixed; /* 1: the budget leaves it in this mode */
-    /* Terms of a question, a bit each. A noun is only entered within one of its `inside` (0: always): where a context above, or the
-     * youngest, is of a noun that has one of these bits in `terms`. */
+    /* Terms of a question, a bit each. A noun is only entered within one of its `inside` (0:
+     * always): where a context above, or the youngest, is of a noun that has one of these bits
+     * in `terms`. */
     uint8_t terms, inside;
     uint8_t reserved;
 };
@@ -47,8 +52,8 @@ enum pm_control_verb {
 enum pm_control_status {
     PM_CONTROL_DONE = 0,
     PM_CONTROL_UNKNOWN = 1, /* this runtime does not know the verb */
-    PM_CONTROL_REFUSED =
-        2, /* code cannot be changed now: a thread blocks SIGTRAP, or changed code is not allowed */
+    /* code cannot be changed now: a thread blocks SIGTRAP, or changed code is not allowed */
+    PM_CONTROL_REFUSED = 2,
 };
 
 struct pm_control {

@@ -1,8 +1,8 @@
 /* Stable 64-bit ids of nouns.
  *
- * The compiler side and the readers must agree on the id of a construct without talking to each other:
- * under parallel builds, LTO (where another compiler process emits the code) and for inlined copies. An
- * id is therefore a hash of what the construct is, never a counter:
+ * The compiler side and the readers must agree on the id of a construct without talking to each
+ * other: under parallel builds, LTO (where another compiler process emits the code) and for
+ * inlined copies. An id is therefore a hash of what the construct is, never a counter:
  *
  *     file            "file",      path
  *     function        "func",      linkage name [, path, when it is local to its file]
@@ -10,13 +10,15 @@
  *     code symbol     "symbol",    emitted symbol name [, path, when local]          (level Base)
  *     loop code       "loopcode",  symbol id, loop id (16 hex digits each)           (level Base)
  *     statement       "stmt",      function id, path, line, column
- *     variable        "var",       function id, name, line, column;  or, when global:  linkage name [, path, when local]
+ *     variable        "var",       function id, name, line, column;  or, when global:  linkage name
+ *                                  [, path, when local]
  *     type, field     "type",      name, path;   "field", type id, name
  *     region          "region",    function id, path, line, column, construct
  *
- * `path` is the source path made absolute with the compiler's working directory and then mapped by
- * -ffile-prefix-map. The hash is XXH64 (seed 0) over all parts, each followed by one zero byte. 0 is never a valid
- * id (a hash of 0 becomes 1). Ids are unique per loaded object, not over objects: two programs may both have "main".
+ * `path` is the source path made absolute with the compiler's working directory and then mapped
+ * by -ffile-prefix-map. The hash is XXH64 (seed 0) over all parts, each followed by one zero
+ * byte. 0 is never a valid id (a hash of 0 becomes 1). Ids are unique per loaded object, not
+ * over objects: two programs may both have "main".
  *
  * Header-only; thread and signal safe; no allocation.
  */

@@ -1,20 +1,22 @@
-/* The late map: which source construct each piece of emitted code implements. Written by the compiler where
- * code is emitted, read by mapping/code.
+/* The late map: which source construct each piece of emitted code implements. Written by the
+ * compiler where code is emitted, read by mapping/code.
  *
- * It lies in the section `.perfmap.map` (not allocated, alignment 1, in the group of the code that it
- * describes). The section is a row of blocks, joined by the linker, without padding. A block describes one
- * contiguous part of one emitted symbol (a function split into a hot and a cold part has two). Blocks stand for
- * themselves; nouns are named by the ids of pm_id.h, which the facts (PIF) explain.
+ * It lies in the section `.perfmap.map` (not allocated, alignment 1, in the group of the code
+ * that it describes). The section is a row of blocks, joined by the linker, without padding. A
+ * block describes one contiguous part of one emitted symbol (a function split into a hot and a
+ * cold part has two). Blocks stand for themselves; nouns are named by the ids of pm_id.h, which
+ * the facts (PIF) explain.
  *
- * Fixed numbers are little-endian; `u` is an unsigned LEB128 number of at most 64 bits; `s` is a signed one in
- * zig-zag form (0, -1, 1, -2 are 0, 1, 2, 3) as LEB128. Block:
+ * Fixed numbers are little-endian; `u` is an unsigned LEB128 number of at most 64 bits; `s` is a
+ * signed one in zig-zag form (0, -1, 1, -2 are 0, 1, 2, 3) as LEB128. Block:
  *
  *     offset size meaning
  *          0    4 magic "PMmp"
  *          4    2 version, 1; another one is refused
  *          6    2 flags, PM_MAP_BLOCK_*
  *          8    4 size of the whole block in bytes
- *         12    8 ELF address of the first range (relocated). 0 or all ones: the linker dropped the code
+ *         12    8 ELF address of the first range (relocated). 0 or all ones: the linker dropped the
+ *                 code
  *         20    8 id of the symbol (level Base)
  *         28      tables, then ranges to the block's end
  *
@@ -23,31 +25,42 @@
  *     files       8-byte id ("file")
  *     loops       8-byte id ("loop")
  *     objects     8-byte id: variable, array, field
- *     sites       where functions were inlined: `u` parent (0: the symbol's own function, k: site k - 1, an earlier one), `u`
- *                 function (position in functions) that was inlined, `u` file and `s` line less the line of the site before
- *                 (0 before the first), `u` column: the place of the call in the parent. No place known: line 0
+ *     sites       where functions were inlined: `u` parent (0: the symbol's own function, k: site k
+ *                 - 1, an earlier one), `u` function (position in functions) that was inlined, `u`
+ *                 file and `s` line less the line of the site before (0 before the first), `u`
+ *                 column: the place of the call in the parent. No place known: line 0
  *
- * Blocks of one section of code share their ids where they can (a sixth of the size): with PM_MAP_BLOCK_SHARED the tables are preceded by 4 bytes, the
- * distance in bytes from this block's begin to a later block of the section, with PM_MAP_BLOCK_IDS, and items of the first four tables
- * are `u` positions in its ids. That block has address 0; after its header stand `u` count and the 8-byte ids, no tables and no ranges.
+ * Blocks of one section of code share their ids where they can (a sixth of the size): with
+ * PM_MAP_BLOCK_SHARED the tables are preceded by 4 bytes, the distance in bytes from this
+ * block's begin to a later block of the section, with PM_MAP_BLOCK_IDS, and items of the first
+ * four tables are `u` positions in its ids. That block has address 0; after its header stand `u`
+ * count and the 8-byte ids, no tables and no ranges.
  *
- * A range is `u` length in bytes of the code it covers (ranges follow each other without holes), and `u` ref: 0, a new tuple
- * follows; k, the tuple that was the k-th last new one of this block (1: the newest). A tuple says what a range implements:
+ * A range is `u` length in bytes of the code it covers (ranges follow each other without holes),
+ * and `u` ref: 0, a new tuple follows; k, the tuple that was the k-th last new one of this block
+ * (1: the newest). A tuple says what a range implements:
  *     `u` flags, PM_MAP_* below; bits 8 and up: enum pm_map_kind
- *     SITE:    `u` 0 the symbol's own function, k: site k - 1. Without: as in the tuple before (0 at first)
- *     PLACE:   `s` line less the last line of a tuple of this block (0 at first), `u` column (0 unknown). Without: the place of
- *              the tuple before. Line 0: no place
+ *     SITE:    `u` 0 the symbol's own function, k: site k - 1. Without: as in the tuple before (0
+ *              at first)
+ *     PLACE:   `s` line less the last line of a tuple of this block (0 at first), `u` column (0
+ *              unknown). Without: the place of the tuple before. Line 0: no place
  *     FILE:    `u` position in files. Without: as in the tuple before (0 at first)
- *     LOOP:    `u` 0 not in a loop, k: loop k - 1, the innermost natural loop. Without: as in the tuple before (0 at first)
- *     OBJECTS: `u` count, and for each `u` position in objects << 3 | PM_MAP_READS | PM_MAP_WRITES | PM_MAP_THROUGH. Without: none
- *     ALSO:    `u` count, and for each: other statements that this code implements too: `u` reason (enum pm_map_reason) << 1 |
- *              inferred, `u` function, `u` file, `s` line less the tuple's line, `u` column. Without: none
- * "The tuple before" is the new tuple before in the block, whatever ranges referred to in between. Of the kinds SLED and PADDING only the kind
- * counts: site, place and loop are left as they were.
+ *     LOOP:    `u` 0 not in a loop, k: loop k - 1, the innermost natural loop. Without: as in the
+ *              tuple before (0 at first)
+ *     OBJECTS: `u` count, and for each `u` position in objects << 3 | PM_MAP_READS | PM_MAP_WRITES
+ *     | PM_MAP_THROUGH. Without: none.
+ *              Of a call without READS and WRITES: it is passed to C++'s library
+ *     ALSO:    `u` count, and for each: other statements that this code implements too: `u` reason
+ *              (enum pm_map_reason) << 1 | inferred, `u` function, `u` file, `s` line less the
+ *              tuple's line, `u` column. Without: none
+ * "The tuple before" is the new tuple before in the block, whatever ranges referred to in
+ * between. Of the kinds SLED and PADDING only the kind counts: site, place and loop are left as
+ * they were.
  *
- * A place is the beginning of its statement where the compiler's front end told it, else any point of it: readers take the
- * statement of the function that begins there, or the last one that begins before. The function of a place is that of its
- * site (the symbol's own without one).
+ * A place is the beginning of its statement where the compiler's front end told it, else any
+ * point of it: readers take the statement of the function that begins there, or the last one
+ * that begins before. The function of a place is that of its site (the symbol's own without
+ * one).
  */
 #ifndef PM_MAP_FORMAT_H
 #define PM_MAP_FORMAT_H

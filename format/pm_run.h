@@ -1,28 +1,29 @@
-/* The run file: what one process leaves. Written by runtime/ into shared mappings of a file, read
- * by mapping/run.
+/* The run file: what one process leaves. Written by runtime/ into shared mappings of a file,
+ * read by mapping/run.
  *
- * A run is a folder (made by `perfmap run`, named by the environment variable PERFMAP_RUN_DIR) with
- * one run file for each process image, `PID.N.pmr` (N = 0, 1, ...: exec makes a new image with the
- * same PID), and a text file `manifest` (below). All numbers are little-endian, in the byte order
- * of x86-64; the file is valid at every instant: a process killed at any time leaves everything up
- * to its last event.
+ * A run is a folder (made by `perfmap run`, named by the environment variable PERFMAP_RUN_DIR)
+ * with one run file for each process image, `PID.N.pmr` (N = 0, 1, ...: exec makes a new image
+ * with the same PID), and a text file `manifest` (below). All numbers are little-endian, in the
+ * byte order of x86-64; the file is valid at every instant: a process killed at any time leaves
+ * everything up to its last event.
  *
  * Layout: a 4096-byte struct pm_run_header, then chunks. Each chunk starts at a multiple of 4096
  * with a 64-byte struct pm_run_chunk and is `size_bytes` long (a multiple of 4096). A chunk's
- * header is written before its contents count; a page that starts with zeros where a chunk should
- * be is a chunk that was being made when the process died: readers step on by 4096 bytes. Unknown
- * chunk kinds are skipped; an unknown major version is refused. The writer may leave zeros after
- * the last chunk. A process without instrumented code (PM_RUN_FLAG_NO_SLEDS) leaves a file when samples
- * are taken.
+ * header is written before its contents count; a page that starts with zeros where a chunk
+ * should be is a chunk that was being made when the process died: readers step on by 4096 bytes.
+ * Unknown chunk kinds are skipped; an unknown major version is refused. The writer may leave
+ * zeros after the last chunk. A process without instrumented code (PM_RUN_FLAG_NO_SLEDS) leaves
+ * a file when samples are taken.
  *
  * Strings are stored as bytes with an explicit length, in any encoding, without an ending zero.
  *
  * Manifest: lines `key=value`, UTF-8 with bytes outside 0x20..0x7e and '%' written as %XX. Keys:
- * version (1), command (arguments each so encoded, separated by single spaces), cwd, host, perfmap
- * (version of the tool), mode, pid (of the first process), start_realtime_ns, start_monotonic_ns,
- * end_monotonic_ns, start_tsc, end_tsc, tsc_hz, user_cpu_ns, system_cpu_ns, max_rss_bytes,
- * exit_status or exit_signal; of a run for one question (perfmap run --ask) question, n_question_sleds, n_all_sleds. Those of the end are missing while the program runs or when `perfmap
- * run` was killed.
+ * version (1), command (arguments each so encoded, separated by single spaces), cwd, host,
+ * perfmap (version of the tool), mode, pid (of the first process), start_realtime_ns,
+ * start_monotonic_ns, end_monotonic_ns, start_tsc, end_tsc, tsc_hz, user_cpu_ns, system_cpu_ns,
+ * max_rss_bytes, exit_status or exit_signal; of a run for one question (perfmap run --ask)
+ * question, n_question_sleds, n_all_sleds. Those of the end are missing while the program runs
+ * or when `perfmap run` was killed.
  */
 #ifndef PM_RUN_H
 #define PM_RUN_H
@@ -79,8 +80,8 @@ struct pm_run_header {
                               * within the measured time of the construct itself; the rest falls to
                               * its caller. 0: unknown */
     char text[3792];         /* exe, cwd, argv, one after the other */
-    uint32_t
-        rank_plus_1;  /* of MPI or whatever started it as one of many (environment); 0: not known */
+    /* of MPI or whatever started it as one of many (environment); 0: not known */
+    uint32_t rank_plus_1;
     uint32_t n_ranks; /* 0: not known */
 };
 
@@ -93,21 +94,35 @@ enum pm_run_chunk_kind {
     /* Since version 1.1: */
     PM_RUN_CHUNK_SAMPLING = 6, /* struct pm_run_sampling: at most one */
     PM_RUN_CHUNK_SAMPLES = 7,  /* struct pm_run_sample of a thread, from offset 64 */
-    PM_RUN_CHUNK_ADAPTED =
-        8, /* struct pm_run_adapted, from offset 64: what was disarmed to keep the budget */
+    /* struct pm_run_adapted, from offset 64: what was disarmed to keep the budget */
+    PM_RUN_CHUNK_ADAPTED = 8,
     PM_RUN_CHUNK_HEAP_SITES = 9,   /* struct pm_run_heap_site, from offset 64 */
     PM_RUN_CHUNK_HEAP_BLOCKS = 10, /* struct pm_run_heap_block, from offset 64 */
     /* Since 1.2, mode trace: */
     PM_RUN_CHUNK_TRACE_HEAD = 11,  /* struct pm_run_trace: a thread's newest events */
     PM_RUN_CHUNK_TRACE_SPACE = 12, /* parts, from offset 4096 */
-    PM_RUN_CHUNK_CONTROL =
-        13, /* struct pm_control (pm_control.h): at most one; nothing in it is a result */
+    /* struct pm_control (pm_control.h): at most one; nothing in it is a result */
+    PM_RUN_CHUNK_CONTROL = 13,
     PM_RUN_CHUNK_WORDS = 15,    /* struct pm_run_word (pm_words.h), from offset 64 */
     PM_RUN_CHUNK_OVERHEAD = 14, /* struct pm_run_overhead: at most one */
     PM_RUN_CHUNK_AMBIENT = 16,  /* struct pm_run_ambient, from offset 64: the process's own sets */
 };
 
 #define PM_RUN_CHUNK_MAGIC 0x4b434d50u /* "PMCK" */
+
+/* A packed run file, of a process that has ended: its header page, with this major version and
+ * the minor version of what is packed, then this, then packed_bytes of zstd (a frame with a
+ * checksum): what stood behind the header page. What the runtime alone needs is 0 in it.
+ * `perfmap run` makes them; the runtime writes none. */
+#define PM_RUN_VERSION_PACKED 2u
+#define PM_RUN_PACKED_MAGIC 0x4b504d50u /* "PMPK" */
+enum { PM_RUN_PACKED_WORDS = 1 };       /* there are chunks WORDS */
+struct pm_run_packed {
+    uint32_t magic, flags;   /* PM_RUN_PACKED_* */
+    uint64_t unpacked_bytes; /* of the whole file, header page included: a multiple of 4096 */
+    uint64_t packed_bytes;   /* of zstd, from offset 4160 */
+    uint64_t reserved[5];
+};
 
 struct pm_run_chunk {
     uint32_t magic;      /* PM_RUN_CHUNK_MAGIC, written last */
@@ -119,7 +134,8 @@ struct pm_run_chunk {
     uint64_t reserved[4];
 };
 
-/* Which process image this is, among all of all machines: what a cause says of where it was captured. */
+/* Which process image this is, among all of all machines: what a cause says of where it was
+ * captured. */
 static inline uint64_t pm_run_identity(uint32_t pid, uint64_t start_tsc, uint64_t start_realtime_ns)
 {
     uint64_t h = (start_realtime_ns ^ (uint64_t)pid << 40) * 0x9e3779b97f4a7c15u;
@@ -129,14 +145,15 @@ static inline uint64_t pm_run_identity(uint32_t pid, uint64_t start_tsc, uint64_
     return h != 0 ? h : 1;
 }
 
-/* One loaded object (OBJECT chunk); since 1.1 also those without sleds, when samples are taken: code that is not of an ELF
- * file has kind PM_RUN_OBJECT_RUNTIME (trampolines; no build-id, path "[perfmap]"), the vdso the path "[vdso]". Followed, from `strings_offset` (relative to the
+/* One loaded object (OBJECT chunk); since 1.1 also those without sleds, when samples are taken:
+ * code that is not of an ELF file has kind PM_RUN_OBJECT_RUNTIME (trampolines; no build-id, path
+ * "[perfmap]"), the vdso the path "[vdso]". Followed, from `strings_offset` (relative to the
  * chunk), by path and build-id, and from nouns_offset by n_items struct pm_run_noun. */
 struct pm_run_object {
     struct pm_run_chunk chunk;
     uint32_t index; /* of this object in this file, from 0 */
-    uint32_t
-        first_noun; /* process-wide index of its first noun; its nouns are numbered on from there */
+    /* process-wide index of its first noun; its nouns are numbered on from there */
+    uint32_t first_noun;
     uint64_t load_bias;                /* run-time address = bias + ELF address */
     uint64_t low, high;                /* run-time address range of its segments */
     uint64_t loaded_tsc, unloaded_tsc; /* 0: still loaded */
@@ -144,8 +161,8 @@ struct pm_run_object {
     uint32_t n_sleds, n_bad_sleds; /* records found; records refused as damaged */
     uint32_t strings_offset, path_bytes, build_id_bytes;
     uint32_t nouns_offset;
-    /* Since 1.1. A sample belongs to the object that has its address and loaded_generation <= the sample's generation <=
-     * unloaded_generation (0: still loaded). */
+    /* Since 1.1. A sample belongs to the object that has its address and loaded_generation <=
+     * the sample's generation <= unloaded_generation (0: still loaded). */
     uint32_t kind; /* enum pm_run_object_kind */
     uint32_t loaded_generation, unloaded_generation;
     uint32_t reserved32;
@@ -155,15 +172,16 @@ struct pm_run_object {
 enum pm_run_object_kind {
     PM_RUN_OBJECT_ELF = 0,
     PM_RUN_OBJECT_RUNTIME = 1, /* PerfMap's own code */
-    PM_RUN_OBJECT_WORDS =
-        2 /* no code: its nouns are sentences of the program's own words, ids their numbers (pm_words.h) */
+    /* no code: its nouns are sentences of the program's own words, ids their numbers (pm_words.h)
+     */
+    PM_RUN_OBJECT_WORDS = 2
 };
 
 struct pm_run_noun {
     uint64_t id;   /* as in the sled record */
     uint16_t kind; /* enum pm_sled_kind of its entry: PM_SLED_ENTRY or PM_SLED_LOOP_ENTER */
-    uint8_t
-        own_mode; /* since 1.2: 1 + the enum pm_run_mode that it was started with; 0: the header's */
+    /* since 1.2: 1 + the enum pm_run_mode that it was started with; 0: the header's */
+    uint8_t own_mode;
     uint8_t reserved;
     uint32_t n_sleds; /* copies of its sleds, exits included */
     uint64_t address; /* ELF address of its first sled (0: portable) */
@@ -180,8 +198,8 @@ struct pm_run_thread {
     uint64_t cpu_ns;             /* thread CPU time at its end; 0 unknown */
     uint64_t n_events_folded;
     char name[16];
-    /* Since 1.2: sentences begun and not ended (pm_words.h), as of its last event. Contexts that stand below another set are not open, whatever
-     * their sp says. */
+    /* Since 1.2: sentences begun and not ended (pm_words.h), as of its last event. Contexts that
+     * stand below another set are not open, whatever their sp says. */
     uint32_t ambient_set; /* word of kind SET below which its contexts are; 0: none */
     uint32_t own_set;     /* word of kind SET: what this thread has begun itself */
     uint32_t n_ambient;   /* items of AMBIENT chunks that it has followed */
@@ -236,12 +254,15 @@ struct pm_run_node {
     uint64_t reserved[5];
 };
 
-/* Kinds of nodes and nouns beside those of sleds: sentences that the program enters itself; sets of sentences that it has begun. A node of such a
- * set is a child of a root, and below it stand the paths that were active while the set was the thread's ambient set: times are those
- * meanwhile, n_calls counts what was entered meanwhile. n_calls of the set's own node: how often it became the thread's. */
+/* Kinds of nodes and nouns beside those of sleds: sentences that the program enters itself; sets
+ * of sentences that it has begun. A node of such a set is a child of a root, and below it stand
+ * the paths that were active while the set was the thread's ambient set: times are those
+ * meanwhile, n_calls counts what was entered meanwhile. n_calls of the set's own node: how often
+ * it became the thread's. */
 enum { PM_RUN_SENTENCE_ENTER = 16, PM_RUN_SENTENCE_LEAVE = 17, PM_RUN_AMBIENT_SET = 18 };
-/* And causes that it adopts: what is below such a node is done on behalf of what was active where the cause was captured. Its noun's id
- * is the number of a word of kind PM_WORD_CAUSE. START (of nodes only): the creation of the thread, active from its first event to its end. */
+/* And causes that it adopts: what is below such a node is done on behalf of what was active
+ * where the cause was captured. Its noun's id is the number of a word of kind PM_WORD_CAUSE.
+ * START (of nodes only): the creation of the thread, active from its first event to its end. */
 enum { PM_RUN_CAUSE_ENTER = 20, PM_RUN_CAUSE_LEAVE = 21, PM_RUN_CAUSE_START = 22 };
 
 #define PM_RUN_NOUN_ROOT 0xffffffffu
@@ -252,15 +273,18 @@ enum {
      * parent. */
     PM_RUN_NODE_FOLDED = 1,
     PM_RUN_NODE_FOREIGN_STACK = 2, /* root for activity on a stack that is not the thread's own */
-    /* Since 1.2: inclusive_tsc holds all its ended calls, for the noun was timed (mode exact or trace) all the time. Without: none
-     * when inclusive_tsc is 0, else some only (partly timed: the noun's mode was changed while the program ran). Not for
-     * roots, which always have times, nor folded ones. */
+    /* Since 1.2: inclusive_tsc holds all its ended calls, for the noun was timed (mode exact or
+     * trace) all the time. Without: none when inclusive_tsc is 0, else some only (partly timed:
+     * the noun's mode was changed while the program ran). Not for roots, which always have
+     * times, nor folded ones. */
     PM_RUN_NODE_TIMED = 4,
-    /* Beside FOLDED: its calls are how often the sentence was begun (pm_begin) where its parent was active. */
+    /* Beside FOLDED: its calls are how often the sentence was begun (pm_begin) where its parent
+     * was active. */
     PM_RUN_NODE_BEGUN = 8,
-    PM_RUN_NODE_COROUTINE =
-        16, /* beside FOREIGN_STACK: the root of one stack that the thread switches to */
-    /* Since 1.9: it ended, at least once, with a jump to code that tells no return. inclusive_tsc is that up to the jump. */
+    /* beside FOREIGN_STACK: the root of one stack that the thread switches to */
+    PM_RUN_NODE_COROUTINE = 16,
+    /* Since 1.9: it ended, at least once, with a jump to code that tells no return.
+     * inclusive_tsc is that up to the jump. */
     PM_RUN_NODE_JUMPED = 32,
 };
 
@@ -275,8 +299,8 @@ struct pm_run_counts {
 
 enum pm_run_message_code {
     PM_RUN_MSG_NOTE = 0,
-    PM_RUN_MSG_OBJECT_WITHOUT_SLEDS =
-        1, /* has nouns but no sleds (LTO link without the plugin); text: path */
+    /* has nouns but no sleds (LTO link without the plugin); text: path */
+    PM_RUN_MSG_OBJECT_WITHOUT_SLEDS = 1,
     PM_RUN_MSG_BAD_SLEDS = 2,
     PM_RUN_MSG_LIMIT = 3,    /* a limit was reached; text says which and which option helps */
     PM_RUN_MSG_DISARMED = 4, /* the runtime gave up; text says why */
@@ -289,12 +313,13 @@ struct pm_run_message {
     char text[]; /* text_bytes */
 };
 
-/* What was begun and ended in all threads at once (AMBIENT chunk), in the order in which it happened, over all such chunks. A thread follows when it has
- * its next event, its times being split at tsc. In a fork child the first item, if any, is what was begun before, at the fork. */
+/* What was begun and ended in all threads at once (AMBIENT chunk), in the order in which it
+ * happened, over all such chunks. A thread follows when it has its next event, its times being
+ * split at tsc. In a fork child the first item, if any, is what was begun before, at the fork. */
 struct pm_run_ambient {
     uint64_t tsc, monotonic_ns; /* CLOCK_MONOTONIC_RAW */
-    uint32_t
-        set; /* word of kind SET: what is begun in the whole process from then on; 0: nothing */
+    /* word of kind SET: what is begun in the whole process from then on; 0: nothing */
+    uint32_t set;
     uint32_t tid; /* who did it; 0: as of the fork */
 };
 #define PM_RUN_AMBIENT_DATA 64u
@@ -320,20 +345,24 @@ struct pm_run_sampling {
     uint32_t has_places; /* off-CPU times have addresses, of most threads (0 in older files) */
     uint64_t n_switches;
     uint64_t active_pair_ps; /* mode active: measured cost of a pair of events; 0: unknown */
-    uint64_t
-        start_cpu_ns; /* CPU time of the process before the runtime began: the loader's, and before an exec that of the images before;
-                                0: unknown, as in older files, and in fork children, which begin with none */
+    /* CPU time of the process before the runtime began: the loader's, and before an exec that of
+     * the images before; 0: unknown, as in older files, and in fork children, which begin with
+     * none */
+    uint64_t start_cpu_ns;
     uint64_t reserved[14];
 };
 
-/* Samples of one thread with equal (address, caller, node, generation, kind), added up. Items are made complete before n_items counts
- * them; n_samples and time_ns grow later, each by one instruction.
+/* Samples of one thread with equal (address, caller, node, generation, kind), added up. Items
+ * are made complete before n_items counts them; n_samples and time_ns grow later, each by one
+ * instruction.
  *
  *     offset size meaning
- *          0    8 address: of the instruction that was interrupted; kernel: the program's instruction that entered it (0 unknown);
- *                 off-CPU: of the program's instruction that was last begun, 0 unknown
- *          8    8 caller: when the address is in an object without sleds: address behind the call in code with sleds through which
- *                 it was (probably) reached, found on the stack; 0 unknown or not looked for
+ *          0    8 address: of the instruction that was interrupted; kernel: the program's
+ *                 instruction that entered it (0 unknown); off-CPU: of the program's instruction
+ *                 that was last begun, 0 unknown
+ *          8    8 caller: when the address is in an object without sleds: address behind the call
+ *                 in code with sleds through which it was (probably) reached, found on the stack; 0
+ *                 unknown or not looked for
  *         16    4 node: context, file offset / 64; 0: none (thread without contexts)
  *         20    2 generation: of the list of loaded objects
  *         22    1 kind, enum pm_run_sample_kind
@@ -344,18 +373,20 @@ struct pm_run_sampling {
 enum pm_run_sample_kind {
     PM_RUN_SAMPLE_USER = 1,
     PM_RUN_SAMPLE_KERNEL = 2,
-    /* n_samples: how often; time_ns: how long. Of OFF_CPU it is not known which of the other two (timers). */
+    /* n_samples: how often; time_ns: how long. Of OFF_CPU it is not known which of the other two
+     * (timers). */
     PM_RUN_SAMPLE_OFF_CPU = 3,
-    PM_RUN_SAMPLE_COST =
-        7, /* no sample: a cost that the program said itself; address: the number of its metric (pm_words.h), time_ns:
-                             * the sum, n_samples: of so many */
+    /* no sample: a cost that the program said itself; address: the number of its metric
+     * (pm_words.h), time_ns: the sum, n_samples: of so many */
+    PM_RUN_SAMPLE_COST = 7,
     PM_RUN_SAMPLE_LOST = 4,      /* their place is not known, the context is */
     PM_RUN_SAMPLE_WAITING = 5,   /* off-CPU: it slept, waited for data, a lock, another process */
     PM_RUN_SAMPLE_PREEMPTED = 6, /* off-CPU: it could have run, and another had the CPU */
 };
 enum {
     PM_RUN_SAMPLE_CALLER_SURE = 1, /* caller is known, not inferred */
-    /* Since 1.2: the address is in a sled's trampoline, and caller is 1 + its noun's process-wide index. */
+    /* Since 1.2: the address is in a sled's trampoline, and caller is 1 + its noun's
+     * process-wide index. */
     PM_RUN_SAMPLE_PROBE = 2,
     /* Of such: behind the clock read of a timed entry, or before that of an exit. So it is in the
      * noun's measured time; else it is in that of what is around it. */
@@ -371,9 +402,10 @@ struct pm_run_sample {
 };
 #define PM_RUN_SAMPLES_DATA 64u
 
-/* A noun was in another mode than the one it had at start, for a while. In mode off its n_calls lack those of that while; in mode
- * count they are in COUNTS chunks, without contexts; in both, samples in it belong to the context that was active above it.
- * One item for each stay in a mode: the next change of the noun ends it and, unless that leads back, begins another. In
+/* A noun was in another mode than the one it had at start, for a while. In mode off its n_calls
+ * lack those of that while; in mode count they are in COUNTS chunks, without contexts; in both,
+ * samples in it belong to the context that was active above it. One item for each stay in a
+ * mode: the next change of the noun ends it and, unless that leads back, begins another. In
  * files of version 1.1 all bytes before disarmed_tsc are 0 (mode off, by the budget). */
 struct pm_run_adapted {
     uint32_t noun;       /* process-wide index */
@@ -389,9 +421,10 @@ enum pm_run_adapted_reason {
     PM_RUN_ADAPTED_ASKED = 1,  /* perfmap mode */
 };
 
-/* What PerfMap costs this process (OVERHEAD chunk, since 1.2; renewed while it runs, complete up to cpu_ns). Pairs: of an entry and an
- * exit, warm; measured at start. Events: that many pairs of each mode, so far, times their cost, and what the seldom ones
- * cost more (reckoned). Samples: the runtime's own work on them as measured, and the interrupts' as estimated. */
+/* What PerfMap costs this process (OVERHEAD chunk, since 1.2; renewed while it runs, complete up
+ * to cpu_ns). Pairs: of an entry and an exit, warm; measured at start. Events: that many pairs
+ * of each mode, so far, times their cost, and what the seldom ones cost more (reckoned).
+ * Samples: the runtime's own work on them as measured, and the interrupts' as estimated. */
 struct pm_run_overhead {
     struct pm_run_chunk chunk;
     uint64_t budget_ppm; /* 0: none */
@@ -401,19 +434,24 @@ struct pm_run_overhead {
     uint64_t looks_ns; /* adding up calls, and changing modes */
     uint64_t n_looks, n_changes, n_sleds_changed;
     uint64_t sample_ns; /* of it: estimated for one sample's interrupt */
-    uint64_t
-        fixed_ns; /* of events_ns: of nouns that the budget cannot lower, which are the program's own words, those of adapters, and
-                           what was asked for by name. More than budget_ppm of cpu_ns: they alone exceed the budget */
-    uint64_t reserved[6];
+    /* of events_ns: of nouns that the budget cannot lower, which are the program's own words,
+     * those of adapters, and what was asked for by name. More than budget_ppm of cpu_ns: they
+     * alone exceed the budget */
+    uint64_t fixed_ns;
+    /* the process's own start (or as a forked child), and starts and ends of threads: CPU time */
+    uint64_t starts_ns;
+    uint64_t reserved[5];
 };
 
-/* Blocks of the heap by the place that allocated them (perfmap run --heap): one item for each pair of caller and context, so of one
- * thread. Items are made complete before n_items counts them; their counters grow later, each by one instruction. realloc is an
- * end of the old block and an allocation of the new one.
+/* Blocks of the heap by the place that allocated them (perfmap run --heap): one item for each
+ * pair of caller and context, so of one thread. Items are made complete before n_items counts
+ * them; their counters grow later, each by one instruction. realloc is an end of the old block
+ * and an allocation of the new one.
  *
  *     offset size meaning
- *          0    8 caller: address behind the call in code with sleds, which was that of the allocating function itself or, when code without
- *                 sleds called that (operator new), is found on the stack; 0 unknown
+ *          0    8 caller: address behind the call in code with sleds, which was that of the
+ *                 allocating function itself or, when code without sleds called that (operator
+ *                 new), is found on the stack; 0 unknown
  *          8    4 node: context, file offset / 64; 0: none
  *         12    4 thread: file offset of its THREAD chunk / 64; 0: none
  *         16    4 number: of this item among all of the file, from 0; blocks name it
@@ -449,40 +487,49 @@ struct pm_run_heap_block {
     uint32_t site, reserved;           /* site: its number */
 };
 
-/* Mode trace: events of one thread in the order in which they happened, 8 bytes each. A TRACE_HEAD chunk is what the thread writes to;
- * when it is full it is copied to a part of a TRACE_SPACE chunk and emptied. Parts are all of one size, lie side by side in the space (n_items
- * of them, the first at offset 4096) and begin with the same struct as heads. When the trace has reached its limit the oldest parts of
- * all threads are overwritten. A part counts when its first bytes are PM_RUN_CHUNK_MAGIC and its last 8 are its serial + 1 (else it was
- * being written when the process died). The parts and heads of a thread go by `number`; one number is there twice only when the process
- * died while it emptied a head, which is then not used.
+/* Mode trace: events of one thread in the order in which they happened, 8 bytes each. A
+ * TRACE_HEAD chunk is what the thread writes to; when it is full it is copied to a part of a
+ * TRACE_SPACE chunk and emptied. Parts are all of one size, lie side by side in the space
+ * (n_items of them, the first at offset 4096) and begin with the same struct as heads. When the
+ * trace has reached its limit the oldest parts of all threads are overwritten. A part counts
+ * when its first bytes are PM_RUN_CHUNK_MAGIC and its last 8 are its serial + 1 (else it was
+ * being written when the process died). The parts and heads of a thread go by `number`; one
+ * number is there twice only when the process died while it emptied a head, which is then not
+ * used.
  *
  *     offset size meaning
- *          0   64 chunk: kind TRACE_HEAD (of parts too), size_bytes, owner, n_items: places for events, of which some may be 0
+ *          0   64 chunk: kind TRACE_HEAD (of parts too), size_bytes, owner, n_items: places for
+ *                 events, of which some may be 0
  *         64    8 serial: of parts, rising over all threads
  *         72    8 number: of this thread's parts and heads, from 0
  *         80    8 first_tsc: a time near that of the first event
- *         88    4 node: context that was active on the thread's own stack when it began, file offset / 64
+ *         88    4 node: context that was active on the thread's own stack when it began, file
+ *                 offset / 64
  *         92    4 foreign_node: the same on foreign stacks; 0: none
  *         96    4 flags: PM_RUN_TRACE_STOPPED: the thread's last head, what came behind was dropped
  *        100    4 tid
  *        104   24 reserved
  *        128    8 each: events
  *
- * An event: 0 is none (it was being written by code that a signal interrupted, and that never came back or whose process died; all
- * with bits 63 and 62 clear are taken so).
+ * An event: 0 is none (it was being written by code that a signal interrupted, and that never
+ * came back or whose process died; all with bits 63 and 62 clear are taken so).
  *
- *     bits 63..62  3 leave (or mark), 2 enter, 1 the clock: its lower 62 bits, for events behind this one
+ *     bits 63..62  3 leave (or mark), 2 enter, 1 the clock: its lower 62 bits, for events behind
+ *                  this one
  *          61      on a foreign stack
- *          60..40  noun: process-wide index, PM_RUN_TRACE_MANY when it does not fit, or PM_RUN_TRACE_MARK_*
+ *          60..40  noun: process-wide index, PM_RUN_TRACE_MANY when it does not fit, or
+ *                  PM_RUN_TRACE_MARK_*
  *          39..0   the clock's lower 40 bits; the whole one is less than 2^39 from the time before
  *
- * The two of a switch lie side by side. What is open in the tree that is left waits, and goes on when the thread comes back to it; times of the
- * frames are those between switches.
+ * The two of a switch lie side by side. What is open in the tree that is left waits, and goes on
+ * when the thread comes back to it; times of the frames are those between switches.
  *
- * An enter of a noun of kind PM_RUN_AMBIENT_SET is none: what is open on that stack goes on below that set, at that time; a leave: below none.
+ * An enter of a noun of kind PM_RUN_AMBIENT_SET is none: what is open on that stack goes on
+ * below that set, at that time; a leave: below none.
  *
- * The order is that in which the tree changed, which is right for the nesting. A signal handler's events may so stand before that of the
- * trampoline that it interrupted, whose time is earlier. A leave that has no enter belongs to one that was never written. */
+ * The order is that in which the tree changed, which is right for the nesting. A signal
+ * handler's events may so stand before that of the trampoline that it interrupted, whose time is
+ * earlier. A leave that has no enter belongs to one that was never written. */
 struct pm_run_trace {
     struct pm_run_chunk chunk;
     uint64_t serial, number, first_tsc;
@@ -493,12 +540,13 @@ struct pm_run_trace {
 #define PM_RUN_TRACE_DATA 128u
 #define PM_RUN_TRACE_MANY 0x1fffffu
 #define PM_RUN_TRACE_MARK_END 0x1ffffeu /* leave: the thread ended, and with it all that is open */
-#define PM_RUN_TRACE_MARK_SWITCH \
-    0x1ffffdu /* leave: to another stack of coroutines, and at this time */
-#define PM_RUN_TRACE_MARK_TREE \
-    0x1ffffcu /* leave: behind it, with no time: bits 31..0 the context that goes on, file offset / 64, and _COPIED */
-#define PM_RUN_TRACE_COPIED \
-    ((uint64_t)1 << 32)                   /* what is open there was entered in another thread */
+/* leave: to another stack of coroutines, and at this time */
+#define PM_RUN_TRACE_MARK_SWITCH 0x1ffffdu
+/* leave: behind it, with no time: bits 31..0 the context that goes on, file offset / 64, and
+ * _COPIED */
+#define PM_RUN_TRACE_MARK_TREE 0x1ffffcu
+/* what is open there was entered in another thread */
+#define PM_RUN_TRACE_COPIED ((uint64_t)1 << 32)
 #define PM_RUN_TRACE_MARK_FIRST 0x1ffff0u /* no noun has a number from here on */
 enum { PM_RUN_TRACE_STOPPED = 1 };        /* flags of struct pm_run_trace */
 /* Bits 63..40 of events. */
@@ -513,6 +561,7 @@ enum { PM_RUN_TRACE_STOPPED = 1 };        /* flags of struct pm_run_trace */
 #endif
 PM_RUN_CHECK(sizeof(struct pm_run_header) <= PM_RUN_PAGE, "header fits its page");
 PM_RUN_CHECK(sizeof(struct pm_run_chunk) == 64, "chunk header is 64 bytes");
+PM_RUN_CHECK(sizeof(struct pm_run_packed) == 64, "header of packed files is 64 bytes");
 PM_RUN_CHECK(sizeof(struct pm_run_thread) <= PM_RUN_THREAD_NODES, "thread header is 256 bytes");
 PM_RUN_CHECK(sizeof(struct pm_run_counts) == PM_RUN_COUNTS_DATA, "counts header is 128 bytes");
 PM_RUN_CHECK(sizeof(struct pm_run_node) == 128, "node is 128 bytes");

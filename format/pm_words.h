@@ -1,12 +1,16 @@
-/* A program's own words: what perfmap.h (in the program) and the runtime say to each other, and how the run file keeps it. docs/formats/run-file.md.
+/* A program's own words: what perfmap.h (in the program) and the runtime say to each other, and
+ * how the run file keeps it. docs/formats/run-file.md.
  *
- * Each translation unit that includes perfmap.h has one struct pm_words_slot in the section PM_WORDS_SECTION of its object. Its `api` is
- * NULL unless the runtime is there, which finds the section by its name, checks magic and version, and fills the slot in.
+ * Each translation unit that includes perfmap.h has one struct pm_words_slot in the section
+ * PM_WORDS_SECTION of its object. Its `api` is NULL unless the runtime is there, which finds the
+ * section by its name, checks magic and version, and fills the slot in.
  *
- * The run file has WORDS chunks: records from offset 64 on, each a struct pm_run_word with its nouns and text behind it, padded to 8
- * bytes. Words are numbered from 1 in each process, in the order in which they are written, over all WORDS chunks; a word refers to
- * earlier ones only. A sentence that was entered, or a set of sentences that were begun and not ended, or a cause that was adopted, has a noun (in the sense of the context tree) of its own: an OBJECT chunk of kind
- * PM_RUN_OBJECT_WORDS has nouns whose ids are numbers of sentences, sets and causes.
+ * The run file has WORDS chunks: records from offset 64 on, each a struct pm_run_word with its
+ * nouns and text behind it, padded to 8 bytes. Words are numbered from 1 in each process, in the
+ * order in which they are written, over all WORDS chunks; a word refers to earlier ones only. A
+ * sentence that was entered, or a set of sentences that were begun and not ended, or a cause
+ * that was adopted, has a noun (in the sense of the context tree) of its own: an OBJECT chunk of
+ * kind PM_RUN_OBJECT_WORDS has nouns whose ids are numbers of sentences, sets and causes.
  */
 #ifndef PM_FORMAT_WORDS_H
 #define PM_FORMAT_WORDS_H
@@ -16,8 +20,9 @@
 
 #define PM_WORDS_SECTION "__perfmap_words"
 #define PM_WORDS_MAGIC "PerfMapW" /* 8 bytes, no ending zero */
-#define PM_WORDS_VERSION \
-    2u /* of slots and of struct pm_words_api, which only grows: a runtime serves all versions up to its own */
+/* of slots and of struct pm_words_api, which only grows: a runtime serves all versions up to its
+ * own */
+#define PM_WORDS_VERSION 2u
 
 /* What is known of a noun. Strings may be NULL; all is copied. */
 struct pm_noun_facts {
@@ -27,13 +32,15 @@ struct pm_noun_facts {
     uint64_t address, size_bytes;   /* of its memory; 0: none */
 };
 
-/* What is active, or adopted, until whoever holds it leaves, or releases, by the same sp. sp 0: nothing. */
+/* What is active, or adopted, until whoever holds it leaves, or releases, by the same sp. sp 0:
+ * nothing. */
 struct pm_words_held {
     uint64_t what;
     uint64_t sp;
 };
 
-/* Words are numbers, 0: none (no room, or wrong arguments). All functions may be called from any thread and in signal handlers. */
+/* Words are numbers, 0: none (no room, or wrong arguments). All functions may be called from any
+ * thread and in signal handlers. */
 struct pm_words_api {
     uint32_t version, bytes;
     uint32_t (*level)(const char *name, const char *above);
@@ -62,7 +69,8 @@ struct pm_words_api {
     void (*release_here)(uint64_t cause);
     void (*activate)(struct pm_words_held *held, const uint32_t *sentence);
     void (*adopt_in)(struct pm_words_held *held, const uint64_t *cause);
-    /* Mapping points: *ret_is_on stays valid, and is 0 while mappings of that point are not asked for. */
+    /* Mapping points: *ret_is_on stays valid, and is 0 while mappings of that point are not
+     * asked for. */
     uint32_t (*point)(const char *name, const volatile uint8_t **ret_is_on);
     void (*map_at)(uint32_t point, uint32_t source, uint32_t destination, const double *weight);
 };
@@ -80,13 +88,15 @@ enum pm_word_kind {
     PM_WORD_SENTENCE = 4, /* a: verb; nouns */
     PM_WORD_METRIC = 6,   /* text: name, unit, kind (count, bytes, time) */
     PM_WORD_MAPPING = 5, /* a: source, b: destination, both sentences; weight; line_no: its point */
-    PM_WORD_MERGED =
-        256, /* beside NOUN: it counts as another noun, whose number (64 bits) stands in the place of weight */
+    /* beside NOUN: it counts as another noun, whose number (64 bits) stands in the place of
+     * weight */
+    PM_WORD_MERGED = 256,
     PM_WORD_POINT = 16, /* a mapping point; a: 1 when it is on; text: name */
     PM_WORD_SET = 7,    /* nouns: the numbers of 1 to PM_WORDS_MAX_SET sentences, rising */
-    PM_WORD_CAUSE =
-        8, /* address: pm_run_identity of the process that captured it, a: the context there, file offset / 64; b: 1: what
-                         * that process had adopted itself does not count; text: sentences that were active, docs/formats/baggage.md */
+    /* address: pm_run_identity of the process that captured it, a: the context there, file
+     * offset / 64; b: 1: what that process had adopted itself does not count; text: sentences
+     * that were active, docs/formats/baggage.md */
+    PM_WORD_CAUSE = 8,
 };
 
 enum {
@@ -95,11 +105,13 @@ enum {
     PM_WORDS_MAX_POINTS = 256,
     PM_WORDS_MAX = 1 << 22, /* in a process */
     PM_WORDS_MAX_SET = 64,  /* of a set */
-    /* Entering and leaving in mode count, picoseconds: functions are called, where the compiler's constructs have trampolines (0.5 ns). */
+    /* Entering and leaving in mode count, picoseconds: functions are called, where the
+     * compiler's constructs have trampolines (0.5 ns). */
     PM_WORDS_COUNTED_PS = 8000,
 };
 
-/* Followed by n_nouns numbers (32 bits each) and n_text_bytes of text: strings ended by a zero byte each. */
+/* Followed by n_nouns numbers (32 bits each) and n_text_bytes of text: strings ended by a zero
+ * byte each. */
 struct pm_run_word {
     uint32_t bytes; /* of the whole record, a multiple of 8; written last: 0 ends the chunk */
     uint16_t kind;  /* enum pm_word_kind */

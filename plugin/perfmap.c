@@ -92,8 +92,9 @@ static void *load_back_end(const char *kind, const char *version, int flags)
     if (strcmp(kind, "gcc") == 0)
         refuse(
             "no back end for gcc %s: '%s' does not exist (there are: %s); install its plugin "
-            "headers "
-            "(Debian: gcc-%.*s-plugin-dev) and build PerfMap again, or use a compiler that has one",
+            "headers (Debian and Ubuntu: apt-get install gcc-%.*s-plugin-dev) and build one where "
+            "PerfMap's source is: cmake --preset release && cmake --build --preset release; or use "
+            "a compiler that has one",
             version, path, list, n_digits, version);
     refuse("no back end for %s %s: '%s' does not exist (there are: %s); use gcc", kind, version,
            path, list);

@@ -1,38 +1,47 @@
-/* The budget: what PerfMap does in the program may cost pm_process.budget_ppm of its CPU time. Samples take what they take; events may
- * cost the rest, and at least a quarter. Now and then one thread adds up the calls of all contexts and counters by noun. When
- * they cost too much, the dearest nouns step down: from contexts to counting, and when that is still too dear, to nothing, which
- * leaves them to the samples. When there is room again, they step up.
+/* The budget: what PerfMap does in the program may cost pm_process.budget_ppm of its CPU time.
+ * Samples take what they take; events may cost the rest (of what samples take at the usual rate,
+ * when more were asked for), and at least a quarter. Now and then one thread adds up the calls
+ * of all contexts and counters by noun. When they cost too much, the dearest nouns step down:
+ * from contexts to counting, and when that is still too dear, to nothing, which leaves them to
+ * the samples. When there is room again, they step up.
  *
- * A pair of events costs what was measured at start (pm_arch_calibrate) when it comes often. One that comes
- * seldom finds its trampolines, its contexts and the processor's memory of their jumps gone from the
- * caches, which costs 15 to 20 times as much: measured with SQLite, about 90 ns a pair where 90 functions are
- * called twice in half a millisecond each, against 5.6 ns with all sleds armed. So a noun's first call in
- * every WARM_NS is reckoned as a cold one.
+ * A pair of events costs what was measured at start (pm_arch_calibrate) when it comes often. One
+ * that comes seldom finds its trampolines, its contexts and the processor's memory of their
+ * jumps gone from the caches, which costs 15 to 20 times as much: measured with SQLite, about 90
+ * ns a pair where 90 functions are called twice in half a millisecond each, against 5.6 ns with
+ * all sleds armed. So a noun's first call in every WARM_NS is reckoned as a cold one.
  *
- * That is what was spent. What will be spent is another thing: a program's start calls hundreds of functions once or twice and
- * never again, and to change a noun costs as much as four cold calls. So a noun that had no calls before and FIRST_CALLS at most since then
- * is not expected to have more; when it has, the next look sees it.
+ * That is what was spent. What will be spent is another thing: a program's start calls hundreds
+ * of functions once or twice and never again, and to change a noun costs as much as four cold
+ * calls. So a noun that had no calls before and FIRST_CALLS at most since then is not expected
+ * to have more; when it has, the next look sees it.
  *
- * The work is done by whichever thread drains its samples, below a probe or in a signal handler (without samples: of a timer on each
- * thread's CPU clock), so it comes in small steps under a lock that nobody waits for: some thousand contexts are
- * added up at a time, and a look that took long is repeated late. Looks begin with the first samples, some milliseconds apart,
- * and become rarer up to four in a second.
+ * The work is done by whichever thread drains its samples, below a probe or in a signal handler
+ * (without samples: of a timer on each thread's CPU clock), so it comes in small steps under a
+ * lock that nobody waits for: some thousand contexts are added up at a time, and a look that
+ * took long is repeated late. Looks begin with the first samples, some milliseconds apart, and
+ * become rarer up to four in a second.
  *
- * When the program goes on to something new, other nouns become hot, and a quarter of a second is much too long. Whatever costs
- * much is soon met by samples, so at each one the calls of the contexts that are open and of what was last called from these, as many as
- * there were since a sample met them before, are poured into a bucket that leaks as fast as the budget allows. When it flows over there is
- * a look at once: it costs less than what it may save. It is a matter of luck how fast such a look comes, never whether calls are counted.
+ * When the program goes on to something new, other nouns become hot, and a quarter of a second
+ * is much too long. Whatever costs much is soon met by samples, so at each one the calls of the
+ * contexts that are open and of what was last called from these, as many as there were since a
+ * sample met them before, are poured into a bucket that leaks as fast as the budget allows. When
+ * it flows over there is a look at once: it costs less than what it may save. It is a matter of
+ * luck how fast such a look comes, never whether calls are counted.
  *
- * What was overspent before it was noticed is a debt: until it is saved again, or for as long as LARGEST_DEBT_MS of the budget, events may
- * cost half of what they could. SQLite's shell for 0.13 s, events: 11 to 14 ms without debts and with rare looks, 6 to 8 with.
+ * What was overspent before it was noticed is a debt: until it is saved again, or for as long as
+ * LARGEST_DEBT_MS of the budget, events may cost half of what they could. SQLite's shell for
+ * 0.13 s, events: 11 to 14 ms without debts and with rare looks, 6 to 8 with.
  *
- * Some nouns cannot step down: the program's own words, and what was asked for by name. What they cost goes off what the others may cost,
- * but a quarter of it is left to these however much it is, to step down to and to step up to: their budget is then that quarter.
+ * Some nouns cannot step down: the program's own words, and what was asked for by name. What
+ * they cost goes off what the others may cost, but a quarter of it is left to these however much
+ * it is, to step down to and to step up to: their budget is then that quarter.
  *
- * Stepping up. A counted noun is known to be cheap or not; of one that is off nothing is known, so it is counted for a trial. Each
- * time that a noun has to step down soon again it waits twice as long for its next trial (of CPU time), and so long that the failed one
- * was a tenth of the budget. There are trials only while the run has spent less than its budget so far, and all changes of code
- * together get a tenth of it, so that nothing swings.
+ * Stepping up. A counted noun is known to be cheap or not; of one that is off nothing is known,
+ * so it is counted for a trial. Each time that a noun has to step down soon again it waits twice
+ * as long for its next trial (of CPU time), and so long that the failed one was a tenth of the
+ * budget. There are trials only while the run has spent less than its budget so far, and all
+ * changes of code together get a tenth of it, so that nothing swings.
  */
 #include "internal.h"
 #include "signals.h"
@@ -72,14 +81,17 @@ enum {
     TRACE_WRITING_PS = 4000, /* a pair's share of writing full heads, which is the kernel's */
     STEPS_PER_DOUBLING = 8,  /* of costs, to choose by */
     N_LEVELS = 64 * STEPS_PER_DOUBLING,
-    /* A sample's interrupt, with what it does to the caches: 12 us in a small loop, 20 to 40 in SQLite, of which the runtime's own part
-     * (about 2) is measured. */
+    /* A sample's interrupt, with what it does to the caches: 12 us in a small loop, 20 to 40 in
+     * SQLite, of which the runtime's own part (about 2) is measured. */
     PERF_SAMPLE_NS = 18000,
     TIMER_SAMPLE_NS = 6000,
-    TICK_NS = 10000000, /* of the timers; the kernel looks at its ticks, so 4 ms more */
+    USUAL_PERIOD_NS = 2493766, /* 401 Hz */
+    TICK_NS = 10000000,        /* of the timers; the kernel looks at its ticks, so 4 ms more */
 };
 
 /* Calls by noun, added up by the last look and by this one. */
+static uint64_t *counts; /* of two looks; addresses for more nouns than there are */
+static uint32_t counts_max;
 static uint64_t *calls_before, *calls_now;
 static struct called { /* nouns that had calls between the two */
     uint32_t noun;
@@ -107,7 +119,7 @@ static uint64_t bucket_ns = BUCKET_NS;
 
 /* Since start. */
 static uint64_t n_samples, drained_ns;
-static uint64_t events_ps, samples_ns, looks_ns, changes_ns;
+static uint64_t events_ps, samples_ns, looks_ns, changes_ns, starts_ns;
 static uint64_t fixed_ps; /* of events_ps: nouns that cannot step down */
 static uint64_t
     debt_ps; /* what events cost more than allowed, as far as it has not been saved since */
@@ -133,7 +145,8 @@ static uint64_t tsc_per_ms(void)
 
 /* --- adding up --- */
 
-/* What a thread did to a context of a disarmed noun after its sleds were changed is undone here, too. */
+/* What a thread did to a context of a disarmed noun after its sleds were changed is undone here,
+ * too. */
 static uint32_t add_nodes(struct pm_node *nodes, uint32_t n)
 {
     uint32_t n_nouns = pm_n_nouns();
@@ -255,15 +268,16 @@ static uint64_t total_within(uint64_t most)
     return total;
 }
 
-/* What cannot step down leaves the others their share. Nothing that is called at all would fit in otherwise, so that not even main() stayed
- * on the paths. */
+/* What cannot step down leaves the others their share. Nothing that is called at all would fit
+ * in otherwise, so that not even main() stayed on the paths. */
 static uint64_t room_beside(uint64_t fixed, uint64_t allowed, uint64_t share)
 {
     return allowed > fixed + share ? allowed : fixed + share;
 }
 
-/* No noun may cost more than a certain level, the highest with which all together cost at most `allowed`; those of the level above it
- * stay as long as there is room. Returns how many have a target. */
+/* No noun may cost more than a certain level, the highest with which all together cost at most
+ * `allowed`; those of the level above it stay as long as there is room. Returns how many have a
+ * target. */
 static uint32_t choose_lower(uint64_t allowed)
 {
     unsigned low = 0, high = N_LEVELS - 1;
@@ -409,6 +423,16 @@ static uint64_t sample_ns(void)
     return pm_process.sample_force == PM_RUN_SAMPLES_TIMER ? TIMER_SAMPLE_NS : PERF_SAMPLE_NS;
 }
 
+/* What samples cost at the usual rate, of what they cost at this one: who asks for more does not
+ * ask to follow less. */
+static uint64_t at_usual_rate(uint64_t ns)
+{
+    uint64_t period_ns = pm_process.sample_period_ns;
+    return period_ns == 0 || period_ns >= USUAL_PERIOD_NS
+               ? ns
+               : ns / 1000 * (period_ns / 1000) / (USUAL_PERIOD_NS / 1000) * 1000;
+}
+
 /* What samples have cost up to now. */
 static uint64_t cost_of_samples_ns(void)
 {
@@ -436,7 +460,8 @@ static void write_overhead(uint64_t cpu_ns)
                                   .n_changes = n_changes,
                                   .n_sleds_changed = n_sleds_changed,
                                   .sample_ns = sample_ns(),
-                                  .fixed_ns = fixed_ps / 1000};
+                                  .fixed_ns = fixed_ps / 1000,
+                                  .starts_ns = pm_load(starts_ns)};
     *overhead = now;
 }
 
@@ -510,7 +535,7 @@ static bool decide(uint64_t tsc)
     uint64_t n_warmths = spent_ns / WARM_NS, n_before = n_changes, fixed;
     uint64_t total = find_called(n_warmths, &fixed);
     uint64_t now_samples_ns = cost_of_samples_ns();
-    uint64_t allowed = allow(spent_ns, now_samples_ns - samples_ns);
+    uint64_t allowed = allow(spent_ns, at_usual_rate(now_samples_ns - samples_ns));
     uint64_t share =
         allowed / LEAST_EVENT_SHARE; /* of others than fixed ones, which pay no debts of these */
     allowed = after_debt(total, allowed);
@@ -536,8 +561,8 @@ static bool decide(uint64_t tsc)
     return n_changes != n_before;
 }
 
-/* Soon again when a change was refused: a thread that is just being made blocks all signals for a moment. And after an urgent
- * look: it has seen much time of which only the last part was hot. */
+/* Soon again when a change was refused: a thread that is just being made blocks all signals for
+ * a moment. And after an urgent look: it has seen much time of which only the last part was hot. */
 static uint64_t next_interval(void)
 {
     if (look.n_refused != 0 && look.n_refused < REFUSALS_TO_SAY)
@@ -564,17 +589,27 @@ static void empty_bucket(bool changed)
     pm_store(bucket_ps, 0);
 }
 
+bool pm_adapt_make_room(uint32_t max, uint32_t n)
+{
+    if (counts == NULL) {
+        uint64_t *memory = pm_reserve(max * (2 * sizeof *memory + sizeof *called));
+        if (memory == NULL)
+            return false;
+        counts_max = max;
+        called = (struct called *)(memory + 2 * (size_t)max);
+        pm_store(counts, memory);
+    }
+    return pm_make_room(counts, n * sizeof *counts) &&
+           pm_make_room(counts + counts_max, n * sizeof *counts) &&
+           pm_make_room(called, n * sizeof *called);
+}
+
 static bool make_table(void)
 {
-    if (calls_now != NULL)
-        return true;
-    uint64_t *memory =
-        pm_private_memory((size_t)PM_MAX_NOUNS * (2 * sizeof *memory + sizeof *called));
-    if (memory == NULL)
-        return false;
-    calls_before = memory + PM_MAX_NOUNS;
-    called = (struct called *)(memory + 2 * (size_t)PM_MAX_NOUNS);
-    pm_store(calls_now, memory);
+    if (calls_now != NULL || counts == NULL)
+        return calls_now != NULL;
+    calls_before = counts + counts_max;
+    pm_store(calls_now, counts);
     return true;
 }
 
@@ -607,7 +642,8 @@ static void step(uint64_t tsc)
     pm_store(look.next_tsc, tsc + next_interval());
 }
 
-/* So that the next event that finds such a context as the youngest goes the slow way, which closes it. */
+/* So that the next event that finds such a context as the youngest goes the slow way, which
+ * closes it. */
 static void mark_path(struct pm_node *node)
 {
     for (; node != NULL; node = node->parent)
@@ -706,6 +742,17 @@ void pm_adapt_drained(uint64_t cpu_ns)
     pm_add_shared(drained_ns, cpu_ns);
 }
 
+void pm_adapt_started(uint64_t cpu_ns)
+{
+    pm_add_shared(starts_ns, cpu_ns);
+}
+
+/* With its first thread, which may have been added already. */
+void pm_adapt_process_begin(uint64_t before_cpu_ns)
+{
+    pm_store(starts_ns, process_cpu_ns() - before_cpu_ns);
+}
+
 void pm_adapt_tick(uint64_t tsc)
 {
     if (pm_control_is_asked() || is_time(tsc))
@@ -730,6 +777,8 @@ void pm_adapt_process_end(void)
         pm_process.budget_ppm = 0; /* nothing is changed any more */
         if (look.begun)
             decide(pm_tsc());
+        else if (pm_load(starts_ns) != 0) /* too short for a look, or without nouns */
+            write_overhead(process_cpu_ns());
         pm_process.budget_ppm = budget_ppm;
         if (overhead != NULL)
             overhead->budget_ppm = budget_ppm;
@@ -773,7 +822,7 @@ void pm_adapt_fork_child(void)
     look = (struct look){.interval_ms = FIRST_INTERVAL_MS, .cpu_ns = process_cpu_ns()};
     bucket_ps = 0;
     n_samples = drained_ns = 0;
-    events_ps = fixed_ps = samples_ns = looks_ns = changes_ns = debt_ps = 0;
+    events_ps = fixed_ps = samples_ns = looks_ns = changes_ns = debt_ps = starts_ns = 0;
     n_looks = n_changes = n_sleds_changed = 0;
     overhead = NULL;
     if (calls_now == NULL)

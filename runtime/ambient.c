@@ -1,27 +1,35 @@
-/* Sentences that do not nest (pm_begin and pm_end of perfmap.h), in one thread or in the whole process.
+/* Sentences that do not nest (pm_begin and pm_end of perfmap.h), in one thread or in the whole
+ * process.
  *
- * What a thread has begun and not ended, and what is begun in the process, is its ambient set, a word (pm_words.h). The tree has a node for each
- * set that a thread had, a child of the root, and below it again the paths that were active meanwhile. So costs are kept per path and set
- * by what keeps them per path, and trampolines know nothing of sets.
+ * What a thread has begun and not ended, and what is begun in the process, is its ambient set, a
+ * word (pm_words.h). The tree has a node for each set that a thread had, a child of the root,
+ * and below it again the paths that were active meanwhile. So costs are kept per path and set by
+ * what keeps them per path, and trampolines know nothing of sets.
  *
- * Begin and end move the thread from its path to the twin of it, the equal path below another set, by five steps:
+ * Begin and end move the thread from its path to the twin of it, the equal path below another
+ * set, by five steps:
  *
  *     make the twin      from its parent's twin; a node remembers the twin that was used last
  *     prepare it         each node gets the stack pointer of its frame, and the time as its start
- *     commit             `current` becomes the twin, by one instruction, if it is still what was moved
+ *     commit             `current` becomes the twin, by one instruction, if it is still what was
+ *                        moved
  *     retire             what was left gets its time up to now, and is not active any more
  *     look again         whether this is the set that it should be
  *
- * A signal handler may come between any two. Its calls are below the path that is current then, which is a sound one at every instant. What it
- * begins or ends itself changes the thread's set at once, the path when the move that it interrupted looks again: there is one mover at a
- * time. One that a handler jumped out of is known by its frame, which is gone, and what it had begun is completed.
+ * A signal handler may come between any two. Its calls are below the path that is current then,
+ * which is a sound one at every instant. What it begins or ends itself changes the thread's set
+ * at once, the path when the move that it interrupted looks again: there is one mover at a time.
+ * One that a handler jumped out of is known by its frame, which is gone, and what it had begun
+ * is completed.
  *
- * A handler that interrupts a trampoline and leaves something begun has moved the context that the trampoline is about to replace. That puts the
- * old path back, which the next event that goes the slow way finds by its set, and moves again; stack pointers that were retired stay as
+ * A handler that interrupts a trampoline and leaves something begun has moved the context that
+ * the trampoline is about to replace. That puts the old path back, which the next event that
+ * goes the slow way finds by its set, and moves again; stack pointers that were retired stay as
  * they are in the twin.
  *
- * What is begun in the whole process is written to a log, and each thread is poked: its ring_seen gets a bit that no ring's head has, so its
- * next event goes the slow way, and follows the log. It had no event in between, so its times are split exactly where the log says.
+ * What is begun in the whole process is written to a log, and each thread is poked: its
+ * ring_seen gets a bit that no ring's head has, so its next event goes the slow way, and follows
+ * the log. It had no event in between, so its times are split exactly where the log says.
  */
 #include "sample.h"
 #include "sys.h"
@@ -108,7 +116,8 @@ void pm_ambient_say_not_begun(void)
 
 enum operation { WITH = 1, WITHOUT, JOINED };
 
-/* What was combined last, by what it was combined from; 0: nothing. A place and its entry determine all of that:
+/* What was combined last, by what it was combined from; 0: nothing. A place and its entry
+ * determine all of that:
  *
  *     bits 63..56  operation
  *          55..34  a
@@ -182,7 +191,8 @@ static uint32_t combine(enum operation operation, uint32_t a, uint32_t b)
 
 /* --- what is begun --- */
 
-/* Handlers may change any entry in between, so one is only taken as it was seen. A sentence may have two entries then. False: no room. */
+/* Handlers may change any entry in between, so one is only taken as it was seen. A sentence may
+ * have two entries then. False: no room. */
 static bool add_begun(uint64_t *begun, uint32_t *n_begun, uint32_t sentence)
 {
     const uint64_t once = (uint64_t)1 << 32;
@@ -273,8 +283,8 @@ static bool append(struct pm_run_ambient entry)
     return true;
 }
 
-/* Sets PM_POKED, as one word of memory that may not be there: an operation of futex(2) that wakes nobody. Who had not seen all before the last
- * entry is poked already. */
+/* Sets PM_POKED, as one word of memory that may not be there: an operation of futex(2) that
+ * wakes nobody. Who had not seen all before the last entry is poked already. */
 static void poke(struct pm_slot *slot)
 {
     static uint32_t nobody;
@@ -363,8 +373,9 @@ static struct pm_node *make_twin(struct pm_tls *t, struct pm_node *node, struct 
     return pm_child_of(t, parent, &probe, 0, pm_may_exceed());
 }
 
-/* The equal path below the set, made as far as it is not there. NULL: it cannot be made. Ways down are noted in nodes on the way up; a handler notes the
- * same ones, or has changed the path: then what is found is of no use, and the commit fails. */
+/* The equal path below the set, made as far as it is not there. NULL: it cannot be made. Ways
+ * down are noted in nodes on the way up; a handler notes the same ones, or has changed the path:
+ * then what is found is of no use, and the commit fails. */
 static struct pm_node *twin_of(struct pm_tls *t, struct pm_node *from, uint32_t set)
 {
     struct pm_node *node = from, *twin;
@@ -388,8 +399,9 @@ static struct pm_node *twin_of(struct pm_tls *t, struct pm_node *from, uint32_t 
     return twin;
 }
 
-/* The frames of `from` are those of `to` as well. A node without a stack pointer is half-open, or was retired before: what its twin has stays. *tsc 0: it is
- * read when a noun has a mode of its own, with times. Returns the top of `to`. */
+/* The frames of `from` are those of `to` as well. A node without a stack pointer is half-open,
+ * or was retired before: what its twin has stays. *tsc 0: it is read when a noun has a mode of
+ * its own, with times. Returns the top of `to`. */
 static struct pm_node *prepare(const struct pm_node *from, struct pm_node *to, uint64_t *tsc)
 {
     uint32_t top_depth = from->set != 0; /* the set's node, or the root */
@@ -407,6 +419,8 @@ static struct pm_node *prepare(const struct pm_node *from, struct pm_node *to, u
             pm_store(to->start_tsc, start == 0 || start > *tsc ? start : *tsc);
         if ((gone | to->gone) != 0)
             pm_store(to->gone, gone);
+        if (pm_sp_jumped_away(sp))
+            pm_store(to->paused, from->paused);
         pm_store(to->sp, sp);
     }
     if (to->kind != PM_RUN_AMBIENT_SET || to->sp != 0)
@@ -418,7 +432,8 @@ static struct pm_node *prepare(const struct pm_node *from, struct pm_node *to, u
     return to;
 }
 
-/* No activation of these, and of their set's node, is open any more. tsc 0: their times do not count. */
+/* No activation of these, and of their set's node, is open any more. tsc 0: their times do not
+ * count. */
 static void retire(struct pm_node *node, uint64_t tsc)
 {
     for (; node->depth != 0; node = node->parent) {
@@ -431,7 +446,8 @@ static void retire(struct pm_node *node, uint64_t tsc)
     }
 }
 
-/* Mode trace: an enter of the set, or a leave of the one before where there is none now. It stands for leaves and enters of all the path. */
+/* Mode trace: an enter of the set, or a leave of the one before where there is none now. It
+ * stands for leaves and enters of all the path. */
 static void record(struct pm_tls *t, const struct pm_node *from, const struct pm_node *to,
                    bool foreign, uint64_t tsc)
 {

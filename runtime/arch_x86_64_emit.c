@@ -3,8 +3,9 @@
 
 /* --- machine code --- */
 
-/* Instructions are put together in a register and written by one store, of which the bytes behind c->p are overwritten by what follows:
- * 7000 trampolines are generated at the start of SQLite. */
+/* Instructions are put together in a register and written by one store, of which the bytes
+ * behind c->p are overwritten by what follows: 7000 trampolines are generated at the start of
+ * SQLite. */
 static void put(struct x86_code *c, uint64_t bytes, unsigned n)
 {
     __builtin_memcpy(c->p, &bytes, 8);

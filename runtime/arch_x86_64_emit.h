@@ -1,7 +1,9 @@
-/* Writing machine code for x86-64, and the pieces that trampolines are put together from. Used by arch_x86_64*.c only.
+/* Writing machine code for x86-64, and the pieces that trampolines are put together from. Used
+ * by arch_x86_64*.c only.
  *
- * Registers within a trampoline: rax the clock, rdx S (the stack pointer at the sled), R = frame.context the
- * context. Code goes to two places: what nearly every event runs, and the rest of it (`cold`).
+ * Registers within a trampoline: rax the clock, rdx S (the stack pointer at the sled), R =
+ * frame.context the context. Code goes to two places: what nearly every event runs, and the rest
+ * of it (`cold`).
  */
 #ifndef PM_RUNTIME_ARCH_X86_64_EMIT_H
 #define PM_RUNTIME_ARCH_X86_64_EMIT_H
@@ -26,8 +28,13 @@ enum {
 
 struct x86_code {
     uint8_t *p;
-    const uint8_t *
-        flag; /* of the trampoline's noun: where it is 0 entries do nothing; NULL: it is not asked */
+    /* of the trampoline's noun: where it is 0 entries do nothing; NULL: it is not asked */
+    const uint8_t *flag;
+    /* Of a tail call: the sled that it jumps to; NULL: not known, or to none. */
+    const uint8_t *target;
+    /* Where the object's trampolines with contexts lie; NULL: tail calls go the slow way. */
+    const uint8_t *region;
+    uint32_t region_bytes;
 };
 
 /* --- instructions --- */
@@ -91,8 +98,8 @@ void x86_check_ring(struct x86_code *c, unsigned r, struct x86_sites *slow);
 void x86_check_entry(struct x86_code *c, unsigned r, unsigned s, const struct pm_probe *probe,
                      struct x86_sites *slow);
 void x86_compare_noun(struct x86_code *c, unsigned r, const struct pm_probe *probe);
-/* `at` = the hash table's entry for current and the noun, which becomes R and current's cached child when
- * it is the right one, else slow. */
+/* `at` = the hash table's entry for current and the noun, which becomes R and current's cached
+ * child when it is the right one, else slow. */
 void x86_look_up(struct x86_code *c, unsigned r, unsigned at, const struct pm_probe *probe,
                  struct x86_sites *slow);
 /* cmpb $0, the trampoline's flag */
@@ -129,6 +136,8 @@ enum x86_note {
     X86_NOTE_INDEX,
     X86_NOTE_COUNTER,
     X86_NOTE_EVENT,
+    X86_NOTE_TARGET,
+    X86_NOTE_TARGET_NOUN,
 };
 /* A word that is about to be written, and is another one in other trampolines of this kind. */
 void x86_note(const uint8_t *word, enum x86_note kind);

@@ -1,9 +1,11 @@
 /* Where trampolines live on x86-64: regions near the code, and the loader's hook. An object has
- * one region with room for the trampolines of all modes; those of a mode are written when some noun first wants it, and stay: threads may be
- * in them, and a noun that goes back and forth between modes costs no more memory. They come in batches, of the nouns that are changed
- * together: each begins with pages of its own, for those of others cannot be written while threads run in them. What an event runs
- * when all is as expected lies close together, the way to the thunk (of timed ones also that by the hash table) behind it: seldom events pay
- * for each cache line.
+ * one region with room for the trampolines of all modes; those of a mode are written when some
+ * noun first wants it, and stay: threads may be in them, and a noun that goes back and forth
+ * between modes costs no more memory. They come in batches, of the nouns that are changed
+ * together: each begins with pages of its own, for those of others cannot be written while
+ * threads run in them. What an event runs when all is as expected lies close together, the way
+ * to the thunk (of timed ones also that by the hash table) behind it: seldom events pay for each
+ * cache line.
  */
 #include "arch_x86_64_emit.h"
 #include "sys.h"
@@ -73,8 +75,9 @@ void *pm_map_near(uintptr_t low, uintptr_t high, size_t size)
 
 /* --- the trampolines of one object and mode --- */
 
-/* Where things lie in it: for each sled of the object where its trampoline begins (uint32_t, 0: none); probes; the thunk, and
- * behind it the batches, each with what its trampolines run nearly always and then the rest of them. */
+/* Where things lie in it: for each sled of the object where its trampoline begins (uint32_t, 0:
+ * none); probes; the thunk, and behind it the batches, each with what its trampolines run nearly
+ * always and then the rest of them. */
 struct layout {
     size_t probes, code, end;
 };
@@ -111,7 +114,8 @@ static uint32_t place_of(const struct pm_part *part, size_t sled)
     return place < part->end ? place : 0;
 }
 
-/* The entry's sled of the function at the address, behind an endbr64 if there is one; NULL: it has none. */
+/* The entry's sled of the function at the address, behind an endbr64 if there is one; NULL: it
+ * has none. */
 static const struct pm_sled *entry_at(const struct pm_object *object, uintptr_t address)
 {
     for (uint32_t low = 0, high = object->n_sleds; low < high;) {
@@ -127,9 +131,10 @@ static const struct pm_sled *entry_at(const struct pm_object *object, uintptr_t 
     return NULL;
 }
 
-/* Behind the sled of a tail call stands the jump: jmp rel32, jmp rel8, or one by register or memory. */
-enum pm_tail pm_arch_tail(const struct pm_object *object, const struct pm_sled *sled,
-                          uint32_t *ret_noun)
+/* Behind the sled of a tail call stands the jump: jmp rel32, jmp rel8, or one by register or
+ * memory. */
+static enum pm_tail tail_of(const struct pm_object *object, const struct pm_sled *sled,
+                            const struct pm_sled **ret_entry)
 {
     const uint8_t *jump = (const uint8_t *)sled->address + 5;
     int32_t distance;
@@ -142,29 +147,46 @@ enum pm_tail pm_arch_tail(const struct pm_object *object, const struct pm_sled *
     } else {
         return PM_TAIL_ANYWHERE;
     }
-    const struct pm_sled *entry = entry_at(object, to);
-    if (entry == NULL)
-        return PM_TAIL_TO_OTHER;
-    *ret_noun = object->first_noun + entry->noun;
-    return PM_TAIL_TO_SLED;
+    *ret_entry = entry_at(object, to);
+    return *ret_entry != NULL ? PM_TAIL_TO_SLED : PM_TAIL_TO_OTHER;
 }
 
+enum pm_tail pm_arch_tail(const struct pm_object *object, const struct pm_sled *sled,
+                          uint32_t *ret_noun)
+{
+    const struct pm_sled *entry;
+    enum pm_tail tail = tail_of(object, sled, &entry);
+    if (tail == PM_TAIL_TO_SLED)
+        *ret_noun = object->first_noun + entry->noun;
+    return tail;
+}
+
+/* ret_target: of a tail call, the sled that it leads to; NULL: none, or one that is followed
+ * within others only. */
 static void fill_probe(struct pm_probe *probe, const struct pm_object *object,
-                       const struct pm_sled *sled, enum pm_run_mode mode)
+                       const struct pm_sled *sled, enum pm_run_mode mode,
+                       const uint8_t **ret_target)
 {
     bool loop = sled->kind == PM_SLED_LOOP_ENTER || sled->kind == PM_SLED_LOOP_LEAVE;
     uint8_t depth = sled->flags & PM_SLED_DEPTH_MASK;
     probe->noun = object->first_noun + sled->noun;
     probe->kind = sled->kind;
-    probe->loop_depth = loop ? (depth != 0 ? depth : 1) : 0;
+    probe->loop_depth = loop ? (depth != 0 ? depth : 1) : sled->kind == PM_SLED_LAND ? depth : 0;
     probe->mode = (uint8_t)mode;
     probe->bank = object->bank;
     probe->counter = sled->noun;
     const struct pm_noun *noun = pm_noun_at(probe->noun);
     probe->inside = noun != NULL && mode != PM_RUN_MODE_COUNT ? noun->inside : 0;
     probe->tail = PM_TAIL_ENDS;
-    if (sled->kind == PM_SLED_TAIL && mode != PM_RUN_MODE_COUNT)
-        probe->tail = (uint8_t)pm_arch_tail(object, sled, &probe->counter);
+    *ret_target = NULL;
+    if (sled->kind != PM_SLED_TAIL || mode == PM_RUN_MODE_COUNT)
+        return;
+    const struct pm_sled *entry;
+    probe->tail = (uint8_t)tail_of(object, sled, &entry);
+    if (probe->tail != PM_TAIL_TO_SLED)
+        return;
+    probe->counter = object->first_noun + entry->noun;
+    *ret_target = (const uint8_t *)entry->address;
 }
 
 /* Memory for what is about to be written, without a fault for each page. bytes: at a time. */
@@ -215,13 +237,14 @@ static void make_one(struct generation *g, const struct pm_sled *sled, uint32_t 
 {
     struct pm_object *object = g->object;
     uint32_t index = g->n_probes++;
-    /* That hardly any handler comes between two neighbours of mode trace (arch_x86_64_trace.c) was measured of such. */
+    /* That hardly any handler comes between two neighbours of mode trace (arch_x86_64_trace.c)
+     * was measured of such. */
     while (mode != PM_RUN_MODE_ACTIVE && (uintptr_t)g->c.p % 16 != 0)
         x86_byte(&g->c, 0xcc);
     fill_ahead(g->c.p, &g->filled, g->middle, g->fill_bytes);
     fill_ahead(g->cold.p, &g->cold_filled, g->end, g->fill_bytes);
     ((uint32_t *)g->at)[number] = (uint32_t)(g->c.p - g->at);
-    fill_probe(&g->probes[index], object, sled, mode);
+    fill_probe(&g->probes[index], object, sled, mode, &g->c.target);
     g->c.flag = g->cold.flag = object->flags != NULL ? object->flags + sled->noun : NULL;
     x86_trampoline_again(&g->c, &g->cold, sled, &g->probes[index], index, g->thunk);
 }
@@ -232,7 +255,8 @@ static const struct pm_sled *sled_at(const struct pm_object *object, const struc
     return &object->sleds[batch->list != NULL ? batch->list[i] : i];
 }
 
-/* The entry that the i-th of the batch, an exit, belongs to; i: none is near, and in the same function. */
+/* The entry that the i-th of the batch, an exit, belongs to; i: none is near, and in the same
+ * function. */
 static uint32_t entry_before(const struct pm_object *object, const struct batch *batch, uint32_t i)
 {
     uint32_t number, last = i > NEAR_SLEDS ? i - NEAR_SLEDS : 0;
@@ -247,8 +271,8 @@ static uint32_t entry_before(const struct pm_object *object, const struct batch 
     return i;
 }
 
-/* An entry with its exits behind it, from the begin of a cache line on: lines of code are what calls cost in large programs. Entries of
- * mode count are short. */
+/* An entry with its exits behind it, from the begin of a cache line on: lines of code are what
+ * calls cost in large programs. Entries of mode count are short. */
 static void make_group(struct generation *g, const struct batch *batch, uint32_t i)
 {
     uint32_t number;
@@ -276,19 +300,23 @@ static uint32_t generate(struct pm_object *object, const struct layout *l,
 {
     const struct pm_part *part = &object->parts[batch->mode];
     uint8_t *at = part->at, *thunk = at + l->code;
+    const uint8_t *first = object->parts[PM_RUN_MODE_ACTIVE].at;
     size_t usual = whole_pages(batch->n * USUAL_BYTES);
-    struct generation g = {.object = object,
-                           .at = at,
-                           .thunk = thunk,
-                           .middle = at + batch->cold,
-                           .end = at + batch->begin + batch_bytes(batch->n),
-                           .probes = (struct pm_probe *)(at + l->probes),
-                           .n_probes = part->n_probes,
-                           .c = {.p = at + batch->begin},
-                           .cold = {.p = at + batch->cold},
-                           .filled = at + batch->begin,
-                           .cold_filled = at + batch->cold,
-                           .fill_bytes = usual < FILL_BYTES ? usual : FILL_BYTES};
+    struct generation g = {
+        .object = object,
+        .at = at,
+        .thunk = thunk,
+        .middle = at + batch->cold,
+        .end = at + batch->begin + batch_bytes(batch->n),
+        .probes = (struct pm_probe *)(at + l->probes),
+        .n_probes = part->n_probes,
+        .c = {.p = at + batch->begin,
+              .region = pm_modes_are_inside() ? NULL : first,
+              .region_bytes = (uint32_t)(object->code + object->code_bytes - first)},
+        .cold = {.p = at + batch->cold},
+        .filled = at + batch->begin,
+        .cold_filled = at + batch->cold,
+        .fill_bytes = usual < FILL_BYTES ? usual : FILL_BYTES};
     if (g.c.p == thunk) {
         fill_ahead(g.c.p, &g.filled, g.middle, g.fill_bytes);
         x86_thunk(&g.c, g.probes);
@@ -301,7 +329,8 @@ static uint32_t generate(struct pm_object *object, const struct layout *l,
     return (uint32_t)(g.cold.p - at);
 }
 
-/* Room for all modes at once, without memory: places.c and the jumps need one region near the code. */
+/* Room for all modes at once, without memory: places.c and the jumps need one region near the
+ * code. */
 static bool reserve(struct pm_object *object)
 {
     if (object->code != NULL)
@@ -417,8 +446,8 @@ static uint32_t find_jump_back(const uint8_t *code, const struct pm_sled *sled)
     return 0;
 }
 
-/* An interrupt comes when an instruction is done: what is found right behind the read of the clock has waited for it, and
- * for the work before. */
+/* An interrupt comes when an instruction is done: what is found right behind the read of the
+ * clock has waited for it, and for the work before. */
 static bool is_behind_clock(const uint8_t *code, uint64_t offset)
 {
     for (uint64_t i = 0; i + 2 < offset; i++)

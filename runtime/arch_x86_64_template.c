@@ -1,6 +1,8 @@
-/* Trampolines that are copies of one that was generated before. Two sleds of one kind with the same registers to save get the same code but
- * for some words of 4 bytes: numbers of the noun and the probe, and distances to what does not move along. While a trampoline is generated its
- * words are noted; the next one of its kind is copied and gets its own. So SQLite's 7020 trampolines take 0.3 ms in place of 1.3.
+/* Trampolines that are copies of one that was generated before. Two sleds of one kind with the
+ * same registers to save get the same code but for some words of 4 bytes: numbers of the noun
+ * and the probe, and distances to what does not move along. While a trampoline is generated its
+ * words are noted; the next one of its kind is copied and gets its own. So SQLite's 7020
+ * trampolines take 0.3 ms in place of 1.3.
  *
  *     note        word
  *     BACK        distance to behind the sled
@@ -9,8 +11,11 @@
  *     ACROSS      distance from what nearly every event runs to the rest of the trampoline, or back
  *     NOUN, HASH, INDEX, COUNTER    numbers
  *     EVENT       the noun, and a mark, in mode trace
+ *     TARGET      distance to the sled that a tail call leads to
+ *     TARGET_NOUN its noun
  *
- * Nothing else of a trampoline may depend on more than its key, the object and the mode (test_trampolines compares).
+ * Nothing else of a trampoline may depend on more than its key, the object and the mode
+ * (test_trampolines compares).
  */
 #include "arch_x86_64_emit.h"
 
@@ -125,19 +130,35 @@ static void fill_in(const struct x86_template *t, struct x86_code *c, struct x86
             break;
         case X86_NOTE_EVENT:
             value = (value & ~PM_RUN_TRACE_MANY) | pm_trace_noun(probe->noun);
+            break;
+        case X86_NOTE_TARGET:
+            value = distance(word, 0, c->target);
+            break;
+        case X86_NOTE_TARGET_NOUN:
+            value = probe->counter;
         }
         __builtin_memcpy(word, &value, 4);
     }
 }
 
 /* What the code depends on, beside what is noted. 0: too much. */
-static uint64_t key_of(const struct pm_sled *sled, const struct pm_probe *probe)
+static uint64_t key_of(const struct x86_code *c, const struct pm_sled *sled,
+                       const struct pm_probe *probe)
 {
+    enum { LEADS_TO_SLED = 0x80, LEADS_TO_OTHER = 0x40 };
+    uint64_t kind = sled->kind;
     if (probe->mode == PM_RUN_MODE_COUNT && probe->counter * 8 < 128) /* one byte */
         return 0;
-    return 1 | (uint64_t)sled->kind << 8 | (uint64_t)sled->flags << 16 |
-           (uint64_t)sled->must_save << 32 | (uint64_t)probe->mode << 48 |
-           (uint64_t)probe->inside << 56;
+    if (kind == PM_SLED_TAIL && probe->mode != PM_RUN_MODE_COUNT) {
+        if (probe->tail == PM_TAIL_ANYWHERE) /* as the jump's own bytes */
+            return 0;
+        if (probe->tail == PM_TAIL_TO_OTHER)
+            kind |= LEADS_TO_OTHER;
+        if (probe->tail == PM_TAIL_TO_SLED && c->target != NULL && probe->counter != probe->noun)
+            kind |= LEADS_TO_SLED;
+    }
+    return 1 | kind << 8 | (uint64_t)sled->flags << 16 | (uint64_t)sled->must_save << 32 |
+           (uint64_t)probe->mode << 48 | (uint64_t)probe->inside << 56;
 }
 
 /* Its place, or one for it. */
@@ -156,7 +177,7 @@ static struct x86_template *template_of(uint64_t key)
 void x86_trampoline_again(struct x86_code *c, struct x86_code *cold, const struct pm_sled *sled,
                           const struct pm_probe *probe, uint32_t index, const uint8_t *thunk)
 {
-    uint64_t key = key_of(sled, probe);
+    uint64_t key = key_of(c, sled, probe);
     struct x86_template *t = template_of(key);
     if (key != 0 && t->key == key) {
         copy(c->p, t->fast, t->fast_bytes);

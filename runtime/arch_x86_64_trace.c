@@ -1,13 +1,18 @@
-/* What trampolines of mode trace have beside those of mode exact (arch_x86_64.c): the event is recorded.
+/* What trampolines of mode trace have beside those of mode exact (arch_x86_64.c): the event is
+ * recorded.
  *
  *     room:   trace_at >= trace_end or clock > trace_until ? slow
- *     entry:  rdx = trace_at, trace_at += 8 (one instruction: internal.h); current = R; ...; (rdx) = event; R->sp = S
- *     exit:   R->sp = 0; R->inclusive += time; rdx = trace_at, trace_at += 8; current = R->parent; (rdx) = event
+ *     entry:  rdx = trace_at, trace_at += 8 (one instruction: internal.h); current = R; ...; (rdx)
+ *             = event; R->sp = S
+ *     exit:   R->sp = 0; R->inclusive += time; rdx = trace_at, trace_at += 8; current = R->parent;
+ *             (rdx) = event
  *
- * So the order of a trace is that in which the tree changed, but for handlers that come between these two neighbours (processors take
- * interrupts before the slower one, xadd; with two instructions before it a byte shorter, some 10 handlers in a run came
- * between: system/trace tells). What a handler jumps out of leaves a place without an event: of an entry that means that there
- * was none, and the frame, which the tree has half-open, ends without one; after an exit the frame seems open until the one around it ends.
+ * So the order of a trace is that in which the tree changed, but for handlers that come between
+ * these two neighbours (processors take interrupts before the slower one, xadd; with two
+ * instructions before it a byte shorter, some 10 handlers in a run came between: system/trace
+ * tells). What a handler jumps out of leaves a place without an event: of an entry that means
+ * that there was none, and the frame, which the tree has half-open, ends without one; after an
+ * exit the frame seems open until the one around it ends.
  */
 #include "arch_x86_64_emit.h"
 

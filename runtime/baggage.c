@@ -1,4 +1,5 @@
-/* Reading and writing the text of causes. What is read comes from anywhere: every byte is looked at once, nothing is copied. */
+/* Reading and writing the text of causes. What is read comes from anywhere: every byte is looked
+ * at once, nothing is copied. */
 #include "baggage.h"
 
 #include <string.h>
@@ -67,7 +68,8 @@ static int any_digit_of(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : digit_of(c);
 }
 
-/* Level, verb, nouns: at least three names, none of them empty, each of plain bytes and escapes; a noun may have a kind. */
+/* Level, verb, nouns: at least three names, none of them empty, each of plain bytes and escapes;
+ * a noun may have a kind. */
 static bool is_sentence(struct piece s)
 {
     size_t n_names = 1, n_bytes = 0;

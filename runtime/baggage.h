@@ -14,8 +14,8 @@ enum {
     PM_BAGGAGE_MAX_BYTES = 65536,  /* of a header; what comes after is not looked at */
     PM_BAGGAGE_MAX_SENTENCES = 64, /* of a member */
     PM_BAGGAGE_SENTENCES_BYTES = 2048,
-    PM_BAGGAGE_NAME_BYTES =
-        192, /* of a name, before it is encoded; longer ones are cut, and end with `...` */
+    /* of a name, before it is encoded; longer ones are cut, and end with `...` */
+    PM_BAGGAGE_NAME_BYTES = 192,
     PM_BAGGAGE_HEAD_BYTES = 8 + 2 + 16 + 1 + 8,
 };
 

@@ -11,13 +11,14 @@
 
 enum { PAIRS = 64, REPETITIONS = 24, BARE_STEP = 5, WORK_STEP = 5 + 2 * 4 };
 
-/* 64 entry/exit pairs, each sled as the compiler leaves it at a function: four free registers, and the
- * stack pointer at the CFA. In and between them a little work that depends on itself, for a
- * processor does the program's work while it waits for the clock: with none a pair costs 18.9 ns
- * here, with two multiplications on either side 16.0, and real programs full of calls pay 15.9 (SQLite's
- * shell, 417 million pairs) and 15.8 (mawk, 21 million). Modes active and count are so short that they
- * would vanish: there the sleds stand bare. Many sleds met few times are what programs have: an active pair
- * comes out at 5.5 ns here, as in SQLite (5.6) and Lua (5.1); the same pair 1000 times over takes 1.65. */
+/* 64 entry/exit pairs, each sled as the compiler leaves it at a function: four free registers,
+ * and the stack pointer at the CFA. In and between them a little work that depends on itself,
+ * for a processor does the program's work while it waits for the clock: with none a pair costs
+ * 18.9 ns here, with two multiplications on either side 16.0, and real programs full of calls
+ * pay 15.9 (SQLite's shell, 417 million pairs) and 15.8 (mawk, 21 million). Modes active and
+ * count are so short that they would vanish: there the sleds stand bare. Many sleds met few
+ * times are what programs have: an active pair comes out at 5.5 ns here, as in SQLite (5.6) and
+ * Lua (5.1); the same pair 1000 times over takes 1.65. */
 #define CALIBRATION_CODE(name, work)                              \
     __asm__(".text\n"                                             \
             ".p2align 4\n"                                        \
@@ -126,7 +127,10 @@ void pm_arch_calibrate(void)
     t->hash = pm_private_memory(PM_HASH_BYTES);
     if (t->hash == NULL)
         return;
-    root = (struct pm_node){.noun = PM_RUN_NOUN_ROOT, .sp = UINT64_MAX, .cached_child = &child};
+    root = (struct pm_node){/* with no mark in its lowest bits (struct pm_jump) */
+                            .noun = PM_RUN_NOUN_ROOT,
+                            .sp = UINT64_MAX - 7,
+                            .cached_child = &child};
     child = (struct pm_node){.noun = 0, .parent = &root};
     pm_hash_child(t, &child);
     static uint64_t events[2 * PAIRS * (REPETITIONS + 1)];

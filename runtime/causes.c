@@ -1,13 +1,17 @@
 /* Causes: contexts that other contexts are done on behalf of.
  *
- * An id has, from the top, a bit that says imported, 31 bits of the identity of the process that gave it out, and 32 bits: the context's place in
- * the run file, or the number of an imported cause. Capturing so reads two words. Adopting looks the place up in a table of single
- * words, without a lock; what is not there is described, under the lock of the words, and becomes a noun of the context tree.
+ * An id has, from the top, a bit that says imported, 31 bits of the identity of the process that
+ * gave it out, and 32 bits: the context's place in the run file, or the number of an imported
+ * cause. Capturing so reads two words. Adopting looks the place up in a table of single words,
+ * without a lock; what is not there is described, under the lock of the words, and becomes a
+ * noun of the context tree.
  *
- * Contexts stay few, and never make a circle, because causes are equal when what is active by them is: each has a list of links, hashes of
- * the paths without causes - its own, then those that it was done on behalf of, from the nearest on, no one twice. Work that two
- * threads hand to each other has two or three lists. Lists that grow beyond MAX_LINKS, and all new ones when there are very many causes, begin
- * anew: what was captured counts, what that had adopted itself does not. */
+ * Contexts stay few, and never make a circle, because causes are equal when what is active by
+ * them is: each has a list of links, hashes of the paths without causes - its own, then those
+ * that it was done on behalf of, from the nearest on, no one twice. Work that two threads hand
+ * to each other has two or three lists. Lists that grow beyond MAX_LINKS, and all new ones when
+ * there are very many causes, begin anew: what was captured counts, what that had adopted itself
+ * does not. */
 #include "causes.h"
 
 #include "internal.h"
@@ -24,11 +28,12 @@ enum {
     MAX_LINKS = 16,
     MAX_CAUSES = 1 << 16,
     MAX_CAUSES_LIMITED = 1 << 12, /* where memory has a limit */
-    MAX_IMPORTED =
-        MAX_CAUSES / 4, /* of that identity and place; further ones are told apart by their text */
+    /* of that identity and place; further ones are told apart by their text */
+    MAX_IMPORTED = MAX_CAUSES / 4,
     ENTRIES_PER_CAUSE = 4,
     QUICK_ENTRIES = 1 << 16,
     FAR_ENTRIES = 1 << 10,
+    START_ENTRIES = 1 << 6,
     MAX_ANCESTORS = 64,
     NO_EFFECT = 0xffffffff, /* in place of 1 + a noun */
 };
@@ -47,7 +52,10 @@ static struct {
     struct far {
         uint64_t id; /* 0 while it is written */
         uint32_t noun;
-    } * far; /* ids that are not this process's own, by id: captured before a fork, or never given out */
+        /* ids that are not this process's own, by id: captured before a fork, or never given out */
+    } * far;
+    /* place << 32 | start_noun, by place: of threads that began last */
+    uint64_t starts[START_ENTRIES];
     struct pm_cause *list;      /* from number 1 on */
     uint32_t *by_key, *by_noun; /* numbers */
     struct ancestor {
@@ -57,7 +65,8 @@ static struct {
     uint32_t n_ancestors;
 } causes;
 
-/* Of equal numbers, too: what was captured right where it had been adopted has the path of the adoption. */
+/* Of equal numbers, too: what was captured right where it had been adopted has the path of the
+ * adoption. */
 static uint64_t mix(uint64_t h, uint64_t value)
 {
     h = (h * 0xd6e8feb86659fd93u ^ value) * 0x9e3779b97f4a7c15u;
@@ -531,12 +540,24 @@ uint64_t pm_cause_of_thread(void)
                                            : 0;
 }
 
-/* The noun is another one than that of adopting, so that what begins with the thread ends with it only. */
+static uint64_t *start_entry(uint32_t place)
+{
+    return &causes.starts[place / 2 % START_ENTRIES];
+}
+
+/* The noun is another one than that of adopting, so that what begins with the thread ends with
+ * it only. */
 void pm_cause_thread_begins(uint64_t id)
 {
     uint32_t noun;
     if (id == 0 || !pm_causes_are_on() || pm_tls.state != PM_THREAD_NEW)
         return;
+    uint32_t place = pm_cause_own_place(id);
+    uint64_t known = place != 0 ? pm_load(*start_entry(place)) : 0;
+    if (known != 0 && known >> 32 == place) {
+        pm_tls.start_noun = (uint32_t)known;
+        return;
+    }
     uint64_t mask = pm_words_lock();
     struct pm_cause *cause = open_tables() ? cause_of(id) : NULL;
     if (cause != NULL && cause->start_noun == 0 &&
@@ -545,10 +566,13 @@ void pm_cause_thread_begins(uint64_t id)
         cause->start_noun = noun + 1;
     }
     pm_tls.start_noun = cause != NULL ? cause->start_noun : 0;
+    if (place != 0 && pm_tls.start_noun != 0)
+        pm_store(*start_entry(place), (uint64_t)place << 32 | pm_tls.start_noun);
     pm_words_unlock(mask);
 }
 
-/* Places are those of the new run file from now on. What the parent captured is another process's, found by identity and place. */
+/* Places are those of the new run file from now on. What the parent captured is another
+ * process's, found by identity and place. */
 void pm_causes_fork_child(void)
 {
     if (causes.tag == 0)
@@ -557,6 +581,7 @@ void pm_causes_fork_child(void)
         causes.ancestors[causes.n_ancestors++] =
             (struct ancestor){causes.identity, causes.tag, causes.n};
     causes.tag = 0;
+    memset(causes.starts, 0, sizeof causes.starts);
     pm_cause_identity();
     if (!open_tables())
         return;

@@ -1,11 +1,13 @@
-/* Causes: what was active where work was handed over, adopted where it is done (perfmap.h, docs/words.md).
+/* Causes: what was active where work was handed over, adopted where it is done (perfmap.h,
+ * docs/words.md).
  *
  *     id = pm_cause_capture(sp);          // a few nanoseconds, no lock
- *     pm_cause_adopt(id, sp);             // in any thread: a context of kind PM_RUN_CAUSE_ENTER, until
+ *     // in any thread: a context of kind PM_RUN_CAUSE_ENTER, until
+ *     pm_cause_adopt(id, sp);
  *     pm_cause_release(id, sp);
  *
- * An id is checked whenever it comes back: the upper half tells the process, the lower half the context. Below ordinary calls only, in any
- * thread and in signal handlers. */
+ * An id is checked whenever it comes back: the upper half tells the process, the lower half the
+ * context. Below ordinary calls only, in any thread and in signal handlers. */
 #ifndef PM_CAUSES_H
 #define PM_CAUSES_H
 
@@ -35,10 +37,12 @@ struct pm_cause {
     uint32_t n_links;
     uint64_t links[16];
 };
-/* Are contexts kept? In a child that nobody has seen yet (a bare clone) its own file is begun: before anything is written down. */
+/* Are contexts kept? In a child that nobody has seen yet (a bare clone) its own file is begun:
+ * before anything is written down. */
 bool pm_causes_are_on(void);
 uint64_t pm_cause_identity(void); /* of this process; 0: it has no run file */
-/* A cause that is known: imported, or adopted from another process or by an ancestor of this one. NULL: none, or it is a context of this one. */
+/* A cause that is known: imported, or adopted from another process or by an ancestor of this
+ * one. NULL: none, or it is a context of this one. */
 const struct pm_cause *pm_cause_foreign(uint64_t id);
 /* The cause that a context adopts. NULL: it is none, or that of another kind of context. */
 const struct pm_cause *pm_cause_of_node(const struct pm_node *node);

@@ -9,8 +9,9 @@
 
 enum { SCRATCH_BYTES = 8192, MAX_DEPTH = 16, MAX_SEEN = 128 };
 
-/* Sentences from the innermost on, each as text that begins with `!`. Each cause is looked through once: one that is adopted within several
- * others would else be so by each of the ways to it, and they double at each step. */
+/* Sentences from the innermost on, each as text that begins with `!`. Each cause is looked
+ * through once: one that is adopted within several others would else be so by each of the ways
+ * to it, and they double at each step. */
 struct spoken {
     struct pm_baggage_text text;
     uint16_t ends[PM_BAGGAGE_MAX_SENTENCES];

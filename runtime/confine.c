@@ -1,10 +1,13 @@
-/* Programs that confine themselves by seccomp. A system call that a filter does not allow would end them, be it ours, so filters are noted
- * before they come into force, and each of our calls asks them first (sys.h): what would be refused is refused here. Whatever is
- * measured goes on as far as what remains allows; a run file that can no longer grow keeps counting in the contexts that it has.
+/* Programs that confine themselves by seccomp. A system call that a filter does not allow would
+ * end them, be it ours, so filters are noted before they come into force, and each of our calls
+ * asks them first (sys.h): what would be refused is refused here. Whatever is measured goes on
+ * as far as what remains allows; a run file that can no longer grow keeps counting in the
+ * contexts that it has.
  *
- * All threads' filters count for all threads. They outlive an exec: each is also appended to a file in the run's folder, and a program that
- * starts under filters takes all that the run's processes have set. Filters that were there before the run (of a container) are unknown;
- * they refuse with an error, as a rule.
+ * All threads' filters count for all threads. They outlive an exec: each is also appended to a
+ * file in the run's folder, and a program that starts under filters takes all that the run's
+ * processes have set. Filters that were there before the run (of a container) are unknown; they
+ * refuse with an error, as a rule.
  */
 #include "confine.h"
 #include "internal.h"
@@ -194,7 +197,7 @@ static void name_list(void)
 
 static long open_list(int flags)
 {
-    return pm_sys(SYS_openat, AT_FDCWD, list_path, flags | O_CLOEXEC, 0666);
+    return pm_sys(SYS_openat, AT_FDCWD, list_path, flags | O_CLOEXEC, 0600);
 }
 
 static void append(const struct sock_fprog *filter)

@@ -11,7 +11,8 @@ struct pm_confinement {
     uint32_t index;
 };
 
-/* Notes a filter (or strict mode) before it comes into force: the sample's signal may come right after. */
+/* Notes a filter (or strict mode) before it comes into force: the sample's signal may come right
+ * after. */
 struct pm_confinement pm_confine(bool strict, const struct sock_fprog *filter);
 /* Before that: what is exec'ed under it shall know it. */
 void pm_confine_list(const struct sock_fprog *filter);

@@ -1,10 +1,12 @@
-/* Requests to this process while it runs, by the control chunk of its run file (format/pm_control.h).
+/* Requests to this process while it runs, by the control chunk of its run file
+ * (format/pm_control.h).
  *
- * Nobody listens: a thread would be one more than the program has, and in its way. The chunk is looked at where the runtime is
- * anyway: after each drain of samples, at each tick (adapt.c). Threads without a ring have the chunk's word for one, so
- * that their next event at an armed sled goes the slow way. And where no event comes, `perfmap run` rings: it sends
- * SIGURG to a thread that is running, again until there is an answer. (One to a thread that sleeps might end its
- * system call.) A program that sleeps looks when it wakes.
+ * Nobody listens: a thread would be one more than the program has, and in its way. The chunk is
+ * looked at where the runtime is anyway: after each drain of samples, at each tick (adapt.c).
+ * Threads without a ring have the chunk's word for one, so that their next event at an armed
+ * sled goes the slow way. And where no event comes, `perfmap run` rings: it sends SIGURG to a
+ * thread that is running, again until there is an answer. (One to a thread that sleeps might end
+ * its system call.) A program that sleeps looks when it wakes.
  */
 #include "internal.h"
 #include "signals.h"
@@ -116,7 +118,8 @@ static uint64_t thread_cpu_ns(void)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* A change that is refused is tried again for a while: a thread that is just being made blocks all signals for a moment. */
+/* A change that is refused is tried again for a while: a thread that is just being made blocks
+ * all signals for a moment. */
 static void change_modes(struct pm_control *c, uint64_t number, uint64_t tsc)
 {
     uint64_t start_ns = thread_cpu_ns();

@@ -1,19 +1,24 @@
-/* Coroutines: stacks that a program makes by makecontext and goes between by swapcontext and setcontext, or by returning
- * (wrap_contexts.c tells). Each has a tree of its own below a root with PM_RUN_NODE_FOREIGN_STACK, whether it lies above or below the
- * thread's stack, and trampolines work in it as they do elsewhere: what changes at a switch is `current`.
+/* Coroutines: stacks that a program makes by makecontext and goes between by swapcontext and
+ * setcontext, or by returning (wrap_contexts.c tells). Each has a tree of its own below a root
+ * with PM_RUN_NODE_FOREIGN_STACK, whether it lies above or below the thread's stack, and
+ * trampolines work in it as they do elsewhere: what changes at a switch is `current`.
  *
  *     makecontext   pm_coroutine_make(low, size)     the stack is known from now on
- *     swapcontext   pm_coroutine_resume(sp)          the stack that has sp goes on, or the thread's own: what was open there is open again
+ *     swapcontext   pm_coroutine_resume(sp)          the stack that has sp goes on, or the thread's
+ *                                                    own: what was open there is open again
  *
- * Frames of a stack that waits take no time: what they have spent is added up when it is left (start_tsc 0, `paused` tells which had one), so
- * that the file is right at any time, and they begin anew when it goes on. A coroutine that goes on in another thread gets its frames
- * again there, without calls: contexts belong to a thread.
+ * Frames of a stack that waits take no time: what they have spent is added up when it is left
+ * (start_tsc 0, `paused` tells which had one), so that the file is right at any time, and they
+ * begin anew when it goes on. A coroutine that goes on in another thread gets its frames again
+ * there, without calls: contexts belong to a thread.
  *
- * Switches by other means (a library's own assembler text) are not seen. Slow events look whether they are on the stack that they should be
- * on, which puts right what was switched by hand between stacks of makecontext, up to the events before.
+ * Switches by other means (a library's own assembler text) are not seen. Slow events look
+ * whether they are on the stack that they should be on, which puts right what was switched by
+ * hand between stacks of makecontext, up to the events before.
  *
- * Reading and changing `current`, `coroutine` and `base` is safe against handlers, also those that switch themselves (preemptive
- * schedulers): what they leave they come back to, with all of these as they were.
+ * Reading and changing `current`, `coroutine` and `base` is safe against handlers, also those
+ * that switch themselves (preemptive schedulers): what they leave they come back to, with all of
+ * these as they were.
  */
 #include "internal.h"
 #include "sys.h"
@@ -157,8 +162,9 @@ static bool adopt(struct pm_tls *t, struct pm_coroutine *c)
 
 /* --- schedulers that take the processor away --- */
 
-/* A handler that switches may have interrupted a trampoline, or the runtime, which has read the clock, and is ending the innermost
- * context of then: that time is before what the context waits, so the context's start must stay as it is. Elsewhere it must not. */
+/* A handler that switches may have interrupted a trampoline, or the runtime, which has read the
+ * clock, and is ending the innermost context of then: that time is before what the context
+ * waits, so the context's start must stay as it is. Elsewhere it must not. */
 #if defined(__x86_64__)
 #include <ucontext.h>
 
@@ -196,7 +202,8 @@ static bool is_ours(uint64_t address)
     return false;
 }
 
-/* Was the code between these addresses of the stack, which a signal's frame may lie between, ours? */
+/* Was the code between these addresses of the stack, which a signal's frame may lie between,
+ * ours? */
 static bool is_within_event(uint64_t low, uint64_t high, uint64_t found)
 {
     for (const uint64_t *at = (const uint64_t *)(low & ~7ull);
@@ -206,7 +213,8 @@ static bool is_within_event(uint64_t low, uint64_t high, uint64_t found)
     return false;
 }
 
-/* NULL: there is none. A signal's frame is larger than most functions' are, which are not searched. */
+/* NULL: there is none. A signal's frame is larger than most functions' are, which are not
+ * searched. */
 static const struct pm_node *ending(const struct pm_coroutine *on, const struct pm_node *innermost,
                                     uint64_t sp)
 {
@@ -244,7 +252,8 @@ static void wait_from(struct pm_tls *t, struct pm_node *node, uint64_t tsc)
         ending(t->coroutine, node, (uint64_t)(uintptr_t)__builtin_frame_address(0));
     for (; node->parent != NULL; node = node->parent) {
         uint64_t start_tsc = node != stays ? node->start_tsc : 0;
-        node->paused = start_tsc != 0;
+        if (start_tsc != 0 || !pm_sp_jumped_away(pm_load(node->sp)))
+            node->paused = start_tsc != 0;
         if (start_tsc == 0)
             continue;
         pm_store(node->start_tsc, 0);
@@ -253,7 +262,8 @@ static void wait_from(struct pm_tls *t, struct pm_node *node, uint64_t tsc)
     }
 }
 
-/* Behind the change of current: a handler that switches in between comes back to where it was, and says so before. */
+/* Behind the change of current: a handler that switches in between comes back to where it was,
+ * and says so before. */
 static void trace_switch(struct pm_tls *t, const struct pm_node *to, uint64_t flags, uint64_t tsc)
 {
     uint64_t *places = pm_trace_reserve_some(t, 2); /* nothing comes between them */
@@ -264,7 +274,7 @@ static void trace_switch(struct pm_tls *t, const struct pm_node *to, uint64_t fl
 static void go_on(struct pm_node *innermost, uint64_t tsc)
 {
     for (struct pm_node *node = innermost; node->parent != NULL; node = node->parent) {
-        if (node->paused != 0) {
+        if (node->paused == 1) {
             node->paused = 0;
             pm_store(node->start_tsc, tsc);
         }

@@ -17,6 +17,8 @@
 enum {
     RENEW_TICKS = 1 << 30, /* of the clock: less than a second */
     MOST_PAGES = 64,       /* zeroed at once */
+    WINDOW_BYTES = 20 * PM_RUN_PAGE,
+    CHUNK_TICKS = 1 << 18, /* of the clock: 0.1 ms */
 };
 
 static struct pm_map {
@@ -24,6 +26,13 @@ static struct pm_map {
     uint64_t size_bytes;
 } maps[PM_MAX_MAPS];
 static uint32_t n_maps;
+
+/* The file's beginning is made and mapped at once: short processes need no more. The header is
+ * in it, and what chunks fit. */
+static struct {
+    char *address;
+    uint64_t size_bytes;
+} window;
 
 static bool is_error(long result)
 {
@@ -96,8 +105,9 @@ static bool is_refused(long result)
     return result == -EOPNOTSUPP || result == -ENOSYS || result == -EPERM || result == -EINVAL;
 }
 
-/* The same page again and again. What is written at once lies in large pieces in the page cache, so that it takes a third of the time
- * of pages that are allocated and then touched (ext4: 1.1 in place of 3.2 us a page, kernel and faults together). */
+/* The same page again and again. What is written at once lies in large pieces in the page cache,
+ * so that it takes a third of the time of pages that are allocated and then touched (ext4: 1.1
+ * in place of 3.2 us a page, kernel and faults together). */
 static long write_zeros(int fd, uint64_t offset, uint64_t bytes)
 {
     static char zeros[PM_RUN_PAGE]; /* for ever */
@@ -106,7 +116,8 @@ static long write_zeros(int fd, uint64_t offset, uint64_t bytes)
     return pm_sys(SYS_pwritev, fd, pages, n < MOST_PAGES ? n : MOST_PAGES, offset, 0);
 }
 
-/* Blocks on disk for [offset, offset + bytes), whole pages; they are in memory then. 0 or an error number. */
+/* Blocks on disk for [offset, offset + bytes), whole pages; they are in memory then. 0 or an
+ * error number. */
 static int allocate(int fd, uint64_t offset, uint64_t bytes)
 {
     if (is_beyond_limit(offset + bytes))
@@ -124,13 +135,24 @@ static int allocate(int fd, uint64_t offset, uint64_t bytes)
     return 0;
 }
 
-/* Faults would otherwise be measured in the program's functions, up to 3 us each. Nobody else knows these pages yet. */
+/* Faults would otherwise be measured in the program's functions, up to 3 us each. Nobody else
+ * knows these pages yet. */
 static void populate(char *address, uint64_t bytes)
 {
     if (pm_sys(SYS_madvise, address, bytes, MADV_POPULATE_WRITE) == 0)
         return;
     for (uint64_t at = 0; at < bytes; at += PM_RUN_PAGE) /* kernels before 5.14 */
         pm_store(address[at], 0);
+}
+
+static bool note_map(char *address, uint64_t bytes)
+{
+    uint32_t i = pm_add_shared(n_maps, 1);
+    if (i < PM_MAX_MAPS)
+        maps[i] = (struct pm_map){address, bytes};
+    else
+        pm_store(n_maps, PM_MAX_MAPS);
+    return i < PM_MAX_MAPS;
 }
 
 static void *map(int fd, uint64_t offset, uint64_t bytes)
@@ -140,14 +162,10 @@ static void *map(int fd, uint64_t offset, uint64_t bytes)
     if (address == NULL)
         return NULL;
     populate(address, bytes);
-    uint32_t i = pm_add_shared(n_maps, 1);
-    if (i >= PM_MAX_MAPS) {
-        pm_store(n_maps, PM_MAX_MAPS);
-        pm_sys(SYS_munmap, address, bytes);
-        return NULL;
-    }
-    maps[i] = (struct pm_map){address, bytes};
-    return address;
+    if (note_map(address, bytes))
+        return address;
+    pm_sys(SYS_munmap, address, bytes);
+    return NULL;
 }
 
 uint32_t pm_file_n_chunks(void)
@@ -202,8 +220,9 @@ static void put_pair_costs(struct pm_run_header *h)
     h->count_event_ps = p->count_event_ps;
 }
 
-/* The thread may have begun already, when a library with sleds is loaded late: it has no contexts but its root then, for there were
- * no sleds. Signals are blocked, so nobody looks at what is not its own meanwhile. */
+/* The thread may have begun already, when a library with sleds is loaded late: it has no
+ * contexts but its root then, for there were no sleds. Signals are blocked, so nobody looks at
+ * what is not its own meanwhile. */
 void pm_file_calibrate(void)
 {
     static bool done;
@@ -216,6 +235,11 @@ void pm_file_calibrate(void)
     if (done || pm_process.mode == PM_RUN_MODE_OFF || pm_process.file.header == NULL)
         return;
     done = true;
+    if (pm_calibration_take()) {
+        put_pair_costs(pm_process.file.header);
+        pm_sample_calibrated();
+        return;
+    }
     uint64_t most = ~((uint64_t)1 << (SIGTRAP - 1)), mask = 0;
     pm_sys(SYS_rt_sigprocmask, SIG_BLOCK, &most, &mask, sizeof most);
     before.current = t->current;
@@ -238,6 +262,7 @@ void pm_file_calibrate(void)
     t->ring_head = before.ring_head;
     t->ring_seen = before.ring_seen;
     pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
+    pm_calibration_keep();
     put_pair_costs(pm_process.file.header);
     pm_sample_calibrated();
 }
@@ -283,9 +308,10 @@ bool pm_file_create(void)
         fd = move_high(fd);
         error_no = (int)-pm_sys(SYS_newfstatat, fd, "", &info, AT_EMPTY_PATH);
     }
-    if (error_no == 0)
-        error_no = allocate(fd, 0, PM_RUN_PAGE);
-    void *header = error_no == 0 ? map(fd, 0, PM_RUN_PAGE) : NULL;
+    uint64_t bytes = WINDOW_BYTES;
+    if (error_no == 0 && allocate(fd, 0, bytes) != 0)
+        error_no = allocate(fd, 0, bytes = PM_RUN_PAGE);
+    void *header = error_no == 0 ? map(fd, 0, bytes) : NULL;
     if (header == NULL) {
         pm_say("not measured, no run file can be made in", pm_process.run_dir,
                error_no ? error_no : ENOMEM);
@@ -300,6 +326,8 @@ bool pm_file_create(void)
     file->inode = info.st_ino;
     file->full = file->failed = false;
     fill_header(header);
+    window.address = header;
+    window.size_bytes = bytes;
     file->header = header;
     return true;
 }
@@ -314,6 +342,7 @@ void pm_file_leave(void)
         pm_sys(SYS_close, file->fd);
     file->fd = -1;
     file->header = NULL;
+    window.size_bytes = 0;
     file->full = file->failed = false;
 }
 
@@ -321,9 +350,11 @@ void pm_file_leave(void)
  * addresses stay usable: private, empty memory takes the place of the parent's file. */
 void pm_file_drop_parent(void)
 {
+    const struct pm_map *first = &maps[0]; /* holds what is in the window, too */
     for (uint32_t i = 0; i < n_parent_maps; i++)
-        pm_sys(SYS_mmap, maps[i].address, maps[i].size_bytes, PROT_READ | PROT_WRITE,
-               MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (i == 0 || (uintptr_t)maps[i].address - (uintptr_t)first->address >= first->size_bytes)
+            pm_sys(SYS_mmap, maps[i].address, maps[i].size_bytes, PROT_READ | PROT_WRITE,
+                   MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     for (uint32_t i = n_parent_maps; i < n_maps && i < PM_MAX_MAPS; i++)
         maps[i - n_parent_maps] = maps[i];
     n_maps -= n_parent_maps;
@@ -361,6 +392,22 @@ static void *cannot_grow(uint64_t offset, uint64_t size_bytes, int error_no)
     return NULL;
 }
 
+static struct pm_run_chunk *new_chunk(uint64_t offset, uint64_t bytes, int *ret_error_no)
+{
+    if (offset + bytes <= window.size_bytes) {
+        *ret_error_no = ENOMEM;
+        return note_map(window.address + offset, bytes)
+                   ? (struct pm_run_chunk *)(window.address + offset)
+                   : NULL;
+    }
+    int fd = file_descriptor();
+    *ret_error_no = fd < 0 ? -fd : allocate(fd, offset, bytes);
+    if (*ret_error_no != 0)
+        return NULL;
+    *ret_error_no = ENOMEM;
+    return map(fd, offset, bytes);
+}
+
 void *pm_file_chunk(enum pm_run_chunk_kind kind, uint64_t size_bytes, uint64_t owner,
                     uint64_t *ret_offset)
 {
@@ -369,21 +416,18 @@ void *pm_file_chunk(enum pm_run_chunk_kind kind, uint64_t size_bytes, uint64_t o
         return NULL;
     size_bytes = (size_bytes + PM_RUN_PAGE - 1) / PM_RUN_PAGE * PM_RUN_PAGE;
     uint64_t offset = pm_add_shared(file->header->used_bytes, size_bytes);
-    int fd = file_descriptor();
-    if (fd < 0)
-        return cannot_grow(offset, size_bytes, -fd);
-    int error_no = allocate(fd, offset, size_bytes);
-    if (error_no != 0)
-        return cannot_grow(offset, size_bytes, error_no);
-    struct pm_run_chunk *chunk = map(fd, offset, size_bytes);
+    int error_no = 0;
+    struct pm_run_chunk *chunk = new_chunk(offset, size_bytes, &error_no);
     if (chunk == NULL)
-        return cannot_grow(offset, size_bytes, ENOMEM);
+        return cannot_grow(offset, size_bytes, error_no);
     chunk->kind = kind;
     chunk->size_bytes = size_bytes;
     chunk->owner = owner;
+    if (pm_tsc() - pm_load(file->header->last_tsc) >
+        CHUNK_TICKS) /* none is there without a clock */
+        renew_clock_pair(file->header);
     pm_barrier();
     pm_store(chunk->magic, PM_RUN_CHUNK_MAGIC);
-    renew_clock_pair(file->header);
     *ret_offset = offset;
     return chunk;
 }

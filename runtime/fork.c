@@ -59,7 +59,10 @@ void pm_fork_child(void)
     if (*pm_process.alive_mark)
         return;
     uint64_t all = UINT64_MAX, mask = 0;
+    struct timespec cpu = {0, 0};
     pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask, sizeof all);
+    pm_sys(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &cpu);
+    uint64_t before_cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
     pm_sample_fork_child();
     pm_word_costs_fork_child(pm_tls.slot);
     *(uint32_t *)(uintptr_t)pm_process.alive_mark = 1;
@@ -88,6 +91,8 @@ void pm_fork_child(void)
         pm_file_drop_parent();
     }
     pm_heap_fork_child();
+    if (pm_process.file.header != NULL)
+        pm_adapt_process_begin(before_cpu_ns);
     pm_tls.fork_path = NULL;
     pm_tls.fork_depth = 0;
     pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof all);

@@ -1,10 +1,9 @@
-/* What libperfmap-heap.so (heap/) asks of the runtime: which context is active, who called, where to write. */
+/* What libperfmap-heap.so (heap/) asks of the runtime: which context is active, who called,
+ * where to write. */
 #include "heap/heap.h"
 #include "internal.h"
 #include "sample.h"
 #include "sys.h"
-
-#include <link.h>
 
 enum { SEARCHED_BYTES = 4096 }; /* of the stack, for a caller with sleds */
 
@@ -70,47 +69,30 @@ static const struct pm_sled *entered_before(const struct pm_object *o, uint64_t 
     return low > 0 ? &o->sleds[low - 1] : NULL;
 }
 
-/* Where the function that has the address starts, by the table that unwinders search (.eh_frame_hdr, Linux Standard Base); 0 not
- * known. */
-static uint64_t function_start(const struct pm_object *o, uint64_t address)
+static uint64_t function_start(uint64_t address)
 {
-    const ElfW(Phdr) *p = o->phdr;
-    const uint8_t *header = NULL;
-    for (unsigned i = 0; i < o->n_phdr; i++)
-        if (p[i].p_type == PT_GNU_EH_FRAME && p[i].p_memsz >= 12)
-            header = (const uint8_t *)(o->bias + p[i].p_vaddr);
-    /* version 1; the count as 4 bytes; the table as pairs of signed 4 bytes from the header on */
-    if (header == NULL || header[0] != 1 || (header[1] & 0x0f) != 0x0b || header[2] != 0x03 ||
-        header[3] != 0x3b)
-        return 0;
-    const int32_t *table = (const int32_t *)(header + 12);
-    uint32_t low = 0, high = *(const uint32_t *)(header + 8);
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if ((uint64_t)header + (uint64_t)(int64_t)table[2 * middle] < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 ? (uint64_t)header + (uint64_t)(int64_t)table[2 * (low - 1)] : 0;
+    struct pm_place place;
+    return pm_places_find(address, &place) ? pm_unwind_function(&place.tables, address) : 0;
 }
 
-/* Is this code of the function that is active, as far as sleds tell? Objects with sleds have functions without: what the compiler makes
- * of a library's headers. These are like those of libraries. */
+/* Is this code of the function that is active, as far as sleds tell? Objects with sleds have
+ * functions without: what the compiler makes of a library's headers. These are like those of
+ * libraries. */
 static bool is_active_code(uint64_t address, const struct pm_heap_place *place)
 {
     const struct pm_object *o = object_at(address - 1);
     if (o == NULL || o->portable)
         return o != NULL;
     const struct pm_sled *sled = entered_before(o, address);
-    if (sled == NULL || sled->noun >= o->n_nouns || function_start(o, address) > sled->address)
+    if (sled == NULL || sled->noun >= o->n_nouns || function_start(address - 1) > sled->address)
         return false;
     uint32_t noun = o->first_noun + sled->noun;
     return noun == function_of(place)->noun || pm_noun_is_disarmed(noun);
 }
 
-/* On the stack, in the frames below that of the context's function. On a stack that is not the thread's own, its end is known by
- * that frame only. The cold part of a function has no sleds either and no caller in its frame. */
+/* On the stack, in the frames below that of the context's function. On a stack that is not the
+ * thread's own, its end is known by that frame only. The cold part of a function has no sleds
+ * either and no caller in its frame. */
 static uint64_t caller(uint64_t return_address, uint64_t sp, const struct pm_heap_place *place)
 {
     uint64_t end = pm_sp_frame(pm_load(function_of(place)->sp)), top = pm_load(pm_tls.base->sp);

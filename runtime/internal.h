@@ -2,6 +2,7 @@
  *
  *   runtime.c            start and end of a process, settings from the environment
  *   file.c               the run file: growth by chunks, messages
+ *   calibration.c        what a probe costs, for the other processes of the run
  *   thread.c             a thread's first and last event, slots that threads share
  *   tree.c               the calling-context tree: enter, leave, heal, fold, foreign stacks
  *   coroutines.c         stacks of makecontext: trees of their own
@@ -122,11 +123,13 @@ struct pm_node {
     uint32_t flags;
     uint32_t place;      /* of this node: file offset / 64 */
     uint32_t loop_depth; /* 0 for functions and roots */
-    struct pm_node
-        *twin;           /* ambient.c: the same path below another set, used last; NULL: none yet */
+    /* ambient.c: the same path below another set, used last; NULL: none yet */
+    struct pm_node *twin;
     struct pm_node *way; /* ambient.c: a child, when a path is walked down */
     uint32_t set;        /* that it is below: number of a word; 0: none */
-    uint32_t paused;     /* coroutines.c: it has a time, and waits */
+    /* 1: coroutines.c: it has a time, and waits. Of a context without a time that has jumped
+     * away: the lower half of its return address */
+    uint32_t paused;
     uint64_t sampled_calls; /* sample.c: n_calls at the last sample that found it open */
 };
 #define PM_NODE_CHECK(a, b)                                                        \
@@ -149,14 +152,23 @@ extern struct pm_node pm_sentinel;
 
 /* --- tail calls: a context stays open until what it jumped to returns ---
  *
- * The place of the return address, S, tells all frames of such a chain, so what else is known of them stands in the lowest bits of sp:
+ * The place of the return address, S, tells all frames of such a chain, so what else is known of
+ * them stands in the lowest bits of sp:
  *
  *     S        called
  *     S - 1    called, has jumped away
  *     S - 2    jumped to
  *     S - 3    jumped to, has jumped away
+ *     S / 2, S / 2 - 1    the same two, where no sled tells when what they jumped to returns
+ *     S + 1    called, and jumps to an entry whose sled is armed (by the trampoline, which looked)
  *
- * All are above S - 8 and below S: what is called from there nests by the fast path, and entries and exits at S take the slow one.
+ * Those below S are above S - 8: what is called from there nests by the fast path, and entries
+ * and exits at S take the slow one. S / 2 (S is 8 more than a multiple of 16) lies below the
+ * whole stack, so that all events take the slow one, which looks whether the return address
+ * still is at S: else it has returned, and what is entered deeper in the stack is not below it.
+ * S + 1 is for chains of two: what is entered next at S is what was jumped to, so it nests by
+ * the fast path, and its exit sees the mark and ends both. Wherever the slow path leaves such a
+ * context innermost it becomes S - 1, for then something has come between.
  */
 enum pm_tail {
     PM_TAIL_ENDS,     /* nothing is known: the context ends (portable mode) */
@@ -170,12 +182,24 @@ struct pm_jump {
     uint32_t to, noun;                /* enum pm_tail; TO_SLED: the noun */
 };
 enum { PM_MAX_JUMPS = 8 };
+static inline bool pm_sp_jumps(uint64_t sp)
+{
+    return (sp & 7) == 1;
+}
 static inline bool pm_sp_jumped(uint64_t sp)
 {
-    return ((sp & 7) == 7 || (sp & 7) == 5) && sp != UINT64_MAX;
+    return (sp & 7) != 0 && (sp & 7) != 2 && (sp & 7) != 6 && sp != UINT64_MAX;
+}
+static inline bool pm_sp_jumped_away(uint64_t sp)
+{
+    return pm_sp_jumped(sp) && !pm_sp_jumps(sp);
 }
 static inline uint64_t pm_sp_frame(uint64_t sp)
 {
+    if (pm_sp_jumps(sp))
+        return sp - 1;
+    if ((sp & 7) == 4 || (sp & 7) == 3)
+        return (sp + 1) / 2 * 4;
     return (sp & 7) >= 5 && sp != UINT64_MAX ? (sp | 7) + 1 : sp;
 }
 
@@ -192,8 +216,8 @@ struct pm_probe {
     uint8_t reserved;
 };
 
-/* Terms of the question that the program was started with (`perfmap run --ask`), which are active in a context: of its noun and all above. Where
- * it is not known, all of them. */
+/* Terms of the question that the program was started with (`perfmap run --ask`), which are
+ * active in a context: of its noun and all above. Where it is not known, all of them. */
 enum { PM_NODE_TERMS_SHIFT = 24 };
 #define PM_NODE_TERMS 0xff000000u
 static inline bool pm_is_inside(const struct pm_node *node, const struct pm_probe *probe)
@@ -220,7 +244,7 @@ struct pm_index {
 
 /* What outlives a thread: memory that the next one can use. */
 struct pm_slot {
-    uint32_t busy, tid;
+    uint32_t busy, tid, number;
     uint64_t cpu_before_ns; /* of earlier threads in this slot */
     uint64_t thread_offset; /* of the THREAD chunk */
     struct pm_run_thread *thread;
@@ -237,18 +261,23 @@ struct pm_slot {
     uint64_t *trace_at;         /* where the last thread left off */
     uint64_t *trace_scratch;    /* memory for events that are not kept */
     uint64_t *bank[PM_MAX_BANKS];
+    bool has_no_bank[PM_MAX_BANKS]; /* there was no memory for one: what it would count is lost */
 };
 
-/* The thread block. current, hash, bank, ring_head, ring_seen and trace_* are addressed by generated code. */
+/* The thread block. current, hash, bank, ring_head, ring_seen and trace_* are addressed by
+ * generated code. */
 struct pm_tls {
     struct pm_node *current;
     struct pm_node **hash;
-    /* Samples and context switches come into a ring that the kernel fills. All that it holds at an event happened since the event
-     * before, so in the context that is current: trampolines of the modes active and exact go the slow way when *ring_head !=
-     * ring_seen, before they change current, and pm_slow drains the ring first. Never NULL: &pm_no_ring where there is no ring. */
+    /* Samples and context switches come into a ring that the kernel fills. All that it holds at
+     * an event happened since the event before, so in the context that is current: trampolines
+     * of the modes active and exact go the slow way when *ring_head != ring_seen, before they
+     * change current, and pm_slow drains the ring first. Never NULL: &pm_no_ring where there is
+     * no ring. */
     const volatile uint64_t *ring_head;
     uint64_t ring_seen; /* PM_POKED: ambient.c */
-    /* Mode trace: where the next event goes; trampolines go the slow way from trace_end on, and after trace_until. NULL: no head yet. */
+    /* Mode trace: where the next event goes; trampolines go the slow way from trace_end on, and
+     * after trace_until. NULL: no head yet. */
     uint64_t *trace_at, *trace_end;
     uint64_t trace_until;
     struct pm_sampler *sampler; /* sample.c's; NULL: this thread is not sampled */
@@ -260,7 +289,8 @@ struct pm_tls {
     uint32_t fold_noun, fold_loop_depth;
     /* where == FOREIGN */
     struct pm_node *own_current, *foreign_current;
-    /* The root of the stack that the thread is on: its own, or a coroutine's (then its own stack waits, with `home` innermost). */
+    /* The root of the stack that the thread is on: its own, or a coroutine's (then its own stack
+     * waits, with `home` innermost). */
     struct pm_node *base, *home;
     struct pm_coroutine *coroutine; /* NULL: its own stack */
     uint64_t *fork_path;            /* frames' sp, saved by the fork handler */
@@ -282,18 +312,23 @@ static inline struct pm_jump *pm_jump_at(struct pm_tls *t, uint64_t frame)
 {
     return &t->jumps[frame / 16 % PM_MAX_JUMPS];
 }
+/* Has what a context without a time jumped to returned, for the return address is another one
+ * now? False: nobody knows. sp: nothing below is alive. */
+bool pm_has_returned(const struct pm_tls *t, const struct pm_node *node, uint64_t sp);
 extern __thread struct pm_tls pm_tls __attribute__((tls_model("initial-exec")));
 
 /* --- ambient.c: sentences that were begun and not ended --- */
 /* A bit of ring_seen that no ring's head has: others set it, to send the thread the slow way. */
 enum { PM_POKED_BIT = 62, PM_POKED_WORD = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
 #define PM_POKED ((uint64_t)1 << PM_POKED_BIT)
-/* begin and end of perfmap.h; call: the sentence as a noun, of an entry. The number is that of a sentence. */
+/* begin and end of perfmap.h; call: the sentence as a noun, of an entry. The number is that of a
+ * sentence. */
 void pm_ambient_begin(uint32_t sentence, const struct pm_probe *call, bool whole_process);
 /* False: it has not been begun. */
 bool pm_ambient_end(uint32_t sentence, bool whole_process);
 void pm_ambient_say_not_begun(void);
-/* Follows the process's log: whoever asks what is active here looks first. Below probes. True: contexts have moved. */
+/* Follows the process's log: whoever asks what is active here looks first. Below probes. True:
+ * contexts have moved. */
 bool pm_ambient_follow(struct pm_tls *t);
 extern uint32_t pm_ambient_n_log;
 static inline bool pm_ambient_is_behind(const struct pm_tls *t)
@@ -320,12 +355,16 @@ void pm_ambient_renew(struct pm_tls *t, uint64_t tsc);
 extern const volatile uint64_t pm_no_ring; /* 0 for ever */
 /* When there is a run file: from now on threads are sampled, the calling one first. */
 void pm_sample_process_begin(void);
-/* Opens the calling thread's ring (or timer); again after fork. By pm_thread_begin, so at an ordinary call for most
- * threads, else at the thread's first event. */
-void pm_sample_thread_begin(struct pm_tls *t);
+/* Opens the calling thread's ring (or timer); again after fork. By pm_thread_begin, so at an
+ * ordinary call for most threads, else at the thread's first event. Its times run since since_ns
+ * (CLOCK_MONOTONIC_RAW; 0: not known), when its CPU clock said since_cpu_ns: what others had of
+ * the CPU until the kernel notes switches is charged as preempted. */
+void pm_sample_thread_begin(struct pm_tls *t, uint64_t since_ns, uint64_t since_cpu_ns);
 void pm_sample_thread_end(struct pm_tls *t); /* drains, closes */
-/* Charges what came into the ring to the context that is current. Below probes and in the signal handler. */
-void pm_sample_drain(struct pm_tls *t);
+/* Charges what came into the ring to the context that is current. Below probes and in the signal
+ * handler. Returns the time stamp counter when the ring was read: what happened later is charged
+ * by the next call. */
+uint64_t pm_sample_drain(struct pm_tls *t);
 /* What came before that time (CLOCK_MONOTONIC_RAW) only. */
 void pm_sample_drain_until(struct pm_tls *t, uint64_t time_ns);
 void pm_sample_loader_begins(void); /* code may be about to be unmapped */
@@ -335,9 +374,11 @@ void pm_sample_calibrated(void);    /* what a pair costs is known now */
 bool pm_sample_is_on(void);
 
 /* --- trace.c: mode trace --- */
-/* There is room for an event of this time. To be called before the tree changes, for heads begin with what is open. */
+/* There is room for an event of this time. To be called before the tree changes, for heads begin
+ * with what is open. */
 void pm_trace_room(struct pm_tls *t, uint64_t tsc);
-/* A place for an event, which is none until it is filled. One instruction: a handler may come before and behind it. */
+/* A place for an event, which is none until it is filled. One instruction: a handler may come
+ * before and behind it. */
 static inline uint64_t *pm_trace_reserve_some(struct pm_tls *t, size_t n)
 {
     uint64_t *place = (uint64_t *)(n * sizeof *place);
@@ -366,7 +407,8 @@ static inline uint32_t pm_trace_noun(uint32_t noun)
     return noun < PM_RUN_TRACE_MARK_FIRST ? noun : PM_RUN_TRACE_MANY;
 }
 
-/* A sentence that was entered, or a cause that was adopted: by the program, in a frame of which its sp tells. */
+/* A sentence that was entered, or a cause that was adopted: by the program, in a frame of which
+ * its sp tells. */
 static inline bool pm_node_is_said(const struct pm_node *node)
 {
     return node->kind == PM_RUN_SENTENCE_ENTER || node->kind == PM_RUN_CAUSE_ENTER;
@@ -386,8 +428,8 @@ struct pm_noun {
     uint32_t changed_ms;   /* CPU time when the budget changed it last; adapt.c's */
 };
 enum {
-    PM_NOUN_LEAVING =
-        1,             /* contexts of it are, or were, without their exits: those are not missed */
+    /* contexts of it are, or were, without their exits: those are not missed */
+    PM_NOUN_LEAVING = 1,
     PM_NOUN_FIXED = 2, /* cannot be changed */
     PM_NOUN_WORD = 4,  /* of the program's own (words.c): its events are calls of functions */
     PM_NOUN_SPARE = 8, /* room for a word to come: not in the run file, nor are its changes */
@@ -395,11 +437,15 @@ enum {
 /* NULL: it has the process's mode for ever. */
 struct pm_noun *pm_noun_at(uint32_t noun);
 uint32_t pm_n_nouns(void); /* that pm_noun_at knows */
-/* Gives nouns of an object their modes, by the plan, and writes them to its chunk: `list` is there, of its nouns from `first` on. System
- * calls only. */
+/* For calls of so many nouns, of at most `max` ever. */
+bool pm_adapt_make_room(uint32_t max, uint32_t n);
+/* Gives nouns of an object their modes, by the plan, and writes them to its chunk: `list` is
+ * there, of its nouns from `first` on. System calls only. */
 void pm_modes_begin(struct pm_object *object, uint32_t first, struct pm_run_noun *list, uint32_t n);
+bool pm_modes_are_inside(void); /* some nouns are followed within others only */
 void pm_modes_follow_jumps(struct pm_object *object, struct pm_run_noun *list);
-/* Whether the noun has no contexts (any more): one of it may be open for ever and is passed over. */
+/* Whether the noun has no contexts (any more): one of it may be open for ever and is passed
+ * over. */
 bool pm_noun_is_disarmed(uint32_t noun);
 /* Whether exits of it may be missing, or entries. */
 bool pm_noun_is_leaving(uint32_t noun);
@@ -417,27 +463,32 @@ static inline void pm_node_close_from_outside(struct pm_node *node)
 struct pm_changed {
     uint32_t n_nouns, n_sleds, n_refused; /* nouns */
 };
-/* Brings all nouns that have a target there. All signals are blocked, and adapt.c's lock is held. False: not now (the loader is at
- * work), all targets stay. Nouns whose change was refused are as before, and without a target. */
+/* Brings all nouns that have a target there. All signals are blocked, and adapt.c's lock is
+ * held. False: not now (the loader is at work), all targets stay. Nouns whose change was refused
+ * are as before, and without a target. */
 bool pm_modes_apply(enum pm_run_adapted_reason reason, uint64_t tsc,
                     struct pm_changed *ret_changed);
-/* No code is changed from hold to release: the loader may be unmapping it, and objects come and go. Hold waits for a change
- * that has begun. At ordinary calls. */
+/* No code is changed from hold to release: the loader may be unmapping it, and objects come and
+ * go. Hold waits for a change that has begun. At ordinary calls. */
 void pm_modes_hold(void);
 void pm_modes_release(void);
 void pm_modes_fork_child(void); /* after the new run file has its objects */
 bool pm_modes_differ(void);     /* some noun has, or had, another mode than the process */
 
 /* --- adapt.c: the budget --- */
-/* Called after a drain, so at most at the rate of samples, by any thread, below probes too: does what control.c is asked
- * for, and looks from time to time which nouns have most events, and lowers their modes until what remains costs less than
- * pm_process.budget_ppm. */
+/* Called after a drain, so at most at the rate of samples, by any thread, below probes too: does
+ * what control.c is asked for, and looks from time to time which nouns have most events, and
+ * lowers their modes until what remains costs less than pm_process.budget_ppm. */
 void pm_adapt_tick(uint64_t tsc);
-/* A sample stands for so much CPU time. n_calls: of the contexts that were open, since one met them before. */
+/* A sample stands for so much CPU time. n_calls: of the contexts that were open, since one met
+ * them before. */
 void pm_adapt_sampled(uint64_t n_calls, uint64_t cpu_ns);
 uint64_t pm_adapt_n_calls(uint32_t noun); /* as of the last look */
 /* So much CPU time took the runtime's own work on some samples. */
 void pm_adapt_drained(uint64_t cpu_ns);
+/* So much CPU time took the start or the end of a thread; all up to now that of the process. */
+void pm_adapt_started(uint64_t cpu_ns);
+void pm_adapt_process_begin(uint64_t before_cpu_ns);
 /* Where no samples are taken, a timer on each thread's CPU clock calls pm_adapt_tick. */
 void pm_adapt_thread_begin(struct pm_slot *slot);
 void pm_adapt_thread_end(struct pm_slot *slot);
@@ -447,8 +498,8 @@ void pm_adapt_without_clock(void);
 void pm_adapt_fork_child(void);
 
 /* --- control.c: requests to this process while it runs --- */
-void pm_control_begin(
-    void); /* when there is a run file: makes the chunk, installs the bell's handler; again after fork */
+/* when there is a run file: makes the chunk, installs the bell's handler; again after fork */
+void pm_control_begin(void);
 bool pm_control_is_asked(void);
 void pm_control_answer(uint64_t tsc); /* all signals are blocked, adapt.c's lock is held */
 /* A word that moves when there is a request: ring_head of threads without a ring. */
@@ -481,8 +532,8 @@ struct pm_process {
     uint64_t before_cpu_ns;      /* of the process, before we began */
     uint32_t run_pid, first_pid; /* of `perfmap run` and of its program; 0: not known */
     uint64_t exact_pair_ps, count_event_ps, active_pair_ps;
-    uint32_t
-        exact_inner_ps; /* the part of exact_pair_ps that lies between the pair's clock reads */
+    /* the part of exact_pair_ps that lies between the pair's clock reads */
+    uint32_t exact_inner_ps;
     uintptr_t main_thread_pointer;
     uint64_t stderr_device, stderr_inode;
     int thread_key;            /* pthread key; -1 none */
@@ -491,12 +542,13 @@ struct pm_process {
     uint32_t sample_force;     /* enum pm_run_sample_source: no other one; 0: what works */
     uint32_t budget_ppm;    /* of the run's time, for events; 0: no budget, nothing is disarmed */
     bool heap;              /* blocks of the heap are followed */
+    bool in_valgrind;       /* the processor runs valgrind's code, not the program's */
     bool trace_keep_oldest; /* at its limit the trace ends; else its oldest events go */
     uint64_t trace_limit_bytes;
     uint64_t heap_block_bytes; /* blocks of at least this size have records of their own */
     uint16_t generation;       /* of the list of loaded objects: grows when one is unloaded */
-    const uint32_t
-        *alive_mark; /* 1; wiped by fork: 0 in a child that has no run file of its own yet */
+    /* 1; wiped by fork: 0 in a child that has no run file of its own yet */
+    const uint32_t *alive_mark;
     struct pm_file file;
     uint32_t text_bytes[3]; /* exe, cwd, argv */
     char run_dir[3072];
@@ -522,8 +574,13 @@ void pm_clock_pair(uint64_t *ret_tsc, uint64_t *ret_monotonic_ns);
 
 /* --- file.c --- */
 bool pm_file_create(void); /* the run file; true when there is one */
-/* What a probe costs, measured once, before the first event of this process: only where there can be any, for it takes 100 us. */
+/* What a probe costs, measured once, before the first event of this process: only where there
+ * can be any, for it takes 100 us. */
 void pm_file_calibrate(void);
+
+/* --- calibration.c --- */
+bool pm_calibration_take(void); /* what another process of the run has found out; false: nothing */
+void pm_calibration_keep(void); /* for those to come */
 /* In a forked child: leave the parent's file, whose chunks stay readable until they are dropped. */
 void pm_file_leave(void);
 void pm_file_drop_parent(void);
@@ -537,8 +594,8 @@ uint32_t pm_file_n_chunks(void);
 /* The header's pair of clocks, if it is old. Below probes. */
 void pm_file_renew_clock(uint64_t tsc);
 void pm_file_message(enum pm_run_message_code code, const char *text, const char *subject);
-/* A new chunk that is not mapped, allocated on disk; its file offset, 0: the file cannot grow. What is behind its first page is at a
- * multiple of alignment, itself one of pages. */
+/* A new chunk that is not mapped, allocated on disk; its file offset, 0: the file cannot grow.
+ * What is behind its first page is at a multiple of alignment, itself one of pages. */
 uint64_t pm_file_space(enum pm_run_chunk_kind kind, uint64_t size_bytes, uint64_t n_items,
                        uint64_t alignment);
 /* Within such a chunk. False: not or not wholly done. */
@@ -556,13 +613,15 @@ void pm_threads_process_end(uint64_t tsc);
 struct pm_node *pm_node_claim(struct pm_slot *slot); /* zeroed but for place; NULL: no memory */
 /* The context at a place of the run file, of any thread; NULL: there is none. */
 const struct pm_node *pm_node_at(uint32_t place);
-uint64_t *pm_bank_open(struct pm_tls *t,
-                       unsigned bank); /* counters of one object for this thread */
+/* Counters of one object for this thread; NULL: no memory, and the event that wanted them is
+ * lost. */
+uint64_t *pm_bank_open(struct pm_tls *t, unsigned bank);
 
 /* --- tree.c --- */
 void pm_slow(const struct pm_probe *probe, uint64_t sp, uint64_t tsc); /* any event, any mode */
 void pm_event_exact(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp, uint64_t tsc);
-/* The thread, which has no context but its root, begins within this cause. All signals are blocked. */
+/* The thread, which has no context but its root, begins within this cause. All signals are
+ * blocked. */
 void pm_event_start(struct pm_tls *t, uint32_t noun, uint64_t tsc);
 struct pm_node *pm_root_make(struct pm_slot *slot, uint64_t sp, uint32_t flags, uint64_t tsc);
 bool pm_index_open(struct pm_slot *slot);
@@ -579,12 +638,14 @@ struct pm_node *pm_child_of(struct pm_tls *t, struct pm_node *parent, const stru
 /* For what is made beside contexts that are told apart: somewhat beyond their limit. */
 bool pm_may_exceed(void);
 void pm_say_limit(void);
-struct pm_node *pm_own_current(
-    const struct pm_tls *t); /* the innermost context on the thread's own stack; thread is ready */
+/* the innermost context on the thread's own stack; thread is ready */
+struct pm_node *pm_own_current(const struct pm_tls *t);
 
-/* What a folded call or a foreign stack hides: the innermost context of the stack that the thread is on. */
+/* What a folded call or a foreign stack hides: the innermost context of the stack that the
+ * thread is on. */
 struct pm_node *pm_settle(struct pm_tls *t, uint64_t tsc);
-/* A context like this one, of another thread's tree, below parent, open as that is, without a call. NULL: no memory. */
+/* A context like this one, of another thread's tree, below parent, open as that is, without a
+ * call. NULL: no memory. */
 struct pm_node *pm_reopen(struct pm_tls *t, struct pm_node *parent, const struct pm_node *like);
 
 /* --- coroutines.c: stacks of makecontext --- */
@@ -629,8 +690,8 @@ struct pm_object {
         uint32_t end; /* behind the last that can be used; 0: there are none yet */
         uint32_t n_wanted, n_probes, n_batches; /* n_wanted: all that there may be */
     } parts[PM_N_MODES];
-    uint8_t *
-        flags; /* of code: a byte for each noun; its entries do nothing while that is 0. NULL: without */
+    /* of code: a byte for each noun; its entries do nothing while that is 0. NULL: without */
+    uint8_t *flags;
     uint64_t chunk_bytes;
     struct pm_run_object *chunk;
 };
@@ -655,7 +716,8 @@ void pm_hooks_open(struct pm_object *object, const struct stat *info, uintptr_t 
                    size_t bytes, bool first);
 
 /* --- words.c --- */
-/* Fills in the slots of perfmap.h in a section of the object, which is in memory that can be written. */
+/* Fills in the slots of perfmap.h in a section of the object, which is in memory that can be
+ * written. */
 void pm_words_open(const struct pm_object *object, uintptr_t section, size_t bytes);
 void pm_words_fork_child(void); /* after the new run file has its objects */
 extern const struct pm_words_api pm_words_api;
@@ -665,7 +727,8 @@ bool pm_words_point_is_asked(const char *name);
 /* All signals are blocked while it is held; what is returned is for unlock. */
 uint64_t pm_words_lock(void);
 void pm_words_unlock(uint64_t mask);
-/* The set of these sentences (rising numbers); 0: of none, or there is no room. The lock is held. */
+/* The set of these sentences (rising numbers); 0: of none, or there is no room. The lock is
+ * held. */
 uint32_t pm_words_set(const uint32_t *sentences, uint32_t n);
 /* Its members, at most PM_MAX_AMBIENT. 0: no set. Below probes. */
 uint32_t pm_words_members(uint32_t set, const uint32_t **ret_sentences);
@@ -676,7 +739,8 @@ uint32_t pm_words_cause(uint64_t process, uint32_t place, bool is_alone, const c
 bool pm_words_noun(uint32_t number, uint16_t kind, uint32_t *ret_noun);
 const struct pm_run_word *pm_words_at(uint32_t number); /* NULL: there is none */
 uint32_t pm_words_number(uint32_t noun); /* that a noun of the context tree stands for; 0: none */
-/* word_costs.c: adds to the context that is active at this stack pointer. The thread is ready. False: no room. */
+/* word_costs.c: adds to the context that is active at this stack pointer. The thread is ready.
+ * False: no room. */
 bool pm_word_cost(struct pm_tls *t, uint32_t metric, uint64_t value, uint64_t sp);
 void pm_word_costs_fork_child(struct pm_slot *slot);
 
@@ -713,8 +777,9 @@ struct pm_patch {
     uintptr_t address;
     uint8_t bytes[5];
 };
-/* Writes 5 bytes at each address; sorted by address; prot is the protection to restore. fresh: no
- * thread can be running this code. Otherwise one at a time; signal safe. False: refused, or not wholly done. */
+/* Writes 5 bytes at each address; sorted by address; prot is the protection to restore. fresh:
+ * no thread can be running this code. Otherwise one at a time; signal safe. False: refused, or
+ * not wholly done. */
 bool pm_patch_apply(const struct pm_patch *patches, size_t n, int prot, bool fresh);
 /* Installs the handler that live changes need. */
 bool pm_patch_take_traps(void);
@@ -724,8 +789,8 @@ void pm_patch_fork_child(void);
 /* --- arch --- */
 extern const bool pm_arch_has_sleds;
 extern const uint8_t pm_arch_nop[5];
-/* Trampolines for all of the object's sleds that the mode wants, or those that a list names (else NULL), unless they are there. System
- * calls only. */
+/* Trampolines for all of the object's sleds that the mode wants, or those that a list names
+ * (else NULL), unless they are there. System calls only. */
 bool pm_arch_generate(struct pm_object *object, enum pm_run_mode mode, const uint32_t *list,
                       uint32_t n);
 void pm_arch_release(struct pm_object *object);

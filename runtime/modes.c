@@ -1,20 +1,25 @@
 /* Which mode each noun has, and changing it while the program runs.
  *
- * At start a noun has the mode that the plan names (format/pm_control.h), else the process's. Changes come from the budget (adapt.c)
- * and from `perfmap mode` (control.c): both set targets and have them applied together, for a change of code costs the
- * same for one sled and for thousands. Trampolines are generated when a noun first goes to a mode.
+ * At start a noun has the mode that the plan names (format/pm_control.h), else the process's.
+ * Changes come from the budget (adapt.c) and from `perfmap mode` (control.c): both set targets
+ * and have them applied together, for a change of code costs the same for one sled and for
+ * thousands. Trampolines are generated when a noun first goes to a mode.
  *
- * A noun that comes to have no contexts (mode count or off) may have open ones that get no exit any more. Nobody can know whether
- * their frame still lives, so they are closed from outside: gone, with sp 0, which brings the next event that finds one as the
- * youngest to the slow path, and that takes it off (tree.c). A thread that is just entering such a context sets sp after
- * that; adapt.c closes those at the next looks, and without a look its stack pointer ends it as any frame that was left without an exit.
- * Likewise the other way: an exit whose entry was not armed finds no frame, and is not missed.
+ * A noun that comes to have no contexts (mode count or off) may have open ones that get no exit
+ * any more. Nobody can know whether their frame still lives, so they are closed from outside:
+ * gone, with sp 0, which brings the next event that finds one as the youngest to the slow path,
+ * and that takes it off (tree.c). A thread that is just entering such a context sets sp after
+ * that; adapt.c closes those at the next looks, and without a look its stack pointer ends it as
+ * any frame that was left without an exit. Likewise the other way: an exit whose entry was not
+ * armed finds no frame, and is not missed.
  *
- * Numbers of nouns are given out before their nouns are made (object.c, words.c, hooks.c), so a change may meet some that are all zeros, or
- * become something while it looks: zeros are no target, and what has none is not touched.
+ * Numbers of nouns are given out before their nouns are made (object.c, words.c, hooks.c), so a
+ * change may meet some that are all zeros, or become something while it looks: zeros are no
+ * target, and what has none is not touched.
  *
- * The order within a change: what events must no longer do is written to the table before the code changes (contexts that
- * are timed all the time, frames that are missed), what they may do after it.
+ * The order within a change: what events must no longer do is written to the table before the
+ * code changes (contexts that are timed all the time, frames that are missed), what they may do
+ * after it.
  */
 #include "internal.h"
 #include "sys.h"
@@ -27,8 +32,9 @@
 
 enum { ITEMS_PER_CHUNK = 400, MAX_ITEMS = 1 << 16 };
 
-static struct pm_noun *nouns; /* room for PM_MAX_NOUNS, of which few pages are touched */
-static bool differ;
+static struct pm_noun *nouns; /* addresses for PM_MAX_NOUNS */
+static uint32_t nouns_room;   /* so many have memory */
+static bool differ, inside;
 
 static uint32_t held; /* 1: code is being changed, or must not be */
 static bool held_by_loader;
@@ -42,13 +48,18 @@ static struct pm_run_chunk *adapted; /* ADAPTED chunk with room */
 
 struct pm_noun *pm_noun_at(uint32_t noun)
 {
-    return nouns != NULL && noun < PM_MAX_NOUNS ? &nouns[noun] : NULL;
+    return noun < pm_load(nouns_room) ? &nouns[noun] : NULL;
 }
 
 uint32_t pm_n_nouns(void)
 {
-    uint32_t n = pm_load(pm_process.next_noun);
-    return nouns == NULL ? 0 : n < PM_MAX_NOUNS ? n : PM_MAX_NOUNS;
+    uint32_t n = pm_load(pm_process.next_noun), room = pm_load(nouns_room);
+    return n < room ? n : room;
+}
+
+bool pm_modes_are_inside(void)
+{
+    return pm_load(inside);
 }
 
 bool pm_modes_differ(void)
@@ -101,7 +112,8 @@ static const struct pm_plan *open_plan(size_t *ret_bytes)
     return NULL;
 }
 
-/* What is planned for the noun. Of code that the plan does not know it is not known either which terms it is. */
+/* What is planned for the noun. Of code that the plan does not know it is not known either which
+ * terms it is. */
 static struct pm_plan_noun planned_for(const struct pm_plan *plan, uint64_t id)
 {
     struct pm_plan_noun unknown = {.mode = pm_process.mode};
@@ -122,12 +134,26 @@ static struct pm_plan_noun planned_for(const struct pm_plan *plan, uint64_t id)
     return is_known ? planned[low] : unknown;
 }
 
+/* For all nouns that there are, here and where their calls are counted. */
+static void make_room(void)
+{
+    enum { STEP = 4096, MAX_TIGHT = 1 << 16 };
+    uint32_t max = pm_memory_is_tight ? MAX_TIGHT : PM_MAX_NOUNS;
+    uint32_t n = pm_load(pm_process.next_noun);
+    uint32_t room = n < max ? (n + STEP - 1) / STEP * STEP : max;
+    if (room <= pm_load(nouns_room))
+        return;
+    if (nouns == NULL)
+        pm_store(nouns, pm_reserve(max * sizeof *nouns));
+    if (nouns != NULL && pm_make_room(nouns, room * sizeof *nouns) && pm_adapt_make_room(max, room))
+        pm_store(nouns_room, room);
+}
+
 void pm_modes_begin(struct pm_object *o, uint32_t first, struct pm_run_noun *list, uint32_t n)
 {
     if (pm_process.mode == PM_RUN_MODE_OFF)
         return;
-    if (nouns == NULL)
-        pm_store(nouns, pm_private_memory((size_t)PM_MAX_NOUNS * sizeof *nouns));
+    make_room();
     size_t bytes = 0;
     const struct pm_plan *plan = open_plan(&bytes);
     for (uint32_t i = 0; i < n; i++) {
@@ -144,6 +170,8 @@ void pm_modes_begin(struct pm_object *o, uint32_t first, struct pm_run_noun *lis
                                  .terms = planned.terms,
                                  .inside = planned.inside};
         list[i].own_mode = mode != pm_process.mode ? (uint8_t)(1 + mode) : 0;
+        if (planned.inside != 0)
+            pm_store(inside, true);
         if (mode != pm_process.mode)
             pm_store(differ, true);
     }
@@ -151,8 +179,8 @@ void pm_modes_begin(struct pm_object *o, uint32_t first, struct pm_run_noun *lis
         pm_sys(SYS_munmap, plan, bytes);
 }
 
-/* By what a plan has followed, what it jumps to is followed, too (struct pm_jump): without its exit nobody can know when it returns. Within it
- * only, where the plan gives it terms. */
+/* By what a plan has followed, what it jumps to is followed, too (struct pm_jump): without its
+ * exit nobody can know when it returns. Within it only, where the plan gives it terms. */
 void pm_modes_follow_jumps(struct pm_object *o, struct pm_run_noun *list)
 {
     enum { MAX_ROUNDS = 8 };
@@ -172,6 +200,8 @@ void pm_modes_follow_jumps(struct pm_object *o, struct pm_run_noun *list)
                 continue;
             to->mode = to->before = to->wanted = to->start = from->mode;
             to->inside = from->terms != 0 ? from->terms : from->inside;
+            if (to->inside != 0)
+                pm_store(inside, true);
             list[target - o->first_noun].own_mode =
                 to->mode != pm_process.mode ? (uint8_t)(1 + to->mode) : 0;
             more = true;
@@ -340,7 +370,8 @@ static bool room_for_item(void)
     return adapted != NULL;
 }
 
-/* A change that cannot be written down is not made: calls would be missing, and nobody would know. */
+/* A change that cannot be written down is not made: calls would be missing, and nobody would
+ * know. */
 static bool room_for_changes(uint32_t n)
 {
     if (n == 0 || n_items > MAX_ITEMS ||
@@ -530,7 +561,8 @@ void pm_modes_release(void)
 
 /* --- fork --- */
 
-/* The parent may have been forked while another thread was changing code: what the code is tells how far that came. */
+/* The parent may have been forked while another thread was changing code: what the code is tells
+ * how far that came. */
 static void finish_change(struct pm_object *o)
 {
     for (uint32_t i = 0; i < o->n_sleds; i++) {
@@ -545,7 +577,8 @@ static void finish_change(struct pm_object *o)
     }
 }
 
-/* A change that was under way in the parent is made here once more, which is easy with one thread. */
+/* A change that was under way in the parent is made here once more, which is easy with one
+ * thread. */
 void pm_modes_fork_child(void)
 {
     struct pm_changed changed;

@@ -1,17 +1,18 @@
-/* Changing code. Code that no thread can be running yet (at start, and of a library being loaded)
- * is written plainly. Code that may be running is changed in three steps for a whole batch: int3
- * over the first bytes, barrier; the other four bytes, barrier; the first bytes, barrier. The
- * barrier makes every thread serialise (membarrier SYNC_CORE). A thread that hits an int3 goes on
- * as if the sled had been changed already.
+/* Changing code. Code that no thread can be running yet (at start, and of a library being
+ * loaded) is written plainly. Code that may be running is changed in three steps for a whole
+ * batch: int3 over the first bytes, barrier; the other four bytes, barrier; the first bytes,
+ * barrier. The barrier makes every thread serialise (membarrier SYNC_CORE). A thread that hits
+ * an int3 goes on as if the sled had been changed already.
  *
- * A thread with SIGTRAP blocked would be killed by an int3, so live changes are refused while there
- * is one (but for the calling thread, which comes to no sled meanwhile). A thread may also have hit an int3
- * and be scheduled away before it gets the signal, until long after the change is over: so the handler
- * stays once it was needed, and a thread that comes late executes the sled anew. When the calling thread
- * is the only one, the code is written plainly.
+ * A thread with SIGTRAP blocked would be killed by an int3, so live changes are refused while
+ * there is one (but for the calling thread, which comes to no sled meanwhile). A thread may also
+ * have hit an int3 and be scheduled away before it gets the signal, until long after the change
+ * is over: so the handler stays once it was needed, and a thread that comes late executes the
+ * sled anew. When the calling thread is the only one, the code is written plainly.
  *
- * Live changes may be asked for below a probe and in signal handlers: one thread at a time, the others
- * are refused at once; all signals of that thread wait, so that no handler comes to half-changed code.
+ * Live changes may be asked for below a probe and in signal handlers: one thread at a time, the
+ * others are refused at once; all signals of that thread wait, so that no handler comes to
+ * half-changed code.
  */
 #include "internal.h"
 #include "signals.h"
@@ -91,8 +92,8 @@ static const struct pm_patch *patch_of(uintptr_t address)
     return low < n_active && active[low].address == address ? &active[low] : NULL;
 }
 
-/* Where a thread goes on that came to a sled while it was being changed: as if it had been changed a moment before, so that no
- * call of a construct that stays armed is lost. */
+/* Where a thread goes on that came to a sled while it was being changed: as if it had been
+ * changed a moment before, so that no call of a construct that stays armed is lost. */
 static uintptr_t way_of(const struct pm_patch *patch)
 {
     int32_t distance;
@@ -135,8 +136,8 @@ struct directory_entry {
 /* SigBlk in /proc/self/task/TID/status: 16 hex digits; SIGTRAP is bit 4. */
 static bool blocks_trap(int tasks, const char *tid)
 {
-    static char text
-        [4096]; /* not on the stack, which may be a small one for signals; one thread at a time is here */
+    /* not on the stack, which may be a small one for signals; one thread at a time is here */
+    static char text[4096];
     char name[64];
     size_t n = strlen(tid);
     if (n > 20)

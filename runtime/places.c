@@ -1,12 +1,14 @@
-/* Which code lies where, and when: for each address of a sample the run file must tell the object, so all of them are
- * written down while samples are taken: libraries without sleds, the vdso, our own library and trampolines.
+/* Which code lies where, and when: for each address of a sample the run file must tell the
+ * object, so all of them are written down while samples are taken: libraries without sleds, the
+ * vdso, our own library and trampolines.
  *
- * Generations. When something is loaded where something else was before, one address has two meanings. From
- * then on samples carry the next generation, and each object the first and the last one in which it was there.
- * What is loaded again at its old place, which nothing had meanwhile, simply goes on.
+ * Generations. When something is loaded where something else was before, one address has two
+ * meanings. From then on samples carry the next generation, and each object the first and the
+ * last one in which it was there. What is loaded again at its old place, which nothing had
+ * meanwhile, simply goes on.
  *
- * Below probes, only a sorted table of code is read. There are two, written by turns; a reader looks whether its own was still
- * the valid one when it was done.
+ * Below probes, only a sorted table of code is read. There are two, written by turns; a reader
+ * looks whether its own was still the valid one when it was done.
  */
 #include "sample.h"
 #include "scan.h"
@@ -29,7 +31,7 @@ struct place {
     uintptr_t low, high, bias;
     const ElfW(Phdr) * phdr; /* NULL: all of it is code */
     uint16_t n_phdr;
-    bool loaded, present, permanent, has_sleds, is_language;
+    bool loaded, present, permanent, has_sleds, is_language, is_cxx;
     uint8_t kind;
 };
 static struct place *places;
@@ -47,8 +49,10 @@ bool pm_places_are_on(void)
 
 struct range {
     uintptr_t low, high;
-    /* calls: samples in libraries that it calls are its. Code with sleds; where no object has any, all but the languages' libraries. */
+    /* calls: samples in libraries that it calls are its. Code with sleds; where no object has
+     * any, all but the languages' libraries. */
     bool calls, permanent, own;
+    struct pm_tables tables;
 };
 struct table {
     uint32_t n, capacity;
@@ -57,6 +61,7 @@ struct table {
 static struct table *tables[2];
 static uint32_t published;           /* the valid one is tables[published & 1] */
 static uint32_t unstable, n_readers; /* of code that may go */
+static uint8_t has_cxx;
 
 static bool find_range(uint64_t address, struct range *ret_range)
 {
@@ -90,11 +95,29 @@ static void insert_range(struct table *table, struct range range)
     table->ranges[i] = range;
 }
 
+/* PT_GNU_EH_FRAME, and the segment that it is in, which has .eh_frame, too. */
+static struct pm_tables tables_of(const struct place *place)
+{
+    struct pm_tables tables = {0};
+    uintptr_t header = 0;
+    for (unsigned i = 0; place->phdr != NULL && i < place->n_phdr; i++)
+        if (place->phdr[i].p_type == PT_GNU_EH_FRAME)
+            header = place->bias + place->phdr[i].p_vaddr;
+    for (unsigned i = 0; header != 0 && i < place->n_phdr; i++) {
+        const ElfW(Phdr) *p = &place->phdr[i];
+        uintptr_t low = place->bias + p->p_vaddr, high = low + p->p_filesz;
+        if (p->p_type == PT_LOAD && (p->p_flags & PF_R) && header >= low && header < high)
+            tables = (struct pm_tables){(const uint8_t *)header, (const uint8_t *)low,
+                                        (const uint8_t *)high};
+    }
+    return tables;
+}
+
 static void add_ranges(struct table *table, const struct place *place, bool any_sleds)
 {
     bool own = place->kind == PM_RUN_OBJECT_RUNTIME;
     bool calls = any_sleds ? place->has_sleds : !own && !place->is_language;
-    struct range range = {place->low, place->high, calls, place->permanent, own};
+    struct range range = {place->low, place->high, calls, place->permanent, own, tables_of(place)};
     if (place->phdr == NULL && table->n < table->capacity)
         insert_range(table, range);
     for (unsigned i = 0; place->phdr != NULL && i < place->n_phdr && table->n < table->capacity;
@@ -111,9 +134,10 @@ static void add_ranges(struct table *table, const struct place *place, bool any_
 static void publish(void)
 {
     uint32_t n = 0, next = published + 1;
-    bool any_sleds = false;
+    bool any_sleds = false, any_cxx = false;
     for (uint32_t i = 0; i < n_places; i++) {
         n += places[i].loaded ? 4 : 0;
+        any_cxx |= places[i].loaded && places[i].is_cxx;
         any_sleds |= places[i].loaded && places[i].has_sleds;
     }
     struct table *table = tables[next & 1];
@@ -129,6 +153,7 @@ static void publish(void)
     for (uint32_t i = 0; i < n_places; i++)
         if (places[i].loaded)
             add_ranges(table, &places[i], any_sleds);
+    pm_store(has_cxx, any_cxx);
     __atomic_store_n(&published, next, __ATOMIC_RELEASE);
     __atomic_store_n(&unstable, 0, __ATOMIC_RELEASE);
 }
@@ -277,8 +302,8 @@ static struct place *place_of(const struct pm_object *object)
     return NULL;
 }
 
-/* May a chunk whose object was unloaded stand for the object that is loaded now? Where samples may mean
- * the old place, that one is written down anew. */
+/* May a chunk whose object was unloaded stand for the object that is loaded now? Where samples
+ * may mean the old place, that one is written down anew. */
 bool pm_places_continue(const struct pm_object *twin, const struct pm_object *now)
 {
     struct place *p = pm_places_are_on() ? place_of(twin) : NULL;
@@ -367,18 +392,13 @@ static bool is_own(const struct pm_object *o)
            ((size_t)(end - name) >= sizeof ours && memcmp(name, ours, sizeof ours - 1) == 0);
 }
 
-/* What programs of a language call without knowing: its library is not where a user looks for time. */
-static bool is_language(const struct pm_object *o)
+static bool begins_with_any(const struct pm_object *o, const char *const *names, size_t n_names)
 {
-    static const char *const names[] = {
-        "libc.so",        "libc-2",         "libm.so",    "libm-2",       "libmvec",
-        "ld-linux",       "ld-2",           "libpthread", "libstdc++.so", "libgcc_s.so",
-        "libgfortran.so", "libquadmath.so", "libgomp.so", "libc++.so",    "[vdso]"};
     const char *name = o->path;
     for (const char *p = name; *p != 0; p++)
         if (*p == '/')
             name = p + 1;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < n_names; i++) {
         size_t n = 0;
         while (names[i][n] != 0 && name[n] == names[i][n])
             n++;
@@ -386,6 +406,23 @@ static bool is_language(const struct pm_object *o)
             return true;
     }
     return false;
+}
+
+/* What programs of a language call without knowing: its library is not where a user looks for
+ * time. */
+static bool is_language(const struct pm_object *o)
+{
+    static const char *const names[] = {
+        "libc.so",        "libc-2",         "libm.so",    "libm-2",       "libmvec",
+        "ld-linux",       "ld-2",           "libpthread", "libstdc++.so", "libgcc_s.so",
+        "libgfortran.so", "libquadmath.so", "libgomp.so", "libc++.so",    "[vdso]"};
+    return begins_with_any(o, names, sizeof names / sizeof *names);
+}
+
+static bool is_cxx(const struct pm_object *o)
+{
+    static const char *const names[] = {"libstdc++.so", "libc++.so"};
+    return begins_with_any(o, names, sizeof names / sizeof *names);
 }
 
 static void add_plain(const struct pm_object *o, const struct stat *info)
@@ -410,6 +447,7 @@ static void add_plain(const struct pm_object *o, const struct stat *info)
     p->n_phdr = o->n_phdr;
     p->kind = is_own(o) ? PM_RUN_OBJECT_RUNTIME : PM_RUN_OBJECT_ELF;
     p->is_language = is_language(o);
+    p->is_cxx = is_cxx(o);
     begin_life(p);
     p->chunk->loaded_generation = since;
 }
@@ -541,20 +579,72 @@ bool pm_places_probe(uint64_t address, struct pm_probe_place *ret_place)
     bool found = false;
     if (!find_range(address, &range) || !range.own)
         return false;
-    __atomic_fetch_add(&n_readers, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&unstable, __ATOMIC_SEQ_CST) == 0)
+    if (pm_places_hold())
         for (uint32_t i = 0; i < pm_load(pm_n_objects) && !found; i++) {
             const struct pm_object *o = pm_load(pm_objects[i]);
             uintptr_t code = o != NULL && o->loaded ? (uintptr_t)o->code : 0;
             found = code != 0 && address >= code && address - code < o->code_bytes &&
                     pm_arch_probe_at(o, address, ret_place);
         }
-    __atomic_fetch_sub(&n_readers, 1, __ATOMIC_RELEASE);
+    pm_places_release();
     return found;
 }
 
-/* Is there a call in front of this address? Direct calls are told from data by where they lead; of calls through
- * registers and memory (ff /2) all lengths are tried. */
+bool pm_places_find(uint64_t address, struct pm_place *ret_place)
+{
+    struct range range;
+    if (!find_range(address, &range))
+        return false;
+    *ret_place = (struct pm_place){range.calls, range.own, range.tables};
+    return true;
+}
+
+static const struct pm_object *object_with(uint64_t address)
+{
+    for (uint32_t i = 0; i < pm_load(pm_n_objects); i++) {
+        const struct pm_object *o = pm_load(pm_objects[i]);
+        if (o != NULL && o->loaded && address >= o->low && address < o->high)
+            return o;
+    }
+    return NULL;
+}
+
+bool pm_places_have_cxx(void)
+{
+    return pm_load(has_cxx);
+}
+
+/* The first sled from its start on is its own, or that of a function behind it. */
+bool pm_places_lacks_sled(uint64_t address, const struct pm_tables *tables)
+{
+    const struct pm_object *o = object_with(address);
+    uint64_t start = o != NULL && !o->portable ? pm_unwind_function(tables, address) : 0;
+    if (start == 0 || o->sleds == NULL)
+        return false;
+    uint32_t low = 0, high = o->n_sleds;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (o->sleds[middle].address < start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low == o->n_sleds || pm_unwind_function(tables, o->sleds[low].address) != start;
+}
+
+bool pm_places_hold(void)
+{
+    __atomic_fetch_add(&n_readers, 1, __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&unstable, __ATOMIC_SEQ_CST) == 0;
+}
+
+void pm_places_release(void)
+{
+    __atomic_fetch_sub(&n_readers, 1, __ATOMIC_RELEASE);
+}
+
+/* Is there a call in front of this address? Direct calls are told from data by where they lead;
+ * of calls through registers and memory (ff /2) all lengths are tried. */
 static bool is_behind_call(const uint8_t *p)
 {
     if (p[-5] == 0xe8) {
@@ -573,17 +663,22 @@ static bool is_behind_call(const uint8_t *p)
            (p[-7] == 0xff && p[-6] == 0x94);
 }
 
-/* Code of a library that may be unloaded is read only while the loader is not at it: it waits for those that
- * drain a sampler (pm_places_unstable, then pm_sample_wait), and for readers. */
+/* Code of a library that may be unloaded is read only while the loader is not at it: it waits
+ * for those that drain a sampler (pm_places_unstable, then pm_sample_wait), and for readers. */
 static bool is_return_address(uint64_t word, const struct range *range)
 {
     if (range->permanent)
         return is_behind_call((const uint8_t *)word);
-    __atomic_fetch_add(&n_readers, 1, __ATOMIC_SEQ_CST);
-    bool found =
-        __atomic_load_n(&unstable, __ATOMIC_SEQ_CST) == 0 && is_behind_call((const uint8_t *)word);
-    __atomic_fetch_sub(&n_readers, 1, __ATOMIC_RELEASE);
+    bool found = pm_places_hold() && is_behind_call((const uint8_t *)word);
+    pm_places_release();
     return found;
+}
+
+bool pm_places_is_return(uint64_t address)
+{
+    struct range range;
+    return find_range(address, &range) && address - range.low >= 8 &&
+           is_return_address(address, &range);
 }
 
 uint64_t pm_places_next_caller(const uint8_t *stack, uint64_t bytes, uint64_t *at)

@@ -1,4 +1,5 @@
-/* Entering and leaving contexts that have no sleds - sentences, causes - when nothing is in the way. In C. */
+/* Entering and leaving contexts that have no sleds - sentences, causes - when nothing is in the
+ * way. In C. */
 #ifndef PM_QUICK_H
 #define PM_QUICK_H
 

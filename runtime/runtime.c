@@ -127,10 +127,13 @@ void *pm_mapped(long address, size_t bytes)
 
 static const char *setting(char **environment, const char *name)
 {
-    size_t len = strlen(name);
-    for (char **e = environment; e != NULL && *e != NULL; e++)
-        if (strlen(*e) > len && memcmp(*e, name, len) == 0 && (*e)[len] == '=')
-            return *e + len + 1;
+    for (char **e = environment; e != NULL && *e != NULL; e++) {
+        size_t n = 0;
+        while (name[n] != 0 && (*e)[n] == name[n])
+            n++;
+        if (name[n] == 0 && (*e)[n] == '=')
+            return *e + n + 1;
+    }
     return NULL;
 }
 
@@ -210,6 +213,23 @@ static void read_rank(char **environment)
     }
 }
 
+/* Valgrind preloads a library of its own into what it runs. Samples would find valgrind's code,
+ * its registers and stack. */
+static bool is_in_valgrind(char **environment)
+{
+    const char *preloaded = setting(environment, "LD_PRELOAD");
+    return preloaded != NULL && strstr(preloaded, "/vgpreload_core") != NULL;
+}
+
+static void say_valgrind(void)
+{
+    if (pm_process.file.header != NULL)
+        pm_file_message(PM_RUN_MSG_NOTE,
+                        "valgrind runs the program: no samples are taken, for they would find "
+                        "valgrind's code; calls are followed",
+                        NULL);
+}
+
 static bool read_settings(char **environment)
 {
     const char *folder = setting(environment, "PERFMAP_RUN_DIR"),
@@ -250,7 +270,8 @@ static bool read_settings(char **environment)
     const char *clock = setting(environment, "PERFMAP_CLOCK");
     pm_process.sample_clock = clock != NULL && same(clock, "wall");
     const char *source = setting(environment, "PERFMAP_SAMPLES");
-    if (source != NULL && same(source, "none"))
+    pm_process.in_valgrind = pm_process.sample_period_ns != 0 && is_in_valgrind(environment);
+    if (pm_process.in_valgrind || (source != NULL && same(source, "none")))
         pm_process.sample_period_ns = 0;
     pm_process.sample_force = source == NULL          ? PM_RUN_SAMPLES_NONE
                               : same(source, "perf")  ? PM_RUN_SAMPLES_PERF
@@ -411,9 +432,12 @@ __attribute__((constructor)) static void pm_start(int argc, char **argv, char **
     pm_objects_update();
     if (pm_process.sample_period_ns != 0 && pm_process.file.header == NULL && pm_file_create())
         pm_places_update(); /* no sleds: samples tell all the same where the time goes */
+    if (pm_process.in_valgrind && (pm_process.file.header != NULL || pm_file_create()))
+        say_valgrind();
     pm_dl_watch();
     pm_control_begin();
     pm_sample_process_begin();
+    pm_adapt_process_begin(pm_process.before_cpu_ns);
     if (confined)
         pm_confine_say();
 }

@@ -1,16 +1,20 @@
-/* Samples: where the program was, asked at equal distances of CPU time, and which context was active then.
+/* Samples: where the program was, asked at equal distances of CPU time (others in each thread and
+ * run, see sample_perf.c), and which context was active then.
  *
- * A ring is drained before a sled changes the context (tree.c), so all that is in it belongs to the context
- * that is active now, or to one above it: that one's frame may be gone already (an exception, a call that has just
- * returned), which the sampled stack pointer tells, and sleds that are disarmed for the budget leave contexts behind.
+ * A ring is drained before a sled changes the context (tree.c), so all that is in it belongs to
+ * the context that is active now, or to one above it: that one's frame may be gone already (an
+ * exception, a call that has just returned), which the sampled stack pointer tells, and sleds
+ * that are disarmed for the budget leave contexts behind.
  *
- * With --clock wall, too, samples are taken of CPU time, and the times off the CPU, as the kernel notes them, are added: with the place
- * where the thread was switched out. A signal by the clock would end the program's sleeps and waits early.
+ * With --clock wall, too, samples are taken of CPU time, and the times off the CPU, as the
+ * kernel notes them, are added: with the place where the thread was switched out. A signal by
+ * the clock would end the program's sleeps and waits early.
  *
- * All of a thread's CPU time is charged, and no more: what the thread's own clock counts beyond its samples (the kernel where it
- * may not be sampled, samples that were lost, the rest at the end) goes to the innermost context that has been active
- * ever since the sample before. That is known without any clock: at each sample the contexts that are open get
- * their count of calls as a mark, and one that still has it has not been left.
+ * All of a thread's CPU time is charged, and no more: what the thread's own clock counts beyond
+ * its samples (the kernel where it may not be sampled, samples that were lost, the rest at the
+ * end) goes to the innermost context that has been active ever since the sample before. That is
+ * known without any clock: at each sample the contexts that are open get their count of calls as
+ * a mark, and one that still has it has not been left.
  */
 #include "sample.h"
 #include "signals.h"
@@ -24,6 +28,8 @@
 const volatile uint64_t pm_no_ring = 0;
 struct pm_run_sampling *pm_sampling;
 static bool begun;
+
+enum { LEAST_SWITCH_NS = 10000 }; /* what clocks that are read one after the other may differ by */
 
 bool pm_sample_is_on(void)
 {
@@ -40,8 +46,8 @@ static void give_lock(struct pm_sampler *s)
     __atomic_store_n(&s->lock, 0, __ATOMIC_RELEASE);
 }
 
-/* All but traps: no thread that blocks these can be while sleds change (patch.c), and they come from code
- * with sleds only, which this is not. */
+/* All but traps: no thread that blocks these can be while sleds change (patch.c), and they come
+ * from code with sleds only, which this is not. */
 static uint64_t block_signals(void)
 {
     uint64_t most = ~((uint64_t)1 << (SIGTRAP - 1)), mask = 0;
@@ -68,9 +74,10 @@ static bool is_dead(const struct pm_node *node, uint64_t sp)
     return frame != 0 && pm_sp_frame(frame) < sp;
 }
 
-/* Has what a context jumped to returned? While it runs, its return address is where that of the context was: else the caller has called from
- * another place since. What the sample kept of the stack tells how it was then, the stack itself how it was at the event before which samples
- * are read. */
+/* Has what a context jumped to returned? While it runs, its return address is where that of the
+ * context was: else the caller has called from another place since. What the sample kept of the
+ * stack tells how it was then, the stack itself how it was at the event before which samples are
+ * read. */
 static bool has_jumped_out(const struct pm_tls *t, const struct pm_slot *slot,
                            const struct pm_node *node, uint64_t sp)
 {
@@ -79,16 +86,24 @@ static bool has_jumped_out(const struct pm_tls *t, const struct pm_slot *slot,
     uint64_t frame = pm_sp_frame(pm_load(node->sp)), found = 0;
     if (node->parent == NULL || !pm_sp_jumped(pm_load(node->sp)))
         return false;
+    if (pm_sp_jumps(pm_load(
+            node->sp))) /* what it jumped to ends both, but where that has lost its context */
+        return node != pm_own_current(t);
     const struct pm_jump *jump = pm_jump_at((struct pm_tls *)(uintptr_t)t, frame);
     const struct pm_sampler *s = slot->sampler;
     const struct pm_taken *taken = s != NULL ? s->taken : NULL;
-    if (jump->sp != frame || sp == 0)
+    bool timed = pm_load(node->start_tsc) != 0;
+    if ((timed && jump->sp != frame) || sp == 0)
         return true;
     if (taken != NULL && taken->sp == sp && frame - sp + 8 <= taken->stack_bytes)
         memcpy(&found, taken->stack + (frame - sp), sizeof found);
-    else if (t == &pm_tls)
+    else if (t != &pm_tls)
+        return true;
+    else if (!timed)
+        return pm_has_returned(t, node, (uint64_t)(uintptr_t)__builtin_frame_address(0));
+    else
         found = *(const uint64_t *)frame;
-    return found != jump->return_address;
+    return timed ? found != jump->return_address : (uint32_t)found != node->paused;
 }
 
 const struct pm_node *pm_context_at(const struct pm_tls *t, const struct pm_slot *slot, uint64_t sp)
@@ -113,6 +128,13 @@ const struct pm_node *pm_sample_context(const struct pm_sampler *s, uint64_t sp)
     return pm_context_at(s->t, s->slot, sp);
 }
 
+const struct pm_node *pm_sample_off_context(const struct pm_sampler *s)
+{
+    if (s->off.context != NULL && s->off.current == pm_own_current(s->t))
+        return s->off.context;
+    return pm_sample_context(s, s->off.sp);
+}
+
 const struct pm_node *pm_sample_steady(const struct pm_sampler *s, const struct pm_node *node)
 {
     (void)s;
@@ -128,8 +150,9 @@ static uint64_t mark_one(struct pm_node *node)
     return n_calls;
 }
 
-/* Returns how many calls came since they were marked before; those of what was last called from these contexts, too: what is called
- * most is seldom open at a sample. What is not open may be marked, for its next call unmarks it. */
+/* Returns how many calls came since they were marked before; those of what was last called from
+ * these contexts, too: what is called most is seldom open at a sample. What is not open may be
+ * marked, for its next call unmarks it. */
 static uint64_t mark(const struct pm_node *node)
 {
     uint64_t n_calls = 0;
@@ -163,6 +186,7 @@ void pm_sample_waited(struct pm_sampler *s, const struct pm_node *node, const st
            (struct pm_run_sample){.address = off->address,
                                   .caller = off->caller,
                                   .kind = off->kind,
+                                  .flags = off->flags,
                                   .generation = pm_places_generation(0),
                                   .n_samples = 1,
                                   .time_ns = ns});
@@ -187,20 +211,6 @@ void pm_sample_settle(struct pm_sampler *s, const struct pm_node *node, uint64_t
         pm_add_shared(pm_sampling->n_lost, n_samples);
 }
 
-/* Code in the frames between the sampled stack pointer and that of the context's function. */
-uint64_t pm_sample_caller(const struct pm_node *node, const struct pm_taken *taken)
-{
-    if (taken->address == 0 || !pm_places_is_foreign(taken->address))
-        return 0;
-    while (node->loop_depth != 0)
-        node = node->parent;
-    uint64_t end = pm_sp_frame(pm_load(node->sp));
-    uint64_t bytes = taken->stack_bytes;
-    if (end > taken->sp && end - taken->sp < bytes)
-        bytes = end - taken->sp;
-    return bytes != 0 ? pm_places_caller(taken->stack, bytes) : 0;
-}
-
 void pm_sample_take(struct pm_sampler *s, const struct pm_taken *taken)
 {
     s->taken = taken;
@@ -214,8 +224,10 @@ void pm_sample_take(struct pm_sampler *s, const struct pm_taken *taken)
         pm_sample_settle(s, pm_sample_steady(s, node), s->charged_ns + gap_ns, 1, false);
     }
     pm_adapt_sampled(mark(node), taken->period_ns);
+    struct pm_caller caller = pm_sample_caller(s, node, taken);
     struct pm_run_sample sample = {.address = taken->address,
-                                   .caller = pm_sample_caller(node, taken),
+                                   .caller = caller.address,
+                                   .flags = caller.flags,
                                    .generation = pm_places_generation(taken->time_ns),
                                    .kind = (uint8_t)taken->kind,
                                    .n_samples = 1,
@@ -232,6 +244,15 @@ void pm_sample_take(struct pm_sampler *s, const struct pm_taken *taken)
 
 /* --- draining --- */
 
+/* By the thread's CPU clock: by the time stamp counter, what others did meanwhile would be the
+ * runtime's cost, and threads are preempted here more often than elsewhere, for the bell and the
+ * end of a time slice come at the same ticks (half of all preemption of a busy machine: "456 %"
+ * of 66). */
+static uint64_t own_cpu_ns(const struct pm_sampler *s)
+{
+    return pm_thread_cpu_ns(s->slot->tid);
+}
+
 void pm_sample_drain_until(struct pm_tls *t, uint64_t time_ns)
 {
     struct pm_sampler *s = t->sampler;
@@ -239,7 +260,7 @@ void pm_sample_drain_until(struct pm_tls *t, uint64_t time_ns)
         return;
     uint64_t mask = block_signals();
     if (take_lock(s)) {
-        pm_perf_drain(s, time_ns);
+        pm_perf_drain(s, own_cpu_ns(s), time_ns);
         give_lock(s);
     }
     restore_signals(mask);
@@ -251,34 +272,30 @@ static bool has_ended(void)
     return h != NULL && (pm_load(h->flags) & PM_RUN_FLAG_ENDED) != 0;
 }
 
-/* By the thread's CPU clock: by the time stamp counter, what others did meanwhile would be the
- * runtime's cost, and threads are preempted here more often than elsewhere, for the bell and the end of
- * a time slice come at the same ticks (half of all preemption of a busy machine: "456 %" of 66). */
-static uint64_t own_cpu_ns(const struct pm_sampler *s)
-{
-    return pm_thread_cpu_ns(s->slot->tid);
-}
-
-void pm_sample_drain(struct pm_tls *t)
+uint64_t pm_sample_drain(struct pm_tls *t)
 {
     struct pm_sampler *s = t->sampler;
     pm_ambient_look(t);
     if (!*pm_process.alive_mark) {
         pm_ambient_saw(t, *t->ring_head);
-        return;
+        return pm_tsc();
     }
     if (s == NULL || s->source != PM_RUN_SAMPLES_PERF) { /* it is control.c's word that has moved */
+        uint64_t tsc = pm_tsc();
         pm_ambient_saw(t, *t->ring_head);
-        pm_adapt_tick(pm_tsc());
-        return;
+        pm_adapt_tick(tsc);
+        return tsc;
     }
-    if (has_ended()) { /* an exec is about to end this thread, whose CPU time has been written down */
+    /* an exec is about to end this thread, whose CPU time has been written down */
+    if (has_ended()) {
         pm_ambient_saw(t, *t->ring_head);
-        return;
+        return pm_tsc();
     }
     uint64_t mask = block_signals(), start_ns = own_cpu_ns(s);
+    uint64_t drained_tsc = pm_tsc();
     if (take_lock(s)) {
-        pm_perf_drain(s, UINT64_MAX);
+        pm_perf_drain(s, start_ns, UINT64_MAX);
+        pm_perf_deepen(s);
         give_lock(s);
     }
     pm_adapt_drained(own_cpu_ns(s) - start_ns);
@@ -286,6 +303,7 @@ void pm_sample_drain(struct pm_tls *t)
     uint64_t tsc = pm_tsc();
     pm_file_renew_clock(tsc);
     pm_adapt_tick(tsc);
+    return drained_tsc;
 }
 
 static uint64_t address_of(const void *context)
@@ -300,8 +318,8 @@ static uint64_t address_of(const void *context)
 #endif
 }
 
-/* Follows what has been begun in the whole process. False: not now, for code of ours is interrupted, which may be about to change the context; it
- * looks itself when it is next called. */
+/* Follows what has been begun in the whole process. False: not now, for code of ours is
+ * interrupted, which may be about to change the context; it looks itself when it is next called. */
 static bool follow(struct pm_tls *t, const void *context)
 {
     if (t->state != PM_THREAD_READY || !pm_ambient_is_behind(t))
@@ -325,9 +343,10 @@ static bool on_bell(siginfo_t *info, void *context)
         return true;
     }
     uint64_t start_ns = own_cpu_ns(s);
-    if (s->source == PM_RUN_SAMPLES_PERF)
-        pm_perf_drain(s, UINT64_MAX);
-    else if (s->source == PM_RUN_SAMPLES_TIMER && info->si_code == SI_TIMER)
+    if (s->source == PM_RUN_SAMPLES_PERF) {
+        pm_perf_drain(s, start_ns, UINT64_MAX);
+        pm_perf_rang(s);
+    } else if (s->source == PM_RUN_SAMPLES_TIMER && info->si_code == SI_TIMER)
         pm_timer_expired(s, context);
     pm_adapt_drained(own_cpu_ns(s) - start_ns);
     give_lock(s);
@@ -342,7 +361,7 @@ static void take_rest(struct pm_sampler *s)
 {
     uint64_t cpu_ns = pm_thread_cpu_ns(s->slot->tid);
     if (s->source == PM_RUN_SAMPLES_PERF)
-        pm_perf_drain(s, UINT64_MAX);
+        pm_perf_drain(s, cpu_ns, UINT64_MAX);
     if (cpu_ns == 0)
         return;
     cpu_ns -= s->cpu_before_ns;
@@ -352,7 +371,7 @@ static void take_rest(struct pm_sampler *s)
     else if (s->off_since_ns != 0) { /* it waits */
         uint64_t now = pm_monotonic_ns();
         if (now > s->off_since_ns)
-            pm_sample_waited(s, pm_sample_context(s, s->off.sp), &s->off, now - s->off_since_ns);
+            pm_sample_waited(s, pm_sample_off_context(s), &s->off, now - s->off_since_ns);
         s->off_since_ns = now;
     }
     pm_sample_settle(s, pm_sample_steady(s, node), cpu_ns, 1, false);
@@ -445,8 +464,8 @@ static void note_opened(const struct pm_sampler *s, struct pm_run_sampling *chun
     }
 }
 
-/* What the thread's CPU clock counted before its first sample could be taken is PerfMap's own: its start in the main
- * thread, the thread's memory in others. */
+/* What the thread's CPU clock counted before its first sample could be taken is PerfMap's own:
+ * its start in the main thread, the thread's memory in others. */
 static void charge_start(struct pm_sampler *s)
 {
     uint64_t from =
@@ -459,8 +478,24 @@ static void charge_start(struct pm_sampler *s)
                                       .time_ns = s->cpu_before_ns - from});
 }
 
+/* The system calls that open events take long, so threads are preempted there: 5 to 30 ms of a
+ * busy machine's were the thread's own wall time. What the ring knows of it already is taken
+ * first. */
+static void charge_opening(struct pm_sampler *s, uint64_t since_ns, uint64_t since_cpu_ns)
+{
+    uint64_t now = pm_monotonic_ns();
+    if (since_ns == 0 || s->source != PM_RUN_SAMPLES_PERF)
+        return;
+    pm_perf_drain(s, s->cpu_before_ns, now);
+    int64_t off_ns = (int64_t)(now - since_ns - s->off_ns - (s->cpu_before_ns - since_cpu_ns));
+    if (off_ns >= LEAST_SWITCH_NS)
+        pm_sample_waited(s, pm_sample_context(s, 0),
+                         &(struct pm_off){.kind = PM_RUN_SAMPLE_PREEMPTED}, (uint64_t)off_ns);
+    s->begin_ns = now - s->off_ns; /* which holds what was before now */
+}
+
 /* System calls only: also at a thread's first event, where none of our code saw it start. */
-void pm_sample_thread_begin(struct pm_tls *t)
+void pm_sample_thread_begin(struct pm_tls *t, uint64_t since_ns, uint64_t since_cpu_ns)
 {
     if (!begun || t->sampler != NULL || t->slot == NULL)
         return;
@@ -479,13 +514,14 @@ void pm_sample_thread_begin(struct pm_tls *t)
     note_opened(s, chunk, error_no);
     if (s->source != PM_RUN_SAMPLES_NONE) {
         charge_start(s);
+        charge_opening(s, since_ns, since_cpu_ns);
         pm_store(t->sampler, s);
     }
     give_lock(s);
 }
 
-/* Signals are blocked, or a handler comes in between and finds nothing to do. Another thread that ends the process and has the
- * lock may use the ring, so it is waited for. */
+/* Signals are blocked, or a handler comes in between and finds nothing to do. Another thread
+ * that ends the process and has the lock may use the ring, so it is waited for. */
 void pm_sample_thread_end(struct pm_tls *t)
 {
     struct pm_sampler *s = t->sampler;
@@ -519,7 +555,7 @@ void pm_sample_process_begin(void)
     if (t->state == PM_THREAD_NEW)
         pm_thread_begin(t, pm_tsc());
     else
-        pm_sample_thread_begin(t);
+        pm_sample_thread_begin(t, 0, 0);
 }
 
 static void end_slot(struct pm_slot *slot)

@@ -1,5 +1,6 @@
-/* Samples in the run file: equal ones are one item of 40 bytes with a count and a time. A thread that is sampled
- * for a minute has some thousand different ones. The table that finds them is private memory. */
+/* Samples in the run file: equal ones are one item of 40 bytes with a count and a time. A thread
+ * that is sampled for a minute has some thousand different ones. The table that finds them is
+ * private memory. */
 #include "sample.h"
 #include "sys.h"
 

@@ -1,8 +1,10 @@
-/* Samples by POSIX timers, where perf events are refused: a timer on each thread's CPU clock sends a signal to that
- * thread. The kernel looks at such clocks at its ticks only (here 250 a second, whatever is asked), so a sample stands
- * for the CPU time since the one before, as the thread's clock tells. Time in the kernel shows itself where the
- * interrupted instruction stands behind a system call. Times off the CPU are what the clocks differ by: where in the program the
- * thread waited is not known, so they belong to the innermost context that has been active since the sample before.
+/* Samples by POSIX timers, where perf events are refused: a timer on each thread's CPU clock
+ * sends a signal to that thread. The kernel looks at such clocks at its ticks only (here 250 a
+ * second, whatever is asked), so a sample stands for the CPU time since the one before, as the
+ * thread's clock tells. Time in the kernel shows itself where the interrupted instruction stands
+ * behind a system call. Times off the CPU are what the clocks differ by: where in the program
+ * the thread waited is not known, so they belong to the innermost context that has been active
+ * since the sample before.
  */
 #include "sample.h"
 #include "signals.h"
@@ -52,7 +54,7 @@ static uint64_t stack_bytes(const struct pm_sampler *s, uint64_t sp)
     uint64_t top = pm_load(s->t->base->sp);
     if (sp >= top) /* another stack: up to the end of the page */
         top = (sp | (PM_RUN_PAGE - 1)) + 1;
-    return top - sp < PM_STACK_BYTES ? top - sp : PM_STACK_BYTES;
+    return top - sp < PM_DEEPEST_STACK_BYTES ? top - sp : PM_DEEPEST_STACK_BYTES;
 }
 
 void pm_timer_wait(struct pm_sampler *s, uint64_t cpu_ns)
@@ -76,6 +78,11 @@ void pm_timer_expired(struct pm_sampler *s, const void *context)
     const greg_t *registers = ((const ucontext_t *)context)->uc_mcontext.gregs;
     taken.address = (uint64_t)registers[REG_RIP];
     taken.sp = (uint64_t)registers[REG_RSP];
+    static const uint8_t saved[PM_TAKEN_REGISTERS] = {REG_RBX, REG_RBP, REG_R12,
+                                                      REG_R13, REG_R14, REG_R15};
+    taken.has_registers = true;
+    for (unsigned i = 0; i < PM_TAKEN_REGISTERS; i++)
+        taken.registers[i] = (uint64_t)registers[saved[i]];
 #elif defined(__aarch64__)
     taken.address = ((const ucontext_t *)context)->uc_mcontext.pc;
     taken.sp = ((const ucontext_t *)context)->uc_mcontext.sp;

@@ -57,6 +57,23 @@ static void look_at_section(const ElfW(Shdr) * s, const char *names, uint64_t na
     }
 }
 
+/* Most libraries have 30 to 60 sections. Objects are looked at one after the other: at start,
+ * and under the loader's lock. */
+static struct room {
+    uint64_t words[4096 / sizeof(uint64_t)];
+} table_room, names_room;
+
+static void *borrow(struct room *room, size_t bytes)
+{
+    return bytes <= sizeof *room ? room : pm_private_memory(bytes);
+}
+
+static void give_back(const struct room *room, void *memory, size_t bytes)
+{
+    if (memory != room)
+        pm_sys(SYS_munmap, memory, bytes);
+}
+
 static void look_at_sections(const struct pm_source *from, const ElfW(Ehdr) * header,
                              struct pm_found *f)
 {
@@ -73,21 +90,21 @@ static void look_at_sections(const struct pm_source *from, const ElfW(Ehdr) * he
     if (n > 1u << 20 || names_index >= n)
         return;
     size_t table_bytes = (size_t)n * sizeof first;
-    ElfW(Shdr) *table = pm_private_memory(table_bytes);
+    ElfW(Shdr) *table = borrow(&table_room, table_bytes);
     if (table == NULL)
         return;
     if (read_exactly(from, table, table_bytes, header->e_shoff) &&
         table[names_index].sh_size < 1u << 26 && table[names_index].sh_size > 0) {
         uint64_t names_bytes = table[names_index].sh_size;
-        char *names = pm_private_memory(names_bytes);
+        char *names = borrow(&names_room, names_bytes);
         if (names != NULL) {
             if (read_exactly(from, names, names_bytes, table[names_index].sh_offset))
                 for (uint64_t i = 1; i < n; i++)
                     look_at_section(&table[i], names, names_bytes, f);
-            pm_sys(SYS_munmap, names, names_bytes);
+            give_back(&names_room, names, names_bytes);
         }
     }
-    pm_sys(SYS_munmap, table, table_bytes);
+    give_back(&table_room, table, table_bytes);
 }
 
 bool pm_found_read(const struct pm_source *from, struct pm_found *f)
@@ -261,7 +278,7 @@ static bool is_in_text(const struct pm_object *o, uintptr_t address, struct text
 static bool is_sound(const struct pm_object *o, const struct pm_sled_record *record,
                      uintptr_t address, struct text *text)
 {
-    return record->kind >= PM_SLED_ENTRY && record->kind <= PM_SLED_LOOP_LEAVE && record->id != 0 &&
+    return record->kind >= PM_SLED_ENTRY && record->kind <= PM_SLED_LAND && record->id != 0 &&
            is_in_text(o, address, text) && is_nop((const uint8_t *)address);
 }
 
@@ -307,7 +324,8 @@ static void sort_nouns(struct pm_run_noun *nouns, uint32_t n, struct pm_run_noun
     memcpy(nouns, free, n * sizeof *nouns);
 }
 
-/* Distinct ids of the entries, sorted by id. capacity: of the array, of which nothing is used behind the first n. */
+/* Distinct ids of the entries, sorted by id. capacity: of the array, of which nothing is used
+ * behind the first n. */
 static uint32_t collect_nouns(struct pm_run_noun *nouns, uint32_t n, uint64_t capacity,
                               uint32_t *buckets)
 {

@@ -36,8 +36,8 @@ struct pm_scan {
     struct pm_run_noun *nouns; /* temporary; sorted by id */
     uint64_t *ids;             /* of the sleds, in their order before sorting */
     uint32_t n_nouns;
-    uint32_t *
-        buckets; /* room for two indexes of the nouns: threads with small stacks load libraries, too */
+    /* room for two indexes of the nouns: threads with small stacks load libraries, too */
+    uint32_t *buckets;
     size_t bytes; /* of nouns, ids and buckets */
 };
 

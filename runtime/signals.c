@@ -1,7 +1,9 @@
-/* Signals that PerfMap shares with the program: our handler stays, the program is shown what it has set itself, and gets what is not ours
- * as it has asked for. Whoever waits for signals, or reads them, does not see ours (wrap_signals.c).
+/* Signals that PerfMap shares with the program: our handler stays, the program is shown what it
+ * has set itself, and gets what is not ours as it has asked for. Whoever waits for signals, or
+ * reads them, does not see ours (wrap_signals.c).
  *
- * What cannot be hidden: sigpending tells of ours where the thread blocks it, and programs that ask the kernel without libc see our handler.
+ * What cannot be hidden: sigpending tells of ours where the thread blocks it, and programs that
+ * ask the kernel without libc see our handler.
  */
 #include "signals.h"
 #include "internal.h"
@@ -28,7 +30,8 @@ static struct shared *shared_of(int number)
     return NULL;
 }
 
-/* --- sigaction(2) without libc's, which may use vector registers, and is another's in programs with sanitizers --- */
+/* --- sigaction(2) without libc's, which may use vector registers, and is another's in programs
+ * with sanitizers --- */
 
 struct kernel_action {
     void *handler;
@@ -72,7 +75,8 @@ static bool get_action(int number, struct sigaction *ret_action)
 
 /* --- who gets it --- */
 
-/* perf events tell of a descriptor (F_SETSIG), timers have our mark, and who has a request rings from outside. */
+/* perf events tell of a descriptor (F_SETSIG), timers have our mark, and who has a request rings
+ * from outside. */
 bool pm_signal_is_ours(const siginfo_t *info)
 {
     if (info->si_signo != PM_BELL_SIGNAL)
@@ -89,7 +93,8 @@ static bool is_function(const struct sigaction *action)
     return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
-/* Of a trap the program ends, also if it ignores those that are sent. The bell's signal is ignored by default. */
+/* Of a trap the program ends, also if it ignores those that are sent. The bell's signal is
+ * ignored by default. */
 static void default_action(const struct shared *s, const struct sigaction *action,
                            const siginfo_t *info)
 {
@@ -128,10 +133,13 @@ static void on_signal(int number, siginfo_t *info, void *context)
         pass_on(s, info, context);
 }
 
-/* Ours as far as the program does not care. Within the bell's handler all signals are blocked but traps (sample.c says why). */
+/* Ours as far as the program does not care. Within the bell's handler all signals are blocked
+ * but traps (sample.c says why). */
 static bool install(const struct shared *s)
 {
     int flags = s->flags;
+    if (pm_process.in_valgrind) /* 3.19 makes no stack longer for such a frame: the program dies */
+        flags &= ~SA_ONSTACK;
     if (is_function(&s->shown))
         flags = (s->shown.sa_flags & (SA_RESTART | SA_ONSTACK)) | (flags & SA_NODEFER);
     uint64_t mask = s->number == SIGTRAP ? 0 : ~(1ull << (SIGTRAP - 1));
@@ -162,8 +170,8 @@ bool pm_signal_is_taken(int number)
 
 /* --- as the program sees it --- */
 
-/* Not in a vfork child, where what we keep is its parent's. Whoever sets a handler of traps has ours installed before, lest it be
- * installed at the same time. */
+/* Not in a vfork child, where what we keep is its parent's. Whoever sets a handler of traps has
+ * ours installed before, lest it be installed at the same time. */
 bool pm_signal_is_shared(int number)
 {
     const struct shared *s = shared_of(number);

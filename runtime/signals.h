@@ -1,4 +1,5 @@
-/* The signals that PerfMap shares with the program: the bell (PM_BELL_SIGNAL), and traps while code is changed (patch.c). */
+/* The signals that PerfMap shares with the program: the bell (PM_BELL_SIGNAL), and traps while
+ * code is changed (patch.c). */
 #ifndef PM_RUNTIME_SIGNALS_H
 #define PM_RUNTIME_SIGNALS_H
 

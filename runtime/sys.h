@@ -13,8 +13,8 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* The program has confined itself by seccomp: what that does not allow is not called. Negative: the error number instead; 0: it is
- * allowed (confine.c). Exported for libperfmap-heap.so. */
+/* The program has confined itself by seccomp: what that does not allow is not called. Negative:
+ * the error number instead; 0: it is allowed (confine.c). Exported for libperfmap-heap.so. */
 extern bool pm_confined;
 long pm_confined_refusal(long number, const long arguments[6]);
 
@@ -77,8 +77,24 @@ static inline long pm_sys6(long number, long a, long b, long c, long d, long e, 
 
 /* Set at start where RLIMIT_AS is. */
 extern bool pm_memory_is_tight;
-/* What mmap returned. The last memory is the program's: where it is tight and hardly any would be left, it is given back. NULL: none. */
+/* What mmap returned. The last memory is the program's: where it is tight and hardly any would
+ * be left, it is given back. NULL: none. */
 void *pm_mapped(long address, size_t bytes);
+
+/* Addresses of an array that grows in place, as pm_make_room() is asked: RLIMIT_DATA counts all
+ * that may be written, touched or not. NULL: none are to be had. */
+static inline void *pm_reserve(size_t bytes)
+{
+    return pm_mapped(
+        pm_sys(SYS_mmap, 0, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
+        bytes);
+}
+
+/* Zeroed; what is there stays. */
+static inline bool pm_make_room(void *reserved, size_t bytes)
+{
+    return pm_sys(SYS_mprotect, reserved, bytes, PROT_READ | PROT_WRITE) == 0;
+}
 
 /* Zeroed pages of the process's own, to be given back by munmap; NULL: none are to be had. */
 static inline void *pm_private_memory(size_t bytes)

@@ -15,8 +15,8 @@
 #include <time.h>
 
 enum {
-    FIRST_CHUNK_BYTES = 16 * 1024, /* many programs have many small threads */
-    LARGEST_CHUNK_BYTES = 1024 * 1024,
+    FIRST_CHUNK_BYTES = 16 * 1024,    /* many programs have many small threads */
+    LARGEST_CHUNK_BYTES = 256 * 1024, /* of which half is never touched, on average */
 };
 
 /* Runtime fields of a chunk's header. */
@@ -28,7 +28,7 @@ __thread struct pm_tls pm_tls __attribute__((tls_model("initial-exec"))) = {
     .current = &pm_sentinel, .ring_head = &pm_no_ring};
 
 static struct pm_slot *slots[PM_MAX_SLOTS];
-static uint32_t n_slots, n_finished;
+static uint32_t n_slots, n_finished, last_left;
 
 extern void *__libc_stack_end __attribute__((weak));
 
@@ -136,7 +136,7 @@ static struct pm_slot *new_slot(uint64_t tsc)
         pm_sys(SYS_munmap, memory, PM_HASH_BYTES + sizeof(struct pm_slot));
         return NULL;
     }
-    uint32_t i = pm_add_shared(n_slots, 1);
+    uint32_t i = slot->number = pm_add_shared(n_slots, 1);
     if (i < PM_MAX_SLOTS)
         slots[i] = slot;
     else
@@ -144,10 +144,10 @@ static struct pm_slot *new_slot(uint64_t tsc)
     return slot;
 }
 
+/* From the last one that was left on: its memory is still in the processor's caches. */
 static struct pm_slot *finished_slot(uint64_t tsc)
 {
-    static uint32_t hint;
-    uint32_t n = pm_load(n_slots), start = pm_add_shared(hint, 1);
+    uint32_t n = pm_load(n_slots), start = pm_load(last_left);
     if (n > PM_MAX_SLOTS)
         n = PM_MAX_SLOTS;
     for (uint32_t i = 0; i < n; i++) {
@@ -205,6 +205,13 @@ static bool begin_blocked(struct pm_tls *t, uint64_t tsc)
     return true;
 }
 
+static uint64_t own_cpu_ns(void)
+{
+    struct timespec time = {0, 0};
+    pm_sys(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
 bool pm_thread_begin(struct pm_tls *t, uint64_t tsc)
 {
     if (pm_process.file.header == NULL)
@@ -216,14 +223,16 @@ bool pm_thread_begin(struct pm_tls *t, uint64_t tsc)
     uint64_t all = UINT64_MAX, before = 0;
     pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
     t->state = PM_THREAD_BUSY;
+    uint64_t now_ns = pm_monotonic_ns(), start_ns = own_cpu_ns();
     bool good = begin_blocked(t, tsc);
     pm_store(t->state, good ? PM_THREAD_READY : PM_THREAD_DEAD);
     if (good) {
         if (t->start_noun != 0)
             pm_event_start(t, t->start_noun - 1, tsc);
-        pm_sample_thread_begin(t);
+        pm_sample_thread_begin(t, now_ns, start_ns);
         pm_adapt_thread_begin(t->slot);
     }
+    pm_adapt_started(own_cpu_ns() - start_ns);
     pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof all);
     if (!good)
         pm_add_shared(pm_process.file.header->n_lost_contexts, 1);
@@ -273,6 +282,7 @@ void pm_thread_ended(void *block)
         return;
     }
     struct pm_slot *slot = t->slot;
+    uint64_t start_ns = own_cpu_ns();
     pm_coroutine_thread_end(t);
     pm_ambient_thread_end(t);
     uint64_t tsc = pm_tsc();
@@ -290,10 +300,14 @@ void pm_thread_ended(void *block)
     t->foreign_current = NULL;
     pm_close_all(open, tsc);
     pm_sys(SYS_prctl, PR_GET_NAME, slot->thread->name);
-    slot->cpu_before_ns += pm_thread_cpu_ns(slot->tid);
+    uint64_t end_ns = pm_thread_cpu_ns(slot->tid);
+    slot->cpu_before_ns += end_ns;
     slot->thread->cpu_ns = slot->cpu_before_ns;
     slot->thread->end_tsc = tsc;
+    if (end_ns > start_ns)
+        pm_adapt_started(end_ns - start_ns);
     t->slot = NULL;
+    pm_store(last_left, slot->number);
     __atomic_store_n(&slot->busy, 0, __ATOMIC_RELEASE);
     pm_add_shared(n_finished, 1);
 }
@@ -319,6 +333,10 @@ static char *append(char *to, const char *text)
 /* Threads mostly get their names after their start, and from others. */
 static void note_name(struct pm_slot *slot)
 {
+    if (slot->t == &pm_tls) {
+        pm_sys(SYS_prctl, PR_GET_NAME, slot->thread->name);
+        return;
+    }
     char path[64], name[sizeof slot->thread->name + 1], digits[16];
     size_t first = sizeof digits - 1;
     digits[first] = 0;
@@ -355,23 +373,25 @@ void pm_threads_process_end(uint64_t tsc)
 
 uint64_t *pm_bank_open(struct pm_tls *t, unsigned bank)
 {
+    struct pm_slot *slot = t->slot;
     uint64_t offset;
     uint32_t n_nouns = pm_objects[bank]->n_nouns;
     struct pm_run_counts *counts =
-        pm_file_chunk(PM_RUN_CHUNK_COUNTS, sizeof *counts + (uint64_t)n_nouns * sizeof(uint64_t),
-                      t->slot->thread_offset, &offset);
-    uint64_t *counters;
-    if (counts != NULL) {
-        counts->object = pm_objects[bank]->index;
-        pm_store(counts->chunk.n_items, n_nouns);
-        counters = (uint64_t *)(counts + 1);
-    } else {
+        slot->has_no_bank[bank]
+            ? NULL
+            : pm_file_chunk(PM_RUN_CHUNK_COUNTS,
+                            sizeof *counts + (uint64_t)n_nouns * sizeof(uint64_t),
+                            slot->thread_offset, &offset);
+    if (counts == NULL) {
+        slot->has_no_bank[bank] = true; /* else each event would ask the kernel */
         pm_add_shared(pm_process.file.header->n_lost_contexts, 1);
-        counters = pm_private_memory((size_t)n_nouns * sizeof(uint64_t));
+        return NULL;
     }
-    t->slot->bank[bank] = counters;
-    pm_store(t->bank[bank], counters);
-    return counters;
+    counts->object = pm_objects[bank]->index;
+    pm_store(counts->chunk.n_items, n_nouns);
+    slot->bank[bank] = (uint64_t *)(counts + 1);
+    pm_store(t->bank[bank], slot->bank[bank]);
+    return slot->bank[bank];
 }
 
 /* The contexts that are open on this thread, with no calls yet and times from now on, at the start
@@ -396,6 +416,7 @@ static struct pm_node *copy_path(struct pm_tls *t, const struct pm_node *last, u
         node->start_tsc = old->start_tsc != 0 ? tsc : 0;
         node->sp =
             t->fork_path != NULL && old->depth < t->fork_depth ? t->fork_path[old->depth] : old->sp;
+        node->paused = old->paused;
         node->cached_child = &pm_sentinel;
         if (old != last)
             node->cached_child = node->first_child = node + 1;
@@ -414,7 +435,7 @@ static struct pm_node *copy_path(struct pm_tls *t, const struct pm_node *last, u
 
 void pm_thread_drop(struct pm_tls *t)
 {
-    n_slots = n_finished = 0;
+    n_slots = n_finished = last_left = 0;
     t->state = PM_THREAD_DEAD;
     for (unsigned i = 0; i < PM_MAX_BANKS; i++)
         t->bank[i] = NULL;
@@ -423,7 +444,7 @@ void pm_thread_drop(struct pm_tls *t)
 
 void pm_thread_renew(struct pm_tls *t, uint64_t tsc)
 {
-    n_slots = n_finished = 0;
+    n_slots = n_finished = last_left = 0;
     if (t->state != PM_THREAD_READY) {
         t->state = PM_THREAD_NEW;
         pm_store(t->current, &pm_sentinel);
@@ -438,11 +459,13 @@ void pm_thread_renew(struct pm_tls *t, uint64_t tsc)
     pm_index_clear(slot);
     for (unsigned i = 0; i < PM_MAX_BANKS; i++)
         t->bank[i] = slot->bank[i] = NULL;
+    memset(slot->has_no_bank, 0, sizeof slot->has_no_bank);
     slot->foreign_root = t->foreign_current = NULL;
     if (!open_chunk(slot, last->depth + 1, tsc)) {
         t->state = PM_THREAD_DEAD;
         return;
     }
+    slot->number = n_slots;
     slots[n_slots++] = slot;
     struct pm_node *node = copy_path(t, last, tsc);
     if (folded) {
@@ -456,6 +479,6 @@ void pm_thread_renew(struct pm_tls *t, uint64_t tsc)
     pm_coroutine_renew(t, on);
     if (pm_process.mode == PM_RUN_MODE_TRACE)
         pm_trace_full(t, tsc); /* what is open is so from now on */
-    pm_sample_thread_begin(t);
+    pm_sample_thread_begin(t, pm_process.start_monotonic_ns, 0); /* the only one after a fork */
     pm_adapt_thread_begin(slot);
 }

@@ -1,13 +1,17 @@
-/* Mode trace: every event with its time. A thread writes 8-byte events to a head of its own in the run file, by its trampolines and by
- * pm_trace_fill; format/pm_run.h has the layout. A full head is copied to a part elsewhere in the file by one system call and emptied, and
- * at the limit the oldest part of any thread is overwritten (or tracing stops). Fresh pages of a shared mapping would cost 7 ns an event,
- * most of what an exact event costs; writing from a head that stays in the cache to blocks that were allocated before, 1 to 1.4 ns (ext4; parts
- * of 128 KiB: 1.5 to 1.8; of 512 KiB: 1.1, but they take half of many processors' second cache).
+/* Mode trace: every event with its time. A thread writes 8-byte events to a head of its own in
+ * the run file, by its trampolines and by pm_trace_fill; format/pm_run.h has the layout. A full
+ * head is copied to a part elsewhere in the file by one system call and emptied, and at the
+ * limit the oldest part of any thread is overwritten (or tracing stops). Fresh pages of a shared
+ * mapping would cost 7 ns an event, most of what an exact event costs; writing from a head that
+ * stays in the cache to blocks that were allocated before, 1 to 1.4 ns (ext4; parts of 128 KiB:
+ * 1.5 to 1.8; of 512 KiB: 1.1, but they take half of many processors' second cache).
  *
- * An event's place is reserved by one instruction (xadd), so that a signal handler's events neither get lost nor overwrite
- * others. Trampolines look first whether the head has room: what handlers add in between goes beyond trace_end, where there is room
- * for SLACK more. A place may so be reserved and still be empty when a handler that interrupted the trampoline fills the head:
- * then the head is left as it is, for the event that is still to come, and another one is made.
+ * An event's place is reserved by one instruction (xadd), so that a signal handler's events
+ * neither get lost nor overwrite others. Trampolines look first whether the head has room: what
+ * handlers add in between goes beyond trace_end, where there is room for SLACK more. A place may
+ * so be reserved and still be empty when a handler that interrupted the trampoline fills the
+ * head: then the head is left as it is, for the event that is still to come, and another one is
+ * made.
  *
  * Once tracing has stopped, threads write to memory that nobody reads.
  */
@@ -68,7 +72,8 @@ static uint64_t parts_limit(void)
     return limit;
 }
 
-/* The file offset of the k-th part; 0: the file cannot grow to hold it. Two threads that make a space at once waste one. */
+/* The file offset of the k-th part; 0: the file cannot grow to hold it. Two threads that make a
+ * space at once waste one. */
 static uint64_t part_offset(uint64_t k, uint64_t limit)
 {
     uint64_t n = limit < SPACE_PARTS ? limit : SPACE_PARTS, *space = &spaces[k / n];
@@ -85,7 +90,8 @@ static uint64_t part_offset(uint64_t k, uint64_t limit)
     return offset + PM_RUN_PAGE + k % n * PART_BYTES;
 }
 
-/* A part that is ours until it is released: a fresh one, or the oldest. ret_serial, ret_k: its numbers. 0: there is none any more. */
+/* A part that is ours until it is released: a fresh one, or the oldest. ret_serial, ret_k: its
+ * numbers. 0: there is none any more. */
 static uint64_t draw_part(uint64_t *ret_serial, uint64_t *ret_k)
 {
     while (!pm_load(stopped)) {
@@ -183,8 +189,8 @@ static void write_to_nowhere(struct pm_tls *t, uint64_t tsc)
     pm_store(t->trace_at, slot->trace_scratch);
 }
 
-/* Is there a place that was reserved by code that a handler interrupted? Then bits 63 and 62 of some event are both clear: it is less
- * than all others. */
+/* Is there a place that was reserved by code that a handler interrupted? Then bits 63 and 62 of
+ * some event are both clear: it is less than all others. */
 static bool has_hole_in(const uint64_t *events, const uint64_t *end)
 {
     uint64_t least = UINT64_MAX;
@@ -194,8 +200,8 @@ static bool has_hole_in(const uint64_t *events, const uint64_t *end)
 }
 
 #if defined(__x86_64__)
-/* The least of each byte's place, 64 bytes at a time: a comparison for each event took 1.2 % more of a program's time.
- * The vector registers are the program's, so they are put back. */
+/* The least of each byte's place, 64 bytes at a time: a comparison for each event took 1.2 %
+ * more of a program's time. The vector registers are the program's, so they are put back. */
 static bool has_hole(const uint64_t *events, const uint64_t *end)
 {
     const uint64_t *rest = events + (end - events) / 8 * 8;

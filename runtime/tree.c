@@ -1,35 +1,50 @@
 /* The calling-context tree: what trampolines leave to C, and everything of portable mode.
  *
- * Frames are told apart by the stack pointer S of an event (functions: at the sled, CFA - 8; loops:
- * within the function's frame). Stacks grow down, so function entry at S    every frame with sp <=
- * S is dead: left by longjmp or an exception; but for the one that jumped to this function. Return: frames
- * with sp < S are dead, then the one with sp == S and this noun ends loop entry at S        frames
- * with sp < S are dead, and loops of this frame that are not outside of this one (depth) loop exit
- * ends the loop with this noun of the youngest frame that is alive, and what lies deeper in it An
- * exit that finds no frame belongs to a call that got no context, or whose entry was not armed.
+ * Frames are told apart by the stack pointer S of an event (functions: at the sled, CFA - 8;
+ * loops: within the function's frame). Stacks grow down. At each event what is dead is closed
+ * first, for longjmp or an exception has left it; then:
  *
- * A tail call's context stays open: what it jumped to stands below it (struct pm_jump), and ends it with itself. Where no sled tells when that
- * returns, contexts without times stay for samples, until an event or a sample shows another return address at S, or a frame above.
- * Timed ones had their time up to the jump.
+ *     event           dead                             then
+ *     function entry  frames with sp <= S, but for     a child of the youngest frame is pushed
+ *                     one that jumped to this function
+ *     return          frames with sp < S               the frame with sp == S and this noun ends
+ *     loop entry      frames with sp < S, and loops    a child is pushed
+ *                     of this frame that are not
+ *                     outside of this one (depth)
+ *     loop exit       what lies deeper in the loop     the youngest loop of this noun ends
+ *     landing         frames with sp < S, and loops    nothing
+ *                     of this frame that are deeper
+ *                     than where it goes on
  *
- * Contexts whose nouns come to have none (modes.c) while they are open get no exit any more. Nobody
- * can know whether their frame still lives, so they are closed from outside (gone, sp 0),
+ * An exit that finds no frame belongs to a call that got no context, or whose entry was not
+ * armed.
+ *
+ * A tail call's context stays open: what it jumped to stands below it (struct pm_jump), and ends
+ * it with itself. Where no sled tells when that returns, contexts without times stay for
+ * samples, until an event or a sample shows another return address at S, or a frame above. Timed
+ * ones had their time up to the jump.
+ *
+ * Contexts whose nouns come to have none (modes.c) while they are open get no exit any more.
+ * Nobody can know whether their frame still lives, so they are closed from outside (gone, sp 0),
  * which brings the next event that finds one as the youngest here, and it is taken off. Events
  * that were on their way when the sleds changed are not counted.
  *
- * Events of mode active do not know the time (tsc 0), and contexts that they begin have start_tsc 0 while they are open. Each noun
- * has its own mode, which may change at any time; roots always have times.
+ * Events of mode active do not know the time (tsc 0), and contexts that they begin have
+ * start_tsc 0 while they are open. Each noun has its own mode, which may change at any time;
+ * roots always have times.
  *
  * Order of stores. A signal handler may run between any two instructions, call instrumented code
- * (also the very function that was being entered) and return. Entry: count, current = node, start,
- * sp. A handler in between sees a node with sp == 0, "half-open", and nests below it. Exit: clock,
- * current = parent, sp = 0, then the time is added by one instruction; a handler in between may
- * enter the node again. The index of contexts and the hash table are changed by single words.
- * Trampolines keep the same order.
+ * (also the very function that was being entered) and return. Entry: count, current = node,
+ * start, sp. A handler in between sees a node with sp == 0, "half-open", and nests below it.
+ * Exit: clock, current = parent, sp = 0, then the time is added by one instruction; a handler in
+ * between may enter the node again. The index of contexts and the hash table are changed by
+ * single words. Trampolines keep the same order.
  */
 #include "internal.h"
 #include "sys.h"
 
+#include <errno.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -59,8 +74,8 @@ static inline void push(struct pm_node **current, struct pm_node *node, bool tra
     pm_barrier();
 }
 
-/* False: a handler that came in between has ended this frame (only dead ones), look again. tsc 0: the event has none, but the
- * frame may have begun with one. */
+/* False: a handler that came in between has ended this frame (only dead ones), look again. tsc
+ * 0: the event has none, but the frame may have begun with one. */
 static inline bool pop(struct pm_node **current, struct pm_node *node, uint64_t tsc)
 {
     uint64_t start = node->start_tsc, spent = 0;
@@ -102,7 +117,8 @@ static void pop_exit(struct pm_node **current, struct pm_node *node, unsigned ki
         pop(current, node, tsc);
 }
 
-/* A context that has jumped away, and where no sled told when that returned: it had its time up to the jump. */
+/* A context that has jumped away, and where no sled told when that returned: it had its time up
+ * to the jump. */
 static uint64_t end_of_jump(const struct pm_node *node, uint64_t tsc)
 {
     const struct pm_jump *jump = pm_jump_at(&pm_tls, pm_sp_frame(node->sp));
@@ -336,7 +352,8 @@ static bool may_have_context(const struct pm_node *parent)
            !pm_load(pm_process.file.full);
 }
 
-/* Folded contexts, and twins of contexts that there are (ambient.c), may exceed the limit by a quarter and some. */
+/* Folded contexts, and twins of contexts that there are (ambient.c), may exceed the limit by a
+ * quarter and some. */
 bool pm_may_exceed(void)
 {
     uint32_t limit = pm_process.max_contexts;
@@ -492,11 +509,12 @@ static const struct pm_node *function_of(const struct pm_node *node)
     return node;
 }
 
-/* Is this frame gone, when nothing below `limit` can be alive? Half-open (its entry was interrupted
- * by the handler that runs now): as its parent. A loop lives as long as its function's frame: its
- * own sp may lie below that of later events, for compilers pop the arguments of a call only later
- * (-fdefer-pop). Without function sleds a loop's sp is all there is. So it is for what the program said: the function that
- * said it may have no sleds, or none any more, and one that called it has. */
+/* Is this frame gone, when nothing below `limit` can be alive? Half-open (its entry was
+ * interrupted by the handler that runs now): as its parent. A loop lives as long as its
+ * function's frame: its own sp may lie below that of later events, for compilers pop the
+ * arguments of a call only later (-fdefer-pop). Without function sleds a loop's sp is all there
+ * is. So it is for what the program said: the function that said it may have no sleds, or none
+ * any more, and one that called it has. */
 static bool is_dead(const struct pm_node *node, uint64_t limit)
 {
     if (node->sp == 0)
@@ -532,11 +550,39 @@ static bool is_gone(const struct pm_node *node, uint64_t limit)
     return is_dead(node, limit) || pm_node_is_gone(node) || pm_noun_is_disarmed(node->noun);
 }
 
+/* The word at `at` of a stack that may be another than the one that runs, and gone: an operation
+ * of futex(2) that compares, and wakes nobody. */
+static bool is_surely_not(const uint32_t *at, uint32_t value)
+{
+    return pm_sys(SYS_futex, at, FUTEX_CMP_REQUEUE_PRIVATE, 0, 0, at, value) == -EAGAIN;
+}
+
+/* No mapping lies so near below the main thread's stack (Linux keeps twice as much free), so
+ * what is there is its stack, up to its top. */
+static bool is_on_main_stack(const struct pm_tls *t, uint64_t sp)
+{
+    enum { SURELY_STACK_BYTES = 64 << 20 };
+    return t->base == t->slot->root && t->slot->root->sp - sp < SURELY_STACK_BYTES &&
+           pm_thread_pointer() == pm_process.main_thread_pointer;
+}
+
+bool pm_has_returned(const struct pm_tls *t, const struct pm_node *node, uint64_t sp)
+{
+    enum { PAGE_BYTES = 4096 };
+    uint64_t frame = pm_sp_frame(pm_load(node->sp));
+    const uint32_t *at = (const uint32_t *)frame; /* the lower half of the return address */
+    if (!pm_sp_jumped_away(pm_load(node->sp)) || node->start_tsc != 0 || frame < sp)
+        return false;
+    if (frame / PAGE_BYTES == sp / PAGE_BYTES || is_on_main_stack(t, sp))
+        return *at != node->paused;
+    return is_surely_not(at, node->paused);
+}
+
 static void pop_all_dead(struct pm_tls *t, struct pm_node **current, uint64_t limit, uint64_t tsc)
 {
     for (;;) {
         struct pm_node *node = innermost(t, current, tsc);
-        if (node->parent == NULL || !is_gone(node, limit))
+        if (node->parent == NULL || (!is_gone(node, limit) && !pm_has_returned(t, node, limit)))
             return;
         pop_dead(current, node, tsc);
     }
@@ -550,11 +596,14 @@ static bool is_in_chain(const struct pm_node *node, uint32_t noun, uint64_t sp)
     return false;
 }
 
-/* Is the function that is entered what the youngest frame jumped to? Else that has returned, and the caller calls at the same S: from another
- * place, or what has been in the chain already (a loop). */
+/* Is the function that is entered what the youngest frame jumped to? Else that has returned, and
+ * the caller calls at the same S: from another place, or what has been in the chain already (a
+ * loop). */
 static bool is_jumped_to(struct pm_tls *t, const struct pm_node *node, uint32_t noun, uint64_t sp)
 {
     const struct pm_jump *jump = pm_jump_at(t, sp);
+    if (node->sp == sp + 1 && pm_sp_jumps(node->sp))
+        return true;
     if (!pm_sp_jumped(node->sp) || pm_sp_frame(node->sp) != sp || jump->sp != sp ||
         jump->return_address != *(const uint64_t *)sp)
         return false;
@@ -563,7 +612,8 @@ static bool is_jumped_to(struct pm_tls *t, const struct pm_node *node, uint32_t 
                : jump->to == PM_TAIL_ANYWHERE && !is_in_chain(node, noun, sp);
 }
 
-/* Functions that jump to each other for ever are entered anew where they were: the chain has each once. */
+/* Functions that jump to each other for ever are entered anew where they were: the chain has
+ * each once. */
 static void end_until(struct pm_tls *t, struct pm_node **current, uint32_t noun, uint64_t sp,
                       uint64_t tsc)
 {
@@ -598,7 +648,7 @@ static void enter_loop(struct pm_tls *t, struct pm_node **current, const struct 
         bool sibling = node->sp != 0 && node->sp <= sp && node->loop_depth >= probe->loop_depth;
         if (sibling && node->loop_depth == PM_SLED_DEPTH_MASK && node->noun != probe->noun)
             sibling = false; /* that deep, depths are not told apart */
-        if (!sibling && !is_gone(node, sp))
+        if (!sibling && !is_gone(node, sp) && !pm_has_returned(t, node, sp))
             break;
         pop_dead(current, node, tsc);
     }
@@ -613,7 +663,8 @@ static void count_unmatched(const struct pm_tls *t, const struct pm_probe *probe
         pm_add_shared(pm_process.file.header->n_unmatched, 1);
 }
 
-/* Where nothing tells when it returns, a timed context ends here, and others stay for samples, which tell by the return address. */
+/* Where nothing tells when it returns, a timed context ends here, and others stay for samples,
+ * which tell by the return address. */
 static bool stays_open(const struct pm_node *node, const struct pm_probe *probe, uint64_t sp)
 {
     if (probe->tail == PM_TAIL_ENDS || sp % 8 != 0)
@@ -632,8 +683,26 @@ static void jump_away(struct pm_tls *t, struct pm_node *node, const struct pm_pr
                              .tsc = probe->mode != PM_RUN_MODE_TRACE ? tsc : 0,
                              .to = probe->tail,
                              .noun = probe->counter};
+    pm_store(node->paused, node->start_tsc == 0 ? (uint32_t)jump->return_address : 0);
     pm_barrier();
-    pm_store(node->sp, node->sp == sp ? sp - 1 : sp - 3);
+    bool was_called = node->sp == sp;
+    if (node->start_tsc == 0 && probe->tail != PM_TAIL_TO_SLED && sp % 16 == 8)
+        pm_store(node->sp, was_called ? sp / 2 : sp / 2 - 1);
+    else
+        pm_store(node->sp, was_called ? sp - 1 : sp - 3);
+}
+
+/* What it jumped to was not entered, or has lost its context: whatever comes next is to be
+ * looked at. */
+static void settle_jump(struct pm_tls *t, struct pm_node *node)
+{
+    uint64_t sp = pm_sp_frame(node->sp);
+    *pm_jump_at(t, sp) =
+        (struct pm_jump){.sp = sp, .return_address = *(const uint64_t *)sp, .to = PM_TAIL_ANYWHERE};
+    if (node->start_tsc == 0)
+        pm_store(node->paused, *(const uint32_t *)sp);
+    pm_barrier();
+    pm_store(node->sp, sp - 1);
 }
 
 static void leave_function(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe,
@@ -701,6 +770,20 @@ static void leave_loop(struct pm_tls *t, struct pm_node **current, const struct 
     }
 }
 
+/* An exception was caught here, or a longjmp led here. */
+static void land(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe,
+                 uint64_t sp, uint64_t tsc)
+{
+    pop_all_dead(t, current, sp, tsc);
+    for (;;) {
+        struct pm_node *node = innermost(t, current, tsc);
+        if (node->kind != PM_SLED_LOOP_ENTER || node->loop_depth <= probe->loop_depth ||
+            function_of(node)->noun != probe->noun)
+            return;
+        pop_dead(current, node, tsc);
+    }
+}
+
 static void count(struct pm_tls *t, const struct pm_probe *probe)
 {
     uint64_t *counters = t->bank[probe->bank];
@@ -731,15 +814,21 @@ static void event(struct pm_tls *t, struct pm_node **current, const struct pm_pr
     case PM_SLED_RETURN:
     case PM_SLED_TAIL:
         leave_function(t, current, probe, sp, tsc);
-        return;
+        break;
     case PM_SLED_LOOP_ENTER:
     case PM_RUN_SENTENCE_ENTER:
     case PM_RUN_CAUSE_ENTER:
         enter_loop(t, current, probe, sp, tsc);
         return;
+    case PM_SLED_LAND:
+        land(t, current, probe, sp, tsc);
+        break;
     default:
         leave_loop(t, current, probe, sp, tsc);
     }
+    struct pm_node *node = pm_load(*current);
+    if (pm_unlikely(pm_sp_jumps(node->sp)) && node->parent != NULL)
+        settle_jump(t, node);
 }
 
 /* A stack above the thread's own (signal stack, coroutine): it gets a tree of its own, lest its
@@ -776,6 +865,22 @@ static void event_foreign(struct pm_tls *t, const struct pm_probe *probe, uint64
     event(t, &t->foreign_current, probe, sp, tsc);
 }
 
+/* A context's time must hold the switches that are charged to it, and no others. What is left
+ * ends when the ring was read. What is entered begins after that, for reading it takes time,
+ * too: when nothing has come since, for the system calls behind the reading are where threads
+ * are preempted; else the next event would charge that to what is entered now. */
+static uint64_t after_drain(struct pm_tls *t, uint64_t drained_tsc)
+{
+    enum { MOST_DRAINS = 4 };
+    for (int i = 0; i < MOST_DRAINS; i++) {
+        uint64_t tsc = pm_tsc();
+        if (*t->ring_head == t->ring_seen)
+            return tsc;
+        drained_tsc = pm_sample_drain(t);
+    }
+    return drained_tsc;
+}
+
 void pm_event_exact(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
 {
     bool timed = pm_mode_is_timed(probe->mode);
@@ -786,12 +891,9 @@ void pm_event_exact(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp,
     }
     if (*t->ring_head != t->ring_seen) { /* what it holds was before this event */
         bool moved = pm_ambient_look(t);
-        /* What is charged below is what its time holds: the interrupt that left it, and being preempted, mostly come
-         * between the trampoline's own read of the clock and the next instruction. */
-        tsc = timed ? pm_tsc() : 0;
-        pm_sample_drain(t);
-        if (timed && (moved || is_entry(probe->kind)))
-            tsc = pm_tsc();
+        uint64_t drained_tsc = pm_sample_drain(t);
+        if (timed)
+            tsc = moved || is_entry(probe->kind) ? after_drain(t, drained_tsc) : drained_tsc;
     }
     if (pm_unlikely(pm_coroutines_used) && pm_coroutine_check(t, sp) && timed)
         tsc = pm_tsc(); /* what was open there has gone on since */

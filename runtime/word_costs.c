@@ -1,6 +1,7 @@
-/* Costs that the program says itself (pm_cost in perfmap.h): added to the context that is active, by metric. In the run file they are items like
- * samples. What was added before is found in a small table of the thread, without a lock: one instruction adds, so that
- * handlers may do the same at any point. */
+/* Costs that the program says itself (pm_cost in perfmap.h): added to the context that is
+ * active, by metric. In the run file they are items like samples. What was added before is found
+ * in a small table of the thread, without a lock: one instruction adds, so that handlers may do
+ * the same at any point. */
 #include "sample.h"
 #include "sys.h"
 

@@ -1,9 +1,10 @@
-/* The program's own words (perfmap.h): levels, nouns, verbs, sentences, mappings that it defines while it runs, and sentences that it enters
- * and leaves.
+/* The program's own words (perfmap.h): levels, nouns, verbs, sentences, mappings that it defines
+ * while it runs, and sentences that it enters and leaves.
  *
- * Words are kept once, in WORDS chunks of the run file, numbered in their order; a table finds them there. Definitions take a lock, with
- * all signals blocked, for a handler may define words too. Entering takes none: a sentence's number leads to its noun of the context
- * tree. Those nouns belong to objects of kind WORDS, which are made as they are needed.
+ * Words are kept once, in WORDS chunks of the run file, numbered in their order; a table finds
+ * them there. Definitions take a lock, with all signals blocked, for a handler may define words
+ * too. Entering takes none: a sentence's number leads to its noun of the context tree. Those
+ * nouns belong to objects of kind WORDS, which are made as they are needed.
  */
 #include "words.h"
 #include "causes.h"
@@ -23,7 +24,8 @@ struct pm_words pm_words;
 
 enum { MAX_NOUNS_LIMITED = 1 << 9 }; /* where memory has a limit: 200 MB of addresses become 7 */
 
-/* Room for words is 16 times that for nouns: each has sentences, and numbers are not given out again (words_merge.c). */
+/* Room for words is 16 times that for nouns: each has sentences, and numbers are not given out
+ * again (words_merge.c). */
 static bool open_tables(void)
 {
     if (words.table != NULL)
@@ -164,7 +166,8 @@ static bool is_word(const struct pm_run_word *known, const struct pm_run_word *w
            memcmp(known + 1, word + 1, word->bytes - sizeof *word) == 0;
 }
 
-/* Where its number is, or would be. Also without the lock: entries are made complete before they are there, and stay. */
+/* Where its number is, or would be. Also without the lock: entries are made complete before they
+ * are there, and stay. */
 static uint32_t *entry_of(const struct pm_run_word *word)
 {
     for (uint32_t at = place_of(word);; at = (at + 1) & words.table_mask) {
@@ -179,7 +182,8 @@ uint32_t pm_words_find(const struct pm_draft *d)
     return open_tables() ? *entry_of(d->word) : 0;
 }
 
-/* Most words that are defined are there already, and found without the lock; 0: perhaps not. A word that is being merged may be missed. */
+/* Most words that are defined are there already, and found without the lock; 0: perhaps not. A
+ * word that is being merged may be missed. */
 static uint32_t known(const struct pm_draft *d)
 {
     if (d->is_cut || __atomic_load_n(&words.table, __ATOMIC_ACQUIRE) == NULL)
@@ -450,7 +454,8 @@ static uint32_t define_sentence(uint32_t verb, const uint32_t *nouns, uint32_t n
     return number;
 }
 
-/* The flag of each mapping point stays where it is, for the program keeps its address. Never more than PM_WORDS_MAX_POINTS. */
+/* The flag of each mapping point stays where it is, for the program keeps its address. Never
+ * more than PM_WORDS_MAX_POINTS. */
 static struct {
     uint32_t number;
     uint8_t is_on;
@@ -542,8 +547,8 @@ static uint32_t define_metric(const char *name, const char *unit, const char *ki
     return number;
 }
 
-/* What was not left ends with its frame, which a cost in the caller's frame shows as well as entering there would: the next function that is
- * called may stand where the gone one stood. */
+/* What was not left ends with its frame, which a cost in the caller's frame shows as well as
+ * entering there would: the next function that is called may stand where the gone one stood. */
 static void see_gone_frames(struct pm_tls *t, uintptr_t sp)
 {
     if (pm_likely(pm_load(t->current)->sp >= sp) || pm_process.mode == PM_RUN_MODE_COUNT)
@@ -633,7 +638,8 @@ static void enter(uint32_t sentence, uintptr_t sp)
         event(s, sp, PM_RUN_SENTENCE_ENTER);
 }
 
-/* Of a sentence that was merged: it may have been entered before or after that. The innermost of both is left. */
+/* Of a sentence that was merged: it may have been entered before or after that. The innermost of
+ * both is left. */
 static const struct pm_spoken *entered_of(const struct pm_spoken *own,
                                           const struct pm_spoken *merged)
 {
@@ -725,7 +731,8 @@ const struct pm_words_api pm_words_api = {
     .map_at = define_mapping_at,
 };
 
-/* Slots of one size follow each other, where a compiler aligned them to 16 bytes with zeros between; what is none ends the work. */
+/* Slots of one size follow each other, where a compiler aligned them to 16 bytes with zeros
+ * between; what is none ends the work. */
 void pm_words_open(const struct pm_object *object, uintptr_t section, size_t bytes)
 {
     uintptr_t end = section + bytes;
@@ -747,7 +754,8 @@ void pm_words_open(const struct pm_object *object, uintptr_t section, size_t byt
     }
 }
 
-/* For programs without a section of slots, by dlsym: perfmap.f90. What the first object with slots would begin begins now. */
+/* For programs without a section of slots, by dlsym: perfmap.f90. What the first object with
+ * slots would begin begins now. */
 __attribute__((visibility("default"))) const struct pm_words_api *pm_words_of_process(
     uint32_t version)
 {

@@ -1,5 +1,5 @@
-/* What words.c and words_merge.c share: words by number, and how they are made. All of it under the lock, but for what is said to be
- * looked at without. */
+/* What words.c and words_merge.c share: words by number, and how they are made. All of it under
+ * the lock, but for what is said to be looked at without. */
 #ifndef PM_RUNTIME_WORDS_H
 #define PM_RUNTIME_WORDS_H
 
@@ -7,7 +7,8 @@
 
 #include "../format/pm_words.h"
 
-/* A word, by number: a sentence or set as the context tree has it, and what is needed to merge nouns. The first six are read without the lock. */
+/* A word, by number: a sentence or set as the context tree has it, and what is needed to merge
+ * nouns. The first six are read without the lock. */
 struct pm_spoken {
     uint32_t noun, counter;
     uint32_t merged; /* what it counts as; 0: itself */
@@ -30,7 +31,8 @@ struct pm_words {
     uint32_t used;
     struct pm_object *object; /* nouns of sentences are appended here */
     uint32_t n_in_object, n_in_objects;
-    /* words_merge.c: nouns that may be merged, and sentences, both in the order in which they were defined. */
+    /* words_merge.c: nouns that may be merged, and sentences, both in the order in which they
+     * were defined. */
     uint32_t *nouns, *sentences, n_nouns, n_sentences;
     uint32_t n_in_epoch; /* new nouns */
     uint8_t epoch;
@@ -47,7 +49,8 @@ enum {
     PM_LARGEST_WORD =
         (int)sizeof(struct pm_run_word) + 4 * PM_WORDS_MAX_SET + 3 * PM_WORDS_MAX_TEXT + 8,
 };
-/* A draft with room for any word, in memory that is there once: under the lock, for a thread may have a small stack. */
+/* A draft with room for any word, in memory that is there once: under the lock, for a thread may
+ * have a small stack. */
 #define PM_DRAFT(d)                                      \
     static uint64_t d##_memory[PM_LARGEST_WORD / 8 + 1]; \
     struct pm_draft d = {.word = (struct pm_run_word *)d##_memory, .room = sizeof d##_memory}

@@ -1,5 +1,6 @@
-/* The calls of a program's own words for languages that cannot say where their stack is (runtime/include/perfmap.f90): the frame that calls
- * is the one in which the sentence lives, as if it had called pm_enter of perfmap.h.
+/* The calls of a program's own words for languages that cannot say where their stack is
+ * (runtime/include/perfmap.f90): the frame that calls is the one in which the sentence lives, as
+ * if it had called pm_enter of perfmap.h.
  */
 #include "internal.h"
 

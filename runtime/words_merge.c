@@ -1,10 +1,14 @@
-/* More nouns than are kept (`perfmap run --max-nouns`): those that were not entered for longest are merged into what they are a part of, or
- * into "(other nouns of kind K)" of their level, and count as that from then on. So do the costs that they had: the noun's word in the run file says
- * into which, and collect reads it so. Contexts stay where they are; what is entered later gets none of its own.
+/* More nouns than are kept (`perfmap run --max-nouns`): those that were not entered for longest
+ * are merged into what they are a part of, or into "(other nouns of kind K)" of their level, and
+ * count as that from then on. So do the costs that they had: the noun's word in the run file
+ * says into which, and collect reads it so. Contexts stay where they are; what is entered later
+ * gets none of its own.
  *
- * Who was entered is known by epochs, of which one ends whenever an eighth of the nouns that are kept is new: entering a sentence costs one comparison.
- * Nouns that others refer to (parts, mappings, sentences that were begun) are not merged. Numbers are not given out again, for the program
- * may have kept them: when 16 times as many words as nouns are kept have been made, further nouns are counted as others at once.
+ * Who was entered is known by epochs, of which one ends whenever an eighth of the nouns that are
+ * kept is new: entering a sentence costs one comparison. Nouns that others refer to (parts,
+ * mappings, sentences that were begun) are not merged. Numbers are not given out again, for the
+ * program may have kept them: when 16 times as many words as nouns are kept have been made,
+ * further nouns are counted as others at once.
  */
 #include "words.h"
 

@@ -1,5 +1,6 @@
-/* Mapping points: which of them are asked for. `perfmap run --mapping-points` names them; after Irvin and Miller, who let a tool switch a run-time
- * library's mapping points like any other instrumentation.
+/* Mapping points: which of them are asked for. `perfmap run --mapping-points` names them; after
+ * Irvin and Miller, who let a tool switch a run-time library's mapping points like any other
+ * instrumentation.
  */
 #include "internal.h"
 

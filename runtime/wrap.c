@@ -1,8 +1,8 @@
-/* What of libc is wrapped. Threads, so that each is sampled from its start. And
- * the ways out of a process image that run no exit handlers: _exit, exec, daemon. Each marks the run
- * file as ended and goes on to libc's own. A vfork child that comes by here is not this process
- * (pm_process_end looks), and nothing is marked. When exec fails, the process lives and the mark is
- * taken back. */
+/* What of libc is wrapped. Threads, so that each is sampled from its start. And the ways out of
+ * a process image that run no exit handlers: _exit, exec, daemon. Each marks the run file as
+ * ended and goes on to libc's own. A vfork child that comes by here is not this process
+ * (pm_process_end looks), and nothing is marked. When exec fails, the process lives and the mark
+ * is taken back. */
 #include "internal.h"
 #include "causes.h"
 #include "sys.h"
@@ -182,8 +182,9 @@ PM_EXPORT int daemon(int stay, int keep_open)
     return result;
 }
 
-/* `perfmap run` takes over the orphans of a run, to know when all has ended. For them it stands for the system's first process, which
- * they would have as their parent without it: daemons wait for that. */
+/* `perfmap run` takes over the orphans of a run, to know when all has ended. For them it stands
+ * for the system's first process, which they would have as their parent without it: daemons wait
+ * for that. */
 PM_EXPORT pid_t getppid(void)
 {
     pid_t parent = (pid_t)pm_sys(SYS_getppid);
@@ -208,8 +209,9 @@ PM_EXPORT pid_t _Fork(void)
 
 /* --- threads --- */
 
-/* What a thread shall do, on its way from the one that makes it to the one that is made, which takes it before
- * anything can cancel it. No memory of malloc's: it may not be ready yet, and is the program's. */
+/* What a thread shall do, on its way from the one that makes it to the one that is made, which
+ * takes it before anything can cancel it. No memory of malloc's: it may not be ready yet, and is
+ * the program's. */
 static struct starting {
     uint32_t taken;
     bool blocks_traps;

@@ -1,5 +1,6 @@
-/* Wrappers of libc's ways to the kernel that must not go unseen: filters of seccomp (confine.c), and children that no fork handler
- * sees, whose first event may be too late: in mode count nothing looks whose process it is. */
+/* Wrappers of libc's ways to the kernel that must not go unseen: filters of seccomp (confine.c),
+ * and children that no fork handler sees, whose first event may be too late: in mode count
+ * nothing looks whose process it is. */
 #include "confine.h"
 #include "internal.h"
 #include "sys.h"
@@ -86,7 +87,8 @@ PM_EXPORT int prctl(int option, ...)
 }
 
 #if defined(__x86_64__)
-/* syscall(2) of libc goes on to this for a few numbers, and else straight to libc's own: with clone(2) it may return on another stack. */
+/* syscall(2) of libc goes on to this for a few numbers, and else straight to libc's own: with
+ * clone(2) it may return on another stack. */
 __attribute__((used, visibility("hidden"))) long pm_syscall_watched(long number, long a, long b,
                                                                     long c, long d, long e, long f);
 long pm_syscall_watched(long number, long a, long b, long c, long d, long e, long f)
@@ -125,7 +127,8 @@ void *pm_syscall_of_libc(void)
 
 _Static_assert(SYS_prctl == 157 && SYS_seccomp == 317 && SYS_fork == 57 && SYS_clone == 56,
                "the numbers below");
-/* clone without a stack of its own (rdx) and without shared memory (CLONE_VM, 0x100 in rsi) is a fork. */
+/* clone without a stack of its own (rdx) and without shared memory (CLONE_VM, 0x100 in rsi) is a
+ * fork. */
 __asm__(".text\n.p2align 4\n.globl syscall\n.type syscall, @function\nsyscall:\n"
         "cmp $157, %rdi\nje pm_syscall_watched\n"
         "cmp $317, %rdi\nje pm_syscall_watched\n"

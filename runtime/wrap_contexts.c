@@ -1,6 +1,7 @@
-/* makecontext, swapcontext and setcontext: what coroutines.c has to know. libc's own are gone on to by a jump, for they save and restore
- * the registers of their caller. Within libc a coroutine that returns goes on by a setcontext that nobody can stand before, so its return
- * address is ours. */
+/* makecontext, swapcontext and setcontext: what coroutines.c has to know. libc's own are gone on
+ * to by a jump, for they save and restore the registers of their caller. Within libc a coroutine
+ * that returns goes on by a setcontext that nobody can stand before, so its return address is
+ * ours. */
 #include "internal.h"
 
 #include <dlfcn.h>
@@ -101,7 +102,8 @@ __asm__(".text\n" FUNCTION("swapcontext") "swapcontext:\n.cfi_startproc\n" PUSH(
 __asm__(".text\n" FUNCTION("setcontext") "setcontext:\n.cfi_startproc\n" PUSH(
     "rdi") "call pm_context_set\n" POP("rdi") "jmp *%rax\n"
                                               ".cfi_endproc\n.size setcontext, .-setcontext\n");
-/* As libc's own: rbx points at uc_link, and whoever unwinds finds the end of the stack. It looks for the instruction before. */
+/* As libc's own: rbx points at uc_link, and whoever unwinds finds the end of the stack. It looks
+ * for the instruction before. */
 __asm__(".text\n.p2align 4\n.cfi_startproc\n.cfi_undefined rip\nnop\n"
         ".globl pm_context_returns\n.hidden pm_context_returns\npm_context_returns:\n"
         "mov (%rbx), %rdi\n"

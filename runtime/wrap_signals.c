@@ -1,6 +1,7 @@
-/* Wrappers of libc's functions that set handlers of signals or wait for them, for the signals that the program shares with us
- * (signals.c); and of those that block signals: traps never are, for a thread that came to a sled while it is being changed would be
- * killed. The program is told that they are, where it has asked for it.
+/* Wrappers of libc's functions that set handlers of signals or wait for them, for the signals
+ * that the program shares with us (signals.c); and of those that block signals: traps never are,
+ * for a thread that came to a sled while it is being changed would be killed. The program is
+ * told that they are, where it has asked for it.
  */
 #include "internal.h"
 #include "signals.h"
@@ -41,7 +42,8 @@ void pm_wrap_signals_resolve(void)
 /* --- setting handlers --- */
 
 static uint64_t
-    masks_with_traps; /* bits: numbers of signals whose handlers the program wants to run without traps */
+    /* bits: numbers of signals whose handlers the program wants to run without traps */
+    masks_with_traps;
 
 PM_EXPORT int sigaction(int number, const struct sigaction *new, struct sigaction *old)
 {

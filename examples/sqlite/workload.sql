@@ -1,6 +1,8 @@
 -- A shop's year, in memory: what a small business asks of its data base. Every number is made from a row's own number, so each run
 -- does the same and prints the same (workload.expected). 200,000 orders, two to four seconds.
-PRAGMA journal_mode = off;
+.output /dev/null
+PRAGMA journal_mode = off; -- later versions answer with another word
+.output stdout
 
 CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT NOT NULL, since INTEGER NOT NULL);
 CREATE TABLE products (id INTEGER PRIMARY KEY, name TEXT NOT NULL, price_cents INTEGER NOT NULL, stock INTEGER NOT NULL);

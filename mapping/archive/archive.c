@@ -1,6 +1,7 @@
 #include "archive.h"
 
 #include "archive_sum.h"
+#include "temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +12,8 @@
 struct pm_archive {
     sqlite3 *db;
     char *path;
-    char *target, *temporary;     /* writing: where it goes to and what it is until then */
-    uint64_t n_steps, most_steps; /* reading: of SQLite's machine, in thousands */
+    struct pm_temporary temporary; /* writing: where it goes to and what it is until then */
+    uint64_t n_steps, most_steps;  /* reading: of SQLite's machine, in thousands */
 };
 
 static void archive_free(struct pm_archive *archive)
@@ -20,8 +21,7 @@ static void archive_free(struct pm_archive *archive)
     if (archive->db)
         sqlite3_close_v2(archive->db);
     free(archive->path);
-    free(archive->target);
-    free(archive->temporary);
+    pm_temporary_release(&archive->temporary);
     free(archive);
 }
 
@@ -30,6 +30,8 @@ static struct pm_archive *archive_new(const char *path, struct pm_error *err)
     struct pm_archive *archive = pm_alloc(sizeof *archive);
     if (archive)
         archive->path = pm_strndup(path, strlen(path));
+    if (archive)
+        archive->temporary.fd = -1;
     if (archive && archive->path)
         return archive;
     free(archive);
@@ -142,9 +144,10 @@ static enum pm_status read_number(struct pm_archive *archive, const char *sql, s
 
 /* --- what an archive may make SQLite do ---
  *
- * A file can hold views that never end, virtual tables, computed columns and triggers, and trees of pages that lead to one page again and
- * again. An archive has tables, indices and one view that no reader uses; nothing else is accepted, and reading may take as many steps as
- * its size explains. */
+ * A file can hold views that never end, virtual tables, computed columns and triggers, and trees
+ * of pages that lead to one page again and again. An archive has tables, indices and two views
+ * that no reader uses; nothing else is accepted, and reading may take as many steps as its size
+ * explains. */
 
 enum { STEPS_AT_ONCE = 100000, MOST_TEXT_BYTES = 1 << 28 };
 
@@ -176,7 +179,8 @@ static enum pm_status check_schema(struct pm_archive *archive, struct pm_error *
     enum pm_status status = pm_archive_prepare(
         archive,
         "SELECT s.type, s.name FROM main.sqlite_schema s WHERE NOT (s.type = 'index' OR (s.type = "
-        "'view' AND s.name = 'disarmed') OR (s.type = 'table' AND s.rootpage > 0 AND NOT EXISTS "
+        "'view' AND s.name IN ('disarmed', 'costs')) OR (s.type = 'table' AND s.rootpage > 0 AND "
+        "NOT EXISTS "
         "(SELECT 1 FROM pragma_table_xinfo(s.name) x WHERE x.hidden <> 0)))",
         err, &row);
     bool has_row = false;
@@ -220,7 +224,8 @@ static enum pm_status check_tables(struct pm_archive *archive, struct pm_error *
         "mappings(source, destination, weight, origin, reason)",
         "contexts(id, parent, sentence, flags)",
         "metrics(id, name, unit, kind, aggregation, description)",
-        "costs(context, thread, metric, value)",
+        "cost_rows(thread, metric, context, value)",
+        "cost_lists(thread, metric, context, list)",
         "messages(process, code, text)",
         "traces(thread, process_start_ns, tick_hz, start_ns, end_ns, n_events, n_cut, "
         "n_dropped_calls, has_begin, has_end, data_bytes)",
@@ -325,44 +330,11 @@ const char *pm_archive_text(sqlite3_stmt *statement, int column)
 
 /* --- writing --- */
 
-/* The file that path leads to: a symbolic link stays one. */
-static char *final_path(const char *path)
-{
-    struct stat st;
-    char *real = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? realpath(path, NULL) : NULL;
-    return real ? real : pm_strndup(path, strlen(path));
-}
-
 static enum pm_status exec(struct pm_archive *archive, const char *sql, struct pm_error *err)
 {
     return sqlite3_exec(archive->db, sql, NULL, NULL, NULL) == SQLITE_OK
                ? PM_OK
                : pm_archive_error(archive, err);
-}
-
-/* The temporary, made new by us so that no link of somebody else's is followed. */
-static enum pm_status make_temporary(struct pm_archive *archive, struct pm_error *err)
-{
-    static unsigned n_temporaries;
-    struct pm_buf name = PM_BUF_INIT(1 << 20);
-    archive->target = final_path(archive->path);
-    if (archive->target)
-        pm_buf_printf(&name, "%s.%ld.%u.tmp", archive->target, (long)getpid(),
-                      __atomic_fetch_add(&n_temporaries, 1, __ATOMIC_RELAXED));
-    if (!archive->target || name.failed) {
-        pm_buf_release(&name);
-        return pm_error_set(err, PM_ERR_MEMORY, "no memory for archive '%s'", archive->path);
-    }
-    int fd = open(name.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                  0600); /* it holds command lines: SECURITY.md */
-    if (fd < 0) {
-        int errnum = errno;
-        pm_buf_release(&name);
-        return pm_error_system(err, errnum, "cannot write archive '%s'", archive->path);
-    }
-    close(fd);
-    archive->temporary = pm_buf_take(&name);
-    return PM_OK;
 }
 
 enum pm_status pm_archive_create(const char *path, struct pm_error *err,
@@ -375,9 +347,9 @@ enum pm_status pm_archive_create(const char *path, struct pm_error *err,
     struct pm_archive *archive = archive_new(path, err);
     if (!archive)
         return PM_ERR_MEMORY;
-    enum pm_status status = make_temporary(archive, err);
+    enum pm_status status = pm_temporary_make(path, err, &archive->temporary);
     if (status == PM_OK &&
-        sqlite3_open_v2(archive->temporary, &archive->db,
+        sqlite3_open_v2(archive->temporary.path, &archive->db,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         status = pm_archive_error(archive, err);
     /* Nobody else sees the file before it is complete, so a journal would protect nothing. */
@@ -385,9 +357,9 @@ enum pm_status pm_archive_create(const char *path, struct pm_error *err,
         status =
             exec(archive,
                  "PRAGMA page_size = 16384; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
-                 "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -262144; PRAGMA temp_store "
+                 "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536; PRAGMA temp_store "
                  "= MEMORY; "
-                 "PRAGMA application_id = 0x50464d50; PRAGMA user_version = 3; BEGIN",
+                 "PRAGMA application_id = 0x50464d50; PRAGMA user_version = 4; BEGIN",
                  err);
     if (status == PM_OK)
         status = exec(archive, pm_archive_schema(), err);
@@ -419,8 +391,8 @@ enum pm_status pm_archive_finish(struct pm_archive *archive, struct pm_error *er
     else if (status == PM_OK)
         archive->db = NULL;
     if (status == PM_OK)
-        status = complete_file(archive->temporary, archive->path, err);
-    if (status == PM_OK && rename(archive->temporary, archive->target) != 0)
+        status = complete_file(archive->temporary.path, archive->path, err);
+    if (status == PM_OK && rename(archive->temporary.path, archive->temporary.target) != 0)
         status = pm_error_system(err, errno, "cannot write archive '%s'", archive->path);
     if (status != PM_OK) {
         pm_archive_discard(archive);
@@ -437,7 +409,7 @@ void pm_archive_discard(struct pm_archive *archive)
     if (archive->db)
         sqlite3_close_v2(archive->db);
     archive->db = NULL;
-    if (archive->temporary)
-        unlink(archive->temporary);
+    if (archive->temporary.path)
+        unlink(archive->temporary.path);
     archive_free(archive);
 }

@@ -23,12 +23,13 @@
 #include <sqlite3.h>
 
 #define PM_ARCHIVE_APPLICATION_ID 0x50464d50 /* "PFMP" */
-#define PM_ARCHIVE_VERSION 3
+#define PM_ARCHIVE_VERSION 4
 
 struct pm_archive;
 
-/* Opens for reading. PM_ERR_NOT_FOUND: no such file; PM_ERR_FORMAT: not SQLite, not an archive of
- * PerfMap, cut, damaged (archive_sum.h), or tables are missing; PM_ERR_VERSION: written by a later perfmap. */
+/* Opens for reading. PM_ERR_NOT_FOUND: no such file; PM_ERR_FORMAT: not SQLite, not an archive
+ * of PerfMap, cut, damaged (archive_sum.h), or tables are missing; PM_ERR_VERSION: written by a
+ * later perfmap. */
 PM_MUST_CHECK enum pm_status pm_archive_open(const char *path, struct pm_error *err,
                                              struct pm_archive **ret_archive);
 void pm_archive_close(struct pm_archive *archive);

@@ -8,7 +8,8 @@
  *     8*n+20    4 0
  *     8*n+24    8 XXH3 of all that stands before, from the first of the n on
  *
- * A file that SQLite has written to since has other bytes 24 to 27 (and the same in 92 to 95), or is longer: its checksums tell nothing.
+ * A file that SQLite has written to since has other bytes 24 to 27 (and the same in 92 to 95),
+ * or is longer: its checksums tell nothing.
  */
 #define XXH_INLINE_ALL
 #include "archive_sum.h"

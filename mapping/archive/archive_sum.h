@@ -1,5 +1,5 @@
-/* Checksums behind an archive's last page, so that a bit that has flipped since is noticed (docs/formats/archive.md). SQLite reads no
- * farther than its pages.
+/* Checksums behind an archive's last page, so that a bit that has flipped since is noticed
+ * (docs/formats/archive.md). SQLite reads no farther than its pages.
  *
  *     pm_archive_sum_append(fd, path, err);   // when the file is complete
  *     pm_archive_sum_check(fd, path, err);    // PM_OK too when there are none
@@ -11,8 +11,9 @@
 
 /* fd: open for reading and writing. path is for messages. */
 PM_MUST_CHECK enum pm_status pm_archive_sum_append(int fd, const char *path, struct pm_error *err);
-/* PM_ERR_FORMAT: some byte is not what was written. Archives that something else has written to since have no checksums any more, and
- * those of more than PM_ARCHIVE_SUM_MAX_BYTES are not read for this. */
+/* PM_ERR_FORMAT: some byte is not what was written. Archives that something else has written to
+ * since have no checksums any more, and those of more than PM_ARCHIVE_SUM_MAX_BYTES are not read
+ * for this. */
 #define PM_ARCHIVE_SUM_MAX_BYTES ((uint64_t)256 << 20)
 PM_MUST_CHECK enum pm_status pm_archive_sum_check(int fd, const char *path, struct pm_error *err);
 

@@ -10,8 +10,9 @@
 
 enum {
     MAX_WARNINGS = 1000,
-    LATE_NS = 10000000,     /* a process that ends so much after the run was not waited for */
-    LEAST_REST_NS = 5000000 /* two samples */
+    LATE_NS = 10000000,        /* a process that ends so much after the run was not waited for */
+    LEAST_REST_NS = 5000000,   /* two samples */
+    WARNED_REST_NS = 20000000, /* less has its row only: a start and an end on a busy machine */
 };
 
 static const char *const statement_texts[N_COLLECT_STATEMENTS] = {
@@ -38,6 +39,7 @@ static const char *const statement_texts[N_COLLECT_STATEMENTS] = {
     [INSERT_POINT] = "INSERT INTO mapping_points VALUES(?,?,?) ON CONFLICT(name) DO UPDATE SET "
                      "is_on = max(is_on, excluded.is_on), "
                      "n_mappings = n_mappings + excluded.n_mappings",
+    [INSERT_COST_LIST] = "INSERT INTO cost_lists VALUES(?,?,?,?)",
 };
 
 /* --- small things --- */
@@ -64,8 +66,8 @@ void collect_warn(struct collector *c, const char *format, ...)
         result->warnings = warnings;
     if (warnings && !text.failed)
         warnings[result->n_warnings++] = pm_buf_take(&text);
-    pm_buf_release(
-        &text); /* without memory the warning is lost; the collection is about to fail as well */
+    /* without memory the warning is lost; the collection is about to fail as well */
+    pm_buf_release(&text);
 }
 
 enum pm_status collect_insert(struct collector *c, enum collect_statement which)
@@ -182,7 +184,8 @@ static uint64_t peek_start(const char *path)
     close(fd);
     bool good = n == (ssize_t)sizeof header &&
                 memcmp(header.magic, PM_RUN_MAGIC, sizeof header.magic) == 0 &&
-                header.version_major == PM_RUN_VERSION_MAJOR;
+                (header.version_major == PM_RUN_VERSION_MAJOR ||
+                 header.version_major == PM_RUN_VERSION_PACKED);
     return good ? header.start_tsc : 0;
 }
 
@@ -480,8 +483,9 @@ static enum pm_status write_unmeasured_process(struct collector *c, const struct
     return status == PM_OK ? collect_costs_add_time(c, c->n_threads, sentence, wall_ns) : status;
 }
 
-/* What the kernel told of the processes that were waited for, and the run files of the others. Where that is less than all run files say (a
- * parent that lets the kernel wait for its children loses their times), these. False: not known. */
+/* What the kernel told of the processes that were waited for, and the run files of the others.
+ * Where that is less than all run files say (a parent that lets the kernel wait for its children
+ * loses their times), these. False: not known. */
 static bool cpu_of(const struct run *run, struct collect_cpu *ret_cpu)
 {
     const struct pm_manifest *manifest = &run->manifest;
@@ -511,11 +515,13 @@ static enum pm_status write_rest(struct collector *c, const struct run *run)
     uint64_t rest_ns = all_ns > sampled_ns ? all_ns - sampled_ns : 0;
     if (rest_ns < LEAST_REST_NS || rest_ns < all_ns / 50)
         return PM_OK;
-    collect_warn(c,
-                 "%.1f ms of %.1f ms CPU time were not sampled: ends of %zu processes, processes "
-                 "that were killed, and those that the runtime cannot be loaded into (statically "
-                 "linked, other privileges)",
-                 (double)rest_ns / 1e6, (double)all_ns / 1e6, run->n_read);
+    if (rest_ns >= WARNED_REST_NS)
+        collect_warn(c,
+                     "%.1f ms of %.1f ms CPU time were not sampled: starts and ends of %zu "
+                     "process%s, processes that were killed, and those that the runtime cannot be "
+                     "loaded into (statically linked, other privileges)",
+                     (double)rest_ns / 1e6, (double)all_ns / 1e6, run->n_read,
+                     run->n_read == 1 ? "" : "es");
     sqlite3_stmt *insert = c->statements[INSERT_PROCESS];
     sqlite3_clear_bindings(insert);
     c->n_rests++;
@@ -700,11 +706,30 @@ static enum pm_status start(struct collector *c, const char *archive_path)
     return status == PM_OK ? collect_costs_start(c) : status;
 }
 
+/* Causes are words. Without any, nobody asks what a context of one process is in the others. What
+ * cannot be read is told when its turn comes. */
+static void find_words(struct collector *c, const char *dir)
+{
+    struct pm_error unused = PM_ERROR_INIT, *err = c->err;
+    struct run run = {.dir = dir};
+    pm_manifest_init(&run.manifest);
+    c->err = &unused;
+    if (list_run(c, &run) != PM_OK)
+        c->has_words = true;
+    for (size_t i = 0; i < run.n_entries && !c->has_words; i++)
+        c->has_words = pm_run_file_has_words(run.entries[i].path);
+    run_release(&run);
+    c->err = err;
+    pm_error_release(&unused);
+}
+
 static enum pm_status collect_all(struct collector *c, const char *const *run_dirs,
                                   size_t n_run_dirs, const struct pm_collect_options *options)
 {
     enum pm_status status = PM_OK;
     c->joins = n_run_dirs > 1;
+    for (size_t i = 0; i < n_run_dirs && !c->has_words; i++)
+        find_words(c, run_dirs[i]);
     for (size_t i = 0; i < n_run_dirs && status == PM_OK; i++)
         status = collect_run(c, run_dirs[i], options->name);
     for (size_t i = 0; i < options->n_pif_paths && status == PM_OK; i++)
@@ -718,11 +743,17 @@ static enum pm_status collect_all(struct collector *c, const char *const *run_di
     if (status == PM_OK)
         status = collect_causes_end(c);
     if (status == PM_OK)
+        status = collect_inlined_end(c);
+    if (status == PM_OK)
         status = collect_costs_end(c);
     if (status == PM_OK)
         status = collect_heap_end(c);
     if (status == PM_OK)
         status = collect_calls_end(c);
+    if (status == PM_OK)
+        status = collect_lacking_end(c);
+    if (status == PM_OK)
+        status = collect_references_end(c);
     if (status == PM_OK)
         status = collect_binaries_end(c);
     if (status == PM_OK)
@@ -737,6 +768,7 @@ static void release(struct collector *c)
     memset(c->statements, 0, sizeof c->statements);
     collect_rows_release(c);
     collect_costs_release(c);
+    collect_references_release(c);
     collect_binaries_release(c);
     collect_heap_release(c);
     collect_causes_release(c);

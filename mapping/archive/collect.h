@@ -21,10 +21,7 @@
 #define PM_COLLECT_H
 
 #include "../base/str.h"
-
-/* How names of statements begin that stand for a function's head and closing brace: what entering and leaving it costs (saving and
- * restoring registers, taking parameters, returning). All other statements are named by their place. */
-#define PM_FRAME_STATEMENT "entry and exit of "
+#include "../graph/statement_names.h"
 
 struct pm_collect_options {
     size_t size;                  /* sizeof(struct pm_collect_options) of the caller */
@@ -32,10 +29,14 @@ struct pm_collect_options {
     size_t n_pif_paths;
     const char *name; /* of the execution; NULL: the run folder's name. Only with one run */
     const char *const *
-        costs_paths; /* files of costs measured elsewhere (mapping/costs); with them there may be no run at all */
+        /* files of costs measured elsewhere (mapping/costs); with them there may be no run at
+         * all */
+        costs_paths;
     size_t n_costs_paths;
     const char *const *
-        binary_paths; /* programs and libraries whose facts are read although nothing ran; with them there may be no run at all */
+        /* programs and libraries whose facts are read although nothing ran; with them there may
+         * be no run at all */
+        binary_paths;
     size_t n_binary_paths;
 };
 
@@ -43,8 +44,8 @@ struct pm_collect_result {
     char **warnings; /* owned; whole sentences without "warning:" */
     size_t n_warnings;
     size_t n_executions, n_processes, n_threads, n_contexts, n_nouns, n_mappings;
-    size_t
-        n_sleds; /* over all processes (a process in portable mode counts as 1); 0: nothing was instrumented */
+    /* over all processes (a process in portable mode counts as 1); 0: nothing was instrumented */
+    size_t n_sleds;
     size_t n_sampled; /* processes of which samples were taken */
     uint64_t n_calls;
 };

@@ -1,4 +1,5 @@
-/* Binaries: are they those that ran, what do they say about themselves, and the names of their code with sleds. */
+/* Binaries: are they those that ran, what do they say about themselves, and the names of their
+ * code with sleds. */
 #include "collect_internal.h"
 
 #include <stdlib.h>
@@ -226,6 +227,8 @@ void collect_binaries_release(struct collector *c)
         pm_blame_free(binary->blame);
         free(binary->debug_problem);
         collect_places_release(binary);
+        collect_call_paths_release(binary);
+        collect_routes_release(binary);
         collect_heap_binary_release(binary);
         pm_map_release(&binary->by_address);
         pm_map_release(&binary->by_tuple);

@@ -1,5 +1,6 @@
-/* Work that was done on behalf of other contexts: of this process, or of others in the archive, or of those of which only a text tells. Causes name
- * contexts by process and place in its run file, which may be read later, so all are looked up at the end. */
+/* Work that was done on behalf of other contexts: of this process, or of others in the archive,
+ * or of those of which only a text tells. Causes name contexts by process and place in its run
+ * file, which may be read later, so all are looked up at the end. */
 #include "collect_internal.h"
 
 #include <stdlib.h>
@@ -13,7 +14,8 @@ struct cause {
     uint32_t context, near;
 };
 
-/* A context of flag CAUSE. near: 1 + position of the innermost such context on its path but for itself, 0: none. */
+/* A context of flag CAUSE. near: 1 + position of the innermost such context on its path but for
+ * itself, 0: none. */
 struct link {
     uint32_t context, cause, near;
 };
@@ -37,8 +39,8 @@ struct collect_causes {
     uint32_t n_processes, processes_cap;
     struct pm_map by_cause;    /* hash -> 1 + position */
     struct pm_map by_identity; /* -> 1 + position in processes */
-    struct pm_map
-        by_link[2];       /* parent row, cause; own stack and foreign -> 1 + position in links */
+    /* parent row, cause; own stack and foreign -> 1 + position in links */
+    struct pm_map by_link[2];
     struct pm_map by_row; /* context row -> 1 + position in links */
     struct pm_map told;   /* parent row, sentence row -> row */
 };
@@ -161,12 +163,14 @@ static bool add_place(struct process *process, const struct place *place)
     return true;
 }
 
-/* With one run file and no cause in it there is nothing to look for. */
+/* Without causes there is nothing to look for: with one run file none was met before, with
+ * several no file has words. (Places of 600 processes, 200 of them with 45 000 contexts, took
+ * 300 MB.) */
 enum pm_status collect_cause_places(struct collector *c, const struct pm_run_file *file,
                                     const struct pm_run_file_thread *thread,
                                     const uint32_t *contexts)
 {
-    if (!c->causes && !c->joins)
+    if (!c->causes && !(c->joins && c->has_words))
         return PM_OK;
     struct collect_causes *all = need_causes(c);
     struct process *process = all ? process_of(all, pm_run_file_process(file)->identity) : NULL;
@@ -305,9 +309,9 @@ static enum pm_status find_cause(struct collector *c, struct cause *cause,
     return PM_OK;
 }
 
-/* Depth first over what each link leans on: the link around it, and that around its cause. In a sound run nothing leans on itself, for what
- * is captured was there before. The innermost link of a circle that got there by its
- * cause loses that. */
+/* Depth first over what each link leans on: the link around it, and that around its cause. In a
+ * sound run nothing leans on itself, for what is captured was there before. The innermost link
+ * of a circle that got there by its cause loses that. */
 static bool cut_circles(struct collect_causes *all, struct problems *problems)
 {
     enum { NEW, OPEN, DONE };

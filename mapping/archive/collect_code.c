@@ -42,8 +42,9 @@ static enum pm_status map_to_frame(struct collector *c, struct collect_code *cod
     return status == PM_OK ? map_to(c, code, c->source_executes, row, "compiler", reason) : status;
 }
 
-/* Code of a function as a whole (its frame) is that of the functions, too, that the compiler found equal and folded into it: the block's
- * statements name them. *ret_reason is left alone when there are none. */
+/* Code of a function as a whole (its frame) is that of the functions, too, that the compiler
+ * found equal and folded into it: the block's statements name them. *ret_reason is left alone
+ * when there are none. */
 static enum pm_status map_to_folded(struct collector *c, struct collect_code *code,
                                     const struct pm_code_range *range, const char **ret_reason)
 {
@@ -64,8 +65,9 @@ static enum pm_status map_to_folded(struct collector *c, struct collect_code *co
     return status;
 }
 
-/* What is around the code's statement: the innermost loop, else the OpenMP region, else the function. Code outside of a region that starts it or
- * waits for it is the region's, too. *ret_row 0: none but the function. */
+/* What is around the code's statement: the innermost loop, else the OpenMP region, else the
+ * function. Code outside of a region that starts it or waits for it is the region's, too.
+ * *ret_row 0: none but the function. */
 static enum pm_status region_around(struct collector *c, const struct collect_code *code,
                                     const struct pm_code_range *range, uint32_t *ret_row)
 {
@@ -80,6 +82,38 @@ static enum pm_status region_around(struct collector *c, const struct collect_co
     if (at && at != code->region)
         *ret_row = at;
     return status;
+}
+
+static bool is_around(const struct collect_binary *binary, pm_id loop, pm_id inner)
+{
+    struct pm_pif_noun noun;
+    while (inner && inner != loop)
+        inner = pm_pif_find_noun(binary->pif, inner, &noun) ? noun.parent : 0;
+    return inner != 0;
+}
+
+static bool has_code_in(const struct pm_code_block *block, const struct pm_code_tuple *tuple,
+                        pm_id loop)
+{
+    for (uint32_t i = 0; i < block->n_tuples; i++) {
+        const struct pm_code_tuple *other = &block->tuples[i];
+        if (other->loop == loop && other->site == tuple->site &&
+            memcmp(&other->place, &tuple->place, sizeof other->place) == 0)
+            return true;
+    }
+    return false;
+}
+
+pm_id collect_loop_of(struct collector *c, const struct collect_binary *binary,
+                      const struct pm_code_range *range, enum pm_status *status)
+{
+    const struct pm_code_tuple *tuple = range->tuple;
+    if (tuple->n_also || tuple->kind == PM_MAP_FRAME || tuple->kind == PM_MAP_PADDING)
+        return tuple->loop;
+    pm_id loop = collect_statement_loop(c, binary, &tuple->place, status);
+    bool is_inner = loop && loop != tuple->loop &&
+                    is_around(binary, tuple->loop ? tuple->loop : tuple->place.function, loop);
+    return is_inner && has_code_in(range->block, tuple, loop) ? loop : tuple->loop;
 }
 
 /* All that one range says. reason: why it is not alone; NULL. */
@@ -104,9 +138,12 @@ static enum pm_status map_range(struct collector *c, struct collect_code *code,
         status = map_to_frame(c, code, tuple->place.function, reason);
     if (status == PM_OK && region)
         status = map_to(c, code, c->source_executes, region, "compiler", reason);
-    else if (status == PM_OK)
-        status = tuple->loop ? map_to_noun(c, code, tuple->loop, "loop", reason)
-                             : map_to_noun(c, code, tuple->place.function, "function", reason);
+    else if (status == PM_OK) {
+        pm_id loop = reason ? tuple->loop : collect_loop_of(c, code->binary, range, &status);
+        if (status == PM_OK)
+            status = loop ? map_to_noun(c, code, loop, "loop", reason)
+                          : map_to_noun(c, code, tuple->place.function, "function", reason);
+    }
     return status == PM_OK ? collect_map_objects(c, code, range, reason) : status;
 }
 
@@ -196,36 +233,46 @@ static enum pm_status write_code_noun(struct collector *c, struct collect_code *
     return status == PM_OK ? write_addresses(c, code) : status;
 }
 
-/* Row of {inlined function within symbol Executes}. */
-static enum pm_status inline_sentence(struct collector *c, struct collect_code *code,
-                                      const struct pm_code_site *site, const char *symbol,
-                                      uint32_t *ret_sentence)
+uint32_t collect_known_inline(const struct collect_binary *binary,
+                              const struct pm_code_block *block, pm_id inlined)
 {
-    struct collect_binary *binary = code->binary;
-    pm_id id = code_id("inline", code->range->block->symbol, site->function);
-    uint32_t noun_row, function;
+    return pm_map_get(&binary->inlines, code_id("inline", block->symbol, inlined));
+}
+
+enum pm_status collect_inline_sentence(struct collector *c, struct collect_binary *binary,
+                                       const struct pm_code_block *block, pm_id inlined,
+                                       const char *kind, uint32_t *ret_sentence)
+{
+    pm_id id = code_id("inline", block->symbol, inlined);
+    uint32_t noun_row, symbol_row, row;
+    const char *symbol = NULL;
     *ret_sentence = pm_map_get(&binary->inlines, id);
     if (*ret_sentence)
         return PM_OK;
-    struct pm_pif_noun function_noun = {0};
-    enum pm_status status =
-        collect_map_noun(c, binary, site->function, "function", NULL, &function);
-    if (!pm_pif_find_noun(binary->pif, site->function, &function_noun) || !function_noun.name)
-        function_noun.name = "unknown function";
+    struct pm_pif_noun source = {0};
+    enum pm_status status = collect_need_source(c);
+    if (status == PM_OK)
+        status = collect_map_noun(c, binary, inlined, kind, NULL, &row);
+    if (status == PM_OK)
+        status = symbol_name(c, binary, block, &symbol);
+    if (status == PM_OK)
+        status = collect_map_noun(c, binary, block->symbol, "symbol", symbol, &symbol_row);
+    if (!pm_pif_find_noun(binary->pif, inlined, &source) || !source.name)
+        source.name = !strcmp(kind, "loop") ? "unknown loop" : "unknown function";
     struct pm_buf name = PM_BUF_INIT(1 << 16);
-    pm_buf_printf(&name, "%s/%s", symbol ? symbol : "unknown symbol", function_noun.name);
+    pm_buf_printf(&name, "%s/%s", symbol ? symbol : "unknown symbol", source.name);
     struct pm_pif_noun noun = {.id = id, .name = name.data, .kind = "inline"};
     noun_row = ++c->n_nouns;
     if (status == PM_OK)
         status = name.failed ? collect_no_memory(c)
                              : collect_write_noun(c, noun_row, &noun, c->base_level, binary->row,
-                                                  code->symbol);
+                                                  symbol_row);
     pm_buf_release(&name);
     struct collect_mapping mapping = {.origin = "compiler"};
     if (status == PM_OK)
         status = collect_short_sentence(c, c->executes, noun_row, ret_sentence);
     if (status == PM_OK)
-        status = collect_short_sentence(c, c->source_executes, function, &mapping.destination);
+        status = collect_short_sentence(c, c->source_executes, row, &mapping.destination);
     if (status != PM_OK)
         return status;
     mapping.source = *ret_sentence;
@@ -234,8 +281,7 @@ static enum pm_status inline_sentence(struct collector *c, struct collect_code *
     return collect_add_mapping(c, &mapping);
 }
 
-static enum pm_status make_inlines(struct collector *c, struct collect_code *code,
-                                   const char *symbol)
+static enum pm_status make_inlines(struct collector *c, struct collect_code *code)
 {
     uint32_t n = 0;
     for (const struct pm_code_site *site = code->range->tuple->site; site; site = site->parent)
@@ -249,7 +295,8 @@ static enum pm_status make_inlines(struct collector *c, struct collect_code *cod
     for (const struct pm_code_site *site = code->range->tuple->site; site && status == PM_OK;
          site = site->parent) {
         code->sites[--n] = site;
-        status = inline_sentence(c, code, site, symbol, &code->inlines[n]);
+        status = collect_inline_sentence(c, code->binary, code->range->block, site->function,
+                                         "function", &code->inlines[n]);
     }
     return status;
 }
@@ -272,7 +319,7 @@ static enum pm_status make_map_code(struct collector *c, struct collect_binary *
     if (status == PM_OK)
         status = collect_short_sentence(c, c->executes, code.noun, &code.sentence);
     if (status == PM_OK)
-        status = make_inlines(c, &code, symbol);
+        status = make_inlines(c, &code);
     if (status == PM_OK)
         status = collect_inlined_at(c, &code);
     code.first_mapping = c->n_mappings;
@@ -402,8 +449,8 @@ enum pm_status collect_code_at(struct collector *c, struct collect_binary *binar
     return status;
 }
 
-/* Code beside a sled: a sample at the sled is of an instruction that has not run, and unless it is armed takes no time. What an armed
- * one costs is sampled in its trampoline. */
+/* Code beside a sled: a sample at the sled is of an instruction that has not run, and unless it
+ * is armed takes no time. What an armed one costs is sampled in its trampoline. */
 static uint64_t beside_sled(const struct pm_code_map *map, const struct pm_code_range *range)
 {
     const struct pm_code_range *ranges = pm_code_map_ranges(map, &(size_t){0});
@@ -474,6 +521,23 @@ enum pm_status collect_called_sentence(struct collector *c, uint32_t called_noun
         status = collect_add_mapping(c, &mapping);
     }
     return status;
+}
+
+enum pm_status collect_library_sentence(struct collector *c, const struct collect_code *code,
+                                        const struct collect_code *caller, uint32_t *ret_sentence)
+{
+    uint32_t nouns[] = {code->noun, caller->noun};
+    enum pm_status status = collect_long_sentence(c, c->executes, nouns, 2, ret_sentence);
+    if (status != PM_OK || pm_map_get(&c->calls, *ret_sentence))
+        return status;
+    if (!pm_map_put(&c->calls, *ret_sentence, 2))
+        return collect_no_memory(c);
+    for (size_t i = 0; i < code->n_mappings && status == PM_OK; i++) {
+        struct collect_mapping mapping = c->mappings[code->first_mapping + i];
+        mapping.source = *ret_sentence;
+        status = collect_add_mapping(c, &mapping);
+    }
+    return status == PM_OK ? collect_map_passed(c, caller, *ret_sentence) : status;
 }
 
 enum pm_status collect_called_from(struct collector *c, uint32_t called_noun, uint32_t noun,

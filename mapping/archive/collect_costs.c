@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { FLUSH_COSTS = 8 << 20 }; /* costs in memory, 24 bytes each */
+enum { FLUSH_COSTS = 1 << 20 }; /* costs in memory, 24 bytes each */
 
 static const struct collect_metric own_metrics[] = {
     {"n_calls", "calls", "count", "calls of functions and entries of loops", false},
@@ -72,6 +72,7 @@ void collect_costs_release(struct collector *c)
         pm_map_release(&c->contexts[i]);
     free(c->metrics);
     free(c->costs);
+    free(c->following);
 }
 
 uint32_t collect_find_context(const struct collector *c, uint32_t parent, uint32_t sentence,
@@ -80,17 +81,44 @@ uint32_t collect_find_context(const struct collector *c, uint32_t parent, uint32
     return pm_map_get(&c->contexts[flags & CONTEXT_FLAGS], (uint64_t)parent << 32 | sentence);
 }
 
+/* Processes of one program have mostly the same contexts in the same order: so the context that
+ * was looked up behind this one the last time is looked at first. It lies beside, where each
+ * place of the map is in memory that no cache holds. */
+enum { N_FOLLOWING = 1 << 18 }; /* 4 MiB, of which what is used is touched */
+struct collect_following {
+    uint64_t key;
+    uint32_t flags, row; /* row 0: none */
+};
+
+/* *ret_guess: where to note it when it is another one. */
+static bool is_following(struct collector *c, uint64_t key, unsigned flags,
+                         struct collect_following **ret_guess)
+{
+    struct collect_following *guess = &c->following[c->last_context % N_FOLLOWING];
+    *ret_guess = guess;
+    return guess->row && guess->key == key && guess->flags == flags;
+}
+
 enum pm_status collect_context(struct collector *c, uint32_t parent, uint32_t sentence,
                                unsigned flags, uint32_t *ret_context)
 {
-    *ret_context = collect_find_context(c, parent, sentence, flags);
-    if (*ret_context)
+    const uint64_t key = (uint64_t)parent << 32 | sentence;
+    struct collect_following *guess;
+    if (!c->following && !(c->following = pm_alloc_array(N_FOLLOWING, sizeof *c->following)))
+        return collect_no_memory(c);
+    if (!is_following(c, key, flags & CONTEXT_FLAGS, &guess))
+        *guess = (struct collect_following){key, flags & CONTEXT_FLAGS,
+                                            collect_find_context(c, parent, sentence, flags)};
+    *ret_context = guess->row;
+    if (*ret_context) {
+        c->last_context = *ret_context;
         return PM_OK;
+    }
     if (c->n_contexts >= INT32_MAX)
         return pm_error_set(c->err, PM_ERR_LIMIT, "more than %d contexts", INT32_MAX);
     uint32_t row = ++c->n_contexts;
     if (!pm_map_put(&c->contexts[flags & CONTEXT_FLAGS], (uint64_t)parent << 32 | sentence, row) ||
-        !pm_map_put(&c->entered, sentence, 1))
+        !pm_map_put(&c->entered, sentence, row))
         return collect_no_memory(c);
     struct collect_value values[] = {collect_integer(row), collect_integer_or_null(parent),
                                      collect_integer(sentence), collect_integer(flags)};
@@ -114,78 +142,6 @@ enum pm_status collect_cost(struct collector *c, uint32_t context, uint32_t thre
     return PM_OK;
 }
 
-static int compare_costs(const void *a, const void *b)
-{
-    const struct collect_cost *x = a, *y = b;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    return x->metric < y->metric ? -1 : x->metric > y->metric;
-}
-
-static enum pm_status write_cost(struct collector *c, const struct collect_cost *cost)
-{
-    struct collect_value values[] = {collect_integer(cost->context), collect_integer(cost->thread),
-                                     collect_integer(cost->metric), collect_integer(cost->value)};
-    return collect_add_row(c, TABLE_COSTS, values);
-}
-
-/* Costs of one context: those of equal thread and metric added up, or the largest of them. */
-static enum pm_status write_context_costs(struct collector *c, struct collect_cost *costs, size_t n)
-{
-    enum pm_status status = PM_OK;
-    if (n > 1)
-        qsort(costs, n, sizeof *costs, compare_costs);
-    for (size_t i = 0; i < n && status == PM_OK;) {
-        struct collect_cost sum = costs[i];
-        const char *aggregation = c->metrics[sum.metric - 1].aggregation;
-        bool is_maximum = aggregation && strcmp(aggregation, "maximum") == 0;
-        for (i++; i < n && compare_costs(&costs[i], &sum) == 0; i++)
-            if (is_maximum)
-                sum.value = costs[i].value > sum.value ? costs[i].value : sum.value;
-            else if (__builtin_add_overflow(sum.value, costs[i].value, &sum.value))
-                sum.value = UINT64_MAX;
-        status = write_cost(c, &sum);
-    }
-    return status;
-}
-
-/* Costs by context: a counting sort. */
-static struct collect_cost *sort_costs(struct collector *c)
-{
-    struct collect_cost *sorted = pm_alloc_array(c->n_costs, sizeof *sorted);
-    size_t *starts = pm_alloc_array((size_t)c->n_contexts + 2, sizeof *starts);
-    if (sorted && starts) {
-        for (size_t i = 0; i < c->n_costs; i++)
-            starts[c->costs[i].context + 1]++;
-        for (size_t i = 1; i <= c->n_contexts; i++)
-            starts[i + 1] += starts[i];
-        for (size_t i = 0; i < c->n_costs; i++)
-            sorted[starts[c->costs[i].context]++] = c->costs[i];
-    } else {
-        free(sorted);
-        sorted = NULL;
-    }
-    free(starts);
-    return sorted;
-}
-
-/* Writes what is in memory. No thread has costs before and after, so no row is written twice. */
-static enum pm_status flush_costs(struct collector *c)
-{
-    struct collect_cost *sorted = sort_costs(c);
-    if (!sorted)
-        return collect_no_memory(c);
-    enum pm_status status = PM_OK;
-    for (size_t i = 0, end; i < c->n_costs && status == PM_OK; i = end) {
-        for (end = i + 1; end < c->n_costs && sorted[end].context == sorted[i].context;)
-            end++;
-        status = write_context_costs(c, sorted + i, end - i);
-    }
-    free(sorted);
-    c->n_costs = 0;
-    return status;
-}
-
 /* The sentence of the innermost code on the path of a context. */
 static uint32_t code_around(const struct pm_run_file *file, const struct pm_run_file_thread *thread,
                             size_t node, const struct collect_names *names)
@@ -197,7 +153,8 @@ static uint32_t code_around(const struct pm_run_file *file, const struct pm_run_
     return at->parent == PM_RUN_FILE_NO_PARENT ? names->root : names->sentences[at->noun];
 }
 
-/* What is its own time is that of the code around it, which has a context of its own for that within the sentence's. */
+/* What is its own time is that of the code around it, which has a context of its own for that
+ * within the sentence's. */
 enum pm_status collect_own_context(struct collector *c, const struct pm_run_file *file,
                                    const struct pm_run_file_thread *thread, size_t node,
                                    const struct collect_names *names, unsigned flags,
@@ -208,6 +165,62 @@ enum pm_status collect_own_context(struct collector *c, const struct pm_run_file
         !collect_is_spoken(file, pm_run_file_noun(file, at->noun)))
         return PM_OK;
     return collect_context(c, *context, code_around(file, thread, node, names), flags, context);
+}
+
+/* The innermost code with sleds that is active at a node. */
+static void find_caller(const struct pm_run_file *file, const struct pm_run_file_thread *thread,
+                        uint32_t node, const struct pm_run_file_noun **ret_function,
+                        const struct pm_run_file_noun **ret_loop)
+{
+    *ret_function = *ret_loop = NULL;
+    for (; thread->nodes[node].parent != PM_RUN_FILE_NO_PARENT; node = thread->nodes[node].parent) {
+        const struct pm_run_file_noun *noun = pm_run_file_noun(file, thread->nodes[node].noun);
+        if (collect_is_spoken(file, noun))
+            continue;
+        if (noun->kind != PM_SLED_LOOP_ENTER) {
+            *ret_function = noun;
+            return;
+        }
+        *ret_loop = *ret_loop ? *ret_loop : noun;
+    }
+}
+
+/* The symbol that was called, when a node is a call of the function; else it is a loop of its
+ * own. A loop that is followed where its function is not stands for that. 0: not known. */
+static pm_id called_symbol(const struct pm_run_file_noun *callee,
+                           const struct pm_run_file_noun *function,
+                           const struct pm_run_file_noun *loop, const struct collect_names *names,
+                           bool *ret_is_call)
+{
+    const struct collect_binary *binary = names->binaries[function->object];
+    bool is_loop = callee->kind == PM_SLED_LOOP_ENTER, is_here = callee->object == function->object;
+    pm_id symbol = !is_here  ? 0
+                   : is_loop ? collect_symbol_around(binary, 0, callee->id)
+                             : callee->id;
+    pm_id active = collect_symbol_around(binary, function->id, loop ? loop->id : 0);
+    *ret_is_call = !is_loop || (symbol && symbol != active);
+    return symbol;
+}
+
+/* Down from a function's context to what its call of another one lies in. */
+static enum pm_status step_to_call(struct collector *c, const struct pm_run_file *file,
+                                   const struct pm_run_file_thread *thread, size_t at,
+                                   const struct collect_names *names, unsigned flags,
+                                   uint32_t *context)
+{
+    const struct pm_run_file_node *node = &thread->nodes[at];
+    const struct pm_run_file_noun *callee = pm_run_file_noun(file, node->noun), *function, *loop;
+    if (node->is_set || node->flags & PM_RUN_NODE_FOLDED || collect_is_spoken(file, callee))
+        return PM_OK;
+    find_caller(file, thread, node->parent, &function, &loop);
+    if (!function || function->object == PM_RUN_FILE_NO_OBJECT ||
+        !names->binaries[function->object])
+        return PM_OK;
+    bool is_call;
+    pm_id symbol = called_symbol(callee, function, loop, names, &is_call);
+    return is_call ? collect_call_path(c, names->binaries[function->object], function->id,
+                                       loop ? loop->id : 0, symbol, flags, context)
+                   : PM_OK;
 }
 
 static enum pm_status add_tree(struct collector *c, const struct pm_run_file *file,
@@ -226,6 +239,10 @@ static enum pm_status add_tree(struct collector *c, const struct pm_run_file *fi
         unsigned flags = foreign | begun | (node->flags & PM_RUN_NODE_FOLDED);
         uint32_t context = is_root ? 0 : contexts[node->parent] >> 1;
         uint32_t cause = is_root ? 0 : names->causes[node->noun];
+        if (!is_root && !cause)
+            status = step_to_call(c, file, thread, i, names, foreign, &context);
+        if (status != PM_OK)
+            break;
         if (cause)
             status = collect_cause_context(c, context, cause, code_around(file, thread, i, names),
                                            flags, &context);
@@ -314,7 +331,9 @@ static enum pm_status add_heap(struct collector *c, const struct pm_run_file *fi
 enum pm_status collect_costs_add(struct collector *c, const struct pm_run_file *file,
                                  uint32_t first_thread, const struct collect_names *names)
 {
-    enum pm_status status = PM_OK;
+    enum pm_status status = collect_routes_begin(c, file, names);
+    enum pm_run_mode mode = pm_run_file_mode(file);
+    c->has_all_calls |= mode >= PM_RUN_MODE_EXACT || mode == PM_RUN_MODE_COUNT;
     for (size_t i = 0; i < pm_run_file_n_threads(file) && status == PM_OK; i++) {
         const struct pm_run_file_thread *thread = pm_run_file_thread(file, i);
         uint32_t row = first_thread + (uint32_t)i;
@@ -333,7 +352,7 @@ enum pm_status collect_costs_add(struct collector *c, const struct pm_run_file *
     if (status == PM_OK)
         status = add_counts(c, file, first_thread, names);
     if (status == PM_OK && c->n_costs >= FLUSH_COSTS)
-        status = flush_costs(c);
+        status = collect_write_costs(c);
     return status;
 }
 
@@ -347,6 +366,6 @@ enum pm_status collect_costs_add_time(struct collector *c, uint32_t thread, uint
 
 enum pm_status collect_costs_end(struct collector *c)
 {
-    enum pm_status status = flush_costs(c);
+    enum pm_status status = collect_write_costs(c);
     return status == PM_OK ? write_metrics(c) : status;
 }

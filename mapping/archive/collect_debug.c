@@ -62,7 +62,8 @@ static enum pm_status source_noun(struct collector *c, struct collect_binary *bi
     return collect_write_noun(c, *ret_row, noun, c->source_level, binary->row, parent);
 }
 
-/* Ids are those that the compiler's facts would have, so that both are one noun where both are there. */
+/* Ids are those that the compiler's facts would have, so that both are one noun where both are
+ * there. */
 static enum pm_status file_row(struct collector *c, struct collect_binary *binary, const char *file,
                                uint32_t *ret_row)
 {
@@ -144,8 +145,9 @@ static enum pm_status map_frame(struct collector *c, struct collect_code *code,
 
 /* --- loops, told from the machine code --- */
 
-/* Where a loop is in the source: in the innermost frame that its first instruction and its jump back have in common, at the lesser of their
- * lines: a `for` or `while` has its test, and so the jump, at its own line, and `do` stands before its body. */
+/* Where a loop is in the source: in the innermost frame that its first instruction and its jump
+ * back have in common, at the lesser of their lines: a `for` or `while` has its test, and so the
+ * jump, at its own line, and `do` stands before its body. */
 struct loop_place {
     uint32_t function; /* row; 0: nothing is known */
     const char *file;
@@ -196,7 +198,8 @@ static enum pm_status place_of_loop(struct collector *c, struct collect_binary *
                            : status;
 }
 
-/* Copies of one loop (what a vectorised one leaves over, inlined ones) are one noun. depth: how many loops around it are at this place, too. */
+/* Copies of one loop (what a vectorised one leaves over, inlined ones) are one noun. depth: how
+ * many loops around it are at this place, too. */
 static enum pm_status loop_noun(struct collector *c, struct collect_binary *binary,
                                 const struct loop_place *place, uint32_t depth, uint32_t parent,
                                 uint32_t *ret_row)

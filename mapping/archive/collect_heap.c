@@ -1,6 +1,7 @@
-/* Blocks of the heap as nouns. A place that allocates is a noun of kind heap, called by the variable that its statement writes and
- * by its line; what was allocated there is the cost of {code Allocates} below the context that allocated. Large blocks are nouns
- * of their own, below it. */
+/* Blocks of the heap as nouns. A place that allocates is a noun of kind heap, called by the
+ * variable that its statement writes and by its line; what was allocated there is the cost of
+ * {code Allocates} below the context that allocated. Large blocks are nouns of their own, below
+ * it. */
 #include "collect_internal.h"
 
 #include <stdlib.h>
@@ -61,9 +62,9 @@ static bool is_wanted(const struct pm_pif_noun *noun, bool is_read, enum wanted 
     }
 }
 
-/* What the statement's block is (probably) known by: the field at the end of b->items = malloc(n), else pointers and allocatable
- * arrays that it writes, else the one variable that it writes; in code of a header that was inlined (of a vector) the one
- * variable of such a type. */
+/* What the statement's block is (probably) known by: the field at the end of b->items =
+ * malloc(n), else pointers and allocatable arrays that it writes, else the one variable that it
+ * writes; in code of a header that was inlined (of a vector) the one variable of such a type. */
 static void find_variables(struct collect_heap *heap, uint32_t statement, bool in_header)
 {
     const struct collect_binary *binary = heap->binary;
@@ -408,7 +409,8 @@ static enum pm_status write_attributes(struct collector *c, const struct collect
     return status;
 }
 
-/* The object behind a pointer: certain when nothing else writes the pointer (or through it, which the facts do not tell apart). */
+/* The object behind a pointer: certain when nothing else writes the pointer (or through it,
+ * which the facts do not tell apart). */
 static enum pm_status map_pointer(struct collector *c, const struct collect_heap *heap,
                                   pm_id variable, const struct pm_map *n_heaps)
 {

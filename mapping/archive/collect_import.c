@@ -1,4 +1,5 @@
-/* Costs that were measured elsewhere (mapping/costs): of code by address or line, and of sentences by name. */
+/* Costs that were measured elsewhere (mapping/costs): of code by address or line, and of
+ * sentences by name. */
 #include "collect_internal.h"
 
 #include "../costs/costs.h"
@@ -232,7 +233,8 @@ static enum pm_status level_of(struct import *import, uint32_t noun, uint32_t *r
     return status;
 }
 
-/* The verb of that level, which is the first noun's when none is stated; else the only one of that name. */
+/* The verb of that level, which is the first noun's when none is stated; else the only one of
+ * that name. */
 static enum pm_status find_verb(struct import *import, const struct pm_pif_reference *reference,
                                 uint32_t noun, uint32_t *ret_verb)
 {

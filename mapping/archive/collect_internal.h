@@ -1,7 +1,9 @@
-/* What the parts of collect share: collect.c reads run folders, collect_process.c writes what is known of processes, collect_model.c
- * keeps nouns, verbs, sentences and mappings, collect_pif.c and collect_binary.c read facts, collect_places.c and collect_code.c (with
- * collect_debug.c) say what code implements, collect_costs.c and collect_samples.c make contexts and costs, collect_causes.c which of them were done on behalf of others. Row ids are given out here, from 1,
- * in the order of writing. */
+/* What the parts of collect share: collect.c reads run folders, collect_process.c writes what is
+ * known of processes, collect_model.c keeps nouns, verbs, sentences and mappings, collect_pif.c
+ * and collect_binary.c read facts, collect_places.c and collect_code.c (with collect_debug.c)
+ * say what code implements, collect_costs.c and collect_samples.c make contexts and costs,
+ * collect_causes.c which of them were done on behalf of others. Row ids are given out here, from
+ * 1, in the order of writing. */
 #ifndef PM_COLLECT_INTERNAL_H
 #define PM_COLLECT_INTERNAL_H
 
@@ -38,6 +40,7 @@ enum collect_statement {
     INSERT_MESSAGE,
     INSERT_RANK,
     INSERT_POINT,
+    INSERT_COST_LIST,
     N_COLLECT_STATEMENTS
 };
 
@@ -46,7 +49,7 @@ enum collect_table {
     TABLE_SENTENCES,
     TABLE_MAPPINGS,
     TABLE_CONTEXTS,
-    TABLE_COSTS,
+    TABLE_COST_ROWS,
     TABLE_CAUSES,
     N_COLLECT_TABLES
 };
@@ -101,6 +104,15 @@ struct collect_source_statement {
     bool is_there; /* some code implements it */
 };
 
+/* A call instruction in code with a late map. callee 0: not a symbol of the same binary, or
+ * bytes that only look so. */
+struct collect_call {
+    pm_id caller, callee;
+    const struct pm_code_range *range;
+    pm_id loop; /* collect_loop_of it */
+    uint64_t address;
+};
+
 /* An OpenMP construct of the early facts. */
 struct collect_region {
     pm_id function;
@@ -121,8 +133,8 @@ struct collect_code {
     uint32_t symbol; /* row of the noun of its symbol; 0: without sleds and facts */
     pm_id symbol_id; /* 0 with symbol 0 */
     size_t first_mapping, n_mappings; /* of the sentence, in the collector's mappings */
-    uint32_t *
-        inlines; /* arena: sentences of the functions that it was inlined through, outermost first */
+    /* arena: sentences of the functions that it was inlined through, outermost first */
+    uint32_t *inlines;
     const struct pm_code_site **sites; /* arena: of inlines; NULL: from debug information */
     uint32_t n_inlines;
     bool is_perfmap;
@@ -155,18 +167,37 @@ struct collect_binary {
     size_t n_statements;
     struct collect_region *regions; /* by function, file, line, column */
     uint32_t n_regions;
-    struct pm_map outlined;  /* symbol -> 2 + position in regions; 1: which one is not known */
-    pm_id *loop_functions;   /* of loopcodes: the function whose loop each is */
-    struct pm_map loopcodes; /* pif id -> position in loop_functions + 1 */
+    struct pm_map outlined; /* symbol -> 2 + position in regions; 1: which one is not known */
+    pm_id *loops;           /* of loopcodes: the loop of the source */
+    pm_id *loop_functions;  /* likewise: the function whose loop it is */
+    struct pm_map loops_with_sleds; /* loop -> 1 */
+    struct pm_map loopcodes;        /* pif id -> position in loop_functions + 1 */
+    struct pm_map implements; /* symbol, loopcode -> position of its mapping in the facts + 1 */
     struct pm_map functions,
         symbol_names; /* hash of linkage name -> row, and position of the noun + 1 */
     struct pm_map by_address, by_tuple; /* ELF address, tuple -> position in codes + 1 */
     struct pm_map inlines;              /* symbol, function -> sentence */
-    struct pm_map
-        code_loops; /* address of a loop's first instruction -> row of its noun, or 1 less: none */
+    /* address of a loop's first instruction -> row of its noun, or 1 less: none */
+    struct pm_map code_loops;
     struct collect_access *accesses; /* what statements write and read; by statement */
     size_t n_accesses;
     bool has_accesses;
+    struct collect_call *call_list; /* by caller and callee */
+    struct collect_call_path **path_list;
+    struct pm_map call_paths; /* caller, active loop, callee -> position in path_list + 1 */
+    struct collect_next_path *next_paths; /* what was looked up behind which path */
+    uint32_t last_path;
+    uint32_t n_calls, calls_cap, n_paths, paths_cap;
+    bool has_call_list, has_hidden, has_ways;
+    struct pm_map lacking;  /* functions and loops whose contexts lack some callees -> 1 */
+    struct pm_map hidden;   /* symbols whose address is to be had -> 1 */
+    struct pm_map followed; /* symbols that had contexts all the time, in this process -> 1 */
+    struct pm_map ever_followed, ever_left;   /* had contexts in some process; had none, in some */
+    uint64_t followed_sum, next_followed_sum; /* of that set; 0: none yet */
+    struct collect_way *ways;                 /* by callee */
+    struct collect_route *route_list;
+    struct pm_map routes; /* symbol -> position in route_list + 1 */
+    uint32_t n_ways, ways_cap, n_routes, routes_cap;
     struct pm_map n_writers; /* variable -> statements that write it */
     struct pm_map heaps;     /* id -> position in the collector's heaps + 1 */
     uint32_t row;            /* 0: not in the archive (yet) */
@@ -184,6 +215,24 @@ struct collect_mapping {
     const char *origin; /* interned */
     const char *reason; /* lasting; NULL: not stated */
     double weight;
+};
+
+/* What code of this run reads or writes. */
+struct collect_touched {
+    const struct collect_binary *binary;
+    pm_id id;
+    uint32_t row;
+    unsigned access; /* PM_MAP_READS, PM_MAP_WRITES: not in the list before */
+};
+
+/* Code of a method touches a member of its object. */
+struct collect_member {
+    const struct collect_binary *binary;
+    uint32_t sentence;
+    pm_id object, field; /* object: the id of the method's `this`, which is no noun */
+    pm_id only;          /* 0, or of all that the method is called for what the code is known for */
+    unsigned access;
+    bool is_array; /* the member, which rows of arrays name */
 };
 
 struct collect_cost {
@@ -204,8 +253,9 @@ enum {
     CONTEXT_SAMPLED = 4,
     CONTEXT_INLINED = 8,
     CONTEXT_COUNTED = 16,
-    CONTEXT_AMBIENT =
-        32, /* begun and not ended: active with all that is below, in no order. With FOLDED: how often it was begun there */
+    /* begun and not ended: active with all that is below, in no order. With FOLDED: how often it
+     * was begun there */
+    CONTEXT_AMBIENT = 32,
     CONTEXT_FLAGS = 127,
     /* Of contexts that collect_causes.c makes. */
     CONTEXT_CAUSE = 64,
@@ -254,14 +304,21 @@ struct collector {
     uint32_t n_execs, execs_cap;
     uint32_t n_rests;          /* of n_processes: what was not sampled */
     struct collect_cpu before; /* what the images before this one have spent, in the same process */
-    uint64_t
-        sampled_cpu_ns; /* CPU time that has been charged to contexts, of all processes of the execution */
+    /* CPU time that has been charged to contexts, of all processes of the execution */
+    uint64_t sampled_cpu_ns;
     uint64_t own_code_ns;    /* CPU time of this process in PerfMap's own code, by samples */
     struct pm_map sentences; /* verb row, noun row -> row */
-    struct pm_map entered;   /* sentences that contexts are of -> 1 */
+    struct pm_map entered;   /* sentences that contexts are of -> row of one */
+    bool has_all_calls;      /* some process was run in mode exact, trace or count */
+    struct pm_map lacking;   /* rows of functions and loops whose contexts lack some callees -> 1 */
     struct collect_sentence **long_sentences; /* by hash */
     struct collect_mapping *mappings;
     uint32_t n_mappings, mappings_cap;
+    struct collect_touched *touches;
+    uint32_t n_touches, touches_cap;
+    struct pm_map touched; /* noun row -> access */
+    struct collect_member *members;
+    uint32_t n_members, members_cap;
 
     uint32_t allocates, source_allocates; /* verbs, 0: not needed yet */
     struct collect_heap *heaps;
@@ -269,12 +326,14 @@ struct collector {
 
     struct collect_code *codes;
     uint32_t n_codes, codes_cap;
-    struct pm_map
-        calls; /* sentences of called code that have their mappings -> 1 inferred, 2 sure */
+    /* sentences of called code that have their mappings -> 1 inferred, 2 sure */
+    struct pm_map calls;
     struct pm_map by_noun; /* rows of nouns of ours, by id */
 
     struct pm_map contexts[CONTEXT_FLAGS + 1]; /* by flags: parent row, sentence row -> row */
-    struct collect_metric *metrics;            /* the row's number less one */
+    struct collect_following *following;       /* what was looked up behind which context */
+    uint32_t last_context;
+    struct collect_metric *metrics; /* the row's number less one */
     size_t n_metrics;
     struct collect_cost *costs;
     uint32_t n_costs, costs_cap;
@@ -282,6 +341,7 @@ struct collector {
     struct collect_causes *causes; /* NULL: none yet */
     struct collect_kernel *kernel; /* NULL: this run has nothing of that */
     bool joins;                    /* several run files: causes of one may be contexts of another */
+    bool has_words;                /* some run file may name causes */
 };
 
 /* --- collect.c --- */
@@ -314,11 +374,13 @@ static inline struct collect_value collect_integer_or_null(uint64_t number) /* 0
 void collect_add_quoted(struct pm_buf *out, const char *word, size_t len);
 
 /* --- collect_process.c --- */
-/* Rows of the process c->n_processes and its threads, messages, sampling. start_tsc: the execution's. */
+/* Rows of the process c->n_processes and its threads, messages, sampling. start_tsc: the
+ * execution's. */
 PM_MUST_CHECK enum pm_status collect_process_rows(struct collector *c, uint32_t execution,
                                                   uint64_t start_tsc, uint32_t image,
                                                   const struct pm_run_file *file);
-/* Before the rows of a process image: what the images before it have spent. Images come in the order of their starts. */
+/* Before the rows of a process image: what the images before it have spent. Images come in the
+ * order of their starts. */
 PM_MUST_CHECK enum pm_status collect_image_begins(struct collector *c,
                                                   const struct pm_run_file_process *process);
 /* Without that. */
@@ -387,7 +449,8 @@ void collect_model_release(struct collector *c);
 PM_MUST_CHECK enum pm_status collect_import(struct collector *c, const struct pm_pif *pif,
                                             const struct pm_map *nouns, uint32_t first,
                                             uint32_t binary, const char *name);
-/* Names to rows, whatever wrote the nouns. The statement lives until the archive is finished: finalize it before. */
+/* Names to rows, whatever wrote the nouns. The statement lives until the archive is finished:
+ * finalize it before. */
 PM_MUST_CHECK enum pm_status collect_prepare_names(struct collector *c, sqlite3_stmt **ret_by_name);
 /* level_name NULL: any. file: for the warning when there are several. *ret_row 0: none. */
 PM_MUST_CHECK enum pm_status collect_noun_named(struct collector *c, sqlite3_stmt *by_name,
@@ -435,22 +498,38 @@ bool collect_is_spoken(const struct pm_run_file *file, const struct pm_run_file_
 /* --- collect_places.c: which noun of the facts stands for a place --- */
 PM_MUST_CHECK enum pm_status collect_places_make(struct collector *c,
                                                  struct collect_binary *binary);
+/* The source's loop of a loopcode; 0: not known. */
+pm_id collect_loop_of_code(const struct collect_binary *binary, pm_id loopcode);
 /* The facts' own function of a loopcode; 0: not known. */
 pm_id collect_loop_function(const struct collect_binary *binary, pm_id loopcode);
+/* What a function or loop with sleds (a symbol or loopcode) called at a line that nobody knows:
+ * a statement of it without a line; 0: which function or loop it is of is not known. */
+PM_MUST_CHECK enum pm_status collect_map_unknown_line(struct collector *c,
+                                                      struct collect_binary *binary, pm_id code,
+                                                      uint32_t *ret_row);
 /* Rows of functions and positions of symbols by their linkage name; 0: none, or several. */
 uint32_t collect_function_named(const struct collect_binary *binary, const char *linkage);
 bool collect_symbol_named(const struct collect_binary *binary, const char *name,
                           struct pm_pif_noun *ret_noun);
-/* Rows of nouns that the late map names, made when the facts do not have them. name NULL: not known. */
+/* Rows of nouns that the late map names, made when the facts do not have them. name NULL: not
+ * known. */
 PM_MUST_CHECK enum pm_status collect_map_noun(struct collector *c, struct collect_binary *binary,
                                               pm_id id, const char *kind, const char *name,
                                               uint32_t *ret_row);
-/* The statement or region at a place; where the facts have none, one that is made, or `frame` (0: the function's own) where the function is
- * entered and left. 0: a place without a line. */
+/* The statement or region at a place; where the facts have none, one that is made, or `frame`
+ * (0: the function's own) where the function is entered and left. 0: a place without a line. */
 PM_MUST_CHECK enum pm_status collect_map_statement(struct collector *c,
                                                    struct collect_binary *binary,
                                                    const struct pm_code_place *place,
                                                    uint32_t frame, uint32_t *ret_row);
+/* The loop that code belongs to: the one that it lies in or, of the peeled round of a loop
+ * within that one, and of what was moved out of it, that of the statement. What leaves a loop
+ * for good (a return within it) has no code in it. 0: none. */
+pm_id collect_loop_of(struct collector *c, const struct collect_binary *binary,
+                      const struct pm_code_range *range, enum pm_status *status);
+/* The loop that the statement at exactly this place stands in; 0: none, or no such statement. */
+pm_id collect_statement_loop(struct collector *c, const struct collect_binary *binary,
+                             const struct pm_code_place *place, enum pm_status *status);
 /* The file's name as the facts of statements spell it; NULL: they do not have the file. */
 const char *collect_place_file(struct collector *c, const struct collect_binary *binary, pm_id file,
                                enum pm_status *status);
@@ -464,41 +543,77 @@ PM_MUST_CHECK enum pm_status collect_mark_removed(struct collector *c,
                                                   struct collect_binary *binary);
 void collect_places_release(struct collect_binary *binary);
 
-/* --- collect_touches.c: what statements write and read, and so what code is for that does not say it itself --- */
+/* --- collect_touches.c: what statements write and read, and so what code is for that does not
+ * say it itself --- */
 /* Once per binary. */
 PM_MUST_CHECK enum pm_status collect_accesses_make(struct collector *c,
                                                    struct collect_binary *binary);
 /* Position of the first access of a statement, if it has any. */
 size_t collect_first_access(const struct collect_binary *binary, uint32_t statement);
-/* The innermost place that is not in the compiler's or the system's headers, where one calls the other. */
+/* The innermost place that is not in the compiler's or the system's headers, where one calls the
+ * other. */
 struct pm_code_place collect_user_place(const struct collect_binary *binary,
                                         const struct pm_code_tuple *tuple, bool *ret_in_header);
+/* Is it code of a function that a system header holds: of C++'s library? What the compiler made
+ * of it has facts and no sleds. */
+bool collect_is_library(const struct collect_code *code);
+/* Maps a sentence to all that statements of a function or loop touch, as possible: it does
+ * something for them, and which is not known. */
+PM_MUST_CHECK enum pm_status collect_map_any_of(struct collector *c, struct collect_binary *binary,
+                                                pm_id of, uint32_t sentence);
+/* Maps a sentence of code that the caller called in C++'s library to what the call passes there. */
+PM_MUST_CHECK enum pm_status collect_map_passed(struct collector *c,
+                                                const struct collect_code *caller,
+                                                uint32_t sentence);
 /* Maps code to what it touches: first what the map says, then what is inferred of it. */
 PM_MUST_CHECK enum pm_status collect_map_objects(struct collector *c, struct collect_code *code,
                                                  const struct pm_code_range *range,
                                                  const char *reason);
+
+/* --- collect_references.c: what parameters, pointers and fields refer to --- */
+PM_MUST_CHECK enum pm_status collect_note_touch(struct collector *c,
+                                                const struct collect_binary *binary, pm_id id,
+                                                uint32_t row, unsigned access);
+/* Code of a method touches a field: if that is of its object, it touches what the method is
+ * called for. */
+PM_MUST_CHECK enum pm_status collect_note_member(struct collector *c,
+                                                 const struct collect_member *member,
+                                                 pm_id function);
+/* Are elements of the object records that have the field? */
+bool collect_may_hold(const struct collect_binary *binary, pm_id object, pm_id field);
+/* When all code is known. */
+PM_MUST_CHECK enum pm_status collect_references_end(struct collector *c);
+void collect_references_release(struct collector *c);
 
 /* --- collect_regions.c: bodies of OpenMP regions, which are symbols --- */
 /* first_mapping: of the binary's facts. */
 PM_MUST_CHECK enum pm_status collect_regions_make(struct collector *c,
                                                   struct collect_binary *binary,
                                                   size_t first_mapping);
-/* Rows: the region that begins at a place (outlined: only one whose body is a symbol), and the one whose body a symbol is. 0: none. */
+/* Rows: the region that begins at a place (outlined: only one whose body is a symbol), and the
+ * one whose body a symbol is. 0: none. */
 uint32_t collect_region_at(const struct collect_binary *binary, const struct pm_code_place *place,
                            const char *file, bool outlined);
 uint32_t collect_region_of(const struct collect_binary *binary, pm_id symbol);
 
 /* --- collect_code.c: code nouns and what they map to --- */
-/* address: of the binary's ELF file. binary NULL: of no file. The code is lent until the next call. */
+/* address: of the binary's ELF file. binary NULL: of no file. The code is lent until the next
+ * call. */
 PM_MUST_CHECK enum pm_status collect_code_at(struct collector *c, struct collect_binary *binary,
                                              uint64_t address,
                                              const struct collect_code **ret_code);
 /* binary->blame, when it can be had. */
 PM_MUST_CHECK enum pm_status collect_need_blame(struct collector *c, struct collect_binary *binary);
-/* The address of the instruction whose time a sample at this address is (../code/blame.h); address itself when it is not code with a
- * late map. */
+/* The address of the instruction whose time a sample at this address is (../code/blame.h);
+ * address itself when it is not code with a late map. */
 PM_MUST_CHECK enum pm_status collect_blamed(struct collector *c, struct collect_binary *binary,
                                             uint64_t address, uint64_t *ret_address);
+/* Row of {code caller Executes}: of code of C++'s library, which maps to what it is, and to the
+ * data that the caller passes. */
+PM_MUST_CHECK enum pm_status collect_library_sentence(struct collector *c,
+                                                      const struct collect_code *code,
+                                                      const struct collect_code *caller,
+                                                      uint32_t *ret_sentence);
 /* Row of {called caller Executes}, which maps to what the caller maps to. */
 PM_MUST_CHECK enum pm_status collect_called_sentence(struct collector *c, uint32_t called_noun,
                                                      const struct collect_code *caller,
@@ -507,6 +622,63 @@ PM_MUST_CHECK enum pm_status collect_called_sentence(struct collector *c, uint32
 PM_MUST_CHECK enum pm_status collect_called_from(struct collector *c, uint32_t called_noun,
                                                  uint32_t noun, uint32_t sentence,
                                                  uint32_t *ret_sentence);
+
+/* Row of {inlined function, or loop without sleds, within the block's symbol Executes}. kind:
+ * function, loop. */
+PM_MUST_CHECK enum pm_status collect_inline_sentence(struct collector *c,
+                                                     struct collect_binary *binary,
+                                                     const struct pm_code_block *block,
+                                                     pm_id inlined, const char *kind,
+                                                     uint32_t *ret_sentence);
+
+/* That, if it is there; 0. */
+uint32_t collect_known_inline(const struct collect_binary *binary,
+                              const struct pm_code_block *block, pm_id inlined);
+
+/* --- collect_call_paths.c: inlined functions and inner loops that lie around calls --- */
+/* Down from the context of the symbol `caller`, or of one of its loops (0: none is active), to
+ * what its calls of `callee` lie in. callee 0: of another binary. flags: of the contexts. */
+PM_MUST_CHECK enum pm_status collect_call_path(struct collector *c, struct collect_binary *binary,
+                                               pm_id caller, pm_id loopcode, pm_id callee,
+                                               unsigned flags, uint32_t *context);
+/* The symbol whose code is active: a loop may be followed where its function is not, and is
+ * active below another one then. */
+pm_id collect_symbol_around(const struct collect_binary *binary, pm_id symbol, pm_id loopcode);
+/* All calls in the code of a binary, by caller and callee. Lent. */
+PM_MUST_CHECK enum pm_status collect_list_calls(struct collector *c, struct collect_binary *binary,
+                                                const struct collect_call **ret_calls,
+                                                size_t *ret_n);
+/* Whether it is one: of what is not known, the bytes may only look so. */
+bool collect_is_call(const struct collect_binary *binary, const struct collect_call *call);
+/* Where the symbol jumps to code that has no late map: its last call there. 0: nowhere, or at
+ * several places. */
+PM_MUST_CHECK enum pm_status collect_jump_out(struct collector *c, struct collect_binary *binary,
+                                              pm_id symbol, uint64_t *ret_address);
+/* What the call in the symbol that ends at the address calls; 0: nobody knows. */
+PM_MUST_CHECK enum pm_status collect_called_at(struct collector *c, struct collect_binary *binary,
+                                               pm_id symbol, uint64_t address, pm_id *ret_callee);
+/* Functions and loops that calls could not be brought to; when all contexts are there. */
+PM_MUST_CHECK enum pm_status collect_lacking_end(struct collector *c);
+/* Functions that were inlined wherever they were called get a context in code that was entered,
+ * where all calls are expected, or when they lack callees. */
+PM_MUST_CHECK enum pm_status collect_inlined_end(struct collector *c);
+void collect_call_paths_release(struct collect_binary *binary);
+
+/* --- collect_routes.c: in what other ways a function may be entered below a context --- */
+struct collect_route;
+/* A process begins: which functions are followed in it. */
+PM_MUST_CHECK enum pm_status collect_routes_begin(struct collector *c,
+                                                  const struct pm_run_file *file,
+                                                  const struct collect_names *names);
+/* All processes are there: from here on, only what was followed in each of them is. */
+PM_MUST_CHECK enum pm_status collect_routes_join(struct collector *c);
+/* What leads to the symbol without a context of its own. callee 0: to other binaries. Lent until
+ * the next call. */
+PM_MUST_CHECK enum pm_status collect_route(struct collector *c, struct collect_binary *binary,
+                                           pm_id callee, const struct collect_route **ret_route);
+/* Whether a call of it may become one of the route's end. callee 0: of what is not known. */
+bool collect_leads(const struct collect_route *route, pm_id callee);
+void collect_routes_release(struct collect_binary *binary);
 
 /* --- collect_sites.c: which statements code was called from, and inlined at --- */
 PM_MUST_CHECK enum pm_status collect_inlined_at(struct collector *c,
@@ -528,7 +700,8 @@ PM_MUST_CHECK enum pm_status collect_named_code(struct collector *c, struct coll
                                                 struct collect_code *ret_code);
 
 /* --- collect_import.c --- */
-/* Costs that were measured elsewhere: a thread of their own. name: of the execution that is made when there is none; NULL: the file's. */
+/* Costs that were measured elsewhere: a thread of their own. name: of the execution that is made
+ * when there is none; NULL: the file's. */
 PM_MUST_CHECK enum pm_status collect_cost_file(struct collector *c, const char *path,
                                                const char *name);
 
@@ -545,7 +718,8 @@ PM_MUST_CHECK enum pm_status collect_costs_add_time(struct collector *c, uint32_
 PM_MUST_CHECK enum pm_status collect_context(struct collector *c, uint32_t parent,
                                              uint32_t sentence, unsigned flags,
                                              uint32_t *ret_context);
-/* Where a node's own time goes: *context, the node's own, but for a sentence that the program entered itself, which is no code. */
+/* Where a node's own time goes: *context, the node's own, but for a sentence that the program
+ * entered itself, which is no code. */
 PM_MUST_CHECK enum pm_status collect_own_context(struct collector *c,
                                                  const struct pm_run_file *file,
                                                  const struct pm_run_file_thread *thread,
@@ -560,6 +734,8 @@ PM_MUST_CHECK enum pm_status collect_metric(struct collector *c,
                                             const struct collect_metric *metric,
                                             uint32_t *ret_metric);
 PM_MUST_CHECK enum pm_status collect_costs_end(struct collector *c);
+/* collect_cost_lists.c: writes what is in memory. No thread has costs before and after. */
+PM_MUST_CHECK enum pm_status collect_write_costs(struct collector *c);
 void collect_costs_release(struct collector *c);
 
 /* --- collect_causes.c --- */
@@ -570,13 +746,14 @@ PM_MUST_CHECK enum pm_status collect_cause(struct collector *c, const struct pm_
 PM_MUST_CHECK enum pm_status collect_cause_context(struct collector *c, uint32_t parent,
                                                    uint32_t cause, uint32_t sentence,
                                                    unsigned flags, uint32_t *ret_context);
-/* What the contexts of a thread have become, for causes that name them. contexts: as for collect_samples. */
+/* What the contexts of a thread have become, for causes that name them. contexts: as for
+ * collect_samples. */
 PM_MUST_CHECK enum pm_status collect_cause_places(struct collector *c,
                                                   const struct pm_run_file *file,
                                                   const struct pm_run_file_thread *thread,
                                                   const uint32_t *contexts);
-PM_MUST_CHECK enum pm_status collect_causes_end(
-    struct collector *c); /* when all contexts are there */
+/* when all contexts are there */
+PM_MUST_CHECK enum pm_status collect_causes_end(struct collector *c);
 void collect_causes_release(struct collector *c);
 
 /* --- collect_kernel.c: what the kernel wrote of a run's files, on behalf of who wrote them --- */
@@ -626,7 +803,8 @@ PM_MUST_CHECK enum pm_status collect_trace(struct collector *c, uint64_t start_t
 
 /* --- collect_heap.c --- */
 #define COLLECT_NO_HEAP UINT32_MAX
-/* Costs of what was allocated at one place. ret_heap: position of its noun, COLLECT_NO_HEAP: it has none. */
+/* Costs of what was allocated at one place. ret_heap: position of its noun, COLLECT_NO_HEAP: it
+ * has none. */
 PM_MUST_CHECK enum pm_status collect_heap_site(struct collector *c,
                                                const struct collect_names *names,
                                                const struct pm_run_file_heap_site *site,

@@ -1,5 +1,6 @@
-/* What the kernel wrote of a run's files (mapping/run/kernel_writes.h). It knows inodes, the io adapter says which file is which inode, and its costs
- * say who wrote how many bytes of which file: each gets its part of the blocks, in a context of its own directly below its thread's
+/* What the kernel wrote of a run's files (mapping/run/kernel_writes.h). It knows inodes, the io
+ * adapter says which file is which inode, and its costs say who wrote how many bytes of which
+ * file: each gets its part of the blocks, in a context of its own directly below its thread's
  * root that was done on behalf of it, as nobody knows which byte a block is. */
 #include "collect_internal.h"
 
@@ -161,7 +162,13 @@ enum pm_status collect_kernel_words(struct collector *c, const struct pm_run_fil
     return PM_OK;
 }
 
-/* The noun's row of the innermost {file Write} around a node; 0: there is none. */
+/* "Write": of run files before archives said WriteFile. */
+static bool is_writing(struct pm_str verb)
+{
+    return pm_str_is(verb, "WriteFile") || pm_str_is(verb, "Write");
+}
+
+/* The noun's row of the innermost {file WriteFile} around a node; 0: there is none. */
 static uint32_t file_around(const struct pm_run_file *file, const struct pm_run_file_thread *thread,
                             uint32_t node, const struct collect_names *names)
 {
@@ -175,7 +182,7 @@ static uint32_t file_around(const struct pm_run_file *file, const struct pm_run_
                                                   ? pm_run_file_word(file, number - 1)
                                                   : NULL;
         if (word && word->kind == PM_WORD_SENTENCE && word->n_nouns == 1 &&
-            pm_str_is(pm_run_file_word(file, word->a - 1)->texts[0], "Write"))
+            is_writing(pm_run_file_word(file, word->a - 1)->texts[0]))
             return names->words[word->nouns[0] - 1];
     }
     return 0;
@@ -256,7 +263,8 @@ static bool is_before(const void *writer, const void *file)
     return ((const struct writer *)writer)->file < *(const uint32_t *)file;
 }
 
-/* The parts of all writers of a file's nouns; they add up to the whole. files: those with one inode. */
+/* The parts of all writers of a file's nouns; they add up to the whole. files: those with one
+ * inode. */
 static enum pm_status charge(struct collector *c, const struct inode *inode,
                              const struct inode_of *files, size_t n)
 {

@@ -7,6 +7,7 @@ struct import {
     const struct pm_pif *pif;
     const struct pm_map *nouns; /* pif id -> row */
     struct pm_map verbs;        /* pif id -> row */
+    bool is_code;               /* facts of a binary */
 };
 
 static enum pm_status import_levels(struct collector *c, const struct pm_pif *pif)
@@ -33,6 +34,8 @@ static enum pm_status import_verbs(struct collector *c, struct import *import)
         struct pm_pif_verb verb;
         uint32_t row;
         pm_pif_get_verb(import->pif, i, &verb);
+        if (import->is_code && verb.id == pm_pif_verb_id("Source", "Refers"))
+            continue; /* collect_references.c */
         enum pm_status status = collect_verb_row(c, verb.level, verb.name, verb.description, &row);
         if (status != PM_OK)
             return status;
@@ -88,10 +91,13 @@ static enum pm_status import_mappings(struct collector *c, const struct import *
                                       const char *unstated, const char *name)
 {
     size_t n_left_out = 0;
+    pm_id refers = pm_pif_verb_id("Source", "Refers");
     for (size_t i = 0; i < pm_pif_n_mappings(import->pif); i++) {
         struct pm_pif_mapping mapping;
         struct collect_mapping row = {0};
         pm_pif_get_mapping(import->pif, i, &mapping);
+        if (import->is_code && mapping.source.verb == refers)
+            continue;
         enum pm_status status = import_sentence(c, import, &mapping.source, &row.source);
         if (status == PM_OK)
             status = import_sentence(c, import, &mapping.destination, &row.destination);
@@ -121,7 +127,7 @@ enum pm_status collect_import(struct collector *c, const struct pm_pif *pif,
                               const struct pm_map *nouns, uint32_t first, uint32_t binary,
                               const char *name)
 {
-    struct import import = {.pif = pif, .nouns = nouns};
+    struct import import = {.pif = pif, .nouns = nouns, .is_code = binary != 0};
     enum pm_status status = import_levels(c, pif);
     if (status == PM_OK)
         status = import_verbs(c, &import);

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+enum { SEVERAL = UINT32_MAX };
+
 /* --- statements by place --- */
 
 static int compare_numbers(uint64_t a, uint64_t b)
@@ -97,8 +99,10 @@ enum { MAX_PARENTHESES = 1 };
 /* What stands at a place of a function's text. */
 enum place_kind {
     PLACE_STATEMENT, /* of the facts */
-    PLACE_FRAME, /* before the first statement or in the last line: where the function is entered and left */
-    PLACE_UNKNOWN /* none that the facts have: `} catch`, the end of a block that destroys its variables */
+    /* before the first statement or in the last line: where the function is entered and left */
+    PLACE_FRAME,
+    /* none that the facts have: `} catch`, the end of a block that destroys its variables */
+    PLACE_UNKNOWN
 };
 
 /* The statement that begins at the place, else the last one that begins before and is not over. */
@@ -144,8 +148,6 @@ static uint64_t hash_of(const char *name)
     return XXH64(name, strlen(name), 0);
 }
 
-enum { SEVERAL = UINT32_MAX };
-
 static enum pm_status add_name(struct collector *c, struct pm_map *names, const char *name,
                                uint32_t value)
 {
@@ -180,13 +182,44 @@ static size_t count_kind(const struct pm_pif *pif, const char *kind)
     return n;
 }
 
+/* Of functions with equal code, which are one symbol, nobody knows which was called. */
+static enum pm_status note_implements(struct collector *c, struct collect_binary *binary,
+                                      pm_id code, size_t mapping)
+{
+    uint32_t known = pm_map_get(&binary->implements, code);
+    return pm_map_put(&binary->implements, code, known ? (uint32_t)SEVERAL : (uint32_t)mapping + 1)
+               ? PM_OK
+               : collect_no_memory(c);
+}
+
+/* From {symbol Executes} -> {function Executes} and {loopcode Executes} -> {loop Executes}. */
+static enum pm_status find_implements(struct collector *c, struct collect_binary *binary)
+{
+    enum pm_status status = PM_OK;
+    for (size_t i = 0; i < pm_pif_n_mappings(binary->pif) && status == PM_OK; i++) {
+        struct pm_pif_mapping mapping;
+        struct pm_pif_noun from, to;
+        pm_pif_get_mapping(binary->pif, i, &mapping);
+        if (mapping.source.n_nouns != 1 || mapping.destination.n_nouns != 1 ||
+            !pm_pif_find_noun(binary->pif, mapping.source.nouns[0], &from) || !from.kind ||
+            !pm_pif_find_noun(binary->pif, mapping.destination.nouns[0], &to) || !to.kind)
+            continue;
+        bool is_function = !strcmp(from.kind, "symbol") && !strcmp(to.kind, "function");
+        bool is_loop = !strcmp(from.kind, "loopcode") && !strcmp(to.kind, "loop");
+        if (is_function || is_loop)
+            status = note_implements(c, binary, from.id, i);
+    }
+    return status;
+}
+
 /* Which function's loop a loopcode is, from {loopcode Executes} -> {loop Executes}. */
 static enum pm_status find_loop_functions(struct collector *c, struct collect_binary *binary)
 {
     size_t n = 0;
     binary->loop_functions =
         pm_alloc_array(count_kind(binary->pif, "loopcode"), sizeof *binary->loop_functions);
-    if (!binary->loop_functions)
+    binary->loops = pm_alloc_array(count_kind(binary->pif, "loopcode"), sizeof *binary->loops);
+    if (!binary->loop_functions || !binary->loops)
         return collect_no_memory(c);
     for (size_t i = 0; i < pm_pif_n_mappings(binary->pif); i++) {
         struct pm_pif_mapping mapping;
@@ -198,8 +231,10 @@ static enum pm_status find_loop_functions(struct collector *c, struct collect_bi
             strcmp(from.kind, "loopcode") != 0 || pm_map_get(&binary->loopcodes, loopcode) ||
             !pm_pif_find_noun(binary->pif, mapping.destination.nouns[0], &to))
             continue;
+        binary->loops[n] = to.id;
         binary->loop_functions[n++] = collect_function_around(binary->pif, &to);
-        if (!pm_map_put(&binary->loopcodes, loopcode, (uint32_t)n))
+        if (!pm_map_put(&binary->loopcodes, loopcode, (uint32_t)n) ||
+            !pm_map_put(&binary->loops_with_sleds, to.id, 1))
             return collect_no_memory(c);
     }
     return PM_OK;
@@ -223,6 +258,8 @@ enum pm_status collect_places_make(struct collector *c, struct collect_binary *b
     if (binary->n_statements)
         qsort(binary->statements, binary->n_statements, sizeof *binary->statements,
               compare_statements);
+    if (status == PM_OK)
+        status = find_implements(c, binary);
     return status == PM_OK ? find_loop_functions(c, binary) : status;
 }
 
@@ -230,9 +267,12 @@ void collect_places_release(struct collect_binary *binary)
 {
     free(binary->statements);
     free(binary->loop_functions);
+    free(binary->loops);
+    pm_map_release(&binary->loops_with_sleds);
     free(binary->regions);
     pm_map_release(&binary->outlined);
     pm_map_release(&binary->loopcodes);
+    pm_map_release(&binary->implements);
     pm_map_release(&binary->functions);
     pm_map_release(&binary->symbol_names);
 }
@@ -243,6 +283,12 @@ pm_id collect_loop_function(const struct collect_binary *binary, pm_id loopcode)
 {
     uint32_t position = pm_map_get(&binary->loopcodes, loopcode);
     return position ? binary->loop_functions[position - 1] : 0;
+}
+
+pm_id collect_loop_of_code(const struct collect_binary *binary, pm_id loopcode)
+{
+    uint32_t position = pm_map_get(&binary->loopcodes, loopcode);
+    return position ? binary->loops[position - 1] : 0;
 }
 
 uint32_t collect_function_named(const struct collect_binary *binary, const char *linkage)
@@ -355,6 +401,43 @@ enum pm_status collect_map_frame(struct collector *c, struct collect_binary *bin
     return status;
 }
 
+enum pm_status collect_map_unknown_line(struct collector *c, struct collect_binary *binary,
+                                        pm_id code, uint32_t *ret_row)
+{
+    struct pm_id_hash hash;
+    struct pm_pif_mapping mapping;
+    struct pm_pif_noun of;
+    uint32_t position = pm_map_get(&binary->implements, code);
+    *ret_row = 0;
+    if (!position || position == (uint32_t)SEVERAL)
+        return PM_OK;
+    pm_id_hash_init(&hash, "unknown line");
+    pm_id_hash_id(&hash, code);
+    struct pm_pif_noun noun = {.id = pm_id_hash_done(&hash)};
+    *ret_row = pm_map_get(&binary->nouns, noun.id);
+    if (*ret_row)
+        return PM_OK;
+    pm_pif_get_mapping(binary->pif, position - 1, &mapping);
+    uint32_t parent = pm_map_get(&binary->nouns, mapping.destination.nouns[0]);
+    if (!parent || !pm_pif_find_noun(binary->pif, mapping.destination.nouns[0], &of))
+        return PM_OK;
+    struct pm_buf name = PM_BUF_INIT(1 << 16);
+    pm_buf_printf(&name, PM_UNKNOWN_LINE_STATEMENT "%s", of.name ? of.name : "unknown function");
+    noun.name = name.data;
+    noun.kind = "statement";
+    noun.description = "code without facts that it called, or jumped to as its last act";
+    noun.file = of.file;
+    enum pm_status status = collect_need_source(c);
+    if (status == PM_OK)
+        status = name.failed ? collect_no_memory(c) : make_noun(c, binary, &noun, parent, ret_row);
+    pm_buf_release(&name);
+    uint32_t sentence;
+    if (status == PM_OK)
+        status = collect_short_sentence(c, c->source_executes, *ret_row, &sentence);
+    return status == PM_OK ? collect_map_any_of(c, binary, mapping.destination.nouns[0], sentence)
+                           : status;
+}
+
 enum pm_status collect_map_statement(struct collector *c, struct collect_binary *binary,
                                      const struct pm_code_place *place, uint32_t frame,
                                      uint32_t *ret_row)
@@ -382,6 +465,20 @@ enum pm_status collect_map_statement(struct collector *c, struct collect_binary 
     default:
         return make_statement(c, binary, place, file, ret_row);
     }
+}
+
+pm_id collect_statement_loop(struct collector *c, const struct collect_binary *binary,
+                             const struct pm_code_place *place, enum pm_status *status)
+{
+    struct collect_source_statement *found;
+    struct pm_pif_noun parent;
+    const char *file = collect_place_file(c, binary, place->file, status);
+    bool is_one = *status == PM_OK && place->line_no && place->column_no &&
+                  find_place(binary, place, file, &found) == PLACE_STATEMENT &&
+                  found->line_no == place->line_no && found->column_no == place->column_no &&
+                  pm_pif_find_noun(binary->pif, found->parent, &parent) && parent.kind &&
+                  strcmp(parent.kind, "loop") == 0;
+    return is_one ? found->parent : 0;
 }
 
 /* --- what is not there any more --- */

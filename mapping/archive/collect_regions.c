@@ -1,7 +1,8 @@
-/* OpenMP: the compiler makes the body of a parallel region or a task a symbol of its own, `work._omp_fn.0`, which the run-time library calls in
- * each thread. It is code of the function in whose text the region stands, but no call of that function: it implements the region.
- * Which region, no fact tells. Its code has places in the text, and of all regions that begin before one of them its own is the
- * first. */
+/* OpenMP: the compiler makes the body of a parallel region or a task a symbol of its own,
+ * `work._omp_fn.0`, which the run-time library calls in each thread. It is code of the function
+ * in whose text the region stands, but no call of that function: it implements the region. Which
+ * region, no fact tells. Its code has places in the text, and of all regions that begin before
+ * one of them its own is the first. */
 #include "collect_internal.h"
 
 #include <stdlib.h>
@@ -11,7 +12,8 @@ static bool is_outlined_name(const char *name)
     return name && strstr(name, "._omp_fn.");
 }
 
-/* Of a region whose body becomes a symbol. Names end with the construct: "heat.c:8 omp parallel". */
+/* Of a region whose body becomes a symbol. Names end with the construct: "heat.c:8 omp
+ * parallel". */
 static bool is_outlined_construct(const char *name)
 {
     static const char *const constructs[] = {" omp parallel", " omp task", " omp target",
@@ -135,8 +137,8 @@ static enum pm_status add_block(struct collector *c, struct collect_binary *bina
                : collect_no_memory(c);
 }
 
-/* What is left when all its code has lost its places (it does nothing but call another region): the function's only region that no other
- * symbol implements. */
+/* What is left when all its code has lost its places (it does nothing but call another region):
+ * the function's only region that no other symbol implements. */
 static enum pm_status guess_region(struct collector *c, struct collect_binary *binary,
                                    const struct pm_code_block *block)
 {

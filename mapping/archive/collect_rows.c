@@ -8,7 +8,7 @@ static const struct {
     int n_columns;
 } tables[N_COLLECT_TABLES] = {
     [TABLE_SENTENCES] = {"sentences", 3}, [TABLE_MAPPINGS] = {"mappings", 5},
-    [TABLE_CONTEXTS] = {"contexts", 4},   [TABLE_COSTS] = {"costs", 4},
+    [TABLE_CONTEXTS] = {"contexts", 4},   [TABLE_COST_ROWS] = {"cost_rows", 4},
     [TABLE_CAUSES] = {"causes", 2},
 };
 

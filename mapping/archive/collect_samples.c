@@ -5,7 +5,9 @@
 
 /* CPU times of a thread's samples, as they are and as they count. */
 struct sampled {
-    double located, lost, rest; /* rest: less than one sample, at its end */
+    double located, known, lost,
+        /* known: of the runtime's own start, no sample; rest: less than one sample, at its end */
+        rest;
 };
 struct scale {
     struct sampled before, after;
@@ -20,7 +22,7 @@ static struct sampled add_up(const struct pm_run_file_thread *thread)
         if (sample->kind == PM_RUN_SAMPLE_LOST)
             *(sample->n_samples ? &sum.lost : &sum.rest) += (double)sample->time_ns;
         else if (sample->kind == PM_RUN_SAMPLE_USER || sample->kind == PM_RUN_SAMPLE_KERNEL)
-            sum.located += (double)sample->time_ns;
+            *(sample->n_samples ? &sum.located : &sum.known) += (double)sample->time_ns;
     }
     return sum;
 }
@@ -32,18 +34,20 @@ static void take(double *from, double *excess)
     *excess -= taken;
 }
 
-/* Samples stand for all of the thread's CPU time and no more. On a busy host they may be of more than its clock counted: others had the
- * processor meanwhile. The rest at its end belongs to all samples alike; where there are none, or there were many ends, it has no place. */
+/* Samples stand for all of the thread's CPU time and no more. On a busy host they may be of more
+ * than its clock counted: others had the processor meanwhile. The rest at its end belongs to all
+ * samples alike; where there are none, or there were many ends, it has no place. */
 static struct scale find_scale(const struct pm_run_file_thread *thread)
 {
     enum { MOST_REST = 10 }; /* one of so many of what is located, where there were many ends */
     struct sampled sum = add_up(thread);
     struct scale scale = {.before = sum};
-    double excess = sum.located + sum.lost + sum.rest - (double)thread->cpu_ns;
+    double excess = sum.located + sum.known + sum.lost + sum.rest - (double)thread->cpu_ns;
     if (thread->cpu_ns != 0 && excess > 0) {
         take(&sum.lost, &excess);
         take(&sum.rest, &excess);
         take(&sum.located, &excess);
+        take(&sum.known, &excess);
     }
     if (sum.located > 0 && (thread->n_threads <= 1 || sum.rest * MOST_REST <= sum.located)) {
         sum.located += sum.rest;
@@ -69,6 +73,8 @@ static uint64_t scaled_ns(struct scale *scale, const struct pm_run_file_sample *
                                             : part(ns, after->rest, before->rest));
     case PM_RUN_SAMPLE_USER:
     case PM_RUN_SAMPLE_KERNEL:
+        if (!sample->n_samples)
+            return (uint64_t)part(ns, after->known, before->known);
         if (after->located == before->located)
             return sample->time_ns;
         scale->seen += ns;
@@ -127,6 +133,37 @@ static struct innermost find_innermost(const struct sampler *s, uint32_t node)
     return found;
 }
 
+/* Down to what the active function's calls of the code's symbol lie in. */
+static enum pm_status to_call(struct sampler *s, const struct innermost *innermost,
+                              const struct collect_code *code, struct place *place)
+{
+    const struct pm_run_file_noun *function, *loop = NULL;
+    struct collect_binary *binary;
+    if (!innermost->function)
+        return PM_OK;
+    function = pm_run_file_noun(s->file, innermost->function->noun);
+    binary =
+        function->object == PM_RUN_FILE_NO_OBJECT ? NULL : s->names->binaries[function->object];
+    if (innermost->loop)
+        loop = pm_run_file_noun(s->file, innermost->loop->noun);
+    return binary ? collect_call_path(s->c, binary, function->id, loop ? loop->id : 0,
+                                      code->binary == binary ? code->symbol_id : 0, place->foreign,
+                                      &place->context)
+                  : PM_OK;
+}
+
+/* Whether the code is that of the active function, or of the one whose loop is active. */
+static bool is_active_symbol(const struct sampler *s, const struct innermost *innermost,
+                             const struct collect_code *code)
+{
+    if (innermost->loop && code->binary && code->symbol_id) {
+        pm_id loop = pm_run_file_noun(s->file, innermost->loop->noun)->id;
+        if (collect_symbol_around(code->binary, 0, loop) == code->symbol_id)
+            return true;
+    }
+    return innermost->function && s->names->nouns[innermost->function->noun] == code->symbol;
+}
+
 /* Down to the symbol that holds the code, when it is not the context's. */
 static enum pm_status to_symbol(struct sampler *s, const struct innermost *innermost,
                                 const struct collect_code *code, struct place *place,
@@ -134,11 +171,12 @@ static enum pm_status to_symbol(struct sampler *s, const struct innermost *inner
 {
     struct collector *c = s->c;
     uint32_t sentence;
-    *ret_is_same =
-        innermost->function && s->names->nouns[innermost->function->noun] == code->symbol;
+    *ret_is_same = is_active_symbol(s, innermost, code);
     if (*ret_is_same || !code->symbol)
         return PM_OK;
     enum pm_status status = collect_short_sentence(c, c->executes, code->symbol, &sentence);
+    if (status == PM_OK)
+        status = to_call(s, innermost, code, place);
     if (status != PM_OK)
         return status;
     /* Before its entry sled and behind its exit sled a function is not active yet, or any more. */
@@ -151,7 +189,8 @@ static enum pm_status to_symbol(struct sampler *s, const struct innermost *inner
     return step_down(s, place, sentence, CONTEXT_SAMPLED);
 }
 
-/* How many of the code's inlined functions lie around the loop that is active: they are above it. */
+/* How many of the code's inlined functions lie around the loop that is active: they are above
+ * it. */
 static uint32_t n_around_loop(const struct sampler *s, const struct innermost *innermost,
                               const struct collect_code *code)
 {
@@ -217,30 +256,40 @@ static enum pm_status add_own(struct sampler *s, const struct innermost *innermo
     return status == PM_OK ? add_costs(s, place.context, sample) : status;
 }
 
-/* Code that somebody with facts called: the caller is the second noun. */
-static enum pm_status add_called(struct sampler *s, const struct innermost *innermost,
-                                 uint32_t called_noun, const struct collect_code *caller,
-                                 struct place place, const struct pm_run_file_sample *sample)
+/* Code of C++'s library that the compiler made in this binary, without sleds: below who called
+ * it. */
+static enum pm_status add_library(struct sampler *s, const struct innermost *innermost,
+                                  const struct collect_code *code,
+                                  const struct collect_code *caller, struct place place,
+                                  const struct pm_run_file_sample *sample)
 {
-    struct collector *c = s->c;
-    uint32_t sentence = 0;
-    enum pm_status status = PM_OK;
-    const struct pm_run_file_node *active = innermost->loop ? innermost->loop : innermost->function;
-    if (caller) {
-        status = to_code(s, innermost, caller, &place);
-        if (status == PM_OK)
-            status = collect_called_sentence(
-                c, called_noun, caller, sample->caller_sure || sample->kind == PM_RUN_SAMPLE_KERNEL,
-                &sentence);
-    } else if (active) {
-        status = collect_called_from(c, called_noun, s->names->nouns[active->noun],
-                                     s->names->sentences[active->noun], &sentence);
-    } else {
-        status = collect_short_sentence(c, c->executes, called_noun, &sentence);
-    }
+    uint32_t sentence;
+    enum pm_status status = to_code(s, innermost, caller, &place);
+    if (status == PM_OK)
+        status = collect_short_sentence(s->c, s->c->executes, code->symbol, &sentence);
+    if (status == PM_OK)
+        status = step_down(s, &place, sentence, CONTEXT_SAMPLED);
+    for (uint32_t i = 0; i < code->n_inlines && status == PM_OK; i++)
+        status = step_down(s, &place, code->inlines[i], CONTEXT_INLINED);
+    if (status == PM_OK)
+        status = collect_library_sentence(s->c, code, caller, &sentence);
     if (status == PM_OK)
         status = step_down(s, &place, sentence, 0);
     return status == PM_OK ? add_costs(s, place.context, sample) : status;
+}
+
+/* {a statement without a line Executes} of the function or loop; where there is none, the
+ * function's or loop's own sentence. */
+static enum pm_status unknown_line(struct sampler *s, uint32_t active, uint32_t *ret_sentence)
+{
+    const struct pm_run_file_noun *noun = pm_run_file_noun(s->file, active);
+    uint32_t row = 0;
+    *ret_sentence = s->names->sentences[active];
+    enum pm_status status =
+        collect_map_unknown_line(s->c, s->names->binaries[noun->object], noun->id, &row);
+    return status == PM_OK && row
+               ? collect_short_sentence(s->c, s->c->source_executes, row, ret_sentence)
+               : status;
 }
 
 static enum pm_status kernel_noun(struct collector *c)
@@ -251,7 +300,8 @@ static enum pm_status kernel_noun(struct collector *c)
                                   "the operating system's kernel", 0, &c->kernel_noun);
 }
 
-/* CPU time that no sample stands for: its context is known, and is above all that it may have been spent in. */
+/* CPU time that no sample stands for: its context is known, and is above all that it may have
+ * been spent in. */
 static enum pm_status place_lost(struct sampler *s, const struct pm_run_file_sample *sample,
                                  struct place place)
 {
@@ -270,8 +320,8 @@ static enum pm_status place_lost(struct sampler *s, const struct pm_run_file_sam
     return status == PM_OK ? add_costs(s, place.context, sample) : status;
 }
 
-/* The codes that are there may move: what is returned is a copy. interrupted: the address is where a timer's interrupt
- * left the program, not what called. */
+/* The codes that are there may move: what is returned is a copy. interrupted: the address is
+ * where a timer's interrupt left the program, not what called. */
 static enum pm_status find_code(struct sampler *s, uint32_t object, uint64_t address,
                                 bool interrupted, struct collect_code *ret_code,
                                 bool *ret_has_facts)
@@ -289,8 +339,79 @@ static enum pm_status find_code(struct sampler *s, uint32_t object, uint64_t add
     return PM_OK;
 }
 
-/* Code of a file that is not the one that ran any more, while code with sleds of that same file was active: all that is known is that it is in
- * its context. */
+/* The code that jumps from the symbol to what has no late map, likely: the one place where that
+ * is done. */
+static enum pm_status find_jump(struct sampler *s, uint32_t object, pm_id symbol,
+                                struct collect_code *ret_code, bool *ret_found)
+{
+    uint64_t address = 0;
+    struct collect_binary *binary =
+        object == PM_RUN_FILE_NO_OBJECT ? NULL : s->names->binaries[object];
+    enum pm_status status = binary ? collect_jump_out(s->c, binary, symbol, &address) : PM_OK;
+    *ret_found = false;
+    return status == PM_OK && address ? find_code(s, object, address, false, ret_code, ret_found)
+                                      : status;
+}
+
+/* Code of a library whose caller is not on the stack was jumped to, by the function that is
+ * active. */
+static enum pm_status find_active_jump(struct sampler *s, const struct innermost *innermost,
+                                       const struct pm_run_file_sample *sample,
+                                       struct collect_code *ret_code, bool *ret_found)
+{
+    *ret_found = false;
+    if (!sample->address || !innermost->function || innermost->loop)
+        return PM_OK;
+    const struct pm_run_file_noun *function = pm_run_file_noun(s->file, innermost->function->noun);
+    return find_jump(s, function->object, function->id, ret_code, ret_found);
+}
+
+/* What the caller called is not on the stack, so that it has jumped there. */
+static enum pm_status find_called_jump(struct sampler *s, const struct pm_run_file_sample *sample,
+                                       const struct collect_code *caller,
+                                       struct collect_code *ret_code, bool *ret_found)
+{
+    pm_id callee = 0;
+    *ret_found = false;
+    enum pm_status status =
+        sample->address && caller->binary && caller->symbol_id
+            ? collect_called_at(s->c, caller->binary, caller->symbol_id, sample->caller, &callee)
+            : PM_OK;
+    return status == PM_OK && callee
+               ? find_jump(s, sample->caller_object, callee, ret_code, ret_found)
+               : status;
+}
+
+/* Code that somebody with facts called: the caller is the second noun. */
+static enum pm_status add_called(struct sampler *s, const struct innermost *innermost,
+                                 uint32_t called_noun, const struct collect_code *caller,
+                                 bool is_sure, struct place place,
+                                 const struct pm_run_file_sample *sample)
+{
+    struct collector *c = s->c;
+    uint32_t sentence = 0;
+    enum pm_status status = PM_OK;
+    const struct pm_run_file_node *active = innermost->loop ? innermost->loop : innermost->function;
+    if (caller) {
+        status = to_code(s, innermost, caller, &place);
+        if (status == PM_OK)
+            status = collect_called_sentence(c, called_noun, caller, is_sure, &sentence);
+    } else if (active) {
+        uint32_t line;
+        status = unknown_line(s, active->noun, &line);
+        if (status == PM_OK)
+            status =
+                collect_called_from(c, called_noun, s->names->nouns[active->noun], line, &sentence);
+    } else {
+        status = collect_short_sentence(c, c->executes, called_noun, &sentence);
+    }
+    if (status == PM_OK)
+        status = step_down(s, &place, sentence, 0);
+    return status == PM_OK ? add_costs(s, place.context, sample) : status;
+}
+
+/* Code of a file that is not the one that ran any more, while code with sleds of that same file
+ * was active: all that is known is that it is in its context. */
 static bool is_of_context(const struct sampler *s, const struct innermost *innermost,
                           const struct collect_code *code, const struct pm_run_file_sample *sample)
 {
@@ -299,11 +420,12 @@ static bool is_of_context(const struct sampler *s, const struct innermost *inner
            !code->is_perfmap && pm_run_file_noun(s->file, active->noun)->object == sample->object;
 }
 
-/* In a process without sleds: code that debug information or symbols tell of, and no library of a language. */
-static bool is_plain_caller(const struct innermost *innermost, const struct collect_code *caller)
+/* In a process without sleds: code that debug information or symbols tell of. A caller is in no
+ * library of a language. */
+static bool is_plain_code(const struct innermost *innermost, const struct collect_code *code)
 {
-    return !innermost->function && !innermost->loop && caller->binary && caller->binary->same &&
-           !caller->is_perfmap && caller->n_mappings;
+    return !innermost->function && !innermost->loop && code->binary && code->binary->same &&
+           !code->is_perfmap && code->n_mappings;
 }
 
 /* Innermost first: the node of the noun, or what is called from the node and is of the noun. */
@@ -318,8 +440,9 @@ static uint32_t find_probed(const struct sampler *s, uint32_t node, uint32_t nou
     return PM_RUN_FILE_NO_PARENT;
 }
 
-/* The context whose measured time holds what a trampoline took: between the clock reads its noun's, else that around it. The sample's
- * own is that of before or after the event, as it came. */
+/* The context whose measured time holds what a trampoline took: between the clock reads its
+ * noun's, else that around it. The sample's own is that of before or after the event, as it
+ * came. */
 static uint32_t probed_node(const struct sampler *s, const struct pm_run_file_sample *sample)
 {
     if (sample->probe_noun == PM_RUN_NOUN_ROOT)
@@ -335,7 +458,7 @@ static enum pm_status place_sample(struct sampler *s, const struct pm_run_file_s
                                    struct place place)
 {
     struct innermost innermost = find_innermost(s, sample->node);
-    struct collect_code code = {0}, caller = {0};
+    struct collect_code code = {0}, caller = {0}, jump;
     bool has_facts = false, caller_has_facts = false;
     bool is_kernel = sample->kind == PM_RUN_SAMPLE_KERNEL;
     /* One that waits entered the kernel by a call. */
@@ -348,9 +471,13 @@ static enum pm_status place_sample(struct sampler *s, const struct pm_run_file_s
             find_code(s, sample->caller_object, sample->caller, false, &caller, &caller_has_facts);
     if (status != PM_OK)
         return status;
-    caller_has_facts |= is_plain_caller(&innermost, &caller);
+    caller_has_facts |= is_plain_code(&innermost, &caller);
     if (is_of_context(s, &innermost, &code, sample))
         return add_costs(s, place.context, sample);
+    bool is_library = has_facts && caller_has_facts && caller.symbol && caller.range &&
+                      collect_is_library(&code) && !collect_is_library(&caller);
+    if (!is_kernel && is_library)
+        return add_library(s, &innermost, &code, &caller, place, sample);
     if (!is_kernel && has_facts)
         return add_own(s, &innermost, &code, place, sample);
     if (code.is_perfmap) {
@@ -359,11 +486,34 @@ static enum pm_status place_sample(struct sampler *s, const struct pm_run_file_s
         status = step_down(s, &place, code.sentence, 0);
         return status == PM_OK ? add_costs(s, place.context, sample) : status;
     }
-    const struct collect_code *from = has_facts ? &code : caller_has_facts ? &caller : NULL;
+    /* Without sleds, too, the kernel works for the code that called it, or whose memory it had
+     * to find. */
+    bool is_plain = is_kernel && is_plain_code(&innermost, &code);
+    const struct collect_code *from = has_facts && !is_library ? &code
+                                      : caller_has_facts       ? &caller
+                                      : is_plain               ? &code
+                                                               : NULL;
     if (!is_kernel && !from && !innermost.function && !innermost.loop)
         return add_own(s, &innermost, &code, place, sample);
-    return add_called(s, &innermost, is_kernel ? s->c->kernel_noun : code.whole, from, place,
-                      sample);
+    bool has_jumped = false;
+    if (!from)
+        status = find_active_jump(s, &innermost, sample, &jump, &has_jumped);
+    else if (from == &caller)
+        status = find_called_jump(s, sample, &caller, &jump, &has_jumped);
+    return status == PM_OK
+               ? add_called(s, &innermost, is_kernel ? s->c->kernel_noun : code.whole,
+                            has_jumped ? &jump : from,
+                            !has_jumped && (sample->caller_sure || is_kernel), place, sample)
+               : status;
+}
+
+/* The bell and the end of a time slice come at the same tick, so threads are preempted in our
+ * handler more often than elsewhere. That is no work of PerfMap's: it is time of what the bell
+ * interrupted. */
+static bool is_preempted_by_bell(const struct sampler *s, const struct pm_run_file_sample *sample)
+{
+    return sample->kind == PM_RUN_SAMPLE_PREEMPTED && sample->object != PM_RUN_FILE_NO_OBJECT &&
+           s->names->binaries[sample->object] && s->names->binaries[sample->object]->is_runtime;
 }
 
 enum pm_status collect_samples(struct collector *c, const struct pm_run_file *file,
@@ -387,7 +537,8 @@ enum pm_status collect_samples(struct collector *c, const struct pm_run_file *fi
             place.context = contexts[at] >> 1;
         }
         bool is_said = sample->kind == PM_RUN_SAMPLE_COST;
-        bool is_own = is_said || (off_cpu_metric(sample) && !sample->address);
+        bool is_own = is_said || (off_cpu_metric(sample) && !sample->address) ||
+                      is_preempted_by_bell(&s, sample);
         if (is_own)
             status = collect_own_context(c, file, thread, at, names, place.foreign, &place.context);
         if (status != PM_OK)

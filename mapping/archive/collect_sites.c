@@ -1,9 +1,12 @@
-/* Where functions were called from, and inlined: attributes `called at` and `inlined at` of machine code, as rows of sentences of the source's
- * statements. A call is found by its instruction: call or jmp with a distance that leads to the beginning of a function that was entered in the
- * run. Bytes that only look so are 1 in 2^32 for each function. Calls through pointers and through the linker's tables are not found. */
+/* Where functions were called from, and inlined: attributes `called at` and `inlined at` of
+ * machine code, as rows of sentences of the source's statements. What a call instruction calls
+ * is as if it were inlined where that stands, so its own place comes first. Calls of functions
+ * that were entered in the run are taken from collect_call_paths.c, and those of what may lead
+ * to one from collect_routes.c; those through pointers and through the linker's tables are not
+ * known. */
 #include "collect_internal.h"
 
-enum { MAX_SITES = 4096, CALL_BYTES = 5 };
+enum { MAX_SITES = 4096 };
 
 /* Adds " ROW" for a place that a statement stands at. */
 static enum pm_status add_place(struct collector *c, struct collect_binary *binary,
@@ -31,8 +34,12 @@ static enum pm_status add_sites(struct collector *c, struct collect_binary *bina
 
 enum pm_status collect_inlined_at(struct collector *c, const struct collect_code *code)
 {
+    const struct pm_code_tuple *tuple = code->range->tuple;
     struct pm_buf text = PM_BUF_INIT(1 << 16);
-    enum pm_status status = add_sites(c, code->binary, code->range->tuple->site, &text);
+    enum pm_status status =
+        tuple->kind == PM_MAP_CALL ? add_place(c, code->binary, &tuple->place, &text) : PM_OK;
+    if (status == PM_OK)
+        status = add_sites(c, code->binary, tuple->site, &text);
     if (status == PM_OK && text.failed)
         status = collect_no_memory(c);
     if (status == PM_OK && text.len)
@@ -44,8 +51,9 @@ enum pm_status collect_inlined_at(struct collector *c, const struct collect_code
 /* --- calls --- */
 
 struct call {
-    uint32_t callee, number; /* callee: row of its symbol; number: order of finding */
-    const char *text;        /* "CALLER ROW ROW ...": row of its symbol, then the statements */
+    uint32_t callee; /* row of its symbol */
+    uint64_t address;
+    const char *text; /* "CALLER ROW ROW ...": row of its symbol, then the statements */
 };
 
 struct calls {
@@ -53,23 +61,21 @@ struct calls {
     uint32_t n, cap;
 };
 
-/* Row of the block's symbol, if it was entered in the run; 0. */
+/* Row of a symbol, if it was entered in the run; 0. */
 static uint32_t entered_symbol(const struct collector *c, const struct collect_binary *binary,
-                               const struct pm_code_block *block)
+                               pm_id symbol)
 {
-    uint32_t row = pm_map_get(&binary->nouns, block->symbol);
+    uint32_t row = symbol ? pm_map_get(&binary->nouns, symbol) : 0;
     uint32_t sentence = row ? pm_map_get(&c->sentences, (uint64_t)c->executes << 32 | row) : 0;
     return sentence && pm_map_get(&c->entered, sentence) ? row : 0;
 }
 
 static enum pm_status add_call(struct collector *c, struct collect_binary *binary,
                                struct calls *calls, uint32_t caller, uint32_t callee,
-                               uint64_t address)
+                               const struct collect_call *call)
 {
-    const struct pm_code_range *range = pm_code_map_find(binary->map, address);
+    const struct pm_code_range *range = call->range;
     struct pm_buf text = PM_BUF_INIT(1 << 16), at = PM_BUF_INIT(1 << 16);
-    if (!range || range->tuple->kind == PM_MAP_SLED)
-        return PM_OK;
     enum pm_status status = add_place(c, binary, &range->tuple->place, &at);
     if (status == PM_OK)
         status = add_sites(c, binary, range->tuple->site, &at);
@@ -82,39 +88,11 @@ static enum pm_status add_call(struct collector *c, struct collect_binary *binar
     if (items)
         calls->items = items;
     if (copy)
-        items[calls->n] = (struct call){callee, calls->n, copy};
+        items[calls->n] = (struct call){callee, call->address, copy};
     calls->n += copy != NULL;
     pm_buf_release(&text);
     pm_buf_release(&at);
     return status == PM_OK && !copy ? collect_no_memory(c) : status;
-}
-
-static int32_t distance_at(const unsigned char *p)
-{
-    int32_t distance;
-    memcpy(&distance, p, sizeof distance);
-    return distance;
-}
-
-/* Calls in one block, of functions in `targets` (address -> row). */
-static enum pm_status scan_block(struct collector *c, struct collect_binary *binary,
-                                 const struct pm_code_block *block, const struct pm_map *targets,
-                                 struct calls *calls)
-{
-    uint32_t caller = entered_symbol(c, binary, block);
-    const unsigned char *code =
-        caller ? pm_blame_code(binary->blame, block->address, block->size_bytes) : NULL;
-    enum pm_status status = PM_OK;
-    for (uint64_t i = 0; code && i + CALL_BYTES <= block->size_bytes && status == PM_OK; i++) {
-        if (code[i] != 0xe8 && code[i] != 0xe9)
-            continue;
-        uint64_t next = block->address + i + CALL_BYTES;
-        uint32_t callee = pm_map_get(targets, next + (uint64_t)(int64_t)distance_at(code + i + 1));
-        bool is_own = callee == caller && code[i] == 0xe9; /* a jump to the own beginning: a loop */
-        if (callee && !is_own)
-            status = add_call(c, binary, calls, caller, callee, next - CALL_BYTES);
-    }
-    return status;
 }
 
 static int compare_calls(const void *a, const void *b)
@@ -122,7 +100,7 @@ static int compare_calls(const void *a, const void *b)
     const struct call *x = a, *y = b;
     if (x->callee != y->callee)
         return x->callee < y->callee ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
+    return (x->address > y->address) - (x->address < y->address);
 }
 
 static enum pm_status write_calls(struct collector *c, struct calls *calls)
@@ -144,30 +122,56 @@ static enum pm_status write_calls(struct collector *c, struct calls *calls)
     return status;
 }
 
+static bool is_same_place(const struct collect_call *a, const struct collect_call *b)
+{
+    const struct pm_code_tuple *x = a->range->tuple, *y = b->range->tuple;
+    return x->site == y->site && x->place.file == y->place.file &&
+           x->place.line_no == y->place.line_no && x->place.column_no == y->place.column_no;
+}
+
+/* A call of something else, elsewhere in the caller, that may lead to the same function: then it
+ * is not known where it was called. */
+static enum pm_status add_route(struct collector *c, struct collect_binary *binary,
+                                struct calls *calls, uint32_t caller, uint32_t callee,
+                                const struct collect_call *call, const struct collect_call *first,
+                                const struct collect_call *end)
+{
+    const struct collect_route *route;
+    enum pm_status status = collect_route(c, binary, call->callee, &route);
+    for (; status == PM_OK && first < end && first->caller == call->caller; first++)
+        if (first->callee != call->callee && collect_leads(route, first->callee) &&
+            !is_same_place(first, call) && collect_is_call(binary, first))
+            return add_call(c, binary, calls, caller, callee, first);
+    return status;
+}
+
 static enum pm_status find_calls(struct collector *c, struct collect_binary *binary)
 {
-    struct pm_map targets = {0};
     struct calls calls = {0};
-    size_t n;
-    const struct pm_code_block *blocks = pm_code_map_blocks(binary->map, &n);
-    enum pm_status status = PM_OK;
+    const struct collect_call *list;
+    size_t n, first = 0; /* of the caller's */
+    enum pm_status status = collect_list_calls(c, binary, &list, &n);
     for (size_t i = 0; i < n && status == PM_OK; i++) {
-        uint32_t row = blocks[i].is_cold ? 0 : entered_symbol(c, binary, &blocks[i]);
-        if (row && !pm_map_put(&targets, blocks[i].address, row))
-            status = collect_no_memory(c);
+        first = list[i].caller == list[first].caller ? first : i;
+        uint32_t caller = entered_symbol(c, binary, list[i].caller),
+                 callee = caller ? entered_symbol(c, binary, list[i].callee) : 0;
+        if (!callee)
+            continue;
+        bool is_last = i + 1 == n || list[i + 1].caller != list[i].caller ||
+                       list[i + 1].callee != list[i].callee;
+        status = add_call(c, binary, &calls, caller, callee, &list[i]);
+        if (status == PM_OK && is_last)
+            status = add_route(c, binary, &calls, caller, callee, &list[i], list + first, list + n);
     }
-    for (size_t i = 0; i < n && status == PM_OK && targets.n; i++)
-        status = scan_block(c, binary, &blocks[i], &targets, &calls);
     if (status == PM_OK)
         status = write_calls(c, &calls);
-    pm_map_release(&targets);
     free(calls.items);
     return status;
 }
 
 enum pm_status collect_calls_end(struct collector *c)
 {
-    enum pm_status status = PM_OK;
+    enum pm_status status = collect_routes_join(c);
     for (struct collect_binary *binary = c->binaries; binary && status == PM_OK;
          binary = binary->next)
         if (binary->row && binary->same && !binary->is_runtime && binary->map && binary->blame)

@@ -1,12 +1,15 @@
-/* What code is for, in arrays and fields: what its instructions touch, as the late map says, and what follows from the statement that
- * they belong to.
+/* What code is for, in arrays and fields: what its instructions touch, as the late map says, and
+ * what follows from the statement that they belong to.
  *
- * "s += a[i].x" is several instructions. One loads a[i].x; by then the optimisers know it as so many bytes behind a, so the field is
- * the one that the facts name for the statement. Others compute the address, add, or (without optimisation) load i and a: they
- * are there for a[i].x, too. "y[i] += 1" both reads and writes y, whether that is one instruction or three. And what counts a loop that
- * walks over y is for y. All of that has the origin "inferred".
+ * "s += a[i].x" is several instructions. One loads a[i].x; by then the optimisers know it as so
+ * many bytes behind a, so the field is the one that the facts name for the statement. Others
+ * compute the address, add, or (without optimisation) load i and a: they are there for a[i].x,
+ * too. "y[i] += 1" both reads and writes y, whether that is one instruction or three. And what
+ * counts a loop that walks over y is for y. All of that has the origin "inferred".
  */
 #include "collect_internal.h"
+
+#include "../base/names.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -89,7 +92,7 @@ static struct user_statement user_statement_of(const struct collect_binary *bina
     for (; user.site; user.site = user.site->parent) {
         struct pm_pif_noun noun;
         bool is_known = pm_pif_find_noun(binary->pif, user.place.file, &noun) && noun.name;
-        if (is_known && strncmp(noun.name, "/usr/", 5) != 0)
+        if (is_known && !pm_name_is_of_system(noun.name))
             return user;
         user.in_header = true;
         user.place = user.site->call;
@@ -103,6 +106,14 @@ struct pm_code_place collect_user_place(const struct collect_binary *binary,
     struct user_statement user = user_statement_of(binary, tuple);
     *ret_in_header = user.in_header;
     return user.place;
+}
+
+bool collect_is_library(const struct collect_code *code)
+{
+    struct pm_pif_noun function;
+    return code->symbol && code->range && code->binary->pif &&
+           pm_pif_find_noun(code->binary->pif, code->range->block->function, &function) &&
+           function.file && pm_name_is_of_system(function.file);
 }
 
 static bool is_same_statement(const struct user_statement *a, const struct user_statement *b)
@@ -217,9 +228,9 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-/* Are elements of the object records that have the field? Where its type does not say (void *, a record within one), it is not an array
- * of numbers. */
-static bool may_hold(const struct collect_binary *binary, pm_id object, pm_id field)
+/* Are elements of the object records that have the field? Where its type does not say (void *, a
+ * record within one), it is not an array of numbers. */
+bool collect_may_hold(const struct collect_binary *binary, pm_id object, pm_id field)
 {
     static const char *const numbers[] = {"int",  "long",    "short",   "char",
                                           "bool", "_Bool",   "float",   "double",
@@ -245,8 +256,9 @@ static bool has_field(const struct touches *touches, unsigned access)
     return false;
 }
 
-/* Code that touches a, in a statement that reads the field x of something, reads a's x, when nothing says which field it touches. Code
- * that loads the pointer a is for whatever is done through it. known: what the code touches, before anything was inferred. */
+/* Code that touches a, in a statement that reads the field x of something, reads a's x, when
+ * nothing says which field it touches. Code that loads the pointer a is for whatever is done
+ * through it. known: what the code touches, before anything was inferred. */
 static void add_fields(struct touches *touches, const struct touches *known, uint32_t statement)
 {
     const struct collect_binary *binary = touches->binary;
@@ -264,7 +276,7 @@ static void add_fields(struct touches *touches, const struct touches *known, uin
                               strchr(of.type, '*');
             if (touch->is_data && !touch->is_field &&
                 (is_pointer || touch->access & access_of(access)) &&
-                may_hold(binary, touch->noun, noun.id))
+                collect_may_hold(binary, touch->noun, noun.id))
                 add_touch(touches, noun.id, access_of(access));
         }
     }
@@ -298,7 +310,8 @@ static enum pm_status find_statement(const struct touches *touches, const struct
     return collect_map_statement(touches->c, code->binary, &user->place, code->region, ret_row);
 }
 
-/* Of a loop whose statements have no code in it any more (it only counts): what they would touch. */
+/* Of a loop whose statements have no code in it any more (it only counts): what they would
+ * touch. */
 static void add_facts_of_loop(struct touches *all, const struct collect_binary *binary, pm_id loop)
 {
     for (size_t i = 0; i < binary->n_statements; i++)
@@ -371,7 +384,8 @@ static bool names_any(const struct touches *touches, uint32_t statement)
     return false;
 }
 
-/* Of two statements that became one the code may have the place of the other: what it touches is then named by a neighbour in the loop. */
+/* Of two statements that became one the code may have the place of the other: what it touches is
+ * then named by a neighbour in the loop. */
 static void add_fields_of_neighbours(struct touches *touches, uint32_t statement, pm_id loop)
 {
     const struct collect_binary *binary = touches->binary;
@@ -384,6 +398,27 @@ static void add_fields_of_neighbours(struct touches *touches, uint32_t statement
             add_fields(touches, &known, binary->statements[i].row);
 }
 
+/* What the statement names is followed to what callers passed, also where its code touches
+ * members of that only ("carr[i]" with carr.p). */
+static enum pm_status note_named(const struct touches *touches, const struct collect_code *code,
+                                 uint32_t statement)
+{
+    const struct collect_binary *binary = code->binary;
+    enum pm_status status = PM_OK;
+    for (size_t i = collect_first_access(binary, statement);
+         i < binary->n_accesses && binary->accesses[i].statement == statement && status == PM_OK;
+         i++) {
+        const struct collect_access *access = &binary->accesses[i];
+        uint32_t row;
+        status =
+            collect_map_noun(touches->c, code->binary, access->variable, "variable", NULL, &row);
+        if (status == PM_OK)
+            status = collect_note_touch(touches->c, binary, access->variable, row,
+                                        access_of(access) & (PM_MAP_READS | PM_MAP_WRITES));
+    }
+    return status;
+}
+
 static enum pm_status infer(struct touches *touches, const struct collect_code *code,
                             const struct pm_code_range *range)
 {
@@ -393,6 +428,8 @@ static enum pm_status infer(struct touches *touches, const struct collect_code *
     enum pm_status status = collect_accesses_make(touches->c, code->binary);
     if (status == PM_OK)
         status = find_statement(touches, code, &user, &statement);
+    if (status == PM_OK)
+        status = note_named(touches, code, statement);
     if (status != PM_OK)
         return status;
     if (!has_data(touches) && !own->unnamed)
@@ -406,8 +443,31 @@ static enum pm_status infer(struct touches *touches, const struct collect_code *
     if (status != PM_OK)
         return status;
     add_fields_of_neighbours(touches, statement, own->loop);
-    return !has_data(touches) && is_loop_control(code->binary, own->loop, &user.place)
+    return is_loop_control(code->binary, own->loop, &user.place)
                ? add_of_loop(touches, code, range->block, own->loop)
+               : PM_OK;
+}
+
+/* Of a call of C++'s library: what it is passed, in the ways in which the statement touches
+ * that. Where something else is passed, too, or the call is made by code of the library that was
+ * inlined, it is whatever the statement touches. */
+static enum pm_status infer_call(struct touches *touches, const struct collect_code *code,
+                                 const struct pm_code_range *range)
+{
+    struct user_statement user = user_statement_of(code->binary, range->tuple);
+    uint32_t statement = 0;
+    enum pm_status status = collect_accesses_make(touches->c, code->binary);
+    if (status == PM_OK)
+        status = find_statement(touches, code, &user, &statement);
+    if (status != PM_OK)
+        return status;
+    if (!has_data(touches) || range->tuple->unnamed)
+        add_facts(touches, statement);
+    add_other_ways(touches, statement);
+    const struct touches known = *touches;
+    add_fields(touches, &known, statement);
+    return is_loop_control(code->binary, range->tuple->loop, &user.place)
+               ? add_of_loop(touches, code, range->block, range->tuple->loop)
                : PM_OK;
 }
 
@@ -427,10 +487,77 @@ static enum pm_status map_touch(struct collector *c, struct collect_code *code, 
 {
     uint32_t row;
     enum pm_status status = collect_map_noun(c, code->binary, id, "variable", NULL, &row);
+    if (status == PM_OK)
+        status =
+            collect_note_touch(c, code->binary, id, row, access & (PM_MAP_READS | PM_MAP_WRITES));
     if (status == PM_OK && access & PM_MAP_READS)
         status = map_way(c, code, c->source_reads, row, origin, reason);
     if (status == PM_OK && access & PM_MAP_WRITES)
         status = map_way(c, code, c->source_writes, row, origin, reason);
+    return status;
+}
+
+/* Does the library of C++ get an object passed? */
+static bool passes_object(const struct pm_code_tuple *call)
+{
+    bool passes = false;
+    for (uint32_t i = 0; i < call->n_objects && call->kind == PM_MAP_CALL; i++)
+        passes |= !(call->objects[i].access & (PM_MAP_READS | PM_MAP_WRITES));
+    return passes;
+}
+
+static enum pm_status map_inferred(const struct touches *touches, struct collect_code *code,
+                                   const char *reason)
+{
+    enum pm_status status = PM_OK;
+    for (uint32_t i = 0; i < touches->n && status == PM_OK; i++) {
+        const struct touch *touch = &touches->list[i];
+        status = map_touch(touches->c, code, touch->noun, touch->access & ~touch->sure, "inferred",
+                           reason);
+    }
+    return status;
+}
+
+/* Is it known that the code touches that object's member? Of `ones[i].step(dt)` that was inlined
+ * the rest of the statement says it, too. */
+static bool is_object_of(const struct touches *touches, const struct touch *touch, pm_id field,
+                         bool is_inlined)
+{
+    return touch->is_data && !touch->is_field && (touch->sure || is_inlined) &&
+           collect_may_hold(touches->binary, touch->noun, field);
+}
+
+static enum pm_status note_member(const struct touches *touches, const struct collect_code *code,
+                                  const struct user_statement *user, const struct touch *field,
+                                  bool is_array)
+{
+    enum pm_status status = PM_OK;
+    struct collect_member member = {code->binary, code->sentence, .field = field->noun,
+                                    .access = field->access & (PM_MAP_READS | PM_MAP_WRITES),
+                                    .is_array = is_array};
+    for (uint32_t i = 0; i < touches->n && status == PM_OK; i++)
+        if (is_object_of(touches, &touches->list[i], field->noun, user->site != NULL)) {
+            member.only = touches->list[i].noun;
+            status = collect_note_member(touches->c, &member, user->place.function);
+        }
+    return status != PM_OK || member.only
+               ? status
+               : collect_note_member(touches->c, &member, user->place.function);
+}
+
+/* Members of objects: what an array of such objects, or the object, is asked for. */
+static enum pm_status note_members(const struct touches *touches, const struct collect_code *code,
+                                   const struct pm_code_tuple *tuple)
+{
+    enum pm_status status = PM_OK;
+    struct user_statement user = user_statement_of(code->binary, tuple);
+    for (uint32_t i = 0; i < touches->n && status == PM_OK; i++) {
+        const struct touch *touch = &touches->list[i];
+        struct pm_pif_noun field;
+        if (touch->is_field && pm_pif_find_noun(code->binary->pif, touch->noun, &field))
+            status =
+                note_member(touches, code, &user, touch, field.type && strpbrk(field.type, "*[&"));
+    }
     return status;
 }
 
@@ -447,12 +574,44 @@ enum pm_status collect_map_objects(struct collector *c, struct collect_code *cod
     }
     for (uint32_t i = 0; i < touches.n; i++)
         touches.list[i].sure = touches.list[i].access;
-    if (status == PM_OK && own->place.line_no && code->binary->pif &&
-        (own->kind == PM_MAP_ORDINARY || own->kind == PM_MAP_SPILL))
+    bool has_place = own->place.line_no && code->binary->pif;
+    if (status == PM_OK && has_place && (own->kind == PM_MAP_ORDINARY || own->kind == PM_MAP_SPILL))
         status = infer(&touches, code, range);
-    for (uint32_t i = 0; i < touches.n && status == PM_OK; i++) {
-        const struct touch *touch = &touches.list[i];
-        status = map_touch(c, code, touch->noun, touch->access & ~touch->sure, "inferred", reason);
+    else if (status == PM_OK && has_place && passes_object(own))
+        status = infer_call(&touches, code, range);
+    if (status == PM_OK && has_place)
+        status = note_members(&touches, code, own);
+    return status == PM_OK ? map_inferred(&touches, code, reason) : status;
+}
+
+enum pm_status collect_map_any_of(struct collector *c, struct collect_binary *binary, pm_id of,
+                                  uint32_t sentence)
+{
+    struct collect_code code = {.binary = binary, .sentence = sentence};
+    enum pm_status status = collect_accesses_make(c, binary);
+    for (size_t i = 0; i < binary->n_statements && status == PM_OK; i++) {
+        const struct collect_source_statement *s = &binary->statements[i];
+        if (s->function != of && s->parent != of)
+            continue;
+        for (size_t k = collect_first_access(binary, s->row);
+             k < binary->n_accesses && binary->accesses[k].statement == s->row && status == PM_OK;
+             k++)
+            status = map_touch(c, &code, binary->accesses[k].variable,
+                               access_of(&binary->accesses[k]), "possible", NULL);
     }
     return status;
+}
+
+enum pm_status collect_map_passed(struct collector *c, const struct collect_code *caller,
+                                  uint32_t sentence)
+{
+    const struct pm_code_tuple *call = caller->range->tuple;
+    struct collect_code called = *caller;
+    struct touches touches = {.c = c, .binary = caller->binary};
+    called.sentence = sentence;
+    for (uint32_t i = 0; i < call->n_objects; i++)
+        add_touch(&touches, call->objects[i].noun, call->objects[i].access);
+    enum pm_status status =
+        call->place.line_no ? infer_call(&touches, caller, caller->range) : PM_OK;
+    return status == PM_OK ? map_inferred(&touches, &called, NULL) : status;
 }

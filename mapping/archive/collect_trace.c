@@ -1,4 +1,5 @@
-/* Traces: the events of each thread, in compressed blocks. One block of events is in memory at a time. */
+/* Traces: the events of each thread, in compressed blocks. One block of events is in memory at a
+ * time. */
 #include "collect_internal.h"
 #include "trace_block.h"
 #include "../run/run_trace.h"
@@ -63,7 +64,8 @@ static enum pm_status unknown_sentence(struct collector *c, uint32_t *ret_row)
     return status == PM_OK ? collect_short_sentence(c, c->executes, noun, ret_row) : status;
 }
 
-/* Traces show what is entered and left. That something was begun or ended meanwhile changes nothing there. */
+/* Traces show what is entered and left. That something was begun or ended meanwhile changes
+ * nothing there. */
 static bool is_of_sets(const struct writer *w, const struct pm_run_trace_event *event)
 {
     return event->flags & PM_RUN_TRACE_MOVED ||
@@ -127,8 +129,8 @@ static enum pm_status write_events(struct writer *w, const char *path, size_t th
     return status == PM_OK ? write_block(w) : status;
 }
 
-/* Calls of all contexts, those without one of their own left out: they are not in traces. Nor need be what was begun in the process
- * while a thread did nothing. */
+/* Calls of all contexts, those without one of their own left out: they are not in traces. Nor
+ * need be what was begun in the process while a thread did nothing. */
 static uint64_t n_calls_of(const struct pm_run_file_thread *thread,
                            const struct collect_names *names)
 {

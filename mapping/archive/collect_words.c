@@ -1,4 +1,5 @@
-/* The program's own words (perfmap.h): levels, nouns, verbs, sentences and mappings that it made while it ran. */
+/* The program's own words (perfmap.h): levels, nouns, verbs, sentences and mappings that it made
+ * while it ran. */
 #include "collect_internal.h"
 
 #include <stdlib.h>
@@ -217,7 +218,8 @@ enum pm_status collect_told_sentence(struct collector *c, const char *level, con
     return status == PM_OK ? add_sentence(&w, &sentence, ret_sentence) : status;
 }
 
-/* A noun of an object of words: its id is the number of a sentence, or of a set of some, of which the first has to stand for it; or of a cause. */
+/* A noun of an object of words: its id is the number of a sentence, or of a set of some, of
+ * which the first has to stand for it; or of a cause. */
 static enum pm_status name_sentence(struct words *w, const struct pm_run_file_noun *noun,
                                     uint32_t *ret_noun, uint32_t *ret_sentence, uint32_t *ret_cause)
 {
@@ -271,7 +273,8 @@ static bool refers_to_names(const struct pm_run_file_word *word)
     return word->kind == PM_WORD_SENTENCE || word->kind == PM_WORD_MAPPING;
 }
 
-/* First all that sentences are made of: a noun that was merged is the one that it counts as, which may come later. */
+/* First all that sentences are made of: a noun that was merged is the one that it counts as,
+ * which may come later. */
 static enum pm_status add_names(struct words *w, size_t n)
 {
     enum pm_status status = PM_OK;

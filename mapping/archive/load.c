@@ -166,16 +166,19 @@ static enum pm_status look_up_attribute(struct loader *load, int64_t id, const c
 
 static enum pm_status add_bare(struct loader *load, int64_t id, pm_index noun)
 {
-    const char *any, *calls = "";
+    const char *any, *calls = "", *lacks;
     enum pm_status status = look_up_attribute(load, id, "bare", &any);
     if (status == PM_OK && *any)
         status = look_up_attribute(load, id, "bare calls", &calls);
     if (status != PM_OK)
         return status;
+    status = look_up_attribute(load, id, "lacks callees", &lacks);
+    if (status != PM_OK)
+        return status;
     unsigned marks = (*any ? PM_BARE_CODE : 0u) | (*calls ? PM_BARE_CALLS : 0u);
     if (!strcmp(load->data->graph->nouns[noun].kind, "function"))
         marks = (*any ? PM_BARE_COPIES : 0u) | (*calls ? PM_BARE_COPIES_CALL : 0u);
-    load->data->bare[noun] = (unsigned char)marks;
+    load->data->bare[noun] = (unsigned char)(marks | (*lacks ? (unsigned)PM_BARE_LACKS : 0u));
     return PM_OK;
 }
 
@@ -193,7 +196,8 @@ static enum pm_status add_sites_text(struct loader *load, int64_t id, pm_index n
     return PM_OK;
 }
 
-/* Machine code states its addresses, files their paths, functions and loops whether some of their code has no sleds. */
+/* Machine code states its addresses, files their paths, functions and loops whether some of
+ * their code has no sleds. */
 static enum pm_status add_attributes(struct loader *load, int64_t id, pm_index noun)
 {
     struct pm_archive_data *data = load->data;
@@ -215,6 +219,13 @@ static enum pm_status add_attributes(struct loader *load, int64_t id, pm_index n
             data->bare[noun] = PM_BARE_JUMPS;
         return status == PM_OK ? add_sites_text(load, id, noun, "called at") : status;
     }
+    if (!strcmp(kind, "array") || !strcmp(kind, "variable")) {
+        const char *passed;
+        enum pm_status status = look_up_attribute(load, id, "passed on", &passed);
+        if (status == PM_OK && *passed)
+            data->bare[noun] = PM_BARE_PASSED_ON;
+        return status;
+    }
     bool has_sleds =
         !strcmp(kind, "function") || !strcmp(kind, "loop") || !strcmp(kind, "loopcode");
     return has_sleds ? add_bare(load, id, noun) : PM_OK;
@@ -224,7 +235,7 @@ static enum pm_status add_attributes(struct loader *load, int64_t id, pm_index n
 static enum pm_status add_noun(struct loader *load, int64_t id, pm_index *ret_noun,
                                int64_t *ret_parent_id)
 {
-    enum pm_status status;
+    enum pm_status status = PM_OK;
     sqlite3_stmt *row = look_up(load, LOOKUP_NOUN, id, "noun", &status);
     const char *kind = row ? load_keep_printable(load, row, 1) : NULL;
     if (!kind)
@@ -304,7 +315,7 @@ enum pm_status load_need_sentence(struct loader *load, int64_t id, pm_index *ret
     *ret_sentence = pm_index_map_get(&load->sentences, id);
     if (*ret_sentence != PM_NONE)
         return PM_OK;
-    enum pm_status status;
+    enum pm_status status = PM_OK;
     sqlite3_stmt *row = look_up(load, LOOKUP_SENTENCE, id, "sentence", &status);
     if (!row)
         return status;
@@ -506,8 +517,8 @@ static enum pm_status missing_before(struct loader *load, struct raw_contexts *r
     return PM_OK;
 }
 
-/* Adds contexts so that parents and causes come first. Archives are mostly in that order already; what is not
- * is found by going up to what was added, and back again. */
+/* Adds contexts so that parents and causes come first. Archives are mostly in that order
+ * already; what is not is found by going up to what was added, and back again. */
 static enum pm_status add_contexts(struct loader *load, struct raw_contexts *raw, uint32_t *path,
                                    pm_index *position)
 {
@@ -539,43 +550,6 @@ static enum pm_status add_contexts(struct loader *load, struct raw_contexts *raw
     return PM_OK;
 }
 
-static enum pm_status read_costs(struct loader *load, const pm_index *position)
-{
-    sqlite3_stmt *row;
-    if (sqlite3_prepare_v2(load->db, "SELECT context, thread, metric, value FROM costs", -1, &row,
-                           NULL) != SQLITE_OK)
-        return database_error(load);
-    enum pm_status status = PM_OK;
-    int step = SQLITE_DONE;
-    while (status == PM_OK && (step = sqlite3_step(row)) == SQLITE_ROW) {
-        pm_index context = pm_index_map_get(&load->contexts, sqlite3_column_int64(row, 0));
-        struct pm_cost cost = {context == PM_NONE ? PM_NONE : position[context],
-                               pm_index_map_get(&load->threads, sqlite3_column_int64(row, 1)),
-                               pm_index_map_get(&load->metrics, sqlite3_column_int64(row, 2)),
-                               sqlite3_column_int64(row, 3)};
-        if (cost.context == PM_NONE || cost.thread == PM_NONE || cost.metric == PM_NONE)
-            status = load_damaged(
-                load,
-                "a cost is of context %lld, thread %lld, metric %lld, which are not all there",
-                sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
-                sqlite3_column_int64(row, 2));
-        else if (sqlite3_column_type(row, 3) != SQLITE_INTEGER)
-            status =
-                load_damaged(load, "the cost of context %lld on thread %lld is no whole number",
-                             sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1));
-        else if (cost.value < 0)
-            status = load_damaged(load, "a cost of context %lld on thread %lld is negative, %lld",
-                                  sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
-                                  (long long)cost.value);
-        else
-            pm_graph_cost(load->data->graph, &cost);
-    }
-    if (status == PM_OK && step != SQLITE_DONE)
-        status = database_error(load);
-    sqlite3_finalize(row);
-    return status;
-}
-
 static enum pm_status read_contexts_and_costs(struct loader *load)
 {
     struct raw_contexts raw = {0};
@@ -591,13 +565,13 @@ static enum pm_status read_contexts_and_costs(struct loader *load)
         position = pm_alloc_array(raw.n, sizeof *position);
         status = path && position ? add_contexts(load, &raw, path, position) : load_no_memory(load);
     }
+    load->position = position;
     if (status == PM_OK)
-        status = read_costs(load, position);
+        status = load_costs(load, position, load->merges);
     free(raw.items);
     free(raw.merged_to);
     pm_sets_release(&raw.merged);
     free(path);
-    free(position);
     return status;
 }
 
@@ -632,6 +606,7 @@ static enum pm_status open_archive(struct loader *load)
 static enum pm_status read_everything(struct loader *load, unsigned flags)
 {
     load->with_causes = (flags & PM_ARCHIVE_LOAD_CAUSES) != 0;
+    load->merges = (flags & PM_ARCHIVE_LOAD_MERGED) != 0;
     enum pm_status status = open_archive(load);
     if (status == PM_OK)
         status = load_tables(load);
@@ -660,6 +635,52 @@ static enum pm_status read_everything(struct loader *load, unsigned flags)
     return status;
 }
 
+/* The file, and what finds its threads, metrics and contexts, are the data's from now on. */
+static enum pm_status keep_open(struct loader *load)
+{
+    struct load_kept *kept = &load->data->own->kept;
+    kept->path = pm_intern_add(load->data->own->strings, load->path, strlen(load->path));
+    if (!kept->path)
+        return load_no_memory(load);
+    kept->archive = load->archive;
+    kept->contexts = load->contexts;
+    kept->metrics = load->metrics;
+    kept->threads = load->threads;
+    kept->position = load->position;
+    load->archive = NULL;
+    load->position = NULL;
+    load->contexts = load->metrics = load->threads = (struct pm_index_map){0};
+    sqlite3_db_release_memory(load->db); /* pages that will not be read again */
+    return PM_OK;
+}
+
+static void release_kept(struct load_kept *kept)
+{
+    pm_archive_close(kept->archive);
+    pm_index_map_release(&kept->contexts);
+    pm_index_map_release(&kept->metrics);
+    pm_index_map_release(&kept->threads);
+    free(kept->position);
+}
+
+enum pm_status pm_archive_each_cost(const struct pm_archive_data *data, const bool *threads_in,
+                                    pm_cost_visitor visit, void *context, struct pm_error *err)
+{
+    const struct load_kept *kept = &data->own->kept;
+    PM_ASSERT(kept->archive);
+    struct loader load = {
+        .path = kept->path,
+        .err = err,
+        .archive = kept->archive,
+        .db = pm_archive_db(kept->archive),
+        .data = (struct pm_archive_data *)data, /* is not written to */
+        .contexts = kept->contexts,
+        .metrics = kept->metrics,
+        .threads = kept->threads,
+    };
+    return load_each_cost(&load, kept->position, threads_in, visit, context);
+}
+
 enum pm_status pm_archive_load(const char *path, unsigned flags, struct pm_error *err,
                                struct pm_archive_data **ret_data)
 {
@@ -677,8 +698,12 @@ enum pm_status pm_archive_load(const char *path, unsigned flags, struct pm_error
     } else {
         load_no_memory(&load);
     }
-    for (int i = 0; i < N_LOOKUPS; i++)
+    for (int i = 0; i < N_LOOKUPS; i++) {
         sqlite3_finalize(load.lookups[i]);
+        load.lookups[i] = NULL;
+    }
+    if (status == PM_OK && flags & PM_ARCHIVE_LOAD_KEPT)
+        status = keep_open(&load);
     pm_archive_close(load.archive);
     struct pm_index_map *maps[] = {&load.levels,   &load.verbs,   &load.nouns,      &load.sentences,
                                    &load.contexts, &load.metrics, &load.executions, &load.processes,
@@ -687,6 +712,7 @@ enum pm_status pm_archive_load(const char *path, unsigned flags, struct pm_error
         pm_index_map_release(maps[i]);
     free(load.sentence_ids);
     free(load.sites);
+    free(load.position);
     if (status == PM_OK)
         *ret_data = load.data;
     else
@@ -699,8 +725,10 @@ void pm_archive_data_free(struct pm_archive_data *data)
     if (!data)
         return;
     pm_graph_free(data->graph);
-    if (data->own)
+    if (data->own) {
+        release_kept(&data->own->kept);
         pm_intern_free(data->own->strings);
+    }
     free(data->own);
     free(data->executions);
     free(data->processes);

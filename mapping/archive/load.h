@@ -19,11 +19,18 @@
 enum {
     /* all sentences and mappings, measured or not (for questions that go down) */
     PM_ARCHIVE_LOAD_ALL = 1,
-    /* contexts with what they were done on behalf of; without it those of flag CAUSE are not there, what is
-     * below them is merged with what is below their parents, and what was only told of other runs is left out */
+    /* contexts with what they were done on behalf of; without it those of flag CAUSE are not
+     * there, what is below them is merged with what is below their parents, and what was only
+     * told of other runs is left out */
     PM_ARCHIVE_LOAD_CAUSES = 2,
     /* sentences of what was off or counted only, measured or not */
     PM_ARCHIVE_LOAD_LEFT_OUT = 4,
+    /* one cost for all processes of one program in one execution, of the first of their threads:
+     * for whoever does not tell processes and threads apart. Times and `preempted_ns` stay apart
+     * where a thread was preempted */
+    PM_ARCHIVE_LOAD_MERGED = 8,
+    /* the file stays open, for pm_archive_each_cost */
+    PM_ARCHIVE_LOAD_KEPT = 16,
 };
 
 /* Numbers that the archive does not state are PM_UNKNOWN, strings "". */
@@ -33,22 +40,34 @@ struct pm_execution {
     const char *name, *command, *cwd, *host, *mode;
     int64_t start_realtime_ns, wall_ns, user_cpu_ns, system_cpu_ns, max_rss_bytes, exit_status,
         exit_signal;
-    bool
-        events_by_samples; /* what events cost is by samples in PerfMap's own code, in some process */
-    const char
-        *question; /* that only what it needs was followed for (perfmap run --ask); "" none */
+    /* what events cost is by samples in PerfMap's own code, in some process */
+    bool events_by_samples;
+    bool events_at_most; /* what they cost is a bound, in some process */
+    /* that only what it needs was followed for (perfmap run --ask); "" none */
+    const char *question;
     int64_t n_question_sleds, n_all_sleds;
-    int64_t fixed_ns; /* of what events cost: what the budget leaves alone, over its processes */
+    int64_t fixed_ns;  /* of what events cost: what the budget leaves alone, over its processes */
+    int64_t starts_ns; /* of it: starts of processes and threads, and their ends */
+};
+
+/* What following one call cost, picoseconds; 0: not known. */
+struct pm_pair_costs {
+    double exact_ps, inner_ps; /* inner: the part that is in the time of what is called */
+    double active_ps;
 };
 
 struct pm_process {
-    uint32_t execution;                   /* position */
+    uint32_t execution; /* position */
+    /* the process whose threads have its costs: itself, unless they are merged */
+    uint32_t merged_into;
     int64_t pid, parent_pid, image, rank; /* rank: of MPI */
     const char *exe, *argv, *end_kind;
     int64_t start_ns, end_ns, user_cpu_ns, system_cpu_ns, max_rss_bytes, n_sleds, n_events,
         added_ns, n_lost_contexts, n_unmatched, n_healed;
     int64_t exact_pair_ps, exact_inner_ps; /* table probe_costs */
     int64_t budget_ppm, events_ns, samples_ns, active_pair_ps, count_pair_ps; /* table overheads */
+    /* of its costs: with LOAD_MERGED the mean over the merged ones' calls */
+    struct pm_pair_costs pair;
 };
 
 struct pm_thread {
@@ -74,9 +93,9 @@ struct pm_sampling {
 struct pm_noun_mode {
     uint32_t process;
     pm_index noun;
-    enum pm_run_mode
-        mode;      /* off: its calls of that time are missing; count: they have no contexts */
-    bool is_asked; /* not to keep the budget */
+    /* off: its calls of that time are missing; count: they have no contexts */
+    enum pm_run_mode mode;
+    bool is_asked;                       /* not to keep the budget */
     int64_t from_ns, until_ns, n_events; /* until_ns PM_UNKNOWN: to the end */
 };
 
@@ -100,11 +119,18 @@ struct pm_call_site {
     uint32_t first, n; /* in call_places */
 };
 
-/* Of loops: some code has no sleds, calls and times that were measured are not all; and it calls functions. The same of functions, whose
- * code without sleds are copies that were inlined. */
+/* Of loops: some code has no sleds, calls and times that were measured are not all; and it calls
+ * functions. The same of functions, whose code without sleds are copies that were inlined. */
 enum { PM_BARE_CODE = 1, PM_BARE_CALLS = 2, PM_BARE_COPIES = 4, PM_BARE_COPIES_CALL = 8 };
 /* Beside them, of symbols: their times end with a jump to code that tells no return. */
 enum { PM_BARE_JUMPS = 16 };
+/* Of functions and loops: what some inlined copies, or a loop without sleds, called is not below
+ * them. */
+enum { PM_BARE_LACKS = 32 };
+/* Of variables and arrays: their addresses are passed to functions that are not known. */
+enum { PM_BARE_PASSED_ON = 64 };
+/* Those that make numbers of calls at least. */
+enum { PM_BARE_OF_CALLS = PM_BARE_CODE | PM_BARE_CALLS | PM_BARE_COPIES | PM_BARE_COPIES_CALL };
 
 struct pm_archive_data_private;
 struct pm_archive_data {
@@ -117,16 +143,19 @@ struct pm_archive_data {
     struct pm_sampling *samplings;
     struct pm_noun_mode *noun_modes;         /* by process and time */
     struct pm_mapping_point *mapping_points; /* by name */
-    const char **
-        addresses; /* [graph->n_nouns] attribute `address` of machine code: ranges, hex ELF addresses; "" not stated */
+    /* [graph->n_nouns] attribute `address` of machine code: ranges, hex ELF addresses; "" not
+     * stated */
+    const char **addresses;
     const char **paths; /* [graph->n_nouns] attribute `path` of files; "" not stated */
-    unsigned char *
-        bare; /* [graph->n_nouns] PM_BARE_... of functions, loops and their code, attributes `bare` and `bare calls` */
+    /* [graph->n_nouns] PM_BARE_... of functions, loops and their code, attributes `bare` and
+     * `bare calls`; of data `passed on` */
+    unsigned char *bare;
     uint32_t n_executions, n_processes, n_threads, n_binaries, n_messages, n_samplings,
         n_noun_modes, n_mapping_points;
     struct pm_call_site *call_sites; /* by noun */
-    pm_index *
-        call_places; /* sentences of statements: where the call is, then where the function around that was inlined, ... */
+    /* sentences of statements: where the call is, then where the function around that was
+     * inlined, ... */
+    pm_index *call_places;
     uint32_t n_call_sites, n_call_places;
     struct pm_archive_data_private *own;
 };
@@ -138,6 +167,14 @@ PM_MUST_CHECK enum pm_status pm_archive_load(const char *path, unsigned flags, s
 /* Where a noun of machine code was inlined or called; *ret_n 0: not known. Lent. */
 const struct pm_call_site *pm_archive_call_sites(const struct pm_archive_data *data, pm_index noun,
                                                  uint32_t *ret_n);
+/* Reads all costs again, each of its own thread, in the order of the file, and keeps none: with
+ * PM_ARCHIVE_LOAD_KEPT. For whoever tells processes and threads apart: merged costs are few,
+ * these may be millions. threads_in: [data->n_threads], whose costs to visit; NULL: all. visit
+ * returns false when there is no memory. */
+typedef bool (*pm_cost_visitor)(void *context, const struct pm_cost *cost);
+PM_MUST_CHECK enum pm_status pm_archive_each_cost(const struct pm_archive_data *data,
+                                                  const bool *threads_in, pm_cost_visitor visit,
+                                                  void *context, struct pm_error *err);
 void pm_archive_data_free(struct pm_archive_data *data);
 
 #endif

@@ -1,4 +1,5 @@
-/* What the parts of the loader share: load.c reads the graph, load_tables.c what is known of runs. */
+/* What the parts of the loader share: load.c reads the graph, load_tables.c what is known of
+ * runs. */
 #ifndef PM_LOAD_INTERNAL_H
 #define PM_LOAD_INTERNAL_H
 
@@ -9,8 +10,17 @@
 #include "../graph/index_map.h"
 #include "../graph/sets.h"
 
+/* With PM_ARCHIVE_LOAD_KEPT: what it takes to read costs again. */
+struct load_kept {
+    const char *path;
+    struct pm_archive *archive;
+    struct pm_index_map contexts, metrics, threads;
+    pm_index *position;
+};
+
 struct pm_archive_data_private {
     struct pm_intern *strings;
+    struct load_kept kept; /* archive NULL: nothing was */
 };
 
 /* Statements that are used once per item and kept prepared. */
@@ -42,7 +52,9 @@ struct loader {
     int64_t *sentence_ids; /* by position in the graph */
     uint32_t cap_sentence_ids, cap_attributes, n_sites;
     struct load_sites_text *sites;
-    bool has_sentence_nouns, with_causes;
+    bool has_sentence_nouns, with_causes, merges;
+    /* of contexts in the graph, by their order in the file; taken by who keeps it */
+    pm_index *position;
 };
 
 /* All reports of damage come through here: a handy breakpoint. */
@@ -67,6 +79,14 @@ PM_MUST_CHECK enum pm_status load_need_sentence(struct loader *load, int64_t id,
                                                 pm_index *ret_sentence);
 /* load_sites.c: when contexts are there, before mappings. */
 PM_MUST_CHECK enum pm_status load_call_sites(struct loader *load);
+
+/* load_costs.c. position: of contexts in the graph, by their order in the file. merge: processes of
+ * one program share their costs. */
+PM_MUST_CHECK enum pm_status load_costs(struct loader *load, const pm_index *position, bool merge);
+/* The same again for one who keeps nothing (pm_archive_each_cost). */
+PM_MUST_CHECK enum pm_status load_each_cost(struct loader *load, const pm_index *position,
+                                            const bool *threads_in, pm_cost_visitor visit,
+                                            void *context);
 
 /* --- load_tables.c --- */
 PM_MUST_CHECK enum pm_status load_tables(struct loader *load);

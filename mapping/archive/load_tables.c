@@ -43,13 +43,23 @@ static enum pm_status read_level_above(struct loader *load, sqlite3_stmt *row)
     return PM_OK;
 }
 
+/* What the adapter io called Read and Write once is told from Reads and Writes of memory by more
+ * than a letter. */
+static const char *verb_name(const struct loader *load, pm_index level, sqlite3_stmt *row)
+{
+    const char *name = pm_archive_text(row, 2);
+    if (strcmp(load->data->graph->levels[level].name, "Base") != 0)
+        return name;
+    return !strcmp(name, "Read") ? "ReadFile" : !strcmp(name, "Write") ? "WriteFile" : name;
+}
+
 static enum pm_status read_verb(struct loader *load, sqlite3_stmt *row)
 {
     pm_index level = pm_index_map_get(&load->levels, sqlite3_column_int64(row, 1));
     if (level == PM_NONE)
         return load_damaged(load, "verb %lld names level %lld, which is not there",
                             sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1));
-    pm_index position = pm_graph_verb(load->data->graph, pm_archive_text(row, 2), level);
+    pm_index position = pm_graph_verb(load->data->graph, verb_name(load, level, row), level);
     return position == PM_NONE ? load_no_memory(load)
                                : load_enter(load, &load->verbs, row, position, "verb");
 }
@@ -74,10 +84,12 @@ static enum pm_status read_execution(struct loader *load, sqlite3_stmt *row)
         load_number(row, 11),
         load_number(row, 12),
         sqlite3_column_int(row, 13) != 0,
+        sqlite3_column_int(row, 19) != 0,
         load_keep(load, row, 14),
         load_number(row, 15),
         load_number(row, 16),
         load_number(row, 17),
+        load_number(row, 18),
     };
     if (!x->name || !x->command || !x->cwd || !x->host || !x->mode || !x->question)
         return load_no_memory(load);
@@ -303,7 +315,9 @@ enum pm_status load_tables(struct loader *load)
          "execution = id AND key = 'n_question_sleds'), (SELECT CAST(value AS INTEGER) FROM "
          "execution_attributes WHERE execution = id AND key = 'n_all_sleds'), (SELECT "
          "CAST(value AS INTEGER) FROM execution_attributes WHERE execution = id AND key = "
-         "'fixed_ns') FROM executions ORDER BY id",
+         "'fixed_ns'), (SELECT CAST(value AS INTEGER) FROM execution_attributes WHERE execution = "
+         "id AND key = 'starts_ns'), (SELECT value FROM execution_attributes WHERE execution = id "
+         "AND key = 'events_at_most') FROM executions ORDER BY id",
          read_execution},
         {"SELECT id, execution, pid, parent_pid, image, exe, argv, end_kind, start_ns, end_ns, "
          "user_cpu_ns, system_cpu_ns, max_rss_bytes, "

@@ -102,7 +102,7 @@ CREATE TABLE sentence_nouns (
 CREATE TABLE mappings (
     source INTEGER NOT NULL REFERENCES sentences, destination INTEGER NOT NULL REFERENCES sentences,
     weight REAL,
-    origin TEXT NOT NULL,            -- 'compiler', 'debug' (debug information), 'run', 'user', 'inferred' (likely, not certain)
+    origin TEXT NOT NULL,            -- 'compiler', 'debug' (debug information), 'run', 'user', 'inferred' (likely, not certain), 'possible' (one of several)
     reason TEXT,                     -- why a source has several destinations: 'vectorised together', ...; NULL: not stated
     PRIMARY KEY (source, destination)
 ) WITHOUT ROWID;
@@ -133,11 +133,20 @@ CREATE TABLE metrics (
     aggregation TEXT NOT NULL,       -- 'sum', 'average', 'minimum', 'maximum'
     description TEXT NOT NULL
 );
-CREATE TABLE costs (                 -- own (exclusive) cost of a context on a thread; inclusive is the sum over the subtree
+CREATE TABLE cost_rows (             -- own (exclusive) cost of a context on a thread; inclusive is the sum over the subtree
     context INTEGER NOT NULL REFERENCES contexts, thread INTEGER NOT NULL REFERENCES threads,
     metric INTEGER NOT NULL REFERENCES metrics, value INTEGER NOT NULL,
-    PRIMARY KEY (context, thread, metric)
+    PRIMARY KEY (thread, metric, context)
 ) WITHOUT ROWID;
+CREATE TABLE cost_lists (            -- the same of contexts whose ids follow each other: context, context + 1, ...
+    thread INTEGER NOT NULL REFERENCES threads, metric INTEGER NOT NULL REFERENCES metrics,
+    context INTEGER NOT NULL REFERENCES contexts,
+    list TEXT NOT NULL,              -- '[12,0,7]': their values; 0: the context has none (it may be of another program)
+    PRIMARY KEY (thread, metric, context)
+) WITHOUT ROWID;
+CREATE VIEW costs AS                 -- all of them
+    SELECT context, thread, metric, value FROM cost_rows
+    UNION ALL SELECT l.context + v.key, l.thread, l.metric, v.value FROM cost_lists l, json_each(l.list) v WHERE v.value <> 0;
 CREATE TABLE messages (process INTEGER REFERENCES processes, code INTEGER NOT NULL, text TEXT NOT NULL);
 CREATE TABLE traces (                -- mode trace: a thread's events are in trace_blocks
     thread INTEGER PRIMARY KEY REFERENCES threads,

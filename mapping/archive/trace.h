@@ -12,11 +12,15 @@
  *     pm_trace_cursor_free(cursor);
  *     pm_trace_free(trace);
  *
- * Events nest: every enter has its leave, innermost first, on each of the two stacks of a thread (PM_TRACE_FOREIGN: all stacks that
- * are not its own). Those with PM_TRACE_CUT were made up: calls that were open before the first event that was kept, or
- * behind the last one. PM_TRACE_SWITCHED: leaves of calls that wait on a stack which the thread leaves (coroutines), and enters where they go on. A cursor begins with enters of all calls that are open at from_ns, flag PM_TRACE_BEFORE, with the times when they
- * began. Times are nanoseconds from the execution's start; they never go back. Memory: a block of 65536 events, and the frames.
- * Reading starts at the block that has from_ns, so it costs the same anywhere. One thread at a time for a trace and its cursors.
+ * Events nest: every enter has its leave, innermost first, on each of the two stacks of a thread
+ * (PM_TRACE_FOREIGN: all stacks that are not its own). Those with PM_TRACE_CUT were made up:
+ * calls that were open before the first event that was kept, or behind the last one.
+ * PM_TRACE_SWITCHED: leaves of calls that wait on a stack which the thread leaves (coroutines),
+ * and enters where they go on. A cursor begins with enters of all calls that are open at
+ * from_ns, flag PM_TRACE_BEFORE, with the times when they began. Times are nanoseconds from the
+ * execution's start; they never go back. Memory: a block of 65536 events, and the frames.
+ * Reading starts at the block that has from_ns, so it costs the same anywhere. One thread at a
+ * time for a trace and its cursors.
  */
 #ifndef PM_TRACE_H
 #define PM_TRACE_H
@@ -46,11 +50,12 @@ struct pm_trace_event {
     uint32_t depth;    /* calls below it, on its stack */
     uint64_t time_ns;
     uint64_t enter_ns; /* of leaves: when it began */
-    uint64_t
-        spent_ns; /* of leaves: between, without what the thread did on foreign stacks meanwhile */
+    /* of leaves: between, without what the thread did on foreign stacks meanwhile */
+    uint64_t spent_ns;
 };
 
-/* What the code of a sentence implements: the function or loop of the source that it maps to, else the code itself. */
+/* What the code of a sentence implements: the function or loop of the source that it maps to,
+ * else the code itself. */
 struct pm_trace_name {
     const char *name;  /* "step", "heat.c:18" */
     const char *kind;  /* "function", "loop", "symbol", ... */

@@ -1,29 +1,33 @@
-/* Blocks of traces in an archive (docs/formats/archive.md, table trace_blocks): events of one thread, compressed.
+/* Blocks of traces in an archive (docs/formats/archive.md, table trace_blocks): events of one
+ * thread, compressed.
  *
  *     struct pm_trace_block *block = pm_trace_block_new();
  *     while (...)
  *         pm_trace_block_add(block, &event);
- *     pm_trace_block_end(block, &err, &data, &len); // and so on; what is open goes over to the next
+ *     // and so on; what is open goes over to the next
+ *     pm_trace_block_end(block, &err, &data, &len);
  *
  *     pm_trace_block_read(block, data, len, &err);
  *     while (pm_trace_block_next(block, &event)) ...
  *
- * A block holds all that is needed to read it: sentences by their row ids, the frames that are open when it begins. What is not sound
- * is refused. One thread at a time per object.
+ * A block holds all that is needed to read it: sentences by their row ids, the frames that are
+ * open when it begins. What is not sound is refused. One thread at a time per object.
  *
- * Data: 4 bytes (little-endian): length n of what follows when it is inflated; a zlib stream of n bytes. Inflated, numbers as
- * LEB128:
+ * Data: 4 bytes (little-endian): length n of what follows when it is inflated; a zlib stream of
+ * n bytes. Inflated, numbers as LEB128:
  *
  *     the clock before the first event, in ticks since the process's start
- *     ticks that the thread had spent on foreign stacks; when it went there last, + 1, or 0 when it is not there
+ *     ticks that the thread had spent on foreign stacks; when it went there last, + 1, or 0 when
+ *         it is not there
  *     n sentences, then the row id of each: a sentence's number is its place here
- *     n frames, then for each, oldest first: number << 2 | foreign << 1 | cut; ticks when it was entered; ticks on
- *         foreign stacks up to then
+ *     n frames, then for each, oldest first: number << 2 | foreign << 1 | cut; ticks when it was
+ *         entered; ticks on foreign stacks up to then
  *     n bytes of tags, the tags, the times
  *
- * Tags: 0 a leave, 2 + number an enter; 1: flags follow (1 cut, 2 on a foreign stack, 4 the time goes back, 8 no call: it waits, or goes on,
- * for the thread goes to another stack), then the tag. Times: ticks since the
- * event before, one for each tag. A leave ends the youngest frame of its stack.
+ * Tags: 0 a leave, 2 + number an enter; 1: flags follow (1 cut, 2 on a foreign stack, 4 the time
+ * goes back, 8 no call: it waits, or goes on, for the thread goes to another stack), then the
+ * tag. Times: ticks since the event before, one for each tag. A leave ends the youngest frame of
+ * its stack.
  */
 #ifndef PM_TRACE_BLOCK_H
 #define PM_TRACE_BLOCK_H
@@ -46,7 +50,8 @@ struct pm_trace_block;
 struct pm_trace_block *pm_trace_block_new(void); /* NULL: memory */
 void pm_trace_block_free(struct pm_trace_block *block);
 
-/* --- writing: the events of a thread, from its first one on; frames are kept from block to block --- */
+/* --- writing: the events of a thread, from its first one on; frames are kept from block to
+ * block --- */
 bool pm_trace_block_add(struct pm_trace_block *block,
                         const struct pm_trace_tick *event); /* false: memory */
 uint32_t pm_trace_block_n_events(const struct pm_trace_block *block);
@@ -65,7 +70,8 @@ PM_MUST_CHECK enum pm_status pm_trace_block_next(struct pm_trace_block *block, s
                                                  bool *ret_has_event);
 /* When the next event is; false: there is none, or it is damaged. */
 bool pm_trace_block_peek(const struct pm_trace_block *block, uint64_t *ret_ticks);
-/* What is open now, oldest first, the thread's own stack before the others; as enters. i from 0; false: no more. */
+/* What is open now, oldest first, the thread's own stack before the others; as enters. i from 0;
+ * false: no more. */
 bool pm_trace_block_open_frame(const struct pm_trace_block *block, size_t i,
                                struct pm_trace_tick *ret_enter);
 

@@ -1,4 +1,5 @@
-/* Names of C++: their parts, and how people say them: std::string, f(...). */
+/* Names of C++: their parts, and how people say them: std::string, f(...), f(int), coroutine
+ * body. */
 #include "cxx_name.h"
 
 #include "banned.h"
@@ -49,8 +50,8 @@ static bool ends_in_operator(const char *text, size_t len)
            (len == n || !is_word(text[len - n - 1]));
 }
 
-/* Length of an operator's name after that word: "<<=", "()", "->"; 0: a word follows. The longest name counts: operator<<int> of a template
- * is written "operator< <int>". */
+/* Length of an operator's name after that word: "<<=", "()", "->"; 0: a word follows. The
+ * longest name counts: operator<<int> of a template is written "operator< <int>". */
 static size_t operator_length(const char *p, const char *end)
 {
     static const char *const names[] = {
@@ -222,9 +223,73 @@ bool pm_cxx_cut_parameters(const char *printable, struct pm_buf *out)
     return !out->failed;
 }
 
+void pm_cxx_add_brief(const char *text, size_t most_bytes, struct pm_buf *out)
+{
+    struct pm_buf name = PM_BUF_INIT(1 << 20), brief = PM_BUF_INIT(1 << 20);
+    const char *shown = pm_cxx_shorten(text, &name) ? name.data : text;
+    if (strlen(shown) > most_bytes && pm_cxx_cut_parameters(shown, &brief))
+        shown = brief.data;
+    pm_buf_add_str(out, shown);
+    pm_buf_release(&name);
+    pm_buf_release(&brief);
+}
+
+/* --- coroutines --- */
+
+/* What GCC and Clang call the functions that they make of a coroutine, and what these do. */
+static const char *coroutine_word(const char *clone)
+{
+    static const struct {
+        const char *mark, *word;
+    } words[] = {{" [clone .actor]", "coroutine body"},
+                 {" [clone .resume]", "coroutine body"},
+                 {" [clone .destroy]", "coroutine's end"},
+                 {" [clone .cleanup]", "coroutine's end"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strncmp(clone, words[i].mark, strlen(words[i].mark)))
+            return words[i].word;
+    return NULL;
+}
+
+/* The opening bracket of the closing one at close; NULL. */
+static const char *find_open(const char *text, const char *close)
+{
+    int depth = 0;
+    for (const char *p = close; p >= text; p--) {
+        depth += *p == ')' ? 1 : *p == '(' ? -1 : 0;
+        if (depth == 0)
+            return p;
+    }
+    return NULL;
+}
+
+bool pm_cxx_name_coroutine(const char *text, struct pm_buf *out)
+{
+    static const char frame[] = ".Frame*)";
+    const char *clone = strstr(text, " [clone .");
+    const char *word = clone ? coroutine_word(clone) : NULL;
+    if (!word || clone == text || clone[-1] != ')')
+        return false;
+    size_t n = sizeof frame - 1;
+    bool has_frame = (size_t)(clone - text) > n && !memcmp(clone - n, frame, n);
+    const char *start = text, *end = clone;
+    if (has_frame) { /* GCC: f(f(int)::_Z1fi.Frame*) [clone .actor] */
+        const char *open = find_open(text, clone - 1);
+        start = open ? open + 1 : text;
+        for (end = clone - n; end > start && memcmp(end, "::_Z", 4) != 0; end--) {
+        }
+    }
+    if (end == start)
+        return false;
+    pm_buf_add(out, start, (size_t)(end - start));
+    pm_buf_printf(out, ", %s%s", word, strchr(clone, ']') + 1);
+    return !out->failed;
+}
+
 /* --- parts --- */
 
-/* Behind the bracket that closes the one at p; end when none does. Comparisons and arrows, as in Fixed<(3>2)>, are no brackets. */
+/* Behind the bracket that closes the one at p; end when none does. Comparisons and arrows, as in
+ * Fixed<(3>2)>, are no brackets. */
 static const char *skip_brackets(const char *p, const char *end)
 {
     char stack[MAX_NESTING];
@@ -353,7 +418,7 @@ size_t pm_cxx_parts(const char *text, size_t len, struct pm_cxx_part *parts, siz
         }
         if (has_parameters && skip_suffix(&at))
             continue;
-        if (*at.p == '.' && has_parameters) /* .constprop.0 */
+        if ((*at.p == '.' || *at.p == ',') && has_parameters) /* .constprop.0; , coroutine body */
             break;
         if (*at.p == ' ') { /* what stands before was the type that is returned */
             at.n = 0;

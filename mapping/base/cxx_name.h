@@ -1,7 +1,8 @@
 /* Names of C++ as compilers print them: what they are made of, and how people say them.
  *
  *     struct pm_cxx_part parts[8];
- *     size_t n = pm_cxx_parts(text, strlen(text), parts, 8);   // "int ns::sum<int>(int*)": ns; sum, <int>, (int*)
+ *     // "int ns::sum<int>(int*)": ns; sum, <int>, (int*)
+ *     size_t n = pm_cxx_parts(text, strlen(text), parts, 8);
  *     pm_cxx_shorten("std::vector<int, std::allocator<int> >", &buf);   // "std::vector<int>"
  *
  * Names of C and Fortran have one part, or a module's and their own. No state; any thread.
@@ -19,13 +20,23 @@ struct pm_cxx_part {
     bool is_operator;
 };
 
-/* The last `max` parts, in order. A type that is returned, qualifiers and a clone's mark are no parts. */
+/* The last `max` parts, in order. A type that is returned, qualifiers and a clone's mark are no
+ * parts. */
 size_t pm_cxx_parts(const char *text, size_t len, struct pm_cxx_part *parts, size_t max);
 
-/* Adds the name without default arguments of std's templates and its inline namespaces. False: memory, or nothing to add. */
+/* Adds the name without default arguments of std's templates and its inline namespaces. False:
+ * memory, or nothing to add. */
 bool pm_cxx_shorten(const char *text, struct pm_buf *out);
 
-/* Adds the name with (...) in place of its parameters. False: as above, or there are none that it would be shorter without. */
+/* Adds the name with (...) in place of its parameters. False: as above, or there are none that
+ * it would be shorter without. */
 bool pm_cxx_cut_parameters(const char *text, struct pm_buf *out);
+
+/* Adds the name as people say it, without its parameters when it has more than so many bytes. */
+void pm_cxx_add_brief(const char *text, size_t most_bytes, struct pm_buf *out);
+
+/* Adds "f(int), coroutine body" or "f(int), coroutine's end" for what GCC and Clang make of a
+ * coroutine f(int). False: it is none, or memory. */
+bool pm_cxx_name_coroutine(const char *demangled, struct pm_buf *out);
 
 #endif

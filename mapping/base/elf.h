@@ -1,9 +1,12 @@
-/* Sections of an ELF file by name, unpacked. Needs libelf, which the rest of this folder does not.
+/* Sections of an ELF file by name, unpacked. Needs libelf, which the rest of this folder does
+ * not.
  *
- *     static enum pm_status each(void *context, const struct pm_elf_found *found, struct pm_error *err)
+ *     static enum pm_status each(void *context, const struct pm_elf_found *found,
+ *                                struct pm_error *err)
  *     {
  *         struct pm_str bytes;
- *         enum pm_status status = pm_elf_load(found, 1 << 30, err, &bytes);   // lent until each returns
+ *         // lent until each returns
+ *         enum pm_status status = pm_elf_load(found, 1 << 30, err, &bytes);
  *         ...
  *     }
  *     const char *const names[] = {".perfmap.pif", NULL};
@@ -32,13 +35,15 @@ struct pm_elf_found {
 typedef enum pm_status pm_elf_visitor(void *context, const struct pm_elf_found *found,
                                       struct pm_error *err);
 
-/* Calls visitor for each section whose name is in names (NULL ends), in the file's order. Of an archive of objects: for those of
- * all its objects, other members are passed over. PM_ERR_SYSTEM: cannot be read; PM_ERR_FORMAT: no ELF file, or damaged. */
+/* Calls visitor for each section whose name is in names (NULL ends), in the file's order. Of an
+ * archive of objects: for those of all its objects, other members are passed over.
+ * PM_ERR_SYSTEM: cannot be read; PM_ERR_FORMAT: no ELF file, or damaged. */
 PM_MUST_CHECK enum pm_status pm_elf_visit(const char *path, const char *const *names,
                                           pm_elf_visitor *visitor, void *context,
                                           struct pm_error *err);
 
-/* The section's bytes, lent until the visitor returns. PM_ERR_LIMIT: more than max_bytes, packed or unpacked. */
+/* The section's bytes, lent until the visitor returns. PM_ERR_LIMIT: more than max_bytes, packed
+ * or unpacked. */
 PM_MUST_CHECK enum pm_status pm_elf_load(const struct pm_elf_found *found, uint64_t max_bytes,
                                          struct pm_error *err, struct pm_str *ret_bytes);
 

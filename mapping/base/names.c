@@ -278,3 +278,13 @@ bool pm_name_fits_code(const struct pm_name_pattern *pattern, const char *name)
     pm_buf_release(&brief);
     return found;
 }
+
+bool pm_name_is_of_system(const char *file)
+{
+    static const char *const starts[] = {"/usr/include/", "/usr/local/include/", "/usr/lib/gcc/",
+                                         "/usr/lib/llvm"};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (!strncmp(file, starts[i], strlen(starts[i])))
+            return true;
+    return strstr(file, "/include/c++/") || strstr(file, "/lib/gcc/");
+}

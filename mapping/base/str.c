@@ -537,7 +537,7 @@ static enum pm_status write_in_place(const char *path, const void *data, size_t 
 static enum pm_status write_temporary(const char *temporary, const char *path, const void *data,
                                       size_t len, bool sync, struct pm_error *err)
 {
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return pm_error_system(err, errno, "cannot create '%s'", temporary);
     bool written = write_all(fd, data, len) && (!sync || fsync(fd) == 0);

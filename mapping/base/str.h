@@ -53,8 +53,9 @@ struct pm_buf {
 void pm_buf_add(struct pm_buf *buf, const void *bytes, size_t len);
 void pm_buf_add_str(struct pm_buf *buf, const char *zero_ended);
 void pm_buf_add_byte(struct pm_buf *buf, unsigned char byte);
-/* Text of whatever origin as a terminal may have it: what controls terminals (C0, C1), turns text around (bidirectional overrides) or is no
- * UTF-8 becomes \xNN. All that is printed and comes from a file goes through this. */
+/* Text of whatever origin as a terminal may have it: what controls terminals (C0, C1), turns
+ * text around (bidirectional overrides) or is no UTF-8 becomes \xNN. All that is printed and
+ * comes from a file goes through this. */
 void pm_buf_add_printable(struct pm_buf *buf, const char *text, size_t len);
 void pm_buf_printf(struct pm_buf *buf, const char *format, ...) PM_PRINTF(2, 3);
 void pm_buf_vprintf(struct pm_buf *buf, const char *format, va_list args) PM_PRINTF(2, 0);
@@ -99,10 +100,12 @@ size_t pm_utf8_length(const char *bytes, size_t len);
 void *pm_alloc(size_t size_bytes);                 /* zeroed */
 void *pm_alloc_array(size_t n, size_t item_bytes); /* zeroed, product checked */
 void *pm_realloc_array(void *old, size_t n, size_t item_bytes);
-/* Room for one more item behind n in an array of *cap items, which doubles, from `first`: the array, maybe moved. NULL when memory
- * ends, and then the old one is as it was. The caller frees. */
+/* Room for one more item behind n in an array of *cap items, which doubles, from `first`: the
+ * array, maybe moved. NULL when memory ends, and then the old one is as it was. The caller
+ * frees. */
 void *pm_grow_array(void *items, uint32_t n, uint32_t *cap, uint32_t first, size_t item_bytes);
-/* How many items of a sorted array come before the key: the position of the first that does not, n when all do. */
+/* How many items of a sorted array come before the key: the position of the first that does not,
+ * n when all do. */
 size_t pm_lower_bound(const void *items, size_t n, size_t item_bytes, const void *key,
                       bool (*comes_before)(const void *item, const void *key));
 char *pm_strndup(const char *p, size_t len);
@@ -111,9 +114,10 @@ char *pm_strndup(const char *p, size_t len);
 void pm_alloc_fail_at(long n);
 bool pm_alloc_fail_pending(void);
 
-/* Opens a file to read whose name may come from a file that is not trusted: a regular one of at most max_bytes, or what a link leads to that
- * is one. Devices and pipes are not even opened, for that alone may wait or do something. The caller closes. PM_ERR_SYSTEM (errno says
- * why), PM_ERR_FORMAT: of another kind; PM_ERR_LIMIT. */
+/* Opens a file to read whose name may come from a file that is not trusted: a regular one of at
+ * most max_bytes, or what a link leads to that is one. Devices and pipes are not even opened,
+ * for that alone may wait or do something. The caller closes. PM_ERR_SYSTEM (errno says why),
+ * PM_ERR_FORMAT: of another kind; PM_ERR_LIMIT. */
 PM_MUST_CHECK enum pm_status pm_file_open(const char *path, uint64_t max_bytes,
                                           struct pm_error *err, int *ret_fd, uint64_t *ret_bytes);
 /* Whole file, opened so, into memory (free() it). ret_data is zero-ended beyond ret_len. */
@@ -123,11 +127,13 @@ PM_MUST_CHECK enum pm_status pm_file_read(const char *path, size_t max_bytes, st
 PM_MUST_CHECK enum pm_status pm_file_read_named(const char *path, size_t max_bytes,
                                                 struct pm_error *err, char **ret_data,
                                                 size_t *ret_len);
-/* Writes to a temporary beside path, syncs, renames. */
+/* Writes to a temporary beside path, syncs, renames. Nobody but its owner may read the file:
+ * SECURITY.md. */
 PM_MUST_CHECK enum pm_status pm_file_write(const char *path, const void *data, size_t len,
                                            struct pm_error *err);
-/* The same without waiting for the disk, for what stands beside files that nobody syncs either: whole or not there for all who look,
- * whatever process ends; after a power failure it may be empty. */
+/* The same without waiting for the disk, for what stands beside files that nobody syncs either:
+ * whole or not there for all who look, whatever process ends; after a power failure it may be
+ * empty. */
 PM_MUST_CHECK enum pm_status pm_file_write_unsynced(const char *path, const void *data, size_t len,
                                                     struct pm_error *err);
 

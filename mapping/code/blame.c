@@ -24,13 +24,14 @@ enum {
     IS_SLED = 32,     /* ENDS for what it may have been: it does go on */
     IS_TABLE = 64,    /* ENDS with a jump to where nobody knows */
     IS_NOP = 128,
+    COUNTS = 256, /* adds a constant to a register: the steps of a loop */
 };
 
 struct piece {
     uint64_t low, size_bytes;
     uint32_t n;
     uint32_t *starts; /* less low */
-    unsigned char *flags;
+    uint16_t *flags;
     struct jump *jumps; /* by target */
     uint32_t n_jumps;
     struct pm_loops loops; /* made when they are first asked for */
@@ -56,7 +57,8 @@ struct pm_blame {
 #define TEXT_OF(number) #number
 #define SONAME(major) "libcapstone.so." TEXT_OF(major)
 
-/* Capstone is loaded when it is needed: its tables are 77 000 pointers, which cost each start of a command 3 ms, more than all else of it. */
+/* Capstone is loaded when it is needed: its tables are 77 000 pointers, which cost each start of
+ * a command 3 ms, more than all else of it. */
 static struct {
     __typeof__(cs_open) *open;
     __typeof__(cs_close) *close;
@@ -176,6 +178,30 @@ const unsigned char *pm_blame_code(const struct pm_blame *blame, uint64_t low, u
     return code_at(blame, low, size_bytes);
 }
 
+bool pm_blame_segment(const struct pm_blame *blame, size_t index,
+                      struct pm_blame_segment *ret_segment)
+{
+    const Elf64_Ehdr *header = (const Elf64_Ehdr *)blame->bytes;
+    if (!blame->has_decoder)
+        return false;
+    const Elf64_Phdr *segments = (const Elf64_Phdr *)(blame->bytes + header->e_phoff);
+    for (size_t i = 0; i < header->e_phnum; i++) {
+        const Elf64_Phdr *s = &segments[i];
+        if (s->p_type != PT_LOAD || s->p_offset > blame->size ||
+            s->p_filesz > blame->size - s->p_offset || index-- > 0)
+            continue;
+        *ret_segment = (struct pm_blame_segment){
+            s->p_vaddr, s->p_filesz, blame->bytes + s->p_offset, (s->p_flags & PF_X) != 0};
+        return true;
+    }
+    return false;
+}
+
+bool pm_blame_is_fixed(const struct pm_blame *blame)
+{
+    return blame->has_decoder && ((const Elf64_Ehdr *)blame->bytes)->e_type == ET_EXEC;
+}
+
 /* --- instructions --- */
 
 static bool is_jump(unsigned id)
@@ -198,11 +224,26 @@ static bool grow(struct piece *piece, uint32_t *cap)
     uint32_t *starts = pm_realloc_array(piece->starts, wanted, sizeof *starts);
     if (starts)
         piece->starts = starts;
-    unsigned char *flags = pm_realloc_array(piece->flags, wanted, 1);
+    uint16_t *flags = pm_realloc_array(piece->flags, wanted, sizeof *flags);
     if (flags)
         piece->flags = flags;
     *cap = wanted;
     return starts && flags;
+}
+
+bool pm_blame_visit(const struct pm_blame *blame, uint64_t low, uint64_t size_bytes,
+                    pm_blame_visitor *visitor, void *context)
+{
+    const uint8_t *code =
+        blame->has_decoder ? (const uint8_t *)code_at(blame, low, size_bytes) : NULL;
+    cs_insn *insn = code ? capstone.new(blame->decoder) : NULL;
+    size_t left = (size_t)size_bytes;
+    if (!insn)
+        return false;
+    while (left > 0 && capstone.next(blame->decoder, &code, &left, &low, insn))
+        visitor(context, insn->mnemonic, insn->op_str);
+    capstone.free(insn, 1);
+    return left == 0;
 }
 
 /* Position of the instruction that begins at this offset, piece->n: none does. */
@@ -258,10 +299,20 @@ static bool is_brief(const cs_insn *at)
     }
 }
 
-static unsigned char flags_of(const cs_insn *at)
+static bool counts(const cs_insn *at)
+{
+    const char *comma = strchr(at->op_str, ',');
+    bool adds = at->id == X86_INS_ADD || at->id == X86_INS_SUB;
+    if (strchr(at->op_str, '['))
+        return false;
+    return at->id == X86_INS_INC || at->id == X86_INS_DEC ||
+           (adds && comma && strspn(comma, ", -0123456789abcdefx") == strlen(comma));
+}
+
+static uint16_t flags_of(const cs_insn *at)
 {
     static const unsigned char sled[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
-    unsigned char flags = 0;
+    uint16_t flags = 0;
     if (never_goes_on(at->id))
         flags |= ENDS;
     if (at->size == sizeof sled && memcmp(at->bytes, sled, sizeof sled) == 0)
@@ -275,11 +326,14 @@ static unsigned char flags_of(const cs_insn *at)
         flags |= NEVER_WAITS;
     if (is_brief(at))
         flags |= IS_BRIEF;
+    if (counts(at))
+        flags |= COUNTS;
     return flags;
 }
 
-/* False: memory ended. What cannot be decoded is one byte that does not go on. (ENDS of sleds: they may have been jumps while the
- * program ran, so what stands behind was not reached through them.) */
+/* False: memory ended. What cannot be decoded is one byte that does not go on. (ENDS of sleds:
+ * they may have been jumps while the program ran, so what stands behind was not reached through
+ * them.) */
 static bool decode(const struct pm_blame *blame, const unsigned char *code, uint64_t size_bytes,
                    struct piece *piece)
 {
@@ -344,16 +398,25 @@ static uint32_t jump_to(const struct piece *piece, uint32_t head)
     return piece->jumps[low].from;
 }
 
-/* This instruction or, where it never waits, the one in front of it that can have. */
-static uint32_t waiting(const struct piece *piece, uint32_t now)
+/* This instruction, or the one in front of it that has none of the flags. */
+static uint32_t without(const struct piece *piece, uint32_t now, unsigned flags)
 {
-    while (piece->flags[now] & NEVER_WAITS && now > 0 && !(piece->flags[now] & IS_TARGET) &&
+    while (piece->flags[now] & flags && now > 0 && !(piece->flags[now] & IS_TARGET) &&
            !(piece->flags[now - 1] & ENDS))
         now--;
     return now;
 }
 
-/* The instruction that ran before this one and can have waited; the one itself when that is not known. */
+/* This instruction or, where it never waits, the one in front of it that can have. A loop's step
+ * retires with what stands before it, when that takes longer than one cycle. */
+static uint32_t waiting(const struct piece *piece, uint32_t now)
+{
+    uint32_t slow = without(piece, now, NEVER_WAITS | COUNTS);
+    return piece->flags[slow] & (NEVER_WAITS | IS_BRIEF) ? without(piece, now, NEVER_WAITS) : slow;
+}
+
+/* The instruction that ran before this one and can have waited; the one itself when that is not
+ * known. */
 static uint32_t before(const struct piece *piece, uint32_t at)
 {
     if (piece->flags[at] & IS_LOOP_HEAD)
@@ -420,7 +483,8 @@ static bool make_loops(struct piece *piece)
     bool good = ends && jumps;
     for (uint32_t i = 0; good && i < piece->n; i++) {
         unsigned flags = piece->flags[i];
-        /* What fills up the room behind a jump leads to nothing: else a loop that follows would have two entries. */
+        /* What fills up the room behind a jump leads to nothing: else a loop that follows would
+         * have two entries. */
         bool fills =
             (flags & (IS_NOP | IS_TARGET)) == IS_NOP && i > 0 && ends[i - 1] != PM_LOOPS_GOES_ON;
         ends[i] = flags & IS_TABLE                              ? PM_LOOPS_JUMPS_ANYWHERE
@@ -467,4 +531,14 @@ size_t pm_blame_loops(struct pm_blame *blame, uint64_t low, uint64_t size_bytes,
             (struct pm_blame_loop){low + piece->starts[l->head], low + piece->starts[l->last]};
     }
     return n;
+}
+
+uint64_t pm_blame_instruction(struct pm_blame *blame, uint64_t low, uint64_t size_bytes,
+                              uint64_t address)
+{
+    if (!blame->has_decoder || address < low || address - low >= size_bytes)
+        return 0;
+    struct piece *piece = piece_at(blame, low, size_bytes);
+    uint32_t at = piece ? position_of(piece, address - low) : 0;
+    return piece && at < piece->n ? low + piece->starts[at] : 0;
 }

@@ -1,7 +1,8 @@
 /* The late map, the reading side: format/pm_map.h.
  *
- * A block is decoded into vectors that the next one reuses, and becomes part of the map when all of it is sound. Counts are bounded
- * by the bytes that their items need at least, so that memory grows with the section and not with what it claims. */
+ * A block is decoded into vectors that the next one reuses, and becomes part of the map when all
+ * of it is sound. Counts are bounded by the bytes that their items need at least, so that memory
+ * grows with the section and not with what it claims. */
 #include "code_map.h"
 
 #include "../base/arena.h"
@@ -837,7 +838,8 @@ static const struct pm_code_range *range_in(const struct pm_code_map *map,
     return &map->ranges[low];
 }
 
-/* Back from the last block that begins before, as far as any may reach: one step where blocks do not overlap. */
+/* Back from the last block that begins before, as far as any may reach: one step where blocks do
+ * not overlap. */
 const struct pm_code_range *pm_code_map_find(const struct pm_code_map *map, uint64_t address)
 {
     const struct pm_code_block *first = NULL;

@@ -1,4 +1,5 @@
-/* The late map of one binary (format/pm_map.h): from an address to the constructs that the code there implements.
+/* The late map of one binary (format/pm_map.h): from an address to the constructs that the code
+ * there implements.
  *
  *     struct pm_code_map *map;
  *     if (pm_code_map_read_elf("heat", &err, &map) != PM_OK) ...   // PM_ERR_NOT_FOUND: it has none
@@ -7,8 +8,9 @@
  *         range->tuple->line_no, range->block->symbol_id
  *     pm_code_map_free(map);
  *
- * Nothing in the section is trusted: a damaged block is left out and counted, the sound ones stay. Ids are those of
- * PIF nouns; this file does not look them up. All memory is the map's. Any number of readers once it is read.
+ * Nothing in the section is trusted: a damaged block is left out and counted, the sound ones
+ * stay. Ids are those of PIF nouns; this file does not look them up. All memory is the map's.
+ * Any number of readers once it is read.
  */
 #ifndef PM_CODE_MAP_H
 #define PM_CODE_MAP_H
@@ -73,8 +75,9 @@ struct pm_code_range {
 
 struct pm_code_map;
 
-/* PM_ERR_NOT_FOUND: no such section. PM_ERR_UNSUPPORTED: an object that is not linked, so its code has no addresses. PM_ERR_VERSION: all
- * blocks are of other versions. Damage is no error: see pm_code_map_problem. */
+/* PM_ERR_NOT_FOUND: no such section. PM_ERR_UNSUPPORTED: an object that is not linked, so its
+ * code has no addresses. PM_ERR_VERSION: all blocks are of other versions. Damage is no error:
+ * see pm_code_map_problem. */
 PM_MUST_CHECK enum pm_status pm_code_map_read_elf(const char *path, struct pm_error *err,
                                                   struct pm_code_map **ret_map);
 /* The section's bytes, linked (addresses filled in). name is for messages. */
@@ -82,18 +85,21 @@ PM_MUST_CHECK enum pm_status pm_code_map_read(const char *name, const void *byte
                                               struct pm_error *err, struct pm_code_map **ret_map);
 void pm_code_map_free(struct pm_code_map *map);
 
-/* What was wrong with the blocks that were left out, the first of them with its offset; NULL: nothing. */
+/* What was wrong with the blocks that were left out, the first of them with its offset; NULL:
+ * nothing. */
 const char *pm_code_map_problem(const struct pm_code_map *map, size_t *ret_n_damaged);
 
-/* NULL: no block covers this ELF address. Overlapping blocks (functions folded by the linker): the first; the others by
- * pm_code_map_next_same. */
+/* NULL: no block covers this ELF address. Overlapping blocks (functions folded by the linker):
+ * the first; the others by pm_code_map_next_same. */
 const struct pm_code_range *pm_code_map_find(const struct pm_code_map *map, uint64_t address);
-/* Another range that covers the address of the one given, which came from pm_code_map_find or from here; NULL: no more. */
+/* Another range that covers the address of the one given, which came from pm_code_map_find or
+ * from here; NULL: no more. */
 const struct pm_code_range *pm_code_map_next_same(const struct pm_code_map *map,
                                                   const struct pm_code_range *range,
                                                   uint64_t address);
 
-/* All of it: blocks sorted by address, and ranges block by block, so they are sorted too where blocks do not overlap. */
+/* All of it: blocks sorted by address, and ranges block by block, so they are sorted too where
+ * blocks do not overlap. */
 const struct pm_code_range *pm_code_map_ranges(const struct pm_code_map *map, size_t *ret_n);
 const struct pm_code_block *pm_code_map_blocks(const struct pm_code_map *map, size_t *ret_n);
 

@@ -115,7 +115,8 @@ static bool make_edges(struct flow *flow, const unsigned char *ends,
            list_edges(flow, false, &flow->in_first, &flow->in);
 }
 
-/* Depth first from block 0, without recursion: a block's place on the stack, and how many of its neighbours have been looked at. */
+/* Depth first from block 0, without recursion: a block's place on the stack, and how many of its
+ * neighbours have been looked at. */
 static bool make_order(struct flow *flow)
 {
     uint32_t *next = pm_alloc_array(flow->n, sizeof *next), n_done = 0, depth = 1;
@@ -176,7 +177,7 @@ static bool find_dominators(struct flow *flow)
     for (uint32_t b = 1; b < flow->n; b++)
         flow->dominator[b] = NO_BLOCK;
     bool changed = true;
-    for (int pass = 0; changed && pass < MAX_PASSES; pass++) {
+    for (unsigned pass = 0; changed && pass < MAX_PASSES; pass++) {
         changed = false;
         for (uint32_t i = 1; i < flow->n_reached; i++) {
             uint32_t b = flow->order[i], dominator = NO_BLOCK;
@@ -202,7 +203,8 @@ static bool dominates(const struct flow *flow, uint32_t outer, uint32_t b)
 
 /* --- loops --- */
 
-/* The blocks of a loop into flow->queue: all that reach its jumps back without its head. Their number; 0: it is none. */
+/* The blocks of a loop into flow->queue: all that reach its jumps back without its head. Their
+ * number; 0: it is none. */
 static uint32_t body_of(struct flow *flow, uint32_t head, uint32_t stamp, uint32_t *ret_last)
 {
     uint32_t n = 0;

@@ -1,4 +1,5 @@
-/* Natural loops of machine code: the instructions that a jump back to one that dominates it goes around.
+/* Natural loops of machine code: the instructions that a jump back to one that dominates it goes
+ * around.
  *
  *     struct pm_loops loops;
  *     if (pm_loops_find(n, ends, jumps, n_jumps, &loops)) {
@@ -7,9 +8,11 @@
  *     }
  *     pm_loops_release(&loops);
  *
- * Dominators by Cooper, Harvey, Kennedy, "A simple, fast dominance algorithm" (2001); loops with one head are one, as in
- * compilers. Code that nothing is known to reach is reached by the jumps whose targets are not known (tables), or, without such, from
- * outside (exceptions). Loops with two entries are none. Memory: some 40 bytes an instruction. Time: a block's visits in each loop around it.
+ * Dominators by Cooper, Harvey, Kennedy, "A simple, fast dominance algorithm" (2001); loops with
+ * one head are one, as in compilers. Code that nothing is known to reach is reached by the jumps
+ * whose targets are not known (tables), or, without such, from outside (exceptions). Loops with
+ * two entries are none. Memory: some 40 bytes an instruction. Time: a block's visits in each
+ * loop around it.
  */
 #ifndef PM_LOOPS_H
 #define PM_LOOPS_H
@@ -38,8 +41,8 @@ struct pm_loops {
     uint32_t *innermost; /* by instruction: position + 1; 0: in no loop */
 };
 
-/* ends: enum pm_loops_end, [n]. jumps: positions below n, in any order. Of code without jumps back nothing is made. False: memory ended, or
- * the code is too large. */
+/* ends: enum pm_loops_end, [n]. jumps: positions below n, in any order. Of code without jumps
+ * back nothing is made. False: memory ended, or the code is too large. */
 bool pm_loops_find(uint32_t n, const unsigned char *ends, const struct pm_loops_jump *jumps,
                    uint32_t n_jumps, struct pm_loops *ret_loops);
 void pm_loops_release(struct pm_loops *loops);

@@ -1,9 +1,11 @@
-/* Output files of valgrind's callgrind, "callgrind format" version 1 (Valgrind user manual, "Callgrind Format Specification").
+/* Output files of valgrind's callgrind, "callgrind format" version 1 (Valgrind user manual,
+ * "Callgrind Format Specification").
  *
- * Only what instructions cost themselves is taken: the line after "calls=" holds the inclusive cost of the call and is passed over.
- * Addresses (--dump-instr=yes) are those of the ELF file already: callgrind subtracts where an object was loaded. Seen with valgrind
- * 3.19: `sweep` of a PIE at 0x11d0 and of a program without PIE at 0x4011c0, `write` of libc.so.6 at 0xf8340, each as nm says. Code that
- * lies in no object ("ob=???" or none) has addresses of the process. */
+ * Only what instructions cost themselves is taken: the line after "calls=" holds the inclusive
+ * cost of the call and is passed over. Addresses (--dump-instr=yes) are those of the ELF file
+ * already: callgrind subtracts where an object was loaded. Seen with valgrind 3.19: `sweep` of a
+ * PIE at 0x11d0 and of a program without PIE at 0x4011c0, `write` of libc.so.6 at 0xf8340, each
+ * as nm says. Code that lies in no object ("ob=???" or none) has addresses of the process. */
 #include "costs_internal.h"
 
 #include <stdlib.h>

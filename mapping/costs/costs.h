@@ -1,7 +1,9 @@
-/* Costs that were measured elsewhere: callgrind's output files, and PerfMap's own text form (docs/formats/costs.md).
+/* Costs that were measured elsewhere: callgrind's output files, and PerfMap's own text form
+ * (docs/formats/costs.md).
  *
  *     struct pm_costs *costs;
- *     if (pm_costs_read_file("callgrind.out.7", &err, &costs) != PM_OK) ...   // names file and line
+ *     // names file and line
+ *     if (pm_costs_read_file("callgrind.out.7", &err, &costs) != PM_OK) ...
  *     for (size_t i = 0; i < pm_costs_n(costs); i++) {
  *         const struct pm_cost *cost = pm_costs_get(costs, i);
  *         if (cost->n_references) ...   // of a sentence: its names are still to be looked up
@@ -10,8 +12,8 @@
  *     }
  *     pm_costs_free(costs);
  *
- * Costs are exclusive. Those of one place and metric are one, added up. Nothing in the file is trusted. Any number of readers
- * once it is read.
+ * Costs are exclusive. Those of one place and metric are one, added up. Nothing in the file is
+ * trusted. Any number of readers once it is read.
  */
 #ifndef PM_COSTS_H
 #define PM_COSTS_H
@@ -56,7 +58,8 @@ PM_MUST_CHECK enum pm_status pm_costs_read(const char *name, const char *text, s
                                            struct pm_error *err, struct pm_costs **ret_costs);
 void pm_costs_free(struct pm_costs *costs);
 
-/* Code before sentences; code by object, address, function, file, line; sentences as they come in the file. */
+/* Code before sentences; code by object, address, function, file, line; sentences as they come
+ * in the file. */
 size_t pm_costs_n(const struct pm_costs *costs);
 const struct pm_cost *pm_costs_get(const struct pm_costs *costs, size_t index);
 size_t pm_costs_n_metrics(const struct pm_costs *costs);

@@ -1,7 +1,8 @@
 /* Costs as text that people and other tools write: docs/formats/costs.md.
  *
- * Values are whole numbers in the archive. A metric's decimals are those that its METRIC record states, else the most that any of its
- * values in the file has: they are known at the end, so values wait with the decimals that they were written with. */
+ * Values are whole numbers in the archive. A metric's decimals are those that its METRIC record
+ * states, else the most that any of its values in the file has: they are known at the end, so
+ * values wait with the decimals that they were written with. */
 #include "costs_internal.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Numbers of a fixed size in the byte order of an object, through the cursor that trusts nothing. */
+/* Numbers of a fixed size in the byte order of an object, through the cursor that trusts
+ * nothing. */
 #ifndef PM_DEBUG_BYTES_H
 #define PM_DEBUG_BYTES_H
 

@@ -99,8 +99,8 @@ static struct pm_symbol *symbol_at(struct pm_debug *debug, uint64_t address)
     return symbol;
 }
 
-/* The outermost frame is the code that has the symbol: its name in the table is the truth for clones (.part.0), and the only one where
- * debug information has lines but no function. */
+/* The outermost frame is the code that has the symbol: its name in the table is the truth for
+ * clones (.part.0), and the only one where debug information has lines but no function. */
 static void add_symbol(struct pm_debug_frame *frame, const struct pm_symbol *symbol)
 {
     bool is_mangled = strcmp(symbol->shown, symbol->name) != 0;

@@ -1,8 +1,9 @@
-/* All that knows libdwarf. Written for the interface of Debian 12 (libdwarf 20210528); a newer one changes object_methods (dw_ prefixes,
- * 0.1), dwarf_next_cu_header_d (dwarf_next_cu_header_e, 0.9) and the deallocation calls, all in this file.
+/* All that knows libdwarf: that of Debian 12 (20210528, which has no version in its header), and
+ * those since 0.3, whose access to objects has other names.
  *
- * libdwarf sees no ELF file: it gets sections that elf_file.c has read, unpacked, relocated and padded with zeros. Of libdwarf only
- * units, DIEs and attributes are used; ranges.c and lines.c read what needs other sections.
+ * libdwarf sees no ELF file: it gets sections that elf_file.c has read, unpacked, relocated and
+ * padded with zeros. Of libdwarf only units, DIEs and attributes are used; ranges.c and lines.c
+ * read what needs other sections.
  */
 #include "dwarf_reader.h"
 #include "lines.h"
@@ -10,6 +11,26 @@
 #include <dwarf.h>
 #include <libdwarf.h>
 #include <stdlib.h>
+
+#ifdef DW_LIBDWARF_VERSION
+typedef Dwarf_Obj_Access_Interface_a object_interface;
+typedef Dwarf_Obj_Access_Methods_a object_methods_type;
+typedef Dwarf_Obj_Access_Section_a object_section_type;
+typedef Dwarf_Unsigned object_index;
+typedef Dwarf_Small object_endianness;
+#define SECTION(member) as_##member
+#define BIG_ENDIAN_OBJECT DW_END_big
+#define LITTLE_ENDIAN_OBJECT DW_END_little
+#else
+typedef Dwarf_Obj_Access_Interface object_interface;
+typedef Dwarf_Obj_Access_Methods object_methods_type;
+typedef Dwarf_Obj_Access_Section object_section_type;
+typedef Dwarf_Half object_index;
+typedef Dwarf_Endianness object_endianness;
+#define SECTION(member) member
+#define BIG_ENDIAN_OBJECT DW_OBJECT_MSB
+#define LITTLE_ENDIAN_OBJECT DW_OBJECT_LSB
+#endif
 
 enum { WALK_DEPTH_MAX = 256, FILES_MAX = 1 << 20, PATH_MAX_BYTES = 1 << 14 };
 
@@ -22,7 +43,7 @@ struct pm_dwarf {
     Dwarf_Debug dbg;
     struct pm_dwarf *supplement; /* not owned */
     struct object_section sections[PM_DWARF_N_SECTIONS];
-    Dwarf_Obj_Access_Interface object;
+    object_interface object;
     uint64_t next_header;
     uint8_t address_bytes;
     bool is_big_endian, is_split, is_at_end;
@@ -41,36 +62,36 @@ static const char *const section_names[PM_DWARF_N_SECTIONS] = {
     [PM_DWARF_RNGLISTS] = ".debug_rnglists",
 };
 
-/* Sections that ranges.c and lines.c read. libdwarf reads lists of ranges by itself as soon as there are units, and frees them twice when
- * they are damaged. */
+/* Sections that ranges.c and lines.c read. libdwarf reads lists of ranges by itself as soon as
+ * there are units, and frees them twice when they are damaged. */
 static bool is_hidden(unsigned section)
 {
     return section == PM_DWARF_RANGES || section == PM_DWARF_RNGLISTS || section == PM_DWARF_LINE;
 }
 
 /* The object as libdwarf sees it: section 0 is the empty one of ELF. */
-static int object_section_info(void *ctx, Dwarf_Half index, Dwarf_Obj_Access_Section *ret_section,
+static int object_section_info(void *ctx, object_index index, object_section_type *ret_section,
                                int *error)
 {
     struct pm_dwarf *dwarf = ctx;
     (void)error;
     memset(ret_section, 0, sizeof *ret_section);
-    ret_section->name = "";
+    ret_section->SECTION(name) = "";
     if (index == 0)
         return DW_DLV_OK;
     if (index > PM_DWARF_N_SECTIONS)
         return DW_DLV_NO_ENTRY;
     if (is_hidden(index - 1u))
         return DW_DLV_OK;
-    ret_section->name = dwarf->sections[index - 1].name;
-    ret_section->size = dwarf->sections[index - 1].bytes.len;
-    ret_section->type = 1; /* SHT_PROGBITS */
+    ret_section->SECTION(name) = dwarf->sections[index - 1].name;
+    ret_section->SECTION(size) = dwarf->sections[index - 1].bytes.len;
+    ret_section->SECTION(type) = 1; /* SHT_PROGBITS */
     return DW_DLV_OK;
 }
 
-static Dwarf_Endianness object_byte_order(void *ctx)
+static object_endianness object_byte_order(void *ctx)
 {
-    return ((struct pm_dwarf *)ctx)->is_big_endian ? DW_OBJECT_MSB : DW_OBJECT_LSB;
+    return ((struct pm_dwarf *)ctx)->is_big_endian ? BIG_ENDIAN_OBJECT : LITTLE_ENDIAN_OBJECT;
 }
 
 static Dwarf_Small object_offset_bytes(void *ctx)
@@ -84,7 +105,7 @@ static Dwarf_Unsigned object_section_count(void *ctx)
     return PM_DWARF_N_SECTIONS + 1;
 }
 
-static int object_load_section(void *ctx, Dwarf_Half index, Dwarf_Small **ret_bytes, int *error)
+static int object_load_section(void *ctx, object_index index, Dwarf_Small **ret_bytes, int *error)
 {
     struct pm_dwarf *dwarf = ctx;
     (void)error;
@@ -95,14 +116,35 @@ static int object_load_section(void *ctx, Dwarf_Half index, Dwarf_Small **ret_by
     return DW_DLV_OK;
 }
 
-static const Dwarf_Obj_Access_Methods object_methods = {
-    object_section_info,
-    object_byte_order,
+#ifdef DW_LIBDWARF_VERSION
+static Dwarf_Unsigned object_file_bytes(void *ctx)
+{
+    const struct pm_dwarf *dwarf = ctx;
+    Dwarf_Unsigned sum = 0;
+    for (unsigned i = 0; i < PM_DWARF_N_SECTIONS; i++)
+        sum += dwarf->sections[i].bytes.len;
+    return sum;
+}
+
+static void finish(Dwarf_Debug dbg)
+{
+    (void)dwarf_object_finish(dbg);
+}
+#else
+static void finish(Dwarf_Debug dbg)
+{
+    Dwarf_Error error = NULL;
+    (void)dwarf_object_finish(dbg, &error);
+}
+#endif
+
+static const object_methods_type object_methods = {
+    object_section_info,  object_byte_order,   object_offset_bytes,
     object_offset_bytes,
-    object_offset_bytes,
-    object_section_count,
-    object_load_section,
-    NULL,
+#ifdef DW_LIBDWARF_VERSION
+    object_file_bytes,
+#endif
+    object_section_count, object_load_section, NULL,
 };
 
 /* Frees what a failed call left; "was it done?" */
@@ -158,8 +200,9 @@ struct pm_dwarf *pm_dwarf_new(const struct pm_elf_file *file, enum pm_dwarf_kind
     dwarf->address_bytes = file->address_bytes;
     for (unsigned i = 0; i < PM_DWARF_N_SECTIONS; i++)
         load_section(dwarf, file, i, notes);
-    dwarf->object = (Dwarf_Obj_Access_Interface){dwarf, &object_methods};
-    /* Everything is freed here: libdwarf's own list of what it gave out made reading SQLite's lines take 500 ms instead of 90. */
+    dwarf->object = (object_interface){dwarf, &object_methods};
+    /* Everything is freed here: libdwarf's own list of what it gave out made reading SQLite's
+     * lines take 500 ms instead of 90. */
     dwarf_set_de_alloc_flag(0);
     Dwarf_Error error = NULL;
     if (dwarf->sections[PM_DWARF_INFO].bytes.len != 0 &&
@@ -180,9 +223,8 @@ void pm_dwarf_free(struct pm_dwarf *dwarf)
 {
     if (!dwarf)
         return;
-    Dwarf_Error error = NULL;
     if (dwarf->dbg)
-        (void)dwarf_object_finish(dwarf->dbg, &error);
+        finish(dwarf->dbg);
     for (unsigned i = 0; i < PM_DWARF_N_SECTIONS; i++)
         free(dwarf->sections[i].bytes.p);
     free(dwarf);

@@ -1,12 +1,14 @@
 #include "debuginfo.h"
 
+#include "../base/cxx_name.h"
 #include "../base/str.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
 
-/* __cxa_demangle of libstdc++ (Itanium C++ ABI, section 3.4; <cxxabi.h> is C++). The library is loaded for the first name of C++: its
- * relocations would cost each start of a command 1 ms. Without it names stay as they are. */
+/* __cxa_demangle of libstdc++ (Itanium C++ ABI, section 3.4; <cxxabi.h> is C++). The library is
+ * loaded for the first name of C++: its relocations would cost each start of a command 1 ms.
+ * Without it names stay as they are. */
 typedef char *demangle_fn(const char *mangled, char *buffer, size_t *len, int *ret_status);
 
 static demangle_fn *demangler(void)
@@ -43,14 +45,21 @@ static char *cplusplus(const char *linkage)
     if (!demangle)
         return NULL;
     char *text = demangle(linkage, NULL, NULL, &status);
-    if (status == 0)
+    if (status != 0) {
+        free(text);
+        return NULL;
+    }
+    struct pm_buf coroutine = PM_BUF_INIT(1 << 24);
+    if (!pm_cxx_name_coroutine(text, &coroutine)) {
+        pm_buf_release(&coroutine);
         return text;
+    }
     free(text);
-    return NULL;
+    return pm_buf_take(&coroutine);
 }
 
-/* __mod_MOD_proc of GNU Fortran. Module and procedure may hold "_MOD_" only in upper case, which Fortran's names have not. A clone's mark
- * (".constprop.0") is shown as C++'s are. */
+/* __mod_MOD_proc of GNU Fortran. Module and procedure may hold "_MOD_" only in upper case, which
+ * Fortran's names have not. A clone's mark (".constprop.0") is shown as C++'s are. */
 static char *fortran(const char *linkage)
 {
     const char *module = linkage + 2, *mark = strstr(module, "_MOD_");

@@ -1,14 +1,17 @@
-/* DWARF through libdwarf, without libdwarf's types: what debuginfo_libdwarf.c gives to the rest of this folder.
+/* DWARF through libdwarf, without libdwarf's types: what debuginfo_libdwarf.c gives to the rest
+ * of this folder.
  *
- *     struct pm_dwarf *dwarf = pm_dwarf_new(file, PM_DWARF_MAIN, notes);       // NULL: file has none that can be read
+ *     // NULL: file has none that can be read
+ *     struct pm_dwarf *dwarf = pm_dwarf_new(file, PM_DWARF_MAIN, notes);
  *     struct pm_dwarf_unit_header header;
  *     while (pm_dwarf_next_unit(dwarf, &header))
  *         if (pm_dwarf_die_at(dwarf, header.die_offset, &die)) ...
  *     pm_dwarf_walk(dwarf, header.die_offset, visit, ctx);
  *     pm_dwarf_free(dwarf);
  *
- * Values come as they are written: addresses of other sections are not looked up here (ranges.h does). All work is bounded by the size
- * of the sections. Strings live as long as the pm_dwarf. One thread at a time.
+ * Values come as they are written: addresses of other sections are not looked up here (ranges.h
+ * does). All work is bounded by the size of the sections. Strings live as long as the pm_dwarf.
+ * One thread at a time.
  */
 #ifndef PM_DWARF_READER_H
 #define PM_DWARF_READER_H
@@ -125,8 +128,8 @@ typedef enum pm_dwarf_step pm_dwarf_visit(void *ctx, const struct pm_dwarf_at *a
 bool pm_dwarf_walk(struct pm_dwarf *dwarf, uint64_t offset, pm_dwarf_visit *visit, void *ctx);
 void pm_dwarf_read(const struct pm_dwarf_at *at, struct pm_dwarf_die *ret_die);
 
-/* The line table of the unit whose DIE is at offset. File names go to set. The caller calls pm_dwarf_lines_release. false: there is none
- * or it is damaged. */
+/* The line table of the unit whose DIE is at offset. File names go to set. The caller calls
+ * pm_dwarf_lines_release. false: there is none or it is damaged. */
 bool pm_dwarf_read_lines(struct pm_dwarf *dwarf, uint64_t die_offset, struct pm_intern *set,
                          struct pm_dwarf_lines *ret_lines);
 void pm_dwarf_lines_release(struct pm_dwarf_lines *lines);

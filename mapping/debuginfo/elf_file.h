@@ -1,10 +1,13 @@
-/* An ELF file as this folder needs it: sections by name, their unpacked and relocated bytes, build-id, where code lies.
+/* An ELF file as this folder needs it: sections by name, their unpacked and relocated bytes,
+ * build-id, where code lies.
  *
  *     struct pm_elf_file *file;
  *     if (pm_elf_file_open(path, &err, &file) != PM_OK) ...
- *     const struct pm_elf_section *info = pm_elf_file_section(file, ".debug_info");   // finds .zdebug_info too
+ *     // finds .zdebug_info too
+ *     const struct pm_elf_section *info = pm_elf_file_section(file, ".debug_info");
  *     struct pm_bytes bytes;
- *     if (info != NULL && pm_elf_file_load(file, info, &bytes) == PM_LOAD_OK) ...     // free(bytes.p)
+ *     // free(bytes.p)
+ *     if (info != NULL && pm_elf_file_load(file, info, &bytes) == PM_LOAD_OK) ...
  *     pm_elf_file_close(file);
  *
  * Nothing in the file is trusted. One thread at a time.
@@ -18,8 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* p[len .. len + PM_BYTES_PADDING) is zero: a reader that runs over the end by a few bytes, as libdwarf's may, or by a string without
- * end, stays inside. */
+/* p[len .. len + PM_BYTES_PADDING) is zero: a reader that runs over the end by a few bytes, as
+ * libdwarf's may, or by a string without end, stays inside. */
 enum { PM_BYTES_PADDING = 64 };
 
 struct pm_bytes {
@@ -68,14 +71,17 @@ PM_MUST_CHECK enum pm_status pm_elf_file_open(const char *path, struct pm_error 
                                               struct pm_elf_file **ret_file);
 void pm_elf_file_close(struct pm_elf_file *file);
 
-/* The first one of that name, before those that belong to groups; ".zdebug_info" for ".debug_info". NULL: none. */
+/* The first one of that name, before those that belong to groups; ".zdebug_info" for
+ * ".debug_info". NULL: none. */
 const struct pm_elf_section *pm_elf_file_section(const struct pm_elf_file *file, const char *name);
 
-/* Debug sections of relocatable objects come relocated, sections taken to lie at their addresses (0 in objects). */
+/* Debug sections of relocatable objects come relocated, sections taken to lie at their addresses
+ * (0 in objects). */
 enum pm_load pm_elf_file_load(const struct pm_elf_file *file, const struct pm_elf_section *section,
                               struct pm_bytes *ret_bytes);
 
-/* May code lie at this address? What linkers dropped is left in debug information with addresses such as 0 or -1. */
+/* May code lie at this address? What linkers dropped is left in debug information with addresses
+ * such as 0 or -1. */
 bool pm_elf_file_is_code(const struct pm_elf_file *file, uint64_t address);
 
 #endif

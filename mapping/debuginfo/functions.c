@@ -108,7 +108,8 @@ void pm_functions_read(struct pm_units *units, struct pm_unit *unit, bool deeply
     unit->is_read_deeply = deeply;
 }
 
-/* The compiler's language is not asked: what has a mangled linkage name is shown demangled, all else by its name in the source. */
+/* The compiler's language is not asked: what has a mangled linkage name is shown demangled, all
+ * else by its name in the source. */
 static const char *shown_name(struct pm_units *units, const char *name, const char *linkage)
 {
     if (!linkage)
@@ -174,8 +175,8 @@ struct inlined_reading {
     struct pm_units *units;
     struct pm_unit *unit;
     struct pm_function *function;
-    uint32_t
-        around[WALK_DEPTH_MAX + 1]; /* at each depth: the inlined call that holds what lies there */
+    /* at each depth: the inlined call that holds what lies there */
+    uint32_t around[WALK_DEPTH_MAX + 1];
     uint32_t depth, value;
     bool failed;
 };

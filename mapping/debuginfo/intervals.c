@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-/* A sweep over all ends of intervals; those that are open lie in a heap with the winner on top. What has ended is taken out only when it
- * gets to the top. */
+/* A sweep over all ends of intervals; those that are open lie in a heap with the winner on top.
+ * What has ended is taken out only when it gets to the top. */
 struct sweep {
     const struct pm_interval *items;
     uint32_t *heap;

@@ -6,7 +6,8 @@
  *     const struct pm_interval *found = pm_intervals_find(&map, address);   // NULL: nothing
  *     pm_intervals_release(&map);
  *
- * Deeper wins, then the smaller range, then the one that was added first. Sorted once, O(n log n) for any input; found by bisection.
+ * Deeper wins, then the smaller range, then the one that was added first. Sorted once, O(n log
+ * n) for any input; found by bisection.
  */
 #ifndef PM_INTERVALS_H
 #define PM_INTERVALS_H

@@ -140,7 +140,8 @@ static bool read_form(struct table *t, uint64_t form, uint64_t *ret_value, const
     }
 }
 
-/* Folders or files of DWARF 5: what an entry holds, then entries. Each takes at least a byte, so their number is bounded by what is left. */
+/* Folders or files of DWARF 5: what an entry holds, then entries. Each takes at least a byte, so
+ * their number is bounded by what is left. */
 static bool read_entries(struct table *t, struct names *names)
 {
     uint64_t n_formats, n, contents[FORMATS_MAX], forms[FORMATS_MAX];
@@ -169,7 +170,8 @@ static bool read_entries(struct table *t, struct names *names)
     return true;
 }
 
-/* Folders or files of DWARF 2 to 4: names up to an empty one, files with folder, time and size. Numbers begin with 1. */
+/* Folders or files of DWARF 2 to 4: names up to an empty one, files with folder, time and size.
+ * Numbers begin with 1. */
 static bool read_names(struct table *t, struct names *names, bool are_files)
 {
     if (!add_name(names, NULL, 0))

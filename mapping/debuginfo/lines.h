@@ -1,7 +1,8 @@
 /* Line tables of DWARF 2 to 5 (DWARF 5 standard, section 6.2).
  *
- * libdwarf 20210528 is not asked: in DWARF 5 it takes a sequence that sets no file to be of file 0 where the standard says 1 (so does binutils
- * 2.40), which puts clang's functions of headers into the main file; and it believes the counts of damaged tables.
+ * libdwarf 20210528 is not asked: in DWARF 5 it takes a sequence that sets no file to be of file
+ * 0 where the standard says 1 (so does binutils 2.40), which puts clang's functions of headers
+ * into the main file; and it believes the counts of damaged tables.
  *
  *     struct pm_lines_input input = {.at = offset, .line = bytes of .debug_line, ...};
  *     struct pm_dwarf_lines lines;

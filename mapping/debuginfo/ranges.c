@@ -54,7 +54,8 @@ static bool begin(struct reading *r, enum pm_dwarf_section section, uint64_t off
     return true;
 }
 
-/* Pairs of addresses relative to the base; a largest address first sets the base; two zeros end the list. */
+/* Pairs of addresses relative to the base; a largest address first sets the base; two zeros end
+ * the list. */
 static void read_ranges(struct reading *r)
 {
     struct pm_ranges *ranges = r->ranges;

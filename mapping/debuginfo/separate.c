@@ -96,7 +96,8 @@ static struct pm_elf_file *by_build_id(const char *build_id, struct pm_debug_not
     return NULL;
 }
 
-/* .gnu_debuglink: a name, zeros up to a multiple of 4, the checksum. .gnu_debugaltlink: a name, the build-id. Free the bytes. */
+/* .gnu_debuglink: a name, zeros up to a multiple of 4, the checksum. .gnu_debugaltlink: a name,
+ * the build-id. Free the bytes. */
 static bool read_link(const struct pm_elf_file *file, const char *section_name,
                       struct pm_bytes *ret_bytes)
 {

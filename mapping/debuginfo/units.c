@@ -283,7 +283,8 @@ static void set_name(struct pm_debug_frame *frame, const struct pm_unit *unit, u
     frame->declared_line_no = name->declared_line_no;
 }
 
-/* The inlined calls at the address, innermost first, then the function. place: of the address; moves to the call each time. */
+/* The inlined calls at the address, innermost first, then the function. place: of the address;
+ * moves to the call each time. */
 static size_t function_frames(const struct pm_unit *unit, const struct pm_function *function,
                               uint64_t address, struct pm_debug_frame place,
                               struct pm_debug_frame *ret_frames, size_t max)

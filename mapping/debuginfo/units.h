@@ -1,10 +1,14 @@
-/* Addresses to functions, inlined calls and lines, unit by unit, each read when an address falls into it.
+/* Addresses to functions, inlined calls and lines, unit by unit, each read when an address falls
+ * into it.
  *
- *     struct pm_units *units = pm_units_new(file, debug_file, set, notes);        // NULL: no DWARF, or no memory
- *     size_t n = pm_units_find(units, address, frames, max);                      // innermost first
+ *     // NULL: no DWARF, or no memory
+ *     struct pm_units *units = pm_units_new(file, debug_file, set, notes);
+ *     // innermost first
+ *     size_t n = pm_units_find(units, address, frames, max);
  *     pm_units_free(units);
  *
- * What is kept of units is bounded: the one that was used longest ago goes first. One thread at a time.
+ * What is kept of units is bounded: the one that was used longest ago goes first. One thread at
+ * a time.
  */
 #ifndef PM_UNITS_H
 #define PM_UNITS_H
@@ -14,7 +18,8 @@
 
 struct pm_units;
 
-/* file says where code is, debug_file has the DWARF; may be the same. Both, set and notes are lent for its life. */
+/* file says where code is, debug_file has the DWARF; may be the same. Both, set and notes are
+ * lent for its life. */
 struct pm_units *pm_units_new(const struct pm_elf_file *file, const struct pm_elf_file *debug_file,
                               struct pm_intern *set, struct pm_debug_notes *notes);
 void pm_units_free(struct pm_units *units);

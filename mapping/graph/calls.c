@@ -195,8 +195,8 @@ enum pm_status pm_calls_inclusive(const struct pm_graph *graph, const struct pm_
 struct tree_build {
     struct pm_call_tree tree;
     uint32_t cap; /* of its nodes */
-    uint32_t
-        *table; /* node number + 1 by (parent, row), open addressing, at most half full; 0 free */
+    /* node number + 1 by (parent, row), open addressing, at most half full; 0 free */
+    uint32_t *table;
     uint32_t table_size;
     const struct pm_call_nesting *nesting; /* NULL: none */
 };
@@ -255,7 +255,8 @@ static bool lies_in(const struct tree_build *build, uint32_t row, uint32_t outer
     return row != PM_NONE;
 }
 
-/* The steps between a node and a row below it: the rows around it that the path up to the function does not have. Outermost first. */
+/* The steps between a node and a row below it: the rows around it that the path up to the
+ * function does not have. Outermost first. */
 static bool add_around(struct tree_build *build, uint32_t *node, uint32_t row)
 {
     enum { MAX_DEPTH = 64 };
@@ -293,8 +294,8 @@ static uint32_t function_around(const struct pm_call_nesting *nesting, uint32_t 
     return row;
 }
 
-/* The node that a context of a row is below. Code of a loop may have been inlined into it: the functions that it was written in are on its path, but they
- * lie in the loop, not around it. */
+/* The node that a context of a row is below. Code of a loop may have been inlined into it: the
+ * functions that it was written in are on its path, but they lie in the loop, not around it. */
 static uint32_t node_above(const struct tree_build *build, const struct pm_graph *graph, pm_index c,
                            uint32_t row)
 {

@@ -76,6 +76,55 @@ void pm_graph_free(struct pm_graph *graph)
     free(graph);
 }
 
+/* For n items of which each may be NULL only where there are none. */
+static void *copy_array(const void *items, uint32_t n, size_t item_bytes, bool *ok)
+{
+    void *copy = pm_alloc_array(n + 1u, item_bytes);
+    *ok &= copy != NULL;
+    if (copy && n)
+        memcpy(copy, items, n * item_bytes);
+    return copy;
+}
+
+#define COPY(name, n) copy->name = copy_array(graph->name, n, sizeof *graph->name, &ok)
+
+struct pm_graph *pm_graph_copy(const struct pm_graph *graph)
+{
+    struct pm_graph *copy = pm_graph_new();
+    if (!copy)
+        return NULL;
+    bool ok = true;
+    struct pm_graph_private *own = copy->own;
+    *copy = *graph;
+    copy->own = own;
+    COPY(levels, graph->n_levels);
+    COPY(nouns, graph->n_nouns);
+    COPY(verbs, graph->n_verbs);
+    COPY(sentences, graph->n_sentences);
+    COPY(sentence_nouns, graph->n_sentence_nouns);
+    COPY(mappings, graph->n_mappings);
+    COPY(contexts, graph->n_contexts);
+    COPY(metrics, graph->n_metrics);
+    COPY(costs, graph->n_costs);
+    COPY(out_first, graph->n_sentences + 1u);
+    COPY(in_first, graph->n_sentences + 1u);
+    COPY(out, graph->n_mappings);
+    COPY(in, graph->n_mappings);
+    own->cap_levels = graph->n_levels;
+    own->cap_nouns = graph->n_nouns;
+    own->cap_verbs = graph->n_verbs;
+    own->cap_sentences = graph->n_sentences;
+    own->cap_sentence_nouns = graph->n_sentence_nouns;
+    own->cap_mappings = graph->n_mappings;
+    own->cap_contexts = graph->n_contexts;
+    own->cap_metrics = graph->n_metrics;
+    own->cap_costs = graph->n_costs;
+    if (ok)
+        return copy;
+    pm_graph_free(copy);
+    return NULL;
+}
+
 pm_index pm_graph_find_level(const struct pm_graph *graph, const char *name)
 {
     for (pm_index i = 0; i < graph->n_levels; i++)

@@ -44,8 +44,8 @@ struct pm_noun {
     const char *type;    /* "" not stated */
     const char *binary;  /* path of the program or library it belongs to; "" all */
     pm_index level, parent;
-    int64_t
-        id; /* of PIF; 0 not stated. Equal ones in several binaries are copies of one construct */
+    /* of PIF; 0 not stated. Equal ones in several binaries are copies of one construct */
+    int64_t id;
     uint32_t line_no, column_no, end_line_no; /* 0 not stated */
 };
 
@@ -73,10 +73,11 @@ enum pm_context_flag {
     PM_CONTEXT_SAMPLED = 4, /* found by samples: callers between it and its parent may be missing */
     PM_CONTEXT_INLINED = 8, /* inlined into its parent */
     PM_CONTEXT_COUNTED = 16, /* calls that were counted without their callers */
-    /* Begun and not ended: active with all that is below it, in no order. With FOLDED: how often it was begun in its parent. */
+    /* Begun and not ended: active with all that is below it, in no order. With FOLDED: how often
+     * it was begun in its parent. */
     PM_CONTEXT_AMBIENT = 32,
-    PM_CONTEXT_CAUSE =
-        64, /* a cause is adopted; the sentence is that of the code around it, which is active already */
+    /* a cause is adopted; the sentence is that of the code around it, which is active already */
+    PM_CONTEXT_CAUSE = 64,
     PM_CONTEXT_TOLD = 128, /* of a run that is not here: by a text that came with the work */
     PM_CONTEXT_CAUSE_ALONE =
         256 /* a cause that was done on behalf of nothing, whatever was adopted there */
@@ -87,8 +88,8 @@ struct pm_context {
     pm_index parent; /* PM_NONE: root */
     pm_index sentence;
     uint32_t flags; /* enum pm_context_flag */
-    pm_index
-        cause; /* what is below is done on behalf of that context, of any thread or process; PM_NONE */
+    /* what is below is done on behalf of that context, of any thread or process; PM_NONE */
+    pm_index cause;
 };
 
 enum pm_aggregation { PM_SUM, PM_AVERAGE, PM_MINIMUM, PM_MAXIMUM };
@@ -126,6 +127,10 @@ struct pm_graph {
 struct pm_graph *pm_graph_new(void); /* NULL: memory */
 void pm_graph_free(struct pm_graph *graph);
 
+/* The same once more, with arrays of its own, for whoever changes it. Of a sealed graph. Its
+ * strings are lent from the original, which has to live longer. NULL: memory. */
+struct pm_graph *pm_graph_copy(const struct pm_graph *graph);
+
 /* The level of that name, made when it is new. */
 pm_index pm_graph_level(struct pm_graph *graph, const char *name);
 pm_index pm_graph_find_level(const struct pm_graph *graph,
@@ -150,8 +155,9 @@ pm_index pm_graph_metric(struct pm_graph *graph, const struct pm_metric *metric)
 pm_index pm_graph_find_metric(const struct pm_graph *graph, const char *name);
 void pm_graph_cost(struct pm_graph *graph, const struct pm_cost *cost);
 
-/* For each sentence of one noun of the kind, one with the same verb of its parent, when that is of the kind too; made where it is not there. So
- * what lies around a measured construct can be spoken of. False: memory ended. */
+/* For each sentence of one noun of the kind, one with the same verb of its parent, when that is
+ * of the kind too; made where it is not there. So what lies around a measured construct can be
+ * spoken of. False: memory ended. */
 PM_MUST_CHECK bool pm_graph_add_outer(struct pm_graph *graph, const char *kind);
 
 /* Makes the edge lists (again, after additions). False when memory ended, now or in any addition.
@@ -170,14 +176,17 @@ static inline pm_index pm_graph_first_noun(const struct pm_graph *graph, pm_inde
     return s->n_nouns ? graph->sentence_nouns[s->first_noun] : PM_NONE;
 }
 
-/* May the calls of a context be the rest of ones that are counted already? GCC cuts the rest of a function off (`f.part.0`, -fpartial-inlining), and
- * calls it from copies of its begin, inlined elsewhere, and from the function itself. The former have a mark: of those no call is known. And a
- * destructor that frees memory calls the one that does not, that of whole objects with virtual bases the one of bases. */
+/* May the calls of a context be the rest of ones that are counted already? GCC cuts the rest of
+ * a function off (`f.part.0`, -fpartial-inlining), and calls it from copies of its begin,
+ * inlined elsewhere, and from the function itself. The former have a mark: of those no call is
+ * known. And a destructor that frees memory calls the one that does not, that of whole objects
+ * with virtual bases the one of bases. */
 bool pm_graph_continues_call(const struct pm_graph *graph, pm_index context);
 
 /* Data of the program: arrays, variables, fields, COMMON blocks, heap blocks. */
 bool pm_noun_is_data(const struct pm_noun *noun);
-/* What `array` means wherever a person names one: also a variable that points, which is one for its users (double *u). */
+/* What `array` means wherever a person names one: also a variable that points, which is one for
+ * its users (double *u). */
 bool pm_noun_is_array(const struct pm_noun *noun);
 
 /* The noun itself or its nearest ancestor of that kind; PM_NONE when there is none. */

@@ -17,9 +17,9 @@ struct pm_lift_private {
     uint32_t n_destinations;
     enum pm_rule rule;
     struct pm_sets sets; /* sets of destinations */
-    struct pm_sets
-        spreads;      /* split: [set, shares of its members as pairs of words]; 0: equal shares */
-    uint32_t *set_of; /* per sentence; PM_NONE: not reached */
+    /* split: [set, shares of its members as pairs of words]; 0: equal shares */
+    struct pm_sets spreads;
+    uint32_t *set_of;      /* per sentence; PM_NONE: not reached */
     uint32_t *spread_of;   /* split: per sentence */
     unsigned char *stated; /* split: per sentence: some mapping on its ways has a stated weight */
     pm_index *sources;     /* distinct, in order */
@@ -398,7 +398,8 @@ static void make_merged_rows(struct pm_lift *lift, uint32_t *row_of_set,
     }
 }
 
-/* Shares of a set's members by weights of the destinations; left as they are (equal) when all are 0. */
+/* Shares of a set's members by weights of the destinations; left as they are (equal) when all
+ * are 0. */
 static void share_by_destinations(const struct pm_lift_private *own, const uint32_t *members,
                                   uint32_t n, struct pm_lift_part *parts)
 {

@@ -45,8 +45,8 @@ struct pm_lift_row {
 
 struct pm_lift_part {
     uint32_t row;
-    double
-        share; /* at most 1, above 0 (0: only by destination_weights); those of a class add up to 1 */
+    /* at most 1, above 0 (0: only by destination_weights); those of a class add up to 1 */
+    double share;
 };
 
 struct pm_lift_private;
@@ -65,11 +65,12 @@ struct pm_lift_options {
     enum pm_rule rule;
     const pm_index *destination_of; /* per sentence; lent only during pm_lift_new */
     uint32_t n_destinations;        /* all numbers in destination_of are smaller */
-    /* Per mapping of the graph: true = not followed (a view that asks for arrays leaves out the ways to statements). NULL: all
-     * are followed. Lent only during pm_lift_new. */
+    /* Per mapping of the graph: true = not followed (a view that asks for arrays leaves out the
+     * ways to statements). NULL: all are followed. Lent only during pm_lift_new. */
     const bool *leaves_out;
-    /* Rule split: [n_destinations], finite and not negative. A shared cost is divided in proportion to these, equally where all of a
-     * set are 0; weights of mappings are not looked at. NULL: by the mappings. Lent only during pm_lift_new. */
+    /* Rule split: [n_destinations], finite and not negative. A shared cost is divided in
+     * proportion to these, equally where all of a set are 0; weights of mappings are not looked
+     * at. NULL: by the mappings. Lent only during pm_lift_new. */
     const double *destination_weights;
 };
 

@@ -1,5 +1,6 @@
 /* What a person means by the name of a construct. */
 #include "pattern.h"
+#include "statement_names.h"
 
 #include "../base/banned.h"
 #include "../debuginfo/debuginfo.h"
@@ -88,7 +89,8 @@ bool pm_pattern_fits_kind(const struct pm_pattern *pattern, const struct pm_noun
 
 enum { MAX_WORD = 256 };
 
-/* Whether the symbol has the word that the pattern's name ends in: most have not, and need not be demangled. */
+/* Whether the symbol has the word that the pattern's name ends in: most have not, and need not
+ * be demangled. */
 static bool has_last_word(const char *pattern, const char *symbol)
 {
     size_t end = strcspn(pattern, "<(*?[\\"), start = end;
@@ -113,13 +115,39 @@ static bool fits_symbol(const struct pm_name_pattern *pattern, const char *symbo
     return found;
 }
 
+/* With what the name of a statement begins that is named by its function; NULL: it is none. */
+static const char *words_before_function(const char *name)
+{
+    static const char *const words[] = {PM_FRAME_STATEMENT, PM_UNKNOWN_LINE_STATEMENT};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strncmp(name, words[i], strlen(words[i])))
+            return words[i];
+    return NULL;
+}
+
+/* f, and its place, is the function, of which this is a part: it is meant by its own words, or
+ * by statement:f. */
+static bool fits_words(const struct pm_pattern *pattern, const char *asked, const char *words,
+                       const char *name)
+{
+    struct pm_name_pattern function = pattern->name;
+    function.text += asked ? strlen(asked) : 0;
+    return words && (asked ? asked == words : pattern->kind == PM_PATTERN_STATEMENT) &&
+           pm_name_fits_code(&function, name + strlen(words));
+}
+
 bool pm_pattern_fits_name(const struct pm_pattern *pattern, const struct pm_noun *noun)
 {
     const struct pm_name_pattern *name = &pattern->name;
-    const char *kind = noun->kind, *inlined;
-    bool may_be_place = strchr(name->text, ':'); /* sw* is no place in sweep.c */
-    if ((may_be_place && pm_name_fits_place(name, noun->file, noun->line_no, noun->column_no)) ||
-        pm_name_fits(name, noun->linkage))
+    const char *kind = noun->kind, *inlined, *asked = words_before_function(name->text),
+               *words = words_before_function(noun->name);
+    bool may_be_place = strchr(name->text, ':'), /* sw* is no place in sweep.c */
+        fits_place =
+            may_be_place && pm_name_fits_place(name, noun->file, noun->line_no, noun->column_no);
+    if (asked || words)
+        return (fits_place && pattern->kind == PM_PATTERN_STATEMENT) ||
+               fits_words(pattern, asked, words, noun->name);
+    if (fits_place || pm_name_fits(name, noun->linkage))
         return true;
     if (is_one_of(noun, functions) || pm_noun_is_data(noun) || !strcmp(kind, "type"))
         return pm_name_fits_code(name, noun->name) ||

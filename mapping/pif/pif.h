@@ -113,8 +113,9 @@ PM_MUST_CHECK enum pm_status pm_pif_read_text(struct pm_pif *pif, const char *na
 PM_MUST_CHECK enum pm_status pm_pif_read_file(struct pm_pif *pif, const char *path,
                                               struct pm_error *err);
 
-/* A sentence as mappings have them, "{noun, level::noun, verb}", of other files than PIF: its names, not looked up. The last one is the
- * verb. Strings are interned in pif and lent as long as it lives. *text is moved behind the closing brace. NULL, or what is wrong. */
+/* A sentence as mappings have them, "{noun, level::noun, verb}", of other files than PIF: its
+ * names, not looked up. The last one is the verb. Strings are interned in pif and lent as long
+ * as it lives. *text is moved behind the closing brace. NULL, or what is wrong. */
 struct pm_pif_reference {
     const char *level; /* NULL: not stated */
     const char *name;  /* NULL: only an id */
@@ -128,6 +129,9 @@ PM_MUST_CHECK const char *pm_pif_read_references(
  * zero padding between. read reads all chunks of a section; a damaged chunk is an error that names
  * its offset, the sound ones before it stay. */
 void pm_pif_write_compact(const struct pm_pif *pif, struct pm_buf *out);
+/* For files: as pm_pif_write_compact, but compressed by zlib where names are most of it
+ * (templates of C++). */
+void pm_pif_write_compressed(const struct pm_pif *pif, struct pm_buf *out);
 PM_MUST_CHECK enum pm_status pm_pif_read_compact(struct pm_pif *pif, const char *name,
                                                  const void *bytes, size_t len,
                                                  struct pm_error *err);

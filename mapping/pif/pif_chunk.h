@@ -3,11 +3,15 @@
  *
  *     offset size meaning
  *          0    4 magic "PIFc"
- *          4    2 version_major, 1 (little-endian, as all fixed numbers)
+ *          4    2 version_major (little-endian, as all fixed numbers): 1, or 2 for a compressed
+ *                 chunk
  *          6    2 version_minor, 0
  *          8    4 size_bytes of what follows the header
  *         12    4 XXH32 (seed 0) of what follows the header
  *         16      blocks: kind (ULEB128), size_bytes (ULEB128), contents
+ * or, compressed:
+ *         16    4 size_bytes of the blocks
+ *         20      blocks as a zlib stream (RFC 1950)
  */
 #ifndef PM_PIF_CHUNK_H
 #define PM_PIF_CHUNK_H
@@ -18,13 +22,36 @@
 
 enum {
     PIF_CHUNK_MAJOR = 1,
+    PIF_CHUNK_MAJOR_COMPRESSED = 2,
     PIF_CHUNK_MINOR = 0,
     PIF_CHUNK_HEADER_BYTES = 16,
     PIF_AFFIX_MAX_BYTES = 255, /* prefix and suffix of a name that is made from its place */
-    PIF_SHARED_MAX_BYTES =
-        255, /* of a string with the one before: bounds what few bytes of damage can unfold to */
+    /* Of a string with the one before. What few bytes of damage can unfold to is bounded: from
+     * the second on by the bytes that all strings before have stated (pif_shared_max). */
+    PIF_SHARED_MAX_BYTES = 4096,
+    PIF_SHARED_FREE_BYTES = 255,
+    PIF_UNFOLD_FREE_BYTES = 65536,
+    PIF_UNFOLD_MAX = 64,
+    /* What a compressed chunk may hold, by its bytes in the file: of blocks, and of bytes that
+     * its strings share. */
+    PIF_COMPRESSED_MAX = 64,
+    PIF_COMPRESSED_SHARED_MAX = 256,
     PIF_ANCESTORS_MAX = 64, /* steps to the function that an id is made from */
 };
+
+/* How much a string may share with the one before, when strings before it have shared and stated
+ * so many bytes. */
+static inline size_t pif_shared_max(size_t n_shared_bytes, size_t n_stated_bytes)
+{
+    size_t most = PIF_UNFOLD_FREE_BYTES + PIF_UNFOLD_MAX * n_stated_bytes;
+    return n_shared_bytes + PIF_SHARED_MAX_BYTES <= most ? PIF_SHARED_MAX_BYTES
+                                                         : PIF_SHARED_FREE_BYTES;
+}
+
+static inline size_t pif_compressed_shared_max(size_t compressed_bytes)
+{
+    return PIF_UNFOLD_FREE_BYTES + PIF_COMPRESSED_SHARED_MAX * compressed_bytes;
+}
 
 enum pif_block {
     PIF_BLOCK_STRINGS = 1,

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <zlib.h>
 
 struct noun_class {
     const char *level, *kind, *file, *path, *prefix, *suffix; /* NULL: not stated */
@@ -27,7 +28,10 @@ struct reader {
     struct pm_pif *pif;
     const char *name;
     struct pm_error *err;
-    const char *section; /* its first byte: offsets in messages count from it */
+    const char *section;                   /* its first byte: offsets in messages count from it */
+    size_t chunk_at;                       /* offset of the chunk */
+    const char *blocks_begin, *blocks_end; /* decompressed, NULL: the section's own */
+    size_t n_shared_max;
     enum pm_status status;
     struct pm_str blocks[PIF_N_BLOCKS];
     struct pm_cursor c; /* in the block that is read */
@@ -40,6 +44,7 @@ struct reader {
     bool *verb_mentioned;
     pm_id *foreign;
     size_t n_strings, n_classes, n_nouns, n_verbs, n_foreign_nouns, n_foreign_verbs;
+    size_t n_shared_bytes, n_stated_bytes; /* of strings */
     PIF_VEC(struct decoded_sentence) sentences;
     PIF_VEC(uint32_t) sentence_nouns;
     PIF_VEC(uint32_t) touched;
@@ -59,8 +64,13 @@ static bool PM_PRINTF(4, 5)
     va_start(args, format);
     pm_buf_vprintf(&text, format, args);
     va_end(args);
-    pm_error_set(r->err, status, "PIF section of '%s' byte %zu: %s", r->name,
-                 (size_t)((const char *)at - r->section), text.data ? text.data : "");
+    const char *where = at, *what = text.data ? text.data : "";
+    if (r->blocks_begin && where >= r->blocks_begin && where <= r->blocks_end)
+        pm_error_set(r->err, status, "PIF section of '%s' byte %zu, decompressed byte %zu: %s",
+                     r->name, r->chunk_at, (size_t)(where - r->blocks_begin), what);
+    else
+        pm_error_set(r->err, status, "PIF section of '%s' byte %zu: %s", r->name,
+                     (size_t)(where - r->section), what);
     pm_buf_release(&text);
     return false;
 }
@@ -173,14 +183,18 @@ static bool read_string(struct reader *r, struct pm_buf *text, const char **ret_
     const void *at = r->c.p;
     uint64_t n_shared, len;
     struct pm_str bytes;
-    if (!number(r, text->len < PIF_SHARED_MAX_BYTES ? text->len : PIF_SHARED_MAX_BYTES,
-                "shared part of a string", &n_shared) ||
+    size_t most = pif_shared_max(r->n_shared_bytes, r->n_stated_bytes);
+    if (!number(r, text->len < most ? text->len : most, "shared part of a string", &n_shared) ||
         !number(r, (uint64_t)(r->c.end - r->c.p), "length of a string", &len))
         return false;
     if (!pm_cursor_bytes(&r->c, (size_t)len, &bytes))
         return damaged(r, PM_ERR_FORMAT, at, "a string is cut off");
     if (memchr(bytes.p, 0, bytes.len))
         return damaged(r, PM_ERR_FORMAT, at, "a string holds a zero byte");
+    r->n_shared_bytes += (size_t)n_shared;
+    if (r->n_shared_bytes > r->n_shared_max)
+        return damaged(r, PM_ERR_LIMIT, at, "the strings unfold to too much");
+    r->n_stated_bytes += bytes.len;
     text->len = (size_t)n_shared;
     pm_buf_add(text, bytes.p, bytes.len);
     *ret_string = text->failed ? NULL : pif_intern(r->pif, (struct pm_str){text->data, text->len});
@@ -704,6 +718,34 @@ static uint32_t little_endian(const char *p, int n_bytes)
     return value;
 }
 
+static void read_compressed(struct reader *r, const char *payload, size_t len)
+{
+    size_t size = len >= 4 ? little_endian(payload, 4) : 0, stream_len = len >= 4 ? len - 4 : 0;
+    if (!size || size > PIF_COMPRESSED_MAX * stream_len) {
+        damaged(r, PM_ERR_FORMAT, payload, "the chunk would decompress from %zu bytes to %zu",
+                stream_len, size);
+        return;
+    }
+    char *blocks = pm_alloc_array(size, 1);
+    uLongf decompressed = size;
+    uLong used = stream_len;
+    if (!blocks) {
+        no_memory(r);
+        return;
+    }
+    if (uncompress2((Bytef *)blocks, &decompressed, (const Bytef *)payload + 4, &used) != Z_OK ||
+        decompressed != size || used != stream_len) {
+        damaged(r, PM_ERR_FORMAT, payload, "the chunk's %zu bytes do not decompress to %zu",
+                stream_len, size);
+    } else {
+        r->blocks_begin = blocks;
+        r->blocks_end = blocks + size;
+        r->n_shared_max = pif_compressed_shared_max(stream_len);
+        read_payload(r, blocks, size);
+    }
+    free(blocks);
+}
+
 /* One chunk at p; ret_len: its whole length. */
 static enum pm_status read_chunk(struct reader *r, const char *p, size_t left, size_t *ret_len)
 {
@@ -716,16 +758,17 @@ static enum pm_status read_chunk(struct reader *r, const char *p, size_t left, s
     uint32_t major = little_endian(p + 4, 2), size = little_endian(p + 8, 4),
              sum = little_endian(p + 12, 4);
     const char *payload = p + PIF_CHUNK_HEADER_BYTES;
-    if (major != PIF_CHUNK_MAJOR)
-        damaged(r, PM_ERR_VERSION, p, "this chunk is of version %u, this program reads version %d",
-                major, PIF_CHUNK_MAJOR);
+    if (major != PIF_CHUNK_MAJOR && major != PIF_CHUNK_MAJOR_COMPRESSED)
+        damaged(r, PM_ERR_VERSION, p,
+                "this chunk is of version %u, this program reads versions %d and %d", major,
+                PIF_CHUNK_MAJOR, PIF_CHUNK_MAJOR_COMPRESSED);
     else if (size > left - PIF_CHUNK_HEADER_BYTES)
         damaged(r, PM_ERR_FORMAT, p, "the chunk has %u bytes, only %zu are there", size,
                 left - PIF_CHUNK_HEADER_BYTES);
     else if (XXH32(payload, size, 0) != sum)
         damaged(r, PM_ERR_FORMAT, p, "the checksum of the chunk's %u bytes is wrong", size);
     else
-        read_payload(r, payload, size);
+        (major == PIF_CHUNK_MAJOR ? read_payload : read_compressed)(r, payload, size);
     *ret_len = PIF_CHUNK_HEADER_BYTES + (size_t)size;
     return r->status;
 }
@@ -742,7 +785,12 @@ enum pm_status pm_pif_read_compact(struct pm_pif *pif, const char *name, const v
             p++;
             continue;
         }
-        struct reader r = {.pif = pif, .name = name, .err = err, .section = bytes};
+        struct reader r = {.pif = pif,
+                           .name = name,
+                           .err = err,
+                           .section = bytes,
+                           .chunk_at = (size_t)(p - (const char *)bytes),
+                           .n_shared_max = SIZE_MAX};
         size_t chunk_len = 0;
         enum pm_status status = read_chunk(&r, p, (size_t)(end - p), &chunk_len);
         if (status != PM_OK)

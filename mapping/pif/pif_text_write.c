@@ -41,7 +41,8 @@ static bool is_utf8(const char *text, size_t len)
     return true;
 }
 
-/* All of a file's strings come by here: one look at each byte. ret_bytes: the classes that it has. */
+/* All of a file's strings come by here: one look at each byte. ret_bytes: the classes that it
+ * has. */
 static bool is_bare(const char *text, size_t len, unsigned *ret_bytes)
 {
     unsigned bytes = 0;

@@ -9,10 +9,11 @@
 struct asked {
     struct pm_lift *lift;   /* first met classes, by the sentence of a context */
     struct pm_lift *others; /* the same and, as class n_classes, what else has these verbs */
-    /* Of data, else NULL: what the compiler said and nothing inferred; all code of the statements that do so. */
+    /* Of data, else NULL: what the compiler said and nothing inferred; all code of the
+     * statements that do so. */
     struct pm_lift *sure, *all;
-    uint32_t *
-        set_of; /* per context: set of classes of the innermost match on its path, 0 none; only when shown */
+    /* per context: set of classes of the innermost match on its path, 0 none; only when shown */
+    uint32_t *set_of;
     bool *is_shared;   /* per context: that match stands for others as well */
     bool *is_deferred; /* per context: that match is on the path of a cause */
 };
@@ -55,8 +56,9 @@ static const char *kind_of(const struct pm_graph *graph, pm_index sentence)
     return noun == PM_NONE ? "" : graph->nouns[noun].kind;
 }
 
-/* What has a verb and a kind of noun that was asked for, and does not fit, is "another" of number n_classes: who asks for an array
- * cares for other arrays, not for the counter of the loop. */
+/* What has a verb and a kind of noun that was asked for, and does not fit, is "another" of
+ * number n_classes: who asks for an array cares for other arrays, not for the counter of the
+ * loop. */
 static bool mark_others(const struct pm_graph *graph, const struct pm_question_matches *matches,
                         pm_index *ret_destination_of)
 {
@@ -93,8 +95,8 @@ static bool is_object(const struct pm_graph *graph, pm_index sentence)
            strcmp(kind, "field") == 0;
 }
 
-/* Who asks for data gets what the code itself touches, where the compiler said that: its statement may touch more elsewhere.
- * *ret_is_data: that was asked for. */
+/* Who asks for data gets what the code itself touches, where the compiler said that: its
+ * statement may touch more elsewhere. *ret_is_data: that was asked for. */
 static bool *find_detours(const struct pm_graph *graph, const struct pm_question_matches *matches,
                           bool *ret_is_data)
 {
@@ -118,10 +120,10 @@ static bool *find_detours(const struct pm_graph *graph, const struct pm_question
     return leaves_out;
 }
 
-static void leave_out_inferred(const struct pm_graph *graph, bool *leaves_out)
+static void leave_out(const struct pm_graph *graph, const char *origin, bool *leaves_out)
 {
     for (uint32_t m = 0; m < graph->n_mappings; m++)
-        leaves_out[m] |= strcmp(graph->mappings[m].origin, "inferred") == 0;
+        leaves_out[m] |= strcmp(graph->mappings[m].origin, origin) == 0;
 }
 
 /* detours: is changed. */
@@ -130,7 +132,7 @@ static enum pm_status make_bounds(struct asking *a, struct asked *asked,
                                   bool *detours)
 {
     const struct pm_graph *graph = a->graph;
-    leave_out_inferred(graph, detours);
+    leave_out(graph, "inferred", detours);
     enum pm_status status =
         pm_lift_new(graph, &options, sources, graph->n_contexts, a->err, &asked->sure);
     options.leaves_out = NULL;
@@ -150,6 +152,8 @@ static enum pm_status make_lifts(struct asking *a, struct asked *asked,
                                       .destination_of = matches->class_of,
                                       .n_destinations = matches->n_classes + 1u,
                                       .leaves_out = detours};
+    if (detours)
+        leave_out(graph, "possible", detours);
     bool good = sources && with_others && detours && mark_others(graph, matches, with_others);
     enum pm_status status =
         good ? pm_lift_new(graph, &options, sources, graph->n_contexts, a->err, &asked->lift)
@@ -209,7 +213,8 @@ static bool is_adopting(const struct asking *a, uint32_t context)
     return a->graph->contexts[context].flags & PM_CONTEXT_CAUSE;
 }
 
-/* What holds at the cause that a context adopts; 0: nothing, or it adopts none. alone: the same without causes of causes. */
+/* What holds at the cause that a context adopts; 0: nothing, or it adopts none. alone: the same
+ * without causes of causes. */
 #define AT_CAUSE(a, context, values, alone)                         \
     ((a)->graph->contexts[context].cause == PM_NONE ? 0             \
      : (a)->graph->contexts[context].flags & PM_CONTEXT_CAUSE_ALONE \
@@ -228,7 +233,8 @@ static void eval_sentence(const struct asking *a, uint32_t sentence, bool *activ
     }
 }
 
-/* Does one of the sentences of this part, which has none but `or` in it, match the context itself? */
+/* Does one of the sentences of this part, which has none but `or` in it, match the context
+ * itself? */
 static bool part_matches(const struct asking *a, uint32_t node, uint32_t context)
 {
     const struct pm_question_node *n = &a->question->nodes[node];
@@ -237,8 +243,9 @@ static bool part_matches(const struct asking *a, uint32_t node, uint32_t context
                : matches_at(a, n->left, context);
 }
 
-/* Parts that have matched, in order, at a context that has seen `before` of them. The earliest match of each is as good as any. What was begun
- * is not within anything, so it can only be the first. */
+/* Parts that have matched, in order, at a context that has seen `before` of them. The earliest
+ * match of each is as good as any. What was begun is not within anything, so it can only be the
+ * first. */
 static uint32_t step(const struct asking *a, const uint32_t *parts, uint32_t n, uint32_t before,
                      uint32_t context)
 {
@@ -247,8 +254,8 @@ static uint32_t step(const struct asking *a, const uint32_t *parts, uint32_t n, 
     return before + (may_match && part_matches(a, parts[n - 1 - before], context));
 }
 
-/* How many parts of `a then b then ...` have matched, in order, on the way to each context: on its own way or on its cause's, which have no
- * order among them. */
+/* How many parts of `a then b then ...` have matched, in order, on the way to each context: on
+ * its own way or on its cause's, which have no order among them. */
 static bool eval_then(const struct asking *a, uint32_t node, bool *active)
 {
     uint32_t parts[PM_QUESTION_MAX_NODES], n = 0, n_contexts = a->graph->n_contexts;
@@ -346,7 +353,8 @@ static uint32_t set_here(struct asking *a, uint32_t context, uint32_t before,
     return joins ? joined_set(a, before, classes, n) : pm_sets_add(&a->own->sets, classes, n);
 }
 
-/* The innermost match: what a cause brings is inside of what is above, for it came later. alone: the same without causes. */
+/* The innermost match: what a cause brings is inside of what is above, for it came later. alone:
+ * the same without causes. */
 static void inherit_set(const struct asking *a, struct asked *asked, const uint32_t *alone,
                         uint32_t context)
 {
@@ -585,7 +593,8 @@ static bool may_differ(const struct asking *a)
     return differs;
 }
 
-/* At least and at most, of data: how much of the answer is inferred, and what else the statements cost that are meant. */
+/* At least and at most, of data: how much of the answer is inferred, and what else the
+ * statements cost that are meant. */
 static enum pm_status add_bounds(struct asking *a)
 {
     struct pm_answer *answer = a->answer;

@@ -55,7 +55,8 @@ static bool is_object(const char *kind)
     return !strcmp(kind, "array") || !strcmp(kind, "variable") || !strcmp(kind, "field");
 }
 
-/* What it is a part of. What a function declares may be used by others: it is not a part of what the function does. */
+/* What it is a part of. What a function declares may be used by others: it is not a part of what
+ * the function does. */
 static pm_index whole_of(const struct pm_graph *graph, pm_index noun)
 {
     pm_index parent = graph->nouns[noun].parent;

@@ -1,12 +1,16 @@
-/* What has to be measured for a question: the code whose contexts match one of its sentences, and whether samples are needed.
+/* What has to be measured for a question: the code whose contexts match one of its sentences,
+ * and whether samples are needed.
  *
- * Left out is a context that matches nothing: what it costs counts where it was called, and there the same sentences are active. A loop
- * is left out as well when it matches just what its function does, for it runs within that: no row begins or ends there. That does not
- * hold where another loop of the function matches something else (a row would end there and begin again), nor when
- * the question has an order and the function fits several of its parts (the loop would be the next of them).
+ * Left out is a context that matches nothing: what it costs counts where it was called, and
+ * there the same sentences are active. A loop is left out as well when it matches just what its
+ * function does, for it runs within that: no row begins or ends there. That does not hold where
+ * another loop of the function matches something else (a row would end there and begin again),
+ * nor when the question has an order and the function fits several of its parts (the loop would
+ * be the next of them).
  *
- * When the whole question, or each part of its `and`s, is `a then b`, what matches b and nothing else matters only inside a: entering it
- * elsewhere can make no part true. Where a is nothing but code that is followed, that is a term, which the trampolines ask for.
+ * When the whole question, or each part of its `and`s, is `a then b`, what matches b and nothing
+ * else matters only inside a: entering it elsewhere can make no part true. Where a is nothing
+ * but code that is followed, that is a term, which the trampolines ask for.
  */
 #include "question.h"
 
@@ -84,7 +88,8 @@ static bool is_word_of_any(const struct pm_question_sentence *sentence)
     return any;
 }
 
-/* Is there something that fits and that no code with probes is? Its costs are found by samples alone. */
+/* Is there something that fits and that no code with probes is? Its costs are found by samples
+ * alone. */
 static bool is_seen_by_samples(const struct pm_question_matches *matches,
                                const struct pm_graph *graph, const bool *is_reached)
 {

@@ -35,7 +35,8 @@ uint32_t question_then(struct question_parser *parser, uint32_t left, uint32_t r
                        const struct question_span *place);
 void question_word(struct question_parser *parser, struct pm_str text, uint32_t column);
 uint32_t question_sentence(struct question_parser *parser, const struct question_span *place);
-/* The question so far, and during (or outside, from the word of that name) what was begun and fits the word. */
+/* The question so far, and during (or outside, from the word of that name) what was begun and
+ * fits the word. */
 void question_phase(struct question_parser *parser, struct pm_str text,
                     const struct question_span *from, const struct question_span *word,
                     bool outside);

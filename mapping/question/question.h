@@ -2,25 +2,30 @@
  *
  *     struct pm_question *question;
  *     if (pm_question_parse("{A Sum} then {? Send}", &err, &question) == PM_OK &&
- *         pm_question_ask(question, &(struct pm_question_run){.graph = graph}, &err, &answer) == PM_OK)
+ *         pm_question_ask(question, &run, &err, &answer) == PM_OK) // run.graph
  *         use(answer->n_active_contexts, answer->rows, answer->n_rows);
  *     pm_answer_free(answer);
  *     pm_question_free(question);
  *
- * The language is in docs/questions.md. A sentence is active while a cost is incurred when it is on the path of
- * the cost's context, or is reached by mappings from one that is. So:
+ * The language is in docs/questions.md. A sentence is active while a cost is incurred when it is
+ * on the path of the cost's context, or is reached by mappings from one that is. So:
  *
  *   {n V}       a sentence whose nouns and verb fit is active
  *   a, b        both are; `or`: one of them is; `not a`: it is not
- *   a then b    b became active inside a: a further out on the path than b. What was begun and not ended (pm_begin) has no place there: it
- *               is further out than all that is entered, and no two of it are in order
- *   a during p  a, while a phase, or anything that was begun, of that name is active; `outside`: while none is
+ *   a then b    b became active inside a: a further out on the path than b. What was begun and not
+ *               ended (pm_begin) has no place there: it is further out than all that is entered,
+ *               and no two of it are in order
+ *   a during p  a, while a phase, or anything that was begun, of that name is active; `outside`:
+ *               while none is
  *
- * Where the graph has causes (contexts of flag PM_CONTEXT_CAUSE), what was active at the cause is active below them, too: it is further out than all
- * that is below, neither further out nor in than what is above. A cost is deferred when a sentence of its row was active by a cause only.
+ * Where the graph has causes (contexts of flag PM_CONTEXT_CAUSE), what was active at the cause
+ * is active below them, too: it is further out than all that is below, neither further out nor
+ * in than what is above. A cost is deferred when a sentence of its row was active by a cause
+ * only.
  *
- * One thread at a time per question; a parsed question may be asked of any number of graphs. Source: Irvin and Miller,
- * "Mapping Performance Data for High-Level and Data Views of Parallel Program Performance" (1996), sections 4 and 6.
+ * One thread at a time per question; a parsed question may be asked of any number of graphs.
+ * Source: Irvin and Miller, "Mapping Performance Data for High-Level and Data Views of Parallel
+ * Program Performance" (1996), sections 4 and 6.
  */
 #ifndef PM_QUESTION_H
 #define PM_QUESTION_H
@@ -92,7 +97,8 @@ void pm_question_free(struct pm_question *question);
 
 /* --- asking a run that is over --- */
 
-/* What is asked. threads_in: [number of the costs' threads], true where costs count; NULL: all. The graph must be sealed. */
+/* What is asked. threads_in: [number of the costs' threads], true where costs count; NULL: all.
+ * The graph must be sealed. */
 struct pm_question_run {
     const struct pm_graph *graph;
     const bool *threads_in;
@@ -109,13 +115,15 @@ struct pm_answer_match {
 struct pm_answer_row {
     struct pm_answer_match *matches; /* [n_asked] */
     struct pm_amount *amounts;       /* [graph->n_metrics] */
-    struct pm_amount *
-        shared; /* [graph->n_metrics]: part of amounts (sums only) that the same code does for others, too */
-    struct pm_amount *
-        deferred; /* [graph->n_metrics]: part of amounts (sums only) for which a match was active by a cause only */
+    /* [graph->n_metrics]: part of amounts (sums only) that the same code does for others, too */
+    struct pm_amount *shared;
+    /* [graph->n_metrics]: part of amounts (sums only) for which a match was active by a cause
+     * only */
+    struct pm_amount *deferred;
     int64_t n_times;     /* how often it became active; as far as calls tell */
     bool times_known;    /* some of it began at a call */
     bool times_at_least; /* the caller's: some calls were not followed */
+    bool costs_at_least; /* the caller's: some of what was called is missing */
 };
 
 /* Why a sentence of the question matches nothing. */
@@ -133,21 +141,25 @@ struct pm_answer {
     struct pm_amount *amounts,
         *totals; /* [graph->n_metrics]: of the answer; of the run (or of the threads asked for) */
     struct pm_amount *deferred; /* [graph->n_metrics]: of the answer */
-    /* Of data: what is certain, and all of the statements that do what was asked for, by metrics that are sums. */
+    /* Of data: what is certain, and all of the statements that do what was asked for, by metrics
+     * that are sums. */
     bool has_bounds;
     int64_t *least, *most; /* [graph->n_metrics] */
     bool *active;          /* [graph->n_contexts] */
     uint32_t n_active_contexts;
     struct pm_answer_note notes[PM_QUESTION_MAX_NOTES];
     uint32_t n_notes;
-    bool
-        is_partial; /* by the caller: something that matches was not followed all the time, no row does not mean never */
+    /* by the caller: wall time of which a part that is not known well was taken out */
+    bool is_doubtful;
+    /* by the caller: something that matches was not followed all the time, no row does not mean
+     * never */
+    bool is_partial;
     struct pm_arena arena;
     struct pm_answer_private *own;
 };
 
-/* A sentence that nothing in the graph can match gets a note with near names; the answer stands all the same. Errors: PM_ERR_MEMORY,
- * PM_ERR_LIMIT. */
+/* A sentence that nothing in the graph can match gets a note with near names; the answer stands
+ * all the same. Errors: PM_ERR_MEMORY, PM_ERR_LIMIT. */
 PM_MUST_CHECK enum pm_status pm_question_ask(const struct pm_question *question,
                                              const struct pm_question_run *run,
                                              struct pm_error *err, struct pm_answer **ret_answer);
@@ -158,8 +170,8 @@ bool pm_question_word_fits(const struct pm_question_word *word, const char *text
 
 /* --- match.c: which sentences of a graph fit one of a question --- */
 
-/* Those that count as one are a class: a part of a named noun counts as the noun that was named, copies of a construct in several
- * binaries as one. */
+/* Those that count as one are a class: a part of a named noun counts as the noun that was named,
+ * copies of a construct in several binaries as one. */
 struct pm_question_class {
     pm_index verb;
     const pm_index *nouns;
@@ -168,15 +180,16 @@ struct pm_question_class {
 
 struct pm_question_matches {
     uint32_t *class_of; /* per sentence of the graph; PM_NONE: does not fit */
-    bool *
-        is_inner; /* per sentence: of loops and statements of a function that was named; entering them is not entering it */
+    /* per sentence: of loops and statements of a function that was named; entering them is not
+     * entering it */
+    bool *is_inner;
     struct pm_question_class *classes;
     uint32_t n_classes;
     struct pm_sets sets;
 };
 
-/* Where several levels have what fits, the highest counts, unless the question names one. ret_matches is to be released, whatever
- * comes back. */
+/* Where several levels have what fits, the highest counts, unless the question names one.
+ * ret_matches is to be released, whatever comes back. */
 PM_MUST_CHECK enum pm_status pm_question_match(const struct pm_question_sentence *sentence,
                                                const struct pm_graph *graph, struct pm_error *err,
                                                struct pm_question_matches *ret_matches);
@@ -187,22 +200,24 @@ const char *pm_question_why_nothing(const struct pm_question_sentence *sentence,
 
 /* --- need.c: what has to be measured for a question --- */
 
-/* Code is followed when its entries and exits are noticed: symbols and code of loops, level Base. What is not needed may be off, and the
- * answer is the same: a context matters only where it matches a sentence of the question. */
+/* Code is followed when its entries and exits are noticed: symbols and code of loops, level
+ * Base. What is not needed may be off, and the answer is the same: a context matters only where
+ * it matches a sentence of the question. */
 struct pm_question_need {
     bool *followed; /* [graph->n_nouns]: code that has to be followed */
     bool *by_name;  /* [graph->n_nouns]: of that, what some sentence names (not just `?`) */
     bool *is_known; /* per sentence of the question: the graph has what fits */
     bool samples;   /* some sentence has what fits, and no followed code tells all of it */
-    /* [graph->n_nouns]: followed code with `inside` matters only where a context above is of code that has one of its bits in `terms`. 0: anywhere.
-     * Holds where the program says no words of its own. */
+    /* [graph->n_nouns]: followed code with `inside` matters only where a context above is of
+     * code that has one of its bits in `terms`. 0: anywhere. Holds where the program says no
+     * words of its own. */
     uint8_t *terms, *inside;
     uint32_t n_inside;
     uint32_t n_followed;
 };
 
-/* graph: the facts of the program and its libraries, nothing measured; sealed. has_probes: [graph->n_nouns] whose entries can be
- * noticed, NULL: those of all code. */
+/* graph: the facts of the program and its libraries, nothing measured; sealed. has_probes:
+ * [graph->n_nouns] whose entries can be noticed, NULL: those of all code. */
 PM_MUST_CHECK enum pm_status pm_question_find_need(const struct pm_question *question,
                                                    const struct pm_graph *graph,
                                                    const bool *has_probes, struct pm_error *err,

@@ -1,5 +1,6 @@
-/* Sets of sentences that were begun and not ended. Which contexts are below one; and threads that had no event after something was begun or ended
- * in the whole process: what they do is split at its time here, as they would have done themselves. */
+/* Sets of sentences that were begun and not ended. Which contexts are below one; and threads
+ * that had no event after something was begun or ended in the whole process: what they do is
+ * split at its time here, as they would have done themselves. */
 #include "run_internal.h"
 
 #include <stdlib.h>

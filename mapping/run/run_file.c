@@ -1,6 +1,7 @@
 /* Loading a run file: the walk over its chunks, and the checks after which everything may be used
  * as it stands. */
 #include "run_internal.h"
+#include "run_pack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -251,6 +252,53 @@ static enum pm_status load_file(struct pm_run_file *file, const struct run_sourc
     return status;
 }
 
+static bool is_packed(const struct run_source *source)
+{
+    struct pm_run_header header;
+    return run_read_at(source, 0, &header, sizeof header) &&
+           memcmp(header.magic, PM_RUN_MAGIC, sizeof header.magic) == 0 &&
+           header.version_major == PM_RUN_VERSION_PACKED;
+}
+
+/* A packed file as it was. *ret_bytes is to be freed. */
+static enum pm_status unpack(const char *name, const struct run_source *packed,
+                             struct pm_error *err, void **ret_bytes, struct run_source *ret_source)
+{
+    /* What was packed is larger, but for a few bytes of each that is not. */
+    const uint64_t most = PM_RUN_MOST_PACKED + PM_RUN_MOST_PACKED / 64;
+    void *bytes = packed->size_bytes <= most ? pm_alloc((size_t)packed->size_bytes) : NULL;
+    size_t len = 0;
+    enum pm_status status = PM_ERR_FORMAT;
+    if (packed->size_bytes > most)
+        pm_error_set(err, status, "packed run file '%s' is too large (%llu bytes)", name,
+                     (unsigned long long)packed->size_bytes);
+    else if (!bytes)
+        status = pm_error_set(err, PM_ERR_MEMORY, "no memory for run file '%s'", name);
+    else if (!run_read_at(packed, 0, bytes, (size_t)packed->size_bytes))
+        status = pm_error_set(err, PM_ERR_SYSTEM, "run file '%s' cannot be read", name);
+    else
+        status = pm_run_unpack(name, bytes, (size_t)packed->size_bytes, err, ret_bytes, &len);
+    free(bytes);
+    if (status == PM_OK)
+        *ret_source = (struct run_source){-1, *ret_bytes, len};
+    return status;
+}
+
+static enum pm_status load_file_of(struct pm_run_file *file, const struct run_source *source,
+                                   struct pm_error *err)
+{
+    void *bytes = NULL;
+    struct run_source unpacked;
+    file->is_packed = is_packed(source);
+    if (!file->is_packed)
+        return load_file(file, source, err);
+    enum pm_status status = unpack(file->name, source, err, &bytes, &unpacked);
+    if (status == PM_OK)
+        status = load_file(file, &unpacked, err);
+    free(bytes);
+    return status;
+}
+
 static enum pm_status load_source(const char *name, const struct run_source *source,
                                   const struct pm_run_clock *clock, struct pm_error *err,
                                   struct pm_run_file **ret_file)
@@ -265,7 +313,7 @@ static enum pm_status load_source(const char *name, const struct run_source *sou
     if (!file->name)
         pm_error_set(err, status, "no memory for run file '%s'", name);
     else
-        status = load_file(file, source, err);
+        status = load_file_of(file, source, err);
     if (status == PM_OK)
         *ret_file = file;
     else
@@ -291,6 +339,29 @@ enum pm_status pm_run_file_open(const char *path, const struct pm_run_clock *clo
     status = load_source(path, &source, clock, err, ret_file);
     close(source.fd);
     return status;
+}
+
+bool pm_run_file_has_words(const char *path)
+{
+    struct run_source source = {-1, NULL, 0};
+    struct run_chunks list = {0};
+    struct pm_run_file *file = pm_alloc(sizeof *file);
+    bool has_words = true; /* not known */
+    if (file && (file->name = pm_strndup(path, strlen(path))) &&
+        pm_file_open(path, INT64_MAX, NULL, &source.fd, &source.size_bytes) == PM_OK) {
+        struct pm_run_packed packed = {0};
+        if (is_packed(&source))
+            has_words = !run_read_at(&source, PM_RUN_PAGE, &packed, sizeof packed) ||
+                        packed.flags & PM_RUN_PACKED_WORDS;
+        else
+            has_words = walk_chunks(file, &source, &list, NULL) != PM_OK;
+        for (size_t i = 0; i < list.n; i++)
+            has_words |= list.chunks[i].kind == PM_RUN_CHUNK_WORDS;
+        close(source.fd);
+    }
+    free(list.chunks);
+    pm_run_file_free(file);
+    return has_words;
 }
 
 void pm_run_file_free(struct pm_run_file *file)

@@ -1,4 +1,5 @@
-/* Reader of run files (format/pm_run.h, docs/formats/run-file.md). Trusts nothing that a file says.
+/* Reader of run files (format/pm_run.h, docs/formats/run-file.md). Trusts nothing that a file
+ * says.
  *
  *     struct pm_run_file *file;
  *     if (pm_run_file_open("heat.run/123.0.pmr", &clock, &err, &file) != PM_OK) ...
@@ -9,42 +10,46 @@
  *     }
  *     pm_run_file_free(file);
  *
- * Everything is checked once, at loading: every index, parent and length that a getter hands out is
- * good, and users need no checks of their own. Damage does not lose what is sound: it is kept, and
- * each damaged place is one complaint, `run file 'heat.run/123.0.pmr' byte 4096: ...`. Only an
- * unreadable header fails the whole file. Memory in use is at most a small multiple of the
- * file's size. Everything lent lives as long as the file. One thread at a time per object.
+ * Everything is checked once, at loading: every index, parent and length that a getter hands out
+ * is good, and users need no checks of their own. Damage does not lose what is sound: it is
+ * kept, and each damaged place is one complaint, `run file 'heat.run/123.0.pmr' byte 4096: ...`.
+ * Only an unreadable header fails the whole file. Memory in use is at most a small multiple of
+ * the file's size. Everything lent lives as long as the file. One thread at a time per object.
  *
  * Times. Clock ticks become nanoseconds by, in this order: the header's tsc_hz; the run's
  * (manifest); the header's start and end pair, or start and last pair, when it is at least 1 ms
- * long; the run's own pair; the header's pair however short. When there is nothing of all this, a
- * tick is taken as 1 ns and a complaint says so.
+ * long; the run's own pair; the header's pair however short. When there is nothing of all this,
+ * a tick is taken as 1 ns and a complaint says so.
  *
  * Open frames. A process that was killed leaves frames that are still active (sp is not 0). They
  * are ended at the end of their thread, else of their process, else, for the first process of a
- * run, when `perfmap run` saw it end, else at the earliest time that fits everything in the file:
- * last_tsc, starts of activations, and what ended within them. end_kind is then PM_RUN_FILE_KILLED,
- * and in the last case the last stretch is not known.
- * Where a process notes its own end (exit, exec), its other threads run on until the kernel ends them, and their events
- * are in the file: such a thread ends with its last event, and the process with the last of its threads.
+ * run, when `perfmap run` saw it end, else at the earliest time that fits everything in the
+ * file: last_tsc, starts of activations, and what ended within them. end_kind is then
+ * PM_RUN_FILE_KILLED, and in the last case the last stretch is not known. Where a process notes
+ * its own end (exit, exec), its other threads run on until the kernel ends them, and their
+ * events are in the file: such a thread ends with its last event, and the process with the last
+ * of its threads.
  *
- * Own times add up. inclusive_ns of a context is never less than the sum over its children, never
- * more than its parent's, and a thread's root has the thread's wall time; own_ns is inclusive_ns
- * less the children's, so the sum of own_ns over the trees of a thread is its wall_ns exactly. In a
- * sound file of a process that ended this changes nothing. A process killed between two stores of
- * the runtime leaves one activation counted in a child and not yet in its parent (or in both): then
- * the parent is raised to its children's sum, and its own parent's own time is the less by it; only
- * where the children of the thread's root exceed the wall time are siblings reduced, all by the
- * same factor, down the tree. An inclusive time beyond the wall time of its thread is damage:
- * complaint, and taken as 0 before raising.
+ * Own times add up. inclusive_ns of a context is never less than the sum over its children,
+ * never more than its parent's, and a thread's root has the thread's wall time; own_ns is
+ * inclusive_ns less the children's, so the sum of own_ns over the trees of a thread is its
+ * wall_ns exactly. In a sound file of a process that ended this changes nothing. A process
+ * killed between two stores of the runtime leaves one activation counted in a child and not yet
+ * in its parent (or in both): then the parent is raised to its children's sum, and its own
+ * parent's own time is the less by it; only where the children of the thread's root exceed the
+ * wall time are siblings reduced, all by the same factor, down the tree. An inclusive time
+ * beyond the wall time of its thread is damage: complaint, and taken as 0 before raising.
  *
- * Contexts of nouns that are not timed (mode active) have no times, and nouns may have modes of their own, so
- * timed contexts and others lie above and below each other. The inclusive time of one without a time is the sum over its nearest timed
- * descendants, its own time 0: what it took is in the own time of the nearest timed context above, at last the thread's root, which
- * always has the wall time. A context whose noun was timed for a while only has the time of those calls: its time is at
- * least that, and the rest is above as well. Samples (version 1.1) have times of their own, which are not part of these.
+ * Contexts of nouns that are not timed (mode active) have no times, and nouns may have modes of
+ * their own, so timed contexts and others lie above and below each other. The inclusive time of
+ * one without a time is the sum over its nearest timed descendants, its own time 0: what it took
+ * is in the own time of the nearest timed context above, at last the thread's root, which always
+ * has the wall time. A context whose noun was timed for a while only has the time of those
+ * calls: its time is at least that, and the rest is above as well. Samples (version 1.1) have
+ * times of their own, which are not part of these.
  *
- * Counters (mode count, for a noun or for all) are calls that no context has: the calls of a noun are those of its contexts and its counters.
+ * Counters (mode count, for a noun or for all) are calls that no context has: the calls of a
+ * noun are those of its contexts and its counters.
  *
  * Trees on foreign stacks (signal stacks, coroutines above the thread's own stack) have roots of
  * their own, flag PM_RUN_NODE_FOREIGN_STACK. Their time is not in the contexts that were active
@@ -80,8 +85,8 @@ struct pm_run_file_process {
     uint64_t user_cpu_ns, system_cpu_ns, max_rss_bytes;
     uint64_t exact_pair_ps, exact_inner_ps, count_event_ps;
     uint64_t n_sleds, n_lost_contexts, n_unmatched, n_healed, n_foreign_stack;
-    uint64_t
-        n_calls; /* calls and loop entries over all contexts and counters; adopted causes are none */
+    /* calls and loop entries over all contexts and counters; adopted causes are none */
+    uint64_t n_calls;
     uint64_t identity;            /* pm_run_identity: what causes tell */
     int64_t rank;                 /* -1: not known */
     struct pm_str exe, cwd, argv; /* argv: arguments each ended by a zero byte; may be cut */
@@ -90,6 +95,7 @@ struct pm_run_file_process {
 struct pm_run_file_object {
     struct pm_str path, build_id; /* build_id: raw bytes, may be empty */
     uint32_t first_noun, n_nouns; /* among the file's nouns, as pm_run_file_noun counts */
+    uint32_t most_nouns; /* that its chunk has room for: portable mode adds them as they come */
     uint64_t load_bias, inode, device, file_bytes, mtime_ns;
     uint32_t n_sleds, n_bad_sleds;
     uint32_t kind;      /* enum pm_run_object_kind; an unknown one is as an ELF file */
@@ -126,17 +132,17 @@ struct pm_run_file_node {
 
 /* Samples of equal place and context, added up. Since version 1.1. */
 struct pm_run_file_sample {
-    uint32_t
-        kind; /* enum pm_run_sample_kind; COST: address is the number of a metric's word, or of none */
+    /* enum pm_run_sample_kind; COST: address is the number of a metric's word, or of none */
+    uint32_t kind;
     uint32_t node; /* position in the thread's nodes; 0, its root, where no context was active */
     uint32_t object, caller_object; /* positions; PM_RUN_FILE_NO_OBJECT */
-    /* ELF addresses of the object; without one, as the process had it. 0: not known. The caller's is the last byte of the call
-     * instruction, not the place behind it. */
+    /* ELF addresses of the object; without one, as the process had it. 0: not known. The
+     * caller's is the last byte of the call instruction, not the place behind it. */
     uint64_t address, caller;
     bool caller_sure;
-    uint32_t
-        probe_noun;   /* whose trampoline it is in, position among nouns; PM_RUN_NOUN_ROOT: none */
-    bool probe_inner; /* and in the time that is measured for it */
+    /* whose trampoline it is in, position among nouns; PM_RUN_NOUN_ROOT: none */
+    uint32_t probe_noun;
+    bool probe_inner;            /* and in the time that is measured for it */
     uint64_t n_samples, time_ns; /* time_ns: at most INT64_MAX */
 };
 
@@ -155,16 +161,18 @@ struct pm_run_file_thread {
     size_t n_samples; /* items, each of many samples */
 };
 
-/* A word of the program's own (format/pm_words.h), in the order of their numbers: the first is number 1. */
+/* A word of the program's own (format/pm_words.h), in the order of their numbers: the first is
+ * number 1. */
 enum { PM_RUN_FILE_WORD_TEXTS = 3, PM_RUN_FILE_MAX_WORDS = PM_WORDS_MAX };
 struct pm_run_file_word {
-    uint32_t
-        kind; /* enum pm_word_kind; 0: damaged, and to be passed over. What it refers to is there and of the right kind */
+    /* enum pm_word_kind; 0: damaged, and to be passed over. What it refers to is there and of
+     * the right kind */
+    uint32_t kind;
     uint32_t a, b, line_no;
     uint64_t address, size_bytes;
     double weight; /* 0: not stated */
-    uint64_t
-        merged; /* of a noun: number of the noun that it counts as, which is not merged; 0: itself */
+    /* of a noun: number of the noun that it counts as, which is not merged; 0: itself */
+    uint64_t merged;
     uint32_t n_nouns, nouns[PM_WORDS_MAX_NOUNS];
     const uint32_t *members; /* of a set: numbers of sentences, rising */
     uint32_t n_members;
@@ -195,11 +203,13 @@ struct pm_run_file_overhead {
     uint64_t budget_ppm; /* of its CPU time; 0: none */
     uint64_t count_pair_ps, active_pair_ps, exact_pair_ps, exact_inner_ps;
     uint64_t cpu_ns, events_ns, samples_ns, looks_ns; /* each at most INT64_MAX */
+    uint64_t starts_ns; /* of the process and its threads, and their ends */
     uint64_t sample_ns; /* of samples_ns, estimated for the interrupt of each */
     uint64_t fixed_ns;  /* of events_ns, for what the budget cannot lower (format/pm_run.h) */
 };
 
-/* A noun was in another mode than the one it was started with, for a while. Times since the process's start_tsc. */
+/* A noun was in another mode than the one it was started with, for a while. Times since the
+ * process's start_tsc. */
 struct pm_run_file_adapted {
     uint32_t noun;                      /* position */
     enum pm_run_mode mode, mode_before; /* in mode off its calls are not counted */
@@ -243,6 +253,9 @@ PM_MUST_CHECK enum pm_status pm_run_file_open(const char *path, const struct pm_
 PM_MUST_CHECK enum pm_status pm_run_file_parse(const char *name, const void *bytes, size_t len,
                                                const struct pm_run_clock *clock,
                                                struct pm_error *err, struct pm_run_file **ret_file);
+/* Whether a file may have words (of the program's own, causes): a look at its chunks' headers. True
+ * when that cannot be known. */
+bool pm_run_file_has_words(const char *path);
 void pm_run_file_free(struct pm_run_file *file);
 
 const struct pm_run_file_process *pm_run_file_process(const struct pm_run_file *file);
@@ -254,16 +267,17 @@ size_t pm_run_file_n_words(const struct pm_run_file *file);
 const struct pm_run_file_word *pm_run_file_word(const struct pm_run_file *file, size_t i);
 size_t pm_run_file_n_nouns(const struct pm_run_file *file);
 const struct pm_run_file_noun *pm_run_file_noun(const struct pm_run_file *file, size_t index);
-/* The cause that contexts of this noun adopt, a word of kind PM_WORD_CAUSE; NULL: they do not. noun may be PM_RUN_NOUN_ROOT. */
+/* The cause that contexts of this noun adopt, a word of kind PM_WORD_CAUSE; NULL: they do not.
+ * noun may be PM_RUN_NOUN_ROOT. */
 const struct pm_run_file_word *pm_run_file_cause(const struct pm_run_file *file, uint32_t noun);
 size_t pm_run_file_n_threads(const struct pm_run_file *file);
 const struct pm_run_file_thread *pm_run_file_thread(const struct pm_run_file *file, size_t index);
 size_t pm_run_file_n_counts(const struct pm_run_file *file);
 const struct pm_run_file_counts *pm_run_file_counts(const struct pm_run_file *file, size_t index);
-const struct pm_run_file_sampling *pm_run_file_sampling(
-    const struct pm_run_file *file); /* NULL: was not sampled */
-const struct pm_run_file_overhead *pm_run_file_overhead(
-    const struct pm_run_file *file); /* NULL: it did not */
+/* NULL: was not sampled */
+const struct pm_run_file_sampling *pm_run_file_sampling(const struct pm_run_file *file);
+/* NULL: it did not */
+const struct pm_run_file_overhead *pm_run_file_overhead(const struct pm_run_file *file);
 size_t pm_run_file_n_adapted(const struct pm_run_file *file);
 const struct pm_run_file_adapted *pm_run_file_adapted(const struct pm_run_file *file, size_t index);
 size_t pm_run_file_n_heap_sites(const struct pm_run_file *file);

@@ -1,4 +1,5 @@
-/* Blocks of the heap in a run file: by the place that allocated them, and large ones. Every index is checked here. */
+/* Blocks of the heap in a run file: by the place that allocated them, and large ones. Every
+ * index is checked here. */
 #include "run_internal.h"
 
 #include <stdlib.h>

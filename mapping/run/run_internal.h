@@ -77,6 +77,7 @@ struct run_piece {
 
 struct pm_run_file {
     char *name; /* for complaints */
+    bool is_packed;
     struct pm_arena arena;
     struct pm_run_header header;
     struct pm_run_clock clock;

@@ -112,6 +112,10 @@ static enum pm_status load_object(struct pm_run_file *file, const struct run_sou
         .path = PM_STR(""),
         .build_id = PM_STR(""),
         .n_nouns = (uint32_t)n_nouns,
+        .most_nouns =
+            raw.nouns_offset < chunk->size_bytes
+                ? (uint32_t)((chunk->size_bytes - raw.nouns_offset) / sizeof(struct pm_run_noun))
+                : 0,
         .load_bias = raw.load_bias,
         .inode = raw.inode,
         .device = raw.device,
@@ -309,7 +313,8 @@ static void cut_off(struct pm_run_file_node *node, struct node_damage *damage, u
     node->open = false;
 }
 
-/* An activation that is open is timed when it has a start. Before version 1.2 modes were those of whole files. */
+/* An activation that is open is timed when it has a start. Before version 1.2 modes were those
+ * of whole files. */
 static enum pm_run_file_timing timing_of(const struct pm_run_file *file,
                                          const struct pm_run_node *raw)
 {
@@ -641,8 +646,10 @@ static enum pm_status load_counts(struct pm_run_file *file, const struct run_sou
         return PM_OK;
     }
     uint64_t n = run_fit_items(file, chunk, PM_RUN_COUNTS_DATA, sizeof(uint64_t), "counters");
-    uint32_t n_nouns = file->objects[counts.object].n_nouns;
-    bool grows = file->objects[counts.object].kind == PM_RUN_OBJECT_WORDS; /* has room for more */
+    const struct pm_run_file_object *object = &file->objects[counts.object];
+    uint32_t n_nouns = object->n_nouns;
+    bool portable = object->n_sleds == 0 && n <= object->most_nouns;
+    bool grows = object->kind == PM_RUN_OBJECT_WORDS || portable; /* has room for more */
     if (n > n_nouns && !grows)
         run_complain(file, chunk->offset, "%llu counters for an object of %u nouns",
                      (unsigned long long)n, n_nouns);

@@ -174,6 +174,13 @@ static void complain_samples(struct pm_run_file *file, const struct run_chunk *c
                      damage->n_times);
 }
 
+/* The newest item of a process that was killed, or whose machine was: it was being written,
+ * which is no damage. Its time is kept when it has a kind. */
+static bool may_be_torn(const struct pm_run_file *file, uint64_t at, uint64_t n)
+{
+    return !(file->header.flags & PM_RUN_FLAG_ENDED) && at + 1 == n;
+}
+
 /* Room for n more samples of the thread. */
 static struct pm_run_file_sample *more_samples(struct pm_run_file_thread *thread,
                                                struct run_thread_load *load, uint64_t n)
@@ -216,9 +223,12 @@ static enum pm_status load_samples(struct pm_run_file *file, const struct run_so
         run_complain(file, chunk->offset, "%llu samples cannot be read", (unsigned long long)n);
         n = 0;
     }
-    struct sample_damage damage = {0};
+    struct sample_damage damage = {0}, torn = {0};
     for (uint64_t i = 0; i < n; i++)
-        take_sample(file, load, order, &raw[i], &damage, &samples[i]);
+        take_sample(file, load, order, &raw[i], may_be_torn(file, i, n) ? &torn : &damage,
+                    &samples[i]);
+    if (torn.n_kinds)
+        n--;
     thread->n_samples += n;
     free(raw);
     complain_samples(file, chunk, &damage);
@@ -287,6 +297,7 @@ static void load_overhead(struct pm_run_file *file, const struct run_source *sou
         .looks_ns = at_most_i64(raw.looks_ns),
         .sample_ns = at_most_i64(raw.sample_ns),
         .fixed_ns = at_most_i64(raw.fixed_ns),
+        .starts_ns = at_most_i64(raw.starts_ns),
     };
 }
 

@@ -86,10 +86,10 @@ static void hand_up(uint32_t parent, uint64_t bound, uint64_t spent, uint64_t *b
     sums[parent] += sums[parent] > UINT64_MAX - spent ? 0 : spent;
 }
 
-/* The earliest time at which each node's last activation can have ended, from the last node to the
- * first: an activation ends after all that was active within it, and where it is the node's only
- * one, all times of its children lie within it, one after the other; through what is not timed. Returns the latest of them up
- * to limit. room: two numbers per node, zeroed. */
+/* The earliest time at which each node's last activation can have ended, from the last node to
+ * the first: an activation ends after all that was active within it, and where it is the node's
+ * only one, all times of its children lie within it, one after the other; through what is not
+ * timed. Returns the latest of them up to limit. room: two numbers per node, zeroed. */
 static uint64_t latest_in_thread(const struct pm_run_file_thread *thread,
                                  const struct run_raw_node *raw, uint64_t limit, uint64_t *room,
                                  bool *has_odd)
@@ -166,8 +166,9 @@ static enum pm_status latest_tsc(struct pm_run_file *file, struct pm_error *err,
     return PM_OK;
 }
 
-/* At least until when a thread ran on after its process had noted its end: the last activation of each context had begun, and
- * the ended ones of each, and of those below the root together, lie one after the other within the root's time. Holds for all stacks. */
+/* At least until when a thread ran on after its process had noted its end: the last activation
+ * of each context had begun, and the ended ones of each, and of those below the root together,
+ * lie one after the other within the root's time. Holds for all stacks. */
 static uint64_t latest_after_end(const struct pm_run_file_thread *thread,
                                  const struct run_raw_node *raw, uint64_t limit)
 {
@@ -188,8 +189,8 @@ static uint64_t latest_after_end(const struct pm_run_file_thread *thread,
     return is_known && raw[0].start_tsc + most > latest ? raw[0].start_tsc + most : latest;
 }
 
-/* Other threads run on until exit or exec has ended them, and their contexts hold that time: their ends are
- * later than the process's own note of it. */
+/* Other threads run on until exit or exec has ended them, and their contexts hold that time:
+ * their ends are later than the process's own note of it. */
 static uint64_t threads_after_end(struct pm_run_file *file, uint64_t noted_tsc)
 {
     uint64_t limit = limit_after(file, noted_tsc, longest_end_s);
@@ -228,9 +229,10 @@ static enum pm_status find_end(struct pm_run_file *file, struct pm_error *err, u
     return latest_tsc(file, err, ret_tsc);
 }
 
-/* Whether the open activation of a node lies in one of each context above. A child's cannot begin before its
- * parent's: where it seems to, the parent's was renewed while the child's frame waited to be healed, and had ended by then. The nearest
- * timed context above tells that; it may be the root. */
+/* Whether the open activation of a node lies in one of each context above. A child's cannot
+ * begin before its parent's: where it seems to, the parent's was renewed while the child's frame
+ * waited to be healed, and had ended by then. The nearest timed context above tells that; it may
+ * be the root. */
 static bool lies_within(const struct pm_run_file_thread *thread, const struct run_raw_node *raw,
                         size_t index)
 {

@@ -252,8 +252,9 @@ static bool find_path(const struct pm_run_trace_cursor *c, struct stack *stack, 
     return true;
 }
 
-/* What the stack has and the tree has not, has ended. What the tree has and the stack has not was entered before the trace, when
- * something is missing before this piece; else it is of a noun that is not traced. */
+/* What the stack has and the tree has not, has ended. What the tree has and the stack has not
+ * was entered before the trace, when something is missing before this piece; else it is of a
+ * noun that is not traced. */
 static bool agree(const struct pm_run_trace_cursor *c, struct stack *stack, uint32_t node,
                   bool is_gap)
 {
@@ -350,8 +351,9 @@ static bool keep_waiting(struct tree *tree, const struct stack *stack)
     return true;
 }
 
-/* The thread goes on in another tree, or the trace does behind what is missing. What has waited there has ended where the tree has it no more;
- * what the tree has beside was entered where the trace did not see it, when the frames are not known, else it is not traced. */
+/* The thread goes on in another tree, or the trace does behind what is missing. What has waited
+ * there has ended where the tree has it no more; what the tree has beside was entered where the
+ * trace did not see it, when the frames are not known, else it is not traced. */
 static bool go_to_tree(struct pm_run_trace_cursor *c, struct tree *to, uint32_t node, bool is_known)
 {
     struct stack *stack = &c->stacks[OWN];
@@ -556,8 +558,8 @@ static bool enter_noun(struct pm_run_trace_cursor *c, uint32_t code,
     return enter(c, c->on, &frame, 0, event);
 }
 
-/* The youngest frame of this noun has ended, and all above it. An enter that was lost, or was before the noun was traced, has no
- * frame. */
+/* The youngest frame of this noun has ended, and all above it. An enter that was lost, or was
+ * before the noun was traced, has no frame. */
 static void leave_noun(struct pm_run_trace_cursor *c, uint32_t code)
 {
     struct stack *stack = &c->stacks[c->on];

@@ -5,19 +5,22 @@
  *     bool has_event;
  *     if (pm_run_trace_open("heat.run/123.0.pmr", file, thread, &err, &cursor) != PM_OK) ...
  *     while ((status = pm_run_trace_next(cursor, &err, &event, &has_event)) == PM_OK && has_event)
- *         use(event.is_leave, pm_run_file_noun(file, event.noun), pm_run_trace_ns(file, event.tsc));
+ *         use(event.is_leave, pm_run_file_noun(file, event.noun),
+ *             pm_run_trace_ns(file, event.tsc));
  *     pm_run_trace_close(cursor);
  *
- * What comes out nests: every enter has its leave, innermost first, on each of the two stacks (the thread's own, and all others
- * together, PM_RUN_TRACE_ON_FOREIGN). Where the file lacks one it is made, with the flag PM_RUN_TRACE_CUT: enters of what was open before
- * the first event that is kept; leaves of what was still open when the thread, the process or the trace ended, or of what a
- * signal handler jumped out of within a trampoline. For all others tsc is the very clock value that the contexts' times are made
- * of: the sum of leave.spent_tsc over a context's events is its inclusive time to the tick, when the trace is whole. A handler's events
- * may come before that of the trampoline that it interrupted, which has an earlier time: who needs times that never go back takes
- * the largest so far.
+ * What comes out nests: every enter has its leave, innermost first, on each of the two stacks
+ * (the thread's own, and all others together, PM_RUN_TRACE_ON_FOREIGN). Where the file lacks one
+ * it is made, with the flag PM_RUN_TRACE_CUT: enters of what was open before the first event
+ * that is kept; leaves of what was still open when the thread, the process or the trace ended,
+ * or of what a signal handler jumped out of within a trampoline. For all others tsc is the very
+ * clock value that the contexts' times are made of: the sum of leave.spent_tsc over a context's
+ * events is its inclusive time to the tick, when the trace is whole. A handler's events may come
+ * before that of the trampoline that it interrupted, which has an earlier time: who needs times
+ * that never go back takes the largest so far.
  *
- * Memory: one part of the trace (256 KiB), the stacks, and a table of the thread's contexts. One thread at a time per cursor; several
- * cursors may be open on a file, which must outlive them.
+ * Memory: one part of the trace (256 KiB), the stacks, and a table of the thread's contexts. One
+ * thread at a time per cursor; several cursors may be open on a file, which must outlive them.
  */
 #ifndef PM_RUN_TRACE_H
 #define PM_RUN_TRACE_H
@@ -26,10 +29,11 @@
 
 struct pm_run_trace_cursor;
 
-/* MOVED: not left and not entered: something was begun or ended (pm_begin), and what is open goes on as another context, below another set. Leaves of
- * all frames, the set's (a noun of kind PM_RUN_AMBIENT_SET, in whose place nothing is entered) the last, then enters.
- * SWITCHED: not left and not entered either: the thread goes on on another stack (makecontext). Leaves of all that waits from now on, then enters of
- * what has waited there. */
+/* MOVED: not left and not entered: something was begun or ended (pm_begin), and what is open
+ * goes on as another context, below another set. Leaves of all frames, the set's (a noun of kind
+ * PM_RUN_AMBIENT_SET, in whose place nothing is entered) the last, then enters. SWITCHED: not
+ * left and not entered either: the thread goes on on another stack (makecontext). Leaves of all
+ * that waits from now on, then enters of what has waited there. */
 enum {
     PM_RUN_TRACE_CUT = 1,
     PM_RUN_TRACE_ON_FOREIGN = 2,
@@ -46,8 +50,8 @@ struct pm_run_trace_event {
     uint32_t depth;     /* frames that are open below it, on its stack */
     uint64_t tsc;       /* clock */
     uint64_t enter_tsc; /* of leaves: of their enter */
-    uint64_t
-        spent_tsc; /* of leaves: between, without what the thread spent on foreign stacks meanwhile */
+    /* of leaves: between, without what the thread spent on foreign stacks meanwhile */
+    uint64_t spent_tsc;
 };
 
 struct pm_run_trace_size {

@@ -125,6 +125,11 @@ enum pm_status run_load_trace(struct pm_run_file *file, const struct run_source 
     bool ok = true;
     for (size_t i = 0; i < list->n && ok; i++) {
         const struct run_chunk *chunk = &list->chunks[i];
+        if (file->is_packed) { /* events are read from the file itself, later */
+            if (chunk->kind == PM_RUN_CHUNK_TRACE_SPACE || chunk->kind == PM_RUN_CHUNK_TRACE_HEAD)
+                run_complain(file, chunk->offset, "a packed file has a trace, which is left out");
+            continue;
+        }
         if (chunk->kind == PM_RUN_CHUNK_TRACE_SPACE)
             ok = load_space(file, source, chunk, &cap);
         else if (chunk->kind == PM_RUN_CHUNK_TRACE_HEAD)

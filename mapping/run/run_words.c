@@ -45,7 +45,8 @@ static void take_texts(const char *text, size_t len, struct pm_run_file_word *wo
     }
 }
 
-/* A word that is no good keeps its number, as one of kind 0. bytes: the record with all that belongs to it. */
+/* A word that is no good keeps its number, as one of kind 0. bytes: the record with all that
+ * belongs to it. */
 static bool take_word(struct pm_run_file *file, const char *bytes, const struct pm_run_word *raw)
 {
     struct pm_run_file_word *words =

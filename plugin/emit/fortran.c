@@ -8,9 +8,9 @@ enum { MAX_NESTED = 256, MAX_TEXT_BYTES = 1 << 30, FIXED_FORM_WIDTH = 72 };
 
 struct pm_fortran {
     struct pm_buf text; /* of all statements */
-    struct pm_fortran_statement
-        *statements; /* text.p is set when all are read: text may move until then */
-    size_t *starts;  /* in text */
+    /* text.p is set when all are read: text may move until then */
+    struct pm_fortran_statement *statements;
+    size_t *starts; /* in text */
     size_t n_statements, cap;
     bool failed;
 };
@@ -104,7 +104,8 @@ static bool ends_line(const char *p, const char *end, bool in_string)
     return p == end || (*p == '!' && !in_string);
 }
 
-/* The bytes of a line from p on; returns whether the statement goes on in the next line (free form). */
+/* The bytes of a line from p on; returns whether the statement goes on in the next line (free
+ * form). */
 static bool scan_bytes(struct scanner *scanner, const char *line_start, const char *p,
                        const char *end, unsigned line, bool fixed_form)
 {
@@ -204,7 +205,8 @@ static void skip_blanks(struct pm_str *text)
         text->p++, text->len--;
 }
 
-/* Whether the text begins with these words, one after the other, with or without blanks between; moves behind them. */
+/* Whether the text begins with these words, one after the other, with or without blanks between;
+ * moves behind them. */
 static bool take_words(struct pm_str *text, const char *first, const char *second)
 {
     struct pm_str at = *text;

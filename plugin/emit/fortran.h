@@ -1,5 +1,6 @@
-/* What a Fortran statement does to arrays, read from its text. The compiler's back ends see array statements as loops and calls
- * without names: that a loop is a SUM stands only in the source.
+/* What a Fortran statement does to arrays, read from its text. The compiler's back ends see
+ * array statements as loops and calls without names: that a loop is a SUM stands only in the
+ * source.
  *
  *     struct pm_fortran *source = pm_fortran_new(text, len, pm_fortran_is_fixed_form("heat.f90"));
  *     const struct pm_fortran_statement *statement = pm_fortran_at(source, line, column);
@@ -7,11 +8,12 @@
  *     size_t n = pm_fortran_operations(statement, operations, 8);   // s = sum(a): {"Sum", "a"}
  *     pm_fortran_free(source);
  *
- * A scanner, no parser: it knows comments, strings, continuation, `;`, labels and the constructs FORALL, WHERE and DO CONCURRENT. Whether a name is
- * an array or `sum` is a variable of the program's own is for the caller to look up. Any text is accepted. One thread at a time.
+ * A scanner, no parser: it knows comments, strings, continuation, `;`, labels and the constructs
+ * FORALL, WHERE and DO CONCURRENT. Whether a name is an array or `sum` is a variable of the
+ * program's own is for the caller to look up. Any text is accepted. One thread at a time.
  *
- * Source of the verbs: Irvin and Miller, "Mapping Performance Data for High-Level and Data Views of Parallel Program
- * Performance" (1996), figure 9 (metrics for CM Fortran).
+ * Source of the verbs: Irvin and Miller, "Mapping Performance Data for High-Level and Data Views
+ * of Parallel Program Performance" (1996), figure 9 (metrics for CM Fortran).
  */
 #ifndef PM_EMIT_FORTRAN_H
 #define PM_EMIT_FORTRAN_H
@@ -29,8 +31,8 @@ enum pm_fortran_construct {
 
 struct pm_fortran_statement {
     unsigned first_line, first_column, last_line, last_column; /* from 1 */
-    struct pm_str
-        text; /* lower case, without comments, labels, continuation marks and what is in strings */
+    /* lower case, without comments, labels, continuation marks and what is in strings */
+    struct pm_str text;
     enum pm_fortran_construct construct; /* innermost one that it is in */
 };
 
@@ -44,16 +46,17 @@ struct pm_fortran_operation {
 };
 
 bool pm_fortran_is_source(const char *file); /* by its extension */
-bool pm_fortran_is_fixed_form(
-    const char *file); /* by its extension, as compilers do: .f, .for, .ftn, .fpp */
+/* by its extension, as compilers do: .f, .for, .ftn, .fpp */
+bool pm_fortran_is_fixed_form(const char *file);
 struct pm_fortran *pm_fortran_new(const char *text, size_t len,
                                   bool fixed_form); /* copies; NULL: memory */
 void pm_fortran_free(struct pm_fortran *source);
 /* The statement whose text holds the point; NULL: none. column 0: the line's first. */
 const struct pm_fortran_statement *pm_fortran_at(const struct pm_fortran *source, unsigned line,
                                                  unsigned column);
-/* Its operations on arrays, in the order of the text, at most max. Assignments come last: Forall, Where, Do Concurrent within these
- * constructs, else Assign when the whole of a name or a section (`:`) is assigned to. */
+/* Its operations on arrays, in the order of the text, at most max. Assignments come last:
+ * Forall, Where, Do Concurrent within these constructs, else Assign when the whole of a name or
+ * a section (`:`) is assigned to. */
 size_t pm_fortran_operations(const struct pm_fortran_statement *statement,
                              struct pm_fortran_operation *ret_operations, size_t max);
 /* Next name in text from *at on (moves *at behind it), in lower case; false: no more. */

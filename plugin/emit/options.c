@@ -198,7 +198,8 @@ enum pm_status pm_options_init(struct pm_options *options, struct pm_error *err)
     options->select = pm_select_new();
     if (options->select == NULL)
         return pm_error_set(err, PM_ERR_MEMORY, "no memory for the options");
-    /* For a whole build, whose flags may be hard to reach; an option on the command line goes before it. */
+    /* For a whole build, whose flags may be hard to reach; an option on the command line goes
+     * before it. */
     const char *pif = getenv("PERFMAP_PIF");
     if (pif == NULL || *pif == 0)
         return PM_OK;

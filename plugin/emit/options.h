@@ -1,12 +1,15 @@
 /* The plugin's options, the same for every compiler: -fplugin-arg-perfmap-KEY[=VALUE].
  *
- *   constructs=LIST    which constructs get sleds: functions, loops (outermost, but none that only searches memory in a few instructions; the default is
- *                      functions,loops), search-loops (loops with those that search), all-loops (inner ones, too), none
- *   include=PATTERN    only functions or files that match (fnmatch; "file:PATTERN", "func:PATTERN", or both tried); may repeat
+ *   constructs=LIST    which constructs get sleds: functions, loops (outermost, but none that only
+ *                      searches memory in a few instructions; the default is functions,loops),
+ *                      search-loops (loops with those that search), all-loops (inner ones, too),
+ *                      none
+ *   include=PATTERN    only functions or files that match (fnmatch; "file:PATTERN", "func:PATTERN",
+ *                      or both tried); may repeat
  *   exclude=PATTERN    not those; may repeat; wins over include
  *   select=FILE        file with one include/exclude a line ("+PATTERN", "-PATTERN", '#' comment)
- *   pif=DIR|auto|none  where NAME.pif goes; auto: beside the object when one is kept. The environment variable PERFMAP_PIF (DIR, no) says it
- *                      for a whole build
+ *   pif=DIR|auto|none  where NAME.pif goes; auto: beside the object when one is kept. The
+ *                      environment variable PERFMAP_PIF (DIR, no) says it for a whole build
  *   section=yes|no     compact PIF in the object
  *   map=yes|no         the late map in the object (format/pm_map.h)
  *   portable           guarded calls instead of sleds

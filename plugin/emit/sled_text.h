@@ -15,8 +15,8 @@
 #include "../../mapping/base/str.h"
 
 enum {
-    PM_SLED_SYMBOL_MAX =
-        2048, /* longer section symbols are not used: C++ has names of any length */
+    /* longer section symbols are not used: C++ has names of any length */
+    PM_SLED_SYMBOL_MAX = 2048,
     PM_SLED_TEXT_MAX = 1024 + PM_SLED_SYMBOL_MAX,
 };
 

@@ -25,8 +25,8 @@ extern struct pm_options pm_options; /* parsed -fplugin-arg-perfmap-*; constant 
 /* Is this function (and what lies in it) instrumented? By selection lists, no_instrument_function,
  * naked, thunks, system headers. */
 bool pm_function_selected(tree function_decl);
-/* Does the late map tell of its code? Also of that which comes from system headers (instances of std's templates): it is the program's, and its
- * time shall have a name. */
+/* Does the late map tell of its code? Also of that which comes from system headers (instances of
+ * std's templates): it is the program's, and its time shall have a name. */
 bool pm_function_mapped(tree function_decl);
 
 /* --- identity.cc --- */
@@ -40,9 +40,11 @@ bool pm_place_of(location_t location, struct pm_place *ret_place);
 /* The function as written: clones (.constprop, .part, .isra, ._omp_fn keep their own source
  * function) lead to their origin. */
 tree pm_origin_function(tree function_decl);
-/* Is it one of the bodies that another body of the same constructor or destructor calls? The front end makes up to three. */
+/* Is it one of the bodies that another body of the same constructor or destructor calls? The
+ * front end makes up to three. */
 bool pm_is_lower_body(tree decl, tree of);
-/* Where the function is written. C's front end leaves a definition at the place of an earlier declaration in a system header. */
+/* Where the function is written. C's front end leaves a definition at the place of an earlier
+ * declaration in a system header. */
 location_t pm_definition_place(tree function_decl);
 pm_id pm_function_id(tree function_decl); /* "func" of the origin */
 pm_id pm_symbol_id(tree function_decl);   /* "symbol": the emitted symbol */
@@ -60,19 +62,20 @@ bool pm_loop_identity_of(class loop *loop, struct pm_loop_identity *ret_identity
 pm_id pm_loopcode_id(pm_id symbol, pm_id loop);
 
 /* --- facts.cc, late.cc --- */
-void pm_facts_register(
-    const char *plugin_name); /* registers its passes and callbacks; called by main.cc */
+/* registers its passes and callbacks; called by main.cc */
+void pm_facts_register(const char *plugin_name);
 void pm_late_register(const char *plugin_name);
 /* copies.cc: which functions have calls without sleds, for they were inlined or became jumps. */
 void pm_copies_register(const char *plugin_name);
 /* Called by sleds_*.cc when sleds were put into code that will be emitted: late.cc makes the Base
  * nouns and their mappings of them and writes them in this compiler process. */
 void pm_late_symbol(tree function_decl);
-/* A call that carries out the statement at the place in the text of a function; returns the id of its code. */
+/* A call that carries out the statement at the place in the text of a function; returns the id
+ * of its code. */
 pm_id pm_late_call(tree function_decl, tree text_function, const struct pm_place *place);
 void pm_late_loop(tree function_decl, const struct pm_loop_identity *identity, unsigned depth);
-/* Some code of the loop has no sleds: what is counted and timed by those of other copies is not all of it, nor, with calls, what is called.
- * After pm_late_loop for those of the symbol. */
+/* Some code of the loop has no sleds: what is counted and timed by those of other copies is not
+ * all of it, nor, with calls, what is called. After pm_late_loop for those of the symbol. */
 void pm_late_bare_loop(const struct pm_loop_identity *identity, pm_id loopcode, bool has_calls);
 
 /* --- sleds_*.cc --- */

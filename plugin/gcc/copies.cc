@@ -1,10 +1,12 @@
-/* Functions some of whose calls run no entry sled: copies of them were inlined, or a call of themselves became a jump to their begin.
- * What their sleds count and time then is not all of it.
+/* Functions some of whose calls run no entry sled: copies of them were inlined, or a call of
+ * themselves became a jump to their begin. What their sleds count and time then is not all of
+ * it.
  *
- * Blocks do not tell at -g0, where those of a copy that was optimised away are gone. So the call graph is watched: an inlined copy is
- * a clone with inlined_to. (A function all of whose calls are inlined gives its own node away and is not cloned for the last of them; it
- * has no sleds then.) LTO inlines in three processes: in the first two the mark travels as an attribute of the declaration, in the
- * last one the copies are in the call graph that is read.
+ * Blocks do not tell at -g0, where those of a copy that was optimised away are gone. So the call
+ * graph is watched: an inlined copy is a clone with inlined_to. (A function all of whose calls
+ * are inlined gives its own node away and is not cloned for the last of them; it has no sleds
+ * then.) LTO inlines in three processes: in the first two the mark travels as an attribute of
+ * the declaration, in the last one the copies are in the call graph that is read.
  */
 #include "facts.h"
 

@@ -12,6 +12,7 @@ static const struct {
     {pm_level_source, "Reads", "units are operations"},
     {pm_level_source, "Writes", "units are operations"},
     {pm_level_source, "Calls", "units are calls"},
+    {pm_level_source, "Refers", "what is done with the first is done with the second"},
     {pm_level_base, "Executes", "units are seconds"},
 };
 

@@ -33,6 +33,7 @@ enum pm_verb {
     PM_SOURCE_READS,
     PM_SOURCE_WRITES,
     PM_SOURCE_CALLS,
+    PM_SOURCE_REFERS,
     PM_BASE_EXECUTES,
     PM_N_VERBS
 };
@@ -68,14 +69,18 @@ pm_id pm_fact_variable(tree variable, tree context);
  * known at run time). */
 void pm_fact_variable_stands_for(tree artificial, tree variable, tree context);
 void pm_fact_variable_is(tree artificial, pm_id noun);
+/* Also an array that gfortran marks as its own until the procedure's body has been read. */
+pm_id pm_fact_dummy(tree parameter, tree function_decl);
 pm_id pm_fact_field(tree field);
-/* COMMON blocks of Fortran and what EQUIVALENCE joins: for gfortran one variable, its members are fields. A member's noun is that of a
- * variable; the noun of a whole block is for where members cannot be told (0: EQUIVALENCE has none). */
+/* COMMON blocks of Fortran and what EQUIVALENCE joins: for gfortran one variable, its members
+ * are fields. A member's noun is that of a variable; the noun of a whole block is for where
+ * members cannot be told (0: EQUIVALENCE has none). */
 bool pm_fact_is_block(tree variable);
 tree pm_fact_block_of(tree reference); /* NULL: it is no COMPONENT_REF of a block */
 pm_id pm_fact_block(tree block);
 pm_id pm_fact_member(tree block, tree field, tree context);
-/* The record types that the function gives the block, else those that the units of this file give it; of lto1 the block's own. */
+/* The record types that the function gives the block, else those that the units of this file
+ * give it; of lto1 the block's own. */
 std::vector<tree> pm_fact_layouts(tree block, tree context);
 /* Noun of the field or member that a COMPONENT_REF names; 0 as pm_fact_field. */
 pm_id pm_fact_component(tree reference, tree context);
@@ -97,9 +102,21 @@ pm_id pm_fact_captured(tree field, tree context);
 
 /* --- facts_containers.cc: of C++ --- */
 
-/* Has the type (or what it refers to) elements: a vector, a smart pointer, a class with operator[]? */
+/* Has the type (or what it refers to) elements: a vector, a smart pointer, a class with
+ * operator[]? */
 bool pm_fact_is_container(tree type);
-/* Bits of the arguments whose objects the call's result refers into: of v[i], v.begin(), *it. 0: none. */
+/* Are such objects ways to the elements of another one: iterators, spans? */
+bool pm_fact_type_refers(tree type);
+/* Is the variable such an object that the source does not name? It stands for what it refers
+ * into. */
+bool pm_fact_is_way(tree variable);
+/* std::function, or a pointer or reference to one; its operator(). */
+bool pm_fact_is_std_function(tree type);
+bool pm_fact_calls_std_function(tree callee);
+/* A function of C++ that a system header declares. */
+bool pm_fact_is_cxx_library(tree function_decl);
+/* Bits of the arguments whose objects the call's result refers into: of v[i], v.begin(), *it. 0:
+ * none. */
 unsigned pm_fact_call_sources(gcall *call);
 /* How a call of the library uses the object of an argument; 0: it gives access to it only. */
 enum { PM_CALL_READS = 1, PM_CALL_WRITES = 2 };
@@ -116,13 +133,49 @@ pm_id pm_fact_behind(tree variable);
  * the compiler's own. */
 pm_id pm_fact_external(tree function_decl);
 
+/* --- facts_references.cc: what parameters, pointers and fields refer to --- */
+
+/* What code does with the object behind a parameter, it does with what callers pass: {f::p
+ * Refers} -> {caller::a Refers}. Within the unit p is named; for functions of other units the id
+ * of "parameter number n of f" joins both sides. */
+void pm_fact_refers(pm_id pointer, pm_id object);
+/* 0: the function has no such parameter that the source names. */
+pm_id pm_fact_parameter(tree function_decl, unsigned index);
+/* The object that a method works on: an id that is no noun; 0: not a method of the program's
+ * own. Does an address lead to that object, or to a part without a name of the source (a base
+ * class)? */
+pm_id pm_fact_this(tree function_decl);
+bool pm_fact_leads_to_this(tree t, tree function_decl);
+/* What a variable refers to from the start: "double *const rows[] = {a, b}". */
+void pm_fact_initial(tree variable, pm_id noun, tree context);
+/* Calls through pointers: ids that are no nouns. "Parameter number n of whatever function the
+ * pointer holds", and the pointer that a function returns. {f::p Refers} -> {parameter 0 of
+ * apply::f Refers} -> {main::data Refers}: apply(f, data) calls its f with data. */
+pm_id pm_fact_pointed_parameter(pm_id pointer, unsigned index);
+pm_id pm_fact_returned(tree function_decl);
+/* The pointer is given the function; what another pointer of the type holds. before: arguments
+ * of calls through the pointer that the function does not get: std::function's own. */
+void pm_fact_holds_function(pm_id pointer, tree function_decl, unsigned before);
+void pm_fact_holds_pointer(pm_id pointer, pm_id other, tree type);
+/* Does a function of the library call back a function with one of its own arguments? qsort(a, n,
+ * size, f) calls f with what lies in a. */
+bool pm_fact_is_called_back_with(gcall *call, tree called, unsigned parameter, unsigned argument);
+/* Of the virtual method that an OBJ_TYPE_REF calls, and those that override it. 0: not known. */
+pm_id pm_fact_virtual_parameter(tree reference, unsigned index);
+/* Tables of functions that only other units use: what they hold is known here. */
+void pm_fact_tables(void);
+/* The parameters of a function that other units may call. */
+void pm_fact_parameters(tree function_decl);
+
 /* --- facts_statements.cc --- */
 void pm_fact_statements(tree function_decl, const std::vector<struct pm_linear> &code);
 
-/* The variable that keeps what the call at this place returned, as the source had it; 0: none known here. */
+/* The variable that keeps what the call at this place returned, as the source had it; 0: none
+ * known here. */
 pm_id pm_fact_keeper(location_t call);
 
-/* The statements of a function in the order of the text, for the late passes of this compiler process. */
+/* The statements of a function in the order of the text, for the late passes of this compiler
+ * process. */
 struct pm_statements {
     bool by_line; /* one for each line: the front end told no ranges */
     std::vector<struct pm_range> list;
@@ -144,12 +197,19 @@ std::vector<const struct pm_source_function *> pm_late_folded_into(tree decl);
 pm_id pm_late_source_loop(const struct pm_loop_identity *identity);
 
 /* --- facts_fortran.cc --- */
-/* Adds what array statements of Fortran do (nothing in other languages), when all early facts are there. */
+/* Adds what array statements of Fortran do (nothing in other languages), when all early facts
+ * are there. */
 void pm_fortran_facts(struct pm_pif *pif);
 /* When all code is emitted: which arrays the calls of array statements touch. */
 void pm_fortran_call_facts(struct pm_pif *pif);
-/* Whether an array statement of Fortran ends at this place: its loops get sleds also within other loops. */
+/* A function of the Fortran library that works on whole arrays, and writes the one that its
+ * first argument describes. */
+bool pm_fortran_is_array_operation(tree function_decl);
+/* Whether an array statement of Fortran ends at this place: its loops get sleds also within
+ * other loops. */
 bool pm_fortran_is_array_statement(const struct pm_place *place);
+/* What the source calls the result of a function. */
+std::string pm_fortran_result_name(tree function_decl);
 
 /* --- facts_out.cc --- */
 void pm_facts_out_register(const char *plugin_name);

@@ -1,5 +1,6 @@
-/* Containers of C++: std::vector, unique_ptr<T[]>, a class of the user's with operator[] and the like. Whoever writes "v[i] = x" thinks of
- * v as an array. For the compiler it is a call that returns a reference, and what is written is what the reference refers to.
+/* Containers of C++: std::vector, unique_ptr<T[]>, a class of the user's with operator[] and the
+ * like. Whoever writes "v[i] = x" thinks of v as an array. For the compiler it is a call that
+ * returns a reference, and what is written is what the reference refers to.
  */
 #include "facts.h"
 #include "table.h"
@@ -20,7 +21,7 @@ static const char *name_of(tree decl)
 /* --- types --- */
 
 enum traits {
-    HAS_ELEMENTS = 1, /* operator[], begin(), data() */
+    HAS_ELEMENTS = 1, /* operator[], begin(), data(); top(), front() */
     HAS_TARGET = 2,   /* unary operator*, operator-> */
     HAS_CALL = 4,     /* operator() that returns a reference */
     HAS_STORAGE = 8   /* a member that points to elements or holds them */
@@ -57,9 +58,17 @@ static unsigned traits_of_member(tree member)
         return HAS_ELEMENTS;
     if (strcmp(name, "operator()") == 0)
         return gives_reference(member) ? HAS_CALL : 0;
+    if (strcmp(name, "top") == 0 || strcmp(name, "front") == 0) /* queues, stacks */
+        return gives_reference(member) ? HAS_ELEMENTS : 0;
     bool is_target =
         (strcmp(name, "operator*") == 0 && is_unary(member)) || strcmp(name, "operator->") == 0;
     return is_target ? HAS_TARGET : 0;
+}
+
+static const char *name_of_type(tree type)
+{
+    tree name = TYPE_NAME(TYPE_MAIN_VARIANT(type));
+    return name != NULL_TREE && TREE_CODE(name) == TYPE_DECL ? name_of(name) : "";
 }
 
 static unsigned traits_of(tree type)
@@ -72,7 +81,8 @@ static unsigned traits_of(tree type)
     unsigned *entry = known.add(TYPE_UID(type), 0, &is_new);
     if (!is_new)
         return *entry;
-    unsigned traits = 0;
+    /* std::get() gives what is in it */
+    unsigned traits = strcmp(name_of_type(type), "variant") == 0 ? HAS_ELEMENTS : 0;
     for (tree member = TYPE_FIELDS(type); member != NULL_TREE; member = DECL_CHAIN(member))
         if (DECL_P(member))
             traits |= traits_of_member(member);
@@ -105,16 +115,63 @@ bool pm_fact_is_container(tree type)
            (traits & (HAS_CALL | HAS_STORAGE)) == (HAS_CALL | HAS_STORAGE);
 }
 
+/* A class of the user's that is a pointer with operator[], and perhaps a size: a row of a
+ * matrix, a window. Nothing is freed with it. */
+static bool is_view(tree type)
+{
+    enum { PARTS_MAX = 4 };
+    bool points = false, holds = false;
+    for (tree field = TYPE_FIELDS(type); field != NULL_TREE; field = DECL_CHAIN(field))
+        if (TREE_CODE(field) == FIELD_DECL) {
+            points |= POINTER_TYPE_P(TREE_TYPE(field));
+            holds |= AGGREGATE_TYPE_P(TREE_TYPE(field));
+        }
+    return points && !holds && (traits_of(type) & (HAS_ELEMENTS | HAS_CALL)) &&
+           !TREE_ADDRESSABLE(type) && tree_fits_uhwi_p(TYPE_SIZE_UNIT(type)) &&
+           tree_to_uhwi(TYPE_SIZE_UNIT(type)) <= PARTS_MAX * POINTER_SIZE_UNITS;
+}
+
 /* What such an object refers to is another's: iterators, spans. */
 static bool refers(tree type)
 {
     if (!RECORD_OR_UNION_TYPE_P(type))
         return false;
-    tree name = TYPE_NAME(TYPE_MAIN_VARIANT(type));
-    const char *text = name != NULL_TREE && TREE_CODE(name) == TYPE_DECL ? name_of(name) : "";
+    const char *text = name_of_type(type);
     unsigned traits = traits_of(type);
-    return ((traits & HAS_TARGET) && !strstr(text, "_ptr")) || strcmp(text, "span") == 0 ||
-           strcmp(text, "basic_string_view") == 0 || strcmp(text, "_Bit_reference") == 0;
+    return ((traits & HAS_TARGET) && !strstr(text, "_ptr")) || is_view(type) ||
+           strcmp(text, "span") == 0 || strcmp(text, "basic_string_view") == 0 ||
+           strcmp(text, "_Bit_reference") == 0;
+}
+
+bool pm_fact_type_refers(tree type)
+{
+    return is_cplusplus() && refers(type);
+}
+
+/* std::function: a pointer to a function, to whoever reads the source. */
+bool pm_fact_is_std_function(tree type)
+{
+    if (type != NULL_TREE && POINTER_TYPE_P(type))
+        type = TREE_TYPE(type);
+    if (type == NULL_TREE || !is_cplusplus() || !RECORD_OR_UNION_TYPE_P(type))
+        return false;
+    tree name = TYPE_NAME(TYPE_MAIN_VARIANT(type));
+    return name != NULL_TREE && TREE_CODE(name) == TYPE_DECL &&
+           strncmp(name_of(name), "function", 8) == 0 &&
+           (name_of(name)[8] == 0 || name_of(name)[8] == '<') &&
+           in_system_header_at(DECL_SOURCE_LOCATION(name));
+}
+
+bool pm_fact_calls_std_function(tree callee)
+{
+    return strcmp(name_of(callee), "operator()") == 0 &&
+           pm_fact_is_std_function(DECL_CONTEXT(callee));
+}
+
+/* A temporary of the compiler's: "v.begin()" where it is passed. */
+bool pm_fact_is_way(tree variable)
+{
+    return VAR_P(variable) && DECL_ARTIFICIAL(variable) && pm_fact_type_refers(TREE_TYPE(variable));
 }
 
 /* --- calls --- */
@@ -122,6 +179,11 @@ static bool refers(tree type)
 static bool is_of_library(tree callee)
 {
     return callee != NULL_TREE && in_system_header_at(DECL_SOURCE_LOCATION(callee));
+}
+
+bool pm_fact_is_cxx_library(tree function_decl)
+{
+    return is_cplusplus() && is_of_library(function_decl);
 }
 
 static bool first_is_reference(tree function_type)
@@ -219,15 +281,29 @@ static bool is_destructor(const char *name)
     return name[0] == '~' || strncmp(name, "__dt", 4) == 0;
 }
 
+/* A function with two iterators or pointers works on what lies between them, even if it returns
+ * one. */
+static bool is_algorithm(gcall *call)
+{
+    unsigned n_ways = 0;
+    for (unsigned i = 0; i < gimple_call_num_args(call); i++) {
+        tree type = TREE_TYPE(gimple_call_arg(call, i));
+        n_ways += TREE_CODE(type) == POINTER_TYPE || refers(type);
+    }
+    return n_ways >= 2 && TREE_CODE(gimple_call_fntype(call)) != METHOD_TYPE;
+}
+
 unsigned pm_fact_call_access(gcall *call, unsigned index)
 {
     tree callee = gimple_call_fndecl(call), type = gimple_call_fntype(call);
     if (!is_cplusplus() || callee == NULL_TREE || type == NULL_TREE)
         return PM_CALL_READS;
-    bool assigns = is_assignment(name_of(callee));
+    bool assigns = is_assignment(name_of(callee)), is_library = is_of_library(callee);
+    if (is_library && is_algorithm(call))
+        return access_by_algorithm(call, callee, index);
     if (!assigns && (pm_fact_call_sources(call) >> index & 1))
         return 0; /* what is done with the result says it */
-    if (!is_of_library(callee))
+    if (!is_library)
         return PM_CALL_READS;
     if (TREE_CODE(type) != METHOD_TYPE)
         return access_by_algorithm(call, callee, index);

@@ -1,6 +1,8 @@
-/* Verbs of Fortran's array statements. For the compiler `s = sum(a)` is a loop like others; that it is a sum stands in the text of the
- * statement (plugin/emit/fortran.h), and which arrays it touches in the facts. Both together are sentences of level Fortran, {m::work::a Sum},
- * that the statement and its loops are mapped to; each of them is mapped to what kind of operation it is, at level Fortran Operations. */
+/* Verbs of Fortran's array statements. For the compiler `s = sum(a)` is a loop like others; that
+ * it is a sum stands in the text of the statement (plugin/emit/fortran.h), and which arrays it
+ * touches in the facts. Both together are sentences of level Fortran, {m::work::a Sum}, that the
+ * statement and its loops are mapped to; each of them is mapped to what kind of operation it is,
+ * at level Fortran Operations. */
 #include "facts.h"
 
 extern "C" {
@@ -9,6 +11,32 @@ extern "C" {
 
 static const char level_fortran[] = "Fortran", level_operations[] = "Fortran Operations";
 enum { MAX_OPERATIONS = 16, MAX_SOURCE_BYTES = 64 << 20 };
+
+/* _gfortran_matmul_r8, _gfortran_cshift0_4, _gfortran_mmaxval_r8, ...: not the library's other
+ * helpers in the same statements. */
+bool pm_fortran_is_array_operation(tree function_decl)
+{
+    static const char prefix[] = "_gfortran_";
+    static const char *const operations[] = {
+        "matmul", "cshift", "eoshift", "transpose", "reshape", "spread",  "pack",    "unpack",
+        "maxloc", "minloc", "findloc", "maxval",    "minval",  "sum",     "product", "norm2",
+        "count",  "any",    "all",     "iall",      "iany",    "iparity", "parity",  "dot_product",
+    };
+    if (function_decl == NULL_TREE || DECL_NAME(function_decl) == NULL_TREE)
+        return false;
+    const char *name = IDENTIFIER_POINTER(DECL_NAME(function_decl));
+    if (strncmp(name, prefix, sizeof prefix - 1) != 0)
+        return false;
+    name += sizeof prefix - 1;
+    for (const char *operation : operations) {
+        size_t n = strlen(operation);
+        /* With a mask, or a mask of one value: mmaxval, smaxval. */
+        if (strncmp(name, operation, n) == 0 ||
+            ((*name == 'm' || *name == 's') && strncmp(name + 1, operation, n) == 0))
+            return true;
+    }
+    return false;
+}
 
 struct array_name {
     std::string name; /* as in the text, lower case */
@@ -97,8 +125,9 @@ static pm_id group_noun(struct pm_pif *pif, const char *name, const char *above)
     return pm_pif_noun(pif, &noun);
 }
 
-/* The arrays that the operation's text names, or the statement itself when it names none (a function's result). False: the
- * intrinsic's name is a variable here, or what is assigned to is no array. */
+/* The arrays that the operation's text names, or the statement itself when it names none (a
+ * function's result). False: the intrinsic's name is a variable here, or what is assigned to is
+ * no array. */
 static bool nouns_of(const struct pm_fortran_operation *operation,
                      const std::vector<struct array_name> &touched, pm_id statement,
                      struct pm_pif_sentence *ret_sentence)
@@ -236,4 +265,29 @@ bool pm_fortran_is_array_statement(const struct pm_place *place)
     const struct pm_fortran_statement *text =
         source != NULL ? pm_fortran_at(source, place->line, place->column) : NULL;
     return text != NULL && pm_fortran_operations(text, &operation, 1) != 0;
+}
+
+/* "function f(n) result(list)": list; without such a clause, f. */
+std::string pm_fortran_result_name(tree function_decl)
+{
+    std::string result = IDENTIFIER_POINTER(DECL_NAME(function_decl));
+    struct pm_place place;
+    bool is_read = pm_place_of(DECL_SOURCE_LOCATION(function_decl), &place) &&
+                   pm_fortran_is_source(place.file) && source_of(place.file) != NULL;
+    const struct pm_fortran_statement *statement =
+        is_read ? pm_fortran_at(source_of(place.file), place.line, 0) : NULL;
+    if (statement == NULL)
+        return result;
+    struct pm_str text = statement->text, name;
+    bool is_next = false;
+    for (size_t at = 0; pm_fortran_next_name(text, &at, &name);) {
+        if (is_next)
+            result.assign(name.p, name.len);
+        while (at < text.len && text.p[at] == ' ')
+            at++;
+        is_next = name.len == strlen("result") && memcmp(name.p, "result", name.len) == 0 &&
+                  at < text.len && text.p[at] == '(' &&
+                  result.compare(0, name.len, name.p, name.len) != 0;
+    }
+    return result;
 }

@@ -13,7 +13,8 @@
 
 /* --- the section --- */
 
-/* \ and octal digits, three of them where a digit follows: gas takes 8 and 9 for octal digits too. */
+/* \ and octal digits, three of them where a digit follows: gas takes 8 and 9 for octal digits
+ * too. */
 static char *put_escape(char *out, unsigned char byte, bool digit_follows)
 {
     *out++ = '\\';
@@ -53,7 +54,7 @@ static std::string ascii_lines(const char *bytes, size_t len)
 static std::string section_text(const struct pm_pif *pif)
 {
     struct pm_buf chunk = PM_BUF_INIT((size_t)1 << 30);
-    pm_pif_write_compact(pif, &chunk);
+    pm_pif_write_compressed(pif, &chunk);
     if (chunk.failed || pm_pif_failed(pif))
         fatal_error(UNKNOWN_LOCATION, "perfmap: no memory for the facts");
     std::string text = "\t.pushsection " PM_PIF_SECTION ",\"\",@progbits\n";
@@ -71,8 +72,10 @@ static bool has_facts(const struct pm_pif *pif)
 /* All functions have been read; byte code is not written yet. */
 static void put_into_byte_code(void *, void *)
 {
-    if (!in_lto_p && !seen_error())
+    if (!in_lto_p && !seen_error()) {
+        pm_fact_tables();
         pm_fortran_facts(pm_facts_early());
+    }
     if (!flag_generate_lto || in_lto_p || seen_error() || !pm_options.section ||
         !has_facts(pm_facts_early()))
         return;

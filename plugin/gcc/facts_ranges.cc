@@ -129,12 +129,15 @@ static void note_statements(tree t, std::vector<struct pm_range> *ranges)
     case SWITCH_EXPR:
     case TRY_BLOCK:
     case HANDLER:
-    case CLEANUP_STMT:
     case EH_SPEC_BLOCK:
-    case TRY_FINALLY_EXPR:
-    case TRY_CATCH_EXPR:
     case MUST_NOT_THROW_EXPR:
         note_operands(t, ranges);
+        break;
+    case CLEANUP_STMT:
+    case TRY_FINALLY_EXPR:
+    case TRY_CATCH_EXPR:
+        /* The clean-up is the compiler's. GCC 15 lets that of a handler reach over all of it. */
+        note_statements(TREE_OPERAND(t, 0), ranges);
         break;
     case CLEANUP_POINT_EXPR:
         /* Around a whole statement, which may be of several, as one of a condition is not. */
@@ -152,6 +155,32 @@ static bool begins_earlier(const struct pm_range &a, const struct pm_range &b)
 {
     return pm_point_less(a.first, b.first) ||
            (pm_point_same(a.first, b.first) && pm_point_less(b.last, a.last));
+}
+
+static bool has_name(const struct pm_range &range, const struct pm_place &name)
+{
+    return range.file == name.file && range.first.line == name.line &&
+           range.first.column == name.column;
+}
+
+/* What the compiler adds to a coroutine is at its name, and from GCC 15 on there with one half,
+ * and with the other at the closing brace, where nothing comes after; what it adds to a co_yield
+ * also ends there. No range of these is a statement's. */
+static void cut_coroutine(tree decl, std::vector<struct pm_range> *ranges)
+{
+    struct pm_place name;
+    bool is_coroutine = false;
+    struct pm_point end = {};
+    if (!pm_place_of(DECL_SOURCE_LOCATION(decl), &name))
+        return;
+    for (const struct pm_range &range : *ranges) {
+        is_coroutine = is_coroutine || has_name(range, name);
+        if (range.file == name.file && pm_point_less(end, range.last))
+            end = range.last;
+    }
+    for (struct pm_range &range : *ranges)
+        if (is_coroutine && range.file == name.file && pm_point_same(range.last, end))
+            range.last = range.first;
 }
 
 /* Sorted; of ranges within another one only the outer one stays. */
@@ -175,6 +204,7 @@ static void note_function(void *function_decl, void *)
         return;
     std::vector<struct pm_range> *ranges = &ranges_by_uid[DECL_UID(decl)];
     note_statements(DECL_SAVED_TREE(decl), ranges);
+    cut_coroutine(decl, ranges);
     keep_outermost(ranges);
 }
 

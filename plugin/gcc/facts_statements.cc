@@ -23,11 +23,17 @@ struct reader {
     location_t last_location;
     int loop_now;                            /* innermost source loop, -1 none */
     std::map<unsigned, location_t> returned; /* temporaries that hold what a call returned */
+    std::map<unsigned, tree> from_frames; /* and pointers of the function around: what was loaded */
+    std::vector<pm_id> *referred; /* else NULL: what is touched is put there, and is no fact */
+    std::map<unsigned, std::vector<tree>>
+        given;      /* pointers that temporaries are given: "i ? a : b" */
+    unsigned depth; /* of temporaries that are given others */
 };
 
 /* --- which statement --- */
 
-/* "(" of if, while and switch: the front end's places are before the condition's text by so much. */
+/* "(" of if, while and switch: the front end's places are before the condition's text by so
+ * much. */
 enum { MAX_PARENTHESES = 1 };
 
 static const struct pm_range *range_at(const std::vector<struct pm_range> &ranges,
@@ -132,14 +138,19 @@ enum access { READS = PM_SOURCE_READS, WRITES = PM_SOURCE_WRITES };
 
 static void map_to(struct reader *reader, pm_id noun, enum pm_verb verb)
 {
-    if (noun != 0)
+    if (noun == 0)
+        return;
+    if (reader->referred != NULL)
+        reader->referred->push_back(noun);
+    else
         pm_fact_mapping(pm_facts_early(), statement_noun(reader), PM_SOURCE_EXECUTES, noun, verb);
 }
 
 static void touch(struct reader *reader, tree t, enum access access);
 static void touch_target(struct reader *reader, tree pointer, enum access access);
 
-/* The innermost field that the source has: not the parts of a descriptor or of a library's class. */
+/* The innermost field that the source has: not the parts of a descriptor or of a library's
+ * class. */
 static pm_id field_of(struct reader *reader, tree t, tree *ret_component)
 {
     for (; handled_component_p(t); t = TREE_OPERAND(t, 0)) {
@@ -162,6 +173,8 @@ static tree base_of(tree t)
 
 static void touch_indices(struct reader *reader, tree t)
 {
+    if (reader->referred != NULL)
+        return;
     for (; handled_component_p(t); t = TREE_OPERAND(t, 0)) {
         if (TREE_CODE(t) == ARRAY_REF || TREE_CODE(t) == ARRAY_RANGE_REF)
             touch(reader, TREE_OPERAND(t, 1), READS);
@@ -186,13 +199,17 @@ static void touch_component(struct reader *reader, tree t, enum access access)
         return;
     }
     pm_id noun = field_of(reader, t, &component);
+    tree of_source = noun != 0 ? component : NULL_TREE;
     map_to(reader, noun, (enum pm_verb)access);
     if (noun != 0 && pm_fact_block_of(component) != NULL_TREE) {
         pm_fact_note_member(reader->last_location, component, noun, access == WRITES);
         return;
     }
     for (component = t; handled_component_p(component); component = TREE_OPERAND(component, 0)) {
-        if (pm_fact_block_of(component) != NULL_TREE) { /* a record in a COMMON block */
+        if (TREE_CODE(component) == COMPONENT_REF && component != of_source &&
+            (pm_fact_block_of(component) !=
+                 NULL_TREE || /* a record in a COMMON block, or of the function around */
+             pm_fact_captured(TREE_OPERAND(component, 1), reader->decl) != 0)) {
             map_to(reader, pm_fact_component(component, reader->decl), (enum pm_verb)access);
             return;
         }
@@ -242,22 +259,66 @@ static void touch_sources(struct reader *reader, gcall *call, enum access access
     }
 }
 
+/* What a temporary of the compiler may refer to. */
+static void touch_given(struct reader *reader, tree variable, enum access access)
+{
+    enum { DEPTH_MAX = 8 };
+    auto given = reader->given.find(DECL_UID(variable));
+    if (reader->referred == NULL || given == reader->given.end() || reader->depth >= DEPTH_MAX)
+        return;
+    reader->depth++;
+    for (tree from : given->second)
+        touch_target(reader, from, access);
+    reader->depth--;
+}
+
+/* A function of the program's own that returns a pointer. */
+static tree returning_function(gcall *call)
+{
+    tree callee = gimple_call_internal_p(call) ? NULL_TREE : gimple_call_fndecl(call);
+    return callee != NULL_TREE && !pm_fact_is_fortran() && !fndecl_built_in_p(callee) &&
+                   !in_system_header_at(DECL_SOURCE_LOCATION(callee)) &&
+                   POINTER_TYPE_P(TREE_TYPE(TREE_TYPE(callee)))
+               ? callee
+               : NULL_TREE;
+}
+
+static void touch_returned(struct reader *reader, gcall *call)
+{
+    tree callee = reader->referred != NULL ? returning_function(call) : NULL_TREE;
+    if (callee != NULL_TREE)
+        reader->referred->push_back(pm_fact_returned(callee));
+}
+
 static void touch_behind(struct reader *reader, tree variable, enum access access)
 {
     touch(reader, variable, access);
     if (DECL_P(variable))
         map_to(reader, pm_fact_behind(variable), (enum pm_verb)access);
+    if (VAR_P(variable) && DECL_ARTIFICIAL(variable))
+        touch_given(reader, variable, access);
+}
+
+/* "D.1 = CHAIN->u; *D.1 = x": no variable of the function around is in a register here. NULL: it
+ * holds no such pointer. */
+static tree loaded_from_frame(const struct reader *reader, tree t)
+{
+    auto found = VAR_P(t) ? reader->from_frames.find(DECL_UID(t)) : reader->from_frames.end();
+    return found != reader->from_frames.end() ? found->second : NULL_TREE;
 }
 
 static void touch_target(struct reader *reader, tree pointer, enum access access)
 {
     STRIP_NOPS(pointer);
-    if (TREE_CODE(pointer) == ADDR_EXPR) {
+    if (loaded_from_frame(reader, pointer) != NULL_TREE) {
+        touch_loaded(reader, loaded_from_frame(reader, pointer), access);
+    } else if (TREE_CODE(pointer) == ADDR_EXPR) {
         touch_behind(reader, TREE_OPERAND(pointer, 0), access);
     } else if (DECL_P(pointer)) {
         touch_behind(reader, pointer, access);
     } else if (gcall *call = call_of(pointer)) {
         touch_sources(reader, call, access);
+        touch_returned(reader, call);
     } else if (gimple *definition = definition_of(pointer)) {
         tree from = gimple_assign_rhs1(definition);
         if (TREE_CODE(from) == SSA_NAME || DECL_P(from) || TREE_CODE(from) == ADDR_EXPR)
@@ -266,7 +327,8 @@ static void touch_target(struct reader *reader, tree pointer, enum access access
             touch_loaded(reader, from, access);
     } else if (TREE_CODE(pointer) == POINTER_PLUS_EXPR) {
         touch_target(reader, TREE_OPERAND(pointer, 0), access);
-        touch(reader, TREE_OPERAND(pointer, 1), READS);
+        if (reader->referred == NULL)
+            touch(reader, TREE_OPERAND(pointer, 1), READS);
     }
 }
 
@@ -277,6 +339,10 @@ static void touch(struct reader *reader, tree t, enum access access)
     switch (TREE_CODE(t)) {
     case VAR_DECL:
     case PARM_DECL:
+        if (loaded_from_frame(reader, t) != NULL_TREE) {
+            touch(reader, loaded_from_frame(reader, t), access);
+            return;
+        }
         map_to(reader, pm_fact_variable(t, reader->decl), (enum pm_verb)access);
         if (!POINTER_TYPE_P(TREE_TYPE(t))) /* an element of a range, copied */
             map_to(reader, access == READS ? pm_fact_behind(t) : 0, PM_SOURCE_READS);
@@ -434,10 +500,24 @@ static void note_result(struct reader *reader, gcall *call)
         note_behind(reader, to, gimple_call_arg(call, 0));
 }
 
+/* "span part(v)": what is done through part is done with v. */
+static void note_constructed(struct reader *reader, gcall *call)
+{
+    tree callee = gimple_call_fndecl(call);
+    if (callee == NULL_TREE || !DECL_CXX_CONSTRUCTOR_P(callee) || gimple_call_num_args(call) < 2)
+        return;
+    tree object = gimple_call_arg(call, 0), from = gimple_call_arg(call, 1);
+    if (TREE_CODE(object) != ADDR_EXPR || !POINTER_TYPE_P(TREE_TYPE(from)) ||
+        !pm_fact_type_refers(TREE_TYPE(TREE_OPERAND(object, 0))))
+        return;
+    note_behind(reader, TREE_OPERAND(object, 0), from);
+}
+
 /* --- who keeps what a call returned --- */
 
-/* Copies are propagated before code is optimised much: "temporary = malloc(n); own = temporary" leaves no trace of "own", unless it is
- * noted here. By the place of the call; 0: several variables. */
+/* Copies are propagated before code is optimised much: "temporary = malloc(n); own = temporary"
+ * leaves no trace of "own", unless it is noted here. By the place of the call; 0: several
+ * variables. */
 static std::map<location_t, pm_id> keepers;
 
 pm_id pm_fact_keeper(location_t call)
@@ -464,7 +544,8 @@ static void add_keeper(location_t call, pm_id noun)
         entry.first->second = 0;
 }
 
-/* The variable, or the one whose part (the data of an allocatable array) it is: parts may become variables of their own. */
+/* The variable, or the one whose part (the data of an allocatable array) it is: parts may become
+ * variables of their own. */
 static pm_id keeping_noun(struct reader *reader, tree to)
 {
     tree component;
@@ -504,19 +585,271 @@ static void note_kept(struct reader *reader, gimple *assign)
         reader->returned[temporary_key(to)] = returned->second;
 }
 
-/* An iterator of the compiler's stands for its container, which is not written when the iterator is. */
+/* An iterator of the compiler's stands for its container, which is not written when the iterator
+ * is. */
 static void touch_result(struct reader *reader, tree to)
 {
-    if (!(VAR_P(to) && is_range_name(to)))
+    if (!(VAR_P(to) && (is_range_name(to) || pm_fact_is_way(to))))
         touch(reader, to, WRITES);
+}
+
+/* --- what pointers refer to --- */
+
+/* The variables and fields that an address leads into. */
+static std::vector<pm_id> objects_behind(struct reader *reader, tree pointer)
+{
+    std::vector<pm_id> objects;
+    reader->referred = &objects;
+    STRIP_NOPS(pointer);
+    if (handled_component_p(pointer))
+        touch_loaded(reader, pointer, READS);
+    else
+        touch_target(reader, pointer, READS);
+    reader->referred = NULL;
+    return objects;
+}
+
+/* The functions whose address a pointer is. */
+static void find_functions(const struct reader *reader, tree t, unsigned depth,
+                           std::vector<tree> *out)
+{
+    enum { DEPTH_MAX = 8 };
+    STRIP_NOPS(t);
+    if (depth == DEPTH_MAX)
+        return;
+    if (TREE_CODE(t) == ADDR_EXPR && TREE_CODE(TREE_OPERAND(t, 0)) == FUNCTION_DECL) {
+        out->push_back(TREE_OPERAND(t, 0));
+    } else if (TREE_CODE(t) == ADDR_EXPR) {
+        find_functions(reader, TREE_OPERAND(t, 0), depth + 1, out);
+    } else if (VAR_P(t)) {
+        auto given = reader->given.find(DECL_UID(t));
+        if (given != reader->given.end())
+            for (tree from : given->second)
+                find_functions(reader, from, depth + 1, out);
+    } else if (gimple *definition = definition_of(t)) {
+        find_functions(reader, gimple_assign_rhs1(definition), depth + 1, out);
+    }
+}
+
+static bool is_method_type(tree function_decl)
+{
+    return TREE_CODE(TREE_TYPE(function_decl)) == METHOD_TYPE;
+}
+
+/* What is done through the pointer is done with what the value refers to, and calls through it
+ * are of the functions that the value holds. */
+static void refer(struct reader *reader, pm_id pointer, tree value)
+{
+    std::vector<tree> functions;
+    for (pm_id object : objects_behind(reader, value)) {
+        pm_fact_refers(pointer, object);
+        pm_fact_holds_pointer(pointer, object, TREE_TYPE(value));
+    }
+    find_functions(reader, value, 0, &functions);
+    unsigned before = pm_fact_is_std_function(TREE_TYPE(value)) ? 1 : 0;
+    for (tree function_decl : functions)
+        pm_fact_holds_function(pointer, function_decl, is_method_type(function_decl) ? 0 : before);
+}
+
+/* An address, or the value of a pointer of the source, perhaps with a distance added. */
+static bool is_address(struct reader *reader, tree t)
+{
+    STRIP_NOPS(t);
+    if (handled_component_p(t))
+        return true;
+    if (DECL_P(t)) /* in Fortran also the data of a dummy array */
+        return TREE_CODE(t) != FUNCTION_DECL &&
+               (loaded_from_frame(reader, t) != NULL_TREE || !DECL_ARTIFICIAL(t) ||
+                reader->given.count(DECL_UID(t)) != 0 ||
+                (pm_fact_is_fortran() && pm_fact_variable(t, reader->decl) != 0));
+    if (TREE_CODE(t) == ADDR_EXPR)
+        return TREE_CODE(TREE_OPERAND(t, 0)) != STRING_CST;
+    if (gcall *call = call_of(t))
+        return pm_fact_call_sources(call) != 0 || returning_function(call) != NULL_TREE;
+    gimple *definition = definition_of(t);
+    bool steps = definition != NULL &&
+                 (gimple_assign_single_p(definition) || gimple_assign_cast_p(definition) ||
+                  gimple_assign_rhs_code(definition) == POINTER_PLUS_EXPR);
+    return steps && is_address(reader, gimple_assign_rhs1(definition));
+}
+
+/* "i ? a : b", and what is returned: temporaries that the compiler gives a value in several
+ * places. */
+static void note_given(struct reader *reader, tree to, tree from)
+{
+    if (VAR_P(to) && !pm_fact_is_fortran() && is_address(reader, from))
+        reader->given[DECL_UID(to)].push_back(from);
+}
+
+/* "job.data = u", "p = rows[k]", "rows[i] = u + i * n": what is done through the first is done
+ * with the second. */
+static void note_pointed(struct reader *reader, gimple *assign)
+{
+    tree to = gimple_assign_lhs(assign), from = gimple_assign_rhs1(assign);
+    if (TREE_CODE(to) == SSA_NAME || !POINTER_TYPE_P(TREE_TYPE(to)))
+        return;
+    if (DECL_P(to) && DECL_ARTIFICIAL(to)) {
+        note_given(reader, to, from);
+        return;
+    }
+    if (!is_address(reader, from))
+        return;
+    std::vector<pm_id> holders;
+    tree base = base_of(to);
+    if (base != to && VAR_P(base) &&
+        DECL_ARTIFICIAL(base)) { /* a descriptor, or a view, for a call */
+        bool is_way = pm_fact_is_way(base);
+        std::vector<pm_id> objects = objects_behind(reader, from);
+        if (objects.size() == 1 && (is_way || pm_fact_is_fortran()))
+            pm_fact_note_behind(base, objects[0]);
+        if (!is_way)
+            return;
+    }
+    reader->referred = &holders;
+    touch(reader, to, WRITES);
+    reader->referred = NULL;
+    if (!holders.empty())
+        refer(reader, holders[0], from);
+}
+
+/* "return rows[i]": who works on what the function returns works on rows. */
+static void note_value_returned(struct reader *reader, gimple *stmt)
+{
+    tree value = gimple_return_retval(as_a<greturn *>(stmt));
+    if (value != NULL_TREE && !pm_fact_is_fortran() && POINTER_TYPE_P(TREE_TYPE(value)) &&
+        is_address(reader, value))
+        refer(reader, pm_fact_returned(reader->decl), value);
+}
+
+/* The parameter of whatever function is called. */
+static std::vector<pm_id> parameters_of(struct reader *reader, gcall *call, unsigned index)
+{
+    tree callee = gimple_call_fndecl(call), pointer = gimple_call_fn(call);
+    std::vector<pm_id> parameters;
+    if (callee != NULL_TREE && pm_fact_calls_std_function(callee)) {
+        for (pm_id holder : objects_behind(reader, gimple_call_arg(call, 0)))
+            parameters.push_back(pm_fact_pointed_parameter(holder, index));
+    } else if (callee != NULL_TREE) {
+        if (!fndecl_built_in_p(callee))
+            parameters.push_back(pm_fact_parameter(callee, index));
+    } else if (TREE_CODE(pointer) == OBJ_TYPE_REF) {
+        parameters.push_back(pm_fact_virtual_parameter(pointer, index));
+    } else {
+        std::vector<tree> functions; /* a constant table that the front end has looked into */
+        find_functions(reader, pointer, 0, &functions);
+        for (tree function_decl : functions)
+            parameters.push_back(pm_fact_parameter(function_decl, index));
+        for (pm_id holder : objects_behind(reader, pointer))
+            parameters.push_back(pm_fact_pointed_parameter(holder, index));
+    }
+    return parameters;
+}
+
+static void note_passed(struct reader *reader, gcall *call, unsigned index)
+{
+    tree argument = gimple_call_arg(call, index);
+    bool refers = POINTER_TYPE_P(TREE_TYPE(argument)) || pm_fact_type_refers(TREE_TYPE(argument));
+    if (!refers || integer_zerop(argument))
+        return;
+    for (pm_id parameter : parameters_of(reader, call, index)) {
+        if (parameter == 0)
+            continue;
+        refer(reader, parameter, argument);
+        if (pm_fact_leads_to_this(argument, reader->decl) &&
+            objects_behind(reader, argument).empty())
+            pm_fact_refers(parameter, pm_fact_this(reader->decl));
+    }
+}
+
+/* A lambda's or a function object's own function; NULL_TREE: it is none, or a template. */
+static tree call_operator(tree type)
+{
+    if (POINTER_TYPE_P(type))
+        type = TREE_TYPE(type);
+    if (!RECORD_OR_UNION_TYPE_P(type))
+        return NULL_TREE;
+    for (tree member = TYPE_FIELDS(type); member != NULL_TREE; member = DECL_CHAIN(member))
+        if (TREE_CODE(member) == FUNCTION_DECL &&
+            strcmp(IDENTIFIER_POINTER(DECL_NAME(member)), "operator()") == 0)
+            return member;
+    return NULL_TREE;
+}
+
+static void note_called_back(struct reader *reader, gcall *call, tree called)
+{
+    bool is_method = is_method_type(called);
+    unsigned parameter = is_method; /* what a lambda captured is known */
+    tree of = TYPE_ARG_TYPES(TREE_TYPE(called));
+    for (of = is_method ? TREE_CHAIN(of) : of; of != NULL_TREE; of = TREE_CHAIN(of), parameter++) {
+        if (!POINTER_TYPE_P(TREE_VALUE(of)))
+            continue;
+        for (unsigned i = 0; i < gimple_call_num_args(call); i++)
+            if (pm_fact_is_called_back_with(call, called, parameter, i))
+                refer(reader, pm_fact_parameter(called, parameter), gimple_call_arg(call, i));
+    }
+}
+
+/* "std::function<...> f = compare": calls through f are of compare. */
+static void note_held(struct reader *reader, gcall *call, tree function_decl)
+{
+    tree object = gimple_call_arg(call, 0);
+    STRIP_NOPS(object);
+    if (TREE_CODE(object) == ADDR_EXPR && VAR_P(TREE_OPERAND(object, 0)) &&
+        DECL_ARTIFICIAL(TREE_OPERAND(object, 0)))
+        reader->given[DECL_UID(TREE_OPERAND(object, 0))].push_back(
+            build_fold_addr_expr(function_decl));
+    for (pm_id holder : objects_behind(reader, object))
+        pm_fact_holds_function(holder, function_decl, is_method_type(function_decl) ? 0 : 1);
+}
+
+static bool gives_function(gcall *call)
+{
+    tree callee = gimple_call_fndecl(call);
+    return gimple_call_num_args(call) > 1 && pm_fact_is_std_function(DECL_CONTEXT(callee)) &&
+           (DECL_CXX_CONSTRUCTOR_P(callee) ||
+            strcmp(IDENTIFIER_POINTER(DECL_NAME(callee)), "operator=") == 0);
+}
+
+/* "qsort(keys, n, size, compare)", "std::sort(v.begin(), v.end(), compare)" */
+static void note_callbacks(struct reader *reader, gcall *call)
+{
+    tree callee = gimple_call_fndecl(call);
+    if (callee == NULL_TREE || !in_system_header_at(DECL_SOURCE_LOCATION(callee)))
+        return;
+    for (unsigned i = 0; i < gimple_call_num_args(call); i++) {
+        tree argument = gimple_call_arg(call, i), called = call_operator(TREE_TYPE(argument));
+        std::vector<tree> functions;
+        find_functions(reader, argument, 0, &functions);
+        if (called != NULL_TREE)
+            functions.push_back(called);
+        for (tree function_decl : functions)
+            if (gives_function(call))
+                note_held(reader, call, function_decl);
+            else
+                note_called_back(reader, call, function_decl);
+    }
+}
+
+static bool keep_from_frame(struct reader *reader, gimple *stmt)
+{
+    tree to = gimple_assign_lhs(stmt), from = gimple_assign_rhs1(stmt);
+    if (!gimple_assign_single_p(stmt) || !VAR_P(to) || !DECL_ARTIFICIAL(to) ||
+        !POINTER_TYPE_P(TREE_TYPE(to)) || TREE_CODE(from) != COMPONENT_REF ||
+        pm_fact_captured(TREE_OPERAND(from, 1), reader->decl) == 0)
+        return false;
+    reader->from_frames[DECL_UID(to)] = from;
+    return true;
 }
 
 static void read_assign(struct reader *reader, gimple *stmt)
 {
-    if (gimple_clobber_p(stmt))
+    if (gimple_clobber_p(stmt) || keep_from_frame(reader, stmt))
         return;
     note_kept(reader, stmt);
     note_reference(reader, stmt);
+    if (gimple_assign_single_p(stmt) || gimple_assign_cast_p(stmt) ||
+        gimple_assign_rhs_code(stmt) == POINTER_PLUS_EXPR)
+        note_pointed(reader, stmt);
     if (makes_address(stmt)) {
         read_address(reader, stmt);
         return;
@@ -528,6 +861,8 @@ static void read_assign(struct reader *reader, gimple *stmt)
 
 static bool writes_first_argument(tree callee)
 {
+    if (callee != NULL_TREE && pm_fact_is_fortran() && pm_fortran_is_array_operation(callee))
+        return true;
     if (callee == NULL_TREE || !fndecl_built_in_p(callee, BUILT_IN_NORMAL))
         return false;
     switch (DECL_FUNCTION_CODE(callee)) {
@@ -569,7 +904,12 @@ static void read_call(struct reader *reader, gimple *stmt)
     bool writes_first = writes_first_argument(callee);
     for (unsigned i = 0; i < gimple_call_num_args(stmt); i++)
         touch_argument(reader, as_a<gcall *>(stmt), i, writes_first);
+    if (!gimple_call_internal_p(stmt))
+        for (unsigned i = 0; i < gimple_call_num_args(stmt); i++)
+            note_passed(reader, as_a<gcall *>(stmt), i);
+    note_callbacks(reader, as_a<gcall *>(stmt));
     note_result(reader, as_a<gcall *>(stmt));
+    note_constructed(reader, as_a<gcall *>(stmt));
     if (callee != NULL_TREE)
         map_to(reader, pm_fact_external(callee), PM_SOURCE_CALLS);
     else if (!gimple_call_internal_p(stmt))
@@ -686,9 +1026,12 @@ static void read_statement(struct reader *reader, const struct pm_linear &item)
     case GIMPLE_CALL:
         read_call(reader, stmt);
         break;
+    case GIMPLE_RETURN:
+        note_value_returned(reader, stmt);
+        read_operands(reader, stmt);
+        break;
     case GIMPLE_COND:
     case GIMPLE_SWITCH:
-    case GIMPLE_RETURN:
         read_operands(reader, stmt);
         break;
     case GIMPLE_ASM:
@@ -770,5 +1113,6 @@ void pm_fact_statements(tree function_decl, const std::vector<struct pm_linear> 
     reader.ranges = pm_ranges_of(function_decl);
     for (const struct pm_linear &item : code)
         read_statement(&reader, item);
+    pm_fact_parameters(function_decl);
     keep_statements(&reader);
 }

@@ -235,13 +235,26 @@ static std::string local_name(const struct pm_source_function *function, const c
     return full;
 }
 
+/* What gfortran calls the result of a function that is an array, text or a record. */
+static bool is_result(tree variable)
+{
+    const char *name = name_of(variable);
+    if (!is_fortran() || strncmp(name, "__result", 8) != 0)
+        return false;
+    return TREE_CODE(variable) == PARM_DECL
+               ? name[8] == 0
+               : VAR_P(variable) && name[8] == '_' && AGGREGATE_TYPE_P(TREE_TYPE(variable));
+}
+
 static void describe_local(tree variable, tree function_decl, struct pm_place *place,
                            struct pm_pif_noun *noun, std::string *name)
 {
     const struct pm_source_function *function = pm_source_function_of(function_decl);
     noun->id = local_id(function->id, name_of(variable), place);
     noun->parent = function->id;
-    *name = local_name(function, name_of(variable), place, noun->id);
+    std::string shown =
+        is_result(variable) ? pm_fortran_result_name(function_decl) : name_of(variable);
+    *name = local_name(function, shown.c_str(), place, noun->id);
 }
 
 /* The name with its namespaces or module. */
@@ -256,8 +269,9 @@ static std::string global_name(tree variable, const char *linkage)
     return name;
 }
 
-/* The path of the file that keeps a variable to itself; NULL when none does. lto1 makes private what no one else needs, so the
- * compiler before leaves word with the variable, as it does with functions. */
+/* The path of the file that keeps a variable to itself; NULL when none does. lto1 makes private
+ * what no one else needs, so the compiler before leaves word with the variable, as it does with
+ * functions. */
 static const char *local_path_of(tree variable, const struct pm_place *place)
 {
     static const char mark[] = "perfmap";
@@ -316,12 +330,15 @@ static pm_id make_variable(tree variable, tree context)
     noun.level = pm_level_source;
     bool holds = is_array(TREE_TYPE(variable)) || pm_fact_is_container(TREE_TYPE(variable));
     noun.kind = holds ? "array" : "variable";
+    if (!holds && !is_fortran() && TREE_CODE(TREE_TYPE(variable)) == REFERENCE_TYPE)
+        type += " &"; /* what is done with "double &x" is done with what the caller passes */
     noun.type = type.c_str();
     noun.file = place.shown;
     noun.line = place.line;
     noun.column = place.column;
     pm_pif_noun(pm_facts_early(), &noun);
     made_variables.insert(noun.id);
+    pm_fact_initial(variable, noun.id, context);
     return noun.id;
 }
 
@@ -354,10 +371,11 @@ pm_id pm_fact_variable(tree variable, tree context)
     }
     tree source = has_name(variable) ? stands_for(variable, context) : NULL_TREE;
     if (source != NULL_TREE) {
-        id =
-            make_variable(source, context); /* gfortran marks the dummy itself as artificial then */
+        /* gfortran marks the dummy itself as artificial then */
+        id = make_variable(source, context);
         *known_variables.add(DECL_UID(source), id) = id;
-    } else if (has_name(variable) && !DECL_ARTIFICIAL(variable) && !DECL_IGNORED_P(variable) &&
+    } else if (has_name(variable) &&
+               ((!DECL_ARTIFICIAL(variable) && !DECL_IGNORED_P(variable)) || is_result(variable)) &&
                !in_system_header_at(DECL_SOURCE_LOCATION(variable)) &&
                (TREE_CODE(variable) == VAR_DECL || TREE_CODE(variable) == PARM_DECL))
         id = make_variable(variable, context);
@@ -365,17 +383,82 @@ pm_id pm_fact_variable(tree variable, tree context)
     return id;
 }
 
+pm_id pm_fact_dummy(tree parameter, tree function_decl)
+{
+    pm_id id = pm_fact_variable(parameter, function_decl);
+    if (id != 0 || !is_fortran() || !has_name(parameter) || !POINTER_TYPE_P(TREE_TYPE(parameter)) ||
+        (strncmp(name_of(parameter), "__", 2) == 0 && !is_result(parameter)))
+        return id;
+    id = make_variable(parameter, function_decl);
+    return *known_variables.add(DECL_UID(parameter), id) = id;
+}
+
 /* --- variables that other functions reach --- */
 
-/* The records by which the bodies of OpenMP regions and nested functions reach the variables of the function around them. A field
- * has the variable's name and, for the most part, its place. */
-static bool is_captures(tree type)
+/* The records by which the bodies of OpenMP regions and nested functions reach the variables of
+ * the function around them. A field has the variable's name and, for the most part, its place. */
+static const char *record_name(tree type)
 {
     tree name = TYPE_NAME(type);
     if (name != NULL_TREE && TREE_CODE(name) == TYPE_DECL)
         name = DECL_NAME(name);
-    return name != NULL_TREE && (strncmp(IDENTIFIER_POINTER(name), ".omp_data", 9) == 0 ||
-                                 strncmp(IDENTIFIER_POINTER(name), "FRAME.", 6) == 0);
+    return name != NULL_TREE ? IDENTIFIER_POINTER(name) : "";
+}
+
+static const char frame_mark[] = "FRAME."; /* and the name of the function around */
+
+static bool is_frame(tree type)
+{
+    return strncmp(record_name(type), frame_mark, strlen(frame_mark)) == 0;
+}
+
+static bool is_captures(tree type)
+{
+    return strncmp(record_name(type), ".omp_data", 9) == 0 || is_frame(type);
+}
+
+/* The function around context whose variables lie in the frame. */
+static tree function_of_frame(tree type, tree context)
+{
+    const char *name = record_name(type) + strlen(frame_mark);
+    tree function = context;
+    while (function != NULL_TREE && TREE_CODE(function) == FUNCTION_DECL) {
+        function = pm_origin_function(function);
+        if (has_name(function) && strcmp(name_of(function), name) == 0)
+            return function;
+        function = DECL_CONTEXT(function);
+    }
+    return NULL_TREE;
+}
+
+static tree declared_in(tree block, tree field)
+{
+    for (tree variable = BLOCK_VARS(block); variable != NULL_TREE; variable = DECL_CHAIN(variable))
+        if (VAR_P(variable) && DECL_NAME(variable) == DECL_NAME(field) &&
+            DECL_SOURCE_LOCATION(variable) == DECL_SOURCE_LOCATION(field))
+            return variable;
+    for (tree below = BLOCK_SUBBLOCKS(block); below != NULL_TREE; below = BLOCK_CHAIN(below)) {
+        tree found = declared_in(below, field);
+        if (found != NULL_TREE)
+            return found;
+    }
+    return NULL_TREE;
+}
+
+/* All that the function and those within it do with such a variable, they do with the field: no
+ * other code makes its noun. */
+static pm_id variable_in_frame(tree field, tree function_decl)
+{
+    tree source = stands_for(field, function_decl);
+    if (source != NULL_TREE)
+        return pm_fact_dummy(source, function_decl);
+    for (tree parm = DECL_ARGUMENTS(function_decl); parm != NULL_TREE; parm = DECL_CHAIN(parm))
+        if (DECL_NAME(parm) == DECL_NAME(field))
+            return pm_fact_dummy(parm, function_decl);
+    tree block = DECL_INITIAL(function_decl);
+    tree variable =
+        block != NULL_TREE && TREE_CODE(block) == BLOCK ? declared_in(block, field) : NULL_TREE;
+    return variable != NULL_TREE ? pm_fact_variable(variable, function_decl) : 0;
 }
 
 static pm_id captured_from(tree field, tree function_decl)
@@ -392,24 +475,43 @@ static pm_id captured_from(tree field, tree function_decl)
     return by_name != taken.end() ? by_name->second : 0;
 }
 
-pm_id pm_fact_captured(tree field, tree context)
+static pm_id find_captured(tree field, tree context)
 {
     tree type = DECL_CONTEXT(field);
-    if (type == NULL_TREE || !RECORD_OR_UNION_TYPE_P(type) || !is_captures(type) ||
-        !has_name(field))
-        return 0;
-    for (tree function = context; function != NULL_TREE && TREE_CODE(function) == FUNCTION_DECL;
+    tree function = is_frame(type) ? function_of_frame(type, context) : NULL_TREE;
+    pm_id id = function != NULL_TREE && !in_lto_p ? variable_in_frame(field, function) : 0;
+    if (id != 0)
+        return id;
+    for (function = function != NULL_TREE ? function : context;
+         function != NULL_TREE && TREE_CODE(function) == FUNCTION_DECL;
          function = DECL_CONTEXT(pm_origin_function(function))) {
-        pm_id id = captured_from(field, function);
+        id = captured_from(field, function);
         if (id != 0)
             return id;
     }
     return 0;
 }
 
+pm_id pm_fact_captured(tree field, tree context)
+{
+    static struct pm_table<unsigned, pm_id> known_in_frames; /* by DECL_UID */
+    tree type = DECL_CONTEXT(field);
+    if (type == NULL_TREE || !RECORD_OR_UNION_TYPE_P(type) || !is_captures(type) ||
+        !has_name(field))
+        return 0;
+    const pm_id *known = known_in_frames.find(DECL_UID(field));
+    if (known != NULL)
+        return *known;
+    pm_id id = find_captured(field, context);
+    if (id != 0 && is_frame(type))
+        known_in_frames.add(DECL_UID(field), id);
+    return id;
+}
+
 /* --- fields --- */
 
-/* Compilers' own: what captures variables, gfortran's descriptors, I/O parameter blocks and method tables. */
+/* Compilers' own: what captures variables, gfortran's descriptors, I/O parameter blocks and
+ * method tables. */
 static bool is_internal(tree type)
 {
     if (is_captures(type))
@@ -504,8 +606,10 @@ static pm_id make_field(tree field, tree type)
     noun.kind = "field";
     noun.type = text.c_str();
     noun.file = place.shown;
-    noun.line = place.line;
-    noun.column = place.column;
+    if (!is_fortran()) { /* gfortran says where the module ends */
+        noun.line = place.line;
+        noun.column = place.column;
+    }
     pm_pif_noun(pm_facts_early(), &noun);
     return noun.id;
 }
@@ -533,8 +637,9 @@ pm_id pm_fact_field(tree field)
 
 /* --- COMMON blocks and EQUIVALENCE of Fortran --- */
 
-/* gfortran makes one variable of a COMMON block ("vmat") or of what EQUIVALENCE joins ("equiv.0"), and a field of each member. Each
- * program unit has a record type of its own for the block, the variable has the longest. */
+/* gfortran makes one variable of a COMMON block ("vmat") or of what EQUIVALENCE joins
+ * ("equiv.0"), and a field of each member. Each program unit has a record type of its own for
+ * the block, the variable has the longest. */
 bool pm_fact_is_block(tree variable)
 {
     return VAR_P(variable) && is_fortran() && DECL_IGNORED_P(variable) && has_name(variable) &&
@@ -665,7 +770,10 @@ pm_id pm_fact_member(tree block, tree field, tree context)
 pm_id pm_fact_component(tree reference, tree context)
 {
     tree field = TREE_OPERAND(reference, 1), block = pm_fact_block_of(reference);
-    return block != NULL_TREE ? pm_fact_member(block, field, context) : pm_fact_field(field);
+    if (block != NULL_TREE)
+        return pm_fact_member(block, field, context);
+    pm_id captured = pm_fact_captured(field, context);
+    return captured != 0 ? captured : pm_fact_field(field);
 }
 
 /* --- which members the source names where --- */

@@ -1,20 +1,25 @@
 /* Statements of the source that own no instruction any more, though other code implements them.
  *
- * Two looks at a function, both by place of statement: "before" as the interprocedural passes leave it, "after" when GIMPLE is done. A
- * statement that does something before and has no instruction in the function's RTL is lost. What implements it now is found by
- * the first of these that holds; where there is none, it is taken for removed:
+ * Two looks at a function, both by place of statement: "before" as the interprocedural passes
+ * leave it, "after" when GIMPLE is done. A statement that does something before and has no
+ * instruction in the function's RTL is lost. What implements it now is found by the first of
+ * these that holds; where there is none, it is taken for removed:
  *
- *   STORES_MERGED, VECTORISED  one store of another statement covers the bytes that it stored: certain. In a loop, where addresses are
- *       rewritten: a vector store (or load) of another statement of that loop touches what it touched; certain when the two had
- *       addresses that differ by a constant, else inferred
- *   LOOP_TO_CALL  a memory function is called at a statement of the same loop that called none before. Certain when the call touches
- *       what the statement did or when it only counted the loop
- *   COMMON_TAIL  a statement of equal form is left on another way that leads to the same block: inferred
- *   COMBINED  a statement of equal form is left on the same way (its value is used), or the values it was made from are now operands of
- *       the statement that used its value, or that statement's instructions hold its operation (addresses, fused multiply and
- *       add): inferred
+ *   STORES_MERGED, VECTORISED  one store of another statement covers the bytes that it stored:
+ *       certain. In a loop, where addresses are rewritten: a vector store (or load) of another
+ *       statement of that loop touches what it touched; certain when the two had addresses that
+ *       differ by a constant, else inferred
+ *   LOOP_TO_CALL  a memory function is called at a statement of the same loop that called none
+ *       before. Certain when the call touches what the statement did or when it only counted the
+ *       loop
+ *   COMMON_TAIL  a statement of equal form is left on another way that leads to the same block:
+ *       inferred
+ *   COMBINED  a statement of equal form is left on the same way (its value is used), or the values
+ *       it was made from are now operands of the statement that used its value, or that
+ *       statement's instructions hold its operation (addresses, fused multiply and add): inferred
  *
- * A statement that kept other code of its own but whose store is in another one's wide store counts, too, for the first of these.
+ * A statement that kept other code of its own but whose store is in another one's wide store
+ * counts, too, for the first of these.
  *
  * SSA names are told apart by more than their version, since freed versions are given out again.
  */
@@ -25,7 +30,8 @@
 static struct pm_fused_look before, after;
 static bool before_is_known, resolved;
 
-/* What was found: a statement of "after" that has the code, and one that it implements too. In the order of found, by line and owner. */
+/* What was found: a statement of "after" that has the code, and one that it implements too. In
+ * the order of found, by line and owner. */
 struct finding {
     unsigned line; /* of the owner */
     int owner;
@@ -39,7 +45,8 @@ struct owner {
     const struct pm_fused_statement *now, *was; /* was: NULL none */
 };
 
-/* The owners by what makes them answers to a question, so that not each is asked about each lost statement: by number in owners. */
+/* The owners by what makes them answers to a question, so that not each is asked about each lost
+ * statement: by number in owners. */
 typedef std::pair<uint64_t, int> by_value;
 static struct {
     std::vector<struct owner> list;          /* by index */
@@ -246,7 +253,8 @@ static const struct explanation explanations[] = {{ask_joined, became_joined},
                                                   {ask_equal, is_equal},
                                                   {ask_operand, became_operand}};
 
-/* Should many statements answer, it is the nature of the code (a switch's common value) and says little. */
+/* Should many statements answer, it is the nature of the code (a switch's common value) and says
+ * little. */
 enum { ANSWERS_MAX = 4 };
 
 static bool explain_by(const struct explanation *explanation, const struct pm_fused_statement *lost)

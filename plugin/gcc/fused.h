@@ -1,4 +1,5 @@
-/* Between fused.cc (what became of lost statements) and fused_look.cc (what the statements of a function do). */
+/* Between fused.cc (what became of lost statements) and fused_look.cc (what the statements of a
+ * function do). */
 #ifndef PM_GCC_FUSED_H
 #define PM_GCC_FUSED_H
 
@@ -57,8 +58,9 @@ struct pm_fused_look {
 /* The statement that a location belongs to; false: to none. */
 bool pm_fused_key_of(location_t location, struct pm_fused_key *ret_key, const char **ret_shown);
 
-/* The statements of a function in GIMPLE with SSA names. is_before: also what only the first look is asked for: forms, pairs of equal
- * form, whether something is computed, extents and objects of all references. */
+/* The statements of a function in GIMPLE with SSA names. is_before: also what only the first
+ * look is asked for: forms, pairs of equal form, whether something is computed, extents and
+ * objects of all references. */
 void pm_fused_look_at(function *fun, bool is_before, struct pm_fused_look *ret_look);
 
 #endif

@@ -1,4 +1,5 @@
-/* What the statements of a function's source do, read from its GIMPLE: what they read and write, which values they use and make. */
+/* What the statements of a function's source do, read from its GIMPLE: what they read and write,
+ * which values they use and make. */
 
 #include "map.h"
 #include "objects.h"

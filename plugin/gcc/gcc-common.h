@@ -1,4 +1,5 @@
-/* The compiler's own headers, and the one place where GCC's versions differ. Tried with 11 and 12.
+/* The compiler's own headers, and the one place where GCC's versions differ. Tried with 11 to 16
+ * (docs/COMPILERS.md).
  *
  * What GCC's system.h poisons (malloc, strdup, ...) is used by inline functions of other libraries,
  * so those come first. Nothing here depends on the rest of PerfMap. A difference of a later GCC is

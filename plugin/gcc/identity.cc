@@ -2,6 +2,10 @@
 
 #include "identity.h"
 
+extern "C" {
+#include "../../mapping/base/cxx_name.h"
+}
+
 /* --- places --- */
 
 /* Without "x/..": GCC 12 spells the names anew for lto1 when that runs in another folder. */
@@ -133,7 +137,8 @@ tree pm_origin_function(tree function_decl)
     return decl;
 }
 
-/* The bodies of a destructor, or constructor, by whom they call: the one that frees memory, that of whole objects, that of bases. */
+/* The bodies of a destructor, or constructor, by whom they call: the one that frees memory, that
+ * of whole objects, that of bases. */
 static unsigned body_rank(tree decl)
 {
     static const char *const names[] = {"__dt_base", "__ct_base", "__dt_comp", "__ct_comp",
@@ -199,6 +204,17 @@ static pm_id function_id(const char *linkage, const char *local_path)
     return pm_id_hash_done(&hash);
 }
 
+/* The common body of a procedure with entries is "master.0.f"; f and they only call it. */
+static std::string without_master(const char *name)
+{
+    static const char mark[] = "master.";
+    size_t digits = strlen(mark);
+    if (strncmp(name, mark, digits) != 0 || !ISDIGIT(name[digits]))
+        return name;
+    const char *rest = strchr(name + digits, '.');
+    return rest != NULL ? std::string(rest + 1) + ".entries" : name;
+}
+
 /* "ns::f(int)", "module::sub", "outer::inner". */
 static std::string declared_name(tree decl, const char *linkage)
 {
@@ -208,10 +224,15 @@ static std::string declared_name(tree decl, const char *linkage)
     char *demangled = cplus_demangle_v3 ? cplus_demangle_v3(linkage, DEMANGLE) : NULL;
     if (demangled != NULL) {
         std::string name = demangled;
+        struct pm_buf coroutine = PM_BUF_INIT(1 << 20);
+        if (pm_cxx_name_coroutine(demangled, &coroutine))
+            name.assign(coroutine.data, coroutine.len);
+        pm_buf_release(&coroutine);
         free(demangled);
         return name;
     }
-    std::string name = DECL_NAME(decl) != NULL_TREE ? IDENTIFIER_POINTER(DECL_NAME(decl)) : linkage;
+    std::string name = without_master(
+        DECL_NAME(decl) != NULL_TREE ? IDENTIFIER_POINTER(DECL_NAME(decl)) : linkage);
     const char *module_end = strstr(linkage, "_MOD_");
     if (strncmp(linkage, "__", 2) == 0 && module_end != NULL)
         return std::string(linkage + 2, module_end) + "::" + name;

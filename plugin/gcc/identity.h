@@ -66,7 +66,8 @@ struct pm_source_function {
 /* The record of a declaration's source function; made at need, never NULL. */
 struct pm_source_function *pm_source_function_of(tree function_decl);
 
-/* The BLOCK of the inlined function that a BLOCK lies in; NULL_TREE: the function being compiled itself. */
+/* The BLOCK of the inlined function that a BLOCK lies in; NULL_TREE: the function being compiled
+ * itself. */
 tree pm_inlined_scope(tree block);
 /* The function whose text a BLOCK is of: the inlined one, or the one being compiled. */
 tree pm_text_function(tree block);
@@ -75,7 +76,8 @@ tree pm_text_function(tree block);
 int pm_source_loop_at(const struct pm_source_function *function, const char *file,
                       struct pm_point point);
 
-/* All loops in whose range of text the place lies, by index, whatever the file. Their places are known for good. */
+/* All loops in whose range of text the place lies, by index, whatever the file. Their places are
+ * known for good. */
 void pm_source_loops_around(const struct pm_source_function *function, struct pm_point point,
                             std::vector<int> *ret_loops);
 void pm_source_loops_sort(struct pm_source_function *function);

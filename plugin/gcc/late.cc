@@ -133,7 +133,8 @@ void pm_late_bare_loop(const struct pm_loop_identity *identity, pm_id loopcode, 
         mark_bare(pif, loopcode, has_calls);
 }
 
-/* Its noun stands for the calls that one statement makes in one symbol; mapped to that statement, and to what is around it. */
+/* Its noun stands for the calls that one statement makes in one symbol; mapped to that
+ * statement, and to what is around it. */
 pm_id pm_late_call(tree function_decl, tree text_function, const struct pm_place *place)
 {
     struct pm_pif *pif = pm_facts_late();

@@ -37,7 +37,8 @@ static bool selection_matches(tree origin)
     return is_match;
 }
 
-/* Of runtime/include/perfmap.f90, by the name of its module: sleds around what leaves a sentence would be entered within it, and left behind it. */
+/* Of runtime/include/perfmap.f90, by the name of its module: sleds around what leaves a sentence
+ * would be entered within it, and left behind it. */
 static bool is_own_module(tree function_decl)
 {
     return DECL_ASSEMBLER_NAME_SET_P(function_decl) &&
@@ -54,18 +55,26 @@ static bool is_instrumentable(tree function_decl)
     return (node == NULL || !node->thunk) && !is_own_module(function_decl);
 }
 
+/* OpenMP: what a task gets from where it is made, the library lets a function of the compiler
+ * copy. That is no call of the function around the task. */
+static bool copies_for_task(tree function_decl)
+{
+    return DECL_NAME(function_decl) != NULL_TREE &&
+           strstr(IDENTIFIER_POINTER(DECL_NAME(function_decl)), "._omp_cpyfn.") != NULL;
+}
+
 bool pm_function_selected(tree function_decl)
 {
     tree origin = pm_origin_function(function_decl);
-    return is_instrumentable(function_decl) && !in_system_header_at(pm_definition_place(origin)) &&
-           selection_matches(origin);
+    return is_instrumentable(function_decl) && !copies_for_task(function_decl) &&
+           !in_system_header_at(pm_definition_place(origin)) && selection_matches(origin);
 }
 
 bool pm_function_mapped(tree function_decl)
 {
-    return pm_function_selected(function_decl) ||
-           (is_instrumentable(function_decl) &&
-            in_system_header_at(pm_definition_place(pm_origin_function(function_decl))));
+    tree origin = pm_origin_function(function_decl);
+    return is_instrumentable(function_decl) &&
+           (in_system_header_at(pm_definition_place(origin)) || selection_matches(origin));
 }
 
 /* The first wrong option ends the compilation. */
@@ -79,8 +88,8 @@ static void read_options(const struct plugin_name_args *info)
         fatal_error(UNKNOWN_LOCATION, "perfmap: %s", pm_error_text(&err));
 }
 
-/* Sections, records and trampolines hold 64-bit addresses. The assembler would refuse them, too, but
- * in words that help nobody ("cannot represent relocation type"). */
+/* Sections, records and trampolines hold 64-bit addresses. The assembler would refuse them, too,
+ * but in words that help nobody ("cannot represent relocation type"). */
 static void refuse_32_bit(void *, void *)
 {
     if (POINTER_SIZE < 64)
@@ -112,6 +121,7 @@ int plugin_init(struct plugin_name_args *info, struct plugin_gcc_version *versio
     if (pm_options.map) {
         pm_objects_register(info->base_name);
         pm_fused_register(info->base_name);
+        pm_tails_register(info->base_name);
         pm_map_register(info->base_name);
     }
     return 0;

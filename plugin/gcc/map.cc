@@ -1,11 +1,14 @@
-/* The late map: what each instruction of the emitted code implements. Three passes over a function's last RTL:
+/* The late map: what each instruction of the emitted code implements. Three passes over a
+ * function's last RTL:
  *
  *   before "*free_cfg"  collect: the tuple of each insn, while there still are blocks and loops
- *   before "final"      label: where tuples change. The labels are notes (of labels that were deleted), for which no pass and no length
- *                       of code cares: the code, its alignment and the debug information are what they are without
+ *   before "final"      label: where tuples change. The labels are notes (of labels that were
+ *                       deleted), for which no pass and no length of code cares: the code, its
+ *                       alignment and the debug information are what they are without
  *   after "final"       write: map_out.cc
  *
- * An insn that appears between the first and the second (endbr64, no-operations) belongs to the range around it.
+ * An insn that appears between the first and the second (endbr64, no-operations) belongs to the
+ * range around it.
  */
 #include "map_block.h"
 #include "table.h"
@@ -20,9 +23,10 @@ struct located {
     struct pm_place place;
 };
 
-/* What tuples are told apart by; place: index in collected.places, -1 none; loop, objects: as there. */
+/* What tuples are told apart by; place: index in collected.places, -1 none; loop, objects,
+ * tails: as there. */
 struct tuple_key {
-    int kind, unnamed, place, loop, objects;
+    int kind, unnamed, place, loop, objects, tails;
 };
 
 static inline bool operator==(const struct tuple_key &a, const struct tuple_key &b)
@@ -34,7 +38,7 @@ static inline uint64_t pm_hash(const struct tuple_key &key)
 {
     uint64_t hash = pm_hash_join((uint64_t)(unsigned)key.place << 32 | (unsigned)key.objects,
                                  (uint64_t)(unsigned)key.loop << 8 | (unsigned)key.kind);
-    return pm_hash_join(hash, (unsigned)key.unnamed);
+    return pm_hash_join(hash, (uint64_t)(unsigned)key.tails << 32 | (unsigned)key.unnamed);
 }
 
 /* Of a place within a site. */
@@ -66,6 +70,8 @@ struct collected {
     std::vector<int> loop_of_number; /* natural loop -> index in loops */
     std::vector<pm_id> loops;        /* the first is none */
     std::map<std::vector<uint64_t>, int> object_sets;
+    std::vector<std::vector<int>> tails; /* indices in places; the first is empty */
+    std::map<std::vector<int>, int> tail_sets;
     struct pm_table<struct tuple_key, int> tuples;
     std::vector<const struct pm_source_function *> folded;
     int head; /* the function's own place: what prologue and epilogue do is no statement's */
@@ -308,8 +314,8 @@ static bool spills(const rtx_insn *insn)
                                (is_spill_slot(SET_SRC(set)) && REG_P(SET_DEST(set))));
 }
 
-/* One of several in a row. A lone one amid other code is like any move of registers, and would be three ranges in place of one (a
- * twentieth of SQLite's). */
+/* One of several in a row. A lone one amid other code is like any move of registers, and would
+ * be three ranges in place of one (a twentieth of SQLite's). */
 static bool is_spill(const rtx_insn *insn)
 {
     rtx_insn *code = const_cast<rtx_insn *>(insn);
@@ -332,7 +338,34 @@ static enum pm_map_kind kind_of(const rtx_insn *insn)
 
 /* --- tuples --- */
 
-/* Functions with equal code were made one: their statements are equal, so the first is the first. */
+/* Places of what an instruction does too: index in tails. */
+static int tail_set(const rtx_insn *insn, int place)
+{
+    const std::vector<location_t> *locations = pm_tails_of(insn);
+    std::vector<int> places;
+    for (size_t i = 0; locations != NULL && i < locations->size(); i++) {
+        int other = place_of((*locations)[i]);
+        if (other >= 0 && other != place)
+            places.push_back(other);
+    }
+    std::sort(places.begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    auto entry = now->tail_sets.insert({places, (int)now->tails.size()});
+    if (entry.second)
+        now->tails.push_back(places);
+    return entry.first->second;
+}
+
+static void add_tails(int set, std::vector<struct pm_fused> *also)
+{
+    for (int place : now->tails[(size_t)set]) {
+        const struct located &other = now->places[(size_t)place];
+        also->push_back({function_at(other.site), other.place, PM_MAP_COMMON_TAIL, true});
+    }
+}
+
+/* Functions with equal code were made one: their statements are equal, so the first is the
+ * first. */
 static void add_folded(const struct pm_place *place, std::vector<struct pm_fused> *also)
 {
     const struct pm_statements *own =
@@ -373,6 +406,7 @@ static int tuple_of(const struct tuple_key &key)
         pm_fused_with(function_at(tuple.site)->id, &tuple.place, tuple.loop, &tuple.also);
         if (tuple.site < 0 && !now->folded.empty())
             add_folded(&tuple.place, &tuple.also);
+        add_tails(key.tails, &tuple.also);
     }
     now->map.tuples.push_back(tuple);
     return index;
@@ -382,12 +416,13 @@ static int tuple_of_insn(const rtx_insn *insn, int place, int loop)
 {
     enum pm_map_kind kind = kind_of(insn);
     if (kind == PM_MAP_SLED)
-        return tuple_of({kind, false, -1, 0, 0});
+        return tuple_of({kind, false, -1, 0, 0, 0});
     if (kind == PM_MAP_FRAME)
-        return tuple_of({kind, false, now->head, 0, 0});
+        return tuple_of({kind, false, now->head, 0, 0, 0});
     struct touched touched = {};
     touch_insn(insn, &touched);
-    return tuple_of({kind, touched.unnamed, place, loop, object_set(&touched.accesses)});
+    return tuple_of({kind, touched.unnamed, place, loop, object_set(&touched.accesses),
+                     place >= 0 ? tail_set(insn, place) : 0});
 }
 
 /* The first place in a block, -1 none. */
@@ -403,8 +438,8 @@ static int first_place(basic_block bb)
     return -1;
 }
 
-/* Code without a place (moves of registers, mostly) goes with what stands before it; at a block's begin with what follows, for
- * which it prepares. */
+/* Code without a place (moves of registers, mostly) goes with what stands before it; at a
+ * block's begin with what follows, for which it prepares. */
 static int place_at_begin(basic_block bb, int otherwise)
 {
     int place = first_place(bb);
@@ -435,6 +470,9 @@ static void collect_all(function *fun)
     now->loop_of_number.assign(number_of_loops(fun), -1);
     now->loops.push_back(0);
     now->map.objects.push_back({});
+    now->tails.push_back({});
+    now->tail_sets.insert({{}, 0});
+    pm_tails_resolve(fun);
     now->folded = pm_late_folded_into(fun->decl);
     now->head = add_place({-1, pm_source_function_of(fun->decl)->place});
     int place = now->head;
@@ -496,7 +534,8 @@ static int label_after(rtx_insn *insn)
     return make_label(emit_note_after(NOTE_INSN_DELETED, insn));
 }
 
-/* Room that nobody runs through: an aligned label after a jump, a jump table that lies in the code. */
+/* Room that nobody runs through: an aligned label after a jump, a jump table that lies in the
+ * code. */
 static bool is_padding(const rtx_insn *insn, bool after_barrier)
 {
     if (JUMP_TABLE_DATA_P(insn))
@@ -509,7 +548,7 @@ static bool is_padding(const rtx_insn *insn, bool after_barrier)
 static int tuple_at(const rtx_insn *insn, bool after_barrier)
 {
     if (is_padding(insn, after_barrier))
-        return tuple_of({PM_MAP_PADDING, false, -1, 0, 0});
+        return tuple_of({PM_MAP_PADDING, false, -1, 0, 0, 0});
     return (size_t)INSN_UID(insn) < now->tuple_of_insn.size()
                ? now->tuple_of_insn[(size_t)INSN_UID(insn)]
                : -1;

@@ -1,5 +1,6 @@
-/* Between the parts of the late map: map.cc (ranges of emitted code, RTL), map_out.cc (the section, format/pm_map.h), objects.cc
- * (which variable a memory reference touches), fused.cc (statements that own no instruction any more). */
+/* Between the parts of the late map: map.cc (ranges of emitted code, RTL), map_out.cc (the
+ * section, format/pm_map.h), objects.cc (which variable a memory reference touches), fused.cc
+ * (statements that own no instruction any more). */
 #ifndef PM_GCC_MAP_H
 #define PM_GCC_MAP_H
 
@@ -16,11 +17,13 @@ struct pm_access {
     unsigned access; /* PM_MAP_READS | PM_MAP_WRITES | PM_MAP_THROUGH */
 };
 
-/* What a memory reference of the current function's RTL touches: appended to *out, without repetitions. False when it touches
- * memory that is not of the function's own frame and whose object is not known. is_frame: it is the frame's (spill, push, argument). */
+/* What a memory reference of the current function's RTL touches: appended to *out, without
+ * repetitions. False when it touches memory that is not of the function's own frame and whose
+ * object is not known. is_frame: it is the frame's (spill, push, argument). */
 bool pm_objects_of_memory(const_rtx mem, bool writes, std::vector<struct pm_access> *out,
                           bool *ret_is_frame);
-/* What a call touches by itself: memory functions (memset, memcpy, ...), by their pointer arguments. False: not known. */
+/* What a call touches by itself: memory functions (memset, memcpy, ...), by their pointer
+ * arguments. False: not known. */
 bool pm_objects_of_call(const rtx_insn *call, std::vector<struct pm_access> *out);
 void pm_objects_register(const char *plugin_name);
 
@@ -33,11 +36,20 @@ struct pm_fused {
     bool inferred;
 };
 
-/* Other statements of the source that the code of the statement at `place` in `function` (inlined or not) of the function being emitted
- * implements too; loop: the innermost one (0 none). Appended. */
+/* Other statements of the source that the code of the statement at `place` in `function`
+ * (inlined or not) of the function being emitted implements too; loop: the innermost one (0
+ * none). Appended. */
 void pm_fused_with(pm_id function, const struct pm_place *place, pm_id loop,
                    std::vector<struct pm_fused> *out);
 void pm_fused_register(const char *plugin_name);
+
+/* --- tails.cc: equal ends of blocks that were made one --- */
+/* While there still are blocks, before the next. */
+void pm_tails_resolve(function *fun);
+/* What the instruction does, too: places of others that are gone. NULL: nothing. Lent until the
+ * next function. */
+const std::vector<location_t> *pm_tails_of(const rtx_insn *insn);
+void pm_tails_register(const char *plugin_name);
 
 /* --- map.cc --- */
 void pm_map_register(const char *plugin_name);

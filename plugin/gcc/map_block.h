@@ -32,7 +32,8 @@ struct pm_map_range {
 struct pm_map_part {
     bool is_cold;
     int begin,
-        end; /* labels; the first part's begin stands for the function's symbol and is not in the code */
+        /* labels; the first part's begin stands for the function's symbol and is not in the code */
+        end;
     std::vector<struct pm_map_range> ranges;
 };
 

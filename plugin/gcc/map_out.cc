@@ -1,9 +1,10 @@
 /* The late map of one function as assembler text: blocks of format/pm_map.h.
  *
- * Written after the function's own text, while its section is the current one, so that "?" puts the block into the function's
- * group, and never as a part of the function: nothing that decides about code sees it. "o" ties the section to the one that holds
- * the code, so that linkers collect both or none; blocks of code in one section share a section of blocks, and ids. The assembler
- * works out all lengths.
+ * Written after the function's own text, while its section is the current one, so that "?" puts
+ * the block into the function's group, and never as a part of the function: nothing that decides
+ * about code sees it. "o" ties the section to the one that holds the code, so that linkers
+ * collect both or none; blocks of code in one section share a section of blocks, and ids. The
+ * assembler works out all lengths.
  */
 #include "map_block.h"
 #include "table.h"
@@ -254,9 +255,9 @@ static section *section_of(const struct pm_map_part *part)
     return result;
 }
 
-/* gold refuses references from here to local symbols of code that it has dropped, to global ones it does not. So the addresses of a
- * section are distances from one global symbol: a function's, or a hidden one made for it. A weak function that is in no
- * group may be another object's. */
+/* gold refuses references from here to local symbols of code that it has dropped, to global ones
+ * it does not. So the addresses of a section are distances from one global symbol: a function's,
+ * or a hidden one made for it. A weak function that is in no group may be another object's. */
 static void name_anchor(tree function_decl, const struct pm_map_part *part, bool is_first,
                         struct block_section *of)
 {
@@ -418,7 +419,8 @@ static void write_part(tree function_decl, const struct pm_map_function *map,
     write_end("map", number);
 }
 
-/* A local name for the symbol: a reference to the symbol itself could be bound to another definition. */
+/* A local name for the symbol: a reference to the symbol itself could be bound to another
+ * definition. */
 static void name_begin(tree function_decl, int label)
 {
     std::string name;

@@ -1,17 +1,18 @@
 /* Which variable, array or field a piece of code touches.
  *
- * RTL knows of a memory reference the tree that it was made of (MEM_EXPR). Where that is a variable or a field, it says what is
- * touched. But loops run over pointers that the optimisers made (vectp_a.61, ivtmp.7, names without a variable): what these stand for
- * is found in GIMPLE, while definitions can still be followed, just before it becomes RTL, and is kept by the version of the
- * SSA name, which MEM_EXPR goes on using.
+ * RTL knows of a memory reference the tree that it was made of (MEM_EXPR). Where that is a
+ * variable or a field, it says what is touched. But loops run over pointers that the optimisers
+ * made (vectp_a.61, ivtmp.7, names without a variable): what these stand for is found in GIMPLE,
+ * while definitions can still be followed, just before it becomes RTL, and is kept by the
+ * version of the SSA name, which MEM_EXPR goes on using.
  *
  * What is named, as in docs/formats/pif-names.md:
- *   - p[i] through a declared pointer p: p, and the variable behind it where definitions or points-to sets tell it;
- *   - through a pointer loaded from a field, a variable or memory: that field, or what it was loaded from (rows in rows[i][j]);
- *   - through a value that a call returned: where the function keeps it ("grid->data = malloc(n)");
- *   - s.f, s->f: the field f and s.
- * Pointers that compilers make for the language are the thing itself: references, descriptors of Fortran's arrays, shared variables of
- * OpenMP regions, variables of enclosing functions.
+ *   - p[i] through a declared pointer p: p, and the variable behind it where definitions or
+ *   points-to sets tell it; - through a pointer loaded from a field, a variable or memory: that
+ *   field, or what it was loaded from (rows in rows[i][j]); - through a value that a call returned:
+ *   where the function keeps it ("grid->data = malloc(n)"); - s.f, s->f: the field f and s.
+ * Pointers that compilers make for the language are the thing itself: references, descriptors of
+ * Fortran's arrays, shared variables of OpenMP regions, variables of enclosing functions.
  */
 #include "map.h"
 #include "objects.h"
@@ -28,7 +29,8 @@ void pm_access_add(std::vector<struct pm_access> *out, pm_id noun, unsigned acce
     out->push_back({noun, access});
 }
 
-/* What one pointer or reference stands for, while it is being found out. access: PM_MAP_THROUGH or 0 only. */
+/* What one pointer or reference stands for, while it is being found out. access: PM_MAP_THROUGH
+ * or 0 only. */
 struct search {
     std::vector<struct pm_access> objects;
     bool is_own; /* memory that the compiler made: literals, tables of methods, the frame */
@@ -45,7 +47,8 @@ struct pointee {
 static std::vector<struct pointee> pointees; /* by SSA version of the function at hand */
 static bool searching;                       /* definitions may be followed */
 
-/* The SSA versions that one search and those within it have come by: their entry is the search's number. */
+/* The SSA versions that one search and those within it have come by: their entry is the search's
+ * number. */
 static struct {
     std::vector<unsigned> by_version;
     unsigned search, n;
@@ -69,8 +72,9 @@ static bool visit(unsigned version)
     return true;
 }
 
-/* What each pseudo register was set to, by its number before registers were allocated; NULL: several things. Found when it is first
- * asked for in a function: references of which two were made one have lost their trees. */
+/* What each pseudo register was set to, by its number before registers were allocated; NULL:
+ * several things. Found when it is first asked for in a function: references of which two were
+ * made one have lost their trees. */
 static struct pm_table<unsigned, const_rtx> pseudo_values;
 static bool pseudo_values_known;
 
@@ -90,7 +94,8 @@ static pm_id variable_noun(tree variable)
                             pm_origin_function(in_function ? context : current_function_decl));
 }
 
-/* Is the memory behind the variable another thing than the variable, for the one who wrote it? In Fortran never. */
+/* Is the memory behind the variable another thing than the variable, for the one who wrote it?
+ * In Fortran never. */
 static unsigned through_of(tree variable)
 {
     tree type = TREE_TYPE(variable);
@@ -104,7 +109,8 @@ static pm_id field_noun(tree field)
     return noun != 0 ? noun : pm_fact_field(field);
 }
 
-/* The innermost field with a name of the source: "data" of s->data[i], "u" of grid.u.data (a descriptor). */
+/* The innermost field with a name of the source: "data" of s->data[i], "u" of grid.u.data (a
+ * descriptor). */
 static pm_id named_field(tree t, tree *ret_field)
 {
     for (; handled_component_p(t); t = TREE_OPERAND(t, 0)) {
@@ -169,7 +175,8 @@ static void search_base(struct search *search, tree base, unsigned access)
     case MEM_REF:
         search_pointer(search, TREE_OPERAND(base, 0), false);
         return;
-    case TARGET_MEM_REF: /* the induction variables' optimiser puts the pointer into any of its parts */
+    /* the induction variables' optimiser puts the pointer into any of its parts */
+    case TARGET_MEM_REF:
         search_pointer(search, TMR_BASE(base), false);
         if (search->objects.empty() && TMR_INDEX2(base) != NULL_TREE)
             search_pointer(search, TMR_INDEX2(base), false);
@@ -195,7 +202,8 @@ static tree record_behind(tree pointer)
     return type != NULL_TREE && TREE_CODE(type) == RECORD_TYPE ? type : NULL_TREE;
 }
 
-/* Offset and size are in bytes. The names of fields that the source does not have (base classes) are those of their parts. */
+/* Offset and size are in bytes. The names of fields that the source does not have (base classes)
+ * are those of their parts. */
 static void fields_within(tree record, HOST_WIDE_INT offset, HOST_WIDE_INT size,
                           std::vector<tree> *out)
 {
@@ -286,6 +294,19 @@ static void search_member(struct search *search, tree t, tree member, bool as_ho
         pm_access_add(&search->objects, noun, 0);
 }
 
+/* The record of the function around that the reference lies in. */
+static pm_id captured_record(tree t)
+{
+    for (; handled_component_p(t); t = TREE_OPERAND(t, 0)) {
+        pm_id noun = TREE_CODE(t) == COMPONENT_REF
+                         ? pm_fact_captured(TREE_OPERAND(t, 1), current_function_decl)
+                         : 0;
+        if (noun != 0)
+            return noun;
+    }
+    return 0;
+}
+
 /* The memory that a reference names; as_holder: the memory behind the pointer that it holds. */
 static void search_reference(struct search *search, tree t, bool as_holder)
 {
@@ -306,7 +327,10 @@ static void search_reference(struct search *search, tree t, bool as_holder)
     }
     if (is_own_field(t))
         search->is_own = true;
-    if (captured || (as_holder && (!fields.empty() || is_own_field(t))))
+    pm_id record = captured || as_holder ? 0 : captured_record(t);
+    if (record != 0)
+        pm_access_add(&search->objects, record, 0);
+    if (captured || record != 0 || (as_holder && (!fields.empty() || is_own_field(t))))
         return;
     if (as_holder && TREE_CODE(base) == MEM_REF && TREE_CODE(t) != COMPONENT_REF)
         search_through(search, base);
@@ -316,7 +340,8 @@ static void search_reference(struct search *search, tree t, bool as_holder)
 
 /* --- pointers --- */
 
-/* Nothing else is known of the value: what it is put into names it, or (with -g) the variable that had it in the source. */
+/* Nothing else is known of the value: what it is put into names it, or (with -g) the variable
+ * that had it in the source. */
 static void search_keepers(struct search *search, tree name)
 {
     use_operand_p use;
@@ -452,7 +477,8 @@ static void search_name(struct search *search, tree name, bool named)
     search_definition(search, name, named);
 }
 
-/* named: a declared pointer on the way here has been named, only variables behind it are of interest. */
+/* named: a declared pointer on the way here has been named, only variables behind it are of
+ * interest. */
 static void search_pointer(struct search *search, tree pointer, bool named)
 {
     STRIP_NOPS(pointer);
@@ -671,7 +697,8 @@ bool pm_objects_of_tree(tree reference, unsigned access, std::vector<struct pm_a
     return take_found(&search, access, out);
 }
 
-/* The frame's parts that are nothing of the source: saved registers, arguments of calls, temporaries. */
+/* The frame's parts that are nothing of the source: saved registers, arguments of calls,
+ * temporaries. */
 static bool is_frame_address(const_rtx address)
 {
     return reg_mentioned_p(stack_pointer_rtx, address) ||
@@ -786,6 +813,10 @@ bool pm_objects_of_memory(const_rtx mem, bool writes, std::vector<struct pm_acce
     if (expression != NULL_TREE && pm_fact_is_block(expression)) {
         *ret_is_frame = false;
         objects_of_block(mem, expression, access, out);
+        return true;
+    }
+    if (expression != NULL_TREE && pm_fact_is_way(base_of(expression))) {
+        *ret_is_frame = true;
         return true;
     }
     bool is_known = expression != NULL_TREE && pm_objects_of_tree(expression, access, out);

@@ -1,10 +1,13 @@
-/* Which member of a COMMON block (or of what EQUIVALENCE joins) an address lies in, where the optimisers left no COMPONENT_REF.
+/* Which member of a COMMON block (or of what EQUIVALENCE joins) an address lies in, where the
+ * optimisers left no COMPONENT_REF.
  *
- * They compute with the block's address: MEM[0B + 240000B + ivtmp_37 + ivtmp_67 * 2], where the induction variables begin with
- * -4800 - &vmat and &vmat + 2400. So the address is made a sum again: constants, the block, names times factors. Of each PHI of a loop's
- * header the value on entry is taken, of others the first: that is the address in the first iteration on one way through the function.
- * When nothing but the block and a constant is left, the member is there. Else (a loop that begins at k) it is one of those that the
- * statement names in the source; where that is not known either (lto1), the whole block.
+ * They compute with the block's address: MEM[0B + 240000B + ivtmp_37 + ivtmp_67 * 2], where the
+ * induction variables begin with -4800 - &vmat and &vmat + 2400. So the address is made a sum
+ * again: constants, the block, names times factors. Of each PHI of a loop's header the value on
+ * entry is taken, of others the first: that is the address in the first iteration on one way
+ * through the function. When nothing but the block and a constant is left, the member is there.
+ * Else (a loop that begins at k) it is one of those that the statement names in the source;
+ * where that is not known either (lto1), the whole block.
  */
 #include "map.h"
 #include "objects.h"
@@ -192,7 +195,8 @@ static void members_named(const std::vector<struct pm_member_touch> *touches, bo
             add_noun(out, touch.noun);
 }
 
-/* The equivalent ones among them differ in what is read and what is written. False: none is named. */
+/* The equivalent ones among them differ in what is read and what is written. False: none is
+ * named. */
 static bool keep_named(const std::vector<struct pm_member_touch> *touches, bool writes,
                        std::vector<pm_id> *nouns)
 {

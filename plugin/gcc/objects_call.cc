@@ -1,5 +1,8 @@
-/* What calls of memory functions touch. In GIMPLE the arguments are there; in RTL only the call instruction, which is known again by
- * its place (with inlined blocks) and by the function called. Calls of one place and function count as one: the objects of all. */
+/* What calls of memory functions touch, and which objects calls of C++'s library are for (access
+ * 0: what it does with them is another matter, and is done in the library's code). In GIMPLE the
+ * arguments are there; in RTL only the call instruction, which is known again by its place (with
+ * inlined blocks) and by the function called. Calls of one place and function count as one: the
+ * objects of all. */
 
 #include "objects.h"
 
@@ -11,7 +14,8 @@ struct noted {
 };
 static std::vector<struct noted> noted_calls;
 
-/* Letters are arguments: w is written to, r read from, b both, - something else. The result is not looked at. */
+/* Letters are arguments: w is written to, r read from, b both, - something else. The result is
+ * not looked at. */
 static const struct {
     const char *name, *arguments;
 } memory_functions[] = {
@@ -56,10 +60,70 @@ static void note_argument(struct noted *noted, tree argument, char letter)
         noted->known &= pm_objects_of_pointer(argument, access, noted->location, &noted->objects);
 }
 
+/* May an object of that type lead to others, as closures and what the library makes of
+ * expressions do? */
+static bool leads_on(tree type)
+{
+    if (!RECORD_OR_UNION_TYPE_P(type) || !COMPLETE_TYPE_P(type))
+        return false;
+    if (pm_fact_is_container(type))
+        return true;
+    for (tree field = TYPE_FIELDS(type); field != NULL_TREE; field = DECL_CHAIN(field))
+        if (TREE_CODE(field) == FIELD_DECL &&
+            (POINTER_TYPE_P(TREE_TYPE(field)) || leads_on(TREE_TYPE(field))))
+            return true;
+    return false;
+}
+
+/* "v[i]", "std::sort(first, last)". */
+static void note_library_call(gcall *call, tree callee)
+{
+    struct noted noted = {gimple_location(call), plain_name(callee), true, {}};
+    for (unsigned i = 0; i < gimple_call_num_args(call); i++) {
+        tree argument = gimple_call_arg(call, i), type = TREE_TYPE(argument);
+        bool is_pointer = POINTER_TYPE_P(type);
+        if (!is_pointer && !RECORD_OR_UNION_TYPE_P(type))
+            continue;
+        std::vector<struct pm_access> objects;
+        if (is_pointer)
+            pm_objects_of_pointer(argument, 0, noted.location, &objects);
+        else
+            pm_objects_of_tree(argument, 0, &objects);
+        noted.known &= !objects.empty() || !leads_on(is_pointer ? TREE_TYPE(type) : type);
+        for (const struct pm_access &object : objects)
+            pm_access_add(&noted.objects, object.noun, object.access);
+    }
+    if (!noted.objects.empty())
+        noted_calls.push_back(noted);
+}
+
+/* "z = matmul(x, y)": descriptors are made for the call, or are the arrays' own. */
+static void note_array_operation(gcall *call, tree callee)
+{
+    struct noted noted = {gimple_location(call), plain_name(callee), true, {}};
+    for (unsigned i = 0; i < gimple_call_num_args(call); i++) {
+        tree argument = gimple_call_arg(call, i);
+        unsigned access = i == 0 ? PM_MAP_WRITES : PM_MAP_READS;
+        if (!POINTER_TYPE_P(TREE_TYPE(argument)) || integer_zerop(argument))
+            continue;
+        tree made = TREE_CODE(argument) == ADDR_EXPR ? TREE_OPERAND(argument, 0) : NULL_TREE;
+        pm_id behind = made != NULL_TREE && VAR_P(made) ? pm_fact_behind(made) : 0;
+        if (behind != 0)
+            pm_access_add(&noted.objects, behind, access);
+        else
+            pm_objects_of_pointer(argument, access, noted.location, &noted.objects);
+    }
+    noted_calls.push_back(noted);
+}
+
 void pm_objects_note_call(gcall *call)
 {
     tree callee = gimple_call_fndecl(call);
     const char *arguments = callee != NULL_TREE ? arguments_of(plain_name(callee)) : NULL;
+    if (arguments == NULL && callee != NULL_TREE && pm_fact_is_cxx_library(callee))
+        note_library_call(call, callee);
+    if (callee != NULL_TREE && pm_fact_is_fortran() && pm_fortran_is_array_operation(callee))
+        note_array_operation(call, callee);
     if (arguments == NULL)
         return;
     struct noted noted = {gimple_location(call), plain_name(callee), true, {}};
@@ -100,9 +164,13 @@ bool pm_objects_of_call(const rtx_insn *call, std::vector<struct pm_access> *out
 {
     const char *function = called_name(call);
     bool known = true;
-    if (function == NULL || arguments_of(function) == NULL)
-        return true; /* the memory is the callee's matter */
     location_t location = INSN_LOCATION(call);
+    if (function == NULL) /* the memory is the callee's matter */
+        return true;
+    if (arguments_of(function) == NULL) {
+        take_noted(location, false, function, &known, out);
+        return known;
+    }
     return (take_noted(location, false, function, &known, out) ||
             take_noted(LOCATION_LOCUS(location), true, function, &known, out)) &&
            known;

@@ -8,7 +8,8 @@
 /* Sled code or portable hooks: for the function being compiled. Sleds are for 64-bit x86. */
 bool pm_sleds_possible(void);
 
-/* Loops of the function that get marks, outermost first. The loop optimizer and scalar evolution must be initialised. */
+/* Loops of the function that get marks, outermost first. The loop optimizer and scalar evolution
+ * must be initialised. */
 struct pm_marked_loop {
     class loop *loop;
     struct pm_loop_identity identity;
@@ -24,7 +25,11 @@ bool pm_sleds_is_search_loop(class loop *loop);
 
 /* --- sleds_loop.cc, sleds_call.cc --- */
 gasm *pm_sled_asm(unsigned kind, unsigned depth, pm_id id);
-/* In GIMPLE, around calls that are array statements of Fortran. The loop optimizer must be initialised. */
+/* How deep in loops a landing pad of the function at hand goes on, by its number in the
+ * function's list; PM_SLED_DEPTH_MASK: not known. */
+unsigned pm_sleds_landing_depth(int landing_pad);
+/* In GIMPLE, around calls that are array statements of Fortran. The loop optimizer must be
+ * initialised. */
 void pm_sleds_put_calls(function *fun);
 
 /* Counted for the verbose line. */

@@ -1,32 +1,8 @@
-/* Sleds around calls of the Fortran library that carry out array statements: b = cshift(a, 1) is neither a loop nor a function of the
- * program, yet {a CShift} shall be active while it runs. To the runtime such a call is a loop that is entered and left. */
+/* Sleds around calls of the Fortran library that carry out array statements: b = cshift(a, 1) is
+ * neither a loop nor a function of the program, yet {a CShift} shall be active while it runs. To
+ * the runtime such a call is a loop that is entered and left. */
 #include "sleds.h"
 #include "facts.h"
-
-/* _gfortran_matmul_r8, _gfortran_cshift0_4, _gfortran_mmaxval_r8, ...: not the library's other helpers in the same statements. */
-static bool is_array_operation(tree function_decl)
-{
-    static const char prefix[] = "_gfortran_";
-    static const char *const operations[] = {
-        "matmul", "cshift", "eoshift", "transpose", "reshape", "spread",  "pack",    "unpack",
-        "maxloc", "minloc", "findloc", "maxval",    "minval",  "sum",     "product", "norm2",
-        "count",  "any",    "all",     "iall",      "iany",    "iparity", "parity",  "dot_product",
-    };
-    if (function_decl == NULL_TREE || DECL_NAME(function_decl) == NULL_TREE)
-        return false;
-    const char *name = IDENTIFIER_POINTER(DECL_NAME(function_decl));
-    if (strncmp(name, prefix, sizeof prefix - 1) != 0)
-        return false;
-    name += sizeof prefix - 1;
-    for (const char *operation : operations) {
-        size_t n = strlen(operation);
-        /* With a mask, or a mask of one value: mmaxval, smaxval. */
-        if (strncmp(name, operation, n) == 0 ||
-            ((*name == 'm' || *name == 's') && strncmp(name + 1, operation, n) == 0))
-            return true;
-    }
-    return false;
-}
 
 /* Place of the array statement that the call belongs to, as its noun has it. */
 static bool find_statement(gimple *stmt, tree function_decl, struct pm_place *ret_place)
@@ -62,7 +38,7 @@ void pm_sleds_put_calls(function *fun)
         for (gimple_stmt_iterator gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi)) {
             gimple *stmt = gsi_stmt(gsi);
             if (is_gimple_call(stmt) && !stmt_ends_bb_p(stmt) &&
-                is_array_operation(gimple_call_fndecl(stmt)))
+                pm_fortran_is_array_operation(gimple_call_fndecl(stmt)))
                 put_call_sleds(fun, &gsi, depth);
         }
     }

@@ -1,4 +1,4 @@
-/* Function sleds: at entry, at each return, at each tail call.
+/* Function sleds: at entry, at each return, at each tail call, at each landing pad of exceptions.
  *
  * An RTL pass after prologue and epilogue exist, because only there the stack pointer is CFA - 8 at
  * the entry and at every exit: it names the frame, no red zone is in use, tail calls are already
@@ -104,8 +104,9 @@ static rtx asm_pattern(const char *text, const HARD_REG_SET &free_set)
 }
 
 /* Of each section of code that functions share, the symbol that its records are tied to: of the
- * first function in it. One section of records for one of code: with one for each function, as walks
- * all of that name whenever it opens one, and all .reloc for each (8000 functions: 3.0 s, not 0.4). */
+ * first function in it. One section of records for one of code: with one for each function, as
+ * walks all of that name whenever it opens one, and all .reloc for each (8000 functions: 3.0 s,
+ * not 0.4). */
 static std::map<section *, std::string> symbol_of_section;
 
 static bool is_alone_in_section(tree decl)
@@ -146,8 +147,8 @@ static bool gets_function_sleds(function *fun)
     return pm_options.functions && !crtl->calls_eh_return && pm_function_selected(fun->decl);
 }
 
-/* The records of the function at hand that are tied to its symbol: the entry's begins them. Not so where the entry has no such record
- * or may have several. */
+/* The records of the function at hand that are tied to its symbol: the entry's begins them. Not
+ * so where the entry has no such record or may have several. */
 static bool entry_begins_records;
 
 static bool entry_has_record(function *fun)
@@ -286,6 +287,41 @@ static bool has_loop_sled(basic_block bb)
     return false;
 }
 
+/* The pad gets the exception in registers, and is rare: none is called free. The stack pointer
+ * is where it was before the call. */
+static void put_landing_sled(basic_block bb, unsigned depth, pm_id id)
+{
+    const char *symbol = section_symbol(bb);
+    bool refers = begins_section(symbol) && !entry_begins_records;
+    struct pm_buf text = PM_BUF_INIT(PM_SLED_TEXT_MAX);
+    HARD_REG_SET none;
+    CLEAR_HARD_REG_SET(none);
+    pm_sled_text(&text, "%=", symbol, refers, PM_SLED_LAND, depth, 0xffff, id);
+    if (text.failed)
+        fatal_error(UNKNOWN_LOCATION, "perfmap: no memory for a sled");
+    emit_insn_after_noloc(asm_pattern(text.data, none), bb_note(bb), bb);
+    pm_buf_release(&text);
+    pm_sleds_stats.n_function_sleds++;
+}
+
+static void put_landing_sleds(function *fun, pm_id id)
+{
+    std::map<int, unsigned> depths; /* by the index of the block, for several pads may be one */
+    eh_landing_pad pad;
+    if (fun->eh == NULL)
+        return;
+    for (unsigned i = 1; vec_safe_iterate(fun->eh->lp_array, i, &pad); i++)
+        if (pad != NULL && pad->landing_pad != NULL && LABEL_P(pad->landing_pad)) {
+            basic_block bb = BLOCK_FOR_INSN(pad->landing_pad);
+            if (bb != NULL) {
+                unsigned &depth = depths[bb->index];
+                depth = MAX(depth, pm_sleds_landing_depth(pad->index));
+            }
+        }
+    for (const auto &landing : depths)
+        put_landing_sled(BASIC_BLOCK_FOR_FN(fun, landing.first), landing.second, id);
+}
+
 static void put_function_sleds(function *fun)
 {
     pm_id id = pm_symbol_id(fun->decl);
@@ -298,12 +334,13 @@ static void put_function_sleds(function *fun)
         if (kind != 0)
             put_exit_sled(bb, kind, id);
     }
+    put_landing_sleds(fun, id);
     commit_edge_insertions();
     pm_late_symbol(fun->decl);
 }
 
-/* Until the blocks have their order, a no-operation of a sled's length stands where an exit's sled will be: so GCC repeats an end of a function when
- * it is short also with the sled in it. */
+/* Until the blocks have their order, a no-operation of a sled's length stands where an exit's
+ * sled will be: so GCC repeats an end of a function when it is short also with the sled in it. */
 static unsigned put_placeholders(function *fun)
 {
     basic_block bb;

@@ -1,15 +1,17 @@
 /* Loop sleds: where a loop is entered from outside, and on each edge that leaves it.
  *
- * A GIMPLE pass just before "fix_loops", that is, before the loop optimizers: the loops are still
- * those of the source, inlining is done, and loop headers are already copied, so a sled runs only
- * when the loop's body will run. At -O0 and -Og that pass is not there; "adjust_alignment" is the
- * last one before the late passes. An asm in the preheader of an outermost loop costs no
- * vectorisation (TSVC: 127 of 127 loops), one inside a nest does: that is why outermost loops are
- * the default.
+ * A GIMPLE pass just before "fix_loops", that is, before the loop optimizers: the loops are
+ * still those of the source, inlining is done, and loop headers are already copied, so a sled
+ * runs only when the loop's body will run. At -O0 and -Og that pass is not there;
+ * "adjust_alignment" is the last one before the late passes. An asm in the preheader of an
+ * outermost loop costs no vectorisation (TSVC: 127 of 127 loops), one inside a nest does: that
+ * is why outermost loops are the default.
  *
  * Small loops that search get none unless asked for (sleds_search.cc).
  *
- * Edges of exceptions and other abnormal edges get no sled: the runtime heals on the stack pointer.
+ * Edges of exceptions and other abnormal edges get no sled of their loop: what goes on there has
+ * one of the function (PM_SLED_LAND), which says how deep in loops that is. After setjmp it is
+ * put here; at landing pads, which are still optimised, only in RTL (sleds_function.cc).
  */
 #include "sleds.h"
 #include "facts.h"
@@ -43,8 +45,9 @@ static bool is_left_out(class loop *loop, const struct pm_loop_identity &identit
 }
 
 /* A source loop that the compiler split into a nest (MATMUL, array copies) is one loop: its
- * outermost level stands for it. Array statements of Fortran are marked within other loops too: they are sentences of their
- * own ({a Sum}), active while they run. The others are bare: another copy of the same loop, inlined elsewhere, may have sleds. */
+ * outermost level stands for it. Array statements of Fortran are marked within other loops too:
+ * they are sentences of their own ({a Sum}), active while they run. The others are bare: another
+ * copy of the same loop, inlined elsewhere, may have sleds. */
 void pm_sleds_choose_loops(function *fun, std::vector<struct pm_marked_loop> *ret_loops,
                            std::vector<struct pm_marked_loop> *ret_bare)
 {
@@ -141,6 +144,50 @@ static bool has_transactions(function *fun)
     return false;
 }
 
+static unsigned depth_of(basic_block bb)
+{
+    return MIN(loop_depth(bb->loop_father), (unsigned)PM_SLED_DEPTH_MASK);
+}
+
+static std::map<int, unsigned> landing_depths;
+
+unsigned pm_sleds_landing_depth(int landing_pad)
+{
+    auto found = landing_depths.find(landing_pad);
+    return found != landing_depths.end() ? found->second : (unsigned)PM_SLED_DEPTH_MASK;
+}
+
+static void note_landing_depths(function *fun)
+{
+    eh_landing_pad pad;
+    landing_depths.clear();
+    if (fun->eh == NULL)
+        return;
+    for (unsigned i = 1; vec_safe_iterate(fun->eh->lp_array, i, &pad); i++)
+        if (pad != NULL && pad->post_landing_pad != NULL_TREE) {
+            basic_block bb = label_to_block(fun, pad->post_landing_pad);
+            if (bb != NULL)
+                landing_depths[pad->index] = depth_of(bb);
+        }
+}
+
+/* What comes after setjmp, where longjmp leads. */
+static void put_setjmp_sleds(function *fun)
+{
+    basic_block bb;
+    if (!fun->calls_setjmp || !pm_sleds_possible() || !pm_options.functions ||
+        !pm_function_selected(fun->decl))
+        return;
+    FOR_EACH_BB_FN(bb, fun)
+    {
+        gimple *last = gsi_stmt(gsi_last_nondebug_bb(bb)); /* GCC 14 has no last_stmt() */
+        edge e = find_fallthru_edge(bb->succs);
+        if (last != NULL && e != NULL && is_gimple_call(last) &&
+            gimple_call_flags(last) & ECF_RETURNS_TWICE)
+            gsi_insert_on_edge(e, pm_sled_asm(PM_SLED_LAND, depth_of(bb), pm_symbol_id(fun->decl)));
+    }
+}
+
 static bool gate_loop_sleds(function *fun)
 {
     return !has_transactions(fun);
@@ -169,6 +216,8 @@ static unsigned put_all_loop_sleds(function *fun)
     for (auto marked = loops.rbegin(); marked != loops.rend(); ++marked)
         put_loop_sleds(*marked);
     pm_sleds_put_calls(fun);
+    note_landing_depths(fun);
+    put_setjmp_sleds(fun);
     loop_optimizer_finalize();
     gsi_commit_edge_inserts();
     for (const struct pm_marked_loop &marked : loops)

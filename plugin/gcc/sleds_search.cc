@@ -1,9 +1,12 @@
-/* Which loops are search loops: they look through memory until they have found what they look for, a hash chain, a list, the end of a string.
+/* Which loops are search loops: they look through memory until they have found what they look
+ * for, a hash chain, a list, the end of a string.
  *
- * Entered very often for one or two rounds, a loop of that kind takes about as long as its own two sleds (SQLite: pcache1Fetch had 19 % more
- * instructions with them), and a time of some nanoseconds is not one that could be measured. So they get none unless they are asked for; their time
- * is known by samples, as that of inner loops. A loop with a number of rounds that is known when it is entered (a sum, a dot product) is none of
- * them, however small it is; nor is one that works with floating-point numbers, so that numeric programs lose nothing.
+ * Entered very often for one or two rounds, a loop of that kind takes about as long as its own
+ * two sleds (SQLite: pcache1Fetch had 19 % more instructions with them), and a time of some
+ * nanoseconds is not one that could be measured. So they get none unless they are asked for;
+ * their time is known by samples, as that of inner loops. A loop with a number of rounds that is
+ * known when it is entered (a sum, a dot product) is none of them, however small it is; nor is
+ * one that works with floating-point numbers, so that numeric programs lose nothing.
  */
 #include "sleds.h"
 
@@ -58,14 +61,15 @@ static bool is_counter(class loop *loop, tree value)
     return simple_iv(loop, loop, value, &iv, true);
 }
 
-/* Is it known at the loop's entry in which round this exit would be taken? GCC says no also where it cannot know that there is such a round (a
- * step that is a variable): that is still a loop that counts. */
+/* Is it known at the loop's entry in which round this exit would be taken? GCC says no also
+ * where it cannot know that there is such a round (a step that is a variable): that is still a
+ * loop that counts. */
 static bool exit_is_counted(class loop *loop, edge exit)
 {
     class tree_niter_desc rounds;
     if (number_of_iterations_exit(loop, exit, &rounds, false, false))
         return true;
-    gimple *last = last_stmt(exit->src);
+    gimple *last = gsi_stmt(gsi_last_nondebug_bb(exit->src));
     const gcond *condition = last ? dyn_cast<gcond *>(last) : NULL;
     return condition && is_counter(loop, gimple_cond_lhs(condition)) &&
            is_counter(loop, gimple_cond_rhs(condition));

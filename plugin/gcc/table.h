@@ -1,5 +1,6 @@
-/* Hash tables for what the passes look up again and again: open addressing, at most half full, in one block of memory. (std::map and
- * std::set, with an allocation for each entry, took a third of the plugin's time.)
+/* Hash tables for what the passes look up again and again: open addressing, at most half full,
+ * in one block of memory. (std::map and std::set, with an allocation for each entry, took a
+ * third of the plugin's time.)
  *
  *     static struct pm_table<unsigned, pm_id> known;
  *     bool is_new;
@@ -7,8 +8,8 @@
  *     if (is_new)
  *         *id = make_noun(decl);
  *
- * Keys are numbers, pointers, and what has a function pm_hash() and an operator ==. There is no order, so nobody walks them: what is
- * written must not depend on addresses.
+ * Keys are numbers, pointers, and what has a function pm_hash() and an operator ==. There is no
+ * order, so nobody walks them: what is written must not depend on addresses.
  */
 #ifndef PM_GCC_TABLE_H
 #define PM_GCC_TABLE_H

@@ -1,5 +1,6 @@
-/* What adapters share. An adapter is a library that `perfmap run` preloads behind the runtime; it wraps functions of another library and says with
- * perfmap.h what they do. It uses nothing else of PerfMap (docs/ADAPTERS.md).
+/* What adapters share. An adapter is a library that `perfmap run` preloads behind the runtime;
+ * it wraps functions of another library and says with perfmap.h what they do. It uses nothing
+ * else of PerfMap (docs/ADAPTERS.md).
  *
  *     static int (*real_step)(sqlite3_stmt *);
  *     PM_ADAPTER_EXPORT int sqlite3_step(sqlite3_stmt *statement)
@@ -20,8 +21,8 @@
 
 #define PM_ADAPTER_EXPORT __attribute__((visibility("default")))
 
-/* The function that is wrapped, looked up once: the next one in the search order, or that of the library where it was loaded for
- * somebody else only (a module of an interpreter). */
+/* The function that is wrapped, looked up once: the next one in the search order, or that of the
+ * library where it was loaded for somebody else only (a module of an interpreter). */
 static inline bool pm_adapter_find(void **function, const char *name, const char *library)
 {
     void *found = __atomic_load_n(function, __ATOMIC_RELAXED);
@@ -39,7 +40,8 @@ static inline bool pm_adapter_find(void **function, const char *name, const char
 #define pm_adapter_real(function, name, library) \
     pm_adapter_find((void **)(function), (name), (library))
 
-/* Functions of libc, found before the program runs: dlsym takes a lock that a handler, or a child, may wait for without end.
+/* Functions of libc, found before the program runs: dlsym takes a lock that a handler, or a
+ * child, may wait for without end.
  *
  *     PM_ADAPTER_LIBC(int, fsync, (int fd))              // real_fsync
  */
@@ -51,7 +53,8 @@ static inline bool pm_adapter_find(void **function, const char *name, const char
     }
 #define PM_ADAPTER_FOUND(name) pm_adapter_real(&real_##name, #name, "libc.so.6")
 
-/* What the runtime knows of programs that confine themselves (docs/manners.md). Weak: it may not be there. */
+/* What the runtime knows of programs that confine themselves (docs/manners.md). Weak: it may not
+ * be there. */
 extern bool pm_confined __attribute__((weak, visibility("default")));
 extern uint64_t pm_stopped_tsc __attribute__((weak, visibility("default")));
 long pm_confined_refusal(long number, const long arguments[6])

@@ -1,12 +1,15 @@
-/* Lua 5.4: functions as nouns of level Lua, {fib Executes} while they run; lines, too, when PERFMAP_LUA_LINES is set: each time one is come to, or
- * (=sampled) the instructions that each takes.
+/* Lua 5.4: functions as nouns of level Lua, {fib Executes} while they run; lines, too, when
+ * PERFMAP_LUA_LINES is set: each time one is come to, or (=sampled) the instructions that each
+ * takes.
  *
- * Where Lua is a library, states get our hook as they are made. Where it is a part of the program (lua5.4), LUA_INIT_5_4 loads this same
- * library as a module, which then does what the user's own LUA_INIT says.
+ * Where Lua is a library, states get our hook as they are made. Where it is a part of the
+ * program (lua5.4), LUA_INIT_5_4 loads this same library as a module, which then does what the
+ * user's own LUA_INIT says.
  *
- * The hook of calls and returns keeps for each Lua thread a stack of what was entered, by the address of Lua's own record of the call
- * (i_ci), so that frames which an error has left are seen at the next event. A coroutine's sentences are left when it yields and
- * entered with another verb, Continues, when it goes on, for Executes counts calls.
+ * The hook of calls and returns keeps for each Lua thread a stack of what was entered, by the
+ * address of Lua's own record of the call (i_ci), so that frames which an error has left are
+ * seen at the next event. A coroutine's sentences are left when it yields and entered with
+ * another verb, Continues, when it goes on, for Executes counts calls.
  */
 #include "adapter.h"
 #include "lua_api.h"
@@ -23,12 +26,14 @@ enum {
     MAX_NESTED = 200,  /* deeper calls are counted; their time is that of the function there */
     MAX_UNKNOWN = 200, /* frames that the hook has not seen */
     EVERY = 997,       /* instructions; a prime, lest it be in step with a loop */
-    /* From the record that a hook gets to the frame of the interpreter's loop: beyond what luaD_hook and its caller save (88 bytes in
-     * Debian's build, more without optimization), within the loop's own frame (another 160). Samples there are the function's. */
+    /* From the record that a hook gets to the frame of the interpreter's loop: beyond what
+     * luaD_hook and its caller save (88 bytes in Debian's build, more without optimization),
+     * within the loop's own frame (another 160). Samples there are the function's. */
     TO_FRAME = 144,
 };
 
-/* What is entered: a function, a C function of a library, a line. Not changed any more once it can be found. */
+/* What is entered: a function, a C function of a library, a line. Not changed any more once it
+ * can be found. */
 struct known {
     struct known *next;
     const void *place;         /* its source's text, its code, the line's function */

@@ -1,6 +1,6 @@
-/* What of Lua 5.4's interface (lua.h, lauxlib.h) the adapter uses: its layout does not change within 5.4, so that no header of it is needed
- * to build, and the functions are found where the program has them. And the names that Lua's functions go by, and
- * LUA_INIT. */
+/* What of Lua 5.4's interface (lua.h, lauxlib.h) the adapter uses: its layout does not change
+ * within 5.4, so that no header of it is needed to build, and the functions are found where the
+ * program has them. And the names that Lua's functions go by, and LUA_INIT. */
 #ifndef PM_LUA_API_H
 #define PM_LUA_API_H
 
@@ -132,7 +132,8 @@ static inline void do_users_init(const struct lua_functions *lua, struct lua_Sta
 
 /* --- names --- */
 
-/* "local function f(", "function a.b:c(", "f = function(" in that line of the source, when only one function begins there. */
+/* "local function f(", "function a.b:c(", "f = function(" in that line of the source, when only
+ * one function begins there. */
 static inline bool name_of_definition(const struct record *r, char name[LUA_NAME_BYTES])
 {
     static const char letters[] =
@@ -164,8 +165,9 @@ static inline bool name_of_definition(const struct record *r, char name[LUA_NAME
     return n > 0;
 }
 
-/* By its definition; else as Lua's own messages have it: "in function 'string.rep'", "in local 'f'", "in function <file:line>". C functions that are
- * in no library that is loaded have no name. */
+/* By its definition; else as Lua's own messages have it: "in function 'string.rep'", "in local
+ * 'f'", "in function <file:line>". C functions that are in no library that is loaded have no
+ * name. */
 static inline bool name_of(const struct lua_functions *lua, struct lua_State *L,
                            const struct record *r, char name[LUA_NAME_BYTES])
 {

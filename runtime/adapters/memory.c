@@ -1,6 +1,7 @@
-/* What allocates and frees, at level Base: {heap Allocate}, and {heap Free} by whoever frees, with freed_bytes. malloc and the like are wrapped once,
- * by libperfmap-heap.so (`perfmap run --heap`, which --adapter memory implies): it knows the sizes and which blocks are alive, adds allocations up by
- * place, and calls here before and behind, where this library is loaded. */
+/* What allocates and frees, at level Base: {heap Allocate}, and {heap Free} by whoever frees,
+ * with freed_bytes. malloc and the like are wrapped once, by libperfmap-heap.so (`perfmap run
+ * --heap`, which --adapter memory implies): it knows the sizes and which blocks are alive, adds
+ * allocations up by place, and calls here before and behind, where this library is loaded. */
 #include "adapter.h"
 
 enum { ALLOCATE, FREE, N_VERBS };
@@ -26,7 +27,8 @@ static bool is_measured(void)
     return true;
 }
 
-/* Called by heap/heap.c, in the frame at sp. Returns what pm_memory_leave needs; 0: nothing was entered. */
+/* Called by heap/heap.c, in the frame at sp. Returns what pm_memory_leave needs; 0: nothing was
+ * entered. */
 PM_ADAPTER_EXPORT uint32_t pm_memory_enter(uint32_t verb, uint64_t sp);
 PM_ADAPTER_EXPORT uint32_t pm_memory_enter(uint32_t verb, uint64_t sp)
 {

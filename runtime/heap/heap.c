@@ -1,6 +1,8 @@
-/* The functions of the heap that programs call. operator new, ALLOCATE and what else allocates come by malloc.
+/* The functions of the heap that programs call. operator new, ALLOCATE and what else allocates
+ * come by malloc.
  *
- * dlsym may allocate before it has found the allocator's functions: that comes from a small arena, which is never given back.
+ * dlsym may allocate before it has found the allocator's functions: that comes from a small
+ * arena, which is never given back.
  */
 #include "heap.h"
 

@@ -1,14 +1,18 @@
 /* libperfmap-heap.so: blocks of the heap, by the place that allocated them (perfmap run --heap).
  *
- *   heap.c     the functions that programs call; each forwards to the next library's (RTLD_NEXT), so other allocators work
- *   live.c     which blocks are alive: a table beside them, for their addresses and sizes are the allocator's own
+ *   heap.c     the functions that programs call; each forwards to the next library's (RTLD_NEXT),
+ *              so other allocators work
+ *   live.c     which blocks are alive: a table beside them, for their addresses and sizes are the
+ *              allocator's own
  *   sites.c    places that allocate, and large blocks, in the run file
  *
- * and on the other side, in libperfmap-rt.so, ../heap_link.c: contexts, callers, chunks of the run file.
+ * and on the other side, in libperfmap-rt.so, ../heap_link.c: contexts, callers, chunks of the
+ * run file.
  *
- * Memory of our own comes from mmap. A thread that is at work here has `busy` set: what its signal handlers, or the allocator
- * below us, allocate meanwhile is forwarded and not counted; a block whose end was missed so ends when its address is given out
- * again. Around fork all locks are held (by the runtime's handlers, which are the last before and the first after it).
+ * Memory of our own comes from mmap. A thread that is at work here has `busy` set: what its
+ * signal handlers, or the allocator below us, allocate meanwhile is forwarded and not counted; a
+ * block whose end was missed so ends when its address is given out again. Around fork all locks
+ * are held (by the runtime's handlers, which are the last before and the first after it).
  */
 #ifndef PM_RUNTIME_HEAP_H
 #define PM_RUNTIME_HEAP_H
@@ -33,11 +37,13 @@ struct pm_heap_place {
 struct pm_heap_runtime {
     uint64_t block_bytes;      /* the least that gets a record of its own */
     bool (*is_measured)(void); /* false: there is no run file */
-    /* The context that is active; all but caller and is_sure. False: this thread has none any more. */
+    /* The context that is active; all but caller and is_sure. False: this thread has none any
+     * more. */
     bool (*context)(uint64_t sp, struct pm_heap_place *ret_place);
     /* Is the return address in code of the context's function? */
     bool (*is_active_code)(uint64_t address, const struct pm_heap_place *place);
-    /* The code of the context's function, or else other code with sleds, that (probably) led there; 0 unknown. */
+    /* The code of the context's function, or else other code with sleds, that (probably) led
+     * there; 0 unknown. */
     uint64_t (*caller)(uint64_t return_address, uint64_t sp, const struct pm_heap_place *place);
     void *(*chunk)(enum pm_run_chunk_kind kind, uint64_t size_bytes);
     uint64_t (*tsc)(void);

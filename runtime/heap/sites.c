@@ -1,5 +1,5 @@
-/* Places that allocate, in the run file: one for each pair of caller and context. Found by a small table of each thread's own,
- * else under a lock. */
+/* Places that allocate, in the run file: one for each pair of caller and context. Found by a
+ * small table of each thread's own, else under a lock. */
 #include "heap.h"
 #include "../sys.h"
 
@@ -152,7 +152,8 @@ static struct pm_run_heap_site *find_or_add(struct pm_heap_place *place)
 
 /* --- for heap.c --- */
 
-/* A caller with sleds is known at once; for others (operator new, a vector's functions) the stack is searched. */
+/* A caller with sleds is known at once; for others (operator new, a vector's functions) the
+ * stack is searched. */
 struct pm_run_heap_site *heap_site(uint64_t return_address, uint64_t sp)
 {
     struct pm_heap_place place = {0};

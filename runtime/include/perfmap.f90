@@ -327,7 +327,12 @@ contains
         character(len=*), intent(in) :: name
         character(len=*), intent(in), optional :: above
         level = pm_level(0)
-        if (pm_is_measured()) level%id = level_(trim(name) // c_null_char, or_empty(above) // c_null_char)
+        if (.not. pm_is_measured()) return
+        if (present(above)) then
+            level%id = level_(trim(name) // c_null_char, trim(above) // c_null_char)
+        else
+            level%id = level_(trim(name) // c_null_char, c_null_char)
+        end if
     end function
 
     ! address: c_loc of its memory, of so many bytes.
@@ -343,20 +348,16 @@ contains
         type(noun_facts) :: facts
         noun = pm_noun(0)
         if (.not. pm_is_measured()) return
-        texts = trim(name) // c_null_char // trim(kind) // c_null_char // or_empty(file) // c_null_char
+        ! No function gives texts of its own length here: gfortran keeps that length in one place for all threads.
+        texts = trim(name) // c_null_char // trim(kind) // c_null_char
+        if (present(file)) texts = texts // trim(file)
+        texts = texts // c_null_char
         facts = noun_facts(at(texts, 1), at(texts, len_trim(name) + 2), at(texts, len_trim(name) + len_trim(kind) + 3), 0, 0, 0, 0)
         if (present(parent)) facts%parent = parent%id
         if (present(line_no)) facts%line_no = int(line_no, c_int32_t)
         if (present(address)) facts%address = transfer(address, facts%address)
         if (present(size_bytes)) facts%size_bytes = size_bytes
         noun%id = noun_(level%id, facts)
-    end function
-
-    function or_empty(text)
-        character(len=*), intent(in), optional :: text
-        character(len=:), allocatable :: or_empty
-        or_empty = ''
-        if (present(text)) or_empty = trim(text)
     end function
 
     type(c_ptr) function at(texts, i)

@@ -1,5 +1,5 @@
-/* The words of your own program, for PerfMap: what only a library or a language knows - queries, requests, arrays of an interpreter - as
- * nouns and verbs beside those of the compiler.
+/* The words of your own program, for PerfMap: what only a library or a language knows - queries,
+ * requests, arrays of an interpreter - as nouns and verbs beside those of the compiler.
  *
  *     #include <perfmap.h>
  *
@@ -13,12 +13,14 @@
  *     run_it();
  *     pm_leave(query);
  *
- * Nothing has to be linked. Without `perfmap run` every call is one test of a pointer: definitions return 0, the rest does nothing. With it, costs
- * within enter and leave are kept by sentence: `perfmap report --level SQL`, `perfmap ask '{? Executes}, {u Reads}'`.
+ * Nothing has to be linked. Without `perfmap run` every call is one test of a pointer:
+ * definitions return 0, the rest does nothing. With it, costs within enter and leave are kept by
+ * sentence: `perfmap report --level SQL`, `perfmap ask '{? Executes}, {u Reads}'`.
  *
- * Definitions: equal ones give equal ids, from any thread; keep the id, looking it up costs about 100 ns. enter and leave nest like calls, on one
- * thread. A sentence that is not left ends with the function that entered it (where that has sleds or its frame is seen to be
- * gone), also by exceptions and longjmp. All functions may be called in signal handlers and from C++.
+ * Definitions: equal ones give equal ids, from any thread; keep the id, looking it up costs
+ * about 100 ns. enter and leave nest like calls, on one thread. A sentence that is not left ends
+ * with the function that entered it (where that has sleds or its frame is seen to be gone), also
+ * by exceptions and longjmp. All functions may be called in signal handlers and from C++.
  */
 #ifndef PERFMAP_H
 #define PERFMAP_H
@@ -90,7 +92,8 @@ PM_WORDS_INLINE const struct pm_words_api *pm_words_of_runtime(void)
     return pm_words_slot.api;
 }
 
-/* Behind a call: it is never the last thing of a function, done by a jump, for the function's exit would come before it. */
+/* Behind a call: it is never the last thing of a function, done by a jump, for the function's
+ * exit would come before it. */
 #define PM_WORDS_WITHIN __asm__ volatile("")
 
 PM_WORDS_INLINE uintptr_t pm_stack_pointer(void)
@@ -124,7 +127,8 @@ PM_WORDS_INLINE struct pm_noun pm_define_noun(struct pm_level level, const char 
     return noun;
 }
 
-/* With its place in a source, its parent, its memory. Nouns are equal when name, kind, parent, file, line and address are. */
+/* With its place in a source, its parent, its memory. Nouns are equal when name, kind, parent,
+ * file, line and address are. */
 PM_WORDS_INLINE struct pm_noun pm_define_noun_at(struct pm_level level,
                                                  const struct pm_noun_facts *facts)
 {
@@ -155,8 +159,9 @@ PM_WORDS_INLINE struct pm_sentence pm_define_sentence(struct pm_verb verb,
     return sentence;
 }
 
-/* Whatever the source costs is done for the destination: a sentence of a higher level. weight: its part among the destinations of the
- * source, 0: not stated. Once for each pair; again does nothing. */
+/* Whatever the source costs is done for the destination: a sentence of a higher level. weight:
+ * its part among the destinations of the source, 0: not stated. Once for each pair; again does
+ * nothing. */
 PM_WORDS_INLINE void pm_map(struct pm_sentence source, struct pm_sentence destination,
                             double weight)
 {
@@ -174,7 +179,8 @@ PM_WORDS_INLINE void pm_enter(struct pm_sentence sentence)
     PM_WORDS_WITHIN;
 }
 
-/* The innermost one of this sentence that is active; those entered within it and not left end, too. */
+/* The innermost one of this sentence that is active; those entered within it and not left end,
+ * too. */
 PM_WORDS_INLINE void pm_leave(struct pm_sentence sentence)
 {
     const struct pm_words_api *api = pm_words_of_runtime();
@@ -187,7 +193,8 @@ struct pm_metric {
     uint32_t id;
 };
 
-/* What is counted by pm_cost, and added up: rows, bytes, messages. kind: "count", "bytes" or "time" (nanoseconds); unit as people read it. */
+/* What is counted by pm_cost, and added up: rows, bytes, messages. kind: "count", "bytes" or
+ * "time" (nanoseconds); unit as people read it. */
 PM_WORDS_INLINE struct pm_metric pm_define_metric(const char *name, const char *unit,
                                                   const char *kind)
 {
@@ -205,8 +212,8 @@ PM_WORDS_INLINE void pm_cost(struct pm_metric metric, uint64_t value)
     PM_WORDS_WITHIN;
 }
 
-/* For interpreters: as if called where the stack pointer is sp, the frame in which what the sentence tells of is done. It ends when the stack
- * pointer is above. */
+/* For interpreters: as if called where the stack pointer is sp, the frame in which what the
+ * sentence tells of is done. It ends when the stack pointer is above. */
 PM_WORDS_INLINE void pm_enter_at(struct pm_sentence sentence, uintptr_t sp)
 {
     const struct pm_words_api *api = pm_words_of_runtime();
@@ -225,8 +232,9 @@ PM_WORDS_INLINE void pm_leave_at(struct pm_sentence sentence, uintptr_t sp)
 
 /* --- sentences that do not nest --- */
 
-/* The sentence is active in this thread until pm_end, whatever is entered and left meanwhile, in any order: a request that several functions serve in
- * turn, a transaction. Begun twice, it ends with the second pm_end. For `then` of questions it is outside all that is entered. */
+/* The sentence is active in this thread until pm_end, whatever is entered and left meanwhile, in
+ * any order: a request that several functions serve in turn, a transaction. Begun twice, it ends
+ * with the second pm_end. For `then` of questions it is outside all that is entered. */
 PM_WORDS_INLINE void pm_begin(struct pm_sentence sentence)
 {
     const struct pm_words_api *api = pm_words_of_runtime();
@@ -243,7 +251,8 @@ PM_WORDS_INLINE void pm_end(struct pm_sentence sentence)
     PM_WORDS_WITHIN;
 }
 
-/* The same in all threads of the process at once, those that come later included; any thread may end it. */
+/* The same in all threads of the process at once, those that come later included; any thread may
+ * end it. */
 PM_WORDS_INLINE void pm_begin_process(struct pm_sentence sentence)
 {
     const struct pm_words_api *api = pm_words_of_runtime();
@@ -260,7 +269,8 @@ PM_WORDS_INLINE void pm_end_process(struct pm_sentence sentence)
     PM_WORDS_WITHIN;
 }
 
-/* A phase of the program is the process-wide sentence {name Runs} of the level Phases: `perfmap ask '{u Reads} during warmup'`. */
+/* A phase of the program is the process-wide sentence {name Runs} of the level Phases: `perfmap
+ * ask '{u Reads} during warmup'`. */
 PM_WORDS_INLINE struct pm_sentence pm_define_phase(const char *name)
 {
     struct pm_level level = pm_define_level("Phases", "Source");
@@ -274,7 +284,8 @@ struct pm_cause {
     uint64_t id;
 };
 
-/* What is active here. A few nanoseconds; the value may be copied, kept, handed to other threads, adopted any number of times or never. */
+/* What is active here. A few nanoseconds; the value may be copied, kept, handed to other
+ * threads, adopted any number of times or never. */
 PM_WORDS_INLINE struct pm_cause pm_capture(void)
 {
     const struct pm_words_api *api = pm_words_of_runtime();
@@ -283,7 +294,8 @@ PM_WORDS_INLINE struct pm_cause pm_capture(void)
     return cause;
 }
 
-/* Until pm_release, costs count for what was active at pm_capture, too, marked as deferred. Nests like pm_enter. */
+/* Until pm_release, costs count for what was active at pm_capture, too, marked as deferred.
+ * Nests like pm_enter. */
 PM_WORDS_INLINE void pm_adopt(struct pm_cause cause)
 {
     const struct pm_words_api *api = pm_words_of_runtime();
@@ -300,8 +312,9 @@ PM_WORDS_INLINE void pm_release(struct pm_cause cause)
     PM_WORDS_WITHIN;
 }
 
-/* The cause as text that another process on this machine can import: a member of a W3C baggage header, `perfmap=...`, for any protocol. Returns the
- * number of bytes without the ending zero, less than text_bytes; 0: does not fit, or nobody measures. PM_EXPORT_BYTES always suffice. */
+/* The cause as text that another process on this machine can import: a member of a W3C baggage
+ * header, `perfmap=...`, for any protocol. Returns the number of bytes without the ending zero,
+ * less than text_bytes; 0: does not fit, or nobody measures. PM_EXPORT_BYTES always suffice. */
 #define PM_EXPORT_BYTES 1024
 PM_WORDS_INLINE size_t pm_context_export(struct pm_cause cause, char *text, size_t text_bytes)
 {
@@ -309,7 +322,8 @@ PM_WORDS_INLINE size_t pm_context_export(struct pm_cause cause, char *text, size
     return api ? api->export_cause(cause.id, text, text_bytes) : 0;
 }
 
-/* text: such a member, or a whole baggage header that has one, from anywhere: what is not well formed gives no cause, which may be adopted all the same. */
+/* text: such a member, or a whole baggage header that has one, from anywhere: what is not well
+ * formed gives no cause, which may be adopted all the same. */
 PM_WORDS_INLINE struct pm_cause pm_context_import(const char *text, size_t text_bytes)
 {
     const struct pm_words_api *api = pm_words_of_runtime();
@@ -319,7 +333,8 @@ PM_WORDS_INLINE struct pm_cause pm_context_import(const char *text, size_t text_
 
 /* --- mapping points --- */
 
-/* A place of a library at which it says what maps to what. They are switched on and off as a whole or one by one: `perfmap run --mapping-points`. */
+/* A place of a library at which it says what maps to what. They are switched on and off as a
+ * whole or one by one: `perfmap run --mapping-points`. */
 struct pm_point {
     const volatile uint8_t *is_on;
     uint32_t id;

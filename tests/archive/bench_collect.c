@@ -3,9 +3,10 @@
  *
  *     cc -O2 ... bench_collect.c && ./a.out FOLDER [contexts per thread]
  *
- * PIF: 3000 functions, 2000 loops, 45 000 statements, 20 000 variables, 150 000 mappings. Late map: 20 statements in each symbol, each
- * of which touches 4 variables. Run: 4 threads, each with all of the contexts, which are the same in each thread, and a sample of each
- * statement's code: 100 000 codes with a million mappings.
+ * PIF: 3000 functions, 2000 loops, 45 000 statements, 20 000 variables, 150 000 mappings. Late
+ * map: 20 statements in each symbol, each of which touches 4 variables. Run: 4 threads, each
+ * with all of the contexts, which are the same in each thread, and a sample of each statement's
+ * code: 100 000 codes with a million mappings.
  */
 #include "mapping/archive/collect.h"
 #include "format/pm_map.h"

@@ -114,18 +114,18 @@ static void other_files_are_told_apart(void **state)
            "'other' is not an archive: an SQLite file of application 0x00000000, not 0x50464d50");
     make_archive("a");
     assert_int_equal(sqlite3_open("a", &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, "DROP TABLE costs", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "DROP TABLE cost_lists", NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
-    refuse("a", PM_ERR_FORMAT, "archive 'a': no such table: costs");
+    refuse("a", PM_ERR_FORMAT, "archive 'a': no such table: cost_lists");
     assert_int_equal(sqlite3_open("a", &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 4", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 5", NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
-    refuse("a", PM_ERR_VERSION, "archive 'a' has version 4, this perfmap reads version 3");
+    refuse("a", PM_ERR_VERSION, "archive 'a' has version 5, this perfmap reads version 4");
     assert_int_equal(sqlite3_open("a", &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 2", NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
     refuse("a", PM_ERR_VERSION,
-           "archive 'a' has version 2, this perfmap reads version 3: collect again");
+           "archive 'a' has version 2, this perfmap reads version 4: collect again");
 }
 
 static void the_schemas_head_and_the_code_agree(void **state)

@@ -1,4 +1,5 @@
-/* A bit of an archive that has flipped since it was written is noticed, wherever it is; what SQLite has changed since is none. */
+/* A bit of an archive that has flipped since it was written is noticed, wherever it is; what
+ * SQLite has changed since is none. */
 #include "mapping/archive/archive.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
-/* Samples and costs from elsewhere, from run files and maps made by hand to what the archive says. */
+/* Samples and costs from elsewhere, from run files and maps made by hand to what the archive
+ * says. */
 #include "mapping/archive/archive.h"
 #include "mapping/archive/collect.h"
 #include "mapping/run/manifest.h"
@@ -455,7 +456,8 @@ static void code_maps_to_all_that_it_implements(void **state)
                         "Executes|heat.c:46:5|compiler|-\nExecutes|sum|compiler|-");
 }
 
-/* What is no statement of the facts: head and last line of a function, which enter and leave it, and lines like `} catch`. */
+/* What is no statement of the facts: head and last line of a function, which enter and leave it,
+ * and lines like `} catch`. */
 static void code_beside_statements_has_its_place(void **state)
 {
     (void)state;
@@ -516,25 +518,27 @@ static void called_code_is_where_it_was_called(void **state)
         "heat > main > sum > sum/heat.c:44 > code of libgone.so<sum/heat.c:44|0|20\n"
         "heat > main > sum > sum/heat.c:44 > kernel<sum/heat.c:44|0|50000");
     assert_string_equal(destinations_of("code of libgone.so"),
-                        "Executes|heat.c:46:5|inferred|-\nExecutes|sum|inferred|-\n"
-                        "Executes|sum/heat.c:44|run|-");
+                        "Executes|called code, line not known, in heat.c:44|run|-\n"
+                        "Executes|heat.c:46:5|inferred|-\nExecutes|sum|inferred|-");
     assert_string_equal(destinations_of("kernel"),
-                        "Executes|heat.c:46:5|compiler|-\nExecutes|sum|compiler|-\n"
-                        "Executes|sum/heat.c:44|run|-");
+                        "Executes|called code, line not known, in heat.c:44|run|-\n"
+                        "Executes|heat.c:46:5|compiler|-\nExecutes|sum|compiler|-");
     assert_string_equal(destinations_of("PerfMap itself"), "");
 }
 
-/* A sample in PerfMap's own code costs what it says, whatever was reckoned; less is no reason to say less. The part that went into
- * samples (of 1000 ns 700, for three interrupts took 100 each) is not counted twice. */
-static void check_own_code(uint64_t events_ns, const char *overhead, const char *attribute)
+/* Samples in PerfMap's own code say what it cost, but for work of the program beside it; less is
+ * no reason to say less. The part that went into samples (of 1000 ns 700, for three interrupts
+ * took 100 each) is not counted twice. */
+static void check_own_code(uint64_t cpu_ns, uint64_t own_ns, uint64_t events_ns,
+                           const char *overhead, const char *attribute, const char *at_most)
 {
     struct make_run run;
     struct nodes at;
     uint64_t thread = start_run(&run, "abcd", &at);
     make_run_overhead(
         &run, &(struct pm_run_overhead){
-                  .cpu_ns = 1000000, .events_ns = events_ns, .samples_ns = 1000, .sample_ns = 100});
-    struct pm_run_sample samples[] = {sample_at(OWN + 8, at.loop, 600000),
+                  .cpu_ns = cpu_ns, .events_ns = events_ns, .samples_ns = 1000, .sample_ns = 100});
+    struct pm_run_sample samples[] = {sample_at(OWN + 8, at.loop, own_ns),
                                       sample_at(OWN + 9, at.sum, 57),
                                       sample_at(0x12345, at.root, 7000000)};
     samples[1].kind = PM_RUN_SAMPLE_KERNEL; /* its system calls */
@@ -549,13 +553,26 @@ static void check_own_code(uint64_t events_ns, const char *overhead, const char 
     assert_string_equal(ask("SELECT value FROM execution_attributes WHERE key = "
                             "'events_by_samples'"),
                         attribute);
+    assert_string_equal(ask("SELECT value FROM execution_attributes WHERE key = 'events_at_most'"),
+                        at_most);
 }
 
 static void own_code_costs_at_least_its_samples(void **state)
 {
     (void)state;
-    check_own_code(1000, "599357|1000|1", "1");
-    check_own_code(800000, "800000|1000|1", "");
+    const uint64_t much = 100000000000, little = 1000000000;
+    /* 599999357 - 1.25 x 1000 + the root of 1.25 x 1000 x 1000 */
+    check_own_code(much, 600000000, 1000, "599999225|1000|1", "1", "");
+    check_own_code(much, 600000000, 800000000, "800000000|1000|1", "", "");
+    /* The mean, where they are near each other. */
+    check_own_code(much, 600000000, 500000000, "547722264|1000|1", "1", "");
+    /* Three samples may be chance. */
+    check_own_code(much, 6000000, 1000, "1000|1000|1", "", "");
+    /* Of more than a twentieth of the CPU time only a bound is known: by samples, */
+    check_own_code(little, 600000000, 800000000, "643999369|1000|1", "", "1");
+    check_own_code(little, 600000000, 1000, "643999369|1000|1", "1", "1");
+    /* or by the estimate, where samples are few. */
+    check_own_code(little, 62000000, 60000000, "75000000|1000|1", "", "1");
 }
 
 /* The thread's clock counted 30 000 ns. */
@@ -593,6 +610,24 @@ static void samples_stand_for_the_threads_own_time(void **state)
                  "heat > main > sum > sum/square > sum+0x10|0|10000");
 }
 
+/* A thread of less than a sample has its time in no place, not where the runtime began: that is
+ * no sample, and its time is known. */
+static void what_a_brief_thread_spent_is_not_its_start(void **state)
+{
+    (void)state;
+    struct make_run run;
+    struct nodes at;
+    uint64_t thread = start_run(&run, "abcd", &at);
+    ((struct pm_run_thread *)make_run_at(&run, thread))->cpu_ns = 30000;
+    struct pm_run_sample samples[] = {sample_at(OWN + 8, at.root, 6000),
+                                      sample_at(0, at.root, 24000)};
+    samples[0].n_samples = samples[1].n_samples = 0;
+    samples[1].kind = PM_RUN_SAMPLE_LOST;
+    collect_run(&run, thread, samples, 2);
+    assert_string_equal(costs_of("cpu_ns"), "heat > (not located)|0|24000\n"
+                                            "heat > PerfMap itself|0|6000");
+}
+
 static void lost_and_waiting_time_is_the_contexts_own(void **state)
 {
     (void)state;
@@ -618,7 +653,8 @@ static void lost_and_waiting_time_is_the_contexts_own(void **state)
                         "sum|500|1|9");
 }
 
-/* Nothing is known of its code any more but in which context it was; code of other files was still called from there. */
+/* Nothing is known of its code any more but in which context it was; code of other files was
+ * still called from there. */
 static void code_that_was_built_again_is_its_contexts_own(void **state)
 {
     (void)state;
@@ -779,6 +815,7 @@ int main(void)
         IN_FOLDER(called_code_is_where_it_was_called),
         IN_FOLDER(own_code_costs_at_least_its_samples),
         IN_FOLDER(samples_stand_for_the_threads_own_time),
+        IN_FOLDER(what_a_brief_thread_spent_is_not_its_start),
         IN_FOLDER(lost_and_waiting_time_is_the_contexts_own),
         IN_FOLDER(code_that_was_built_again_is_its_contexts_own),
         IN_FOLDER(all_time_of_samples_is_in_the_archive),

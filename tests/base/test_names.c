@@ -70,6 +70,10 @@ static void a_bare_name_has_no_arguments_and_no_parameters(void **state)
     assert_true(fits_code("revenue::s", "revenue[abi:cxx11](std::vector<Row> const&)::s"));
     assert_true(fits_code("sweep", "sweep.constprop.0"));
     assert_true(fits_code("sweep", "sweep(int) [clone .constprop.0]"));
+    assert_true(fits_code("collatz", "collatz(long), coroutine body"));
+    assert_true(fits_code("collatz(long)", "collatz(long), coroutine body"));
+    assert_true(fits_code("collatz(long), coroutine body", "collatz(long), coroutine body"));
+    assert_false(fits_code("body", "collatz(long), coroutine body"));
     assert_true(fits_code("f", "decltype (x) ns::f<int>(int)"));
     assert_true(fits_code("f", "unsigned long f<unsigned long>()"));
 }

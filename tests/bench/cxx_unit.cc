@@ -1,6 +1,6 @@
 /* How long does a C++ program take for a small piece of work: an expression parser with virtual
- * calls, exceptions for one expression in eight, maps, strings, templates and a sort? The same piece
- * many times in one process; prints the shortest in nanoseconds.
+ * calls, exceptions for one expression in eight, maps, strings, templates and a sort? The same
+ * piece many times in one process; prints the shortest in nanoseconds.
  *
  *     cxx_unit [SECONDS [REPETITIONS]]
  */

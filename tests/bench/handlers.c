@@ -1,5 +1,5 @@
-/* Handlers for -finstrument-functions: empty, or with -DCLOCK=1 the least that a timing tool must do,
- * which is to read the clock and write an event of 16 bytes to a ring.
+/* Handlers for -finstrument-functions: empty, or with -DCLOCK=1 the least that a timing tool
+ * must do, which is to read the clock and write an event of 16 bytes to a ring.
  */
 #include <stdint.h>
 

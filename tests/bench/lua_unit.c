@@ -1,5 +1,6 @@
-/* Runs lua_unit.lua in a Lua that was compiled in different ways, with a clock that no tool changes:
- * os.clock() counts in steps of some milliseconds while a program has a profiling timer.
+/* Runs lua_unit.lua in a Lua that was compiled in different ways, with a clock that no tool
+ * changes: os.clock() counts in steps of some milliseconds while a program has a profiling
+ * timer.
  *
  *     lua_unit lua_unit.lua [SECONDS [REPETITIONS]]
  */

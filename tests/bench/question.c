@@ -1,5 +1,6 @@
-/* What a call costs that a question is about: main calls request, request calls part, part calls step many times; many short repetitions, of which the
- * shortest counts. Prints pair_ns of step, with all that a call costs without PerfMap. */
+/* What a call costs that a question is about: main calls request, request calls part, part calls
+ * step many times; many short repetitions, of which the shortest counts. Prints pair_ns of step,
+ * with all that a call costs without PerfMap. */
 #include <stdint.h>
 #include <stdio.h>
 #include <time.h>

@@ -1,4 +1,6 @@
-"""Parts `memory` and `startup`: what a thread costs in memory, and what a program with 5000 sleds waits for until main."""
+"""Parts `memory`, `startup` and `brief`: what a thread costs in memory, what a program with 5000 sleds waits for until main, and the CPU time of
+threads and processes that hardly do anything."""
+import statistics
 import subprocess
 import time
 
@@ -66,3 +68,27 @@ def memory(bench):
             added.append(measured - plain)
         each = (added[1] - added[0]) / 192
         bench.row(f"memory per thread, mode {mode}, 16 contexts", f"{each / 1024:.0f} KiB", "at most 1 MiB", each <= 2**20, bytes=each)
+
+
+def brief(bench):
+    """CPU time of a thread and of a process from start to end: in turns without PerfMap, in a default run, and in one without samples."""
+    program, empty, folder = WORK / "brief", WORK / "empty", WORK / "brief.run"
+    (WORK / "empty.c").write_text("int main(void) { return 0; }\n", encoding="utf-8")
+    call("gcc", "-O2", WORK / "empty.c", "-o", empty)
+    for name, flags in (("brief", (f"-fplugin={plugin()}",)), ("brief-plain", ())):
+        call("gcc", "-O2", "-pthread", *flags, HERE / "brief.c", "-o", WORK / name)
+    cases = {"a thread": (("threads", bench.number(20000, 5000)), program), "a process without sleds": (("processes", bench.number(300, 100), empty), WORK / "brief-plain"),
+             "a process with sleds": (("processes", bench.number(300, 100), many_sleds()), WORK / "brief-plain")}
+    for case, (arguments, of) in cases.items():
+        took = {"plain": [], "default": [], "--rate 0": []}
+        for _ in range(bench.number(9, 3)):
+            for key, values in took.items():
+                options = ["--rate", "0"] if key == "--rate 0" else []
+                run = [] if key == "plain" else [PERFMAP, "run", "--no-collect", *options, "-o", folder, "--"]
+                call("rm", "-rf", folder)
+                done = subprocess.run([str(word) for word in (*run, of, *arguments)], check=True, capture_output=True, text=True)
+                values.append(float(done.stdout.split()[-1]))
+        plain = statistics.median(took["plain"])
+        for key in ("default", "--rate 0"):
+            ratio = statistics.median(measured / bare for measured, bare in zip(took[key], took["plain"]))
+            bench.row(f"CPU time of {case}, start to end, {'default run' if key == 'default' else 'without samples'}", f"{ratio:.2f} times {plain:.0f} us", ratio=ratio, us=plain * (ratio - 1))

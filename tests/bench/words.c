@@ -1,4 +1,5 @@
-/* What the calls of perfmap.h cost, a pair each: many short repetitions, the shortest counts. Run it alone, and with the runtime preloaded:
+/* What the calls of perfmap.h cost, a pair each: many short repetitions, the shortest counts.
+ * Run it alone, and with the runtime preloaded:
  *
  *     PERFMAP_RUN_DIR=/tmp/x PERFMAP_MODE=active LD_PRELOAD=.../libperfmap-rt.so ./words
  *

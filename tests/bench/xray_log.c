@@ -1,6 +1,7 @@
-/* Linked to programs that are measured with XRay. Its flight recorder wants to be started, and to be
- * written at the end, by the program: XRAY_BENCH_MODE=xray-fdr does so, with room for all events
- * and without the threshold of time below which it drops calls. Else nothing happens here.
+/* Linked to programs that are measured with XRay. Its flight recorder wants to be started, and
+ * to be written at the end, by the program: XRAY_BENCH_MODE=xray-fdr does so, with room for all
+ * events and without the threshold of time below which it drops calls. Else nothing happens
+ * here.
  */
 #include <stddef.h>
 #include <stdlib.h>

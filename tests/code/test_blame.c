@@ -110,6 +110,36 @@ static void behind_a_brief_head_of_a_loop_its_last_instruction_waited(void **sta
     unlink(path);
 }
 
+static const unsigned char sum[] = {
+    0xf2, 0x0f, 0x58, 0x07, /* 1000 addsd (%rdi), %xmm0: target of the jump below */
+    0x48, 0x83, 0xc7, 0x20, /* 1004 add $32, %rdi */
+    0x48, 0x39, 0xc7,       /* 1008 cmp %rax, %rdi */
+    0x75, 0xf3,             /* 100b jne 1000 */
+    0x83, 0xc2, 0x01,       /* 100d add $1, %edx: target of the jump below */
+    0xff, 0xc9,             /* 1010 dec %ecx */
+    0x75, 0xf9,             /* 1012 jne 100d */
+    0x01, 0xc2,             /* 1014 add %eax, %edx: no constant */
+    0xc3,                   /* 1016 ret */
+};
+
+static void a_loops_step_retires_with_what_takes_longer(void **state)
+{
+    (void)state;
+    const char *path;
+    struct pm_blame *blame = open_code(sum, sizeof sum, EM_X86_64, &path);
+    const size_t n = sizeof sum;
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x1004), 0x1000);
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x1008), 0x1000);
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x100b), 0x1000);
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x1000), 0x1000);
+    /* a loop that only counts has nothing slower */
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x1012), 0x1010);
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x100d), 0x1010);
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x1016), 0x1014);
+    pm_blame_free(blame);
+    unlink(path);
+}
+
 static void it_stays_where_the_instruction_before_is_not_known(void **state)
 {
     (void)state;
@@ -205,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(time_belongs_to_the_instruction_before),
         cmocka_unit_test(behind_a_brief_head_of_a_loop_its_last_instruction_waited),
+        cmocka_unit_test(a_loops_step_retires_with_what_takes_longer),
         cmocka_unit_test(it_stays_where_the_instruction_before_is_not_known),
         cmocka_unit_test(other_machines_and_other_files_are_told_apart),
         cmocka_unit_test(any_bytes_are_decoded),

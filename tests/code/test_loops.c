@@ -77,7 +77,8 @@ static void what_has_two_entries_is_no_loop(void **state)
 static void what_a_table_leads_to_is_in_the_loop(void **state)
 {
     (void)state;
-    /* 0 / 1 head / 2 jump through a table / 3-4 and 5-6 cases that go back / 7 out, by the head's jump */
+    /* 0 / 1 head / 2 jump through a table / 3-4 and 5-6 cases that go back / 7 out, by the
+     * head's jump */
     const unsigned char ends[] = {ON, ON, TABLE, ON, STOP, ON, STOP, STOP};
     const struct pm_loops_jump jumps[] = {{1, 7}, {4, 1}, {6, 1}};
     struct pm_loops loops;
@@ -100,7 +101,8 @@ static void a_loop_of_one_instruction_is_one(void **state)
     pm_loops_release(&loops);
 }
 
-/* Against a slow, plain model: h dominates b when b cannot be reached without h; the body is what reaches the jump back without h. */
+/* Against a slow, plain model: h dominates b when b cannot be reached without h; the body is
+ * what reaches the jump back without h. */
 enum { MAX = 24 };
 struct model {
     uint32_t n, n_jumps;

@@ -135,7 +135,8 @@ static void lines_do_without_addresses(void **state)
     pm_costs_free(costs);
 }
 
-/* What valgrind 3.19 wrote about one small program, linked at 0x401000 and as PIE: 0x1000. Symbols as nm gives them. */
+/* What valgrind 3.19 wrote about one small program, linked at 0x401000 and as PIE: 0x1000.
+ * Symbols as nm gives them. */
 static void addresses_are_those_of_the_elf_file(void **state)
 {
     (void)state;

@@ -1,10 +1,13 @@
-/* Prints frames of addresses (hex, one a line on standard input), for tests/system/debuginfo and for people.
+/* Prints frames of addresses (hex, one a line on standard input), for tests/system/debuginfo and
+ * for people.
  *
  *     debuginfo_frames FILE [BUILD_ID] <addresses
  *     0x401136                                   as `addr2line -ae FILE -fi -C` prints it, but
- *     add(int, int) /src/add.cc:7:12 inlined     one line a frame: function, file:line:column, "inlined", [low,high)
+ *     add(int, int) /src/add.cc:7:12 inlined     one line a frame: function, file:line:column,
+ *                                                "inlined", [low,high)
  *
- * A name that is not known is "??". The last line says where it came from and what was not read: "# FILE", "# problem: ...".
+ * A name that is not known is "??". The last line says where it came from and what was not read:
+ * "# FILE", "# problem: ...".
  */
 #include "../../mapping/debuginfo/debuginfo.h"
 

@@ -1,5 +1,6 @@
-/* On small files made by compilers, those that fuzzing begins with (tests/fuzz/corpus/debuginfo): line 1 has sq, line 2 f, which
- * inlines sq into its loop (clang computes its sum otherwise), line 3 _start, which inlines sq. */
+/* On small files made by compilers, those that fuzzing begins with
+ * (tests/fuzz/corpus/debuginfo): line 1 has sq, line 2 f, which inlines sq into its loop (clang
+ * computes its sum otherwise), line 3 _start, which inlines sq. */
 #include "../../mapping/base/str.h"
 #include "../../mapping/debuginfo/debuginfo.h"
 #include "../../mapping/debuginfo/elf_file.h"

@@ -23,6 +23,17 @@ static void names_of_cplusplus_are_shown_as_in_the_source(void **state)
     expect("_Z3addii.part.0", "add(int, int) [clone .part.0]");
 }
 
+static void functions_of_coroutines_are_named_by_what_they_do(void **state)
+{
+    (void)state;
+    expect("_Z7collatzPZ7collatzlE17_Z7collatzl.Frame.actor", "collatz(long), coroutine body");
+    expect("_Z7collatzPZ7collatzlE17_Z7collatzl.Frame.destroy", "collatz(long), coroutine's end");
+    expect("_Z7collatzPZ7collatzlE17_Z7collatzl.Frame.actor.cold",
+           "collatz(long), coroutine body [clone .cold]");
+    expect("_ZN1A2coEi.resume", "A::co(int), coroutine body");
+    expect("_Z1fi.destroyer", "f(int) [clone .destroyer]");
+}
+
 static void procedures_of_fortran_modules_get_their_module(void **state)
 {
     (void)state;
@@ -81,6 +92,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_of_cplusplus_are_shown_as_in_the_source),
+        cmocka_unit_test(functions_of_coroutines_are_named_by_what_they_do),
         cmocka_unit_test(procedures_of_fortran_modules_get_their_module),
         cmocka_unit_test(other_names_stay),
         cmocka_unit_test(a_name_that_would_grow_without_end_stays),

@@ -1,11 +1,15 @@
 /* Runs a fuzz target without libFuzzer: every file of a corpus folder as it is, then changed in
  * ways that are the same in every run.
  *
- *     fuzz_pif_text CORPUS_FOLDER [CHANGES_PER_FILE]
+ *     fuzz_pif_text CORPUS_FOLDER [CHANGES_PER_FILE [FLOOR]]
  *     fuzz_pif_text FILE                    # once, to look at a crash
  *
- * A target is ten lines, fuzz_NAME.c with LLVMFuzzerTestOneInput; its inputs are corpus/NAME/. See
- * CMakeLists.txt.
+ * The readers are compiled with -fsanitize-coverage=trace-pc: how many different blocks of their
+ * code were reached is printed. Fewer than FLOOR (file floors) is a failure: the target tests
+ * little then.
+ *
+ * A target is ten lines, fuzz_NAME.c with LLVMFuzzerTestOneInput; its inputs are corpus/NAME/.
+ * See CMakeLists.txt.
  */
 #include <dirent.h>
 #include <stdbool.h>
@@ -23,6 +27,27 @@ struct input {
     uint8_t *data;
     size_t size;
 };
+
+/* --- which code was reached --- */
+
+enum { LARGEST_CODE_BYTES = 64 << 20 };
+
+extern const char __executable_start[]; /* of the linker */
+static uint64_t reached[LARGEST_CODE_BYTES / 64];
+static size_t n_reached;
+
+void __sanitizer_cov_trace_pc(void);
+/* At the begin of each block. Whatever is called here must not be compiled with coverage itself. */
+void __sanitizer_cov_trace_pc(void)
+{
+    size_t at = (size_t)((const char *)__builtin_return_address(0) - __executable_start);
+    if (at >= LARGEST_CODE_BYTES || reached[at / 64] >> at % 64 & 1)
+        return;
+    reached[at / 64] |= 1ull << at % 64;
+    n_reached++;
+}
+
+/* --- changes --- */
 
 /* xorshift64 (Marsaglia 2003): good enough to choose, and the same everywhere. */
 static uint64_t random_state = 88172645463325252u;
@@ -143,13 +168,13 @@ int main(int argc, char **argv)
 {
     static struct input inputs[N_FILES_MAX];
     struct stat st;
-    if (argc < 2 || argc > 3 || stat(argv[1], &st) != 0) {
-        fprintf(stderr, "usage: %s CORPUS_FOLDER|FILE [CHANGES_PER_FILE]\n", argv[0]);
+    if (argc < 2 || argc > 4 || stat(argv[1], &st) != 0) {
+        fprintf(stderr, "usage: %s CORPUS_FOLDER|FILE [CHANGES_PER_FILE [FLOOR]]\n", argv[0]);
         return 2;
     }
     bool is_folder = S_ISDIR(st.st_mode);
     size_t n_inputs = is_folder ? read_folder(argv[1], inputs) : read_input(argv[1], &inputs[0]);
-    long n_changes = !is_folder ? 0 : argc == 3 ? strtol(argv[2], NULL, 10) : N_CHANGES_DEFAULT;
+    long n_changes = !is_folder ? 0 : argc >= 3 ? strtol(argv[2], NULL, 10) : N_CHANGES_DEFAULT;
     if (n_inputs == 0) {
         fprintf(stderr, "%s: nothing to run in '%s'\n", argv[0], argv[1]);
         return 2;
@@ -159,8 +184,14 @@ int main(int argc, char **argv)
         run(inputs[i].data, inputs[i].size);
         run_changed(inputs, n_inputs, i, n_changes);
     }
+    size_t floor = argc == 4 ? strtoul(argv[3], NULL, 10) : 0;
     printf("%zu inputs, %ld changes of each\n", n_inputs, n_changes);
+    printf("coverage: %zu blocks, floor %zu\n", n_reached, floor);
     for (size_t i = 0; i < n_inputs; i++)
         free(inputs[i].data);
-    return 0;
+    if (n_reached >= floor)
+        return 0;
+    fprintf(stderr, "%s: only %zu blocks of code were reached, not %zu (tests/fuzz/floors)\n",
+            argv[0], n_reached, floor);
+    return 1;
 }

@@ -1,5 +1,6 @@
-/* Archives that are sound for SQLite and hold anything: the input is SQL that fills one. It is loaded, lifted and asked; no crash, and no
- * cost is lost at any level. What the SQL may do is to change rows. */
+/* Archives that are sound for SQLite and hold anything: the input is SQL that fills one. It is
+ * loaded, lifted and asked; no crash, and no cost is lost at any level. What the SQL may do is
+ * to change rows. */
 #include "mapping/archive/archive.h"
 #include "mapping/archive/load.h"
 #include "mapping/question/question.h"
@@ -110,6 +111,23 @@ static void ask(const struct pm_graph *graph)
     }
 }
 
+static bool add_up(void *sum, const struct pm_cost *cost)
+{
+    PM_ASSERT(cost->value >= 0);
+    *(uint64_t *)sum += (uint64_t)cost->value;
+    return true;
+}
+
+/* One by one they are what they are together. */
+static void read_again(const struct pm_archive_data *loaded, bool is_merged)
+{
+    uint64_t sum = 0, again = 0;
+    enum pm_status status = pm_archive_each_cost(loaded, NULL, add_up, &again, NULL);
+    for (uint32_t i = 0; i < loaded->graph->n_costs; i++)
+        sum += (uint64_t)loaded->graph->costs[i].value;
+    PM_ASSERT(status == PM_OK && (is_merged || sum == again)); /* merged maxima do not add up */
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static bool begun;
@@ -122,8 +140,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (db) {
         fill(db, sql);
         sqlite3_close(db);
-        if (pm_archive_load(path, size % 2 ? PM_ARCHIVE_LOAD_ALL : 0, &err, &loaded) == PM_OK) {
+        unsigned flags = (size % 2 ? PM_ARCHIVE_LOAD_ALL : 0) |
+                         (size % 3 ? 0 : PM_ARCHIVE_LOAD_MERGED) |
+                         (size % 5 ? 0 : PM_ARCHIVE_LOAD_KEPT);
+        if (pm_archive_load(path, flags, &err, &loaded) == PM_OK) {
             ask(loaded->graph);
+            if (flags & PM_ARCHIVE_LOAD_KEPT)
+                read_again(loaded, flags & PM_ARCHIVE_LOAD_MERGED);
             pm_archive_data_free(loaded);
         }
     }

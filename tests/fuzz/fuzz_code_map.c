@@ -1,4 +1,5 @@
-/* The late map: once as it is, and once with the first block's header set right, for else little would get past it. */
+/* The late map: once as it is, and once with the first block's header set right, for else little
+ * would get past it. */
 #include "mapping/code/code_map.h"
 #include "mapping/base/str.h"
 

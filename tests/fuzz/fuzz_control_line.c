@@ -1,11 +1,12 @@
-/* What comes in by the control socket of a run: any bytes as a request. Values come back as they were written. */
+/* What comes in by the control socket of a run: any bytes as a request. Values come back as they
+ * were written. */
 #include "../../cmd/run_control_line.c"
 #include "../../cmd/run_modes.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Of the command, for what is not called here. */
-const char *cmd_suggest(const char *word, const char *const *words)
+const char *pm_suggest(const char *word, const char *const *words)
 {
     (void)word, (void)words;
     return NULL;

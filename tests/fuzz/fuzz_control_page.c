@@ -1,4 +1,5 @@
-/* Run files as `perfmap run` reads them while their program is alive, which may write anything there. */
+/* Run files as `perfmap run` reads them while their program is alive, which may write anything
+ * there. */
 #include "../../cmd/run_control_page.c"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Cost files, callgrind's and PerfMap's text: once as they are, and once with callgrind's first line before them. */
+/* Cost files, callgrind's and PerfMap's text: once as they are, and once with callgrind's first
+ * line before them. */
 #include "mapping/costs/costs.h"
 
 #include <stdlib.h>

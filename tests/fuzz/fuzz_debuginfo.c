@@ -1,5 +1,5 @@
-/* Debug information: the bytes are an ELF file, asked for addresses all over its code. libdwarf itself is not built with
- * sanitizers; what it gets lies in blocks of ours, with zeros behind.
+/* Debug information: the bytes are an ELF file, asked for addresses all over its code. libdwarf
+ * itself is not built with sanitizers; what it gets lies in blocks of ours, with zeros behind.
  */
 #include "../../mapping/debuginfo/debuginfo.h"
 #include "../../mapping/debuginfo/elf_file.h"
@@ -11,8 +11,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* On damaged input libdwarf 20210528 loses a few of its own records; only its list of them, which costs five times the time, would
- * free them. */
+/* On damaged input libdwarf 20210528 loses a few of its own records; only its list of them,
+ * which costs five times the time, would free them. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {

@@ -1,8 +1,9 @@
-/* Compact PIF. Once as it is, and once with the first chunk's length and checksum set right, for
- * else nothing would get past them. */
+/* Compact PIF. Once as it is, once with the first chunk's length and checksum set right, for
+ * else nothing would get past them, and once as what a compressed chunk holds. */
 #include "mapping/pif/pif.h"
 
 #include <stdlib.h>
+#include <zlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -27,17 +28,31 @@ static void read_section(const uint8_t *data, size_t size)
     pm_pif_free(again);
 }
 
+/* chunk: room for the header, and len bytes behind it. */
+static void read_chunk(uint8_t *chunk, uint8_t version, size_t len)
+{
+    const uint8_t begin[] = {'P', 'I', 'F', 'c', version, 0, 0, 0};
+    uint32_t numbers[] = {(uint32_t)len, XXH32(chunk + 16, len, 0)};
+    memcpy(chunk, begin, sizeof begin);
+    memcpy(chunk + 8, numbers, sizeof numbers);
+    read_section(chunk, 16 + len);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     read_section(data, size);
-    uint8_t *copy = size >= 16 ? malloc(size) : NULL;
-    if (!copy)
+    if (size < 16)
         return 0;
-    memcpy(copy, data, size);
-    memcpy(copy, "PIFc\1\0\0\0", 8);
-    uint32_t numbers[] = {(uint32_t)(size - 16), XXH32(copy + 16, size - 16, 0)};
-    memcpy(copy + 8, numbers, sizeof numbers);
-    read_section(copy, size);
-    free(copy);
+    uint32_t payload_len = (uint32_t)(size - 16);
+    uLongf compressed_len = compressBound(payload_len);
+    uint8_t *chunk = malloc(20 + compressed_len + size);
+    if (!chunk)
+        return 0;
+    memcpy(chunk + 16, data + 16, payload_len);
+    read_chunk(chunk, 1, payload_len);
+    memcpy(chunk + 16, &payload_len, 4);
+    if (compress2(chunk + 20, &compressed_len, data + 16, payload_len, 1) == Z_OK)
+        read_chunk(chunk, 2, 4 + compressed_len);
+    free(chunk);
     return 0;
 }

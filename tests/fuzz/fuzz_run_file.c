@@ -1,5 +1,6 @@
-/* Run files, from memory. Whatever the bytes are: no crash, own times add up to the wall time, what has no time of its own has none, and
- * samples, counters and changes of modes name what is there; events of traces nest. */
+/* Run files, from memory. Whatever the bytes are: no crash, own times add up to the wall time,
+ * what has no time of its own has none, and samples, counters and changes of modes name what is
+ * there; events of traces nest. */
 #include "mapping/run/run_trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,6 @@
-/* Blocks of traces: the input is what a block holds, before it is deflated, for the checksum behind it would refuse nearly everything.
- * Whatever the bytes are: no crash, and leaves have enters. */
+/* Blocks of traces: the input is what a block holds, before it is deflated, for the checksum
+ * behind it would refuse nearly everything. Whatever the bytes are: no crash, and leaves have
+ * enters. */
 #include "mapping/archive/trace_block.h"
 
 #include <stdlib.h>

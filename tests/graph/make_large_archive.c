@@ -1,7 +1,9 @@
-/* make_large_archive ARCHIVE [CONTEXTS [MAPPINGS]]: an archive as large as that of a long run of a large program (100 000 contexts,
- * 1 000 000 mappings unless said otherwise), to measure what reports take. Numbers are from a fixed sequence, so it is always the same.
+/* make_large_archive ARCHIVE [CONTEXTS [MAPPINGS]]: an archive as large as that of a long run of
+ * a large program (100 000 contexts, 1 000 000 mappings unless said otherwise), to measure what
+ * reports take. Numbers are from a fixed sequence, so it is always the same.
  *
- *     make_large_archive large.perfmap && /usr/bin/time -v perfmap report --by statement large.perfmap
+ *     make_large_archive large.perfmap && /usr/bin/time -v perfmap report --by statement
+ *     large.perfmap
  */
 #include "mapping/archive/archive.h"
 
@@ -63,7 +65,8 @@ static bool add_head(void)
     return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* Nouns of the source and their sentences, which have the same ids: files, functions, loops, statements, arrays. */
+/* Nouns of the source and their sentences, which have the same ids: files, functions, loops,
+ * statements, arrays. */
 static bool add_source(void)
 {
     static const struct {
@@ -99,7 +102,8 @@ static bool add_source(void)
     return ok;
 }
 
-/* Symbols, code and what they are mapped to: code mostly to its statement and a few others, its loop, and arrays. */
+/* Symbols, code and what they are mapped to: code mostly to its statement and a few others, its
+ * loop, and arrays. */
 static bool add_code(int n_codes, int n_mappings)
 {
     sqlite3_stmt *noun = prepare("INSERT INTO nouns(id, pif_id, binary, level, name, kind, parent) "
@@ -134,7 +138,7 @@ static bool add_code(int n_codes, int n_mappings)
 static bool add_contexts(int n_contexts, int n_codes)
 {
     sqlite3_stmt *context = prepare("INSERT INTO contexts VALUES (?, ?, ?, 0)"),
-                 *cost = prepare("INSERT INTO costs VALUES (?, 1, ?, ?)");
+                 *cost = prepare("INSERT INTO cost_rows VALUES (?, 1, ?, ?)");
     bool ok = context && cost;
     for (int i = 2; ok && i <= n_contexts / 2; i++)
         ok = INSERT(context, i, 1 + random_below((uint32_t)i - 1),

@@ -525,8 +525,8 @@ static void recursion_counts_once(void **state)
     pm_graph_free(p.graph);
 }
 
-/* main, then a loop, inner loops of which only code is known: the middle one has no context at all. A call in between begins anew; what was
- * inlined into a loop lies in it. */
+/* main, then a loop, inner loops of which only code is known: the middle one has no context at
+ * all. A call in between begins anew; what was inlined into a loop lies in it. */
 static void loops_around_others_are_on_the_path(void **state)
 {
     (void)state;

@@ -175,7 +175,7 @@ static void places_of_calls_are_loaded(void **state)
 static void contexts_come_in_any_order(void **state)
 {
     (void)state;
-    make_archive("UPDATE contexts SET id = 100 - id, parent = 100 - parent; UPDATE costs SET "
+    make_archive("UPDATE contexts SET id = 100 - id, parent = 100 - parent; UPDATE cost_rows SET "
                  "context = 100 - context");
     struct pm_archive_data *data = load_good(0);
     const struct pm_graph *graph = data->graph;
@@ -229,8 +229,19 @@ static void what_does_not_fit_together_is_refused_with_its_place(void **state)
         {"UPDATE levels SET above = 9 WHERE id = 2", "level 2 lies above level 9"},
         {"UPDATE threads SET process = 9", "thread 1 names process 9"},
         {"UPDATE processes SET execution = 9", "process 1 names execution 9"},
-        {"UPDATE costs SET thread = 9 WHERE context = 3", "a cost is of context 3, thread 9"},
-        {"UPDATE costs SET value = 'much' WHERE context = 3 AND metric = 2", "no whole number"},
+        {"UPDATE cost_rows SET thread = 9 WHERE context = 3", "a cost is of context 3, thread 9"},
+        {"UPDATE cost_rows SET value = 'much' WHERE context = 3 AND metric = 2", "no whole number"},
+        {"INSERT INTO cost_lists VALUES (1, 1, 5, '[]')", "are no list of whole numbers"},
+        {"INSERT INTO cost_lists VALUES (1, 1, 5, '')", "context 5 and on, thread 1, are no list"},
+        {"INSERT INTO cost_lists VALUES (1, 1, 5, '[1,2')", "are no list of whole numbers"},
+        {"INSERT INTO cost_lists VALUES (1, 1, 5, '[1]]')", "are no list of whole numbers"},
+        {"INSERT INTO cost_lists VALUES (1, 1, 5, '[1,-2]')", "are no list of whole numbers"},
+        {"INSERT INTO cost_lists VALUES (1, 1, 5, '[1, 2]')", "are no list of whole numbers"},
+        {"INSERT INTO cost_lists VALUES (1, 1, 5, '[9223372036854775808]')", "are no list"},
+        {"INSERT INTO cost_lists VALUES (1, 1, 5, 7)", "are no list of whole numbers"},
+        {"INSERT INTO cost_lists VALUES (1, 1, 8, '[1,0,3]')", "a cost is of context 10, thread 1"},
+        {"INSERT INTO cost_lists VALUES (8, 1, 5, '[1]')", "a cost is of context 5, thread 8"},
+        {"INSERT INTO cost_lists VALUES (1, 8, 5, '[1]')", "thread 1, metric 8"},
         {"UPDATE metrics SET aggregation = 'median' WHERE id = 1", "aggregates by 'median'"},
         {"INSERT INTO mappings(source, destination, weight, origin) VALUES (2, 600, NULL, 'user')",
          "sentence 600 is named but not there"},
@@ -252,21 +263,107 @@ static void what_does_not_fit_together_is_refused_with_its_place(void **state)
         {"INSERT INTO contexts VALUES (90, 3, 3, 64), (91, 90, 4, 64), (92, 4, 4, 64), (93, 92, 4, "
          "0); INSERT INTO causes VALUES (90, 93), (92, 91)",
          "is its own ancestor, or cause"},
-        {"DELETE FROM executions; DELETE FROM processes; DELETE FROM threads; DELETE FROM costs",
+        {"DELETE FROM executions; DELETE FROM processes; DELETE FROM threads; DELETE FROM "
+         "cost_rows",
          "it has no execution"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect_damage(cases[i].changes, cases[i].message);
 }
 
+/* Costs of a metric and context, over all threads. */
+static int64_t sum_of(const struct pm_graph *graph, const char *metric, pm_index context)
+{
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < graph->n_costs; i++)
+        if (graph->costs[i].metric == pm_graph_find_metric(graph, metric) &&
+            graph->costs[i].context == context)
+            sum += graph->costs[i].value;
+    return sum;
+}
+
+static const char three_more[] =
+    "INSERT INTO metrics VALUES (3, 'peak_bytes', 'bytes', 'bytes', 'maximum', '');"
+    "INSERT INTO processes SELECT id + 1, execution, pid + 1, parent_pid, image, exe, argv, "
+    "start_ns, end_ns, end_kind, user_cpu_ns, system_cpu_ns, max_rss_bytes, n_sleds, n_events, "
+    "added_ns, n_lost_contexts, n_unmatched, n_healed FROM processes;"
+    "INSERT INTO processes SELECT id + 2, execution, pid + 2, parent_pid, image, 'other', argv, "
+    "start_ns, end_ns, end_kind, user_cpu_ns, system_cpu_ns, max_rss_bytes, n_sleds, n_events, "
+    "added_ns, n_lost_contexts, n_unmatched, n_healed FROM processes WHERE id = 1;"
+    "INSERT INTO threads SELECT id + 1, 2, tid, n_threads, name, start_ns, end_ns, cpu_ns FROM "
+    "threads;"
+    "INSERT INTO threads SELECT id + 2, 3, tid, n_threads, name, start_ns, end_ns, cpu_ns FROM "
+    "threads WHERE id = 1;"
+    "INSERT INTO probe_costs VALUES (1, 20000, 10000), (2, 40000, 20000), (3, 9000, 1000);"
+    "DELETE FROM cost_rows;"
+    "INSERT INTO cost_rows VALUES (3, 1, 1, 5), (3, 2, 1, 15), (3, 3, 1, 7), (4, 2, 3, 60);"
+    "INSERT INTO cost_lists VALUES (1, 2, 3, '[100,0,300,9]'), (2, 2, 3, '[1000,2000]'), "
+    "(1, 3, 3, '[11,50]');";
+
+static void processes_of_one_program_are_merged_when_asked_for(void **state)
+{
+    (void)state;
+    make_archive(three_more);
+    for (unsigned flags = 0; flags <= PM_ARCHIVE_LOAD_MERGED; flags += PM_ARCHIVE_LOAD_MERGED) {
+        struct pm_archive_data *data = load_good(flags);
+        const struct pm_graph *graph = data->graph;
+        bool merged = flags != 0;
+        assert_int_equal(sum_of(graph, "n_calls", 2), 27); /* contexts are counted from 0 here */
+        assert_int_equal(sum_of(graph, "wall_ns", 2), 1100);
+        assert_int_equal(sum_of(graph, "wall_ns", 3), 2000);
+        assert_int_equal(sum_of(graph, "wall_ns", 4), 300);
+        assert_int_equal(sum_of(graph, "wall_ns", 5), 9);
+        assert_int_equal(sum_of(graph, "peak_bytes", 2), 11);
+        assert_int_equal(sum_of(graph, "peak_bytes", 3), merged ? 60 : 110); /* the largest */
+        assert_int_equal(graph->n_costs, merged ? 8 : 11);
+        assert_int_equal(data->processes[1].merged_into, merged ? 0 : 1);
+        assert_int_equal(data->processes[2].merged_into, 2);
+        double mean = merged ? (5 * 20000 + 15 * 40000) / 20.0 : 20000;
+        assert_float_equal(data->processes[0].pair.exact_ps, mean, 1e-6);
+        assert_float_equal(data->processes[0].pair.inner_ps, mean / 2, 1e-6);
+        assert_float_equal(data->processes[2].pair.exact_ps, 9000, 1e-6);
+        for (uint32_t i = 0; i < graph->n_costs; i++)
+            assert_true(!merged || graph->costs[i].thread != 1);
+        pm_archive_data_free(data);
+    }
+}
+
+/* What others had of a thread's CPU is in that thread's time, and in no other's. */
+static void times_of_preempted_threads_stay_apart(void **state)
+{
+    (void)state;
+    char changes[4096];
+    snprintf(changes, sizeof changes, "%s%s", three_more,
+             "INSERT INTO metrics VALUES (4, 'preempted_ns', 'ns', 'time', 'sum', '');"
+             "INSERT INTO cost_rows VALUES (2, 1, 2, 1), (2, 2, 2, 2), (4, 2, 4, 900);");
+    make_archive(changes);
+    struct pm_archive_data *data = load_good(PM_ARCHIVE_LOAD_MERGED);
+    const struct pm_graph *graph = data->graph;
+    pm_index wall = pm_graph_find_metric(graph, "wall_ns");
+    /* Context 4 (here 3) is below 2, and 3 (here 2) is not on that path. */
+    static const struct pm_cost expected[] = {
+        {1, 0, 0, 1}, {1, 1, 0, 2}, {2, 0, 0, 1100}, {3, 1, 0, 2000}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        int n = 0;
+        for (uint32_t k = 0; k < graph->n_costs; k++)
+            n += graph->costs[k].metric == wall && graph->costs[k].context == expected[i].context &&
+                 graph->costs[k].thread == expected[i].thread &&
+                 graph->costs[k].value == expected[i].value;
+        assert_int_equal(n, 1);
+    }
+    assert_int_equal(sum_of(graph, "preempted_ns", 3), 900);
+    pm_archive_data_free(data);
+}
+
 /* Below the loop (4) work is done for main (2): the same calls as are there without. */
 static void contexts_that_differ_by_causes_are_one_unless_asked_for(void **state)
 {
     (void)state;
-    make_archive("INSERT INTO contexts VALUES (90, 4, 4, 64), (91, 90, 5, 0), (92, 91, 6, 0), "
-                 "(93, NULL, 1, 128), (94, 4, 4, 64);"
-                 "INSERT INTO causes VALUES (90, 2), (94, 93);"
-                 "INSERT INTO costs SELECT 91, thread, metric, 7 FROM costs WHERE context = 5;");
+    make_archive(
+        "INSERT INTO contexts VALUES (90, 4, 4, 64), (91, 90, 5, 0), (92, 91, 6, 0), "
+        "(93, NULL, 1, 128), (94, 4, 4, 64);"
+        "INSERT INTO causes VALUES (90, 2), (94, 93);"
+        "INSERT INTO cost_rows SELECT 91, thread, metric, 7 FROM costs WHERE context = 5;");
     struct pm_archive_data *data = load_good(0);
     const struct pm_graph *graph = data->graph;
     assert_int_equal(graph->n_contexts, 10); /* one more: 92 has no equal */
@@ -366,6 +463,8 @@ int main(void)
         cmocka_unit_test(contexts_come_in_any_order),
         cmocka_unit_test(sentences_may_have_many_nouns),
         cmocka_unit_test(what_does_not_fit_together_is_refused_with_its_place),
+        cmocka_unit_test(processes_of_one_program_are_merged_when_asked_for),
+        cmocka_unit_test(times_of_preempted_threads_stay_apart),
         cmocka_unit_test(contexts_that_differ_by_causes_are_one_unless_asked_for),
         cmocka_unit_test(damaged_bytes_never_crash),
         cmocka_unit_test(every_failing_allocation_is_reported),

@@ -1,5 +1,7 @@
 #include "pif_helpers.h"
 
+#include <zlib.h>
+
 static struct pm_buf compact_of(const struct pm_pif *pif)
 {
     struct pm_buf buf = PM_BUF_INIT(1 << 28);
@@ -144,19 +146,52 @@ static void a_whole_program_comes_back(void **state)
     pm_pif_free(program.pif);
 }
 
-/* NAME_1.section is NAME.pif as version 1 wrote it, and must be readable for ever. */
+enum { LONG_NAME_BYTES = 900 };
+
+/* As C++ names functions of templates, and their variables and symbols. */
+static void long_names_with_one_beginning_take_few_bytes(void **state)
+{
+    enum { N_FUNCTIONS = 100 };
+    (void)state;
+    struct pm_pif *pif = pm_pif_new();
+    for (int f = 0; f < N_FUNCTIONS; f++) {
+        char name[LONG_NAME_BYTES + 64], linkage[64], variable[LONG_NAME_BYTES + 80];
+        int length = snprintf(name, sizeof name, "f%0*d", LONG_NAME_BYTES, f * 7 % N_FUNCTIONS);
+        assert_int_equal(length, LONG_NAME_BYTES + 1);
+        snprintf(linkage, sizeof linkage, "_Z%d", f);
+        snprintf(variable, sizeof variable, "%s::u", name);
+        pm_id function = pm_pif_noun(
+            pif, &(struct pm_pif_noun){.name = name, .level = "Source", .linkage = linkage});
+        pm_pif_noun(pif,
+                    &(struct pm_pif_noun){.name = variable, .level = "Source", .parent = function});
+    }
+    struct pm_buf buf = compact_of(pif);
+    assert_in_range(buf.len, 1, LONG_NAME_BYTES + N_FUNCTIONS * 60);
+    struct pm_pif *again = through_compact(pif);
+    assert_same(pif, again);
+    pm_buf_release(&buf);
+    pm_pif_free(again);
+    pm_pif_free(pif);
+}
+
+/* NAME_1.section is NAME.pif as version 1 wrote it, NAME_2.section a compressed chunk, and must
+ * be readable for ever. */
 static void sections_of_released_versions_are_read(void **state)
 {
     (void)state;
-    static const char *const names[] = {"every_key", "hard_names"};
-    for (size_t i = 0; i < 2; i++) {
+    static const struct {
+        const char *name;
+        int version;
+    } files[] = {{"every_key", 1}, {"hard_names", 1}, {"templates", 2}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[500], *bytes;
         size_t len;
         struct pm_pif *section = pm_pif_new(), *text = pm_pif_new();
-        snprintf(path, sizeof path, "%s/%s_1.section", PM_TEST_DATA, names[i]);
+        snprintf(path, sizeof path, "%s/%s_%d.section", PM_TEST_DATA, files[i].name,
+                 files[i].version);
         assert_int_equal(pm_file_read(path, 1 << 20, NULL, &bytes, &len), PM_OK);
         assert_int_equal(pm_pif_read_compact(section, path, bytes, len, NULL), PM_OK);
-        snprintf(path, sizeof path, "%s/%s.pif", PM_TEST_DATA, names[i]);
+        snprintf(path, sizeof path, "%s/%s.pif", PM_TEST_DATA, files[i].name);
         assert_int_equal(pm_pif_read_file(text, path, NULL), PM_OK);
         assert_same(text, section);
         free(bytes);
@@ -258,10 +293,10 @@ static void damage_is_told_with_its_offset(void **state)
              "PIF section of 't.o' byte 0: the checksum of the chunk's %zu bytes is wrong",
              buf.len - 16);
     assert_refused(buf.data, buf.len, PM_ERR_FORMAT, text);
-    buf.data[4] = 2;
-    assert_refused(
-        buf.data, buf.len, PM_ERR_VERSION,
-        "PIF section of 't.o' byte 0: this chunk is of version 2, this program reads version 1");
+    buf.data[4] = 3;
+    assert_refused(buf.data, buf.len, PM_ERR_VERSION,
+                   "PIF section of 't.o' byte 0: this chunk is of version 3, this program reads "
+                   "versions 1 and 2");
     pm_buf_release(&buf);
     pm_pif_free(pif);
 }
@@ -273,6 +308,140 @@ static void fix_checksum(char *chunk, size_t len)
         chunk[8 + i] = (char)(size >> (8 * i));
         chunk[12 + i] = (char)(sum >> (8 * i));
     }
+}
+
+/* Names as C++ has them: long, and alike in their middle. */
+static struct pm_pif *make_templates(int n)
+{
+    struct pm_pif *pif = pm_pif_new();
+    for (int i = 0; i < n; i++) {
+        char name[400], linkage[200];
+        snprintf(name, sizeof name,
+                 "container%d<std::map<std::__cxx11::basic_string<char>, value_%d>, "
+                 "allocator<std::pair<const "
+                 "std::__cxx11::basic_string<char>, value_%d> > >::insert(value_%d&&)",
+                 i % 7, i, i, i);
+        snprintf(linkage, sizeof linkage,
+                 "_ZN9container%dISt3mapINSt7__cxx1112basic_stringIcEE7value_%dESaISt4pairIKS3_S4_"
+                 "EEE6insertEOS4_",
+                 i % 7, i);
+        pm_pif_noun(pif,
+                    &(struct pm_pif_noun){
+                        .name = name, .linkage = linkage, .level = "Source", .kind = "function"});
+    }
+    return pif;
+}
+
+static void names_of_templates_are_compressed(void **state)
+{
+    (void)state;
+    struct pm_pif *pif = make_templates(200), *again = pm_pif_new();
+    struct pm_buf plain = compact_of(pif), compressed = PM_BUF_INIT(1 << 20);
+    pm_pif_write_compressed(pif, &compressed);
+    assert_int_equal(plain.data[4], 1);
+    assert_int_equal(compressed.data[4], 2);
+    assert_true(compressed.len < plain.len / 3);
+    assert_int_equal(pm_pif_read_compact(again, "t.o", compressed.data, compressed.len, NULL),
+                     PM_OK);
+    assert_same(pif, again);
+    pm_buf_release(&plain);
+    pm_buf_release(&compressed);
+    pm_pif_free(again);
+    pm_pif_free(pif);
+}
+
+static void what_gains_little_is_not_compressed(void **state)
+{
+    (void)state;
+    struct pm_pif *statements = make_program(true, true).pif, *few = make_templates(3);
+    struct pm_pif *const pifs[] = {statements, few};
+    for (size_t i = 0; i < 2; i++) {
+        struct pm_buf plain = compact_of(pifs[i]), compressed = PM_BUF_INIT(1 << 20);
+        pm_pif_write_compressed(pifs[i], &compressed);
+        assert_int_equal(plain.len, compressed.len);
+        assert_memory_equal(plain.data, compressed.data, plain.len);
+        pm_buf_release(&plain);
+        pm_buf_release(&compressed);
+        pm_pif_free(pifs[i]);
+    }
+}
+
+/* Payload behind the header of a compressed chunk; the message's %zu is the length of the
+ * stream. */
+static void assert_compressed_refused(const char *payload, size_t len, uint32_t size,
+                                      enum pm_status status, const char *text)
+{
+    struct pm_buf chunk = PM_BUF_INIT(1 << 20);
+    uLongf compressed_len = compressBound(len);
+    Bytef *compressed = malloc(compressed_len);
+    assert_int_equal(compress2(compressed, &compressed_len, (const Bytef *)payload, len, 9), Z_OK);
+    pm_buf_add(&chunk, "PIFc\2\0\0\0\0\0\0\0\0\0\0\0", 16);
+    for (int i = 0; i < 4; i++)
+        pm_buf_add_byte(&chunk, (unsigned char)(size >> (8 * i)));
+    pm_buf_add(&chunk, compressed, compressed_len);
+    fix_checksum(chunk.data, chunk.len);
+    char message[200], *number = strstr(text, "%zu");
+    snprintf(message, sizeof message, "%.*s", number ? (int)(number - text) : (int)strlen(text),
+             text);
+    if (number)
+        snprintf(message + strlen(message), sizeof message - strlen(message), "%zu%s",
+                 (size_t)compressed_len, number + 3);
+    assert_refused(chunk.data, chunk.len, status, message);
+    free(compressed);
+    pm_buf_release(&chunk);
+}
+
+static void damage_of_a_compressed_chunk_is_told(void **state)
+{
+    static const char zeros[100000];
+    (void)state;
+    assert_compressed_refused(
+        "\1\3\1", 3, 4, PM_ERR_FORMAT,
+        "PIF section of 't.o' byte 16: the chunk's %zu bytes do not decompress to 4");
+    assert_compressed_refused(
+        "\1\3\1", 3, 3, PM_ERR_FORMAT,
+        "PIF section of 't.o' byte 0, decompressed byte 1: length of a block is 3, "
+        "at most 2 is possible");
+    assert_compressed_refused(
+        zeros, sizeof zeros, sizeof zeros, PM_ERR_FORMAT,
+        "PIF section of 't.o' byte 16: the chunk would decompress from %zu bytes to 100000");
+    assert_compressed_refused(
+        zeros, 3, 0, PM_ERR_FORMAT,
+        "PIF section of 't.o' byte 16: the chunk would decompress from %zu bytes to 0");
+}
+
+/* Few bytes cannot be made many without bound. */
+static void strings_unfold_to_64_times_their_bytes_only(void **state)
+{
+    enum { FIRST_BYTES = 4096 };
+    (void)state;
+    struct pm_pif *pif = pm_pif_new();
+    char first[FIRST_BYTES];
+    memset(first, 'a', sizeof first);
+    for (int n_more = 10; n_more <= 1000; n_more *= 10) {
+        struct pm_buf block = PM_BUF_INIT(1 << 20), chunk = PM_BUF_INIT(1 << 20);
+        pm_buf_add_uleb(&block, (uint64_t)n_more + 1);
+        pm_buf_add_uleb(&block, 0);
+        pm_buf_add_uleb(&block, FIRST_BYTES);
+        pm_buf_add(&block, first, sizeof first);
+        for (int i = 0; i < n_more; i++) {
+            pm_buf_add_uleb(&block, FIRST_BYTES - (unsigned)(i % 2));
+            pm_buf_add_uleb(&block, i % 2);
+            pm_buf_add(&block, "b", (size_t)(i % 2));
+        }
+        pm_buf_add(&chunk, "PIFc\1\0\0\0\0\0\0\0\0\0\0\0", 16);
+        pm_buf_add_uleb(&chunk, 1);
+        pm_buf_add_uleb(&chunk, block.len);
+        pm_buf_add(&chunk, block.data, block.len);
+        fix_checksum(chunk.data, chunk.len);
+        struct pm_error err = PM_ERROR_INIT;
+        assert_int_equal(pm_pif_read_compact(pif, "t.o", chunk.data, chunk.len, &err),
+                         n_more < 50 ? PM_OK : PM_ERR_FORMAT);
+        pm_error_release(&err);
+        pm_buf_release(&block);
+        pm_buf_release(&chunk);
+    }
+    pm_pif_free(pif);
 }
 
 static void a_block_of_a_later_version_is_passed_over(void **state)
@@ -362,6 +531,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statements_and_mappings_take_few_bytes),
         cmocka_unit_test(a_whole_program_comes_back),
+        cmocka_unit_test(long_names_with_one_beginning_take_few_bytes),
+        cmocka_unit_test(strings_unfold_to_64_times_their_bytes_only),
+        cmocka_unit_test(names_of_templates_are_compressed),
+        cmocka_unit_test(what_gains_little_is_not_compressed),
+        cmocka_unit_test(damage_of_a_compressed_chunk_is_told),
         cmocka_unit_test(sections_of_released_versions_are_read),
         cmocka_unit_test(the_widest_values_come_back),
         cmocka_unit_test(chunks_join_with_zeros_between),

@@ -1,5 +1,6 @@
-/* ask_many ARCHIVE METRIC... <questions: answers one question a line with a line of sums, one for each metric, then what of them is deferred: what ten
- * thousand times `perfmap ask` would say. A line that is no question, or sums of rows that are not the answer's, end it. */
+/* ask_many ARCHIVE METRIC... <questions: answers one question a line with a line of sums, one
+ * for each metric, then what of them is deferred: what ten thousand times `perfmap ask` would
+ * say. A line that is no question, or sums of rows that are not the answer's, end it. */
 #include "mapping/archive/load.h"
 #include "mapping/question/question.h"
 

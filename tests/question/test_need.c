@@ -140,7 +140,8 @@ static void a_loop_is_followed_where_it_says_more_than_its_function(void **state
     (void)state;
     struct program p;
     make_program(&p);
-    /* each is a row of its own, and what follows the loop in its function is the function's again */
+    /* each is a row of its own, and what follows the loop in its function is the function's
+     * again */
     assert_need(&p, "{? Executes}", "oOiI");
     assert_need(&p, "{outer Executes} or {loop:a.c:3 Executes}", "oO");
     /* the loop is the second outer */

@@ -409,7 +409,8 @@ static void what_the_code_does_for_others_too_is_marked_as_shared(void **state)
     pm_answer_free(answer);
     answer = ask(
         &r,
-        "{? Sum}"); /* one row for {A, B}, one for A: nothing is counted twice, nothing else is shared with */
+        /* one row for {A, B}, one for A: nothing is counted twice, nothing else is shared with */
+        "{? Sum}");
     assert_int_equal(answer->n_rows, 2);
     assert_int_equal(answer->amounts[r.time].value, 34);
     assert_int_equal(answer->rows[0].shared[r.time].value + answer->rows[1].shared[r.time].value,
@@ -642,7 +643,8 @@ static void plain_reach(const struct pm_graph *g, pm_index s, bool *reached)
             plain_reach(g, g->mappings[i].destination, reached);
 }
 
-/* Is one of the sentences of this part active because of the context itself? Not where a cause is adopted. */
+/* Is one of the sentences of this part active because of the context itself? Not where a cause
+ * is adopted. */
 static bool plain_part(const struct model *m, uint32_t node, pm_index context)
 {
     const struct pm_question_node *n = &m->q->nodes[node];
@@ -657,7 +659,8 @@ static bool plain_part(const struct model *m, uint32_t node, pm_index context)
     return any;
 }
 
-/* Where else to look from a context that adopts a cause: there, and with the causes of that (*ret_through) or without. */
+/* Where else to look from a context that adopts a cause: there, and with the causes of that
+ * (*ret_through) or without. */
 static pm_index plain_cause(const struct model *m, pm_index context, bool through,
                             bool *ret_through)
 {
@@ -678,8 +681,8 @@ static bool plain_on_path(const struct model *m, uint32_t node, pm_index context
     return false;
 }
 
-/* Is there a way to choose contexts, outermost first, for all parts of `left then right`? Either on the own path or, from where a cause is
- * adopted, on that one's. */
+/* Is there a way to choose contexts, outermost first, for all parts of `left then right`? Either
+ * on the own path or, from where a cause is adopted, on that one's. */
 static bool plain_then(const struct model *m, uint32_t node, pm_index context, bool through)
 {
     const struct pm_question_node *n = &m->q->nodes[node];

@@ -134,9 +134,9 @@ static void unreadable_headers_are_refused(void **state)
     make_run_header(&run)->header_bytes = 40;
     refuse(run.data, run.len, PM_ERR_FORMAT,
            "run file 'x.pmr' byte 12: header of 40 bytes (expected 4008 to 4096)");
-    make_run_header(&run)->version_major = 2;
+    make_run_header(&run)->version_major = 3;
     refuse(run.data, run.len, PM_ERR_VERSION,
-           "run file 'x.pmr' has version 2.2, this perfmap reads version 1");
+           "run file 'x.pmr' has version 3.2, this perfmap reads version 1");
     make_run_release(&run);
 }
 

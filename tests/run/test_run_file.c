@@ -89,13 +89,19 @@ static void counters_belong_to_their_object(void **state)
     make_run_counts(&run, thread, 0, (uint64_t[]){1, 2, 3, 4}, 4);
     make_run_counts(&run, thread, 9, (uint64_t[]){1}, 1);
     make_run_counts(&run, 4096, 0, (uint64_t[]){1}, 1);
+    /* Portable mode adds nouns as they are met: there is room for more, and so it is in the
+     * counters. */
+    uint64_t portable = make_run_object(&run, "/portable", "", 0, three_nouns, 2);
+    ((struct pm_run_object *)make_run_at(&run, portable))->n_sleds = 0;
+    make_run_counts(&run, thread, 2, (uint64_t[]){5, 6, 0, 0}, 4);
     make_run_end(&run, 2000);
     struct pm_run_file *file = parse(&run, NULL);
-    assert_int_equal(pm_run_file_n_counts(file), 2);
+    assert_int_equal(pm_run_file_n_counts(file), 3);
+    assert_int_equal(pm_run_file_counts(file, 2)->n_counts, 2);
     assert_int_equal(pm_run_file_counts(file, 0)->object, 1);
     assert_int_equal(pm_run_file_counts(file, 0)->counts[1], 8);
     assert_int_equal(pm_run_file_counts(file, 1)->n_counts, 3);
-    assert_int_equal(pm_run_file_process(file)->n_calls, 21);
+    assert_int_equal(pm_run_file_process(file)->n_calls, 21 + 11);
     assert_int_equal(pm_run_file_n_complaints(file), 3);
     assert_string_equal(pm_run_file_complaint(file, 0),
                         "run file 'x.pmr' byte 20480: 4 counters for an object of 3 nouns");

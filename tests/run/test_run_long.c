@@ -1,4 +1,5 @@
-/* Programs that run for months: no time and no count overflows on its way from the run file to nanoseconds. */
+/* Programs that run for months: no time and no count overflows on its way from the run file to
+ * nanoseconds. */
 #include "read_run.h"
 
 static const uint64_t day_ns = UINT64_C(86400) * 1000000000;
@@ -14,7 +15,8 @@ static bool is_near(uint64_t ns, uint64_t expected)
     return ns >= expected - expected / 1000000000 - 2 && ns <= expected + expected / 1000000000 + 2;
 }
 
-/* The counter of a machine that has been up for years, a process of n days, half of it in one function. */
+/* The counter of a machine that has been up for years, a process of n days, half of it in one
+ * function. */
 static void make_long(struct make_run *run, uint64_t n_days, uint64_t *ret_end_tsc)
 {
     uint64_t start = ticks(3000 * day_ns), end = start + ticks(n_days * day_ns),

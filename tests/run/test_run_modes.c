@@ -174,7 +174,8 @@ static void times_are_those_of_timed_nouns_whatever_lies_between(void **state)
     }
 }
 
-/* main (timed) -> f (not timed) -> loop (timed for a while): what is known of the loop is its least. */
+/* main (timed) -> f (not timed) -> loop (timed for a while): what is known of the loop is its
+ * least. */
 static void what_was_timed_for_a_while_has_its_least_time(void **state)
 {
     (void)state;

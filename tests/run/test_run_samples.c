@@ -19,7 +19,8 @@ static void make_sampled(struct make_run *run)
     make_run_header(run)->version_minor = 1;
     uint64_t heat = make_run_object(run, "/bin/heat", "\x01", 1, three_nouns, 3);
     make_run_loaded(run, heat, 0x400000, 0x1000, 0, 0);
-    /* Two libraries that were at one address, one after the other, and one that still is, somewhere else. */
+    /* Two libraries that were at one address, one after the other, and one that still is,
+     * somewhere else. */
     uint64_t first = make_run_object(run, "/lib/a.so", "", 0, NULL, 0);
     make_run_loaded(run, first, 0x700000, 0x2000, 1, 2);
     uint64_t second = make_run_object(run, "/lib/b.so", "", 0, NULL, 0);
@@ -233,6 +234,42 @@ static void what_measuring_cost_is_as_the_process_reckoned(void **state)
     make_run_release(&run);
 }
 
+/* What was being written when the process was killed is the last item. */
+static void a_sample_torn_by_a_crash_is_no_damage(void **state)
+{
+    (void)state;
+    const struct pm_run_sample torn[] = {{0},
+                                         {0x10, 0, 0, 0, 200, 0, 1, 100},
+                                         {0x10, 0, 77, 0, PM_RUN_SAMPLE_USER, 0, 1, 200},
+                                         {0x10, 0, 0, 0, PM_RUN_SAMPLE_USER, 0, 1, UINT64_MAX}};
+    const size_t kept[] = {1, 1, 2, 2};
+    const uint64_t times_ns[] = {50, 50, 250, 50};
+    for (size_t i = 0; i < sizeof torn / sizeof *torn; i++)
+        for (int ended = 0; ended < 2; ended++) {
+            struct make_run run;
+            make_run_init(&run, 100);
+            make_run_object(&run, "/bin/heat", "\x01", 1, three_nouns, 3);
+            uint64_t thread = make_run_thread(&run, 100, 1000, 2000, 8);
+            make_run_node(&run, 0, PM_RUN_NOUN_ROOT, 0, 1000, 0, 1000);
+            struct pm_run_sample samples[] = {{0x10, 0, 0, 0, PM_RUN_SAMPLE_USER, 0, 1, 50},
+                                              torn[i]};
+            make_run_samples(&run, thread, samples, 2);
+            if (ended)
+                make_run_end(&run, 3000);
+            struct pm_run_file *file = parse(&run, NULL);
+            const struct pm_run_file_thread *first = pm_run_file_thread(file, 0);
+            uint64_t time_ns = 0;
+            for (size_t k = 0; k < first->n_samples; k++)
+                time_ns += first->samples[k].time_ns;
+            assert_int_equal(pm_run_file_n_complaints(file), ended);
+            assert_int_equal(first->n_samples, ended ? 2 : kept[i]);
+            if (!ended)
+                assert_int_equal(time_ns, times_ns[i]);
+            pm_run_file_free(file);
+            make_run_release(&run);
+        }
+}
+
 static void damaged_samples_are_named_and_their_time_is_kept(void **state)
 {
     (void)state;
@@ -371,6 +408,7 @@ int main(void)
         cmocka_unit_test(the_file_of_each_version_is_what_the_writer_makes),
         cmocka_unit_test(how_samples_were_taken_and_what_was_disarmed_is_told),
         cmocka_unit_test(what_measuring_cost_is_as_the_process_reckoned),
+        cmocka_unit_test(a_sample_torn_by_a_crash_is_no_damage),
         cmocka_unit_test(damaged_samples_are_named_and_their_time_is_kept),
         cmocka_unit_test(blocks_of_the_heap_are_read_as_written),
         cmocka_unit_test(damaged_blocks_of_the_heap_are_named),

@@ -33,7 +33,8 @@ static void make(struct fixture *f, uint32_t n_parts)
     f->nodes[4] = make_run_node(&f->run, f->nodes[0], 2, 1, 1040, 0, 0);
     make_run_end(&f->run, 5000);
     f->n_parts = n_parts;
-    /* Parts are of whole eights of bytes; the space is a whole number of pages, so the last one is padded. */
+    /* Parts are of whole eights of bytes; the space is a whole number of pages, so the last one
+     * is padded. */
     f->space = make_run_chunk(&f->run, PM_RUN_CHUNK_TRACE_SPACE,
                               PM_RUN_PAGE + (size_t)n_parts * PM_RUN_PAGE, 0);
     ((struct pm_run_chunk *)make_run_at(&f->run, f->space))->n_items = n_parts;
@@ -93,7 +94,8 @@ static struct pm_run_trace *head(struct fixture *f, uint64_t number, uint64_t fi
     return trace;
 }
 
-/* All events as text: "+f1@1010" enter of noun 0 with context 1, "-f1@1050" its leave; "?" cut, "/" it waits, or goes on, "~" on a foreign stack. */
+/* All events as text: "+f1@1010" enter of noun 0 with context 1, "-f1@1050" its leave; "?" cut,
+ * "/" it waits, or goes on, "~" on a foreign stack. */
 static void expect(struct fixture *f, const char *expected, size_t n_complaints)
 {
     struct pm_run_file *file;

@@ -98,7 +98,8 @@ static void a_word_that_refers_to_what_it_may_not_is_passed_over_and_keeps_its_n
     }
 }
 
-/* Noun 8 counts as 9, which comes later; what is merged into itself, into another kind, or into what is merged, is itself. */
+/* Noun 8 counts as 9, which comes later; what is merged into itself, into another kind, or into
+ * what is merged, is itself. */
 static void a_noun_may_be_merged_into_a_later_one(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* A process as the runtime sees one that is measured, for tests of its parts: settings, and a run folder of its own below the current one.
+/* A process as the runtime sees one that is measured, for tests of its parts: settings, and a
+ * run folder of its own below the current one.
  *
  *     made_process("tree", PM_RUN_MODE_EXACT);
  *     pm_process.next_noun = 100;           // what the test wants otherwise

@@ -1,4 +1,5 @@
-/* The table of live blocks of libperfmap-heap.so: against a plain model, and from several threads at once. */
+/* The table of live blocks of libperfmap-heap.so: against a plain model, and from several
+ * threads at once. */
 #include "../../runtime/heap/live.c"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
-/* Changes of modes beside nouns that are just being made, or are not in the run file yet: those are not touched, or not written down. */
+/* Changes of modes beside nouns that are just being made, or are not in the run file yet: those
+ * are not touched, or not written down. */
 #include "made_process.h"
 #include "../../runtime/words.h"
 

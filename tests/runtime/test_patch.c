@@ -129,8 +129,8 @@ static void a_thread_that_blocks_traps_is_not_put_at_risk(void **unused)
     make_patches(true);
     assert_false(pm_patch_apply(patches, N_SLEDS, PROT_READ | PROT_EXEC, false));
     assert_int_equal(patched_code(), N_SLEDS);
-    assert_true(
-        pm_patch_apply(patches, N_SLEDS, PROT_READ | PROT_EXEC, true)); /* nobody else runs it */
+    /* nobody else runs it */
+    assert_true(pm_patch_apply(patches, N_SLEDS, PROT_READ | PROT_EXEC, true));
     assert_int_equal(patched_code(), 0);
     atomic_store(&stop, true);
     pthread_join(thread, NULL);

@@ -1,4 +1,5 @@
-/* perfmap.h, which programs include, and format/pm_words.h, which the runtime does, say the same. */
+/* perfmap.h, which programs include, and format/pm_words.h, which the runtime does, say the
+ * same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,7 +72,8 @@ SAME(words_api, map_at);
 _Static_assert(sizeof(struct pm_words_api) == 8 + (16 + 8 + 2) * sizeof(void *),
                "a member is not compared");
 
-/* Slots of version 1 end before the members of version 2, and these are in programs that were built long ago. */
+/* Slots of version 1 end before the members of version 2, and these are in programs that were
+ * built long ago. */
 _Static_assert(offsetof(struct pm_words_api, begin) == 8 + 9 * sizeof(void *), "version 1");
 _Static_assert(sizeof(struct pm_words_slot) == 16 + sizeof(void *), "slot");
 

@@ -1,5 +1,5 @@
-/* What is made of a ring's bytes: random records, records around the ring's end, bytes that are no records; and to which context a
- * sample goes. The ring is made here. */
+/* What is made of a ring's bytes: random records, records around the ring's end, bytes that are
+ * no records; and to which context a sample goes. The ring is made here. */
 #include "made_process.h"
 #include "../../runtime/sample.h"
 
@@ -18,6 +18,19 @@
 void pm_wrap_resolve(void) {}
 
 enum { PERIOD_NS = 1000000, RING_BYTES = 8192 };
+/* Words of a sample behind its header (runtime/sample_perf.c). */
+enum {
+#if defined(__x86_64__)
+    WORD_SP = 6,
+    N_REGISTERS = 8,
+#else
+    WORD_SP = 4,
+    N_REGISTERS = 2,
+#endif
+    WORD_IP = WORD_SP + 1,
+    WORD_STACK_BYTES = 4 + N_REGISTERS,
+    N_HEAD_WORDS = WORD_STACK_BYTES + 1,
+};
 
 static struct pm_sampler *sampler;
 static struct pm_run_sampling counters;
@@ -53,6 +66,8 @@ static int begin(void **unused)
     sampler->slot = pm_tls.slot;
     sampler->ring = ring;
     sampler->ring_bytes = RING_BYTES;
+    sampler->period_ns = PERIOD_NS;
+    sampler->stack_bytes = PM_STACK_BYTES;
     cpu_ns = stolen_ns = 0;
     time_ns = 1;
     return 0;
@@ -100,8 +115,11 @@ static bool put_record(uint32_t type, uint16_t misc, const uint64_t *words, size
 
 static bool put_sample(uint64_t ip, uint64_t sp, bool in_kernel, uint64_t stack_words)
 {
-    uint64_t words[200] = {ip, time_ns, cpu_ns, 2, sp, ip, stack_words * 8};
-    size_t n = 7;
+    uint64_t words[200] = {ip, time_ns, cpu_ns, 2};
+    size_t n = N_HEAD_WORDS;
+    words[WORD_SP] = sp;
+    words[WORD_IP] = ip;
+    words[WORD_STACK_BYTES] = stack_words * 8;
     if (stack_words != 0) {
         n += stack_words;
         words[n++] = stack_words * 8;
@@ -113,7 +131,7 @@ static bool put_sample(uint64_t ip, uint64_t sp, bool in_kernel, uint64_t stack_
 static void drain(void)
 {
     pm_stopped_cpu_ns = cpu_ns - stolen_ns + 1;
-    pm_perf_drain(sampler, UINT64_MAX);
+    pm_perf_drain(sampler, pm_thread_cpu_ns(sampler->slot->tid), UINT64_MAX);
     assert_int_equal(ring->data_tail, ring->data_head);
     assert_int_equal(pm_tls.ring_seen, ring->data_head);
 }
@@ -196,23 +214,27 @@ static void all_records_count_wherever_the_ring_ends(void **unused)
     assert_int_equal(got.ns[PM_RUN_SAMPLE_USER], sent.n[PM_RUN_SAMPLE_USER] * PERIOD_NS);
 }
 
-/* A thread that is switched out at one place after another: the places are in a ring of their own, which has room for seven, and gives
- * back a quarter of a millisecond's each. What finds no room has no place, and its time all the same. */
+/* A thread that is switched out at one place after another: the places are in a ring of their
+ * own, which has room for seven, and gives back a quarter of a millisecond's each. What finds no
+ * room has no place, and its time all the same. */
 static void waits_are_charged_to_the_place_where_they_began(void **unused)
 {
     (void)unused;
-    enum { N_WAITS = 2000, N_PLACES = 5, SAMPLE_WORDS = 7 + PM_STACK_BYTES / 8 + 1 };
+    enum { N_WAITS = 2000, N_PLACES = 5, SAMPLE_WORDS = N_HEAD_WORDS + PM_STACK_BYTES / 8 + 1 };
     struct perf_event_mmap_page *places = aligned_alloc(PM_RUN_PAGE, PM_RUN_PAGE + RING_BYTES);
     memset(places, 0, PM_RUN_PAGE + RING_BYTES);
-    sampler->off_ring = (struct pm_off_ring){.ring = places, .bytes = RING_BYTES};
+    sampler->off_ring =
+        (struct pm_off_ring){.ring = places, .bytes = RING_BYTES, .stack_bytes = PM_STACK_BYTES};
     uint64_t sent_ns[N_PLACES + 1] = {0}, got_ns[N_PLACES + 1] = {0}, n_placed = 0, begin_ns;
     time_ns = begin_ns = 1000000000;
     for (int i = 0; i < N_WAITS; i++) {
         bool is_slow = i % 200 < 100; /* there is room for all of them, then for a few */
         uint32_t place = random_below(N_PLACES);
         time_ns += is_slow ? 300000 : 1000;
-        uint64_t words[SAMPLE_WORDS] = {
-            0, time_ns, 1, 2, stack_start, 0x1000 + place, PM_STACK_BYTES};
+        uint64_t words[SAMPLE_WORDS] = {0, time_ns, 1, 2};
+        words[WORD_SP] = stack_start;
+        words[WORD_IP] = 0x1000 + place;
+        words[WORD_STACK_BYTES] = PM_STACK_BYTES;
         words[SAMPLE_WORDS - 1] = PM_STACK_BYTES;
         struct perf_event_header header = {PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL,
                                            8 * (SAMPLE_WORDS + 1)};
@@ -323,7 +345,7 @@ static void bytes_that_are_no_records_do_no_harm(void **unused)
     }
     drain();
     ring->data_head += 3 * RING_BYTES; /* more than it can hold */
-    pm_perf_drain(sampler, UINT64_MAX);
+    pm_perf_drain(sampler, pm_thread_cpu_ns(sampler->slot->tid), UINT64_MAX);
     assert_int_equal(ring->data_tail, ring->data_head);
 }
 

@@ -1,4 +1,5 @@
-/* Trampolines that are copied from one of their kind are, byte for byte, what would have been generated for them. */
+/* Trampolines that are copied from one of their kind are, byte for byte, what would have been
+ * generated for them. */
 #include "../../runtime/arch_x86_64_emit.h"
 
 #include <setjmp.h>
@@ -49,7 +50,7 @@ struct one {
     struct pm_sled sled;
     struct pm_probe probe;
     uint32_t index;
-    const uint8_t *flag;
+    const uint8_t *flag, *target;
 };
 
 static struct one make_one(unsigned kind, unsigned flags, unsigned mode, unsigned mask,
@@ -82,18 +83,35 @@ typedef void make_fn(struct x86_code *c, struct x86_code *cold, const struct pm_
 static void make(make_fn *way, const struct one *one, uint8_t *fast, uint8_t *cold,
                  size_t *ret_fast, size_t *ret_cold)
 {
-    struct x86_code c = {.p = fast, .flag = one->flag}, rest = {.p = cold, .flag = one->flag};
+    struct x86_code c = {.p = fast,
+                         .flag = one->flag,
+                         .target = one->target,
+                         .region = region,
+                         .region_bytes = REGION_BYTES},
+                    rest = {.p = cold, .flag = one->flag};
     way(&c, &rest, &one->sled, &one->probe, one->index, region);
     *ret_fast = (size_t)(c.p - fast);
     *ret_cold = (size_t)(rest.p - cold);
 }
 
-static void compare(unsigned kind, unsigned flags, unsigned mode, unsigned mask, bool has_flag)
+static void lead(struct one *one, unsigned number, enum pm_tail tail)
+{
+    one->probe.tail = (uint8_t)tail;
+    if (tail != PM_TAIL_TO_SLED)
+        return;
+    one->probe.counter = 777 * number;
+    one->target = region + TEXT_AT + 16384 + number * 41;
+}
+
+static void compare(unsigned kind, unsigned flags, unsigned mode, unsigned mask, bool has_flag,
+                    enum pm_tail tail)
 {
     static uint8_t copied[X86_LARGEST_FAST + X86_LARGEST_COLD + 16];
     size_t n, m, n_fast, n_cold, again_fast, again_cold;
     struct one first = make_one(kind, flags, mode, mask, 1, has_flag),
                second = make_one(kind, flags, mode, mask, 2 + mask % 50, has_flag);
+    lead(&first, 1, tail);
+    lead(&second, 2 + mask % 50, tail);
     uint8_t *fast = region + 1024, *cold = region + COLD_AT;
     x86_templates_begin();
     make(x86_trampoline_again, &first, fast, cold, &n, &m);
@@ -114,12 +132,14 @@ static void a_copied_trampoline_is_what_would_be_generated(void **state)
 {
     (void)state;
     static const unsigned flags[] = {0, PM_SLED_SP_AT_CFA, 1, 2};
-    for (unsigned kind = PM_SLED_ENTRY; kind <= PM_SLED_LOOP_LEAVE; kind++)
+    for (unsigned kind = PM_SLED_ENTRY; kind <= PM_SLED_LAND; kind++)
         for (unsigned mode = PM_RUN_MODE_COUNT; mode < PM_N_MODES; mode++)
             for (unsigned mask = 0; mask < N_MASKS; mask++)
                 for (unsigned f = 0; f < 4; f++)
                     for (unsigned has_flag = 0; has_flag < 2; has_flag++)
-                        compare(kind, flags[f], mode, mask, has_flag != 0);
+                        for (enum pm_tail tail = PM_TAIL_ENDS; tail <= PM_TAIL_ANYWHERE; tail++)
+                            if (tail == PM_TAIL_ENDS || kind == PM_SLED_TAIL)
+                                compare(kind, flags[f], mode, mask, has_flag != 0, tail);
 }
 
 /* So many kinds that they drive each other out. */
@@ -132,7 +152,7 @@ static void kinds_that_share_a_place_are_told_apart(void **state)
     srand(7);
     for (unsigned i = 0; i < N_KINDS; i++) {
         size_t n_fast, n_cold, again_fast, again_cold;
-        unsigned kind = PM_SLED_ENTRY + (unsigned)rand() % (PM_SLED_LOOP_LEAVE - PM_SLED_ENTRY + 1);
+        unsigned kind = PM_SLED_ENTRY + (unsigned)rand() % (PM_SLED_LAND - PM_SLED_ENTRY + 1);
         struct one one =
             make_one(kind, (unsigned)rand() % 3, PM_RUN_MODE_ACTIVE + (unsigned)rand() % 2,
                      (unsigned)rand() % N_MASKS, (unsigned)rand() % 50, false);

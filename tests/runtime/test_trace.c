@@ -1,4 +1,5 @@
-/* Full heads of traces: emptied when all events are there, left alone for an event that is still to come. */
+/* Full heads of traces: emptied when all events are there, left alone for an event that is still
+ * to come. */
 #include "made_process.h"
 
 #include <string.h>
@@ -25,7 +26,8 @@ static int end(void **unused)
     return 0;
 }
 
-/* Fills the head but for the hole-th event (none when that is beyond), and asks for room. What was filled. */
+/* Fills the head but for the hole-th event (none when that is beyond), and asks for room. What
+ * was filled. */
 static struct pm_run_trace *filled(uint64_t hole)
 {
     pm_trace_room(&pm_tls, 1000);

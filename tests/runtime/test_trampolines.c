@@ -1,7 +1,7 @@
-/* The machine code behind armed sleds: run with every must-save mask, on every path, and then one
- * instruction at a time, with a signal handler that enters and leaves instrumented code after each of
- * them. Registers that must be saved, the stack and the red zone come back unchanged; no call is
- * lost, none is counted twice. */
+/* The machine code behind armed sleds: run with every must-save mask, on every path, and then
+ * one instruction at a time, with a signal handler that enters and leaves instrumented code
+ * after each of them. Registers that must be saved, the stack and the red zone come back
+ * unchanged; no call is lost, none is counted twice. */
 #include "made_process.h"
 #include "../../runtime/internal.h"
 
@@ -60,7 +60,8 @@ enum variant { FUNCTION, LATE_FUNCTION, LOOP, N_VARIANTS }; /* late: stack point
 enum { N_MASKS = 512, N_CASES = N_VARIANTS * N_MASKS, SLEDS_PER_CASE = 4 };
 enum { SLOT_BYTES = 64, CALLED_AT = 40, OTHER = 7 };
 
-/* A case's code: entry sled, jump back; exit sled, jump back; a function with sleds of this noun. */
+/* A case's code: entry sled, jump back; exit sled, jump back; a function with sleds of this
+ * noun. */
 static uint8_t *code;
 static struct pm_object object;
 static struct pm_sled sleds[N_CASES * SLEDS_PER_CASE];
@@ -351,7 +352,8 @@ static void a_mode_that_changes_within_a_call_gives_no_time(void **unused)
     check_calls();
 }
 
-/* Each batch begins with pages of its own, and leaves all before as it was; the last that may be takes all the rest. */
+/* Each batch begins with pages of its own, and leaves all before as it was; the last that may be
+ * takes all the rest. */
 static void trampolines_come_in_batches(void **unused)
 {
     (void)unused;
@@ -516,8 +518,9 @@ static void read_counts(uint64_t *n_calls)
 {
     uint64_t offset = PM_RUN_PAGE;
     struct pm_run_counts counts;
-    while (pread(pm_process.file.fd, &counts, sizeof counts, (off_t)offset) ==
-           (ssize_t)sizeof counts) {
+    while (offset < pm_process.file.header->used_bytes &&
+           pread(pm_process.file.fd, &counts, sizeof counts, (off_t)offset) ==
+               (ssize_t)sizeof counts) {
         assert_int_equal(counts.chunk.magic, PM_RUN_CHUNK_MAGIC);
         uint64_t counters[N_CASES];
         if (counts.chunk.kind == PM_RUN_CHUNK_COUNTS) {

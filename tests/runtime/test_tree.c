@@ -143,7 +143,18 @@ static void leave_loop(void)
     after_jump = false;
 }
 
-/* longjmp or an exception: some functions vanish with their loops, without an event. */
+/* Out of some of the innermost function's loops, where it has said that it goes on. */
+static void land(void)
+{
+    const struct frame *f = function_frame();
+    uint8_t depth = (uint8_t)random_below(frames[n_frames - 1].loop_depth + 1u);
+    n_frames = (unsigned)(f - frames) + 1 + depth;
+    send(PM_SLED_LAND, f->noun, depth, f->body_sp);
+    after_jump = false;
+}
+
+/* longjmp or an exception: some functions vanish with their loops, without an event but that of
+ * the function that goes on. */
 static void jump_out(void)
 {
     unsigned n = 1 + random_below(4);
@@ -151,6 +162,8 @@ static void jump_out(void)
         n_frames = (unsigned)(function_frame() - frames);
         after_jump = true;
     }
+    if (function_frame() != NULL && random_below(2))
+        land();
 }
 
 static void do_something(void)
@@ -387,12 +400,12 @@ static _Alignas(16) uint64_t fake_stack[64];
 
 static uint64_t fake_sp(unsigned depth)
 {
-    return (uint64_t)(uintptr_t)&fake_stack[62 - 2 * depth];
+    return (uint64_t)(uintptr_t)&fake_stack[61 - 2 * depth];
 }
 
 static void enter_at(uint32_t noun, unsigned depth, uint64_t return_address)
 {
-    fake_stack[62 - 2 * depth] = return_address;
+    fake_stack[61 - 2 * depth] = return_address;
     send(PM_SLED_ENTRY, noun, 0, fake_sp(depth));
 }
 
@@ -495,6 +508,57 @@ static void after_a_jump_to_code_without_sleds_calls_are_the_callers(void **unus
     own_modes[2] = 0;
 }
 
+static void what_was_jumped_to_has_returned_when_there_is_another_return_address(void **unused)
+{
+    (void)unused;
+    enter_at(1, 0, 10);
+    own_modes[2] = own_modes[3] = PM_RUN_MODE_ACTIVE;
+    for (unsigned tail = PM_TAIL_TO_OTHER; tail <= PM_TAIL_ANYWHERE; tail++) {
+        enter_at(2, 2, 20);
+        jump_at(2, 2, (enum pm_tail)tail, 0);
+        enter_at(3, 5, 50); /* that code calls back, */
+        jump_at(3, 5, (enum pm_tail)tail, 0);
+        enter_at(3, 9, 90); /* from deeper, where the one before still is */
+        path_is(4, 3, 3, 2, 1);
+        jump_at(3, 9, (enum pm_tail)tail, 0);
+        fake_stack[61 - 2 * 5] = 51; /* and from deeper, where it is no more */
+        enter_at(3, 8, 80);
+        path_is(3, 3, 2, 1);
+        jump_at(3, 8, (enum pm_tail)tail, 0);
+        fake_stack[61 - 2 * 2] = 21;
+        enter_at(6, 4, 40);
+        path_is(2, 6, 1);
+        leave_at(6, 4);
+    }
+    leave_at(1, 0);
+    path_is(0);
+    own_modes[2] = own_modes[3] = 0;
+}
+
+/* The mark that trampolines make (test_jumps.c) holds for what is entered at once only. */
+static void a_mark_that_something_came_behind_is_looked_at(void **unused)
+{
+    (void)unused;
+    enter_at(1, 0, 10);
+    for (uint64_t there = 20; there < 22; there++) {
+        enter_at(2, 1, 20);
+        pm_tls.current->sp++;
+        enter_at(6, 2, 50);
+        path_is(3, 6, 2, 1);
+        leave_at(6, 2);
+        path_is(2, 2, 1);
+        assert_int_equal(pm_tls.current->sp, fake_sp(1) - 1);
+        enter_at(3, 1, there);
+        if (there == 20)
+            path_is(3, 3, 2, 1);
+        else
+            path_is(2, 3, 1);
+        leave_at(3, 1);
+        path_is(1, 1);
+    }
+    leave_at(1, 0);
+}
+
 /* Nothing tells when it returns: nobody may have the time until the next event. */
 static void a_timed_context_ends_with_a_jump_to_code_without_sleds(void **unused)
 {
@@ -527,8 +591,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_jumped_to_is_below_what_jumped, begin, end),
         cmocka_unit_test_setup_teardown(functions_that_jump_to_each_other_are_in_the_chain_once,
                                         begin, end),
+        cmocka_unit_test_setup_teardown(
+            what_was_jumped_to_has_returned_when_there_is_another_return_address, begin, end),
         cmocka_unit_test_setup_teardown(after_a_jump_to_code_without_sleds_calls_are_the_callers,
                                         begin, end),
+        cmocka_unit_test_setup_teardown(a_mark_that_something_came_behind_is_looked_at, begin, end),
         cmocka_unit_test_setup_teardown(a_timed_context_ends_with_a_jump_to_code_without_sleds,
                                         begin, end),
     };

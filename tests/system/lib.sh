@@ -15,6 +15,8 @@
 #     expect_status N COMMAND...         runs it (stdout to ./out, stderr to ./err) and compares the exit status
 #     run COMMAND...                     expect_status 0
 #     debian_source PACKAGE              prints the folder of Debian's source (fetched once for all tests), skips without network
+#     keep_busy, leave_alone             others want all processors from here on; no more
+#     gcc_versions                       the GCCs that have a back end (tests/gcc.sh; PERFMAP_GCC=13: that one only, also as `gcc`)
 #     cached, sqlite_object, lua_program, same_three_ways, calls: see below
 # shellcheck shell=bash
 set -eu -o pipefail
@@ -78,6 +80,21 @@ expect_status() {
 
 run() { expect_status 0 "$@"; }
 
+# Two for each processor: what is measured is preempted for two thirds of its wall time.
+others=()
+keep_busy() {
+    trap leave_alone EXIT
+    for _ in $(seq $(($(nproc) * 2))); do
+        (while :; do :; done) &
+        others+=($!)
+    done
+}
+
+leave_alone() {
+    [ ${#others[@]} = 0 ] || kill "${others[@]}" 2>/dev/null || true
+    others=()
+}
+
 debian_source() {
     "$PERFMAP_SOURCE/scripts/debian-source" "$1" || skip "no source of Debian's $1"
 }
@@ -87,11 +104,13 @@ perfmap=$PERFMAP_BUILD/bin/perfmap
 plugin=$("$perfmap" plugin-path) || fail 'perfmap plugin-path failed'
 fplugin=-fplugin=$plugin
 PATH=$(dirname "$perfmap"):$PATH
+# shellcheck source=tests/gcc.sh
+. "$PERFMAP_SOURCE/tests/gcc.sh"
 
 # cached NAME COMMAND...: the file NAME in a folder shared by the tests of this build; COMMAND makes it (it gets the path to write as its last
 # argument) when it is not there or older than the plugin. Prints its path.
 cached() {
-    local path=$PERFMAP_BUILD/tests/cache/$1
+    local path=$PERFMAP_BUILD/tests/cache${PERFMAP_GCC:+-gcc$PERFMAP_GCC}/$1
     shift
     mkdir -p "$(dirname "$path")"
     (

@@ -5,6 +5,8 @@
     run.counted["leaf"]    # by counters alone
     run.mode_of("leaf")    # at the end
 """
+import ctypes
+import ctypes.util
 import glob
 import os
 import re
@@ -16,6 +18,23 @@ OFF, COUNT, ACTIVE, EXACT, TRACE = range(5)
 CHUNK = struct.Struct("<IIQQQ")  # magic, kind, size, owner, n_items
 NODE = struct.Struct("<IIQQQQQIIQQQII")
 FOLDED, FOREIGN, TIMED = 1, 2, 4
+
+
+def contents(path):
+    """Its bytes, as they were when it was not packed yet."""
+    with open(path, "rb") as file:
+        data = file.read()
+    if struct.unpack_from("<H", data, 8)[0] != 2:
+        return data
+    zstd = ctypes.CDLL(ctypes.util.find_library("zstd"))
+    zstd.ZSTD_decompress.restype = ctypes.c_size_t
+    magic, _flags, n_bytes, n_packed = struct.unpack_from("<IIQQ", data, PAGE)
+    assert magic == 0x4B504D50, path
+    content = ctypes.create_string_buffer(n_bytes - PAGE)
+    packed = data[PAGE + 64 : PAGE + 64 + n_packed]
+    n = zstd.ZSTD_decompress(content, ctypes.c_size_t(len(content)), packed, ctypes.c_size_t(len(packed)))
+    assert n == len(content), path
+    return data[:8] + struct.pack("<H", 1) + data[10:PAGE] + content.raw
 
 
 def names(binary):
@@ -32,9 +51,7 @@ def names(binary):
 
 class RunFile:
     def __init__(self, path, known):
-        with open(path, "rb") as file:
-            self.data = file.read()
-        data = self.data
+        data = self.data = contents(path)
         self.pid = int(os.path.basename(path).split(".")[0])
         self.flags, self.mode = struct.unpack_from("<II", data, 24)
         self.n_sleds, self.n_armed, self.lost, self.unmatched, self.healed, self.foreign = struct.unpack_from("<6Q", data, 144)
@@ -59,8 +76,8 @@ class RunFile:
                     self.adapted.append((noun, mode, reason, before - 1, since, until, events))
             elif kind == 14:
                 self.overhead = dict(zip(("budget_ppm", "count_ps", "active_ps", "exact_ps", "inner_ps", "cpu_ns", "events_ns", "samples_ns",
-                                          "looks_ns", "n_looks", "n_changes", "n_sleds_changed", "sample_ns", "fixed_ns"),
-                                         struct.unpack_from("<14Q", data, at + 64)))
+                                          "looks_ns", "n_looks", "n_changes", "n_sleds_changed", "sample_ns", "fixed_ns",
+                                          "starts_ns"), struct.unpack_from("<15Q", data, at + 64)))
             at += size
         for index, counters in counts:
             for i, n in enumerate(counters):

@@ -1,5 +1,5 @@
-/* System calls of input and output, by the functions of libc that make them. What they return, and errno, is what the real ones do; a call that
- * fails is a call. */
+/* System calls of input and output, by the functions of libc that make them. What they return,
+ * and errno, is what the real ones do; a call that fails is a call. */
 #include "io.h"
 
 #include <errno.h>

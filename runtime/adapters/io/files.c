@@ -1,6 +1,7 @@
-/* Which noun a descriptor is: by what /proc says when it is first used, or opened; the entry is taken back before it is closed, so that its number may
- * become another file's. Names come from data, so there are only so many: then files are their folder's, and then they have one
- * name together. No memory but our own, no locks: handlers come by here, too. */
+/* Which noun a descriptor is: by what /proc says when it is first used, or opened; the entry is
+ * taken back before it is closed, so that its number may become another file's. Names come from
+ * data, so there are only so many: then files are their folder's, and then they have one name
+ * together. No memory but our own, no locks: handlers come by here, too. */
 #include "io.h"
 
 #include <arpa/inet.h>
@@ -43,8 +44,8 @@ struct pm_metric io_metrics[N_IO_VERBS], io_ns, io_errors;
 /* Definitions are equal whoever makes them, so nobody has to wait. */
 static void define_words(void)
 {
-    static const char *const names[N_IO_VERBS] = {"Open",    "Close",  "Read",    "Write",
-                                                  "Sync",    "Resize", "Connect", "Accept",
+    static const char *const names[N_IO_VERBS] = {"Open",    "Close",  "ReadFile", "WriteFile",
+                                                  "Sync",    "Resize", "Connect",  "Accept",
                                                   "Receive", "Send",   "Wait"};
     base = pm_define_level("Base", NULL);
     for (int i = 0; i < N_IO_VERBS; i++)
@@ -235,7 +236,8 @@ static bool may_write(int fd)
     return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
 }
 
-/* perfmap run --kernel-writes: the kernel knows files by device and inode, so these are a noun below the file's. */
+/* perfmap run --kernel-writes: the kernel knows files by device and inode, so these are a noun
+ * below the file's. */
 static void define_inode(int fd, const struct io_noun *file)
 {
     struct stat status;
@@ -343,8 +345,9 @@ struct io_noun *io_noun_of(int fd)
     return noun ? noun : io_named("descriptor", "(unknown)");
 }
 
-/* A child by vfork shares our memory, not our descriptors. Whose memory this is stands in a page that children by fork find empty; it is written
- * before such a child can come first, but for forks that libc does not know of. */
+/* A child by vfork shares our memory, not our descriptors. Whose memory this is stands in a page
+ * that children by fork find empty; it is written before such a child can come first, but for
+ * forks that libc does not know of. */
 static bool is_own(void)
 {
     static pid_t *own;

@@ -1,10 +1,12 @@
-/* Input and output at level Base: files, sockets, pipes as nouns, found while the program runs; what the kernel is asked to do with them as verbs.
+/* Input and output at level Base: files, sockets, pipes as nouns, found while the program runs;
+ * what the kernel is asked to do with them as verbs.
  *
  *   calls.c    system calls, by the functions of libc that make them
  *   files.c    which noun a descriptor is
  *   stdio.c    what libc's FILEs ask of the kernel, and on whose behalf
  *
- * libperfmap-io.so, for `perfmap run --adapter io`. One call of the kernel is one {noun verb}; its metrics are bytes and io_ns.
+ * libperfmap-io.so, for `perfmap run --adapter io`. One call of the kernel is one {noun verb};
+ * its metrics are bytes and io_ns.
  */
 #ifndef PM_ADAPTER_IO_H
 #define PM_ADAPTER_IO_H
@@ -51,11 +53,13 @@ struct io_noun *io_noun_of_open(int fd);
 struct io_noun *io_opened(int fd);
 struct io_noun *io_named(const char *kind, const char *name);
 struct io_noun *io_peer(const struct sockaddr *address, socklen_t bytes, int fd);
-/* From now on fd is that one; NULL: whoever asks looks. Does nothing in children that share our memory (vfork). */
+/* From now on fd is that one; NULL: whoever asks looks. Does nothing in children that share our
+ * memory (vfork). */
 void io_set(int fd, struct io_noun *noun);
 void io_forget(unsigned first, unsigned last);
 
-/* A call of the kernel: between pm_enter and pm_leave. Reading from a socket is receiving, writing to one sending. */
+/* A call of the kernel: between pm_enter and pm_leave. Reading from a socket is receiving,
+ * writing to one sending. */
 struct io_call {
     struct pm_sentence sentence;
     enum io_verb verb;

@@ -1,11 +1,15 @@
-/* What libc's FILEs ask of the kernel. Stdio does not call write(2) by a name that could be wrapped, and what it writes is often
- * decided by somebody else than who wrote it: a full buffer, a flush in another function, the end of the program.
+/* What libc's FILEs ask of the kernel. Stdio does not call write(2) by a name that could be
+ * wrapped, and what it writes is often decided by somebody else than who wrote it: a full
+ * buffer, a flush in another function, the end of the program.
  *
- * Each FILE leads to a table of functions (`vtable`, behind struct _IO_FILE; libio of glibc has had it since 2.1): reading, writing, closing a
- * descriptor are entries of it. These entries of the tables are ours from the start of the program on, when they are what libc exports
- * under these names, so that no write goes unseen, whoever caused it: fprintf, a macro that was inlined, another library, exit.
+ * Each FILE leads to a table of functions (`vtable`, behind struct _IO_FILE; libio of glibc has
+ * had it since 2.1): reading, writing, closing a descriptor are entries of it. These entries of
+ * the tables are ours from the start of the program on, when they are what libc exports under
+ * these names, so that no write goes unseen, whoever caused it: fprintf, a macro that was
+ * inlined, another library, exit.
  *
- * Bytes that wait in a buffer remember who put them there (pm_capture); when they are written, they are its cost, deferred.
+ * Bytes that wait in a buffer remember who put them there (pm_capture); when they are written,
+ * they are its cost, deferred.
  */
 #include "io.h"
 
@@ -43,7 +47,8 @@ struct part {
     size_t bytes;
 };
 
-/* What waits in the buffer of a FILE, by who put it there, in order. Changed under the FILE's lock. */
+/* What waits in the buffer of a FILE, by who put it there, in order. Changed under the FILE's
+ * lock. */
 static struct stream {
     FILE *file;
     uint32_t n_parts;
@@ -80,7 +85,8 @@ static size_t waiting(const FILE *file)
                : 0;
 }
 
-/* Its part, a new one where it is not the last's; where there is no room any more one that it has, in another order, or the last one. */
+/* Its part, a new one where it is not the last's; where there is no room any more one that it
+ * has, in another order, or the last one. */
 static struct part *part_of(struct stream *s, struct pm_cause cause)
 {
     uint32_t i = s->n_parts;
@@ -117,7 +123,8 @@ static void note_before(struct stream *s, struct pm_cause now)
     s->of_characters = 0;
 }
 
-/* The first n of the bytes that wait are written: for those who put them there. What is left is the current call's. */
+/* The first n of the bytes that wait are written: for those who put them there. What is left is
+ * the current call's. */
 static size_t cost_of_others(struct stream *s, const struct io_call *call, struct pm_cause now,
                              size_t n)
 {
@@ -347,7 +354,8 @@ PM_ADAPTER_EXPORT FILE *popen(const char *command, const char *how)
 
 /* --- single characters --- */
 
-/* They may come by the million: only who puts them is noted, and only when that changes is more to be done. */
+/* They may come by the million: only who puts them is noted, and only when that changes is more
+ * to be done. */
 static void note_character(FILE *file)
 {
     struct stream *s = io_is_measured() ? stream_of(file) : NULL;

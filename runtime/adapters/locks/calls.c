@@ -1,5 +1,6 @@
-/* The functions of libc that take locks and wait. A lock that is free is taken by the same attempt as without us (trylock), and only where that
- * does not succeed the time is looked at; what the functions return, and errno, is what the real ones do. */
+/* The functions of libc that take locks and wait. A lock that is free is taken by the same
+ * attempt as without us (trylock), and only where that does not succeed the time is looked at;
+ * what the functions return, and errno, is what the real ones do. */
 #include "locks.h"
 
 #include <errno.h>

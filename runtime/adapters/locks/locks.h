@@ -1,9 +1,12 @@
-/* Locks, conditions, semaphores and barriers at level Base: who acquires them, and who waits how long.
+/* Locks, conditions, semaphores and barriers at level Base: who acquires them, and who waits how
+ * long.
  *
- *     {queue_lock Acquire}    one for each call that takes it, or tries to; {queue_lock Wait} within, where it has to wait: wait_ns
+ *     {queue_lock Acquire}    one for each call that takes it, or tries to; {queue_lock Wait}
+ *                             within, where it has to wait: wait_ns
  *
  *   calls.c    the functions of libc
- *   names.c    what a lock is called: the variable that it is, else the function that made it, or used it first
+ *   names.c    what a lock is called: the variable that it is, else the function that made it, or
+ *              used it first
  *
  * libperfmap-locks.so, for `perfmap run --adapter locks`.
  */

@@ -1,6 +1,7 @@
-/* What a lock is called. Nothing here takes a lock, for the caller may hold any: objects are found by _dl_find_object, names in the symbol tables of
- * their files. Locks that are no variables are called after the function that made them, or that used them first; these are so many that only the
- * first have nouns of their own, below one for all of that function. */
+/* What a lock is called. Nothing here takes a lock, for the caller may hold any: objects are
+ * found by _dl_find_object, names in the symbol tables of their files. Locks that are no
+ * variables are called after the function that made them, or that used them first; these are so
+ * many that only the first have nouns of their own, below one for all of that function. */
 #include "locks.h"
 
 #include <ctype.h>
@@ -188,7 +189,8 @@ static const Elf64_Sym *symbol_at(const struct symbols *o, uintptr_t at, bool fu
     return found;
 }
 
-/* One at a time, but for handlers that come while their thread looks; and nobody waits for a thread that is none any more (in a child). */
+/* One at a time, but for handlers that come while their thread looks; and nobody waits for a
+ * thread that is none any more (in a child). */
 static __thread bool looks __attribute__((tls_model("initial-exec")));
 
 static bool begin_look(void)
@@ -259,7 +261,8 @@ static const struct symbols *object_of(uintptr_t address)
     return known_object(&found);
 }
 
-/* "_ZN4heat5queue4lockE" is heat::queue::lock, "_ZZ4mainE4lock" main::lock, "_Z4workPv" work; others stay as they are. */
+/* "_ZN4heat5queue4lockE" is heat::queue::lock, "_ZZ4mainE4lock" main::lock, "_Z4workPv" work;
+ * others stay as they are. */
 static void demangle(const char *symbol, char name[NAME_BYTES])
 {
     size_t n = 0;

@@ -1,5 +1,6 @@
-/* Functions of SQLite. What a statement touches is learnt once for each text: tables from an authorizer (the program's own is asked as
- * well), indexes from EXPLAIN QUERY PLAN. Commits: a COMMIT or END does that, on the database.
+/* Functions of SQLite. What a statement touches is learnt once for each text: tables from an
+ * authorizer (the program's own is asked as well), indexes from EXPLAIN QUERY PLAN. Commits: a
+ * COMMIT or END does that, on the database.
  */
 #include "sql.h"
 
@@ -100,8 +101,9 @@ static struct authorizer {
 } authorizers[MAX_DATABASES];
 static pthread_mutex_t authorizers_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* A function that is used as a table (json_each) is declared where it is first used: SQLite asks for that as if a table's row in the schema were
- * changed - each column is updated, then its ROWID is read - though it writes nothing. */
+/* A function that is used as a table (json_each) is declared where it is first used: SQLite asks
+ * for that as if a table's row in the schema were changed - each column is updated, then its
+ * ROWID is read - though it writes nothing. */
 static bool is_declaration(int action, const char *table, const char *column)
 {
     if (!learning || !learning->about_rows || !table || !column ||
@@ -160,7 +162,8 @@ static void forget(sqlite3 *db)
     pthread_mutex_unlock(&authorizers_lock);
 }
 
-/* "SEARCH t USING INDEX i (x=?)". None has a name in "SCAN json_each VIRTUAL TABLE INDEX 1:" and "USING AUTOMATIC COVERING INDEX (x=?)". */
+/* "SEARCH t USING INDEX i (x=?)". None has a name in "SCAN json_each VIRTUAL TABLE INDEX 1:" and
+ * "USING AUTOMATIC COVERING INDEX (x=?)". */
 static void touch_indexes(sqlite3 *db, const char *sql)
 {
     char plan[2 * TEXT_BYTES], name[TEXT_BYTES];
@@ -239,7 +242,8 @@ static struct pm_sentence executed(sqlite3_stmt *statement)
     return sentence;
 }
 
-/* Preparations and steps that this thread is in: what they run within is not the program's, nor are its rows. */
+/* Preparations and steps that this thread is in: what they run within is not the program's, nor
+ * are its rows. */
 static __thread unsigned n_within;
 
 PM_ADAPTER_EXPORT int sqlite3_step(sqlite3_stmt *statement)

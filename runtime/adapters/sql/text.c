@@ -1,4 +1,5 @@
-/* A statement's text as a name: by SQLite's own rules of what is a string, a name, a number, a comment. */
+/* A statement's text as a name: by SQLite's own rules of what is a string, a name, a number, a
+ * comment. */
 #include "sql.h"
 
 #include <ctype.h>

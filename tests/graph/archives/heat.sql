@@ -34,7 +34,7 @@ INSERT INTO contexts VALUES (1, NULL, 1, 0), (2, 1, 2, 0), (3, 2, 3, 0), (4, 2, 
     (9, 2, 8, 0);
 INSERT INTO metrics VALUES (1, 'n_calls', '', 'count', 'sum', 'calls of functions and entries of loops'),
     (2, 'wall_ns', 'ns', 'time', 'sum', 'wall time');
-INSERT INTO costs VALUES
+INSERT INTO cost_rows VALUES
     (1, 1, 2, 4000000), (2, 1, 2, 1000000), (2, 1, 1, 1), (3, 1, 2, 20000000), (3, 1, 1, 1), (4, 1, 2, 3000001), (4, 1, 1, 100),
     (5, 1, 2, 1600000001), (5, 1, 1, 100), (6, 1, 2, 200000000), (6, 1, 1, 100), (7, 1, 2, 300000000), (7, 1, 1, 200000),
     (8, 1, 2, 150000000), (8, 1, 1, 100000), (9, 1, 2, 66999998), (9, 1, 1, 4);

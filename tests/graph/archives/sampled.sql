@@ -82,7 +82,7 @@ INSERT INTO noun_modes VALUES (1, 5, 'off', 'budget', 120000000, NULL, 200000);
 INSERT INTO metrics VALUES (1, 'n_calls', '', 'count', 'sum', 'calls of functions and entries of loops'),
     (2, 'wall_ns', 'ns', 'time', 'sum', 'wall time'), (3, 'cpu_ns', 'ns', 'time', 'sum', 'sampled CPU time'),
     (4, 'n_samples', '', 'count', 'sum', 'samples'), (5, 'waiting_ns', 'ns', 'time', 'sum', 'time off the processor');
-INSERT INTO costs VALUES
+INSERT INTO cost_rows VALUES
     (1, 1, 2, 2345000000), (2, 1, 1, 1), (3, 1, 1, 100), (4, 1, 1, 100), (9, 1, 1, 200000), (11, 1, 1, 1),
     (6, 1, 3, 1002004000), (6, 1, 4, 500), (7, 1, 3, 601202400), (7, 1, 4, 300), (8, 1, 3, 200400800), (8, 1, 4, 100),
     (10, 1, 3, 120240480), (10, 1, 4, 60), (19, 1, 3, 200400800), (19, 1, 4, 100), (12, 1, 3, 60120240), (12, 1, 4, 30), (13, 1, 3, 24048096), (13, 1, 4, 12),

@@ -77,8 +77,12 @@ static int way(int how)
     return 1;
 }
 
+static int n_calling; /* threads that have called something */
+
 static void *many_calls(void *unused)
 {
+    call_work(1);
+    __atomic_add_fetch(&n_calling, 1, __ATOMIC_RELAXED);
     for (long i = 0;; i++)
         call_work(i % 30);
     return unused;
@@ -103,7 +107,8 @@ static int exec_among_threads(void)
     pthread_t thread;
     for (int i = 0; i < 2; i++)
         CHECK(pthread_create(&thread, NULL, many_calls, NULL) == 0);
-    usleep(5000);
+    while (__atomic_load_n(&n_calling, __ATOMIC_RELAXED) < 2)
+        usleep(5000);
     size_t n = 0;
     for (int i = 0; i < 4000; i++)
         n += (size_t)snprintf(folders + n, sizeof folders - n, "/none/%d:", i);

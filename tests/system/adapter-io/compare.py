@@ -7,10 +7,10 @@ import sys
 
 archive, log, folder, *KINDS = sys.argv[1:]
 READ, WRITE = ("read", "pread64", "readv", "preadv", "preadv2"), ("write", "pwrite64", "writev", "pwritev", "pwritev2")
-VERBS = {**dict.fromkeys(READ, "Read"), **dict.fromkeys(WRITE, "Write"), "fsync": "Sync", "fdatasync": "Sync", "ftruncate": "Resize",
+VERBS = {**dict.fromkeys(READ, "ReadFile"), **dict.fromkeys(WRITE, "WriteFile"), "fsync": "Sync", "fdatasync": "Sync", "ftruncate": "Resize",
          "close": "Close", "recvfrom": "Receive", "recvmsg": "Receive", "recvmmsg": "Receive", "sendto": "Send", "sendmsg": "Send",
          "sendmmsg": "Send", "connect": "Connect", "accept": "Accept", "accept4": "Accept", "poll": "Wait"}
-BYTES = {"bytes_read": "Read", "bytes_written": "Write", "bytes_received": "Receive", "bytes_sent": "Send"}
+BYTES = {"bytes_read": "ReadFile", "bytes_written": "WriteFile", "bytes_received": "Receive", "bytes_sent": "Send"}
 
 
 def kind_of(path):
@@ -28,7 +28,7 @@ def note(path, verb, result, n_bytes=None):
     if not path:
         return
     if path == "socket":
-        verb = {"Read": "Receive", "Write": "Send"}.get(verb, verb)
+        verb = {"ReadFile": "Receive", "WriteFile": "Send"}.get(verb, verb)
     expected[path, verb, "calls"] += 1
     if result > 0 and verb in BYTES.values():
         expected[path, verb, "bytes"] += result if n_bytes is None else n_bytes
@@ -53,8 +53,8 @@ for line in open(log, errors="replace"):
             note(made[1:-1], "Open", 0)
     elif name in ("sendfile", "copy_file_range"):
         source, target = (paths[1], paths[0]) if name == "sendfile" else (paths[0], paths[1])
-        note(source, "Read", result)
-        note(target, "Write", result)
+        note(source, "ReadFile", result)
+        note(target, "WriteFile", result)
     elif name in ("recvmmsg", "sendmmsg"):
         note(paths[0], VERBS[name], result, sum(int(n) for n in re.findall(r"msg_len=(\d+)", arguments)))
     elif name in VERBS and paths:
@@ -70,7 +70,7 @@ SQL = """WITH RECURSIVE said(context, noun, kind, verb) AS (
     JOIN contexts ON contexts.id = said.context JOIN sentences ON sentences.id = sentence JOIN verbs own ON own.id = sentences.verb
     WHERE metrics.name IN ('n_calls', 'bytes_read', 'bytes_written', 'bytes_received', 'bytes_sent')
         AND (metrics.name != 'n_calls' OR own.name = said.verb) AND (metrics.name = 'n_calls' OR metrics.name = CASE said.verb
-            WHEN 'Read' THEN 'bytes_read' WHEN 'Write' THEN 'bytes_written' WHEN 'Receive' THEN 'bytes_received' ELSE 'bytes_sent' END)
+            WHEN 'ReadFile' THEN 'bytes_read' WHEN 'WriteFile' THEN 'bytes_written' WHEN 'Receive' THEN 'bytes_received' ELSE 'bytes_sent' END)
     GROUP BY said.noun, said.kind, said.verb, metrics.name"""
 for noun, kind, verb, metric, value in db.execute(SQL):
     path = kind_of(noun if kind == "file" else kind)

@@ -1,4 +1,5 @@
 /* Functions that are called very often, often, and seldom; by phases of CPU time. Says how often each was called. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,20 @@ KEEP unsigned cool(unsigned x)
     return x;
 }
 
+static void *thread(void *unused)
+{
+    return unused;
+}
+
+/* 200 threads, one after the other. */
+static void threads(void)
+{
+    pthread_t made;
+    for (int i = 0; i < 200; i++)
+        if (pthread_create(&made, NULL, thread, NULL) == 0)
+            pthread_join(made, NULL);
+}
+
 static double now(void)
 {
     struct timespec time;
@@ -39,7 +54,7 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* A letter for each phase, a digit for its length in seconds: h1c4 */
+/* A letter for each phase, a digit for its length in seconds: h1c4 (t: threads) */
 int main(int argc, char **argv)
 {
     for (const char *p = argc > 1 ? argv[1] : "h1"; p[0] && p[1]; p += 2) {
@@ -51,6 +66,8 @@ int main(int argc, char **argv)
             else if (p[0] == 'w')
                 for (unsigned i = 0; i < 100; i++)
                     sink += warm(i);
+            else if (p[0] == 't')
+                threads();
             else
                 sink += cool(7) + hot(1) + warm(2);
         while (now() < end);

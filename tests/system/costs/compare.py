@@ -36,6 +36,7 @@ MAX_PARENTHESES = 1  # that stand before a condition, whose statement begins beh
 OF_LOOP_MAX = 8  # arrays and fields of a loop: of more, what counts it is for none
 READS, WRITES, THROUGH = 1, 2, 4
 ACCESS = {"Reads": READS, "Writes": WRITES}
+CALLS_MAX = 6  # methods that call others for their own object, one within the other
 FRAME, SLED, PADDING = (decode.KINDS.index(kind) for kind in ("frame", "sled", "padding"))
 
 
@@ -85,6 +86,34 @@ def read_callgrind(path, binary):
 # --- what the map says of an address ---
 
 
+def xxh64(data):
+    """XXH64 of less than 32 bytes, with the seed 0."""
+    primes = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
+    mask = (1 << 64) - 1
+
+    def rotate(value, by):
+        value &= mask
+        return (value << by | value >> (64 - by)) & mask
+
+    assert len(data) < 32
+    value, at = primes[4] + len(data), 0
+    while at + 8 <= len(data):
+        word = rotate(int.from_bytes(data[at : at + 8], "little") * primes[1], 31) * primes[0]
+        value, at = rotate(value ^ (word & mask), 27) * primes[0] + primes[3], at + 8
+    if at + 4 <= len(data):
+        value, at = rotate((value & mask) ^ (int.from_bytes(data[at : at + 4], "little") * primes[0] & mask), 23) * primes[1] + primes[2], at + 4
+    for byte in data[at:]:
+        value = rotate((value & mask) ^ (byte * primes[4] & mask), 11) * primes[0]
+    for shift, prime in ((33, primes[1]), (29, primes[2]), (32, 1)):
+        value = ((value & mask) ^ ((value & mask) >> shift)) * prime
+    return value & mask
+
+
+def object_of_method(function):
+    """The id of its first parameter, as format/pm_id.h makes ids. It is no noun, for the source does not name it."""
+    return xxh64(b"parameter\0%016x\0%d\0" % (function, 0)) or 1
+
+
 class Facts:
     def __init__(self, pif, blocks):
         self.with_map = {function for block in blocks for function in block.functions}
@@ -103,8 +132,12 @@ class Facts:
                 self.within[int(noun.get("parent", "0"), 16)].append(noun_id)
         self.accesses = collections.defaultdict(set)  # of statements: (noun, READS or WRITES)
         verbs = {verb["id"]: ACCESS.get(verb["name"]) for verb in facts["verbs"]}
+        self.referred = collections.defaultdict(set)  # by parameters, pointers, fields: nouns, or ids of parameters that are none
+        refers = {verb["id"] for verb in facts["verbs"] if verb["name"] == "Refers"}
         for mapping in facts["mappings"]:
             source, destination = mapping["source"], mapping["destination"]
+            if source["verb"] in refers and len(source["nouns"]) == 1 and len(destination["nouns"]) == 1:
+                self.referred[int(source["nouns"][0], 16)].add(int(destination["nouns"][0], 16))
             if verbs.get(destination["verb"]) and len(source["nouns"]) == 1 and len(destination["nouns"]) == 1:
                 self.accesses[int(source["nouns"][0], 16)].add((int(destination["nouns"][0], 16), verbs[destination["verb"]]))
 
@@ -180,6 +213,20 @@ class Facts:
         loop = self.nouns.get(tuple_.loop, {}) if tuple_.loop else {}
         return loop.get("line") == tuple_.line and loop.get("file") == self.nouns.get(tuple_.file, {}).get("name")
 
+    def called_for(self, method):
+        """What a method is called for, also by other methods for their own object."""
+        found, reached = set(), {object_of_method(method)}
+        for _ in range(CALLS_MAX + 1):
+            passed = set().union(*(self.referred.get(parameter, ()) for parameter in reached))
+            found |= passed & self.nouns.keys()
+            reached = passed - self.nouns.keys()
+        return found
+
+    def is_of_objects(self, noun_id, field):
+        """An array, or what refers to objects, that have the field? Fields stand for themselves."""
+        noun = self.nouns[noun_id]
+        return noun.get("kind") != "field" and bool(re.search("[*[&<]", noun.get("type", ""))) and self.may_hold(noun_id, field)
+
     def key(self, noun_id):
         noun = self.nouns[noun_id]
         function = self.function(noun_id)
@@ -218,6 +265,11 @@ def add(touched, noun, access):
     touched[noun] = touched.get(noun, 0) | access
 
 
+def add_all(touched, others):
+    for noun, access in others.items():
+        add(touched, noun, access)
+
+
 def has_data(facts, touched):
     return any(facts.is_data(noun) for noun in touched)
 
@@ -234,17 +286,31 @@ def add_fields(facts, touched, statement, known):
                 add(touched, noun, access)
 
 
+def add_other_ways(facts, touched, statement):
+    """What a statement reads and writes: whichever of its code that touches it is for both."""
+    for noun, access in facts.accesses[statement]:
+        if noun in touched and facts.is_data(noun):
+            add(touched, noun, access)
+
+
 def names_any(facts, touched, statement):
     return any(noun in touched and facts.is_data(noun) for noun, _ in facts.accesses[statement])
 
 
 def objects_of(facts, tuple_, block):
-    """What the map says, and what mapping/archive/collect_touches.c infers from the statement."""
+    """What the map says, and what mapping/archive/collect_touches.c infers from the statement. Of what is passed on no one says that it is touched."""
+    return {noun for noun, access in touched_of(facts, tuple_, block).items() if access & (READS | WRITES)}
+
+
+def touched_of(facts, tuple_, block):
     touched = {}
     for noun, access in tuple_.objects:
         add(touched, noun, access)
-    if not tuple_.line or decode.KINDS[tuple_.kind] not in ("ordinary", "spill"):
-        return set(touched)
+    kind = decode.KINDS[tuple_.kind]
+    if tuple_.line and kind == "call" and any(not access & (READS | WRITES) for _, access in tuple_.objects):
+        add_passed(facts, touched, tuple_, block)
+    if not tuple_.line or kind not in ("ordinary", "spill"):
+        return touched
     statement = statement_of(facts, tuple_, block)
     if not has_data(facts, touched) and not tuple_.unnamed:
         for other in block.ranges:
@@ -257,6 +323,7 @@ def objects_of(facts, tuple_, block):
                 add(touched, noun, access)
     known = dict(touched)
     add_fields(facts, touched, statement, known)
+    add_other_ways(facts, touched, statement)
     for _, _, function, file, line, column in tuple_.also:
         add_fields(facts, touched, facts.statement(function, file, line, column), known)
     is_field = any(facts.nouns[noun].get("kind") == "field" for noun in touched)
@@ -265,9 +332,35 @@ def objects_of(facts, tuple_, block):
         for neighbour in facts.within[tuple_.loop]:
             if names_any(facts, known, neighbour):
                 add_fields(facts, touched, neighbour, known)
-    if not has_data(facts, touched) and facts.controls(tuple_):
-        touched.update(objects_of_loop(facts, tuple_.loop, block))
-    return set(touched)
+    if facts.controls(tuple_):
+        add_all(touched, objects_of_loop(facts, tuple_.loop, block))
+    return touched
+
+
+def add_objects_of_members(facts, touched, tuple_, block):
+    """What a method does with members of its object that are no arrays themselves, it does with the arrays of objects that it is called for,
+    unless it is known whose members they are: by the map, and by what else a method that was inlined touches."""
+    site = user_place(facts, tuple_, block)[0]
+    bases = [noun for noun in (touched if site else {noun for noun, _ in tuple_.objects}) if facts.is_data(noun) and facts.nouns[noun].get("kind") != "field"]
+    members = {noun for noun in touched if facts.nouns[noun].get("kind") == "field" and not re.search("[*[&]", facts.nouns[noun].get("type", ""))
+               and not any(facts.may_hold(base, noun) for base in bases)}
+    if not tuple_.line or not members:
+        return touched
+    found = facts.called_for(block.sites[site - 1].function if site else block.functions[0])
+    return touched | {noun for noun in found if any(facts.is_of_objects(noun, member) for member in members)}
+
+
+def add_passed(facts, touched, tuple_, block):
+    """A call of C++'s library: what it is passed, in the ways in which the statement touches that."""
+    statement = statement_of(facts, tuple_, block)
+    if not has_data(facts, touched) or tuple_.unnamed:
+        for noun, access in facts.accesses[statement]:
+            if facts.is_data(noun):
+                add(touched, noun, access)
+    add_other_ways(facts, touched, statement)
+    add_fields(facts, touched, statement, dict(touched))
+    if facts.controls(tuple_):
+        add_all(touched, objects_of_loop(facts, tuple_.loop, block))
 
 
 def objects_of_loop(facts, loop, block):
@@ -276,9 +369,10 @@ def objects_of_loop(facts, loop, block):
         own = {}
         for noun, access in other.objects:
             add(own, noun, access)
-        add_fields(facts, own, statement_of(facts, other, block), dict(own))
-        for noun, access in own.items():
-            add(touched, noun, access)
+        statement = statement_of(facts, other, block)
+        add_fields(facts, own, statement, dict(own))
+        add_other_ways(facts, own, statement)
+        add_all(touched, own)
     if not has_data(facts, touched):
         for statement in facts.within[loop]:
             for data, access in facts.accesses[statement]:
@@ -286,6 +380,24 @@ def objects_of_loop(facts, loop, block):
                     add(touched, data, access)
     touched = {noun: access for noun, access in touched.items() if facts.is_data(noun)}
     return touched if len(touched) <= OF_LOOP_MAX else {}
+
+
+def loop_of(facts, tuple_, block):
+    """The loop the code lies in; of rounds that were peeled off a loop within that one, and of what was moved out of it: that loop, when
+    it has code of the same statement."""
+    if tuple_.also or tuple_.kind in (FRAME, PADDING) or not tuple_.line or not tuple_.column:
+        return tuple_.loop
+    function = own_function(tuple_, block)
+    known = facts.statements.get((function, facts.nouns[tuple_.file].get("name")), [])
+    found = next((noun for line, column, noun in known if (line, column) == (tuple_.line, tuple_.column)), None)
+    loop = int(facts.nouns[found].get("parent", "0"), 16) if found else 0
+    if loop == tuple_.loop or facts.nouns.get(loop, {}).get("kind") != "loop":
+        return tuple_.loop
+    around = loop
+    while around and around != (tuple_.loop or function):
+        around = int(facts.nouns.get(around, {}).get("parent", "0"), 16)
+    same = any(r.tuple[2:6] == tuple_[2:6] and r.tuple.loop == loop for r in block.ranges)
+    return loop if around and same else tuple_.loop
 
 
 def constructs(facts, tuple_, block, by):
@@ -305,10 +417,12 @@ def constructs(facts, tuple_, block, by):
         statements |= frames
         others = set() if by == "statement" else others
     if by == "array":
-        touched = {noun for noun in objects_of(facts, tuple_, block) if facts.is_array(noun)}
+        touched = add_objects_of_members(facts, objects_of(facts, tuple_, block), tuple_, block)
+        touched = {noun for noun in touched if facts.is_array(noun)}
         return frozenset(touched or {None})
     if by == "loop":
-        return frozenset(({tuple_.loop} if tuple_.loop else set()) | fused | others or {block_noun})
+        loop = loop_of(facts, tuple_, block)
+        return frozenset(({loop} if loop else set()) | fused | others or {block_noun})
     found = statements | others or {block_noun}
     return frozenset(map(facts.function, found)) if by == "function" else frozenset(found)
 

@@ -40,6 +40,17 @@ if unfolded < tolerance:
     wrong += 1
 line = sum(cpu(r) for r in rows["system"] if any(noun.get("line_no") == 18 for noun in r.get("nouns", [])))
 near("the line of std::sort", line, truth[0], tolerance)
+# Trees: no functions of system headers but what was called from nowhere of the program's; nothing is lost, costs are what they are unfolded.
+trees = {name: json.load(open(f"tree-{name}.json"))["rows"] for name in ("system", "none")}
+near("total of trees", sum(map(cpu, trees["system"])), sum(map(cpu, trees["none"])), 0.001)
+near("top of trees", trees["system"][0]["inclusive_cpu_ns"] / 1e6, trees["none"][0]["inclusive_cpu_ns"] / 1e6, 0.001)
+near("functions of system headers in trees", sum(cpu(r) for r in trees["system"] if in_system_header(r)), 0, 0.01 * totals["none"])
+if len(trees["system"]) >= len(trees["none"]):
+    print("FAILED no steps were folded")
+    wrong += 1
+asked = json.load(open("ask.json"))
+of_headers = sum(r["cpu_ns"] for r in asked["rows"] if "/usr/" in json.dumps(r)) / 1e6
+near("ask --fold system: rows of system headers", of_headers, 0, tolerance)
 # annotate: the line of std::sort, that of the map, and those of main that call them.
 annotated = {line["line_no"]: line for line in json.load(open("annotate-all.json"))["lines"]}
 source = open(sys.argv[1]).read().split("\n")

@@ -74,11 +74,11 @@ int tail(int k, int *g)
 {
     int r;
     if (k > 1) {
-        out("one");
+        out("one");      /* tail-one */
         *g = k + 5;      /* tail-1 */
         r = out("same"); /* tail-2 */
     } else {
-        out("two");
+        out("two");      /* tail-two */
         *g = k + 5;      /* tail-3 */
         r = out("same"); /* tail-4 */
     }

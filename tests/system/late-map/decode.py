@@ -101,7 +101,7 @@ def read_tuple(cursor, block, before):
     objects = []
     for _ in range(cursor.u() if flags & OBJECTS else 0):
         value = cursor.u()
-        assert value & 3
+        assert value & 3 or flags >> 8 == KINDS.index("call")
         objects.append((block.objects[value >> 3], value & 7))
     also = []
     for _ in range(cursor.u() if flags & ALSO else 0):
@@ -161,7 +161,8 @@ def stats(path):
     blocks = [block for block in read_blocks(path) if not is_dropped(block)]
     ranges = [r for block in blocks for r in block.ranges if r.tuple.kind != KINDS.index("padding")]
     code = [r for r in ranges if KINDS[r.tuple.kind] in ("ordinary", "call", "spill")]
-    memory = [r for r in ranges if r.tuple.objects or r.tuple.unnamed]
+    passes = [r for r in ranges if r.tuple.kind == KINDS.index("call") and not any(access & 3 for _, access in r.tuple.objects)]
+    memory = [r for r in ranges if (r.tuple.objects or r.tuple.unnamed) and r not in passes]
     size = len(all_sections[".perfmap.map"])
     debug = sum(len(all_sections.get(name, b"")) for name in (".debug_info", ".debug_line"))
 

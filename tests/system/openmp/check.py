@@ -75,7 +75,7 @@ def same_sums():
             noun = only(row)
             if noun.get("level") == "Source":
                 name = noun["name"] if noun["kind"] == "function" else noun["function"]
-                sums[name] = sums.get(name, 0) + row[metric]
+                sums[name] = sums.get(name, 0) + (row[metric] or 0)
     for name in of["function"]:
         expect(f"{metric} of {name} by loop", of["loop"].get(name, 0), of["function"][name])
     expect("totals", reports["loop"]["total"][metric], reports["function"]["total"][metric])

@@ -26,7 +26,7 @@ class Asker:
             time.sleep(0.05)
 
     def sums(self):
-        _, err = self.process.communicate(timeout=60)
+        _, err = self.process.communicate(timeout=600)
         if self.process.returncode:
             sys.exit(f"{self.question}: exit status {self.process.returncode}: {err.decode()}")
         text, sums, n = open(self.out).read(), [0, 0], 0
@@ -47,7 +47,7 @@ for asker in askers:
 measured.stdin.write(b"\n")
 measured.stdin.flush()
 measured.stdout.readline()
-_, err = measured.communicate(b"\n", timeout=60)
+_, err = measured.communicate(b"\n", timeout=600)
 if measured.returncode:
     sys.exit(err.decode())
 for asker in askers:

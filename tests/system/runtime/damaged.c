@@ -20,7 +20,7 @@ __asm__(".text\n"
         PM_TEST_RECORD("data", 1, 0x80, 0, 0x11)                                    // not code
         PM_TEST_RECORD("almost", 1, 0x80, 0, 0x12)                                  // not a sled
         PM_TEST_RECORD("other", 0, 0x80, 0, 0x13)                                   // no such kind
-        PM_TEST_RECORD("other", 6, 0x80, 0, 0x13)                                   //
+        PM_TEST_RECORD("other", 7, 0x80, 0, 0x13)                                   //
         PM_TEST_RECORD("other", 1, 0x80, 0, 0)                                      // no id
         PM_TEST_RECORD("other+1", 1, 0x80, 0, 0x14)                                 // within a sled
         PM_TEST_RECORD("good+0x10000000", 1, 0x80, 0, 0x15)                         // outside

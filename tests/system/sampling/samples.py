@@ -67,8 +67,8 @@ class File:
 
     def read_sampling(self, at, _owner, _n):
         assert self.sampling is None, "two SAMPLING chunks"
-        names = "source clock period_ns has_kernel has_switches n_samples n_lost n_threads n_threads_failed error_no reserved n_switches"
-        self.sampling = collections.namedtuple("Sampling", names)(*struct.unpack_from("<IIQIIQQQQiIQ", self.data, at + 64))
+        names = "source clock period_ns has_kernel has_switches n_samples n_lost n_threads n_threads_failed error_no reserved n_switches active_pair_ps start_cpu_ns"
+        self.sampling = collections.namedtuple("Sampling", names)(*struct.unpack_from("<IIQIIQQQQiIQQQ", self.data, at + 64))
 
     def read_samples(self, at, owner, n):
         for i in range(n):
@@ -102,6 +102,11 @@ class File:
     def ns(self, kinds=(USER, KERNEL, LOST), path=None, thread=None):
         return sum(s.ns for s in self.samples if s.kind in kinds and (path is None or self.path(s.node) == path)
                    and (thread is None or s.thread == thread))
+
+    def cpu_ns(self, thread=None):
+        """CPU time, with that before the runtime began: the loader's."""
+        before = self.sampling.start_cpu_ns if thread is None or thread.tid == self.pid else 0
+        return before + self.ns(thread=thread.offset if thread else None)
 
     def count(self, kinds=(USER, KERNEL, LOST), path=None):
         return sum(s.n for s in self.samples if s.kind in kinds and (path is None or self.path(s.node) == path))

@@ -47,6 +47,11 @@ static const Elf64_Shdr *section_at(uint64_t address)
     return NULL;
 }
 
+static bool is_of_loop(unsigned kind)
+{
+    return kind == PM_SLED_LOOP_ENTER || kind == PM_SLED_LOOP_LEAVE;
+}
+
 static void check_target(const struct sled *sled)
 {
     const Elf64_Shdr *section = section_at(sled->address);
@@ -59,17 +64,20 @@ static void check_target(const struct sled *sled)
 
 static void check_record(const struct pm_sled_record *record, const struct sled *sled)
 {
-    bool is_loop = record->kind == PM_SLED_LOOP_ENTER || record->kind == PM_SLED_LOOP_LEAVE;
+    bool is_loop = is_of_loop(record->kind);
     /* rbx, rsp, rbp, r12..r15 belong to the caller */
     unsigned always = 1u << 3 | 1u << 4 | 1u << 5 | 0xf000;
     check_target(sled);
-    if (record->kind < PM_SLED_ENTRY || record->kind > PM_SLED_LOOP_LEAVE)
+    if (record->kind < PM_SLED_ENTRY || record->kind > PM_SLED_LAND)
         complain("unknown kind", sled->address, sled->id);
     if (record->id == 0)
         complain("id 0", sled->address, sled->id);
     if ((record->must_save & always) != always)
         complain("a callee-saved register is called free", sled->address, sled->id);
-    if (!is_loop && record->flags != PM_SLED_SP_AT_CFA)
+    if (record->kind == PM_SLED_LAND) {
+        if (record->flags & ~PM_SLED_DEPTH_MASK)
+            complain("landing with other flags than its depth", sled->address, sled->id);
+    } else if (!is_loop && record->flags != PM_SLED_SP_AT_CFA)
         complain("function sled without SP_AT_CFA", sled->address, sled->id);
     if (is_loop && (record->flags & ~PM_SLED_DEPTH_MASK))
         complain("loop sled with other flags than its depth", sled->address, sled->id);
@@ -104,8 +112,7 @@ static void check_all(struct sled *sleds, size_t n)
         bool is_first = i == 0 || sleds[i].id != sleds[i - 1].id;
         if (is_first && sleds[i].kind != PM_SLED_ENTRY && sleds[i].kind != PM_SLED_LOOP_ENTER)
             complain("construct has exits but no entry", sleds[i].address, sleds[i].id);
-        if (!is_first &&
-            (sleds[i].kind >= PM_SLED_LOOP_ENTER) != (sleds[i - 1].kind >= PM_SLED_LOOP_ENTER))
+        if (!is_first && is_of_loop(sleds[i].kind) != is_of_loop(sleds[i - 1].kind))
             complain("one id for a function and a loop", sleds[i].address, sleds[i].id);
     }
 }
@@ -119,7 +126,7 @@ static void check_ids(const struct sled *sleds, size_t n, const char *path)
         n_errors++;
     }
     for (size_t i = 0; i < n; i++) {
-        bool is_loop = sleds[i].kind >= PM_SLED_LOOP_ENTER;
+        bool is_loop = is_of_loop(sleds[i].kind);
         struct pm_pif_noun noun;
         if (!pm_pif_find_noun(pif, sleds[i].id, &noun))
             complain("id is not in the PIF", sleds[i].address, sleds[i].id);

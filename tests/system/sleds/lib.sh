@@ -8,10 +8,10 @@
 sleds=$PERFMAP_SOURCE/tests/system/sleds
 programs=$sleds/programs
 plugin_options=
-sqlite_and_elf=$(pkg-config --libs sqlite3 libelf)
+libraries=$(pkg-config --libs sqlite3 libelf zlib libzstd)
 # shellcheck disable=SC2086 # a list of flags
 run cc -std=gnu17 -D_GNU_SOURCE -O1 -Wall -Wextra "$sleds/check_records.c" -o check_records \
-    "$PERFMAP_BUILD/mapping/libperfmap_mapping.a" $sqlite_and_elf -lm
+    "$PERFMAP_BUILD/mapping/libperfmap_mapping.a" $libraries -lm
 run cc -std=gnu17 -O1 -Wall -Wextra -fPIC -shared "$sleds/trash.c" -o trash.so
 
 check() {

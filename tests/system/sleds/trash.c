@@ -199,7 +199,7 @@ __attribute__((destructor)) static void report(void)
         return;
     gather();
     qsort(counters, n_counters, sizeof *counters, by_id);
-    uint64_t n[6] = {0};
+    uint64_t n[PM_SLED_LAND + 1] = {0};
     for (size_t i = 0; i < n_counters; i++) {
         n[counters[i].kind] += counters[i].n;
         if (i + 1 < n_counters && counters[i + 1].id == counters[i].id)

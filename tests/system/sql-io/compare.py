@@ -11,7 +11,7 @@ perfmap, archive, log, statements = sys.argv[1:5]
 verbs, counted = sys.argv[5:], None
 if "+" in verbs:
     verbs, counted = verbs[: verbs.index("+")], verbs[-1]
-CALLS = {**dict.fromkeys(("read", "pread64", "readv"), "Read"), **dict.fromkeys(("write", "pwrite64", "writev"), "Write"),
+CALLS = {**dict.fromkeys(("read", "pread64", "readv"), "ReadFile"), **dict.fromkeys(("write", "pwrite64", "writev"), "WriteFile"),
          **dict.fromkeys(("fsync", "fdatasync"), "Sync")}
 PAGE_BYTES = 4096
 
@@ -71,8 +71,8 @@ def sentence(name, verb):
 
 for name in sorted({line for line in lines if not line.startswith(".")}):
     for verb in verbs:
-        for call in ("Read", "Write", "Sync"):
-            metric = {"Read": "bytes_read", "Write": "bytes_written", "Sync": "io_ns"}[call]
+        for call in ("ReadFile", "WriteFile", "Sync"):
+            metric = {"ReadFile": "bytes_read", "WriteFile": "bytes_written", "Sync": "io_ns"}[call]
             cost, calls = ask(f"{{Base::? {call}}}, {sentence(name, verb)}", metric)
             compare(f"{name} {verb}, {call} calls, strace", expected[name, verb, call, "calls"], calls)
             if call != "Sync":
@@ -95,10 +95,10 @@ for name, (runs, rows, steps, missing, written, run_missing, run_written) in sor
     # Pages of 4096 bytes; a SELECT looks at 16 bytes of the header as well. By a statement's rules: what is rolled back, is copied, or goes to the
     # write-ahead log is not counted, or not there.
     if name.lower().startswith("select"):
-        cost, _ = ask(f"{{Base::x.db Read}}, {sentence(name, 'Executes')}", "bytes_read")
+        cost, _ = ask(f"{{Base::x.db ReadFile}}, {sentence(name, 'Executes')}", "bytes_read")
         compare(f"{name}: pages read, SQLite", run_missing, cost // PAGE_BYTES)
     if re.match("CREATE|UPDATE|DELETE|COMMIT|DROP|ALTER|ANALYZE|INSERT INTO t", name):
-        cost = sum(ask(f"{{Base::x.db Write}}, {sentence(name, verb)}", "bytes_written")[0] for verb in ("Executes", "Ends"))
+        cost = sum(ask(f"{{Base::x.db WriteFile}}, {sentence(name, verb)}", "bytes_written")[0] for verb in ("Executes", "Ends"))
         compare(f"{name}: bytes of pages written, SQLite", run_written * PAGE_BYTES, cost)
 if wrong or compared < 100:
     sys.exit(f"{wrong} numbers are wrong, {compared} compared that are not 0")

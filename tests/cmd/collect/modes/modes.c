@@ -1,4 +1,5 @@
-/* main -> outer (100) -> timed (100 each) -> tiny (10 each) and left_out (once each): 100, 10 000, 100 000, 10 000 calls. */
+/* main -> outer (100) -> timed (100 each) -> tiny (10 each) and left_out (once each): 100, 10
+ * 000, 100 000, 10 000 calls. */
 static volatile int sink;
 
 __attribute__((noinline)) static void tiny(int n)

@@ -11,29 +11,29 @@ constexpr size_t N = 3000;
 NOINLINE long total(const std::vector<int> &source)
 {
     long sum = 0;
-    for (size_t i = 0; i < source.size(); i++)
-        sum += source[i]; // @source
+    for (size_t i = 0; i < source.size(); i++) // @walk
+        sum += source[i];
     return sum;
 }
 
 NOINLINE void fill(std::vector<int> &target, int value)
 {
     for (size_t i = 0; i < target.size(); i++)
-        target[i] = value; // @target
+        target[i] = value;
 }
 
 NOINLINE long table_sum(const std::array<long, N> &table)
 {
     long sum = 0;
     for (size_t i = 0; i < N; i++)
-        sum += table[i]; // @table
+        sum += table[i];
     return sum;
 }
 
 NOINLINE void mark(const std::unique_ptr<double[]> &weights, double value)
 {
     for (size_t i = 0; i < N; i++)
-        weights[i] = value; // @weights
+        weights[i] = value;
 }
 } // namespace
 

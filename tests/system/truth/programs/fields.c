@@ -2,6 +2,7 @@
 #include "truth.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { N = 2048 };
 
@@ -68,6 +69,20 @@ NOINLINE static void scale(int times)
     }
 }
 
+/* Jumps to memset(), which is not below it on the stack. */
+static char blank[200000];
+NOINLINE static void wipe(int with)
+{
+    memset(blank, with, sizeof blank); // @wipe
+}
+
+NOINLINE static void write_blank(int times)
+{
+    while (times-- > 0)
+        wipe(times);
+    sink = blank[3];
+}
+
 static double measured(void (*function)(int), int times)
 {
     double begin = clock_ms(CLOCK_THREAD_CPUTIME_ID);
@@ -84,11 +99,13 @@ int main(void)
         return 1;
     double x = measured(read_x, 40000), y = measured(write_y, 60000), m = measured(read_m, 50000);
     double w = measured(update_w, 40000), soa = measured(scale, 40000);
-    double percent = 100 / (x + y + m + w + soa);
+    double blanks = measured(write_blank, 20000);
+    double percent = 100 / (x + y + m + w + soa + blanks);
     truth("x", x * percent);
     truth("y", y * percent);
     truth("m", m * percent);
     truth("w", w * percent);
     truth("soa", soa * percent);
+    truth("blanks", blanks * percent);
     return 0;
 }

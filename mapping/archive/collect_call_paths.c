@@ -1,0 +1,602 @@
+/* What lies between a function and one that it calls: functions that were inlined around the
+ * call, and an inner loop without sleds. The run knows F -> G only. The machine code knows where
+ * F calls G: where all of these places lie in code of an inlined H, G was called by H, and
+ * stands below it.
+ *
+ *     calls of G in F's code lie in            contexts            marked (`lacks callees`)
+ *     H, inlined                               F -> H -> G
+ *     H, and elsewhere in F                    F -> G              H
+ *     loop L of H, and elsewhere in H          F -> H -> G         L, and loops around it
+ *     nowhere: G is called through a pointer,  F -> G              functions and loops of F
+ *     by a library, by the kernel                                  that call what is not known
+ *
+ * A call of what may lead to G without a context of its own is a call of G (collect_routes.c).
+ *
+ * A call is found by its instruction (call or jmp with a distance that leads to the beginning of
+ * a symbol), on x86-64 only. Where the active loop of F is known, calls in F's other loops do
+ * not count.
+ */
+#include "collect_internal.h"
+
+#include <stdlib.h>
+
+enum { CALL_BYTES = 5, MAX_STEPS = 64, MAX_LOOPS = 64 };
+
+/* Sentences from the function to what it calls, outermost first. */
+struct collect_call_path {
+    uint32_t n, sentences[];
+};
+
+static int compare_calls(const void *a, const void *b)
+{
+    const struct collect_call *x = a, *y = b;
+    if (x->caller != y->caller)
+        return x->caller < y->caller ? -1 : 1;
+    if (x->callee != y->callee)
+        return x->callee < y->callee ? -1 : 1;
+    return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static int32_t distance_at(const unsigned char *p)
+{
+    int32_t distance;
+    memcpy(&distance, p, sizeof distance);
+    return distance;
+}
+
+/* Of `call *...`; the byte may be a part of something else. */
+static bool looks_indirect(const unsigned char *code, uint64_t left)
+{
+    return left >= 2 && code[0] == 0xff && (code[1] >> 3 & 7) == 2;
+}
+
+static enum pm_status add_call(struct collector *c, struct collect_binary *binary, pm_id caller,
+                               pm_id callee, uint64_t address)
+{
+    const struct pm_code_range *range = pm_code_map_find(binary->map, address);
+    struct collect_call *items =
+        pm_grow_array(binary->call_list, binary->n_calls, &binary->calls_cap, 256, sizeof *items);
+    if (!items)
+        return collect_no_memory(c);
+    binary->call_list = items;
+    if (!range || range->tuple->kind == PM_MAP_SLED)
+        return PM_OK;
+    enum pm_status status = PM_OK;
+    pm_id loop = collect_loop_of(c, binary, range, &status);
+    items[binary->n_calls++] = (struct collect_call){caller, callee, range, loop, address};
+    return status;
+}
+
+/* A jump to the own beginning is a loop, too. */
+static bool is_within(const struct collect_binary *binary, const struct pm_code_block *block,
+                      uint64_t address)
+{
+    const struct pm_code_range *range = address - block->address < block->size_bytes
+                                            ? NULL
+                                            : pm_code_map_find(binary->map, address);
+    return address - block->address < block->size_bytes ||
+           (range && range->block->symbol == block->symbol);
+}
+
+static enum pm_status scan_block(struct collector *c, struct collect_binary *binary,
+                                 const struct pm_code_block *blocks, size_t at,
+                                 const struct pm_map *targets)
+{
+    const struct pm_code_block *block = &blocks[at];
+    const unsigned char *code = pm_blame_code(binary->blame, block->address, block->size_bytes);
+    enum pm_status status = PM_OK;
+    for (uint64_t i = 0; code && i < block->size_bytes && status == PM_OK; i++) {
+        uint64_t address = block->address + i, left = block->size_bytes - i;
+        bool is_call = code[i] == 0xe8, is_jump = code[i] == 0xe9;
+        if (looks_indirect(code + i, left))
+            status = add_call(c, binary, block->symbol, 0, address);
+        if ((!is_call && !is_jump) || left < CALL_BYTES)
+            continue;
+        uint64_t to = address + CALL_BYTES + (uint64_t)(int64_t)distance_at(code + i + 1);
+        uint32_t target = pm_map_get(targets, to);
+        pm_id callee = target ? blocks[target - 1].symbol : 0;
+        bool stays = is_jump && is_within(binary, block, to);
+        if (!stays)
+            status = add_call(c, binary, block->symbol, callee, address);
+    }
+    return status;
+}
+
+static enum pm_status make_list(struct collector *c, struct collect_binary *binary)
+{
+    if (!binary->same || binary->is_runtime || !binary->map || !binary->pif)
+        return PM_OK;
+    enum pm_status status = collect_need_blame(c, binary);
+    struct pm_map targets = {0};
+    size_t n;
+    const struct pm_code_block *blocks = pm_code_map_blocks(binary->map, &n);
+    for (size_t i = 0; status == PM_OK && i < n; i++)
+        if (!blocks[i].is_cold && !pm_map_put(&targets, blocks[i].address, (uint32_t)i + 1))
+            status = collect_no_memory(c);
+    for (size_t i = 0; binary->blame && status == PM_OK && i < n; i++)
+        status = scan_block(c, binary, blocks, i, &targets);
+    if (status == PM_OK && binary->n_calls)
+        qsort(binary->call_list, binary->n_calls, sizeof *binary->call_list, compare_calls);
+    pm_map_release(&targets);
+    return status;
+}
+
+enum pm_status collect_list_calls(struct collector *c, struct collect_binary *binary,
+                                  const struct collect_call **ret_calls, size_t *ret_n)
+{
+    enum pm_status status = binary->has_call_list ? PM_OK : make_list(c, binary);
+    binary->has_call_list = true;
+    *ret_calls = binary->call_list;
+    *ret_n = binary->n_calls;
+    return status;
+}
+
+static bool is_before(const void *call, const void *key)
+{
+    const struct collect_call *x = call, *y = key;
+    return x->caller != y->caller ? x->caller < y->caller : x->callee < y->callee;
+}
+
+static const struct collect_call *calls_of(const struct collect_binary *binary, pm_id caller,
+                                           pm_id callee, size_t *ret_n)
+{
+    const struct collect_call key = {.caller = caller, .callee = callee};
+    size_t first = pm_lower_bound(binary->call_list, binary->n_calls, sizeof key, &key, is_before);
+    size_t end = first;
+    while (end < binary->n_calls && binary->call_list[end].caller == caller &&
+           binary->call_list[end].callee == callee)
+        end++;
+    *ret_n = end - first;
+    return binary->call_list + first;
+}
+
+/* --- what lies around a call --- */
+
+/* Inlined functions, then loops of the innermost text, each outermost first. */
+struct around {
+    const struct pm_code_site *sites[MAX_STEPS];
+    pm_id loops[MAX_LOOPS];
+    uint32_t n_sites, n_loops;
+};
+
+static pm_id loop_above(const struct collect_binary *binary, pm_id loop)
+{
+    struct pm_pif_noun noun, above;
+    bool is_one = pm_pif_find_noun(binary->pif, loop, &noun) && noun.parent &&
+                  pm_pif_find_noun(binary->pif, noun.parent, &above) && above.kind &&
+                  strcmp(above.kind, "loop") == 0;
+    return is_one ? noun.parent : 0;
+}
+
+static pm_id function_of_loop(const struct collect_binary *binary, pm_id loop)
+{
+    struct pm_pif_noun noun;
+    return pm_pif_find_noun(binary->pif, loop, &noun) ? collect_function_around(binary->pif, &noun)
+                                                      : 0;
+}
+
+pm_id collect_symbol_around(const struct collect_binary *binary, pm_id symbol, pm_id loopcode)
+{
+    struct pm_pif_noun noun;
+    bool is_known =
+        loopcode && binary->pif && pm_pif_find_noun(binary->pif, loopcode, &noun) && noun.parent;
+    return is_known ? noun.parent : symbol;
+}
+
+/* The loop may be of a function that the call's own was inlined into: it is left out then. */
+static struct around look_around(const struct collect_binary *binary,
+                                 const struct collect_call *call)
+{
+    const struct pm_code_tuple *tuple = call->range->tuple;
+    struct around around = {.n_sites = 0};
+    uint32_t n = 0;
+    for (const struct pm_code_site *site = tuple->site; site && n < MAX_STEPS; site = site->parent)
+        n++;
+    around.n_sites = n;
+    for (const struct pm_code_site *site = tuple->site; n > 0; site = site->parent)
+        around.sites[--n] = site;
+    pm_id text = tuple->site ? tuple->site->function : call->range->block->function;
+    pm_id loops[MAX_LOOPS];
+    if (!call->loop || function_of_loop(binary, call->loop) != text)
+        return around;
+    for (pm_id loop = call->loop; loop && n < MAX_LOOPS; loop = loop_above(binary, loop))
+        loops[n++] = loop;
+    around.n_loops = n;
+    for (uint32_t i = 0; i < n; i++)
+        around.loops[i] = loops[n - 1 - i];
+    return around;
+}
+
+static bool has_loop(const struct around *around, pm_id loop)
+{
+    for (uint32_t i = 0; i < around->n_loops; i++)
+        if (around->loops[i] == loop)
+            return true;
+    return false;
+}
+
+/* While a loop is active, nothing else of its function's text is, but what was inlined there. */
+static bool is_elsewhere(const struct collect_binary *binary, const struct collect_call *call,
+                         const struct around *around, pm_id active)
+{
+    if (!active || has_loop(around, active))
+        return false;
+    const struct pm_code_tuple *tuple = call->range->tuple;
+    pm_id text = tuple->site ? tuple->site->function : call->range->block->function;
+    return text == function_of_loop(binary, active) &&
+           (!call->loop || function_of_loop(binary, call->loop) == text);
+}
+
+static void keep_common(struct around *common, const struct around *other)
+{
+    uint32_t n = 0;
+    while (n < common->n_sites && n < other->n_sites &&
+           common->sites[n]->function == other->sites[n]->function)
+        n++;
+    bool same_text = n == common->n_sites && n == other->n_sites;
+    common->n_sites = n;
+    n = 0;
+    while (same_text && n < common->n_loops && n < other->n_loops &&
+           common->loops[n] == other->loops[n])
+        n++;
+    common->n_loops = n;
+}
+
+/* --- marks --- */
+
+static enum pm_status mark(struct collector *c, struct collect_binary *binary, pm_id id)
+{
+    if (pm_map_get(&binary->lacking, id))
+        return PM_OK;
+    return pm_map_put(&binary->lacking, id, 1) ? PM_OK : collect_no_memory(c);
+}
+
+/* All that lies around a call and is not on the path. */
+static enum pm_status mark_around(struct collector *c, struct collect_binary *binary,
+                                  const struct around *around, const struct around *path,
+                                  pm_id active)
+{
+    enum pm_status status = PM_OK;
+    for (uint32_t i = path->n_sites; i < around->n_sites && status == PM_OK; i++)
+        status = mark(c, binary, around->sites[i]->function);
+    bool same_text = around->n_sites == path->n_sites;
+    for (uint32_t i = same_text ? path->n_loops : 0; i < around->n_loops && status == PM_OK; i++)
+        if (around->loops[i] != active && !pm_map_get(&binary->loops_with_sleds, around->loops[i]))
+            status = mark(c, binary, around->loops[i]);
+    return status;
+}
+
+/* Binaries may share nouns. Each has a sentence, so that a question about it is met, though none
+ * of its own code may have had a sample. */
+static enum pm_status write_lacking(struct collector *c, const struct collect_binary *binary)
+{
+    enum pm_status status = PM_OK;
+    for (size_t i = 0; i < binary->lacking.size && status == PM_OK; i++) {
+        const struct pm_map_slot *slot = &binary->lacking.slots[i];
+        uint32_t row = slot->row ? pm_map_get(&binary->nouns, slot->key) : 0, sentence;
+        if (!row || pm_map_get(&c->lacking, row))
+            continue;
+        status = pm_map_put(&c->lacking, row, 1)
+                     ? collect_write_attribute(c, row, "lacks callees", "yes")
+                     : collect_no_memory(c);
+        if (status == PM_OK)
+            status = collect_short_sentence(c, c->source_executes, row, &sentence);
+    }
+    return status;
+}
+
+enum pm_status collect_lacking_end(struct collector *c)
+{
+    enum pm_status status = PM_OK;
+    for (struct collect_binary *binary = c->binaries; binary && status == PM_OK;
+         binary = binary->next)
+        status = write_lacking(c, binary);
+    return status;
+}
+
+/* --- the path --- */
+
+/* Without what is around the active loop: that is above it. */
+static enum pm_status make_path(struct collector *c, struct collect_binary *binary,
+                                const struct pm_code_block *block, const struct around *path,
+                                pm_id active, struct collect_call_path *ret_path)
+{
+    enum pm_status status = PM_OK;
+    uint32_t first = 0;
+    pm_id function = active ? function_of_loop(binary, active) : 0;
+    for (uint32_t i = 0; i < path->n_sites; i++)
+        if (path->sites[i]->function == function)
+            first = i + 1;
+    for (uint32_t i = first; i < path->n_sites && status == PM_OK; i++)
+        status = collect_inline_sentence(c, binary, block, path->sites[i]->function, "function",
+                                         &ret_path->sentences[ret_path->n++]);
+    pm_id loop = path->n_loops ? path->loops[path->n_loops - 1] : 0;
+    if (status == PM_OK && loop && loop != active)
+        status = collect_inline_sentence(c, binary, block, loop, "loop",
+                                         &ret_path->sentences[ret_path->n++]);
+    return status;
+}
+
+/* What leads to a symbol is a call; other bytes are one if an instruction begins there, or
+ * before with prefixes. */
+bool collect_is_call(const struct collect_binary *binary, const struct collect_call *call)
+{
+    enum { MAX_PREFIXES = 3 };
+    const struct pm_code_block *block = call->range->block;
+    const unsigned char *code = pm_blame_code(binary->blame, block->address, block->size_bytes);
+    uint64_t start =
+        pm_blame_instruction(binary->blame, block->address, block->size_bytes, call->address);
+    if (call->callee || start == call->address)
+        return true;
+    bool has_prefixes = start != 0 && code && call->address - start <= MAX_PREFIXES;
+    for (uint64_t at = start; has_prefixes && at < call->address; at++) {
+        unsigned char byte = code[at - block->address];
+        has_prefixes = (byte & 0xf0) == 0x40 || byte == 0x3e || byte == 0x67 || byte == 0xf2;
+    }
+    return has_prefixes;
+}
+
+/* All that the symbol calls. */
+static const struct collect_call *calls_in(const struct collect_binary *binary, pm_id caller,
+                                           size_t *ret_n)
+{
+    const struct collect_call *first = calls_of(binary, caller, 0, ret_n),
+                              *end = binary->call_list + binary->n_calls;
+    while (first + *ret_n < end && first[*ret_n].caller == caller)
+        ++*ret_n;
+    return first;
+}
+
+enum pm_status collect_jump_out(struct collector *c, struct collect_binary *binary, pm_id symbol,
+                                uint64_t *ret_address)
+{
+    const struct collect_call *calls;
+    size_t n, n_jumps = 0;
+    *ret_address = 0;
+    enum pm_status status = collect_list_calls(c, binary, &calls, &n);
+    if (status != PM_OK || !n)
+        return status;
+    calls = calls_of(binary, symbol, 0, &n);
+    for (size_t i = 0; i < n; i++) {
+        const unsigned char *code = pm_blame_code(binary->blame, calls[i].address, CALL_BYTES);
+        if (!code || *code != 0xe9 || !collect_is_call(binary, &calls[i]))
+            continue;
+        n_jumps++;
+        *ret_address = calls[i].address;
+    }
+    if (n_jumps != 1)
+        *ret_address = 0;
+    return PM_OK;
+}
+
+enum pm_status collect_called_at(struct collector *c, struct collect_binary *binary, pm_id symbol,
+                                 uint64_t address, pm_id *ret_callee)
+{
+    const struct collect_call *calls;
+    size_t n;
+    *ret_callee = 0;
+    enum pm_status status = collect_list_calls(c, binary, &calls, &n);
+    if (status != PM_OK || !n)
+        return status;
+    calls = calls_in(binary, symbol, &n);
+    for (size_t i = 0; i < n && !*ret_callee; i++)
+        if (calls[i].address == address + 1 - CALL_BYTES)
+            *ret_callee = calls[i].callee;
+    return PM_OK;
+}
+
+/* Of the calls of a symbol, those that may be, or lead to, one of a callee. */
+struct candidates {
+    const struct collect_call *calls;
+    size_t n;
+    pm_id callee;
+    const struct collect_route *route;
+    bool is_known; /* the callee is called there */
+    bool all;      /* nothing is known of how it comes to be called */
+};
+
+static bool is_candidate(const struct collect_binary *binary, const struct candidates *all,
+                         const struct collect_call *call)
+{
+    bool may_be = all->all || collect_leads(all->route, call->callee) ||
+                  (!all->is_known && call->callee == 0);
+    return may_be && collect_is_call(binary, call);
+}
+
+static enum pm_status find_candidates(struct collector *c, struct collect_binary *binary,
+                                      pm_id caller, pm_id callee, struct candidates *ret)
+{
+    *ret = (struct candidates){.callee = callee};
+    enum pm_status status = collect_route(c, binary, callee, &ret->route);
+    ret->calls = calls_in(binary, caller, &ret->n);
+    bool any = false;
+    for (size_t i = 0; status == PM_OK && i < ret->n; i++)
+        ret->is_known |= callee && ret->calls[i].callee == callee;
+    for (size_t i = 0; status == PM_OK && i < ret->n && !any; i++)
+        any = is_candidate(binary, ret, &ret->calls[i]);
+    ret->all = !any;
+    return status;
+}
+
+static enum pm_status find_path(struct collector *c, struct collect_binary *binary, pm_id caller,
+                                pm_id active, pm_id callee, struct collect_call_path **ret_path)
+{
+    struct around path = {0};
+    const struct pm_code_block *block = NULL;
+    struct candidates all;
+    enum pm_status status = find_candidates(c, binary, caller, callee, &all);
+    *ret_path = pm_arena_alloc(&c->arena, sizeof **ret_path +
+                                              (MAX_STEPS + 1) * sizeof *(*ret_path)->sentences);
+    if (!*ret_path)
+        return collect_no_memory(c);
+    (*ret_path)->n = 0;
+    for (size_t i = 0; status == PM_OK && all.is_known && i < all.n; i++) {
+        const struct collect_call *call = &all.calls[i];
+        struct around around = look_around(binary, call);
+        if (is_elsewhere(binary, call, &around, active) || !is_candidate(binary, &all, call))
+            continue;
+        if (block)
+            keep_common(&path, &around);
+        else
+            path = around;
+        block = call->range->block;
+    }
+    for (size_t i = 0; status == PM_OK && i < all.n; i++) {
+        const struct collect_call *call = &all.calls[i];
+        struct around around = look_around(binary, call);
+        if (!is_elsewhere(binary, call, &around, active) && is_candidate(binary, &all, call))
+            status = mark_around(c, binary, &around, &path, active);
+    }
+    return status == PM_OK && block ? make_path(c, binary, block, &path, active, *ret_path)
+                                    : status;
+}
+
+static uint64_t key_of(pm_id caller, pm_id active, pm_id callee)
+{
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "call path");
+    pm_id_hash_id(&hash, caller);
+    pm_id_hash_id(&hash, active);
+    pm_id_hash_id(&hash, callee);
+    return pm_id_hash_done(&hash);
+}
+
+/* As collect_context does it: another process of the program calls in mostly the same order. */
+enum { N_NEXT_PATHS = 1 << 12 };
+struct collect_next_path {
+    pm_id caller, active, callee;
+    uint32_t at; /* position in path_list + 1; 0: none */
+};
+
+enum pm_status collect_call_path(struct collector *c, struct collect_binary *binary, pm_id caller,
+                                 pm_id loopcode, pm_id callee, unsigned flags, uint32_t *context)
+{
+    const struct collect_call *calls;
+    size_t n;
+    enum pm_status status = collect_binary_read(c, binary);
+    caller = collect_symbol_around(binary, caller, loopcode);
+    if (status == PM_OK)
+        status = collect_list_calls(c, binary, &calls, &n);
+    if (status != PM_OK || n == 0)
+        return status;
+    pm_id active = loopcode ? collect_loop_of_code(binary, loopcode) : 0;
+    if (!binary->next_paths &&
+        !(binary->next_paths = pm_alloc_array(N_NEXT_PATHS, sizeof *binary->next_paths)))
+        return collect_no_memory(c);
+    struct collect_next_path *next = &binary->next_paths[binary->last_path % N_NEXT_PATHS];
+    bool is_next =
+        next->at && next->caller == caller && next->active == active && next->callee == callee;
+    uint64_t key = is_next ? 0 : key_of(caller, active, callee);
+    uint32_t at = is_next ? next->at : pm_map_get(&binary->call_paths, key);
+    if (!at) {
+        struct collect_call_path **paths = pm_grow_array(binary->path_list, binary->n_paths,
+                                                         &binary->paths_cap, 256, sizeof *paths);
+        if (!paths)
+            return collect_no_memory(c);
+        binary->path_list = paths;
+        status = find_path(c, binary, caller, active, callee, &paths[binary->n_paths]);
+        if (status != PM_OK)
+            return status;
+        at = ++binary->n_paths;
+        if (!pm_map_put(&binary->call_paths, key, at))
+            return collect_no_memory(c);
+    }
+    *next = (struct collect_next_path){caller, active, callee, at};
+    binary->last_path = at;
+    const struct collect_call_path *path = binary->path_list[at - 1];
+    for (uint32_t i = 0; i < path->n && status == PM_OK; i++)
+        status = collect_context(c, *context, path->sentences[i], flags | CONTEXT_INLINED, context);
+    return status;
+}
+
+/* --- functions without code of their own --- */
+
+/* Row of a context of the block's symbol; 0: it was not entered. */
+static uint32_t entered_context(const struct collector *c, const struct collect_binary *binary,
+                                const struct pm_code_block *block)
+{
+    uint32_t row = pm_map_get(&binary->nouns, block->symbol);
+    uint32_t sentence = row ? pm_map_get(&c->sentences, (uint64_t)c->executes << 32 | row) : 0;
+    return sentence ? pm_map_get(&c->entered, sentence) : 0;
+}
+
+static bool is_entered(const struct collector *c, const struct collect_binary *binary,
+                       const struct pm_code_block *block, pm_id inlined)
+{
+    uint32_t sentence = collect_known_inline(binary, block, inlined);
+    return sentence && pm_map_get(&c->entered, sentence);
+}
+
+/* Down from `context` to the site's function, through those that it was inlined into. */
+static enum pm_status add_inlined(struct collector *c, struct collect_binary *binary,
+                                  const struct pm_code_block *block,
+                                  const struct pm_code_site *site, uint32_t context,
+                                  struct pm_map *known)
+{
+    const struct pm_code_site *sites[MAX_STEPS];
+    uint32_t n = 0, sentence;
+    enum pm_status status = PM_OK;
+    for (; site && n < MAX_STEPS; site = site->parent)
+        sites[n++] = site;
+    while (n-- > 0 && status == PM_OK) {
+        status =
+            collect_inline_sentence(c, binary, block, sites[n]->function, "function", &sentence);
+        if (status == PM_OK)
+            status = collect_context(c, context, sentence, CONTEXT_INLINED, &context);
+        if (status == PM_OK && !pm_map_put(known, sites[n]->function, 1))
+            status = collect_no_memory(c);
+    }
+    return status;
+}
+
+/* first: notes what has contexts; else adds what has none. */
+static enum pm_status walk_inlined(struct collector *c, struct collect_binary *binary, bool first,
+                                   struct pm_map *known)
+{
+    size_t n;
+    const struct pm_code_block *blocks = pm_code_map_blocks(binary->map, &n);
+    enum pm_status status = PM_OK;
+    for (size_t i = 0; i < n && status == PM_OK; i++) {
+        uint32_t context = entered_context(c, binary, &blocks[i]);
+        if (context && first && !pm_map_put(known, blocks[i].function, 1))
+            status = collect_no_memory(c);
+        for (uint32_t t = 0; context && t < blocks[i].n_tuples && status == PM_OK; t++) {
+            const struct pm_code_site *site = blocks[i].tuples[t].site;
+            if (!site || pm_map_get(known, site->function))
+                continue;
+            if (!first && !c->has_all_calls && !pm_map_get(&binary->lacking, site->function))
+                continue;
+            if (!first)
+                status = add_inlined(c, binary, &blocks[i], site, context, known);
+            else if (is_entered(c, binary, &blocks[i], site->function) &&
+                     !pm_map_put(known, site->function, 1))
+                status = collect_no_memory(c);
+        }
+    }
+    return status;
+}
+
+enum pm_status collect_inlined_end(struct collector *c)
+{
+    enum pm_status status = PM_OK;
+    for (struct collect_binary *binary = c->binaries; binary && status == PM_OK;
+         binary = binary->next) {
+        struct pm_map known = {0};
+        if (!binary->row || !binary->same || binary->is_runtime || !binary->map || !binary->pif)
+            continue;
+        status = walk_inlined(c, binary, true, &known);
+        if (status == PM_OK)
+            status = walk_inlined(c, binary, false, &known);
+        pm_map_release(&known);
+    }
+    return status;
+}
+
+void collect_call_paths_release(struct collect_binary *binary)
+{
+    free(binary->call_list);
+    free(binary->path_list);
+    pm_map_release(&binary->call_paths);
+    pm_map_release(&binary->lacking);
+    free(binary->next_paths);
+}

@@ -1,0 +1,405 @@
+/* What is done through parameters, pointers and fields is done with what they refer to.
+ *
+ * The facts say {sum::w Refers} -> {main::weights Refers}: main passes weights to sum. Of the
+ * nouns that code touched in this run, and of what they refer to in turn, {w Reads} -> {weights
+ * Reads} becomes a mapping: "inferred" where w refers to nothing else, "possible" where callers
+ * pass several things and no one knows which of them the cost is of. What code of a method does
+ * with members of its object (`x += v * dt`), it does with what the method is called for:
+ * {particles[i]}. Where that is a single object, or the member an array, rows have the member,
+ * and only questions about the object see it ("possible"). Where the code is known to touch some
+ * of that (the method was inlined), with no other. A parameter of another unit's function is an
+ * id that is no noun, between two such facts: w -> id in the unit of the function, id -> weights
+ * in that of the caller, perhaps in another binary.
+ */
+#include "collect_internal.h"
+
+#include <stdlib.h>
+
+struct reference {
+    pm_id from, to;
+    const struct collect_binary *binary; /* whose fact it is */
+};
+
+struct object {
+    pm_id id;
+    uint32_t row;
+    const struct collect_binary *binary;
+};
+
+struct references {
+    struct reference *list; /* by from */
+    size_t n;
+    struct object *objects; /* of one noun */
+    uint32_t n_objects, cap_objects;
+    pm_id *ways; /* to them: the noun, and ids that are no nouns */
+    uint32_t n_ways, cap_ways;
+};
+
+enum pm_status collect_note_touch(struct collector *c, const struct collect_binary *binary,
+                                  pm_id id, uint32_t row, unsigned access)
+{
+    uint32_t before = pm_map_get(&c->touched, row);
+    if ((before | access) == before)
+        return PM_OK;
+    struct collect_touched *list =
+        pm_grow_array(c->touches, c->n_touches, &c->touches_cap, 256, sizeof *list);
+    if (list)
+        c->touches = list;
+    if (!list || !pm_map_put(&c->touched, row, before | access))
+        return collect_no_memory(c);
+    list[c->n_touches++] = (struct collect_touched){binary, id, row, access & ~before};
+    return PM_OK;
+}
+
+/* As plugin/gcc/facts_references.cc. */
+static pm_id parameter_id(pm_id function, unsigned index)
+{
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "parameter");
+    pm_id_hash_id(&hash, function);
+    pm_id_hash_number(&hash, index);
+    return pm_id_hash_done(&hash);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct reference *x = a, *y = b;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    return x->to < y->to ? -1 : x->to > y->to;
+}
+
+static bool is_reference(const struct pm_pif_mapping *mapping, pm_id refers)
+{
+    return mapping->source.verb == refers && mapping->source.n_nouns == 1 &&
+           mapping->destination.n_nouns == 1;
+}
+
+/* ret_list NULL: only counts. */
+static size_t read_references(const struct collector *c, struct reference *ret_list)
+{
+    pm_id refers = pm_pif_verb_id("Source", "Refers");
+    size_t n_found = 0;
+    for (const struct collect_binary *binary = c->binaries; binary; binary = binary->next)
+        for (size_t i = 0, n = binary->pif ? pm_pif_n_mappings(binary->pif) : 0; i < n; i++) {
+            struct pm_pif_mapping mapping;
+            pm_pif_get_mapping(binary->pif, i, &mapping);
+            if (!is_reference(&mapping, refers))
+                continue;
+            if (ret_list)
+                ret_list[n_found] = (struct reference){mapping.source.nouns[0],
+                                                       mapping.destination.nouns[0], binary};
+            n_found++;
+        }
+    return n_found;
+}
+
+static bool is_of_earlier(const void *reference, const void *from)
+{
+    return ((const struct reference *)reference)->from < *(const pm_id *)from;
+}
+
+static size_t first_of(const struct references *all, pm_id from)
+{
+    return pm_lower_bound(all->list, all->n, sizeof *all->list, &from, is_of_earlier);
+}
+
+static enum pm_status add_object(struct collector *c, struct references *all,
+                                 const struct reference *reference, uint32_t own_row)
+{
+    uint32_t row = pm_map_get(&reference->binary->nouns, reference->to);
+    bool is_known = row == 0 || row == own_row;
+    for (uint32_t i = 0; i < all->n_objects && !is_known; i++)
+        is_known = all->objects[i].row == row;
+    if (is_known)
+        return PM_OK;
+    struct object *objects =
+        pm_grow_array(all->objects, all->n_objects, &all->cap_objects, 64, sizeof *objects);
+    if (!objects)
+        return collect_no_memory(c);
+    all->objects = objects;
+    objects[all->n_objects++] = (struct object){reference->to, row, reference->binary};
+    return PM_OK;
+}
+
+/* Once for each id that is no noun. */
+static enum pm_status add_way(struct collector *c, struct references *all, pm_id id)
+{
+    for (uint32_t i = 0; i < all->n_ways; i++)
+        if (all->ways[i] == id)
+            return PM_OK;
+    pm_id *ways = pm_grow_array(all->ways, all->n_ways, &all->cap_ways, 64, sizeof *ways);
+    if (!ways)
+        return collect_no_memory(c);
+    all->ways = ways;
+    ways[all->n_ways++] = id;
+    return PM_OK;
+}
+
+/* The nouns that one refers to, also by way of ids that are no nouns. */
+static enum pm_status find_objects(struct collector *c, struct references *all, pm_id from,
+                                   uint32_t own_row)
+{
+    enum { WAYS_MAX = 1000 };
+    all->n_objects = all->n_ways = 0;
+    enum pm_status status = add_way(c, all, from);
+    for (uint32_t way = 0; way < all->n_ways && way < WAYS_MAX && status == PM_OK; way++) {
+        pm_id id = all->ways[way]; /* it grows meanwhile */
+        for (size_t i = first_of(all, id); i < all->n && all->list[i].from == id && status == PM_OK;
+             i++)
+            status = pm_map_get(&all->list[i].binary->nouns, all->list[i].to)
+                         ? add_object(c, all, &all->list[i], own_row)
+                         : add_way(c, all, all->list[i].to);
+    }
+    return status;
+}
+
+static enum pm_status map_way(struct collector *c, uint32_t verb, uint32_t from, uint32_t to,
+                              const char *origin)
+{
+    struct collect_mapping mapping = {.origin = origin};
+    enum pm_status status = collect_short_sentence(c, verb, from, &mapping.source);
+    if (status == PM_OK)
+        status = collect_short_sentence(c, verb, to, &mapping.destination);
+    return status == PM_OK ? collect_add_mapping(c, &mapping) : status;
+}
+
+static enum pm_status map_objects(struct collector *c, const struct references *all,
+                                  const struct collect_touched *touched)
+{
+    const char *origin = all->n_objects == 1 ? "inferred" : "possible";
+    enum pm_status status = PM_OK;
+    for (uint32_t i = 0; i < all->n_objects && status == PM_OK; i++) {
+        const struct object *object = &all->objects[i];
+        if (touched->access & PM_MAP_READS)
+            status = map_way(c, c->source_reads, touched->row, object->row, origin);
+        if (status == PM_OK && touched->access & PM_MAP_WRITES)
+            status = map_way(c, c->source_writes, touched->row, object->row, origin);
+        if (status == PM_OK)
+            status =
+                collect_note_touch(c, object->binary, object->id, object->row, touched->access);
+    }
+    return status;
+}
+
+/* --- members of objects --- */
+
+enum pm_status collect_note_member(struct collector *c, const struct collect_member *member,
+                                   pm_id function)
+{
+    struct collect_member *list =
+        pm_grow_array(c->members, c->n_members, &c->members_cap, 256, sizeof *list);
+    if (!list)
+        return collect_no_memory(c);
+    c->members = list;
+    list[c->n_members] = *member;
+    list[c->n_members++].object = parameter_id(function, 0);
+    return PM_OK;
+}
+
+/* An array of objects, or a pointer to them; a single one of a template's class may look like
+ * one. */
+static bool is_array(const struct pm_pif_noun *noun)
+{
+    return strcmp(noun->kind, "variable") != 0 || strchr("*&]", noun->type[strlen(noun->type) - 1]);
+}
+
+/* Rows of arrays do not name a single object, so that it may stand beside its member. */
+static bool is_single(const struct pm_pif_noun *noun)
+{
+    return !strpbrk(noun->type, "*[&<");
+}
+
+static bool is_object_of(const struct object *object, const struct collect_member *member)
+{
+    struct pm_pif_noun noun;
+    if ((member->only && member->only != object->id) ||
+        !pm_pif_find_noun(object->binary->pif, object->id, &noun) || !noun.type || !noun.type[0] ||
+        !noun.kind || strcmp(noun.kind, "field") == 0 ||
+        !collect_may_hold(object->binary, object->id, member->field))
+        return false;
+    return is_single(&noun) || (!member->is_array && is_array(&noun));
+}
+
+static void keep_objects(struct references *all, const struct collect_member *member)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < all->n_objects; i++)
+        if (is_object_of(&all->objects[i], member))
+            all->objects[n++] = all->objects[i];
+    all->n_objects = n;
+}
+
+static uint64_t way_key(uint32_t source, uint32_t destination)
+{
+    return (uint64_t)source << 32 | destination;
+}
+
+static enum pm_status map_member_way(struct collector *c, struct pm_map *known,
+                                     const struct collect_member *member, uint32_t verb,
+                                     uint32_t row, const char *origin)
+{
+    struct collect_mapping mapping = {.source = member->sentence, .origin = origin};
+    enum pm_status status = collect_short_sentence(c, verb, row, &mapping.destination);
+    uint64_t key = way_key(mapping.source, mapping.destination);
+    if (status != PM_OK || pm_map_get(known, key))
+        return status;
+    return pm_map_put(known, key, 1) ? collect_add_mapping(c, &mapping) : collect_no_memory(c);
+}
+
+static enum pm_status map_member(struct collector *c, struct references *all, struct pm_map *known,
+                                 const struct collect_member *member)
+{
+    enum pm_status status = find_objects(c, all, member->object, 0);
+    keep_objects(all, member);
+    struct pm_pif_noun noun;
+    bool is_known = all->n_objects == 1 && !member->is_array &&
+                    pm_pif_find_noun(all->objects[0].binary->pif, all->objects[0].id, &noun) &&
+                    !is_single(&noun);
+    const char *origin = is_known ? "inferred" : "possible";
+    for (uint32_t i = 0; i < all->n_objects && status == PM_OK; i++) {
+        const struct object *object = &all->objects[i];
+        if (member->access & PM_MAP_READS)
+            status = map_member_way(c, known, member, c->source_reads, object->row, origin);
+        if (status == PM_OK && member->access & PM_MAP_WRITES)
+            status = map_member_way(c, known, member, c->source_writes, object->row, origin);
+        if (status == PM_OK) /* p[i].step(): what p refers to */
+            status = collect_note_touch(c, object->binary, object->id, object->row, member->access);
+    }
+    return status;
+}
+
+/* What their code maps to already is known better. */
+static enum pm_status know_ways(struct collector *c, struct pm_map *known)
+{
+    struct pm_map sentences = {0};
+    bool good = true;
+    for (uint32_t i = 0; i < c->n_members && good; i++)
+        good = pm_map_put(&sentences, c->members[i].sentence, 1);
+    for (size_t i = 0; i < c->n_mappings && good; i++)
+        if (pm_map_get(&sentences, c->mappings[i].source))
+            good = pm_map_put(known, way_key(c->mappings[i].source, c->mappings[i].destination), 1);
+    pm_map_release(&sentences);
+    return good ? PM_OK : collect_no_memory(c);
+}
+
+static enum pm_status map_members(struct collector *c, struct references *all)
+{
+    struct pm_map known = {0};
+    enum pm_status status = c->n_members ? know_ways(c, &known) : PM_OK;
+    for (uint32_t i = 0; i < c->n_members && status == PM_OK; i++)
+        status = map_member(c, all, &known, &c->members[i]);
+    pm_map_release(&known);
+    return status;
+}
+
+/* --- what is passed to functions that are not known --- */
+
+/* Of the ids that are no nouns: those that a noun leads to, so it is known who has what is
+ * passed there. */
+static enum pm_status know_followed(struct collector *c, struct references *all,
+                                    struct pm_map *known)
+{
+    enum pm_status status = PM_OK;
+    for (size_t i = 0; i < all->n && status == PM_OK; i++) {
+        const struct reference *reference = &all->list[i];
+        bool is_first = i == 0 || reference[-1].from != reference->from;
+        if (!is_first || !pm_map_get(&reference->binary->nouns, reference->from))
+            continue;
+        status = find_objects(c, all, reference->from, 0);
+        for (uint32_t k = 0; k < all->n_ways && status == PM_OK; k++)
+            if (!pm_map_put(known, all->ways[k], 1))
+                status = collect_no_memory(c);
+    }
+    return status;
+}
+
+/* Functions of other libraries are known not to have the plugin: what they do with arrays is
+ * theirs. */
+static enum pm_status know_external(struct collector *c, struct pm_map *known)
+{
+    enum { PARAMETERS_MAX = 10 };
+    for (const struct collect_binary *binary = c->binaries; binary; binary = binary->next)
+        for (size_t i = 0, n = binary->pif ? pm_pif_n_nouns(binary->pif) : 0; i < n; i++) {
+            struct pm_pif_noun noun;
+            pm_pif_get_noun(binary->pif, i, &noun);
+            if (!noun.kind || strcmp(noun.kind, "external") != 0)
+                continue;
+            for (unsigned k = 0; k < PARAMETERS_MAX; k++)
+                if (!pm_map_put(known, parameter_id(noun.id, k), 1))
+                    return collect_no_memory(c);
+        }
+    return PM_OK;
+}
+
+/* The object, and what it refers to in turn. */
+static enum pm_status mark_passed_on(struct collector *c, struct references *all,
+                                     struct pm_map *marked, const struct object *object,
+                                     unsigned depth)
+{
+    enum { DEPTH_MAX = 8 };
+    if (pm_map_get(marked, object->row) || depth == DEPTH_MAX)
+        return PM_OK;
+    if (!pm_map_put(marked, object->row, 1))
+        return collect_no_memory(c);
+    enum pm_status status = collect_write_attribute(c, object->row, "passed on", "yes");
+    for (uint32_t i = 0; status == PM_OK; i++) { /* found anew: those below found others */
+        status = find_objects(c, all, object->id, object->row);
+        if (status != PM_OK || i >= all->n_objects)
+            break;
+        const struct object next = all->objects[i];
+        status = mark_passed_on(c, all, marked, &next, depth + 1);
+    }
+    return status;
+}
+
+static enum pm_status map_passed_on(struct collector *c, struct references *all)
+{
+    struct pm_map known = {0}, marked = {0};
+    enum pm_status status = know_followed(c, all, &known);
+    if (status == PM_OK)
+        status = know_external(c, &known);
+    for (size_t i = 0; i < all->n && status == PM_OK; i++) {
+        const struct reference reference = all->list[i];
+        uint32_t row = pm_map_get(&reference.binary->nouns, reference.to);
+        const struct object object = {reference.to, row, reference.binary};
+        if (row && !pm_map_get(&reference.binary->nouns, reference.from) &&
+            !pm_map_get(&known, reference.from))
+            status = mark_passed_on(c, all, &marked, &object, 0);
+    }
+    pm_map_release(&known);
+    pm_map_release(&marked);
+    return status;
+}
+
+enum pm_status collect_references_end(struct collector *c)
+{
+    struct references all = {0};
+    all.n = read_references(c, NULL);
+    all.list = pm_alloc_array(all.n + 1, sizeof *all.list);
+    if (!all.list)
+        return collect_no_memory(c);
+    read_references(c, all.list);
+    if (all.n)
+        qsort(all.list, all.n, sizeof *all.list, compare);
+    enum pm_status status = map_members(c, &all);
+    for (uint32_t i = 0; i < c->n_touches && status == PM_OK; i++) { /* it grows meanwhile */
+        struct collect_touched touched = c->touches[i];
+        status = find_objects(c, &all, touched.id, touched.row);
+        if (status == PM_OK)
+            status = map_objects(c, &all, &touched);
+    }
+    if (status == PM_OK)
+        status = map_passed_on(c, &all);
+    free(all.ways);
+    free(all.objects);
+    free(all.list);
+    return status;
+}
+
+void collect_references_release(struct collector *c)
+{
+    pm_map_release(&c->touched);
+    free(c->touches);
+    free(c->members);
+}

@@ -1,0 +1,513 @@
+/* What a report says about the run itself, and its warnings: what was seen, what it may mean, which
+ * option helps. */
+#include "view.h"
+
+#include "format/pm_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int64_t add_known(int64_t sum, int64_t value)
+{
+    int64_t both;
+    if (value == PM_UNKNOWN || sum == PM_UNKNOWN)
+        return value == PM_UNKNOWN ? sum : value;
+    return __builtin_add_overflow(sum, value, &both) ? sum : both;
+}
+
+/* Wall time of all threads, added up: their roots have it in mode count, too. */
+static double wall_of_threads(const struct pm_graph *graph)
+{
+    pm_index metric = pm_graph_find_metric(graph, "wall_ns");
+    double sum = 0;
+    for (uint32_t i = 0; i < graph->n_costs; i++)
+        if (graph->costs[i].metric == metric)
+            sum += (double)graph->costs[i].value;
+    return sum;
+}
+
+/* Of the CPU time that the program would have taken without the measurement. */
+static void find_slow_down(struct pm_view_facts *facts)
+{
+    facts->slow_down_pct = facts->events_pct = facts->samples_pct = facts->fixed_pct = NAN;
+    if (facts->user_cpu_ns == PM_UNKNOWN || facts->system_cpu_ns == PM_UNKNOWN ||
+        facts->added_ns == PM_UNKNOWN)
+        return;
+    double own_ns =
+        (double)facts->user_cpu_ns + (double)facts->system_cpu_ns - (double)facts->added_ns;
+    if (own_ns <= 0)
+        return;
+    facts->slow_down_pct = 100 * (double)facts->added_ns / own_ns;
+    if (facts->events_ns != PM_UNKNOWN)
+        facts->events_pct = 100 * (double)facts->events_ns / own_ns;
+    if (facts->fixed_ns != PM_UNKNOWN)
+        facts->fixed_pct = 100 * (double)facts->fixed_ns / own_ns;
+    if (facts->samples_ns != PM_UNKNOWN)
+        facts->samples_pct = 100 * (double)facts->samples_ns / own_ns;
+}
+
+struct pm_view_facts pm_view_facts(const struct pm_view *view)
+{
+    const struct pm_archive_data *data = view->data;
+    struct pm_view_facts facts = {
+        .wall_ns = PM_UNKNOWN,
+        .user_cpu_ns = PM_UNKNOWN,
+        .system_cpu_ns = PM_UNKNOWN,
+        .added_ns = PM_UNKNOWN,
+        .events_ns = PM_UNKNOWN,
+        .samples_ns = PM_UNKNOWN,
+        .starts_ns = PM_UNKNOWN,
+        .fixed_ns = PM_UNKNOWN,
+        .budget_ppm = PM_UNKNOWN,
+        .exit_status = data->executions[0].exit_status,
+        .exit_signal = data->executions[0].exit_signal,
+        .mode = data->executions[0].mode,
+    };
+    for (uint32_t i = 0; i < data->n_executions; i++) {
+        facts.wall_ns = add_known(facts.wall_ns, data->executions[i].wall_ns);
+        facts.starts_ns = add_known(facts.starts_ns, data->executions[i].starts_ns);
+        facts.fixed_ns = add_known(facts.fixed_ns, data->executions[i].fixed_ns);
+        facts.events_by_samples |= data->executions[i].events_by_samples;
+        facts.is_at_most |= data->executions[i].events_at_most;
+        facts.user_cpu_ns = add_known(facts.user_cpu_ns, data->executions[i].user_cpu_ns);
+        facts.system_cpu_ns = add_known(facts.system_cpu_ns, data->executions[i].system_cpu_ns);
+    }
+    for (uint32_t i = 0; i < data->n_processes; i++) {
+        const struct pm_process *process = &data->processes[i];
+        facts.n_processes += process->pid != 0; /* 0: what was not sampled */
+        facts.added_ns = add_known(facts.added_ns, process->added_ns);
+        facts.events_ns = add_known(facts.events_ns, process->events_ns);
+        facts.samples_ns = add_known(facts.samples_ns, process->samples_ns);
+        if (process->budget_ppm != PM_UNKNOWN && process->budget_ppm > facts.budget_ppm)
+            facts.budget_ppm = process->budget_ppm;
+    }
+    for (uint32_t i = 0; i < data->n_threads; i++)
+        if (data->processes[data->threads[i].process].pid != 0)
+            facts.n_threads +=
+                data->threads[i].n_threads > 0 ? (uint64_t)data->threads[i].n_threads : 1;
+    for (uint32_t i = 0; i < data->n_samplings; i++) {
+        facts.n_samples += data->samplings[i].n_samples > 0 ? data->samplings[i].n_samples : 0;
+        facts.n_lost_samples += data->samplings[i].n_lost > 0 ? data->samplings[i].n_lost : 0;
+    }
+    facts.n_disarmed_nouns = pm_view_n_nouns_in(view, PM_RUN_MODE_OFF, false);
+    facts.n_counted_nouns = pm_view_n_nouns_in(view, PM_RUN_MODE_COUNT, false);
+    find_slow_down(&facts);
+    double threads_ns = wall_of_threads(data->graph) + (double)view->taken_out_ns;
+    if (facts.added_ns != PM_UNKNOWN && threads_ns > 0)
+        facts.added_pct = 100 * (double)facts.added_ns / threads_ns;
+    return facts;
+}
+
+/* --- warnings --- */
+
+struct warner {
+    struct pm_view *view;
+    bool failed;
+};
+
+static void warn(struct warner *warner, const char *format, ...) PM_PRINTF(2, 3);
+static void warn(struct warner *warner, const char *format, ...)
+{
+    struct pm_view *view = warner->view;
+    struct pm_buf text = PM_BUF_INIT(1 << 20);
+    va_list args;
+    va_start(args, format);
+    pm_buf_vprintf(&text, format, args);
+    va_end(args);
+    const char *printable = text.data ? pm_text_printable(&view->arena, text.data) : NULL;
+    char **grown =
+        printable ? pm_realloc_array(view->warnings, (size_t)view->n_warnings + 1, sizeof *grown)
+                  : NULL;
+    if (grown) {
+        view->warnings = grown;
+        grown[view->n_warnings] = pm_strndup(printable, strlen(printable));
+    }
+    if (grown && grown[view->n_warnings])
+        view->n_warnings++;
+    else
+        warner->failed = true;
+    pm_buf_release(&text);
+}
+
+static const char *plural(int64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static void warn_of_ends(struct warner *warner)
+{
+    const struct pm_archive_data *data = warner->view->data;
+    uint32_t n = 0;
+    int64_t pid = 0;
+    for (uint32_t i = 0; i < data->n_processes; i++)
+        if (!strcmp(data->processes[i].end_kind, "killed")) {
+            pid = data->processes[i].pid;
+            n++;
+        }
+    if (n == 1)
+        warn(warner,
+             "process %lld did not end by itself (killed, or it crashed): its times end at the "
+             "last event that is known",
+             (long long)pid);
+    else if (n)
+        warn(warner,
+             "%u processes did not end by themselves (killed, or they crashed): their times end at "
+             "the last event that is known",
+             n);
+}
+
+static void warn_of_binaries(struct warner *warner)
+{
+    const struct pm_archive_data *data = warner->view->data;
+    for (uint32_t i = 0; i < data->n_binaries; i++) {
+        const struct pm_binary *b = &data->binaries[i];
+        if (!strcmp(b->pif_state, "changed"))
+            warn(warner,
+                 "'%s' is not the file that ran, it has changed since: its constructs are "
+                 "unmapped; collect before you build again",
+                 b->path);
+        else if (!strcmp(b->pif_state, "damaged"))
+            warn(warner,
+                 "what the compiler wrote into '%s' is damaged: constructs may be unmapped; "
+                 "compile it again",
+                 b->path);
+        else if (!strcmp(b->pif_state, "missing") &&
+                 b->n_sleds > 0) /* libraries that were only sampled have none */
+            warn(warner,
+                 "'%s' has no facts from the compiler, or was not there when the run was "
+                 "collected: its constructs are unmapped",
+                 b->path);
+        if (!strcmp(b->map_state, "damaged"))
+            warn(warner,
+                 "the map from machine code to the source in '%s' is damaged: what could not be "
+                 "read "
+                 "of it is shown by functions and loops only; compile it again",
+                 b->path);
+        /* Above machine code the cost of a library is that of who called it. */
+        if (*b->debug_problem && !strcmp(warner->view->level_name, "Base"))
+            warn(warner, "debug information of '%s': %s", b->path, b->debug_problem);
+        if (b->n_bad_sleds > 0)
+            warn(warner,
+                 "'%s' has %lld damaged sled%s, which were left alone: what they would have "
+                 "measured is missing",
+                 b->path, (long long)b->n_bad_sleds, plural(b->n_bad_sleds));
+    }
+}
+
+/* The same text of many processes is said once. */
+static void warn_of_messages(struct warner *warner)
+{
+    const struct pm_archive_data *data = warner->view->data;
+    for (uint32_t i = 0; i < data->n_messages; i++) {
+        uint32_t first = 0, n = 0;
+        for (uint32_t k = 0; k < data->n_messages && n < 2; k++)
+            if (data->messages[k].text == data->messages[i].text &&
+                data->messages[k].code == data->messages[i].code) {
+                first = n++ ? first : k;
+            }
+        if (first != i)
+            continue;
+        const char *text = data->messages[i].text;
+        if (data->messages[i].code == PM_RUN_MSG_OBJECT_WITHOUT_SLEDS)
+            warn(warner,
+                 "'%s' was compiled with the plugin but has no sleds (an LTO link without "
+                 "-fplugin=$(perfmap plugin-path)?): it is not measured",
+                 text);
+        else if (data->messages[i].code != PM_RUN_MSG_BAD_SLEDS) /* binaries say that */
+            warn(warner, "%s", text);
+    }
+}
+
+static void warn_of_losses(struct warner *warner)
+{
+    const struct pm_view *view = warner->view;
+    int64_t n_unmatched = 0;
+    for (uint32_t i = 0; i < view->data->n_processes; i++)
+        n_unmatched = add_known(n_unmatched, view->data->processes[i].n_unmatched);
+    if (view->n_folded_contexts)
+        warn(warner,
+             "%lld call%s had no call path of their own left and %s counted at the nearest caller "
+             "that has one; their time is in it. "
+             "'perfmap run --max-contexts' and '--max-depth' allow more",
+             (long long)view->n_folded_calls, plural(view->n_folded_calls),
+             view->n_folded_calls == 1 ? "is" : "are");
+    if (view->n_lost_events)
+        warn(warner,
+             "%lld event%s (entries and exits of code) %s lost, because a file size limit, memory "
+             "or another "
+             "limit was reached: whole threads may be missing, and each number is at least what "
+             "is shown; shares are of what was measured",
+             (long long)view->n_lost_events, plural(view->n_lost_events),
+             view->n_lost_events == 1 ? "was" : "were");
+    if (n_unmatched > 0)
+        warn(warner,
+             "%lld exit%s came without an entry (code that was left in ways that cannot be "
+             "followed): their time is in the caller",
+             (long long)n_unmatched, plural(n_unmatched));
+}
+
+enum { LITTLE_UNMAPPED_PCT = 1 }; /* the dynamic linker and the like; rows are marked anyway */
+
+static void warn_of_unmapped(struct warner *warner)
+{
+    const struct pm_view *view = warner->view;
+    double total = pm_view_primary(view, &view->total);
+    if (view->unmapped_value == 0 || total == 0)
+        return;
+    double share_pct = 100 * (double)view->unmapped_value / total;
+    if (share_pct < LITTLE_UNMAPPED_PCT)
+        return;
+    warn(warner,
+         "%.1f %% of %s maps to nothing at %s level: listed under its own names, marked [unmapped]",
+         share_pct,
+         view->n_metrics
+             ? view->metrics[view->primary] == view->time_metric ? "the time" : "the cost"
+             : "the calls",
+         view->level_name);
+}
+
+/* One warning says why: when binaries were compiled with the plugin and linked without, theirs does
+ * (warn_of_messages). */
+static void warn_of_nothing_measured(struct warner *warner)
+{
+    const struct pm_archive_data *data = warner->view->data;
+    if (!warner->view->measured_nothing)
+        return;
+    for (uint32_t i = 0; i < data->n_messages; i++)
+        if (data->messages[i].code == PM_RUN_MSG_OBJECT_WITHOUT_SLEDS)
+            return;
+    if (data->n_executions && !strcmp(data->executions[0].mode, "off"))
+        warn(warner, "the run had mode off: nothing but the processes was measured; 'perfmap run "
+                     "--mode exact' measures the code");
+    else
+        warn(warner, "no instrumented code ran: compile the program with -fplugin=$(perfmap "
+                     "plugin-path) and run it again");
+}
+
+/* The first process that was not sampled as asked says it for all of its kind. */
+static void warn_of_sampling(struct warner *warner)
+{
+    const struct pm_view *view = warner->view;
+    const struct pm_archive_data *data = view->data;
+    bool told = false;
+    for (uint32_t i = 0; i < data->n_samplings; i++) {
+        const struct pm_sampling *s = &data->samplings[i];
+        if (!strcmp(s->source, "none")) {
+            told = true;
+            warn(warner, "no samples were taken%s%s: there are no times of statements and arrays",
+                 *s->problem ? ": " : "", s->problem);
+            break;
+        }
+        if (strcmp(s->source, "perf") != 0) {
+            warn(warner,
+                 "sampled by timers, not by perf_event%s%s: waiting times and the kernel's part "
+                 "are not known",
+                 *s->problem ? ": " : "", s->problem);
+            break;
+        }
+    }
+    struct pm_view_facts facts = pm_view_facts(view);
+    if (facts.n_lost_samples > 0 && facts.n_lost_samples >= facts.n_samples / 100)
+        warn(warner,
+             "%lld of %lld samples were lost: shares are of the others; a lower --rate of 'perfmap "
+             "run' loses less",
+             (long long)facts.n_lost_samples, (long long)(facts.n_lost_samples + facts.n_samples));
+    bool by_object =
+        view->options.by == PM_VIEW_BY_ARRAY || view->options.by == PM_VIEW_BY_VARIABLE;
+    bool times = view->n_metrics == 0 || view->metrics[view->primary] == view->time_metric;
+    if (!told && view->cpu_metric == PM_NONE && times &&
+        (by_object || view->options.by == PM_VIEW_BY_STATEMENT))
+        warn(warner,
+             "without samples only functions and loops have costs, not %s; 'perfmap run' takes "
+             "samples unless "
+             "--rate 0 is given",
+             by_object ? "what they touch" : "their statements");
+    if (view->only_samples)
+        warn(warner, "no instrumented code ran: all is from samples and debug information; compile "
+                     "the program with "
+                     "-fplugin=$(perfmap plugin-path) for loops, statements and arrays");
+}
+
+enum { MUCH_ADDED_PCT = 30 };
+
+/* The estimate is of an idle machine; where measuring is most of the time, what is left is as
+ * uncertain as it. */
+static void warn_of_added(struct warner *warner)
+{
+    struct pm_view_facts facts = pm_view_facts(warner->view);
+    if (warner->view->time_metric != PM_NONE &&
+        warner->view->time_metric == warner->view->wall_metric && facts.added_ns != PM_UNKNOWN &&
+        facts.added_pct > MUCH_ADDED_PCT)
+        warn(warner,
+             "measuring each call took %s %.0f %% of the time, so the times of what is called "
+             "most are uncertain: leave tiny functions out (-fplugin-arg-perfmap-exclude=NAME) for "
+             "better ones; --no-compensation shows the times as measured",
+             facts.is_at_most ? "up to" : "about", facts.added_pct);
+}
+
+enum { LEAST_STOLEN_NS = 1000000, MUCH_STOLEN_PCT = 1 };
+
+static void warn_of_steal(struct warner *warner)
+{
+    const struct pm_view *view = warner->view;
+    struct pm_view_facts facts = pm_view_facts(view);
+    double cpu_ns = (double)facts.user_cpu_ns + (double)facts.system_cpu_ns;
+    if (!pm_view_shows_wall(view) || view->stolen_ns < LEAST_STOLEN_NS ||
+        facts.user_cpu_ns == PM_UNKNOWN || facts.system_cpu_ns == PM_UNKNOWN ||
+        100 * (double)view->stolen_ns < MUCH_STOLEN_PCT * cpu_ns)
+        return;
+    warn(warner,
+         "for %.0f ms others had the processor unseen (the host of this virtual machine, or "
+         "interrupts): wall times below hold it, and where is not known",
+         (double)view->stolen_ns / 1e6);
+}
+
+enum { MUCH_DOUBT_PCT = 4, SIGMAS = 3 };
+
+/* Whether loops of the function have times of their own. */
+static bool has_timed_loops(const struct pm_view *view, pm_index noun)
+{
+    const struct pm_graph *graph = view->data->graph;
+    for (pm_index c = 0; c < graph->n_contexts; c++) {
+        pm_index parent = graph->contexts[c].parent;
+        pm_index own = pm_graph_first_noun(graph, graph->contexts[c].sentence);
+        if (parent != PM_NONE && own != PM_NONE && pm_view_noun_is_loop(view, own) &&
+            pm_graph_first_noun(graph, graph->contexts[parent].sentence) == noun)
+            return true;
+    }
+    return false;
+}
+
+/* Times without the measuring itself and samples of the same run are two estimates, neither of
+ * which is always the better one. */
+static void warn_of_doubt(struct warner *warner)
+{
+    struct pm_view *view = warner->view;
+    const struct pm_view_doubt *doubt = &view->doubt;
+    if (doubt->noun == PM_NONE || doubt->n_samples < PM_VIEW_FEW_SAMPLES ||
+        view->wall_metric == PM_NONE || view->time_metric != view->wall_metric ||
+        view->taken_out_ns == 0)
+        return;
+    /* If the times were right: samples that are all in one place say nothing of their deviation. */
+    double share = doubt->timed_pct / 100;
+    double sigma_pct = 100 * sqrt(share * (1 - share) / doubt->n_samples);
+    double differ_pct = fabs(doubt->timed_pct - doubt->sampled_pct);
+    if (differ_pct < MUCH_DOUBT_PCT || differ_pct < SIGMAS * sigma_pct)
+        return;
+    const char *name = pm_view_noun_name(view, doubt->noun);
+    warn(warner,
+         "what measuring cost is taken out by an estimate, and samples of the same run differ from "
+         "it by up to %.0f points: %s%s has %.1f %% by times and %.1f %% by samples; 'perfmap run' "
+         "without --mode exact disturbs the program less",
+         differ_pct, name ? name : "",
+         has_timed_loops(view, doubt->noun) ? ", outside its loops," : "", doubt->timed_pct,
+         doubt->sampled_pct);
+}
+
+/* Whether modes of nouns, or what is followed, were asked for. */
+static bool has_asked(const struct pm_archive_data *data)
+{
+    for (uint32_t i = 0; i < data->n_executions; i++)
+        if (*data->executions[i].question)
+            return true;
+    for (uint32_t i = 0; i < data->n_noun_modes; i++)
+        if (data->noun_modes[i].is_asked && data->noun_modes[i].mode > PM_RUN_MODE_OFF)
+            return true;
+    return false;
+}
+
+enum { MUCH_UNKNOWN_NS = 50000000 }; /* more than starting up takes */
+
+/* More than the budget, where it is known why. Parts of less than half of it are no reason. */
+static void warn_of_budget(struct warner *warner)
+{
+    const struct pm_archive_data *data = warner->view->data;
+    struct pm_view_facts facts = pm_view_facts(warner->view);
+    double budget_pct = (double)facts.budget_ppm / 1e4;
+    if (facts.budget_ppm == PM_UNKNOWN || isnan(facts.slow_down_pct) ||
+        facts.slow_down_pct < 1.25 * budget_pct || facts.slow_down_pct < budget_pct + 0.1)
+        return;
+    if (facts.is_at_most && !facts.events_by_samples && !(facts.fixed_pct > budget_pct) &&
+        !(facts.samples_pct > budget_pct))
+        return; /* a bound proves nothing */
+    if (!isnan(facts.samples_pct) && facts.samples_pct > budget_pct)
+        warn(warner,
+             "measuring took more than its budget of %g %%: samples alone take %.1f %%; a lower "
+             "--rate of 'perfmap run' takes less",
+             budget_pct, facts.samples_pct);
+    if (!isnan(facts.fixed_pct) && facts.fixed_pct > budget_pct / 2) {
+        bool words = warner->view->has_words, asked = has_asked(data);
+        warn(warner,
+             "measuring took more than its budget of %g %%: %s%s%s take %.1f %%, and the budget "
+             "leaves them alone",
+             budget_pct, words || !asked ? "words of the program's own or of adapters" : "",
+             words && asked ? ", and " : "", asked ? "functions and loops that were asked for" : "",
+             facts.fixed_pct);
+    } else if (facts.events_by_samples && facts.events_ns > MUCH_UNKNOWN_NS) {
+        warn(warner,
+             "measuring took more than its budget of %g %%: samples found %.1f %% in PerfMap's own "
+             "code, more than calls are reckoned with%s",
+             budget_pct, facts.events_pct,
+             warner->view->has_own_metrics
+                 ? "; what the program says of itself often (pm_cost) is not in that"
+                 : "");
+    }
+}
+
+static void name_metric(const struct pm_view *view, uint32_t m, struct pm_buf *names)
+{
+    pm_index metric = view->metrics[m];
+    pm_buf_printf(names, "%s%s", names->len ? ", " : "",
+                  metric == view->wall_metric ? "wall time"
+                                              : view->data->graph->metrics[metric].name);
+}
+
+/* Samples need no such warning: only their callers may be missing. */
+static void warn_of_partial(struct warner *warner)
+{
+    struct pm_view *view = warner->view;
+    struct pm_buf names = PM_BUF_INIT(4096);
+    uint32_t n_most = 0, n_names = 0;
+    for (uint32_t m = 0; m < view->n_metrics; m++) {
+        uint32_t n = 0;
+        for (uint32_t r = 0; r < view->n_rows; r++)
+            n += !view->rows[r].traits.path_is_at_least &&
+                 !(view->rows[r].traits.is_untimed && view->metrics[m] == view->wall_metric) &&
+                 pm_view_is_at_least(view, &view->rows[r], m, false);
+        if (n && !pm_view_off_cpu_word(view, m)) {
+            name_metric(view, m, &names);
+            n_names++;
+        }
+        n_most = n > n_most ? n : n_most;
+    }
+    if (names.len && !view->n_lost_events) /* which explains the marks */
+        warn(warner,
+             "%u row%s of code that was not followed, or not timed, all the time: at least its %s "
+             "%s shown, the rest counts in what called it%s",
+             n_most, n_most == 1 ? " is" : "s are", names.data, n_names == 1 ? "is" : "are",
+             view->data->n_noun_modes ? " (--modes says when)" : "");
+    pm_buf_release(&names);
+}
+
+enum pm_status pm_view_warn(struct pm_view *view, struct pm_error *err)
+{
+    struct warner warner = {.view = view};
+    warn_of_nothing_measured(&warner);
+    warn_of_ends(&warner);
+    warn_of_binaries(&warner);
+    warn_of_messages(&warner);
+    warn_of_losses(&warner);
+    warn_of_sampling(&warner);
+    warn_of_unmapped(&warner);
+    warn_of_added(&warner);
+    warn_of_steal(&warner);
+    warn_of_doubt(&warner);
+    warn_of_partial(&warner);
+    warn_of_budget(&warner);
+    if (view->time_metric == PM_NONE && view->calls_metric != PM_NONE && !view->measured_nothing)
+        warn(&warner,
+             "only calls were counted (mode %s), so there are no times; 'perfmap run --mode exact' "
+             "measures them",
+             view->data->executions[0].mode);
+    return warner.failed ? pm_error_set(err, PM_ERR_MEMORY, "out of memory") : PM_OK;
+}

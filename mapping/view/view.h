@@ -1,0 +1,451 @@
+/* A view of an archive: what was asked, and the rows that answer it. Nothing is printed here.
+ *
+ *     // .archive = data: one of several views of what was loaded once
+ *     struct pm_view view = {.options = options};
+ *     if (pm_view_make(&view, &err) == PM_OK) // query.c: archive -> rows
+ *         ... view.rows[i].values[view.primary].own ...
+ *     pm_view_release(&view);
+ */
+#ifndef PM_VIEW_H
+#define PM_VIEW_H
+
+#include "mapping/archive/load.h"
+#include "mapping/base/arena.h"
+#include "mapping/base/str.h"
+#include "mapping/base/text.h"
+#include "mapping/graph/calls.h"
+#include "mapping/graph/lift.h"
+
+struct pm_json;
+
+/* In the order of the option's words. */
+enum pm_view_by {
+    PM_VIEW_BY_LOOP,
+    PM_VIEW_BY_STATEMENT,
+    PM_VIEW_BY_ARRAY,
+    PM_VIEW_BY_VARIABLE,
+    PM_VIEW_BY_FUNCTION,
+    PM_VIEW_BY_FILE,
+    PM_VIEW_BY_LINE,
+    PM_VIEW_BY_PROCESS,
+    PM_VIEW_BY_THREAD
+};
+enum pm_view_split { PM_VIEW_SPLIT_WEIGHTS, PM_VIEW_SPLIT_EQUAL, PM_VIEW_SPLIT_INSTRUCTIONS };
+enum pm_view_sort {
+    PM_VIEW_SORT_OWN,
+    PM_VIEW_SORT_INCLUSIVE,
+    PM_VIEW_SORT_CALLS,
+    PM_VIEW_SORT_NAME,
+    PM_VIEW_SORT_PLACE,
+    PM_VIEW_SORT_DEFAULT
+};
+
+enum {
+    PM_VIEW_MAX_METRICS = 8,
+    /* shares of less are marked: one standard deviation is a third of them */
+    PM_VIEW_FEW_SAMPLES = 10,
+    PM_VIEW_MAX_REASONS = 2
+};
+
+struct pm_view_options {
+    const char *archive_path;
+    const char *level; /* as asked, in any case */
+    enum pm_view_by by;
+    enum pm_rule rule;
+    enum pm_view_split split;
+    bool tree, bounds, no_compensation;
+    bool folds;          /* code of system headers counts for what uses it */
+    bool keeps_columns;  /* those with nothing in them, too: for programs */
+    bool details;        /* all that is known of how was measured, above the rows */
+    bool modes;          /* list the nouns that were in other modes, in place of rows */
+    bool everything;     /* constructs without costs are loaded, too */
+    const char *metrics; /* names separated by commas; NULL: the usual ones */
+    const char *focus;   /* NULL: everything */
+    /* only the code of functions of that name, not what it calls; NULL: all */
+    const char *instance;
+    uint64_t limit; /* rows; 0: all */
+    enum pm_view_sort sort;
+};
+
+/* Groups that no noun of the level stands for. */
+enum pm_view_special {
+    PM_VIEW_ORDINARY,
+    PM_VIEW_OUTSIDE,     /* time outside instrumented code: sentences of processes */
+    PM_VIEW_KERNEL,      /* the kernel, called from nowhere that is known */
+    PM_VIEW_PERFMAP,     /* PerfMap's own code */
+    PM_VIEW_NOT_LOCATED, /* CPU time that no sample stands for */
+    PM_VIEW_NO_OBJECT,   /* by array and variable: code that touches none */
+};
+
+/* What sentences count as after going up the where axis: a row's destination. */
+struct pm_view_group {
+    pm_index noun; /* a noun of it (its own one, but for files that are no noun) */
+    pm_index verb;
+    pm_index place;   /* machine code: the noun of the source that it is mapped to; PM_NONE */
+    const char *file; /* --by file where there is no file noun: its name; else NULL */
+    /* the noun of PM_VIEW_OUTSIDE is the process where each program has a row of its own, else
+     * PM_NONE */
+    enum pm_view_special special;
+    pm_index sentence;  /* machine code with its caller: the sentence; else PM_NONE */
+    bool many_binaries; /* it was compiled into several */
+    bool has_loops;     /* --by loop, functions: loops of it have rows of their own */
+};
+
+enum pm_view_row_kind {
+    PM_VIEW_ROW_NOUN,
+    PM_VIEW_ROW_SET,
+    PM_VIEW_ROW_UNMAPPED,
+    PM_VIEW_ROW_OUTSIDE,
+    PM_VIEW_ROW_SPECIAL, /* the others of enum pm_view_special */
+    PM_VIEW_ROW_RUNNER   /* a process or thread; source: its position in the archive's data */
+};
+
+/* Of what leads to a row of the lift: why its constructs are one, and what its contexts are. */
+struct pm_view_traits {
+    const char *reasons[PM_VIEW_MAX_REASONS];
+    bool is_inferred[PM_VIEW_MAX_REASONS]; /* all that state the reason are */
+    bool is_inlined;                       /* all of it was found in functions that were inlined */
+    /* more than half of its own cost is called code whose caller is likely, not certain */
+    bool is_mostly_inferred;
+    bool is_sampled;           /* all of it was found by samples: callers may be missing */
+    bool calls_are_at_least;   /* sleds were disarmed: n_calls counts the calls up to then */
+    bool entries_are_at_least; /* of loops in it: some of their code has no sleds */
+    bool calls_are_unknown;  /* nothing of it has sleds, or they were off: found by samples only */
+    bool is_untimed;         /* no noun of it was timed: own wall times are not known */
+    bool is_counted;         /* tree: its calls were counted without their callers */
+    bool costs_are_at_least; /* some of its code was not followed for a while */
+    bool times_are_at_least; /* not timed for a while */
+    bool path_is_at_least;   /* tree: something above it was not followed for a while */
+};
+
+/* Amounts of one metric. Averages: see pm_amount. */
+struct pm_view_value {
+    struct pm_amount own;
+    int64_t inclusive;
+    struct pm_bounds bounds;
+};
+
+struct pm_view_row {
+    enum pm_view_row_kind kind;
+    pm_index source;        /* unmapped: the sentence; see also PM_VIEW_ROW_RUNNER */
+    const uint32_t *groups; /* positions in view->groups, lent by the lift */
+    uint32_t n_groups;
+    uint32_t id, parent_id, depth; /* tree: parent_id PM_NONE at the top */
+    /* how often it was entered: calls of functions, entries of loops (--by loop) */
+    int64_t n_calls;
+    int64_t n_loop_entries;      /* entries of loops inside, where rows are functions or files */
+    int64_t n_samples;           /* of own costs */
+    int64_t n_samples_inclusive; /* tree */
+    int64_t taken_out_ns;        /* of own wall time, for it is what measuring cost */
+    /* What the own and the inclusive wall time may be off by, for what measuring cost is not
+     * known better. */
+    int64_t doubt_ns, inclusive_doubt_ns;
+    struct pm_view_traits traits;
+    bool has_bounds;
+    struct pm_view_value *values; /* [n_metrics] */
+    const char *what, *place;     /* for people, printable; NULL: not named yet; row_names.c */
+    const char *name;             /* what without the words that a table has letters for */
+    const char *source_text;      /* of its line, printable; NULL: not known, or not asked for */
+    bool last_child;              /* tree, among the rows that are shown */
+};
+
+/* Where times without the measuring itself and samples differ most. */
+struct pm_view_doubt {
+    pm_index noun;                 /* PM_NONE: nowhere by much */
+    double timed_pct, sampled_pct; /* of what both have */
+    double n_samples;              /* of all of that */
+};
+
+/* Taken out of one context's wall time on one thread. */
+struct pm_view_preempted {
+    pm_index thread, context;
+    int64_t taken_ns, left_ns; /* left: of it, while costs are read again */
+};
+
+struct pm_view {
+    struct pm_view_options options;
+    /* As it was loaded. Lent, and then it must have all that pm_archive_load reads with
+     * pm_view_load_flags; else pm_view_make loads it. */
+    const struct pm_archive_data *archive;
+    struct pm_archive_data *loaded; /* owned: what pm_view_load has loaded */
+    struct pm_archive_data *data;   /* the same with a graph of the view's own, which it changes */
+    struct pm_arena arena;
+    pm_index level; /* PM_NONE: nothing in the archive is at that level */
+    const char *level_name;
+    pm_index metrics[PM_VIEW_MAX_METRICS]; /* shown, in order; not n_calls */
+    uint32_t n_metrics;
+    uint32_t primary; /* of metrics: the one for shares and bars; n_metrics: n_calls */
+    pm_index calls_metric, time_metric; /* PM_NONE: not in the archive */
+    pm_index wall_metric, cpu_metric;   /* the time metric is one of these; cpu: what was sampled */
+    pm_index samples_metric;
+    bool shows_calls;
+    int64_t taken_out_ns;     /* by pm_view_compensate */
+    int64_t preempted_out_ns; /* likewise, of wall times: others had the CPU */
+    int64_t stolen_ns; /* still in them, nobody knows where: other virtual machines had the CPU */
+    int64_t *taken_ns; /* per context, likewise; NULL: nothing was */
+    int64_t *timed_ns; /* per context, with taken_ns: the wall time that this was taken of */
+    struct pm_view_preempted *preempted; /* what is in preempted_out_ns, by thread and context */
+    uint32_t n_preempted;
+    pm_index *wait_of; /* per context, by pm_view_place_waits: where its waiting is; NULL: there */
+    int64_t *doubt_ns; /* per context: what its wall time may be off by; with taken_ns */
+    struct pm_view_doubt doubt; /* likewise */
+    bool *is_untimed;           /* per noun: its wall time is not known, for it was not timed */
+    unsigned char *partial;     /* per noun, by pm_view_find_partial */
+    bool *is_placed; /* per metric of the graph: its costs are where the address says, as samples */
+    bool has_words;  /* the program or an adapter said words of its own */
+    bool has_own_metrics;  /* or counted what it spent */
+    bool measured_nothing; /* no instrumented code ran: nothing but processes has costs */
+    bool only_samples;     /* no instrumented code ran, but samples were taken */
+    struct pm_view_group *groups;
+    uint32_t n_groups;
+    pm_index *group_of; /* per sentence */
+    /* by loop, per group: the loop or function that it lies in; PM_NONE: none. NULL: not by loop */
+    uint32_t *around;
+    struct pm_call_nesting nesting; /* the same of rows of the lift; with around only */
+    bool *leaves_out;               /* per mapping: no way of this view */
+    /* by instruction counts was asked, there are none: size of code stands in */
+    bool split_by_size;
+    struct pm_view_traits *traits; /* per row of the lift */
+    struct pm_lift *lift;
+    bool *in_focus;           /* per context */
+    struct pm_view_row *rows; /* sorted; tree: depth first */
+    uint32_t n_rows, n_shown; /* the first n_shown are printed, the others summed up in `rest` */
+    struct pm_view_row rest, total;
+    struct pm_view_naming *naming;
+    double focus_share_pct; /* of the primary metric; 100 without a focus */
+    int64_t unmapped_value; /* of the primary metric */
+    bool *is_folded;        /* per context: it counts for what is around it; NULL: none does */
+    double folded_value;    /* likewise: of code of system headers that counts for what uses it */
+    int64_t n_folded_calls, n_folded_contexts;
+    int64_t n_lost_events; /* that no context counts: each number may be short of them */
+    char **warnings;       /* owned; printable sentences */
+    int n_warnings;
+};
+
+/* What has to be loaded of an archive for such a view. */
+unsigned pm_view_load_flags(const struct pm_view_options *options);
+/* Fills data: from the archive that was lent, else from options.archive_path. */
+PM_MUST_CHECK enum pm_status pm_view_load(struct pm_view *view, unsigned flags,
+                                          struct pm_error *err);
+/* All of it. Views of one archive may be made at the same time. The error chain names the
+ * archive. PM_ERR_USAGE: a metric that is not there; PM_ERR_NOT_FOUND: a focus that matches
+ * nothing. */
+PM_MUST_CHECK enum pm_status pm_view_make(struct pm_view *view, struct pm_error *err);
+void pm_view_release(struct pm_view *view);
+
+/* metrics.c: which level and which metrics. */
+PM_MUST_CHECK enum pm_status pm_view_choose_level(struct pm_view *view, struct pm_error *err);
+PM_MUST_CHECK enum pm_status pm_view_choose_metrics(struct pm_view *view, struct pm_error *err);
+/* When the focus is known. */
+PM_MUST_CHECK enum pm_status pm_view_drop_empty(struct pm_view *view, struct pm_error *err);
+bool pm_view_shows_wall(const struct pm_view *view); /* wall time is one of the metrics */
+/* rows are parts of functions that are not entered: statements, arrays */
+bool pm_view_is_fine(const struct pm_view *view);
+/* A metric of time without a CPU: the column's word; NULL: another metric. m: of the report's
+ * metrics. */
+const char *pm_view_off_cpu_word(const struct pm_view *view, uint32_t m);
+/* The length of its name without the unit at its end: wall of wall_ns; all of bytes_written. */
+size_t pm_view_bare_metric_len(const struct pm_metric *metric);
+bool pm_view_is_measured(const struct pm_graph *graph, pm_index metric);
+const char *pm_view_sampled_word(const struct pm_view *view);
+/* perfmap run --clock wall: the time of samples has waiting in it. */
+bool pm_view_has_wall_samples(const struct pm_view *view); /* with a cpu_metric */
+/* Is the share of a row made of a few samples only? */
+bool pm_view_is_uncertain(const struct pm_view *view, const struct pm_view_row *row);
+/* Wall time that what was taken out of it makes uncertain. */
+bool pm_view_is_doubtful(const struct pm_view *view, const struct pm_view_row *row, bool inclusive);
+/* So of any wall time's share. all_ns, all_doubt_ns: of all of the run. */
+bool pm_view_share_is_doubtful(double ns, double doubt_ns, double all_ns, double all_doubt_ns);
+
+/* ways.c: which mappings lead to what this view asks for: fills leaves_out. The answer per
+ * sentence is 0 when no way leads to the level. To be freed. */
+PM_MUST_CHECK enum pm_status pm_view_find_ways(struct pm_view *view, struct pm_error *err,
+                                               unsigned char **ret_rank);
+/* Is the noun what --by asks for? Arrays are what points to memory, too. */
+bool pm_view_noun_is_object(const struct pm_view *view, pm_index noun);
+bool pm_view_noun_is_array(const struct pm_view *view, pm_index noun);
+bool pm_view_is_at_source(const struct pm_view *view); /* the level asked for is Source */
+bool pm_view_noun_is_statement(const struct pm_view *view, pm_index noun);
+/* A statement that stands for what was called at a line that is not known. */
+bool pm_view_is_unknown_line(const struct pm_view *view, pm_index noun);
+bool pm_view_noun_is_machine_code(const struct pm_view *view, pm_index noun); /* found by samples */
+
+/* fold.c: code of system headers counts for what uses it, unless the options say not to. */
+PM_MUST_CHECK enum pm_status pm_view_fold(struct pm_view *view, struct pm_error *err);
+/* folded_value, of what is in the focus. */
+PM_MUST_CHECK enum pm_status pm_view_sum_folded(struct pm_view *view, struct pm_error *err);
+
+/* groups.c: groups, group_of and the lift. */
+PM_MUST_CHECK enum pm_status pm_view_make_groups(struct pm_view *view, struct pm_error *err);
+PM_MUST_CHECK enum pm_status pm_view_make_lift(struct pm_view *view, struct pm_error *err);
+
+/* nesting.c: which rows lie in others. */
+PM_MUST_CHECK enum pm_status pm_view_make_nesting(struct pm_view *view, struct pm_error *err);
+
+/* Where in the source a sentence leads: by the mapping to a statement if there is one, else the
+ * first; for nouns that state no place themselves. PM_NONE. */
+pm_index pm_view_find_place(const struct pm_view *view, pm_index sentence);
+
+/* traits.c: why constructs are one, and other marks of rows. */
+PM_MUST_CHECK enum pm_status pm_view_find_traits(struct pm_view *view, struct pm_error *err);
+
+/* modes.c: nouns in other modes than the program. */
+PM_MUST_CHECK enum pm_status pm_view_find_untimed(struct pm_view *view, struct pm_error *err);
+/* Has the context no wall time of its own? */
+bool pm_view_is_untimed(const struct pm_view *view, pm_index context);
+/* mode exact or trace, but for single nouns */
+bool pm_view_is_timed_run(const struct pm_view *view);
+uint32_t pm_view_n_nouns_in(const struct pm_view *view, enum pm_run_mode mode, bool is_asked);
+/* All stays of a noun in one mode, over all processes. */
+struct pm_view_stay {
+    pm_index noun;
+    enum pm_run_mode mode;
+    bool is_asked;
+    int64_t from_ns, until_ns; /* the first and the last of it; until_ns PM_UNKNOWN: to the end */
+    int64_t n_events;
+    double in_ns, of_ns; /* how long, and how long the processes were in which it was */
+};
+struct pm_view_stays {
+    struct pm_view_stay *items;
+    uint32_t n;
+};
+/* By mode and reason. items: to be freed; NULL: there are none, or memory ended. */
+struct pm_view_stays pm_view_find_stays(const struct pm_view *view);
+/* What a noun of code with sleds is in the source; itself when that is not known. */
+pm_index pm_view_noun_in_source(const struct pm_view *view, pm_index noun);
+/* A line for the header, to be freed; NULL or "": there is nothing to say. */
+char *pm_view_modes_line(struct pm_view *view, bool utf8);
+/* What code with sleds is in the source, short. Arena memory; NULL: it ended. */
+const char *pm_view_noun_name(struct pm_view *view, pm_index noun);
+/* partial.c: what was not followed, or not timed, all the time. */
+PM_MUST_CHECK enum pm_status pm_view_find_partial(struct pm_view *view, struct pm_error *err);
+/* What a noun of a row adds to the row's marks. */
+void pm_view_mark_partial(const struct pm_view *view, pm_index noun, struct pm_view_traits *traits);
+/* Is the row's amount of the report's metric m, own or inclusive, at least what is known of it? */
+int64_t pm_view_n_lost_events(const struct pm_archive_data *data);
+bool pm_view_is_at_least(const struct pm_view *view, const struct pm_view_row *row, uint32_t m,
+                         bool inclusive);
+
+/* runners.c: rows that are processes or threads. pm_view_make_runners: rows have been allocated. */
+bool pm_view_is_by_runner(const struct pm_view *view);
+PM_MUST_CHECK enum pm_status pm_view_make_runners(struct pm_view *view, struct pm_error *err);
+const struct pm_process *pm_view_process_of(const struct pm_view *view,
+                                            const struct pm_view_row *row);
+/* NULL: the row is a process. */
+const struct pm_thread *pm_view_thread_of(const struct pm_view *view,
+                                          const struct pm_view_row *row);
+void pm_view_name_runner(const struct pm_view *view, const struct pm_view_row *row,
+                         struct pm_buf *what, struct pm_buf *place);
+/* sources.c: source_text of the rows that are shown, by statement and line. */
+bool pm_view_shows_sources(const struct pm_view *view);
+PM_MUST_CHECK enum pm_status pm_view_find_sources(struct pm_view *view, struct pm_error *err);
+
+/* query.c: whether calls in a sentence are entries of a loop or of a region, which rows of
+ * functions and files count apart. */
+bool pm_view_counts_as_entries(const struct pm_view *view, pm_index sentence);
+
+/* compensate.c: takes the estimated cost of measuring out of own times, before anything is made
+ * of them, unless the options say not to. */
+PM_MUST_CHECK enum pm_status pm_view_compensate(struct pm_view *view, struct pm_error *err);
+PM_MUST_CHECK enum pm_status pm_view_place_waits(struct pm_view *view, struct pm_error *err);
+/* Reads all costs of some threads (NULL: of all) again, as pm_view_place_waits and
+ * pm_view_compensate left the merged ones: what measuring took of a context is each thread's in
+ * proportion to its time there. The archive must have been loaded with PM_ARCHIVE_LOAD_KEPT. */
+PM_MUST_CHECK enum pm_status pm_view_each_cost(struct pm_view *view, const bool *threads_in,
+                                               pm_cost_visitor visit, void *context,
+                                               struct pm_error *err);
+
+/* focus.c: fills in_focus. */
+PM_MUST_CHECK enum pm_status pm_view_focus(struct pm_view *view, struct pm_error *err);
+
+/* "'sum' names 2: sum<int> (a.cc:3), sum<long> (a.cc:3)"; false, and nothing is added, when it
+ * names one, or has wild cards. */
+bool pm_view_add_fitting(const struct pm_view *view, const char *text, struct pm_buf *out);
+
+/* [n_nouns]: what a pattern of --focus names, without what lies below; to be freed.
+ * PM_ERR_NOT_FOUND. */
+PM_MUST_CHECK enum pm_status pm_view_find_named(const struct pm_view *view, const char *text,
+                                                struct pm_error *err, bool **ret_in);
+
+/* paths.c: at levels above the source, what has no sentence there counts for the innermost one
+ * on its path. */
+PM_MUST_CHECK enum pm_status pm_view_follow_paths(struct pm_view *view, struct pm_error *err);
+bool pm_view_lies_above(const struct pm_graph *graph, pm_index level, pm_index other);
+/* order.c: drops rows without numbers, sorts, limits and sums them up, names the shown. */
+PM_MUST_CHECK enum pm_status pm_view_arrange(struct pm_view *view, struct pm_error *err);
+
+/* The last shown ones go to `rest`. Not in a tree. */
+void pm_view_show_fewer(struct pm_view *view, uint32_t n);
+enum pm_view_sort pm_view_effective_sort(const struct pm_view *view);
+
+/* row_names.c: what and place of rows. Few of many rows are printed, so they are named when they
+ * are needed; a row is named once. */
+PM_MUST_CHECK enum pm_status pm_view_naming_start(struct pm_view *view, struct pm_error *err);
+void pm_view_name_row(struct pm_view *view, struct pm_view_row *row);
+PM_MUST_CHECK enum pm_status pm_view_naming_status(const struct pm_view *view,
+                                                   struct pm_error *err); /* of all up to now */
+void pm_view_naming_free(struct pm_view_naming *naming);
+/* The noun of a row that stands for its place and kind: of its first group, or of an unmapped
+ * sentence; PM_NONE. */
+pm_index pm_view_row_noun(const struct pm_view *view, const struct pm_view_row *row, uint32_t n);
+bool pm_view_noun_is(const struct pm_view *view, pm_index noun, const char *kind);
+bool pm_view_noun_is_code(const struct pm_view *view, pm_index noun); /* function or symbol */
+bool pm_view_noun_is_loop(const struct pm_view *view, pm_index noun); /* loop or loopcode */
+/* Names of machine code begin with a symbol: "_ZN1a1fEv+0x40" is a::f()+0x40. */
+void pm_view_add_code_name(const char *name, struct pm_buf *out);
+const char *pm_view_base_name(const char *path); /* its last part; lent */
+/* The shortest name that tells a file of the archive from its others; lent. */
+const char *pm_view_short_file(const struct pm_view *view, const char *file);
+
+/* short_names.c: names for tables. Arena memory, or the name itself. */
+/* Default arguments of std's templates left out, std::string by that name. */
+const char *pm_view_short_name(struct pm_arena *arena, const char *printable);
+/* f(...) for f(int, char). */
+const char *pm_view_without_parameters(struct pm_arena *arena, const char *printable);
+
+/* labels.c: how the shown rows are written in a table. */
+struct pm_view_label {
+    const char *full, *brief; /* without template defaults; also without parameters */
+    const char *bare;         /* without "loop in " or ", outside its loops": kind_mark says it */
+    char kind_mark;           /* 0: nothing was left out */
+    char marks[4];            /* letters for what else is known of the row */
+    const char *text;         /* what is printed: whoever shows the row chooses */
+    bool is_bare;             /* that is bare, or some of it */
+    const char *place, *base; /* the place without folders; of sets the same */
+};
+/* What a letter means, "inlined"; NULL: there is none of the kind. The letters in order: */
+extern const char pm_view_mark_letters[];
+const char *pm_view_mark_meaning(char letter);
+/* [n_shown], to be freed. No two rows that stand for different things look the same. NULL: memory
+ * ended. */
+struct pm_view_label *pm_view_make_labels(struct pm_view *view);
+#define PM_VIEW_HEAP_OF ", heap blocks of " /* and a place: after the name of an array */
+
+/* facts.c: the run itself. */
+struct pm_view_facts {
+    int64_t wall_ns, user_cpu_ns, system_cpu_ns; /* PM_UNKNOWN */
+    int64_t added_ns;                            /* PM_UNKNOWN; estimated */
+    double added_pct;                            /* of the wall time of all threads, added up */
+    int64_t events_ns, samples_ns;               /* of it; PM_UNKNOWN */
+    int64_t starts_ns; /* of events_ns: starts of processes and threads; PM_UNKNOWN: not known */
+    int64_t fixed_ns;  /* of events_ns: what the budget leaves alone; PM_UNKNOWN: nothing */
+    bool events_by_samples; /* of PerfMap's own code, which are more than was reckoned */
+    bool is_at_most; /* added_ns, events_ns and what comes of them are bounds, not estimates */
+    double slow_down_pct, events_pct, samples_pct,
+        fixed_pct;      /* of the CPU time without them; NAN: not known */
+    int64_t budget_ppm; /* the largest of the processes; PM_UNKNOWN: none */
+    uint64_t n_processes, n_threads;
+    int64_t n_samples, n_lost_samples;
+    uint32_t n_disarmed_nouns, n_counted_nouns; /* to keep the budget */
+    int64_t exit_status, exit_signal;
+    const char *mode;
+};
+struct pm_view_facts pm_view_facts(const struct pm_view *view);
+PM_MUST_CHECK enum pm_status pm_view_warn(struct pm_view *view, struct pm_error *err);
+
+/* Share of the total of the primary metric; NAN: not to be had. */
+double pm_view_share_pct(const struct pm_view *view, const struct pm_view_row *row);
+/* Amount of a row as sorting and bars see it. */
+double pm_view_primary(const struct pm_view *view, const struct pm_view_row *row);
+
+#endif

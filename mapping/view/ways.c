@@ -1,0 +1,172 @@
+/* Which mappings a view follows.
+ *
+ * Code maps to several kinds of constructs at once: to its statement, its loop, the arrays it
+ * touches. A view by arrays follows the ways to arrays, and those to the others only where no
+ * array is to be had, so that a row is a set of arrays and not of an array and a loop. So each
+ * sentence gets a rank: the best kind of construct that some way from it leads to; ways to
+ * lesser ones are left out.
+ */
+#include "view.h"
+
+#include "mapping/archive/collect.h"
+
+#include <stdlib.h>
+
+enum rank { RANK_NONE, RANK_ANY, RANK_BLOCK, RANK_BETTER, RANK_REGION, RANK_WANTED };
+
+static bool is_one_of(const char *kind, const char *const *kinds)
+{
+    for (; *kinds; kinds++)
+        if (!strcmp(kind, *kinds))
+            return true;
+    return false;
+}
+
+bool pm_view_noun_is_statement(const struct pm_view *view, pm_index noun)
+{
+    static const char *const kinds[] = {"statement", "region", "line", NULL};
+    return is_one_of(view->data->graph->nouns[noun].kind, kinds);
+}
+
+bool pm_view_is_unknown_line(const struct pm_view *view, pm_index noun)
+{
+    return !strncmp(view->data->graph->nouns[noun].name, PM_UNKNOWN_LINE_STATEMENT,
+                    strlen(PM_UNKNOWN_LINE_STATEMENT));
+}
+
+bool pm_view_noun_is_object(const struct pm_view *view, pm_index noun)
+{
+    return pm_noun_is_data(&view->data->graph->nouns[noun]);
+}
+
+bool pm_view_noun_is_array(const struct pm_view *view, pm_index noun)
+{
+    return pm_noun_is_array(&view->data->graph->nouns[noun]);
+}
+
+bool pm_view_noun_is_machine_code(const struct pm_view *view, pm_index noun)
+{
+    static const char *const kinds[] = {"code", "kernel", "perfmap", "lost", NULL};
+    return is_one_of(view->data->graph->nouns[noun].kind, kinds);
+}
+
+bool pm_view_is_at_source(const struct pm_view *view)
+{
+    return !strcmp(view->level_name, "Source");
+}
+
+/* What arriving at a sentence of the level is worth. Nouns of kinds that are not ours (a user's
+ * PIF) are as good as any. */
+static enum rank rank_of_kind(const struct pm_view *view, pm_index sentence, const char *reason)
+{
+    enum pm_view_by by = view->options.by;
+    pm_index noun = pm_graph_first_noun(view->data->graph, sentence);
+    if (noun == PM_NONE ||
+        !pm_view_is_at_source(view)) /* levels above have no kinds to choose from */
+        return RANK_WANTED;
+    bool is_object = pm_view_noun_is_object(view, noun);
+    if (by == PM_VIEW_BY_ARRAY || by == PM_VIEW_BY_VARIABLE)
+        return (by == PM_VIEW_BY_ARRAY ? pm_view_noun_is_array(view, noun) : is_object)
+                   ? RANK_WANTED
+                   : RANK_ANY;
+    if (is_object)
+        return RANK_ANY;
+    if (pm_view_noun_is(view, noun,
+                        "region")) /* beside a statement, a loop, or in place of a function */
+        return RANK_REGION;
+    if (pm_view_noun_is_statement(view,
+                                  noun)) /* a loop that was fused is known by its statements only */
+        return by == PM_VIEW_BY_LOOP && !*reason ? RANK_BLOCK : RANK_WANTED;
+    if (pm_view_noun_is_loop(view, noun))
+        return by == PM_VIEW_BY_LOOP ? RANK_WANTED : RANK_BETTER;
+    if (pm_view_noun_is_code(view, noun))
+        return by == PM_VIEW_BY_LOOP ? RANK_BETTER : RANK_BLOCK;
+    return RANK_WANTED;
+}
+
+static bool is_of_level(const struct pm_view *view, pm_index sentence)
+{
+    return view->level != PM_NONE &&
+           pm_graph_sentence_level(view->data->graph, sentence) == view->level;
+}
+
+/* Functions with equal code are one: then another function, or what is known of its statements,
+ * is implemented by the code, too. */
+static bool is_known_by_statements(const struct pm_view *view, const struct pm_mapping *mapping,
+                                   pm_index function)
+{
+    const struct pm_graph *graph = view->data->graph;
+    for (uint32_t e = graph->out_first[mapping->source]; e < graph->out_first[mapping->source + 1];
+         e++) {
+        const struct pm_mapping *other = &graph->mappings[graph->out[e]];
+        pm_index noun = pm_graph_first_noun(graph, other->destination);
+        if (!*other->reason || noun == PM_NONE || !pm_view_noun_is_statement(view, noun))
+            continue;
+        if (pm_graph_ancestor(graph, noun, "function") == function)
+            return true;
+    }
+    return false;
+}
+
+static enum rank rank_of_mapping(const struct pm_view *view, const unsigned char *rank, uint32_t m)
+{
+    const struct pm_graph *graph = view->data->graph;
+    const struct pm_mapping *mapping = &graph->mappings[m];
+    if (!is_of_level(view, mapping->destination))
+        return (enum rank)rank[mapping->destination];
+    pm_index noun = pm_graph_first_noun(graph, mapping->destination);
+    bool by_object =
+        view->options.by == PM_VIEW_BY_ARRAY || view->options.by == PM_VIEW_BY_VARIABLE;
+    if (!by_object && *mapping->reason && noun != PM_NONE && pm_view_noun_is_code(view, noun) &&
+        !is_known_by_statements(view, mapping, noun))
+        return RANK_WANTED;
+    return rank_of_kind(view, mapping->destination, mapping->reason);
+}
+
+/* Backwards from the best constructs, then from lesser ones: each sentence is met first by its
+ * best. */
+static void spread_rank(const struct pm_view *view, enum rank wanted, unsigned char *rank,
+                        pm_index *queue)
+{
+    const struct pm_graph *graph = view->data->graph;
+    uint32_t n = 0;
+    for (uint32_t m = 0; m < graph->n_mappings; m++) {
+        pm_index source = graph->mappings[m].source;
+        if (!rank[source] && !is_of_level(view, source) &&
+            is_of_level(view, graph->mappings[m].destination) &&
+            rank_of_mapping(view, rank, m) == wanted) {
+            rank[source] = (unsigned char)wanted;
+            queue[n++] = source;
+        }
+    }
+    for (uint32_t at = 0; at < n; at++)
+        for (uint32_t e = graph->in_first[queue[at]]; e < graph->in_first[queue[at] + 1]; e++) {
+            pm_index source = graph->mappings[graph->in[e]].source;
+            if (!rank[source] && !is_of_level(view, source)) {
+                rank[source] = (unsigned char)wanted;
+                queue[n++] = source;
+            }
+        }
+}
+
+enum pm_status pm_view_find_ways(struct pm_view *view, struct pm_error *err,
+                                 unsigned char **ret_rank)
+{
+    const struct pm_graph *graph = view->data->graph;
+    unsigned char *rank = pm_alloc_array(graph->n_sentences, 1);
+    pm_index *queue = pm_alloc_array(graph->n_sentences, sizeof *queue);
+    view->leaves_out = pm_alloc_array(graph->n_mappings, sizeof *view->leaves_out);
+    bool ok = rank && queue && view->leaves_out;
+    for (enum rank wanted = RANK_WANTED; ok && wanted > RANK_NONE; wanted--)
+        spread_rank(view, wanted, rank, queue);
+    for (uint32_t m = 0; ok && m < graph->n_mappings; m++)
+        view->leaves_out[m] =
+            rank_of_mapping(view, rank, m) < (enum rank)rank[graph->mappings[m].source];
+    free(queue);
+    if (!ok) {
+        free(rank);
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    }
+    *ret_rank = rank;
+    return PM_OK;
+}

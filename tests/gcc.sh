@@ -1,0 +1,30 @@
+# The GCCs that tests try. Source it, with $PERFMAP_BUILD set:
+#
+#     gcc_versions        those of this machine that have a back end in this build, one a line: 11 12
+#
+# PERFMAP_GCC=13 restricts them to that one, and makes `gcc`, `g++`, `gfortran` and `cc` be it, too (scripts/check-compilers tries one after
+# the other so).
+# shellcheck shell=bash
+
+gcc_versions() {
+    local version
+    for version in ${PERFMAP_GCC:-11 12 13 14 15 16}; do
+        if command -v "gcc-$version" >/dev/null && [ -e "$PERFMAP_BUILD/plugin/perfmap-gcc$version.so" ]; then
+            echo "$version"
+        fi
+    done
+}
+
+# use_gcc VERSION: a folder of links is first in PATH
+use_gcc() {
+    local folder=$PERFMAP_BUILD/tests/gcc-$1 name
+    mkdir -p "$folder"
+    for name in gcc g++ gfortran; do
+        ! command -v "$name-$1" >/dev/null || ln -sf "$(command -v "$name-$1")" "$folder/$name"
+    done
+    ln -sf gcc "$folder/cc"
+    ln -sf g++ "$folder/c++"
+    PATH=$folder:$PATH
+}
+
+[ -z "${PERFMAP_GCC:-}" ] || use_gcc "$PERFMAP_GCC"

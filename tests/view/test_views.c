@@ -1,0 +1,148 @@
+/* Many views of one archive that was loaded once: each is what it would be alone, and the
+ * archive stays as it was. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "mapping/view/view.h"
+#include "tests/graph/archives.h"
+
+#include <pthread.h>
+
+enum { MAX_ROWS = 64, N_TURNS = 20 };
+
+static const struct pm_view_options kinds[] = {
+    {.level = "source", .by = PM_VIEW_BY_LOOP, .sort = PM_VIEW_SORT_DEFAULT},
+    {.level = "source", .by = PM_VIEW_BY_FUNCTION, .sort = PM_VIEW_SORT_DEFAULT},
+    {.level = "source", .by = PM_VIEW_BY_FUNCTION, .tree = true, .sort = PM_VIEW_SORT_DEFAULT},
+    {.level = "source",
+     .by = PM_VIEW_BY_STATEMENT,
+     .rule = PM_RULE_SPLIT,
+     .sort = PM_VIEW_SORT_DEFAULT},
+    {.level = "source", .by = PM_VIEW_BY_ARRAY, .bounds = true, .sort = PM_VIEW_SORT_DEFAULT},
+    {.level = "source",
+     .by = PM_VIEW_BY_LOOP,
+     .no_compensation = true,
+     .sort = PM_VIEW_SORT_DEFAULT},
+    {.level = "base", .by = PM_VIEW_BY_FUNCTION, .sort = PM_VIEW_SORT_DEFAULT},
+    {.level = "source", .by = PM_VIEW_BY_THREAD, .sort = PM_VIEW_SORT_DEFAULT},
+    {.level = "source", .by = PM_VIEW_BY_LOOP, .folds = true, .sort = PM_VIEW_SORT_DEFAULT},
+};
+enum { N_KINDS = sizeof kinds / sizeof *kinds };
+
+/* What is compared of a view. */
+struct seen {
+    uint32_t n_rows;
+    int64_t own[MAX_ROWS], inclusive[MAX_ROWS], n_calls[MAX_ROWS], taken_out_ns;
+};
+
+static struct seen look_at(const struct pm_archive_data *archive, unsigned kind)
+{
+    struct pm_view view = {.options = kinds[kind], .archive = archive};
+    struct pm_error err = PM_ERROR_INIT;
+    struct seen seen = {0};
+    assert_int_equal(pm_view_make(&view, &err), PM_OK);
+    assert_true(view.n_rows > 0 && view.n_rows <= MAX_ROWS);
+    seen.n_rows = view.n_rows;
+    seen.taken_out_ns = view.taken_out_ns;
+    for (uint32_t r = 0; r < view.n_rows; r++) {
+        seen.own[r] = view.rows[r].values[view.primary].own.value;
+        seen.inclusive[r] = view.rows[r].values[view.primary].inclusive;
+        seen.n_calls[r] = view.rows[r].n_calls;
+    }
+    pm_view_release(&view);
+    return seen;
+}
+
+static struct pm_archive_data *load(const char *name)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    struct pm_archive_data *data = NULL;
+    unsigned flags = 0;
+    for (unsigned k = 0; k < N_KINDS; k++)
+        flags |= pm_view_load_flags(&kinds[k]);
+    assert_int_equal(pm_archive_load(name, flags, &err, &data), PM_OK);
+    return data;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    return !make_archive(PM_TEST_ARCHIVES "/heat.sql",
+                         "INSERT INTO probe_costs VALUES (1, 2000000, 1200000);"
+                         "UPDATE processes SET added_ns = 600812000;",
+                         "heat.perfmap");
+}
+
+static void a_view_leaves_the_archive_as_it_was(void **state)
+{
+    (void)state;
+    struct pm_archive_data *archive = load("heat.perfmap"), *untouched = load("heat.perfmap");
+    const struct pm_graph *a = archive->graph, *b = untouched->graph;
+    int64_t taken_out_ns = 0;
+    for (unsigned k = 0; k < N_KINDS; k++)
+        taken_out_ns += look_at(archive, k).taken_out_ns;
+    assert_true(taken_out_ns > 0); /* or there was nothing to change */
+    assert_int_equal(a->n_costs, b->n_costs);
+    assert_int_equal(a->n_contexts, b->n_contexts);
+    for (uint32_t i = 0; i < a->n_costs; i++) {
+        assert_int_equal(a->costs[i].value, b->costs[i].value);
+        assert_int_equal(a->costs[i].context, b->costs[i].context);
+    }
+    for (uint32_t c = 0; c < a->n_contexts; c++)
+        assert_int_equal(a->contexts[c].sentence, b->contexts[c].sentence);
+    pm_archive_data_free(archive);
+    pm_archive_data_free(untouched);
+}
+
+struct looker {
+    const struct pm_archive_data *archive;
+    unsigned first;
+    const struct seen *alone;
+    unsigned n_different;
+};
+
+static void *look_again_and_again(void *argument)
+{
+    struct looker *l = argument;
+    for (unsigned turn = 0; turn < N_TURNS * N_KINDS; turn++) {
+        unsigned kind = (l->first + turn) % N_KINDS;
+        struct seen now = look_at(l->archive, kind);
+        l->n_different += memcmp(&now, &l->alone[kind], sizeof now) != 0;
+    }
+    return NULL;
+}
+
+static void two_threads_make_views_of_one_archive(void **state)
+{
+    (void)state;
+    struct seen alone[N_KINDS];
+    for (unsigned k = 0; k < N_KINDS; k++) {
+        struct pm_archive_data *own = load("heat.perfmap");
+        alone[k] = look_at(own, k);
+        pm_archive_data_free(own);
+    }
+    struct pm_archive_data *archive = load("heat.perfmap");
+    struct looker lookers[2] = {{archive, 0, alone, 0}, {archive, N_KINDS / 2, alone, 0}};
+    pthread_t threads[2];
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, look_again_and_again, &lookers[i]), 0);
+    for (unsigned i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(lookers[0].n_different + lookers[1].n_different, 0);
+    pm_archive_data_free(archive);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_view_leaves_the_archive_as_it_was),
+        cmocka_unit_test(two_threads_make_views_of_one_archive),
+    };
+    return cmocka_run_group_tests(tests, begin, NULL);
+}
