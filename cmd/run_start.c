@@ -131,7 +131,7 @@ static bool set_number(const char *name, uint64_t value)
 }
 
 /* With perfmap run as the one that takes over orphans (below), a process whose parent has ended
- * would see another than it expects: the runtime answers 1 (runtime/wrap.c). */
+ * would see another than it expects: the runtime answers 1 (runtime/guest/wrap.c). */
 static bool set_orphans(void)
 {
     return set_number("PERFMAP_RUN_PID", (uint64_t)getppid()) &&

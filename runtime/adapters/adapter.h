@@ -13,7 +13,7 @@
 #ifndef PM_ADAPTER_H
 #define PM_ADAPTER_H
 
-#include "../include/perfmap.h"
+#include "runtime/include/perfmap.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>

@@ -6,7 +6,7 @@
  *              allocator's own
  *   sites.c    places that allocate, and large blocks, in the run file
  *
- * and on the other side, in libperfmap-rt.so, ../heap_link.c: contexts, callers, chunks of the
+ * and on the other side, in libperfmap-rt.so, guest/heap_link.c: contexts, callers, chunks of the
  * run file.
  *
  * Memory of our own comes from mmap. A thread that is at work here has `busy` set: what its
@@ -17,7 +17,7 @@
 #ifndef PM_RUNTIME_HEAP_H
 #define PM_RUNTIME_HEAP_H
 
-#include "../../format/pm_run.h"
+#include "format/pm_run.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Which blocks are alive: open addressing in 64 parts, each with its lock, at most half full.
  * Without tombstones: what is taken out is closed up behind. */
 #include "heap.h"
-#include "../sys.h"
+#include "runtime/base/sys.h"
 
 #include <sys/mman.h>
 

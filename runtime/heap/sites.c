@@ -1,7 +1,7 @@
 /* Places that allocate, in the run file: one for each pair of caller and context. Found by a
  * small table of each thread's own, else under a lock. */
 #include "heap.h"
-#include "../sys.h"
+#include "runtime/base/sys.h"
 
 #include <sys/mman.h>
 

@@ -1,6 +1,6 @@
 /* Any bytes as a baggage header: what is found lies within them and is written again as it was
  * read. */
-#include "runtime/baggage.c" /* the runtime is not a library that a test could link */
+#include "runtime/words/baggage.c" /* the runtime is not a library that a test could link */
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * an ELF file; its segments are laid out in memory as the loader does, so that whatever is read
  * outside of them is seen.
  */
-#include "../../runtime/scan.c"
+#include "runtime/code/scan.c"
 
 #include <stdlib.h>
 

@@ -10,7 +10,12 @@
 #ifndef PM_TESTS_MADE_PROCESS_H
 #define PM_TESTS_MADE_PROCESS_H
 
-#include "../../runtime/internal.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/file.h"
+#include "runtime/base/upward.h"
+#include "runtime/tree/tree.h"
+#include "runtime/code/arch.h"
+#include "runtime/guest/guest.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,14 +1,14 @@
 /* The budget with made calls and a made clock: what costs too much steps down, what was
  * overspent is a debt, which is carried and repaid. */
 #include "made_process.h"
-#include "../../runtime/sys.h"
+#include "runtime/base/sys.h"
 
 static long made_sys(long number, long a, long b, long c, long d, long e, long f);
 #undef pm_sys
 #define pm_sys(number, ...) made_sys_(number __VA_OPT__(, ) __VA_ARGS__, 0, 0, 0, 0, 0, 0)
 #define made_sys_(number, a, b, c, d, e, f, ...) \
     made_sys((number), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
-#include "../../runtime/adapt.c"
+#include "runtime/budget/adapt.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

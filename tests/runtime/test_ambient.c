@@ -1,12 +1,11 @@
 /* Sentences that are begun and ended, against a model: random calls, loops and returns with
  * invented stack pointers, frames that vanish, other stacks, and signal handlers at any
  * instruction of a begin or end. What counts is the calls of each path below each set. */
-#include "../../mapping/run/run_file.h"
+#include "mapping/run/run_file.h"
 #include "made_process.h"
-#include "../../runtime/internal.h"
-#include "../../runtime/sample.h"
-#include "../../runtime/words.h"
-#include "../../format/pm_words.h"
+#include "runtime/sample/sample.h"
+#include "runtime/words/words.h"
+#include "format/pm_words.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

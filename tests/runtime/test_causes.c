@@ -1,11 +1,10 @@
 /* Causes: ids that come back, what is active by them, chains that stay bounded, text in and out.
  * Stack pointers are invented; what the runtime leaves is read back with the reader of
  * mapping/run. */
-#include "../../mapping/run/run_file.h"
+#include "mapping/run/run_file.h"
 #include "made_process.h"
-#include "../../runtime/baggage.h"
-#include "../../runtime/causes.h"
-#include "../../runtime/internal.h"
+#include "runtime/words/baggage.h"
+#include "runtime/words/causes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* The table of live blocks of libperfmap-heap.so: against a plain model, and from several
  * threads at once. */
-#include "../../runtime/heap/live.c"
+#include "runtime/heap/live.c"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -2,7 +2,6 @@
  * to returns, whichever instruction jumps, in every mode; also with a signal handler that enters
  * and leaves instrumented code after each instruction. */
 #include "made_process.h"
-#include "../../runtime/internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,12 +1,13 @@
 /* Changes of modes beside nouns that are just being made, or are not in the run file yet: those
  * are not touched, or not written down. */
 #include "made_process.h"
-#include "../../runtime/words.h"
+#include "runtime/budget/adapt.h"
+#include "runtime/words/words.h"
 
 static void *made_chunk(enum pm_run_chunk_kind kind, uint64_t bytes, uint64_t owner,
                         uint64_t *ret_offset);
 #define pm_file_chunk made_chunk
-#include "../../runtime/modes.c"
+#include "runtime/code/modes.c"
 #undef pm_file_chunk
 
 void pm_wrap_resolve(void) {}

@@ -1,6 +1,8 @@
 /* Changing code while threads run it: sleds that jump over an increment when armed. Whatever
  * happens, nothing crashes and no thread sees half a change. */
-#include "../../runtime/internal.h"
+#include "runtime/code/arch.h"
+#include "runtime/code/patch.h"
+#include "runtime/guest/guest.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* What is made of a ring's bytes: random records, records around the ring's end, bytes that are
  * no records; and to which context a sample goes. The ring is made here. */
 #include "made_process.h"
-#include "../../runtime/sample.h"
+#include "runtime/code/places.h"
+#include "runtime/sample/sample.h"
 
 #include <linux/perf_event.h>
 #include <setjmp.h>
@@ -18,7 +19,7 @@
 void pm_wrap_resolve(void) {}
 
 enum { PERIOD_NS = 1000000, RING_BYTES = 8192 };
-/* Words of a sample behind its header (runtime/sample_perf.c). */
+/* Words of a sample behind its header (runtime/sample/perf.c). */
 enum {
 #if defined(__x86_64__)
     WORD_SP = 6,

@@ -1,5 +1,5 @@
 /* Names of SQL statements: what SQLite's own tokens say is a value, a name, a comment, an end. */
-#include "../../runtime/adapters/sql/text.c"
+#include "runtime/adapters/sql/text.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

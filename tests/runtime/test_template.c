@@ -1,6 +1,7 @@
 /* Trampolines that are copied from one of their kind are, byte for byte, what would have been
  * generated for them. */
-#include "../../runtime/arch_x86_64_emit.h"
+#include "runtime/code/x86_64/emit.h"
+#include "runtime/guest/guest.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* Full heads of traces: emptied when all events are there, left alone for an event that is still
  * to come. */
 #include "made_process.h"
+#include "runtime/tree/trace.h"
 
 #include <string.h>
 

@@ -3,7 +3,6 @@
  * after each of them. Registers that must be saved, the stack and the red zone come back
  * unchanged; no call is lost, none is counted twice. */
 #include "made_process.h"
-#include "../../runtime/internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,8 @@
 /* The context tree against a model: random calls, returns, tail calls, loops, and frames that
  * vanish, with invented stack pointers. What the runtime leaves is read back with the reader of
  * mapping/run. */
-#include "../../mapping/run/run_file.h"
+#include "mapping/run/run_file.h"
 #include "made_process.h"
-#include "../../runtime/internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Frames that are unwound in a copy of the stack, against those that the compiler's own unwinder
  * finds (backtrace): through libc's functions that call back, a signal handler, frames of
  * unknown size, frames that are aligned; and tables that lie. */
-#include "../../runtime/sample.h"
+#include "runtime/sample/sample.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

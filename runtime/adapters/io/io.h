@@ -11,7 +11,7 @@
 #ifndef PM_ADAPTER_IO_H
 #define PM_ADAPTER_IO_H
 
-#include "../adapter.h"
+#include "runtime/adapters/adapter.h"
 
 #include <stdint.h>
 #include <sys/socket.h>

@@ -13,7 +13,7 @@
 #ifndef PM_ADAPTER_LOCKS_H
 #define PM_ADAPTER_LOCKS_H
 
-#include "../adapter.h"
+#include "runtime/adapters/adapter.h"
 
 #include <stdint.h>
 

@@ -11,7 +11,7 @@
 #ifndef PM_ADAPTER_SQL_H
 #define PM_ADAPTER_SQL_H
 
-#include "../adapter.h"
+#include "runtime/adapters/adapter.h"
 
 #include <stddef.h>
 

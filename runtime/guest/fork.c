@@ -1,0 +1,129 @@
+/* Children. A fork child gets a run file of its own, in which the forking thread's open contexts
+ * stand again (with no calls, times from now on), so that their exits match. The parent's file is
+ * not touched. What vfork starts shares the parent's memory until it execs or exits: its events
+ * count in the parent. */
+#include "runtime/base/clock.h"
+#include "runtime/base/file.h"
+#include "runtime/base/sys.h"
+#include "runtime/base/upward.h"
+#include "runtime/tree/ambient.h"
+#include "runtime/tree/coroutines.h"
+#include "runtime/tree/trace.h"
+#include "runtime/code/modes.h"
+#include "runtime/budget/adapt.h"
+#include "runtime/budget/control.h"
+#include "runtime/sample/sample.h"
+#include "runtime/words/api.h"
+#include "runtime/words/causes.h"
+#include "runtime/guest/guest.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <time.h>
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+enum { PATH_BYTES_STEP = 65536 };
+
+/* The parent's thread runs on while the child copies its contexts, so their stack pointers are
+ * saved before. */
+static void save_path(void)
+{
+    struct pm_tls *t = &pm_tls;
+    if (!pm_process.on || t->state != PM_THREAD_READY)
+        return;
+    const struct pm_node *node = pm_home_current(t);
+    if (t->fork_path == NULL || node->depth >= t->fork_depth) {
+        uint64_t bytes = ((node->depth + 1u) * sizeof(uint64_t) + PATH_BYTES_STEP - 1) /
+                         PATH_BYTES_STEP * PATH_BYTES_STEP;
+        long memory =
+            pm_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (t->fork_path != NULL)
+            pm_sys(SYS_munmap, t->fork_path, t->fork_depth * sizeof(uint64_t));
+        bool good = !(memory < 0 && memory > -4096);
+        t->fork_path = good ? (uint64_t *)memory : NULL;
+        t->fork_depth = good ? (uint32_t)(bytes / sizeof(uint64_t)) : 0;
+    }
+    for (; t->fork_path != NULL && node != NULL; node = node->parent)
+        t->fork_path[node->depth] = node->sp;
+}
+
+static void new_process(void)
+{
+    struct pm_process *p = &pm_process;
+    struct timespec now = {0, 0};
+    p->parent_pid = p->pid;
+    p->pid = (uint32_t)pm_sys(SYS_getpid);
+    p->flags = PM_RUN_FLAG_FORKED | (p->file.header->flags & PM_RUN_FLAG_PORTABLE);
+    p->n_contexts = 0;
+    p->start_cpu_ns = p->before_cpu_ns = 0;
+    pm_clock_pair(&p->start_tsc, &p->start_monotonic_ns);
+    pm_sys(SYS_clock_gettime, CLOCK_REALTIME, &now);
+    p->start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Also called at the first slow event in the child of a clone() that no handler saw. */
+void pm_fork_child(void)
+{
+    if (*pm_process.alive_mark)
+        return;
+    uint64_t all = UINT64_MAX, mask = 0;
+    struct timespec cpu = {0, 0};
+    pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask, sizeof all);
+    pm_sys(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &cpu);
+    uint64_t before_cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+    pm_sample_fork_child();
+    pm_word_costs_fork_child(pm_tls.slot);
+    *(uint32_t *)(uintptr_t)pm_process.alive_mark = 1;
+    if (pm_process.file.header == NULL) { /* nothing was measured so far: a child like its parent */
+        pm_process.parent_pid = pm_process.pid;
+        pm_process.pid = (uint32_t)pm_sys(SYS_getpid);
+        pm_process.flags |= PM_RUN_FLAG_FORKED;
+    } else {
+        new_process();
+        pm_file_leave();
+        if (pm_file_create()) {
+            pm_objects_rewrite();
+            pm_words_fork_child();
+            pm_ambient_fork_child(&pm_tls);
+            pm_causes_fork_child();
+            pm_modes_fork_child();
+            pm_adapt_fork_child();
+            pm_control_fork_child();
+            pm_trace_fork_child(&pm_tls);
+            pm_coroutine_fork_child();
+            pm_thread_renew(&pm_tls, pm_process.start_tsc);
+        } else {
+            pm_trace_fork_child(&pm_tls);
+            pm_thread_drop(&pm_tls);
+        }
+        pm_file_drop_parent();
+    }
+    pm_heap_fork_child();
+    if (pm_process.file.header != NULL)
+        pm_adapt_process_begin(before_cpu_ns);
+    pm_tls.fork_path = NULL;
+    pm_tls.fork_depth = 0;
+    pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof all);
+}
+
+static void before_fork(void)
+{
+    save_path();
+    pm_heap_before_fork();
+}
+
+static void in_child(void)
+{
+    if (!pm_process.on)
+        return;
+    *(volatile uint32_t *)(uintptr_t)pm_process.alive_mark = 0; /* where the kernel did not */
+    pm_fork_child();
+}
+
+void pm_fork_watch(void)
+{
+    pthread_atfork(before_fork, pm_heap_in_parent, in_child);
+}

@@ -1,0 +1,29 @@
+/* Start, end, children of the process, and what of libc is wrapped. At ordinary calls; libc with
+ * care, never malloc. */
+#ifndef PM_RUNTIME_GUEST_H
+#define PM_RUNTIME_GUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* runtime.c */
+void pm_process_end(uint32_t flags); /* fills the end_ fields */
+void pm_process_unend(void);         /* exec failed */
+
+void pm_dl_watch(void);
+void pm_fork_watch(void);
+void pm_wrap_resolve(void);
+/* Also of wrap_signals.c and wrap_calls.c. */
+void pm_wrap_signals_resolve(void);
+bool pm_wrap_blocks_traps(void); /* as the thread believes */
+void pm_wrap_inherit_traps(bool blocks);
+void pm_wrap_calls_resolve(void);
+void pm_wrap_contexts_resolve(void);
+
+/* heap_link.c: what libperfmap-heap.so (heap/) has to do around fork. */
+void pm_heap_before_fork(void);
+void pm_heap_in_parent(void);
+void pm_heap_fork_child(void);
+
+#endif
