@@ -151,7 +151,8 @@ static struct pm_slot *new_slot(uint64_t tsc)
     return slot;
 }
 
-/* From the last one that was left on: its memory is still in the processor's caches. */
+/* From the last one that was left on: its memory is still in the processor's caches. A slot whose
+ * thread ended after tsc is of no use: the times of the two would overlap. */
 static struct pm_slot *finished_slot(uint64_t tsc)
 {
     uint32_t n = pm_load(n_slots), start = pm_load(last_left);
@@ -163,6 +164,10 @@ static struct pm_slot *finished_slot(uint64_t tsc)
         if (slot == NULL || !__atomic_compare_exchange_n(&slot->busy, &idle, 1, false,
                                                          __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
             continue;
+        if (slot->thread->end_tsc > tsc) {
+            __atomic_store_n(&slot->busy, 0, __ATOMIC_RELEASE);
+            continue;
+        }
         pm_add_shared(n_finished, (uint32_t)-1);
         slot->tid = own_tid();
         slot->thread->n_threads++;

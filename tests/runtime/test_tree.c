@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -577,6 +578,63 @@ static void a_timed_context_ends_with_a_jump_to_code_without_sleds(void **unused
     assert_true(three->inclusive_tsc < 900000);
 }
 
+/* --- threads --- */
+
+static void *in_a_thread(void *body)
+{
+    ((void (*)(void))(uintptr_t)body)();
+    for (int i = 0; i < 4; i++) /* as the thread's key does when it ends */
+        pm_thread_ended(&pm_tls);
+    return NULL;
+}
+
+static void run_thread(void (*body)(void))
+{
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, in_a_thread, (void *)(uintptr_t)body), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+static struct pm_slot *slot_of_last;
+
+static void call_once_at(uint64_t tsc)
+{
+    struct pm_probe probe = {.mode = PM_RUN_MODE_EXACT, .noun = 1, .kind = PM_SLED_ENTRY};
+    uint64_t sp = (uint64_t)__builtin_frame_address(0);
+    pm_slow(&probe, sp, tsc);
+    slot_of_last = pm_tls.slot;
+    probe.kind = PM_SLED_RETURN;
+    pm_slow(&probe, sp, pm_tsc());
+}
+
+static void call_once(void)
+{
+    call_once_at(pm_tsc());
+}
+
+/* It was held up between its first event's time and the search for a slot. */
+static void begin_before_another_ends(void)
+{
+    uint64_t tsc = pm_tsc();
+    run_thread(call_once);
+    const struct pm_slot *of_other = slot_of_last;
+    call_once_at(tsc);
+    assert_ptr_not_equal(slot_of_last, of_other);
+    assert_true(slot_of_last->thread->n_threads > 1);
+}
+
+static void threads_that_overlap_share_no_memory(void **unused)
+{
+    (void)unused;
+    call_once();
+    for (int i = 0; i < PM_REUSE_AFTER + 2; i++)
+        run_thread(call_once);
+    run_thread(begin_before_another_ends);
+    struct pm_run_file *file = read_back();
+    assert_int_equal(pm_run_file_n_complaints(file), 0);
+    pm_run_file_free(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -597,6 +655,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_mark_that_something_came_behind_is_looked_at, begin, end),
         cmocka_unit_test_setup_teardown(a_timed_context_ends_with_a_jump_to_code_without_sleds,
                                         begin, end),
+        cmocka_unit_test_setup_teardown(threads_that_overlap_share_no_memory, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
