@@ -9,7 +9,7 @@
 #     share/bash-completion/completions/perfmap
 #     share/zsh/vendor-completions/_perfmap
 #     share/fish/vendor_completions.d/perfmap.fish
-#     share/doc/perfmap/                       README, the formats, the examples
+#     share/doc/perfmap/                       README, docs/, the examples
 include(GNUInstallDirs)
 
 install(TARGETS perfmap RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -32,8 +32,10 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/perfmap-config-version.cmak
 install(FILES ${CMAKE_BINARY_DIR}/perfmap-config.cmake ${CMAKE_BINARY_DIR}/perfmap-config-version.cmake
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/perfmap)
 
-install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/formats DESTINATION ${CMAKE_INSTALL_DOCDIR})
+foreach(page README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE)
+    install(FILES ${PROJECT_SOURCE_DIR}/${page} DESTINATION ${CMAKE_INSTALL_DOCDIR})
+endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/heat ${PROJECT_SOURCE_DIR}/examples/cxx ${PROJECT_SOURCE_DIR}/examples/fortran
     ${PROJECT_SOURCE_DIR}/examples/grids ${PROJECT_SOURCE_DIR}/examples/lua
     DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples FILES_MATCHING PATTERN "*.c" PATTERN "*.cc" PATTERN "*.f90"
