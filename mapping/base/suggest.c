@@ -1,16 +1,30 @@
 /* "did you mean": the word that is most like another one. */
 #include "suggest.h"
 
+#include <limits.h>
 #include <stddef.h>
 #include <string.h>
 
-/* Words longer than this are no typing errors. */
-enum { MAX_WORD = 40 };
+enum { MAX_WORD = 64 };
 
-/* Edit distance with swaps of neighbours (optimal string alignment). Both at most MAX_WORD long. */
-static unsigned word_distance(const char *a, const char *b)
+static bool same_letter(char a, char b, bool in_any_case)
+{
+    if (a == b)
+        return true;
+    char letter = (char)(a | 32);
+    return in_any_case && letter == (b | 32) && letter >= 'a' && letter <= 'z';
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+unsigned pm_word_distance(const char *a, const char *b, bool in_any_case)
 {
     size_t a_len = strlen(a), b_len = strlen(b);
+    if (a_len > MAX_WORD || b_len > MAX_WORD)
+        return UINT_MAX;
     unsigned rows[3][MAX_WORD + 1];
     unsigned *before = rows[0], *last = rows[1], *now = rows[2];
     for (size_t j = 0; j <= b_len; j++)
@@ -18,14 +32,11 @@ static unsigned word_distance(const char *a, const char *b)
     for (size_t i = 1; i <= a_len; i++) {
         now[0] = (unsigned)i;
         for (size_t j = 1; j <= b_len; j++) {
-            unsigned best = last[j - 1] + (a[i - 1] != b[j - 1]);
-            if (last[j] + 1 < best)
-                best = last[j] + 1;
-            if (now[j - 1] + 1 < best)
-                best = now[j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-                before[j - 2] + 1 < best)
-                best = before[j - 2] + 1;
+            bool same = same_letter(a[i - 1], b[j - 1], in_any_case);
+            unsigned best = least(last[j - 1] + !same, least(last[j], now[j - 1]) + 1);
+            if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2], in_any_case) &&
+                same_letter(a[i - 2], b[j - 1], in_any_case))
+                best = least(best, before[j - 2] + 1);
             now[j] = best;
         }
         unsigned *spare = before;
@@ -39,7 +50,11 @@ static unsigned word_distance(const char *a, const char *b)
 /* How many mistakes a typing error has at most: two in five letters make another word. */
 static unsigned near_distance(size_t len)
 {
-    return len < 3 ? 0 : len < 6 ? 1 : len < 12 ? 2 : 3;
+    if (len < 3)
+        return 0;
+    if (len < 6)
+        return 1;
+    return len < 12 ? 2 : 3;
 }
 
 const char *pm_suggest(const char *word, const char *const *words)
@@ -50,9 +65,7 @@ const char *pm_suggest(const char *word, const char *const *words)
     const char *best = NULL;
     unsigned best_distance = near_distance(len) + 1;
     for (; *words; words++) {
-        if (strlen(*words) > MAX_WORD)
-            continue;
-        unsigned distance = word_distance(word, *words);
+        unsigned distance = pm_word_distance(word, *words, false);
         if (len >= 3 && strncmp(word, *words, len) == 0)
             distance = 1; /* the beginning of a word */
         if (distance < best_distance) {

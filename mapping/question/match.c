@@ -2,6 +2,7 @@
 #include "question.h"
 
 #include "../base/banned.h"
+#include "../base/suggest.h"
 #include "../graph/index_map.h"
 #include "../graph/pattern.h"
 
@@ -319,39 +320,16 @@ bool pm_question_word_fits(const struct pm_question_word *word, const char *text
 
 /* --- why nothing fits --- */
 
-enum { MAX_NEAR = 4, MAX_COMPARED = 64 };
+enum { MAX_NEAR = 4 };
 
 struct near {
     const char *names[MAX_NEAR];
     unsigned distances[MAX_NEAR], n;
 };
 
-/* Letters to change, add or leave out (Levenshtein), in any case; more than `most` is most + 1. */
-static unsigned distance(const char *a, const char *b, unsigned most)
-{
-    unsigned row[MAX_COMPARED + 1];
-    size_t len_a = strlen(a), len_b = strlen(b);
-    if (len_a > MAX_COMPARED || len_b > MAX_COMPARED)
-        return most + 1;
-    for (unsigned j = 0; j <= len_b; j++)
-        row[j] = j;
-    for (unsigned i = 1; i <= len_a; i++) {
-        unsigned diagonal = row[0];
-        row[0] = i;
-        for (unsigned j = 1; j <= len_b; j++) {
-            bool equal = (a[i - 1] | 32) == (b[j - 1] | 32);
-            unsigned change = diagonal + !equal, add = row[j] + 1, leave = row[j - 1] + 1;
-            diagonal = row[j];
-            row[j] = change < add ? change : add;
-            row[j] = row[j] < leave ? row[j] : leave;
-        }
-    }
-    return row[len_b] > most ? most + 1 : row[len_b];
-}
-
 static void consider(struct near *near, const char *word, const char *name)
 {
-    unsigned most = (unsigned)strlen(word) / 3 + 1, d = distance(word, name, most);
+    unsigned most = (unsigned)strlen(word) / 3 + 1, d = pm_word_distance(word, name, true);
     if (strlen(word) >= 3 && strcasestr(name, word))
         d = strncmp(name, "_Z", 2) == 0 ? most : 1; /* as people write it comes first */
     if (d > most || !*name)

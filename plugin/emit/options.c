@@ -2,55 +2,17 @@
 
 #include "select.h"
 #include "../../mapping/base/str.h"
+#include "../../mapping/base/suggest.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { MAX_WORD = 64 };
-
-/* Edit distance (Levenshtein, one row) of two short words; longer than MAX_WORD: far. */
-static unsigned word_distance(const char *a, const char *b)
-{
-    size_t a_len = strlen(a), b_len = strlen(b);
-    unsigned row[MAX_WORD + 1];
-    if (a_len > MAX_WORD || b_len > MAX_WORD)
-        return UINT_MAX;
-    for (size_t j = 0; j <= b_len; j++)
-        row[j] = (unsigned)j;
-    for (size_t i = 1; i <= a_len; i++) {
-        unsigned diagonal = row[0];
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= b_len; j++) {
-            unsigned change = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            unsigned step = (row[j - 1] < row[j] ? row[j - 1] : row[j]) + 1;
-            row[j] = change < step ? change : step;
-        }
-    }
-    return row[b_len];
-}
-
-/* The word of a NULL-ended list that was probably meant, or NULL. */
-static const char *word_suggestion(const char *word, const char *const *words)
-{
-    const char *best = NULL;
-    unsigned best_distance = (unsigned)strlen(word) / 3 + 2; /* beyond this, no resemblance */
-    for (; *words; words++) {
-        unsigned distance = word_distance(word, *words);
-        if (distance < best_distance) {
-            best_distance = distance;
-            best = *words;
-        }
-    }
-    return best;
-}
-
 /* "no option 'x': did you mean 'y'?", or the list of what there is. */
 static enum pm_status refuse_word(struct pm_error *err, const char *what, const char *word,
                                   const char *const *words)
 {
-    const char *meant = word_suggestion(word, words);
+    const char *meant = pm_suggest(word, words);
     if (meant)
         return pm_error_set(err, PM_ERR_USAGE, "%s '%s' does not exist; did you mean '%s'?", what,
                             word, meant);
