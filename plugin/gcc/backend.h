@@ -1,21 +1,22 @@
-/* What the parts of the GCC back end say to each other. See docs/ARCHITECTURE.md "plugin/gcc".
- *
- *   main.cc      plugin_init: options, registers the passes of the others
+/* What the parts of the GCC back end say to each other. See docs/ARCHITECTURE.md "plugin/gcc". */
+/* clang-format off */
+/*   main.cc      plugin_init: options, registers the passes of the others
  *   sleds_*.cc   function sleds (RTL), loop sleds (GIMPLE), portable mode
- *   identity.cc  which construct is this? ids and places, the same early, late and in another
- * compiler process (lto1) facts.cc     early facts: nouns and static mappings of level Source, from
- * GIMPLE before lowering and from the CFG late.cc      late facts: code symbols and loop code
- * (level Base) and their mapping to Source, where code is emitted
+ *   identity.cc  which construct is this? The same early, late and in another compiler process
+ *   facts.cc     early facts: nouns and static mappings of level Source, from GIMPLE
+ *   late.cc      late facts: code symbols and loop code (level Base), where code is emitted
+ *
+ * They read GCC's trees. What they make of that is plugin/emit's: ids, nouns, the late map's form.
  */
+/* clang-format on */
 #ifndef PM_GCC_BACKEND_H
 #define PM_GCC_BACKEND_H
 
 #include "gcc-common.h"
 
 extern "C" {
-#include "../../format/pm_id.h"
 #include "../../format/pm_sled.h"
-#include "../../mapping/pif/pif.h"
+#include "../emit/facts.h"
 #include "../emit/options.h"
 #include "../emit/select.h"
 }
@@ -29,12 +30,10 @@ bool pm_function_selected(tree function_decl);
  * std's templates): it is the program's, and its time shall have a name. */
 bool pm_function_mapped(tree function_decl);
 
+/* Memory is at its end: the compiler stops, as GCC itself does then. */
+void pm_no_memory(void) ATTRIBUTE_NORETURN;
+
 /* --- identity.cc --- */
-struct pm_place {
-    const char *file;      /* absolute, after -ffile-prefix-map; lives as long as the compiler */
-    const char *shown;     /* as the user spelt it */
-    unsigned line, column; /* 0 unknown */
-};
 /* Expansion place of a location. False when it has none. */
 bool pm_place_of(location_t location, struct pm_place *ret_place);
 /* The function as written: clones (.constprop, .part, .isra, ._omp_fn keep their own source
@@ -59,7 +58,6 @@ struct pm_loop_identity {
  * same identity in the early CFG, just before the loop passes, inlined, cloned, and in lto1. False
  * when it has no place (compiler-made). */
 bool pm_loop_identity_of(class loop *loop, struct pm_loop_identity *ret_identity);
-pm_id pm_loopcode_id(pm_id symbol, pm_id loop);
 
 /* --- facts.cc, late.cc --- */
 /* registers its passes and callbacks; called by main.cc */

@@ -31,11 +31,9 @@ static void set_marks(tree decl, unsigned marks)
 
 static void write_marks(tree origin, unsigned marks)
 {
-    struct pm_pif *pif = pm_facts_late();
-    pm_id function = pm_fact_function(pif, pm_source_function_of(origin));
-    pm_pif_noun_attribute(pif, function, "bare", "yes");
-    if (marks & COPIES_CALL)
-        pm_pif_noun_attribute(pif, function, "bare calls", "yes");
+    struct pm_facts *facts = pm_facts_late();
+    pm_id function = pm_fact_function(facts, pm_source_function_of(origin));
+    pm_fact_bare(facts, function, marks & COPIES_CALL);
 }
 
 static void note_copy(tree decl, bool calls)

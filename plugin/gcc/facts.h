@@ -24,33 +24,15 @@ void pm_scan_loops(tree function_decl, std::vector<struct pm_linear> *code);
 /* The facts of this compiler process: early ones, and those that late.cc makes where code is
  * emitted. They are one set unless the early ones have to travel through LTO byte code. Never NULL.
  */
-struct pm_pif *pm_facts_early(void);
-struct pm_pif *pm_facts_late(void);
-
-extern const char pm_level_source[], pm_level_base[];
-enum pm_verb {
-    PM_SOURCE_EXECUTES,
-    PM_SOURCE_READS,
-    PM_SOURCE_WRITES,
-    PM_SOURCE_CALLS,
-    PM_SOURCE_REFERS,
-    PM_BASE_EXECUTES,
-    PM_N_VERBS
-};
-pm_id pm_verb_id(enum pm_verb verb);
-
-pm_id pm_fact_file(struct pm_pif *pif, const char *file, const char *shown);
-pm_id pm_fact_function(struct pm_pif *pif, const struct pm_source_function *function);
-pm_id pm_fact_loop(struct pm_pif *pif, const struct pm_source_function *function, int index);
-void pm_fact_mapping(struct pm_pif *pif, pm_id source, enum pm_verb source_verb, pm_id destination,
-                     enum pm_verb destination_verb);
+struct pm_facts *pm_facts_early(void);
+struct pm_facts *pm_facts_late(void);
 
 /* --- facts_ranges.cc: what only the C and C++ front ends tell --- */
 
 /* Text of one statement. */
 struct pm_range {
     const char *file;
-    struct pm_point first, last;
+    struct pm_text_point first, last;
 };
 /* The statements of a function, sorted by first; NULL when the front end did not tell (other
  * languages). Lent until pm_ranges_drop. */
@@ -148,10 +130,10 @@ pm_id pm_fact_this(tree function_decl);
 bool pm_fact_leads_to_this(tree t, tree function_decl);
 /* What a variable refers to from the start: "double *const rows[] = {a, b}". */
 void pm_fact_initial(tree variable, pm_id noun, tree context);
-/* Calls through pointers: ids that are no nouns. "Parameter number n of whatever function the
- * pointer holds", and the pointer that a function returns. {f::p Refers} -> {parameter 0 of
- * apply::f Refers} -> {main::data Refers}: apply(f, data) calls its f with data. */
-pm_id pm_fact_pointed_parameter(pm_id pointer, unsigned index);
+/* Calls through pointers: ids that are no nouns. pm_id_of_pointed is "parameter number n of
+ * whatever function the pointer holds"; this is the pointer that a function returns. {f::p
+ * Refers} -> {parameter 0 of apply::f Refers} -> {main::data Refers}: apply(f, data) calls its f
+ * with data. */
 pm_id pm_fact_returned(tree function_decl);
 /* The pointer is given the function; what another pointer of the type holds. before: arguments
  * of calls through the pointer that the function does not get: std::function's own. */
@@ -184,8 +166,6 @@ struct pm_statements {
 const struct pm_statements *pm_statements_of(const struct pm_source_function *function);
 /* Which statement holds the place: an index, -1 none. */
 int pm_statement_at(const struct pm_statements *statements, const struct pm_place *place);
-
-pm_id pm_statement_id(pm_id function, const struct pm_place *place);
 
 /* --- copies.cc --- */
 /* The function's code is emitted: what was noted in other processes of LTO is written down. */

@@ -127,10 +127,10 @@ static void widen(struct pm_source_loop *loop, location_t location)
     struct pm_place place;
     if (!pm_place_of(location, &place) || place.file != loop->file)
         return;
-    struct pm_point point = {place.line, place.column};
-    if (pm_point_less(point, loop->first))
+    struct pm_text_point point = pm_place_point(&place);
+    if (pm_text_point_less(point, loop->first))
         loop->first = point;
-    if (pm_point_less(loop->last, point))
+    if (pm_text_point_less(loop->last, point))
         loop->last = point;
 }
 
@@ -154,10 +154,12 @@ static void add_loops(struct pm_source_function *function, const std::vector<str
             open.pop_back();
         int parent = open.empty() ? -1 : open.back().loop;
         int index = pm_source_loop_add(function, &run.place, parent);
+        if (index < 0)
+            pm_no_memory();
         int nest = 1;
         for (const struct open &around : open)
             nest += around.loop == index;
-        struct pm_source_loop *loop = &function->loops[(size_t)index];
+        struct pm_source_loop *loop = &function->loops[index];
         loop->nest = std::max(loop->nest, nest);
         for (unsigned at = run.first; at < run.end; at++) {
             (*code)[at].loop = index;
@@ -184,17 +186,18 @@ static void note_outside(struct pm_source_function *function,
         if (item.loop > entry->second)
             entry->second = item.loop;
     }
-    std::vector<int> loops;
-    pm_source_loops_sort(function);
+    if (!pm_source_loops_sort(function))
+        pm_no_memory();
     for (const auto &entry : inside) {
-        struct pm_point point = {entry.first.first, entry.first.second};
-        pm_source_loops_around(function, point, &loops);
-        for (int loop : loops) {
+        struct pm_text_point point = {entry.first.first, entry.first.second};
+        uint32_t n;
+        const int *loops = pm_source_loops_around(function, point, &n);
+        for (uint32_t i = 0; i < n; i++) {
             int around = entry.second;
-            while (around >= 0 && around != loop)
-                around = function->loops[(size_t)around].parent;
-            if (around < 0)
-                function->loops[(size_t)loop].outside.push_back(point);
+            while (around >= 0 && around != loops[i])
+                around = function->loops[around].parent;
+            if (around < 0 && !pm_source_loop_exclude(&function->loops[loops[i]], point))
+                pm_no_memory();
         }
     }
 }

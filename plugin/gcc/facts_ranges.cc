@@ -13,14 +13,14 @@ static bool widen(struct pm_range *range, location_t location)
     struct pm_place place;
     if (!pm_place_of(location, &place))
         return false;
-    struct pm_point point = {place.line, place.column};
+    struct pm_text_point point = {place.line, place.column};
     if (range->file == NULL)
         *range = {place.file, point, point};
     if (range->file != place.file)
         return true;
-    if (pm_point_less(point, range->first))
+    if (pm_text_point_less(point, range->first))
         range->first = point;
-    if (pm_point_less(range->last, point))
+    if (pm_text_point_less(range->last, point))
         range->last = point;
     return true;
 }
@@ -153,8 +153,8 @@ static void note_statements(tree t, std::vector<struct pm_range> *ranges)
 
 static bool begins_earlier(const struct pm_range &a, const struct pm_range &b)
 {
-    return pm_point_less(a.first, b.first) ||
-           (pm_point_same(a.first, b.first) && pm_point_less(b.last, a.last));
+    return pm_text_point_less(a.first, b.first) ||
+           (pm_text_point_same(a.first, b.first) && pm_text_point_less(b.last, a.last));
 }
 
 static bool has_name(const struct pm_range &range, const struct pm_place &name)
@@ -170,16 +170,16 @@ static void cut_coroutine(tree decl, std::vector<struct pm_range> *ranges)
 {
     struct pm_place name;
     bool is_coroutine = false;
-    struct pm_point end = {};
+    struct pm_text_point end = {};
     if (!pm_place_of(DECL_SOURCE_LOCATION(decl), &name))
         return;
     for (const struct pm_range &range : *ranges) {
         is_coroutine = is_coroutine || has_name(range, name);
-        if (range.file == name.file && pm_point_less(end, range.last))
+        if (range.file == name.file && pm_text_point_less(end, range.last))
             end = range.last;
     }
     for (struct pm_range &range : *ranges)
-        if (is_coroutine && range.file == name.file && pm_point_same(range.last, end))
+        if (is_coroutine && range.file == name.file && pm_text_point_same(range.last, end))
             range.last = range.first;
 }
 
@@ -190,7 +190,7 @@ static void keep_outermost(std::vector<struct pm_range> *ranges)
     size_t n = 0;
     for (const struct pm_range &range : *ranges) {
         bool within = n > 0 && (*ranges)[n - 1].file == range.file &&
-                      !pm_point_less((*ranges)[n - 1].last, range.last);
+                      !pm_text_point_less((*ranges)[n - 1].last, range.last);
         if (!within)
             (*ranges)[n++] = range;
     }

@@ -22,11 +22,7 @@ static bool is_defined(tree function_decl)
 /* The same in all units: no noun, only what two mappings have in common. */
 static pm_id place_of_parameter(tree function_decl, unsigned index)
 {
-    struct pm_id_hash hash;
-    pm_id_hash_init(&hash, "parameter");
-    pm_id_hash_id(&hash, pm_source_function_of(function_decl)->id);
-    pm_id_hash_number(&hash, index);
-    return pm_id_hash_done(&hash);
+    return pm_id_of_parameter(pm_source_function_of(function_decl)->id, index);
 }
 
 static bool type_refers(tree type)
@@ -87,23 +83,9 @@ pm_id pm_fact_parameter(tree function_decl, unsigned index)
 
 /* --- calls through pointers --- */
 
-pm_id pm_fact_pointed_parameter(pm_id pointer, unsigned index)
-{
-    struct pm_id_hash hash;
-    if (pointer == 0)
-        return 0;
-    pm_id_hash_init(&hash, "pointed");
-    pm_id_hash_id(&hash, pointer);
-    pm_id_hash_number(&hash, index);
-    return pm_id_hash_done(&hash);
-}
-
 pm_id pm_fact_returned(tree function_decl)
 {
-    struct pm_id_hash hash;
-    pm_id_hash_init(&hash, "returned");
-    pm_id_hash_id(&hash, pm_source_function_of(function_decl)->id);
-    return pm_id_hash_done(&hash);
+    return pm_id_of_returned(pm_source_function_of(function_decl)->id);
 }
 
 /* The type of the function that a pointer leads to; NULL_TREE: to none. */
@@ -131,7 +113,7 @@ void pm_fact_holds_function(pm_id pointer, tree function_decl, unsigned before)
          of = TREE_CHAIN(of), index++)
         if (type_refers(TREE_VALUE(of)))
             pm_fact_refers(pm_fact_parameter(function_decl, index),
-                           pm_fact_pointed_parameter(pointer, index + before));
+                           pm_id_of_pointed(pointer, index + before));
 }
 
 void pm_fact_holds_pointer(pm_id pointer, pm_id other, tree type)
@@ -142,7 +124,7 @@ void pm_fact_holds_pointer(pm_id pointer, pm_id other, tree type)
                  : pm_fact_is_std_function(type) ? STD_FUNCTION_MAX
                                                  : 0;
     for (unsigned i = 0; i < n && pointer != 0 && other != 0; i++)
-        pm_fact_refers(pm_fact_pointed_parameter(other, i), pm_fact_pointed_parameter(pointer, i));
+        pm_fact_refers(pm_id_of_pointed(other, i), pm_id_of_pointed(pointer, i));
 }
 
 /* Which arguments the library's functions pass on, as the parameters of the function that they

@@ -10,7 +10,7 @@
 struct statement {
     pm_id id; /* 0: no noun yet */
     struct pm_place place;
-    struct pm_point last;
+    struct pm_text_point last;
 };
 
 struct reader {
@@ -39,26 +39,15 @@ enum { MAX_PARENTHESES = 1 };
 static const struct pm_range *range_at(const std::vector<struct pm_range> &ranges,
                                        const struct pm_place &place)
 {
-    struct pm_point point = {place.line, place.column};
+    struct pm_text_point point = {place.line, place.column};
     auto after = std::upper_bound(ranges.begin(), ranges.end(), point,
-                                  [](struct pm_point p, const struct pm_range &range) {
-                                      return pm_point_less(p, range.first);
+                                  [](struct pm_text_point p, const struct pm_range &range) {
+                                      return pm_text_point_less(p, range.first);
                                   });
     if (after == ranges.begin())
         return NULL;
     const struct pm_range *range = &*(after - 1);
-    return range->file == place.file && !pm_point_less(range->last, point) ? range : NULL;
-}
-
-pm_id pm_statement_id(pm_id function, const struct pm_place *place)
-{
-    struct pm_id_hash hash;
-    pm_id_hash_init(&hash, "stmt");
-    pm_id_hash_id(&hash, function);
-    pm_id_hash_string(&hash, place->file);
-    pm_id_hash_number(&hash, place->line);
-    pm_id_hash_number(&hash, place->column);
-    return pm_id_hash_done(&hash);
+    return range->file == place.file && !pm_text_point_less(range->last, point) ? range : NULL;
 }
 
 /* The source statement that a location belongs to; NULL when it has no place. */
@@ -70,7 +59,7 @@ static struct statement *find_statement(struct reader *reader, location_t locati
     const struct pm_place *head = &reader->function->place;
     if (place.line == head->line && place.column == head->column && place.file == head->file)
         return NULL; /* what the compiler does for the arguments */
-    struct pm_point last = {place.line, place.column};
+    struct pm_text_point last = {place.line, place.column};
     const struct pm_range *range = reader->ranges != NULL ? range_at(*reader->ranges, place) : NULL;
     struct pm_place inside = place;
     for (int i = 0; i < MAX_PARENTHESES && range == NULL && reader->ranges != NULL; i++) {
@@ -104,7 +93,7 @@ static struct statement *statement_of(struct reader *reader, gimple *stmt)
 
 static pm_id parent_now(const struct reader *reader)
 {
-    return reader->loop_now >= 0 ? reader->function->loops[(size_t)reader->loop_now].id
+    return reader->loop_now >= 0 ? reader->function->loops[reader->loop_now].id
                                  : reader->function->id;
 }
 
@@ -114,21 +103,8 @@ static pm_id statement_noun(struct reader *reader)
     struct statement *statement = reader->now;
     if (statement->id != 0)
         return statement->id;
-    statement->id = pm_statement_id(reader->function->id, &statement->place);
-    std::string name = std::string(statement->place.shown) + ':' +
-                       std::to_string(statement->place.line) + ':' +
-                       std::to_string(statement->place.column);
-    struct pm_pif_noun noun = {};
-    noun.id = statement->id;
-    noun.name = name.c_str();
-    noun.level = pm_level_source;
-    noun.kind = "statement";
-    noun.file = statement->place.shown;
-    noun.line = statement->place.line;
-    noun.column = statement->place.column;
-    noun.end_line = statement->last.line > statement->place.line ? statement->last.line : 0;
-    noun.parent = parent_now(reader);
-    pm_pif_noun(pm_facts_early(), &noun);
+    statement->id = pm_fact_statement(pm_facts_early(), reader->function, &statement->place,
+                                      statement->last.line, parent_now(reader));
     return statement->id;
 }
 
@@ -136,7 +112,7 @@ static pm_id statement_noun(struct reader *reader)
 
 enum access { READS = PM_SOURCE_READS, WRITES = PM_SOURCE_WRITES };
 
-static void map_to(struct reader *reader, pm_id noun, enum pm_verb verb)
+static void map_to(struct reader *reader, pm_id noun, enum pm_fact_verb verb)
 {
     if (noun == 0)
         return;
@@ -200,7 +176,7 @@ static void touch_component(struct reader *reader, tree t, enum access access)
     }
     pm_id noun = field_of(reader, t, &component);
     tree of_source = noun != 0 ? component : NULL_TREE;
-    map_to(reader, noun, (enum pm_verb)access);
+    map_to(reader, noun, (enum pm_fact_verb)access);
     if (noun != 0 && pm_fact_block_of(component) != NULL_TREE) {
         pm_fact_note_member(reader->last_location, component, noun, access == WRITES);
         return;
@@ -210,7 +186,7 @@ static void touch_component(struct reader *reader, tree t, enum access access)
             (pm_fact_block_of(component) !=
                  NULL_TREE || /* a record in a COMMON block, or of the function around */
              pm_fact_captured(TREE_OPERAND(component, 1), reader->decl) != 0)) {
-            map_to(reader, pm_fact_component(component, reader->decl), (enum pm_verb)access);
+            map_to(reader, pm_fact_component(component, reader->decl), (enum pm_fact_verb)access);
             return;
         }
     }
@@ -232,7 +208,7 @@ static void touch_loaded(struct reader *reader, tree t, enum access access)
     tree component;
     pm_id noun = field_of(reader, t, &component);
     if (noun != 0)
-        map_to(reader, noun, (enum pm_verb)access);
+        map_to(reader, noun, (enum pm_fact_verb)access);
     else
         touch(reader, t, access);
 }
@@ -294,7 +270,7 @@ static void touch_behind(struct reader *reader, tree variable, enum access acces
 {
     touch(reader, variable, access);
     if (DECL_P(variable))
-        map_to(reader, pm_fact_behind(variable), (enum pm_verb)access);
+        map_to(reader, pm_fact_behind(variable), (enum pm_fact_verb)access);
     if (VAR_P(variable) && DECL_ARTIFICIAL(variable))
         touch_given(reader, variable, access);
 }
@@ -343,7 +319,7 @@ static void touch(struct reader *reader, tree t, enum access access)
             touch(reader, loaded_from_frame(reader, t), access);
             return;
         }
-        map_to(reader, pm_fact_variable(t, reader->decl), (enum pm_verb)access);
+        map_to(reader, pm_fact_variable(t, reader->decl), (enum pm_fact_verb)access);
         if (!POINTER_TYPE_P(TREE_TYPE(t))) /* an element of a range, copied */
             map_to(reader, access == READS ? pm_fact_behind(t) : 0, PM_SOURCE_READS);
         return;
@@ -728,7 +704,7 @@ static std::vector<pm_id> parameters_of(struct reader *reader, gcall *call, unsi
     std::vector<pm_id> parameters;
     if (callee != NULL_TREE && pm_fact_calls_std_function(callee)) {
         for (pm_id holder : objects_behind(reader, gimple_call_arg(call, 0)))
-            parameters.push_back(pm_fact_pointed_parameter(holder, index));
+            parameters.push_back(pm_id_of_pointed(holder, index));
     } else if (callee != NULL_TREE) {
         if (!fndecl_built_in_p(callee))
             parameters.push_back(pm_fact_parameter(callee, index));
@@ -740,7 +716,7 @@ static std::vector<pm_id> parameters_of(struct reader *reader, gcall *call, unsi
         for (tree function_decl : functions)
             parameters.push_back(pm_fact_parameter(function_decl, index));
         for (pm_id holder : objects_behind(reader, pointer))
-            parameters.push_back(pm_fact_pointed_parameter(holder, index));
+            parameters.push_back(pm_id_of_pointed(holder, index));
     }
     return parameters;
 }
@@ -967,25 +943,8 @@ static void read_region(struct reader *reader, gimple *stmt)
     struct pm_place place;
     if (strncmp(what, mark, strlen(mark)) != 0 || !pm_place_of(gimple_location(stmt), &place))
         return;
-    what += strlen(mark);
-    std::string name = std::string(place.shown) + ':' + std::to_string(place.line) + " omp " + what;
-    struct pm_id_hash hash;
-    pm_id_hash_init(&hash, "region");
-    pm_id_hash_id(&hash, reader->function->id);
-    pm_id_hash_string(&hash, place.file);
-    pm_id_hash_number(&hash, place.line);
-    pm_id_hash_number(&hash, place.column);
-    pm_id_hash_string(&hash, what);
-    struct pm_pif_noun noun = {};
-    noun.id = pm_id_hash_done(&hash);
-    noun.name = name.c_str();
-    noun.level = pm_level_source;
-    noun.kind = "region";
-    noun.file = place.shown;
-    noun.line = place.line;
-    noun.column = place.column;
-    noun.parent = parent_now(reader);
-    pm_pif_noun(pm_facts_early(), &noun);
+    pm_fact_region(pm_facts_early(), reader->function, &place, what + strlen(mark),
+                   parent_now(reader));
 }
 
 static bool makes_code(gimple *stmt)
@@ -1081,16 +1040,16 @@ const struct pm_statements *pm_statements_of(const struct pm_source_function *fu
 
 static int statement_holding(const struct pm_statements *statements, const struct pm_place *place)
 {
-    struct pm_point point = {place->line, statements->by_line ? UINT_MAX : place->column};
+    struct pm_text_point point = {place->line, statements->by_line ? UINT_MAX : place->column};
     auto after = std::upper_bound(statements->list.begin(), statements->list.end(), point,
-                                  [](struct pm_point p, const struct pm_range &range) {
-                                      return pm_point_less(p, range.first);
+                                  [](struct pm_text_point p, const struct pm_range &range) {
+                                      return pm_text_point_less(p, range.first);
                                   });
     if (after == statements->list.begin())
         return -1;
     const struct pm_range *range = &*(after - 1);
-    bool holds =
-        statements->by_line ? range->first.line == place->line : !pm_point_less(range->last, point);
+    bool holds = statements->by_line ? range->first.line == place->line
+                                     : !pm_text_point_less(range->last, point);
     return holds && range->file == place->file ? (int)(after - 1 - statements->list.begin()) : -1;
 }
 

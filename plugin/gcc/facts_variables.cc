@@ -196,27 +196,6 @@ static tree enclosing_function(tree variable)
     return context != NULL_TREE && TREE_CODE(context) == FUNCTION_DECL ? context : NULL_TREE;
 }
 
-static pm_id local_id(pm_id function, const char *name, const struct pm_place *place)
-{
-    struct pm_id_hash hash;
-    pm_id_hash_init(&hash, "var");
-    pm_id_hash_id(&hash, function);
-    pm_id_hash_string(&hash, name);
-    pm_id_hash_number(&hash, place->line);
-    pm_id_hash_number(&hash, place->column);
-    return pm_id_hash_done(&hash);
-}
-
-static pm_id global_id(const char *linkage, const char *local_path)
-{
-    struct pm_id_hash hash;
-    pm_id_hash_init(&hash, "var");
-    pm_id_hash_string(&hash, linkage);
-    if (local_path != NULL)
-        pm_id_hash_string(&hash, local_path);
-    return pm_id_hash_done(&hash);
-}
-
 /* "sweep::u"; a further variable of that name in the same function has its line added:
  * "sweep::i:42". */
 static std::map<std::string, pm_id> taken; /* the first variable with each name, by local_key */
@@ -247,14 +226,14 @@ static bool is_result(tree variable)
 }
 
 static void describe_local(tree variable, tree function_decl, struct pm_place *place,
-                           struct pm_pif_noun *noun, std::string *name)
+                           struct pm_data *data, std::string *name)
 {
     const struct pm_source_function *function = pm_source_function_of(function_decl);
-    noun->id = local_id(function->id, name_of(variable), place);
-    noun->parent = function->id;
+    data->id = pm_id_of_local(function->id, name_of(variable), pm_place_point(place));
+    data->parent = function->id;
     std::string shown =
         is_result(variable) ? pm_fortran_result_name(function_decl) : name_of(variable);
-    *name = local_name(function, shown.c_str(), place, noun->id);
+    *name = local_name(function, shown.c_str(), place, data->id);
 }
 
 /* The name with its namespaces or module. */
@@ -296,26 +275,34 @@ static std::string source_linkage(tree variable)
     return name.substr(0, name.find(".lto_priv."));
 }
 
-static void describe_global(tree variable, struct pm_place *place, struct pm_pif_noun *noun,
+static void describe_global(tree variable, struct pm_place *place, struct pm_data *data,
                             std::string *name)
 {
     static std::set<std::string> linkages;
     const char *linkage = linkages.insert(source_linkage(variable)).first->c_str();
-    noun->id = global_id(linkage, local_path_of(variable, place));
-    noun->parent =
+    data->id = pm_id_of_global(linkage, local_path_of(variable, place));
+    data->parent =
         place->file != NULL ? pm_fact_file(pm_facts_early(), place->file, place->shown) : 0;
     *name = global_name(variable, linkage);
     if (*name != linkage)
-        noun->linkage = linkage;
+        data->linkage = linkage;
 }
 
 static std::set<pm_id> made_variables;
+
+static pm_id add_data(struct pm_data *data, const struct pm_place *place)
+{
+    data->shown = place->shown;
+    data->line = place->line;
+    data->column = place->column;
+    return pm_fact_data(pm_facts_early(), data);
+}
 
 static pm_id make_variable(tree variable, tree context)
 {
     struct pm_place place = {NULL, NULL, 0, 0};
     pm_place_of(DECL_SOURCE_LOCATION(variable), &place);
-    struct pm_pif_noun noun = {};
+    struct pm_data data = {};
     std::string name, type = type_text(TREE_TYPE(variable));
     tree function_decl = enclosing_function(variable);
     /* A local of an enclosing function (C's nested functions, Fortran's contained ones) keeps that
@@ -323,23 +310,19 @@ static pm_id make_variable(tree variable, tree context)
     if (TREE_CODE(variable) == PARM_DECL && function_decl == NULL_TREE)
         function_decl = context;
     if (function_decl != NULL_TREE && !DECL_EXTERNAL(variable))
-        describe_local(variable, function_decl, &place, &noun, &name);
+        describe_local(variable, function_decl, &place, &data, &name);
     else
-        describe_global(variable, &place, &noun, &name);
-    noun.name = name.c_str();
-    noun.level = pm_level_source;
+        describe_global(variable, &place, &data, &name);
+    data.name = name.c_str();
     bool holds = is_array(TREE_TYPE(variable)) || pm_fact_is_container(TREE_TYPE(variable));
-    noun.kind = holds ? "array" : "variable";
+    data.kind = holds ? PM_DATA_ARRAY : PM_DATA_VARIABLE;
     if (!holds && !is_fortran() && TREE_CODE(TREE_TYPE(variable)) == REFERENCE_TYPE)
         type += " &"; /* what is done with "double &x" is done with what the caller passes */
-    noun.type = type.c_str();
-    noun.file = place.shown;
-    noun.line = place.line;
-    noun.column = place.column;
-    pm_pif_noun(pm_facts_early(), &noun);
-    made_variables.insert(noun.id);
-    pm_fact_initial(variable, noun.id, context);
-    return noun.id;
+    data.type = type.c_str();
+    add_data(&data, &place);
+    made_variables.insert(data.id);
+    pm_fact_initial(variable, data.id, context);
+    return data.id;
 }
 
 static struct pm_table<unsigned, pm_id>
@@ -467,7 +450,7 @@ static pm_id captured_from(tree field, tree function_decl)
     struct pm_place place = {NULL, NULL, 0, 0};
     pm_place_of(DECL_SOURCE_LOCATION(field), &place);
     const struct pm_source_function *function = pm_source_function_of(origin);
-    pm_id id = local_id(function->id, name_of(field), &place);
+    pm_id id = pm_id_of_local(function->id, name_of(field), pm_place_point(&place));
     /* lto1 has not made the nouns of the source again: there the name is taken at its word. */
     if (made_variables.count(id) != 0 || (in_lto_p && place.line != 0))
         return id;
@@ -560,30 +543,23 @@ static std::string anonymous_name(tree type, const struct pm_place *place_of_fie
 static pm_id make_type(tree type, const struct pm_place *place_of_field, std::string *ret_name)
 {
     struct pm_place place = place_of_type(type, place_of_field);
-    std::string name = type_name(type);
-    struct pm_id_hash hash;
-    pm_id_hash_init(&hash, "type");
-    pm_id_hash_string(&hash, name.c_str());
-    pm_id_hash_string(&hash, place.file != NULL ? place.file : "");
-    if (name.empty()) { /* lto1 knows where its fields are, not where it is */
+    const char *path = place.file != NULL ? place.file : "";
+    struct pm_data data = {};
+    data.kind = PM_DATA_TYPE;
+    *ret_name = type_name(type);
+    if (!ret_name->empty()) {
+        data.id = pm_id_of_type(ret_name->c_str(), path, NULL);
+    } else { /* lto1 knows where its fields are, not where it is */
         struct pm_place first = *place_of_field;
         pm_place_of(DECL_SOURCE_LOCATION(TYPE_FIELDS(type)), &first);
-        pm_id_hash_number(&hash, first.line);
-        pm_id_hash_number(&hash, first.column);
-        name = anonymous_name(type, place_of_field);
+        struct pm_text_point point = pm_place_point(&first);
+        data.id = pm_id_of_type("", path, &point);
+        *ret_name = anonymous_name(type, place_of_field);
     }
-    struct pm_pif_noun noun = {};
-    noun.id = pm_id_hash_done(&hash);
-    noun.name = name.c_str();
-    noun.level = pm_level_source;
-    noun.kind = "type";
-    noun.file = place.shown;
-    noun.line = place.line;
-    noun.column = place.column;
-    noun.parent = place.file != NULL ? pm_fact_file(pm_facts_early(), place.file, place.shown) : 0;
-    pm_pif_noun(pm_facts_early(), &noun);
-    *ret_name = name;
-    return noun.id;
+    data.name = ret_name->c_str();
+    if (place.file != NULL)
+        data.parent = pm_fact_file(pm_facts_early(), place.file, place.shown);
+    return add_data(&data, &place);
 }
 
 static pm_id make_field(tree field, tree type)
@@ -593,25 +569,16 @@ static pm_id make_field(tree field, tree type)
     std::string of_type, text = type_text(TREE_TYPE(field));
     if (pm_fact_is_container(TREE_TYPE(field)))
         text += " [:]"; /* of a field only the type says that it has elements */
-    struct pm_pif_noun noun = {};
-    noun.parent = make_type(type, &place, &of_type);
-    struct pm_id_hash hash;
-    pm_id_hash_init(&hash, "field");
-    pm_id_hash_id(&hash, noun.parent);
-    pm_id_hash_string(&hash, name_of(field));
-    noun.id = pm_id_hash_done(&hash);
+    struct pm_data data = {};
+    data.kind = PM_DATA_FIELD;
+    data.parent = make_type(type, &place, &of_type);
+    data.id = pm_id_of_field(data.parent, name_of(field));
     std::string name = of_type + "::" + name_of(field);
-    noun.name = name.c_str();
-    noun.level = pm_level_source;
-    noun.kind = "field";
-    noun.type = text.c_str();
-    noun.file = place.shown;
-    if (!is_fortran()) { /* gfortran says where the module ends */
-        noun.line = place.line;
-        noun.column = place.column;
-    }
-    pm_pif_noun(pm_facts_early(), &noun);
-    return noun.id;
+    data.name = name.c_str();
+    data.type = text.c_str();
+    if (is_fortran()) /* gfortran says where the module ends */
+        place.line = place.column = 0;
+    return add_data(&data, &place);
 }
 
 pm_id pm_fact_field(tree field)
@@ -683,49 +650,33 @@ pm_id pm_fact_block(tree block)
         return *id;
     std::string linkage = source_linkage(block);
     std::string name = block_name(block) == "//" ? "//" : "/" + block_name(block) + "/";
-    struct pm_pif_noun noun = {};
-    noun.id = *id = global_id(linkage.c_str(), NULL);
-    noun.name = name.c_str();
-    noun.level = pm_level_source;
-    noun.kind = "array"; /* of whatever its members are: what is left where they cannot be told */
-    noun.linkage = linkage.c_str();
-    pm_pif_noun(pm_facts_early(), &noun);
-    return noun.id;
-}
-
-static pm_id member_id(pm_id block, const char *name)
-{
-    struct pm_id_hash hash;
-    pm_id_hash_init(&hash, "var");
-    pm_id_hash_id(&hash, block);
-    pm_id_hash_string(&hash, name);
-    return pm_id_hash_done(&hash);
+    struct pm_data data = {};
+    data.kind = PM_DATA_ARRAY; /* of whatever its members are: for where they cannot be told */
+    data.id = *id = pm_id_of_global(linkage.c_str(), NULL);
+    data.name = name.c_str();
+    data.linkage = linkage.c_str();
+    return pm_fact_data(pm_facts_early(), &data);
 }
 
 static pm_id make_member(tree block, tree field, tree context)
 {
     struct pm_place place = {NULL, NULL, 0, 0};
     pm_place_of(DECL_SOURCE_LOCATION(field), &place);
-    struct pm_pif_noun noun = {};
+    struct pm_data data = {};
     std::string name, type = type_text(TREE_TYPE(field));
     tree function_decl = enclosing_function(block);
     if (is_common(block)) {
-        noun.parent = pm_fact_block(block);
-        noun.id = member_id(noun.parent, name_of(field));
+        data.parent = pm_fact_block(block);
+        data.id = pm_id_of_member(data.parent, name_of(field));
         name = block_name(block) + "::" + name_of(field);
     } else {
-        describe_local(field, function_decl != NULL_TREE ? function_decl : context, &place, &noun,
+        describe_local(field, function_decl != NULL_TREE ? function_decl : context, &place, &data,
                        &name);
     }
-    noun.name = name.c_str();
-    noun.level = pm_level_source;
-    noun.kind = is_array(TREE_TYPE(field)) ? "array" : "variable";
-    noun.type = type.c_str();
-    noun.file = place.shown;
-    noun.line = place.line;
-    noun.column = place.column;
-    pm_pif_noun(pm_facts_early(), &noun);
-    return noun.id;
+    data.name = name.c_str();
+    data.kind = is_array(TREE_TYPE(field)) ? PM_DATA_ARRAY : PM_DATA_VARIABLE;
+    data.type = type.c_str();
+    return add_data(&data, &place);
 }
 
 struct layout {

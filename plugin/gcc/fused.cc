@@ -35,7 +35,7 @@ static bool before_is_known, resolved;
 struct finding {
     unsigned line; /* of the owner */
     int owner;
-    struct pm_fused fused;
+    struct pm_map_also fused;
 };
 static std::vector<struct finding> found;
 
@@ -398,7 +398,7 @@ static void resolve(void)
 }
 
 void pm_fused_with(pm_id function, const struct pm_place *place, pm_id,
-                   std::vector<struct pm_fused> *out)
+                   std::vector<struct pm_map_also> *out)
 {
     if (!before_is_known)
         return;

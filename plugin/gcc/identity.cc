@@ -194,16 +194,6 @@ static std::string source_linkage(tree decl)
     return mark == std::string::npos ? name : name.substr(0, mark);
 }
 
-static pm_id function_id(const char *linkage, const char *local_path)
-{
-    struct pm_id_hash hash;
-    pm_id_hash_init(&hash, "func");
-    pm_id_hash_string(&hash, linkage);
-    if (local_path != NULL)
-        pm_id_hash_string(&hash, local_path);
-    return pm_id_hash_done(&hash);
-}
-
 /* The common body of a procedure with entries is "master.0.f"; f and they only call it. */
 static std::string without_master(const char *name)
 {
@@ -244,207 +234,46 @@ static std::string declared_name(tree decl, const char *linkage)
 
 static struct pm_source_function *function_from_declaration(tree decl)
 {
-    struct pm_source_function *function = new pm_source_function();
-    function->local = !TREE_PUBLIC(decl);
+    struct pm_place place = {};
+    if (!pm_place_of(pm_definition_place(decl), &place)) {
+        place.shown = main_input_filename != NULL ? main_input_filename : "";
+        place.file = absolute_path(place.shown);
+    }
+    const char *linkage = xstrdup(source_linkage(decl).c_str());
+    const char *name = xstrdup(declared_name(decl, linkage).c_str());
+    struct pm_source_function *function =
+        pm_source_function_new(linkage, name, !TREE_PUBLIC(decl) ? place.file : NULL, &place);
+    if (function == NULL)
+        pm_no_memory();
     function->abstract = DECL_ABSTRACT_P(decl);
-    function->linkage = xstrdup(source_linkage(decl).c_str());
-    function->name = xstrdup(declared_name(decl, function->linkage).c_str());
-    if (!pm_place_of(pm_definition_place(decl), &function->place)) {
-        function->place.shown = main_input_filename != NULL ? main_input_filename : "";
-        function->place.file = absolute_path(function->place.shown);
-    }
-    function->id = function_id(function->linkage, function->local ? function->place.file : NULL);
     return function;
 }
 
-static pm_id loop_id(pm_id function, const char *file, struct pm_point place)
-{
-    struct pm_id_hash hash;
-    pm_id_hash_init(&hash, "loop");
-    pm_id_hash_id(&hash, function);
-    pm_id_hash_string(&hash, file);
-    pm_id_hash_number(&hash, place.line);
-    pm_id_hash_number(&hash, place.column);
-    return pm_id_hash_done(&hash);
-}
+/* --- the table that travels to lto1 --- */
 
-/* --- the table that travels to lto1 ---
- *
- * Text, fields split by '\n' (a '\n' in a file's name is written as '\1'):
- *     marks linkage name file shown "line column end_line", then per loop:
- *     file shown  "line column first.line first.column last.line last.column parent nest shares n
- * (line column)*"
- */
 static const char attribute_name[] = "perfmap";
-
-static void add_name(std::string *text, const char *name)
-{
-    for (; *name != 0; name++)
-        *text += *name == '\n' ? '\1' : *name;
-    *text += '\n';
-}
-
-static void add_number(std::string *text, int number, char end)
-{
-    char digits[16];
-    snprintf(digits, sizeof digits, "%d%c", number, end);
-    *text += digits;
-}
-
-static void add_point(std::string *text, struct pm_point point)
-{
-    add_number(text, (int)point.line, ' ');
-    add_number(text, (int)point.column, ' ');
-}
-
-static std::string function_to_text(const struct pm_source_function *function)
-{
-    std::string text = function->local ? "1" : "0";
-    text += function->abstract ? "a\n" : "\n";
-    add_name(&text, function->linkage);
-    add_name(&text, function->name);
-    add_name(&text, function->place.file);
-    add_name(&text, function->place.shown);
-    add_point(&text, {function->place.line, function->place.column});
-    add_number(&text, (int)function->end_line, '\n');
-    for (const struct pm_source_loop &loop : function->loops) {
-        add_name(&text, loop.file == function->place.file ? "" : loop.file);
-        add_name(&text, loop.file == function->place.file ? "" : loop.shown);
-        add_point(&text, loop.place);
-        add_point(&text, loop.first);
-        add_point(&text, loop.last);
-        add_number(&text, loop.parent, ' ');
-        add_number(&text, loop.nest, ' ');
-        add_number(&text, loop.shares_line, ' ');
-        add_number(&text, (int)loop.outside.size(), ' ');
-        for (struct pm_point point : loop.outside)
-            add_point(&text, point);
-        text += '\n';
-    }
-    return text;
-}
-
-static const char *take_name(const char **cursor)
-{
-    const char *end = strchr(*cursor, '\n');
-    std::string name(*cursor, end != NULL ? (size_t)(end - *cursor) : strlen(*cursor));
-    *cursor = end != NULL ? end + 1 : *cursor + strlen(*cursor);
-    std::replace(name.begin(), name.end(), '\1', '\n');
-    static std::set<std::string>
-        names; /* GCC's file names are compared by pointer in places: one copy each */
-    return names.insert(name).first->c_str();
-}
-
-static int take_number(const char **cursor)
-{
-    char *end;
-    long number = strtol(*cursor, &end, 10);
-    *cursor = *end == ' ' || *end == '\n' ? end + 1 : end;
-    return (int)number;
-}
-
-static struct pm_point take_point(const char **cursor)
-{
-    struct pm_point point;
-    point.line = (unsigned)take_number(cursor);
-    point.column = (unsigned)take_number(cursor);
-    return point;
-}
-
-/* --- loops by place: some functions (generated code, tests) have thousands --- */
-
-void pm_source_loops_sort(struct pm_source_function *function)
-{
-    std::vector<struct pm_loop_begin> *sorted = &function->loops_by_first;
-    sorted->clear();
-    for (size_t i = 0; i < function->loops.size(); i++) {
-        const struct pm_source_loop *loop = &function->loops[i];
-        sorted->push_back({loop->first, loop->last, (int)i});
-        function->loops_by_id.add(loop->id, (int)i);
-    }
-    std::stable_sort(sorted->begin(), sorted->end(),
-                     [](const struct pm_loop_begin &a, const struct pm_loop_begin &b) {
-                         return pm_point_less(a.first, b.first);
-                     });
-    for (size_t i = 1; i < sorted->size(); i++)
-        if (pm_point_less((*sorted)[i].furthest, (*sorted)[i - 1].furthest))
-            (*sorted)[i].furthest = (*sorted)[i - 1].furthest;
-}
-
-void pm_source_loops_around(const struct pm_source_function *function, struct pm_point point,
-                            std::vector<int> *ret_loops)
-{
-    const std::vector<struct pm_loop_begin> &sorted = function->loops_by_first;
-    ret_loops->clear();
-    auto behind = std::upper_bound(sorted.begin(), sorted.end(), point,
-                                   [](struct pm_point p, const struct pm_loop_begin &loop) {
-                                       return pm_point_less(p, loop.first);
-                                   });
-    for (; behind != sorted.begin() && !pm_point_less((behind - 1)->furthest, point); --behind) {
-        int loop = (behind - 1)->loop;
-        if (!pm_point_less(function->loops[(size_t)loop].last, point))
-            ret_loops->push_back(loop);
-    }
-    std::sort(ret_loops->begin(), ret_loops->end());
-}
-
-int pm_source_loop_with(struct pm_source_function *function, pm_id id)
-{
-    const int *index = function->loops_by_id.find(id);
-    return index != NULL ? *index : -1;
-}
-
-static struct pm_source_function *function_from_text(const char *text)
-{
-    struct pm_source_function *function = new pm_source_function();
-    const char *p = text;
-    const char *marks = take_name(&p);
-    function->local = marks[0] == '1';
-    function->abstract = marks[1] == 'a';
-    function->linkage = take_name(&p);
-    function->name = take_name(&p);
-    function->place.file = take_name(&p);
-    function->place.shown = take_name(&p);
-    struct pm_point point = take_point(&p);
-    function->end_line = (unsigned)take_number(&p);
-    function->place.line = point.line;
-    function->place.column = point.column;
-    function->scanned = true;
-    function->id = function_id(function->linkage, function->local ? function->place.file : NULL);
-    while (*p != 0) {
-        struct pm_source_loop loop = {};
-        const char *file = take_name(&p), *shown = take_name(&p);
-        loop.file = *file != 0 ? file : function->place.file;
-        loop.shown = *file != 0 ? shown : function->place.shown;
-        loop.place = take_point(&p);
-        loop.first = take_point(&p);
-        loop.last = take_point(&p);
-        loop.parent = take_number(&p);
-        loop.nest = take_number(&p);
-        loop.shares_line = take_number(&p) != 0;
-        for (int n = take_number(&p); n > 0; n--)
-            loop.outside.push_back(take_point(&p));
-        take_name(&p);
-        loop.id = loop_id(function->id, loop.file, loop.place);
-        function->loops.push_back(loop);
-    }
-    pm_source_loops_sort(function);
-    return function;
-}
 
 static struct pm_source_function *function_from_attribute(tree decl)
 {
     tree attribute = lookup_attribute(attribute_name, DECL_ATTRIBUTES(decl));
     if (attribute == NULL_TREE || TREE_VALUE(attribute) == NULL_TREE)
         return NULL;
-    return function_from_text(TREE_STRING_POINTER(TREE_VALUE(TREE_VALUE(attribute))));
+    static struct pm_intern *strings;
+    if (strings == NULL)
+        strings = pm_intern_new();
+    const char *text = TREE_STRING_POINTER(TREE_VALUE(TREE_VALUE(attribute)));
+    struct pm_source_function *function =
+        strings != NULL ? pm_source_function_read(text, strings) : NULL;
+    if (function == NULL)
+        pm_no_memory();
+    return function;
 }
 
-static void set_attribute(tree decl, const std::string &text)
+static void set_attribute(tree decl, const struct pm_buf *text)
 {
     if (lookup_attribute(attribute_name, DECL_ATTRIBUTES(decl)) != NULL_TREE)
         DECL_ATTRIBUTES(decl) = remove_attribute(attribute_name, DECL_ATTRIBUTES(decl));
-    tree value = build_string((int)text.size() + 1, text.c_str());
+    tree value = build_string((int)text->len + 1, text->data);
     DECL_ATTRIBUTES(decl) = tree_cons(get_identifier(attribute_name),
                                       build_tree_list(NULL_TREE, value), DECL_ATTRIBUTES(decl));
 }
@@ -477,40 +306,12 @@ pm_id pm_function_id(tree function_decl)
 
 pm_id pm_symbol_id(tree function_decl)
 {
-    struct pm_id_hash hash;
-    pm_id_hash_init(&hash, "symbol");
-    pm_id_hash_string(&hash, pm_linkage_name(function_decl));
-    if (!TREE_PUBLIC(function_decl))
-        pm_id_hash_string(&hash, pm_source_function_of(function_decl)->place.file);
-    return pm_id_hash_done(&hash);
+    const char *local_path =
+        !TREE_PUBLIC(function_decl) ? pm_source_function_of(function_decl)->place.file : NULL;
+    return pm_id_of_symbol(pm_linkage_name(function_decl), local_path);
 }
 
 /* --- loops of the source --- */
-
-int pm_source_loop_add(struct pm_source_function *function, const struct pm_place *place,
-                       int parent)
-{
-    struct pm_point point = {place->line, place->column};
-    bool shares_line = false;
-    for (size_t i = 0; i < function->loops.size(); i++) {
-        struct pm_source_loop *loop = &function->loops[i];
-        if (loop->place.line != point.line || strcmp(loop->file, place->file) != 0)
-            continue;
-        if (loop->place.column == point.column)
-            return (int)i;
-        loop->shares_line = shares_line = true;
-    }
-    struct pm_source_loop loop = {};
-    loop.file = place->file;
-    loop.shown = place->shown;
-    loop.place = loop.first = loop.last = point;
-    loop.parent = parent;
-    loop.nest = 1;
-    loop.shares_line = shares_line;
-    loop.id = loop_id(function->id, place->file, point);
-    function->loops.push_back(loop);
-    return (int)function->loops.size() - 1;
-}
 
 void pm_source_function_done(struct pm_source_function *function, tree function_decl)
 {
@@ -520,69 +321,20 @@ void pm_source_function_done(struct pm_source_function *function, tree function_
         end.file == function->place.file)
         function->end_line = end.line;
     function->scanned = true;
-    pm_source_loops_sort(function);
+    if (!pm_source_loops_sort(function))
+        pm_no_memory();
     scanned_by_name[pm_linkage_name(function_decl)] = function_decl;
     if (!flag_generate_lto || in_lto_p)
         return;
-    std::string text = function_to_text(function);
-    set_attribute(function_decl, text);
+    struct pm_buf text = PM_BUF_INIT(INT_MAX - 1);
+    pm_source_function_write(function, &text);
+    if (text.failed)
+        pm_no_memory();
+    set_attribute(function_decl, &text);
     tree origin = abstract_origin(function_decl);
     if (origin != function_decl)
-        set_attribute(origin, text);
-}
-
-static bool same_file(const char *a, const char *b)
-{
-    if (a == b || strcmp(a, b) == 0)
-        return true;
-    /* lto1 may run in another folder than the compiler did, and GCC 12 spells the names anew. */
-    return in_lto_p && strcmp(lbasename(a), lbasename(b)) == 0;
-}
-
-static bool loop_holds(const struct pm_source_loop *loop, const char *file, struct pm_point point)
-{
-    if (!same_file(file, loop->file))
-        return false;
-    for (struct pm_point outside : loop->outside) {
-        if (pm_point_same(outside, point))
-            return false;
-    }
-    return true;
-}
-
-/* Is the range of a inside that of b? Equal ranges: the later one is the inner one. */
-static bool loop_within(const struct pm_source_function *function, int a, int b)
-{
-    for (int i = a; i >= 0; i = function->loops[(size_t)i].parent) {
-        if (i == b)
-            return true;
-    }
-    return false;
-}
-
-int pm_source_loop_at(const struct pm_source_function *function, const char *file,
-                      struct pm_point point)
-{
-    static std::vector<int> around;
-    int innermost = -1;
-    if (function->loops.empty())
-        return -1;
-    pm_source_loops_around(function, point, &around);
-    for (int loop : around) {
-        if (loop_holds(&function->loops[(size_t)loop], file, point) &&
-            (innermost < 0 || loop_within(function, loop, innermost)))
-            innermost = loop;
-    }
-    return innermost;
-}
-
-std::string pm_loop_name(const struct pm_source_loop *loop)
-{
-    std::string name = loop->shown;
-    name += ':' + std::to_string(loop->place.line);
-    if (loop->shares_line)
-        name += ':' + std::to_string(loop->place.column);
-    return name;
+        set_attribute(origin, &text);
+    pm_buf_release(&text);
 }
 
 /* --- natural loops --- */
@@ -628,7 +380,7 @@ static struct position position_at(location_t locus, tree block)
         if (decl != NULL_TREE && TREE_CODE(decl) == FUNCTION_DECL && pm_place_of(locus, &place)) {
             position.function = pm_source_function_of(decl);
             position.index =
-                pm_source_loop_at(position.function, place.file, {place.line, place.column});
+                pm_source_loop_at(position.function, place.file, pm_place_point(&place));
         }
         if (position.index >= 0 || scope == NULL_TREE)
             return position;
@@ -640,7 +392,7 @@ static struct position position_at(location_t locus, tree block)
 /* The loop around a position's loop: in the same copy, or around the call that was inlined. */
 static struct position position_up(struct position position)
 {
-    position.index = position.function->loops[(size_t)position.index].parent;
+    position.index = position.function->loops[position.index].parent;
     if (position.index >= 0 || position.scope == NULL_TREE)
         return position;
     return position_at(BLOCK_SOURCE_LOCATION(position.scope), BLOCK_SUPERCONTEXT(position.scope));
@@ -696,8 +448,8 @@ static void vote_lowest(struct votes *votes, location_t location)
     struct pm_place place;
     tree scope = pm_inlined_scope(LOCATION_BLOCK(location));
     if (scope == NULL_TREE && pm_place_of(location, &place) &&
-        (votes->lowest.line == 0 ||
-         pm_point_less({place.line, place.column}, {votes->lowest.line, votes->lowest.column})))
+        (votes->lowest.line == 0 || pm_text_point_less({place.line, place.column},
+                                                       {votes->lowest.line, votes->lowest.column})))
         votes->lowest = place;
 }
 
@@ -768,7 +520,7 @@ static bool natural_position(class loop *loop, struct position *ret_position)
     if (votes.n_outside > votes.n_inside) /* such as the loop that a tail call was made into */
         return false;
     *ret_position = votes.path[0];
-    int nest = ret_position->function->loops[(size_t)ret_position->index].nest;
+    int nest = ret_position->function->loops[ret_position->index].nest;
     if (nest_of(loop, *ret_position) > nest)
         *ret_position = position_up(*ret_position);
     return ret_position->index >= 0;
@@ -799,7 +551,7 @@ static bool identity_without_table(class loop *loop, struct pm_loop_identity *re
     ret_identity->function = pm_origin_function(current_function_decl);
     ret_identity->place = votes.lowest;
     ret_identity->id =
-        loop_id(function->id, votes.lowest.file, {votes.lowest.line, votes.lowest.column});
+        pm_id_of_loop(function->id, votes.lowest.file, pm_place_point(&votes.lowest));
     return true;
 }
 
@@ -808,7 +560,7 @@ bool pm_loop_identity_of(class loop *loop, struct pm_loop_identity *ret_identity
     struct position position;
     if (!natural_position(loop, &position))
         return identity_without_table(loop, ret_identity);
-    const struct pm_source_loop *source = &position.function->loops[(size_t)position.index];
+    const struct pm_source_loop *source = &position.function->loops[position.index];
     ret_identity->function = pm_origin_function(position.decl);
     ret_identity->place.file = source->file;
     ret_identity->place.shown = source->shown;
@@ -816,13 +568,4 @@ bool pm_loop_identity_of(class loop *loop, struct pm_loop_identity *ret_identity
     ret_identity->place.column = source->place.column;
     ret_identity->id = source->id;
     return true;
-}
-
-pm_id pm_loopcode_id(pm_id symbol, pm_id loop)
-{
-    struct pm_id_hash hash;
-    pm_id_hash_init(&hash, "loopcode");
-    pm_id_hash_id(&hash, symbol);
-    pm_id_hash_id(&hash, loop);
-    return pm_id_hash_done(&hash);
 }

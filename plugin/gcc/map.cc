@@ -10,7 +10,7 @@
  * An insn that appears between the first and the second (endbr64, no-operations) belongs to the
  * range around it.
  */
-#include "map_block.h"
+#include "map_lists.h"
 #include "table.h"
 
 extern "C" {
@@ -60,7 +60,7 @@ static inline uint64_t pm_hash(const struct place_key &key)
 }
 
 struct collected {
-    struct pm_map_function map;
+    struct pm_map_lists map;
     std::vector<int> tuple_of_insn; /* by INSN_UID; -1: no code, or not known */
     /* Caches. */
     struct pm_table<location_t, int> places_by_location; /* index in places */
@@ -89,7 +89,7 @@ static bool same_place(const struct pm_place &a, const struct pm_place &b)
 /* Copies of a function that were inlined at one place are one site (the optimisers copy calls). */
 static int add_site(int parent, tree block, tree function_decl)
 {
-    struct pm_map_site site = {parent, block, pm_source_function_of(function_decl), {}};
+    struct pm_map_site site = {parent, pm_source_function_of(function_decl), {}};
     pm_place_of(BLOCK_SOURCE_LOCATION(block), &site.call);
     std::vector<struct pm_map_site> *sites = &now->map.sites;
     for (size_t i = 0; i < sites->size(); i++) {
@@ -247,9 +247,12 @@ static int object_set(std::vector<struct pm_access> *accesses)
         key.push_back(access.noun);
         key.push_back(access.access);
     }
-    auto entry = now->object_sets.insert({key, (int)now->map.objects.size()});
-    if (entry.second)
-        now->map.objects.push_back(*accesses);
+    struct pm_map_lists *map = &now->map;
+    auto entry = now->object_sets.insert({key, (int)map->objects.size()});
+    if (entry.second) {
+        map->objects.push_back({(uint32_t)map->accesses.size(), (uint32_t)accesses->size()});
+        map->accesses.insert(map->accesses.end(), accesses->begin(), accesses->end());
+    }
     return entry.first->second;
 }
 
@@ -356,7 +359,7 @@ static int tail_set(const rtx_insn *insn, int place)
     return entry.first->second;
 }
 
-static void add_tails(int set, std::vector<struct pm_fused> *also)
+static void add_tails(int set, std::vector<struct pm_map_also> *also)
 {
     for (int place : now->tails[(size_t)set]) {
         const struct located &other = now->places[(size_t)place];
@@ -366,7 +369,7 @@ static void add_tails(int set, std::vector<struct pm_fused> *also)
 
 /* Functions with equal code were made one: their statements are equal, so the first is the
  * first. */
-static void add_folded(const struct pm_place *place, std::vector<struct pm_fused> *also)
+static void add_folded(const struct pm_place *place, std::vector<struct pm_map_also> *also)
 {
     const struct pm_statements *own =
         pm_statements_of(pm_source_function_of(current_function_decl));
@@ -397,17 +400,20 @@ static int tuple_of(const struct tuple_key &key)
     tuple.unnamed = key.unnamed;
     tuple.site = -1;
     tuple.loop = now->loops[(size_t)key.loop];
-    tuple.objects = key.objects;
+    tuple.objects = (uint32_t)key.objects;
+    tuple.first_also = (uint32_t)now->map.also.size();
     if (key.place >= 0) {
         tuple.site = now->places[(size_t)key.place].site;
         tuple.place = now->places[(size_t)key.place].place;
     }
     if (key.place >= 0 && tuple.kind != PM_MAP_FRAME) {
-        pm_fused_with(function_at(tuple.site)->id, &tuple.place, tuple.loop, &tuple.also);
+        std::vector<struct pm_map_also> *also = &now->map.also;
+        pm_fused_with(function_at(tuple.site)->id, &tuple.place, tuple.loop, also);
         if (tuple.site < 0 && !now->folded.empty())
-            add_folded(&tuple.place, &tuple.also);
-        add_tails(key.tails, &tuple.also);
+            add_folded(&tuple.place, also);
+        add_tails(key.tails, also);
     }
+    tuple.n_also = (uint32_t)now->map.also.size() - tuple.first_also;
     now->map.tuples.push_back(tuple);
     return index;
 }
@@ -469,7 +475,7 @@ static void collect_all(function *fun)
     now->tuple_of_insn.assign((size_t)get_max_uid(), -1);
     now->loop_of_number.assign(number_of_loops(fun), -1);
     now->loops.push_back(0);
-    now->map.objects.push_back({});
+    now->map.objects.push_back({0, 0});
     now->tails.push_back({});
     now->tail_sets.insert({{}, 0});
     pm_tails_resolve(fun);
@@ -562,7 +568,7 @@ static void open_part(bool is_cold, int begin)
 /* The first range begins where the part does. */
 static void open_range(rtx_insn *insn, int tuple)
 {
-    struct pm_map_part *part = &now->map.parts.back();
+    struct pm_map_part_list *part = &now->map.parts.back();
     if (part->ranges.empty())
         part->ranges.push_back({tuple, part->begin});
     else if (part->ranges.back().tuple != tuple)

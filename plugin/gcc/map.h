@@ -7,15 +7,10 @@
 #include "facts.h"
 
 extern "C" {
-#include "../../format/pm_map.h"
+#include "../emit/map_block.h"
 }
 
 /* --- objects.cc: a GIMPLE pass after "optimized" remembers what base pointers stand for --- */
-
-struct pm_access {
-    pm_id noun;      /* as pm_fact_variable, pm_fact_field */
-    unsigned access; /* PM_MAP_READS | PM_MAP_WRITES | PM_MAP_THROUGH */
-};
 
 /* What a memory reference of the current function's RTL touches: appended to *out, without
  * repetitions. False when it touches memory that is not of the function's own frame and whose
@@ -29,18 +24,11 @@ void pm_objects_register(const char *plugin_name);
 
 /* --- fused.cc: passes before and after the loop optimisers compare what there is --- */
 
-struct pm_fused {
-    const struct pm_source_function *function;
-    struct pm_place place;
-    enum pm_map_reason reason;
-    bool inferred;
-};
-
 /* Other statements of the source that the code of the statement at `place` in `function`
  * (inlined or not) of the function being emitted implements too; loop: the innermost one (0
  * none). Appended. */
 void pm_fused_with(pm_id function, const struct pm_place *place, pm_id loop,
-                   std::vector<struct pm_fused> *out);
+                   std::vector<struct pm_map_also> *out);
 void pm_fused_register(const char *plugin_name);
 
 /* --- tails.cc: equal ends of blocks that were made one --- */

@@ -62,7 +62,7 @@ void pm_sleds_choose_loops(function *fun, std::vector<struct pm_marked_loop> *re
         if (!pm_loop_identity_of(loop, &marked.identity) ||
             !pm_function_selected(marked.identity.function))
             continue;
-        marked.id = pm_loopcode_id(symbol, marked.identity.id);
+        marked.id = pm_id_of_loopcode(symbol, marked.identity.id);
         bool any_id =
             !pm_options.all_loops && !pm_fortran_is_array_statement(&marked.identity.place);
         if (encloser_chosen(ids, loop, marked.id, false))

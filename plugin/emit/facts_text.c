@@ -1,0 +1,133 @@
+/* Where the facts go: a section of the object, and a file beside it. */
+#include "facts_text.h"
+
+#include "../../format/pm_sled.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MAX_BYTES = 1 << 30 };
+
+/* --- the section --- */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* \ and octal digits, three of them where a digit follows: gas takes 8 and 9 for octal digits
+ * too. */
+static char *put_escape(char *out, unsigned char byte, bool digit_follows)
+{
+    *out++ = '\\';
+    if (byte >= 0100 || digit_follows)
+        *out++ = (char)('0' + (byte >> 6));
+    if (byte >= 010 || digit_follows)
+        *out++ = (char)('0' + (byte >> 3 & 7));
+    *out++ = (char)('0' + (byte & 7));
+    return out;
+}
+
+/* Bytes as .ascii lines. */
+static void add_ascii(struct pm_buf *out, const char *bytes, size_t len)
+{
+    enum { LINE_BYTES = 128 };
+    for (size_t at = 0; at < len; at += LINE_BYTES) {
+        char line[4 * LINE_BYTES], *p = line;
+        size_t end = len - at < LINE_BYTES ? len : at + LINE_BYTES;
+        for (size_t i = at; i < end; i++) {
+            unsigned char byte = (unsigned char)bytes[i];
+            if (byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\')
+                *p++ = (char)byte;
+            else
+                p = put_escape(p, byte, i + 1 < end && is_digit(bytes[i + 1]));
+        }
+        pm_buf_add_str(out, "\t.ascii \"");
+        pm_buf_add(out, line, (size_t)(p - line));
+        pm_buf_add_str(out, "\"\n");
+    }
+}
+
+void pm_facts_section(const struct pm_facts *facts, struct pm_buf *out)
+{
+    struct pm_buf chunk = PM_BUF_INIT(MAX_BYTES);
+    pm_pif_write_compressed(facts->pif, &chunk);
+    pm_buf_add_str(out, "\t.pushsection " PM_PIF_SECTION ",\"\",@progbits\n");
+    add_ascii(out, chunk.data, chunk.len);
+    pm_buf_add_str(out, "\t.popsection\n");
+    if (chunk.failed || pm_facts_failed(facts))
+        out->failed = true;
+    pm_buf_release(&chunk);
+}
+
+/* --- the .pif file --- */
+
+static size_t length_without_extension(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    const char *base = slash ? slash + 1 : path;
+    return dot && dot > base ? (size_t)(dot - path) : strlen(path);
+}
+
+void pm_facts_file_name(const char *output, const char *dir, struct pm_buf *out)
+{
+    size_t len = length_without_extension(output);
+    if (dir) {
+        pm_buf_add_str(out, dir);
+        pm_buf_add_byte(out, '/');
+    }
+    for (size_t i = 0; i < len; i++)
+        pm_buf_add_byte(out, dir && output[i] == '/' ? '#' : (unsigned char)output[i]);
+    pm_buf_add_str(out, ".pif");
+}
+
+static bool write_to(const char *path, const struct pm_buf *text)
+{
+    FILE *out = fopen(path, "wb");
+    if (!out)
+        return false;
+    bool done = fwrite(text->data, 1, text->len, out) == text->len;
+    return fclose(out) == 0 && done;
+}
+
+static bool write_whole(const char *path, const struct pm_buf *text)
+{
+    struct pm_buf temporary = PM_BUF_INIT(MAX_BYTES);
+    pm_buf_printf(&temporary, "%s.%ld.tmp", path, (long)getpid());
+    errno = ENOMEM;
+    bool done =
+        !temporary.failed && write_to(temporary.data, text) && rename(temporary.data, path) == 0;
+    int cause = errno;
+    if (!done && !temporary.failed)
+        unlink(temporary.data);
+    pm_buf_release(&temporary);
+    errno = cause;
+    return done;
+}
+
+bool pm_facts_write_file(const struct pm_facts *facts, const char *path)
+{
+    struct pm_buf text = PM_BUF_INIT((size_t)1 << 32);
+    pm_pif_write_text(facts->pif, &text);
+    bool done = !text.failed && write_whole(path, &text);
+    int cause = text.failed ? ENOMEM : errno;
+    pm_buf_release(&text);
+    errno = cause;
+    return done;
+}
+
+enum pm_status pm_facts_join(struct pm_facts *facts, const struct pm_facts *other,
+                             struct pm_error *err)
+{
+    struct pm_buf chunk = PM_BUF_INIT(MAX_BYTES);
+    enum pm_status status = PM_ERR_MEMORY;
+    pm_pif_write_compact(other->pif, &chunk);
+    if (chunk.failed)
+        pm_error_set(err, status, "no memory for the facts");
+    else
+        status = pm_pif_read_compact(facts->pif, "late facts", chunk.data, chunk.len, err);
+    pm_buf_release(&chunk);
+    return status;
+}
