@@ -133,6 +133,16 @@ static struct pm_view_number taken_out(const struct cell *c)
     return integer(c->row->taken_out_ns);
 }
 
+static struct pm_view_number own_uncertainty(const struct cell *c)
+{
+    return integer(c->row->doubt_ns);
+}
+
+static struct pm_view_number inclusive_uncertainty(const struct cell *c)
+{
+    return integer(c->row->inclusive_doubt_ns);
+}
+
 static struct pm_view_number share(const struct cell *c)
 {
     struct pm_view_number number = real(pm_view_share_pct(c->view, c->row));
@@ -180,6 +190,10 @@ static const struct column_kind {
     [PM_VIEW_COLUMN_AT_MOST] = {"at_most_", "at most", true, ROW, has_bounds, at_most},
     [PM_VIEW_COLUMN_TAKEN_OUT] = {"taken_out_ns", "taken out", false, ALL, has_taken_out,
                                   taken_out},
+    [PM_VIEW_COLUMN_OWN_UNCERTAINTY] = {"own_uncertainty_ns", "±", false, ALL, has_taken_out,
+                                        own_uncertainty},
+    [PM_VIEW_COLUMN_INCLUSIVE_UNCERTAINTY] = {"inclusive_uncertainty_ns", "±", false, ROW,
+                                              has_taken_out, inclusive_uncertainty},
     [PM_VIEW_COLUMN_SHARE] = {"share_pct", "share %", false, ALL, always, share},
     [PM_VIEW_COLUMN_SAMPLES] = {"n_samples", "samples", false, ALL, has_samples, samples},
     [PM_VIEW_COLUMN_CALLS] = {"n_calls", "calls", false, ALL, has_calls, calls},

@@ -23,6 +23,8 @@ enum pm_view_column_id {
     PM_VIEW_COLUMN_AT_LEAST,
     PM_VIEW_COLUMN_AT_MOST,
     PM_VIEW_COLUMN_TAKEN_OUT,
+    PM_VIEW_COLUMN_OWN_UNCERTAINTY, /* ns that wall times may be off, for what was taken out */
+    PM_VIEW_COLUMN_INCLUSIVE_UNCERTAINTY,
     PM_VIEW_COLUMN_SHARE,
     PM_VIEW_COLUMN_SAMPLES,
     PM_VIEW_COLUMN_CALLS,
@@ -33,7 +35,7 @@ enum pm_view_column_id {
 /* Of a view: its rows, the sum of those that are not shown, the sum of all. */
 enum pm_view_part { PM_VIEW_PART_ROW = 1, PM_VIEW_PART_REST = 2, PM_VIEW_PART_TOTAL = 4 };
 
-enum { PM_VIEW_MAX_COLUMNS = 4 * PM_VIEW_MAX_METRICS + 5, PM_VIEW_KEY_BYTES = 160 };
+enum { PM_VIEW_MAX_COLUMNS = 4 * PM_VIEW_MAX_METRICS + 7, PM_VIEW_KEY_BYTES = 160 };
 
 struct pm_view_column {
     enum pm_view_column_id id;

@@ -48,13 +48,14 @@ static void a_view_has_the_columns_of_its_kind(void **state)
     char keys[512];
     struct pm_view view = make((struct pm_view_options){.by = PM_VIEW_BY_FUNCTION});
     keys_of(&view, keys, sizeof keys);
-    assert_string_equal(
-        keys, "own_wall_ns inclusive_wall_ns taken_out_ns share_pct n_calls n_loop_entries");
+    assert_string_equal(keys, "own_wall_ns inclusive_wall_ns taken_out_ns own_uncertainty_ns "
+                              "inclusive_uncertainty_ns share_pct n_calls n_loop_entries");
     pm_view_release(&view);
     view = make((struct pm_view_options){.by = PM_VIEW_BY_LOOP, .bounds = true});
     keys_of(&view, keys, sizeof keys);
     assert_string_equal(keys, "own_wall_ns inclusive_wall_ns at_least_wall_ns at_most_wall_ns "
-                              "taken_out_ns share_pct n_calls");
+                              "taken_out_ns own_uncertainty_ns "
+                              "inclusive_uncertainty_ns share_pct n_calls");
     pm_view_release(&view);
     view = make((struct pm_view_options){.by = PM_VIEW_BY_ARRAY, .no_compensation = true});
     keys_of(&view, keys, sizeof keys);

@@ -397,17 +397,15 @@ def pooled(tries):
     return truth, least, most, slack
 
 
-PAIR_VARIES = 0.15  # a pair's cost in whole runs of four programs: 7 % less to 17 % more than was measured at start (docs/PERFORMANCE.md)
-
-
 def estimated_slack(cell, row, most):
-    """By how much more than its tolerance a share of exact times marked `~` may be off, for what was taken out of the run's times is known so well."""
+    """By how much more than its tolerance a share of exact times marked `~` may be off: what the report itself says, for all of what was
+    taken out. It differs by processor: of brief.c at -O0 a pair costs as measured at start on one, and 29 % less on another."""
     report = cell.answer(row.run, "report --by function")
     total = report["total"].get("own_wall_ns") or 0
     if report["view"]["share_of"] != "wall_ns" or not total or row.value.split()[0] not in ("own", "incl", "answer", "path"):
         return 0.0
     part = min(max(most / 100, 0), 1)
-    return 100 * PAIR_VARIES * report["execution"]["taken_out_ns"] / total * max(part, 1 - part)
+    return 100 * report["total"]["own_uncertainty_ns"] / total * max(part, 1 - part)
 
 
 def judge(row, truth, least, most, marks, least_slack=0.0, estimated=0.0):
