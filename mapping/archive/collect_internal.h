@@ -10,7 +10,7 @@
 #include "archive.h"
 #include "binary.h"
 #include "collect.h"
-#include "map.h"
+#include "../base/map.h"
 #include "../base/arena.h"
 #include "../code/blame.h"
 #include "../code/code_map.h"

@@ -7,7 +7,7 @@
  * preempted, times stay apart.
  */
 #include "load_internal.h"
-#include "map.h"
+#include "../base/map.h"
 
 #include "../../format/pm_id.h"
 

@@ -1,7 +1,7 @@
 #include "trace.h"
 
-#include "map.h"
 #include "../base/arena.h"
+#include "../base/map.h"
 
 #include <stdlib.h>
 

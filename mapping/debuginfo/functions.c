@@ -86,8 +86,7 @@ void pm_functions_release(struct pm_unit *unit)
     free(unit->names);
     unit->names = NULL;
     unit->n_names = unit->n_names_max = 0;
-    pm_index_map_release(&unit->names_by_offset);
-    unit->names_by_offset = (struct pm_index_map){0};
+    pm_map_release(&unit->names_by_offset);
     unit->is_read = unit->is_read_deeply = false;
 }
 
@@ -150,10 +149,10 @@ static void look_up(struct pm_units *units, const struct pm_unit *unit, struct p
 /* Index of the name of the DIE that ref leads to; UINT32_MAX: memory. */
 static uint32_t name_of(struct pm_units *units, struct pm_unit *unit, struct pm_dwarf_ref ref)
 {
-    int64_t key = (int64_t)(ref.offset << 2 | ref.where);
-    pm_index known = pm_index_map_get(&unit->names_by_offset, key);
-    if (known != PM_NONE)
-        return known;
+    uint64_t key = ref.offset << 2 | ref.where;
+    uint32_t known = pm_map_get(&unit->names_by_offset, key);
+    if (known)
+        return known - 1;
     if (unit->n_names == unit->n_names_max) {
         uint32_t max = unit->n_names_max ? 2 * unit->n_names_max : 32;
         struct pm_function_name *names =
@@ -165,7 +164,7 @@ static uint32_t name_of(struct pm_units *units, struct pm_unit *unit, struct pm_
     }
     struct pm_function_name name = {0};
     look_up(units, unit, ref, &name);
-    if (!pm_index_map_add(&unit->names_by_offset, key, unit->n_names))
+    if (!pm_map_put(&unit->names_by_offset, key, unit->n_names + 1))
         return UINT32_MAX;
     unit->names[unit->n_names] = name;
     return unit->n_names++;

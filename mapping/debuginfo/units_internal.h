@@ -2,11 +2,11 @@
 #ifndef PM_UNITS_INTERNAL_H
 #define PM_UNITS_INTERNAL_H
 
-#include "../graph/index_map.h"
 #include "intervals.h"
 #include "ranges.h"
 #include "separate.h"
 #include "units.h"
+#include "../base/map.h"
 
 /* Who a function is: its own DIE with what abstract origin and specification add. */
 struct pm_function_name {
@@ -47,7 +47,7 @@ struct pm_unit {
     struct pm_intervals function_map; /* values: indexes into functions */
     struct pm_function_name *names;
     uint32_t n_names, n_names_max;
-    struct pm_index_map names_by_offset;
+    struct pm_map names_by_offset; /* index into names + 1 */
     struct pm_dwarf_lines lines;
     struct pm_sequence *sequences;
     uint32_t n_sequences;

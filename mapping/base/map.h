@@ -1,4 +1,4 @@
-/* A map of 64-bit keys to row numbers (from 1). Open addressing, at most half full.
+/* A map of 64-bit keys to numbers from 1. Open addressing, at most half full.
  *
  *     struct pm_map map = {0};
  *     if (!pm_map_put(&map, key, row)) ...      // memory
@@ -24,6 +24,9 @@ struct pm_map {
 
 uint32_t pm_map_get(const struct pm_map *map, uint64_t key);
 bool pm_map_put(struct pm_map *map, uint64_t key, uint32_t row);
+/* Where the row of a key is or goes: 0 for a key that was not there, to be set before the next
+ * call. NULL: memory. */
+uint32_t *pm_map_at(struct pm_map *map, uint64_t key);
 bool pm_map_reserve(struct pm_map *map, size_t n); /* room for n keys in all */
 void pm_map_release(struct pm_map *map);
 

@@ -1,6 +1,6 @@
 #include "map.h"
 
-#include "../base/str.h"
+#include "str.h"
 
 #include <stdlib.h>
 
@@ -47,14 +47,22 @@ bool pm_map_reserve(struct pm_map *map, size_t n)
     return true;
 }
 
-bool pm_map_put(struct pm_map *map, uint64_t key, uint32_t row)
+uint32_t *pm_map_at(struct pm_map *map, uint64_t key)
 {
     if (!pm_map_reserve(map, map->n + 1))
-        return false;
+        return NULL;
     struct pm_map_slot *slot = find(map, key);
     map->n += slot->row == 0;
-    *slot = (struct pm_map_slot){key, row};
-    return true;
+    slot->key = key;
+    return &slot->row;
+}
+
+bool pm_map_put(struct pm_map *map, uint64_t key, uint32_t row)
+{
+    uint32_t *at = pm_map_at(map, key);
+    if (at)
+        *at = row;
+    return at != NULL;
 }
 
 void pm_map_release(struct pm_map *map)
