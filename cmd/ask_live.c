@@ -8,7 +8,7 @@
 #include "run_need.h"
 
 #include "format/pm_id.h"
-#include "mapping/archive/collect.h"
+#include "mapping/collect/collect.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* perfmap collect */
 #include "cmd.h"
 
-#include "mapping/archive/collect.h"
+#include "mapping/collect/collect.h"
 
 #include <limits.h>
 #include <signal.h>

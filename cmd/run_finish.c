@@ -3,7 +3,7 @@
 #include "run_pack.h"
 #include "run_request.h"
 
-#include "mapping/archive/collect.h"
+#include "mapping/collect/collect.h"
 
 #include <signal.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 #include "run.h"
 
 #include "format/pm_sled.h"
-#include "mapping/archive/collect.h"
+#include "mapping/collect/collect.h"
 #include "mapping/archive/load.h"
 #include "mapping/base/elf.h"
 

@@ -1,6 +1,6 @@
 /* What a person means by the name of a construct. */
 #include "pattern.h"
-#include "statement_names.h"
+#include "../base/statement_names.h"
 
 #include "../base/banned.h"
 #include "../debuginfo/debuginfo.h"

@@ -1,7 +1,7 @@
 #include "late_map.h"
 
-#include "mapping/archive/binary.h"
-#include "mapping/archive/collect.h"
+#include "mapping/base/statement_names.h"
+#include "mapping/code/binary.h"
 #include "mapping/code/blame.h"
 
 #include <stdlib.h>
@@ -145,7 +145,7 @@ static pm_index frame_of(const struct pm_late_maps *maps, const struct pm_noun *
 }
 
 /* The statement, when it is not over at the place; in the function's last line its exit (as
- * mapping/archive/collect_places.c). */
+ * mapping/collect/places.c). */
 static pm_index unless_over(const struct pm_late_maps *maps, pm_index statement,
                             const struct pm_code_place *place)
 {

@@ -1,7 +1,7 @@
 /* What rows are called, and where in the source they are. */
 #include "view.h"
 
-#include "mapping/archive/collect.h"
+#include "mapping/base/statement_names.h"
 #include "mapping/debuginfo/debuginfo.h"
 #include "mapping/graph/index_map.h"
 

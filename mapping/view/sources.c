@@ -1,7 +1,7 @@
 /* The text of the source beside rows of statements and lines. */
 #include "annotation.h"
 
-#include "mapping/archive/collect.h"
+#include "mapping/base/statement_names.h"
 
 #include <stdlib.h>
 

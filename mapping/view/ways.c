@@ -8,7 +8,7 @@
  */
 #include "view.h"
 
-#include "mapping/archive/collect.h"
+#include "mapping/base/statement_names.h"
 
 #include <stdlib.h>
 

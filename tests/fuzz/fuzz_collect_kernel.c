@@ -1,7 +1,7 @@
 /* kernel-writes.txt of a run folder, with a run file of a program that wrote the files of inodes
  * 1:2:3 and 1:2:4: the archive is made whatever the text is, can be read, and is charged with
  * what the text has of these inodes. */
-#include "mapping/archive/collect.h"
+#include "mapping/collect/collect.h"
 #include "mapping/archive/load.h"
 #include "mapping/run/kernel_writes.h"
 #include "format/pm_words.h"

@@ -1,6 +1,6 @@
 /* The program's own words (perfmap.h): levels, nouns, verbs, sentences and mappings that it made
  * while it ran. */
-#include "collect_internal.h"
+#include "internal.h"
 
 #include <stdlib.h>
 

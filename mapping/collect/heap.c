@@ -2,7 +2,7 @@
  * variable that its statement writes and by its line; what was allocated there is the cost of
  * {code Allocates} below the context that allocated. Large blocks are nouns of their own, below
  * it. */
-#include "collect_internal.h"
+#include "internal.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Work that was done on behalf of other contexts: of this process, or of others in the archive,
  * or of those of which only a text tells. Causes name contexts by process and place in its run
  * file, which may be read later, so all are looked up at the end. */
-#include "collect_internal.h"
+#include "internal.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
  * with all of the contexts, which are the same in each thread, and a sample of each statement's
  * code: 100 000 codes with a million mappings.
  */
-#include "mapping/archive/collect.h"
+#include "mapping/collect/collect.h"
 #include "format/pm_map.h"
 #include "../run/make_run.h"
 #include "make_elf.h"

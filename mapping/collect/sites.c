@@ -1,10 +1,10 @@
 /* Where functions were called from, and inlined: attributes `called at` and `inlined at` of
  * machine code, as rows of sentences of the source's statements. What a call instruction calls
  * is as if it were inlined where that stands, so its own place comes first. Calls of functions
- * that were entered in the run are taken from collect_call_paths.c, and those of what may lead
- * to one from collect_routes.c; those through pointers and through the linker's tables are not
+ * that were entered in the run are taken from call_paths.c, and those of what may lead
+ * to one from routes.c; those through pointers and through the linker's tables are not
  * known. */
-#include "collect_internal.h"
+#include "internal.h"
 
 enum { MAX_SITES = 4096 };
 

@@ -2,9 +2,9 @@
  * adapter says which file is which inode, and its costs say who wrote how many bytes of which
  * file: each gets its part of the blocks, in a context of its own directly below its thread's
  * root that was done on behalf of it, as nobody knows which byte a block is. */
-#include "collect_internal.h"
+#include "internal.h"
 
-#include "../run/kernel_writes.h"
+#include "mapping/run/kernel_writes.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,8 +1,8 @@
 /* Traces: the events of each thread, in compressed blocks. One block of events is in memory at a
  * time. */
-#include "collect_internal.h"
-#include "trace_block.h"
-#include "../run/run_trace.h"
+#include "internal.h"
+#include "mapping/archive/trace_block.h"
+#include "mapping/run/run_trace.h"
 
 enum { EVENTS_PER_BLOCK = 65536 };
 

@@ -1,7 +1,7 @@
 /* Rows of the large tables, many in one step: SQLite takes a step for each statement, and that of
  * 32 rows costs per row 0.4 of the time of a statement for one row (128 000 mappings: 0.27 s and
  * 0.10 s). */
-#include "collect_internal.h"
+#include "internal.h"
 
 static const struct {
     const char *name;

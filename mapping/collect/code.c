@@ -1,5 +1,5 @@
 /* Machine code as nouns, and what it maps to by the late map. */
-#include "collect_internal.h"
+#include "internal.h"
 
 /* --- mappings of one code --- */
 

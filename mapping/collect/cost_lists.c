@@ -6,7 +6,7 @@
  * of one thread and metric are lists, which need no keys. They are text, for any client of SQLite
  * can read them (json_each). What stands alone is a row.
  */
-#include "collect_internal.h"
+#include "internal.h"
 
 #include <stdlib.h>
 

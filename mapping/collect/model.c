@@ -1,5 +1,5 @@
 /* Nouns, verbs, sentences and mappings as rows. */
-#include "collect_internal.h"
+#include "internal.h"
 
 #include <stdlib.h>
 

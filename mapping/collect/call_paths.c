@@ -10,13 +10,13 @@
  *     nowhere: G is called through a pointer,  F -> G              functions and loops of F
  *     by a library, by the kernel                                  that call what is not known
  *
- * A call of what may lead to G without a context of its own is a call of G (collect_routes.c).
+ * A call of what may lead to G without a context of its own is a call of G (routes.c).
  *
  * A call is found by its instruction (call or jmp with a distance that leads to the beginning of
  * a symbol), on x86-64 only. Where the active loop of F is known, calls in F's other loops do
  * not count.
  */
-#include "collect_internal.h"
+#include "internal.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* Binaries: are they those that ran, what do they say about themselves, and the names of their
  * code with sleds. */
-#include "collect_internal.h"
+#include "internal.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -3,7 +3,7 @@
  * in whose text the region stands, but no call of that function: it implements the region. Which
  * region, no fact tells. Its code has places in the text, and of all regions that begin before
  * one of them its own is the first. */
-#include "collect_internal.h"
+#include "internal.h"
 
 #include <stdlib.h>
 

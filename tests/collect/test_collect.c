@@ -1,5 +1,5 @@
 #include "mapping/archive/archive.h"
-#include "mapping/archive/collect.h"
+#include "mapping/collect/collect.h"
 #include "mapping/run/manifest.h"
 #include "../run/make_run.h"
 #include "make_elf.h"

@@ -1,10 +1,10 @@
 /* What a run file says of its process: rows of processes, threads, messages, sampling. */
-#include "collect_internal.h"
-#include "../run/probe_cost.h"
+#include "internal.h"
+#include "mapping/run/probe_cost.h"
 
 #include <math.h>
 
-#include "../../format/pm_words.h"
+#include "format/pm_words.h"
 
 enum { MAX_COMPLAINTS_SHOWN = 3 };
 

@@ -11,7 +11,7 @@
  * id that is no noun, between two such facts: w -> id in the unit of the function, id -> weights
  * in that of the caller, perhaps in another binary.
  */
-#include "collect_internal.h"
+#include "internal.h"
 
 #include <stdlib.h>
 

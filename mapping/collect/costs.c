@@ -1,5 +1,5 @@
 /* Contexts, merged by path over all threads and processes, and their costs. */
-#include "collect_internal.h"
+#include "internal.h"
 
 #include <stdlib.h>
 

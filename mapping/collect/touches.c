@@ -7,9 +7,9 @@
  * too. "y[i] += 1" both reads and writes y, whether that is one instruction or three. And what
  * counts a loop that walks over y is for y. All of that has the origin "inferred".
  */
-#include "collect_internal.h"
+#include "internal.h"
 
-#include "../base/names.h"
+#include "mapping/base/names.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * calls of it: through functions that were not followed (they have no context, so it stands
  * below who called them), and through pointers, by libraries or by code without facts, when its
  * address is to be had. A call that may be such a way counts as one of the function
- * (collect_call_paths.c).
+ * (call_paths.c).
  *
  *     F calls G within an inlined H, and qsort with G              {G, unknown}
  *     F calls G within H, and X, which is not followed and calls G {G, X}
@@ -11,7 +11,7 @@
  * vtables, relocations, dynamic symbols) or code without facts calls it. x86-64 only, as calls
  * are.
  */
-#include "collect_internal.h"
+#include "internal.h"
 
 #include <stdlib.h>
 

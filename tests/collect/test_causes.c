@@ -1,7 +1,7 @@
 /* Contexts that were done on behalf of others: of the same process, of another one, of one that
  * is not there, and in damaged files. */
 #include "mapping/archive/archive.h"
-#include "mapping/archive/collect.h"
+#include "mapping/collect/collect.h"
 #include "mapping/archive/load.h"
 #include "../run/make_run.h"
 #include "format/pm_words.h"

@@ -1,5 +1,5 @@
 /* Code without late map: nouns from debug information, else from symbols. */
-#include "collect_internal.h"
+#include "internal.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* PIF of binaries and of the user: to rows. */
-#include "collect_internal.h"
+#include "internal.h"
 
 /* --- PIF to rows --- */
 
@@ -35,7 +35,7 @@ static enum pm_status import_verbs(struct collector *c, struct import *import)
         uint32_t row;
         pm_pif_get_verb(import->pif, i, &verb);
         if (import->is_code && verb.id == pm_pif_verb_id("Source", "Refers"))
-            continue; /* collect_references.c */
+            continue; /* references.c */
         enum pm_status status = collect_verb_row(c, verb.level, verb.name, verb.description, &row);
         if (status != PM_OK)
             return status;

@@ -1,5 +1,5 @@
 /* Which noun of a binary's facts stands for a place that its late map names. */
-#include "collect_internal.h"
+#include "internal.h"
 
 #include <stdlib.h>
 

@@ -20,8 +20,8 @@
 #ifndef PM_COLLECT_H
 #define PM_COLLECT_H
 
-#include "../base/str.h"
-#include "../graph/statement_names.h"
+#include "mapping/base/str.h"
+#include "mapping/base/statement_names.h"
 
 struct pm_collect_options {
     size_t size;                  /* sizeof(struct pm_collect_options) of the caller */

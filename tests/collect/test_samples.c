@@ -1,7 +1,7 @@
 /* Samples and costs from elsewhere, from run files and maps made by hand to what the archive
  * says. */
 #include "mapping/archive/archive.h"
-#include "mapping/archive/collect.h"
+#include "mapping/collect/collect.h"
 #include "mapping/run/manifest.h"
 #include "format/pm_map.h"
 #include "../run/make_run.h"

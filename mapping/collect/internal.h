@@ -1,23 +1,24 @@
-/* What the parts of collect share: collect.c reads run folders, collect_process.c writes what is
- * known of processes, collect_model.c keeps nouns, verbs, sentences and mappings, collect_pif.c
- * and collect_binary.c read facts, collect_places.c and collect_code.c (with collect_debug.c)
- * say what code implements, collect_costs.c and collect_samples.c make contexts and costs,
- * collect_causes.c which of them were done on behalf of others. Row ids are given out here, from
+/* What the parts of collect share: collect.c reads run folders, process.c writes what is
+ * known of processes, model.c keeps nouns, verbs, sentences and mappings, pif.c
+ * and binaries.c read facts, places.c and code.c (with debug.c)
+ * say what code implements, costs.c and samples.c make contexts and costs,
+ * causes.c which of them were done on behalf of others. Row ids are given out here, from
  * 1, in the order of writing. */
 #ifndef PM_COLLECT_INTERNAL_H
 #define PM_COLLECT_INTERNAL_H
 
-#include "archive.h"
-#include "binary.h"
 #include "collect.h"
-#include "../base/map.h"
-#include "../base/arena.h"
-#include "../code/blame.h"
-#include "../code/code_map.h"
-#include "../debuginfo/debuginfo.h"
-#include "../pif/pif.h"
-#include "../run/run_file.h"
-#include "../../format/pm_sled.h"
+
+#include "mapping/archive/archive.h"
+#include "mapping/base/arena.h"
+#include "mapping/base/map.h"
+#include "mapping/code/binary.h"
+#include "mapping/code/blame.h"
+#include "mapping/code/code_map.h"
+#include "mapping/debuginfo/debuginfo.h"
+#include "mapping/pif/pif.h"
+#include "mapping/run/run_file.h"
+#include "format/pm_sled.h"
 
 enum collect_statement {
     INSERT_EXECUTION,
@@ -257,7 +258,7 @@ enum {
      * was begun there */
     CONTEXT_AMBIENT = 32,
     CONTEXT_FLAGS = 127,
-    /* Of contexts that collect_causes.c makes. */
+    /* Of contexts that causes.c makes. */
     CONTEXT_CAUSE = 64,
     CONTEXT_TOLD = 128,
     CONTEXT_CAUSE_ALONE = 256
@@ -354,7 +355,7 @@ void bind_str(sqlite3_stmt *statement, int at, struct pm_str text);
 void bind_number(sqlite3_stmt *statement, int at, uint64_t number); /* above INT64_MAX: INT64_MAX */
 void bind_number_or_null(sqlite3_stmt *statement, int at, uint64_t number); /* 0: NULL */
 
-/* --- collect_rows.c --- */
+/* --- rows.c --- */
 /* One row more; written when there are enough. values: one per column. */
 PM_MUST_CHECK enum pm_status collect_add_row(struct collector *c, enum collect_table table,
                                              const struct collect_value *values);
@@ -373,7 +374,7 @@ static inline struct collect_value collect_integer_or_null(uint64_t number) /* 0
 /* As a shell would have to be given it. */
 void collect_add_quoted(struct pm_buf *out, const char *word, size_t len);
 
-/* --- collect_process.c --- */
+/* --- process.c --- */
 /* Rows of the process c->n_processes and its threads, messages, sampling. start_tsc: the
  * execution's. */
 PM_MUST_CHECK enum pm_status collect_process_rows(struct collector *c, uint32_t execution,
@@ -407,7 +408,7 @@ PM_MUST_CHECK enum pm_status collect_only_thread(struct collector *c, uint32_t t
                                                  uint64_t cpu_ns);
 uint64_t collect_start_ns(uint64_t start_tsc, const struct pm_run_file *file);
 
-/* --- collect_model.c --- */
+/* --- model.c --- */
 PM_MUST_CHECK enum pm_status collect_model_start(struct collector *c);
 const char *collect_intern(struct collector *c, const char *text); /* NULL: memory */
 const char *collect_base_name(const char *path);
@@ -444,7 +445,7 @@ PM_MUST_CHECK enum pm_status collect_add_mapping(struct collector *c,
 PM_MUST_CHECK enum pm_status collect_model_end(struct collector *c); /* levels, verbs, mappings */
 void collect_model_release(struct collector *c);
 
-/* --- collect_pif.c --- */
+/* --- pif.c --- */
 /* All of a PIF whose nouns have got their rows; those from row `first` on are written. */
 PM_MUST_CHECK enum pm_status collect_import(struct collector *c, const struct pm_pif *pif,
                                             const struct pm_map *nouns, uint32_t first,
@@ -458,7 +459,7 @@ PM_MUST_CHECK enum pm_status collect_noun_named(struct collector *c, sqlite3_stm
                                                 const char *name, uint32_t *ret_row);
 PM_MUST_CHECK enum pm_status collect_user_pif(struct collector *c, const char *path);
 
-/* --- collect_binary.c --- */
+/* --- binaries.c --- */
 /* The binary of an object; nothing is read yet. */
 PM_MUST_CHECK enum pm_status collect_binary(struct collector *c,
                                             const struct pm_run_file_object *object,
@@ -475,7 +476,7 @@ PM_MUST_CHECK enum pm_status collect_code_noun(struct collector *c, struct colle
 PM_MUST_CHECK enum pm_status collect_binaries_end(struct collector *c); /* rows of binaries */
 void collect_binaries_release(struct collector *c);
 
-/* --- collect_words.c --- */
+/* --- words.c --- */
 /* Rows of the program's own words, and what the nouns of its objects of words are in names. */
 PM_MUST_CHECK enum pm_status collect_words(struct collector *c, const struct pm_run_file *file,
                                            struct collect_names *names);
@@ -495,7 +496,7 @@ PM_MUST_CHECK enum pm_status collect_ambient_context(struct collector *c,
                                                      unsigned flags, uint32_t *context);
 bool collect_is_spoken(const struct pm_run_file *file, const struct pm_run_file_noun *noun);
 
-/* --- collect_places.c: which noun of the facts stands for a place --- */
+/* --- places.c: which noun of the facts stands for a place --- */
 PM_MUST_CHECK enum pm_status collect_places_make(struct collector *c,
                                                  struct collect_binary *binary);
 /* The source's loop of a loopcode; 0: not known. */
@@ -543,7 +544,7 @@ PM_MUST_CHECK enum pm_status collect_mark_removed(struct collector *c,
                                                   struct collect_binary *binary);
 void collect_places_release(struct collect_binary *binary);
 
-/* --- collect_touches.c: what statements write and read, and so what code is for that does not
+/* --- touches.c: what statements write and read, and so what code is for that does not
  * say it itself --- */
 /* Once per binary. */
 PM_MUST_CHECK enum pm_status collect_accesses_make(struct collector *c,
@@ -570,7 +571,7 @@ PM_MUST_CHECK enum pm_status collect_map_objects(struct collector *c, struct col
                                                  const struct pm_code_range *range,
                                                  const char *reason);
 
-/* --- collect_references.c: what parameters, pointers and fields refer to --- */
+/* --- references.c: what parameters, pointers and fields refer to --- */
 PM_MUST_CHECK enum pm_status collect_note_touch(struct collector *c,
                                                 const struct collect_binary *binary, pm_id id,
                                                 uint32_t row, unsigned access);
@@ -585,7 +586,7 @@ bool collect_may_hold(const struct collect_binary *binary, pm_id object, pm_id f
 PM_MUST_CHECK enum pm_status collect_references_end(struct collector *c);
 void collect_references_release(struct collector *c);
 
-/* --- collect_regions.c: bodies of OpenMP regions, which are symbols --- */
+/* --- regions.c: bodies of OpenMP regions, which are symbols --- */
 /* first_mapping: of the binary's facts. */
 PM_MUST_CHECK enum pm_status collect_regions_make(struct collector *c,
                                                   struct collect_binary *binary,
@@ -596,7 +597,7 @@ uint32_t collect_region_at(const struct collect_binary *binary, const struct pm_
                            const char *file, bool outlined);
 uint32_t collect_region_of(const struct collect_binary *binary, pm_id symbol);
 
-/* --- collect_code.c: code nouns and what they map to --- */
+/* --- code.c: code nouns and what they map to --- */
 /* address: of the binary's ELF file. binary NULL: of no file. The code is lent until the next
  * call. */
 PM_MUST_CHECK enum pm_status collect_code_at(struct collector *c, struct collect_binary *binary,
@@ -635,7 +636,7 @@ PM_MUST_CHECK enum pm_status collect_inline_sentence(struct collector *c,
 uint32_t collect_known_inline(const struct collect_binary *binary,
                               const struct pm_code_block *block, pm_id inlined);
 
-/* --- collect_call_paths.c: inlined functions and inner loops that lie around calls --- */
+/* --- call_paths.c: inlined functions and inner loops that lie around calls --- */
 /* Down from the context of the symbol `caller`, or of one of its loops (0: none is active), to
  * what its calls of `callee` lie in. callee 0: of another binary. flags: of the contexts. */
 PM_MUST_CHECK enum pm_status collect_call_path(struct collector *c, struct collect_binary *binary,
@@ -664,7 +665,7 @@ PM_MUST_CHECK enum pm_status collect_lacking_end(struct collector *c);
 PM_MUST_CHECK enum pm_status collect_inlined_end(struct collector *c);
 void collect_call_paths_release(struct collect_binary *binary);
 
-/* --- collect_routes.c: in what other ways a function may be entered below a context --- */
+/* --- routes.c: in what other ways a function may be entered below a context --- */
 struct collect_route;
 /* A process begins: which functions are followed in it. */
 PM_MUST_CHECK enum pm_status collect_routes_begin(struct collector *c,
@@ -680,13 +681,13 @@ PM_MUST_CHECK enum pm_status collect_route(struct collector *c, struct collect_b
 bool collect_leads(const struct collect_route *route, pm_id callee);
 void collect_routes_release(struct collect_binary *binary);
 
-/* --- collect_sites.c: which statements code was called from, and inlined at --- */
+/* --- sites.c: which statements code was called from, and inlined at --- */
 PM_MUST_CHECK enum pm_status collect_inlined_at(struct collector *c,
                                                 const struct collect_code *code);
 /* When all contexts are there. */
 PM_MUST_CHECK enum pm_status collect_calls_end(struct collector *c);
 
-/* --- collect_debug.c: the same for code without late map --- */
+/* --- debug.c: the same for code without late map --- */
 /* The symbol that holds an address and the offset in it; *ret_name NULL: none is known. Lent. */
 PM_MUST_CHECK enum pm_status collect_symbol_at(struct collector *c, struct collect_binary *binary,
                                                uint64_t address, const char **ret_name,
@@ -699,13 +700,13 @@ PM_MUST_CHECK enum pm_status collect_named_code(struct collector *c, struct coll
                                                 const struct pm_debug_frame *frame,
                                                 struct collect_code *ret_code);
 
-/* --- collect_import.c --- */
+/* --- import.c --- */
 /* Costs that were measured elsewhere: a thread of their own. name: of the execution that is made
  * when there is none; NULL: the file's. */
 PM_MUST_CHECK enum pm_status collect_cost_file(struct collector *c, const char *path,
                                                const char *name);
 
-/* --- collect_costs.c --- */
+/* --- costs.c --- */
 PM_MUST_CHECK enum pm_status collect_costs_start(struct collector *c);
 /* Contexts and costs of all threads of a file, whose rows are first_thread and on. */
 PM_MUST_CHECK enum pm_status collect_costs_add(struct collector *c, const struct pm_run_file *file,
@@ -734,11 +735,11 @@ PM_MUST_CHECK enum pm_status collect_metric(struct collector *c,
                                             const struct collect_metric *metric,
                                             uint32_t *ret_metric);
 PM_MUST_CHECK enum pm_status collect_costs_end(struct collector *c);
-/* collect_cost_lists.c: writes what is in memory. No thread has costs before and after. */
+/* cost_lists.c: writes what is in memory. No thread has costs before and after. */
 PM_MUST_CHECK enum pm_status collect_write_costs(struct collector *c);
 void collect_costs_release(struct collector *c);
 
-/* --- collect_causes.c --- */
+/* --- causes.c --- */
 /* The cause that a word of a run file tells. *ret_cause: 1 + its position. */
 PM_MUST_CHECK enum pm_status collect_cause(struct collector *c, const struct pm_run_file_word *word,
                                            uint32_t *ret_cause);
@@ -756,7 +757,7 @@ PM_MUST_CHECK enum pm_status collect_cause_places(struct collector *c,
 PM_MUST_CHECK enum pm_status collect_causes_end(struct collector *c);
 void collect_causes_release(struct collector *c);
 
-/* --- collect_kernel.c: what the kernel wrote of a run's files, on behalf of who wrote them --- */
+/* --- kernel.c: what the kernel wrote of a run's files, on behalf of who wrote them --- */
 /* Has the run folder a file of that? */
 PM_MUST_CHECK enum pm_status collect_kernel_start(struct collector *c, const char *run_dir);
 /* The inodes that a run file names; when its words have their rows. */
@@ -771,7 +772,7 @@ PM_MUST_CHECK enum pm_status collect_kernel_cost(
 PM_MUST_CHECK enum pm_status collect_kernel_end(struct collector *c); /* of the run */
 void collect_kernel_release(struct collector *c);
 
-/* --- collect_samples.c --- */
+/* --- samples.c --- */
 /* contexts: row << 1 | is on a foreign stack, by node. */
 PM_MUST_CHECK enum pm_status collect_samples(struct collector *c, const struct pm_run_file *file,
                                              const struct pm_run_file_thread *thread,
@@ -794,14 +795,14 @@ PM_MUST_CHECK enum pm_status collect_code_context(struct collector *c,
                                                   const struct collect_code *code,
                                                   uint32_t sentence, uint32_t *ret_context);
 
-/* --- collect_trace.c --- */
+/* --- trace.c --- */
 /* Events of all threads of a file, path, whose rows are first_thread and on. */
 PM_MUST_CHECK enum pm_status collect_trace(struct collector *c, uint64_t start_tsc,
                                            const char *path, const struct pm_run_file *file,
                                            uint32_t first_thread,
                                            const struct collect_names *names);
 
-/* --- collect_heap.c --- */
+/* --- heap.c --- */
 #define COLLECT_NO_HEAP UINT32_MAX
 /* Costs of what was allocated at one place. ret_heap: position of its noun, COLLECT_NO_HEAP: it
  * has none. */

@@ -1,8 +1,8 @@
 /* Costs that were measured elsewhere (mapping/costs): of code by address or line, and of
  * sentences by name. */
-#include "collect_internal.h"
+#include "internal.h"
 
-#include "../costs/costs.h"
+#include "mapping/costs/costs.h"
 
 #include <ctype.h>
 #include <stdlib.h>

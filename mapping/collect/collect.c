@@ -1,4 +1,4 @@
-#include "collect_internal.h"
+#include "internal.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Samples: each becomes a leaf below its context. */
-#include "collect_internal.h"
+#include "internal.h"
 
 #include <math.h>
 
