@@ -517,14 +517,14 @@ static uint32_t entered_context(const struct collector *c, const struct collect_
 {
     uint32_t row = pm_map_get(&binary->nouns, block->symbol);
     uint32_t sentence = row ? pm_map_get(&c->sentences, (uint64_t)c->executes << 32 | row) : 0;
-    return sentence ? pm_map_get(&c->entered, sentence) : 0;
+    return sentence ? pm_map_get(&c->contexts.of_sentence, sentence) : 0;
 }
 
 static bool is_entered(const struct collector *c, const struct collect_binary *binary,
                        const struct pm_code_block *block, pm_id inlined)
 {
     uint32_t sentence = collect_known_inline(binary, block, inlined);
-    return sentence && pm_map_get(&c->entered, sentence);
+    return sentence && pm_map_get(&c->contexts.of_sentence, sentence);
 }
 
 /* Down from `context` to the site's function, through those that it was inlined into. */

@@ -100,17 +100,6 @@ enum pm_status collect_cause(struct collector *c, const struct pm_run_file_word 
     return pm_map_put(&all->by_cause, key, all->n_causes) ? PM_OK : collect_no_memory(c);
 }
 
-static enum pm_status write_context(struct collector *c, uint32_t parent, uint32_t sentence,
-                                    unsigned flags, uint32_t *ret_row)
-{
-    if (c->n_contexts >= INT32_MAX)
-        return pm_error_set(c->err, PM_ERR_LIMIT, "more than %d contexts", INT32_MAX);
-    *ret_row = ++c->n_contexts;
-    struct collect_value values[] = {collect_integer(*ret_row), collect_integer_or_null(parent),
-                                     collect_integer(sentence), collect_integer(flags)};
-    return collect_add_row(c, TABLE_CONTEXTS, values);
-}
-
 enum pm_status collect_cause_context(struct collector *c, uint32_t parent, uint32_t cause,
                                      uint32_t sentence, unsigned flags, uint32_t *ret_context)
 {
@@ -128,7 +117,7 @@ enum pm_status collect_cause_context(struct collector *c, uint32_t parent, uint3
         return collect_no_memory(c);
     all->links = links;
     flags |= CONTEXT_CAUSE | (all->causes[cause - 1].is_alone ? CONTEXT_CAUSE_ALONE : 0);
-    enum pm_status status = write_context(c, parent, sentence, flags, ret_context);
+    enum pm_status status = collect_new_context(c, parent, sentence, flags, ret_context);
     if (status != PM_OK)
         return status;
     links[all->n_links++] = (struct link){*ret_context, cause, 0};
@@ -168,7 +157,7 @@ static bool add_place(struct process *process, const struct place *place)
  * 300 MB.) */
 enum pm_status collect_cause_places(struct collector *c, const struct pm_run_file *file,
                                     const struct pm_run_file_thread *thread,
-                                    const uint32_t *contexts)
+                                    const struct collect_node *nodes)
 {
     if (!c->causes && !(c->joins && c->has_words))
         return PM_OK;
@@ -178,14 +167,14 @@ enum pm_status collect_cause_places(struct collector *c, const struct pm_run_fil
     bool good = process && near;
     for (size_t i = 0; i < thread->n_nodes && good; i++) {
         const struct pm_run_file_node *node = &thread->nodes[i];
-        uint32_t link = pm_map_get(&all->by_row, contexts[i] >> 1);
+        uint32_t link = pm_map_get(&all->by_row, nodes[i].row);
         near[i] = node->parent == PM_RUN_FILE_NO_PARENT ? 0 : near[node->parent];
         if (link && pm_run_file_cause(file, node->noun)) {
             all->links[link - 1].near = near[i];
             near[i] = link;
         }
         if (node->place)
-            good = add_place(process, &(struct place){node->place, contexts[i] >> 1, near[i]});
+            good = add_place(process, &(struct place){node->place, nodes[i].row, near[i]});
     }
     free(near);
     return good ? PM_OK : collect_no_memory(c);
@@ -249,7 +238,7 @@ static enum pm_status told_step(struct collector *c, uint32_t sentence, uint32_t
     *context = known;
     if (known)
         return PM_OK;
-    enum pm_status status = write_context(c, parent, sentence, CONTEXT_TOLD, context);
+    enum pm_status status = collect_new_context(c, parent, sentence, CONTEXT_TOLD, context);
     return status != PM_OK || pm_map_put(&c->causes->told, key, *context) ? status
                                                                           : collect_no_memory(c);
 }

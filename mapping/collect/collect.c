@@ -768,6 +768,7 @@ static void release(struct collector *c)
     memset(c->statements, 0, sizeof c->statements);
     collect_rows_release(c);
     collect_costs_release(c);
+    collect_contexts_release(c);
     collect_references_release(c);
     collect_binaries_release(c);
     collect_heap_release(c);
@@ -819,7 +820,7 @@ enum pm_status pm_collect(const char *const *run_dirs, size_t n_run_dirs, const 
     result.n_executions = c->n_executions;
     result.n_processes = c->n_processes - c->n_rests;
     result.n_threads = c->n_threads;
-    result.n_contexts = c->n_contexts;
+    result.n_contexts = c->contexts.n;
     result.n_nouns = c->n_nouns;
     release(c);
     if (status == PM_OK)

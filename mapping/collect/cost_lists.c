@@ -70,7 +70,7 @@ static bool sort_costs(struct collector *c)
     struct thread_range range = threads_of(c);
     struct collect_cost *sorted = pm_alloc_array(c->n_costs, sizeof *sorted);
     bool ok = sorted &&
-              sort_by(c->costs, c->n_costs, (size_t)c->n_contexts + 1, by_context, NULL, sorted);
+              sort_by(c->costs, c->n_costs, (size_t)c->contexts.n + 1, by_context, NULL, sorted);
     ok = ok && sort_by(sorted, c->n_costs, (range.last - range.first + 1) * range.n_metrics,
                        by_thread_and_metric, &range, c->costs);
     free(sorted);

@@ -1,4 +1,4 @@
-/* Contexts, merged by path over all threads and processes, and their costs. */
+/* The contexts of run files and their costs. */
 #include "internal.h"
 
 #include <stdlib.h>
@@ -68,62 +68,8 @@ static enum pm_status write_metrics(struct collector *c)
 
 void collect_costs_release(struct collector *c)
 {
-    for (size_t i = 0; i < sizeof c->contexts / sizeof *c->contexts; i++)
-        pm_map_release(&c->contexts[i]);
     free(c->metrics);
     free(c->costs);
-    free(c->following);
-}
-
-uint32_t collect_find_context(const struct collector *c, uint32_t parent, uint32_t sentence,
-                              unsigned flags)
-{
-    return pm_map_get(&c->contexts[flags & CONTEXT_FLAGS], (uint64_t)parent << 32 | sentence);
-}
-
-/* Processes of one program have mostly the same contexts in the same order: so the context that
- * was looked up behind this one the last time is looked at first. It lies beside, where each
- * place of the map is in memory that no cache holds. */
-enum { N_FOLLOWING = 1 << 18 }; /* 4 MiB, of which what is used is touched */
-struct collect_following {
-    uint64_t key;
-    uint32_t flags, row; /* row 0: none */
-};
-
-/* *ret_guess: where to note it when it is another one. */
-static bool is_following(struct collector *c, uint64_t key, unsigned flags,
-                         struct collect_following **ret_guess)
-{
-    struct collect_following *guess = &c->following[c->last_context % N_FOLLOWING];
-    *ret_guess = guess;
-    return guess->row && guess->key == key && guess->flags == flags;
-}
-
-enum pm_status collect_context(struct collector *c, uint32_t parent, uint32_t sentence,
-                               unsigned flags, uint32_t *ret_context)
-{
-    const uint64_t key = (uint64_t)parent << 32 | sentence;
-    struct collect_following *guess;
-    if (!c->following && !(c->following = pm_alloc_array(N_FOLLOWING, sizeof *c->following)))
-        return collect_no_memory(c);
-    if (!is_following(c, key, flags & CONTEXT_FLAGS, &guess))
-        *guess = (struct collect_following){key, flags & CONTEXT_FLAGS,
-                                            collect_find_context(c, parent, sentence, flags)};
-    *ret_context = guess->row;
-    if (*ret_context) {
-        c->last_context = *ret_context;
-        return PM_OK;
-    }
-    if (c->n_contexts >= INT32_MAX)
-        return pm_error_set(c->err, PM_ERR_LIMIT, "more than %d contexts", INT32_MAX);
-    uint32_t row = ++c->n_contexts;
-    if (!pm_map_put(&c->contexts[flags & CONTEXT_FLAGS], (uint64_t)parent << 32 | sentence, row) ||
-        !pm_map_put(&c->entered, sentence, row))
-        return collect_no_memory(c);
-    struct collect_value values[] = {collect_integer(row), collect_integer_or_null(parent),
-                                     collect_integer(sentence), collect_integer(flags)};
-    *ret_context = row;
-    return collect_add_row(c, TABLE_CONTEXTS, values);
 }
 
 enum pm_status collect_cost(struct collector *c, uint32_t context, uint32_t thread, uint32_t metric,
@@ -225,19 +171,20 @@ static enum pm_status step_to_call(struct collector *c, const struct pm_run_file
 
 static enum pm_status add_tree(struct collector *c, const struct pm_run_file *file,
                                const struct pm_run_file_thread *thread, uint32_t row,
-                               const struct collect_names *names, uint32_t *contexts)
+                               const struct collect_names *names, struct collect_node *nodes)
 {
     enum pm_status status = PM_OK;
     for (size_t i = 0; i < thread->n_nodes && status == PM_OK; i++) {
         const struct pm_run_file_node *node = &thread->nodes[i];
         bool is_root = node->parent == PM_RUN_FILE_NO_PARENT;
-        /* Below a root on a foreign stack all is on it. The flag travels in the context's lowest
-         * bit. */
-        unsigned foreign =
-            is_root ? (node->flags & PM_RUN_NODE_FOREIGN_STACK) : (contexts[node->parent] & 1) * 2;
+        /* Below a root on a foreign stack all is on it. */
+        struct collect_node above = {0, (node->flags & PM_RUN_NODE_FOREIGN_STACK) != 0};
+        if (!is_root)
+            above = nodes[node->parent];
+        unsigned foreign = collect_stack_flag(above);
         unsigned begun = node->flags & PM_RUN_NODE_BEGUN ? CONTEXT_AMBIENT : 0;
         unsigned flags = foreign | begun | (node->flags & PM_RUN_NODE_FOLDED);
-        uint32_t context = is_root ? 0 : contexts[node->parent] >> 1;
+        uint32_t context = above.row;
         uint32_t cause = is_root ? 0 : names->causes[node->noun];
         if (!is_root && !cause)
             status = step_to_call(c, file, thread, i, names, foreign, &context);
@@ -258,7 +205,7 @@ static enum pm_status add_tree(struct collector *c, const struct pm_run_file *fi
             status = collect_write_attribute(c, names->nouns[node->noun], "jumps", "yes");
         if (status != PM_OK)
             break;
-        contexts[i] = context << 1 | (foreign != 0);
+        nodes[i] = (struct collect_node){context, above.is_foreign};
         status = collect_cost(c, context, row, METRIC_N_CALLS, is_call ? node->n_calls : 0);
         if (status == PM_OK && node->own_ns)
             status = collect_own_context(c, file, thread, i, names, foreign, &context);
@@ -305,7 +252,7 @@ static enum pm_status add_counts(struct collector *c, const struct pm_run_file *
 /* What the thread allocated. Folded contexts stand for their parent. */
 static enum pm_status add_heap(struct collector *c, const struct pm_run_file *file, size_t thread,
                                uint32_t row, const struct collect_names *names,
-                               const uint32_t *contexts)
+                               const struct collect_node *contexts)
 {
     struct collect_where where = {.file = file,
                                   .thread = pm_run_file_thread(file, thread),
@@ -321,8 +268,7 @@ static enum pm_status add_heap(struct collector *c, const struct pm_run_file *fi
         while (nodes[where.node].flags & PM_RUN_NODE_FOLDED &&
                nodes[where.node].parent != PM_RUN_FILE_NO_PARENT)
             where.node = nodes[where.node].parent;
-        where.context = contexts[where.node] >> 1;
-        where.foreign = (contexts[where.node] & 1) * 2;
+        where.context = contexts[where.node];
         status = collect_heap_site(c, names, site, &where, &names->heaps[i]);
     }
     return status;
@@ -337,17 +283,17 @@ enum pm_status collect_costs_add(struct collector *c, const struct pm_run_file *
     for (size_t i = 0; i < pm_run_file_n_threads(file) && status == PM_OK; i++) {
         const struct pm_run_file_thread *thread = pm_run_file_thread(file, i);
         uint32_t row = first_thread + (uint32_t)i;
-        uint32_t *contexts = pm_alloc_array(thread->n_nodes, sizeof *contexts);
-        if (!contexts)
+        struct collect_node *nodes = pm_alloc_array(thread->n_nodes, sizeof *nodes);
+        if (!nodes)
             return collect_no_memory(c);
-        status = add_tree(c, file, thread, row, names, contexts);
+        status = add_tree(c, file, thread, row, names, nodes);
         if (status == PM_OK)
-            status = collect_samples(c, file, thread, row, names, contexts);
+            status = collect_samples(c, file, thread, row, names, nodes);
         if (status == PM_OK)
-            status = add_heap(c, file, i, row, names, contexts);
+            status = add_heap(c, file, i, row, names, nodes);
         if (status == PM_OK)
-            status = collect_cause_places(c, file, thread, contexts);
-        free(contexts);
+            status = collect_cause_places(c, file, thread, nodes);
+        free(nodes);
     }
     if (status == PM_OK)
         status = add_counts(c, file, first_thread, names);

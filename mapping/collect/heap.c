@@ -315,7 +315,7 @@ enum pm_status collect_heap_site(struct collector *c, const struct collect_names
                                  const struct collect_where *where, uint32_t *ret_heap)
 {
     const struct collect_code *found = NULL;
-    uint32_t context = where->context, sentence, heap = COLLECT_NO_HEAP;
+    uint32_t context = where->context.row, sentence, heap = COLLECT_NO_HEAP;
     enum pm_status status = PM_OK;
     if (site->object != PM_RUN_FILE_NO_OBJECT)
         status = collect_code_at(c, names->binaries[site->object], site->caller, &found);

@@ -8,6 +8,7 @@
 #define PM_COLLECT_INTERNAL_H
 
 #include "collect.h"
+#include "contexts.h"
 
 #include "mapping/archive/archive.h"
 #include "mapping/base/arena.h"
@@ -247,23 +248,6 @@ struct collect_metric {
     const char *aggregation; /* NULL: sum */
 };
 
-/* As in table contexts. */
-enum {
-    CONTEXT_FOLDED = 1,
-    CONTEXT_FOREIGN_STACK = 2,
-    CONTEXT_SAMPLED = 4,
-    CONTEXT_INLINED = 8,
-    CONTEXT_COUNTED = 16,
-    /* begun and not ended: active with all that is below, in no order. With FOLDED: how often it
-     * was begun there */
-    CONTEXT_AMBIENT = 32,
-    CONTEXT_FLAGS = 127,
-    /* Of contexts that causes.c makes. */
-    CONTEXT_CAUSE = 64,
-    CONTEXT_TOLD = 128,
-    CONTEXT_CAUSE_ALONE = 256
-};
-
 /* What the nouns and objects of one run file have become. */
 struct collect_names {
     uint32_t root;                    /* {program Executes} */
@@ -291,7 +275,7 @@ struct collector {
     struct collect_binary *binaries;
     struct pm_map processes; /* pif id of a process noun -> row */
     struct pm_map user;      /* pif id in the user's PIF -> row */
-    uint32_t n_binaries, n_nouns, n_sentences, n_executions, n_processes, n_threads, n_contexts;
+    uint32_t n_binaries, n_nouns, n_sentences, n_executions, n_processes, n_threads;
     uint32_t unknown_noun;         /* row; 0: not there yet */
     uint32_t base_level, executes; /* rows */
     uint32_t source_level, source_executes, source_reads,
@@ -309,7 +293,6 @@ struct collector {
     uint64_t sampled_cpu_ns;
     uint64_t own_code_ns;    /* CPU time of this process in PerfMap's own code, by samples */
     struct pm_map sentences; /* verb row, noun row -> row */
-    struct pm_map entered;   /* sentences that contexts are of -> row of one */
     bool has_all_calls;      /* some process was run in mode exact, trace or count */
     struct pm_map lacking;   /* rows of functions and loops whose contexts lack some callees -> 1 */
     struct collect_sentence **long_sentences; /* by hash */
@@ -331,9 +314,7 @@ struct collector {
     struct pm_map calls;
     struct pm_map by_noun; /* rows of nouns of ours, by id */
 
-    struct pm_map contexts[CONTEXT_FLAGS + 1]; /* by flags: parent row, sentence row -> row */
-    struct collect_following *following;       /* what was looked up behind which context */
-    uint32_t last_context;
+    struct collect_contexts contexts;
     struct collect_metric *metrics; /* the row's number less one */
     size_t n_metrics;
     struct collect_cost *costs;
@@ -715,10 +696,6 @@ PM_MUST_CHECK enum pm_status collect_costs_add(struct collector *c, const struct
 /* Of a thread whose file has none of it: all time is its root's. */
 PM_MUST_CHECK enum pm_status collect_costs_add_time(struct collector *c, uint32_t thread,
                                                     uint32_t root_sentence, uint64_t wall_ns);
-/* parent 0: a root. flags as in table contexts. */
-PM_MUST_CHECK enum pm_status collect_context(struct collector *c, uint32_t parent,
-                                             uint32_t sentence, unsigned flags,
-                                             uint32_t *ret_context);
 /* Where a node's own time goes: *context, the node's own, but for a sentence that the program
  * entered itself, which is no code. */
 PM_MUST_CHECK enum pm_status collect_own_context(struct collector *c,
@@ -726,9 +703,6 @@ PM_MUST_CHECK enum pm_status collect_own_context(struct collector *c,
                                                  const struct pm_run_file_thread *thread,
                                                  size_t node, const struct collect_names *names,
                                                  unsigned flags, uint32_t *context);
-/* 0: there is no such context. */
-uint32_t collect_find_context(const struct collector *c, uint32_t parent, uint32_t sentence,
-                              unsigned flags);
 PM_MUST_CHECK enum pm_status collect_cost(struct collector *c, uint32_t context, uint32_t thread,
                                           uint32_t metric, uint64_t value); /* 0 is left out */
 PM_MUST_CHECK enum pm_status collect_metric(struct collector *c,
@@ -747,12 +721,12 @@ PM_MUST_CHECK enum pm_status collect_cause(struct collector *c, const struct pm_
 PM_MUST_CHECK enum pm_status collect_cause_context(struct collector *c, uint32_t parent,
                                                    uint32_t cause, uint32_t sentence,
                                                    unsigned flags, uint32_t *ret_context);
-/* What the contexts of a thread have become, for causes that name them. contexts: as for
+/* What the contexts of a thread have become, for causes that name them. nodes: as for
  * collect_samples. */
 PM_MUST_CHECK enum pm_status collect_cause_places(struct collector *c,
                                                   const struct pm_run_file *file,
                                                   const struct pm_run_file_thread *thread,
-                                                  const uint32_t *contexts);
+                                                  const struct collect_node *nodes);
 /* when all contexts are there */
 PM_MUST_CHECK enum pm_status collect_causes_end(struct collector *c);
 void collect_causes_release(struct collector *c);
@@ -764,28 +738,27 @@ PM_MUST_CHECK enum pm_status collect_kernel_start(struct collector *c, const cha
 PM_MUST_CHECK enum pm_status collect_kernel_words(struct collector *c,
                                                   const struct pm_run_file *file,
                                                   const struct collect_names *names);
-/* A cost that was said at a node. contexts: as for collect_samples; context: that of the cost. */
+/* A cost that was said at a node. nodes: as for collect_samples; context: that of the cost. */
 PM_MUST_CHECK enum pm_status collect_kernel_cost(
     struct collector *c, const struct pm_run_file *file, const struct pm_run_file_thread *thread,
     const struct pm_run_file_sample *sample, const struct collect_names *names,
-    const uint32_t *contexts, uint32_t context, uint32_t thread_row);
+    const struct collect_node *nodes, uint32_t context, uint32_t thread_row);
 PM_MUST_CHECK enum pm_status collect_kernel_end(struct collector *c); /* of the run */
 void collect_kernel_release(struct collector *c);
 
 /* --- samples.c --- */
-/* contexts: row << 1 | is on a foreign stack, by node. */
+/* nodes: what the thread's contexts have become. */
 PM_MUST_CHECK enum pm_status collect_samples(struct collector *c, const struct pm_run_file *file,
                                              const struct pm_run_file_thread *thread,
                                              uint32_t thread_row, const struct collect_names *names,
-                                             const uint32_t *contexts);
+                                             const struct collect_node *nodes);
 
 /* A context of the run file, and the one it has become. */
 struct collect_where {
     const struct pm_run_file *file;
     const struct pm_run_file_thread *thread;
     uint32_t node;
-    uint32_t context; /* row */
-    unsigned foreign; /* the flag, for contexts below */
+    struct collect_node context;
     uint32_t thread_row;
     const struct collect_names *names;
 };

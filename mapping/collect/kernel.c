@@ -191,7 +191,7 @@ static uint32_t file_around(const struct pm_run_file *file, const struct pm_run_
 enum pm_status collect_kernel_cost(struct collector *c, const struct pm_run_file *file,
                                    const struct pm_run_file_thread *thread,
                                    const struct pm_run_file_sample *sample,
-                                   const struct collect_names *names, const uint32_t *contexts,
+                                   const struct collect_names *names, const struct collect_node *nodes,
                                    uint32_t context, uint32_t thread_row)
 {
     struct collect_kernel *k = c->kernel;
@@ -205,7 +205,7 @@ enum pm_status collect_kernel_cost(struct collector *c, const struct pm_run_file
                             .bytes = sample->time_ns};
     while (thread->nodes[root].parent != PM_RUN_FILE_NO_PARENT)
         root = thread->nodes[root].parent;
-    writer.root = contexts[root] >> 1;
+    writer.root = nodes[root].row;
     if (!writer.file)
         return PM_OK;
     struct writer *writers =
@@ -226,18 +226,15 @@ static enum pm_status behalf_of(struct collector *c, const struct writer *writer
     *ret_context = pm_map_get(&k->contexts, writer->context);
     if (*ret_context)
         return PM_OK;
-    if (c->n_contexts >= INT32_MAX)
-        return pm_error_set(c->err, PM_ERR_LIMIT, "more than %d contexts", INT32_MAX);
-    uint32_t row = ++c->n_contexts;
-    struct collect_value context[] = {collect_integer(row), collect_integer(writer->root),
-                                      collect_integer(writer->root_sentence),
-                                      collect_integer(CONTEXT_CAUSE)};
-    struct collect_value cause[] = {collect_integer(row), collect_integer(writer->context)};
-    *ret_context = row;
-    if (!pm_map_put(&k->contexts, writer->context, row))
+    enum pm_status status =
+        collect_new_context(c, writer->root, writer->root_sentence, CONTEXT_CAUSE, ret_context);
+    if (status != PM_OK)
+        return status;
+    if (!pm_map_put(&k->contexts, writer->context, *ret_context))
         return collect_no_memory(c);
-    enum pm_status status = collect_add_row(c, TABLE_CONTEXTS, context);
-    return status == PM_OK ? collect_add_row(c, TABLE_CAUSES, cause) : status;
+    struct collect_value cause[] = {collect_integer(*ret_context),
+                                    collect_integer(writer->context)};
+    return collect_add_row(c, TABLE_CAUSES, cause);
 }
 
 static int compare_writers(const void *a, const void *b)

@@ -87,7 +87,6 @@ void collect_model_release(struct collector *c)
     pm_map_release(&c->by_noun);
     pm_map_release(&c->user);
     pm_map_release(&c->sentences);
-    pm_map_release(&c->entered);
     pm_map_release(&c->lacking);
     free(c->long_sentences);
     free(c->levels);

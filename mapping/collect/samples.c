@@ -93,20 +93,16 @@ struct sampler {
     const struct pm_run_file_thread *thread;
     uint32_t thread_row;
     const struct collect_names *names;
-    const uint32_t *contexts;
+    const struct collect_node *nodes;
     bool has_gaps; /* callers may be missing in all contexts */
 };
 
-/* Where a sample goes while it is led down: a context and the flag that all below it have. */
-struct place {
-    uint32_t context;
-    unsigned foreign;
-};
-
-static enum pm_status step_down(struct sampler *s, struct place *place, uint32_t sentence,
+/* A place is where a sample goes while it is led down. */
+static enum pm_status step_down(struct sampler *s, struct collect_node *place, uint32_t sentence,
                                 unsigned flags)
 {
-    return collect_context(s->c, place->context, sentence, flags | place->foreign, &place->context);
+    return collect_context(s->c, place->row, sentence, flags | collect_stack_flag(*place),
+                           &place->row);
 }
 
 /* The innermost code with sleds that was active: a function's node, and a loop's within it. */
@@ -135,7 +131,7 @@ static struct innermost find_innermost(const struct sampler *s, uint32_t node)
 
 /* Down to what the active function's calls of the code's symbol lie in. */
 static enum pm_status to_call(struct sampler *s, const struct innermost *innermost,
-                              const struct collect_code *code, struct place *place)
+                              const struct collect_code *code, struct collect_node *place)
 {
     const struct pm_run_file_noun *function, *loop = NULL;
     struct collect_binary *binary;
@@ -147,8 +143,8 @@ static enum pm_status to_call(struct sampler *s, const struct innermost *innermo
     if (innermost->loop)
         loop = pm_run_file_noun(s->file, innermost->loop->noun);
     return binary ? collect_call_path(s->c, binary, function->id, loop ? loop->id : 0,
-                                      code->binary == binary ? code->symbol_id : 0, place->foreign,
-                                      &place->context)
+                                      code->binary == binary ? code->symbol_id : 0,
+                                      collect_stack_flag(*place), &place->row)
                   : PM_OK;
 }
 
@@ -166,7 +162,7 @@ static bool is_active_symbol(const struct sampler *s, const struct innermost *in
 
 /* Down to the symbol that holds the code, when it is not the context's. */
 static enum pm_status to_symbol(struct sampler *s, const struct innermost *innermost,
-                                const struct collect_code *code, struct place *place,
+                                const struct collect_code *code, struct collect_node *place,
                                 bool *ret_is_same)
 {
     struct collector *c = s->c;
@@ -181,9 +177,10 @@ static enum pm_status to_symbol(struct sampler *s, const struct innermost *inner
         return status;
     /* Before its entry sled and behind its exit sled a function is not active yet, or any more. */
     uint32_t known =
-        s->has_gaps ? 0 : collect_find_context(c, place->context, sentence, place->foreign);
+        s->has_gaps ? 0
+                    : collect_find_context(c, place->row, sentence, collect_stack_flag(*place));
     if (known) {
-        place->context = known;
+        place->row = known;
         return PM_OK;
     }
     return step_down(s, place, sentence, CONTEXT_SAMPLED);
@@ -206,7 +203,7 @@ static uint32_t n_around_loop(const struct sampler *s, const struct innermost *i
 
 /* Down from the context to what holds the code: its symbol, and the functions inlined there. */
 static enum pm_status to_code(struct sampler *s, const struct innermost *innermost,
-                              const struct collect_code *code, struct place *place)
+                              const struct collect_code *code, struct collect_node *place)
 {
     bool is_same;
     enum pm_status status = to_symbol(s, innermost, code, place, &is_same);
@@ -247,20 +244,20 @@ static enum pm_status add_costs(struct sampler *s, uint32_t context,
 
 /* Code that knows its place in the source. */
 static enum pm_status add_own(struct sampler *s, const struct innermost *innermost,
-                              const struct collect_code *code, struct place place,
+                              const struct collect_code *code, struct collect_node place,
                               const struct pm_run_file_sample *sample)
 {
     enum pm_status status = to_code(s, innermost, code, &place);
     if (status == PM_OK)
         status = step_down(s, &place, code->sentence, 0);
-    return status == PM_OK ? add_costs(s, place.context, sample) : status;
+    return status == PM_OK ? add_costs(s, place.row, sample) : status;
 }
 
 /* Code of C++'s library that the compiler made in this binary, without sleds: below who called
  * it. */
 static enum pm_status add_library(struct sampler *s, const struct innermost *innermost,
                                   const struct collect_code *code,
-                                  const struct collect_code *caller, struct place place,
+                                  const struct collect_code *caller, struct collect_node place,
                                   const struct pm_run_file_sample *sample)
 {
     uint32_t sentence;
@@ -275,7 +272,7 @@ static enum pm_status add_library(struct sampler *s, const struct innermost *inn
         status = collect_library_sentence(s->c, code, caller, &sentence);
     if (status == PM_OK)
         status = step_down(s, &place, sentence, 0);
-    return status == PM_OK ? add_costs(s, place.context, sample) : status;
+    return status == PM_OK ? add_costs(s, place.row, sample) : status;
 }
 
 /* {a statement without a line Executes} of the function or loop; where there is none, the
@@ -303,7 +300,7 @@ static enum pm_status kernel_noun(struct collector *c)
 /* CPU time that no sample stands for: its context is known, and is above all that it may have
  * been spent in. */
 static enum pm_status place_lost(struct sampler *s, const struct pm_run_file_sample *sample,
-                                 struct place place)
+                                 struct collect_node place)
 {
     struct collector *c = s->c;
     uint32_t sentence;
@@ -317,7 +314,7 @@ static enum pm_status place_lost(struct sampler *s, const struct pm_run_file_sam
         status = collect_short_sentence(c, c->executes, c->lost_noun, &sentence);
     if (status == PM_OK)
         status = step_down(s, &place, sentence, 0);
-    return status == PM_OK ? add_costs(s, place.context, sample) : status;
+    return status == PM_OK ? add_costs(s, place.row, sample) : status;
 }
 
 /* The codes that are there may move: what is returned is a copy. interrupted: the address is
@@ -385,7 +382,7 @@ static enum pm_status find_called_jump(struct sampler *s, const struct pm_run_fi
 /* Code that somebody with facts called: the caller is the second noun. */
 static enum pm_status add_called(struct sampler *s, const struct innermost *innermost,
                                  uint32_t called_noun, const struct collect_code *caller,
-                                 bool is_sure, struct place place,
+                                 bool is_sure, struct collect_node place,
                                  const struct pm_run_file_sample *sample)
 {
     struct collector *c = s->c;
@@ -407,7 +404,7 @@ static enum pm_status add_called(struct sampler *s, const struct innermost *inne
     }
     if (status == PM_OK)
         status = step_down(s, &place, sentence, 0);
-    return status == PM_OK ? add_costs(s, place.context, sample) : status;
+    return status == PM_OK ? add_costs(s, place.row, sample) : status;
 }
 
 /* Code of a file that is not the one that ran any more, while code with sleds of that same file
@@ -455,7 +452,7 @@ static uint32_t probed_node(const struct sampler *s, const struct pm_run_file_sa
 }
 
 static enum pm_status place_sample(struct sampler *s, const struct pm_run_file_sample *sample,
-                                   struct place place)
+                                   struct collect_node place)
 {
     struct innermost innermost = find_innermost(s, sample->node);
     struct collect_code code = {0}, caller = {0}, jump;
@@ -473,7 +470,7 @@ static enum pm_status place_sample(struct sampler *s, const struct pm_run_file_s
         return status;
     caller_has_facts |= is_plain_code(&innermost, &caller);
     if (is_of_context(s, &innermost, &code, sample))
-        return add_costs(s, place.context, sample);
+        return add_costs(s, place.row, sample);
     bool is_library = has_facts && caller_has_facts && caller.symbol && caller.range &&
                       collect_is_library(&code) && !collect_is_library(&caller);
     if (!is_kernel && is_library)
@@ -484,7 +481,7 @@ static enum pm_status place_sample(struct sampler *s, const struct pm_run_file_s
         /* Down to nothing: it is in whose context it was, and a row of its own. */
         s->c->own_code_ns += off_cpu_metric(sample) ? 0 : sample->time_ns;
         status = step_down(s, &place, code.sentence, 0);
-        return status == PM_OK ? add_costs(s, place.context, sample) : status;
+        return status == PM_OK ? add_costs(s, place.row, sample) : status;
     }
     /* Without sleds, too, the kernel works for the code that called it, or whose memory it had
      * to find. */
@@ -518,29 +515,27 @@ static bool is_preempted_by_bell(const struct sampler *s, const struct pm_run_fi
 
 enum pm_status collect_samples(struct collector *c, const struct pm_run_file *file,
                                const struct pm_run_file_thread *thread, uint32_t thread_row,
-                               const struct collect_names *names, const uint32_t *contexts)
+                               const struct collect_names *names, const struct collect_node *nodes)
 {
-    struct sampler s = {c, file, thread, thread_row, names, contexts, collect_has_gaps(file)};
+    struct sampler s = {c, file, thread, thread_row, names, nodes, collect_has_gaps(file)};
     struct scale scale = find_scale(thread);
     enum pm_status status = PM_OK;
     for (size_t i = 0; i < thread->n_samples && status == PM_OK; i++) {
         struct pm_run_file_sample scaled = thread->samples[i];
         const struct pm_run_file_sample *sample = &scaled;
         scaled.time_ns = scaled_ns(&scale, sample);
-        struct place place = {contexts[sample->node] >> 1, (contexts[sample->node] & 1) * 2};
         /* Folded contexts have calls and no time: it is in the context above. */
         uint32_t at = probed_node(&s, sample);
-        place.context = contexts[at] >> 1;
         while (thread->nodes[at].flags & PM_RUN_NODE_FOLDED &&
-               thread->nodes[at].parent != PM_RUN_FILE_NO_PARENT) {
+               thread->nodes[at].parent != PM_RUN_FILE_NO_PARENT)
             at = thread->nodes[at].parent;
-            place.context = contexts[at] >> 1;
-        }
+        struct collect_node place = {nodes[at].row, nodes[sample->node].is_foreign};
         bool is_said = sample->kind == PM_RUN_SAMPLE_COST;
         bool is_own = is_said || (off_cpu_metric(sample) && !sample->address) ||
                       is_preempted_by_bell(&s, sample);
         if (is_own)
-            status = collect_own_context(c, file, thread, at, names, place.foreign, &place.context);
+            status = collect_own_context(c, file, thread, at, names,
+                                         collect_stack_flag(place), &place.row);
         if (status != PM_OK)
             break;
         uint32_t metric =
@@ -548,15 +543,15 @@ enum pm_status collect_samples(struct collector *c, const struct pm_run_file *fi
                 ? names->metrics[sample->address - 1]
                 : 0;
         if (metric && c->kernel)
-            status = collect_kernel_cost(c, file, thread, sample, names, contexts, place.context,
+            status = collect_kernel_cost(c, file, thread, sample, names, nodes, place.row,
                                          thread_row);
         if (status != PM_OK)
             break;
         if (is_said)
-            status = metric ? collect_cost(c, place.context, thread_row, metric, sample->time_ns)
+            status = metric ? collect_cost(c, place.row, thread_row, metric, sample->time_ns)
                             : PM_OK;
         else if (is_own)
-            status = add_costs(&s, place.context, sample);
+            status = add_costs(&s, place.row, sample);
         else if (sample->kind == PM_RUN_SAMPLE_LOST)
             status = place_lost(&s, sample, place);
         else
@@ -576,10 +571,10 @@ enum pm_status collect_code_context(struct collector *c, const struct collect_wh
                         .names = where->names,
                         .has_gaps = collect_has_gaps(where->file)};
     struct innermost innermost = find_innermost(&s, where->node);
-    struct place place = {where->context, where->foreign};
+    struct collect_node place = where->context;
     enum pm_status status = to_code(&s, &innermost, code, &place);
     if (status == PM_OK)
         status = step_down(&s, &place, sentence, 0);
-    *ret_context = place.context;
+    *ret_context = place.row;
     return status;
 }

@@ -67,7 +67,7 @@ static uint32_t entered_symbol(const struct collector *c, const struct collect_b
 {
     uint32_t row = symbol ? pm_map_get(&binary->nouns, symbol) : 0;
     uint32_t sentence = row ? pm_map_get(&c->sentences, (uint64_t)c->executes << 32 | row) : 0;
-    return sentence && pm_map_get(&c->entered, sentence) ? row : 0;
+    return sentence && pm_map_get(&c->contexts.of_sentence, sentence) ? row : 0;
 }
 
 static enum pm_status add_call(struct collector *c, struct collect_binary *binary,
