@@ -102,18 +102,31 @@ static enum pm_status scan_block(struct collector *c, struct collect_binary *bin
     return status;
 }
 
+static bool can_list(const struct collect_binary *binary)
+{
+    return binary->same && !binary->is_runtime && binary->map && binary->pif;
+}
+
+bool collect_lacks_calls(const struct collect_binary *binary)
+{
+    return can_list(binary) && !binary->blame_tried;
+}
+
+enum pm_status collect_need_calls(struct collector *c, struct collect_binary *binary)
+{
+    return collect_lacks_calls(binary) ? collect_need_blame(c, binary) : PM_OK;
+}
+
 static enum pm_status make_list(struct collector *c, struct collect_binary *binary)
 {
-    if (!binary->same || binary->is_runtime || !binary->map || !binary->pif)
-        return PM_OK;
-    enum pm_status status = collect_need_blame(c, binary);
+    enum pm_status status = PM_OK;
     struct pm_map targets = {0};
     size_t n;
     const struct pm_code_block *blocks = pm_code_map_blocks(binary->map, &n);
     for (size_t i = 0; status == PM_OK && i < n; i++)
         if (!blocks[i].is_cold && !pm_map_put(&targets, blocks[i].address, (uint32_t)i + 1))
             status = collect_no_memory(c);
-    for (size_t i = 0; binary->blame && status == PM_OK && i < n; i++)
+    for (size_t i = 0; status == PM_OK && i < n; i++)
         status = scan_block(c, binary, blocks, i, &targets);
     if (status == PM_OK && binary->n_calls)
         qsort(binary->call_list, binary->n_calls, sizeof *binary->call_list, compare_calls);
@@ -124,8 +137,9 @@ static enum pm_status make_list(struct collector *c, struct collect_binary *bina
 enum pm_status collect_list_calls(struct collector *c, struct collect_binary *binary,
                                   const struct collect_call **ret_calls, size_t *ret_n)
 {
-    enum pm_status status = binary->has_call_list ? PM_OK : make_list(c, binary);
-    binary->has_call_list = true;
+    bool is_missing = !binary->has_call_list && can_list(binary) && binary->blame;
+    enum pm_status status = is_missing ? make_list(c, binary) : PM_OK;
+    binary->has_call_list |= is_missing;
     *ret_calls = binary->call_list;
     *ret_n = binary->n_calls;
     return status;
@@ -473,10 +487,8 @@ enum pm_status collect_call_path(struct collector *c, struct collect_binary *bin
 {
     const struct collect_call *calls;
     size_t n;
-    enum pm_status status = collect_binary_read(c, binary);
     caller = collect_symbol_around(binary, caller, loopcode);
-    if (status == PM_OK)
-        status = collect_list_calls(c, binary, &calls, &n);
+    enum pm_status status = collect_list_calls(c, binary, &calls, &n);
     if (status != PM_OK || n == 0)
         return status;
     pm_id active = loopcode ? collect_loop_of_code(binary, loopcode) : 0;

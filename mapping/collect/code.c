@@ -414,26 +414,21 @@ static enum pm_status make_code(struct collector *c, struct collect_binary *bina
 }
 
 /* Code outside of all files: made by the program, or from a file that nothing tells of. */
-static enum pm_status stray_code(struct collector *c, const struct collect_code **ret_code)
+static enum pm_status stray_code(struct collector *c, uint32_t *ret_code)
 {
     struct collect_code code = {0};
-    uint32_t position = 0;
-    for (size_t i = 0; i < c->n_codes && c->stray_noun; i++)
+    for (uint32_t i = 0; i < c->n_codes && c->stray_noun; i++)
         if (c->codes[i].noun == c->stray_noun) {
-            *ret_code = &c->codes[i];
+            *ret_code = i + 1;
             return PM_OK;
         }
     enum pm_status status = make_whole(c, &c->stray_noun, "code outside of files", "code",
                                        "code that no loaded file holds", 0, &code);
-    if (status == PM_OK)
-        status = add_code(c, &code, &position);
-    if (status == PM_OK)
-        *ret_code = &c->codes[position - 1];
-    return status;
+    return status == PM_OK ? add_code(c, &code, ret_code) : status;
 }
 
 enum pm_status collect_code_at(struct collector *c, struct collect_binary *binary, uint64_t address,
-                               const struct collect_code **ret_code)
+                               uint32_t *ret_code)
 {
     if (!binary)
         return stray_code(c, ret_code);
@@ -444,9 +439,14 @@ enum pm_status collect_code_at(struct collector *c, struct collect_binary *binar
         if (status == PM_OK && !pm_map_put(&binary->by_address, address, position))
             return collect_no_memory(c);
     }
-    if (status == PM_OK)
-        *ret_code = &c->codes[position - 1];
+    *ret_code = position;
     return status;
+}
+
+const struct collect_code *collect_code(const struct collector *c, uint32_t code)
+{
+    static const struct collect_code none = {0};
+    return code ? &c->codes[code - 1] : &none;
 }
 
 /* Code beside a sled: a sample at the sled is of an instruction that has not run, and unless it
@@ -466,6 +466,19 @@ static uint64_t beside_sled(const struct pm_code_map *map, const struct pm_code_
     return range->address;
 }
 
+/* Opens what names the symbols of the late map: these are in the facts, unless they are damaged. */
+static enum pm_status need_symbols(struct collector *c, struct collect_binary *binary)
+{
+    size_t n;
+    const struct pm_code_block *blocks = pm_code_map_blocks(binary->map, &n);
+    const char *name = "";
+    struct pm_pif_noun noun;
+    for (size_t i = 0; i < n; i++)
+        if (!pm_pif_find_noun(binary->pif, blocks[i].symbol, &noun) || !noun.name || !*noun.name)
+            return symbol_name(c, binary, &blocks[i], &name);
+    return PM_OK;
+}
+
 enum pm_status collect_need_blame(struct collector *c, struct collect_binary *binary)
 {
     if (binary->blame_tried)
@@ -474,7 +487,9 @@ enum pm_status collect_need_blame(struct collector *c, struct collect_binary *bi
     binary->blame_tried = true;
     enum pm_status status = pm_blame_open(binary->path, &err, &binary->blame);
     pm_error_release(&err);
-    return status == PM_ERR_MEMORY ? collect_no_memory(c) : PM_OK;
+    if (status == PM_ERR_MEMORY)
+        return collect_no_memory(c);
+    return binary->map && binary->pif ? need_symbols(c, binary) : PM_OK;
 }
 
 enum pm_status collect_blamed(struct collector *c, struct collect_binary *binary, uint64_t address,

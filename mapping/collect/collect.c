@@ -276,9 +276,10 @@ static enum pm_status open_run(struct collector *c, struct run *run)
 
 /* --- processes --- */
 
-/* What is made of the objects and nouns of a run file. Arrays by position there. */
-static enum pm_status prepare(struct collector *c, const struct pm_run_file *file,
-                              struct collect_names *names)
+/* --- the first pass: opens binaries, and makes nouns of what a run file names --- */
+
+static enum pm_status open_objects(struct collector *c, const struct pm_run_file *file,
+                                   struct collect_names *names)
 {
     enum pm_status status = PM_OK;
     for (size_t i = 0; i < pm_run_file_n_objects(file) && status == PM_OK; i++) {
@@ -289,6 +290,13 @@ static enum pm_status prepare(struct collector *c, const struct pm_run_file *fil
         if (status == PM_OK && (object->n_nouns || object->n_sleds || object->n_bad_sleds))
             status = collect_binary_read(c, names->binaries[i]);
     }
+    return status;
+}
+
+static enum pm_status name_nouns(struct collector *c, const struct pm_run_file *file,
+                                 struct collect_names *names)
+{
+    enum pm_status status = PM_OK;
     for (size_t i = 0; i < pm_run_file_n_nouns(file) && status == PM_OK; i++) {
         const struct pm_run_file_noun *noun = pm_run_file_noun(file, i);
         if (collect_is_spoken(file, noun))
@@ -302,46 +310,87 @@ static enum pm_status prepare(struct collector *c, const struct pm_run_file *fil
     return status == PM_OK ? collect_words(c, file, names) : status;
 }
 
+static enum pm_status locate(struct collector *c, const struct pm_run_file *file,
+                             struct collect_names *names)
+{
+    enum pm_status status =
+        collect_process_sentence(c, pm_run_file_process(file)->exe, &names->root);
+    if (status == PM_OK)
+        status = open_objects(c, file, names);
+    if (status == PM_OK)
+        status = name_nouns(c, file, names);
+    if (status == PM_OK)
+        status = collect_locate_calls(c, file, names);
+    if (status == PM_OK)
+        status = collect_locate_samples(c, file, names);
+    return status == PM_OK ? collect_locate_heap(c, file, names) : status;
+}
+
+/* --- the second pass: contexts and costs --- */
+
+static enum pm_status place(struct collector *c, const struct run *run, const char *path,
+                            const struct pm_run_file *file, uint32_t first_thread,
+                            struct collect_names *names)
+{
+    enum pm_status status = collect_noun_modes(c, run->start_tsc, file, names->nouns);
+    if (status == PM_OK)
+        status = collect_costs_add(c, file, first_thread, names);
+    if (status == PM_OK)
+        status = collect_start_cpu(c, file, first_thread, names->root);
+    if (status == PM_OK && pm_run_file_n_threads(file) == 0)
+        status =
+            collect_costs_add_time(c, first_thread, names->root, pm_run_file_process(file)->end_ns);
+    else if (status == PM_OK)
+        status = collect_heap_blocks(c, run->start_tsc, file, names->heaps);
+    return status == PM_OK ? collect_trace(c, run->start_tsc, path, file, first_thread, names)
+                           : status;
+}
+
+/* Arrays by position in the run file; all but those that the first pass makes itself. */
+static enum pm_status names_init(struct collector *c, const struct pm_run_file *file,
+                                 struct collect_names *names)
+{
+    size_t n_nouns = pm_run_file_n_nouns(file), n_objects = pm_run_file_n_objects(file),
+           n_sites = pm_run_file_n_heap_sites(file);
+    *names = (struct collect_names){
+        .binaries = pm_alloc_array(n_objects, sizeof *names->binaries),
+        .nouns = pm_alloc_array(n_nouns, sizeof *names->nouns),
+        .sentences = pm_alloc_array(n_nouns, sizeof *names->sentences),
+        .causes = pm_alloc_array(n_nouns, sizeof *names->causes),
+        .heaps = pm_alloc_array(n_sites, sizeof *names->heaps),
+        .heap_codes = pm_alloc_array(n_sites, sizeof *names->heap_codes),
+    };
+    if (!names->binaries || !names->nouns || !names->sentences || !names->causes || !names->heaps ||
+        !names->heap_codes)
+        return collect_no_memory(c);
+    for (size_t i = 0; i < n_sites; i++)
+        names->heaps[i] = COLLECT_NO_HEAP;
+    return PM_OK;
+}
+
+static void names_release(struct collect_names *names)
+{
+    free(names->binaries);
+    free(names->nouns);
+    free(names->sentences);
+    free(names->causes);
+    free(names->heaps);
+    free(names->heap_codes);
+    free(names->metrics);
+    free(names->words);
+    free(names->located);
+}
+
 static enum pm_status write_costs(struct collector *c, const struct run *run, const char *path,
                                   const struct pm_run_file *file, uint32_t first_thread)
 {
-    size_t n_nouns = pm_run_file_n_nouns(file), n_objects = pm_run_file_n_objects(file);
-    struct collect_names names = {
-        .binaries = pm_alloc_array(n_objects, sizeof *names.binaries),
-        .nouns = pm_alloc_array(n_nouns, sizeof *names.nouns),
-        .sentences = pm_alloc_array(n_nouns, sizeof *names.sentences),
-        .heaps = pm_alloc_array(pm_run_file_n_heap_sites(file), sizeof *names.heaps),
-        .causes = pm_alloc_array(n_nouns, sizeof *names.causes),
-    };
-    enum pm_status status = PM_OK;
-    if (!names.binaries || !names.nouns || !names.sentences || !names.heaps || !names.causes)
-        status = collect_no_memory(c);
-    for (size_t i = 0; i < pm_run_file_n_heap_sites(file) && status == PM_OK; i++)
-        names.heaps[i] = COLLECT_NO_HEAP;
+    struct collect_names names;
+    enum pm_status status = names_init(c, file, &names);
     if (status == PM_OK)
-        status = collect_process_sentence(c, pm_run_file_process(file)->exe, &names.root);
+        status = locate(c, file, &names);
     if (status == PM_OK)
-        status = prepare(c, file, &names);
-    if (status == PM_OK)
-        status = collect_noun_modes(c, run->start_tsc, file, names.nouns);
-    if (status == PM_OK)
-        status = collect_costs_add(c, file, first_thread, &names);
-    if (status == PM_OK)
-        status = collect_start_cpu(c, file, first_thread, names.root);
-    if (status == PM_OK && pm_run_file_n_threads(file) == 0)
-        status =
-            collect_costs_add_time(c, first_thread, names.root, pm_run_file_process(file)->end_ns);
-    else if (status == PM_OK)
-        status = collect_heap_blocks(c, run->start_tsc, file, names.heaps);
-    if (status == PM_OK)
-        status = collect_trace(c, run->start_tsc, path, file, first_thread, &names);
-    free(names.binaries);
-    free(names.nouns);
-    free(names.sentences);
-    free(names.heaps);
-    free(names.causes);
-    free(names.metrics);
-    free(names.words);
+        status = place(c, run, path, file, first_thread, &names);
+    names_release(&names);
     return status;
 }
 

@@ -47,7 +47,7 @@ struct collect_context_key {
 struct collect_contexts {
     struct collect_context_key *keys; /* by row less one */
     uint32_t n, cap;
-    uint32_t *slots; /* rows by hash of their keys, 0: free; at most half full */
+    uint32_t *slots;           /* rows by hash of their keys, 0: free; at most half full */
     uint32_t n_found, n_slots; /* n_found: of n, those that collect_context finds again */
     struct collect_following *following; /* what was looked up behind which context */
     uint32_t last;

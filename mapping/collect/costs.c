@@ -148,25 +148,65 @@ static pm_id called_symbol(const struct pm_run_file_noun *callee,
     return symbol;
 }
 
-/* Down from a function's context to what its call of another one lies in. */
-static enum pm_status step_to_call(struct collector *c, const struct pm_run_file *file,
-                                   const struct pm_run_file_thread *thread, size_t at,
-                                   const struct collect_names *names, unsigned flags,
-                                   uint32_t *context)
+/* A call of code from code with sleds. */
+struct call {
+    struct collect_binary *binary; /* of the caller; NULL: it is none */
+    pm_id function, loop, callee;  /* loop 0: none is active; callee 0: of another binary */
+};
+
+static struct call find_call(const struct pm_run_file *file,
+                             const struct pm_run_file_thread *thread, size_t at,
+                             const struct collect_names *names)
 {
+    const struct call none = {0};
     const struct pm_run_file_node *node = &thread->nodes[at];
+    if (node->parent == PM_RUN_FILE_NO_PARENT || names->causes[node->noun])
+        return none;
     const struct pm_run_file_noun *callee = pm_run_file_noun(file, node->noun), *function, *loop;
     if (node->is_set || node->flags & PM_RUN_NODE_FOLDED || collect_is_spoken(file, callee))
-        return PM_OK;
+        return none;
     find_caller(file, thread, node->parent, &function, &loop);
-    if (!function || function->object == PM_RUN_FILE_NO_OBJECT ||
-        !names->binaries[function->object])
-        return PM_OK;
-    bool is_call;
-    pm_id symbol = called_symbol(callee, function, loop, names, &is_call);
-    return is_call ? collect_call_path(c, names->binaries[function->object], function->id,
-                                       loop ? loop->id : 0, symbol, flags, context)
-                   : PM_OK;
+    if (!function || function->object == PM_RUN_FILE_NO_OBJECT)
+        return none;
+    bool is_call = false;
+    struct collect_binary *binary = names->binaries[function->object];
+    pm_id symbol = binary ? called_symbol(callee, function, loop, names, &is_call) : 0;
+    return binary && is_call ? (struct call){binary, function->id, loop ? loop->id : 0, symbol}
+                             : none;
+}
+
+/* Down from a function's context to what its call of another one lies in. */
+static enum pm_status step_to_call(struct collector *c, const struct call *call, unsigned flags,
+                                   uint32_t *context)
+{
+    return call->binary ? collect_call_path(c, call->binary, call->function, call->loop,
+                                            call->callee, flags, context)
+                        : PM_OK;
+}
+
+/* Of another process of the same program, most is open. */
+static bool is_all_open(const struct pm_run_file *file, const struct collect_names *names)
+{
+    for (size_t i = 0; i < pm_run_file_n_objects(file); i++)
+        if (names->binaries[i] && collect_lacks_calls(names->binaries[i]))
+            return false;
+    return true;
+}
+
+enum pm_status collect_locate_calls(struct collector *c, const struct pm_run_file *file,
+                                    const struct collect_names *names)
+{
+    enum pm_status status = PM_OK;
+    size_t n = is_all_open(file, names) ? 0 : pm_run_file_n_threads(file);
+    for (size_t t = 0; t < n && status == PM_OK; t++) {
+        const struct pm_run_file_thread *thread = pm_run_file_thread(file, t);
+        for (size_t i = 0; i < thread->n_nodes && status == PM_OK; i++) {
+            struct call call = find_call(file, thread, i, names);
+            if (call.binary)
+                status = collect_need_calls(c, call.binary);
+        }
+    }
+    return status;
 }
 
 static enum pm_status add_tree(struct collector *c, const struct pm_run_file *file,
@@ -186,8 +226,8 @@ static enum pm_status add_tree(struct collector *c, const struct pm_run_file *fi
         unsigned flags = foreign | begun | (node->flags & PM_RUN_NODE_FOLDED);
         uint32_t context = above.row;
         uint32_t cause = is_root ? 0 : names->causes[node->noun];
-        if (!is_root && !cause)
-            status = step_to_call(c, file, thread, i, names, foreign, &context);
+        struct call call = find_call(file, thread, i, names);
+        status = step_to_call(c, &call, foreign, &context);
         if (status != PM_OK)
             break;
         if (cause)
@@ -249,7 +289,15 @@ static enum pm_status add_counts(struct collector *c, const struct pm_run_file *
     return status;
 }
 
-/* What the thread allocated. Folded contexts stand for their parent. */
+uint32_t collect_unfolded(const struct pm_run_file_thread *thread, uint32_t node)
+{
+    const struct pm_run_file_node *nodes = thread->nodes;
+    while (nodes[node].flags & PM_RUN_NODE_FOLDED && nodes[node].parent != PM_RUN_FILE_NO_PARENT)
+        node = nodes[node].parent;
+    return node;
+}
+
+/* What the thread allocated. */
 static enum pm_status add_heap(struct collector *c, const struct pm_run_file *file, size_t thread,
                                uint32_t row, const struct collect_names *names,
                                const struct collect_node *contexts)
@@ -263,13 +311,9 @@ static enum pm_status add_heap(struct collector *c, const struct pm_run_file *fi
         const struct pm_run_file_heap_site *site = pm_run_file_heap_site(file, i);
         if (site->thread != thread || !where.thread->n_nodes)
             continue;
-        const struct pm_run_file_node *nodes = where.thread->nodes;
-        where.node = site->node;
-        while (nodes[where.node].flags & PM_RUN_NODE_FOLDED &&
-               nodes[where.node].parent != PM_RUN_FILE_NO_PARENT)
-            where.node = nodes[where.node].parent;
+        where.node = collect_unfolded(where.thread, site->node);
         where.context = contexts[where.node];
-        status = collect_heap_site(c, names, site, &where, &names->heaps[i]);
+        status = collect_heap_site(c, names->heap_codes[i], site, &where, &names->heaps[i]);
     }
     return status;
 }
@@ -279,6 +323,7 @@ enum pm_status collect_costs_add(struct collector *c, const struct pm_run_file *
 {
     enum pm_status status = collect_routes_begin(c, file, names);
     enum pm_run_mode mode = pm_run_file_mode(file);
+    const struct collect_located *located = names->located;
     c->has_all_calls |= mode >= PM_RUN_MODE_EXACT || mode == PM_RUN_MODE_COUNT;
     for (size_t i = 0; i < pm_run_file_n_threads(file) && status == PM_OK; i++) {
         const struct pm_run_file_thread *thread = pm_run_file_thread(file, i);
@@ -288,7 +333,8 @@ enum pm_status collect_costs_add(struct collector *c, const struct pm_run_file *
             return collect_no_memory(c);
         status = add_tree(c, file, thread, row, names, nodes);
         if (status == PM_OK)
-            status = collect_samples(c, file, thread, row, names, nodes);
+            status = collect_samples(c, file, thread, row, names, located, nodes);
+        located += thread->n_samples;
         if (status == PM_OK)
             status = add_heap(c, file, i, row, names, nodes);
         if (status == PM_OK)

@@ -451,6 +451,5 @@ enum pm_status collect_debug_code(struct collector *c, struct collect_binary *bi
 enum pm_status collect_named_code(struct collector *c, struct collect_binary *binary,
                                   const struct pm_debug_frame *frame, struct collect_code *ret_code)
 {
-    enum pm_status status = collect_binary_read(c, binary);
-    return status == PM_OK ? frames_code(c, binary, frame, 1, NULL, ret_code) : status;
+    return frames_code(c, binary, frame, 1, NULL, ret_code);
 }

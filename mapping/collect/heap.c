@@ -310,21 +310,37 @@ static void add_up(struct collect_heap *heap, const struct pm_run_file_heap_site
     heap->life_ns += site->life_ns;
 }
 
-enum pm_status collect_heap_site(struct collector *c, const struct collect_names *names,
+enum pm_status collect_locate_heap(struct collector *c, const struct pm_run_file *file,
+                                   struct collect_names *names)
+{
+    enum pm_status status = PM_OK;
+    for (size_t i = 0; i < pm_run_file_n_heap_sites(file) && status == PM_OK; i++) {
+        const struct pm_run_file_heap_site *site = pm_run_file_heap_site(file, i);
+        struct collect_where where = {.file = file, .names = names};
+        if (site->thread < pm_run_file_n_threads(file))
+            where.thread = pm_run_file_thread(file, site->thread);
+        if (!where.thread || !where.thread->n_nodes || site->object == PM_RUN_FILE_NO_OBJECT)
+            continue;
+        where.node = collect_unfolded(where.thread, site->node);
+        status =
+            collect_code_at(c, names->binaries[site->object], site->caller, &names->heap_codes[i]);
+        if (status == PM_OK)
+            status = collect_locate_context(c, &where, collect_code(c, names->heap_codes[i]));
+    }
+    return status;
+}
+
+enum pm_status collect_heap_site(struct collector *c, uint32_t number,
                                  const struct pm_run_file_heap_site *site,
                                  const struct collect_where *where, uint32_t *ret_heap)
 {
-    const struct collect_code *found = NULL;
+    const struct collect_code *code = collect_code(c, number);
     uint32_t context = where->context.row, sentence, heap = COLLECT_NO_HEAP;
     enum pm_status status = PM_OK;
-    if (site->object != PM_RUN_FILE_NO_OBJECT)
-        status = collect_code_at(c, names->binaries[site->object], site->caller, &found);
-    if (status == PM_OK && found && found->symbol && found->binary && found->binary->pif &&
-        !found->is_perfmap) {
-        struct collect_code code = *found; /* the codes may move */
-        status = allocating_code(c, &code, site->caller_sure, &sentence, &heap);
+    if (code->symbol && code->binary && code->binary->pif && !code->is_perfmap) {
+        status = allocating_code(c, code, site->caller_sure, &sentence, &heap);
         if (status == PM_OK)
-            status = collect_code_context(c, where, &code, sentence, &context);
+            status = collect_code_context(c, where, code, sentence, &context);
         if (status == PM_OK)
             add_up(&c->heaps[heap], site);
     }

@@ -13,6 +13,7 @@ struct import {
     const struct pm_costs *costs;
     uint32_t root, thread; /* rows: context, thread */
     uint32_t *metrics;     /* row of each */
+    uint32_t *codes;       /* number of each cost's code; 0: it has no address */
     sqlite3_stmt *by_name;
     size_t n_without_address, n_unknown;
     const char *first_unknown; /* name of a noun; lent */
@@ -133,39 +134,56 @@ static enum pm_status find_binary(struct import *import, const char *object,
     return collect_binary(import->c, &made, ret_binary);
 }
 
-static enum pm_status find_code(struct import *import, const struct pm_cost *cost,
-                                struct collect_code *ret_code)
+/* Opens the binaries of all costs of code, and makes nouns of what has an address. */
+static enum pm_status locate_codes(struct import *import)
+{
+    size_t n = pm_costs_n(import->costs);
+    import->codes = pm_alloc_array(n + 1, sizeof *import->codes);
+    if (!import->codes)
+        return collect_no_memory(import->c);
+    for (size_t i = 0; i < n; i++) {
+        const struct pm_cost *cost = pm_costs_get(import->costs, i);
+        struct collect_binary *binary;
+        if (cost->n_references)
+            continue;
+        enum pm_status status = find_binary(import, cost->object, &binary);
+        if (status == PM_OK && binary && !cost->has_address && cost->function)
+            status = collect_binary_read(import->c, binary);
+        else if (status == PM_OK)
+            status = collect_code_at(import->c, binary, cost->address, &import->codes[i]);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
+}
+
+static enum pm_status code_by_name(struct import *import, const struct pm_cost *cost,
+                                   struct collect_code *ret_code)
 {
     struct collect_binary *binary;
-    const struct collect_code *code;
     enum pm_status status = find_binary(import, cost->object, &binary);
     if (status != PM_OK)
         return status;
-    if (binary && !cost->has_address && cost->function) {
-        struct pm_debug_frame frame = {
-            .source = PM_DEBUG_DWARF,
-            .function = collect_intern(import->c, cost->function),
-            .linkage = collect_intern(import->c, cost->function),
-            .file = cost->file ? collect_intern(import->c, cost->file) : NULL,
-            .line_no = cost->line_no,
-        };
-        import->n_without_address++;
-        return frame.function && frame.linkage && (!cost->file || frame.file)
-                   ? collect_named_code(import->c, binary, &frame, ret_code)
-                   : collect_no_memory(import->c);
-    }
-    status = collect_code_at(import->c, binary, cost->address, &code);
-    if (status == PM_OK)
-        *ret_code = *code;
-    return status;
+    struct pm_debug_frame frame = {
+        .source = PM_DEBUG_DWARF,
+        .function = collect_intern(import->c, cost->function),
+        .linkage = collect_intern(import->c, cost->function),
+        .file = cost->file ? collect_intern(import->c, cost->file) : NULL,
+        .line_no = cost->line_no,
+    };
+    import->n_without_address++;
+    return frame.function && frame.linkage && (!cost->file || frame.file)
+               ? collect_named_code(import->c, binary, &frame, ret_code)
+               : collect_no_memory(import->c);
 }
 
-static enum pm_status add_code_cost(struct import *import, const struct pm_cost *cost)
+static enum pm_status add_code_cost(struct import *import, const struct pm_cost *cost,
+                                    uint32_t number)
 {
     struct collector *c = import->c;
-    struct collect_code code;
+    struct collect_code code = *collect_code(c, number);
     uint32_t context = import->root, sentence;
-    enum pm_status status = find_code(import, cost, &code);
+    enum pm_status status = number ? PM_OK : code_by_name(import, cost, &code);
     if (status == PM_OK && code.symbol) {
         status = collect_short_sentence(c, c->executes, code.symbol, &sentence);
         if (status == PM_OK)
@@ -297,9 +315,12 @@ static enum pm_status add_costs(struct import *import, const char *name)
         status = make_metrics(import);
     if (status == PM_OK)
         status = collect_prepare_names(import->c, &import->by_name);
+    if (status == PM_OK)
+        status = locate_codes(import);
     for (size_t i = 0; i < pm_costs_n(import->costs) && status == PM_OK; i++) {
         const struct pm_cost *cost = pm_costs_get(import->costs, i);
-        status = cost->n_references ? add_sentence_cost(import, cost) : add_code_cost(import, cost);
+        status = cost->n_references ? add_sentence_cost(import, cost)
+                                    : add_code_cost(import, cost, import->codes[i]);
     }
     if (status == PM_OK && import->n_unknown)
         collect_warn(import->c,
@@ -325,6 +346,7 @@ enum pm_status collect_cost_file(struct collector *c, const char *path, const ch
     status = add_costs(&import, name);
     sqlite3_finalize(import.by_name);
     free(import.metrics);
+    free(import.codes);
     pm_costs_free(costs);
     return status;
 }

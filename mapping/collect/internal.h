@@ -257,6 +257,8 @@ struct collect_names {
     uint32_t *metrics;                /* by word less one: row of a metric, 0: it is none */
     uint32_t *words;                  /* by word less one: row of what it defines; 0: none */
     uint32_t *causes;                 /* by noun: 1 + position of a cause, 0: it is none */
+    struct collect_located *located;  /* by sample, over all threads */
+    uint32_t *heap_codes; /* by place of allocations: number of its code; 0: not known */
 };
 
 struct collector {
@@ -579,11 +581,13 @@ uint32_t collect_region_at(const struct collect_binary *binary, const struct pm_
 uint32_t collect_region_of(const struct collect_binary *binary, pm_id symbol);
 
 /* --- code.c: code nouns and what they map to --- */
-/* address: of the binary's ELF file. binary NULL: of no file. The code is lent until the next
- * call. */
+/* The number of the code at an address of the binary's ELF file, from 1; the binary is opened and
+ * the code becomes nouns and mappings when it was not met before. binary NULL: of no file. */
 PM_MUST_CHECK enum pm_status collect_code_at(struct collector *c, struct collect_binary *binary,
-                                             uint64_t address,
-                                             const struct collect_code **ret_code);
+                                             uint64_t address, uint32_t *ret_code);
+/* The code of that number, lent until the next collect_code_at; 0: one about which nothing is
+ * known. */
+const struct collect_code *collect_code(const struct collector *c, uint32_t code);
 /* binary->blame, when it can be had. */
 PM_MUST_CHECK enum pm_status collect_need_blame(struct collector *c, struct collect_binary *binary);
 /* The address of the instruction whose time a sample at this address is (../code/blame.h);
@@ -626,6 +630,10 @@ PM_MUST_CHECK enum pm_status collect_call_path(struct collector *c, struct colle
 /* The symbol whose code is active: a loop may be followed where its function is not, and is
  * active below another one then. */
 pm_id collect_symbol_around(const struct collect_binary *binary, pm_id symbol, pm_id loopcode);
+/* Opens what the rest needs of a binary that was read; without it no calls are known. */
+PM_MUST_CHECK enum pm_status collect_need_calls(struct collector *c, struct collect_binary *binary);
+/* Whether that has anything to do. */
+bool collect_lacks_calls(const struct collect_binary *binary);
 /* All calls in the code of a binary, by caller and callee. Lent. */
 PM_MUST_CHECK enum pm_status collect_list_calls(struct collector *c, struct collect_binary *binary,
                                                 const struct collect_call **ret_calls,
@@ -676,7 +684,8 @@ PM_MUST_CHECK enum pm_status collect_symbol_at(struct collector *c, struct colle
 PM_MUST_CHECK enum pm_status collect_debug_code(struct collector *c, struct collect_binary *binary,
                                                 uint64_t address, struct collect_code *ret_code);
 
-/* Code of which a tool told function and line, not the address. frame: its strings are kept. */
+/* Code of which a tool told function and line, not the address, in a binary that was read. frame:
+ * its strings are kept. */
 PM_MUST_CHECK enum pm_status collect_named_code(struct collector *c, struct collect_binary *binary,
                                                 const struct pm_debug_frame *frame,
                                                 struct collect_code *ret_code);
@@ -689,6 +698,10 @@ PM_MUST_CHECK enum pm_status collect_cost_file(struct collector *c, const char *
 
 /* --- costs.c --- */
 PM_MUST_CHECK enum pm_status collect_costs_start(struct collector *c);
+/* Opens the binaries that contexts of a file are calls in. */
+PM_MUST_CHECK enum pm_status collect_locate_calls(struct collector *c,
+                                                  const struct pm_run_file *file,
+                                                  const struct collect_names *names);
 /* Contexts and costs of all threads of a file, whose rows are first_thread and on. */
 PM_MUST_CHECK enum pm_status collect_costs_add(struct collector *c, const struct pm_run_file *file,
                                                uint32_t first_thread,
@@ -696,6 +709,8 @@ PM_MUST_CHECK enum pm_status collect_costs_add(struct collector *c, const struct
 /* Of a thread whose file has none of it: all time is its root's. */
 PM_MUST_CHECK enum pm_status collect_costs_add_time(struct collector *c, uint32_t thread,
                                                     uint32_t root_sentence, uint64_t wall_ns);
+/* Folded contexts stand for their parent. */
+uint32_t collect_unfolded(const struct pm_run_file_thread *thread, uint32_t node);
 /* Where a node's own time goes: *context, the node's own, but for a sentence that the program
  * entered itself, which is no code. */
 PM_MUST_CHECK enum pm_status collect_own_context(struct collector *c,
@@ -747,10 +762,21 @@ PM_MUST_CHECK enum pm_status collect_kernel_end(struct collector *c); /* of the 
 void collect_kernel_release(struct collector *c);
 
 /* --- samples.c --- */
-/* nodes: what the thread's contexts have become. */
+/* Numbers of the code of a sample, of what called it, and of what has likely jumped there; 0: not
+ * known, or not needed. */
+struct collect_located {
+    uint32_t code, caller, jump;
+};
+/* Finds the code of all samples of a file, in names->located: opens binaries, and makes nouns. */
+PM_MUST_CHECK enum pm_status collect_locate_samples(struct collector *c,
+                                                    const struct pm_run_file *file,
+                                                    struct collect_names *names);
+/* Places the samples of a thread; no file is opened any more. located: of its samples; nodes: what
+ * its contexts have become. */
 PM_MUST_CHECK enum pm_status collect_samples(struct collector *c, const struct pm_run_file *file,
                                              const struct pm_run_file_thread *thread,
                                              uint32_t thread_row, const struct collect_names *names,
+                                             const struct collect_located *located,
                                              const struct collect_node *nodes);
 
 /* A context of the run file, and the one it has become. */
@@ -762,6 +788,10 @@ struct collect_where {
     uint32_t thread_row;
     const struct collect_names *names;
 };
+/* Opens what collect_code_context needs. */
+PM_MUST_CHECK enum pm_status collect_locate_context(struct collector *c,
+                                                    const struct collect_where *where,
+                                                    const struct collect_code *code);
 /* The context of a sentence of code, below that: its symbol and inlined functions between. */
 PM_MUST_CHECK enum pm_status collect_code_context(struct collector *c,
                                                   const struct collect_where *where,
@@ -777,10 +807,13 @@ PM_MUST_CHECK enum pm_status collect_trace(struct collector *c, uint64_t start_t
 
 /* --- heap.c --- */
 #define COLLECT_NO_HEAP UINT32_MAX
-/* Costs of what was allocated at one place. ret_heap: position of its noun, COLLECT_NO_HEAP: it
- * has none. */
-PM_MUST_CHECK enum pm_status collect_heap_site(struct collector *c,
-                                               const struct collect_names *names,
+/* Finds the code that allocated, of all places of a file, in names->heap_codes. */
+PM_MUST_CHECK enum pm_status collect_locate_heap(struct collector *c,
+                                                 const struct pm_run_file *file,
+                                                 struct collect_names *names);
+/* Costs of what was allocated at one place. code: its number. ret_heap: position of its noun,
+ * COLLECT_NO_HEAP: it has none. */
+PM_MUST_CHECK enum pm_status collect_heap_site(struct collector *c, uint32_t code,
                                                const struct pm_run_file_heap_site *site,
                                                const struct collect_where *where,
                                                uint32_t *ret_heap);

@@ -191,8 +191,9 @@ static uint32_t file_around(const struct pm_run_file *file, const struct pm_run_
 enum pm_status collect_kernel_cost(struct collector *c, const struct pm_run_file *file,
                                    const struct pm_run_file_thread *thread,
                                    const struct pm_run_file_sample *sample,
-                                   const struct collect_names *names, const struct collect_node *nodes,
-                                   uint32_t context, uint32_t thread_row)
+                                   const struct collect_names *names,
+                                   const struct collect_node *nodes, uint32_t context,
+                                   uint32_t thread_row)
 {
     struct collect_kernel *k = c->kernel;
     uint32_t metric = names->metrics[sample->address - 1], root = sample->node;

@@ -1,4 +1,13 @@
-/* Samples: each becomes a leaf below its context. */
+/* Samples: each becomes a leaf below its context. First the code of all samples of a file is
+ * found, which opens binaries and makes nouns; then each thread's are placed.
+ *
+ *     sample at                                leaf                          below
+ *     code with facts                          {code Executes}               its function
+ *     the same, of C++'s library               {code caller Executes}        the caller's function
+ *     code without, and the kernel             {called caller Executes}      the caller's function
+ *     PerfMap's own code                       {PerfMap itself Executes}     the context
+ *     a file that is not what ran any more     none                          the context
+ */
 #include "internal.h"
 
 #include <math.h>
@@ -129,23 +138,30 @@ static struct innermost find_innermost(const struct sampler *s, uint32_t node)
     return found;
 }
 
+/* Of the function that is active; NULL: none is, or of no file. */
+static struct collect_binary *caller_binary(const struct sampler *s,
+                                            const struct innermost *innermost)
+{
+    uint32_t object = innermost->function
+                          ? pm_run_file_noun(s->file, innermost->function->noun)->object
+                          : PM_RUN_FILE_NO_OBJECT;
+    return object == PM_RUN_FILE_NO_OBJECT ? NULL : s->names->binaries[object];
+}
+
 /* Down to what the active function's calls of the code's symbol lie in. */
 static enum pm_status to_call(struct sampler *s, const struct innermost *innermost,
                               const struct collect_code *code, struct collect_node *place)
 {
     const struct pm_run_file_noun *function, *loop = NULL;
-    struct collect_binary *binary;
-    if (!innermost->function)
+    struct collect_binary *binary = caller_binary(s, innermost);
+    if (!binary)
         return PM_OK;
     function = pm_run_file_noun(s->file, innermost->function->noun);
-    binary =
-        function->object == PM_RUN_FILE_NO_OBJECT ? NULL : s->names->binaries[function->object];
     if (innermost->loop)
         loop = pm_run_file_noun(s->file, innermost->loop->noun);
-    return binary ? collect_call_path(s->c, binary, function->id, loop ? loop->id : 0,
-                                      code->binary == binary ? code->symbol_id : 0,
-                                      collect_stack_flag(*place), &place->row)
-                  : PM_OK;
+    return collect_call_path(s->c, binary, function->id, loop ? loop->id : 0,
+                             code->binary == binary ? code->symbol_id : 0,
+                             collect_stack_flag(*place), &place->row);
 }
 
 /* Whether the code is that of the active function, or of the one whose loop is active. */
@@ -177,8 +193,7 @@ static enum pm_status to_symbol(struct sampler *s, const struct innermost *inner
         return status;
     /* Before its entry sled and behind its exit sled a function is not active yet, or any more. */
     uint32_t known =
-        s->has_gaps ? 0
-                    : collect_find_context(c, place->row, sentence, collect_stack_flag(*place));
+        s->has_gaps ? 0 : collect_find_context(c, place->row, sentence, collect_stack_flag(*place));
     if (known) {
         place->row = known;
         return PM_OK;
@@ -317,68 +332,6 @@ static enum pm_status place_lost(struct sampler *s, const struct pm_run_file_sam
     return status == PM_OK ? add_costs(s, place.row, sample) : status;
 }
 
-/* The codes that are there may move: what is returned is a copy. interrupted: the address is
- * where a timer's interrupt left the program, not what called. */
-static enum pm_status find_code(struct sampler *s, uint32_t object, uint64_t address,
-                                bool interrupted, struct collect_code *ret_code,
-                                bool *ret_has_facts)
-{
-    const struct collect_code *code;
-    struct collect_binary *binary =
-        object == PM_RUN_FILE_NO_OBJECT ? NULL : s->names->binaries[object];
-    enum pm_status status = interrupted ? collect_blamed(s->c, binary, address, &address) : PM_OK;
-    if (status == PM_OK)
-        status = collect_code_at(s->c, binary, address, &code);
-    if (status != PM_OK)
-        return status;
-    *ret_code = *code;
-    *ret_has_facts = code->symbol != 0 && !code->is_perfmap;
-    return PM_OK;
-}
-
-/* The code that jumps from the symbol to what has no late map, likely: the one place where that
- * is done. */
-static enum pm_status find_jump(struct sampler *s, uint32_t object, pm_id symbol,
-                                struct collect_code *ret_code, bool *ret_found)
-{
-    uint64_t address = 0;
-    struct collect_binary *binary =
-        object == PM_RUN_FILE_NO_OBJECT ? NULL : s->names->binaries[object];
-    enum pm_status status = binary ? collect_jump_out(s->c, binary, symbol, &address) : PM_OK;
-    *ret_found = false;
-    return status == PM_OK && address ? find_code(s, object, address, false, ret_code, ret_found)
-                                      : status;
-}
-
-/* Code of a library whose caller is not on the stack was jumped to, by the function that is
- * active. */
-static enum pm_status find_active_jump(struct sampler *s, const struct innermost *innermost,
-                                       const struct pm_run_file_sample *sample,
-                                       struct collect_code *ret_code, bool *ret_found)
-{
-    *ret_found = false;
-    if (!sample->address || !innermost->function || innermost->loop)
-        return PM_OK;
-    const struct pm_run_file_noun *function = pm_run_file_noun(s->file, innermost->function->noun);
-    return find_jump(s, function->object, function->id, ret_code, ret_found);
-}
-
-/* What the caller called is not on the stack, so that it has jumped there. */
-static enum pm_status find_called_jump(struct sampler *s, const struct pm_run_file_sample *sample,
-                                       const struct collect_code *caller,
-                                       struct collect_code *ret_code, bool *ret_found)
-{
-    pm_id callee = 0;
-    *ret_found = false;
-    enum pm_status status =
-        sample->address && caller->binary && caller->symbol_id
-            ? collect_called_at(s->c, caller->binary, caller->symbol_id, sample->caller, &callee)
-            : PM_OK;
-    return status == PM_OK && callee
-               ? find_jump(s, sample->caller_object, callee, ret_code, ret_found)
-               : status;
-}
-
 /* Code that somebody with facts called: the caller is the second noun. */
 static enum pm_status add_called(struct sampler *s, const struct innermost *innermost,
                                  uint32_t called_noun, const struct collect_code *caller,
@@ -425,6 +378,198 @@ static bool is_plain_code(const struct innermost *innermost, const struct collec
            !code->is_perfmap && code->n_mappings;
 }
 
+/* Which code a sample's time is of, and how it gets there. */
+enum way {
+    WAY_CONTEXT, /* of what is active, and no more is known */
+    WAY_OWN,     /* the code itself, below its function */
+    WAY_LIBRARY, /* C++'s library, below who called it */
+    WAY_PERFMAP,
+    WAY_CALLED, /* something without facts, by the code `from` */
+};
+
+struct judged {
+    enum way way;
+    struct innermost innermost;
+    const struct collect_code *code, *caller;
+    const struct collect_code *from; /* WAY_CALLED; NULL: by whatever is active */
+    bool is_from_caller;
+};
+
+static bool has_facts(const struct collect_code *code)
+{
+    return code->symbol != 0 && !code->is_perfmap;
+}
+
+static struct judged judge(const struct sampler *s, const struct pm_run_file_sample *sample,
+                           const struct collect_located *located)
+{
+    struct judged j = {.way = WAY_CALLED,
+                       .innermost = find_innermost(s, sample->node),
+                       .code = collect_code(s->c, located->code),
+                       .caller = collect_code(s->c, located->caller)};
+    bool is_kernel = sample->kind == PM_RUN_SAMPLE_KERNEL;
+    bool caller_has_facts = has_facts(j.caller) || is_plain_code(&j.innermost, j.caller);
+    bool is_library = has_facts(j.code) && caller_has_facts && j.caller->symbol &&
+                      j.caller->range && collect_is_library(j.code) &&
+                      !collect_is_library(j.caller);
+    /* Without sleds, too, the kernel works for the code that called it, or whose memory it had
+     * to find. */
+    if (has_facts(j.code) && !is_library)
+        j.from = j.code;
+    else if ((j.is_from_caller = caller_has_facts))
+        j.from = j.caller;
+    else if (is_kernel && is_plain_code(&j.innermost, j.code))
+        j.from = j.code;
+    if (is_of_context(s, &j.innermost, j.code, sample))
+        j.way = WAY_CONTEXT;
+    else if (!is_kernel && is_library)
+        j.way = WAY_LIBRARY;
+    else if (!is_kernel && has_facts(j.code))
+        j.way = WAY_OWN;
+    else if (j.code->is_perfmap)
+        j.way = WAY_PERFMAP;
+    else if (!is_kernel && !j.from && !j.innermost.function && !j.innermost.loop)
+        j.way = WAY_OWN;
+    return j;
+}
+
+/* --- the first pass: which code --- */
+
+/* The bell and the end of a time slice come at the same tick, so threads are preempted in our
+ * handler more often than elsewhere. That is no work of PerfMap's: it is time of what the bell
+ * interrupted. */
+static bool is_preempted_by_bell(const struct sampler *s, const struct pm_run_file_sample *sample)
+{
+    return sample->kind == PM_RUN_SAMPLE_PREEMPTED && sample->object != PM_RUN_FILE_NO_OBJECT &&
+           s->names->binaries[sample->object] && s->names->binaries[sample->object]->is_runtime;
+}
+
+/* What the program said itself, and what has no code. */
+static bool is_located(const struct sampler *s, const struct pm_run_file_sample *sample)
+{
+    return sample->kind != PM_RUN_SAMPLE_COST && sample->kind != PM_RUN_SAMPLE_LOST &&
+           !(off_cpu_metric(sample) && !sample->address) && !is_preempted_by_bell(s, sample);
+}
+
+/* interrupted: the address is where a timer's interrupt left the program, not what called. */
+static enum pm_status find_code(const struct sampler *s, uint32_t object, uint64_t address,
+                                bool interrupted, uint32_t *ret_code)
+{
+    struct collect_binary *binary =
+        object == PM_RUN_FILE_NO_OBJECT ? NULL : s->names->binaries[object];
+    enum pm_status status = interrupted ? collect_blamed(s->c, binary, address, &address) : PM_OK;
+    return status == PM_OK ? collect_code_at(s->c, binary, address, ret_code) : status;
+}
+
+/* The code that jumps from the symbol to what has no late map, likely: the one place where that
+ * is done. 0: none. */
+static enum pm_status find_jump(const struct sampler *s, uint32_t object, pm_id symbol,
+                                uint32_t *ret_code)
+{
+    uint64_t address = 0;
+    struct collect_binary *binary =
+        object == PM_RUN_FILE_NO_OBJECT ? NULL : s->names->binaries[object];
+    enum pm_status status = binary ? collect_need_calls(s->c, binary) : PM_OK;
+    if (status == PM_OK && binary)
+        status = collect_jump_out(s->c, binary, symbol, &address);
+    if (status == PM_OK && address)
+        status = find_code(s, object, address, false, ret_code);
+    if (status == PM_OK && !has_facts(collect_code(s->c, *ret_code)))
+        *ret_code = 0;
+    return status;
+}
+
+/* Code of a library whose caller is not on the stack was jumped to, by the function that is
+ * active. */
+static enum pm_status find_active_jump(const struct sampler *s, const struct innermost *innermost,
+                                       uint32_t *ret_code)
+{
+    if (!innermost->function || innermost->loop)
+        return PM_OK;
+    const struct pm_run_file_noun *function = pm_run_file_noun(s->file, innermost->function->noun);
+    return find_jump(s, function->object, function->id, ret_code);
+}
+
+/* What the caller called is not on the stack, so that it has jumped there. */
+static enum pm_status find_called_jump(const struct sampler *s,
+                                       const struct pm_run_file_sample *sample,
+                                       const struct collect_code *caller, uint32_t *ret_code)
+{
+    pm_id callee = 0;
+    if (!caller->binary || !caller->symbol_id)
+        return PM_OK;
+    enum pm_status status = collect_need_calls(s->c, caller->binary);
+    if (status == PM_OK)
+        status =
+            collect_called_at(s->c, caller->binary, caller->symbol_id, sample->caller, &callee);
+    return status == PM_OK && callee ? find_jump(s, sample->caller_object, callee, ret_code)
+                                     : status;
+}
+
+/* What to_code will look up. */
+static enum pm_status open_around(const struct sampler *s, const struct innermost *innermost,
+                                  const struct collect_code *code)
+{
+    struct collect_binary *binary;
+    if (!code || !code->symbol || is_active_symbol(s, innermost, code))
+        return PM_OK;
+    binary = caller_binary(s, innermost);
+    return binary ? collect_need_calls(s->c, binary) : PM_OK;
+}
+
+static enum pm_status locate(const struct sampler *s, const struct pm_run_file_sample *sample,
+                             struct collect_located *ret)
+{
+    bool is_kernel = sample->kind == PM_RUN_SAMPLE_KERNEL;
+    /* One that waits entered the kernel by a call. */
+    bool is_call = is_kernel || sample->kind == PM_RUN_SAMPLE_WAITING;
+    enum pm_status status = PM_OK;
+    if (sample->address || !is_kernel)
+        status = find_code(s, sample->object, sample->address, !is_call, &ret->code);
+    if (status == PM_OK && sample->caller_object != PM_RUN_FILE_NO_OBJECT)
+        status = find_code(s, sample->caller_object, sample->caller, false, &ret->caller);
+    if (status != PM_OK)
+        return status;
+    struct judged j = judge(s, sample, ret);
+    if (j.way == WAY_CALLED && sample->address && !j.from)
+        status = find_active_jump(s, &j.innermost, &ret->jump);
+    else if (j.way == WAY_CALLED && sample->address && j.is_from_caller)
+        status = find_called_jump(s, sample, j.caller, &ret->jump);
+    if (status != PM_OK)
+        return status;
+    j = judge(s, sample, ret); /* codes may have moved */
+    if (j.way == WAY_CALLED)
+        return open_around(s, &j.innermost, ret->jump ? collect_code(s->c, ret->jump) : j.from);
+    if (j.way == WAY_OWN || j.way == WAY_LIBRARY)
+        return open_around(s, &j.innermost, j.way == WAY_OWN ? j.code : j.caller);
+    return PM_OK;
+}
+
+enum pm_status collect_locate_samples(struct collector *c, const struct pm_run_file *file,
+                                      struct collect_names *names)
+{
+    size_t n = 0, n_threads = pm_run_file_n_threads(file);
+    for (size_t i = 0; i < n_threads; i++)
+        n += pm_run_file_thread(file, i)->n_samples;
+    names->located = pm_alloc_array(n + 1, sizeof *names->located);
+    if (!names->located)
+        return collect_no_memory(c);
+    struct collect_located *at = names->located;
+    for (size_t t = 0; t < n_threads; t++) {
+        struct sampler s = {
+            .c = c, .file = file, .thread = pm_run_file_thread(file, t), .names = names};
+        for (size_t i = 0; i < s.thread->n_samples; i++, at++) {
+            const struct pm_run_file_sample *sample = &s.thread->samples[i];
+            enum pm_status status = is_located(&s, sample) ? locate(&s, sample, at) : PM_OK;
+            if (status != PM_OK)
+                return status;
+        }
+    }
+    return PM_OK;
+}
+
+/* --- the second pass: where it goes --- */
+
 /* Innermost first: the node of the noun, or what is called from the node and is of the noun. */
 static uint32_t find_probed(const struct sampler *s, uint32_t node, uint32_t noun)
 {
@@ -451,125 +596,109 @@ static uint32_t probed_node(const struct sampler *s, const struct pm_run_file_sa
     return sample->probe_inner || around == PM_RUN_FILE_NO_PARENT ? probed : around;
 }
 
-static enum pm_status place_sample(struct sampler *s, const struct pm_run_file_sample *sample,
-                                   struct collect_node place)
+/* A sample of code. */
+static enum pm_status place_code(struct sampler *s, const struct pm_run_file_sample *sample,
+                                 const struct collect_located *located, struct collect_node place)
 {
-    struct innermost innermost = find_innermost(s, sample->node);
-    struct collect_code code = {0}, caller = {0}, jump;
-    bool has_facts = false, caller_has_facts = false;
+    struct judged j = judge(s, sample, located);
     bool is_kernel = sample->kind == PM_RUN_SAMPLE_KERNEL;
-    /* One that waits entered the kernel by a call. */
-    bool is_call = is_kernel || sample->kind == PM_RUN_SAMPLE_WAITING;
     enum pm_status status = is_kernel ? kernel_noun(s->c) : PM_OK;
-    if (status == PM_OK && (sample->address || !is_kernel))
-        status = find_code(s, sample->object, sample->address, !is_call, &code, &has_facts);
-    if (status == PM_OK && sample->caller_object != PM_RUN_FILE_NO_OBJECT)
-        status =
-            find_code(s, sample->caller_object, sample->caller, false, &caller, &caller_has_facts);
     if (status != PM_OK)
         return status;
-    caller_has_facts |= is_plain_code(&innermost, &caller);
-    if (is_of_context(s, &innermost, &code, sample))
+    switch (j.way) {
+    case WAY_CONTEXT:
         return add_costs(s, place.row, sample);
-    bool is_library = has_facts && caller_has_facts && caller.symbol && caller.range &&
-                      collect_is_library(&code) && !collect_is_library(&caller);
-    if (!is_kernel && is_library)
-        return add_library(s, &innermost, &code, &caller, place, sample);
-    if (!is_kernel && has_facts)
-        return add_own(s, &innermost, &code, place, sample);
-    if (code.is_perfmap) {
+    case WAY_LIBRARY:
+        return add_library(s, &j.innermost, j.code, j.caller, place, sample);
+    case WAY_OWN:
+        return add_own(s, &j.innermost, j.code, place, sample);
+    case WAY_PERFMAP:
         /* Down to nothing: it is in whose context it was, and a row of its own. */
         s->c->own_code_ns += off_cpu_metric(sample) ? 0 : sample->time_ns;
-        status = step_down(s, &place, code.sentence, 0);
+        status = step_down(s, &place, j.code->sentence, 0);
         return status == PM_OK ? add_costs(s, place.row, sample) : status;
+    case WAY_CALLED:
+        return add_called(s, &j.innermost, is_kernel ? s->c->kernel_noun : j.code->whole,
+                          located->jump ? collect_code(s->c, located->jump) : j.from,
+                          !located->jump && (sample->caller_sure || is_kernel), place, sample);
     }
-    /* Without sleds, too, the kernel works for the code that called it, or whose memory it had
-     * to find. */
-    bool is_plain = is_kernel && is_plain_code(&innermost, &code);
-    const struct collect_code *from = has_facts && !is_library ? &code
-                                      : caller_has_facts       ? &caller
-                                      : is_plain               ? &code
-                                                               : NULL;
-    if (!is_kernel && !from && !innermost.function && !innermost.loop)
-        return add_own(s, &innermost, &code, place, sample);
-    bool has_jumped = false;
-    if (!from)
-        status = find_active_jump(s, &innermost, sample, &jump, &has_jumped);
-    else if (from == &caller)
-        status = find_called_jump(s, sample, &caller, &jump, &has_jumped);
-    return status == PM_OK
-               ? add_called(s, &innermost, is_kernel ? s->c->kernel_noun : code.whole,
-                            has_jumped ? &jump : from,
-                            !has_jumped && (sample->caller_sure || is_kernel), place, sample)
+    return status;
+}
+
+/* A cost that the program said itself. Those of words that are no metric have no row. */
+static enum pm_status place_said(struct sampler *s, const struct pm_run_file_sample *sample,
+                                 uint32_t context)
+{
+    uint32_t metric = sample->address > 0 && sample->address <= pm_run_file_n_words(s->file)
+                          ? s->names->metrics[sample->address - 1]
+                          : 0;
+    enum pm_status status = PM_OK;
+    if (metric && s->c->kernel)
+        status = collect_kernel_cost(s->c, s->file, s->thread, sample, s->names, s->nodes, context,
+                                     s->thread_row);
+    return status == PM_OK && metric
+               ? collect_cost(s->c, context, s->thread_row, metric, sample->time_ns)
                : status;
 }
 
-/* The bell and the end of a time slice come at the same tick, so threads are preempted in our
- * handler more often than elsewhere. That is no work of PerfMap's: it is time of what the bell
- * interrupted. */
-static bool is_preempted_by_bell(const struct sampler *s, const struct pm_run_file_sample *sample)
+static enum pm_status place_sample(struct sampler *s, const struct pm_run_file_sample *sample,
+                                   const struct collect_located *located)
 {
-    return sample->kind == PM_RUN_SAMPLE_PREEMPTED && sample->object != PM_RUN_FILE_NO_OBJECT &&
-           s->names->binaries[sample->object] && s->names->binaries[sample->object]->is_runtime;
+    /* Folded contexts have calls and no time: it is in the context above. */
+    uint32_t at = collect_unfolded(s->thread, probed_node(s, sample));
+    struct collect_node place = {s->nodes[at].row, s->nodes[sample->node].is_foreign};
+    if (is_located(s, sample))
+        return place_code(s, sample, located, place);
+    if (sample->kind == PM_RUN_SAMPLE_LOST)
+        return place_lost(s, sample, place);
+    enum pm_status status = collect_own_context(s->c, s->file, s->thread, at, s->names,
+                                                collect_stack_flag(place), &place.row);
+    if (status != PM_OK)
+        return status;
+    return sample->kind == PM_RUN_SAMPLE_COST ? place_said(s, sample, place.row)
+                                              : add_costs(s, place.row, sample);
 }
 
 enum pm_status collect_samples(struct collector *c, const struct pm_run_file *file,
                                const struct pm_run_file_thread *thread, uint32_t thread_row,
-                               const struct collect_names *names, const struct collect_node *nodes)
+                               const struct collect_names *names,
+                               const struct collect_located *located,
+                               const struct collect_node *nodes)
 {
     struct sampler s = {c, file, thread, thread_row, names, nodes, collect_has_gaps(file)};
     struct scale scale = find_scale(thread);
     enum pm_status status = PM_OK;
     for (size_t i = 0; i < thread->n_samples && status == PM_OK; i++) {
         struct pm_run_file_sample scaled = thread->samples[i];
-        const struct pm_run_file_sample *sample = &scaled;
-        scaled.time_ns = scaled_ns(&scale, sample);
-        /* Folded contexts have calls and no time: it is in the context above. */
-        uint32_t at = probed_node(&s, sample);
-        while (thread->nodes[at].flags & PM_RUN_NODE_FOLDED &&
-               thread->nodes[at].parent != PM_RUN_FILE_NO_PARENT)
-            at = thread->nodes[at].parent;
-        struct collect_node place = {nodes[at].row, nodes[sample->node].is_foreign};
-        bool is_said = sample->kind == PM_RUN_SAMPLE_COST;
-        bool is_own = is_said || (off_cpu_metric(sample) && !sample->address) ||
-                      is_preempted_by_bell(&s, sample);
-        if (is_own)
-            status = collect_own_context(c, file, thread, at, names,
-                                         collect_stack_flag(place), &place.row);
-        if (status != PM_OK)
-            break;
-        uint32_t metric =
-            is_said && sample->address > 0 && sample->address <= pm_run_file_n_words(file)
-                ? names->metrics[sample->address - 1]
-                : 0;
-        if (metric && c->kernel)
-            status = collect_kernel_cost(c, file, thread, sample, names, nodes, place.row,
-                                         thread_row);
-        if (status != PM_OK)
-            break;
-        if (is_said)
-            status = metric ? collect_cost(c, place.row, thread_row, metric, sample->time_ns)
-                            : PM_OK;
-        else if (is_own)
-            status = add_costs(&s, place.row, sample);
-        else if (sample->kind == PM_RUN_SAMPLE_LOST)
-            status = place_lost(&s, sample, place);
-        else
-            status = place_sample(&s, sample, place);
+        scaled.time_ns = scaled_ns(&scale, &thread->samples[i]);
+        status = place_sample(&s, &scaled, &located[i]);
     }
     return status;
+}
+
+static struct sampler sampler_of(struct collector *c, const struct collect_where *where)
+{
+    return (struct sampler){.c = c,
+                            .file = where->file,
+                            .thread = where->thread,
+                            .thread_row = where->thread_row,
+                            .names = where->names,
+                            .has_gaps = collect_has_gaps(where->file)};
+}
+
+enum pm_status collect_locate_context(struct collector *c, const struct collect_where *where,
+                                      const struct collect_code *code)
+{
+    struct sampler s = sampler_of(c, where);
+    struct innermost innermost = find_innermost(&s, where->node);
+    return open_around(&s, &innermost, code);
 }
 
 enum pm_status collect_code_context(struct collector *c, const struct collect_where *where,
                                     const struct collect_code *code, uint32_t sentence,
                                     uint32_t *ret_context)
 {
-    struct sampler s = {.c = c,
-                        .file = where->file,
-                        .thread = where->thread,
-                        .thread_row = where->thread_row,
-                        .names = where->names,
-                        .has_gaps = collect_has_gaps(where->file)};
+    struct sampler s = sampler_of(c, where);
     struct innermost innermost = find_innermost(&s, where->node);
     struct collect_node place = where->context;
     enum pm_status status = to_code(&s, &innermost, code, &place);
