@@ -1,6 +1,30 @@
 /* Binaries: are they those that ran, what do they say about themselves, and the names of their
  * code with sleds. */
-#include "internal.h"
+#include "binaries.h"
+
+#include "call_paths.h"
+#include "code.h"
+#include "collector.h"
+#include "debug.h"
+#include "heap.h"
+#include "model.h"
+#include "pif.h"
+#include "places.h"
+#include "regions.h"
+#include "routes.h"
+#include "touches.h"
+#include "writer.h"
+
+#include "format/pm_sled.h"
+#include "mapping/archive/archive.h"
+#include "mapping/base/arena.h"
+#include "mapping/base/map.h"
+#include "mapping/code/binary.h"
+#include "mapping/code/blame.h"
+#include "mapping/code/code_map.h"
+#include "mapping/debuginfo/debuginfo.h"
+#include "mapping/pif/pif.h"
+#include "mapping/run/run_file.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -10,13 +34,13 @@
 static enum pm_status import_binary(struct collector *c, struct collect_binary *binary)
 {
     size_t n = pm_pif_n_nouns(binary->pif);
-    uint32_t first = c->n_nouns + 1;
-    if (n > UINT32_MAX - c->n_nouns || !pm_map_reserve(&binary->nouns, n))
+    uint32_t first = c->model->n_nouns + 1;
+    if (n > UINT32_MAX - c->model->n_nouns || !pm_map_reserve(&binary->nouns, n))
         return collect_no_memory(c);
     for (size_t i = 0; i < n; i++) {
         struct pm_pif_noun noun;
         pm_pif_get_noun(binary->pif, i, &noun);
-        if (!pm_map_put(&binary->nouns, noun.id, ++c->n_nouns))
+        if (!pm_map_put(&binary->nouns, noun.id, ++c->model->n_nouns))
             return collect_no_memory(c);
     }
     return collect_import(c, binary->pif, &binary->nouns, first, binary->row, binary->path);
@@ -101,7 +125,7 @@ enum pm_status collect_binary_read(struct collector *c, struct collect_binary *b
         return PM_OK;
     char why[200];
     struct pm_binary_identity identity = {binary->build_id, binary->file_bytes, binary->mtime_ns};
-    binary->row = ++c->n_binaries;
+    binary->row = ++c->binaries->n;
     if (binary->n_bad_sleds)
         collect_warn(c, "'%s' has %u damaged sled records, which were not measured", binary->path,
                      binary->n_bad_sleds);
@@ -115,7 +139,7 @@ enum pm_status collect_binary_read(struct collector *c, struct collect_binary *b
             binary->pif_state = binary->map_state = "changed";
         return PM_OK;
     }
-    size_t first_mapping = c->n_mappings;
+    size_t first_mapping = c->model->n_mappings;
     enum pm_status status = read_facts(c, binary);
     if (status == PM_OK)
         status = read_map(c, binary);
@@ -131,20 +155,31 @@ static bool is_perfmap_file(const char *path)
     return strncmp(collect_base_name(path), "libperfmap-rt.so", 16) == 0;
 }
 
+struct binary_parts {
+    struct collect_binary binary;
+    struct collect_places places;
+    struct collect_regions regions;
+    struct collect_accesses accesses;
+    struct collect_code_keys codes;
+    struct collect_calls calls;
+    struct collect_routes routes;
+};
+
 enum pm_status collect_binary(struct collector *c, const struct pm_run_file_object *object,
                               struct collect_binary **ret_binary)
 {
     const char *path = pm_intern_add(c->strings, object->path.p, object->path.len);
     if (!path)
         return collect_no_memory(c);
-    struct collect_binary *binary = c->binaries;
+    struct collect_binary *binary = c->binaries->first;
     while (binary && (binary->path != path || !pm_str_eq(binary->build_id, object->build_id)))
         binary = binary->next;
     if (!binary) {
-        binary = pm_arena_alloc(&c->arena, sizeof *binary);
+        struct binary_parts *parts = pm_arena_alloc(&c->arena, sizeof *parts);
         char *build_id = pm_arena_strndup(&c->arena, object->build_id.p, object->build_id.len);
-        if (!binary || !build_id)
+        if (!parts || !build_id)
             return collect_no_memory(c);
+        binary = &parts->binary;
         *binary = (struct collect_binary){
             .path = path,
             .build_id = {build_id, object->build_id.len},
@@ -155,9 +190,15 @@ enum pm_status collect_binary(struct collector *c, const struct pm_run_file_obje
             .is_runtime = object->kind == PM_RUN_OBJECT_RUNTIME || is_perfmap_file(path),
             .pif_state = "missing",
             .map_state = "missing",
-            .next = c->binaries,
+            .places = &parts->places,
+            .regions = &parts->regions,
+            .accesses = &parts->accesses,
+            .codes = &parts->codes,
+            .calls = &parts->calls,
+            .routes = &parts->routes,
+            .next = c->binaries->first,
         };
-        c->binaries = binary;
+        c->binaries->first = binary;
     }
     binary->has_nouns |= object->n_nouns > 0 || object->n_sleds > 0;
     *ret_binary = binary;
@@ -191,7 +232,7 @@ static enum pm_status write_binary(struct collector *c, const struct collect_bin
         pm_buf_release(&hex);
         return collect_no_memory(c);
     }
-    sqlite3_stmt *insert = c->statements[INSERT_BINARY];
+    sqlite3_stmt *insert = c->writer->statements[INSERT_BINARY];
     sqlite3_bind_int64(insert, 1, binary->row);
     bind_text(insert, 2, binary->path);
     bind_text(insert, 3, hex.len ? hex.data : NULL);
@@ -210,7 +251,7 @@ static enum pm_status write_binary(struct collector *c, const struct collect_bin
 enum pm_status collect_binaries_end(struct collector *c)
 {
     enum pm_status status = PM_OK;
-    for (struct collect_binary *binary = c->binaries; binary && status == PM_OK;
+    for (struct collect_binary *binary = c->binaries->first; binary && status == PM_OK;
          binary = binary->next)
         if (binary->row)
             status = write_binary(c, binary);
@@ -219,7 +260,7 @@ enum pm_status collect_binaries_end(struct collector *c)
 
 void collect_binaries_release(struct collector *c)
 {
-    for (struct collect_binary *binary = c->binaries; binary; binary = binary->next) {
+    for (struct collect_binary *binary = c->binaries->first; binary; binary = binary->next) {
         pm_map_release(&binary->nouns);
         pm_pif_free(binary->pif);
         pm_code_map_free(binary->map);
@@ -230,13 +271,14 @@ void collect_binaries_release(struct collector *c)
         collect_call_paths_release(binary);
         collect_routes_release(binary);
         collect_heap_binary_release(binary);
-        pm_map_release(&binary->by_address);
-        pm_map_release(&binary->by_tuple);
-        pm_map_release(&binary->inlines);
-        pm_map_release(&binary->code_loops);
+        pm_map_release(&binary->codes->by_address);
+        pm_map_release(&binary->codes->by_tuple);
+        pm_map_release(&binary->codes->inlines);
+        pm_map_release(&binary->codes->loops);
     }
-    free(c->codes);
-    pm_map_release(&c->calls);
+    pm_map_release(&c->binaries->lacking);
+    free(c->codes->list);
+    pm_map_release(&c->codes->calls);
 }
 
 /* --- code with sleds --- */
@@ -281,10 +323,10 @@ enum pm_status collect_code_noun(struct collector *c, struct collect_binary *bin
         return *ret_row ? PM_OK : add_unexplained(c, binary, noun, ret_row);
     }
     enum pm_status status = PM_OK;
-    if (!c->unknown_noun)
+    if (!c->model->unknown_noun)
         status = collect_add_noun(
             c, pm_pif_name_id("Base", "unknown code"), "unknown code", "unknown",
-            "code that a damaged run file names and does not describe", 0, &c->unknown_noun);
-    *ret_row = c->unknown_noun;
+            "code that a damaged run file names and does not describe", 0, &c->model->unknown_noun);
+    *ret_row = c->model->unknown_noun;
     return status;
 }

@@ -16,7 +16,24 @@
  * a symbol), on x86-64 only. Where the active loop of F is known, calls in F's other loops do
  * not count.
  */
-#include "internal.h"
+#include "call_paths.h"
+
+#include "binaries.h"
+#include "code.h"
+#include "collector.h"
+#include "contexts.h"
+#include "costs.h"
+#include "model.h"
+#include "places.h"
+#include "routes.h"
+
+#include "format/pm_id.h"
+#include "format/pm_map.h"
+#include "mapping/base/arena.h"
+#include "mapping/base/map.h"
+#include "mapping/code/blame.h"
+#include "mapping/code/code_map.h"
+#include "mapping/pif/pif.h"
 
 #include <stdlib.h>
 
@@ -54,16 +71,16 @@ static enum pm_status add_call(struct collector *c, struct collect_binary *binar
                                pm_id callee, uint64_t address)
 {
     const struct pm_code_range *range = pm_code_map_find(binary->map, address);
-    struct collect_call *items =
-        pm_grow_array(binary->call_list, binary->n_calls, &binary->calls_cap, 256, sizeof *items);
+    struct collect_call *items = pm_grow_array(binary->calls->list, binary->calls->n,
+                                               &binary->calls->cap, 256, sizeof *items);
     if (!items)
         return collect_no_memory(c);
-    binary->call_list = items;
+    binary->calls->list = items;
     if (!range || range->tuple->kind == PM_MAP_SLED)
         return PM_OK;
     enum pm_status status = PM_OK;
     pm_id loop = collect_loop_of(c, binary, range, &status);
-    items[binary->n_calls++] = (struct collect_call){caller, callee, range, loop, address};
+    items[binary->calls->n++] = (struct collect_call){caller, callee, range, loop, address};
     return status;
 }
 
@@ -128,8 +145,8 @@ static enum pm_status make_list(struct collector *c, struct collect_binary *bina
             status = collect_no_memory(c);
     for (size_t i = 0; status == PM_OK && i < n; i++)
         status = scan_block(c, binary, blocks, i, &targets);
-    if (status == PM_OK && binary->n_calls)
-        qsort(binary->call_list, binary->n_calls, sizeof *binary->call_list, compare_calls);
+    if (status == PM_OK && binary->calls->n)
+        qsort(binary->calls->list, binary->calls->n, sizeof *binary->calls->list, compare_calls);
     pm_map_release(&targets);
     return status;
 }
@@ -137,11 +154,11 @@ static enum pm_status make_list(struct collector *c, struct collect_binary *bina
 enum pm_status collect_list_calls(struct collector *c, struct collect_binary *binary,
                                   const struct collect_call **ret_calls, size_t *ret_n)
 {
-    bool is_missing = !binary->has_call_list && can_list(binary) && binary->blame;
+    bool is_missing = !binary->calls->is_listed && can_list(binary) && binary->blame;
     enum pm_status status = is_missing ? make_list(c, binary) : PM_OK;
-    binary->has_call_list |= is_missing;
-    *ret_calls = binary->call_list;
-    *ret_n = binary->n_calls;
+    binary->calls->is_listed |= is_missing;
+    *ret_calls = binary->calls->list;
+    *ret_n = binary->calls->n;
     return status;
 }
 
@@ -155,13 +172,14 @@ static const struct collect_call *calls_of(const struct collect_binary *binary, 
                                            pm_id callee, size_t *ret_n)
 {
     const struct collect_call key = {.caller = caller, .callee = callee};
-    size_t first = pm_lower_bound(binary->call_list, binary->n_calls, sizeof key, &key, is_before);
+    size_t first =
+        pm_lower_bound(binary->calls->list, binary->calls->n, sizeof key, &key, is_before);
     size_t end = first;
-    while (end < binary->n_calls && binary->call_list[end].caller == caller &&
-           binary->call_list[end].callee == callee)
+    while (end < binary->calls->n && binary->calls->list[end].caller == caller &&
+           binary->calls->list[end].callee == callee)
         end++;
     *ret_n = end - first;
-    return binary->call_list + first;
+    return binary->calls->list + first;
 }
 
 /* --- what lies around a call --- */
@@ -260,9 +278,9 @@ static void keep_common(struct around *common, const struct around *other)
 
 static enum pm_status mark(struct collector *c, struct collect_binary *binary, pm_id id)
 {
-    if (pm_map_get(&binary->lacking, id))
+    if (pm_map_get(&binary->calls->lacking, id))
         return PM_OK;
-    return pm_map_put(&binary->lacking, id, 1) ? PM_OK : collect_no_memory(c);
+    return pm_map_put(&binary->calls->lacking, id, 1) ? PM_OK : collect_no_memory(c);
 }
 
 /* All that lies around a call and is not on the path. */
@@ -275,7 +293,8 @@ static enum pm_status mark_around(struct collector *c, struct collect_binary *bi
         status = mark(c, binary, around->sites[i]->function);
     bool same_text = around->n_sites == path->n_sites;
     for (uint32_t i = same_text ? path->n_loops : 0; i < around->n_loops && status == PM_OK; i++)
-        if (around->loops[i] != active && !pm_map_get(&binary->loops_with_sleds, around->loops[i]))
+        if (around->loops[i] != active &&
+            !pm_map_get(&binary->places->loops_with_sleds, around->loops[i]))
             status = mark(c, binary, around->loops[i]);
     return status;
 }
@@ -285,16 +304,16 @@ static enum pm_status mark_around(struct collector *c, struct collect_binary *bi
 static enum pm_status write_lacking(struct collector *c, const struct collect_binary *binary)
 {
     enum pm_status status = PM_OK;
-    for (size_t i = 0; i < binary->lacking.size && status == PM_OK; i++) {
-        const struct pm_map_slot *slot = &binary->lacking.slots[i];
+    for (size_t i = 0; i < binary->calls->lacking.size && status == PM_OK; i++) {
+        const struct pm_map_slot *slot = &binary->calls->lacking.slots[i];
         uint32_t row = slot->row ? pm_map_get(&binary->nouns, slot->key) : 0, sentence;
-        if (!row || pm_map_get(&c->lacking, row))
+        if (!row || pm_map_get(&c->binaries->lacking, row))
             continue;
-        status = pm_map_put(&c->lacking, row, 1)
+        status = pm_map_put(&c->binaries->lacking, row, 1)
                      ? collect_write_attribute(c, row, "lacks callees", "yes")
                      : collect_no_memory(c);
         if (status == PM_OK)
-            status = collect_short_sentence(c, c->source_executes, row, &sentence);
+            status = collect_short_sentence(c, c->model->source_executes, row, &sentence);
     }
     return status;
 }
@@ -302,7 +321,7 @@ static enum pm_status write_lacking(struct collector *c, const struct collect_bi
 enum pm_status collect_lacking_end(struct collector *c)
 {
     enum pm_status status = PM_OK;
-    for (struct collect_binary *binary = c->binaries; binary && status == PM_OK;
+    for (struct collect_binary *binary = c->binaries->first; binary && status == PM_OK;
          binary = binary->next)
         status = write_lacking(c, binary);
     return status;
@@ -355,7 +374,7 @@ static const struct collect_call *calls_in(const struct collect_binary *binary, 
                                            size_t *ret_n)
 {
     const struct collect_call *first = calls_of(binary, caller, 0, ret_n),
-                              *end = binary->call_list + binary->n_calls;
+                              *end = binary->calls->list + binary->calls->n;
     while (first + *ret_n < end && first[*ret_n].caller == caller)
         ++*ret_n;
     return first;
@@ -492,30 +511,31 @@ enum pm_status collect_call_path(struct collector *c, struct collect_binary *bin
     if (status != PM_OK || n == 0)
         return status;
     pm_id active = loopcode ? collect_loop_of_code(binary, loopcode) : 0;
-    if (!binary->next_paths &&
-        !(binary->next_paths = pm_alloc_array(N_NEXT_PATHS, sizeof *binary->next_paths)))
+    if (!binary->calls->next &&
+        !(binary->calls->next = pm_alloc_array(N_NEXT_PATHS, sizeof *binary->calls->next)))
         return collect_no_memory(c);
-    struct collect_next_path *next = &binary->next_paths[binary->last_path % N_NEXT_PATHS];
+    struct collect_next_path *next = &binary->calls->next[binary->calls->last % N_NEXT_PATHS];
     bool is_next =
         next->at && next->caller == caller && next->active == active && next->callee == callee;
     uint64_t key = is_next ? 0 : key_of(caller, active, callee);
-    uint32_t at = is_next ? next->at : pm_map_get(&binary->call_paths, key);
+    uint32_t at = is_next ? next->at : pm_map_get(&binary->calls->by_call, key);
     if (!at) {
-        struct collect_call_path **paths = pm_grow_array(binary->path_list, binary->n_paths,
-                                                         &binary->paths_cap, 256, sizeof *paths);
+        struct collect_call_path **paths =
+            pm_grow_array(binary->calls->paths, binary->calls->n_paths, &binary->calls->paths_cap,
+                          256, sizeof *paths);
         if (!paths)
             return collect_no_memory(c);
-        binary->path_list = paths;
-        status = find_path(c, binary, caller, active, callee, &paths[binary->n_paths]);
+        binary->calls->paths = paths;
+        status = find_path(c, binary, caller, active, callee, &paths[binary->calls->n_paths]);
         if (status != PM_OK)
             return status;
-        at = ++binary->n_paths;
-        if (!pm_map_put(&binary->call_paths, key, at))
+        at = ++binary->calls->n_paths;
+        if (!pm_map_put(&binary->calls->by_call, key, at))
             return collect_no_memory(c);
     }
     *next = (struct collect_next_path){caller, active, callee, at};
-    binary->last_path = at;
-    const struct collect_call_path *path = binary->path_list[at - 1];
+    binary->calls->last = at;
+    const struct collect_call_path *path = binary->calls->paths[at - 1];
     for (uint32_t i = 0; i < path->n && status == PM_OK; i++)
         status = collect_context(c, *context, path->sentences[i], flags | CONTEXT_INLINED, context);
     return status;
@@ -528,15 +548,16 @@ static uint32_t entered_context(const struct collector *c, const struct collect_
                                 const struct pm_code_block *block)
 {
     uint32_t row = pm_map_get(&binary->nouns, block->symbol);
-    uint32_t sentence = row ? pm_map_get(&c->sentences, (uint64_t)c->executes << 32 | row) : 0;
-    return sentence ? pm_map_get(&c->contexts.of_sentence, sentence) : 0;
+    uint32_t sentence =
+        row ? pm_map_get(&c->model->sentences, (uint64_t)c->model->executes << 32 | row) : 0;
+    return sentence ? pm_map_get(&c->contexts->of_sentence, sentence) : 0;
 }
 
 static bool is_entered(const struct collector *c, const struct collect_binary *binary,
                        const struct pm_code_block *block, pm_id inlined)
 {
     uint32_t sentence = collect_known_inline(binary, block, inlined);
-    return sentence && pm_map_get(&c->contexts.of_sentence, sentence);
+    return sentence && pm_map_get(&c->contexts->of_sentence, sentence);
 }
 
 /* Down from `context` to the site's function, through those that it was inlined into. */
@@ -576,7 +597,8 @@ static enum pm_status walk_inlined(struct collector *c, struct collect_binary *b
             const struct pm_code_site *site = blocks[i].tuples[t].site;
             if (!site || pm_map_get(known, site->function))
                 continue;
-            if (!first && !c->has_all_calls && !pm_map_get(&binary->lacking, site->function))
+            if (!first && !c->costs->has_all_calls &&
+                !pm_map_get(&binary->calls->lacking, site->function))
                 continue;
             if (!first)
                 status = add_inlined(c, binary, &blocks[i], site, context, known);
@@ -591,7 +613,7 @@ static enum pm_status walk_inlined(struct collector *c, struct collect_binary *b
 enum pm_status collect_inlined_end(struct collector *c)
 {
     enum pm_status status = PM_OK;
-    for (struct collect_binary *binary = c->binaries; binary && status == PM_OK;
+    for (struct collect_binary *binary = c->binaries->first; binary && status == PM_OK;
          binary = binary->next) {
         struct pm_map known = {0};
         if (!binary->row || !binary->same || binary->is_runtime || !binary->map || !binary->pif)
@@ -606,9 +628,9 @@ enum pm_status collect_inlined_end(struct collector *c)
 
 void collect_call_paths_release(struct collect_binary *binary)
 {
-    free(binary->call_list);
-    free(binary->path_list);
-    pm_map_release(&binary->call_paths);
-    pm_map_release(&binary->lacking);
-    free(binary->next_paths);
+    free(binary->calls->list);
+    free(binary->calls->paths);
+    pm_map_release(&binary->calls->by_call);
+    pm_map_release(&binary->calls->lacking);
+    free(binary->calls->next);
 }

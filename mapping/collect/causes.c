@@ -1,7 +1,19 @@
 /* Work that was done on behalf of other contexts: of this process, or of others in the archive,
  * or of those of which only a text tells. Causes name contexts by process and place in its run
  * file, which may be read later, so all are looked up at the end. */
-#include "internal.h"
+#include "causes.h"
+
+#include "collector.h"
+#include "contexts.h"
+#include "model.h"
+#include "words.h"
+#include "writer.h"
+
+#include "format/pm_id.h"
+#include "format/pm_words.h"
+#include "mapping/base/arena.h"
+#include "mapping/base/map.h"
+#include "mapping/run/run_file.h"
 
 #include <stdlib.h>
 

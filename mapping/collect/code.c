@@ -1,5 +1,22 @@
 /* Machine code as nouns, and what it maps to by the late map. */
-#include "internal.h"
+#include "code.h"
+
+#include "binaries.h"
+#include "collector.h"
+#include "debug.h"
+#include "model.h"
+#include "places.h"
+#include "regions.h"
+#include "sites.h"
+#include "touches.h"
+
+#include "format/pm_id.h"
+#include "format/pm_map.h"
+#include "mapping/base/arena.h"
+#include "mapping/base/map.h"
+#include "mapping/code/blame.h"
+#include "mapping/code/code_map.h"
+#include "mapping/pif/pif.h"
 
 /* --- mappings of one code --- */
 
@@ -22,7 +39,7 @@ static enum pm_status map_to_place(struct collector *c, struct collect_code *cod
     enum pm_status status = collect_map_statement(c, code->binary, place, code->region, &row);
     if (status == PM_OK && !row && reason) /* folded functions: all of the other one */
         status = collect_map_noun(c, code->binary, place->function, "function", NULL, &row);
-    return status == PM_OK && row ? map_to(c, code, c->source_executes, row, origin, reason)
+    return status == PM_OK && row ? map_to(c, code, c->model->source_executes, row, origin, reason)
                                   : status;
 }
 
@@ -31,7 +48,8 @@ static enum pm_status map_to_noun(struct collector *c, struct collect_code *code
 {
     uint32_t row;
     enum pm_status status = collect_map_noun(c, code->binary, id, kind, NULL, &row);
-    return status == PM_OK ? map_to(c, code, c->source_executes, row, "compiler", reason) : status;
+    return status == PM_OK ? map_to(c, code, c->model->source_executes, row, "compiler", reason)
+                           : status;
 }
 
 static enum pm_status map_to_frame(struct collector *c, struct collect_code *code, pm_id function,
@@ -39,7 +57,8 @@ static enum pm_status map_to_frame(struct collector *c, struct collect_code *cod
 {
     uint32_t row;
     enum pm_status status = collect_map_frame(c, code->binary, function, &row);
-    return status == PM_OK ? map_to(c, code, c->source_executes, row, "compiler", reason) : status;
+    return status == PM_OK ? map_to(c, code, c->model->source_executes, row, "compiler", reason)
+                           : status;
 }
 
 /* Code of a function as a whole (its frame) is that of the functions, too, that the compiler
@@ -137,7 +156,7 @@ static enum pm_status map_range(struct collector *c, struct collect_code *code,
     if (status == PM_OK && tuple->kind == PM_MAP_FRAME && !region)
         status = map_to_frame(c, code, tuple->place.function, reason);
     if (status == PM_OK && region)
-        status = map_to(c, code, c->source_executes, region, "compiler", reason);
+        status = map_to(c, code, c->model->source_executes, region, "compiler", reason);
     else if (status == PM_OK) {
         pm_id loop = reason ? tuple->loop : collect_loop_of(c, code->binary, range, &status);
         if (status == PM_OK)
@@ -225,10 +244,11 @@ static enum pm_status write_code_noun(struct collector *c, struct collect_code *
                       collect_base_name(code->binary->path));
     struct pm_pif_noun noun = {
         .id = code_id("code", block->symbol, address), .name = name.data, .kind = "code"};
-    code->noun = ++c->n_nouns;
-    enum pm_status status = name.failed ? collect_no_memory(c)
-                                        : collect_write_noun(c, code->noun, &noun, c->base_level,
-                                                             code->binary->row, code->symbol);
+    code->noun = ++c->model->n_nouns;
+    enum pm_status status = name.failed
+                                ? collect_no_memory(c)
+                                : collect_write_noun(c, code->noun, &noun, c->model->base_level,
+                                                     code->binary->row, code->symbol);
     pm_buf_release(&name);
     return status == PM_OK ? write_addresses(c, code) : status;
 }
@@ -236,7 +256,7 @@ static enum pm_status write_code_noun(struct collector *c, struct collect_code *
 uint32_t collect_known_inline(const struct collect_binary *binary,
                               const struct pm_code_block *block, pm_id inlined)
 {
-    return pm_map_get(&binary->inlines, code_id("inline", block->symbol, inlined));
+    return pm_map_get(&binary->codes->inlines, code_id("inline", block->symbol, inlined));
 }
 
 enum pm_status collect_inline_sentence(struct collector *c, struct collect_binary *binary,
@@ -246,7 +266,7 @@ enum pm_status collect_inline_sentence(struct collector *c, struct collect_binar
     pm_id id = code_id("inline", block->symbol, inlined);
     uint32_t noun_row, symbol_row, row;
     const char *symbol = NULL;
-    *ret_sentence = pm_map_get(&binary->inlines, id);
+    *ret_sentence = pm_map_get(&binary->codes->inlines, id);
     if (*ret_sentence)
         return PM_OK;
     struct pm_pif_noun source = {0};
@@ -262,21 +282,21 @@ enum pm_status collect_inline_sentence(struct collector *c, struct collect_binar
     struct pm_buf name = PM_BUF_INIT(1 << 16);
     pm_buf_printf(&name, "%s/%s", symbol ? symbol : "unknown symbol", source.name);
     struct pm_pif_noun noun = {.id = id, .name = name.data, .kind = "inline"};
-    noun_row = ++c->n_nouns;
+    noun_row = ++c->model->n_nouns;
     if (status == PM_OK)
         status = name.failed ? collect_no_memory(c)
-                             : collect_write_noun(c, noun_row, &noun, c->base_level, binary->row,
-                                                  symbol_row);
+                             : collect_write_noun(c, noun_row, &noun, c->model->base_level,
+                                                  binary->row, symbol_row);
     pm_buf_release(&name);
     struct collect_mapping mapping = {.origin = "compiler"};
     if (status == PM_OK)
-        status = collect_short_sentence(c, c->executes, noun_row, ret_sentence);
+        status = collect_short_sentence(c, c->model->executes, noun_row, ret_sentence);
     if (status == PM_OK)
-        status = collect_short_sentence(c, c->source_executes, row, &mapping.destination);
+        status = collect_short_sentence(c, c->model->source_executes, row, &mapping.destination);
     if (status != PM_OK)
         return status;
     mapping.source = *ret_sentence;
-    if (!pm_map_put(&binary->inlines, id, *ret_sentence))
+    if (!pm_map_put(&binary->codes->inlines, id, *ret_sentence))
         return collect_no_memory(c);
     return collect_add_mapping(c, &mapping);
 }
@@ -317,12 +337,12 @@ static enum pm_status make_map_code(struct collector *c, struct collect_binary *
     if (status == PM_OK)
         status = write_code_noun(c, &code, symbol);
     if (status == PM_OK)
-        status = collect_short_sentence(c, c->executes, code.noun, &code.sentence);
+        status = collect_short_sentence(c, c->model->executes, code.noun, &code.sentence);
     if (status == PM_OK)
         status = make_inlines(c, &code);
     if (status == PM_OK)
         status = collect_inlined_at(c, &code);
-    code.first_mapping = c->n_mappings;
+    code.first_mapping = c->model->n_mappings;
     if (status == PM_OK)
         status = map_range(c, &code, range, NULL);
     /* Functions that the linker made one: the code is all of theirs. */
@@ -345,13 +365,13 @@ static enum pm_status make_whole(struct collector *c, uint32_t *row, const char 
     ret_code->noun = ret_code->whole = *row;
     ret_code->is_perfmap = strcmp(kind, "perfmap") == 0;
     return status == PM_OK
-               ? collect_short_sentence(c, c->executes, ret_code->noun, &ret_code->sentence)
+               ? collect_short_sentence(c, c->model->executes, ret_code->noun, &ret_code->sentence)
                : status;
 }
 
 static enum pm_status make_perfmap(struct collector *c, struct collect_code *ret_code)
 {
-    return make_whole(c, &c->perfmap_noun, "PerfMap itself", "perfmap",
+    return make_whole(c, &c->model->perfmap_noun, "PerfMap itself", "perfmap",
                       "sleds, trampolines and run-time library of PerfMap", 0, ret_code);
 }
 
@@ -376,12 +396,12 @@ static enum pm_status add_code(struct collector *c, const struct collect_code *c
                                uint32_t *ret_position)
 {
     struct collect_code *codes =
-        pm_grow_array(c->codes, c->n_codes, &c->codes_cap, 1024, sizeof *codes);
+        pm_grow_array(c->codes->list, c->codes->n, &c->codes->cap, 1024, sizeof *codes);
     if (!codes)
         return collect_no_memory(c);
-    c->codes = codes;
-    codes[c->n_codes++] = *code;
-    *ret_position = (uint32_t)c->n_codes;
+    c->codes->list = codes;
+    codes[c->codes->n++] = *code;
+    *ret_position = (uint32_t)c->codes->n;
     return PM_OK;
 }
 
@@ -396,7 +416,7 @@ static enum pm_status make_code(struct collector *c, struct collect_binary *bina
     enum pm_status status;
     if (!binary->same || binary->is_runtime)
         key = (uintptr_t)binary;
-    if (key && (*ret_position = pm_map_get(&binary->by_tuple, key)))
+    if (key && (*ret_position = pm_map_get(&binary->codes->by_tuple, key)))
         return PM_OK;
     if (binary->is_runtime || (range && range->tuple->kind == PM_MAP_SLED))
         status = make_perfmap(c, &code);
@@ -408,7 +428,7 @@ static enum pm_status make_code(struct collector *c, struct collect_binary *bina
         status = collect_debug_code(c, binary, address, &code);
     if (status == PM_OK)
         status = add_code(c, &code, ret_position);
-    if (status == PM_OK && key && !pm_map_put(&binary->by_tuple, key, *ret_position))
+    if (status == PM_OK && key && !pm_map_put(&binary->codes->by_tuple, key, *ret_position))
         return collect_no_memory(c);
     return status;
 }
@@ -417,12 +437,12 @@ static enum pm_status make_code(struct collector *c, struct collect_binary *bina
 static enum pm_status stray_code(struct collector *c, uint32_t *ret_code)
 {
     struct collect_code code = {0};
-    for (uint32_t i = 0; i < c->n_codes && c->stray_noun; i++)
-        if (c->codes[i].noun == c->stray_noun) {
+    for (uint32_t i = 0; i < c->codes->n && c->model->stray_noun; i++)
+        if (c->codes->list[i].noun == c->model->stray_noun) {
             *ret_code = i + 1;
             return PM_OK;
         }
-    enum pm_status status = make_whole(c, &c->stray_noun, "code outside of files", "code",
+    enum pm_status status = make_whole(c, &c->model->stray_noun, "code outside of files", "code",
                                        "code that no loaded file holds", 0, &code);
     return status == PM_OK ? add_code(c, &code, ret_code) : status;
 }
@@ -433,10 +453,10 @@ enum pm_status collect_code_at(struct collector *c, struct collect_binary *binar
     if (!binary)
         return stray_code(c, ret_code);
     enum pm_status status = collect_binary_read(c, binary);
-    uint32_t position = status == PM_OK ? pm_map_get(&binary->by_address, address) : 0;
+    uint32_t position = status == PM_OK ? pm_map_get(&binary->codes->by_address, address) : 0;
     if (status == PM_OK && !position) {
         status = make_code(c, binary, address, &position);
-        if (status == PM_OK && !pm_map_put(&binary->by_address, address, position))
+        if (status == PM_OK && !pm_map_put(&binary->codes->by_address, address, position))
             return collect_no_memory(c);
     }
     *ret_code = position;
@@ -446,7 +466,7 @@ enum pm_status collect_code_at(struct collector *c, struct collect_binary *binar
 const struct collect_code *collect_code(const struct collector *c, uint32_t code)
 {
     static const struct collect_code none = {0};
-    return code ? &c->codes[code - 1] : &none;
+    return code ? &c->codes->list[code - 1] : &none;
 }
 
 /* Code beside a sled: a sample at the sled is of an instruction that has not run, and unless it
@@ -523,14 +543,14 @@ enum pm_status collect_called_sentence(struct collector *c, uint32_t called_noun
                                        uint32_t *ret_sentence)
 {
     uint32_t nouns[] = {called_noun, caller->noun};
-    enum pm_status status = collect_long_sentence(c, c->executes, nouns, 2, ret_sentence);
-    uint32_t known = status == PM_OK ? pm_map_get(&c->calls, *ret_sentence) : 0;
+    enum pm_status status = collect_long_sentence(c, c->model->executes, nouns, 2, ret_sentence);
+    uint32_t known = status == PM_OK ? pm_map_get(&c->codes->calls, *ret_sentence) : 0;
     if (status != PM_OK || known >= 1u + is_sure)
         return status;
-    if (!pm_map_put(&c->calls, *ret_sentence, 1u + is_sure))
+    if (!pm_map_put(&c->codes->calls, *ret_sentence, 1u + is_sure))
         return collect_no_memory(c);
     for (size_t i = 0; i < caller->n_mappings && status == PM_OK; i++) {
-        struct collect_mapping mapping = c->mappings[caller->first_mapping + i];
+        struct collect_mapping mapping = c->model->mappings[caller->first_mapping + i];
         mapping.source = *ret_sentence;
         mapping.origin = is_sure ? mapping.origin : "inferred";
         status = collect_add_mapping(c, &mapping);
@@ -542,13 +562,13 @@ enum pm_status collect_library_sentence(struct collector *c, const struct collec
                                         const struct collect_code *caller, uint32_t *ret_sentence)
 {
     uint32_t nouns[] = {code->noun, caller->noun};
-    enum pm_status status = collect_long_sentence(c, c->executes, nouns, 2, ret_sentence);
-    if (status != PM_OK || pm_map_get(&c->calls, *ret_sentence))
+    enum pm_status status = collect_long_sentence(c, c->model->executes, nouns, 2, ret_sentence);
+    if (status != PM_OK || pm_map_get(&c->codes->calls, *ret_sentence))
         return status;
-    if (!pm_map_put(&c->calls, *ret_sentence, 2))
+    if (!pm_map_put(&c->codes->calls, *ret_sentence, 2))
         return collect_no_memory(c);
     for (size_t i = 0; i < code->n_mappings && status == PM_OK; i++) {
-        struct collect_mapping mapping = c->mappings[code->first_mapping + i];
+        struct collect_mapping mapping = c->model->mappings[code->first_mapping + i];
         mapping.source = *ret_sentence;
         status = collect_add_mapping(c, &mapping);
     }
@@ -559,10 +579,10 @@ enum pm_status collect_called_from(struct collector *c, uint32_t called_noun, ui
                                    uint32_t sentence, uint32_t *ret_sentence)
 {
     uint32_t nouns[] = {called_noun, noun};
-    enum pm_status status = collect_long_sentence(c, c->executes, nouns, 2, ret_sentence);
-    if (status != PM_OK || pm_map_get(&c->calls, *ret_sentence))
+    enum pm_status status = collect_long_sentence(c, c->model->executes, nouns, 2, ret_sentence);
+    if (status != PM_OK || pm_map_get(&c->codes->calls, *ret_sentence))
         return status;
-    if (!pm_map_put(&c->calls, *ret_sentence, 2))
+    if (!pm_map_put(&c->codes->calls, *ret_sentence, 2))
         return collect_no_memory(c);
     return collect_add_mapping(c, &(struct collect_mapping){.source = *ret_sentence,
                                                             .destination = sentence,

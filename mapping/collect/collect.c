@@ -1,4 +1,31 @@
-#include "internal.h"
+#include "collect.h"
+
+#include "binaries.h"
+#include "call_paths.h"
+#include "causes.h"
+#include "code.h"
+#include "collector.h"
+#include "contexts.h"
+#include "costs.h"
+#include "heap.h"
+#include "import.h"
+#include "kernel.h"
+#include "model.h"
+#include "pif.h"
+#include "process.h"
+#include "references.h"
+#include "run_names.h"
+#include "samples.h"
+#include "sites.h"
+#include "trace.h"
+#include "words.h"
+#include "writer.h"
+
+#include "mapping/archive/archive.h"
+#include "mapping/base/arena.h"
+#include "mapping/base/map.h"
+#include "mapping/pif/pif.h"
+#include "mapping/run/run_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -9,117 +36,10 @@
 #include <unistd.h>
 
 enum {
-    MAX_WARNINGS = 1000,
     LATE_NS = 10000000,        /* a process that ends so much after the run was not waited for */
     LEAST_REST_NS = 5000000,   /* two samples */
     WARNED_REST_NS = 20000000, /* less has its row only: a start and an end on a busy machine */
 };
-
-static const char *const statement_texts[N_COLLECT_STATEMENTS] = {
-    [INSERT_EXECUTION] = "INSERT INTO executions VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [INSERT_ATTRIBUTE] = "INSERT OR REPLACE INTO execution_attributes VALUES(?,?,?)",
-    [ADD_ATTRIBUTE] = "INSERT INTO execution_attributes VALUES(?,?,?) ON CONFLICT DO UPDATE SET "
-                      "value = CAST(value + excluded.value AS TEXT)",
-    [INSERT_OVERHEAD] = "INSERT INTO overheads VALUES(?,?,?,?,?,?)",
-    [UPDATE_ADDED] = "UPDATE processes SET added_ns = ?2 WHERE id = ?1",
-    [INSERT_PROBE_COSTS] = "INSERT INTO probe_costs VALUES(?,?,?)",
-    [INSERT_PROCESS] = "INSERT INTO processes VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [INSERT_SAMPLING] = "INSERT INTO sampling VALUES(?,?,?,?,?,?,?,?,?)",
-    [INSERT_NOUN_MODE] = "INSERT INTO noun_modes VALUES(?,?,?,?,?,?,?)",
-    [INSERT_THREAD] = "INSERT INTO threads VALUES(?,?,?,?,?,?,?,?)",
-    [INSERT_BINARY] = "INSERT INTO binaries VALUES(?,?,?,?,?,?,?,?,?)",
-    [INSERT_LEVEL] = "INSERT INTO levels VALUES(?,?,?)",
-    [INSERT_NOUN] = "INSERT INTO nouns VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [INSERT_NOUN_ATTRIBUTE] = "INSERT OR REPLACE INTO noun_attributes VALUES(?,?,?)",
-    [INSERT_VERB] = "INSERT INTO verbs VALUES(?,?,?,?)",
-    [INSERT_SENTENCE_NOUN] = "INSERT INTO sentence_nouns VALUES(?,?,?)",
-    [INSERT_METRIC] = "INSERT INTO metrics VALUES(?,?,?,?,?,?)",
-    [INSERT_MESSAGE] = "INSERT INTO messages VALUES(?,?,?)",
-    [INSERT_RANK] = "INSERT INTO ranks VALUES(?,?)",
-    [INSERT_POINT] = "INSERT INTO mapping_points VALUES(?,?,?) ON CONFLICT(name) DO UPDATE SET "
-                     "is_on = max(is_on, excluded.is_on), "
-                     "n_mappings = n_mappings + excluded.n_mappings",
-    [INSERT_COST_LIST] = "INSERT INTO cost_lists VALUES(?,?,?,?)",
-};
-
-/* --- small things --- */
-
-enum pm_status collect_no_memory(struct collector *c)
-{
-    return pm_error_set(c->err, PM_ERR_MEMORY, "out of memory");
-}
-
-void collect_warn(struct collector *c, const char *format, ...)
-{
-    struct pm_collect_result *result = c->result;
-    if (result->n_warnings == MAX_WARNINGS)
-        return;
-    struct pm_buf text = PM_BUF_INIT(16384);
-    char line[8192];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    pm_buf_add_str(&text, line);
-    char **warnings = pm_realloc_array(result->warnings, result->n_warnings + 1, sizeof *warnings);
-    if (warnings)
-        result->warnings = warnings;
-    if (warnings && !text.failed)
-        warnings[result->n_warnings++] = pm_buf_take(&text);
-    /* without memory the warning is lost; the collection is about to fail as well */
-    pm_buf_release(&text);
-}
-
-enum pm_status collect_insert(struct collector *c, enum collect_statement which)
-{
-    int code = sqlite3_step(c->statements[which]);
-    sqlite3_reset(c->statements[which]);
-    return code == SQLITE_DONE ? PM_OK : pm_archive_error(c->archive, c->err);
-}
-
-void bind_text(sqlite3_stmt *statement, int at, const char *text)
-{
-    sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
-}
-
-void bind_str(sqlite3_stmt *statement, int at, struct pm_str text)
-{
-    sqlite3_bind_text64(statement, at, text.p ? text.p : "", text.len, SQLITE_STATIC, SQLITE_UTF8);
-}
-
-void bind_number(sqlite3_stmt *statement, int at, uint64_t number)
-{
-    sqlite3_bind_int64(statement, at, number > INT64_MAX ? INT64_MAX : (int64_t)number);
-}
-
-void bind_number_or_null(sqlite3_stmt *statement, int at, uint64_t number)
-{
-    if (number)
-        bind_number(statement, at, number);
-    else
-        sqlite3_bind_null(statement, at);
-}
-
-void collect_add_quoted(struct pm_buf *out, const char *word, size_t len)
-{
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:=@%,";
-    bool is_plain = len > 0;
-    for (size_t i = 0; i < len; i++)
-        is_plain &= word[i] != 0 && strchr(plain, word[i]) != NULL;
-    if (is_plain) {
-        pm_buf_add(out, word, len);
-        return;
-    }
-    pm_buf_add_byte(out, '\'');
-    for (size_t i = 0; i < len; i++) {
-        if (word[i] == '\'')
-            pm_buf_add_str(out, "'\\''");
-        else
-            pm_buf_add_byte(out, (unsigned char)word[i]);
-    }
-    pm_buf_add_byte(out, '\'');
-}
 
 /* --- a run folder --- */
 
@@ -305,7 +225,8 @@ static enum pm_status name_nouns(struct collector *c, const struct pm_run_file *
             c, noun->object == PM_RUN_FILE_NO_OBJECT ? NULL : names->binaries[noun->object], noun,
             &names->nouns[i]);
         if (status == PM_OK)
-            status = collect_short_sentence(c, c->executes, names->nouns[i], &names->sentences[i]);
+            status = collect_short_sentence(c, c->model->executes, names->nouns[i],
+                                            &names->sentences[i]);
     }
     return status == PM_OK ? collect_words(c, file, names) : status;
 }
@@ -455,9 +376,9 @@ static enum pm_status collect_process(struct collector *c, struct run *run,
         pm_error_release(&err);
         return PM_OK;
     }
-    uint32_t first_thread = c->n_threads + 1;
-    uint64_t sampled_before_ns = c->sampled_cpu_ns;
-    c->n_processes++;
+    uint32_t first_thread = c->processes->n_threads + 1;
+    uint64_t sampled_before_ns = c->costs->sampled_cpu_ns;
+    c->processes->n++;
     status = collect_image_begins(c, pm_run_file_process(file));
     gather(c, run, file);
     if (status == PM_OK)
@@ -466,7 +387,7 @@ static enum pm_status collect_process(struct collector *c, struct run *run,
         status = write_costs(c, run, entry->path, file, first_thread);
     if (status == PM_OK)
         status = collect_overhead(c, run->execution, file);
-    add_cpu(c, run, file, c->sampled_cpu_ns - sampled_before_ns);
+    add_cpu(c, run, file, c->costs->sampled_cpu_ns - sampled_before_ns);
     pm_run_file_free(file);
     return status;
 }
@@ -500,9 +421,9 @@ static enum pm_status write_unmeasured_process(struct collector *c, const struct
     bool has_wall = wall_of_manifest(manifest, &wall_ns);
     struct pm_buf command = PM_BUF_INIT(64 << 20);
     enum pm_status status = quote_command(c, manifest, &command);
-    sqlite3_stmt *insert = c->statements[INSERT_PROCESS];
+    sqlite3_stmt *insert = c->writer->statements[INSERT_PROCESS];
     sqlite3_clear_bindings(insert);
-    bind_number(insert, 1, ++c->n_processes);
+    bind_number(insert, 1, ++c->processes->n);
     bind_number(insert, 2, run->execution);
     bind_number(insert, 3, manifest->pid);
     bind_number(insert, 5, 0);
@@ -529,7 +450,8 @@ static enum pm_status write_unmeasured_process(struct collector *c, const struct
     status = collect_only_thread(c, manifest->pid, 0, wall_ns, manifest->has_usage ? cpu_ns : 0);
     if (status == PM_OK)
         status = collect_process_sentence(c, pm_str_of(exe), &sentence);
-    return status == PM_OK ? collect_costs_add_time(c, c->n_threads, sentence, wall_ns) : status;
+    return status == PM_OK ? collect_costs_add_time(c, c->processes->n_threads, sentence, wall_ns)
+                           : status;
 }
 
 /* What the kernel told of the processes that were waited for, and the run files of the others.
@@ -557,7 +479,7 @@ static enum pm_status write_rest(struct collector *c, const struct run *run)
     static const char *const name = "not sampled: ends of processes, and processes that the "
                                     "runtime cannot be loaded into";
     struct collect_cpu cpu;
-    uint64_t sampled_ns = c->sampled_cpu_ns;
+    uint64_t sampled_ns = c->costs->sampled_cpu_ns;
     if (sampled_ns == 0 || !run->manifest.has_usage || !cpu_of(run, &cpu))
         return PM_OK;
     uint64_t all_ns = cpu.user_ns + cpu.system_ns;
@@ -571,10 +493,10 @@ static enum pm_status write_rest(struct collector *c, const struct run *run)
                      "loaded into (statically linked, other privileges)",
                      (double)rest_ns / 1e6, (double)all_ns / 1e6, run->n_read,
                      run->n_read == 1 ? "" : "es");
-    sqlite3_stmt *insert = c->statements[INSERT_PROCESS];
+    sqlite3_stmt *insert = c->writer->statements[INSERT_PROCESS];
     sqlite3_clear_bindings(insert);
-    c->n_rests++;
-    bind_number(insert, 1, ++c->n_processes);
+    c->processes->n_rests++;
+    bind_number(insert, 1, ++c->processes->n);
     bind_number(insert, 2, run->execution);
     bind_number(insert, 3, 0);
     bind_number(insert, 5, 0);
@@ -593,13 +515,14 @@ static enum pm_status write_rest(struct collector *c, const struct run *run)
     if (status == PM_OK)
         status = collect_add_noun(c, pm_pif_name_id("Base", name), name, "code", NULL, 0, &noun);
     if (status == PM_OK)
-        status = collect_short_sentence(c, c->executes, noun, &sentence);
+        status = collect_short_sentence(c, c->model->executes, noun, &sentence);
     if (status == PM_OK)
         status = collect_context(c, 0, process, 0, &root);
     if (status == PM_OK)
         status = collect_context(c, root, sentence, 0, &context);
-    return status == PM_OK ? collect_cost(c, context, c->n_threads, METRIC_CPU_NS, rest_ns)
-                           : status;
+    return status == PM_OK
+               ? collect_cost(c, context, c->processes->n_threads, METRIC_CPU_NS, rest_ns)
+               : status;
 }
 
 static enum pm_status write_execution(struct collector *c, const struct run *run, const char *name)
@@ -611,7 +534,7 @@ static enum pm_status write_execution(struct collector *c, const struct run *run
         pm_buf_release(&command);
         return status;
     }
-    sqlite3_stmt *insert = c->statements[INSERT_EXECUTION];
+    sqlite3_stmt *insert = c->writer->statements[INSERT_EXECUTION];
     sqlite3_clear_bindings(insert);
     bind_number(insert, 1, run->execution);
     bind_text(insert, 2, name);
@@ -643,7 +566,7 @@ static enum pm_status write_execution(struct collector *c, const struct run *run
 static enum pm_status write_attribute(struct collector *c, const struct run *run, struct pm_str key,
                                       struct pm_str value)
 {
-    sqlite3_stmt *insert = c->statements[INSERT_ATTRIBUTE];
+    sqlite3_stmt *insert = c->writer->statements[INSERT_ATTRIBUTE];
     bind_number(insert, 1, run->execution);
     bind_str(insert, 2, key);
     bind_str(insert, 3, value);
@@ -699,13 +622,14 @@ static char *run_name(const char *dir)
 
 static enum pm_status collect_run(struct collector *c, const char *dir, const char *name)
 {
-    struct run run = {.dir = dir, .execution = ++c->n_executions};
-    c->metrics[METRIC_N_CALLS - 1].is_used = c->metrics[METRIC_WALL_NS - 1].is_used = true;
+    struct run run = {.dir = dir, .execution = ++c->processes->n_executions};
+    c->costs->metrics[METRIC_N_CALLS - 1].is_used = c->costs->metrics[METRIC_WALL_NS - 1].is_used =
+        true;
     pm_manifest_init(&run.manifest);
     char *own_name = name ? NULL : run_name(dir);
-    c->sampled_cpu_ns = 0;
-    pm_map_release(&c->execs);
-    c->n_execs = 0;
+    c->costs->sampled_cpu_ns = 0;
+    pm_map_release(&c->processes->execs);
+    c->processes->n_execs = 0;
     enum pm_status status = name || own_name ? open_run(c, &run) : collect_no_memory(c);
     c->joins |= run.n_entries > 1;
     if (status == PM_OK)
@@ -736,7 +660,7 @@ static enum pm_status collect_run(struct collector *c, const char *dir, const ch
 /* An archive has one, of which nothing is known here. */
 static enum pm_status write_no_execution(struct collector *c, const char *name)
 {
-    struct run run = {.execution = ++c->n_executions};
+    struct run run = {.execution = ++c->processes->n_executions};
     pm_manifest_init(&run.manifest);
     enum pm_status status = write_execution(c, &run, name ? name : "facts");
     run_release(&run);
@@ -745,9 +669,7 @@ static enum pm_status write_no_execution(struct collector *c, const char *name)
 
 static enum pm_status start(struct collector *c, const char *archive_path)
 {
-    enum pm_status status = pm_archive_create(archive_path, c->err, &c->archive);
-    for (int i = 0; i < N_COLLECT_STATEMENTS && status == PM_OK; i++)
-        status = pm_archive_prepare(c->archive, statement_texts[i], c->err, &c->statements[i]);
+    enum pm_status status = collect_writer_open(c, archive_path);
     if (status == PM_OK && !(c->strings = pm_intern_new()))
         status = collect_no_memory(c);
     if (status == PM_OK)
@@ -787,7 +709,7 @@ static enum pm_status collect_all(struct collector *c, const char *const *run_di
         status = collect_cost_file(c, options->costs_paths[i], options->name);
     for (size_t i = 0; i < options->n_binary_paths && status == PM_OK; i++)
         status = collect_binary_file(c, options->binary_paths[i]);
-    if (status == PM_OK && options->binary_paths && c->n_executions == 0)
+    if (status == PM_OK && options->binary_paths && c->processes->n_executions == 0)
         status = write_no_execution(c, options->name);
     if (status == PM_OK)
         status = collect_causes_end(c);
@@ -812,10 +734,7 @@ static enum pm_status collect_all(struct collector *c, const char *const *run_di
 
 static void release(struct collector *c)
 {
-    for (int i = 0; i < N_COLLECT_STATEMENTS; i++)
-        sqlite3_finalize(c->statements[i]);
-    memset(c->statements, 0, sizeof c->statements);
-    collect_rows_release(c);
+    collect_writer_release(c);
     collect_costs_release(c);
     collect_contexts_release(c);
     collect_references_release(c);
@@ -824,8 +743,7 @@ static void release(struct collector *c)
     collect_causes_release(c);
     collect_kernel_release(c);
     collect_model_release(c);
-    pm_map_release(&c->execs);
-    free(c->exec_cpu);
+    collect_processes_release(c);
     pm_intern_free(c->strings);
     pm_arena_release(&c->arena);
 }
@@ -847,6 +765,33 @@ static struct pm_collect_options known_options(const struct pm_collect_options *
     return known;
 }
 
+struct whole {
+    struct collector collector;
+    struct collect_writer writer;
+    struct collect_model model;
+    struct collect_binaries binaries;
+    struct collect_codes codes;
+    struct collect_references references;
+    struct collect_processes processes;
+    struct collect_contexts contexts;
+    struct collect_costs costs;
+    struct collect_heaps heaps;
+};
+
+static struct collector *put_together(struct whole *whole)
+{
+    whole->collector = (struct collector){.writer = &whole->writer,
+                                          .model = &whole->model,
+                                          .binaries = &whole->binaries,
+                                          .codes = &whole->codes,
+                                          .references = &whole->references,
+                                          .processes = &whole->processes,
+                                          .contexts = &whole->contexts,
+                                          .costs = &whole->costs,
+                                          .heaps = &whole->heaps};
+    return &whole->collector;
+}
+
 enum pm_status pm_collect(const char *const *run_dirs, size_t n_run_dirs, const char *archive_path,
                           const struct pm_collect_options *options, struct pm_error *err,
                           struct pm_collect_result *ret_result)
@@ -857,26 +802,27 @@ enum pm_status pm_collect(const char *const *run_dirs, size_t n_run_dirs, const 
     if ((n_run_dirs == 0 && !has_other) || (known.name && n_run_dirs > 1))
         return pm_error_set(err, PM_ERR_USAGE, "%zu run folders given%s", n_run_dirs,
                             known.name ? " for one name" : "");
-    struct collector *c = pm_alloc(sizeof *c);
-    if (!c)
+    struct whole *whole = pm_alloc(sizeof *whole);
+    if (!whole)
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory / cannot make archive '%s'",
                             archive_path);
+    struct collector *c = put_together(whole);
     c->err = err;
     c->result = &result;
     enum pm_status status = start(c, archive_path);
     if (status == PM_OK)
         status = collect_all(c, run_dirs, n_run_dirs, &known);
-    result.n_executions = c->n_executions;
-    result.n_processes = c->n_processes - c->n_rests;
-    result.n_threads = c->n_threads;
-    result.n_contexts = c->contexts.n;
-    result.n_nouns = c->n_nouns;
+    result.n_executions = c->processes->n_executions;
+    result.n_processes = c->processes->n - c->processes->n_rests;
+    result.n_threads = c->processes->n_threads;
+    result.n_contexts = c->contexts->n;
+    result.n_nouns = c->model->n_nouns;
     release(c);
     if (status == PM_OK)
-        status = pm_archive_finish(c->archive, err);
+        status = pm_archive_finish(c->writer->archive, err);
     else
-        pm_archive_discard(c->archive);
-    free(c);
+        pm_archive_discard(c->writer->archive);
+    free(whole);
     if (status != PM_OK)
         pm_error_add(err, "cannot make archive '%s'", archive_path);
     if (status == PM_OK && ret_result)

@@ -1,5 +1,9 @@
 #include "contexts.h"
-#include "internal.h"
+
+#include "collector.h"
+#include "writer.h"
+
+#include "mapping/base/map.h"
 
 #include <stdlib.h>
 
@@ -58,7 +62,7 @@ static bool reserve(struct collect_contexts *all)
 enum pm_status collect_new_context(struct collector *c, uint32_t parent, uint32_t sentence,
                                    unsigned flags, uint32_t *ret_context)
 {
-    struct collect_contexts *all = &c->contexts;
+    struct collect_contexts *all = c->contexts;
     if (all->n >= INT32_MAX)
         return pm_error_set(c->err, PM_ERR_LIMIT, "more than %d contexts", INT32_MAX);
     struct collect_context_key *keys =
@@ -77,13 +81,13 @@ uint32_t collect_find_context(const struct collector *c, uint32_t parent, uint32
                               unsigned flags)
 {
     const struct collect_context_key key = {parent, sentence, flags};
-    return c->contexts.n_slots ? *find_slot(&c->contexts, &key) : 0;
+    return c->contexts->n_slots ? *find_slot(c->contexts, &key) : 0;
 }
 
 enum pm_status collect_context(struct collector *c, uint32_t parent, uint32_t sentence,
                                unsigned flags, uint32_t *ret_context)
 {
-    struct collect_contexts *all = &c->contexts;
+    struct collect_contexts *all = c->contexts;
     const struct collect_context_key key = {parent, sentence, flags};
     if (!all->following && !(all->following = pm_alloc_array(N_FOLLOWING, sizeof *all->following)))
         return collect_no_memory(c);
@@ -107,8 +111,8 @@ enum pm_status collect_context(struct collector *c, uint32_t parent, uint32_t se
 
 void collect_contexts_release(struct collector *c)
 {
-    free(c->contexts.keys);
-    free(c->contexts.slots);
-    free(c->contexts.following);
-    pm_map_release(&c->contexts.of_sentence);
+    free(c->contexts->keys);
+    free(c->contexts->slots);
+    free(c->contexts->following);
+    pm_map_release(&c->contexts->of_sentence);
 }

@@ -6,7 +6,12 @@
  * of one thread and metric are lists, which need no keys. They are text, for any client of SQLite
  * can read them (json_each). What stands alone is a row.
  */
-#include "internal.h"
+#include "collector.h"
+#include "contexts.h"
+#include "costs.h"
+#include "writer.h"
+
+#include "mapping/archive/archive.h"
 
 #include <stdlib.h>
 
@@ -44,9 +49,9 @@ struct thread_range {
 
 static struct thread_range threads_of(const struct collector *c)
 {
-    struct thread_range range = {UINT32_MAX, 0, c->n_metrics};
-    for (uint32_t i = 0; i < c->n_costs; i++) {
-        uint32_t thread = c->costs[i].thread;
+    struct thread_range range = {UINT32_MAX, 0, c->costs->n_metrics};
+    for (uint32_t i = 0; i < c->costs->n; i++) {
+        uint32_t thread = c->costs->list[i].thread;
         range.first = thread < range.first ? thread : range.first;
         range.last = thread > range.last ? thread : range.last;
     }
@@ -68,11 +73,11 @@ static size_t by_thread_and_metric(const struct collect_cost *cost, const void *
 static bool sort_costs(struct collector *c)
 {
     struct thread_range range = threads_of(c);
-    struct collect_cost *sorted = pm_alloc_array(c->n_costs, sizeof *sorted);
-    bool ok = sorted &&
-              sort_by(c->costs, c->n_costs, (size_t)c->contexts.n + 1, by_context, NULL, sorted);
-    ok = ok && sort_by(sorted, c->n_costs, (range.last - range.first + 1) * range.n_metrics,
-                       by_thread_and_metric, &range, c->costs);
+    struct collect_cost *sorted = pm_alloc_array(c->costs->n, sizeof *sorted);
+    bool ok = sorted && sort_by(c->costs->list, c->costs->n, (size_t)c->contexts->n + 1, by_context,
+                                NULL, sorted);
+    ok = ok && sort_by(sorted, c->costs->n, (range.last - range.first + 1) * range.n_metrics,
+                       by_thread_and_metric, &range, c->costs->list);
     free(sorted);
     return ok;
 }
@@ -86,13 +91,13 @@ static bool same_run(const struct collect_cost *a, const struct collect_cost *b)
 static uint32_t join_equal(struct collector *c)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < c->n_costs; i++) {
-        struct collect_cost *last = n ? &c->costs[n - 1] : NULL, *cost = &c->costs[i];
+    for (uint32_t i = 0; i < c->costs->n; i++) {
+        struct collect_cost *last = n ? &c->costs->list[n - 1] : NULL, *cost = &c->costs->list[i];
         if (!last || !same_run(last, cost) || last->context != cost->context) {
-            c->costs[n++] = *cost;
+            c->costs->list[n++] = *cost;
             continue;
         }
-        const char *aggregation = c->metrics[cost->metric - 1].aggregation;
+        const char *aggregation = c->costs->metrics[cost->metric - 1].aggregation;
         if (aggregation && strcmp(aggregation, "maximum") == 0)
             last->value = cost->value > last->value ? cost->value : last->value;
         else if (__builtin_add_overflow(last->value, cost->value, &last->value))
@@ -147,7 +152,7 @@ static size_t put_list(const struct collect_cost *costs, uint32_t n, char *text,
 static enum pm_status write_list(struct collector *c, const struct collect_cost *first, char *text,
                                  size_t len)
 {
-    sqlite3_stmt *insert = c->statements[INSERT_COST_LIST];
+    sqlite3_stmt *insert = c->writer->statements[INSERT_COST_LIST];
     text[len++] = ']';
     bind_number(insert, 1, first->thread);
     bind_number(insert, 2, first->metric);
@@ -159,19 +164,19 @@ static enum pm_status write_list(struct collector *c, const struct collect_cost 
 enum pm_status collect_write_costs(struct collector *c)
 {
     char text[LIST_MAX_BYTES + 1];
-    if (c->n_costs == 0)
+    if (c->costs->n == 0)
         return PM_OK;
     if (!sort_costs(c))
         return collect_no_memory(c);
     enum pm_status status = PM_OK;
     uint32_t n_costs = join_equal(c), n;
     for (uint32_t i = 0; i < n_costs && status == PM_OK; i += n) {
-        size_t len = put_list(&c->costs[i], n_costs - i, text, &n);
+        size_t len = put_list(&c->costs->list[i], n_costs - i, text, &n);
         if (n >= LEAST_LIST)
-            status = write_list(c, &c->costs[i], text, len);
+            status = write_list(c, &c->costs->list[i], text, len);
         for (uint32_t k = 0; k < n && n < LEAST_LIST && status == PM_OK; k++)
-            status = write_row(c, &c->costs[i + k]);
+            status = write_row(c, &c->costs->list[i + k]);
     }
-    c->n_costs = 0;
+    c->costs->n = 0;
     return status;
 }

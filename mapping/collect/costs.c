@@ -1,5 +1,23 @@
 /* The contexts of run files and their costs. */
-#include "internal.h"
+#include "costs.h"
+
+#include "binaries.h"
+#include "call_paths.h"
+#include "causes.h"
+#include "collector.h"
+#include "contexts.h"
+#include "heap.h"
+#include "model.h"
+#include "routes.h"
+#include "run_names.h"
+#include "samples.h"
+#include "words.h"
+#include "writer.h"
+
+#include "format/pm_id.h"
+#include "format/pm_sled.h"
+#include "mapping/archive/archive.h"
+#include "mapping/run/run_file.h"
 
 #include <stdlib.h>
 
@@ -21,38 +39,38 @@ _Static_assert(sizeof own_metrics / sizeof *own_metrics == N_OWN_METRICS, "a num
 
 enum pm_status collect_costs_start(struct collector *c)
 {
-    c->metrics = pm_alloc_array(N_OWN_METRICS, sizeof *c->metrics);
-    if (!c->metrics)
+    c->costs->metrics = pm_alloc_array(N_OWN_METRICS, sizeof *c->costs->metrics);
+    if (!c->costs->metrics)
         return collect_no_memory(c);
-    memcpy(c->metrics, own_metrics, sizeof own_metrics);
-    c->n_metrics = N_OWN_METRICS;
+    memcpy(c->costs->metrics, own_metrics, sizeof own_metrics);
+    c->costs->n_metrics = N_OWN_METRICS;
     return PM_OK;
 }
 
 enum pm_status collect_metric(struct collector *c, const struct collect_metric *metric,
                               uint32_t *ret_metric)
 {
-    for (size_t i = 0; i < c->n_metrics; i++)
-        if (strcmp(c->metrics[i].name, metric->name) == 0) {
+    for (size_t i = 0; i < c->costs->n_metrics; i++)
+        if (strcmp(c->costs->metrics[i].name, metric->name) == 0) {
             *ret_metric = (uint32_t)i + 1;
             return PM_OK;
         }
     struct collect_metric *metrics =
-        pm_realloc_array(c->metrics, c->n_metrics + 1, sizeof *metrics);
+        pm_realloc_array(c->costs->metrics, c->costs->n_metrics + 1, sizeof *metrics);
     if (!metrics)
         return collect_no_memory(c);
-    c->metrics = metrics;
-    metrics[c->n_metrics++] = *metric;
-    *ret_metric = (uint32_t)c->n_metrics;
+    c->costs->metrics = metrics;
+    metrics[c->costs->n_metrics++] = *metric;
+    *ret_metric = (uint32_t)c->costs->n_metrics;
     return PM_OK;
 }
 
 static enum pm_status write_metrics(struct collector *c)
 {
     enum pm_status status = PM_OK;
-    for (size_t i = 0; i < c->n_metrics && status == PM_OK; i++) {
-        const struct collect_metric *metric = &c->metrics[i];
-        sqlite3_stmt *insert = c->statements[INSERT_METRIC];
+    for (size_t i = 0; i < c->costs->n_metrics && status == PM_OK; i++) {
+        const struct collect_metric *metric = &c->costs->metrics[i];
+        sqlite3_stmt *insert = c->writer->statements[INSERT_METRIC];
         if (!metric->is_used)
             continue;
         bind_number(insert, 1, i + 1);
@@ -68,8 +86,8 @@ static enum pm_status write_metrics(struct collector *c)
 
 void collect_costs_release(struct collector *c)
 {
-    free(c->metrics);
-    free(c->costs);
+    free(c->costs->metrics);
+    free(c->costs->list);
 }
 
 enum pm_status collect_cost(struct collector *c, uint32_t context, uint32_t thread, uint32_t metric,
@@ -78,13 +96,13 @@ enum pm_status collect_cost(struct collector *c, uint32_t context, uint32_t thre
     if (value == 0)
         return PM_OK;
     struct collect_cost *costs =
-        pm_grow_array(c->costs, c->n_costs, &c->costs_cap, 1024, sizeof *costs);
+        pm_grow_array(c->costs->list, c->costs->n, &c->costs->cap, 1024, sizeof *costs);
     if (!costs)
         return collect_no_memory(c);
-    c->costs = costs;
-    c->metrics[metric - 1].is_used = true;
-    c->sampled_cpu_ns += metric == METRIC_CPU_NS ? value : 0;
-    costs[c->n_costs++] = (struct collect_cost){context, thread, metric, value};
+    c->costs->list = costs;
+    c->costs->metrics[metric - 1].is_used = true;
+    c->costs->sampled_cpu_ns += metric == METRIC_CPU_NS ? value : 0;
+    costs[c->costs->n++] = (struct collect_cost){context, thread, metric, value};
     return PM_OK;
 }
 
@@ -324,7 +342,7 @@ enum pm_status collect_costs_add(struct collector *c, const struct pm_run_file *
     enum pm_status status = collect_routes_begin(c, file, names);
     enum pm_run_mode mode = pm_run_file_mode(file);
     const struct collect_located *located = names->located;
-    c->has_all_calls |= mode >= PM_RUN_MODE_EXACT || mode == PM_RUN_MODE_COUNT;
+    c->costs->has_all_calls |= mode >= PM_RUN_MODE_EXACT || mode == PM_RUN_MODE_COUNT;
     for (size_t i = 0; i < pm_run_file_n_threads(file) && status == PM_OK; i++) {
         const struct pm_run_file_thread *thread = pm_run_file_thread(file, i);
         uint32_t row = first_thread + (uint32_t)i;
@@ -343,7 +361,7 @@ enum pm_status collect_costs_add(struct collector *c, const struct pm_run_file *
     }
     if (status == PM_OK)
         status = add_counts(c, file, first_thread, names);
-    if (status == PM_OK && c->n_costs >= FLUSH_COSTS)
+    if (status == PM_OK && c->costs->n >= FLUSH_COSTS)
         status = collect_write_costs(c);
     return status;
 }

@@ -1,5 +1,18 @@
 /* Code without late map: nouns from debug information, else from symbols. */
-#include "internal.h"
+#include "debug.h"
+
+#include "binaries.h"
+#include "code.h"
+#include "collector.h"
+#include "model.h"
+#include "places.h"
+
+#include "format/pm_id.h"
+#include "mapping/base/arena.h"
+#include "mapping/base/map.h"
+#include "mapping/code/blame.h"
+#include "mapping/debuginfo/debuginfo.h"
+#include "mapping/pif/pif.h"
 
 #include <stdlib.h>
 
@@ -56,10 +69,10 @@ static enum pm_status source_noun(struct collector *c, struct collect_binary *bi
     *ret_row = pm_map_get(&binary->nouns, noun->id);
     if (*ret_row)
         return PM_OK;
-    *ret_row = ++c->n_nouns;
+    *ret_row = ++c->model->n_nouns;
     if (!pm_map_put(&binary->nouns, noun->id, *ret_row))
         return collect_no_memory(c);
-    return collect_write_noun(c, *ret_row, noun, c->source_level, binary->row, parent);
+    return collect_write_noun(c, *ret_row, noun, c->model->source_level, binary->row, parent);
 }
 
 /* Ids are those that the compiler's facts would have, so that both are one noun where both are
@@ -136,7 +149,7 @@ static enum pm_status map_frame(struct collector *c, struct collect_code *code,
     if (status == PM_OK && frame->file && frame->line_no)
         status = line_row(c, code->binary, frame, function, &row);
     if (status == PM_OK)
-        status = collect_short_sentence(c, c->source_executes, row, &mapping.destination);
+        status = collect_short_sentence(c, c->model->source_executes, row, &mapping.destination);
     if (status == PM_OK)
         status = collect_add_mapping(c, &mapping);
     code->n_mappings += status == PM_OK;
@@ -250,7 +263,7 @@ static enum pm_status loop_nouns(struct collector *c, struct collect_binary *bin
             loop_noun(c, binary, &places[i], depth, parent ? parent : places[i].function, &rows[i]);
     }
     for (size_t i = 0; i < n && status == PM_OK; i++)
-        if (!pm_map_put(&binary->code_loops, loops[i].head, rows[i] + 1))
+        if (!pm_map_put(&binary->codes->loops, loops[i].head, rows[i] + 1))
             status = collect_no_memory(c);
     return status;
 }
@@ -270,10 +283,10 @@ static enum pm_status find_loop(struct collector *c, struct collect_binary *bina
                                     loops, MAX_LOOPS)
                    : 0;
     for (size_t i = 0; i < n && status == PM_OK && !*ret_row; i++) {
-        if (!pm_map_get(&binary->code_loops, loops[i].head))
+        if (!pm_map_get(&binary->codes->loops, loops[i].head))
             status = loop_nouns(c, binary, loops + i, n - i);
         *ret_head = loops[i].head;
-        *ret_row = status == PM_OK ? pm_map_get(&binary->code_loops, loops[i].head) - 1 : 0;
+        *ret_row = status == PM_OK ? pm_map_get(&binary->codes->loops, loops[i].head) - 1 : 0;
     }
     return status;
 }
@@ -282,7 +295,7 @@ static enum pm_status map_loop(struct collector *c, struct collect_code *code, u
 {
     struct collect_mapping mapping = {.source = code->sentence, .origin = "debug"};
     enum pm_status status =
-        collect_short_sentence(c, c->source_executes, loop, &mapping.destination);
+        collect_short_sentence(c, c->model->source_executes, loop, &mapping.destination);
     if (status == PM_OK)
         status = collect_add_mapping(c, &mapping);
     code->n_mappings += status == PM_OK;
@@ -302,14 +315,15 @@ static enum pm_status code_row(struct collector *c, struct collect_code *code, c
     struct pm_pif_noun noun = {.id = pm_id_hash_done(&hash), .name = name, .kind = "code"};
     code->noun = pm_map_get(&binary->nouns, noun.id);
     if (code->noun)
-        return collect_short_sentence(c, c->executes, code->noun, &code->sentence);
-    code->noun = ++c->n_nouns;
+        return collect_short_sentence(c, c->model->executes, code->noun, &code->sentence);
+    code->noun = ++c->model->n_nouns;
     if (!pm_map_put(&binary->nouns, noun.id, code->noun))
         return collect_no_memory(c);
     enum pm_status status =
-        collect_write_noun(c, code->noun, &noun, c->base_level, binary->row, parent);
-    return status == PM_OK ? collect_short_sentence(c, c->executes, code->noun, &code->sentence)
-                           : status;
+        collect_write_noun(c, code->noun, &noun, c->model->base_level, binary->row, parent);
+    return status == PM_OK
+               ? collect_short_sentence(c, c->model->executes, code->noun, &code->sentence)
+               : status;
 }
 
 static void add_code_name(struct pm_buf *out, const struct collect_binary *binary,
@@ -385,14 +399,14 @@ static enum pm_status make_inlines(struct collector *c, struct collect_code *cod
         inlined.noun = pm_map_get(&code->binary->nouns, noun.id);
         bool is_new = !inlined.noun;
         if (is_new)
-            inlined.noun = ++c->n_nouns;
+            inlined.noun = ++c->model->n_nouns;
         if (name.failed || (is_new && !pm_map_put(&code->binary->nouns, noun.id, inlined.noun)))
             status = collect_no_memory(c);
         else if (is_new)
-            status = collect_write_noun(c, inlined.noun, &noun, c->base_level, code->binary->row,
-                                        code->symbol);
+            status = collect_write_noun(c, inlined.noun, &noun, c->model->base_level,
+                                        code->binary->row, code->symbol);
         if (status == PM_OK)
-            status = collect_short_sentence(c, c->executes, inlined.noun, &inlined.sentence);
+            status = collect_short_sentence(c, c->model->executes, inlined.noun, &inlined.sentence);
         if (status == PM_OK && is_new) {
             struct pm_debug_frame whole = frames[i];
             whole.line_no = 0; /* the function, not one of its lines */
@@ -419,14 +433,14 @@ static enum pm_status frames_code(struct collector *c, struct collect_binary *bi
         status = find_loop(c, binary, *address, &frames[n - 1], &loop_head, &loop);
     if (status == PM_OK)
         status = make_noun(c, &code, frames, n, loop ? loop_head : 0);
-    code.first_mapping = c->n_mappings;
+    code.first_mapping = c->model->n_mappings;
     if (status == PM_OK && n)
         status = map_frame(c, &code, &frames[0]);
     if (status == PM_OK && loop)
         status = map_loop(c, &code, loop);
     if (status == PM_OK && code.n_mappings == 0 && code.symbol) {
         struct collect_mapping mapping = {.source = code.sentence, .origin = "debug"};
-        status = collect_short_sentence(c, c->executes, code.symbol, &mapping.destination);
+        status = collect_short_sentence(c, c->model->executes, code.symbol, &mapping.destination);
         if (status == PM_OK)
             status = collect_add_mapping(c, &mapping);
         code.n_mappings += status == PM_OK;

@@ -2,7 +2,24 @@
  * variable that its statement writes and by its line; what was allocated there is the cost of
  * {code Allocates} below the context that allocated. Large blocks are nouns of their own, below
  * it. */
-#include "internal.h"
+#include "heap.h"
+
+#include "binaries.h"
+#include "code.h"
+#include "collector.h"
+#include "costs.h"
+#include "model.h"
+#include "places.h"
+#include "process.h"
+#include "run_names.h"
+#include "samples.h"
+#include "touches.h"
+
+#include "format/pm_id.h"
+#include "mapping/base/map.h"
+#include "mapping/code/code_map.h"
+#include "mapping/pif/pif.h"
+#include "mapping/run/run_file.h"
 
 #include <stdlib.h>
 
@@ -71,9 +88,9 @@ static void find_variables(struct collect_heap *heap, uint32_t statement, bool i
     size_t first = collect_first_access(binary, statement);
     for (enum wanted wanted = 0; wanted < N_WANTED; wanted++) {
         uint32_t n = 0;
-        for (size_t i = first; i < binary->n_accesses && binary->accesses[i].statement == statement;
-             i++) {
-            const struct collect_access *access = &binary->accesses[i];
+        for (size_t i = first;
+             i < binary->accesses->n && binary->accesses->list[i].statement == statement; i++) {
+            const struct collect_access *access = &binary->accesses->list[i];
             struct pm_pif_noun noun;
             if (!pm_pif_find_noun(binary->pif, access->variable, &noun) ||
                 !is_wanted(&noun, access->is_read, wanted) ||
@@ -162,12 +179,12 @@ static enum pm_status write_heap(struct collector *c, struct collect_heap *heap,
     };
     enum pm_status status =
         name.failed ? collect_no_memory(c) : find_parent(c, heap, code, place, &parent);
-    heap->noun = ++c->n_nouns;
+    heap->noun = ++c->model->n_nouns;
     if (status == PM_OK)
-        status =
-            collect_write_noun(c, heap->noun, &noun, c->source_level, heap->binary->row, parent);
+        status = collect_write_noun(c, heap->noun, &noun, c->model->source_level, heap->binary->row,
+                                    parent);
     if (status == PM_OK)
-        status = collect_short_sentence(c, c->source_allocates, heap->noun, &heap->sentence);
+        status = collect_short_sentence(c, c->model->source_allocates, heap->noun, &heap->sentence);
     heap->name = pm_buf_take(&name);
     return status;
 }
@@ -175,12 +192,14 @@ static enum pm_status write_heap(struct collector *c, struct collect_heap *heap,
 static enum pm_status need_verbs(struct collector *c)
 {
     enum pm_status status = collect_need_source(c);
-    if (c->source_allocates || status != PM_OK)
+    if (c->model->source_allocates || status != PM_OK)
         return status;
-    status = collect_verb_row(c, "Base", "Allocates", "units are bytes of the heap", &c->allocates);
-    return status == PM_OK ? collect_verb_row(c, "Source", "Allocates",
-                                              "units are bytes of the heap", &c->source_allocates)
-                           : status;
+    status = collect_verb_row(c, "Base", "Allocates", "units are bytes of the heap",
+                              &c->model->allocates);
+    return status == PM_OK
+               ? collect_verb_row(c, "Source", "Allocates", "units are bytes of the heap",
+                                  &c->model->source_allocates)
+               : status;
 }
 
 static pm_id heap_id(const struct collect_code *code, const struct pm_code_place *place)
@@ -207,17 +226,17 @@ static enum pm_status find_heap(struct collector *c, const struct collect_code *
     }
     enum pm_status status = collect_accesses_make(c, heap.binary);
     struct collect_heap *heaps =
-        pm_grow_array(c->heaps, c->n_heaps, &c->heaps_cap, 1024, sizeof *heaps);
+        pm_grow_array(c->heaps->list, c->heaps->n, &c->heaps->cap, 1024, sizeof *heaps);
     if (!heaps)
         return collect_no_memory(c);
-    c->heaps = heaps;
+    c->heaps->list = heaps;
     if (status == PM_OK && statement)
         find_variables(&heap, statement, in_header);
     if (status == PM_OK)
         status = write_heap(c, &heap, code, place);
-    heaps[c->n_heaps++] = heap;
-    *ret_heap = (uint32_t)c->n_heaps - 1;
-    if (status == PM_OK && !pm_map_put(&heap.binary->heaps, heap.id, (uint32_t)c->n_heaps))
+    heaps[c->heaps->n++] = heap;
+    *ret_heap = (uint32_t)c->heaps->n - 1;
+    if (status == PM_OK && !pm_map_put(&heap.binary->heaps, heap.id, (uint32_t)c->heaps->n))
         return collect_no_memory(c);
     return status;
 }
@@ -241,14 +260,14 @@ static enum pm_status map_to_place(struct collector *c, const struct collect_cod
     uint32_t destination, row = 0;
     enum pm_status status = PM_OK;
     if (statement)
-        status = collect_short_sentence(c, c->source_executes, statement, &destination);
+        status = collect_short_sentence(c, c->model->source_executes, statement, &destination);
     if (status == PM_OK && statement)
         status = map_to(c, sentence, destination, origin);
     if (status == PM_OK)
         status = collect_map_noun(c, code->binary, loop ? loop : place->function,
                                   loop ? "loop" : "function", NULL, &row);
     if (status == PM_OK)
-        status = collect_short_sentence(c, c->source_executes, row, &destination);
+        status = collect_short_sentence(c, c->model->source_executes, row, &destination);
     return status == PM_OK ? map_to(c, sentence, destination, origin) : status;
 }
 
@@ -267,17 +286,19 @@ static enum pm_status allocating_code(struct collector *c, const struct collect_
     if (status == PM_OK)
         status = find_heap(c, code, &place, statement, in_header, ret_heap);
     if (status == PM_OK)
-        status = collect_short_sentence(c, c->allocates, code->noun, ret_sentence);
-    if (status != PM_OK || pm_map_get(&c->calls, *ret_sentence))
+        status = collect_short_sentence(c, c->model->allocates, code->noun, ret_sentence);
+    if (status != PM_OK || pm_map_get(&c->codes->calls, *ret_sentence))
         return status;
     const char *origin = is_sure ? "compiler" : "inferred";
-    if (!pm_map_put(&c->calls, *ret_sentence, 1))
+    if (!pm_map_put(&c->codes->calls, *ret_sentence, 1))
         return collect_no_memory(c);
-    status = map_to(c, *ret_sentence, c->heaps[*ret_heap].sentence, is_sure ? "run" : "inferred");
+    status =
+        map_to(c, *ret_sentence, c->heaps->list[*ret_heap].sentence, is_sure ? "run" : "inferred");
     if (status == PM_OK && code->range)
         status = map_to_place(c, code, &place, statement, *ret_sentence, origin);
     for (size_t i = 0; status == PM_OK && !code->range && i < code->n_mappings; i++)
-        status = map_to(c, *ret_sentence, c->mappings[code->first_mapping + i].destination, origin);
+        status = map_to(c, *ret_sentence, c->model->mappings[code->first_mapping + i].destination,
+                        origin);
     return status;
 }
 
@@ -342,7 +363,7 @@ enum pm_status collect_heap_site(struct collector *c, uint32_t number,
         if (status == PM_OK)
             status = collect_code_context(c, where, code, sentence, &context);
         if (status == PM_OK)
-            add_up(&c->heaps[heap], site);
+            add_up(&c->heaps->list[heap], site);
     }
     *ret_heap = heap;
     return status == PM_OK ? add_costs(c, context, where->thread_row, site) : status;
@@ -371,14 +392,14 @@ static enum pm_status write_block(struct collector *c, struct collect_heap *heap
 {
     struct pm_id_hash hash;
     struct pm_buf name = PM_BUF_INIT(1 << 16);
-    uint32_t row = ++c->n_nouns, number = ++heap->n_blocks;
+    uint32_t row = ++c->model->n_nouns, number = ++heap->n_blocks;
     pm_id_hash_init(&hash, "heap block");
     pm_id_hash_id(&hash, heap->id);
     pm_id_hash_number(&hash, number);
     pm_buf_printf(&name, "%s#%u", heap->name, number);
     struct pm_pif_noun noun = {.id = pm_id_hash_done(&hash), .name = name.data, .kind = "heap"};
     enum pm_status status = name.failed ? collect_no_memory(c)
-                                        : collect_write_noun(c, row, &noun, c->source_level,
+                                        : collect_write_noun(c, row, &noun, c->model->source_level,
                                                              heap->binary->row, heap->noun);
     pm_buf_release(&name);
     if (status == PM_OK)
@@ -400,7 +421,7 @@ enum pm_status collect_heap_blocks(struct collector *c, uint64_t start_tsc,
     for (size_t i = 0; i < pm_run_file_n_heap_blocks(file) && status == PM_OK; i++) {
         const struct pm_run_file_heap_block *block = pm_run_file_heap_block(file, i);
         if (heaps[block->site] != COLLECT_NO_HEAP)
-            status = write_block(c, &c->heaps[heaps[block->site]], block, start_ns,
+            status = write_block(c, &c->heaps->list[heaps[block->site]], block, start_ns,
                                  pm_run_file_process(file)->pid);
     }
     return status;
@@ -432,9 +453,9 @@ static enum pm_status map_pointer(struct collector *c, const struct collect_heap
 {
     const struct collect_binary *binary = heap->binary;
     uint32_t row = pm_map_get(&binary->nouns, variable), from, to;
-    bool is_only = heap->n_variables == 1 &&
-                   pm_map_get(&binary->n_writers, variable) <= pm_map_get(n_heaps, variable);
-    const uint32_t verbs[] = {c->source_reads, c->source_writes};
+    bool is_only = heap->n_variables == 1 && pm_map_get(&binary->accesses->n_writers, variable) <=
+                                                 pm_map_get(n_heaps, variable);
+    const uint32_t verbs[] = {c->model->source_reads, c->model->source_writes};
     enum pm_status status = PM_OK;
     for (int i = 0; i < 2 && row && status == PM_OK; i++) {
         status = collect_short_sentence(c, verbs[i], row, &from);
@@ -450,14 +471,14 @@ enum pm_status collect_heap_end(struct collector *c)
 {
     struct pm_map n_heaps = {0}; /* by variable */
     enum pm_status status = PM_OK;
-    for (size_t i = 0; i < c->n_heaps; i++)
-        for (uint32_t k = 0; k < c->heaps[i].n_variables && status == PM_OK; k++) {
-            pm_id variable = c->heaps[i].variables[k];
+    for (size_t i = 0; i < c->heaps->n; i++)
+        for (uint32_t k = 0; k < c->heaps->list[i].n_variables && status == PM_OK; k++) {
+            pm_id variable = c->heaps->list[i].variables[k];
             if (!pm_map_put(&n_heaps, variable, pm_map_get(&n_heaps, variable) + 1))
                 status = collect_no_memory(c);
         }
-    for (size_t i = 0; i < c->n_heaps && status == PM_OK; i++) {
-        const struct collect_heap *heap = &c->heaps[i];
+    for (size_t i = 0; i < c->heaps->n && status == PM_OK; i++) {
+        const struct collect_heap *heap = &c->heaps->list[i];
         status = write_attributes(c, heap);
         for (uint32_t k = 0; k < heap->n_variables && status == PM_OK; k++)
             status = map_pointer(c, heap, heap->variables[k], &n_heaps);
@@ -468,14 +489,14 @@ enum pm_status collect_heap_end(struct collector *c)
 
 void collect_heap_release(struct collector *c)
 {
-    for (size_t i = 0; i < c->n_heaps; i++)
-        free(c->heaps[i].name);
-    free(c->heaps);
+    for (size_t i = 0; i < c->heaps->n; i++)
+        free(c->heaps->list[i].name);
+    free(c->heaps->list);
 }
 
 void collect_heap_binary_release(struct collect_binary *binary)
 {
-    free(binary->accesses);
-    pm_map_release(&binary->n_writers);
+    free(binary->accesses->list);
+    pm_map_release(&binary->accesses->n_writers);
     pm_map_release(&binary->heaps);
 }

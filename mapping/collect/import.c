@@ -1,8 +1,25 @@
 /* Costs that were measured elsewhere (mapping/costs): of code by address or line, and of
  * sentences by name. */
-#include "internal.h"
+#include "import.h"
 
+#include "binaries.h"
+#include "code.h"
+#include "collector.h"
+#include "contexts.h"
+#include "costs.h"
+#include "debug.h"
+#include "model.h"
+#include "pif.h"
+#include "process.h"
+#include "writer.h"
+
+#include "format/pm_id.h"
+#include "mapping/archive/archive.h"
+#include "mapping/base/map.h"
 #include "mapping/costs/costs.h"
+#include "mapping/debuginfo/debuginfo.h"
+#include "mapping/pif/pif.h"
+#include "mapping/run/run_file.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -25,17 +42,17 @@ struct import {
 static enum pm_status make_execution(struct import *import, const char *name)
 {
     struct collector *c = import->c;
-    sqlite3_stmt *insert = c->statements[INSERT_EXECUTION];
+    sqlite3_stmt *insert = c->writer->statements[INSERT_EXECUTION];
     sqlite3_clear_bindings(insert);
-    bind_number(insert, 1, ++c->n_executions);
+    bind_number(insert, 1, ++c->processes->n_executions);
     bind_text(insert, 2, name ? name : collect_base_name(import->path));
     bind_text(insert, 3, "");
     bind_text(insert, 6, "costs");
     enum pm_status status = collect_insert(c, INSERT_EXECUTION);
-    insert = c->statements[INSERT_PROCESS];
+    insert = c->writer->statements[INSERT_PROCESS];
     sqlite3_clear_bindings(insert);
-    bind_number(insert, 1, ++c->n_processes);
-    bind_number(insert, 2, c->n_executions);
+    bind_number(insert, 1, ++c->processes->n);
+    bind_number(insert, 2, c->processes->n_executions);
     bind_number(insert, 3, 0);
     bind_number(insert, 5, 0);
     bind_text(insert, 10, "exit");
@@ -46,21 +63,21 @@ static enum pm_status make_execution(struct import *import, const char *name)
 static enum pm_status make_thread(struct import *import)
 {
     struct collector *c = import->c;
-    sqlite3_stmt *insert = c->statements[INSERT_THREAD];
+    sqlite3_stmt *insert = c->writer->statements[INSERT_THREAD];
     sqlite3_clear_bindings(insert);
-    bind_number(insert, 1, ++c->n_threads);
+    bind_number(insert, 1, ++c->processes->n_threads);
     bind_number(insert, 2, 1);
     bind_number(insert, 4, 1);
     bind_text(insert, 5, collect_base_name(import->path));
-    import->thread = c->n_threads;
+    import->thread = c->processes->n_threads;
     return collect_insert(c, INSERT_THREAD);
 }
 
 static enum pm_status hang_up(struct import *import, const char *name)
 {
     struct collector *c = import->c;
-    uint32_t sentence = c->first_program;
-    enum pm_status status = c->n_executions ? PM_OK : make_execution(import, name);
+    uint32_t sentence = c->model->first_program;
+    enum pm_status status = c->processes->n_executions ? PM_OK : make_execution(import, name);
     if (status == PM_OK)
         status = make_thread(import);
     if (status == PM_OK && !sentence)
@@ -101,7 +118,7 @@ static enum pm_status make_metrics(struct import *import)
             !metric.aggregation)
             return collect_no_memory(c);
         enum pm_status status = collect_metric(c, &metric, &import->metrics[i]);
-        const struct collect_metric *known = &c->metrics[import->metrics[i] - 1];
+        const struct collect_metric *known = &c->costs->metrics[import->metrics[i] - 1];
         if (status == PM_OK &&
             (strcmp(known->unit, metric.unit) != 0 ||
              strcmp(known->aggregation ? known->aggregation : "sum", metric.aggregation) != 0))
@@ -125,7 +142,7 @@ static enum pm_status find_binary(struct import *import, const char *object,
     *ret_binary = NULL;
     if (!object)
         return PM_OK;
-    for (struct collect_binary *at = import->c->binaries; at; at = at->next)
+    for (struct collect_binary *at = import->c->binaries->first; at; at = at->next)
         if (strcmp(at->path, object) == 0) {
             *ret_binary = at;
             return PM_OK;
@@ -185,7 +202,7 @@ static enum pm_status add_code_cost(struct import *import, const struct pm_cost 
     uint32_t context = import->root, sentence;
     enum pm_status status = number ? PM_OK : code_by_name(import, cost, &code);
     if (status == PM_OK && code.symbol) {
-        status = collect_short_sentence(c, c->executes, code.symbol, &sentence);
+        status = collect_short_sentence(c, c->model->executes, code.symbol, &sentence);
         if (status == PM_OK)
             status = collect_context(c, context, sentence, CONTEXT_SAMPLED, &context);
     }
@@ -202,8 +219,8 @@ static enum pm_status add_code_cost(struct import *import, const struct pm_cost 
 
 static uint32_t noun_by_id(const struct collector *c, pm_id id)
 {
-    uint32_t row = pm_map_get(&c->user, id);
-    for (const struct collect_binary *at = c->binaries; at && !row; at = at->next)
+    uint32_t row = pm_map_get(&c->model->user, id);
+    for (const struct collect_binary *at = c->binaries->first; at && !row; at = at->next)
         row = pm_map_get(&at->nouns, id);
     return row;
 }
@@ -220,7 +237,7 @@ static enum pm_status find_noun(struct import *import, const struct pm_pif_refer
                                                reference->name, ret_row);
     if (status != PM_OK || *ret_row)
         return status;
-    uint32_t level = c->base_level;
+    uint32_t level = c->model->base_level;
     struct pm_pif_noun noun = {
         .id = reference->id ? reference->id : pm_pif_name_id(reference->level, reference->name),
         .name = reference->name,
@@ -229,8 +246,8 @@ static enum pm_status find_noun(struct import *import, const struct pm_pif_refer
         status = collect_level_row(c, reference->level, &level);
     if (import->n_unknown++ == 0)
         import->first_unknown = reference->name ? reference->name : "(an id)";
-    *ret_row = ++c->n_nouns;
-    if (status == PM_OK && !pm_map_put(&c->user, noun.id, *ret_row))
+    *ret_row = ++c->model->n_nouns;
+    if (status == PM_OK && !pm_map_put(&c->model->user, noun.id, *ret_row))
         return collect_no_memory(c);
     return status == PM_OK ? collect_write_noun(c, *ret_row, &noun, level, 0, 0) : status;
 }
@@ -240,13 +257,13 @@ static enum pm_status level_of(struct import *import, uint32_t noun, uint32_t *r
     struct collector *c = import->c;
     sqlite3_stmt *query;
     bool has_row = false;
-    enum pm_status status =
-        pm_archive_prepare(c->archive, "SELECT level FROM nouns WHERE id = ?", c->err, &query);
+    enum pm_status status = pm_archive_prepare(
+        c->writer->archive, "SELECT level FROM nouns WHERE id = ?", c->err, &query);
     if (status != PM_OK)
         return status;
     bind_number(query, 1, noun);
-    status = pm_archive_step(c->archive, query, c->err, &has_row);
-    *ret_level = has_row ? (uint32_t)sqlite3_column_int64(query, 0) : c->base_level;
+    status = pm_archive_step(c->writer->archive, query, c->err, &has_row);
+    *ret_level = has_row ? (uint32_t)sqlite3_column_int64(query, 0) : c->model->base_level;
     sqlite3_finalize(query);
     return status;
 }
@@ -257,19 +274,19 @@ static enum pm_status find_verb(struct import *import, const struct pm_pif_refer
                                 uint32_t noun, uint32_t *ret_verb)
 {
     struct collector *c = import->c;
-    uint32_t level = c->base_level, n_named = 0, named = 0;
+    uint32_t level = c->model->base_level, n_named = 0, named = 0;
     enum pm_status status = PM_OK;
     const char *name = reference->name ? reference->name : "";
     if (reference->level)
         status = collect_level_row(c, reference->level, &level);
     else if (noun)
         status = level_of(import, noun, &level);
-    for (size_t i = 0; i < c->n_verbs && status == PM_OK; i++) {
-        if (strcmp(c->verbs[i].name, name) != 0)
+    for (size_t i = 0; i < c->model->n_verbs && status == PM_OK; i++) {
+        if (strcmp(c->model->verbs[i].name, name) != 0)
             continue;
         named = (uint32_t)i + 1;
         n_named++;
-        if (c->verbs[i].level == level) {
+        if (c->model->verbs[i].level == level) {
             *ret_verb = named;
             return PM_OK;
         }
@@ -278,8 +295,9 @@ static enum pm_status find_verb(struct import *import, const struct pm_pif_refer
         *ret_verb = named;
         return PM_OK;
     }
-    return status == PM_OK ? collect_verb_row(c, c->levels[level - 1].name, name, NULL, ret_verb)
-                           : status;
+    return status == PM_OK
+               ? collect_verb_row(c, c->model->levels[level - 1].name, name, NULL, ret_verb)
+               : status;
 }
 
 static enum pm_status add_sentence_cost(struct import *import, const struct pm_cost *cost)

@@ -2,9 +2,20 @@
  * adapter says which file is which inode, and its costs say who wrote how many bytes of which
  * file: each gets its part of the blocks, in a context of its own directly below its thread's
  * root that was done on behalf of it, as nobody knows which byte a block is. */
-#include "internal.h"
+#include "kernel.h"
 
+#include "collector.h"
+#include "contexts.h"
+#include "costs.h"
+#include "run_names.h"
+#include "words.h"
+#include "writer.h"
+
+#include "format/pm_words.h"
+#include "mapping/base/arena.h"
+#include "mapping/base/map.h"
 #include "mapping/run/kernel_writes.h"
+#include "mapping/run/run_file.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -197,7 +208,7 @@ enum pm_status collect_kernel_cost(struct collector *c, const struct pm_run_file
 {
     struct collect_kernel *k = c->kernel;
     uint32_t metric = names->metrics[sample->address - 1], root = sample->node;
-    if (strcmp(c->metrics[metric - 1].name, "bytes_written") != 0)
+    if (strcmp(c->costs->metrics[metric - 1].name, "bytes_written") != 0)
         return PM_OK;
     struct writer writer = {.file = file_around(file, thread, sample->node, names),
                             .context = context,

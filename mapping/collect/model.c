@@ -1,33 +1,45 @@
 /* Nouns, verbs, sentences and mappings as rows. */
-#include "internal.h"
+#include "model.h"
+
+#include "collect.h"
+#include "collector.h"
+#include "writer.h"
+
+#include "format/pm_id.h"
+#include "mapping/archive/archive.h"
+#include "mapping/base/arena.h"
+#include "mapping/base/map.h"
+#include "mapping/pif/pif.h"
 
 #include <stdlib.h>
 
 enum { LONG_SENTENCE_BUCKETS = 4096 };
 
-/* --- levels and verbs: few, in memory until the end --- */
+/* A sentence of more than one noun. */
+struct collect_sentence {
+    uint32_t row, verb, n_nouns, nouns[PM_PIF_MAX_NOUNS];
+    struct collect_sentence *next_same_hash;
+};
 
-const char *collect_intern(struct collector *c, const char *text)
-{
-    return pm_intern_add(c->strings, text, strlen(text));
-}
+/* --- levels and verbs: few, in memory until the end --- */
 
 enum pm_status collect_level_row(struct collector *c, const char *name, uint32_t *ret_level)
 {
     name = name ? name : "";
-    for (size_t i = 0; i < c->n_levels; i++)
-        if (strcmp(c->levels[i].name, name) == 0) {
+    for (size_t i = 0; i < c->model->n_levels; i++)
+        if (strcmp(c->model->levels[i].name, name) == 0) {
             *ret_level = (uint32_t)i + 1;
             return PM_OK;
         }
-    struct collect_level *levels = pm_realloc_array(c->levels, c->n_levels + 1, sizeof *levels);
+    struct collect_level *levels =
+        pm_realloc_array(c->model->levels, c->model->n_levels + 1, sizeof *levels);
     if (!levels)
         return collect_no_memory(c);
-    c->levels = levels;
-    levels[c->n_levels] = (struct collect_level){.name = collect_intern(c, name)};
-    if (!levels[c->n_levels].name)
+    c->model->levels = levels;
+    levels[c->model->n_levels] = (struct collect_level){.name = collect_intern(c, name)};
+    if (!levels[c->model->n_levels].name)
         return collect_no_memory(c);
-    *ret_level = (uint32_t)++c->n_levels;
+    *ret_level = (uint32_t)++c->model->n_levels;
     return PM_OK;
 }
 
@@ -40,58 +52,61 @@ enum pm_status collect_verb_row(struct collector *c, const char *level_name, con
         return status;
     name = collect_intern(c, name ? name : "");
     description = description ? collect_intern(c, description) : NULL;
-    struct collect_verb *verbs = pm_realloc_array(c->verbs, c->n_verbs + 1, sizeof *verbs);
+    struct collect_verb *verbs =
+        pm_realloc_array(c->model->verbs, c->model->n_verbs + 1, sizeof *verbs);
     if (verbs)
-        c->verbs = verbs;
+        c->model->verbs = verbs;
     if (!name || !verbs)
         return collect_no_memory(c);
-    for (size_t i = 0; i < c->n_verbs; i++)
+    for (size_t i = 0; i < c->model->n_verbs; i++)
         if (verbs[i].name == name && verbs[i].level == level) {
             if (!verbs[i].description)
                 verbs[i].description = description;
             *ret_verb = (uint32_t)i + 1;
             return PM_OK;
         }
-    verbs[c->n_verbs] = (struct collect_verb){name, description, level};
-    *ret_verb = (uint32_t)++c->n_verbs;
+    verbs[c->model->n_verbs] = (struct collect_verb){name, description, level};
+    *ret_verb = (uint32_t)++c->model->n_verbs;
     return PM_OK;
 }
 
 enum pm_status collect_model_start(struct collector *c)
 {
-    c->long_sentences = pm_alloc_array(LONG_SENTENCE_BUCKETS, sizeof *c->long_sentences);
-    if (!c->long_sentences)
+    c->model->long_sentences =
+        pm_alloc_array(LONG_SENTENCE_BUCKETS, sizeof *c->model->long_sentences);
+    if (!c->model->long_sentences)
         return collect_no_memory(c);
-    enum pm_status status = collect_level_row(c, "Base", &c->base_level);
-    return status == PM_OK ? collect_verb_row(c, "Base", "Executes", NULL, &c->executes) : status;
+    enum pm_status status = collect_level_row(c, "Base", &c->model->base_level);
+    return status == PM_OK ? collect_verb_row(c, "Base", "Executes", NULL, &c->model->executes)
+                           : status;
 }
 
 enum pm_status collect_need_source(struct collector *c)
 {
-    if (c->source_writes)
+    if (c->model->source_writes)
         return PM_OK;
-    enum pm_status status = collect_level_row(c, "Source", &c->source_level);
-    if (status == PM_OK && !c->levels[c->source_level - 1].above)
-        c->levels[c->source_level - 1].above = c->levels[c->base_level - 1].name;
+    enum pm_status status = collect_level_row(c, "Source", &c->model->source_level);
+    if (status == PM_OK && !c->model->levels[c->model->source_level - 1].above)
+        c->model->levels[c->model->source_level - 1].above =
+            c->model->levels[c->model->base_level - 1].name;
     if (status == PM_OK)
-        status = collect_verb_row(c, "Source", "Executes", NULL, &c->source_executes);
+        status = collect_verb_row(c, "Source", "Executes", NULL, &c->model->source_executes);
     if (status == PM_OK)
-        status = collect_verb_row(c, "Source", "Reads", NULL, &c->source_reads);
-    return status == PM_OK ? collect_verb_row(c, "Source", "Writes", NULL, &c->source_writes)
+        status = collect_verb_row(c, "Source", "Reads", NULL, &c->model->source_reads);
+    return status == PM_OK ? collect_verb_row(c, "Source", "Writes", NULL, &c->model->source_writes)
                            : status;
 }
 
 void collect_model_release(struct collector *c)
 {
-    pm_map_release(&c->processes);
-    pm_map_release(&c->by_noun);
-    pm_map_release(&c->user);
-    pm_map_release(&c->sentences);
-    pm_map_release(&c->lacking);
-    free(c->long_sentences);
-    free(c->levels);
-    free(c->verbs);
-    free(c->mappings);
+    pm_map_release(&c->model->processes);
+    pm_map_release(&c->model->by_noun);
+    pm_map_release(&c->model->user);
+    pm_map_release(&c->model->sentences);
+    free(c->model->long_sentences);
+    free(c->model->levels);
+    free(c->model->verbs);
+    free(c->model->mappings);
 }
 
 /* --- nouns --- */
@@ -99,7 +114,7 @@ void collect_model_release(struct collector *c)
 enum pm_status collect_write_noun(struct collector *c, uint32_t row, const struct pm_pif_noun *noun,
                                   uint32_t level, uint32_t binary, uint32_t parent)
 {
-    sqlite3_stmt *insert = c->statements[INSERT_NOUN];
+    sqlite3_stmt *insert = c->writer->statements[INSERT_NOUN];
     sqlite3_bind_int64(insert, 1, row);
     sqlite3_bind_int64(insert, 2, (int64_t)noun->id);
     bind_number_or_null(insert, 3, binary);
@@ -125,14 +140,14 @@ enum pm_status collect_add_noun(struct collector *c, pm_id id, const char *name,
                                 const char *description, uint32_t binary, uint32_t *ret_row)
 {
     struct pm_pif_noun noun = {.id = id, .name = name, .kind = kind, .description = description};
-    *ret_row = ++c->n_nouns;
-    return collect_write_noun(c, *ret_row, &noun, c->base_level, binary, 0);
+    *ret_row = ++c->model->n_nouns;
+    return collect_write_noun(c, *ret_row, &noun, c->model->base_level, binary, 0);
 }
 
 enum pm_status collect_write_attribute(struct collector *c, uint32_t row, const char *key,
                                        const char *value)
 {
-    sqlite3_stmt *insert = c->statements[INSERT_NOUN_ATTRIBUTE];
+    sqlite3_stmt *insert = c->writer->statements[INSERT_NOUN_ATTRIBUTE];
     sqlite3_bind_int64(insert, 1, row);
     bind_text(insert, 2, key);
     bind_text(insert, 3, value);
@@ -197,10 +212,10 @@ enum pm_status collect_short_sentence(struct collector *c, uint32_t verb, uint32
                                       uint32_t *ret_sentence)
 {
     uint64_t key = (uint64_t)verb << 32 | noun;
-    uint32_t row = pm_map_get(&c->sentences, key);
+    uint32_t row = pm_map_get(&c->model->sentences, key);
     if (!row) {
-        row = ++c->n_sentences;
-        if (!pm_map_put(&c->sentences, key, row))
+        row = ++c->model->n_sentences;
+        if (!pm_map_put(&c->model->sentences, key, row))
             return collect_no_memory(c);
         enum pm_status status = write_sentence(c, row, verb, noun);
         if (status != PM_OK)
@@ -214,7 +229,7 @@ enum pm_status collect_long_sentence(struct collector *c, uint32_t verb, const u
                                      uint32_t n_nouns, uint32_t *ret_sentence)
 {
     uint64_t hash = XXH64(nouns, n_nouns * sizeof *nouns, verb);
-    struct collect_sentence **bucket = &c->long_sentences[hash % LONG_SENTENCE_BUCKETS];
+    struct collect_sentence **bucket = &c->model->long_sentences[hash % LONG_SENTENCE_BUCKETS];
     for (const struct collect_sentence *at = *bucket; at; at = at->next_same_hash)
         if (at->verb == verb && at->n_nouns == n_nouns &&
             memcmp(at->nouns, nouns, n_nouns * sizeof *nouns) == 0) {
@@ -224,12 +239,12 @@ enum pm_status collect_long_sentence(struct collector *c, uint32_t verb, const u
     struct collect_sentence *sentence = pm_arena_alloc(&c->arena, sizeof *sentence);
     if (!sentence)
         return collect_no_memory(c);
-    *sentence = (struct collect_sentence){++c->n_sentences, verb, n_nouns, {0}, *bucket};
+    *sentence = (struct collect_sentence){++c->model->n_sentences, verb, n_nouns, {0}, *bucket};
     memcpy(sentence->nouns, nouns, n_nouns * sizeof *nouns);
     *bucket = sentence;
     enum pm_status status = write_sentence(c, sentence->row, verb, n_nouns ? nouns[0] : 0);
     for (uint32_t i = 1; i < n_nouns && status == PM_OK; i++) {
-        sqlite3_stmt *insert = c->statements[INSERT_SENTENCE_NOUN];
+        sqlite3_stmt *insert = c->writer->statements[INSERT_SENTENCE_NOUN];
         sqlite3_bind_int64(insert, 1, sentence->row);
         sqlite3_bind_int64(insert, 2, i);
         sqlite3_bind_int64(insert, 3, nouns[i]);
@@ -241,12 +256,6 @@ enum pm_status collect_long_sentence(struct collector *c, uint32_t verb, const u
 
 /* --- processes --- */
 
-const char *collect_base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 enum pm_status collect_process_sentence(struct collector *c, struct pm_str exe,
                                         uint32_t *ret_sentence)
 {
@@ -254,18 +263,18 @@ enum pm_status collect_process_sentence(struct collector *c, struct pm_str exe,
     if (!path)
         return collect_no_memory(c);
     pm_id id = pm_pif_name_id("Base", path);
-    uint32_t row = pm_map_get(&c->processes, id);
+    uint32_t row = pm_map_get(&c->model->processes, id);
     if (!row) {
         const char *name = *path ? collect_base_name(path) : "unknown program";
         enum pm_status status = collect_add_noun(c, id, name, "process", path, 0, &row);
         if (status != PM_OK)
             return status;
-        if (!pm_map_put(&c->processes, id, row))
+        if (!pm_map_put(&c->model->processes, id, row))
             return collect_no_memory(c);
     }
-    enum pm_status status = collect_short_sentence(c, c->executes, row, ret_sentence);
-    if (status == PM_OK && !c->first_program)
-        c->first_program = *ret_sentence;
+    enum pm_status status = collect_short_sentence(c, c->model->executes, row, ret_sentence);
+    if (status == PM_OK && !c->model->first_program)
+        c->model->first_program = *ret_sentence;
     return status;
 }
 
@@ -273,12 +282,12 @@ enum pm_status collect_process_sentence(struct collector *c, struct pm_str exe,
 
 enum pm_status collect_add_mapping(struct collector *c, const struct collect_mapping *mapping)
 {
-    struct collect_mapping *mappings =
-        pm_grow_array(c->mappings, c->n_mappings, &c->mappings_cap, 1024, sizeof *mappings);
+    struct collect_mapping *mappings = pm_grow_array(
+        c->model->mappings, c->model->n_mappings, &c->model->mappings_cap, 1024, sizeof *mappings);
     if (!mappings)
         return collect_no_memory(c);
-    c->mappings = mappings;
-    mappings[c->n_mappings++] = *mapping;
+    c->model->mappings = mappings;
+    mappings[c->model->n_mappings++] = *mapping;
     return PM_OK;
 }
 
@@ -287,20 +296,21 @@ enum pm_status collect_add_mapping(struct collector *c, const struct collect_map
 static enum pm_status write_levels(struct collector *c)
 {
     uint32_t above;
-    for (size_t i = 0; i < c->n_levels;
+    for (size_t i = 0; i < c->model->n_levels;
          i++) /* may add levels that are only named as lying below others */
-        if (c->levels[i].above) {
-            enum pm_status status = collect_level_row(c, c->levels[i].above, &above);
+        if (c->model->levels[i].above) {
+            enum pm_status status = collect_level_row(c, c->model->levels[i].above, &above);
             if (status != PM_OK)
                 return status;
         }
-    for (size_t i = 0; i < c->n_levels; i++) {
-        sqlite3_stmt *insert = c->statements[INSERT_LEVEL];
+    for (size_t i = 0; i < c->model->n_levels; i++) {
+        sqlite3_stmt *insert = c->writer->statements[INSERT_LEVEL];
         above = 0;
-        enum pm_status status =
-            c->levels[i].above ? collect_level_row(c, c->levels[i].above, &above) : PM_OK;
+        enum pm_status status = c->model->levels[i].above
+                                    ? collect_level_row(c, c->model->levels[i].above, &above)
+                                    : PM_OK;
         bind_number(insert, 1, i + 1);
-        bind_text(insert, 2, c->levels[i].name);
+        bind_text(insert, 2, c->model->levels[i].name);
         bind_number_or_null(insert, 3, above);
         if (status == PM_OK)
             status = collect_insert(c, INSERT_LEVEL);
@@ -312,12 +322,12 @@ static enum pm_status write_levels(struct collector *c)
 
 static enum pm_status write_verbs(struct collector *c)
 {
-    for (size_t i = 0; i < c->n_verbs; i++) {
-        sqlite3_stmt *insert = c->statements[INSERT_VERB];
+    for (size_t i = 0; i < c->model->n_verbs; i++) {
+        sqlite3_stmt *insert = c->writer->statements[INSERT_VERB];
         bind_number(insert, 1, i + 1);
-        bind_number(insert, 2, c->verbs[i].level);
-        bind_text(insert, 3, c->verbs[i].name);
-        bind_text(insert, 4, c->verbs[i].description);
+        bind_number(insert, 2, c->model->verbs[i].level);
+        bind_text(insert, 3, c->model->verbs[i].name);
+        bind_text(insert, 4, c->model->verbs[i].description);
         enum pm_status status = collect_insert(c, INSERT_VERB);
         if (status != PM_OK)
             return status;
@@ -337,16 +347,16 @@ static int compare_mappings(const void *a, const void *b)
  * mappings each. NULL: memory. */
 static const struct collect_mapping **sort_mappings(const struct collector *c)
 {
-    size_t n = c->n_mappings;
+    size_t n = c->model->n_mappings;
     const struct collect_mapping **sorted = pm_alloc_array(n, sizeof *sorted);
-    size_t *starts = pm_alloc_array((size_t)c->n_sentences + 2, sizeof *starts);
+    size_t *starts = pm_alloc_array((size_t)c->model->n_sentences + 2, sizeof *starts);
     if (sorted && starts) {
         for (size_t i = 0; i < n; i++)
-            starts[c->mappings[i].source + 1]++;
-        for (size_t i = 1; i <= c->n_sentences; i++)
+            starts[c->model->mappings[i].source + 1]++;
+        for (size_t i = 1; i <= c->model->n_sentences; i++)
             starts[i + 1] += starts[i];
         for (size_t i = 0; i < n; i++)
-            sorted[starts[c->mappings[i].source]++] = &c->mappings[i];
+            sorted[starts[c->model->mappings[i].source]++] = &c->model->mappings[i];
         for (size_t first = 0, end; first < n; first = end) {
             for (end = first + 1; end < n && sorted[end]->source == sorted[first]->source;)
                 end++;
@@ -365,7 +375,7 @@ static const struct collect_mapping **sort_mappings(const struct collector *c)
  * compiler's. */
 static enum pm_status write_mappings(struct collector *c)
 {
-    size_t n = c->n_mappings;
+    size_t n = c->model->n_mappings;
     const struct collect_mapping **sorted = sort_mappings(c);
     if (!sorted)
         return collect_no_memory(c);

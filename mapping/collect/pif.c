@@ -1,5 +1,15 @@
 /* PIF of binaries and of the user: to rows. */
-#include "internal.h"
+#include "pif.h"
+
+#include "binaries.h"
+#include "collector.h"
+#include "model.h"
+#include "writer.h"
+
+#include "format/pm_id.h"
+#include "mapping/archive/archive.h"
+#include "mapping/base/map.h"
+#include "mapping/pif/pif.h"
 
 /* --- PIF to rows --- */
 
@@ -19,10 +29,10 @@ static enum pm_status import_levels(struct collector *c, const struct pm_pif *pi
         enum pm_status status = collect_level_row(c, name, &row);
         if (status != PM_OK)
             return status;
-        if (!above || c->levels[row - 1].above)
+        if (!above || c->model->levels[row - 1].above)
             continue;
-        c->levels[row - 1].above = collect_intern(c, above);
-        if (!c->levels[row - 1].above)
+        c->model->levels[row - 1].above = collect_intern(c, above);
+        if (!c->model->levels[row - 1].above)
             return collect_no_memory(c);
     }
     return PM_OK;
@@ -148,10 +158,11 @@ static enum pm_status find_user_noun(struct collector *c, sqlite3_stmt *by_name,
                                      uint32_t *ret_row)
 {
     *ret_row = 0;
-    for (struct collect_binary *binary = c->binaries; binary && !*ret_row; binary = binary->next)
+    for (struct collect_binary *binary = c->binaries->first; binary && !*ret_row;
+         binary = binary->next)
         *ret_row = pm_map_get(&binary->nouns, noun->id);
     if (!*ret_row)
-        *ret_row = pm_map_get(&c->user, noun->id);
+        *ret_row = pm_map_get(&c->model->user, noun->id);
     return *ret_row ? PM_OK
                     : collect_noun_named(c, by_name, pif_path, noun->level, noun->name, ret_row);
 }
@@ -170,10 +181,10 @@ enum pm_status collect_noun_named(struct collector *c, sqlite3_stmt *by_name, co
     bind_text(by_name, 1, name);
     bind_number_or_null(by_name, 2, level);
     if (status == PM_OK)
-        status = pm_archive_step(c->archive, by_name, c->err, &has_row);
+        status = pm_archive_step(c->writer->archive, by_name, c->err, &has_row);
     if (status == PM_OK && has_row) {
         *ret_row = (uint32_t)sqlite3_column_int64(by_name, 0);
-        status = pm_archive_step(c->archive, by_name, c->err, &again);
+        status = pm_archive_step(c->writer->archive, by_name, c->err, &again);
         if (status == PM_OK && again)
             collect_warn(c,
                          "'%s': several nouns are called '%s'; the first is taken (write "
@@ -187,7 +198,7 @@ enum pm_status collect_noun_named(struct collector *c, sqlite3_stmt *by_name, co
 static enum pm_status import_user(struct collector *c, const struct pm_pif *pif, const char *path,
                                   sqlite3_stmt *by_name)
 {
-    uint32_t first = c->n_nouns + 1;
+    uint32_t first = c->model->n_nouns + 1;
     for (size_t i = 0; i < pm_pif_n_nouns(pif); i++) {
         struct pm_pif_noun noun;
         uint32_t row;
@@ -195,19 +206,19 @@ static enum pm_status import_user(struct collector *c, const struct pm_pif *pif,
         enum pm_status status = find_user_noun(c, by_name, path, &noun, &row);
         if (status != PM_OK)
             return status;
-        if (!pm_map_put(&c->user, noun.id, row ? row : ++c->n_nouns))
+        if (!pm_map_put(&c->model->user, noun.id, row ? row : ++c->model->n_nouns))
             return collect_no_memory(c);
     }
-    return collect_import(c, pif, &c->user, first, 0, path);
+    return collect_import(c, pif, &c->model->user, first, 0, path);
 }
 
 enum pm_status collect_prepare_names(struct collector *c, sqlite3_stmt **ret_by_name)
 {
-    if (sqlite3_exec(pm_archive_db(c->archive),
+    if (sqlite3_exec(pm_archive_db(c->writer->archive),
                      "CREATE INDEX IF NOT EXISTS nouns_name ON nouns(name)", NULL, NULL,
                      NULL) != SQLITE_OK)
-        return pm_archive_error(c->archive, c->err);
-    return pm_archive_prepare(c->archive,
+        return pm_archive_error(c->writer->archive, c->err);
+    return pm_archive_prepare(c->writer->archive,
                               "SELECT id, level FROM nouns WHERE name = ?1 AND (?2 IS NULL OR "
                               "level = ?2) ORDER BY id LIMIT 2",
                               c->err, ret_by_name);

@@ -1,5 +1,18 @@
 /* Which noun of a binary's facts stands for a place that its late map names. */
-#include "internal.h"
+#include "places.h"
+
+#include "binaries.h"
+#include "collector.h"
+#include "model.h"
+#include "regions.h"
+#include "touches.h"
+
+#include "format/pm_id.h"
+#include "format/pm_map.h"
+#include "mapping/base/map.h"
+#include "mapping/base/statement_names.h"
+#include "mapping/code/code_map.h"
+#include "mapping/pif/pif.h"
 
 #include <stdlib.h>
 
@@ -44,7 +57,7 @@ static enum pm_status add_statement(struct collector *c, struct collect_binary *
     const char *file = noun->file ? collect_intern(c, noun->file) : NULL;
     if (noun->file && !file)
         return collect_no_memory(c);
-    binary->statements[binary->n_statements++] = (struct collect_source_statement){
+    binary->places->statements[binary->places->n_statements++] = (struct collect_source_statement){
         .function = collect_function_around(binary->pif, noun),
         .parent = noun->parent,
         .file = file,
@@ -77,7 +90,8 @@ static bool is_before(const void *statement, const void *key)
 static size_t lower_bound(const struct collect_binary *binary,
                           const struct collect_source_statement *key)
 {
-    return pm_lower_bound(binary->statements, binary->n_statements, sizeof *key, key, is_before);
+    return pm_lower_bound(binary->places->statements, binary->places->n_statements, sizeof *key,
+                          key, is_before);
 }
 
 static bool is_of(const struct collect_source_statement *statement,
@@ -117,11 +131,12 @@ static enum place_kind find_place(const struct collect_binary *binary,
     key.column_no = place->column_no;
     size_t at = lower_bound(binary, &key);
     struct collect_source_statement *after =
-        at < binary->n_statements && is_of(&binary->statements[at], &key) &&
-                binary->statements[at].line_no == place->line_no
-            ? &binary->statements[at]
+        at < binary->places->n_statements && is_of(&binary->places->statements[at], &key) &&
+                binary->places->statements[at].line_no == place->line_no
+            ? &binary->places->statements[at]
             : NULL;
-    struct collect_source_statement *before = at == first ? NULL : &binary->statements[at - 1];
+    struct collect_source_statement *before =
+        at == first ? NULL : &binary->places->statements[at - 1];
     /* A condition's place may be the parenthesis before it. */
     bool first_of_line = !before || before->line_no != place->line_no;
     bool is_after =
@@ -132,7 +147,8 @@ static enum place_kind find_place(const struct collect_binary *binary,
         return PLACE_STATEMENT;
     bool is_own = binary->pif && pm_pif_find_noun(binary->pif, place->function, &function) &&
                   file && function.file && strcmp(function.file, file) == 0;
-    bool is_last = at == binary->n_statements || !is_of(&binary->statements[at], &key);
+    bool is_last =
+        at == binary->places->n_statements || !is_of(&binary->places->statements[at], &key);
     if (!is_own || (!before && is_last)) /* of system headers no statements are known */
         return PLACE_UNKNOWN;
     bool is_frame = !before             ? function.line <= place->line_no
@@ -165,9 +181,10 @@ static enum pm_status add_names(struct collector *c, struct collect_binary *bina
     if (!linkage || !noun->kind)
         return PM_OK;
     if (strcmp(noun->kind, "function") == 0)
-        return add_name(c, &binary->functions, linkage, pm_map_get(&binary->nouns, noun->id));
+        return add_name(c, &binary->places->functions, linkage,
+                        pm_map_get(&binary->nouns, noun->id));
     if (strcmp(noun->kind, "symbol") == 0)
-        return add_name(c, &binary->symbol_names, linkage, (uint32_t)index + 1);
+        return add_name(c, &binary->places->symbol_names, linkage, (uint32_t)index + 1);
     return PM_OK;
 }
 
@@ -186,8 +203,9 @@ static size_t count_kind(const struct pm_pif *pif, const char *kind)
 static enum pm_status note_implements(struct collector *c, struct collect_binary *binary,
                                       pm_id code, size_t mapping)
 {
-    uint32_t known = pm_map_get(&binary->implements, code);
-    return pm_map_put(&binary->implements, code, known ? (uint32_t)SEVERAL : (uint32_t)mapping + 1)
+    uint32_t known = pm_map_get(&binary->places->implements, code);
+    return pm_map_put(&binary->places->implements, code,
+                      known ? (uint32_t)SEVERAL : (uint32_t)mapping + 1)
                ? PM_OK
                : collect_no_memory(c);
 }
@@ -216,10 +234,11 @@ static enum pm_status find_implements(struct collector *c, struct collect_binary
 static enum pm_status find_loop_functions(struct collector *c, struct collect_binary *binary)
 {
     size_t n = 0;
-    binary->loop_functions =
-        pm_alloc_array(count_kind(binary->pif, "loopcode"), sizeof *binary->loop_functions);
-    binary->loops = pm_alloc_array(count_kind(binary->pif, "loopcode"), sizeof *binary->loops);
-    if (!binary->loop_functions || !binary->loops)
+    binary->places->loop_functions =
+        pm_alloc_array(count_kind(binary->pif, "loopcode"), sizeof *binary->places->loop_functions);
+    binary->places->loops =
+        pm_alloc_array(count_kind(binary->pif, "loopcode"), sizeof *binary->places->loops);
+    if (!binary->places->loop_functions || !binary->places->loops)
         return collect_no_memory(c);
     for (size_t i = 0; i < pm_pif_n_mappings(binary->pif); i++) {
         struct pm_pif_mapping mapping;
@@ -228,13 +247,14 @@ static enum pm_status find_loop_functions(struct collector *c, struct collect_bi
         pm_id loopcode = mapping.source.nouns[0];
         if (mapping.source.n_nouns != 1 || mapping.destination.n_nouns != 1 ||
             !pm_pif_find_noun(binary->pif, loopcode, &from) || !from.kind ||
-            strcmp(from.kind, "loopcode") != 0 || pm_map_get(&binary->loopcodes, loopcode) ||
+            strcmp(from.kind, "loopcode") != 0 ||
+            pm_map_get(&binary->places->loopcodes, loopcode) ||
             !pm_pif_find_noun(binary->pif, mapping.destination.nouns[0], &to))
             continue;
-        binary->loops[n] = to.id;
-        binary->loop_functions[n++] = collect_function_around(binary->pif, &to);
-        if (!pm_map_put(&binary->loopcodes, loopcode, (uint32_t)n) ||
-            !pm_map_put(&binary->loops_with_sleds, to.id, 1))
+        binary->places->loops[n] = to.id;
+        binary->places->loop_functions[n++] = collect_function_around(binary->pif, &to);
+        if (!pm_map_put(&binary->places->loopcodes, loopcode, (uint32_t)n) ||
+            !pm_map_put(&binary->places->loops_with_sleds, to.id, 1))
             return collect_no_memory(c);
     }
     return PM_OK;
@@ -242,9 +262,9 @@ static enum pm_status find_loop_functions(struct collector *c, struct collect_bi
 
 enum pm_status collect_places_make(struct collector *c, struct collect_binary *binary)
 {
-    binary->statements =
-        pm_alloc_array(count_kind(binary->pif, "statement"), sizeof *binary->statements);
-    if (!binary->statements)
+    binary->places->statements =
+        pm_alloc_array(count_kind(binary->pif, "statement"), sizeof *binary->places->statements);
+    if (!binary->places->statements)
         return collect_no_memory(c);
     enum pm_status status = PM_OK;
     for (size_t i = 0; i < pm_pif_n_nouns(binary->pif) && status == PM_OK; i++) {
@@ -255,9 +275,9 @@ enum pm_status collect_places_make(struct collector *c, struct collect_binary *b
         else
             status = add_names(c, binary, i, &noun);
     }
-    if (binary->n_statements)
-        qsort(binary->statements, binary->n_statements, sizeof *binary->statements,
-              compare_statements);
+    if (binary->places->n_statements)
+        qsort(binary->places->statements, binary->places->n_statements,
+              sizeof *binary->places->statements, compare_statements);
     if (status == PM_OK)
         status = find_implements(c, binary);
     return status == PM_OK ? find_loop_functions(c, binary) : status;
@@ -265,42 +285,42 @@ enum pm_status collect_places_make(struct collector *c, struct collect_binary *b
 
 void collect_places_release(struct collect_binary *binary)
 {
-    free(binary->statements);
-    free(binary->loop_functions);
-    free(binary->loops);
-    pm_map_release(&binary->loops_with_sleds);
-    free(binary->regions);
-    pm_map_release(&binary->outlined);
-    pm_map_release(&binary->loopcodes);
-    pm_map_release(&binary->implements);
-    pm_map_release(&binary->functions);
-    pm_map_release(&binary->symbol_names);
+    free(binary->places->statements);
+    free(binary->places->loop_functions);
+    free(binary->places->loops);
+    pm_map_release(&binary->places->loops_with_sleds);
+    free(binary->regions->list);
+    pm_map_release(&binary->regions->outlined);
+    pm_map_release(&binary->places->loopcodes);
+    pm_map_release(&binary->places->implements);
+    pm_map_release(&binary->places->functions);
+    pm_map_release(&binary->places->symbol_names);
 }
 
 /* --- looking up --- */
 
 pm_id collect_loop_function(const struct collect_binary *binary, pm_id loopcode)
 {
-    uint32_t position = pm_map_get(&binary->loopcodes, loopcode);
-    return position ? binary->loop_functions[position - 1] : 0;
+    uint32_t position = pm_map_get(&binary->places->loopcodes, loopcode);
+    return position ? binary->places->loop_functions[position - 1] : 0;
 }
 
 pm_id collect_loop_of_code(const struct collect_binary *binary, pm_id loopcode)
 {
-    uint32_t position = pm_map_get(&binary->loopcodes, loopcode);
-    return position ? binary->loops[position - 1] : 0;
+    uint32_t position = pm_map_get(&binary->places->loopcodes, loopcode);
+    return position ? binary->places->loops[position - 1] : 0;
 }
 
 uint32_t collect_function_named(const struct collect_binary *binary, const char *linkage)
 {
-    uint32_t row = pm_map_get(&binary->functions, hash_of(linkage));
+    uint32_t row = pm_map_get(&binary->places->functions, hash_of(linkage));
     return row == (uint32_t)SEVERAL ? 0 : row;
 }
 
 bool collect_symbol_named(const struct collect_binary *binary, const char *name,
                           struct pm_pif_noun *ret_noun)
 {
-    uint32_t position = pm_map_get(&binary->symbol_names, hash_of(name));
+    uint32_t position = pm_map_get(&binary->places->symbol_names, hash_of(name));
     if (!position || position == (uint32_t)SEVERAL)
         return false;
     pm_pif_get_noun(binary->pif, position - 1, ret_noun);
@@ -319,10 +339,11 @@ enum pm_status collect_map_noun(struct collector *c, struct collect_binary *bina
     enum pm_status status = collect_need_source(c);
     if (status != PM_OK)
         return status;
-    *ret_row = ++c->n_nouns;
+    *ret_row = ++c->model->n_nouns;
     if (!pm_map_put(&binary->nouns, id, *ret_row))
         return collect_no_memory(c);
-    return collect_write_noun(c, *ret_row, &noun, is_symbol ? c->base_level : c->source_level,
+    return collect_write_noun(c, *ret_row, &noun,
+                              is_symbol ? c->model->base_level : c->model->source_level,
                               binary->row, 0);
 }
 
@@ -330,10 +351,10 @@ enum pm_status collect_map_noun(struct collector *c, struct collect_binary *bina
 static enum pm_status make_noun(struct collector *c, struct collect_binary *binary,
                                 const struct pm_pif_noun *noun, uint32_t parent, uint32_t *ret_row)
 {
-    *ret_row = ++c->n_nouns;
+    *ret_row = ++c->model->n_nouns;
     if (!pm_map_put(&binary->nouns, noun->id, *ret_row))
         return collect_no_memory(c);
-    return collect_write_noun(c, *ret_row, noun, c->source_level, binary->row, parent);
+    return collect_write_noun(c, *ret_row, noun, c->model->source_level, binary->row, parent);
 }
 
 /* A statement that the facts do not have: what the map tells of it. */
@@ -407,7 +428,7 @@ enum pm_status collect_map_unknown_line(struct collector *c, struct collect_bina
     struct pm_id_hash hash;
     struct pm_pif_mapping mapping;
     struct pm_pif_noun of;
-    uint32_t position = pm_map_get(&binary->implements, code);
+    uint32_t position = pm_map_get(&binary->places->implements, code);
     *ret_row = 0;
     if (!position || position == (uint32_t)SEVERAL)
         return PM_OK;
@@ -433,7 +454,7 @@ enum pm_status collect_map_unknown_line(struct collector *c, struct collect_bina
     pm_buf_release(&name);
     uint32_t sentence;
     if (status == PM_OK)
-        status = collect_short_sentence(c, c->source_executes, *ret_row, &sentence);
+        status = collect_short_sentence(c, c->model->source_executes, *ret_row, &sentence);
     return status == PM_OK ? collect_map_any_of(c, binary, mapping.destination.nouns[0], sentence)
                            : status;
 }
@@ -521,8 +542,8 @@ enum pm_status collect_mark_removed(struct collector *c, struct collect_binary *
     enum pm_status status = PM_OK;
     for (size_t i = 0; i < n_blocks && status == PM_OK; i++)
         status = mark_block(c, binary, &blocks[i], &functions);
-    for (size_t i = 0; i < binary->n_statements && status == PM_OK; i++) {
-        const struct collect_source_statement *statement = &binary->statements[i];
+    for (size_t i = 0; i < binary->places->n_statements && status == PM_OK; i++) {
+        const struct collect_source_statement *statement = &binary->places->statements[i];
         if (!statement->is_there && statement->row && pm_map_get(&functions, statement->function))
             status = collect_write_attribute(c, statement->row, "removed", "yes");
     }

@@ -1,10 +1,19 @@
 /* What a run file says of its process: rows of processes, threads, messages, sampling. */
-#include "internal.h"
-#include "mapping/run/probe_cost.h"
+#include "process.h"
 
-#include <math.h>
+#include "collector.h"
+#include "contexts.h"
+#include "costs.h"
+#include "writer.h"
 
 #include "format/pm_words.h"
+#include "mapping/archive/archive.h"
+#include "mapping/base/map.h"
+#include "mapping/run/probe_cost.h"
+#include "mapping/run/run_file.h"
+
+#include <math.h>
+#include <stdlib.h>
 
 enum { MAX_COMPLAINTS_SHOWN = 3 };
 
@@ -207,8 +216,8 @@ static enum pm_status write_overhead(struct collector *c, const struct pm_run_fi
                                      const struct pair_costs *costs, const struct added *added)
 {
     const struct pm_run_file_overhead *overhead = pm_run_file_overhead(file);
-    sqlite3_stmt *insert = c->statements[INSERT_OVERHEAD];
-    bind_number(insert, 1, c->n_processes);
+    sqlite3_stmt *insert = c->writer->statements[INSERT_OVERHEAD];
+    bind_number(insert, 1, c->processes->n);
     bind_number_or_null(insert, 2, overhead ? overhead->budget_ppm : 0);
     bind_number(insert, 3, added->events_ns);
     bind_number(insert, 4, added->samples_ns);
@@ -221,8 +230,8 @@ static enum pm_status write_probe_costs(struct collector *c, const struct pair_c
 {
     if (costs->inner_ps == 0 || costs->inner_ps > costs->exact_ps)
         return PM_OK;
-    sqlite3_stmt *insert = c->statements[INSERT_PROBE_COSTS];
-    bind_number(insert, 1, c->n_processes);
+    sqlite3_stmt *insert = c->writer->statements[INSERT_PROBE_COSTS];
+    bind_number(insert, 1, c->processes->n);
     bind_number(insert, 2, costs->exact_ps);
     bind_number(insert, 3, costs->inner_ps);
     return collect_insert(c, INSERT_PROBE_COSTS);
@@ -233,7 +242,7 @@ static enum pm_status write_attribute(struct collector *c, enum collect_statemen
 {
     char value[32];
     snprintf(value, sizeof value, "%llu", (unsigned long long)number);
-    sqlite3_stmt *insert = c->statements[statement];
+    sqlite3_stmt *insert = c->writer->statements[statement];
     bind_number(insert, 1, execution);
     bind_text(insert, 2, key);
     bind_text(insert, 3, value);
@@ -244,14 +253,14 @@ enum pm_status collect_overhead(struct collector *c, uint32_t execution,
                                 const struct pm_run_file *file)
 {
     struct pair_costs costs = pair_costs_of(file);
-    struct added added = added_of(file, &costs, c->own_code_ns);
+    struct added added = added_of(file, &costs, c->processes->own_code_ns);
     enum pm_status status = write_overhead(c, file, &costs, &added);
     if (status == PM_OK)
         status = write_probe_costs(c, &costs);
     if (status != PM_OK)
         return status;
-    bind_number(c->statements[UPDATE_ADDED], 1, c->n_processes);
-    bind_number(c->statements[UPDATE_ADDED], 2, added.events_ns + added.samples_ns);
+    bind_number(c->writer->statements[UPDATE_ADDED], 1, c->processes->n);
+    bind_number(c->writer->statements[UPDATE_ADDED], 2, added.events_ns + added.samples_ns);
     status = collect_insert(c, UPDATE_ADDED);
     if (status == PM_OK && added.by_samples)
         status = write_attribute(c, INSERT_ATTRIBUTE, execution, "events_by_samples", 1);
@@ -273,31 +282,31 @@ static uint64_t less(uint64_t a, uint64_t b)
 struct collect_cpu collect_own_cpu(const struct collector *c,
                                    const struct pm_run_file_process *process)
 {
-    return (struct collect_cpu){less(process->user_cpu_ns, c->before.user_ns),
-                                less(process->system_cpu_ns, c->before.system_ns)};
+    return (struct collect_cpu){less(process->user_cpu_ns, c->processes->before.user_ns),
+                                less(process->system_cpu_ns, c->processes->before.system_ns)};
 }
 
 enum pm_status collect_image_begins(struct collector *c, const struct pm_run_file_process *process)
 {
-    uint32_t at = pm_map_get(&c->execs, process->pid);
+    uint32_t at = pm_map_get(&c->processes->execs, process->pid);
     bool goes_on = at && !(process->flags & PM_RUN_FLAG_FORKED);
-    c->before = goes_on ? c->exec_cpu[at - 1] : (struct collect_cpu){0, 0};
+    c->processes->before = goes_on ? c->processes->exec_cpu[at - 1] : (struct collect_cpu){0, 0};
     if (!at && !(process->flags & PM_RUN_FLAG_EXEC))
         return PM_OK;
     if (!at) {
-        struct collect_cpu *more =
-            pm_grow_array(c->exec_cpu, c->n_execs, &c->execs_cap, 256, sizeof *more);
+        struct collect_cpu *more = pm_grow_array(c->processes->exec_cpu, c->processes->n_execs,
+                                                 &c->processes->execs_cap, 256, sizeof *more);
         if (!more)
             return collect_no_memory(c);
-        c->exec_cpu = more;
-        at = ++c->n_execs;
-        if (!pm_map_put(&c->execs, process->pid, at))
+        c->processes->exec_cpu = more;
+        at = ++c->processes->n_execs;
+        if (!pm_map_put(&c->processes->execs, process->pid, at))
             return collect_no_memory(c);
     }
     bool is_known = process->flags & PM_RUN_FLAG_EXEC && process->has_usage;
-    c->exec_cpu[at - 1] = is_known
-                              ? (struct collect_cpu){process->user_cpu_ns, process->system_cpu_ns}
-                              : (struct collect_cpu){0, 0};
+    c->processes->exec_cpu[at - 1] =
+        is_known ? (struct collect_cpu){process->user_cpu_ns, process->system_cpu_ns}
+                 : (struct collect_cpu){0, 0};
     return PM_OK;
 }
 
@@ -311,7 +320,7 @@ enum pm_status collect_start_cpu(struct collector *c, const struct pm_run_file *
     uint32_t root;
     if (!sampling || sampling->is_wall || sampling->source == PM_RUN_SAMPLES_NONE)
         return PM_OK;
-    uint64_t before_ns = c->before.user_ns + c->before.system_ns;
+    uint64_t before_ns = c->processes->before.user_ns + c->processes->before.system_ns;
     uint64_t cpu_ns = less(sampling->start_cpu_ns, before_ns);
     if (before_ns && pm_run_file_n_threads(file)) {
         uint64_t thread_ns = less(pm_run_file_thread(file, 0)->cpu_ns, before_ns);
@@ -331,11 +340,11 @@ static enum pm_status write_process(struct collector *c, uint32_t execution, uin
         pm_buf_release(&argv);
         return status;
     }
-    sqlite3_stmt *insert = c->statements[INSERT_PROCESS];
+    sqlite3_stmt *insert = c->writer->statements[INSERT_PROCESS];
     uint64_t start_ns = collect_start_ns(start_tsc, file);
-    c->own_code_ns = 0;
+    c->processes->own_code_ns = 0;
     sqlite3_clear_bindings(insert);
-    bind_number(insert, 1, c->n_processes);
+    bind_number(insert, 1, c->processes->n);
     bind_number(insert, 2, execution);
     bind_number(insert, 3, process->pid);
     bind_number(insert, 4, process->parent_pid);
@@ -360,8 +369,8 @@ static enum pm_status write_process(struct collector *c, uint32_t execution, uin
     pm_buf_release(&argv);
     if (status != PM_OK || process->rank < 0)
         return status;
-    bind_number(c->statements[INSERT_RANK], 1, c->n_processes);
-    bind_number(c->statements[INSERT_RANK], 2, (uint64_t)process->rank);
+    bind_number(c->writer->statements[INSERT_RANK], 1, c->processes->n);
+    bind_number(c->writer->statements[INSERT_RANK], 2, (uint64_t)process->rank);
     return collect_insert(c, INSERT_RANK);
 }
 
@@ -369,10 +378,10 @@ static enum pm_status write_process(struct collector *c, uint32_t execution, uin
 enum pm_status collect_only_thread(struct collector *c, uint32_t tid, uint64_t start_ns,
                                    uint64_t end_ns, uint64_t cpu_ns)
 {
-    sqlite3_stmt *insert = c->statements[INSERT_THREAD];
+    sqlite3_stmt *insert = c->writer->statements[INSERT_THREAD];
     sqlite3_clear_bindings(insert);
-    bind_number(insert, 1, ++c->n_threads);
-    bind_number(insert, 2, c->n_processes);
+    bind_number(insert, 1, ++c->processes->n_threads);
+    bind_number(insert, 2, c->processes->n);
     bind_number(insert, 3, tid);
     bind_number(insert, 4, 1);
     bind_number(insert, 6, start_ns);
@@ -391,16 +400,17 @@ static enum pm_status write_threads(struct collector *c, uint64_t start_tsc,
                                    process->user_cpu_ns + process->system_cpu_ns);
     for (size_t i = 0; i < pm_run_file_n_threads(file); i++) {
         const struct pm_run_file_thread *thread = pm_run_file_thread(file, i);
-        sqlite3_stmt *insert = c->statements[INSERT_THREAD];
-        bind_number(insert, 1, ++c->n_threads);
-        bind_number(insert, 2, c->n_processes);
+        sqlite3_stmt *insert = c->writer->statements[INSERT_THREAD];
+        bind_number(insert, 1, ++c->processes->n_threads);
+        bind_number(insert, 2, c->processes->n);
         bind_number(insert, 3, thread->tid);
         bind_number(insert, 4, thread->n_threads);
         bind_str(insert, 5, thread->name);
         bind_number(insert, 6, start_ns + thread->start_ns);
         bind_number(insert, 7, start_ns + thread->end_ns);
-        uint64_t before_ns =
-            thread->tid == process->pid ? c->before.user_ns + c->before.system_ns : 0;
+        uint64_t before_ns = thread->tid == process->pid
+                                 ? c->processes->before.user_ns + c->processes->before.system_ns
+                                 : 0;
         bind_number_or_null(insert, 8, less(thread->cpu_ns, before_ns));
         enum pm_status status = collect_insert(c, INSERT_THREAD);
         if (status != PM_OK)
@@ -413,8 +423,8 @@ enum { CODE_DAMAGE = -1 }; /* in table messages: what the reader found damaged *
 
 static enum pm_status write_message(struct collector *c, int64_t code, struct pm_str text)
 {
-    sqlite3_stmt *insert = c->statements[INSERT_MESSAGE];
-    bind_number(insert, 1, c->n_processes);
+    sqlite3_stmt *insert = c->writer->statements[INSERT_MESSAGE];
+    bind_number(insert, 1, c->processes->n);
     sqlite3_bind_int64(insert, 2, code);
     bind_str(insert, 3, text);
     return collect_insert(c, INSERT_MESSAGE);
@@ -456,9 +466,9 @@ static enum pm_status write_sampling(struct collector *c, const struct pm_run_fi
     char problem[200] = "";
     if (sampling->error_no)
         snprintf(problem, sizeof problem, "perf_event_open: %s", strerror(sampling->error_no));
-    sqlite3_stmt *insert = c->statements[INSERT_SAMPLING];
+    sqlite3_stmt *insert = c->writer->statements[INSERT_SAMPLING];
     sqlite3_clear_bindings(insert);
-    bind_number(insert, 1, c->n_processes);
+    bind_number(insert, 1, c->processes->n);
     bind_text(insert, 2, sampling->source < 3 ? sources[sampling->source] : "unknown");
     bind_text(insert, 3, sampling->is_wall ? "wall" : "cpu");
     bind_number(insert, 4, sampling->period_ns);
@@ -494,8 +504,8 @@ static enum pm_status write_noun_mode(struct collector *c, uint32_t noun, enum p
                                       bool is_asked, uint64_t from_ns, uint64_t until_ns,
                                       uint64_t n_events)
 {
-    sqlite3_stmt *insert = c->statements[INSERT_NOUN_MODE];
-    bind_number(insert, 1, c->n_processes);
+    sqlite3_stmt *insert = c->writer->statements[INSERT_NOUN_MODE];
+    bind_number(insert, 1, c->processes->n);
     bind_number(insert, 2, noun);
     bind_text(insert, 3, collect_mode_name(mode));
     bind_text(insert, 4, is_asked ? "asked" : "budget");
@@ -523,6 +533,12 @@ enum pm_status collect_noun_modes(struct collector *c, uint64_t start_tsc,
                                  start_ns + adapted->disarmed_ns, until_ns, adapted->n_events);
     }
     return status;
+}
+
+void collect_processes_release(struct collector *c)
+{
+    pm_map_release(&c->processes->execs);
+    free(c->processes->exec_cpu);
 }
 
 /* --- all of it --- */

@@ -11,7 +11,16 @@
  * id that is no noun, between two such facts: w -> id in the unit of the function, id -> weights
  * in that of the caller, perhaps in another binary.
  */
-#include "internal.h"
+#include "references.h"
+
+#include "binaries.h"
+#include "collector.h"
+#include "model.h"
+
+#include "format/pm_id.h"
+#include "format/pm_map.h"
+#include "mapping/base/map.h"
+#include "mapping/pif/pif.h"
 
 #include <stdlib.h>
 
@@ -38,16 +47,16 @@ struct references {
 enum pm_status collect_note_touch(struct collector *c, const struct collect_binary *binary,
                                   pm_id id, uint32_t row, unsigned access)
 {
-    uint32_t before = pm_map_get(&c->touched, row);
+    uint32_t before = pm_map_get(&c->references->touched, row);
     if ((before | access) == before)
         return PM_OK;
-    struct collect_touched *list =
-        pm_grow_array(c->touches, c->n_touches, &c->touches_cap, 256, sizeof *list);
+    struct collect_touched *list = pm_grow_array(c->references->touches, c->references->n_touches,
+                                                 &c->references->touches_cap, 256, sizeof *list);
     if (list)
-        c->touches = list;
-    if (!list || !pm_map_put(&c->touched, row, before | access))
+        c->references->touches = list;
+    if (!list || !pm_map_put(&c->references->touched, row, before | access))
         return collect_no_memory(c);
-    list[c->n_touches++] = (struct collect_touched){binary, id, row, access & ~before};
+    list[c->references->n_touches++] = (struct collect_touched){binary, id, row, access & ~before};
     return PM_OK;
 }
 
@@ -80,7 +89,7 @@ static size_t read_references(const struct collector *c, struct reference *ret_l
 {
     pm_id refers = pm_pif_verb_id("Source", "Refers");
     size_t n_found = 0;
-    for (const struct collect_binary *binary = c->binaries; binary; binary = binary->next)
+    for (const struct collect_binary *binary = c->binaries->first; binary; binary = binary->next)
         for (size_t i = 0, n = binary->pif ? pm_pif_n_mappings(binary->pif) : 0; i < n; i++) {
             struct pm_pif_mapping mapping;
             pm_pif_get_mapping(binary->pif, i, &mapping);
@@ -172,9 +181,9 @@ static enum pm_status map_objects(struct collector *c, const struct references *
     for (uint32_t i = 0; i < all->n_objects && status == PM_OK; i++) {
         const struct object *object = &all->objects[i];
         if (touched->access & PM_MAP_READS)
-            status = map_way(c, c->source_reads, touched->row, object->row, origin);
+            status = map_way(c, c->model->source_reads, touched->row, object->row, origin);
         if (status == PM_OK && touched->access & PM_MAP_WRITES)
-            status = map_way(c, c->source_writes, touched->row, object->row, origin);
+            status = map_way(c, c->model->source_writes, touched->row, object->row, origin);
         if (status == PM_OK)
             status =
                 collect_note_touch(c, object->binary, object->id, object->row, touched->access);
@@ -187,13 +196,13 @@ static enum pm_status map_objects(struct collector *c, const struct references *
 enum pm_status collect_note_member(struct collector *c, const struct collect_member *member,
                                    pm_id function)
 {
-    struct collect_member *list =
-        pm_grow_array(c->members, c->n_members, &c->members_cap, 256, sizeof *list);
+    struct collect_member *list = pm_grow_array(c->references->members, c->references->n_members,
+                                                &c->references->members_cap, 256, sizeof *list);
     if (!list)
         return collect_no_memory(c);
-    c->members = list;
-    list[c->n_members] = *member;
-    list[c->n_members++].object = parameter_id(function, 0);
+    c->references->members = list;
+    list[c->references->n_members] = *member;
+    list[c->references->n_members++].object = parameter_id(function, 0);
     return PM_OK;
 }
 
@@ -260,9 +269,9 @@ static enum pm_status map_member(struct collector *c, struct references *all, st
     for (uint32_t i = 0; i < all->n_objects && status == PM_OK; i++) {
         const struct object *object = &all->objects[i];
         if (member->access & PM_MAP_READS)
-            status = map_member_way(c, known, member, c->source_reads, object->row, origin);
+            status = map_member_way(c, known, member, c->model->source_reads, object->row, origin);
         if (status == PM_OK && member->access & PM_MAP_WRITES)
-            status = map_member_way(c, known, member, c->source_writes, object->row, origin);
+            status = map_member_way(c, known, member, c->model->source_writes, object->row, origin);
         if (status == PM_OK) /* p[i].step(): what p refers to */
             status = collect_note_touch(c, object->binary, object->id, object->row, member->access);
     }
@@ -274,11 +283,12 @@ static enum pm_status know_ways(struct collector *c, struct pm_map *known)
 {
     struct pm_map sentences = {0};
     bool good = true;
-    for (uint32_t i = 0; i < c->n_members && good; i++)
-        good = pm_map_put(&sentences, c->members[i].sentence, 1);
-    for (size_t i = 0; i < c->n_mappings && good; i++)
-        if (pm_map_get(&sentences, c->mappings[i].source))
-            good = pm_map_put(known, way_key(c->mappings[i].source, c->mappings[i].destination), 1);
+    for (uint32_t i = 0; i < c->references->n_members && good; i++)
+        good = pm_map_put(&sentences, c->references->members[i].sentence, 1);
+    for (size_t i = 0; i < c->model->n_mappings && good; i++)
+        if (pm_map_get(&sentences, c->model->mappings[i].source))
+            good = pm_map_put(
+                known, way_key(c->model->mappings[i].source, c->model->mappings[i].destination), 1);
     pm_map_release(&sentences);
     return good ? PM_OK : collect_no_memory(c);
 }
@@ -286,9 +296,9 @@ static enum pm_status know_ways(struct collector *c, struct pm_map *known)
 static enum pm_status map_members(struct collector *c, struct references *all)
 {
     struct pm_map known = {0};
-    enum pm_status status = c->n_members ? know_ways(c, &known) : PM_OK;
-    for (uint32_t i = 0; i < c->n_members && status == PM_OK; i++)
-        status = map_member(c, all, &known, &c->members[i]);
+    enum pm_status status = c->references->n_members ? know_ways(c, &known) : PM_OK;
+    for (uint32_t i = 0; i < c->references->n_members && status == PM_OK; i++)
+        status = map_member(c, all, &known, &c->references->members[i]);
     pm_map_release(&known);
     return status;
 }
@@ -319,7 +329,7 @@ static enum pm_status know_followed(struct collector *c, struct references *all,
 static enum pm_status know_external(struct collector *c, struct pm_map *known)
 {
     enum { PARAMETERS_MAX = 10 };
-    for (const struct collect_binary *binary = c->binaries; binary; binary = binary->next)
+    for (const struct collect_binary *binary = c->binaries->first; binary; binary = binary->next)
         for (size_t i = 0, n = binary->pif ? pm_pif_n_nouns(binary->pif) : 0; i < n; i++) {
             struct pm_pif_noun noun;
             pm_pif_get_noun(binary->pif, i, &noun);
@@ -383,8 +393,9 @@ enum pm_status collect_references_end(struct collector *c)
     if (all.n)
         qsort(all.list, all.n, sizeof *all.list, compare);
     enum pm_status status = map_members(c, &all);
-    for (uint32_t i = 0; i < c->n_touches && status == PM_OK; i++) { /* it grows meanwhile */
-        struct collect_touched touched = c->touches[i];
+    for (uint32_t i = 0; i < c->references->n_touches && status == PM_OK;
+         i++) { /* it grows meanwhile */
+        struct collect_touched touched = c->references->touches[i];
         status = find_objects(c, &all, touched.id, touched.row);
         if (status == PM_OK)
             status = map_objects(c, &all, &touched);
@@ -399,7 +410,7 @@ enum pm_status collect_references_end(struct collector *c)
 
 void collect_references_release(struct collector *c)
 {
-    pm_map_release(&c->touched);
-    free(c->touches);
-    free(c->members);
+    pm_map_release(&c->references->touched);
+    free(c->references->touches);
+    free(c->references->members);
 }

@@ -3,7 +3,18 @@
  * in whose text the region stands, but no call of that function: it implements the region. Which
  * region, no fact tells. Its code has places in the text, and of all regions that begin before
  * one of them its own is the first. */
-#include "internal.h"
+#include "regions.h"
+
+#include "binaries.h"
+#include "collector.h"
+#include "model.h"
+#include "places.h"
+
+#include "format/pm_id.h"
+#include "format/pm_map.h"
+#include "mapping/base/map.h"
+#include "mapping/code/code_map.h"
+#include "mapping/pif/pif.h"
 
 #include <stdlib.h>
 
@@ -61,11 +72,11 @@ static enum pm_status list_regions(struct collector *c, struct collect_binary *b
             continue;
         const char *file = collect_intern(c, noun.file);
         struct collect_region *regions =
-            pm_grow_array(binary->regions, binary->n_regions, &cap, 16, sizeof *regions);
+            pm_grow_array(binary->regions->list, binary->regions->n, &cap, 16, sizeof *regions);
         if (!file || !regions)
             return collect_no_memory(c);
-        binary->regions = regions;
-        regions[binary->n_regions++] =
+        binary->regions->list = regions;
+        regions[binary->regions->n++] =
             (struct collect_region){.function = collect_function_around(binary->pif, &noun),
                                     .file = file,
                                     .line_no = noun.line,
@@ -73,8 +84,9 @@ static enum pm_status list_regions(struct collector *c, struct collect_binary *b
                                     .row = pm_map_get(&binary->nouns, noun.id),
                                     .is_outlined = is_outlined_construct(noun.name)};
     }
-    if (binary->n_regions)
-        qsort(binary->regions, binary->n_regions, sizeof *binary->regions, compare_regions);
+    if (binary->regions->n)
+        qsort(binary->regions->list, binary->regions->n, sizeof *binary->regions->list,
+              compare_regions);
     return PM_OK;
 }
 
@@ -82,10 +94,11 @@ uint32_t collect_region_at(const struct collect_binary *binary, const struct pm_
                            const char *file, bool outlined)
 {
     struct collect_region key = {place->function, file, place->line_no, place->column_no, 0, false};
-    size_t at = pm_lower_bound(binary->regions, binary->n_regions, sizeof key, &key, is_before);
-    for (; at < binary->n_regions && compare(&binary->regions[at], &key) == 0; at++)
-        if (!outlined || binary->regions[at].is_outlined)
-            return binary->regions[at].row;
+    size_t at =
+        pm_lower_bound(binary->regions->list, binary->regions->n, sizeof key, &key, is_before);
+    for (; at < binary->regions->n && compare(&binary->regions->list[at], &key) == 0; at++)
+        if (!outlined || binary->regions->list[at].is_outlined)
+            return binary->regions->list[at].row;
     return 0;
 }
 
@@ -94,11 +107,12 @@ static struct collect_region *region_before(const struct collect_binary *binary,
                                             const struct pm_code_place *place, const char *file)
 {
     struct collect_region key = {place->function, file, place->line_no, place->column_no, 0, false};
-    size_t at = pm_lower_bound(binary->regions, binary->n_regions, sizeof key, &key, is_before);
-    while (at < binary->n_regions && compare(&binary->regions[at], &key) == 0)
+    size_t at =
+        pm_lower_bound(binary->regions->list, binary->regions->n, sizeof key, &key, is_before);
+    while (at < binary->regions->n && compare(&binary->regions->list[at], &key) == 0)
         at++;
     while (at-- > 0) {
-        struct collect_region *region = &binary->regions[at];
+        struct collect_region *region = &binary->regions->list[at];
         if (region->function != place->function || region->file != file)
             return NULL;
         if (region->is_outlined)
@@ -113,8 +127,8 @@ static struct collect_region *region_before(const struct collect_binary *binary,
 static enum pm_status add_block(struct collector *c, struct collect_binary *binary,
                                 const struct pm_code_block *block)
 {
-    uint32_t known = pm_map_get(&binary->outlined, block->symbol);
-    struct collect_region *first = known > 1 ? &binary->regions[known - 2] : NULL;
+    uint32_t known = pm_map_get(&binary->regions->outlined, block->symbol);
+    struct collect_region *first = known > 1 ? &binary->regions->list[known - 2] : NULL;
     for (uint32_t i = 0; i < block->n_tuples; i++) {
         const struct pm_code_tuple *tuple = &block->tuples[i];
         enum pm_status status = PM_OK;
@@ -131,8 +145,8 @@ static enum pm_status add_block(struct collector *c, struct collect_binary *bina
     if (first)
         first->is_taken = true;
     /* 1: it has none (yet) */
-    return pm_map_put(&binary->outlined, block->symbol,
-                      first ? (uint32_t)(first - binary->regions) + 2 : 1)
+    return pm_map_put(&binary->regions->outlined, block->symbol,
+                      first ? (uint32_t)(first - binary->regions->list) + 2 : 1)
                ? PM_OK
                : collect_no_memory(c);
 }
@@ -143,8 +157,8 @@ static enum pm_status guess_region(struct collector *c, struct collect_binary *b
                                    const struct pm_code_block *block)
 {
     struct collect_region *only = NULL;
-    for (size_t i = 0; i < binary->n_regions; i++) {
-        struct collect_region *region = &binary->regions[i];
+    for (size_t i = 0; i < binary->regions->n; i++) {
+        struct collect_region *region = &binary->regions->list[i];
         if (region->function != block->function || !region->is_outlined || region->is_taken)
             continue;
         if (only)
@@ -154,15 +168,16 @@ static enum pm_status guess_region(struct collector *c, struct collect_binary *b
     if (!only)
         return PM_OK;
     only->is_taken = true;
-    return pm_map_put(&binary->outlined, block->symbol, (uint32_t)(only - binary->regions) + 2)
+    return pm_map_put(&binary->regions->outlined, block->symbol,
+                      (uint32_t)(only - binary->regions->list) + 2)
                ? PM_OK
                : collect_no_memory(c);
 }
 
 uint32_t collect_region_of(const struct collect_binary *binary, pm_id symbol)
 {
-    uint32_t position = pm_map_get(&binary->outlined, symbol);
-    return position > 1 ? binary->regions[position - 2].row : 0;
+    uint32_t position = pm_map_get(&binary->regions->outlined, symbol);
+    return position > 1 ? binary->regions->list[position - 2].row : 0;
 }
 
 /* {symbol Executes} -> {region Executes} in place of {function Executes}. */
@@ -178,14 +193,15 @@ static enum pm_status lead_to_regions(struct collector *c, struct collect_binary
                  row = pm_map_get(&binary->nouns, blocks[i].function);
         if (!region || !symbol || !row)
             continue;
-        status = collect_short_sentence(c, c->executes, symbol, &from);
+        status = collect_short_sentence(c, c->model->executes, symbol, &from);
         if (status == PM_OK)
-            status = collect_short_sentence(c, c->source_executes, row, &function);
+            status = collect_short_sentence(c, c->model->source_executes, row, &function);
         if (status == PM_OK)
-            status = collect_short_sentence(c, c->source_executes, region, &to);
-        for (size_t m = first_mapping; m < c->n_mappings && status == PM_OK; m++)
-            if (c->mappings[m].source == from && c->mappings[m].destination == function)
-                c->mappings[m].destination = to;
+            status = collect_short_sentence(c, c->model->source_executes, region, &to);
+        for (size_t m = first_mapping; m < c->model->n_mappings && status == PM_OK; m++)
+            if (c->model->mappings[m].source == from &&
+                c->model->mappings[m].destination == function)
+                c->model->mappings[m].destination = to;
     }
     return status;
 }
@@ -197,14 +213,14 @@ enum pm_status collect_regions_make(struct collector *c, struct collect_binary *
     const struct pm_code_block *blocks = pm_code_map_blocks(binary->map, &n_blocks);
     struct pm_pif_noun noun;
     enum pm_status status = list_regions(c, binary);
-    if (status != PM_OK || !binary->n_regions)
+    if (status != PM_OK || !binary->regions->n)
         return status;
     status = collect_need_source(c);
     for (size_t i = 0; i < n_blocks && status == PM_OK; i++)
         if (pm_pif_find_noun(binary->pif, blocks[i].symbol, &noun) && is_outlined_name(noun.name))
             status = add_block(c, binary, &blocks[i]);
     for (size_t i = 0; i < n_blocks && status == PM_OK; i++)
-        if (pm_map_get(&binary->outlined, blocks[i].symbol) == 1)
+        if (pm_map_get(&binary->regions->outlined, blocks[i].symbol) == 1)
             status = guess_region(c, binary, &blocks[i]);
     return status == PM_OK ? lead_to_regions(c, binary, first_mapping) : status;
 }

@@ -11,7 +11,19 @@
  * vtables, relocations, dynamic symbols) or code without facts calls it. x86-64 only, as calls
  * are.
  */
-#include "internal.h"
+#include "routes.h"
+
+#include "binaries.h"
+#include "call_paths.h"
+#include "collector.h"
+#include "run_names.h"
+
+#include "format/pm_id.h"
+#include "format/pm_sled.h"
+#include "mapping/base/map.h"
+#include "mapping/code/blame.h"
+#include "mapping/code/code_map.h"
+#include "mapping/run/run_file.h"
 
 #include <stdlib.h>
 
@@ -41,7 +53,7 @@ struct search {
 static bool add_hidden(struct search *s, uint64_t address)
 {
     uint32_t at = address >= s->low && address < s->high ? pm_map_get(&s->starts, address) : 0;
-    return !at || pm_map_put(&s->binary->hidden, s->blocks[at - 1].symbol, 1);
+    return !at || pm_map_put(&s->binary->routes->hidden, s->blocks[at - 1].symbol, 1);
 }
 
 static int32_t distance_at(const unsigned char *p)
@@ -111,13 +123,13 @@ static enum pm_status find_hidden(struct collector *c, struct collect_binary *bi
 
 static void forget(struct collect_binary *binary)
 {
-    for (uint32_t i = 0; i < binary->n_routes; i++)
-        pm_map_release(&binary->route_list[i].functions);
-    binary->n_routes = 0;
-    binary->n_ways = 0;
-    binary->has_ways = false;
-    pm_map_release(&binary->routes);
-    pm_map_release(&binary->call_paths); /* what they are made from has changed */
+    for (uint32_t i = 0; i < binary->routes->n; i++)
+        pm_map_release(&binary->routes->list[i].functions);
+    binary->routes->n = 0;
+    binary->routes->n_ways = 0;
+    binary->routes->has_ways = false;
+    pm_map_release(&binary->routes->by_callee);
+    pm_map_release(&binary->calls->by_call); /* what they are made from has changed */
 }
 
 static bool has_contexts(enum pm_run_mode mode)
@@ -143,8 +155,8 @@ enum pm_status collect_routes_begin(struct collector *c, const struct pm_run_fil
         const struct pm_run_file_adapted *adapted = pm_run_file_adapted(file, i);
         is_left[adapted->noun] |= !has_contexts(adapted->mode);
     }
-    for (struct collect_binary *binary = c->binaries; ok && binary; binary = binary->next)
-        binary->next_followed_sum = 1;
+    for (struct collect_binary *binary = c->binaries->first; ok && binary; binary = binary->next)
+        binary->routes->next_followed_sum = 1;
     for (int turn = 0; ok && turn < 2; turn++) {
         for (size_t i = 0; ok && i < n; i++) {
             const struct pm_run_file_noun *noun = pm_run_file_noun(file, i);
@@ -154,18 +166,20 @@ enum pm_status collect_routes_begin(struct collector *c, const struct pm_run_fil
                 continue;
             bool is_followed = !is_left[i] && has_contexts(noun->mode);
             if (turn == 0) {
-                binary->next_followed_sum += is_followed ? part_of_sum(noun->id) : 0;
-                ok = pm_map_put(is_followed ? &binary->ever_followed : &binary->ever_left, noun->id,
-                                1);
-            } else if (is_followed && binary->next_followed_sum != binary->followed_sum)
-                ok = pm_map_put(&binary->followed, noun->id, 1);
+                binary->routes->next_followed_sum += is_followed ? part_of_sum(noun->id) : 0;
+                ok = pm_map_put(is_followed ? &binary->routes->ever_followed
+                                            : &binary->routes->ever_left,
+                                noun->id, 1);
+            } else if (is_followed &&
+                       binary->routes->next_followed_sum != binary->routes->followed_sum)
+                ok = pm_map_put(&binary->routes->followed, noun->id, 1);
         }
-        for (struct collect_binary *binary = c->binaries; binary; binary = binary->next)
-            if (turn == 0 && binary->next_followed_sum != binary->followed_sum) {
-                pm_map_release(&binary->followed);
+        for (struct collect_binary *binary = c->binaries->first; binary; binary = binary->next)
+            if (turn == 0 && binary->routes->next_followed_sum != binary->routes->followed_sum) {
+                pm_map_release(&binary->routes->followed);
                 forget(binary);
             } else if (turn == 1)
-                binary->followed_sum = binary->next_followed_sum;
+                binary->routes->followed_sum = binary->routes->next_followed_sum;
     }
     free(is_left);
     return ok ? PM_OK : collect_no_memory(c);
@@ -174,13 +188,13 @@ enum pm_status collect_routes_begin(struct collector *c, const struct pm_run_fil
 enum pm_status collect_routes_join(struct collector *c)
 {
     bool ok = true;
-    for (struct collect_binary *binary = c->binaries; ok && binary; binary = binary->next) {
-        pm_map_release(&binary->followed);
+    for (struct collect_binary *binary = c->binaries->first; ok && binary; binary = binary->next) {
+        pm_map_release(&binary->routes->followed);
         forget(binary);
-        for (size_t i = 0; ok && i < binary->ever_followed.size; i++) {
-            const struct pm_map_slot *slot = &binary->ever_followed.slots[i];
-            if (slot->row && !pm_map_get(&binary->ever_left, slot->key))
-                ok = pm_map_put(&binary->followed, slot->key, 1);
+        for (size_t i = 0; ok && i < binary->routes->ever_followed.size; i++) {
+            const struct pm_map_slot *slot = &binary->routes->ever_followed.slots[i];
+            if (slot->row && !pm_map_get(&binary->routes->ever_left, slot->key))
+                ok = pm_map_put(&binary->routes->followed, slot->key, 1);
         }
     }
     return ok ? PM_OK : collect_no_memory(c);
@@ -202,18 +216,19 @@ static enum pm_status find_ways(struct collector *c, struct collect_binary *bina
     for (size_t i = 0; i < n; i++) {
         bool is_repeated = i > 0 && calls[i].caller == calls[i - 1].caller &&
                            calls[i].callee == calls[i - 1].callee;
-        if (is_repeated || pm_map_get(&binary->followed, calls[i].caller))
+        if (is_repeated || pm_map_get(&binary->routes->followed, calls[i].caller))
             continue;
-        struct collect_way *ways =
-            pm_grow_array(binary->ways, binary->n_ways, &binary->ways_cap, 256, sizeof *ways);
+        struct collect_way *ways = pm_grow_array(binary->routes->ways, binary->routes->n_ways,
+                                                 &binary->routes->ways_cap, 256, sizeof *ways);
         if (!ways)
             return collect_no_memory(c);
-        binary->ways = ways;
-        ways[binary->n_ways++] = (struct collect_way){calls[i].callee, calls[i].caller};
+        binary->routes->ways = ways;
+        ways[binary->routes->n_ways++] = (struct collect_way){calls[i].callee, calls[i].caller};
     }
-    if (binary->n_ways)
-        qsort(binary->ways, binary->n_ways, sizeof *binary->ways, compare_ways);
-    binary->has_ways = true;
+    if (binary->routes->n_ways)
+        qsort(binary->routes->ways, binary->routes->n_ways, sizeof *binary->routes->ways,
+              compare_ways);
+    binary->routes->has_ways = true;
     return PM_OK;
 }
 
@@ -246,10 +261,12 @@ static bool find_route(const struct collect_binary *binary, pm_id callee,
     bool ok = add_function(route, &queue, callee);
     for (uint32_t at = 0; ok && at < queue.n; at++) {
         const struct collect_way key = {.callee = queue.items[at]};
-        size_t i = pm_lower_bound(binary->ways, binary->n_ways, sizeof key, &key, is_before);
-        for (; ok && i < binary->n_ways && binary->ways[i].callee == key.callee; i++)
-            ok = add_function(route, &queue, binary->ways[i].caller);
-        if (ok && key.callee != NO_CALLEE && pm_map_get(&binary->hidden, key.callee))
+        size_t i = pm_lower_bound(binary->routes->ways, binary->routes->n_ways, sizeof key, &key,
+                                  is_before);
+        for (; ok && i < binary->routes->n_ways && binary->routes->ways[i].callee == key.callee;
+             i++)
+            ok = add_function(route, &queue, binary->routes->ways[i].caller);
+        if (ok && key.callee != NO_CALLEE && pm_map_get(&binary->routes->hidden, key.callee))
             ok = add_function(route, &queue, NO_CALLEE);
     }
     free(queue.items);
@@ -262,26 +279,27 @@ enum pm_status collect_route(struct collector *c, struct collect_binary *binary,
     const struct collect_call *calls;
     size_t n;
     enum pm_status status = collect_list_calls(c, binary, &calls, &n);
-    if (status == PM_OK && !binary->has_hidden && binary->blame) {
+    if (status == PM_OK && !binary->routes->has_hidden && binary->blame) {
         status = find_hidden(c, binary);
-        binary->has_hidden = true;
+        binary->routes->has_hidden = true;
     }
-    if (status == PM_OK && !binary->has_ways)
+    if (status == PM_OK && !binary->routes->has_ways)
         status = find_ways(c, binary, calls, n);
-    uint32_t at = status == PM_OK ? pm_map_get(&binary->routes, callee) : 0;
+    uint32_t at = status == PM_OK ? pm_map_get(&binary->routes->by_callee, callee) : 0;
     if (status == PM_OK && !at) {
-        struct collect_route *list = pm_grow_array(binary->route_list, binary->n_routes,
-                                                   &binary->routes_cap, 64, sizeof *list);
+        struct collect_route *list = pm_grow_array(binary->routes->list, binary->routes->n,
+                                                   &binary->routes->cap, 64, sizeof *list);
         if (!list)
             return collect_no_memory(c);
-        binary->route_list = list;
-        at = ++binary->n_routes;
+        binary->routes->list = list;
+        at = ++binary->routes->n;
         list[at - 1] = (struct collect_route){{0}};
-        if (!find_route(binary, callee, &list[at - 1]) || !pm_map_put(&binary->routes, callee, at))
+        if (!find_route(binary, callee, &list[at - 1]) ||
+            !pm_map_put(&binary->routes->by_callee, callee, at))
             return collect_no_memory(c);
     }
     if (status == PM_OK)
-        *ret_route = &binary->route_list[at - 1];
+        *ret_route = &binary->routes->list[at - 1];
     return status;
 }
 
@@ -293,10 +311,10 @@ bool collect_leads(const struct collect_route *route, pm_id callee)
 void collect_routes_release(struct collect_binary *binary)
 {
     forget(binary);
-    free(binary->route_list);
-    free(binary->ways);
-    pm_map_release(&binary->followed);
-    pm_map_release(&binary->ever_followed);
-    pm_map_release(&binary->ever_left);
-    pm_map_release(&binary->hidden);
+    free(binary->routes->list);
+    free(binary->routes->ways);
+    pm_map_release(&binary->routes->followed);
+    pm_map_release(&binary->routes->ever_followed);
+    pm_map_release(&binary->routes->ever_left);
+    pm_map_release(&binary->routes->hidden);
 }

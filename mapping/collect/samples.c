@@ -8,7 +8,26 @@
  *     PerfMap's own code                       {PerfMap itself Executes}     the context
  *     a file that is not what ran any more     none                          the context
  */
-#include "internal.h"
+#include "samples.h"
+
+#include "binaries.h"
+#include "call_paths.h"
+#include "code.h"
+#include "collector.h"
+#include "contexts.h"
+#include "costs.h"
+#include "kernel.h"
+#include "model.h"
+#include "places.h"
+#include "process.h"
+#include "run_names.h"
+#include "touches.h"
+#include "words.h"
+
+#include "format/pm_id.h"
+#include "format/pm_sled.h"
+#include "mapping/pif/pif.h"
+#include "mapping/run/run_file.h"
 
 #include <math.h>
 
@@ -186,7 +205,7 @@ static enum pm_status to_symbol(struct sampler *s, const struct innermost *inner
     *ret_is_same = is_active_symbol(s, innermost, code);
     if (*ret_is_same || !code->symbol)
         return PM_OK;
-    enum pm_status status = collect_short_sentence(c, c->executes, code->symbol, &sentence);
+    enum pm_status status = collect_short_sentence(c, c->model->executes, code->symbol, &sentence);
     if (status == PM_OK)
         status = to_call(s, innermost, code, place);
     if (status != PM_OK)
@@ -278,7 +297,7 @@ static enum pm_status add_library(struct sampler *s, const struct innermost *inn
     uint32_t sentence;
     enum pm_status status = to_code(s, innermost, caller, &place);
     if (status == PM_OK)
-        status = collect_short_sentence(s->c, s->c->executes, code->symbol, &sentence);
+        status = collect_short_sentence(s->c, s->c->model->executes, code->symbol, &sentence);
     if (status == PM_OK)
         status = step_down(s, &place, sentence, CONTEXT_SAMPLED);
     for (uint32_t i = 0; i < code->n_inlines && status == PM_OK; i++)
@@ -300,16 +319,16 @@ static enum pm_status unknown_line(struct sampler *s, uint32_t active, uint32_t 
     enum pm_status status =
         collect_map_unknown_line(s->c, s->names->binaries[noun->object], noun->id, &row);
     return status == PM_OK && row
-               ? collect_short_sentence(s->c, s->c->source_executes, row, ret_sentence)
+               ? collect_short_sentence(s->c, s->c->model->source_executes, row, ret_sentence)
                : status;
 }
 
 static enum pm_status kernel_noun(struct collector *c)
 {
-    return c->kernel_noun
+    return c->model->kernel_noun
                ? PM_OK
                : collect_add_noun(c, pm_pif_name_id("Base", "kernel"), "kernel", "kernel",
-                                  "the operating system's kernel", 0, &c->kernel_noun);
+                                  "the operating system's kernel", 0, &c->model->kernel_noun);
 }
 
 /* CPU time that no sample stands for: its context is known, and is above all that it may have
@@ -322,11 +341,12 @@ static enum pm_status place_lost(struct sampler *s, const struct pm_run_file_sam
     enum pm_status status = PM_OK;
     if (sample->time_ns == 0)
         return PM_OK;
-    if (!c->lost_noun)
-        status = collect_add_noun(c, pm_pif_name_id("Base", "(not located)"), "(not located)",
-                                  "lost", "CPU time that no sample stands for", 0, &c->lost_noun);
+    if (!c->model->lost_noun)
+        status =
+            collect_add_noun(c, pm_pif_name_id("Base", "(not located)"), "(not located)", "lost",
+                             "CPU time that no sample stands for", 0, &c->model->lost_noun);
     if (status == PM_OK)
-        status = collect_short_sentence(c, c->executes, c->lost_noun, &sentence);
+        status = collect_short_sentence(c, c->model->executes, c->model->lost_noun, &sentence);
     if (status == PM_OK)
         status = step_down(s, &place, sentence, 0);
     return status == PM_OK ? add_costs(s, place.row, sample) : status;
@@ -353,7 +373,7 @@ static enum pm_status add_called(struct sampler *s, const struct innermost *inne
             status =
                 collect_called_from(c, called_noun, s->names->nouns[active->noun], line, &sentence);
     } else {
-        status = collect_short_sentence(c, c->executes, called_noun, &sentence);
+        status = collect_short_sentence(c, c->model->executes, called_noun, &sentence);
     }
     if (status == PM_OK)
         status = step_down(s, &place, sentence, 0);
@@ -614,11 +634,11 @@ static enum pm_status place_code(struct sampler *s, const struct pm_run_file_sam
         return add_own(s, &j.innermost, j.code, place, sample);
     case WAY_PERFMAP:
         /* Down to nothing: it is in whose context it was, and a row of its own. */
-        s->c->own_code_ns += off_cpu_metric(sample) ? 0 : sample->time_ns;
+        s->c->processes->own_code_ns += off_cpu_metric(sample) ? 0 : sample->time_ns;
         status = step_down(s, &place, j.code->sentence, 0);
         return status == PM_OK ? add_costs(s, place.row, sample) : status;
     case WAY_CALLED:
-        return add_called(s, &j.innermost, is_kernel ? s->c->kernel_noun : j.code->whole,
+        return add_called(s, &j.innermost, is_kernel ? s->c->model->kernel_noun : j.code->whole,
                           located->jump ? collect_code(s->c, located->jump) : j.from,
                           !located->jump && (sample->caller_sure || is_kernel), place, sample);
     }

@@ -4,7 +4,22 @@
  * that were entered in the run are taken from call_paths.c, and those of what may lead
  * to one from routes.c; those through pointers and through the linker's tables are not
  * known. */
-#include "internal.h"
+#include "sites.h"
+
+#include "binaries.h"
+#include "call_paths.h"
+#include "code.h"
+#include "collector.h"
+#include "contexts.h"
+#include "model.h"
+#include "places.h"
+#include "routes.h"
+
+#include "format/pm_id.h"
+#include "format/pm_map.h"
+#include "mapping/base/arena.h"
+#include "mapping/base/map.h"
+#include "mapping/code/code_map.h"
 
 enum { MAX_SITES = 4096 };
 
@@ -18,7 +33,7 @@ static enum pm_status add_place(struct collector *c, struct collect_binary *bina
         status = collect_map_statement(c, binary, place, 0, &row);
     if (status != PM_OK || !row)
         return status;
-    status = collect_short_sentence(c, c->source_executes, row, &sentence);
+    status = collect_short_sentence(c, c->model->source_executes, row, &sentence);
     pm_buf_printf(out, "%s%u", out->len ? " " : "", sentence);
     return status;
 }
@@ -66,8 +81,9 @@ static uint32_t entered_symbol(const struct collector *c, const struct collect_b
                                pm_id symbol)
 {
     uint32_t row = symbol ? pm_map_get(&binary->nouns, symbol) : 0;
-    uint32_t sentence = row ? pm_map_get(&c->sentences, (uint64_t)c->executes << 32 | row) : 0;
-    return sentence && pm_map_get(&c->contexts.of_sentence, sentence) ? row : 0;
+    uint32_t sentence =
+        row ? pm_map_get(&c->model->sentences, (uint64_t)c->model->executes << 32 | row) : 0;
+    return sentence && pm_map_get(&c->contexts->of_sentence, sentence) ? row : 0;
 }
 
 static enum pm_status add_call(struct collector *c, struct collect_binary *binary,
@@ -172,7 +188,7 @@ static enum pm_status find_calls(struct collector *c, struct collect_binary *bin
 enum pm_status collect_calls_end(struct collector *c)
 {
     enum pm_status status = collect_routes_join(c);
-    for (struct collect_binary *binary = c->binaries; binary && status == PM_OK;
+    for (struct collect_binary *binary = c->binaries->first; binary && status == PM_OK;
          binary = binary->next)
         if (binary->row && binary->same && !binary->is_runtime && binary->map && binary->blame)
             status = find_calls(c, binary);

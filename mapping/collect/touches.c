@@ -7,9 +7,21 @@
  * too. "y[i] += 1" both reads and writes y, whether that is one instruction or three. And what
  * counts a loop that walks over y is for y. All of that has the origin "inferred".
  */
-#include "internal.h"
+#include "touches.h"
 
+#include "binaries.h"
+#include "code.h"
+#include "collector.h"
+#include "model.h"
+#include "places.h"
+#include "references.h"
+
+#include "format/pm_id.h"
+#include "format/pm_map.h"
+#include "mapping/base/map.h"
 #include "mapping/base/names.h"
+#include "mapping/code/code_map.h"
+#include "mapping/pif/pif.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -37,11 +49,11 @@ enum pm_status collect_accesses_make(struct collector *c, struct collect_binary 
 {
     size_t n = pm_pif_n_mappings(binary->pif), n_found = 0;
     pm_id reads = pm_pif_verb_id("Source", "Reads"), writes = pm_pif_verb_id("Source", "Writes");
-    if (binary->has_accesses)
+    if (binary->accesses->is_made)
         return PM_OK;
-    binary->has_accesses = true;
-    binary->accesses = pm_alloc_array(n + 1, sizeof *binary->accesses);
-    if (!binary->accesses)
+    binary->accesses->is_made = true;
+    binary->accesses->list = pm_alloc_array(n + 1, sizeof *binary->accesses->list);
+    if (!binary->accesses->list)
         return collect_no_memory(c);
     for (size_t i = 0; i < n; i++) {
         struct pm_pif_mapping mapping;
@@ -54,15 +66,15 @@ enum pm_status collect_accesses_make(struct collector *c, struct collect_binary 
             strcmp(from.kind, "statement") != 0 ||
             !pm_pif_find_noun(binary->pif, mapping.destination.nouns[0], &to) || !is_object(&to))
             continue;
-        uint64_t count = is_read ? 0 : pm_map_get(&binary->n_writers, to.id) + 1;
-        if (count && !pm_map_put(&binary->n_writers, to.id, (uint32_t)count))
+        uint64_t count = is_read ? 0 : pm_map_get(&binary->accesses->n_writers, to.id) + 1;
+        if (count && !pm_map_put(&binary->accesses->n_writers, to.id, (uint32_t)count))
             return collect_no_memory(c);
-        binary->accesses[n_found++] =
+        binary->accesses->list[n_found++] =
             (struct collect_access){pm_map_get(&binary->nouns, from.id), is_read, to.id};
     }
-    binary->n_accesses = n_found;
+    binary->accesses->n = n_found;
     if (n_found)
-        qsort(binary->accesses, n_found, sizeof *binary->accesses, compare_accesses);
+        qsort(binary->accesses->list, n_found, sizeof *binary->accesses->list, compare_accesses);
     return PM_OK;
 }
 
@@ -73,8 +85,8 @@ static bool is_of_earlier(const void *access, const void *statement)
 
 size_t collect_first_access(const struct collect_binary *binary, uint32_t statement)
 {
-    return pm_lower_bound(binary->accesses, binary->n_accesses, sizeof *binary->accesses,
-                          &statement, is_of_earlier);
+    return pm_lower_bound(binary->accesses->list, binary->accesses->n,
+                          sizeof *binary->accesses->list, &statement, is_of_earlier);
 }
 
 /* --- the statement of the user's that code belongs to --- */
@@ -194,10 +206,11 @@ static void add_facts(struct touches *touches, uint32_t statement)
 {
     const struct collect_binary *binary = touches->binary;
     for (size_t i = collect_first_access(binary, statement);
-         i < binary->n_accesses && binary->accesses[i].statement == statement; i++) {
+         i < binary->accesses->n && binary->accesses->list[i].statement == statement; i++) {
         struct pm_pif_noun noun;
-        if (pm_pif_find_noun(binary->pif, binary->accesses[i].variable, &noun) && is_data(&noun))
-            add_touch(touches, noun.id, access_of(&binary->accesses[i]));
+        if (pm_pif_find_noun(binary->pif, binary->accesses->list[i].variable, &noun) &&
+            is_data(&noun))
+            add_touch(touches, noun.id, access_of(&binary->accesses->list[i]));
     }
 }
 
@@ -263,9 +276,9 @@ static void add_fields(struct touches *touches, const struct touches *known, uin
 {
     const struct collect_binary *binary = touches->binary;
     for (size_t i = collect_first_access(binary, statement);
-         i < binary->n_accesses && binary->accesses[i].statement == statement; i++) {
+         i < binary->accesses->n && binary->accesses->list[i].statement == statement; i++) {
         struct pm_pif_noun noun, of;
-        const struct collect_access *access = &binary->accesses[i];
+        const struct collect_access *access = &binary->accesses->list[i];
         if (!pm_pif_find_noun(binary->pif, access->variable, &noun) || !noun.kind ||
             strcmp(noun.kind, "field") != 0 || has_field(known, access_of(access)))
             continue;
@@ -288,10 +301,11 @@ static void add_other_ways(struct touches *touches, uint32_t statement)
     const struct collect_binary *binary = touches->binary;
     uint32_t n = touches->n;
     for (size_t i = collect_first_access(binary, statement);
-         i < binary->n_accesses && binary->accesses[i].statement == statement; i++)
+         i < binary->accesses->n && binary->accesses->list[i].statement == statement; i++)
         for (uint32_t k = 0; k < n; k++)
-            if (touches->list[k].noun == binary->accesses[i].variable && touches->list[k].is_data)
-                add_touch(touches, touches->list[k].noun, access_of(&binary->accesses[i]));
+            if (touches->list[k].noun == binary->accesses->list[i].variable &&
+                touches->list[k].is_data)
+                add_touch(touches, touches->list[k].noun, access_of(&binary->accesses->list[i]));
 }
 
 /* Does the statement stand in the line in which the loop begins? */
@@ -314,9 +328,9 @@ static enum pm_status find_statement(const struct touches *touches, const struct
  * touch. */
 static void add_facts_of_loop(struct touches *all, const struct collect_binary *binary, pm_id loop)
 {
-    for (size_t i = 0; i < binary->n_statements; i++)
-        if (binary->statements[i].parent == loop)
-            add_facts(all, binary->statements[i].row);
+    for (size_t i = 0; i < binary->places->n_statements; i++)
+        if (binary->places->statements[i].parent == loop)
+            add_facts(all, binary->places->statements[i].row);
 }
 
 /* What one piece of code touches, with the fields that its statement names. */
@@ -377,9 +391,10 @@ static bool names_any(const struct touches *touches, uint32_t statement)
 {
     const struct collect_binary *binary = touches->binary;
     for (size_t i = collect_first_access(binary, statement);
-         i < binary->n_accesses && binary->accesses[i].statement == statement; i++)
+         i < binary->accesses->n && binary->accesses->list[i].statement == statement; i++)
         for (uint32_t k = 0; k < touches->n; k++)
-            if (touches->list[k].is_data && touches->list[k].noun == binary->accesses[i].variable)
+            if (touches->list[k].is_data &&
+                touches->list[k].noun == binary->accesses->list[i].variable)
                 return true;
     return false;
 }
@@ -393,9 +408,10 @@ static void add_fields_of_neighbours(struct touches *touches, uint32_t statement
         names_any(touches, statement))
         return;
     const struct touches known = *touches;
-    for (size_t i = 0; i < binary->n_statements; i++)
-        if (binary->statements[i].parent == loop && names_any(&known, binary->statements[i].row))
-            add_fields(touches, &known, binary->statements[i].row);
+    for (size_t i = 0; i < binary->places->n_statements; i++)
+        if (binary->places->statements[i].parent == loop &&
+            names_any(&known, binary->places->statements[i].row))
+            add_fields(touches, &known, binary->places->statements[i].row);
 }
 
 /* What the statement names is followed to what callers passed, also where its code touches
@@ -406,9 +422,10 @@ static enum pm_status note_named(const struct touches *touches, const struct col
     const struct collect_binary *binary = code->binary;
     enum pm_status status = PM_OK;
     for (size_t i = collect_first_access(binary, statement);
-         i < binary->n_accesses && binary->accesses[i].statement == statement && status == PM_OK;
+         i < binary->accesses->n && binary->accesses->list[i].statement == statement &&
+         status == PM_OK;
          i++) {
-        const struct collect_access *access = &binary->accesses[i];
+        const struct collect_access *access = &binary->accesses->list[i];
         uint32_t row;
         status =
             collect_map_noun(touches->c, code->binary, access->variable, "variable", NULL, &row);
@@ -491,9 +508,9 @@ static enum pm_status map_touch(struct collector *c, struct collect_code *code, 
         status =
             collect_note_touch(c, code->binary, id, row, access & (PM_MAP_READS | PM_MAP_WRITES));
     if (status == PM_OK && access & PM_MAP_READS)
-        status = map_way(c, code, c->source_reads, row, origin, reason);
+        status = map_way(c, code, c->model->source_reads, row, origin, reason);
     if (status == PM_OK && access & PM_MAP_WRITES)
-        status = map_way(c, code, c->source_writes, row, origin, reason);
+        status = map_way(c, code, c->model->source_writes, row, origin, reason);
     return status;
 }
 
@@ -589,15 +606,16 @@ enum pm_status collect_map_any_of(struct collector *c, struct collect_binary *bi
 {
     struct collect_code code = {.binary = binary, .sentence = sentence};
     enum pm_status status = collect_accesses_make(c, binary);
-    for (size_t i = 0; i < binary->n_statements && status == PM_OK; i++) {
-        const struct collect_source_statement *s = &binary->statements[i];
+    for (size_t i = 0; i < binary->places->n_statements && status == PM_OK; i++) {
+        const struct collect_source_statement *s = &binary->places->statements[i];
         if (s->function != of && s->parent != of)
             continue;
         for (size_t k = collect_first_access(binary, s->row);
-             k < binary->n_accesses && binary->accesses[k].statement == s->row && status == PM_OK;
+             k < binary->accesses->n && binary->accesses->list[k].statement == s->row &&
+             status == PM_OK;
              k++)
-            status = map_touch(c, &code, binary->accesses[k].variable,
-                               access_of(&binary->accesses[k]), "possible", NULL);
+            status = map_touch(c, &code, binary->accesses->list[k].variable,
+                               access_of(&binary->accesses->list[k]), "possible", NULL);
     }
     return status;
 }

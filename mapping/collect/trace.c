@@ -1,7 +1,17 @@
 /* Traces: the events of each thread, in compressed blocks. One block of events is in memory at a
  * time. */
-#include "internal.h"
+#include "trace.h"
+
+#include "binaries.h"
+#include "collector.h"
+#include "model.h"
+#include "process.h"
+#include "run_names.h"
+#include "writer.h"
+
+#include "mapping/archive/archive.h"
 #include "mapping/archive/trace_block.h"
+#include "mapping/run/run_file.h"
 #include "mapping/run/run_trace.h"
 
 enum { EVENTS_PER_BLOCK = 65536 };
@@ -29,7 +39,7 @@ static enum pm_status step(struct writer *w, sqlite3_stmt *insert)
 {
     int code = sqlite3_step(insert);
     sqlite3_reset(insert);
-    return code == SQLITE_DONE ? PM_OK : pm_archive_error(w->c->archive, w->c->err);
+    return code == SQLITE_DONE ? PM_OK : pm_archive_error(w->c->writer->archive, w->c->err);
 }
 
 static enum pm_status write_block(struct writer *w)
@@ -61,7 +71,7 @@ static enum pm_status unknown_sentence(struct collector *c, uint32_t *ret_row)
     uint32_t noun;
     struct pm_run_file_noun unknown = {.object = PM_RUN_FILE_NO_OBJECT};
     enum pm_status status = collect_code_noun(c, NULL, &unknown, &noun);
-    return status == PM_OK ? collect_short_sentence(c, c->executes, noun, ret_row) : status;
+    return status == PM_OK ? collect_short_sentence(c, c->model->executes, noun, ret_row) : status;
 }
 
 /* Traces show what is entered and left. That something was begun or ended meanwhile changes
@@ -181,11 +191,13 @@ static enum pm_status write_trace(struct writer *w, const char *path, size_t thr
 static enum pm_status prepare(struct writer *w)
 {
     struct collector *c = w->c;
-    enum pm_status status = pm_archive_prepare(
-        c->archive, "INSERT INTO trace_blocks VALUES(?,?,?,?,?,?,?)", c->err, &w->insert_block);
+    enum pm_status status =
+        pm_archive_prepare(c->writer->archive, "INSERT INTO trace_blocks VALUES(?,?,?,?,?,?,?)",
+                           c->err, &w->insert_block);
     if (status == PM_OK)
-        status = pm_archive_prepare(c->archive, "INSERT INTO traces VALUES(?,?,?,?,?,?,?,?,?,?,?)",
-                                    c->err, &w->insert_trace);
+        status = pm_archive_prepare(c->writer->archive,
+                                    "INSERT INTO traces VALUES(?,?,?,?,?,?,?,?,?,?,?)", c->err,
+                                    &w->insert_trace);
     w->block = pm_trace_block_new();
     return status == PM_OK && !w->block ? collect_no_memory(c) : status;
 }

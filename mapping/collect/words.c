@@ -1,6 +1,25 @@
 /* The program's own words (perfmap.h): levels, nouns, verbs, sentences and mappings that it made
  * while it ran. */
-#include "internal.h"
+#include "words.h"
+
+#include "binaries.h"
+#include "causes.h"
+#include "collector.h"
+#include "contexts.h"
+#include "costs.h"
+#include "kernel.h"
+#include "model.h"
+#include "process.h"
+#include "run_names.h"
+#include "writer.h"
+
+#include "format/pm_id.h"
+#include "format/pm_words.h"
+#include "mapping/archive/archive.h"
+#include "mapping/base/arena.h"
+#include "mapping/base/map.h"
+#include "mapping/pif/pif.h"
+#include "mapping/run/run_file.h"
 
 #include <stdlib.h>
 
@@ -19,13 +38,13 @@ static const char *intern(struct collector *c, struct pm_str text)
 /* Would it lie above itself? */
 static bool is_below(const struct collector *c, const char *name, const char *other)
 {
-    for (size_t steps = 0; other && steps <= c->n_levels; steps++) {
+    for (size_t steps = 0; other && steps <= c->model->n_levels; steps++) {
         const char *next = NULL;
         if (strcmp(name, other) == 0)
             return true;
-        for (size_t i = 0; i < c->n_levels; i++)
-            if (strcmp(c->levels[i].name, other) == 0)
-                next = c->levels[i].above;
+        for (size_t i = 0; i < c->model->n_levels; i++)
+            if (strcmp(c->model->levels[i].name, other) == 0)
+                next = c->model->levels[i].above;
         other = next;
     }
     return false;
@@ -40,12 +59,12 @@ static enum pm_status add_level(struct words *w, const struct pm_run_file_word *
     enum pm_status status = collect_need_source(c);
     if (status == PM_OK)
         status = collect_level_row(c, name, row);
-    if (status != PM_OK || c->levels[*row - 1].above || *row == c->base_level)
+    if (status != PM_OK || c->model->levels[*row - 1].above || *row == c->model->base_level)
         return status;
     if (is_below(c, name, above))
         collect_warn(c, "level '%s' would lie above itself, by way of '%s'", name, above);
     else
-        c->levels[*row - 1].above = above;
+        c->model->levels[*row - 1].above = above;
     return PM_OK;
 }
 
@@ -67,7 +86,7 @@ static pm_id id_of(const struct words *w, const struct pm_run_file_word *word)
     pm_id_hash_number(&hash, word->line_no);
     pm_id_hash_id(&hash, word->address);
     if (word->address)
-        pm_id_hash_number(&hash, w->c->n_processes);
+        pm_id_hash_number(&hash, w->c->processes->n);
     return pm_id_hash_done(&hash);
 }
 
@@ -91,7 +110,7 @@ static enum pm_status add_noun(struct words *w, const struct pm_run_file_word *w
 {
     struct collector *c = w->c;
     pm_id id = id_of(w, word);
-    *row = pm_map_get(&c->by_noun, id);
+    *row = pm_map_get(&c->model->by_noun, id);
     if (*row)
         return PM_OK;
     struct pm_pif_noun noun = {.id = id,
@@ -103,8 +122,8 @@ static enum pm_status add_noun(struct words *w, const struct pm_run_file_word *w
         return collect_no_memory(c);
     noun.kind = *noun.kind ? noun.kind : NULL;
     noun.file = *noun.file ? noun.file : NULL;
-    *row = ++c->n_nouns;
-    if (!pm_map_put(&c->by_noun, id, *row))
+    *row = ++c->model->n_nouns;
+    if (!pm_map_put(&c->model->by_noun, id, *row))
         return collect_no_memory(c);
     enum pm_status status = collect_write_noun(c, *row, &noun, w->rows[word->a - 1], 0,
                                                word->b ? w->rows[word->b - 1] : 0);
@@ -117,7 +136,7 @@ static enum pm_status add_verb(struct words *w, const struct pm_run_file_word *w
     const char *name = intern(c, word->texts[0]);
     if (!name)
         return collect_no_memory(c);
-    return collect_verb_row(c, c->levels[w->rows[word->a - 1] - 1].name, name, NULL, row);
+    return collect_verb_row(c, c->model->levels[w->rows[word->a - 1] - 1].name, name, NULL, row);
 }
 
 static enum pm_status add_sentence(struct words *w, const struct pm_run_file_word *word,
@@ -153,11 +172,11 @@ static enum pm_status add_metric(struct words *w, const struct pm_run_file_word 
         return collect_no_memory(c);
     if (strcmp(metric.kind, "bytes") != 0 && strcmp(metric.kind, "time") != 0)
         metric.kind = "count";
-    size_t n_known = c->n_metrics;
+    size_t n_known = c->costs->n_metrics;
     enum pm_status status = collect_metric(c, &metric, row);
-    if (status != PM_OK || c->n_metrics > n_known)
+    if (status != PM_OK || c->costs->n_metrics > n_known)
         return status;
-    const struct collect_metric *known = &c->metrics[*row - 1];
+    const struct collect_metric *known = &c->costs->metrics[*row - 1];
     if (*row <= N_OWN_METRICS || strcmp(known->unit, metric.unit) != 0) {
         collect_warn(c,
                      "the program counts '%s' in '%s', which is a metric of another kind: left out",
@@ -235,8 +254,9 @@ static enum pm_status name_sentence(struct words *w, const struct pm_run_file_no
     if (word && word->kind == PM_WORD_CAUSE)
         return collect_cause(w->c, word, ret_cause);
     enum pm_status status = collect_code_noun(w->c, NULL, noun, ret_noun);
-    return status == PM_OK ? collect_short_sentence(w->c, w->c->executes, *ret_noun, ret_sentence)
-                           : status;
+    return status == PM_OK
+               ? collect_short_sentence(w->c, w->c->model->executes, *ret_noun, ret_sentence)
+               : status;
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -312,7 +332,7 @@ static enum pm_status add_points(struct words *w, size_t n)
         const struct pm_run_file_word *word = pm_run_file_word(w->file, i);
         if (word->kind != PM_WORD_POINT)
             continue;
-        sqlite3_stmt *insert = w->c->statements[INSERT_POINT];
+        sqlite3_stmt *insert = w->c->writer->statements[INSERT_POINT];
         bind_str(insert, 1, word->texts[0]);
         sqlite3_bind_int(insert, 2, word->a != 0);
         bind_number(insert, 3, w->rows[i]);

@@ -1,0 +1,52 @@
+/* What parameters, pointers and fields refer to. */
+#ifndef PM_COLLECT_REFERENCES_H
+#define PM_COLLECT_REFERENCES_H
+
+#include "format/pm_id.h"
+#include "mapping/base/map.h"
+#include "mapping/base/status.h"
+
+struct collect_binary;
+struct collector;
+
+/* What code of this run reads or writes. */
+struct collect_touched {
+    const struct collect_binary *binary;
+    pm_id id;
+    uint32_t row;
+    unsigned access; /* PM_MAP_READS, PM_MAP_WRITES: not in the list before */
+};
+
+/* Code of a method touches a member of its object. */
+struct collect_member {
+    const struct collect_binary *binary;
+    uint32_t sentence;
+    pm_id object, field; /* object: the id of the method's `this`, which is no noun */
+    pm_id only;          /* 0, or of all that the method is called for what the code is known for */
+    unsigned access;
+    bool is_array; /* the member, which rows of arrays name */
+};
+
+struct collect_references {
+    struct collect_touched *touches;
+    uint32_t n_touches, touches_cap;
+    struct pm_map touched; /* noun row -> access */
+    struct collect_member *members;
+    uint32_t n_members, members_cap;
+};
+
+PM_MUST_CHECK enum pm_status collect_note_touch(struct collector *c,
+                                                const struct collect_binary *binary, pm_id id,
+                                                uint32_t row, unsigned access);
+/* Code of a method touches a field: if that is of its object, it touches what the method is
+ * called for. */
+PM_MUST_CHECK enum pm_status collect_note_member(struct collector *c,
+                                                 const struct collect_member *member,
+                                                 pm_id function);
+/* Are elements of the object records that have the field? */
+bool collect_may_hold(const struct collect_binary *binary, pm_id object, pm_id field);
+/* When all code is known. */
+PM_MUST_CHECK enum pm_status collect_references_end(struct collector *c);
+void collect_references_release(struct collector *c);
+
+#endif
