@@ -16,6 +16,20 @@ static bool is_word(char c)
 
 /* --- template arguments that are the default --- */
 
+static char closing_of(char opening)
+{
+    switch (opening) {
+    case '<':
+        return '>';
+    case '(':
+        return ')';
+    case '{':
+        return '}';
+    default:
+        return ']';
+    }
+}
+
 /* Characters from p to end, balanced: position of the closing one for the opening one at p, or
  * NULL. */
 static const char *find_close(const char *p, const char *end)
@@ -30,7 +44,7 @@ static const char *find_close(const char *p, const char *end)
         if (*p == '<' || *p == '(' || *p == '{' || *p == '[') {
             if (depth == MAX_NESTING)
                 return NULL;
-            stack[depth++] = *p == '<' ? '>' : *p == '(' ? ')' : *p == '{' ? '}' : ']';
+            stack[depth++] = closing_of(*p);
         } else if (*p == '>' || *p == ')' || *p == '}' || *p == ']') {
             if (depth == 0 || stack[depth - 1] != *p)
                 return NULL;
@@ -113,6 +127,11 @@ static void add_usual_name(struct pm_buf *out, size_t name, const char *argument
 
 static void shorten(const char *p, const char *end, int depth, struct pm_buf *out);
 
+static void add_argument(struct pm_buf *out, const char *before, const struct pm_buf *argument)
+{
+    pm_buf_printf(out, "%s%s", before, argument->len ? argument->data : "");
+}
+
 /* The arguments between < and >, simplified, without the defaults at their end. */
 static void shorten_arguments(const char *p, const char *end, int depth, struct pm_buf *out)
 {
@@ -147,7 +166,7 @@ static void shorten_arguments(const char *p, const char *end, int depth, struct 
         add_usual_name(out, name, arguments[0].len ? arguments[0].data : "");
     } else {
         for (size_t i = 0; i < n_kept; i++)
-            pm_buf_printf(out, "%s%s", i ? ", " : "<", arguments[i].len ? arguments[i].data : "");
+            add_argument(out, i ? ", " : "<", &arguments[i]);
         pm_buf_add_byte(out, '>');
     }
     for (size_t i = 0; i < n; i++) {
@@ -256,7 +275,7 @@ static const char *find_open(const char *text, const char *close)
 {
     int depth = 0;
     for (const char *p = close; p >= text; p--) {
-        depth += *p == ')' ? 1 : *p == '(' ? -1 : 0;
+        depth += (*p == ')') - (*p == '(');
         if (depth == 0)
             return p;
     }
@@ -311,8 +330,7 @@ static const char *skip_brackets(const char *p, const char *end)
         } else if (*p == '>') {
             depth -= stack[depth - 1] == '<';
         } else if (strchr(")}]", *p)) {
-            char open = *p == ')' ? '(' : *p == '}' ? '{' : '[';
-            while (depth > 0 && stack[depth - 1] != open)
+            while (depth > 0 && closing_of(stack[depth - 1]) != *p)
                 depth--;
             depth -= depth > 0;
         }

@@ -117,7 +117,9 @@ static bool reserve(struct pm_buf *buf, size_t more)
     size_t needed = buf->len + more;
     if (buf->data && needed <= buf->cap)
         return true;
-    size_t cap = buf->cap < 64 ? (buf->max < 64 ? buf->max : 64) : buf->cap;
+    size_t cap = buf->cap;
+    if (cap < 64)
+        cap = buf->max < 64 ? buf->max : 64;
     while (cap < needed)
         cap = cap <= buf->max / 2 ? cap * 2 : buf->max;
     char *data = cap < SIZE_MAX ? pm_realloc_array(buf->data, cap + 1, 1) : NULL;
@@ -357,10 +359,13 @@ size_t pm_utf8_length(const char *bytes, size_t len)
         return 0;
     if (p[0] < 0x80)
         return 1;
-    size_t n = p[0] >= 0xc2 && p[0] <= 0xdf   ? 2
-               : (p[0] & 0xf0) == 0xe0        ? 3
-               : p[0] >= 0xf0 && p[0] <= 0xf4 ? 4
-                                              : 0;
+    size_t n = 0;
+    if (p[0] >= 0xc2 && p[0] <= 0xdf)
+        n = 2;
+    else if ((p[0] & 0xf0) == 0xe0)
+        n = 3;
+    else if (p[0] >= 0xf0 && p[0] <= 0xf4)
+        n = 4;
     if (n == 0 || n > len)
         return 0;
     for (size_t i = 1; i < n; i++)
@@ -492,7 +497,9 @@ enum pm_status pm_file_read(const char *path, size_t max_bytes, struct pm_error 
     int fd;
     uint64_t bytes;
     enum pm_status status = pm_file_open(path, max_bytes, err, &fd, &bytes);
-    return status == PM_OK ? read_and_close(fd, path, max_bytes, err, ret_data, ret_len) : status;
+    if (status != PM_OK)
+        return status;
+    return read_and_close(fd, path, max_bytes, err, ret_data, ret_len);
 }
 
 enum pm_status pm_file_read_named(const char *path, size_t max_bytes, struct pm_error *err,

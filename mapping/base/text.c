@@ -26,7 +26,8 @@ size_t pm_text_next(const char *p, int *ret_columns)
     size_t n = byte < 0x80 ? 1 : pm_utf8_length(p, strlen(p));
     if (n == 0)
         n = 1;
-    uint32_t c = n == 1 ? byte : n == 2 ? byte & 0x1f : n == 3 ? byte & 0x0f : byte & 0x07;
+    static const unsigned char first_bits[] = {0, 0xff, 0x1f, 0x0f, 0x07}; /* by length */
+    uint32_t c = byte & first_bits[n];
     for (size_t i = 1; i < n; i++)
         c = c << 6 | ((unsigned char)p[i] & 0x3f);
     bool combining =
@@ -35,7 +36,9 @@ size_t pm_text_next(const char *p, int *ret_columns)
                 (c >= 0xac00 && c < 0xd7a4) || (c >= 0xf900 && c < 0xfb00) ||
                 (c >= 0xfe30 && c < 0xfe70) || (c >= 0xff00 && c < 0xff61) ||
                 (c >= 0x1f300 && c < 0x1fb00) || (c >= 0x20000 && c < 0x40000);
-    *ret_columns = combining ? 0 : wide ? 2 : 1;
+    *ret_columns = wide ? 2 : 1;
+    if (combining)
+        *ret_columns = 0;
     return n;
 }
 

@@ -487,9 +487,11 @@ static bool make_loops(struct piece *piece)
          * have two entries. */
         bool fills =
             (flags & (IS_NOP | IS_TARGET)) == IS_NOP && i > 0 && ends[i - 1] != PM_LOOPS_GOES_ON;
-        ends[i] = flags & IS_TABLE                              ? PM_LOOPS_JUMPS_ANYWHERE
-                  : (flags & (ENDS | IS_SLED)) == ENDS || fills ? PM_LOOPS_STOPS
-                                                                : PM_LOOPS_GOES_ON;
+        ends[i] = PM_LOOPS_GOES_ON;
+        if (flags & IS_TABLE)
+            ends[i] = PM_LOOPS_JUMPS_ANYWHERE;
+        else if ((flags & (ENDS | IS_SLED)) == ENDS || fills)
+            ends[i] = PM_LOOPS_STOPS;
     }
     for (uint32_t i = 0; good && i < piece->n_jumps; i++)
         jumps[i] = (struct pm_loops_jump){piece->jumps[i].from, piece->jumps[i].to};

@@ -712,14 +712,22 @@ static bool sort_map(struct decoder *d)
     return true;
 }
 
+static enum pm_status complete(struct decoder *d, const char *name, struct pm_error *err)
+{
+    if (d->blocks.n == 0 && d->n_other_versions)
+        return pm_error_set(err, PM_ERR_VERSION, "'%s': late map (" PM_MAP_SECTION "): %s", name,
+                            d->map->problem);
+    if (!sort_map(d))
+        return pm_error_set(err, PM_ERR_MEMORY, "'%s': no memory for its late map", name);
+    return PM_OK;
+}
+
+/* Releases all but the map, and the map too when it is not sound. */
 static enum pm_status finish(struct decoder *d, const char *name, enum pm_status status,
                              struct pm_error *err)
 {
-    if (status == PM_OK && d->blocks.n == 0 && d->n_other_versions)
-        status = pm_error_set(err, PM_ERR_VERSION, "'%s': late map (" PM_MAP_SECTION "): %s", name,
-                              d->map->problem);
-    if (status == PM_OK && !sort_map(d))
-        status = pm_error_set(err, PM_ERR_MEMORY, "'%s': no memory for its late map", name);
+    if (status == PM_OK)
+        status = complete(d, name, err);
     struct vector *const vectors[] = {&d->blocks, &d->ranges,  &d->functions,    &d->files,
                                       &d->loops,  &d->drafts,  &d->draft_ranges, &d->object_ids,
                                       &d->also,   &d->objects, &d->written};
@@ -739,9 +747,10 @@ enum pm_status pm_code_map_read(const char *name, const void *bytes, size_t len,
         return pm_error_set(err, PM_ERR_MEMORY, "'%s': no memory for its late map", name);
     enum pm_status status = read_section(&d, name, (struct pm_str){bytes, len}, err);
     status = finish(&d, name, status, err);
-    if (status == PM_OK)
-        *ret_map = d.map;
-    return status;
+    if (status != PM_OK)
+        return status;
+    *ret_map = d.map;
+    return PM_OK;
 }
 
 /* --- ELF files --- */
@@ -766,7 +775,7 @@ static enum pm_status read_elf_section(void *context, const struct pm_elf_found 
             found->path);
     enum pm_status status = pm_elf_load(found, SECTION_MAX_BYTES, err, &bytes);
     s->n_sections++;
-    return status == PM_OK ? read_section(&s->d, found->path, bytes, err) : status;
+    return status != PM_OK ? status : read_section(&s->d, found->path, bytes, err);
 }
 
 enum pm_status pm_code_map_read_elf(const char *path, struct pm_error *err,
@@ -780,9 +789,10 @@ enum pm_status pm_code_map_read_elf(const char *path, struct pm_error *err,
     if (status == PM_OK && s.n_sections == 0)
         status = pm_error_set(err, PM_ERR_NOT_FOUND, "'%s' has no section " PM_MAP_SECTION, path);
     status = finish(&s.d, path, status, err);
-    if (status == PM_OK)
-        *ret_map = s.d.map;
-    return status;
+    if (status != PM_OK)
+        return status;
+    *ret_map = s.d.map;
+    return PM_OK;
 }
 
 void pm_code_map_free(struct pm_code_map *map)

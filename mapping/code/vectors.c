@@ -12,10 +12,11 @@ static bool starts_with_any(const char *text, const char *const *starts)
 
 static uint32_t width_of(const char *operands)
 {
-    return strstr(operands, "zmm")   ? 64
-           : strstr(operands, "ymm") ? 32
-           : strstr(operands, "xmm") ? 16
-                                     : 0;
+    if (strstr(operands, "zmm"))
+        return 64;
+    if (strstr(operands, "ymm"))
+        return 32;
+    return strstr(operands, "xmm") ? 16 : 0;
 }
 
 /* Conversions are not listed: GCC converts one number with instructions for vectors. Nor are
@@ -88,10 +89,16 @@ static const char *element_word(const struct pm_vectors *v)
 {
     if (v->is_float)
         return v->element_bytes == 8 ? "doubles" : "floats";
-    return v->element_bytes == 1   ? "integers of 1 byte"
-           : v->element_bytes == 2 ? "integers of 2 bytes"
-           : v->element_bytes == 4 ? "integers of 4 bytes"
-                                   : "integers of 8 bytes";
+    switch (v->element_bytes) {
+    case 1:
+        return "integers of 1 byte";
+    case 2:
+        return "integers of 2 bytes";
+    case 4:
+        return "integers of 4 bytes";
+    default:
+        return "integers of 8 bytes";
+    }
 }
 
 bool pm_vectors_say(const struct pm_vectors *v, bool expects_vectors, struct pm_buf *out)

@@ -31,6 +31,19 @@ static enum pm_status check_build(const struct pm_elf_file *file, const char *bu
                         file->build_id[0] ? file->build_id : "missing", build_id);
 }
 
+static enum pm_status open_file(struct pm_debug *debug, const char *path, const char *build_id,
+                                struct pm_error *err)
+{
+    enum pm_status status = pm_elf_file_open(path, err, &debug->file);
+    if (status != PM_OK)
+        return status;
+    status = check_build(debug->file, build_id, err);
+    if (status != PM_OK)
+        return status;
+    debug->set = pm_intern_new();
+    return debug->set ? PM_OK : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+}
+
 enum pm_status pm_debug_open(const char *path, const char *build_id, struct pm_error *err,
                              struct pm_debug **ret_debug)
 {
@@ -38,11 +51,7 @@ enum pm_status pm_debug_open(const char *path, const char *build_id, struct pm_e
     if (!debug)
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
     debug->notes = (struct pm_debug_notes)PM_DEBUG_NOTES_INIT;
-    enum pm_status status = pm_elf_file_open(path, err, &debug->file);
-    if (status == PM_OK)
-        status = check_build(debug->file, build_id, err);
-    if (status == PM_OK && !(debug->set = pm_intern_new()))
-        status = pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    enum pm_status status = open_file(debug, path, build_id, err);
     if (status != PM_OK) {
         pm_debug_free(debug);
         return status;

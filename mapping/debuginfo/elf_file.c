@@ -120,9 +120,13 @@ static size_t relocation_bytes(uint16_t machine, uint64_t type)
 {
     switch (machine) {
     case EM_X86_64:
-        return type == R_X86_64_64 ? 8 : type == R_X86_64_32 || type == R_X86_64_32S ? 4 : 0;
+        if (type == R_X86_64_64)
+            return 8;
+        return type == R_X86_64_32 || type == R_X86_64_32S ? 4 : 0;
     case EM_AARCH64:
-        return type == R_AARCH64_ABS64 ? 8 : type == R_AARCH64_ABS32 ? 4 : 0;
+        if (type == R_AARCH64_ABS64)
+            return 8;
+        return type == R_AARCH64_ABS32 ? 4 : 0;
     default:
         return 0;
     }
@@ -315,12 +319,15 @@ enum pm_status pm_elf_file_open(const char *path, struct pm_error *err,
     file->fd = -1;
     uint64_t bytes;
     enum pm_status status = pm_file_open(path, SIZE_MAX / 2, err, &file->fd, &bytes);
-    if (status == PM_OK)
-        status = read_header(file, err);
-    if (status == PM_OK)
-        *ret_file = file;
-    else
-        pm_elf_file_close(file);
+    if (status != PM_OK)
+        goto failed;
+    status = read_header(file, err);
+    if (status != PM_OK)
+        goto failed;
+    *ret_file = file;
+    return PM_OK;
+failed:
+    pm_elf_file_close(file);
     return status;
 }
 

@@ -294,13 +294,14 @@ static bool add_row(struct pm_dwarf_lines *lines, uint32_t *n_max, const struct 
         lines->rows = rows;
         *n_max = max;
     }
-    lines->rows[lines->n_rows++] = (struct pm_dwarf_row){
-        .address = s->address,
-        .file = s->file < lines->n_files ? (uint32_t)s->file : UINT32_MAX,
-        .line_no = s->line_no < 0 || s->line_no > INT32_MAX ? 0 : (uint32_t)s->line_no,
-        .column_no = s->column_no > INT32_MAX ? 0 : (uint32_t)s->column_no,
-        .ends_sequence = ends,
-    };
+    struct pm_dwarf_row *row = &lines->rows[lines->n_rows++];
+    *row = (struct pm_dwarf_row){.address = s->address, .file = UINT32_MAX, .ends_sequence = ends};
+    if (s->file < lines->n_files)
+        row->file = (uint32_t)s->file;
+    if (s->line_no >= 0 && s->line_no <= INT32_MAX)
+        row->line_no = (uint32_t)s->line_no;
+    if (s->column_no <= INT32_MAX)
+        row->column_no = (uint32_t)s->column_no;
     return true;
 }
 

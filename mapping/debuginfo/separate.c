@@ -191,9 +191,11 @@ struct pm_elf_file *pm_separate_supplement(const struct pm_elf_file *file,
     char hex[2 * PM_BUILD_ID_MAX_BYTES + 1];
     hex_of(&link, hex);
     char *folder = folder_of(file);
-    struct pm_elf_file *found = name[0] == '/' ? OPEN(name)
-                                : folder       ? OPEN(folder, "/", name)
-                                               : NULL;
+    struct pm_elf_file *found = NULL;
+    if (name[0] == '/')
+        found = OPEN(name);
+    else if (folder)
+        found = OPEN(folder, "/", name);
     if (found && strcmp(found->build_id, hex) != 0) {
         pm_elf_file_close(found);
         found = NULL;

@@ -53,8 +53,14 @@ static void add_candidate(struct collecting *c, const struct candidate *candidat
 static unsigned rank_of(const GElf_Sym *symbol)
 {
     unsigned type = GELF_ST_TYPE(symbol->st_info), binding = GELF_ST_BIND(symbol->st_info);
-    unsigned rank = binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 1 : 2;
-    return rank + (type == STT_FUNC ? 0 : type == STT_GNU_IFUNC ? 4 : 8);
+    unsigned rank = 2;
+    if (binding == STB_GLOBAL)
+        rank = 0;
+    else if (binding == STB_WEAK)
+        rank = 1;
+    if (type == STT_FUNC)
+        return rank;
+    return rank + (type == STT_GNU_IFUNC ? 4 : 8);
 }
 
 /* Labels that compilers and ARM's assemblers leave are no functions. */

@@ -152,9 +152,9 @@ static bool use_split(struct pm_unit *unit, struct pm_dwarf *split)
         if (unit->header.version >= 5) {
             unit->ranges.lists = split;
             /* Behind the header of the only table: 12 bytes, 20 in 64-bit DWARF. */
-            unit->ranges.rnglists_base = die.has_rnglists_base      ? die.rnglists_base
-                                         : header.offset_bytes == 8 ? 20
-                                                                    : 12;
+            unit->ranges.rnglists_base = header.offset_bytes == 8 ? 20 : 12;
+            if (die.has_rnglists_base)
+                unit->ranges.rnglists_base = die.rnglists_base;
         }
         return true;
     }

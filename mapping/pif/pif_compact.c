@@ -169,10 +169,12 @@ static bool block_begin(struct reader *r, enum pif_block kind)
 
 static bool block_end(struct reader *r, const char *what)
 {
-    if (r->status == PM_OK && r->c.p != r->c.end)
-        damaged(r, PM_ERR_FORMAT, r->c.p, "%zu bytes behind the %s", (size_t)(r->c.end - r->c.p),
-                what);
-    return r->status == PM_OK;
+    if (r->status != PM_OK)
+        return false;
+    if (r->c.p == r->c.end)
+        return true;
+    return damaged(r, PM_ERR_FORMAT, r->c.p, "%zu bytes behind the %s", (size_t)(r->c.end - r->c.p),
+                   what);
 }
 
 /* --- strings, classes, nouns --- */
@@ -219,6 +221,11 @@ static bool read_strings(struct reader *r)
     return sound && block_end(r, "strings");
 }
 
+static size_t length_of(const char *text)
+{
+    return text ? strlen(text) : 0;
+}
+
 static bool read_class(struct reader *r, struct noun_class *class)
 {
     const void *at = r->c.p;
@@ -236,9 +243,7 @@ static bool read_class(struct reader *r, struct noun_class *class)
         return damaged(r, PM_ERR_FORMAT, at, "a class states one fact in two ways");
     if (!class->path && (made_id & (PIF_FACT_ID_LOOP | PIF_FACT_ID_STATEMENT)))
         return damaged(r, PM_ERR_FORMAT, at, "a class makes ids without a path");
-    if (made_name &&
-        (class->prefix ? strlen(class->prefix) : 0) + (class->suffix ? strlen(class->suffix) : 0) >
-            PIF_AFFIX_MAX_BYTES)
+    if (made_name && length_of(class->prefix) + length_of(class->suffix) > PIF_AFFIX_MAX_BYTES)
         return damaged(r, PM_ERR_LIMIT, at, "prefix and suffix of a class have more than %d bytes",
                        PIF_AFFIX_MAX_BYTES);
     return true;
@@ -720,7 +725,11 @@ static uint32_t little_endian(const char *p, int n_bytes)
 
 static void read_compressed(struct reader *r, const char *payload, size_t len)
 {
-    size_t size = len >= 4 ? little_endian(payload, 4) : 0, stream_len = len >= 4 ? len - 4 : 0;
+    size_t size = 0, stream_len = 0;
+    if (len >= 4) {
+        size = little_endian(payload, 4);
+        stream_len = len - 4;
+    }
     if (!size || size > PIF_COMPRESSED_MAX * stream_len) {
         damaged(r, PM_ERR_FORMAT, payload, "the chunk would decompress from %zu bytes to %zu",
                 stream_len, size);

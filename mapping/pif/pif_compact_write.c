@@ -228,9 +228,11 @@ static const char *path_of_id(struct writer *w, uint32_t index, bool is_loop)
     uint32_t function = ancestor(pif, index, "function"), file = ancestor(pif, index, "file");
     if (function == PIF_NONE)
         return NULL;
-    const char *tried[] = {w->path_tried, noun->file,
-                           file == PIF_NONE ? NULL : pif->nouns.items[file].noun.file,
-                           file == PIF_NONE ? NULL : pif->nouns.items[file].noun.name};
+    const char *tried[4] = {w->path_tried, noun->file};
+    if (file != PIF_NONE) {
+        tried[2] = pif->nouns.items[file].noun.file;
+        tried[3] = pif->nouns.items[file].noun.name;
+    }
     for (size_t i = 0; i < sizeof tried / sizeof *tried; i++)
         if (tried[i] && pif_place_id(is_loop, pif->nouns.items[function].noun.id, tried[i],
                                      noun->line, noun->column) == noun->id)
@@ -265,11 +267,20 @@ static struct class_key class_of(struct writer *w, uint32_t index)
     if (noun->parent)
         key.facts |= pif_map_get(&pif->noun_by_id, noun->parent) == PIF_NONE ? PIF_FACT_PARENT_ID
                                                                              : PIF_FACT_PARENT;
-    key.facts |=
-        (noun->line ? PIF_FACT_LINE : 0u) | (noun->column ? PIF_FACT_COLUMN : 0u) |
-        (noun->end_line ? PIF_FACT_END_LINE : 0u) | (noun->type ? PIF_FACT_TYPE : 0u) |
-        (noun->linkage ? PIF_FACT_LINKAGE : 0u) | (noun->description ? PIF_FACT_DESCRIPTION : 0u) |
-        (noun->address ? PIF_FACT_ADDRESS : 0u) | (item->declared ? 0u : PIF_FACT_MENTIONED);
+    const struct {
+        bool is_stated;
+        unsigned fact;
+    } facts[] = {{noun->line != 0, PIF_FACT_LINE},
+                 {noun->column != 0, PIF_FACT_COLUMN},
+                 {noun->end_line != 0, PIF_FACT_END_LINE},
+                 {noun->type != NULL, PIF_FACT_TYPE},
+                 {noun->linkage != NULL, PIF_FACT_LINKAGE},
+                 {noun->description != NULL, PIF_FACT_DESCRIPTION},
+                 {noun->address != NULL, PIF_FACT_ADDRESS},
+                 {!item->declared, PIF_FACT_MENTIONED}};
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        if (facts[i].is_stated)
+            key.facts |= facts[i].fact;
     return key;
 }
 
@@ -345,8 +356,10 @@ static void write_verbs(struct writer *w)
     for (size_t i = 0; i < w->pif->verbs.n; i++) {
         const struct pif_verb *item = &w->pif->verbs.items[i];
         bool with_id = item->verb.id != pm_pif_verb_id(item->verb.level, item->verb.name);
-        pm_buf_add_uleb(&w->block,
-                        (with_id ? PIF_VERB_ID : 0u) | (item->declared ? 0u : PIF_VERB_MENTIONED));
+        unsigned flags = with_id ? PIF_VERB_ID : 0u;
+        if (!item->declared)
+            flags |= PIF_VERB_MENTIONED;
+        pm_buf_add_uleb(&w->block, flags);
         pm_buf_add_uleb(&w->block, *item->verb.level ? string_number(w, item->verb.level) : 0);
         pm_buf_add_uleb(&w->block, *item->verb.name ? string_number(w, item->verb.name) : 0);
         pm_buf_add_uleb(&w->block, string_number(w, item->verb.description));

@@ -36,12 +36,14 @@ enum pm_status pm_pif_read_elf(struct pm_pif *pif, const char *path, struct pm_e
     static const char *const names[] = {PM_PIF_SECTION, PM_SLED_SECTION, NULL};
     struct search s = {.pif = pif};
     enum pm_status status = pm_elf_visit(path, names, read_section, &s, err);
-    if (ret_n_sleds && status == PM_OK)
+    if (status != PM_OK)
+        return status;
+    if (ret_n_sleds)
         *ret_n_sleds = s.n_sleds;
-    if (status == PM_OK && s.n_pif_sections == 0)
-        status = pm_error_set(err, PM_ERR_NOT_FOUND,
-                              "'%s' has no section " PM_PIF_SECTION
-                              ": it was not compiled with -fplugin=perfmap.so",
-                              path);
-    return status;
+    if (s.n_pif_sections == 0)
+        return pm_error_set(err, PM_ERR_NOT_FOUND,
+                            "'%s' has no section " PM_PIF_SECTION
+                            ": it was not compiled with -fplugin=perfmap.so",
+                            path);
+    return PM_OK;
 }

@@ -121,6 +121,19 @@ static struct pm_str trimmed(struct pm_str text)
     return text;
 }
 
+/* Of \n, \t and \r. */
+static char letter_meant(char c)
+{
+    switch (c) {
+    case 'n':
+        return '\n';
+    case 't':
+        return '\t';
+    default:
+        return '\r';
+    }
+}
+
 static int hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
@@ -164,7 +177,7 @@ static bool parse_quoted(struct reader *r, struct pm_str *at, const char **ret_t
                 c = (char)(hex_digit(at->p[i + 1]) * 16 + hex_digit(at->p[i + 2]));
                 i += 2;
             } else if (c == 'n' || c == 't' || c == 'r') {
-                c = c == 'n' ? '\n' : c == 't' ? '\t' : '\r';
+                c = letter_meant(c);
             } else if (c != '"' && c != '\\') {
                 *ret_why =
                     "after a backslash, one of \\ \" n t r or x and two hex digits was expected";
@@ -396,7 +409,9 @@ const char *pm_pif_read_references(struct pm_pif *pif, struct pm_str *text, unsi
     struct reader r = {.pif = pif, .scratch = PM_BUF_INIT(LINE_MAX_BYTES)};
     const char *why = parse_sentence(&r, text, ret_n, ret_references);
     pm_buf_release(&r.scratch);
-    return why ? why : pif->failed ? "there is no memory for its names" : NULL;
+    if (why)
+        return why;
+    return pif->failed ? "there is no memory for its names" : NULL;
 }
 
 static enum pm_status resolve_sentence(struct reader *r, const struct field *field,
@@ -506,11 +521,13 @@ static enum pm_status stated_names(struct reader *r, const struct field *const k
     if (!known[KEY_NAME])
         return missing(r, KEY_NAME);
     enum pm_status status = name_value(r, known[KEY_NAME], ret_name);
-    if (status == PM_OK && known[KEY_ABSTRACTION])
+    if (status != PM_OK)
+        return status;
+    if (known[KEY_ABSTRACTION])
         status = name_value(r, known[KEY_ABSTRACTION], ret_level);
-    if (status == PM_OK && known[KEY_ID])
-        status = id_value(r, known[KEY_ID], ret_id);
-    return status;
+    if (status != PM_OK || !known[KEY_ID])
+        return status;
+    return id_value(r, known[KEY_ID], ret_id);
 }
 
 static enum pm_status end_noun(struct reader *r)
@@ -670,7 +687,7 @@ static enum pm_status end_record(struct reader *r)
 static bool is_near(struct pm_str word, const char *meant)
 {
     size_t len = strlen(meant), head = 0, tail = 0;
-    size_t shorter = word.len < len ? word.len : len, longer = word.len < len ? len : word.len;
+    size_t shorter = word.len < len ? word.len : len, longer = word.len + len - shorter;
     while (head < shorter && word.p[head] == meant[head])
         head++;
     while (tail < shorter - head && word.p[word.len - 1 - tail] == meant[len - 1 - tail])
@@ -767,7 +784,7 @@ static enum pm_status read_line(struct reader *r, struct pm_str line, unsigned l
     if (is_blank(line.p[0]) || equals)
         return add_field(r, line, equals, line_no);
     enum pm_status status = end_record(r);
-    return status == PM_OK ? begin_record(r, line, line_no) : status;
+    return status != PM_OK ? status : begin_record(r, line, line_no);
 }
 
 static enum pm_status read_lines(struct reader *r, const char *text, size_t len)
@@ -819,8 +836,9 @@ static enum pm_status resolve_mapping(struct reader *r, const struct pending_map
 {
     struct pm_pif_mapping mapping = {.weight = pending->weight, .origin = pending->origin};
     enum pm_status status = resolve_sentence(r, &pending->source, &mapping.source);
-    if (status == PM_OK)
-        status = resolve_sentence(r, &pending->destination, &mapping.destination);
+    if (status != PM_OK)
+        return status;
+    status = resolve_sentence(r, &pending->destination, &mapping.destination);
     if (status != PM_OK)
         return status;
     *ret_index = pif_add_mapping(r->pif, &mapping, pending->extra);
@@ -852,13 +870,13 @@ static enum pm_status resolve_mappings(struct reader *r, size_t first_order, enu
 static enum pm_status resolve_all(struct reader *r, size_t first_order)
 {
     enum pm_status status = resolve_parents(r);
-    if (status == PM_OK) {
-        uint32_t circle = pif_cut_circle(r->pif, r->touched.items, r->touched.n);
-        if (circle != PIF_NONE)
-            status = pm_error_set(r->err, PM_ERR_FORMAT,
-                                  "PIF file '%s': noun '%.*s' is its own ancestor", r->name,
-                                  SHOWN(pm_str_of(r->pif->nouns.items[circle].noun.name)));
-    }
+    if (status != PM_OK)
+        return resolve_mappings(r, first_order, status);
+    uint32_t circle = pif_cut_circle(r->pif, r->touched.items, r->touched.n);
+    if (circle != PIF_NONE)
+        status =
+            pm_error_set(r->err, PM_ERR_FORMAT, "PIF file '%s': noun '%.*s' is its own ancestor",
+                         r->name, SHOWN(pm_str_of(r->pif->nouns.items[circle].noun.name)));
     return resolve_mappings(r, first_order, status);
 }
 

@@ -135,10 +135,10 @@ static enum pm_status make_bounds(struct asking *a, struct asked *asked,
     leave_out(graph, "inferred", detours);
     enum pm_status status =
         pm_lift_new(graph, &options, sources, graph->n_contexts, a->err, &asked->sure);
+    if (status != PM_OK)
+        return status;
     options.leaves_out = NULL;
-    return status == PM_OK
-               ? pm_lift_new(graph, &options, sources, graph->n_contexts, a->err, &asked->all)
-               : status;
+    return pm_lift_new(graph, &options, sources, graph->n_contexts, a->err, &asked->all);
 }
 
 static enum pm_status make_lifts(struct asking *a, struct asked *asked,
@@ -158,12 +158,15 @@ static enum pm_status make_lifts(struct asking *a, struct asked *asked,
     enum pm_status status =
         good ? pm_lift_new(graph, &options, sources, graph->n_contexts, a->err, &asked->lift)
              : no_memory(a->err);
+    if (status != PM_OK)
+        goto out;
     options.destination_of = with_others;
-    if (status == PM_OK)
-        status = pm_lift_new(graph, &options, sources, graph->n_contexts, a->err, &asked->others);
+    status = pm_lift_new(graph, &options, sources, graph->n_contexts, a->err, &asked->others);
+    if (status != PM_OK || !is_data)
+        goto out;
     options.destination_of = matches->class_of;
-    if (status == PM_OK && is_data)
-        status = make_bounds(a, asked, options, sources, detours);
+    status = make_bounds(a, asked, options, sources, detours);
+out:
     free(sources);
     free(with_others);
     free(detours);
@@ -311,10 +314,14 @@ static bool *eval(const struct asking *a, uint32_t node)
     active = eval(a, n->left);
     right = active && n->kind != PM_QUESTION_NOT ? eval(a, n->right) : NULL;
     bool good = active && (right || n->kind == PM_QUESTION_NOT);
-    for (uint32_t c = 0; good && c < n_contexts; c++)
-        active[c] = n->kind == PM_QUESTION_NOT  ? !active[c]
-                    : n->kind == PM_QUESTION_OR ? active[c] || right[c]
-                                                : active[c] && right[c];
+    for (uint32_t c = 0; good && c < n_contexts; c++) {
+        if (n->kind == PM_QUESTION_NOT)
+            active[c] = !active[c];
+        else if (n->kind == PM_QUESTION_OR)
+            active[c] = active[c] || right[c];
+        else
+            active[c] = active[c] && right[c];
+    }
     free(right);
     if (!good) {
         free(active);
@@ -334,7 +341,8 @@ static uint32_t joined_set(struct asking *a, uint32_t set, const uint32_t *class
     if (!all)
         return PM_SETS_FAILED;
     for (uint32_t i = 0, k = 0; i < n_before || k < n;) {
-        uint32_t x = i < n_before ? before[i] : UINT32_MAX, y = k < n ? classes[k] : UINT32_MAX;
+        uint32_t x = i < n_before ? before[i] : UINT32_MAX;
+        uint32_t y = k < n ? classes[k] : UINT32_MAX;
         all[n_all++] = x < y ? x : y;
         i += x <= y;
         k += y <= x;
@@ -632,10 +640,9 @@ static enum pm_status match_sentences(struct asking *a)
 {
     struct pm_answer *answer = a->answer;
     const struct pm_question *q = a->question;
-    enum pm_status status = PM_OK;
-    for (uint32_t i = 0; i < q->n_sentences && status == PM_OK; i++) {
+    for (uint32_t i = 0; i < q->n_sentences; i++) {
         struct pm_question_matches *matches = &answer->matches[i];
-        status = pm_question_match(&q->sentences[i], a->graph, a->err, matches);
+        enum pm_status status = pm_question_match(&q->sentences[i], a->graph, a->err, matches);
         if (status != PM_OK)
             return status;
         bool any = false;
@@ -648,11 +655,13 @@ static enum pm_status match_sentences(struct asking *a)
             answer->notes[answer->n_notes++] = (struct pm_answer_note){i, why};
         }
         status = make_lifts(a, &a->own->asked[i], matches);
+        if (status != PM_OK)
+            return status;
     }
     for (uint32_t n = 0; n < q->n_nodes; n++)
         if (q->nodes[n].kind == PM_QUESTION_SENTENCE && !q->nodes[n].denied)
             answer->asked[answer->n_asked++] = q->nodes[n].left;
-    return status;
+    return PM_OK;
 }
 
 static enum pm_status fill(struct asking *a)
@@ -668,7 +677,7 @@ static enum pm_status fill(struct asking *a)
     if (!answer->active || !find_rows(a) || !make_rows(a))
         return no_memory(a->err);
     status = add_costs(a);
-    return status == PM_OK ? add_bounds(a) : status;
+    return status != PM_OK ? status : add_bounds(a);
 }
 
 static struct pm_answer *new_answer(const struct pm_question *question)

@@ -112,23 +112,27 @@ static enum pm_status look_at_sentence(struct finding *f, uint32_t number,
         is_reached ? pm_lift_new(graph, &options, f->sources, f->n_sources, f->err, &lift)
                    : pm_error_set(f->err, PM_ERR_MEMORY, "out of memory");
     bool by_name = !is_word_of_any(&f->question->sentences[number]);
-    for (uint32_t i = 0; i < f->n_sources && status == PM_OK; i++) {
+    if (status != PM_OK)
+        goto out;
+    for (uint32_t i = 0; i < f->n_sources; i++) {
         uint32_t n;
         const uint32_t *classes = pm_lift_reached(lift, f->sources[i], &n);
         uint32_t set = n ? pm_sets_add(&f->sets, classes, n) : 0;
-        if (set == PM_SETS_FAILED)
+        if (set == PM_SETS_FAILED) {
             status = pm_error_set(f->err, PM_ERR_MEMORY, "out of memory");
+            goto out;
+        }
         *reached_at(f, i, number) = set;
         f->need->followed[f->code[i]] |= n != 0;
         f->need->by_name[f->code[i]] |= n != 0 && by_name;
         for (uint32_t k = 0; k < n; k++)
             is_reached[classes[k]] |= has_probe(f, f->code[i]);
     }
-    for (pm_index s = 0; s < graph->n_sentences && status == PM_OK; s++)
+    for (pm_index s = 0; s < graph->n_sentences; s++)
         f->need->is_known[number] |= matches->class_of[s] != PM_NONE;
-    if (status == PM_OK)
-        f->by_samples[number] = is_seen_by_samples(matches, graph, is_reached);
+    f->by_samples[number] = is_seen_by_samples(matches, graph, is_reached);
     f->need->samples |= f->by_samples[number];
+out:
     pm_lift_free(lift);
     free(is_reached);
     return status;
@@ -136,15 +140,17 @@ static enum pm_status look_at_sentence(struct finding *f, uint32_t number,
 
 static enum pm_status look_at_all(struct finding *f)
 {
-    enum pm_status status = PM_OK;
-    for (uint32_t i = 0; i < f->question->n_sentences && status == PM_OK; i++) {
+    for (uint32_t i = 0; i < f->question->n_sentences; i++) {
         struct pm_question_matches matches;
-        status = pm_question_match(&f->question->sentences[i], f->graph, f->err, &matches);
+        enum pm_status status =
+            pm_question_match(&f->question->sentences[i], f->graph, f->err, &matches);
         if (status == PM_OK)
             status = look_at_sentence(f, i, &matches);
         pm_question_matches_release(&matches);
+        if (status != PM_OK)
+            return status;
     }
-    return status;
+    return PM_OK;
 }
 
 /* --- loops that tell nothing that their function does not tell --- */
@@ -282,7 +288,7 @@ static enum pm_status find_terms(struct finding *f, uint32_t node, uint32_t *n_t
         return PM_OK;
     enum pm_status status =
         n->kind == PM_QUESTION_THEN ? add_term(f, node, n_terms) : find_terms(f, n->right, n_terms);
-    return status == PM_OK ? find_terms(f, n->left, n_terms) : status;
+    return status != PM_OK ? status : find_terms(f, n->left, n_terms);
 }
 
 /* --- the whole --- */
@@ -305,18 +311,22 @@ static enum pm_status find(struct finding *f)
     if (!good || !f->reached)
         return pm_error_set(f->err, PM_ERR_MEMORY, "out of memory");
     enum pm_status status = look_at_all(f);
+    if (status != PM_OK)
+        return status;
     uint32_t n_terms = 0;
-    if (status == PM_OK)
-        status = find_terms(f, f->question->n_nodes - 1, &n_terms);
-    if (status == PM_OK)
-        status = leave_out_loops(f);
-    for (uint32_t i = 0; i < f->n_sources && status == PM_OK; i++) {
+    status = find_terms(f, f->question->n_nodes - 1, &n_terms);
+    if (status != PM_OK)
+        return status;
+    status = leave_out_loops(f);
+    if (status != PM_OK)
+        return status;
+    for (uint32_t i = 0; i < f->n_sources; i++) {
         pm_index noun = f->code[i];
         need->followed[noun] &= has_probe(f, noun);
         need->n_followed += need->followed[noun];
         need->n_inside += need->followed[noun] && need->inside[noun];
     }
-    return status;
+    return PM_OK;
 }
 
 enum pm_status pm_question_find_need(const struct pm_question *question,
@@ -334,11 +344,12 @@ enum pm_status pm_question_find_need(const struct pm_question *question,
     free(f.source_of);
     free(f.reached);
     free(f.by_samples);
-    if (status == PM_OK)
-        *ret_need = need;
-    else
+    if (status != PM_OK) {
         pm_question_need_release(&need);
-    return status;
+        return status;
+    }
+    *ret_need = need;
+    return PM_OK;
 }
 
 void pm_question_need_release(struct pm_question_need *need)

@@ -32,11 +32,13 @@ void question_fail(struct question_parser *parser, uint32_t column, const char *
     while (cut && len > 0 && ((unsigned char)at[len] & 0xc0) == 0x80)
         len--;
     const char *what = text.data ? text.data : "not a question";
-    parser->status =
-        rest ? pm_error_set(parser->err, PM_ERR_USAGE, "question column %u, at '%.*s%s': %s",
-                            column, (int)len, at, cut ? "..." : "", what)
-             : pm_error_set(parser->err, PM_ERR_USAGE, "question column %u, at its end: %s", column,
-                            what);
+    const char *dots = cut ? "..." : "";
+    parser->status = PM_ERR_USAGE;
+    if (rest)
+        pm_error_set(parser->err, PM_ERR_USAGE, "question column %u, at '%.*s%s': %s", column,
+                     (int)len, at, dots, what);
+    else
+        pm_error_set(parser->err, PM_ERR_USAGE, "question column %u, at its end: %s", column, what);
     pm_buf_release(&text);
 }
 
@@ -44,12 +46,14 @@ uint32_t question_node(struct question_parser *parser, enum pm_question_kind kin
                        uint32_t right)
 {
     struct pm_question *q = parser->question;
-    if (q->n_nodes == PM_QUESTION_MAX_NODES && parser->status == PM_OK)
+    if (parser->status != PM_OK)
+        return 0;
+    if (q->n_nodes == PM_QUESTION_MAX_NODES) {
         parser->status = pm_error_set(parser->err, PM_ERR_LIMIT,
                                       "a question has at most %d sentences and words between them",
                                       PM_QUESTION_MAX_NODES);
-    if (parser->status != PM_OK)
         return 0;
+    }
     void *grown = pm_grow_array(q->nodes, q->n_nodes, &parser->cap_nodes, 8, sizeof *q->nodes);
     if (!grown) {
         fail_memory(parser);
@@ -131,10 +135,11 @@ static bool make_word(struct pm_arena *arena, struct pm_str text, uint32_t colum
                          .literal = PM_BUF_INIT(2 * PM_QUESTION_MAX_BYTES)};
     spell_word(&s, text);
     bool has_level = s.has_level && !s.level_is_wild && s.rest_at < s.pattern.len;
-    const char *rest = s.pattern.data ? s.pattern.data + (has_level ? s.rest_at : 0) : "";
+    const char *whole = s.pattern.data ? s.pattern.data : "";
+    const char *rest = has_level ? whole + s.rest_at : whole;
     *ret_word = (struct pm_question_word){
         .pattern = pm_arena_strndup(arena, rest, strlen(rest)),
-        .whole = pm_arena_strndup(arena, s.pattern.data ? s.pattern.data : "", s.pattern.len),
+        .whole = pm_arena_strndup(arena, whole, s.pattern.len),
         .level = has_level ? pm_arena_strndup(arena, s.literal.data, s.level_bytes) : NULL,
         .text = pm_arena_strndup(arena, text.p, text.len),
         .column = column,
@@ -166,13 +171,15 @@ void question_word(struct question_parser *parser, struct pm_str text, uint32_t 
 uint32_t question_sentence(struct question_parser *parser, const struct question_span *place)
 {
     struct pm_question *q = parser->question;
-    if (parser->status == PM_OK && parser->n_words < 2)
+    if (parser->status != PM_OK)
+        return 0;
+    if (parser->n_words < 2) {
         question_fail(parser, place->from,
                       "a sentence is nouns and a verb, as in {A Sum}; ? stands for any");
-    void *grown = parser->status == PM_OK
-                      ? pm_grow_array(q->sentences, q->n_sentences, &parser->cap_sentences, 8,
-                                      sizeof *q->sentences)
-                      : NULL;
+        return 0;
+    }
+    void *grown = pm_grow_array(q->sentences, q->n_sentences, &parser->cap_sentences, 8,
+                                sizeof *q->sentences);
     if (!grown) {
         fail_memory(parser);
         return 0;

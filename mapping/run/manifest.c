@@ -139,19 +139,16 @@ static enum pm_status parse_command(struct pm_str value, struct pm_manifest *man
     char **argv = pm_alloc_array(n + 1, sizeof *argv);
     if (!argv)
         return PM_ERR_MEMORY;
-    enum pm_status status = PM_OK;
     const char *p = value.p, *end = value.p + value.len;
-    size_t n_done = 0;
-    while (n_done < n && status == PM_OK) {
+    for (size_t n_done = 0; n_done < n; n_done++) {
         const char *space = memchr(p, ' ', (size_t)(end - p));
         struct pm_str one = {p, (size_t)((space ? space : end) - p)};
-        status = decode(one, &argv[n_done]);
-        n_done += status == PM_OK;
+        enum pm_status status = decode(one, &argv[n_done]);
+        if (status != PM_OK) {
+            free_strings(argv, n_done);
+            return status;
+        }
         p = space ? space + 1 : end;
-    }
-    if (status != PM_OK) {
-        free_strings(argv, n_done);
-        return status;
     }
     free_strings(manifest->argv, manifest->n_args);
     manifest->argv = argv;
@@ -198,11 +195,11 @@ static enum pm_status parse_pair(struct pm_str line, struct pm_str key, struct p
             continue;
         char *text, **member = (char **)((char *)manifest + text_keys[i].offset);
         enum pm_status status = decode(value, &text);
-        if (status == PM_OK) {
-            free(*member);
-            *member = text;
-        }
-        return status;
+        if (status != PM_OK)
+            return status;
+        free(*member);
+        *member = text;
+        return PM_OK;
     }
     if (pm_str_is(key, "command"))
         return parse_command(value, manifest);
@@ -299,8 +296,9 @@ enum pm_status pm_manifest_read(const char *run_dir, struct pm_manifest *manifes
         goto out;
     }
     status = pm_file_read(path, MANIFEST_MAX_BYTES, err, &text, &len);
-    if (status == PM_OK)
-        status = pm_manifest_parse(path, text, len, manifest, err);
+    if (status != PM_OK)
+        goto out;
+    status = pm_manifest_parse(path, text, len, manifest, err);
 out:
     free(text);
     free(path);

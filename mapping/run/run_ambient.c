@@ -330,7 +330,9 @@ static bool join(struct pm_run_file *file, struct sets *sets, uint32_t own, uint
                  uint32_t *ret_set)
 {
     const struct pm_run_file_word *a = set_word(file, own), *b = set_word(file, process);
-    *ret_set = a ? own : b ? process : 0;
+    *ret_set = b ? process : 0;
+    if (a)
+        *ret_set = own;
     if (!a || !b || own == process)
         return true;
     uint32_t members[PM_WORDS_MAX_SET], n = 0, at;
@@ -440,20 +442,27 @@ enum pm_status run_load_ambient(struct pm_run_file *file, const struct run_sourc
     struct sets all = {0};
     size_t n_log = 0;
     enum pm_status status = PM_OK;
-    for (size_t i = 0; i < list->n && status == PM_OK; i++)
-        if (list->chunks[i].kind == PM_RUN_CHUNK_AMBIENT)
-            status = load_log(file, source, &list->chunks[i], err, &log, &n_log);
-    for (size_t i = 0; i < file->n_threads && status == PM_OK; i++) {
+    for (size_t i = 0; i < list->n; i++) {
+        if (list->chunks[i].kind != PM_RUN_CHUNK_AMBIENT)
+            continue;
+        status = load_log(file, source, &list->chunks[i], err, &log, &n_log);
+        if (status != PM_OK)
+            goto out;
+    }
+    for (size_t i = 0; i < file->n_threads; i++) {
         uint32_t *sets = pm_alloc_array(file->threads[i].n_nodes, sizeof *sets);
         if (!sets) {
             status = run_no_memory(file, err);
-            break;
+            goto out;
         }
         mark_sets(file, i, sets);
         free(sets);
         if (n_log)
             status = follow(file, &all, i, log, n_log, err);
+        if (status != PM_OK)
+            goto out;
     }
+out:
     free(all.nouns.list);
     free(all.words.list);
     free(log);

@@ -208,37 +208,42 @@ static enum pm_status walk_chunks(struct pm_run_file *file, const struct run_sou
 
 /* --- the file --- */
 
+typedef enum pm_status load_step(struct pm_run_file *file, const struct run_source *source,
+                                 const struct run_chunks *list, struct pm_error *err);
+
 static enum pm_status load_file(struct pm_run_file *file, const struct run_source *source,
                                 struct pm_error *err)
 {
+    /* Each may use what those before it have loaded. */
+    static load_step *const steps[] = {
+        run_load_rest,  run_load_samples, run_load_heap,
+        run_load_words, run_load_ambient, run_load_trace,
+    };
     enum pm_status status = check_header(file, source, err);
     if (status != PM_OK)
         return status;
     struct run_chunks list = {0};
     take_header(file);
     status = walk_chunks(file, source, &list, err);
-    if (status == PM_OK)
-        status = run_load_objects(file, source, &list, err);
-    if (status == PM_OK)
-        status = run_load_threads(file, source, &list, err);
-    if (status == PM_OK)
-        status = run_load_rest(file, source, &list, err);
-    if (status == PM_OK)
-        status = run_load_samples(file, source, &list, err);
-    if (status == PM_OK)
-        status = run_load_heap(file, source, &list, err);
-    if (status == PM_OK)
-        status = run_load_words(file, source, &list, err);
-    if (status == PM_OK)
-        status = run_load_ambient(file, source, &list, err);
-    if (status == PM_OK)
-        status = run_load_trace(file, source, &list, err);
-    if (status == PM_OK)
-        status = run_make_times(file, err);
-    if (status == PM_OK) {
-        run_make_adapted_times(file);
-        run_make_heap_times(file);
+    if (status != PM_OK)
+        goto out;
+    status = run_load_objects(file, source, &list, err);
+    if (status != PM_OK)
+        goto out;
+    status = run_load_threads(file, source, &list, err);
+    if (status != PM_OK)
+        goto out;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        status = steps[i](file, source, &list, err);
+        if (status != PM_OK)
+            goto out;
     }
+    status = run_make_times(file, err);
+    if (status != PM_OK)
+        goto out;
+    run_make_adapted_times(file);
+    run_make_heap_times(file);
+out:
     for (size_t i = 0; i < file->n_threads; i++) {
         free(file->loads[i].raw);
         free(file->loads[i].places);
@@ -279,9 +284,10 @@ static enum pm_status unpack(const char *name, const struct run_source *packed,
     else
         status = pm_run_unpack(name, bytes, (size_t)packed->size_bytes, err, ret_bytes, &len);
     free(bytes);
-    if (status == PM_OK)
-        *ret_source = (struct run_source){-1, *ret_bytes, len};
-    return status;
+    if (status != PM_OK)
+        return status;
+    *ret_source = (struct run_source){-1, *ret_bytes, len};
+    return PM_OK;
 }
 
 static enum pm_status load_file_of(struct pm_run_file *file, const struct run_source *source,
@@ -293,8 +299,10 @@ static enum pm_status load_file_of(struct pm_run_file *file, const struct run_so
     if (!file->is_packed)
         return load_file(file, source, err);
     enum pm_status status = unpack(file->name, source, err, &bytes, &unpacked);
-    if (status == PM_OK)
-        status = load_file(file, &unpacked, err);
+    if (status != PM_OK)
+        goto out;
+    status = load_file(file, &unpacked, err);
+out:
     free(bytes);
     return status;
 }
@@ -314,11 +322,12 @@ static enum pm_status load_source(const char *name, const struct run_source *sou
         pm_error_set(err, status, "no memory for run file '%s'", name);
     else
         status = load_file_of(file, source, err);
-    if (status == PM_OK)
-        *ret_file = file;
-    else
+    if (status != PM_OK) {
         pm_run_file_free(file);
-    return status;
+        return status;
+    }
+    *ret_file = file;
+    return PM_OK;
 }
 
 enum pm_status pm_run_file_parse(const char *name, const void *bytes, size_t len,

@@ -4,6 +4,11 @@
 
 #include <stdlib.h>
 
+static uint64_t at_most(uint64_t n, uint64_t most)
+{
+    return n < most ? n : most;
+}
+
 /* In a file of a process that was killed a counter may be one ahead of another. */
 static void take_site(struct pm_run_file *file, const struct run_object_order *order,
                       const struct pm_run_heap_site *raw, size_t *n_without_context,
@@ -24,9 +29,8 @@ static void take_site(struct pm_run_file *file, const struct run_object_order *o
         .caller_sure = raw->flags & PM_RUN_HEAP_CALLER_SURE,
         .n_allocations = raw->n_allocations,
         .allocated_bytes = raw->allocated_bytes,
-        .n_freed = raw->n_freed < raw->n_allocations ? raw->n_freed : raw->n_allocations,
-        .freed_bytes =
-            raw->freed_bytes < raw->allocated_bytes ? raw->freed_bytes : raw->allocated_bytes,
+        .n_freed = at_most(raw->n_freed, raw->n_allocations),
+        .freed_bytes = at_most(raw->freed_bytes, raw->allocated_bytes),
         .peak_bytes = raw->peak_bytes,
         .life_ns = raw->life_tsc, /* ticks, until there are times */
         .least_bytes = raw->n_allocations ? raw->least_bytes : 0,
@@ -145,14 +149,23 @@ enum pm_status run_load_heap(struct pm_run_file *file, const struct run_source *
 {
     struct run_object_order order = {0};
     enum pm_status status = PM_OK;
-    if (run_count_kind(list, PM_RUN_CHUNK_HEAP_SITES) && !run_order_objects(file, &order))
+    if (run_count_kind(list, PM_RUN_CHUNK_HEAP_SITES) && !run_order_objects(file, &order)) {
         status = run_no_memory(file, err);
-    for (size_t i = 0; i < list->n && status == PM_OK; i++)
+        goto out;
+    }
+    for (size_t i = 0; i < list->n; i++) {
         if (list->chunks[i].kind == PM_RUN_CHUNK_HEAP_SITES)
             status = load_sites(file, source, &order, &list->chunks[i], err);
-    for (size_t i = 0; i < list->n && status == PM_OK; i++)
+        if (status != PM_OK)
+            goto out;
+    }
+    for (size_t i = 0; i < list->n; i++) {
         if (list->chunks[i].kind == PM_RUN_CHUNK_HEAP_BLOCKS)
             status = load_blocks(file, source, &list->chunks[i], err);
+        if (status != PM_OK)
+            goto out;
+    }
+out:
     run_order_release(&order);
     free(file->heap_numbers);
     file->heap_numbers = NULL;

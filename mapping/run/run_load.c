@@ -160,15 +160,17 @@ static enum pm_status load_object(struct pm_run_file *file, const struct run_sou
 static int compare_ranges(const void *a, const void *b)
 {
     const struct run_noun_range *x = a, *y = b;
-    return x->first_raw != y->first_raw ? (x->first_raw < y->first_raw ? -1 : 1)
-                                        : (x->first < y->first ? -1 : x->first > y->first);
+    if (x->first_raw != y->first_raw)
+        return x->first_raw < y->first_raw ? -1 : 1;
+    return (x->first > y->first) - (x->first < y->first);
 }
 
 static int compare_indices(const void *a, const void *b)
 {
     const struct run_object_index *x = a, *y = b;
-    return x->index != y->index ? (x->index < y->index ? -1 : 1)
-                                : (x->object < y->object ? -1 : x->object > y->object);
+    if (x->index != y->index)
+        return x->index < y->index ? -1 : 1;
+    return (x->object > y->object) - (x->object < y->object);
 }
 
 enum pm_status run_load_objects(struct pm_run_file *file, const struct run_source *source,
@@ -719,13 +721,14 @@ enum pm_status run_load_rest(struct pm_run_file *file, const struct run_source *
     if (!file->counts || !file->messages)
         return run_no_memory(file, err);
     enum pm_status status = PM_OK;
-    for (size_t i = 0; i < list->n && status == PM_OK; i++) {
+    for (size_t i = 0; i < list->n; i++) {
         if (list->chunks[i].kind == PM_RUN_CHUNK_COUNTS)
             status = load_counts(file, source, &list->chunks[i], err);
         else if (list->chunks[i].kind == PM_RUN_CHUNK_MESSAGE)
             status = load_message(file, source, &list->chunks[i], err);
+        if (status != PM_OK)
+            return status;
     }
-    if (status == PM_OK)
-        count_calls(file);
-    return status;
+    count_calls(file);
+    return PM_OK;
 }

@@ -111,8 +111,7 @@ static enum pm_status flush_out(struct packing *p)
 static enum pm_status compress(struct packing *p, size_t n, ZSTD_EndDirective directive)
 {
     ZSTD_inBuffer in = {p->in, n, 0};
-    enum pm_status status = PM_OK;
-    for (size_t left = 1; status == PM_OK && (in.pos < in.size || left);) {
+    for (size_t left = 1; in.pos < in.size || left;) {
         ZSTD_outBuffer out = {p->out, PIECE_BYTES, p->out_bytes};
         left = ZSTD_compressStream2(p->zstd, &out, &in, directive);
         if (ZSTD_isError(left))
@@ -121,12 +120,15 @@ static enum pm_status compress(struct packing *p, size_t n, ZSTD_EndDirective di
         p->out_bytes = out.pos;
         if (directive == ZSTD_e_continue)
             left = 0;
-        if (out.pos == out.size || (directive == ZSTD_e_end && left == 0))
-            status = flush_out(p);
+        if (out.pos != out.size && (directive != ZSTD_e_end || left != 0))
+            continue;
+        enum pm_status status = flush_out(p);
+        if (status != PM_OK)
+            return status;
     }
-    if (status == PM_OK && p->go_on && !p->go_on(p->context))
-        status = pm_error_set(p->err, PM_ERR_LIMIT, "there is no time to pack a run file");
-    return status;
+    if (p->go_on && !p->go_on(p->context))
+        return pm_error_set(p->err, PM_ERR_LIMIT, "there is no time to pack a run file");
+    return PM_OK;
 }
 
 static enum pm_status pack_chunk(struct packing *p, uint64_t offset,
@@ -135,25 +137,25 @@ static enum pm_status pack_chunk(struct packing *p, uint64_t offset,
     bool is_thread = chunk->kind == PM_RUN_CHUNK_THREAD;
     bool has_nodes = is_thread || chunk->kind == PM_RUN_CHUNK_NODES;
     uint64_t first = is_thread ? PM_RUN_THREAD_NODES : PM_RUN_NODES_DATA;
-    enum pm_status status = PM_OK;
-    for (uint64_t at = 0; status == PM_OK && at < chunk->size_bytes;) {
+    for (uint64_t at = 0; at < chunk->size_bytes;) {
         uint64_t left = chunk->size_bytes - at;
         size_t n = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
         if (!run_read_at(&p->from, offset + at, p->in, n))
             return leave(p, "it cannot be read");
         if (has_nodes)
             clean_nodes(p, chunk, first, at, p->in, n);
-        status = compress(p, n, ZSTD_e_continue);
+        enum pm_status status = compress(p, n, ZSTD_e_continue);
+        if (status != PM_OK)
+            return status;
         at += n;
     }
-    return status;
+    return PM_OK;
 }
 
 /* A page where a chunk was being made is kept as it is. */
 static enum pm_status pack_chunks(struct packing *p)
 {
-    enum pm_status status = PM_OK;
-    for (uint64_t at = PM_RUN_PAGE; status == PM_OK && at < p->from.size_bytes;) {
+    for (uint64_t at = PM_RUN_PAGE; at < p->from.size_bytes;) {
         struct pm_run_chunk chunk;
         if (!run_read_at(&p->from, at, &chunk, sizeof chunk))
             return leave(p, "it cannot be read");
@@ -166,10 +168,12 @@ static enum pm_status pack_chunks(struct packing *p)
             return leave(p, "it has a trace");
         if (chunk.kind == PM_RUN_CHUNK_WORDS)
             p->packed.flags |= PM_RUN_PACKED_WORDS;
-        status = pack_chunk(p, at, &chunk);
+        enum pm_status status = pack_chunk(p, at, &chunk);
+        if (status != PM_OK)
+            return status;
         at += chunk.size_bytes;
     }
-    return status == PM_OK ? compress(p, 0, ZSTD_e_end) : status;
+    return compress(p, 0, ZSTD_e_end);
 }
 
 /* --- the file --- */
@@ -196,7 +200,9 @@ static enum pm_status write_head(struct packing *p)
         return leave(p, "it cannot be read");
     memcpy(page + offsetof(struct pm_run_header, version_major), &major, sizeof major);
     enum pm_status status = write_at(p, page, sizeof page, 0);
-    return status == PM_OK ? write_at(p, &p->packed, sizeof p->packed, PM_RUN_PAGE) : status;
+    if (status != PM_OK)
+        return status;
+    return write_at(p, &p->packed, sizeof p->packed, PM_RUN_PAGE);
 }
 
 enum pm_status pm_run_pack(int from, int to, bool (*go_on)(void *context), void *context,
@@ -214,12 +220,15 @@ enum pm_status pm_run_pack(int from, int to, bool (*go_on)(void *context), void 
     p.out = pm_alloc(PIECE_BYTES);
     if (!p.zstd || !p.in || !p.out ||
         ZSTD_isError(ZSTD_CCtx_setParameter(p.zstd, ZSTD_c_compressionLevel, LEVEL)) ||
-        ZSTD_isError(ZSTD_CCtx_setParameter(p.zstd, ZSTD_c_checksumFlag, 1)))
+        ZSTD_isError(ZSTD_CCtx_setParameter(p.zstd, ZSTD_c_checksumFlag, 1))) {
         status = pm_error_set(err, PM_ERR_MEMORY, "no memory to pack a run file");
-    if (status == PM_OK)
-        status = pack_chunks(&p);
-    if (status == PM_OK)
-        status = write_head(&p);
+        goto out;
+    }
+    status = pack_chunks(&p);
+    if (status != PM_OK)
+        goto out;
+    status = write_head(&p);
+out:
     ZSTD_freeCCtx(p.zstd);
     free(p.in);
     free(p.out);

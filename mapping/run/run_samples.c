@@ -306,14 +306,18 @@ static struct pm_run_file_adapted take_adapted(const struct pm_run_file *file,
                                                const struct pm_run_adapted *raw, uint32_t noun)
 {
     bool has_before = raw->mode_before != 0 && raw->mode_before <= 1 + PM_RUN_MODE_TRACE;
-    return (struct pm_run_file_adapted){
+    struct pm_run_file_adapted adapted = {
         .noun = noun,
-        .mode = raw->mode <= PM_RUN_MODE_TRACE ? (enum pm_run_mode)raw->mode : PM_RUN_MODE_OFF,
-        .mode_before =
-            has_before ? (enum pm_run_mode)(raw->mode_before - 1) : file->nouns[noun].mode,
+        .mode = PM_RUN_MODE_OFF,
+        .mode_before = file->nouns[noun].mode,
         .is_asked = raw->reason == PM_RUN_ADAPTED_ASKED,
         .n_events = raw->n_events,
     };
+    if (raw->mode <= PM_RUN_MODE_TRACE)
+        adapted.mode = (enum pm_run_mode)raw->mode;
+    if (has_before)
+        adapted.mode_before = (enum pm_run_mode)(raw->mode_before - 1);
+    return adapted;
 }
 
 static enum pm_status load_adapted(struct pm_run_file *file, const struct run_source *source,
@@ -377,9 +381,11 @@ enum pm_status run_load_samples(struct pm_run_file *file, const struct run_sourc
 {
     struct run_object_order order = {0};
     enum pm_status status = PM_OK;
-    if (run_count_kind(list, PM_RUN_CHUNK_SAMPLES) && !run_order_objects(file, &order))
+    if (run_count_kind(list, PM_RUN_CHUNK_SAMPLES) && !run_order_objects(file, &order)) {
         status = run_no_memory(file, err);
-    for (size_t i = 0; i < list->n && status == PM_OK; i++) {
+        goto out;
+    }
+    for (size_t i = 0; i < list->n; i++) {
         const struct run_chunk *chunk = &list->chunks[i];
         if (chunk->kind == PM_RUN_CHUNK_SAMPLES)
             status = load_samples(file, source, &order, chunk, err);
@@ -389,7 +395,10 @@ enum pm_status run_load_samples(struct pm_run_file *file, const struct run_sourc
             load_overhead(file, source, chunk);
         else if (chunk->kind == PM_RUN_CHUNK_ADAPTED)
             status = load_adapted(file, source, chunk, err);
+        if (status != PM_OK)
+            goto out;
     }
+out:
     run_order_release(&order);
     return status;
 }

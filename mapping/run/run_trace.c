@@ -290,8 +290,9 @@ static bool reserve_again(struct stack *stack, size_t n)
 static int compare_placed(const void *a, const void *b)
 {
     const struct placed *x = a, *y = b;
-    return x->place != y->place ? (x->place < y->place ? -1 : 1)
-                                : (x->node > y->node) - (x->node < y->node);
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    return (x->node > y->node) - (x->node < y->node);
 }
 
 /* The context at a place in the file; PM_RUN_TRACE_NONE: there is none. False: memory. */
@@ -456,14 +457,17 @@ static void pop(struct pm_run_trace_cursor *c, int which, struct pm_run_trace_ev
     bool is_cut = c->close_is_cut && stack->n != stack->n_exact;
     *event = (struct pm_run_trace_event){
         .is_leave = true,
-        .flags = (is_cut ? PM_RUN_TRACE_CUT : 0u) |
-                 (which == FOREIGN ? (unsigned)PM_RUN_TRACE_ON_FOREIGN : 0u) | stack->changing,
+        .flags = stack->changing,
         .noun = frame->noun,
         .node = frame->node,
         .depth = (uint32_t)stack->n - 1,
         .tsc = c->close_tsc,
         .enter_tsc = frame->tsc,
     };
+    if (is_cut)
+        event->flags |= PM_RUN_TRACE_CUT;
+    if (which == FOREIGN)
+        event->flags |= PM_RUN_TRACE_ON_FOREIGN;
     uint64_t away = which == FOREIGN ? 0 : away_until(c, c->close_tsc) - frame->away_tsc;
     event->spent_tsc = event->tsc > event->enter_tsc ? event->tsc - event->enter_tsc : 0;
     event->spent_tsc = event->spent_tsc > away ? event->spent_tsc - away : 0;
@@ -604,10 +608,10 @@ static bool take_event(struct pm_run_trace_cursor *c, uint64_t raw,
     if (c->clock > c->last_tsc)
         c->last_tsc = c->clock;
     uint32_t noun = noun_of(c, code);
+    int which = head & PM_RUN_TRACE_FOREIGN ? FOREIGN : OWN;
     if (is_set(c, noun)) /* of either stack, whichever the thread is on */
-        return move_stack(c, head & PM_RUN_TRACE_FOREIGN ? FOREIGN : OWN,
-                          raw >> 62 == 2 ? noun : PM_RUN_TRACE_NONE);
-    change_stack(c, head & PM_RUN_TRACE_FOREIGN ? FOREIGN : OWN);
+        return move_stack(c, which, raw >> 62 == 2 ? noun : PM_RUN_TRACE_NONE);
+    change_stack(c, which);
     if (raw >> 62 == 2) {
         *ret_has_event = true;
         return enter_noun(c, code, event);

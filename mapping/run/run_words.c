@@ -152,11 +152,14 @@ enum pm_status run_load_words(struct pm_run_file *file, const struct run_source 
     enum pm_status status = PM_OK;
     bool go_on = true;
     uint64_t first = 0;
-    for (size_t i = 0; i < list->n && status == PM_OK && go_on; i++)
-        if (list->chunks[i].kind == PM_RUN_CHUNK_WORDS) {
-            first = first ? first : list->chunks[i].offset;
-            status = load_chunk(file, source, &list->chunks[i], err, &go_on);
-        }
+    for (size_t i = 0; i < list->n && go_on; i++) {
+        if (list->chunks[i].kind != PM_RUN_CHUNK_WORDS)
+            continue;
+        first = first ? first : list->chunks[i].offset;
+        status = load_chunk(file, source, &list->chunks[i], err, &go_on);
+        if (status != PM_OK)
+            break;
+    }
     check_merged(file);
     if (file->n_bad_words)
         run_complain(file, first,

@@ -182,7 +182,9 @@ static void scan_fixed_form(struct scanner *scanner, const char *text, size_t le
         line++;
         size_t n = (size_t)(line_end - p);
         int kind = fixed_form_kind(p, n);
-        size_t skipped = kind != 2 ? 0 : p[0] == '\t' ? 2 : 6;
+        size_t skipped = 0;
+        if (kind == 2)
+            skipped = p[0] == '\t' ? 2 : 6;
         if (kind == 0)
             end_statement(scanner);
         if (kind != 1)

@@ -38,7 +38,10 @@ void pm_sled_text(struct pm_buf *out, const char *unique, const char *section_sy
         add_all(out, unique, "\n", "");
     }
     pm_buf_add_str(out, "\t.pushsection " PM_SLED_SECTION ",\"ao?\",@progbits,");
-    add_all(out, section_symbol ? "" : ".Lpm_sled", section_symbol ? section_symbol : unique, "\n");
+    if (section_symbol)
+        add_all(out, "", section_symbol, "\n");
+    else
+        add_all(out, ".Lpm_sled", unique, "\n");
     if (begins)
         add_all(out, "\t.balign 8\n.Lpm_record", unique, ":\n");
     add_all(out, "\t.long .Lpm_sled", unique, " - .\n");

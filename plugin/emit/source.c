@@ -301,8 +301,8 @@ static const char *take_name(struct reader *reader)
     reader->p += len;
     reader->p += *reader->p != 0;
     /* Names are compared by pointer in places: one copy each. */
-    const char *kept =
-        name.failed ? NULL : pm_intern_add(reader->strings, name.data ? name.data : "", name.len);
+    pm_buf_add(&name, "", 0); /* so that there is a text */
+    const char *kept = name.failed ? NULL : pm_intern_add(reader->strings, name.data, name.len);
     pm_buf_release(&name);
     reader->failed |= kept == NULL;
     return kept ? kept : "";

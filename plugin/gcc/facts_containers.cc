@@ -250,16 +250,21 @@ static const struct {
 
 static unsigned access_of_letter(char letter)
 {
-    return letter == 'w'   ? PM_CALL_WRITES
-           : letter == 'b' ? PM_CALL_READS | PM_CALL_WRITES
-                           : PM_CALL_READS;
+    switch (letter) {
+    case 'w':
+        return PM_CALL_WRITES;
+    case 'b':
+        return PM_CALL_READS | PM_CALL_WRITES;
+    default:
+        return PM_CALL_READS;
+    }
 }
 
 static unsigned access_by_algorithm(gcall *call, tree callee, unsigned index)
 {
-    unsigned n = gimple_call_num_args(call);
+    unsigned n = gimple_call_num_args(call), last_of_transform = n == 4 ? 2 : 3;
     if (strcmp(name_of(callee), "transform") == 0)
-        return index == (n == 4 ? 2 : 3) ? PM_CALL_WRITES : PM_CALL_READS;
+        return index == last_of_transform ? PM_CALL_WRITES : PM_CALL_READS;
     for (const auto &algorithm : algorithms)
         if (strcmp(algorithm.name, name_of(callee)) == 0 && index < strlen(algorithm.arguments))
             return access_of_letter(algorithm.arguments[index]);

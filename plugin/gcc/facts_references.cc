@@ -120,9 +120,11 @@ void pm_fact_holds_pointer(pm_id pointer, pm_id other, tree type)
 {
     enum { STD_FUNCTION_MAX = 6 };
     tree function_type = pointed_function(type);
-    unsigned n = function_type != NULL_TREE      ? n_parameters(function_type)
-                 : pm_fact_is_std_function(type) ? STD_FUNCTION_MAX
-                                                 : 0;
+    unsigned n = 0;
+    if (function_type != NULL_TREE)
+        n = n_parameters(function_type);
+    else if (pm_fact_is_std_function(type))
+        n = STD_FUNCTION_MAX;
     for (unsigned i = 0; i < n && pointer != 0 && other != 0; i++)
         pm_fact_refers(pm_id_of_pointed(other, i), pm_id_of_pointed(pointer, i));
 }

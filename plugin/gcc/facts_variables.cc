@@ -536,8 +536,9 @@ static std::string anonymous_name(tree type, const struct pm_place *place_of_fie
     if (typedef_name(type) != NULL)
         return typedef_name(type);
     struct pm_place place = place_of_type(type, place_of_field);
-    return std::string(TREE_CODE(type) == UNION_TYPE ? "union " : "struct ") +
-           (place.shown != NULL ? place.shown : "?") + ':' + std::to_string(place.line);
+    std::string name = TREE_CODE(type) == UNION_TYPE ? "union " : "struct ";
+    name += place.shown != NULL ? place.shown : "?";
+    return name + ':' + std::to_string(place.line);
 }
 
 static pm_id make_type(tree type, const struct pm_place *place_of_field, std::string *ret_name)

@@ -156,6 +156,13 @@ bool pm_is_lower_body(tree decl, tree of)
            body_rank(decl) < body_rank(of);
 }
 
+static tree context_of(tree t)
+{
+    if (DECL_P(t))
+        return DECL_CONTEXT(t);
+    return TYPE_P(t) ? TYPE_CONTEXT(t) : NULL_TREE;
+}
+
 /* In lto1 the unit tells. */
 static bool is_c(tree decl)
 {
@@ -163,9 +170,7 @@ static bool is_c(tree decl)
     if (in_lto_p) {
         tree unit = decl;
         while (unit != NULL_TREE && TREE_CODE(unit) != TRANSLATION_UNIT_DECL)
-            unit = DECL_P(unit)   ? DECL_CONTEXT(unit)
-                   : TYPE_P(unit) ? TYPE_CONTEXT(unit)
-                                  : NULL_TREE;
+            unit = context_of(unit);
         language = unit != NULL_TREE ? TRANSLATION_UNIT_LANGUAGE(unit) : NULL;
     }
     return language != NULL && strncmp(language, "GNU C", 5) == 0 && language[5] != '+';
@@ -179,8 +184,12 @@ location_t pm_definition_place(tree function_decl)
     if (!in_system_header_at(place) || !is_c(function_decl))
         return place;
     tree result = DECL_RESULT(function_decl);
-    for (location_t other : {result != NULL_TREE ? DECL_SOURCE_LOCATION(result) : UNKNOWN_LOCATION,
-                             body != NULL ? body->function_start_locus : UNKNOWN_LOCATION})
+    location_t others[] = {UNKNOWN_LOCATION, UNKNOWN_LOCATION};
+    if (result != NULL_TREE)
+        others[0] = DECL_SOURCE_LOCATION(result);
+    if (body != NULL)
+        others[1] = body->function_start_locus;
+    for (location_t other : others)
         if (other > BUILTINS_LOCATION && !in_system_header_at(other))
             return other;
     return place;

@@ -82,8 +82,11 @@ static void read_options(const struct plugin_name_args *info)
 {
     struct pm_error err = PM_ERROR_INIT;
     enum pm_status status = pm_options_init(&pm_options, &err);
-    for (int i = 0; status == PM_OK && i < info->argc; i++)
+    for (int i = 0; i < info->argc; i++) {
+        if (status != PM_OK)
+            break;
         status = pm_options_set(&pm_options, info->argv[i].key, info->argv[i].value, &err);
+    }
     if (status != PM_OK)
         fatal_error(UNKNOWN_LOCATION, "perfmap: %s", pm_error_text(&err));
 }

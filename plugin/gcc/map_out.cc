@@ -55,7 +55,8 @@ static std::string anchor_of(tree function_decl, const struct pm_map_part_list *
     const char *options = getenv("COLLECT_GCC_OPTIONS");
     char anchor[PM_MAP_ANCHOR_BYTES];
     /* In lto1 the symbol's name is enough: it is the only one in the program. */
-    pm_map_anchor_name(pm_symbol_id(function_decl), part->is_cold, in_lto_p ? NULL : get_src_pwd(),
+    const char *folder = in_lto_p ? NULL : get_src_pwd();
+    pm_map_anchor_name(pm_symbol_id(function_decl), part->is_cold, folder,
                        options != NULL ? options : "", anchor);
     pm_map_anchor_write(anchor, label, &output);
     write_text(&output);

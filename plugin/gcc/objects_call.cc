@@ -52,10 +52,11 @@ void pm_objects_note_calls_of(function *)
 
 static void note_argument(struct noted *noted, tree argument, char letter)
 {
-    unsigned access = letter == 'w'   ? PM_MAP_WRITES
-                      : letter == 'r' ? PM_MAP_READS
-                      : letter == 'b' ? PM_MAP_READS | PM_MAP_WRITES
-                                      : 0;
+    unsigned access = 0;
+    if (letter == 'w' || letter == 'b')
+        access |= PM_MAP_WRITES;
+    if (letter == 'r' || letter == 'b')
+        access |= PM_MAP_READS;
     if (access != 0 && !integer_zerop(argument))
         noted->known &= pm_objects_of_pointer(argument, access, noted->location, &noted->objects);
 }
