@@ -24,7 +24,7 @@ enum {
     CHUNK_TICKS = 1 << 18, /* of the clock: 0.1 ms */
 };
 
-static struct pm_map {
+static struct pmr_map {
     void *address;
     uint64_t size_bytes;
 } maps[PM_MAX_MAPS];
@@ -152,7 +152,7 @@ static bool note_map(char *address, uint64_t bytes)
 {
     uint32_t i = pm_add_shared(n_maps, 1);
     if (i < PM_MAX_MAPS)
-        maps[i] = (struct pm_map){address, bytes};
+        maps[i] = (struct pmr_map){address, bytes};
     else
         pm_store(n_maps, PM_MAX_MAPS);
     return i < PM_MAX_MAPS;
@@ -217,7 +217,7 @@ static int create_exclusively(void)
 
 void pm_file_put_pair_costs(struct pm_run_header *h)
 {
-    const struct pm_process *p = &pm_process;
+    const struct pmr_process *p = &pm_process;
     h->exact_pair_ps = pm_mode_is_timed(p->mode) ? p->exact_pair_ps : 0;
     h->exact_inner_ps = pm_mode_is_timed(p->mode) ? p->exact_inner_ps : 0;
     h->count_event_ps = p->count_event_ps;
@@ -225,7 +225,7 @@ void pm_file_put_pair_costs(struct pm_run_header *h)
 
 static void fill_header(struct pm_run_header *h)
 {
-    const struct pm_process *p = &pm_process;
+    const struct pmr_process *p = &pm_process;
     h->version_major = PM_RUN_VERSION_MAJOR;
     h->version_minor = PM_RUN_VERSION_MINOR;
     h->header_bytes = sizeof *h;
@@ -306,7 +306,7 @@ void pm_file_leave(void)
  * addresses stay usable: private, empty memory takes the place of the parent's file. */
 void pm_file_drop_parent(void)
 {
-    const struct pm_map *first = &maps[0]; /* holds what is in the window, too */
+    const struct pmr_map *first = &maps[0]; /* holds what is in the window, too */
     for (uint32_t i = 0; i < n_parent_maps; i++)
         if (i == 0 || (uintptr_t)maps[i].address - (uintptr_t)first->address >= first->size_bytes)
             pm_sys(SYS_mmap, maps[i].address, maps[i].size_bytes, PROT_READ | PROT_WRITE,

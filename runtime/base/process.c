@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-struct pm_process pm_process = {.file.fd = -1, .thread_key = -1};
+struct pmr_process pm_process = {.file.fd = -1, .thread_key = -1};
 
 static size_t append(char *line, size_t n, size_t capacity, const char *text)
 {

@@ -37,7 +37,7 @@ struct pm_file {
     char path[4096];
 };
 
-struct pm_process {
+struct pmr_process {
     uint32_t mode; /* enum pm_run_mode */
     bool on;       /* PERFMAP_RUN_DIR is set and nothing made us give up */
     uint32_t pid;
@@ -76,7 +76,7 @@ struct pm_process {
     uint32_t rank_plus_1, n_ranks;
     char text[3792];
 };
-extern struct pm_process pm_process;
+extern struct pmr_process pm_process;
 
 static inline bool pm_sample_is_on(void)
 {

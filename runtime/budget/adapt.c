@@ -314,7 +314,7 @@ static uint32_t choose_lower(uint64_t allowed)
     return n_targets;
 }
 
-static uint32_t patience_ms(const struct pm_noun *noun)
+static uint32_t patience_ms(const struct pmr_noun *noun)
 {
     unsigned n = noun->n_lowered < MOST_LOWERED ? noun->n_lowered : MOST_LOWERED;
     return (uint32_t)RAISE_AFTER_MS << n;
@@ -334,7 +334,7 @@ static unsigned least_lowered(uint64_t cost_ps)
 static void note_lowered(uint32_t now_ms, uint64_t n_warmths)
 {
     for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++) {
-        struct pm_noun *noun = pm_noun_at(i);
+        struct pmr_noun *noun = pm_noun_at(i);
         if (noun->target_plus_1 == 0)
             continue;
         bool soon = noun->n_lowered == 0 || now_ms - noun->changed_ms < 4 * patience_ms(noun);
@@ -354,7 +354,7 @@ static uint32_t choose_higher(uint64_t room, uint64_t n_warmths, uint32_t now_ms
 {
     uint32_t n_targets = 0;
     for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++) {
-        struct pm_noun *noun = pm_noun_at(i);
+        struct pmr_noun *noun = pm_noun_at(i);
         if (pm_load(noun->mode) >= pm_load(noun->wanted) || /* in this order: it may just be made */
             pm_load(noun->flags) & PM_NOUN_FIXED || now_ms - noun->changed_ms < patience_ms(noun))
             continue;
@@ -478,7 +478,7 @@ static uint64_t find_called(uint64_t n_warmths, uint64_t *ret_fixed)
     for (uint32_t i = 0, n = pm_n_nouns(); i < n; i++) {
         if (calls_now[i] <= calls_before[i])
             continue;
-        const struct pm_noun *noun = pm_noun_at(i);
+        const struct pmr_noun *noun = pm_noun_at(i);
         bool is_fixed = (noun->flags & PM_NOUN_FIXED) != 0;
         uint64_t n_calls = calls_now[i] - calls_before[i];
         bool again = calls_before[i] != 0 || n_calls > FIRST_CALLS;
@@ -709,7 +709,7 @@ static void lower_timed(void)
     struct pm_changed changed;
     for (unsigned i = 0; i < 100; i++) {
         for (uint32_t k = 0, n = pm_n_nouns(); k < n; k++) {
-            struct pm_noun *noun = pm_noun_at(k);
+            struct pmr_noun *noun = pm_noun_at(k);
             if (noun == NULL || !pm_mode_is_timed(noun->mode))
                 continue;
             noun->wanted = PM_RUN_MODE_ACTIVE;

@@ -75,7 +75,7 @@ static uint32_t set_targets(const struct pm_control *c, uint32_t *ret_n_bad)
     uint32_t n = pm_load(c->n_changes), n_targets = 0;
     for (uint32_t i = 0; i < n && i < PM_CONTROL_MAX_CHANGES; i++) {
         uint32_t number = PM_CONTROL_NOUN(c->changes[i]), mode = PM_CONTROL_MODE(c->changes[i]);
-        struct pm_noun *noun = number < pm_n_nouns() ? pm_noun_at(number) : NULL;
+        struct pmr_noun *noun = number < pm_n_nouns() ? pm_noun_at(number) : NULL;
         if (noun == NULL || mode >= PM_N_MODES) {
             ++*ret_n_bad;
             continue;
@@ -92,7 +92,7 @@ static uint32_t set_targets(const struct pm_control *c, uint32_t *ret_n_bad)
 static void set_wanted(const struct pm_control *c)
 {
     for (uint32_t i = 0; i < c->n_changes && i < PM_CONTROL_MAX_CHANGES; i++) {
-        struct pm_noun *noun = pm_noun_at(PM_CONTROL_NOUN(c->changes[i]));
+        struct pmr_noun *noun = pm_noun_at(PM_CONTROL_NOUN(c->changes[i]));
         if (noun == NULL || PM_CONTROL_NOUN(c->changes[i]) >= pm_n_nouns())
             continue;
         noun->wanted = (uint8_t)PM_CONTROL_MODE(c->changes[i]);

@@ -36,7 +36,7 @@ static uint64_t sum_of(const struct calibration *c)
 
 static struct calibration own(void)
 {
-    const struct pm_process *p = &pm_process;
+    const struct pmr_process *p = &pm_process;
     struct calibration c = {.tsc_hz = p->tsc_hz,
                             .timed_mode = p->mode == PM_RUN_MODE_TRACE ? PM_RUN_MODE_TRACE
                                                                        : PM_RUN_MODE_EXACT,

@@ -110,7 +110,7 @@ static const struct entry *entry_of(struct group *g, uint64_t id, unsigned kind)
 
 static unsigned mode_of(uint32_t noun)
 {
-    const struct pm_noun *n = pm_noun_at(noun);
+    const struct pmr_noun *n = pm_noun_at(noun);
     return n != NULL ? pm_load(n->mode) : pm_process.mode;
 }
 

@@ -139,16 +139,16 @@ void pm_modes_begin(struct pm_object *o, uint32_t first, struct pm_run_noun *lis
     for (uint32_t i = 0; i < n; i++) {
         struct pm_plan_noun planned = planned_for(plan, list[i].id);
         uint8_t mode = (uint8_t)planned.mode;
-        struct pm_noun *noun = pm_noun_at(o->first_noun + first + i);
+        struct pmr_noun *noun = pm_noun_at(o->first_noun + first + i);
         if (noun == NULL)
             break;
-        *noun = (struct pm_noun){.mode = mode,
-                                 .before = mode,
-                                 .wanted = mode,
-                                 .start = mode,
-                                 .flags = planned.fixed ? PM_NOUN_FIXED : 0,
-                                 .terms = planned.terms,
-                                 .inside = planned.inside};
+        *noun = (struct pmr_noun){.mode = mode,
+                                  .before = mode,
+                                  .wanted = mode,
+                                  .start = mode,
+                                  .flags = planned.fixed ? PM_NOUN_FIXED : 0,
+                                  .terms = planned.terms,
+                                  .inside = planned.inside};
         list[i].own_mode = mode != pm_process.mode ? (uint8_t)(1 + mode) : 0;
         if (planned.inside != 0)
             pm_store(inside, true);
@@ -173,8 +173,8 @@ void pm_modes_follow_jumps(struct pm_object *o, struct pm_run_noun *list)
             if (sled->kind != PM_SLED_TAIL || sled->noun >= o->n_nouns ||
                 pm_arch_tail(o, sled, &target) != PM_TAIL_TO_SLED)
                 continue;
-            const struct pm_noun *from = pm_noun_at(o->first_noun + sled->noun);
-            struct pm_noun *to = pm_noun_at(target);
+            const struct pmr_noun *from = pm_noun_at(o->first_noun + sled->noun);
+            struct pmr_noun *to = pm_noun_at(target);
             if (from == NULL || to == NULL || from->mode < PM_RUN_MODE_ACTIVE ||
                 to->mode >= PM_RUN_MODE_ACTIVE)
                 continue;
@@ -191,13 +191,13 @@ void pm_modes_follow_jumps(struct pm_object *o, struct pm_run_noun *list)
 
 /* --- changing code --- */
 
-static struct pm_noun *noun_of(const struct pm_object *o, const struct pm_sled *sled)
+static struct pmr_noun *noun_of(const struct pm_object *o, const struct pm_sled *sled)
 {
     return sled->noun < o->n_nouns ? pm_noun_at(o->first_noun + sled->noun) : NULL;
 }
 
 /* Of one that has a target. */
-static enum pm_run_mode target_of(const struct pm_noun *noun)
+static enum pm_run_mode target_of(const struct pmr_noun *noun)
 {
     return (enum pm_run_mode)(noun->target_plus_1 - 1);
 }
@@ -228,7 +228,7 @@ static bool room_for(size_t n)
 static bool is_to_change(const struct pm_object *o, const struct pm_sled *sled,
                          struct pm_patch *ret_patch, uint8_t *ret_mode)
 {
-    const struct pm_noun *noun = noun_of(o, sled);
+    const struct pmr_noun *noun = noun_of(o, sled);
     if (noun == NULL || noun->target_plus_1 == 0)
         return false;
     bool jumps = pm_arch_jump(o, sled, target_of(noun), ret_patch->bytes);
@@ -273,7 +273,7 @@ static uint32_t list_changing(const struct pm_object *o, uint32_t *ret_modes)
     uint32_t n = 0;
     *ret_modes = 0;
     for (uint32_t i = 0; i < o->n_sleds; i++) {
-        const struct pm_noun *noun = noun_of(o, &o->sleds[i]);
+        const struct pmr_noun *noun = noun_of(o, &o->sleds[i]);
         if (noun == NULL || noun->target_plus_1 == 0)
             continue;
         changing[n++] = i;
@@ -321,7 +321,7 @@ static void end_stays(uint64_t tsc)
             continue;
         struct pm_run_adapted *items = (struct pm_run_adapted *)(c + 1);
         for (uint64_t k = 0; k < c->n_items; k++) {
-            const struct pm_noun *noun = pm_noun_at(items[k].noun);
+            const struct pmr_noun *noun = pm_noun_at(items[k].noun);
             if (items[k].armed_tsc == 0 && noun != NULL && noun->mode != items[k].mode)
                 pm_store(items[k].armed_tsc, tsc);
         }
@@ -364,7 +364,7 @@ static bool room_for_changes(uint32_t n)
 static void record(uint32_t number, enum pm_run_adapted_reason reason, uint64_t tsc,
                    uint64_t n_events)
 {
-    const struct pm_noun *noun = pm_noun_at(number);
+    const struct pmr_noun *noun = pm_noun_at(number);
     if (noun->mode == noun->start || noun->flags & PM_NOUN_SPARE || !room_for_item())
         return;
     struct pm_run_adapted *item = (struct pm_run_adapted *)(adapted + 1) + adapted->n_items;
@@ -383,7 +383,7 @@ static void record(uint32_t number, enum pm_run_adapted_reason reason, uint64_t 
 
 static void settle_node(struct pm_node *node)
 {
-    const struct pm_noun *noun = pm_noun_at(pm_load(node->noun));
+    const struct pmr_noun *noun = pm_noun_at(pm_load(node->noun));
     if (noun == NULL || node->kind == 0)
         return;
     if (node->flags & PM_RUN_NODE_TIMED && !pm_mode_is_timed(noun->mode))
@@ -409,7 +409,7 @@ static void settle_nodes(void)
 /* --- changing --- */
 
 /* Before the code changes. */
-static void begin_change(struct pm_noun *noun)
+static void begin_change(struct pmr_noun *noun)
 {
     if (noun->mode >= PM_RUN_MODE_ACTIVE && target_of(noun) < PM_RUN_MODE_ACTIVE)
         pm_store(noun->flags, noun->flags | PM_NOUN_LEAVING); /* for ever: its exits may be late */
@@ -423,7 +423,7 @@ static void begin_change(struct pm_noun *noun)
 
 static bool is_changing(uint32_t number)
 {
-    const struct pm_noun *noun = pm_noun_at(number);
+    const struct pmr_noun *noun = pm_noun_at(number);
     return noun != NULL && noun->target_plus_1 != 0;
 }
 
@@ -459,7 +459,7 @@ static void settle(enum pm_run_adapted_reason reason, uint64_t tsc)
     bool closes = false;
     end_stays(tsc);
     for (uint32_t i = 0; i < n; i++) {
-        struct pm_noun *noun = &pm_nouns.list[i];
+        struct pmr_noun *noun = &pm_nouns.list[i];
         if (noun->target_plus_1 == 0)
             continue;
         if (noun->mode != noun->before)

@@ -181,7 +181,7 @@ static struct pm_object *record_object(struct pm_object *o, const struct stat *i
 
 static unsigned mode_of(const struct pm_object *o, uint32_t noun)
 {
-    const struct pm_noun *n = noun < o->n_nouns ? pm_noun_at(o->first_noun + noun) : NULL;
+    const struct pmr_noun *n = noun < o->n_nouns ? pm_noun_at(o->first_noun + noun) : NULL;
     return n != NULL ? n->mode : pm_process.mode;
 }
 

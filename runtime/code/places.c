@@ -593,12 +593,12 @@ bool pm_places_probe(uint64_t address, struct pm_probe_place *ret_place)
     return found;
 }
 
-bool pm_places_find(uint64_t address, struct pm_place *ret_place)
+bool pm_places_find(uint64_t address, struct pmr_place *ret_place)
 {
     struct range range;
     if (!find_range(address, &range))
         return false;
-    *ret_place = (struct pm_place){range.calls, range.own, range.tables};
+    *ret_place = (struct pmr_place){range.calls, range.own, range.tables};
     return true;
 }
 

@@ -28,11 +28,11 @@ bool pm_places_is_own(uint64_t address); /* PerfMap's, trampolines included */
 bool pm_places_probe(uint64_t address, struct pm_probe_place *ret_place); /* in which trampoline */
 /* What the code at the address is; false: of nobody that is known. Its tables may be read
  * between hold and release, when hold is true: else the loader may be about to take them away. */
-struct pm_place {
+struct pmr_place {
     bool calls, own; /* as pm_places_is_foreign: neither */
     struct pm_tables tables;
 };
-bool pm_places_find(uint64_t address, struct pm_place *ret_place);
+bool pm_places_find(uint64_t address, struct pmr_place *ret_place);
 /* Has the function that the address is in no sled, in an object that has some? Those are of
  * libraries' headers, mostly: template instances, at -O0 also what would be inlined. False where
  * its table does not tell functions apart. Between hold and release. */

@@ -52,7 +52,7 @@ static void save_path(void)
 
 static void new_process(void)
 {
-    struct pm_process *p = &pm_process;
+    struct pmr_process *p = &pm_process;
     struct timespec now = {0, 0};
     p->parent_pid = p->pid;
     p->pid = (uint32_t)pm_sys(SYS_getpid);

@@ -76,7 +76,7 @@ static const struct pm_sled *entered_before(const struct pm_object *o, uint64_t 
 
 static uint64_t function_start(uint64_t address)
 {
-    struct pm_place place;
+    struct pmr_place place;
     return pm_places_find(address, &place) ? pm_unwind_function(&place.tables, address) : 0;
 }
 

@@ -29,7 +29,7 @@ static bool is_caller(const struct pm_unwind *u)
 static enum outcome unwind(struct pm_unwind *u, const struct pm_taken *taken, uint64_t end,
                            uint64_t *ret_caller)
 {
-    struct pm_place place;
+    struct pmr_place place;
     bool skips = pm_places_have_cxx() || !pm_places_is_foreign(taken->address);
     *ret_caller = 0;
     if (!pm_unwind_begin(u, taken))
@@ -74,7 +74,7 @@ static struct pm_caller search(struct pm_sampler *s, const struct pm_taken *take
 
 static bool lacks_sled(uint64_t address)
 {
-    struct pm_place place;
+    struct pmr_place place;
     return pm_places_find(address, &place) && place.calls &&
            pm_places_lacks_sled(address, &place.tables);
 }

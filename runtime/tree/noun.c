@@ -12,7 +12,7 @@ uint32_t pm_n_nouns(void)
 
 bool pm_noun_is_leaving(uint32_t noun)
 {
-    const struct pm_noun *n = pm_likely(!pm_load(pm_nouns.differ)) ? NULL : pm_noun_at(noun);
+    const struct pmr_noun *n = pm_likely(!pm_load(pm_nouns.differ)) ? NULL : pm_noun_at(noun);
     return n != NULL &&
            ((pm_load(n->flags) & PM_NOUN_LEAVING) != 0 || pm_load(n->mode) < PM_RUN_MODE_ACTIVE);
 }

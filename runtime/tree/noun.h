@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct pm_noun {
+struct pmr_noun {
     uint8_t mode;          /* enum pm_run_mode now */
     uint8_t wanted;        /* by the user: the budget may lower it, and raises it up to this */
     uint8_t target_plus_1; /* of the change that is being made; 0: stays (or is not made yet) */
@@ -30,14 +30,14 @@ enum {
 };
 /* All of them, by number. */
 struct pm_nouns {
-    struct pm_noun *list; /* addresses for PM_MAX_NOUNS */
-    uint32_t n;           /* so many have memory */
-    bool differ;          /* some noun has, or had, another mode than the process */
+    struct pmr_noun *list; /* addresses for PM_MAX_NOUNS */
+    uint32_t n;            /* so many have memory */
+    bool differ;           /* some noun has, or had, another mode than the process */
 };
 extern struct pm_nouns pm_nouns;
 
 /* NULL: it has the process's mode for ever. */
-static inline struct pm_noun *pm_noun_at(uint32_t noun)
+static inline struct pmr_noun *pm_noun_at(uint32_t noun)
 {
     return noun < pm_load(pm_nouns.n) ? &pm_nouns.list[noun] : NULL;
 }
@@ -48,7 +48,7 @@ uint32_t pm_n_nouns(void); /* that pm_noun_at knows */
  * over. */
 static inline bool pm_noun_is_disarmed(uint32_t noun)
 {
-    const struct pm_noun *n = pm_likely(!pm_load(pm_nouns.differ)) ? NULL : pm_noun_at(noun);
+    const struct pmr_noun *n = pm_likely(!pm_load(pm_nouns.differ)) ? NULL : pm_noun_at(noun);
     return n != NULL && pm_load(n->mode) < PM_RUN_MODE_ACTIVE;
 }
 

@@ -16,7 +16,7 @@ enum pm_thread_where { PM_WHERE_OWN = 0, PM_WHERE_FOLDED, PM_WHERE_FOREIGN };
 
 /* All contexts of a thread but its roots, by parent and noun: open addressing, at most half full.
  */
-struct pm_index {
+struct pmr_index {
     uint32_t mask, n;
     struct pm_node *entries[];
 };
@@ -31,7 +31,7 @@ struct pm_slot {
     struct pm_node *root, *foreign_root;
     struct pm_node *idle_roots; /* coroutines.c's: of those that are gone, by next_sibling */
     struct pm_node **hash; /* the trampolines' table: one entry for each value, the last one used */
-    struct pm_index *index;
+    struct pmr_index *index;
     struct pm_tls *t;                 /* of the thread that is in it now; words' lock */
     struct pm_sampler *sampler;       /* of all its threads, one after the other; NULL: none yet */
     struct pm_word_costs *word_costs; /* of all its threads, too; NULL: none yet */

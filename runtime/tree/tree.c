@@ -204,17 +204,17 @@ struct pm_node *pm_known_child(const struct pm_tls *t, const struct pm_node *par
 
 enum { FIRST_INDEX_ENTRIES = 4096 };
 
-static struct pm_index *new_index(uint32_t n_entries)
+static struct pmr_index *new_index(uint32_t n_entries)
 {
-    struct pm_index *index =
-        pm_private_memory(sizeof(struct pm_index) + n_entries * sizeof(struct pm_node *));
+    struct pmr_index *index =
+        pm_private_memory(sizeof(struct pmr_index) + n_entries * sizeof(struct pm_node *));
     if (index != NULL)
         index->mask = n_entries - 1;
     return index;
 }
 
 /* Where this child is, or where it would be put. */
-static uint32_t find_place(const struct pm_index *index, const struct pm_node *parent,
+static uint32_t find_place(const struct pmr_index *index, const struct pm_node *parent,
                            uint32_t noun, uint32_t flags)
 {
     uint64_t key = ((uint64_t)(uintptr_t)parent >> 6) * 0x9e3779b97f4a7c15u;
@@ -240,7 +240,7 @@ void pm_index_clear(struct pm_slot *slot)
         slot->index->entries[i] = NULL;
 }
 
-static void put(struct pm_index *index, struct pm_node *node)
+static void put(struct pmr_index *index, struct pm_node *node)
 {
     index->entries[find_place(index, node->parent, node->noun, node->flags)] = node;
     index->n++;
@@ -253,13 +253,13 @@ void pm_index_put(struct pm_slot *slot, struct pm_node *node)
 
 /* Signals are blocked, so that no handler adds to the old index while it is copied. The old one
  * stays: interrupted code may read it. */
-static bool grow_index(struct pm_slot *slot, const struct pm_index *old)
+static bool grow_index(struct pm_slot *slot, const struct pmr_index *old)
 {
     uint64_t all = UINT64_MAX, before = 0;
     pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
     bool good = true;
     if (slot->index == old) { /* else a handler has done it */
-        struct pm_index *new = old->mask < 1u << 30 ? new_index((old->mask + 1) * 2) : NULL;
+        struct pmr_index *new = old->mask < 1u << 30 ? new_index((old->mask + 1) * 2) : NULL;
         good = new != NULL;
         for (uint32_t i = 0; good && i <= old->mask; i++)
             if (old->entries[i] != NULL)
@@ -283,7 +283,7 @@ static void add_to_children(struct pm_node *parent, struct pm_node *node)
 /* By a cause other contexts are active as well, and these are not looked for. */
 static uint32_t terms_of(const struct pm_node *parent, const struct pm_probe *probe)
 {
-    const struct pm_noun *noun = pm_noun_at(probe->noun);
+    const struct pmr_noun *noun = pm_noun_at(probe->noun);
     if (probe->kind == PM_RUN_CAUSE_ENTER || probe->kind == PM_RUN_CAUSE_START || noun == NULL)
         return PM_NODE_TERMS;
     return (parent->flags & PM_NODE_TERMS) | (uint32_t)noun->terms << PM_NODE_TERMS_SHIFT;
@@ -322,7 +322,7 @@ struct pm_node *pm_child_of(struct pm_tls *t, struct pm_node *parent, const stru
     if (is_child(node, parent, probe->noun, flags))
         return node;
     for (;;) {
-        struct pm_index *index = pm_load(slot->index);
+        struct pmr_index *index = pm_load(slot->index);
         uint32_t at = find_place(index, parent, probe->noun, flags);
         node = pm_load(index->entries[at]);
         if (node != NULL && !is_child(node, parent, probe->noun, flags))
@@ -803,7 +803,7 @@ static void count(struct pm_tls *t, const struct pm_probe *probe)
 /* On its way when the noun's mode was changed to one without contexts. */
 static void count_late(struct pm_tls *t, const struct pm_probe *probe)
 {
-    const struct pm_noun *noun = pm_noun_at(probe->noun);
+    const struct pmr_noun *noun = pm_noun_at(probe->noun);
     if (pm_load(noun->mode) == PM_RUN_MODE_COUNT && probe->bank < PM_MAX_BANKS)
         count(t, probe);
 }

@@ -41,7 +41,8 @@ enum {
 #define IMPORTED ((uint64_t)1 << 63)
 #define NOTHING 0x51ed270b3a1fULL /* hash of a path on which nothing is active */
 #define ALONE 0xa10ea10eULL
-_Static_assert(MAX_LINKS == sizeof((struct pm_cause *)0)->links / sizeof(uint64_t), "room for all");
+_Static_assert(MAX_LINKS == sizeof((struct pmr_cause *)0)->links / sizeof(uint64_t),
+               "room for all");
 
 static struct {
     uint64_t identity; /* of this process */
@@ -57,7 +58,7 @@ static struct {
     } * far;
     /* place << 32 | start_noun, by place: of threads that began last */
     uint64_t starts[START_ENTRIES];
-    struct pm_cause *list;      /* from number 1 on */
+    struct pmr_cause *list;     /* from number 1 on */
     uint32_t *by_key, *by_noun; /* numbers */
     struct ancestor {
         uint64_t identity;
@@ -148,7 +149,7 @@ static uint32_t *entry_of_key(uint64_t key)
     return &causes.by_key[at];
 }
 
-static bool has_noun(const struct pm_cause *cause, uint32_t noun)
+static bool has_noun(const struct pmr_cause *cause, uint32_t noun)
 {
     return cause->noun == noun + 1 || cause->start_noun == noun + 1;
 }
@@ -166,7 +167,7 @@ static bool is_cause(const struct pm_node *node)
     return node->kind == PM_RUN_CAUSE_ENTER || node->kind == PM_RUN_CAUSE_START;
 }
 
-const struct pm_cause *pm_cause_of_node(const struct pm_node *node)
+const struct pmr_cause *pm_cause_of_node(const struct pm_node *node)
 {
     if (!is_cause(node) || causes.by_noun == NULL)
         return NULL;
@@ -202,8 +203,8 @@ static uint32_t add_cause(uint64_t key, uint64_t process, uint32_t place, bool i
         say_limit();
         return 0;
     }
-    struct pm_cause *cause = &causes.list[number];
-    *cause = (struct pm_cause){
+    struct pmr_cause *cause = &causes.list[number];
+    *cause = (struct pmr_cause){
         .noun = noun + 1, .word = word, .place = place, .key = key, .process = process};
     *entry_of_key(key) = number;
     *entry_of_noun(noun) = number;
@@ -218,7 +219,7 @@ struct chain {
     uint32_t n, n_causes; /* n_causes: on the path itself */
     uint64_t key;
     bool too_long;
-    const struct pm_cause *last; /* outermost on the path */
+    const struct pmr_cause *last; /* outermost on the path */
 };
 
 static bool add_link(struct chain *chain, uint64_t link)
@@ -245,7 +246,7 @@ static uint64_t plain_path(const struct pm_node *node)
 /* Where on the path a cause was adopted is a part of the key, for `then`. */
 static void add_cause_of(struct chain *chain, const struct pm_node *node)
 {
-    const struct pm_cause *cause = pm_cause_of_node(node);
+    const struct pmr_cause *cause = pm_cause_of_node(node);
     bool any = false;
     if (cause == NULL)
         return;
@@ -282,7 +283,7 @@ static void describe(const struct pm_node *node, struct chain *chain)
 
 /* --- from ids to causes, under the lock --- */
 
-static struct pm_cause *own_cause(uint32_t place)
+static struct pmr_cause *own_cause(uint32_t place)
 {
     struct chain chain;
     const struct pm_node *node = pm_node_at(place);
@@ -290,7 +291,7 @@ static struct pm_cause *own_cause(uint32_t place)
         return NULL;
     describe(node, &chain);
     if (chain.links[0] == NOTHING && chain.n_causes <= 1)
-        return chain.n_causes == 1 ? (struct pm_cause *)(uintptr_t)chain.last : NULL;
+        return chain.n_causes == 1 ? (struct pmr_cause *)(uintptr_t)chain.last : NULL;
     uint32_t number = *entry_of_key(chain.key);
     bool are_many = causes.n >= causes.max / 2; /* new ones have one link */
     if (number == 0 && chain.n > 1 && are_many) {
@@ -309,8 +310,8 @@ static struct pm_cause *own_cause(uint32_t place)
 }
 
 /* Of another process: nothing is known of its path, so it is one link. */
-static struct pm_cause *foreign_cause(uint64_t key, uint64_t process, uint32_t place,
-                                      const char *text)
+static struct pmr_cause *foreign_cause(uint64_t key, uint64_t process, uint32_t place,
+                                       const char *text)
 {
     uint32_t number = *entry_of_key(key);
     if (number == 0) {
@@ -328,7 +329,7 @@ static uint64_t foreign_key(uint64_t process, uint32_t place)
     return mix(mix(NOTHING, process), place);
 }
 
-const struct pm_cause *pm_cause_foreign(uint64_t id)
+const struct pmr_cause *pm_cause_foreign(uint64_t id)
 {
     const struct ancestor *ancestor = ancestor_of(id);
     bool is_own = id_tag(id) == causes.tag;
@@ -345,11 +346,11 @@ const struct pm_cause *pm_cause_foreign(uint64_t id)
                          (uint32_t)id, "");
 }
 
-static struct pm_cause *cause_of(uint64_t id)
+static struct pmr_cause *cause_of(uint64_t id)
 {
     uint32_t place = pm_cause_own_place(id);
     if (place == 0)
-        return (struct pm_cause *)(uintptr_t)pm_cause_foreign(id);
+        return (struct pmr_cause *)(uintptr_t)pm_cause_foreign(id);
     return own_cause(place);
 }
 
@@ -408,7 +409,7 @@ static uint32_t look_up(uint64_t id)
     uint32_t noun = NO_EFFECT, place;
     uint64_t mask = pm_words_lock();
     pm_cause_identity();
-    const struct pm_cause *cause = open_tables() ? cause_of(id) : NULL;
+    const struct pmr_cause *cause = open_tables() ? cause_of(id) : NULL;
     if (cause != NULL)
         noun = cause->noun;
     place = pm_cause_own_place(id);
@@ -527,7 +528,7 @@ uint64_t pm_cause_imported(uint64_t process, uint32_t place, const char *text)
             return 0;
     }
     uint32_t n_before = causes.n;
-    const struct pm_cause *cause = foreign_cause(key, process, place, text);
+    const struct pmr_cause *cause = foreign_cause(key, process, place, text);
     causes.n_imported += causes.n - n_before;
     return cause != NULL ? IMPORTED | (uint64_t)causes.tag << 32 | (uint64_t)(cause - causes.list)
                          : 0;
@@ -560,7 +561,7 @@ void pm_cause_thread_begins(uint64_t id)
         return;
     }
     uint64_t mask = pm_words_lock();
-    struct pm_cause *cause = open_tables() ? cause_of(id) : NULL;
+    struct pmr_cause *cause = open_tables() ? cause_of(id) : NULL;
     if (cause != NULL && cause->start_noun == 0 &&
         pm_words_noun(cause->word, PM_RUN_CAUSE_ENTER, &noun)) {
         *entry_of_noun(noun) = (uint32_t)(cause - causes.list);
@@ -590,7 +591,7 @@ void pm_causes_fork_child(void)
     pm_sys(SYS_madvise, causes.far, FAR_ENTRIES * sizeof *causes.far, MADV_DONTNEED);
     pm_sys(SYS_madvise, causes.by_key, causes.n_entries * sizeof *causes.by_key, MADV_DONTNEED);
     for (uint32_t i = 1; i <= causes.n; i++) {
-        struct pm_cause *cause = &causes.list[i];
+        struct pmr_cause *cause = &causes.list[i];
         if (cause->place != 0)
             cause->key = foreign_key(cause->process, cause->place);
         *entry_of_key(cause->key) = i;

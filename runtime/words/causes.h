@@ -30,7 +30,7 @@ void pm_causes_fork_child(void); /* after the words are in the new run file */
 
 /* What causes.c has for causes_text.c; words' lock is held. */
 struct pm_node;
-struct pm_cause {
+struct pmr_cause {
     uint32_t noun, start_noun; /* 1 + that of the context tree; start_noun 0: not needed yet */
     uint32_t word, place;
     uint64_t key, process; /* process: pm_run_identity */
@@ -43,9 +43,9 @@ bool pm_causes_are_on(void);
 uint64_t pm_cause_identity(void); /* of this process; 0: it has no run file */
 /* A cause that is known: imported, or adopted from another process or by an ancestor of this
  * one. NULL: none, or it is a context of this one. */
-const struct pm_cause *pm_cause_foreign(uint64_t id);
+const struct pmr_cause *pm_cause_foreign(uint64_t id);
 /* The cause that a context adopts. NULL: it is none, or that of another kind of context. */
-const struct pm_cause *pm_cause_of_node(const struct pm_node *node);
+const struct pmr_cause *pm_cause_of_node(const struct pm_node *node);
 /* The place that an id tells of when it is of this process; 0: it is not. */
 uint32_t pm_cause_own_place(uint64_t id);
 /* The id of what another process told; text: its sentences. */

@@ -16,7 +16,7 @@ struct spoken {
     struct pm_baggage_text text;
     uint16_t ends[PM_BAGGAGE_MAX_SENTENCES];
     uint32_t n, n_seen;
-    const struct pm_cause *seen[MAX_SEEN];
+    const struct pmr_cause *seen[MAX_SEEN];
 };
 
 static const char *text_of(const struct pm_run_word *word, unsigned which)
@@ -88,13 +88,13 @@ static void add_told(struct spoken *s, const char *text)
     }
 }
 
-static void add_cause(struct spoken *s, const struct pm_cause *cause, unsigned depth);
+static void add_cause(struct spoken *s, const struct pmr_cause *cause, unsigned depth);
 
 static void add_path(struct spoken *s, const struct pm_node *node, bool looks_through,
                      unsigned depth)
 {
     for (; node->parent != NULL; node = node->parent) {
-        const struct pm_cause *cause = pm_cause_of_node(node);
+        const struct pmr_cause *cause = pm_cause_of_node(node);
         if (cause != NULL && looks_through && depth < MAX_DEPTH)
             add_cause(s, cause, depth + 1);
         else if (node->kind == PM_RUN_SENTENCE_ENTER)
@@ -105,7 +105,7 @@ static void add_path(struct spoken *s, const struct pm_node *node, bool looks_th
 }
 
 /* False: it was looked through before, or there are too many. */
-static bool is_new(struct spoken *s, const struct pm_cause *cause)
+static bool is_new(struct spoken *s, const struct pmr_cause *cause)
 {
     for (uint32_t i = 0; i < s->n_seen; i++)
         if (s->seen[i] == cause)
@@ -116,7 +116,7 @@ static bool is_new(struct spoken *s, const struct pm_cause *cause)
     return true;
 }
 
-static void add_cause(struct spoken *s, const struct pm_cause *cause, unsigned depth)
+static void add_cause(struct spoken *s, const struct pmr_cause *cause, unsigned depth)
 {
     const struct pm_run_word *word = pm_words_at(cause->word);
     if (word == NULL || !is_new(s, cause))
@@ -161,7 +161,7 @@ size_t pm_cause_export(uint64_t id, char *text, size_t text_bytes)
     spoken.n = spoken.n_seen = 0;
     uint32_t place = pm_cause_own_place(id);
     const struct pm_node *node = place != 0 ? pm_node_at(place) : NULL;
-    const struct pm_cause *cause = place == 0 ? pm_cause_foreign(id) : NULL;
+    const struct pmr_cause *cause = place == 0 ? pm_cause_foreign(id) : NULL;
     if (node != NULL) {
         add_path(&spoken, node, true, 0);
         n = write(&spoken, pm_cause_identity(), place, text, text_bytes);

@@ -318,13 +318,13 @@ static bool next_object(void)
     pm_modes_begin(o, 0, NULL, 0);
     for (uint32_t i = 0; i < n_nouns; i++) { /* asked for by the program: not the budget's */
         uint8_t mode = (uint8_t)pm_process.mode;
-        struct pm_noun *noun = pm_noun_at(o->first_noun + i);
+        struct pmr_noun *noun = pm_noun_at(o->first_noun + i);
         if (noun != NULL)
-            *noun = (struct pm_noun){.mode = mode,
-                                     .before = mode,
-                                     .wanted = mode,
-                                     .start = mode,
-                                     .flags = PM_NOUN_FIXED | PM_NOUN_WORD | PM_NOUN_SPARE};
+            *noun = (struct pmr_noun){.mode = mode,
+                                      .before = mode,
+                                      .wanted = mode,
+                                      .start = mode,
+                                      .flags = PM_NOUN_FIXED | PM_NOUN_WORD | PM_NOUN_SPARE};
     }
     o->loaded = true;
     words.object = o;
@@ -336,7 +336,7 @@ static bool next_object(void)
 /* In the mode that its room has come to. Returns the own_mode. */
 static uint8_t begin_noun(uint32_t number)
 {
-    struct pm_noun *noun = pm_noun_at(number);
+    struct pmr_noun *noun = pm_noun_at(number);
     if (noun == NULL)
         return 0;
     noun->flags &= (uint8_t)~PM_NOUN_SPARE;

@@ -58,7 +58,7 @@ static int end(void **unused)
 static void what_is_being_made_is_not_touched(void **state)
 {
     (void)state;
-    static const struct pm_noun nothing[N_LATE];
+    static const struct pmr_noun nothing[N_LATE];
     struct pm_changed changed;
     comes_late = true;
     pm_noun_at(object.first_noun + 3)->target_plus_1 = 1 + PM_RUN_MODE_COUNT;

@@ -177,7 +177,7 @@ static void fill_probe(struct pm_probe *probe, const struct pm_object *object,
     probe->mode = (uint8_t)mode;
     probe->bank = object->bank;
     probe->counter = sled->noun;
-    const struct pm_noun *noun = pm_noun_at(probe->noun);
+    const struct pmr_noun *noun = pm_noun_at(probe->noun);
     probe->inside = noun != NULL && mode != PM_RUN_MODE_COUNT ? noun->inside : 0;
     probe->tail = PM_TAIL_ENDS;
     *ret_target = NULL;
