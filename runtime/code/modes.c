@@ -563,7 +563,6 @@ static void finish_change(struct pm_object *o)
 void pm_modes_fork_child(void)
 {
     struct pm_changed changed;
-    pm_patch_fork_child();
     held = 0;
     held_by_loader = false;
     adapted = NULL;

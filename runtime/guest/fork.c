@@ -4,12 +4,14 @@
  * count in the parent. */
 #include "runtime/base/clock.h"
 #include "runtime/base/file.h"
+#include "runtime/base/signals.h"
 #include "runtime/base/sys.h"
 #include "runtime/base/upward.h"
 #include "runtime/tree/ambient.h"
 #include "runtime/tree/coroutines.h"
 #include "runtime/tree/trace.h"
 #include "runtime/code/modes.h"
+#include "runtime/code/patch.h"
 #include "runtime/budget/adapt.h"
 #include "runtime/budget/control.h"
 #include "runtime/sample/sample.h"
@@ -64,6 +66,69 @@ static void new_process(void)
     p->start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+static void renew_thread(void)
+{
+    pm_thread_renew(&pm_tls, pm_process.start_tsc);
+}
+
+static void drop_thread(void)
+{
+    pm_thread_drop(&pm_tls);
+}
+
+/* What each part of the runtime does in a child, in this order. */
+enum phase {
+    AT_ONCE,     /* before the child is known as one: nothing may read the parent's rings */
+    IN_NEW_FILE, /* where something was measured, and the new run file is there */
+    WITHOUT,     /* where something was measured, and it cannot be made */
+    MEASURED,    /* in both of these */
+    AT_END,
+};
+static const struct {
+    enum phase phase;
+    void (*in_child)(void);
+} parts[] = {
+    {AT_ONCE, pm_signal_fork_child},
+    {AT_ONCE, pm_sample_fork_child}, /* rings are holes; wants handlers that can be set */
+    {AT_ONCE, pm_word_costs_fork_child},
+    {IN_NEW_FILE, pm_objects_rewrite},
+    {IN_NEW_FILE, pm_words_fork_child},   /* whose nouns are those of an object */
+    {IN_NEW_FILE, pm_ambient_fork_child}, /* sets are words */
+    {IN_NEW_FILE, pm_causes_fork_child},  /* and causes */
+    {IN_NEW_FILE, pm_patch_fork_child},   /* completes a change that the parent had begun */
+    {IN_NEW_FILE, pm_modes_fork_child},   /* and the modes that it was for */
+    {IN_NEW_FILE, pm_adapt_fork_child},
+    {IN_NEW_FILE, pm_control_fork_child},
+    {MEASURED, pm_trace_fork_child},
+    {IN_NEW_FILE, pm_coroutine_fork_child},
+    {IN_NEW_FILE, renew_thread}, /* its contexts, in all that is there now */
+    {WITHOUT, drop_thread},
+    {AT_END, pm_heap_fork_child}, /* lets go of locks that allocations wait for */
+};
+
+static void run_parts(enum phase phase, enum phase other)
+{
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].phase == phase || parts[i].phase == other)
+            parts[i].in_child();
+}
+
+static void begin_new_file(void)
+{
+    new_process();
+    pm_file_leave();
+    run_parts(pm_file_create() ? IN_NEW_FILE : WITHOUT, MEASURED);
+    pm_file_drop_parent();
+}
+
+/* Nothing was measured so far: a child like its parent. */
+static void begin_like_parent(void)
+{
+    pm_process.parent_pid = pm_process.pid;
+    pm_process.pid = (uint32_t)pm_sys(SYS_getpid);
+    pm_process.flags |= PM_RUN_FLAG_FORKED;
+}
+
 /* Also called at the first slow event in the child of a clone() that no handler saw. */
 void pm_fork_child(void)
 {
@@ -74,39 +139,18 @@ void pm_fork_child(void)
     pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask, sizeof all);
     pm_sys(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &cpu);
     uint64_t before_cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
-    pm_sample_fork_child();
-    pm_word_costs_fork_child(pm_tls.slot);
+    run_parts(AT_ONCE, AT_ONCE);
     *(uint32_t *)(uintptr_t)pm_process.alive_mark = 1;
-    if (pm_process.file.header == NULL) { /* nothing was measured so far: a child like its parent */
-        pm_process.parent_pid = pm_process.pid;
-        pm_process.pid = (uint32_t)pm_sys(SYS_getpid);
-        pm_process.flags |= PM_RUN_FLAG_FORKED;
-    } else {
-        new_process();
-        pm_file_leave();
-        if (pm_file_create()) {
-            pm_objects_rewrite();
-            pm_words_fork_child();
-            pm_ambient_fork_child(&pm_tls);
-            pm_causes_fork_child();
-            pm_modes_fork_child();
-            pm_adapt_fork_child();
-            pm_control_fork_child();
-            pm_trace_fork_child(&pm_tls);
-            pm_coroutine_fork_child();
-            pm_thread_renew(&pm_tls, pm_process.start_tsc);
-        } else {
-            pm_trace_fork_child(&pm_tls);
-            pm_thread_drop(&pm_tls);
-        }
-        pm_file_drop_parent();
-    }
-    pm_heap_fork_child();
+    if (pm_process.file.header == NULL)
+        begin_like_parent();
+    else
+        begin_new_file();
+    run_parts(AT_END, AT_END);
     if (pm_process.file.header != NULL)
         pm_adapt_process_begin(before_cpu_ns);
     pm_tls.fork_path = NULL;
     pm_tls.fork_depth = 0;
-    pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof all);
+    pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
 }
 
 static void before_fork(void)

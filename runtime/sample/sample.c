@@ -600,7 +600,6 @@ void pm_sample_loader_begins(void)
 void pm_sample_fork_child(void)
 {
     struct pm_tls *t = &pm_tls;
-    pm_signal_fork_child();
     pm_ambient_ring(t, &pm_no_ring, 0);
     t->sampler = NULL;
     pm_sampling = NULL;

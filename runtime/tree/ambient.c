@@ -738,8 +738,9 @@ void pm_ambient_thread_end(struct pm_tls *t)
     pm_words_unlock(mask);
 }
 
-void pm_ambient_fork_child(struct pm_tls *t)
+void pm_ambient_fork_child(void)
 {
+    struct pm_tls *t = &pm_tls;
     for (uint32_t k = 0; k < MAX_LOG_CHUNKS && log_chunks[k] != NULL; k++)
         log_chunks[k] = NULL;
     pm_ambient_n_log = t->log_seen = 0;

@@ -38,7 +38,7 @@ void pm_ambient_thread_end(struct pm_tls *t);
 void pm_ambient_ring(struct pm_tls *t, const volatile uint64_t *word, uint64_t seen);
 void pm_ambient_saw(struct pm_tls *t, uint64_t head);
 /* After the words are in the new file, and before the thread is renewed; after that. */
-void pm_ambient_fork_child(struct pm_tls *t);
+void pm_ambient_fork_child(void);
 void pm_ambient_renew(struct pm_tls *t, uint64_t tsc);
 
 #endif

@@ -305,8 +305,9 @@ void pm_trace_thread_end(struct pm_tls *t, uint64_t tsc)
     t->trace_at = t->trace_end = NULL;
 }
 
-void pm_trace_fork_child(struct pm_tls *t)
+void pm_trace_fork_child(void)
 {
+    struct pm_tls *t = &pm_tls;
     for (uint32_t i = 0; i < MAX_SPACES && spaces[i] != 0; i++)
         spaces[i] = 0;
     if (n_drawn != 0)

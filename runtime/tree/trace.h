@@ -35,7 +35,7 @@ static inline void pm_trace_fill(uint64_t *place, uint32_t head, uint64_t tsc)
 void pm_trace_full(struct pm_tls *t, uint64_t tsc); /* makes room for the next event */
 void pm_trace_thread_end(struct pm_tls *t, uint64_t tsc);
 /* In the child, before its thread is renewed (or dropped). */
-void pm_trace_fork_child(struct pm_tls *t);
+void pm_trace_fork_child(void);
 static inline uint32_t pm_trace_noun(uint32_t noun)
 {
     return noun < PM_RUN_TRACE_MARK_FIRST ? noun : PM_RUN_TRACE_MANY;

@@ -58,8 +58,9 @@ bool pm_word_cost(struct pm_tls *t, uint32_t metric, uint64_t value, uint64_t sp
     return good;
 }
 
-void pm_word_costs_fork_child(struct pm_slot *slot)
+void pm_word_costs_fork_child(void)
 {
+    struct pm_slot *slot = pm_tls.slot;
     if (slot == NULL || slot->word_costs == NULL)
         return;
     pm_store_forget(&slot->word_costs->store);

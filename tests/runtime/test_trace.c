@@ -21,7 +21,7 @@ static int begin(void **unused)
 static int end(void **unused)
 {
     (void)unused;
-    pm_trace_fork_child(&pm_tls); /* nothing is left of this file's parts */
+    pm_trace_fork_child(); /* nothing is left of this file's parts */
     made_process_end();
     pm_thread_drop(&pm_tls);
     return 0;
