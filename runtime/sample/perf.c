@@ -68,37 +68,47 @@ enum {
     BRIEF_TICK_NS = 1000000,
 };
 
-/* A sample, as asked for below. The stack's bytes follow, and their number.
- *
- *     offset size
- *          0    8 header: type, misc, size
- *          8    8 instruction pointer
- *         16    8 time, CLOCK_MONOTONIC_RAW
- *         24    8 the event's count: CPU time since it was opened
- *         32    8 0: no registers, and then no stack either
- *         40   64 registers of the program in the kernel's order: rbx, rbp, rsp, rip, r12 to r15
- *                 (elsewhere 16: sp, pc)
- *        104    8 bytes of stack asked for; 0: none
- *        112      stack
- *          -    8 bytes of it that are there
- */
+/* Records of the ring. A sample is as asked for below: */
+struct perf_sample {
+    struct perf_event_header header;
+    uint64_t ip;
+    uint64_t time_ns; /* CLOCK_MONOTONIC_RAW */
+    uint64_t cpu_ns;  /* the event's count: CPU time since it was opened */
+    uint64_t abi;     /* 0: no registers, and then no stack either */
+    /* Of the program, as SAMPLE_REGISTERS_USER asks, in the kernel's order. */
+#if defined(__x86_64__)
+    uint64_t rbx_rbp[2], sp, user_ip, r12_to_r15[4];
+#else
+    uint64_t sp, user_ip;
+#endif
+    uint64_t stack_asked_bytes; /* 0: none */
+    uint8_t stack[];            /* behind it a word: so many bytes of it are there */
+};
+struct perf_switch {
+    struct perf_event_header header;
+    uint64_t time_ns; /* the only thing asked for that switches have */
+};
+struct perf_lost {
+    struct perf_event_header header;
+    uint64_t event_id, n;
+};
+struct perf_lost_samples {
+    struct perf_event_header header;
+    uint64_t n;
+};
 enum {
 #if defined(__x86_64__)
     SAMPLE_REGISTERS_USER =
         1 << 1 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 20 | 1 << 21 | 1 << 22 | 1 << 23,
-    N_REGISTERS = 8,
-    WORD_SP = 7,
-#else
-    N_REGISTERS = 2,
-    WORD_SP = 5,
 #endif
-    WORD_IP = WORD_SP + 1,
-    SAMPLE_REGISTERS = 40,
-    SAMPLE_STACK = SAMPLE_REGISTERS + N_REGISTERS * 8 + 8,
+    SAMPLE_LEAST = offsetof(struct perf_sample, abi) + sizeof(uint64_t), /* without registers */
+    SAMPLE_STACK = offsetof(struct perf_sample, stack),
     SAMPLE_TYPE = PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_READ | PERF_SAMPLE_REGS_USER |
                   PERF_SAMPLE_STACK_USER,
 };
-#if !defined(__x86_64__)
+#if defined(__x86_64__)
+_Static_assert(SAMPLE_STACK == 112, "five words, eight registers, a word");
+#else
 static const uint64_t SAMPLE_REGISTERS_USER = 1ull << 31 | 1ull << 32;
 #endif
 
@@ -612,28 +622,28 @@ static const struct perf_event_header *next_record(struct pm_sampler *s, const v
 static bool read_sample(const struct pm_sampler *s, const struct perf_event_header *header,
                         struct pm_taken *ret_taken)
 {
-    const uint64_t *word = (const uint64_t *)header;
-    if (header->type != PERF_RECORD_SAMPLE || header->size < SAMPLE_REGISTERS)
+    const struct perf_sample *sample = (const struct perf_sample *)header;
+    if (header->type != PERF_RECORD_SAMPLE || header->size < SAMPLE_LEAST)
         return false;
     bool in_kernel = (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-    *ret_taken = (struct pm_taken){.address = in_kernel ? 0 : word[1],
-                                   .time_ns = word[2],
-                                   .cpu_ns = word[3],
+    *ret_taken = (struct pm_taken){.address = in_kernel ? 0 : sample->ip,
+                                   .time_ns = sample->time_ns,
+                                   .cpu_ns = sample->cpu_ns,
                                    .period_ns = s->period_ns,
                                    .kind = in_kernel ? PM_RUN_SAMPLE_KERNEL : PM_RUN_SAMPLE_USER};
-    if (word[4] == 0 || header->size < SAMPLE_STACK)
+    if (sample->abi == 0 || header->size < SAMPLE_STACK)
         return true;
-    ret_taken->sp = word[WORD_SP];
-    ret_taken->address = word[WORD_IP];
+    ret_taken->sp = sample->sp;
+    ret_taken->address = sample->user_ip;
 #if defined(__x86_64__)
     ret_taken->has_registers = true;
-    memcpy(ret_taken->registers, word + WORD_SP - 2, 2 * sizeof *word);
-    memcpy(ret_taken->registers + 2, word + WORD_IP + 1, 4 * sizeof *word);
+    memcpy(ret_taken->registers, sample->rbx_rbp, sizeof sample->rbx_rbp);
+    memcpy(ret_taken->registers + 2, sample->r12_to_r15, sizeof sample->r12_to_r15);
 #endif
-    uint64_t asked = word[SAMPLE_STACK / 8 - 1];
-    if (asked != 0 && asked <= header->size - SAMPLE_STACK - 8u) {
-        uint64_t there = word[(SAMPLE_STACK + asked) / 8];
-        ret_taken->stack = (const uint8_t *)header + SAMPLE_STACK;
+    uint64_t asked = sample->stack_asked_bytes, there;
+    if (asked != 0 && asked < header->size && SAMPLE_STACK + asked + sizeof there <= header->size) {
+        memcpy(&there, sample->stack + asked, sizeof there);
+        ret_taken->stack = sample->stack;
         ret_taken->stack_bytes = there < asked ? there : asked;
     }
     return true;
@@ -735,12 +745,11 @@ static bool is_own_wait(const struct pm_sampler *s, uint64_t time_ns)
            (s->off.address != 0 && pm_places_is_own(s->off.address));
 }
 
-/* The time is behind the header: the only thing asked for that switches have. */
 static void take_switch(struct pm_sampler *s, const struct perf_event_header *header)
 {
-    if (header->size < 16)
+    if (header->size < sizeof(struct perf_switch))
         return;
-    uint64_t time_ns = ((const uint64_t *)header)[1];
+    uint64_t time_ns = ((const struct perf_switch *)header)->time_ns;
     if (header->misc & PERF_RECORD_MISC_SWITCH_OUT) {
         bool could_run = (header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0;
         s->off_since_ns = time_ns;
@@ -760,10 +769,11 @@ static void take_switch(struct pm_sampler *s, const struct perf_event_header *he
 /* The time of a sample or switch; 0: of anything else. */
 static uint64_t time_of(const struct perf_event_header *header)
 {
-    const uint64_t *word = (const uint64_t *)header;
-    if (header->type == PERF_RECORD_SAMPLE && header->size >= SAMPLE_REGISTERS)
-        return word[2];
-    return header->type == PERF_RECORD_SWITCH && header->size >= 16 ? word[1] : 0;
+    if (header->type == PERF_RECORD_SAMPLE && header->size >= SAMPLE_LEAST)
+        return ((const struct perf_sample *)header)->time_ns;
+    if (header->type == PERF_RECORD_SWITCH && header->size >= sizeof(struct perf_switch))
+        return ((const struct perf_switch *)header)->time_ns;
+    return 0;
 }
 
 /* What is off the CPU all the time up to then. */
@@ -822,11 +832,12 @@ void pm_perf_drain(struct pm_sampler *s, uint64_t cpu_ns, uint64_t until_ns)
             take_sample(s, header);
         else if (header->type == PERF_RECORD_SWITCH)
             take_switch(s, header);
-        else if (header->type == PERF_RECORD_LOST && header->size >= 24) {
-            s->n_lost += ((const uint64_t *)header)[2];
+        else if (header->type == PERF_RECORD_LOST && header->size >= sizeof(struct perf_lost)) {
+            s->n_lost += ((const struct perf_lost *)header)->n;
             lose_switches(s);
-        } else if (header->type == PERF_RECORD_LOST_SAMPLES && header->size >= 16)
-            s->n_lost += ((const uint64_t *)header)[1];
+        } else if (header->type == PERF_RECORD_LOST_SAMPLES &&
+                   header->size >= sizeof(struct perf_lost_samples))
+            s->n_lost += ((const struct perf_lost_samples *)header)->n;
     }
     if (until_ns != UINT64_MAX)
         split_wait(s, until_ns);

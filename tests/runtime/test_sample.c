@@ -350,6 +350,21 @@ static void bytes_that_are_no_records_do_no_harm(void **unused)
     assert_int_equal(ring->data_tail, ring->data_head);
 }
 
+/* Records that end where the stack would begin, or within it. */
+static void a_stack_that_is_cut_is_not_looked_at(void **unused)
+{
+    (void)unused;
+    enum { MOST_WORDS = 3 };
+    for (size_t n = 0; n <= MOST_WORDS; n++) {
+        uint64_t words[N_HEAD_WORDS + MOST_WORDS] = {0x1000, time_ns, cpu_ns += PERIOD_NS, 2};
+        words[WORD_SP] = words[WORD_IP] = 0x1000;
+        words[N_HEAD_WORDS - 1] = 0x70000000; /* asked for */
+        assert_true(put_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, words, N_HEAD_WORDS + n));
+    }
+    drain();
+    assert_int_equal(totals_of(0).n[PM_RUN_SAMPLE_USER], MOST_WORDS + 1);
+}
+
 static void send(enum pm_sled_kind kind, uint32_t noun, uint8_t loop_depth, uint64_t sp)
 {
     struct pm_probe probe = {.mode = (uint8_t)pm_process.mode,
@@ -456,6 +471,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(time_without_samples_is_charged, begin, end),
         cmocka_unit_test_setup_teardown(what_the_thread_did_not_spend_is_not_charged, begin, end),
         cmocka_unit_test_setup_teardown(bytes_that_are_no_records_do_no_harm, begin, end),
+        cmocka_unit_test_setup_teardown(a_stack_that_is_cut_is_not_looked_at, begin, end),
         cmocka_unit_test_setup_teardown(a_sample_goes_to_the_frame_that_is_alive, begin, end),
         cmocka_unit_test_setup_teardown(late_time_goes_to_what_was_active_all_the_time, begin, end),
         cmocka_unit_test(nothing_is_read_before_the_page_of_an_instruction),
