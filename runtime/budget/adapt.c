@@ -50,7 +50,7 @@
 #include "runtime/base/signals.h"
 #include "runtime/base/sys.h"
 #include "runtime/base/upward.h"
-#include "runtime/tree/tree.h"
+#include "runtime/tree/fold.h"
 #include "runtime/code/modes.h"
 #include "runtime/budget/control.h"
 

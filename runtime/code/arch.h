@@ -4,7 +4,8 @@
 #define PM_RUNTIME_ARCH_H
 
 #include "runtime/code/object.h"
-#include "runtime/tree/frame.h"
+#include "runtime/tree/node.h"
+#include "runtime/tree/sp.h"
 
 #include <stdbool.h>
 #include <stddef.h>

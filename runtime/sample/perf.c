@@ -33,7 +33,7 @@
 #include "runtime/base/signals.h"
 #include "runtime/base/sys.h"
 #include "runtime/tree/ambient.h"
-#include "runtime/tree/tree.h"
+#include "runtime/tree/fold.h"
 #include "runtime/code/places.h"
 #include "runtime/sample/sample.h"
 

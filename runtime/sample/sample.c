@@ -17,14 +17,13 @@
  * a mark, and one that still has it has not been left.
  */
 #include "runtime/sample/sample.h"
-#include "runtime/base/clock.h"
 #include "runtime/base/file.h"
 #include "runtime/base/signals.h"
 #include "runtime/base/sys.h"
 #include "runtime/base/upward.h"
 #include "runtime/tree/ambient.h"
-#include "runtime/tree/noun.h"
-#include "runtime/tree/tree.h"
+#include "runtime/tree/fold.h"
+#include "runtime/tree/frame.h"
 #include "runtime/code/places.h"
 #include "runtime/budget/adapt.h"
 
@@ -63,18 +62,6 @@ static void restore_signals(uint64_t mask)
 }
 
 /* --- contexts --- */
-
-/* As tree.c has it: a loop lives as long as its function's frame. */
-static bool is_dead(const struct pm_node *node, uint64_t sp)
-{
-    const struct pm_node *function = node;
-    while (function->loop_depth != 0 && !pm_node_is_said(node))
-        function = function->parent;
-    if (function->parent == NULL || function->kind == PM_RUN_CAUSE_START)
-        function = node;
-    uint64_t frame = pm_load(function->sp);
-    return frame != 0 && pm_sp_frame(frame) < sp;
-}
 
 /* Has what a context jumped to returned? While it runs, its return address is where that of the
  * context was: else the caller has called from another place since. What the sample kept of the
@@ -118,9 +105,9 @@ const struct pm_node *pm_context_at(const struct pm_tls *t, const struct pm_slot
         node = t->foreign_current;
     if (node == NULL)
         return slot->root;
-    while (node->parent != NULL &&
-           (pm_noun_is_disarmed(node->noun) || pm_node_is_gone(node) ||
-            (sp != 0 && !other_stack && is_dead(node, sp)) || has_jumped_out(t, slot, node, sp)))
+    while (node->parent != NULL && (pm_noun_is_disarmed(node->noun) || pm_node_is_gone(node) ||
+                                    (sp != 0 && !other_stack && pm_frame_is_dead(node, sp)) ||
+                                    has_jumped_out(t, slot, node, sp)))
         node = node->parent;
     return node;
 }

@@ -33,12 +33,12 @@
  */
 #include "runtime/tree/ambient.h"
 #include "format/pm_words.h"
-#include "runtime/base/clock.h"
 #include "runtime/base/file.h"
 #include "runtime/base/sys.h"
 #include "runtime/base/upward.h"
-#include "runtime/tree/trace.h"
-#include "runtime/tree/tree.h"
+#include "runtime/tree/children.h"
+#include "runtime/tree/fold.h"
+#include "runtime/tree/frame.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -441,12 +441,9 @@ static struct pm_node *prepare(const struct pm_node *from, struct pm_node *to, u
 static void retire(struct pm_node *node, uint64_t tsc)
 {
     for (; node->depth != 0; node = node->parent) {
-        uint64_t start = node->start_tsc, sp = pm_load(node->sp);
-        pm_store(node->sp, 0);
-        if (node->gone != 0)
-            pm_store(node->gone, 0);
-        if (start != 0 && sp != 0 && tsc > start)
-            pm_add_own(&node->inclusive_tsc, tsc - start);
+        uint64_t start = node->start_tsc;
+        bool counts = start != 0 && pm_load(node->sp) != 0 && tsc > start;
+        pm_context_close(node, PM_SLOWLY, counts ? tsc - start : 0);
     }
 }
 
@@ -503,7 +500,7 @@ static struct pm_node **own_place(struct pm_tls *t)
 static bool move_all(struct pm_tls *t, uint32_t set, uint64_t tsc)
 {
     bool away = pm_load(t->current) == &pm_sentinel && t->where == PM_WHERE_FOREIGN;
-    /* What goes on elsewhere is not the time of the own stack's contexts (come_back in tree.c). */
+    /* What goes on elsewhere is not the time of the own stack's contexts (pm_come_back). */
     uint64_t own_tsc = away && tsc != 0 ? t->slot->foreign_root->start_tsc : tsc;
     bool good =
         move_path(t, own_place(t), set, own_tsc) && move_path(t, &t->foreign_current, set, tsc);

@@ -27,9 +27,10 @@
 #include "runtime/base/sys.h"
 #include "runtime/base/upward.h"
 #include "runtime/tree/ambient.h"
+#include "runtime/tree/children.h"
+#include "runtime/tree/fold.h"
 #include "runtime/tree/noun.h"
 #include "runtime/tree/trace.h"
-#include "runtime/tree/tree.h"
 
 #include <signal.h>
 

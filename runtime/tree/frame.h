@@ -1,64 +1,179 @@
-/* Frames: what a context's sp says. */
+/* Frames: which of them are dead, and the order in which an enter and a leave store.
+ *
+ * Frames are told apart by the stack pointer S of an event (functions: at the sled, CFA - 8;
+ * loops: within the function's frame). Stacks grow down. An event first ends the frames that are
+ * dead, for longjmp or an exception has left them:
+ *
+ *     event            dead                              then
+ *     function entry   frames with sp <= S, but for      a child of the youngest frame is pushed
+ *                      one that jumped to this function
+ *     return, tail     frames with sp < S                the frame with sp == S and this noun ends
+ *     loop entry       frames with sp < S, and loops     a child is pushed
+ *                      of this frame that are not
+ *                      outside of this one (depth)
+ *     loop exit        what lies deeper in the loop      the youngest loop of this noun ends
+ *     landing          frames with sp < S, and loops     nothing
+ *                      of this frame that are deeper
+ *                      than where it goes on
+ *
+ * A sample at stack pointer S belongs to the youngest frame whose sp is not below S. All of them
+ * ask pm_frame_is_dead(), whose limit is S, or S + 1 where a frame at S itself is dead:
+ *
+ *     context                                 is dead when
+ *     function, or root of a thread's cause   its frame lies below the limit
+ *     sentence or cause of the program's      its frame does: the function that entered it may have
+ *                                             no sleds, or none any more
+ *     loop                                    its frame does, and that of its function: compilers
+ *                                             pop the arguments of a call only later (-fdefer-pop)
+ *     loop without a function around it       its frame does
+ *     half-open (sp 0)                        its parent's frame does
+ *     closed from outside, or disarmed        always: pm_frame_is_gone()
+ *     jumped away, without a time             also when another return address is at S:
+ *                                             pm_has_returned()
+ *
+ * A signal handler may run between any two instructions, call instrumented code (also the very
+ * function that was being entered) and return, or never return. So all that enters or leaves - the
+ * slow path, quick.h, ambient.c, trampolines (code/x86_64/trampolines.c) - stores in this order:
+ *
+ *     enter                                   leave
+ *     1  n_calls + 1, by one instruction      1  the time is read, and start_tsc
+ *     2  gone = 0                (slow)       2  current = parent
+ *     3  current = node                       3  the event            (mode trace)
+ *     4  the event         (mode trace)       4  sp = 0
+ *     5  start_tsc               (timed)      5  gone = 0                (slow)
+ *     6  sp = S                               6  the time is added, by one instruction (timed)
+ *
+ * A handler in between an enter's 3 and 6, or a leave's 1 and 2, sees a node that is half-open or
+ * still open, and nests below it; behind a leave's 2 it may enter the node again. Some differ,
+ * where a handler cannot tell:
+ *
+ *     trampolines of mode active    leave: 4 before 2, for the register of the node is the
+ *                                   parent's then; a handler sees a half-open frame
+ *     trampolines of mode trace     leave: 4, 6, 3 (its place), 2, 3 (the event itself)
+ *     slow leave                    2 only if current still is the node, by one instruction: else
+ *                                   a handler has ended it
+ *     ambient.c                     moves `current` once for all of a path, between 6 of what is
+ *                                   entered and 4 of what is left
+ */
 #ifndef PM_RUNTIME_FRAME_H
 #define PM_RUNTIME_FRAME_H
 
-#include "runtime/tree/node.h"
+#include "runtime/base/clock.h"
+#include "runtime/tree/noun.h"
+#include "runtime/tree/thread.h"
+#include "runtime/tree/trace.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-/* --- tail calls: a context stays open until what it jumped to returns ---
- *
- * The place of the return address, S, tells all frames of such a chain, so what else is known of
- * them stands in the lowest bits of sp:
- *
- *     S        called
- *     S - 1    called, has jumped away
- *     S - 2    jumped to
- *     S - 3    jumped to, has jumped away
- *     S / 2, S / 2 - 1    the same two, where no sled tells when what they jumped to returns
- *     S + 1    called, and jumps to an entry whose sled is armed (by the trampoline, which looked)
- *
- * Those below S are above S - 8: what is called from there nests by the fast path, and entries
- * and exits at S take the slow one. S / 2 (S is 8 more than a multiple of 16) lies below the
- * whole stack, so that all events take the slow one, which looks whether the return address
- * still is at S: else it has returned, and what is entered deeper in the stack is not below it.
- * S + 1 is for chains of two: what is entered next at S is what was jumped to, so it nests by
- * the fast path, and its exit sees the mark and ends both. Wherever the slow path leaves such a
- * context innermost it becomes S - 1, for then something has come between.
- */
-enum pm_tail {
-    PM_TAIL_ENDS,     /* nothing is known: the context ends (portable mode) */
-    PM_TAIL_TO_SLED,  /* to a function whose entry has a sled */
-    PM_TAIL_TO_OTHER, /* to one that has none, or to another object */
-    PM_TAIL_ANYWHERE, /* by a register or memory */
-};
-/* What the youngest frame of a chain jumped to, kept by S. */
-struct pm_jump {
-    uint64_t sp, return_address, tsc; /* sp 0: none; tsc 0: not timed */
-    uint32_t to, noun;                /* enum pm_tail; TO_SLED: the noun */
-};
-enum { PM_MAX_JUMPS = 8 };
-static inline bool pm_sp_jumps(uint64_t sp)
+/* The context of the function that a loop, sentence or cause lies in; a root: there is none. */
+static inline const struct pm_node *pm_function_of(const struct pm_node *node)
 {
-    return (sp & 7) == 1;
+    while (node->loop_depth != 0)
+        node = node->parent;
+    return node;
 }
-static inline bool pm_sp_jumped(uint64_t sp)
+
+/* Is this frame dead, when nothing below `limit` can be alive? Not for roots. Also of a tree that
+ * another thread changes. */
+static inline bool pm_frame_is_dead(const struct pm_node *node, uint64_t limit)
 {
-    return (sp & 7) != 0 && (sp & 7) != 2 && (sp & 7) != 6 && sp != UINT64_MAX;
+    uint64_t sp = pm_load(node->sp);
+    if (sp == 0) {
+        uint64_t parent_sp = pm_load(node->parent->sp);
+        return node->parent->parent != NULL && parent_sp != 0 && pm_sp_frame(parent_sp) < limit;
+    }
+    if (pm_sp_frame(sp) >= limit)
+        return false;
+    if (pm_node_is_said(node))
+        return true;
+    const struct pm_node *function = pm_function_of(node);
+    return function == node || function->parent == NULL || function->kind == PM_RUN_CAUSE_START ||
+           pm_sp_frame(pm_load(function->sp)) < limit;
 }
-static inline bool pm_sp_jumped_away(uint64_t sp)
+
+/* Dead, or not there any more for all we can know. */
+static inline bool pm_frame_is_gone(const struct pm_node *node, uint64_t limit)
 {
-    return pm_sp_jumped(sp) && !pm_sp_jumps(sp);
+    return pm_frame_is_dead(node, limit) || pm_node_is_gone(node) ||
+           pm_noun_is_disarmed(node->noun);
 }
-static inline uint64_t pm_sp_frame(uint64_t sp)
+
+/* Has what a context without a time jumped to returned, for the return address is another one
+ * now? False: nobody knows. sp: nothing below is alive. */
+bool pm_has_returned(const struct pm_tls *t, const struct pm_node *node, uint64_t sp);
+
+/* Constants: who enters or leaves. */
+enum { PM_QUICKLY = 0, PM_SLOWLY = 1, PM_TRACED = 2 };
+
+static inline void pm_context_record(struct pm_node *const *current, uint32_t head, uint32_t noun,
+                                     uint64_t tsc)
 {
-    if (pm_sp_jumps(sp))
-        return sp - 1;
-    if ((sp & 7) == 4 || (sp & 7) == 3)
-        return (sp + 1) / 2 * 4;
-    return (sp & 7) >= 5 && sp != UINT64_MAX ? (sp | 7) + 1 : sp;
+    uint32_t foreign = current != &pm_tls.current ? PM_RUN_TRACE_FOREIGN : 0;
+    pm_trace_fill(pm_trace_reserve(&pm_tls), head | pm_trace_noun(noun) | foreign, tsc);
+}
+
+/* tsc 0: the event has no time. */
+static inline void pm_context_enter(struct pm_node **current, struct pm_node *node, unsigned how,
+                                    uint64_t sp, uint64_t tsc)
+{
+    if ((how & PM_TRACED) != 0)
+        pm_trace_room(&pm_tls, tsc);
+    pm_add_own(&node->n_calls, 1);
+    if ((how & PM_SLOWLY) != 0)
+        pm_store(node->gone, 0);
+    pm_barrier();
+    pm_store(*current, node);
+    if ((how & PM_TRACED) != 0)
+        pm_context_record(current, PM_RUN_TRACE_ENTER, node->noun, tsc);
+    if ((how & PM_SLOWLY) != 0 || tsc != 0)
+        pm_store(node->start_tsc, tsc);
+    pm_store(node->sp, sp);
+    pm_barrier();
+}
+
+/* A leave's 4 to 6. spent 0: nothing is to be added. */
+static inline void pm_context_close(struct pm_node *node, unsigned how, uint64_t spent)
+{
+    pm_store(node->sp, 0);
+    if ((how & PM_SLOWLY) != 0)
+        pm_store(node->gone, 0);
+    pm_barrier();
+    if (spent != 0)
+        pm_add_own(&node->inclusive_tsc, spent);
+}
+
+/* Nothing is in the way, and the context has this frame: it is current. tsc 0: the event has no
+ * time. */
+static inline void pm_context_leave_quickly(struct pm_node **current, struct pm_node *node,
+                                            uint64_t tsc)
+{
+    uint64_t spent = tsc != 0 ? tsc - node->start_tsc : 0;
+    pm_store(*current, node->parent);
+    pm_context_close(node, PM_QUICKLY, spent);
+}
+
+/* False: a handler that came in between has ended this frame (only dead ones), look again. tsc
+ * 0: the event has none, but the frame may have begun with one. */
+static inline bool pm_context_leave(struct pm_node **current, struct pm_node *node, uint64_t tsc)
+{
+    uint64_t start = node->start_tsc, spent = 0;
+    bool traced = pm_tls.trace_end != NULL && start != 0 && node->parent != NULL;
+    if (tsc == 0 && start != 0)
+        tsc = pm_tsc();
+    if (start != 0 && pm_load(node->sp) != 0 &&
+        tsc > start) /* else it has waited since (coroutines.c) */
+        spent = tsc - start;
+    if (traced)
+        pm_trace_room(&pm_tls, tsc);
+    if (!__atomic_compare_exchange_n(current, &(struct pm_node *){node}, node->parent, false,
+                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        return false;
+    pm_barrier();
+    if (traced)
+        pm_context_record(current, PM_RUN_TRACE_LEAVE, node->noun, tsc);
+    pm_context_close(node, PM_SLOWLY, spent);
+    return true;
 }
 
 #endif

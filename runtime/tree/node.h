@@ -4,6 +4,7 @@
 #define PM_RUNTIME_NODE_H
 
 #include "format/pm_run.h"
+#include "format/pm_sled.h"
 #include "runtime/base/atomic.h"
 
 #include <stdbool.h>
@@ -93,6 +94,12 @@ static inline void pm_node_close_from_outside(struct pm_node *node)
     pm_store(node->gone, 1);
     pm_barrier();
     pm_store(node->sp, 0);
+}
+
+static inline bool pm_kind_is_entry(unsigned kind)
+{
+    return kind == PM_SLED_ENTRY || kind == PM_SLED_LOOP_ENTER || kind == PM_RUN_SENTENCE_ENTER ||
+           kind == PM_RUN_CAUSE_ENTER;
 }
 
 #endif

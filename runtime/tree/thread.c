@@ -6,7 +6,9 @@
 #include "runtime/base/sys.h"
 #include "runtime/base/upward.h"
 #include "runtime/tree/ambient.h"
+#include "runtime/tree/children.h"
 #include "runtime/tree/coroutines.h"
+#include "runtime/tree/fold.h"
 #include "runtime/tree/trace.h"
 #include "runtime/tree/tree.h"
 

@@ -4,7 +4,8 @@
 #define PM_RUNTIME_THREAD_H
 
 #include "runtime/base/process.h"
-#include "runtime/tree/frame.h"
+#include "runtime/tree/node.h"
+#include "runtime/tree/sp.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -18,7 +18,7 @@
 #include "runtime/tree/trace.h"
 #include "runtime/base/file.h"
 #include "runtime/base/sys.h"
-#include "runtime/tree/tree.h"
+#include "runtime/tree/fold.h"
 
 #include <signal.h>
 #include <string.h>

@@ -13,11 +13,11 @@
  * there are very many causes, begin anew: what was captured counts, what that had adopted itself
  * does not. */
 #include "runtime/words/causes.h"
-#include "runtime/base/clock.h"
 #include "runtime/base/file.h"
 #include "runtime/base/sys.h"
 #include "runtime/base/upward.h"
 #include "runtime/tree/ambient.h"
+#include "runtime/tree/tree.h"
 #include "runtime/sample/sample.h"
 #include "runtime/words/api.h"
 #include "runtime/words/quick.h"

@@ -3,9 +3,10 @@
 #ifndef PM_QUICK_H
 #define PM_QUICK_H
 
-#include "runtime/tree/tree.h"
+#include "runtime/tree/children.h"
+#include "runtime/tree/frame.h"
 
-/* What the trampolines of loops do (x86_64/trampolines.c), in C. False: the slow way. */
+/* What the trampolines of loops do (code/x86_64/trampolines.c), in C. False: the slow way. */
 static inline bool pm_enter_quickly(uint32_t noun, uintptr_t sp, uint64_t tsc)
 {
     struct pm_tls *t = &pm_tls;
@@ -20,11 +21,7 @@ static inline bool pm_enter_quickly(uint32_t noun, uintptr_t sp, uint64_t tsc)
             return false;
         pm_store(node->cached_child, child);
     }
-    pm_add_own(&child->n_calls, 1);
-    pm_store(t->current, child);
-    if (tsc != 0)
-        pm_store(child->start_tsc, tsc);
-    pm_store(child->sp, sp);
+    pm_context_enter(&t->current, child, PM_QUICKLY, sp, tsc);
     return true;
 }
 
@@ -34,11 +31,7 @@ static inline bool pm_leave_quickly(uint32_t noun, uintptr_t sp, uint64_t tsc)
     struct pm_node *node = pm_load(t->current);
     if (*t->ring_head != t->ring_seen || node->noun != noun || node->sp != sp)
         return false;
-    uint64_t start_tsc = node->start_tsc;
-    pm_store(t->current, node->parent);
-    pm_store(node->sp, 0);
-    if (tsc != 0)
-        pm_add_own(&node->inclusive_tsc, tsc - start_tsc);
+    pm_context_leave_quickly(&t->current, node, tsc);
     return true;
 }
 

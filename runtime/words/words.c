@@ -7,11 +7,12 @@
  * nouns belong to objects of kind WORDS, which are made as they are needed.
  */
 #include "runtime/words/words.h"
-#include "runtime/base/clock.h"
 #include "runtime/base/file.h"
 #include "runtime/base/sys.h"
 #include "runtime/base/upward.h"
 #include "runtime/tree/ambient.h"
+#include "runtime/tree/fold.h"
+#include "runtime/tree/tree.h"
 #include "runtime/code/calibration.h"
 #include "runtime/code/modes.h"
 #include "runtime/budget/control.h"

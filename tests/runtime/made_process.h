@@ -13,6 +13,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/file.h"
 #include "runtime/base/upward.h"
+#include "runtime/tree/fold.h"
 #include "runtime/tree/tree.h"
 #include "runtime/code/arch.h"
 #include "runtime/guest/guest.h"

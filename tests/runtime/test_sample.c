@@ -444,6 +444,45 @@ static void many_different_samples_are_all_there(void **unused)
     assert_int_equal(sampler->store.n, KNOWN + 1);
 }
 
+/* Random functions, loops and sentences: a sample at a stack pointer goes to the context that is
+ * innermost after an event there that only ends what is dead. */
+static void samples_and_events_agree_on_what_is_dead(void **unused)
+{
+    (void)unused;
+    enum { STEPS = 20000, N_KINDS = 3 };
+    static const struct {
+        uint8_t kind, loop_depth;
+        uint32_t noun, steps;
+    } kinds[N_KINDS] = {{PM_SLED_ENTRY, 0, 1, 1},
+                        {PM_SLED_LOOP_ENTER, 1, 20, 0},
+                        {PM_RUN_SENTENCE_ENTER, PM_SLED_DEPTH_MASK, 40, 0}};
+    uint64_t sp = stack_start;
+    for (unsigned i = 0; i < STEPS; i++) {
+        unsigned kind = random_below(N_KINDS);
+        uint32_t noun = kinds[kind].noun + random_below(8);
+        if (sp > stack_start - 32768)
+            sp -= 8 * (kinds[kind].steps + random_below(3));
+        struct pm_probe probe = {.mode = PM_RUN_MODE_EXACT,
+                                 .noun = noun,
+                                 .kind = kinds[kind].kind,
+                                 .loop_depth = kinds[kind].loop_depth};
+        pm_slow(&probe, sp, pm_tsc());
+        bool interrupted = random_below(8) == 0; /* just before it stored its sp */
+        if (interrupted)
+            pm_tls.current->sp = 0;
+        uint64_t there = sp + 8 * random_below(random_below(4) == 0 ? 40 : 3);
+        there = there < stack_start ? there : stack_start;
+        const struct pm_node *sampled = pm_sample_context(sampler, there);
+        probe = (struct pm_probe){.mode = PM_RUN_MODE_EXACT,
+                                  .noun = 99, /* which nothing has entered */
+                                  .kind = PM_SLED_LOOP_LEAVE,
+                                  .loop_depth = 1};
+        pm_slow(&probe, there, pm_tsc());
+        assert_ptr_equal(sampled, pm_own_current(&pm_tls));
+        sp = there;
+    }
+}
+
 static void nothing_is_read_before_the_page_of_an_instruction(void **state)
 {
     (void)state;
@@ -473,6 +512,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(bytes_that_are_no_records_do_no_harm, begin, end),
         cmocka_unit_test_setup_teardown(a_stack_that_is_cut_is_not_looked_at, begin, end),
         cmocka_unit_test_setup_teardown(a_sample_goes_to_the_frame_that_is_alive, begin, end),
+        cmocka_unit_test_setup_teardown(samples_and_events_agree_on_what_is_dead, begin, end),
         cmocka_unit_test_setup_teardown(late_time_goes_to_what_was_active_all_the_time, begin, end),
         cmocka_unit_test(nothing_is_read_before_the_page_of_an_instruction),
         cmocka_unit_test_setup_teardown(many_different_samples_are_all_there, begin, end),

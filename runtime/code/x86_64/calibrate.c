@@ -3,7 +3,7 @@
  * 100 us. */
 #include "runtime/base/clock.h"
 #include "runtime/base/sys.h"
-#include "runtime/tree/tree.h"
+#include "runtime/tree/children.h"
 #include "runtime/code/arch.h"
 #include "runtime/code/patch.h"
 

@@ -23,8 +23,8 @@
  * S is the stack pointer itself when nothing had to be pushed. It always goes by the hash table:
  * which child comes next is hard for processors to predict (SQLite: a pair takes 5.9 ns with the
  * cached child, 5.5 without), and there is no clock to wait for meanwhile. The exit clears R->sp
- * before it moves current, as R is then gone (a handler in between sees a half-open frame, as
- * within the entry). Entry and exit of both modes begin (exact: after the clock is read) with
+ * before it moves current, as R is then gone (tree/frame.h has the order of stores). Entry
+ * and exit of both modes begin (exact: after the clock is read) with
  *
  *     ring:  *ring_head != ring_seen ? slow
  *
@@ -257,7 +257,7 @@ static void forget_jump(struct x86_code *c, unsigned t)
     x86_word32(c, 0);
 }
 
-/* The same to code without sleds, in mode active: what tree.c's jump_away does. */
+/* The same to code without sleds, in mode active: what pm_jump_away does. */
 static void jump_to_other(struct x86_code *c, const struct pm_sled *sled,
                           const struct pm_probe *probe)
 {
@@ -408,7 +408,7 @@ static void timed_exit(struct x86_code *c, struct x86_code *cold, const struct p
     x86_slow_if(c, &missed, IF_NOT_EQUAL);
     x86_compare_noun(c, r, probe);
     x86_slow_if(c, &missed, IF_NOT_EQUAL);
-    if (probe->kind == PM_SLED_TAIL) /* the context stays: tree.c */
+    if (probe->kind == PM_SLED_TAIL) /* the context stays: tree/jump.h */
         x86_slow_if(c, &slow, IF_EQUAL);
     uint8_t *chain = NULL, *single = NULL;
     if (probe->kind == PM_SLED_RETURN) {
