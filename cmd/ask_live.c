@@ -1,11 +1,11 @@
 /* perfmap ask --live: a question asked of a program that runs. Its run is told what is needed
- * (cmd/run_control.h) and keeps it armed as long as the connection lasts. The run files are
+ * (cmd/session/control.h) and keeps it armed as long as the connection lasts. The run files are
  * valid at any time: they are collected as they are at the ends of each interval, and the
  * difference of the two answers is the interval's. */
 #include "ask.h"
-#include "run_client.h"
-#include "run_control.h"
-#include "run_need.h"
+#include "cmd/session/client.h"
+#include "cmd/session/control.h"
+#include "cmd/session/need.h"
 
 #include "format/pm_id.h"
 #include "mapping/collect/collect.h"
@@ -210,7 +210,7 @@ static enum pm_status read_reply(struct asking *a, struct pm_buf *reply)
             return PM_OK;
         if (whole && !strncmp(last, "error ", 6)) {
             reply->data[reply->len - 1] = 0;
-            run_client_value(last, "text", text, sizeof text);
+            session_client_value(last, "text", text, sizeof text);
             return pm_error_set(a->err, PM_ERR_SYSTEM, "%s", text);
         }
         if (now_ms() > until || poll(&fd, 1, 100) < 0)
@@ -244,8 +244,8 @@ static void tell_waiting(char *reply)
 {
     char *rest = NULL, pid[16], answer[16];
     for (char *line = strtok_r(reply, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-        run_client_value(line, "pid", pid, sizeof pid);
-        run_client_value(line, "answer", answer, sizeof answer);
+        session_client_value(line, "pid", pid, sizeof pid);
+        session_client_value(line, "answer", answer, sizeof answer);
         if (!strcmp(answer, "waiting"))
             cmd_talk("note: process %s sleeps or is stopped, and is armed when it runs", pid);
         else if (*answer && strcmp(answer, "done") != 0)
@@ -303,10 +303,10 @@ static enum pm_status find_mode(struct asking *a, const char **ret_mode)
     struct pm_buf line = PM_BUF_INIT(64), reply = PM_BUF_INIT(MAX_REPLY_BYTES);
     char mode[16] = "";
     pm_buf_add_str(&line, "perfmap 1 show\n");
-    enum pm_status status = run_client_ask(a->run_dir, &line, a->err, &reply);
+    enum pm_status status = session_client_ask(a->run_dir, &line, a->err, &reply);
     if (status == PM_OK && !strncmp(reply.data, "run ", 4)) {
         *strchrnul(reply.data, '\n') = 0;
-        run_client_value(reply.data, "mode", mode, sizeof mode);
+        session_client_value(reply.data, "mode", mode, sizeof mode);
     }
     if (status == PM_OK && !strcmp(mode, "off"))
         status = pm_error_set(a->err, PM_ERR_USAGE,
@@ -552,7 +552,7 @@ static enum pm_status ask_it(struct asking *a)
     const char *mode = NULL;
     enum pm_status status = pm_question_parse(a->options->text, a->err, &a->question);
     if (status == PM_OK)
-        status = run_client_find(a->live->pid, a->err, a->run_dir);
+        status = session_client_find(a->live->pid, a->err, a->run_dir);
     if (status == PM_OK)
         status = find_mode(a, &mode);
     if (status == PM_OK)
@@ -560,7 +560,7 @@ static enum pm_status ask_it(struct asking *a)
     if (status == PM_OK)
         status = find_need(a, PM_RUN_MODE_ACTIVE);
     if (status == PM_OK)
-        status = run_client_connect(a->run_dir, a->err, &a->socket);
+        status = session_client_connect(a->run_dir, a->err, &a->socket);
     if (status == PM_OK)
         status = arm(a, mode);
     if (status != PM_OK)

@@ -1,5 +1,6 @@
 /* perfmap cc, c++, fortran: the compiler with the plugin added */
 #include "cmd.h"
+#include "cmd/core/paths.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -138,27 +138,11 @@ enum cmd_file_kind cmd_file_kind(const char *path);
  * command takes it. Nothing when it is of that kind after all, or nothing that we know. */
 void cmd_add_file_hint(const char *path, enum cmd_file_kind wanted, struct pm_error *err);
 
-/* May an archive be written to this name? A new name, an empty file or an archive (which is
- * replaced); PM_ERR_USAGE for anything else that exists. */
-PM_MUST_CHECK enum pm_status cmd_check_archive_place(const char *name, struct pm_error *err);
-
 /* text as one word of a shell's command line: as it is, in '...', or in $'...' when it holds
  * control bytes. free() it; NULL: memory. */
 char *cmd_shell_quote(const char *text);
 /* The same for a file's name: one that begins with '-' gets './' in front of it. */
 char *cmd_shell_quote_file(const char *name);
-
-/* Absolute paths of our own parts, found from where this executable lies (build tree, install tree)
- * or PERFMAP_LIBDIR. PM_ERR_NOT_FOUND names the places that were tried. The caller frees. */
-PM_MUST_CHECK enum pm_status cmd_find_plugin(struct pm_error *err,
-                                             char **ret_path); /* perfmap.so */
-PM_MUST_CHECK enum pm_status cmd_find_runtime(struct pm_error *err,
-                                              char **ret_path); /* libperfmap-rt.so */
-/* Another one beside libperfmap-rt.so. */
-PM_MUST_CHECK enum pm_status cmd_find_library(const char *name, struct pm_error *err,
-                                              char **ret_path);
-/* Another file beside perfmap.so ("gcc-12.so"); NULL when it is not there. */
-char *cmd_find_beside_plugin(const char *name);
 
 /* The help of a command as text, its manual page; both from its table. With NULL: of perfmap as a
  * whole. */

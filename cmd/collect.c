@@ -1,5 +1,6 @@
 /* perfmap collect */
 #include "cmd.h"
+#include "cmd/session/output.h"
 
 #include "mapping/collect/collect.h"
 
@@ -47,7 +48,7 @@ static int collect_all(struct cmd_parse *parse, const struct collect_request *re
                                          .costs_paths = request->costs_paths,
                                          .n_costs_paths = request->n_costs_paths};
     (void)signal(SIGXFSZ, SIG_IGN); /* a limit is an error of the archive */
-    if (cmd_check_archive_place(output, &err) != PM_OK ||
+    if (session_check_archive_place(output, &err) != PM_OK ||
         pm_collect((const char *const *)request->runs, (size_t)request->n_runs, output, &options,
                    &err, &result) != PM_OK) {
         for (int i = 0; i < request->n_runs; i++)

@@ -1,5 +1,6 @@
 /* Which compilers are here, and does the plugin really work in each? */
 #include "doctor.h"
+#include "cmd/core/paths.h"
 
 #include "mapping/pif/pif.h"
 

@@ -1,8 +1,8 @@
 /* What this machine and its kernel let us do: each thing is tried, not looked up. */
 #include "doctor.h"
-#include "run_kernel.h"
-
-#include "run.h"
+#include "cmd/core/paths.h"
+#include "cmd/session/clock.h"
+#include "cmd/session/kernel.h"
 
 #include "mapping/run/run_file.h"
 
@@ -124,8 +124,8 @@ static void check_clock(struct doctor *doctor)
 {
 #if defined __x86_64__
     char *flags = processor_flags();
-    struct run_instant from;
-    uint64_t hz = run_calibrate(&from);
+    struct session_instant from;
+    uint64_t hz = session_calibrate(&from);
     bool constant = flags && strstr(flags, " constant_tsc "),
          nonstop = flags && strstr(flags, " nonstop_tsc ");
     if (!flags)
@@ -265,7 +265,7 @@ static void check_counters(struct doctor *doctor)
 static void check_block_writes(struct doctor *doctor)
 {
     struct pm_buf why = PM_BUF_INIT(4096);
-    struct run_kernel *kernel = run_kernel_open(&why);
+    struct session_kernel *kernel = session_kernel_open(&why);
     if (kernel)
         doctor_add(doctor, "machine", "kernel's block writes", DOCTOR_WORKS,
                    doctor_text("perfmap run --kernel-writes, on ext4"), NULL);
@@ -273,7 +273,7 @@ static void check_block_writes(struct doctor *doctor)
         doctor_add(doctor, "machine", "kernel's block writes", DOCTOR_MISSING,
                    doctor_text("not available here: %s", why.data ? why.data : "out of memory"),
                    NULL);
-    run_kernel_free(kernel);
+    session_kernel_free(kernel);
     pm_buf_release(&why);
 }
 

@@ -2,7 +2,7 @@
  * are, what was spent while they were active, and what is mapped to what. */
 #include "ask.h"
 #include "explain.h"
-#include "run.h"
+#include "cmd/session/adapters.h"
 
 #include "mapping/base/json.h"
 
@@ -152,7 +152,7 @@ static void put_title(struct word_page *page, pm_index noun, struct pm_buf *line
     struct pm_view *report = page->report;
     const struct pm_graph *graph = report->data->graph;
     const struct pm_noun *n = &graph->nouns[noun];
-    const char *adapter = run_adapter_of_level(graph->levels[n->level].name);
+    const char *adapter = session_adapter_of_level(graph->levels[n->level].name);
     pm_index above = graph->levels[n->level].above;
     pm_buf_printf(line, "%s  %s of level %s", n->name, *n->kind ? n->kind : "noun",
                   graph->levels[n->level].name);
@@ -338,7 +338,7 @@ enum pm_status explain_word_json(struct pm_view *report, pm_index noun, struct p
     pm_json_string(json, "file", *n->file ? n->file : NULL);
     pm_json_u64(json, "line_no", n->line_no);
     pm_json_string(json, "part_of", n->parent == PM_NONE ? NULL : graph->nouns[n->parent].name);
-    pm_json_string(json, "adapter", run_adapter_of_level(graph->levels[n->level].name));
+    pm_json_string(json, "adapter", session_adapter_of_level(graph->levels[n->level].name));
     pm_json_array(json, "sentences");
     for (pm_index s = 0; s < graph->n_sentences && status == PM_OK; s++) {
         struct spent spent;

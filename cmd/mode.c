@@ -1,6 +1,7 @@
 /* perfmap mode: changes modes of a run while it goes on. */
-#include "run_client.h"
-#include "run_control.h"
+#include "cmd.h"
+#include "cmd/session/client.h"
+#include "cmd/session/control.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -25,12 +26,12 @@ enum { MAX_REPLY_BYTES = 1 << 24 };
 static void print_change(const char *line, bool *ret_missing)
 {
     char pid[16], answer[16], nouns[16], sleds[16], refused[16], spent[24];
-    run_client_value(line, "pid", pid, sizeof pid);
-    run_client_value(line, "answer", answer, sizeof answer);
-    run_client_value(line, "n_nouns", nouns, sizeof nouns);
-    run_client_value(line, "n_sleds", sleds, sizeof sleds);
-    run_client_value(line, "n_refused", refused, sizeof refused);
-    run_client_value(line, "spent_us", spent, sizeof spent);
+    session_client_value(line, "pid", pid, sizeof pid);
+    session_client_value(line, "answer", answer, sizeof answer);
+    session_client_value(line, "n_nouns", nouns, sizeof nouns);
+    session_client_value(line, "n_sleds", sleds, sizeof sleds);
+    session_client_value(line, "n_refused", refused, sizeof refused);
+    session_client_value(line, "spent_us", spent, sizeof spent);
     printf("process %s: %s functions and loops changed (%s sleds) in %s us\n", pid, nouns, sleds,
            spent);
     if (!strcmp(answer, "done") && !strcmp(refused, "0"))
@@ -56,14 +57,14 @@ static void print_change(const char *line, bool *ret_missing)
 static void print_process(const char *line)
 {
     char pid[16], lowered[16], number[16];
-    run_client_value(line, "pid", pid, sizeof pid);
+    session_client_value(line, "pid", pid, sizeof pid);
     printf("process %s:", pid);
     for (int i = PM_RUN_MODE_TRACE; i >= 0; i--) {
-        run_client_value(line, mode_words[i], number, sizeof number);
+        session_client_value(line, mode_words[i], number, sizeof number);
         if (strcmp(number, "0") != 0)
             printf(" %s %s", number, mode_words[i]);
     }
-    run_client_value(line, "by_budget", lowered, sizeof lowered);
+    session_client_value(line, "by_budget", lowered, sizeof lowered);
     printf(" (by the budget: %s)\n", lowered);
 }
 
@@ -71,7 +72,7 @@ static void print_rule(const char *line)
 {
     char value[4096];
     for (int i = 0; mode_words[i]; i++) {
-        run_client_value(line, mode_words[i], value, sizeof value);
+        session_client_value(line, mode_words[i], value, sizeof value);
         if (*value)
             printf("  --%s '%s'\n", mode_words[i], value);
     }
@@ -87,14 +88,14 @@ static int print_answer(struct cmd_parse *parse, char *text)
         else if (!strncmp(line, "process ", 8))
             print_process(line);
         else if (!strncmp(line, "run ", 4)) {
-            run_client_value(line, "mode", value, sizeof value);
+            session_client_value(line, "mode", value, sizeof value);
             printf("mode %s\n", value);
         } else if (!strncmp(line, "rule ", 5))
             print_rule(line);
         else if (!strncmp(line, "error ", 6)) {
             struct pm_error err = PM_ERROR_INIT;
             bool usage = !strncmp(line, "error usage", 11);
-            run_client_value(line, "text", value, sizeof value);
+            session_client_value(line, "text", value, sizeof value);
             pm_error_set(&err, usage ? PM_ERR_USAGE : PM_ERR_SYSTEM, "%s", value);
             (void)cmd_fail(parse, &err);
             return usage ? CMD_USAGE : CMD_FAILED;
@@ -157,7 +158,7 @@ static enum pm_status do_ask(struct cmd_parse *parse, struct mode_request *reque
 {
     char run_dir[PATH_MAX];
     struct pm_buf line = PM_BUF_INIT(CONTROL_LINE_MAX);
-    enum pm_status status = run_client_find(pids[0], err, run_dir);
+    enum pm_status status = session_client_find(pids[0], err, run_dir);
     pm_buf_printf(&line, "perfmap 1 %s wait_ms=%" PRIu64, request->change ? "mode" : "show",
                   request->wait_ns / 1000000);
     for (int i = 0; i < parse->n_operands && request->only; i++)
@@ -169,7 +170,7 @@ static enum pm_status do_ask(struct cmd_parse *parse, struct mode_request *reque
         status = pm_error_set(err, PM_ERR_LIMIT, "the patterns are longer than %d bytes together",
                               CONTROL_LINE_MAX);
     if (status == PM_OK)
-        status = run_client_ask(run_dir, &line, err, reply);
+        status = session_client_ask(run_dir, &line, err, reply);
     pm_buf_release(&line);
     return status;
 }

@@ -1,5 +1,6 @@
 /* perfmap plugin-path */
 #include "cmd.h"
+#include "cmd/core/paths.h"
 
 static int plugin_path_main(struct cmd_parse *parse)
 {

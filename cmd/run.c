@@ -1,8 +1,6 @@
 /* perfmap run */
-#include "run_control.h"
 #include "run_request.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <unistd.h>
 
@@ -15,202 +13,90 @@ static char *default_output(const char *program, bool collect)
     return pm_buf_take(&name);
 }
 
-static enum pm_status fill_manifest(const struct run_request *request, struct pm_manifest *manifest,
-                                    struct pm_error *err)
-{
-    char host[256] = "";
-    char *cwd = getcwd(NULL, 0);
-    (void)gethostname(host, sizeof host - 1);
-    bool ok =
-        pm_manifest_set_argv(manifest, request->argv, (size_t)request->n_args) &&
-        pm_manifest_set_text(&manifest->cwd, cwd ? cwd : "") &&
-        pm_manifest_set_text(&manifest->host, host) &&
-        pm_manifest_set_text(&manifest->perfmap, PERFMAP_VERSION) &&
-        pm_manifest_set_text(&manifest->mode, request->settings.mode) &&
-        (!request->asked.text || pm_manifest_set_text(&manifest->question, request->asked.text));
-    free(cwd);
-    return ok ? PM_OK : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
-}
-/* --- modes of single nouns --- */
-
-static enum pm_run_mode mode_number(const char *word)
-{
-    int i = 0;
-    while (mode_words[i] && strcmp(mode_words[i], word) != 0)
-        i++;
-    return (enum pm_run_mode)i;
-}
-
-static enum pm_status look_up_names(const struct run_request *request, struct mode_names *names,
-                                    struct pm_error *err)
-{
-    char *program = run_find_program(request->argv[0]);
-    enum pm_status status = program ? mode_names_add_program(names, program, err) : PM_OK;
-    for (size_t i = 0; i < request->n_look_in && status == PM_OK; i++) {
-        if (access(request->look_in[i], R_OK) != 0)
-            status = pm_error_system(err, errno, "option '--look-in': cannot read '%s'",
-                                     request->look_in[i]);
-        else
-            status = mode_names_add_program(names, request->look_in[i], err);
-    }
-    free(program);
-    return status == PM_OK ? mode_names_check(names, &request->rules, err) : status;
-}
-
-/* What the question needs, and nothing else. */
-static enum pm_status look_up_question(struct run_request *request, struct pm_manifest *manifest,
-                                       struct pm_error *err)
-{
-    struct run_question *asked = &request->asked;
-    enum pm_status status =
-        run_question_look(asked, request->argv[0], request->look_in, request->n_look_in,
-                          &request->settings, err, &request->needs);
-    manifest->n_question_sleds = asked->n_sleds;
-    manifest->n_all_sleds = asked->n_all_sleds;
-    if (status == PM_OK && !asked->samples && !request->rate_given)
-        request->settings.rate_hz = 0;
-    return status;
-}
-
-/* The names are kept for `perfmap mode`. */
-static enum pm_status make_names(struct run_request *request, struct pm_manifest *manifest,
-                                 struct pm_error *err, struct mode_names **ret_names)
-{
-    *ret_names = mode_names_new();
-    if (!*ret_names)
-        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
-    enum pm_status status = request->asked.text ? look_up_question(request, manifest, err) : PM_OK;
-    if (status != PM_OK)
-        return status;
-    status = request->rules.n ? look_up_names(request, *ret_names, err) : PM_OK;
-    for (size_t i = 0; status == PM_OK && i < request->rules.n; i++) {
-        struct pm_buf several = PM_BUF_INIT(1 << 20);
-        if (mode_names_add_several(*ret_names, &request->rules.items[i], &several))
-            cmd_talk("note: %s", several.data);
-        pm_buf_release(&several);
-    }
-    return status;
-}
-
-/* Takes the names. Without a socket the run goes on. */
-static enum pm_status open_control(struct run_request *request, const char *run_dir,
-                                   struct mode_names **names, struct pm_error *err,
-                                   struct run_control **ret_control)
-{
-    struct mode_choice choice = {.mode = mode_number(request->settings.mode),
-                                 .question = request->needs,
-                                 .rules = request->rules};
-    for (size_t i = 0; i < choice.question.n; i++)
-        choice.question_has_terms |= choice.question.items[i].inside != 0;
-    struct pm_error unheard = PM_ERROR_INIT;
-    enum pm_status status = PM_OK;
-    if (choice.rules.n || choice.question.n)
-        status = mode_names_write_plan(*names, &choice, request->fix, run_dir, err);
-    if (status != PM_OK)
-        return status;
-    *ret_control = run_control_new(run_dir, *names, &choice);
-    if (!*ret_control)
-        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
-    request->rules = (struct mode_rules){0};
-    request->needs = (struct mode_needs){0};
-    *names = NULL;
-    if (run_control_listen(*ret_control, &unheard) != PM_OK)
-        cmd_talk("warning: 'perfmap mode' cannot change this run: %s", pm_error_text(&unheard));
-    pm_error_release(&unheard);
-    return PM_OK;
-}
-
-static int run_it(struct cmd_parse *parse, struct run_request *request, const char *output_name)
+/* The session's steps, and what each of them has to say. */
+static int run_session(struct cmd_parse *parse, struct run_request *request)
 {
     struct pm_error err = PM_ERROR_INIT;
-    struct pm_manifest manifest;
-    struct run_output output = {0};
-    struct mode_names *names = NULL;
-    struct run_control *control = NULL;
-    int program_exit = RUN_FAILED;
-    struct run_end end = {.exit = RUN_FAILED};
-    pm_manifest_init(&manifest);
-    if (run_output_check(output_name, request->collect, &err) != PM_OK ||
-        run_check_program(request->argv[0], request->force, &err, &program_exit) != PM_OK ||
-        fill_manifest(request, &manifest, &err) != PM_OK) {
+    struct session_notes notes = {0};
+    struct session session;
+    struct session_end end = {.exit = SESSION_FAILED};
+    enum pm_status status = session_prepare(&request->session, &notes, &err, &session, &end.exit);
+    if (status == PM_OK)
+        status = session_open(&session, &notes, &err);
+    run_print_notes(&notes);
+    if (status == PM_OK)
+        status = session_run(&session, &notes, &err, &end);
+    run_print_notes(&notes);
+    if (status == PM_OK)
+        end.exit = run_finish(parse, request, &session, &end);
+    else
         (void)cmd_fail(parse, &err);
-    } else if (make_names(request, &manifest, &err, &names) != PM_OK) {
-        program_exit = err.status == PM_ERR_USAGE ? CMD_USAGE : RUN_FAILED;
-        (void)cmd_fail(parse, &err);
-    } else if (run_output_make(output_name, request->collect, &err, &output) != PM_OK) {
-        (void)cmd_fail(parse, &err);
-    } else if (open_control(request, output.run_dir, &names, &err, &control) != PM_OK ||
-               run_program(request->argv, output.run_dir, &request->settings, control, &manifest,
-                           &err, &end) != PM_OK) {
-        program_exit = end.exit;
-        (void)cmd_fail(parse, &err);
-        run_control_free(control);
-        run_drop_folder(output.run_dir);
-    } else {
-        run_control_end(control);
-        program_exit = run_finish(parse, request, &output, &manifest, control, &end);
-        run_control_free(control);
-    }
-    mode_names_free(names);
-    run_output_release(&output);
-    pm_manifest_release(&manifest);
-    return program_exit;
+    session_release(&session);
+    return end.exit;
 }
-static int with_adapters(struct cmd_parse *parse, struct run_request *request, const char *name)
+
+static int with_adapters(struct cmd_parse *parse, struct run_request *request)
 {
     struct pm_error err = PM_ERROR_INIT;
-    char *program = run_find_program(request->argv[0]);
-    bool has_words = strcmp(request->settings.mode, "off") != 0;
+    struct session_settings *settings = &request->session.settings;
+    struct session_adapters *adapters = &settings->adapters;
+    char *program = session_find_program(request->session.argv[0]);
+    const char *choice = settings->mode != PM_RUN_MODE_OFF ? request->adapters : "none";
     enum pm_status found =
-        run_find_adapters(has_words ? request->adapters : "none", program, request->asked.question,
-                          &err, &request->settings.adapters);
+        session_find_adapters(choice, program, request->session.asked.question, &err, adapters);
     free(program);
-    if (found == PM_OK && request->settings.kernel_writes)
-        found = run_need_adapter("io", &err, &request->settings.adapters);
-    int status = RUN_FAILED;
+    if (found == PM_OK && adapters->offered)
+        cmd_talk("note: --adapter %s shows this program at a level of its own, at %s",
+                 adapters->offered, adapters->offered_cost);
+    if (found == PM_OK && settings->kernel_writes)
+        found = session_need_adapter("io", &err, adapters);
+    int status = SESSION_FAILED;
     if (found == PM_ERR_USAGE) {
         status = cmd_usage_error(parse, "%s", pm_error_text(&err));
         pm_error_release(&err);
     } else if (found != PM_OK) {
         (void)cmd_fail(parse, &err);
-    } else if (request->settings.adapters.memory && !run_has_contexts(&request->settings)) {
+    } else if (adapters->memory && !session_has_contexts(settings)) {
         status = cmd_usage_error(
             parse, "option '--adapter': memory adds to call paths, which mode %s has not",
-            request->settings.mode);
+            mode_words[settings->mode]);
     } else {
-        request->settings.heap |= request->settings.adapters.memory;
-        status = run_it(parse, request, name);
+        settings->heap |= adapters->memory;
+        status = run_session(parse, request);
     }
-    run_release_adapters(&request->settings.adapters);
+    session_release_adapters(adapters);
     return status;
 }
 
 static int run_named(struct cmd_parse *parse, struct run_request *request)
 {
     struct pm_error err = PM_ERROR_INIT;
-    request->argv = parse->operands;
-    request->n_args = parse->n_operands;
-    const char *outer = getenv("PERFMAP_RUN_DIR");
+    struct session_request *session = &request->session;
+    session->argv = parse->operands;
+    session->n_args = (size_t)parse->n_operands;
+    const char *program = session->argv[0], *outer = getenv("PERFMAP_RUN_DIR");
     if (outer && *outer) {
         pm_error_set(
             &err, PM_ERR_USAGE,
             "already measured: this command runs under another 'perfmap run' (run folder '%s'); "
             "start '%s' without 'perfmap run'",
-            outer, request->argv[0]);
+            outer, program);
         (void)cmd_fail(parse, &err);
-        return RUN_FAILED;
+        return SESSION_FAILED;
     }
-    char *made = request->output ? NULL : default_output(request->argv[0], request->collect);
-    const char *name = request->output ? request->output : made;
-    if (!name) {
+    char *made = session->output ? NULL : default_output(program, session->collect);
+    if (made)
+        session->output = made;
+    if (!session->output) {
         pm_error_set(&err, PM_ERR_MEMORY, "out of memory");
         (void)cmd_fail(parse, &err);
-        return RUN_FAILED;
+        return SESSION_FAILED;
     }
-    int status = with_adapters(parse, request, name);
+    int status = with_adapters(parse, request);
     free(made);
     return status;
 }
+
 static int run_main(struct cmd_parse *parse)
 {
     struct run_request request;

@@ -1,15 +1,16 @@
 /* What `perfmap run` does when the program has ended. */
-#include "run_control.h"
-#include "run_pack.h"
+#include "ask.h"
 #include "run_request.h"
 
-#include "mapping/collect/collect.h"
-
-#include <signal.h>
 #include <unistd.h>
 
-/* For `perfmap ask --live` to read the end of the run in its folder. */
-enum { ASKERS_MS = 30000 };
+void run_print_notes(struct session_notes *notes)
+{
+    for (uint32_t i = 0; i < notes->n; i++)
+        cmd_talk("%s%s", session_note_word(notes->items[i].kind), notes->items[i].text);
+    session_notes_release(notes);
+}
+
 static const char *plural(size_t n, const char *many)
 {
     return n == 1 ? "" : many;
@@ -17,7 +18,8 @@ static const char *plural(size_t n, const char *many)
 
 /* What the program or an adapter says in its own words is at another level than the program's
  * source. */
-static void add_reports(struct pm_buf *out, const char *name, const struct run_findings *findings)
+static void add_reports(struct pm_buf *out, const char *name,
+                        const struct session_findings *findings)
 {
     char *level = *findings->level ? cmd_shell_quote(findings->level) : NULL;
     bool only_words = level && !findings->n_code_sleds;
@@ -28,11 +30,13 @@ static void add_reports(struct pm_buf *out, const char *name, const struct run_f
 }
 
 /* Of a run without any sleds: once for all of its processes. */
-static void tell_what_lacks(const struct run_request *request, const struct run_findings *findings)
+static void tell_what_lacks(const struct run_request *request,
+                            const struct session_findings *findings)
 {
-    const char *adapter = request->settings.adapters.offered;
-    bool is_sampled = request->settings.rate_hz != 0 && run_has_contexts(&request->settings);
-    if (run_has_sleds(request->argv[0]))
+    const char *adapter = request->session.settings.adapters.offered;
+    bool is_sampled =
+        request->session.settings.rate_hz != 0 && session_has_contexts(&request->session.settings);
+    if (session_has_sleds(request->session.argv[0]))
         cmd_talk("warning: nothing inside the program was measured, although it has sleds: the "
                  "runtime could not leave a run file");
     else if (findings->n_sampled)
@@ -95,28 +99,30 @@ static bool is_perfmap(const char *program)
 static void tell_stray_options(const struct run_request *request,
                                const struct pm_manifest *manifest)
 {
-    for (int i = 1; i < request->n_args; i++) {
-        const char *arg = request->argv[i];
-        const char *name = output_of(request->argv, i, request->n_args);
-        if (!strcmp(arg, "--") || is_perfmap(request->argv[i - 1]))
+    int n_args = (int)request->session.n_args;
+    for (int i = 1; i < n_args; i++) {
+        const char *arg = request->session.argv[i];
+        const char *name = output_of(request->session.argv, i, n_args);
+        if (!strcmp(arg, "--") || is_perfmap(request->session.argv[i - 1]))
             return;
         if (!name && (manifest->exit_status <= 0 || !option_of_run(arg)))
             continue;
         cmd_talk("note: '%s' stands behind the program, so the program got it; options of 'perfmap "
                  "run' stand before it: perfmap run %s%s%s -- %s ...",
-                 arg, name ? "-o " : arg, name ? name : "", name ? "" : " ...", request->argv[0]);
+                 arg, name ? "-o " : arg, name ? name : "", name ? "" : " ...",
+                 request->session.argv[0]);
         return;
     }
 }
 
-static void tell_end(const struct run_request *request, const struct run_output *output,
-                     const struct pm_manifest *manifest, const struct run_findings *findings)
+static void tell_end(const struct run_request *request, const struct session_output *output,
+                     const struct pm_manifest *manifest, const struct session_findings *findings)
 {
     char *name = cmd_shell_quote_file(output->name);
     double seconds = (double)(manifest->end_monotonic_ns - manifest->start_monotonic_ns) / 1e9;
     if (manifest->exit_signal > 0)
-        cmd_talk("'%s' was ended by signal %d (%s)", request->argv[0], manifest->exit_signal,
-                 strsignal(manifest->exit_signal));
+        cmd_talk("'%s' was ended by signal %d (%s)", request->session.argv[0],
+                 manifest->exit_signal, strsignal(manifest->exit_signal));
     tell_stray_options(request, manifest);
     if (findings->n_sleds == 0 && !findings->is_running) /* what runs may have some */
         tell_what_lacks(request, findings);
@@ -145,69 +151,61 @@ static void tell_end(const struct run_request *request, const struct run_output 
     free(name);
 }
 
-void run_drop_folder(const char *run_dir)
+/* Prints the answer; what is wrong with it is told. False: it could not be told. */
+static bool answer(const struct session_question *asked, const char *archive)
 {
     struct pm_error err = PM_ERROR_INIT;
-    if (run_folder_remove(run_dir, &err) != PM_OK)
-        cmd_talk("warning: %s", pm_error_text(&err));
-    pm_error_release(&err);
-}
-
-/* Makes the archive. The run folder goes away only when all of it is in the archive. */
-static enum pm_status collect_run(const struct run_output *output,
-                                  const struct run_findings *findings, struct run_control *control,
-                                  struct pm_error *err)
-{
-    const char *runs[] = {output->run_dir}, *slash = strrchr(output->name, '/');
-    struct pm_collect_result result = {0};
-    struct pm_collect_options options = {.size = sizeof options,
-                                         .name = slash ? slash + 1 : output->name};
-    struct run_kept kept;
-    run_output_keep(output->name, &kept);
-    (void)signal(SIGXFSZ, SIG_IGN); /* a limit is an error of the archive; the program has ended */
-    enum pm_status status = pm_collect(runs, 1, output->name, &options, err, &result);
-    run_output_kept(&kept, status == PM_OK);
+    enum pm_status status = ask_archive(asked->text, archive, asked->metrics, &err);
     if (status != PM_OK)
-        return status;
-    for (size_t i = 0; i < result.n_warnings; i++)
-        cmd_talk("warning: %s", result.warnings[i]);
-    if (!findings->is_running && !findings->n_damaged) {
-        run_control_wait_for_askers(control, ASKERS_MS);
-        run_drop_folder(output->run_dir);
-    }
-    pm_collect_result_release(&result);
-    return PM_OK;
+        cmd_talk("%s", pm_error_text(&err));
+    pm_error_release(&err);
+    return fflush(stdout) == 0 &&
+           (status == PM_OK || status == PM_ERR_NOT_FOUND || status == PM_ERR_USAGE);
 }
 
-int run_finish(struct cmd_parse *parse, const struct run_request *request,
-               const struct run_output *output, struct pm_manifest *manifest,
-               struct run_control *control, const struct run_end *program)
+/* Makes the archive. False: it could not be made, and that was told. */
+static bool collect(struct cmd_parse *parse, struct session *session,
+                    const struct session_findings *findings)
 {
     struct pm_error err = PM_ERROR_INIT;
-    struct run_findings findings;
-    int failed = program->exit ? program->exit : RUN_FAILED;
-    int end = program->exit;
-    if (pm_manifest_write(output->run_dir, manifest, &err) != PM_OK) {
+    struct session_notes notes = {0};
+    char *kept_as = NULL;
+    enum pm_status status = session_collect(session, findings, &notes, &err, &kept_as);
+    char *name = kept_as ? cmd_shell_quote_file(kept_as) : NULL;
+    if (name)
+        cmd_talk("the archive before is kept as %s", name);
+    free(name);
+    free(kept_as);
+    run_print_notes(&notes);
+    if (status == PM_OK)
+        return true;
+    (void)cmd_fail(parse, &err);
+    const char *run_dir = session->output.run_dir;
+    char *dir = cmd_shell_quote(run_dir);
+    cmd_talk("what was measured is kept in %s; try: perfmap collect %s -o NAME.perfmap",
+             dir ? dir : run_dir, dir ? dir : run_dir);
+    free(dir);
+    return false;
+}
+
+int run_finish(struct cmd_parse *parse, const struct run_request *request, struct session *session,
+               const struct session_end *end)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    struct session_notes notes = {0};
+    struct session_findings findings;
+    const struct session_output *output = &session->output;
+    const struct session_question *asked = &request->session.asked;
+    int failed = end->exit ? end->exit : SESSION_FAILED, result = end->exit;
+    if (session_finish(session, end, &notes, &err, &findings) != PM_OK) {
         (void)cmd_fail(parse, &err);
-        end = failed;
+        result = failed;
     }
-    if (!output->collect)
-        run_pack_rest(output->run_dir);
-    run_findings_print(output->run_dir, manifest, !output->collect, &findings);
-    if (program->is_alive && !findings.running_pid) /* and has not begun, or cannot be measured */
-        findings.running_pid = program->living_pid;
-    findings.is_running = program->is_alive || findings.running_pid;
-    if (output->collect && collect_run(output, &findings, control, &err) != PM_OK) {
-        (void)cmd_fail(parse, &err);
-        char *dir = cmd_shell_quote(output->run_dir);
-        cmd_talk("what was measured is kept in %s; try: perfmap collect %s -o NAME.perfmap",
-                 dir ? dir : output->run_dir, dir ? dir : output->run_dir);
-        free(dir);
+    run_print_notes(&notes);
+    if (output->collect && !collect(parse, session, &findings))
         return failed;
-    }
-    tell_end(request, output, manifest, &findings);
-    if (request->asked.text && output->collect &&
-        !run_question_answer(&request->asked, output->name))
+    tell_end(request, output, &session->manifest, &findings);
+    if (asked->text && output->collect && !answer(asked, output->name))
         return failed;
-    return end;
+    return result;
 }

@@ -31,7 +31,8 @@ enum {
     OPT_TRACE,
 };
 
-static const char *const mode_names[] = {"active", "exact", "trace", "count", "off"};
+static const enum pm_run_mode modes[] = {PM_RUN_MODE_ACTIVE, PM_RUN_MODE_EXACT, PM_RUN_MODE_TRACE,
+                                         PM_RUN_MODE_COUNT, PM_RUN_MODE_OFF};
 static const char *const keep_names[] = {"newest", "oldest"};
 static const char *const clock_names[] = {"cpu", "wall"};
 
@@ -43,19 +44,19 @@ enum { DEFAULT_BUDGET_PPM = 20000 };
 
 void run_request_init(struct run_request *ret_request)
 {
-    *ret_request = (struct run_request){.collect = true,
-                                        .adapters = "auto",
-                                        .settings = {.mode = mode_names[0],
-                                                     .clock = clock_names[0],
-                                                     .rate_hz = DEFAULT_RATE_HZ,
-                                                     .budget_ppm = DEFAULT_BUDGET_PPM}};
+    *ret_request =
+        (struct run_request){.adapters = "auto",
+                             .session = {.collect = true,
+                                         .settings = {.mode = PM_RUN_MODE_ACTIVE,
+                                                      .clock = clock_names[0],
+                                                      .rate_hz = DEFAULT_RATE_HZ,
+                                                      .budget_ppm = DEFAULT_BUDGET_PPM}}};
 }
 
 void run_request_release(struct run_request *request)
 {
-    mode_rules_release(&request->rules);
-    mode_needs_release(&request->needs);
-    run_question_release(&request->asked);
+    mode_rules_release(&request->session.rules);
+    session_question_release(&request->session.asked);
     free(request->look_in);
 }
 
@@ -133,18 +134,13 @@ static void parse_trace_limit(struct cmd_parse *parse, uint64_t *ret_bytes)
     parse->failed = true;
 }
 
-bool run_has_contexts(const struct run_settings *settings)
-{
-    return settings->mode == mode_names[0] || settings->mode == mode_names[1] ||
-           settings->mode == mode_names[2];
-}
-
 /* Samples belong to contexts. */
-static void check_sampling(struct cmd_parse *parse, const struct run_settings *settings,
+static void check_sampling(struct cmd_parse *parse, const struct session_settings *settings,
                            bool rate_given)
 {
-    if (!run_has_contexts(settings) && rate_given && settings->rate_hz) {
-        (void)cmd_usage_error(parse, "option '--rate': mode %s takes no samples", settings->mode);
+    if (!session_has_contexts(settings) && rate_given && settings->rate_hz) {
+        (void)cmd_usage_error(parse, "option '--rate': mode %s takes no samples",
+                              mode_words[settings->mode]);
         parse->failed = true;
     } else if (settings->rate_hz > SENSIBLE_RATE_HZ) {
         cmd_talk("warning: a sample costs about 10 us, so %llu a second slow the program by about "
@@ -158,7 +154,7 @@ static void check_sampling(struct cmd_parse *parse, const struct run_settings *s
 static void add_pattern(struct cmd_parse *parse, struct run_request *request, enum pm_run_mode mode)
 {
     const char *problem = mode_pattern_problem(parse->value);
-    if (problem || !mode_rules_add(&request->rules, mode, parse->value)) {
+    if (problem || !mode_rules_add(&request->session.rules, mode, parse->value)) {
         (void)cmd_usage_error(parse, "option '--%s', pattern '%s': %s", parse->option, parse->value,
                               problem ? problem : "too many");
         parse->failed = true;
@@ -167,13 +163,15 @@ static void add_pattern(struct cmd_parse *parse, struct run_request *request, en
 
 static void add_look_in(struct cmd_parse *parse, struct run_request *request)
 {
-    const char **files = pm_realloc_array(request->look_in, request->n_look_in + 1, sizeof *files);
+    const char **files =
+        pm_realloc_array(request->look_in, request->session.n_look_in + 1, sizeof *files);
     if (!files) {
         parse->failed = true;
         return;
     }
     request->look_in = files;
-    files[request->n_look_in++] = parse->value;
+    request->session.look_in = files;
+    files[request->session.n_look_in++] = parse->value;
 }
 
 /* What was said beside the settings themselves. */
@@ -182,11 +180,11 @@ struct given {
 };
 
 /* What of the settings has a value that is taken as it is. */
-static bool take_setting(struct cmd_parse *parse, int key, struct run_settings *settings)
+static bool take_setting(struct cmd_parse *parse, int key, struct session_settings *settings)
 {
     switch (key) {
     case OPT_MODE:
-        settings->mode = mode_names[parse->choice];
+        settings->mode = modes[parse->choice];
         return true;
     case OPT_CLOCK:
         settings->clock = clock_names[parse->choice];
@@ -231,32 +229,32 @@ static void take_option(struct cmd_parse *parse, int key, struct run_request *re
 {
     switch (key) {
     case 'o':
-        request->output = parse->value;
+        request->session.output = parse->value;
         break;
     case OPT_NO_COLLECT:
-        request->collect = false;
+        request->session.collect = false;
         break;
     case OPT_RATE:
-        given->rate = cmd_number(parse, MAX_RATE_HZ, &request->settings.rate_hz);
+        given->rate = cmd_number(parse, MAX_RATE_HZ, &request->session.settings.rate_hz);
         break;
     case OPT_BUDGET:
-        parse_budget(parse, &request->settings.budget_ppm);
+        parse_budget(parse, &request->session.settings.budget_ppm);
         given->budget = true;
         break;
     case OPT_ADAPTER:
         request->adapters = parse->value;
         break;
     case OPT_FORCE:
-        request->force = true;
+        request->session.force = true;
         break;
     case OPT_LOOK_IN:
         add_look_in(parse, request);
         break;
     case OPT_ASK:
-        request->asked.text = parse->value;
+        request->session.asked.text = parse->value;
         break;
     case OPT_METRIC:
-        request->asked.metrics = parse->value;
+        request->session.asked.metrics = parse->value;
         break;
     default: /* OPT_OFF and on */
         add_pattern(parse, request, (enum pm_run_mode)(key - OPT_OFF));
@@ -266,13 +264,14 @@ static void take_option(struct cmd_parse *parse, int key, struct run_request *re
 static void check_question(struct cmd_parse *parse, struct run_request *request)
 {
     struct pm_error err = PM_ERROR_INIT;
-    if (request->asked.metrics && !request->asked.text) {
+    if (request->session.asked.metrics && !request->session.asked.text) {
         (void)cmd_usage_error(parse, "option '--metric' is for the answer to '--ask'");
         parse->failed = true;
-    } else if (request->asked.text && !strcmp(request->settings.mode, "off")) {
+    } else if (request->session.asked.text && request->session.settings.mode == PM_RUN_MODE_OFF) {
         (void)cmd_usage_error(parse, "option '--ask': mode off measures nothing");
         parse->failed = true;
-    } else if (request->asked.text && run_question_parse(&request->asked, &err) != PM_OK) {
+    } else if (request->session.asked.text &&
+               session_question_parse(&request->session.asked, &err) != PM_OK) {
         (void)cmd_usage_error(parse, "%s", pm_error_text(&err));
         parse->failed = true;
     }
@@ -282,31 +281,31 @@ static void check_question(struct cmd_parse *parse, struct run_request *request)
 /* What cannot be together. */
 static void check_options(struct cmd_parse *parse, struct run_request *request, struct given given)
 {
-    struct run_settings *settings = &request->settings;
+    struct session_settings *settings = &request->session.settings;
     if (!parse->failed)
         check_sampling(parse, settings, given.rate);
-    if (settings->heap && !run_has_contexts(settings) && !parse->failed) {
+    if (settings->heap && !session_has_contexts(settings) && !parse->failed) {
         (void)cmd_usage_error(parse, "option '--heap': mode %s has no call paths to add blocks to",
-                              settings->mode);
+                              mode_words[settings->mode]);
         parse->failed = true;
     }
-    if (settings->kernel_writes && !run_has_contexts(settings) && !parse->failed) {
+    if (settings->kernel_writes && !session_has_contexts(settings) && !parse->failed) {
         (void)cmd_usage_error(parse,
                               "option '--kernel-writes': mode %s has no call paths to add bytes to",
-                              settings->mode);
+                              mode_words[settings->mode]);
         parse->failed = true;
     }
-    request->fix = !given.budget;
-    request->rate_given = given.rate;
+    request->session.fix = !given.budget;
+    request->session.rate_given = given.rate;
     if (!parse->failed)
         check_question(parse, request);
-    if (!strcmp(settings->mode, "off") && request->rules.n && !parse->failed) {
+    if (settings->mode == PM_RUN_MODE_OFF && request->session.rules.n && !parse->failed) {
         (void)cmd_usage_error(parse,
                               "option '--mode': off measures nothing at all; --off '*' before "
                               "other patterns leaves out what these do not name");
         parse->failed = true;
     }
-    if (settings->mode != mode_names[0] && !given.budget)
+    if (settings->mode != PM_RUN_MODE_ACTIVE && !given.budget)
         settings->budget_ppm = 0; /* exact is exact */
 }
 
@@ -314,7 +313,7 @@ void run_take_options(struct cmd_parse *parse, struct run_request *request)
 {
     struct given given = {false, false};
     for (int key; (key = cmd_next(parse)) != CMD_END;)
-        if (!take_setting(parse, key, &request->settings))
+        if (!take_setting(parse, key, &request->session.settings))
             take_option(parse, key, request, &given);
     check_options(parse, request, given);
 }

@@ -491,6 +491,23 @@ static enum pm_status read_and_close(int fd, const char *path, size_t max_bytes,
     return PM_OK;
 }
 
+bool pm_file_read_at(int fd, void *ret_bytes, size_t n, uint64_t offset)
+{
+    if (offset > INT64_MAX || n > INT64_MAX - offset)
+        return false;
+    for (char *p = ret_bytes; n;) {
+        ssize_t got = pread(fd, p, n, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        p += got;
+        n -= (size_t)got;
+        offset += (uint64_t)got;
+    }
+    return true;
+}
+
 enum pm_status pm_file_read(const char *path, size_t max_bytes, struct pm_error *err,
                             char **ret_data, size_t *ret_len)
 {

@@ -37,6 +37,13 @@ static inline bool pm_str_is(struct pm_str a, const char *zero_ended)
     return pm_str_eq(a, pm_str_of(zero_ended));
 }
 
+/* True when text ends so, and has more in front of that. */
+static inline bool pm_str_ends_with(const char *text, const char *end)
+{
+    size_t len = strlen(text), end_len = strlen(end);
+    return len > end_len && memcmp(text + len - end_len, end, end_len) == 0;
+}
+
 /* A growing buffer with a largest size. data is zero-ended whenever it is not NULL. Owned by the
  * caller. */
 struct pm_buf {
@@ -127,6 +134,8 @@ PM_MUST_CHECK enum pm_status pm_file_read(const char *path, size_t max_bytes, st
 PM_MUST_CHECK enum pm_status pm_file_read_named(const char *path, size_t max_bytes,
                                                 struct pm_error *err, char **ret_data,
                                                 size_t *ret_len);
+/* All of n bytes at an offset of an open file. False: there are not so many, or errno says why. */
+PM_MUST_CHECK bool pm_file_read_at(int fd, void *ret_bytes, size_t n, uint64_t offset);
 /* Writes to a temporary beside path, syncs, renames. Nobody but its owner may read the file:
  * SECURITY.md. */
 PM_MUST_CHECK enum pm_status pm_file_write(const char *path, const void *data, size_t len,

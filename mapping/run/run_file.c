@@ -45,17 +45,7 @@ bool run_read_at(const struct run_source *source, uint64_t offset, void *buf, si
         memcpy(buf, source->bytes + offset, len);
         return true;
     }
-    for (char *p = buf; len;) {
-        ssize_t n = pread(source->fd, p, len, (off_t)offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        p += n;
-        len -= (size_t)n;
-        offset += (uint64_t)n;
-    }
-    return true;
+    return pm_file_read_at(source->fd, buf, len, offset);
 }
 
 /* The first page at or after offset that may hold anything, so that a large hole costs nothing. */

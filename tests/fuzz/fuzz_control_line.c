@@ -1,7 +1,7 @@
 /* What comes in by the control socket of a run: any bytes as a request. Values come back as they
  * were written. */
-#include "../../cmd/run_control_line.c"
-#include "../../cmd/run_modes.c"
+#include "../../cmd/session/control_line.c"
+#include "../../cmd/session/plan.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -12,13 +12,13 @@ const char *pm_suggest(const char *word, const char *const *words)
     return NULL;
 }
 
-enum pm_status run_list_libraries(const char *path, struct pm_error *err, struct pm_buf *text)
+enum pm_status session_list_libraries(const char *path, struct pm_error *err, struct pm_buf *text)
 {
     (void)text;
     return pm_error_set(err, PM_ERR_NOT_FOUND, "no '%s' here", path);
 }
 
-char *run_next_library(char **rest)
+char *session_next_library(char **rest)
 {
     (void)rest;
     return NULL;

@@ -1,6 +1,6 @@
 /* Run files as `perfmap run` reads them while their program is alive, which may write anything
  * there. */
-#include "../../cmd/run_control_page.c"
+#include "../../cmd/session/control_page.c"
 
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,0 +1,246 @@
+/* Adapters: libraries of ours that say in the words of another library what it does
+ * (docs/ADAPTERS.md). Which of them a program needs. */
+#include "adapters.h"
+#include "libraries.h"
+
+#include "cmd/core/paths.h"
+
+#include "mapping/base/elf.h"
+#include "mapping/base/suggest.h"
+#include "mapping/question/question.h"
+
+#include <stdlib.h>
+
+#define MEMORY "memory" /* stands on --heap: malloc is wrapped once */
+
+static const struct adapter {
+    const char *name,
+        *library;       /* what it wraps; NULL: libc, so it is taken only when it is named */
+    const char *symbol; /* a program that has that library built in exports this; NULL: cannot be */
+    const char *cost;   /* NULL: little, so it is taken without being asked for */
+    const char *level;  /* of its words */
+    const char *verbs;  /* that only it has, between blanks; NULL: others have them as well */
+} adapters[] = {{"sql", "libsqlite3.so.0", NULL, NULL, "SQL", NULL},
+                {"lua", "liblua5.4.so.0", "lua_sethook",
+                 "60 to 80 ns for each call of a Lua function", "Lua", NULL},
+                {"io", NULL, NULL, NULL, "Base",
+                 " Open Close ReadFile WriteFile Sync Resize Connect Accept Receive Send Wait "},
+                {"locks", NULL, NULL, NULL, "Base", " Acquire Wait Hold Signal "},
+                {MEMORY, NULL, NULL, NULL, "Base", " Allocate Free "}};
+enum { N_ADAPTERS = sizeof adapters / sizeof *adapters };
+_Static_assert((int)N_ADAPTERS <= (int)SESSION_MAX_ADAPTERS, "room for all");
+
+/* Adds the library of an adapter that is built; others are left out without a word, unless they
+ * were asked for. */
+static enum pm_status add(const struct adapter *adapter, bool asked, struct pm_error *err,
+                          struct session_adapters *found)
+{
+    char name[64];
+    char *path = NULL;
+    found->memory |= !strcmp(adapter->name, MEMORY);
+    snprintf(name, sizeof name, "libperfmap-%s.so", adapter->name);
+    struct pm_error missing = PM_ERROR_INIT;
+    enum pm_status status = cmd_find_library(name, asked ? err : &missing, &path);
+    pm_error_release(&missing);
+    if (status == PM_OK)
+        found->paths[found->n++] = path;
+    return asked || status == PM_ERR_MEMORY ? status : PM_OK;
+}
+
+static enum pm_status add_named(const char *choice, struct pm_error *err,
+                                struct session_adapters *found)
+{
+    const char *known[N_ADAPTERS + 1] = {NULL};
+    for (size_t i = 0; i < N_ADAPTERS; i++)
+        known[i] = adapters[i].name;
+    for (const char *p = choice; *p;) {
+        size_t len = strcspn(p, ","), i = 0;
+        while (i < N_ADAPTERS && !pm_str_is((struct pm_str){p, len}, known[i]))
+            i++;
+        if (i == N_ADAPTERS) {
+            char word[64];
+            snprintf(word, sizeof word, "%.*s", (int)len, p);
+            const char *near = pm_suggest(word, known);
+            return pm_error_set(
+                err, PM_ERR_USAGE,
+                "option '--adapter': there is no adapter '%s'%s%s%s; there are sql, lua, io, "
+                "locks, memory, "
+                "and the words auto and none",
+                word, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+        }
+        enum pm_status status =
+            found->n < SESSION_MAX_ADAPTERS ? add(&adapters[i], true, err, found) : PM_OK;
+        if (status != PM_OK)
+            return status;
+        p += len + (p[len] == ',');
+    }
+    return PM_OK;
+}
+
+struct search {
+    const char *symbol;
+    bool found;
+};
+
+static enum pm_status look_for_symbol(void *context, const struct pm_elf_found *section,
+                                      struct pm_error *err)
+{
+    struct search *search = context;
+    struct pm_str bytes;
+    enum pm_status status = pm_elf_load(section, 1 << 26, err, &bytes);
+    if (status == PM_OK)
+        search->found |=
+            memmem(bytes.p, bytes.len, search->symbol, strlen(search->symbol) + 1) != NULL;
+    return status;
+}
+
+static bool exports(const char *program, const char *symbol)
+{
+    static const char *const sections[] = {".dynstr", NULL};
+    struct search search = {.symbol = symbol};
+    return symbol && pm_elf_visit(program, sections, look_for_symbol, &search, NULL) == PM_OK &&
+           search.found;
+}
+
+/* --- for a question --- */
+
+static bool has_verb(const struct adapter *adapter, const struct pm_question_word *verb)
+{
+    char word[64];
+    snprintf(word, sizeof word, " %.60s ", verb->pattern);
+    return adapter->verbs && strcasestr(adapter->verbs, word) != NULL;
+}
+
+static bool is_of_level(const struct adapter *adapter, const struct pm_question_word *word)
+{
+    return word->level && !strcasecmp(word->level, adapter->level);
+}
+
+/* Does the sentence ask for words of that adapter, by their level or by a verb that only it has? */
+static bool names_words(const struct pm_question_sentence *sentence, const struct adapter *adapter)
+{
+    bool of_level = is_of_level(adapter, &sentence->verb);
+    for (uint32_t i = 0; i < sentence->n_nouns; i++)
+        of_level |= is_of_level(adapter, &sentence->nouns[i]);
+    return adapter->verbs ? has_verb(adapter, &sentence->verb) : of_level;
+}
+
+/* Could its words fit? Not when a level is named that is another's. */
+static bool may_fit(const struct pm_question_sentence *sentence, const struct adapter *adapter)
+{
+    bool may = !sentence->verb.level || is_of_level(adapter, &sentence->verb);
+    for (uint32_t i = 0; i < sentence->n_nouns; i++)
+        may &= !sentence->nouns[i].level || is_of_level(adapter, &sentence->nouns[i]);
+    return may;
+}
+
+static bool any_sentence(const struct pm_question *question, const struct adapter *adapter,
+                         bool (*test)(const struct pm_question_sentence *, const struct adapter *))
+{
+    for (uint32_t i = 0; i < question->n_sentences; i++)
+        if (test(&question->sentences[i], adapter))
+            return true;
+    return false;
+}
+
+/* --- by itself --- */
+
+static enum pm_status find_needed(const char *program, struct pm_error *err,
+                                  bool needed[N_ADAPTERS])
+{
+    struct pm_buf text = PM_BUF_INIT(1 << 20);
+    enum pm_status status =
+        session_needs_only_basics(program) ? PM_OK : session_list_libraries(program, err, &text);
+    char *rest = text.data;
+    for (char *path; rest && (path = session_next_library(&rest)) != NULL;)
+        for (size_t i = 0; i < N_ADAPTERS; i++)
+            needed[i] |=
+                adapters[i].library && !strcmp(strrchr(path, '/') + 1, adapters[i].library);
+    pm_buf_release(&text);
+    for (size_t i = 0; i < N_ADAPTERS && status == PM_OK; i++)
+        needed[i] |= exports(program, adapters[i].symbol);
+    return status;
+}
+
+static enum pm_status add_needed(const char *program, const struct pm_question *question,
+                                 struct pm_error *err, struct session_adapters *found)
+{
+    bool needed[N_ADAPTERS] = {false};
+    enum pm_status status = find_needed(program, err, needed);
+    for (size_t i = 0; i < N_ADAPTERS && status == PM_OK; i++) {
+        const struct adapter *adapter = &adapters[i];
+        if (question && any_sentence(question, adapter, names_words))
+            status = add(adapter, true, err, found);
+        else if (!needed[i] || (question && !any_sentence(question, adapter, may_fit)))
+            continue;
+        else if (!adapter->cost)
+            status = add(adapter, false, err, found);
+        else if (!question) {
+            found->offered = adapter->name;
+            found->offered_cost = adapter->cost;
+        }
+    }
+    return status;
+}
+
+enum pm_status session_find_adapters(const char *choice, const char *program,
+                                     const struct pm_question *question, struct pm_error *err,
+                                     struct session_adapters *ret_adapters)
+{
+    struct session_adapters found = {.n = 0};
+    enum pm_status status = !strcmp(choice, "none")       ? PM_OK
+                            : strcmp(choice, "auto") != 0 ? add_named(choice, err, &found)
+                            : program ? add_needed(program, question, err, &found)
+                                      : PM_OK;
+    if (status == PM_OK)
+        *ret_adapters = found;
+    else
+        session_release_adapters(&found);
+    return status;
+}
+
+static bool is_found(const struct session_adapters *found, const char *name)
+{
+    char library[64];
+    snprintf(library, sizeof library, "/libperfmap-%s.so", name);
+    for (size_t i = 0; i < found->n; i++)
+        if (pm_str_is(pm_str_of(strrchr(found->paths[i], '/')), library))
+            return true;
+    return false;
+}
+
+enum pm_status session_need_adapter(const char *name, struct pm_error *err,
+                                    struct session_adapters *found)
+{
+    return is_found(found, name) ? PM_OK : add_named(name, err, found);
+}
+
+void session_adapters_for(const struct session_adapters *found, const struct pm_question *question,
+                          bool *ret_said, struct pm_buf *names)
+{
+    for (uint32_t i = 0; i < question->n_sentences; i++)
+        ret_said[i] = false;
+    for (size_t k = 0; k < N_ADAPTERS; k++) {
+        if (!is_found(found, adapters[k].name))
+            continue;
+        if (any_sentence(question, &adapters[k], names_words))
+            pm_buf_printf(names, "%s%s", names->len ? ", " : "", adapters[k].name);
+        for (uint32_t i = 0; i < question->n_sentences; i++)
+            ret_said[i] |= names_words(&question->sentences[i], &adapters[k]);
+    }
+}
+
+const char *session_adapter_of_level(const char *level)
+{
+    for (size_t i = 0; i < N_ADAPTERS; i++)
+        if (!strcasecmp(adapters[i].name, level))
+            return adapters[i].name;
+    return NULL;
+}
+
+void session_release_adapters(struct session_adapters *found)
+{
+    for (size_t i = 0; i < found->n; i++)
+        free(found->paths[i]);
+    found->n = 0;
+}

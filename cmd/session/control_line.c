@@ -1,0 +1,166 @@
+/* The line of a request: words separated by blanks, values with %XX. */
+#include "control.h"
+
+#include <limits.h>
+
+enum { PROTOCOL_VERSION = 1, DEFAULT_WAIT_MS = 2000 };
+
+void control_add_word(struct pm_buf *line, const char *key, const char *value)
+{
+    pm_buf_printf(line, " %s=", key);
+    for (const char *p = value; *p; p++)
+        if ((unsigned char)*p <= 0x20 || (unsigned char)*p >= 0x7f || *p == '%')
+            pm_buf_printf(line, "%%%02X", (unsigned)(unsigned char)*p);
+        else
+            pm_buf_add_byte(line, (unsigned char)*p);
+}
+
+static int digit_of(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                  : -1;
+}
+
+void control_decode(char *value)
+{
+    char *to = value;
+    for (const char *p = value; *p; p++) {
+        int high = *p == '%' ? digit_of(p[1]) : -1, low = high >= 0 ? digit_of(p[2]) : -1;
+        bool is_code = low >= 0 && (high | low) != 0;
+        *to++ = is_code ? (char)(high * 16 + low) : *p;
+        p += is_code ? 2 : 0;
+    }
+    *to = 0;
+}
+
+static int mode_of(const char *word)
+{
+    for (int i = 0; mode_words[i]; i++)
+        if (!strcmp(mode_words[i], word))
+            return i;
+    return -1;
+}
+
+static enum pm_status add_rule(struct control_request *request, int mode, const char *pattern,
+                               struct pm_error *err)
+{
+    const char *problem = mode_pattern_problem(pattern);
+    if (problem)
+        return pm_error_set(err, PM_ERR_USAGE, "pattern '%s': %s", pattern, problem);
+    return mode_rules_add(&request->rules, (enum pm_run_mode)mode, pattern)
+               ? PM_OK
+               : pm_error_set(err, PM_ERR_LIMIT, "more than %d patterns", MODE_RULES_MAX);
+}
+
+/* "id,id,...": 16 hexadecimal digits each; with '!' in front the budget leaves it alone. */
+static enum pm_status add_needs(struct control_request *request, const char *text,
+                                struct pm_error *err)
+{
+    for (const char *p = text; *p; p += *p == ',') {
+        bool fixed = *p == '!';
+        uint64_t id = 0;
+        p += fixed;
+        for (int i = 0; i < 16; i++, p++) {
+            int digit = digit_of(*p);
+            if (digit < 0)
+                return pm_error_set(err, PM_ERR_USAGE, "'%.20s' is no noun's id", p - i);
+            id = id << 4 | (unsigned)digit;
+        }
+        if (*p && *p != ',')
+            return pm_error_set(err, PM_ERR_USAGE, "'%.20s' does not end a noun's id", p);
+        if (!mode_needs_add(&request->needs,
+                            &(struct mode_need){.id = id, .mode = request->mode, .fixed = fixed}))
+            return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    }
+    return PM_OK;
+}
+
+/* key=value behind the verb. */
+static enum pm_status read_option(struct control_request *request, char *word, struct pm_error *err)
+{
+    char *value = strchr(word, '=');
+    uint64_t number;
+    if (!value)
+        return pm_error_set(err, PM_ERR_USAGE, "'%.60s' is not key=value", word);
+    *value++ = 0;
+    control_decode(value);
+    if (!strcmp(word, "pid") && pm_str_to_u64(pm_str_of(value), INT_MAX, &number) &&
+        request->n_only < sizeof request->only / sizeof *request->only) {
+        request->only[request->n_only++] = (uint32_t)number;
+        return PM_OK;
+    }
+    if (!strcmp(word, "wait_ms") && pm_str_to_u64(pm_str_of(value), UINT32_MAX, &number)) {
+        request->wait_ms = number;
+        return PM_OK;
+    }
+    if (!strcmp(word, "more") && request->verb == CONTROL_NEED) {
+        request->has_more = !strcmp(value, "1");
+        return PM_OK;
+    }
+    if (!strcmp(word, "ids") && request->verb == CONTROL_NEED)
+        return add_needs(request, value, err);
+    if (!strcmp(word, "set") && request->verb != CONTROL_SHOW && mode_of(value) >= 0) {
+        request->has_mode = true;
+        request->mode = (enum pm_run_mode)mode_of(value);
+        return PM_OK;
+    }
+    if (mode_of(word) >= 0 && request->verb == CONTROL_MODE)
+        return add_rule(request, mode_of(word), value, err);
+    return pm_error_set(err, PM_ERR_USAGE, "unknown or wrong option '%.60s=%.60s'", word, value);
+}
+
+static enum pm_status read_words(struct control_request *request, char *text, struct pm_error *err)
+{
+    char *rest = NULL, *name = strtok_r(text, " ", &rest), *version = strtok_r(NULL, " ", &rest),
+         *verb = strtok_r(NULL, " ", &rest);
+    uint64_t number;
+    if (!verb || strcmp(name, "perfmap") != 0 ||
+        !pm_str_to_u64(pm_str_of(version), UINT32_MAX, &number))
+        return pm_error_set(err, PM_ERR_USAGE, "a request begins with 'perfmap VERSION VERB'");
+    if (number != PROTOCOL_VERSION)
+        return pm_error_set(err, PM_ERR_VERSION,
+                            "the request is of version %llu, this is version %d",
+                            (unsigned long long)number, PROTOCOL_VERSION);
+    if (!strcmp(verb, "show"))
+        request->verb = CONTROL_SHOW;
+    else if (!strcmp(verb, "mode"))
+        request->verb = CONTROL_MODE;
+    else if (!strcmp(verb, "need"))
+        request->verb = CONTROL_NEED;
+    else
+        return pm_error_set(err, PM_ERR_USAGE, "unknown request '%.60s' (known: show, mode, need)",
+                            verb);
+    request->mode = PM_RUN_MODE_ACTIVE;
+    enum pm_status status = PM_OK;
+    for (char *word; status == PM_OK && (word = strtok_r(NULL, " ", &rest)) != NULL;)
+        status = read_option(request, word, err);
+    return status;
+}
+
+enum pm_status control_request_parse(struct pm_str line, struct pm_error *err,
+                                     struct control_request *ret_request)
+{
+    struct control_request request = {.wait_ms = DEFAULT_WAIT_MS};
+    if (line.len >= CONTROL_LINE_MAX || memchr(line.p, 0, line.len))
+        return pm_error_set(err, PM_ERR_USAGE, "the line is too long, or holds a zero byte");
+    char *text = pm_strndup(line.p, line.len);
+    if (!text)
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    if (line.len && text[line.len - 1] == '\r')
+        text[line.len - 1] = 0;
+    enum pm_status status = read_words(&request, text, err);
+    free(text);
+    if (status != PM_OK)
+        control_request_release(&request);
+    else
+        *ret_request = request;
+    return status;
+}
+
+void control_request_release(struct control_request *request)
+{
+    mode_rules_release(&request->rules);
+    mode_needs_release(&request->needs);
+}

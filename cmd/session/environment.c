@@ -1,0 +1,159 @@
+/* The environment of a measured program (environment.h). */
+#include "environment.h"
+#include "plan.h"
+
+#include "cmd/core/paths.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+void session_preload_release(struct session_preload *preload)
+{
+    for (int i = 0; i < SESSION_MAX_LIBRARIES; i++) {
+        struct pm_buf path = PM_BUF_INIT(4096);
+        if (preload->link_dir && preload->libraries[i]) {
+            pm_buf_printf(&path, "%s/%s", preload->link_dir, file_name(preload->libraries[i]));
+            if (!path.failed)
+                unlink(path.data);
+        }
+        pm_buf_release(&path);
+        free(preload->libraries[i]);
+    }
+    if (preload->link_dir)
+        rmdir(preload->link_dir);
+    free(preload->link_dir);
+    free(preload->list);
+}
+
+static enum pm_status make_link_dir(struct session_preload *preload, struct pm_error *err)
+{
+    char folder[] = "/tmp/perfmap-XXXXXX";
+    if (!mkdtemp(folder))
+        return pm_error_system(
+            err, errno,
+            "cannot make a folder in '/tmp' for a link to '%s' (LD_PRELOAD takes no path "
+            "with blanks or colons)",
+            preload->libraries[0]);
+    preload->link_dir = pm_strndup(folder, strlen(folder));
+    if (!preload->link_dir) {
+        rmdir(folder);
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    }
+    return PM_OK;
+}
+
+/* LD_PRELOAD separates by blanks and colons and knows no quoting: paths that hold some get links
+ * in a folder without. */
+enum pm_status session_preload_make(const struct session_settings *settings, struct pm_error *err,
+                                    struct session_preload *ret_preload)
+{
+    struct session_preload preload = {{NULL}, NULL, NULL};
+    struct pm_buf list = PM_BUF_INIT(SESSION_MAX_LIBRARIES * PATH_MAX);
+    int n = 1;
+    enum pm_status status = cmd_find_runtime(err, &preload.libraries[0]);
+    if (status == PM_OK && settings->heap)
+        status = cmd_find_library("libperfmap-heap.so", err, &preload.libraries[n++]);
+    for (size_t i = 0; i < settings->adapters.n && status == PM_OK; i++) {
+        const char *path = settings->adapters.paths[i];
+        preload.libraries[n] = pm_strndup(path, strlen(path));
+        if (!preload.libraries[n++])
+            status = pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    }
+    if (status == PM_OK && strpbrk(preload.libraries[0], " \t\n:;"))
+        status = make_link_dir(&preload, err);
+    for (int i = 0; i < SESSION_MAX_LIBRARIES && status == PM_OK && preload.libraries[i]; i++) {
+        size_t start = list.len + (i > 0);
+        if (i)
+            pm_buf_add_byte(&list, ':');
+        if (!preload.link_dir) {
+            pm_buf_add_str(&list, preload.libraries[i]);
+            continue;
+        }
+        pm_buf_printf(&list, "%s/%s", preload.link_dir, file_name(preload.libraries[i]));
+        if (!list.failed && symlink(preload.libraries[i], list.data + start) != 0)
+            status =
+                pm_error_system(err, errno, "cannot make a link to '%s'", preload.libraries[i]);
+    }
+    if (status == PM_OK && list.failed)
+        status = pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    if (status == PM_OK)
+        preload.list = pm_buf_take(&list);
+    pm_buf_release(&list);
+    if (status == PM_OK)
+        *ret_preload = preload;
+    else
+        session_preload_release(&preload);
+    return status;
+}
+
+/* Programs built with -fsanitize=address refuse any library loaded before theirs, unless told. */
+static bool allow_sanitizer(void)
+{
+    const char *others = getenv("ASAN_OPTIONS");
+    if (others && strstr(others, "verify_asan_link_order"))
+        return true;
+    struct pm_buf list = PM_BUF_INIT(1 << 20);
+    pm_buf_printf(&list, "%s%sverify_asan_link_order=0", others ? others : "",
+                  others && *others ? ":" : "");
+    bool ok = !list.failed && setenv("ASAN_OPTIONS", list.data, 1) == 0;
+    pm_buf_release(&list);
+    return ok;
+}
+
+static bool set_number(const char *name, uint64_t value)
+{
+    char number[24];
+    snprintf(number, sizeof number, "%llu", (unsigned long long)value);
+    return setenv(name, number, 1) == 0;
+}
+
+/* With perfmap run as the one that takes over orphans (start.c), a process whose parent has ended
+ * would see another than it expects: the runtime answers 1 (runtime/guest/wrap.c). */
+static bool set_orphans(void)
+{
+    return set_number("PERFMAP_RUN_PID", (uint64_t)getppid()) &&
+           set_number("PERFMAP_FIRST_PID", (uint64_t)getpid());
+}
+
+bool session_set_environment(const char *preload_list, const char *run_dir,
+                             const struct session_settings *settings)
+{
+    const char *others = getenv("LD_PRELOAD");
+    struct pm_buf list = PM_BUF_INIT(1 << 20);
+    pm_buf_printf(&list, "%s%s%s", preload_list, others && *others ? ":" : "",
+                  others ? others : "");
+    bool ok = !list.failed && allow_sanitizer() && setenv("LD_PRELOAD", list.data, 1) == 0 &&
+              setenv("PERFMAP_RUN_DIR", run_dir, 1) == 0 &&
+              setenv("PERFMAP_MODE", mode_words[settings->mode], 1) == 0 &&
+              setenv("PERFMAP_CLOCK", settings->clock, 1) == 0 &&
+              set_number("PERFMAP_RATE_HZ", settings->rate_hz) && set_orphans() &&
+              set_number("PERFMAP_BUDGET", settings->budget_ppm);
+    pm_buf_release(&list);
+    if (settings->max_contexts)
+        ok = ok && set_number("PERFMAP_MAX_CONTEXTS", settings->max_contexts);
+    if (settings->max_depth)
+        ok = ok && set_number("PERFMAP_MAX_DEPTH", settings->max_depth);
+    if (settings->max_nouns)
+        ok = ok && set_number("PERFMAP_MAX_NOUNS", settings->max_nouns);
+    if (settings->mapping_points)
+        ok = ok && setenv("PERFMAP_MAPPING_POINTS", settings->mapping_points, 1) == 0;
+    if (settings->heap)
+        ok = ok && set_number("PERFMAP_HEAP", 1);
+    if (settings->trace_limit_bytes)
+        ok = ok && set_number("PERFMAP_TRACE_LIMIT", settings->trace_limit_bytes);
+    if (settings->trace_keep)
+        ok = ok && setenv("PERFMAP_TRACE_KEEP", settings->trace_keep, 1) == 0;
+    if (settings->kernel_writes)
+        ok = ok && set_number("PERFMAP_KERNEL_WRITES", 1);
+    if (settings->heap_min_bytes)
+        ok = ok && set_number("PERFMAP_HEAP_MIN", settings->heap_min_bytes);
+    return ok;
+}

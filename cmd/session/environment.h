@@ -1,0 +1,30 @@
+/* What a measured program finds in its environment: the libraries that are preloaded, and the
+ * settings of the runtime.
+ *
+ *     struct session_preload preload;
+ *     if (session_preload_make(&settings, err, &preload) == PM_OK)
+ *         ...in the child: session_set_environment(preload.list, run_dir, &settings)...
+ *     session_preload_release(&preload);
+ */
+#ifndef PM_SESSION_ENVIRONMENT_H
+#define PM_SESSION_ENVIRONMENT_H
+
+#include "settings.h"
+
+enum { SESSION_MAX_LIBRARIES = 2 + SESSION_MAX_ADAPTERS };
+struct session_preload {
+    /* the runtime, what follows the heap, adapters; NULL */
+    char *libraries[SESSION_MAX_LIBRARIES];
+    char *list;     /* for LD_PRELOAD */
+    char *link_dir; /* holds links to them, and goes away with them; NULL: there was no need */
+};
+PM_MUST_CHECK enum pm_status session_preload_make(const struct session_settings *settings,
+                                                  struct pm_error *err,
+                                                  struct session_preload *ret_preload);
+void session_preload_release(struct session_preload *preload);
+
+/* Sets the variables of this process, which is about to become the program. False: memory. */
+bool session_set_environment(const char *preload_list, const char *run_dir,
+                             const struct session_settings *settings);
+
+#endif
