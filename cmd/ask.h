@@ -22,10 +22,6 @@ struct ask_options {
     const struct ask_interval *interval; /* NULL: the whole run, which is over */
 };
 
-/* ask.c: the answer of the archive in the report's options. is_live: what it has not may come. */
-PM_MUST_CHECK enum pm_status ask_make(struct pm_view *report, const struct pm_question *question,
-                                      bool is_live, struct pm_error *err,
-                                      struct pm_answer **ret_answer);
 PM_MUST_CHECK enum pm_status ask_print(struct pm_view *report, const struct pm_question *question,
                                        const struct pm_answer *answer,
                                        const struct ask_options *options, struct pm_error *err);

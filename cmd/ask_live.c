@@ -470,7 +470,7 @@ static enum pm_status look(struct asking *a, bool prints)
     report.options.archive_path = a->archive;
     enum pm_status status = collect_now(a);
     if (status == PM_OK)
-        status = ask_make(&report, a->question, true, a->err, &answer);
+        status = pm_ask_answer(&report, a->question, true, a->err, &answer);
     if (status == PM_OK)
         status = pm_ask_find_cost(report.data, a->question, a->err, &cost);
     if (status == PM_OK)

@@ -1,4 +1,5 @@
-/* Of questions to an archive: what asking cost the program, and names as a question has them. */
+/* Of questions to an archive: the answer, what asking cost the program, and names as a question
+ * has them. */
 #ifndef PM_VIEW_QUESTION_H
 #define PM_VIEW_QUESTION_H
 
@@ -13,6 +14,14 @@ struct pm_ask_cost {
     int64_t samples_ns; /* all samples */
     double share_pct;   /* of the CPU time that the program took; NAN: not known */
 };
+
+/* question_answer.c: the answer of an archive, in the view's options. is_live: what the archive
+ * has not may come. The archive is loaded once, and once more in full when a sentence of the
+ * question fits nothing in it. PM_ERR_USAGE: a metric that is not there; PM_ERR_NOT_FOUND: a
+ * thread, or words, that the archive does not have. */
+PM_MUST_CHECK enum pm_status pm_ask_answer(struct pm_view *view, const struct pm_question *question,
+                                           bool is_live, struct pm_error *err,
+                                           struct pm_answer **ret_answer);
 
 /* question_cost.c: what the question itself cost the program, estimated: the calls of the code
  * that it needs, and samples. */

@@ -1,0 +1,100 @@
+/* The answer of an archive to a question. */
+#include "question_parts.h"
+
+#include "mapping/base/banned.h"
+
+#include <stdlib.h>
+
+/* Metrics that were not measured yet may come. */
+static enum pm_status choose_metrics(struct pm_view *view, bool is_live, struct pm_error *err)
+{
+    enum pm_status status = pm_view_choose_metrics(view, err);
+    if (status != PM_ERR_USAGE || !is_live)
+        return status;
+    pm_error_release(err);
+    view->options.metrics = NULL;
+    view->n_metrics = 0;
+    return pm_view_choose_metrics(view, err);
+}
+
+/* Costs of the threads that the question is about. */
+struct costs {
+    struct pm_cost *items;
+    uint32_t n, cap;
+};
+
+static bool keep_cost(void *context, const struct pm_cost *cost)
+{
+    struct costs *costs = context;
+    if (costs->n == costs->cap) {
+        uint32_t cap = costs->cap ? costs->cap * 2 : 1024;
+        struct pm_cost *more =
+            cap > costs->cap ? pm_realloc_array(costs->items, cap, sizeof *more) : NULL;
+        if (!more)
+            return false;
+        costs->items = more;
+        costs->cap = cap;
+    }
+    costs->items[costs->n++] = *cost;
+    return true;
+}
+
+/* Processes of one program share their costs, unless some of them are asked for. */
+static enum pm_status ask_graph(struct pm_view *view, const struct pm_question *question,
+                                struct pm_error *err, struct pm_answer **ret_answer)
+{
+    struct pm_graph *graph = view->data->graph;
+    struct pm_question_run run = {.graph = graph, .calls_metric = view->calls_metric};
+    bool *threads_in = NULL;
+    struct costs own = {0};
+    enum pm_status status = pm_ask_find_threads(question, view->data, err, &threads_in);
+    if (status == PM_OK && threads_in)
+        status = pm_view_each_cost(view, threads_in, keep_cost, &own, err);
+    struct pm_cost *merged = graph->costs;
+    uint32_t n_merged = graph->n_costs;
+    if (threads_in) {
+        graph->costs = own.items;
+        graph->n_costs = own.n;
+    }
+    if (status == PM_OK)
+        status = pm_question_ask(question, &run, err, ret_answer);
+    graph->costs = merged;
+    graph->n_costs = n_merged;
+    free(own.items);
+    free(threads_in);
+    return status;
+}
+
+enum pm_status pm_ask_answer(struct pm_view *view, const struct pm_question *question, bool is_live,
+                             struct pm_error *err, struct pm_answer **ret_answer)
+{
+    static enum pm_status (*const steps[])(struct pm_view *, struct pm_error *) = {
+        pm_view_fold, pm_view_sum_folded, pm_view_find_untimed, pm_view_compensate,
+        pm_view_naming_start};
+    struct pm_answer *answer = NULL;
+    struct pm_ask_all all = {.path = view->options.archive_path};
+    unsigned flags = PM_ARCHIVE_LOAD_CAUSES | PM_ARCHIVE_LOAD_MERGED |
+                     (question->n_limits ? PM_ARCHIVE_LOAD_KEPT : 0);
+    enum pm_status status = pm_view_load(view, flags, err);
+    if (status == PM_OK)
+        status = pm_view_choose_level(view, err);
+    if (status == PM_OK)
+        status = choose_metrics(view, is_live, err);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && status == PM_OK; i++)
+        status = steps[i](view, err);
+    if (status == PM_OK)
+        status = ask_graph(view, question, err, &answer);
+    if (status != PM_OK)
+        return status;
+    if (is_live)
+        answer->n_notes = 0; /* what is not there yet may come */
+    status = pm_ask_note_nothing(&all, question, answer, err);
+    if (status == PM_OK)
+        status = pm_ask_note_gaps(view, question, is_live, &all, answer, err);
+    pm_archive_data_free(all.data);
+    if (status == PM_OK)
+        *ret_answer = answer;
+    else
+        pm_answer_free(answer);
+    return status;
+}

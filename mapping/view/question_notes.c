@@ -1,0 +1,445 @@
+/* What an answer does not say by itself: sentences that nothing fits, and what was not followed. */
+#include "question_parts.h"
+
+#include "mapping/base/banned.h"
+
+#include <stdlib.h>
+
+/* --- sentences that match nothing --- */
+
+/* The archive's other sentences, which no cost leads to, tell more. ret_possible: the sentences are
+ * known, they were only never active. */
+static enum pm_status explain(const struct pm_archive_data *all, const struct pm_question *question,
+                              struct pm_answer *answer, struct pm_error *err, bool *ret_possible)
+{
+    *ret_possible = true;
+    for (uint32_t i = 0; i < answer->n_notes; i++) {
+        const struct pm_question_sentence *s = &question->sentences[answer->notes[i].sentence];
+        struct pm_question_matches matches;
+        bool known = false;
+        enum pm_status status = pm_question_match(s, all->graph, err, &matches);
+        for (pm_index k = 0; status == PM_OK && k < all->graph->n_sentences; k++)
+            known |= matches.class_of[k] != PM_NONE;
+        pm_question_matches_release(&matches);
+        if (status != PM_OK)
+            return status;
+        struct pm_buf text = PM_BUF_INIT(4096);
+        pm_buf_printf(&text, "%s is known, but was never active in this run", s->text);
+        answer->notes[i].text = known && text.data
+                                    ? pm_arena_strndup(&answer->arena, text.data, text.len)
+                                    : pm_question_why_nothing(s, all->graph, &answer->arena);
+        pm_buf_release(&text);
+        *ret_possible &= known;
+        if (!answer->notes[i].text)
+            return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    }
+    return PM_OK;
+}
+
+/* Is there a sentence that is not denied among those that nothing fits? `not` of what does not
+ * exist is well answered. */
+static bool matters(const struct pm_answer *answer)
+{
+    for (uint32_t i = 0; i < answer->n_notes; i++)
+        for (uint32_t k = 0; k < answer->n_asked; k++)
+            if (answer->notes[i].sentence == answer->asked[k])
+                return true;
+    return false;
+}
+
+static enum pm_status load_all(struct pm_ask_all *all, struct pm_error *err)
+{
+    if (all->data)
+        return PM_OK;
+    return pm_archive_load(all->path,
+                           PM_ARCHIVE_LOAD_ALL | PM_ARCHIVE_LOAD_CAUSES | PM_ARCHIVE_LOAD_MERGED,
+                           err, &all->data);
+}
+
+enum pm_status pm_ask_note_nothing(struct pm_ask_all *all, const struct pm_question *question,
+                                   struct pm_answer *answer, struct pm_error *err)
+{
+    bool is_possible = true;
+    if (answer->n_notes == 0)
+        return PM_OK;
+    enum pm_status status = load_all(all, err);
+    if (status == PM_OK)
+        status = explain(all->data, question, answer, err, &is_possible);
+    if (status != PM_OK || is_possible || !matters(answer))
+        return status;
+    for (uint32_t i = 0; i < answer->n_notes; i++)
+        status = pm_error_set(err, PM_ERR_NOT_FOUND, "%s", answer->notes[i].text);
+    return status;
+}
+
+/* What was not followed all the time: marks the rows that it has a part in. */
+static void mark_rows(struct pm_answer *answer, uint32_t asked, uint32_t class)
+{
+    for (uint32_t r = 0; r < answer->n_rows; r++)
+        for (uint32_t k = 0; k < answer->rows[r].matches[asked].n_classes; k++)
+            answer->rows[r].times_at_least |= answer->rows[r].matches[asked].classes[k] == class;
+}
+
+/* Loops that were entered, some of whose code has no sleds. */
+static void mark_bare(const struct pm_archive_data *data, struct pm_answer *answer)
+{
+    const struct pm_graph *graph = data->graph;
+    for (pm_index c = 0; c < graph->n_contexts; c++) {
+        pm_index s = graph->contexts[c].sentence;
+        if (graph->contexts[c].flags & (PM_CONTEXT_INLINED | PM_CONTEXT_SAMPLED))
+            continue;
+        for (uint32_t e = graph->out_first[s]; e <= graph->out_first[s + 1]; e++) {
+            bool itself = e == graph->out_first[s + 1];
+            pm_index to = itself ? s : graph->mappings[graph->out[e]].destination;
+            pm_index noun = pm_graph_first_noun(graph, to);
+            for (uint32_t i = 0;
+                 noun != PM_NONE && (data->bare[noun] & PM_BARE_OF_CALLS) && i < answer->n_asked;
+                 i++) {
+                uint32_t class = answer->matches[answer->asked[i]].class_of[to];
+                if (class != PM_NONE)
+                    mark_rows(answer, i, class);
+            }
+        }
+    }
+}
+
+static bool is_bare(const struct pm_archive_data *data, pm_index noun)
+{
+    return (data->bare[noun] & PM_BARE_OF_CALLS) != 0;
+}
+
+/* Whether a function around the loop fits as well: its sleds tell when that is active. */
+static bool has_function_around(const struct pm_archive_data *data, const bool *fits, pm_index noun)
+{
+    const struct pm_noun *nouns = data->graph->nouns;
+    pm_index above = nouns[noun].parent;
+    while (above != PM_NONE && strcmp(nouns[above].kind, "function") != 0)
+        above = nouns[above].parent;
+    return above != PM_NONE && fits[above] && !is_bare(data, above);
+}
+
+/* Code without sleds that a question asks for may have run all the same. */
+static bool find_bare(const struct pm_archive_data *data, const uint32_t *class_of)
+{
+    const struct pm_graph *graph = data->graph;
+    bool found = false, *fits = calloc((size_t)graph->n_nouns + 1, sizeof *fits);
+    if (!fits)
+        return true;
+    for (pm_index s = 0; s < graph->n_sentences; s++) {
+        pm_index noun = pm_graph_first_noun(graph, s);
+        if (noun != PM_NONE)
+            fits[noun] |= class_of[s] != PM_NONE;
+    }
+    for (pm_index n = 0; n < graph->n_nouns && !found; n++)
+        found =
+            fits[n] && is_bare(data, n) &&
+            (strcmp(graph->nouns[n].kind, "function") == 0 || !has_function_around(data, fits, n));
+    free(fits);
+    return found;
+}
+
+static void mark_costs(struct pm_answer *answer, uint32_t asked, uint32_t class)
+{
+    for (uint32_t r = 0; r < answer->n_rows; r++)
+        for (uint32_t k = 0; k < answer->rows[r].matches[asked].n_classes; k++)
+            answer->rows[r].costs_at_least |= answer->rows[r].matches[asked].classes[k] == class;
+}
+
+static bool is_disarmed(const struct pm_graph *graph, struct pm_answer *answer, pm_index noun)
+{
+    bool found = false;
+    for (pm_index s = 0; s < graph->n_sentences; s++)
+        for (uint32_t i = 0; pm_graph_first_noun(graph, s) == noun && i < answer->n_asked; i++) {
+            const uint32_t *class_of = answer->matches[answer->asked[i]].class_of;
+            if (class_of[s] != PM_NONE) {
+                mark_rows(answer, i, class_of[s]);
+                mark_costs(answer, i, class_of[s]); /* of what it called meanwhile */
+                found = true;
+            }
+            for (uint32_t k = graph->out_first[s]; k < graph->out_first[s + 1]; k++) {
+                uint32_t class = class_of[graph->mappings[graph->out[k]].destination];
+                if (class != PM_NONE) {
+                    mark_rows(answer, i, class);
+                    mark_costs(answer, i, class);
+                    found = true;
+                }
+            }
+        }
+    return found;
+}
+
+/* Without contexts, for the first time in the list. */
+static bool begins_to_miss(const struct pm_archive_data *data, uint32_t i)
+{
+    for (uint32_t k = 0; k < i; k++)
+        if (data->noun_modes[k].noun == data->noun_modes[i].noun &&
+            data->noun_modes[k].mode < PM_RUN_MODE_ACTIVE)
+            return false;
+    return data->noun_modes[i].mode < PM_RUN_MODE_ACTIVE;
+}
+
+static enum pm_status add_note(struct pm_answer *answer, const struct pm_buf *text,
+                               struct pm_error *err)
+{
+    const char *note = text->data && !text->failed
+                           ? pm_arena_strndup(&answer->arena, text->data, text->len)
+                           : NULL;
+    if (!note)
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    if (answer->n_notes < PM_QUESTION_MAX_NOTES)
+        answer->notes[answer->n_notes++] = (struct pm_answer_note){UINT32_MAX, note};
+    return PM_OK;
+}
+
+/* The run was made for this question: what it left out is not missed. */
+static bool is_made_for(const struct pm_archive_data *data, uint32_t process,
+                        const struct pm_question *question)
+{
+    const struct pm_execution *execution = &data->executions[data->processes[process].execution];
+    return strcmp(execution->question, question->text) == 0;
+}
+
+static bool is_missed(const struct pm_archive_data *data, const struct pm_question *question,
+                      bool is_live, uint32_t i)
+{
+    const struct pm_noun_mode *mode = &data->noun_modes[i];
+    if (is_live) /* what it was before the question was asked does not matter */
+        return !mode->is_asked && mode->until_ns == PM_UNKNOWN && mode->mode < PM_RUN_MODE_ACTIVE;
+    return begins_to_miss(data, i) &&
+           !(mode->is_asked && is_made_for(data, mode->process, question));
+}
+
+static enum pm_status note_other_question(const struct pm_view *view,
+                                          const struct pm_question *question,
+                                          struct pm_answer *answer, struct pm_error *err)
+{
+    const struct pm_archive_data *data = view->data;
+    enum pm_status status = PM_OK;
+    for (uint32_t i = 0; i < data->n_executions && status == PM_OK; i++) {
+        const char *made_for = data->executions[i].question;
+        struct pm_buf text = PM_BUF_INIT(PM_QUESTION_MAX_BYTES + 1024);
+        if (!*made_for || !strcmp(made_for, question->text))
+            continue;
+        pm_buf_printf(&text,
+                      "the run followed only what the question %s needs: calls of all else are "
+                      "missing ('perfmap run' without --ask follows all)",
+                      made_for);
+        status = add_note(answer, &text, err);
+        answer->is_partial = true;
+        pm_buf_release(&text);
+    }
+    return status;
+}
+
+/* Only how often, one by one: there are no costs but calls, and nothing is active together. */
+static enum pm_status note_counted(const struct pm_view *view, const struct pm_question *question,
+                                   struct pm_answer *answer, struct pm_error *err)
+{
+    static const char text[] =
+        "mode count knows calls only, not what was active at the same time: that takes mode active "
+        "or exact";
+    const struct pm_archive_data *data = view->data;
+    bool counted = false;
+    for (uint32_t i = 0; i < data->n_executions; i++)
+        counted |= !strcmp(data->executions[i].mode, "count");
+    struct pm_buf note = PM_BUF_INIT(sizeof text);
+    pm_buf_printf(&note, "%s", text);
+    counted &= question->n_sentences > 1;
+    answer->is_partial |= counted;
+    enum pm_status status = counted ? add_note(answer, &note, err) : PM_OK;
+    pm_buf_release(&note);
+    return status;
+}
+
+static bool is_asked(const struct pm_answer *answer, pm_index sentence)
+{
+    for (uint32_t i = 0; i < answer->n_asked; i++)
+        if (answer->matches[answer->asked[i]].class_of[sentence] != PM_NONE)
+            return true;
+    return false;
+}
+
+/* Of what was active, and of the whole run. */
+static void find_doubt(const struct pm_view *view, struct pm_answer *answer)
+{
+    const struct pm_graph *graph = view->data->graph;
+    double doubt_ns = 0, all_doubt_ns = 0;
+    pm_index metric = view->wall_metric;
+    if (!view->doubt_ns || metric == PM_NONE)
+        return;
+    for (pm_index c = 0; c < graph->n_contexts; c++) {
+        all_doubt_ns += (double)view->doubt_ns[c];
+        doubt_ns += answer->active[c] ? (double)view->doubt_ns[c] : 0;
+    }
+    answer->is_doubtful =
+        pm_view_share_is_doubtful((double)answer->amounts[metric].value, doubt_ns,
+                                  (double)answer->totals[metric].value, all_doubt_ns);
+}
+
+/* Functions that were inlined, and loops without sleds, of which it is not known what they
+ * called. */
+static enum pm_status note_lacking(struct pm_view *view, struct pm_answer *answer,
+                                   struct pm_error *err)
+{
+    enum { MAX_NAMES = 3 };
+    const struct pm_archive_data *data = view->data;
+    struct pm_buf text = PM_BUF_INIT(1 << 24); /* names may be long */
+    bool *seen = pm_alloc_array(data->graph->n_nouns, sizeof *seen);
+    uint32_t n = 0;
+    for (pm_index s = 0; seen && s < data->graph->n_sentences; s++) {
+        pm_index noun = pm_graph_first_noun(data->graph, s);
+        if (noun == PM_NONE || !(data->bare[noun] & PM_BARE_LACKS) || seen[noun] ||
+            !is_asked(answer, s))
+            continue;
+        for (uint32_t i = 0; i < answer->n_asked; i++)
+            mark_costs(answer, i, answer->matches[answer->asked[i]].class_of[s]);
+        seen[noun] = true;
+        const char *name = ++n <= MAX_NAMES ? pm_view_noun_name(view, noun) : NULL;
+        if (n <= MAX_NAMES)
+            pm_buf_printf(&text, "%s'%s'", n > 1 ? ", " : "at least: ", name ? name : "");
+    }
+    if (n > MAX_NAMES)
+        pm_buf_printf(&text, " and %u more", n - MAX_NAMES);
+    if (n)
+        pm_buf_printf(&text,
+                      " %s inlined code or %s without sleds: some of what was called there "
+                      "counts for the function around only",
+                      n == 1 ? "is" : "are", n == 1 ? "a loop" : "loops");
+    enum pm_status status = !seen ? pm_error_set(err, PM_ERR_MEMORY, "out of memory")
+                            : n   ? add_note(answer, &text, err)
+                                  : PM_OK;
+    answer->is_partial |= n != 0;
+    free(seen);
+    pm_buf_release(&text);
+    return status;
+}
+
+/* Does the sentence mean inlined code of which it is not known what it called, or data that
+ * functions get that are not known? */
+static enum pm_status find_lacking(const struct pm_question_sentence *s,
+                                   const struct pm_archive_data *all, struct pm_error *err,
+                                   unsigned *ret_lacking)
+{
+    struct pm_question_matches matches;
+    enum pm_status status = pm_question_match(s, all->graph, err, &matches);
+    *ret_lacking = 0;
+    for (pm_index k = 0; status == PM_OK && k < all->graph->n_sentences; k++) {
+        pm_index noun = pm_graph_first_noun(all->graph, k);
+        if (matches.class_of[k] != PM_NONE && noun != PM_NONE)
+            *ret_lacking |= all->bare[noun] & (PM_BARE_LACKS | PM_BARE_PASSED_ON);
+    }
+    pm_question_matches_release(&matches);
+    return status;
+}
+
+/* "Known, but never active" says too much then. */
+static void drop_note(struct pm_answer *answer, uint32_t sentence)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < answer->n_notes; i++)
+        if (answer->notes[i].sentence != sentence)
+            answer->notes[n++] = answer->notes[i];
+    answer->n_notes = n;
+}
+
+/* Nothing was found. A function that was inlined, and did no more than call others, was perhaps
+ * active all the same: of its own code there is no sample, and no cost leads to it. */
+static enum pm_status note_unseen(struct pm_ask_all *all, const struct pm_question *question,
+                                  struct pm_answer *answer, struct pm_error *err)
+{
+    if (answer->n_rows || answer->is_partial)
+        return PM_OK;
+    enum pm_status status = load_all(all, err);
+    for (uint32_t i = 0; i < answer->n_asked && status == PM_OK; i++) {
+        const struct pm_question_sentence *s = &question->sentences[answer->asked[i]];
+        struct pm_buf text = PM_BUF_INIT(4096);
+        unsigned lacking;
+        status = find_lacking(s, all->data, err, &lacking);
+        if (status == PM_OK && lacking) {
+            answer->is_partial = true;
+            if (lacking & PM_BARE_PASSED_ON)
+                drop_note(answer, answer->asked[i]);
+            pm_buf_printf(&text,
+                          lacking & PM_BARE_LACKS
+                              ? "%s is inlined code that no sample met: what was called there "
+                                "counts for the function around only"
+                              : "%s: its address is passed to functions that are not known",
+                          s->text);
+            status = add_note(answer, &text, err);
+        }
+        pm_buf_release(&text);
+    }
+    return status;
+}
+
+/* Where they were nobody knows. */
+static enum pm_status note_lost(struct pm_view *view, struct pm_answer *answer,
+                                struct pm_error *err)
+{
+    int64_t n_lost = view->n_lost_events = pm_view_n_lost_events(view->data);
+    struct pm_buf text = PM_BUF_INIT(1024);
+    if (!n_lost)
+        return PM_OK;
+    answer->is_partial = true;
+    for (uint32_t r = 0; r < answer->n_rows; r++)
+        answer->rows[r].times_at_least = true;
+    pm_buf_printf(
+        &text,
+        "%lld event%s (entries and exits of code) %s lost, because a file size limit, memory or "
+        "another limit was reached: what was active then is missing, whole threads perhaps",
+        (long long)n_lost, n_lost == 1 ? "" : "s", n_lost == 1 ? "was" : "were");
+    enum pm_status status = add_note(answer, &text, err);
+    pm_buf_release(&text);
+    return status;
+}
+
+static enum pm_status note_disarmed(struct pm_view *view, const struct pm_question *question,
+                                    bool is_live, struct pm_answer *answer, struct pm_error *err)
+{
+    const struct pm_archive_data *data = view->data;
+    struct pm_buf text = PM_BUF_INIT(1 << 24); /* names may be long */
+    uint32_t n = 0, n_by_budget = 0;
+    mark_bare(data, answer);
+    for (uint32_t i = 0; i < answer->n_asked; i++)
+        answer->is_partial |= find_bare(data, answer->matches[answer->asked[i]].class_of);
+    enum pm_status status = note_lost(view, answer, err);
+    for (uint32_t i = 0; i < data->n_noun_modes; i++) {
+        if (!is_missed(data, question, is_live, i) ||
+            !is_disarmed(data->graph, answer, data->noun_modes[i].noun))
+            continue;
+        n_by_budget += !data->noun_modes[i].is_asked;
+        const char *name = ++n <= 3 ? pm_view_noun_name(view, data->noun_modes[i].noun) : NULL;
+        if (n <= 3)
+            pm_buf_printf(&text, "%s'%s'", n > 1 ? ", " : "", name ? name : "");
+    }
+    if (n > 3)
+        pm_buf_printf(&text, " and %u more", n - 3);
+    if (n)
+        pm_buf_printf(
+            &text, " %s followed for a part of the run only, %s: what was called from there %s",
+            n == 1 ? "was" : "were", n_by_budget ? "to keep the budget" : "if at all, as asked",
+            n_by_budget ? "later is missing ('perfmap run --ask' follows what a question needs, "
+                          "--budget none all)"
+                        : "meanwhile is missing");
+    if (n && status == PM_OK)
+        status = add_note(answer, &text, err);
+    answer->is_partial |= n != 0;
+    pm_buf_release(&text);
+    return status == PM_OK && !is_live ? note_other_question(view, question, answer, err) : status;
+}
+
+enum pm_status pm_ask_note_gaps(struct pm_view *view, const struct pm_question *question,
+                                bool is_live, struct pm_ask_all *all, struct pm_answer *answer,
+                                struct pm_error *err)
+{
+    enum pm_status status = note_disarmed(view, question, is_live, answer, err);
+    if (status == PM_OK && !is_live)
+        status = note_counted(view, question, answer, err);
+    if (status != PM_OK)
+        return status;
+    find_doubt(view, answer);
+    if (is_live) /* what is not there yet may come */
+        return PM_OK;
+    status = note_lacking(view, answer, err);
+    return status == PM_OK ? note_unseen(all, question, answer, err) : status;
+}

@@ -1,0 +1,33 @@
+/* The answer to a question, between the files that make it: question_answer.c, question_threads.c,
+ * question_notes.c. */
+#ifndef PM_VIEW_QUESTION_PARTS_H
+#define PM_VIEW_QUESTION_PARTS_H
+
+#include "question.h"
+
+/* question_threads.c: the threads, processes or ranks that the question is about. ret_in:
+ * [data->n_threads], to be freed; NULL: all. PM_ERR_NOT_FOUND: nothing of that name runs there. */
+PM_MUST_CHECK enum pm_status pm_ask_find_threads(const struct pm_question *question,
+                                                 const struct pm_archive_data *data,
+                                                 struct pm_error *err, bool **ret_in);
+
+/* The archive with all of its sentences, those that were never active, too: loaded once, by the
+ * first note that needs it. */
+struct pm_ask_all {
+    const char *path;
+    struct pm_archive_data *data; /* NULL: not loaded yet */
+};
+
+/* question_notes.c: why sentences of the question fit nothing. PM_ERR_NOT_FOUND: one of them is
+ * not known at all, and the answer depends on it. */
+PM_MUST_CHECK enum pm_status pm_ask_note_nothing(struct pm_ask_all *all,
+                                                 const struct pm_question *question,
+                                                 struct pm_answer *answer, struct pm_error *err);
+/* What was not followed, or not all the time: notes, and marks of rows. is_live: the run goes
+ * on. */
+PM_MUST_CHECK enum pm_status pm_ask_note_gaps(struct pm_view *view,
+                                              const struct pm_question *question, bool is_live,
+                                              struct pm_ask_all *all, struct pm_answer *answer,
+                                              struct pm_error *err);
+
+#endif
