@@ -1,6 +1,6 @@
 /* perfmap annotate: source lines with what they cost. */
 #include "annotate.h"
-#include "cmd.h"
+#include "cmd/core/archives.h"
 
 #include "mapping/base/cxx_name.h"
 #include "mapping/base/suggest.h"
@@ -331,7 +331,7 @@ static bool read_options(struct cmd_parse *parse, struct annotate_request *reque
             request->json = true;
             break;
         default:
-            report_take_look(parse, key, &request->look);
+            cmd_take_look(parse, key, &request->look);
         }
     return !parse->failed;
 }
@@ -343,9 +343,9 @@ static bool read_operands(struct cmd_parse *parse, struct annotate_request *requ
     int n = parse->n_operands;
     const char *first = n ? parse->operands[0] : NULL;
     if (!request->annotation.top || n > 1 || (n == 1 && cmd_file_kind(first) != CMD_FILE_ARCHIVE))
-        return report_operands(parse, "a source file or a function (or '--top 20' for all)",
-                               &request->what, ret_archive);
-    *ret_archive = n ? pm_strndup(first, strlen(first)) : report_only_archive(parse);
+        return cmd_archive_operands(parse, "a source file or a function (or '--top 20' for all)",
+                                    &request->what, ret_archive);
+    *ret_archive = n ? pm_strndup(first, strlen(first)) : cmd_only_archive(parse);
     return *ret_archive != NULL;
 }
 
@@ -383,7 +383,7 @@ static const struct cmd_option annotate_options[] = {
     {OPT_FOCUS, "focus", "PATTERN",
      "only what happens within this construct, as in 'perfmap report'"},
     {CMD_KEY_JSON, "json", NULL, "as JSON; docs/report.md has the schema"},
-    REPORT_LOOK_OPTIONS,
+    CMD_LOOK_OPTIONS,
     {0}};
 
 static const char *const annotate_usage[] = {"annotate [OPTION]... FILE|FUNCTION [ARCHIVE]",
@@ -413,6 +413,6 @@ const struct cmd cmd_annotate = {
                    "compiler left no code. '~' marks shares that few samples speak for.",
     .options = annotate_options,
     .examples = annotate_examples,
-    .environment = report_environment,
+    .environment = cmd_look_environment,
     .main = annotate_main,
 };

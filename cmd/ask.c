@@ -1,6 +1,6 @@
 /* perfmap ask */
 #include "ask.h"
-#include "cmd.h"
+#include "cmd/core/archives.h"
 
 #include <stdlib.h>
 
@@ -148,7 +148,7 @@ static void take_options(struct cmd_parse *parse, struct ask_request *request)
             request->live.mode = modes[parse->choice];
             break;
         default:
-            report_take_look(parse, key, &request->options.look);
+            cmd_take_look(parse, key, &request->options.look);
         }
 }
 
@@ -180,7 +180,7 @@ static int ask_main(struct cmd_parse *parse)
     request.report.archive_path = parse->operands[!is_swapped];
     char *found = NULL;
     if (parse->n_operands == 1) {
-        found = report_only_archive(parse);
+        found = cmd_only_archive(parse);
         if (!found)
             return CMD_USAGE;
         request.report.archive_path = found;
@@ -212,7 +212,7 @@ static const struct cmd_option ask_options[] = {
      "with --live: how what is needed is measured; the run's own mode unless given"},
     {CMD_KEY_JSON, "json", NULL, "as JSON; docs/questions.md has the schema"},
     {OPT_CSV, "csv", NULL, "as CSV, one line for each row after a line of names"},
-    REPORT_LOOK_OPTIONS,
+    CMD_LOOK_OPTIONS,
     {0}};
 
 static const char *const ask_usage[] = {"ask [OPTION]... QUESTION [ARCHIVE]",

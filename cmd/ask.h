@@ -2,6 +2,7 @@
 #ifndef PM_CMD_ASK_H
 #define PM_CMD_ASK_H
 
+#include "cmd/core/cmd.h"
 #include "report.h"
 
 #include "mapping/question/question.h"

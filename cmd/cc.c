@@ -1,5 +1,5 @@
 /* perfmap cc, c++, fortran: the compiler with the plugin added */
-#include "cmd.h"
+#include "cmd/core/cmd.h"
 #include "cmd/core/paths.h"
 
 #include <errno.h>

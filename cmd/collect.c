@@ -1,5 +1,5 @@
 /* perfmap collect */
-#include "cmd.h"
+#include "cmd/core/cmd.h"
 #include "cmd/session/output.h"
 
 #include "mapping/collect/collect.h"

@@ -2,7 +2,7 @@
 #ifndef PM_CMD_DOCTOR_H
 #define PM_CMD_DOCTOR_H
 
-#include "cmd.h"
+#include "cmd/core/cmd.h"
 
 enum doctor_state {
     DOCTOR_WORKS,   /* tried, works */

@@ -1,5 +1,5 @@
 /* perfmap dump: a run file as it is */
-#include "cmd.h"
+#include "cmd/core/cmd.h"
 #include "dump.h"
 
 #include "mapping/base/json.h"

@@ -1,5 +1,5 @@
 /* perfmap explain: the mapping of a construct of the source. */
-#include "cmd.h"
+#include "cmd/core/archives.h"
 #include "explain.h"
 
 #include "mapping/base/json.h"
@@ -288,13 +288,13 @@ static int explain_main(struct cmd_parse *parse)
 {
     struct explain_request request = {0};
     for (int key; (key = cmd_next(parse)) != CMD_END;)
-        if (!report_take_look(parse, key, &request.look))
+        if (!cmd_take_look(parse, key, &request.look))
             request.json = true;
     if (parse->failed)
         return CMD_USAGE;
     char *archive;
-    if (!report_operands(parse, "a construct (heat.c:42, array:u, func:sweep, loop:heat.c:40)",
-                         &request.pattern, &archive))
+    if (!cmd_archive_operands(parse, "a construct (heat.c:42, array:u, func:sweep, loop:heat.c:40)",
+                              &request.pattern, &archive))
         return CMD_USAGE;
     request.archive_path = archive;
     struct pm_error err = PM_ERROR_INIT;
@@ -306,9 +306,7 @@ static int explain_main(struct cmd_parse *parse)
 }
 
 static const struct cmd_option explain_options[] = {
-    {CMD_KEY_JSON, "json", NULL, "as JSON; docs/report.md has the schema"},
-    REPORT_LOOK_OPTIONS,
-    {0}};
+    {CMD_KEY_JSON, "json", NULL, "as JSON; docs/report.md has the schema"}, CMD_LOOK_OPTIONS, {0}};
 
 static const char *const explain_usage[] = {"explain [OPTION]... CONSTRUCT [ARCHIVE]", NULL};
 
@@ -335,6 +333,6 @@ const struct cmd cmd_explain = {
         "of code that implement it, with hot and cold parts, clones and inlined copies.",
     .options = explain_options,
     .examples = explain_examples,
-    .environment = report_environment,
+    .environment = cmd_look_environment,
     .main = explain_main,
 };

@@ -1,5 +1,5 @@
 /* perfmap mode: changes modes of a run while it goes on. */
-#include "cmd.h"
+#include "cmd/core/cmd.h"
 #include "cmd/session/client.h"
 #include "cmd/session/control.h"
 

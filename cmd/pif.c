@@ -1,5 +1,5 @@
 /* perfmap pif */
-#include "cmd.h"
+#include "cmd/core/cmd.h"
 #include "pif.h"
 
 #include "mapping/base/json.h"

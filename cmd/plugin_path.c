@@ -1,5 +1,5 @@
 /* perfmap plugin-path */
-#include "cmd.h"
+#include "cmd/core/cmd.h"
 #include "cmd/core/paths.h"
 
 static int plugin_path_main(struct cmd_parse *parse)

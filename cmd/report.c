@@ -1,10 +1,8 @@
 /* perfmap report */
-#include "cmd.h"
+#include "cmd/core/archives.h"
 #include "report.h"
 
-#include <dirent.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 enum {
     OPT_LEVEL = CMD_KEY_FIRST,
@@ -32,65 +30,6 @@ struct report_request {
     struct report_look look;
     bool json, csv, limit_given, split_given;
 };
-
-static bool is_archive_name(const char *name)
-{
-    size_t len = strlen(name);
-    return len > 8 && *name != '.' && !strcmp(name + len - 8, ".perfmap");
-}
-
-char *report_find_archive(int *ret_n)
-{
-    char *found = NULL;
-    DIR *folder = opendir(".");
-    *ret_n = 0;
-    for (struct dirent *entry; folder && (entry = readdir(folder));) {
-        struct stat st;
-        if (!is_archive_name(entry->d_name) || stat(entry->d_name, &st) != 0 ||
-            !S_ISREG(st.st_mode))
-            continue;
-        if (++*ret_n == 1)
-            found = pm_strndup(entry->d_name, strlen(entry->d_name));
-    }
-    if (folder)
-        closedir(folder);
-    if (*ret_n == 1)
-        return found;
-    free(found);
-    return NULL;
-}
-
-char *report_only_archive(struct cmd_parse *parse)
-{
-    int n;
-    char *found = report_find_archive(&n);
-    if (!found && n > 1)
-        cmd_usage_error(parse, "there are %d archives (*.perfmap) in this folder: say which one",
-                        n);
-    else if (!found)
-        cmd_usage_error(parse, "no archive was given and there is none (*.perfmap) in this folder");
-    return found;
-}
-
-bool report_operands(struct cmd_parse *parse, const char *expected, const char **ret_what,
-                     char **ret_archive)
-{
-    int n = parse->n_operands;
-    const char *first = n ? parse->operands[0] : NULL;
-    if (n < 1 || n > 2) {
-        cmd_usage_error(parse, "expected %s, and an archive", expected);
-        return false;
-    }
-    if (cmd_file_kind(first) == CMD_FILE_ARCHIVE) {
-        cmd_usage_error(parse, "'%s' is an archive, which comes last: expected %s before it", first,
-                        expected);
-        return false;
-    }
-    *ret_what = first;
-    *ret_archive = n == 2 ? pm_strndup(parse->operands[1], strlen(parse->operands[1]))
-                          : report_only_archive(parse);
-    return *ret_archive != NULL;
-}
 
 static int print_report(struct cmd_parse *parse, const struct report_request *request)
 {
@@ -189,7 +128,7 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
             request->csv = true;
             break;
         default:
-            report_take_look(parse, key, &request->look);
+            cmd_take_look(parse, key, &request->look);
         }
     return !parse->failed;
 }
@@ -235,7 +174,7 @@ static int report_main(struct cmd_parse *parse)
         request.options.archive_path = parse->operands[0];
         return print_report(parse, &request);
     }
-    char *found = report_only_archive(parse);
+    char *found = cmd_only_archive(parse);
     if (!found)
         return CMD_USAGE;
     request.options.archive_path = found;
@@ -288,7 +227,7 @@ static const struct cmd_option pm_view_options[] = {
      "order of rows (default: own; with --tree inclusive)"},
     {CMD_KEY_JSON, "json", NULL, "as JSON; docs/report.md has the schema"},
     {OPT_CSV, "csv", NULL, "as CSV, one line for each row after a line of names"},
-    REPORT_LOOK_OPTIONS,
+    CMD_LOOK_OPTIONS,
     {0}};
 
 static const char *const report_usage[] = {"report [OPTION]... [ARCHIVE]", NULL};
@@ -325,6 +264,6 @@ const struct cmd cmd_report = {
                    "--bounds give the other points of view.",
     .options = pm_view_options,
     .examples = report_examples,
-    .environment = report_environment,
+    .environment = cmd_look_environment,
     .main = report_main,
 };

@@ -9,7 +9,7 @@
 #ifndef PM_CMD_REPORT_H
 #define PM_CMD_REPORT_H
 
-#include "cmd.h"
+#include "cmd/core/talk.h"
 #include "mapping/view/view.h"
 
 struct pm_json;
@@ -59,31 +59,6 @@ enum { REPORT_NAME_MOST = 160, REPORT_PLACE_MOST = 80 };
  * letters: those used. */
 void report_print_hints(struct pm_view *report, const struct report_term *term, bool has_at_least,
                         const char *letters, FILE *out);
-
-/* The options for it: stand in a command's table, and are taken by report_take_look. */
-enum { REPORT_OPT_COLOR = CMD_KEY_FIRST + 100, REPORT_OPT_WIDTH };
-#define REPORT_LOOK_OPTIONS                                                                      \
-    {REPORT_OPT_COLOR, "color", "auto|always|never",                                             \
-     "colours; auto (default): on a terminal, unless NO_COLOR is set"},                          \
-    {                                                                                            \
-        REPORT_OPT_WIDTH, "width", "NUMBER",                                                     \
-            "columns that the text may take, 0 for as many as it takes (default: COLUMNS, else " \
-            "the terminal's; in a file or a pipe as many as names of 160 take)"                  \
-    }
-/* false: it is another option. */
-bool report_take_look(struct cmd_parse *parse, int key, struct report_look *look);
-extern const char *const report_environment[]; /* of these commands */
-
-/* report.c: the only archive in the current folder, to be freed; NULL with their number when
- * there is none or there are several. */
-char *report_find_archive(int *ret_n);
-/* The same, to be freed. NULL: there is none or there are several,
- * which was reported as wrong usage. */
-char *report_only_archive(struct cmd_parse *parse);
-/* The operands "WHAT [ARCHIVE]": what, and the archive's path, to be freed. expected names what.
- * false: wrong usage, reported. */
-bool report_operands(struct cmd_parse *parse, const char *expected, const char **ret_what,
-                     char **ret_archive);
 
 #define REPORT_RESET "\033[0m"
 #define REPORT_BOLD "\033[1m"

@@ -38,26 +38,6 @@ static bool speaks_utf8(void)
     return false;
 }
 
-bool report_take_look(struct cmd_parse *parse, int key, struct report_look *look)
-{
-    if (key == REPORT_OPT_COLOR)
-        look->color = (enum report_color)parse->choice;
-    else if (key == REPORT_OPT_WIDTH)
-        look->has_width = cmd_number(parse, 100000, &look->width);
-    else
-        return false;
-    return true;
-}
-
-const char *const report_environment[] = {
-    "COLUMNS",
-    "width of the text; without it the terminal's. Not on a terminal: as wide as names of 160 take",
-    "NO_COLOR",
-    "when not empty, no colours with --color=auto",
-    "LC_ALL, LC_CTYPE, LANG",
-    "bars and lines are drawn with Unicode when the locale is UTF-8",
-    NULL};
-
 struct report_term report_term_of(FILE *out, const struct report_look *look)
 {
     const char *no_color = getenv("NO_COLOR"), *name = getenv("TERM");

@@ -10,7 +10,7 @@
 #ifndef PM_CMD_RUN_REQUEST_H
 #define PM_CMD_RUN_REQUEST_H
 
-#include "cmd.h"
+#include "cmd/core/cmd.h"
 #include "cmd/session/session.h"
 
 struct run_request {

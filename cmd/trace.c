@@ -1,5 +1,5 @@
 /* perfmap trace: the events of a run as a time line */
-#include "cmd.h"
+#include "cmd/core/cmd.h"
 
 #include "mapping/archive/trace.h"
 #include "mapping/base/json.h"

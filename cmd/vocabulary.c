@@ -1,6 +1,6 @@
 /* perfmap levels, nouns, verbs, sentences: what can be asked of an archive. */
 #include "ask.h"
-#include "cmd.h"
+#include "cmd/core/archives.h"
 
 #include "mapping/base/json.h"
 
@@ -504,7 +504,7 @@ static int vocabulary(struct cmd_parse *parse, void (*fill)(struct list *))
         request.archive_path = parse->operands[parse->n_operands - 1];
     if (request.json && !request.limit_given)
         request.limit = 0;
-    char *found = request.archive_path ? NULL : report_only_archive(parse);
+    char *found = request.archive_path ? NULL : cmd_only_archive(parse);
     if (!request.archive_path && !found)
         return CMD_USAGE;
     request.archive_path = request.archive_path ? request.archive_path : found;

@@ -463,8 +463,9 @@ static int complete_main(struct cmd_parse *parse)
         return cmd_usage_error(parse, "expected 'perfmap' and the words behind it");
     if (!words && parse->n_operands != 2)
         return cmd_usage_error(parse, "expected the beginning of a question, and an archive");
-    enum pm_status status = words ? complete_words(parse->operands, parse->n_operands, &err)
-                                  : complete_question(parse->operands[0], parse->operands[1], &err);
+    enum pm_status status =
+        words ? complete_words(parse->perfmap, parse->operands, parse->n_operands, &err)
+              : complete_question(parse->operands[0], parse->operands[1], &err);
     return status == PM_OK ? cmd_stdout_done(parse, CMD_DONE) : cmd_fail(parse, &err);
 }
 

@@ -80,10 +80,10 @@ static void print_option(FILE *out, int key, const char *name, const char *value
     print_wrapped(out, help, strlen(help), 28, 28);
 }
 
-static void print_commands(FILE *out)
+static void print_commands(const struct cmd *const *commands, FILE *out)
 {
     fputs("\ncommands:\n", out);
-    for (const struct cmd *const *cmd = cmd_all; *cmd; cmd++) {
+    for (const struct cmd *const *cmd = commands; *cmd; cmd++) {
         int column = fprintf(out, "  %s", (*cmd)->name);
         fprintf(out, "%*s", 15 - column, "");
         print_wrapped(out, (*cmd)->summary, strlen((*cmd)->summary), 15, 15);
@@ -97,8 +97,8 @@ void cmd_help_print(const struct cmd *cmd, FILE *out)
     fputc('\n', out);
     fprintf(out, "%s\n", cmd->summary);
     print_description(out, cmd->description);
-    if (cmd == &cmd_perfmap)
-        print_commands(out);
+    if (cmd->commands)
+        print_commands(cmd->commands, out);
     fputs("\noptions:\n", out);
     for (const struct cmd_option *option = cmd->options; option && option->long_name; option++)
         print_option(out, option->key, option->long_name, option->value, option->help);
@@ -192,13 +192,13 @@ static void man_tagged(FILE *out, const char *tag, const char *text)
     print_roff_line(out, text);
 }
 
-static void man_see_also(const struct cmd *cmd, FILE *out)
+static void man_see_also(const struct cmd *perfmap, const struct cmd *cmd, FILE *out)
 {
     fputs(".SH SEE ALSO\n", out);
-    if (cmd != &cmd_perfmap)
+    if (cmd != perfmap)
         fputs(".BR perfmap (1)", out);
-    bool first = cmd == &cmd_perfmap;
-    for (const struct cmd *const *other = cmd_all; *other; other++) {
+    bool first = cmd == perfmap;
+    for (const struct cmd *const *other = perfmap->commands; *other; other++) {
         if (*other == cmd)
             continue;
         fputs(first ? ".BR perfmap\\-" : ",\n.BR perfmap\\-", out);
@@ -209,7 +209,7 @@ static void man_see_also(const struct cmd *cmd, FILE *out)
     fputc('\n', out);
 }
 
-void cmd_man_print(const struct cmd *cmd, FILE *out)
+void cmd_man_print(const struct cmd *perfmap, const struct cmd *cmd, FILE *out)
 {
     fputs(".\\\" Made from the command's table; do not edit.\n.TH \"PERFMAP", out);
     for (const char *c = cmd->name; *c; c++)
@@ -227,9 +227,9 @@ void cmd_man_print(const struct cmd *cmd, FILE *out)
         print_roff_line(out, *usage);
     }
     man_description(out, cmd->description);
-    if (cmd == &cmd_perfmap) {
+    if (cmd->commands) {
         fputs(".SH COMMANDS\n", out);
-        for (const struct cmd *const *each = cmd_all; *each; each++)
+        for (const struct cmd *const *each = cmd->commands; *each; each++)
             man_tagged(out, (*each)->name, (*each)->summary);
     }
     fputs(".SH OPTIONS\n", out);
@@ -249,7 +249,7 @@ void cmd_man_print(const struct cmd *cmd, FILE *out)
         fprintf(out, ".TP\n\\fB%d\\fR\n", status->status);
         print_roff_line(out, status->meaning);
     }
-    man_see_also(cmd, out);
+    man_see_also(perfmap, cmd, out);
 }
 
 /* --- bash completion --- */
@@ -362,18 +362,18 @@ static const char completion_tail[] =
     "}\n"
     "complete -F _perfmap perfmap\n";
 
-void cmd_completion_print(FILE *out)
+void cmd_completion_print(const struct cmd *perfmap, FILE *out)
 {
     fputs(completion_head, out);
-    for (const struct cmd *const *cmd = cmd_all; *cmd; cmd++)
+    for (const struct cmd *const *cmd = perfmap->commands; *cmd; cmd++)
         completion_words(*cmd, out);
     fputs(completion_middle, out);
-    completion_options(&cmd_perfmap, out);
-    for (const struct cmd *const *cmd = cmd_all; *cmd; cmd++)
+    completion_options(perfmap, out);
+    for (const struct cmd *const *cmd = perfmap->commands; *cmd; cmd++)
         completion_options(*cmd, out);
     fputs("    esac\n    local commands='", out);
-    for (const struct cmd *const *cmd = cmd_all; *cmd; cmd++)
-        fprintf(out, "%s%s", cmd == cmd_all ? "" : " ", (*cmd)->name);
+    for (const struct cmd *const *cmd = perfmap->commands; *cmd; cmd++)
+        fprintf(out, "%s%s", cmd == perfmap->commands ? "" : " ", (*cmd)->name);
     fputs("'\n", out);
     fputs(completion_tail + strlen("    esac\n"), out);
 }
@@ -394,13 +394,13 @@ static int help_main(struct cmd_parse *parse)
         return CMD_USAGE;
     if (parse->n_operands > 1)
         return cmd_usage_error(parse, "expected at most one command, not %d", parse->n_operands);
-    const struct cmd *cmd = &cmd_perfmap;
-    if (parse->n_operands == 1 && !(cmd = cmd_find(parse->operands[0])))
-        return cmd_unknown(parse->operands[0]);
+    const struct cmd *perfmap = parse->perfmap, *cmd = perfmap;
+    if (parse->n_operands == 1 && !(cmd = cmd_find(perfmap, parse->operands[0])))
+        return cmd_unknown(perfmap, parse->operands[0]);
     if (shell >= 0)
-        complete_print_script((enum complete_shell)shell, stdout);
+        complete_print_script(perfmap, (enum complete_shell)shell, stdout);
     else if (man)
-        cmd_man_print(cmd, stdout);
+        cmd_man_print(perfmap, cmd, stdout);
     else
         cmd_help_print(cmd, stdout);
     return cmd_stdout_done(parse, CMD_DONE);

@@ -1,7 +1,7 @@
 /* perfmap complete --words: what a word of a command line may be, from the commands' tables, for
  * shells that take lists with meanings. */
 #include "complete.h"
-#include "report.h"
+#include "archives.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 enum { MEANING_BYTES = 60 };
 
 struct line {
+    const struct cmd *perfmap;
     char *const *words;
     int n;
     const struct cmd *cmd;
@@ -44,9 +45,9 @@ static bool begins_with(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-static void print_commands(const char *last)
+static void print_commands(const struct cmd *perfmap, const char *last)
 {
-    for (const struct cmd *const *cmd = cmd_all; *cmd; cmd++)
+    for (const struct cmd *const *cmd = perfmap->commands; *cmd; cmd++)
         if (begins_with((*cmd)->name, last))
             print_way("", (*cmd)->name, strlen((*cmd)->name), (*cmd)->summary);
 }
@@ -88,7 +89,7 @@ static char *find_archive(const struct line *line)
         if (is_archive_name(line->words[i]) && access(line->words[i], R_OK) == 0)
             return pm_strndup(line->words[i], strlen(line->words[i]));
     int n;
-    return report_find_archive(&n);
+    return cmd_find_archive(&n);
 }
 
 static enum pm_status print_question(const struct line *line, const char *text)
@@ -153,7 +154,7 @@ static enum pm_status print_word(struct line *line)
     if (line->last[0] == '-')
         print_options(line->cmd, line->last);
     else if (!strcmp(line->cmd->name, "help"))
-        print_commands(line->last);
+        print_commands(line->perfmap, line->last);
     else if (!strcmp(line->cmd->name, "ask") && line->n_operands == 0)
         return print_question(line, line->last);
     else
@@ -161,14 +162,16 @@ static enum pm_status print_word(struct line *line)
     return PM_OK;
 }
 
-enum pm_status complete_words(char *const *words, int n, struct pm_error *err)
+enum pm_status complete_words(const struct cmd *perfmap, char *const *words, int n,
+                              struct pm_error *err)
 {
-    struct line line = {.words = words, .n = n, .last = words[n - 1], .err = err};
-    line.cmd = n > 2 ? cmd_find(words[1]) : &cmd_perfmap;
+    struct line line = {
+        .perfmap = perfmap, .words = words, .n = n, .last = words[n - 1], .err = err};
+    line.cmd = n > 2 ? cmd_find(perfmap, words[1]) : perfmap;
     if (n <= 2 && line.last[0] == '-')
-        print_options(&cmd_perfmap, line.last);
+        print_options(perfmap, line.last);
     else if (n <= 2)
-        print_commands(line.last);
+        print_commands(perfmap, line.last);
     else if (line.cmd)
         return print_word(&line);
     else

@@ -61,10 +61,10 @@ static const char fish[] =
     "end\n"
     "complete -c perfmap -f -a '(__perfmap_complete)'\n";
 
-void complete_print_script(enum complete_shell shell, FILE *out)
+void complete_print_script(const struct cmd *perfmap, enum complete_shell shell, FILE *out)
 {
     if (shell == COMPLETE_BASH)
-        cmd_completion_print(out);
+        cmd_completion_print(perfmap, out);
     else
         fputs(shell == COMPLETE_ZSH ? zsh : fish, out);
 }

@@ -212,3 +212,30 @@ bool cmd_time(struct cmd_parse *parse, uint64_t max_ns, uint64_t *ret_ns)
     report(parse, &text);
     return false;
 }
+
+const struct cmd *cmd_find(const struct cmd *perfmap, const char *name)
+{
+    for (const struct cmd *const *cmd = perfmap->commands; *cmd; cmd++)
+        if (strcmp((*cmd)->name, name) == 0)
+            return *cmd;
+    for (const struct cmd *const *cmd = perfmap->hidden; *cmd; cmd++)
+        if (strcmp((*cmd)->name, name) == 0)
+            return *cmd;
+    return NULL;
+}
+
+int cmd_unknown(const struct cmd *perfmap, const char *name)
+{
+    const char *names[MAX_WORDS];
+    size_t n = 0;
+    for (; perfmap->commands[n] && n < MAX_WORDS - 1; n++)
+        names[n] = perfmap->commands[n]->name;
+    names[n] = NULL;
+    const char *best = pm_suggest(name, names);
+    if (best)
+        cmd_talk("unknown command '%.200s'; did you mean '%s'?", name, best);
+    else
+        cmd_talk("unknown command '%.200s'", name);
+    cmd_talk("try 'perfmap --help'");
+    return CMD_USAGE;
+}

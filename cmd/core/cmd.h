@@ -25,8 +25,7 @@
 #ifndef PM_CMD_H
 #define PM_CMD_H
 
-#include "mapping/base/status.h"
-#include "mapping/base/str.h"
+#include "talk.h"
 
 #include <stdlib.h>
 
@@ -79,12 +78,16 @@ struct cmd {
     const struct cmd_exit *exits;       /* ends with meaning NULL; NULL: the usual three */
     const char *const *environment;     /* pairs: variable, meaning; NULL-ended; NULL: none */
     unsigned flags;
+    /* of perfmap itself (name ""): all commands in the order of the help, and those that are in no
+     * list; NULL-ended. NULL: it has none */
+    const struct cmd *const *commands, *const *hidden;
     int (*main)(struct cmd_parse *parse);
 };
 
 /* One call of a command. Operands are complete, in order, once cmd_next has returned CMD_END. */
 struct cmd_parse {
     const struct cmd *cmd;
+    const struct cmd *perfmap; /* that knows all commands */
     int argc;
     char **argv;
     const char *value;  /* argument of the option that cmd_next returned; NULL: none */
@@ -122,9 +125,6 @@ int cmd_fail(const struct cmd_parse *parse, struct pm_error *err);
  * a closed pipe). */
 int cmd_stdout_done(const struct cmd_parse *parse, int status);
 
-/* Talk: one line on stderr with "perfmap: " in front; control bytes in it are shown as \xNN. */
-void cmd_talk(const char *format, ...) PM_PRINTF(1, 2);
-
 /* What a file is, by its first bytes; a folder by what is in it. */
 enum cmd_file_kind {
     CMD_FILE_OTHER, /* or not there */
@@ -138,27 +138,14 @@ enum cmd_file_kind cmd_file_kind(const char *path);
  * command takes it. Nothing when it is of that kind after all, or nothing that we know. */
 void cmd_add_file_hint(const char *path, enum cmd_file_kind wanted, struct pm_error *err);
 
-/* text as one word of a shell's command line: as it is, in '...', or in $'...' when it holds
- * control bytes. free() it; NULL: memory. */
-char *cmd_shell_quote(const char *text);
-/* The same for a file's name: one that begins with '-' gets './' in front of it. */
-char *cmd_shell_quote_file(const char *name);
-
-/* The help of a command as text, its manual page; both from its table. With NULL: of perfmap as a
- * whole. */
+/* The help of a command as text, its manual page; both from its table. perfmap: of all. */
 void cmd_help_print(const struct cmd *cmd, FILE *out);
-void cmd_man_print(const struct cmd *cmd, FILE *out);
-void cmd_completion_print(FILE *out); /* bash */
+void cmd_man_print(const struct cmd *perfmap, const struct cmd *cmd, FILE *out);
+void cmd_completion_print(const struct cmd *perfmap, FILE *out); /* bash */
 
-/* All commands, in the order of the help; NULL-ended. */
-extern const struct cmd *const cmd_all[];
-const struct cmd *cmd_find(const char *name);
-int cmd_unknown(const char *name); /* reports an unknown command; CMD_USAGE */
-
-extern const struct cmd cmd_perfmap; /* perfmap itself: name "" */
-
-extern const struct cmd cmd_run, cmd_mode, cmd_collect, cmd_report, cmd_annotate, cmd_explain,
-    cmd_ask, cmd_levels, cmd_nouns, cmd_verbs, cmd_sentences, cmd_points, cmd_complete, cmd_pif,
-    cmd_dump, cmd_trace, cmd_doctor, cmd_cc, cmd_cxx, cmd_fortran, cmd_plugin_path, cmd_help;
+/* The command of that name, hidden or not; NULL: there is none. */
+const struct cmd *cmd_find(const struct cmd *perfmap, const char *name);
+/* Reports an unknown command, with a suggestion; CMD_USAGE. */
+int cmd_unknown(const struct cmd *perfmap, const char *name);
 
 #endif

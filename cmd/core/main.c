@@ -1,8 +1,6 @@
 /* perfmap: finds the command and calls it. */
 #include "cmd.h"
 
-#include "mapping/base/suggest.h"
-
 #include <fcntl.h>
 #include <locale.h>
 #include <unistd.h>
@@ -30,7 +28,27 @@ static const char *const perfmap_environment[] = {
     "folder with perfmap.so and libperfmap-rt.so, when they are not where they were installed",
     NULL};
 
-const struct cmd cmd_perfmap = {
+#define VERB(symbol, word) extern const struct cmd cmd_##symbol;
+#define HIDDEN_VERB(symbol) VERB(symbol, "")
+#include "verbs.def"
+#undef VERB
+#undef HIDDEN_VERB
+
+static const struct cmd *const commands[] = {
+#define VERB(symbol, word) &cmd_##symbol,
+#define HIDDEN_VERB(symbol)
+#include "verbs.def"
+    NULL};
+#undef VERB
+#undef HIDDEN_VERB
+
+static const struct cmd *const hidden[] = {
+#define VERB(symbol, word)
+#define HIDDEN_VERB(symbol) &cmd_##symbol,
+#include "verbs.def"
+    NULL};
+
+static const struct cmd cmd_perfmap = {
     .name = "",
     .summary = "performance questions in the words of the source",
     .usage = (const char *const[]){"COMMAND [ARGUMENT]...", "help COMMAND", "--version", NULL},
@@ -42,41 +60,13 @@ const struct cmd cmd_perfmap = {
     .exits = perfmap_exits,
     .environment = perfmap_environment,
     .flags = CMD_STOP_AT_OPERAND,
+    .commands = commands,
+    .hidden = hidden,
     .main = perfmap_main};
-
-const struct cmd *const cmd_all[] = {
-    &cmd_run,     &cmd_mode,        &cmd_collect, &cmd_report, &cmd_annotate,  &cmd_explain,
-    &cmd_ask,     &cmd_levels,      &cmd_nouns,   &cmd_verbs,  &cmd_sentences, &cmd_points,
-    &cmd_pif,     &cmd_dump,        &cmd_trace,   &cmd_doctor, &cmd_cc,        &cmd_cxx,
-    &cmd_fortran, &cmd_plugin_path, &cmd_help,    NULL};
-
-const struct cmd *cmd_find(const char *name)
-{
-    for (const struct cmd *const *cmd = cmd_all; *cmd; cmd++)
-        if (strcmp((*cmd)->name, name) == 0)
-            return *cmd;
-    return strcmp(name, cmd_complete.name) == 0 ? &cmd_complete : NULL; /* the shell's */
-}
-
-int cmd_unknown(const char *name)
-{
-    const char *names[sizeof cmd_all / sizeof *cmd_all];
-    size_t n = 0;
-    for (; cmd_all[n]; n++)
-        names[n] = cmd_all[n]->name;
-    names[n] = NULL;
-    const char *best = pm_suggest(name, names);
-    if (best)
-        cmd_talk("unknown command '%.200s'; did you mean '%s'?", name, best);
-    else
-        cmd_talk("unknown command '%.200s'", name);
-    cmd_talk("try 'perfmap --help'");
-    return CMD_USAGE;
-}
 
 static int cmd_call(const struct cmd *cmd, int argc, char **argv)
 {
-    struct cmd_parse parse = {.cmd = cmd, .argc = argc, .argv = argv};
+    struct cmd_parse parse = {.cmd = cmd, .perfmap = &cmd_perfmap, .argc = argc, .argv = argv};
     if (cmd->flags & CMD_RAW) {
         if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
             cmd_help_print(cmd, stdout);
@@ -100,12 +90,12 @@ static int perfmap_main(struct cmd_parse *parse)
         return cmd_stdout_done(parse, CMD_DONE);
     }
     if (parse->n_operands == 0) {
-        cmd_help_print(&cmd_perfmap, stdout);
+        cmd_help_print(parse->perfmap, stdout);
         return cmd_stdout_done(parse, CMD_DONE);
     }
-    const struct cmd *cmd = cmd_find(parse->operands[0]);
+    const struct cmd *cmd = cmd_find(parse->perfmap, parse->operands[0]);
     return cmd ? cmd_call(cmd, parse->n_operands, parse->operands)
-               : cmd_unknown(parse->operands[0]);
+               : cmd_unknown(parse->perfmap, parse->operands[0]);
 }
 
 /* A standard descriptor that we were started without must not become that of a file we open.

@@ -1,0 +1,37 @@
+/* What commands that show archives have in common: which archive, and how text is to look.
+ *
+ *     default:
+ *         cmd_take_look(parse, key, &request->look);
+ */
+#ifndef PM_CMD_ARCHIVES_H
+#define PM_CMD_ARCHIVES_H
+
+#include "cmd.h"
+#include "cmd/report.h"
+
+/* The only archive in the current folder, to be freed; NULL with their number when there is none
+ * or there are several. */
+char *cmd_find_archive(int *ret_n);
+/* The same. NULL: there is none or there are several, which was reported as wrong usage. */
+char *cmd_only_archive(struct cmd_parse *parse);
+/* The operands "WHAT [ARCHIVE]": what, and the archive's path, to be freed. expected names what.
+ * false: wrong usage, reported. */
+bool cmd_archive_operands(struct cmd_parse *parse, const char *expected, const char **ret_what,
+                          char **ret_archive);
+
+/* The options for how text is to look: stand in a command's table, and are taken by
+ * cmd_take_look. */
+enum { CMD_OPT_COLOR = CMD_KEY_FIRST + 100, CMD_OPT_WIDTH };
+#define CMD_LOOK_OPTIONS                                                                         \
+    {CMD_OPT_COLOR, "color", "auto|always|never",                                                \
+     "colours; auto (default): on a terminal, unless NO_COLOR is set"},                          \
+    {                                                                                            \
+        CMD_OPT_WIDTH, "width", "NUMBER",                                                        \
+            "columns that the text may take, 0 for as many as it takes (default: COLUMNS, else " \
+            "the terminal's; in a file or a pipe as many as names of 160 take)"                  \
+    }
+/* false: it is another option. */
+bool cmd_take_look(struct cmd_parse *parse, int key, struct report_look *look);
+extern const char *const cmd_look_environment[]; /* of these commands */
+
+#endif
