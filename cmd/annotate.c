@@ -1,5 +1,5 @@
 /* perfmap annotate: source lines with what they cost. */
-#include "annotate.h"
+#include "cmd/show/annotation.h"
 #include "cmd/core/archives.h"
 
 #include "mapping/base/cxx_name.h"
@@ -13,7 +13,7 @@ enum { MAX_NAMED = 6, NAME_COLUMNS = 90 };
 
 struct annotate_request {
     struct pm_view_options options;
-    struct report_look look;
+    struct show_look look;
     struct pm_annotation annotation;
     const char *what;     /* file or function; NULL: all lines */
     char *candidates;     /* one a line, where several are called what; NULL: not so */
@@ -280,15 +280,15 @@ static int annotate(struct cmd_parse *parse, struct annotate_request *request)
     struct pm_error err = PM_ERROR_INIT;
     struct pm_view report = {.options = request->options};
     struct pm_annotation *a = &request->annotation;
-    a->report = &report;
+    a->view = &report;
     int end = CMD_DONE;
     enum pm_status status = make(request, &report, &err);
     if (status == PM_OK)
         status = pm_annotation_collect(a, &err);
     if (status == PM_OK && request->json)
-        annotation_print_json(a, stdout);
+        show_annotation_json(a, stdout);
     else if (status == PM_OK &&
-             !(a->top ? annotation_print_top : annotation_print)(a, &request->look, stdout))
+             !(a->top ? show_annotation_top : show_annotation)(a, &request->look, stdout))
         status = pm_error_set(&err, PM_ERR_MEMORY, "out of memory");
     if (status == PM_ERR_USAGE && request->candidates) {
         end = list_candidates(request->candidates, &err);

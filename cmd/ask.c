@@ -15,68 +15,20 @@ enum {
     OPT_FOR,
     OPT_MODE
 };
-enum { TABLE_LIMIT = 20, LIVE_MS = 5000 };
+enum { LIVE_MS = 5000 };
 
 struct ask_request {
-    struct ask_options options;
+    struct show_answer_options options;
     struct pm_view_options report;
     struct ask_live live;
     bool limit_given, is_live;
 };
 
-/* --- the command --- */
-
-enum pm_status ask_print(struct pm_view *report, const struct pm_question *question,
-                         const struct pm_answer *answer, const struct ask_options *options,
-                         struct pm_error *err)
-{
-    if (options->json)
-        ask_print_json(report, question, answer, options, stdout);
-    else if (options->csv)
-        ask_print_csv(report, question, answer, options, stdout);
-    else if (!ask_print_table(report, question, answer, options, stdout))
-        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
-    return PM_OK;
-}
-
-static enum pm_status answer_question(struct ask_request *request, struct pm_view *report,
-                                      struct pm_error *err)
-{
-    struct pm_question *question = NULL;
-    struct pm_answer *answer = NULL;
-    struct pm_ask_cost cost;
-    enum pm_status status = pm_question_parse(request->options.text, err, &question);
-    if (status == PM_ERR_USAGE && !strchr(request->options.text, '{'))
-        pm_ask_offer_sentences(report, request->options.text, err);
-    if (status == PM_OK)
-        status = pm_ask_answer(report, question, false, err, &answer);
-    if (status == PM_OK)
-        status = pm_ask_find_cost(report->data, question, err, &cost);
-    request->options.cost = &cost;
-    if (status == PM_OK)
-        status = ask_print(report, question, answer, &request->options, err);
-    request->options.cost = NULL;
-    pm_answer_free(answer);
-    pm_question_free(question);
-    return status;
-}
-
-enum pm_status ask_archive(const char *question, const char *archive, const char *metrics,
-                           struct pm_error *err)
-{
-    struct ask_request request = {.options = {.text = question, .limit = TABLE_LIMIT}};
-    struct pm_view report = {
-        .options = {.level = "source", .metrics = metrics, .archive_path = archive}};
-    enum pm_status status = answer_question(&request, &report, err);
-    pm_view_release(&report);
-    return status;
-}
-
 static int ask(struct cmd_parse *parse, struct ask_request *request)
 {
     struct pm_error err = PM_ERROR_INIT;
     struct pm_view report = {.options = request->report};
-    enum pm_status status = answer_question(request, &report, &err);
+    enum pm_status status = show_question(&report, &request->options, &err);
     int end;
     if (status == PM_ERR_USAGE) {
         end = cmd_usage_error(parse, "%s", pm_error_text(&err));
@@ -154,7 +106,8 @@ static void take_options(struct cmd_parse *parse, struct ask_request *request)
 
 static int ask_main(struct cmd_parse *parse)
 {
-    struct ask_request request = {.options = {.limit = TABLE_LIMIT}, .report = {.level = "source"}};
+    struct ask_request request = {.options = {.limit = SHOW_ANSWER_ROWS},
+                                  .report = {.level = "source"}};
     take_options(parse, &request);
     if (parse->failed)
         return CMD_USAGE;

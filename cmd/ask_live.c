@@ -37,7 +37,7 @@ struct figures {
 
 struct asking {
     const struct ask_live *live;
-    const struct ask_options *options;
+    const struct show_answer_options *options;
     const struct pm_view_options *pm_view_options;
     struct pm_question *question;
     struct pm_error *err;
@@ -476,15 +476,15 @@ static enum pm_status look(struct asking *a, bool prints)
     if (status == PM_OK)
         status = take_difference(a, report.data->graph, answer);
     if (status == PM_OK && prints) {
-        struct ask_interval interval = {a->live->pid, (double)(a->last_ms - a->start_ms) / 1e3,
-                                        (double)(now - a->start_ms) / 1e3};
+        struct show_interval interval = {a->live->pid, (double)(a->last_ms - a->start_ms) / 1e3,
+                                         (double)(now - a->start_ms) / 1e3};
         struct pm_ask_cost spent =
             cost_between(&a->cost_before, &cost, interval.to_s - interval.from_s);
-        struct ask_options options = *a->options;
+        struct show_answer_options options = *a->options;
         options.interval = &interval;
         options.cost = &spent;
         add_cost(&a->cost_in_all, &spent);
-        status = ask_print(&report, a->question, answer, &options, a->err);
+        status = show_answer(&report, a->question, answer, &options, a->err);
         if (!options.json)
             putchar('\n');
         fflush(stdout);
@@ -577,7 +577,7 @@ static enum pm_status ask_it(struct asking *a)
 }
 
 int ask_live(struct cmd_parse *parse, const struct ask_live *live,
-             const struct ask_options *options, const struct pm_view_options *report)
+             const struct show_answer_options *options, const struct pm_view_options *report)
 {
     struct pm_error err = PM_ERROR_INIT;
     struct asking a = {

@@ -1,6 +1,8 @@
 /* perfmap explain: the mapping of a construct of the source. */
 #include "cmd/core/archives.h"
-#include "explain.h"
+#include "cmd/session/adapters.h"
+#include "cmd/show/explanation.h"
+#include "cmd/show/word.h"
 
 #include "mapping/base/json.h"
 
@@ -10,7 +12,7 @@ enum { MAX_EXPLAINED = 8 };
 
 struct explain_request {
     const char *pattern, *archive_path;
-    struct report_look look;
+    struct show_look look;
     bool json;
 };
 
@@ -110,7 +112,7 @@ static enum pm_status find_targets(const struct pm_view *report,
     for (pm_index noun = 0; weights && noun < graph->n_nouns; noun++) {
         bool at_source = graph->nouns[noun].level == report->level &&
                          !pm_view_noun_is(report, noun, "file") && !is_copy(graph, in, noun);
-        bool explains = in[noun] && !is_file && (at_source || explain_is_word(report, noun));
+        bool explains = in[noun] && !is_file && (at_source || pm_word_is(report, noun));
         if (explains)
             insert_target(ret_targets, n, noun, weights);
         n += explains;
@@ -129,7 +131,7 @@ static enum pm_status find_targets(const struct pm_view *report,
 }
 
 struct out {
-    struct report_term term;
+    struct show_term term;
     struct pm_json json;
     bool is_json, any;
 };
@@ -150,9 +152,9 @@ static enum pm_status explain_kind(const struct pm_archive_data *archive, enum p
             continue;
         status = pm_explanation_collect(&x, &views, targets[i], &maps, err);
         if (status == PM_OK && out->is_json)
-            explanation_json(&x, &out->json);
+            show_explanation_json(&x, &out->json);
         else if (status == PM_OK && ((out->any && fputc('\n', stdout) == EOF) ||
-                                     !explanation_print(&x, &out->term, stdout)))
+                                     !show_explanation(&x, &out->term, stdout)))
             status = ferror(stdout)
                          ? PM_OK
                          : pm_error_set(err, PM_ERR_MEMORY,
@@ -199,6 +201,12 @@ static enum pm_status load_for_words(struct pm_error *err, struct pm_view *repor
     return status;
 }
 
+static const char *adapter_of(const struct pm_view *view, pm_index noun)
+{
+    const struct pm_graph *graph = view->data->graph;
+    return session_adapter_of_level(graph->levels[graph->nouns[noun].level].name);
+}
+
 static enum pm_status explain_words(const struct explain_request *request, const pm_index *targets,
                                     const bool *is_word, uint32_t n, struct out *out,
                                     struct pm_error *err)
@@ -210,13 +218,16 @@ static enum pm_status explain_words(const struct explain_request *request, const
             continue;
         if (!report.data)
             status = load_for_words(err, &report);
-        if (status == PM_OK && request->json)
-            status = explain_word_json(&report, targets[i], &out->json, err);
-        else if (status == PM_OK) {
+        if (status != PM_OK)
+            break;
+        const char *adapter = adapter_of(&report, targets[i]);
+        if (request->json)
+            status = show_word_json(&report, targets[i], adapter, &out->json, err);
+        else {
             if (out->any)
                 putchar('\n');
             out->any = true;
-            status = explain_word_print(&report, targets[i], &out->term, stdout, err);
+            status = show_word(&report, targets[i], adapter, &out->term, stdout, err);
         }
     }
     pm_view_release(&report);
@@ -229,7 +240,7 @@ static enum pm_status explain(const struct explain_request *request, struct pm_e
     enum pm_view_by bys[MAX_EXPLAINED];
     bool is_word[MAX_EXPLAINED];
     uint32_t n = 0, n_all = 0;
-    struct out out = {.term = report_term_of(stdout, &request->look), .is_json = request->json};
+    struct out out = {.term = show_term_of(stdout, &request->look), .is_json = request->json};
     struct pm_view first = {.options = {.archive_path = request->archive_path,
                                         .level = "source",
                                         .by = PM_VIEW_BY_STATEMENT,
@@ -240,7 +251,7 @@ static enum pm_status explain(const struct explain_request *request, struct pm_e
         status = find_targets(&first, request, err, targets, &n_all);
     n = n_all < MAX_EXPLAINED ? n_all : MAX_EXPLAINED;
     for (uint32_t i = 0; status == PM_OK && i < n; i++) {
-        is_word[i] = explain_is_word(&first, targets[i]);
+        is_word[i] = pm_word_is(&first, targets[i]);
         bys[i] = is_word[i] ? PM_VIEW_BY_LINE : by_of_noun(&first, targets[i]); /* no view's */
     }
     if (status == PM_OK && request->json) {

@@ -1,6 +1,6 @@
 /* perfmap report */
 #include "cmd/core/archives.h"
-#include "report.h"
+#include "cmd/show/show.h"
 
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ enum { TABLE_LIMIT = 20 };
 
 struct report_request {
     struct pm_view_options options;
-    struct report_look look;
+    struct show_look look;
     bool json, csv, limit_given, split_given;
 };
 
@@ -49,17 +49,17 @@ static int print_report(struct cmd_parse *parse, const struct report_request *re
     } else {
         bool printed = true;
         if (request->json)
-            report_print_json(&report, stdout);
+            show_json(&report, stdout);
         else if (request->csv && request->options.modes)
-            report_modes_csv(&report, stdout);
+            show_modes_csv(&report, stdout);
         else if (request->csv)
-            report_print_csv(&report, stdout);
+            show_csv(&report, stdout);
         else if (request->options.modes)
-            printed = report_print_modes(&report, stdout);
+            printed = show_modes(&report, stdout);
         else
-            printed = report_print_table(&report, &request->look, stdout);
+            printed = show_table(&report, &request->look, stdout);
         if (request->csv && printed)
-            report_say_measuring(&report);
+            show_say_measuring(&report);
         for (int i = 0; request->csv && i < report.n_warnings; i++)
             cmd_talk("warning: %s", report.warnings[i]);
         if (!printed)

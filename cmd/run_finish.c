@@ -1,6 +1,7 @@
 /* What `perfmap run` does when the program has ended. */
-#include "ask.h"
 #include "run_request.h"
+
+#include "cmd/show/answer.h"
 
 #include <unistd.h>
 
@@ -155,7 +156,11 @@ static void tell_end(const struct run_request *request, const struct session_out
 static bool answer(const struct session_question *asked, const char *archive)
 {
     struct pm_error err = PM_ERROR_INIT;
-    enum pm_status status = ask_archive(asked->text, archive, asked->metrics, &err);
+    struct show_answer_options options = {.text = asked->text, .limit = SHOW_ANSWER_ROWS};
+    struct pm_view view = {
+        .options = {.level = "source", .metrics = asked->metrics, .archive_path = archive}};
+    enum pm_status status = show_question(&view, &options, &err);
+    pm_view_release(&view);
     if (status != PM_OK)
         cmd_talk("%s", pm_error_text(&err));
     pm_error_release(&err);

@@ -1,8 +1,8 @@
 /* perfmap levels, nouns, verbs, sentences: what can be asked of an archive. */
-#include "ask.h"
 #include "cmd/core/archives.h"
 
 #include "mapping/base/json.h"
+#include "mapping/view/question.h"
 
 #include <fnmatch.h>
 #include <libsmartcols/libsmartcols.h>

@@ -64,10 +64,10 @@ bool cmd_archive_operands(struct cmd_parse *parse, const char *expected, const c
     return *ret_archive != NULL;
 }
 
-bool cmd_take_look(struct cmd_parse *parse, int key, struct report_look *look)
+bool cmd_take_look(struct cmd_parse *parse, int key, struct show_look *look)
 {
     if (key == CMD_OPT_COLOR)
-        look->color = (enum report_color)parse->choice;
+        look->color = (enum show_color)parse->choice;
     else if (key == CMD_OPT_WIDTH)
         look->has_width = cmd_number(parse, 100000, &look->width);
     else

@@ -7,7 +7,7 @@
 #define PM_CMD_ARCHIVES_H
 
 #include "cmd.h"
-#include "cmd/report.h"
+#include "cmd/show/term.h"
 
 /* The only archive in the current folder, to be freed; NULL with their number when there is none
  * or there are several. */
@@ -31,7 +31,7 @@ enum { CMD_OPT_COLOR = CMD_KEY_FIRST + 100, CMD_OPT_WIDTH };
             "the terminal's; in a file or a pipe as many as names of 160 take)"                  \
     }
 /* false: it is another option. */
-bool cmd_take_look(struct cmd_parse *parse, int key, struct report_look *look);
+bool cmd_take_look(struct cmd_parse *parse, int key, struct show_look *look);
 extern const char *const cmd_look_environment[]; /* of these commands */
 
 #endif

@@ -20,8 +20,8 @@ static const struct pm_noun *noun_of_group(const struct pm_view *view, uint32_t 
 
 uint32_t pm_annotation_line_of_group(const struct pm_annotation *a, uint32_t group)
 {
-    const struct pm_noun *noun = noun_of_group(a->report, group);
-    if (!noun || a->report->groups[group].special || noun->level != a->report->level ||
+    const struct pm_noun *noun = noun_of_group(a->view, group);
+    if (!noun || a->view->groups[group].special || noun->level != a->view->level ||
         (a->file && strcmp(noun->file, a->file) != 0) || noun->line_no < a->first_line_no ||
         noun->line_no > a->last_line_no || noun->line_no > MAX_LINES)
         return 0;
@@ -80,7 +80,7 @@ static bool make_lines(struct pm_annotation *a)
         const char *end = strchr(p, '\n');
         p = end ? end + 1 : p + strlen(p);
     }
-    const struct pm_view *view = a->report;
+    const struct pm_view *view = a->view;
     uint32_t n_text = n;
     for (uint32_t g = 0; g < view->n_groups; g++)
         if (pm_annotation_line_of_group(a, g) > n)
@@ -139,8 +139,8 @@ static void add_group(struct pm_annotation *a, const struct pm_view_row *row)
     if (!group.last_line_no)
         return;
     a->groups[a->n_groups++] = group;
-    if (a->report->n_metrics)
-        a->shared += row->values[a->report->primary].own.value;
+    if (a->view->n_metrics)
+        a->shared += row->values[a->view->primary].own.value;
 }
 
 static void add_line(struct pm_annotation *a, const struct pm_view_row *row)
@@ -178,7 +178,7 @@ static void place_groups(struct pm_annotation *a)
 /* What was called at a line that is not known, in a function that is asked for. */
 static bool is_unknown_line(const struct pm_annotation *a, const struct pm_view_row *row)
 {
-    const struct pm_view *view = a->report;
+    const struct pm_view *view = a->view;
     const struct pm_noun *noun = noun_of_group(view, row->groups[0]);
     if (!noun || noun->line_no || view->groups[row->groups[0]].special ||
         !pm_view_is_unknown_line(view, view->groups[row->groups[0]].noun) ||
@@ -192,13 +192,13 @@ static bool is_unknown_line(const struct pm_annotation *a, const struct pm_view_
 
 int64_t pm_annotation_own(const struct pm_annotation *a, const struct pm_view_row *row)
 {
-    const struct pm_view *view = a->report;
+    const struct pm_view *view = a->view;
     return view->n_metrics ? row->values[view->primary].own.value : row->n_calls;
 }
 
 static bool add_costs(struct pm_annotation *a)
 {
-    const struct pm_view *view = a->report;
+    const struct pm_view *view = a->view;
     a->groups = pm_alloc_array(view->n_rows, sizeof *a->groups);
     if (!a->groups)
         return false;
@@ -249,7 +249,7 @@ static bool has_costs(const struct pm_annotation *a, const struct pm_noun *loop)
  * around others, say. */
 static bool find_loops(struct pm_annotation *a, const struct pm_late_maps *maps)
 {
-    const struct pm_graph *graph = a->report->data->graph;
+    const struct pm_graph *graph = a->view->data->graph;
     uint32_t n = 0;
     a->loops = pm_alloc_array((size_t)graph->n_nouns + 1, sizeof *a->loops);
     if (!a->loops)
@@ -274,7 +274,7 @@ static bool find_loops(struct pm_annotation *a, const struct pm_late_maps *maps)
 
 static enum pm_status find_code(struct pm_annotation *a, struct pm_error *err)
 {
-    const struct pm_view *view = a->report;
+    const struct pm_view *view = a->view;
     const struct pm_graph *graph = view->data->graph;
     struct pm_late_maps maps;
     enum pm_status status = pm_late_maps_open(&maps, view->data, err);
@@ -329,7 +329,7 @@ static int compare_touch_values(const void *a_pointer, const void *b_pointer)
 static bool touches_of_cost(const struct pm_annotation *a, const struct pm_cost *cost,
                             struct touch **touches, size_t *n, size_t *cap)
 {
-    const struct pm_view *view = a->report;
+    const struct pm_view *view = a->view;
     const struct pm_graph *graph = view->data->graph;
     pm_index sentence = graph->contexts[cost->context].sentence;
     uint32_t n_reached;
@@ -373,12 +373,12 @@ static bool name_arrays(struct pm_annotation *a, const struct touch *touches, si
         for (; i < n && touches[i].line_no == line; i++, k++)
             if (k < MAX_ARRAYS)
                 pm_buf_printf(&text, "%s%s", k ? ", " : "",
-                              last_part(a->report->data->graph->nouns[touches[i].noun].name));
+                              last_part(a->view->data->graph->nouns[touches[i].noun].name));
         if (k > MAX_ARRAYS)
             pm_buf_printf(&text, ", %u more", k - MAX_ARRAYS);
         const char *copy =
-            text.failed ? NULL : pm_arena_strndup(&a->report->arena, text.data, text.len);
-        a->lines[line].arrays = copy ? pm_text_printable(&a->report->arena, copy) : NULL;
+            text.failed ? NULL : pm_arena_strndup(&a->view->arena, text.data, text.len);
+        a->lines[line].arrays = copy ? pm_text_printable(&a->view->arena, copy) : NULL;
         if (!a->lines[line].arrays) {
             pm_buf_release(&text);
             return false;
@@ -390,7 +390,7 @@ static bool name_arrays(struct pm_annotation *a, const struct touch *touches, si
 
 static bool find_arrays(struct pm_annotation *a)
 {
-    const struct pm_view *view = a->report;
+    const struct pm_view *view = a->view;
     const struct pm_graph *graph = view->data->graph;
     struct touch *touches = NULL;
     size_t n = 0, cap = 0, n_merged = 0;
@@ -428,7 +428,7 @@ static uint32_t find_waiting(const struct pm_view *view)
 struct pm_annotated_line pm_annotation_numbers(const struct pm_annotation *a,
                                                const struct pm_view_row *row)
 {
-    const struct pm_view *view = a->report;
+    const struct pm_view *view = a->view;
     struct pm_annotated_line numbers = {.n_samples = row->n_samples};
     numbers.own = view->n_metrics ? row->values[view->primary].own.value : row->n_calls;
     if (a->waiting != PM_NONE)
@@ -439,11 +439,11 @@ struct pm_annotated_line pm_annotation_numbers(const struct pm_annotation *a,
 
 enum pm_status pm_annotation_collect(struct pm_annotation *a, struct pm_error *err)
 {
-    a->waiting = find_waiting(a->report);
+    a->waiting = find_waiting(a->view);
     if (a->top)
         return pm_annotation_find_top(a) ? PM_OK : no_memory(err);
-    pm_annotation_read_source(a->report, a->file, &a->path, &a->text);
-    a->is_changed = pm_annotation_source_is_changed(a->report, a->path);
+    pm_annotation_read_source(a->view, a->file, &a->path, &a->text);
+    a->is_changed = pm_annotation_source_is_changed(a->view, a->path);
     if (!make_lines(a) || !add_costs(a))
         return no_memory(err);
     pm_annotation_add_inclusive(a);

@@ -1,6 +1,6 @@
 /* The lines of a source file with what they cost.
  *
- *     struct pm_annotation annotation = {.report = &report, ...}; // by line
+ *     struct pm_annotation annotation = {.view = &view, ...}; // by line
  *     pm_annotation_collect(&annotation, &err);
  *     pm_annotation_release(&annotation);
  */
@@ -35,8 +35,8 @@ struct pm_annotation_top {
 struct pm_annotation_source;
 
 struct pm_annotation {
-    struct pm_view *report; /* by line, all rows */
-    const char *file;       /* as the archive has it; NULL: all of them (only with top) */
+    struct pm_view *view; /* by line, all rows */
+    const char *file;     /* as the archive has it; NULL: all of them (only with top) */
     uint32_t first_line_no,
         last_line_no;     /* of the function that was asked for; all: 0, UINT32_MAX */
     const char *function; /* or what else lies there; NULL: a whole file */
@@ -55,7 +55,7 @@ struct pm_annotation {
     /* cost of code that functions of the file called, libraries and the kernel; own has it, too */
     int64_t unknown_line;
     int64_t own, shared; /* sums of the primary metric: lines alone; sets with a line here */
-    uint32_t waiting;    /* index of that metric in the report; PM_NONE: none is shown */
+    uint32_t waiting;    /* index of that metric in the view; PM_NONE: none is shown */
     char *path, *text;   /* of the source; NULL: not found */
     const char **texts;  /* [n_lines + 1], zero-ended; NULL without source */
     bool is_changed;     /* the source is newer than the run */
@@ -81,9 +81,9 @@ bool *pm_annotation_shown_lines(const struct pm_annotation *annotation);
 
 /* The text of a file of the archive: where the compiler saw it, else from the folder of the run,
  * else from here. Both to be freed; NULL: not found. */
-void pm_annotation_read_source(const struct pm_view *report, const char *file, char **ret_path,
+void pm_annotation_read_source(const struct pm_view *view, const char *file, char **ret_path,
                                char **ret_text);
-bool pm_annotation_source_is_changed(const struct pm_view *report, const char *path);
+bool pm_annotation_source_is_changed(const struct pm_view *view, const char *path);
 /* The line of a group within what was asked for; 0: it is not there. */
 uint32_t pm_annotation_line_of_group(const struct pm_annotation *annotation, uint32_t group);
 

@@ -25,8 +25,8 @@ static void add_line(struct active *active, uint32_t line)
 
 static uint32_t line_of_place(const struct pm_annotation *a, pm_index sentence)
 {
-    pm_index n = pm_graph_first_noun(a->report->data->graph, sentence);
-    const struct pm_noun *noun = n == PM_NONE ? NULL : &a->report->data->graph->nouns[n];
+    pm_index n = pm_graph_first_noun(a->view->data->graph, sentence);
+    const struct pm_noun *noun = n == PM_NONE ? NULL : &a->view->data->graph->nouns[n];
     return noun && noun->line_no >= a->first_line_no && noun->line_no <= a->last_line_no &&
                    !strcmp(noun->file, a->file)
                ? noun->line_no
@@ -37,14 +37,14 @@ static void add_site(struct active *active, const struct pm_call_site *site)
 {
     for (uint32_t i = 0; i < site->n; i++)
         add_line(active,
-                 line_of_place(active->a, active->a->report->data->call_places[site->first + i]));
+                 line_of_place(active->a, active->a->view->data->call_places[site->first + i]));
 }
 
 /* Code that was inlined: its own noun, or that of the code that called a library, has one site.
  * True: of the latter, it has. */
 static bool add_inlined(struct active *active, pm_index sentence)
 {
-    const struct pm_view *view = active->a->report;
+    const struct pm_view *view = active->a->view;
     const struct pm_sentence *s = &view->data->graph->sentences[sentence];
     bool is_caller_known = false;
     for (uint32_t i = 0; i < s->n_nouns; i++) {
@@ -61,7 +61,7 @@ static bool add_inlined(struct active *active, pm_index sentence)
 /* Whether some function of the file is what the symbol's code is of. */
 static bool is_of_file(const struct pm_annotation *a, pm_index sentence)
 {
-    const struct pm_graph *graph = a->report->data->graph;
+    const struct pm_graph *graph = a->view->data->graph;
     for (uint32_t e = graph->out_first[sentence]; e < graph->out_first[sentence + 1]; e++)
         if (line_of_place(a, graph->mappings[graph->out[e]].destination))
             return true;
@@ -78,7 +78,7 @@ static bool is_symbol(const struct pm_view *view, pm_index noun)
 static void add_call(struct active *active, pm_index callee, pm_index caller,
                      pm_index caller_sentence)
 {
-    const struct pm_archive_data *data = active->a->report->data;
+    const struct pm_archive_data *data = active->a->view->data;
     uint32_t n;
     const struct pm_call_site *sites = pm_archive_call_sites(data, callee, &n), *found = NULL;
     bool several = false;
@@ -106,7 +106,7 @@ static void add_call(struct active *active, pm_index callee, pm_index caller,
 /* knows_call: of the innermost symbol, if it has no sleds. */
 static void add_path(struct active *active, pm_index context, bool knows_call)
 {
-    const struct pm_view *view = active->a->report;
+    const struct pm_view *view = active->a->view;
     const struct pm_graph *graph = view->data->graph;
     pm_index callee = PM_NONE;
     for (pm_index at = context; at != PM_NONE; at = graph->contexts[at].parent) {
@@ -124,7 +124,7 @@ static void add_path(struct active *active, pm_index context, bool knows_call)
 
 void pm_annotation_add_inclusive(struct pm_annotation *a)
 {
-    const struct pm_view *view = a->report;
+    const struct pm_view *view = a->view;
     const struct pm_graph *graph = view->data->graph;
     if (!view->n_metrics || !view->data->n_call_sites || view->options.instance)
         return;

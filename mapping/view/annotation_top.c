@@ -18,8 +18,8 @@ static struct pm_annotation_source *source_of(struct pm_annotation *a, const cha
             return &a->sources[i];
     struct pm_annotation_source *source = &a->sources[a->n_sources++];
     source->file = file;
-    pm_annotation_read_source(a->report, file, &source->path, &source->text);
-    a->is_changed |= pm_annotation_source_is_changed(a->report, source->path);
+    pm_annotation_read_source(a->view, file, &source->path, &source->text);
+    a->is_changed |= pm_annotation_source_is_changed(a->view, source->path);
     return source;
 }
 
@@ -34,7 +34,7 @@ static const char *text_of(struct pm_annotation *a, const struct pm_noun *noun)
     if (!p)
         return NULL;
     p += strspn(p, " \t");
-    return pm_arena_strndup(&a->report->arena, p, strcspn(p, "\r\n"));
+    return pm_arena_strndup(&a->view->arena, p, strcspn(p, "\r\n"));
 }
 
 /* --- rows --- */
@@ -49,7 +49,7 @@ static bool has_line_here(const struct pm_annotation *a, const struct pm_view_ro
 
 bool pm_annotation_find_top(struct pm_annotation *a)
 {
-    const struct pm_view *view = a->report;
+    const struct pm_view *view = a->view;
     size_t most = a->top < view->n_rows ? a->top : view->n_rows;
     a->tops = pm_alloc_array(most, sizeof *a->tops);
     a->sources = pm_alloc_array(most, sizeof *a->sources);

@@ -1,5 +1,5 @@
 /* Text on terminals: how wide, which characters, which colours. */
-#include "report.h"
+#include "show.h"
 
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -9,7 +9,7 @@ enum { WIDTH_UNKNOWN = 80, WIDTH_MIN = 40, WIDTH_MAX = 400 };
 
 /* COLUMNS is what somebody asked for; files and pipes are as wide as it takes, but for texts
  * that go on and on. */
-static int width_of(FILE *out, const struct report_look *look)
+static int width_of(FILE *out, const struct show_look *look)
 {
     const char *columns = getenv("COLUMNS");
     uint64_t width = look->width;
@@ -38,20 +38,20 @@ static bool speaks_utf8(void)
     return false;
 }
 
-struct report_term report_term_of(FILE *out, const struct report_look *look)
+struct show_term show_term_of(FILE *out, const struct show_look *look)
 {
     const char *no_color = getenv("NO_COLOR"), *name = getenv("TERM");
     bool plain = (no_color && *no_color) || (name && !strcmp(name, "dumb")) || !isatty(fileno(out));
-    return (struct report_term){
+    return (struct show_term){
         .width = width_of(out, look),
         .whole = look->has_width && look->width == 0,
         .utf8 = speaks_utf8(),
-        .color = look->color == REPORT_COLOR_ALWAYS || (look->color == REPORT_COLOR_AUTO && !plain),
+        .color = look->color == SHOW_COLOR_ALWAYS || (look->color == SHOW_COLOR_AUTO && !plain),
     };
 }
 
-void report_put_cut(const struct report_term *term, FILE *out, const char *printable, int width,
-                    bool cut_left, bool pad)
+void show_put_cut(const struct show_term *term, FILE *out, const char *printable, int width,
+                  bool cut_left, bool pad)
 {
     const char *ellipsis = term->utf8 ? "…" : "..";
     int has = pm_text_width(printable), columns, dots = term->utf8 ? 1 : 2, used = 0;
@@ -84,15 +84,14 @@ void report_put_cut(const struct report_term *term, FILE *out, const char *print
         fputc(' ', out);
 }
 
-void report_put_cut_middle(const struct report_term *term, FILE *out, const char *printable,
-                           int width)
+void show_put_cut_middle(const struct show_term *term, FILE *out, const char *printable, int width)
 {
     enum { NARROW = 24 }; /* of so few columns the beginning says most */
     int has = pm_text_width(printable), columns, dots = term->utf8 ? 1 : 2, head = 0;
     int tail = (width - dots) * 2 / 5;
     const char *p = printable;
     if (has <= width || width < NARROW) {
-        report_put_cut(term, out, printable, width, false, false);
+        show_put_cut(term, out, printable, width, false, false);
         return;
     }
     for (;; head += columns) {

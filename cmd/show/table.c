@@ -1,5 +1,5 @@
 /* The report for people: a header, warnings, and a table that fits the terminal. */
-#include "report.h"
+#include "show.h"
 
 #include "mapping/view/columns.h"
 
@@ -25,17 +25,17 @@ enum {
 
 /* One unit for a column, by its total: a whole table in milliseconds reads faster than one that
  * changes from row to row. */
-struct report_scale report_scale_of(const struct pm_metric *metric, double total, bool utf8)
+struct show_scale show_scale_of(const struct pm_metric *metric, double total, bool utf8)
 {
     if (metric->aggregation == PM_AVERAGE)
-        return (struct report_scale){1, metric->unit, 3};
+        return (struct show_scale){1, metric->unit, 3};
     total = fabs(total);
     if (!strcmp(metric->unit, "ns")) {
         if (total >= 1e12)
-            return (struct report_scale){1e9, "s", 1};
+            return (struct show_scale){1e9, "s", 1};
         if (total >= 1e6)
-            return (struct report_scale){1e6, "ms", total >= 1e10 ? 1 : total >= 1e9 ? 2 : 3};
-        return (struct report_scale){1e3, utf8 ? "µs" : "us", 3};
+            return (struct show_scale){1e6, "ms", total >= 1e10 ? 1 : total >= 1e9 ? 2 : 3};
+        return (struct show_scale){1e3, utf8 ? "µs" : "us", 3};
     }
     if (!strcmp(metric->kind, "bytes")) {
         static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -43,9 +43,9 @@ struct report_scale report_scale_of(const struct pm_metric *metric, double total
         double divisor = 1;
         for (; total / divisor >= 1e5 && i < 4; i++)
             divisor *= 1024;
-        return (struct report_scale){divisor, units[i], i ? 1 : 0};
+        return (struct show_scale){divisor, units[i], i ? 1 : 0};
     }
-    return (struct report_scale){1, "", 0};
+    return (struct show_scale){1, "", 0};
 }
 
 /* --- columns of numbers --- */
@@ -53,7 +53,7 @@ struct report_scale report_scale_of(const struct pm_metric *metric, double total
 struct column {
     struct pm_view_column of; /* the number, but for the bar */
     bool is_bar;
-    struct report_scale scale;
+    struct show_scale scale;
     char head[64];
     int width;
 };
@@ -66,7 +66,7 @@ static bool is_column(const struct column *column, enum pm_view_column_id id)
 struct table {
     struct pm_view *report;
     struct pm_view_label *labels; /* [n_shown] */
-    struct report_term term;
+    struct show_term term;
     FILE *out;
     struct column columns[MAX_COLUMNS];
     int n_columns;
@@ -172,7 +172,7 @@ static struct column *add_column(struct table *table, enum pm_view_column_id id,
         return column;
     const struct pm_metric *m = &report->data->graph->metrics[report->metrics[metric]];
     column->scale =
-        report_scale_of(m, (double)report->total.values[metric].own.value, table->term.utf8);
+        show_scale_of(m, (double)report->total.values[metric].own.value, table->term.utf8);
     head_of(table, column, pm_view_column_heading(id));
     return column;
 }
@@ -495,8 +495,8 @@ static void measure(struct table *table)
         table->place_width = wants.all;
         table->what_width = wants.text;
         if (!table->term.whole) {
-            table->place_width = between(0, wants.all, REPORT_PLACE_MOST);
-            table->what_width = between(0, wants.text, REPORT_NAME_MOST);
+            table->place_width = between(0, wants.all, SHOW_PLACE_MOST);
+            table->what_width = between(0, wants.text, SHOW_NAME_MOST);
         }
         return;
     }
@@ -546,7 +546,7 @@ static bool fit_labels(struct table *table)
         measure(table);
         for (uint32_t r = 0; r < report->n_shown; r++)
             widths[r] = table->what_width - margin_width(table, &report->rows[r]);
-        ok = report_fit_labels(report, &table->term, widths, table->place_width, table->labels);
+        ok = show_fit_labels(report, &table->term, widths, table->place_width, table->labels);
         int width = letters_width(table);
         fits = width <= table->marks_width;
         table->marks_width = larger(width, table->marks_width);
@@ -609,7 +609,7 @@ static bool has_at_least(const struct table *table)
 
 static const char *bar_color(const struct table *table, double share)
 {
-    return color(table, share >= 20 ? REPORT_RED : share >= 5 ? REPORT_YELLOW : REPORT_GREEN);
+    return color(table, share >= 20 ? SHOW_RED : share >= 5 ? SHOW_YELLOW : SHOW_GREEN);
 }
 
 static void put_bar(const struct table *table, double share, int width)
@@ -634,7 +634,7 @@ static void put_bar(const struct table *table, double share, int width)
         for (; n < (int)lround(filled); n++)
             fputc('#', table->out);
     }
-    fputs(color(table, REPORT_RESET), table->out);
+    fputs(color(table, SHOW_RESET), table->out);
     for (; n < width; n++)
         fputc(' ', table->out);
 }
@@ -685,9 +685,9 @@ static void put_source(const struct table *table, const struct pm_view_row *row,
     if (!row->source_text || (table->term.width && room < GAP + SOURCE_LEAST))
         return;
     int width = table->term.width ? room - GAP : pm_text_width(row->source_text);
-    fprintf(table->out, "%*s%s", GAP, "", color(table, REPORT_DIM));
-    report_put_cut(&table->term, table->out, row->source_text, width, false, false);
-    fputs(color(table, REPORT_RESET), table->out);
+    fprintf(table->out, "%*s%s", GAP, "", color(table, SHOW_DIM));
+    show_put_cut(&table->term, table->out, row->source_text, width, false, false);
+    fputs(color(table, SHOW_RESET), table->out);
 }
 
 static void put_row(const struct table *table, const struct pm_view_row *row,
@@ -698,7 +698,7 @@ static void put_row(const struct table *table, const struct pm_view_row *row,
     int what_width = table->what_width - margin_width(table, row);
     const char *what = label->text;
     put_numbers(table, row, PM_VIEW_PART_ROW);
-    fputs(marked ? color(table, REPORT_DIM) : "", table->out);
+    fputs(marked ? color(table, SHOW_DIM) : "", table->out);
     if (table->place_width && row->kind == PM_VIEW_ROW_OUTSIDE && !*label->place && !tree) {
         /* it has no place and no letter: its text takes the room */
         what_width += table->place_width + GAP + marks_room(table);
@@ -715,7 +715,7 @@ static void put_row(const struct table *table, const struct pm_view_row *row,
         const char *place = shorter ? shorter : label->place;
         int width = between(table->place_width, pm_text_width(place), most);
         what_width -= width - table->place_width;
-        report_put_cut(&table->term, table->out, place, width, !set, true);
+        show_put_cut(&table->term, table->out, place, width, !set, true);
         fprintf(table->out, "%*s", table->marks_width ? GAP - 1 : GAP, "");
         free(shorter);
         put_letters(table, label);
@@ -724,14 +724,14 @@ static void put_row(const struct table *table, const struct pm_view_row *row,
     }
     if (tree)
         put_margin(table, row, open);
-    report_put_cut_middle(&table->term, table->out, what, what_width);
+    show_put_cut_middle(&table->term, table->out, what, what_width);
     put_source(table, row, what_width - pm_text_width(what));
-    fprintf(table->out, "%s\n", marked ? color(table, REPORT_RESET) : "");
+    fprintf(table->out, "%s\n", marked ? color(table, SHOW_RESET) : "");
 }
 
 static void put_head(const struct table *table)
 {
-    fputs(color(table, REPORT_BOLD), table->out);
+    fputs(color(table, SHOW_BOLD), table->out);
     for (int c = 0; c < table->n_columns; c++) {
         const struct column *column = &table->columns[c];
         if (column->width)
@@ -742,7 +742,7 @@ static void put_head(const struct table *table)
         fprintf(table->out, "%-*s%*s", table->place_width, "where", GAP, "");
     fprintf(table->out, "%*s", marks_room(table), "");
     fprintf(table->out, "%s%s\n", table->report->options.tree ? "call path" : "what",
-            color(table, REPORT_RESET));
+            color(table, SHOW_RESET));
 }
 
 static void put_line(const struct table *table)
@@ -753,10 +753,10 @@ static void put_line(const struct table *table)
         width += table->columns[c].width ? table->columns[c].width + GAP : 0;
     if (!table->term.width && width > WRAP_UNLIMITED)
         width = WRAP_UNLIMITED;
-    fputs(color(table, REPORT_DIM), table->out);
+    fputs(color(table, SHOW_DIM), table->out);
     for (int i = 0; i < width; i++)
         fputs(table->term.utf8 ? "─" : "-", table->out);
-    fprintf(table->out, "%s\n", color(table, REPORT_RESET));
+    fprintf(table->out, "%s\n", color(table, SHOW_RESET));
 }
 
 static void put_rows(const struct table *table)
@@ -772,13 +772,13 @@ static void put_rows(const struct table *table)
     uint32_t n_rest = report->n_rows - report->n_shown;
     if (n_rest) {
         put_numbers(table, &report->rest, PM_VIEW_PART_REST);
-        fprintf(table->out, "%s(%u more row%s%s: --limit 0)%s\n", color(table, REPORT_DIM), n_rest,
-                n_rest == 1 ? "" : "s", table->below, color(table, REPORT_RESET));
+        fprintf(table->out, "%s(%u more row%s%s: --limit 0)%s\n", color(table, SHOW_DIM), n_rest,
+                n_rest == 1 ? "" : "s", table->below, color(table, SHOW_RESET));
     }
     put_line(table);
-    fputs(color(table, REPORT_BOLD), table->out);
+    fputs(color(table, SHOW_BOLD), table->out);
     put_numbers(table, &report->total, PM_VIEW_PART_TOTAL);
-    fprintf(table->out, "total%s\n", color(table, REPORT_RESET));
+    fprintf(table->out, "total%s\n", color(table, SHOW_RESET));
 }
 
 /* --- rows that round to nothing --- */
@@ -813,7 +813,7 @@ static bool is_nothing(const struct table *table, const struct pm_view_row *row)
 static void fold(struct table *table)
 {
     struct pm_view *report = table->report;
-    const struct report_scale *scale = &table->columns[0].scale;
+    const struct show_scale *scale = &table->columns[0].scale;
     uint32_t n = report->n_shown;
     if (report->options.tree || !report->options.limit || report->n_metrics == 0 ||
         pm_view_effective_sort(report) != PM_VIEW_SORT_OWN || !scale->decimals)
@@ -827,9 +827,9 @@ static void fold(struct table *table)
     pm_view_show_fewer(report, n);
 }
 
-bool report_print_table(struct pm_view *report, const struct report_look *look, FILE *out)
+bool show_table(struct pm_view *report, const struct show_look *look, FILE *out)
 {
-    struct table table = {.report = report, .term = report_term_of(out, look), .out = out};
+    struct table table = {.report = report, .term = show_term_of(out, look), .out = out};
     choose_columns(&table);
     fold(&table);
     table.labels = pm_view_make_labels(report);
@@ -841,14 +841,14 @@ bool report_print_table(struct pm_view *report, const struct report_look *look, 
         free(table.labels);
         return false;
     }
-    report_print_header(report, &table.term, out);
+    show_header(report, &table.term, out);
     fputc('\n', out);
     put_head(&table);
     put_line(&table);
     put_rows(&table);
     char letters[8];
     list_letters(&table, letters);
-    report_print_hints(report, &table.term, has_at_least(&table), letters, out);
+    show_hints(report, &table.term, has_at_least(&table), letters, out);
     free(table.labels);
     return true;
 }

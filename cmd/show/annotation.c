@@ -1,5 +1,5 @@
 /* Source lines with their costs, for people. */
-#include "annotate.h"
+#include "annotation.h"
 
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@ const char *annotation_color(const struct annotation_view *view, const char *cod
 
 static void choose_unit(struct annotation_view *view)
 {
-    const struct pm_view *report = view->a->report;
+    const struct pm_view *report = view->a->view;
     const struct pm_metric *metric =
         report->n_metrics ? &report->data->graph->metrics[report->metrics[report->primary]] : NULL;
     bool is_time = metric && !strcmp(metric->unit, "ns");
@@ -59,9 +59,9 @@ static void measure(struct annotation_view *view)
         view->inclusive_width = larger(8, digits(view->total / view->divisor, view->decimals) + 2);
     if (has_waiting(a))
         view->waiting_width =
-            larger(10, digits((double)a->report->total.values[a->waiting].own.value / view->divisor,
+            larger(10, digits((double)a->view->total.values[a->waiting].own.value / view->divisor,
                               view->decimals));
-    view->samples_width = a->report->samples_metric == PM_NONE ? 0 : 7;
+    view->samples_width = a->view->samples_metric == PM_NONE ? 0 : 7;
     view->line_width = larger(4, digits(a->n_lines, 0));
     for (uint32_t i = 1; a->shows_arrays && i <= a->n_lines; i++)
         if (a->lines[i].arrays)
@@ -97,7 +97,7 @@ void annotation_put_numbers(struct annotation_view *view, const struct pm_annota
     if (has_cost) {
         int64_t own = numbers->own, n_samples = numbers->n_samples;
         double pct = view->total != 0 ? 100 * (double)own / view->total : 0;
-        const struct pm_view *report = view->a->report;
+        const struct pm_view *report = view->a->view;
         bool few = view->samples_width && report->n_metrics &&
                    report->metrics[report->primary] == report->cpu_metric &&
                    n_samples < PM_VIEW_FEW_SAMPLES &&
@@ -109,9 +109,9 @@ void annotation_put_numbers(struct annotation_view *view, const struct pm_annota
         if (numbers->waiting_ns)
             snprintf(waiting, sizeof waiting, "%.*f", view->decimals,
                      (double)numbers->waiting_ns / view->divisor);
-        fputs(annotation_color(view, pct >= 20  ? REPORT_RED
-                                     : pct >= 5 ? REPORT_YELLOW
-                                                : REPORT_GREEN),
+        fputs(annotation_color(view, pct >= 20  ? SHOW_RED
+                                     : pct >= 5 ? SHOW_YELLOW
+                                                : SHOW_GREEN),
               view->out);
     }
     view->has_dashes |= !has_code;
@@ -121,12 +121,12 @@ void annotation_put_numbers(struct annotation_view *view, const struct pm_annota
         fprintf(view->out, "  %*s", view->waiting_width, waiting);
     if (view->samples_width)
         fprintf(view->out, "  %*s", view->samples_width, samples);
-    fprintf(view->out, "%s  ", has_cost ? annotation_color(view, REPORT_RESET) : "");
+    fprintf(view->out, "%s  ", has_cost ? annotation_color(view, SHOW_RESET) : "");
 }
 
 void annotation_put_numbers_head(const struct annotation_view *view)
 {
-    fprintf(view->out, "%s%*s  share %%", annotation_color(view, REPORT_BOLD), view->own_width,
+    fprintf(view->out, "%s%*s  share %%", annotation_color(view, SHOW_BOLD), view->own_width,
             view->unit);
     if (view->inclusive_width)
         fprintf(view->out, "  %*s", view->inclusive_width,
@@ -149,7 +149,7 @@ static void put_arrays(const struct annotation_view *view, const char *arrays)
 {
     if (!view->arrays_width)
         return;
-    report_put_cut(&view->term, view->out, arrays ? arrays : "", view->arrays_width, false, true);
+    show_put_cut(&view->term, view->out, arrays ? arrays : "", view->arrays_width, false, true);
     fputs("  ", view->out);
 }
 
@@ -198,14 +198,14 @@ const char *annotation_text(struct pm_annotation *a, const char *line)
             pm_buf_printf(&text, "%*s", TAB - (int)(text.len % TAB), "");
         else
             pm_buf_add_byte(&text, (unsigned char)*p);
-    const char *copy = pm_arena_strndup(&a->report->arena, text.len ? text.data : "", text.len);
+    const char *copy = pm_arena_strndup(&a->view->arena, text.len ? text.data : "", text.len);
     pm_buf_release(&text);
-    return copy ? pm_text_printable(&a->report->arena, copy) : NULL;
+    return copy ? pm_text_printable(&a->view->arena, copy) : NULL;
 }
 
 const char *annotation_group_text(struct pm_annotation *a, const struct pm_view_row *row)
 {
-    struct pm_view *report = a->report;
+    struct pm_view *report = a->view;
     const struct pm_view_traits *traits = &row->traits;
     pm_view_name_row(report, (struct pm_view_row *)row);
     struct pm_buf text = PM_BUF_INIT(1 << 16);
@@ -231,10 +231,10 @@ static bool put_group(struct annotation_view *view, const struct pm_annotated_gr
     put_arrays(view, NULL);
     put_margin(view, group->first_line_no, group);
     int room = room_for_text(view) + view->line_width + 2;
-    fputs(annotation_color(view, REPORT_DIM), view->out);
-    report_put_cut(&view->term, view->out, text, view->term.width ? room : pm_text_width(text),
-                   false, false);
-    fprintf(view->out, "%s\n", annotation_color(view, REPORT_RESET));
+    fputs(annotation_color(view, SHOW_DIM), view->out);
+    show_put_cut(&view->term, view->out, text, view->term.width ? room : pm_text_width(text), false,
+                 false);
+    fprintf(view->out, "%s\n", annotation_color(view, SHOW_RESET));
     return true;
 }
 
@@ -251,10 +251,10 @@ static bool put_line(struct annotation_view *view, uint32_t line_no)
     annotation_put_numbers(view, line, has_code);
     put_arrays(view, line->arrays);
     put_margin(view, line_no, NULL);
-    fprintf(view->out, "%s%*u%s%s", annotation_color(view, REPORT_DIM), view->line_width, line_no,
-            annotation_color(view, REPORT_RESET), *text ? "  " : "");
-    report_put_cut(&view->term, view->out, text,
-                   view->term.width ? room_for_text(view) : pm_text_width(text), false, false);
+    fprintf(view->out, "%s%*u%s%s", annotation_color(view, SHOW_DIM), view->line_width, line_no,
+            annotation_color(view, SHOW_RESET), *text ? "  " : "");
+    show_put_cut(&view->term, view->out, text,
+                 view->term.width ? room_for_text(view) : pm_text_width(text), false, false);
     fputc('\n', view->out);
     return true;
 }
@@ -262,7 +262,7 @@ static bool put_line(struct annotation_view *view, uint32_t line_no)
 static void put_title(const struct annotation_view *view)
 {
     const struct pm_annotation *a = view->a;
-    struct pm_view *report = a->report;
+    struct pm_view *report = a->view;
     const char *file = pm_text_printable(&report->arena, a->path ? a->path : a->file);
     double part = (double)(a->own + a->shared);
     if (a->n_instances > 1) {
@@ -293,7 +293,7 @@ static void put_head(const struct annotation_view *view)
         fprintf(view->out, "%-*s  ", view->arrays_width, "arrays");
     fprintf(view->out, "%*s%*s%s%s\n", (int)a->n_columns + (a->n_columns ? 1 : 0), "",
             view->line_width, "line", a->text ? "  source" : "",
-            annotation_color(view, REPORT_RESET));
+            annotation_color(view, SHOW_RESET));
 }
 
 /* Only of the marks that are there. */
@@ -327,10 +327,10 @@ void annotation_put_legend(const struct annotation_view *view)
                 view->divisor > 1 ? " ms" : "");
 }
 
-struct annotation_view annotation_view(struct pm_annotation *a, const struct report_look *look,
+struct annotation_view annotation_view(struct pm_annotation *a, const struct show_look *look,
                                        FILE *out)
 {
-    struct annotation_view view = {.a = a, .term = report_term_of(out, look), .out = out};
+    struct annotation_view view = {.a = a, .term = show_term_of(out, look), .out = out};
     choose_unit(&view);
     measure(&view);
     return view;
@@ -358,12 +358,12 @@ static bool put_loops(const struct annotation_view *view)
     return true;
 }
 
-bool annotation_print(struct pm_annotation *a, const struct report_look *look, FILE *out)
+bool show_annotation(struct pm_annotation *a, const struct show_look *look, FILE *out)
 {
     struct annotation_view view = annotation_view(a, look, out);
     bool *shown = pm_annotation_shown_lines(a);
     bool ok = shown != NULL, folded = false, any = false;
-    report_print_header(a->report, &view.term, out);
+    show_header(a->view, &view.term, out);
     put_title(&view);
     put_head(&view);
     for (uint32_t line = 1; ok && line <= a->n_lines; line++) {
@@ -372,8 +372,8 @@ bool annotation_print(struct pm_annotation *a, const struct report_look *look, F
             continue;
         }
         if (folded)
-            fprintf(out, "%s...%s\n", annotation_color(&view, REPORT_DIM),
-                    annotation_color(&view, REPORT_RESET));
+            fprintf(out, "%s...%s\n", annotation_color(&view, SHOW_DIM),
+                    annotation_color(&view, SHOW_RESET));
         folded = false;
         any = true;
         for (uint32_t g = 0; ok && g < a->n_groups; g++)
@@ -386,5 +386,5 @@ bool annotation_print(struct pm_annotation *a, const struct report_look *look, F
     annotation_put_legend(&view);
     ok = ok && put_loops(&view);
     free(shown);
-    return ok && pm_view_naming_status(a->report, NULL) == PM_OK;
+    return ok && pm_view_naming_status(a->view, NULL) == PM_OK;
 }

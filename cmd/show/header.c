@@ -1,5 +1,7 @@
 /* Above the table of a report: the run, how it was measured, warnings, and what the table shows. */
-#include "report.h"
+#include "show.h"
+
+#include "cmd/core/talk.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +10,7 @@ enum { WRAP_UNLIMITED = 100 }; /* where lines may be any wide */
 
 struct page {
     struct pm_view *report;
-    const struct report_term *term;
+    const struct show_term *term;
     FILE *out;
 };
 
@@ -36,8 +38,8 @@ static void put_wrapped(const struct page *page, const char *label, const char *
     int indent = pm_text_width(label), at = indent;
     int most = page->term->width ? page->term->width : WRAP_UNLIMITED;
     bool is_blank = label[strspn(label, " ")] == 0;
-    fprintf(page->out, "%s%s%s", is_blank ? "" : color(page, REPORT_YELLOW), label,
-            is_blank ? "" : color(page, REPORT_RESET));
+    fprintf(page->out, "%s%s%s", is_blank ? "" : color(page, SHOW_YELLOW), label,
+            is_blank ? "" : color(page, SHOW_RESET));
     for (const char *p = text; *p;) {
         size_t len = strcspn(p, " ");
         int width = pm_text_width_n(p, len);
@@ -210,7 +212,7 @@ static void say_line(char *line)
     free(line);
 }
 
-void report_say_measuring(struct pm_view *report)
+void show_say_measuring(struct pm_view *report)
 {
     struct pm_view_facts facts = pm_view_facts(report);
     if (facts.added_ns > 0)
@@ -239,11 +241,11 @@ static void add_run(const struct page *page, const struct pm_view_facts *facts, 
     if (all || strcmp(facts->mode, "active") != 0)
         pm_buf_printf(out, "%smode %s", sep, facts->mode);
     if (facts->exit_signal != PM_UNKNOWN)
-        pm_buf_printf(out, "%s%sended by signal %lld%s", sep, color(page, REPORT_RED),
-                      (long long)facts->exit_signal, color(page, REPORT_RESET));
+        pm_buf_printf(out, "%s%sended by signal %lld%s", sep, color(page, SHOW_RED),
+                      (long long)facts->exit_signal, color(page, SHOW_RESET));
     else if (facts->exit_status != PM_UNKNOWN && facts->exit_status != 0)
-        pm_buf_printf(out, "%s%sexit status %lld%s", sep, color(page, REPORT_RED),
-                      (long long)facts->exit_status, color(page, REPORT_RESET));
+        pm_buf_printf(out, "%s%sexit status %lld%s", sep, color(page, SHOW_RED),
+                      (long long)facts->exit_status, color(page, SHOW_RESET));
 }
 
 enum { DEAR_PCT = 5 }; /* where there is no budget */
@@ -288,12 +290,12 @@ static void put_run(const struct page *page, const char *command, const char *ru
     const char *sep = page->term->utf8 ? " · " : ", ";
     int width = page->term->width, room = width - pm_text_width(sep) - width_without_colors(run);
     bool one_line = !width || room >= pm_text_width(command) || room >= COMMAND_LEAST;
-    fputs(color(page, REPORT_BOLD), page->out);
-    report_put_cut_middle(page->term, page->out, command,
-                          !width     ? pm_text_width(command)
-                          : one_line ? room
-                                     : width);
-    fputs(color(page, REPORT_RESET), page->out);
+    fputs(color(page, SHOW_BOLD), page->out);
+    show_put_cut_middle(page->term, page->out, command,
+                        !width     ? pm_text_width(command)
+                        : one_line ? room
+                                   : width);
+    fputs(color(page, SHOW_RESET), page->out);
     fprintf(page->out, "%s%s\n", one_line ? sep : "\n  ", run);
 }
 
@@ -372,7 +374,7 @@ static void put_view(const struct page *page)
     pm_buf_release(&several);
 }
 
-void report_print_header(struct pm_view *report, const struct report_term *term, FILE *out)
+void show_header(struct pm_view *report, const struct show_term *term, FILE *out)
 {
     struct page page = {report, term, out};
     put_header(&page);

@@ -1,5 +1,5 @@
 /* The report for other programs: docs/report.md has the schema. */
-#include "report.h"
+#include "show.h"
 
 #include "mapping/base/json.h"
 #include "mapping/code/vectors.h"
@@ -17,7 +17,7 @@ static const struct pm_metric *metric_of(const struct pm_view *report, uint32_t 
     return &report->data->graph->metrics[report->metrics[m]];
 }
 
-void report_known_json(struct pm_json *json, const char *key, int64_t value)
+void show_known_json(struct pm_json *json, const char *key, int64_t value)
 {
     if (value == PM_UNKNOWN)
         pm_json_null(json, key);
@@ -37,7 +37,7 @@ static void print_sampling(const struct pm_view *report, const struct pm_view_fa
     pm_json_object(json, "sampling");
     pm_json_string(json, "source", s->source);
     pm_json_string(json, "clock", s->clock);
-    report_known_json(json, "period_ns", s->period_ns);
+    show_known_json(json, "period_ns", s->period_ns);
     pm_json_bool(json, "has_kernel", s->has_kernel);
     pm_json_bool(json, "has_switches", s->has_switches);
     pm_json_i64(json, "n_samples", facts->n_samples);
@@ -64,18 +64,18 @@ static void print_execution(const struct pm_view *report, struct pm_json *json)
     pm_json_string(json, "cwd", x->cwd);
     pm_json_string(json, "host", x->host);
     pm_json_string(json, "mode", x->mode);
-    report_known_json(json, "start_realtime_ns", x->start_realtime_ns);
-    report_known_json(json, "wall_ns", facts.wall_ns);
-    report_known_json(json, "user_cpu_ns", facts.user_cpu_ns);
-    report_known_json(json, "system_cpu_ns", facts.system_cpu_ns);
-    report_known_json(json, "max_rss_bytes", x->max_rss_bytes);
-    report_known_json(json, "exit_status", x->exit_status);
-    report_known_json(json, "exit_signal", x->exit_signal);
+    show_known_json(json, "start_realtime_ns", x->start_realtime_ns);
+    show_known_json(json, "wall_ns", facts.wall_ns);
+    show_known_json(json, "user_cpu_ns", facts.user_cpu_ns);
+    show_known_json(json, "system_cpu_ns", facts.system_cpu_ns);
+    show_known_json(json, "max_rss_bytes", x->max_rss_bytes);
+    show_known_json(json, "exit_status", x->exit_status);
+    show_known_json(json, "exit_signal", x->exit_signal);
     pm_json_u64(json, "n_executions", report->data->n_executions);
     pm_json_u64(json, "n_processes", facts.n_processes);
     pm_json_u64(json, "n_threads", facts.n_threads);
     pm_json_i64(json, "n_lost_events", report->n_lost_events);
-    report_known_json(json, "added_ns", facts.added_ns);
+    show_known_json(json, "added_ns", facts.added_ns);
     if (facts.added_ns == PM_UNKNOWN)
         pm_json_null(json, "added_pct");
     else
@@ -84,11 +84,11 @@ static void print_execution(const struct pm_view *report, struct pm_json *json)
     pm_json_bool(json, "is_compensated", !report->options.no_compensation);
     pm_json_i64(json, "taken_out_ns", report->taken_out_ns);
     pm_json_i64(json, "preempted_out_ns", report->preempted_out_ns);
-    report_known_json(json, "events_ns", facts.events_ns);
+    show_known_json(json, "events_ns", facts.events_ns);
     pm_json_bool(json, "events_by_samples", facts.events_by_samples);
-    report_known_json(json, "samples_ns", facts.samples_ns);
-    report_known_json(json, "starts_ns", facts.starts_ns);
-    report_known_json(json, "fixed_ns", facts.fixed_ns);
+    show_known_json(json, "samples_ns", facts.samples_ns);
+    show_known_json(json, "starts_ns", facts.starts_ns);
+    show_known_json(json, "fixed_ns", facts.fixed_ns);
     known_double(json, "slow_down_pct", facts.slow_down_pct);
     pm_json_bool(json, "slow_down_is_at_most", facts.is_at_most);
     known_double(json, "budget_pct",
@@ -327,23 +327,23 @@ static void runner_json(const struct pm_view *report, const struct pm_view_row *
     if (thread) {
         pm_json_object(json, "thread");
         pm_json_string(json, "name", thread->name);
-        report_known_json(json, "tid", thread->tid);
-        report_known_json(json, "n_threads", thread->n_threads);
-        report_known_json(json, "start_ns", thread->start_ns);
-        report_known_json(json, "end_ns", thread->end_ns);
-        report_known_json(json, "cpu_ns", thread->cpu_ns);
+        show_known_json(json, "tid", thread->tid);
+        show_known_json(json, "n_threads", thread->n_threads);
+        show_known_json(json, "start_ns", thread->start_ns);
+        show_known_json(json, "end_ns", thread->end_ns);
+        show_known_json(json, "cpu_ns", thread->cpu_ns);
         pm_json_end(json);
     }
     pm_json_object(json, "process");
-    report_known_json(json, "pid", process->pid);
-    report_known_json(json, "image", process->image);
-    report_known_json(json, "rank", process->rank);
+    show_known_json(json, "pid", process->pid);
+    show_known_json(json, "image", process->image);
+    show_known_json(json, "rank", process->rank);
     pm_json_string(json, "exe", process->exe);
     pm_json_string(json, "command", process->argv);
-    report_known_json(json, "start_ns", process->start_ns);
-    report_known_json(json, "end_ns", process->end_ns);
-    report_known_json(json, "user_cpu_ns", process->user_cpu_ns);
-    report_known_json(json, "system_cpu_ns", process->system_cpu_ns);
+    show_known_json(json, "start_ns", process->start_ns);
+    show_known_json(json, "end_ns", process->end_ns);
+    show_known_json(json, "user_cpu_ns", process->user_cpu_ns);
+    show_known_json(json, "system_cpu_ns", process->system_cpu_ns);
     pm_json_end(json);
 }
 
@@ -382,7 +382,7 @@ static void print_row(const struct pm_view *report, const struct columns *column
     pm_json_end(json);
 }
 
-void report_print_json(struct pm_view *report, FILE *out)
+void show_json(struct pm_view *report, FILE *out)
 {
     struct pm_json json;
     struct columns columns = columns_of(report);
@@ -396,7 +396,7 @@ void report_print_json(struct pm_view *report, FILE *out)
     for (int i = 0; i < report->n_warnings; i++)
         pm_json_string(&json, NULL, report->warnings[i]);
     pm_json_end(&json);
-    report_modes_json(report, &json);
+    show_modes_json(report, &json);
     print_view(report, &json);
     pm_json_array(&json, "rows");
     for (uint32_t r = 0; r < report->n_shown; r++)
@@ -416,7 +416,7 @@ void report_print_json(struct pm_view *report, FILE *out)
 
 /* --- CSV (RFC 4180, lines ended by a line feed) --- */
 
-void report_csv_text(FILE *out, const char *text)
+void show_csv_text(FILE *out, const char *text)
 {
     if (!strpbrk(text, ",\"\r\n")) {
         fputs(text, out);
@@ -513,15 +513,15 @@ static void csv_place(struct pm_view *report, const struct pm_view_row *row, FIL
     const char *file = is_file ? report->groups[row->groups[0]].file : n ? n->file : "";
     const char *printable = pm_text_printable(&report->arena, file);
     fputc(',', out);
-    report_csv_text(out, printable ? printable : "");
+    show_csv_text(out, printable ? printable : "");
     fputc(',', out);
     if (n && n->line_no && !is_file)
         fprintf(out, "%u", n->line_no);
     fputc(',', out);
-    report_csv_text(out, n && !is_file ? linkage_of(report, n) : "");
+    show_csv_text(out, n && !is_file ? linkage_of(report, n) : "");
 }
 
-void report_print_csv(struct pm_view *report, FILE *out)
+void show_csv(struct pm_view *report, FILE *out)
 {
     struct columns columns = columns_of(report);
     csv_head(report, &columns, out);
@@ -531,11 +531,11 @@ void report_print_csv(struct pm_view *report, FILE *out)
             fprintf(out, "%u,,%u,", row->id, row->depth);
         else if (report->options.tree)
             fprintf(out, "%u,%u,%u,", row->id, row->parent_id, row->depth);
-        report_csv_text(out, row_kind(report, row));
+        show_csv_text(out, row_kind(report, row));
         fputc(',', out);
-        report_csv_text(out, row->what);
+        show_csv_text(out, row->what);
         fputc(',', out);
-        report_csv_text(out, row->place);
+        show_csv_text(out, row->place);
         csv_place(report, row, out);
         csv_numbers(report, &columns, row, out);
         csv_marks(report, &columns, row, out);
@@ -543,7 +543,7 @@ void report_print_csv(struct pm_view *report, FILE *out)
     }
 }
 
-void report_vectors_json(const struct pm_vectors *v, struct pm_json *json)
+void show_vectors_json(const struct pm_vectors *v, struct pm_json *json)
 {
     if (!v->n_instructions) {
         pm_json_null(json, "vectors");

@@ -1,5 +1,5 @@
 /* The list of nouns that were in another mode than the program: as a table, as CSV, as JSON. */
-#include "report.h"
+#include "show.h"
 
 #include "mapping/base/json.h"
 
@@ -60,7 +60,7 @@ static void put_legend(const struct pm_view_stays *stays, FILE *out)
           out);
 }
 
-bool report_print_modes(struct pm_view *report, FILE *out)
+bool show_modes(struct pm_view *report, FILE *out)
 {
     struct pm_view_stays stays = pm_view_find_stays(report);
     bool ok = true;
@@ -89,11 +89,11 @@ static void csv_text(struct pm_view *report, FILE *out, const char *text)
 {
     const char *printable = pm_text_printable(&report->arena, text);
     fputc(',', out);
-    report_csv_text(out, printable ? printable : "");
+    show_csv_text(out, printable ? printable : "");
 }
 
 /* The list as `noun_modes` of JSON has it. */
-void report_modes_csv(struct pm_view *report, FILE *out)
+void show_modes_csv(struct pm_view *report, FILE *out)
 {
     struct pm_view_stays stays = pm_view_find_stays(report);
     fputs("mode,name,kind,file,line_no,reason,from_ns,until_ns,time_pct,n_events_before\n", out);
@@ -117,7 +117,7 @@ void report_modes_csv(struct pm_view *report, FILE *out)
     free(stays.items);
 }
 
-void report_modes_json(struct pm_view *report, struct pm_json *json)
+void show_modes_json(struct pm_view *report, struct pm_json *json)
 {
     struct pm_view_stays stays = pm_view_find_stays(report);
     pm_json_array(json, "noun_modes");
@@ -129,11 +129,11 @@ void report_modes_json(struct pm_view *report, struct pm_json *json)
         pm_json_string(json, "name", noun->name);
         pm_json_string(json, "kind", noun->kind);
         pm_json_string(json, "file", *noun->file ? noun->file : NULL);
-        report_known_json(json, "line_no", noun->line_no ? (int64_t)noun->line_no : PM_UNKNOWN);
+        show_known_json(json, "line_no", noun->line_no ? (int64_t)noun->line_no : PM_UNKNOWN);
         pm_json_string(json, "mode", mode_words[stay->mode]);
         pm_json_string(json, "reason", stay->is_asked ? "asked" : "budget");
-        report_known_json(json, "from_ns", stay->from_ns);
-        report_known_json(json, "until_ns", stay->until_ns);
+        show_known_json(json, "from_ns", stay->from_ns);
+        show_known_json(json, "until_ns", stay->until_ns);
         if (stay->of_ns > 0)
             pm_json_double(json, "time_pct", share_pct(stay));
         else

@@ -1,5 +1,5 @@
 /* The lines with the most cost, for people. */
-#include "annotate.h"
+#include "annotation.h"
 
 enum { PLACE_MOST = 40, TEXT_MIN = 20 };
 
@@ -8,7 +8,7 @@ static void put_title(const struct annotation_view *view)
     const struct pm_annotation *a = view->a;
     double part = (double)(a->own + a->shared);
     const char *of = a->function ? a->function : a->file;
-    of = of ? pm_text_printable(&a->report->arena, of) : NULL;
+    of = of ? pm_text_printable(&a->view->arena, of) : NULL;
     char number[32] = "";
     if (a->n_tops != 1)
         snprintf(number, sizeof number, "%u ", a->n_tops);
@@ -38,35 +38,35 @@ static bool put_top(struct annotation_view *view, const struct pm_annotation_top
     struct pm_annotated_line numbers = pm_annotation_numbers(a, row);
     annotation_put_numbers(view, &numbers, true);
     if (!is_set) {
-        report_put_cut(&view->term, view->out, row->place, place_width, true, true);
+        show_put_cut(&view->term, view->out, row->place, place_width, true, true);
         fputs("  ", view->out);
         used += place_width + 2;
     }
     int room = width - used > TEXT_MIN ? width - used : TEXT_MIN;
-    report_put_cut(&view->term, view->out, text, width ? room : pm_text_width(text), false, false);
+    show_put_cut(&view->term, view->out, text, width ? room : pm_text_width(text), false, false);
     fputc('\n', view->out);
     return true;
 }
 
-bool annotation_print_top(struct pm_annotation *a, const struct report_look *look, FILE *out)
+bool show_annotation_top(struct pm_annotation *a, const struct show_look *look, FILE *out)
 {
     struct annotation_view view = annotation_view(a, look, out);
     int place_width = 5;
     bool ok = true;
     for (uint32_t i = 0; i < a->n_tops; i++) {
         struct pm_view_row *row = (struct pm_view_row *)a->tops[i].row;
-        pm_view_name_row(a->report, row);
+        pm_view_name_row(a->view, row);
         int width = row->kind == PM_VIEW_ROW_SET ? 0 : pm_text_width(row->place);
         place_width = width > place_width ? width : place_width;
     }
     if (view.term.width && place_width > PLACE_MOST)
         place_width = PLACE_MOST;
-    report_print_header(a->report, &view.term, out);
+    show_header(a->view, &view.term, out);
     put_title(&view);
     annotation_put_numbers_head(&view);
-    fprintf(out, "%-*s  source%s\n", place_width, "where", annotation_color(&view, REPORT_RESET));
+    fprintf(out, "%-*s  source%s\n", place_width, "where", annotation_color(&view, SHOW_RESET));
     for (uint32_t i = 0; ok && i < a->n_tops; i++)
         ok = put_top(&view, &a->tops[i], place_width);
     annotation_put_legend(&view);
-    return ok && pm_view_naming_status(a->report, NULL) == PM_OK;
+    return ok && pm_view_naming_status(a->view, NULL) == PM_OK;
 }

@@ -1,6 +1,6 @@
 /* Names that a table has no room for: parameters go first, then the middle of template
  * arguments, and no two look alike. */
-#include "report.h"
+#include "show.h"
 
 #include "mapping/base/cxx_name.h"
 
@@ -10,7 +10,7 @@ enum { MAX_PARTS = 16, MAX_ALIKE = 64 /* of more, each gets a number */ };
 
 struct cutting {
     const struct pm_view *report;
-    const struct report_term *term;
+    const struct show_term *term;
     const int *widths;
     int place_width;
     struct pm_view_label *labels;
@@ -29,7 +29,7 @@ static void add_cut_middle(const struct cutting *cutting, const char *text, int 
     size_t len;
     FILE *file = open_memstream(&cut, &len);
     if (file)
-        report_put_cut_middle(cutting->term, file, text, width);
+        show_put_cut_middle(cutting->term, file, text, width);
     if (file && fclose(file) == 0)
         pm_buf_add_str(out, cut);
     else
@@ -274,8 +274,8 @@ static bool cut_where_it_differs(const struct cutting *cutting, uint32_t r, size
     size_t len;
     FILE *file = open_memstream(&cut, &len);
     if (file)
-        report_put_cut(cutting->term, file, label->bare + common,
-                       width - pm_text_width_n(label->bare, head), false, false);
+        show_put_cut(cutting->term, file, label->bare + common,
+                     width - pm_text_width_n(label->bare, head), false, false);
     out.failed |= !file || fclose(file) != 0;
     pm_buf_add_str(&out, out.failed ? "" : cut);
     free(cut);
@@ -344,8 +344,8 @@ static bool has_bare(const struct pm_view_label *labels, uint32_t n)
 
 /* Who reads "o" in one row takes a row without it for something else: one letter makes letters
  * of all such words. */
-bool report_fit_labels(struct pm_view *report, const struct report_term *term, const int *widths,
-                       int place_width, struct pm_view_label *labels)
+bool show_fit_labels(struct pm_view *report, const struct show_term *term, const int *widths,
+                     int place_width, struct pm_view_label *labels)
 {
     uint32_t n = report->n_shown;
     struct cutting cutting = {

@@ -1,20 +1,20 @@
-/* perfmap annotate, between its files: how the lines of mapping/view/annotation.h are shown.
+/* How the lines of mapping/view/annotation.h are shown.
  *
- *     // annotate_print.c; with .top annotation_print_top: annotate_top.c
- *     annotation_print(&annotation, &look, stdout);
- *     annotation_print_json(&annotation, stdout);   // annotate_json.c
+ *     show_annotation(&annotation, &look, stdout); // annotation.c
+ *     show_annotation_top(&annotation, &look, stdout); // annotation_top.c: with .top
+ *     show_annotation_json(&annotation, stdout);   // annotation_json.c
  */
-#ifndef PM_CMD_ANNOTATE_H
-#define PM_CMD_ANNOTATE_H
+#ifndef PM_SHOW_ANNOTATION_H
+#define PM_SHOW_ANNOTATION_H
 
-#include "report.h"
+#include "show.h"
 
 #include "mapping/view/annotation.h"
 
-/* annotate_print.c: how the numbers are shown. */
+/* annotation.c: how the numbers are shown. */
 struct annotation_view {
     struct pm_annotation *a;
-    struct report_term term;
+    struct show_term term;
     FILE *out;
     double divisor, total; /* of the primary metric: of the run, or of the focus */
     const char *unit;
@@ -23,7 +23,7 @@ struct annotation_view {
     bool has_at_least, has_few, has_brackets, has_dashes; /* marks that were printed */
 };
 struct annotation_view annotation_view(struct pm_annotation *annotation,
-                                       const struct report_look *look, FILE *out);
+                                       const struct show_look *look, FILE *out);
 const char *annotation_color(const struct annotation_view *view, const char *code);
 /* What stands before a line. NULL: nothing, for it has no cost. */
 void annotation_put_numbers(struct annotation_view *view, const struct pm_annotated_line *numbers,
@@ -37,9 +37,8 @@ const char *annotation_group_text(struct pm_annotation *annotation, const struct
 void annotation_put_legend(const struct annotation_view *view);
 
 /* false: memory ended */
-bool annotation_print_top(struct pm_annotation *annotation, const struct report_look *look,
-                          FILE *out);
-bool annotation_print(struct pm_annotation *annotation, const struct report_look *look, FILE *out);
-void annotation_print_json(struct pm_annotation *annotation, FILE *out);
+bool show_annotation_top(struct pm_annotation *annotation, const struct show_look *look, FILE *out);
+bool show_annotation(struct pm_annotation *annotation, const struct show_look *look, FILE *out);
+void show_annotation_json(struct pm_annotation *annotation, FILE *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* The mapping of one construct, for people and for programs. */
-#include "explain.h"
+#include "explanation.h"
 #include "mapping/base/json.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ enum { MAX_CODES = 20, MAX_RANGES = 40, MAX_SETS = 10, NAME_BYTES = 1 << 16 };
 struct page {
     const struct pm_explanation *x;
     struct pm_view *report; /* rule merge */
-    struct report_term *term;
+    struct show_term *term;
     FILE *out;
     double divisor;
     int decimals;
@@ -33,8 +33,8 @@ static void put(struct page *page, struct pm_buf *buf)
                      : pm_arena_strndup(&page->report->arena, buf->len ? buf->data : "", buf->len);
     const char *text = pm_view_short_name(&page->report->arena, printable(page, copy));
     page->failed |= !copy;
-    report_put_cut(page->term, page->out, text,
-                   page->term->width ? page->term->width : pm_text_width(text), false, false);
+    show_put_cut(page->term, page->out, text,
+                 page->term->width ? page->term->width : pm_text_width(text), false, false);
     fputc('\n', page->out);
     pm_buf_clear(buf);
 }
@@ -87,9 +87,9 @@ static void put_title(struct page *page, struct pm_buf *line)
             pm_buf_printf(line, ", in %s", graph->nouns[up].name);
     if (*noun->file && noun->line_no && !strstr(noun->name, pm_view_base_name(noun->file)))
         pm_buf_printf(line, " (%s:%u)", pm_view_short_file(report, noun->file), noun->line_no);
-    fputs(page->term->color ? REPORT_BOLD : "", page->out);
+    fputs(page->term->color ? SHOW_BOLD : "", page->out);
     put(page, line);
-    fputs(page->term->color ? REPORT_RESET : "", page->out);
+    fputs(page->term->color ? SHOW_RESET : "", page->out);
 }
 
 /* --- costs under each rule --- */
@@ -376,7 +376,7 @@ static void put_objects(struct page *page, struct pm_buf *line)
         put(page, line);
 }
 
-bool explanation_print(const struct pm_explanation *x, struct report_term *term, FILE *out)
+bool show_explanation(const struct pm_explanation *x, struct show_term *term, FILE *out)
 {
     struct pm_view *report = (struct pm_view *)&x->views->reports[PM_RULE_MERGE];
     const struct pm_metric *metric =
@@ -473,7 +473,7 @@ static void json_ranges(const struct pm_explanation *x, struct pm_json *json)
     pm_json_end(json);
 }
 
-void explanation_json(const struct pm_explanation *x, struct pm_json *json)
+void show_explanation_json(const struct pm_explanation *x, struct pm_json *json)
 {
     struct pm_view *report = (struct pm_view *)&x->views->reports[PM_RULE_MERGE];
     const struct pm_noun *noun = &report->data->graph->nouns[x->noun];
@@ -510,7 +510,7 @@ void explanation_json(const struct pm_explanation *x, struct pm_json *json)
     pm_json_i64(json, "at_least", pm_explanation_own(report, x->alone));
     pm_json_i64(json, "at_most", at_most);
     json_codes(x, json);
-    report_vectors_json(&x->vectors, json);
+    show_vectors_json(&x->vectors, json);
     json_ranges(x, json);
     if (x->is_covered)
         pm_json_bool(json, "has_code", x->n_ranges || x->n_codes);

@@ -1,5 +1,5 @@
 /* Annotated source for programs. */
-#include "annotate.h"
+#include "annotation.h"
 #include "mapping/base/json.h"
 
 #include <stdlib.h>
@@ -14,20 +14,19 @@ static void put_own(struct page *page, const struct pm_annotated_line *numbers)
 {
     const struct pm_annotation *a = page->a;
     char key[160];
-    double total = (double)pm_annotation_own(page->a, &page->a->report->total);
+    double total = (double)pm_annotation_own(page->a, &page->a->view->total);
     snprintf(key, sizeof key, "own_%s", page->metric);
     pm_json_i64(&page->json, key, numbers->own);
     pm_json_double(&page->json, "share_pct", total != 0 ? 100 * (double)numbers->own / total : 0);
     pm_json_i64(&page->json, "n_samples", numbers->n_samples);
     if (a->waiting != PM_NONE)
-        pm_json_i64(&page->json,
-                    a->report->data->graph->metrics[a->report->metrics[a->waiting]].name,
+        pm_json_i64(&page->json, a->view->data->graph->metrics[a->view->metrics[a->waiting]].name,
                     numbers->waiting_ns);
 }
 
 static void put_group(struct page *page, const struct pm_view_row *row)
 {
-    const struct pm_view *report = page->a->report;
+    const struct pm_view *report = page->a->view;
     const struct pm_view_traits *traits = &row->traits;
     struct pm_json *json = &page->json;
     pm_json_object(json, NULL);
@@ -94,7 +93,7 @@ static void put_lines(struct page *page)
     for (uint32_t i = 0; i < a->n_loops; i++) {
         pm_json_object(&page->json, NULL);
         pm_json_u64(&page->json, "line_no", a->loops[i].line_no);
-        report_vectors_json(&a->loops[i].vectors, &page->json);
+        show_vectors_json(&a->loops[i].vectors, &page->json);
         pm_json_end(&page->json);
     }
     pm_json_end(&page->json);
@@ -103,7 +102,7 @@ static void put_lines(struct page *page)
 
 static void put_top_line(struct page *page, const struct pm_annotation_top *top)
 {
-    const struct pm_view *report = page->a->report;
+    const struct pm_view *report = page->a->view;
     const struct pm_noun *noun =
         &report->data->graph->nouns[report->groups[top->row->groups[0]].noun];
     pm_json_object(&page->json, NULL);
@@ -138,9 +137,9 @@ static void put_number(struct pm_json *json, const char *key, bool is_known, uin
         pm_json_null(json, key);
 }
 
-void annotation_print_json(struct pm_annotation *a, FILE *out)
+void show_annotation_json(struct pm_annotation *a, FILE *out)
 {
-    const struct pm_view *report = a->report;
+    const struct pm_view *report = a->view;
     struct page page = {.a = a, .metric = "n_calls"};
     struct pm_json *json = &page.json;
     if (report->n_metrics)

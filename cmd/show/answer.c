@@ -1,5 +1,5 @@
 /* The answer to a question, for people and for programs. */
-#include "ask.h"
+#include "answer.h"
 
 #include "mapping/base/json.h"
 
@@ -12,7 +12,7 @@ struct page {
     struct pm_view *report;
     const struct pm_question *question;
     const struct pm_answer *answer;
-    const struct ask_options *options;
+    const struct show_answer_options *options;
     uint32_t *order; /* of rows */
     uint32_t n_shown;
     pm_index primary; /* metric; PM_NONE: none but calls */
@@ -95,7 +95,7 @@ static bool is_empty(const struct page *page, const struct pm_answer_row *row)
 }
 
 static bool page_init(struct page *page, struct pm_view *report, const struct pm_question *question,
-                      const struct pm_answer *answer, const struct ask_options *options)
+                      const struct pm_answer *answer, const struct show_answer_options *options)
 {
     *page =
         (struct page){.report = report, .question = question, .answer = answer, .options = options};
@@ -153,13 +153,13 @@ static double number_of(const struct pm_graph *graph, pm_index metric,
 enum { CELL_BYTES = 48, COLUMN_GAP = 2 };
 
 struct columns {
-    struct report_scale scales[PM_VIEW_MAX_METRICS];
+    struct show_scale scales[PM_VIEW_MAX_METRICS];
     char heads[3 * PM_VIEW_MAX_METRICS + 2][CELL_BYTES];
     int widths[3 * PM_VIEW_MAX_METRICS + 2];
     int n;
 };
 
-static void put_number(char *cell, size_t size, double number, const struct report_scale *scale)
+static void put_number(char *cell, size_t size, double number, const struct show_scale *scale)
 {
     *cell = 0;
     if (isfinite(number))
@@ -167,7 +167,7 @@ static void put_number(char *cell, size_t size, double number, const struct repo
 }
 
 static void put_part(char *cell, const struct pm_amount *parts, pm_index metric,
-                     const struct report_scale *scale)
+                     const struct show_scale *scale)
 {
     bool any = parts && parts[metric].value != 0;
     put_number(cell, CELL_BYTES, any ? (double)parts[metric].value : NAN, scale);
@@ -240,7 +240,7 @@ static void make_columns(const struct page *page, bool utf8, struct columns *col
     for (uint32_t m = 0; m < report->n_metrics; m++) {
         const struct pm_metric *metric = &graph->metrics[report->metrics[m]];
         columns->scales[m] =
-            report_scale_of(metric, (double)page->answer->amounts[report->metrics[m]].value, utf8);
+            show_scale_of(metric, (double)page->answer->amounts[report->metrics[m]].value, utf8);
         const char *unit = columns->scales[m].unit;
         size_t len = *unit ? pm_view_bare_metric_len(metric) : strlen(metric->name);
         struct pm_str name = {metric->name, len > 24 ? 24 : len};
@@ -266,7 +266,7 @@ static void widen(struct columns *columns, char cells[][CELL_BYTES])
 }
 
 static void put_line(const struct columns *columns, char cells[][CELL_BYTES], const char *what,
-                     const struct report_term *term, FILE *out)
+                     const struct show_term *term, FILE *out)
 {
     int used = 0;
     for (int i = 0; i < columns->n; i++) {
@@ -276,15 +276,15 @@ static void put_line(const struct columns *columns, char cells[][CELL_BYTES], co
     }
     int room = term->width > used + 20      ? term->width - used
                : term->width || term->whole ? 0
-                                            : REPORT_NAME_MOST;
+                                            : SHOW_NAME_MOST;
     if (room && pm_text_width(what) > room)
-        report_put_cut_middle(term, out, what, room);
+        show_put_cut_middle(term, out, what, room);
     else
         fputs(what, out);
     fputc('\n', out);
 }
 
-static void put_rule(const struct columns *columns, int what_width, const struct report_term *term,
+static void put_rule(const struct columns *columns, int what_width, const struct show_term *term,
                      FILE *out)
 {
     int n = what_width;
@@ -334,7 +334,7 @@ static void put_fold(const struct page *page, FILE *out)
 }
 
 /* Names that fit several things of the source: which. */
-static void put_several(const struct page *page, const struct report_term *term, FILE *out)
+static void put_several(const struct page *page, const struct show_term *term, FILE *out)
 {
     const struct pm_question *question = page->question;
     for (uint32_t s = 0; s < question->n_sentences; s++)
@@ -346,20 +346,20 @@ static void put_several(const struct page *page, const struct report_term *term,
                     ? pm_text_printable(&page->report->arena, several.data)
                     : NULL;
             if (text)
-                fprintf(out, "  %snote:%s %s\n", term->color ? REPORT_YELLOW : "",
-                        term->color ? REPORT_RESET : "", text);
+                fprintf(out, "  %snote:%s %s\n", term->color ? SHOW_YELLOW : "",
+                        term->color ? SHOW_RESET : "", text);
             pm_buf_release(&several);
         }
 }
 
-static void put_head(const struct page *page, const struct report_term *term, FILE *out)
+static void put_head(const struct page *page, const struct show_term *term, FILE *out)
 {
     struct pm_view *report = page->report;
-    const struct ask_interval *interval = page->options->interval;
+    const struct show_interval *interval = page->options->interval;
     const char *text = pm_text_printable(&report->arena, page->question->text);
     const char *command = pm_text_printable(&report->arena, report->data->executions[0].command);
-    fprintf(out, "%s%s%s\n  asked of: %s", term->color ? REPORT_BOLD : "", text ? text : "",
-            term->color ? REPORT_RESET : "", command ? command : "");
+    fprintf(out, "%s%s%s\n  asked of: %s", term->color ? SHOW_BOLD : "", text ? text : "",
+            term->color ? SHOW_RESET : "", command ? command : "");
     if (report->data->n_executions > 1)
         fprintf(out, " and %u more run%s", report->data->n_executions - 1,
                 report->data->n_executions == 2 ? "" : "s");
@@ -372,8 +372,8 @@ static void put_head(const struct page *page, const struct report_term *term, FI
     put_several(page, term, out);
     for (uint32_t i = 0; i < page->answer->n_notes; i++) {
         const char *note = pm_text_printable(&report->arena, page->answer->notes[i].text);
-        fprintf(out, "  %snote:%s %s\n", term->color ? REPORT_YELLOW : "",
-                term->color ? REPORT_RESET : "", note ? note : "");
+        fprintf(out, "  %snote:%s %s\n", term->color ? SHOW_YELLOW : "",
+                term->color ? SHOW_RESET : "", note ? note : "");
     }
     fputc('\n', out);
 }
@@ -411,7 +411,7 @@ static const char **make_texts(const struct page *page)
     return texts;
 }
 
-static bool put_rows(const struct page *page, const struct report_term *term, FILE *out)
+static bool put_rows(const struct page *page, const struct show_term *term, FILE *out)
 {
     struct columns columns;
     char cells[3 * PM_VIEW_MAX_METRICS + 2][CELL_BYTES];
@@ -494,11 +494,12 @@ static void put_bounds(const struct page *page, FILE *out)
             part_of_run(page, answer->most[page->primary]));
 }
 
-bool ask_print_table(struct pm_view *report, const struct pm_question *question,
-                     const struct pm_answer *answer, const struct ask_options *options, FILE *out)
+static bool print_table(struct pm_view *report, const struct pm_question *question,
+                        const struct pm_answer *answer, const struct show_answer_options *options,
+                        FILE *out)
 {
     struct page page;
-    struct report_term term = report_term_of(out, &options->look);
+    struct show_term term = show_term_of(out, &options->look);
     bool good = page_init(&page, report, question, answer, options);
     if (good) {
         put_head(&page, &term, out);
@@ -582,9 +583,9 @@ static void json_amounts(const struct page *page, const struct pm_amount *amount
     }
 }
 
-static void json_asking(const struct ask_options *options, struct pm_json *json)
+static void json_asking(const struct show_answer_options *options, struct pm_json *json)
 {
-    const struct ask_interval *interval = options->interval;
+    const struct show_interval *interval = options->interval;
     const struct pm_ask_cost *cost = options->cost;
     if (interval) {
         pm_json_object(json, "interval");
@@ -606,8 +607,9 @@ static void json_asking(const struct ask_options *options, struct pm_json *json)
     }
 }
 
-void ask_print_json(struct pm_view *report, const struct pm_question *question,
-                    const struct pm_answer *answer, const struct ask_options *options, FILE *out)
+static void print_json(struct pm_view *report, const struct pm_question *question,
+                       const struct pm_answer *answer, const struct show_answer_options *options,
+                       FILE *out)
 {
     struct page page;
     struct pm_json json;
@@ -670,8 +672,9 @@ void ask_print_json(struct pm_view *report, const struct pm_question *question,
 
 /* --- CSV --- */
 
-void ask_print_csv(struct pm_view *report, const struct pm_question *question,
-                   const struct pm_answer *answer, const struct ask_options *options, FILE *out)
+static void print_csv(struct pm_view *report, const struct pm_question *question,
+                      const struct pm_answer *answer, const struct show_answer_options *options,
+                      FILE *out)
 {
     struct page page;
     const struct pm_graph *graph = report->data->graph;
@@ -683,7 +686,7 @@ void ask_print_csv(struct pm_view *report, const struct pm_question *question,
     fputs(",share_pct,n_times,n_times_complete\n", out);
     for (uint32_t i = 0; i < page.n_shown; i++) {
         const struct pm_answer_row *row = &answer->rows[page.order[i]];
-        report_csv_text(out, row_text(&page, row, false));
+        show_csv_text(out, row_text(&page, row, false));
         for (uint32_t m = 0; m < report->n_metrics; m++) {
             double number = number_of(graph, report->metrics[m], &row->amounts[report->metrics[m]]);
             fputc(',', out);
@@ -702,4 +705,41 @@ void ask_print_csv(struct pm_view *report, const struct pm_question *question,
             fputs(",,1\n", out);
     }
     free(page.order);
+}
+
+/* --- all of them --- */
+
+enum pm_status show_answer(struct pm_view *report, const struct pm_question *question,
+                           const struct pm_answer *answer,
+                           const struct show_answer_options *options, struct pm_error *err)
+{
+    if (options->json)
+        print_json(report, question, answer, options, stdout);
+    else if (options->csv)
+        print_csv(report, question, answer, options, stdout);
+    else if (!print_table(report, question, answer, options, stdout))
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    return PM_OK;
+}
+
+enum pm_status show_question(struct pm_view *report, const struct show_answer_options *options,
+                             struct pm_error *err)
+{
+    struct pm_question *question = NULL;
+    struct pm_answer *answer = NULL;
+    struct pm_ask_cost cost;
+    struct show_answer_options with_cost = *options;
+    with_cost.cost = &cost;
+    enum pm_status status = pm_question_parse(options->text, err, &question);
+    if (status == PM_ERR_USAGE && !strchr(options->text, '{'))
+        pm_ask_offer_sentences(report, options->text, err);
+    if (status == PM_OK)
+        status = pm_ask_answer(report, question, false, err, &answer);
+    if (status == PM_OK)
+        status = pm_ask_find_cost(report->data, question, err, &cost);
+    if (status == PM_OK)
+        status = show_answer(report, question, answer, &with_cost, err);
+    pm_answer_free(answer);
+    pm_question_free(question);
+    return status;
 }

@@ -1,5 +1,5 @@
 /* Below a table on a terminal: what its marks mean, and what else the archive has. */
-#include "report.h"
+#include "show.h"
 
 #include <ctype.h>
 
@@ -81,7 +81,7 @@ static void add_meaning(struct legend *legend, const char *mark, const char *mea
 }
 
 /* What the marks of the table mean, those that are in it. */
-static void print_legend(struct pm_view *report, const struct report_term *term, bool has_at_least,
+static void print_legend(struct pm_view *report, const struct show_term *term, bool has_at_least,
                          const char *letters, FILE *out)
 {
     struct legend legend = {out, term->width, 0};
@@ -91,7 +91,7 @@ static void print_legend(struct pm_view *report, const struct report_term *term,
     if (!has_at_least && !is_uncertain && !*letters)
         return;
     snprintf(few, sizeof few, "fewer than %d samples", PM_VIEW_FEW_SAMPLES);
-    fputs(term->color ? REPORT_DIM : "", out);
+    fputs(term->color ? SHOW_DIM : "", out);
     if (has_at_least)
         add_meaning(&legend, term->utf8 ? "≥" : ">=", "at least, for not all of it was followed");
     if (is_uncertain)
@@ -99,13 +99,13 @@ static void print_legend(struct pm_view *report, const struct report_term *term,
                     of_estimates ? "an estimate, for much was taken out that measuring cost" : few);
     for (; *letters; letters++)
         add_meaning(&legend, (const char[]){*letters, 0}, pm_view_mark_meaning(*letters));
-    fprintf(out, "%s\n", term->color ? REPORT_RESET : "");
+    fprintf(out, "%s\n", term->color ? SHOW_RESET : "");
 }
 
-void report_print_hints(struct pm_view *report, const struct report_term *term, bool has_at_least,
-                        const char *letters, FILE *out)
+void show_hints(struct pm_view *report, const struct show_term *term, bool has_at_least,
+                const char *letters, FILE *out)
 {
-    const char *dim = term->color ? REPORT_DIM : "", *reset = term->color ? REPORT_RESET : "";
+    const char *dim = term->color ? SHOW_DIM : "", *reset = term->color ? SHOW_RESET : "";
     print_legend(report, term, has_at_least, letters, out);
     if (!term->width)
         return;
@@ -116,7 +116,7 @@ void report_print_hints(struct pm_view *report, const struct report_term *term, 
         hints.len && !hints.failed ? pm_text_printable(&report->arena, hints.data) : NULL;
     if (text) {
         fprintf(out, "%salso in this archive: ", dim);
-        report_put_cut(term, out, text, term->width - 22, false, false);
+        show_put_cut(term, out, text, term->width - 22, false, false);
         fprintf(out, "%s\n", reset);
     }
     pm_buf_release(&hints);

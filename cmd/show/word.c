@@ -1,8 +1,5 @@
-/* Words that the program itself, or an adapter for a library of it, said while it ran: what they
- * are, what was spent while they were active, and what is mapped to what. */
-#include "ask.h"
-#include "explain.h"
-#include "cmd/session/adapters.h"
+/* Words of a program's own, for people and for programs (word.h). */
+#include "word.h"
 
 #include "mapping/base/json.h"
 
@@ -10,28 +7,6 @@
 #include <stdlib.h>
 
 enum { TEXT_BYTES = 1 << 20, MAX_MAPPED = 10 };
-
-bool explain_is_word(const struct pm_view *report, pm_index noun)
-{
-    static const char *const code[] = {"symbol",  "loopcode", "code", "kernel",
-                                       "perfmap", "process",  "line"};
-    const char *level = report->data->graph->levels[report->data->graph->nouns[noun].level].name;
-    if (strcmp(level, "Base") != 0)
-        return strcmp(level, "Source") != 0;
-    for (size_t i = 0; i < sizeof code / sizeof *code; i++)
-        if (pm_view_noun_is(report, noun, code[i]))
-            return false;
-    return true;
-}
-
-static bool has_noun(const struct pm_graph *graph, pm_index sentence, pm_index noun)
-{
-    const struct pm_sentence *s = &graph->sentences[sentence];
-    for (uint32_t i = 0; i < s->n_nouns; i++)
-        if (graph->sentence_nouns[s->first_noun + i] == noun)
-            return true;
-    return false;
-}
 
 static void add_sentence(struct pm_buf *out, struct pm_view *report, pm_index sentence)
 {
@@ -41,96 +16,11 @@ static void add_sentence(struct pm_buf *out, struct pm_view *report, pm_index se
                               s->n_nouns);
 }
 
-/* --- what was spent --- */
-
-struct spent {
-    struct pm_amount *amounts; /* [graph->n_metrics], to be freed; NULL: it was never active */
-    struct pm_amount *totals;  /* lent by the answer */
-    int64_t n_times;
-    bool times_known;
-    struct pm_answer *answer;
-};
-
-static void spent_release(struct spent *spent)
-{
-    free(spent->amounts);
-    pm_answer_free(spent->answer);
-}
-
-/* Whether the sentence itself, not one of equal words elsewhere, is in the row. */
-static bool is_in_row(const struct pm_answer *answer, const struct pm_answer_row *row,
-                      uint32_t class)
-{
-    for (uint32_t i = 0; i < row->matches[0].n_classes; i++)
-        if (row->matches[0].classes[i] == class)
-            return true;
-    return answer->n_asked == 0;
-}
-
-static enum pm_status add_up(const struct pm_graph *graph, pm_index sentence, struct spent *spent,
-                             struct pm_error *err)
-{
-    const struct pm_answer *answer = spent->answer;
-    uint32_t class = answer->matches[0].class_of[sentence];
-    if (class == PM_NONE)
-        return PM_OK;
-    for (uint32_t r = 0; r < answer->n_rows; r++) {
-        const struct pm_answer_row *row = &answer->rows[r];
-        if (!is_in_row(answer, row, class))
-            continue;
-        if (!spent->amounts)
-            spent->amounts = pm_alloc_array(graph->n_metrics + 1u, sizeof *spent->amounts);
-        if (!spent->amounts)
-            return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
-        for (pm_index m = 0; m < graph->n_metrics; m++)
-            if (!pm_amount_add(&spent->amounts[m], graph->metrics[m].aggregation, &row->amounts[m]))
-                return pm_error_set(err, PM_ERR_LIMIT, "metric '%s' adds up to more than 64 bits",
-                                    graph->metrics[m].name);
-        spent->n_times += row->n_times;
-        spent->times_known |= row->times_known;
-    }
-    spent->totals = answer->totals;
-    return PM_OK;
-}
-
-/* What `perfmap ask` answers when it is asked for the sentence. */
-static enum pm_status ask_for(const struct pm_view *report, pm_index sentence, struct pm_error *err,
-                              struct spent *ret_spent)
-{
-    const struct pm_graph *graph = report->data->graph;
-    struct pm_question *question = NULL;
-    struct pm_buf text = PM_BUF_INIT(TEXT_BYTES);
-    *ret_spent = (struct spent){0};
-    pm_ask_add_exact_sentence(&text, graph, sentence);
-    enum pm_status status = text.failed || !text.data
-                                ? pm_error_set(err, PM_ERR_MEMORY, "out of memory")
-                                : pm_question_parse(text.data, err, &question);
-    if (status == PM_OK)
-        status = pm_question_ask(question,
-                                 &(struct pm_question_run){.graph = graph,
-                                                           .n_threads = report->data->n_threads,
-                                                           .calls_metric = report->calls_metric},
-                                 err, &ret_spent->answer);
-    if (status == PM_OK)
-        status = add_up(graph, sentence, ret_spent, err);
-    pm_question_free(question);
-    pm_buf_release(&text);
-    return status;
-}
-
-/* Metrics that add up and were spent; how often is said apart. */
-static bool is_shown(const struct pm_view *report, const struct spent *spent, pm_index metric)
-{
-    const struct pm_metric *m = &report->data->graph->metrics[metric];
-    return spent->amounts && m->aggregation == PM_SUM && spent->amounts[metric].value != 0 &&
-           metric != report->calls_metric && strcmp(m->name, "n_samples") != 0;
-}
-
 /* --- text --- */
 
 struct word_page {
     struct pm_view *report;
-    const struct report_term *term;
+    const struct show_term *term;
     FILE *out;
     bool failed;
 };
@@ -141,26 +31,26 @@ static void put(struct word_page *page, struct pm_buf *line)
         line->failed || !line->data ? NULL : pm_text_printable(&page->report->arena, line->data);
     page->failed |= !text;
     if (text)
-        report_put_cut(page->term, page->out, text,
-                       page->term->width ? page->term->width : pm_text_width(text), false, false);
+        show_put_cut(page->term, page->out, text,
+                     page->term->width ? page->term->width : pm_text_width(text), false, false);
     fputc('\n', page->out);
     pm_buf_clear(line);
 }
 
-static void put_title(struct word_page *page, pm_index noun, struct pm_buf *line)
+static void put_title(struct word_page *page, pm_index noun, const char *adapter,
+                      struct pm_buf *line)
 {
     struct pm_view *report = page->report;
     const struct pm_graph *graph = report->data->graph;
     const struct pm_noun *n = &graph->nouns[noun];
-    const char *adapter = session_adapter_of_level(graph->levels[n->level].name);
     pm_index above = graph->levels[n->level].above;
     pm_buf_printf(line, "%s  %s of level %s", n->name, *n->kind ? n->kind : "noun",
                   graph->levels[n->level].name);
     if (above != PM_NONE)
         pm_buf_printf(line, ", which lies above %s", graph->levels[above].name);
-    fputs(page->term->color ? REPORT_BOLD : "", page->out);
+    fputs(page->term->color ? SHOW_BOLD : "", page->out);
     put(page, line);
-    fputs(page->term->color ? REPORT_RESET : "", page->out);
+    fputs(page->term->color ? SHOW_RESET : "", page->out);
     if (adapter)
         pm_buf_printf(line,
                       "  said by the adapter %s of 'perfmap run', or by the program itself "
@@ -179,13 +69,13 @@ static void put_title(struct word_page *page, pm_index noun, struct pm_buf *line
     }
 }
 
-static void add_amount(const struct word_page *page, const struct spent *spent, pm_index metric,
-                       struct pm_buf *line)
+static void add_amount(const struct word_page *page, const struct pm_word_spent *spent,
+                       pm_index metric, struct pm_buf *line)
 {
     const struct pm_metric *m = &page->report->data->graph->metrics[metric];
     double value = (double)spent->amounts[metric].value,
            total = (double)spent->totals[metric].value;
-    struct report_scale scale = report_scale_of(m, value, page->term->utf8);
+    struct show_scale scale = show_scale_of(m, value, page->term->utf8);
     int len = (int)(*scale.unit ? pm_view_bare_metric_len(m) : strlen(m->name));
     pm_buf_printf(line, "%.*s %.*f%s%s", len, m->name, scale.decimals, value / scale.divisor,
                   *scale.unit ? " " : "", scale.unit);
@@ -193,7 +83,8 @@ static void add_amount(const struct word_page *page, const struct spent *spent, 
         pm_buf_printf(line, " (%.1f %%)", 100 * value / total);
 }
 
-static void put_spent(struct word_page *page, const struct spent *spent, struct pm_buf *line)
+static void put_spent(struct word_page *page, const struct pm_word_spent *spent,
+                      struct pm_buf *line)
 {
     const struct pm_graph *graph = page->report->data->graph;
     if (!spent->amounts) {
@@ -208,7 +99,7 @@ static void put_spent(struct word_page *page, const struct spent *spent, struct 
         pm_buf_add_str(line, "    while active: ");
     bool any = false;
     for (pm_index m = 0; m < graph->n_metrics; m++)
-        if (is_shown(page->report, spent, m)) {
+        if (pm_word_shows(page->report, spent, m)) {
             pm_buf_add_str(line, any ? ", " : "");
             add_amount(page, spent, m, line);
             any = true;
@@ -241,21 +132,21 @@ static void put_mapped(struct word_page *page, pm_index sentence, bool out, stru
     }
 }
 
-enum pm_status explain_word_print(struct pm_view *report, pm_index noun,
-                                  const struct report_term *term, FILE *out, struct pm_error *err)
+enum pm_status show_word(struct pm_view *report, pm_index noun, const char *adapter,
+                         const struct show_term *term, FILE *out, struct pm_error *err)
 {
     const struct pm_graph *graph = report->data->graph;
     struct word_page page = {report, term, out, false};
     struct pm_buf line = PM_BUF_INIT(TEXT_BYTES);
     enum pm_status status = PM_OK;
     bool any = false;
-    put_title(&page, noun, &line);
+    put_title(&page, noun, adapter, &line);
     for (pm_index s = 0; s < graph->n_sentences && status == PM_OK; s++) {
-        struct spent spent;
-        if (!has_noun(graph, s, noun))
+        struct pm_word_spent spent;
+        if (!pm_word_has(graph, s, noun))
             continue;
         any = true;
-        status = ask_for(report, s, err, &spent);
+        status = pm_word_ask(report, s, err, &spent);
         if (status == PM_OK) {
             pm_buf_add_str(&line, "  ");
             add_sentence(&line, report, s);
@@ -264,7 +155,7 @@ enum pm_status explain_word_print(struct pm_view *report, pm_index noun,
             put_mapped(&page, s, true, &line);
             put_mapped(&page, s, false, &line);
         }
-        spent_release(&spent);
+        pm_word_spent_release(&spent);
     }
     if (!any) {
         pm_buf_add_str(&line, "  no sentence has it");
@@ -302,8 +193,8 @@ static void json_mapped(struct pm_view *report, pm_index sentence, bool out, str
     pm_json_end(json);
 }
 
-static void json_sentence(struct pm_view *report, pm_index sentence, const struct spent *spent,
-                          struct pm_json *json)
+static void json_sentence(struct pm_view *report, pm_index sentence,
+                          const struct pm_word_spent *spent, struct pm_json *json)
 {
     const struct pm_graph *graph = report->data->graph;
     struct pm_buf text = PM_BUF_INIT(TEXT_BYTES);
@@ -317,7 +208,7 @@ static void json_sentence(struct pm_view *report, pm_index sentence, const struc
         pm_json_null(json, "n_times");
     pm_json_object(json, "amounts");
     for (pm_index m = 0; m < graph->n_metrics; m++)
-        if (is_shown(report, spent, m))
+        if (pm_word_shows(report, spent, m))
             pm_json_i64(json, graph->metrics[m].name, spent->amounts[m].value);
     pm_json_end(json);
     json_mapped(report, sentence, true, json);
@@ -325,8 +216,8 @@ static void json_sentence(struct pm_view *report, pm_index sentence, const struc
     pm_json_end(json);
 }
 
-enum pm_status explain_word_json(struct pm_view *report, pm_index noun, struct pm_json *json,
-                                 struct pm_error *err)
+enum pm_status show_word_json(struct pm_view *report, pm_index noun, const char *adapter,
+                              struct pm_json *json, struct pm_error *err)
 {
     const struct pm_graph *graph = report->data->graph;
     const struct pm_noun *n = &graph->nouns[noun];
@@ -338,16 +229,16 @@ enum pm_status explain_word_json(struct pm_view *report, pm_index noun, struct p
     pm_json_string(json, "file", *n->file ? n->file : NULL);
     pm_json_u64(json, "line_no", n->line_no);
     pm_json_string(json, "part_of", n->parent == PM_NONE ? NULL : graph->nouns[n->parent].name);
-    pm_json_string(json, "adapter", session_adapter_of_level(graph->levels[n->level].name));
+    pm_json_string(json, "adapter", adapter);
     pm_json_array(json, "sentences");
     for (pm_index s = 0; s < graph->n_sentences && status == PM_OK; s++) {
-        struct spent spent;
-        if (!has_noun(graph, s, noun))
+        struct pm_word_spent spent;
+        if (!pm_word_has(graph, s, noun))
             continue;
-        status = ask_for(report, s, err, &spent);
+        status = pm_word_ask(report, s, err, &spent);
         if (status == PM_OK)
             json_sentence(report, s, &spent, json);
-        spent_release(&spent);
+        pm_word_spent_release(&spent);
     }
     pm_json_end(json);
     pm_json_end(json);

@@ -1,0 +1,13 @@
+/* How the mapping of one construct is shown (mapping/view/explanation.h). */
+#ifndef PM_SHOW_EXPLANATION_H
+#define PM_SHOW_EXPLANATION_H
+
+#include "show.h"
+
+#include "mapping/view/explanation.h"
+
+/* false: memory ended */
+bool show_explanation(const struct pm_explanation *x, struct show_term *term, FILE *out);
+void show_explanation_json(const struct pm_explanation *x, struct pm_json *json);
+
+#endif

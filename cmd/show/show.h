@@ -1,0 +1,56 @@
+/* How a view is shown, of all commands that show archives: as a table, as JSON, as CSV; and what
+ * their options have in common.
+ *
+ *     struct pm_view report = {.options = options};
+ *     pm_view_make(&report, &err);                 // mapping/view/view.h: archive -> rows
+ *     show_table(&report, &look, stdout); // or show_json, show_csv
+ *     pm_view_release(&report);
+ */
+#ifndef PM_SHOW_H
+#define PM_SHOW_H
+
+#include "term.h"
+
+#include "mapping/view/view.h"
+
+struct pm_json;
+struct pm_vectors;
+
+/* modes.c: the list of them. */
+bool show_modes(struct pm_view *report, FILE *out); /* false: memory ended */
+void show_modes_csv(struct pm_view *report, FILE *out);
+void show_modes_json(struct pm_view *report, struct pm_json *json);
+
+/* cut.c: chooses each text for widths[n_shown], cut where it must be, so that no two that
+ * are cut look alike. false: memory ended. */
+bool show_fit_labels(struct pm_view *report, const struct show_term *term, const int *widths,
+                     int place_width, struct pm_view_label *labels);
+/* false: memory ended, and nothing was printed. */
+bool show_table(struct pm_view *report, const struct show_look *look, FILE *out);
+void show_json(struct pm_view *report, FILE *out);
+/* null for PM_UNKNOWN */
+void show_known_json(struct pm_json *json, const char *key, int64_t value);
+/* Of JSON, the key "vectors": an object, or null when nothing could be decoded. */
+void show_vectors_json(const struct pm_vectors *vectors, struct pm_json *json);
+void show_csv(struct pm_view *report, FILE *out);
+/* One field of CSV (RFC 4180), quoted where it must be. */
+void show_csv_text(FILE *out, const char *text);
+
+/* hints.c: below a table, what the marks in it mean and what else the archive has.
+ * letters: those used. */
+void show_hints(struct pm_view *report, const struct show_term *term, bool has_at_least,
+                const char *letters, FILE *out);
+
+/* table.c: one unit for a column of amounts, by their total: ms, KiB; numbers are divided
+ * by `divisor`. */
+struct show_scale {
+    double divisor;
+    const char *unit;
+    int decimals;
+};
+struct show_scale show_scale_of(const struct pm_metric *metric, double total, bool utf8);
+/* header.c: what stands above a table. */
+void show_header(struct pm_view *report, const struct show_term *term, FILE *out);
+/* For CSV, which has rows only: what measuring cost and what the budget did, on standard error. */
+void show_say_measuring(struct pm_view *report);
+#endif
