@@ -2,7 +2,7 @@
  *
  *     struct pm_archive_data *data;
  *     if (pm_archive_load("heat.perfmap", 0, &err, &data) != PM_OK) ...
- *     data->graph->n_contexts, data->executions[0].command
+ *     use(data->graph->n_contexts, data->executions[0].command);
  *     pm_archive_data_free(data);
  *
  * Only what costs need is read: sentences of contexts, the mappings that start there and the

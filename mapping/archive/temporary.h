@@ -3,7 +3,8 @@
  *
  *     struct pm_temporary temporary;
  *     if (pm_temporary_make("heat.perfmap", &err, &temporary) == PM_OK) {
- *         ... write temporary.path, then rename it to temporary.target, or unlink it ...
+ *         write_it(temporary.path);
+ *         rename(temporary.path, temporary.target);    // or unlink(temporary.path)
  *         pm_temporary_release(&temporary);
  *     }
  *

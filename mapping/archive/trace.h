@@ -8,7 +8,7 @@
  *         pm_trace_seek(trace, 0, from_ns, &err, &cursor) != PM_OK) ...
  *     while ((status = pm_trace_next(cursor, &err, &event, &has_event)) == PM_OK && has_event &&
  *            event.time_ns <= to_ns)
- *         use(event.is_leave, event.depth, pm_trace_name(trace, event.sentence));
+ *         use(event.is_leave, event.depth, event.sentence);
  *     pm_trace_cursor_free(cursor);
  *     pm_trace_free(trace);
  *

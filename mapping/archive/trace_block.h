@@ -2,13 +2,13 @@
  * thread, compressed.
  *
  *     struct pm_trace_block *block = pm_trace_block_new();
- *     while (...)
- *         pm_trace_block_add(block, &event);
- *     // and so on; what is open goes over to the next
- *     pm_trace_block_end(block, &err, &data, &len);
+ *     for (uint32_t i = 0; i < n; i++)
+ *         pm_trace_block_add(block, &events[i]);
+ *     pm_trace_block_end(block, &err, &data, &len);    // calls that are open begin the next block
  *
  *     pm_trace_block_read(block, data, len, &err);
- *     while (pm_trace_block_next(block, &event)) ...
+ *     while (pm_trace_block_next(block, &err, &event, &has_event) == PM_OK && has_event)
+ *         use(event);
  *
  * A block holds all that is needed to read it: sentences by their row ids, the frames that are
  * open when it begins. What is not sound is refused. One thread at a time per object.

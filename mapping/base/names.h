@@ -2,8 +2,9 @@
  * file, without a function's parameters and what it lies in.
  *
  *     struct pm_name_pattern pattern = {.text = "sweep"};
- *     pm_name_fits_part(&pattern, "heat::sweep(int)", "(")     // true
- *     pm_name_fits_place(&(struct pm_name_pattern){.text = "heat.c:4?"}, "/home/me/heat.c", 42, 9)
+ *     bool is_sweep = pm_name_fits_part(&pattern, "heat::sweep(int)", "(");     // true
+ *     pattern.text = "heat.c:4?";
+ *     bool is_there = pm_name_fits_place(&pattern, "/home/me/heat.c", 42, 9);   // true
  *
  * Used wherever a command takes a name: --focus, explain, --exact and the like, questions. No
  * state; any thread.

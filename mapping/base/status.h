@@ -1,7 +1,7 @@
 /* Status codes and the error chain.
  *
  *     struct pm_error err = PM_ERROR_INIT;
- *     if (pm_pif_read_file(path, &pif, &err) != PM_OK) {
+ *     if (pm_pif_read_file(pif, path, &err) != PM_OK) {
  *         pm_error_print(&err, stderr);      // perfmap: PIF file 'a.pif' line 3: 'NUON' is not ...
  *         pm_error_release(&err);
  *     }

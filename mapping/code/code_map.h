@@ -5,7 +5,7 @@
  *     if (pm_code_map_read_elf("heat", &err, &map) != PM_OK) ...   // PM_ERR_NOT_FOUND: it has none
  *     const struct pm_code_range *range = pm_code_map_find(map, address);
  *     if (range)
- *         range->tuple->line_no, range->block->symbol_id
+ *         use(range->tuple->place.line_no, range->block->symbol);
  *     pm_code_map_free(map);
  *
  * Nothing in the section is trusted: a damaged block is left out and counted, the sound ones

@@ -4,7 +4,7 @@
  *     struct pm_loops loops;
  *     if (pm_loops_find(n, ends, jumps, n_jumps, &loops)) {
  *         uint32_t at = loops.innermost[i];                  // of instruction i
- *         ... loops.loops[at - 1].head ...                   // 0: in none
+ *         use(loops.loops[at - 1].head);                     // 0: in none
  *     }
  *     pm_loops_release(&loops);
  *

@@ -8,7 +8,7 @@
  *         const struct pm_cost *cost = pm_costs_get(costs, i);
  *         if (cost->n_references) ...   // of a sentence: its names are still to be looked up
  *         else ...                      // of code: cost->object, cost->address
- *         pm_costs_metric(costs, cost->metric)->name, cost->value
+ *         use(pm_costs_metric(costs, cost->metric)->name, cost->value);
  *     }
  *     pm_costs_free(costs);
  *

@@ -4,7 +4,7 @@
  * 0 where the standard says 1 (so does binutils 2.40), which puts clang's functions of headers
  * into the main file; and it believes the counts of damaged tables.
  *
- *     struct pm_lines_input input = {.at = offset, .line = bytes of .debug_line, ...};
+ *     struct pm_lines_input input = {.at = offset, .line = debug_line};
  *     struct pm_dwarf_lines lines;
  *     if (pm_lines_read(&input, set, &lines)) ... pm_dwarf_lines_release(&lines);
  *

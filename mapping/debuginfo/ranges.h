@@ -1,7 +1,7 @@
 /* The addresses of a DIE: low and high, .debug_ranges (DWARF 2 to 4), .debug_rnglists and
  * .debug_addr (5 and GNU's split DWARF).
  *
- *     struct pm_ranges ranges = {.lists = dwarf, .addresses = dwarf, ...of the unit};
+ *     struct pm_ranges ranges = {.lists = dwarf, .addresses = dwarf};
  *     pm_ranges_of(&ranges, &die, found, ctx);        // found(ctx, low, high) for each
  *
  * DWARF 5 standard, sections 2.17.3 and 7.28; DWARF 4, 2.17.3. All reads are bounded, in all by

@@ -1,10 +1,10 @@
 /* The calling-context tree seen through a lift: inclusive costs of rows, and the call-path tree of
  * a level.
  *
- *     pm_calls_inclusive(graph, lift, own_ns, inclusive_of_row);
+ *     pm_calls_inclusive(graph, lift, &nesting, exclusive_ns, &err, inclusive_of_row);
  *     struct pm_call_tree tree;
- *     pm_call_tree_make(&tree, graph, lift, fold, &err);
- *     ... tree.nodes[i].row, tree.node_of[context] ...
+ *     pm_call_tree_make(graph, lift, &nesting, folds, &err, &tree);
+ *     use(tree.nodes[i].row);
  *     pm_call_tree_release(&tree);
  *
  * Contexts whose sentence is no source of the lift are passed through: what is below them belongs

@@ -3,10 +3,12 @@
  *
  *     struct pm_graph *graph = pm_graph_new();
  *     pm_index base = pm_graph_level(graph, "Base"), source = pm_graph_level(graph, "Source");
- *     pm_index f = pm_graph_noun(graph, &(struct pm_noun){.name = "sweep", .kind = "function",
- * .level = source, .parent = PM_NONE}); pm_index executes = pm_graph_verb(graph, "Executes",
- * source); pm_index s = pm_graph_sentence(graph, executes, &f, 1); pm_graph_mapping(graph, code, s,
- * 0, "compiler"); if (!pm_graph_seal(graph)) ...              // memory ended somewhere on the way
+ *     struct pm_noun noun = {.name = "sweep", .level = source, .parent = PM_NONE};
+ *     pm_index f = pm_graph_noun(graph, &noun);
+ *     pm_index executes = pm_graph_verb(graph, "Executes", source);
+ *     pm_index s = pm_graph_sentence(graph, executes, &f, 1);
+ *     pm_graph_mapping(graph, code, s, 0, "compiler");
+ *     if (!pm_graph_seal(graph)) ...              // memory ended somewhere on the way
  *     pm_graph_free(graph);
  *
  * Things are named by their position (pm_index) in the arrays below. The arrays may be read

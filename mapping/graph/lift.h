@@ -2,8 +2,10 @@
  * (design.md section 6).
  *
  *     pm_lift_at_level(graph, source_level, destination_of);       // or the caller's own
- * destinations pm_lift_new(graph, &(struct pm_lift_options){.rule = PM_RULE_MERGE, .destination_of
- * = destination_of, .n_destinations = graph->n_sentences}, sources, n_sources, &err, &lift);
+ *     struct pm_lift_options options = {.rule = PM_RULE_MERGE,
+ *                                       .destination_of = destination_of,
+ *                                       .n_destinations = graph->n_sentences};
+ *     pm_lift_new(graph, &options, sources, n_sources, &err, &lift);
  *     pm_lift_costs(lift, PM_SUM, samples, n_samples, &err, amounts);    // amounts[lift->n_rows]
  *     pm_lift_free(lift);
  *

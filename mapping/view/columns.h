@@ -6,7 +6,7 @@
  *     for (uint32_t i = 0; i < n; i++) {
  *         struct pm_view_number number =
  *             pm_view_number_of(&view, &columns[i], row, PM_VIEW_PART_ROW);
- *         ... columns[i].key, number.integer ...
+ *         use(columns[i].key, number.integer);
  *     }
  *
  * A further column is a line there, with what says whether a view has it and what it is of a

@@ -2,8 +2,8 @@
  * statements have code at all, and where the code of a construct lies that no sample met.
  *
  *     struct pm_late_maps maps;
- *     pm_late_maps_open(&maps, data);
- *     maps.items[b].map, maps.items[b].problem       // by position in data->binaries
+ *     pm_late_maps_open(&maps, data, &err);
+ *     use(maps.items[i].map, maps.items[i].problem);       // by position in data->binaries
  *     pm_late_maps_release(&maps);
  *
  * Used by `perfmap annotate` and `perfmap explain`.

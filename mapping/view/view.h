@@ -3,7 +3,7 @@
  *     // .archive = data: one of several views of what was loaded once
  *     struct pm_view view = {.options = options};
  *     if (pm_view_make(&view, &err) == PM_OK) // query.c: archive -> rows
- *         ... view.rows[i].values[view.primary].own ...
+ *         use(view.rows[i].values[view.primary].own);
  *     pm_view_release(&view);
  */
 #ifndef PM_VIEW_H

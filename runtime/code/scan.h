@@ -2,7 +2,7 @@
  *
  *     struct pm_source file = {.fd = fd};
  *     if (pm_found_read(&file, &found) && pm_scan_sleds(object, &found, &scan))
- *         ... object->sleds, scan.nouns
+ *         use(object->sleds, scan.nouns);
  *
  * Runs where objects are loaded, not below probes. Allocates by mmap; the caller unmaps
  * object->sleds and scan.nouns, also after a failure.

@@ -3,8 +3,8 @@
  * stack, so at any time.
  *
  *     struct pm_unwind u;
- *     pm_unwind_begin(&u, &taken);
- *     while ((step = pm_unwind_step(&u, &tables)) == PM_UNWIND_FRAME)
+ *     pm_unwind_begin(&u, taken);
+ *     while ((step = pm_unwind_step(&u, tables)) == PM_UNWIND_FRAME)
  *         look_at(pm_unwind_ip(&u));
  *
  * No allocation, no lock, no vector registers. Tables that lie are never followed out of their
