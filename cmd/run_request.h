@@ -3,7 +3,7 @@
  *     struct run_request request;
  *     run_request_init(&request);
  *     run_take_options(parse, &request);                 // parse->failed: said already
- *     ...the program runs...
+ *     ...                                                // the program runs
  *     int status = run_finish(parse, &request, &session, &end);
  *     run_request_release(&request);
  */

@@ -1,7 +1,9 @@
 /* What commands that show archives have in common: which archive, and how text is to look.
  *
+ *     switch (key) {
  *     default:
  *         cmd_take_look(parse, key, &request->look);
+ *     }
  */
 #ifndef PM_CMD_ARCHIVES_H
 #define PM_CMD_ARCHIVES_H

@@ -5,7 +5,7 @@
  *     // takes names and choice
  *     struct session_control *control = session_control_new(run_dir, names, &choice);
  *     session_control_listen(control, err);                 // failure: the run goes on without
- *     while (nothing has happened)
+ *     while (is_running)
  *         session_control_wait(control, signal_fd);         // serves until signal_fd can be read
  *     // the program has ended: those who ask questions are told
  *     session_control_end(control);

@@ -3,7 +3,7 @@
  *
  *     struct session_preload preload;
  *     if (session_preload_make(&settings, err, &preload) == PM_OK)
- *         ...in the child: session_set_environment(preload.list, run_dir, &settings)...
+ *         session_set_environment(preload.list, run_dir, &settings);    // in the child
  *     session_preload_release(&preload);
  */
 #ifndef PM_SESSION_ENVIRONMENT_H

@@ -3,7 +3,8 @@
  *
  *     // NULL: not available here, why says more
  *     struct session_kernel *kernel = session_kernel_open(&why);
- *     poll session_kernel_fd(kernel), then session_kernel_read(kernel);
+ *     struct pollfd poll = {.fd = session_kernel_fd(kernel), .events = POLLIN};
+ *     session_kernel_read(kernel);                  // when there is something
  *     // the program's files are synced; writes kernel-writes.txt
  *     session_kernel_end(kernel, run_dir, &clock, &notes);
  *     session_kernel_free(kernel);

@@ -2,7 +2,7 @@
  * processes is a tenth as large then, and most of what they wrote never goes to the disk.
  *
  *     struct session_pack *pack = session_pack_begin(run_dir);   // NULL: files stay as they are
- *     ...the program runs...
+ *     ...                                                    // the program runs
  *     session_pack_end(pack);
  *     session_pack_rest(run_dir);                            // what ended last
  */

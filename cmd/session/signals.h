@@ -2,7 +2,8 @@
  *
  *     struct session_signals signals;
  *     session_signals_take(&signals);
- *     ...fork; the child: session_signals_restore(&signals)...
+ *     if (child == 0)                        // after fork
+ *         session_signals_restore(&signals);
  *     struct session_ended ended = {.is_alone = true};
  *     session_wait(child, false, &signals, control, &ended);
  *     session_signals_give_back(&signals);

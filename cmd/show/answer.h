@@ -1,6 +1,6 @@
 /* The answer to a question, as a table, as JSON, as CSV.
  *
- *     struct pm_view view = {.options = options};
+ *     struct pm_view view = {.options = view_options};
  *     struct show_answer_options options = {.text = "{u Reads}", .limit = 20};
  *     status = show_question(&view, &options, &err); // parses, asks, prints on stdout
  *     pm_view_release(&view);
