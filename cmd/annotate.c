@@ -382,7 +382,7 @@ static const struct cmd_option annotate_options[] = {
      "name the arrays that the code of each line touches, those with the most time first"},
     {OPT_FOCUS, "focus", "PATTERN",
      "only what happens within this construct, as in 'perfmap report'"},
-    {CMD_KEY_JSON, "json", NULL, "as JSON; docs/report.md has the schema"},
+    {CMD_KEY_JSON, "json", NULL, "as JSON; docs/formats/report-json.md has the schema"},
     CMD_LOOK_OPTIONS,
     {0}};
 
@@ -400,17 +400,17 @@ const struct cmd cmd_annotate = {
     .name = "annotate",
     .summary = "show source lines with what they cost",
     .usage = annotate_usage,
-    .description = "Reads an archive and shows a source file, or one function of it, with the cost "
-                   "of each line: its own time, its share "
-                   "of the whole run and the number of samples. FUNCTION may also be KIND:NAME or "
-                   "FILE:LINE, as '--focus' takes them. Without ARCHIVE, the only "
-                   "*.perfmap file in the current folder is taken.\n"
-                   "\n"
-                   "Lines whose code is one (vectorised together, computed by the same "
-                   "instructions, ...) are drawn as a bracket, which has "
-                   "the cost that they share; what stands beside a line is its own alone. A dash "
-                   "stands for a statement of which the "
-                   "compiler left no code. '~' marks shares that few samples speak for.",
+    .description =
+        "Reads an archive and shows a source file, or one function of it, with the cost "
+        "of each line: its own time, its share "
+        "of the whole run and the number of samples. FUNCTION may also be KIND:NAME or "
+        "FILE:LINE, as '--focus' takes them. Without ARCHIVE, the only "
+        "*.perfmap file in the current folder is taken.\n"
+        "\n"
+        "Lines whose code is one (vectorised together, computed by the same "
+        "instructions, ...) are drawn as a bracket, which has "
+        "the cost that they share; a number beside a line is its own cost alone. A dash marks a "
+        "statement without any code left. '~' marks shares that few samples support.",
     .options = annotate_options,
     .examples = annotate_examples,
     .environment = cmd_look_environment,

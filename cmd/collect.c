@@ -151,8 +151,9 @@ const struct cmd cmd_collect = {
         "with what the compiler wrote into the measured binaries, and writes one archive: an "
         "SQLite file that `perfmap report` and any SQLite client can read "
         "(docs/formats/archive.md).\n\n"
-        "The binaries should still be where they were when they ran, unchanged. What is missing, "
-        "changed or damaged is told, and all else is collected. An archive that is already there "
+        "The binaries should still be where they were when they ran, unchanged. A warning names "
+        "what is missing, changed or damaged, and all else is collected. An archive that is "
+        "already there "
         "is replaced when the new one is complete; any other file of that name is refused.",
     .options = collect_options,
     .examples = collect_examples,

@@ -317,7 +317,9 @@ static int explain_main(struct cmd_parse *parse)
 }
 
 static const struct cmd_option explain_options[] = {
-    {CMD_KEY_JSON, "json", NULL, "as JSON; docs/report.md has the schema"}, CMD_LOOK_OPTIONS, {0}};
+    {CMD_KEY_JSON, "json", NULL, "as JSON; docs/formats/report-json.md has the schema"},
+    CMD_LOOK_OPTIONS,
+    {0}};
 
 static const char *const explain_usage[] = {"explain [OPTION]... CONSTRUCT [ARCHIVE]", NULL};
 

@@ -207,7 +207,7 @@ static const struct cmd_option mode_options[] = {
     {OPT_MODE, "mode", "active|exact|trace|count",
      "everything is measured in this mode from now on; patterns given before no longer count"},
     {OPT_OFF, "off", "PATTERN", "functions and loops that are no longer measured"},
-    {OPT_COUNT, "count", "PATTERN", "those of which only calls are counted"},
+    {OPT_COUNT, "count", "PATTERN", "those whose calls are only counted"},
     {OPT_ACTIVE, "active", "PATTERN", "those that get call paths, without times"},
     {OPT_EXACT, "exact", "PATTERN", "those whose calls are timed"},
     {OPT_TRACE, "trace", "PATTERN",

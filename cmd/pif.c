@@ -466,7 +466,7 @@ static const struct cmd_example pif_examples[] = {
 
 const struct cmd cmd_pif = {
     .name = "pif",
-    .summary = "print what the compiler said about a program",
+    .summary = "print the compiler's facts about a program",
     .usage = (const char *const[]){"pif [--summary] [--json] [-o FILE] FILE...",
                                    "pif --map [--at ADDRESS|SYMBOL] [--json] [-o FILE] BINARY",
                                    "pif --check FILE...", NULL},

@@ -188,7 +188,7 @@ static const struct cmd_option pm_view_options[] = {
      "show costs at this level of abstraction: source (default), base (the machine code), "
      "or another one of the archive"},
     {OPT_BY, "by", "loop|statement|array|variable|function|file|line|process|thread",
-     "what a row stands for; loop (default): each loop, and each function for its code outside its "
+     "what a row is; loop (default): each loop, and each function for its code outside its "
      "loops; array and variable: what the code touches; process and thread: who ran it"},
     {OPT_FLAT, "flat", NULL, "one row for each construct, wherever it was called from (default)"},
     {OPT_TREE, "tree", NULL, "one row for each call path, inclusive costs first"},
@@ -213,7 +213,8 @@ static const struct cmd_option pm_view_options[] = {
      "sampling or counted only to keep the budget, or as asked; since when, and for how long. "
      "JSON has them beside the rows, --csv lists them"},
     {OPT_DETAILS, "details", NULL,
-     "above the rows, how was measured: rate and source of samples, what events and samples cost"},
+     "above the rows, how the run was measured: rate and source of samples, cost of events and "
+     "samples"},
     {OPT_NO_COMPENSATION, "no-compensation", NULL,
      "leave the estimated cost of measuring in the times (mode exact)"},
     {OPT_FOCUS, "focus", "PATTERN",
@@ -225,7 +226,7 @@ static const struct cmd_option pm_view_options[] = {
      "rows to print, 0 for all (default: 20; with --json and --csv all)"},
     {OPT_SORT, "sort", "own|inclusive|calls|name|place",
      "order of rows (default: own; with --tree inclusive)"},
-    {CMD_KEY_JSON, "json", NULL, "as JSON; docs/report.md has the schema"},
+    {CMD_KEY_JSON, "json", NULL, "as JSON; docs/formats/report-json.md has the schema"},
     {OPT_CSV, "csv", NULL, "as CSV, one line for each row after a line of names"},
     CMD_LOOK_OPTIONS,
     {0}};
@@ -251,9 +252,9 @@ const struct cmd cmd_report = {
                    "measured costs lifted to a level of abstraction. Without "
                    "ARCHIVE, the only *.perfmap file in the current folder is taken.\n"
                    "\n"
-                   "own is the cost of the construct itself, incl. that of all it called as well "
-                   "(recursion counts once), share % its part of the total, "
-                   "calls how often it was called (a loop: entered). The table always adds up: "
+                   "own is the cost of the construct itself, and incl. adds all that it called "
+                   "(recursion counts once). share % is its part of the total, calls how often it "
+                   "was called (a loop: entered). The table always adds up: "
                    "rows beyond the limit are summed up in one, what maps to "
                    "nothing at the level is listed under its own name, marked [unmapped], and "
                    "'(outside instrumented code)' is the time of the process "

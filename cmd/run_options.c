@@ -387,7 +387,8 @@ const struct cmd_option run_options[] = {
      "variable that they are assigned to, and how long they live. A pair of malloc and free then "
      "costs some 80 ns more"},
     {OPT_HEAP_MIN, "heap-min", "BYTES",
-     "with --heap: blocks of at least this size are told one by one, the first 4096 of them. 65536 "
+     "with --heap: blocks of at least this size are listed one by one, the first 4096 of them. "
+     "65536 "
      "unless given"},
     {OPT_TRACE_LIMIT, "trace-limit", "SIZE",
      "mode trace: room for events in each process's run file, at 16 bytes a call: 2G unless given. "

@@ -629,7 +629,7 @@ const struct cmd cmd_sentences = {
 
 const struct cmd cmd_points = {
     .name = "points",
-    .summary = "list where a program says what maps to what",
+    .summary = "list the points where a program reports mappings",
     .usage = points_usage,
     .description =
         "Mapping points of the program, its libraries and adapters: places at which they say "

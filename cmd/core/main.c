@@ -50,11 +50,11 @@ static const struct cmd *const hidden[] = {
 
 static const struct cmd cmd_perfmap = {
     .name = "",
-    .summary = "performance questions in the words of the source",
+    .summary = "measure a program, and explain its costs by its source",
     .usage = (const char *const[]){"COMMAND [ARGUMENT]...", "help COMMAND", "--version", NULL},
-    .description = "PerfMap measures programs that were compiled with its compiler plugin and "
-                   "explains where time goes "
-                   "in functions, loops, statements and arrays of the source.",
+    .description = "PerfMap shows what functions, loops, statements, arrays and calls cost in an "
+                   "optimised program. Compile the program with the plugin for all of that; "
+                   "without it PerfMap shows functions, lines and loops by samples.",
     .options = perfmap_options,
     .examples = perfmap_examples,
     .exits = perfmap_exits,

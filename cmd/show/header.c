@@ -161,9 +161,9 @@ static void add_correction(const struct pm_view *report, const struct pm_view_fa
     if (!pm_view_shows_wall(report) || facts->added_pct < 0.05)
         return;
     if (report->options.no_compensation)
-        pm_buf_add_str(out, "; not taken out of the times below (--no-compensation)");
+        pm_buf_add_str(out, "; included in the times below (--no-compensation)");
     else if (report->taken_out_ns > 0 && is_much)
-        pm_buf_printf(out, "; %s taken out of the times below",
+        pm_buf_printf(out, "; %s of it subtracted from the times below",
                       time_text(taken, report->taken_out_ns, utf8));
 }
 
@@ -175,7 +175,7 @@ static char *preempted_line(const struct pm_view *report, const struct pm_view_f
     char text[64];
     if (pm_view_shows_wall(report) && report->preempted_out_ns > 0 &&
         (double)report->preempted_out_ns >= 0.01 * (double)facts->wall_ns)
-        pm_buf_printf(&out, "preempted for %s, which the times below do not hold",
+        pm_buf_printf(&out, "preempted for %s, not included in the times below",
                       time_text(text, report->preempted_out_ns, utf8));
     return out.len ? pm_buf_take(&out) : NULL;
 }

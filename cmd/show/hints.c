@@ -93,10 +93,12 @@ static void print_legend(struct pm_view *report, const struct show_term *term, b
     snprintf(few, sizeof few, "fewer than %d samples", PM_VIEW_FEW_SAMPLES);
     fputs(term->color ? SHOW_DIM : "", out);
     if (has_at_least)
-        add_meaning(&legend, term->utf8 ? "≥" : ">=", "at least, for not all of it was followed");
+        add_meaning(&legend,
+                    term->utf8 ? "≥" : ">=", "at least, because not all of it was followed");
     if (is_uncertain)
         add_meaning(&legend, "~",
-                    of_estimates ? "an estimate, for much was taken out that measuring cost" : few);
+                    of_estimates ? "uncertain, because much cost of measuring was subtracted"
+                                 : few);
     for (; *letters; letters++)
         add_meaning(&legend, (const char[]){*letters, 0}, pm_view_mark_meaning(*letters));
     fprintf(out, "%s\n", term->color ? SHOW_RESET : "");

@@ -188,7 +188,7 @@ static const struct column_kind {
     [PM_VIEW_COLUMN_INCLUSIVE] = {"inclusive_", "incl.", true, ROW, is_sum, inclusive},
     [PM_VIEW_COLUMN_AT_LEAST] = {"at_least_", "at least", true, ROW, has_bounds, at_least},
     [PM_VIEW_COLUMN_AT_MOST] = {"at_most_", "at most", true, ROW, has_bounds, at_most},
-    [PM_VIEW_COLUMN_TAKEN_OUT] = {"taken_out_ns", "taken out", false, ALL, has_taken_out,
+    [PM_VIEW_COLUMN_TAKEN_OUT] = {"taken_out_ns", "subtracted", false, ALL, has_taken_out,
                                   taken_out},
     [PM_VIEW_COLUMN_OWN_UNCERTAINTY] = {"own_uncertainty_ns", "±", false, ALL, has_taken_out,
                                         own_uncertainty},

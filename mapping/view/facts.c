@@ -145,14 +145,11 @@ static void warn_of_ends(struct warner *warner)
             n++;
         }
     if (n == 1)
-        warn(warner,
-             "process %lld did not end by itself (killed, or it crashed): its times end at the "
-             "last event that is known",
+        warn(warner, "process %lld was killed or crashed: its times end at its last recorded event",
              (long long)pid);
     else if (n)
         warn(warner,
-             "%u processes did not end by themselves (killed, or they crashed): their times end at "
-             "the last event that is known",
+             "%u processes were killed or crashed: their times end at their last recorded events",
              n);
 }
 
@@ -163,33 +160,32 @@ static void warn_of_binaries(struct warner *warner)
         const struct pm_binary *b = &data->binaries[i];
         if (!strcmp(b->pif_state, "changed"))
             warn(warner,
-                 "'%s' is not the file that ran, it has changed since: its constructs are "
-                 "unmapped; collect before you build again",
+                 "'%s' has changed since it ran, so its constructs are unmapped: collect before "
+                 "you build again",
                  b->path);
         else if (!strcmp(b->pif_state, "damaged"))
             warn(warner,
-                 "what the compiler wrote into '%s' is damaged: constructs may be unmapped; "
-                 "compile it again",
+                 "the compiler's facts in '%s' are damaged, so constructs may be unmapped: compile "
+                 "it again",
                  b->path);
         else if (!strcmp(b->pif_state, "missing") &&
                  b->n_sleds > 0) /* libraries that were only sampled have none */
             warn(warner,
-                 "'%s' has no facts from the compiler, or was not there when the run was "
-                 "collected: its constructs are unmapped",
+                 "'%s' has no facts from the compiler, or was missing when the run was collected, "
+                 "so its constructs are unmapped: compile it with the plugin",
                  b->path);
         if (!strcmp(b->map_state, "damaged"))
             warn(warner,
-                 "the map from machine code to the source in '%s' is damaged: what could not be "
-                 "read "
-                 "of it is shown by functions and loops only; compile it again",
+                 "the map from machine code to the source in '%s' is damaged, so part of its code "
+                 "is shown by function and loop only: compile it again",
                  b->path);
         /* Above machine code the cost of a library is that of who called it. */
         if (*b->debug_problem && !strcmp(warner->view->level_name, "Base"))
             warn(warner, "debug information of '%s': %s", b->path, b->debug_problem);
         if (b->n_bad_sleds > 0)
             warn(warner,
-                 "'%s' has %lld damaged sled%s, which were left alone: what they would have "
-                 "measured is missing",
+                 "'%s' has %lld damaged sled%s, which were not armed, so their calls are missing: "
+                 "compile it again",
                  b->path, (long long)b->n_bad_sleds, plural(b->n_bad_sleds));
     }
 }
@@ -210,8 +206,8 @@ static void warn_of_messages(struct warner *warner)
         const char *text = data->messages[i].text;
         if (data->messages[i].code == PM_RUN_MSG_OBJECT_WITHOUT_SLEDS)
             warn(warner,
-                 "'%s' was compiled with the plugin but has no sleds (an LTO link without "
-                 "-fplugin=$(perfmap plugin-path)?): it is not measured",
+                 "'%s' was compiled with the plugin but has no sleds, so its calls are not "
+                 "measured: with -flto, give -fplugin=$(perfmap plugin-path) to the link too",
                  text);
         else if (data->messages[i].code != PM_RUN_MSG_BAD_SLEDS) /* binaries say that */
             warn(warner, "%s", text);
@@ -226,23 +222,22 @@ static void warn_of_losses(struct warner *warner)
         n_unmatched = add_known(n_unmatched, view->data->processes[i].n_unmatched);
     if (view->n_folded_contexts)
         warn(warner,
-             "%lld call%s had no call path of their own left and %s counted at the nearest caller "
-             "that has one; their time is in it. "
-             "'perfmap run --max-contexts' and '--max-depth' allow more",
+             "%lld call%s found no room for a call path of their own and %s counted at the nearest "
+             "caller that has one, with their time: 'perfmap run --max-contexts' and '--max-depth' "
+             "make room",
              (long long)view->n_folded_calls, plural(view->n_folded_calls),
              view->n_folded_calls == 1 ? "is" : "are");
     if (view->n_lost_events)
         warn(warner,
-             "%lld event%s (entries and exits of code) %s lost, because a file size limit, memory "
-             "or another "
-             "limit was reached: whole threads may be missing, and each number is at least what "
-             "is shown; shares are of what was measured",
+             "%lld event%s (entries and exits of code) %s lost at a limit (file size, disk, "
+             "memory), so each number is at least what is shown, and whole threads may be missing: "
+             "raise the limit (ulimit -a) and run again",
              (long long)view->n_lost_events, plural(view->n_lost_events),
              view->n_lost_events == 1 ? "was" : "were");
     if (n_unmatched > 0)
         warn(warner,
-             "%lld exit%s came without an entry (code that was left in ways that cannot be "
-             "followed): their time is in the caller",
+             "%lld exit%s came without an entry, because code was left in ways that cannot be "
+             "followed: their time counts for the caller",
              (long long)n_unmatched, plural(n_unmatched));
 }
 
@@ -258,7 +253,8 @@ static void warn_of_unmapped(struct warner *warner)
     if (share_pct < LITTLE_UNMAPPED_PCT)
         return;
     warn(warner,
-         "%.1f %% of %s maps to nothing at %s level: listed under its own names, marked [unmapped]",
+         "%.1f %% of %s is in code that is not explained at %s level: the rows marked [unmapped] "
+         "name it",
          share_pct,
          view->n_metrics
              ? view->metrics[view->primary] == view->time_metric ? "the time" : "the cost"
@@ -277,8 +273,8 @@ static void warn_of_nothing_measured(struct warner *warner)
         if (data->messages[i].code == PM_RUN_MSG_OBJECT_WITHOUT_SLEDS)
             return;
     if (data->n_executions && !strcmp(data->executions[0].mode, "off"))
-        warn(warner, "the run had mode off: nothing but the processes was measured; 'perfmap run "
-                     "--mode exact' measures the code");
+        warn(warner, "the run had mode off, so only whole processes were measured: run it again "
+                     "without --mode off");
     else
         warn(warner, "no instrumented code ran: compile the program with -fplugin=$(perfmap "
                      "plugin-path) and run it again");
@@ -294,14 +290,14 @@ static void warn_of_sampling(struct warner *warner)
         const struct pm_sampling *s = &data->samplings[i];
         if (!strcmp(s->source, "none")) {
             told = true;
-            warn(warner, "no samples were taken%s%s: there are no times of statements and arrays",
+            warn(warner, "no samples were taken%s%s, so statements and arrays have no times",
                  *s->problem ? ": " : "", s->problem);
             break;
         }
         if (strcmp(s->source, "perf") != 0) {
             warn(warner,
-                 "sampled by timers, not by perf_event%s%s: waiting times and the kernel's part "
-                 "are not known",
+                 "sampled by timers, not by perf events%s%s, so waiting times and the kernel's "
+                 "part are not known: 'perfmap doctor' says what would help",
                  *s->problem ? ": " : "", s->problem);
             break;
         }
@@ -309,8 +305,8 @@ static void warn_of_sampling(struct warner *warner)
     struct pm_view_facts facts = pm_view_facts(view);
     if (facts.n_lost_samples > 0 && facts.n_lost_samples >= facts.n_samples / 100)
         warn(warner,
-             "%lld of %lld samples were lost: shares are of the others; a lower --rate of 'perfmap "
-             "run' loses less",
+             "%lld of %lld samples were lost, so shares are of the others: a lower --rate of "
+             "'perfmap run' loses fewer",
              (long long)facts.n_lost_samples, (long long)(facts.n_lost_samples + facts.n_samples));
     bool by_object =
         view->options.by == PM_VIEW_BY_ARRAY || view->options.by == PM_VIEW_BY_VARIABLE;
@@ -323,9 +319,9 @@ static void warn_of_sampling(struct warner *warner)
              "--rate 0 is given",
              by_object ? "what they touch" : "their statements");
     if (view->only_samples)
-        warn(warner, "no instrumented code ran: all is from samples and debug information; compile "
-                     "the program with "
-                     "-fplugin=$(perfmap plugin-path) for loops, statements and arrays");
+        warn(warner, "no instrumented code ran, so everything is from samples and debug "
+                     "information: compile the program with -fplugin=$(perfmap plugin-path) for "
+                     "statements, arrays and calls");
 }
 
 enum { MUCH_ADDED_PCT = 30 };
@@ -339,9 +335,9 @@ static void warn_of_added(struct warner *warner)
         warner->view->time_metric == warner->view->wall_metric && facts.added_ns != PM_UNKNOWN &&
         facts.added_pct > MUCH_ADDED_PCT)
         warn(warner,
-             "measuring each call took %s %.0f %% of the time, so the times of what is called "
-             "most are uncertain: leave tiny functions out (-fplugin-arg-perfmap-exclude=NAME) for "
-             "better ones; --no-compensation shows the times as measured",
+             "measuring each call took %s %.0f %% of the time, so times of functions with many "
+             "calls are uncertain: use mode active, or exclude tiny functions "
+             "(-fplugin-arg-perfmap-exclude=NAME); --no-compensation shows the times as measured",
              facts.is_at_most ? "up to" : "about", facts.added_pct);
 }
 
@@ -357,8 +353,9 @@ static void warn_of_steal(struct warner *warner)
         100 * (double)view->stolen_ns < MUCH_STOLEN_PCT * cpu_ns)
         return;
     warn(warner,
-         "for %.0f ms others had the processor unseen (the host of this virtual machine, or "
-         "interrupts): wall times below hold it, and where is not known",
+         "for %.0f ms others had the processor unseen by the kernel (the host of this virtual "
+         "machine, or interrupts): wall times below include that, at unknown places; CPU time by "
+         "samples does not",
          (double)view->stolen_ns / 1e6);
 }
 
@@ -396,9 +393,9 @@ static void warn_of_doubt(struct warner *warner)
         return;
     const char *name = pm_view_noun_name(view, doubt->noun);
     warn(warner,
-         "what measuring cost is taken out by an estimate, and samples of the same run differ from "
-         "it by up to %.0f points: %s%s has %.1f %% by times and %.1f %% by samples; 'perfmap run' "
-         "without --mode exact disturbs the program less",
+         "times and samples of this run differ by up to %.0f points, after the estimated cost of "
+         "measuring was subtracted: %s%s has %.1f %% by times and %.1f %% by samples; 'perfmap "
+         "run' without --mode exact disturbs the program less",
          differ_pct, name ? name : "",
          has_timed_loops(view, doubt->noun) ? ", outside its loops," : "", doubt->timed_pct,
          doubt->sampled_pct);
@@ -440,13 +437,13 @@ static void warn_of_budget(struct warner *warner)
         warn(warner,
              "measuring took more than its budget of %g %%: %s%s%s take %.1f %%, and the budget "
              "leaves them alone",
-             budget_pct, words || !asked ? "words of the program's own or of adapters" : "",
-             words && asked ? ", and " : "", asked ? "functions and loops that were asked for" : "",
+             budget_pct, words || !asked ? "the words of the program or of adapters" : "",
+             words && asked ? ", and " : "", asked ? "functions and loops that you asked for" : "",
              facts.fixed_pct);
     } else if (facts.events_by_samples && facts.events_ns > MUCH_UNKNOWN_NS) {
         warn(warner,
              "measuring took more than its budget of %g %%: samples found %.1f %% in PerfMap's own "
-             "code, more than calls are reckoned with%s",
+             "code, more than its calls should take%s",
              budget_pct, facts.events_pct,
              warner->view->has_own_metrics
                  ? "; what the program says of itself often (pm_cost) is not in that"
@@ -482,8 +479,8 @@ static void warn_of_partial(struct warner *warner)
     }
     if (names.len && !view->n_lost_events) /* which explains the marks */
         warn(warner,
-             "%u row%s of code that was not followed, or not timed, all the time: at least its %s "
-             "%s shown, the rest counts in what called it%s",
+             "%u row%s of code that was not followed or timed throughout: at least its %s %s "
+             "shown, and the rest counts for its callers%s",
              n_most, n_most == 1 ? " is" : "s are", names.data, n_names == 1 ? "is" : "are",
              view->data->n_noun_modes ? " (--modes says when)" : "");
     pm_buf_release(&names);
@@ -506,8 +503,8 @@ enum pm_status pm_view_warn(struct pm_view *view, struct pm_error *err)
     warn_of_budget(&warner);
     if (view->time_metric == PM_NONE && view->calls_metric != PM_NONE && !view->measured_nothing)
         warn(&warner,
-             "only calls were counted (mode %s), so there are no times; 'perfmap run --mode exact' "
-             "measures them",
+             "this run has calls only (mode %s), so there are no times: 'perfmap run' samples them "
+             "unless --mode count or --rate 0 is given, and --mode exact measures each call",
              view->data->executions[0].mode);
     return warner.failed ? pm_error_set(err, PM_ERR_MEMORY, "out of memory") : PM_OK;
 }
