@@ -3,6 +3,7 @@
 #include "dump.h"
 
 #include "mapping/base/json.h"
+#include "format/pm_mode.h"
 #include "format/pm_sled.h"
 #include "mapping/run/run_file.h"
 
@@ -10,12 +11,7 @@ enum { OPT_SUMMARY = CMD_KEY_FIRST, OPT_TRACE };
 
 static const char *mode_word(uint32_t mode)
 {
-    return mode == PM_RUN_MODE_OFF      ? "off"
-           : mode == PM_RUN_MODE_COUNT  ? "count"
-           : mode == PM_RUN_MODE_ACTIVE ? "active"
-           : mode == PM_RUN_MODE_EXACT  ? "exact"
-           : mode == PM_RUN_MODE_TRACE  ? "trace"
-                                        : "?";
+    return mode < PM_N_RUN_MODES ? pm_mode_name(mode) : "?";
 }
 
 static const char *end_word(enum pm_run_file_end end)

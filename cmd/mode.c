@@ -59,10 +59,10 @@ static void print_process(const char *line)
     char pid[16], lowered[16], number[16];
     session_client_value(line, "pid", pid, sizeof pid);
     printf("process %s:", pid);
-    for (int i = PM_RUN_MODE_TRACE; i >= 0; i--) {
-        session_client_value(line, mode_words[i], number, sizeof number);
+    for (uint32_t i = PM_N_RUN_MODES; i-- > 0;) {
+        session_client_value(line, pm_mode_name(i), number, sizeof number);
         if (strcmp(number, "0") != 0)
-            printf(" %s %s", number, mode_words[i]);
+            printf(" %s %s", number, pm_mode_name(i));
     }
     session_client_value(line, "by_budget", lowered, sizeof lowered);
     printf(" (by the budget: %s)\n", lowered);
@@ -71,10 +71,10 @@ static void print_process(const char *line)
 static void print_rule(const char *line)
 {
     char value[4096];
-    for (int i = 0; mode_words[i]; i++) {
-        session_client_value(line, mode_words[i], value, sizeof value);
+    for (uint32_t i = 0; i < PM_N_RUN_MODES; i++) {
+        session_client_value(line, pm_mode_name(i), value, sizeof value);
         if (*value)
-            printf("  --%s '%s'\n", mode_words[i], value);
+            printf("  --%s '%s'\n", pm_mode_name(i), value);
     }
 }
 
@@ -118,7 +118,8 @@ struct mode_request {
     uint64_t wait_ns;
 };
 
-static void add_pattern(struct cmd_parse *parse, struct mode_request *request, int mode)
+static void add_pattern(struct cmd_parse *parse, struct mode_request *request,
+                        enum pm_run_mode mode)
 {
     const char *problem = mode_pattern_problem(parse->value);
     if (problem) {
@@ -126,7 +127,7 @@ static void add_pattern(struct cmd_parse *parse, struct mode_request *request, i
                               problem);
         parse->failed = true;
     }
-    control_add_word(&request->words, mode_words[mode], parse->value);
+    control_add_word(&request->words, pm_mode_name(mode), parse->value);
     request->change = true;
 }
 
@@ -149,7 +150,7 @@ static void read_options(struct cmd_parse *parse, struct mode_request *request)
             cmd_time(parse, 600000000000u, &request->wait_ns);
             break;
         default:
-            add_pattern(parse, request, key - OPT_OFF);
+            add_pattern(parse, request, (enum pm_run_mode)(key - OPT_OFF));
         }
 }
 

@@ -59,7 +59,7 @@ static int with_adapters(struct cmd_parse *parse, struct run_request *request)
     } else if (adapters->memory && !session_has_contexts(settings)) {
         status = cmd_usage_error(
             parse, "option '--adapter': memory adds to call paths, which mode %s has not",
-            mode_words[settings->mode]);
+            pm_mode_name(settings->mode));
     } else {
         settings->heap |= adapters->memory;
         status = run_session(parse, request);

@@ -140,7 +140,7 @@ static void check_sampling(struct cmd_parse *parse, const struct session_setting
 {
     if (!session_has_contexts(settings) && rate_given && settings->rate_hz) {
         (void)cmd_usage_error(parse, "option '--rate': mode %s takes no samples",
-                              mode_words[settings->mode]);
+                              pm_mode_name(settings->mode));
         parse->failed = true;
     } else if (settings->rate_hz > SENSIBLE_RATE_HZ) {
         cmd_talk("warning: a sample costs about 10 us, so %llu a second slow the program by about "
@@ -286,13 +286,13 @@ static void check_options(struct cmd_parse *parse, struct run_request *request, 
         check_sampling(parse, settings, given.rate);
     if (settings->heap && !session_has_contexts(settings) && !parse->failed) {
         (void)cmd_usage_error(parse, "option '--heap': mode %s has no call paths to add blocks to",
-                              mode_words[settings->mode]);
+                              pm_mode_name(settings->mode));
         parse->failed = true;
     }
     if (settings->kernel_writes && !session_has_contexts(settings) && !parse->failed) {
         (void)cmd_usage_error(parse,
                               "option '--kernel-writes': mode %s has no call paths to add bytes to",
-                              mode_words[settings->mode]);
+                              pm_mode_name(settings->mode));
         parse->failed = true;
     }
     request->session.fix = !given.budget;

@@ -300,11 +300,11 @@ static void tell_processes(const struct processes *all, bool changed, struct pm_
 
 static void tell_rules(const struct session_control *c, struct pm_buf *reply)
 {
-    pm_buf_printf(reply, "run mode=%s\n", mode_words[c->choice.mode]);
+    pm_buf_printf(reply, "run mode=%s\n", pm_mode_name(c->choice.mode));
     const struct mode_rules *rules = &c->choice.rules;
     for (size_t i = 0; i < rules->n; i++) {
         pm_buf_add_str(reply, "rule");
-        control_add_word(reply, mode_words[rules->items[i].mode], rules->items[i].pattern);
+        control_add_word(reply, pm_mode_name(rules->items[i].mode), rules->items[i].pattern);
         pm_buf_add_byte(reply, '\n');
     }
 }

@@ -35,21 +35,13 @@ void control_decode(char *value)
     *to = 0;
 }
 
-static int mode_of(const char *word)
-{
-    for (int i = 0; mode_words[i]; i++)
-        if (!strcmp(mode_words[i], word))
-            return i;
-    return -1;
-}
-
-static enum pm_status add_rule(struct control_request *request, int mode, const char *pattern,
-                               struct pm_error *err)
+static enum pm_status add_rule(struct control_request *request, enum pm_run_mode mode,
+                               const char *pattern, struct pm_error *err)
 {
     const char *problem = mode_pattern_problem(pattern);
     if (problem)
         return pm_error_set(err, PM_ERR_USAGE, "pattern '%s': %s", pattern, problem);
-    return mode_rules_add(&request->rules, (enum pm_run_mode)mode, pattern)
+    return mode_rules_add(&request->rules, mode, pattern)
                ? PM_OK
                : pm_error_set(err, PM_ERR_LIMIT, "more than %d patterns", MODE_RULES_MAX);
 }
@@ -82,6 +74,7 @@ static enum pm_status read_option(struct control_request *request, char *word, s
 {
     char *value = strchr(word, '=');
     uint64_t number;
+    enum pm_run_mode mode;
     if (!value)
         return pm_error_set(err, PM_ERR_USAGE, "'%.60s' is not key=value", word);
     *value++ = 0;
@@ -101,13 +94,13 @@ static enum pm_status read_option(struct control_request *request, char *word, s
     }
     if (!strcmp(word, "ids") && request->verb == CONTROL_NEED)
         return add_needs(request, value, err);
-    if (!strcmp(word, "set") && request->verb != CONTROL_SHOW && mode_of(value) >= 0) {
+    if (!strcmp(word, "set") && request->verb != CONTROL_SHOW && pm_mode_of(value, &mode)) {
         request->has_mode = true;
-        request->mode = (enum pm_run_mode)mode_of(value);
+        request->mode = mode;
         return PM_OK;
     }
-    if (mode_of(word) >= 0 && request->verb == CONTROL_MODE)
-        return add_rule(request, mode_of(word), value, err);
+    if (request->verb == CONTROL_MODE && pm_mode_of(word, &mode))
+        return add_rule(request, mode, value, err);
     return pm_error_set(err, PM_ERR_USAGE, "unknown or wrong option '%.60s=%.60s'", word, value);
 }
 

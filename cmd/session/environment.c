@@ -132,7 +132,7 @@ bool session_set_environment(const char *preload_list, const char *run_dir,
                   others ? others : "");
     bool ok = !list.failed && allow_sanitizer() && setenv("LD_PRELOAD", list.data, 1) == 0 &&
               setenv("PERFMAP_RUN_DIR", run_dir, 1) == 0 &&
-              setenv("PERFMAP_MODE", mode_words[settings->mode], 1) == 0 &&
+              setenv("PERFMAP_MODE", pm_mode_name(settings->mode), 1) == 0 &&
               setenv("PERFMAP_CLOCK", settings->clock, 1) == 0 &&
               set_number("PERFMAP_RATE_HZ", settings->rate_hz) && set_orphans() &&
               set_number("PERFMAP_BUDGET", settings->budget_ppm);

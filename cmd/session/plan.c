@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-const char *const mode_words[] = {"off", "count", "active", "exact", "trace", NULL};
-
 /* --- rules --- */
 
 /* What modes can be given to; a line means what begins there. */
@@ -457,18 +455,18 @@ static enum pm_status refuse(const struct mode_names *names, const struct mode_r
             err, PM_ERR_USAGE,
             "pattern '%s' of --%s: neither the program nor its libraries were compiled "
             "with PerfMap; --look-in FILE names a library or program that is loaded later",
-            rule->pattern, mode_words[rule->mode]);
+            rule->pattern, pm_mode_name(rule->mode));
     if (means_loop_without_sleds(names, &pattern))
         return pm_error_set(
             err, PM_ERR_USAGE,
             "pattern '%s' of --%s: the loop has no sled, as inner loops and small ones that only "
             "search memory; compile with -fplugin-arg-perfmap-constructs=functions,all-loops for "
             "it",
-            rule->pattern, mode_words[rule->mode]);
+            rule->pattern, pm_mode_name(rule->mode));
     char *near = near_name(names, &pattern);
     enum pm_status status = pm_error_set(
         err, PM_ERR_USAGE, "pattern '%s' of --%s matches no function or loop%s%.*s%s%s",
-        rule->pattern, mode_words[rule->mode], near ? "; did you mean '" : "",
+        rule->pattern, pm_mode_name(rule->mode), near ? "; did you mean '" : "",
         near ? (int)pattern.prefix.len : 0, pattern.prefix.p, near ? near : "",
         near ? "'?" : " of the program and its libraries (--look-in FILE names others)");
     free(near);

@@ -19,6 +19,7 @@
 #include "mapping/base/str.h"
 
 #include "format/pm_control.h"
+#include "format/pm_mode.h"
 
 enum { MODE_RULES_MAX = 1000 };
 
@@ -62,9 +63,6 @@ struct mode_choice {
 };
 /* A pattern of a kind that has modes: NULL, or what is wrong with it (static text). */
 const char *mode_pattern_problem(const char *pattern);
-
-/* "active", "exact", ...; NULL ends. In the order of enum pm_run_mode. */
-extern const char *const mode_words[];
 
 struct mode_names;
 struct mode_names *mode_names_new(void); /* NULL: memory */

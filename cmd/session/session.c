@@ -36,7 +36,7 @@ static enum pm_status fill_manifest(const struct session_request *request,
         pm_manifest_set_text(&manifest->cwd, cwd ? cwd : "") &&
         pm_manifest_set_text(&manifest->host, host) &&
         pm_manifest_set_text(&manifest->perfmap, PERFMAP_VERSION) &&
-        pm_manifest_set_text(&manifest->mode, mode_words[request->settings.mode]) &&
+        pm_manifest_set_text(&manifest->mode, pm_mode_name(request->settings.mode)) &&
         (!request->asked.text || pm_manifest_set_text(&manifest->question, request->asked.text));
     free(cwd);
     return ok ? PM_OK : no_memory(err);

@@ -1,11 +1,10 @@
 /* The list of nouns that were in another mode than the program: as a table, as CSV, as JSON. */
 #include "show.h"
 
+#include "format/pm_mode.h"
 #include "mapping/base/json.h"
 
 #include <stdlib.h>
-
-static const char *const mode_words[] = {"off", "count", "active", "exact", "trace"};
 
 /* A damaged archive may say anything. */
 static double share_pct(const struct pm_view_stay *stay)
@@ -25,7 +24,7 @@ static void put_seconds(FILE *out, int64_t ns)
 static bool put_stay(struct pm_view *report, const struct pm_view_stay *stay, FILE *out)
 {
     const char *name = pm_view_noun_name(report, stay->noun);
-    fprintf(out, "%-6s  %-6s  ", mode_words[stay->mode], stay->is_asked ? "asked" : "budget");
+    fprintf(out, "%-6s  %-6s  ", pm_mode_name(stay->mode), stay->is_asked ? "asked" : "budget");
     put_seconds(out, stay->from_ns);
     fputs("  ", out);
     put_seconds(out, stay->until_ns);
@@ -54,7 +53,7 @@ static void put_legend(const struct pm_view_stays *stays, FILE *out)
     fputc('\n', out);
     for (int mode = 0; mode <= PM_RUN_MODE_TRACE; mode++)
         if (is_there[mode])
-            fprintf(out, "%-6s  %s\n", mode_words[mode], meanings[mode]);
+            fprintf(out, "%-6s  %s\n", pm_mode_name(mode), meanings[mode]);
     fputs("why: asked by an option or 'perfmap mode', or to keep the budget; calls before: in the "
           "mode before, as far as counted\n",
           out);
@@ -101,7 +100,7 @@ void show_modes_csv(struct pm_view *report, FILE *out)
         const struct pm_view_stay *stay = &stays.items[i];
         const struct pm_noun *noun =
             &report->data->graph->nouns[pm_view_noun_in_source(report, stay->noun)];
-        fputs(mode_words[stay->mode], out);
+        fputs(pm_mode_name(stay->mode), out);
         csv_text(report, out, noun->name);
         csv_text(report, out, noun->kind);
         csv_text(report, out, noun->file);
@@ -130,7 +129,7 @@ void show_modes_json(struct pm_view *report, struct pm_json *json)
         pm_json_string(json, "kind", noun->kind);
         pm_json_string(json, "file", *noun->file ? noun->file : NULL);
         show_known_json(json, "line_no", noun->line_no ? (int64_t)noun->line_no : PM_UNKNOWN);
-        pm_json_string(json, "mode", mode_words[stay->mode]);
+        pm_json_string(json, "mode", pm_mode_name(stay->mode));
         pm_json_string(json, "reason", stay->is_asked ? "asked" : "budget");
         show_known_json(json, "from_ns", stay->from_ns);
         show_known_json(json, "until_ns", stay->until_ns);

@@ -1,6 +1,8 @@
 /* Runs, processes, threads, binaries, messages, metrics, levels, verbs; modes of nouns. */
 #include "load_internal.h"
 
+#include "format/pm_mode.h"
+
 static enum pm_status read_metric(struct loader *load, sqlite3_stmt *row)
 {
     static const char *const words[] = {"sum", "average", "minimum", "maximum"};
@@ -220,15 +222,11 @@ static enum pm_status read_sampling(struct loader *load, sqlite3_stmt *row)
 
 static enum pm_status read_noun_mode(struct loader *load, sqlite3_stmt *row)
 {
-    static const char *const words[] = {"off", "count", "active", "exact", "trace"};
-    enum { N_WORDS = sizeof words / sizeof *words };
     struct pm_archive_data *data = load->data;
     if (!load_room(&data->noun_modes, data->n_noun_modes, sizeof *data->noun_modes))
         return load_no_memory(load);
-    int mode = 0;
-    while (mode < N_WORDS && strcmp(pm_archive_text(row, 2), words[mode]) != 0)
-        mode++;
-    if (mode == N_WORDS)
+    enum pm_run_mode mode;
+    if (!pm_mode_of(pm_archive_text(row, 2), &mode))
         return load_damaged(load,
                             "a noun was in mode '%s', which is none of off, count, active, exact, "
                             "trace",
@@ -236,7 +234,7 @@ static enum pm_status read_noun_mode(struct loader *load, sqlite3_stmt *row)
     struct pm_noun_mode *x = &data->noun_modes[data->n_noun_modes];
     *x = (struct pm_noun_mode){
         .process = pm_index_map_get(&load->processes, sqlite3_column_int64(row, 0)),
-        .mode = (enum pm_run_mode)mode,
+        .mode = mode,
         .is_asked = strcmp(pm_archive_text(row, 3), "budget") != 0,
         .from_ns = load_number(row, 4),
         .until_ns = load_number(row, 5),

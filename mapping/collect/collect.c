@@ -21,6 +21,7 @@
 #include "words.h"
 #include "writer.h"
 
+#include "format/pm_mode.h"
 #include "mapping/archive/archive.h"
 #include "mapping/base/arena.h"
 #include "mapping/base/map.h"
@@ -541,7 +542,7 @@ static enum pm_status write_execution(struct collector *c, const struct run *run
     bind_text(insert, 3, command.data ? command.data : "");
     bind_text(insert, 4, manifest->cwd);
     bind_text(insert, 5, manifest->host);
-    bind_text(insert, 6, manifest->mode ? manifest->mode : collect_mode_name(run->mode));
+    bind_text(insert, 6, manifest->mode ? manifest->mode : pm_mode_name(run->mode));
     bind_number_or_null(insert, 7,
                         manifest->start_realtime_ns ? manifest->start_realtime_ns
                                                     : run->start_realtime_ns);

@@ -6,6 +6,7 @@
 #include "costs.h"
 #include "writer.h"
 
+#include "format/pm_mode.h"
 #include "format/pm_words.h"
 #include "mapping/archive/archive.h"
 #include "mapping/base/map.h"
@@ -43,12 +44,6 @@ enum {
     HEAP_PAIR_NS = 100,   /* perfmap run --heap: 60 for malloc and free, 120 for new and delete */
     TRACE_PAIR_PS = 4000, /* mode trace: full heads are written, which no pair alone shows */
 };
-
-const char *collect_mode_name(uint32_t mode)
-{
-    static const char *const names[] = {"off", "count", "active", "exact", "trace"};
-    return mode < sizeof names / sizeof *names ? names[mode] : "unknown";
-}
 
 /* What the process says of one pair in each mode, picoseconds; 0: not known. */
 struct pair_costs {
@@ -507,7 +502,7 @@ static enum pm_status write_noun_mode(struct collector *c, uint32_t noun, enum p
     sqlite3_stmt *insert = c->writer->statements[INSERT_NOUN_MODE];
     bind_number(insert, 1, c->processes->n);
     bind_number(insert, 2, noun);
-    bind_text(insert, 3, collect_mode_name(mode));
+    bind_text(insert, 3, pm_mode_name(mode));
     bind_text(insert, 4, is_asked ? "asked" : "budget");
     bind_number(insert, 5, from_ns);
     bind_number_or_null(insert, 6, until_ns);

@@ -47,7 +47,6 @@ PM_MUST_CHECK enum pm_status collect_overhead(struct collector *c, uint32_t exec
 PM_MUST_CHECK enum pm_status collect_noun_modes(struct collector *c, uint64_t start_tsc,
                                                 const struct pm_run_file *file,
                                                 const uint32_t *nouns);
-const char *collect_mode_name(uint32_t mode);
 /* Whether some code ran without its sleds, so that contexts may lack callers. */
 bool collect_has_gaps(const struct pm_run_file *file);
 /* A process in which nothing was measured has one thread all the same, whose root has its time. */

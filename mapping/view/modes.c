@@ -2,11 +2,14 @@
  * not known of them. */
 #include "view.h"
 
+#include "format/pm_mode.h"
+
 #include <stdlib.h>
 
-static bool is_timed_mode(const char *mode)
+static bool is_timed_mode(const char *word)
 {
-    return !strcmp(mode, "exact") || !strcmp(mode, "trace");
+    enum pm_run_mode mode;
+    return pm_mode_of(word, &mode) && mode >= PM_RUN_MODE_EXACT;
 }
 
 bool pm_view_is_timed_run(const struct pm_view *view)

@@ -19,6 +19,8 @@
  */
 #include "view.h"
 
+#include "format/pm_mode.h"
+
 #include <stdlib.h>
 
 /* Per noun. */
@@ -33,18 +35,10 @@ static unsigned char marks_of(enum pm_run_mode mode)
 /* The least mode of the runs, which all code has of which nothing else is said. */
 static enum pm_run_mode least_mode(const struct pm_archive_data *data)
 {
-    static const struct {
-        const char *word;
-        enum pm_run_mode mode;
-    } modes[] = {{"off", PM_RUN_MODE_OFF},
-                 {"count", PM_RUN_MODE_COUNT},
-                 {"active", PM_RUN_MODE_ACTIVE},
-                 {"exact", PM_RUN_MODE_EXACT}};
-    enum pm_run_mode least = PM_RUN_MODE_TRACE;
+    enum pm_run_mode least = PM_RUN_MODE_TRACE, mode;
     for (uint32_t i = 0; i < data->n_executions; i++)
-        for (size_t k = 0; k < sizeof modes / sizeof *modes; k++)
-            if (!strcmp(data->executions[i].mode, modes[k].word) && modes[k].mode < least)
-                least = modes[k].mode;
+        if (pm_mode_of(data->executions[i].mode, &mode) && mode < least)
+            least = mode;
     return least;
 }
 

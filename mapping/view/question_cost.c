@@ -2,15 +2,17 @@
  * that machine, and samples. */
 #include "question.h"
 
+#include "format/pm_mode.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 static enum pm_run_mode mode_of(const struct pm_execution *execution)
 {
-    const char *mode = execution->mode;
-    return !strcmp(mode, "exact") || !strcmp(mode, "trace") ? PM_RUN_MODE_EXACT
-           : !strcmp(mode, "count")                         ? PM_RUN_MODE_COUNT
-                                                            : PM_RUN_MODE_ACTIVE;
+    enum pm_run_mode mode;
+    if (!pm_mode_of(execution->mode, &mode) || mode == PM_RUN_MODE_OFF)
+        return PM_RUN_MODE_ACTIVE;
+    return mode == PM_RUN_MODE_TRACE ? PM_RUN_MODE_EXACT : mode;
 }
 
 /* Picoseconds; 0: not known. */
