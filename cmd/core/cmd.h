@@ -15,8 +15,8 @@
  *             return cmd_usage_error(parse, "expected one archive");
  *         struct pm_error err = PM_ERROR_INIT;
  *         if (do_it(parse->operands[0], limit, &err) != PM_OK)
- *             return cmd_fail(parse, &err);             // prints the chain once, as JSON after
- * --json return cmd_stdout_done(parse, CMD_DONE);      // full disk, closed pipe
+ *             return cmd_fail(parse, &err);             // prints the chain once; JSON after --json
+ *         return cmd_stdout_done(parse, CMD_DONE);      // full disk, closed pipe
  *     }
  *     const struct cmd cmd_report = {.name = "report", .summary = "...", ..., .main = report_main};
  *

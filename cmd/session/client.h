@@ -7,8 +7,8 @@
  *
  * One thread.
  */
-#ifndef PM_CMD_RUN_CLIENT_H
-#define PM_CMD_RUN_CLIENT_H
+#ifndef PM_SESSION_CLIENT_H
+#define PM_SESSION_CLIENT_H
 
 #include "mapping/base/status.h"
 #include "mapping/base/str.h"

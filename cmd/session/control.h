@@ -15,8 +15,8 @@
  * A request that is malformed, endless or slow is answered with an error or dropped; it cannot
  * hold up the run. One thread.
  */
-#ifndef PM_CMD_RUN_CONTROL_H
-#define PM_CMD_RUN_CONTROL_H
+#ifndef PM_SESSION_CONTROL_H
+#define PM_SESSION_CONTROL_H
 
 #include "plan.h"
 

@@ -9,11 +9,11 @@
  *     session_kernel_end(kernel, run_dir, &clock, &notes);
  *     session_kernel_free(kernel);
  *
- *   session_kernel.c         events and their rings
+ *   kernel.c         events and their rings
  *   kernel_files.c   whose bytes they are: which inodes the program had open
  */
-#ifndef PM_CMD_RUN_KERNEL_H
-#define PM_CMD_RUN_KERNEL_H
+#ifndef PM_SESSION_KERNEL_H
+#define PM_SESSION_KERNEL_H
 
 #include "notes.h"
 

@@ -11,8 +11,8 @@
  *
  * One thread.
  */
-#ifndef PM_CMD_RUN_NEED_H
-#define PM_CMD_RUN_NEED_H
+#ifndef PM_SESSION_NEED_H
+#define PM_SESSION_NEED_H
 
 #include "plan.h"
 

@@ -6,8 +6,8 @@
  *     session_pack_end(pack);
  *     session_pack_rest(run_dir);                            // what ended last
  */
-#ifndef PM_CMD_RUN_PACK_H
-#define PM_CMD_RUN_PACK_H
+#ifndef PM_SESSION_PACK_H
+#define PM_SESSION_PACK_H
 
 /* Behind the name of a run file: what is being made of it. */
 #define SESSION_PACK_ENDING ".pmr.tmp"

@@ -12,8 +12,8 @@
  * Patterns: func:NAME, loop:FILE:LINE, file:FILE, or any of these without the word; * ? [] as in
  * file names. What several match, the last one decides. One thread.
  */
-#ifndef PM_CMD_RUN_MODES_H
-#define PM_CMD_RUN_MODES_H
+#ifndef PM_SESSION_PLAN_H
+#define PM_SESSION_PLAN_H
 
 #include "mapping/base/status.h"
 #include "mapping/base/str.h"
