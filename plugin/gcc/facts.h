@@ -149,12 +149,13 @@ void pm_fact_tables(void);
 /* The parameters of a function that other units may call. */
 void pm_fact_parameters(tree function_decl);
 
-/* --- facts_statements.cc --- */
-void pm_fact_statements(tree function_decl, const std::vector<struct pm_linear> &code);
-
+/* --- facts_behind.cc --- */
 /* The variable that keeps what the call at this place returned, as the source had it; 0: none
  * known here. */
 pm_id pm_fact_keeper(location_t call);
+
+/* --- facts_statements.cc --- */
+void pm_fact_statements(tree function_decl, const std::vector<struct pm_linear> &code);
 
 /* The statements of a function in the order of the text, for the late passes of this compiler
  * process. */

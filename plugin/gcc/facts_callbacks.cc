@@ -1,0 +1,113 @@
+/* What calls pass to the parameters of whatever function they call, also to those that a library
+ * calls back. */
+#include "facts_reader.h"
+
+/* The parameter of whatever function is called. */
+static std::vector<pm_id> parameters_of(struct pm_reader *reader, gcall *call, unsigned index)
+{
+    tree callee = gimple_call_fndecl(call), pointer = gimple_call_fn(call);
+    std::vector<pm_id> parameters;
+    if (callee != NULL_TREE && pm_fact_calls_std_function(callee)) {
+        for (pm_id holder : pm_reader_objects_behind(reader, gimple_call_arg(call, 0)))
+            parameters.push_back(pm_id_of_pointed(holder, index));
+    } else if (callee != NULL_TREE) {
+        if (!fndecl_built_in_p(callee))
+            parameters.push_back(pm_fact_parameter(callee, index));
+    } else if (TREE_CODE(pointer) == OBJ_TYPE_REF) {
+        parameters.push_back(pm_fact_virtual_parameter(pointer, index));
+    } else {
+        std::vector<tree> functions; /* a constant table that the front end has looked into */
+        pm_reader_find_functions(reader, pointer, 0, &functions);
+        for (tree function_decl : functions)
+            parameters.push_back(pm_fact_parameter(function_decl, index));
+        for (pm_id holder : pm_reader_objects_behind(reader, pointer))
+            parameters.push_back(pm_id_of_pointed(holder, index));
+    }
+    return parameters;
+}
+
+void pm_reader_note_passed(struct pm_reader *reader, gcall *call, unsigned index)
+{
+    tree argument = gimple_call_arg(call, index);
+    bool refers = POINTER_TYPE_P(TREE_TYPE(argument)) || pm_fact_type_refers(TREE_TYPE(argument));
+    if (!refers || integer_zerop(argument))
+        return;
+    for (pm_id parameter : parameters_of(reader, call, index)) {
+        if (parameter == 0)
+            continue;
+        pm_reader_refer(reader, parameter, argument);
+        if (pm_fact_leads_to_this(argument, reader->decl) &&
+            pm_reader_objects_behind(reader, argument).empty())
+            pm_fact_refers(parameter, pm_fact_this(reader->decl));
+    }
+}
+
+/* A lambda's or a function object's own function; NULL_TREE: it is none, or a template. */
+static tree call_operator(tree type)
+{
+    if (POINTER_TYPE_P(type))
+        type = TREE_TYPE(type);
+    if (!RECORD_OR_UNION_TYPE_P(type))
+        return NULL_TREE;
+    for (tree member = TYPE_FIELDS(type); member != NULL_TREE; member = DECL_CHAIN(member))
+        if (TREE_CODE(member) == FUNCTION_DECL &&
+            strcmp(IDENTIFIER_POINTER(DECL_NAME(member)), "operator()") == 0)
+            return member;
+    return NULL_TREE;
+}
+
+static void note_called_back(struct pm_reader *reader, gcall *call, tree called)
+{
+    bool is_method = pm_is_method_type(called);
+    unsigned parameter = is_method; /* what a lambda captured is known */
+    tree of = TYPE_ARG_TYPES(TREE_TYPE(called));
+    for (of = is_method ? TREE_CHAIN(of) : of; of != NULL_TREE; of = TREE_CHAIN(of), parameter++) {
+        if (!POINTER_TYPE_P(TREE_VALUE(of)))
+            continue;
+        for (unsigned i = 0; i < gimple_call_num_args(call); i++)
+            if (pm_fact_is_called_back_with(call, called, parameter, i))
+                pm_reader_refer(reader, pm_fact_parameter(called, parameter),
+                                gimple_call_arg(call, i));
+    }
+}
+
+/* "std::function<...> f = compare": calls through f are of compare. */
+static void note_held(struct pm_reader *reader, gcall *call, tree function_decl)
+{
+    tree object = gimple_call_arg(call, 0);
+    STRIP_NOPS(object);
+    if (TREE_CODE(object) == ADDR_EXPR && VAR_P(TREE_OPERAND(object, 0)) &&
+        DECL_ARTIFICIAL(TREE_OPERAND(object, 0)))
+        reader->given[DECL_UID(TREE_OPERAND(object, 0))].push_back(
+            build_fold_addr_expr(function_decl));
+    for (pm_id holder : pm_reader_objects_behind(reader, object))
+        pm_fact_holds_function(holder, function_decl, pm_is_method_type(function_decl) ? 0 : 1);
+}
+
+static bool gives_function(gcall *call)
+{
+    tree callee = gimple_call_fndecl(call);
+    return gimple_call_num_args(call) > 1 && pm_fact_is_std_function(DECL_CONTEXT(callee)) &&
+           (DECL_CXX_CONSTRUCTOR_P(callee) ||
+            strcmp(IDENTIFIER_POINTER(DECL_NAME(callee)), "operator=") == 0);
+}
+
+/* "qsort(keys, n, size, compare)", "std::sort(v.begin(), v.end(), compare)" */
+void pm_reader_note_callbacks(struct pm_reader *reader, gcall *call)
+{
+    tree callee = gimple_call_fndecl(call);
+    if (callee == NULL_TREE || !in_system_header_at(DECL_SOURCE_LOCATION(callee)))
+        return;
+    for (unsigned i = 0; i < gimple_call_num_args(call); i++) {
+        tree argument = gimple_call_arg(call, i), called = call_operator(TREE_TYPE(argument));
+        std::vector<tree> functions;
+        pm_reader_find_functions(reader, argument, 0, &functions);
+        if (called != NULL_TREE)
+            functions.push_back(called);
+        for (tree function_decl : functions)
+            if (gives_function(call))
+                note_held(reader, call, function_decl);
+            else
+                note_called_back(reader, call, function_decl);
+    }
+}

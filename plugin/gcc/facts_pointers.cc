@@ -1,0 +1,129 @@
+/* What the pointers of a function refer to: what is done through one is done with the other. */
+#include "facts_reader.h"
+
+/* The variables and fields that an address leads into. */
+std::vector<pm_id> pm_reader_objects_behind(struct pm_reader *reader, tree pointer)
+{
+    std::vector<pm_id> objects;
+    reader->referred = &objects;
+    STRIP_NOPS(pointer);
+    if (handled_component_p(pointer))
+        pm_reader_touch_loaded(reader, pointer, PM_READS);
+    else
+        pm_reader_touch_target(reader, pointer, PM_READS);
+    reader->referred = NULL;
+    return objects;
+}
+
+/* The functions whose address a pointer is. */
+void pm_reader_find_functions(const struct pm_reader *reader, tree t, unsigned depth,
+                              std::vector<tree> *out)
+{
+    enum { DEPTH_MAX = 8 };
+    STRIP_NOPS(t);
+    if (depth == DEPTH_MAX)
+        return;
+    if (TREE_CODE(t) == ADDR_EXPR && TREE_CODE(TREE_OPERAND(t, 0)) == FUNCTION_DECL) {
+        out->push_back(TREE_OPERAND(t, 0));
+    } else if (TREE_CODE(t) == ADDR_EXPR) {
+        pm_reader_find_functions(reader, TREE_OPERAND(t, 0), depth + 1, out);
+    } else if (VAR_P(t)) {
+        auto given = reader->given.find(DECL_UID(t));
+        if (given != reader->given.end())
+            for (tree from : given->second)
+                pm_reader_find_functions(reader, from, depth + 1, out);
+    } else if (gimple *definition = pm_definition_of(t)) {
+        pm_reader_find_functions(reader, gimple_assign_rhs1(definition), depth + 1, out);
+    }
+}
+
+bool pm_is_method_type(tree function_decl)
+{
+    return TREE_CODE(TREE_TYPE(function_decl)) == METHOD_TYPE;
+}
+
+/* What is done through the pointer is done with what the value refers to, and calls through it
+ * are of the functions that the value holds. */
+void pm_reader_refer(struct pm_reader *reader, pm_id pointer, tree value)
+{
+    std::vector<tree> functions;
+    for (pm_id object : pm_reader_objects_behind(reader, value)) {
+        pm_fact_refers(pointer, object);
+        pm_fact_holds_pointer(pointer, object, TREE_TYPE(value));
+    }
+    pm_reader_find_functions(reader, value, 0, &functions);
+    unsigned before = pm_fact_is_std_function(TREE_TYPE(value)) ? 1 : 0;
+    for (tree function_decl : functions)
+        pm_fact_holds_function(pointer, function_decl,
+                               pm_is_method_type(function_decl) ? 0 : before);
+}
+
+/* An address, or the value of a pointer of the source, perhaps with a distance added. */
+static bool is_address(struct pm_reader *reader, tree t)
+{
+    STRIP_NOPS(t);
+    if (handled_component_p(t))
+        return true;
+    if (DECL_P(t)) /* in Fortran also the data of a dummy array */
+        return TREE_CODE(t) != FUNCTION_DECL &&
+               (pm_reader_loaded_from_frame(reader, t) != NULL_TREE || !DECL_ARTIFICIAL(t) ||
+                reader->given.count(DECL_UID(t)) != 0 ||
+                (pm_fact_is_fortran() && pm_fact_variable(t, reader->decl) != 0));
+    if (TREE_CODE(t) == ADDR_EXPR)
+        return TREE_CODE(TREE_OPERAND(t, 0)) != STRING_CST;
+    if (gcall *call = pm_call_of(t))
+        return pm_fact_call_sources(call) != 0 || pm_returning_function(call) != NULL_TREE;
+    gimple *definition = pm_definition_of(t);
+    bool steps = definition != NULL &&
+                 (gimple_assign_single_p(definition) || gimple_assign_cast_p(definition) ||
+                  gimple_assign_rhs_code(definition) == POINTER_PLUS_EXPR);
+    return steps && is_address(reader, gimple_assign_rhs1(definition));
+}
+
+/* "i ? a : b", and what is returned: temporaries that the compiler gives a value in several
+ * places. */
+static void note_given(struct pm_reader *reader, tree to, tree from)
+{
+    if (VAR_P(to) && !pm_fact_is_fortran() && is_address(reader, from))
+        reader->given[DECL_UID(to)].push_back(from);
+}
+
+/* "job.data = u", "p = rows[k]", "rows[i] = u + i * n": what is done through the first is done
+ * with the second. */
+void pm_reader_note_pointed(struct pm_reader *reader, gimple *assign)
+{
+    tree to = gimple_assign_lhs(assign), from = gimple_assign_rhs1(assign);
+    if (TREE_CODE(to) == SSA_NAME || !POINTER_TYPE_P(TREE_TYPE(to)))
+        return;
+    if (DECL_P(to) && DECL_ARTIFICIAL(to)) {
+        note_given(reader, to, from);
+        return;
+    }
+    if (!is_address(reader, from))
+        return;
+    std::vector<pm_id> holders;
+    tree base = pm_base_of(to);
+    if (base != to && VAR_P(base) &&
+        DECL_ARTIFICIAL(base)) { /* a descriptor, or a view, for a call */
+        bool is_way = pm_fact_is_way(base);
+        std::vector<pm_id> objects = pm_reader_objects_behind(reader, from);
+        if (objects.size() == 1 && (is_way || pm_fact_is_fortran()))
+            pm_fact_note_behind(base, objects[0]);
+        if (!is_way)
+            return;
+    }
+    reader->referred = &holders;
+    pm_reader_touch(reader, to, PM_WRITES);
+    reader->referred = NULL;
+    if (!holders.empty())
+        pm_reader_refer(reader, holders[0], from);
+}
+
+/* "return rows[i]": who works on what the function returns works on rows. */
+void pm_reader_note_value_returned(struct pm_reader *reader, gimple *stmt)
+{
+    tree value = gimple_return_retval(as_a<greturn *>(stmt));
+    if (value != NULL_TREE && !pm_fact_is_fortran() && POINTER_TYPE_P(TREE_TYPE(value)) &&
+        is_address(reader, value))
+        pm_reader_refer(reader, pm_fact_returned(reader->decl), value);
+}

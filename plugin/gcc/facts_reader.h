@@ -1,0 +1,115 @@
+/* Reading the statements of one function, GIMPLE before it is lowered. Private to these: */
+/* clang-format off */
+/*   facts_statements.cc   which statement of the source a GIMPLE statement is, and its noun
+ *   facts_touch.cc        which variables and fields it reads and writes
+ *   facts_behind.cc       which container an iterator or reference refers into; who keeps results
+ *   facts_pointers.cc     what pointers refer to
+ *   facts_callbacks.cc    what calls pass to the functions that they call
+ */
+/* clang-format on */
+#ifndef PM_GCC_FACTS_READER_H
+#define PM_GCC_FACTS_READER_H
+
+#include "facts.h"
+
+/* A statement of the source, of which GIMPLE may have many. */
+struct pm_read_statement {
+    pm_id id; /* 0: no noun yet */
+    struct pm_place place;
+    struct pm_text_point last;
+};
+
+struct pm_reader {
+    tree decl;
+    const struct pm_source_function *function;
+    const std::vector<struct pm_range> *ranges;
+    /* by first line and column (0: languages without ranges) */
+    std::map<std::pair<unsigned, unsigned>, struct pm_read_statement> statements;
+    struct pm_read_statement *now, *last; /* last: of last_location */
+    location_t last_location;
+    int loop_now;                            /* innermost source loop, -1 none */
+    std::map<unsigned, location_t> returned; /* temporaries that hold what a call returned */
+    std::map<unsigned, tree> from_frames; /* and pointers of the function around: what was loaded */
+    std::vector<pm_id> *referred; /* else NULL: what is touched is put there, and is no fact */
+    /* pointers that temporaries are given: "i ? a : b" */
+    std::map<unsigned, std::vector<tree>> given;
+    unsigned depth; /* of temporaries that are given others */
+};
+
+enum pm_access_way { PM_READS = PM_SOURCE_READS, PM_WRITES = PM_SOURCE_WRITES };
+
+/* --- facts_statements.cc --- */
+
+/* Of the statement that is being read; made when something is known about it. */
+pm_id pm_reader_statement_noun(struct pm_reader *reader);
+
+/* --- facts_touch.cc --- */
+
+/* The statement and the noun, which may be 0: nothing. Or, where they are gathered
+ * (pm_reader.referred), the noun alone. */
+void pm_reader_map_to(struct pm_reader *reader, pm_id noun, enum pm_fact_verb verb);
+/* What a tree is: read or written. */
+void pm_reader_touch(struct pm_reader *reader, tree t, enum pm_access_way access);
+/* What a pointer leads to. */
+void pm_reader_touch_target(struct pm_reader *reader, tree pointer, enum pm_access_way access);
+/* What a pointer leads to that was loaded from a field (that field) or from a descriptor's data
+ * (the array). */
+void pm_reader_touch_loaded(struct pm_reader *reader, tree t, enum pm_access_way access);
+/* The subscripts within a reference are read. */
+void pm_reader_touch_indices(struct pm_reader *reader, tree t);
+/* What is assigned to. */
+void pm_reader_touch_result(struct pm_reader *reader, tree to);
+/* Only an address is worked out: the access through it comes later. What is read for it. */
+bool pm_reader_makes_address(gimple *stmt);
+void pm_reader_read_address(struct pm_reader *reader, gimple *stmt);
+/* The innermost field of a reference that the source has: not the parts of a descriptor or of a
+ * library's class. 0: none. */
+pm_id pm_reader_field_of(struct pm_reader *reader, tree t, tree *ret_component);
+/* "D.1 = CHAIN->u; *D.1 = x": no variable of the function around is in a register here.
+ * NULL_TREE: it holds no such pointer. */
+tree pm_reader_loaded_from_frame(const struct pm_reader *reader, tree t);
+/* Unlike get_base_address() never NULL_TREE. */
+tree pm_base_of(tree t);
+/* The assignment, or the call, that a name gets its value from. NULL: none. */
+gimple *pm_definition_of(tree t);
+gcall *pm_call_of(tree t);
+/* The callee, when it is a function of the program's own that returns a pointer; else
+ * NULL_TREE. */
+tree pm_returning_function(gcall *call);
+
+/* --- facts_behind.cc --- */
+
+/* __for_range, __for_begin, __for_end */
+bool pm_is_range_name(tree variable);
+/* "auto &e = v[i]", "auto it = v.begin()", "span part(v)": what is done through the first is done
+ * with v. */
+void pm_reader_note_reference(struct pm_reader *reader, gimple *assign);
+void pm_reader_note_result(struct pm_reader *reader, gcall *call);
+void pm_reader_note_constructed(struct pm_reader *reader, gcall *call);
+/* A call returns a pointer; a pointer that a call returned is copied: pm_fact_keeper. */
+void pm_reader_note_returned(struct pm_reader *reader, gimple *call);
+void pm_reader_note_kept(struct pm_reader *reader, gimple *assign);
+
+/* --- facts_pointers.cc --- */
+
+/* The variables and fields that an address leads into. */
+std::vector<pm_id> pm_reader_objects_behind(struct pm_reader *reader, tree pointer);
+/* The functions whose address a pointer is: appended. depth: 0. */
+void pm_reader_find_functions(const struct pm_reader *reader, tree t, unsigned depth,
+                              std::vector<tree> *out);
+bool pm_is_method_type(tree function_decl);
+/* What is done through the pointer is done with what the value refers to, and calls through it
+ * are of the functions that the value holds. */
+void pm_reader_refer(struct pm_reader *reader, pm_id pointer, tree value);
+/* "job.data = u", "p = rows[k]", "rows[i] = u + i * n"; "return rows[i]". */
+void pm_reader_note_pointed(struct pm_reader *reader, gimple *assign);
+void pm_reader_note_value_returned(struct pm_reader *reader, gimple *stmt);
+
+/* --- facts_callbacks.cc --- */
+
+/* The argument goes to a parameter. */
+void pm_reader_note_passed(struct pm_reader *reader, gcall *call, unsigned index);
+/* "qsort(keys, n, size, compare)", "std::sort(v.begin(), v.end(), compare)" */
+void pm_reader_note_callbacks(struct pm_reader *reader, gcall *call);
+
+#endif
