@@ -159,7 +159,7 @@ static enum pm_status locate_codes(struct import *import)
     if (!import->codes)
         return collect_no_memory(import->c);
     for (size_t i = 0; i < n; i++) {
-        const struct pm_cost *cost = pm_costs_get(import->costs, i);
+        const struct pm_imported_cost *cost = pm_costs_get(import->costs, i);
         struct collect_binary *binary;
         if (cost->n_references)
             continue;
@@ -174,7 +174,7 @@ static enum pm_status locate_codes(struct import *import)
     return PM_OK;
 }
 
-static enum pm_status code_by_name(struct import *import, const struct pm_cost *cost,
+static enum pm_status code_by_name(struct import *import, const struct pm_imported_cost *cost,
                                    struct collect_code *ret_code)
 {
     struct collect_binary *binary;
@@ -194,7 +194,7 @@ static enum pm_status code_by_name(struct import *import, const struct pm_cost *
                : collect_no_memory(import->c);
 }
 
-static enum pm_status add_code_cost(struct import *import, const struct pm_cost *cost,
+static enum pm_status add_code_cost(struct import *import, const struct pm_imported_cost *cost,
                                     uint32_t number)
 {
     struct collector *c = import->c;
@@ -300,7 +300,7 @@ static enum pm_status find_verb(struct import *import, const struct pm_pif_refer
                : status;
 }
 
-static enum pm_status add_sentence_cost(struct import *import, const struct pm_cost *cost)
+static enum pm_status add_sentence_cost(struct import *import, const struct pm_imported_cost *cost)
 {
     struct collector *c = import->c;
     uint32_t nouns[PM_PIF_MAX_NOUNS] = {0}, verb = 0, sentence, context;
@@ -336,7 +336,7 @@ static enum pm_status add_costs(struct import *import, const char *name)
     if (status == PM_OK)
         status = locate_codes(import);
     for (size_t i = 0; i < pm_costs_n(import->costs) && status == PM_OK; i++) {
-        const struct pm_cost *cost = pm_costs_get(import->costs, i);
+        const struct pm_imported_cost *cost = pm_costs_get(import->costs, i);
         status = cost->n_references ? add_sentence_cost(import, cost)
                                     : add_code_cost(import, cost, import->codes[i]);
     }

@@ -124,9 +124,12 @@ static enum pm_status read_positions(struct callgrind *c, struct pm_str rest)
     for (struct pm_str word; (word = next_word(&rest)).len;) {
         if (c->n_positions == N_POSITIONS_MAX)
             return costs_refuse(c->r, PM_ERR_LIMIT, "more than %d positions", N_POSITIONS_MAX);
-        c->positions[c->n_positions++] = pm_str_is(word, "instr")  ? POSITION_ADDRESS
-                                         : pm_str_is(word, "line") ? POSITION_LINE
-                                                                   : POSITION_OTHER;
+        unsigned at = c->n_positions++;
+        c->positions[at] = POSITION_OTHER;
+        if (pm_str_is(word, "instr"))
+            c->positions[at] = POSITION_ADDRESS;
+        else if (pm_str_is(word, "line"))
+            c->positions[at] = POSITION_LINE;
     }
     return PM_OK;
 }
@@ -168,7 +171,9 @@ static enum pm_status read_name(struct callgrind *c, enum name_kind kind, struct
     struct costs_list *names = &c->names[kind];
     uint64_t id = 0;
     const char *close = text.len && text.p[0] == '(' ? memchr(text.p, ')', text.len) : NULL;
-    struct pm_str digits = {close ? text.p + 1 : text.p, close ? (size_t)(close - text.p) - 1 : 0};
+    struct pm_str digits = {text.p, 0};
+    if (close)
+        digits = (struct pm_str){text.p + 1, (size_t)(close - text.p) - 1};
     bool has_id = close && pm_str_to_u64(digits, NAME_ID_MAX, &id);
     if (has_id)
         text = (struct pm_str){close + 1, text.len - digits.len - 2};
@@ -255,7 +260,12 @@ static bool read_position(struct pm_str text, uint64_t *position)
     if (!read_number(text, &number) || (less && number > *position) ||
         (more && number > UINT64_MAX - *position))
         return false;
-    *position = more ? *position + number : less ? *position - number : number;
+    if (more)
+        *position += number;
+    else if (less)
+        *position -= number;
+    else
+        *position = number;
     return true;
 }
 
@@ -264,15 +274,15 @@ static enum pm_status add_cost(struct callgrind *c, unsigned event, uint64_t val
     if (value > COSTS_VALUE_MAX)
         return costs_refuse(c->r, PM_ERR_LIMIT, "a cost is larger than %lld",
                             (long long)COSTS_VALUE_MAX);
-    struct pm_cost *cost = costs_add(&c->r->costs->costs, sizeof *cost);
+    struct pm_imported_cost *cost = costs_add(&c->r->costs->costs, sizeof *cost);
     if (!cost)
         return costs_no_memory(c->r);
-    *cost = (struct pm_cost){.object = c->object,
-                             .function = c->function,
-                             .file = c->line_file,
-                             .metric = c->events[event],
-                             .text_line_no = c->r->line_no,
-                             .value = (int64_t)value};
+    *cost = (struct pm_imported_cost){.object = c->object,
+                                      .function = c->function,
+                                      .file = c->line_file,
+                                      .metric = c->events[event],
+                                      .text_line_no = c->r->line_no,
+                                      .value = (int64_t)value};
     for (unsigned i = 0; i < c->n_positions; i++)
         if (c->positions[i] == POSITION_ADDRESS) {
             cost->has_address = true;
@@ -334,13 +344,19 @@ enum pm_status costs_read_callgrind(struct costs_reader *r)
 {
     struct callgrind c = {.r = r, .positions = {POSITION_LINE}, .n_positions = 1};
     enum pm_status status = PM_OK;
-    while (status == PM_OK && costs_next_line(r))
+    while (costs_next_line(r)) {
         status = read_line(&c);
-    if (status == PM_OK && c.n_events == 0)
+        if (status != PM_OK)
+            goto out;
+    }
+    if (c.n_events == 0) {
         status = pm_error_set(r->err, PM_ERR_FORMAT,
                               "cost file '%s': no line 'events:' says what was counted", r->name);
-    if (status == PM_OK && !r->costs->producer)
+        goto out;
+    }
+    if (!r->costs->producer)
         r->costs->producer = "callgrind";
+out:
     for (int kind = 0; kind < N_NAME_KINDS; kind++)
         free(c.names[kind].items);
     return status;

@@ -71,7 +71,11 @@ struct pm_str costs_trimmed(struct pm_str text)
 
 static int order_of_texts(const char *a, const char *b)
 {
-    return a == b ? 0 : !a ? -1 : !b ? 1 : strcmp(a, b);
+    if (a == b)
+        return 0;
+    if (!a)
+        return -1;
+    return b ? strcmp(a, b) : 1;
 }
 
 static int order_of_numbers(uint64_t a, uint64_t b)
@@ -80,7 +84,7 @@ static int order_of_numbers(uint64_t a, uint64_t b)
 }
 
 /* Without the line in the file that was read. Equal strings are one pointer. */
-static int order_of_places(const struct pm_cost *x, const struct pm_cost *y)
+static int order_of_places(const struct pm_imported_cost *x, const struct pm_imported_cost *y)
 {
     int order = order_of_numbers(x->n_references != 0, y->n_references != 0);
     if (order || x->n_references)
@@ -96,14 +100,14 @@ static int order_of_places(const struct pm_cost *x, const struct pm_cost *y)
 
 static int by_place(const void *a, const void *b)
 {
-    const struct pm_cost *x = a, *y = b;
+    const struct pm_imported_cost *x = a, *y = b;
     int order = order_of_places(x, y);
     return order ? order : order_of_numbers(x->text_line_no, y->text_line_no);
 }
 
 static enum pm_status join_costs(struct costs_reader *r)
 {
-    struct pm_cost *costs = r->costs->costs.items;
+    struct pm_imported_cost *costs = r->costs->costs.items;
     size_t n = 0;
     if (r->costs->costs.n)
         qsort(costs, r->costs->costs.n, sizeof *costs, by_place);
@@ -142,12 +146,15 @@ enum pm_status pm_costs_read(const char *name, const char *text, size_t len, str
                               "cost file '%s' is not text: it holds a zero byte", name);
     else
         status = costs_is_callgrind(r.rest) ? costs_read_callgrind(&r) : costs_read_text(&r);
-    if (status == PM_OK)
-        status = join_costs(&r);
-    if (status == PM_OK)
-        *ret_costs = costs;
-    else
-        pm_costs_free(costs);
+    if (status != PM_OK)
+        goto failed;
+    status = join_costs(&r);
+    if (status != PM_OK)
+        goto failed;
+    *ret_costs = costs;
+    return PM_OK;
+failed:
+    pm_costs_free(costs);
     return status;
 }
 
@@ -181,9 +188,9 @@ size_t pm_costs_n(const struct pm_costs *costs)
     return costs->costs.n;
 }
 
-const struct pm_cost *pm_costs_get(const struct pm_costs *costs, size_t index)
+const struct pm_imported_cost *pm_costs_get(const struct pm_costs *costs, size_t index)
 {
-    return (const struct pm_cost *)costs->costs.items + index;
+    return (const struct pm_imported_cost *)costs->costs.items + index;
 }
 
 size_t pm_costs_n_metrics(const struct pm_costs *costs)

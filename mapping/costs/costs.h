@@ -5,7 +5,7 @@
  *     // names file and line
  *     if (pm_costs_read_file("callgrind.out.7", &err, &costs) != PM_OK) ...
  *     for (size_t i = 0; i < pm_costs_n(costs); i++) {
- *         const struct pm_cost *cost = pm_costs_get(costs, i);
+ *         const struct pm_imported_cost *cost = pm_costs_get(costs, i);
  *         if (cost->n_references) ...   // of a sentence: its names are still to be looked up
  *         else ...                      // of code: cost->object, cost->address
  *         use(pm_costs_metric(costs, cost->metric)->name, cost->value);
@@ -30,7 +30,7 @@ struct pm_cost_metric {
     unsigned decimals; /* values are the file's numbers times this power of ten */
 };
 
-struct pm_cost {
+struct pm_imported_cost {
     /* Of code: where it lies. Strings may be NULL: not known. */
     const char *object;   /* path of the ELF file, as the tool loaded it */
     uint64_t address;     /* ELF address in it; only with has_address */
@@ -61,7 +61,7 @@ void pm_costs_free(struct pm_costs *costs);
 /* Code before sentences; code by object, address, function, file, line; sentences as they come
  * in the file. */
 size_t pm_costs_n(const struct pm_costs *costs);
-const struct pm_cost *pm_costs_get(const struct pm_costs *costs, size_t index);
+const struct pm_imported_cost *pm_costs_get(const struct pm_costs *costs, size_t index);
 size_t pm_costs_n_metrics(const struct pm_costs *costs);
 const struct pm_cost_metric *pm_costs_metric(const struct pm_costs *costs, size_t index);
 /* "callgrind-3.19.0", or "user" for the text form. */

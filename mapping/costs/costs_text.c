@@ -201,7 +201,7 @@ static enum pm_status note_decimals(struct text_reader *t, uint32_t index, unsig
 static enum pm_status read_sentence(struct text_reader *t, struct pm_str line)
 {
     struct pm_pif_reference references[PM_PIF_MAX_NOUNS + 1];
-    struct pm_cost cost = {.text_line_no = t->r->line_no};
+    struct pm_imported_cost cost = {.text_line_no = t->r->line_no};
     struct pm_str shown = line;
     const char *why =
         pm_pif_read_references(t->r->costs->pif, &line, &cost.n_references, references);
@@ -228,7 +228,7 @@ static enum pm_status read_sentence(struct text_reader *t, struct pm_str line)
     struct pm_pif_reference *kept =
         pm_arena_alloc(&t->r->costs->arena, cost.n_references * sizeof *kept);
     unsigned char *written = costs_add(&t->decimals, 1);
-    struct pm_cost *added = costs_add(&t->r->costs->costs, sizeof *added);
+    struct pm_imported_cost *added = costs_add(&t->r->costs->costs, sizeof *added);
     if (!kept || !written || !added)
         return costs_no_memory(t->r);
     memcpy(kept, references, cost.n_references * sizeof *kept);
@@ -278,7 +278,7 @@ static enum pm_status read_line(struct text_reader *t)
 /* Brings all values to their metric's decimals. */
 static enum pm_status scale_values(struct text_reader *t)
 {
-    struct pm_cost *costs = t->r->costs->costs.items;
+    struct pm_imported_cost *costs = t->r->costs->costs.items;
     for (size_t i = 0; i < t->r->costs->costs.n; i++) {
         const struct pm_cost_metric *metric = metric_at(t, costs[i].metric);
         for (unsigned n = ((unsigned char *)t->decimals.items)[i]; n < metric->decimals; n++)
@@ -299,9 +299,13 @@ static enum pm_status finish_units(struct text_reader *t)
         struct pm_cost_metric *metric = metric_at(t, i);
         const char *unit = traits_at(t, i)->unit ? traits_at(t, i)->unit : "";
         char text[300];
-        int len = metric->decimals ? snprintf(text, sizeof text, "0.%0*d%s%.200s",
-                                              (int)metric->decimals, 1, *unit ? " " : "", unit)
-                                   : snprintf(text, sizeof text, "%.200s", unit);
+        const char *space = *unit ? " " : "";
+        int len;
+        if (metric->decimals)
+            len = snprintf(text, sizeof text, "0.%0*d%s%.200s", (int)metric->decimals, 1, space,
+                           unit);
+        else
+            len = snprintf(text, sizeof text, "%.200s", unit);
         metric->unit = costs_string(t->r, (struct pm_str){text, (size_t)len});
         if (!metric->unit)
             return costs_no_memory(t->r);
@@ -314,14 +318,19 @@ enum pm_status costs_read_text(struct costs_reader *r)
     struct text_reader t = {.r = r};
     enum pm_status status = PM_OK;
     r->costs->producer = "user";
-    while (status == PM_OK && costs_next_line(r))
+    while (costs_next_line(r)) {
         status = read_line(&t);
-    if (status == PM_OK)
-        status = end_record(&t);
-    if (status == PM_OK)
-        status = scale_values(&t);
-    if (status == PM_OK)
-        status = finish_units(&t);
+        if (status != PM_OK)
+            goto out;
+    }
+    status = end_record(&t);
+    if (status != PM_OK)
+        goto out;
+    status = scale_values(&t);
+    if (status != PM_OK)
+        goto out;
+    status = finish_units(&t);
+out:
     free(t.metrics.items);
     free(t.decimals.items);
     return status;

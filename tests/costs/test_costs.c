@@ -14,7 +14,7 @@ static struct pm_costs *read_costs(const char *text)
     return costs;
 }
 
-static void add_references(struct pm_buf *out, const struct pm_cost *cost)
+static void add_references(struct pm_buf *out, const struct pm_imported_cost *cost)
 {
     for (unsigned i = 0; i < cost->n_references; i++) {
         const struct pm_pif_reference *reference = &cost->references[i];
@@ -33,7 +33,7 @@ static void assert_costs(const struct pm_costs *costs, const char *expected)
     struct pm_buf out = PM_BUF_INIT(1 << 20);
     pm_buf_add_str(&out, "");
     for (size_t i = 0; i < pm_costs_n(costs); i++) {
-        const struct pm_cost *cost = pm_costs_get(costs, i);
+        const struct pm_imported_cost *cost = pm_costs_get(costs, i);
         if (cost->n_references)
             add_references(&out, cost);
         else
@@ -158,7 +158,7 @@ static void addresses_are_those_of_the_elf_file(void **state)
             fail_msg("%s", pm_error_text(&err));
         assert_int_equal(pm_costs_n_metrics(costs), 9);
         for (size_t k = 0; k < pm_costs_n(costs); k++) {
-            const struct pm_cost *cost = pm_costs_get(costs, k);
+            const struct pm_imported_cost *cost = pm_costs_get(costs, k);
             size_t symbol = 0;
             while (strcmp(symbols[symbol].function, cost->function))
                 assert_true(++symbol < 3);

@@ -16,7 +16,7 @@ static void read_costs(const char *text, size_t len)
     if (status != PM_OK)
         return;
     for (size_t i = 0; i < pm_costs_n(costs); i++) {
-        const struct pm_cost *cost = pm_costs_get(costs, i);
+        const struct pm_imported_cost *cost = pm_costs_get(costs, i);
         PM_ASSERT(cost->value >= 0 && cost->metric < pm_costs_n_metrics(costs));
         PM_ASSERT(cost->n_references <= PM_PIF_MAX_NOUNS + 1);
     }
