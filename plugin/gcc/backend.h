@@ -1,4 +1,4 @@
-/* What the parts of the GCC back end say to each other. See docs/ARCHITECTURE.md "plugin/gcc". */
+/* What the parts of the GCC back end say to each other. See docs/SOURCE.md "plugin/gcc". */
 /* clang-format off */
 /*   main.cc      plugin_init: options, registers the passes of the others
  *   sleds_*.cc   function sleds (RTL), loop sleds (GIMPLE), portable mode
