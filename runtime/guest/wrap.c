@@ -218,14 +218,32 @@ PM_EXPORT pid_t _Fork(void)
 static struct starting {
     uint32_t taken;
     bool blocks_traps;
+    uint64_t stack_bytes;
     void *(*start)(void *);
     thrd_start_t start_c11;
     void *argument;
     uint64_t cause; /* causes.h */
 } starting[512];
 
+/* What surely is the stack of a thread with these attributes (NULL: the usual ones), from the
+ * thread pointer down: glibc's control block lies above that, and guard pages may count as
+ * stack. */
+static uint64_t stack_bytes_of(const pthread_attr_t *attributes)
+{
+    enum { NOT_STACK_BYTES = 16384 };
+    pthread_attr_t usual;
+    size_t bytes = 0;
+    if (attributes != NULL)
+        pthread_attr_getstacksize(attributes, &bytes);
+    else if (pthread_attr_init(&usual) == 0) {
+        pthread_attr_getstacksize(&usual, &bytes);
+        pthread_attr_destroy(&usual);
+    }
+    return bytes > NOT_STACK_BYTES ? bytes - NOT_STACK_BYTES : 0;
+}
+
 /* NULL: nothing is to be arranged, or cannot be. */
-static struct starting *take_starting(void)
+static struct starting *take_starting(const pthread_attr_t *attributes)
 {
     if (!pm_process.on || pm_process.file.header == NULL)
         return NULL;
@@ -235,6 +253,7 @@ static struct starting *take_starting(void)
             __atomic_exchange_n(&starting[i].taken, 1, __ATOMIC_ACQUIRE) == 0) {
             starting[i].cause = cause;
             starting[i].blocks_traps = pm_wrap_blocks_traps();
+            starting[i].stack_bytes = stack_bytes_of(attributes);
             return &starting[i];
         }
     return NULL;
@@ -246,6 +265,7 @@ static struct starting arrive(struct starting *s)
     struct starting what = *s;
     pm_wrap_inherit_traps(s->blocks_traps);
     __atomic_store_n(&s->taken, 0, __ATOMIC_RELEASE);
+    pm_tls.stack_bytes = what.stack_bytes;
     pm_cause_thread_begins(what.cause);
     if (pm_tls.state == PM_THREAD_NEW && pm_sample_is_on())
         pm_thread_begin(&pm_tls, pm_tsc());
@@ -272,7 +292,7 @@ PM_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes
         RESOLVE(pthread_create, "pthread_create");
     if (libc.pthread_create == NULL)
         return EAGAIN;
-    struct starting *s = take_starting();
+    struct starting *s = take_starting(attributes);
     if (s == NULL)
         return libc.pthread_create(thread, attributes, start, argument);
     s->start = start;
@@ -290,7 +310,7 @@ PM_EXPORT int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
         RESOLVE(thrd_create, "thrd_create");
     if (libc.thrd_create == NULL)
         return thrd_error;
-    struct starting *s = take_starting();
+    struct starting *s = take_starting(NULL);
     if (s == NULL)
         return libc.thrd_create(thread, start, argument);
     s->start_c11 = start;

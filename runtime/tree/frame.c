@@ -13,13 +13,14 @@ static bool is_surely_not(const uint32_t *at, uint32_t value)
     return pm_sys(SYS_futex, at, FUTEX_CMP_REQUEUE_PRIVATE, 0, 0, at, value) == -EAGAIN;
 }
 
-/* No mapping lies so near below the main thread's stack (Linux keeps twice as much free), so
- * what is there is its stack, up to its top. */
-static bool is_on_main_stack(const struct pm_tls *t, uint64_t sp)
+/* Is it the thread's own stack that has this frame? Of the main thread no mapping lies so near
+ * below its stack (Linux keeps twice as much free). */
+static bool is_on_own_stack(const struct pm_tls *t, uint64_t frame)
 {
     enum { SURELY_STACK_BYTES = 64 << 20 };
-    return t->base == t->slot->root && t->slot->root->sp - sp < SURELY_STACK_BYTES &&
-           pm_thread_pointer() == pm_process.main_thread_pointer;
+    bool is_main = pm_thread_pointer() == pm_process.main_thread_pointer;
+    uint64_t bytes = is_main ? SURELY_STACK_BYTES : t->stack_bytes;
+    return t->base == t->slot->root && t->slot->root->sp - frame < bytes;
 }
 
 bool pm_has_returned(const struct pm_tls *t, const struct pm_node *node, uint64_t sp)
@@ -29,7 +30,7 @@ bool pm_has_returned(const struct pm_tls *t, const struct pm_node *node, uint64_
     const uint32_t *at = (const uint32_t *)frame; /* the lower half of the return address */
     if (!pm_sp_jumped_away(pm_load(node->sp)) || node->start_tsc != 0 || frame < sp)
         return false;
-    if (frame / PAGE_BYTES == sp / PAGE_BYTES || is_on_main_stack(t, sp))
+    if (frame / PAGE_BYTES == sp / PAGE_BYTES || is_on_own_stack(t, frame))
         return *at != node->paused;
     return is_surely_not(at, node->paused);
 }

@@ -85,6 +85,9 @@ struct pm_tls {
     struct pm_node *move_from, *move_to;
     uint64_t move_tsc;
     uint32_t start_noun; /* 1 + that of the cause that the thread begins with; 0: none (causes.h) */
+    /* What lies so far below the thread pointer is the thread's stack, there as long as the thread
+     * is. 0: nobody knows how large that is. */
+    uint64_t stack_bytes;
     struct pm_jump jumps[PM_MAX_JUMPS];
     uint64_t *bank[PM_MAX_BANKS];
 };

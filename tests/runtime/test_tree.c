@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 void pm_wrap_resolve(void) {}
@@ -623,6 +624,55 @@ static void begin_before_another_ends(void)
     assert_true(slot_of_last->thread->n_threads > 1);
 }
 
+static void event_at(uint32_t kind, uint32_t noun, const void *frame)
+{
+    struct pm_probe probe = {
+        .mode = PM_RUN_MODE_ACTIVE, .noun = noun, .kind = (uint8_t)kind, .tail = PM_TAIL_TO_OTHER};
+    pm_slow(&probe, (uint64_t)(uintptr_t)frame, 0);
+}
+
+/* More than a page of stack lies between what jumped away and what is entered. */
+static void call_below_jumps(void)
+{
+    static const uint64_t known[] = {1 << 20, 0};
+    _Alignas(16) uint64_t words[4096] = {0};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        pm_tls.stack_bytes = known[i];
+        words[4001] = 1;
+        event_at(PM_SLED_ENTRY, 2, &words[4001]);
+        event_at(PM_SLED_TAIL, 2, &words[4001]);
+        event_at(PM_SLED_ENTRY, 3, &words[101]);
+        path_is(2, 3, 2);
+        event_at(PM_SLED_RETURN, 3, &words[101]);
+        words[4001] = 2; /* it has returned, and its caller has called again */
+        event_at(PM_SLED_ENTRY, 3, &words[101]);
+        path_is(1, 3);
+        event_at(PM_SLED_RETURN, 3, &words[101]);
+    }
+}
+
+/* As of a coroutine's stack that was left for ever. */
+static void call_below_a_jump_on_a_stack_that_is_gone(void)
+{
+    enum { BYTES = 1 << 16, STACK_BYTES = 1 << 20 };
+    uint64_t *words = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(words, MAP_FAILED);
+    assert_true((uint64_t)(uintptr_t)words < pm_thread_pointer() - STACK_BYTES);
+    pm_tls.stack_bytes = STACK_BYTES;
+    event_at(PM_SLED_ENTRY, 2, &words[8001]);
+    event_at(PM_SLED_TAIL, 2, &words[8001]);
+    munmap(words, BYTES);
+    event_at(PM_SLED_ENTRY, 3, &words[1]);
+    path_is(2, 3, 2);
+}
+
+static void a_jump_has_returned_when_the_stack_says_so_in_any_thread(void **unused)
+{
+    (void)unused;
+    run_thread(call_below_jumps);
+    run_thread(call_below_a_jump_on_a_stack_that_is_gone);
+}
+
 static void threads_that_overlap_share_no_memory(void **unused)
 {
     (void)unused;
@@ -651,6 +701,8 @@ int main(void)
                                         begin, end),
         cmocka_unit_test_setup_teardown(a_mark_that_something_came_behind_is_looked_at, begin, end),
         cmocka_unit_test_setup_teardown(a_timed_context_ends_with_a_jump_to_code_without_sleds,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(a_jump_has_returned_when_the_stack_says_so_in_any_thread,
                                         begin, end),
         cmocka_unit_test_setup_teardown(threads_that_overlap_share_no_memory, begin, end),
     };
