@@ -108,6 +108,30 @@ void pm_map_anchor_write(const char *name, const char *label, struct pm_buf *out
     pm_buf_printf(out, "\t.type %s,@notype\n\t.size %s,0\n", name, name);
 }
 
+/* --- accesses --- */
+
+static int compare_accesses(const void *a, const void *b)
+{
+    const struct pm_access *one = a, *other = b;
+    if (one->noun != other->noun)
+        return one->noun < other->noun ? -1 : 1;
+    return (int)(one->access & PM_MAP_THROUGH) - (int)(other->access & PM_MAP_THROUGH);
+}
+
+size_t pm_accesses_sort(struct pm_access *accesses, size_t n)
+{
+    size_t kept = 0;
+    if (n > 1)
+        qsort(accesses, n, sizeof *accesses, compare_accesses);
+    for (size_t i = 0; i < n; i++) {
+        if (kept > 0 && compare_accesses(&accesses[kept - 1], &accesses[i]) == 0)
+            accesses[kept - 1].access |= accesses[i].access;
+        else
+            accesses[kept++] = accesses[i];
+    }
+    return kept;
+}
+
 /* --- numbers: each behind a comma --- */
 
 static void add_number(struct pm_buf *out, uint64_t number)

@@ -35,6 +35,10 @@ struct pm_access {
     unsigned access; /* PM_MAP_READS | PM_MAP_WRITES | PM_MAP_THROUGH */
 };
 
+/* Sorts a set of accesses, by noun. What is read and written becomes one entry; an object and what
+ * it points to are two. Returns how many are left. */
+size_t pm_accesses_sort(struct pm_access *accesses, size_t n);
+
 /* Another statement that the code implements too. */
 struct pm_map_also {
     const struct pm_source_function *function;

@@ -216,32 +216,11 @@ static void touch(const_rtx x, struct touched *touched)
     }
 }
 
-static bool access_before(const struct pm_access &a, const struct pm_access &b)
-{
-    return a.noun != b.noun ? a.noun < b.noun
-                            : (a.access & PM_MAP_THROUGH) < (b.access & PM_MAP_THROUGH);
-}
-
-/* Sorted, what is read and written is one entry; the object and what it points to are two. */
-static void tidy(std::vector<struct pm_access> *accesses)
-{
-    std::sort(accesses->begin(), accesses->end(), access_before);
-    size_t n = 0;
-    for (const struct pm_access &access : *accesses) {
-        struct pm_access *last = n > 0 ? &(*accesses)[n - 1] : NULL;
-        if (last != NULL && !access_before(*last, access))
-            last->access |= access.access;
-        else
-            (*accesses)[n++] = access;
-    }
-    accesses->resize(n);
-}
-
 static int object_set(std::vector<struct pm_access> *accesses)
 {
     if (accesses->empty())
         return 0;
-    tidy(accesses);
+    accesses->resize(pm_accesses_sort(accesses->data(), accesses->size()));
     std::vector<uint64_t> key;
     for (const struct pm_access &access : *accesses) {
         key.push_back(access.noun);

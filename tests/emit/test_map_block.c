@@ -389,6 +389,23 @@ static void where_memory_ends_the_text_has_failed(void **state)
     free_functions();
 }
 
+static void a_set_of_accesses_has_each_noun_once(void **state)
+{
+    (void)state;
+    struct pm_access set[] = {{7, PM_MAP_READS},
+                              {3, PM_MAP_WRITES},
+                              {7, PM_MAP_READS | PM_MAP_THROUGH},
+                              {7, PM_MAP_WRITES},
+                              {3, PM_MAP_WRITES}};
+    assert_int_equal(pm_accesses_sort(set, 5), 3);
+    assert_int_equal(set[0].noun, 3);
+    assert_int_equal(set[0].access, PM_MAP_WRITES);
+    assert_int_equal(set[1].noun, 7);
+    assert_int_equal(set[1].access, PM_MAP_READS | PM_MAP_WRITES);
+    assert_int_equal(set[2].access, PM_MAP_READS | PM_MAP_THROUGH);
+    assert_int_equal(pm_accesses_sort(set, 0), 0);
+}
+
 static void anchors_are_of_the_symbol_and_its_part(void **state)
 {
     (void)state;
@@ -411,6 +428,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_encoded_is_read_again),
         cmocka_unit_test(where_memory_ends_the_text_has_failed),
+        cmocka_unit_test(a_set_of_accesses_has_each_noun_once),
         cmocka_unit_test(anchors_are_of_the_symbol_and_its_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
