@@ -74,8 +74,8 @@ static void note_read_copies(void *, void *)
         return;
     looked = true;
     FOR_EACH_FUNCTION(node)
-    if (node->inlined_to != NULL)
-        note_copy(node->decl, calls_others(node));
+        if (node->inlined_to != NULL)
+            note_copy(node->decl, calls_others(node));
 }
 
 void pm_copies_emitted(tree function_decl)
@@ -95,8 +95,8 @@ static unsigned count_own_calls(function *fun)
     unsigned n = 0;
     basic_block bb;
     FOR_EACH_BB_FN(bb, fun)
-    for (gimple_stmt_iterator at = gsi_start_bb(bb); !gsi_end_p(at); gsi_next(&at))
-        n += is_gimple_call(gsi_stmt(at)) && gimple_call_fndecl(gsi_stmt(at)) == fun->decl;
+        for (gimple_stmt_iterator at = gsi_start_bb(bb); !gsi_end_p(at); gsi_next(&at))
+            n += is_gimple_call(gsi_stmt(at)) && gimple_call_fndecl(gsi_stmt(at)) == fun->decl;
     return n;
 }
 

@@ -253,8 +253,7 @@ static void add_initial(struct initial *initial, pm_id holder, tree value)
         return;
     initial->n_left--;
     if (TREE_CODE(value) == CONSTRUCTOR) {
-        FOR_EACH_CONSTRUCTOR_ELT(CONSTRUCTOR_ELTS(value), i, index, element)
-        {
+        FOR_EACH_CONSTRUCTOR_ELT(CONSTRUCTOR_ELTS(value), i, index, element) {
             pm_id field = index != NULL_TREE && TREE_CODE(index) == FIELD_DECL &&
                                   POINTER_TYPE_P(strip_array_types(TREE_TYPE(index)))
                               ? pm_fact_field(index)
@@ -296,16 +295,15 @@ static bool holds_functions(tree value)
         return TREE_CODE(TREE_OPERAND(value, 0)) == FUNCTION_DECL;
     if (TREE_CODE(value) == CONSTRUCTOR)
         FOR_EACH_CONSTRUCTOR_VALUE(CONSTRUCTOR_ELTS(value), i, element)
-    if (holds_functions(element))
-        return true;
+            if (holds_functions(element))
+                return true;
     return false;
 }
 
 void pm_fact_tables(void)
 {
     varpool_node *node;
-    FOR_EACH_VARIABLE(node)
-    {
+    FOR_EACH_VARIABLE(node) {
         tree value = DECL_INITIAL(node->decl);
         if (TREE_PUBLIC(node->decl) && !DECL_ARTIFICIAL(node->decl) && value != NULL_TREE &&
             value != error_mark_node && holds_functions(value))

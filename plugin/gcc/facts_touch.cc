@@ -232,7 +232,7 @@ void pm_reader_touch(struct pm_reader *reader, tree t, enum pm_access_way access
         unsigned i;
         tree value;
         FOR_EACH_CONSTRUCTOR_VALUE(CONSTRUCTOR_ELTS(t), i, value)
-        pm_reader_touch(reader, value, PM_READS);
+            pm_reader_touch(reader, value, PM_READS);
         return;
     }
     default:

@@ -13,8 +13,7 @@ static bool is_fortran(void)
         tree unit;
         if (in_lto_p) {
             all = vec_safe_length(all_translation_units) > 0;
-            FOR_EACH_VEC_SAFE_ELT(all_translation_units, i, unit)
-            {
+            FOR_EACH_VEC_SAFE_ELT(all_translation_units, i, unit) {
                 const char *language = TRANSLATION_UNIT_LANGUAGE(unit);
                 all = all && language != NULL && strncmp(language, "GNU Fortran", 11) == 0;
             }

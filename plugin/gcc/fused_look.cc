@@ -144,13 +144,12 @@ static void read_values(struct looking *looking, int index, gimple *stmt)
     ssa_op_iter iter;
     tree name;
     FOR_EACH_SSA_TREE_OPERAND(name, stmt, iter, SSA_OP_USE)
-    statement->uses.push_back(name_identity(name));
+        statement->uses.push_back(name_identity(name));
     if (looking->is_before && !is_copy(stmt)) {
         statement->computes = true;
         statement->form = combine(statement->form, statement_form(looking, index, stmt));
     }
-    FOR_EACH_SSA_TREE_OPERAND(name, stmt, iter, SSA_OP_DEF)
-    {
+    FOR_EACH_SSA_TREE_OPERAND(name, stmt, iter, SSA_OP_DEF) {
         statement->defines.push_back(name_identity(name));
         looking->definitions[SSA_NAME_VERSION(name)] = {index, (unsigned)statement->defines.size()};
     }
@@ -352,8 +351,8 @@ void pm_fused_look_at(function *fun, bool is_before, struct pm_fused_look *ret_l
     ret_look->equal.clear();
     pm_objects_follow(true);
     FOR_EACH_BB_FN(bb, fun)
-    for (gimple_stmt_iterator gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi))
-        read_statement(&looking, gsi_stmt(gsi));
+        for (gimple_stmt_iterator gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi))
+            read_statement(&looking, gsi_stmt(gsi));
     finish(&looking);
     pm_objects_follow(false);
     free_affine_expand_cache(&looking.expansions);

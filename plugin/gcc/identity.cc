@@ -465,8 +465,7 @@ static void vote_lowest(struct votes *votes, location_t location)
 static void vote_rtl(basic_block bb, struct votes *votes)
 {
     rtx_insn *insn;
-    FOR_BB_INSNS(bb, insn)
-    {
+    FOR_BB_INSNS(bb, insn) {
         if (!NONDEBUG_INSN_P(insn) || prologue_epilogue_contains(insn))
             continue;
         vote(votes, INSN_LOCATION(insn));
@@ -498,8 +497,7 @@ static void vote_all(class loop *loop, struct votes *votes)
             vote_gimple(body[i], votes);
         edge e;
         edge_iterator ei;
-        FOR_EACH_EDGE(e, ei, body[i]->succs)
-        {
+        FOR_EACH_EDGE(e, ei, body[i]->succs) {
             if (e->dest == loop->header)
                 vote(votes, e->goto_locus);
         }

@@ -23,8 +23,7 @@ std::vector<const struct pm_source_function *> pm_late_folded_into(tree decl)
     struct ipa_ref *ref;
     if (node == NULL)
         return folded;
-    FOR_EACH_ALIAS(node, ref)
-    {
+    FOR_EACH_ALIAS(node, ref) {
         tree other = ref->referring->decl;
         if (TREE_CODE(other) != FUNCTION_DECL || DECL_EXTERNAL(other))
             continue;

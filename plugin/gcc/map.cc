@@ -414,8 +414,7 @@ static int tuple_of_insn(const rtx_insn *insn, int place, int loop)
 static int first_place(basic_block bb)
 {
     rtx_insn *insn;
-    FOR_BB_INSNS(bb, insn)
-    {
+    FOR_BB_INSNS(bb, insn) {
         int place = emits_code(insn) ? place_of(INSN_LOCATION(insn)) : -1;
         if (place >= 0)
             return place;
@@ -438,8 +437,7 @@ static void collect_block(basic_block bb, int *place_before)
     int loop = loop_at(bb);
     int place = place_at_begin(bb, *place_before);
     rtx_insn *insn;
-    FOR_BB_INSNS(bb, insn)
-    {
+    FOR_BB_INSNS(bb, insn) {
         if (!emits_code(insn))
             continue;
         int own = place_of(INSN_LOCATION(insn));
@@ -463,7 +461,7 @@ static void collect_all(function *fun)
     int place = now->head;
     basic_block bb;
     FOR_EACH_BB_FN(bb, fun)
-    collect_block(bb, &place);
+        collect_block(bb, &place);
 }
 
 static unsigned collect(function *fun)

@@ -347,8 +347,7 @@ static void search_keepers(struct search *search, tree name)
     use_operand_p use;
     imm_use_iterator uses;
     tree debugged = NULL_TREE;
-    FOR_EACH_IMM_USE_FAST(use, uses, name)
-    {
+    FOR_EACH_IMM_USE_FAST(use, uses, name) {
         gimple *stmt = USE_STMT(use);
         if (gimple_assign_single_p(stmt) && gimple_assign_rhs1(stmt) == name &&
             TREE_CODE(gimple_assign_lhs(stmt)) != SSA_NAME) {
@@ -507,9 +506,9 @@ static tree variable_with(unsigned uid)
         locals_known = true;
         if (globals_by_uid.n == 0)
             FOR_EACH_VARIABLE(node)
-        *globals_by_uid.add(DECL_PT_UID(node->decl), NULL_TREE) = node->decl;
+                *globals_by_uid.add(DECL_PT_UID(node->decl), NULL_TREE) = node->decl;
         FOR_EACH_LOCAL_DECL(cfun, i, variable)
-        *locals_by_uid.add(DECL_PT_UID(variable), NULL_TREE) = variable;
+            *locals_by_uid.add(DECL_PT_UID(variable), NULL_TREE) = variable;
     }
     tree *found = locals_by_uid.find(uid);
     if (found == NULL)
@@ -636,9 +635,9 @@ static unsigned know_function(function *fun)
     known_fields.clear();
     searching = true;
     FOR_EACH_BB_FN(bb, fun)
-    for (gimple_stmt_iterator gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi))
-        if (!is_gimple_debug(gsi_stmt(gsi)))
-            know_statement(gsi_stmt(gsi));
+        for (gimple_stmt_iterator gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi))
+            if (!is_gimple_debug(gsi_stmt(gsi)))
+                know_statement(gsi_stmt(gsi));
     searching = false;
     return 0;
 }
@@ -778,8 +777,7 @@ static bool objects_of_address(const_rtx address, unsigned access,
                                std::vector<struct pm_access> *out)
 {
     subrtx_iterator::array_type array;
-    FOR_EACH_SUBRTX(iter, array, address, ALL)
-    {
+    FOR_EACH_SUBRTX(iter, array, address, ALL) {
         const_rtx x = *iter;
         if (SYMBOL_REF_P(x))
             return objects_of_symbol(x, access, out);

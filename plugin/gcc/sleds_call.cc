@@ -32,8 +32,7 @@ static void put_call_sleds(function *fun, gimple_stmt_iterator *gsi, unsigned de
 void pm_sleds_put_calls(function *fun)
 {
     basic_block bb;
-    FOR_EACH_BB_FN(bb, fun)
-    {
+    FOR_EACH_BB_FN(bb, fun) {
         unsigned depth = MIN(loop_depth(bb->loop_father) + 1u, (unsigned)PM_SLED_DEPTH_MASK);
         for (gimple_stmt_iterator gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi)) {
             gimple *stmt = gsi_stmt(gsi);

@@ -49,16 +49,15 @@ static void find_changed_registers(function *fun)
     rtx_insn *insn;
     CLEAR_HARD_REG_SET(changed_registers);
     FOR_EACH_BB_FN(bb, fun)
-    FOR_BB_INSNS(bb, insn)
-    {
-        HARD_REG_SET set;
-        if (!NONDEBUG_INSN_P(insn))
-            continue;
-        find_all_hard_reg_sets(insn, &set, false);
-        changed_registers |= set;
-        if (CALL_P(insn))
-            changed_registers |= insn_callee_abi(insn).full_reg_clobbers();
-    }
+        FOR_BB_INSNS(bb, insn) {
+            HARD_REG_SET set;
+            if (!NONDEBUG_INSN_P(insn))
+                continue;
+            find_all_hard_reg_sets(insn, &set, false);
+            changed_registers |= set;
+            if (CALL_P(insn))
+                changed_registers |= insn_callee_abi(insn).full_reg_clobbers();
+        }
 }
 
 static bool may_be_free(unsigned number, bitmap live)
@@ -189,8 +188,7 @@ static void put_entry_sled(edge e, pm_id id)
 static bool calls_morestack(basic_block bb)
 {
     rtx_insn *insn;
-    FOR_BB_INSNS(bb, insn)
-    {
+    FOR_BB_INSNS(bb, insn) {
         rtx call = CALL_P(insn) ? get_call_rtx_from(insn) : NULL_RTX;
         rtx callee = call && MEM_P(XEXP(call, 0)) ? XEXP(XEXP(call, 0), 0) : NULL_RTX;
         if (callee && GET_CODE(callee) == SYMBOL_REF && !strcmp(XSTR(callee, 0), "__morestack"))
@@ -262,8 +260,7 @@ static void free_loop_sled_registers(basic_block bb)
     bitmap live = BITMAP_ALLOC(NULL);
     bitmap_copy(live, DF_LR_OUT(bb));
     df_simulate_initialize_backwards(bb, live);
-    FOR_BB_INSNS_REVERSE(bb, insn)
-    {
+    FOR_BB_INSNS_REVERSE(bb, insn) {
         if (!NONDEBUG_INSN_P(insn))
             continue;
         if (is_loop_sled(insn, &kind, &flags, &id)) {
@@ -282,8 +279,8 @@ static bool has_loop_sled(basic_block bb)
     pm_id id;
     rtx_insn *insn;
     FOR_BB_INSNS(bb, insn)
-    if (is_loop_sled(insn, &kind, &flags, &id))
-        return true;
+        if (is_loop_sled(insn, &kind, &flags, &id))
+            return true;
     return false;
 }
 
@@ -328,8 +325,7 @@ static void put_function_sleds(function *fun)
     put_entry_sleds(fun, id);
     pm_sleds_stats.n_functions++;
     basic_block bb;
-    FOR_EACH_BB_FN(bb, fun)
-    {
+    FOR_EACH_BB_FN(bb, fun) {
         unsigned kind = exit_kind(bb);
         if (kind != 0)
             put_exit_sled(bb, kind, id);
@@ -347,8 +343,8 @@ static unsigned put_placeholders(function *fun)
     if (!gets_function_sleds(fun))
         return 0;
     FOR_EACH_BB_FN(bb, fun)
-    if (exit_kind(bb) != 0)
-        emit_insn_before_noloc(gen_nops(GEN_INT(SLED_BYTES)), BB_END(bb), bb);
+        if (exit_kind(bb) != 0)
+            emit_insn_before_noloc(gen_nops(GEN_INT(SLED_BYTES)), BB_END(bb), bb);
     return 0;
 }
 
@@ -356,12 +352,12 @@ static void remove_placeholders(function *fun)
 {
     basic_block bb;
     FOR_EACH_BB_FN(bb, fun)
-    for (rtx_insn *insn = BB_HEAD(bb), *next; insn != NEXT_INSN(BB_END(bb)); insn = next) {
-        next = NEXT_INSN(insn);
-        if (NONJUMP_INSN_P(insn) && GET_CODE(PATTERN(insn)) == UNSPEC_VOLATILE &&
-            XINT(PATTERN(insn), 1) == UNSPECV_NOPS)
-            delete_insn(insn);
-    }
+        for (rtx_insn *insn = BB_HEAD(bb), *next; insn != NEXT_INSN(BB_END(bb)); insn = next) {
+            next = NEXT_INSN(insn);
+            if (NONJUMP_INSN_P(insn) && GET_CODE(PATTERN(insn)) == UNSPEC_VOLATILE &&
+                XINT(PATTERN(insn), 1) == UNSPECV_NOPS)
+                delete_insn(insn);
+        }
 }
 
 static bool gate_sleds(function *)
@@ -377,8 +373,8 @@ static unsigned put_sleds(function *fun)
     find_changed_registers(fun);
     entry_begins_records = entry_has_record(fun);
     FOR_EACH_BB_FN(bb, fun)
-    if (has_loop_sled(bb))
-        free_loop_sled_registers(bb);
+        if (has_loop_sled(bb))
+            free_loop_sled_registers(bb);
     if (gets_function_sleds(fun))
         put_function_sleds(fun);
     return 0;

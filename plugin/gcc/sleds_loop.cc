@@ -135,8 +135,7 @@ static bool has_transactions(function *fun)
         return false;
     if (cgraph_node::get(fun->decl)->tm_clone)
         return true;
-    FOR_EACH_BB_FN(bb, fun)
-    {
+    FOR_EACH_BB_FN(bb, fun) {
         gimple_stmt_iterator last = gsi_last_bb(bb);
         if (!gsi_end_p(last) && gimple_code(gsi_stmt(last)) == GIMPLE_TRANSACTION)
             return true;
@@ -178,8 +177,7 @@ static void put_setjmp_sleds(function *fun)
     if (!fun->calls_setjmp || !pm_sleds_possible() || !pm_options.functions ||
         !pm_function_selected(fun->decl))
         return;
-    FOR_EACH_BB_FN(bb, fun)
-    {
+    FOR_EACH_BB_FN(bb, fun) {
         gimple *last = gsi_stmt(gsi_last_nondebug_bb(bb)); /* GCC 14 has no last_stmt() */
         edge e = find_fallthru_edge(bb->succs);
         if (last != NULL && e != NULL && is_gimple_call(last) &&

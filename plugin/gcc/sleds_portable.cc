@@ -160,8 +160,7 @@ static std::vector<struct mark> find_points(function *fun, bool with_exits, pm_i
 {
     std::vector<struct mark> points;
     basic_block bb;
-    FOR_EACH_BB_FN(bb, fun)
-    {
+    FOR_EACH_BB_FN(bb, fun) {
         gimple *previous = NULL;
         for (gimple_stmt_iterator at = gsi_start_nondebug_bb(bb); !gsi_end_p(at);
              gsi_next_nondebug(&at)) {

@@ -74,10 +74,9 @@ static void look_at_block(basic_block bb)
     edge e;
     edge_iterator at;
     FOR_EACH_EDGE(e, at, bb->succs)
-    key = pm_hash_join(key, (uint64_t)e->dest->index);
+        key = pm_hash_join(key, (uint64_t)e->dest->index);
     rtx_insn *insn;
-    FOR_BB_INSNS_REVERSE(bb, insn)
-    {
+    FOR_BB_INSNS_REVERSE(bb, insn) {
         if (!NONDEBUG_INSN_P(insn) || (insn == BB_END(bb) && simplejump_p(insn)))
             continue;
         key = pm_hash_join(key, hash_of(PATTERN(insn))) | 1;
@@ -95,7 +94,7 @@ static unsigned look(function *fun)
     tails.resize((size_t)get_max_uid());
     basic_block bb;
     FOR_EACH_BB_FN(bb, fun)
-    look_at_block(bb);
+        look_at_block(bb);
     return 0;
 }
 
@@ -122,9 +121,9 @@ void pm_tails_resolve(function *fun)
     basic_block bb;
     rtx_insn *insn;
     FOR_EACH_BB_FN(bb, fun)
-    FOR_BB_INSNS(bb, insn)
-    if (NONDEBUG_INSN_P(insn) && (size_t)INSN_UID(insn) < tails.size())
-        is_left[(size_t)INSN_UID(insn)] = true;
+        FOR_BB_INSNS(bb, insn)
+            if (NONDEBUG_INSN_P(insn) && (size_t)INSN_UID(insn) < tails.size())
+                is_left[(size_t)INSN_UID(insn)] = true;
     for (size_t uid = 0; uid < tails.size(); uid++)
         if (tails[uid].key != 0 && !is_left[uid])
             lose(tails[uid]);
