@@ -225,8 +225,8 @@ static const char kinds_sql[] =
     "SELECT DISTINCT kind FROM nouns WHERE kind NOT IN ('type', 'code', 'loopcode')";
 
 static const char nouns_sql[] =
-    "SELECT name, kind FROM nouns WHERE name != '' AND kind NOT IN ('type', 'code', 'loopcode') "
-    "AND "
+    "SELECT name, kind FROM temp.nouns_in_full WHERE name != '' AND kind NOT IN ('type', 'code', "
+    "'loopcode') AND "
     "(?1 IS NULL OR level = (SELECT id FROM levels WHERE name = ?1)) AND (?2 IS NULL OR kind = ?2)";
 
 static int by_text(const void *a, const void *b)
@@ -285,7 +285,8 @@ static enum pm_status add_verbs(struct completion *c, const char *noun)
         status = each_row(
             c,
             "SELECT DISTINCT name FROM verbs WHERE id IN (SELECT verb FROM sentences WHERE noun IN "
-            "(SELECT id FROM nouns WHERE name = ?1 OR substr(name, -length(?1) - 2) = '::' || ?1))",
+            "(SELECT id FROM temp.nouns_in_full WHERE name = ?1 OR "
+            "substr(name, -length(?1) - 2) = '::' || ?1))",
             name, NULL, use_text);
     if (status == PM_OK && c->n == 0)
         status = each_row(c, "SELECT DISTINCT name FROM verbs", NULL, NULL, use_text);

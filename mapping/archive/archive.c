@@ -61,6 +61,13 @@ enum pm_status pm_archive_error(struct pm_archive *archive, struct pm_error *err
     return pm_error_set(err, status, "archive '%s': %s", archive->path, text);
 }
 
+static enum pm_status exec(struct pm_archive *archive, const char *sql, struct pm_error *err)
+{
+    return sqlite3_exec(archive->db, sql, NULL, NULL, NULL) == SQLITE_OK
+               ? PM_OK
+               : pm_archive_error(archive, err);
+}
+
 /* --- reading --- */
 
 /* Offsets in an SQLite file's first 100 bytes (sqlite.org, "Database File Format", 1.3):
@@ -145,7 +152,7 @@ static enum pm_status read_number(struct pm_archive *archive, const char *sql, s
 /* --- what an archive may make SQLite do ---
  *
  * A file can hold views that never end, virtual tables, computed columns and triggers, and trees
- * of pages that lead to one page again and again. An archive has tables, indices and two views
+ * of pages that lead to one page again and again. An archive has tables, indices and three views
  * that no reader uses; nothing else is accepted, and reading may take as many steps as its size
  * explains. */
 
@@ -179,7 +186,8 @@ static enum pm_status check_schema(struct pm_archive *archive, struct pm_error *
     enum pm_status status = pm_archive_prepare(
         archive,
         "SELECT s.type, s.name FROM main.sqlite_schema s WHERE NOT (s.type = 'index' OR (s.type = "
-        "'view' AND s.name IN ('disarmed', 'costs')) OR (s.type = 'table' AND s.rootpage > 0 AND "
+        "'view' AND s.name IN ('disarmed', 'costs', 'named_nouns')) OR (s.type = 'table' AND "
+        "s.rootpage > 0 AND "
         "NOT EXISTS "
         "(SELECT 1 FROM pragma_table_xinfo(s.name) x WHERE x.hidden <> 0)))",
         err, &row);
@@ -196,7 +204,7 @@ static enum pm_status check_schema(struct pm_archive *archive, struct pm_error *
 }
 
 /* All tables with all their columns; no rows are read. */
-static enum pm_status check_tables(struct pm_archive *archive, struct pm_error *err)
+static enum pm_status check_tables(struct pm_archive *archive, bool has_files, struct pm_error *err)
 {
     static const char *const tables[] = {
         "executions(id, name, command, cwd, host, mode, start_realtime_ns, wall_ns, user_cpu_ns, "
@@ -230,8 +238,10 @@ static enum pm_status check_tables(struct pm_archive *archive, struct pm_error *
         "traces(thread, process_start_ns, tick_hz, start_ns, end_ns, n_events, n_cut, "
         "n_dropped_calls, has_begin, has_end, data_bytes)",
         "trace_blocks(thread, number, start_ns, end_ns, n_events, n_open, data)",
+        "files(id, name)",
     };
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+    size_t n = sizeof tables / sizeof *tables - !has_files;
+    for (size_t i = 0; i < n; i++) {
         const char *open = strchr(tables[i], '(');
         char sql[400];
         snprintf(sql, sizeof sql, "SELECT %.*s FROM %.*s", (int)strcspn(open + 1, ")"), open + 1,
@@ -245,6 +255,19 @@ static enum pm_status check_tables(struct pm_archive *archive, struct pm_error *
     return PM_OK;
 }
 
+/* Views of the file itself are not used (see above). */
+static enum pm_status name_nouns(struct pm_archive *archive, bool has_files, struct pm_error *err)
+{
+    static const char in_full[] =
+        "CREATE TEMP VIEW nouns_in_full AS SELECT n.id, n.pif_id, n.binary, n.level, "
+        "coalesce(n.name, coalesce(f.name, n.file) || ':' || n.line || ':' || n.\"column\") AS "
+        "name, n.kind, n.description, n.type, n.linkage, coalesce(f.name, n.file) AS file, n.line, "
+        "n.\"column\", n.end_line, n.parent FROM main.nouns n LEFT JOIN main.files f ON f.id = "
+        "n.file";
+    static const char as_they_are[] = "CREATE TEMP VIEW nouns_in_full AS SELECT * FROM main.nouns";
+    return exec(archive, has_files ? in_full : as_they_are, err);
+}
+
 static enum pm_status open_checked(struct pm_archive *archive, struct pm_error *err)
 {
     if (sqlite3_open_v2(archive->path, &archive->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
@@ -256,17 +279,20 @@ static enum pm_status open_checked(struct pm_archive *archive, struct pm_error *
     enum pm_status status = read_number(archive, "PRAGMA user_version", err, &version);
     if (status != PM_OK)
         return status;
-    if (version > 0 && version < PM_ARCHIVE_VERSION)
+    if (version > 0 && version < PM_ARCHIVE_OLDEST_VERSION)
         return pm_error_set(err, PM_ERR_VERSION,
                             "archive '%s' has version %lld, this perfmap reads version %d: collect "
                             "again from the run folder, or run again",
                             archive->path, (long long)version, PM_ARCHIVE_VERSION);
-    if (version != PM_ARCHIVE_VERSION)
+    if (version < PM_ARCHIVE_OLDEST_VERSION || version > PM_ARCHIVE_VERSION)
         return pm_error_set(err, PM_ERR_VERSION,
                             "archive '%s' has version %lld, this perfmap reads version %d",
                             archive->path, (long long)version, PM_ARCHIVE_VERSION);
-    status = check_schema(archive, err);
-    return status == PM_OK ? check_tables(archive, err) : status;
+    bool has_files = version > PM_ARCHIVE_OLDEST_VERSION;
+    if ((status = check_schema(archive, err)) != PM_OK ||
+        (status = check_tables(archive, has_files, err)) != PM_OK)
+        return status;
+    return name_nouns(archive, has_files, err);
 }
 
 enum pm_status pm_archive_open(const char *path, struct pm_error *err,
@@ -330,13 +356,6 @@ const char *pm_archive_text(sqlite3_stmt *statement, int column)
 
 /* --- writing --- */
 
-static enum pm_status exec(struct pm_archive *archive, const char *sql, struct pm_error *err)
-{
-    return sqlite3_exec(archive->db, sql, NULL, NULL, NULL) == SQLITE_OK
-               ? PM_OK
-               : pm_archive_error(archive, err);
-}
-
 enum pm_status pm_archive_create(const char *path, struct pm_error *err,
                                  struct pm_archive **ret_archive)
 {
@@ -359,7 +378,7 @@ enum pm_status pm_archive_create(const char *path, struct pm_error *err,
                  "PRAGMA page_size = 16384; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
                  "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536; PRAGMA temp_store "
                  "= MEMORY; "
-                 "PRAGMA application_id = 0x50464d50; PRAGMA user_version = 4; BEGIN",
+                 "PRAGMA application_id = 0x50464d50; PRAGMA user_version = 5; BEGIN",
                  err);
     if (status == PM_OK)
         status = exec(archive, pm_archive_schema(), err);

@@ -7,7 +7,7 @@ static const char *const lookup_sql[N_LOOKUPS] = {
     [LOOKUP_SENTENCE_NOUNS] =
         "SELECT noun FROM sentence_nouns WHERE sentence = ? ORDER BY position",
     [LOOKUP_NOUN] = "SELECT name, kind, linkage, file, type, line, \"column\", end_line, level, "
-                    "parent, binary, pif_id FROM nouns WHERE id = ?",
+                    "parent, binary, pif_id FROM temp.nouns_in_full WHERE id = ?",
     [LOOKUP_ATTRIBUTE] = "SELECT value FROM noun_attributes WHERE noun = ? AND key = ?",
     [LOOKUP_MAPPINGS] = "SELECT destination, weight, origin, reason FROM mappings WHERE source = ?",
 };

@@ -79,15 +79,22 @@ CREATE TABLE binaries (              -- programs and libraries that had nouns or
     debug_file TEXT, debug_problem TEXT -- where debug information was read, what could not be
 );
 CREATE TABLE levels (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, above INTEGER REFERENCES levels);
-CREATE TABLE nouns (
+CREATE TABLE files (id INTEGER PRIMARY KEY, name TEXT NOT NULL); -- that nouns lie in
+CREATE TABLE nouns (                 -- the view named_nouns has their names and files in full
     id INTEGER PRIMARY KEY,
     pif_id INTEGER NOT NULL,         -- pm_id as a signed integer
     binary INTEGER REFERENCES binaries, -- NULL: holds for all (user's PIF, processes)
     level INTEGER NOT NULL REFERENCES levels,
-    name TEXT NOT NULL, kind TEXT, description TEXT, type TEXT, linkage TEXT,
-    file TEXT, line INTEGER, "column" INTEGER, end_line INTEGER,
+    name TEXT,                       -- NULL: FILE:LINE:COLUMN
+    kind TEXT, description TEXT, type TEXT, linkage TEXT,
+    file,                            -- a row of files; a text is the file itself
+    line INTEGER, "column" INTEGER, end_line INTEGER,
     parent INTEGER REFERENCES nouns  -- where axis
 );
+CREATE VIEW named_nouns AS
+    SELECT n.id, n.pif_id, n.binary, n.level, coalesce(n.name, coalesce(f.name, n.file) || ':' || n.line || ':' || n."column") AS name,
+        n.kind, n.description, n.type, n.linkage, coalesce(f.name, n.file) AS file, n.line, n."column", n.end_line, n.parent
+    FROM nouns n LEFT JOIN files f ON f.id = n.file;
 CREATE TABLE noun_attributes (
     noun INTEGER NOT NULL REFERENCES nouns, key TEXT NOT NULL, value TEXT, PRIMARY KEY (noun, key)
 ) WITHOUT ROWID;

@@ -114,15 +114,16 @@ enum pm_status pm_trace_open(struct pm_archive *archive, struct pm_error *err,
         status = pm_archive_prepare(
             archive,
             "SELECT n.name, n.kind, n.file, n.line FROM mappings m JOIN sentences s ON s.id = "
-            "m.destination JOIN nouns n ON n.id = s.noun WHERE m.source = ? AND n.kind IN "
+            "m.destination JOIN temp.nouns_in_full n ON n.id = s.noun WHERE m.source = ? AND "
+            "n.kind IN "
             "('function', 'loop') ORDER BY s.id",
             err, &trace->source_name);
     if (status == PM_OK)
-        status = pm_archive_prepare(
-            archive,
-            "SELECT n.name, n.kind, n.file, n.line FROM sentences s JOIN nouns n ON n.id = s.noun "
-            "WHERE s.id = ?",
-            err, &trace->code_name);
+        status = pm_archive_prepare(archive,
+                                    "SELECT n.name, n.kind, n.file, n.line FROM sentences s JOIN "
+                                    "temp.nouns_in_full n ON n.id = s.noun "
+                                    "WHERE s.id = ?",
+                                    err, &trace->code_name);
     if (status == PM_OK)
         *ret_trace = trace;
     else

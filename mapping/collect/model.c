@@ -101,6 +101,7 @@ void collect_model_release(struct collector *c)
 {
     pm_map_release(&c->model->processes);
     pm_map_release(&c->model->by_noun);
+    pm_map_release(&c->model->files);
     pm_map_release(&c->model->user);
     pm_map_release(&c->model->sentences);
     free(c->model->long_sentences);
@@ -111,10 +112,60 @@ void collect_model_release(struct collector *c)
 
 /* --- nouns --- */
 
+static uint64_t address_key(const char *interned)
+{
+    return (uint64_t)(uintptr_t)interned;
+}
+
+enum pm_status collect_find_file(struct collector *c, const char *name, size_t len,
+                                 uint32_t *ret_row)
+{
+    const char *interned = pm_intern_add(c->strings, name, len);
+    if (!interned)
+        return collect_no_memory(c);
+    *ret_row = pm_map_get(&c->model->files, address_key(interned));
+    return PM_OK;
+}
+
+/* Nouns are written file by file mostly. */
+static enum pm_status need_file(struct collector *c, const char *name, uint32_t *ret_row)
+{
+    struct collect_model *model = c->model;
+    if (!model->last_file || strcmp(model->last_file, name) != 0)
+        model->last_file = collect_intern(c, name);
+    uint32_t *row =
+        model->last_file ? pm_map_at(&model->files, address_key(model->last_file)) : NULL;
+    if (!row)
+        return collect_no_memory(c);
+    bool is_new = *row == 0;
+    *row = is_new ? ++model->n_files : *row;
+    *ret_row = *row;
+    if (!is_new)
+        return PM_OK;
+    bind_number(c->writer->statements[INSERT_FILE], 1, *ret_row);
+    bind_text(c->writer->statements[INSERT_FILE], 2, model->last_file);
+    return collect_insert(c, INSERT_FILE);
+}
+
+/* Most statements are: so their names are not stored. */
+static bool is_named_by_place(const struct pm_pif_noun *noun)
+{
+    char place[32];
+    size_t len = noun->name && noun->file ? strlen(noun->file) : 0;
+    if (len == 0 || !noun->line || !noun->column || strncmp(noun->name, noun->file, len) != 0)
+        return false;
+    snprintf(place, sizeof place, ":%u:%u", noun->line, noun->column);
+    return strcmp(noun->name + len, place) == 0;
+}
+
 enum pm_status collect_write_noun(struct collector *c, uint32_t row, const struct pm_pif_noun *noun,
                                   uint32_t level, uint32_t binary, uint32_t parent)
 {
     sqlite3_stmt *insert = c->writer->statements[INSERT_NOUN];
+    uint32_t file = 0;
+    enum pm_status status = noun->file ? need_file(c, noun->file, &file) : PM_OK;
+    if (status != PM_OK)
+        return status;
     sqlite3_bind_int64(insert, 1, row);
     sqlite3_bind_int64(insert, 2, (int64_t)noun->id);
     bind_number_or_null(insert, 3, binary);
@@ -123,12 +174,13 @@ enum pm_status collect_write_noun(struct collector *c, uint32_t row, const struc
     bool has_name = noun->name && *noun->name;
     if (!has_name) /* only mentioned, never declared */
         snprintf(hex, sizeof hex, "#%016llx", (unsigned long long)noun->id);
-    bind_text(insert, 5, has_name ? noun->name : hex);
+    const char *name = has_name ? noun->name : hex;
+    bind_text(insert, 5, is_named_by_place(noun) ? NULL : name);
     bind_text(insert, 6, noun->kind);
     bind_text(insert, 7, noun->description);
     bind_text(insert, 8, noun->type);
     bind_text(insert, 9, noun->linkage);
-    bind_text(insert, 10, noun->file);
+    bind_number_or_null(insert, 10, file);
     bind_number_or_null(insert, 11, noun->line);
     bind_number_or_null(insert, 12, noun->column);
     bind_number_or_null(insert, 13, noun->end_line);

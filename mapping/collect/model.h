@@ -32,9 +32,11 @@ struct collect_model {
     size_t n_levels;
     struct collect_verb *verbs;
     size_t n_verbs;
-    uint32_t n_nouns, n_sentences;
+    uint32_t n_nouns, n_sentences, n_files;
+    const char *last_file;         /* interned */
     struct pm_map processes;       /* pif id of a process noun -> row */
     struct pm_map user;            /* pif id in the user's PIF -> row */
+    struct pm_map files;           /* interned name (its address) -> row */
     struct pm_map by_noun;         /* rows of nouns of ours, by id */
     uint32_t base_level, executes; /* rows */
     /* rows, 0: not needed yet */
@@ -62,6 +64,9 @@ PM_MUST_CHECK enum pm_status collect_need_source(struct collector *c);
 PM_MUST_CHECK enum pm_status collect_write_noun(struct collector *c, uint32_t row,
                                                 const struct pm_pif_noun *noun, uint32_t level,
                                                 uint32_t binary, uint32_t parent);
+/* Row of a file; 0: no noun lies in it. */
+PM_MUST_CHECK enum pm_status collect_find_file(struct collector *c, const char *name, size_t len,
+                                               uint32_t *ret_row);
 /* A noun of ours, at level Base. */
 PM_MUST_CHECK enum pm_status collect_add_noun(struct collector *c, pm_id id, const char *name,
                                               const char *kind, const char *description,

@@ -167,6 +167,34 @@ static enum pm_status find_user_noun(struct collector *c, sqlite3_stmt *by_name,
                     : collect_noun_named(c, by_name, pif_path, noun->level, noun->name, ret_row);
 }
 
+/* The number behind the last colon before *end, which becomes that colon's place; 0: none. */
+static uint64_t number_behind_colon(const char *name, size_t *end)
+{
+    uint64_t number = 0;
+    size_t colon = *end;
+    while (colon > 0 && name[colon - 1] != ':')
+        colon--;
+    if (colon == 0 ||
+        !pm_str_to_u64((struct pm_str){name + colon, *end - colon}, UINT32_MAX, &number))
+        return 0;
+    *end = colon - 1;
+    return number;
+}
+
+/* Nouns whose name is FILE:LINE:COLUMN are stored without it. */
+static enum pm_status bind_place(struct collector *c, sqlite3_stmt *by_name, const char *name)
+{
+    size_t end = strlen(name);
+    uint32_t file = 0;
+    uint64_t column = number_behind_colon(name, &end),
+             line = column ? number_behind_colon(name, &end) : 0;
+    enum pm_status status = line ? collect_find_file(c, name, end, &file) : PM_OK;
+    bind_number_or_null(by_name, 3, file);
+    bind_number_or_null(by_name, 4, line);
+    bind_number_or_null(by_name, 5, column);
+    return status;
+}
+
 enum pm_status collect_noun_named(struct collector *c, sqlite3_stmt *by_name, const char *file,
                                   const char *level_name, const char *name, uint32_t *ret_row)
 {
@@ -178,10 +206,11 @@ enum pm_status collect_noun_named(struct collector *c, sqlite3_stmt *by_name, co
     enum pm_status status = PM_OK;
     if (level_name && *level_name)
         status = collect_level_row(c, level_name, &level);
+    if (status != PM_OK || (status = bind_place(c, by_name, name)) != PM_OK)
+        return status;
     bind_text(by_name, 1, name);
     bind_number_or_null(by_name, 2, level);
-    if (status == PM_OK)
-        status = pm_archive_step(c->writer->archive, by_name, c->err, &has_row);
+    status = pm_archive_step(c->writer->archive, by_name, c->err, &has_row);
     if (status == PM_OK && has_row) {
         *ret_row = (uint32_t)sqlite3_column_int64(by_name, 0);
         status = pm_archive_step(c->writer->archive, by_name, c->err, &again);
@@ -215,13 +244,16 @@ static enum pm_status import_user(struct collector *c, const struct pm_pif *pif,
 enum pm_status collect_prepare_names(struct collector *c, sqlite3_stmt **ret_by_name)
 {
     if (sqlite3_exec(pm_archive_db(c->writer->archive),
-                     "CREATE INDEX IF NOT EXISTS nouns_name ON nouns(name)", NULL, NULL,
-                     NULL) != SQLITE_OK)
+                     "CREATE INDEX IF NOT EXISTS nouns_name ON nouns(name); CREATE INDEX IF NOT "
+                     "EXISTS nouns_place ON nouns(file, line, \"column\") WHERE name IS NULL",
+                     NULL, NULL, NULL) != SQLITE_OK)
         return pm_archive_error(c->writer->archive, c->err);
-    return pm_archive_prepare(c->writer->archive,
-                              "SELECT id, level FROM nouns WHERE name = ?1 AND (?2 IS NULL OR "
-                              "level = ?2) ORDER BY id LIMIT 2",
-                              c->err, ret_by_name);
+    return pm_archive_prepare(
+        c->writer->archive,
+        "SELECT id FROM (SELECT id, level FROM nouns WHERE name = ?1 UNION ALL SELECT id, level "
+        "FROM nouns WHERE name IS NULL AND file = ?3 AND line = ?4 AND \"column\" = ?5) WHERE ?2 "
+        "IS NULL OR level = ?2 ORDER BY id LIMIT 2",
+        c->err, ret_by_name);
 }
 
 enum pm_status collect_user_pif(struct collector *c, const char *path)

@@ -21,6 +21,7 @@ static const char *const statement_texts[N_COLLECT_STATEMENTS] = {
     [INSERT_THREAD] = "INSERT INTO threads VALUES(?,?,?,?,?,?,?,?)",
     [INSERT_BINARY] = "INSERT INTO binaries VALUES(?,?,?,?,?,?,?,?,?)",
     [INSERT_LEVEL] = "INSERT INTO levels VALUES(?,?,?)",
+    [INSERT_FILE] = "INSERT INTO files VALUES(?,?)",
     [INSERT_NOUN] = "INSERT INTO nouns VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [INSERT_NOUN_ATTRIBUTE] = "INSERT OR REPLACE INTO noun_attributes VALUES(?,?,?)",
     [INSERT_VERB] = "INSERT INTO verbs VALUES(?,?,?,?)",

@@ -23,6 +23,7 @@ enum collect_statement {
     INSERT_THREAD,
     INSERT_BINARY,
     INSERT_LEVEL,
+    INSERT_FILE,
     INSERT_NOUN,
     INSERT_NOUN_ATTRIBUTE,
     INSERT_VERB,

@@ -152,11 +152,12 @@ static void a_cause_of_another_process_is_its_context(void **state)
     assert_false(warns(&result, "not here"));
     assert_int_equal(number("SELECT count(*) FROM causes"), 1);
     assert_int_equal(number("SELECT n.pif_id FROM causes k JOIN contexts c ON c.id = k.cause JOIN "
-                            "sentences s ON s.id = c.sentence JOIN nouns n ON n.id = s.noun"),
+                            "sentences s ON s.id = c.sentence JOIN named_nouns n ON n.id = s.noun"),
                      11);
-    assert_int_equal(number("SELECT n.pif_id FROM causes k JOIN contexts c ON c.parent = k.context "
-                            "JOIN sentences s ON s.id = c.sentence JOIN nouns n ON n.id = s.noun"),
-                     12);
+    assert_int_equal(
+        number("SELECT n.pif_id FROM causes k JOIN contexts c ON c.parent = k.context "
+               "JOIN sentences s ON s.id = c.sentence JOIN named_nouns n ON n.id = s.noun"),
+        12);
     assert_int_equal(number("SELECT sum(value) FROM costs WHERE metric = 1"), 2);
     assert_int_equal(number("SELECT flags FROM contexts c JOIN causes k ON k.context = c.id"), 64);
 }
@@ -174,8 +175,9 @@ static void of_a_process_that_is_not_here_the_text_is_known(void **state)
                "ON s.id = c.sentence JOIN verbs v ON v.id = s.verb WHERE v.name = 'Serves'"),
         1);
     assert_int_equal(
-        number("SELECT count(*) FROM nouns WHERE name = 'SELECT 1' AND kind = 'query'"), 1);
-    assert_int_equal(number("SELECT count(*) FROM nouns WHERE name = 'a' AND kind IS NULL"), 1);
+        number("SELECT count(*) FROM named_nouns WHERE name = 'SELECT 1' AND kind = 'query'"), 1);
+    assert_int_equal(number("SELECT count(*) FROM named_nouns WHERE name = 'a' AND kind IS NULL"),
+                     1);
 }
 
 static void a_cause_that_is_no_context_is_left_out(void **state)

@@ -232,39 +232,43 @@ static void a_run_becomes_an_archive(void **state)
     assert_string_equal(ask("SELECT l.name, a.name FROM levels l LEFT JOIN levels a ON a.id = "
                             "l.above ORDER BY l.name"),
                         "Base|\nSource|Base");
-    assert_string_equal(ask("SELECT n.name, l.name, n.kind, p.name, n.binary FROM nouns n JOIN "
-                            "levels l ON l.id = n.level LEFT JOIN "
-                            "nouns p ON p.id = n.parent WHERE n.kind <> 'loop' AND n.kind <> "
-                            "'array' ORDER BY n.name"),
-                        "heat|Base|process||\nmain|Base|symbol||1\nother+0x4 in "
-                        "heat|Base|symbol||1\nsum|Base|symbol||1\n"
-                        "sum/1|Base|loopcode|sum|1");
     assert_string_equal(
-        ask("SELECT pif_id, file, line, \"column\", end_line FROM nouns WHERE kind = 'loop'"),
+        ask("SELECT n.name, l.name, n.kind, p.name, n.binary FROM named_nouns n JOIN "
+            "levels l ON l.id = n.level LEFT JOIN "
+            "nouns p ON p.id = n.parent WHERE n.kind <> 'loop' AND n.kind <> "
+            "'array' ORDER BY n.name"),
+        "heat|Base|process||\nmain|Base|symbol||1\nother+0x4 in "
+        "heat|Base|symbol||1\nsum|Base|symbol||1\n"
+        "sum/1|Base|loopcode|sum|1");
+    assert_string_equal(
+        ask("SELECT pif_id, file, line, \"column\", end_line FROM named_nouns WHERE kind = 'loop'"),
         "104|heat.c|44|3|47");
-    assert_string_equal(ask("SELECT n.name, a.key, a.value FROM noun_attributes a JOIN nouns n ON "
-                            "n.id = a.noun ORDER BY 1, 2"),
-                        "sum|address|0x20-0x40\nu|storage|static\nthread");
-    assert_string_equal(ask("SELECT n.name, v.name, d.name, m.weight, m.origin, (SELECT "
-                            "group_concat(x.name) FROM sentence_nouns s "
-                            "JOIN nouns x ON x.id = s.noun WHERE s.sentence = m.destination) FROM "
-                            "mappings m JOIN sentences s ON "
-                            "s.id = m.source JOIN nouns n ON n.id = s.noun JOIN sentences t ON "
-                            "t.id = m.destination JOIN verbs v ON "
-                            "v.id = t.verb JOIN nouns d ON d.id = t.noun ORDER BY v.name"),
-                        "sum/1|Executes|heat.c:44||compiler|\nsum/1|Reads|heat.c:44|0.5|debug|u");
-    assert_string_equal(ask("WITH RECURSIVE path(id, name, flags) AS (SELECT c.id, n.name, c.flags "
-                            "FROM contexts c JOIN sentences s ON s.id = "
-                            "c.sentence JOIN nouns n ON n.id = s.noun WHERE c.parent IS NULL UNION "
-                            "ALL SELECT c.id, p.name || '/' || n.name, c.flags "
-                            "FROM path p JOIN contexts c ON c.parent = p.id JOIN sentences s ON "
-                            "s.id = c.sentence JOIN nouns n ON n.id = s.noun) "
-                            "SELECT name, flags, (SELECT sum(value) FROM costs WHERE context = "
-                            "path.id AND metric = 1), (SELECT sum(value) FROM costs "
-                            "WHERE context = path.id AND metric = 2) FROM path ORDER BY 1, 2"),
-                        "heat|0||200\nheat/main|0|2|550\nheat/main/other+0x4 in "
-                        "heat|0|4|50\nheat/main/sum|0|20|200\n"
-                        "heat/main/sum/sum|1|14|\nheat/main/sum/sum/1|0|40|1000");
+    assert_string_equal(
+        ask("SELECT n.name, a.key, a.value FROM noun_attributes a JOIN named_nouns n ON "
+            "n.id = a.noun ORDER BY 1, 2"),
+        "sum|address|0x20-0x40\nu|storage|static\nthread");
+    assert_string_equal(
+        ask("SELECT n.name, v.name, d.name, m.weight, m.origin, (SELECT "
+            "group_concat(x.name) FROM sentence_nouns s "
+            "JOIN named_nouns x ON x.id = s.noun WHERE s.sentence = m.destination) FROM "
+            "mappings m JOIN sentences s ON "
+            "s.id = m.source JOIN named_nouns n ON n.id = s.noun JOIN sentences t ON "
+            "t.id = m.destination JOIN verbs v ON "
+            "v.id = t.verb JOIN named_nouns d ON d.id = t.noun ORDER BY v.name"),
+        "sum/1|Executes|heat.c:44||compiler|\nsum/1|Reads|heat.c:44|0.5|debug|u");
+    assert_string_equal(
+        ask("WITH RECURSIVE path(id, name, flags) AS (SELECT c.id, n.name, c.flags "
+            "FROM contexts c JOIN sentences s ON s.id = "
+            "c.sentence JOIN named_nouns n ON n.id = s.noun WHERE c.parent IS NULL UNION "
+            "ALL SELECT c.id, p.name || '/' || n.name, c.flags "
+            "FROM path p JOIN contexts c ON c.parent = p.id JOIN sentences s ON "
+            "s.id = c.sentence JOIN named_nouns n ON n.id = s.noun) "
+            "SELECT name, flags, (SELECT sum(value) FROM costs WHERE context = "
+            "path.id AND metric = 1), (SELECT sum(value) FROM costs "
+            "WHERE context = path.id AND metric = 2) FROM path ORDER BY 1, 2"),
+        "heat|0||200\nheat/main|0|2|550\nheat/main/other+0x4 in "
+        "heat|0|4|50\nheat/main/sum|0|20|200\n"
+        "heat/main/sum/sum|1|14|\nheat/main/sum/sum/1|0|40|1000");
     assert_string_equal(ask("SELECT process, code, text FROM messages"), "1|3|too many");
     assert_string_equal(ask("SELECT id, name, unit, kind, aggregation FROM metrics"),
                         "1|n_calls|calls|count|sum\n2|wall_ns|ns|time|sum");
@@ -295,7 +299,7 @@ static void counts_stand_below_the_root(void **state)
     assert_string_equal(
         ask("SELECT n.name, c.parent, m.name, k.value FROM costs k JOIN contexts c ON c.id = "
             "k.context JOIN metrics m "
-            "ON m.id = k.metric JOIN sentences s ON s.id = c.sentence JOIN nouns n ON n.id = "
+            "ON m.id = k.metric JOIN sentences s ON s.id = c.sentence JOIN named_nouns n ON n.id = "
             "s.noun ORDER BY 1"),
         "heat||wall_ns|2000\nmain|1|n_calls|1\nother+0x4 in heat|1|n_calls|5\nsum|1|n_calls|10");
     assert_string_equal(ask("SELECT n_events, added_ns FROM processes"), "16|32");
@@ -367,17 +371,19 @@ static void nouns_of_different_modes_keep_what_is_known(void **state)
     check_archive();
     assert_string_equal(
         ask("SELECT n.name, m.mode, m.reason, m.from_ns, m.until_ns, m.n_events FROM noun_modes m "
-            "JOIN nouns n ON n.id = m.noun ORDER BY m.rowid"),
+            "JOIN named_nouns n ON n.id = m.noun ORDER BY m.rowid"),
         "sum/1|exact|asked|500||0\nother+0x4 in heat|count|asked|500||0\n"
         "sum|count|budget|1000|1200|10\nsum|off|budget|1200||17");
-    assert_string_equal(ask("SELECT n.name, d.at_ns, d.n_events FROM disarmed d JOIN nouns n ON "
-                            "n.id = d.noun"),
-                        "sum|1200|17");
+    assert_string_equal(
+        ask("SELECT n.name, d.at_ns, d.n_events FROM disarmed d JOIN named_nouns n ON "
+            "n.id = d.noun"),
+        "sum|1200|17");
     /* Calls of sum: 10 in its context, 7 counted. */
     assert_string_equal(
         ask("SELECT n.name, c.flags, sum(CASE k.metric WHEN 1 THEN k.value END) AS calls, "
             "sum(CASE k.metric WHEN 2 THEN k.value END) AS ns FROM contexts c JOIN sentences s ON "
-            "s.id = c.sentence JOIN nouns n ON n.id = s.noun LEFT JOIN costs k ON k.context = c.id "
+            "s.id = c.sentence JOIN named_nouns n ON n.id = s.noun LEFT JOIN costs k ON k.context "
+            "= c.id "
             "WHERE c.parent IS NOT NULL GROUP BY c.id ORDER BY c.id"),
         "main|0|1|\nsum|0|10|\nsum/1|0|20|500\nsum|16|7|\nother+0x4 in heat|16|40|");
     /* What it reckoned at half of its CPU time, for all of it, and its starts; that is more than
@@ -552,7 +558,7 @@ static void a_run_without_run_files_has_the_process_that_was_started(void **stat
                         "100|1|0|3500|70");
     assert_string_equal(ask("SELECT n.name, n.kind, c.parent IS NULL, k.metric, k.value FROM costs "
                             "k JOIN contexts c ON c.id = k.context JOIN sentences s ON s.id = "
-                            "c.sentence JOIN nouns n ON n.id = s.noun"),
+                            "c.sentence JOIN named_nouns n ON n.id = s.noun"),
                         "heat|process|1|2|3500");
 }
 
@@ -612,7 +618,8 @@ static void binaries_that_do_not_explain_are_named(void **state)
     pm_collect_result_release(&result);
     check_archive();
     assert_string_equal(ask("SELECT pif_state FROM binaries"), "missing");
-    assert_string_equal(ask("SELECT name FROM nouns WHERE kind = 'loopcode'"), "0x28 in heat");
+    assert_string_equal(ask("SELECT name FROM named_nouns WHERE kind = 'loopcode'"),
+                        "0x28 in heat");
 
     assert_true(make_elf("heat", "ABCD", NULL, symbols, 3));
     collect_with(NULL, &result);
@@ -625,7 +632,8 @@ static void binaries_that_do_not_explain_are_named(void **state)
     only_warning(&result, "has sleds but no PIF");
     pm_collect_result_release(&result);
     assert_string_equal(ask("SELECT pif_state FROM binaries"), "missing");
-    assert_string_equal(ask("SELECT name FROM nouns WHERE kind = 'loopcode'"), "sum+0x8 in heat");
+    assert_string_equal(ask("SELECT name FROM named_nouns WHERE kind = 'loopcode'"),
+                        "sum+0x8 in heat");
     assert_string_equal(ask("SELECT sum(value) FROM costs WHERE metric = 1"), "80");
 }
 
@@ -651,8 +659,58 @@ static void damaged_run_files_are_collected_as_far_as_they_go(void **state)
     pm_collect_result_release(&result);
     check_archive();
     assert_string_equal(ask("SELECT sum(value) FROM costs WHERE metric = 1"), "160");
-    assert_string_equal(ask("SELECT count(*) FROM nouns WHERE name = 'unknown code'"), "1");
+    assert_string_equal(ask("SELECT count(*) FROM named_nouns WHERE name = 'unknown code'"), "1");
     assert_string_equal(ask("SELECT count(*) FROM messages WHERE code = -1"), "1");
+}
+
+/* A statement that is named by its place, and one that only looks so. */
+static void add_statements(struct pm_pif *pif)
+{
+    struct pm_pif_noun noun = {.id = 71,
+                               .name = "heat.c:45:5",
+                               .level = "Source",
+                               .kind = "statement",
+                               .file = "heat.c",
+                               .line = 45,
+                               .column = 5};
+    pm_pif_noun(pif, &noun);
+    noun.id = 72;
+    noun.name = "heat.c:45:55";
+    pm_pif_noun(pif, &noun);
+}
+
+static void a_name_that_is_the_place_is_stored_once_and_found_by_name(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "NOUN\n  name = Phase 1\n  abstraction = User\nVERB\n  name = Executes\n  abstraction = "
+        "User\nMAPPING\n  source = {Source::heat.c:45:5, Source::Executes}\n  destination = {Phase "
+        "1, User::Executes}\n  origin = user\n";
+    struct pm_error err = PM_ERROR_INIT;
+    struct pm_collect_result result = {0};
+    const char *paths[] = {"user.pif"};
+    struct pm_collect_options options = {
+        .size = sizeof options, .pif_paths = paths, .n_pif_paths = 1};
+    struct pm_pif *pif = make_pif();
+    add_statements(pif);
+    assert_true(make_elf("heat", "abcd", pif, symbols, 3));
+    pm_pif_free(pif);
+    write_manifest("x.run");
+    write_run("x.run/100.0.pmr");
+    assert_int_equal(pm_file_write("user.pif", text, sizeof text - 1, &err), PM_OK);
+    collect_with(&options, &result);
+    assert_int_equal(result.n_warnings, 0);
+    pm_collect_result_release(&result);
+    check_archive();
+    assert_string_equal(
+        ask("SELECT n.id - m.id, n.name, m.name, f.name, m.file FROM nouns n JOIN named_nouns m ON "
+            "m.id = n.id JOIN files f ON f.id = n.file WHERE n.kind = 'statement' ORDER BY n.id"),
+        "0||heat.c:45:5|heat.c|heat.c\n0|heat.c:45:55|heat.c:45:55|heat.c|heat.c");
+    assert_string_equal(ask("SELECT count(*) FROM files"), "1");
+    assert_string_equal(
+        ask("SELECT n.name FROM mappings m JOIN sentences s ON s.id = m.source JOIN "
+            "named_nouns n ON n.id = s.noun WHERE m.origin = 'user'"),
+        "heat.c:45:5");
 }
 
 static void the_users_pif_joins_what_is_there(void **state)
@@ -677,13 +735,14 @@ static void the_users_pif_joins_what_is_there(void **state)
     pm_collect_result_release(&result);
     check_archive();
     assert_string_equal(ask("SELECT name FROM executions"), "first");
-    assert_string_equal(ask("SELECT count(*) FROM nouns WHERE name = 'heat.c:44'"), "1");
-    assert_string_equal(ask("SELECT n.name, n.kind, d.name, d.binary IS NULL, m.origin FROM "
-                            "mappings m JOIN sentences s ON s.id = "
-                            "m.source JOIN nouns n ON n.id = s.noun JOIN sentences t ON t.id = "
-                            "m.destination JOIN nouns d ON d.id = "
-                            "t.noun WHERE m.origin = 'user'"),
-                        "heat.c:44|loop|Phase 1|1|user");
+    assert_string_equal(ask("SELECT count(*) FROM named_nouns WHERE name = 'heat.c:44'"), "1");
+    assert_string_equal(
+        ask("SELECT n.name, n.kind, d.name, d.binary IS NULL, m.origin FROM "
+            "mappings m JOIN sentences s ON s.id = "
+            "m.source JOIN named_nouns n ON n.id = s.noun JOIN sentences t ON t.id = "
+            "m.destination JOIN named_nouns d ON d.id = "
+            "t.noun WHERE m.origin = 'user'"),
+        "heat.c:44|loop|Phase 1|1|user");
     assert_int_equal(pm_file_write("user.pif", "NUON\n", 5, &err), PM_OK);
     const char *dirs[] = {"x.run"};
     paths[0] = "missing.pif";
@@ -810,6 +869,7 @@ int main(void)
         IN_FOLDER(a_process_without_threads_has_its_time),
         IN_FOLDER(binaries_that_do_not_explain_are_named),
         IN_FOLDER(damaged_run_files_are_collected_as_far_as_they_go),
+        IN_FOLDER(a_name_that_is_the_place_is_stored_once_and_found_by_name),
         IN_FOLDER(the_users_pif_joins_what_is_there),
         IN_FOLDER(what_cannot_be_collected_leaves_the_old_archive),
         IN_FOLDER(a_full_disk_is_one_clear_error),

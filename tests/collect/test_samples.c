@@ -322,9 +322,10 @@ static const char *costs_of(const char *metric)
     snprintf(sql, sizeof sql,
              "WITH RECURSIVE named(id, name) AS (SELECT s.id, n.name || coalesce((SELECT '<' || "
              "x.name FROM "
-             "sentence_nouns sn JOIN nouns x ON x.id = sn.noun WHERE sn.sentence = s.id), '') FROM "
+             "sentence_nouns sn JOIN named_nouns x ON x.id = sn.noun WHERE sn.sentence = s.id), "
+             "'') FROM "
              "sentences s "
-             "JOIN nouns n ON n.id = s.noun), path(id, name, flags) AS (SELECT c.id, d.name, "
+             "JOIN named_nouns n ON n.id = s.noun), path(id, name, flags) AS (SELECT c.id, d.name, "
              "c.flags FROM contexts "
              "c JOIN named d ON d.id = c.sentence WHERE c.parent IS NULL UNION ALL SELECT c.id, "
              "p.name || ' > ' || "
@@ -343,9 +344,10 @@ static const char *destinations_of(const char *noun)
     snprintf(sql, sizeof sql,
              "SELECT v.name, d.name, m.origin, coalesce(m.reason, '-') FROM mappings m JOIN "
              "sentences s ON s.id = "
-             "m.source JOIN nouns n ON n.id = s.noun JOIN sentences t ON t.id = m.destination JOIN "
+             "m.source JOIN named_nouns n ON n.id = s.noun JOIN sentences t ON t.id = "
+             "m.destination JOIN "
              "verbs v ON v.id "
-             "= t.verb JOIN nouns d ON d.id = t.noun WHERE n.name = '%s' ORDER BY 1, 2",
+             "= t.verb JOIN named_nouns d ON d.id = t.noun WHERE n.name = '%s' ORDER BY 1, 2",
              noun);
     return ask(sql);
 }
@@ -409,22 +411,24 @@ static void samples_are_leaves_below_their_context(void **state)
                                                "heat > main > sum > sum/square > sum+0x10|0|1\n"
                                                "heat > sum > sum+0x4|0|1");
     assert_string_equal(ask("SELECT n.name, c.flags FROM contexts c JOIN sentences s ON s.id = "
-                            "c.sentence JOIN nouns n ON n.id = s.noun WHERE c.flags"),
+                            "c.sentence JOIN named_nouns n ON n.id = s.noun WHERE c.flags"),
                         "sum/square|8\nsum|4");
-    assert_string_equal(ask("SELECT n.name, n.kind, p.name, a.value FROM nouns n JOIN nouns p ON "
-                            "p.id = n.parent LEFT JOIN noun_attributes a ON a.noun = n.id AND "
-                            "a.key = 'address' WHERE n.kind IN ('code', 'inline') ORDER BY 1"),
-                        "sum+0x1|code|sum|0x21-0x24\nsum+0x10|code|sum|0x30-0x38\n"
-                        "sum+0x4|code|sum|0x24-0x2c\nsum+0xc|code|sum|0x2c-0x30\n"
-                        "sum/square|inline|sum|");
+    assert_string_equal(
+        ask("SELECT n.name, n.kind, p.name, a.value FROM named_nouns n JOIN named_nouns p ON "
+            "p.id = n.parent LEFT JOIN noun_attributes a ON a.noun = n.id AND "
+            "a.key = 'address' WHERE n.kind IN ('code', 'inline') ORDER BY 1"),
+        "sum+0x1|code|sum|0x21-0x24\nsum+0x10|code|sum|0x30-0x38\n"
+        "sum+0x4|code|sum|0x24-0x2c\nsum+0xc|code|sum|0x2c-0x30\n"
+        "sum/square|inline|sum|");
     assert_string_equal(ask("SELECT pif_state, map_state FROM binaries"), "read|read");
     assert_string_equal(ask("SELECT source, clock, period_ns, has_kernel, has_switches, n_samples, "
                             "n_lost, problem IS NULL FROM sampling"),
                         "perf|cpu|2000000|0|1|7|3|1");
     assert_string_equal(ask("SELECT mode FROM executions"), "active");
-    assert_string_equal(ask("SELECT n.name FROM noun_attributes a JOIN nouns n ON n.id = a.noun "
-                            "WHERE a.key = 'removed'"),
-                        "heat.c:49:3");
+    assert_string_equal(
+        ask("SELECT n.name FROM noun_attributes a JOIN named_nouns n ON n.id = a.noun "
+            "WHERE a.key = 'removed'"),
+        "heat.c:49:3");
 }
 
 static void code_maps_to_all_that_it_implements(void **state)
@@ -479,9 +483,10 @@ static void code_beside_statements_has_its_place(void **state)
                         "Executes|heat.c:62:3|compiler|-\nExecutes|main|compiler|-");
     assert_string_equal(destinations_of("main+0xc"),
                         "Executes|entry and exit of main|compiler|-\nExecutes|main|compiler|-");
-    assert_string_equal(ask("SELECT n.kind, n.file, n.line, n.\"column\", p.name FROM nouns n "
-                            "JOIN nouns p ON p.id = n.parent WHERE n.name LIKE 'entry and%'"),
-                        "statement|heat.c|58|5|main");
+    assert_string_equal(
+        ask("SELECT n.kind, n.file, n.line, n.\"column\", p.name FROM named_nouns n "
+            "JOIN named_nouns p ON p.id = n.parent WHERE n.name LIKE 'entry and%'"),
+        "statement|heat.c|58|5|main");
 }
 
 static void called_code_is_where_it_was_called(void **state)
@@ -649,7 +654,7 @@ static void lost_and_waiting_time_is_the_contexts_own(void **state)
     assert_string_equal(costs_of("off_cpu_ns"), "heat > main > sum|0|200");
     assert_string_equal(costs_of("n_samples"), "");
     assert_string_equal(ask("SELECT n.name, d.at_ns, d.until_ns IS NULL, d.n_events FROM disarmed "
-                            "d JOIN nouns n ON n.id = d.noun"),
+                            "d JOIN named_nouns n ON n.id = d.noun"),
                         "sum|500|1|9");
 }
 
@@ -713,7 +718,8 @@ static void all_time_of_samples_is_in_the_archive(void **state)
             : round == 1 ? "changed|changed"
                          : "missing|missing");
         if (round)
-            assert_string_equal(ask("SELECT count(*) FROM nouns WHERE name = 'code of heat'"), "1");
+            assert_string_equal(ask("SELECT count(*) FROM named_nouns WHERE name = 'code of heat'"),
+                                "1");
     }
 }
 

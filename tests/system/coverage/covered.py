@@ -21,7 +21,7 @@ ENTRY_AND_EXIT = "entry and exit of "
 def samples(archive, program, ranges):
     """Numbers of samples: in instrumented code, in frames, with a statement, with a function; and what has no statement."""
     base = sqlite3.connect(archive)
-    nouns = {row[0]: row[1:] for row in base.execute("SELECT id, kind, name, parent, binary FROM nouns")}
+    nouns = {row[0]: row[1:] for row in base.execute("SELECT id, kind, name, parent, binary FROM named_nouns")}
     (binary,) = base.execute("SELECT id FROM binaries WHERE path = ? AND map_state = 'read'", (os.path.realpath(program),)).fetchone()
     symbols = {name for kind, name, _, of in nouns.values() if kind == "symbol" and of == binary}
     addresses = dict(base.execute("SELECT noun, value FROM noun_attributes WHERE key = 'address'"))

@@ -12,7 +12,7 @@ archive, source, mark, n_allocations, n_bytes = sys.argv[1:6]
 wanted = dict(word.split("=", 1) for word in sys.argv[6:])
 line_no = next(i for i, text in enumerate(open(source), 1) if re.search(rf"mark: {mark}\b", text))
 db = sqlite3.connect(archive)
-nouns = db.execute("SELECT id, name FROM nouns WHERE kind='heap' AND line=? AND file LIKE ?", (line_no, "%" + source.split("/")[-1])).fetchall()
+nouns = db.execute("SELECT id, name FROM named_nouns WHERE kind='heap' AND line=? AND file LIKE ?", (line_no, "%" + source.split("/")[-1])).fetchall()
 bad = 0
 
 
