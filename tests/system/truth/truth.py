@@ -35,7 +35,7 @@ class Program:
         self.place = place
         self.source = os.path.join(programs, name)
         self.flags = []
-        self.levels = None
+        self.levels, self.further = None, None  # further: with --all only
         self.compilers = ["*"]
         # 1000 samples of half a second: a share of 50 % has a deviation of 1.6. So many cost more than the budget, which would leave no call followed.
         self.runs = {"default": ["--rate", "1999", "--budget", "none", "--", "./program"], "usual": ["--", "./program"]}
@@ -50,7 +50,7 @@ Row = collections.namedtuple("Row", "run command value truth tolerance marks pla
 
 def read_table(path):
     """Returns compilers {name: {language: command}} and the programs."""
-    compilers, all_programs, levels = {}, [], []
+    compilers, all_programs, levels, further = {}, [], [], []
     for number, line in enumerate(open(path), 1):
         place = f"table:{number}"
         line = line.split(" #")[0].rstrip()
@@ -67,13 +67,15 @@ def read_table(path):
             compilers[rest[0]] = dict(pair.split("=") for pair in rest[1:])
         elif word == "levels" and not all_programs:
             levels = rest
+        elif word == "further" and not all_programs:
+            further = rest
         elif word == "program":
             all_programs.append(Program(rest[0], place))
-            all_programs[-1].levels = levels
+            all_programs[-1].levels, all_programs[-1].further = levels, further
         elif word == "flags":
             all_programs[-1].flags = rest
         elif word == "levels":
-            all_programs[-1].levels = rest
+            all_programs[-1].levels, all_programs[-1].further = rest, []
         elif word == "compilers":
             all_programs[-1].compilers = rest
         elif word == "run":
@@ -155,7 +157,7 @@ class Cell:
             if target == "plain" and not any("plain" in run[-1] or "./plain" in run for run in self.program.runs.values()) and not any(
                     "plain." in row.truth for row in self.program.rows):
                 continue
-            status, _, err = self.execute(*base, target, *flags, *extra, *link)
+            status, _, err = self.execute(*base, target, *extra, *flags, *link)
             if status != 0:
                 raise Wrong(f"{self.name()}: does not compile: {err[-800:]}")
 
@@ -326,19 +328,26 @@ def ask_value(answer, what, name):
 
 
 def annotate_value(cell, answer, what, name):
+    """Own time (`line`) or inclusive time (`incl_line`) of a line: what brackets have is shared by all of their lines."""
     line = cell.line(name.lstrip("@"))
     total = answer["total"] or 1
-    for row in answer["lines"]:
-        if row.get("line_no") == line:
-            own = row.get(f"{what}_{answer['metric']}") or 0
-            shared = row.get(f"shared_{answer['metric']}") or 0
-            marks = {"set"} if shared else set()
-            if row.get("is_inferred") or row.get("is_mostly_inferred"):
-                marks.add("inferred")
-            if row.get("n_samples") is not None and 0 < row["n_samples"] < 10:
-                marks.add("~")
-            return 100 * own / total, 100 * (own + shared) / total, marks
-    return 0.0, 0.0, set()
+    marks = set()
+    row = next((row for row in answer["lines"] if row.get("line_no") == line), None)
+    if what == "incl_line":
+        marks |= {"unknown"} if row is None or row.get("inclusive") is None else set()
+        marks |= {"≥"} if row and row.get("inclusive_is_at_least") else set()
+        value = 100 * (row.get("inclusive") or 0) / total if row else 0.0
+        return value, value, marks
+    key = f"own_{answer['metric']}"
+    own = row.get(key) or 0 if row else 0
+    shared = 0
+    for group in answer.get("groups", []):
+        if any(of["line_no"] == line and os.path.basename(of["file"]) == cell.program.name for of in group["lines"]):
+            shared += group.get(key) or 0
+            marks.add("set")
+    if row and row.get("n_samples") is not None and 0 < row["n_samples"] < 10:
+        marks.add("~")
+    return 100 * own / total, 100 * (own + shared) / total, marks
 
 
 def value_of(cell, row):
@@ -359,8 +368,8 @@ def value_of(cell, row):
         least, most, marks = ask_value(answer, what, name)
     elif what == "path":
         least, most, marks = tree_value(cell, answer, name)
-    elif what == "line":
-        least, most, marks = annotate_value(cell, answer, "own", name)
+    elif what in ("line", "incl_line"):
+        least, most, marks = annotate_value(cell, answer, what, name)
     elif verb == "report" and what in ("own", "incl", "calls", "entries") or what.startswith("own_"):
         least, most, marks = report_value(cell, answer, what, name)
     else:
@@ -379,7 +388,7 @@ REAL_MARKS = ("≥", "~", "inferred", "set", "unknown", "note")
 def n_samples_of(cell, row):
     """That a value stands on; 0: it is no share of samples."""
     what, verb = row.value.split()[0], row.command.split()[0]
-    if what not in ("own", "incl", "answer", "path", "line") or row.tolerance == "exact":
+    if what not in ("own", "incl", "answer", "path", "line", "incl_line") or row.tolerance == "exact":
         return 0
     answer = cell.answer(row.run, row.command)
     metric = answer.get("metric") or answer.get("share_of") or answer.get("view", {}).get("share_of")
@@ -504,7 +513,7 @@ def cells_of(options, compilers, all_programs, missing):
                 print(f"no {command}: {program.name} is not tried with it")
                 missing.append(command)
                 continue
-            levels = [options.level] if options.level else program.levels
+            levels = [options.level] if options.level else program.levels + (program.further if options.all else [])
             if not options.level and not options.all:
                 levels = [levels[(FIRST_LEVEL + number + place) % len(levels)]]
             for level in levels:
