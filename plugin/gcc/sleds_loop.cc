@@ -11,7 +11,8 @@
  *
  * Edges of exceptions and other abnormal edges get no sled of their loop: what goes on there has
  * one of the function (PM_SLED_LAND), which says how deep in loops that is. After setjmp it is
- * put here; at landing pads, which are still optimised, only in RTL (sleds_function.cc).
+ * put here; at landing pads, which are still optimised, only in RTL (sleds_function.cc), or, of
+ * portable calls, at the end of GIMPLE (sleds_portable.cc).
  */
 #include "sleds.h"
 #include "facts.h"
@@ -174,8 +175,7 @@ static void note_landing_depths(function *fun)
 static void put_setjmp_sleds(function *fun)
 {
     basic_block bb;
-    if (!fun->calls_setjmp || !pm_sleds_possible() || !pm_options.functions ||
-        !pm_function_selected(fun->decl))
+    if (!fun->calls_setjmp || !pm_options.functions || !pm_function_selected(fun->decl))
         return;
     FOR_EACH_BB_FN(bb, fun) {
         gimple *last = gsi_stmt(gsi_last_nondebug_bb(bb)); /* GCC 14 has no last_stmt() */

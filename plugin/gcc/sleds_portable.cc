@@ -156,12 +156,35 @@ static bool exit_of(gimple *statement, gimple *previous, unsigned *ret_kind)
            !(previous && is_gimple_call(previous) && gimple_call_tail_p(as_a<gcall *>(previous)));
 }
 
+/* Where the function goes on after calls that threw; 0: the block is no landing pad. */
+static int landing_pad_of(basic_block bb)
+{
+    for (gimple_stmt_iterator at = gsi_start_bb(bb); !gsi_end_p(at); gsi_next(&at)) {
+        glabel *label = dyn_cast<glabel *>(gsi_stmt(at));
+        if (label == NULL)
+            return 0;
+        if (EH_LANDING_PAD_NR(gimple_label_label(label)) > 0)
+            return EH_LANDING_PAD_NR(gimple_label_label(label));
+    }
+    return 0;
+}
+
+static void add_landing(basic_block bb, pm_id symbol, std::vector<struct mark> *points)
+{
+    int pad = landing_pad_of(bb);
+    gimple_stmt_iterator at = gsi_after_labels(bb);
+    if (pad != 0 && !gsi_end_p(at))
+        points->push_back({gsi_stmt(at), PM_SLED_LAND, pm_sleds_landing_depth(pad), symbol});
+}
+
 static std::vector<struct mark> find_points(function *fun, bool with_exits, pm_id symbol)
 {
     std::vector<struct mark> points;
     basic_block bb;
     FOR_EACH_BB_FN(bb, fun) {
         gimple *previous = NULL;
+        if (with_exits)
+            add_landing(bb, symbol, &points);
         for (gimple_stmt_iterator at = gsi_start_nondebug_bb(bb); !gsi_end_p(at);
              gsi_next_nondebug(&at)) {
             struct mark point = {gsi_stmt(at), 0, 0, symbol};
@@ -201,7 +224,9 @@ static unsigned put_calls(function *fun)
         gimple_stmt_iterator at = gsi_for_stmt(point.statement);
         put_call(&at, point.kind, point.depth, point.id);
         at = gsi_for_stmt(point.statement);
-        if (gimple_code(point.statement) == GIMPLE_ASM)
+        struct mark mark;
+        if (point.kind >= PM_SLED_LOOP_ENTER && mark_of(point.statement, &mark) &&
+            mark.kind == point.kind)
             gsi_remove(&at, true);
     }
     if (is_selected) {

@@ -132,11 +132,13 @@ static void portable_event(struct group *g, unsigned kind, uint64_t id, const vo
     }
     if (mode == PM_RUN_MODE_OFF || (mode == PM_RUN_MODE_COUNT && !enters))
         return;
-    depth &= PM_SLED_DEPTH_MASK;
+    depth = loop || kind == PM_SLED_LAND ? depth & PM_SLED_DEPTH_MASK : 0;
+    if (loop && depth == 0)
+        depth = 1;
     struct pm_probe probe = {.mode = (uint8_t)mode,
                              .noun = e->noun,
                              .kind = (uint8_t)kind,
-                             .loop_depth = (uint8_t)(loop ? (depth != 0 ? depth : 1) : 0),
+                             .loop_depth = (uint8_t)depth,
                              .bank = e->bank,
                              .counter = e->counter};
     pm_slow(&probe, (uint64_t)frame, pm_mode_is_timed(mode) ? pm_tsc() : 0);

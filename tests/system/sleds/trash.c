@@ -97,9 +97,10 @@ static struct counter events[MAX_EVENTS];
 
 static void count_event(unsigned kind, uint64_t id, const void *frame, unsigned depth)
 {
-    bool is_loop = kind >= PM_SLED_LOOP_ENTER;
-    if (frame == NULL || kind < PM_SLED_ENTRY || kind > PM_SLED_LOOP_LEAVE ||
-        is_loop != (depth > 0))
+    bool is_loop = kind == PM_SLED_LOOP_ENTER || kind == PM_SLED_LOOP_LEAVE;
+    if (frame == NULL || kind < PM_SLED_ENTRY || kind > PM_SLED_LAND || depth > PM_SLED_DEPTH_MASK)
+        abort();
+    if (kind != PM_SLED_LAND && is_loop != (depth > 0))
         abort();
     for (size_t i = id % MAX_EVENTS;; i = (i + 1) % MAX_EVENTS) {
         uint64_t none = 0;

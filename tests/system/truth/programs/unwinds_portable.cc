@@ -1,0 +1,2 @@
+// The same with calls in place of sleds.
+#include "unwinds.cc"
