@@ -14,6 +14,9 @@
  *
  * In a tree what lies below f is at least, too: meanwhile it stood below f's caller.
  *
+ * Where much CPU time was lost that no sample stands for, what was active meanwhile may have had
+ * it.
+ *
  * Where events were lost (memory or a limit was at its end), of which nobody knows what they
  * were, all is at least.
  */
@@ -88,6 +91,48 @@ int64_t pm_view_n_lost_events(const struct pm_archive_data *data)
     return n_lost > 0 ? n_lost : 0;
 }
 
+/* CPU time that no sample stands for was spent in its context or in any below: thousands of
+ * threads that each end before their first sample, say. Where that is more than a report may be
+ * wrong by, all of these lack what they may have had of it. */
+enum pm_status pm_view_find_lost(struct pm_view *view, struct pm_error *err)
+{
+    enum { LEAST_LOST_PCT = 3 };
+    const struct pm_graph *graph = view->data->graph;
+    double all_ns = 0;
+    int64_t most_ns = 0, *lost_ns = pm_alloc_array(graph->n_contexts + 1u, sizeof *lost_ns);
+    if (!lost_ns)
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < graph->n_costs; i++) {
+        const struct pm_cost *cost = &graph->costs[i];
+        pm_index noun = pm_graph_first_noun(graph, graph->contexts[cost->context].sentence);
+        pm_index around = graph->contexts[cost->context].parent;
+        if (cost->metric != view->cpu_metric)
+            continue;
+        all_ns += (double)cost->value;
+        if (noun != PM_NONE && around != PM_NONE && pm_view_noun_is(view, noun, "lost"))
+            lost_ns[around] += cost->value;
+    }
+    for (pm_index c = 0; c < graph->n_contexts; c++) { /* those around it come before it */
+        lost_ns[c] += graph->contexts[c].parent != PM_NONE ? lost_ns[graph->contexts[c].parent] : 0;
+        most_ns = lost_ns[c] > most_ns ? lost_ns[c] : most_ns;
+    }
+    view->least_lost_ns = (int64_t)(all_ns * LEAST_LOST_PCT / 100);
+    if (most_ns > view->least_lost_ns)
+        view->lost_ns = lost_ns;
+    else
+        free(lost_ns);
+    return PM_OK;
+}
+
+bool pm_view_lacks_samples(const struct pm_view *view, pm_index context, bool inclusive)
+{
+    const struct pm_graph *graph = view->data->graph;
+    pm_index noun = pm_graph_first_noun(graph, graph->contexts[context].sentence),
+             at = inclusive ? graph->contexts[context].parent : context;
+    return view->lost_ns && at != PM_NONE && view->lost_ns[at] > view->least_lost_ns &&
+           !(noun != PM_NONE && pm_view_noun_is(view, noun, "lost"));
+}
+
 enum pm_status pm_view_find_partial(struct pm_view *view, struct pm_error *err)
 {
     const struct pm_archive_data *data = view->data;
@@ -119,7 +164,7 @@ enum pm_status pm_view_find_partial(struct pm_view *view, struct pm_error *err)
         view->is_placed[cost->metric] |=
             cost->value != 0 && noun != PM_NONE && pm_view_noun_is_machine_code(view, noun);
     }
-    return PM_OK;
+    return pm_view_find_lost(view, err);
 }
 
 void pm_view_mark_partial(const struct pm_view *view, pm_index noun, struct pm_view_traits *traits)
@@ -136,6 +181,9 @@ bool pm_view_is_at_least(const struct pm_view *view, const struct pm_view_row *r
     if (view->data->graph->metrics[metric].aggregation != PM_SUM)
         return false;
     if (traits->path_is_at_least || view->n_lost_events)
+        return true;
+    if (metric == view->cpu_metric &&
+        (inclusive ? traits->inclusive_lacks_samples : traits->own_lacks_samples))
         return true;
     if (metric == view->wall_metric)
         return traits->times_are_at_least || (inclusive && traits->is_untimed);

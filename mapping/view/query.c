@@ -569,6 +569,7 @@ void pm_view_release(struct pm_view *view)
     free(view->traits);
     free(view->is_untimed);
     free(view->partial);
+    free(view->lost_ns);
     free(view->taken_ns);
     free(view->timed_ns);
     free(view->preempted);

@@ -393,6 +393,29 @@ static enum pm_status note_lost(struct pm_view *view, struct pm_answer *answer,
     return status;
 }
 
+/* CPU time that no sample stands for, while something was active around what was asked for. */
+static enum pm_status note_not_located(struct pm_view *view, struct pm_answer *answer,
+                                       struct pm_error *err)
+{
+    const struct pm_graph *graph = view->data->graph;
+    bool lacks = false;
+    enum pm_status status = pm_view_find_lost(view, err);
+    for (pm_index c = 0; status == PM_OK && view->lost_ns && c < graph->n_contexts; c++)
+        lacks |= answer->active[c] && pm_view_lacks_samples(view, c, true) &&
+                 !answer->active[graph->contexts[c].parent];
+    if (status != PM_OK || !lacks)
+        return status;
+    struct pm_buf text = PM_BUF_INIT(1024);
+    answer->is_partial = true;
+    for (uint32_t r = 0; r < answer->n_rows; r++)
+        answer->rows[r].costs_at_least = true;
+    pm_buf_printf(&text, "CPU time that no sample stands for, (not located) in 'perfmap report', "
+                         "was spent around what was asked for, and perhaps in it");
+    status = add_note(answer, &text, err);
+    pm_buf_release(&text);
+    return status;
+}
+
 static enum pm_status note_disarmed(struct pm_view *view, const struct pm_question *question,
                                     bool is_live, struct pm_answer *answer, struct pm_error *err)
 {
@@ -403,6 +426,8 @@ static enum pm_status note_disarmed(struct pm_view *view, const struct pm_questi
     for (uint32_t i = 0; i < answer->n_asked; i++)
         answer->is_partial |= find_bare(data, answer->matches[answer->asked[i]].class_of);
     enum pm_status status = note_lost(view, answer, err);
+    if (status == PM_OK)
+        status = note_not_located(view, answer, err);
     for (uint32_t i = 0; i < data->n_noun_modes; i++) {
         if (!is_missed(data, question, is_live, i) ||
             !is_disarmed(data->graph, answer, data->noun_modes[i].noun))

@@ -107,6 +107,8 @@ static void mark_rows(struct pm_view *view, struct counts *counts, const bool *d
             struct pm_view_traits *traits = &view->traits[row];
             count_context(view, c, &counts[row]);
             traits->calls_are_at_least |= disarmed[sentence];
+            traits->own_lacks_samples |= pm_view_lacks_samples(view, c, false);
+            traits->inclusive_lacks_samples |= pm_view_lacks_samples(view, c, true);
             pm_view_mark_partial(view, pm_graph_first_noun(graph, sentence), traits);
             if (lift->rows[row].n_destinations > 1 && view->in_focus[c])
                 add_reasons(view, sentence, traits);

@@ -116,6 +116,8 @@ struct pm_view_traits {
     bool costs_are_at_least; /* some of its code was not followed for a while */
     bool times_are_at_least; /* not timed for a while */
     bool path_is_at_least;   /* tree: something above it was not followed for a while */
+    /* It was active while much CPU time was spent that no sample stands for. */
+    bool own_lacks_samples, inclusive_lacks_samples;
 };
 
 /* Amounts of one metric. Averages: see pm_amount. */
@@ -191,6 +193,8 @@ struct pm_view {
     struct pm_view_doubt doubt; /* likewise */
     bool *is_untimed;           /* per noun: its wall time is not known, for it was not timed */
     unsigned char *partial;     /* per noun, by pm_view_find_partial */
+    int64_t *lost_ns; /* per context: CPU time without samples, of it and those around it; NULL */
+    int64_t least_lost_ns; /* less is not much: then lost_ns is NULL */
     bool *is_placed; /* per metric of the graph: its costs are where the address says, as samples */
     bool has_words;  /* the program or an adapter said words of its own */
     bool has_own_metrics;  /* or counted what it spent */
@@ -319,6 +323,10 @@ char *pm_view_modes_line(struct pm_view *view, bool utf8);
 const char *pm_view_noun_name(struct pm_view *view, pm_index noun);
 /* partial.c: what was not followed, or not timed, all the time. */
 PM_MUST_CHECK enum pm_status pm_view_find_partial(struct pm_view *view, struct pm_error *err);
+/* A part of it: CPU time that no sample stands for. */
+PM_MUST_CHECK enum pm_status pm_view_find_lost(struct pm_view *view, struct pm_error *err);
+/* May the context, own or inclusive, have spent much of that? */
+bool pm_view_lacks_samples(const struct pm_view *view, pm_index context, bool inclusive);
 /* What a noun of a row adds to the row's marks. */
 void pm_view_mark_partial(const struct pm_view *view, pm_index noun, struct pm_view_traits *traits);
 /* Is the row's amount of the report's metric m, own or inclusive, at least what is known of it? */
