@@ -3,6 +3,7 @@
 #include "cmd/core/archives.h"
 
 #include "mapping/base/cxx_name.h"
+#include "mapping/base/names.h"
 #include "mapping/base/suggest.h"
 #include "mapping/graph/pattern.h"
 
@@ -256,21 +257,29 @@ static enum pm_status choose(struct annotate_request *request, const struct pm_v
 
 /* --- the command --- */
 
-/* Where only some instances of a template are meant, their code alone is counted: the report is
- * made once more. */
+/* Who names a system header, or a function of one, means the code there. */
+static bool is_of_system(const struct annotate_request *request)
+{
+    const char *file = request->annotation.file;
+    return file && pm_name_is_of_system(file);
+}
+
+/* The report is made once more where only some instances of a template are meant, whose code
+ * alone is counted, and where code of system headers is not to count for what uses it. */
 static enum pm_status make(struct annotate_request *request, struct pm_view *report,
                            struct pm_error *err)
 {
     enum pm_status status = pm_view_make(report, err);
     if (status == PM_OK && request->what)
         status = choose(request, report, err);
-    if (status != PM_OK || !request->instance)
+    if (status != PM_OK || (!request->instance && !is_of_system(request)))
         return status;
     struct pm_archive_data *loaded = report->loaded;
     report->loaded = NULL;
     pm_view_release(report);
     *report = (struct pm_view){.options = request->options, .archive = loaded, .loaded = loaded};
     report->options.instance = request->instance;
+    report->options.folds = !is_of_system(request);
     status = pm_view_make(report, err);
     return status == PM_OK ? choose(request, report, err) : status;
 }
@@ -364,8 +373,7 @@ static int annotate_main(struct cmd_parse *parse)
                               request.annotation.all ? "all" : "arrays");
     } else {
         request.options.archive_path = archive;
-        /* As in `perfmap report`; who names a file may mean a system header. */
-        request.options.folds = request.annotation.top && !request.what;
+        request.options.folds = true; /* as in `perfmap report` */
         end = annotate(parse, &request);
     }
     free(archive);
@@ -376,8 +384,7 @@ static const struct cmd_option annotate_options[] = {
     {OPT_ALL, "all", NULL, "all lines, not only those near one with costs"},
     {OPT_CONTEXT, "context", "NUMBER", "lines shown around each line with costs (default: 3)"},
     {OPT_TOP, "top", "NUMBER",
-     "only so many lines, those with the most cost first; without FILE or FUNCTION of all files, "
-     "where code of system headers counts for the line that uses it"},
+     "only so many lines, those with the most cost first; without FILE or FUNCTION of all files"},
     {OPT_ARRAYS, "arrays", NULL,
      "name the arrays that the code of each line touches, those with the most time first"},
     {OPT_FOCUS, "focus", "PATTERN",
@@ -403,7 +410,8 @@ const struct cmd cmd_annotate = {
     .description =
         "Reads an archive and shows a source file, or one function of it, with the cost "
         "of each line: its own time, its share "
-        "of the whole run and the number of samples. FUNCTION may also be KIND:NAME or "
+        "of the whole run and the number of samples. Code of system headers counts for the line "
+        "that uses it, unless FILE is such a header. FUNCTION may also be KIND:NAME or "
         "FILE:LINE, as '--focus' takes them. Without ARCHIVE, the only "
         "*.perfmap file in the current folder is taken.\n"
         "\n"

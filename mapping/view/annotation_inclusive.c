@@ -40,17 +40,24 @@ static void add_site(struct active *active, const struct pm_call_site *site)
                  line_of_place(active->a, active->a->view->data->call_places[site->first + i]));
 }
 
+/* Before code of system headers was made to count for what uses it: the calls as they were. */
+static const struct pm_graph *graph_of(const struct pm_view *view)
+{
+    return view->archive->graph;
+}
+
 /* Code that was inlined: its own noun, or that of the code that called a library, has one site.
  * True: of the latter, it has. */
 static bool add_inlined(struct active *active, pm_index sentence)
 {
     const struct pm_view *view = active->a->view;
-    const struct pm_sentence *s = &view->data->graph->sentences[sentence];
+    const struct pm_graph *graph = graph_of(view);
+    const struct pm_sentence *s = &graph->sentences[sentence];
     bool is_caller_known = false;
     for (uint32_t i = 0; i < s->n_nouns; i++) {
         uint32_t n;
-        const struct pm_call_site *sites = pm_archive_call_sites(
-            view->data, view->data->graph->sentence_nouns[s->first_noun + i], &n);
+        const struct pm_call_site *sites =
+            pm_archive_call_sites(view->data, graph->sentence_nouns[s->first_noun + i], &n);
         if (n && sites->caller == PM_NONE)
             add_site(active, sites);
         is_caller_known = i > 0 && n && sites->caller == PM_NONE;
@@ -61,7 +68,7 @@ static bool add_inlined(struct active *active, pm_index sentence)
 /* Whether some function of the file is what the symbol's code is of. */
 static bool is_of_file(const struct pm_annotation *a, pm_index sentence)
 {
-    const struct pm_graph *graph = a->view->data->graph;
+    const struct pm_graph *graph = graph_of(a->view);
     for (uint32_t e = graph->out_first[sentence]; e < graph->out_first[sentence + 1]; e++)
         if (line_of_place(a, graph->mappings[graph->out[e]].destination))
             return true;
@@ -107,7 +114,7 @@ static void add_call(struct active *active, pm_index callee, pm_index caller,
 static void add_path(struct active *active, pm_index context, bool knows_call)
 {
     const struct pm_view *view = active->a->view;
-    const struct pm_graph *graph = view->data->graph;
+    const struct pm_graph *graph = graph_of(view);
     pm_index callee = PM_NONE;
     for (pm_index at = context; at != PM_NONE; at = graph->contexts[at].parent) {
         pm_index sentence = graph->contexts[at].sentence,
@@ -138,7 +145,7 @@ void pm_annotation_add_inclusive(struct pm_annotation *a)
         const uint32_t *reached = pm_lift_reached(view->lift, sentence, &n_reached);
         for (uint32_t r = 0; r < n_reached; r++)
             add_line(&active, pm_annotation_line_of_group(a, reached[r]));
-        bool knows_call = add_inlined(&active, sentence);
+        bool knows_call = add_inlined(&active, graph_of(view)->contexts[cost->context].sentence);
         add_path(&active, cost->context, knows_call);
         for (uint32_t l = 0; l < active.n; l++)
             a->lines[active.lines[l]].inclusive += cost->value;

@@ -400,11 +400,13 @@ static enum pm_status note_not_located(struct pm_view *view, struct pm_answer *a
     const struct pm_graph *graph = view->data->graph;
     bool lacks = false;
     enum pm_status status = pm_view_find_lost(view, err);
-    for (pm_index c = 0; status == PM_OK && view->lost_ns && c < graph->n_contexts; c++)
+    if (status != PM_OK)
+        return status;
+    for (pm_index c = 0; view->lost_ns && c < graph->n_contexts; c++)
         lacks |= answer->active[c] && pm_view_lacks_samples(view, c, true) &&
                  !answer->active[graph->contexts[c].parent];
-    if (status != PM_OK || !lacks)
-        return status;
+    if (!lacks)
+        return PM_OK;
     struct pm_buf text = PM_BUF_INIT(1024);
     answer->is_partial = true;
     for (uint32_t r = 0; r < answer->n_rows; r++)
@@ -426,8 +428,6 @@ static enum pm_status note_disarmed(struct pm_view *view, const struct pm_questi
     for (uint32_t i = 0; i < answer->n_asked; i++)
         answer->is_partial |= find_bare(data, answer->matches[answer->asked[i]].class_of);
     enum pm_status status = note_lost(view, answer, err);
-    if (status == PM_OK)
-        status = note_not_located(view, answer, err);
     for (uint32_t i = 0; i < data->n_noun_modes; i++) {
         if (!is_missed(data, question, is_live, i) ||
             !is_disarmed(data->graph, answer, data->noun_modes[i].noun))
@@ -460,6 +460,9 @@ enum pm_status pm_ask_note_gaps(struct pm_view *view, const struct pm_question *
     enum pm_status status = note_disarmed(view, question, is_live, answer, err);
     if (status == PM_OK && !is_live)
         status = note_counted(view, question, answer, err);
+    if (status != PM_OK)
+        return status;
+    status = note_not_located(view, answer, err);
     if (status != PM_OK)
         return status;
     find_doubt(view, answer);
