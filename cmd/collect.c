@@ -59,7 +59,7 @@ static int collect_all(struct cmd_parse *parse, const struct collect_request *re
         cmd_talk("warning: %s", result.warnings[i]);
     if (result.n_sleds == 0 && request->n_runs && !result.n_sampled)
         cmd_talk(
-            "warning: nothing inside the program was measured, for it has no sleds: compile it "
+            "warning: nothing inside the program was measured, because it has no sleds: compile it "
             "with -fplugin=$(perfmap plugin-path)");
     char *name = cmd_shell_quote_file(output);
     cmd_talk("wrote %s: %zu execution%s, %zu process%s, %zu contexts; try: perfmap report --level "

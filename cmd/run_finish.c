@@ -39,13 +39,12 @@ static void tell_what_lacks(const struct run_request *request,
         request->session.settings.rate_hz != 0 && session_has_contexts(&request->session.settings);
     if (session_has_sleds(request->session.argv[0]))
         cmd_talk("warning: nothing inside the program was measured, although it has sleds: the "
-                 "runtime could not leave a run file");
+                 "runtime could not write a run file ('perfmap doctor' tries the same)");
     else if (findings->n_sampled)
-        cmd_talk("note: built without the plugin: functions, loops and lines by samples, as far as "
-                 "debug "
-                 "information and symbols tell; calls and arrays need "
-                 "-fplugin=$(perfmap plugin-path)%s%s",
-                 adapter ? "; --adapter tells more: " : "", adapter ? adapter : "");
+        cmd_talk("note: built without the plugin, so functions, loops and lines come from samples "
+                 "and debug information; counts of calls and arrays need -fplugin=$(perfmap "
+                 "plugin-path)%s%s",
+                 adapter ? "; more is known with --adapter " : "", adapter ? adapter : "");
     else if (is_sampled)
         cmd_talk("warning: nothing inside the program was measured: none of its processes left a "
                  "run file with samples");
@@ -55,7 +54,7 @@ static void tell_what_lacks(const struct run_request *request,
                  "C code, compile it with -fplugin=$(perfmap plugin-path)",
                  adapter);
     else
-        cmd_talk("warning: nothing inside the program was measured, for it has no sleds and no "
+        cmd_talk("warning: nothing inside the program was measured, because it has no sleds and no "
                  "samples were asked for: compile it with -fplugin=$(perfmap plugin-path)");
 }
 
@@ -108,8 +107,8 @@ static void tell_stray_options(const struct run_request *request,
             return;
         if (!name && (manifest->exit_status <= 0 || !option_of_run(arg)))
             continue;
-        cmd_talk("note: '%s' stands behind the program, so the program got it; options of 'perfmap "
-                 "run' stand before it: perfmap run %s%s%s -- %s ...",
+        cmd_talk("note: '%s' comes after the program, so the program got it; options of 'perfmap "
+                 "run' come before it: perfmap run %s%s%s -- %s ...",
                  arg, name ? "-o " : arg, name ? name : "", name ? "" : " ...",
                  request->session.argv[0]);
         return;
@@ -136,7 +135,7 @@ static void tell_end(const struct run_request *request, const struct session_out
                  findings->running_pid ? "process" : "some process", pid,
                  dir ? dir : output->run_dir);
     else if (findings->n_damaged && output->collect)
-        cmd_talk("note: the run folder %s is kept, for some of it is damaged",
+        cmd_talk("note: the run folder %s is kept, because part of it is damaged",
                  dir ? dir : output->run_dir);
     free(dir);
     struct pm_buf next = PM_BUF_INIT(1 << 16);
