@@ -21,6 +21,12 @@
  *     const struct cmd cmd_report = {.name = "report", .summary = "...", ..., .main = report_main};
  *
  * Results go to stdout, talk to stderr with "perfmap: " in front. One thread.
+ *
+ *   verbs.def   the one list of verbs          main      finds the verb, and calls it
+ *   parse       options                        help      help and manual pages from the tables
+ *   talk        what goes to stderr            archives  operands and options of all who show one
+ *   paths       plugin and runtime             complete  for shells: questions; complete_words:
+ *   file_kind   what a file is                           command lines; complete_shells: scripts
  */
 #ifndef PM_CMD_H
 #define PM_CMD_H

@@ -1,14 +1,12 @@
-/* The report for other programs: docs/report.md has the schema. */
+/* The report as JSON: docs/report.md has the schema. */
+#include "columns.h"
 #include "show.h"
 
 #include "mapping/base/json.h"
 #include "mapping/code/vectors.h"
-#include "mapping/view/columns.h"
 
 #include <math.h>
 
-static const char *const by_words[] = {"loop", "statement", "array",   "variable", "function",
-                                       "file", "line",      "process", "thread"};
 static const char *const rule_words[] = {"merge", "closed", "split"};
 static const char *const split_words[] = {"weights", "equal", "instructions"};
 
@@ -103,7 +101,7 @@ static void print_view(const struct pm_view *report, struct pm_json *json)
 {
     pm_json_object(json, "view");
     pm_json_string(json, "level", report->level_name);
-    pm_json_string(json, "by", by_words[report->options.by]);
+    pm_json_string(json, "by", show_by_words[report->options.by]);
     pm_json_string(json, "shape", report->options.tree ? "tree" : "flat");
     pm_json_string(json, "rule", rule_words[report->options.rule]);
     pm_json_string(json, "fold", report->options.folds ? "system" : "none");
@@ -128,33 +126,6 @@ static void print_view(const struct pm_view *report, struct pm_json *json)
         pm_json_end(json);
     }
     pm_json_end(json);
-}
-
-static const char *row_kind(const struct pm_view *report, const struct pm_view_row *row)
-{
-    switch (row->kind) {
-    case PM_VIEW_ROW_OUTSIDE:
-        return "outside";
-    case PM_VIEW_ROW_SPECIAL: {
-        enum pm_view_special special = report->groups[row->groups[0]].special;
-        return special == PM_VIEW_KERNEL        ? "kernel"
-               : special == PM_VIEW_PERFMAP     ? "perfmap"
-               : special == PM_VIEW_NOT_LOCATED ? "not located"
-                                                : "no object";
-    }
-    case PM_VIEW_ROW_UNMAPPED:
-        return "unmapped";
-    case PM_VIEW_ROW_SET:
-        return "set";
-    case PM_VIEW_ROW_RUNNER:
-        return by_words[report->options.by];
-    case PM_VIEW_ROW_NOUN:
-        break;
-    }
-    const struct pm_view_group *group = &report->groups[row->groups[0]];
-    return group->file              ? "file"
-           : group->noun == PM_NONE ? ""
-                                    : report->data->graph->nouns[group->noun].kind;
 }
 
 static void text_or_null(struct pm_json *json, const char *key, const char *text)
@@ -199,68 +170,28 @@ static void print_noun(const struct pm_view *report, const struct pm_view_group 
     pm_json_end(json);
 }
 
-/* The numbers of a view, and how many. */
-struct columns {
-    struct pm_view_column items[PM_VIEW_MAX_COLUMNS];
-    uint32_t n;
-};
-
-static struct columns columns_of(const struct pm_view *report)
-{
-    struct columns columns;
-    columns.n = pm_view_columns(report, columns.items);
-    return columns;
-}
-
-static bool has_column(const struct columns *columns, enum pm_view_column_id id)
-{
-    for (uint32_t i = 0; i < columns->n; i++)
-        if (columns->items[i].id == id)
-            return true;
-    return false;
-}
-
-enum mark { MARK_AT_LEAST, MARK_UNCERTAIN };
-
-/* Calls back with the key of each number of a row that has the mark. */
-static void each_marked(const struct pm_view *report, const struct columns *columns,
-                        const struct pm_view_row *row, enum pm_view_part part, enum mark mark,
-                        void (*found)(void *, const char *key), void *context)
-{
-    for (uint32_t i = 0; i < columns->n; i++) {
-        struct pm_view_number number = pm_view_number_of(report, &columns->items[i], row, part);
-        if (mark == MARK_AT_LEAST ? number.is_at_least : number.is_uncertain)
-            found(context, columns->items[i].key);
-    }
-}
-
 static void key_json(void *json, const char *key)
 {
     pm_json_string(json, NULL, key);
 }
 
-static void print_incomplete(const struct pm_view *report, const struct columns *columns,
+static void print_incomplete(const struct pm_view *report, const struct show_columns *columns,
                              const struct pm_view_row *row, struct pm_json *json)
 {
     pm_json_array(json, "incomplete");
-    each_marked(report, columns, row, PM_VIEW_PART_ROW, MARK_AT_LEAST, key_json, json);
+    show_each_marked(report, columns, row, PM_VIEW_PART_ROW, SHOW_MARK_AT_LEAST, key_json, json);
     pm_json_end(json);
 }
 
-static void print_uncertain(const struct pm_view *report, const struct columns *columns,
+static void print_uncertain(const struct pm_view *report, const struct show_columns *columns,
                             const struct pm_view_row *row, enum pm_view_part part,
                             struct pm_json *json)
 {
-    if (!has_column(columns, PM_VIEW_COLUMN_TAKEN_OUT))
+    if (!show_has_column(columns, PM_VIEW_COLUMN_TAKEN_OUT))
         return;
     pm_json_array(json, "uncertain");
-    each_marked(report, columns, row, part, MARK_UNCERTAIN, key_json, json);
+    show_each_marked(report, columns, row, part, SHOW_MARK_UNCERTAIN, key_json, json);
     pm_json_end(json);
-}
-
-static bool is_complete(struct pm_view_number n_calls)
-{
-    return n_calls.kind != PM_VIEW_NO_NUMBER && !n_calls.is_at_least;
 }
 
 static void number_json(const struct pm_view_column *column, struct pm_view_number number,
@@ -275,7 +206,7 @@ static void number_json(const struct pm_view_column *column, struct pm_view_numb
         pm_json_null(json, column->key);
 }
 
-static void print_numbers(const struct pm_view *report, const struct columns *columns,
+static void print_numbers(const struct pm_view *report, const struct show_columns *columns,
                           const struct pm_view_row *row, enum pm_view_part part,
                           struct pm_json *json)
 {
@@ -286,7 +217,7 @@ static void print_numbers(const struct pm_view *report, const struct columns *co
             continue;
         number_json(column, number, json);
         if (column->id == PM_VIEW_COLUMN_CALLS)
-            pm_json_bool(json, "n_calls_complete", is_complete(number));
+            pm_json_bool(json, "n_calls_complete", show_is_complete(number));
     }
 }
 
@@ -347,7 +278,7 @@ static void runner_json(const struct pm_view *report, const struct pm_view_row *
     pm_json_end(json);
 }
 
-static void print_row(const struct pm_view *report, const struct columns *columns,
+static void print_row(const struct pm_view *report, const struct show_columns *columns,
                       const struct pm_view_row *row, struct pm_json *json)
 {
     pm_json_object(json, NULL);
@@ -359,7 +290,7 @@ static void print_row(const struct pm_view *report, const struct columns *column
             pm_json_u64(json, "parent", row->parent_id);
         pm_json_u64(json, "depth", row->depth);
     }
-    pm_json_string(json, "kind", row_kind(report, row));
+    pm_json_string(json, "kind", show_row_kind(report, row));
     pm_json_string(json, "what", row->what);
     text_or_null(json, "place", row->place);
     if (pm_view_shows_sources(report))
@@ -385,7 +316,7 @@ static void print_row(const struct pm_view *report, const struct columns *column
 void show_json(struct pm_view *report, FILE *out)
 {
     struct pm_json json;
-    struct columns columns = columns_of(report);
+    struct show_columns columns = show_columns_of(report);
     pm_json_init(&json, out);
     pm_json_object(&json, NULL);
     pm_json_string(&json, "format", "perfmap-report");
@@ -412,135 +343,6 @@ void show_json(struct pm_view *report, FILE *out)
     pm_json_end(&json);
     pm_json_end(&json);
     (void)pm_json_done(&json); /* a failed write shows on the stream */
-}
-
-/* --- CSV (RFC 4180, lines ended by a line feed) --- */
-
-void show_csv_text(FILE *out, const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
-static void csv_head(const struct pm_view *report, const struct columns *columns, FILE *out)
-{
-    fputs(report->options.tree ? "id,parent,depth,kind,what,place,file,line_no,linkage"
-                               : "kind,what,place,file,line_no,linkage",
-          out);
-    for (uint32_t i = 0; i < columns->n; i++)
-        fprintf(out, ",%s", columns->items[i].key);
-    fprintf(out, "%s,incomplete%s\n",
-            has_column(columns, PM_VIEW_COLUMN_CALLS) ? ",n_calls_complete" : "",
-            has_column(columns, PM_VIEW_COLUMN_TAKEN_OUT) ? ",uncertain" : "");
-}
-
-static void number_csv(const struct pm_view_column *column, struct pm_view_number number, FILE *out)
-{
-    fputc(',', out);
-    if (number.kind == PM_VIEW_INTEGER)
-        fprintf(out, "%lld", (long long)number.integer);
-    else if (number.kind == PM_VIEW_REAL && column->id == PM_VIEW_COLUMN_SHARE)
-        fprintf(out, "%.4f", number.real);
-    else if (number.kind == PM_VIEW_REAL)
-        fprintf(out, "%.6g", number.real);
-}
-
-static void csv_numbers(const struct pm_view *report, const struct columns *columns,
-                        const struct pm_view_row *row, FILE *out)
-{
-    struct pm_view_number n_calls = {0};
-    for (uint32_t i = 0; i < columns->n; i++) {
-        const struct pm_view_column *column = &columns->items[i];
-        struct pm_view_number number = pm_view_number_of(report, column, row, PM_VIEW_PART_ROW);
-        number_csv(column, number, out);
-        if (column->id == PM_VIEW_COLUMN_CALLS)
-            n_calls = number;
-    }
-    if (has_column(columns, PM_VIEW_COLUMN_CALLS))
-        fputs(is_complete(n_calls) ? ",1" : ",0", out);
-}
-
-/* A symbol's name is the linker's already; `what` shows it as the source has it. */
-static const char *linkage_of(struct pm_view *report, const struct pm_noun *noun)
-{
-    const char *name = noun->linkage && *noun->linkage                   ? noun->linkage
-                       : noun->kind && strcmp(noun->kind, "symbol") == 0 ? noun->name
-                                                                         : NULL;
-    const char *printable = name ? pm_text_printable(&report->arena, name) : NULL;
-    return printable ? printable : "";
-}
-
-struct csv_list {
-    FILE *out;
-    int n;
-};
-
-static void key_csv(void *context, const char *key)
-{
-    struct csv_list *list = context;
-    fprintf(list->out, "%s%s", list->n++ ? " " : "", key);
-}
-
-static void csv_marks(const struct pm_view *report, const struct columns *columns,
-                      const struct pm_view_row *row, FILE *out)
-{
-    struct csv_list list = {out, 0};
-    fputc(',', out);
-    each_marked(report, columns, row, PM_VIEW_PART_ROW, MARK_AT_LEAST, key_csv, &list);
-    list.n = 0;
-    if (has_column(columns, PM_VIEW_COLUMN_TAKEN_OUT)) {
-        fputc(',', out);
-        each_marked(report, columns, row, PM_VIEW_PART_ROW, MARK_UNCERTAIN, key_csv, &list);
-    }
-}
-
-/* File, line and the linker's name of rows that are one noun. */
-static void csv_place(struct pm_view *report, const struct pm_view_row *row, FILE *out)
-{
-    bool is_file = row->n_groups == 1 && report->groups[row->groups[0]].file;
-    bool is_one = row->kind == PM_VIEW_ROW_NOUN || row->kind == PM_VIEW_ROW_UNMAPPED;
-    pm_index noun = is_one ? pm_view_row_noun(report, row, 0) : PM_NONE;
-    const struct pm_noun *n = noun == PM_NONE ? NULL : &report->data->graph->nouns[noun];
-    const char *file = is_file ? report->groups[row->groups[0]].file : n ? n->file : "";
-    const char *printable = pm_text_printable(&report->arena, file);
-    fputc(',', out);
-    show_csv_text(out, printable ? printable : "");
-    fputc(',', out);
-    if (n && n->line_no && !is_file)
-        fprintf(out, "%u", n->line_no);
-    fputc(',', out);
-    show_csv_text(out, n && !is_file ? linkage_of(report, n) : "");
-}
-
-void show_csv(struct pm_view *report, FILE *out)
-{
-    struct columns columns = columns_of(report);
-    csv_head(report, &columns, out);
-    for (uint32_t r = 0; r < report->n_shown; r++) {
-        const struct pm_view_row *row = &report->rows[r];
-        if (report->options.tree && row->parent_id == PM_NONE)
-            fprintf(out, "%u,,%u,", row->id, row->depth);
-        else if (report->options.tree)
-            fprintf(out, "%u,%u,%u,", row->id, row->parent_id, row->depth);
-        show_csv_text(out, row_kind(report, row));
-        fputc(',', out);
-        show_csv_text(out, row->what);
-        fputc(',', out);
-        show_csv_text(out, row->place);
-        csv_place(report, row, out);
-        csv_numbers(report, &columns, row, out);
-        csv_marks(report, &columns, row, out);
-        fputc('\n', out);
-    }
 }
 
 void show_vectors_json(const struct pm_vectors *v, struct pm_json *json)

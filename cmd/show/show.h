@@ -5,6 +5,13 @@
  *     pm_view_make(&report, &err);                 // mapping/view/view.h: archive -> rows
  *     show_table(&report, &look, stdout); // or show_json, show_csv
  *     pm_view_release(&report);
+ *
+ *   term         terminals: widths, colours     table     rows as a table; cut: names that are too
+ *   header       what stands above a table                long for it; hints: what marks mean
+ *   json, csv    rows for programs; columns: what both have in common
+ *   modes        the list of modes              annotation, annotation_top, annotation_json: lines
+ *   explanation  the mapping of a construct     answer    to a question
+ *   word         words of a program's own
  */
 #ifndef PM_SHOW_H
 #define PM_SHOW_H
