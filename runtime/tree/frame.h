@@ -40,7 +40,7 @@
  *     2  gone = 0                (slow)       2  current = parent
  *     3  current = node                       3  the event            (mode trace)
  *     4  the event         (mode trace)       4  sp = 0
- *     5  start_tsc               (timed)      5  gone = 0                (slow)
+ *     5  start_tsc; 0: without a time         5  gone = 0                (slow)
  *     6  sp = S                               6  the time is added, by one instruction (timed)
  *
  * A handler in between an enter's 3 and 6, or a leave's 1 and 2, sees a node that is half-open or
@@ -49,7 +49,8 @@
  *
  *     trampolines of mode active    leave: 4 before 2, for the register of the node is the
  *                                   parent's then; a handler sees a half-open frame
- *     trampolines of mode trace     leave: 4, 6, 3 (its place), 2, 3 (the event itself)
+ *     trampolines of mode trace     enter: 4 (its place), 3, 5, 4 (the event itself), 6
+ *                                   leave: 4, 6, 3 (its place), 2, 3 (the event itself)
  *     slow leave                    2 only if current still is the node, by one instruction: else
  *                                   a handler has ended it
  *     ambient.c                     moves `current` once for all of a path, between 6 of what is
