@@ -7,7 +7,7 @@
  *     if (!pm_facts_write_file(facts, path.data))
  *         fprintf(stderr, "%s\n", strerror(errno));
  *
- * The section is not allocated and stands in no group: linkers join the chunks of all objects,
+ * The section is not allocated and is in no group: linkers join the chunks of all objects,
  * --gc-sections drops it only with the whole object, strip leaves it. One thread at a time.
  */
 #ifndef PM_FACTS_TEXT_H

@@ -342,7 +342,7 @@ static void add_objects(struct pm_map_encoder *encoder, struct pm_map_objects se
                                          accesses[i].access);
 }
 
-/* A function of a system header of which all code is lost has no noun yet. */
+/* A function of a system header that lost all its code has no noun yet. */
 static void add_also(struct pm_map_encoder *encoder, const struct pm_map_tuple *tuple)
 {
     struct pm_buf *out = &encoder->ranges;

@@ -14,7 +14,7 @@
  * text: pm_source_function_write, pm_source_function_read.
  *
  * Strings given are lent and must outlive the function, but for those that pm_source_function_read
- * keeps itself. One thread at a time. Where memory ends is said below; nothing else fails.
+ * keeps itself. One thread at a time. Only memory can end, where a function says so.
  */
 #ifndef PM_SOURCE_H
 #define PM_SOURCE_H

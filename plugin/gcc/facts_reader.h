@@ -12,7 +12,7 @@
 
 #include "facts.h"
 
-/* A statement of the source, of which GIMPLE may have many. */
+/* A statement of the source. GIMPLE may have many for it. */
 struct pm_read_statement {
     pm_id id; /* 0: no noun yet */
     struct pm_place place;
