@@ -8,15 +8,30 @@ bool pm_view_is_by_runner(const struct pm_view *view)
 
 /* --- numbers --- */
 
+/* A process has called a function as often as is known of the function. */
+static void mark_calls(const struct pm_view *view, pm_index sentence, bool entries,
+                       struct pm_view_traits *traits)
+{
+    const struct pm_lift *lift = view->lift;
+    uint32_t class = lift->class_of[sentence];
+    for (uint32_t k = lift->class_first[class]; k < lift->class_first[class + 1]; k++) {
+        const struct pm_view_traits *called = &view->traits[lift->parts[k].row];
+        traits->entries_are_at_least |= entries && called->entries_are_at_least;
+        traits->calls_are_at_least |= !entries && called->calls_are_at_least;
+    }
+}
+
 static bool add_cost(const struct pm_view *view, const struct pm_cost *cost,
                      struct pm_view_row *row)
 {
     const struct pm_graph *graph = view->data->graph;
     bool overflow = false;
     if (cost->metric == view->calls_metric) {
-        bool entries = pm_view_counts_as_entries(view, graph->contexts[cost->context].sentence);
+        pm_index sentence = graph->contexts[cost->context].sentence;
+        bool entries = pm_view_counts_as_entries(view, sentence);
         int64_t *n = entries ? &row->n_loop_entries : &row->n_calls;
         overflow |= __builtin_add_overflow(*n, cost->value, n);
+        mark_calls(view, sentence, entries, &row->traits);
     }
     if (cost->metric == view->samples_metric)
         overflow |= __builtin_add_overflow(row->n_samples, cost->value, &row->n_samples);
