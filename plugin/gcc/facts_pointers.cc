@@ -109,6 +109,8 @@ void pm_reader_note_pointed(struct pm_reader *reader, gimple *assign)
         std::vector<pm_id> objects = pm_reader_objects_behind(reader, from);
         if (objects.size() == 1 && (is_way || pm_fact_is_fortran()))
             pm_fact_note_behind(base, objects[0]);
+        else if (pm_fact_is_fortran()) /* an array that is a component of an element */
+            reader->given[DECL_UID(base)].push_back(from);
         if (!is_way)
             return;
     }
@@ -117,6 +119,42 @@ void pm_reader_note_pointed(struct pm_reader *reader, gimple *assign)
     reader->referred = NULL;
     if (!holders.empty())
         pm_reader_refer(reader, holders[0], from);
+}
+
+/* gfortran copies descriptors: of what has assumed rank in the blocks of "select rank", of what
+ * has any type in those of "select type", and into the objects that are passed for such dummies.
+ * What is done with the copy is done with the array. */
+static void note_descriptor(struct pm_reader *reader, tree to, tree from)
+{
+    to = pm_base_of(to);
+    if (!VAR_P(to) || !DECL_ARTIFICIAL(to) || !RECORD_OR_UNION_TYPE_P(TREE_TYPE(to)))
+        return;
+    bool is_of_block =
+        DECL_NAME(to) != NULL_TREE && strncmp(IDENTIFIER_POINTER(DECL_NAME(to)), "__tmp_", 6) == 0;
+    std::vector<pm_id> objects = pm_reader_objects_behind(reader, from);
+    for (pm_id object : objects)
+        if (object != objects[0])
+            return;
+    if (!objects.empty() && is_of_block)
+        pm_fact_variable_is(to, objects[0]);
+    else if (!objects.empty())
+        pm_fact_note_behind(to, objects[0]);
+}
+
+void pm_reader_note_descriptor(struct pm_reader *reader, gimple *stmt)
+{
+    tree callee = is_gimple_call(stmt) ? gimple_call_fndecl(stmt) : NULL_TREE;
+    if (!pm_fact_is_fortran())
+        return;
+    if (callee != NULL_TREE && fndecl_built_in_p(callee, BUILT_IN_MEMCPY)) {
+        tree to = gimple_call_arg(stmt, 0);
+        if (TREE_CODE(to) == ADDR_EXPR)
+            note_descriptor(reader, TREE_OPERAND(to, 0), gimple_call_arg(stmt, 1));
+    } else if (is_gimple_assign(stmt) && gimple_assign_single_p(stmt)) {
+        tree from = gimple_assign_rhs1(stmt);
+        if (VAR_P(from) && DECL_ARTIFICIAL(from) && AGGREGATE_TYPE_P(TREE_TYPE(from)))
+            note_descriptor(reader, gimple_assign_lhs(stmt), build_fold_addr_expr(from));
+    }
 }
 
 /* "return rows[i]": who works on what the function returns works on rows. */

@@ -105,6 +105,9 @@ void pm_reader_refer(struct pm_reader *reader, pm_id pointer, tree value);
 void pm_reader_note_pointed(struct pm_reader *reader, gimple *assign);
 void pm_reader_note_value_returned(struct pm_reader *reader, gimple *stmt);
 
+/* A descriptor of Fortran that is copied, by an assignment or a call. */
+void pm_reader_note_descriptor(struct pm_reader *reader, gimple *stmt);
+
 /* --- facts_callbacks.cc --- */
 
 /* The argument goes to a parameter. */

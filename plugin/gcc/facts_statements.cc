@@ -99,6 +99,7 @@ static void read_assign(struct pm_reader *reader, gimple *stmt)
         return;
     pm_reader_note_kept(reader, stmt);
     pm_reader_note_reference(reader, stmt);
+    pm_reader_note_descriptor(reader, stmt);
     if (gimple_assign_single_p(stmt) || gimple_assign_cast_p(stmt) ||
         gimple_assign_rhs_code(stmt) == POINTER_PLUS_EXPR)
         pm_reader_note_pointed(reader, stmt);
@@ -159,6 +160,7 @@ static void read_call(struct pm_reader *reader, gimple *stmt)
     if (!gimple_call_internal_p(stmt))
         for (unsigned i = 0; i < gimple_call_num_args(stmt); i++)
             pm_reader_note_passed(reader, as_a<gcall *>(stmt), i);
+    pm_reader_note_descriptor(reader, stmt);
     pm_reader_note_callbacks(reader, as_a<gcall *>(stmt));
     pm_reader_note_result(reader, as_a<gcall *>(stmt));
     pm_reader_note_constructed(reader, as_a<gcall *>(stmt));
@@ -169,6 +171,21 @@ static void read_call(struct pm_reader *reader, gimple *stmt)
     if (gimple_call_lhs(stmt) != NULL_TREE)
         pm_reader_touch_result(reader, gimple_call_lhs(stmt));
     pm_reader_note_returned(reader, stmt);
+}
+
+/* A procedure with ENTRY is two for gfortran: "master.0.name" has its body, and each of its names
+ * is one that calls it, at no place of the source. */
+static void read_entry(struct pm_reader *reader, gimple *stmt)
+{
+    tree callee = is_gimple_call(stmt) ? gimple_call_fndecl(stmt) : NULL_TREE;
+    if (callee == NULL_TREE || !pm_fact_is_fortran() || DECL_NAME(callee) == NULL_TREE ||
+        strncmp(IDENTIFIER_POINTER(DECL_NAME(callee)), "master.", 7) != 0)
+        return;
+    for (unsigned i = 0; i < gimple_call_num_args(stmt); i++) {
+        tree argument = gimple_call_arg(stmt, i);
+        if (TREE_CODE(argument) == PARM_DECL && POINTER_TYPE_P(TREE_TYPE(argument)))
+            pm_fact_refers(pm_fact_parameter(callee, i), pm_fact_dummy(argument, reader->decl));
+    }
 }
 
 static void read_omp_loop(struct pm_reader *reader, gimple *stmt)
@@ -250,6 +267,7 @@ static void read_statement(struct pm_reader *reader, const struct pm_linear &ite
              gimple_code(stmt) != GIMPLE_OMP_FOR)
         read_region(reader, stmt);
     reader->now = statement_of(reader, stmt);
+    read_entry(reader, stmt);
     if (reader->now == NULL)
         return;
     if (makes_code(stmt)) /* samples may find it, whether or not it touches anything */

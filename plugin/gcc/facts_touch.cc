@@ -215,6 +215,8 @@ void pm_reader_touch(struct pm_reader *reader, tree t, enum pm_access_way access
         pm_reader_map_to(reader, pm_fact_variable(t, reader->decl), (enum pm_fact_verb)access);
         if (!POINTER_TYPE_P(TREE_TYPE(t))) /* an element of a range, copied */
             pm_reader_map_to(reader, access == PM_READS ? pm_fact_behind(t) : 0, PM_SOURCE_READS);
+        if (pm_fact_is_fortran() && DECL_ARTIFICIAL(t) && !POINTER_TYPE_P(TREE_TYPE(t)))
+            touch_given(reader, t, access); /* a descriptor made for a call */
         return;
     case SSA_NAME:
         if (access == PM_READS && POINTER_TYPE_P(TREE_TYPE(t)))
