@@ -23,12 +23,12 @@ static bool is_on_own_stack(const struct pm_tls *t, uint64_t frame)
     return t->base == t->slot->root && t->slot->root->sp - frame < bytes;
 }
 
-bool pm_has_returned(const struct pm_tls *t, const struct pm_node *node, uint64_t sp)
+bool pm_jump_has_returned(const struct pm_tls *t, const struct pm_node *node, uint64_t sp)
 {
     enum { PAGE_BYTES = 4096 };
     uint64_t frame = pm_sp_frame(pm_load(node->sp));
     const uint32_t *at = (const uint32_t *)frame; /* the lower half of the return address */
-    if (!pm_sp_jumped_away(pm_load(node->sp)) || node->start_tsc != 0 || frame < sp)
+    if (node->start_tsc != 0 || frame < sp)
         return false;
     if (frame / PAGE_BYTES == sp / PAGE_BYTES || is_on_own_stack(t, frame))
         return *at != node->paused;

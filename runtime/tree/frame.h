@@ -102,7 +102,11 @@ static inline bool pm_frame_is_gone(const struct pm_node *node, uint64_t limit)
 
 /* Has what a context without a time jumped to returned, for the return address is another one
  * now? False: nobody knows. sp: nothing below is alive. */
-bool pm_has_returned(const struct pm_tls *t, const struct pm_node *node, uint64_t sp);
+bool pm_jump_has_returned(const struct pm_tls *t, const struct pm_node *node, uint64_t sp);
+static inline bool pm_has_returned(const struct pm_tls *t, const struct pm_node *node, uint64_t sp)
+{
+    return pm_unlikely(pm_sp_jumped_away(pm_load(node->sp))) && pm_jump_has_returned(t, node, sp);
+}
 
 /* Constants: who enters or leaves. */
 enum { PM_QUICKLY = 0, PM_SLOWLY = 1, PM_TRACED = 2 };
