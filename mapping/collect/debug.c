@@ -119,7 +119,7 @@ static enum pm_status line_row(struct collector *c, struct collect_binary *binar
     struct pm_buf name = PM_BUF_INIT(1 << 16);
     struct pm_id_hash hash;
     pm_id_hash_init(&hash, "line");
-    pm_id_hash_number(&hash, function);
+    pm_id_hash_string(&hash, frame->linkage ? frame->linkage : frame->function);
     pm_id_hash_string(&hash, frame->file);
     pm_id_hash_number(&hash, frame->line_no);
     pm_buf_printf(&name, "%s:%u", collect_base_name(frame->file), frame->line_no);
