@@ -53,11 +53,14 @@ static std::string anchor_of(tree function_decl, const struct pm_map_part_list *
         (!DECL_WEAK(function_decl) || DECL_COMDAT_GROUP(function_decl) != NULL_TREE))
         return name;
     const char *options = getenv("COLLECT_GCC_OPTIONS");
+    /* "gcc a.c b.c": of one call, and a function of a header may be the first of both. */
+    std::string unit = options != NULL ? options : "";
+    if (main_input_filename != NULL)
+        unit += std::string(" ") + main_input_filename;
     char anchor[PM_MAP_ANCHOR_BYTES];
     /* In lto1 the symbol's name is enough: it is the only one in the program. */
     const char *folder = in_lto_p ? NULL : get_src_pwd();
-    pm_map_anchor_name(pm_symbol_id(function_decl), part->is_cold, folder,
-                       options != NULL ? options : "", anchor);
+    pm_map_anchor_name(pm_symbol_id(function_decl), part->is_cold, folder, unit.c_str(), anchor);
     pm_map_anchor_write(anchor, label, &output);
     write_text(&output);
     return anchor;
