@@ -16,6 +16,9 @@ check-all: ## the same, with programs that print their own truth at every level
 check-compilers: ## GCC 13 to 16 in chroots of Debian 13 and sid: tests of constructs, truths, the demo; prints a table (root; an hour)
 	@scripts/check-compilers
 
+deb: ## Debian packages for Debian 13, built, checked with lintian and tried in chroots; in build/deb (root; scripts/build-deb SUITE: others)
+	@scripts/build-deb
+
 check-busy: ## every test 10 times while other work keeps all processors busy (hours)
 	@scripts/check --busy 10
 
@@ -40,4 +43,4 @@ format: ## bring all C files into the house's form
 clean: ## remove build/
 	rm -rf build
 
-.PHONY: help demo check check-all check-compilers check-busy build install bench soak format clean
+.PHONY: help demo check check-all check-compilers deb check-busy build install bench soak format clean
