@@ -27,12 +27,14 @@ static pm_index level_named(const struct pm_graph *graph, const char *name)
     return PM_NONE;
 }
 
-static struct meaning meaning_of(const struct pm_graph *graph, const struct pm_question_word *word)
+/* word_level NULL: `::` is part of a name. */
+static struct meaning meaning_of(const struct pm_graph *graph, const struct pm_question_word *word,
+                                 const char *word_level)
 {
-    struct meaning m = {.level = level_named(graph, word->level), .any = word->any};
-    bool has_level = !word->level || m.level != PM_NONE; /* else a name with :: in it */
-    m.any &= has_level;
-    m.pattern = pm_pattern_in(has_level ? word->pattern : word->whole, graph);
+    struct meaning m = {.level = level_named(graph, word_level), .any = word->any};
+    bool is_whole = word->level && m.level == PM_NONE; /* a name with :: in it */
+    m.any &= !is_whole;
+    m.pattern = pm_pattern_in(is_whole ? word->whole : word->pattern, graph);
     const char *text = m.pattern.name.text;
     m.any |= m.pattern.prefix.len && !strcmp(text, "?"); /* array:? */
     for (const char *p = text; *p && !m.is_pattern; p += *p == '\\' && p[1] ? 2 : 1)
@@ -110,16 +112,25 @@ static uint32_t find_counts(const struct pm_graph *graph, struct meaning *m,
     return n_fit;
 }
 
-/* First as it is written, then in any case (Fortran's names). */
+/* First as it is written, then as the name of a program's own type that is called like a level,
+ * then in any case (Fortran's names). */
 static bool understand(const struct pm_graph *graph, const struct pm_question_word *word,
                        struct meaning *ret_meaning)
 {
-    *ret_meaning = meaning_of(graph, word);
+    *ret_meaning = meaning_of(graph, word, word->level);
     ret_meaning->counts = pm_alloc_array(graph->n_nouns + 1u, sizeof *ret_meaning->counts);
     if (!ret_meaning->counts)
         return false;
     struct pm_index_map copies = {0};
-    if (find_counts(graph, ret_meaning, &copies) == 0) {
+    uint32_t n_fit = find_counts(graph, ret_meaning, &copies);
+    if (n_fit == 0 && ret_meaning->level != PM_NONE) {
+        struct meaning as_name = meaning_of(graph, word, NULL);
+        as_name.counts = ret_meaning->counts;
+        n_fit = find_counts(graph, &as_name, &copies);
+        if (n_fit != 0)
+            *ret_meaning = as_name;
+    }
+    if (n_fit == 0) {
         ret_meaning->pattern.name.flags = FNM_CASEFOLD;
         find_counts(graph, ret_meaning, &copies);
     }
@@ -286,7 +297,7 @@ enum pm_status pm_question_match(const struct pm_question_sentence *sentence,
         m.is_ambient = find_ambient(graph);
     bool good = ret_matches->class_of && ret_matches->is_inner && m.nouns && m.verbs &&
                 (m.is_ambient || !sentence->is_ambient);
-    m.verb = meaning_of(graph, &sentence->verb);
+    m.verb = meaning_of(graph, &sentence->verb, sentence->verb.level);
     bool names_level = m.verb.level != PM_NONE;
     for (uint32_t i = 0; good && i < m.n_nouns; i++) {
         good = understand(graph, &sentence->nouns[i], &m.nouns[i]);
@@ -369,7 +380,7 @@ static void say_levels(const struct pm_graph *graph, const struct pm_question_wo
 static bool why_verb(const struct pm_question_sentence *s, const struct pm_graph *graph,
                      struct pm_buf *text)
 {
-    struct meaning m = meaning_of(graph, &s->verb);
+    struct meaning m = meaning_of(graph, &s->verb, s->verb.level);
     struct near near = {.n = 0};
     for (pm_index v = 0; v < graph->n_verbs; v++) {
         if (verb_fits(&m, &graph->verbs[v]))
@@ -385,7 +396,7 @@ static bool why_verb(const struct pm_question_sentence *s, const struct pm_graph
 static bool why_noun(const struct pm_question_word *word, const struct pm_graph *graph,
                      struct pm_buf *text)
 {
-    struct meaning m = meaning_of(graph, word);
+    struct meaning m = meaning_of(graph, word, word->level);
     struct near near = {.n = 0};
     m.pattern.name.flags = FNM_CASEFOLD;
     for (pm_index n = 0; n < graph->n_nouns; n++) {
