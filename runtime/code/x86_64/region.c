@@ -133,23 +133,57 @@ static const struct pm_sled *entry_at(const struct pm_object *object, uintptr_t 
     return NULL;
 }
 
-/* Behind the sled of a tail call stands the jump: jmp rel32, jmp rel8, or one by register or
- * memory. */
+/* jmp rel32 or jmp rel8; 0: it is something else. */
+static uintptr_t jump_target(const uint8_t *jump)
+{
+    int32_t distance;
+    if (jump[0] == 0xeb)
+        return (uintptr_t)jump + 2 + (uintptr_t)(intptr_t)(int8_t)jump[1];
+    if (jump[0] != 0xe9)
+        return 0;
+    __builtin_memcpy(&distance, jump + 1, 4);
+    return (uintptr_t)jump + 5 + (uintptr_t)(intptr_t)distance;
+}
+
+/* Behind one instruction of those with which a thunk of C++ adjusts `this`; NULL: it is another.
+ * Reads no byte behind the instruction. */
+static const uint8_t *past_adjustment(const uint8_t *p)
+{
+    if (p[0] == 0xf3 && p[1] == 0x0f && p[2] == 0x1e && p[3] == 0xfa)
+        return p + 4; /* endbr64 */
+    if (p[0] == 0x48 && (p[1] == 0x83 || p[1] == 0x81) && (p[2] == 0xef || p[2] == 0xc7))
+        return p + (p[1] == 0x83 ? 4 : 7); /* sub or add $n, %rdi */
+    if (p[0] == 0x4c && p[1] == 0x8b && p[2] == 0x17)
+        return p + 3; /* mov (%rdi), %r10: its table of virtual functions */
+    if (p[0] == 0x49 && p[1] == 0x03 && (p[2] == 0x7a || p[2] == 0xba))
+        return p + (p[2] == 0x7a ? 4 : 7); /* add n(%r10), %rdi */
+    return NULL;
+}
+
+/* The function to which a thunk at the address jumps; 0: there is no thunk. */
+static uintptr_t past_thunk(const struct pm_object *object, uintptr_t address)
+{
+    const int longest = 4;
+    const uint8_t *p = (const uint8_t *)address, *next = p;
+    if (address < object->low || address >= object->high)
+        return 0;
+    for (int i = 0; i <= longest && next != NULL; i++) {
+        p = next;
+        next = past_adjustment(p);
+    }
+    return (uintptr_t)p != address ? jump_target(p) : 0;
+}
+
+/* Behind the sled of a tail call stands the jump. */
 static enum pm_tail tail_of(const struct pm_object *object, const struct pm_sled *sled,
                             const struct pm_sled **ret_entry)
 {
-    const uint8_t *jump = (const uint8_t *)sled->address + 5;
-    int32_t distance;
-    uintptr_t to;
-    if (jump[0] == 0xe9) {
-        __builtin_memcpy(&distance, jump + 1, 4);
-        to = (uintptr_t)jump + 5 + (uintptr_t)(intptr_t)distance;
-    } else if (jump[0] == 0xeb) {
-        to = (uintptr_t)jump + 2 + (uintptr_t)(intptr_t)(int8_t)jump[1];
-    } else {
+    uintptr_t to = jump_target((const uint8_t *)sled->address + 5);
+    if (to == 0)
         return PM_TAIL_ANYWHERE;
-    }
     *ret_entry = entry_at(object, to);
+    if (*ret_entry == NULL && (to = past_thunk(object, to)) != 0)
+        *ret_entry = entry_at(object, to);
     return *ret_entry != NULL ? PM_TAIL_TO_SLED : PM_TAIL_TO_OTHER;
 }
 
