@@ -29,7 +29,7 @@ static struct seen {
     uintptr_t bias;
     const void *phdr;
     struct pm_object *object; /* NULL: none of interest */
-    bool present;
+    bool present, is_new;     /* is_new: its sleds are not armed yet */
 } seen[MAX_SEEN];
 static uint32_t n_seen;
 
@@ -348,8 +348,6 @@ static struct pm_object *open_object(const struct dl_phdr_info *info, int fd)
                             PF_R | PF_W))
             pm_hooks_open(result, &file, result->bias + found.hooks[i].address,
                           found.hooks[i].bytes, i == 0);
-    arm(result);
-    pm_places_add_object(result);
     return result;
 }
 
@@ -391,6 +389,7 @@ static int visit_new(struct dl_phdr_info *info, size_t size, void *first)
     if (fd < 0)
         return 0; /* the kernel's own */
     s->object = open_object(info, (int)fd);
+    s->is_new = s->object != NULL;
     pm_sys(SYS_close, fd);
     return 0;
 }
@@ -431,6 +430,13 @@ void pm_objects_update(void)
     n_seen = kept;
     bool first = true;
     dl_iterate_phdr(visit_new, &first);
+    for (uint32_t i = 0; i < n_seen; i++) { /* when all are known: one may jump to another */
+        if (!seen[i].is_new)
+            continue;
+        seen[i].is_new = false;
+        arm(seen[i].object);
+        pm_places_add_object(seen[i].object);
+    }
     pm_places_update();
 }
 

@@ -133,7 +133,7 @@ static void make_code(void)
 static void arm(void)
 {
     object = (struct pm_object){.low = (uintptr_t)code,
-                                .high = (uintptr_t)code + N_SLOTS * SLOT_BYTES,
+                                .high = (uintptr_t)slot(PLAIN), /* which is another object's */
                                 .sleds = sleds,
                                 .n_sleds = n_sleds,
                                 .n_nouns = N_NOUNS};
@@ -298,8 +298,8 @@ static void what_is_jumped_to_is_below_what_jumped(void **unused)
     check_calls();
 }
 
-/* Samples of code without sleds belong to what jumped there; where there are times, it has had
- * its own. */
+/* Samples of another object's code without sleds belong to what jumped there; where there are
+ * times, it has had its own. */
 static void a_jump_to_code_without_sleds_ends_with_the_next_event(void **unused)
 {
     (void)unused;

@@ -58,6 +58,11 @@ void x86_pop_register(struct x86_code *c, unsigned reg);
 /* lea displacement(%rsp), reg */
 void x86_stack_address(struct x86_code *c, int displacement, unsigned reg);
 void x86_jump(struct x86_code *c, const uint8_t *to);
+/* Where a jmp rel32 or jmp rel8 leads; 0: it is something else. */
+uintptr_t x86_jump_target(const uint8_t *jump);
+/* The jump by memory in a stub of the procedure linkage table, or NULL. Reads no byte behind what
+ * such a stub has. */
+const uint8_t *x86_stub_jump(const uint8_t *stub);
 void x86_jump_to_if(struct x86_code *c, unsigned condition, const uint8_t *to);
 /* Conditional jumps forward, their distance filled in by landing. */
 uint8_t *x86_jump_if(struct x86_code *c, unsigned condition);

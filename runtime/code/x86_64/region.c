@@ -13,6 +13,7 @@
 #include "runtime/code/x86_64/emit.h"
 
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 
 #ifndef MAP_FIXED_NOREPLACE
@@ -133,8 +134,7 @@ static const struct pm_sled *entry_at(const struct pm_object *object, uintptr_t 
     return NULL;
 }
 
-/* jmp rel32 or jmp rel8; 0: it is something else. */
-static uintptr_t jump_target(const uint8_t *jump)
+uintptr_t x86_jump_target(const uint8_t *jump)
 {
     int32_t distance;
     if (jump[0] == 0xeb)
@@ -143,6 +143,50 @@ static uintptr_t jump_target(const uint8_t *jump)
         return 0;
     __builtin_memcpy(&distance, jump + 1, 4);
     return (uintptr_t)jump + 5 + (uintptr_t)(intptr_t)distance;
+}
+
+const uint8_t *x86_stub_jump(const uint8_t *stub)
+{
+    if (stub[0] == 0xf3 && stub[1] == 0x0f && stub[2] == 0x1e && stub[3] == 0xfa) /* endbr64 */
+        stub += 4;
+    stub += stub[0] == 0xf2; /* bnd */
+    return stub[0] == 0xff && stub[1] == 0x25 ? stub : NULL;
+}
+
+static bool others_have_sleds(const struct pm_object *object)
+{
+    for (uint32_t i = 0; i < pm_n_objects; i++)
+        if (pm_objects[i] != NULL && pm_objects[i] != object && pm_objects[i]->loaded &&
+            pm_objects[i]->n_sleds != 0)
+            return true;
+    return false;
+}
+
+static bool has_sleds_at(uintptr_t address)
+{
+    for (uint32_t i = 0; i < pm_n_objects; i++)
+        if (pm_objects[i] != NULL && pm_objects[i]->loaded && pm_objects[i]->n_sleds != 0 &&
+            address >= pm_objects[i]->low && address < pm_objects[i]->high)
+            return true;
+    return false;
+}
+
+/* A jump through the procedure linkage table: to code with sleds? As long as nothing was called
+ * through the stub its slot leads to the loader, which finds a function of any object; one of the
+ * program's own is not called through stubs of the program. An object that comes later and stands
+ * in for a function that was looked for here (RTLD_GLOBAL) is taken as one without sleds. */
+static bool may_lead_to_sled(const struct pm_object *object, const uint8_t *stub_jump)
+{
+    int32_t distance;
+    uintptr_t to;
+    __builtin_memcpy(&distance, stub_jump + 2, 4);
+    uintptr_t slot = (uintptr_t)stub_jump + 6 + (uintptr_t)(intptr_t)distance;
+    if (slot % sizeof to != 0 || slot < object->low || slot > object->high - sizeof to)
+        return true;
+    __builtin_memcpy(&to, (const void *)slot, sizeof to);
+    if (to < object->low || to >= object->high)
+        return has_sleds_at(to);
+    return object->phdr != (const void *)getauxval(AT_PHDR) || others_have_sleds(object);
 }
 
 /* Behind one instruction of those with which a thunk of C++ adjusts `this`; NULL: it is another.
@@ -161,30 +205,35 @@ static const uint8_t *past_adjustment(const uint8_t *p)
 }
 
 /* The function to which a thunk at the address jumps; 0: there is no thunk. */
-static uintptr_t past_thunk(const struct pm_object *object, uintptr_t address)
+static uintptr_t past_thunk(uintptr_t address)
 {
     const int longest = 4;
     const uint8_t *p = (const uint8_t *)address, *next = p;
-    if (address < object->low || address >= object->high)
-        return 0;
     for (int i = 0; i <= longest && next != NULL; i++) {
         p = next;
         next = past_adjustment(p);
     }
-    return (uintptr_t)p != address ? jump_target(p) : 0;
+    return (uintptr_t)p != address ? x86_jump_target(p) : 0;
 }
 
 /* Behind the sled of a tail call stands the jump. */
 static enum pm_tail tail_of(const struct pm_object *object, const struct pm_sled *sled,
                             const struct pm_sled **ret_entry)
 {
-    uintptr_t to = jump_target((const uint8_t *)sled->address + 5);
+    uintptr_t to = x86_jump_target((const uint8_t *)sled->address + 5);
     if (to == 0)
         return PM_TAIL_ANYWHERE;
     *ret_entry = entry_at(object, to);
-    if (*ret_entry == NULL && (to = past_thunk(object, to)) != 0)
-        *ret_entry = entry_at(object, to);
-    return *ret_entry != NULL ? PM_TAIL_TO_SLED : PM_TAIL_TO_OTHER;
+    if (*ret_entry != NULL)
+        return PM_TAIL_TO_SLED;
+    if (to < object->low || to >= object->high)
+        return PM_TAIL_TO_OTHER;
+    const uint8_t *by_memory = x86_stub_jump((const uint8_t *)to);
+    if (by_memory != NULL)
+        return may_lead_to_sled(object, by_memory) ? PM_TAIL_ANYWHERE : PM_TAIL_TO_OTHER;
+    *ret_entry = entry_at(object, past_thunk(to));
+    /* Code that has no sleds may jump on to code that has some. */
+    return *ret_entry != NULL ? PM_TAIL_TO_SLED : PM_TAIL_ANYWHERE;
 }
 
 enum pm_tail pm_arch_tail(const struct pm_object *object, const struct pm_sled *sled,

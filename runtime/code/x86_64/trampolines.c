@@ -92,12 +92,15 @@ static void leave_outside(struct x86_code *cold, const struct x86_frame *f,
 
 /* --- tail calls --- */
 
-/* T = where the jump behind the sled leads, one by register or memory, in the same registers.
- * False: it is none that we know. */
+/* T = where the jump behind the sled leads, one by register or memory, in the same registers, or
+ * the stub that it jumps to. False: it is none that we know. */
 static bool load_jump(struct x86_code *c, const struct pm_sled *sled, unsigned t)
 {
     const uint8_t *p = (const uint8_t *)sled->address + 5;
     unsigned rex = 0, displacement = 0;
+    uintptr_t stub = x86_jump_target(p);
+    if (stub != 0 && (p = x86_stub_jump((const uint8_t *)stub)) == NULL)
+        return false;
     p += *p == 0x3e; /* notrack */
     if ((*p & 0xf0) == 0x40)
         rex = *p++;

@@ -35,6 +35,7 @@ class Program:
         self.place = place
         self.source = os.path.join(programs, name)
         self.flags = []
+        self.library = None
         self.levels, self.further = None, None  # further: with --all only
         self.compilers = ["*"]
         # 1000 samples of half a second: a share of 50 % has a deviation of 1.6. So many cost more than the budget, which would leave no call followed.
@@ -74,6 +75,8 @@ def read_table(path):
             all_programs[-1].levels, all_programs[-1].further = levels, further
         elif word == "flags":
             all_programs[-1].flags = rest
+        elif word == "library":
+            all_programs[-1].library = os.path.join(programs, rest[0])
         elif word == "levels":
             all_programs[-1].levels, all_programs[-1].further = rest, []
         elif word == "compilers":
@@ -152,8 +155,15 @@ class Cell:
         flags = [flag.replace("{programs}", programs) for flag in self.program.flags]
         link = [flag for flag in flags if flag.startswith("-l")]
         flags = [flag for flag in flags if not flag.startswith("-l")]
-        base = [self.command, self.level, "-g", "-I" + programs, "-I" + include, self.program.source, "-o"]
-        for target, extra in (("program", ["-fplugin=" + os.environ["PERFMAP_PLUGIN"]]), ("plain", [])):
+        common = [self.command, self.level, "-g", "-I" + programs, "-I" + include]
+        plugin = "-fplugin=" + os.environ["PERFMAP_PLUGIN"]
+        if self.program.library:
+            status, _, err = self.execute(*common, self.program.library, "-fPIC", "-shared", "-o", "libtruth.so", plugin, *flags)
+            if status != 0:
+                raise Wrong(f"{self.name()}: its library does not compile: {err[-800:]}")
+            link += ["-L.", "-ltruth", "-Wl,-rpath,$ORIGIN"]
+        base = [*common, self.program.source, "-o"]
+        for target, extra in (("program", [plugin]), ("plain", [])):
             if target == "plain" and not any("plain" in run[-1] or "./plain" in run for run in self.program.runs.values()) and not any(
                     "plain." in row.truth for row in self.program.rows):
                 continue
