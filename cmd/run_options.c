@@ -400,8 +400,8 @@ const struct cmd_option run_options[] = {
     {OPT_ADAPTER, "adapter", "NAMES",
      "adapters that say in their own words what a library does, separated by commas: sql "
      "(libsqlite3: statements, tables), lua (Lua 5.4: functions), io (files, sockets, pipes: "
-     "calls, "
-     "bytes, time); auto (default): sql where the program is started with its library; none"},
+     "calls, bytes, time), locks (mutexes, conditions, semaphores: waiting), memory (malloc, new: "
+     "blocks, bytes); auto (default): sql where the program is started with its library; none"},
     {OPT_KERNEL_WRITES, "kernel-writes", NULL,
      "follow what the kernel itself writes to disk of the program's files, however late and by "
      "whose thread, as the metric block_bytes_written of those who wrote the bytes; with --adapter "

@@ -47,6 +47,19 @@ static enum pm_status add(const struct adapter *adapter, bool asked, struct pm_e
     return asked || status == PM_ERR_MEMORY ? status : PM_OK;
 }
 
+static enum pm_status no_such(const char *word, const char *const *known, struct pm_error *err)
+{
+    const char *near = pm_suggest(word, known);
+    char names[256] = "";
+    for (size_t i = 0, at = 0; i < N_ADAPTERS && at < sizeof names; i++)
+        at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "", known[i]);
+    return pm_error_set(err, PM_ERR_USAGE,
+                        "option '--adapter': there is no adapter '%s'%s%s%s; there are %s, and the "
+                        "words auto and none",
+                        word, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "",
+                        names);
+}
+
 static enum pm_status add_named(const char *choice, struct pm_error *err,
                                 struct session_adapters *found)
 {
@@ -60,13 +73,7 @@ static enum pm_status add_named(const char *choice, struct pm_error *err,
         if (i == N_ADAPTERS) {
             char word[64];
             snprintf(word, sizeof word, "%.*s", (int)len, p);
-            const char *near = pm_suggest(word, known);
-            return pm_error_set(
-                err, PM_ERR_USAGE,
-                "option '--adapter': there is no adapter '%s'%s%s%s; there are sql, lua, io, "
-                "locks, memory, "
-                "and the words auto and none",
-                word, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+            return no_such(word, known, err);
         }
         enum pm_status status =
             found->n < SESSION_MAX_ADAPTERS ? add(&adapters[i], true, err, found) : PM_OK;

@@ -35,7 +35,7 @@ enum pm_view_column_id {
 /* Of a view: its rows, the sum of those that are not shown, the sum of all. */
 enum pm_view_part { PM_VIEW_PART_ROW = 1, PM_VIEW_PART_REST = 2, PM_VIEW_PART_TOTAL = 4 };
 
-enum { PM_VIEW_MAX_COLUMNS = 4 * PM_VIEW_MAX_METRICS + 7, PM_VIEW_KEY_BYTES = 160 };
+enum { PM_VIEW_MAX_COLUMNS = PM_VIEW_N_COLUMN_IDS * PM_VIEW_MAX_METRICS, PM_VIEW_KEY_BYTES = 160 };
 
 struct pm_view_column {
     enum pm_view_column_id id;
