@@ -642,6 +642,7 @@ static enum pm_status keep_open(struct loader *load)
     kept->path = pm_intern_add(load->data->own->strings, load->path, strlen(load->path));
     if (!kept->path)
         return load_no_memory(load);
+    pthread_mutex_init(&kept->lock, NULL);
     kept->archive = load->archive;
     kept->contexts = load->contexts;
     kept->metrics = load->metrics;
@@ -656,6 +657,8 @@ static enum pm_status keep_open(struct loader *load)
 
 static void release_kept(struct load_kept *kept)
 {
+    if (kept->archive)
+        pthread_mutex_destroy(&kept->lock);
     pm_archive_close(kept->archive);
     pm_index_map_release(&kept->contexts);
     pm_index_map_release(&kept->metrics);
@@ -666,7 +669,7 @@ static void release_kept(struct load_kept *kept)
 enum pm_status pm_archive_each_cost(const struct pm_archive_data *data, const bool *threads_in,
                                     pm_cost_visitor visit, void *context, struct pm_error *err)
 {
-    const struct load_kept *kept = &data->own->kept;
+    struct load_kept *kept = &data->own->kept;
     PM_ASSERT(kept->archive);
     struct loader load = {
         .path = kept->path,
@@ -678,7 +681,10 @@ enum pm_status pm_archive_each_cost(const struct pm_archive_data *data, const bo
         .metrics = kept->metrics,
         .threads = kept->threads,
     };
-    return load_each_cost(&load, kept->position, threads_in, visit, context);
+    pthread_mutex_lock(&kept->lock);
+    enum pm_status status = load_each_cost(&load, kept->position, threads_in, visit, context);
+    pthread_mutex_unlock(&kept->lock);
+    return status;
 }
 
 enum pm_status pm_archive_load(const char *path, unsigned flags, struct pm_error *err,

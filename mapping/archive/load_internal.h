@@ -10,8 +10,12 @@
 #include "../graph/index_map.h"
 #include "../graph/sets.h"
 
-/* With PM_ARCHIVE_LOAD_KEPT: what it takes to read costs again. */
+#include <pthread.h>
+
+/* With PM_ARCHIVE_LOAD_KEPT: what it takes to read costs again. The lock is held by who reads: the
+ * connection is one, and views of other threads read, too. */
 struct load_kept {
+    pthread_mutex_t lock;
     const char *path;
     struct pm_archive *archive;
     struct pm_index_map contexts, metrics, threads;
