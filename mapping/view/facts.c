@@ -324,7 +324,7 @@ static void warn_of_sampling(struct warner *warner)
                      "statements, arrays and calls");
 }
 
-enum { MUCH_ADDED_PCT = 30 };
+enum { MUCH_ADDED_PCT = 30, NEARLY_ALL_PCT = 95 };
 
 /* The estimate is of an idle machine; where measuring is most of the time, what is left is as
  * uncertain as it. */
@@ -333,12 +333,19 @@ static void warn_of_added(struct warner *warner)
     struct pm_view_facts facts = pm_view_facts(warner->view);
     if (warner->view->time_metric != PM_NONE &&
         warner->view->time_metric == warner->view->wall_metric && facts.added_ns != PM_UNKNOWN &&
-        facts.added_pct > MUCH_ADDED_PCT)
+        facts.added_pct > MUCH_ADDED_PCT) {
+        char part[32]; /* an estimate may be more than all of the time */
+        if (facts.added_pct < NEARLY_ALL_PCT)
+            snprintf(part, sizeof part, "%s %.0f %%", facts.is_at_most ? "up to" : "about",
+                     facts.added_pct);
+        else
+            snprintf(part, sizeof part, "%s", facts.is_at_most ? "up to all" : "nearly all");
         warn(warner,
-             "measuring each call took %s %.0f %% of the time, so times of functions with many "
+             "measuring each call took %s of the time, so times of functions with many "
              "calls are uncertain: use mode active, or exclude tiny functions "
              "(-fplugin-arg-perfmap-exclude=NAME); --no-compensation shows the times as measured",
-             facts.is_at_most ? "up to" : "about", facts.added_pct);
+             part);
+    }
 }
 
 enum { LEAST_STOLEN_NS = 1000000, MUCH_STOLEN_PCT = 1 };
