@@ -145,10 +145,14 @@ uintptr_t x86_jump_target(const uint8_t *jump)
     return (uintptr_t)jump + 5 + (uintptr_t)(intptr_t)distance;
 }
 
+static const uint8_t *past_endbr(const uint8_t *p)
+{
+    return p[0] == 0xf3 && p[1] == 0x0f && p[2] == 0x1e && p[3] == 0xfa ? p + 4 : p;
+}
+
 const uint8_t *x86_stub_jump(const uint8_t *stub)
 {
-    if (stub[0] == 0xf3 && stub[1] == 0x0f && stub[2] == 0x1e && stub[3] == 0xfa) /* endbr64 */
-        stub += 4;
+    stub = past_endbr(stub);
     stub += stub[0] == 0xf2; /* bnd */
     return stub[0] == 0xff && stub[1] == 0x25 ? stub : NULL;
 }
@@ -193,8 +197,8 @@ static bool may_lead_to_sled(const struct pm_object *object, const uint8_t *stub
  * Reads no byte behind the instruction. */
 static const uint8_t *past_adjustment(const uint8_t *p)
 {
-    if (p[0] == 0xf3 && p[1] == 0x0f && p[2] == 0x1e && p[3] == 0xfa)
-        return p + 4; /* endbr64 */
+    if (past_endbr(p) != p)
+        return past_endbr(p);
     if (p[0] == 0x48 && (p[1] == 0x83 || p[1] == 0x81) && (p[2] == 0xef || p[2] == 0xc7))
         return p + (p[1] == 0x83 ? 4 : 7); /* sub or add $n, %rdi */
     if (p[0] == 0x4c && p[1] == 0x8b && p[2] == 0x17)
