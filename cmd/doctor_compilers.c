@@ -204,37 +204,55 @@ static size_t try_compiler(struct doctor *doctor, const struct compiler *compile
     return n_sleds;
 }
 
+/* The name of the compiler's back end; NULL: memory. */
+static char *back_end_name(const struct compiler *compiler, const char *version)
+{
+    return doctor_text("perfmap-%s%.*s.so", compiler->is_clang ? "clang" : "gcc",
+                       (int)strspn(version, "0123456789"), version);
+}
+
+static void add_without_back_end(struct doctor *doctor, const struct compiler *compiler,
+                                 const char *name, const char *version, const char *back_end)
+{
+    if (compiler->is_clang)
+        doctor_add(doctor, "compiler", name, DOCTOR_UNUSED,
+                   doctor_text("no plugin back end for clang in this version"), NULL);
+    else
+        doctor_add(
+            doctor, "compiler", name, DOCTOR_MISSING,
+            doctor_text("no plugin back end '%s'", back_end),
+            doctor_text(
+                "apt-get install gcc-%.*s-plugin-dev, then configure and build PerfMap again",
+                (int)strspn(version, "0123456789"), version));
+}
+
+static void check_back_end(struct doctor *doctor, const struct compiler *compiler, const char *name,
+                           const char *version, const char *plugin)
+{
+    char *file = back_end_name(compiler, version), *reason = NULL;
+    char *back_end = file ? cmd_find_beside_plugin(file) : NULL;
+    size_t n_sleds = back_end && plugin ? try_compiler(doctor, compiler, plugin, &reason) : 0;
+    if (!back_end)
+        add_without_back_end(doctor, compiler, name, version, file ? file : "");
+    else if (reason)
+        doctor_add(doctor, "compiler", name, DOCTOR_FAILS, reason, NULL);
+    else
+        doctor_add(doctor, "compiler", name, DOCTOR_WORKS,
+                   doctor_text("%zu sleds in a test program", n_sleds), NULL);
+    free(back_end);
+    free(file);
+}
+
 static void check_compiler(struct doctor *doctor, const struct compiler *compiler,
                            const char *plugin)
 {
-    char *version = version_of(compiler), *reason = NULL;
+    char *version = version_of(compiler);
     char *name = doctor_text("%s %s", compiler->name, version ? version : "");
-    int major_len = version ? (int)strspn(version, "0123456789") : 0;
-    if (!version || !name) {
+    if (version && name)
+        check_back_end(doctor, compiler, name, version, plugin);
+    else
         doctor_add(doctor, "compiler", name ? name : "", DOCTOR_FAILS,
                    doctor_text("'%s' does not tell its version", compiler->path), NULL);
-    } else if (compiler->is_clang) {
-        doctor_add(doctor, "compiler", name, DOCTOR_UNUSED,
-                   doctor_text("no plugin back end for clang in this version"), NULL);
-    } else {
-        char *back_end_name = doctor_text("perfmap-gcc%.*s.so", major_len, version);
-        char *back_end = back_end_name ? cmd_find_beside_plugin(back_end_name) : NULL;
-        size_t n_sleds = back_end && plugin ? try_compiler(doctor, compiler, plugin, &reason) : 0;
-        if (!back_end)
-            doctor_add(
-                doctor, "compiler", name, DOCTOR_MISSING,
-                doctor_text("no plugin back end '%s'", back_end_name ? back_end_name : ""),
-                doctor_text(
-                    "apt-get install gcc-%.*s-plugin-dev, then configure and build PerfMap again",
-                    major_len, version));
-        else if (reason)
-            doctor_add(doctor, "compiler", name, DOCTOR_FAILS, reason, NULL);
-        else
-            doctor_add(doctor, "compiler", name, DOCTOR_WORKS,
-                       doctor_text("%zu sleds in a test program", n_sleds), NULL);
-        free(back_end);
-        free(back_end_name);
-    }
     free(name);
     free(version);
 }
