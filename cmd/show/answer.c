@@ -1,5 +1,6 @@
 /* The answer to a question, for people and for programs. */
 #include "answer.h"
+#include "cells.h"
 
 #include "mapping/base/json.h"
 

@@ -34,7 +34,7 @@ static void number_csv(const struct pm_view_column *column, struct pm_view_numbe
     fputc(',', out);
     if (number.kind == PM_VIEW_INTEGER)
         fprintf(out, "%lld", (long long)number.integer);
-    else if (number.kind == PM_VIEW_REAL && column->id == PM_VIEW_COLUMN_SHARE)
+    else if (number.kind == PM_VIEW_REAL && pm_view_column_unit(column) == PM_VIEW_UNIT_PERCENT)
         fprintf(out, "%.4f", number.real);
     else if (number.kind == PM_VIEW_REAL)
         fprintf(out, "%.6g", number.real);

@@ -6,8 +6,9 @@
  *     show_table(&report, &look, stdout); // or show_json, show_csv
  *     pm_view_release(&report);
  *
- *   term         terminals: widths, colours     table     rows as a table; cut: names that are too
- *   header       what stands above a table                long for it; hints: what marks mean
+ *   term         terminals: widths, colours     cells     texts of numbers and headings
+ *   table        rows as a table; table_room: its widths; cut: names that are too long for it;
+ *                hints: what marks mean        header    what stands above a table
  *   json, csv    rows for programs; columns: what both have in common
  *   modes        the list of modes              annotation, annotation_top, annotation_json: lines
  *   explanation  the mapping of a construct     answer    to a question
@@ -48,14 +49,6 @@ void show_csv_text(FILE *out, const char *text);
 void show_hints(struct pm_view *report, const struct show_term *term, bool has_at_least,
                 const char *letters, FILE *out);
 
-/* table.c: one unit for a column of amounts, by their total: ms, KiB; numbers are divided
- * by `divisor`. */
-struct show_scale {
-    double divisor;
-    const char *unit;
-    int decimals;
-};
-struct show_scale show_scale_of(const struct pm_metric *metric, double total, bool utf8);
 /* header.c: what stands above a table. */
 void show_header(struct pm_view *report, const struct show_term *term, FILE *out);
 /* For CSV, which has rows only: what measuring cost and what the budget did, on standard error. */

@@ -1,5 +1,6 @@
 /* Words of a program's own, for people and for programs (word.h). */
 #include "word.h"
+#include "cells.h"
 
 #include "mapping/base/json.h"
 

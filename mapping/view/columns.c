@@ -1,8 +1,9 @@
-/* The table of columns: what each is called, which views and which parts of them have it, and
- * how to get it. */
+/* The table of columns: what each is called, which views and which parts of them have it, how
+ * to get it, and how text shows it. */
 #include "columns.h"
 
 #include <math.h>
+#include <stddef.h>
 
 static const struct pm_metric *metric_of(const struct pm_view *view, uint32_t m)
 {
@@ -128,31 +129,11 @@ static struct pm_view_number at_most(const struct cell *c)
     return integer(c->row->values[c->metric].bounds.at_most);
 }
 
-static struct pm_view_number taken_out(const struct cell *c)
-{
-    return integer(c->row->taken_out_ns);
-}
-
-static struct pm_view_number own_uncertainty(const struct cell *c)
-{
-    return integer(c->row->doubt_ns);
-}
-
-static struct pm_view_number inclusive_uncertainty(const struct cell *c)
-{
-    return integer(c->row->inclusive_doubt_ns);
-}
-
 static struct pm_view_number share(const struct cell *c)
 {
     struct pm_view_number number = real(pm_view_share_pct(c->view, c->row));
     number.is_uncertain = pm_view_is_uncertain(c->view, c->row);
     return number;
-}
-
-static struct pm_view_number samples(const struct cell *c)
-{
-    return integer(c->row->n_samples);
 }
 
 static struct pm_view_number calls(const struct cell *c)
@@ -172,36 +153,170 @@ static struct pm_view_number entries(const struct cell *c)
     return number;
 }
 
+/* --- where text has them --- */
+
+static bool is_off_cpu(const struct pm_view *view, uint32_t m)
+{
+    return m < view->n_metrics && pm_view_off_cpu_word(view, m);
+}
+
+/* Of amounts that add up, trees show the inclusive ones first. */
+static bool tree_is_first(const struct pm_view *view, uint32_t m)
+{
+    return view->options.tree && is_sum(view, m);
+}
+
+/* Beside what rows are sorted by, the other of own and inclusive. */
+static bool shows_both(const struct pm_view *view, uint32_t m)
+{
+    return is_sum(view, m) && !view->measured_nothing &&
+           (!pm_view_is_fine(view) || view->options.tree) && !pm_view_is_by_runner(view);
+}
+
+static bool shows_own(const struct pm_view *view, uint32_t m)
+{
+    if (is_off_cpu(view, m))
+        return !view->options.tree;
+    return !tree_is_first(view, m) || shows_both(view, m);
+}
+
+static bool shows_inclusive(const struct pm_view *view, uint32_t m)
+{
+    if (is_off_cpu(view, m))
+        return view->options.tree;
+    return tree_is_first(view, m) || shows_both(view, m);
+}
+
+static bool shows_bounds(const struct pm_view *view, uint32_t m)
+{
+    return has_bounds(view, m) && !is_off_cpu(view, m);
+}
+
+/* What measuring cost in own times, and is not in them, where it is more than a hundredth of
+ * them. */
+static bool shows_taken_out(const struct pm_view *view, uint32_t m)
+{
+    return m < view->n_metrics && is_wall(view, m) && !pm_view_is_by_runner(view) &&
+           (double)view->total.taken_out_ns > 0.01 * (double)view->total.values[m].own.value;
+}
+
+static bool shows_share(const struct pm_view *view, uint32_t m)
+{
+    return m == view->primary && (m == view->n_metrics || is_sum(view, m));
+}
+
+/* After all metrics; alone where there are none. */
+static bool shows_calls(const struct pm_view *view, uint32_t m)
+{
+    if (m < view->n_metrics)
+        return false;
+    return m == 0 || (view->shows_calls && (view->total.n_calls || view->n_rows == 0));
+}
+
 /* --- the table --- */
 
-enum { ROW = PM_VIEW_PART_ROW, ALL = PM_VIEW_PART_ROW | PM_VIEW_PART_REST | PM_VIEW_PART_TOTAL };
+enum {
+    ROW = PM_VIEW_PART_ROW,
+    REST = PM_VIEW_PART_REST,
+    TOTAL = PM_VIEW_PART_TOTAL,
+    ALL = ROW | REST | TOTAL
+};
 
+/* From left to right, for each metric; then those without one. */
+enum place { PLACE_FIRST = 1, PLACE_CALLS, PLACE_SHARE, PLACE_SECOND, PLACE_LATER };
+
+struct text {
+    enum place place; /* 0: only programs get it */
+    enum place tree_place;
+    /* m: beside which metric, n_metrics for after them all. NULL: wherever the view has it */
+    bool (*is_shown)(const struct pm_view *view, uint32_t m);
+    enum pm_view_unit unit;
+    bool has_bar;
+    enum pm_view_turn turn, tree_turn, other_turn; /* in trees, and of later metrics */
+    bool keeps_row;      /* a row is not folded while it prints more than 0 here */
+    unsigned doubt;      /* the parts where "~" marks what is uncertain */
+    unsigned blank_zero; /* the parts where 0 says nothing */
+    unsigned tree_blank; /* the parts that trees leave out */
+    bool outside_blank;  /* left out of time outside instrumented code, but in trees */
+};
+
+#define IN_ROW(member) offsetof(struct pm_view_row, member)
+
+/* What is not set is the usual: all parts of text that have the number show it, as a count, and
+ * tables keep it however narrow they are. */
 static const struct column_kind {
     const char *key;     /* by metric: what stands before its name */
-    const char *heading; /* of text; the metric's unit follows */
+    const char *heading; /* of text; the metric and the unit follow */
     bool by_metric;
     unsigned parts;
     bool (*is_there)(const struct pm_view *view, uint32_t m);
-    struct pm_view_number (*of)(const struct cell *c);
-} kinds[PM_VIEW_N_COLUMN_IDS] = {
-    [PM_VIEW_COLUMN_OWN] = {"own_", "own", true, ALL, always, own},
-    [PM_VIEW_COLUMN_INCLUSIVE] = {"inclusive_", "incl.", true, ROW, is_sum, inclusive},
-    [PM_VIEW_COLUMN_AT_LEAST] = {"at_least_", "at least", true, ROW, has_bounds, at_least},
-    [PM_VIEW_COLUMN_AT_MOST] = {"at_most_", "at most", true, ROW, has_bounds, at_most},
-    [PM_VIEW_COLUMN_TAKEN_OUT] = {"taken_out_ns", "subtracted", false, ALL, has_taken_out,
-                                  taken_out},
-    [PM_VIEW_COLUMN_OWN_UNCERTAINTY] = {"own_uncertainty_ns", "±", false, ALL, has_taken_out,
-                                        own_uncertainty},
-    [PM_VIEW_COLUMN_INCLUSIVE_UNCERTAINTY] = {"inclusive_uncertainty_ns", "±", false, ROW,
-                                              has_taken_out, inclusive_uncertainty},
-    [PM_VIEW_COLUMN_SHARE] = {"share_pct", "share %", false, ALL, always, share},
-    [PM_VIEW_COLUMN_SAMPLES] = {"n_samples", "samples", false, ALL, has_samples, samples},
-    [PM_VIEW_COLUMN_CALLS] = {"n_calls", "calls", false, ALL, has_calls, calls},
-    [PM_VIEW_COLUMN_ENTRIES] = {"n_loop_entries", "entries", false, ALL, has_entries, entries},
+    size_t number; /* where a row has it, an int64_t; 0: nowhere */
+    bool sums;     /* rest and total add up what rows have there */
+    struct pm_view_number (*of)(const struct cell *c); /* NULL: what the row has there */
+    struct text text;
+} kinds[] = {
+    /* clang-format off */
+    [PM_VIEW_COLUMN_OWN] = {
+        "own_", "own", .by_metric = true, ALL, always, .of = own,
+        .text = {PLACE_FIRST, .tree_place = PLACE_SECOND, .is_shown = shows_own,
+                 .unit = PM_VIEW_UNIT_METRIC, .tree_turn = PM_VIEW_GOES_TREE_OWN,
+                 .keeps_row = true, .doubt = TOTAL /* of rows the share says it */},
+    },
+    [PM_VIEW_COLUMN_INCLUSIVE] = {
+        "inclusive_", "incl.", .by_metric = true, ROW, is_sum, .of = inclusive,
+        .text = {PLACE_SECOND, .tree_place = PLACE_FIRST, .is_shown = shows_inclusive,
+                 .unit = PM_VIEW_UNIT_METRIC, .turn = PM_VIEW_GOES_INCLUSIVE,
+                 .other_turn = PM_VIEW_GOES_OTHER_METRIC, .doubt = ROW, .outside_blank = true},
+    },
+    [PM_VIEW_COLUMN_AT_LEAST] = {
+        "at_least_", "at least", .by_metric = true, ROW, has_bounds, .of = at_least,
+        .text = {PLACE_LATER, .is_shown = shows_bounds, .unit = PM_VIEW_UNIT_METRIC,
+                 .keeps_row = true},
+    },
+    [PM_VIEW_COLUMN_AT_MOST] = {
+        "at_most_", "at most", .by_metric = true, ROW, has_bounds, .of = at_most,
+        .text = {PLACE_LATER, .is_shown = shows_bounds, .unit = PM_VIEW_UNIT_METRIC,
+                 .keeps_row = true},
+    },
+    [PM_VIEW_COLUMN_TAKEN_OUT] = {
+        "taken_out_ns", "subtracted", .parts = ALL, has_taken_out, IN_ROW(taken_out_ns),
+        .sums = true,
+        .text = {PLACE_LATER, .is_shown = shows_taken_out, .unit = PM_VIEW_UNIT_METRIC,
+                 .turn = PM_VIEW_GOES_FOR_FULL_NAMES, .keeps_row = true, .blank_zero = ALL},
+    },
+    [PM_VIEW_COLUMN_OWN_UNCERTAINTY] = {
+        "own_uncertainty_ns", "±", .parts = ALL, has_taken_out, IN_ROW(doubt_ns), .sums = true,
+    },
+    [PM_VIEW_COLUMN_INCLUSIVE_UNCERTAINTY] = {
+        "inclusive_uncertainty_ns", "±", .parts = ROW, has_taken_out, IN_ROW(inclusive_doubt_ns),
+    },
+    [PM_VIEW_COLUMN_SHARE] = {
+        "share_pct", "share %", .parts = ALL, always, .of = share,
+        .text = {PLACE_SHARE, .is_shown = shows_share, .unit = PM_VIEW_UNIT_PERCENT,
+                 .has_bar = true, .turn = PM_VIEW_GOES_SHARE, .doubt = ROW,
+                 .tree_blank = REST /* rows have inclusive shares, which do not add up */},
+    },
+    [PM_VIEW_COLUMN_SAMPLES] = {
+        "n_samples", "samples", .parts = ALL, has_samples, IN_ROW(n_samples), .sums = true,
+    },
+    [PM_VIEW_COLUMN_CALLS] = {
+        "n_calls", "calls", .parts = ALL, has_calls, IN_ROW(n_calls), .sums = true, .of = calls,
+        .text = {PLACE_CALLS, .is_shown = shows_calls, .turn = PM_VIEW_GOES_CALLS,
+                 .blank_zero = ROW | REST},
+    },
+    [PM_VIEW_COLUMN_ENTRIES] = {
+        "n_loop_entries", "entries", .parts = ALL, has_entries, IN_ROW(n_loop_entries),
+        .sums = true, .of = entries,
+    },
+    /* clang-format on */
 };
 
-static struct pm_view_column column_of(const struct pm_view *view, enum pm_view_column_id id,
-                                       uint32_t m)
+enum { N_KINDS = sizeof kinds / sizeof *kinds };
+_Static_assert((int)N_KINDS >= (int)PM_VIEW_N_COLUMN_IDS &&
+                   N_KINDS * PM_VIEW_MAX_METRICS <= PM_VIEW_MAX_COLUMNS,
+               "PM_VIEW_MAX_COLUMNS holds each column of each metric");
+
+static struct pm_view_column column_of(const struct pm_view *view, uint32_t id, uint32_t m)
 {
     struct pm_view_column column = {.id = id, .metric = m};
     snprintf(column.key, sizeof column.key, "%s%s", kinds[id].key,
@@ -213,12 +328,12 @@ uint32_t pm_view_columns(const struct pm_view *view, struct pm_view_column *ret_
 {
     uint32_t n = 0;
     for (uint32_t m = 0; m < view->n_metrics; m++)
-        for (int id = 0; id < PM_VIEW_N_COLUMN_IDS; id++)
+        for (uint32_t id = 0; id < N_KINDS; id++)
             if (kinds[id].by_metric && kinds[id].is_there(view, m))
-                ret_columns[n++] = column_of(view, (enum pm_view_column_id)id, m);
-    for (int id = 0; id < PM_VIEW_N_COLUMN_IDS; id++)
+                ret_columns[n++] = column_of(view, id, m);
+    for (uint32_t id = 0; id < N_KINDS; id++)
         if (!kinds[id].by_metric && kinds[id].is_there(view, 0))
-            ret_columns[n++] = column_of(view, (enum pm_view_column_id)id, 0);
+            ret_columns[n++] = column_of(view, id, 0);
     return n;
 }
 
@@ -227,17 +342,143 @@ bool pm_view_column_has(const struct pm_view_column *column, enum pm_view_part p
     return (kinds[column->id].parts & (unsigned)part) != 0;
 }
 
+static int64_t *number_in(const struct column_kind *kind, const struct pm_view_row *row)
+{
+    return (int64_t *)((char *)row + kind->number);
+}
+
 struct pm_view_number pm_view_number_of(const struct pm_view *view,
                                         const struct pm_view_column *column,
                                         const struct pm_view_row *row, enum pm_view_part part)
 {
+    const struct column_kind *kind = &kinds[column->id];
     struct cell cell = {view, row, column->metric, part};
     if (!pm_view_column_has(column, part))
         return (struct pm_view_number){0};
-    return kinds[column->id].of(&cell);
+    return kind->of ? kind->of(&cell) : integer(*number_in(kind, row));
 }
 
-const char *pm_view_column_heading(enum pm_view_column_id id)
+bool pm_view_add_numbers(struct pm_view_row *sum, const struct pm_view_row *row)
 {
-    return kinds[id].heading;
+    bool overflow = false;
+    for (uint32_t id = 0; id < N_KINDS; id++) {
+        int64_t *total = number_in(&kinds[id], sum);
+        if (kinds[id].sums)
+            overflow |= __builtin_add_overflow(*total, *number_in(&kinds[id], row), total);
+    }
+    return !overflow;
+}
+
+/* --- text --- */
+
+static bool is_shown(const struct pm_view *view, const struct column_kind *kind, uint32_t m)
+{
+    if (kind->by_metric && m == view->n_metrics)
+        return false;
+    if (kind->text.is_shown)
+        return kind->text.is_shown(view, m);
+    return (kind->by_metric || m == view->n_metrics) && kind->is_there(view, m);
+}
+
+/* At a place, those that stand there beside a metric. */
+static uint32_t add_at(const struct pm_view *view, enum place place, uint32_t m, uint32_t n,
+                       struct pm_view_column *columns)
+{
+    for (uint32_t id = 0; id < N_KINDS; id++) {
+        const struct text *text = &kinds[id].text;
+        bool moves = view->options.tree && text->tree_place;
+        if ((moves ? text->tree_place : text->place) == place && is_shown(view, &kinds[id], m))
+            columns[n++] = column_of(view, id, m < view->n_metrics ? m : 0);
+    }
+    return n;
+}
+
+uint32_t pm_view_text_columns(const struct pm_view *view, struct pm_view_column *ret_columns)
+{
+    uint32_t n = 0;
+    for (uint32_t m = 0; m <= view->n_metrics; m++)
+        for (enum place place = PLACE_FIRST; place <= PLACE_LATER; place++)
+            n = add_at(view, place, m, n, ret_columns);
+    return n;
+}
+
+const char *pm_view_column_heading(const struct pm_view_column *column)
+{
+    return kinds[column->id].heading;
+}
+
+bool pm_view_column_is_of_metric(const struct pm_view_column *column)
+{
+    return kinds[column->id].by_metric;
+}
+
+enum pm_view_unit pm_view_column_unit(const struct pm_view_column *column)
+{
+    return kinds[column->id].text.unit;
+}
+
+bool pm_view_column_has_bar(const struct pm_view_column *column)
+{
+    return kinds[column->id].text.has_bar;
+}
+
+static const char *off_cpu_word(const struct pm_view *view, const struct pm_view_column *column)
+{
+    return kinds[column->id].by_metric ? pm_view_off_cpu_word(view, column->metric) : NULL;
+}
+
+static bool is_preempted(const char *off_cpu_word)
+{
+    return off_cpu_word && !strcmp(off_cpu_word, "preempted");
+}
+
+enum pm_view_turn pm_view_column_turn(const struct pm_view *view,
+                                      const struct pm_view_column *column)
+{
+    const struct text *text = &kinds[column->id].text;
+    const char *off_cpu = off_cpu_word(view, column);
+    enum pm_view_turn turn = text->turn;
+    if (view->options.tree && text->tree_turn)
+        turn = text->tree_turn;
+    else if (column->metric != view->primary && text->other_turn)
+        turn = text->other_turn;
+    if (is_preempted(off_cpu))
+        return PM_VIEW_GOES_AS_CHANCE;
+    if (off_cpu && (turn == PM_VIEW_NEVER_GOES || turn > PM_VIEW_GOES_OFF_CPU))
+        return PM_VIEW_GOES_OFF_CPU;
+    return turn;
+}
+
+/* A number that is not known and 0 as far as it is. */
+static bool is_unknown_zero(const struct pm_view *view, const struct pm_view_column *column,
+                            const struct pm_view_row *row, struct pm_view_number number)
+{
+    return number.real == 0 && (number.is_at_least || pm_view_off_cpu_word(view, column->metric) ||
+                                (row->traits.is_untimed && is_wall(view, column->metric)));
+}
+
+bool pm_view_is_blank(const struct pm_view *view, const struct pm_view_column *column,
+                      const struct pm_view_row *row, enum pm_view_part part,
+                      struct pm_view_number number)
+{
+    const struct text *text = &kinds[column->id].text;
+    bool tree = view->options.tree;
+    if (number.kind == PM_VIEW_NO_NUMBER || (tree && text->tree_blank & (unsigned)part))
+        return true;
+    if (!tree && text->outside_blank && row->kind == PM_VIEW_ROW_OUTSIDE)
+        return true;
+    if (number.real == 0 && text->blank_zero & (unsigned)part)
+        return true;
+    return kinds[column->id].by_metric && part == PM_VIEW_PART_ROW &&
+           is_unknown_zero(view, column, row, number);
+}
+
+bool pm_view_marks_doubt(const struct pm_view_column *column, enum pm_view_part part)
+{
+    return (kinds[column->id].text.doubt & (unsigned)part) != 0;
+}
+
+bool pm_view_keeps_row(const struct pm_view *view, const struct pm_view_column *column)
+{
+    return kinds[column->id].text.keeps_row && !is_preempted(off_cpu_word(view, column));
 }

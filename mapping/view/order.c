@@ -1,5 +1,5 @@
 /* Which rows of a report are shown, and in which order. */
-#include "view.h"
+#include "columns.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -136,12 +136,7 @@ static bool row_says_something(const struct pm_view *view, const struct pm_view_
 static bool add_to(const struct pm_view *view, struct pm_view_row *sum,
                    const struct pm_view_row *row)
 {
-    bool ok =
-        !__builtin_add_overflow(sum->n_calls, row->n_calls, &sum->n_calls) &&
-        !__builtin_add_overflow(sum->n_loop_entries, row->n_loop_entries, &sum->n_loop_entries) &&
-        !__builtin_add_overflow(sum->n_samples, row->n_samples, &sum->n_samples) &&
-        !__builtin_add_overflow(sum->taken_out_ns, row->taken_out_ns, &sum->taken_out_ns) &&
-        !__builtin_add_overflow(sum->doubt_ns, row->doubt_ns, &sum->doubt_ns);
+    bool ok = pm_view_add_numbers(sum, row);
     sum->traits.calls_are_at_least |= row->traits.calls_are_at_least;
     sum->traits.entries_are_at_least |= row->traits.entries_are_at_least;
     for (uint32_t m = 0; m < view->n_metrics && ok; m++)
