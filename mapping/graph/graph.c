@@ -263,6 +263,13 @@ void pm_graph_cost(struct pm_graph *graph, const struct pm_cost *cost)
         graph->costs[graph->n_costs++] = *cost;
 }
 
+void pm_graph_take_costs(struct pm_graph *graph, struct pm_cost *costs, uint32_t n)
+{
+    free(graph->costs);
+    graph->costs = costs;
+    graph->n_costs = graph->own->cap_costs = n;
+}
+
 /* Edge lists by one counting sort: for each sentence the mappings that leave it (or, by
  * destination, that enter it), in the order of their addition. */
 static bool index_edges(const struct pm_graph *graph, bool by_destination, uint32_t **first_pointer,

@@ -156,6 +156,8 @@ void pm_graph_set_cause(struct pm_graph *graph, pm_index context, pm_index cause
 pm_index pm_graph_metric(struct pm_graph *graph, const struct pm_metric *metric);
 pm_index pm_graph_find_metric(const struct pm_graph *graph, const char *name);
 void pm_graph_cost(struct pm_graph *graph, const struct pm_cost *cost);
+/* Others in place of all costs; from malloc, and the graph's from now on. */
+void pm_graph_take_costs(struct pm_graph *graph, struct pm_cost *costs, uint32_t n);
 
 /* For each sentence of one noun of the kind, one with the same verb of its parent, when that is
  * of the kind too; made where it is not there. So what lies around a measured construct can be

@@ -596,13 +596,14 @@ bool pm_amount_add(struct pm_amount *a, enum pm_aggregation aggregation, const s
     return true;
 }
 
-/* Divides a class's amount over its parts. Whole units: each part ends at the rounded running share
+/* Whole units: each part ends at the rounded running share
  * of the whole, and the last at the whole, so the parts are within one unit of their shares and add
  * up exactly. */
-static bool divide(const struct pm_lift_part *parts, uint32_t n_parts,
-                   enum pm_aggregation aggregation, const struct pm_amount *whole,
-                   struct pm_amount *ret_amounts)
+bool pm_lift_divide(const struct pm_lift *lift, uint32_t class, enum pm_aggregation aggregation,
+                    const struct pm_amount *whole, struct pm_amount *ret_amounts)
 {
+    const struct pm_lift_part *parts = lift->parts + lift->class_first[class];
+    uint32_t n_parts = lift->class_first[class + 1] - lift->class_first[class];
     bool divisible = aggregation == PM_SUM || aggregation == PM_AVERAGE;
     double running = 0;
     int64_t before = 0;
@@ -642,9 +643,7 @@ enum pm_status pm_lift_costs(const struct pm_lift *lift, enum pm_aggregation agg
     }
     for (uint32_t c = 0; ok && c < lift->n_classes; c++)
         if (of_class[c].n > 0)
-            ok = divide(lift->parts + lift->class_first[c],
-                        lift->class_first[c + 1] - lift->class_first[c], aggregation, &of_class[c],
-                        ret_amounts);
+            ok = pm_lift_divide(lift, c, aggregation, &of_class[c], ret_amounts);
     free(of_class);
     return ok ? PM_OK : pm_error_set(err, PM_ERR_LIMIT, "costs add up to more than 64 bits hold");
 }

@@ -113,6 +113,12 @@ PM_MUST_CHECK enum pm_status pm_lift_costs(const struct pm_lift *lift,
                                            const struct pm_lift_sample *samples, size_t n_samples,
                                            struct pm_error *err, struct pm_amount *ret_amounts);
 
+/* The same of one class: divides its amount, and adds to ret_amounts[n_rows]. False: a sum leaves
+ * 64 bits. */
+PM_MUST_CHECK bool pm_lift_divide(const struct pm_lift *lift, uint32_t class,
+                                  enum pm_aggregation aggregation, const struct pm_amount *whole,
+                                  struct pm_amount *ret_amounts);
+
 /* Bounds of sums, whatever the rule: ret_bounds[n_destinations]. */
 PM_MUST_CHECK enum pm_status pm_lift_bounds(const struct pm_lift *lift,
                                             const struct pm_lift_sample *samples, size_t n_samples,

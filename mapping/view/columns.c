@@ -1,6 +1,7 @@
 /* The table of columns: what each is called, which views and which parts of them have it, how
  * to get it, and how text shows it. */
 #include "columns.h"
+#include "groupings.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -75,8 +76,7 @@ static bool has_calls(const struct pm_view *view, uint32_t m)
 /* Where loops have rows of their own, their entries are those rows' calls. */
 static bool has_entries(const struct pm_view *view, uint32_t m)
 {
-    return has_calls(view, m) && view->options.by != PM_VIEW_BY_LOOP &&
-           view->options.by != PM_VIEW_BY_STATEMENT;
+    return has_calls(view, m) && !pm_view_grouping(view)->counts_all;
 }
 
 /* --- what they are of a row --- */

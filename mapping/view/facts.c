@@ -1,6 +1,6 @@
 /* What a report says about the run itself, and its warnings: what was seen, what it may mean, which
  * option helps. */
-#include "view.h"
+#include "groupings.h"
 
 #include "format/pm_run.h"
 
@@ -308,16 +308,14 @@ static void warn_of_sampling(struct warner *warner)
              "%lld of %lld samples were lost, so shares are of the others: a lower --rate of "
              "'perfmap run' loses fewer",
              (long long)facts.n_lost_samples, (long long)(facts.n_lost_samples + facts.n_samples));
-    bool by_object =
-        view->options.by == PM_VIEW_BY_ARRAY || view->options.by == PM_VIEW_BY_VARIABLE;
+    const char *needing = pm_view_grouping(view)->needs_samples;
     bool times = view->n_metrics == 0 || view->metrics[view->primary] == view->time_metric;
-    if (!told && view->cpu_metric == PM_NONE && times &&
-        (by_object || view->options.by == PM_VIEW_BY_STATEMENT))
+    if (!told && view->cpu_metric == PM_NONE && times && needing)
         warn(warner,
              "without samples only functions and loops have costs, not %s; 'perfmap run' takes "
              "samples unless "
              "--rate 0 is given",
-             by_object ? "what they touch" : "their statements");
+             needing);
     if (view->only_samples)
         warn(warner, "no instrumented code ran, so everything is from samples and debug "
                      "information: compile the program with -fplugin=$(perfmap plugin-path) for "

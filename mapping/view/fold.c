@@ -4,7 +4,7 @@
  * code has only one, else for the function or loop that was active. What nothing tells of stays.
  * Mappings and contexts are redirected before anything is made of them, so all totals are as
  * without it. */
-#include "view.h"
+#include "groupings.h"
 
 #include "mapping/base/names.h"
 
@@ -299,7 +299,7 @@ enum pm_status pm_view_fold(struct pm_view *view, struct pm_error *err)
 {
     const struct pm_view_options *options = &view->options;
     struct pm_graph *graph = view->data->graph;
-    bool by_object = options->by == PM_VIEW_BY_ARRAY || options->by == PM_VIEW_BY_VARIABLE;
+    bool by_object = pm_view_grouping(view)->is_object;
     if (!options->folds || by_object || !pm_view_is_at_source(view) || view->level == PM_NONE)
         return PM_OK;
     struct folding f = {.view = view, .graph = graph, .n_sentences = graph->n_sentences};

@@ -1,6 +1,6 @@
 /* What sentences count as in a report: groups of the constructs of the level, and the lift to
  * them. */
-#include "view.h"
+#include "groupings.h"
 
 #include "mapping/graph/index_map.h"
 
@@ -30,32 +30,15 @@ struct grouping {
     uint32_t cap;
 };
 
-/* Whether going up the where axis ends here. */
-static bool is_top(const struct pm_view *view, pm_index noun)
-{
-    enum pm_view_by by = view->options.by;
-    if (by == PM_VIEW_BY_FILE)
-        return pm_view_noun_is(view, noun, "file");
-    if (pm_view_noun_is_code(view, noun))
-        return true;
-    if (by == PM_VIEW_BY_FUNCTION)
-        return false;
-    return pm_view_noun_is_loop(view, noun) || pm_view_noun_is(view, noun, "region") ||
-           pm_view_noun_is_machine_code(view, noun) || pm_view_noun_is(view, noun, "inline") ||
-           ((by == PM_VIEW_BY_STATEMENT || by == PM_VIEW_BY_LINE) &&
-            pm_view_noun_is_statement(view, noun));
-}
-
 /* What a noun of the level counts as. */
 static pm_index climb(const struct pm_view *view, pm_index noun)
 {
-    bool by_object =
-        view->options.by == PM_VIEW_BY_ARRAY || view->options.by == PM_VIEW_BY_VARIABLE;
+    const struct pm_view_grouping *grouping = pm_view_grouping(view);
     bool is_ours = pm_view_is_at_source(view) || !strcmp(view->level_name, "Base");
-    if (by_object || !is_ours) /* of other levels each sentence is a row: {a Sum} */
+    if (grouping->is_object || !is_ours) /* of other levels each sentence is a row: {a Sum} */
         return noun;
     for (pm_index up = noun; up != PM_NONE; up = view->data->graph->nouns[up].parent)
-        if (is_top(view, up))
+        if (grouping->ends_at(view, up))
             return up;
     return noun;
 }
@@ -146,7 +129,7 @@ static enum pm_view_special special_of(const struct pm_view *view, pm_index sent
 {
     const struct pm_graph *graph = view->data->graph;
     pm_index noun = pm_graph_first_noun(graph, sentence);
-    enum pm_view_by by = view->options.by;
+    const struct pm_view_grouping *grouping = pm_view_grouping(view);
     bool is_here =
         view->level != PM_NONE && pm_graph_sentence_level(graph, sentence) == view->level;
     if (noun == PM_NONE)
@@ -165,10 +148,8 @@ static enum pm_view_special special_of(const struct pm_view *view, pm_index sent
         return PM_VIEW_ORDINARY;
     if (!pm_view_is_at_source(view))
         return PM_VIEW_ORDINARY;
-    if ((by == PM_VIEW_BY_ARRAY && !pm_view_noun_is_array(view, noun)) ||
-        (by == PM_VIEW_BY_VARIABLE && !pm_view_noun_is_object(view, noun)))
-        return PM_VIEW_NO_OBJECT;
-    return PM_VIEW_ORDINARY;
+    return grouping->is_object && !grouping->is_object(view, noun) ? PM_VIEW_NO_OBJECT
+                                                                   : PM_VIEW_ORDINARY;
 }
 
 /* The first noun that was met with that file; PM_NONE: memory ended. */
@@ -190,14 +171,14 @@ static bool key_of_noun(struct grouping *grouping, pm_index climbed, struct pm_v
         return false;
     const struct pm_noun *n = &view->data->graph->nouns[group->noun];
     pm_index verb = grouping->same_verb[group->verb], first;
-    if (view->options.by == PM_VIEW_BY_FILE && strcmp(n->kind, "file") != 0 &&
-        (*n->file || *n->binary)) {
+    enum pm_view_group_key key = pm_view_grouping(view)->key;
+    if (key == PM_VIEW_GROUP_BY_FILE && strcmp(n->kind, "file") != 0 && (*n->file || *n->binary)) {
         group->file = *n->file ? n->file : n->binary;
         first = first_of_file(grouping, group->file, group->noun);
         *ret_key = group_key(KEY_FILE, verb, first);
         return first != PM_NONE;
     }
-    if (view->options.by == PM_VIEW_BY_LINE && *n->file && n->line_no) {
+    if (key == PM_VIEW_GROUP_BY_LINE && *n->file && n->line_no) {
         first = first_of_file(grouping, n->file, group->noun);
         *ret_key =
             (int64_t)((uint64_t)KEY_LINE << 61 | (uint64_t)(first & 0x1fffffff) << 32 | n->line_no);
@@ -222,7 +203,7 @@ static bool group_sentence(struct grouping *grouping, pm_index sentence, unsigne
         .noun = noun, .verb = verb, .place = PM_NONE, .sentence = PM_NONE};
     pm_index climbed = PM_NONE;
     int64_t key;
-    bool by_callee = view->options.by == PM_VIEW_BY_FUNCTION || view->options.by == PM_VIEW_BY_FILE;
+    const struct pm_view_grouping *by = pm_view_grouping(view);
     group.special = special_of(view, sentence, rank);
     *ret_group = PM_NONE;
     if (group.special != PM_VIEW_ORDINARY) {
@@ -233,7 +214,7 @@ static bool group_sentence(struct grouping *grouping, pm_index sentence, unsigne
     } else if (view->level == PM_NONE || graph->verbs[verb].level != view->level) {
         return true;
     } else if (noun == PM_NONE || (graph->sentences[sentence].n_nouns > 1 &&
-                                   !(by_callee && pm_view_noun_is_machine_code(view, noun)))) {
+                                   !(by->by_callee && pm_view_noun_is_machine_code(view, noun)))) {
         key = group_key(KEY_SENTENCE, 0, sentence);
         group.sentence = sentence;
     } else {
@@ -245,7 +226,7 @@ static bool group_sentence(struct grouping *grouping, pm_index sentence, unsigne
     if (*ret_group == PM_NONE)
         return false;
     struct pm_view_group *g = &view->groups[*ret_group];
-    if (view->options.by == PM_VIEW_BY_LINE && climbed != PM_NONE && g->noun != PM_NONE &&
+    if (by->key == PM_VIEW_GROUP_BY_LINE && climbed != PM_NONE && g->noun != PM_NONE &&
         pm_view_noun_is_statement(view, climbed) && !pm_view_noun_is_statement(view, g->noun))
         g->noun = climbed; /* rather than the function or loop that begins there */
     if (climbed != PM_NONE &&
@@ -304,7 +285,7 @@ static bool find_around(struct grouping *grouping)
                (up = graph->nouns[up].parent) != PM_NONE) {
             struct pm_view_group group = {.noun = up, .verb = of->verb};
             int64_t key;
-            if (!is_top(view, up))
+            if (!pm_view_grouping(view)->ends_at(view, up))
                 continue;
             if (!key_of_noun(grouping, up, &group, &key))
                 return false;
@@ -336,7 +317,7 @@ enum pm_status pm_view_make_groups(struct pm_view *view, struct pm_error *err)
             }
     for (pm_index s = 0; ok && s < graph->n_sentences; s++)
         ok = group_sentence(&grouping, s, rank[s], &view->group_of[s]);
-    if (ok && view->options.by == PM_VIEW_BY_LOOP) {
+    if (ok && pm_view_grouping(view)->nests) {
         mark_functions_with_loops(&grouping);
         ok = !pm_view_is_at_source(view) || find_around(&grouping);
     }

@@ -1,5 +1,5 @@
 /* How rows are written in a table: names as people say them, and no two rows alike. */
-#include "view.h"
+#include "groupings.h"
 
 #include <stdlib.h>
 
@@ -98,9 +98,7 @@ static struct pm_view_label label_of(struct pm_view *view, const struct pm_view_
         return label;
     }
     const char *full = pm_view_short_name(arena, row->name), *folder = strrchr(row->place, '/');
-    bool of_statements =
-        view->options.by == PM_VIEW_BY_STATEMENT || view->options.by == PM_VIEW_BY_LINE;
-    if (of_statements && !strncmp(full, statement, strlen(statement)))
+    if (pm_view_grouping(view)->has_text && !strncmp(full, statement, strlen(statement)))
         full += strlen(statement); /* in a table of statements */
     const char *brief = full, *heap = strstr(brief, PM_VIEW_HEAP_OF);
     if (heap)

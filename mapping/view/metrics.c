@@ -1,5 +1,5 @@
 /* Which level and which metrics a report shows. */
-#include "view.h"
+#include "groupings.h"
 
 #include <stdlib.h>
 
@@ -149,9 +149,7 @@ bool pm_view_shows_wall(const struct pm_view *view)
 
 bool pm_view_is_fine(const struct pm_view *view)
 {
-    enum pm_view_by by = view->options.by;
-    return by == PM_VIEW_BY_STATEMENT || by == PM_VIEW_BY_ARRAY || by == PM_VIEW_BY_VARIABLE ||
-           by == PM_VIEW_BY_LINE;
+    return pm_view_grouping(view)->is_fine;
 }
 
 /* What only functions and loops were timed for has no finer destination: there samples tell.

@@ -1,5 +1,5 @@
 /* From an archive to the rows of a report. */
-#include "view.h"
+#include "groupings.h"
 
 #include <stdlib.h>
 
@@ -56,8 +56,7 @@ static bool is_region_body(const struct pm_view *view, pm_index sentence)
 bool pm_view_counts_as_entries(const struct pm_view *view, pm_index sentence)
 {
     pm_index noun = pm_graph_first_noun(view->data->graph, sentence);
-    enum pm_view_by by = view->options.by;
-    return by != PM_VIEW_BY_LOOP && by != PM_VIEW_BY_STATEMENT && noun != PM_NONE &&
+    return !pm_view_grouping(view)->counts_all && noun != PM_NONE &&
            (pm_view_noun_is_loop(view, noun) ||
             (pm_view_is_at_source(view) && pm_view_noun_is(view, noun, "symbol") &&
              is_region_body(view, sentence)));
@@ -259,7 +258,7 @@ static enum pm_status make_flat_rows(struct pm_view *view, struct scratch *s, st
         status = add_bound_rows(view, s, err);
     for (uint32_t r = 0; r < view->n_rows; r++)
         view->rows[r].id = r;
-    return status;
+    return status != PM_OK ? status : pm_view_find_parts(view, NULL, err);
 }
 
 /* --- the tree --- */
@@ -352,7 +351,7 @@ static enum pm_status make_tree(struct pm_view *view, struct pm_call_tree *ret_t
     if (!folds)
         return no_memory(err);
     for (pm_index c = 0; c < graph->n_contexts; c++)
-        folds[c] = view->options.by == PM_VIEW_BY_FILE || is_leaf(view, c) ||
+        folds[c] = pm_view_grouping(view)->key == PM_VIEW_GROUP_BY_FILE || is_leaf(view, c) ||
                    is_bare_loop(view, c) || (view->is_folded && view->is_folded[c]) ||
                    pm_view_counts_as_entries(view, graph->contexts[c].sentence);
     enum pm_status status =
@@ -413,22 +412,30 @@ static bool tree_costs(struct pm_view *view, const struct pm_call_tree *tree)
     return !overflow;
 }
 
+static enum pm_status fill_tree_rows(struct pm_view *view, const struct pm_call_tree *tree,
+                                     struct pm_error *err)
+{
+    if (!alloc_rows(view, tree->n_nodes))
+        return no_memory(err);
+    view->n_rows = tree->n_nodes;
+    for (uint32_t r = 0; r < tree->n_nodes; r++) {
+        init_row(view, tree->nodes[r].row, &view->rows[r]);
+        view->rows[r].id = r;
+        view->rows[r].parent_id = tree->nodes[r].parent;
+        view->rows[r].depth = tree->nodes[r].depth;
+    }
+    if (!tree_costs(view, tree))
+        return overflow_error(err);
+    enum pm_status status = tree_traits(view, tree, err);
+    return status != PM_OK ? status : pm_view_find_parts(view, tree->node_of, err);
+}
+
 static enum pm_status make_tree_rows(struct pm_view *view, struct pm_error *err)
 {
     struct pm_call_tree tree = {0};
     enum pm_status status = make_tree(view, &tree, err);
-    if (status == PM_OK && !alloc_rows(view, tree.n_nodes))
-        status = no_memory(err);
-    if (status == PM_OK) {
-        view->n_rows = tree.n_nodes;
-        for (uint32_t r = 0; r < tree.n_nodes; r++) {
-            init_row(view, tree.nodes[r].row, &view->rows[r]);
-            view->rows[r].id = r;
-            view->rows[r].parent_id = tree.nodes[r].parent;
-            view->rows[r].depth = tree.nodes[r].depth;
-        }
-        status = tree_costs(view, &tree) ? tree_traits(view, &tree, err) : overflow_error(err);
-    }
+    if (status == PM_OK)
+        status = fill_tree_rows(view, &tree, err);
     pm_call_tree_release(&tree);
     return status;
 }
@@ -457,6 +464,8 @@ static void summarise(struct pm_view *view)
         if (view->in_focus[cost->context])
             in_focus += (double)cost->value;
     }
+    if (view->runs_in && metric != PM_NONE)
+        all = view->all_values[metric];
     for (pm_index c = 0; c < graph->n_contexts; c++)
         view->n_folded_contexts += is_folded(graph->contexts[c].flags);
     view->focus_share_pct = all != 0 ? 100 * in_focus / all : 100;
@@ -471,10 +480,7 @@ static enum pm_status make_rows(struct pm_view *view, struct pm_error *err)
     if (view->options.tree)
         return make_tree_rows(view, err);
     if (pm_view_is_by_runner(view))
-        return alloc_rows(view, view->options.by == PM_VIEW_BY_THREAD ? view->data->n_threads
-                                                                      : view->data->n_processes)
-                   ? pm_view_make_runners(view, err)
-                   : no_memory(err);
+        return alloc_rows(view, view->runners.n) ? pm_view_make_runners(view, err) : no_memory(err);
     struct scratch s = {
         .samples = pm_alloc_array(graph->n_costs, sizeof *s.samples),
         .amounts = pm_alloc_array(view->lift->n_rows, sizeof *s.amounts),
@@ -510,8 +516,9 @@ static enum pm_status mark_loops(struct pm_view *view, struct pm_error *err)
 
 unsigned pm_view_load_flags(const struct pm_view_options *options)
 {
-    bool is_by_runner = options->by == PM_VIEW_BY_PROCESS || options->by == PM_VIEW_BY_THREAD;
-    return PM_ARCHIVE_LOAD_MERGED | (is_by_runner ? PM_ARCHIVE_LOAD_KEPT : 0) |
+    bool tells_runners =
+        pm_view_grouping_by(options->by)->runner || options->parts || options->runner;
+    return PM_ARCHIVE_LOAD_MERGED | (tells_runners ? PM_ARCHIVE_LOAD_KEPT : 0) |
            (options->everything ? PM_ARCHIVE_LOAD_ALL : PM_ARCHIVE_LOAD_LEFT_OUT);
 }
 
@@ -535,11 +542,26 @@ enum pm_status pm_view_load(struct pm_view *view, unsigned flags, struct pm_erro
 enum pm_status pm_view_make(struct pm_view *view, struct pm_error *err)
 {
     static enum pm_status (*const steps[])(struct pm_view *, struct pm_error *) = {
-        pm_view_choose_level, pm_view_choose_metrics, pm_view_fold,        pm_view_find_untimed,
-        pm_view_find_partial, pm_view_place_waits,    pm_view_compensate,  pm_view_make_groups,
-        pm_view_make_lift,    pm_view_make_nesting,   pm_view_focus,       pm_view_sum_folded,
-        pm_view_drop_empty,   pm_view_follow_paths,   pm_view_find_traits, make_rows,
-        mark_loops,           pm_view_arrange,
+        pm_view_choose_runners,
+        pm_view_choose_level,
+        pm_view_choose_metrics,
+        pm_view_fold,
+        pm_view_find_untimed,
+        pm_view_find_partial,
+        pm_view_place_waits,
+        pm_view_compensate,
+        pm_view_keep_runners,
+        pm_view_make_groups,
+        pm_view_make_lift,
+        pm_view_make_nesting,
+        pm_view_focus,
+        pm_view_sum_folded,
+        pm_view_drop_empty,
+        pm_view_follow_paths,
+        pm_view_find_traits,
+        make_rows,
+        mark_loops,
+        pm_view_arrange,
     };
     enum pm_status status = pm_view_load(view, pm_view_load_flags(&view->options), err);
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == PM_OK; i++)
@@ -577,6 +599,9 @@ void pm_view_release(struct pm_view *view)
     free(view->doubt_ns);
     free(view->is_placed);
     free(view->in_focus);
+    pm_runners_release(&view->runners);
+    free(view->runs_in);
+    free(view->parts);
     free(view->rows);
     pm_view_naming_free(view->naming);
     *view = (struct pm_view){0};

@@ -17,28 +17,6 @@ static enum pm_status choose_metrics(struct pm_view *view, bool is_live, struct 
     return pm_view_choose_metrics(view, err);
 }
 
-/* Costs of the threads that the question is about. */
-struct costs {
-    struct pm_cost *items;
-    uint32_t n, cap;
-};
-
-static bool keep_cost(void *context, const struct pm_cost *cost)
-{
-    struct costs *costs = context;
-    if (costs->n == costs->cap) {
-        uint32_t cap = costs->cap ? costs->cap * 2 : 1024;
-        struct pm_cost *more =
-            cap > costs->cap ? pm_realloc_array(costs->items, cap, sizeof *more) : NULL;
-        if (!more)
-            return false;
-        costs->items = more;
-        costs->cap = cap;
-    }
-    costs->items[costs->n++] = *cost;
-    return true;
-}
-
 /* Processes of one program share their costs, unless some of them are asked for. */
 static enum pm_status ask_graph(struct pm_view *view, const struct pm_question *question,
                                 struct pm_error *err, struct pm_answer **ret_answer)
@@ -46,21 +24,22 @@ static enum pm_status ask_graph(struct pm_view *view, const struct pm_question *
     struct pm_graph *graph = view->data->graph;
     struct pm_question_run run = {.graph = graph, .calls_metric = view->calls_metric};
     bool *threads_in = NULL;
-    struct costs own = {0};
+    struct pm_cost *own = NULL;
+    uint32_t n_own = 0;
     enum pm_status status = pm_ask_find_threads(question, view->data, err, &threads_in);
     if (status == PM_OK && threads_in)
-        status = pm_view_each_cost(view, threads_in, keep_cost, &own, err);
+        status = pm_view_costs_of(view, threads_in, err, &own, &n_own);
     struct pm_cost *merged = graph->costs;
     uint32_t n_merged = graph->n_costs;
     if (threads_in) {
-        graph->costs = own.items;
-        graph->n_costs = own.n;
+        graph->costs = own;
+        graph->n_costs = n_own;
     }
     if (status == PM_OK)
         status = pm_question_ask(question, &run, err, ret_answer);
     graph->costs = merged;
     graph->n_costs = n_merged;
-    free(own.items);
+    free(own);
     free(threads_in);
     return status;
 }

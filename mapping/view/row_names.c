@@ -1,5 +1,5 @@
 /* What rows are called, and where in the source they are. */
-#include "view.h"
+#include "groupings.h"
 
 #include "mapping/base/statement_names.h"
 #include "mapping/debuginfo/debuginfo.h"
@@ -122,8 +122,7 @@ static const char *finish(struct pm_view_naming *naming, struct pm_buf *buf)
 /* By statement, statements on one line are told apart, too. */
 static bool is_told_by_column(const struct pm_view *view, pm_index noun)
 {
-    return view->options.by == PM_VIEW_BY_STATEMENT ? pm_view_noun_is_statement(view, noun)
-                                                    : pm_view_noun_is_loop(view, noun);
+    return pm_view_grouping(view)->shares_lines(view, noun);
 }
 
 /* Several loops on one line are told apart by column. */
@@ -172,7 +171,7 @@ static bool find_heaps(struct pm_view_naming *naming)
 {
     const struct pm_view *view = naming->view;
     const struct pm_graph *graph = view->data->graph;
-    if (view->options.by != PM_VIEW_BY_ARRAY && view->options.by != PM_VIEW_BY_VARIABLE)
+    if (!pm_view_grouping(view)->is_object)
         return true;
     naming->heaps = pm_alloc_array(graph->n_nouns, sizeof *naming->heaps);
     for (uint32_t m = 0; naming->heaps && m < graph->n_mappings; m++) {
@@ -299,8 +298,7 @@ static void add_group(const struct pm_view_naming *naming, uint32_t g, struct pm
         [PM_VIEW_NOT_LOCATED] = "(not located)",
     };
     if (group->special == PM_VIEW_NO_OBJECT)
-        pm_buf_add_str(out, naming->view->options.by == PM_VIEW_BY_ARRAY ? "(no array)"
-                                                                         : "(no variable)");
+        pm_buf_add_str(out, pm_view_grouping(naming->view)->no_object);
     else if (group->special)
         pm_buf_add_str(out, special[group->special]);
     else if (group->file)
@@ -487,7 +485,7 @@ static void name_unmapped(const struct pm_view_naming *naming, pm_index sentence
     add_nouns(naming, sentence, pm_view_noun_is_machine_code(view, noun), what);
     if (is_word)
         add_verb(naming, graph->sentences[sentence].verb, what);
-    if (view->options.by != PM_VIEW_BY_FILE)
+    if (pm_view_grouping(view)->key != PM_VIEW_GROUP_BY_FILE)
         add_place(naming, at != PM_NONE ? at : noun, place);
 }
 
@@ -516,7 +514,7 @@ void pm_view_name_row(struct pm_view *view, struct pm_view_row *row)
         add_traits(row, &what);
         name_len = what.len;
         add_marks(view, row, &what);
-        if (view->options.by != PM_VIEW_BY_FILE)
+        if (pm_view_grouping(view)->key != PM_VIEW_GROUP_BY_FILE)
             add_set(naming, row, true, &place);
         break;
     }

@@ -1,12 +1,233 @@
-/* Rows that are processes or threads: what ran, not what it ran. */
-#include "view.h"
+/* The table of what runs: threads, processes, ranks; and rows that are runners. */
+#include "groupings.h"
+
+#include <stdlib.h>
+
+/* --- what a kind of runner is --- */
+
+static const struct pm_process *process_of(const struct pm_archive_data *data, uint32_t thread)
+{
+    return &data->processes[data->threads[thread].process];
+}
+
+/* Its command without the folders of the program; a program may have a blank in its name, and is
+ * quoted then. */
+static void add_command(const struct pm_process *process, struct pm_buf *out)
+{
+    enum { MOST = 80 };
+    const char *command = *process->argv ? process->argv : process->exe;
+    size_t program = *command == '"' ? strlen(command) : strcspn(command, " ");
+    for (const char *p = command; p < command + program; p++)
+        if (*p == '/' && *command != '"') {
+            program -= (size_t)(p + 1 - command);
+            command = p + 1;
+        }
+    size_t len = strlen(command);
+    if (len > MOST) {
+        len = MOST;
+        while (len && ((unsigned char)command[len] & 0xc0) == 0x80)
+            len--;
+    }
+    pm_buf_add(out, command, len);
+    if (command[len])
+        pm_buf_add_str(out, "...");
+}
+
+static int64_t thread_key(const struct pm_archive_data *data, uint32_t thread)
+{
+    (void)data;
+    return thread;
+}
+
+static struct pm_runner_names thread_names(const struct pm_archive_data *data, uint32_t thread)
+{
+    const struct pm_thread *t = &data->threads[thread];
+    return (struct pm_runner_names){t->tid, {t->name, NULL}};
+}
+
+static void label_thread(const struct pm_archive_data *data, uint32_t thread, struct pm_buf *what,
+                         struct pm_buf *place)
+{
+    const struct pm_thread *t = &data->threads[thread];
+    const struct pm_process *process = process_of(data, thread);
+    pm_buf_add_str(what, *t->name ? t->name : "thread");
+    if (t->tid == process->pid)
+        pm_buf_add_str(what, " (main)");
+    if (t->n_threads > 1)
+        pm_buf_printf(what, " and %lld later threads", (long long)t->n_threads - 1);
+    if (data->n_processes > 1) {
+        pm_buf_add_str(what, ", in ");
+        add_command(process, what);
+    }
+    pm_buf_printf(place, "pid %lld tid %lld", (long long)process->pid, (long long)t->tid);
+}
+
+static int64_t process_key(const struct pm_archive_data *data, uint32_t thread)
+{
+    return data->threads[thread].process;
+}
+
+static struct pm_runner_names process_names(const struct pm_archive_data *data, uint32_t thread)
+{
+    const struct pm_process *p = process_of(data, thread);
+    const char *slash = strrchr(p->exe, '/');
+    return (struct pm_runner_names){p->pid, {p->exe, slash ? slash + 1 : NULL}};
+}
+
+static void label_process(const struct pm_archive_data *data, uint32_t thread, struct pm_buf *what,
+                          struct pm_buf *place)
+{
+    const struct pm_process *process = process_of(data, thread);
+    add_command(process, what);
+    if (process->rank != PM_UNKNOWN)
+        pm_buf_printf(what, ", rank %lld", (long long)process->rank);
+    pm_buf_printf(place, "pid %lld", (long long)process->pid);
+    if (process->image != 0)
+        pm_buf_printf(place, " image %lld", (long long)process->image);
+}
+
+static int64_t rank_key(const struct pm_archive_data *data, uint32_t thread)
+{
+    return process_of(data, thread)->rank;
+}
+
+static struct pm_runner_names rank_names(const struct pm_archive_data *data, uint32_t thread)
+{
+    return (struct pm_runner_names){.number = rank_key(data, thread)};
+}
+
+static void label_rank(const struct pm_archive_data *data, uint32_t thread, struct pm_buf *what,
+                       struct pm_buf *place)
+{
+    int64_t rank = rank_key(data, thread);
+    if (rank == PM_UNKNOWN) {
+        pm_buf_add_str(what, "(no rank)");
+        return;
+    }
+    pm_buf_printf(what, "rank %lld", (long long)rank);
+    add_command(process_of(data, thread), place);
+}
+
+static const struct pm_runner_kind kinds[] = {
+    [PM_RUNNER_THREAD] = {.word = "thread",
+                          .key = thread_key,
+                          .names = thread_names,
+                          .label = label_thread,
+                          .is_thread = true},
+    [PM_RUNNER_PROCESS] = {.word = "process",
+                           .key = process_key,
+                           .names = process_names,
+                           .label = label_process},
+    [PM_RUNNER_RANK] = {.word = "rank",
+                        .key = rank_key,
+                        .names = rank_names,
+                        .label = label_rank,
+                        .why_none = "its processes were not started by mpirun or the like"},
+};
+
+const struct pm_runner_kind *pm_runner_kind(enum pm_runner kind)
+{
+    PM_ASSERT(kind > PM_RUNNER_NONE && kind < PM_N_RUNNERS);
+    return &kinds[kind];
+}
+
+/* --- all of one kind --- */
+
+static int compare_items(const void *a_pointer, const void *b_pointer)
+{
+    const struct pm_runner_item *a = a_pointer, *b = b_pointer;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return (a->thread > b->thread) - (a->thread < b->thread);
+}
+
+enum pm_status pm_runners_find(const struct pm_archive_data *data, enum pm_runner kind,
+                               struct pm_error *err, struct pm_runners *ret_runners)
+{
+    const struct pm_runner_kind *runner = pm_runner_kind(kind);
+    struct pm_runners found = {.items = pm_alloc_array(data->n_threads, sizeof *found.items),
+                               .of_thread = pm_alloc_array(data->n_threads, sizeof(uint32_t))};
+    if (!found.items || !found.of_thread) {
+        pm_runners_release(&found);
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    }
+    for (uint32_t t = 0; t < data->n_threads; t++)
+        found.items[t] = (struct pm_runner_item){runner->key(data, t), t};
+    if (data->n_threads)
+        qsort(found.items, data->n_threads, sizeof *found.items, compare_items);
+    for (uint32_t t = 0; t < data->n_threads; t++) {
+        struct pm_runner_item item = found.items[t];
+        if (found.n == 0 || found.items[found.n - 1].key != item.key)
+            found.items[found.n++] = item;
+        found.of_thread[item.thread] = found.n - 1;
+    }
+    *ret_runners = found;
+    return PM_OK;
+}
+
+void pm_runners_release(struct pm_runners *runners)
+{
+    free(runners->items);
+    free(runners->of_thread);
+    *runners = (struct pm_runners){0};
+}
+
+bool pm_runner_fits(const struct pm_archive_data *data, enum pm_runner kind, uint32_t thread,
+                    bool (*fits)(const void *pattern, const char *text), const void *pattern)
+{
+    struct pm_runner_names names = pm_runner_kind(kind)->names(data, thread);
+    char number[32];
+    snprintf(number, sizeof number, "%lld", (long long)names.number);
+    bool found = names.number != PM_UNKNOWN && fits(pattern, number);
+    for (size_t i = 0; i < sizeof names.names / sizeof *names.names; i++)
+        found = found || (names.names[i] && fits(pattern, names.names[i]));
+    return found;
+}
+
+static void add_range(const struct pm_runner_kind *runner, const struct pm_runners *runners,
+                      const char *name, struct pm_buf *out)
+{
+    const struct pm_runner_item *last = runners->n ? &runners->items[runners->n - 1] : NULL;
+    if (!last || last->key == PM_UNKNOWN) {
+        pm_buf_printf(out, "this archive knows no %ss: %s", runner->word, runner->why_none);
+        return;
+    }
+    const struct pm_runner_item *first = runners->items;
+    first += first->key == PM_UNKNOWN;
+    pm_buf_printf(out, "no %s '%s' in this archive; there are %ss %lld to %lld", runner->word, name,
+                  runner->word, (long long)first->key, (long long)last->key);
+}
+
+void pm_runner_add_missing(const struct pm_archive_data *data, enum pm_runner kind,
+                           const char *name, struct pm_buf *out)
+{
+    enum { MAX_LISTED = 8 };
+    const struct pm_runner_kind *runner = pm_runner_kind(kind);
+    struct pm_runners runners = {0};
+    out->failed |= pm_runners_find(data, kind, NULL, &runners) != PM_OK;
+    if (runner->why_none) {
+        add_range(runner, &runners, name, out);
+        pm_runners_release(&runners);
+        return;
+    }
+    pm_buf_printf(out, "no %s '%s' in this archive; there are %s", runner->word, name,
+                  runners.n ? "" : "none");
+    for (uint32_t i = 0; i < runners.n && i < MAX_LISTED; i++) {
+        struct pm_runner_names names = runner->names(data, runners.items[i].thread);
+        const char *called = names.names[0] ? names.names[0] : "";
+        pm_buf_printf(out, "%s%lld%s%s%s", i ? ", " : "", (long long)names.number,
+                      *called ? " (" : "", called, *called ? ")" : "");
+    }
+    pm_buf_add_str(out, runners.n > MAX_LISTED ? ", ..." : "");
+    pm_runners_release(&runners);
+}
+
+/* --- rows that are runners --- */
 
 bool pm_view_is_by_runner(const struct pm_view *view)
 {
-    return view->options.by == PM_VIEW_BY_PROCESS || view->options.by == PM_VIEW_BY_THREAD;
+    return pm_view_grouping(view)->runner != PM_RUNNER_NONE;
 }
-
-/* --- numbers --- */
 
 /* A process has called a function as often as is known of the function. */
 static void mark_calls(const struct pm_view *view, pm_index sentence, bool entries,
@@ -55,99 +276,46 @@ static bool add_to_row(void *context, const struct pm_cost *cost)
 {
     struct adding *adding = context;
     struct pm_view *view = adding->view;
-    uint32_t row = view->options.by == PM_VIEW_BY_THREAD
-                       ? cost->thread
-                       : view->data->threads[cost->thread].process;
+    struct pm_view_row *row = &view->rows[view->runners.of_thread[cost->thread]];
     if (view->in_focus[cost->context])
-        adding->overflow |= !add_cost(view, cost, &view->rows[row]);
+        adding->overflow |= !add_cost(view, cost, row);
     return true;
 }
 
 /* All costs of all processes are many: they are read one by one. */
 enum pm_status pm_view_make_runners(struct pm_view *view, struct pm_error *err)
 {
-    const struct pm_archive_data *data = view->data;
     struct adding adding = {.view = view};
-    bool by_thread = view->options.by == PM_VIEW_BY_THREAD;
-    view->n_rows = by_thread ? data->n_threads : data->n_processes;
+    view->n_rows = view->runners.n;
     for (uint32_t r = 0; r < view->n_rows; r++) {
         view->rows[r].kind = PM_VIEW_ROW_RUNNER;
-        view->rows[r].source = view->rows[r].id = r;
+        view->rows[r].source = view->runners.items[r].thread;
+        view->rows[r].id = r;
     }
-    enum pm_status status = pm_view_each_cost(view, NULL, add_to_row, &adding, err);
+    enum pm_status status = pm_view_each_cost(view, view->runs_in, add_to_row, &adding, err);
     return status == PM_OK && adding.overflow
                ? pm_error_set(err, PM_ERR_LIMIT, "costs add up to more than 64 bits hold")
                : status;
 }
 
-/* --- names --- */
-
 const struct pm_process *pm_view_process_of(const struct pm_view *view,
                                             const struct pm_view_row *row)
 {
-    const struct pm_archive_data *data = view->data;
-    return &data->processes[view->options.by == PM_VIEW_BY_THREAD
-                                ? data->threads[row->source].process
-                                : row->source];
+    return process_of(view->data, row->source);
 }
 
 const struct pm_thread *pm_view_thread_of(const struct pm_view *view, const struct pm_view_row *row)
 {
-    return view->options.by == PM_VIEW_BY_THREAD ? &view->data->threads[row->source] : NULL;
-}
-
-/* Its command without the folders of the program; a program may have a blank in its name, and is
- * quoted then. */
-static void add_command(const struct pm_process *process, struct pm_buf *out)
-{
-    enum { MOST = 80 };
-    const char *command = *process->argv ? process->argv : process->exe;
-    size_t program = *command == '"' ? strlen(command) : strcspn(command, " ");
-    for (const char *p = command; p < command + program; p++)
-        if (*p == '/' && *command != '"') {
-            program -= (size_t)(p + 1 - command);
-            command = p + 1;
-        }
-    size_t len = strlen(command);
-    if (len > MOST) {
-        len = MOST;
-        while (len && ((unsigned char)command[len] & 0xc0) == 0x80)
-            len--;
-    }
-    pm_buf_add(out, command, len);
-    if (command[len])
-        pm_buf_add_str(out, "...");
+    bool is_thread = pm_runner_kind(pm_view_grouping(view)->runner)->is_thread;
+    return is_thread ? &view->data->threads[row->source] : NULL;
 }
 
 void pm_view_name_runner(const struct pm_view *view, const struct pm_view_row *row,
                          struct pm_buf *what, struct pm_buf *place)
 {
     const struct pm_process *process = pm_view_process_of(view, row);
-    const struct pm_thread *thread = pm_view_thread_of(view, row);
-    if (process->pid == 0) {
+    if (process->pid == 0)
         add_command(process, what);
-        return;
-    }
-    if (thread) {
-        pm_buf_add_str(what, *thread->name ? thread->name : "thread");
-        if (thread->tid == process->pid)
-            pm_buf_add_str(what, " (main)");
-        if (thread->n_threads > 1)
-            pm_buf_printf(what, " and %lld later threads", (long long)thread->n_threads - 1);
-        if (view->data->n_processes > 1) {
-            pm_buf_add_str(what, ", in ");
-            add_command(process, what);
-        }
-    } else {
-        add_command(process, what);
-        if (process->rank != PM_UNKNOWN)
-            pm_buf_printf(what, ", rank %lld", (long long)process->rank);
-    }
-    pm_buf_printf(place, "pid %lld", (long long)process->pid);
-    if (thread)
-        pm_buf_printf(place, " tid %lld", (long long)thread->tid);
-    else if (process->image != 0)
-        pm_buf_printf(place, " image %lld", (long long)process->image);
+    else
+        pm_runner_kind(pm_view_grouping(view)->runner)->label(view->data, row->source, what, place);
 }
-
-/* --- JSON --- */

@@ -1,5 +1,6 @@
 /* The text of the source beside rows of statements and lines. */
 #include "annotation.h"
+#include "groupings.h"
 
 #include "mapping/base/statement_names.h"
 
@@ -100,8 +101,7 @@ static const struct pm_noun *noun_with_text(const struct pm_view *view,
 
 bool pm_view_shows_sources(const struct pm_view *view)
 {
-    return pm_view_is_at_source(view) && !view->options.tree &&
-           (view->options.by == PM_VIEW_BY_STATEMENT || view->options.by == PM_VIEW_BY_LINE);
+    return pm_view_is_at_source(view) && !view->options.tree && pm_view_grouping(view)->has_text;
 }
 
 enum pm_status pm_view_find_sources(struct pm_view *view, struct pm_error *err)

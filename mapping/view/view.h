@@ -15,6 +15,7 @@
 #include "mapping/base/text.h"
 #include "mapping/graph/calls.h"
 #include "mapping/graph/lift.h"
+#include "mapping/view/runners.h"
 
 struct pm_json;
 
@@ -61,6 +62,9 @@ struct pm_view_options {
     bool everything;     /* constructs without costs are loaded, too */
     const char *metrics; /* names separated by commas; NULL: the usual ones */
     const char *focus;   /* NULL: everything */
+    /* only what ran there: "thread:NAME", "process:4711", "rank:3", with * and ?; NULL: all */
+    const char *runner;
+    enum pm_runner parts; /* rows get parts: what each runner of the kind has of them */
     /* only the code of functions of that name, not what it calls; NULL: all */
     const char *instance;
     uint64_t limit; /* rows; 0: all */
@@ -97,7 +101,7 @@ enum pm_view_row_kind {
     PM_VIEW_ROW_UNMAPPED,
     PM_VIEW_ROW_OUTSIDE,
     PM_VIEW_ROW_SPECIAL, /* the others of enum pm_view_special */
-    PM_VIEW_ROW_RUNNER   /* a process or thread; source: its position in the archive's data */
+    PM_VIEW_ROW_RUNNER   /* a process, a thread */
 };
 
 /* Of what leads to a row of the lift: why its constructs are one, and what its contexts are. */
@@ -129,7 +133,7 @@ struct pm_view_value {
 
 struct pm_view_row {
     enum pm_view_row_kind kind;
-    pm_index source;        /* unmapped: the sentence; see also PM_VIEW_ROW_RUNNER */
+    pm_index source;        /* unmapped: the sentence; a runner: its first thread */
     const uint32_t *groups; /* positions in view->groups, lent by the lift */
     uint32_t n_groups;
     uint32_t id, parent_id, depth; /* tree: parent_id PM_NONE at the top */
@@ -145,10 +149,13 @@ struct pm_view_row {
     struct pm_view_traits traits;
     bool has_bounds;
     struct pm_view_value *values; /* [n_metrics] */
-    const char *what, *place;     /* for people, printable; NULL: not named yet; row_names.c */
-    const char *name;             /* what without the words that a table has letters for */
-    const char *source_text;      /* of its line, printable; NULL: not known, or not asked for */
-    bool last_child;              /* tree, among the rows that are shown */
+    /* with options.parts: own amounts, [view->runners.n][n_metrics]; those of a metric add up to
+     * values (times to rounding). NULL: not asked for */
+    const struct pm_amount *parts;
+    const char *what, *place; /* for people, printable; NULL: not named yet; row_names.c */
+    const char *name;         /* what without the words that a table has letters for */
+    const char *source_text;  /* of its line, printable; NULL: not known, or not asked for */
+    bool last_child;          /* tree, among the rows that are shown */
 };
 
 /* Where times without the measuring itself and samples differ most. */
@@ -211,9 +218,13 @@ struct pm_view {
     bool split_by_size;
     struct pm_view_traits *traits; /* per row of the lift */
     struct pm_lift *lift;
-    bool *in_focus;           /* per context */
-    struct pm_view_row *rows; /* sorted; tree: depth first */
-    uint32_t n_rows, n_shown; /* the first n_shown are printed, the others summed up in `rest` */
+    bool *in_focus;            /* per context */
+    struct pm_runners runners; /* of rows that are runners, or of their parts; else empty */
+    bool *runs_in;             /* per thread: of options.runner; NULL: all are */
+    double *all_values;        /* per metric of the graph, over all runners; with runs_in only */
+    struct pm_amount *parts;   /* of all rows (pm_view_row.parts) */
+    struct pm_view_row *rows;  /* sorted; tree: depth first */
+    uint32_t n_rows, n_shown;  /* the first n_shown are printed, the others summed up in `rest` */
     struct pm_view_row rest, total;
     struct pm_view_naming *naming;
     double focus_share_pct; /* of the primary metric; 100 without a focus */
@@ -333,6 +344,19 @@ void pm_view_mark_partial(const struct pm_view *view, pm_index noun, struct pm_v
 int64_t pm_view_n_lost_events(const struct pm_archive_data *data);
 bool pm_view_is_at_least(const struct pm_view *view, const struct pm_view_row *row, uint32_t m,
                          bool inclusive);
+
+/* parts.c: the costs of some runners only, and what each has of a row. Which: runners and runs_in.
+ * PM_ERR_USAGE: a kind of runner that is not there; PM_ERR_NOT_FOUND: a name. */
+PM_MUST_CHECK enum pm_status pm_view_choose_runners(struct pm_view *view, struct pm_error *err);
+/* With runs_in: only what ran there stays. When times are as they will be shown. */
+PM_MUST_CHECK enum pm_status pm_view_keep_runners(struct pm_view *view, struct pm_error *err);
+/* The parts of all rows. row_of: per context its row, in a tree; NULL: rows are of the lift. */
+PM_MUST_CHECK enum pm_status pm_view_find_parts(struct pm_view *view, const uint32_t *row_of,
+                                                struct pm_error *err);
+/* The costs of some threads, each of its own, as pm_view_each_cost has them; to be freed. */
+PM_MUST_CHECK enum pm_status pm_view_costs_of(struct pm_view *view, const bool *threads_in,
+                                              struct pm_error *err, struct pm_cost **ret_costs,
+                                              uint32_t *ret_n);
 
 /* runners.c: rows that are processes or threads. pm_view_make_runners: rows have been allocated. */
 bool pm_view_is_by_runner(const struct pm_view *view);

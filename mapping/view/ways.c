@@ -6,7 +6,7 @@
  * sentence gets a rank: the best kind of construct that some way from it leads to; ways to
  * lesser ones are left out.
  */
-#include "view.h"
+#include "groupings.h"
 
 #include "mapping/base/statement_names.h"
 
@@ -59,28 +59,25 @@ bool pm_view_is_at_source(const struct pm_view *view)
  * PIF) are as good as any. */
 static enum rank rank_of_kind(const struct pm_view *view, pm_index sentence, const char *reason)
 {
-    enum pm_view_by by = view->options.by;
+    const struct pm_view_grouping *grouping = pm_view_grouping(view);
     pm_index noun = pm_graph_first_noun(view->data->graph, sentence);
     if (noun == PM_NONE ||
         !pm_view_is_at_source(view)) /* levels above have no kinds to choose from */
         return RANK_WANTED;
-    bool is_object = pm_view_noun_is_object(view, noun);
-    if (by == PM_VIEW_BY_ARRAY || by == PM_VIEW_BY_VARIABLE)
-        return (by == PM_VIEW_BY_ARRAY ? pm_view_noun_is_array(view, noun) : is_object)
-                   ? RANK_WANTED
-                   : RANK_ANY;
-    if (is_object)
+    if (grouping->is_object)
+        return grouping->is_object(view, noun) ? RANK_WANTED : RANK_ANY;
+    if (pm_view_noun_is_object(view, noun))
         return RANK_ANY;
     if (pm_view_noun_is(view, noun,
                         "region")) /* beside a statement, a loop, or in place of a function */
         return RANK_REGION;
     if (pm_view_noun_is_statement(view,
                                   noun)) /* a loop that was fused is known by its statements only */
-        return by == PM_VIEW_BY_LOOP && !*reason ? RANK_BLOCK : RANK_WANTED;
+        return grouping->nests && !*reason ? RANK_BLOCK : RANK_WANTED;
     if (pm_view_noun_is_loop(view, noun))
-        return by == PM_VIEW_BY_LOOP ? RANK_WANTED : RANK_BETTER;
+        return grouping->nests ? RANK_WANTED : RANK_BETTER;
     if (pm_view_noun_is_code(view, noun))
-        return by == PM_VIEW_BY_LOOP ? RANK_BETTER : RANK_BLOCK;
+        return grouping->nests ? RANK_BETTER : RANK_BLOCK;
     return RANK_WANTED;
 }
 
@@ -115,8 +112,7 @@ static enum rank rank_of_mapping(const struct pm_view *view, const unsigned char
     if (!is_of_level(view, mapping->destination))
         return (enum rank)rank[mapping->destination];
     pm_index noun = pm_graph_first_noun(graph, mapping->destination);
-    bool by_object =
-        view->options.by == PM_VIEW_BY_ARRAY || view->options.by == PM_VIEW_BY_VARIABLE;
+    bool by_object = pm_view_grouping(view)->is_object;
     if (!by_object && *mapping->reason && noun != PM_NONE && pm_view_noun_is_code(view, noun) &&
         !is_known_by_statements(view, mapping, noun))
         return RANK_WANTED;

@@ -33,6 +33,11 @@ static const struct pm_view_options kinds[] = {
     {.level = "base", .by = PM_VIEW_BY_FUNCTION, .sort = PM_VIEW_SORT_DEFAULT},
     {.level = "source", .by = PM_VIEW_BY_THREAD, .sort = PM_VIEW_SORT_DEFAULT},
     {.level = "source", .by = PM_VIEW_BY_LOOP, .folds = true, .sort = PM_VIEW_SORT_DEFAULT},
+    {.level = "source",
+     .by = PM_VIEW_BY_LOOP,
+     .parts = PM_RUNNER_PROCESS,
+     .runner = "process:heat",
+     .sort = PM_VIEW_SORT_DEFAULT},
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds, KIND_BY_THREAD = 7 };
 

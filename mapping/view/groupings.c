@@ -1,0 +1,72 @@
+/* The table of groupings. */
+#include "groupings.h"
+
+static bool is_file(const struct pm_view *view, pm_index noun)
+{
+    return pm_view_noun_is(view, noun, "file");
+}
+
+static bool is_loop_or_code(const struct pm_view *view, pm_index noun)
+{
+    return pm_view_noun_is_code(view, noun) || pm_view_noun_is_loop(view, noun) ||
+           pm_view_noun_is(view, noun, "region") || pm_view_noun_is_machine_code(view, noun) ||
+           pm_view_noun_is(view, noun, "inline");
+}
+
+static bool is_statement_or_code(const struct pm_view *view, pm_index noun)
+{
+    return is_loop_or_code(view, noun) || pm_view_noun_is_statement(view, noun);
+}
+
+static const struct pm_view_grouping groupings[] = {
+    [PM_VIEW_BY_LOOP] = {.ends_at = is_loop_or_code,
+                         .shares_lines = pm_view_noun_is_loop,
+                         .nests = true,
+                         .counts_all = true},
+    [PM_VIEW_BY_STATEMENT] = {.ends_at = is_statement_or_code,
+                              .shares_lines = pm_view_noun_is_statement,
+                              .needs_samples = "their statements",
+                              .is_fine = true,
+                              .has_text = true,
+                              .counts_all = true},
+    [PM_VIEW_BY_ARRAY] = {.ends_at = is_loop_or_code,
+                          .is_object = pm_view_noun_is_array,
+                          .shares_lines = pm_view_noun_is_loop,
+                          .no_object = "(no array)",
+                          .needs_samples = "what they touch",
+                          .is_fine = true},
+    [PM_VIEW_BY_VARIABLE] = {.ends_at = is_loop_or_code,
+                             .is_object = pm_view_noun_is_object,
+                             .shares_lines = pm_view_noun_is_loop,
+                             .no_object = "(no variable)",
+                             .needs_samples = "what they touch",
+                             .is_fine = true},
+    [PM_VIEW_BY_FUNCTION] = {.ends_at = pm_view_noun_is_code,
+                             .shares_lines = pm_view_noun_is_loop,
+                             .by_callee = true},
+    [PM_VIEW_BY_FILE] = {.ends_at = is_file,
+                         .shares_lines = pm_view_noun_is_loop,
+                         .key = PM_VIEW_GROUP_BY_FILE,
+                         .by_callee = true},
+    [PM_VIEW_BY_LINE] = {.ends_at = is_statement_or_code,
+                         .shares_lines = pm_view_noun_is_loop,
+                         .key = PM_VIEW_GROUP_BY_LINE,
+                         .is_fine = true,
+                         .has_text = true},
+    [PM_VIEW_BY_PROCESS] = {.ends_at = is_loop_or_code,
+                            .shares_lines = pm_view_noun_is_loop,
+                            .runner = PM_RUNNER_PROCESS},
+    [PM_VIEW_BY_THREAD] = {.ends_at = is_loop_or_code,
+                           .shares_lines = pm_view_noun_is_loop,
+                           .runner = PM_RUNNER_THREAD},
+};
+
+const struct pm_view_grouping *pm_view_grouping_by(enum pm_view_by by)
+{
+    return &groupings[by];
+}
+
+const struct pm_view_grouping *pm_view_grouping(const struct pm_view *view)
+{
+    return &groupings[view->options.by];
+}

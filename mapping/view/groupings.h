@@ -1,0 +1,40 @@
+/* How costs are grouped: one table, with an entry for each word of --by.
+ *
+ *     const struct pm_view_grouping *grouping = pm_view_grouping(&view);
+ *     if (grouping->ends_at(&view, noun)) // a function, where rows are functions
+ *         use(noun);
+ *
+ * What a view does differently by its grouping stands here, and nowhere else. A new grouping is a
+ * word in enum pm_view_by (view.h) and an entry in groupings.c; one of what ran, an entry in
+ * runners.c, too. Constant; any number of threads.
+ */
+#ifndef PM_VIEW_GROUPINGS_H
+#define PM_VIEW_GROUPINGS_H
+
+#include "view.h"
+
+enum pm_view_group_key { PM_VIEW_GROUP_BY_NOUN, PM_VIEW_GROUP_BY_FILE, PM_VIEW_GROUP_BY_LINE };
+
+struct pm_view_grouping {
+    /* Does going up the where axis end at that noun? */
+    bool (*ends_at)(const struct pm_view *view, pm_index noun);
+    /* The data that rows are; NULL: rows are code. */
+    bool (*is_object)(const struct pm_view *view, pm_index noun);
+    /* Nouns of which one line may have several: their places have columns. */
+    bool (*shares_lines)(const struct pm_view *view, pm_index noun);
+    enum pm_view_group_key key; /* what two nouns of one group have in common */
+    enum pm_runner runner;      /* rows are what ran; PM_RUNNER_NONE: what it ran */
+    const char *no_object;      /* the row of code that touches none; NULL: rows are code */
+    /* What has no costs without samples, for a warning; NULL: all has. */
+    const char *needs_samples;
+    bool nests;      /* rows may lie in others: loops in loops, and in functions */
+    bool is_fine;    /* rows are parts of functions that are not entered */
+    bool has_text;   /* rows are lines of the source, or statements: their text can be shown */
+    bool by_callee;  /* code is what it is in, whatever called it */
+    bool counts_all; /* calls of a row are all that there are: entries of loops are no number */
+};
+
+const struct pm_view_grouping *pm_view_grouping(const struct pm_view *view);
+const struct pm_view_grouping *pm_view_grouping_by(enum pm_view_by by);
+
+#endif
