@@ -369,15 +369,19 @@ static const char *symbol_of(const struct pm_graph *graph, pm_index context)
                                                                          : "";
 }
 
-/* _ZN1aD0Ev calls _ZN1aD1Ev, and that _ZN1aD2Ev. */
+/* _ZN1aD0Ev calls _ZN1aD1Ev, and that _ZN1aD2Ev; with -Os they all call _ZN1aD4Ev. LTO appends
+ * ".lto_priv.0" to the latter. */
 static bool is_lower_body(const char *symbol, const char *above)
 {
     size_t i = 0;
     while (symbol[i] && symbol[i] == above[i])
         i++;
-    return i > 2 && (symbol[i - 1] == 'D' || symbol[i - 1] == 'C') && above[i] >= '0' &&
-           above[i] < symbol[i] && symbol[i] <= '2' && symbol[i + 1] == 'E' &&
-           !strcmp(symbol + i + 1, above + i + 1);
+    bool is_body = symbol[i] && strchr("124", symbol[i]) && above[i] && strchr("012", above[i]) &&
+                   i > 2 && (symbol[i - 1] == 'D' || symbol[i - 1] == 'C');
+    if (!is_body || above[i] >= symbol[i] || symbol[i + 1] != 'E')
+        return false;
+    size_t len = strcspn(symbol + i + 1, ".");
+    return strcspn(above + i + 1, ".") == len && !memcmp(symbol + i + 1, above + i + 1, len);
 }
 
 bool pm_graph_continues_call(const struct pm_graph *graph, pm_index context)

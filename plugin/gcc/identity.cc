@@ -138,11 +138,11 @@ tree pm_origin_function(tree function_decl)
 }
 
 /* The bodies of a destructor, or constructor, by whom they call: the one that frees memory, that
- * of whole objects, that of bases. */
+ * of whole objects, that of bases, and with -Os (-fdeclone-ctor-dtor) one that all of them call. */
 static unsigned body_rank(tree decl)
 {
-    static const char *const names[] = {"__dt_base", "__ct_base", "__dt_comp", "__ct_comp",
-                                        "__dt_del"};
+    static const char *const names[] = {"__dt ",     "__ct ",     "__dt_base", "__ct_base",
+                                        "__dt_comp", "__ct_comp", "__dt_del"};
     for (int depth = 0; depth < 4 && decl != NULL_TREE; depth++, decl = DECL_ABSTRACT_ORIGIN(decl))
         for (unsigned i = 0; i < sizeof names / sizeof *names && DECL_NAME(decl) != NULL_TREE; i++)
             if (strncmp(IDENTIFIER_POINTER(DECL_NAME(decl)), names[i], strlen(names[i])) == 0)

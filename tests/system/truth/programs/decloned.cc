@@ -1,0 +1,2 @@
+// As -Os does it: one body that all others call.
+#include "bodies.cc"
