@@ -222,6 +222,8 @@ static bool is_single(const struct pm_pif_noun *noun)
 static bool is_object_of(const struct object *object, const struct collect_member *member)
 {
     struct pm_pif_noun noun;
+    if (!member->field)
+        return true;
     if ((member->only && member->only != object->id) ||
         !pm_pif_find_noun(object->binary->pif, object->id, &noun) || !noun.type || !noun.type[0] ||
         !noun.kind || strcmp(noun.kind, "field") == 0 ||
@@ -256,13 +258,29 @@ static enum pm_status map_member_way(struct collector *c, struct pm_map *known,
     return pm_map_put(known, key, 1) ? collect_add_mapping(c, &mapping) : collect_no_memory(c);
 }
 
+/* What is done with v's elements may be done through the field that v's operator[] reads. */
+static enum pm_status map_holder(struct collector *c, struct pm_map *known,
+                                 const struct collect_member *member, uint32_t object)
+{
+    enum { OBJECT = UINT32_C(1) << 31 }; /* not a sentence */
+    uint64_t key = way_key(object | OBJECT, member->holder);
+    if (!member->holder || pm_map_get(known, key))
+        return PM_OK;
+    if (!pm_map_put(known, key, 1))
+        return collect_no_memory(c);
+    enum pm_status status = map_way(c, c->model->source_reads, object, member->holder, "possible");
+    if (status != PM_OK)
+        return status;
+    return map_way(c, c->model->source_writes, object, member->holder, "possible");
+}
+
 static enum pm_status map_member(struct collector *c, struct references *all, struct pm_map *known,
                                  const struct collect_member *member)
 {
     enum pm_status status = find_objects(c, all, member->object, 0);
     keep_objects(all, member);
     struct pm_pif_noun noun;
-    bool is_known = all->n_objects == 1 && !member->is_array &&
+    bool is_known = member->field && all->n_objects == 1 && !member->is_array &&
                     pm_pif_find_noun(all->objects[0].binary->pif, all->objects[0].id, &noun) &&
                     !is_single(&noun);
     const char *origin = is_known ? "inferred" : "possible";
@@ -272,8 +290,13 @@ static enum pm_status map_member(struct collector *c, struct references *all, st
             status = map_member_way(c, known, member, c->model->source_reads, object->row, origin);
         if (status == PM_OK && member->access & PM_MAP_WRITES)
             status = map_member_way(c, known, member, c->model->source_writes, object->row, origin);
-        if (status == PM_OK) /* p[i].step(): what p refers to */
-            status = collect_note_touch(c, object->binary, object->id, object->row, member->access);
+        if (status != PM_OK)
+            return status;
+        status = map_holder(c, known, member, object->row);
+        if (status != PM_OK)
+            return status;
+        /* p[i].step(): what p refers to */
+        status = collect_note_touch(c, object->binary, object->id, object->row, member->access);
     }
     return status;
 }

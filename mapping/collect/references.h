@@ -17,12 +17,14 @@ struct collect_touched {
     unsigned access; /* PM_MAP_READS, PM_MAP_WRITES: not in the list before */
 };
 
-/* Code of a method touches a member of its object. */
+/* Code of a method touches a member of its object. Of all code of an accessor field is 0: it is
+ * there for what its caller does with an element. */
 struct collect_member {
     const struct collect_binary *binary;
     uint32_t sentence;
     pm_id object, field; /* object: the id of the method's `this`, which is no noun */
     pm_id only;          /* 0, or of all that the method is called for what the code is known for */
+    uint32_t holder; /* of an accessor: what it touches, and callers through what it returns; 0 */
     unsigned access;
     bool is_array; /* the member, which rows of arrays name */
 };

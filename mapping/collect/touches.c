@@ -135,6 +135,44 @@ static bool is_same_statement(const struct user_statement *a, const struct user_
            x->line_no == y->line_no && x->column_no == y->column_no;
 }
 
+/* --- accessors --- */
+
+static bool is_of_function_before(const void *statement, const void *function)
+{
+    return ((const struct collect_source_statement *)statement)->function <
+           *(const pm_id *)function;
+}
+
+/* A function of few lines and no loop: one by which callers reach the elements of an object, or
+ * ask for its size. */
+static bool is_accessor(const struct collect_binary *binary, pm_id function)
+{
+    enum { LINES_MAX = 3 };
+    const struct collect_places *places = binary->places;
+    const struct collect_source_statement *all = places->statements;
+    size_t first =
+        pm_lower_bound(all, places->n_statements, sizeof *all, &function, is_of_function_before);
+    uint32_t n_lines = 0;
+    for (size_t at = first; at < places->n_statements && all[at].function == function; at++) {
+        n_lines += at == first || all[at].line_no != all[at - 1].line_no;
+        if (n_lines > LINES_MAX || all[at].parent != function)
+            return false;
+    }
+    return n_lines != 0;
+}
+
+/* The statement that code is there for: of "v[i] = x" also what was inlined of v's operator[]. */
+static struct user_statement served_statement_of(const struct collect_binary *binary,
+                                                 const struct pm_code_tuple *tuple)
+{
+    struct user_statement user = user_statement_of(binary, tuple);
+    while (user.site && is_accessor(binary, user.place.function)) {
+        user.place = user.site->call;
+        user.site = user.site->parent;
+    }
+    return user;
+}
+
 /* --- what is touched --- */
 
 enum { TOUCHES_MAX = 64, OF_LOOP_MAX = 8 };
@@ -181,6 +219,15 @@ static void add_touch(struct touches *touches, pm_id id, unsigned access)
         .is_data = is_data(&noun),
         .is_field = noun.kind && strcmp(noun.kind, "field") == 0,
     };
+}
+
+/* Of what is touched. */
+static void add_access_to_known(struct touches *touches, const struct pm_code_tuple *tuple)
+{
+    for (uint32_t i = 0; i < touches->n; i++)
+        for (uint32_t k = 0; k < tuple->n_objects && touches->list[i].is_data; k++)
+            if (touches->list[i].noun == tuple->objects[k].noun)
+                touches->list[i].access |= tuple->objects[k].access;
 }
 
 static uint32_t n_data(const struct touches *touches)
@@ -306,6 +353,39 @@ static void add_other_ways(struct touches *touches, uint32_t statement)
             if (touches->list[k].noun == binary->accesses->list[i].variable &&
                 touches->list[k].is_data)
                 add_touch(touches, touches->list[k].noun, access_of(&binary->accesses->list[i]));
+}
+
+static bool names(const struct collect_binary *binary, uint32_t statement, pm_id variable)
+{
+    for (size_t i = collect_first_access(binary, statement);
+         i < binary->accesses->n && binary->accesses->list[i].statement == statement; i++)
+        if (binary->accesses->list[i].variable == variable)
+            return true;
+    return false;
+}
+
+/* The same of fields that the statement does not name: "v[i] += 1", where v's operator[] says
+ * which. The code of the rest of it tells. */
+static void add_ways_of_code(struct touches *touches, const struct pm_code_range *range,
+                             uint32_t statement)
+{
+    const struct pm_code_tuple *own = range->tuple;
+    const struct pm_code_block *block = range->block;
+    bool is_named = true;
+    for (uint32_t i = 0; i < touches->n; i++)
+        is_named &=
+            !touches->list[i].is_data || names(touches->binary, statement, touches->list[i].noun);
+    if (is_named && !own->site)
+        return;
+    struct user_statement served = served_statement_of(touches->binary, own);
+    for (uint32_t i = 0; i < block->n_tuples; i++) {
+        const struct pm_code_tuple *tuple = &block->tuples[i];
+        if (tuple->loop != own->loop || tuple->n_objects == 0)
+            continue;
+        struct user_statement other = served_statement_of(touches->binary, tuple);
+        if (is_same_statement(&other, &served))
+            add_access_to_known(touches, tuple);
+    }
 }
 
 /* Does the statement stand in the line in which the loop begins? */
@@ -456,6 +536,7 @@ static enum pm_status infer(struct touches *touches, const struct collect_code *
     const struct touches known = *touches;
     add_fields(touches, &known, statement);
     add_other_ways(touches, statement);
+    add_ways_of_code(touches, range, statement);
     status = add_of_others(touches, &known, code, own);
     if (status != PM_OK)
         return status;
@@ -578,6 +659,87 @@ static enum pm_status note_members(const struct touches *touches, const struct c
     return status;
 }
 
+/* What the accessor touches: callers may write what it returns a reference to. */
+static enum pm_status note_holder(struct collector *c, struct collect_code *code,
+                                  const struct touch *touch, struct collect_member member,
+                                  pm_id function)
+{
+    enum pm_status status =
+        collect_map_noun(c, code->binary, touch->noun, "variable", NULL, &member.holder);
+    if (status != PM_OK)
+        return status;
+    status = touch->access & PM_MAP_WRITES
+                 ? PM_OK
+                 : map_way(c, code, c->model->source_writes, member.holder, "possible", NULL);
+    return status != PM_OK ? status : collect_note_member(c, &member, function);
+}
+
+static bool touches_so(const struct touches *touches, const struct collect_access *access)
+{
+    for (uint32_t i = 0; i < touches->n; i++)
+        if (touches->list[i].noun == access->variable &&
+            touches->list[i].access & access_of(access))
+            return true;
+    return false;
+}
+
+static enum pm_status map_possible(struct collector *c, struct collect_code *code,
+                                   const struct collect_access *access)
+{
+    uint32_t verb = access->is_read ? c->model->source_reads : c->model->source_writes, row;
+    enum pm_status status =
+        collect_map_noun(c, code->binary, access->variable, "variable", NULL, &row);
+    return status != PM_OK ? status : map_way(c, code, verb, row, "possible", NULL);
+}
+
+/* What was inlined of v's operator[] may be for v, and all else that the statement names. */
+static enum pm_status map_served(const struct touches *touches, struct collect_code *code,
+                                 const struct pm_code_tuple *own)
+{
+    const struct collect_binary *binary = touches->binary;
+    struct user_statement served = served_statement_of(binary, own);
+    uint32_t statement = 0;
+    enum pm_status status = find_statement(touches, code, &served, &statement);
+    if (status != PM_OK)
+        return status;
+    for (size_t i = collect_first_access(binary, statement);
+         i < binary->accesses->n && binary->accesses->list[i].statement == statement; i++) {
+        const struct collect_access *access = &binary->accesses->list[i];
+        if (touches_so(touches, access))
+            continue;
+        status = map_possible(touches->c, code, access);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
+}
+
+/* "v[i] = x" of a class is a call of its operator[]: what that takes is there for v, too, be it
+ * read or written. */
+static enum pm_status map_accessor(const struct touches *touches, struct collect_code *code,
+                                   const struct pm_code_range *range)
+{
+    const struct pm_code_tuple *own = range->tuple;
+    pm_id function = own->place.function ? own->place.function : range->block->function;
+    struct collect_member member = {code->binary, code->sentence,
+                                    .access = PM_MAP_READS | PM_MAP_WRITES};
+    if (!function || !code->binary->pif || !is_accessor(code->binary, function))
+        return PM_OK;
+    if (own->site)
+        return map_served(touches, code, own);
+    enum pm_status status = collect_note_member(touches->c, &member, function);
+    if (status != PM_OK)
+        return status;
+    for (uint32_t i = 0; i < touches->n; i++) {
+        if (!touches->list[i].is_data)
+            continue;
+        status = note_holder(touches->c, code, &touches->list[i], member, function);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
+}
+
 enum pm_status collect_map_objects(struct collector *c, struct collect_code *code,
                                    const struct pm_code_range *range, const char *reason)
 {
@@ -598,7 +760,10 @@ enum pm_status collect_map_objects(struct collector *c, struct collect_code *cod
         status = infer_call(&touches, code, range);
     if (status == PM_OK && has_place)
         status = note_members(&touches, code, own);
-    return status == PM_OK ? map_inferred(&touches, code, reason) : status;
+    if (status != PM_OK)
+        return status;
+    status = map_accessor(&touches, code, range);
+    return status != PM_OK ? status : map_inferred(&touches, code, reason);
 }
 
 enum pm_status collect_map_any_of(struct collector *c, struct collect_binary *binary, pm_id of,

@@ -436,6 +436,8 @@ def judge(row, truth, least, most, marks, least_slack=0.0, estimated=0.0):
     else:
         slack = max(float(row.tolerance), least_slack)
     marks = {mark for mark in marks if mark in REAL_MARKS}
+    if "bounded" in row.marks:
+        marks.discard("inferred")
     is_right = truth - slack <= most and least <= truth + slack and ("set" in marks or abs(most - truth) <= slack)
     if "unmarked" in row.marks:
         return "right" if is_right and not marks else "wrong"
