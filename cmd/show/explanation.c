@@ -190,13 +190,17 @@ static void put_costs(struct page *page, struct pm_buf *line)
 
 /* --- code --- */
 
-/* Functions that were inlined one into the other around a piece of code, innermost first. */
+/* Functions that were inlined one into the other around a piece of code, innermost first. What was
+ * inlined further up only called the function that has the code. */
 static void add_inline_chain(const struct pm_view *report, pm_index context, struct pm_buf *line)
 {
     const struct pm_graph *graph = report->data->graph;
     for (pm_index c = context; c != PM_NONE; c = graph->contexts[c].parent) {
         pm_index noun = pm_graph_first_noun(graph, graph->contexts[c].sentence);
-        if (!(graph->contexts[c].flags & PM_CONTEXT_INLINED) || noun == PM_NONE)
+        bool is_inlined = graph->contexts[c].flags & PM_CONTEXT_INLINED;
+        if (!is_inlined && noun != PM_NONE && !strcmp(graph->nouns[noun].kind, "symbol"))
+            return;
+        if (!is_inlined || noun == PM_NONE)
             continue;
         const char *name = graph->nouns[noun].name,
                    *slash = strchr(name, '/'); /* symbol/function */
