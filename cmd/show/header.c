@@ -152,6 +152,26 @@ static void add_parts(struct pm_buf *out, const struct pm_view_facts *facts)
         pm_buf_printf(out, " (budget %g %%)", (double)facts->budget_ppm / 1e4);
 }
 
+/* A bound that is several times a run of some milliseconds tells nobody anything: few samples
+ * support it, and its deviation is most of it. */
+static bool is_too_short(const struct pm_view_facts *facts)
+{
+    enum { SHORT_MS = 100, MUCH_PCT = 100 };
+    bool is_short = facts->user_cpu_ns != PM_UNKNOWN && facts->system_cpu_ns != PM_UNKNOWN &&
+                    facts->user_cpu_ns + facts->system_cpu_ns < SHORT_MS * INT64_C(1000000);
+    return facts->is_at_most && is_short && facts->slow_down_pct > MUCH_PCT;
+}
+
+static void add_too_short(struct pm_buf *out, const struct pm_view_facts *facts, bool utf8)
+{
+    char cpu[64], added[64];
+    pm_buf_printf(out,
+                  "measuring: at most %s of %s CPU time; the run is too short to tell its "
+                  "slow-down",
+                  time_text(added, facts->added_ns, utf8),
+                  time_text(cpu, facts->user_cpu_ns + facts->system_cpu_ns, utf8));
+}
+
 /* What of it is not in the exact times below, or is in them because that was asked for. */
 static void add_correction(const struct pm_view *report, const struct pm_view_facts *facts,
                            bool utf8, struct pm_buf *out)
@@ -186,7 +206,9 @@ static char *slow_down_line(const struct pm_view *report, const struct pm_view_f
 {
     struct pm_buf out = PM_BUF_INIT(4096);
     char added[64], pct[32];
-    if (!isnan(facts->events_pct) && !isnan(facts->samples_pct))
+    if (is_too_short(facts))
+        add_too_short(&out, facts, utf8);
+    else if (!isnan(facts->events_pct) && !isnan(facts->samples_pct))
         add_parts(&out, facts);
     else if (facts->added_ns != PM_UNKNOWN)
         pm_buf_printf(&out, "measuring added %s%s (%s %%%s%s)", facts->is_at_most ? "at most " : "",
