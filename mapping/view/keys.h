@@ -1,0 +1,56 @@
+/* Keys of rows: they name the same construct of the source in views of two archives.
+ *
+ *     struct pm_view_keys old = {0}, new = {0};
+ *     if (pm_view_keys_make(&before, &err, &old) == PM_OK &&
+ *         pm_view_keys_make(&after, &err, &new) == PM_OK)
+ *         for (uint32_t r = 0; r < after.n_rows; r++)
+ *             use(&after.rows[r], pm_view_keys_find(&old, new.items[r].hash));   // PM_NONE: new
+ *     pm_view_keys_release(&old);
+ *     pm_view_keys_release(&new);
+ *
+ * A key is made of what the construct is: its level and kind, file, function by the linker's name,
+ * and name. It has no position, id or address of an archive. Both views must be asked for in the
+ * same way. Within a view no two rows have one key. Of two archives of one program all keys are
+ * equal. When the program has changed:
+ *
+ *   function, file, global data    the key stays while name and file do
+ *   loop, statement, local data    lines count from the function's first, so the key stays while
+ *                                  nothing within the function has moved
+ *   --by line                      the line counts from the file's first
+ *   machine code                   a symbol and what of the source it implements
+ *   set                            the keys of its members
+ *   tree                           the row's own and those above it
+ *
+ * What nothing tells apart (loops of one macro, blocks of one line's code) is counted in the order
+ * of the source: such keys move when one of them has no costs. A program that was renamed has the
+ * same keys if it is the only executable with sleds in its archive. Any number of threads, with
+ * views of their own.
+ */
+#ifndef PM_VIEW_KEYS_H
+#define PM_VIEW_KEYS_H
+
+#include "view.h"
+
+#include "mapping/base/map.h"
+
+struct pm_view_key {
+    uint64_t hash; /* of the text, and in a tree of the keys above: compare this */
+    /* For people: "Source loop +4:5 in function sweep (heat.c)". In a tree the row's own part. */
+    const char *text;
+};
+
+struct pm_view_keys {
+    struct pm_view_key *items; /* [n_rows] of the view, in its order */
+    uint32_t n;
+    struct pm_map row_of; /* hash to 1 + row */
+    struct pm_arena arena;
+};
+
+/* Of a view that was made. PM_ERR_MEMORY. */
+PM_MUST_CHECK enum pm_status pm_view_keys_make(const struct pm_view *view, struct pm_error *err,
+                                               struct pm_view_keys *ret_keys);
+/* The row of that key; PM_NONE: there is none. */
+uint32_t pm_view_keys_find(const struct pm_view_keys *keys, uint64_t hash);
+void pm_view_keys_release(struct pm_view_keys *keys);
+
+#endif
