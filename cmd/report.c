@@ -183,11 +183,18 @@ static int report_main(struct cmd_parse *parse)
     return end;
 }
 
+/* "|loop|statement|..." */
+static const char by_words[] =
+#define BY(id, word, prose) "|" word
+#include "mapping/view/by.def"
+#undef BY
+    ;
+
 static const struct cmd_option pm_view_options[] = {
     {OPT_LEVEL, "level", "LEVEL",
      "show costs at this level of abstraction: source (default), base (the machine code), "
      "or another one of the archive"},
-    {OPT_BY, "by", "loop|statement|array|variable|function|file|line|process|thread",
+    {OPT_BY, "by", by_words + 1,
      "what a row is; loop (default): each loop, and each function for its code outside its "
      "loops; array and variable: what the code touches; process and thread: who ran it"},
     {OPT_FLAT, "flat", NULL, "one row for each construct, wherever it was called from (default)"},

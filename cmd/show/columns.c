@@ -1,9 +1,6 @@
 /* What JSON and CSV have in common (columns.h). */
 #include "columns.h"
 
-const char *const show_by_words[] = {"loop", "statement", "array",   "variable", "function",
-                                     "file", "line",      "process", "thread"};
-
 const char *show_row_kind(const struct pm_view *report, const struct pm_view_row *row)
 {
     switch (row->kind) {
@@ -21,7 +18,7 @@ const char *show_row_kind(const struct pm_view *report, const struct pm_view_row
     case PM_VIEW_ROW_SET:
         return "set";
     case PM_VIEW_ROW_RUNNER:
-        return show_by_words[report->options.by];
+        return pm_view_by_word(report->options.by);
     case PM_VIEW_ROW_NOUN:
         break;
     }

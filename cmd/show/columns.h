@@ -28,6 +28,5 @@ bool show_is_complete(struct pm_view_number n_calls);
 
 /* What a row is: the kind of its noun, "set", "unmapped", ... */
 const char *show_row_kind(const struct pm_view *report, const struct pm_view_row *row);
-extern const char *const show_by_words[]; /* of enum pm_view_by */
 
 #endif

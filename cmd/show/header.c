@@ -350,9 +350,6 @@ static void put_header(const struct page *page)
 /* What the table shows, in words: level, grouping, rule where it matters, focus. */
 static void put_view(const struct page *page)
 {
-    static const char *const by_words[] = {
-        "loops and functions", "statements", "arrays", "variables", "functions", "files", "lines",
-        "Processes",           "Threads"};
     static const char *const split_words[] = {"split", "split equally",
                                               "split by instruction counts"};
     struct pm_view *report = page->report;
@@ -365,10 +362,10 @@ static void put_view(const struct page *page)
             by_runner ? ""
             : is_ours ? " level, "
                       : " level",
-            by_runner  ? by_words[options->by]
+            by_runner  ? pm_view_by_prose(options->by)
             : !is_ours ? ""
             : is_code  ? "machine code"
-                       : by_words[options->by],
+                       : pm_view_by_prose(options->by),
             options->tree ? ", call paths" : "");
     if (options->rule != PM_RULE_MERGE)
         fprintf(page->out, ", shared cost %s",

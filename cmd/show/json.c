@@ -101,7 +101,7 @@ static void print_view(const struct pm_view *report, struct pm_json *json)
 {
     pm_json_object(json, "view");
     pm_json_string(json, "level", report->level_name);
-    pm_json_string(json, "by", show_by_words[report->options.by]);
+    pm_json_string(json, "by", pm_view_by_word(report->options.by));
     pm_json_string(json, "shape", report->options.tree ? "tree" : "flat");
     pm_json_string(json, "rule", rule_words[report->options.rule]);
     pm_json_string(json, "fold", report->options.folds ? "system" : "none");

@@ -5,7 +5,7 @@
  *         use(noun);
  *
  * What a view does differently by its grouping stands here, and nowhere else. A new grouping is a
- * word in enum pm_view_by (view.h) and an entry in groupings.c; one of what ran, an entry in
+ * line in by.def, which has the words, and an entry in groupings.c; one of what ran, an entry in
  * runners.c, too. Constant; any number of threads.
  */
 #ifndef PM_VIEW_GROUPINGS_H

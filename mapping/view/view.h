@@ -19,17 +19,10 @@
 
 struct pm_json;
 
-/* In the order of the option's words. */
 enum pm_view_by {
-    PM_VIEW_BY_LOOP,
-    PM_VIEW_BY_STATEMENT,
-    PM_VIEW_BY_ARRAY,
-    PM_VIEW_BY_VARIABLE,
-    PM_VIEW_BY_FUNCTION,
-    PM_VIEW_BY_FILE,
-    PM_VIEW_BY_LINE,
-    PM_VIEW_BY_PROCESS,
-    PM_VIEW_BY_THREAD
+#define BY(id, word, prose) PM_VIEW_BY_##id,
+#include "by.def"
+#undef BY
 };
 enum pm_view_split { PM_VIEW_SPLIT_WEIGHTS, PM_VIEW_SPLIT_EQUAL, PM_VIEW_SPLIT_INSTRUCTIONS };
 enum pm_view_sort {
@@ -247,6 +240,10 @@ PM_MUST_CHECK enum pm_status pm_view_load(struct pm_view *view, unsigned flags,
  * nothing. */
 PM_MUST_CHECK enum pm_status pm_view_make(struct pm_view *view, struct pm_error *err);
 void pm_view_release(struct pm_view *view);
+
+/* by.c: "loop", as --by has it; "loops and functions". */
+const char *pm_view_by_word(enum pm_view_by by);
+const char *pm_view_by_prose(enum pm_view_by by);
 
 /* metrics.c: which level and which metrics. */
 PM_MUST_CHECK enum pm_status pm_view_choose_level(struct pm_view *view, struct pm_error *err);
