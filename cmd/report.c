@@ -1,6 +1,6 @@
 /* perfmap report */
 #include "cmd/core/archives.h"
-#include "cmd/show/show.h"
+#include "cmd/show/formats.h"
 
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ enum {
     OPT_FOCUS,
     OPT_LIMIT,
     OPT_SORT,
-    OPT_CSV
+    OPT_FORMAT /* and those after it: its position in show_formats is added */
 };
 
 enum { TABLE_LIMIT = 20 };
@@ -28,8 +28,47 @@ enum { TABLE_LIMIT = 20 };
 struct report_request {
     struct pm_view_options options;
     struct show_look look;
-    bool json, csv, limit_given, split_given;
+    bool asked[SHOW_N_FORMATS];       /* their options were there */
+    const struct show_format *format; /* what comes of that */
+    bool limit_given, split_given;
 };
+
+/* Of formats that have rows only: what measuring cost, and warnings. */
+static void talk(struct pm_view *report)
+{
+    show_say_measuring(report);
+    for (int i = 0; i < report->n_warnings; i++)
+        cmd_talk("warning: %s", report->warnings[i]);
+}
+
+static int print_view(struct cmd_parse *parse, const struct report_request *request,
+                      struct pm_view *report)
+{
+    const struct show_format *format = request->format;
+    struct pm_error err = PM_ERROR_INIT;
+    bool printed =
+        (request->options.modes ? format->modes : format->rows)(report, &request->look, stdout);
+    if (!printed) {
+        pm_error_set(&err, PM_ERR_MEMORY, "out of memory");
+        return cmd_fail(parse, &err);
+    }
+    if (format->is_rows_only)
+        talk(report);
+    return cmd_stdout_done(parse, CMD_DONE);
+}
+
+static int refuse(struct cmd_parse *parse, const struct report_request *request,
+                  enum pm_status status, struct pm_error *err)
+{
+    if (status == PM_ERR_USAGE) {
+        int end = cmd_usage_error(parse, "%s", pm_error_text(err));
+        pm_error_release(err);
+        return end;
+    }
+    if (status == PM_ERR_FORMAT)
+        cmd_add_file_hint(request->options.archive_path, CMD_FILE_ARCHIVE, err);
+    return cmd_fail(parse, err);
+}
 
 static int print_report(struct cmd_parse *parse, const struct report_request *request)
 {
@@ -38,36 +77,19 @@ static int print_report(struct cmd_parse *parse, const struct report_request *re
     enum pm_status status = pm_view_make(&report, &err);
     if (status == PM_OK)
         status = pm_view_find_sources(&report, &err);
-    int end = CMD_DONE;
-    if (status == PM_ERR_USAGE) {
-        end = cmd_usage_error(parse, "%s", pm_error_text(&err));
-        pm_error_release(&err);
-    } else if (status != PM_OK) {
-        if (status == PM_ERR_FORMAT)
-            cmd_add_file_hint(request->options.archive_path, CMD_FILE_ARCHIVE, &err);
-        end = cmd_fail(parse, &err);
-    } else {
-        bool printed = true;
-        if (request->json)
-            show_json(&report, stdout);
-        else if (request->csv && request->options.modes)
-            show_modes_csv(&report, stdout);
-        else if (request->csv)
-            show_csv(&report, stdout);
-        else if (request->options.modes)
-            printed = show_modes(&report, stdout);
-        else
-            printed = show_table(&report, &request->look, stdout);
-        if (request->csv && printed)
-            show_say_measuring(&report);
-        for (int i = 0; request->csv && i < report.n_warnings; i++)
-            cmd_talk("warning: %s", report.warnings[i]);
-        if (!printed)
-            pm_error_set(&err, PM_ERR_MEMORY, "out of memory");
-        end = printed ? cmd_stdout_done(parse, CMD_DONE) : cmd_fail(parse, &err);
-    }
+    int end = status != PM_OK ? refuse(parse, request, status, &err)
+                              : print_view(parse, request, &report);
     pm_view_release(&report);
     return end;
+}
+
+static bool take_format(struct report_request *request, int key)
+{
+    int format = key == CMD_KEY_JSON ? (int)SHOW_FORMAT_json : key - OPT_FORMAT;
+    if (format < 0 || format >= SHOW_N_FORMATS)
+        return false;
+    request->asked[format] = true;
+    return true;
 }
 
 static bool read_options(struct cmd_parse *parse, struct report_request *request)
@@ -121,16 +143,28 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
         case OPT_SORT:
             options->sort = (enum pm_view_sort)parse->choice;
             break;
-        case CMD_KEY_JSON:
-            request->json = true;
-            break;
-        case OPT_CSV:
-            request->csv = true;
-            break;
         default:
-            cmd_take_look(parse, key, &request->look);
+            if (!take_format(request, key))
+                cmd_take_look(parse, key, &request->look);
         }
     return !parse->failed;
+}
+
+/* false: more than one was asked for, which was reported. */
+static bool choose_format(struct cmd_parse *parse, struct report_request *request)
+{
+    request->format = &show_format_table;
+    for (int f = 0; f < SHOW_N_FORMATS; f++) {
+        if (!request->asked[f])
+            continue;
+        if (request->format != &show_format_table) {
+            cmd_usage_error(parse, "'--%s' and '--%s' cannot both be", request->format->word,
+                            show_formats[f]->word);
+            return false;
+        }
+        request->format = show_formats[f];
+    }
+    return true;
 }
 
 static int report_main(struct cmd_parse *parse)
@@ -142,8 +176,8 @@ static int report_main(struct cmd_parse *parse)
                                                  .folds = true}};
     if (!read_options(parse, &request))
         return CMD_USAGE;
-    if (request.json && request.csv)
-        return cmd_usage_error(parse, "'--json' and '--csv' cannot both be");
+    if (!choose_format(parse, &request))
+        return CMD_USAGE;
     if (request.options.tree && request.options.rule == PM_RULE_SPLIT)
         return cmd_usage_error(parse, "'--tree' cannot show '--rule split': a call that is split "
                                       "has no single path; use merge or closed");
@@ -167,8 +201,8 @@ static int report_main(struct cmd_parse *parse)
             parse, "'--bounds' are of the whole run, not of call paths: leave '--tree' out");
     if (parse->n_operands > 1)
         return cmd_usage_error(parse, "one archive at a time, not %d", parse->n_operands);
-    request.options.keeps_columns = request.json || request.csv;
-    if ((request.json || request.csv) && !request.limit_given)
+    request.options.keeps_columns = request.format->is_for_programs;
+    if (request.format->is_for_programs && !request.limit_given)
         request.options.limit = 0;
     if (parse->n_operands == 1) {
         request.options.archive_path = parse->operands[0];
@@ -182,6 +216,11 @@ static int report_main(struct cmd_parse *parse)
     free(found);
     return end;
 }
+
+/* The key of a format's option: that of --json makes JSON of errors, too. */
+#define KEY_OF(word)                                            \
+    (SHOW_FORMAT_##word == SHOW_FORMAT_json ? (int)CMD_KEY_JSON \
+                                            : (int)OPT_FORMAT + (int)SHOW_FORMAT_##word)
 
 /* "|loop|statement|..." */
 static const char by_words[] =
@@ -233,8 +272,9 @@ static const struct cmd_option pm_view_options[] = {
      "rows to print, 0 for all (default: 20; with --json and --csv all)"},
     {OPT_SORT, "sort", "own|inclusive|calls|name|place",
      "order of rows (default: own; with --tree inclusive)"},
-    {CMD_KEY_JSON, "json", NULL, "as JSON; docs/formats/report-json.md has the schema"},
-    {OPT_CSV, "csv", NULL, "as CSV, one line for each row after a line of names"},
+#define FORMAT(word, help) {KEY_OF(word), #word, NULL, help},
+#include "cmd/show/formats.def"
+#undef FORMAT
     CMD_LOOK_OPTIONS,
     {0}};
 

@@ -1,6 +1,6 @@
 /* The report as CSV (RFC 4180, lines ended by a line feed): docs/report.md has the columns. */
 #include "columns.h"
-#include "show.h"
+#include "formats.h"
 
 void show_csv_text(FILE *out, const char *text)
 {
@@ -108,8 +108,9 @@ static void csv_place(struct pm_view *report, const struct pm_view_row *row, FIL
     show_csv_text(out, n && !is_file ? linkage_of(report, n) : "");
 }
 
-void show_csv(struct pm_view *report, FILE *out)
+static bool write_csv(struct pm_view *report, const struct show_look *look, FILE *out)
 {
+    (void)look;
     struct show_columns columns = show_columns_of(report);
     csv_head(report, &columns, out);
     for (uint32_t r = 0; r < report->n_shown; r++) {
@@ -128,4 +129,13 @@ void show_csv(struct pm_view *report, FILE *out)
         csv_marks(report, &columns, row, out);
         fputc('\n', out);
     }
+    return true;
 }
+
+const struct show_format show_format_csv = {
+    .word = "csv",
+    .is_for_programs = true,
+    .is_rows_only = true,
+    .rows = write_csv,
+    .modes = show_modes_csv,
+};

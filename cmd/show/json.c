@@ -1,9 +1,8 @@
 /* The report as JSON: docs/report.md has the schema. */
 #include "columns.h"
-#include "show.h"
+#include "formats.h"
 
 #include "mapping/base/json.h"
-#include "mapping/code/vectors.h"
 
 #include <math.h>
 
@@ -13,14 +12,6 @@ static const char *const split_words[] = {"weights", "equal", "instructions"};
 static const struct pm_metric *metric_of(const struct pm_view *report, uint32_t m)
 {
     return &report->data->graph->metrics[report->metrics[m]];
-}
-
-void show_known_json(struct pm_json *json, const char *key, int64_t value)
-{
-    if (value == PM_UNKNOWN)
-        pm_json_null(json, key);
-    else
-        pm_json_i64(json, key, value);
 }
 
 static void print_sampling(const struct pm_view *report, const struct pm_view_facts *facts,
@@ -313,8 +304,9 @@ static void print_row(const struct pm_view *report, const struct show_columns *c
     pm_json_end(json);
 }
 
-void show_json(struct pm_view *report, FILE *out)
+static bool write_json(struct pm_view *report, const struct show_look *look, FILE *out)
 {
+    (void)look;
     struct pm_json json;
     struct show_columns columns = show_columns_of(report);
     pm_json_init(&json, out);
@@ -343,20 +335,13 @@ void show_json(struct pm_view *report, FILE *out)
     pm_json_end(&json);
     pm_json_end(&json);
     (void)pm_json_done(&json); /* a failed write shows on the stream */
+    return true;
 }
 
-void show_vectors_json(const struct pm_vectors *v, struct pm_json *json)
-{
-    if (!v->n_instructions) {
-        pm_json_null(json, "vectors");
-        return;
-    }
-    pm_json_object(json, "vectors");
-    pm_json_u64(json, "n_instructions", v->n_instructions);
-    pm_json_u64(json, "n_vector_instructions", v->n_vector);
-    pm_json_u64(json, "n_scalar_float_instructions", v->n_scalar);
-    pm_json_u64(json, "n_vector_moves", v->n_moves);
-    pm_json_u64(json, "vector_bytes", v->width_bytes);
-    pm_json_u64(json, "element_bytes", v->element_bytes);
-    pm_json_end(json);
-}
+/* The list of modes is a part of it. */
+const struct show_format show_format_json = {
+    .word = "json",
+    .is_for_programs = true,
+    .rows = write_json,
+    .modes = write_json,
+};

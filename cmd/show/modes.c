@@ -59,8 +59,9 @@ static void put_legend(const struct pm_view_stays *stays, FILE *out)
           out);
 }
 
-bool show_modes(struct pm_view *report, FILE *out)
+bool show_modes(struct pm_view *report, const struct show_look *look, FILE *out)
 {
+    (void)look;
     struct pm_view_stays stays = pm_view_find_stays(report);
     bool ok = true;
     if (stays.n == 0)
@@ -92,8 +93,9 @@ static void csv_text(struct pm_view *report, FILE *out, const char *text)
 }
 
 /* The list as `noun_modes` of JSON has it. */
-void show_modes_csv(struct pm_view *report, FILE *out)
+bool show_modes_csv(struct pm_view *report, const struct show_look *look, FILE *out)
 {
+    (void)look;
     struct pm_view_stays stays = pm_view_find_stays(report);
     fputs("mode,name,kind,file,line_no,reason,from_ns,until_ns,time_pct,n_events_before\n", out);
     for (uint32_t i = 0; i < stays.n; i++) {
@@ -114,6 +116,7 @@ void show_modes_csv(struct pm_view *report, FILE *out)
         fprintf(out, ",%lld\n", (long long)stay->n_events);
     }
     free(stays.items);
+    return true;
 }
 
 void show_modes_json(struct pm_view *report, struct pm_json *json)

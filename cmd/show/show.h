@@ -3,13 +3,14 @@
  *
  *     struct pm_view report = {.options = options};
  *     pm_view_make(&report, &err);                 // mapping/view/view.h: archive -> rows
- *     show_table(&report, &look, stdout); // or show_json, show_csv
+ *     show_format_table.rows(&report, &look, stdout); // formats.h has all of them
  *     pm_view_release(&report);
  *
  *   term         terminals: widths, colours     cells     texts of numbers and headings
  *   table        rows as a table; table_room: its widths; cut: names that are too long for it;
  *                hints: what marks mean        header    what stands above a table
- *   json, csv    rows for programs; columns: what both have in common
+ *   formats      the list of formats: table, json and csv (rows for programs; columns: what both
+ *                have in common; json_values: of all JSON)
  *   modes        the list of modes              annotation, annotation_top, annotation_json: lines
  *   explanation  the mapping of a construct     answer    to a question
  *   word         words of a program's own
@@ -24,23 +25,19 @@
 struct pm_json;
 struct pm_vectors;
 
-/* modes.c: the list of them. */
-bool show_modes(struct pm_view *report, FILE *out); /* false: memory ended */
-void show_modes_csv(struct pm_view *report, FILE *out);
+/* modes.c: the list of them. false: memory ended. */
+bool show_modes(struct pm_view *report, const struct show_look *look, FILE *out);
+bool show_modes_csv(struct pm_view *report, const struct show_look *look, FILE *out);
 void show_modes_json(struct pm_view *report, struct pm_json *json);
 
 /* cut.c: chooses each text for widths[n_shown], cut where it must be, so that no two that
  * are cut look alike. false: memory ended. */
 bool show_fit_labels(struct pm_view *report, const struct show_term *term, const int *widths,
                      int place_width, struct pm_view_label *labels);
-/* false: memory ended, and nothing was printed. */
-bool show_table(struct pm_view *report, const struct show_look *look, FILE *out);
-void show_json(struct pm_view *report, FILE *out);
-/* null for PM_UNKNOWN */
+/* json_values.c: null for PM_UNKNOWN. */
 void show_known_json(struct pm_json *json, const char *key, int64_t value);
 /* Of JSON, the key "vectors": an object, or null when nothing could be decoded. */
 void show_vectors_json(const struct pm_vectors *vectors, struct pm_json *json);
-void show_csv(struct pm_view *report, FILE *out);
 /* One field of CSV (RFC 4180), quoted where it must be. */
 void show_csv_text(FILE *out, const char *text);
 

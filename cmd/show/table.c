@@ -1,5 +1,6 @@
 /* The report for people: a header, warnings, and a table that fits the terminal. */
 #include "table.h"
+#include "formats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -335,7 +336,7 @@ static void put_table(const struct table *table)
     show_hints(report, &table->term, has_at_least(table), letters, table->out);
 }
 
-bool show_table(struct pm_view *report, const struct show_look *look, FILE *out)
+static bool write_table(struct pm_view *report, const struct show_look *look, FILE *out)
 {
     struct table table = {.report = report, .term = show_term_of(out, look), .out = out};
     make_columns(&table);
@@ -351,3 +352,8 @@ bool show_table(struct pm_view *report, const struct show_look *look, FILE *out)
     free(table.labels);
     return fits;
 }
+
+const struct show_format show_format_table = {
+    .rows = write_table,
+    .modes = show_modes,
+};
