@@ -8,7 +8,7 @@
  *
  *   term         terminals: widths, colours     cells     texts of numbers and headings
  *   table        rows as a table; table_room: its widths; cut: names that are too long for it;
- *                hints: what marks mean        header    what stands above a table
+ *                hints: what marks mean        header    what is above a table (header_facts)
  *   formats      the list of formats: table, json and csv (rows for programs; columns: what both
  *                have in common; json_values: of all JSON)
  *   modes        the list of modes              annotation, annotation_top, annotation_json: lines
