@@ -1,6 +1,7 @@
 /* perfmap doctor */
 #include "doctor.h"
 
+#include "format/pm_settings.h"
 #include "mapping/base/json.h"
 
 #include <errno.h>
@@ -67,7 +68,7 @@ _Noreturn static void command_child(const char *folder, char *const *argv, int o
         _exit(127);
     setpgid(0, 0); /* so that a compiler that hangs is ended with its children */
     setenv("LC_ALL", "C", 1);
-    unsetenv("PERFMAP_RUN_DIR"); /* a doctor that is measured itself may start a run */
+    unsetenv(PM_SETTING_RUN_DIR); /* a doctor that is measured itself may start a run */
     execv(argv[0], argv);
     _exit(127);
 }

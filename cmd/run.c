@@ -41,14 +41,14 @@ static int with_adapters(struct cmd_parse *parse, struct run_request *request)
     struct session_settings *settings = &request->session.settings;
     struct session_adapters *adapters = &settings->adapters;
     char *program = session_find_program(request->session.argv[0]);
-    const char *choice = settings->mode != PM_RUN_MODE_OFF ? request->adapters : "none";
+    const char *choice = settings->runtime.mode != PM_RUN_MODE_OFF ? request->adapters : "none";
     enum pm_status found =
         session_find_adapters(choice, program, request->session.asked.question, &err, adapters);
     free(program);
     if (found == PM_OK && adapters->offered)
         cmd_talk("note: --adapter %s shows this program at a level of its own, at %s",
                  adapters->offered, adapters->offered_cost);
-    if (found == PM_OK && settings->kernel_writes)
+    if (found == PM_OK && settings->runtime.kernel_writes)
         found = session_need_adapter("io", &err, adapters);
     int status = SESSION_FAILED;
     if (found == PM_ERR_USAGE) {
@@ -59,9 +59,9 @@ static int with_adapters(struct cmd_parse *parse, struct run_request *request)
     } else if (adapters->memory && !session_has_contexts(settings)) {
         status = cmd_usage_error(
             parse, "option '--adapter': memory adds to call paths, which mode %s has not",
-            pm_mode_name(settings->mode));
+            pm_mode_name(settings->runtime.mode));
     } else {
-        settings->heap |= adapters->memory;
+        settings->runtime.heap |= adapters->memory;
         status = run_session(parse, request);
     }
     session_release_adapters(adapters);
@@ -74,7 +74,7 @@ static int run_named(struct cmd_parse *parse, struct run_request *request)
     struct session_request *session = &request->session;
     session->argv = parse->operands;
     session->n_args = (size_t)parse->n_operands;
-    const char *program = session->argv[0], *outer = getenv("PERFMAP_RUN_DIR");
+    const char *program = session->argv[0], *outer = getenv(PM_SETTING_RUN_DIR);
     if (outer && *outer) {
         pm_error_set(
             &err, PM_ERR_USAGE,
@@ -175,7 +175,7 @@ const struct cmd cmd_run = {
     .exits = run_exits,
     .environment =
         (const char *const[]){
-            "PERFMAP_LIBDIR", "folder with libperfmap-rt.so", "PERFMAP_RUN_DIR",
+            "PERFMAP_LIBDIR", "folder with libperfmap-rt.so", PM_SETTING_RUN_DIR,
             "set for the program: its run folder. `perfmap run` inside of a measured program is "
             "refused",
             "ASAN_OPTIONS",

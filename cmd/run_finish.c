@@ -35,8 +35,8 @@ static void tell_what_lacks(const struct run_request *request,
                             const struct session_findings *findings)
 {
     const char *adapter = request->session.settings.adapters.offered;
-    bool is_sampled =
-        request->session.settings.rate_hz != 0 && session_has_contexts(&request->session.settings);
+    bool is_sampled = request->session.settings.runtime.rate_hz != 0 &&
+                      session_has_contexts(&request->session.settings);
     if (session_has_sleds(request->session.argv[0]))
         cmd_talk("warning: nothing inside the program was measured, although it has sleds: the "
                  "runtime could not write a run file ('perfmap doctor' tries the same)");

@@ -33,12 +33,10 @@ enum {
 
 static const enum pm_run_mode modes[] = {PM_RUN_MODE_ACTIVE, PM_RUN_MODE_EXACT, PM_RUN_MODE_TRACE,
                                          PM_RUN_MODE_COUNT, PM_RUN_MODE_OFF};
-static const char *const keep_names[] = {"newest", "oldest"};
-static const char *const clock_names[] = {"cpu", "wall"};
 
 /* Not a divisor of the kernel's tick rate, nor of much else: what happens at regular times must
  * not be seen always or never. */
-enum { DEFAULT_RATE_HZ = 401, SENSIBLE_RATE_HZ = 4000, MAX_RATE_HZ = 10000 };
+enum { DEFAULT_RATE_HZ = 401, SENSIBLE_RATE_HZ = 4000 };
 /* Samples and events together. The default rate takes about half of it. */
 enum { DEFAULT_BUDGET_PPM = 20000 };
 
@@ -47,10 +45,9 @@ void run_request_init(struct run_request *ret_request)
     *ret_request =
         (struct run_request){.adapters = "auto",
                              .session = {.collect = true,
-                                         .settings = {.mode = PM_RUN_MODE_ACTIVE,
-                                                      .clock = clock_names[0],
-                                                      .rate_hz = DEFAULT_RATE_HZ,
-                                                      .budget_ppm = DEFAULT_BUDGET_PPM}}};
+                                         .settings.runtime = {.mode = PM_RUN_MODE_ACTIVE,
+                                                              .rate_hz = DEFAULT_RATE_HZ,
+                                                              .budget_ppm = DEFAULT_BUDGET_PPM}}};
 }
 
 void run_request_release(struct run_request *request)
@@ -63,15 +60,15 @@ void run_request_release(struct run_request *request)
 static void parse_max_nouns(struct cmd_parse *parse, uint64_t *ret_number)
 {
     uint64_t number;
-    if (!cmd_number(parse, 1u << 21, &number))
+    if (!cmd_number(parse, PM_SETTING_MOST_NOUNS, &number))
         return;
-    if (number > 0 && number < 16)
+    if (number > 0 && number < PM_SETTING_LEAST_NOUNS)
         (void)cmd_usage_error(parse, "option '--max-nouns' takes 16 and more, or 0, not '%s'",
                               parse->value);
     *ret_number = number;
 }
 
-enum { MAX_POINTS_BYTES = 255 }; /* as the runtime keeps */
+enum { MAX_POINTS_BYTES = PM_SETTING_POINTS_BYTES - 1 };
 
 static void parse_points(struct cmd_parse *parse, const char **ret_names)
 {
@@ -138,16 +135,16 @@ static void parse_trace_limit(struct cmd_parse *parse, uint64_t *ret_bytes)
 static void check_sampling(struct cmd_parse *parse, const struct session_settings *settings,
                            bool rate_given)
 {
-    if (!session_has_contexts(settings) && rate_given && settings->rate_hz) {
+    if (!session_has_contexts(settings) && rate_given && settings->runtime.rate_hz) {
         (void)cmd_usage_error(parse, "option '--rate': mode %s takes no samples",
-                              pm_mode_name(settings->mode));
+                              pm_mode_name(settings->runtime.mode));
         parse->failed = true;
-    } else if (settings->rate_hz > SENSIBLE_RATE_HZ) {
+    } else if (settings->runtime.rate_hz > SENSIBLE_RATE_HZ) {
         cmd_talk("warning: a sample costs about 10 us, so %llu a second slow the program by about "
                  "%llu %%; 4000 and "
                  "less are sensible",
-                 (unsigned long long)settings->rate_hz,
-                 (unsigned long long)(settings->rate_hz / 1000));
+                 (unsigned long long)settings->runtime.rate_hz,
+                 (unsigned long long)(settings->runtime.rate_hz / 1000));
     }
 }
 
@@ -180,20 +177,20 @@ struct given {
 };
 
 /* What of the settings has a value that is taken as it is. */
-static bool take_setting(struct cmd_parse *parse, int key, struct session_settings *settings)
+static bool take_setting(struct cmd_parse *parse, int key, struct pm_settings *settings)
 {
     switch (key) {
     case OPT_MODE:
         settings->mode = modes[parse->choice];
         return true;
     case OPT_CLOCK:
-        settings->clock = clock_names[parse->choice];
+        settings->clock = (uint64_t)parse->choice; /* as enum pm_setting_clock */
         return true;
     case OPT_MAX_CONTEXTS:
-        cmd_number(parse, 1u << 28, &settings->max_contexts);
+        cmd_number(parse, PM_SETTING_MOST_CONTEXTS, &settings->max_contexts);
         return true;
     case OPT_MAX_DEPTH:
-        cmd_number(parse, 1000000, &settings->max_depth);
+        cmd_number(parse, PM_SETTING_MOST_DEPTH, &settings->max_depth);
         return true;
     case OPT_MAX_NOUNS:
         parse_max_nouns(parse, &settings->max_nouns);
@@ -205,16 +202,13 @@ static bool take_setting(struct cmd_parse *parse, int key, struct session_settin
         settings->heap = true;
         return true;
     case OPT_HEAP_MIN:
-        settings->heap |= cmd_number(parse, (uint64_t)1 << 62, &settings->heap_min_bytes);
+        settings->heap |= cmd_number(parse, PM_SETTING_MOST_BYTES, &settings->heap_min_bytes);
         return true;
     case OPT_TRACE_LIMIT:
         parse_trace_limit(parse, &settings->trace_limit_bytes);
         return true;
-    case OPT_TRACE_KEEP:
-        settings->trace_keep = keep_names[parse->choice];
-        return true;
-    case OPT_WAIT:
-        settings->wait_for_all = true;
+    case OPT_TRACE_KEEP: /* as enum pm_setting_keep */
+        settings->trace_keep = PM_SETTING_KEEP_NEWEST + (uint64_t)parse->choice;
         return true;
     case OPT_KERNEL_WRITES:
         settings->kernel_writes = true;
@@ -235,11 +229,15 @@ static void take_option(struct cmd_parse *parse, int key, struct run_request *re
         request->session.collect = false;
         break;
     case OPT_RATE:
-        given->rate = cmd_number(parse, MAX_RATE_HZ, &request->session.settings.rate_hz);
+        given->rate =
+            cmd_number(parse, PM_SETTING_MOST_RATE_HZ, &request->session.settings.runtime.rate_hz);
         break;
     case OPT_BUDGET:
-        parse_budget(parse, &request->session.settings.budget_ppm);
+        parse_budget(parse, &request->session.settings.runtime.budget_ppm);
         given->budget = true;
+        break;
+    case OPT_WAIT:
+        request->session.settings.wait_for_all = true;
         break;
     case OPT_ADAPTER:
         request->adapters = parse->value;
@@ -267,7 +265,8 @@ static void check_question(struct cmd_parse *parse, struct run_request *request)
     if (request->session.asked.metrics && !request->session.asked.text) {
         (void)cmd_usage_error(parse, "option '--metric' is for the answer to '--ask'");
         parse->failed = true;
-    } else if (request->session.asked.text && request->session.settings.mode == PM_RUN_MODE_OFF) {
+    } else if (request->session.asked.text &&
+               request->session.settings.runtime.mode == PM_RUN_MODE_OFF) {
         (void)cmd_usage_error(parse, "option '--ask': mode off measures nothing");
         parse->failed = true;
     } else if (request->session.asked.text &&
@@ -284,36 +283,36 @@ static void check_options(struct cmd_parse *parse, struct run_request *request, 
     struct session_settings *settings = &request->session.settings;
     if (!parse->failed)
         check_sampling(parse, settings, given.rate);
-    if (settings->heap && !session_has_contexts(settings) && !parse->failed) {
+    if (settings->runtime.heap && !session_has_contexts(settings) && !parse->failed) {
         (void)cmd_usage_error(parse, "option '--heap': mode %s has no call paths to add blocks to",
-                              pm_mode_name(settings->mode));
+                              pm_mode_name(settings->runtime.mode));
         parse->failed = true;
     }
-    if (settings->kernel_writes && !session_has_contexts(settings) && !parse->failed) {
+    if (settings->runtime.kernel_writes && !session_has_contexts(settings) && !parse->failed) {
         (void)cmd_usage_error(parse,
                               "option '--kernel-writes': mode %s has no call paths to add bytes to",
-                              pm_mode_name(settings->mode));
+                              pm_mode_name(settings->runtime.mode));
         parse->failed = true;
     }
     request->session.fix = !given.budget;
     request->session.rate_given = given.rate;
     if (!parse->failed)
         check_question(parse, request);
-    if (settings->mode == PM_RUN_MODE_OFF && request->session.rules.n && !parse->failed) {
+    if (settings->runtime.mode == PM_RUN_MODE_OFF && request->session.rules.n && !parse->failed) {
         (void)cmd_usage_error(parse,
                               "option '--mode': off measures nothing at all; --off '*' before "
                               "other patterns leaves out what these do not name");
         parse->failed = true;
     }
-    if (settings->mode != PM_RUN_MODE_ACTIVE && !given.budget)
-        settings->budget_ppm = 0; /* exact is exact */
+    if (settings->runtime.mode != PM_RUN_MODE_ACTIVE && !given.budget)
+        settings->runtime.budget_ppm = 0; /* exact is exact */
 }
 
 void run_take_options(struct cmd_parse *parse, struct run_request *request)
 {
     struct given given = {false, false};
     for (int key; (key = cmd_next(parse)) != CMD_END;)
-        if (!take_setting(parse, key, &request->session.settings))
+        if (!take_setting(parse, key, &request->session.settings.runtime))
             take_option(parse, key, request, &given);
     check_options(parse, request, given);
 }

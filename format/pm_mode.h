@@ -14,11 +14,13 @@
 
 enum { PM_N_RUN_MODES = PM_RUN_MODE_TRACE + 1 };
 
+static const char *const pm_mode_words[PM_N_RUN_MODES] = {"off", "count", "active", "exact",
+                                                          "trace"};
+
 /* "unknown" for a number that is no mode. */
 static inline const char *pm_mode_name(uint32_t mode)
 {
-    static const char *const names[PM_N_RUN_MODES] = {"off", "count", "active", "exact", "trace"};
-    return mode < PM_N_RUN_MODES ? names[mode] : "unknown";
+    return mode < PM_N_RUN_MODES ? pm_mode_words[mode] : "unknown";
 }
 
 /* False: the word is no mode's. */

@@ -2,6 +2,8 @@
 #include "client.h"
 #include "control.h"
 
+#include "format/pm_settings.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -46,7 +48,7 @@ static enum pm_status folder_by_maps(uint64_t pid, struct pm_error *err, char re
 
 static void folder_by_environment(uint64_t pid, char ret_dir[PATH_MAX])
 {
-    static const char name[] = "PERFMAP_RUN_DIR=";
+    static const char name[] = PM_SETTING_RUN_DIR "=";
     char path[64];
     size_t len = 0;
     char *data = NULL;

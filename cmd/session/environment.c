@@ -59,7 +59,7 @@ enum pm_status session_preload_make(const struct session_settings *settings, str
     struct pm_buf list = PM_BUF_INIT(SESSION_MAX_LIBRARIES * PATH_MAX);
     int n = 1;
     enum pm_status status = cmd_find_runtime(err, &preload.libraries[0]);
-    if (status == PM_OK && settings->heap)
+    if (status == PM_OK && settings->runtime.heap)
         status = cmd_find_library("libperfmap-heap.so", err, &preload.libraries[n++]);
     for (size_t i = 0; i < settings->adapters.n && status == PM_OK; i++) {
         const char *path = settings->adapters.paths[i];
@@ -108,52 +108,33 @@ static bool allow_sanitizer(void)
     return ok;
 }
 
-static bool set_number(const char *name, uint64_t value)
-{
-    char number[24];
-    snprintf(number, sizeof number, "%llu", (unsigned long long)value);
-    return setenv(name, number, 1) == 0;
-}
-
-/* With perfmap run as the one that takes over orphans (start.c), a process whose parent has ended
- * would see another than it expects: the runtime answers 1 (runtime/guest/wrap.c). */
-static bool set_orphans(void)
-{
-    return set_number("PERFMAP_RUN_PID", (uint64_t)getppid()) &&
-           set_number("PERFMAP_FIRST_PID", (uint64_t)getpid());
-}
-
-bool session_set_environment(const char *preload_list, const char *run_dir,
-                             const struct session_settings *settings)
+static bool preload(const char *preload_list)
 {
     const char *others = getenv("LD_PRELOAD");
     struct pm_buf list = PM_BUF_INIT(1 << 20);
     pm_buf_printf(&list, "%s%s%s", preload_list, others && *others ? ":" : "",
                   others ? others : "");
-    bool ok = !list.failed && allow_sanitizer() && setenv("LD_PRELOAD", list.data, 1) == 0 &&
-              setenv("PERFMAP_RUN_DIR", run_dir, 1) == 0 &&
-              setenv("PERFMAP_MODE", pm_mode_name(settings->mode), 1) == 0 &&
-              setenv("PERFMAP_CLOCK", settings->clock, 1) == 0 &&
-              set_number("PERFMAP_RATE_HZ", settings->rate_hz) && set_orphans() &&
-              set_number("PERFMAP_BUDGET", settings->budget_ppm);
+    bool ok = !list.failed && setenv("LD_PRELOAD", list.data, 1) == 0;
     pm_buf_release(&list);
-    if (settings->max_contexts)
-        ok = ok && set_number("PERFMAP_MAX_CONTEXTS", settings->max_contexts);
-    if (settings->max_depth)
-        ok = ok && set_number("PERFMAP_MAX_DEPTH", settings->max_depth);
-    if (settings->max_nouns)
-        ok = ok && set_number("PERFMAP_MAX_NOUNS", settings->max_nouns);
-    if (settings->mapping_points)
-        ok = ok && setenv("PERFMAP_MAPPING_POINTS", settings->mapping_points, 1) == 0;
-    if (settings->heap)
-        ok = ok && set_number("PERFMAP_HEAP", 1);
-    if (settings->trace_limit_bytes)
-        ok = ok && set_number("PERFMAP_TRACE_LIMIT", settings->trace_limit_bytes);
-    if (settings->trace_keep)
-        ok = ok && setenv("PERFMAP_TRACE_KEEP", settings->trace_keep, 1) == 0;
-    if (settings->kernel_writes)
-        ok = ok && set_number("PERFMAP_KERNEL_WRITES", 1);
-    if (settings->heap_min_bytes)
-        ok = ok && set_number("PERFMAP_HEAP_MIN", settings->heap_min_bytes);
+    return ok;
+}
+
+/* With perfmap run as the one that takes over orphans (child.c), a process whose parent has ended
+ * would see another than it expects: by the two numbers the runtime answers 1
+ * (runtime/guest/wrap.c). */
+bool session_set_environment(const char *preload_list, const char *run_dir,
+                             const struct session_settings *settings)
+{
+    struct pm_settings told = settings->runtime;
+    char room[PM_SETTING_TEXT_BYTES];
+    told.run_dir = run_dir;
+    told.run_pid = (uint64_t)getppid();
+    told.first_pid = (uint64_t)getpid();
+    bool ok = allow_sanitizer() && preload(preload_list);
+    for (size_t i = 0; i < PM_N_SETTINGS && ok; i++) {
+        const struct pm_setting *setting = &pm_setting_table[i];
+        if (pm_setting_is_given(setting, &told))
+            ok = setenv(setting->name, pm_setting_text(setting, &told, room), 1) == 0;
+    }
     return ok;
 }

@@ -110,7 +110,7 @@ enum pm_status session_question_look(struct session_question *asked,
     if (status == PM_OK)
         status = find_files(target, err, &files);
     if (status == PM_OK)
-        status = need_find(asked->question, &files, settings->mode,
+        status = need_find(asked->question, &files, settings->runtime.mode,
                            files.has_words || settings->adapters.n != 0, err, &need);
     if (status == PM_ERR_NOT_FOUND) {
         (void)pm_error_add(err, "option '--ask'");

@@ -15,7 +15,7 @@ enum { ASKERS_MS = 30000 };
 
 bool session_has_contexts(const struct session_settings *settings)
 {
-    return settings->mode >= PM_RUN_MODE_ACTIVE;
+    return settings->runtime.mode >= PM_RUN_MODE_ACTIVE;
 }
 
 static enum pm_status no_memory(struct pm_error *err)
@@ -36,7 +36,7 @@ static enum pm_status fill_manifest(const struct session_request *request,
         pm_manifest_set_text(&manifest->cwd, cwd ? cwd : "") &&
         pm_manifest_set_text(&manifest->host, host) &&
         pm_manifest_set_text(&manifest->perfmap, PERFMAP_VERSION) &&
-        pm_manifest_set_text(&manifest->mode, pm_mode_name(request->settings.mode)) &&
+        pm_manifest_set_text(&manifest->mode, pm_mode_name(request->settings.runtime.mode)) &&
         (!request->asked.text || pm_manifest_set_text(&manifest->question, request->asked.text));
     free(cwd);
     return ok ? PM_OK : no_memory(err);
@@ -70,7 +70,7 @@ static enum pm_status look_up_question(struct session *session, struct session_n
     session->manifest.n_question_sleds = asked->n_sleds;
     session->manifest.n_all_sleds = asked->n_all_sleds;
     if (status == PM_OK && !asked->samples && !request->rate_given)
-        request->settings.rate_hz = 0;
+        request->settings.runtime.rate_hz = 0;
     return status;
 }
 
@@ -122,8 +122,9 @@ static enum pm_status open_control(struct session *session, struct session_notes
 {
     struct session_request *request = session->request;
     const char *run_dir = session->output.run_dir;
-    struct mode_choice choice = {
-        .mode = request->settings.mode, .question = session->needs, .rules = request->rules};
+    struct mode_choice choice = {.mode = request->settings.runtime.mode,
+                                 .question = session->needs,
+                                 .rules = request->rules};
     for (size_t i = 0; i < choice.question.n; i++)
         choice.question_has_terms |= choice.question.items[i].inside != 0;
     enum pm_status status = PM_OK;
@@ -177,7 +178,7 @@ enum pm_status session_open(struct session *session, struct session_notes *notes
     status = open_control(session, notes, err);
     if (status != PM_OK)
         abandon(session, notes);
-    else if (request->settings.kernel_writes)
+    else if (request->settings.runtime.kernel_writes)
         open_kernel(session, notes);
     return status;
 }

@@ -1,9 +1,10 @@
-/* The process that is measured: settings from the environment, what belongs to it once, and the
+/* The process that is measured: its settings, what belongs to it once, and the
  * largest numbers that the runtime keeps of anything. guest/runtime.c fills it in. */
 #ifndef PM_RUNTIME_PROCESS_H
 #define PM_RUNTIME_PROCESS_H
 
 #include "format/pm_run.h"
+#include "format/pm_settings.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,11 +40,11 @@ struct pm_file {
 
 struct pmr_process {
     uint32_t mode; /* enum pm_run_mode */
-    bool on;       /* PERFMAP_RUN_DIR is set and nothing made us give up */
+    bool on;       /* there is a run folder, and nothing made us give up */
     uint32_t pid;
     uint64_t tsc_hz;
     uint32_t max_contexts, max_depth, max_nouns;
-    char mapping_points[256]; /* names, * in them; empty: none */
+    char mapping_points[PM_SETTING_POINTS_BYTES]; /* names, * in them; empty: none */
     uint32_t n_contexts;
     uint32_t next_noun;
     uint64_t start_tsc, start_monotonic_ns, start_realtime_ns;
@@ -72,7 +73,7 @@ struct pmr_process {
     const uint32_t *alive_mark;
     struct pm_file file;
     uint32_t text_bytes[3]; /* exe, cwd, argv */
-    char run_dir[3072];
+    char run_dir[PM_SETTING_DIR_BYTES];
     uint32_t rank_plus_1, n_ranks;
     char text[3792];
 };

@@ -11,6 +11,12 @@
 void pm_process_end(uint32_t flags); /* fills the end_ fields */
 void pm_process_unend(void);         /* exec failed */
 
+/* settings.c: how the process is measured, from wherever the settings come. False: it is not. */
+struct pm_settings;
+bool pm_settings_read(char **environment, struct pm_settings *ret_settings);
+bool pm_settings_takes_samples(const struct pm_settings *settings);
+bool pm_settings_apply(const struct pm_settings *settings);
+
 void pm_dl_watch(void);
 void pm_fork_watch(void);
 void pm_wrap_resolve(void);

@@ -1,4 +1,5 @@
 /* Start and end of a process. */
+#include "format/pm_settings.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/confine.h"
 #include "runtime/base/file.h"
@@ -43,47 +44,6 @@ static uint64_t plain_number(const char *text, uint64_t maximum)
     return *text == 0 && value < maximum ? value : maximum;
 }
 
-/* A decimal number within [minimum, maximum]; otherwise what was there. */
-static uint64_t number_setting(char **environment, const char *name, uint64_t otherwise,
-                               uint64_t minimum, uint64_t maximum)
-{
-    const char *text = setting(environment, name);
-    if (text == NULL || *text == 0)
-        return otherwise;
-    uint64_t value = 0;
-    for (const char *p = text; *p != 0; p++) {
-        if (*p < '0' || *p > '9' || value > maximum / 10) {
-            pm_say("ignored a setting that is not a number in its range", name, 0);
-            return otherwise;
-        }
-        value = value * 10 + (uint64_t)(*p - '0');
-    }
-    if (value < minimum || value > maximum) {
-        pm_say("ignored a setting that is not a number in its range", name, 0);
-        return otherwise;
-    }
-    return value;
-}
-
-static bool same(const char *a, const char *b)
-{
-    return strlen(a) == strlen(b) && memcmp(a, b, strlen(a)) == 0;
-}
-
-/* Which mapping points are on: unset or "all", "none", or names. */
-static void read_points(const char *names)
-{
-    char *points = pm_process.mapping_points;
-    if (names == NULL || same(names, "all"))
-        names = "*";
-    if (same(names, "none"))
-        names = "";
-    if (strlen(names) < sizeof pm_process.mapping_points)
-        memcpy(points, names, strlen(names) + 1);
-    else
-        pm_say("ignored a setting that is too long", "PERFMAP_MAPPING_POINTS", 0);
-}
-
 /* As starters of parallel programs say it. SLURM does so for whatever it starts, alone as well. */
 static void read_rank(char **environment)
 {
@@ -123,67 +83,6 @@ static void say_valgrind(void)
                         "valgrind runs the program: no samples are taken, for they would find "
                         "valgrind's code; calls are followed",
                         NULL);
-}
-
-static bool read_settings(char **environment)
-{
-    const char *folder = setting(environment, "PERFMAP_RUN_DIR"),
-               *mode = setting(environment, "PERFMAP_MODE");
-    if (folder == NULL || *folder == 0)
-        return false;
-    if (strlen(folder) >= sizeof pm_process.run_dir || *folder != '/') {
-        pm_say("not measured, PERFMAP_RUN_DIR is not an absolute path of reasonable length:",
-               folder, 0);
-        return false;
-    }
-    memcpy(pm_process.run_dir, folder, strlen(folder) + 1);
-    if (mode == NULL || same(mode, "exact"))
-        pm_process.mode = PM_RUN_MODE_EXACT;
-    else if (same(mode, "trace"))
-        pm_process.mode = PM_RUN_MODE_TRACE;
-    else if (same(mode, "active"))
-        pm_process.mode = PM_RUN_MODE_ACTIVE;
-    else if (same(mode, "count"))
-        pm_process.mode = PM_RUN_MODE_COUNT;
-    else if (same(mode, "off"))
-        pm_process.mode = PM_RUN_MODE_OFF;
-    else {
-        pm_say("not measured, PERFMAP_MODE is none of active, exact, trace, count, off:", mode, 0);
-        return false;
-    }
-    pm_process.tsc_hz = number_setting(environment, "PERFMAP_TSC_HZ", 0, 1, 100000000000u);
-    pm_process.max_contexts =
-        (uint32_t)number_setting(environment, "PERFMAP_MAX_CONTEXTS", 1u << 20, 1, 1u << 28);
-    pm_process.max_nouns =
-        (uint32_t)number_setting(environment, "PERFMAP_MAX_NOUNS", 1u << 17, 16, 1u << 21);
-    pm_process.max_depth =
-        (uint32_t)number_setting(environment, "PERFMAP_MAX_DEPTH", 1000, 1, 1000000);
-    read_points(setting(environment, "PERFMAP_MAPPING_POINTS"));
-    uint64_t rate_hz = number_setting(environment, "PERFMAP_RATE_HZ", 0, 0, 10000);
-    bool has_contexts = pm_process.mode >= PM_RUN_MODE_ACTIVE;
-    pm_process.sample_period_ns = has_contexts && rate_hz != 0 ? 1000000000u / rate_hz : 0;
-    const char *clock = setting(environment, "PERFMAP_CLOCK");
-    pm_process.sample_clock = clock != NULL && same(clock, "wall");
-    const char *source = setting(environment, "PERFMAP_SAMPLES");
-    pm_process.in_valgrind = pm_process.sample_period_ns != 0 && is_in_valgrind(environment);
-    if (pm_process.in_valgrind || (source != NULL && same(source, "none")))
-        pm_process.sample_period_ns = 0;
-    pm_process.sample_force = source == NULL          ? PM_RUN_SAMPLES_NONE
-                              : same(source, "perf")  ? PM_RUN_SAMPLES_PERF
-                              : same(source, "timer") ? PM_RUN_SAMPLES_TIMER
-                                                      : PM_RUN_SAMPLES_NONE;
-    pm_process.heap = has_contexts && setting(environment, "PERFMAP_HEAP") != NULL;
-    pm_process.heap_block_bytes =
-        number_setting(environment, "PERFMAP_HEAP_MIN", 65536, 1, (uint64_t)1 << 62);
-    pm_process.trace_limit_bytes =
-        number_setting(environment, "PERFMAP_TRACE_LIMIT", (uint64_t)2 << 30, 1, (uint64_t)1 << 62);
-    const char *keep = setting(environment, "PERFMAP_TRACE_KEEP");
-    pm_process.trace_keep_oldest = keep != NULL && same(keep, "oldest");
-    pm_process.run_pid = (uint32_t)number_setting(environment, "PERFMAP_RUN_PID", 0, 0, UINT32_MAX);
-    pm_process.first_pid =
-        (uint32_t)number_setting(environment, "PERFMAP_FIRST_PID", 0, 0, UINT32_MAX);
-    pm_process.budget_ppm = (uint32_t)number_setting(environment, "PERFMAP_BUDGET", 0, 0, 1000000);
-    return true;
 }
 
 /* Executable, working folder, arguments, cut to what fits. */
@@ -290,25 +189,14 @@ static void make_thread_key(void)
         pthread_key_delete(key);
 }
 
-/* Linked with -z initfirst: runs before all other constructors, libc's included, with one thread.
- * So the environment comes as an argument (libc does not know it yet), and what __cxa_atexit
- * registers now runs after every other exit handler and destructor. */
-__attribute__((constructor)) static void pm_start(int argc, char **argv, char **environment)
+/* Measures from now on, as pm_process is set. Of the program: its arguments, its environment. */
+static void begin(int argc, char **argv, char **environment)
 {
-    struct stat error_file = {0};
-    if (pm_sys(SYS_newfstatat, 2, "", &error_file, AT_EMPTY_PATH) == 0) {
-        pm_process.stderr_device = error_file.st_dev;
-        pm_process.stderr_inode = error_file.st_ino;
-    }
-    pm_wrap_resolve();
-    if (!read_settings(environment))
-        return;
     pm_memory_is_tight = pm_memory_is_limited();
     bool confined = pm_confine_inherited();
     read_rank(environment);
     pm_process.pid = (uint32_t)pm_sys(SYS_getpid);
     pm_process.parent_pid = (uint32_t)pm_sys(SYS_getppid);
-    pm_process.main_thread_pointer = pm_thread_pointer();
     pm_process.start_cpu_ns = pm_thread_cpu_ns(pm_process.pid);
     struct timespec spent = {0, 0};
     pm_sys(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &spent);
@@ -335,4 +223,25 @@ __attribute__((constructor)) static void pm_start(int argc, char **argv, char **
     pm_adapt_process_begin(pm_process.before_cpu_ns);
     if (confined)
         pm_confine_say();
+}
+
+/* Linked with -z initfirst: runs before all other constructors, libc's included, with one thread.
+ * So the environment comes as an argument (libc does not know it yet), and what __cxa_atexit
+ * registers now runs after every other exit handler and destructor. */
+__attribute__((constructor)) static void pm_start(int argc, char **argv, char **environment)
+{
+    struct stat error_file = {0};
+    struct pm_settings settings;
+    if (pm_sys(SYS_newfstatat, 2, "", &error_file, AT_EMPTY_PATH) == 0) {
+        pm_process.stderr_device = error_file.st_dev;
+        pm_process.stderr_inode = error_file.st_ino;
+    }
+    pm_wrap_resolve();
+    if (!pm_settings_read(environment, &settings))
+        return;
+    pm_process.in_valgrind = pm_settings_takes_samples(&settings) && is_in_valgrind(environment);
+    if (!pm_settings_apply(&settings))
+        return;
+    pm_process.main_thread_pointer = pm_thread_pointer();
+    begin(argc, argv, environment);
 }

@@ -41,7 +41,7 @@ static off_t printed(struct silence *s)
 static struct session_request request_for(char *const *argv, const char *output)
 {
     struct session_request request = {
-        .argv = argv, .output = output, .settings = {.mode = PM_RUN_MODE_COUNT, .clock = "cpu"}};
+        .argv = argv, .output = output, .settings = {.runtime = {.mode = PM_RUN_MODE_COUNT}}};
     while (argv[request.n_args])
         request.n_args++;
     return request;
@@ -145,8 +145,8 @@ static void a_run_ends_with_its_programs_status_and_prints_nothing(void **state)
     struct session_findings findings;
     struct session_end end = {.exit = SESSION_FAILED};
     int exit_status = 0;
-    request.settings.mode = PM_RUN_MODE_ACTIVE; /* samples: it has no sleds */
-    request.settings.rate_hz = 401;
+    request.settings.runtime.mode = PM_RUN_MODE_ACTIVE; /* samples: it has no sleds */
+    request.settings.runtime.rate_hz = 401;
     setenv("PERFMAP_LIBDIR", PM_TEST_RUNTIME, 1);
     struct silence silence = listen_to_prints();
     enum pm_status status = session_prepare(&request, &notes, &err, &session, &exit_status);

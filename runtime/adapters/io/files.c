@@ -4,6 +4,8 @@
  * together. No memory but our own, no locks: handlers come by here, too. */
 #include "io.h"
 
+#include "format/pm_settings.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +56,7 @@ static void define_words(void)
     io_metrics[IO_WRITE] = pm_define_metric("bytes_written", "bytes", "bytes");
     io_metrics[IO_RECEIVE] = pm_define_metric("bytes_received", "bytes", "bytes");
     io_metrics[IO_SEND] = pm_define_metric("bytes_sent", "bytes", "bytes");
-    names_inodes = getenv("PERFMAP_KERNEL_WRITES") != NULL;
+    names_inodes = getenv(PM_SETTING_KERNEL_WRITES) != NULL;
     io_ns = pm_define_metric("io_ns", "ns", "time");
     io_errors = pm_define_metric("io_errors", "calls", "count");
 }
