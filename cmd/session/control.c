@@ -218,11 +218,11 @@ static uint32_t next_changes(const struct session_control *c, const struct contr
     return n;
 }
 
-/* The program has ended, and waits for us. */
-static bool has_signal(int signal_fd)
+/* The program has ended, or a signal came: it waits for us. */
+static bool is_woken(int wake_fd)
 {
-    struct pollfd poll_fd = {.fd = signal_fd, .events = POLLIN};
-    return signal_fd >= 0 && poll(&poll_fd, 1, POLL_MS) > 0;
+    struct pollfd poll_fd = {.fd = wake_fd, .events = POLLIN};
+    return wake_fd >= 0 && poll(&poll_fd, 1, POLL_MS) > 0;
 }
 
 /* All changes of one process, a chunk's worth at a time; and one step of that for each process
@@ -245,7 +245,7 @@ static bool step(const struct session_control *c, struct control_process *p, uin
 }
 
 static void change_all(struct session_control *c, struct processes *all, uint64_t wait_ms,
-                       int signal_fd)
+                       int wake_fd)
 {
     uint32_t *at = pm_alloc_array(all->n + 1, sizeof *at);
     uint64_t until = now_ms() + wait_ms;
@@ -256,7 +256,7 @@ static void change_all(struct session_control *c, struct processes *all, uint64_
         waits = false;
         for (size_t i = 0; i < all->n; i++)
             waits |= !step(c, &all->items[i], &at[i]);
-        if (waits && (now_ms() >= until || has_signal(signal_fd)))
+        if (waits && (now_ms() >= until || is_woken(wake_fd)))
             break;
     }
     free(at);
@@ -352,7 +352,7 @@ static enum pm_status check_changes(const struct session_control *c, const struc
 }
 
 static enum pm_status do_mode(struct session_control *c, const struct control_request *request,
-                              int signal_fd, struct pm_buf *reply, struct pm_error *err)
+                              int wake_fd, struct pm_buf *reply, struct pm_error *err)
 {
     struct processes all = open_processes(c, request);
     struct mode_rules rules = {0};
@@ -373,7 +373,7 @@ static enum pm_status do_mode(struct session_control *c, const struct control_re
         if (request->n_only == 0) /* also for what is loaded or started later */
             status = mode_names_write_plan(c->names, &c->choice, true, c->run_dir, err);
         if (status == PM_OK)
-            change_all(c, &all, request->wait_ms, signal_fd);
+            change_all(c, &all, request->wait_ms, wake_fd);
         tell_processes(&all, true, reply);
         bool keeps = request->n_only == 0 && status == PM_OK;
         mode_rules_release(keeps ? &before.rules : &rules);
@@ -399,11 +399,11 @@ static void find_live(struct session_control *c)
 }
 
 /* Brings all processes to what is chosen now. */
-static void settle(struct session_control *c, uint64_t wait_ms, int signal_fd, struct pm_buf *reply)
+static void settle(struct session_control *c, uint64_t wait_ms, int wake_fd, struct pm_buf *reply)
 {
     struct control_request all_of_them = {.verb = CONTROL_NEED};
     struct processes all = open_processes(c, &all_of_them);
-    change_all(c, &all, wait_ms, signal_fd);
+    change_all(c, &all, wait_ms, wake_fd);
     if (reply)
         tell_processes(&all, true, reply);
     if (c->settle_ms == 0 && c->late_ms == 0)
@@ -425,7 +425,7 @@ static enum pm_status add_needs(struct client *client, const struct control_requ
 
 /* The client stays, and what it needs is measured until it goes. */
 static enum pm_status do_need(struct session_control *c, struct client *client,
-                              const struct control_request *request, int signal_fd,
+                              const struct control_request *request, int wake_fd,
                               struct pm_buf *reply, struct pm_error *err)
 {
     struct control_request all_of_them = {.verb = CONTROL_NEED};
@@ -451,12 +451,12 @@ static enum pm_status do_need(struct session_control *c, struct client *client,
     status = mode_names_write_plan(c->names, &c->choice, true, c->run_dir, err);
     c->late_ms = now_ms() + LATE_MS;
     if (status == PM_OK)
-        settle(c, request->wait_ms, signal_fd, reply);
+        settle(c, request->wait_ms, wake_fd, reply);
     return status;
 }
 
 /* It has gone, or was killed: what only it needed goes back to what it was. */
-static void drop_asker(struct session_control *c, size_t i, int signal_fd)
+static void drop_asker(struct session_control *c, size_t i, int wake_fd)
 {
     struct pm_error err = PM_ERROR_INIT;
     struct mode_needs needs = c->clients[i].needs;
@@ -470,7 +470,7 @@ static void drop_asker(struct session_control *c, size_t i, int signal_fd)
     if (mode_names_write_plan(c->names, &c->choice, true, c->run_dir, &err) != PM_OK)
         pm_error_release(&err);
     c->late_ms = now_ms() + LATE_MS;
-    settle(c, WAIT_MS, signal_fd, NULL);
+    settle(c, WAIT_MS, wake_fd, NULL);
 }
 
 static void do_show(struct session_control *c, const struct control_request *request,
@@ -485,7 +485,7 @@ static void do_show(struct session_control *c, const struct control_request *req
 /* --- clients --- */
 
 static void answer_line(struct session_control *c, struct client *client, struct pm_str line,
-                        int signal_fd, struct pm_buf *reply)
+                        int wake_fd, struct pm_buf *reply)
 {
     struct pm_error err = PM_ERROR_INIT;
     struct control_request request;
@@ -496,9 +496,9 @@ static void answer_line(struct session_control *c, struct client *client, struct
         if (request.verb == CONTROL_SHOW)
             do_show(c, &request, reply);
         else if (request.verb == CONTROL_NEED)
-            status = do_need(c, client, &request, signal_fd, reply, &err);
+            status = do_need(c, client, &request, wake_fd, reply, &err);
         else
-            status = do_mode(c, &request, signal_fd, reply, &err);
+            status = do_mode(c, &request, wake_fd, reply, &err);
         control_request_release(&request);
     }
     if (status == PM_OK) {
@@ -548,14 +548,14 @@ static void accept_client(struct session_control *c)
         .fd = fd, .until_ms = now_ms() + CLIENT_MS, .line = PM_BUF_INIT(CONTROL_LINE_MAX)};
 }
 
-static void answer_and_send(struct session_control *c, struct client *client, int signal_fd)
+static void answer_and_send(struct session_control *c, struct client *client, int wake_fd)
 {
     struct pm_buf reply = PM_BUF_INIT(1 << 24);
     char *text = client->line.data;
     char *end = text ? memchr(text, '\n', client->line.len) : NULL;
     if (end) {
         size_t len = (size_t)(end - text);
-        answer_line(c, client, (struct pm_str){text, len}, signal_fd, &reply);
+        answer_line(c, client, (struct pm_str){text, len}, wake_fd, &reply);
         memmove(text, end + 1, client->line.len - len - 1);
         client->line.len -= len + 1;
     } else {
@@ -567,7 +567,7 @@ static void answer_and_send(struct session_control *c, struct client *client, in
 }
 
 /* True: it is done with. */
-static bool read_client(struct session_control *c, struct client *client, int signal_fd)
+static bool read_client(struct session_control *c, struct client *client, int wake_fd)
 {
     char bytes[4096];
     ssize_t n = read(client->fd, bytes, sizeof bytes);
@@ -579,29 +579,29 @@ static bool read_client(struct session_control *c, struct client *client, int si
     while (client->line.failed ||
            (client->line.data && memchr(client->line.data, '\n', client->line.len))) {
         bool too_long = client->line.failed;
-        answer_and_send(c, client, signal_fd);
+        answer_and_send(c, client, wake_fd);
         if (too_long || !client->asks)
             return true;
     }
     return false;
 }
 
-static void end_client(struct session_control *c, size_t i, int signal_fd)
+static void end_client(struct session_control *c, size_t i, int wake_fd)
 {
     if (c->clients[i].asks)
-        drop_asker(c, i, signal_fd);
+        drop_asker(c, i, wake_fd);
     drop_client(c, i);
     find_live(c);
 }
 
 /* What is due now, and milliseconds until the next; -1: nothing is. */
-static int do_what_is_due(struct session_control *c, int signal_fd)
+static int do_what_is_due(struct session_control *c, int wake_fd)
 {
     uint64_t now = now_ms();
     bool late = c->late_ms && now >= c->late_ms;
     c->late_ms = late ? 0 : c->late_ms;
     if (late || (c->settle_ms && now >= c->settle_ms))
-        settle(c, 0, signal_fd, NULL);
+        settle(c, 0, wake_fd, NULL);
     uint64_t next = c->settle_ms ? c->settle_ms : c->late_ms;
     if (next == 0)
         return c->n_clients > c->choice.n_live ? 100 : -1;
@@ -614,12 +614,12 @@ static bool is_late(const struct client *client)
     return (!client->asks || client->line.len) && now_ms() > client->until_ms;
 }
 
-void session_control_wait(struct session_control *c, int signal_fd)
+void session_control_wait(struct session_control *c, int wake_fd)
 {
     for (;;) {
-        struct pollfd fds[MAX_CLIENTS + 3] = {{.fd = signal_fd, .events = POLLIN},
+        struct pollfd fds[MAX_CLIENTS + 3] = {{.fd = wake_fd, .events = POLLIN},
                                               {.fd = c->listener, .events = POLLIN}};
-        int wait_ms = do_what_is_due(c, signal_fd);
+        int wait_ms = do_what_is_due(c, wake_fd);
         for (size_t i = 0; i < c->n_clients; i++)
             fds[i + 2] = (struct pollfd){.fd = c->clients[i].fd, .events = POLLIN};
         struct pollfd *kernel = &fds[c->n_clients + 2];
@@ -632,9 +632,9 @@ void session_control_wait(struct session_control *c, int signal_fd)
         if (fds[0].revents)
             return;
         for (size_t i = c->n_clients; i-- > 0;)
-            if ((fds[i + 2].revents && read_client(c, &c->clients[i], signal_fd)) ||
+            if ((fds[i + 2].revents && read_client(c, &c->clients[i], wake_fd)) ||
                 is_late(&c->clients[i]))
-                end_client(c, i, signal_fd);
+                end_client(c, i, wake_fd);
         if (fds[1].revents)
             accept_client(c);
     }

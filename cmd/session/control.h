@@ -6,7 +6,7 @@
  *     struct session_control *control = session_control_new(run_dir, names, &choice);
  *     session_control_listen(control, err);                 // failure: the run goes on without
  *     while (is_running)
- *         session_control_wait(control, signal_fd);         // serves until signal_fd can be read
+ *         session_control_wait(control, wake_fd);         // serves until wake_fd can be read
  *     // the program has ended: those who ask questions are told
  *     session_control_end(control);
  *     session_control_wait_for_askers(control, 30000);      // before the run folder goes away
@@ -30,7 +30,7 @@ PM_MUST_CHECK enum pm_status session_control_listen(struct session_control *cont
 struct session_kernel;
 /* From now on the kernel's events are read while it waits; NULL: no longer. */
 void session_control_watch(struct session_control *control, struct session_kernel *kernel);
-void session_control_wait(struct session_control *control, int signal_fd);
+void session_control_wait(struct session_control *control, int wake_fd);
 void session_control_end(struct session_control *control);
 void session_control_wait_for_askers(struct session_control *control, unsigned most_ms);
 void session_control_free(struct session_control *control);

@@ -2,6 +2,7 @@
  * belongs to a program that may do anything with it, so it is read and written by system calls,
  * and every number is checked. */
 #include "control.h"
+#include "target.h"
 
 #include "mapping/run/run_pack.h"
 
@@ -100,7 +101,7 @@ static bool read_chunks(struct control_process *p,
         return false;
     p->pid = header.pid;
     p->mode = header.mode;
-    p->ended = (header.flags & PM_RUN_FLAG_ENDED) != 0 || kill((pid_t)p->pid, 0) != 0;
+    p->ended = (header.flags & PM_RUN_FLAG_ENDED) != 0 || !session_is_alive(p->pid);
     uint64_t at = PM_RUN_PAGE;
     for (unsigned i = 0; i < MAX_CHUNKS && at < (uint64_t)status.st_size; i++) {
         struct pm_run_chunk chunk;
@@ -266,7 +267,7 @@ bool control_process_poll(struct control_process *p)
         p->spent_ns += control.spent_ns;
         return true;
     }
-    if (kill((pid_t)p->pid, 0) != 0)
+    if (!session_is_alive(p->pid))
         p->answer = ANSWER_ENDED;
     else if (control.has_bell)
         ring(p->pid);

@@ -1,12 +1,12 @@
 /* After a run: what the runtime had to say, and whether anything was measured at all. */
 #include "findings.h"
+#include "target.h"
 
 #include "mapping/run/run_file.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <unistd.h>
 
 enum { MAX_TOLD = 64 }; /* different messages; more would hide the first */
@@ -84,7 +84,7 @@ static void look_at_file(const char *path, const struct pm_run_clock *clock, boo
     const struct pm_run_file_sampling *sampling = pm_run_file_sampling(file);
     findings->n_sampled += sampling && sampling->source != PM_RUN_SAMPLES_NONE;
     if (process->end_kind == PM_RUN_FILE_KILLED && process->pid != 0 &&
-        kill((pid_t)process->pid, 0) == 0)
+        session_is_alive(process->pid))
         findings->running_pid = process->pid;
     for (size_t i = 0; i < pm_run_file_n_messages(file); i++)
         tell_message(told, pm_run_file_message(file, i));

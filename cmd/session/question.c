@@ -34,13 +34,13 @@ void session_question_release(struct session_question *asked)
     asked->question = NULL;
 }
 
-static enum pm_status find_files(const struct session_target *target, struct pm_error *err,
+static enum pm_status find_files(const struct session_sources *sources, struct pm_error *err,
                                  struct need_files *files)
 {
-    char *path = session_find_program(target->program);
+    char *path = session_find_program(sources->program);
     enum pm_status status = path ? need_files_add_program(files, path, err) : PM_OK;
-    for (size_t i = 0; i < target->n_look_in && status == PM_OK; i++) {
-        const char *file = target->look_in[i];
+    for (size_t i = 0; i < sources->n_look_in && status == PM_OK; i++) {
+        const char *file = sources->look_in[i];
         if (access(file, R_OK) != 0)
             status = pm_error_system(err, errno, "option '--look-in': cannot read '%s'", file);
         else
@@ -97,7 +97,7 @@ static void note_need(struct session_notes *notes, const struct need *need,
 }
 
 enum pm_status session_question_look(struct session_question *asked,
-                                     const struct session_target *target,
+                                     const struct session_sources *sources,
                                      const struct session_settings *settings,
                                      struct session_notes *notes, struct pm_error *err,
                                      struct mode_needs *ret_modes)
@@ -108,7 +108,7 @@ enum pm_status session_question_look(struct session_question *asked,
     enum pm_status status = find_spoken(asked->question, &settings->adapters, err, &spoken);
     files.said = spoken.said;
     if (status == PM_OK)
-        status = find_files(target, err, &files);
+        status = find_files(sources, err, &files);
     if (status == PM_OK)
         status = need_find(asked->question, &files, settings->runtime.mode,
                            files.has_words || settings->adapters.n != 0, err, &need);

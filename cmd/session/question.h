@@ -2,7 +2,7 @@
  *
  *     struct session_question asked = {.text = "{u Reads}"};
  *     if (session_question_parse(&asked, err) == PM_OK &&
- *         session_question_look(&asked, &target, &settings, &notes, err, &needs) == PM_OK)
+ *         session_question_look(&asked, &sources, &settings, &notes, err, &needs) == PM_OK)
  *         use(needs, asked.samples);
  *     session_question_release(&asked);
  */
@@ -24,7 +24,7 @@ struct session_question {
 };
 
 /* The files in which names are looked up. */
-struct session_target {
+struct session_sources {
     const char *program;        /* as execvp(3) takes it */
     const char *const *look_in; /* other programs and libraries */
     size_t n_look_in;
@@ -36,7 +36,7 @@ PM_MUST_CHECK enum pm_status session_question_parse(struct session_question *ask
 /* What of the program, its libraries and the files of look_in has to be followed. Notes what is
  * armed. PM_ERR_USAGE: names that nothing has. The caller releases ret_modes. */
 PM_MUST_CHECK enum pm_status session_question_look(struct session_question *asked,
-                                                   const struct session_target *target,
+                                                   const struct session_sources *sources,
                                                    const struct session_settings *settings,
                                                    struct session_notes *notes,
                                                    struct pm_error *err,

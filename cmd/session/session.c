@@ -64,9 +64,9 @@ static enum pm_status look_up_question(struct session *session, struct session_n
 {
     struct session_request *request = session->request;
     struct session_question *asked = &request->asked;
-    struct session_target target = {request->argv[0], request->look_in, request->n_look_in};
+    struct session_sources sources = {request->argv[0], request->look_in, request->n_look_in};
     enum pm_status status =
-        session_question_look(asked, &target, &request->settings, notes, err, &session->needs);
+        session_question_look(asked, &sources, &request->settings, notes, err, &session->needs);
     session->manifest.n_question_sleds = asked->n_sleds;
     session->manifest.n_all_sleds = asked->n_all_sleds;
     if (status == PM_OK && !asked->samples && !request->rate_given)
@@ -98,12 +98,14 @@ enum pm_status session_prepare(struct session_request *request, struct session_n
                                struct pm_error *err, struct session *ret_session, int *ret_exit)
 {
     struct session *session = ret_session;
-    *session = (struct session){.request = request};
+    *session = (struct session){.request = request, .target = request->target};
+    if (!session->target)
+        session->target = session_child_target(&session->child);
     pm_manifest_init(&session->manifest);
     *ret_exit = SESSION_FAILED;
     enum pm_status status = session_output_check(request->output, request->collect, err);
     if (status == PM_OK)
-        status = session_check_program(request->argv[0], request->force, notes, err, ret_exit);
+        status = session->target->calls->check(session->target, request, notes, err, ret_exit);
     if (status == PM_OK)
         status = fill_manifest(request, &session->manifest, err);
     if (status != PM_OK)
@@ -188,7 +190,8 @@ enum pm_status session_open(struct session *session, struct session_notes *notes
 enum pm_status session_run(struct session *session, struct session_notes *notes,
                            struct pm_error *err, struct session_end *ret_end)
 {
-    const struct session_launch launch = {.argv = session->request->argv,
+    const struct session_launch launch = {.target = session->target,
+                                          .argv = session->request->argv,
                                           .run_dir = session->output.run_dir,
                                           .settings = &session->request->settings,
                                           .control = session->control,

@@ -17,7 +17,8 @@
  *   program     can it be started?              output: names, run folders
  *   plan        modes of single nouns           need, question: what a question needs of a program
  *   adapters    which are preloaded             libraries: what the loader loads
- *   start       the child and its end           environment, signals, clock: of that
+ *   start       a target and its end            target: what can be measured; child: a program
+ *                                               that is started; environment, signals, clock
  *   control     the run's socket                control_line: its requests; control_page: the
  *                                               processes' control chunks; client: the other end
  *   kernel      what the kernel writes          kernel_files: whose bytes these are
@@ -26,6 +27,7 @@
 #ifndef PM_SESSION_H
 #define PM_SESSION_H
 
+#include "child.h"
 #include "control.h"
 #include "findings.h"
 #include "kernel.h"
@@ -36,7 +38,8 @@
 
 /* What is asked of a session. Texts and arrays are lent, and live as long as the session. */
 struct session_request {
-    char *const *argv; /* the program and its arguments; NULL ends */
+    struct session_target *target; /* lent; NULL: a child, which is started */
+    char *const *argv;             /* the program and its arguments; NULL ends */
     size_t n_args;
     const char *output; /* name of the archive, or of the run folder */
     bool collect;       /* an archive is made */
@@ -57,8 +60,10 @@ struct session {
     struct session_output output;    /* from session_open on */
     struct pm_manifest manifest;     /* complete when it has run */
     /* --- private --- */
-    struct mode_names *names; /* kept for those who change modes */
-    struct mode_needs needs;  /* of the question */
+    struct session_target *target;
+    struct session_child child; /* the target, unless the request has another */
+    struct mode_names *names;   /* kept for those who change modes */
+    struct mode_needs needs;    /* of the question */
     struct session_control *control;
     struct session_kernel *kernel;
 };
@@ -74,7 +79,7 @@ PM_MUST_CHECK enum pm_status session_prepare(struct session_request *request,
  * events, the run goes on, with a warning. */
 PM_MUST_CHECK enum pm_status session_open(struct session *session, struct session_notes *notes,
                                           struct pm_error *err);
-/* Starts the program and waits for it. On failure the run folder is removed. */
+/* Measures the target, until it has ended. On failure the run folder is removed. */
 PM_MUST_CHECK enum pm_status session_run(struct session *session, struct session_notes *notes,
                                          struct pm_error *err, struct session_end *ret_end);
 /* Writes the manifest, packs what stays, and looks at what the run left: ret_findings is filled on

@@ -1,11 +1,10 @@
-/* Signals while a program is measured, and who of the run has ended.
+/* Signals while a target is measured.
  *
  *     struct session_signals signals;
- *     session_signals_take(&signals);
+ *     session_signals_take(true, &signals);
  *     if (child == 0)                        // after fork
  *         session_signals_restore(&signals);
- *     struct session_ended ended = {.is_alone = true};
- *     session_wait(child, false, &signals, control, &ended);
+ *     int signal = session_signals_next(&signals); // when signals.fd can be read
  *     session_signals_give_back(&signals);
  *
  * One thread, and one session at a time: signals belong to the process.
@@ -13,36 +12,23 @@
 #ifndef PM_SESSION_SIGNALS_H
 #define PM_SESSION_SIGNALS_H
 
-#include "control.h"
-
 #include <signal.h>
-#include <sys/types.h>
+#include <stdbool.h>
 
-/* Signals as they were, and those that are waited for. */
+/* Signals as they were, and a descriptor of those that tell the session to end; -1: there is
+ * none. */
 struct session_signals {
-    sigset_t mask, waited;
-    struct sigaction on_int, on_quit, on_child, on_pipe;
+    int fd;
+    sigset_t mask;
+    struct sigaction on_int, on_quit, on_pipe;
 };
-void session_signals_take(struct session_signals *ret_signals);
-/* In the child: all as it was. */
+/* has_terminal: what is typed at the terminal is for the program, not for us. */
+void session_signals_take(bool has_terminal, struct session_signals *ret_signals);
+/* The next that came; 0: none. Does not wait. */
+int session_signals_next(const struct session_signals *signals);
+/* In a child that becomes a program: all as it was. */
 void session_signals_restore(const struct session_signals *signals);
-/* In the parent, which goes on without SIGPIPE, for it still has to write what was measured. */
+/* In ourselves, who go on without SIGPIPE: what was measured still has to be written. */
 void session_signals_give_back(const struct session_signals *signals);
-
-/* What has ended: the program itself, and what its processes left behind. */
-struct session_ended {
-    bool program, all; /* all: nothing of the run lives any more */
-    /* we have no children but those of the run: else only the program itself can be waited for */
-    bool is_alone;
-    int status; /* of the program, as wait(2) has it */
-    uint64_t user_cpu_ns, system_cpu_ns, max_rss_bytes;
-};
-/* Until the program has ended. Meanwhile the control socket is served. wait_for_all: for whatever
- * the program left behind, too; SIGTERM and SIGHUP end that, and before are the program's. */
-void session_wait(pid_t child, bool wait_for_all, const struct session_signals *signals,
-                  struct session_control *control, struct session_ended *ended);
-
-/* One of our children; 0: there is none, or the kernel does not tell. */
-uint32_t session_any_child(void);
 
 #endif

@@ -1,58 +1,72 @@
-/* The child that becomes the program, and its parent (start.h). */
+/* From the beginning of a target to its end (start.h). */
 #include "start.h"
 #include "clock.h"
-#include "environment.h"
 #include "pack.h"
 #include "program.h"
 #include "signals.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
-/* --- the child --- */
-
-struct pipes {
-    int go[2];     /* a byte tells the child to start; end of file: the parent is gone */
-    int failed[2]; /* the child's errno when the program could not be started; closed by a good
-                      start */
-};
-
-/* As env(1). */
-static int exit_of(int errnum)
+/* One descriptor that can be read when a signal came, or the target has something to say. */
+static enum pm_status open_wake(const struct session_signals *signals,
+                                const struct session_target *target, struct pm_error *err,
+                                int *ret_fd)
 {
-    return errnum == ENOENT ? SESSION_NOT_FOUND : SESSION_CANNOT_EXECUTE;
-}
-
-_Noreturn static void child_main(const struct session_launch *launch, const char *preload_list,
-                                 const struct session_signals *signals, const struct pipes *pipes)
-{
-    char byte;
-    close(pipes->go[1]);
-    ssize_t got;
-    do
-        got = read(pipes->go[0], &byte, 1);
-    while (got < 0 && errno == EINTR);
-    if (got != 1)
-        _exit(SESSION_FAILED);
-    int errnum = ENOMEM;
-    if (session_set_environment(preload_list, launch->run_dir, launch->settings)) {
-        session_signals_restore(signals);
-        execvp(launch->argv[0], launch->argv);
-        errnum = errno;
+    struct epoll_event event = {.events = EPOLLIN};
+    int fd = epoll_create1(EPOLL_CLOEXEC);
+    if (fd >= 0 && epoll_ctl(fd, EPOLL_CTL_ADD, signals->fd, &event) == 0 &&
+        epoll_ctl(fd, EPOLL_CTL_ADD, target->fd, &event) == 0) {
+        *ret_fd = fd;
+        return PM_OK;
     }
-    ssize_t written = write(pipes->failed[1], &errnum, sizeof errnum);
-    _exit(written < 0 ? SESSION_FAILED : exit_of(errnum));
+    pm_error_system(err, errno, "cannot wait for the program");
+    if (fd >= 0)
+        close(fd);
+    return PM_ERR_SYSTEM;
 }
 
-/* --- the parent --- */
+/* Writes the manifest before anything is measured, then lets the target go. The manifest's start
+ * is a little early until the end of the run, when it is written again. */
+static enum pm_status begin(const struct session_launch *launch, struct pm_error *err,
+                            int *ret_exit)
+{
+    struct pm_manifest *manifest = launch->manifest;
+    struct session_instant start = session_instant_now();
+    manifest->start_tsc = start.tsc;
+    manifest->start_monotonic_ns = start.monotonic_ns;
+    manifest->start_realtime_ns = session_realtime_ns();
+    if (pm_manifest_write(launch->run_dir, manifest, err) != PM_OK)
+        return pm_error_add(err, "cannot start the run");
+    start = session_instant_now();
+    manifest->start_tsc = start.tsc;
+    manifest->start_monotonic_ns = start.monotonic_ns;
+    manifest->start_realtime_ns = session_realtime_ns();
+    return launch->target->calls->begin(launch->target, err, ret_exit);
+}
+
+static void wait_for_end(const struct session_launch *launch, const struct session_signals *signals,
+                         int wake_fd, struct session_ended *ended)
+{
+    struct session_target *target = launch->target;
+    bool wait_for_all = launch->settings->wait_for_all;
+    for (;;) {
+        target->calls->look(target, ended);
+        if (ended->program && (ended->all || !wait_for_all))
+            return;
+        session_control_wait(launch->control, wake_fd);
+        int signal = session_signals_next(signals);
+        if (signal != 0 && ended->program) /* it is us who are to end: what still runs goes on */
+            wait_for_all = false;
+        else if (signal != 0)
+            target->calls->signal(target, signal);
+    }
+}
 
 static void note_end(struct pm_manifest *manifest, struct session_instant calibrated_from,
                      const struct session_ended *ended)
 {
-    int status = ended->status;
     struct session_instant end = session_instant_now();
     manifest->end_tsc = end.tsc;
     manifest->end_monotonic_ns = end.monotonic_ns;
@@ -60,102 +74,68 @@ static void note_end(struct pm_manifest *manifest, struct session_instant calibr
         session_ticks_hz(calibrated_from, end); /* over the whole run: the longer, the better */
     if (hz && manifest->tsc_hz)
         manifest->tsc_hz = hz;
-    manifest->has_usage = true;
+    manifest->has_usage = ended->has_usage;
     manifest->user_cpu_ns = ended->user_cpu_ns;
     manifest->system_cpu_ns = ended->system_cpu_ns;
     manifest->max_rss_bytes = ended->max_rss_bytes;
-    manifest->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    manifest->exit_signal = WIFSIGNALED(status) ? WTERMSIG(status) : -1;
+    manifest->exit_status = ended->exit_status;
+    manifest->exit_signal = ended->exit_signal;
 }
 
-/* Writes the manifest before anything is measured, then lets the child go. The manifest's start is
- * a little early until the end of the run, when it is written again. */
-static enum pm_status release_child(const char *run_dir, struct pm_manifest *manifest, int go_fd,
-                                    struct pm_error *err)
+static int exit_of(const struct session_ended *ended)
 {
-    struct session_instant start = session_instant_now();
-    manifest->start_tsc = start.tsc;
-    manifest->start_monotonic_ns = start.monotonic_ns;
-    manifest->start_realtime_ns = session_realtime_ns();
-    if (pm_manifest_write(run_dir, manifest, err) != PM_OK)
-        return pm_error_add(err, "cannot start the run");
-    start = session_instant_now();
-    manifest->start_tsc = start.tsc;
-    manifest->start_monotonic_ns = start.monotonic_ns;
-    manifest->start_realtime_ns = session_realtime_ns();
-    return write(go_fd, "g", 1) == 1 ? PM_OK
-                                     : pm_error_system(err, errno, "cannot start the program");
+    if (ended->exit_signal >= 0)
+        return 128 + ended->exit_signal;
+    return ended->exit_status >= 0 ? ended->exit_status : 0;
 }
 
-static enum pm_status parent_main(const struct session_launch *launch, pid_t child, bool is_alone,
-                                  const struct pipes *pipes, const struct session_signals *signals,
-                                  struct pm_error *err, struct session_end *ret_end)
+/* The target is open. */
+static enum pm_status measure(const struct session_launch *launch,
+                              const struct session_signals *signals, struct pm_error *err,
+                              struct session_end *ret_end)
 {
-    struct pm_manifest *manifest = launch->manifest;
+    struct session_target *target = launch->target;
+    struct session_ended ended = {.exit_status = -1, .exit_signal = -1};
     struct session_instant from;
-    struct session_ended ended = {.is_alone = is_alone};
-    int errnum = 0;
-    manifest->pid = (uint32_t)child;
-    manifest->tsc_hz = session_calibrate(&from);
-    close(pipes->go[0]);
-    close(pipes->failed[1]);
-    enum pm_status status = release_child(launch->run_dir, manifest, pipes->go[1], err);
-    close(pipes->go[1]); /* not released: the child sees the end and leaves */
-    ssize_t got;
-    do
-        got = read(pipes->failed[0], &errnum, sizeof errnum);
-    while (got < 0 && errno == EINTR);
-    close(pipes->failed[0]);
-    struct session_pack *pack = session_pack_begin(launch->run_dir);
-    session_wait(child, launch->settings->wait_for_all, signals, launch->control, &ended);
-    session_pack_end(pack);
+    int wake_fd;
+    enum pm_status status = open_wake(signals, target, err, &wake_fd);
     if (status != PM_OK)
         return status;
-    if (got == (ssize_t)sizeof errnum) {
-        ret_end->exit = exit_of(errnum);
-        return pm_error_system(err, errnum, "cannot start '%s'", launch->argv[0]);
-    }
-    note_end(manifest, from, &ended);
-    ret_end->exit =
-        WIFEXITED(ended.status) ? WEXITSTATUS(ended.status) : 128 + WTERMSIG(ended.status);
+    launch->manifest->pid = target->pid;
+    launch->manifest->tsc_hz = session_calibrate(&from);
+    status = begin(launch, err, &ret_end->exit);
+    if (status != PM_OK)
+        goto out;
+    struct session_pack *pack = session_pack_begin(launch->run_dir);
+    session_control_watch(launch->control, launch->kernel);
+    wait_for_end(launch, signals, wake_fd, &ended);
+    session_control_watch(launch->control, NULL);
+    session_pack_end(pack);
+    note_end(launch->manifest, from, &ended);
+    ret_end->exit = exit_of(&ended);
     ret_end->is_alive = !ended.all;
-    ret_end->living_pid = ended.all ? 0 : session_any_child();
-    return PM_OK;
+    ret_end->living_pid = ended.all ? 0 : target->calls->any_alive(target);
+    if (launch->kernel) {
+        struct pm_run_clock clock = pm_run_clock_of(launch->manifest);
+        session_kernel_end(launch->kernel, launch->run_dir, &clock, launch->notes);
+    }
+out:
+    close(wake_fd);
+    return status;
 }
 
 enum pm_status session_start(const struct session_launch *launch, struct pm_error *err,
                              struct session_end *ret_end)
 {
-    struct session_preload preload;
-    struct pipes pipes;
+    struct session_target *target = launch->target;
     struct session_signals signals;
     *ret_end = (struct session_end){.exit = SESSION_FAILED};
-    enum pm_status status = session_preload_make(launch->settings, err, &preload);
-    if (status != PM_OK)
-        return status;
-    if (pipe2(pipes.go, O_CLOEXEC) != 0 || pipe2(pipes.failed, O_CLOEXEC) != 0) {
-        status = pm_error_system(err, errno, "cannot make a pipe");
-        goto out;
-    }
-    session_control_watch(launch->control, launch->kernel);
     fflush(NULL);
-    session_signals_take(&signals);
-    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-    bool is_alone = session_any_child() == 0;
-    pid_t child = fork();
-    if (child == 0)
-        child_main(launch, preload.list, &signals, &pipes);
-    if (child < 0)
-        status = pm_error_system(err, errno, "cannot start a process");
-    else
-        status = parent_main(launch, child, is_alone, &pipes, &signals, err, ret_end);
-    session_control_watch(launch->control, NULL);
-    if (launch->kernel && status == PM_OK) {
-        struct pm_run_clock clock = pm_run_clock_of(launch->manifest);
-        session_kernel_end(launch->kernel, launch->run_dir, &clock, launch->notes);
-    }
+    session_signals_take(target->calls->has_terminal, &signals);
+    enum pm_status status = target->calls->open(target, launch, &signals, err);
+    if (status == PM_OK)
+        status = measure(launch, &signals, err, ret_end);
+    target->calls->close(target);
     session_signals_give_back(&signals);
-out:
-    session_preload_release(&preload);
     return status;
 }
