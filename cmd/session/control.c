@@ -239,7 +239,7 @@ static bool step(const struct session_control *c, struct control_process *p, uin
     uint32_t n = next_changes(c, p, at, changes);
     if (n == 0)
         return true;
-    if (!control_process_ask(p, changes, n))
+    if (!control_process_ask(p, PM_CONTROL_MODES, changes, n))
         p->answer = ANSWER_UNKNOWN;
     return false;
 }
@@ -351,9 +351,11 @@ static enum pm_status check_changes(const struct session_control *c, const struc
     return PM_OK;
 }
 
-static enum pm_status do_mode(struct session_control *c, const struct control_request *request,
-                              int wake_fd, struct pm_buf *reply, struct pm_error *err)
+static enum pm_status do_mode(struct session_control *c, struct client *client,
+                              const struct control_request *request, int wake_fd,
+                              struct pm_buf *reply, struct pm_error *err)
 {
+    (void)client;
     struct processes all = open_processes(c, request);
     struct mode_rules rules = {0};
     struct mode_choice before = c->choice;
@@ -473,16 +475,29 @@ static void drop_asker(struct session_control *c, size_t i, int wake_fd)
     settle(c, WAIT_MS, wake_fd, NULL);
 }
 
-static void do_show(struct session_control *c, const struct control_request *request,
-                    struct pm_buf *reply)
+static enum pm_status do_show(struct session_control *c, struct client *client,
+                              const struct control_request *request, int wake_fd,
+                              struct pm_buf *reply, struct pm_error *err)
 {
+    (void)client;
+    (void)wake_fd;
+    (void)err;
     struct processes all = open_processes(c, request);
     tell_rules(c, reply);
     tell_processes(&all, false, reply);
     processes_release(&all);
+    return PM_OK;
 }
 
 /* --- clients --- */
+
+static enum pm_status (*const answers[])(struct session_control *c, struct client *client,
+                                         const struct control_request *request, int wake_fd,
+                                         struct pm_buf *reply, struct pm_error *err) = {
+#define VERB(NAME, word, takes) [CONTROL_##NAME] = do_##word,
+    CONTROL_VERBS(VERB)
+#undef VERB
+};
 
 static void answer_line(struct session_control *c, struct client *client, struct pm_str line,
                         int wake_fd, struct pm_buf *reply)
@@ -493,12 +508,7 @@ static void answer_line(struct session_control *c, struct client *client, struct
     if (status == PM_OK) {
         if (request.wait_ms > MAX_WAIT_MS)
             request.wait_ms = MAX_WAIT_MS;
-        if (request.verb == CONTROL_SHOW)
-            do_show(c, &request, reply);
-        else if (request.verb == CONTROL_NEED)
-            status = do_need(c, client, &request, wake_fd, reply, &err);
-        else
-            status = do_mode(c, &request, wake_fd, reply, &err);
+        status = answers[request.verb](c, client, &request, wake_fd, reply, &err);
         control_request_release(&request);
     }
     if (status == PM_OK) {

@@ -20,6 +20,8 @@
 
 #include "plan.h"
 
+#include "format/pm_control.h"
+
 #define CONTROL_SOCKET_NAME "control.sock"
 
 struct session_control;
@@ -37,7 +39,20 @@ void session_control_free(struct session_control *control);
 
 /* --- one request, apart from the socket --- */
 enum { CONTROL_LINE_MAX = 1 << 16 };
-enum control_verb { CONTROL_SHOW, CONTROL_MODE, CONTROL_NEED };
+/* All that can be asked of a run: a line each, with the options that it takes beside pid= and
+ * wait_ms=. What is done is do_WORD in control.c. */
+#define CONTROL_VERBS(X)                                     \
+    X(SHOW, show, 0)                                         \
+    X(MODE, mode, CONTROL_TAKES_SET | CONTROL_TAKES_PATTERN) \
+    X(NEED, need, CONTROL_TAKES_SET | CONTROL_TAKES_IDS)
+enum {
+    CONTROL_TAKES_SET = 1,     /* set=MODE */
+    CONTROL_TAKES_PATTERN = 2, /* MODE=PATTERN */
+    CONTROL_TAKES_IDS = 4,     /* ids=, more= */
+};
+#define CONTROL_VERB(NAME, word, takes) CONTROL_##NAME,
+enum control_verb { CONTROL_VERBS(CONTROL_VERB) };
+#undef CONTROL_VERB
 struct control_request {
     enum control_verb verb;
     struct mode_rules rules; /* in the order given */
@@ -87,9 +102,10 @@ void control_process_close(struct control_process *process);
 /* Once more what is there now, when an earlier request is done. */
 bool control_process_refresh(struct control_process *process,
                              void (*visit_object)(void *context, const char *path), void *context);
-/* Hands over changes (at most PM_CONTROL_MAX_CHANGES); then looks whether it is answered, and
- * rings if not. */
-bool control_process_ask(struct control_process *process, const uint32_t *changes, uint32_t n);
+/* Hands over a request of format/pm_control.h, with at most PM_CONTROL_MAX_CHANGES words; then
+ * looks whether it is answered, and rings if not. */
+bool control_process_ask(struct control_process *process, enum pm_control_verb verb,
+                         const uint32_t *words, uint32_t n);
 bool control_process_poll(struct control_process *process);
 
 #endif

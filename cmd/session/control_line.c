@@ -69,10 +69,38 @@ static enum pm_status add_needs(struct control_request *request, const char *tex
     return PM_OK;
 }
 
+static const struct {
+    const char *word;
+    unsigned takes;
+} verbs[] = {
+#define VERB(NAME, word, takes) [CONTROL_##NAME] = {#word, takes},
+    CONTROL_VERBS(VERB)
+#undef VERB
+};
+
+static bool find_verb(const char *word, enum control_verb *ret_verb)
+{
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (!strcmp(word, verbs[i].word)) {
+            *ret_verb = (enum control_verb)i;
+            return true;
+        }
+    return false;
+}
+
+static enum pm_status no_verb(const char *word, struct pm_error *err)
+{
+    char known[256] = "";
+    for (size_t i = 0, at = 0; i < sizeof verbs / sizeof *verbs && at < sizeof known; i++)
+        at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", i ? ", " : "", verbs[i].word);
+    return pm_error_set(err, PM_ERR_USAGE, "unknown request '%.60s' (known: %s)", word, known);
+}
+
 /* key=value behind the verb. */
 static enum pm_status read_option(struct control_request *request, char *word, struct pm_error *err)
 {
     char *value = strchr(word, '=');
+    unsigned takes = verbs[request->verb].takes;
     uint64_t number;
     enum pm_run_mode mode;
     if (!value)
@@ -88,18 +116,18 @@ static enum pm_status read_option(struct control_request *request, char *word, s
         request->wait_ms = number;
         return PM_OK;
     }
-    if (!strcmp(word, "more") && request->verb == CONTROL_NEED) {
+    if (!strcmp(word, "more") && takes & CONTROL_TAKES_IDS) {
         request->has_more = !strcmp(value, "1");
         return PM_OK;
     }
-    if (!strcmp(word, "ids") && request->verb == CONTROL_NEED)
+    if (!strcmp(word, "ids") && takes & CONTROL_TAKES_IDS)
         return add_needs(request, value, err);
-    if (!strcmp(word, "set") && request->verb != CONTROL_SHOW && pm_mode_of(value, &mode)) {
+    if (!strcmp(word, "set") && takes & CONTROL_TAKES_SET && pm_mode_of(value, &mode)) {
         request->has_mode = true;
         request->mode = mode;
         return PM_OK;
     }
-    if (request->verb == CONTROL_MODE && pm_mode_of(word, &mode))
+    if (takes & CONTROL_TAKES_PATTERN && pm_mode_of(word, &mode))
         return add_rule(request, mode, value, err);
     return pm_error_set(err, PM_ERR_USAGE, "unknown or wrong option '%.60s=%.60s'", word, value);
 }
@@ -116,15 +144,8 @@ static enum pm_status read_words(struct control_request *request, char *text, st
         return pm_error_set(err, PM_ERR_VERSION,
                             "the request is of version %llu, this is version %d",
                             (unsigned long long)number, PROTOCOL_VERSION);
-    if (!strcmp(verb, "show"))
-        request->verb = CONTROL_SHOW;
-    else if (!strcmp(verb, "mode"))
-        request->verb = CONTROL_MODE;
-    else if (!strcmp(verb, "need"))
-        request->verb = CONTROL_NEED;
-    else
-        return pm_error_set(err, PM_ERR_USAGE, "unknown request '%.60s' (known: show, mode, need)",
-                            verb);
+    if (!find_verb(verb, &request->verb))
+        return no_verb(verb, err);
     request->mode = PM_RUN_MODE_ACTIVE;
     enum pm_status status = PM_OK;
     for (char *word; status == PM_OK && (word = strtok_r(NULL, " ", &rest)) != NULL;)

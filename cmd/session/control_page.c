@@ -198,7 +198,8 @@ void control_process_close(struct control_process *p)
     p->modes = NULL;
 }
 
-bool control_process_ask(struct control_process *p, const uint32_t *changes, uint32_t n)
+bool control_process_ask(struct control_process *p, enum pm_control_verb verb,
+                         const uint32_t *words, uint32_t n)
 {
     struct pm_control control;
     uint64_t at = p->control_offset;
@@ -207,10 +208,10 @@ bool control_process_ask(struct control_process *p, const uint32_t *changes, uin
         return false;
     uint64_t number = control.request + 1;
     struct {
-        uint32_t verb, n_changes;
-    } what = {PM_CONTROL_MODES, n};
+        uint32_t verb, n_words;
+    } what = {verb, n};
     p->answer = ANSWER_WAITING;
-    return write_at(p->fd, changes, n * sizeof *changes, at + sizeof control) &&
+    return write_at(p->fd, words, n * sizeof *words, at + sizeof control) &&
            write_at(p->fd, &what, sizeof what, at + offsetof(struct pm_control, verb)) &&
            write_at(p->fd, &number, sizeof number, at + offsetof(struct pm_control, request));
 }

@@ -147,14 +147,19 @@ static void change_modes(struct pm_control *c, uint64_t number, uint64_t tsc)
     finish(c, changed.n_refused != 0 ? PM_CONTROL_REFUSED : PM_CONTROL_DONE, number);
 }
 
+/* All that this process can be told, by enum pm_control_verb. */
+static void (*const answers[])(struct pm_control *c, uint64_t number,
+                               uint64_t tsc) = {[PM_CONTROL_MODES] = change_modes};
+
 void pm_control_answer(uint64_t tsc)
 {
     struct pm_control *c = control;
     uint64_t number = __atomic_load_n(&c->request, __ATOMIC_ACQUIRE);
     if (n_refused != 0 && tsc < retry_tsc)
         return;
-    if (c->verb == PM_CONTROL_MODES)
-        change_modes(c, number, tsc);
+    uint32_t verb = pm_load(c->verb);
+    if (verb < sizeof answers / sizeof *answers && answers[verb] != NULL)
+        answers[verb](c, number, tsc);
     else
         finish(c, PM_CONTROL_UNKNOWN, number);
 }
