@@ -3,6 +3,8 @@
 #include "adapters.h"
 #include "libraries.h"
 
+#include "format/pm_adapters.h"
+
 #include "cmd/core/paths.h"
 
 #include "mapping/base/elf.h"
@@ -13,20 +15,18 @@
 
 #define MEMORY "memory" /* stands on --heap: malloc is wrapped once */
 
+/* As format/pm_adapters.h has them. */
 static const struct adapter {
-    const char *name,
-        *library;       /* what it wraps; NULL: libc, so it is taken only when it is named */
-    const char *symbol; /* a program that has that library built in exports this; NULL: cannot be */
-    const char *cost;   /* NULL: little, so it is taken without being asked for */
-    const char *level;  /* of its words */
-    const char *verbs;  /* that only it has, between blanks; NULL: others have them as well */
-} adapters[] = {{"sql", "libsqlite3.so.0", NULL, NULL, "SQL", NULL},
-                {"lua", "liblua5.4.so.0", "lua_sethook",
-                 "60 to 80 ns for each call of a Lua function", "Lua", NULL},
-                {"io", NULL, NULL, NULL, "Base",
-                 " Open Close ReadFile WriteFile Sync Resize Connect Accept Receive Send Wait "},
-                {"locks", NULL, NULL, NULL, "Base", " Acquire Wait Hold Signal "},
-                {MEMORY, NULL, NULL, NULL, "Base", " Allocate Free "}};
+    const char *name, *library, *symbol, *cost, *level;
+    const char *verbs; /* between blanks */
+} adapters[] = {
+#define WORD(NAME, word) word " "
+#define ADAPTER(name, library, symbol, cost, level, verbs) \
+    {#name, library, symbol, cost, level, " " verbs(WORD)},
+    PM_ADAPTERS(ADAPTER)
+#undef ADAPTER
+#undef WORD
+};
 enum { N_ADAPTERS = sizeof adapters / sizeof *adapters };
 _Static_assert((int)N_ADAPTERS <= (int)SESSION_MAX_ADAPTERS, "room for all");
 
@@ -115,7 +115,7 @@ static bool has_verb(const struct adapter *adapter, const struct pm_question_wor
 {
     char word[64];
     snprintf(word, sizeof word, " %.60s ", verb->pattern);
-    return adapter->verbs && strcasestr(adapter->verbs, word) != NULL;
+    return strcasestr(adapter->verbs, word) != NULL;
 }
 
 static bool is_of_level(const struct adapter *adapter, const struct pm_question_word *word)
@@ -123,13 +123,15 @@ static bool is_of_level(const struct adapter *adapter, const struct pm_question_
     return word->level && !strcasecmp(word->level, adapter->level);
 }
 
-/* Does the sentence ask for words of that adapter, by their level or by a verb that only it has? */
+/* Does the sentence ask for words of that adapter: by a verb, where others have its level as well,
+ * or by its level? */
 static bool names_words(const struct pm_question_sentence *sentence, const struct adapter *adapter)
 {
     bool of_level = is_of_level(adapter, &sentence->verb);
     for (uint32_t i = 0; i < sentence->n_nouns; i++)
         of_level |= is_of_level(adapter, &sentence->nouns[i]);
-    return adapter->verbs ? has_verb(adapter, &sentence->verb) : of_level;
+    return strcmp(adapter->level, PM_BASE_LEVEL) == 0 ? has_verb(adapter, &sentence->verb)
+                                                      : of_level;
 }
 
 /* Could its words fit? Not when a level is named that is another's. */

@@ -1,11 +1,11 @@
 /* What adapters share. An adapter is a library that `perfmap run` preloads behind the runtime;
- * it wraps functions of another library and says with perfmap.h what they do. It uses nothing
- * else of PerfMap (docs/ADAPTERS.md).
+ * it wraps functions of another library and says with perfmap.h what they do, in the words of
+ * its line in format/pm_adapters.h. It uses nothing else of PerfMap (docs/ADAPTERS.md).
  *
  *     static int (*real_step)(sqlite3_stmt *);
  *     PM_ADAPTER_EXPORT int sqlite3_step(sqlite3_stmt *statement)
  *     {
- *         if (!pm_adapter_real(&real_step, "sqlite3_step", "libsqlite3.so.0"))
+ *         if (!pm_adapter_real(&real_step, "sqlite3_step", PM_SQL_LIBRARY))
  *             return SQLITE_MISUSE;
  *         ...
  *     }
@@ -13,6 +13,7 @@
 #ifndef PM_ADAPTER_H
 #define PM_ADAPTER_H
 
+#include "format/pm_adapters.h"
 #include "runtime/include/perfmap.h"
 
 #include <dlfcn.h>
@@ -20,6 +21,9 @@
 #include <time.h>
 
 #define PM_ADAPTER_EXPORT __attribute__((visibility("default")))
+
+/* Of the lists in pm_adapters.h: the words, in an array. */
+#define PM_ADAPTER_WORD(NAME, word) word,
 
 /* The function that is wrapped, looked up once: the next one in the search order, or that of the
  * library where it was loaded for somebody else only (a module of an interpreter). */

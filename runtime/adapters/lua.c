@@ -95,10 +95,11 @@ static const struct known *learn(struct known key, const struct pm_noun_facts *f
         *k = key;
         k->next = *bucket;
         if (facts) {
-            struct pm_level level = pm_define_level("Lua", "Source");
+            struct pm_level level = pm_define_level(PM_LUA_LEVEL, "Source");
             k->noun = pm_define_noun_at(level, facts);
-            k->executes = pm_define_sentence(pm_define_verb(level, "Executes"), &k->noun, 1);
-            k->continues = pm_define_sentence(pm_define_verb(level, "Continues"), &k->noun, 1);
+#define VERB(name, word) k->name = pm_define_sentence(pm_define_verb(level, word), &k->noun, 1);
+            PM_LUA_VERBS(VERB)
+#undef VERB
         }
         __atomic_store_n(bucket, k, __ATOMIC_RELEASE);
     }

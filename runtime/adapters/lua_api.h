@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#define LUA_LIBRARY "liblua5.4.so.0"
+#define LUA_LIBRARY PM_LUA_LIBRARY
 
 enum {
     ON_CALL, /* of hooks */

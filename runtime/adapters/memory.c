@@ -4,7 +4,9 @@
  * allocations up by place, and calls here before and behind, where this library is loaded. */
 #include "adapter.h"
 
-enum { ALLOCATE, FREE, N_VERBS };
+#define MEMORY_VERB(NAME, word) NAME,
+enum { PM_MEMORY_VERBS(MEMORY_VERB) N_VERBS };
+#undef MEMORY_VERB
 
 static struct pm_sentence sentences[N_VERBS];
 static struct pm_metric freed;
@@ -17,8 +19,8 @@ static bool is_measured(void)
         return true;
     if (!pm_words_of_runtime())
         return false;
-    static const char *const names[N_VERBS] = {"Allocate", "Free"};
-    struct pm_level base = pm_define_level("Base", NULL);
+    static const char *const names[N_VERBS] = {PM_MEMORY_VERBS(PM_ADAPTER_WORD)};
+    struct pm_level base = pm_define_level(PM_BASE_LEVEL, NULL);
     struct pm_noun heap = pm_define_noun(base, "heap", "memory");
     for (int i = 0; i < N_VERBS; i++)
         sentences[i] = pm_define_sentence(pm_define_verb(base, names[i]), &heap, 1);

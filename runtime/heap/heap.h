@@ -17,6 +17,7 @@
 #ifndef PM_RUNTIME_HEAP_H
 #define PM_RUNTIME_HEAP_H
 
+#include "format/pm_adapters.h"
 #include "format/pm_run.h"
 
 #include <stdbool.h>
@@ -60,7 +61,9 @@ const struct pm_heap_runtime *pm_heap_open(const struct pm_heap_hooks *hooks);
 
 /* --- libperfmap-memory.so (../adapters/memory.c), where it is loaded, too --- */
 
-enum heap_verb { HEAP_ALLOCATE, HEAP_FREE };
+#define HEAP_VERB(NAME, word) HEAP_##NAME,
+enum heap_verb { PM_MEMORY_VERBS(HEAP_VERB) };
+#undef HEAP_VERB
 uint32_t pm_memory_enter(uint32_t verb, uint64_t sp) __attribute__((weak, visibility("default")));
 void pm_memory_leave(uint32_t said, uint64_t sp, uint64_t freed_bytes)
     __attribute__((weak, visibility("default")));

@@ -46,10 +46,8 @@ struct pm_metric io_metrics[N_IO_VERBS], io_ns, io_errors;
 /* Definitions are equal whoever makes them, so nobody has to wait. */
 static void define_words(void)
 {
-    static const char *const names[N_IO_VERBS] = {"Open",    "Close",  "ReadFile", "WriteFile",
-                                                  "Sync",    "Resize", "Connect",  "Accept",
-                                                  "Receive", "Send",   "Wait"};
-    base = pm_define_level("Base", NULL);
+    static const char *const names[N_IO_VERBS] = {PM_IO_VERBS(PM_ADAPTER_WORD)};
+    base = pm_define_level(PM_BASE_LEVEL, NULL);
     for (int i = 0; i < N_IO_VERBS; i++)
         verbs[i] = pm_define_verb(base, names[i]);
     io_metrics[IO_READ] = pm_define_metric("bytes_read", "bytes", "bytes");

@@ -17,20 +17,9 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-enum io_verb {
-    IO_OPEN,
-    IO_CLOSE,
-    IO_READ,
-    IO_WRITE,
-    IO_SYNC,
-    IO_RESIZE,
-    IO_CONNECT,
-    IO_ACCEPT,
-    IO_RECEIVE,
-    IO_SEND,
-    IO_WAIT,
-    N_IO_VERBS
-};
+#define IO_VERB(NAME, word) IO_##NAME,
+enum io_verb { PM_IO_VERBS(IO_VERB) N_IO_VERBS };
+#undef IO_VERB
 
 struct io_noun {
     uint32_t noun;

@@ -18,7 +18,9 @@
 #include <stdint.h>
 
 enum lock_kind { LOCK_MUTEX, LOCK_RWLOCK, LOCK_SPIN, LOCK_CONDITION, LOCK_SEMAPHORE, LOCK_BARRIER };
-enum lock_verb { LOCK_ACQUIRE, LOCK_WAIT, LOCK_HOLD, LOCK_SIGNAL, N_LOCK_VERBS };
+#define LOCK_VERB(NAME, word) LOCK_##NAME,
+enum lock_verb { PM_LOCKS_VERBS(LOCK_VERB) N_LOCK_VERBS };
+#undef LOCK_VERB
 
 struct lock {
     uintptr_t address;

@@ -34,13 +34,13 @@ struct pm_metric lock_wait_ns;
 
 bool locks_are_measured(void)
 {
-    static const char *const names[N_LOCK_VERBS] = {"Acquire", "Wait", "Hold", "Signal"};
+    static const char *const names[N_LOCK_VERBS] = {PM_LOCKS_VERBS(PM_ADAPTER_WORD)};
     static uint32_t ready;
     if (__atomic_load_n(&ready, __ATOMIC_ACQUIRE))
         return true;
     if (!pm_words_of_runtime())
         return false;
-    base = pm_define_level("Base", NULL);
+    base = pm_define_level(PM_BASE_LEVEL, NULL);
     for (int i = 0; i < N_LOCK_VERBS; i++)
         verbs[i] = pm_define_verb(base, names[i]);
     lock_wait_ns = pm_define_metric("wait_ns", "ns", "time");

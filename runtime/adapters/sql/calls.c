@@ -13,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define SQLITE "libsqlite3.so.0"
+#define SQLITE PM_SQL_LIBRARY
 enum { MAX_TEXTS = 4096, CACHE = 1 << 14, MAX_TOUCHED = 32, MAX_DATABASES = 256 };
 
 #define REAL(type, name, ...) static type (*real_##name)(__VA_ARGS__);
@@ -42,19 +42,18 @@ REAL(const unsigned char *, sqlite3_column_text, sqlite3_stmt *, int)
 #define FOUND(name) pm_adapter_real(&real_##name, #name, SQLITE)
 
 static struct pm_level level;
-static struct pm_verb prepares, executes, ends, reads, writes, commits;
+#define VERB(name, word) static struct pm_verb name;
+PM_SQL_VERBS(VERB)
+#undef VERB
 static struct pm_metric rows;
 static struct pm_point tables, indexes, commit_points;
 
 static void define_words(void)
 {
-    level = pm_define_level("SQL", "Source");
-    prepares = pm_define_verb(level, "Prepares");
-    executes = pm_define_verb(level, "Executes");
-    ends = pm_define_verb(level, "Ends");
-    reads = pm_define_verb(level, "Reads");
-    writes = pm_define_verb(level, "Writes");
-    commits = pm_define_verb(level, "Commits");
+    level = pm_define_level(PM_SQL_LEVEL, "Source");
+#define VERB(name, word) name = pm_define_verb(level, word);
+    PM_SQL_VERBS(VERB)
+#undef VERB
     rows = pm_define_metric("rows", "rows", "count");
     tables = pm_define_point("sql-tables");
     indexes = pm_define_point("sql-indexes");

@@ -1,0 +1,66 @@
+/* All adapters: what they wrap, and the words that are theirs. This is the only place that names
+ * them: `perfmap run` finds here which ones a program or a question needs, and each adapter
+ * defines its level and its verbs from here (docs/ADAPTERS.md).
+ *
+ *     #define WORD(NAME, word) word,
+ *     static const char *const names[] = {PM_IO_VERBS(WORD)};
+ *     #define VERB(NAME, word) IO_##NAME,
+ *     enum { PM_IO_VERBS(VERB) N_IO_VERBS };
+ */
+#ifndef PM_ADAPTERS_H
+#define PM_ADAPTERS_H
+
+/* Everybody's level: at it an adapter is known by its verbs, elsewhere by its level. */
+#define PM_BASE_LEVEL "Base"
+
+#define PM_SQL_LIBRARY "libsqlite3.so.0"
+#define PM_SQL_LEVEL "SQL"
+#define PM_SQL_VERBS(X)     \
+    X(prepares, "Prepares") \
+    X(executes, "Executes") \
+    X(ends, "Ends")         \
+    X(reads, "Reads")       \
+    X(writes, "Writes")     \
+    X(commits, "Commits")
+
+#define PM_LUA_LIBRARY "liblua5.4.so.0"
+#define PM_LUA_LEVEL "Lua"
+#define PM_LUA_VERBS(X)     \
+    X(executes, "Executes") \
+    X(continues, "Continues")
+
+#define PM_IO_VERBS(X)    \
+    X(OPEN, "Open")       \
+    X(CLOSE, "Close")     \
+    X(READ, "ReadFile")   \
+    X(WRITE, "WriteFile") \
+    X(SYNC, "Sync")       \
+    X(RESIZE, "Resize")   \
+    X(CONNECT, "Connect") \
+    X(ACCEPT, "Accept")   \
+    X(RECEIVE, "Receive") \
+    X(SEND, "Send")       \
+    X(WAIT, "Wait")
+
+#define PM_LOCKS_VERBS(X) \
+    X(ACQUIRE, "Acquire") \
+    X(WAIT, "Wait")       \
+    X(HOLD, "Hold")       \
+    X(SIGNAL, "Signal")
+
+#define PM_MEMORY_VERBS(X)  \
+    X(ALLOCATE, "Allocate") \
+    X(FREE, "Free")
+
+/* NAME of libperfmap-NAME.so; the library that it wraps (NULL: libc, so it is taken only when it
+ * is named); a symbol that a program exports which has that library built in (NULL: it cannot);
+ * what it costs (NULL: little, so it is taken without being asked for); level; verbs. */
+#define PM_ADAPTERS(X)                                                                   \
+    X(sql, PM_SQL_LIBRARY, NULL, NULL, PM_SQL_LEVEL, PM_SQL_VERBS)                       \
+    X(lua, PM_LUA_LIBRARY, "lua_sethook", "60 to 80 ns for each call of a Lua function", \
+      PM_LUA_LEVEL, PM_LUA_VERBS)                                                        \
+    X(io, NULL, NULL, NULL, PM_BASE_LEVEL, PM_IO_VERBS)                                  \
+    X(locks, NULL, NULL, NULL, PM_BASE_LEVEL, PM_LOCKS_VERBS)                            \
+    X(memory, NULL, NULL, NULL, PM_BASE_LEVEL, PM_MEMORY_VERBS)
+
+#endif
