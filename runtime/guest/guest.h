@@ -8,6 +8,9 @@
 #include <stdint.h>
 
 /* runtime.c */
+/* Measures from now on, as the settings that were applied say. Of the program its arguments and
+ * its environment, as far as they are known. main_thread_pointer is the caller's to set. */
+void pm_process_begin(int argc, char **argv, char **environment);
 void pm_process_end(uint32_t flags); /* fills the end_ fields */
 void pm_process_unend(void);         /* exec failed */
 

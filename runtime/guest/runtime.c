@@ -189,8 +189,7 @@ static void make_thread_key(void)
         pthread_key_delete(key);
 }
 
-/* Measures from now on, as pm_process is set. Of the program: its arguments, its environment. */
-static void begin(int argc, char **argv, char **environment)
+void pm_process_begin(int argc, char **argv, char **environment)
 {
     pm_memory_is_tight = pm_memory_is_limited();
     bool confined = pm_confine_inherited();
@@ -243,5 +242,5 @@ __attribute__((constructor)) static void pm_start(int argc, char **argv, char **
     if (!pm_settings_apply(&settings))
         return;
     pm_process.main_thread_pointer = pm_thread_pointer();
-    begin(argc, argv, environment);
+    pm_process_begin(argc, argv, environment);
 }
