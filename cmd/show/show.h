@@ -12,7 +12,8 @@
  *   formats      the list of formats: table, json and csv (rows for programs; columns: what both
  *                have in common; json_values: of all JSON)
  *   modes        the list of modes              annotation, annotation_top, annotation_json: lines
- *   explanation  the mapping of a construct     answer    to a question
+ *   explanation, explanation_json: the mapping of a construct
+ *   answer       to a question: rows in order; answer_table, answer_json, answer_csv
  *   word         words of a program's own
  */
 #ifndef PM_SHOW_H

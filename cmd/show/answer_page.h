@@ -1,0 +1,41 @@
+/* What the formats of an answer have in common: its rows in order, their texts and numbers
+ * (answer.c). */
+#ifndef PM_SHOW_ANSWER_PAGE_H
+#define PM_SHOW_ANSWER_PAGE_H
+
+#include "answer.h"
+
+struct show_answer_page {
+    struct pm_view *report;
+    const struct pm_question *question;
+    const struct pm_answer *answer;
+    const struct show_answer_options *options;
+    uint32_t *order; /* of rows */
+    uint32_t n_shown;
+    pm_index primary; /* metric; PM_NONE: none but calls */
+    bool has_shared[PM_VIEW_MAX_METRICS], has_deferred[PM_VIEW_MAX_METRICS], has_times;
+};
+
+/* answer_table.c, answer_json.c, answer_csv.c. false: memory ended. */
+bool show_answer_table(const struct show_answer_page *page, FILE *out);
+bool show_answer_json(const struct show_answer_page *page, FILE *out);
+bool show_answer_csv(const struct show_answer_page *page, FILE *out);
+
+/* What a row is; brief: for tables. */
+const char *show_answer_row_text(const struct show_answer_page *page,
+                                 const struct pm_answer_row *row, bool brief);
+/* Has it neither costs nor a number of times? */
+bool show_answer_is_empty(const struct show_answer_page *page, const struct pm_answer_row *row);
+/* Of the whole run; NAN: not to be had. */
+double show_answer_share_of(const struct show_answer_page *page, const struct pm_amount *amounts);
+double show_answer_number_of(const struct pm_graph *graph, pm_index metric,
+                             const struct pm_amount *amount);
+/* row NULL: of the answer. */
+bool show_answer_costs_are_at_least(const struct pm_answer *answer,
+                                    const struct pm_answer_row *row);
+bool show_answer_is_doubtful(const struct show_answer_page *page);
+/* Are there bounds of the primary metric? Their share of the run, in %. */
+bool show_answer_has_bounds(const struct show_answer_page *page);
+double show_answer_part_of_run(const struct show_answer_page *page, int64_t part);
+
+#endif
