@@ -42,7 +42,9 @@ static void make_cells(const struct show_answer_page *page, const struct columns
         bool at_least =
             (report->n_lost_events || show_answer_costs_are_at_least(page->answer, row)) &&
             isfinite(number) && report->data->graph->metrics[metric].aggregation == PM_SUM;
-        size_t mark = at_least ? (size_t)snprintf(cells[n], CELL_BYTES, utf8 ? "≥ " : ">= ") : 0;
+        size_t mark = 0;
+        if (at_least)
+            mark = (size_t)snprintf(cells[n], CELL_BYTES, "%s", show_at_least_mark(utf8));
         put_number(cells[n++] + mark, CELL_BYTES - mark, number, &columns->scales[m]);
         if (page->has_deferred[m])
             put_part(cells[n++], row ? row->deferred : page->answer->deferred, metric,
@@ -62,10 +64,7 @@ static void make_cells(const struct show_answer_page *page, const struct columns
         *cells[n] = 0;
         if (row && row->times_known)
             snprintf(cells[n], CELL_BYTES, "%s%lld",
-                     !row->times_at_least ? ""
-                     : utf8               ? "≥ "
-                                          : ">= ",
-                     (long long)row->n_times);
+                     row->times_at_least ? show_at_least_mark(utf8) : "", (long long)row->n_times);
     }
 }
 
