@@ -298,7 +298,7 @@ enum pm_status load_need_noun(struct loader *load, int64_t id, pm_index *ret_nou
 static bool keep_sentence_id(struct loader *load, pm_index sentence, int64_t id)
 {
     if (sentence >= load->cap_sentence_ids) {
-        uint32_t cap = load->cap_sentence_ids ? load->cap_sentence_ids * 2 : 1024;
+        uint32_t cap = sentence < 1024 ? 1024 : sentence + sentence / 2;
         int64_t *grown = pm_realloc_array(load->sentence_ids, cap, sizeof *grown);
         if (!grown)
             return false;
@@ -354,11 +354,11 @@ static enum pm_status read_sentence(struct loader *load, sqlite3_stmt *row)
     return load_need_sentence(load, sqlite3_column_int64(row, 0), &sentence);
 }
 
-/* The mappings out of all sentences there are, and of those that come in by them. */
-static enum pm_status read_mappings(struct loader *load)
+/* The mappings out of all sentences from the first on, and of those that come in by them. */
+static enum pm_status read_mappings(struct loader *load, pm_index first)
 {
     sqlite3_stmt *row = load->lookups[LOOKUP_MAPPINGS];
-    for (pm_index source = 0; source < load->data->graph->n_sentences; source++) {
+    for (pm_index source = first; source < load->data->graph->n_sentences; source++) {
         sqlite3_reset(row);
         sqlite3_bind_int64(row, 1, load->sentence_ids[source]);
         int step;
@@ -628,15 +628,39 @@ static enum pm_status read_everything(struct loader *load, unsigned flags)
     if (status == PM_OK)
         status = load_call_sites(load);
     if (status == PM_OK)
-        status = read_mappings(load);
+        status = read_mappings(load, 0);
     if (status == PM_OK &&
         (!pm_graph_add_outer(load->data->graph, "loop") || !pm_graph_seal(load->data->graph)))
         status = load_no_memory(load);
     return status;
 }
 
+static void finish_lookups(struct loader *load)
+{
+    for (int i = 0; i < N_LOOKUPS; i++) {
+        sqlite3_finalize(load->lookups[i]);
+        load->lookups[i] = NULL;
+    }
+}
+
+/* What reading sentences needs goes from one to the other, and is its alone. */
+static void give_to_kept(struct loader *load, struct load_kept *kept)
+{
+    kept->levels = load->levels;
+    kept->verbs = load->verbs;
+    kept->nouns = load->nouns;
+    kept->sentences = load->sentences;
+    kept->binaries = load->binaries;
+    kept->sentence_ids = load->sentence_ids;
+    kept->cap_sentence_ids = load->cap_sentence_ids;
+    kept->cap_attributes = load->cap_attributes;
+    load->levels = load->verbs = load->nouns = load->sentences = load->binaries =
+        (struct pm_index_map){0};
+    load->sentence_ids = NULL;
+}
+
 /* The file, and what finds its threads, metrics and contexts, are the data's from now on. */
-static enum pm_status keep_open(struct loader *load)
+static enum pm_status keep_open(struct loader *load, unsigned flags)
 {
     struct load_kept *kept = &load->data->own->kept;
     kept->path = pm_intern_add(load->data->own->strings, load->path, strlen(load->path));
@@ -648,6 +672,8 @@ static enum pm_status keep_open(struct loader *load)
     kept->metrics = load->metrics;
     kept->threads = load->threads;
     kept->position = load->position;
+    kept->has_all = (flags & PM_ARCHIVE_LOAD_ALL) != 0;
+    give_to_kept(load, kept);
     load->archive = NULL;
     load->position = NULL;
     load->contexts = load->metrics = load->threads = (struct pm_index_map){0};
@@ -663,6 +689,12 @@ static void release_kept(struct load_kept *kept)
     pm_index_map_release(&kept->contexts);
     pm_index_map_release(&kept->metrics);
     pm_index_map_release(&kept->threads);
+    pm_index_map_release(&kept->levels);
+    pm_index_map_release(&kept->verbs);
+    pm_index_map_release(&kept->nouns);
+    pm_index_map_release(&kept->sentences);
+    pm_index_map_release(&kept->binaries);
+    free(kept->sentence_ids);
     free(kept->position);
 }
 
@@ -687,6 +719,56 @@ enum pm_status pm_archive_each_cost(const struct pm_archive_data *data, const bo
     return status;
 }
 
+/* Sentences that were made of others, without a row of the file, have their mappings already. */
+static enum pm_status read_rest(struct loader *load)
+{
+    pm_index first = load->data->graph->n_sentences;
+    enum pm_status status = prepare_lookups(load);
+    if (status != PM_OK)
+        return status;
+    status = load_each_row(load, "SELECT id FROM sentences", read_sentence);
+    if (status != PM_OK)
+        return status;
+    status = load_call_sites(load);
+    if (status != PM_OK)
+        return status;
+    status = read_mappings(load, first);
+    if (status != PM_OK)
+        return status;
+    return pm_graph_add_outer(load->data->graph, "loop") && pm_graph_seal(load->data->graph)
+               ? PM_OK
+               : load_no_memory(load);
+}
+
+enum pm_status pm_archive_load_rest(struct pm_archive_data *data, struct pm_error *err)
+{
+    struct load_kept *kept = &data->own->kept;
+    PM_ASSERT(kept->archive);
+    struct loader load = {
+        .path = kept->path,
+        .err = err,
+        .archive = kept->archive,
+        .db = pm_archive_db(kept->archive),
+        .data = data,
+        .levels = kept->levels,
+        .verbs = kept->verbs,
+        .nouns = kept->nouns,
+        .sentences = kept->sentences,
+        .binaries = kept->binaries,
+        .sentence_ids = kept->sentence_ids,
+        .cap_sentence_ids = kept->cap_sentence_ids,
+        .cap_attributes = kept->cap_attributes,
+    };
+    if (kept->has_all)
+        return PM_OK;
+    enum pm_status status = read_rest(&load);
+    finish_lookups(&load);
+    give_to_kept(&load, kept);
+    free(load.sites);
+    kept->has_all = status == PM_OK;
+    return status;
+}
+
 enum pm_status pm_archive_load(const char *path, unsigned flags, struct pm_error *err,
                                struct pm_archive_data **ret_data)
 {
@@ -704,12 +786,9 @@ enum pm_status pm_archive_load(const char *path, unsigned flags, struct pm_error
     } else {
         load_no_memory(&load);
     }
-    for (int i = 0; i < N_LOOKUPS; i++) {
-        sqlite3_finalize(load.lookups[i]);
-        load.lookups[i] = NULL;
-    }
+    finish_lookups(&load);
     if (status == PM_OK && flags & PM_ARCHIVE_LOAD_KEPT)
-        status = keep_open(&load);
+        status = keep_open(&load, flags);
     pm_archive_close(load.archive);
     struct pm_index_map *maps[] = {&load.levels,   &load.verbs,   &load.nouns,      &load.sentences,
                                    &load.contexts, &load.metrics, &load.executions, &load.processes,

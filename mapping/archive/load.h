@@ -29,7 +29,7 @@ enum {
      * for whoever does not tell processes and threads apart. Times and `preempted_ns` stay apart
      * where a thread was preempted */
     PM_ARCHIVE_LOAD_MERGED = 8,
-    /* the file stays open, for pm_archive_each_cost */
+    /* the file stays open, for pm_archive_each_cost and pm_archive_load_rest */
     PM_ARCHIVE_LOAD_KEPT = 16,
 };
 
@@ -175,6 +175,11 @@ typedef bool (*pm_cost_visitor)(void *context, const struct pm_cost *cost);
 PM_MUST_CHECK enum pm_status pm_archive_each_cost(const struct pm_archive_data *data,
                                                   const bool *threads_in, pm_cost_visitor visit,
                                                   void *context, struct pm_error *err);
+/* Adds what PM_ARCHIVE_LOAD_ALL would have read, to what was loaded with PM_ARCHIVE_LOAD_KEPT:
+ * positions stay, arrays may move. For the owner, while nobody else reads. After an error the data
+ * can only be freed. Nothing is done when all is there. */
+PM_MUST_CHECK enum pm_status pm_archive_load_rest(struct pm_archive_data *data,
+                                                  struct pm_error *err);
 void pm_archive_data_free(struct pm_archive_data *data);
 
 #endif

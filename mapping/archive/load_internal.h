@@ -12,14 +12,19 @@
 
 #include <pthread.h>
 
-/* With PM_ARCHIVE_LOAD_KEPT: what it takes to read costs again. The lock is held by who reads: the
- * connection is one, and views of other threads read, too. */
+/* With PM_ARCHIVE_LOAD_KEPT: what it takes to read costs again, and what was left out. The lock is
+ * held by who reads: the connection is one, and views of other threads read, too. */
 struct load_kept {
     pthread_mutex_t lock;
     const char *path;
     struct pm_archive *archive;
     struct pm_index_map contexts, metrics, threads;
     pm_index *position;
+    /* for pm_archive_load_rest */
+    struct pm_index_map levels, verbs, nouns, sentences, binaries;
+    int64_t *sentence_ids;
+    uint32_t cap_sentence_ids, cap_attributes;
+    bool has_all; /* there is no rest */
 };
 
 struct pm_archive_data_private {

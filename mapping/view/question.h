@@ -16,9 +16,10 @@ struct pm_ask_cost {
 };
 
 /* question_answer.c: the answer of an archive, in the view's options. is_live: what the archive
- * has not may come. The archive is loaded once, and once more in full when a sentence of the
- * question fits nothing in it. PM_ERR_USAGE: a metric that is not there; PM_ERR_NOT_FOUND: a
- * thread, or words, that the archive does not have. */
+ * has not may come. The archive is loaded once; what was never active is added when a sentence of
+ * the question fits nothing in it. One that is lent has been loaded with PM_ARCHIVE_LOAD_ALL, too.
+ * PM_ERR_USAGE: a metric that is not there; PM_ERR_NOT_FOUND: a thread, or words, that the archive
+ * does not have. */
 PM_MUST_CHECK enum pm_status pm_ask_answer(struct pm_view *view, const struct pm_question *question,
                                            bool is_live, struct pm_error *err,
                                            struct pm_answer **ret_answer);

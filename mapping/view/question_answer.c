@@ -51,9 +51,7 @@ enum pm_status pm_ask_answer(struct pm_view *view, const struct pm_question *que
         pm_view_fold, pm_view_sum_folded, pm_view_find_untimed, pm_view_compensate,
         pm_view_naming_start};
     struct pm_answer *answer = NULL;
-    struct pm_ask_all all = {.path = view->options.archive_path};
-    unsigned flags = PM_ARCHIVE_LOAD_CAUSES | PM_ARCHIVE_LOAD_MERGED |
-                     (question->n_limits ? PM_ARCHIVE_LOAD_KEPT : 0);
+    unsigned flags = PM_ARCHIVE_LOAD_CAUSES | PM_ARCHIVE_LOAD_MERGED | PM_ARCHIVE_LOAD_KEPT;
     enum pm_status status = pm_view_load(view, flags, err);
     if (status == PM_OK)
         status = pm_view_choose_level(view, err);
@@ -67,10 +65,9 @@ enum pm_status pm_ask_answer(struct pm_view *view, const struct pm_question *que
         return status;
     if (is_live)
         answer->n_notes = 0; /* what is not there yet may come */
-    status = pm_ask_note_nothing(&all, question, answer, err);
+    status = pm_ask_note_nothing(view, question, answer, err);
     if (status == PM_OK)
-        status = pm_ask_note_gaps(view, question, is_live, &all, answer, err);
-    pm_archive_data_free(all.data);
+        status = pm_ask_note_gaps(view, question, is_live, answer, err);
     if (status == PM_OK)
         *ret_answer = answer;
     else

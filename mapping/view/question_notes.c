@@ -47,24 +47,29 @@ static bool matters(const struct pm_answer *answer)
     return false;
 }
 
-static enum pm_status load_all(struct pm_ask_all *all, struct pm_error *err)
+/* The archive with all of its sentences, those that were never active, too. The view's graph is its
+ * own, and stays as it is. */
+static enum pm_status load_all(struct pm_view *view, struct pm_error *err)
 {
-    if (all->data)
+    if (!view->loaded) /* lent: all is there */
         return PM_OK;
-    return pm_archive_load(all->path,
-                           PM_ARCHIVE_LOAD_ALL | PM_ARCHIVE_LOAD_CAUSES | PM_ARCHIVE_LOAD_MERGED,
-                           err, &all->data);
+    struct pm_graph *graph = view->data->graph;
+    enum pm_status status = pm_archive_load_rest(view->loaded, err);
+    *view->data = *view->loaded;
+    view->data->graph = graph;
+    return status;
 }
 
-enum pm_status pm_ask_note_nothing(struct pm_ask_all *all, const struct pm_question *question,
+enum pm_status pm_ask_note_nothing(struct pm_view *view, const struct pm_question *question,
                                    struct pm_answer *answer, struct pm_error *err)
 {
     bool is_possible = true;
     if (answer->n_notes == 0)
         return PM_OK;
-    enum pm_status status = load_all(all, err);
-    if (status == PM_OK)
-        status = explain(all->data, question, answer, err, &is_possible);
+    enum pm_status status = load_all(view, err);
+    if (status != PM_OK)
+        return status;
+    status = explain(view->archive, question, answer, err, &is_possible);
     if (status != PM_OK || is_possible || !matters(answer))
         return status;
     for (uint32_t i = 0; i < answer->n_notes; i++)
@@ -344,17 +349,17 @@ static void drop_note(struct pm_answer *answer, uint32_t sentence)
 
 /* Nothing was found. A function that was inlined, and did no more than call others, was perhaps
  * active all the same: of its own code there is no sample, and no cost leads to it. */
-static enum pm_status note_unseen(struct pm_ask_all *all, const struct pm_question *question,
+static enum pm_status note_unseen(struct pm_view *view, const struct pm_question *question,
                                   struct pm_answer *answer, struct pm_error *err)
 {
     if (answer->n_rows || answer->is_partial)
         return PM_OK;
-    enum pm_status status = load_all(all, err);
+    enum pm_status status = load_all(view, err);
     for (uint32_t i = 0; i < answer->n_asked && status == PM_OK; i++) {
         const struct pm_question_sentence *s = &question->sentences[answer->asked[i]];
         struct pm_buf text = PM_BUF_INIT(4096);
         unsigned lacking;
-        status = find_lacking(s, all->data, err, &lacking);
+        status = find_lacking(s, view->archive, err, &lacking);
         if (status == PM_OK && lacking) {
             answer->is_partial = true;
             if (lacking & PM_BARE_PASSED_ON)
@@ -454,8 +459,7 @@ static enum pm_status note_disarmed(struct pm_view *view, const struct pm_questi
 }
 
 enum pm_status pm_ask_note_gaps(struct pm_view *view, const struct pm_question *question,
-                                bool is_live, struct pm_ask_all *all, struct pm_answer *answer,
-                                struct pm_error *err)
+                                bool is_live, struct pm_answer *answer, struct pm_error *err)
 {
     enum pm_status status = note_disarmed(view, question, is_live, answer, err);
     if (status == PM_OK && !is_live)
@@ -469,5 +473,5 @@ enum pm_status pm_ask_note_gaps(struct pm_view *view, const struct pm_question *
     if (is_live) /* what is not there yet may come */
         return PM_OK;
     status = note_lacking(view, answer, err);
-    return status == PM_OK ? note_unseen(all, question, answer, err) : status;
+    return status == PM_OK ? note_unseen(view, question, answer, err) : status;
 }

@@ -11,23 +11,15 @@ PM_MUST_CHECK enum pm_status pm_ask_find_threads(const struct pm_question *quest
                                                  const struct pm_archive_data *data,
                                                  struct pm_error *err, bool **ret_in);
 
-/* The archive with all of its sentences, those that were never active, too: loaded once, by the
- * first note that needs it. */
-struct pm_ask_all {
-    const char *path;
-    struct pm_archive_data *data; /* NULL: not loaded yet */
-};
-
 /* question_notes.c: why sentences of the question fit nothing. PM_ERR_NOT_FOUND: one of them is
  * not known at all, and the answer depends on it. */
-PM_MUST_CHECK enum pm_status pm_ask_note_nothing(struct pm_ask_all *all,
+PM_MUST_CHECK enum pm_status pm_ask_note_nothing(struct pm_view *view,
                                                  const struct pm_question *question,
                                                  struct pm_answer *answer, struct pm_error *err);
 /* What was not followed, or not all the time: notes, and marks of rows. is_live: the run goes
  * on. */
 PM_MUST_CHECK enum pm_status pm_ask_note_gaps(struct pm_view *view,
                                               const struct pm_question *question, bool is_live,
-                                              struct pm_ask_all *all, struct pm_answer *answer,
-                                              struct pm_error *err);
+                                              struct pm_answer *answer, struct pm_error *err);
 
 #endif

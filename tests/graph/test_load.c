@@ -106,6 +106,50 @@ static void what_measured_sentences_reach_is_loaded(void **state)
     pm_archive_data_free(data);
 }
 
+/* Positions that were handed out stay; costs and contexts are not read again. */
+static void the_rest_can_be_loaded_later(void **state)
+{
+    (void)state;
+    struct pm_error err = PM_ERROR_INIT;
+    make_archive("INSERT INTO nouns(id, pif_id, level, name, kind, file, line, parent) VALUES "
+                 "(90, 90, 2, 'unreached', 'function', 'heat.c', 90, 10), "
+                 "(91, 91, 2, 'heat.c:91', 'loop', 'heat.c', 91, 90), "
+                 "(92, 92, 2, 'heat.c:92', 'loop', 'heat.c', 92, 91);"
+                 "INSERT INTO sentences VALUES (90, 2, 90), (92, 2, 92);"
+                 "INSERT INTO mappings(source, destination, origin) VALUES (90, 92, 'user'), "
+                 "(92, 14, 'user');");
+    struct pm_archive_data *all = load_good(PM_ARCHIVE_LOAD_ALL),
+                           *data = load_good(PM_ARCHIVE_LOAD_KEPT);
+    assert_int_equal(data->graph->n_sentences, 15);
+    pm_index before[15];
+    for (pm_index k = 0; k < 15; k++)
+        before[k] = noun_of(data->graph, k);
+    assert_int_equal(unlink(path), 0); /* the file that is open is enough */
+    assert_int_equal(pm_archive_load_rest(data, &err), PM_OK);
+    for (pm_index k = 0; k < 15; k++)
+        assert_int_equal(noun_of(data->graph, k), before[k]);
+    assert_int_equal(data->graph->n_nouns, all->graph->n_nouns);
+    assert_int_equal(data->graph->n_sentences, all->graph->n_sentences);
+    assert_int_equal(data->graph->n_mappings, all->graph->n_mappings);
+    assert_int_equal(data->graph->n_contexts, all->graph->n_contexts);
+    assert_int_equal(data->graph->n_costs, all->graph->n_costs);
+    for (pm_index a = 0; a < all->graph->n_sentences; a++) {
+        const struct pm_noun *wanted = &all->graph->nouns[noun_of(all->graph, a)];
+        bool found = false;
+        for (pm_index k = 0; k < data->graph->n_sentences; k++) {
+            const struct pm_noun *noun = &data->graph->nouns[noun_of(data->graph, k)];
+            found |= noun->id == wanted->id && !strcmp(noun->name, wanted->name) &&
+                     data->graph->out_first[k + 1] - data->graph->out_first[k] ==
+                         all->graph->out_first[a + 1] - all->graph->out_first[a];
+        }
+        assert_true(found);
+    }
+    assert_int_equal(pm_archive_load_rest(data, &err), PM_OK); /* nothing is left */
+    assert_int_equal(data->graph->n_sentences, all->graph->n_sentences);
+    pm_archive_data_free(data);
+    pm_archive_data_free(all);
+}
+
 static void how_it_was_sampled_is_loaded(void **state)
 {
     (void)state;
@@ -442,7 +486,9 @@ static void every_failing_allocation_is_reported(void **state)
     for (;; n++) {
         struct pm_archive_data *data = NULL;
         pm_alloc_fail_at(n);
-        enum pm_status status = pm_archive_load(path, 0, NULL, &data);
+        enum pm_status status = pm_archive_load(path, PM_ARCHIVE_LOAD_KEPT, NULL, &data);
+        if (status == PM_OK)
+            status = pm_archive_load_rest(data, NULL);
         bool pending = pm_alloc_fail_pending();
         pm_alloc_fail_at(0);
         if (pending) {
@@ -450,6 +496,7 @@ static void every_failing_allocation_is_reported(void **state)
             break;
         }
         assert_int_equal(status, PM_ERR_MEMORY);
+        pm_archive_data_free(data);
     }
     assert_true(n > 30);
 }
@@ -458,6 +505,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_measured_sentences_reach_is_loaded),
+        cmocka_unit_test(the_rest_can_be_loaded_later),
         cmocka_unit_test(how_it_was_sampled_is_loaded),
         cmocka_unit_test(places_of_calls_are_loaded),
         cmocka_unit_test(contexts_come_in_any_order),

@@ -10,10 +10,11 @@
 
 #include <cmocka.h>
 
-#include "mapping/view/view.h"
+#include "mapping/view/question.h"
 #include "tests/graph/archives.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 enum { MAX_ROWS = 64, N_TURNS = 20 };
 
@@ -174,12 +175,50 @@ static void two_threads_read_costs_of_one_archive(void **state)
     in_two_threads(look_by_thread);
 }
 
+/* The file is gone when the question is asked: what was loaded is all that there is. */
+static void a_question_that_fits_nothing_loads_no_archive_again(void **state)
+{
+    static const struct {
+        const char *text;
+        enum pm_status status;
+    } questions[] = {{"{sweep Executes}", PM_OK},
+                     {"{never Executes}", PM_OK},
+                     {"{nowhere Executes}", PM_ERR_NOT_FOUND}};
+    (void)state;
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+        struct pm_error err = PM_ERROR_INIT;
+        struct pm_view view = {.options = {.archive_path = "once.perfmap", .level = "source"}};
+        struct pm_question *question = NULL;
+        struct pm_answer *answer = NULL;
+        assert_true(make_archive(PM_TEST_ARCHIVES "/heat.sql",
+                                 "INSERT INTO nouns(id, pif_id, level, name, kind) VALUES (90, 90, "
+                                 "2, 'never', 'function'); INSERT INTO sentences VALUES (90, 2, "
+                                 "90);",
+                                 "once.perfmap"));
+        assert_int_equal(pm_question_parse(questions[i].text, &err, &question), PM_OK);
+        unsigned flags = PM_ARCHIVE_LOAD_CAUSES | PM_ARCHIVE_LOAD_MERGED | PM_ARCHIVE_LOAD_KEPT;
+        assert_int_equal(pm_archive_load("once.perfmap", flags, &err, &view.loaded), PM_OK);
+        view.archive = view.loaded;
+        assert_int_equal(unlink("once.perfmap"), 0);
+        assert_int_equal(pm_ask_answer(&view, question, false, &err, &answer), questions[i].status);
+        if (i == 1)
+            assert_non_null(strstr(answer->notes[0].text, "is known, but was never active"));
+        if (i == 2)
+            assert_non_null(strstr(pm_error_text(&err), "no noun fits 'nowhere'"));
+        pm_error_release(&err);
+        pm_answer_free(answer);
+        pm_question_free(question);
+        pm_view_release(&view);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_view_leaves_the_archive_as_it_was),
         cmocka_unit_test(two_threads_make_views_of_one_archive),
         cmocka_unit_test(two_threads_read_costs_of_one_archive),
+        cmocka_unit_test(a_question_that_fits_nothing_loads_no_archive_again),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }
