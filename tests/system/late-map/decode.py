@@ -156,13 +156,17 @@ def is_dropped(block):
     return block.address in (0, 1, 2**64 - 1, 2**64 - 2)
 
 
+def passes(known):
+    """A call that is given objects and touches none."""
+    return known.kind == KINDS.index("call") and not any(access & 3 for _, access in known.objects)
+
+
 def stats(path):
     all_sections = sections(path)
     blocks = [block for block in read_blocks(path) if not is_dropped(block)]
     ranges = [r for block in blocks for r in block.ranges if r.tuple.kind != KINDS.index("padding")]
     code = [r for r in ranges if KINDS[r.tuple.kind] in ("ordinary", "call", "spill")]
-    passes = [r for r in ranges if r.tuple.kind == KINDS.index("call") and not any(access & 3 for _, access in r.tuple.objects)]
-    memory = [r for r in ranges if (r.tuple.objects or r.tuple.unnamed) and r not in passes]
+    memory = [r for r in ranges if (r.tuple.objects or r.tuple.unnamed) and not passes(r.tuple)]
     size = len(all_sections[".perfmap.map"])
     debug = sum(len(all_sections.get(name, b"")) for name in (".debug_info", ".debug_line"))
 
