@@ -13,6 +13,7 @@ import sys
 
 UNITS = {"ns", "µs", "us", "ms", "s", "%", "·", "-", "≥", "~", "?"}
 BY_LUCK = {"preempted", "waiting"}  # columns of a busy machine
+FEW = "; ~: fewer than 10 samples"
 NUMBER = re.compile(r"\(?[≥~<]?\d[\d.,]*%?[,)]*")
 
 
@@ -42,6 +43,7 @@ def blocks(page):
 
 
 def shape(line):
+    line = line.replace(FEW, "")  # the legend of a mark that a line has by chance
     words = re.sub(r"[█▉▊▋▌▍▎▏─┌├└┐┘│]", " ", line).split()
     return [w for w in words if w not in UNITS | BY_LUCK and not NUMBER.fullmatch(w)]
 
