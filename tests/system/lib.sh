@@ -127,20 +127,26 @@ cached() {
     echo "$path"
 }
 
-# sqlite_object plain|plugin: SQLite as one object file, without and with the plugin
+no_map=-fplugin-arg-perfmap-map=no
+
+# sqlite_object plain|plugin|no-map: SQLite as one object file, without and with the plugin, and with it but without a late map
 sqlite_object() {
     local amalgamation
     amalgamation=$(debian_source sqlite3)/amalgamation
     case $1 in
     plain) cached sqlite-plain.o gcc -O2 -g -c "$amalgamation/sqlite3.c" -o ;;
     plugin) cached sqlite-plugin.o gcc -O2 -g "$fplugin" -c "$amalgamation/sqlite3.c" -o ;;
+    no-map) cached sqlite-no-map.o gcc -O2 -g "$fplugin" "$no_map" -c "$amalgamation/sqlite3.c" -o ;;
     esac
 }
 
-compile_lua() { # plain|plugin FILE
+compile_lua() { # plain|plugin|no-map FILE
     local source folder flags=() files
     source=$(debian_source lua5.4)/src
-    [ "$1" = plain ] || flags=("$fplugin")
+    case $1 in
+    plugin) flags=("$fplugin") ;;
+    no-map) flags=("$fplugin" "$no_map") ;;
+    esac
     mapfile -t files < <(find "$source" -name '*.c' ! -name luac.c | sort)
     folder=$(mktemp -d)
     echo "#define DEB_HOST_MULTIARCH \"$(gcc -print-multiarch)\"" >"$folder/lua5.4-deb-multiarch.h" # as debian/rules makes it
@@ -148,7 +154,7 @@ compile_lua() { # plain|plugin FILE
     rm -r "$folder"
 }
 
-# lua_program plain|plugin: the interpreter, without and with the plugin
+# lua_program plain|plugin|no-map: the interpreter, the same ways
 lua_program() {
     debian_source lua5.4 >/dev/null
     cached "lua-$1" compile_lua "$1"
