@@ -10,7 +10,7 @@ demo: ## install what is needed, build, measure the SQLite shell at work, show t
 check: ## install what is needed, build, run all tests
 	@scripts/check
 
-check-all: ## the same, with programs that print their own truth at every level
+check-all: ## the same, and what takes long: programs that print their own truth at every level, further levels of others
 	@scripts/check --all
 
 check-compilers: ## GCC 13 to 16 in chroots of Debian 13 and sid: tests of constructs, truths, the demo; prints a table (root; an hour)
@@ -19,8 +19,8 @@ check-compilers: ## GCC 13 to 16 in chroots of Debian 13 and sid: tests of const
 deb: ## Debian packages for Debian 13, built, checked with lintian and tried in chroots; in build/deb (root; scripts/build-deb SUITE: others)
 	@scripts/build-deb
 
-check-busy: ## every test 10 times while other work keeps all processors busy (hours)
-	@scripts/check --busy 10
+check-busy: ## every test 10 times while other work keeps all processors busy (hours; goes on where it was stopped)
+	@scripts/check --busy 10 --resume
 
 build: ## build into build/release (packages: scripts/install-deps build)
 	cmake --preset release -DPERFMAP_TESTS=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX)
