@@ -1,6 +1,7 @@
 /* perfmap report */
 #include "cmd/core/archives.h"
 #include "cmd/show/formats.h"
+#include "mapping/view/groupings.h"
 
 #include <stdlib.h>
 
@@ -184,15 +185,12 @@ static int report_main(struct cmd_parse *parse)
     if (request.split_given && request.options.rule != PM_RULE_SPLIT)
         return cmd_usage_error(parse,
                                "'--split-by' says how '--rule split' divides: give that, too");
-    bool by_object =
-        request.options.by == PM_VIEW_BY_ARRAY || request.options.by == PM_VIEW_BY_VARIABLE;
-    if (request.options.tree && by_object)
+    const struct pm_view_grouping *grouping = pm_view_grouping_by(request.options.by);
+    if (request.options.tree && grouping->is_object)
         return cmd_usage_error(
             parse, "'--tree' shows call paths, which are of code: use --by function, loop, file or "
                    "statement, or '--focus array:NAME' for the way to an array");
-    bool by_runner =
-        request.options.by == PM_VIEW_BY_PROCESS || request.options.by == PM_VIEW_BY_THREAD;
-    if (by_runner &&
+    if (grouping->runner &&
         (request.options.tree || request.options.bounds || request.options.rule != PM_RULE_MERGE))
         return cmd_usage_error(parse, "'--tree', '--bounds' and '--rule' are of code, not of "
                                       "processes and threads: leave them out");

@@ -1,6 +1,8 @@
 /* What is said above rows: the run, how it was measured, warnings, and what the rows are. */
 #include "header.h"
 
+#include "mapping/view/groupings.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -309,8 +311,8 @@ static void add_level(const struct pm_view *report, struct pm_buf *out)
 {
     enum pm_view_by by = report->options.by;
     bool is_base = !strcmp(report->level_name, "Base");
-    bool is_code = is_base && by != PM_VIEW_BY_FUNCTION && by != PM_VIEW_BY_FILE &&
-                   report->samples_metric != PM_NONE;
+    bool is_code =
+        is_base && !pm_view_grouping(report)->by_callee && report->samples_metric != PM_NONE;
     if (pm_view_is_by_runner(report)) {
         pm_buf_add_str(out, pm_view_by_prose(by));
         return;
