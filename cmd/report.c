@@ -19,6 +19,7 @@ enum {
     OPT_MODES,
     OPT_DETAILS,
     OPT_FOCUS,
+    OPT_ON,
     OPT_LIMIT,
     OPT_SORT,
     OPT_FORMAT /* and those after it: its position in show_formats is added */
@@ -137,6 +138,9 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
             break;
         case OPT_FOCUS:
             options->focus = parse->value;
+            break;
+        case OPT_ON:
+            options->runner = parse->value;
             break;
         case OPT_LIMIT:
             request->limit_given = cmd_number(parse, UINT32_MAX, &options->limit);
@@ -266,6 +270,8 @@ static const struct cmd_option pm_view_options[] = {
      "statement:FILE:LINE, line:FILE:LINE, array:NAME, variable:NAME, file:NAME, process:NAME, or "
      "any "
      "name; with * and ?"},
+    {OPT_ON, "on", "RUNNER",
+     "only what these ran: thread:NAME, process:NAME or rank:NUMBER, with * and ?"},
     {OPT_LIMIT, "limit", "NUMBER",
      "rows to print, 0 for all (default: 20; with --json and --csv all)"},
     {OPT_SORT, "sort", "own|inclusive|calls|name|place",

@@ -347,18 +347,31 @@ static char *view_text(const struct pm_view *report)
     return pm_buf_take(&out);
 }
 
+static void tell_printable(const struct telling *telling, enum show_fact_kind kind,
+                           struct pm_buf *text)
+{
+    const char *printable =
+        text->data ? pm_text_printable(&telling->report->arena, text->data) : NULL;
+    tell(telling, kind, "%s", printable ? printable : "");
+    pm_buf_release(text);
+}
+
+/* "focus func:sort on thread:worker*: 12.0 % of the whole run"; one of both may be there. */
 static void tell_focus(const struct telling *telling)
 {
     struct pm_view *report = telling->report;
-    const char *focus = pm_text_printable(&report->arena, report->options.focus), *text = NULL;
-    struct pm_buf several = PM_BUF_INIT(1 << 20);
-    tell(telling, SHOW_FACT_FOCUS, "focus %s: %.1f %% of the whole run", focus ? focus : "",
-         report->focus_share_pct);
-    if (pm_view_add_fitting(report, report->options.focus, &several)) {
-        text = pm_text_printable(&report->arena, several.data);
-        tell(telling, SHOW_FACT_NOTE, "%s", text ? text : "");
-    }
-    pm_buf_release(&several);
+    const char *focus = report->options.focus, *runner = report->options.runner;
+    struct pm_buf text = PM_BUF_INIT(1 << 20), several = PM_BUF_INIT(1 << 20);
+    if (focus)
+        pm_buf_printf(&text, "focus %s", focus);
+    if (runner)
+        pm_buf_printf(&text, "%son %s", focus ? " " : "", runner);
+    pm_buf_printf(&text, ": %.1f %% of the whole run", report->focus_share_pct);
+    tell_printable(telling, SHOW_FACT_FOCUS, &text);
+    if (focus && pm_view_add_fitting(report, focus, &several))
+        tell_printable(telling, SHOW_FACT_NOTE, &several);
+    else
+        pm_buf_release(&several);
 }
 
 static void tell_view(const struct telling *telling)
@@ -370,7 +383,7 @@ static void tell_view(const struct telling *telling)
         tell(telling, SHOW_FACT_FOLDED,
              "code of system headers, %.1f %%, counts for what uses it (--fold none)",
              100 * report->folded_value / total);
-    if (report->options.focus)
+    if (report->options.focus || report->options.runner)
         tell_focus(telling);
 }
 

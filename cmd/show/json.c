@@ -101,6 +101,7 @@ static void print_view(const struct pm_view *report, struct pm_json *json)
                    : report->split_by_size               ? "code size"
                                                          : split_words[report->options.split]);
     pm_json_string(json, "focus", report->options.focus);
+    pm_json_string(json, "on", report->options.runner);
     pm_json_double(json, "focus_share_pct", report->focus_share_pct);
     pm_json_string(json, "share_of",
                    report->n_metrics ? metric_of(report, report->primary)->name : "n_calls");

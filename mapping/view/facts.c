@@ -16,10 +16,13 @@ static int64_t add_known(int64_t sum, int64_t value)
 }
 
 /* Wall time of all threads, added up: their roots have it in mode count, too. */
-static double wall_of_threads(const struct pm_graph *graph)
+static double wall_of_threads(const struct pm_view *view)
 {
+    const struct pm_graph *graph = view->data->graph;
     pm_index metric = pm_graph_find_metric(graph, "wall_ns");
     double sum = 0;
+    if (view->runs_in && metric != PM_NONE)
+        return view->all_values[metric];
     for (uint32_t i = 0; i < graph->n_costs; i++)
         if (graph->costs[i].metric == metric)
             sum += (double)graph->costs[i].value;
@@ -92,7 +95,7 @@ struct pm_view_facts pm_view_facts(const struct pm_view *view)
     facts.n_disarmed_nouns = pm_view_n_nouns_in(view, PM_RUN_MODE_OFF, false);
     facts.n_counted_nouns = pm_view_n_nouns_in(view, PM_RUN_MODE_COUNT, false);
     find_slow_down(&facts);
-    double threads_ns = wall_of_threads(data->graph) + (double)view->taken_out_ns;
+    double threads_ns = wall_of_threads(view) + (double)view->taken_out_ns;
     if (facts.added_ns != PM_UNKNOWN && threads_ns > 0)
         facts.added_pct = 100 * (double)facts.added_ns / threads_ns;
     return facts;
