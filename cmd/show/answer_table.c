@@ -319,11 +319,10 @@ static void put_bounds(const struct show_answer_page *page, FILE *out)
             "its instructions do not say it\n",
             show_answer_part_of_run(page, inferred));
     if (has_most(page))
-        fprintf(
-            out,
-            "at most %.1f %%: with other code of these statements, and code that is passed this "
-            "or other data\n",
-            show_answer_part_of_run(page, answer->most[page->primary]));
+        fprintf(out,
+                "at most %.1f %%: with other code of these statements and loops, and code that is "
+                "passed this or other data\n",
+                show_answer_part_of_run(page, answer->most[page->primary]));
 }
 
 /* There are no rows: why? */

@@ -689,6 +689,10 @@ static enum pm_status map_possible(struct collector *c, struct collect_code *cod
     uint32_t verb = access->is_read ? c->model->source_reads : c->model->source_writes, row;
     enum pm_status status =
         collect_map_noun(c, code->binary, access->variable, "variable", NULL, &row);
+    if (status != PM_OK)
+        return status;
+    /* what callers passed is possible, too */
+    status = collect_note_touch(c, code->binary, access->variable, row, access_of(access));
     return status != PM_OK ? status : map_way(c, code, verb, row, "possible", NULL);
 }
 
@@ -740,6 +744,30 @@ static enum pm_status map_accessor(const struct touches *touches, struct collect
     return PM_OK;
 }
 
+/* "x = v[i]; s += x * x;": the second statement names no array and works for v all the same. So
+ * may all code of a loop that touches nothing. */
+static enum pm_status map_of_loop(struct touches *touches, struct collect_code *code,
+                                  const struct pm_code_range *range)
+{
+    const struct pm_code_tuple *own = range->tuple;
+    struct touches loop = {.c = touches->c, .binary = touches->binary};
+    if (own->kind != PM_MAP_ORDINARY || !own->loop || has_data(touches))
+        return PM_OK;
+    enum pm_status status = add_of_loop(&loop, code, range->block, own->loop);
+    if (status != PM_OK)
+        return status;
+    for (uint32_t i = 0; i < loop.n; i++)
+        for (unsigned way = PM_MAP_READS; way <= PM_MAP_WRITES; way <<= 1) {
+            struct collect_access access = {0, way == PM_MAP_READS, loop.list[i].noun};
+            if (!(loop.list[i].access & way))
+                continue;
+            status = map_possible(touches->c, code, &access);
+            if (status != PM_OK)
+                return status;
+        }
+    return PM_OK;
+}
+
 enum pm_status collect_map_objects(struct collector *c, struct collect_code *code,
                                    const struct pm_code_range *range, const char *reason)
 {
@@ -763,6 +791,9 @@ enum pm_status collect_map_objects(struct collector *c, struct collect_code *cod
     if (status != PM_OK)
         return status;
     status = map_accessor(&touches, code, range);
+    if (status != PM_OK)
+        return status;
+    status = has_place ? map_of_loop(&touches, code, range) : PM_OK;
     return status != PM_OK ? status : map_inferred(&touches, code, reason);
 }
 
