@@ -20,12 +20,12 @@
 
 #define PM_WORDS_SECTION "__perfmap_words"
 #define PM_WORDS_MAGIC "PerfMapW" /* 8 bytes, no ending zero */
-/* of slots and of struct pm_words_api, which only grows: a runtime serves all versions up to its
+/* of slots and of struct pmr_words_api, which only grows: a runtime serves all versions up to its
  * own */
 #define PM_WORDS_VERSION 2u
 
 /* What is known of a noun. Strings may be NULL; all is copied. */
-struct pm_noun_facts {
+struct pmr_noun_facts {
     const char *name, *kind, *file; /* kind: array, query, lock, ... */
     uint32_t parent;                /* the noun that it is a part of; 0: none */
     uint32_t line_no;               /* 0: not known */
@@ -41,10 +41,10 @@ struct pm_words_held {
 
 /* Words are numbers, 0: none (no room, or wrong arguments). All functions may be called from any
  * thread and in signal handlers. */
-struct pm_words_api {
+struct pmr_words_api {
     uint32_t version, bytes;
     uint32_t (*level)(const char *name, const char *above);
-    uint32_t (*noun)(uint32_t level, const struct pm_noun_facts *facts);
+    uint32_t (*noun)(uint32_t level, const struct pmr_noun_facts *facts);
     uint32_t (*verb)(uint32_t level, const char *name);
     uint32_t (*sentence)(uint32_t verb, const uint32_t *nouns, uint32_t n_nouns);
     void (*map)(uint32_t source, uint32_t destination, const double *weight);
@@ -78,7 +78,7 @@ struct pm_words_api {
 struct pm_words_slot {
     char magic[8];
     uint32_t version, bytes;
-    const struct pm_words_api *api;
+    const struct pmr_words_api *api;
 };
 
 enum pm_word_kind {

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 void pm_words_fork_child(void); /* after the new run file has its objects */
-extern const struct pm_words_api pm_words_api;
-const struct pm_words_api *pm_words_of_process(uint32_t version); /* exported */
+extern const struct pmr_words_api pm_words_api;
+const struct pmr_words_api *pm_words_of_process(uint32_t version); /* exported */
 /* points.c: is this mapping point asked for, by the setting's names? */
 bool pm_words_point_is_asked(const char *name);
 /* The word of a cause; 0: no room. The lock is held, as for the three that follow. */

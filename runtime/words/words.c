@@ -250,7 +250,7 @@ static uint32_t define_level(const char *name, const char *above)
     return number;
 }
 
-static void draft_noun(struct pm_draft *d, uint32_t level, const struct pm_noun_facts *facts)
+static void draft_noun(struct pm_draft *d, uint32_t level, const struct pmr_noun_facts *facts)
 {
     pm_draft_begin(d, PM_WORD_NOUN, level, pm_words_resolve(facts->parent));
     d->word->line_no = facts->line_no;
@@ -262,7 +262,7 @@ static void draft_noun(struct pm_draft *d, uint32_t level, const struct pm_noun_
     pm_draft_end(d);
 }
 
-static uint32_t define_noun(uint32_t level, const struct pm_noun_facts *facts)
+static uint32_t define_noun(uint32_t level, const struct pmr_noun_facts *facts)
 {
     PM_DRAFT(d);
     PM_SHORT_DRAFT(s);
@@ -709,7 +709,7 @@ static void end(uint32_t sentence, uint32_t whole_process)
 
 /* --- the program's slots --- */
 
-const struct pm_words_api pm_words_api = {
+const struct pmr_words_api pm_words_api = {
     .version = PM_WORDS_VERSION,
     .bytes = sizeof pm_words_api,
     .level = define_level,
@@ -765,7 +765,7 @@ void pm_words_open(const struct pm_object *object, uintptr_t section, size_t byt
 
 /* For programs without a section of slots, by dlsym: perfmap.f90. What the first object with
  * slots would begin begins now. */
-__attribute__((visibility("default"))) const struct pm_words_api *pm_words_of_process(
+__attribute__((visibility("default"))) const struct pmr_words_api *pm_words_of_process(
     uint32_t version)
 {
     if (version == 0 || version > PM_WORDS_VERSION || !pm_process.on ||

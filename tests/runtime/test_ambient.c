@@ -259,7 +259,7 @@ static void start(enum pm_run_mode mode)
         char name[16];
         snprintf(name, sizeof name, "s%u", i);
         uint32_t noun =
-            pm_words_api.noun(level, &(struct pm_noun_facts){.name = name, .kind = "test"});
+            pm_words_api.noun(level, &(struct pmr_noun_facts){.name = name, .kind = "test"});
         sentences[i] = pm_words_api.sentence(verb, &noun, 1);
         assert_int_not_equal(sentences[i], 0);
     }
@@ -401,7 +401,7 @@ static void beyond_64_they_do_not_count(void **unused)
         char name[16];
         snprintf(name, sizeof name, "more %u", i);
         uint32_t noun =
-            pm_words_api.noun(level, &(struct pm_noun_facts){.name = name, .kind = "test"});
+            pm_words_api.noun(level, &(struct pmr_noun_facts){.name = name, .kind = "test"});
         all[i] = pm_words_api.sentence(verb, &noun, 1);
         pm_words_api.begin(all[i], 0);
     }

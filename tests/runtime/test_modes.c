@@ -93,7 +93,7 @@ static void spare_room_is_not_written_down(void **state)
     (void)state;
     uint32_t level = pm_words_api.level("Level", NULL);
     uint32_t verb = pm_words_api.verb(level, "does");
-    struct pm_noun_facts facts = {.name = "one"}, others = {.name = "other"};
+    struct pmr_noun_facts facts = {.name = "one"}, others = {.name = "other"};
     uint32_t one = pm_words_api.noun(level, &facts), other = pm_words_api.noun(level, &others);
     assert_int_not_equal(pm_words_api.sentence(verb, &one, 1), 0);
     assert_non_null(pm_words.object);

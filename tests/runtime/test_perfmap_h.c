@@ -9,24 +9,19 @@
 
 #include <cmocka.h>
 
-#define pm_noun_facts format_noun_facts
-#define pm_words_api format_words_api
-#define pm_words_slot format_words_slot
+#define pm_words_slot pmr_words_slot
 #include "format/pm_words.h"
-#undef pm_noun_facts
-#undef pm_words_api
 #undef pm_words_slot
 #include "runtime/include/perfmap.h"
 
-#define SAME_SIZE(name) \
-    _Static_assert(sizeof(struct pm_##name) == sizeof(struct format_##name), #name)
-#define SAME_PLACE(name, member)                                                                 \
-    _Static_assert(offsetof(struct pm_##name, member) == offsetof(struct format_##name, member), \
+#define SAME_SIZE(name) _Static_assert(sizeof(struct pm_##name) == sizeof(struct pmr_##name), #name)
+#define SAME_PLACE(name, member)                                                              \
+    _Static_assert(offsetof(struct pm_##name, member) == offsetof(struct pmr_##name, member), \
                    #name "." #member)
-#define SAME(name, member)                                                                        \
-    SAME_PLACE(name, member);                                                                     \
-    _Static_assert(__builtin_types_compatible_p(__typeof__(((struct pm_##name *)0)->member),      \
-                                                __typeof__(((struct format_##name *)0)->member)), \
+#define SAME(name, member)                                                                     \
+    SAME_PLACE(name, member);                                                                  \
+    _Static_assert(__builtin_types_compatible_p(__typeof__(((struct pm_##name *)0)->member),   \
+                                                __typeof__(((struct pmr_##name *)0)->member)), \
                    #name "." #member)
 
 SAME_SIZE(noun_facts);
@@ -64,7 +59,7 @@ SAME(words_api, release);
 SAME(words_api, export_cause);
 SAME(words_api, import_cause);
 _Static_assert(offsetof(struct pm_words_api, of_other_languages) ==
-                   offsetof(struct format_words_api, enter_here),
+                   offsetof(struct pmr_words_api, enter_here),
                "of_other_languages");
 SAME(words_api, point);
 SAME(words_api, map_at);
@@ -85,7 +80,7 @@ static void the_slot_is_what_the_runtime_looks_for(void **state)
     const char *slot = (const char *)&pm_words_slot;
     assert_memory_equal(pm_words_slot.magic, PM_WORDS_MAGIC, sizeof pm_words_slot.magic);
     assert_int_equal(pm_words_slot.version, PM_WORDS_VERSION);
-    assert_int_equal(pm_words_slot.bytes, sizeof(struct format_words_slot));
+    assert_int_equal(pm_words_slot.bytes, sizeof(struct pmr_words_slot));
     assert_null(pm_words_slot.api);
     assert_string_equal(PM_WORDS_SECTION, "__perfmap_words");
     assert_true(slot >= __start___perfmap_words);
