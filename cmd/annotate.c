@@ -71,7 +71,7 @@ static void choose_file(const struct pm_view *report, const char *what, bool exa
 }
 
 /* Of one place, as instances of a template are. Lines are shown as a whole. */
-static bool is_same_place(const struct pm_noun *a, const struct pm_noun *b)
+static bool is_same_place(const struct pm_graph_noun *a, const struct pm_graph_noun *b)
 {
     bool functions = !strcmp(a->kind, "function") && !strcmp(b->kind, "function");
     return a->line_no == b->line_no && (!functions || a->column_no == b->column_no) &&
@@ -80,14 +80,14 @@ static bool is_same_place(const struct pm_noun *a, const struct pm_noun *b)
 
 static bool has_lines(const struct pm_view *report, pm_index n)
 {
-    const struct pm_noun *noun = &report->data->graph->nouns[n];
+    const struct pm_graph_noun *noun = &report->data->graph->nouns[n];
     return noun->level == report->level && *noun->file && noun->line_no;
 }
 
 /* Functions of that name; what KIND: names; loops and statements at a place. */
 static bool is_named(const struct pm_view *report, const struct pm_pattern *pattern, pm_index n)
 {
-    const struct pm_noun *noun = &report->data->graph->nouns[n];
+    const struct pm_graph_noun *noun = &report->data->graph->nouns[n];
     bool is_any = pattern->kind == PM_PATTERN_ANY;
     if (!has_lines(report, n) || (is_any && pm_view_noun_is_object(report, n)))
         return false;
@@ -104,7 +104,7 @@ static void choose_construct(const struct pm_view *report, const char *in_file, 
     const struct pm_graph *graph = report->data->graph;
     const struct pm_pattern pattern = pm_pattern_in(what, graph);
     for (pm_index n = 0; n < graph->n_nouns; n++) {
-        const struct pm_noun *noun = &graph->nouns[n];
+        const struct pm_graph_noun *noun = &graph->nouns[n];
         if ((in_file && !ends_with_path(noun->file, in_file)) || !is_named(report, &pattern, n))
             continue;
         if (choice->n && is_same_place(noun, &graph->nouns[choice->noun]))
@@ -150,7 +150,7 @@ static enum pm_status nothing_matches(const struct pm_view *report, const char *
 
 /* Only some of the functions at the place were named: reduce<int>, but not reduce<long>. */
 static void take_instances(struct annotate_request *request, const struct pm_view *report,
-                           const char *what, const struct pm_noun *chosen)
+                           const char *what, const struct pm_graph_noun *chosen)
 {
     const struct pm_graph *graph = report->data->graph;
     const struct pm_pattern pattern = pm_pattern_in(what, graph);
@@ -159,7 +159,7 @@ static void take_instances(struct annotate_request *request, const struct pm_vie
     request->annotation.asked = what;
     request->instance = NULL;
     for (pm_index n = 0; n < graph->n_nouns; n++) {
-        const struct pm_noun *noun = &graph->nouns[n];
+        const struct pm_graph_noun *noun = &graph->nouns[n];
         if (!has_lines(report, n) || strcmp(noun->kind, "function") != 0 ||
             !is_same_place(noun, chosen))
             continue;
@@ -179,7 +179,7 @@ static void take_choice(struct annotate_request *request, const struct pm_view *
     a->file = choice->file;
     if (choice->noun == PM_NONE)
         return;
-    const struct pm_noun *noun = &report->data->graph->nouns[choice->noun];
+    const struct pm_graph_noun *noun = &report->data->graph->nouns[choice->noun];
     bool is_function = !strcmp(noun->kind, "function"), is_line = !noun->end_line_no;
     a->function = noun->name;
     a->first_line_no = noun->line_no;

@@ -354,7 +354,7 @@ static struct pm_amount figure_of(const struct figures *figures, uint64_t what)
 
 static void add_noun(struct pm_buf *text, const struct pm_graph *graph, pm_index noun)
 {
-    const struct pm_noun *n = &graph->nouns[noun];
+    const struct pm_graph_noun *n = &graph->nouns[noun];
     pm_buf_printf(text, "%" PRId64 " %s %s %s:%u %s|", n->id, n->kind, n->name, n->file, n->line_no,
                   n->binary);
 }

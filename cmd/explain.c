@@ -55,7 +55,7 @@ static void release_views(struct pm_explain_views *views)
 /* Copies of a construct in several binaries are one. */
 static bool is_copy(const struct pm_graph *graph, const bool *in, pm_index noun)
 {
-    const struct pm_noun *nouns = graph->nouns;
+    const struct pm_graph_noun *nouns = graph->nouns;
     for (pm_index n = 0; n < noun; n++)
         if (in[n] && nouns[n].id && nouns[n].id == nouns[noun].id &&
             nouns[n].line_no == nouns[noun].line_no && !strcmp(nouns[n].name, nouns[noun].name))

@@ -211,7 +211,7 @@ static void count_text(char text[24], uint64_t n)
 }
 
 /* Arrays and variables as questions and reports mean them. */
-static bool kind_fits(const struct list *list, const struct pm_noun *noun)
+static bool kind_fits(const struct list *list, const struct pm_graph_noun *noun)
 {
     const char *kind = list->request.kind;
     return !kind                       ? true
@@ -266,7 +266,7 @@ static void list_verbs(struct list *list)
             !fits(list->request.pattern, graph->verbs[v].name))
             continue;
         for (pm_index s = 0; s < graph->n_sentences; s++) {
-            const struct pm_sentence *sentence = &graph->sentences[s];
+            const struct pm_graph_sentence *sentence = &graph->sentences[s];
             if (sentence->verb != v)
                 continue;
             n[0]++;
@@ -331,7 +331,7 @@ static void list_threads(struct list *list)
 static void add_noun_row(struct list *list, pm_index n)
 {
     const struct pm_graph *graph = list->report.data->graph;
-    const struct pm_noun *noun = &graph->nouns[n];
+    const struct pm_graph_noun *noun = &graph->nouns[n];
     struct pm_buf word = PM_BUF_INIT(TEXT_BYTES), place = PM_BUF_INIT(TEXT_BYTES);
     pm_ask_add_noun(&word, graph, n);
     pm_ask_add_place(&place, &list->report, n);
@@ -346,7 +346,7 @@ static void add_noun_row(struct list *list, pm_index n)
  * their place, come after these, machine code last. */
 enum { TURN_NAMED, TURN_STATEMENTS, TURN_MACHINE_CODE, N_TURNS };
 
-static unsigned turn_of(const struct pm_graph *graph, const struct pm_noun *noun)
+static unsigned turn_of(const struct pm_graph *graph, const struct pm_graph_noun *noun)
 {
     return !strcmp(graph->levels[noun->level].name, "Base") ? TURN_MACHINE_CODE
            : !strcmp(noun->kind, "statement")               ? TURN_STATEMENTS
@@ -364,7 +364,7 @@ static void list_nouns(struct list *list)
     list->failed |= list->request.only_active && !active;
     for (uint64_t i = 0; i < (uint64_t)N_TURNS * graph->n_nouns && !list->failed; i++) {
         pm_index n = (pm_index)(i % graph->n_nouns);
-        const struct pm_noun *noun = &graph->nouns[n];
+        const struct pm_graph_noun *noun = &graph->nouns[n];
         if (turn_of(graph, noun) == i / graph->n_nouns && level_fits(list, noun->level) &&
             fits(list->request.pattern, noun->name) && kind_fits(list, noun) &&
             (!active || active[n]))
@@ -379,7 +379,7 @@ static void list_sentences(struct list *list)
     const struct pm_graph *graph = list->report.data->graph;
     begin(list, names, 4);
     for (pm_index s = 0; s < graph->n_sentences && !list->failed; s++) {
-        const struct pm_sentence *sentence = &graph->sentences[s];
+        const struct pm_graph_sentence *sentence = &graph->sentences[s];
         pm_index level = pm_graph_sentence_level(graph, s), noun = pm_graph_first_noun(graph, s);
         if (!level_fits(list, level) || (list->request.only_active && !list->is_active[s]) ||
             (list->request.kind && (noun == PM_NONE || !kind_fits(list, &graph->nouns[noun]))))

@@ -226,7 +226,7 @@ static enum pm_status look_at_unknown(const struct pm_question *question,
 
 /* --- the need --- */
 
-static bool is_code(const struct pm_noun *noun)
+static bool is_code(const struct pm_graph_noun *noun)
 {
     return !strcmp(noun->kind, "symbol") || !strcmp(noun->kind, "loopcode");
 }

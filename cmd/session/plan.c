@@ -282,13 +282,13 @@ static const char *or_empty(const char *text)
 
 static bool pattern_matches(const struct pm_pattern *pattern, const struct mode_name *name)
 {
-    const struct pm_noun noun = {.name = or_empty(name->name),
-                                 .kind = name->is_loop ? "loop" : "function",
-                                 .linkage = or_empty(name->linkage),
-                                 .file = or_empty(name->file),
-                                 .type = "",
-                                 .line_no = name->line,
-                                 .column_no = name->column};
+    const struct pm_graph_noun noun = {.name = or_empty(name->name),
+                                       .kind = name->is_loop ? "loop" : "function",
+                                       .linkage = or_empty(name->linkage),
+                                       .file = or_empty(name->file),
+                                       .type = "",
+                                       .line_no = name->line,
+                                       .column_no = name->column};
     bool is_any = pattern->kind == PM_PATTERN_ANY;
     if (pattern->kind == PM_PATTERN_STATEMENT)
         return pm_name_fits_place(&pattern->name, noun.file, noun.line_no, noun.column_no);

@@ -13,7 +13,7 @@ const char *annotation_color(const struct annotation_view *view, const char *cod
 static void choose_unit(struct annotation_view *view)
 {
     const struct pm_view *report = view->a->view;
-    const struct pm_metric *metric =
+    const struct pm_graph_metric *metric =
         report->n_metrics ? &report->data->graph->metrics[report->metrics[report->primary]] : NULL;
     bool is_time = metric && !strcmp(metric->unit, "ns");
     view->total = (double)pm_annotation_own(view->a, &report->total);

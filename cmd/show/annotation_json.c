@@ -103,7 +103,7 @@ static void put_lines(struct page *page)
 static void put_top_line(struct page *page, const struct pm_annotation_top *top)
 {
     const struct pm_view *report = page->a->view;
-    const struct pm_noun *noun =
+    const struct pm_graph_noun *noun =
         &report->data->graph->nouns[report->groups[top->row->groups[0]].noun];
     pm_json_object(&page->json, NULL);
     pm_json_string(&page->json, "file", noun->file);

@@ -19,7 +19,7 @@ static void json_match(const struct show_answer_page *page, const struct pm_answ
         pm_json_string(json, "verb", graph->verbs[c->verb].name);
         pm_json_array(json, "nouns");
         for (uint32_t n = 0; n < c->n_nouns; n++) {
-            const struct pm_noun *noun = &graph->nouns[c->nouns[n]];
+            const struct pm_graph_noun *noun = &graph->nouns[c->nouns[n]];
             pm_json_object(json, NULL);
             pm_json_string(json, "name", noun->name);
             pm_json_string(json, "kind", noun->kind);
@@ -37,7 +37,7 @@ static void json_match(const struct show_answer_page *page, const struct pm_answ
     pm_json_end(json);
 }
 
-static void json_part(const char *what, const struct pm_metric *metric,
+static void json_part(const char *what, const struct pm_graph_metric *metric,
                       const struct pm_amount *amount, struct pm_json *json)
 {
     char key[128];
@@ -53,7 +53,7 @@ static void json_amounts(const struct show_answer_page *page, const struct pm_am
     const struct pm_view *report = page->report;
     const struct pm_graph *graph = report->data->graph;
     for (uint32_t m = 0; m < report->n_metrics; m++) {
-        const struct pm_metric *metric = &graph->metrics[report->metrics[m]];
+        const struct pm_graph_metric *metric = &graph->metrics[report->metrics[m]];
         const struct pm_amount *amount = &amounts[report->metrics[m]];
         if (metric->aggregation == PM_SUM)
             pm_json_i64(json, metric->name, amount->value);

@@ -80,7 +80,7 @@ static void make_columns(const struct show_answer_page *page, bool utf8, struct 
     const struct pm_graph *graph = report->data->graph;
     *columns = (struct columns){0};
     for (uint32_t m = 0; m < report->n_metrics; m++) {
-        const struct pm_metric *metric = &graph->metrics[report->metrics[m]];
+        const struct pm_graph_metric *metric = &graph->metrics[report->metrics[m]];
         columns->scales[m] =
             show_scale_of(metric, (double)page->answer->amounts[report->metrics[m]].value, utf8);
         const char *unit = columns->scales[m].unit;

@@ -5,7 +5,7 @@
 
 /* One unit for a column, by its total: a whole table in milliseconds reads faster than one that
  * changes from row to row. */
-struct show_scale show_scale_of(const struct pm_metric *metric, double total, bool utf8)
+struct show_scale show_scale_of(const struct pm_graph_metric *metric, double total, bool utf8)
 {
     if (metric->aggregation == PM_AVERAGE)
         return (struct show_scale){1, metric->unit, 3};
@@ -28,7 +28,7 @@ struct show_scale show_scale_of(const struct pm_metric *metric, double total, bo
     return (struct show_scale){1, "", 0};
 }
 
-static const struct pm_metric *metric_of(const struct pm_view *view, uint32_t m)
+static const struct pm_graph_metric *metric_of(const struct pm_view *view, uint32_t m)
 {
     return &view->data->graph->metrics[view->metrics[m]];
 }
@@ -64,7 +64,7 @@ static struct show_scale scale_of(const struct show_cells *cells,
 static void name_by_metric(const struct pm_view *view, struct show_cell_column *column)
 {
     enum { NAME_MOST = 24 };
-    const struct pm_metric *metric = metric_of(view, column->of.metric);
+    const struct pm_graph_metric *metric = metric_of(view, column->of.metric);
     const char *unit = column->scale.unit;
     size_t len = *unit ? pm_view_bare_metric_len(metric) : strlen(metric->name);
     bool is_sum = metric->aggregation == PM_SUM; /* else there is no inclusive one beside it */

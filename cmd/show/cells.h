@@ -22,7 +22,7 @@ struct show_scale {
     const char *unit;
     int decimals;
 };
-struct show_scale show_scale_of(const struct pm_metric *metric, double total, bool utf8);
+struct show_scale show_scale_of(const struct pm_graph_metric *metric, double total, bool utf8);
 
 struct show_cell_column {
     struct pm_view_column of;

@@ -56,7 +56,7 @@ static void csv_numbers(const struct pm_view *report, const struct show_columns 
 }
 
 /* A symbol's name is the linker's already; `what` shows it as the source has it. */
-static const char *linkage_of(struct pm_view *report, const struct pm_noun *noun)
+static const char *linkage_of(struct pm_view *report, const struct pm_graph_noun *noun)
 {
     const char *name = noun->linkage && *noun->linkage                   ? noun->linkage
                        : noun->kind && strcmp(noun->kind, "symbol") == 0 ? noun->name
@@ -96,7 +96,7 @@ static void csv_place(struct pm_view *report, const struct pm_view_row *row, FIL
     bool is_file = row->n_groups == 1 && report->groups[row->groups[0]].file;
     bool is_one = row->kind == PM_VIEW_ROW_NOUN || row->kind == PM_VIEW_ROW_UNMAPPED;
     pm_index noun = is_one ? pm_view_row_noun(report, row, 0) : PM_NONE;
-    const struct pm_noun *n = noun == PM_NONE ? NULL : &report->data->graph->nouns[noun];
+    const struct pm_graph_noun *n = noun == PM_NONE ? NULL : &report->data->graph->nouns[noun];
     const char *file = is_file ? report->groups[row->groups[0]].file : n ? n->file : "";
     const char *printable = pm_text_printable(&report->arena, file);
     fputc(',', out);

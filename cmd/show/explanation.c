@@ -53,7 +53,7 @@ static void add_cost(const struct page *page, struct pm_buf *line, int64_t own)
 /* --- the construct --- */
 
 /* Names of statements and loops are their places: "src/heat.c:42:9". */
-static void add_title_name(const struct pm_view *report, const struct pm_noun *noun,
+static void add_title_name(const struct pm_view *report, const struct pm_graph_noun *noun,
                            struct pm_buf *line)
 {
     size_t len = strlen(noun->file);
@@ -63,7 +63,7 @@ static void add_title_name(const struct pm_view *report, const struct pm_noun *n
         pm_buf_add_str(line, noun->name);
 }
 
-static void add_in_loop(const struct pm_view *report, const struct pm_noun *loop,
+static void add_in_loop(const struct pm_view *report, const struct pm_graph_noun *loop,
                         struct pm_buf *line)
 {
     pm_buf_add_str(line, ", in loop ");
@@ -74,7 +74,7 @@ static void put_title(struct page *page, struct pm_buf *line)
 {
     const struct pm_view *report = page->report;
     const struct pm_graph *graph = report->data->graph;
-    const struct pm_noun *noun = &graph->nouns[page->x->noun];
+    const struct pm_graph_noun *noun = &graph->nouns[page->x->noun];
     add_title_name(report, noun, line);
     pm_buf_printf(line, "  %s", *noun->kind ? noun->kind : "noun");
     if (*noun->type)
@@ -217,7 +217,7 @@ static void add_code(struct pm_buf *line, const char *before, const char *name)
 void show_add_code_name(const struct pm_view *report, pm_index sentence, struct pm_buf *line)
 {
     const struct pm_graph *graph = report->data->graph;
-    const struct pm_sentence *s = &graph->sentences[sentence];
+    const struct pm_graph_sentence *s = &graph->sentences[sentence];
     for (uint32_t i = 0; i < s->n_nouns; i++)
         add_code(line, i ? ", called by " : "",
                  graph->nouns[graph->sentence_nouns[s->first_noun + i]].name);
@@ -382,7 +382,7 @@ static void put_objects(struct page *page, struct pm_buf *line)
 bool show_explanation(const struct pm_explanation *x, struct show_term *term, FILE *out)
 {
     struct pm_view *report = (struct pm_view *)&x->views->reports[PM_RULE_MERGE];
-    const struct pm_metric *metric =
+    const struct pm_graph_metric *metric =
         report->n_metrics ? &report->data->graph->metrics[report->metrics[report->primary]] : NULL;
     bool is_time = metric && !strcmp(metric->unit, "ns");
     struct page page = {.x = x,

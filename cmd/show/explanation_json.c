@@ -74,7 +74,7 @@ static void json_ranges(const struct pm_explanation *x, struct pm_json *json)
 void show_explanation_json(const struct pm_explanation *x, struct pm_json *json)
 {
     struct pm_view *report = (struct pm_view *)&x->views->reports[PM_RULE_MERGE];
-    const struct pm_noun *noun = &report->data->graph->nouns[x->noun];
+    const struct pm_graph_noun *noun = &report->data->graph->nouns[x->noun];
     pm_json_object(json, NULL);
     pm_json_string(json, "name", noun->name);
     pm_json_string(json, "kind", noun->kind);

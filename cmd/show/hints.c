@@ -47,7 +47,7 @@ static void add_metrics(const struct pm_view *report, struct pm_buf *hints)
     const struct pm_graph *graph = report->data->graph;
     struct pm_buf heap = PM_BUF_INIT(4096), others = PM_BUF_INIT(4096);
     for (pm_index m = 0; m < graph->n_metrics; m++) {
-        const struct pm_metric *metric = &graph->metrics[m];
+        const struct pm_graph_metric *metric = &graph->metrics[m];
         if (!strcmp(metric->kind, "time") || !strcmp(metric->name, "n_calls") ||
             !strcmp(metric->name, "n_samples") || !strcmp(metric->name, "n_allocations") ||
             is_shown(report, m) || !pm_view_is_measured(graph, m))

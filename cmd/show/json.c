@@ -9,7 +9,7 @@
 static const char *const rule_words[] = {"merge", "closed", "split"};
 static const char *const split_words[] = {"weights", "equal", "instructions"};
 
-static const struct pm_metric *metric_of(const struct pm_view *report, uint32_t m)
+static const struct pm_graph_metric *metric_of(const struct pm_view *report, uint32_t m)
 {
     return &report->data->graph->metrics[report->metrics[m]];
 }
@@ -109,7 +109,7 @@ static void print_view(const struct pm_view *report, struct pm_json *json)
     pm_json_end(json);
     pm_json_array(json, "metrics");
     for (uint32_t m = 0; m < report->n_metrics; m++) {
-        const struct pm_metric *metric = metric_of(report, m);
+        const struct pm_graph_metric *metric = metric_of(report, m);
         pm_json_object(json, NULL);
         pm_json_string(json, "name", metric->name);
         pm_json_string(json, "unit", metric->unit);
@@ -144,7 +144,7 @@ static void print_noun(const struct pm_view *report, const struct pm_view_group 
         pm_json_string(json, "kind", "file");
         pm_json_string(json, "file", file);
     } else if (noun != PM_NONE) {
-        const struct pm_noun *n = &graph->nouns[noun];
+        const struct pm_graph_noun *n = &graph->nouns[noun];
         pm_index function = noun;
         while (function != PM_NONE && !pm_view_noun_is_code(report, function))
             function = graph->nouns[function].parent;
@@ -218,7 +218,7 @@ static void print_nouns(const struct pm_view *report, const struct pm_view_group
                         struct pm_json *json)
 {
     const struct pm_graph *graph = report->data->graph;
-    const struct pm_sentence *s =
+    const struct pm_graph_sentence *s =
         group->sentence == PM_NONE ? NULL : &graph->sentences[group->sentence];
     if (!s || s->n_nouns == 0)
         print_noun(report, group, group->noun, json);

@@ -100,7 +100,7 @@ bool show_modes_csv(struct pm_view *report, const struct show_look *look, FILE *
     fputs("mode,name,kind,file,line_no,reason,from_ns,until_ns,time_pct,n_events_before\n", out);
     for (uint32_t i = 0; i < stays.n; i++) {
         const struct pm_view_stay *stay = &stays.items[i];
-        const struct pm_noun *noun =
+        const struct pm_graph_noun *noun =
             &report->data->graph->nouns[pm_view_noun_in_source(report, stay->noun)];
         fputs(pm_mode_name(stay->mode), out);
         csv_text(report, out, noun->name);
@@ -125,7 +125,7 @@ void show_modes_json(struct pm_view *report, struct pm_json *json)
     pm_json_array(json, "noun_modes");
     for (uint32_t i = 0; i < stays.n; i++) {
         const struct pm_view_stay *stay = &stays.items[i];
-        const struct pm_noun *noun =
+        const struct pm_graph_noun *noun =
             &report->data->graph->nouns[pm_view_noun_in_source(report, stay->noun)];
         pm_json_object(json, NULL);
         pm_json_string(json, "name", noun->name);

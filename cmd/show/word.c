@@ -12,7 +12,7 @@ enum { TEXT_BYTES = 1 << 20, MAX_MAPPED = 10 };
 static void add_sentence(struct pm_buf *out, struct pm_view *report, pm_index sentence)
 {
     const struct pm_graph *graph = report->data->graph;
-    const struct pm_sentence *s = &graph->sentences[sentence];
+    const struct pm_graph_sentence *s = &graph->sentences[sentence];
     pm_ask_add_brief_sentence(out, report, s->verb, graph->sentence_nouns + s->first_noun,
                               s->n_nouns);
 }
@@ -43,7 +43,7 @@ static void put_title(struct word_page *page, pm_index noun, const char *adapter
 {
     struct pm_view *report = page->report;
     const struct pm_graph *graph = report->data->graph;
-    const struct pm_noun *n = &graph->nouns[noun];
+    const struct pm_graph_noun *n = &graph->nouns[noun];
     pm_index above = graph->levels[n->level].above;
     pm_buf_printf(line, "%s  %s of level %s", n->name, *n->kind ? n->kind : "noun",
                   graph->levels[n->level].name);
@@ -73,7 +73,7 @@ static void put_title(struct word_page *page, pm_index noun, const char *adapter
 static void add_amount(const struct word_page *page, const struct pm_word_spent *spent,
                        pm_index metric, struct pm_buf *line)
 {
-    const struct pm_metric *m = &page->report->data->graph->metrics[metric];
+    const struct pm_graph_metric *m = &page->report->data->graph->metrics[metric];
     double value = (double)spent->amounts[metric].value,
            total = (double)spent->totals[metric].value;
     struct show_scale scale = show_scale_of(m, value, page->term->utf8);
@@ -177,7 +177,7 @@ static void json_mapped(struct pm_view *report, pm_index sentence, bool out, str
     pm_json_array(json, out ? "mapped_to" : "mapped_from");
     for (uint32_t i = first[sentence]; i < first[sentence + 1]; i++) {
         const struct pm_mapping *m = &graph->mappings[list[i]];
-        const struct pm_sentence *s = &graph->sentences[out ? m->destination : m->source];
+        const struct pm_graph_sentence *s = &graph->sentences[out ? m->destination : m->source];
         struct pm_buf text = PM_BUF_INIT(TEXT_BYTES);
         pm_ask_add_sentence(&text, graph, s->verb, graph->sentence_nouns + s->first_noun,
                             s->n_nouns);
@@ -221,7 +221,7 @@ enum pm_status show_word_json(struct pm_view *report, pm_index noun, const char 
                               struct pm_json *json, struct pm_error *err)
 {
     const struct pm_graph *graph = report->data->graph;
-    const struct pm_noun *n = &graph->nouns[noun];
+    const struct pm_graph_noun *n = &graph->nouns[noun];
     enum pm_status status = PM_OK;
     pm_json_object(json, NULL);
     pm_json_string(json, "name", n->name);

@@ -240,7 +240,7 @@ static enum pm_status add_noun(struct loader *load, int64_t id, pm_index *ret_no
     const char *kind = row ? load_keep_printable(load, row, 1) : NULL;
     if (!kind)
         return row ? load_no_memory(load) : status;
-    struct pm_noun noun = {
+    struct pm_graph_noun noun = {
         .name = pm_archive_text(row, 0),
         .kind = kind,
         .linkage = pm_archive_text(row, 2),

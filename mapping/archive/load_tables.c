@@ -6,9 +6,9 @@
 static enum pm_status read_metric(struct loader *load, sqlite3_stmt *row)
 {
     static const char *const words[] = {"sum", "average", "minimum", "maximum"};
-    struct pm_metric metric = {load_keep_printable(load, row, 1), load_keep_printable(load, row, 2),
-                               load_keep_printable(load, row, 3), load_keep_printable(load, row, 5),
-                               PM_SUM};
+    struct pm_graph_metric metric = {
+        load_keep_printable(load, row, 1), load_keep_printable(load, row, 2),
+        load_keep_printable(load, row, 3), load_keep_printable(load, row, 5), PM_SUM};
     if (!metric.name || !metric.unit || !metric.kind || !metric.description)
         return load_no_memory(load);
     while (metric.aggregation <= PM_MAXIMUM &&

@@ -140,17 +140,17 @@ pm_index pm_graph_level(struct pm_graph *graph, const char *name)
         return found;
     if (!ROOM(graph, levels))
         return PM_NONE;
-    graph->levels[graph->n_levels] = (struct pm_level){keep(graph, name), PM_NONE};
+    graph->levels[graph->n_levels] = (struct pm_graph_level){keep(graph, name), PM_NONE};
     return graph->n_levels++;
 }
 
-pm_index pm_graph_noun(struct pm_graph *graph, const struct pm_noun *noun)
+pm_index pm_graph_noun(struct pm_graph *graph, const struct pm_graph_noun *noun)
 {
     PM_ASSERT(noun->level < graph->n_levels);
     PM_ASSERT(noun->parent == PM_NONE || noun->parent < graph->n_nouns);
     if (!ROOM(graph, nouns))
         return PM_NONE;
-    struct pm_noun *copy = &graph->nouns[graph->n_nouns];
+    struct pm_graph_noun *copy = &graph->nouns[graph->n_nouns];
     *copy = *noun;
     copy->name = keep(graph, noun->name);
     copy->kind = keep(graph, noun->kind);
@@ -176,7 +176,7 @@ pm_index pm_graph_verb(struct pm_graph *graph, const char *name, pm_index level)
     PM_ASSERT(level < graph->n_levels);
     if (!ROOM(graph, verbs))
         return PM_NONE;
-    graph->verbs[graph->n_verbs] = (struct pm_verb){keep(graph, name), level};
+    graph->verbs[graph->n_verbs] = (struct pm_graph_verb){keep(graph, name), level};
     return graph->n_verbs++;
 }
 
@@ -195,7 +195,7 @@ pm_index pm_graph_sentence(struct pm_graph *graph, pm_index verb, const pm_index
         }
         graph->sentence_nouns[graph->n_sentence_nouns++] = nouns[i];
     }
-    graph->sentences[graph->n_sentences] = (struct pm_sentence){verb, first, n_nouns};
+    graph->sentences[graph->n_sentences] = (struct pm_graph_sentence){verb, first, n_nouns};
     return graph->n_sentences++;
 }
 
@@ -234,11 +234,11 @@ void pm_graph_set_cause(struct pm_graph *graph, pm_index context, pm_index cause
     graph->contexts[context].cause = cause;
 }
 
-pm_index pm_graph_metric(struct pm_graph *graph, const struct pm_metric *metric)
+pm_index pm_graph_metric(struct pm_graph *graph, const struct pm_graph_metric *metric)
 {
     if (!ROOM(graph, metrics))
         return PM_NONE;
-    graph->metrics[graph->n_metrics] = (struct pm_metric){
+    graph->metrics[graph->n_metrics] = (struct pm_graph_metric){
         .name = keep(graph, metric->name),
         .unit = keep(graph, metric->unit),
         .kind = keep(graph, metric->kind),
@@ -347,13 +347,13 @@ static bool is_one_of(const char *kind, const char *const *kinds)
     return false;
 }
 
-bool pm_noun_is_data(const struct pm_noun *noun)
+bool pm_noun_is_data(const struct pm_graph_noun *noun)
 {
     static const char *const kinds[] = {"array", "variable", "field", "block", "heap", NULL};
     return is_one_of(noun->kind, kinds);
 }
 
-bool pm_noun_is_array(const struct pm_noun *noun)
+bool pm_noun_is_array(const struct pm_graph_noun *noun)
 {
     static const char *const kinds[] = {"array", "block", "heap", NULL};
     return is_one_of(noun->kind, kinds) ||

@@ -3,7 +3,7 @@
  *
  *     struct pm_graph *graph = pm_graph_new();
  *     pm_index base = pm_graph_level(graph, "Base"), source = pm_graph_level(graph, "Source");
- *     struct pm_noun noun = {.name = "sweep", .level = source, .parent = PM_NONE};
+ *     struct pm_graph_noun noun = {.name = "sweep", .level = source, .parent = PM_NONE};
  *     pm_index f = pm_graph_noun(graph, &noun);
  *     pm_index executes = pm_graph_verb(graph, "Executes", source);
  *     pm_index s = pm_graph_sentence(graph, executes, &f, 1);
@@ -31,14 +31,14 @@
 typedef uint32_t pm_index;
 #define PM_NONE UINT32_MAX
 
-struct pm_level {
+struct pm_graph_level {
     const char *name;
     pm_index above; /* the level that this one lies above; PM_NONE */
 };
 
 /* Nouns of a level form trees by parent: its where axis. `parent` may be set later by
  * pm_graph_set_parent. */
-struct pm_noun {
+struct pm_graph_noun {
     const char *name;
     const char *kind;    /* function, loop, file, symbol, loopcode, process, ...; "" not stated */
     const char *linkage; /* "" where it is the name */
@@ -51,13 +51,13 @@ struct pm_noun {
     uint32_t line_no, column_no, end_line_no; /* 0 not stated */
 };
 
-struct pm_verb {
+struct pm_graph_verb {
     const char *name;
     pm_index level;
 };
 
 /* One verb and its nouns. The level of a sentence is its verb's. */
-struct pm_sentence {
+struct pm_graph_sentence {
     pm_index verb;
     uint32_t first_noun, n_nouns; /* in sentence_nouns */
 };
@@ -96,7 +96,7 @@ struct pm_context {
 
 enum pm_aggregation { PM_SUM, PM_AVERAGE, PM_MINIMUM, PM_MAXIMUM };
 
-struct pm_metric {
+struct pm_graph_metric {
     const char *name, *unit, *kind, *description; /* kind: count, time, bytes */
     enum pm_aggregation aggregation;
 };
@@ -108,14 +108,14 @@ struct pm_cost {
 
 struct pm_graph_private;
 struct pm_graph {
-    struct pm_level *levels;
-    struct pm_noun *nouns;
-    struct pm_verb *verbs;
-    struct pm_sentence *sentences;
+    struct pm_graph_level *levels;
+    struct pm_graph_noun *nouns;
+    struct pm_graph_verb *verbs;
+    struct pm_graph_sentence *sentences;
     pm_index *sentence_nouns;
     struct pm_mapping *mappings;
     struct pm_context *contexts;
-    struct pm_metric *metrics;
+    struct pm_graph_metric *metrics;
     struct pm_cost *costs;
     uint32_t n_levels, n_nouns, n_verbs, n_sentences, n_sentence_nouns, n_mappings, n_contexts,
         n_metrics, n_costs;
@@ -139,7 +139,7 @@ pm_index pm_graph_find_level(const struct pm_graph *graph,
                              const char *name); /* PM_NONE: there is none */
 
 pm_index pm_graph_noun(struct pm_graph *graph,
-                       const struct pm_noun *noun); /* NULL strings count as "" */
+                       const struct pm_graph_noun *noun); /* NULL strings count as "" */
 /* Circles are refused: false, and the parent stays as it was. */
 bool pm_graph_set_parent(struct pm_graph *graph, pm_index noun, pm_index parent);
 pm_index pm_graph_verb(struct pm_graph *graph, const char *name, pm_index level);
@@ -153,7 +153,7 @@ void pm_graph_set_reason(struct pm_graph *graph, pm_index mapping, const char *r
 pm_index pm_graph_context(struct pm_graph *graph, pm_index parent, pm_index sentence,
                           uint32_t flags);
 void pm_graph_set_cause(struct pm_graph *graph, pm_index context, pm_index cause);
-pm_index pm_graph_metric(struct pm_graph *graph, const struct pm_metric *metric);
+pm_index pm_graph_metric(struct pm_graph *graph, const struct pm_graph_metric *metric);
 pm_index pm_graph_find_metric(const struct pm_graph *graph, const char *name);
 void pm_graph_cost(struct pm_graph *graph, const struct pm_cost *cost);
 /* Others in place of all costs; from malloc, and the graph's from now on. */
@@ -176,7 +176,7 @@ static inline pm_index pm_graph_sentence_level(const struct pm_graph *graph, pm_
 /* The first noun of a sentence, PM_NONE when it has none. */
 static inline pm_index pm_graph_first_noun(const struct pm_graph *graph, pm_index sentence)
 {
-    const struct pm_sentence *s = &graph->sentences[sentence];
+    const struct pm_graph_sentence *s = &graph->sentences[sentence];
     return s->n_nouns ? graph->sentence_nouns[s->first_noun] : PM_NONE;
 }
 
@@ -188,10 +188,10 @@ static inline pm_index pm_graph_first_noun(const struct pm_graph *graph, pm_inde
 bool pm_graph_continues_call(const struct pm_graph *graph, pm_index context);
 
 /* Data of the program: arrays, variables, fields, COMMON blocks, heap blocks. */
-bool pm_noun_is_data(const struct pm_noun *noun);
+bool pm_noun_is_data(const struct pm_graph_noun *noun);
 /* What `array` means wherever a person names one: also a variable that points, which is one for
  * its users (double *u). */
-bool pm_noun_is_array(const struct pm_noun *noun);
+bool pm_noun_is_array(const struct pm_graph_noun *noun);
 
 /* The noun itself or its nearest ancestor of that kind; PM_NONE when there is none. */
 pm_index pm_graph_ancestor(const struct pm_graph *graph, pm_index noun, const char *kind);

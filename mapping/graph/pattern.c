@@ -50,7 +50,7 @@ struct pm_pattern pm_pattern_in(const char *text, const struct pm_graph *graph)
     return pm_pattern_of(text, graph_has_kind, graph);
 }
 
-static bool is_one_of(const struct pm_noun *noun, const char *const *kinds)
+static bool is_one_of(const struct pm_graph_noun *noun, const char *const *kinds)
 {
     for (; *kinds; kinds++)
         if (!strcmp(noun->kind, *kinds))
@@ -62,7 +62,7 @@ static const char *const functions[] = {"function", "symbol", NULL},
                          *const loops[] = {"loop", "loopcode", NULL},
                          *const statements[] = {"statement", "region", "line", NULL};
 
-bool pm_pattern_fits_kind(const struct pm_pattern *pattern, const struct pm_noun *noun)
+bool pm_pattern_fits_kind(const struct pm_pattern *pattern, const struct pm_graph_noun *noun)
 {
     switch (pattern->kind) {
     case PM_PATTERN_ANY:
@@ -136,7 +136,7 @@ static bool fits_words(const struct pm_pattern *pattern, const char *asked, cons
            pm_name_fits_code(&function, name + strlen(words));
 }
 
-bool pm_pattern_fits_name(const struct pm_pattern *pattern, const struct pm_noun *noun)
+bool pm_pattern_fits_name(const struct pm_pattern *pattern, const struct pm_graph_noun *noun)
 {
     const struct pm_name_pattern *name = &pattern->name;
     const char *kind = noun->kind, *inlined, *asked = words_before_function(name->text),
@@ -159,7 +159,7 @@ bool pm_pattern_fits_name(const struct pm_pattern *pattern, const struct pm_noun
     return pm_name_fits_path(name, noun->name) || pm_name_fits_part(name, noun->name, "(");
 }
 
-bool pm_pattern_fits(const struct pm_pattern *pattern, const struct pm_noun *noun)
+bool pm_pattern_fits(const struct pm_pattern *pattern, const struct pm_graph_noun *noun)
 {
     return pm_pattern_fits_kind(pattern, noun) && pm_pattern_fits_name(pattern, noun);
 }

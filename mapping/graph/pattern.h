@@ -42,11 +42,11 @@ struct pm_pattern pm_pattern_of(const char *text,
 struct pm_pattern pm_pattern_in(const char *text, const struct pm_graph *graph);
 
 /* Whether the noun is of the pattern's kind. Of PM_PATTERN_FILE: files only. */
-bool pm_pattern_fits_kind(const struct pm_pattern *pattern, const struct pm_noun *noun);
+bool pm_pattern_fits_kind(const struct pm_pattern *pattern, const struct pm_graph_noun *noun);
 /* Its name, its linker's name or its place. Statements that are named by their function
  * (PM_FRAME_STATEMENT) are not meant by the function's name alone. */
-bool pm_pattern_fits_name(const struct pm_pattern *pattern, const struct pm_noun *noun);
+bool pm_pattern_fits_name(const struct pm_pattern *pattern, const struct pm_graph_noun *noun);
 /* Both. */
-bool pm_pattern_fits(const struct pm_pattern *pattern, const struct pm_noun *noun);
+bool pm_pattern_fits(const struct pm_pattern *pattern, const struct pm_graph_noun *noun);
 
 #endif

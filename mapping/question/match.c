@@ -42,7 +42,7 @@ static struct meaning meaning_of(const struct pm_graph *graph, const struct pm_q
     return m;
 }
 
-static bool fits(const struct meaning *m, const struct pm_noun *noun)
+static bool fits(const struct meaning *m, const struct pm_graph_noun *noun)
 {
     if ((m->level != PM_NONE && noun->level != m->level) ||
         !pm_pattern_fits_kind(&m->pattern, noun))
@@ -173,7 +173,7 @@ static bool assign(const struct matching *m, const pm_index *nouns, uint32_t n, 
 /* Set number of [verb, nouns...] that the sentence counts as, PM_NONE: does not fit. */
 static uint32_t class_of(const struct matching *m, pm_index sentence, struct pm_sets *sets)
 {
-    const struct pm_sentence *s = &m->graph->sentences[sentence];
+    const struct pm_graph_sentence *s = &m->graph->sentences[sentence];
     const pm_index *nouns = m->graph->sentence_nouns + s->first_noun;
     pm_index key[1 + MAX_NOUNS] = {s->verb};
     uint32_t n = s->n_nouns < MAX_NOUNS ? s->n_nouns : MAX_NOUNS;
@@ -186,7 +186,7 @@ static uint32_t class_of(const struct matching *m, pm_index sentence, struct pm_
     return pm_sets_add(sets, key, 1 + n);
 }
 
-static bool is_kind(const struct pm_noun *noun, const char *kind)
+static bool is_kind(const struct pm_graph_noun *noun, const char *kind)
 {
     return strcmp(noun->kind, kind) == 0;
 }
@@ -197,12 +197,12 @@ static bool is_inner(const struct pm_graph *graph, pm_index sentence,
     pm_index noun = pm_graph_first_noun(graph, sentence);
     if (noun == PM_NONE || class->n_nouns == 0 || class->nouns[0] == noun)
         return false;
-    const struct pm_noun *named = &graph->nouns[class->nouns[0]];
+    const struct pm_graph_noun *named = &graph->nouns[class->nouns[0]];
     return (is_kind(named, "function") || is_kind(named, "symbol")) &&
            !is_kind(&graph->nouns[noun], "function") && !is_kind(&graph->nouns[noun], "symbol");
 }
 
-static bool verb_fits(const struct meaning *m, const struct pm_verb *verb)
+static bool verb_fits(const struct meaning *m, const struct pm_graph_verb *verb)
 {
     return (m->level == PM_NONE || verb->level == m->level) && !m->pattern.prefix.len &&
            (m->any || fnmatch(m->pattern.name.text, verb->name, FNM_CASEFOLD) == 0);

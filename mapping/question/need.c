@@ -34,14 +34,14 @@ struct finding {
     struct pm_sets sets; /* of all sentences: numbers of different sentences are not compared */
 };
 
-static bool is_kind(const struct pm_noun *noun, const char *kind)
+static bool is_kind(const struct pm_graph_noun *noun, const char *kind)
 {
     return strcmp(noun->kind, kind) == 0;
 }
 
 static bool is_code(const struct finding *f, pm_index noun)
 {
-    const struct pm_noun *n = &f->graph->nouns[noun];
+    const struct pm_graph_noun *n = &f->graph->nouns[noun];
     return (is_kind(n, "symbol") || is_kind(n, "loopcode")) &&
            strcmp(f->graph->levels[n->level].name, "Base") == 0;
 }
@@ -63,7 +63,7 @@ static bool find_sources(struct finding *f)
     for (pm_index n = 0; n < graph->n_nouns; n++)
         f->source_of[n] = PM_NONE;
     for (pm_index s = 0; s < graph->n_sentences; s++) {
-        const struct pm_sentence *sentence = &graph->sentences[s];
+        const struct pm_graph_sentence *sentence = &graph->sentences[s];
         pm_index noun = pm_graph_first_noun(graph, s);
         if (sentence->n_nouns != 1 || !is_code(f, noun) || f->source_of[noun] != PM_NONE ||
             strcmp(graph->verbs[sentence->verb].name, "Executes") != 0)

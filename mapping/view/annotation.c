@@ -12,7 +12,7 @@ static enum pm_status no_memory(struct pm_error *err)
     return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
 }
 
-static const struct pm_noun *noun_of_group(const struct pm_view *view, uint32_t group)
+static const struct pm_graph_noun *noun_of_group(const struct pm_view *view, uint32_t group)
 {
     pm_index noun = view->groups[group].noun;
     return noun == PM_NONE ? NULL : &view->data->graph->nouns[noun];
@@ -20,7 +20,7 @@ static const struct pm_noun *noun_of_group(const struct pm_view *view, uint32_t 
 
 uint32_t pm_annotation_line_of_group(const struct pm_annotation *a, uint32_t group)
 {
-    const struct pm_noun *noun = noun_of_group(a->view, group);
+    const struct pm_graph_noun *noun = noun_of_group(a->view, group);
     if (!noun || a->view->groups[group].special || noun->level != a->view->level ||
         (a->file && strcmp(noun->file, a->file) != 0) || noun->line_no < a->first_line_no ||
         noun->line_no > a->last_line_no || noun->line_no > MAX_LINES)
@@ -88,7 +88,7 @@ static bool make_lines(struct pm_annotation *a)
     const struct pm_archive_data *data = view->data;
     for (uint32_t i = 0; i < data->n_call_places && !a->text; i++) {
         pm_index noun = pm_graph_first_noun(data->graph, data->call_places[i]);
-        const struct pm_noun *place = noun == PM_NONE ? NULL : &data->graph->nouns[noun];
+        const struct pm_graph_noun *place = noun == PM_NONE ? NULL : &data->graph->nouns[noun];
         if (place && !strcmp(place->file, a->file) && place->line_no > n &&
             place->line_no <= a->last_line_no && place->line_no <= MAX_LINES)
             n = place->line_no;
@@ -179,7 +179,7 @@ static void place_groups(struct pm_annotation *a)
 static bool is_unknown_line(const struct pm_annotation *a, const struct pm_view_row *row)
 {
     const struct pm_view *view = a->view;
-    const struct pm_noun *noun = noun_of_group(view, row->groups[0]);
+    const struct pm_graph_noun *noun = noun_of_group(view, row->groups[0]);
     if (!noun || noun->line_no || view->groups[row->groups[0]].special ||
         !pm_view_is_unknown_line(view, view->groups[row->groups[0]].noun) ||
         (a->file && strcmp(noun->file, a->file) != 0))
@@ -233,7 +233,7 @@ static int compare_lines(const void *a_pointer, const void *b_pointer)
     return (a->line_no > b->line_no) - (a->line_no < b->line_no);
 }
 
-static bool has_costs(const struct pm_annotation *a, const struct pm_noun *loop)
+static bool has_costs(const struct pm_annotation *a, const struct pm_graph_noun *loop)
 {
     for (uint32_t line = loop->line_no; line <= loop->end_line_no && line <= a->n_lines; line++)
         if (a->lines[line].has_cost)
@@ -255,7 +255,7 @@ static bool find_loops(struct pm_annotation *a, const struct pm_late_maps *maps)
     if (!a->loops)
         return false;
     for (pm_index i = 0; i < graph->n_nouns; i++) {
-        const struct pm_noun *noun = &graph->nouns[i];
+        const struct pm_graph_noun *noun = &graph->nouns[i];
         if (!strcmp(noun->kind, "loop") && noun->id && !strcmp(noun->file, a->file) &&
             noun->line_no >= a->first_line_no && noun->line_no <= a->last_line_no &&
             has_costs(a, noun))
@@ -282,7 +282,7 @@ static enum pm_status find_code(struct pm_annotation *a, struct pm_error *err)
     if (status == PM_OK && !has_code)
         status = no_memory(err);
     for (pm_index n = 0; status == PM_OK && n < graph->n_nouns; n++) {
-        const struct pm_noun *noun = &graph->nouns[n];
+        const struct pm_graph_noun *noun = &graph->nouns[n];
         if (strcmp(noun->kind, "statement") != 0 || strcmp(noun->file, a->file) != 0 ||
             noun->line_no > a->n_lines)
             continue;

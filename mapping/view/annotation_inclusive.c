@@ -26,7 +26,7 @@ static void add_line(struct active *active, uint32_t line)
 static uint32_t line_of_place(const struct pm_annotation *a, pm_index sentence)
 {
     pm_index n = pm_graph_first_noun(a->view->data->graph, sentence);
-    const struct pm_noun *noun = n == PM_NONE ? NULL : &a->view->data->graph->nouns[n];
+    const struct pm_graph_noun *noun = n == PM_NONE ? NULL : &a->view->data->graph->nouns[n];
     return noun && noun->line_no >= a->first_line_no && noun->line_no <= a->last_line_no &&
                    !strcmp(noun->file, a->file)
                ? noun->line_no
@@ -52,7 +52,7 @@ static bool add_inlined(struct active *active, pm_index sentence)
 {
     const struct pm_view *view = active->a->view;
     const struct pm_graph *graph = graph_of(view);
-    const struct pm_sentence *s = &graph->sentences[sentence];
+    const struct pm_graph_sentence *s = &graph->sentences[sentence];
     bool is_caller_known = false;
     for (uint32_t i = 0; i < s->n_nouns; i++) {
         uint32_t n;

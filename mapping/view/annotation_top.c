@@ -24,7 +24,7 @@ static struct pm_annotation_source *source_of(struct pm_annotation *a, const cha
 }
 
 /* Without what it is indented by, in the arena. NULL: there is no such text. */
-static const char *text_of(struct pm_annotation *a, const struct pm_noun *noun)
+static const char *text_of(struct pm_annotation *a, const struct pm_graph_noun *noun)
 {
     const char *p = source_of(a, noun->file)->text;
     for (uint32_t line = 1; p && line < noun->line_no; line++) {
@@ -62,7 +62,8 @@ bool pm_annotation_find_top(struct pm_annotation *a)
         if (!numbers.has_cost || (!is_line && row->kind != PM_VIEW_ROW_SET) ||
             !has_line_here(a, row))
             continue;
-        const struct pm_noun *noun = &view->data->graph->nouns[view->groups[row->groups[0]].noun];
+        const struct pm_graph_noun *noun =
+            &view->data->graph->nouns[view->groups[row->groups[0]].noun];
         a->tops[a->n_tops++] = (struct pm_annotation_top){row, is_line ? text_of(a, noun) : NULL};
         *(is_line ? &a->own : &a->shared) += numbers.own;
     }

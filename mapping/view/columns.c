@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stddef.h>
 
-static const struct pm_metric *metric_of(const struct pm_view *view, uint32_t m)
+static const struct pm_graph_metric *metric_of(const struct pm_view *view, uint32_t m)
 {
     return &view->data->graph->metrics[view->metrics[m]];
 }

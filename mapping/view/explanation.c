@@ -156,7 +156,7 @@ struct target {
 
 static bool is_same_noun(const struct pm_view *view, pm_index a, pm_index b)
 {
-    const struct pm_noun *nouns = view->data->graph->nouns;
+    const struct pm_graph_noun *nouns = view->data->graph->nouns;
     return a == b || (a != PM_NONE && nouns[a].id && nouns[a].id == nouns[b].id &&
                       nouns[a].line_no == nouns[b].line_no);
 }
@@ -191,7 +191,7 @@ static bool implements(const struct pm_view *view, const struct pm_late_maps *ma
 static bool find_ranges(struct pm_explanation *x, const struct pm_late_maps *maps)
 {
     const struct pm_view *view = &x->views->reports[PM_RULE_MERGE];
-    const struct pm_noun *noun = &view->data->graph->nouns[x->noun];
+    const struct pm_graph_noun *noun = &view->data->graph->nouns[x->noun];
     struct target target = {(pm_id)noun->id,
                             x->noun,
                             pm_view_noun_is_statement(view, x->noun),

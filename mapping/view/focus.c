@@ -12,7 +12,7 @@
 static bool noun_matches(const struct pm_view *view, const struct pm_pattern *focus, bool is_code,
                          pm_index n)
 {
-    const struct pm_noun *noun = &view->data->graph->nouns[n];
+    const struct pm_graph_noun *noun = &view->data->graph->nouns[n];
     if (focus->kind == PM_PATTERN_FILE) /* where data is declared says nothing of what uses it */
         return !pm_view_noun_is_object(view, n) &&
                (pm_name_fits_path(&focus->name, noun->file) || pm_pattern_fits(focus, noun));
@@ -65,7 +65,7 @@ static void find_sentences(const struct pm_graph *graph, const bool *noun_in, pm
 {
     uint32_t n = 0;
     for (pm_index s = 0; s < graph->n_sentences; s++) {
-        const struct pm_sentence *sentence = &graph->sentences[s];
+        const struct pm_graph_sentence *sentence = &graph->sentences[s];
         for (uint32_t i = 0; i < sentence->n_nouns && !ret_in[s]; i++)
             if (noun_in[graph->sentence_nouns[sentence->first_noun + i]]) {
                 ret_in[s] = true;
@@ -93,7 +93,7 @@ static enum pm_status nothing_matches(const struct pm_view *view, const char *te
     const char **names = pm_alloc_array((size_t)graph->n_nouns + 1, sizeof *names);
     uint32_t n = 0;
     for (pm_index i = 0; names && i < graph->n_nouns; i++) {
-        const struct pm_noun *noun = &graph->nouns[i];
+        const struct pm_graph_noun *noun = &graph->nouns[i];
         bool is_file = focus->kind == PM_PATTERN_FILE,
              is_process = focus->kind == PM_PATTERN_ANY && pm_view_noun_is(view, i, "process");
         if (is_file ? *noun->file != 0 : pm_pattern_fits_kind(focus, noun) && !is_process)
@@ -118,10 +118,10 @@ enum { MAX_LISTED = 6 };
 
 /* Of nouns with a place: one of that name and place was met before. */
 static bool is_repeated(const struct pm_graph *graph, const pm_index *listed, uint32_t n,
-                        const struct pm_noun *noun)
+                        const struct pm_graph_noun *noun)
 {
     for (uint32_t i = 0; i < n; i++) {
-        const struct pm_noun *other = &graph->nouns[listed[i]];
+        const struct pm_graph_noun *other = &graph->nouns[listed[i]];
         if (other->line_no == noun->line_no && !strcmp(other->name, noun->name) &&
             !strcmp(other->file, noun->file))
             return true;
@@ -131,7 +131,7 @@ static bool is_repeated(const struct pm_graph *graph, const pm_index *listed, ui
 
 enum { LONG_NAME = 50 }; /* goes without its parameters */
 
-static void add_listed(const struct pm_noun *noun, bool is_first, struct pm_buf *out)
+static void add_listed(const struct pm_graph_noun *noun, bool is_first, struct pm_buf *out)
 {
     pm_buf_add_str(out, is_first ? "" : ", ");
     pm_cxx_add_brief(noun->name, LONG_NAME, out);
@@ -148,7 +148,7 @@ bool pm_view_add_fitting(const struct pm_view *view, const char *text, struct pm
     if (strpbrk(text, "*?") || pattern.kind == PM_PATTERN_FILE)
         return false;
     for (pm_index i = 0; i < graph->n_nouns; i++) {
-        const struct pm_noun *noun = &graph->nouns[i];
+        const struct pm_graph_noun *noun = &graph->nouns[i];
         if (!*noun->file || !noun->line_no || pm_view_noun_is(view, i, "file") ||
             strcmp(graph->levels[noun->level].name, "Source") != 0 ||
             !pm_pattern_fits(&pattern, noun) || is_repeated(graph, listed, n, noun))

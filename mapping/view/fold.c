@@ -63,7 +63,7 @@ static pm_index outside_place(const struct folding *f, const struct pm_call_site
 /* The code's own noun, or that of the code that called it. */
 static pm_index code_noun(const struct folding *f, pm_index sentence)
 {
-    const struct pm_sentence *s = &f->graph->sentences[sentence];
+    const struct pm_graph_sentence *s = &f->graph->sentences[sentence];
     return s->n_nouns ? f->graph->sentence_nouns[s->first_noun + (s->n_nouns > 1)] : PM_NONE;
 }
 

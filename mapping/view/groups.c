@@ -77,7 +77,7 @@ static bool find_same_noun(struct grouping *grouping, pm_index noun, pm_index *r
 {
     const struct pm_view *view = grouping->view;
     const struct pm_graph *graph = view->data->graph;
-    const struct pm_noun *n = &graph->nouns[noun], *other;
+    const struct pm_graph_noun *n = &graph->nouns[noun], *other;
     *ret_noun = noun;
     if (!n->id || !*n->binary || pm_view_noun_is(view, noun, "symbol") ||
         pm_view_noun_is(view, noun, "loopcode") || pm_view_noun_is(view, noun, "inline") ||
@@ -169,7 +169,7 @@ static bool key_of_noun(struct grouping *grouping, pm_index climbed, struct pm_v
     const struct pm_view *view = grouping->view;
     if (!find_same_noun(grouping, climbed, &group->noun))
         return false;
-    const struct pm_noun *n = &view->data->graph->nouns[group->noun];
+    const struct pm_graph_noun *n = &view->data->graph->nouns[group->noun];
     pm_index verb = grouping->same_verb[group->verb], first;
     enum pm_view_group_key key = pm_view_grouping(view)->key;
     if (key == PM_VIEW_GROUP_BY_FILE && strcmp(n->kind, "file") != 0 && (*n->file || *n->binary)) {

@@ -59,7 +59,7 @@ static void add_binary(const struct making *k, pm_index noun, struct pm_buf *out
 
 static void add_function(const struct making *k, pm_index noun, struct pm_buf *out)
 {
-    const struct pm_noun *n = &k->graph->nouns[noun];
+    const struct pm_graph_noun *n = &k->graph->nouns[noun];
     pm_buf_add_str(out, *n->linkage ? n->linkage : n->name);
     if (*n->file)
         pm_buf_printf(out, " (%s)", n->file);
@@ -70,8 +70,8 @@ static void add_function(const struct making *k, pm_index noun, struct pm_buf *o
 /* Lines count from the function's first: what is put before it moves nothing in it. */
 static void add_place(const struct making *k, pm_index noun, pm_index function, struct pm_buf *out)
 {
-    const struct pm_noun *n = &k->graph->nouns[noun];
-    const struct pm_noun *f = function == PM_NONE ? NULL : &k->graph->nouns[function];
+    const struct pm_graph_noun *n = &k->graph->nouns[noun];
+    const struct pm_graph_noun *f = function == PM_NONE ? NULL : &k->graph->nouns[function];
     if (!n->line_no)
         return;
     if (f && f->line_no && f->line_no <= n->line_no && !strcmp(f->file, n->file))
@@ -107,7 +107,7 @@ static void add_heap_name(const char *name, struct pm_buf *out)
 
 static void add_own_name(const struct making *k, pm_index noun, struct pm_buf *out)
 {
-    const struct pm_noun *n = &k->graph->nouns[noun];
+    const struct pm_graph_noun *n = &k->graph->nouns[noun];
     if (pm_view_noun_is_loop(k->view, noun) || pm_view_noun_is_statement(k->view, noun)) {
         const char *rest = n->line_no ? behind_place(n->name) : n->name;
         pm_buf_printf(out, "%s%s", *rest && *rest != ' ' ? " " : "", rest);
@@ -121,7 +121,7 @@ static void add_own_name(const struct making *k, pm_index noun, struct pm_buf *o
 /* A construct of the source, or of a level of the program's own. */
 static void add_construct(const struct making *k, pm_index noun, struct pm_buf *out)
 {
-    const struct pm_noun *n = &k->graph->nouns[noun];
+    const struct pm_graph_noun *n = &k->graph->nouns[noun];
     pm_index function = n->parent == PM_NONE ? (pm_index)PM_NONE
                                              : pm_graph_ancestor(k->graph, n->parent, "function");
     bool is_fine = pm_view_noun_is_loop(k->view, noun) || pm_view_noun_is_statement(k->view, noun);
@@ -156,7 +156,7 @@ static void add_code(const struct making *k, pm_index noun, pm_index place, stru
 
 static void add_noun(const struct making *k, pm_index noun, pm_index place, struct pm_buf *out)
 {
-    const struct pm_noun *n = &k->graph->nouns[noun];
+    const struct pm_graph_noun *n = &k->graph->nouns[noun];
     bool is_code = !*n->file && (pm_view_noun_is_machine_code(k->view, noun) ||
                                  !strcmp(n->kind, "loopcode") || !strcmp(n->kind, "inline"));
     pm_buf_printf(out, "%s %s", k->graph->levels[n->level].name, n->kind);
@@ -187,7 +187,7 @@ static void add_verb(const struct making *k, pm_index verb, bool is_object, stru
 static void add_sentence(const struct making *k, pm_index sentence, pm_index place,
                          struct pm_buf *out)
 {
-    const struct pm_sentence *s = &k->graph->sentences[sentence];
+    const struct pm_graph_sentence *s = &k->graph->sentences[sentence];
     for (uint32_t i = 0; i < s->n_nouns; i++) {
         pm_buf_add_str(out, i ? ", " : "");
         add_noun(k, k->graph->sentence_nouns[s->first_noun + i], i ? (pm_index)PM_NONE : place,
@@ -203,7 +203,7 @@ static void add_group(const struct making *k, const struct pm_view_group *group,
         [PM_VIEW_PERFMAP] = "perfmap",     [PM_VIEW_NOT_LOCATED] = "not located",
         [PM_VIEW_NO_OBJECT] = "no object",
     };
-    const struct pm_noun *n = group->noun == PM_NONE ? NULL : &k->graph->nouns[group->noun];
+    const struct pm_graph_noun *n = group->noun == PM_NONE ? NULL : &k->graph->nouns[group->noun];
     if (group->special) {
         pm_buf_printf(out, "%s%s", special[group->special], n ? " " : "");
         if (n)
@@ -291,7 +291,7 @@ static uint64_t hash_of(const struct making *k, const struct pm_view_row *row, c
 }
 
 /* The noun that tells where in the source a row is; NULL: nowhere. */
-static const struct pm_noun *noun_of(const struct making *k, const struct pm_view_row *row)
+static const struct pm_graph_noun *noun_of(const struct making *k, const struct pm_view_row *row)
 {
     pm_index noun =
         row->kind == PM_VIEW_ROW_RUNNER ? (pm_index)PM_NONE : pm_view_row_noun(k->view, row, 0);
@@ -302,7 +302,7 @@ static const struct pm_noun *noun_of(const struct making *k, const struct pm_vie
 static int compare_in_source(const struct making *k, const struct pm_view_row *a,
                              const struct pm_view_row *b)
 {
-    const struct pm_noun *x = noun_of(k, a), *y = noun_of(k, b);
+    const struct pm_graph_noun *x = noun_of(k, a), *y = noun_of(k, b);
     if (x && y && x->line_no != y->line_no)
         return x->line_no < y->line_no ? -1 : 1;
     if (x && y && x->column_no != y->column_no)

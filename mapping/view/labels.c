@@ -125,7 +125,7 @@ static void add_difference(const struct pm_view *view, pm_index noun, enum diffe
                            struct pm_buf *out)
 {
     const struct pm_graph *graph = view->data->graph;
-    const struct pm_noun *n = &graph->nouns[noun];
+    const struct pm_graph_noun *n = &graph->nouns[noun];
     switch (which) {
     case BY_OWNER:
         if (n->parent != PM_NONE)

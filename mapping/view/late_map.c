@@ -81,7 +81,7 @@ static enum pm_status list_statements(struct pm_late_maps *maps, struct pm_error
     if (!maps->statements)
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
     for (pm_index n = 0; n < graph->n_nouns; n++) {
-        const struct pm_noun *noun = &graph->nouns[n];
+        const struct pm_graph_noun *noun = &graph->nouns[n];
         pm_index function = strcmp(noun->kind, "statement") ? PM_NONE : function_of(graph, n);
         if (function != PM_NONE && noun->line_no)
             maps->statements[maps->n_statements++] = (struct pm_late_statement){
@@ -112,7 +112,7 @@ void pm_late_maps_release(struct pm_late_maps *maps)
     *maps = (struct pm_late_maps){0};
 }
 
-static bool is_frame(const struct pm_noun *noun)
+static bool is_frame(const struct pm_graph_noun *noun)
 {
     return strncmp(noun->name, PM_FRAME_STATEMENT, strlen(PM_FRAME_STATEMENT)) == 0;
 }
@@ -133,7 +133,7 @@ static size_t upper_bound(const struct pm_late_maps *maps, const struct pm_late_
 
 /* What enters and leaves the function, which stands at its place; PM_NONE: nothing was measured
  * there. */
-static pm_index frame_of(const struct pm_late_maps *maps, const struct pm_noun *function)
+static pm_index frame_of(const struct pm_late_maps *maps, const struct pm_graph_noun *function)
 {
     struct pm_late_statement key = {(pm_id)function->id, function->line_no, function->column_no,
                                     PM_NONE};
@@ -150,8 +150,8 @@ static pm_index unless_over(const struct pm_late_maps *maps, pm_index statement,
                             const struct pm_code_place *place)
 {
     const struct pm_graph *graph = maps->data->graph;
-    const struct pm_noun *noun = &graph->nouns[statement];
-    const struct pm_noun *function = &graph->nouns[function_of(graph, statement)];
+    const struct pm_graph_noun *noun = &graph->nouns[statement];
+    const struct pm_graph_noun *function = &graph->nouns[function_of(graph, statement)];
     uint32_t end = noun->end_line_no ? noun->end_line_no : noun->line_no;
     if (is_frame(noun) || end >= place->line_no)
         return statement;

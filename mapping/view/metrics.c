@@ -56,7 +56,7 @@ static bool has_times_of_code(const struct pm_view *view, bool none_is_enough)
     return none_is_enough && !counted;
 }
 
-size_t pm_view_bare_metric_len(const struct pm_metric *metric)
+size_t pm_view_bare_metric_len(const struct pm_graph_metric *metric)
 {
     const char *unit = strrchr(metric->name, '_');
     return unit && unit != metric->name && !strcmp(unit + 1, metric->unit)

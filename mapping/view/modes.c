@@ -177,7 +177,7 @@ pm_index pm_view_noun_in_source(const struct pm_view *view, pm_index noun)
 /* Arena memory; NULL: it ended. */
 const char *pm_view_noun_name(struct pm_view *view, pm_index noun)
 {
-    const struct pm_noun *n = &view->data->graph->nouns[pm_view_noun_in_source(view, noun)];
+    const struct pm_graph_noun *n = &view->data->graph->nouns[pm_view_noun_in_source(view, noun)];
     struct pm_buf text = PM_BUF_INIT(1 << 16);
     const char *slash = strrchr(n->name, '/');
     if (!strcmp(n->kind, "loop") && n->line_no)

@@ -126,7 +126,7 @@ static enum pm_status flat_metric(struct pm_view *view, uint32_t m, struct scrat
                                   struct pm_error *err)
 {
     const struct pm_graph *graph = view->data->graph;
-    const struct pm_metric *metric = &graph->metrics[view->metrics[m]];
+    const struct pm_graph_metric *metric = &graph->metrics[view->metrics[m]];
     size_t n = collect_samples(view, view->metrics[m], -1, s->samples);
     enum pm_status status =
         pm_lift_costs(view->lift, metric->aggregation, s->samples, n, err, s->amounts);

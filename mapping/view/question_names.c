@@ -45,7 +45,7 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static bool is_kind(const struct pm_noun *noun, const char *kind)
+static bool is_kind(const struct pm_graph_noun *noun, const char *kind)
 {
     return !strcmp(noun->kind, kind);
 }
@@ -55,7 +55,7 @@ static bool is_kind(const struct pm_noun *noun, const char *kind)
 static void add_noun(struct pm_buf *out, const struct pm_graph *graph, pm_index noun,
                      struct pm_arena *brief)
 {
-    const struct pm_noun *n = &graph->nouns[noun];
+    const struct pm_graph_noun *n = &graph->nouns[noun];
     bool is_place = is_kind(n, "statement") || is_kind(n, "line") || is_kind(n, "loop");
     const char *name = is_place || is_kind(n, "file") ? last_part(n->name) : n->name;
     pm_buf_add_str(out, is_kind(n, "loop") && !strncmp(n->name, "loop", 4) ? ""
@@ -98,10 +98,10 @@ void pm_ask_add_brief_sentence(struct pm_buf *out, struct pm_view *view, pm_inde
 
 void pm_ask_add_exact_sentence(struct pm_buf *out, const struct pm_graph *graph, pm_index sentence)
 {
-    const struct pm_sentence *s = &graph->sentences[sentence];
+    const struct pm_graph_sentence *s = &graph->sentences[sentence];
     pm_buf_add_byte(out, '{');
     for (uint32_t i = 0; i < s->n_nouns; i++) {
-        const struct pm_noun *noun = &graph->nouns[graph->sentence_nouns[s->first_noun + i]];
+        const struct pm_graph_noun *noun = &graph->nouns[graph->sentence_nouns[s->first_noun + i]];
         pm_buf_add_str(out, i ? ", " : "");
         add_quoted(out, graph->levels[noun->level].name);
         pm_buf_add_str(out, "::");
@@ -116,7 +116,7 @@ void pm_ask_add_exact_sentence(struct pm_buf *out, const struct pm_graph *graph,
 
 void pm_ask_add_place(struct pm_buf *out, const struct pm_view *view, pm_index noun)
 {
-    const struct pm_noun *n = &view->data->graph->nouns[noun];
+    const struct pm_graph_noun *n = &view->data->graph->nouns[noun];
     if (!*n->file || !n->line_no)
         return;
     char place[512];

@@ -116,7 +116,7 @@ static bool is_bare(const struct pm_archive_data *data, pm_index noun)
 /* Whether a function around the loop fits as well: its sleds tell when that is active. */
 static bool has_function_around(const struct pm_archive_data *data, const bool *fits, pm_index noun)
 {
-    const struct pm_noun *nouns = data->graph->nouns;
+    const struct pm_graph_noun *nouns = data->graph->nouns;
     pm_index above = nouns[noun].parent;
     while (above != PM_NONE && strcmp(nouns[above].kind, "function") != 0)
         above = nouns[above].parent;

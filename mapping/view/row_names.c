@@ -128,7 +128,7 @@ static bool is_told_by_column(const struct pm_view *view, pm_index noun)
 /* Several loops on one line are told apart by column. */
 static void add_place(const struct pm_view_naming *naming, pm_index noun, struct pm_buf *out)
 {
-    const struct pm_noun *n = &naming->view->data->graph->nouns[noun];
+    const struct pm_graph_noun *n = &naming->view->data->graph->nouns[noun];
     if (!*n->file) {
         bool is_named = pm_view_noun_is_machine_code(naming->view, noun) &&
                         strstr(n->name, pm_view_base_name(n->binary));
@@ -155,7 +155,7 @@ static bool count_loops(struct pm_view_naming *naming)
         pm_index noun = group->place != PM_NONE ? group->place : group->noun;
         if (noun == PM_NONE || !is_told_by_column(view, noun))
             continue;
-        const struct pm_noun *n = &view->data->graph->nouns[noun];
+        const struct pm_graph_noun *n = &view->data->graph->nouns[noun];
         int64_t key = (int64_t)(((uint64_t)(uintptr_t)n->file << 20) ^ n->line_no);
         if (pm_index_map_get(&naming->loops_at, key) != PM_NONE)
             key = ~key;
@@ -275,7 +275,7 @@ static void add_nouns(const struct pm_view_naming *naming, pm_index sentence, bo
                       struct pm_buf *out)
 {
     const struct pm_graph *graph = naming->view->data->graph;
-    const struct pm_sentence *s = &graph->sentences[sentence];
+    const struct pm_graph_sentence *s = &graph->sentences[sentence];
     for (uint32_t i = 1; i < s->n_nouns; i++) {
         pm_buf_add_str(out, called && i == 1 ? ", called by " : ", ");
         pm_view_add_code_name(graph->nouns[graph->sentence_nouns[s->first_noun + i]].name, out);

@@ -56,7 +56,7 @@ static struct source *source_of(struct sources *all, const char *file)
 }
 
 /* Whether the row's place has a column, for others begin on its line. */
-static bool is_told_by_column(const struct pm_view_row *row, const struct pm_noun *noun)
+static bool is_told_by_column(const struct pm_view_row *row, const struct pm_graph_noun *noun)
 {
     char end[32];
     size_t len = strlen(row->place);
@@ -67,7 +67,7 @@ static bool is_told_by_column(const struct pm_view_row *row, const struct pm_nou
 /* Without what it is indented by, or what stands before its column; blanks for tabs. NULL: not
  * known. */
 static const char *text_of(struct sources *all, const struct pm_view_row *row,
-                           const struct pm_noun *noun)
+                           const struct pm_graph_noun *noun)
 {
     const struct source *source = source_of(all, noun->file);
     if (!source || noun->line_no == 0 || noun->line_no > source->n_lines)
@@ -88,13 +88,13 @@ static const char *text_of(struct sources *all, const struct pm_view_row *row,
     return shown && *shown ? shown : NULL;
 }
 
-static const struct pm_noun *noun_with_text(const struct pm_view *view,
-                                            const struct pm_view_row *row)
+static const struct pm_graph_noun *noun_with_text(const struct pm_view *view,
+                                                  const struct pm_view_row *row)
 {
     if (row->kind != PM_VIEW_ROW_NOUN || view->groups[row->groups[0]].noun == PM_NONE)
         return NULL;
     pm_index n = view->groups[row->groups[0]].noun;
-    const struct pm_noun *noun = &view->data->graph->nouns[n];
+    const struct pm_graph_noun *noun = &view->data->graph->nouns[n];
     bool is_frame = !strncmp(noun->name, PM_FRAME_STATEMENT, strlen(PM_FRAME_STATEMENT));
     return pm_view_noun_is_statement(view, n) && !is_frame && *noun->file ? noun : NULL;
 }
@@ -108,7 +108,7 @@ enum pm_status pm_view_find_sources(struct pm_view *view, struct pm_error *err)
 {
     struct sources all = {.view = view};
     for (uint32_t r = 0; r < view->n_shown && pm_view_shows_sources(view); r++) {
-        const struct pm_noun *noun = noun_with_text(view, &view->rows[r]);
+        const struct pm_graph_noun *noun = noun_with_text(view, &view->rows[r]);
         view->rows[r].source_text = noun ? text_of(&all, &view->rows[r], noun) : NULL;
     }
     for (uint32_t i = 0; i < all.n; i++) {

@@ -257,7 +257,7 @@ bool pm_view_is_fine(const struct pm_view *view);
  * metrics. */
 const char *pm_view_off_cpu_word(const struct pm_view *view, uint32_t m);
 /* The length of its name without the unit at its end: wall of wall_ns; all of bytes_written. */
-size_t pm_view_bare_metric_len(const struct pm_metric *metric);
+size_t pm_view_bare_metric_len(const struct pm_graph_metric *metric);
 bool pm_view_is_measured(const struct pm_graph *graph, pm_index metric);
 const char *pm_view_sampled_word(const struct pm_view *view);
 /* perfmap run --clock wall: the time of samples has waiting in it. */

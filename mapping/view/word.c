@@ -22,7 +22,7 @@ bool pm_word_is(const struct pm_view *view, pm_index noun)
 
 bool pm_word_has(const struct pm_graph *graph, pm_index sentence, pm_index noun)
 {
-    const struct pm_sentence *s = &graph->sentences[sentence];
+    const struct pm_graph_sentence *s = &graph->sentences[sentence];
     for (uint32_t i = 0; i < s->n_nouns; i++)
         if (graph->sentence_nouns[s->first_noun + i] == noun)
             return true;
@@ -97,7 +97,7 @@ enum pm_status pm_word_ask(const struct pm_view *view, pm_index sentence, struct
 
 bool pm_word_shows(const struct pm_view *view, const struct pm_word_spent *spent, pm_index metric)
 {
-    const struct pm_metric *m = &view->data->graph->metrics[metric];
+    const struct pm_graph_metric *m = &view->data->graph->metrics[metric];
     return spent->amounts && m->aggregation == PM_SUM && spent->amounts[metric].value != 0 &&
            metric != view->calls_metric && strcmp(m->name, "n_samples") != 0;
 }

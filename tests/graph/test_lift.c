@@ -314,12 +314,13 @@ static void paper_begin(struct paper *paper, int n_base, int n_lines)
              executes = pm_graph_verb(graph, "Executes", source);
     for (int i = 0; i < n_base; i++) {
         pm_index noun = pm_graph_noun(
-            graph, &(struct pm_noun){.name = "cmpe_corr_6_", .level = base, .parent = PM_NONE});
+            graph,
+            &(struct pm_graph_noun){.name = "cmpe_corr_6_", .level = base, .parent = PM_NONE});
         paper->base[i] = pm_graph_sentence(graph, cpu, &noun, 1);
     }
     for (int i = 0; i < n_lines; i++) {
         pm_index noun = pm_graph_noun(
-            graph, &(struct pm_noun){.name = lines[i], .level = source, .parent = PM_NONE});
+            graph, &(struct pm_graph_noun){.name = lines[i], .level = source, .parent = PM_NONE});
         paper->line[i] = pm_graph_sentence(graph, executes, &noun, 1);
     }
 }

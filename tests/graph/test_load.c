@@ -134,10 +134,10 @@ static void the_rest_can_be_loaded_later(void **state)
     assert_int_equal(data->graph->n_contexts, all->graph->n_contexts);
     assert_int_equal(data->graph->n_costs, all->graph->n_costs);
     for (pm_index a = 0; a < all->graph->n_sentences; a++) {
-        const struct pm_noun *wanted = &all->graph->nouns[noun_of(all->graph, a)];
+        const struct pm_graph_noun *wanted = &all->graph->nouns[noun_of(all->graph, a)];
         bool found = false;
         for (pm_index k = 0; k < data->graph->n_sentences; k++) {
-            const struct pm_noun *noun = &data->graph->nouns[noun_of(data->graph, k)];
+            const struct pm_graph_noun *noun = &data->graph->nouns[noun_of(data->graph, k)];
             found |= noun->id == wanted->id && !strcmp(noun->name, wanted->name) &&
                      data->graph->out_first[k + 1] - data->graph->out_first[k] ==
                          all->graph->out_first[a + 1] - all->graph->out_first[a];

@@ -22,7 +22,8 @@ static pm_index noun(struct program *p, const char *name, const char *kind, pm_i
                      pm_index parent)
 {
     return pm_graph_noun(
-        p->graph, &(struct pm_noun){.name = name, .kind = kind, .level = level, .parent = parent});
+        p->graph,
+        &(struct pm_graph_noun){.name = name, .kind = kind, .level = level, .parent = parent});
 }
 
 static void map(struct program *p, pm_index code, pm_index source)

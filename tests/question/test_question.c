@@ -126,12 +126,12 @@ struct run {
 static pm_index noun(struct run *r, const char *name, const char *kind, pm_index level,
                      pm_index parent)
 {
-    return pm_graph_noun(r->graph, &(struct pm_noun){.name = name,
-                                                     .kind = kind,
-                                                     .level = level,
-                                                     .parent = parent,
-                                                     .file = "/src/heat.c",
-                                                     .line_no = 22});
+    return pm_graph_noun(r->graph, &(struct pm_graph_noun){.name = name,
+                                                           .kind = kind,
+                                                           .level = level,
+                                                           .parent = parent,
+                                                           .file = "/src/heat.c",
+                                                           .line_no = 22});
 }
 
 static void run_init(struct run *r)
@@ -140,10 +140,10 @@ static void run_init(struct run *r)
     r->base = pm_graph_level(r->graph, "Base");
     r->source = pm_graph_level(r->graph, "Source");
     r->graph->levels[r->source].above = r->base;
-    r->time = pm_graph_metric(r->graph,
-                              &(struct pm_metric){.name = "wall_ns", .unit = "ns", .kind = "time"});
+    r->time = pm_graph_metric(
+        r->graph, &(struct pm_graph_metric){.name = "wall_ns", .unit = "ns", .kind = "time"});
     r->calls = pm_graph_metric(
-        r->graph, &(struct pm_metric){.name = "n_calls", .unit = "calls", .kind = "count"});
+        r->graph, &(struct pm_graph_metric){.name = "n_calls", .unit = "calls", .kind = "count"});
     r->verb_sum = pm_graph_verb(r->graph, "Sum", r->source);
     r->verb_send = pm_graph_verb(r->graph, "Send", r->source);
     r->verb_executes = pm_graph_verb(r->graph, "Executes", r->source);
@@ -562,7 +562,7 @@ static pm_index plain_level(const struct pm_graph *g, const char *name)
 static bool plain_noun_is(const struct pm_graph *g, const struct pm_question_word *w, pm_index n,
                           int flags)
 {
-    const struct pm_noun *at = &g->nouns[n];
+    const struct pm_graph_noun *at = &g->nouns[n];
     pm_index level = plain_level(g, w->level);
     if (level != PM_NONE && at->level != level)
         return false;
@@ -598,7 +598,7 @@ static bool plain_noun_fits(const struct pm_graph *g, const struct pm_question_w
 }
 
 static bool plain_assign(const struct model *m, const struct pm_question_sentence *asked,
-                         const struct pm_sentence *s, uint32_t word, uint32_t used)
+                         const struct pm_graph_sentence *s, uint32_t word, uint32_t used)
 {
     if (word == asked->n_nouns)
         return true;
@@ -618,7 +618,7 @@ static void plain_fits(struct model *m)
         for (uint32_t k = 0; k < asked->n_nouns; k++)
             names_level |= asked->nouns[k].level != NULL;
         for (pm_index s = 0; s < m->g->n_sentences; s++) {
-            const struct pm_verb *verb = &m->g->verbs[m->g->sentences[s].verb];
+            const struct pm_graph_verb *verb = &m->g->verbs[m->g->sentences[s].verb];
             pm_index level = plain_level(m->g, asked->verb.level);
             m->fits[i][s] =
                 (level == PM_NONE || verb->level == level) &&
