@@ -4,7 +4,7 @@ decode() { python3 "$PERFMAP_SOURCE/tests/system/late-map/decode.py" "$@"; }
 
 # instructions FILE: all of them with their addresses and bytes
 instructions() {
-    objdump -d "$1" | grep -v 'file format'
+    objdump -d "$1" | grep -v -e 'file format' -e 'separate debug' # the second of newer ones
 }
 
 # same NAME: NAME and NAME-map have the same code
