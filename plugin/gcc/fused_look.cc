@@ -47,19 +47,8 @@ static int find_statement(struct pm_fused_look *look, location_t location, int b
 {
     struct pm_fused_key key;
     const char *shown;
-    bool is_new;
-    if (!pm_fused_key_of(location, &key, &shown))
-        return -1;
-    int index = *look->index.add(key, (int)look->statements.size(), &is_new);
-    if (is_new) {
-        struct pm_fused_statement statement = {};
-        statement.key = key;
-        statement.shown = shown;
-        statement.block = block;
-        statement.loop = pm_source_loop_at(key.function, key.file, {key.line, key.column});
-        look->statements.push_back(statement);
-    }
-    return index;
+    return pm_fused_key_of(location, &key, &shown) ? pm_fused_statement(look, &key, shown, block)
+                                                   : -1;
 }
 
 static int statement_at(struct looking *looking, location_t location, int block)
@@ -140,25 +129,20 @@ static uint64_t statement_form(const struct looking *looking, int index, gimple 
 
 static void read_values(struct looking *looking, int index, gimple *stmt)
 {
-    struct pm_fused_statement *statement = &looking->look->statements[(size_t)index];
+    struct pm_fused_look *look = looking->look;
+    struct pm_fused_statement *statement = &look->statements[index];
     ssa_op_iter iter;
     tree name;
     FOR_EACH_SSA_TREE_OPERAND(name, stmt, iter, SSA_OP_USE)
-        statement->uses.push_back(name_identity(name));
+        pm_fused_value(look, index, PM_FUSED_USES, name_identity(name));
     if (looking->is_before && !is_copy(stmt)) {
         statement->computes = true;
         statement->form = combine(statement->form, statement_form(looking, index, stmt));
     }
     FOR_EACH_SSA_TREE_OPERAND(name, stmt, iter, SSA_OP_DEF) {
-        statement->defines.push_back(name_identity(name));
-        looking->definitions[SSA_NAME_VERSION(name)] = {index, (unsigned)statement->defines.size()};
+        unsigned n = pm_fused_value(look, index, PM_FUSED_DEFINES, name_identity(name));
+        looking->definitions[SSA_NAME_VERSION(name)] = {index, n};
     }
-}
-
-static void sort_values(std::vector<uint64_t> *values)
-{
-    std::sort(values->begin(), values->end());
-    values->erase(std::unique(values->begin(), values->end()), values->end());
 }
 
 /* --- memory --- */
@@ -193,14 +177,14 @@ struct reading {
 /* Of what GIMPLE is at the end, the extents of wide loads and of stores tell something. */
 static void add_reference(struct reading *reading, tree t, bool writes)
 {
-    struct pm_fused_reference reference = {};
-    reference.writes = writes;
-    reference.is_vector = VECTOR_TYPE_P(TREE_TYPE(t));
-    reference.memory = t;
-    if ((reading->looking->is_before || writes || reference.is_vector) &&
+    struct pm_fused_reference *reference =
+        pm_fused_reference(reading->looking->look, reading->index);
+    reference->writes = writes;
+    reference->is_vector = VECTOR_TYPE_P(TREE_TYPE(t));
+    reference->of = t;
+    if ((reading->looking->is_before || writes || reference->is_vector) &&
         (handled_component_p(t) || TREE_CODE(t) == MEM_REF || VAR_P(t)))
-        find_extent(reading->looking, t, &reference);
-    reading->looking->look->statements[(size_t)reading->index].references.push_back(reference);
+        find_extent(reading->looking, t, reference);
 }
 
 static bool read_load(gimple *, tree, tree t, void *data)
@@ -217,18 +201,18 @@ static bool read_store(gimple *, tree, tree t, void *data)
 
 static void add_pointer(struct reading *reading, tree pointer, bool writes, bool is_vector)
 {
-    struct pm_fused_reference reference = {};
-    reference.writes = writes;
-    reference.is_vector = is_vector;
-    reference.pointer = pointer;
-    reading->looking->look->statements[(size_t)reading->index].references.push_back(reference);
+    struct pm_fused_reference *reference =
+        pm_fused_reference(reading->looking->look, reading->index);
+    reference->writes = writes;
+    reference->is_vector = is_vector;
+    reference->is_pointer = true;
+    reference->of = pointer;
 }
 
 /* Memory functions, and the vectoriser's loads and stores under a mask. */
 static void read_call(struct reading *reading, gcall *call)
 {
-    struct pm_fused_statement *statement =
-        &reading->looking->look->statements[(size_t)reading->index];
+    struct pm_fused_statement *statement = &reading->looking->look->statements[reading->index];
     bool reads = gimple_call_builtin_p(call, BUILT_IN_MEMCPY) ||
                  gimple_call_builtin_p(call, BUILT_IN_MEMMOVE);
     if (gimple_call_internal_p(call, IFN_MASK_STORE)) {
@@ -262,7 +246,7 @@ static void read_statement(struct looking *looking, gimple *stmt)
 
 /* --- equal statements --- */
 
-enum { WAY_MAX = 8, EQUAL_MAX = 6 };
+enum { WAY_MAX = 8 };
 
 /* Do two blocks lead, without a choice, to one? */
 static bool ways_meet(basic_block a, basic_block b)
@@ -276,67 +260,35 @@ static bool ways_meet(basic_block a, basic_block b)
     return false;
 }
 
-static bool writes_memory(const struct pm_fused_statement *statement)
+static enum pm_fused_relation relate(void *fun, int block_a, int block_b)
 {
-    for (const struct pm_fused_reference &reference : statement->references)
-        if (reference.writes)
-            return true;
-    return false;
-}
-
-static void add_pair(function *fun, struct pm_fused_look *look, int a, int b)
-{
-    const struct pm_fused_statement *statement = &look->statements[(size_t)a];
-    basic_block at_a = BASIC_BLOCK_FOR_FN(fun, statement->block);
-    basic_block at_b = BASIC_BLOCK_FOR_FN(fun, look->statements[(size_t)b].block);
+    basic_block a = BASIC_BLOCK_FOR_FN((function *)fun, block_a);
+    basic_block b = BASIC_BLOCK_FOR_FN((function *)fun, block_b);
     calculate_dominance_info(CDI_DOMINATORS); /* nothing to do but for the first pair */
-    bool in_row =
-        dominated_by_p(CDI_DOMINATORS, at_a, at_b) || dominated_by_p(CDI_DOMINATORS, at_b, at_a);
-    if (in_row ? !writes_memory(statement) : ways_meet(at_a, at_b))
-        look->equal.push_back({a, b, !in_row});
+    if (dominated_by_p(CDI_DOMINATORS, a, b) || dominated_by_p(CDI_DOMINATORS, b, a))
+        return PM_FUSED_IN_ROW;
+    return ways_meet(a, b) ? PM_FUSED_MEET : PM_FUSED_APART;
 }
 
 static void find_equal(function *fun, struct pm_fused_look *look)
 {
-    std::vector<std::pair<uint64_t, int>> by_form;
-    for (size_t i = 0; i < look->statements.size(); i++)
-        if (look->statements[i].form != 0)
-            by_form.push_back({look->statements[i].form, (int)i});
-    std::sort(by_form.begin(), by_form.end());
     bool had_dominators = dom_info_available_p(CDI_DOMINATORS);
-    for (size_t begin = 0, end; begin < by_form.size(); begin = end) {
-        for (end = begin + 1; end < by_form.size() && by_form[end].first == by_form[begin].first;)
-            end++;
-        if (end - begin > EQUAL_MAX)
-            continue;
-        for (size_t i = begin; i < end; i++)
-            for (size_t j = i + 1; j < end; j++)
-                add_pair(fun, look, by_form[i].second, by_form[j].second);
-    }
+    pm_fused_find_equal(look, relate, fun);
     if (!had_dominators && dom_info_available_p(CDI_DOMINATORS)) /* passes behave as without us */
         free_dominance_info(CDI_DOMINATORS);
 }
 
-/* Where GIMPLE is at its end, only those of vectors and around memory functions are asked for. */
-static void find_objects(struct looking *looking, const struct pm_fused_statement *statement,
-                         struct pm_fused_reference *reference)
+static void find_objects(struct looking *looking, struct pm_fused_reference *reference)
 {
-    if (!looking->is_before && !reference->is_vector && !statement->calls_memory_function)
+    static std::vector<struct pm_access> objects;
+    if (!pm_fused_wants_objects(looking->look, looking->is_before, reference))
         return;
-    if (reference->memory != NULL_TREE)
-        pm_objects_of_tree(reference->memory, 0, &reference->objects);
+    objects.clear();
+    if (reference->is_pointer)
+        pm_objects_of_pointer((tree)reference->of, 0, UNKNOWN_LOCATION, &objects);
     else
-        pm_objects_of_pointer(reference->pointer, 0, UNKNOWN_LOCATION, &reference->objects);
-}
-
-static void finish(struct looking *looking)
-{
-    for (struct pm_fused_statement &statement : looking->look->statements) {
-        for (struct pm_fused_reference &reference : statement.references)
-            find_objects(looking, &statement, &reference);
-        sort_values(&statement.defines);
-        sort_values(&statement.uses);
-    }
+        pm_objects_of_tree((tree)reference->of, 0, &objects);
+    pm_fused_objects(looking->look, reference, objects.data(), objects.size());
 }
 
 void pm_fused_look_at(function *fun, bool is_before, struct pm_fused_look *ret_look)
@@ -346,14 +298,13 @@ void pm_fused_look_at(function *fun, bool is_before, struct pm_fused_look *ret_l
     looking.look = ret_look;
     looking.is_before = is_before;
     looking.definitions.assign(num_ssa_names, {-1, 0});
-    ret_look->statements.clear();
-    ret_look->index.clear();
-    ret_look->equal.clear();
     pm_objects_follow(true);
     FOR_EACH_BB_FN(bb, fun)
         for (gimple_stmt_iterator gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi))
             read_statement(&looking, gsi_stmt(gsi));
-    finish(&looking);
+    pm_fused_look_done(ret_look);
+    for (uint32_t i = 0; i < ret_look->n_references; i++)
+        find_objects(&looking, &ret_look->references[i]);
     pm_objects_follow(false);
     free_affine_expand_cache(&looking.expansions);
     if (is_before)

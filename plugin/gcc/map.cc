@@ -387,7 +387,7 @@ static int tuple_of(const struct tuple_key &key)
     }
     if (key.place >= 0 && tuple.kind != PM_MAP_FRAME) {
         std::vector<struct pm_map_also> *also = &now->map.also;
-        pm_fused_with(function_at(tuple.site)->id, &tuple.place, tuple.loop, also);
+        pm_fused_add(function_at(tuple.site)->id, &tuple.place, also);
         if (tuple.site < 0 && !now->folded.empty())
             add_folded(&tuple.place, also);
         add_tails(key.tails, also);

@@ -25,10 +25,9 @@ void pm_objects_register(const char *plugin_name);
 /* --- fused.cc: passes before and after the loop optimisers compare what there is --- */
 
 /* Other statements of the source that the code of the statement at `place` in `function`
- * (inlined or not) of the function being emitted implements too; loop: the innermost one (0
- * none). Appended. */
-void pm_fused_with(pm_id function, const struct pm_place *place, pm_id loop,
-                   std::vector<struct pm_map_also> *out);
+ * (inlined or not) of the function being emitted implements too: appended. */
+void pm_fused_add(pm_id function, const struct pm_place *place,
+                  std::vector<struct pm_map_also> *out);
 void pm_fused_register(const char *plugin_name);
 
 /* --- tails.cc: equal ends of blocks that were made one --- */
