@@ -19,6 +19,7 @@ extern "C" {
 #include "../emit/facts.h"
 #include "../emit/options.h"
 #include "../emit/select.h"
+#include "../emit/statements.h"
 }
 
 /* --- main.cc --- */

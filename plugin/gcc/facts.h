@@ -29,14 +29,9 @@ struct pm_facts *pm_facts_late(void);
 
 /* --- facts_ranges.cc: what only the C and C++ front ends tell --- */
 
-/* Text of one statement. */
-struct pm_range {
-    const char *file;
-    struct pm_text_point first, last;
-};
-/* The statements of a function, sorted by first; NULL when the front end did not tell (other
- * languages). Lent until pm_ranges_drop. */
-const std::vector<struct pm_range> *pm_ranges_of(tree function_decl);
+/* The statements of a function, sorted; NULL when the front end did not tell (other languages).
+ * Lent until pm_ranges_drop. */
+const struct pm_statements *pm_ranges_of(tree function_decl);
 void pm_ranges_drop(tree function_decl);
 /* Place of the first `for` under an OpenMP loop directive, by the directive's location. */
 bool pm_ranges_omp_loop(location_t directive, struct pm_place *ret_place);
@@ -158,15 +153,8 @@ pm_id pm_fact_keeper(location_t call);
 void pm_fact_statements(tree function_decl, const std::vector<struct pm_linear> &code);
 
 /* The statements of a function in the order of the text, for the late passes of this compiler
- * process. */
-struct pm_statements {
-    bool by_line; /* one for each line: the front end told no ranges */
-    std::vector<struct pm_range> list;
-};
-/* NULL: its text was not read here (lto1, functions that are not selected). */
+ * process. NULL: its text was not read here (lto1, functions that are not selected). */
 const struct pm_statements *pm_statements_of(const struct pm_source_function *function);
-/* Which statement holds the place: an index, -1 none. */
-int pm_statement_at(const struct pm_statements *statements, const struct pm_place *place);
 
 /* --- copies.cc --- */
 /* The function's code is emitted: what was noted in other processes of LTO is written down. */

@@ -4,7 +4,7 @@
 
 #include "facts.h"
 
-static std::map<unsigned, std::vector<struct pm_range>> ranges_by_uid;
+static std::map<unsigned, struct pm_statements> ranges_by_uid;
 static std::map<location_t, location_t> omp_loops;
 
 /* False: it is no place. */
@@ -13,15 +13,7 @@ static bool widen(struct pm_range *range, location_t location)
     struct pm_place place;
     if (!pm_place_of(location, &place))
         return false;
-    struct pm_text_point point = {place.line, place.column};
-    if (range->file == NULL)
-        *range = {place.file, point, point};
-    if (range->file != place.file)
-        return true;
-    if (pm_text_point_less(point, range->first))
-        range->first = point;
-    if (pm_text_point_less(range->last, point))
-        range->last = point;
+    pm_range_widen(range, &place);
     return true;
 }
 
@@ -53,7 +45,7 @@ static void widen_by(struct pm_range *range, tree t)
         widen_by(range, TREE_OPERAND(t, i));
 }
 
-static void note_statements(tree t, std::vector<struct pm_range> *ranges);
+static void note_statements(tree t, struct pm_statements *ranges);
 
 static void note_omp_loop(tree t)
 {
@@ -68,22 +60,22 @@ static void note_omp_loop(tree t)
     omp_loops[EXPR_LOCATION(t)] = place;
 }
 
-static void note_operands(tree t, std::vector<struct pm_range> *ranges)
+static void note_operands(tree t, struct pm_statements *ranges)
 {
     for (int i = 0; i < TREE_OPERAND_LENGTH(t); i++)
         note_statements(TREE_OPERAND(t, i), ranges);
 }
 
-static void note_leaf(tree t, std::vector<struct pm_range> *ranges)
+static void note_leaf(tree t, struct pm_statements *ranges)
 {
     struct pm_range range = {};
     widen_by(&range, t);
-    if (range.file != NULL)
-        ranges->push_back(range);
+    if (range.file != NULL && !pm_statements_add(ranges, &range))
+        pm_no_memory();
 }
 
 /* A flat switch over the kinds of statement. */
-static void note_statements(tree t, std::vector<struct pm_range> *ranges)
+static void note_statements(tree t, struct pm_statements *ranges)
 {
     if (t == NULL_TREE)
         return;
@@ -151,64 +143,21 @@ static void note_statements(tree t, std::vector<struct pm_range> *ranges)
     }
 }
 
-static bool begins_earlier(const struct pm_range &a, const struct pm_range &b)
-{
-    return pm_text_point_less(a.first, b.first) ||
-           (pm_text_point_same(a.first, b.first) && pm_text_point_less(b.last, a.last));
-}
-
-static bool has_name(const struct pm_range &range, const struct pm_place &name)
-{
-    return range.file == name.file && range.first.line == name.line &&
-           range.first.column == name.column;
-}
-
-/* What the compiler adds to a coroutine is at its name, and from GCC 15 on there with one half,
- * and with the other at the closing brace, where nothing comes after; what it adds to a co_yield
- * also ends there. No range of these is a statement's. */
-static void cut_coroutine(tree decl, std::vector<struct pm_range> *ranges)
-{
-    struct pm_place name;
-    bool is_coroutine = false;
-    struct pm_text_point end = {};
-    if (!pm_place_of(DECL_SOURCE_LOCATION(decl), &name))
-        return;
-    for (const struct pm_range &range : *ranges) {
-        is_coroutine = is_coroutine || has_name(range, name);
-        if (range.file == name.file && pm_text_point_less(end, range.last))
-            end = range.last;
-    }
-    for (struct pm_range &range : *ranges)
-        if (is_coroutine && range.file == name.file && pm_text_point_same(range.last, end))
-            range.last = range.first;
-}
-
-/* Sorted; of ranges within another one only the outer one stays. */
-static void keep_outermost(std::vector<struct pm_range> *ranges)
-{
-    std::stable_sort(ranges->begin(), ranges->end(), begins_earlier);
-    size_t n = 0;
-    for (const struct pm_range &range : *ranges) {
-        bool within = n > 0 && (*ranges)[n - 1].file == range.file &&
-                      !pm_text_point_less((*ranges)[n - 1].last, range.last);
-        if (!within)
-            (*ranges)[n++] = range;
-    }
-    ranges->resize(n);
-}
-
 static void note_function(void *function_decl, void *)
 {
     tree decl = (tree)function_decl;
     if (TREE_CODE(decl) != FUNCTION_DECL || in_system_header_at(pm_definition_place(decl)))
         return;
-    std::vector<struct pm_range> *ranges = &ranges_by_uid[DECL_UID(decl)];
+    struct pm_statements *ranges = &ranges_by_uid[DECL_UID(decl)];
+    struct pm_place name;
     note_statements(DECL_SAVED_TREE(decl), ranges);
-    cut_coroutine(decl, ranges);
-    keep_outermost(ranges);
+    if (pm_place_of(DECL_SOURCE_LOCATION(decl), &name))
+        pm_statements_cut_coroutine(ranges, &name);
+    if (!pm_statements_sort(ranges))
+        pm_no_memory();
 }
 
-const std::vector<struct pm_range> *pm_ranges_of(tree function_decl)
+const struct pm_statements *pm_ranges_of(tree function_decl)
 {
     auto found = ranges_by_uid.find(DECL_UID(function_decl));
     if (found == ranges_by_uid.end() &&
@@ -219,7 +168,11 @@ const std::vector<struct pm_range> *pm_ranges_of(tree function_decl)
 
 void pm_ranges_drop(tree function_decl)
 {
-    ranges_by_uid.erase(DECL_UID(function_decl));
+    auto found = ranges_by_uid.find(DECL_UID(function_decl));
+    if (found == ranges_by_uid.end())
+        return;
+    pm_statements_release(&found->second);
+    ranges_by_uid.erase(found);
 }
 
 bool pm_ranges_omp_loop(location_t directive, struct pm_place *ret_place)

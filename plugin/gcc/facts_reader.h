@@ -22,7 +22,7 @@ struct pm_read_statement {
 struct pm_reader {
     tree decl;
     const struct pm_source_function *function;
-    const std::vector<struct pm_range> *ranges;
+    const struct pm_statements *ranges;
     /* by first line and column (0: languages without ranges) */
     std::map<std::pair<unsigned, unsigned>, struct pm_read_statement> statements;
     struct pm_read_statement *now, *last; /* last: of last_location */

@@ -4,45 +4,15 @@
 
 /* --- which statement --- */
 
-/* "(" of if, while and switch: the front end's places are before the condition's text by so
- * much. */
-enum { MAX_PARENTHESES = 1 };
-
-static const struct pm_range *range_at(const std::vector<struct pm_range> &ranges,
-                                       const struct pm_place &place)
-{
-    struct pm_text_point point = {place.line, place.column};
-    auto after = std::upper_bound(ranges.begin(), ranges.end(), point,
-                                  [](struct pm_text_point p, const struct pm_range &range) {
-                                      return pm_text_point_less(p, range.first);
-                                  });
-    if (after == ranges.begin())
-        return NULL;
-    const struct pm_range *range = &*(after - 1);
-    return range->file == place.file && !pm_text_point_less(range->last, point) ? range : NULL;
-}
-
 /* The source statement that a location belongs to; NULL when it has no place. */
 static struct pm_read_statement *find_statement(struct pm_reader *reader, location_t location)
 {
     struct pm_place place;
     if (!pm_place_of(location, &place))
         return NULL;
-    const struct pm_place *head = &reader->function->place;
-    if (place.line == head->line && place.column == head->column && place.file == head->file)
-        return NULL; /* what the compiler does for the arguments */
-    struct pm_text_point last = {place.line, place.column};
-    const struct pm_range *range = reader->ranges != NULL ? range_at(*reader->ranges, place) : NULL;
-    struct pm_place inside = place;
-    for (int i = 0; i < MAX_PARENTHESES && range == NULL && reader->ranges != NULL; i++) {
-        inside.column++;
-        range = range_at(*reader->ranges, inside);
-    }
-    if (range != NULL) {
-        place.line = range->first.line;
-        place.column = range->first.column;
-        last = range->last;
-    }
+    struct pm_text_point last;
+    if (!pm_statement_begin(reader->function, reader->ranges, &place, &last))
+        return NULL;
     struct pm_read_statement *statement =
         &reader->statements[{place.line, reader->ranges != NULL ? place.column : 0}];
     if (statement->place.line == 0) {
@@ -317,14 +287,13 @@ static void keep_statements(const struct pm_reader *reader)
         *entry = new pm_statements();
     struct pm_statements *kept = *entry;
     kept->by_line = reader->ranges == NULL;
-    kept->list.clear();
-    kept->list.reserve(reader->statements.size());
+    kept->n = 0;
     for (const auto &entry : reader->statements) {
         const struct pm_read_statement &statement = entry.second;
-        if (statement.id != 0)
-            kept->list.push_back({statement.place.file,
-                                  {statement.place.line, statement.place.column},
-                                  statement.last});
+        struct pm_range range = {statement.place.file, pm_place_point(&statement.place),
+                                 statement.last};
+        if (statement.id != 0 && !pm_statements_add(kept, &range))
+            pm_no_memory();
     }
 }
 
@@ -332,32 +301,6 @@ const struct pm_statements *pm_statements_of(const struct pm_source_function *fu
 {
     struct pm_statements **found = statements_by_function.find(function);
     return found != NULL ? *found : NULL;
-}
-
-static int statement_holding(const struct pm_statements *statements, const struct pm_place *place)
-{
-    struct pm_text_point point = {place->line, statements->by_line ? UINT_MAX : place->column};
-    auto after = std::upper_bound(statements->list.begin(), statements->list.end(), point,
-                                  [](struct pm_text_point p, const struct pm_range &range) {
-                                      return pm_text_point_less(p, range.first);
-                                  });
-    if (after == statements->list.begin())
-        return -1;
-    const struct pm_range *range = &*(after - 1);
-    bool holds = statements->by_line ? range->first.line == place->line
-                                     : !pm_text_point_less(range->last, point);
-    return holds && range->file == place->file ? (int)(after - 1 - statements->list.begin()) : -1;
-}
-
-int pm_statement_at(const struct pm_statements *statements, const struct pm_place *place)
-{
-    struct pm_place inside = *place;
-    int at = statement_holding(statements, &inside);
-    for (int i = 0; i < MAX_PARENTHESES && at < 0 && !statements->by_line; i++) {
-        inside.column++;
-        at = statement_holding(statements, &inside);
-    }
-    return at;
 }
 
 void pm_fact_statements(tree function_decl, const std::vector<struct pm_linear> &code)

@@ -38,8 +38,8 @@ bool pm_fused_key_of(location_t location, struct pm_fused_key *ret_key, const ch
     int at = pm_statement_at(statements, &place);
     if (at < 0)
         return false;
-    ret_key->line = statements->list[(size_t)at].first.line;
-    ret_key->column = statements->list[(size_t)at].first.column;
+    ret_key->line = statements->list[at].first.line;
+    ret_key->column = statements->list[at].first.column;
     return true;
 }
 

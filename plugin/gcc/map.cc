@@ -148,8 +148,8 @@ static int place_of(location_t location)
         const struct pm_statements *statements = pm_statements_of(function_at(located.site));
         int at = statements != NULL ? pm_statement_at(statements, &located.place) : -1;
         if (at >= 0) {
-            located.place.line = statements->list[(size_t)at].first.line;
-            located.place.column = statements->list[(size_t)at].first.column;
+            located.place.line = statements->list[at].first.line;
+            located.place.column = statements->list[at].first.column;
         }
         index = add_place(located);
     }
@@ -357,9 +357,9 @@ static void add_folded(const struct pm_place *place, std::vector<struct pm_map_a
         return;
     for (const struct pm_source_function *folded : now->folded) {
         const struct pm_statements *others = pm_statements_of(folded);
-        if (others == NULL || others->list.size() != own->list.size())
+        if (others == NULL || others->n != own->n)
             continue;
-        const struct pm_range &other = others->list[(size_t)at];
+        const struct pm_range &other = others->list[at];
         const char *shown = other.file == folded->place.file ? folded->place.shown : other.file;
         also->push_back({folded,
                          {other.file, shown, other.first.line, other.first.column},

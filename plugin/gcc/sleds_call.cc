@@ -12,8 +12,8 @@ static bool find_statement(gimple *stmt, tree function_decl, struct pm_place *re
     const struct pm_statements *statements = pm_statements_of(pm_source_function_of(function_decl));
     int at = statements != NULL ? pm_statement_at(statements, ret_place) : -1;
     if (at >= 0) {
-        ret_place->line = statements->list[(size_t)at].first.line;
-        ret_place->column = statements->list[(size_t)at].first.column;
+        ret_place->line = statements->list[at].first.line;
+        ret_place->column = statements->list[at].first.column;
     }
     return true;
 }
