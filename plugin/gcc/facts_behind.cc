@@ -115,13 +115,13 @@ void pm_reader_note_constructed(struct pm_reader *reader, gcall *call)
 /* --- who keeps what a call returned --- */
 
 /* Copies are propagated before code is optimised much: "temporary = malloc(n); own = temporary"
- * leaves no trace of "own", unless it is noted here. By the place of the call; 0: several
- * variables. */
+ * leaves no trace of "own", unless it is noted here. By the place of the call, without its range,
+ * which it loses on the way (gfortran 15 has ranges); 0: several variables. */
 static std::map<location_t, pm_id> keepers;
 
 pm_id pm_fact_keeper(location_t call)
 {
-    auto found = keepers.find(LOCATION_LOCUS(call));
+    auto found = keepers.find(get_pure_location(line_table, call));
     return found != keepers.end() ? found->second : 0;
 }
 
@@ -161,7 +161,7 @@ void pm_reader_note_returned(struct pm_reader *reader, gimple *call)
     tree to = gimple_call_lhs(call);
     if (to == NULL_TREE || !POINTER_TYPE_P(TREE_TYPE(to)) || !gimple_has_location(call))
         return;
-    location_t location = LOCATION_LOCUS(gimple_location(call));
+    location_t location = get_pure_location(line_table, gimple_location(call));
     pm_id noun = is_temporary(to) ? 0 : keeping_noun(reader, to);
     if (is_temporary(to))
         reader->returned[temporary_key(to)] = location;

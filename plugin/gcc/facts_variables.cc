@@ -729,6 +729,7 @@ pm_id pm_fact_component(tree reference, tree context)
 
 /* --- which members the source names where --- */
 
+/* By location without its range, which it loses on the way. */
 static std::map<std::pair<location_t, unsigned>, std::vector<struct pm_member_touch>>
     member_touches;
 
@@ -736,11 +737,12 @@ void pm_fact_note_member(location_t location, tree reference, pm_id noun, bool w
 {
     unsigned block = DECL_UID(pm_fact_block_of(reference));
     bool is_scalar = !is_array(TREE_TYPE(TREE_OPERAND(reference, 1)));
-    member_touches[{LOCATION_LOCUS(location), block}].push_back({noun, writes, is_scalar});
+    member_touches[{get_pure_location(line_table, location), block}].push_back(
+        {noun, writes, is_scalar});
 }
 
 const std::vector<struct pm_member_touch> *pm_fact_members_at(location_t location, tree block)
 {
-    auto found = member_touches.find({LOCATION_LOCUS(location), DECL_UID(block)});
+    auto found = member_touches.find({get_pure_location(line_table, location), DECL_UID(block)});
     return found != member_touches.end() ? &found->second : NULL;
 }
