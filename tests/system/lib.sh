@@ -134,7 +134,7 @@ sqlite_object() {
     local amalgamation
     amalgamation=$(debian_source sqlite3)/amalgamation
     case $1 in
-    plain) cached sqlite-plain.o gcc -O2 -g -c "$amalgamation/sqlite3.c" -o ;;
+    plain) cached sqlite-plain.o gcc -O1 -c "$amalgamation/sqlite3.c" -o ;;
     plugin) cached sqlite-plugin.o gcc -O2 -g "$fplugin" -c "$amalgamation/sqlite3.c" -o ;;
     no-map) cached sqlite-no-map.o gcc -O2 -g "$fplugin" "$no_map" -c "$amalgamation/sqlite3.c" -o ;;
     esac
