@@ -433,16 +433,17 @@ static enum pm_status add_of_tuple(struct touches *all, const struct collect_cod
     return PM_OK;
 }
 
-/* What the code of a loop touches, of arrays and fields; too many say nothing. */
+/* What the code of a loop touches, of arrays and fields; too many say nothing. 0: of all loops. */
 static enum pm_status add_of_loop(struct touches *touches, const struct collect_code *code,
                                   const struct pm_code_block *block, pm_id loop)
 {
     struct touches all = {.c = touches->c, .binary = touches->binary};
     enum pm_status status = PM_OK;
     for (uint32_t i = 0; i < block->n_tuples && status == PM_OK && n_data(&all) <= OF_LOOP_MAX; i++)
-        if (block->tuples[i].loop == loop && block->tuples[i].n_objects)
+        if ((loop ? block->tuples[i].loop == loop : block->tuples[i].loop != 0) &&
+            block->tuples[i].n_objects)
             status = add_of_tuple(&all, code, &block->tuples[i]);
-    if (!has_data(&all))
+    if (loop && !has_data(&all))
         add_facts_of_loop(&all, code->binary, loop);
     for (uint32_t i = 0; i < all.n && n_data(&all) <= OF_LOOP_MAX; i++)
         if (all.list[i].is_data)
@@ -744,6 +745,20 @@ static enum pm_status map_accessor(const struct touches *touches, struct collect
     return PM_OK;
 }
 
+/* What the statements of a function name; too many say nothing. */
+static void add_facts_of_function(struct touches *touches, pm_id function)
+{
+    const struct collect_places *places = touches->binary->places;
+    const struct collect_source_statement *all = places->statements;
+    struct touches named = {.c = touches->c, .binary = touches->binary};
+    size_t at =
+        pm_lower_bound(all, places->n_statements, sizeof *all, &function, is_of_function_before);
+    for (; at < places->n_statements && all[at].function == function; at++)
+        add_facts(&named, all[at].row);
+    for (uint32_t i = 0; i < named.n && n_data(&named) <= OF_LOOP_MAX; i++)
+        add_touch(touches, named.list[i].noun, named.list[i].access);
+}
+
 /* "x = v[i]; s += x * x;": the second statement names no array and works for v all the same. So
  * may all code of a loop that touches nothing. */
 static enum pm_status map_of_loop(struct touches *touches, struct collect_code *code,
@@ -756,6 +771,12 @@ static enum pm_status map_of_loop(struct touches *touches, struct collect_code *
     enum pm_status status = add_of_loop(&loop, code, range->block, own->loop);
     if (status != PM_OK)
         return status;
+    /* a view that filters has the element from an inner loop */
+    status = has_data(&loop) ? PM_OK : add_of_loop(&loop, code, range->block, 0);
+    if (status != PM_OK)
+        return status;
+    if (!has_data(&loop))
+        add_facts_of_function(&loop, range->block->function);
     for (uint32_t i = 0; i < loop.n; i++)
         for (unsigned way = PM_MAP_READS; way <= PM_MAP_WRITES; way <<= 1) {
             struct collect_access access = {0, way == PM_MAP_READS, loop.list[i].noun};
