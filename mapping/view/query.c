@@ -542,6 +542,7 @@ enum pm_status pm_view_load(struct pm_view *view, unsigned flags, struct pm_erro
 enum pm_status pm_view_make(struct pm_view *view, struct pm_error *err)
 {
     static enum pm_status (*const steps[])(struct pm_view *, struct pm_error *) = {
+        pm_view_drop_guesses,
         pm_view_choose_runners,
         pm_view_choose_level,
         pm_view_choose_metrics,

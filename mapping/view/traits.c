@@ -202,6 +202,11 @@ static bool mark_bare(struct pm_view *view)
     return ok;
 }
 
+static bool is_sure(const struct pm_mapping *mapping)
+{
+    return strcmp(mapping->origin, "inferred") != 0 && strcmp(mapping->origin, "possible") != 0;
+}
+
 /* Code of libraries whose caller was found on the stack: nothing but inferred mappings leads
  * from it. */
 static bool is_inferred(const struct pm_view *view, pm_index sentence)
@@ -213,7 +218,7 @@ static bool is_inferred(const struct pm_view *view, pm_index sentence)
     for (uint32_t e = graph->out_first[sentence]; e < graph->out_first[sentence + 1]; e++) {
         if (view->leaves_out[graph->out[e]])
             continue;
-        if (strcmp(graph->mappings[graph->out[e]].origin, "inferred") != 0)
+        if (is_sure(&graph->mappings[graph->out[e]]))
             return false;
         any = true;
     }
