@@ -20,6 +20,7 @@
 #include "format/pm_id.h"
 #include "format/pm_map.h"
 #include "mapping/base/map.h"
+#include "mapping/base/reasons.h"
 #include "mapping/pif/pif.h"
 
 #include <stdlib.h>
@@ -250,7 +251,9 @@ static enum pm_status map_member_way(struct collector *c, struct pm_map *known,
                                      const struct collect_member *member, uint32_t verb,
                                      uint32_t row, const char *origin)
 {
-    struct collect_mapping mapping = {.source = member->sentence, .origin = origin};
+    struct collect_mapping mapping = {.source = member->sentence,
+                                      .origin = origin,
+                                      .reason = member->field ? NULL : PM_REASON_MAY_SERVE};
     enum pm_status status = collect_short_sentence(c, verb, row, &mapping.destination);
     uint64_t key = way_key(mapping.source, mapping.destination);
     if (status != PM_OK || pm_map_get(known, key))
@@ -301,7 +304,12 @@ static enum pm_status map_member(struct collector *c, struct references *all, st
     return status;
 }
 
-/* What their code maps to already is known better. */
+static bool may_serve(const struct collect_mapping *mapping)
+{
+    return mapping->reason && strcmp(mapping->reason, PM_REASON_MAY_SERVE) == 0;
+}
+
+/* What their code maps to already is known better, unless it merely may be for that. */
 static enum pm_status know_ways(struct collector *c, struct pm_map *known)
 {
     struct pm_map sentences = {0};
@@ -309,19 +317,35 @@ static enum pm_status know_ways(struct collector *c, struct pm_map *known)
     for (uint32_t i = 0; i < c->references->n_members && good; i++)
         good = pm_map_put(&sentences, c->references->members[i].sentence, 1);
     for (size_t i = 0; i < c->model->n_mappings && good; i++)
-        if (pm_map_get(&sentences, c->model->mappings[i].source))
+        if (pm_map_get(&sentences, c->model->mappings[i].source) &&
+            !may_serve(&c->model->mappings[i]))
             good = pm_map_put(
                 known, way_key(c->model->mappings[i].source, c->model->mappings[i].destination), 1);
     pm_map_release(&sentences);
     return good ? PM_OK : collect_no_memory(c);
 }
 
+static enum pm_status map_those(struct collector *c, struct references *all, struct pm_map *known,
+                                bool accessors)
+{
+    for (uint32_t i = 0; i < c->references->n_members; i++) {
+        const struct collect_member *member = &c->references->members[i];
+        if ((member->field == 0) != accessors)
+            continue;
+        enum pm_status status = map_member(c, all, known, member);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
+}
+
+/* Those of accessors are last: they are for what nothing says better. */
 static enum pm_status map_members(struct collector *c, struct references *all)
 {
     struct pm_map known = {0};
     enum pm_status status = c->references->n_members ? know_ways(c, &known) : PM_OK;
-    for (uint32_t i = 0; i < c->references->n_members && status == PM_OK; i++)
-        status = map_member(c, all, &known, &c->references->members[i]);
+    for (int accessors = 0; accessors < 2 && status == PM_OK; accessors++)
+        status = map_those(c, all, &known, accessors != 0);
     pm_map_release(&known);
     return status;
 }

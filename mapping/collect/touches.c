@@ -20,6 +20,7 @@
 #include "format/pm_map.h"
 #include "mapping/base/map.h"
 #include "mapping/base/names.h"
+#include "mapping/base/reasons.h"
 #include "mapping/code/code_map.h"
 #include "mapping/pif/pif.h"
 
@@ -671,7 +672,8 @@ static enum pm_status note_holder(struct collector *c, struct collect_code *code
         return status;
     status = touch->access & PM_MAP_WRITES
                  ? PM_OK
-                 : map_way(c, code, c->model->source_writes, member.holder, "possible", NULL);
+                 : map_way(c, code, c->model->source_writes, member.holder, "possible",
+                           PM_REASON_MAY_SERVE);
     return status != PM_OK ? status : collect_note_member(c, &member, function);
 }
 
@@ -694,7 +696,7 @@ static enum pm_status map_possible(struct collector *c, struct collect_code *cod
         return status;
     /* what callers passed is possible, too */
     status = collect_note_touch(c, code->binary, access->variable, row, access_of(access));
-    return status != PM_OK ? status : map_way(c, code, verb, row, "possible", NULL);
+    return status != PM_OK ? status : map_way(c, code, verb, row, "possible", PM_REASON_MAY_SERVE);
 }
 
 /* What was inlined of v's operator[] may be for v, and all else that the statement names. */

@@ -282,8 +282,8 @@ bool pm_view_noun_is_statement(const struct pm_view *view, pm_index noun);
 bool pm_view_is_unknown_line(const struct pm_view *view, pm_index noun);
 bool pm_view_noun_is_machine_code(const struct pm_view *view, pm_index noun); /* found by samples */
 
-/* ways.c: data that code may be for though it touches none gets bounds in questions. Rows, lines and
- * explanations count what is known, so their views have no such mappings. */
+/* ways.c: data that code may work for though it touches none has a bound in questions. Rows, lines
+ * and explanations count what is known, so their views have no such mappings. */
 PM_MUST_CHECK enum pm_status pm_view_drop_guesses(struct pm_view *view, struct pm_error *err);
 
 /* fold.c: code of system headers counts for what uses it, unless the options say not to. */

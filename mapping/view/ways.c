@@ -8,6 +8,7 @@
  */
 #include "groupings.h"
 
+#include "mapping/base/reasons.h"
 #include "mapping/base/statement_names.h"
 
 #include <stdlib.h>
@@ -169,38 +170,15 @@ enum pm_status pm_view_find_ways(struct pm_view *view, struct pm_error *err,
 
 /* --- what may be --- */
 
-static bool has_statement(const struct pm_view *view, pm_index code)
-{
-    const struct pm_graph *graph = view->data->graph;
-    for (uint32_t e = graph->out_first[code]; e < graph->out_first[code + 1]; e++) {
-        pm_index noun = pm_graph_first_noun(graph, graph->mappings[graph->out[e]].destination);
-        if (noun != PM_NONE && pm_view_noun_is_statement(view, noun))
-            return true;
-    }
-    return false;
-}
-
-/* Code of a known statement touches none of the data that it may be for. */
-static bool is_guess(const struct pm_view *view, const struct pm_mapping *mapping)
-{
-    return !strcmp(mapping->origin, "possible") && has_statement(view, mapping->source);
-}
-
 enum pm_status pm_view_drop_guesses(struct pm_view *view, struct pm_error *err)
 {
     struct pm_graph *graph = view->data->graph;
-    bool *is_dropped = pm_alloc_array(graph->n_mappings, sizeof *is_dropped);
     uint32_t n_kept = 0;
-    if (!is_dropped)
-        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
     for (uint32_t m = 0; m < graph->n_mappings; m++)
-        is_dropped[m] = is_guess(view, &graph->mappings[m]);
-    for (uint32_t m = 0; m < graph->n_mappings; m++)
-        if (!is_dropped[m])
+        if (strcmp(graph->mappings[m].reason, PM_REASON_MAY_SERVE) != 0)
             graph->mappings[n_kept++] = graph->mappings[m];
     bool any = n_kept < graph->n_mappings;
     graph->n_mappings = n_kept;
-    free(is_dropped);
     if (any && !pm_graph_seal(graph))
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
     return PM_OK;
