@@ -36,6 +36,7 @@ class Program:
         self.source = os.path.join(programs, name)
         self.flags = []
         self.library = None
+        self.loaded = []  # libraries that it loads itself
         self.levels, self.further = None, None  # further: with --all only
         self.compilers = ["*"]
         # 1000 samples of half a second: a share of 50 % has a deviation of 1.6. So many cost more than the budget, which would leave no call followed.
@@ -77,6 +78,8 @@ def read_table(path):
             all_programs[-1].flags = rest
         elif word == "library":
             all_programs[-1].library = os.path.join(programs, rest[0])
+        elif word == "loaded":
+            all_programs[-1].loaded = [os.path.join(programs, name) for name in rest]
         elif word == "levels":
             all_programs[-1].levels, all_programs[-1].further = rest, []
         elif word == "compilers":
@@ -157,11 +160,14 @@ class Cell:
         flags = [flag for flag in flags if not flag.startswith("-l")]
         common = [self.command, self.level, "-g", "-I" + programs, "-I" + include]
         plugin = "-fplugin=" + os.environ["PERFMAP_PLUGIN"]
+        libraries = [(source, os.path.splitext(os.path.basename(source))[0] + ".so") for source in self.program.loaded]
         if self.program.library:
-            status, _, err = self.execute(*common, self.program.library, "-fPIC", "-shared", "-o", "libtruth.so", plugin, *flags)
+            libraries.append((self.program.library, "libtruth.so"))
+            link += ["-L.", "-ltruth", "-Wl,-rpath,$ORIGIN"]
+        for source, library in libraries:
+            status, _, err = self.execute(*common, source, "-fPIC", "-shared", "-o", library, plugin, *flags)
             if status != 0:
                 raise Wrong(f"{self.name()}: its library does not compile: {err[-800:]}")
-            link += ["-L.", "-ltruth", "-Wl,-rpath,$ORIGIN"]
         base = [*common, self.program.source, "-o"]
         for target, extra in (("program", [plugin]), ("plain", [])):
             if target == "plain" and not any("plain" in run[-1] or "./plain" in run for run in self.program.runs.values()) and not any(
@@ -545,12 +551,15 @@ def main():
     parser.add_argument("--compiler", default="gcc-" + os.environ["PERFMAP_GCC"] if os.environ.get("PERFMAP_GCC") else None)
     parser.add_argument("--level")
     parser.add_argument("--all", action="store_true", default=os.environ.get("PERFMAP_TRUTH") == "all")
+    parser.add_argument("--flags", default="", help="further flags of the compiler: --flags=-flto")
     parser.add_argument("--list", action="store_true", help="list what would be tried")
     parser.add_argument("--verbose", action="store_true", default=os.environ.get("PERFMAP_TRUTH") == "verbose")
     options = parser.parse_args()
     if options.level and not options.level.startswith("-"):
         options.level = "-" + options.level
     compilers, all_programs = read_table(os.path.join(here, "table"))
+    for program in all_programs:
+        program.flags += options.flags.split()
     entries = read_expected(os.path.join(here, "expected-failures"))
     tally = collections.defaultdict(list)
     start = time.monotonic()
