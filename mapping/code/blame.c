@@ -204,10 +204,11 @@ bool pm_blame_is_fixed(const struct pm_blame *blame)
 
 /* --- instructions --- */
 
+/* Capstone 4 has jmp among the conditional jumps, Capstone 5 does not. */
 static bool is_jump(unsigned id)
 {
-    return (id >= X86_INS_JAE && id <= X86_INS_JS) || id == X86_INS_LOOP || id == X86_INS_LOOPE ||
-           id == X86_INS_LOOPNE || id == X86_INS_XBEGIN;
+    return (id >= X86_INS_JAE && id <= X86_INS_JS) || id == X86_INS_JMP || id == X86_INS_LOOP ||
+           id == X86_INS_LOOPE || id == X86_INS_LOOPNE || id == X86_INS_XBEGIN;
 }
 
 static bool never_goes_on(unsigned id)
