@@ -129,13 +129,6 @@ bool collect_is_library(const struct collect_code *code)
            function.file && pm_name_is_of_system(function.file);
 }
 
-static bool is_same_statement(const struct user_statement *a, const struct user_statement *b)
-{
-    const struct pm_code_place *x = &a->place, *y = &b->place;
-    return a->site == b->site && x->function == y->function && x->file == y->file &&
-           x->line_no == y->line_no && x->column_no == y->column_no;
-}
-
 /* --- accessors --- */
 
 static bool is_of_function_before(const void *statement, const void *function)
@@ -193,6 +186,13 @@ struct touches {
     struct touch list[TOUCHES_MAX];
     uint32_t n;
 };
+
+static bool is_same_statement(const struct touches *touches, const struct user_statement *a,
+                              const struct user_statement *b)
+{
+    return a->site == b->site &&
+           collect_is_same_statement(touches->c, touches->binary, &a->place, &b->place);
+}
 
 static bool is_data(const struct pm_pif_noun *noun)
 {
@@ -271,7 +271,7 @@ static void add_code(struct touches *touches, const struct pm_code_block *block,
         if (tuple->loop != own->loop || tuple->n_objects == 0)
             continue;
         struct user_statement other = user_statement_of(touches->binary, tuple);
-        if (is_same_statement(&other, statement))
+        if (is_same_statement(touches, &other, statement))
             for (uint32_t k = 0; k < tuple->n_objects; k++)
                 add_touch(touches, tuple->objects[k].noun, tuple->objects[k].access);
     }
@@ -384,7 +384,7 @@ static void add_ways_of_code(struct touches *touches, const struct pm_code_range
         if (tuple->loop != own->loop || tuple->n_objects == 0)
             continue;
         struct user_statement other = served_statement_of(touches->binary, tuple);
-        if (is_same_statement(&other, &served))
+        if (is_same_statement(touches, &other, &served))
             add_access_to_known(touches, tuple);
     }
 }

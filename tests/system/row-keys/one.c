@@ -32,7 +32,7 @@ int main(int argc, char **argv)
     double *a = malloc((size_t)n * sizeof *a), s = 0;
     for (int i = 0; i < n; i++)
         a[i] = scaled(i, 2);
-    for (int k = 0; k < 4000; k++)
+    for (int k = 0; k < 16000; k++)
         s += sum(a, n) + other(a, n) + twice(a, n / 4) + scaled(k, 5);
     printf("%d\n", s > 0);
     free(a);

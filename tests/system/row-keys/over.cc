@@ -33,7 +33,7 @@ int main()
     std::vector<int> w(3000, 3);
     double s = 0;
     auto more = [&](int k) { for (size_t i = 0; i < v.size(); i++) s += v[i] * k; };
-    for (int k = 0; k < 3000; k++) {
+    for (int k = 0; k < 12000; k++) {
         s += add(v) + add(v, k) + all(v) + all(w);
         more(k);
     }
