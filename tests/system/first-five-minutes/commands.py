@@ -44,6 +44,8 @@ def blocks(page):
 
 def shape(line):
     line = line.replace(FEW, "")  # the legend of a mark that a line has by chance
+    # members of a set are in the order in which they were met
+    line = re.sub(r"\{([^{}]*)\}", lambda found: " ".join(sorted(found.group(1).split(", "))), line)
     words = re.sub(r"[█▉▊▋▌▍▎▏─┌├└┐┘│]", " ", line).split()
     return [w for w in words if w not in UNITS | BY_LUCK and not NUMBER.fullmatch(w)]
 
@@ -52,9 +54,21 @@ def is_legend(line):
     return re.match(r"(≥|~|\?|[a-z]): ", line)
 
 
+def n_without_samples(printed):
+    """Rows that are not printed because no sample fell on them: which instruction of a loop waits differs between processors."""
+    found = re.search(r"\((\d+) more rows? of less than 0\.001 ms own", "\n".join(printed))
+    return int(found.group(1)) if found else 0
+
+
+def is_small_row(line):
+    share = re.match(r" *[\d.]+ +[~≥]? ?([\d.]+) ", line)
+    return share is not None and float(share.group(1)) < 25
+
+
 def compare(page, shown, printed):
     """Rows may change places, for times vary. What is cut (…) is compared up to there."""
     real = [shape(line) for line in printed]
+    n_spare = n_without_samples(printed)
     for line in shown:
         words = shape(line)
         if not words or is_legend(line):
@@ -64,6 +78,9 @@ def compare(page, shown, printed):
         if "…" in words:
             words = words[: words.index("…")]
         if words not in (r[: len(words)] for r in real):
+            if n_spare and is_small_row(line):
+                n_spare -= 1
+                continue
             fail(f"{page}: no such line was printed: {line}\n" + "\n".join(printed))
         real.remove(next(r for r in real if r[: len(words)] == words))
 
