@@ -651,13 +651,28 @@ static void call_below_jumps(void)
     }
 }
 
+/* The kernel may have room above the thread's stack, too, and takes a wish for what it is. */
+static uint64_t *map_below_stack(size_t n_bytes, uint64_t stack_bytes)
+{
+    uint64_t limit = pm_thread_pointer() - stack_bytes;
+    for (uint64_t below = 1 << 24; below < UINT64_C(1) << 36; below *= 2) {
+        void *wish = (void *)(uintptr_t)((limit - below) & ~UINT64_C(0xffff));
+        void *words =
+            mmap(wish, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        assert_ptr_not_equal(words, MAP_FAILED);
+        if ((uint64_t)(uintptr_t)words < limit)
+            return words;
+        munmap(words, n_bytes);
+    }
+    fail_msg("no room below the stack of a thread");
+    return NULL;
+}
+
 /* As of a coroutine's stack that was left for ever. */
 static void call_below_a_jump_on_a_stack_that_is_gone(void)
 {
     enum { BYTES = 1 << 16, STACK_BYTES = 1 << 20 };
-    uint64_t *words = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_ptr_not_equal(words, MAP_FAILED);
-    assert_true((uint64_t)(uintptr_t)words < pm_thread_pointer() - STACK_BYTES);
+    uint64_t *words = map_below_stack(BYTES, STACK_BYTES);
     pm_tls.stack_bytes = STACK_BYTES;
     event_at(PM_SLED_ENTRY, 2, &words[8001]);
     event_at(PM_SLED_TAIL, 2, &words[8001]);
