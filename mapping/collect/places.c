@@ -488,29 +488,32 @@ enum pm_status collect_map_statement(struct collector *c, struct collect_binary 
     }
 }
 
-/* The statement that the place is within, and not its beginning; NULL. */
-static const struct collect_source_statement *statement_around(struct collector *c,
-                                                               const struct collect_binary *binary,
-                                                               const struct pm_code_place *place)
+static bool begins_at(const struct collect_source_statement *statement,
+                      const struct pm_code_place *place)
 {
-    enum pm_status status = PM_OK;
-    struct collect_source_statement *found;
-    const char *file = collect_place_file(c, binary, place->file, &status);
-    bool is_within = file && place->line_no &&
-                     find_place(binary, place, file, &found) == PLACE_STATEMENT &&
-                     (found->line_no != place->line_no || found->column_no != place->column_no);
-    return is_within ? found : NULL;
+    return statement->line_no == place->line_no && statement->column_no == place->column_no;
 }
 
-bool collect_is_same_statement(struct collector *c, const struct collect_binary *binary,
-                               const struct pm_code_place *a, const struct pm_code_place *b)
+const struct collect_source_statement *collect_statement_around(struct collector *c,
+                                                                const struct collect_binary *binary,
+                                                                const struct pm_code_place *place,
+                                                                enum pm_status *status)
 {
-    if (a->function != b->function || a->file != b->file)
-        return false;
-    if (a->line_no == b->line_no && a->column_no == b->column_no)
-        return true;
-    const struct collect_source_statement *statement = statement_around(c, binary, a);
-    return statement && statement == statement_around(c, binary, b);
+    struct collect_source_statement *found;
+    const char *file = collect_place_file(c, binary, place->file, status);
+    bool is_one =
+        file && place->line_no && find_place(binary, place, file, &found) == PLACE_STATEMENT;
+    return is_one && !begins_at(found, place) ? found : NULL;
+}
+
+bool collect_is_within(const struct collect_binary *binary,
+                       const struct collect_source_statement *statement,
+                       const struct pm_code_place *place)
+{
+    struct collect_source_statement *found;
+    return place->line_no &&
+           find_place(binary, place, statement->file, &found) == PLACE_STATEMENT &&
+           found == statement && !begins_at(found, place);
 }
 
 pm_id collect_statement_loop(struct collector *c, const struct collect_binary *binary,

@@ -65,10 +65,16 @@ PM_MUST_CHECK enum pm_status collect_map_statement(struct collector *c,
  * for good (a return within it) has no code in it. 0: none. */
 pm_id collect_loop_of(struct collector *c, const struct collect_binary *binary,
                       const struct pm_code_range *range, enum pm_status *status);
-/* Are both places of one statement? Under LTO the code of a statement has the columns of its
- * expressions, not that of its beginning. */
-bool collect_is_same_statement(struct collector *c, const struct collect_binary *binary,
-                               const struct pm_code_place *a, const struct pm_code_place *b);
+/* The statement that a place is within, but does not begin; NULL: none. Under LTO code has the
+ * columns of expressions, so that of one statement has several. It belongs to the binary. */
+const struct collect_source_statement *collect_statement_around(struct collector *c,
+                                                                const struct collect_binary *binary,
+                                                                const struct pm_code_place *place,
+                                                                enum pm_status *status);
+/* Is this statement around the place? The place is of the statement's file. */
+bool collect_is_within(const struct collect_binary *binary,
+                       const struct collect_source_statement *statement,
+                       const struct pm_code_place *place);
 /* The loop that the statement at exactly this place stands in; 0: none, or no such statement. */
 pm_id collect_statement_loop(struct collector *c, const struct collect_binary *binary,
                              const struct pm_code_place *place, enum pm_status *status);

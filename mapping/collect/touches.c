@@ -98,6 +98,12 @@ struct user_statement {
     bool in_header;
 };
 
+/* With what tells whether other code is of it, too. */
+struct whole_statement {
+    struct user_statement user;
+    const struct collect_source_statement *around; /* NULL: all of its code has its place */
+};
+
 static struct user_statement user_statement_of(const struct collect_binary *binary,
                                                const struct pm_code_tuple *tuple)
 {
@@ -119,6 +125,26 @@ struct pm_code_place collect_user_place(const struct collect_binary *binary,
     struct user_statement user = user_statement_of(binary, tuple);
     *ret_in_header = user.in_header;
     return user.place;
+}
+
+static enum pm_status make_whole(struct collector *c, const struct collect_binary *binary,
+                                 const struct user_statement *user, struct whole_statement *ret)
+{
+    enum pm_status status = PM_OK;
+    ret->user = *user;
+    ret->around = collect_statement_around(c, binary, &user->place, &status);
+    return status;
+}
+
+static bool is_of_statement(const struct collect_binary *binary,
+                            const struct whole_statement *statement,
+                            const struct user_statement *other)
+{
+    const struct pm_code_place *x = &statement->user.place, *y = &other->place;
+    if (statement->user.site != other->site || x->function != y->function || x->file != y->file)
+        return false;
+    return (x->line_no == y->line_no && x->column_no == y->column_no) ||
+           (statement->around && collect_is_within(binary, statement->around, y));
 }
 
 bool collect_is_library(const struct collect_code *code)
@@ -186,13 +212,6 @@ struct touches {
     struct touch list[TOUCHES_MAX];
     uint32_t n;
 };
-
-static bool is_same_statement(const struct touches *touches, const struct user_statement *a,
-                              const struct user_statement *b)
-{
-    return a->site == b->site &&
-           collect_is_same_statement(touches->c, touches->binary, &a->place, &b->place);
-}
 
 static bool is_data(const struct pm_pif_noun *noun)
 {
@@ -263,18 +282,23 @@ static void add_facts(struct touches *touches, uint32_t statement)
 }
 
 /* The statement's objects by the code of the rest of it. */
-static void add_code(struct touches *touches, const struct pm_code_block *block,
-                     const struct pm_code_tuple *own, const struct user_statement *statement)
+static enum pm_status add_code(struct touches *touches, const struct pm_code_block *block,
+                               const struct pm_code_tuple *own, const struct user_statement *user)
 {
+    struct whole_statement statement;
+    enum pm_status status = make_whole(touches->c, touches->binary, user, &statement);
+    if (status != PM_OK)
+        return status;
     for (uint32_t i = 0; i < block->n_tuples; i++) {
         const struct pm_code_tuple *tuple = &block->tuples[i];
         if (tuple->loop != own->loop || tuple->n_objects == 0)
             continue;
         struct user_statement other = user_statement_of(touches->binary, tuple);
-        if (is_same_statement(touches, &other, statement))
+        if (is_of_statement(touches->binary, &statement, &other))
             for (uint32_t k = 0; k < tuple->n_objects; k++)
                 add_touch(touches, tuple->objects[k].noun, tuple->objects[k].access);
     }
+    return PM_OK;
 }
 
 /* Does the text have the word? */
@@ -367,8 +391,8 @@ static bool names(const struct collect_binary *binary, uint32_t statement, pm_id
 
 /* The same of fields that the statement does not name: "v[i] += 1", where v's operator[] says
  * which. The code of the rest of it tells. */
-static void add_ways_of_code(struct touches *touches, const struct pm_code_range *range,
-                             uint32_t statement)
+static enum pm_status add_ways_of_code(struct touches *touches, const struct pm_code_range *range,
+                                       uint32_t statement)
 {
     const struct pm_code_tuple *own = range->tuple;
     const struct pm_code_block *block = range->block;
@@ -377,16 +401,21 @@ static void add_ways_of_code(struct touches *touches, const struct pm_code_range
         is_named &=
             !touches->list[i].is_data || names(touches->binary, statement, touches->list[i].noun);
     if (is_named && !own->site)
-        return;
-    struct user_statement served = served_statement_of(touches->binary, own);
+        return PM_OK;
+    struct user_statement user = served_statement_of(touches->binary, own);
+    struct whole_statement served;
+    enum pm_status status = make_whole(touches->c, touches->binary, &user, &served);
+    if (status != PM_OK)
+        return status;
     for (uint32_t i = 0; i < block->n_tuples; i++) {
         const struct pm_code_tuple *tuple = &block->tuples[i];
         if (tuple->loop != own->loop || tuple->n_objects == 0)
             continue;
         struct user_statement other = served_statement_of(touches->binary, tuple);
-        if (is_same_statement(touches, &other, &served))
+        if (is_of_statement(touches->binary, &served, &other))
             add_access_to_known(touches, tuple);
     }
+    return PM_OK;
 }
 
 /* Does the statement stand in the line in which the loop begins? */
@@ -532,13 +561,17 @@ static enum pm_status infer(struct touches *touches, const struct collect_code *
     if (status != PM_OK)
         return status;
     if (!has_data(touches) && !own->unnamed)
-        add_code(touches, range->block, own, &user);
+        status = add_code(touches, range->block, own, &user);
+    if (status != PM_OK)
+        return status;
     if (!has_data(touches))
         add_facts(touches, statement);
     const struct touches known = *touches;
     add_fields(touches, &known, statement);
     add_other_ways(touches, statement);
-    add_ways_of_code(touches, range, statement);
+    status = add_ways_of_code(touches, range, statement);
+    if (status != PM_OK)
+        return status;
     status = add_of_others(touches, &known, code, own);
     if (status != PM_OK)
         return status;
