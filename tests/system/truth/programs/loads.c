@@ -3,9 +3,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdlib.h>
 
-static double units[7]; /* first_inner, first_comes, first_goes, second_inner, second_outer, back, steady */
 static long n_back;
 
 NOINLINE static void back(int n)
@@ -14,22 +12,24 @@ NOINLINE static void back(int n)
     BURN(n);
 }
 
-NOINLINE static void with_first(int n)
+NOINLINE static void load_and_serve(const char *path, int flags, int n)
 {
-    void *library = dlopen("./loads_first.so", RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(path, flags);
     int (*serve)(void (*)(int), int) = (int (*)(void (*)(int), int))dlsym(library, "serve");
     serve(back, n);
-    AGAIN();
     dlclose(library);
+}
+
+NOINLINE static void with_first(int n)
+{
+    load_and_serve("./loads_first.so", RTLD_NOW | RTLD_LOCAL, n);
+    AGAIN();
 }
 
 NOINLINE static void with_second(int n)
 {
-    void *library = dlopen("./loads_second.so", RTLD_LAZY | RTLD_GLOBAL);
-    int (*serve)(void (*)(int), int) = (int (*)(void (*)(int), int))dlsym(library, "serve");
-    serve(back, n);
+    load_and_serve("./loads_second.so", RTLD_LAZY | RTLD_GLOBAL, n);
     AGAIN();
-    dlclose(library);
 }
 
 NOINLINE static void steady(int n)
@@ -63,24 +63,18 @@ int main(void)
     long loads = 12 + 4;
     long n_first = 12L * 150 + 4 * 100;
     long n_second = 12L * 200 + 8 * 125;
-    units[0] = 4.0 * n_first;
-    units[1] = 200.0 * loads;
-    units[2] = 150.0 * loads;
-    units[3] = 7.0 * n_second;
-    units[4] = 9.0 * n_second;
-    units[5] = 2.0 * n_first + 5.0 * n_second;
-    units[6] = 300.0 * 4 + 250.0 * 8;
-    double all = 3.0 * n_first + units[0] + units[1] + units[2] + units[4] + units[5] + units[6];
-    truth("first_inner", 100 * units[0] / all);
-    truth("first_comes", 100 * units[1] / all);
-    truth("first_goes", 100 * units[2] / all);
-    truth("second_inner", 100 * units[3] / all);
-    truth("second_outer", 100 * units[4] / all);
-    truth("back", 100 * units[5] / all);
-    truth("steady", 100 * units[6] / all);
-    truth("with_first", 100 * (9.0 * n_first + units[1] + units[2]) / all);
-    truth("with_second", 100 * 14.0 * n_second / all);
-    truth("loop_of_first", 100 * 9.0 * n_first / all);
+    double comes = 200.0 * loads, goes = 150.0 * loads, steadily = 300.0 * 4 + 250.0 * 8;
+    double first = 9.0 * n_first + comes + goes, second = 14.0 * n_second;
+    double all = first + second + steadily;
+    truth("first_inner", 100 * 4.0 * n_first / all);
+    truth("first_comes", 100 * comes / all);
+    truth("first_goes", 100 * goes / all);
+    truth("second_inner", 100 * 7.0 * n_second / all);
+    truth("second_outer", 100 * 9.0 * n_second / all);
+    truth("back", 100 * (2.0 * n_first + 5.0 * n_second) / all);
+    truth("steady", 100 * steadily / all);
+    truth("with_first", 100 * first / all);
+    truth("with_second", 100 * second / all);
     truth("n_first_inner", (double)n_first);
     truth("n_second_inner", (double)n_second);
     truth("n_back", (double)n_back);

@@ -19,7 +19,7 @@ __attribute__((destructor)) static void first_goes(void)
 /* Of the same name as the second's. */
 __attribute__((noinline)) int serve(void (*back)(int), int n)
 {
-    for (int i = 0; i < n; i++) { /* @first */
+    for (int i = 0; i < n; i++) {
         BURN(3);
         first_inner(4);
         back(2);
