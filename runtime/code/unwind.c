@@ -637,6 +637,18 @@ static bool find_rules(struct pm_unwind *u, const struct pm_tables *tables, stru
     return run(u, record, record->own, address);
 }
 
+uint64_t pm_unwind_frame_bytes(const struct pm_tables *tables, uint64_t return_address)
+{
+    struct pm_unwind u;
+    struct record record;
+    u.registers[PM_UNWIND_IP] = return_address;
+    u.exact = false;
+    if (!find_rules(&u, tables, &record) || u.rules.expression[PM_UNWIND_REGISTERS] != NULL ||
+        u.rules.cfa_register != PM_UNWIND_SP || u.rules.offset[PM_UNWIND_REGISTERS] < 0)
+        return 0;
+    return (uint64_t)u.rules.offset[PM_UNWIND_REGISTERS];
+}
+
 enum pm_unwind_result pm_unwind_step(struct pm_unwind *u, const struct pm_tables *tables)
 {
     struct record record;
@@ -722,6 +734,13 @@ enum pm_unwind_result pm_unwind_step(struct pm_unwind *u, const struct pm_tables
     (void)u;
     (void)tables;
     return PM_UNWIND_LOST;
+}
+
+uint64_t pm_unwind_frame_bytes(const struct pm_tables *tables, uint64_t return_address)
+{
+    (void)tables;
+    (void)return_address;
+    return 0;
 }
 
 bool pm_unwind_by_pushes(struct pm_unwind *u, const struct pm_taken *taken,

@@ -91,6 +91,10 @@ enum pm_unwind_result pm_unwind_step(struct pm_unwind *u, const struct pm_tables
  * it is one is for the caller to look. */
 bool pm_unwind_by_pushes(struct pm_unwind *u, const struct pm_taken *taken,
                          const struct pm_tables *tables);
+/* The bytes from the stack pointer behind the call that returns to this address up to the CFA:
+ * the caller's frame, where that does not move. 0: the tables find the frame otherwise (by rbp),
+ * or not at all. */
+uint64_t pm_unwind_frame_bytes(const struct pm_tables *tables, uint64_t return_address);
 /* Where the function that has the address starts, by these tables; 0: not known. */
 uint64_t pm_unwind_function(const struct pm_tables *tables, uint64_t address);
 

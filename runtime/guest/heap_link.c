@@ -95,6 +95,44 @@ static bool is_active_code(uint64_t address, const struct pm_heap_place *place)
     return noun == function_of(place)->noun || pm_noun_is_disarmed(noun);
 }
 
+/* --- is it a return address? --- */
+
+enum { MAX_FRAME_BYTES = 0x7ffff, KNOWN_FRAMES = 512 }; /* of 8 bytes: 16 bits */
+
+/* Frames that have been looked up: address << 16 | bytes / 8 + 1, each in one word, for several
+ * threads write here at once. What is loaded where other code was has another place. */
+static uint64_t known_frames[KNOWN_FRAMES];
+
+static uint64_t frame_bytes(uint64_t return_address, uint16_t generation)
+{
+    uint64_t *known = &known_frames[(return_address ^ generation * 0x9e5ull) % KNOWN_FRAMES],
+             word = pm_load(*known);
+    if (word >> 16 == return_address)
+        return ((word & 0xffff) - 1) * 8;
+    struct pmr_place place;
+    uint64_t bytes = 0;
+    if (pm_places_hold() && pm_places_find(return_address - 1, &place))
+        bytes = pm_unwind_frame_bytes(&place.tables, return_address);
+    pm_places_release();
+    if (bytes > MAX_FRAME_BYTES)
+        return 0;
+    pm_store(*known, return_address << 16 | (bytes / 8 + 1));
+    return bytes;
+}
+
+/* A word at `slot` that looks like a return address into the context's function may be of a call
+ * before. The frame tells, where its size is fixed: that of the context ends at its entry's sp. */
+static bool is_left_over(uint64_t word, uint64_t slot, const struct pm_heap_place *place)
+{
+    const struct pm_node *function = function_of(place);
+    const struct pm_object *o = object_at(word - 1);
+    const struct pm_sled *sled = o != NULL ? entered_before(o, word) : NULL;
+    if (sled == NULL || o->first_noun + sled->noun != function->noun)
+        return false; /* of a function that has no context */
+    uint64_t bytes = frame_bytes(word, place->generation);
+    return bytes != 0 && slot + 8 + bytes != pm_sp_frame(pm_load(function->sp)) + 8;
+}
+
 /* On the stack, in the frames below that of the context's function. On a stack that is not the
  * thread's own, its end is known by that frame only. The cold part of a function has no sleds
  * either and no caller in its frame. */
@@ -108,7 +146,7 @@ static uint64_t caller(uint64_t return_address, uint64_t sp, const struct pm_hea
     if (bytes > SEARCHED_BYTES)
         bytes = SEARCHED_BYTES;
     for (uint64_t at = 0; (found = pm_places_next_caller((const uint8_t *)sp, bytes, &at)) != 0;) {
-        if (is_active_code(found, place))
+        if (is_active_code(found, place) && !is_left_over(found, sp + at - 8, place))
             return found;
         first = first != 0 ? first : found;
     }

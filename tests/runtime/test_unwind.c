@@ -352,6 +352,47 @@ static void tables_that_lie_are_not_followed_out(void **unused)
     free(copy);
 }
 
+static uint64_t frame_bytes;
+
+/* *ret_frame: from the stack pointer behind the call of this up to the CFA of who calls. */
+static __attribute__((noinline)) void measure(const char *cfa_of_caller, uint64_t *ret_frame)
+{
+    uint64_t here = (uint64_t)__builtin_return_address(0);
+    struct pm_tables tables = tables_at(here);
+    *ret_frame = (uint64_t)(cfa_of_caller - (const char *)__builtin_dwarf_cfa());
+    frame_bytes = pm_unwind_frame_bytes(&tables, here);
+}
+
+__attribute__((noinline, optimize("O2", "omit-frame-pointer"))) static uint64_t fixed(uint64_t n)
+{
+    volatile char room[200];
+    uint64_t frame;
+    room[n] = 1;
+    measure(__builtin_dwarf_cfa(), &frame);
+    return frame * (uint64_t)room[n];
+}
+
+__attribute__((noinline)) static uint64_t moving(uint64_t n)
+{
+    volatile char *room = __builtin_alloca(n);
+    uint64_t frame;
+    room[0] = 1;
+    measure(__builtin_dwarf_cfa(), &frame);
+    return frame * (uint64_t)room[0];
+}
+
+static void frames_of_fixed_size_are_known(void **unused)
+{
+    (void)unused;
+    uint64_t frame = fixed(3);
+    assert_true(frame > 200);
+    assert_int_equal(frame_bytes, frame);
+    static const struct pm_tables none;
+    assert_int_equal(pm_unwind_frame_bytes(&none, (uint64_t)&fixed + 1), 0);
+    assert_true(moving(random_below(64) + 16) > 16);
+    assert_int_equal(frame_bytes, 0); /* it is found by rbp, which nobody gave */
+}
+
 /* A function whose table says nothing of what it pushes: after none, one, two and all three of
  * its pushes, and behind them. */
 static void pushes_are_left_behind(void **unused)
@@ -419,6 +460,7 @@ int main(void)
 #endif
 #if defined(__x86_64__)
         cmocka_unit_test(tables_that_lie_are_not_followed_out),
+        cmocka_unit_test(frames_of_fixed_size_are_known),
         cmocka_unit_test(pushes_are_left_behind),
 #endif
         cmocka_unit_test(without_registers_nothing_is_unwound),
