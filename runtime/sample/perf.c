@@ -695,7 +695,7 @@ static void find_place(struct pm_sampler *s, uint64_t out_ns)
         if (!is_sample || taken.time_ns <= s->on_since_ns || taken.sp == 0)
             continue;
         s->taken = &taken;
-        const struct pm_node *node = pm_sample_context(s, taken.sp);
+        const struct pm_node *node = pm_sample_off_at(s, taken.sp);
         s->taken = NULL;
         s->off.context = node;
         s->off.current = pm_own_current(s->t);

@@ -117,11 +117,25 @@ const struct pm_node *pm_sample_context(const struct pm_sampler *s, uint64_t sp)
     return pm_context_at(s->t, s->slot, sp);
 }
 
+/* A timed context ends at an event, not where its frame died (longjmp): its time goes on until
+ * then, and so must what is taken out of it. */
+static bool outlives_its_frame(const struct pm_sampler *s, uint64_t sp)
+{
+    const struct pm_node *base = pm_load(s->t->base), *node = pm_own_current(s->t);
+    return sp != 0 && node != NULL && node->parent != NULL && pm_load(node->start_tsc) != 0 &&
+           sp <= pm_load((base != NULL ? base : s->slot->root)->sp) && pm_frame_is_dead(node, sp);
+}
+
+const struct pm_node *pm_sample_off_at(const struct pm_sampler *s, uint64_t sp)
+{
+    return pm_sample_context(s, outlives_its_frame(s, sp) ? 0 : sp);
+}
+
 const struct pm_node *pm_sample_off_context(const struct pm_sampler *s)
 {
     if (s->off.context != NULL && s->off.current == pm_own_current(s->t))
         return s->off.context;
-    return pm_sample_context(s, s->off.sp);
+    return pm_sample_off_at(s, s->off.sp);
 }
 
 const struct pm_node *pm_sample_steady(const struct pm_sampler *s, const struct pm_node *node)

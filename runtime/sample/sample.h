@@ -128,6 +128,8 @@ const struct pm_node *pm_context_at(const struct pm_tls *t, const struct pm_slot
                                     uint64_t sp);
 /* Of the sampler's thread. */
 const struct pm_node *pm_sample_context(const struct pm_sampler *s, uint64_t sp);
+/* The context that holds the time of what goes off the CPU now, with this stack pointer. */
+const struct pm_node *pm_sample_off_at(const struct pm_sampler *s, uint64_t sp);
 /* Of what is off the CPU now. */
 const struct pm_node *pm_sample_off_context(const struct pm_sampler *s);
 /* The innermost context that has been active ever since the last sample was taken. */
