@@ -212,11 +212,14 @@ static long forks(long n)
     return sum;
 }
 
+static std::atomic<bool> blocks;
+
 static void *block_signals(void *stop)
 {
     sigset_t set;
     sigfillset(&set);
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, &set, nullptr, 8); // libc's is wrapped
+    blocks = true;
     while (!*(std::atomic<bool> *)stop)
         usleep(1000);
     return nullptr;
@@ -228,7 +231,8 @@ static long blocked(long n)
     static std::atomic<bool> stop;
     pthread_t thread;
     pthread_create(&thread, nullptr, block_signals, &stop);
-    usleep(20000);
+    while (!blocks)
+        usleep(1000);
     long sum = work(n);
     stop = true;
     pthread_join(thread, nullptr);
