@@ -59,6 +59,34 @@ struct pm_loop_identity {
  * same identity in the early CFG, just before the loop passes, inlined, cloned, and in lto1. False
  * when it has no place (compiler-made). */
 bool pm_loop_identity_of(class loop *loop, struct pm_loop_identity *ret_identity);
+/* Loops of the source some statements of which are in the function, in GIMPLE, but in no natural
+ * loop: unrolled completely, left in the first round, or begun by setjmp(). */
+struct pm_missing_loop {
+    struct pm_loop_identity identity;
+    bool has_calls;
+};
+void pm_loops_missing(function *fun, std::vector<struct pm_missing_loop> *ret_missing);
+/* The same for a place of the code, in GIMPLE or RTL: the innermost such loop around it that lies
+ * within the natural loop around the code (around: its identity's id, 0 none). Any loop there is
+ * one for code that does not return. First natural loops are looked for, once in a function. */
+void pm_natural_loops_find(function *fun);
+bool pm_missing_loop_at(location_t location, pm_id around, bool returns,
+                        struct pm_loop_identity *ret_identity);
+
+/* --- leaps.cc: natural loops, of GIMPLE or RTL, without the ways of longjmp() --- */
+/* GCC has an edge from each call to what comes after each setjmp(): to it, a loop with a setjmp()
+ * holds all that is called after it in the function. */
+std::vector<basic_block> pm_loop_blocks(class loop *loop);
+/* The edges that leave it; those of leaps and exceptions are no exits. */
+std::vector<edge> pm_loop_exits(class loop *loop);
+/* The loop around a loop, and around a block; NULL: none. */
+class loop *pm_loop_outer(class loop *loop);
+class loop *pm_loop_around(basic_block bb);
+/* Does the way from here end, without a fork, in a call that does not return? Such code is part
+ * of no natural loop. */
+bool pm_ends_without_return(basic_block bb);
+/* 1: outermost; at most PM_SLED_DEPTH_MASK */
+unsigned pm_loop_depth(class loop *loop);
 
 /* --- facts.cc, late.cc --- */
 /* registers its passes and callbacks; called by main.cc */

@@ -487,22 +487,20 @@ static void vote_gimple(basic_block bb, struct votes *votes)
 /* The statements of a loop that lie in none of its inner loops. */
 static void vote_all(class loop *loop, struct votes *votes)
 {
-    basic_block *body = get_loop_body(loop);
-    for (unsigned i = 0; i < loop->num_nodes; i++) {
-        if (body[i]->loop_father != loop)
+    for (basic_block bb : pm_loop_blocks(loop)) {
+        if (bb->loop_father != loop)
             continue;
-        if (body[i]->flags & BB_RTL)
-            vote_rtl(body[i], votes);
+        if (bb->flags & BB_RTL)
+            vote_rtl(bb, votes);
         else
-            vote_gimple(body[i], votes);
+            vote_gimple(bb, votes);
         edge e;
         edge_iterator ei;
-        FOR_EACH_EDGE(e, ei, body[i]->succs) {
+        FOR_EACH_EDGE(e, ei, bb->succs) {
             if (e->dest == loop->header)
                 vote(votes, e->goto_locus);
         }
     }
-    free(body);
 }
 
 /* How many natural loops, one in the other and this one included, have this position? */
@@ -517,7 +515,7 @@ static bool natural_position(class loop *loop, struct position *ret_position)
         for (class loop *inner = loop->inner; inner != NULL && votes.n_outside == 0;
              inner = inner->next) {
             struct position position;
-            if (!natural_position(inner, &position))
+            if (pm_loop_outer(inner) != loop || !natural_position(inner, &position))
                 continue;
             *ret_position = position_up(position);
             return ret_position->index >= 0;
@@ -538,7 +536,8 @@ static int nest_of(class loop *loop, const struct position &position)
     int deepest = 0;
     for (class loop *inner = loop->inner; inner != NULL; inner = inner->next) {
         struct position of_inner;
-        if (natural_position(inner, &of_inner) && same_position(of_inner, position))
+        if (pm_loop_outer(inner) == loop && natural_position(inner, &of_inner) &&
+            same_position(of_inner, position))
             deepest = std::max(deepest, nest_of(inner, position));
     }
     return deepest + 1;
@@ -562,11 +561,8 @@ static bool identity_without_table(class loop *loop, struct pm_loop_identity *re
     return true;
 }
 
-bool pm_loop_identity_of(class loop *loop, struct pm_loop_identity *ret_identity)
+static void identity_at(const struct position &position, struct pm_loop_identity *ret_identity)
 {
-    struct position position;
-    if (!natural_position(loop, &position))
-        return identity_without_table(loop, ret_identity);
     const struct pm_source_loop *source = &position.function->loops[position.index];
     ret_identity->function = pm_origin_function(position.decl);
     ret_identity->place.file = source->file;
@@ -574,5 +570,94 @@ bool pm_loop_identity_of(class loop *loop, struct pm_loop_identity *ret_identity
     ret_identity->place.line = source->place.line;
     ret_identity->place.column = source->place.column;
     ret_identity->id = source->id;
+}
+
+bool pm_loop_identity_of(class loop *loop, struct pm_loop_identity *ret_identity)
+{
+    struct position position;
+    if (!natural_position(loop, &position))
+        return identity_without_table(loop, ret_identity);
+    identity_at(position, ret_identity);
     return true;
+}
+
+/* --- loops of the source without a natural loop --- */
+
+static std::vector<struct position> natural; /* of the function at hand */
+
+void pm_natural_loops_find(function *fun)
+{
+    natural.clear();
+    PM_FOR_EACH_LOOP(fun, loop)
+    {
+        struct position position;
+        if (natural_position(loop, &position))
+            natural.push_back(position);
+    }
+}
+
+static bool is_natural(const struct position &position)
+{
+    for (const struct position &known : natural)
+        if (same_position(known, position))
+            return true;
+    return false;
+}
+
+bool pm_missing_loop_at(location_t location, pm_id around, bool returns,
+                        struct pm_loop_identity *ret_identity)
+{
+    if (LOCATION_LOCUS(location) <= BUILTINS_LOCATION)
+        return false;
+    struct position position = position_at(location, LOCATION_BLOCK(location));
+    for (; position.index >= 0; position = position_up(position)) {
+        if (position.function->loops[position.index].id == around)
+            return false;
+        if (!returns || !is_natural(position)) {
+            identity_at(position, ret_identity);
+            return true;
+        }
+    }
+    return false;
+}
+
+struct missing {
+    struct position position;
+    bool has_calls;
+};
+
+/* All loops around a statement that are not there. */
+static void add_missing(std::vector<struct missing> *list, gimple *stmt)
+{
+    location_t location = gimple_location(stmt);
+    if (is_gimple_debug(stmt) || gimple_code(stmt) == GIMPLE_LABEL ||
+        LOCATION_LOCUS(location) <= BUILTINS_LOCATION)
+        return;
+    bool calls = is_gimple_call(stmt) && !gimple_call_internal_p(stmt);
+    struct position position = position_at(location, LOCATION_BLOCK(location));
+    for (; position.index >= 0; position = position_up(position)) {
+        auto known = std::find_if(list->begin(), list->end(), [&](const struct missing &loop) {
+            return same_position(loop.position, position);
+        });
+        if (known != list->end())
+            known->has_calls |= calls;
+        else if (!is_natural(position))
+            list->push_back({position, calls});
+    }
+}
+
+void pm_loops_missing(function *fun, std::vector<struct pm_missing_loop> *ret_missing)
+{
+    std::vector<struct missing> list;
+    basic_block bb;
+    pm_natural_loops_find(fun);
+    FOR_EACH_BB_FN(bb, fun)
+        for (gimple_stmt_iterator at = gsi_start_bb(bb); !gsi_end_p(at); gsi_next(&at))
+            add_missing(&list, gsi_stmt(at));
+    for (const struct missing &loop : list) {
+        struct pm_missing_loop missing = {{}, loop.has_calls};
+        identity_at(loop.position, &missing.identity);
+        if (pm_function_selected(loop.position.decl))
+            ret_missing->push_back(missing);
+    }
 }

@@ -59,6 +59,10 @@ static inline uint64_t pm_hash(const struct place_key &key)
     return pm_hash_join(hash, (uint64_t)key.line << 32 | key.column);
 }
 
+struct found_loop {
+    pm_id noun, id;
+};
+
 struct collected {
     struct pm_map_lists map;
     std::vector<int> tuple_of_insn; /* by INSN_UID; -1: no code, or not known */
@@ -67,8 +71,10 @@ struct collected {
     std::vector<struct located> places;
     struct pm_table<struct place_key, int> place_index;
     struct pm_table<tree, int> sites_by_block;
-    std::vector<int> loop_of_number; /* natural loop -> index in loops */
-    std::vector<pm_id> loops;        /* the first is none */
+    std::vector<int> loop_of_number;                            /* natural loop -> index in loops */
+    std::vector<struct found_loop> loops;                       /* the first is none */
+    std::map<std::pair<location_t, int>, int> loop_of_location; /* and 2 * natural loop + returns */
+    std::map<pm_id, int> missing_loops;
     std::map<std::vector<uint64_t>, int> object_sets;
     std::vector<std::vector<int>> tails; /* indices in places; the first is empty */
     std::map<std::vector<int>, int> tail_sets;
@@ -244,24 +250,42 @@ static void touch_insn(const rtx_insn *insn, struct touched *touched)
 
 /* --- loops --- */
 
-/* The innermost source loop around a block: index in loops, 0 none. */
+static int add_loop(const struct pm_loop_identity *identity)
+{
+    int index = (int)now->loops.size();
+    now->loops.push_back({pm_late_source_loop(identity), identity->id});
+    return index;
+}
+
+/* The innermost source loop that a natural loop around a block implements: index in loops, 0
+ * none. */
 static int loop_at(basic_block bb)
 {
-    for (class loop *loop = bb->loop_father; loop != NULL && loop_outer(loop) != NULL;
-         loop = loop_outer(loop)) {
+    for (class loop *loop = pm_loop_around(bb); loop != NULL; loop = pm_loop_outer(loop)) {
         int *known = &now->loop_of_number[(size_t)loop->num];
         struct pm_loop_identity identity;
-        if (*known < 0) {
-            *known = 0;
-            if (pm_loop_identity_of(loop, &identity)) {
-                *known = (int)now->loops.size();
-                now->loops.push_back(pm_late_source_loop(&identity));
-            }
-        }
+        if (*known < 0)
+            *known = pm_loop_identity_of(loop, &identity) ? add_loop(&identity) : 0;
         if (*known > 0)
             return *known;
     }
     return 0;
+}
+
+/* Code of a loop that is a loop no more (unrolled completely), or that ends the program or leaps
+ * from within one: what the source says. */
+static int missing_loop_at(location_t location, int natural, bool returns)
+{
+    auto entry = now->loop_of_location.insert({{location, 2 * natural + returns}, natural});
+    struct pm_loop_identity identity;
+    if (entry.second &&
+        pm_missing_loop_at(location, now->loops[(size_t)natural].id, returns, &identity)) {
+        auto known = now->missing_loops.insert({identity.id, 0}).first;
+        if (known->second == 0)
+            known->second = add_loop(&identity);
+        entry.first->second = known->second;
+    }
+    return entry.first->second;
 }
 
 /* --- kinds --- */
@@ -378,7 +402,7 @@ static int tuple_of(const struct tuple_key &key)
     tuple.kind = (enum pm_map_kind)key.kind;
     tuple.unnamed = key.unnamed;
     tuple.site = -1;
-    tuple.loop = now->loops[(size_t)key.loop];
+    tuple.loop = now->loops[(size_t)key.loop].noun;
     tuple.objects = (uint32_t)key.objects;
     tuple.first_also = (uint32_t)now->map.also.size();
     if (key.place >= 0) {
@@ -434,14 +458,17 @@ static int place_at_begin(basic_block bb, int otherwise)
 
 static void collect_block(basic_block bb, int *place_before)
 {
-    int loop = loop_at(bb);
+    int natural = loop_at(bb), loop = natural;
     int place = place_at_begin(bb, *place_before);
+    bool returns = !pm_ends_without_return(bb);
     rtx_insn *insn;
     FOR_BB_INSNS(bb, insn) {
         if (!emits_code(insn))
             continue;
         int own = place_of(INSN_LOCATION(insn));
         place = own >= 0 ? own : place;
+        if (own >= 0)
+            loop = missing_loop_at(INSN_LOCATION(insn), natural, returns);
         now->tuple_of_insn[(size_t)INSN_UID(insn)] = tuple_of_insn(insn, place, loop);
     }
     *place_before = place;
@@ -451,7 +478,8 @@ static void collect_all(function *fun)
 {
     now->tuple_of_insn.assign((size_t)get_max_uid(), -1);
     now->loop_of_number.assign(number_of_loops(fun), -1);
-    now->loops.push_back(0);
+    now->loops.push_back({0, 0});
+    pm_natural_loops_find(fun);
     now->map.objects.push_back({0, 0});
     now->tails.push_back({});
     now->tail_sets.insert({{}, 0});

@@ -33,7 +33,7 @@ void pm_sleds_put_calls(function *fun)
 {
     basic_block bb;
     FOR_EACH_BB_FN(bb, fun) {
-        unsigned depth = MIN(loop_depth(bb->loop_father) + 1u, (unsigned)PM_SLED_DEPTH_MASK);
+        unsigned depth = MIN(pm_loop_depth(pm_loop_around(bb)) + 1u, (unsigned)PM_SLED_DEPTH_MASK);
         for (gimple_stmt_iterator gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi)) {
             gimple *stmt = gsi_stmt(gsi);
             if (is_gimple_call(stmt) && !stmt_ends_bb_p(stmt) &&

@@ -25,7 +25,7 @@ extern "C" {
  * number, 0 = not chosen. */
 static bool encloser_chosen(const std::vector<pm_id> &ids, class loop *loop, pm_id id, bool any_id)
 {
-    for (class loop *outer = loop_outer(loop); outer; outer = loop_outer(outer))
+    for (class loop *outer = pm_loop_outer(loop); outer; outer = pm_loop_outer(outer))
         if (ids[outer->num] != 0 && (any_id || ids[outer->num] == id))
             return true;
     return false;
@@ -59,7 +59,7 @@ void pm_sleds_choose_loops(function *fun, std::vector<struct pm_marked_loop> *re
     loops.push_back(loop);
     std::sort(loops.begin(), loops.end(), outer_first);
     for (class loop *loop : loops) {
-        struct pm_marked_loop marked = {loop, {}, 0, MIN(loop_depth(loop), PM_SLED_DEPTH_MASK)};
+        struct pm_marked_loop marked = {loop, {}, 0, pm_loop_depth(loop)};
         if (!pm_loop_identity_of(loop, &marked.identity) ||
             !pm_function_selected(marked.identity.function))
             continue;
@@ -97,7 +97,8 @@ gasm *pm_sled_asm(unsigned kind, unsigned depth, pm_id id)
     return statement;
 }
 
-/* Does the way from here end in a call that does not return, without a fork? */
+/* Does the way from here end in a call that does not return, without a fork? Unlike for
+ * pm_ends_without_return(), a call that may leap goes on: back into the function. */
 static bool ends_without_return(basic_block bb)
 {
     while (single_succ_p(bb) && single_pred_p(single_succ(bb)))
@@ -109,8 +110,8 @@ static void put_loop_sleds(const struct pm_marked_loop &marked)
 {
     gsi_insert_on_edge(loop_preheader_edge(marked.loop),
                        pm_sled_asm(PM_SLED_LOOP_ENTER, marked.depth, marked.id));
-    for (edge e : get_loop_exit_edges(marked.loop))
-        if (!(e->flags & (EDGE_ABNORMAL | EDGE_EH)) && !ends_without_return(e->dest))
+    for (edge e : pm_loop_exits(marked.loop))
+        if (!ends_without_return(e->dest))
             gsi_insert_on_edge(e, pm_sled_asm(PM_SLED_LOOP_LEAVE, marked.depth, marked.id));
     pm_sleds_stats.n_loops++;
 }
@@ -119,11 +120,9 @@ static void put_loop_sleds(const struct pm_marked_loop &marked)
 static bool has_calls(class loop *loop)
 {
     bool found = false;
-    basic_block *body = get_loop_body(loop);
-    for (unsigned i = 0; i < loop->num_nodes; i++)
-        for (gimple_stmt_iterator at = gsi_start_bb(body[i]); !gsi_end_p(at); gsi_next(&at))
+    for (basic_block bb : pm_loop_blocks(loop))
+        for (gimple_stmt_iterator at = gsi_start_bb(bb); !gsi_end_p(at); gsi_next(&at))
             found |= is_gimple_call(gsi_stmt(at)) && !gimple_call_internal_p(gsi_stmt(at));
-    free(body);
     return found;
 }
 
@@ -146,7 +145,7 @@ static bool has_transactions(function *fun)
 
 static unsigned depth_of(basic_block bb)
 {
-    return MIN(loop_depth(bb->loop_father), (unsigned)PM_SLED_DEPTH_MASK);
+    return pm_loop_depth(pm_loop_around(bb));
 }
 
 static std::map<int, unsigned> landing_depths;
@@ -203,9 +202,11 @@ static unsigned put_all_loop_sleds(function *fun)
     calculate_dominance_info(CDI_DOMINATORS);
     loop_optimizer_init(LOOPS_NORMAL | LOOPS_HAVE_RECORDED_EXITS);
     std::vector<struct pm_marked_loop> loops, bare;
+    std::vector<struct pm_missing_loop> missing;
     scev_initialize();
     pm_sleds_choose_loops(fun, &loops, &bare);
     scev_finalize();
+    pm_loops_missing(fun, &missing);
     std::vector<bool> calls;
     for (const struct pm_marked_loop &loop : bare)
         calls.push_back(has_calls(loop.loop));
@@ -222,6 +223,10 @@ static unsigned put_all_loop_sleds(function *fun)
         pm_late_loop(fun->decl, &marked.identity, marked.depth);
     for (size_t i = 0; i < bare.size(); i++)
         pm_late_bare_loop(&bare[i].identity, bare[i].id, calls[i]);
+    pm_id symbol = pm_symbol_id(fun->decl);
+    for (const struct pm_missing_loop &loop : missing)
+        pm_late_bare_loop(&loop.identity, pm_id_of_loopcode(symbol, loop.identity.id),
+                          loop.has_calls);
     return TODO_update_ssa_only_virtuals;
 }
 

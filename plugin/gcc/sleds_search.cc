@@ -80,8 +80,7 @@ bool pm_sleds_is_search_loop(class loop *loop)
     if (!optimize || !only_looks(loop))
         return false;
     bool is_counted = true;
-    for (edge exit : get_loop_exit_edges(loop))
-        if (!(exit->flags & (EDGE_ABNORMAL | EDGE_EH)))
-            is_counted = is_counted && exit_is_counted(loop, exit);
+    for (edge exit : pm_loop_exits(loop))
+        is_counted = is_counted && exit_is_counted(loop, exit);
     return !is_counted;
 }
