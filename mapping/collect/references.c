@@ -207,17 +207,31 @@ enum pm_status collect_note_member(struct collector *c, const struct collect_mem
     return PM_OK;
 }
 
-/* An array of objects, or a pointer to them; a single one of a template's class may look like
- * one. */
+/* An array of objects, or a pointer to them. */
 static bool is_array(const struct pm_pif_noun *noun)
 {
     return strcmp(noun->kind, "variable") != 0 || strchr("*&]", noun->type[strlen(noun->type) - 1]);
 }
 
-/* Rows of arrays do not name a single object, so that it may stand beside its member. */
-static bool is_single(const struct pm_pif_noun *noun)
+/* Is the field of the class that the type names, and not of one in its arguments? */
+static bool is_of_type(const struct pm_pif_noun *type, const char *text)
 {
-    return !strpbrk(noun->type, "*[&<");
+    static const char constant[] = "const ";
+    size_t before = strncmp(text, constant, strlen(constant)) == 0 ? strlen(constant) : 0;
+    return type->name && strcmp(text + before, type->name) == 0;
+}
+
+/* Rows of arrays do not name a single object, so that it may stand beside its member. A container
+ * is single to its own members, and an array to those of what it holds. */
+static bool is_single(const struct object *object, const struct pm_pif_noun *noun, pm_id field)
+{
+    struct pm_pif_noun member, type;
+    if (collect_type_has(noun->type, "*[&"))
+        return false;
+    return strcmp(noun->kind, "variable") == 0 || !strchr(noun->type, '<') ||
+           (pm_pif_find_noun(object->binary->pif, field, &member) && member.parent &&
+            pm_pif_find_noun(object->binary->pif, member.parent, &type) &&
+            is_of_type(&type, noun->type));
 }
 
 static bool is_object_of(const struct object *object, const struct collect_member *member)
@@ -230,7 +244,7 @@ static bool is_object_of(const struct object *object, const struct collect_membe
         !noun.kind || strcmp(noun.kind, "field") == 0 ||
         !collect_may_hold(object->binary, object->id, member->field))
         return false;
-    return is_single(&noun) || (!member->is_array && is_array(&noun));
+    return is_single(object, &noun, member->field) || (!member->is_array && is_array(&noun));
 }
 
 static void keep_objects(struct references *all, const struct collect_member *member)
@@ -285,7 +299,7 @@ static enum pm_status map_member(struct collector *c, struct references *all, st
     struct pm_pif_noun noun;
     bool is_known = member->field && all->n_objects == 1 && !member->is_array &&
                     pm_pif_find_noun(all->objects[0].binary->pif, all->objects[0].id, &noun) &&
-                    !is_single(&noun);
+                    !is_single(&all->objects[0], &noun, member->field);
     const char *origin = is_known ? "inferred" : "possible";
     for (uint32_t i = 0; i < all->n_objects && status == PM_OK; i++) {
         const struct object *object = &all->objects[i];

@@ -313,6 +313,27 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
+/* Outside of the arguments of templates. */
+bool collect_type_has(const char *type, const char *letters)
+{
+    unsigned depth = 0;
+    for (const char *p = type; *p; p++) {
+        depth += *p == '<';
+        if (!depth && strchr(letters, *p))
+            return true;
+        depth -= depth && *p == '>';
+    }
+    return false;
+}
+
+/* What is in an object of a template's class, its arguments do not say: "pair<double>". In a
+ * container ("vector<double>") there is nothing else. */
+static bool is_of_template(const struct pm_pif_noun *object)
+{
+    const char *arguments = strchr(object->type, '<');
+    return arguments && object->kind && strcmp(object->kind, "variable") == 0;
+}
+
 /* Are elements of the object records that have the field? Where its type does not say (void *, a
  * record within one), it is not an array of numbers. */
 bool collect_may_hold(const struct collect_binary *binary, pm_id object, pm_id field)
@@ -326,6 +347,8 @@ bool collect_may_hold(const struct collect_binary *binary, pm_id object, pm_id f
         return true;
     if (noun.parent && pm_pif_find_noun(binary->pif, noun.parent, &type) && type.name &&
         has_word(of.type, type.name))
+        return true;
+    if (is_of_template(&of))
         return true;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (has_word(of.type, numbers[i]))
@@ -755,17 +778,20 @@ static enum pm_status map_served(const struct touches *touches, struct collect_c
 }
 
 /* "v[i] = x" of a class is a call of its operator[]: what that takes is there for v, too, be it
- * read or written. */
+ * read or written. So is what it calls in C++'s library. */
 static enum pm_status map_accessor(const struct touches *touches, struct collect_code *code,
                                    const struct pm_code_range *range)
 {
     const struct pm_code_tuple *own = range->tuple;
-    pm_id function = own->place.function ? own->place.function : range->block->function;
     struct collect_member member = {code->binary, code->sentence,
                                     .access = PM_MAP_READS | PM_MAP_WRITES};
-    if (!function || !code->binary->pif || !is_accessor(code->binary, function))
+    if (!code->binary->pif)
         return PM_OK;
-    if (own->site)
+    struct user_statement user = user_statement_of(code->binary, own);
+    pm_id function = user.place.function ? user.place.function : range->block->function;
+    if (!function || !is_accessor(code->binary, function))
+        return PM_OK;
+    if (user.site)
         return map_served(touches, code, own);
     enum pm_status status = collect_note_member(touches->c, &member, function);
     if (status != PM_OK)
@@ -881,7 +907,14 @@ enum pm_status collect_map_passed(struct collector *c, const struct collect_code
     called.sentence = sentence;
     for (uint32_t i = 0; i < call->n_objects; i++)
         add_touch(&touches, call->objects[i].noun, call->objects[i].access);
-    enum pm_status status =
-        call->place.line_no ? infer_call(&touches, caller, caller->range) : PM_OK;
-    return status == PM_OK ? map_inferred(&touches, &called, NULL) : status;
+    if (!call->place.line_no)
+        return map_inferred(&touches, &called, NULL);
+    enum pm_status status = infer_call(&touches, caller, caller->range);
+    if (status != PM_OK)
+        return status;
+    status = note_members(&touches, &called, call);
+    if (status != PM_OK)
+        return status;
+    status = map_accessor(&touches, &called, caller->range);
+    return status != PM_OK ? status : map_inferred(&touches, &called, NULL);
 }

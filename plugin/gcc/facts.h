@@ -82,6 +82,8 @@ pm_id pm_fact_captured(tree field, tree context);
 /* Has the type (or what it refers to) elements: a vector, a smart pointer, a class with
  * operator[]? */
 bool pm_fact_is_container(tree type);
+/* A lambda: its members are what it captured. */
+bool pm_fact_is_closure(tree type);
 /* Are such objects ways to the elements of another one: iterators, spans? */
 bool pm_fact_type_refers(tree type);
 /* Is the variable such an object that the source does not name? It stands for what it refers
@@ -137,6 +139,10 @@ void pm_fact_holds_pointer(pm_id pointer, pm_id other, tree type);
 /* Does a function of the library call back a function with one of its own arguments? qsort(a, n,
  * size, f) calls f with what lies in a. */
 bool pm_fact_is_called_back_with(gcall *call, tree called, unsigned parameter, unsigned argument);
+/* What C++'s library hands to a lambda, of which it calls an operator(): an id that is no noun; 0:
+ * the type is no lambda's. Does a call of the library hand on elements of an argument? */
+pm_id pm_fact_handed(tree type);
+bool pm_fact_hands_elements(gcall *call, unsigned argument);
 /* Of the virtual method that an OBJ_TYPE_REF calls, and those that override it. 0: not known. */
 pm_id pm_fact_virtual_parameter(tree reference, unsigned index);
 /* Tables of functions that only other units use: what they hold is known here. */

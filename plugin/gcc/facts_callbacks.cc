@@ -56,6 +56,15 @@ static tree call_operator(tree type)
     return NULL_TREE;
 }
 
+/* By value, too: "[k](auto x) { return x * k; }" works for what the elements lie in. */
+static void note_handed(struct pm_reader *reader, gcall *call, tree type)
+{
+    pm_id handed = pm_fact_handed(type);
+    for (unsigned i = 0; i < gimple_call_num_args(call) && handed != 0; i++)
+        if (pm_fact_hands_elements(call, i))
+            pm_reader_refer(reader, handed, gimple_call_arg(call, i));
+}
+
 static void note_called_back(struct pm_reader *reader, gcall *call, tree called)
 {
     bool is_method = pm_is_method_type(called);
@@ -101,6 +110,7 @@ void pm_reader_note_callbacks(struct pm_reader *reader, gcall *call)
     for (unsigned i = 0; i < gimple_call_num_args(call); i++) {
         tree argument = gimple_call_arg(call, i), called = call_operator(TREE_TYPE(argument));
         std::vector<tree> functions;
+        note_handed(reader, call, TREE_TYPE(argument));
         pm_reader_find_functions(reader, argument, 0, &functions);
         if (called != NULL_TREE)
             functions.push_back(called);

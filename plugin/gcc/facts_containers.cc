@@ -92,8 +92,7 @@ static unsigned traits_of(tree type)
     return *known.add(TYPE_UID(type), 0) = traits;
 }
 
-/* A lambda: its members are what it captured. */
-static bool is_closure(tree type)
+bool pm_fact_is_closure(tree type)
 {
     tree name = TYPE_NAME(type);
     if (name != NULL_TREE && TREE_CODE(name) == TYPE_DECL)
@@ -108,7 +107,7 @@ bool pm_fact_is_container(tree type)
         return false;
     if (TREE_CODE(type) == REFERENCE_TYPE)
         type = TREE_TYPE(type);
-    if (!RECORD_OR_UNION_TYPE_P(type) || is_closure(type))
+    if (!RECORD_OR_UNION_TYPE_P(type) || pm_fact_is_closure(type))
         return false;
     unsigned traits = traits_of(type);
     return (traits & (HAS_ELEMENTS | HAS_TARGET)) ||
@@ -260,8 +259,37 @@ static unsigned access_of_letter(char letter)
     }
 }
 
+/* Parameter of a method, "double &x"? Index 0 is `this`. */
+static bool is_to_write(tree method, unsigned index)
+{
+    tree arguments = TYPE_ARG_TYPES(TREE_TYPE(method));
+    while (arguments != NULL_TREE && index-- > 0)
+        arguments = TREE_CHAIN(arguments);
+    tree type = arguments != NULL_TREE ? TREE_VALUE(arguments) : void_type_node;
+    return TREE_CODE(type) == REFERENCE_TYPE && !TYPE_READONLY(TREE_TYPE(type));
+}
+
+/* A function object that is called with elements: does it take them to write? */
+static bool takes_to_write(tree type)
+{
+    if (POINTER_TYPE_P(type))
+        type = TREE_TYPE(type);
+    if (!RECORD_OR_UNION_TYPE_P(type))
+        return false;
+    for (tree member = TYPE_FIELDS(type); member != NULL_TREE; member = DECL_CHAIN(member))
+        if (TREE_CODE(member) == FUNCTION_DECL && strcmp(name_of(member), "operator()") == 0 &&
+            TREE_CODE(TREE_TYPE(member)) == METHOD_TYPE && is_to_write(member, 1))
+            return true;
+    return false;
+}
+
 static unsigned access_by_algorithm(gcall *call, tree callee, unsigned index)
 {
+    if (strncmp(name_of(callee), "for_each", 8) == 0) {
+        unsigned n_arguments = gimple_call_num_args(call);
+        bool writes = takes_to_write(TREE_TYPE(gimple_call_arg(call, n_arguments - 1)));
+        return PM_CALL_READS | (writes ? PM_CALL_WRITES : 0);
+    }
     unsigned n = gimple_call_num_args(call), last_of_transform = n == 4 ? 2 : 3;
     if (strcmp(name_of(callee), "transform") == 0)
         return index == last_of_transform ? PM_CALL_WRITES : PM_CALL_READS;
@@ -310,6 +338,8 @@ unsigned pm_fact_call_access(gcall *call, unsigned index)
         return 0; /* what is done with the result says it */
     if (!is_library)
         return PM_CALL_READS;
+    if (pm_fact_calls_std_function(callee) && is_to_write(callee, index))
+        return PM_CALL_READS | PM_CALL_WRITES;
     if (TREE_CODE(type) != METHOD_TYPE)
         return access_by_algorithm(call, callee, index);
     tree object = TREE_VALUE(TYPE_ARG_TYPES(type));
@@ -351,7 +381,7 @@ bool pm_fact_is_capture(tree field, tree *ret_variable, tree *ret_function)
     tree type = DECL_CONTEXT(field);
     *ret_variable = NULL_TREE;
     if (!is_cplusplus() || type == NULL_TREE || !RECORD_OR_UNION_TYPE_P(type) ||
-        !is_closure(type) || strncmp(name_of(field), "__", 2) != 0)
+        !pm_fact_is_closure(type) || strncmp(name_of(field), "__", 2) != 0)
         return false;
     tree around = TYPE_CONTEXT(type);
     for (int depth = 0; around != NULL_TREE && depth < 8; depth++) {

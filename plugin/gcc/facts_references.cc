@@ -158,6 +158,32 @@ static bool is_passed_on(tree library_function, tree argument)
     return POINTER_TYPE_P(type) && VOID_TYPE_P(TREE_TYPE(type)) && !integer_zerop(argument);
 }
 
+/* Of all functions that a lambda is: one, or those made of a template ("auto x"). */
+pm_id pm_fact_handed(tree type)
+{
+    if (POINTER_TYPE_P(type))
+        type = TREE_TYPE(type);
+    if (!pm_fact_is_closure(type) || TYPE_STUB_DECL(type) == NULL_TREE)
+        return 0;
+    struct pm_place place = {NULL, NULL, 0, 0};
+    pm_place_of(DECL_SOURCE_LOCATION(TYPE_STUB_DECL(type)), &place);
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "handed");
+    pm_id_hash_string(&hash, place.file != NULL ? place.file : "");
+    pm_id_hash_number(&hash, place.line);
+    pm_id_hash_number(&hash, place.column);
+    tree around = TYPE_CONTEXT(type);
+    if (around != NULL_TREE && TREE_CODE(around) == FUNCTION_DECL)
+        pm_id_hash_string(&hash, pm_linkage_name(around));
+    return pm_id_hash_done(&hash);
+}
+
+bool pm_fact_hands_elements(gcall *call, unsigned argument)
+{
+    return pm_fact_is_cxx_library(gimple_call_fndecl(call)) &&
+           is_passed_on(gimple_call_fndecl(call), gimple_call_arg(call, argument));
+}
+
 bool pm_fact_is_called_back_with(gcall *call, tree called, unsigned parameter, unsigned argument)
 {
     tree library_function = gimple_call_fndecl(call);
@@ -220,6 +246,8 @@ void pm_fact_parameters(tree function_decl)
 {
     unsigned index = 0;
     bool is_virtual = is_method(function_decl) && DECL_VIRTUAL_P(function_decl);
+    if (is_method(function_decl))
+        pm_fact_refers(pm_fact_this(function_decl), pm_fact_handed(DECL_CONTEXT(function_decl)));
     if (is_virtual)
         refer_to_overridden(function_decl, DECL_CONTEXT(function_decl),
                             n_parameters(TREE_TYPE(function_decl)));
