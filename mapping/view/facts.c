@@ -459,6 +459,23 @@ static void warn_of_budget(struct warner *warner)
     }
 }
 
+/* Nothing bounds it, so samples may find more of PerfMap than of the program. */
+static void warn_of_no_budget(struct warner *warner)
+{
+    enum { MUCH_PCT = 50 };
+    struct pm_view_facts facts = pm_view_facts(warner->view);
+    if (warner->view->time_metric == warner->view->wall_metric)
+        return; /* of times by the clock it is subtracted */
+    if (facts.budget_ppm != PM_UNKNOWN || isnan(facts.events_pct) || isnan(facts.samples_pct) ||
+        facts.samples_pct <= 0 || facts.events_pct < MUCH_PCT)
+        return;
+    warn(warner,
+         "without a budget, following calls took %s%.0f %% of the program's own time: samples have "
+         "it as 'PerfMap itself', and their shares are of both; a --budget of 'perfmap run', or "
+         "--off for short functions, takes less",
+         facts.is_at_most ? "at most " : "", facts.events_pct);
+}
+
 static void name_metric(const struct pm_view *view, uint32_t m, struct pm_buf *names)
 {
     pm_index metric = view->metrics[m];
@@ -509,6 +526,7 @@ enum pm_status pm_view_warn(struct pm_view *view, struct pm_error *err)
     warn_of_doubt(&warner);
     warn_of_partial(&warner);
     warn_of_budget(&warner);
+    warn_of_no_budget(&warner);
     if (view->time_metric == PM_NONE && view->calls_metric != PM_NONE && !view->measured_nothing)
         warn(&warner,
              "this run has calls only (mode %s), so there are no times: 'perfmap run' samples them "
