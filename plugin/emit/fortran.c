@@ -275,15 +275,24 @@ enum { DO_PLAIN = PM_FORTRAN_DO_CONCURRENT + 1 };
 
 struct nesting {
     unsigned char open[MAX_NESTED];
-    size_t n, n_beyond; /* deeper ones are only counted */
+    size_t concurrent[MAX_NESTED]; /* number of the innermost DO CONCURRENT, as in a statement */
+    size_t n, n_beyond;            /* deeper ones are only counted */
 };
 
-static void enter(struct nesting *nesting, unsigned construct)
+static size_t concurrent_now(const struct nesting *nesting)
 {
-    if (nesting->n < MAX_NESTED)
-        nesting->open[nesting->n++] = (unsigned char)construct;
-    else
+    return nesting->n ? nesting->concurrent[nesting->n - 1] : 0;
+}
+
+static void enter(struct nesting *nesting, unsigned construct, size_t number)
+{
+    size_t around = concurrent_now(nesting);
+    if (nesting->n == MAX_NESTED) {
         nesting->n_beyond++;
+        return;
+    }
+    nesting->concurrent[nesting->n] = construct == PM_FORTRAN_DO_CONCURRENT ? number : around;
+    nesting->open[nesting->n++] = (unsigned char)construct;
 }
 
 static void leave(struct nesting *nesting)
@@ -304,8 +313,9 @@ static enum pm_fortran_construct innermost(const struct nesting *nesting)
 
 static bool is_assignment(struct pm_str text);
 
-/* What the statement opens or closes; returns the construct that it is in or is itself. */
-static enum pm_fortran_construct follow(struct nesting *nesting, struct pm_str text)
+/* What the statement with this number opens or closes; returns the construct that it is in or is
+ * itself. */
+static enum pm_fortran_construct follow(struct nesting *nesting, struct pm_str text, size_t number)
 {
     skip_construct_name(&text);
     struct pm_str rest = text;
@@ -317,12 +327,12 @@ static enum pm_fortran_construct follow(struct nesting *nesting, struct pm_str t
         return PM_FORTRAN_PLAIN;
     }
     if (take_words(&rest, "do", "concurrent")) {
-        enter(nesting, PM_FORTRAN_DO_CONCURRENT);
+        enter(nesting, PM_FORTRAN_DO_CONCURRENT, number);
         return PM_FORTRAN_PLAIN;
     }
     if (take_words(&rest, "do", NULL)) {
         if (rest.len == 0 || !isdigit((unsigned char)*rest.p)) /* a label ends the others */
-            enter(nesting, DO_PLAIN);
+            enter(nesting, DO_PLAIN, number);
         return PM_FORTRAN_PLAIN;
     }
     bool forall = take_words(&rest, "forall", NULL);
@@ -330,7 +340,7 @@ static enum pm_fortran_construct follow(struct nesting *nesting, struct pm_str t
         return innermost(nesting);
     enum pm_fortran_construct construct = forall ? PM_FORTRAN_FORALL : PM_FORTRAN_WHERE;
     if (take_group(&rest) && rest.len == 0)
-        enter(nesting, construct);
+        enter(nesting, construct, number);
     return construct;
 }
 
@@ -340,7 +350,8 @@ static void find_constructs(struct pm_fortran *source)
     for (size_t i = 0; i < source->n_statements; i++) {
         struct pm_fortran_statement *statement = &source->statements[i];
         statement->text.p = source->text.data + source->starts[i];
-        statement->construct = follow(&nesting, statement->text);
+        statement->construct = follow(&nesting, statement->text, i + 1);
+        statement->concurrent = concurrent_now(&nesting);
         struct pm_str rest = statement->text;
         if (take_words(&rest, "end", "subroutine") || take_words(&rest, "end", "function") ||
             take_words(&rest, "contains", NULL))
@@ -411,12 +422,80 @@ const struct pm_fortran_statement *pm_fortran_at(const struct pm_fortran *source
         else
             high = middle;
     }
+    const struct pm_fortran_statement *s = &source->statements[low];
+    bool begun = low < source->n_statements &&
+                 (s->first_line < line ||
+                  (s->first_line == line && (column == 0 || s->first_column <= column)));
+    /* gfortran's place of some statements is where the line ends, behind a comment. */
+    if (!begun && low > 0 && s[-1].last_line == line)
+        return s - 1;
+    return begun ? s : NULL;
+}
+
+const struct pm_fortran_statement *pm_fortran_do_behind(const struct pm_fortran *source,
+                                                        unsigned line)
+{
+    size_t low = 0, high = source->n_statements;
+    while (low < high) { /* the first that begins behind the line */
+        size_t middle = low + (high - low) / 2;
+        if (source->statements[middle].first_line <= line)
+            low = middle + 1;
+        else
+            high = middle;
+    }
     if (low == source->n_statements)
         return NULL;
-    const struct pm_fortran_statement *s = &source->statements[low];
-    bool begun = s->first_line < line ||
-                 (s->first_line == line && (column == 0 || s->first_column <= column));
-    return begun ? s : NULL;
+    struct pm_str text = source->statements[low].text;
+    skip_construct_name(&text);
+    return !is_assignment(text) && take_words(&text, "do", NULL) ? &source->statements[low] : NULL;
+}
+
+/* "integer :: j = 1:m" without its type. */
+static struct pm_str without_type(struct pm_str part)
+{
+    const char *colons = memmem(part.p, part.len, "::", 2);
+    if (!colons || memchr(part.p, '=', (size_t)(colons - part.p)))
+        return part;
+    return (struct pm_str){colons + 2, part.len - (size_t)(colons + 2 - part.p)};
+}
+
+/* "i = 1:n, integer :: j = 1:m, mask(i, j)": two parts that begin with a name and "=". */
+static unsigned count_indices(struct pm_str parts)
+{
+    unsigned n = 0;
+    size_t depth = 0, begin = 0;
+    for (size_t i = 0; i <= parts.len; i++) {
+        char c = i < parts.len ? parts.p[i] : ',';
+        if (c == '(' || c == '[')
+            depth++;
+        else if ((c == ')' || c == ']') && depth)
+            depth--;
+        if (c != ',' || depth)
+            continue;
+        struct pm_str part = without_type((struct pm_str){parts.p + begin, i - begin});
+        skip_blanks(&part);
+        while (part.len && is_name_byte(*part.p))
+            part.p++, part.len--;
+        skip_blanks(&part);
+        n += part.len > 1 && part.p[0] == '=' && part.p[1] != '=';
+        begin = i + 1;
+    }
+    return n;
+}
+
+const struct pm_fortran_statement *pm_fortran_concurrent(
+    const struct pm_fortran *source, const struct pm_fortran_statement *statement,
+    unsigned *ret_n_indices)
+{
+    if (statement->concurrent == 0)
+        return NULL;
+    const struct pm_fortran_statement *head = &source->statements[statement->concurrent - 1];
+    struct pm_str text = head->text;
+    skip_construct_name(&text);
+    take_words(&text, "do", "concurrent");
+    size_t length = group_length(text);
+    *ret_n_indices = length ? count_indices((struct pm_str){text.p + 1, length - 2}) : 0;
+    return head;
 }
 
 /* --- operations --- */

@@ -34,6 +34,8 @@ struct pm_fortran_statement {
     /* lower case, without comments, labels, continuation marks and what is in strings */
     struct pm_str text;
     enum pm_fortran_construct construct; /* innermost one that it is in */
+    /* Number of the innermost DO CONCURRENT that it is in or begins, from 1; 0 none. */
+    size_t concurrent;
 };
 
 /* Strings are constants. */
@@ -54,6 +56,13 @@ void pm_fortran_free(struct pm_fortran *source);
 /* The statement whose text holds the point; NULL: none. column 0: the line's first. */
 const struct pm_fortran_statement *pm_fortran_at(const struct pm_fortran *source, unsigned line,
                                                  unsigned column);
+/* The DO that the first statement behind the line is; NULL: it is none. */
+const struct pm_fortran_statement *pm_fortran_do_behind(const struct pm_fortran *source,
+                                                        unsigned line);
+/* The DO CONCURRENT that the statement is in or begins, and how many indices it has; NULL: none. */
+const struct pm_fortran_statement *pm_fortran_concurrent(
+    const struct pm_fortran *source, const struct pm_fortran_statement *statement,
+    unsigned *ret_n_indices);
 /* Its operations on arrays, in the order of the text, at most max. Assignments come last:
  * Forall, Where, Do Concurrent within these constructs, else Assign when the whole of a name or
  * a section (`:`) is assigned to. */

@@ -183,6 +183,11 @@ bool pm_fortran_is_array_operation(tree function_decl);
 /* Whether an array statement of Fortran ends at this place: its loops get sleds also within
  * other loops. */
 bool pm_fortran_is_array_statement(const struct pm_place *place);
+/* The DO under an OpenMP directive. False: not known. */
+bool pm_fortran_omp_loop(const struct pm_place *directive, struct pm_place *ret_place);
+/* The DO CONCURRENT whose text holds the place, and how many indices it has. False: none. */
+bool pm_fortran_concurrent_at(const struct pm_place *place, struct pm_place *ret_place,
+                              unsigned *ret_n_indices);
 /* What the source calls the result of a function. */
 std::string pm_fortran_result_name(tree function_decl);
 

@@ -219,6 +219,12 @@ void pm_fortran_facts(struct pm_pif *pif)
             source != NULL ? pm_fortran_at(source, noun.line, noun.column) : NULL;
         if (text == NULL)
             continue;
+        unsigned n_indices;
+        const struct pm_fortran_statement *head = pm_fortran_concurrent(source, text, &n_indices);
+        if (head != NULL) { /* the loops of the construct are at its head */
+            noun.line = head->first_line;
+            noun.column = head->first_column;
+        }
         auto loops =
             reader.loops.find(std::make_tuple(std::string(noun.file), noun.line, noun.column));
         add_verbs(&reader, noun.id, text, loops != reader.loops.end() ? &loops->second : NULL);
@@ -256,15 +262,52 @@ void pm_fortran_call_facts(struct pm_pif *pif)
         pm_pif_mapping(pif, &mapping);
 }
 
+static const struct pm_fortran_statement *statement_at(const struct pm_place *place,
+                                                       struct pm_fortran **ret_source)
+{
+    *ret_source = pm_fortran_is_source(place->file) ? source_of(place->file) : NULL;
+    return *ret_source != NULL ? pm_fortran_at(*ret_source, place->line, place->column) : NULL;
+}
+
 bool pm_fortran_is_array_statement(const struct pm_place *place)
 {
     struct pm_fortran_operation operation;
-    if (!pm_fortran_is_source(place->file))
-        return false;
-    struct pm_fortran *source = source_of(place->file);
-    const struct pm_fortran_statement *text =
-        source != NULL ? pm_fortran_at(source, place->line, place->column) : NULL;
-    return text != NULL && pm_fortran_operations(text, &operation, 1) != 0;
+    struct pm_fortran *source;
+    unsigned n_indices;
+    const struct pm_fortran_statement *text = statement_at(place, &source);
+    return text != NULL && (pm_fortran_operations(text, &operation, 1) != 0 ||
+                            pm_fortran_concurrent(source, text, &n_indices) == text);
+}
+
+static void place_at(const struct pm_fortran_statement *statement, const struct pm_place *near,
+                     struct pm_place *ret_place)
+{
+    *ret_place = *near;
+    ret_place->line = statement->first_line;
+    ret_place->column = statement->first_column;
+}
+
+bool pm_fortran_omp_loop(const struct pm_place *directive, struct pm_place *ret_place)
+{
+    struct pm_fortran *source =
+        pm_fortran_is_source(directive->file) ? source_of(directive->file) : NULL;
+    const struct pm_fortran_statement *loop =
+        source != NULL ? pm_fortran_do_behind(source, directive->line) : NULL;
+    if (loop != NULL)
+        place_at(loop, directive, ret_place);
+    return loop != NULL;
+}
+
+bool pm_fortran_concurrent_at(const struct pm_place *place, struct pm_place *ret_place,
+                              unsigned *ret_n_indices)
+{
+    struct pm_fortran *source;
+    const struct pm_fortran_statement *text = statement_at(place, &source);
+    const struct pm_fortran_statement *head =
+        text != NULL ? pm_fortran_concurrent(source, text, ret_n_indices) : NULL;
+    if (head != NULL)
+        place_at(head, place, ret_place);
+    return head != NULL;
 }
 
 /* "function f(n) result(list)": list; without such a clause, f. */

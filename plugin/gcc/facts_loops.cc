@@ -55,6 +55,7 @@ void pm_linearise(gimple_seq body, std::vector<struct pm_linear> *out)
 struct run {
     unsigned first, end;
     struct pm_place place;
+    int levels; /* natural loops, one in the other, that it may become */
 };
 
 static void add_jump(const std::map<tree, unsigned> &labels, std::map<unsigned, struct run> *runs,
@@ -66,15 +67,33 @@ static void add_jump(const std::map<tree, unsigned> &labels, std::map<unsigned, 
     struct run *run = &(*runs)[found->second];
     run->first = found->second;
     run->end = at + 1;
+    run->levels = 1;
     if (run->place.line == 0 && !pm_place_of(DECL_SOURCE_LOCATION(label), &run->place))
         pm_place_of(jump, &run->place);
 }
 
-/* Where the `for` of an OpenMP loop stands: its increment, where that has a place, is written
- * there. */
+/* A loop over what collapse joins, and where threads take chunks one around it. */
+static int omp_levels(gimple *stmt)
+{
+    int levels = (int)gimple_omp_for_collapse(stmt);
+    for (tree clause = gimple_omp_for_clauses(stmt); clause != NULL_TREE;
+         clause = OMP_CLAUSE_CHAIN(clause)) {
+        if (OMP_CLAUSE_CODE(clause) == OMP_CLAUSE_ORDERED)
+            return levels + 1;
+        if (OMP_CLAUSE_CODE(clause) == OMP_CLAUSE_SCHEDULE &&
+            ((OMP_CLAUSE_SCHEDULE_KIND(clause) & OMP_CLAUSE_SCHEDULE_MASK) !=
+                 OMP_CLAUSE_SCHEDULE_STATIC ||
+             OMP_CLAUSE_SCHEDULE_CHUNK_EXPR(clause) != NULL_TREE))
+            return levels + 1;
+    }
+    return levels;
+}
+
+/* Where the loop of an OpenMP directive stands. In C its increment, where that has a place, is
+ * written there; Fortran has nothing but the text. */
 static struct run omp_run(gimple *stmt, unsigned at, unsigned end)
 {
-    struct run run = {at, end, {NULL, NULL, 0, 0}};
+    struct run run = {at, end, {NULL, NULL, 0, 0}, omp_levels(stmt)};
     tree increment = gimple_omp_for_incr(stmt, 0);
     struct pm_place pragma = {NULL, NULL, 0, 0};
     bool has_pragma = pm_place_of(gimple_location(stmt), &pragma);
@@ -85,6 +104,9 @@ static struct run omp_run(gimple *stmt, unsigned at, unsigned end)
         run.place = pragma;
     if (has_pragma && run.place.file != pragma.file)
         run.place = pragma;
+    struct pm_place directive = run.place;
+    if (pm_fact_is_fortran() && directive.line != 0)
+        pm_fortran_omp_loop(&directive, &run.place);
     return run;
 }
 
@@ -140,24 +162,41 @@ static bool has_own_place(gimple *stmt)
            gimple_code(stmt) != GIMPLE_LABEL;
 }
 
+struct open_run {
+    unsigned end;
+    int loop;
+    struct pm_place place;
+};
+
+/* gfortran gives the loops of a DO CONCURRENT the place of a statement in it. The outermost, one
+ * for each index, are the construct's. */
+static void place_concurrent(struct run *run, const std::vector<struct open_run> &open)
+{
+    struct pm_place head;
+    unsigned n_indices, n_around = 0;
+    if (!pm_fact_is_fortran() || !pm_fortran_concurrent_at(&run->place, &head, &n_indices))
+        return;
+    for (const struct open_run &around : open)
+        n_around += around.place.line == head.line && around.place.column == head.column;
+    if (n_around < n_indices)
+        run->place = head;
+}
+
 /* Makes loops of runs; a run within a run of the same place is one more level of the same loop. */
-static void add_loops(struct pm_source_function *function, const std::vector<struct run> &runs,
+static void add_loops(struct pm_source_function *function, std::vector<struct run> runs,
                       std::vector<struct pm_linear> *code)
 {
-    struct open {
-        unsigned end;
-        int loop;
-    };
-    std::vector<struct open> open;
-    for (const struct run &run : runs) {
+    std::vector<struct open_run> open;
+    for (struct run &run : runs) {
         while (!open.empty() && open.back().end <= run.first)
             open.pop_back();
+        place_concurrent(&run, open);
         int parent = open.empty() ? -1 : open.back().loop;
         int index = pm_source_loop_add(function, &run.place, parent);
         if (index < 0)
             pm_no_memory();
-        int nest = 1;
-        for (const struct open &around : open)
+        int nest = run.levels;
+        for (const struct open_run &around : open)
             nest += around.loop == index;
         struct pm_source_loop *loop = &function->loops[index];
         loop->nest = std::max(loop->nest, nest);
@@ -166,7 +205,7 @@ static void add_loops(struct pm_source_function *function, const std::vector<str
             if (has_own_place((*code)[at].stmt))
                 widen(loop, gimple_location((*code)[at].stmt));
         }
-        open.push_back({run.end, index});
+        open.push_back({run.end, index, run.place});
     }
 }
 

@@ -103,6 +103,15 @@
 #define PM_GCC_TARGET_HAS_SLEDS false
 #endif
 
+static inline bool pm_gcc_is_compare_and_swap(const_rtx x)
+{
+#if PM_GCC_X86
+    return GET_CODE(x) == UNSPEC_VOLATILE && XINT(x, 1) == UNSPECV_CMPXCHG;
+#else
+    return false;
+#endif
+}
+
 /* libiberty's, in every compiler; its header is not among the plugin headers. The result is to be
  * freed; NULL: not a mangled name. */
 extern "C" __attribute__((weak)) char *cplus_demangle_v3(const char *mangled, int options);

@@ -241,15 +241,70 @@ static std::string declared_name(tree decl, const char *linkage)
     return name;
 }
 
+static tree first_placed(tree *t, int *, void *)
+{
+    return EXPR_P(*t) && LOCATION_LOCUS(EXPR_LOCATION(*t)) > BUILTINS_LOCATION ? *t : NULL_TREE;
+}
+
+/* Where the text of a body begins that gfortran declares elsewhere. */
+static bool body_place(tree decl, struct pm_place *ret_place)
+{
+    tree body = DECL_SAVED_TREE(decl);
+    tree first =
+        body != NULL_TREE ? walk_tree_without_duplicates(&body, first_placed, NULL) : NULL_TREE;
+    if (first != NULL_TREE)
+        return pm_place_of(EXPR_LOCATION(first), ret_place);
+    gimple_seq code = gimple_body(decl);
+    gimple_stmt_iterator at = gsi_start(code);
+    while (!gsi_end_p(at) && !pm_place_of(gimple_location(gsi_stmt(at)), ret_place)) {
+        gimple *stmt = gsi_stmt(at);
+        gimple_seq inner =
+            gimple_code(stmt) == GIMPLE_BIND ? gimple_bind_body(as_a<gbind *>(stmt)) : NULL;
+        if (inner != NULL)
+            at = gsi_start(inner);
+        else
+            gsi_next(&at);
+    }
+    return !gsi_end_p(at);
+}
+
+/* The procedure that a common body ("master.0.f") is of: f of that file, in whichever module, that
+ * begins last before the body's text. NULL_TREE: it is no such body. */
+static tree procedure_of_entries(tree master)
+{
+    tree found = NULL_TREE;
+    struct pm_place body = {}, place, best = {};
+    std::string name = DECL_NAME(master) != NULL_TREE ? IDENTIFIER_POINTER(DECL_NAME(master)) : "";
+    std::string suffix = without_master(name.c_str());
+    if (suffix == name || !body_place(master, &body))
+        return NULL_TREE;
+    struct cgraph_node *node;
+    FOR_EACH_FUNCTION(node) {
+        tree other = node->decl;
+        if (other == master || DECL_NAME(other) == NULL_TREE || DECL_EXTERNAL(other) ||
+            suffix != std::string(IDENTIFIER_POINTER(DECL_NAME(other))) + ".entries" ||
+            !pm_place_of(DECL_SOURCE_LOCATION(other), &place) || place.file != body.file ||
+            place.line > body.line || place.line < best.line)
+            continue;
+        found = other;
+        best = place;
+    }
+    return found;
+}
+
 static struct pm_source_function *function_from_declaration(tree decl)
 {
     struct pm_place place = {};
-    if (!pm_place_of(pm_definition_place(decl), &place)) {
+    tree procedure = procedure_of_entries(decl), shown = procedure != NULL_TREE ? procedure : decl;
+    if (!pm_place_of(pm_definition_place(shown), &place)) {
         place.shown = main_input_filename != NULL ? main_input_filename : "";
         place.file = absolute_path(place.shown);
     }
     const char *linkage = xstrdup(source_linkage(decl).c_str());
-    const char *name = xstrdup(declared_name(decl, linkage).c_str());
+    std::string declared = declared_name(shown, pm_linkage_name(shown));
+    if (procedure != NULL_TREE)
+        declared += ".entries";
+    const char *name = xstrdup(declared.c_str());
     struct pm_source_function *function =
         pm_source_function_new(linkage, name, !TREE_PUBLIC(decl) ? place.file : NULL, &place);
     if (function == NULL)
@@ -503,12 +558,80 @@ static void vote_all(class loop *loop, struct votes *votes)
     }
 }
 
+/* Does it compare and exchange memory atomically? */
+static bool exchanges(const rtx_insn *insn)
+{
+    subrtx_iterator::array_type array;
+    FOR_EACH_SUBRTX(at, array, PATTERN(insn), NONCONST)
+        if (pm_gcc_is_compare_and_swap(*at))
+            return true;
+    return false;
+}
+
+static bool exchanges(const gimple *stmt)
+{
+    if (!is_gimple_call(stmt))
+        return false;
+    if (gimple_call_internal_p(stmt))
+        return gimple_call_internal_fn(stmt) == IFN_ATOMIC_COMPARE_EXCHANGE;
+    tree callee = gimple_call_fndecl(stmt);
+    return callee != NULL_TREE && fndecl_built_in_p(callee, BUILT_IN_NORMAL) &&
+           DECL_FUNCTION_CODE(callee) >= BUILT_IN_SYNC_VAL_COMPARE_AND_SWAP_N &&
+           DECL_FUNCTION_CODE(callee) <= BUILT_IN_SYNC_VAL_COMPARE_AND_SWAP_16;
+}
+
+static bool block_exchanges(basic_block bb)
+{
+    if (bb->flags & BB_RTL) {
+        rtx_insn *insn;
+        FOR_BB_INSNS(bb, insn)
+            if (NONDEBUG_INSN_P(insn) && exchanges(insn))
+                return true;
+        return false;
+    }
+    for (gimple_stmt_iterator at = gsi_start_bb(bb); !gsi_end_p(at); gsi_next(&at))
+        if (exchanges(gsi_stmt(at)))
+            return true;
+    return false;
+}
+
+static location_t branch_location(basic_block bb)
+{
+    if (bb->flags & BB_RTL)
+        return JUMP_P(BB_END(bb)) ? INSN_LOCATION(BB_END(bb)) : UNKNOWN_LOCATION;
+    gimple_stmt_iterator last = gsi_last_bb(bb);
+    return !gsi_end_p(last) ? gimple_location(gsi_stmt(last)) : UNKNOWN_LOCATION;
+}
+
+/* "omp atomic" of what the processor cannot add is a loop of the compiler's: again until nobody
+ * else was there meanwhile. One that the source has has a place for its condition. */
+static bool is_of_atomic(class loop *loop)
+{
+    if (!flag_openmp || loop->inner != NULL)
+        return false;
+    bool found = false;
+    basic_block *body = get_loop_body(loop);
+    for (unsigned i = 0; i < loop->num_nodes && !found; i++)
+        found = block_exchanges(body[i]);
+    for (unsigned i = 0; i < loop->num_nodes; i++) {
+        edge e;
+        edge_iterator ei;
+        FOR_EACH_EDGE(e, ei, body[i]->succs)
+            if (!flow_bb_inside_loop_p(loop, e->dest))
+                found &= LOCATION_LOCUS(branch_location(body[i])) <= BUILTINS_LOCATION;
+    }
+    free(body);
+    return found;
+}
+
 /* How many natural loops, one in the other and this one included, have this position? */
 static int nest_of(class loop *loop, const struct position &position);
 
 static bool natural_position(class loop *loop, struct position *ret_position)
 {
     struct votes votes = {};
+    if (is_of_atomic(loop))
+        return false;
     vote_all(loop, &votes);
     if (votes.n_inside == 0 || votes.path.empty()) {
         /* Nothing of its own is left: it is the loop around an inner one. */
@@ -517,7 +640,8 @@ static bool natural_position(class loop *loop, struct position *ret_position)
             struct position position;
             if (pm_loop_outer(inner) != loop || !natural_position(inner, &position))
                 continue;
-            *ret_position = position_up(position);
+            int nest = position.function->loops[position.index].nest;
+            *ret_position = nest_of(inner, position) < nest ? position : position_up(position);
             return ret_position->index >= 0;
         }
         return false;

@@ -36,6 +36,25 @@ static bool outer_first(class loop *a, class loop *b)
     return loop_depth(a) != loop_depth(b) ? loop_depth(a) < loop_depth(b) : a->num < b->num;
 }
 
+static bool is_number_of_lanes(tree value)
+{
+    return TREE_CODE(value) == SSA_NAME &&
+           gimple_call_internal_p(SSA_NAME_DEF_STMT(value), IFN_GOMP_SIMD_VF);
+}
+
+/* What OpenMP adds to a simd loop, before and behind it: a turn for each element of a vector. */
+static bool is_over_lanes(class loop *loop)
+{
+    for (edge e : get_loop_exit_edges(loop)) {
+        gimple *last = gsi_stmt(gsi_last_bb(e->src));
+        if (last != NULL && gimple_code(last) == GIMPLE_COND &&
+            (is_number_of_lanes(gimple_cond_lhs(last)) ||
+             is_number_of_lanes(gimple_cond_rhs(last))))
+            return true;
+    }
+    return false;
+}
+
 static bool is_left_out(class loop *loop, const struct pm_loop_identity &identity)
 {
     if (pm_options.search_loops || pm_fortran_is_array_statement(&identity.place) ||
@@ -60,7 +79,7 @@ void pm_sleds_choose_loops(function *fun, std::vector<struct pm_marked_loop> *re
     std::sort(loops.begin(), loops.end(), outer_first);
     for (class loop *loop : loops) {
         struct pm_marked_loop marked = {loop, {}, 0, pm_loop_depth(loop)};
-        if (!pm_loop_identity_of(loop, &marked.identity) ||
+        if (!pm_loop_identity_of(loop, &marked.identity) || is_over_lanes(loop) ||
             !pm_function_selected(marked.identity.function))
             continue;
         marked.id = pm_id_of_loopcode(symbol, marked.identity.id);
