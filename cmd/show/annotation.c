@@ -1,5 +1,6 @@
 /* Source lines with their costs, for people. */
 #include "annotation.h"
+#include "cells.h"
 
 #include <stdlib.h>
 
@@ -56,7 +57,8 @@ static void measure(struct annotation_view *view)
     view->own_width = larger((int)strlen(view->unit),
                              digits((double)(a->own + a->shared) / view->divisor, view->decimals));
     if (a->has_inclusive)
-        view->inclusive_width = larger(8, digits(view->total / view->divisor, view->decimals) + 2);
+        view->inclusive_width = larger(8, digits(view->total / view->divisor, view->decimals) +
+                                              pm_text_width(show_at_least_mark(view->term.utf8)));
     if (has_waiting(a))
         view->waiting_width =
             larger(10, digits((double)a->view->total.values[a->waiting].own.value / view->divisor,
@@ -77,10 +79,7 @@ static void put_inclusive(struct annotation_view *view, const struct pm_annotate
     char text[64] = "";
     bool at_least = numbers->is_at_least && view->inclusive_width;
     if (numbers->inclusive || at_least)
-        snprintf(text, sizeof text, "%s%.*f",
-                 !at_least         ? ""
-                 : view->term.utf8 ? "≥ "
-                                   : ">=",
+        snprintf(text, sizeof text, "%s%.*f", at_least ? show_at_least_mark(view->term.utf8) : "",
                  view->decimals, (double)numbers->inclusive / view->divisor);
     view->has_at_least |= at_least;
     if (view->inclusive_width)
