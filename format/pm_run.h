@@ -391,6 +391,8 @@ enum {
     /* Of such: behind the clock read of a timed entry, or before that of an exit. So it is in the
      * noun's measured time; else it is in that of what is around it. */
     PM_RUN_SAMPLE_PROBE_INNER = 4,
+    /* Of PREEMPTED: while PerfMap began with this thread, before the program's code went on. */
+    PM_RUN_SAMPLE_BEGINNING = 8,
 };
 
 struct pm_run_sample {

@@ -460,8 +460,9 @@ static struct judged judge(const struct sampler *s, const struct pm_run_file_sam
  * interrupted. */
 static bool is_preempted_by_bell(const struct sampler *s, const struct pm_run_file_sample *sample)
 {
-    return sample->kind == PM_RUN_SAMPLE_PREEMPTED && sample->object != PM_RUN_FILE_NO_OBJECT &&
-           s->names->binaries[sample->object] && s->names->binaries[sample->object]->is_runtime;
+    return sample->kind == PM_RUN_SAMPLE_PREEMPTED && !sample->is_beginning &&
+           sample->object != PM_RUN_FILE_NO_OBJECT && s->names->binaries[sample->object] &&
+           s->names->binaries[sample->object]->is_runtime;
 }
 
 /* What the program said itself, and what has no code. */

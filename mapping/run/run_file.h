@@ -140,6 +140,7 @@ struct pm_run_file_sample {
      * caller's is the last byte of the call instruction, not the place behind it. */
     uint64_t address, caller;
     bool caller_sure;
+    bool is_beginning; /* PREEMPTED, while PerfMap began with the thread */
     /* whose trampoline it is in, position among nouns; PM_RUN_NOUN_ROOT: none */
     uint32_t probe_noun;
     bool probe_inner;            /* and in the time that is measured for it */

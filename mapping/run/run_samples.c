@@ -123,6 +123,8 @@ static void take_sample(const struct pm_run_file *file, const struct run_thread_
     *ret_sample = (struct pm_run_file_sample){
         .kind = raw->kind,
         .caller_sure = raw->flags & PM_RUN_SAMPLE_CALLER_SURE,
+        .is_beginning =
+            raw->kind == PM_RUN_SAMPLE_PREEMPTED && raw->flags & PM_RUN_SAMPLE_BEGINNING,
         .probe_noun = PM_RUN_NOUN_ROOT,
         .n_samples = raw->n_samples,
         .time_ns = raw->time_ns,

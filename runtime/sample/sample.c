@@ -180,9 +180,20 @@ static void charge(struct pm_sampler *s, const struct pm_node *node, struct pm_r
         pm_add_shared(pm_sampling->n_lost, sample.n_samples != 0 ? sample.n_samples : 1);
 }
 
+/* While PerfMap begins, nobody else's code can be what was preempted. */
+static struct pm_off off_of_beginning(void)
+{
+    return (struct pm_off){.kind = PM_RUN_SAMPLE_PREEMPTED,
+                           .flags = PM_RUN_SAMPLE_BEGINNING,
+                           .address = (uint64_t)(uintptr_t)&pm_sample_thread_begin};
+}
+
 void pm_sample_waited(struct pm_sampler *s, const struct pm_node *node, const struct pm_off *off,
                       uint64_t ns)
 {
+    struct pm_off beginning = off_of_beginning();
+    if (s->is_beginning && off->kind == PM_RUN_SAMPLE_PREEMPTED)
+        off = &beginning;
     pm_add_shared(pm_sampling->n_switches, 1);
     s->off_ns += ns;
     charge(s, node,
@@ -516,8 +527,10 @@ void pm_sample_thread_begin(struct pm_tls *t, uint64_t since_ns, uint64_t since_
     s->cpu_before_ns = pm_thread_cpu_ns(t->slot->tid); /* now: opening takes its time */
     note_opened(s, chunk, error_no);
     if (s->source != PM_RUN_SAMPLES_NONE) {
+        s->is_beginning = true;
         charge_start(s);
         charge_opening(s, since_ns, since_cpu_ns);
+        s->is_beginning = false;
         pm_store(t->sampler, s);
     }
     give_lock(s);

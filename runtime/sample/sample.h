@@ -84,6 +84,7 @@ struct pm_sampler {
     /* perf: when it last opened events: what waits there (for the process's memory map, which
      * another thread is changing) is no wait of the program's. */
     uint64_t opening_from_ns, opening_until_ns;
+    bool is_beginning;            /* the program waits for the sampler to be there */
     bool lost_switches;           /* some of them did not fit into the ring */
     uint64_t n_lost;              /* that no time has been charged for */
     const struct pm_taken *taken; /* the sample whose context is being found; NULL: none */

@@ -635,6 +635,22 @@ static void what_a_brief_thread_spent_is_not_its_start(void **state)
                                             "heat > PerfMap itself|0|6000");
 }
 
+/* PerfMap is what was preempted while it began; else it is what the bell interrupted. */
+static void who_is_preempted_while_perfmap_begins(void **state)
+{
+    (void)state;
+    struct make_run run;
+    struct nodes at;
+    uint64_t thread = start_run(&run, "abcd", &at);
+    struct pm_run_sample samples[] = {sample_at(OWN + 8, at.root, 6000),
+                                      sample_at(OWN + 8, at.root, 500)};
+    samples[0].kind = samples[1].kind = PM_RUN_SAMPLE_PREEMPTED;
+    samples[0].flags = PM_RUN_SAMPLE_BEGINNING;
+    collect_run(&run, thread, samples, 2);
+    assert_string_equal(costs_of("preempted_ns"), "heat|0|500\n"
+                                                  "heat > PerfMap itself|0|6000");
+}
+
 static void lost_and_waiting_time_is_the_contexts_own(void **state)
 {
     (void)state;
@@ -824,6 +840,7 @@ int main(void)
         IN_FOLDER(own_code_costs_at_least_its_samples),
         IN_FOLDER(samples_stand_for_the_threads_own_time),
         IN_FOLDER(what_a_brief_thread_spent_is_not_its_start),
+        IN_FOLDER(who_is_preempted_while_perfmap_begins),
         IN_FOLDER(lost_and_waiting_time_is_the_contexts_own),
         IN_FOLDER(code_that_was_built_again_is_its_contexts_own),
         IN_FOLDER(all_time_of_samples_is_in_the_archive),
