@@ -97,9 +97,8 @@ bool pm_fact_is_cxx_library(tree function_decl);
 /* Bits of the arguments whose objects the call's result refers into: of v[i], v.begin(), *it. 0:
  * none. */
 unsigned pm_fact_call_sources(gcall *call);
-/* How a call of the library uses the object of an argument; 0: it gives access to it only. */
-enum { PM_CALL_READS = 1, PM_CALL_WRITES = 2 };
-unsigned pm_fact_call_access(gcall *call, unsigned index);
+/* How a call uses the object of an argument: pm_call_use of plugin/emit/containers.h. */
+unsigned pm_fact_call_use(gcall *call, unsigned index);
 /* Is the field what a lambda captured? *ret_variable: of *ret_function; NULL_TREE: not found. */
 bool pm_fact_is_capture(tree field, tree *ret_variable, tree *ret_function);
 /* The container that a variable refers into: auto &e = v[i], p = v.data(). 0: none, or several. */

@@ -1,9 +1,11 @@
-/* Containers of C++: std::vector, unique_ptr<T[]>, a class of the user's with operator[] and the
- * like. Whoever writes "v[i] = x" thinks of v as an array. For the compiler it is a call that
- * returns a reference, and what is written is what the reference refers to.
- */
+/* Containers of C++, read from GCC's types and calls: plugin/emit/containers.h says what is one,
+ * and what calls do with it. */
 #include "facts.h"
 #include "table.h"
+
+extern "C" {
+#include "../emit/containers.h"
+}
 
 static bool is_cplusplus(void)
 {
@@ -19,13 +21,6 @@ static const char *name_of(tree decl)
 }
 
 /* --- types --- */
-
-enum traits {
-    HAS_ELEMENTS = 1, /* operator[], begin(), data(); top(), front() */
-    HAS_TARGET = 2,   /* unary operator*, operator-> */
-    HAS_CALL = 4,     /* operator() that returns a reference */
-    HAS_STORAGE = 8   /* a member that points to elements or holds them */
-};
 
 static unsigned traits_of(tree type);
 
@@ -47,22 +42,14 @@ static unsigned traits_of_member(tree member)
     const char *name = name_of(member);
     if (TREE_CODE(member) == FIELD_DECL) {
         tree type = TREE_TYPE(member);
-        bool holds = POINTER_TYPE_P(type) || TREE_CODE(type) == ARRAY_TYPE ||
-                     (RECORD_OR_UNION_TYPE_P(type) && name[0] != 0 &&
-                      (traits_of(type) & (HAS_ELEMENTS | HAS_TARGET)));
-        return holds ? HAS_STORAGE : 0;
+        if (POINTER_TYPE_P(type) || TREE_CODE(type) == ARRAY_TYPE)
+            return PM_HAS_STORAGE;
+        return RECORD_OR_UNION_TYPE_P(type) && name[0] != 0 ? pm_member_traits(traits_of(type)) : 0;
     }
     if (TREE_CODE(member) == TYPE_DECL || TREE_CODE(member) == VAR_DECL)
         return 0;
-    if (strcmp(name, "operator[]") == 0 || strcmp(name, "begin") == 0 || strcmp(name, "data") == 0)
-        return HAS_ELEMENTS;
-    if (strcmp(name, "operator()") == 0)
-        return gives_reference(member) ? HAS_CALL : 0;
-    if (strcmp(name, "top") == 0 || strcmp(name, "front") == 0) /* queues, stacks */
-        return gives_reference(member) ? HAS_ELEMENTS : 0;
-    bool is_target =
-        (strcmp(name, "operator*") == 0 && is_unary(member)) || strcmp(name, "operator->") == 0;
-    return is_target ? HAS_TARGET : 0;
+    struct pm_method method = {name, is_unary(member), gives_reference(member)};
+    return pm_method_traits(&method);
 }
 
 static const char *name_of_type(tree type)
@@ -81,8 +68,7 @@ static unsigned traits_of(tree type)
     unsigned *entry = known.add(TYPE_UID(type), 0, &is_new);
     if (!is_new)
         return *entry;
-    /* std::get() gives what is in it */
-    unsigned traits = strcmp(name_of_type(type), "variant") == 0 ? HAS_ELEMENTS : 0;
+    unsigned traits = pm_class_name_traits(name_of_type(type));
     for (tree member = TYPE_FIELDS(type); member != NULL_TREE; member = DECL_CHAIN(member))
         if (DECL_P(member))
             traits |= traits_of_member(member);
@@ -107,39 +93,30 @@ bool pm_fact_is_container(tree type)
         return false;
     if (TREE_CODE(type) == REFERENCE_TYPE)
         type = TREE_TYPE(type);
-    if (!RECORD_OR_UNION_TYPE_P(type) || pm_fact_is_closure(type))
-        return false;
-    unsigned traits = traits_of(type);
-    return (traits & (HAS_ELEMENTS | HAS_TARGET)) ||
-           (traits & (HAS_CALL | HAS_STORAGE)) == (HAS_CALL | HAS_STORAGE);
+    return RECORD_OR_UNION_TYPE_P(type) && !pm_fact_is_closure(type) &&
+           pm_is_container(traits_of(type));
 }
 
-/* A class of the user's that is a pointer with operator[], and perhaps a size: a row of a
- * matrix, a window. Nothing is freed with it. */
-static bool is_view(tree type)
+static bool is_view(tree type, unsigned traits)
 {
-    enum { PARTS_MAX = 4 };
-    bool points = false, holds = false;
+    struct pm_class_shape shape = {false, false, (bool)TREE_ADDRESSABLE(type), traits, UINT64_MAX};
     for (tree field = TYPE_FIELDS(type); field != NULL_TREE; field = DECL_CHAIN(field))
         if (TREE_CODE(field) == FIELD_DECL) {
-            points |= POINTER_TYPE_P(TREE_TYPE(field));
-            holds |= AGGREGATE_TYPE_P(TREE_TYPE(field));
+            shape.has_pointer |= POINTER_TYPE_P(TREE_TYPE(field));
+            shape.has_aggregate |= AGGREGATE_TYPE_P(TREE_TYPE(field));
         }
-    return points && !holds && (traits_of(type) & (HAS_ELEMENTS | HAS_CALL)) &&
-           !TREE_ADDRESSABLE(type) && tree_fits_uhwi_p(TYPE_SIZE_UNIT(type)) &&
-           tree_to_uhwi(TYPE_SIZE_UNIT(type)) <= PARTS_MAX * POINTER_SIZE_UNITS;
+    if (tree_fits_uhwi_p(TYPE_SIZE_UNIT(type)))
+        shape.n_pointers =
+            (tree_to_uhwi(TYPE_SIZE_UNIT(type)) + POINTER_SIZE_UNITS - 1) / POINTER_SIZE_UNITS;
+    return pm_is_view(&shape);
 }
 
-/* What such an object refers to is another's: iterators, spans. */
 static bool refers(tree type)
 {
     if (!RECORD_OR_UNION_TYPE_P(type))
         return false;
-    const char *text = name_of_type(type);
     unsigned traits = traits_of(type);
-    return ((traits & HAS_TARGET) && !strstr(text, "_ptr")) || is_view(type) ||
-           strcmp(text, "span") == 0 || strcmp(text, "basic_string_view") == 0 ||
-           strcmp(text, "_Bit_reference") == 0;
+    return pm_class_refers(name_of_type(type), traits) || is_view(type, traits);
 }
 
 bool pm_fact_type_refers(tree type)
@@ -147,7 +124,6 @@ bool pm_fact_type_refers(tree type)
     return is_cplusplus() && refers(type);
 }
 
-/* std::function: a pointer to a function, to whoever reads the source. */
 bool pm_fact_is_std_function(tree type)
 {
     if (type != NULL_TREE && POINTER_TYPE_P(type))
@@ -155,9 +131,7 @@ bool pm_fact_is_std_function(tree type)
     if (type == NULL_TREE || !is_cplusplus() || !RECORD_OR_UNION_TYPE_P(type))
         return false;
     tree name = TYPE_NAME(TYPE_MAIN_VARIANT(type));
-    return name != NULL_TREE && TREE_CODE(name) == TYPE_DECL &&
-           strncmp(name_of(name), "function", 8) == 0 &&
-           (name_of(name)[8] == 0 || name_of(name)[8] == '<') &&
+    return name != NULL_TREE && TREE_CODE(name) == TYPE_DECL && pm_is_std_function(name_of(name)) &&
            in_system_header_at(DECL_SOURCE_LOCATION(name));
 }
 
@@ -191,72 +165,59 @@ static bool first_is_reference(tree function_type)
     return arguments != NULL_TREE && TREE_CODE(TREE_VALUE(arguments)) == REFERENCE_TYPE;
 }
 
-static bool gives_access(gcall *call)
+static enum pm_call_result result_of(gcall *call)
+{
+    tree result = TREE_TYPE(gimple_call_fntype(call));
+    if (gimple_call_lhs(call) == NULL_TREE)
+        return PM_RESULT_OTHER;
+    if (TREE_CODE(result) == REFERENCE_TYPE)
+        return PM_RESULT_REFERENCE;
+    if (POINTER_TYPE_P(result))
+        return PM_RESULT_POINTER;
+    return refers(result) ? PM_RESULT_REFERRING : PM_RESULT_OTHER;
+}
+
+/* Bits of the first two arguments. */
+static unsigned leading_arguments(gcall *call)
+{
+    unsigned leading = 0;
+    for (unsigned i = 0; i < gimple_call_num_args(call) && i < 2; i++) {
+        tree type = TREE_TYPE(gimple_call_arg(call, i));
+        if (POINTER_TYPE_P(type) || refers(type))
+            leading |= 1u << i;
+    }
+    return leading;
+}
+
+/* The call's function has a type. Whether the library declares it is looked up where it counts. */
+static struct pm_cxx_call read_call(gcall *call)
 {
     tree type = gimple_call_fntype(call), callee = gimple_call_fndecl(call);
-    if (type == NULL_TREE || gimple_call_lhs(call) == NULL_TREE)
-        return false;
-    bool is_method = TREE_CODE(type) == METHOD_TYPE;
-    tree result = TREE_TYPE(type);
-    if (TREE_CODE(result) == REFERENCE_TYPE)
-        return true;
-    if (POINTER_TYPE_P(result))
-        return is_method || (is_of_library(callee) && first_is_reference(type));
-    return (is_method || is_of_library(callee)) && refers(result);
+    struct pm_cxx_call read = {};
+    read.name = callee != NULL_TREE ? name_of(callee) : "";
+    read.n_arguments = gimple_call_num_args(call);
+    read.result = result_of(call);
+    read.is_method = TREE_CODE(type) == METHOD_TYPE;
+    read.is_library = !read.is_method && read.result > PM_RESULT_REFERENCE && is_of_library(callee);
+    read.first_is_reference = first_is_reference(type);
+    if (read.result != PM_RESULT_OTHER)
+        read.sources = pm_call_sources(&read, read.is_method ? 0 : leading_arguments(call));
+    return read;
 }
 
 unsigned pm_fact_call_sources(gcall *call)
 {
-    if (!is_cplusplus() || !gives_access(call))
-        return 0;
-    if (TREE_CODE(gimple_call_fntype(call)) == METHOD_TYPE)
-        return gimple_call_num_args(call) > 0 ? 1 : 0;
-    unsigned sources = 0;
-    for (unsigned i = 0; i < gimple_call_num_args(call) && i < 2; i++) {
-        tree type = TREE_TYPE(gimple_call_arg(call, i));
-        if (POINTER_TYPE_P(type) || refers(type))
-            sources |= 1u << i;
-    }
-    return sources;
+    return is_cplusplus() && gimple_call_fntype(call) != NULL_TREE ? read_call(call).sources : 0;
 }
 
-/* Algorithms of the library, by their arguments: r reads, w writes, b both. */
-static const struct {
-    const char *name, *arguments;
-} algorithms[] = {
-    {"fill", "ww"},
-    {"fill_n", "w"},
-    {"iota", "ww"},
-    {"generate", "ww"},
-    {"sort", "bb"},
-    {"copy", "rrw"},
-    {"copy_n", "r-w"},
-    {"stable_sort", "bb"},
-    {"reverse", "bb"},
-    {"swap", "bb"},
-    {"shuffle", "bb"},
-    {"partial_sort", "bbb"},
-    {"nth_element", "bbb"},
-    {"rotate", "bbb"},
-    {"move", "rrw"},
-    {"partial_sum", "rrw"},
-    {"make_heap", "bb"},
-    {"unique", "bb"},
-    {"remove", "bb"},
-    {"adjacent_difference", "rrw"},
-    {"inclusive_scan", "rrw"},
-};
-
-static unsigned access_of_letter(char letter)
+static unsigned count_leading(gcall *call)
 {
-    switch (letter) {
-    case 'w':
-        return PM_CALL_WRITES;
-    case 'b':
-        return PM_CALL_READS | PM_CALL_WRITES;
-    default:
-        return PM_CALL_READS;
+    unsigned n = 0;
+    for (unsigned i = 0; i < gimple_call_num_args(call); i++) {
+        tree type = TREE_TYPE(gimple_call_arg(call, i));
+        n += TREE_CODE(type) == POINTER_TYPE || refers(type);
     }
+    return n;
 }
 
 /* Parameter of a method, "double &x"? Index 0 is `this`. */
@@ -283,72 +244,26 @@ static bool takes_to_write(tree type)
     return false;
 }
 
-static unsigned access_by_algorithm(gcall *call, tree callee, unsigned index)
+unsigned pm_fact_call_use(gcall *call, unsigned index)
 {
-    if (strncmp(name_of(callee), "for_each", 8) == 0) {
-        unsigned n_arguments = gimple_call_num_args(call);
-        bool writes = takes_to_write(TREE_TYPE(gimple_call_arg(call, n_arguments - 1)));
-        return PM_CALL_READS | (writes ? PM_CALL_WRITES : 0);
+    tree type = gimple_call_fntype(call);
+    if (!is_cplusplus() || gimple_call_fndecl(call) == NULL_TREE || type == NULL_TREE)
+        return PM_USE_READS;
+    struct pm_cxx_call read = read_call(call);
+    tree callee = gimple_call_fndecl(call);
+    read.is_library = is_of_library(callee);
+    read.passes_to_write = pm_fact_calls_std_function(callee) && is_to_write(callee, index);
+    if (read.is_library && read.n_arguments > 0)
+        read.last_takes_to_write =
+            takes_to_write(TREE_TYPE(gimple_call_arg(call, read.n_arguments - 1)));
+    if (read.is_library && read.is_method) {
+        tree object = TREE_TYPE(TREE_VALUE(TYPE_ARG_TYPES(type)));
+        read.object_is_const = TYPE_READONLY(object);
+        read.object_refers = refers(object);
+    } else if (read.is_library) {
+        read.n_leading = count_leading(call);
     }
-    unsigned n = gimple_call_num_args(call), last_of_transform = n == 4 ? 2 : 3;
-    if (strcmp(name_of(callee), "transform") == 0)
-        return index == last_of_transform ? PM_CALL_WRITES : PM_CALL_READS;
-    for (const auto &algorithm : algorithms)
-        if (strcmp(algorithm.name, name_of(callee)) == 0 && index < strlen(algorithm.arguments))
-            return access_of_letter(algorithm.arguments[index]);
-    return PM_CALL_READS;
-}
-
-/* operator=, operator+= and the like. */
-static bool is_assignment(const char *name)
-{
-    static const char word[] = "operator";
-    size_t before = strlen(word), len = strlen(name);
-    if (strncmp(name, word, before) != 0 || len == before || name[len - 1] != '=')
-        return false;
-    return len != before + 2 || strchr("=!<>", name[before]) == NULL;
-}
-
-static bool is_destructor(const char *name)
-{
-    return name[0] == '~' || strncmp(name, "__dt", 4) == 0;
-}
-
-/* A function with two iterators or pointers works on what lies between them, even if it returns
- * one. */
-static bool is_algorithm(gcall *call)
-{
-    unsigned n_ways = 0;
-    for (unsigned i = 0; i < gimple_call_num_args(call); i++) {
-        tree type = TREE_TYPE(gimple_call_arg(call, i));
-        n_ways += TREE_CODE(type) == POINTER_TYPE || refers(type);
-    }
-    return n_ways >= 2 && TREE_CODE(gimple_call_fntype(call)) != METHOD_TYPE;
-}
-
-unsigned pm_fact_call_access(gcall *call, unsigned index)
-{
-    tree callee = gimple_call_fndecl(call), type = gimple_call_fntype(call);
-    if (!is_cplusplus() || callee == NULL_TREE || type == NULL_TREE)
-        return PM_CALL_READS;
-    bool assigns = is_assignment(name_of(callee)), is_library = is_of_library(callee);
-    if (is_library && is_algorithm(call))
-        return access_by_algorithm(call, callee, index);
-    if (!assigns && (pm_fact_call_sources(call) >> index & 1))
-        return 0; /* what is done with the result says it */
-    if (!is_library)
-        return PM_CALL_READS;
-    if (pm_fact_calls_std_function(callee) && is_to_write(callee, index))
-        return PM_CALL_READS | PM_CALL_WRITES;
-    if (TREE_CODE(type) != METHOD_TYPE)
-        return access_by_algorithm(call, callee, index);
-    tree object = TREE_VALUE(TYPE_ARG_TYPES(type));
-    if (index != 0 || TYPE_READONLY(TREE_TYPE(object)) || is_destructor(name_of(callee)))
-        return PM_CALL_READS;
-    if (refers(TREE_TYPE(object)) && !assigns)
-        return PM_CALL_READS; /* ++it changes the iterator */
-    bool is_compound = assigns && strcmp(name_of(callee), "operator=") != 0;
-    return PM_CALL_WRITES | (is_compound ? PM_CALL_READS : 0);
+    return pm_call_use(&read, index);
 }
 
 /* --- captured variables --- */

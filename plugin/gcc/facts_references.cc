@@ -7,6 +7,10 @@
  */
 #include "facts.h"
 
+extern "C" {
+#include "../emit/arguments.h"
+}
+
 void pm_fact_refers(pm_id pointer, pm_id object)
 {
     if (pointer != 0 && object != 0 && pointer != object)
@@ -129,24 +133,6 @@ void pm_fact_holds_pointer(pm_id pointer, pm_id other, tree type)
         pm_fact_refers(pm_id_of_pointed(other, i), pm_id_of_pointed(pointer, i));
 }
 
-/* Which arguments the library's functions pass on, as the parameters of the function that they
- * call: "01" is argument 0 as parameter 0, argument 1 as parameter 1. */
-static const struct {
-    const char *name, *passed;
-} calling_back[] = {
-    {"qsort", "00"},   {"qsort_r", "004"},      {"bsearch", "01"},    {"lfind", "01"},
-    {"lsearch", "01"}, {"pthread_create", "3"}, {"thrd_create", "2"},
-};
-
-static const char *passed_by(tree library_function)
-{
-    const char *name = pm_linkage_name(library_function);
-    for (const auto &known : calling_back)
-        if (strcmp(known.name, name) == 0)
-            return known.passed;
-    return NULL;
-}
-
 /* What the library is passed for nothing but the functions that it calls: void *, in C++'s
  * algorithms iterators and pointers. */
 static bool is_passed_on(tree library_function, tree argument)
@@ -187,9 +173,10 @@ bool pm_fact_hands_elements(gcall *call, unsigned argument)
 bool pm_fact_is_called_back_with(gcall *call, tree called, unsigned parameter, unsigned argument)
 {
     tree library_function = gimple_call_fndecl(call);
-    const char *passed = passed_by(library_function);
-    if (passed != NULL)
-        return parameter < strlen(passed) && (unsigned)(passed[parameter] - '0') == argument;
+    enum pm_passing passing =
+        pm_passes_argument(pm_linkage_name(library_function), argument, parameter);
+    if (passing != PM_PASSES_UNKNOWN)
+        return passing == PM_PASSES;
     return pm_fact_parameter(called, parameter) != 0 &&
            is_passed_on(library_function, gimple_call_arg(call, argument));
 }

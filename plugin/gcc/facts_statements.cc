@@ -2,6 +2,10 @@
  * it reads, writes and calls (facts_reader.h: who finds out what). */
 #include "facts_reader.h"
 
+extern "C" {
+#include "../emit/arguments.h"
+}
+
 /* --- which statement --- */
 
 /* The source statement that a location belongs to; NULL when it has no place. */
@@ -103,15 +107,15 @@ static bool writes_first_argument(tree callee)
 static void touch_argument(struct pm_reader *reader, gcall *call, unsigned index, bool writes_first)
 {
     tree argument = gimple_call_arg(call, index);
-    unsigned access = pm_fact_call_access(call, index);
+    unsigned access = pm_fact_call_use(call, index);
     if (index == 0 && writes_first)
-        access = PM_CALL_WRITES;
+        access = PM_USE_WRITES;
     if (access == 0)
         pm_reader_touch_indices(reader, TREE_CODE(argument) == ADDR_EXPR ? TREE_OPERAND(argument, 0)
                                                                          : argument);
-    bool is_object = POINTER_TYPE_P(TREE_TYPE(argument)) && access != PM_CALL_READS;
+    bool is_object = POINTER_TYPE_P(TREE_TYPE(argument)) && access != PM_USE_READS;
     for (enum pm_access_way way : {PM_READS, PM_WRITES}) {
-        unsigned bit = way == PM_WRITES ? (unsigned)PM_CALL_WRITES : (unsigned)PM_CALL_READS;
+        unsigned bit = way == PM_WRITES ? (unsigned)PM_USE_WRITES : (unsigned)PM_USE_READS;
         if ((access & bit) == 0)
             continue;
         if (is_object)

@@ -64,26 +64,31 @@ static std::vector<basic_block> all_blocks(class loop *loop)
     return blocks;
 }
 
-static bool holds(const std::vector<basic_block> &blocks, basic_block bb)
+/* Which blocks of a function are in a list, by their index. */
+static std::vector<bool> marked(const std::vector<basic_block> &blocks)
 {
-    return std::find(blocks.begin(), blocks.end(), bb) != blocks.end();
+    std::vector<bool> in(last_basic_block_for_fn(cfun));
+    for (basic_block bb : blocks)
+        in[bb->index] = true;
+    return in;
 }
 
 /* From the loop's end backwards; the header is the last. */
 std::vector<basic_block> pm_loop_blocks(class loop *loop)
 {
-    std::vector<basic_block> all = all_blocks(loop);
     if (!has_leaps())
-        return all;
+        return all_blocks(loop);
     std::vector<basic_block> blocks = {loop->header}, open = {loop->header};
+    std::vector<bool> in = marked(blocks);
     while (!open.empty()) {
         basic_block bb = open.back();
         edge e;
         edge_iterator ei;
         open.pop_back();
         FOR_EACH_EDGE(e, ei, bb->preds) {
-            if (is_leap(e) || !flow_bb_inside_loop_p(loop, e->src) || holds(blocks, e->src))
+            if (is_leap(e) || !flow_bb_inside_loop_p(loop, e->src) || in[e->src->index])
                 continue;
+            in[e->src->index] = true;
             blocks.push_back(e->src);
             open.push_back(e->src);
         }
@@ -94,13 +99,13 @@ std::vector<basic_block> pm_loop_blocks(class loop *loop)
 std::vector<edge> pm_loop_exits(class loop *loop)
 {
     std::vector<basic_block> blocks = pm_loop_blocks(loop);
+    std::vector<bool> in = marked(blocks);
     std::vector<edge> exits;
     for (basic_block bb : blocks) {
         edge e;
         edge_iterator ei;
         FOR_EACH_EDGE(e, ei, bb->succs)
-            if (!(e->flags & (EDGE_ABNORMAL | EDGE_EH)) &&
-                (has_leaps() ? !holds(blocks, e->dest) : !flow_bb_inside_loop_p(loop, e->dest)))
+            if (!(e->flags & (EDGE_ABNORMAL | EDGE_EH)) && !in[e->dest->index])
                 exits.push_back(e);
     }
     return exits;
@@ -109,7 +114,7 @@ std::vector<edge> pm_loop_exits(class loop *loop)
 static class loop *first_that_holds(class loop *loop, basic_block bb)
 {
     while (loop != NULL && loop_outer(loop) != NULL && has_leaps() &&
-           !holds(pm_loop_blocks(loop), bb))
+           !marked(pm_loop_blocks(loop))[bb->index])
         loop = loop_outer(loop);
     return loop != NULL && loop_outer(loop) != NULL ? loop : NULL;
 }

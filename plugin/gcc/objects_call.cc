@@ -6,6 +6,10 @@
 
 #include "objects.h"
 
+extern "C" {
+#include "../emit/arguments.h"
+}
+
 struct noted {
     location_t location;
     std::string function;
@@ -14,35 +18,9 @@ struct noted {
 };
 static std::vector<struct noted> noted_calls;
 
-/* Letters are arguments: w is written to, r read from, b both, - something else. The result is
- * not looked at. */
-static const struct {
-    const char *name, *arguments;
-} memory_functions[] = {
-    {"memset", "w"},        {"memcpy", "wr"},      {"memmove", "wr"},      {"mempcpy", "wr"},
-    {"memcmp", "rr"},       {"memchr", "r"},       {"memrchr", "r"},       {"rawmemchr", "r"},
-    {"bcopy", "rw"},        {"bzero", "w"},        {"bcmp", "rr"},         {"strlen", "r"},
-    {"strnlen", "r"},       {"strcpy", "wr"},      {"strncpy", "wr"},      {"stpcpy", "wr"},
-    {"strcat", "br"},       {"strncat", "br"},     {"strcmp", "rr"},       {"strncmp", "rr"},
-    {"strchr", "r"},        {"strrchr", "r"},      {"strstr", "rr"},       {"strspn", "rr"},
-    {"strcspn", "rr"},      {"strpbrk", "rr"},     {"qsort", "b"},         {"free", "w"},
-    {"realloc", "b"},       {"strtol", "rw"},      {"strtod", "rw"},       {"strcasecmp", "rr"},
-    {"strncasecmp", "rr"},  {"__memset_chk", "w"}, {"__memcpy_chk", "wr"}, {"__memmove_chk", "wr"},
-    {"__strcpy_chk", "wr"},
-};
-
 static const char *plain_name(tree callee)
 {
-    const char *name = pm_linkage_name(callee);
-    return strncmp(name, "__builtin_", 10) == 0 ? name + 10 : name;
-}
-
-static const char *arguments_of(const char *name)
-{
-    for (const auto &function : memory_functions)
-        if (strcmp(function.name, name) == 0)
-            return function.arguments;
-    return NULL;
+    return pm_builtin_free_name(pm_linkage_name(callee));
 }
 
 void pm_objects_note_calls_of(function *)
@@ -50,12 +28,12 @@ void pm_objects_note_calls_of(function *)
     noted_calls.clear();
 }
 
-static void note_argument(struct noted *noted, tree argument, char letter)
+static void note_argument(struct noted *noted, tree argument, unsigned use)
 {
     unsigned access = 0;
-    if (letter == 'w' || letter == 'b')
+    if (use & PM_USE_WRITES)
         access |= PM_MAP_WRITES;
-    if (letter == 'r' || letter == 'b')
+    if (use & PM_USE_READS)
         access |= PM_MAP_READS;
     if (access != 0 && !integer_zerop(argument))
         noted->known &= pm_objects_of_pointer(argument, access, noted->location, &noted->objects);
@@ -120,7 +98,7 @@ static void note_array_operation(gcall *call, tree callee)
 void pm_objects_note_call(gcall *call)
 {
     tree callee = gimple_call_fndecl(call);
-    const char *arguments = callee != NULL_TREE ? arguments_of(plain_name(callee)) : NULL;
+    const char *arguments = callee != NULL_TREE ? pm_memory_arguments(plain_name(callee)) : NULL;
     if (arguments == NULL && callee != NULL_TREE && pm_fact_is_cxx_library(callee))
         note_library_call(call, callee);
     if (callee != NULL_TREE && pm_fact_is_fortran() && pm_fortran_is_array_operation(callee))
@@ -129,7 +107,7 @@ void pm_objects_note_call(gcall *call)
         return;
     struct noted noted = {gimple_location(call), plain_name(callee), true, {}};
     for (unsigned i = 0; arguments[i] != 0 && i < gimple_call_num_args(call); i++)
-        note_argument(&noted, gimple_call_arg(call, i), arguments[i]);
+        note_argument(&noted, gimple_call_arg(call, i), pm_argument_use(arguments, i));
     noted_calls.push_back(noted);
 }
 
@@ -168,7 +146,7 @@ bool pm_objects_of_call(const rtx_insn *call, std::vector<struct pm_access> *out
     location_t location = INSN_LOCATION(call);
     if (function == NULL) /* the memory is the callee's matter */
         return true;
-    if (arguments_of(function) == NULL) {
+    if (pm_memory_arguments(function) == NULL) {
         take_noted(location, false, function, &known, out);
         return known;
     }

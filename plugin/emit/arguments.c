@@ -1,0 +1,110 @@
+/* What known functions of libraries do with their arguments: tables by their names. */
+#include "arguments.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define N_OF(array) (sizeof(array) / sizeof *(array))
+
+/* Letters are arguments: w is written to, r read from, b both, - something else. The result is
+ * not looked at. */
+struct known_arguments {
+    const char *name, *arguments;
+};
+
+static const struct known_arguments memory_functions[] = {
+    {"memset", "w"},        {"memcpy", "wr"},      {"memmove", "wr"},      {"mempcpy", "wr"},
+    {"memcmp", "rr"},       {"memchr", "r"},       {"memrchr", "r"},       {"rawmemchr", "r"},
+    {"bcopy", "rw"},        {"bzero", "w"},        {"bcmp", "rr"},         {"strlen", "r"},
+    {"strnlen", "r"},       {"strcpy", "wr"},      {"strncpy", "wr"},      {"stpcpy", "wr"},
+    {"strcat", "br"},       {"strncat", "br"},     {"strcmp", "rr"},       {"strncmp", "rr"},
+    {"strchr", "r"},        {"strrchr", "r"},      {"strstr", "rr"},       {"strspn", "rr"},
+    {"strcspn", "rr"},      {"strpbrk", "rr"},     {"qsort", "b"},         {"free", "w"},
+    {"realloc", "b"},       {"strtol", "rw"},      {"strtod", "rw"},       {"strcasecmp", "rr"},
+    {"strncasecmp", "rr"},  {"__memset_chk", "w"}, {"__memcpy_chk", "wr"}, {"__memmove_chk", "wr"},
+    {"__strcpy_chk", "wr"},
+};
+
+static const struct known_arguments algorithms[] = {
+    {"fill", "ww"},
+    {"fill_n", "w"},
+    {"iota", "ww"},
+    {"generate", "ww"},
+    {"sort", "bb"},
+    {"copy", "rrw"},
+    {"copy_n", "r-w"},
+    {"stable_sort", "bb"},
+    {"reverse", "bb"},
+    {"swap", "bb"},
+    {"shuffle", "bb"},
+    {"partial_sort", "bbb"},
+    {"nth_element", "bbb"},
+    {"rotate", "bbb"},
+    {"move", "rrw"},
+    {"partial_sum", "rrw"},
+    {"make_heap", "bb"},
+    {"unique", "bb"},
+    {"remove", "bb"},
+    {"adjacent_difference", "rrw"},
+    {"inclusive_scan", "rrw"},
+};
+
+/* Which arguments are passed on, as the parameters of the function that is called: "01" is
+ * argument 0 as parameter 0, argument 1 as parameter 1. */
+static const struct known_arguments calling_back[] = {
+    {"qsort", "00"},   {"qsort_r", "004"},      {"bsearch", "01"},    {"lfind", "01"},
+    {"lsearch", "01"}, {"pthread_create", "3"}, {"thrd_create", "2"},
+};
+
+static const char *arguments_of(const struct known_arguments *functions, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(functions[i].name, name) == 0)
+            return functions[i].arguments;
+    return NULL;
+}
+
+const char *pm_builtin_free_name(const char *linkage)
+{
+    static const char prefix[] = "__builtin_";
+    size_t len = strlen(prefix);
+    return strncmp(linkage, prefix, len) == 0 ? linkage + len : linkage;
+}
+
+const char *pm_memory_arguments(const char *name)
+{
+    return arguments_of(memory_functions, N_OF(memory_functions), name);
+}
+
+unsigned pm_argument_use(const char *arguments, unsigned index)
+{
+    switch (index < strlen(arguments) ? arguments[index] : '-') {
+    case 'r':
+        return PM_USE_READS;
+    case 'w':
+        return PM_USE_WRITES;
+    case 'b':
+        return PM_USE_READS | PM_USE_WRITES;
+    default:
+        return 0;
+    }
+}
+
+unsigned pm_algorithm_use(const char *name, unsigned n_arguments, unsigned index)
+{
+    unsigned last_of_transform = n_arguments == 4 ? 2 : 3;
+    if (strcmp(name, "transform") == 0)
+        return index == last_of_transform ? PM_USE_WRITES : PM_USE_READS;
+    const char *arguments = arguments_of(algorithms, N_OF(algorithms), name);
+    unsigned use = arguments ? pm_argument_use(arguments, index) : 0;
+    return use != 0 ? use : (unsigned)PM_USE_READS;
+}
+
+enum pm_passing pm_passes_argument(const char *linkage, unsigned argument, unsigned parameter)
+{
+    const char *passed = arguments_of(calling_back, N_OF(calling_back), linkage);
+    if (!passed)
+        return PM_PASSES_UNKNOWN;
+    bool passes = parameter < strlen(passed) && (unsigned)(passed[parameter] - '0') == argument;
+    return passes ? PM_PASSES : PM_PASSES_NOT;
+}

@@ -1,0 +1,37 @@
+/* What functions that many programs call do with their arguments: C's memory functions, C++'s
+ * algorithms, and functions that call back a function of the program's.
+ *
+ *     const char *arguments = pm_memory_arguments(pm_builtin_free_name("__builtin_memcpy"));
+ *     if (arguments && pm_argument_use(arguments, 0) & PM_USE_WRITES)         // "wr"
+ *         use("written");
+ *     unsigned uses = pm_algorithm_use("transform", 4, 2);                    // PM_USE_WRITES
+ *     if (pm_passes_argument("bsearch", 0, 0) == PM_PASSES)
+ *         use("compare() gets what bsearch() gets first");
+ *
+ * Names are plain: without scopes, template arguments and parameters. Arguments count from 0.
+ * Any thread; nothing is allocated, nothing fails.
+ */
+#ifndef PM_ARGUMENTS_H
+#define PM_ARGUMENTS_H
+
+#include <stdbool.h>
+
+/* What is done with the memory that an argument leads to: bits. 0: nothing, or it leads to none. */
+enum pm_use { PM_USE_READS = 1, PM_USE_WRITES = 2 };
+
+/* "memcpy" of "__builtin_memcpy"; lent, as is each other name. */
+const char *pm_builtin_free_name(const char *linkage);
+
+/* A letter for each argument, for pm_argument_use. NULL: it is no memory function. A constant. */
+const char *pm_memory_arguments(const char *name);
+unsigned pm_argument_use(const char *arguments, unsigned index);
+
+/* Of a function of C++'s library that works on what lies between iterators or pointers; one that
+ * is not known reads. */
+unsigned pm_algorithm_use(const char *name, unsigned n_arguments, unsigned index);
+
+/* Does a library's function pass its argument on, as a parameter of the function that it calls? */
+enum pm_passing { PM_PASSES_UNKNOWN, PM_PASSES_NOT, PM_PASSES };
+enum pm_passing pm_passes_argument(const char *linkage, unsigned argument, unsigned parameter);
+
+#endif

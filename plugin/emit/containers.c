@@ -1,0 +1,152 @@
+/* Which classes of C++ have elements, which refer to others, and what calls do with them. */
+#include "containers.h"
+
+#include <string.h>
+
+static bool is_one_of(const char *name, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+#define IS_ONE_OF(name, names) is_one_of(name, names, sizeof(names) / sizeof *(names))
+
+/* --- classes --- */
+
+unsigned pm_method_traits(const struct pm_method *method)
+{
+    static const char *const of_elements[] = {"operator[]", "begin", "data"};
+    static const char *const of_ends[] = {"top", "front"}; /* queues, stacks */
+    if (IS_ONE_OF(method->name, of_elements))
+        return PM_HAS_ELEMENTS;
+    if (strcmp(method->name, "operator()") == 0)
+        return method->gives_reference ? PM_HAS_CALL : 0;
+    if (IS_ONE_OF(method->name, of_ends))
+        return method->gives_reference ? PM_HAS_ELEMENTS : 0;
+    bool is_target = (strcmp(method->name, "operator*") == 0 && method->is_unary) ||
+                     strcmp(method->name, "operator->") == 0;
+    return is_target ? PM_HAS_TARGET : 0;
+}
+
+unsigned pm_member_traits(unsigned traits_of_its_class)
+{
+    return traits_of_its_class & (PM_HAS_ELEMENTS | PM_HAS_TARGET) ? PM_HAS_STORAGE : 0;
+}
+
+/* std::get() gives what is in a variant. */
+unsigned pm_class_name_traits(const char *name)
+{
+    return strcmp(name, "variant") == 0 ? PM_HAS_ELEMENTS : 0;
+}
+
+bool pm_is_container(unsigned traits)
+{
+    return (traits & (PM_HAS_ELEMENTS | PM_HAS_TARGET)) ||
+           (traits & (PM_HAS_CALL | PM_HAS_STORAGE)) == (PM_HAS_CALL | PM_HAS_STORAGE);
+}
+
+bool pm_class_refers(const char *name, unsigned traits)
+{
+    static const char *const names[] = {"span", "basic_string_view", "_Bit_reference"};
+    return ((traits & PM_HAS_TARGET) && !strstr(name, "_ptr")) || IS_ONE_OF(name, names);
+}
+
+bool pm_is_view(const struct pm_class_shape *shape)
+{
+    enum { PARTS_MAX = 4 };
+    return shape->has_pointer && !shape->has_aggregate &&
+           (shape->traits & (PM_HAS_ELEMENTS | PM_HAS_CALL)) && !shape->is_passed_in_memory &&
+           shape->n_pointers <= PARTS_MAX;
+}
+
+bool pm_is_std_function(const char *name)
+{
+    static const char word[] = "function";
+    size_t len = strlen(word);
+    return strncmp(name, word, len) == 0 && (name[len] == 0 || name[len] == '<');
+}
+
+/* --- calls --- */
+
+static bool gives_access(const struct pm_cxx_call *call)
+{
+    switch (call->result) {
+    case PM_RESULT_REFERENCE:
+        return true;
+    case PM_RESULT_POINTER:
+        return call->is_method || (call->is_library && call->first_is_reference);
+    case PM_RESULT_REFERRING:
+        return call->is_method || call->is_library;
+    default:
+        return false;
+    }
+}
+
+unsigned pm_call_sources(const struct pm_cxx_call *call, unsigned leading)
+{
+    if (!gives_access(call))
+        return 0;
+    if (call->is_method)
+        return call->n_arguments > 0 ? 1 : 0;
+    return leading & 3u;
+}
+
+/* operator=, operator+= and the like. */
+static bool is_assignment(const char *name)
+{
+    static const char word[] = "operator";
+    size_t before = strlen(word), len = strlen(name);
+    if (strncmp(name, word, before) != 0 || len == before || name[len - 1] != '=')
+        return false;
+    return len != before + 2 || strchr("=!<>", name[before]) == NULL;
+}
+
+static bool is_destructor(const char *name)
+{
+    return name[0] == '~' || strncmp(name, "__dt", 4) == 0;
+}
+
+/* A function with two iterators or pointers works on what lies between them, even if it returns
+ * one. */
+static bool is_algorithm(const struct pm_cxx_call *call)
+{
+    return call->n_leading >= 2 && !call->is_method;
+}
+
+/* What a method of the library does with its own object. */
+static unsigned use_of_object(const struct pm_cxx_call *call, bool assigns)
+{
+    if (call->object_is_const || is_destructor(call->name))
+        return PM_USE_READS;
+    if (call->object_refers && !assigns)
+        return PM_USE_READS; /* ++it changes the iterator */
+    bool is_compound = assigns && strcmp(call->name, "operator=") != 0;
+    return PM_USE_WRITES | (is_compound ? (unsigned)PM_USE_READS : 0);
+}
+
+/* What lies between iterators is handed to a function object, which may write it. */
+static unsigned use_by_algorithm(const struct pm_cxx_call *call, unsigned index)
+{
+    static const char word[] = "for_each";
+    if (strncmp(call->name, word, strlen(word)) != 0)
+        return pm_algorithm_use(call->name, call->n_arguments, index);
+    return PM_USE_READS | (call->last_takes_to_write ? (unsigned)PM_USE_WRITES : 0);
+}
+
+unsigned pm_call_use(const struct pm_cxx_call *call, unsigned index)
+{
+    bool assigns = is_assignment(call->name);
+    if (call->is_library && is_algorithm(call))
+        return use_by_algorithm(call, index);
+    if (!assigns && (call->sources >> index & 1))
+        return 0; /* what is done with the result says it */
+    if (!call->is_library)
+        return PM_USE_READS;
+    if (call->passes_to_write)
+        return PM_USE_READS | PM_USE_WRITES;
+    if (!call->is_method)
+        return use_by_algorithm(call, index);
+    return index == 0 ? use_of_object(call, assigns) : (unsigned)PM_USE_READS;
+}

@@ -1,0 +1,100 @@
+/* Containers of C++: std::vector, unique_ptr<T[]>, a class of the user's with operator[] and the
+ * like. Whoever writes "v[i] = x" thinks of v as an array. For a compiler it is a call that
+ * returns a reference, and what is written is what the reference refers to.
+ *
+ * A back end says what members a class has and what types a call has; here is what that means.
+ *
+ *     struct pm_method begin = {.name = "begin"};
+ *     unsigned traits = pm_class_name_traits("vector") | pm_method_traits(&begin);
+ *     bool is_array = pm_is_container(traits);                       // of the class's noun
+ *     bool is_iterator = pm_class_refers("__normal_iterator", PM_HAS_TARGET);
+ *     struct pm_cxx_call call = {.name = "operator[]", .n_arguments = 2, .is_method = true,
+ *                                .result = PM_RESULT_REFERENCE};
+ *     call.sources = pm_call_sources(&call, 3);                      // v of "v[i]": bit 0
+ *     unsigned uses = pm_call_use(&call, 0);                         // 0: its result says it
+ *
+ * Names are plain: without scopes and template arguments. Any thread; nothing is allocated,
+ * nothing fails.
+ */
+#ifndef PM_CONTAINERS_H
+#define PM_CONTAINERS_H
+
+#include "arguments.h"
+
+#include <stdint.h>
+
+/* --- classes --- */
+
+/* Of a class: what its members and its bases have, joined. */
+enum pm_class_traits {
+    PM_HAS_ELEMENTS = 1, /* operator[], begin(), data(); top(), front() */
+    PM_HAS_TARGET = 2,   /* unary operator*, operator-> */
+    PM_HAS_CALL = 4,     /* operator() that returns a reference */
+    PM_HAS_STORAGE = 8   /* a member that points to elements or holds them */
+};
+
+struct pm_method {
+    const char *name;
+    bool is_unary;        /* a method, not static, with `this` and no parameter more */
+    bool gives_reference; /* its result is a reference: it is not the next number of a generator */
+};
+
+unsigned pm_method_traits(const struct pm_method *method);
+/* A data member of a class with a name of its own, by the traits of its class; a pointer or an
+ * array is PM_HAS_STORAGE as it is. */
+unsigned pm_member_traits(unsigned traits_of_its_class);
+/* What is known by the name alone. */
+unsigned pm_class_name_traits(const char *name);
+
+/* Has an object of the class elements, to whoever reads the source? Closures have not, whatever
+ * their members. */
+bool pm_is_container(unsigned traits);
+/* Is what such an object refers to another's: iterators, spans? What is done with the object is
+ * then done with the other one. */
+bool pm_class_refers(const char *name, unsigned traits);
+
+/* A class of the user's that is a pointer with operator[], and perhaps a size: a row of a matrix,
+ * a window. Nothing is freed with it. Such a one refers, too. */
+struct pm_class_shape {
+    bool has_pointer, has_aggregate; /* among its data members */
+    bool is_passed_in_memory;        /* it has a destructor, or a copy constructor, of its own */
+    unsigned traits;
+    uint64_t n_pointers; /* how many pointers have its size, rounded up */
+};
+bool pm_is_view(const struct pm_class_shape *shape);
+
+/* A pointer to a function, to whoever reads the source. name: with or without "<...>"; of a class
+ * that a system header declares. */
+bool pm_is_std_function(const char *name);
+
+/* --- calls --- */
+
+enum pm_call_result {
+    PM_RESULT_OTHER, /* also when nobody uses the result */
+    PM_RESULT_REFERENCE,
+    PM_RESULT_POINTER,
+    PM_RESULT_REFERRING /* an object of a class that refers */
+};
+
+struct pm_cxx_call {
+    const char *name;     /* of the function called */
+    unsigned n_arguments; /* with `this` */
+    unsigned n_leading;   /* arguments that are pointers (not references) or refer */
+    unsigned sources;     /* pm_call_sources */
+    enum pm_call_result result;
+    bool is_method, is_library;          /* library: a system header declares it */
+    bool first_is_reference;             /* the function's first parameter is a reference */
+    bool object_is_const, object_refers; /* of a method's */
+    bool last_takes_to_write;            /* the last argument's operator() has a `T &` */
+    bool passes_to_write;                /* of a std::function: this argument is for a `T &` */
+};
+
+/* Bits of the arguments whose objects the call's result refers into: of v[i], v.begin(), *it. 0:
+ * none. leading: bits of the arguments (the first two count) that are pointers, references, or
+ * refer. */
+unsigned pm_call_sources(const struct pm_cxx_call *call, unsigned leading);
+/* How the call uses the object of an argument: PM_USE_READS, PM_USE_WRITES. 0: it gives access to
+ * it, and what is done with its result says the rest. */
+unsigned pm_call_use(const struct pm_cxx_call *call, unsigned index);
+
+#endif

@@ -1,0 +1,68 @@
+#include "plugin/emit/arguments.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { BOTH = PM_USE_READS | PM_USE_WRITES };
+
+static void memory_functions_say_what_they_do_with_each_argument(void **state)
+{
+    (void)state;
+    const char *copy = pm_memory_arguments(pm_builtin_free_name("__builtin_memcpy"));
+    assert_non_null(copy);
+    assert_int_equal(pm_argument_use(copy, 0), PM_USE_WRITES);
+    assert_int_equal(pm_argument_use(copy, 1), PM_USE_READS);
+    assert_int_equal(pm_argument_use(copy, 2), 0);
+    assert_int_equal(pm_argument_use(copy, UINT32_MAX), 0);
+    assert_int_equal(pm_argument_use(pm_memory_arguments("strcat"), 0), BOTH);
+    assert_null(pm_memory_arguments("memcpy2"));
+    assert_null(pm_memory_arguments(""));
+    assert_string_equal(pm_builtin_free_name("my__builtin_memcpy"), "my__builtin_memcpy");
+}
+
+static void algorithms_read_unless_they_are_known_to_write(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        unsigned n_arguments, index, use;
+    } cases[] = {{"sort", 2, 1, BOTH},
+                 {"copy", 3, 1, PM_USE_READS},
+                 {"copy", 3, 2, PM_USE_WRITES},
+                 {"copy", 4, 3, PM_USE_READS},
+                 {"copy_n", 3, 1, PM_USE_READS},
+                 {"transform", 4, 2, PM_USE_WRITES},
+                 {"transform", 4, 3, PM_USE_READS},
+                 {"transform", 5, 2, PM_USE_READS},
+                 {"transform", 5, 3, PM_USE_WRITES},
+                 {"accumulate", 3, 0, PM_USE_READS}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(pm_algorithm_use(cases[i].name, cases[i].n_arguments, cases[i].index),
+                         cases[i].use);
+}
+
+static void functions_that_call_back_pass_known_arguments_on(void **state)
+{
+    (void)state;
+    assert_int_equal(pm_passes_argument("bsearch", 0, 0), PM_PASSES);
+    assert_int_equal(pm_passes_argument("bsearch", 1, 1), PM_PASSES);
+    assert_int_equal(pm_passes_argument("bsearch", 1, 0), PM_PASSES_NOT);
+    assert_int_equal(pm_passes_argument("qsort_r", 4, 2), PM_PASSES);
+    assert_int_equal(pm_passes_argument("qsort_r", 4, 3), PM_PASSES_NOT);
+    assert_int_equal(pm_passes_argument("pthread_create", 3, 0), PM_PASSES);
+    assert_int_equal(pm_passes_argument("own_sort", 0, 0), PM_PASSES_UNKNOWN);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_functions_say_what_they_do_with_each_argument),
+        cmocka_unit_test(algorithms_read_unless_they_are_known_to_write),
+        cmocka_unit_test(functions_that_call_back_pass_known_arguments_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
