@@ -20,8 +20,8 @@ program do_loops
      i = i + n
      if (i > 30) exit
   end do
-  do concurrent (i = 1:n)        ! gfortran tells no place of it
-     c(i,i) = 0                  ! loop
+  do concurrent (i = 1:n)        ! loop
+     c(i,i) = 0
   end do
   do i = n, 1, -3                ! loop
      call show(c(i,1))
