@@ -18,9 +18,7 @@
 #ifndef PM_ARCHIVE_H
 #define PM_ARCHIVE_H
 
-#include "../base/str.h"
-
-#include <sqlite3.h>
+#include "database.h"
 
 #define PM_ARCHIVE_APPLICATION_ID 0x50464d50 /* "PFMP" */
 #define PM_ARCHIVE_VERSION 5
@@ -31,7 +29,7 @@ struct pm_archive;
 
 /* Opens for reading. Nouns are to be read from temp.nouns_in_full, which has the columns of table
  * nouns, with names and files in full. PM_ERR_NOT_FOUND: no such file; PM_ERR_FORMAT: not SQLite,
- * not an archive of PerfMap, cut, damaged (archive_sum.h), or tables are missing; PM_ERR_VERSION:
+ * not an archive of PerfMap, cut, damaged (database.h), or tables are missing; PM_ERR_VERSION:
  * written by a later perfmap, or long ago. */
 PM_MUST_CHECK enum pm_status pm_archive_open(const char *path, struct pm_error *err,
                                              struct pm_archive **ret_archive);

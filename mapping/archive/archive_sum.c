@@ -81,19 +81,20 @@ static uint64_t sum_of_end(const uint64_t *sums, uint64_t n, const struct end *e
                                 XXH3_64bits(sums, (size_t)n * sizeof *sums));
 }
 
-enum pm_status pm_archive_sum_append(int fd, const char *path, struct pm_error *err)
+enum pm_status pm_archive_sum_append(int fd, const char *noun, const char *path,
+                                     struct pm_error *err)
 {
     struct stat st;
     struct end end = {.zero = 0};
     if (fstat(fd, &st) != 0 || st.st_size < 100 || !read_all(fd, end.counter, 4, COUNTER_AT))
-        return pm_error_system(err, errno, "cannot write archive '%s'", path);
+        return pm_error_system(err, errno, "cannot write %s '%s'", noun, path);
     end.size_bytes = (uint64_t)st.st_size;
     uint64_t n = n_blocks_of(end.size_bytes);
     uint64_t *sums = pm_alloc_array((size_t)n, sizeof *sums);
     unsigned char *block = pm_alloc(BLOCK_BYTES);
     enum pm_status status =
         sums && block ? PM_OK
-                      : pm_error_set(err, PM_ERR_MEMORY, "no memory for archive '%s'", path);
+                      : pm_error_set(err, PM_ERR_MEMORY, "no memory for %s '%s'", noun, path);
     bool good = status == PM_OK;
     for (uint64_t i = 0; good && i < n; i++)
         good = sum_block(fd, end.size_bytes, i, block, &sums[i]);
@@ -104,32 +105,35 @@ enum pm_status pm_archive_sum_append(int fd, const char *path, struct pm_error *
                write_all(fd, &end, sizeof end, end.size_bytes + n * sizeof *sums);
     }
     if (!good && status == PM_OK)
-        status = pm_error_system(err, errno, "cannot write archive '%s'", path);
+        status = pm_error_system(err, errno, "cannot write %s '%s'", noun, path);
     free(block);
     free(sums);
     return status;
 }
 
-static enum pm_status damaged(const char *path, uint64_t at, uint64_t n_bytes, struct pm_error *err)
+static enum pm_status damaged(const char *noun, const char *remedy, const char *path, uint64_t at,
+                              uint64_t n_bytes, struct pm_error *err)
 {
     return pm_error_set(err, PM_ERR_FORMAT,
-                        "archive '%s' bytes %llu to %llu: not what was written, by their checksum: "
-                        "the file is damaged; collect again from the run folder, or run again",
-                        path, (unsigned long long)at, (unsigned long long)(at + n_bytes - 1));
+                        "%s '%s' bytes %llu to %llu: not what was written, by their checksum: "
+                        "the file is damaged; %s",
+                        noun, path, (unsigned long long)at, (unsigned long long)(at + n_bytes - 1),
+                        remedy);
 }
 
-static enum pm_status check_blocks(int fd, const char *path, const struct end *end,
-                                   const uint64_t *sums, uint64_t n, struct pm_error *err)
+static enum pm_status check_blocks(int fd, const char *noun, const char *remedy, const char *path,
+                                   const struct end *end, const uint64_t *sums, uint64_t n,
+                                   struct pm_error *err)
 {
     unsigned char *block = pm_alloc(BLOCK_BYTES);
     enum pm_status status =
-        block ? PM_OK : pm_error_set(err, PM_ERR_MEMORY, "no memory for archive '%s'", path);
+        block ? PM_OK : pm_error_set(err, PM_ERR_MEMORY, "no memory for %s '%s'", noun, path);
     for (uint64_t i = 0; status == PM_OK && i < n; i++) {
         uint64_t sum, at = i * BLOCK_BYTES, left = end->size_bytes - at;
         if (!sum_block(fd, end->size_bytes, i, block, &sum))
-            status = pm_error_system(err, errno, "cannot read archive '%s'", path);
+            status = pm_error_system(err, errno, "cannot read %s '%s'", noun, path);
         else if (sum != sums[i])
-            status = damaged(path, at, left < BLOCK_BYTES ? left : BLOCK_BYTES, err);
+            status = damaged(noun, remedy, path, at, left < BLOCK_BYTES ? left : BLOCK_BYTES, err);
     }
     free(block);
     return status;
@@ -143,32 +147,33 @@ static bool is_changed(int fd, const struct end *end)
            memcmp(counter, end->counter, 4) != 0 && memcmp(counter, again, 4) == 0;
 }
 
-enum pm_status pm_archive_sum_check(int fd, const char *path, struct pm_error *err)
+enum pm_status pm_archive_sum_check(int fd, const char *noun, const char *remedy, const char *path,
+                                    struct pm_error *err)
 {
     struct stat st;
     struct end end;
     if (fstat(fd, &st) != 0)
-        return pm_error_system(err, errno, "cannot read archive '%s'", path);
+        return pm_error_system(err, errno, "cannot read %s '%s'", noun, path);
     uint64_t size = (uint64_t)st.st_size;
     if (size < 100 + sizeof end || size > PM_ARCHIVE_SUM_MAX_BYTES)
         return PM_OK;
     if (!read_all(fd, &end, sizeof end, size - sizeof end))
-        return pm_error_system(err, errno, "cannot read archive '%s'", path);
+        return pm_error_system(err, errno, "cannot read %s '%s'", noun, path);
     if (memcmp(end.magic, magic, sizeof magic) != 0)
         return PM_OK;
     uint64_t n = end.size_bytes <= size ? n_blocks_of(end.size_bytes) : 0;
     if (n == 0 || size - end.size_bytes != n * 8 + sizeof end)
-        return damaged(path, size - sizeof end, sizeof end, err);
+        return damaged(noun, remedy, path, size - sizeof end, sizeof end, err);
     uint64_t *sums = pm_alloc_array((size_t)n, sizeof *sums);
     if (!sums)
-        return pm_error_set(err, PM_ERR_MEMORY, "no memory for archive '%s'", path);
+        return pm_error_set(err, PM_ERR_MEMORY, "no memory for %s '%s'", noun, path);
     enum pm_status status = PM_OK;
     if (!read_all(fd, sums, (size_t)n * sizeof *sums, end.size_bytes))
-        status = pm_error_system(err, errno, "cannot read archive '%s'", path);
+        status = pm_error_system(err, errno, "cannot read %s '%s'", noun, path);
     else if (sum_of_end(sums, n, &end) != end.sum)
-        status = damaged(path, end.size_bytes, n * 8 + sizeof end, err);
+        status = damaged(noun, remedy, path, end.size_bytes, n * 8 + sizeof end, err);
     else if (!is_changed(fd, &end))
-        status = check_blocks(fd, path, &end, sums, n, err);
+        status = check_blocks(fd, noun, remedy, path, &end, sums, n, err);
     free(sums);
     return status;
 }

@@ -37,10 +37,9 @@ static size_t name_before(const char *name, uint64_t *ret_pid)
 }
 
 /* Of this archive, or of any that has the usual name. */
-static bool is_of_archive(const char *name, size_t len, const char *archive)
+static bool is_of_archive(const char *name, size_t len, const char *archive, const char *usual)
 {
-    static const char usual[] = ".perfmap";
-    size_t usual_len = sizeof usual - 1;
+    size_t usual_len = strlen(usual);
     return (len == strlen(archive) && memcmp(name, archive, len) == 0) ||
            (len > usual_len && memcmp(name + len - usual_len, usual, usual_len) == 0);
 }
@@ -77,7 +76,7 @@ static void sweep_file(int dir, const char *name, uint64_t pid)
 }
 
 /* Nothing is wrong when this cannot be done. */
-static void sweep(const char *target)
+static void sweep(const char *target, const char *usual_suffix)
 {
     const char *slash = strrchr(target, '/'), *archive = slash ? slash + 1 : target;
     char *folder = slash ? pm_strndup(target, (size_t)(slash - target) + 1) : pm_strndup(".", 1);
@@ -86,7 +85,7 @@ static void sweep(const char *target)
     while (dir && (entry = readdir(dir))) {
         uint64_t pid;
         size_t len = name_before(entry->d_name, &pid);
-        if (len && is_of_archive(entry->d_name, len, archive))
+        if (len && is_of_archive(entry->d_name, len, archive, usual_suffix))
             sweep_file(dirfd(dir), entry->d_name, pid);
     }
     if (dir)
@@ -122,14 +121,14 @@ static int make_locked(const char *path)
     return -1;
 }
 
-enum pm_status pm_temporary_make(const char *target, struct pm_error *err,
-                                 struct pm_temporary *ret_temporary)
+enum pm_status pm_temporary_make(const char *target, const char *noun, const char *usual_suffix,
+                                 struct pm_error *err, struct pm_temporary *ret_temporary)
 {
     static unsigned n_temporaries;
     struct pm_temporary made = {.target = final_path(target), .fd = -1};
     struct pm_buf name = PM_BUF_INIT(1 << 20);
     if (made.target)
-        sweep(made.target);
+        sweep(made.target, usual_suffix);
     for (int i = 0; made.target && made.fd < 0 && i < MOST_TRIES; i++) {
         pm_buf_clear(&name);
         pm_buf_printf(&name, "%s.%ld.%u.tmp", made.target, (long)getpid(),
@@ -139,9 +138,9 @@ enum pm_status pm_temporary_make(const char *target, struct pm_error *err,
     }
     enum pm_status status = PM_OK;
     if (!made.target || name.failed)
-        status = pm_error_set(err, PM_ERR_MEMORY, "no memory for archive '%s'", target);
+        status = pm_error_set(err, PM_ERR_MEMORY, "no memory for %s '%s'", noun, target);
     else if (made.fd < 0)
-        status = pm_error_system(err, errno, "cannot write archive '%s'", target);
+        status = pm_error_system(err, errno, "cannot write %s '%s'", noun, target);
     if (status == PM_OK) {
         made.path = pm_buf_take(&name);
         *ret_temporary = made;

@@ -2,7 +2,7 @@
  * writer.
  *
  *     struct pm_temporary temporary;
- *     if (pm_temporary_make("heat.perfmap", &err, &temporary) == PM_OK) {
+ *     if (pm_temporary_make("heat.perfmap", "archive", ".perfmap", &err, &temporary) == PM_OK) {
  *         write_it(temporary.path);
  *         rename(temporary.path, temporary.target);    // or unlink(temporary.path)
  *         pm_temporary_release(&temporary);
@@ -24,7 +24,9 @@ struct pm_temporary {
     int fd;       /* holds the lock; -1: none */
 };
 
-PM_MUST_CHECK enum pm_status pm_temporary_make(const char *target, struct pm_error *err,
+/* noun is for messages. What killed writers left of files with the usual suffix is removed. */
+PM_MUST_CHECK enum pm_status pm_temporary_make(const char *target, const char *noun,
+                                               const char *usual_suffix, struct pm_error *err,
                                                struct pm_temporary *ret_temporary);
 /* Gives up the lock; the file stays. */
 void pm_temporary_release(struct pm_temporary *temporary);

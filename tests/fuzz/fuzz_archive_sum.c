@@ -19,7 +19,7 @@ static bool is_counter(size_t at)
 static enum pm_status check(int fd)
 {
     struct pm_error err = PM_ERROR_INIT;
-    enum pm_status status = pm_archive_sum_check(fd, "fuzz", &err);
+    enum pm_status status = pm_archive_sum_check(fd, "archive", "run again", "fuzz", &err);
     PM_ASSERT((status == PM_OK) == !*pm_error_text(&err));
     pm_error_release(&err);
     return status;
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     put(fd, data, size, 0);
     (void)check(fd);
-    if (size < 100 || pm_archive_sum_append(fd, "fuzz", NULL) != PM_OK)
+    if (size < 100 || pm_archive_sum_append(fd, "archive", "fuzz", NULL) != PM_OK)
         return 0;
     PM_ASSERT(check(fd) == PM_OK);
     size_t whole = (size_t)lseek(fd, 0, SEEK_END), end = whole - END_BYTES;
