@@ -1,0 +1,280 @@
+/* What expressions read and write: arrays, what pointers point to, members. */
+#include "body.h"
+
+/* Values of enum CX_BinaryOperatorKind and CXUnaryOperatorKind, which the headers of version 14 do
+ * not have. */
+enum { ASSIGN = 22, POST_INC = 1, PRE_DEC = 4, ADDRESS_OF = 5, DEREFERENCE = 6 };
+
+/* --- operators --- */
+
+/* Before version 17 libclang does not say which operator it is: the text does, where no macro lies
+ * between. '?': it does not. */
+static char operator_text(struct pdt_reader *reader, struct pdt_place at, struct pdt_place end)
+{
+    char none[PDT_TEXT_BYTES + 1];
+    pdt_source_text(reader, at, at, none);
+    if (!reader->text || at.file != reader->text_file || at.file != end.file)
+        return '?';
+    for (unsigned i = at.offset; i < end.offset && i + 1 < reader->text_len; i++) {
+        char c = reader->text[i], next = reader->text[i + 1];
+        if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ')' || c == '\\')
+            continue;
+        if (c == '/' && (next == '/' || next == '*'))
+            return '?';
+        return c == '=' && next != '=' ? '=' : 'o';
+    }
+    return '?';
+}
+
+static enum pdt_use use_of_left(struct pdt_reader *reader, CXCursor operation, uint32_t first,
+                                enum pdt_use use)
+{
+    struct pdt_place from, left_to, right_from, to;
+    if (operation.kind == CXCursor_CompoundAssignOperator)
+        return PDT_USE_UPDATE;
+    if (reader->clang->binary_operator)
+        return reader->clang->binary_operator(operation) == ASSIGN ? PDT_USE_WRITE : use;
+    pdt_cursor_range(reader, reader->stack[first], &from, &left_to);
+    pdt_cursor_range(reader, reader->stack[first + 1], &right_from, &to);
+    char text = operator_text(reader, left_to, right_from);
+    if (text == '?')
+        return PDT_USE_UNKNOWN;
+    return text == '=' ? PDT_USE_WRITE : use;
+}
+
+static int unary_operator(struct pdt_reader *reader, CXCursor operation)
+{
+    if (reader->clang->unary_operator)
+        return reader->clang->unary_operator(operation);
+    struct pdt_place from, to;
+    char text[PDT_TEXT_BYTES + 1];
+    pdt_cursor_range(reader, operation, &from, &to);
+    pdt_source_text(reader, from, to, text);
+    size_t len = strlen(text);
+    if (!strncmp(text, "++", 2) || !strncmp(text, "--", 2) ||
+        (len > 2 && (!strcmp(text + len - 2, "++") || !strcmp(text + len - 2, "--"))))
+        return POST_INC;
+    if (*text == '*')
+        return DEREFERENCE;
+    return *text == '&' ? ADDRESS_OF : 0;
+}
+
+/* --- what an expression is of --- */
+
+/* The variable or field that an expression is an element of, or points into. */
+static struct pdt_entity *base_of(struct pdt_body *body, CXCursor cursor)
+{
+    struct pdt_reader *reader = body->reader;
+    for (int i = 0; i < 64; i++) {
+        cursor = pdt_strip(reader, cursor);
+        if (cursor.kind == CXCursor_DeclRefExpr || cursor.kind == CXCursor_MemberRefExpr) {
+            struct pdt_entity *entity =
+                pdt_entity(reader, body->group, reader->clang->getCursorReferenced(cursor));
+            return entity && !entity->is_routine ? entity : NULL;
+        }
+        if (cursor.kind != CXCursor_ArraySubscriptExpr && cursor.kind != CXCursor_UnaryOperator &&
+            cursor.kind != CXCursor_BinaryOperator)
+            return NULL;
+        uint32_t first, n = pdt_children(reader, cursor, &first), take = 0;
+        for (uint32_t k = 0; k < n && cursor.kind == CXCursor_BinaryOperator; k++) {
+            CXType type = reader->clang->getCanonicalType(
+                reader->clang->getCursorType(reader->stack[first + k]));
+            if (type.kind == CXType_Pointer) {
+                take = k;
+                break;
+            }
+        }
+        CXCursor next = n ? reader->stack[first + take] : cursor;
+        pdt_drop(reader, first);
+        if (!n)
+            return NULL;
+        cursor = next;
+    }
+    return NULL;
+}
+
+static uint64_t key_of_base(struct pdt_body *body, CXCursor cursor)
+{
+    struct pdt_entity *entity = base_of(body, cursor);
+    return entity ? entity->key : 0;
+}
+
+static void put_access(struct pdt_body *body, CXCursor cursor, uint64_t variable, uint64_t base,
+                       enum pdt_reach reach, enum pdt_use use, const char *subscripts)
+{
+    struct pdt_place place = pdt_cursor_place(body->reader, cursor);
+    struct pm_buf *buf = pdt_begin_record(body, PDT_ACCESS, place);
+    pdt_put_key(buf, variable);
+    pdt_put_key(buf, base);
+    pm_buf_add_uleb(buf, body->loop);
+    pm_buf_add_uleb(buf, reach);
+    pm_buf_add_uleb(buf, (unsigned)use);
+    pdt_put_string(buf, subscripts);
+    pm_buf_add_uleb(buf, place.line);
+    pm_buf_add_uleb(buf, place.column);
+}
+
+/* --- subscripts --- */
+
+/* a[i][j]: the innermost base, and "[i][j]". Subscripts are walked on the way. */
+static CXCursor walk_subscripts(struct pdt_body *body, CXCursor cursor, struct pm_buf *text)
+{
+    struct pdt_reader *reader = body->reader;
+    char part[PDT_TEXT_BYTES + 1];
+    struct pdt_place from, to;
+    uint32_t first, n = pdt_children(reader, cursor, &first);
+    if (n < 2) {
+        pdt_drop(reader, first);
+        return cursor;
+    }
+    CXCursor base = reader->stack[first], index = reader->stack[first + 1];
+    pdt_drop(reader, first);
+    CXCursor inner = pdt_strip(reader, base);
+    if (inner.kind == CXCursor_ArraySubscriptExpr)
+        base = walk_subscripts(body, inner, text);
+    pdt_cursor_range(reader, index, &from, &to);
+    pdt_source_text(reader, from, to, part);
+    pm_buf_printf(text, "[%s]", *part ? part : "?"); /* a macro's text is elsewhere */
+    pdt_walk(body, index, false, PDT_USE_READ);
+    return base;
+}
+
+/* What lies below the base: p->a[i] reads p; g.a[i] only says where a is. */
+static void walk_base(struct pdt_body *body, CXCursor base)
+{
+    struct pdt_reader *reader = body->reader;
+    CXCursor named = pdt_strip(reader, base);
+    if (named.kind == CXCursor_DeclRefExpr)
+        return;
+    if (named.kind != CXCursor_MemberRefExpr) {
+        pdt_walk(body, named, false, PDT_USE_READ);
+        return;
+    }
+    uint32_t first, n = pdt_children(reader, named, &first);
+    for (uint32_t i = 0; i < n; i++)
+        pdt_walk(body, reader->stack[first + i], false, PDT_USE_ADDRESS);
+    pdt_drop(reader, first);
+}
+
+static void walk_subscript(struct pdt_body *body, CXCursor cursor, enum pdt_use use)
+{
+    struct pm_buf text = PM_BUF_INIT(4096);
+    CXCursor base = walk_subscripts(body, cursor, &text);
+    uint64_t key = key_of_base(body, base);
+    CXCursor named = pdt_strip(body->reader, base);
+    uint64_t outer = 0;
+    if (named.kind == CXCursor_MemberRefExpr) {
+        uint32_t first, n = pdt_children(body->reader, named, &first);
+        CXCursor around = n ? body->reader->stack[first] : named;
+        pdt_drop(body->reader, first);
+        outer = n ? key_of_base(body, around) : 0;
+    }
+    if (key)
+        put_access(body, cursor, key, outer, PDT_SUBSCRIPT, use, text.data ? text.data : "");
+    pm_buf_release(&text);
+    walk_base(body, base);
+}
+
+/* --- members, dereferences, names --- */
+
+static void walk_member(struct pdt_body *body, CXCursor cursor, enum pdt_use use)
+{
+    struct pdt_reader *reader = body->reader;
+    CXCursor field = reader->clang->getCursorReferenced(cursor);
+    uint32_t first, n = pdt_children(reader, cursor, &first);
+    if (field.kind == CXCursor_FieldDecl) {
+        struct pdt_entity *entity = pdt_entity(reader, body->group, field);
+        uint64_t key = entity ? entity->key : 0;
+        bool is_whole = entity && entity->is_array && use == PDT_USE_READ;
+        uint64_t base = n ? key_of_base(body, reader->stack[first]) : 0;
+        if (key && is_whole)
+            put_access(body, cursor, key, base, PDT_WHOLE, PDT_USE_ADDRESS, "");
+        else if (key)
+            put_access(body, cursor, key, base, PDT_MEMBER, use, "");
+    } else if (field.kind == CXCursor_CXXMethod) {
+        struct pdt_entity *entity = pdt_entity(reader, body->group, field);
+        if (entity) {
+            pm_buf_add_byte(&body->records, PDT_TAKEN);
+            pdt_put_key(&body->records, entity->key);
+        }
+    }
+    /* Of a[i].x the element is what is used; of p->x the pointer is read. */
+    for (uint32_t i = 0; i < n && !reader->failed; i++) {
+        CXCursor child = reader->stack[first + i];
+        bool is_element = pdt_strip(reader, child).kind == CXCursor_ArraySubscriptExpr;
+        pdt_walk(body, child, false, is_element ? use : PDT_USE_ADDRESS);
+    }
+    pdt_drop(reader, first);
+}
+
+static void walk_name(struct pdt_body *body, CXCursor cursor)
+{
+    struct pdt_reader *reader = body->reader;
+    CXCursor named = reader->clang->getCursorReferenced(cursor);
+    if (named.kind == CXCursor_EnumConstantDecl)
+        return;
+    struct pdt_entity *entity = pdt_entity(reader, body->group, named);
+    if (!entity)
+        return;
+    uint64_t key = entity->key;
+    if (entity->is_routine) {
+        pm_buf_add_byte(&body->records, PDT_TAKEN);
+        pdt_put_key(&body->records, key);
+    } else if (entity->is_array) {
+        put_access(body, cursor, key, 0, PDT_WHOLE, PDT_USE_ADDRESS, "");
+    }
+}
+
+bool pdt_walk_access(struct pdt_body *body, CXCursor cursor, enum pdt_use use)
+{
+    switch ((int)cursor.kind) {
+    case CXCursor_ArraySubscriptExpr:
+        walk_subscript(body, cursor, use);
+        return true;
+    case CXCursor_MemberRefExpr:
+        walk_member(body, cursor, use);
+        return true;
+    case CXCursor_DeclRefExpr:
+        walk_name(body, cursor);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void walk_unary(struct pdt_body *body, CXCursor cursor, enum pdt_use use)
+{
+    struct pdt_reader *reader = body->reader;
+    int operation = unary_operator(reader, cursor);
+    uint32_t first, n = pdt_children(reader, cursor, &first);
+    enum pdt_use below = PDT_USE_READ;
+    if (operation >= POST_INC && operation <= PRE_DEC)
+        below = PDT_USE_UPDATE;
+    else if (operation == ADDRESS_OF)
+        below = PDT_USE_ADDRESS;
+    else if (operation == DEREFERENCE && n > 0) {
+        uint64_t key = key_of_base(body, reader->stack[first]);
+        if (key)
+            put_access(body, cursor, key, 0, PDT_DEREFERENCE, use, "");
+    }
+    for (uint32_t i = 0; i < n && !reader->failed; i++)
+        pdt_walk(body, reader->stack[first + i], false, below);
+    pdt_drop(reader, first);
+}
+
+bool pdt_walk_operator(struct pdt_body *body, CXCursor cursor, enum pdt_use use)
+{
+    struct pdt_reader *reader = body->reader;
+    if (cursor.kind == CXCursor_UnaryOperator) {
+        walk_unary(body, cursor, use);
+        return true;
+    }
+    if (cursor.kind != CXCursor_BinaryOperator && cursor.kind != CXCursor_CompoundAssignOperator)
+        return false;
+    uint32_t first, n = pdt_children(reader, cursor, &first);
+    enum pdt_use left = n == 2 ? use_of_left(reader, cursor, first, PDT_USE_READ) : use;
+    for (uint32_t i = 0; i < n && !reader->failed; i++)
+        pdt_walk(body, reader->stack[first + i], false, i == 0 ? left : PDT_USE_READ);
+    pdt_drop(reader, first);
+    return true;
+}

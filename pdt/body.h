@@ -1,0 +1,57 @@
+/* Statements and expressions of one body. Of the reader only.
+ *
+ *     body.c      statements, loops         access.c      what is read and written
+ *     call.c      calls, and arguments      directive.c   directives of OpenMP
+ */
+#ifndef PDT_BODY_H
+#define PDT_BODY_H
+
+#include "reader.h"
+
+struct pdt_body {
+    struct pdt_reader *reader;
+    uint32_t group;
+    CXFile file;     /* the group's */
+    CXFile file_now; /* where the last records' places lie */
+    struct pm_buf records;
+    uint32_t loop, n_loops; /* the innermost; numbers from 1 */
+    uint32_t n_statements, n_returns;
+    struct pdt_span *loops; /* all of this body */
+    uint32_t cap_loops;
+    uint32_t first_omp, end_omp; /* the file's directives from here to there lie in the body */
+};
+
+struct pdt_span {
+    unsigned from, to; /* lines */
+};
+
+/* How an expression is used. */
+enum pdt_use {
+    PDT_USE_READ = PDT_READ,
+    PDT_USE_WRITE = PDT_WRITE,
+    PDT_USE_UPDATE = PDT_UPDATE,
+    PDT_USE_ADDRESS = PDT_ADDRESS,
+    PDT_USE_UNKNOWN = PDT_UNKNOWN,
+};
+
+/* body.c */
+void pdt_walk(struct pdt_body *body, CXCursor cursor, bool is_statement, enum pdt_use use);
+/* A record whose place is this one; the fields before the place follow. */
+struct pm_buf *pdt_begin_record(struct pdt_body *body, enum pdt_tag tag, struct pdt_place place);
+
+/* directive.c. Which of the file's directives lie in these lines; a statement that may be that of
+ * one; and their records. */
+void pdt_begin_directives(struct pdt_body *body, CXFile file, unsigned from, unsigned to);
+void pdt_end_of_directive(struct pdt_body *body, CXCursor statement);
+void pdt_put_directives(struct pdt_body *body);
+
+/* access.c. True: it is an expression of this kind, and all of it is done. */
+bool pdt_walk_access(struct pdt_body *body, CXCursor cursor, enum pdt_use use);
+bool pdt_walk_operator(struct pdt_body *body, CXCursor cursor, enum pdt_use use);
+
+/* call.c */
+void pdt_walk_call(struct pdt_body *body, CXCursor call);
+/* Parentheses, casts and what libclang does not show are gone. */
+CXCursor pdt_strip(struct pdt_reader *reader, CXCursor cursor);
+
+#endif

@@ -1,0 +1,169 @@
+/* Calls: what is called, and how that is known. */
+#include "body.h"
+
+CXCursor pdt_strip(struct pdt_reader *reader, CXCursor cursor)
+{
+    for (int i = 0; i < 64; i++) {
+        switch ((int)cursor.kind) {
+        case CXCursor_UnexposedExpr:
+        case CXCursor_ParenExpr:
+        case CXCursor_CStyleCastExpr:
+        case CXCursor_CXXStaticCastExpr:
+        case CXCursor_CXXReinterpretCastExpr:
+        case CXCursor_CXXConstCastExpr:
+        case CXCursor_CXXFunctionalCastExpr:
+            break;
+        default:
+            return cursor;
+        }
+        uint32_t first, n = pdt_children(reader, cursor, &first);
+        CXCursor last = n ? reader->stack[first + n - 1] : cursor;
+        pdt_drop(reader, first);
+        if (!n || !reader->clang->isExpression(last.kind))
+            return cursor;
+        cursor = last;
+    }
+    return cursor;
+}
+
+static bool is_routine(enum CXCursorKind kind)
+{
+    return kind == CXCursor_FunctionDecl || kind == CXCursor_CXXMethod ||
+           kind == CXCursor_Constructor || kind == CXCursor_Destructor ||
+           kind == CXCursor_ConversionFunction || kind == CXCursor_FunctionTemplate;
+}
+
+/* The type of function that an expression is, or points to; without typedefs. */
+static uint64_t function_type(struct pdt_body *body, CXCursor callee)
+{
+    const struct pdt_clang *clang = body->reader->clang;
+    CXType type = clang->getCanonicalType(clang->getCursorType(callee));
+    if (type.kind == CXType_Pointer)
+        type = clang->getCanonicalType(clang->getPointeeType(type));
+    return type.kind == CXType_FunctionProto || type.kind == CXType_FunctionNoProto
+               ? pdt_type(body->reader, body->group, type)
+               : 0;
+}
+
+static void source_of(struct pdt_body *body, CXCursor cursor, char ret[PDT_TEXT_BYTES + 1])
+{
+    struct pdt_place from, to;
+    pdt_cursor_range(body->reader, cursor, &from, &to);
+    pdt_source_text(body->reader, from, to, ret);
+}
+
+static void put_call(struct pdt_body *body, CXCursor call, enum pdt_call_kind kind, uint64_t key,
+                     uint64_t type, const char *text)
+{
+    struct pdt_place place = pdt_cursor_place(body->reader, call);
+    struct pm_buf *buf = pdt_begin_record(body, PDT_CALL, place);
+    pm_buf_add_uleb(buf, kind);
+    pm_buf_add_uleb(buf, body->loop);
+    pdt_put_key(buf, key);
+    pdt_put_key(buf, type);
+    pdt_put_string(buf, text);
+    pm_buf_add_uleb(buf, place.line);
+    pm_buf_add_uleb(buf, place.column);
+}
+
+/* Texts of arguments are kept of MPI's functions only. */
+static void put_arguments(struct pdt_body *body, const char *name, uint32_t first, uint32_t n)
+{
+    bool is_mpi = !strncmp(name, "MPI_", 4) || !strncmp(name, "PMPI_", 5);
+    char text[PDT_TEXT_BYTES + 1];
+    pm_buf_add_uleb(&body->records, is_mpi ? n : 0);
+    for (uint32_t i = 0; is_mpi && i < n; i++) {
+        source_of(body, body->reader->stack[first + i], text);
+        pdt_put_string(&body->records, text);
+    }
+}
+
+/* An argument that C++ takes by reference may be written there. */
+static enum pdt_use use_of_argument(struct pdt_reader *reader, CXType function, uint32_t i)
+{
+    if (!reader->is_cxx)
+        return PDT_USE_READ;
+    CXType type = reader->clang->getCanonicalType(reader->clang->getArgType(function, i));
+    bool is_written =
+        (type.kind == CXType_LValueReference || type.kind == CXType_RValueReference) &&
+        !reader->clang->isConstQualifiedType(reader->clang->getPointeeType(type));
+    return is_written ? PDT_USE_UNKNOWN : PDT_USE_READ;
+}
+
+/* The callee's own name is nothing that is read; of x.f() it is what x is. */
+static void walk_callee(struct pdt_body *body, CXCursor child)
+{
+    struct pdt_reader *reader = body->reader;
+    CXCursor callee = pdt_strip(reader, child);
+    if (callee.kind != CXCursor_MemberRefExpr)
+        return;
+    uint32_t first, n = pdt_children(reader, callee, &first);
+    for (uint32_t i = 0; i < n; i++)
+        pdt_walk(body, reader->stack[first + i], false, PDT_USE_READ);
+    pdt_drop(reader, first);
+}
+
+static bool names_routine(struct pdt_reader *reader, CXCursor child, CXCursor callee)
+{
+    CXCursor named = pdt_strip(reader, child);
+    return (named.kind == CXCursor_DeclRefExpr || named.kind == CXCursor_MemberRefExpr) &&
+           reader->clang->equalCursors(reader->clang->getCursorReferenced(named), callee);
+}
+
+/* Of an instance of a template: the template, whose body is what is there to see. */
+static CXCursor as_written(struct pdt_reader *reader, CXCursor callee)
+{
+    CXCursor written = reader->clang->getSpecializedCursorTemplate(callee);
+    if (!is_routine(written.kind))
+        return callee;
+    struct pdt_place a = pdt_cursor_place(reader, callee), b = pdt_cursor_place(reader, written);
+    return a.file == b.file && a.offset == b.offset ? written : callee;
+}
+
+/* written: what the callee is of. */
+static void walk_routine_call(struct pdt_body *body, CXCursor call, CXCursor callee,
+                              CXCursor written, uint32_t first, uint32_t n)
+{
+    struct pdt_reader *reader = body->reader;
+    struct pdt_entity *entity = pdt_entity(reader, body->group, written);
+    if (!entity)
+        return;
+    bool is_virtual = reader->clang->Cursor_isDynamicCall(call) != 0;
+    const char *name = pdt_string(reader, reader->clang->getCursorSpelling(callee));
+    CXType type = reader->clang->getCursorType(callee);
+    bool has_name = n > 0 && names_routine(reader, reader->stack[first], callee);
+    put_call(body, call, is_virtual ? PDT_VIRTUAL : PDT_DIRECT, entity->key, 0, name);
+    put_arguments(body, name, first + has_name, n - has_name);
+    for (uint32_t i = 0, argument = 0; i < n && !reader->failed; i++) {
+        CXCursor child = reader->stack[first + i];
+        if (i == 0 ? has_name : n == 3 && names_routine(reader, child, callee)) /* a + b */
+            walk_callee(body, child);
+        else
+            pdt_walk(body, child, false, use_of_argument(reader, type, argument++));
+    }
+}
+
+static void walk_other_call(struct pdt_body *body, CXCursor call, uint32_t first, uint32_t n)
+{
+    struct pdt_reader *reader = body->reader;
+    char text[PDT_TEXT_BYTES + 1] = "";
+    uint64_t type = n ? function_type(body, reader->stack[first]) : 0;
+    if (n)
+        source_of(body, reader->stack[first], text);
+    put_call(body, call, type ? PDT_POINTER : PDT_DEPENDENT, 0, type, text);
+    pm_buf_add_uleb(&body->records, 0);
+    for (uint32_t i = 0; i < n && !reader->failed; i++)
+        pdt_walk(body, reader->stack[first + i], false, PDT_USE_READ);
+}
+
+void pdt_walk_call(struct pdt_body *body, CXCursor call)
+{
+    struct pdt_reader *reader = body->reader;
+    CXCursor callee = reader->clang->getCursorReferenced(call);
+    uint32_t first, n = pdt_children(reader, call, &first);
+    if (is_routine(callee.kind))
+        walk_routine_call(body, call, callee, as_written(reader, callee), first, n);
+    else
+        walk_other_call(body, call, first, n);
+    pdt_drop(reader, first);
+}

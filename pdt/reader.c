@@ -1,0 +1,351 @@
+/* One unit: from its command to groups. */
+#include "reader.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    MAX_GROUP_BYTES = 1 << 30,
+    MAX_PATH_BYTES = 65536,
+    MAX_DIAGNOSTICS = 1000,
+};
+
+/* --- texts and places --- */
+
+const char *pdt_string(struct pdt_reader *reader, CXString string)
+{
+    const char *text = reader->clang->getCString(string);
+    const char *copy = text ? pm_arena_strndup(&reader->arena, text, strlen(text)) : "";
+    reader->clang->disposeString(string);
+    reader->failed |= !copy;
+    return copy ? copy : "";
+}
+
+void pdt_put_string(struct pm_buf *buf, const char *text)
+{
+    pdt_put_text(buf, text, strlen(text));
+}
+
+struct pdt_place pdt_place_of(struct pdt_reader *reader, CXSourceLocation location)
+{
+    struct pdt_place place = {0};
+    reader->clang->getExpansionLocation(location, &place.file, &place.line, &place.column,
+                                        &place.offset);
+    return place;
+}
+
+struct pdt_place pdt_cursor_place(struct pdt_reader *reader, CXCursor cursor)
+{
+    return pdt_place_of(reader, reader->clang->getCursorLocation(cursor));
+}
+
+void pdt_cursor_range(struct pdt_reader *reader, CXCursor cursor, struct pdt_place *ret_from,
+                      struct pdt_place *ret_to)
+{
+    CXSourceRange range = reader->clang->getCursorExtent(cursor);
+    *ret_from = pdt_place_of(reader, reader->clang->getRangeStart(range));
+    *ret_to = pdt_place_of(reader, reader->clang->getRangeEnd(range));
+}
+
+/* Without . and .. and doubled slashes. */
+static const char *clean_path(struct pdt_reader *reader, const char *folder, const char *name)
+{
+    struct pm_buf path = PM_BUF_INIT(MAX_PATH_BYTES);
+    struct pm_buf clean = PM_BUF_INIT(MAX_PATH_BYTES);
+    if (*name != '/')
+        pm_buf_printf(&path, "%s/", folder);
+    pm_buf_add_str(&path, name);
+    for (const char *p = path.data ? path.data : ""; *p;) {
+        size_t len = strcspn(p, "/");
+        if (len == 2 && p[0] == '.' && p[1] == '.') {
+            while (clean.len > 0 && clean.data[--clean.len] != '/')
+                ;
+        } else if (len > 0 && !(len == 1 && *p == '.')) {
+            pm_buf_add_byte(&clean, '/');
+            pm_buf_add(&clean, p, len);
+        }
+        p += len + (p[len] == '/');
+    }
+    if (!clean.len)
+        pm_buf_add_byte(&clean, '/');
+    const char *copy = pm_arena_strndup(&reader->arena, clean.data ? clean.data : "", clean.len);
+    reader->failed |= !copy || path.failed || clean.failed;
+    pm_buf_release(&path);
+    pm_buf_release(&clean);
+    return copy ? copy : "/";
+}
+
+/* What .. leads to is only known where the folder is no link. */
+static const char *find_path(struct pdt_reader *reader, const char *name)
+{
+    const char *path = clean_path(reader, reader->unit->command->directory, name);
+    char *real = strstr(name, "..") ? realpath(name, NULL) : NULL;
+    const char *copy = real ? pm_arena_strndup(&reader->arena, real, strlen(real)) : NULL;
+    free(real);
+    return copy ? copy : path;
+}
+
+const char *pdt_path(struct pdt_reader *reader, CXFile file)
+{
+    uint32_t *slot = file ? pm_map_at(&reader->path_slots, (uintptr_t)file) : NULL;
+    if (!slot)
+        return "";
+    if (*slot)
+        return reader->paths[*slot - 1];
+    const char *name = pdt_string(reader, reader->clang->getFileName(file));
+    void *grown = pm_grow_array(reader->paths, reader->n_paths, &reader->cap_paths, 64,
+                                sizeof *reader->paths);
+    if (!grown) {
+        reader->failed = true;
+        return "";
+    }
+    reader->paths = grown;
+    reader->paths[reader->n_paths++] = *name ? find_path(reader, name) : "";
+    *slot = reader->n_paths;
+    return reader->paths[*slot - 1];
+}
+
+void pdt_source_text(struct pdt_reader *reader, struct pdt_place from, struct pdt_place to,
+                     char ret[PDT_TEXT_BYTES + 1])
+{
+    *ret = 0;
+    if (!from.file)
+        return;
+    if (from.file != reader->text_file) {
+        reader->text_file = from.file;
+        reader->text = reader->clang->getFileContents(reader->tu, from.file, &reader->text_len);
+    }
+    if (!reader->text || from.file != to.file || from.offset > to.offset ||
+        to.offset > reader->text_len)
+        return;
+    size_t len = 0;
+    bool is_blank = false;
+    for (size_t i = from.offset; i < to.offset && len < PDT_TEXT_BYTES - 4; i++) {
+        char c = reader->text[i];
+        bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\\';
+        if (blank && (is_blank || !len))
+            continue;
+        ret[len++] = blank ? ' ' : c;
+        is_blank = blank;
+    }
+    if (len == PDT_TEXT_BYTES - 4) {
+        while (len > 0 && ((unsigned char)ret[len] & 0xc0) == 0x80)
+            len--;
+        memcpy(ret + len, "...", 3);
+        len += 3;
+    }
+    ret[len] = 0;
+}
+
+/* --- groups --- */
+
+static uint32_t add_group(struct pdt_reader *reader, const char *path)
+{
+    struct pdt_unit *unit = reader->unit;
+    for (uint32_t i = 0; i < unit->n_groups; i++)
+        if (!strcmp(unit->groups[i].path, path))
+            return i;
+    void *grown =
+        pm_grow_array(unit->groups, unit->n_groups, &unit->cap_groups, 16, sizeof *unit->groups);
+    char *copy = pm_strndup(path, strlen(path));
+    if (grown)
+        unit->groups = grown;
+    if (!grown || !copy) {
+        free(copy);
+        reader->failed = true;
+        return PDT_NO_GROUP;
+    }
+    struct pdt_group *group = &unit->groups[unit->n_groups];
+    *group = (struct pdt_group){.path = copy, .data = PM_BUF_INIT(MAX_GROUP_BYTES)};
+    pm_buf_add_byte(&group->data, PDT_FILE);
+    pdt_put_string(&group->data, path);
+    pm_buf_add_uleb(&group->data, 0);
+    return unit->n_groups++;
+}
+
+/* The last ones come first: neighbours in the source mostly lie in one file. */
+uint32_t pdt_group_of(struct pdt_reader *reader, CXFile file, CXSourceLocation location)
+{
+    if (!file)
+        return PDT_NO_GROUP;
+    for (uint32_t i = reader->n_seen_files; i > 0; i--)
+        if (reader->seen_files[i - 1].file == file)
+            return reader->seen_files[i - 1].group;
+    void *grown = pm_grow_array(reader->seen_files, reader->n_seen_files, &reader->cap_seen_files,
+                                64, sizeof *reader->seen_files);
+    if (!grown) {
+        reader->failed = true;
+        return PDT_NO_GROUP;
+    }
+    reader->seen_files = grown;
+    bool is_system = reader->clang->Location_isInSystemHeader(location) != 0;
+    uint32_t group = is_system ? PDT_NO_GROUP : add_group(reader, pdt_path(reader, file));
+    reader->seen_files[reader->n_seen_files++] =
+        (struct pdt_seen_file){.file = file, .group = group, .is_system = is_system};
+    return group;
+}
+
+struct pm_buf *pdt_group_buf(struct pdt_reader *reader, uint32_t group)
+{
+    return &reader->unit->groups[group].data;
+}
+
+/* --- children --- */
+
+static enum CXChildVisitResult add_child(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    struct pdt_reader *reader = data;
+    (void)parent;
+    void *grown = pm_grow_array(reader->stack, reader->n_stack, &reader->cap_stack, 1024,
+                                sizeof *reader->stack);
+    if (!grown) {
+        reader->failed = true;
+        return CXChildVisit_Break;
+    }
+    reader->stack = grown;
+    reader->stack[reader->n_stack++] = cursor;
+    return CXChildVisit_Continue;
+}
+
+uint32_t pdt_children(struct pdt_reader *reader, CXCursor cursor, uint32_t *ret_first)
+{
+    *ret_first = reader->n_stack;
+    reader->clang->visitChildren(cursor, add_child, reader);
+    return reader->n_stack - *ret_first;
+}
+
+void pdt_drop(struct pdt_reader *reader, uint32_t first)
+{
+    reader->n_stack = first;
+}
+
+/* --- the unit --- */
+
+static void add_file(CXFile included, CXSourceLocation *stack, unsigned n_stack, CXClientData data)
+{
+    struct pdt_reader *reader = data;
+    struct pdt_unit *unit = reader->unit;
+    (void)stack, (void)n_stack;
+    const char *path = pdt_path(reader, included);
+    if (!*path)
+        return;
+    void *grown =
+        pm_grow_array(unit->files, unit->n_files, &unit->cap_files, 64, sizeof *unit->files);
+    char *copy = pm_strndup(path, strlen(path));
+    if (grown)
+        unit->files = grown;
+    if (!grown || !copy) {
+        free(copy);
+        reader->failed = true;
+        return;
+    }
+    bool is_system = false;
+    for (uint32_t i = 0; i < reader->n_seen_files; i++)
+        if (reader->seen_files[i].file == included)
+            is_system = reader->seen_files[i].is_system;
+    unit->files[unit->n_files++] = (struct pdt_unit_file){copy, is_system};
+}
+
+static enum CXChildVisitResult read_top(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    struct pdt_reader *reader = data;
+    (void)parent;
+    switch ((int)cursor.kind) {
+    case CXCursor_MacroDefinition:
+        pdt_read_macro(reader, cursor);
+        break;
+    case CXCursor_InclusionDirective:
+        pdt_read_include(reader, cursor);
+        break;
+    case CXCursor_MacroExpansion:
+        break;
+    default:
+        pdt_declare(reader, cursor);
+    }
+    return reader->failed ? CXChildVisit_Break : CXChildVisit_Continue;
+}
+
+/* Options of other compilers: the source was read without them. */
+static bool is_of_command(const char *what)
+{
+    static const char *const begins[] = {"unknown argument",     "unsupported option",
+                                         "unsupported argument", "invalid value",
+                                         "unable to create",     NULL};
+    for (int i = 0; begins[i]; i++)
+        if (!strncmp(what, begins[i], strlen(begins[i])))
+            return true;
+    return false;
+}
+
+/* Errors only; the first of them is told. */
+static void read_diagnostics(struct pdt_reader *reader)
+{
+    const struct pdt_clang *clang = reader->clang;
+    unsigned n = clang->getNumDiagnostics(reader->tu);
+    for (unsigned i = 0; i < n && i < MAX_DIAGNOSTICS; i++) {
+        CXDiagnostic diagnostic = clang->getDiagnostic(reader->tu, i);
+        struct pdt_place place = pdt_place_of(reader, clang->getDiagnosticLocation(diagnostic));
+        const char *what = pdt_string(reader, clang->getDiagnosticSpelling(diagnostic));
+        if (clang->getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error &&
+            !(is_of_command(what) && !place.file) && reader->unit->n_errors++ == 0) {
+            struct pm_buf text = PM_BUF_INIT(4096);
+            if (place.file)
+                pm_buf_printf(&text, "%s:%u: ", pdt_path(reader, place.file), place.line);
+            pm_buf_add_str(&text, what);
+            reader->unit->problem = pm_buf_take(&text);
+        }
+        clang->disposeDiagnostic(diagnostic);
+    }
+}
+
+static void read_parsed(struct pdt_reader *reader)
+{
+    CXCursor top = reader->clang->getTranslationUnitCursor(reader->tu);
+    reader->is_cxx = reader->unit->command->is_cxx;
+    reader->clang->visitChildren(top, read_top, reader);
+    pdt_read_pragmas(reader);
+    reader->clang->getInclusions(reader->tu, add_file, reader);
+    read_diagnostics(reader);
+    for (uint32_t i = 0; i < reader->unit->n_groups; i++) {
+        reader->failed |= reader->unit->groups[i].data.failed;
+        pdt_group_sum(&reader->unit->groups[i]);
+    }
+    reader->unit->is_read = !reader->failed;
+    if (reader->is_cut && !reader->unit->problem)
+        reader->unit->problem = pm_strndup(PDT_CUT_TEXT, sizeof PDT_CUT_TEXT - 1);
+}
+
+void pdt_read_unit(const struct pdt_clang *clang, struct pdt_unit *unit)
+{
+    static const char *const reasons[] = {"", "libclang gave up", "libclang crashed",
+                                          "its command is not understood", "libclang gave up"};
+    struct pdt_reader reader = {.clang = clang, .unit = unit};
+    const struct pdt_command *command = unit->command;
+    if (access(command->file, R_OK) != 0) {
+        pdt_unit_fail(unit, "the file is not there (any more)");
+        return;
+    }
+    CXIndex index = clang->createIndex(0, 0);
+    unsigned options = CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_KeepGoing;
+    enum CXErrorCode code = clang->parseTranslationUnit2FullArgv(
+        index, NULL, command->arguments, (int)command->n_arguments, NULL, 0, options, &reader.tu);
+    if (code == CXError_Success)
+        read_parsed(&reader);
+    else
+        pdt_unit_fail(unit, reasons[code > 0 && code < 5 ? code : 1]);
+    if (reader.failed)
+        pdt_unit_fail(unit, "out of memory");
+    if (reader.tu)
+        clang->disposeTranslationUnit(reader.tu);
+    clang->disposeIndex(index);
+    free(reader.entities);
+    free(reader.entity_slots);
+    free(reader.seen_files);
+    free(reader.types);
+    free(reader.stack);
+    free(reader.pragmas);
+    free(reader.paths);
+    pm_map_release(&reader.path_slots);
+    pm_map_release(&reader.type_slots);
+    pm_arena_release(&reader.arena);
+}
