@@ -750,6 +750,19 @@ struct missing {
     bool has_calls;
 };
 
+/* Is it at the loop's directive ("omp parallel for"), before the loop? What the function around
+ * hands to the threads' part stands there. A do-while, whose place is its end, begins so, too. */
+static bool is_of_directive(const struct position &position, location_t location)
+{
+    const struct pm_source_loop *loop = &position.function->loops[position.index];
+    struct pm_place place;
+    if (position.scope != pm_inlined_scope(LOCATION_BLOCK(location)) ||
+        !pm_place_of(location, &place))
+        return false;
+    struct pm_text_point point = pm_place_point(&place);
+    return !pm_text_point_less(loop->first, point) && pm_text_point_less(point, loop->place);
+}
+
 /* All loops around a statement that are not there. */
 static void add_missing(std::vector<struct missing> *list, gimple *stmt)
 {
@@ -765,7 +778,7 @@ static void add_missing(std::vector<struct missing> *list, gimple *stmt)
         });
         if (known != list->end())
             known->has_calls |= calls;
-        else if (!is_natural(position))
+        else if (!is_natural(position) && !is_of_directive(position, location))
             list->push_back({position, calls});
     }
 }
