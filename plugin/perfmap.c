@@ -96,8 +96,12 @@ static void *load_back_end(const char *kind, const char *version, int flags)
             "PerfMap's source is: cmake --preset release && cmake --build --preset release; or use "
             "a compiler that has one",
             version, path, list, n_digits, version);
-    refuse("no back end for %s %s: '%s' does not exist (there are: %s); use gcc", kind, version,
-           path, list);
+    refuse(
+        "no back end for clang %s: '%s' does not exist (there are: %s); install its headers "
+        "(Debian and Ubuntu: apt-get install libclang-%.*s-dev llvm-%.*s-dev) and build one where "
+        "PerfMap's source is: cmake --preset release && cmake --build --preset release; or use "
+        "a compiler that has one",
+        version, path, list, n_digits, version, n_digits, version);
 }
 
 int plugin_init(struct gcc_arguments *arguments, struct gcc_version *version)

@@ -1,6 +1,7 @@
-# The GCCs that tests try. Source it, with $PERFMAP_BUILD set:
+# The compilers that tests try. Source it, with $PERFMAP_BUILD set:
 #
-#     gcc_versions        those of this machine that have a back end in this build, one a line: 11 12
+#     gcc_versions        the GCCs of this machine that have a back end in this build, one a line: 11 12
+#     clang_versions      the Clangs: 14 19. None with PERFMAP_GCC
 #
 # PERFMAP_GCC=13 restricts them to that one, and makes `gcc`, `g++`, `gfortran` and `cc` be it, too (scripts/check-compilers tries one after
 # the other so).
@@ -10,6 +11,16 @@ gcc_versions() {
     local version
     for version in ${PERFMAP_GCC:-11 12 13 14 15 16}; do
         if command -v "gcc-$version" >/dev/null && [ -e "$PERFMAP_BUILD/plugin/perfmap-gcc$version.so" ]; then
+            echo "$version"
+        fi
+    done
+}
+
+clang_versions() {
+    local version
+    [ -z "${PERFMAP_GCC:-}" ] || return 0
+    for version in 14 19; do
+        if command -v "clang-$version" >/dev/null && [ -e "$PERFMAP_BUILD/plugin/perfmap-clang$version.so" ]; then
             echo "$version"
         fi
     done

@@ -1,0 +1,442 @@
+/* Sleds in machine code, when it is final, and nouns of level Base.
+ *
+ * Only there the stack pointer at a function's entry and at all its exits is CFA - 8, tail calls
+ * are tail calls, and inlining is done. LLVM lets no plugin add passes over machine code (14, 19).
+ * But it makes the printer, which emits a function's code, through a table of the target's, and a
+ * printer tells "handlers" of each function before it emits the first instruction. So the table
+ * here gets a printer with one handler more, which puts the sleds in: asm instructions. Debug
+ * information and unwind tables are made of labels, and branches get their lengths in the
+ * assembler, so nothing minds.
+ */
+#include "backend.h"
+
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/CodeGen/AsmPrinter.h"
+#include "llvm/CodeGen/AsmPrinterHandler.h"
+#include "llvm/CodeGen/MachineFrameInfo.h"
+#include "llvm/CodeGen/MachineFunction.h"
+#include "llvm/CodeGen/MachineInstrBuilder.h"
+#include "llvm/CodeGen/TargetInstrInfo.h"
+#include "llvm/CodeGen/TargetSubtargetInfo.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/MC/MCContext.h"
+#include "llvm/MC/MCSectionELF.h"
+#include "llvm/MC/MCStreamer.h"
+#include "llvm/MC/TargetRegistry.h"
+
+#include <map>
+#include <set>
+
+extern "C" {
+#include "../emit/sled_text.h"
+}
+
+using namespace llvm;
+
+static struct stats {
+    unsigned n_functions, n_function_sleds, n_loops, n_loop_sleds, n_nested_loops;
+} stats;
+
+/* --- one function --- */
+
+namespace
+{
+/* A loop of the source that is being run, as far as marks say. */
+struct open_loop {
+    pm_id id;
+    bool has_sled;
+};
+using open_loops = std::vector<open_loop>;
+
+struct emitted {
+    AsmPrinter *printer;
+    MachineFunction *machine;
+    struct pm_source_function *source; /* NULL: it gets no sleds of its own */
+    const char *name;
+    pm_id symbol;
+    const char *section_symbol; /* NULL: none that an asm's text can hold */
+    bool begins_section, entry_begins_records;
+};
+} // namespace
+
+static struct pm_source_function *source_of(const Function &function)
+{
+    static struct pm_intern *strings;
+    if (!function.hasFnAttribute(PM_ATTRIBUTE_SOURCE))
+        return NULL;
+    if (strings == NULL)
+        strings = pm_intern_new();
+    std::string text = function.getFnAttribute(PM_ATTRIBUTE_SOURCE).getValueAsString().str();
+    struct pm_source_function *source =
+        strings != NULL ? pm_source_function_read(text.c_str(), strings) : NULL;
+    if (source == NULL)
+        pm_no_memory();
+    return source;
+}
+
+/* Of each section of code, the symbol that its records are tied to: of the first function in it
+ * (plugin/gcc/sleds_function.cc says why there is one for all). */
+static const char *section_symbol(const emitted &code)
+{
+    static std::map<const MCSection *, const char *> symbols;
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+    if (strlen(code.name) >= PM_SLED_SYMBOL_MAX || code.name[strspn(code.name, plain)] != 0)
+        return NULL;
+    return symbols.emplace(code.machine->getSection(), code.name).first->second;
+}
+
+static const char *sled_text(const emitted &code, const MachineBasicBlock &block, unsigned kind,
+                             unsigned flags, unsigned must_save, pm_id id)
+{
+    static unsigned n_sleds;
+    struct pm_buf text = PM_BUF_INIT(PM_SLED_TEXT_MAX);
+    bool is_apart = block.getSectionID() != code.machine->front().getSectionID();
+    const char *symbol = is_apart ? NULL : code.section_symbol;
+    bool refers = (symbol == NULL || code.begins_section) &&
+                  (kind == PM_SLED_ENTRY || !code.entry_begins_records || symbol == NULL);
+    std::string unique = "m" + std::to_string(n_sleds++);
+    pm_sled_text(&text, unique.c_str(), symbol, refers, kind, flags, must_save, id);
+    if (text.failed)
+        pm_no_memory();
+    const char *lasting = code.machine->createExternalSymbolName(StringRef(text.data, text.len));
+    pm_buf_release(&text);
+    return lasting;
+}
+
+static void put_sled(const emitted &code, MachineBasicBlock &block,
+                     MachineBasicBlock::iterator before, unsigned kind, unsigned flags,
+                     unsigned must_save)
+{
+    const TargetInstrInfo *info = code.machine->getSubtarget().getInstrInfo();
+    BuildMI(block, before, DebugLoc(), info->get(TargetOpcode::INLINEASM))
+        .addExternalSymbol(sled_text(code, block, kind, flags, must_save, code.symbol))
+        .addImm(InlineAsm::Extra_HasSideEffects);
+    stats.n_function_sleds++;
+}
+
+/* --- sleds of functions --- */
+
+static bool is_named(const emitted &code, const MachineInstr &instruction, const char *name)
+{
+    return code.machine->getSubtarget().getInstrInfo()->getName(instruction.getOpcode()) == name;
+}
+
+/* Behind the mark of indirect jumps' targets. */
+static void put_entry_sled(const emitted &code)
+{
+    MachineBasicBlock &first = code.machine->front();
+    MachineBasicBlock::iterator at = first.begin();
+    while (at != first.end() && (at->isMetaInstruction() || is_named(code, *at, "ENDBR64")))
+        ++at;
+    put_sled(code, first, at, PM_SLED_ENTRY, PM_SLED_SP_AT_CFA, pm_must_save(*code.machine, NULL));
+}
+
+/* A conditional jump to another function is an exit, too, but a sled before it would be passed on
+ * the other way as well: what it jumps to ends this function's frame. */
+static bool is_exit(const MachineInstr &instruction)
+{
+    return instruction.isReturn() && !instruction.isConditionalBranch();
+}
+
+static void put_exit_sleds(const emitted &code)
+{
+    std::vector<MachineInstr *> exits;
+    for (MachineBasicBlock &block : *code.machine)
+        for (MachineInstr &instruction : block)
+            if (is_exit(instruction))
+                exits.push_back(&instruction);
+    for (MachineInstr *exit : exits)
+        put_sled(code, *exit->getParent(), exit, exit->isCall() ? PM_SLED_TAIL : PM_SLED_RETURN,
+                 PM_SLED_SP_AT_CFA, pm_must_save(*code.machine, exit));
+}
+
+static bool returns_twice(const MachineInstr &instruction)
+{
+    if (!instruction.isCall())
+        return false;
+    for (const MachineOperand &operand : instruction.operands())
+        if (operand.isGlobal())
+            if (const auto *callee = dyn_cast<Function>(operand.getGlobal()))
+                return callee->hasFnAttribute(Attribute::ReturnsTwice);
+    return false;
+}
+
+/* Where the function goes on after calls that did not return: at landing pads, and behind
+ * setjmp. loops: those that are open at the begin of each block. */
+static void put_landing_sleds(const emitted &code,
+                              const std::map<const MachineBasicBlock *, unsigned> &depths)
+{
+    for (MachineBasicBlock &block : *code.machine) {
+        auto depth = depths.find(&block);
+        unsigned flags = depth != depths.end() ? depth->second : 0;
+        if (block.isEHPad()) {
+            MachineBasicBlock::iterator at = block.begin();
+            while (at != block.end() && (at->isMetaInstruction() || at->isEHLabel()))
+                ++at;
+            put_sled(code, block, at, PM_SLED_LAND, flags, 0xffff);
+        }
+        for (auto at = block.begin(); at != block.end(); ++at)
+            if (returns_twice(*at))
+                put_sled(code, block, std::next(at), PM_SLED_LAND, flags, 0xffff);
+    }
+}
+
+/* --- sleds of loops --- */
+
+/* Is this a mark of loops.cc? */
+static bool is_mark(const MachineInstr &instruction, unsigned *ret_kind, pm_id *ret_loop,
+                    std::string *ret_name)
+{
+    return instruction.getOpcode() == TargetOpcode::INLINEASM &&
+           instruction.getOperand(0).isSymbol() &&
+           pm_mark_parse(instruction.getOperand(0).getSymbolName(), ret_kind, ret_loop, ret_name);
+}
+
+static pm_id add_loopcode(const emitted &code, pm_id loop, const std::string &name)
+{
+    struct pm_facts *facts = pm_unit_facts();
+    pm_fact_symbol(facts, code.symbol, code.name);
+    return pm_fact_loopcode(facts, code.symbol, code.name, loop, name.c_str());
+}
+
+static unsigned n_with_sleds(const open_loops &open)
+{
+    unsigned n = 0;
+    for (const open_loop &loop : open)
+        n += loop.has_sled;
+    return n < PM_SLED_DEPTH_MASK ? n : (unsigned)PM_SLED_DEPTH_MASK;
+}
+
+/* Opens or closes a loop. False: its mark gets no sled. ret_depth: of the loop. */
+static bool follow_mark(open_loops *open, unsigned kind, pm_id loop, unsigned *ret_depth)
+{
+    if (kind == PM_SLED_LOOP_ENTER) {
+        bool has_sled = n_with_sleds(*open) == 0 || pm_compilation.options.all_loops;
+        open->push_back({loop, has_sled});
+        *ret_depth = n_with_sleds(*open);
+        return has_sled;
+    }
+    for (size_t i = open->size(); i-- > 0;)
+        if ((*open)[i].id == loop) {
+            bool has_sled = (*open)[i].has_sled;
+            open->resize(i + 1);
+            *ret_depth = n_with_sleds(*open);
+            open->resize(i);
+            return has_sled;
+        }
+    *ret_depth = 1;
+    return true;
+}
+
+/* Debug information has found its ends of scopes already: no instruction may go. */
+static void drop_mark(MachineInstr *mark, unsigned kind, pm_id loop)
+{
+    mark->getOperand(0).ChangeToES("");
+    if (kind != PM_SLED_LOOP_ENTER)
+        return;
+    stats.n_nested_loops++;
+    pm_fact_bare(pm_unit_facts(), loop, true);
+}
+
+/* The marks of a block become sleds, or go: `open` are the loops that it begins in, and becomes
+ * those that it ends in. */
+static void follow_block(const emitted &code, MachineBasicBlock &block, open_loops *open)
+{
+    unsigned kind, depth;
+    pm_id loop;
+    std::string name;
+    for (auto at = block.begin(); at != block.end();) {
+        MachineInstr &instruction = *at++;
+        if (!is_mark(instruction, &kind, &loop, &name))
+            continue;
+        if (!follow_mark(open, kind, loop, &depth)) {
+            drop_mark(&instruction, kind, loop);
+            continue;
+        }
+        unsigned must_save = pm_must_save(*code.machine, &instruction);
+        const char *text =
+            sled_text(code, block, kind, depth, must_save, add_loopcode(code, loop, name));
+        instruction.getOperand(0).ChangeToES(text);
+        stats.n_loops += kind == PM_SLED_LOOP_ENTER;
+        stats.n_loop_sleds++;
+    }
+}
+
+static bool has_marks(const MachineFunction &machine)
+{
+    unsigned kind;
+    pm_id loop;
+    std::string name;
+    for (const MachineBasicBlock &block : machine)
+        for (const MachineInstr &instruction : block)
+            if (is_mark(instruction, &kind, &loop, &name))
+                return true;
+    return false;
+}
+
+/* From the entry on, each block once; afterwards those that nothing leads to. ret_depths: how deep
+ * in loops blocks begin. */
+static void put_loop_sleds(const emitted &code,
+                           std::map<const MachineBasicBlock *, unsigned> *ret_depths)
+{
+    std::vector<std::pair<MachineBasicBlock *, open_loops>> todo = {{&code.machine->front(), {}}};
+    if (!has_marks(*code.machine))
+        return;
+    for (size_t at = 0; at < todo.size(); at++) {
+        MachineBasicBlock *block = todo[at].first;
+        open_loops open = todo[at].second;
+        if (!ret_depths->emplace(block, n_with_sleds(open)).second)
+            continue;
+        follow_block(code, *block, &open);
+        for (MachineBasicBlock *next : block->successors())
+            todo.push_back({next, open});
+        todo[at].second.clear();
+    }
+    for (MachineBasicBlock &block : *code.machine) {
+        open_loops open;
+        if (!ret_depths->count(&block))
+            follow_block(code, block, &open);
+    }
+}
+
+/* --- nouns --- */
+
+static void add_symbol(const emitted &code)
+{
+    struct pm_facts *facts = pm_unit_facts();
+    pm_id symbol = pm_fact_symbol(facts, code.symbol, code.name);
+    pm_id function = pm_fact_function(facts, code.source);
+    pm_fact_mapping(facts, symbol, PM_BASE_EXECUTES, function, PM_SOURCE_EXECUTES);
+}
+
+static emitted begin_function(AsmPrinter *printer, const MachineFunction *given)
+{
+    emitted code = {};
+    const Function &function = given->getFunction();
+    code.printer = printer;
+    /* The printer owns its function alone by now. */
+    code.machine = const_cast<MachineFunction *>(given);
+    code.source = given->callsEHReturn() ? NULL : source_of(function);
+    code.name = pm_lasting(printer->getSymbol(&function)->getName().str());
+    const char *local = NULL;
+    if (code.source && code.source->local)
+        local = code.source->place.file;
+    else if (!code.source && function.hasLocalLinkage())
+        local = pm_compilation.input.c_str();
+    code.symbol = pm_id_of_symbol(code.name, local);
+    code.section_symbol = section_symbol(code);
+    code.begins_section =
+        code.section_symbol == NULL || strcmp(code.section_symbol, code.name) == 0;
+    code.entry_begins_records =
+        code.section_symbol != NULL && code.source && pm_compilation.options.functions;
+    return code;
+}
+
+static void put_sleds(AsmPrinter *printer, const MachineFunction *machine)
+{
+    std::map<const MachineBasicBlock *, unsigned> depths;
+    if (!machine->getFunction().hasFnAttribute(PM_ATTRIBUTE_SOURCE) && !has_marks(*machine))
+        return;
+    emitted code = begin_function(printer, machine);
+    put_loop_sleds(code, &depths);
+    if (code.source == NULL || !pm_compilation.options.functions)
+        return;
+    stats.n_functions++;
+    put_landing_sleds(code, depths);
+    put_exit_sleds(code);
+    put_entry_sled(code);
+    add_symbol(code);
+}
+
+/* --- the printer --- */
+
+#if LLVM_VERSION_MAJOR < 15
+#define pm_push_section PushSection
+#define pm_pop_section PopSection
+#define pm_switch_section SwitchSection
+#else
+#define pm_push_section pushSection
+#define pm_pop_section popSection
+#define pm_switch_section switchSection
+#endif
+
+static void write_section(AsmPrinter *printer)
+{
+    struct pm_buf chunk = PM_BUF_INIT(1 << 30);
+    if (!pm_compilation.options.section)
+        return;
+    pm_facts_chunk(&chunk);
+    if (chunk.len == 0)
+        return;
+    MCStreamer &out = *printer->OutStreamer;
+    out.pm_push_section();
+    out.pm_switch_section(printer->OutContext.getELFSection(PM_PIF_SECTION, ELF::SHT_PROGBITS, 0));
+    out.emitBytes(StringRef(chunk.data, chunk.len));
+    out.pm_pop_section();
+    pm_buf_release(&chunk);
+}
+
+static void print_stats(void)
+{
+    fprintf(stderr,
+            "perfmap: %s: %u functions with %u sleds, %u loops with %u sleds, %u nested loops "
+            "without\n",
+            pm_compilation.input.c_str(), stats.n_functions, stats.n_function_sleds, stats.n_loops,
+            stats.n_loop_sleds, stats.n_nested_loops);
+}
+
+namespace
+{
+class handler : public AsmPrinterHandler
+{
+    AsmPrinter *printer;
+
+  public:
+    explicit handler(AsmPrinter *given) : printer(given) {}
+    void beginFunction(const MachineFunction *machine) override { put_sleds(printer, machine); }
+    void endFunction(const MachineFunction *) override {}
+    void endModule() override
+    {
+        write_section(printer);
+        pm_facts_write_pif();
+        if (pm_compilation.options.verbose)
+            print_stats();
+    }
+#if LLVM_VERSION_MAJOR < 19
+    void setSymbolSize(const MCSymbol *, uint64_t) override {}
+    void beginInstruction(const MachineInstr *) override {}
+    void endInstruction() override {}
+#endif
+};
+} // namespace
+
+static Target original;
+
+static AsmPrinter *make_printer(TargetMachine &machine, std::unique_ptr<MCStreamer> &&streamer)
+{
+    AsmPrinter *printer = original.createAsmPrinter(machine, std::move(streamer));
+#if LLVM_VERSION_MAJOR < 19
+    printer->addAsmPrinterHandler(AsmPrinter::HandlerInfo(
+        std::make_unique<handler>(printer), "perfmap", "PerfMap's sleds", "perfmap", "PerfMap"));
+#else
+    printer->addAsmPrinterHandler(std::make_unique<handler>(printer));
+#endif
+    return printer;
+}
+
+bool pm_code_register(const std::string &triple)
+{
+    static bool is_registered;
+    std::string problem;
+    if (is_registered)
+        return true;
+    const Target *target = TargetRegistry::lookupTarget(triple, problem);
+    if (target == NULL)
+        return false;
+    original = *target;
+    TargetRegistry::RegisterAsmPrinter(const_cast<Target &>(*target), make_printer);
+    is_registered = true;
+    return true;
+}

@@ -1,0 +1,196 @@
+/* The Clang back end's entrance: the action that -fplugin starts, options, registration of the
+ * parts. Loaded by perfmap.so (../perfmap.c), never named by users. */
+#include "source.h"
+
+#include "clang/AST/ASTConsumer.h"
+#include "clang/Basic/TargetInfo.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Frontend/FrontendPluginRegistry.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Passes/PassPlugin.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <dlfcn.h>
+
+#if LLVM_VERSION_MAJOR < 17
+namespace debug_kinds = clang::codegenoptions;
+#else
+namespace debug_kinds = llvm::codegenoptions;
+#endif
+
+using namespace clang;
+
+struct pm_compilation pm_compilation;
+
+void pm_stop(const std::string &text)
+{
+    fprintf(stderr, "perfmap: error: %s\n", text.c_str());
+    fflush(NULL);
+    _Exit(1);
+}
+
+void pm_no_memory(void)
+{
+    pm_stop("no memory for the facts");
+}
+
+const std::string &pm_working_folder(void)
+{
+    static std::string folder;
+    if (folder.empty()) {
+        llvm::SmallString<256> current;
+        if (!llvm::sys::fs::current_path(current))
+            folder = current.str().str();
+    }
+    return folder;
+}
+
+/* --- options --- */
+
+/* "key=value" or "key", each as it was given behind -fplugin-arg-perfmap-. The first wrong option
+ * ends the compilation. */
+static void read_options(const std::vector<std::string> &arguments)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    enum pm_status status = pm_options_init(&pm_compilation.options, &err);
+    for (const std::string &argument : arguments) {
+        if (status != PM_OK)
+            break;
+        size_t end = argument.find('=');
+        std::string key = argument.substr(0, end);
+        const char *value = end != std::string::npos ? argument.c_str() + end + 1 : NULL;
+        status = pm_options_set(&pm_compilation.options, key.c_str(), value, &err);
+    }
+    if (status != PM_OK)
+        pm_stop(pm_error_text(&err));
+    if (pm_compilation.options.portable)
+        pm_stop(
+            "option 'portable' is only there with GCC: there are no portable calls for Clang yet");
+}
+
+/* The driver gives objects that it only links names of its own: "x-4f5e6a.o" in the folder for
+ * temporary files. */
+static bool is_temporary(llvm::StringRef output)
+{
+    llvm::SmallString<64> folder;
+    llvm::sys::path::system_temp_directory(true, folder);
+    llvm::StringRef stem = llvm::sys::path::stem(output), number = stem.rsplit('-').second;
+    return llvm::sys::path::parent_path(output) == folder && number.size() >= 6 &&
+           number.find_first_not_of("0123456789abcdef") == llvm::StringRef::npos;
+}
+
+static void read_unit(const CompilerInstance &compiler, llvm::StringRef input)
+{
+    const CodeGenOptions &code = compiler.getCodeGenOpts();
+    const std::string &output = compiler.getFrontendOpts().OutputFile;
+    pm_compilation.input = input.str();
+    pm_compilation.output = output == "-" || is_temporary(output) ? "" : output;
+    pm_compilation.optimizes = code.OptimizationLevel > 0;
+    for (const auto &prefix : code.DebugPrefixMap)
+        pm_map_prefix(prefix.first, prefix.second);
+}
+
+static void refuse_other_machines(const llvm::Triple &triple)
+{
+    if (!triple.isArch64Bit() || triple.isX32())
+        pm_stop(
+            "only 64-bit programs can be measured, and this one is compiled for 32-bit addresses; "
+            "compile it without '-fplugin', or without '-m32' and '-mx32'");
+    if (triple.getArch() != llvm::Triple::x86_64 || !triple.isOSBinFormatELF())
+        pm_stop("with Clang only programs for x86-64 and ELF can be measured, and this one is "
+                "compiled for " +
+                triple.str() + "; compile it without '-fplugin', or with GCC");
+}
+
+/* Code that another process emits would have no sleds, and nobody would know. */
+static void refuse_bitcode(const CodeGenOptions &code)
+{
+    if (code.PrepareForLTO || code.PrepareForThinLTO)
+        pm_stop(
+            "with Clang there are no sleds under -flto yet: the linker, which emits the code then, "
+            "does not load this plugin; compile without '-flto', or with GCC");
+    if (code.DisableLLVMPasses)
+        pm_stop("with Clang there are no sleds under -save-temps (or -disable-llvm-passes): the "
+                "process "
+                "that emits the code does not know its source; compile without it, or with GCC");
+}
+
+/* Loops are told apart by the places of LLVM's code: those are kept, without a change of the
+ * object, when no debug information is asked for. */
+static void keep_places(CodeGenOptions &code)
+{
+    if (code.getDebugInfo() != debug_kinds::NoDebugInfo)
+        return;
+#if LLVM_VERSION_MAJOR < 15
+    if (pm_compilation.options.loops)
+        fprintf(stderr,
+                "perfmap: warning: Clang %d keeps no places of code without debug "
+                "information: loops get no sleds; compile with -g1 or -g\n",
+                LLVM_VERSION_MAJOR);
+#else
+    code.setDebugInfo(debug_kinds::LocTrackingOnly);
+#endif
+}
+
+/* --- the action --- */
+
+namespace
+{
+class consumer : public ASTConsumer
+{
+    void HandleTranslationUnit(ASTContext &context) override
+    {
+        if (!context.getDiagnostics().hasErrorOccurred())
+            pm_source_read(context);
+    }
+};
+
+class action : public PluginASTAction
+{
+    std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &compiler,
+                                                   llvm::StringRef input) override;
+    bool ParseArgs(const CompilerInstance &, const std::vector<std::string> &arguments) override
+    {
+        read_options(arguments);
+        return true;
+    }
+    ActionType getActionType() override { return AddBeforeMainAction; }
+};
+} // namespace
+
+/* Versions without a list of callbacks load the passes from this file once more. */
+static void add_passes(CodeGenOptions &code)
+{
+#if LLVM_VERSION_MAJOR < 15
+    Dl_info info;
+    if (!dladdr((void *)&pm_passes_register, &info))
+        pm_stop("cannot find the file of the back end");
+    code.PassPlugins.push_back(info.dli_fname);
+#else
+    code.PassBuilderCallbacks.push_back(pm_passes_register);
+#endif
+}
+
+std::unique_ptr<ASTConsumer> action::CreateASTConsumer(CompilerInstance &compiler,
+                                                       llvm::StringRef input)
+{
+    const llvm::Triple &triple = compiler.getTarget().getTriple();
+    refuse_other_machines(triple);
+    refuse_bitcode(compiler.getCodeGenOpts());
+    read_unit(compiler, input);
+    keep_places(compiler.getCodeGenOpts());
+    add_passes(compiler.getCodeGenOpts());
+    if (!pm_code_register(triple.str()))
+        pm_stop("LLVM has no code generator for " + triple.str());
+    return std::make_unique<consumer>();
+}
+
+static FrontendPluginRegistry::Add<action> registration("perfmap", "sleds and facts of the source");
+
+extern "C" __attribute__((visibility("default"))) llvm::PassPluginLibraryInfo
+llvmGetPassPluginInfo()
+{
+    return {LLVM_PLUGIN_API_VERSION, "perfmap", PERFMAP_VERSION, pm_passes_register};
+}

@@ -1,0 +1,85 @@
+/* Where things are written, and what functions are called. */
+#include "backend.h"
+
+#include "llvm/Demangle/Demangle.h"
+
+#include <cxxabi.h>
+#include <map>
+#include <set>
+
+extern "C" {
+#include "../../mapping/base/cxx_name.h"
+}
+
+const char *pm_lasting(const std::string &text)
+{
+    static std::set<std::string> strings;
+    return strings.insert(text).first->c_str();
+}
+
+static std::vector<std::pair<std::string, std::string>> prefixes;
+
+void pm_map_prefix(const std::string &from, const std::string &to)
+{
+    prefixes.push_back({from, to});
+}
+
+/* The last option that fits counts, as with Clang's debug information. */
+static std::string mapped(const std::string &path)
+{
+    for (auto prefix = prefixes.rbegin(); prefix != prefixes.rend(); ++prefix)
+        if (path.compare(0, prefix->first.size(), prefix->first) == 0)
+            return prefix->second + path.substr(prefix->first.size());
+    return path;
+}
+
+const char *pm_absolute_path(const std::string &shown, const std::string &folder)
+{
+    static std::map<std::pair<std::string, std::string>, const char *> known;
+    const char *&path = known[{shown, folder}];
+    if (path != NULL)
+        return path;
+    size_t begin = 0;
+    while (shown.compare(begin, 2, "./") == 0)
+        begin += 2;
+    bool is_absolute = !shown.empty() && shown[0] == '/';
+    path = pm_lasting(mapped(is_absolute ? shown : folder + "/" + shown.substr(begin)));
+    return path;
+}
+
+/* --- names --- */
+
+static std::string taken(char *text)
+{
+    std::string name = text != NULL ? text : "";
+    free(text);
+    return name;
+}
+
+/* What instances of templates return is part of their linkage names, and no part of what people
+ * call them. */
+static std::string returned_type(const std::string &linkage)
+{
+    llvm::ItaniumPartialDemangler demangler;
+    if (demangler.partialDemangle(linkage.c_str()) || !demangler.isFunction())
+        return "";
+    return taken(demangler.getFunctionReturnType(NULL, NULL));
+}
+
+std::string pm_declared_name(const std::string &linkage)
+{
+    if (linkage.compare(0, 2, "_Z") != 0)
+        return linkage;
+    int status = 0;
+    std::string name = taken(abi::__cxa_demangle(linkage.c_str(), NULL, NULL, &status));
+    if (name.empty())
+        return linkage;
+    std::string type = returned_type(linkage);
+    if (!type.empty() && name.compare(0, type.size() + 1, type + " ") == 0)
+        name.erase(0, type.size() + 1);
+    struct pm_buf coroutine = PM_BUF_INIT(1 << 20);
+    if (pm_cxx_name_coroutine(name.c_str(), &coroutine))
+        name.assign(coroutine.data, coroutine.len);
+    pm_buf_release(&coroutine);
+    return name;
+}

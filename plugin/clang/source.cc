@@ -1,0 +1,395 @@
+/* Clang's trees: which functions the source has, their loops, and which of them are selected. */
+#include "source.h"
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/Attr.h"
+#include "clang/AST/Mangle.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/Basic/SourceManager.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/InstIterator.h"
+
+#include <map>
+#include <set>
+
+using namespace clang;
+
+static std::map<std::string, const struct pm_read_function *> by_linkage;
+
+/* Functions with the text of their bodies, for those whose symbols the trees do not tell. */
+struct body {
+    struct pm_place begin;
+    struct pm_text_point last;
+    struct pm_read_function *function;
+};
+static std::vector<body> bodies;
+
+static bool holds(const body &outer, struct pm_text_point point)
+{
+    return !pm_text_point_less(point, pm_place_point(&outer.begin)) &&
+           !pm_text_point_less(outer.last, point);
+}
+
+/* The innermost function whose body holds the place. */
+static const struct pm_read_function *function_at(const char *file, struct pm_text_point point)
+{
+    const body *innermost = NULL;
+    for (const body &one : bodies)
+        if (file == one.begin.file && holds(one, point) &&
+            (!innermost || holds(*innermost, pm_place_point(&one.begin))))
+            innermost = &one;
+    return innermost ? innermost->function : NULL;
+}
+
+/* A lambda of a file's own is numbered in the order in which symbols are made ("$_0"), and bodies
+ * of OpenMP regions have no name in the source: both are known by the places of their code. */
+static bool is_known_by_place(llvm::StringRef symbol)
+{
+    return symbol.find("$_") != llvm::StringRef::npos ||
+           symbol.find("omp_outlined") != llvm::StringRef::npos;
+}
+
+static const struct pm_read_function *function_by_place(const llvm::Function &function)
+{
+    for (const llvm::Instruction &instruction : llvm::instructions(function)) {
+        const llvm::DILocation *place = instruction.getDebugLoc().get();
+        if (place && place->getLine() != 0 && place->getColumn() != 0)
+            return function_at(
+                pm_absolute_path(place->getFilename().str(), place->getDirectory().str()),
+                {place->getLine(), place->getColumn()});
+    }
+    return NULL;
+}
+
+/* What runs before main() for objects of the file: no tree is of these functions. */
+static bool is_initialiser(llvm::StringRef symbol)
+{
+    return symbol.find("_GLOBAL__") == 0 || symbol.find("__cxx_global_") == 0;
+}
+
+static const struct pm_read_function *new_initialiser(const llvm::Function &function)
+{
+    struct pm_place place = {pm_absolute_path(pm_compilation.input, pm_working_folder()),
+                             pm_lasting(pm_compilation.input), 0, 0};
+    if (const llvm::DISubprogram *described = function.getSubprogram())
+        place.line = described->getLine();
+    const char *name = pm_lasting(function.getName().str());
+    struct pm_source_function *source = pm_source_function_new(name, name, place.file, &place);
+    if (!source)
+        pm_no_memory();
+    const struct pm_select *select = pm_compilation.options.select;
+    bool selected =
+        pm_select_is_everything(select) || pm_select_match(select, place.shown, name, name);
+    return new pm_read_function{source, selected, {}};
+}
+
+const struct pm_read_function *pm_read_function_of(const llvm::Function &function)
+{
+    llvm::StringRef symbol = function.getName();
+    auto found = by_linkage.find(symbol.str());
+    if (found != by_linkage.end())
+        return found->second;
+    if (function.isDeclaration())
+        return NULL;
+    if (is_initialiser(symbol))
+        return by_linkage[symbol.str()] = new_initialiser(function);
+    return is_known_by_place(symbol) ? by_linkage[symbol.str()] = function_by_place(function)
+                                     : NULL;
+}
+
+/* Macros: where they are used. */
+static bool place_of(const SourceManager &sources, SourceLocation location,
+                     struct pm_place *ret_place)
+{
+    PresumedLoc at = sources.getPresumedLoc(sources.getExpansionLoc(location));
+    if (at.isInvalid() || at.getFilename()[0] == '<')
+        return false;
+    ret_place->shown = pm_lasting(at.getFilename());
+    ret_place->file = pm_absolute_path(ret_place->shown, pm_working_folder());
+    ret_place->line = at.getLine();
+    ret_place->column = at.getColumn();
+    return true;
+}
+
+/* --- loops --- */
+
+/* Does a loop do nothing but look through memory until it has found what it looks for? As
+ * plugin/gcc/sleds_search.cc, which says why such loops get no sleds; here by the text. */
+class search_visitor : public RecursiveASTVisitor<search_visitor>
+{
+    static constexpr unsigned max_operations = 12;
+    unsigned n_operations = 0;
+    bool does_more = false, reads = false;
+
+    static bool is_local_scalar(const Expr *target)
+    {
+        const auto *name = dyn_cast<DeclRefExpr>(target->IgnoreParenImpCasts());
+        const auto *variable = name ? dyn_cast<VarDecl>(name->getDecl()) : NULL;
+        return variable && variable->hasLocalStorage() && !target->getType().isVolatileQualified();
+    }
+
+  public:
+    bool VisitExpr(Expr *e)
+    {
+        does_more |= e->getType()->isFloatingType() || e->getType()->isVectorType() ||
+                     isa<CallExpr>(e) || isa<CXXConstructExpr>(e) || isa<CXXNewExpr>(e) ||
+                     isa<LambdaExpr>(e);
+        return !does_more;
+    }
+    bool VisitStmt(Stmt *s)
+    {
+        does_more |= isa<ForStmt>(s) || isa<WhileStmt>(s) || isa<DoStmt>(s) ||
+                     isa<CXXForRangeStmt>(s) || isa<AsmStmt>(s) || isa<CXXTryStmt>(s);
+        return !does_more;
+    }
+    bool VisitBinaryOperator(BinaryOperator *operation)
+    {
+        n_operations++;
+        does_more |= operation->isAssignmentOp() && !is_local_scalar(operation->getLHS());
+        return !does_more;
+    }
+    bool VisitUnaryOperator(UnaryOperator *operation)
+    {
+        n_operations++;
+        reads |= operation->getOpcode() == UO_Deref;
+        does_more |=
+            operation->isIncrementDecrementOp() && !is_local_scalar(operation->getSubExpr());
+        return !does_more;
+    }
+    bool VisitArraySubscriptExpr(ArraySubscriptExpr *)
+    {
+        reads = true;
+        n_operations++;
+        return true;
+    }
+    bool VisitMemberExpr(MemberExpr *member)
+    {
+        reads |= member->isArrow();
+        n_operations++;
+        return true;
+    }
+    bool only_looks() const { return reads && !does_more && n_operations <= max_operations; }
+};
+
+/* Ways out of a loop besides its condition. */
+class exit_visitor : public RecursiveASTVisitor<exit_visitor>
+{
+  public:
+    bool found = false;
+    bool VisitStmt(Stmt *s)
+    {
+        found |= isa<BreakStmt>(s) || isa<ReturnStmt>(s) || isa<GotoStmt>(s);
+        return !found;
+    }
+};
+
+/* An integer or pointer that grows by the same amount in each round. */
+static const VarDecl *counter_of(const Expr *increment)
+{
+    increment = increment ? increment->IgnoreParenImpCasts() : NULL;
+    const Expr *target = NULL;
+    if (const auto *unary = dyn_cast_or_null<UnaryOperator>(increment))
+        target = unary->isIncrementDecrementOp() ? unary->getSubExpr() : NULL;
+    else if (const auto *binary = dyn_cast_or_null<CompoundAssignOperator>(increment))
+        target = binary->isAdditiveOp() || binary->getOpcode() == BO_AddAssign ||
+                         binary->getOpcode() == BO_SubAssign
+                     ? binary->getLHS()
+                     : NULL;
+    const auto *name =
+        target ? dyn_cast<DeclRefExpr>(target->IgnoreParenImpCasts()) : (const DeclRefExpr *)NULL;
+    return name ? dyn_cast<VarDecl>(name->getDecl()) : NULL;
+}
+
+static bool names(const Expr *side, const VarDecl *variable)
+{
+    const auto *name = dyn_cast<DeclRefExpr>(side->IgnoreParenImpCasts());
+    return name && name->getDecl() == variable;
+}
+
+/* Is the number of rounds known when the loop is entered? */
+static bool is_counted(const Stmt *loop)
+{
+    const auto *counting = dyn_cast<ForStmt>(loop);
+    if (!counting || !counting->getCond())
+        return false;
+    const auto *condition = dyn_cast<BinaryOperator>(counting->getCond()->IgnoreParenImpCasts());
+    const VarDecl *counter = counter_of(counting->getInc());
+    exit_visitor exits;
+    exits.TraverseStmt(const_cast<Stmt *>(counting->getBody()));
+    return condition && condition->isComparisonOp() && counter && !exits.found &&
+           (names(condition->getLHS(), counter) || names(condition->getRHS(), counter));
+}
+
+static bool is_search(const Stmt *loop)
+{
+    search_visitor visitor;
+    for (const Stmt *part : loop->children())
+        if (part)
+            visitor.TraverseStmt(const_cast<Stmt *>(part));
+    return visitor.only_looks() && !is_counted(loop);
+}
+
+static bool is_loop(const Stmt *s)
+{
+    return isa<ForStmt>(s) || isa<WhileStmt>(s) || isa<DoStmt>(s) || isa<CXXForRangeStmt>(s);
+}
+
+/* Adds the loops below a statement; bodies of lambdas and of classes are functions of their
+ * own. */
+static void add_loops(const SourceManager &sources, struct pm_read_function *function,
+                      const Stmt *s, int parent)
+{
+    struct pm_place begin, end;
+    if (!s || isa<LambdaExpr>(s))
+        return;
+    if (is_loop(s) && place_of(sources, s->getBeginLoc(), &begin)) {
+        parent = pm_source_loop_add(function->source, &begin, parent);
+        if (parent < 0)
+            pm_no_memory();
+        struct pm_source_loop *loop = &function->source->loops[parent];
+        if (place_of(sources, s->getEndLoc(), &end) && end.file == begin.file &&
+            pm_text_point_less(loop->last, pm_place_point(&end)))
+            loop->last = pm_place_point(&end);
+        function->searches.resize(function->source->n_loops);
+        function->searches[(size_t)parent] = is_search(s);
+    }
+    for (const Stmt *child : s->children())
+        add_loops(sources, function, child, parent);
+}
+
+/* --- functions --- */
+
+static bool is_selected(const SourceManager &sources, const FunctionDecl *decl,
+                        const struct pm_source_function *function)
+{
+    if (decl->hasAttr<NoInstrumentFunctionAttr>() || decl->hasAttr<NakedAttr>() ||
+        sources.isInSystemHeader(sources.getExpansionLoc(decl->getLocation())))
+        return false;
+    return pm_select_is_everything(pm_compilation.options.select) ||
+           pm_select_match(pm_compilation.options.select, function->place.shown, function->name,
+                           function->linkage);
+}
+
+/* All symbols of a function: of constructors and destructors there are several. */
+static std::vector<std::string> symbols_of(ASTNameGenerator &names, const FunctionDecl *decl)
+{
+    std::vector<std::string> symbols;
+    if (isa<CXXConstructorDecl>(decl) || isa<CXXDestructorDecl>(decl))
+        symbols = names.getAllManglings(decl);
+    if (symbols.empty())
+        symbols.push_back(names.getName(decl));
+    return symbols;
+}
+
+/* The name that stands for all bodies of a constructor or destructor, as GCC calls it: "C4" or "D4"
+ * for "C1", "D0". */
+static std::string abstract_name(const std::vector<std::string> &symbols)
+{
+    std::string name = symbols[0];
+    for (size_t i = 0; symbols.size() > 1 && i < name.size() && i < symbols[1].size(); i++)
+        if (name[i] != symbols[1][i]) {
+            name[i] = '4';
+            break;
+        }
+    return name;
+}
+
+/* "main::{lambda(int)#1}::operator()(int) const" of "main::$_0::operator()(int) const". */
+static std::string lambda_name(const std::string &demangled)
+{
+    static std::map<std::string, unsigned> numbers;
+    size_t begin = demangled.find("$_"), end = demangled.find("::operator()(", begin);
+    size_t close = demangled.rfind(')');
+    if (begin == std::string::npos || end == std::string::npos || close < end)
+        return demangled;
+    size_t open = end + strlen("::operator()");
+    std::string arguments = demangled.substr(open, close + 1 - open);
+    std::string head = demangled.substr(0, begin) + "{lambda" + arguments;
+    return head + "#" + std::to_string(++numbers[head]) + "}" + demangled.substr(end);
+}
+
+/* NULL: it has no place. */
+static struct pm_read_function *new_function(const SourceManager &sources, const FunctionDecl *decl,
+                                             const std::vector<std::string> &symbols)
+{
+    struct pm_place place;
+    if (!place_of(sources, decl->getLocation(), &place))
+        return NULL;
+    /* What asm() names is taken as it is. */
+    std::string first = symbols[0][0] == '\1' ? symbols[0].substr(1) : symbols[0];
+    std::string name = pm_declared_name(first), linkage = abstract_name(symbols);
+    if (linkage[0] == '\1')
+        linkage = first;
+    if (is_known_by_place(first))
+        name = linkage = lambda_name(name);
+    struct pm_source_function *source =
+        pm_source_function_new(pm_lasting(linkage), pm_lasting(name),
+                               decl->isExternallyVisible() ? NULL : place.file, &place);
+    if (!source)
+        pm_no_memory();
+    source->abstract = symbols.size() > 1;
+    source->scanned = true;
+    return new pm_read_function{source, false, {}};
+}
+
+static void read_function(const SourceManager &sources, ASTNameGenerator &names,
+                          const FunctionDecl *decl)
+{
+    struct pm_place begin, end;
+    const auto symbols = symbols_of(names, decl);
+    if (symbols[0].empty() || by_linkage.count(symbols[0]))
+        return;
+    struct pm_read_function *function = new_function(sources, decl, symbols);
+    if (!function)
+        return;
+    if (place_of(sources, decl->getBody()->getEndLoc(), &end) &&
+        end.file == function->source->place.file &&
+        place_of(sources, decl->getBody()->getBeginLoc(), &begin)) {
+        function->source->end_line = end.line;
+        bodies.push_back({begin, pm_place_point(&end), function});
+    }
+    add_loops(sources, function, decl->getBody(), -1);
+    if (!pm_source_loops_sort(function->source))
+        pm_no_memory();
+    function->selected = is_selected(sources, decl, function->source);
+    for (const std::string &symbol : symbols)
+        if (!is_known_by_place(symbol))
+            by_linkage[symbol] = function;
+}
+
+class function_reader : public RecursiveASTVisitor<function_reader>
+{
+    const SourceManager &sources;
+    ASTNameGenerator name_generator;
+    std::set<const FunctionDecl *> seen; /* lambdas: by their expression, and as functions */
+
+  public:
+    explicit function_reader(ASTContext &given)
+        : sources(given.getSourceManager()), name_generator(given)
+    {
+    }
+    bool shouldVisitTemplateInstantiations() const { return true; }
+    bool shouldVisitImplicitCode() const { return true; }
+    bool VisitFunctionDecl(FunctionDecl *decl)
+    {
+        bool is_first = decl->getBody() != NULL && seen.insert(decl).second;
+        if (is_first && decl->doesThisDeclarationHaveABody() && !decl->isDependentContext())
+            read_function(sources, name_generator, decl);
+        return true;
+    }
+    /* A lambda's body. */
+    bool VisitLambdaExpr(LambdaExpr *lambda)
+    {
+        if (FunctionDecl *call = lambda->getCallOperator())
+            VisitFunctionDecl(call);
+        return true;
+    }
+};
+
+void pm_source_read(ASTContext &context)
+{
+    by_linkage.clear();
+    bodies.clear();
+    function_reader(context).TraverseDecl(context.getTranslationUnitDecl());
+}
