@@ -763,14 +763,14 @@ static bool is_of_directive(const struct position &position, location_t location
     return !pm_text_point_less(loop->first, point) && pm_text_point_less(point, loop->place);
 }
 
-/* All loops around a statement that are not there. */
-static void add_missing(std::vector<struct missing> *list, gimple *stmt)
+static bool calls_function(const gimple *stmt)
 {
-    location_t location = gimple_location(stmt);
-    if (is_gimple_debug(stmt) || gimple_code(stmt) == GIMPLE_LABEL ||
-        LOCATION_LOCUS(location) <= BUILTINS_LOCATION)
-        return;
-    bool calls = is_gimple_call(stmt) && !gimple_call_internal_p(stmt);
+    return is_gimple_call(stmt) && !gimple_call_internal_p(stmt);
+}
+
+/* All loops around a place that are not there. calls: a function is called there. */
+static void add_missing(std::vector<struct missing> *list, location_t location, bool calls)
+{
     struct position position = position_at(location, LOCATION_BLOCK(location));
     for (; position.index >= 0; position = position_up(position)) {
         auto known = std::find_if(list->begin(), list->end(), [&](const struct missing &loop) {
@@ -786,11 +786,18 @@ static void add_missing(std::vector<struct missing> *list, gimple *stmt)
 void pm_loops_missing(function *fun, std::vector<struct pm_missing_loop> *ret_missing)
 {
     std::vector<struct missing> list;
+    std::set<std::pair<location_t, bool>> seen; /* many statements have one place */
     basic_block bb;
     pm_natural_loops_find(fun);
     FOR_EACH_BB_FN(bb, fun)
-        for (gimple_stmt_iterator at = gsi_start_bb(bb); !gsi_end_p(at); gsi_next(&at))
-            add_missing(&list, gsi_stmt(at));
+        for (gimple_stmt_iterator at = gsi_start_bb(bb); !gsi_end_p(at); gsi_next(&at)) {
+            gimple *stmt = gsi_stmt(at);
+            location_t location = gimple_location(stmt);
+            bool has_place = !is_gimple_debug(stmt) && gimple_code(stmt) != GIMPLE_LABEL &&
+                             LOCATION_LOCUS(location) > BUILTINS_LOCATION;
+            if (has_place && seen.insert({location, calls_function(stmt)}).second)
+                add_missing(&list, location, calls_function(stmt));
+        }
     for (const struct missing &loop : list) {
         struct pm_missing_loop missing = {{}, loop.has_calls};
         identity_at(loop.position, &missing.identity);

@@ -272,6 +272,20 @@ static int loop_at(basic_block bb)
     return 0;
 }
 
+/* Loops that became one call are told by what else its place implements: all of them. */
+static bool became_call(location_t location)
+{
+    int index = place_of(location);
+    if (index < 0)
+        return false;
+    const struct located &at = now->places[(size_t)index];
+    std::vector<struct pm_map_also> also;
+    pm_fused_add(function_at(at.site)->id, &at.place, &also);
+    return std::any_of(also.begin(), also.end(), [](const struct pm_map_also &other) {
+        return other.reason == PM_MAP_LOOP_TO_CALL;
+    });
+}
+
 /* Code of a loop that is a loop no more (unrolled completely), or that ends the program or leaps
  * from within one: what the source says. */
 static int missing_loop_at(location_t location, int natural, bool returns)
@@ -279,7 +293,8 @@ static int missing_loop_at(location_t location, int natural, bool returns)
     auto entry = now->loop_of_location.insert({{location, 2 * natural + returns}, natural});
     struct pm_loop_identity identity;
     if (entry.second &&
-        pm_missing_loop_at(location, now->loops[(size_t)natural].id, returns, &identity)) {
+        pm_missing_loop_at(location, now->loops[(size_t)natural].id, returns, &identity) &&
+        !became_call(location)) {
         auto known = now->missing_loops.insert({identity.id, 0}).first;
         if (known->second == 0)
             known->second = add_loop(&identity);
