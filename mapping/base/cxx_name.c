@@ -456,3 +456,15 @@ size_t pm_cxx_parts(const char *text, size_t len, struct pm_cxx_part *parts, siz
     }
     return at.n;
 }
+
+bool pm_cxx_type_has(const char *type, const char *letters)
+{
+    unsigned depth = 0;
+    for (const char *p = type; *p; p++) {
+        depth += *p == '<';
+        if (!depth && strchr(letters, *p))
+            return true;
+        depth -= depth && *p == '>';
+    }
+    return false;
+}

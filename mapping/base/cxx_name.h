@@ -39,4 +39,8 @@ void pm_cxx_add_brief(const char *text, size_t most_bytes, struct pm_buf *out);
  * coroutine f(int). False: it is none, or memory. */
 bool pm_cxx_name_coroutine(const char *demangled, struct pm_buf *out);
 
+/* Has the type one of the letters outside of the arguments of templates? "fn<int *>" is no
+ * pointer. */
+bool pm_cxx_type_has(const char *type, const char *letters);
+
 #endif

@@ -19,6 +19,7 @@
 
 #include "format/pm_id.h"
 #include "format/pm_map.h"
+#include "mapping/base/cxx_name.h"
 #include "mapping/base/map.h"
 #include "mapping/base/reasons.h"
 #include "mapping/pif/pif.h"
@@ -226,7 +227,7 @@ static bool is_of_type(const struct pm_pif_noun *type, const char *text)
 static bool is_single(const struct object *object, const struct pm_pif_noun *noun, pm_id field)
 {
     struct pm_pif_noun member, type;
-    if (collect_type_has(noun->type, "*[&"))
+    if (pm_cxx_type_has(noun->type, "*[&"))
         return false;
     return strcmp(noun->kind, "variable") == 0 || !strchr(noun->type, '<') ||
            (pm_pif_find_noun(object->binary->pif, field, &member) && member.parent &&

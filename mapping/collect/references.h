@@ -47,8 +47,6 @@ PM_MUST_CHECK enum pm_status collect_note_member(struct collector *c,
                                                  pm_id function);
 /* Are elements of the object records that have the field? */
 bool collect_may_hold(const struct collect_binary *binary, pm_id object, pm_id field);
-/* Has the type one of the letters outside of the arguments of templates? */
-bool collect_type_has(const char *type, const char *letters);
 /* When all code is known. */
 PM_MUST_CHECK enum pm_status collect_references_end(struct collector *c);
 void collect_references_release(struct collector *c);

@@ -18,6 +18,7 @@
 
 #include "format/pm_id.h"
 #include "format/pm_map.h"
+#include "mapping/base/cxx_name.h"
 #include "mapping/base/map.h"
 #include "mapping/base/names.h"
 #include "mapping/base/reasons.h"
@@ -218,7 +219,7 @@ static bool is_data(const struct pm_pif_noun *noun)
     if (!noun->kind || strcmp(noun->kind, "variable") != 0)
         return true;
     const char *type = noun->type ? noun->type : "";
-    return strpbrk(type, "*[&") || strstr(type, "allocatable");
+    return pm_cxx_type_has(type, "*[&") || strstr(type, "allocatable");
 }
 
 static void add_touch(struct touches *touches, pm_id id, unsigned access)
@@ -309,19 +310,6 @@ static bool has_word(const char *text, const char *word)
         bool begins = p == text || !(isalnum((unsigned char)p[-1]) || p[-1] == '_');
         if (begins && !(isalnum((unsigned char)p[len]) || p[len] == '_'))
             return true;
-    }
-    return false;
-}
-
-/* Outside of the arguments of templates. */
-bool collect_type_has(const char *type, const char *letters)
-{
-    unsigned depth = 0;
-    for (const char *p = type; *p; p++) {
-        depth += *p == '<';
-        if (!depth && strchr(letters, *p))
-            return true;
-        depth -= depth && *p == '>';
     }
     return false;
 }
@@ -711,8 +699,8 @@ static enum pm_status note_members(const struct touches *touches, const struct c
         const struct touch *touch = &touches->list[i];
         struct pm_pif_noun field;
         if (touch->is_field && pm_pif_find_noun(code->binary->pif, touch->noun, &field))
-            status =
-                note_member(touches, code, &user, touch, field.type && strpbrk(field.type, "*[&"));
+            status = note_member(touches, code, &user, touch,
+                                 field.type && pm_cxx_type_has(field.type, "*[&"));
     }
     return status;
 }

@@ -1,4 +1,5 @@
 #include "graph.h"
+#include "mapping/base/cxx_name.h"
 
 #include "../base/arena.h"
 #include "../base/str.h"
@@ -358,7 +359,7 @@ bool pm_noun_is_array(const struct pm_graph_noun *noun)
     static const char *const kinds[] = {"array", "block", "heap", NULL};
     return is_one_of(noun->kind, kinds) ||
            (pm_noun_is_data(noun) &&
-            (strpbrk(noun->type, "*[&") || strstr(noun->type, "allocatable")));
+            (pm_cxx_type_has(noun->type, "*[&") || strstr(noun->type, "allocatable")));
 }
 
 /* "" of what is no symbol. */

@@ -114,6 +114,13 @@ def object_of_method(function):
     return xxh64(b"parameter\0%016x\0%d\0" % (function, 0)) or 1
 
 
+def without_arguments(kind):
+    """A type's name without the arguments of templates."""
+    while (shorter := re.sub("<[^<>]*>", "", kind)) != kind:
+        kind = shorter
+    return kind
+
+
 class Facts:
     def __init__(self, pif, blocks):
         self.with_map = {function for block in blocks for function in block.functions}
@@ -195,7 +202,7 @@ class Facts:
 
     def is_array(self, noun_id):
         noun = self.nouns[noun_id]
-        return noun.get("kind") in ("array", "heap") or bool(re.search(r"[*[&]|allocatable", noun.get("type", "")))
+        return noun.get("kind") in ("array", "heap") or bool(re.search(r"[*[&]|allocatable", without_arguments(noun.get("type", ""))))
 
     def is_data(self, noun_id):
         return self.is_array(noun_id) or self.nouns[noun_id].get("kind") == "field"
@@ -206,6 +213,8 @@ class Facts:
         of = self.nouns.get(int(self.nouns[field].get("parent", "0"), 16), {}).get("name")
         if not kind or (of and re.search(rf"(?<!\w){re.escape(of)}(?!\w)", kind)):
             return True
+        if "<" in kind and self.nouns[base].get("kind") == "variable":
+            return True  # what is in it, its arguments do not say
         return not re.search(r"(?<!\w)(int|long|short|char|bool|_Bool|float|double|real|integer|logical|complex)(?!\w)", kind)
 
     def controls(self, tuple_):
@@ -225,7 +234,15 @@ class Facts:
     def is_of_objects(self, noun_id, field):
         """An array, or what refers to objects, that have the field? Fields stand for themselves."""
         noun = self.nouns[noun_id]
-        return noun.get("kind") != "field" and bool(re.search("[*[&<]", noun.get("type", ""))) and self.may_hold(noun_id, field)
+        return noun.get("kind") != "field" and not self.is_single(noun, field) and self.may_hold(noun_id, field)
+
+    def is_single(self, noun, field):
+        """One object, which rows of arrays do not name; a container to its own members."""
+        kind = noun.get("type", "")
+        if re.search("[*[&]", without_arguments(kind)):
+            return False
+        of = self.nouns.get(int(self.nouns[field].get("parent", "0"), 16), {}).get("name")
+        return noun.get("kind") == "variable" or "<" not in kind or kind.removeprefix("const ") == of
 
     def key(self, noun_id):
         noun = self.nouns[noun_id]
@@ -342,7 +359,7 @@ def add_objects_of_members(facts, touched, tuple_, block):
     unless it is known whose members they are: by the map, and by what else a method that was inlined touches."""
     site = user_place(facts, tuple_, block)[0]
     bases = [noun for noun in (touched if site else {noun for noun, _ in tuple_.objects}) if facts.is_data(noun) and facts.nouns[noun].get("kind") != "field"]
-    members = {noun for noun in touched if facts.nouns[noun].get("kind") == "field" and not re.search("[*[&]", facts.nouns[noun].get("type", ""))
+    members = {noun for noun in touched if facts.nouns[noun].get("kind") == "field" and not re.search("[*[&]", without_arguments(facts.nouns[noun].get("type", "")))
                and not any(facts.may_hold(base, noun) for base in bases)}
     if not tuple_.line or not members:
         return touched
