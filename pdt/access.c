@@ -50,13 +50,16 @@ static int unary_operator(struct pdt_reader *reader, CXCursor operation)
     char text[PDT_TEXT_BYTES + 1];
     pdt_cursor_range(reader, operation, &from, &to);
     pdt_source_text(reader, from, to, text);
-    size_t len = strlen(text);
-    if (!strncmp(text, "++", 2) || !strncmp(text, "--", 2) ||
-        (len > 2 && (!strcmp(text + len - 2, "++") || !strcmp(text + len - 2, "--"))))
+    if (!strncmp(text, "++", 2) || !strncmp(text, "--", 2))
         return POST_INC;
-    if (*text == '*')
+    if (*text == '*') /* of *p++, too */
         return DEREFERENCE;
-    return *text == '&' ? ADDRESS_OF : 0;
+    if (*text == '&')
+        return ADDRESS_OF;
+    size_t len = strlen(text);
+    bool is_behind = len > 2 && !strchr("-+!~", *text) &&
+                     (!strcmp(text + len - 2, "++") || !strcmp(text + len - 2, "--"));
+    return is_behind ? POST_INC : 0;
 }
 
 /* --- what an expression is of --- */

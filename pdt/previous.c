@@ -239,7 +239,8 @@ bool pdt_previous_keep(struct pdt_previous *previous, struct pdt_unit *unit)
 {
     uint32_t id = previous ? pm_map_get(&previous->unit_ids, unit->key >> 1) : 0;
     struct old_unit *old = id ? &previous->units[id - 1] : NULL;
-    if (!old || !old->n_files || !old->n_groups || !strcmp(old->state, "failed"))
+    /* what was missing then may be there now, in a file that no list names */
+    if (!old || !old->n_files || !old->n_groups || old->n_errors || !strcmp(old->state, "failed"))
         return false;
     for (uint32_t i = 0; i < old->n_groups; i++)
         if (previous->groups[previous->unit_groups[old->first_group + i]].id == IS_DAMAGED)

@@ -492,11 +492,13 @@ static enum pm_status parse_one(struct query_parser *parser)
     if (++parser->depth > MAX_DEPTH)
         return fail(parser, "too many 'not' and '('");
     if (is_word(parser, "not")) {
-        add(parser, "NOT ");
+        /* what is NULL (the class of a function without one) is not so */
+        add(parser, "NOT coalesce(");
         status = next(parser);
         if (status != PM_OK)
             return status;
         status = parse_one(parser);
+        add(parser, ", 0)");
     } else if (is_word(parser, "(")) {
         status = parse_group(parser);
     } else {

@@ -35,18 +35,13 @@ static int64_t bit(const struct stored_routine *routine, unsigned flag)
     return (routine->flags & flag) != 0;
 }
 
-static int64_t less_one(uint64_t n)
-{
-    return n ? (int64_t)(n - 1) : 0;
-}
-
 static enum pm_status write_types(struct pdt_store *store)
 {
     for (uint32_t i = 0; i < store->n_types; i++) {
         const struct stored_type *type = &store->types[i];
         enum pm_status status =
-            store_insert(store, INSERT_TYPE, "itttnn", (int64_t)i + 1, type->name, type->kind,
-                         type->canonical, less_one(type->size), less_one(type->n_elements));
+            store_insert(store, INSERT_TYPE, "itttmm", (int64_t)i + 1, type->name, type->kind,
+                         type->canonical, (int64_t)type->size, (int64_t)type->n_elements);
         if (status != PM_OK)
             return status;
     }
@@ -60,10 +55,10 @@ static enum pm_status write_classes(struct pdt_store *store)
         if (!class->name.p) /* only named: of the system */
             continue;
         enum pm_status status = store_insert(
-            store, INSERT_CLASS, "ittiinnnnnn", (int64_t)i + 1, class->name, class->kind,
+            store, INSERT_CLASS, "ittiinmnnnn", (int64_t)i + 1, class->name, class->kind,
             (int64_t)((class->flags & PDT_IS_TEMPLATE) != 0),
             (int64_t)((class->flags & PDT_IS_DEFINED) != 0), (int64_t) class->parent,
-            less_one(class->size), (int64_t) class->place.file, (int64_t) class->place.line,
+            (int64_t) class->size, (int64_t) class->place.file, (int64_t) class->place.line,
             (int64_t) class->place.column, (int64_t) class->end_line);
         if (status != PM_OK)
             return status;
@@ -106,12 +101,12 @@ static enum pm_status write_variables(struct pdt_store *store)
         int64_t routine = is_field ? 0 : pm_map_get(&store->routine_ids, v->owner);
         int64_t class = pm_map_get(&store->class_ids, v->owner);
         enum pm_status status = store_insert(
-            store, INSERT_VARIABLE, "itziiiinnznnnn", (int64_t)i + 1, v->name,
+            store, INSERT_VARIABLE, "itziiiinnzmnnn", (int64_t)i + 1, v->name,
             pdt_variable_kinds[v->kind], (int64_t)v->type,
             (int64_t)((v->flags & PDT_IS_ARRAY) != 0), (int64_t)((v->flags & PDT_IS_POINTER) != 0),
             (int64_t)((v->flags & PDT_IS_STATIC) != 0), routine, class, pdt_accesses[v->access],
-            (int64_t)(is_field && v->offset ? v->offset - 1 : 0), (int64_t)v->place.file,
-            (int64_t)v->place.line, (int64_t)v->place.column);
+            (int64_t)(is_field ? v->offset : 0), (int64_t)v->place.file, (int64_t)v->place.line,
+            (int64_t)v->place.column);
         if (status != PM_OK)
             return status;
     }
@@ -165,6 +160,12 @@ static uint64_t type_sum(const struct pdt_store *store, uint32_t type)
     return pdt_key(text.p ? text.p : "", text.len, 2);
 }
 
+/* A pointer to a function never leads to a method that needs an object, whose type looks alike. */
+static bool is_of_object(const struct stored_routine *routine)
+{
+    return routine->class && !(routine->flags & PDT_IS_STATIC);
+}
+
 static enum pm_status write_targets_of(struct pdt_store *store, const uint64_t *sums, uint32_t type)
 {
     uint64_t sum = type_sum(store, type);
@@ -188,7 +189,8 @@ static enum pm_status write_targets(struct pdt_store *store)
     uint64_t *sums = pm_alloc_array(store->n_routines + 1u, sizeof *sums);
     enum pm_status status = sums ? PM_OK : store_no_memory(store);
     for (uint32_t i = 0; sums && i < store->n_routines; i++)
-        if (store->routines[i].is_taken && store->routines[i].type)
+        if (store->routines[i].is_taken && store->routines[i].type &&
+            !is_of_object(&store->routines[i]))
             sums[i] = type_sum(store, store->routines[i].type);
     for (uint32_t i = 0; status == PM_OK && i < store->n_calls; i++) {
         const struct stored_call *call = &store->calls[i];
@@ -269,6 +271,15 @@ static enum pm_status write_indices(struct pdt_store *store)
                               "CREATE INDEX loops_routine ON loops(routine);"
                               "CREATE INDEX accesses_variable ON accesses(variable);"
                               "CREATE INDEX accesses_routine ON accesses(routine);"
+                              "CREATE INDEX calls_loop ON calls(loop);"
+                              "CREATE INDEX accesses_loop ON accesses(loop);"
+                              "CREATE INDEX loops_parent ON loops(parent);"
+                              "CREATE INDEX routines_file ON routines(file);"
+                              "CREATE INDEX includes_file ON includes(file);"
+                              "CREATE INDEX variables_class ON variables(class);"
+                              "CREATE INDEX bases_class ON bases(class);"
+                              "CREATE INDEX arguments_call ON call_arguments(call);"
+                              "CREATE INDEX enumerators_enum ON enumerators(enum);"
                               "CREATE INDEX targets_type ON pointer_targets(type);"
                               "CREATE INDEX targets_routine ON pointer_targets(routine);";
     return pm_database_exec(store->pdb, sql, store->err);

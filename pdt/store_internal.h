@@ -114,8 +114,8 @@ struct pdt_store {
     uint32_t n_loops_here, cap_loops, cap_depths;
 };
 
-/* fields: i int64_t, t struct pm_str, z const char *, n int64_t of which 0 is NULL, b blob of
- * struct pm_str. Of store_rows.c. */
+/* fields: i int64_t, t struct pm_str, z const char *, n int64_t of which 0 is NULL, m one
+ * more than the number and 0 NULL, b blob of struct pm_str. Of store_rows.c. */
 PM_MUST_CHECK enum pm_status store_insert(struct pdt_store *store, enum pdt_insert which,
                                           const char *fields, ...);
 PM_MUST_CHECK enum pm_status store_prepare(struct pdt_store *store);

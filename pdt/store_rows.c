@@ -74,6 +74,13 @@ static void bind_field(sqlite3_stmt *row, int column, char field, va_list *args)
     case 'z':
         sqlite3_bind_text(row, column, va_arg(*args, const char *), -1, SQLITE_STATIC);
         break;
+    case 'm': /* one more than the number; 0: not known */
+        number = va_arg(*args, int64_t);
+        if (number)
+            sqlite3_bind_int64(row, column, number - 1);
+        else
+            sqlite3_bind_null(row, column);
+        break;
     default:
         number = va_arg(*args, int64_t);
         if (field == 'n' && !number)

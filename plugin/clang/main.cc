@@ -105,8 +105,11 @@ static void refuse_other_machines(const llvm::Triple &triple)
 }
 
 /* Code that another process emits would have no sleds, and nobody would know. */
-static void refuse_bitcode(const CodeGenOptions &code)
+static void refuse_bitcode(const CodeGenOptions &code, frontend::ActionKind action)
 {
+    if (action == frontend::EmitBC || action == frontend::EmitLLVM)
+        pm_stop("with Clang there are no sleds in code that is made of -emit-llvm's output; "
+                "compile to an object at once, or with GCC");
     if (code.PrepareForLTO || code.PrepareForThinLTO)
         pm_stop(
             "with Clang there are no sleds under -flto yet: the linker, which emits the code then, "
@@ -178,7 +181,7 @@ std::unique_ptr<ASTConsumer> action::CreateASTConsumer(CompilerInstance &compile
 {
     const llvm::Triple &triple = compiler.getTarget().getTriple();
     refuse_other_machines(triple);
-    refuse_bitcode(compiler.getCodeGenOpts());
+    refuse_bitcode(compiler.getCodeGenOpts(), compiler.getFrontendOpts().ProgramAction);
     read_unit(compiler, input);
     keep_places(compiler.getCodeGenOpts());
     add_passes(compiler.getCodeGenOpts());
