@@ -107,9 +107,6 @@ static void refuse_other_machines(const llvm::Triple &triple)
 /* Code that another process emits would have no sleds, and nobody would know. */
 static void refuse_bitcode(const CodeGenOptions &code, frontend::ActionKind action)
 {
-    if (action == frontend::EmitBC || action == frontend::EmitLLVM)
-        pm_stop("with Clang there are no sleds in code that is made of -emit-llvm's output; "
-                "compile to an object at once, or with GCC");
     if (code.PrepareForLTO || code.PrepareForThinLTO)
         pm_stop(
             "with Clang there are no sleds under -flto yet: the linker, which emits the code then, "
@@ -118,6 +115,9 @@ static void refuse_bitcode(const CodeGenOptions &code, frontend::ActionKind acti
         pm_stop("with Clang there are no sleds under -save-temps (or -disable-llvm-passes): the "
                 "process "
                 "that emits the code does not know its source; compile without it, or with GCC");
+    if (action == frontend::EmitBC || action == frontend::EmitLLVM)
+        pm_stop("with Clang there are no sleds in code that is made of -emit-llvm's output; "
+                "compile to an object at once, or with GCC");
 }
 
 /* Loops are told apart by the places of LLVM's code: those are kept, without a change of the
