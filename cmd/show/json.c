@@ -3,7 +3,9 @@
 #include "formats.h"
 
 #include "mapping/base/json.h"
+#include "mapping/view/keys.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 static const char *const rule_words[] = {"merge", "closed", "split"};
@@ -270,10 +272,20 @@ static void runner_json(const struct pm_view *report, const struct pm_view_row *
     pm_json_end(json);
 }
 
+static void row_key_json(const struct pm_view_key *key, struct pm_json *json)
+{
+    char id[17];
+    snprintf(id, sizeof id, "%016" PRIx64, key->hash);
+    pm_json_string(json, "key", key->text);
+    pm_json_string(json, "key_id", id);
+}
+
 static void print_row(const struct pm_view *report, const struct show_columns *columns,
-                      const struct pm_view_row *row, struct pm_json *json)
+                      const struct pm_view_row *row, const struct pm_view_key *key,
+                      struct pm_json *json)
 {
     pm_json_object(json, NULL);
+    row_key_json(key, json);
     if (report->options.tree) {
         pm_json_u64(json, "id", row->id);
         if (row->parent_id == PM_NONE)
@@ -305,9 +317,25 @@ static void print_row(const struct pm_view *report, const struct show_columns *c
     pm_json_end(json);
 }
 
-static bool write_json(struct pm_view *report, const struct show_look *look, FILE *out)
+static void print_rows(const struct pm_view *report, const struct show_columns *columns,
+                       const struct pm_view_keys *keys, struct pm_json *json)
 {
-    (void)look;
+    pm_json_array(json, "rows");
+    for (uint32_t r = 0; r < report->n_shown; r++)
+        print_row(report, columns, &report->rows[r], &keys->items[r], json);
+    pm_json_end(json);
+    pm_json_object(json, "rest");
+    pm_json_u64(json, "n_rows", report->n_rows - report->n_shown);
+    print_numbers(report, columns, &report->rest, PM_VIEW_PART_REST, json);
+    pm_json_end(json);
+    pm_json_object(json, "total");
+    print_numbers(report, columns, &report->total, PM_VIEW_PART_TOTAL, json);
+    print_uncertain(report, columns, &report->total, PM_VIEW_PART_TOTAL, json);
+    pm_json_end(json);
+}
+
+static void print_report(struct pm_view *report, const struct pm_view_keys *keys, FILE *out)
+{
     struct pm_json json;
     struct show_columns columns = show_columns_of(report);
     pm_json_init(&json, out);
@@ -322,21 +350,22 @@ static bool write_json(struct pm_view *report, const struct show_look *look, FIL
     pm_json_end(&json);
     show_modes_json(report, &json);
     print_view(report, &json);
-    pm_json_array(&json, "rows");
-    for (uint32_t r = 0; r < report->n_shown; r++)
-        print_row(report, &columns, &report->rows[r], &json);
-    pm_json_end(&json);
-    pm_json_object(&json, "rest");
-    pm_json_u64(&json, "n_rows", report->n_rows - report->n_shown);
-    print_numbers(report, &columns, &report->rest, PM_VIEW_PART_REST, &json);
-    pm_json_end(&json);
-    pm_json_object(&json, "total");
-    print_numbers(report, &columns, &report->total, PM_VIEW_PART_TOTAL, &json);
-    print_uncertain(report, &columns, &report->total, PM_VIEW_PART_TOTAL, &json);
-    pm_json_end(&json);
+    print_rows(report, &columns, keys, &json);
     pm_json_end(&json);
     (void)pm_json_done(&json); /* a failed write shows on the stream */
-    return true;
+}
+
+static bool write_json(struct pm_view *report, const struct show_look *look, FILE *out)
+{
+    (void)look;
+    struct pm_error err = PM_ERROR_INIT;
+    struct pm_view_keys keys = {0};
+    bool has_keys = pm_view_keys_make(report, &err, &keys) == PM_OK;
+    if (has_keys)
+        print_report(report, &keys, out);
+    pm_view_keys_release(&keys);
+    pm_error_release(&err);
+    return has_keys;
 }
 
 /* The list of modes is a part of it. */

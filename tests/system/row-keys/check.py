@@ -1,11 +1,12 @@
-"""Compares the keys of rows that print_keys (the first argument) finds in archives of this folder."""
+"""Compares the keys of rows in `report --json` of archives of this folder. The first argument: perfmap."""
+import json
 import re
 import subprocess
 import sys
 
-LOOP, STATEMENT, ARRAY, VARIABLE, FUNCTION, FILE, LINE = range(7)
-SHAPES = [('source', by, tree) for by in range(7) for tree in (False, True) if not (tree and by in (ARRAY, VARIABLE))]
-SHAPES += [('base', by, False) for by in (LOOP, FUNCTION)]
+SHAPES = [('source', by, tree) for by in ('loop', 'statement', 'array', 'variable', 'function', 'file', 'line')
+          for tree in (False, True) if not (tree and by in ('array', 'variable'))]
+SHAPES += [('base', by, False) for by in ('loop', 'function')]
 
 # In every run: what was called, or took long.
 MUST = {
@@ -21,17 +22,16 @@ problems = []
 
 def keys(archive, shape):
     level, by, tree = shape
-    command = [sys.argv[1], archive, level, str(by)] + (['tree'] if tree else [])
-    lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
-    rows = [line.split('\t') for line in lines]
-    if len({row[0] for row in rows}) != len(rows):
+    command = [sys.argv[1], 'report', '--json', '--limit', '0', '--level', level, '--by', by] + (['--tree'] if tree else [])
+    rows = json.loads(subprocess.run(command + [archive], check=True, stdout=subprocess.PIPE, text=True).stdout)['rows']
+    if len({row['key_id'] for row in rows}) != len(rows):
         problems.append(f'{archive} {shape}: two rows have one key')
     if not rows:
         problems.append(f'{archive} {shape}: no rows')
     for row in rows:
-        if re.search(r'0x[0-9a-f]|first-c|second-c', row[2]):
-            problems.append(f'{archive} {shape}: an address or the name of the program is in {row[2]}')
-    return {row[0]: row[2] for row in rows}
+        if re.search(r'0x[0-9a-f]|first-c|second-c', row['key']):
+            problems.append(f'{archive} {shape}: an address or the name of the program is in ' + row['key'])
+    return {row['key_id']: row['key'] for row in rows}
 
 
 def own(rows):
@@ -52,7 +52,7 @@ for language in MUST:
             if once != again:
                 problems.append(f'{where}: one run, collected twice: {set(once.values()) ^ set(again.values())}')
             for other, name in ((twice, 'another run'), (changed, 'a line more')):
-                if shape[1] == LINE:
+                if shape[1] == 'line':
                     if name == 'a line more' and not shape[2] and not {
                             a_line_later(text) for text in own(once).values()} & set(own(other).values()):
                         problems.append(f'{where}: {name}: no line is found a line later')
@@ -60,7 +60,7 @@ for language in MUST:
                 common = set(own(once)) & set(own(other))
                 n_own += len(own(once))
                 n_common += len(common)
-                if shape[1] == FUNCTION and shape[0] == 'source' and not shape[2]:
+                if shape[1] == 'function' and shape[0] == 'source' and not shape[2]:
                     texts = {once[key] for key in common}
                     problems += [f'{where}: {name}: {text} has no key in both' for text in MUST[language] if text not in texts]
 
