@@ -1,6 +1,8 @@
 /* The mapping of one construct, for people. */
 #include "explanation.h"
 
+#include "mapping/view/groupings.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -104,9 +106,7 @@ static const char *what_is_shared(struct page *page, const struct pm_view_row *r
 {
     struct pm_view_row *named = (struct pm_view_row *)row;
     pm_view_name_row(page->report, named);
-    bool by_name = page->report->options.by == PM_VIEW_BY_VARIABLE ||
-                   page->report->options.by == PM_VIEW_BY_FUNCTION;
-    return by_name || !*named->place ? named->what : named->place;
+    return pm_view_grouping(page->report)->is_named || !*named->place ? named->what : named->place;
 }
 
 /* False: nothing of its code is another's, too. */
@@ -123,8 +123,7 @@ static bool put_shared(struct page *page, struct pm_buf *line)
         pm_buf_printf(line, "  %5.1f %%  as one of %s",
                       share_pct(page, pm_explanation_own(page->report, row)),
                       what_is_shared(page, row));
-        if (page->report->options.by != PM_VIEW_BY_VARIABLE &&
-            page->report->options.by != PM_VIEW_BY_FUNCTION)
+        if (!pm_view_grouping(page->report)->is_named)
             add_reasons(row, line);
         put(page, line);
     }

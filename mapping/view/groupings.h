@@ -27,6 +27,7 @@ struct pm_view_grouping {
     const char *no_object;      /* the row of code that touches none; NULL: rows are code */
     /* What has no costs without samples, for a warning; NULL: all has. */
     const char *needs_samples;
+    bool is_named;   /* rows are known by their names; others by their places */
     bool nests;      /* rows may lie in others: loops in loops, and in functions */
     bool is_fine;    /* rows are parts of functions that are not entered */
     bool has_text;   /* rows are lines of the source, or statements: their text can be shown */
