@@ -64,6 +64,22 @@ static int unary_operator(struct pdt_reader *reader, CXCursor operation)
 
 /* --- what an expression is of --- */
 
+static bool is_operator(struct pdt_reader *reader, CXCursor cursor, const char *text)
+{
+    return cursor.kind == CXCursor_CallExpr && !strcmp(pdt_operator_of(reader, cursor), text);
+}
+
+static bool is_subscript(struct pdt_reader *reader, CXCursor cursor)
+{
+    return cursor.kind == CXCursor_ArraySubscriptExpr || is_operator(reader, cursor, "[]");
+}
+
+static bool is_element(struct pdt_reader *reader, CXCursor cursor)
+{
+    return cursor.kind == CXCursor_UnaryOperator || is_subscript(reader, cursor) ||
+           is_operator(reader, cursor, "*") || is_operator(reader, cursor, "->");
+}
+
 /* The variable or field that an expression is an element of, or points into. */
 static struct pdt_entity *base_of(struct pdt_body *body, CXCursor cursor)
 {
@@ -75,8 +91,7 @@ static struct pdt_entity *base_of(struct pdt_body *body, CXCursor cursor)
                 pdt_entity(reader, body->group, reader->clang->getCursorReferenced(cursor));
             return entity && !entity->is_routine ? entity : NULL;
         }
-        if (cursor.kind != CXCursor_ArraySubscriptExpr && cursor.kind != CXCursor_UnaryOperator &&
-            cursor.kind != CXCursor_BinaryOperator)
+        if (cursor.kind != CXCursor_BinaryOperator && !is_element(reader, cursor))
             return NULL;
         uint32_t first, n = pdt_children(reader, cursor, &first), take = 0;
         for (uint32_t k = 0; k < n && cursor.kind == CXCursor_BinaryOperator; k++) {
@@ -119,31 +134,34 @@ static void put_access(struct pdt_body *body, CXCursor cursor, uint64_t variable
 
 /* --- subscripts --- */
 
-/* a[i][j]: the innermost base, and "[i][j]". Subscripts are walked on the way. */
+/* a[i][j]: the innermost base, and "[i][j]". Subscripts are walked on the way. Children of a
+ * class's operator are the object, the operator, and the subscripts. */
 static CXCursor walk_subscripts(struct pdt_body *body, CXCursor cursor, struct pm_buf *text)
 {
     struct pdt_reader *reader = body->reader;
     char part[PDT_TEXT_BYTES + 1];
-    struct pdt_place from, to;
+    struct pdt_place from, to, end;
     uint32_t first, n = pdt_children(reader, cursor, &first);
-    if (n < 2) {
-        pdt_drop(reader, first);
-        return cursor;
-    }
-    CXCursor base = reader->stack[first], index = reader->stack[first + 1];
-    pdt_drop(reader, first);
-    CXCursor inner = pdt_strip(reader, base);
-    if (inner.kind == CXCursor_ArraySubscriptExpr)
+    uint32_t index = cursor.kind == CXCursor_CallExpr ? 2 : 1;
+    CXCursor base = n ? reader->stack[first] : cursor, inner = pdt_strip(reader, base);
+    if (n > index && is_subscript(reader, inner))
         base = walk_subscripts(body, inner, text);
-    pdt_cursor_range(reader, index, &from, &to);
-    pdt_source_text(reader, from, to, part);
-    pm_buf_printf(text, "[%s]", *part ? part : "?"); /* a macro's text is elsewhere */
-    pdt_walk(body, index, false, PDT_USE_READ);
+    if (n > index) {
+        pdt_cursor_range(reader, reader->stack[first + index], &from, &to);
+        pdt_cursor_range(reader, reader->stack[first + n - 1], &to, &end);
+        pdt_source_text(reader, from, end, part);
+        pm_buf_printf(text, "[%s]", *part ? part : "?"); /* a macro's text is elsewhere */
+    }
+    if (cursor.kind == CXCursor_CallExpr)
+        pdt_put_call_of_operator(body, cursor);
+    for (uint32_t i = index; i < n && !reader->failed; i++)
+        pdt_walk(body, reader->stack[first + i], false, PDT_USE_READ);
+    pdt_drop(reader, first);
     return base;
 }
 
 /* What lies below the base: p->a[i] reads p; g.a[i] only says where a is. */
-static void walk_base(struct pdt_body *body, CXCursor base)
+void pdt_walk_base(struct pdt_body *body, CXCursor base)
 {
     struct pdt_reader *reader = body->reader;
     CXCursor named = pdt_strip(reader, base);
@@ -159,7 +177,7 @@ static void walk_base(struct pdt_body *body, CXCursor base)
     pdt_drop(reader, first);
 }
 
-static void walk_subscript(struct pdt_body *body, CXCursor cursor, enum pdt_use use)
+void pdt_walk_subscript(struct pdt_body *body, CXCursor cursor, enum pdt_use use)
 {
     struct pm_buf text = PM_BUF_INIT(4096);
     CXCursor base = walk_subscripts(body, cursor, &text);
@@ -175,7 +193,15 @@ static void walk_subscript(struct pdt_body *body, CXCursor cursor, enum pdt_use 
     if (key)
         put_access(body, cursor, key, outer, PDT_SUBSCRIPT, use, text.data ? text.data : "");
     pm_buf_release(&text);
-    walk_base(body, base);
+    pdt_walk_base(body, base);
+}
+
+void pdt_walk_dereference(struct pdt_body *body, CXCursor cursor, CXCursor object, enum pdt_use use)
+{
+    uint64_t key = key_of_base(body, object);
+    if (key)
+        put_access(body, cursor, key, 0, PDT_DEREFERENCE, use, "");
+    pdt_walk_base(body, object);
 }
 
 /* --- members, dereferences, names --- */
@@ -204,8 +230,8 @@ static void walk_member(struct pdt_body *body, CXCursor cursor, enum pdt_use use
     /* Of a[i].x the element is what is used; of p->x the pointer is read. */
     for (uint32_t i = 0; i < n && !reader->failed; i++) {
         CXCursor child = reader->stack[first + i];
-        bool is_element = pdt_strip(reader, child).kind == CXCursor_ArraySubscriptExpr;
-        pdt_walk(body, child, false, is_element ? use : PDT_USE_ADDRESS);
+        bool is_of_element = is_subscript(reader, pdt_strip(reader, child));
+        pdt_walk(body, child, false, is_of_element ? use : PDT_USE_ADDRESS);
     }
     pdt_drop(reader, first);
 }
@@ -232,7 +258,7 @@ bool pdt_walk_access(struct pdt_body *body, CXCursor cursor, enum pdt_use use)
 {
     switch ((int)cursor.kind) {
     case CXCursor_ArraySubscriptExpr:
-        walk_subscript(body, cursor, use);
+        pdt_walk_subscript(body, cursor, use);
         return true;
     case CXCursor_MemberRefExpr:
         walk_member(body, cursor, use);

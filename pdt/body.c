@@ -129,7 +129,7 @@ static void walk_by_kind(struct pdt_body *body, CXCursor cursor, enum pdt_use us
         walk_variable(body, cursor);
         return;
     case CXCursor_CallExpr:
-        pdt_walk_call(body, cursor);
+        pdt_walk_call(body, cursor, use);
         return;
     case CXCursor_UnaryExpr: /* sizeof and its like compute nothing */
     case CXCursor_CXXTypeidExpr:

@@ -48,9 +48,20 @@ void pdt_put_directives(struct pdt_body *body);
 /* access.c. True: it is an expression of this kind, and all of it is done. */
 bool pdt_walk_access(struct pdt_body *body, CXCursor cursor, enum pdt_use use);
 bool pdt_walk_operator(struct pdt_body *body, CXCursor cursor, enum pdt_use use);
+/* a[i], also of a class, with all that is below. The element that *it is of. */
+void pdt_walk_subscript(struct pdt_body *body, CXCursor cursor, enum pdt_use use);
+void pdt_walk_dereference(struct pdt_body *body, CXCursor cursor, CXCursor object,
+                          enum pdt_use use);
+/* What says where an element is: its name counts for nothing. */
+void pdt_walk_base(struct pdt_body *body, CXCursor base);
 
 /* call.c */
-void pdt_walk_call(struct pdt_body *body, CXCursor call);
+void pdt_walk_call(struct pdt_body *body, CXCursor call, enum pdt_use use);
+/* The call's record, without what is below it. */
+void pdt_put_call_of_operator(struct pdt_body *body, CXCursor call);
+/* What stands behind "operator" in the name of what is called as one: "[]" for a[i]; "": none.
+ * "binary *" is not "*". */
+const char *pdt_operator_of(struct pdt_reader *reader, CXCursor call);
 /* Parentheses, casts and what libclang does not show are gone. */
 CXCursor pdt_strip(struct pdt_reader *reader, CXCursor cursor);
 

@@ -90,24 +90,34 @@ static enum pdt_use use_of_argument(struct pdt_reader *reader, CXType function, 
     return is_written ? PDT_USE_UNKNOWN : PDT_USE_READ;
 }
 
-/* The callee's own name is nothing that is read; of x.f() it is what x is. */
-static void walk_callee(struct pdt_body *body, CXCursor child)
-{
-    struct pdt_reader *reader = body->reader;
-    CXCursor callee = pdt_strip(reader, child);
-    if (callee.kind != CXCursor_MemberRefExpr)
-        return;
-    uint32_t first, n = pdt_children(reader, callee, &first);
-    for (uint32_t i = 0; i < n; i++)
-        pdt_walk(body, reader->stack[first + i], false, PDT_USE_READ);
-    pdt_drop(reader, first);
-}
-
 static bool names_routine(struct pdt_reader *reader, CXCursor child, CXCursor callee)
 {
     CXCursor named = pdt_strip(reader, child);
     return (named.kind == CXCursor_DeclRefExpr || named.kind == CXCursor_MemberRefExpr) &&
            reader->clang->equalCursors(reader->clang->getCursorReferenced(named), callee);
+}
+
+/* Of x.f() it is what x is; x may be changed where f is not const. */
+static enum pdt_use use_of_object(struct pdt_reader *reader, CXCursor callee, CXCursor object)
+{
+    CXType type = reader->clang->getCanonicalType(reader->clang->getCursorType(object));
+    if (type.kind == CXType_Pointer || reader->clang->CXXMethod_isConst(callee))
+        return PDT_USE_READ;
+    return reader->clang->CXXMethod_isStatic(callee) ? PDT_USE_ADDRESS : PDT_USE_UNKNOWN;
+}
+
+/* The callee's own name is nothing that is read. */
+static void walk_callee(struct pdt_body *body, CXCursor child, CXCursor callee)
+{
+    struct pdt_reader *reader = body->reader;
+    CXCursor named = pdt_strip(reader, child);
+    if (named.kind != CXCursor_MemberRefExpr)
+        return;
+    uint32_t first, n = pdt_children(reader, named, &first);
+    for (uint32_t i = 0; i < n; i++)
+        pdt_walk(body, reader->stack[first + i], false,
+                 use_of_object(reader, callee, reader->stack[first + i]));
+    pdt_drop(reader, first);
 }
 
 /* Of an instance of a template: the template, whose body is what is there to see. */
@@ -120,27 +130,85 @@ static CXCursor as_written(struct pdt_reader *reader, CXCursor callee)
     return a.file == b.file && a.offset == b.offset ? written : callee;
 }
 
-/* written: what the callee is of. */
-static void walk_routine_call(struct pdt_body *body, CXCursor call, CXCursor callee,
-                              CXCursor written, uint32_t first, uint32_t n)
+static void put_routine_call(struct pdt_body *body, CXCursor call, CXCursor callee)
 {
     struct pdt_reader *reader = body->reader;
-    struct pdt_entity *entity = pdt_entity(reader, body->group, written);
-    if (!entity)
-        return;
+    struct pdt_entity *entity = pdt_entity(reader, body->group, as_written(reader, callee));
     bool is_virtual = reader->clang->Cursor_isDynamicCall(call) != 0;
+    if (entity)
+        put_call(body, call, is_virtual ? PDT_VIRTUAL : PDT_DIRECT, entity->key, 0,
+                 pdt_string(reader, reader->clang->getCursorSpelling(callee)));
+}
+
+static void walk_routine_call(struct pdt_body *body, CXCursor call, CXCursor callee, uint32_t first,
+                              uint32_t n)
+{
+    struct pdt_reader *reader = body->reader;
     const char *name = pdt_string(reader, reader->clang->getCursorSpelling(callee));
     CXType type = reader->clang->getCursorType(callee);
-    bool has_name = n > 0 && names_routine(reader, reader->stack[first], callee);
-    put_call(body, call, is_virtual ? PDT_VIRTUAL : PDT_DIRECT, entity->key, 0, name);
+    uint32_t has_name = n > 0 && names_routine(reader, reader->stack[first], callee);
+    put_routine_call(body, call, callee);
     put_arguments(body, name, first + has_name, n - has_name);
-    for (uint32_t i = 0, argument = 0; i < n && !reader->failed; i++) {
-        CXCursor child = reader->stack[first + i];
-        if (i == 0 ? has_name : n == 3 && names_routine(reader, child, callee)) /* a + b */
-            walk_callee(body, child);
-        else
-            pdt_walk(body, child, false, use_of_argument(reader, type, argument++));
-    }
+    if (has_name)
+        walk_callee(body, reader->stack[first], callee);
+    for (uint32_t i = has_name; i < n && !reader->failed; i++)
+        pdt_walk(body, reader->stack[first + i], false,
+                 use_of_argument(reader, type, i - has_name));
+}
+
+/* --- operators of classes: children are the first operand, the operator, and the others --- */
+
+const char *pdt_operator_of(struct pdt_reader *reader, CXCursor call)
+{
+    CXCursor callee = reader->clang->getCursorReferenced(call);
+    if (!is_routine(callee.kind))
+        return "";
+    const char *name = pdt_string(reader, reader->clang->getCursorSpelling(callee));
+    if (strncmp(name, "operator", 8) != 0)
+        return "";
+    uint32_t first, n = pdt_children(reader, call, &first);
+    bool is_one = n >= 2 && !names_routine(reader, reader->stack[first], callee) &&
+                  names_routine(reader, reader->stack[first + 1], callee);
+    bool is_binary = n > 2 && !strcmp(name + 8, "*");
+    pdt_drop(reader, first);
+    if (is_one && is_binary)
+        return "binary *";
+    return is_one ? name + 8 : "";
+}
+
+void pdt_put_call_of_operator(struct pdt_body *body, CXCursor call)
+{
+    put_routine_call(body, call, body->reader->clang->getCursorReferenced(call));
+    pm_buf_add_uleb(&body->records, 0);
+}
+
+/* How the first operand is used, by what the operator means everywhere, or else by its type. */
+static enum pdt_use use_of_operand(struct pdt_reader *reader, CXCursor callee, CXCursor operand)
+{
+    const char *text = pdt_string(reader, reader->clang->getCursorSpelling(callee)) + 8;
+    size_t len = strlen(text);
+    bool compares = len == 2 && strchr("=!<>", *text) != NULL;
+    if (!strcmp(text, "="))
+        return PDT_USE_WRITE;
+    if (!strcmp(text, "++") || !strcmp(text, "--") || (len && text[len - 1] == '=' && !compares))
+        return PDT_USE_UPDATE;
+    if (callee.kind == CXCursor_CXXMethod)
+        return use_of_object(reader, callee, operand);
+    return use_of_argument(reader, reader->clang->getCursorType(callee), 0);
+}
+
+static void walk_operator_call(struct pdt_body *body, CXCursor call, CXCursor callee,
+                               uint32_t first, uint32_t n)
+{
+    struct pdt_reader *reader = body->reader;
+    CXType type = reader->clang->getCursorType(callee);
+    uint32_t is_free = callee.kind != CXCursor_CXXMethod;
+    CXCursor operand = reader->stack[first];
+    pdt_put_call_of_operator(body, call);
+    pdt_walk(body, operand, false, use_of_operand(reader, callee, operand));
+    for (uint32_t i = 2; i < n && !reader->failed; i++)
+        pdt_walk(body, reader->stack[first + i], false,
+                 use_of_argument(reader, type, i - 2 + is_free));
 }
 
 static void walk_other_call(struct pdt_body *body, CXCursor call, uint32_t first, uint32_t n)
@@ -156,14 +224,28 @@ static void walk_other_call(struct pdt_body *body, CXCursor call, uint32_t first
         pdt_walk(body, reader->stack[first + i], false, PDT_USE_READ);
 }
 
-void pdt_walk_call(struct pdt_body *body, CXCursor call)
+void pdt_walk_call(struct pdt_body *body, CXCursor call, enum pdt_use use)
 {
     struct pdt_reader *reader = body->reader;
     CXCursor callee = reader->clang->getCursorReferenced(call);
+    const char *operation = pdt_operator_of(reader, call);
+    if (!strcmp(operation, "[]")) {
+        pdt_walk_subscript(body, call, use);
+        return;
+    }
     uint32_t first, n = pdt_children(reader, call, &first);
-    if (is_routine(callee.kind))
-        walk_routine_call(body, call, callee, as_written(reader, callee), first, n);
-    else
+    if (!is_routine(callee.kind)) {
         walk_other_call(body, call, first, n);
+    } else if (!strcmp(operation, "*") || !strcmp(operation, "->")) {
+        pdt_put_call_of_operator(body, call);
+        if (*operation == '*')
+            pdt_walk_dereference(body, call, reader->stack[first], use);
+        else
+            pdt_walk_base(body, reader->stack[first]);
+    } else if (*operation) {
+        walk_operator_call(body, call, callee, first, n);
+    } else {
+        walk_routine_call(body, call, callee, first, n);
+    }
     pdt_drop(reader, first);
 }
