@@ -9,6 +9,7 @@
  *     loop            "loop",      function id in 16 hex digits, path, line, column
  *     code symbol     "symbol",    emitted symbol name [, path, when local]          (level Base)
  *     loop code       "loopcode",  symbol id, loop id (16 hex digits each)           (level Base)
+ *     rest of a loop  "looprest",  symbol id, loop id                                (level Base)
  *     statement       "stmt",      function id, path, line, column
  *     variable        "var",       function id, name, line, column;  or, when global:  linkage name
  *                                  [, path, when local]

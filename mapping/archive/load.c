@@ -166,19 +166,22 @@ static enum pm_status look_up_attribute(struct loader *load, int64_t id, const c
 
 static enum pm_status add_bare(struct loader *load, int64_t id, pm_index noun)
 {
-    const char *any, *calls = "", *lacks;
+    const char *any, *calls = "", *lacks, *uncounted;
     enum pm_status status = look_up_attribute(load, id, "bare", &any);
     if (status == PM_OK && *any)
         status = look_up_attribute(load, id, "bare calls", &calls);
     if (status != PM_OK)
         return status;
     status = look_up_attribute(load, id, "lacks callees", &lacks);
+    if (status == PM_OK)
+        status = look_up_attribute(load, id, "uncounted entries", &uncounted);
     if (status != PM_OK)
         return status;
     unsigned marks = (*any ? PM_BARE_CODE : 0u) | (*calls ? PM_BARE_CALLS : 0u);
     if (!strcmp(load->data->graph->nouns[noun].kind, "function"))
         marks = (*any ? PM_BARE_COPIES : 0u) | (*calls ? PM_BARE_COPIES_CALL : 0u);
-    load->data->bare[noun] = (unsigned char)(marks | (*lacks ? (unsigned)PM_BARE_LACKS : 0u));
+    marks |= (*lacks ? PM_BARE_LACKS : 0u) | (*uncounted ? PM_BARE_ENTRIES : 0u);
+    load->data->bare[noun] = (unsigned char)marks;
     return PM_OK;
 }
 

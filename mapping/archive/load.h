@@ -129,7 +129,9 @@ enum { PM_BARE_JUMPS = 16 };
 enum { PM_BARE_LACKS = 32 };
 /* Of variables and arrays: their addresses are passed to functions that are not known. */
 enum { PM_BARE_PASSED_ON = 64 };
-/* Those that make numbers of calls at least. */
+/* Of loops: not all entries are counted. */
+enum { PM_BARE_ENTRIES = 128 };
+/* Code without sleds: it makes numbers of calls at least. */
 enum { PM_BARE_OF_CALLS = PM_BARE_CODE | PM_BARE_CALLS | PM_BARE_COPIES | PM_BARE_COPIES_CALL };
 
 struct pm_archive_data_private;
@@ -147,8 +149,8 @@ struct pm_archive_data {
      * stated */
     const char **addresses;
     const char **paths; /* [graph->n_nouns] attribute `path` of files; "" not stated */
-    /* [graph->n_nouns] PM_BARE_... of functions, loops and their code, attributes `bare` and
-     * `bare calls`; of data `passed on` */
+    /* [graph->n_nouns] PM_BARE_... of functions, loops and their code, attributes `bare`,
+     * `bare calls` and `uncounted entries`; of data `passed on` */
     unsigned char *bare;
     uint32_t n_executions, n_processes, n_threads, n_binaries, n_messages, n_samplings,
         n_noun_modes, n_mapping_points;

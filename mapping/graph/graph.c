@@ -385,8 +385,18 @@ static bool is_lower_body(const char *symbol, const char *above)
     return strcspn(above + i + 1, ".") == len && !memcmp(symbol + i + 1, above + i + 1, len);
 }
 
+/* "sweep/heat.f90:42 rest" */
+static bool is_loop_rest(const struct pm_graph *graph, pm_index context)
+{
+    pm_index noun = pm_graph_first_noun(graph, graph->contexts[context].sentence);
+    return noun != PM_NONE && !strcmp(graph->nouns[noun].kind, "loopcode") &&
+           pm_str_ends_with(graph->nouns[noun].name, " rest");
+}
+
 bool pm_graph_continues_call(const struct pm_graph *graph, pm_index context)
 {
+    if (is_loop_rest(graph, context))
+        return true;
     const char *symbol = symbol_of(graph, context);
     pm_index parent = graph->contexts[context].parent;
     return strstr(symbol, ".part.") || (!strncmp(symbol, "_Z", 2) && parent != PM_NONE &&

@@ -184,7 +184,8 @@ static inline pm_index pm_graph_first_noun(const struct pm_graph *graph, pm_inde
  * a function off (`f.part.0`, -fpartial-inlining), and calls it from copies of its begin,
  * inlined elsewhere, and from the function itself. The former have a mark: of those no call is
  * known. And a destructor that frees memory calls the one that does not, that of whole objects
- * with virtual bases the one of bases, and with -Os all of them a common one. */
+ * with virtual bases the one of bases, and with -Os all of them a common one. An array statement
+ * of Fortran is a loop, and the rest of it. */
 bool pm_graph_continues_call(const struct pm_graph *graph, pm_index context);
 
 /* Data of the program: arrays, variables, fields, COMMON blocks, heap blocks. */

@@ -98,7 +98,8 @@ static void mark_bare(const struct pm_archive_data *data, struct pm_answer *answ
             pm_index to = itself ? s : graph->mappings[graph->out[e]].destination;
             pm_index noun = pm_graph_first_noun(graph, to);
             for (uint32_t i = 0;
-                 noun != PM_NONE && (data->bare[noun] & PM_BARE_OF_CALLS) && i < answer->n_asked;
+                 noun != PM_NONE && (data->bare[noun] & (PM_BARE_OF_CALLS | PM_BARE_ENTRIES)) &&
+                 i < answer->n_asked;
                  i++) {
                 uint32_t class = answer->matches[answer->asked[i]].class_of[to];
                 if (class != PM_NONE)

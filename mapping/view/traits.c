@@ -165,8 +165,9 @@ static void mark_bare_row(struct pm_view_traits *traits, unsigned bare, bool is_
     if (is_loop) {
         code = bare & PM_BARE_CODE;
         calls = bare & PM_BARE_CALLS;
+        traits->calls_are_at_least |= (bare & PM_BARE_ENTRIES) != 0;
     } else { /* a function or file with loops: its calls are those of functions */
-        traits->entries_are_at_least |= (bare & PM_BARE_CODE) != 0;
+        traits->entries_are_at_least |= (bare & (PM_BARE_CODE | PM_BARE_ENTRIES)) != 0;
     }
     traits->calls_are_at_least |= code != 0;
     traits->times_are_at_least |= code != 0;
@@ -194,7 +195,8 @@ static bool mark_bare(struct pm_view *view)
             if (!view->traits[r].calls_are_unknown)
                 mark_bare_row(&view->traits[r], of_group[group], is_loop);
             else if (!is_loop) /* only loops of it have sleds */
-                view->traits[r].entries_are_at_least |= (of_group[group] & PM_BARE_CODE) != 0;
+                view->traits[r].entries_are_at_least |=
+                    (of_group[group] & (PM_BARE_CODE | PM_BARE_ENTRIES)) != 0;
             view->traits[r].costs_are_at_least |= (of_group[group] & PM_BARE_LACKS) != 0;
         }
     bool ok = of_group != NULL;

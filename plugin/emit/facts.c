@@ -242,6 +242,11 @@ void pm_fact_bare(struct pm_facts *facts, pm_id noun, bool has_calls)
         pm_pif_noun_attribute(facts->pif, noun, "bare calls", "yes");
 }
 
+void pm_fact_uncounted(struct pm_facts *facts, pm_id loop)
+{
+    pm_pif_noun_attribute(facts->pif, loop, "uncounted entries", "yes");
+}
+
 /* --- level Source: data --- */
 
 pm_id pm_fact_data(struct pm_facts *facts, const struct pm_data *data)
@@ -274,25 +279,37 @@ pm_id pm_fact_symbol(struct pm_facts *facts, pm_id id, const char *name)
 }
 
 /* A part of a symbol's code, with the name that facts->name holds. */
-static pm_id add_code(struct pm_facts *facts, const char *kind, pm_id symbol, pm_id implemented)
+static pm_id add_code(struct pm_facts *facts, const char *kind, pm_id id, pm_id symbol,
+                      pm_id implemented)
 {
-    struct pm_pif_noun noun = {.id = pm_id_of_loopcode(symbol, implemented),
-                               .name = made_name(facts),
-                               .level = pm_level_base,
-                               .kind = kind,
-                               .parent = symbol};
+    struct pm_pif_noun noun = {
+        .id = id, .name = made_name(facts), .level = pm_level_base, .kind = kind, .parent = symbol};
     pm_pif_noun(facts->pif, &noun);
     pm_fact_mapping(facts, noun.id, PM_BASE_EXECUTES, implemented, PM_SOURCE_EXECUTES);
     return noun.id;
 }
 
-pm_id pm_fact_loopcode(struct pm_facts *facts, pm_id symbol, const char *symbol_name, pm_id loop,
-                       const char *loop_name)
+static void begin_loopcode_name(struct pm_facts *facts, const char *symbol_name,
+                                const char *loop_name)
 {
     pm_buf_add_str(begin_name(facts), symbol_name);
     pm_buf_add_byte(&facts->name, '/');
     pm_buf_add_str(&facts->name, loop_name);
-    return add_code(facts, "loopcode", symbol, loop);
+}
+
+pm_id pm_fact_loopcode(struct pm_facts *facts, pm_id symbol, const char *symbol_name, pm_id loop,
+                       const char *loop_name)
+{
+    begin_loopcode_name(facts, symbol_name, loop_name);
+    return add_code(facts, "loopcode", pm_id_of_loopcode(symbol, loop), symbol, loop);
+}
+
+pm_id pm_fact_loop_rest(struct pm_facts *facts, pm_id symbol, const char *symbol_name, pm_id loop,
+                        const char *loop_name)
+{
+    begin_loopcode_name(facts, symbol_name, loop_name);
+    pm_buf_add_str(&facts->name, " rest"); /* pm_graph_continues_call knows it by its name */
+    return add_code(facts, "loopcode", pm_id_of_loop_rest(symbol, loop), symbol, loop);
 }
 
 void pm_fact_folded_loop(struct pm_facts *facts, pm_id loopcode,
@@ -324,7 +341,8 @@ pm_id pm_fact_callcode(struct pm_facts *facts, pm_id symbol, const char *symbol_
     pm_buf_add_str(&facts->name, place->shown);
     pm_buf_add_byte(&facts->name, ':');
     pm_buf_add_u64(&facts->name, place->line);
-    pm_id code = add_code(facts, "callcode", symbol, statement);
+    pm_id code =
+        add_code(facts, "callcode", pm_id_of_loopcode(symbol, statement), symbol, statement);
     pm_fact_mapping(facts, code, PM_BASE_EXECUTES, around, PM_SOURCE_EXECUTES);
     return code;
 }

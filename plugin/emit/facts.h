@@ -75,6 +75,8 @@ pm_id pm_fact_called(struct pm_facts *facts, const struct pm_source_function *fu
 /* Some code of the noun (function, loop, its code) has no sleds: what those of other copies count
  * and time is not all of it, nor, with has_calls, what is called. */
 void pm_fact_bare(struct pm_facts *facts, pm_id noun, bool has_calls);
+/* Not all entries of the loop are counted. */
+void pm_fact_uncounted(struct pm_facts *facts, pm_id loop);
 
 /* --- level Source: data --- */
 
@@ -98,6 +100,10 @@ pm_id pm_fact_symbol(struct pm_facts *facts, pm_id id, const char *name);
 /* The code of a loop in a symbol, mapped to the loop: "main/heat.c:42". */
 pm_id pm_fact_loopcode(struct pm_facts *facts, pm_id symbol, const char *symbol_name, pm_id loop,
                        const char *loop_name);
+/* Of a loop that the compiler made several of, one after the other: those behind the first.
+ * They are "main/heat.f90:42 rest"; entering them is no entry of the loop. */
+pm_id pm_fact_loop_rest(struct pm_facts *facts, pm_id symbol, const char *symbol_name, pm_id loop,
+                        const char *loop_name);
 /* The same code implements the equal loops (by index) of functions that were folded into this
  * one. */
 void pm_fact_folded_loop(struct pm_facts *facts, pm_id loopcode,

@@ -92,6 +92,15 @@ pm_id pm_id_of_loopcode(pm_id symbol, pm_id loop)
     return pm_id_hash_done(&hash);
 }
 
+pm_id pm_id_of_loop_rest(pm_id symbol, pm_id loop)
+{
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "looprest");
+    pm_id_hash_id(&hash, symbol);
+    pm_id_hash_id(&hash, loop);
+    return pm_id_hash_done(&hash);
+}
+
 pm_id pm_id_of_local(pm_id function, const char *name, struct pm_text_point place)
 {
     return placed("var", function, name, place, NULL);

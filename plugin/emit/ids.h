@@ -28,6 +28,8 @@ pm_id pm_id_of_region(pm_id function, const char *path, struct pm_text_point pla
  * in it. */
 pm_id pm_id_of_symbol(const char *name, const char *local_path);
 pm_id pm_id_of_loopcode(pm_id symbol, pm_id loop);
+/* What the loop goes on with, when the compiler made several of it. */
+pm_id pm_id_of_loop_rest(pm_id symbol, pm_id loop);
 
 pm_id pm_id_of_local(pm_id function, const char *name, struct pm_text_point place);
 pm_id pm_id_of_global(const char *linkage, const char *local_path);

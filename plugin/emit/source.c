@@ -228,8 +228,8 @@ void pm_source_loop_name(const struct pm_source_loop *loop, struct pm_buf *out)
  *     line column end_line
  * and for each loop:
  *     file shown          both empty: as the function's
- *     line column first.line first.column last.line last.column parent nest shares_line n
- *                         and n times the line and column of a point outside
+ *     line column first.line first.column last.line last.column parent nest shares_line
+ *     is_split n          and n times the line and column of a point outside
  */
 /* clang-format on */
 
@@ -266,6 +266,7 @@ static void add_loop(struct pm_buf *out, const struct pm_source_function *functi
     add_number(out, loop->parent, ' ');
     add_number(out, loop->nest, ' ');
     add_number(out, loop->shares_line, ' ');
+    add_number(out, loop->is_split, ' ');
     add_number(out, (int)loop->n_outside, ' ');
     for (uint32_t i = 0; i < loop->n_outside; i++)
         add_point(out, loop->outside[i]);
@@ -340,6 +341,7 @@ static void take_loop(struct reader *reader, struct pm_source_function *function
     loop->parent = take_number(reader);
     loop->nest = take_number(reader);
     loop->shares_line = take_number(reader) != 0;
+    loop->is_split = take_number(reader) != 0;
     for (int n = take_number(reader); n > 0 && !reader->failed; n--)
         reader->failed = !pm_source_loop_exclude(loop, take_point(reader));
     take_name(reader);

@@ -32,6 +32,8 @@ struct pm_source_loop {
     /* natural loops within one another that share this place (an array statement of rank 2: 2) */
     int nest;
     bool shares_line; /* another loop of this function begins on the same line */
+    /* One statement's (Fortran), of which the compiler made several loops, one after the other. */
+    bool is_split;
     pm_id id;
     /* in the range, but not part of it: "i = 0" of a for */
     struct pm_text_point *outside;

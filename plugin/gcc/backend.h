@@ -54,6 +54,8 @@ struct pm_loop_identity {
                       was inlined into) */
     struct pm_place place; /* of the loop's header as written */
     pm_id id;              /* "loop" */
+    tree copy;             /* BLOCK of the inlined copy that it is in; NULL_TREE: none */
+    bool is_split;         /* the statement has several natural loops, one after the other */
 };
 /* The source loop that a natural loop (in GIMPLE with a CFG) implements. The same loop gives the
  * same identity in the early CFG, just before the loop passes, inlined, cloned, and in lto1. False
@@ -100,7 +102,10 @@ void pm_late_symbol(tree function_decl);
 /* A call that carries out the statement at the place in the text of a function; returns the id
  * of its code. */
 pm_id pm_late_call(tree function_decl, tree text_function, const struct pm_place *place);
-void pm_late_loop(tree function_decl, const struct pm_loop_identity *identity, unsigned depth);
+void pm_late_loop(tree function_decl, const struct pm_loop_identity *identity);
+/* The same of one that goes on with a loop. may_be_first: not all entries of the loop are seen. */
+void pm_late_loop_rest(tree function_decl, const struct pm_loop_identity *identity,
+                       bool may_be_first);
 /* Some code of the loop has no sleds: what is counted and timed by those of other copies is not
  * all of it, nor, with calls, what is called. After pm_late_loop for those of the symbol. */
 void pm_late_bare_loop(const struct pm_loop_identity *identity, pm_id loopcode, bool has_calls);

@@ -182,7 +182,8 @@ static void place_concurrent(struct run *run, const std::vector<struct open_run>
         run->place = head;
 }
 
-/* Makes loops of runs; a run within a run of the same place is one more level of the same loop. */
+/* Makes loops of runs; a run within a run of the same place is one more level of the same loop. In
+ * Fortran one behind it is more of the same statement (in C, of a macro, a loop of its own). */
 static void add_loops(struct pm_source_function *function, std::vector<struct run> runs,
                       std::vector<struct pm_linear> *code)
 {
@@ -192,14 +193,16 @@ static void add_loops(struct pm_source_function *function, std::vector<struct ru
             open.pop_back();
         place_concurrent(&run, open);
         int parent = open.empty() ? -1 : open.back().loop;
+        uint32_t n_known = function->n_loops;
         int index = pm_source_loop_add(function, &run.place, parent);
         if (index < 0)
             pm_no_memory();
-        int nest = run.levels;
+        int n_around = 0;
         for (const struct open_run &around : open)
-            nest += around.loop == index;
+            n_around += around.loop == index;
         struct pm_source_loop *loop = &function->loops[index];
-        loop->nest = std::max(loop->nest, nest);
+        loop->nest = std::max(loop->nest, run.levels + n_around);
+        loop->is_split |= n_around == 0 && (uint32_t)index < n_known && pm_fact_is_fortran();
         for (unsigned at = run.first; at < run.end; at++) {
             (*code)[at].loop = index;
             if (has_own_place((*code)[at].stmt))

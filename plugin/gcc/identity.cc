@@ -678,6 +678,7 @@ static bool identity_without_table(class loop *loop, struct pm_loop_identity *re
     vote_all(loop, &votes);
     if (votes.lowest.line == 0)
         return false;
+    *ret_identity = {};
     ret_identity->function = pm_origin_function(current_function_decl);
     ret_identity->place = votes.lowest;
     ret_identity->id =
@@ -694,6 +695,8 @@ static void identity_at(const struct position &position, struct pm_loop_identity
     ret_identity->place.line = source->place.line;
     ret_identity->place.column = source->place.column;
     ret_identity->id = source->id;
+    ret_identity->copy = position.scope;
+    ret_identity->is_split = source->is_split;
 }
 
 bool pm_loop_identity_of(class loop *loop, struct pm_loop_identity *ret_identity)

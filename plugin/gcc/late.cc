@@ -52,7 +52,9 @@ pm_id pm_late_source_loop(const struct pm_loop_identity *identity)
                            &identity->place, NULL);
 }
 
-void pm_late_loop(tree function_decl, const struct pm_loop_identity *identity, unsigned)
+static void late_loop(tree function_decl, const struct pm_loop_identity *identity,
+                      pm_id (*add)(struct pm_facts *facts, pm_id symbol, const char *symbol_name,
+                                   pm_id loop, const char *loop_name))
 {
     struct pm_facts *facts = pm_facts_late();
     struct pm_buf loop_name = PM_BUF_INIT((size_t)1 << 20);
@@ -60,12 +62,25 @@ void pm_late_loop(tree function_decl, const struct pm_loop_identity *identity, u
                                  &identity->place, &loop_name);
     if (loop_name.failed)
         pm_no_memory();
-    pm_id loopcode = pm_fact_loopcode(facts, symbol_noun(facts, function_decl),
-                                      symbol_name(function_decl), loop, loop_name.data);
+    pm_id code = add(facts, symbol_noun(facts, function_decl), symbol_name(function_decl), loop,
+                     loop_name.data);
     pm_buf_release(&loop_name);
     /* Folded functions are equal, so their loops are: the first is the first. */
     for (const struct pm_source_function *folded : pm_late_folded_into(function_decl))
-        pm_fact_folded_loop(facts, loopcode, pm_source_function_of(function_decl), loop, folded);
+        pm_fact_folded_loop(facts, code, pm_source_function_of(function_decl), loop, folded);
+}
+
+void pm_late_loop(tree function_decl, const struct pm_loop_identity *identity)
+{
+    late_loop(function_decl, identity, pm_fact_loopcode);
+}
+
+void pm_late_loop_rest(tree function_decl, const struct pm_loop_identity *identity,
+                       bool may_be_first)
+{
+    late_loop(function_decl, identity, pm_fact_loop_rest);
+    if (may_be_first)
+        pm_fact_uncounted(pm_facts_late(), pm_late_source_loop(identity));
 }
 
 /* The loop's code in the symbol is a noun when another copy there has sleds. */

@@ -15,9 +15,16 @@ struct pm_marked_loop {
     struct pm_loop_identity identity;
     pm_id id;       /* "loopcode" */
     unsigned depth; /* nesting depth in the symbol, 1 = outermost, at most PM_SLED_DEPTH_MASK */
+    /* It goes on with what another one of the same statement began: no entry of its own. And it
+     * may run when the others do not. */
+    bool is_rest, may_be_first;
 };
 void pm_sleds_choose_loops(function *fun, std::vector<struct pm_marked_loop> *ret_loops,
                            std::vector<struct pm_marked_loop> *ret_bare);
+
+/* --- sleds_split.cc --- */
+/* Which of the chosen loops are the rest of others. */
+void pm_sleds_find_rests(function *fun, std::vector<struct pm_marked_loop> *loops);
 
 /* --- sleds_search.cc --- */
 /* The loop optimizer and scalar evolution must be initialised. */

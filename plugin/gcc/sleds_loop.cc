@@ -7,7 +7,8 @@
  * outermost loop costs no vectorisation (TSVC: 127 of 127 loops), one inside a nest does: that
  * is why outermost loops are the default.
  *
- * Small loops that search get none unless asked for (sleds_search.cc).
+ * Small loops that search get none unless asked for (sleds_search.cc). Of the several loops of one
+ * statement the first is entered, the others go on (sleds_split.cc).
  *
  * Edges of exceptions and other abnormal edges get no sled of their loop: what goes on there has
  * one of the function (PM_SLED_LAND), which says how deep in loops that is. After setjmp it is
@@ -78,7 +79,7 @@ void pm_sleds_choose_loops(function *fun, std::vector<struct pm_marked_loop> *re
     loops.push_back(loop);
     std::sort(loops.begin(), loops.end(), outer_first);
     for (class loop *loop : loops) {
-        struct pm_marked_loop marked = {loop, {}, 0, pm_loop_depth(loop)};
+        struct pm_marked_loop marked = {loop, {}, 0, pm_loop_depth(loop), false, false};
         if (!pm_loop_identity_of(loop, &marked.identity) || is_over_lanes(loop) ||
             !pm_function_selected(marked.identity.function))
             continue;
@@ -95,6 +96,7 @@ void pm_sleds_choose_loops(function *fun, std::vector<struct pm_marked_loop> *re
         ids[loop->num] = marked.id;
         ret_loops->push_back(marked);
     }
+    pm_sleds_find_rests(fun, ret_loops);
 }
 
 /* No register and no "memory" clobber: nothing that the optimizers could mind. The flags register
@@ -239,7 +241,8 @@ static unsigned put_all_loop_sleds(function *fun)
     loop_optimizer_finalize();
     gsi_commit_edge_inserts();
     for (const struct pm_marked_loop &marked : loops)
-        pm_late_loop(fun->decl, &marked.identity, marked.depth);
+        marked.is_rest ? pm_late_loop_rest(fun->decl, &marked.identity, marked.may_be_first)
+                       : pm_late_loop(fun->decl, &marked.identity);
     for (size_t i = 0; i < bare.size(); i++)
         pm_late_bare_loop(&bare[i].identity, bare[i].id, calls[i]);
     pm_id symbol = pm_symbol_id(fun->decl);

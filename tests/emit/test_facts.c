@@ -133,6 +133,10 @@ static void code_is_mapped_to_what_it_implements(void **state)
     assert_string_equal(noun_of(facts, code).name, "sweep/heat.c:21");
     assert_int_equal(noun_of(facts, code).parent, symbol);
     assert_true(has_mapping(facts, code, PM_BASE_EXECUTES, loop, PM_SOURCE_EXECUTES));
+    pm_id rest = pm_fact_loop_rest(facts, symbol, "sweep", loop, "heat.c:21");
+    assert_int_not_equal(rest, code);
+    assert_string_equal(noun_of(facts, rest).name, "sweep/heat.c:21 rest");
+    assert_true(has_mapping(facts, rest, PM_BASE_EXECUTES, loop, PM_SOURCE_EXECUTES));
     pm_fact_folded_loop(facts, code, function, loop, folded);
     assert_true(
         has_mapping(facts, code, PM_BASE_EXECUTES, folded->loops[1].id, PM_SOURCE_EXECUTES));

@@ -64,6 +64,7 @@ static struct pm_source_function *random_function(unsigned n)
         struct pm_source_loop *loop = &function->loops[index];
         loop->last.line = loop->first.line + (unsigned)rand() % 12;
         loop->nest = 1 + rand() % 2;
+        loop->is_split = rand() % 2 == 0;
         if (rand() % 3 == 0)
             assert_true(pm_source_loop_exclude(
                 loop, (struct pm_text_point){loop->first.line + 1, 1 + (unsigned)rand() % 3}));
@@ -129,6 +130,7 @@ static void assert_same_loop(const struct pm_source_loop *a, const struct pm_sou
     assert_int_equal(a->parent, b->parent);
     assert_int_equal(a->nest, b->nest);
     assert_int_equal(a->shares_line, b->shares_line);
+    assert_int_equal(a->is_split, b->is_split);
     assert_int_equal(a->id, b->id);
     assert_int_equal(a->n_outside, b->n_outside);
     for (uint32_t i = 0; i < a->n_outside; i++)
@@ -179,7 +181,7 @@ static void the_text_is_that_of_objects_compiled_before(void **state)
     struct pm_buf text = PM_BUF_INIT(1024);
     pm_source_function_write(function, &text);
     assert_string_equal(text.data, "1\n_ZL1fv\nf()\n/src/a\1b.c\na\1b.c\n3 12 0\n"
-                                   "\n\n4 5 4 5 6 9 -1 1 0 1 4 10 \n");
+                                   "\n\n4 5 4 5 6 9 -1 1 0 0 1 4 10 \n");
     struct pm_intern *strings = pm_intern_new();
     struct pm_source_function *read = pm_source_function_read(text.data, strings);
     assert_string_equal(read->loops[0].file, "/src/a\nb.c");
@@ -211,7 +213,7 @@ static void where_memory_ends_nothing_is_half_read(void **state)
 {
     (void)state;
     static const char text[] = "0\nsweep\nsweep\n/src/heat.c\nheat.c\n1 1 60\n"
-                               "\n\n42 5 42 5 50 9 -1 1 0 2 42 10 42 20 \n";
+                               "\n\n42 5 42 5 50 9 -1 1 0 0 2 42 10 42 20 \n";
     struct pm_source_function *function = NULL;
     for (long n = 1; !function; n++) {
         struct pm_intern *strings = pm_intern_new();
