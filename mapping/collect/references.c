@@ -7,7 +7,8 @@
  * with members of its object (`x += v * dt`), it does with what the method is called for:
  * {particles[i]}. Where that is a single object, or the member an array, rows have the member,
  * and only questions about the object see it ("possible"). Where the code is known to touch some
- * of that (the method was inlined), with no other. A parameter of another unit's function is an
+ * of that (the method was inlined), with no other; nor with what is local to functions other than
+ * those that it was inlined into. A parameter of another unit's function is an
  * id that is no noun, between two such facts: w -> id in the unit of the function, id -> weights
  * in that of the caller, perhaps in another binary.
  */
@@ -22,6 +23,7 @@
 #include "mapping/base/cxx_name.h"
 #include "mapping/base/map.h"
 #include "mapping/base/reasons.h"
+#include "mapping/code/code_map.h"
 #include "mapping/pif/pif.h"
 
 #include <stdlib.h>
@@ -147,9 +149,62 @@ static enum pm_status add_way(struct collector *c, struct references *all, pm_id
     return PM_OK;
 }
 
+/* --- whose locals code of an inlined method may touch --- */
+
+static bool is_caller(const struct collect_member *member, pm_id function)
+{
+    bool is = function == member->outermost;
+    for (const struct pm_code_site *site = member->callers; site && !is; site = site->parent)
+        is = site->function == function;
+    return is;
+}
+
+static bool is_parameter_of(pm_id id, pm_id function)
+{
+    enum { PARAMETERS_MAX = 10 };
+    for (unsigned k = 0; k < PARAMETERS_MAX; k++)
+        if (id == parameter_id(function, k))
+            return true;
+    return false;
+}
+
+/* The id is one that the functions around the code pass on; what the outermost's callers pass to
+ * it is theirs, whoever they are. */
+static bool is_within(const struct collect_member *member, pm_id id)
+{
+    bool is = id == member->object;
+    for (const struct pm_code_site *site = member->callers; site && !is; site = site->parent)
+        is = is_parameter_of(id, site->function);
+    return is && !is_parameter_of(id, member->outermost);
+}
+
+/* 0: of none, as a field or a global variable. */
+static pm_id function_of(const struct reference *reference)
+{
+    struct pm_pif_noun noun;
+    pm_id id = reference->to;
+    for (int depth = 0; depth < 64; depth++) {
+        if (!id || !pm_pif_find_noun(reference->binary->pif, id, &noun) || !noun.kind)
+            return 0;
+        if (depth && strcmp(noun.kind, "function") == 0)
+            return id;
+        id = noun.parent;
+    }
+    return 0;
+}
+
+/* member NULL: of any code. */
+static bool may_lead(const struct collect_member *member, const struct reference *reference)
+{
+    if (!member || !member->outermost || !is_within(member, reference->from))
+        return true;
+    pm_id function = function_of(reference);
+    return !function || is_caller(member, function);
+}
+
 /* The nouns that one refers to, also by way of ids that are no nouns. */
-static enum pm_status find_objects(struct collector *c, struct references *all, pm_id from,
-                                   uint32_t own_row)
+static enum pm_status find_objects_of(struct collector *c, struct references *all, pm_id from,
+                                      uint32_t own_row, const struct collect_member *member)
 {
     enum { WAYS_MAX = 1000 };
     all->n_objects = all->n_ways = 0;
@@ -158,11 +213,18 @@ static enum pm_status find_objects(struct collector *c, struct references *all, 
         pm_id id = all->ways[way]; /* it grows meanwhile */
         for (size_t i = first_of(all, id); i < all->n && all->list[i].from == id && status == PM_OK;
              i++)
-            status = pm_map_get(&all->list[i].binary->nouns, all->list[i].to)
-                         ? add_object(c, all, &all->list[i], own_row)
-                         : add_way(c, all, all->list[i].to);
+            if (!pm_map_get(&all->list[i].binary->nouns, all->list[i].to))
+                status = add_way(c, all, all->list[i].to);
+            else if (may_lead(member, &all->list[i]))
+                status = add_object(c, all, &all->list[i], own_row);
     }
     return status;
+}
+
+static enum pm_status find_objects(struct collector *c, struct references *all, pm_id from,
+                                   uint32_t own_row)
+{
+    return find_objects_of(c, all, from, own_row, NULL);
 }
 
 static enum pm_status map_way(struct collector *c, uint32_t verb, uint32_t from, uint32_t to,
@@ -295,7 +357,7 @@ static enum pm_status map_holder(struct collector *c, struct pm_map *known,
 static enum pm_status map_member(struct collector *c, struct references *all, struct pm_map *known,
                                  const struct collect_member *member)
 {
-    enum pm_status status = find_objects(c, all, member->object, 0);
+    enum pm_status status = find_objects_of(c, all, member->object, 0, member);
     keep_objects(all, member);
     struct pm_pif_noun noun;
     bool is_known = member->field && all->n_objects == 1 && !member->is_array &&

@@ -8,6 +8,7 @@
 
 struct collect_binary;
 struct collector;
+struct pm_code_site;
 
 /* What code of this run reads or writes. */
 struct collect_touched {
@@ -24,6 +25,9 @@ struct collect_member {
     uint32_t sentence;
     pm_id object, field; /* object: the id of the method's `this`, which is no noun */
     pm_id only;          /* 0, or of all that the method is called for what the code is known for */
+    /* of a method that was inlined: it is called by the functions around it, up to `outermost` */
+    const struct pm_code_site *callers; /* of the binary's map; NULL: `outermost` calls it */
+    pm_id outermost;                    /* 0: callers are not known */
     uint32_t holder; /* of an accessor: what it touches, and callers through what it returns; 0 */
     unsigned access;
     bool is_array; /* the member, which rows of arrays name */

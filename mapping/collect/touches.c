@@ -673,12 +673,19 @@ static bool is_object_of(const struct touches *touches, const struct touch *touc
 
 static enum pm_status note_member(const struct touches *touches, const struct collect_code *code,
                                   const struct user_statement *user, const struct touch *field,
-                                  bool is_array)
+                                  pm_id outermost)
 {
     enum pm_status status = PM_OK;
+    struct pm_pif_noun noun;
+    if (!touches->binary->pif || !pm_pif_find_noun(touches->binary->pif, field->noun, &noun))
+        return PM_OK;
     struct collect_member member = {code->binary, code->sentence, .field = field->noun,
                                     .access = field->access & (PM_MAP_READS | PM_MAP_WRITES),
-                                    .is_array = is_array};
+                                    .is_array = noun.type && pm_cxx_type_has(noun.type, "*[&")};
+    if (user->site && user->site->function == user->place.function) {
+        member.callers = user->site->parent;
+        member.outermost = outermost;
+    }
     for (uint32_t i = 0; i < touches->n && status == PM_OK; i++)
         if (is_object_of(touches, &touches->list[i], field->noun, user->site != NULL)) {
             member.only = touches->list[i].noun;
@@ -691,17 +698,13 @@ static enum pm_status note_member(const struct touches *touches, const struct co
 
 /* Members of objects: what an array of such objects, or the object, is asked for. */
 static enum pm_status note_members(const struct touches *touches, const struct collect_code *code,
-                                   const struct pm_code_tuple *tuple)
+                                   const struct pm_code_range *range)
 {
     enum pm_status status = PM_OK;
-    struct user_statement user = user_statement_of(code->binary, tuple);
-    for (uint32_t i = 0; i < touches->n && status == PM_OK; i++) {
-        const struct touch *touch = &touches->list[i];
-        struct pm_pif_noun field;
-        if (touch->is_field && pm_pif_find_noun(code->binary->pif, touch->noun, &field))
-            status = note_member(touches, code, &user, touch,
-                                 field.type && pm_cxx_type_has(field.type, "*[&"));
-    }
+    struct user_statement user = user_statement_of(code->binary, range->tuple);
+    for (uint32_t i = 0; i < touches->n && status == PM_OK; i++)
+        if (touches->list[i].is_field)
+            status = note_member(touches, code, &user, &touches->list[i], range->block->function);
     return status;
 }
 
@@ -857,7 +860,7 @@ enum pm_status collect_map_objects(struct collector *c, struct collect_code *cod
     else if (status == PM_OK && has_place && passes_object(own))
         status = infer_call(&touches, code, range);
     if (status == PM_OK && has_place)
-        status = note_members(&touches, code, own);
+        status = note_members(&touches, code, range);
     if (status != PM_OK)
         return status;
     status = map_accessor(&touches, code, range);
@@ -900,7 +903,7 @@ enum pm_status collect_map_passed(struct collector *c, const struct collect_code
     enum pm_status status = infer_call(&touches, caller, caller->range);
     if (status != PM_OK)
         return status;
-    status = note_members(&touches, &called, call);
+    status = note_members(&touches, &called, caller->range);
     if (status != PM_OK)
         return status;
     status = map_accessor(&touches, &called, caller->range);
