@@ -87,6 +87,50 @@ static void read_touched(struct fortran_reader *reader)
     }
 }
 
+/* By its name, or, of a file that has another (INCLUDE 'loop.inc'), as the file that includes it;
+ * before either, as the command line says. */
+static bool is_fixed_form(const char *file)
+{
+    for (unsigned i = save_decoded_options_count; !in_lto_p && i-- > 0;) {
+        size_t option = save_decoded_options[i].opt_index;
+        if (option == OPT_ffixed_form || option == OPT_ffree_form)
+            return option == OPT_ffixed_form;
+    }
+    bool has_form = pm_fortran_is_source(file) || main_input_filename == NULL;
+    return pm_fortran_is_fixed_form(has_form ? file : main_input_filename);
+}
+
+/* INCLUDE gives files the name that the text has: looked for beside the file that is compiled, and
+ * in folders of -I. */
+static std::vector<std::string> names_of(const char *file)
+{
+    std::vector<std::string> names = {file};
+    const char *slash = main_input_filename != NULL ? strrchr(main_input_filename, '/') : NULL;
+    if (slash != NULL && file[0] != '/')
+        names.push_back(std::string(main_input_filename, slash + 1) + file);
+    for (unsigned i = 0; file[0] != '/' && i < save_decoded_options_count; i++)
+        if (save_decoded_options[i].opt_index == OPT_I && save_decoded_options[i].arg != NULL)
+            names.push_back(std::string(save_decoded_options[i].arg) + "/" + file);
+    return names;
+}
+
+static struct pm_fortran *read_source(const char *file)
+{
+    char *text;
+    size_t len;
+    for (const std::string &name : names_of(file)) {
+        struct pm_error err = PM_ERROR_INIT;
+        bool is_read = pm_file_read(name.c_str(), MAX_SOURCE_BYTES, &err, &text, &len) == PM_OK;
+        pm_error_release(&err);
+        if (!is_read)
+            continue;
+        struct pm_fortran *source = pm_fortran_new(text, len, is_fixed_form(file));
+        free(text);
+        return source;
+    }
+    return NULL;
+}
+
 /* Kept until the compiler ends. NULL: cannot be read. */
 static struct pm_fortran *source_of(const char *file)
 {
@@ -94,16 +138,7 @@ static struct pm_fortran *source_of(const char *file)
     auto found = sources.find(file);
     if (found != sources.end())
         return found->second;
-    struct pm_error err = PM_ERROR_INIT;
-    struct pm_fortran *source = NULL;
-    char *text;
-    size_t len;
-    if (pm_file_read(file, MAX_SOURCE_BYTES, &err, &text, &len) == PM_OK) {
-        source = pm_fortran_new(text, len, pm_fortran_is_fixed_form(file));
-        free(text);
-    }
-    pm_error_release(&err);
-    return sources[file] = source;
+    return sources[file] = read_source(file);
 }
 
 static pm_id verb_of(struct pm_pif *pif, const char *level, const char *name)
@@ -262,10 +297,18 @@ void pm_fortran_call_facts(struct pm_pif *pif)
         pm_pif_mapping(pif, &mapping);
 }
 
+/* NULL: it is no text of Fortran, as far as one knows (by its name, in lto1 of C, too), or it
+ * cannot be read. */
+static struct pm_fortran *source_at(const struct pm_place *place)
+{
+    bool is_source = pm_fact_is_fortran() || pm_fortran_is_source(place->file);
+    return is_source ? source_of(place->shown) : NULL;
+}
+
 static const struct pm_fortran_statement *statement_at(const struct pm_place *place,
                                                        struct pm_fortran **ret_source)
 {
-    *ret_source = pm_fortran_is_source(place->file) ? source_of(place->file) : NULL;
+    *ret_source = source_at(place);
     return *ret_source != NULL ? pm_fortran_at(*ret_source, place->line, place->column) : NULL;
 }
 
@@ -289,8 +332,7 @@ static void place_at(const struct pm_fortran_statement *statement, const struct 
 
 bool pm_fortran_omp_loop(const struct pm_place *directive, struct pm_place *ret_place)
 {
-    struct pm_fortran *source =
-        pm_fortran_is_source(directive->file) ? source_of(directive->file) : NULL;
+    struct pm_fortran *source = source_at(directive);
     const struct pm_fortran_statement *loop =
         source != NULL ? pm_fortran_do_behind(source, directive->line) : NULL;
     if (loop != NULL)
@@ -315,10 +357,10 @@ std::string pm_fortran_result_name(tree function_decl)
 {
     std::string result = IDENTIFIER_POINTER(DECL_NAME(function_decl));
     struct pm_place place;
-    bool is_read = pm_place_of(DECL_SOURCE_LOCATION(function_decl), &place) &&
-                   pm_fortran_is_source(place.file) && source_of(place.file) != NULL;
+    struct pm_fortran *source =
+        pm_place_of(DECL_SOURCE_LOCATION(function_decl), &place) ? source_at(&place) : NULL;
     const struct pm_fortran_statement *statement =
-        is_read ? pm_fortran_at(source_of(place.file), place.line, 0) : NULL;
+        source != NULL ? pm_fortran_at(source, place.line, 0) : NULL;
     if (statement == NULL)
         return result;
     struct pm_str text = statement->text, name;

@@ -32,6 +32,10 @@ contains
       end do
     end do
   end subroutine
+  subroutine included()
+    integer :: i
+    include 'directives.inc'
+  end subroutine
   subroutine in_lanes()
     integer :: i
     !$omp simd
@@ -48,6 +52,7 @@ program directives
     call inner_do()
     call combined()
     call collapsed()
+    call included()
     call in_lanes()
   end do
   print '(a, i0)', 'truth by_threads = ', 40
