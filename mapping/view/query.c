@@ -62,11 +62,21 @@ bool pm_view_counts_as_entries(const struct pm_view *view, pm_index sentence)
              is_region_body(view, sentence)));
 }
 
-/* Of a function of the source; its symbols count as they are. */
+/* Does it call the library to carry out a statement? That is a call of the statement, and of
+ * nothing around it. */
+static bool is_of_statement(const struct pm_view *view, pm_index context)
+{
+    const struct pm_graph *graph = view->data->graph;
+    pm_index noun = pm_graph_first_noun(graph, graph->contexts[context].sentence);
+    return noun != PM_NONE && pm_view_noun_is(view, noun, "callcode") && !pm_view_is_fine(view);
+}
+
+/* Of a function or loop of the source; code of level Base counts as it is. */
 static bool is_no_call(const struct pm_view *view, const struct pm_cost *cost)
 {
     return cost->metric == view->calls_metric && pm_view_is_at_source(view) &&
-           pm_graph_continues_call(view->data->graph, cost->context);
+           (is_of_statement(view, cost->context) ||
+            pm_graph_continues_call(view->data->graph, cost->context));
 }
 
 /* Costs in focus of one metric as samples; the room is for all costs. entries: 0 and 1 choose calls

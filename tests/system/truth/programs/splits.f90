@@ -1,5 +1,5 @@
 ! Statements that are several loops of the compiler's: each time one runs is one entry. Sizes that the compiler does not
-! know, none at all now and then; and a procedure that is inlined twice.
+! know, none at all now and then; and a procedure that is inlined twice. What the library does is no entry of what is around.
 module splitting
   implicit none
 contains
@@ -21,6 +21,7 @@ contains
       b(i) = b(i) * 0.5d0
     end do
     n_concurrent = n_concurrent + 1
+    b = cshift(b, 1)
   end subroutine
   subroutine halved(a, n)
     real(8), intent(inout) :: a(:)
@@ -51,7 +52,8 @@ program splits
   c = 3
   n = 0
   total = 0
-  do turn = 1, 1500
+  do turn = 1, 1500 ! @turns
+    a = cshift(a, 1)
     call masked(a, b, n(1), n(2), n(3), n(4))
     call halved(a, n(5))
     call halved(b, n(5))
