@@ -62,9 +62,7 @@ bool pm_view_counts_as_entries(const struct pm_view *view, pm_index sentence)
              is_region_body(view, sentence)));
 }
 
-/* Does it call the library to carry out a statement? That is a call of the statement, and of
- * nothing around it. */
-static bool is_of_statement(const struct pm_view *view, pm_index context)
+bool pm_view_is_of_statement(const struct pm_view *view, pm_index context)
 {
     const struct pm_graph *graph = view->data->graph;
     pm_index noun = pm_graph_first_noun(graph, graph->contexts[context].sentence);
@@ -75,7 +73,7 @@ static bool is_of_statement(const struct pm_view *view, pm_index context)
 static bool is_no_call(const struct pm_view *view, const struct pm_cost *cost)
 {
     return cost->metric == view->calls_metric && pm_view_is_at_source(view) &&
-           (is_of_statement(view, cost->context) ||
+           (pm_view_is_of_statement(view, cost->context) ||
             pm_graph_continues_call(view->data->graph, cost->context));
 }
 

@@ -67,7 +67,8 @@ static void count_context(const struct pm_view *view, pm_index context, struct c
     counts->n_named++;
     bool is_entered = !(c->flags & (PM_CONTEXT_INLINED | PM_CONTEXT_SAMPLED));
     counts->n_entered += is_entered;
-    counts->n_called += is_entered && !pm_view_counts_as_entries(view, c->sentence);
+    counts->n_called += is_entered && !pm_view_counts_as_entries(view, c->sentence) &&
+                        !pm_view_is_of_statement(view, context);
     counts->n_inlined += (c->flags & PM_CONTEXT_INLINED) != 0;
     counts->n_untimed += pm_view_is_untimed(view, context);
 }
