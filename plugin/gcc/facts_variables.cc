@@ -297,6 +297,30 @@ static pm_id add_data(struct pm_data *data, const struct pm_place *place)
     return pm_fact_data(pm_facts_early(), data);
 }
 
+/* Variables whose initial values are still to be looked at: once they are known themselves, for a
+ * list's head may hold its own address, and one after the other, for a list may be long. */
+struct initialised {
+    tree variable;
+    pm_id noun;
+    tree context;
+};
+
+static std::vector<struct initialised> not_looked_at;
+
+static void look_at_initial_values(void)
+{
+    static bool is_looking = false;
+    if (is_looking)
+        return;
+    is_looking = true;
+    while (!not_looked_at.empty()) {
+        struct initialised next = not_looked_at.back();
+        not_looked_at.pop_back();
+        pm_fact_initial(next.variable, next.noun, next.context);
+    }
+    is_looking = false;
+}
+
 static pm_id make_variable(tree variable, tree context)
 {
     struct pm_place place = {NULL, NULL, 0, 0};
@@ -320,7 +344,8 @@ static pm_id make_variable(tree variable, tree context)
     data.type = type.c_str();
     add_data(&data, &place);
     made_variables.insert(data.id);
-    pm_fact_initial(variable, data.id, context);
+    if (VAR_P(variable))
+        not_looked_at.push_back({variable, data.id, context});
     return data.id;
 }
 
@@ -362,6 +387,7 @@ pm_id pm_fact_variable(tree variable, tree context)
                (TREE_CODE(variable) == VAR_DECL || TREE_CODE(variable) == PARM_DECL))
         id = make_variable(variable, context);
     *known_variables.add(DECL_UID(variable), id) = id;
+    look_at_initial_values();
     return id;
 }
 
