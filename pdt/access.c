@@ -179,7 +179,7 @@ void pdt_walk_base(struct pdt_body *body, CXCursor base)
 
 void pdt_walk_subscript(struct pdt_body *body, CXCursor cursor, enum pdt_use use)
 {
-    struct pm_buf text = PM_BUF_INIT(4096);
+    struct pm_buf text = PM_BUF_INIT(1 << 20);
     CXCursor base = walk_subscripts(body, cursor, &text);
     uint64_t key = key_of_base(body, base);
     CXCursor named = pdt_strip(body->reader, base);
@@ -192,6 +192,7 @@ void pdt_walk_subscript(struct pdt_body *body, CXCursor cursor, enum pdt_use use
     }
     if (key)
         put_access(body, cursor, key, outer, PDT_SUBSCRIPT, use, text.data ? text.data : "");
+    body->reader->failed |= text.failed;
     pm_buf_release(&text);
     pdt_walk_base(body, base);
 }

@@ -18,37 +18,24 @@
 
 /* clang-format off */
 #define PDT_CLANG_FUNCTIONS(X)                                                                     \
-    X(createIndex)                                                                                 \
-    X(disposeIndex)                                                                                \
-    X(parseTranslationUnit2FullArgv)                                                               \
-    X(disposeTranslationUnit)                                                                      \
-    X(getTranslationUnitCursor)                                                                    \
-    X(visitChildren)                                                                               \
-    X(getCursorReferenced) X(getCanonicalCursor) X(getCursorDefinition) X(equalCursors) X(         \
-        hashCursor) X(getCursorUSR) X(getCursorSpelling) X(getCursorType) X(getCursorResultType)   \
-        X(getTypeSpelling) X(getCanonicalType) X(equalTypes) X(getPointeeType) X(                  \
-            getTypeKindSpelling) X(Type_getSizeOf) X(getNumElements) X(isFunctionTypeVariadic)     \
-            X(getArgType) X(isConstQualifiedType) X(getCursorLocation) X(getCursorExtent) X(       \
-                getRangeStart) X(getRangeEnd) X(getExpansionLocation) X(getSpellingLocation)       \
-                X(Location_isInSystemHeader) X(getFileName) X(getFileContents) X(getCString) X(    \
-                    disposeString) X(isStatement) X(isExpression) X(isDeclaration)                 \
-                    X(isCursorDefinition) X(getCursorLinkage) X(Cursor_getStorageClass) X(         \
-                        getCursorSemanticParent) X(Cursor_isFunctionInlined)                       \
-                        X(Cursor_getNumArguments) X(Cursor_isDynamicCall) X(                       \
-                            Cursor_isMacroFunctionLike) X(CXXMethod_isVirtual)                     \
-                            X(CXXMethod_isPureVirtual) X(CXXMethod_isStatic) X(CXXMethod_isConst)  \
-                                X(getCXXAccessSpecifier) X(isVirtualBase) X(getTemplateCursorKind) \
-                                    X(getEnumConstantDeclValue) X(Cursor_getOffsetOfField)         \
-                                        X(getTypedefDeclUnderlyingType) X(getIncludedFile) X(      \
-                                            getInclusions) X(getSkippedRanges)                     \
-                                            X(disposeSourceRangeList) X(getNumDiagnostics) X(      \
-                                                getDiagnostic) X(disposeDiagnostic)                \
-                                                X(getDiagnosticSeverity) X(getDiagnosticSpelling)  \
-                                                    X(getDiagnosticLocation)                       \
-                                                        X(getCursorKindSpelling) X(isInvalid)      \
-                                                            X(Cursor_getMangling)                  \
-                                                                X(getSpecializedCursorTemplate)    \
-                                                                    X(getClangVersion)
+    X(createIndex) X(disposeIndex) X(parseTranslationUnit2FullArgv)                                \
+    X(disposeTranslationUnit) X(getTranslationUnitCursor)                                          \
+    X(visitChildren) X(getCursorReferenced) X(getCanonicalCursor) X(equalCursors) X(hashCursor)    \
+    X(getCursorUSR) X(getCursorSpelling) X(getCursorType) X(getTypeSpelling) X(getCanonicalType)   \
+    X(equalTypes) X(getPointeeType) X(getTypeKindSpelling) X(Type_getSizeOf) X(getNumElements)     \
+    X(isFunctionTypeVariadic) X(getArgType) X(isConstQualifiedType) X(getCursorLocation)           \
+    X(getCursorExtent) X(getRangeStart) X(getRangeEnd) X(getExpansionLocation)                     \
+    X(Location_isInSystemHeader) X(getFileName) X(getFileContents) X(getCString) X(disposeString)  \
+    X(isStatement) X(isExpression) X(isDeclaration) X(isCursorDefinition) X(getCursorLinkage)      \
+    X(Cursor_getStorageClass) X(getCursorSemanticParent) X(Cursor_isFunctionInlined)               \
+    X(Cursor_getNumArguments) X(Cursor_isDynamicCall) X(Cursor_isMacroFunctionLike)                \
+    X(CXXMethod_isVirtual) X(CXXMethod_isPureVirtual) X(CXXMethod_isStatic) X(CXXMethod_isConst)   \
+    X(getCXXAccessSpecifier) X(isVirtualBase) X(getTemplateCursorKind)                             \
+    X(getEnumConstantDeclValue) X(Cursor_getOffsetOfField) X(getTypedefDeclUnderlyingType)         \
+    X(getIncludedFile) X(getInclusions) X(getSkippedRanges) X(disposeSourceRangeList)              \
+    X(getNumDiagnostics) X(getDiagnostic) X(disposeDiagnostic) X(getDiagnosticSeverity)            \
+    X(getDiagnosticSpelling) X(getDiagnosticLocation) X(Cursor_getMangling)                        \
+    X(getSpecializedCursorTemplate) X(getClangVersion)
 /* clang-format on */
 
 struct pdt_clang {

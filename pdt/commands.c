@@ -130,27 +130,58 @@ static const char *replaced(const char *word)
     return is_openmp ? "-D_OPENMP=201811" : word;
 }
 
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool is_launcher(const char *word)
+{
+    static const char *const names[] = {"ccache", "sccache", "distcc",  "icecc", "buildcache",
+                                        "gomacc", "env",     "perfmap", NULL};
+    for (int i = 0; names[i]; i++)
+        if (!strcmp(last_part(word), names[i]))
+            return true;
+    return false;
+}
+
+/* Programs that start the compiler stand before it, with settings (A=B) of their own: how many
+ * words that are. 'perfmap cc' is a compiler itself. */
+static uint32_t n_of_launchers(const struct words *words)
+{
+    uint32_t n = 0, taken = 0;
+    while (n < words->n && is_launcher(words->items[n])) {
+        bool is_perfmap = !strcmp(last_part(words->items[n++]), "perfmap");
+        while (!is_perfmap && n < words->n &&
+               words->items[n][strcspn(words->items[n], "/=")] == '=')
+            n++;
+        taken = n;
+    }
+    return taken < words->n ? taken : 0;
+}
+
 /* The options that matter. Relative names of files are meant from the command's folder. */
 static bool choose_words(struct reading *reading, const struct words *words,
                          struct pdt_command *command)
 {
-    uint32_t n = 0, skip = 0;
+    uint32_t n = 0, skip = 0, begin = n_of_launchers(words);
     const char **chosen =
         pm_arena_alloc(&reading->commands->arena, (words->n + 4u) * sizeof *chosen);
     if (!chosen)
         return false;
-    for (uint32_t i = 0; i < words->n; i++) {
-        if (skip > 0 || (i > 0 && (skip = left_out(words->items[i])) > 0)) {
+    for (uint32_t i = begin; i < words->n; i++) {
+        if (skip > 0 || (i > begin && (skip = left_out(words->items[i])) > 0)) {
             skip--;
             continue;
         }
         chosen[n++] = replaced(words->items[i]);
-        if (i == 0)
+        if (i == begin)
             chosen[n++] = "-Wno-everything";
     }
     command->arguments = chosen;
     command->n_arguments = n;
-    const char *compiler = words->n ? words->items[0] : "";
+    const char *compiler = begin < words->n ? last_part(words->items[begin]) : "";
     command->is_cxx = is_cxx_file(command->file) || strstr(compiler, "++") != NULL;
     return n > 0;
 }

@@ -197,7 +197,7 @@ static const char *full_name(struct pdt_reader *reader, CXCursor cursor)
     bool is_nameless = !*name || (strchr(name, '(') && !strstr(name, "operator"));
     pm_buf_add_str(&buf, is_nameless ? "(anonymous)" : name);
     const char *copy = pm_arena_strndup(&reader->arena, buf.data ? buf.data : "", buf.len);
-    reader->failed |= !copy;
+    reader->failed |= !copy || buf.failed;
     pm_buf_release(&buf);
     return copy ? copy : "";
 }

@@ -20,14 +20,16 @@ void pdt_begin_directives(struct pdt_body *body, CXFile file, unsigned from, uns
 static size_t name_length(const char *text)
 {
     static const char *const words[] = {
-        "parallel", "for",       "sections",   "section",       "single",   "task",
-        "taskloop", "simd",      "master",     "masked",        "critical", "barrier",
-        "taskwait", "taskgroup", "taskyield",  "flush",         "ordered",  "atomic",
-        "target",   "teams",     "distribute", "data",          "enter",    "exit",
-        "update",   "declare",   "reduction",  "threadprivate", "cancel",   "cancellation",
-        "point",    "scan",      "loop",       "tile",          "unroll",   "metadirective",
-        "depobj",   "requires",  "variant",    "begin",         "end",      "allocate",
-        "interop",  "dispatch",  "scope",      "error",         "assume",   "nothing"};
+        "parallel", "for",          "sections",   "section",       "single",   "task",
+        "taskloop", "simd",         "master",     "masked",        "critical", "barrier",
+        "taskwait", "taskgroup",    "taskyield",  "flush",         "ordered",  "atomic",
+        "target",   "teams",        "distribute", "data",          "enter",    "exit",
+        "update",   "declare",      "reduction",  "threadprivate", "cancel",   "cancellation",
+        "point",    "scan",         "loop",       "tile",          "unroll",   "metadirective",
+        "depobj",   "requires",     "variant",    "begin",         "end",      "allocate",
+        "interop",  "dispatch",     "scope",      "error",         "assume",   "nothing",
+        "assumes",  "groupprivate", "split",      "fuse",          "reverse",  "interchange",
+        "stripe"};
     size_t len = 0, taken = 0;
     bool is_name = true;
     while (is_name) {
@@ -44,14 +46,24 @@ static size_t name_length(const char *text)
     return taken;
 }
 
+/* Those that stand alone, by their whole names; and by what their names begin with. An `ordered`
+ * that names dependences stands alone, too. */
 static bool has_statement(const char *text, size_t len)
 {
-    static const char *const alone[] = {"barrier",       "taskwait", "taskyield", "flush",
-                                        "threadprivate", "cancel",   "declare"};
+    static const char *const alone[] = {
+        "barrier",           "taskwait", "taskyield",       "flush",    "threadprivate",
+        "groupprivate",      "scan",     "interop",         "depobj",   "error",
+        "nothing",           "requires", "assumes",         "allocate", "target update",
+        "target enter data", "cancel",   "target exit data"};
+    static const char *const begin[] = {"cancel ", "cancellation ", "declare ", "begin ", "end "};
     for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
-        if (len >= strlen(alone[i]) && !memcmp(text, alone[i], strlen(alone[i])))
+        if (strlen(alone[i]) == len && !memcmp(text, alone[i], len))
             return false;
-    return true;
+    for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
+        if (len > strlen(begin[i]) && !memcmp(text, begin[i], strlen(begin[i])))
+            return false;
+    bool is_ordered = len == 7 && !memcmp(text, "ordered", len);
+    return !is_ordered || (!strstr(text, "depend") && !strstr(text, "doacross"));
 }
 
 /* The first statement behind a directive is what it is of. */
@@ -79,19 +91,40 @@ static uint32_t loop_around(const struct pdt_body *body, unsigned line)
     return loop;
 }
 
+static void put_directive(struct pm_buf *buf, const struct pdt_omp *omp, uint32_t loop)
+{
+    pdt_put_text(buf, omp->text, name_length(omp->text));
+    pdt_put_string(buf, omp->text);
+    pm_buf_add_uleb(buf, loop);
+    pm_buf_add_uleb(buf, omp->line);
+    pm_buf_add_uleb(buf, omp->column);
+    pm_buf_add_uleb(buf, omp->end_line);
+}
+
 void pdt_put_directives(struct pdt_body *body)
 {
     struct pdt_reader *reader = body->reader;
     for (uint32_t i = body->first_omp; i < body->end_omp; i++) {
-        const struct pdt_omp *omp = &reader->pragmas[i];
+        struct pdt_omp *omp = &reader->pragmas[i];
+        if (omp->is_of_a_body) /* of a routine within this one */
+            continue;
         struct pdt_place place = {.file = omp->file, .line = omp->line, .column = omp->column};
-        struct pm_buf *buf = pdt_begin_record(body, PDT_DIRECTIVE, place);
-        pdt_put_text(buf, omp->text, name_length(omp->text));
-        pdt_put_string(buf, omp->text);
-        pm_buf_add_uleb(buf, loop_around(body, omp->line));
-        pm_buf_add_uleb(buf, omp->line);
-        pm_buf_add_uleb(buf, omp->column);
-        pm_buf_add_uleb(buf, omp->end_line);
+        put_directive(pdt_begin_record(body, PDT_DIRECTIVE, place), omp,
+                      loop_around(body, omp->line));
+        omp->is_of_a_body = true;
     }
     body->first_omp = body->end_omp = 0;
+}
+
+void pdt_put_other_directives(struct pdt_reader *reader)
+{
+    for (uint32_t i = 0; i < reader->n_pragmas; i++) {
+        const struct pdt_omp *omp = &reader->pragmas[i];
+        if (omp->is_of_a_body)
+            continue;
+        struct pm_buf *buf = pdt_group_buf(reader, omp->group);
+        pm_buf_add_byte(buf, PDT_OUTSIDE);
+        pm_buf_add_byte(buf, PDT_DIRECTIVE);
+        put_directive(buf, omp, 0);
+    }
 }

@@ -7,13 +7,18 @@ struct exporting {
     struct pm_error *err;
 };
 
-/* A name is one line. */
-static void put_name(struct exporting *exporting, const char *key, const char *text)
+/* A text is one line. */
+static void put_line(struct exporting *exporting, const char *text)
 {
-    pm_buf_printf(exporting->out, "%s ", key);
     for (const char *p = text; *p; p++)
         pm_buf_add_byte(exporting->out, (unsigned char)*p < ' ' ? ' ' : (unsigned char)*p);
     pm_buf_add_byte(exporting->out, '\n');
+}
+
+static void put_name(struct exporting *exporting, const char *key, const char *text)
+{
+    pm_buf_printf(exporting->out, "%s ", key);
+    put_line(exporting, text);
 }
 
 static void put_item(struct exporting *exporting, const char *prefix, sqlite3_stmt *row)
@@ -37,6 +42,14 @@ static void put_place(struct exporting *exporting, const char *key, sqlite3_stmt
                       (long long)sqlite3_column_int64(row, column + 2));
     if (key)
         pm_buf_add_byte(exporting->out, '\n');
+}
+
+/* Columns: id, name, file, line, column. */
+static void put_head(struct exporting *exporting, const char *prefix, const char *place,
+                     sqlite3_stmt *row)
+{
+    put_item(exporting, prefix, row);
+    put_place(exporting, place, row, 2);
 }
 
 /* id: bound to ?1; 0: the statement has none. */
@@ -74,14 +87,26 @@ static enum pm_status put_call(void *context, sqlite3_stmt *row)
     return PM_OK;
 }
 
-static const char *special_kind(const char *kind)
+/* PDB's word for one of ours; NULL: it has none. */
+static const char *word_for(const char *const words[][2], size_t n, const char *ours)
 {
-    static const char *const words[][2] = {
-        {"constructor", "ctor"}, {"destructor", "dtor"}, {"conversion", "conv"}};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (!strcmp(kind, words[i][0]))
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(ours, words[i][0]))
             return words[i][1];
     return NULL;
+}
+
+static const char *const special_kinds[][2] = {
+    {"constructor", "ctor"}, {"destructor", "dtor"}, {"conversion", "conv"}};
+static const char *const access_words[][2] = {
+    {"public", "pub"}, {"protected", "prot"}, {"private", "priv"}};
+
+#define WORD_FOR(words, ours) word_for(words, sizeof(words) / sizeof *(words), ours)
+
+static const char *access_word(const char *access)
+{
+    const char *word = WORD_FOR(access_words, access);
+    return word ? word : "pub";
 }
 
 /* 0 id, 1 name, 2-4 place, 5 class, 6 access, 7 type, 8 linkage, 9 storage, 10 kind, 11 virtual,
@@ -89,17 +114,14 @@ static const char *special_kind(const char *kind)
 static enum pm_status put_routine(void *context, sqlite3_stmt *row)
 {
     struct exporting *exporting = context;
-    static const char *const access[][2] = {
-        {"public", "pub"}, {"protected", "prot"}, {"private", "priv"}};
     struct pm_buf *out = exporting->out;
-    const char *special = special_kind(pm_database_text(row, 10));
-    put_item(exporting, "ro", row);
-    put_place(exporting, "rloc", row, 2);
+    const char *special = WORD_FOR(special_kinds, pm_database_text(row, 10));
+    const char *access = WORD_FOR(access_words, pm_database_text(row, 6));
+    put_head(exporting, "ro", "rloc", row);
     if (sqlite3_column_type(row, 5) != SQLITE_NULL)
         pm_buf_printf(out, "rgroup gr#%lld\n", (long long)sqlite3_column_int64(row, 5));
-    for (size_t i = 0; i < sizeof access / sizeof *access; i++)
-        if (!strcmp(pm_database_text(row, 6), access[i][0]))
-            pm_buf_printf(out, "racs %s\n", access[i][1]);
+    if (access)
+        pm_buf_printf(out, "racs %s\n", access);
     if (sqlite3_column_type(row, 7) != SQLITE_NULL)
         pm_buf_printf(out, "rsig ty#%lld\n", (long long)sqlite3_column_int64(row, 7));
     const char *language = sqlite3_column_int(row, 21) ? "C++" : "C";
@@ -130,13 +152,6 @@ static enum pm_status put_routine(void *context, sqlite3_stmt *row)
     return status;
 }
 
-static const char *access_word(const char *access)
-{
-    if (!strcmp(access, "private"))
-        return "priv";
-    return !strcmp(access, "protected") ? "prot" : "pub";
-}
-
 static enum pm_status put_member(void *context, sqlite3_stmt *row)
 {
     struct exporting *exporting = context;
@@ -163,8 +178,7 @@ static enum pm_status put_class(void *context, sqlite3_stmt *row)
 {
     struct exporting *exporting = context;
     int64_t id = sqlite3_column_int64(row, 0);
-    put_item(exporting, "gr", row);
-    put_place(exporting, "gloc", row, 2);
+    put_head(exporting, "gr", "gloc", row);
     pm_buf_printf(exporting->out, "gkind %s\n", pm_database_text(row, 5));
     enum pm_status status =
         each(exporting,
@@ -203,9 +217,9 @@ static const char *type_kind(const char *kind)
         {"Elaborated", "tref"},
         {"MemberPointer", "ptrmem"},
     };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (!strcmp(kind, words[i][0]))
-            return words[i][1];
+    const char *word = WORD_FOR(words, kind);
+    if (word)
+        return word;
     return strstr(kind, "Int") || strstr(kind, "Long") || strstr(kind, "Short") ||
                    strstr(kind, "Char")
                ? "int"
@@ -227,8 +241,7 @@ static enum pm_status put_type(void *context, sqlite3_stmt *row)
 static enum pm_status put_namespace(void *context, sqlite3_stmt *row)
 {
     struct exporting *exporting = context;
-    put_item(exporting, "na", row);
-    put_place(exporting, "nloc", row, 2);
+    put_head(exporting, "na", "nloc", row);
     pm_buf_add_byte(exporting->out, '\n');
     return PM_OK;
 }
@@ -236,11 +249,11 @@ static enum pm_status put_namespace(void *context, sqlite3_stmt *row)
 static enum pm_status put_macro(void *context, sqlite3_stmt *row)
 {
     struct exporting *exporting = context;
-    put_item(exporting, "ma", row);
-    put_place(exporting, "mloc", row, 2);
-    pm_buf_add_str(exporting->out, "mkind def\nmtext #define ");
-    pm_buf_add_str(exporting->out, pm_database_text(row, 1));
-    put_name(exporting, "", pm_database_text(row, 5));
+    put_head(exporting, "ma", "mloc", row);
+    pm_buf_printf(exporting->out, "mkind def\nmtext #define %s", pm_database_text(row, 1));
+    if (!sqlite3_column_int(row, 6)) /* parameters follow the name at once */
+        pm_buf_add_byte(exporting->out, ' ');
+    put_line(exporting, pm_database_text(row, 5));
     pm_buf_add_byte(exporting->out, '\n');
     return PM_OK;
 }
@@ -248,8 +261,7 @@ static enum pm_status put_macro(void *context, sqlite3_stmt *row)
 static enum pm_status put_pragma(void *context, sqlite3_stmt *row)
 {
     struct exporting *exporting = context;
-    put_item(exporting, "pr", row);
-    put_place(exporting, "ploc", row, 2);
+    put_head(exporting, "pr", "ploc", row);
     pm_buf_add_str(exporting->out, "pkind pragma\n");
     put_name(exporting, "ptext #pragma", pm_database_text(row, 1));
     pm_buf_add_byte(exporting->out, '\n');
@@ -271,7 +283,8 @@ enum pm_status pdt_export_pdb(struct pm_database *pdb, struct pm_buf *out, struc
         {"SELECT id, name, file, line, column, kind FROM main.classes ORDER BY id", put_class},
         {"SELECT id, name, kind, n_elements FROM main.types ORDER BY id", put_type},
         {"SELECT id, name, file, line, column FROM main.namespaces ORDER BY id", put_namespace},
-        {"SELECT id, name, file, line, column, text FROM main.macros ORDER BY id", put_macro},
+        {"SELECT id, name, file, line, column, text, is_function FROM main.macros ORDER BY id",
+         put_macro},
         {"SELECT id, text, file, line, 1 FROM main.pragmas ORDER BY id", put_pragma},
     };
     struct exporting exporting = {.pdb = pdb, .out = out, .err = err};

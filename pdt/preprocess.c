@@ -6,11 +6,9 @@ static void put_macro_text(struct pdt_reader *reader, struct pm_buf *buf, CXCurs
                            const char *name)
 {
     struct pdt_place from, to;
-    char text[PDT_TEXT_BYTES + 1];
     pdt_cursor_range(reader, definition, &from, &to);
     from.offset += (unsigned)strlen(name);
-    pdt_source_text(reader, from, to, text);
-    pdt_put_string(buf, text);
+    pdt_put_string(buf, pdt_long_text(reader, from, to));
 }
 
 void pdt_read_macro(struct pdt_reader *reader, CXCursor definition)
@@ -52,20 +50,83 @@ void pdt_read_include(struct pdt_reader *reader, CXCursor inclusion)
 struct lines {
     const char *text, *end, *at; /* at: up to where lines were counted */
     unsigned line;
-    bool in_comment;
+    char within;       /* code: 0; a line comment: /; another one: *; quotes: " or '; R"()": R */
+    char raw_end[20];  /* of R"x(...)x": )x" */
+    bool is_in_number; /* where ' separates digits */
 };
+
+static bool is_word(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/* R"x( begins here: is it the start of such a text, and how does it end? */
+static bool begins_raw(struct lines *lines, const char *quote)
+{
+    const char *p = quote + 1, *before = quote - 1;
+    if (before < lines->text || *before != 'R')
+        return false;
+    while (before > lines->text && is_word(before[-1]))
+        before--;
+    size_t prefix = (size_t)(quote - before), n = 0;
+    bool is_prefix = prefix == 1 || (prefix == 2 && strchr("uUL", *before)) ||
+                     (prefix == 3 && !memcmp(before, "u8", 2));
+    while (n < 16 && p + n < lines->end && !strchr("( )\\\t\n", p[n]))
+        n++;
+    if (!is_prefix || p + n >= lines->end || p[n] != '(')
+        return false;
+    snprintf(lines->raw_end, sizeof lines->raw_end, ")%.*s\"", (int)n, p);
+    return true;
+}
+
+/* In code: what begins with this byte? Returns how many bytes more belong to it. */
+static unsigned look_at_code(struct lines *lines, const char *p)
+{
+    char next = p + 1 < lines->end ? p[1] : 0;
+    bool begins_word = is_word(*p) && (p == lines->text || !is_word(p[-1]));
+    if (*p == '/' && (next == '/' || next == '*')) {
+        lines->within = next;
+        return 1;
+    }
+    if (*p == '"')
+        lines->within = begins_raw(lines, p) ? 'R' : '"';
+    else if (*p == '\'' && !(lines->is_in_number && is_word(next)))
+        lines->within = '\'';
+    if (!is_word(*p) && *p != '\'' && *p != '.')
+        lines->is_in_number = false;
+    else if (begins_word && !lines->is_in_number)
+        lines->is_in_number = *p >= '0' && *p <= '9';
+    return 0;
+}
+
+/* Within a comment or a text: does it end here? Returns as above. */
+static unsigned look_inside(struct lines *lines, const char *p)
+{
+    size_t raw = strlen(lines->raw_end), left = (size_t)(lines->end - p);
+    bool is_raw = lines->within == 'R', is_long = lines->within == '*';
+    if (is_raw ? left >= raw && !memcmp(p, lines->raw_end, raw)
+               : is_long && left > 1 && p[0] == '*' && p[1] == '/') {
+        lines->within = 0;
+        return is_raw ? (unsigned)raw - 1 : 1;
+    }
+    if (is_raw || is_long)
+        return 0;
+    if (*p == '\\' && left > 1 && p[1] != '\n' && p[1] != '\r')
+        return lines->within != '/';
+    bool is_spliced = p > lines->text &&
+                      (p[-1] == '\\' || (p[-1] == '\r' && p - 1 > lines->text && p[-2] == '\\'));
+    if ((*p == lines->within && *p != '/') || (*p == '\n' && !is_spliced))
+        lines->within = 0;
+    return 0;
+}
 
 static void count_to(struct lines *lines, const char *to)
 {
-    for (; lines->at < to; lines->at++) {
-        const char *p = lines->at;
-        lines->line += *p == '\n';
-        if (p + 1 >= lines->end)
-            continue;
-        if (!lines->in_comment && p[0] == '/' && p[1] == '*')
-            lines->in_comment = true;
-        else if (lines->in_comment && p[0] == '*' && p[1] == '/')
-            lines->in_comment = false;
+    while (lines->at < to) {
+        unsigned more =
+            lines->within ? look_inside(lines, lines->at) : look_at_code(lines, lines->at);
+        for (unsigned i = 0; i <= more; i++)
+            lines->line += *lines->at++ == '\n';
     }
 }
 
@@ -95,50 +156,45 @@ static bool is_skipped(const CXSourceRangeList *skipped, struct pdt_reader *read
     return false;
 }
 
-static void add_omp(struct pdt_reader *reader, CXFile file, const struct lines *lines,
-                    const char *word, const char *end, const char *text)
+/* The pragma's word is at this place of the file, and the pragma ends there. */
+static void add_omp(struct pdt_reader *reader, struct pdt_omp omp, const struct lines *lines,
+                    const char *word, const char *end)
 {
     const char *begin = word;
-    unsigned n_lines = 0;
     void *grown = pm_grow_array(reader->pragmas, reader->n_pragmas, &reader->cap_pragmas, 64,
                                 sizeof *reader->pragmas);
-    const char *copy = pm_arena_strndup(&reader->arena, text, strlen(text));
-    if (!grown || !copy) {
+    omp.text = pm_arena_strndup(&reader->arena, omp.text, strlen(omp.text));
+    if (!grown || !omp.text) {
         reader->failed = true;
         return;
     }
     while (begin > lines->text && begin[-1] != '\n')
         begin--;
+    omp.column = (unsigned)strspn(begin, " \t") + 1;
+    omp.line = omp.text_end_line = lines->line;
     for (const char *p = word; p < end; p++)
-        n_lines += *p == '\n';
-    size_t indent = strspn(begin, " \t");
+        omp.text_end_line += *p == '\n';
+    omp.end_line = omp.text_end_line;
     reader->pragmas = grown;
-    reader->pragmas[reader->n_pragmas++] = (struct pdt_omp){
-        .file = file,
-        .line = lines->line,
-        .column = (unsigned)indent + 1,
-        .text_end_line = lines->line + n_lines,
-        .end_line = lines->line + n_lines,
-        .text = copy,
-    };
+    reader->pragmas[reader->n_pragmas++] = omp;
 }
 
 static void put_pragma(struct pdt_reader *reader, uint32_t group, CXFile file,
                        const struct lines *lines, const char *word)
 {
-    char text[PDT_TEXT_BYTES + 1];
     const char *end = word;
     while (end < lines->end && (*end != '\n' || end[-1] == '\\'))
         end++;
     struct pdt_place from = {.file = file, .offset = (unsigned)(word + 6 - lines->text)};
     struct pdt_place to = {.file = file, .offset = (unsigned)(end - lines->text)};
-    pdt_source_text(reader, from, to, text);
+    const char *text = pdt_long_text(reader, from, to);
     struct pm_buf *buf = pdt_group_buf(reader, group);
     pm_buf_add_byte(buf, PDT_PRAGMA);
     pdt_put_string(buf, text);
     pm_buf_add_uleb(buf, lines->line);
     if (!strncmp(text, "omp ", 4))
-        add_omp(reader, file, lines, word, end, text + 4);
+        add_omp(reader, (struct pdt_omp){.file = file, .group = group, .text = text + 4}, lines,
+                word, end);
 }
 
 static void read_pragmas_of(struct pdt_reader *reader, CXFile file, uint32_t group)
@@ -156,7 +212,7 @@ static void read_pragmas_of(struct pdt_reader *reader, CXFile file, uint32_t gro
             count_to(&lines, start);
             if (!skipped)
                 skipped = reader->clang->getSkippedRanges(reader->tu, file);
-            if (!lines.in_comment && !is_skipped(skipped, reader, lines.line))
+            if (!lines.within && !is_skipped(skipped, reader, lines.line))
                 put_pragma(reader, group, file, &lines, word);
         }
         word += 6;

@@ -7,6 +7,7 @@
 enum {
     MAX_GROUP_BYTES = 1 << 30,
     MAX_PATH_BYTES = 65536,
+    MAX_TEXT_BYTES = 1 << 26,
     MAX_DIAGNOSTICS = 1000,
 };
 
@@ -88,6 +89,7 @@ static const char *find_path(struct pdt_reader *reader, const char *name)
 const char *pdt_path(struct pdt_reader *reader, CXFile file)
 {
     uint32_t *slot = file ? pm_map_at(&reader->path_slots, (uintptr_t)file) : NULL;
+    reader->failed |= file && !slot;
     if (!slot)
         return "";
     if (*slot)
@@ -105,36 +107,63 @@ const char *pdt_path(struct pdt_reader *reader, CXFile file)
     return reader->paths[*slot - 1];
 }
 
-void pdt_source_text(struct pdt_reader *reader, struct pdt_place from, struct pdt_place to,
-                     char ret[PDT_TEXT_BYTES + 1])
+/* Blanks and ends of lines are one blank, but for those in quotes. */
+static void squeeze(struct pm_buf *out, const char *p, const char *end, size_t most)
 {
-    *ret = 0;
-    if (!from.file)
-        return;
-    if (from.file != reader->text_file) {
+    char quote = 0;
+    for (; p < end && out->len < most; p++) {
+        bool is_splice = *p == '\\' && (p + 1 == end || p[1] == '\n' || p[1] == '\r');
+        bool is_blank = *p == ' ' || *p == '\t' || *p == '\n' || *p == '\r' || is_splice;
+        if (is_blank && (!quote || *p == '\n' || *p == '\r')) {
+            if (out->len > 0 && out->data[out->len - 1] != ' ')
+                pm_buf_add_byte(out, ' ');
+            continue;
+        }
+        if (*p == '\\' && quote && p + 1 < end)
+            pm_buf_add_byte(out, (unsigned char)*p++);
+        else if (*p == quote)
+            quote = 0;
+        else if (!quote && (*p == '"' || *p == '\''))
+            quote = *p;
+        pm_buf_add_byte(out, (unsigned char)*p);
+    }
+}
+
+/* Into long_text; at most so many bytes of the result. */
+static const char *read_text(struct pdt_reader *reader, struct pdt_place from, struct pdt_place to,
+                             size_t most)
+{
+    struct pm_buf *out = &reader->long_text;
+    pm_buf_clear(out);
+    if (from.file && from.file != reader->text_file) {
         reader->text_file = from.file;
         reader->text = reader->clang->getFileContents(reader->tu, from.file, &reader->text_len);
     }
-    if (!reader->text || from.file != to.file || from.offset > to.offset ||
-        to.offset > reader->text_len)
-        return;
-    size_t len = 0;
-    bool is_blank = false;
-    for (size_t i = from.offset; i < to.offset && len < PDT_TEXT_BYTES - 4; i++) {
-        char c = reader->text[i];
-        bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\\';
-        if (blank && (is_blank || !len))
-            continue;
-        ret[len++] = blank ? ' ' : c;
-        is_blank = blank;
-    }
-    if (len == PDT_TEXT_BYTES - 4) {
-        while (len > 0 && ((unsigned char)ret[len] & 0xc0) == 0x80)
+    bool is_there = from.file && reader->text && from.file == to.file && from.offset <= to.offset &&
+                    to.offset <= reader->text_len;
+    if (is_there)
+        squeeze(out, reader->text + from.offset, reader->text + to.offset, most);
+    pm_buf_add_byte(out, 0);
+    reader->failed |= out->failed;
+    return out->data && !out->failed ? out->data : "";
+}
+
+const char *pdt_long_text(struct pdt_reader *reader, struct pdt_place from, struct pdt_place to)
+{
+    return read_text(reader, from, to, MAX_TEXT_BYTES - 16);
+}
+
+void pdt_source_text(struct pdt_reader *reader, struct pdt_place from, struct pdt_place to,
+                     char ret[PDT_TEXT_BYTES + 1])
+{
+    const char *text = read_text(reader, from, to, PDT_TEXT_BYTES + 1);
+    size_t len = strlen(text);
+    bool is_cut = len > PDT_TEXT_BYTES;
+    if (is_cut)
+        for (len = PDT_TEXT_BYTES - 3; len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80;)
             len--;
-        memcpy(ret + len, "...", 3);
-        len += 3;
-    }
-    ret[len] = 0;
+    memcpy(ret, text, len);
+    memcpy(ret + len, is_cut ? "..." : "", is_cut ? 4 : 1);
 }
 
 /* --- groups --- */
@@ -304,6 +333,7 @@ static void read_parsed(struct pdt_reader *reader)
     reader->is_cxx = reader->unit->command->is_cxx;
     reader->clang->visitChildren(top, read_top, reader);
     pdt_read_pragmas(reader);
+    pdt_put_other_directives(reader);
     reader->clang->getInclusions(reader->tu, add_file, reader);
     read_diagnostics(reader);
     for (uint32_t i = 0; i < reader->unit->n_groups; i++) {
@@ -319,7 +349,8 @@ void pdt_read_unit(const struct pdt_clang *clang, struct pdt_unit *unit)
 {
     static const char *const reasons[] = {"", "libclang gave up", "libclang crashed",
                                           "its command is not understood", "libclang gave up"};
-    struct pdt_reader reader = {.clang = clang, .unit = unit};
+    struct pdt_reader reader = {
+        .clang = clang, .unit = unit, .long_text = PM_BUF_INIT(MAX_TEXT_BYTES)};
     const struct pdt_command *command = unit->command;
     if (access(command->file, R_OK) != 0) {
         pdt_unit_fail(unit, "the file is not there (any more)");
@@ -345,6 +376,7 @@ void pdt_read_unit(const struct pdt_clang *clang, struct pdt_unit *unit)
     free(reader.stack);
     free(reader.pragmas);
     free(reader.paths);
+    pm_buf_release(&reader.long_text);
     pm_map_release(&reader.path_slots);
     pm_map_release(&reader.type_slots);
     pm_arena_release(&reader.arena);

@@ -47,8 +47,10 @@ struct pdt_seen_type {
 /* A directive, and where the statement ends that it is of. */
 struct pdt_omp {
     CXFile file;
+    uint32_t group;
     unsigned line, column, text_end_line, end_line;
-    const char *text; /* behind "omp" */
+    const char *text;  /* behind "omp" */
+    bool is_of_a_body; /* its record is among those of a routine */
 };
 
 struct pdt_place {
@@ -78,6 +80,7 @@ struct pdt_reader {
     CXFile text_file; /* whose contents `text` are */
     const char *text;
     size_t text_len;
+    struct pm_buf long_text; /* the last one of pdt_long_text */
     unsigned depth;
     bool is_cxx, is_cut, failed; /* failed: memory */
 };
@@ -101,6 +104,8 @@ void pdt_drop(struct pdt_reader *reader, uint32_t first);
 /* Source text from one place to another of one file; cut. In `ret`, zero-ended. */
 void pdt_source_text(struct pdt_reader *reader, struct pdt_place from, struct pdt_place to,
                      char ret[PDT_TEXT_BYTES + 1]);
+/* All of it, on one line. Lives until the next call. */
+const char *pdt_long_text(struct pdt_reader *reader, struct pdt_place from, struct pdt_place to);
 
 /* declare.c. The key of a type, whose record goes into the group. */
 uint64_t pdt_type(struct pdt_reader *reader, uint32_t group, CXType type);
@@ -112,6 +117,9 @@ enum pdt_access pdt_access_of(struct pdt_reader *reader, CXCursor cursor);
 /* body.c. The body of a routine; or an initial value. */
 void pdt_read_body(struct pdt_reader *reader, uint32_t group, CXCursor routine, uint64_t key);
 void pdt_read_initial_value(struct pdt_reader *reader, uint32_t group, CXCursor variable);
+
+/* directive.c. Those of files, outside of all routines. */
+void pdt_put_other_directives(struct pdt_reader *reader);
 
 /* preprocess.c */
 void pdt_read_macro(struct pdt_reader *reader, CXCursor definition);

@@ -7,7 +7,8 @@
     store_id(store, &(store)->map, key, (void **)&(store)->what, &(store)->n_##what, \
              &(store)->cap_##what, sizeof *(store)->what, is_new)
 
-/* Was this seen before? By whatever says what it is. Also when memory ends: it is told. */
+/* Was this seen before? By whatever says what it is. Also when memory ends: it is told, and the
+ * group fails. */
 static bool is_seen(struct pdt_store *store, const void *bytes, size_t len, uint64_t seed)
 {
     uint32_t *slot = pm_map_at(&store->seen, pdt_key(bytes, len, seed));
@@ -194,6 +195,7 @@ static enum pm_status read_variable(struct pdt_store *store)
         !pm_cursor_uleb(at(store), &v.offset) || !get_place(store, &v.place) || !key)
         return PM_OK;
     v.type = type_id(store, type);
+    v.routine = pm_map_get(&store->here, v.owner);
     uint32_t id = ITEM(store, variable_ids, key, variables, &is_new);
     if (id &&
         (is_new || (v.flags & PDT_IS_ARRAY && !(store->variables[id - 1].flags & PDT_IS_ARRAY))))
@@ -422,7 +424,8 @@ static enum pm_status read_directive(struct pdt_store *store)
     if (!pdt_get_text(at(store), &name) || !pdt_get_text(at(store), &text) ||
         !pdt_get_line(at(store), &loop) || !pdt_get_line(at(store), &line) ||
         !pdt_get_line(at(store), &column) || !pdt_get_line(at(store), &end_line) ||
-        store->is_skipping)
+        store->is_skipping ||
+        (!store->routine && is_seen_at(store, PDT_DIRECTIVE, text, line, column)))
         return PM_OK;
     return store_insert(store, INSERT_DIRECTIVE, "ttnniiii", name, text, (int64_t)store->routine,
                         loop_id(store, loop), (int64_t)store->file_now, (int64_t)line,
@@ -510,8 +513,8 @@ enum pm_status pdt_store_group(struct pdt_store *store, struct pm_str data, cons
         if ((tag == PDT_FILE) != (store->file == 0))
             break;
         enum pm_status status = read_record(store, tag);
-        if (status != PM_OK)
-            return status;
+        if (status != PM_OK || store->failed)
+            return status != PM_OK ? status : PM_ERR_MEMORY;
     }
     if (store->cursor.failed || store->cursor.p < store->cursor.end)
         return pm_error_set(err, PM_ERR_FORMAT, "a group of records is damaged at byte %zu of %zu",

@@ -98,7 +98,9 @@ static enum pm_status write_variables(struct pdt_store *store)
     for (uint32_t i = 0; i < store->n_variables; i++) {
         const struct stored_variable *v = &store->variables[i];
         bool is_field = v->kind == PDT_FIELD;
-        int64_t routine = is_field ? 0 : pm_map_get(&store->routine_ids, v->owner);
+        int64_t routine = v->routine;
+        if (!routine && !is_field)
+            routine = pm_map_get(&store->routine_ids, v->owner);
         int64_t class = pm_map_get(&store->class_ids, v->owner);
         enum pm_status status = store_insert(
             store, INSERT_VARIABLE, "itziiiinnzmnnn", (int64_t)i + 1, v->name,
@@ -224,10 +226,13 @@ static enum pm_status write_files(struct pdt_store *store, int64_t began_ns)
     return PM_OK;
 }
 
-static const char *command_text(const struct pdt_command *command, struct pm_buf *buf)
+static const char *command_text(struct pdt_store *store, const struct pdt_command *command,
+                                struct pm_buf *buf)
 {
     for (uint32_t i = 0; i < command->n_arguments; i++)
         pm_buf_printf(buf, "%s%s", i ? " " : "", command->arguments[i]);
+    if (buf->failed)
+        store_no_memory(store);
     return buf->data && !buf->failed ? buf->data : "";
 }
 
@@ -241,11 +246,11 @@ enum pm_status pdt_store_unit(struct pdt_store *store, const struct pdt_unit *un
     const char *state = unit->n_errors ? "errors" : "read";
     if (!unit->is_read)
         state = "failed";
+    const char *command = command_text(store, unit->command, &text);
     enum pm_status status =
         file ? store_insert(store, INSERT_UNIT, "iizzizit", id, (int64_t)file,
-                            unit->command->directory, command_text(unit->command, &text),
-                            (int64_t)(unit->key >> 1), state, (int64_t)unit->n_errors,
-                            pm_str_of(unit->problem))
+                            unit->command->directory, command, (int64_t)(unit->key >> 1), state,
+                            (int64_t)unit->n_errors, pm_str_of(unit->problem))
              : PM_ERR_MEMORY;
     for (uint32_t i = 0; status == PM_OK && i < unit->n_files; i++) {
         uint32_t of = store_file(store, pm_str_of(unit->files[i].path));

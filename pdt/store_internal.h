@@ -53,8 +53,9 @@ struct stored_variable {
     struct pm_str name;
     unsigned kind, access, flags;
     uint32_t type;
-    uint64_t owner;  /* key of a routine or class; 0: none */
-    uint64_t offset; /* + 1 */
+    uint64_t owner;   /* key of a routine or class; 0: none */
+    uint32_t routine; /* that of this file with the key; 0: the only one there is */
+    uint64_t offset;  /* + 1 */
     struct stored_place place;
 };
 
@@ -102,6 +103,7 @@ struct pdt_store {
     uint32_t cap_files, cap_types, cap_routines, cap_variables, cap_classes, cap_calls;
     uint64_t n_loops, n_accesses;
     int64_t n_units, n_groups;
+    bool failed; /* memory: what the tables say is not whole */
     /* the group at hand */
     struct pm_cursor cursor;
     uint32_t file, file_now, first_call;
@@ -120,6 +122,7 @@ PM_MUST_CHECK enum pm_status store_insert(struct pdt_store *store, enum pdt_inse
                                           const char *fields, ...);
 PM_MUST_CHECK enum pm_status store_prepare(struct pdt_store *store);
 void store_finish(struct pdt_store *store);
+/* It is told here; what is written afterwards fails. */
 enum pm_status store_no_memory(struct pdt_store *store);
 /* The position of a key, which is new when *ret_is_new; items grow by one then. 0: memory. */
 uint32_t store_id(struct pdt_store *store, struct pm_map *map, uint64_t key, void **items,

@@ -35,6 +35,7 @@ static const char *const sql[N_INSERTS] = {
 
 enum pm_status store_no_memory(struct pdt_store *store)
 {
+    store->failed = true;
     return pm_error_set(store->err, PM_ERR_MEMORY, "out of memory for the program database");
 }
 
@@ -94,6 +95,8 @@ enum pm_status store_insert(struct pdt_store *store, enum pdt_insert which, cons
 {
     sqlite3_stmt *row = store->inserts[which];
     bool has_row;
+    if (store->failed)
+        return PM_ERR_MEMORY;
     va_list args;
     va_start(args, fields);
     for (int i = 0; fields[i]; i++)
@@ -108,7 +111,7 @@ uint32_t store_id(struct pdt_store *store, struct pm_map *map, uint64_t key, voi
                   uint32_t *n, uint32_t *cap, size_t item_bytes, bool *ret_is_new)
 {
     uint32_t *slot = pm_map_at(map, key);
-    *ret_is_new = slot && !*slot;
+    *ret_is_new = false;
     if (slot && *slot)
         return *slot;
     void *grown = slot ? pm_grow_array(*items, *n, cap, 256, item_bytes) : NULL;
@@ -119,6 +122,7 @@ uint32_t store_id(struct pdt_store *store, struct pm_map *map, uint64_t key, voi
     *items = grown;
     memset((char *)grown + *n * item_bytes, 0, item_bytes);
     *slot = ++*n;
+    *ret_is_new = true;
     return *slot;
 }
 

@@ -12,7 +12,8 @@ struct growing {
     struct pm_error *err;
     struct pdt_tree *tree;
     sqlite3_stmt *next, *describe;
-    struct pm_map shown; /* routines whose calls are listed */
+    /* Routines whose calls are listed, with 1 + the depth; and those of which nothing was cut. */
+    struct pm_map shown, whole;
     uint32_t most_depth;
 };
 
@@ -74,8 +75,9 @@ static enum pm_status add_node(struct growing *growing, const struct pdt_tree_no
     struct pdt_tree_node *added = &tree->nodes[tree->n_nodes++];
     for (const struct above *up = above; up; up = up->up)
         added->is_recursive |= up->routine == node->routine;
-    added->is_repeated =
-        !added->is_recursive && pm_map_get(&growing->shown, (uint64_t)node->routine) != 0;
+    uint32_t shown = pm_map_get(&growing->shown, (uint64_t)node->routine);
+    bool is_whole = pm_map_get(&growing->whole, (uint64_t)node->routine) != 0;
+    added->is_repeated = !added->is_recursive && shown && (is_whole || shown <= node->depth + 1);
     return describe(growing, added);
 }
 
@@ -112,28 +114,38 @@ static enum pm_status read_edges(struct growing *growing, int64_t routine, uint3
     return status;
 }
 
+/* *ret_is_cut: something below is not listed, here or where it says "see above". */
 static enum pm_status grow(struct growing *growing, const struct pdt_tree_node *node,
-                           const struct above *above)
+                           const struct above *above, bool *ret_is_cut)
 {
     uint32_t at = 0, n = 0;
+    bool is_cut = false;
     struct pdt_tree_node *edges = NULL;
     enum pm_status status = add_node(growing, node, above, &at);
-    if (status != PM_OK || growing->tree->nodes[at].is_recursive ||
-        growing->tree->nodes[at].is_repeated)
+    if (status != PM_OK || growing->tree->nodes[at].is_recursive)
         return status;
+    if (growing->tree->nodes[at].is_repeated) {
+        *ret_is_cut |= !pm_map_get(&growing->whole, (uint64_t)node->routine);
+        return PM_OK;
+    }
     status = read_edges(growing, node->routine, node->depth + 1, &edges, &n);
     if (status != PM_OK)
         goto out;
     if (node->depth == growing->most_depth)
-        growing->tree->nodes[at].is_cut = n > 0;
-    else if (!pm_map_put(&growing->shown, (uint64_t)node->routine, 1))
+        growing->tree->nodes[at].is_cut = is_cut = n > 0;
+    else if (!pm_map_put(&growing->shown, (uint64_t)node->routine, node->depth + 1)) {
         status = no_memory(growing);
+        goto out;
+    }
     struct above here = {.routine = node->routine, .up = above};
     for (uint32_t i = 0; node->depth < growing->most_depth && i < n; i++) {
-        status = grow(growing, &edges[i], &here);
+        status = grow(growing, &edges[i], &here, &is_cut);
         if (status != PM_OK)
             goto out;
     }
+    if (!is_cut && !pm_map_put(&growing->whole, (uint64_t)node->routine, 1))
+        status = no_memory(growing);
+    *ret_is_cut |= is_cut;
 out:
     free(edges);
     return status;
@@ -233,7 +245,9 @@ static enum pm_status grow_all(struct growing *growing, const char *root,
     if (!n)
         status = not_found(growing, root);
     for (uint32_t i = 0; i < n; i++) {
-        status = grow(growing, &(struct pdt_tree_node){.routine = ids[i], .n_targets = 1}, NULL);
+        bool is_cut = false;
+        status = grow(growing, &(struct pdt_tree_node){.routine = ids[i], .n_targets = 1}, NULL,
+                      &is_cut);
         if (status != PM_OK)
             goto out;
     }
@@ -253,6 +267,7 @@ enum pm_status pdt_tree_make(struct pm_database *pdb, const char *root,
     sqlite3_finalize(growing.next);
     sqlite3_finalize(growing.describe);
     pm_map_release(&growing.shown);
+    pm_map_release(&growing.whole);
     if (status != PM_OK)
         pdt_tree_free(growing.tree);
     else

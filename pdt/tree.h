@@ -6,8 +6,9 @@
  *             printf("%*s%s\n", 2 * (int)tree->nodes[i].depth, "", tree->nodes[i].name);
  *     pdt_tree_free(tree);
  *
- * A routine's own calls are listed where it comes first; elsewhere it is marked. So trees are no
- * larger than the graph.
+ * A routine's own calls are listed where it comes first; elsewhere it is marked. When the depth cut
+ * something there, they are listed again where there is more room. So trees are no larger than the
+ * graph times the depth.
  */
 #ifndef PDT_TREE_H
 #define PDT_TREE_H
