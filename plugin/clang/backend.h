@@ -67,6 +67,7 @@ struct pm_read_function {
     struct pm_source_function *source;
     bool selected;
     std::vector<bool> searches; /* by loop: it only searches memory */
+    struct pm_read_text *text;  /* reading.h; NULL: it was not read */
 };
 /* NULL: LLVM's function is none of the source, or its text was not read. */
 const struct pm_read_function *pm_read_function_of(const llvm::Function &function);

@@ -5,7 +5,7 @@
  * lose a third of what the optimisers do (notes of GCC's sleds_loop.cc hold here too). Inlining
  * comes later, so a mark may come to lie in another loop; code.cc drops those.
  */
-#include "backend.h"
+#include "reading.h"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Config/llvm-config.h"
@@ -223,6 +223,8 @@ void pm_loops_mark(Module &module)
             !function->selected)
             continue;
         add_facts(code, function->source);
+        if (function->text)
+            pm_text_state(function->text, function->source);
         if (!pm_compilation.options.loops)
             continue;
         DominatorTree tree(code);

@@ -1,5 +1,5 @@
 /* Clang's trees: which functions the source has, their loops, and which of them are selected. */
-#include "source.h"
+#include "reading.h"
 
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"
@@ -81,7 +81,7 @@ static const struct pm_read_function *new_initialiser(const llvm::Function &func
     const struct pm_select *select = pm_compilation.options.select;
     bool selected =
         pm_select_is_everything(select) || pm_select_match(select, place.shown, name, name);
-    return new pm_read_function{source, selected, {}};
+    return new pm_read_function{source, selected, {}, NULL};
 }
 
 const struct pm_read_function *pm_read_function_of(const llvm::Function &function)
@@ -99,7 +99,7 @@ const struct pm_read_function *pm_read_function_of(const llvm::Function &functio
 }
 
 /* Macros: where they are used. */
-static bool place_of(const SourceManager &sources, SourceLocation location,
+bool pm_source_place(const SourceManager &sources, SourceLocation location,
                      struct pm_place *ret_place)
 {
     PresumedLoc at = sources.getPresumedLoc(sources.getExpansionLoc(location));
@@ -230,9 +230,21 @@ static bool is_search(const Stmt *loop)
     return visitor.only_looks() && !is_counted(loop);
 }
 
-static bool is_loop(const Stmt *s)
+/* "do { ... } while (0)", as macros have it, is none. */
+static bool is_once(const DoStmt *loop)
 {
-    return isa<ForStmt>(s) || isa<WhileStmt>(s) || isa<DoStmt>(s) || isa<CXXForRangeStmt>(s);
+    const Expr *condition = loop->getCond()->IgnoreParenImpCasts();
+    if (const auto *number = dyn_cast<IntegerLiteral>(condition))
+        return number->getValue() == 0;
+    const auto *truth = dyn_cast<CXXBoolLiteralExpr>(condition);
+    return truth && !truth->getValue();
+}
+
+bool pm_is_loop(const Stmt *s)
+{
+    if (const auto *backwards = dyn_cast<DoStmt>(s))
+        return !is_once(backwards);
+    return isa<ForStmt>(s) || isa<WhileStmt>(s) || isa<CXXForRangeStmt>(s);
 }
 
 /* Adds the loops below a statement; bodies of lambdas and of classes are functions of their
@@ -243,12 +255,12 @@ static void add_loops(const SourceManager &sources, struct pm_read_function *fun
     struct pm_place begin, end;
     if (!s || isa<LambdaExpr>(s))
         return;
-    if (is_loop(s) && place_of(sources, s->getBeginLoc(), &begin)) {
+    if (pm_is_loop(s) && pm_source_place(sources, s->getBeginLoc(), &begin)) {
         parent = pm_source_loop_add(function->source, &begin, parent);
         if (parent < 0)
             pm_no_memory();
         struct pm_source_loop *loop = &function->source->loops[parent];
-        if (place_of(sources, s->getEndLoc(), &end) && end.file == begin.file &&
+        if (pm_source_place(sources, s->getEndLoc(), &end) && end.file == begin.file &&
             pm_text_point_less(loop->last, pm_place_point(&end)))
             loop->last = pm_place_point(&end);
         function->searches.resize(function->source->n_loops);
@@ -314,7 +326,7 @@ static struct pm_read_function *new_function(const SourceManager &sources, const
                                              const std::vector<std::string> &symbols)
 {
     struct pm_place place;
-    if (!place_of(sources, decl->getLocation(), &place))
+    if (!pm_source_place(sources, decl->getLocation(), &place))
         return NULL;
     /* What asm() names is taken as it is. */
     std::string first = symbols[0][0] == '\1' ? symbols[0].substr(1) : symbols[0];
@@ -330,7 +342,7 @@ static struct pm_read_function *new_function(const SourceManager &sources, const
         pm_no_memory();
     source->abstract = symbols.size() > 1;
     source->scanned = true;
-    return new pm_read_function{source, false, {}};
+    return new pm_read_function{source, false, {}, NULL};
 }
 
 static void read_function(const SourceManager &sources, ASTNameGenerator &names,
@@ -343,9 +355,9 @@ static void read_function(const SourceManager &sources, ASTNameGenerator &names,
     struct pm_read_function *function = new_function(sources, decl, symbols);
     if (!function)
         return;
-    if (place_of(sources, decl->getBody()->getEndLoc(), &end) &&
+    if (pm_source_place(sources, decl->getBody()->getEndLoc(), &end) &&
         end.file == function->source->place.file &&
-        place_of(sources, decl->getBody()->getBeginLoc(), &begin)) {
+        pm_source_place(sources, decl->getBody()->getBeginLoc(), &begin)) {
         function->source->end_line = end.line;
         bodies.push_back({begin, pm_place_point(&end), function});
     }
@@ -353,6 +365,8 @@ static void read_function(const SourceManager &sources, ASTNameGenerator &names,
     if (!pm_source_loops_sort(function->source))
         pm_no_memory();
     function->selected = is_selected(sources, decl, function->source);
+    if (function->selected)
+        function->text = pm_text_read(decl, function->source);
     for (const std::string &symbol : symbols)
         if (!is_known_by_place(symbol))
             by_linkage[symbol] = function;

@@ -7,10 +7,20 @@
 namespace clang
 {
 class ASTContext;
-}
+class SourceLocation;
+class SourceManager;
+class Stmt;
+} // namespace clang
 
 /* Reads all functions of the unit: when the whole unit was parsed. */
 void pm_source_read(clang::ASTContext &context);
+
+/* Where a macro is used, not where it is written. False: at no place of a file. */
+bool pm_source_place(const clang::SourceManager &sources, clang::SourceLocation location,
+                     struct pm_place *ret_place);
+
+/* Is it a loop, to whoever reads the source? */
+bool pm_is_loop(const clang::Stmt *s);
 
 /* The folder that names of files are relative to. */
 const std::string &pm_working_folder(void);

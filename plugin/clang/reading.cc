@@ -1,0 +1,280 @@
+/* Statements: where each begins and ends, and the facts of what they do. They are those of GCC's
+ * back end (plugin/gcc/facts_ranges.cc): an expression, a variable with a value, the parts of a
+ * for, the condition of an if, the value of a return. */
+#include "reader.h"
+
+#include "clang/AST/StmtCXX.h"
+
+#include <algorithm>
+
+using namespace clang;
+
+/* --- where they are --- */
+
+static void add_place(struct pm_text_reader *reader, struct pm_range *range,
+                      SourceLocation location)
+{
+    struct pm_place place;
+    if (location.isValid() && pm_source_place(reader->sources, location, &place))
+        pm_range_widen(range, &place);
+}
+
+/* False: it is at no place. around: the loop that it lies in, NULL none. */
+static bool begin_statement(struct pm_text_reader *reader, SourceLocation begin, SourceLocation end,
+                            const Stmt *around)
+{
+    struct pm_range range = {};
+    struct pm_written_statement statement = {};
+    if (!begin.isValid() || !pm_source_place(reader->sources, begin, &statement.place))
+        return false;
+    add_place(reader, &range, begin);
+    add_place(reader, &range, end);
+    if (!pm_statements_add(&reader->text->ranges, &range))
+        pm_no_memory();
+    statement.last = range.last;
+    if (around)
+        pm_source_place(reader->sources, around->getBeginLoc(), &statement.loop_place);
+    reader->statement = (int)reader->text->statements.size();
+    reader->text->statements.push_back(statement);
+    return true;
+}
+
+static void read_expression(struct pm_text_reader *reader, const Expr *e, const Stmt *around)
+{
+    if (e && begin_statement(reader, e->getBeginLoc(), e->getEndLoc(), around))
+        pm_touch_value(reader, e, SourceLocation());
+}
+
+static void read_variable(struct pm_text_reader *reader, const VarDecl *variable,
+                          const Stmt *around)
+{
+    const auto *sized = dyn_cast<VariableArrayType>(variable->getType().getTypePtr());
+    if (sized && begin_statement(reader, variable->getLocation(), variable->getLocation(), around))
+        pm_touch_value(reader, sized->getSizeExpr(), SourceLocation());
+    if (!variable->getInit())
+        return;
+    if (!variable->hasLocalStorage()) {
+        pm_touch_initial(reader, variable);
+        return;
+    }
+    if (begin_statement(reader, variable->getLocation(), variable->getInit()->getEndLoc(), around))
+        pm_touch_initial(reader, variable);
+}
+
+static void read_statement(struct pm_text_reader *reader, const Stmt *s, const Stmt *around);
+
+static void read_children(struct pm_text_reader *reader, const Stmt *s, const Stmt *around)
+{
+    for (const Stmt *child : s->children())
+        read_statement(reader, child, around);
+}
+
+static void read_point(struct pm_text_reader *reader, SourceLocation place, const Stmt *around)
+{
+    begin_statement(reader, place, place, around);
+}
+
+/* Code of "return x" and "if (x)" is at the keyword, too; the statement begins with x. */
+static void add_keyword(struct pm_text_reader *reader, SourceLocation location, const Expr *value)
+{
+    struct pm_place keyword, begin;
+    if (value && location.isValid() && pm_source_place(reader->sources, location, &keyword) &&
+        pm_source_place(reader->sources, value->getBeginLoc(), &begin))
+        reader->text->keywords.push_back({keyword, pm_place_point(&begin)});
+}
+
+static void read_return(struct pm_text_reader *reader, const ReturnStmt *statement,
+                        const Stmt *around)
+{
+    const Expr *value = statement->getRetValue();
+    if (!value) {
+        read_point(reader, statement->getReturnLoc(), around);
+        return;
+    }
+    add_keyword(reader, statement->getReturnLoc(), value);
+    if (!begin_statement(reader, value->getBeginLoc(), value->getEndLoc(), around))
+        return;
+    pm_touch_value(reader, value, statement->getReturnLoc());
+    if (value->getType()->isPointerType())
+        pm_refer(reader, pm_id_of_returned(reader->function->id), value);
+}
+
+static void read_for(struct pm_text_reader *reader, const ForStmt *loop, const Stmt *around)
+{
+    read_point(reader, loop->getForLoc(), around);
+    if (loop->getInit())
+        read_statement(reader, loop->getInit(), around);
+    read_expression(reader, loop->getCond(), loop);
+    read_expression(reader, loop->getInc(), loop);
+    read_statement(reader, loop->getBody(), loop);
+}
+
+static void read_loop(struct pm_text_reader *reader, const Stmt *s, const Stmt *around)
+{
+    if (const auto *counting = dyn_cast<ForStmt>(s)) {
+        read_for(reader, counting, around);
+    } else if (const auto *loop = dyn_cast<WhileStmt>(s)) {
+        read_point(reader, loop->getWhileLoc(), around);
+        read_expression(reader, loop->getCond(), loop);
+        read_statement(reader, loop->getBody(), loop);
+    } else if (const auto *backwards = dyn_cast<DoStmt>(s)) {
+        read_point(reader, backwards->getDoLoc(), around);
+        add_keyword(reader, backwards->getWhileLoc(), backwards->getCond());
+        read_statement(reader, backwards->getBody(), backwards);
+        read_expression(reader, backwards->getCond(), backwards);
+    } else {
+        read_point(reader, s->getBeginLoc(), around);
+        read_children(reader, s, s);
+    }
+}
+
+static void read_declarations(struct pm_text_reader *reader, const DeclStmt *s, const Stmt *around)
+{
+    for (const Decl *decl : s->decls())
+        if (const auto *variable = dyn_cast<VarDecl>(decl))
+            read_variable(reader, variable, around);
+}
+
+static void read_goto(struct pm_text_reader *reader, const IndirectGotoStmt *s, const Stmt *around)
+{
+    if (begin_statement(reader, s->getBeginLoc(), s->getEndLoc(), around))
+        pm_touch_value(reader, s->getTarget(), s->getBeginLoc());
+}
+
+static void read_asm(struct pm_text_reader *reader, const AsmStmt *s, const Stmt *around)
+{
+    if (begin_statement(reader, s->getBeginLoc(), s->getEndLoc(), around))
+        pm_touch_asm(reader, s);
+}
+
+static void read_statement(struct pm_text_reader *reader, const Stmt *s, const Stmt *around)
+{
+    if (!s)
+        return;
+    if (pm_is_loop(s))
+        read_loop(reader, s, around);
+    else if (const auto *e = dyn_cast<Expr>(s))
+        read_expression(reader, e, around);
+    else if (const auto *declaration = dyn_cast<DeclStmt>(s))
+        read_declarations(reader, declaration, around);
+    else if (const auto *returning = dyn_cast<ReturnStmt>(s))
+        read_return(reader, returning, around);
+    else if (isa<BreakStmt>(s) || isa<ContinueStmt>(s) || isa<GotoStmt>(s))
+        read_point(reader, s->getBeginLoc(), around);
+    else if (const auto *to = dyn_cast<IndirectGotoStmt>(s))
+        read_goto(reader, to, around);
+    else if (const auto *text = dyn_cast<AsmStmt>(s))
+        read_asm(reader, text, around);
+    else if (const auto *one = dyn_cast<CaseStmt>(s))
+        read_statement(reader, one->getSubStmt(), around);
+    else {
+        if (const auto *choice = dyn_cast<IfStmt>(s))
+            add_keyword(reader, choice->getIfLoc(), choice->getCond());
+        else if (const auto *table = dyn_cast<SwitchStmt>(s))
+            add_keyword(reader, table->getSwitchLoc(), table->getCond());
+        read_children(reader, s, around);
+    }
+}
+
+/* --- the whole --- */
+
+static bool is_before(const struct pm_touch &a, const struct pm_touch &b)
+{
+    return pm_text_point_less(pm_place_point(&a.place), pm_place_point(&b.place));
+}
+
+struct pm_read_text *pm_text_read(const FunctionDecl *decl,
+                                  const struct pm_source_function *function)
+{
+    auto *text = new pm_read_text();
+    struct pm_text_reader reader = {decl->getASTContext().getSourceManager(), function, text, -1};
+    read_statement(&reader, decl->getBody(), NULL);
+    pm_refer_parameters(&reader, decl);
+    for (const ParmVarDecl *parameter : decl->parameters())
+        text->parameters.push_back(pm_noun_of_variable(parameter, function));
+    if (!pm_statements_sort(&text->ranges))
+        pm_no_memory();
+    std::stable_sort(text->touches.begin(), text->touches.end(), is_before);
+    return text;
+}
+
+bool pm_text_statement(const struct pm_read_text *text, struct pm_place *place)
+{
+    int at = pm_statement_at(&text->ranges, place);
+    if (at >= 0) {
+        place->line = text->ranges.list[at].first.line;
+        place->column = text->ranges.list[at].first.column;
+        return true;
+    }
+    for (const struct pm_read_keyword &keyword : text->keywords)
+        if (keyword.place.file == place->file &&
+            pm_text_point_same(pm_place_point(&keyword.place), pm_place_point(place))) {
+            place->line = keyword.value.line;
+            place->column = keyword.value.column;
+            return true;
+        }
+    return false;
+}
+
+/* --- facts --- */
+
+static pm_id state_statement(const struct pm_read_text *text,
+                             const struct pm_source_function *function, int index)
+{
+    const struct pm_written_statement *statement = &text->statements[(size_t)index];
+    struct pm_place place = statement->place; /* of the one that it lies in */
+    struct pm_text_point last = statement->last;
+    struct pm_facts *facts = pm_unit_facts();
+    pm_statement_begin(function, &text->ranges, &place, &last);
+    pm_id parent = function->id;
+    const struct pm_place *around = &statement->loop_place;
+    if (around->line != 0) {
+        pm_id id = pm_id_of_loop(function->id, around->file, pm_place_point(around));
+        int loop = pm_source_loop_with(function, id);
+        if (loop >= 0)
+            parent = pm_fact_loop(facts, function, loop);
+    }
+    return pm_fact_statement(facts, function, &place, last.line, parent);
+}
+
+static void state_touch(const struct pm_read_text *text, const struct pm_touch *touch,
+                        pm_id statement)
+{
+    unsigned use = touch->use != 0 ? touch->use : (unsigned)PM_MAP_READS;
+    for (uint32_t i = 0; i < touch->n; i++) {
+        const struct pm_access *access = &text->accesses[touch->first + i];
+        if (touch->gives_address && i == 0)
+            continue;
+        pm_noun_state(access->noun);
+        if (use & PM_MAP_READS)
+            pm_fact_mapping(pm_unit_facts(), statement, PM_SOURCE_EXECUTES, access->noun,
+                            PM_SOURCE_READS);
+        if (use & PM_MAP_WRITES && !touch->gives_address)
+            pm_fact_mapping(pm_unit_facts(), statement, PM_SOURCE_EXECUTES, access->noun,
+                            PM_SOURCE_WRITES);
+    }
+}
+
+void pm_text_state(const struct pm_read_text *text, const struct pm_source_function *function)
+{
+    std::vector<pm_id> nouns;
+    struct pm_facts *facts = pm_unit_facts();
+    for (size_t i = 0; i < text->statements.size(); i++)
+        nouns.push_back(state_statement(text, function, (int)i));
+    for (const struct pm_touch &touch : text->touches)
+        if (touch.statement >= 0)
+            state_touch(text, &touch, nouns[(size_t)touch.statement]);
+    for (const auto &call : text->calls) {
+        if (call.first < 0 || call.second == 0)
+            continue;
+        pm_noun_state(call.second);
+        pm_fact_mapping(facts, nouns[(size_t)call.first], PM_SOURCE_EXECUTES, call.second,
+                        PM_SOURCE_CALLS);
+    }
+    for (const struct pm_referral &referral : text->referrals) {
+        pm_noun_state(referral.pointer);
+        pm_noun_state(referral.object);
+        pm_fact_mapping(facts, referral.pointer, PM_SOURCE_REFERS, referral.object,
+                        PM_SOURCE_REFERS);
+    }
+}
