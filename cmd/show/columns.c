@@ -8,10 +8,11 @@ const char *show_row_kind(const struct pm_view *report, const struct pm_view_row
         return "outside";
     case PM_VIEW_ROW_SPECIAL: {
         enum pm_view_special special = report->groups[row->groups[0]].special;
-        return special == PM_VIEW_KERNEL        ? "kernel"
-               : special == PM_VIEW_PERFMAP     ? "perfmap"
-               : special == PM_VIEW_NOT_LOCATED ? "not located"
-                                                : "no object";
+        return special == PM_VIEW_KERNEL             ? "kernel"
+               : special == PM_VIEW_PERFMAP          ? "perfmap"
+               : special == PM_VIEW_NOT_LOCATED      ? "not located"
+               : special == PM_VIEW_OBJECT_NOT_KNOWN ? "object not known"
+                                                     : "no object";
     }
     case PM_VIEW_ROW_UNMAPPED:
         return "unmapped";

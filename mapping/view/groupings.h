@@ -25,6 +25,7 @@ struct pm_view_grouping {
     enum pm_view_group_key key; /* what two nouns of one group have in common */
     enum pm_runner runner;      /* rows are what ran; PM_RUNNER_NONE: what it ran */
     const char *no_object;      /* the row of code that touches none; NULL: rows are code */
+    const char *not_known;      /* the row of code of which that is not known; the same */
     /* What has no costs without samples, for a warning; NULL: all has. */
     const char *needs_samples;
     bool is_named;   /* rows are known by their names; others by their places */

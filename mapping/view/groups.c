@@ -148,8 +148,9 @@ static enum pm_view_special special_of(const struct pm_view *view, pm_index sent
         return PM_VIEW_ORDINARY;
     if (!pm_view_is_at_source(view))
         return PM_VIEW_ORDINARY;
-    return grouping->is_object && !grouping->is_object(view, noun) ? PM_VIEW_NO_OBJECT
-                                                                   : PM_VIEW_ORDINARY;
+    if (!grouping->is_object || grouping->is_object(view, noun))
+        return PM_VIEW_ORDINARY;
+    return pm_view_noun_is(view, noun, "line") ? PM_VIEW_OBJECT_NOT_KNOWN : PM_VIEW_NO_OBJECT;
 }
 
 /* The first noun that was met with that file; PM_NONE: memory ended. */

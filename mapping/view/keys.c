@@ -201,7 +201,7 @@ static void add_group(const struct making *k, const struct pm_view_group *group,
     static const char *const special[] = {
         [PM_VIEW_OUTSIDE] = "outside",     [PM_VIEW_KERNEL] = "kernel",
         [PM_VIEW_PERFMAP] = "perfmap",     [PM_VIEW_NOT_LOCATED] = "not located",
-        [PM_VIEW_NO_OBJECT] = "no object",
+        [PM_VIEW_NO_OBJECT] = "no object", [PM_VIEW_OBJECT_NOT_KNOWN] = "object not known",
     };
     const struct pm_graph_noun *n = group->noun == PM_NONE ? NULL : &k->graph->nouns[group->noun];
     if (group->special) {

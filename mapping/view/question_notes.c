@@ -424,6 +424,67 @@ static enum pm_status note_not_located(struct pm_view *view, struct pm_answer *a
     return status;
 }
 
+/* Is it asked what is done with data? */
+static bool asks_for_data(const struct pm_question *question)
+{
+    for (uint32_t i = 0; i < question->n_sentences; i++) {
+        const char *verb = question->sentences[i].verb.pattern;
+        if (verb && (!strcmp(verb, "Reads") || !strcmp(verb, "Writes")))
+            return true;
+    }
+    return false;
+}
+
+/* Is code of that sentence explained by nothing but debug information? */
+static bool is_of_debug(const struct pm_graph *graph, pm_index sentence)
+{
+    for (uint32_t k = graph->out_first[sentence]; k < graph->out_first[sentence + 1]; k++)
+        if (!strcmp(graph->mappings[graph->out[k]].origin, "debug"))
+            return true;
+    return false;
+}
+
+static double share_of_debug(const struct pm_graph *graph, uint32_t metric)
+{
+    double all = 0, debug = 0;
+    for (uint32_t i = 0; i < graph->n_costs; i++) {
+        const struct pm_cost *cost = &graph->costs[i];
+        if (cost->metric != metric)
+            continue;
+        all += (double)cost->value;
+        debug +=
+            is_of_debug(graph, graph->contexts[cost->context].sentence) ? (double)cost->value : 0;
+    }
+    return all > 0 ? debug / all : 0;
+}
+
+/* Objects that were compiled without the plugin, or by Clang, may touch it as well. */
+static enum pm_status note_without_map(const struct pm_view *view,
+                                       const struct pm_question *question, struct pm_answer *answer,
+                                       struct pm_error *err)
+{
+    static const double told_from = 0.01;
+    const struct pm_graph *graph = view->data->graph;
+    if (view->samples_metric == PM_NONE || !asks_for_data(question))
+        return PM_OK;
+    double share = share_of_debug(graph, view->samples_metric);
+    if (share < told_from)
+        return PM_OK;
+    struct pm_buf text = PM_BUF_INIT(1024);
+    answer->is_partial = true;
+    for (uint32_t r = 0; r < answer->n_rows; r++)
+        answer->rows[r].costs_at_least = true;
+    pm_buf_printf(
+        &text,
+        "%.1f %% of the run's CPU time are in code that debug information alone explains: "
+        "what that reads and writes is not known (objects compiled without the plugin, "
+        "or by Clang)",
+        100 * share);
+    enum pm_status status = add_note(answer, &text, err);
+    pm_buf_release(&text);
+    return status;
+}
+
 static enum pm_status note_disarmed(struct pm_view *view, const struct pm_question *question,
                                     bool is_live, struct pm_answer *answer, struct pm_error *err)
 {
@@ -468,6 +529,8 @@ enum pm_status pm_ask_note_gaps(struct pm_view *view, const struct pm_question *
     if (status != PM_OK)
         return status;
     status = note_not_located(view, answer, err);
+    if (status == PM_OK)
+        status = note_without_map(view, question, answer, err);
     if (status != PM_OK)
         return status;
     find_doubt(view, answer);

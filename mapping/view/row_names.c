@@ -299,6 +299,8 @@ static void add_group(const struct pm_view_naming *naming, uint32_t g, struct pm
     };
     if (group->special == PM_VIEW_NO_OBJECT)
         pm_buf_add_str(out, pm_view_grouping(naming->view)->no_object);
+    else if (group->special == PM_VIEW_OBJECT_NOT_KNOWN)
+        pm_buf_add_str(out, pm_view_grouping(naming->view)->not_known);
     else if (group->special)
         pm_buf_add_str(out, special[group->special]);
     else if (group->file)

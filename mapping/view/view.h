@@ -72,6 +72,8 @@ enum pm_view_special {
     PM_VIEW_PERFMAP,     /* PerfMap's own code */
     PM_VIEW_NOT_LOCATED, /* CPU time that no sample stands for */
     PM_VIEW_NO_OBJECT,   /* by array and variable: code that touches none */
+    /* the same: code that only debug information explains, so nobody knows what it touches */
+    PM_VIEW_OBJECT_NOT_KNOWN,
 };
 
 /* What sentences count as after going up the where axis: a row's destination. */
