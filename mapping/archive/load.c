@@ -180,7 +180,10 @@ static enum pm_status add_bare(struct loader *load, int64_t id, pm_index noun)
     unsigned marks = (*any ? PM_BARE_CODE : 0u) | (*calls ? PM_BARE_CALLS : 0u);
     if (!strcmp(load->data->graph->nouns[noun].kind, "function"))
         marks = (*any ? PM_BARE_COPIES : 0u) | (*calls ? PM_BARE_COPIES_CALL : 0u);
-    marks |= (*lacks ? PM_BARE_LACKS : 0u) | (*uncounted ? PM_BARE_ENTRIES : 0u);
+    if (*lacks)
+        marks |= PM_BARE_LACKS;
+    if (*uncounted)
+        marks |= PM_BARE_ENTRIES;
     load->data->bare[noun] = (unsigned char)marks;
     return PM_OK;
 }

@@ -529,8 +529,9 @@ enum pm_status pm_ask_note_gaps(struct pm_view *view, const struct pm_question *
     if (status != PM_OK)
         return status;
     status = note_not_located(view, answer, err);
-    if (status == PM_OK)
-        status = note_without_map(view, question, answer, err);
+    if (status != PM_OK)
+        return status;
+    status = note_without_map(view, question, answer, err);
     if (status != PM_OK)
         return status;
     find_doubt(view, answer);

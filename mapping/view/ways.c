@@ -65,10 +65,10 @@ static enum rank rank_of_kind(const struct pm_view *view, pm_index sentence, con
     if (noun == PM_NONE ||
         !pm_view_is_at_source(view)) /* levels above have no kinds to choose from */
         return RANK_WANTED;
+    if (grouping->is_object && grouping->is_object(view, noun))
+        return RANK_WANTED;
     if (grouping->is_object) /* of a line by debug information what it touches is not known */
-        return grouping->is_object(view, noun)       ? RANK_WANTED
-               : pm_view_noun_is(view, noun, "line") ? RANK_BLOCK
-                                                     : RANK_ANY;
+        return pm_view_noun_is(view, noun, "line") ? RANK_BLOCK : RANK_ANY;
     if (pm_view_noun_is_object(view, noun))
         return RANK_ANY;
     if (pm_view_noun_is(view, noun,
