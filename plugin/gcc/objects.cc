@@ -202,27 +202,6 @@ static tree record_behind(tree pointer)
     return type != NULL_TREE && TREE_CODE(type) == RECORD_TYPE ? type : NULL_TREE;
 }
 
-/* Offset and size are in bytes. The names of fields that the source does not have (base classes)
- * are those of their parts. */
-static void fields_within(tree record, HOST_WIDE_INT offset, HOST_WIDE_INT size,
-                          std::vector<tree> *out)
-{
-    for (tree field = TYPE_FIELDS(record); field != NULL_TREE; field = DECL_CHAIN(field)) {
-        if (TREE_CODE(field) != FIELD_DECL || !tree_fits_shwi_p(bit_position(field)) ||
-            DECL_SIZE_UNIT(field) == NULL_TREE || !tree_fits_shwi_p(DECL_SIZE_UNIT(field)))
-            continue;
-        HOST_WIDE_INT begin = int_byte_position(field);
-        HOST_WIDE_INT end = begin + tree_to_shwi(DECL_SIZE_UNIT(field));
-        if (begin >= offset + size || end <= offset)
-            continue;
-        if (field_noun(field) != 0)
-            out->push_back(field);
-        else if (TREE_CODE(TREE_TYPE(field)) == RECORD_TYPE)
-            fields_within(TREE_TYPE(field), offset - begin, size, out);
-    }
-}
-
-/* What fields_within found. */
 struct bytes_key {
     tree record;
     HOST_WIDE_INT offset, size;
@@ -239,6 +218,33 @@ static inline uint64_t pm_hash(const struct bytes_key &key)
                         (uint64_t)key.size);
 }
 
+/* Records that were looked into for the same bytes: virtual bases lie in each class that has
+ * them, so there may be very many ways to one. */
+typedef struct pm_table<struct bytes_key, bool> seen_records;
+
+/* Offset and size are in bytes. The names of fields that the source does not have (base classes)
+ * are those of their parts. */
+static void fields_within(const struct bytes_key &at, seen_records *seen, std::vector<tree> *out)
+{
+    if (seen->find(at) != NULL)
+        return;
+    seen->add(at, true);
+    for (tree field = TYPE_FIELDS(at.record); field != NULL_TREE; field = DECL_CHAIN(field)) {
+        if (TREE_CODE(field) != FIELD_DECL || !tree_fits_shwi_p(bit_position(field)) ||
+            DECL_SIZE_UNIT(field) == NULL_TREE || !tree_fits_shwi_p(DECL_SIZE_UNIT(field)))
+            continue;
+        HOST_WIDE_INT begin = int_byte_position(field);
+        HOST_WIDE_INT end = begin + tree_to_shwi(DECL_SIZE_UNIT(field));
+        if (begin >= at.offset + at.size || end <= at.offset)
+            continue;
+        if (field_noun(field) != 0)
+            out->push_back(field);
+        else if (TREE_CODE(TREE_TYPE(field)) == RECORD_TYPE)
+            fields_within({TREE_TYPE(field), at.offset - begin, at.size}, seen, out);
+    }
+}
+
+/* What fields_within found. */
 static struct pm_table<struct bytes_key, std::vector<tree>>
     known_fields; /* of the function at hand */
 
@@ -257,7 +263,8 @@ static void fields_at_offset(tree base, std::vector<tree> *out)
         *out = *known;
         return;
     }
-    fields_within(record, key.offset, key.size, out);
+    seen_records seen;
+    fields_within(key, &seen, out);
     if (out->size() > FIELDS_MAX)
         out->clear();
     known_fields.add(key, *out);
