@@ -109,9 +109,13 @@ def xxh64(data):
     return value & mask
 
 
-def object_of_method(function):
-    """The id of its first parameter, as format/pm_id.h makes ids. It is no noun, for the source does not name it."""
-    return xxh64(b"parameter\0%016x\0%d\0" % (function, 0)) or 1
+def parameter_of(function, number=0):
+    """The id of a parameter, as format/pm_id.h makes ids; the first is a method's object. It is no noun, for the source does not name it."""
+    return xxh64(b"parameter\0%016x\0%d\0" % (function, number)) or 1
+
+
+def parameters_of(function):
+    return {parameter_of(function, number) for number in range(10)}
 
 
 def without_arguments(kind):
@@ -222,11 +226,18 @@ class Facts:
         loop = self.nouns.get(tuple_.loop, {}) if tuple_.loop else {}
         return loop.get("line") == tuple_.line and loop.get("file") == self.nouns.get(tuple_.file, {}).get("name")
 
-    def called_for(self, method):
-        """What a method is called for, also by other methods for their own object."""
-        found, reached = set(), {object_of_method(method)}
+    def called_for(self, method, callers, outermost):
+        """What a method is called for, also by other methods for their own object. Where it was inlined, callers are the functions around it
+        up to the outermost, and what is local to others is not its object."""
+        found, reached = set(), {parameter_of(method)}
+        within = set()
+        if outermost:
+            within = reached.union(*map(parameters_of, callers)) - parameters_of(outermost)
         for _ in range(CALLS_MAX + 1):
-            passed = set().union(*(self.referred.get(parameter, ()) for parameter in reached))
+            passed = set()
+            for parameter in reached:
+                passed |= {to for to in self.referred.get(parameter, ()) if parameter not in within or to not in self.nouns
+                           or self.function(to) in {0, outermost} | callers}
             found |= passed & self.nouns.keys()
             reached = passed - self.nouns.keys()
         return found
@@ -363,7 +374,11 @@ def add_objects_of_members(facts, touched, tuple_, block):
                and not any(facts.may_hold(base, noun) for base in bases)}
     if not tuple_.line or not members:
         return touched
-    found = facts.called_for(block.sites[site - 1].function if site else block.functions[0])
+    callers, around = set(), block.sites[site - 1].parent if site else 0
+    while around:
+        callers.add(block.sites[around - 1].function)
+        around = block.sites[around - 1].parent
+    found = facts.called_for(block.sites[site - 1].function if site else block.functions[0], callers, block.functions[0] if site else 0)
     return touched | {noun for noun in found if any(facts.is_of_objects(noun, member) for member in members)}
 
 
@@ -481,7 +496,7 @@ def read_report(facts, folder, by, rule, binary, total):
             key = "perfmap"
         elif row["kind"] == "no object":
             key = NO_ARRAY
-        elif row["kind"] in ("unmapped", "outside", "kernel") or any(noun["binary"] != binary or noun["level"] != "Source" for noun in row["nouns"]):
+        elif row["kind"] in ("unmapped", "outside", "kernel", "object not known") or any(noun["binary"] != binary or noun["level"] != "Source" for noun in row["nouns"]):
             key = None
         else:
             key = frozenset(map(noun_key, row["nouns"]))
