@@ -1,23 +1,13 @@
 /* What JSON and CSV have in common (columns.h). */
 #include "columns.h"
 
-static const char *const special_words[] = {
-    [PM_VIEW_ORDINARY] = "",
-    [PM_VIEW_OUTSIDE] = "outside",
-    [PM_VIEW_KERNEL] = "kernel",
-    [PM_VIEW_PERFMAP] = "perfmap",
-    [PM_VIEW_NOT_LOCATED] = "not located",
-    [PM_VIEW_NO_OBJECT] = "no object",
-    [PM_VIEW_OBJECT_NOT_KNOWN] = "object not known",
-};
-
 const char *show_row_kind(const struct pm_view *report, const struct pm_view_row *row)
 {
     switch (row->kind) {
     case PM_VIEW_ROW_OUTSIDE:
         return "outside";
     case PM_VIEW_ROW_SPECIAL:
-        return special_words[report->groups[row->groups[0]].special];
+        return pm_view_special_word(report->groups[row->groups[0]].special);
     case PM_VIEW_ROW_UNMAPPED:
         return "unmapped";
     case PM_VIEW_ROW_SET:

@@ -28,6 +28,9 @@
 
 #include <stdlib.h>
 
+/* Of a function, of which ids are looked for. */
+enum { PARAMETERS_MAX = 10 };
+
 struct reference {
     pm_id from, to;
     const struct collect_binary *binary; /* whose fact it is */
@@ -161,7 +164,6 @@ static bool is_caller(const struct collect_member *member, pm_id function)
 
 static bool is_parameter_of(pm_id id, pm_id function)
 {
-    enum { PARAMETERS_MAX = 10 };
     for (unsigned k = 0; k < PARAMETERS_MAX; k++)
         if (id == parameter_id(function, k))
             return true;
@@ -196,10 +198,10 @@ static pm_id function_of(const struct reference *reference)
 /* member NULL: of any code. */
 static bool may_lead(const struct collect_member *member, const struct reference *reference)
 {
-    if (!member || !member->outermost || !is_within(member, reference->from))
+    if (!member || !member->outermost)
         return true;
     pm_id function = function_of(reference);
-    return !function || is_caller(member, function);
+    return !function || is_caller(member, function) || !is_within(member, reference->from);
 }
 
 /* The nouns that one refers to, also by way of ids that are no nouns. */
@@ -452,7 +454,6 @@ static enum pm_status know_followed(struct collector *c, struct references *all,
  * theirs. */
 static enum pm_status know_external(struct collector *c, struct pm_map *known)
 {
-    enum { PARAMETERS_MAX = 10 };
     for (const struct collect_binary *binary = c->binaries->first; binary; binary = binary->next)
         for (size_t i = 0, n = binary->pif ? pm_pif_n_nouns(binary->pif) : 0; i < n; i++) {
             struct pm_pif_noun noun;

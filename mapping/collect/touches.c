@@ -677,7 +677,7 @@ static enum pm_status note_member(const struct touches *touches, const struct co
 {
     enum pm_status status = PM_OK;
     struct pm_pif_noun noun;
-    if (!touches->binary->pif || !pm_pif_find_noun(touches->binary->pif, field->noun, &noun))
+    if (!pm_pif_find_noun(touches->binary->pif, field->noun, &noun))
         return PM_OK;
     struct collect_member member = {code->binary, code->sentence, .field = field->noun,
                                     .access = field->access & (PM_MAP_READS | PM_MAP_WRITES),

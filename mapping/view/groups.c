@@ -122,6 +122,20 @@ pm_index pm_view_find_place(const struct pm_view *view, pm_index sentence)
     return PM_NONE;
 }
 
+const char *pm_view_special_word(enum pm_view_special special)
+{
+    static const char *const words[] = {
+        [PM_VIEW_ORDINARY] = "",
+        [PM_VIEW_OUTSIDE] = "outside",
+        [PM_VIEW_KERNEL] = "kernel",
+        [PM_VIEW_PERFMAP] = "perfmap",
+        [PM_VIEW_NOT_LOCATED] = "not located",
+        [PM_VIEW_NO_OBJECT] = "no object",
+        [PM_VIEW_OBJECT_NOT_KNOWN] = "object not known",
+    };
+    return words[special];
+}
+
 /* What stands for no noun of the level. rank: 0 when no way leads from the sentence to the
  * level. */
 static enum pm_view_special special_of(const struct pm_view *view, pm_index sentence,

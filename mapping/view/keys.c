@@ -198,14 +198,9 @@ static void add_sentence(const struct making *k, pm_index sentence, pm_index pla
 
 static void add_group(const struct making *k, const struct pm_view_group *group, struct pm_buf *out)
 {
-    static const char *const special[] = {
-        [PM_VIEW_OUTSIDE] = "outside",     [PM_VIEW_KERNEL] = "kernel",
-        [PM_VIEW_PERFMAP] = "perfmap",     [PM_VIEW_NOT_LOCATED] = "not located",
-        [PM_VIEW_NO_OBJECT] = "no object", [PM_VIEW_OBJECT_NOT_KNOWN] = "object not known",
-    };
     const struct pm_graph_noun *n = group->noun == PM_NONE ? NULL : &k->graph->nouns[group->noun];
     if (group->special) {
-        pm_buf_printf(out, "%s%s", special[group->special], n ? " " : "");
+        pm_buf_printf(out, "%s%s", pm_view_special_word(group->special), n ? " " : "");
         if (n)
             add_noun(k, group->noun, PM_NONE, out);
     } else if (group->file) {

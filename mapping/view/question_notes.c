@@ -378,6 +378,13 @@ static enum pm_status note_unseen(struct pm_view *view, const struct pm_question
     return status;
 }
 
+static void mark_all_costs(struct pm_answer *answer)
+{
+    answer->is_partial = true;
+    for (uint32_t r = 0; r < answer->n_rows; r++)
+        answer->rows[r].costs_at_least = true;
+}
+
 /* Where they were nobody knows. */
 static enum pm_status note_lost(struct pm_view *view, struct pm_answer *answer,
                                 struct pm_error *err)
@@ -414,9 +421,7 @@ static enum pm_status note_not_located(struct pm_view *view, struct pm_answer *a
     if (!lacks)
         return PM_OK;
     struct pm_buf text = PM_BUF_INIT(1024);
-    answer->is_partial = true;
-    for (uint32_t r = 0; r < answer->n_rows; r++)
-        answer->rows[r].costs_at_least = true;
+    mark_all_costs(answer);
     pm_buf_printf(&text, "CPU time that no sample stands for, (not located) in 'perfmap report', "
                          "was spent around what was asked for, and perhaps in it");
     status = add_note(answer, &text, err);
@@ -424,14 +429,37 @@ static enum pm_status note_not_located(struct pm_view *view, struct pm_answer *a
     return status;
 }
 
-/* Is it asked what is done with data? */
-static bool asks_for_data(const struct pm_question *question)
+static bool is_of_source(const struct pm_question_word *word)
 {
-    for (uint32_t i = 0; i < question->n_sentences; i++) {
-        const char *verb = question->sentences[i].verb.pattern;
-        if (verb && (!strcmp(verb, "Reads") || !strcmp(verb, "Writes")))
-            return true;
+    return !word->level || !strcmp(word->level, "Source");
+}
+
+/* {u Reads}: at level Source, and not of files. */
+static bool asks_for_data(const struct pm_view *view, const struct pm_question_sentence *sentence,
+                          const struct pm_question_matches *matches)
+{
+    const struct pm_graph *graph = view->data->graph;
+    const char *verb = sentence->verb.pattern;
+    bool is = is_of_source(&sentence->verb) && verb &&
+              (!strcmp(verb, "Reads") || !strcmp(verb, "Writes"));
+    bool fits_any = false, fits_data = false;
+    for (uint32_t i = 0; i < sentence->n_nouns; i++)
+        is &= is_of_source(&sentence->nouns[i]);
+    for (pm_index s = 0; is && s < graph->n_sentences && !fits_data; s++) {
+        pm_index noun = pm_graph_first_noun(graph, s);
+        bool fits = matches->class_of[s] != PM_NONE;
+        fits_any |= fits;
+        fits_data |= fits && noun != PM_NONE && pm_view_noun_is_object(view, noun);
     }
+    return is && (fits_data || !fits_any);
+}
+
+static bool any_asks_for_data(const struct pm_view *view, const struct pm_question *question,
+                              const struct pm_answer *answer)
+{
+    for (uint32_t i = 0; i < question->n_sentences; i++)
+        if (asks_for_data(view, &question->sentences[i], &answer->matches[i]))
+            return true;
     return false;
 }
 
@@ -465,15 +493,13 @@ static enum pm_status note_without_map(const struct pm_view *view,
 {
     static const double told_from = 0.01;
     const struct pm_graph *graph = view->data->graph;
-    if (view->samples_metric == PM_NONE || !asks_for_data(question))
+    if (view->samples_metric == PM_NONE || !any_asks_for_data(view, question, answer))
         return PM_OK;
     double share = share_of_debug(graph, view->samples_metric);
     if (share < told_from)
         return PM_OK;
     struct pm_buf text = PM_BUF_INIT(1024);
-    answer->is_partial = true;
-    for (uint32_t r = 0; r < answer->n_rows; r++)
-        answer->rows[r].costs_at_least = true;
+    mark_all_costs(answer);
     pm_buf_printf(
         &text,
         "%.1f %% of the run's CPU time are in code that debug information alone explains: "

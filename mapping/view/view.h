@@ -378,6 +378,8 @@ PM_MUST_CHECK enum pm_status pm_view_find_sources(struct pm_view *view, struct p
 /* query.c: whether calls in a sentence are entries of a loop or of a region, which rows of
  * functions and files count apart. */
 bool pm_view_counts_as_entries(const struct pm_view *view, pm_index sentence);
+/* For programs, and in keys of rows: "no object". Constant. */
+const char *pm_view_special_word(enum pm_view_special special);
 /* Does it call the library to carry out a statement? That is a call of the statement, and of
  * nothing around it, where rows are not statements. */
 bool pm_view_is_of_statement(const struct pm_view *view, pm_index context);

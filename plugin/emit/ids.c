@@ -83,22 +83,23 @@ pm_id pm_id_of_symbol(const char *name, const char *local_path)
     return named("symbol", name, local_path);
 }
 
-pm_id pm_id_of_loopcode(pm_id symbol, pm_id loop)
+static pm_id code_of(const char *kind, pm_id symbol, pm_id implemented)
 {
     struct pm_id_hash hash;
-    pm_id_hash_init(&hash, "loopcode");
+    pm_id_hash_init(&hash, kind);
     pm_id_hash_id(&hash, symbol);
-    pm_id_hash_id(&hash, loop);
+    pm_id_hash_id(&hash, implemented);
     return pm_id_hash_done(&hash);
+}
+
+pm_id pm_id_of_loopcode(pm_id symbol, pm_id loop)
+{
+    return code_of("loopcode", symbol, loop);
 }
 
 pm_id pm_id_of_loop_rest(pm_id symbol, pm_id loop)
 {
-    struct pm_id_hash hash;
-    pm_id_hash_init(&hash, "looprest");
-    pm_id_hash_id(&hash, symbol);
-    pm_id_hash_id(&hash, loop);
-    return pm_id_hash_done(&hash);
+    return code_of("looprest", symbol, loop);
 }
 
 pm_id pm_id_of_local(pm_id function, const char *name, struct pm_text_point place)
