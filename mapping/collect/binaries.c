@@ -12,7 +12,7 @@
 #include "places.h"
 #include "regions.h"
 #include "routes.h"
-#include "touches.h"
+#include "accesses.h"
 #include "writer.h"
 
 #include "format/pm_sled.h"

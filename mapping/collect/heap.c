@@ -4,6 +4,7 @@
  * it. */
 #include "heap.h"
 
+#include "accesses.h"
 #include "binaries.h"
 #include "code.h"
 #include "collector.h"

@@ -3,7 +3,6 @@
 #define PM_COLLECT_TOUCHES_H
 
 #include "format/pm_id.h"
-#include "mapping/base/map.h"
 #include "mapping/base/status.h"
 #include "mapping/code/code_map.h"
 
@@ -11,26 +10,6 @@ struct collect_binary;
 struct collect_code;
 struct collector;
 
-/* By the facts a statement writes a variable, or reads it. */
-struct collect_access {
-    uint32_t statement; /* row */
-    bool is_read;
-    pm_id variable;
-};
-
-/* Of one binary. */
-struct collect_accesses {
-    struct collect_access *list; /* by statement */
-    size_t n;
-    bool is_made;
-    struct pm_map n_writers; /* variable -> statements that write it */
-};
-
-/* Once per binary. */
-PM_MUST_CHECK enum pm_status collect_accesses_make(struct collector *c,
-                                                   struct collect_binary *binary);
-/* Position of the first access of a statement, if it has any. */
-size_t collect_first_access(const struct collect_binary *binary, uint32_t statement);
 /* The innermost place that is not in the compiler's or the system's headers, where one calls the
  * other. */
 struct pm_code_place collect_user_place(const struct collect_binary *binary,
