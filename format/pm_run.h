@@ -70,7 +70,7 @@ struct pm_run_header {
     uint64_t exact_pair_ps; /* measured cost of one exact entry/exit pair, picoseconds */
     uint64_t count_event_ps;
     uint64_t n_sleds, n_armed; /* found; patched now */
-    uint64_t n_lost_contexts;  /* events folded into their caller because memory or limits ended */
+    uint64_t n_lost_contexts;  /* events without a context, or lost: memory or limits ended */
     uint64_t n_unmatched;      /* exit events without a frame */
     uint64_t n_healed;         /* frames closed because their stack was gone */
     uint64_t n_foreign_stack;  /* times that another stack was entered */
@@ -112,7 +112,7 @@ enum pm_run_chunk_kind {
 
 /* A packed run file, of a process that has ended: its header page, with this major version and
  * the minor version of what is packed, then this, then packed_bytes of zstd (a frame with a
- * checksum): what stood behind the header page. What the runtime alone needs is 0 in it.
+ * checksum): what followed the header page. What the runtime alone needs is 0 in it.
  * `perfmap run` makes them; the runtime writes none. */
 #define PM_RUN_VERSION_PACKED 2u
 #define PM_RUN_PACKED_MAGIC 0x4b504d50u /* "PMPK" */
@@ -283,7 +283,7 @@ enum {
     PM_RUN_NODE_BEGUN = 8,
     /* beside FOREIGN_STACK: the root of one stack that the thread switches to */
     PM_RUN_NODE_COROUTINE = 16,
-    /* Since 1.9: it ended, at least once, with a jump to code that tells no return.
+    /* Since 1.2: it ended, at least once, with a jump to code that tells no return.
      * inclusive_tsc is that up to the jump. */
     PM_RUN_NODE_JUMPED = 32,
 };
@@ -352,17 +352,17 @@ struct pm_run_sampling {
     uint64_t reserved[14];
 };
 
-/* Samples of one thread with equal (address, caller, node, generation, kind), added up. Items
- * are made complete before n_items counts them; n_samples and time_ns grow later, each by one
- * instruction.
+/* Samples of one thread with equal (address, caller, node, generation, kind, flags), added up.
+ * Items are made complete before n_items counts them; n_samples and time_ns grow later, each by
+ * one instruction. n_samples 0: the time is less than a period (LOST).
  *
  *     offset size meaning
  *          0    8 address: of the instruction that was interrupted; kernel: the program's
  *                 instruction that entered it (0 unknown); off-CPU: of the program's instruction
  *                 that was last begun, 0 unknown
- *          8    8 caller: when the address is in an object without sleds: address behind the call
- *                 in code with sleds through which it was (probably) reached, found on the stack; 0
- *                 unknown or not looked for
+ *          8    8 caller: when the address is in an object without sleds, or in a C++ function
+ *                 without one: address behind the call in code with sleds through which it was
+ *                 (probably) reached, found on the stack; 0 unknown or not looked for
  *         16    4 node: context, file offset / 64; 0: none (thread without contexts)
  *         20    2 generation: of the list of loaded objects
  *         22    1 kind, enum pm_run_sample_kind
