@@ -19,21 +19,21 @@ struct described {
     const char *file;                          /* else the file's path, NULL none */
     /* a called function */
     const struct pm_source_function *called;
-    bool is_library, is_stated;
+    bool is_library, is_stated, is_unknown;
 };
 static std::map<pm_id, described> all;
 
-void pm_noun_state(pm_id noun)
+bool pm_noun_state(pm_id noun)
 {
     auto found = all.find(noun);
     if (found == all.end() || found->second.is_stated)
-        return;
+        return found != all.end() && !found->second.is_unknown;
     struct pm_facts *facts = pm_unit_facts();
     described &one = found->second;
     one.is_stated = true;
     if (one.called) {
-        pm_fact_called(facts, one.called, one.called->linkage, one.is_library);
-        return;
+        one.is_unknown = !pm_fact_called(facts, one.called, one.called->linkage, one.is_library);
+        return !one.is_unknown;
     }
     if (one.function)
         one.data.parent = pm_fact_function(facts, one.function);
@@ -42,6 +42,7 @@ void pm_noun_state(pm_id noun)
     else
         pm_noun_state(one.data.parent);
     pm_fact_data(facts, &one.data);
+    return true;
 }
 
 static pm_id add(described &one, const struct pm_place &place)

@@ -24,7 +24,8 @@ pm_id pm_noun_of_field(const clang::FieldDecl *field);
 pm_id pm_noun_of_called(const clang::FunctionDecl *callee);
 /* Of a global variable of LLVM's code; 0: none of the source's. */
 pm_id pm_noun_of_symbol(const std::string &symbol);
-void pm_noun_state(pm_id noun);
+/* False: it is none that users know. */
+bool pm_noun_state(pm_id noun);
 
 /* The id of a function, whether or not the unit has its text. */
 pm_id pm_id_of_callee(const clang::FunctionDecl *callee);

@@ -265,9 +265,8 @@ void pm_text_state(const struct pm_read_text *text, const struct pm_source_funct
         if (touch.statement >= 0)
             state_touch(text, &touch, nouns[(size_t)touch.statement]);
     for (const auto &call : text->calls) {
-        if (call.first < 0 || call.second == 0)
+        if (call.first < 0 || !pm_noun_state(call.second)) /* va_start, the program's own */
             continue;
-        pm_noun_state(call.second);
         pm_fact_mapping(facts, nouns[(size_t)call.first], PM_SOURCE_EXECUTES, call.second,
                         PM_SOURCE_CALLS);
     }

@@ -1,4 +1,5 @@
 /* What statements read and write, in the ways that C has: both compilers are to say the same. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,17 @@ static void work(world *all, int k)
     qsort(copy, 100, sizeof *copy, compare);
 }
 
+/* va_start is the compiler's own. */
+static int largest(int n, ...)
+{
+    int most = 0;
+    va_list numbers;
+    va_start(numbers, n);
+    vfprintf(stdout, "%d %d\n", numbers);
+    va_end(numbers);
+    return most;
+}
+
 int main(int argc, char **argv)
 {
     world all = {{{table, 256, {1}}, {table + 16, 240, {1}}}, sum};
@@ -72,5 +84,5 @@ int main(int argc, char **argv)
         pointers[i & 1][i] = counter;
     }
     printf("%g %d\n", total, counter);
-    return 0;
+    return largest(argc, 1, 2);
 }
