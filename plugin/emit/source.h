@@ -52,6 +52,7 @@ struct pm_source_function {
     bool scanned;     /* the early scan saw its body */
     bool local;       /* to its file */
     bool abstract;    /* no symbol has its linkage name (constructors) */
+    bool in_macro;    /* a macro wrote it: all of it may be at its own place */
     bool was_read;    /* by pm_source_function_read: this process may spell folders otherwise */
     const char *name; /* as users write it */
     const char *linkage;

@@ -147,7 +147,8 @@ int pm_statement_at(const struct pm_statements *statements, const struct pm_plac
 static bool is_head(const struct pm_source_function *function, const struct pm_place *place)
 {
     const struct pm_place *head = &function->place;
-    return place->line == head->line && place->column == head->column && place->file == head->file;
+    return !function->in_macro && place->line == head->line && place->column == head->column &&
+           place->file == head->file;
 }
 
 bool pm_statement_begin(const struct pm_source_function *function,

@@ -48,7 +48,8 @@ int pm_statement_at(const struct pm_statements *statements, const struct pm_plac
 
 /* The place becomes that of the beginning of its statement, which ends at *ret_last. texts: by
  * range; NULL: the front end told none, and each place is a statement. False: it is what the
- * compiler does for the function's arguments. */
+ * compiler does for the function's arguments (a function that a macro wrote has its statements
+ * there, too). */
 bool pm_statement_begin(const struct pm_source_function *function,
                         const struct pm_statements *texts, struct pm_place *place,
                         struct pm_text_point *ret_last);

@@ -37,6 +37,9 @@ void pm_no_memory(void) ATTRIBUTE_NORETURN;
 /* --- identity.cc --- */
 /* Expansion place of a location. False when it has none. */
 bool pm_place_of(location_t location, struct pm_place *ret_place);
+bool pm_is_in_macro(location_t location);
+/* Is the text there that of a system header? What its macros write elsewhere is not. */
+bool pm_is_system_place(location_t location);
 /* The function as written: clones (.constprop, .part, .isra, ._omp_fn keep their own source
  * function) lead to their origin. */
 tree pm_origin_function(tree function_decl);

@@ -105,7 +105,7 @@ static bool gives_function(gcall *call)
 void pm_reader_note_callbacks(struct pm_reader *reader, gcall *call)
 {
     tree callee = gimple_call_fndecl(call);
-    if (callee == NULL_TREE || !in_system_header_at(DECL_SOURCE_LOCATION(callee)))
+    if (callee == NULL_TREE || !pm_is_system_place(DECL_SOURCE_LOCATION(callee)))
         return;
     for (unsigned i = 0; i < gimple_call_num_args(call); i++) {
         tree argument = gimple_call_arg(call, i), called = call_operator(TREE_TYPE(argument));

@@ -4,7 +4,7 @@
 
 static pm_id make_external(tree decl)
 {
-    bool is_library = fndecl_built_in_p(decl) || in_system_header_at(DECL_SOURCE_LOCATION(decl));
+    bool is_library = fndecl_built_in_p(decl) || pm_is_system_place(DECL_SOURCE_LOCATION(decl));
     return pm_fact_called(pm_facts_early(), pm_source_function_of(decl), pm_linkage_name(decl),
                           is_library);
 }

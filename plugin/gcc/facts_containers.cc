@@ -132,7 +132,7 @@ bool pm_fact_is_std_function(tree type)
         return false;
     tree name = TYPE_NAME(TYPE_MAIN_VARIANT(type));
     return name != NULL_TREE && TREE_CODE(name) == TYPE_DECL && pm_is_std_function(name_of(name)) &&
-           in_system_header_at(DECL_SOURCE_LOCATION(name));
+           pm_is_system_place(DECL_SOURCE_LOCATION(name));
 }
 
 bool pm_fact_calls_std_function(tree callee)
@@ -151,7 +151,7 @@ bool pm_fact_is_way(tree variable)
 
 static bool is_of_library(tree callee)
 {
-    return callee != NULL_TREE && in_system_header_at(DECL_SOURCE_LOCATION(callee));
+    return callee != NULL_TREE && pm_is_system_place(DECL_SOURCE_LOCATION(callee));
 }
 
 bool pm_fact_is_cxx_library(tree function_decl)

@@ -248,12 +248,13 @@ void pm_scan_loops(tree function_decl, std::vector<struct pm_linear> *code)
 {
     struct pm_source_function *function = pm_source_function_of(function_decl);
     std::vector<struct run> runs = find_runs(*code);
-    /* A loop at the function's own place is the compiler's (how a coroutine finds where to go on).
-     */
+    /* A loop at the function's own place is the compiler's (how a coroutine finds where to go on),
+     * or else of a macro. */
     const struct pm_place &head = function->place;
+    bool in_macro = function->in_macro;
     runs.erase(std::remove_if(runs.begin(), runs.end(),
-                              [&head](const struct run &run) {
-                                  return run.place.line == head.line &&
+                              [&head, in_macro](const struct run &run) {
+                                  return !in_macro && run.place.line == head.line &&
                                          run.place.column == head.column &&
                                          run.place.file == head.file;
                               }),

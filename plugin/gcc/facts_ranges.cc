@@ -146,7 +146,7 @@ static void note_statements(tree t, struct pm_statements *ranges)
 static void note_function(void *function_decl, void *)
 {
     tree decl = (tree)function_decl;
-    if (TREE_CODE(decl) != FUNCTION_DECL || in_system_header_at(pm_definition_place(decl)))
+    if (TREE_CODE(decl) != FUNCTION_DECL || pm_is_system_place(pm_definition_place(decl)))
         return;
     struct pm_statements *ranges = &ranges_by_uid[DECL_UID(decl)];
     struct pm_place name;

@@ -146,7 +146,7 @@ tree pm_returning_function(gcall *call)
 {
     tree callee = gimple_call_internal_p(call) ? NULL_TREE : gimple_call_fndecl(call);
     return callee != NULL_TREE && !pm_fact_is_fortran() && !fndecl_built_in_p(callee) &&
-                   !in_system_header_at(DECL_SOURCE_LOCATION(callee)) &&
+                   !pm_is_system_place(DECL_SOURCE_LOCATION(callee)) &&
                    POINTER_TYPE_P(TREE_TYPE(TREE_TYPE(callee)))
                ? callee
                : NULL_TREE;

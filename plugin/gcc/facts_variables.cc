@@ -383,7 +383,7 @@ pm_id pm_fact_variable(tree variable, tree context)
         *known_variables.add(DECL_UID(source), id) = id;
     } else if (has_name(variable) &&
                ((!DECL_ARTIFICIAL(variable) && !DECL_IGNORED_P(variable)) || is_result(variable)) &&
-               !in_system_header_at(DECL_SOURCE_LOCATION(variable)) &&
+               !pm_is_system_place(DECL_SOURCE_LOCATION(variable)) &&
                (TREE_CODE(variable) == VAR_DECL || TREE_CODE(variable) == PARM_DECL))
         id = make_variable(variable, context);
     *known_variables.add(DECL_UID(variable), id) = id;
@@ -622,7 +622,7 @@ pm_id pm_fact_field(tree field)
         id = captured != NULL_TREE ? pm_fact_variable(captured, function_decl) : 0;
     else if (written && has_name(field) && !DECL_ARTIFICIAL(field) && type != NULL_TREE &&
              RECORD_OR_UNION_TYPE_P(type) && !is_internal(type) &&
-             !in_system_header_at(DECL_SOURCE_LOCATION(field)))
+             !pm_is_system_place(DECL_SOURCE_LOCATION(field)))
         id = make_field(field, TYPE_MAIN_VARIANT(type));
     known.add(DECL_UID(field), id);
     return id;

@@ -86,6 +86,18 @@ bool pm_place_of(location_t location, struct pm_place *ret_place)
     return recent->good;
 }
 
+bool pm_is_in_macro(location_t location)
+{
+    return linemap_location_from_macro_expansion_p(line_table, location);
+}
+
+bool pm_is_system_place(location_t location)
+{
+    location_t written =
+        linemap_resolve_location(line_table, location, LRK_MACRO_EXPANSION_POINT, NULL);
+    return in_system_header_at(written);
+}
+
 /* --- functions --- */
 
 const char *pm_linkage_name(tree decl)
@@ -181,7 +193,7 @@ location_t pm_definition_place(tree function_decl)
 {
     location_t place = DECL_SOURCE_LOCATION(function_decl);
     struct function *body = DECL_STRUCT_FUNCTION(function_decl);
-    if (!in_system_header_at(place) || !is_c(function_decl))
+    if (!pm_is_system_place(place) || !is_c(function_decl))
         return place;
     tree result = DECL_RESULT(function_decl);
     location_t others[] = {UNKNOWN_LOCATION, UNKNOWN_LOCATION};
@@ -190,7 +202,7 @@ location_t pm_definition_place(tree function_decl)
     if (body != NULL)
         others[1] = body->function_start_locus;
     for (location_t other : others)
-        if (other > BUILTINS_LOCATION && !in_system_header_at(other))
+        if (other > BUILTINS_LOCATION && !pm_is_system_place(other))
             return other;
     return place;
 }
@@ -310,6 +322,7 @@ static struct pm_source_function *function_from_declaration(tree decl)
     if (function == NULL)
         pm_no_memory();
     function->abstract = DECL_ABSTRACT_P(decl);
+    function->in_macro = pm_is_in_macro(DECL_SOURCE_LOCATION(decl));
     return function;
 }
 

@@ -67,14 +67,14 @@ bool pm_function_selected(tree function_decl)
 {
     tree origin = pm_origin_function(function_decl);
     return is_instrumentable(function_decl) && !copies_for_task(function_decl) &&
-           !in_system_header_at(pm_definition_place(origin)) && selection_matches(origin);
+           !pm_is_system_place(pm_definition_place(origin)) && selection_matches(origin);
 }
 
 bool pm_function_mapped(tree function_decl)
 {
     tree origin = pm_origin_function(function_decl);
     return is_instrumentable(function_decl) &&
-           (in_system_header_at(pm_definition_place(origin)) || selection_matches(origin));
+           (pm_is_system_place(pm_definition_place(origin)) || selection_matches(origin));
 }
 
 /* The first wrong option ends the compilation. */

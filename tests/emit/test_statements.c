@@ -114,6 +114,8 @@ static void a_statement_begins_where_its_text_does(void **state)
         assert_true(pm_text_point_same(last, (struct pm_text_point){7, 3}));
     }
     assert_false(pm_statement_begin(function, &texts, &head, &last));
+    function->in_macro = true;
+    assert_true(pm_statement_begin(function, &texts, &head, &last));
     pm_statements_release(&texts);
     pm_source_function_free(function);
 }
