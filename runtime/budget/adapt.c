@@ -53,6 +53,7 @@
 #include "runtime/tree/fold.h"
 #include "runtime/code/modes.h"
 #include "runtime/budget/control.h"
+#include "runtime/budget/ticks.h"
 
 #include <signal.h>
 #include <string.h>
@@ -91,7 +92,6 @@ enum {
     PERF_SAMPLE_NS = 18000,
     TIMER_SAMPLE_NS = 6000,
     USUAL_PERIOD_NS = 2493766, /* 401 Hz */
-    TICK_NS = 10000000,        /* of the timers; the kernel looks at its ticks, so 4 ms more */
 };
 
 /* Calls by noun, added up by the last look and by this one. */
@@ -797,32 +797,21 @@ void pm_adapt_process_end(void)
 
 void pm_adapt_thread_begin(struct pm_slot *slot)
 {
-    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = PM_BELL_SIGNAL};
-    struct timespec period = {0, TICK_NS};
-    struct itimerspec time = {.it_interval = period, .it_value = period};
-    int timer;
-    slot->tick_timer = 0;
+    pm_ticks_forget(slot);
     if (look.cpu_ns == 0) /* before that there were no events */
         look.cpu_ns = process_cpu_ns();
-    if (pm_process.sample_period_ns != 0 || !has_budget())
-        return;
-    event.sigev_value.sival_ptr = (void *)(uintptr_t)&pm_signal_mark;
-    event._sigev_un._tid = (int)pm_sys(SYS_gettid);
-    if (pm_sys(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0)
-        return;
-    slot->tick_timer = 1 + timer;
-    pm_sys(SYS_timer_settime, timer, 0, &time, NULL);
+    if (pm_process.sample_period_ns == 0 && has_budget())
+        pm_ticks_begin(slot, look.interval_ms < LAST_INTERVAL_MS);
 }
 
 void pm_adapt_thread_end(struct pm_slot *slot)
 {
-    if (slot->tick_timer != 0)
-        pm_sys(SYS_timer_delete, slot->tick_timer - 1);
-    slot->tick_timer = 0;
+    pm_ticks_end(slot);
 }
 
 void pm_adapt_fork_child(void)
 {
+    pm_ticks_fork_child();
     looking = 0;
     look = (struct look){.interval_ms = FIRST_INTERVAL_MS, .cpu_ns = process_cpu_ns()};
     bucket_ps = 0;

@@ -54,11 +54,11 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* A letter for each phase, a digit for its length in seconds: h1c4 (t: threads) */
+/* A letter for each phase, a digit for its length in seconds (0: a tenth): h1c4 (t: threads) */
 int main(int argc, char **argv)
 {
     for (const char *p = argc > 1 ? argv[1] : "h1"; p[0] && p[1]; p += 2) {
-        double end = now() + (p[1] - '0');
+        double end = now() + (p[1] == '0' ? 0.1 : p[1] - '0');
         do
             if (p[0] == 'h')
                 for (unsigned i = 0; i < 1000; i++)
