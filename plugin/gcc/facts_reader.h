@@ -1,6 +1,7 @@
 /* Reading the statements of one function, GIMPLE before it is lowered. Private to these: */
 /* clang-format off */
 /*   facts_statements.cc   which statement of the source a GIMPLE statement is, and its noun
+ *   facts_temporaries.cc  what the compiler's own registers hold
  *   facts_touch.cc        which variables and fields it reads and writes
  *   facts_behind.cc       which container an iterator or reference refers into; who keeps results
  *   facts_pointers.cc     what pointers refer to
@@ -60,7 +61,7 @@ void pm_reader_touch_indices(struct pm_reader *reader, tree t);
 /* What is assigned to. */
 void pm_reader_touch_result(struct pm_reader *reader, tree to);
 /* Only an address is worked out: the access through it comes later. What is read for it. */
-bool pm_reader_makes_address(gimple *stmt);
+bool pm_reader_makes_address(struct pm_reader *reader, gimple *stmt);
 void pm_reader_read_address(struct pm_reader *reader, gimple *stmt);
 /* The innermost field of a reference that the source has: not the parts of a descriptor or of a
  * library's class. 0: none. */
@@ -76,6 +77,14 @@ gcall *pm_call_of(tree t);
 /* The callee, when it is a function of the program's own that returns a pointer; else
  * NULL_TREE. */
 tree pm_returning_function(gcall *call);
+
+/* --- facts_temporaries.cc --- */
+
+/* Of the function that is read from here on. */
+void pm_temporaries_of(const std::vector<struct pm_linear> &code);
+/* What gives an SSA name, or a variable of the compiler's that is like one, its value. NULL:
+ * nothing, or several statements. */
+gimple *pm_temporary_definition(tree t);
 
 /* --- facts_behind.cc --- */
 

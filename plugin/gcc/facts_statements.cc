@@ -77,7 +77,7 @@ static void read_assign(struct pm_reader *reader, gimple *stmt)
     if (gimple_assign_single_p(stmt) || gimple_assign_cast_p(stmt) ||
         gimple_assign_rhs_code(stmt) == POINTER_PLUS_EXPR)
         pm_reader_note_pointed(reader, stmt);
-    if (pm_reader_makes_address(stmt)) {
+    if (pm_reader_makes_address(reader, stmt)) {
         pm_reader_read_address(reader, stmt);
         return;
     }
@@ -313,6 +313,7 @@ void pm_fact_statements(tree function_decl, const std::vector<struct pm_linear> 
     reader.decl = function_decl;
     reader.function = pm_source_function_of(function_decl);
     reader.ranges = pm_ranges_of(function_decl);
+    pm_temporaries_of(code);
     for (const struct pm_linear &item : code)
         read_statement(&reader, item);
     pm_fact_parameters(function_decl);

@@ -58,10 +58,23 @@ static bool makes_capture(tree t, enum pm_access_way access)
            DECL_P(TREE_OPERAND(t, 0));
 }
 
+/* The bounds, strides and offset of an array: by them its elements are found. */
+static bool is_part_of_descriptor(tree t)
+{
+    if (POINTER_TYPE_P(TREE_TYPE(t)))
+        return false;
+    for (; handled_component_p(t); t = TREE_OPERAND(t, 0))
+        if (TREE_CODE(t) == COMPONENT_REF && pm_fact_is_descriptor(TREE_TYPE(TREE_OPERAND(t, 0))))
+            return true;
+    return false;
+}
+
 static void touch_component(struct pm_reader *reader, tree t, enum pm_access_way access)
 {
     pm_reader_touch_indices(reader, t);
     tree component;
+    if (access == PM_READS && is_part_of_descriptor(t))
+        return;
     if (makes_capture(t, access)) {
         pm_reader_touch(reader, pm_base_of(t), access);
         return;
@@ -88,10 +101,8 @@ static void touch_component(struct pm_reader *reader, tree t, enum pm_access_way
 
 gimple *pm_definition_of(tree t)
 {
-    if (TREE_CODE(t) != SSA_NAME || SSA_NAME_DEF_STMT(t) == NULL ||
-        !is_gimple_assign(SSA_NAME_DEF_STMT(t)))
-        return NULL;
-    return SSA_NAME_DEF_STMT(t);
+    gimple *definition = pm_temporary_definition(t);
+    return definition != NULL && is_gimple_assign(definition) ? definition : NULL;
 }
 
 /* Access through a pointer that was loaded from a field: to that field. From a descriptor's data:
@@ -108,9 +119,8 @@ void pm_reader_touch_loaded(struct pm_reader *reader, tree t, enum pm_access_way
 
 gcall *pm_call_of(tree t)
 {
-    if (TREE_CODE(t) != SSA_NAME || SSA_NAME_DEF_STMT(t) == NULL)
-        return NULL;
-    return dyn_cast<gcall *>(SSA_NAME_DEF_STMT(t));
+    gimple *definition = pm_temporary_definition(t);
+    return definition != NULL ? dyn_cast<gcall *>(definition) : NULL;
 }
 
 /* What the call's result refers into. */
@@ -145,7 +155,10 @@ static void touch_given(struct pm_reader *reader, tree variable, enum pm_access_
 tree pm_returning_function(gcall *call)
 {
     tree callee = gimple_call_internal_p(call) ? NULL_TREE : gimple_call_fndecl(call);
-    return callee != NULL_TREE && !pm_fact_is_fortran() && !fndecl_built_in_p(callee) &&
+    bool is_of_compiler = /* __cxa_allocate_exception() */
+        callee != NULL_TREE && DECL_ARTIFICIAL(callee) && !pm_is_method_type(callee);
+    return callee != NULL_TREE && !is_of_compiler && !pm_fact_is_fortran() &&
+                   !fndecl_built_in_p(callee) &&
                    !pm_is_system_place(DECL_SOURCE_LOCATION(callee)) &&
                    POINTER_TYPE_P(TREE_TYPE(TREE_TYPE(callee)))
                ? callee
@@ -157,6 +170,27 @@ static void touch_returned(struct pm_reader *reader, gcall *call)
     tree callee = reader->referred != NULL ? pm_returning_function(call) : NULL_TREE;
     if (callee != NULL_TREE)
         reader->referred->push_back(pm_fact_returned(callee));
+}
+
+static void touch_pointed(struct pm_reader *reader, tree pointer, enum pm_access_way access)
+{
+    if (gcall *call = pm_call_of(pointer)) {
+        touch_sources(reader, call, access);
+        touch_returned(reader, call);
+    } else if (gimple *definition = pm_definition_of(pointer)) {
+        tree from = gimple_assign_rhs1(definition);
+        if (TREE_CODE(from) == SSA_NAME || DECL_P(from) || TREE_CODE(from) == ADDR_EXPR)
+            pm_reader_touch_target(reader, from, access);
+        else if (handled_component_p(from) || TREE_CODE(from) == MEM_REF)
+            pm_reader_touch_loaded(reader, from, access);
+    }
+}
+
+/* A variable of the compiler's that holds an address, and is none of the source's. */
+static bool is_pointer_temporary(struct pm_reader *reader, tree t)
+{
+    return POINTER_TYPE_P(TREE_TYPE(t)) && pm_temporary_definition(t) != NULL &&
+           (TREE_CODE(t) == SSA_NAME || pm_fact_variable(t, reader->decl) == 0);
 }
 
 static void touch_behind(struct pm_reader *reader, tree variable, enum pm_access_way access)
@@ -183,17 +217,10 @@ void pm_reader_touch_target(struct pm_reader *reader, tree pointer, enum pm_acce
         pm_reader_touch_loaded(reader, pm_reader_loaded_from_frame(reader, pointer), access);
     } else if (TREE_CODE(pointer) == ADDR_EXPR) {
         touch_behind(reader, TREE_OPERAND(pointer, 0), access);
+    } else if (is_pointer_temporary(reader, pointer)) {
+        touch_pointed(reader, pointer, access);
     } else if (DECL_P(pointer)) {
         touch_behind(reader, pointer, access);
-    } else if (gcall *call = pm_call_of(pointer)) {
-        touch_sources(reader, call, access);
-        touch_returned(reader, call);
-    } else if (gimple *definition = pm_definition_of(pointer)) {
-        tree from = gimple_assign_rhs1(definition);
-        if (TREE_CODE(from) == SSA_NAME || DECL_P(from) || TREE_CODE(from) == ADDR_EXPR)
-            pm_reader_touch_target(reader, from, access);
-        else if (handled_component_p(from) || TREE_CODE(from) == MEM_REF)
-            pm_reader_touch_loaded(reader, from, access);
     } else if (TREE_CODE(pointer) == POINTER_PLUS_EXPR) {
         pm_reader_touch_target(reader, TREE_OPERAND(pointer, 0), access);
         if (reader->referred == NULL)
@@ -210,6 +237,11 @@ void pm_reader_touch(struct pm_reader *reader, tree t, enum pm_access_way access
     case PARM_DECL:
         if (pm_reader_loaded_from_frame(reader, t) != NULL_TREE) {
             pm_reader_touch(reader, pm_reader_loaded_from_frame(reader, t), access);
+            return;
+        }
+        if (is_pointer_temporary(reader, t)) {
+            if (access == PM_READS)
+                pm_reader_touch_target(reader, t, PM_READS);
             return;
         }
         pm_reader_map_to(reader, pm_fact_variable(t, reader->decl), (enum pm_fact_verb)access);
@@ -249,10 +281,11 @@ void pm_reader_touch(struct pm_reader *reader, tree t, enum pm_access_way access
 }
 
 /* Only the address is worked out here: the access through it comes later. */
-bool pm_reader_makes_address(gimple *stmt)
+bool pm_reader_makes_address(struct pm_reader *reader, gimple *stmt)
 {
     tree lhs = gimple_assign_lhs(stmt);
-    return TREE_CODE(lhs) == SSA_NAME && POINTER_TYPE_P(TREE_TYPE(lhs));
+    return POINTER_TYPE_P(TREE_TYPE(lhs)) &&
+           (TREE_CODE(lhs) == SSA_NAME || is_pointer_temporary(reader, lhs));
 }
 
 void pm_reader_read_address(struct pm_reader *reader, gimple *stmt)
@@ -275,9 +308,11 @@ void pm_reader_read_address(struct pm_reader *reader, gimple *stmt)
 }
 
 /* An iterator of the compiler's stands for its container, which is not written when the iterator
- * is. */
+ * is. Nor is a dummy array of Fortran when the address of its data is worked out. */
 void pm_reader_touch_result(struct pm_reader *reader, tree to)
 {
-    if (!(VAR_P(to) && (pm_is_range_name(to) || pm_fact_is_way(to))))
+    bool is_data_of_array =
+        VAR_P(to) && DECL_ARTIFICIAL(to) && POINTER_TYPE_P(TREE_TYPE(to)) && pm_fact_is_fortran();
+    if (!(VAR_P(to) && (pm_is_range_name(to) || pm_fact_is_way(to))) && !is_data_of_array)
         pm_reader_touch(reader, to, PM_WRITES);
 }

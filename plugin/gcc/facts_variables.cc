@@ -58,7 +58,7 @@ static tree unflattened(tree type)
 }
 
 /* gfortran's descriptor of an allocatable, pointer or assumed-shape array. */
-static bool is_descriptor(tree type)
+bool pm_fact_is_descriptor(tree type)
 {
     if (!is_fortran() || TREE_CODE(type) != RECORD_TYPE || TYPE_NAME(type) == NULL_TREE)
         return false;
@@ -146,7 +146,7 @@ static std::string descriptor_text(tree type)
 static std::string type_text(tree type)
 {
     type = unflattened(without_reference(type));
-    if (is_descriptor(type))
+    if (pm_fact_is_descriptor(type))
         return descriptor_text(type);
     std::string bounds;
     if (POINTER_TYPE_P(type) && TREE_CODE(TREE_TYPE(type)) == ARRAY_TYPE) {
@@ -167,7 +167,7 @@ static bool is_array(tree type)
         type = TREE_TYPE(type);
     if (TREE_CODE(type) == ARRAY_TYPE) /* text is no array in Fortran */
         return !(is_fortran() && TYPE_STRING_FLAG(type));
-    return is_descriptor(type);
+    return pm_fact_is_descriptor(type);
 }
 
 /* --- variables --- */
@@ -528,7 +528,7 @@ static bool is_internal(tree type)
         return true;
     std::string name = is_fortran() ? type_name(type) : "";
     return name.compare(0, 2, "__") == 0 || name == "descriptor_dimension" ||
-           name == "dtype_type" || is_descriptor(type);
+           name == "dtype_type" || pm_fact_is_descriptor(type);
 }
 
 static struct pm_place place_of_type(tree type, const struct pm_place *place_of_field)
