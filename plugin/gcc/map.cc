@@ -108,6 +108,21 @@ static int add_site(int parent, tree block, tree function_decl)
     return (int)sites->size() - 1;
 }
 
+static const struct pm_source_function *function_at(int site)
+{
+    return site >= 0 ? now->map.sites[(size_t)site].function
+                     : pm_source_function_of(current_function_decl);
+}
+
+/* GCC splits "if (cheap) return; long rest" in two functions, and may inline the second one into
+ * the first again. That is no call of the source: it has the place of the function. */
+static bool is_rest_of(int site, tree block, tree function_decl)
+{
+    return LOCATION_LOCUS(BLOCK_SOURCE_LOCATION(block)) ==
+               LOCATION_LOCUS(DECL_SOURCE_LOCATION(function_decl)) &&
+           pm_source_function_of(function_decl) == function_at(site);
+}
+
 /* The innermost inlined copy that a BLOCK lies in, -1 the function itself. */
 static int site_of(tree block)
 {
@@ -119,15 +134,10 @@ static int site_of(tree block)
         return *known;
     tree origin = block_ultimate_origin(block);
     int site = site_of(BLOCK_SUPERCONTEXT(block));
-    if (origin != NULL_TREE && TREE_CODE(origin) == FUNCTION_DECL)
+    if (origin != NULL_TREE && TREE_CODE(origin) == FUNCTION_DECL &&
+        !is_rest_of(site, block, origin))
         site = add_site(site, block, origin);
     return *now->sites_by_block.add(block, site);
-}
-
-static const struct pm_source_function *function_at(int site)
-{
-    return site >= 0 ? now->map.sites[(size_t)site].function
-                     : pm_source_function_of(current_function_decl);
 }
 
 static int add_place(const struct located &located)

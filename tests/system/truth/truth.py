@@ -296,7 +296,7 @@ def report_value(cell, report, what, name):
 
 
 def tree_value(cell, report, path):
-    """Inclusive share of the rows at the end of a path a/b/c: c within b within a, others may lie between."""
+    """Inclusive share of the rows at the end of a path a/b/c: c within b within a, others may lie between. a/a: a within a."""
     by_id = {row["id"]: row for row in report["rows"]}
     metric = report["view"]["share_of"]
     total = report["total"]["own_" + metric] or 1
@@ -307,7 +307,7 @@ def tree_value(cell, report, path):
             continue
         left, at, is_nested = names[:-1], by_id.get(row["parent"]), False
         while at:
-            is_nested |= fits(cell, at, names[-1]) == 2
+            is_nested |= fits(cell, at, names[-1]) == 2 and names[-1] not in names[:-1]
             if left and fits(cell, at, left[-1]) == 2:
                 left = left[:-1]
             at = by_id.get(at["parent"])

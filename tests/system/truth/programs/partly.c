@@ -28,6 +28,18 @@ static void check(int i, int n)
     BURN(n);
 }
 
+/* Its rest becomes whole.part.0, and is inlined into it again. */
+int whole(const char *text);
+int whole(const char *text)
+{
+    if (!text || !*text)
+        return 0;
+    for (; *text; text++)
+        BURN(1);
+    fputs("", stdout);
+    return 1;
+}
+
 static int small(int x)
 {
     n_small++;
@@ -35,11 +47,15 @@ static int small(int x)
 }
 
 static int (*volatile through)(int) = small;
+static int (*volatile all_of)(const char *) = whole;
 
 int main(void)
 {
     enum { RUNS = 8000 };
     long sum = fib(27);
+    double before = THREAD_MS();
+    for (int i = 0; i < 3000; i++)
+        all_of(i % 3 ? "hello there" : "");
     double start = THREAD_MS();
     for (int i = 0; i < RUNS; i++) {
         check(i, 20);
@@ -53,5 +69,6 @@ int main(void)
     truth("n_small", (double)n_small);
     truth("slow", 60 * part);
     truth("check", 100 * part);
+    truth("whole", 100 * (start - before) / end);
     return sum == 0;
 }
