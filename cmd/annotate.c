@@ -349,13 +349,8 @@ static bool read_options(struct cmd_parse *parse, struct annotate_request *reque
 static bool read_operands(struct cmd_parse *parse, struct annotate_request *request,
                           char **ret_archive)
 {
-    int n = parse->n_operands;
-    const char *first = n ? parse->operands[0] : NULL;
-    if (!request->annotation.top || n > 1 || (n == 1 && cmd_file_kind(first) != CMD_FILE_ARCHIVE))
-        return cmd_archive_operands(parse, "a source file or a function (or '--top 20' for all)",
-                                    &request->what, ret_archive);
-    *ret_archive = n ? pm_strndup(first, strlen(first)) : cmd_only_archive(parse);
-    return *ret_archive != NULL;
+    return cmd_archive_operands(parse, "a source file or a function (or '--top 20' for all)",
+                                request->annotation.top != 0, &request->what, ret_archive);
 }
 
 static int annotate_main(struct cmd_parse *parse)
@@ -369,8 +364,9 @@ static int annotate_main(struct cmd_parse *parse)
     bool in_order = request.annotation.all || request.annotation.shows_arrays;
     int end;
     if (request.annotation.top && in_order) {
-        end = cmd_usage_error(parse, "'--%s' is for lines in their order, not for '--top'",
-                              request.annotation.all ? "all" : "arrays");
+        end = cmd_usage_error(
+            parse, "option '--%s' shows lines in their order: it cannot be combined with '--top'",
+            request.annotation.all ? "all" : "arrays");
     } else {
         request.options.archive_path = archive;
         request.options.folds = true; /* as in `perfmap report` */
@@ -381,12 +377,13 @@ static int annotate_main(struct cmd_parse *parse)
 }
 
 static const struct cmd_option annotate_options[] = {
-    {OPT_ALL, "all", NULL, "all lines, not only those near one with costs"},
+    {OPT_ALL, "all", NULL, "show all lines, not only those near one with costs"},
     {OPT_CONTEXT, "context", "NUMBER", "lines shown around each line with costs (default: 3)"},
     {OPT_TOP, "top", "NUMBER",
-     "only so many lines, those with the most cost first; without FILE or FUNCTION of all files"},
+     "show this many lines, those with the most cost first; of all files if no FILE or FUNCTION is "
+     "given"},
     {OPT_ARRAYS, "arrays", NULL,
-     "name the arrays that the code of each line touches, those with the most time first"},
+     "name the arrays that each line's code touches, those with the most time first"},
     {OPT_FOCUS, "focus", "PATTERN",
      "only what happens within this construct, as in 'perfmap report'"},
     {CMD_KEY_JSON, "json", NULL, "as JSON; docs/formats/report-json.md has the schema"},

@@ -49,7 +49,7 @@ static void parse_time(struct cmd_parse *parse, uint64_t *ret_ms)
     if (!cmd_time(parse, MAX_HOURS * 3600000000000u, &ns))
         return;
     if (ns < 1000000)
-        (void)cmd_usage_error(parse, "option '--%s' takes 1ms at least, not '%s'", parse->option,
+        (void)cmd_usage_error(parse, "option '--%s' takes at least 1ms, not '%s'", parse->option,
                               parse->value);
     *ret_ms = (ns + 500000) / 1000000;
 }
@@ -112,57 +112,45 @@ static int ask_main(struct cmd_parse *parse)
     if (parse->failed)
         return CMD_USAGE;
     if (request.options.json && request.options.csv)
-        return cmd_usage_error(parse, "'--json' and '--csv' cannot both be");
+        return cmd_usage_error(parse,
+                               "options '--json' and '--csv' cannot be combined: choose one");
     if ((request.options.json || request.options.csv) && !request.limit_given)
         request.options.limit = 0;
     if (request.is_live)
         return ask_running(parse, &request);
     if (request.live.every_ms || request.live.for_ms || request.live.mode)
-        return cmd_usage_error(parse, "'--every', '--for' and '--mode' are for '--live PID'");
-    if (parse->n_operands < 1 || parse->n_operands > 2)
-        return cmd_usage_error(parse, "expected a question (in quotes) and an archive");
-    /* The other way round nothing else can be meant. */
-    bool begins_with_archive = cmd_file_kind(parse->operands[0]) == CMD_FILE_ARCHIVE;
-    bool is_swapped = parse->n_operands == 2 && begins_with_archive &&
-                      cmd_file_kind(parse->operands[1]) != CMD_FILE_ARCHIVE;
-    if (begins_with_archive && !is_swapped)
-        return cmd_usage_error(parse, "'%s' is an archive: expected a question (in quotes)%s",
-                               parse->operands[0],
-                               parse->n_operands == 2 ? " and one archive" : " before it");
-    request.options.text = parse->operands[is_swapped];
-    request.report.archive_path = parse->operands[!is_swapped];
-    char *found = NULL;
-    if (parse->n_operands == 1) {
-        found = cmd_only_archive(parse);
-        if (!found)
-            return CMD_USAGE;
-        request.report.archive_path = found;
-    }
+        return cmd_usage_error(parse, "options '--every', '--for' and '--mode' need '--live PID'");
+    char *archive;
+    if (!cmd_archive_operands(parse, "a question (in quotes)", false, &request.options.text,
+                              &archive))
+        return CMD_USAGE;
+    request.report.archive_path = archive;
     int end = ask(parse, &request);
-    free(found);
+    free(archive);
     return end;
 }
 
 static const struct cmd_option ask_options[] = {
     {OPT_METRIC, "metric", "NAMES",
-     "metrics to show, separated by commas; the first one but n_calls is for shares and order "
-     "(default: the time that was measured)"},
+     "metrics to show, separated by commas. The first one, except n_calls, decides shares and "
+     "order (default: the time that was measured)"},
     {OPT_FOLD, "fold", "system|none",
-     "code of system headers (C++'s library) counts for the code of the program that uses it, and "
-     "cannot be asked for itself (system); or where it is (none, default)"},
+     "code of system headers (C++'s library): it counts for the program's code that uses it, and "
+     "questions cannot name it (system), or it counts for itself (none, default)"},
     {OPT_LIMIT, "limit", "NUMBER",
      "rows to print, 0 for all (default: 20; with --json and --csv all)"},
     {OPT_NO_COMPENSATION, "no-compensation", NULL,
      "leave the estimated cost of measuring in the times (mode exact)"},
     {OPT_LIVE, "live", "PID",
-     "ask a program that 'perfmap run' measures now (any process of the run): what the question "
-     "needs is armed, and goes back to what it was afterwards. The answer is of the time between"},
+     "ask a running program that 'perfmap run' measures; PID is any process of the run. What the "
+     "question needs is armed, and set back afterwards. The answer covers the time between"},
     {OPT_EVERY, "every", "TIME",
-     "with --live: an answer for each interval of that length (0.5s, 200ms), until Ctrl-C or the "
+     "with --live: one answer for each interval of this length (0.5s, 200ms), until Ctrl-C or the "
      "program's end"},
-    {OPT_FOR, "for", "TIME", "with --live: how long. 5s unless given, without an end with --every"},
+    {OPT_FOR, "for", "TIME",
+     "with --live: how long to ask (default: 5s; with --every, without end)"},
     {OPT_MODE, "mode", "active|exact|trace",
-     "with --live: how what is needed is measured; the run's own mode unless given"},
+     "with --live: the mode for what the question needs (default: the run's own)"},
     {CMD_KEY_JSON, "json", NULL, "as JSON; docs/questions.md has the schema"},
     {OPT_CSV, "csv", NULL, "as CSV, one line for each row after a line of names"},
     CMD_LOOK_OPTIONS,
@@ -183,10 +171,10 @@ static const struct cmd_example ask_examples[] = {
     {NULL, NULL}};
 
 static const char *const ask_environment[] = {"COLUMNS",
-                                              "width of the table; without it the terminal's. Not "
-                                              "on a terminal: as wide as names of 160 take",
+                                              "width of the table (default: the terminal's; in a "
+                                              "file or a pipe, room for names of 160 columns)",
                                               "NO_COLOR",
-                                              "when not empty, no colours with --color=auto", NULL};
+                                              "if not empty: no colours with --color=auto", NULL};
 
 const struct cmd cmd_ask = {
     .name = "ask",

@@ -247,7 +247,7 @@ static void tell_waiting(char *reply)
         session_client_value(line, "pid", pid, sizeof pid);
         session_client_value(line, "answer", answer, sizeof answer);
         if (!strcmp(answer, "waiting"))
-            cmd_talk("note: process %s sleeps or is stopped, and is armed when it runs", pid);
+            cmd_talk("note: process %s sleeps or is stopped: it is armed when it runs again", pid);
         else if (*answer && strcmp(answer, "done") != 0)
             cmd_talk("warning: process %s could not be armed (%s)", pid, answer);
     }

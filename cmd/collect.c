@@ -90,7 +90,7 @@ static int collect_main(struct cmd_parse *parse)
     request.runs = parse->operands;
     request.n_runs = parse->n_operands;
     if (request.n_runs == 0 && request.n_costs_paths == 0) {
-        end = cmd_usage_error(parse, "no run folder was given");
+        end = cmd_usage_error(parse, "expected a run folder, as 'perfmap run --no-collect' makes");
         goto out;
     }
     if (request.n_runs == 0 && !request.output) {
@@ -119,10 +119,10 @@ out:
 
 static const struct cmd_option collect_options[] = {
     {'o', "output", "NAME.perfmap",
-     "the archive. The default is the run folder's name with .perfmap instead of .run; needed with "
+     "the archive (default: the run folder's name with .perfmap instead of .run); required with "
      "more than one run folder"},
     {OPT_PIF, "pif", "FILE",
-     "read also this PIF file, with nouns and mappings of your own; may be given several times"},
+     "also read this PIF file, with nouns and mappings of your own; may be given several times"},
     {OPT_COSTS, "costs", "FILE",
      "add costs that were measured elsewhere: callgrind's output (best made with "
      "--dump-instr=yes), or "
@@ -146,15 +146,13 @@ const struct cmd cmd_collect = {
     .usage =
         (const char *const[]){"collect [-o NAME.perfmap] [--pif FILE]... [--costs FILE]... RUN...",
                               "collect [--pif FILE]... --costs FILE... -o NAME.perfmap", NULL},
-    .description =
-        "Reads the run folders (perfmap run --no-collect, or what stays after a crash), joins them "
-        "with what the compiler wrote into the measured binaries, and writes one archive: an "
-        "SQLite file that `perfmap report` and any SQLite client can read "
-        "(docs/formats/archive.md).\n\n"
-        "The binaries should still be where they were when they ran, unchanged. A warning names "
-        "what is missing, changed or damaged, and all else is collected. An archive that is "
-        "already there "
-        "is replaced when the new one is complete; any other file of that name is refused.",
+    .description = "Reads the run folders (of perfmap run --no-collect, or left after a crash) and "
+                   "joins them with what the compiler wrote into the measured binaries. It writes "
+                   "one archive: an SQLite file that `perfmap report` and any SQLite client can "
+                   "read (docs/formats/archive.md).\n\nThe binaries should still be where they "
+                   "were when they ran, unchanged. A warning names what is missing, changed or "
+                   "damaged, and all else is collected. An archive that exists is replaced when "
+                   "the new one is complete; any other file of that name is refused.",
     .options = collect_options,
     .examples = collect_examples,
     .main = collect_main};

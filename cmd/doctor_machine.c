@@ -201,10 +201,10 @@ static bool try_timer(void)
 static char *samples_advice(int errnum, long long level)
 {
     if ((errnum == EACCES || errnum == EPERM) && level > 2 && level != 99)
-        return doctor_text("sysctl kernel.perf_event_paranoid=2 (it is %lld) allows every user "
-                           "perf events of his own programs: "
-                           "samples as often as asked for, and where threads wait",
-                           level);
+        return doctor_text(
+            "sysctl kernel.perf_event_paranoid=2 (it is %lld) lets users measure their own "
+            "programs with perf events: samples at any rate, and the places where threads wait",
+            level);
     if (errnum == EACCES || errnum == EPERM)
         return doctor_text("allow perf_event_open(2) in this container");
     return NULL;
@@ -221,9 +221,8 @@ static void check_samples(struct doctor *doctor, long long level)
     else if (!user)
         doctor_add(
             doctor, "machine", "samples", DOCTOR_WORKS,
-            doctor_text(
-                "taken by perf events, not in the kernel, whose time is known by context only; "
-                "waiting is located, by function and loop"),
+            doctor_text("taken by perf events, but not in the kernel: the context of its time is "
+                        "known, the line is not; waiting is located by function and loop"),
             level > 1 && level != 99
                 ? doctor_text("sysctl kernel.perf_event_paranoid=1 (it is %lld) adds samples in "
                               "the kernel, and the lines of waits",
@@ -232,8 +231,7 @@ static void check_samples(struct doctor *doctor, long long level)
     else if (try_timer())
         doctor_add(doctor, "machine", "samples", DOCTOR_WORKS,
                    doctor_text("taken by timers, at most as often as the kernel ticks (often 250 a "
-                               "second), for perf "
-                               "events are refused: %s",
+                               "second), because perf events are refused: %s",
                                strerror(user)),
                    samples_advice(user, level));
     else

@@ -706,9 +706,9 @@ static int dump_main(struct cmd_parse *parse)
 static const struct cmd_option dump_options[] = {
     {OPT_SUMMARY, "summary", NULL, "leave out contexts, nouns, counters and samples"},
     {OPT_TRACE, "trace", NULL,
-     "instead of all that the events of each thread (perfmap run --mode trace), in order, nested; "
-     "with --summary how "
-     "many there are, and in how many contexts calls or times are not what the events add up to"},
+     "print the events of each thread instead (perfmap run --mode trace), in order, nested. With "
+     "--summary: how many there are, and how many contexts have other calls or times than their "
+     "events add up to"},
     {CMD_KEY_JSON, "json", NULL, "as JSON"},
     {0}};
 
@@ -720,7 +720,7 @@ static const struct cmd_example dump_examples[] = {
 
 static const struct cmd_exit dump_exits[] = {
     {0, "done"},
-    {1, "the file cannot be read, or parts of it are damaged (the sound ones are printed)"},
+    {1, "the file cannot be read, or parts of it are damaged (the others are printed)"},
     {2, "wrong usage"},
     {0, NULL}};
 
@@ -729,15 +729,11 @@ const struct cmd cmd_dump = {
     .summary = "print a run file as it is",
     .usage = (const char *const[]){"dump [--trace] [--summary] [--json] FILE.pmr", NULL},
     .description =
-        "Prints what one process image left in a run folder: the process, the loaded "
-        "objects, how it was sampled, the "
-        "threads with their context trees (ids of nouns as in `perfmap pif`) and samples, "
-        "counters, messages, and what is "
-        "damaged. For bug reports and for those who read the format "
-        "(docs/formats/run-file.md). Names are shown "
-        "with control bytes as \\xNN. Times are in nanoseconds by the manifest beside "
-        "the file, or by the file's own clock "
-        "pairs.",
+        "Prints what one process image left in a run folder: the process, loaded objects, "
+        "sampling, threads with their context trees (ids of nouns as in `perfmap pif`) and "
+        "samples, counters, messages, and damage. It serves bug reports and readers of the format "
+        "(docs/formats/run-file.md). Control bytes in names are shown as \\xNN. Times are in "
+        "nanoseconds, by the manifest beside the file or by the file's own clock pairs.",
     .options = dump_options,
     .examples = dump_examples,
     .exits = dump_exits,

@@ -181,8 +181,8 @@ static enum pm_status tell_problems(const struct pm_view *report, struct out *ou
             pm_json_string(&out->json, "problem", maps.items[b].problem);
             pm_json_end(&out->json);
         } else if (*maps.items[b].problem)
-            cmd_talk("warning: '%s': %s: its code is known as far as it was sampled",
-                     maps.items[b].path, maps.items[b].problem);
+            cmd_talk("warning: '%s': %s: only its sampled code is known", maps.items[b].path,
+                     maps.items[b].problem);
     if (maps.items)
         pm_late_maps_release(&maps);
     return status;
@@ -305,7 +305,7 @@ static int explain_main(struct cmd_parse *parse)
         return CMD_USAGE;
     char *archive;
     if (!cmd_archive_operands(parse, "a construct (heat.c:42, array:u, func:sweep, loop:heat.c:40)",
-                              &request.pattern, &archive))
+                              false, &request.pattern, &archive))
         return CMD_USAGE;
     request.archive_path = archive;
     struct pm_error err = PM_ERROR_INIT;

@@ -183,16 +183,20 @@ static int mode_main(struct cmd_parse *parse)
     read_options(parse, &request);
     int exit_status = parse->failed ? CMD_USAGE : CMD_DONE;
     if (!exit_status && parse->n_operands == 0)
-        exit_status = cmd_usage_error(parse, "no process was given");
+        exit_status =
+            cmd_usage_error(parse, "expected the number of a process that 'perfmap run' measures");
     else if (!exit_status && parse->n_operands > 64)
         exit_status = cmd_usage_error(parse, "more than 64 processes were given");
     else if (!exit_status && !request.change && !request.show)
-        exit_status = cmd_usage_error(parse, "nothing to change was given (--show only looks)");
+        exit_status = cmd_usage_error(parse, "expected what to change, such as '--mode exact'; "
+                                             "'--show' only shows what is in force");
     else if (!exit_status && request.change && request.show)
-        exit_status = cmd_usage_error(parse, "--show changes nothing: leave it out, or the rest");
+        exit_status =
+            cmd_usage_error(parse, "option '--show' changes nothing: use it without the others");
     for (int i = 0; i < parse->n_operands && !exit_status; i++)
         if (!pm_str_to_u64(pm_str_of(parse->operands[i]), INT_MAX, &pids[i]) || pids[i] == 0)
-            exit_status = cmd_usage_error(parse, "'%s' is no process number", parse->operands[i]);
+            exit_status =
+                cmd_usage_error(parse, "'%s' is not a process number", parse->operands[i]);
     struct pm_error err = PM_ERROR_INIT;
     struct pm_buf reply = PM_BUF_INIT(MAX_REPLY_BYTES);
     if (!exit_status)
@@ -206,20 +210,19 @@ static int mode_main(struct cmd_parse *parse)
 
 static const struct cmd_option mode_options[] = {
     {OPT_MODE, "mode", "active|exact|trace|count",
-     "everything is measured in this mode from now on; patterns given before no longer count"},
-    {OPT_OFF, "off", "PATTERN", "functions and loops that are no longer measured"},
-    {OPT_COUNT, "count", "PATTERN", "those whose calls are only counted"},
-    {OPT_ACTIVE, "active", "PATTERN", "those that get call paths, without times"},
-    {OPT_EXACT, "exact", "PATTERN", "those whose calls are timed"},
+     "measure everything in this mode from now on; earlier patterns no longer count"},
+    {OPT_OFF, "off", "PATTERN", "stop measuring these functions and loops"},
+    {OPT_COUNT, "count", "PATTERN", "only count calls of these"},
+    {OPT_ACTIVE, "active", "PATTERN", "follow these in call paths, without times"},
+    {OPT_EXACT, "exact", "PATTERN", "time all calls of these"},
     {OPT_TRACE, "trace", "PATTERN",
-     "those whose calls are timed and recorded one by one. Patterns are as in perfmap run; what "
-     "several match, the last one decides"},
+     "time and record all calls of these one by one. Patterns are as in 'perfmap run'; the last "
+     "one that matches decides"},
     {OPT_SHOW, "show", NULL, "print what is in force, and change nothing"},
     {OPT_ONLY, "only", NULL,
-     "change only the processes given, as they are now; otherwise all of the run, and those that "
-     "it "
-     "starts later"},
-    {OPT_WAIT, "wait", "TIME", "wait at most so long for answers (0.5s, 1m): 2s unless given"},
+     "change only the given processes, as they are now; without it, all of the run, and those that "
+     "it starts later"},
+    {OPT_WAIT, "wait", "TIME", "wait at most this long for answers: 0.5s, 1m (default: 2s)"},
     {0}};
 
 static const char *const mode_usage[] = {"mode [OPTION...] PID...", NULL};
@@ -233,13 +236,10 @@ const struct cmd cmd_mode = {
     .name = "mode",
     .summary = "change what is measured while the program runs",
     .usage = mode_usage,
-    .description = "Changes the mode of functions and loops of a program that 'perfmap run' "
-                   "measures, while it "
-                   "runs. PID is any process of the run.\n"
-                   "\n"
-                   "A program that computes takes a change up at once, one that sleeps when it "
-                   "runs again. Reports "
-                   "say from when to when something was measured in another way.",
+    .description = "Changes the mode of functions and loops of a running program that 'perfmap "
+                   "run' measures. PID is any process of the run.\n\nA program that computes "
+                   "changes at once, and one that sleeps changes when it runs again. Reports say "
+                   "when something was measured in another mode.",
     .options = mode_options,
     .examples = mode_examples,
     .main = mode_main,

@@ -160,7 +160,8 @@ static int check_usage(struct cmd_parse *parse, const struct pdb_request *reques
     if (action == TREE && !request->root)
         return cmd_usage_error(parse, "'pdb tree' needs '--calls-from' or '--calls-to'");
     if (action != TREE && (request->root || request->has_depth))
-        return cmd_usage_error(parse, "options of trees go with 'pdb tree'");
+        return cmd_usage_error(
+            parse, "options '--calls-from', '--calls-to' and '--depth' go with 'pdb tree'");
     if (action != EXPORT && request->has_format)
         return cmd_usage_error(parse, "option '--format' goes with 'pdb export'");
     if (action != QUERY && request->has_limit)
@@ -193,10 +194,12 @@ static int run(struct cmd_parse *parse, const struct pdb_request *request)
         return usage;
     if (action == BUILD)
         return build(parse, request);
-    const char *path = parse->operands[1];
+    bool is_swapped = action == QUERY && cmd_file_kind(parse->operands[1]) != CMD_FILE_ARCHIVE &&
+                      cmd_file_kind(parse->operands[2]) == CMD_FILE_ARCHIVE;
+    const char *path = parse->operands[is_swapped ? 2 : 1];
     enum pm_status status;
     if (action == QUERY)
-        status = query(path, parse->operands[2], request, &err);
+        status = query(path, parse->operands[is_swapped ? 1 : 2], request, &err);
     else if (action == TREE)
         status = tree(path, request, &err);
     else
@@ -245,16 +248,17 @@ static int pdb_main(struct cmd_parse *parse)
 
 static const struct cmd_option pdb_options[] = {
     {'o', "output", "FILE",
-     "build: the program database, which is replaced as a whole; what did not change is not read "
-     "again. export: write to this file instead of standard output"},
-    {'j', "jobs", "NUMBER", "build: files read at a time; otherwise as many as processors"},
+     "build: the program database. It is replaced as a whole, and files that did not change are "
+     "not read again. export: write to this file instead of standard output"},
+    {'j', "jobs", "NUMBER",
+     "build: how many files to read at a time (default: as many as processors)"},
     {OPT_ANEW, "anew", NULL, "build: read all files again"},
     {OPT_FROM, "calls-from", "ROUTINE",
      "tree: what this routine calls, and so on; ^, $, * and ? as in queries"},
     {OPT_TO, "calls-to", "ROUTINE", "tree: what calls this routine, and so on"},
-    {OPT_DEPTH, "depth", "NUMBER", "tree: how deep; 10 otherwise"},
+    {OPT_DEPTH, "depth", "NUMBER", "tree: how deep (default: 10)"},
     {OPT_FORMAT, "format", "pdb|pif",
-     "export: text of the Program Database Toolkit (PDB 3.0), which is the default, or PIF"},
+     "export: text of the Program Database Toolkit (PDB 3.0, default), or PIF"},
     {OPT_LIMIT, "limit", "NUMBER", "query: at most so many rows; 0, the default, is all"},
     {CMD_KEY_JSON, "json", NULL, "query and tree: as JSON"},
     {0}};

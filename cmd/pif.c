@@ -427,7 +427,7 @@ static int pif_main(struct cmd_parse *parse)
     if (parse->failed)
         return CMD_USAGE;
     if (parse->n_operands == 0)
-        return cmd_usage_error(parse, "no binary, object or PIF file was given");
+        return cmd_usage_error(parse, "expected a binary, an object or a PIF file");
     if (request.at && !request.map)
         return cmd_usage_error(parse, "option '--at' goes with '--map'");
     if (request.map && (request.summary || request.check))
@@ -444,10 +444,10 @@ static int pif_main(struct cmd_parse *parse)
 
 static const struct cmd_option pif_options[] = {
     {OPT_SUMMARY, "summary", NULL,
-     "how many nouns of each level and kind there are, instead of the records"},
-    {OPT_CHECK, "check", NULL, "only read each file and say whether it is sound"},
+     "instead of the records, how many nouns of each level and kind there are"},
+    {OPT_CHECK, "check", NULL, "only read each file and say whether it is valid"},
     {OPT_MAP, "map", NULL,
-     "the late map of a program or library instead: for each range of its code the statement, "
+     "the late map of a program or library instead. For each range of its code: the statement, "
      "inlined functions, innermost loop, what it reads and writes, and which other statements it "
      "implements too, and why"},
     {OPT_AT, "at", "ADDRESS|SYMBOL",
@@ -461,7 +461,7 @@ static const struct cmd_example pif_examples[] = {
     {"perfmap pif ./heat", "what the compiler said about the program"},
     {"perfmap pif --summary ./heat", "how many functions, loops, arrays, ... it named"},
     {"perfmap pif --map --at sweep ./heat", "which statements and arrays its code implements"},
-    {"perfmap pif --check mine.pif", "is a file written by hand sound?"},
+    {"perfmap pif --check mine.pif", "is a file written by hand valid?"},
     {NULL, NULL}};
 
 const struct cmd cmd_pif = {

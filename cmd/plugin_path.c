@@ -29,8 +29,8 @@ const struct cmd cmd_plugin_path = {
     .summary = "print where the compiler plugin is",
     .usage = (const char *const[]){"plugin-path", NULL},
     .description = "Prints the absolute path of perfmap.so, for -fplugin= on the compiler's "
-                   "command line. GCC 11 and 12 "
-                   "(C, C++, Fortran and its other languages) load the same file.",
+                   "command line. All supported versions of GCC and Clang load the same file; "
+                   "'perfmap doctor' tries those in PATH.",
     .examples = plugin_path_examples,
     .environment = (const char *const[]){"PERFMAP_LIBDIR", "folder with perfmap.so", NULL},
     .main = plugin_path_main};

@@ -163,8 +163,8 @@ static bool choose_format(struct cmd_parse *parse, struct report_request *reques
         if (!request->asked[f])
             continue;
         if (request->format != &show_format_table) {
-            cmd_usage_error(parse, "'--%s' and '--%s' cannot both be", request->format->word,
-                            show_formats[f]->word);
+            cmd_usage_error(parse, "options '--%s' and '--%s' cannot be combined: choose one",
+                            request->format->word, show_formats[f]->word);
             return false;
         }
         request->format = show_formats[f];
@@ -192,15 +192,15 @@ static int report_main(struct cmd_parse *parse)
     const struct pm_view_grouping *grouping = pm_view_grouping_by(request.options.by);
     if (request.options.tree && grouping->is_object)
         return cmd_usage_error(
-            parse, "'--tree' shows call paths, which are of code: use --by function, loop, file or "
-                   "statement, or '--focus array:NAME' for the way to an array");
+            parse, "'--tree' shows call paths of code, not of data: use '--by function', loop, "
+                   "file or statement, or '--focus array:NAME' for the paths to an array");
     if (grouping->runner &&
         (request.options.tree || request.options.bounds || request.options.rule != PM_RULE_MERGE))
-        return cmd_usage_error(parse, "'--tree', '--bounds' and '--rule' are of code, not of "
-                                      "processes and threads: leave them out");
+        return cmd_usage_error(parse, "'--tree', '--bounds' and '--rule' do not apply to processes "
+                                      "and threads: leave them out");
     if (request.options.tree && request.options.bounds)
         return cmd_usage_error(
-            parse, "'--bounds' are of the whole run, not of call paths: leave '--tree' out");
+            parse, "'--bounds' apply to the whole run, not to call paths: leave '--tree' out");
     if (parse->n_operands > 1)
         return cmd_usage_error(parse, "one archive at a time, not %d", parse->n_operands);
     request.options.keeps_columns = request.format->is_for_programs;
@@ -241,11 +241,11 @@ static const struct cmd_option pm_view_options[] = {
     {OPT_FLAT, "flat", NULL, "one row for each construct, wherever it was called from (default)"},
     {OPT_TREE, "tree", NULL, "one row for each call path, inclusive costs first"},
     {OPT_FOLD, "fold", "system|none",
-     "code of system headers (C++'s library) counts for the code of the program that uses it "
-     "(system, default); rows of its own (none), as by array"},
+     "code of system headers (C++'s library): it counts for the program's code that uses it "
+     "(system, default), or has rows of its own (none, and always by array)"},
     {OPT_METRIC, "metric", "NAMES",
-     "metrics to show, separated by commas; the first one but n_calls is for shares and order "
-     "(default: the time that was measured, wall_ns or cpu_ns, and n_calls)"},
+     "metrics to show, separated by commas. The first one, except n_calls, decides shares and "
+     "order (default: the time that was measured, wall_ns or cpu_ns, and n_calls)"},
     {OPT_RULE, "rule", "merge|closed|split",
      "cost that maps to several constructs: one row for the set (merge, default), one row for sets "
      "that overlap (closed), or divided (split)"},
@@ -254,15 +254,15 @@ static const struct cmd_option pm_view_options[] = {
      "(default); equally; by the "
      "instructions that were counted in what each construct has alone"},
     {OPT_BOUNDS, "bounds", NULL,
-     "for each construct at least the cost that maps to it alone, at most the cost that may map to "
-     "it"},
+     "show bounds for each construct: at least the cost that maps to it alone, at most all cost "
+     "that may map to it"},
     {OPT_MODES, "modes", NULL,
-     "in place of rows, the functions and loops that were in another mode than the run: left to "
-     "sampling or counted only to keep the budget, or as asked; since when, and for how long. "
-     "JSON has them beside the rows, --csv lists them"},
+     "instead of rows, list functions and loops that had another mode than the run, to keep the "
+     "budget or as asked: which mode, since when, and for how long. JSON has the list beside the "
+     "rows; --csv prints it"},
     {OPT_DETAILS, "details", NULL,
-     "above the rows, how the run was measured: rate and source of samples, cost of events and "
-     "samples"},
+     "above the rows, show how the run was measured: rate and source of samples, cost of events "
+     "and samples"},
     {OPT_NO_COMPENSATION, "no-compensation", NULL,
      "leave the estimated cost of measuring in the times (mode exact)"},
     {OPT_FOCUS, "focus", "PATTERN",

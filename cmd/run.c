@@ -58,7 +58,7 @@ static int with_adapters(struct cmd_parse *parse, struct run_request *request)
         (void)cmd_fail(parse, &err);
     } else if (adapters->memory && !session_has_contexts(settings)) {
         status = cmd_usage_error(
-            parse, "option '--adapter': memory adds to call paths, which mode %s has not",
+            parse, "option '--adapter': the adapter memory needs call paths, and mode %s has none",
             pm_mode_name(settings->runtime.mode));
     } else {
         settings->runtime.heap |= adapters->memory;
@@ -104,7 +104,7 @@ static int run_main(struct cmd_parse *parse)
     run_take_options(parse, &request);
     int status = CMD_USAGE;
     if (!parse->failed && (parse->n_operands == 0 || !*parse->operands[0]))
-        status = cmd_usage_error(parse, "no program to run was given");
+        status = cmd_usage_error(parse, "expected a program to run");
     else if (!parse->failed)
         status = run_named(parse, &request);
     run_request_release(&request);
@@ -129,7 +129,7 @@ static const struct cmd_exit run_exits[] = {
           "into the program"},
     {126, "the program was found and cannot be executed"},
     {127, "the program was not found"},
-    {128, "and more: the program was ended by the signal with the number above 128 (137: SIGKILL)"},
+    {128, "and more: a signal ended the program; its number is the status less 128 (137: SIGKILL)"},
     {0, NULL}};
 
 const struct cmd cmd_run = {
@@ -137,50 +137,38 @@ const struct cmd cmd_run = {
     .summary = "run a program and measure it",
     .usage = (const char *const[]){"run [OPTION]... [--] PROGRAM [ARGUMENT]...", NULL},
     .description =
-        "Runs the program with PerfMap's runtime preloaded, which arms the sleds that the compiler "
-        "plugin left and keeps what "
-        "it measures in one file for each process. Children that the program starts are measured "
-        "too. When the "
-        "program has ended, the files are collected into one archive for `perfmap report`.\n\n"
-        "What a function, loop or statement costs comes from samples: where each thread is at "
-        "equal distances of its CPU time. "
-        "They are taken by perf events, which Linux allows every user up to "
-        "kernel.perf_event_paranoid 2; beyond that by "
-        "timers, 250 a second on most kernels. `perfmap doctor` says which.\n\n"
-        "Every process of the run is sampled, with or without the plugin: a pipeline, what make "
-        "starts, a script's interpreter and its extensions. The program needs no special linking. "
-        "What was compiled without the plugin is explained by debug information and symbols: "
-        "functions, loops and lines, no calls or arrays. Within a program that has sleds the time "
-        "of libraries without counts for their callers.\n\n"
-        "An output that is already there is replaced if it is an archive (a run folder) of "
-        "PerfMap, and refused if it is "
-        "anything else. An old archive is replaced only when the new one is complete, and is kept "
-        "as "
-        "NAME.perfmap.old.\n\n"
-        "A run folder holds the file `manifest` and one file PID.N.pmr for each process image. "
-        "Those of processes that have ended are packed, to a tenth of their size. "
-        "With an archive as output it "
-        "is a temporary folder NAME.run.XXXXXX beside it, which is removed when the archive is "
-        "complete. When `perfmap run` itself "
-        "is killed, or the archive cannot be written, it stays and `perfmap collect` makes the "
-        "archive from it: all that was "
-        "measured up to then is in it.\n\n"
-        "The runtime is loaded by LD_PRELOAD. That cannot work for programs that are statically "
-        "linked, that run with other "
-        "privileges (setuid, setgid, file capabilities), or that are made for another processor: "
-        "these are refused "
-        "before they start.",
+        "Runs the program with PerfMap's runtime preloaded. The runtime arms the sleds that the "
+        "compiler plugin left, and writes what it measures to one file for each process. Children "
+        "of the program are measured too. When the program has ended, the files are collected into "
+        "one archive for `perfmap report`.\n\nCosts of functions, loops and statements come from "
+        "samples, which look at each thread at equal steps of its CPU time. They are taken by perf "
+        "events, which Linux allows every user up to kernel.perf_event_paranoid 2. Otherwise "
+        "timers take them, 250 a second on most kernels. `perfmap doctor` says which.\n\nEvery "
+        "process of the run is sampled, with or without the plugin: a pipeline, what make starts, "
+        "a script's interpreter and its extensions. The program needs no special linking. Debug "
+        "information and symbols explain what was compiled without the plugin: functions, loops "
+        "and lines, but no calls or arrays. If the program has sleds, the time of libraries "
+        "without sleds counts for their callers.\n\nAn output that exists is replaced if it is an "
+        "archive (or a run folder) of PerfMap, and refused if it is anything else. The old archive "
+        "is kept as NAME.perfmap.old.\n\nA run folder has the file `manifest` and one file "
+        "PID.N.pmr for each process image. Files of processes that have ended are packed, to a "
+        "tenth of their size. With an archive as output, the run folder is temporary: "
+        "NAME.run.XXXXXX beside the archive. It is removed when the archive is complete. If "
+        "`perfmap run` is killed, or the archive cannot be written, the folder stays: `perfmap "
+        "collect` makes the archive from it, with all that was measured up to then.\n\nLD_PRELOAD "
+        "loads the runtime. That cannot work for programs that are statically linked, that run "
+        "with other privileges (setuid, setgid, file capabilities), or that are made for another "
+        "processor. `perfmap run` refuses to start them.",
     .options = run_options,
     .examples = run_examples,
     .exits = run_exits,
     .environment =
-        (const char *const[]){
-            "PERFMAP_LIBDIR", "folder with libperfmap-rt.so", PM_SETTING_RUN_DIR,
-            "set for the program: its run folder. `perfmap run` inside of a measured program is "
-            "refused",
-            "ASAN_OPTIONS",
-            "verify_asan_link_order=0 is added for the program: one that was built with "
-            "-fsanitize=address would not start under LD_PRELOAD otherwise",
-            NULL},
+        (const char *const[]){"PERFMAP_LIBDIR", "folder with libperfmap-rt.so", PM_SETTING_RUN_DIR,
+                              "set for the program: its run folder. `perfmap run` inside a "
+                              "measured program is refused",
+                              "ASAN_OPTIONS",
+                              "verify_asan_link_order=0 is added for the program: otherwise one "
+                              "built with -fsanitize=address does not start under LD_PRELOAD",
+                              NULL},
     .flags = CMD_STOP_AT_OPERAND,
     .main = run_main};

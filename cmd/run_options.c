@@ -63,7 +63,7 @@ static void parse_max_nouns(struct cmd_parse *parse, uint64_t *ret_number)
     if (!cmd_number(parse, PM_SETTING_MOST_NOUNS, &number))
         return;
     if (number > 0 && number < PM_SETTING_LEAST_NOUNS)
-        (void)cmd_usage_error(parse, "option '--max-nouns' takes 16 and more, or 0, not '%s'",
+        (void)cmd_usage_error(parse, "option '--max-nouns' takes at least 16, or 0, not '%s'",
                               parse->value);
     *ret_number = number;
 }
@@ -126,7 +126,7 @@ static void parse_trace_limit(struct cmd_parse *parse, uint64_t *ret_bytes)
         return;
     }
     (void)cmd_usage_error(
-        parse, "option '--trace-limit' takes bytes, 1M at least, as 500M or 2G, not '%s'",
+        parse, "option '--trace-limit' takes a size of at least 1M, such as 500M or 2G, not '%s'",
         parse->value);
     parse->failed = true;
 }
@@ -141,8 +141,7 @@ static void check_sampling(struct cmd_parse *parse, const struct session_setting
         parse->failed = true;
     } else if (settings->runtime.rate_hz > SENSIBLE_RATE_HZ) {
         cmd_talk("warning: a sample costs about 10 us, so %llu a second slow the program by about "
-                 "%llu %%; 4000 and "
-                 "less are sensible",
+                 "%llu %%: use 4000 or less",
                  (unsigned long long)settings->runtime.rate_hz,
                  (unsigned long long)(settings->runtime.rate_hz / 1000));
     }
@@ -284,13 +283,13 @@ static void check_options(struct cmd_parse *parse, struct run_request *request, 
     if (!parse->failed)
         check_sampling(parse, settings, given.rate);
     if (settings->runtime.heap && !session_has_contexts(settings) && !parse->failed) {
-        (void)cmd_usage_error(parse, "option '--heap': mode %s has no call paths to add blocks to",
+        (void)cmd_usage_error(parse, "option '--heap' needs call paths, and mode %s has none",
                               pm_mode_name(settings->runtime.mode));
         parse->failed = true;
     }
     if (settings->runtime.kernel_writes && !session_has_contexts(settings) && !parse->failed) {
         (void)cmd_usage_error(parse,
-                              "option '--kernel-writes': mode %s has no call paths to add bytes to",
+                              "option '--kernel-writes' needs call paths, and mode %s has none",
                               pm_mode_name(settings->runtime.mode));
         parse->failed = true;
     }
@@ -299,9 +298,8 @@ static void check_options(struct cmd_parse *parse, struct run_request *request, 
     if (!parse->failed)
         check_question(parse, request);
     if (settings->runtime.mode == PM_RUN_MODE_OFF && request->session.rules.n && !parse->failed) {
-        (void)cmd_usage_error(parse,
-                              "option '--mode': off measures nothing at all; --off '*' before "
-                              "other patterns leaves out what these do not name");
+        (void)cmd_usage_error(parse, "option '--mode': mode off measures nothing, whatever the "
+                                     "patterns say: use --off '*' before them instead");
         parse->failed = true;
     }
     if (settings->runtime.mode != PM_RUN_MODE_ACTIVE && !given.budget)
@@ -319,95 +317,82 @@ void run_take_options(struct cmd_parse *parse, struct run_request *request)
 
 const struct cmd_option run_options[] = {
     {'o', "output", "NAME",
-     "name of the archive (of the run folder with --no-collect). The default is the program's name "
-     "with "
-     ".perfmap (.run) behind it, in the current folder"},
+     "name of the archive, or of the run folder with --no-collect (default: the program's name "
+     "with .perfmap or .run, in the current folder)"},
     {OPT_NO_COLLECT, "no-collect", NULL,
      "leave the run folder as it is, for `perfmap collect` later or elsewhere"},
     {OPT_MODE, "mode", "active|exact|trace|count|off",
-     "active: samples, each with the call path that was active, and calls (the default: at most 2 "
-     "% slower). exact: also "
-     "the time of each call of each call path, at some ten nanoseconds a call. trace: as exact, "
-     "and every call with its begin and end is kept, for `perfmap trace`. count: calls only. "
-     "off: the runtime is loaded and "
-     "measures nothing"},
+     "active: samples with their call paths, and calls (default; at most 2 % slower). exact: also "
+     "the time of each call, at some ten nanoseconds a call. trace: as exact, and keeps every call "
+     "with its begin and end, for `perfmap trace`. count: calls only. off: the runtime is loaded "
+     "and measures nothing"},
     {OPT_RATE, "rate", "HZ",
-     "samples for each second of CPU time of a thread: 401 unless given, 4000 at most are "
-     "sensible, 0 "
-     "for none"},
+     "samples for each second of a thread's CPU time (default: 401; use at most 4000; 0: none)"},
     {OPT_CLOCK, "clock", "cpu|wall",
-     "what reports show first: the time that threads ran (the default), or with the time that they "
-     "waited"},
+     "what reports show first: the time that threads ran (cpu, default), or that and the time that "
+     "they waited (wall)"},
     {OPT_BUDGET, "budget", "PERCENT",
-     "measuring, samples included, may take this share of the run's time. Functions and loops with "
-     "so "
-     "many calls that it would take more are counted only, then left out, while it runs: their "
-     "samples "
-     "go to their callers; when there is room again they come back, and reports say which. 2 in "
-     "mode "
-     "active unless given, and then functions and loops named by a pattern keep their modes; none, "
-     "as in "
-     "the other modes: nothing is left out"},
+     "share of the run's time that measuring may take, samples included. Functions and loops with "
+     "too many calls are only counted, then no longer followed, and their samples count for their "
+     "callers. They come back when there is room, and reports name them. The default is 2 in mode "
+     "active, and functions and loops named by a pattern then keep their modes. It is none in "
+     "other modes: nothing is left out"},
     {OPT_EXACT, "exact", "PATTERN",
-     "functions and loops that are measured in mode exact, whatever --mode says: func:NAME, "
-     "loop:FILE:LINE, file:FILE, with * ? [...] as in file names. May be given several times, as "
-     "--trace, --active, --count and --off; what several match, the last one decides"},
+     "measure these functions and loops in mode exact, whatever --mode says: func:NAME, "
+     "loop:FILE:LINE, file:FILE, with * ? [...] as in file names. May be given several times, like "
+     "--trace, --active, --count and --off; the last pattern that matches decides"},
     {OPT_TRACE, "trace", "PATTERN", "the same for mode trace"},
     {OPT_ACTIVE, "active", "PATTERN", "the same for mode active"},
     {OPT_COUNT, "count", "PATTERN", "the same for mode count: no call paths, no times"},
-    {OPT_OFF, "off", "PATTERN", "the same for mode off: their time is their callers'"},
+    {OPT_OFF, "off", "PATTERN", "the same for mode off: their time counts for their callers"},
     {OPT_LOOK_IN, "look-in", "FILE",
-     "patterns are looked up in the program and its libraries; this is a library that it loads "
-     "later, "
-     "or a program that it starts"},
+     "look patterns up in this file too: a library that the program loads later, or a program that "
+     "it starts"},
     {OPT_ASK, "ask", "QUESTION",
-     "follow only what this question needs, and answer it when the program has ended, as 'perfmap "
-     "ask' does: functions and loops that it names or that do what it names, samples when they "
-     "tell something of it. What is not needed stays off; patterns of modes are looked at first"},
+     "measure only what this question needs, and answer it when the program has ended, as 'perfmap "
+     "ask' does. Functions and loops that it names, or that do what it names, are followed. "
+     "Samples are taken if they help to answer it. Patterns of modes come first"},
     {OPT_METRIC, "metric", "NAMES",
-     "with --ask: metrics of the answer, separated by commas. Without any that is by samples, and "
-     "none needed for the question, no samples are taken"},
+     "with --ask: metrics of the answer, separated by commas. Samples are only taken if one of "
+     "them, or the question, needs samples"},
     {OPT_MAX_CONTEXTS, "max-contexts", "NUMBER",
-     "keep at most this many call paths in a process; calls beyond are counted in "
-     "their caller. 0: the runtime's own limit"},
+     "keep at most this many call paths in a process; further calls are counted in their caller. "
+     "0: the runtime's own limit"},
     {OPT_MAX_DEPTH, "max-depth", "NUMBER",
-     "keep call paths up to this depth; calls below are counted in their caller. 0: "
-     "the runtime's own limit"},
+     "keep call paths up to this depth; deeper calls are counted in their caller. 0: the runtime's "
+     "own limit"},
     {OPT_MAX_NOUNS, "max-nouns", "NUMBER",
-     "keep at most this many nouns of the program's own (perfmap.h, adapters) in a process, 131072 "
-     "unless given: those that were not used for longest then count as what they are a part of, or "
-     "as other nouns of their kind"},
+     "keep at most this many nouns of the program's own (perfmap.h, adapters) in a process "
+     "(default: 131072). Those not used for longest then count as what they are part of, or as "
+     "other nouns of their kind"},
     {OPT_MAPPING_POINTS, "mapping-points", "NAMES",
-     "at which of their mapping points libraries and adapters say what maps to what: names, "
-     "separated by commas, with * in them; all (default); none. 'perfmap points' lists those of a "
-     "run"},
+     "mapping points at which libraries and adapters report what maps to what: names, separated by "
+     "commas, with * in them; all (default); none. 'perfmap points' lists those of a run"},
     {OPT_HEAP, "heap", NULL,
-     "follow the blocks of the heap: how many and how many bytes each place allocates, by the "
-     "variable that they are assigned to, and how long they live. A pair of malloc and free then "
-     "costs some 80 ns more"},
+     "follow the blocks of the heap: how many blocks and bytes each place allocates, for which "
+     "variable, and how long they live. A pair of malloc and free then takes about 80 ns more"},
     {OPT_HEAP_MIN, "heap-min", "BYTES",
-     "with --heap: blocks of at least this size are listed one by one, the first 4096 of them. "
-     "65536 "
-     "unless given"},
+     "with --heap: list blocks of at least this size one by one, the first 4096 of them (default: "
+     "65536)"},
     {OPT_TRACE_LIMIT, "trace-limit", "SIZE",
-     "mode trace: room for events in each process's run file, at 16 bytes a call: 2G unless given. "
-     "What does not fit is "
-     "dropped, and the report says how much; calls and times are complete all the same"},
+     "mode trace: room for events in each process's run file, 16 bytes a call (default: 2G). What "
+     "does not fit is dropped, and the report says how much. Calls and times are complete all the "
+     "same"},
     {OPT_TRACE_KEEP, "trace-keep", "newest|oldest",
      "what to keep of a trace that reaches its limit: the newest events (the default), or the "
      "oldest"},
     {OPT_ADAPTER, "adapter", "NAMES",
-     "adapters that say in their own words what a library does, separated by commas: sql "
-     "(libsqlite3: statements, tables), lua (Lua 5.4: functions), io (files, sockets, pipes: "
-     "calls, bytes, time), locks (mutexes, conditions, semaphores: waiting), memory (malloc, new: "
-     "blocks, bytes); auto (default): sql where the program is started with its library; none"},
+     "adapters that report what a library does, separated by commas: sql (libsqlite3: statements, "
+     "tables), lua (Lua 5.4: functions), io (files, sockets, pipes: calls, bytes, time), locks "
+     "(mutexes, conditions, semaphores: waiting), memory (malloc, new: blocks, bytes); auto "
+     "(default): sql if the program is started with its library; none"},
     {OPT_KERNEL_WRITES, "kernel-writes", NULL,
-     "follow what the kernel itself writes to disk of the program's files, however late and by "
-     "whose thread, as the metric block_bytes_written of those who wrote the bytes; with --adapter "
-     "io. For root, where tracefs is mounted, on ext4; the program's files are synced at the end"},
-    {OPT_FORCE, "force", NULL, "start also a program that the runtime cannot be loaded into"},
+     "count what the kernel writes to disk of the program's files, even later and in its own "
+     "threads. The metric is block_bytes_written, of the code that wrote the bytes; use it with "
+     "--adapter io. It needs root, tracefs and ext4, and syncs the program's files at the end"},
+    {OPT_FORCE, "force", NULL, "also start a program that the runtime cannot be loaded into"},
     {OPT_WAIT, "wait", NULL,
-     "wait until all processes of the run have ended, daemons and what else the program leaves "
-     "behind; without, an archive is made when the program itself has ended, and the run folder is "
-     "kept while some still run. SIGTERM ends the waiting"},
+     "wait until all processes of the run have ended, also daemons. Without this option, the "
+     "archive is made when the program itself has ended, and the run folder is kept while others "
+     "still run. SIGTERM ends the waiting"},
     {0}};

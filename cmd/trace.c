@@ -400,12 +400,11 @@ static const struct cmd_option trace_options[] = {
      "then come first, with the "
      "times when they began"},
     {OPT_TO, "to", "TIME", "end at this time"},
-    {OPT_THREAD, "thread", "TID", "only this thread. The default is all, one after the other"},
-    {OPT_DEPTH, "depth", "NUMBER", "leave out calls that have this many or more around them"},
+    {OPT_THREAD, "thread", "TID", "only this thread (default: all, one after the other)"},
+    {OPT_DEPTH, "depth", "NUMBER", "leave out calls that are inside this many others or more"},
     {OPT_LIMIT, "limit", "NUMBER",
-     "stop after so many lines (events with --json and --chrome): 10000 unless given, a million "
-     "with "
-     "--chrome (some 150 MB; viewers take little more), all with 0 and with --json"},
+     "stop after this many lines, or events with --json and --chrome; 0 for all (default: 10000; "
+     "with --chrome a million, some 150 MB, as viewers take little more; with --json all)"},
     {OPT_CHROME, "chrome", NULL,
      "as JSON in the Trace Event Format, which chrome://tracing, Perfetto and Speedscope open"},
     {CMD_KEY_JSON, "json", NULL, "as JSON"},

@@ -465,13 +465,6 @@ static int print_list(struct cmd_parse *parse, const struct request *request,
     return result;
 }
 
-/* One operand is an archive when it is a file or is called like one, else a pattern. */
-static bool is_archive(const char *operand)
-{
-    size_t len = strlen(operand);
-    return (len > 8 && !strcmp(operand + len - 8, ".perfmap")) || access(operand, F_OK) == 0;
-}
-
 static int vocabulary(struct cmd_parse *parse, void (*fill)(struct list *))
 {
     struct request request = {.limit = TABLE_LIMIT};
@@ -495,21 +488,14 @@ static int vocabulary(struct cmd_parse *parse, void (*fill)(struct list *))
         }
     if (parse->failed)
         return CMD_USAGE;
-    if (parse->n_operands > 2)
-        return cmd_usage_error(parse, "expected at most a pattern and an archive");
-    bool alone = parse->n_operands == 1;
-    if (parse->n_operands == 2 || (alone && !is_archive(parse->operands[0])))
-        request.pattern = parse->operands[0];
-    if (parse->n_operands == 2 || (alone && !request.pattern))
-        request.archive_path = parse->operands[parse->n_operands - 1];
+    char *archive;
+    if (!cmd_archive_operands(parse, "at most a pattern", true, &request.pattern, &archive))
+        return CMD_USAGE;
     if (request.json && !request.limit_given)
         request.limit = 0;
-    char *found = request.archive_path ? NULL : cmd_only_archive(parse);
-    if (!request.archive_path && !found)
-        return CMD_USAGE;
-    request.archive_path = request.archive_path ? request.archive_path : found;
+    request.archive_path = archive;
     int result = print_list(parse, &request, fill);
-    free(found);
+    free(archive);
     return result;
 }
 

@@ -44,23 +44,55 @@ char *cmd_only_archive(struct cmd_parse *parse)
     return found;
 }
 
-bool cmd_archive_operands(struct cmd_parse *parse, const char *expected, const char **ret_what,
-                          char **ret_archive)
+/* How likely an operand is meant as the archive: 2 it is one, 1 it is called like one, or is
+ * another file of ours that was taken for one. */
+static int archive_rank(const char *operand)
+{
+    enum cmd_file_kind kind = cmd_file_kind(operand);
+    if (kind == CMD_FILE_ARCHIVE)
+        return 2;
+    return kind != CMD_FILE_OTHER || is_archive_name(operand);
+}
+
+/* Position of the archive among one or two operands; n: it is none of them. */
+static int archive_at(const struct cmd_parse *parse)
+{
+    int n = parse->n_operands, first = n ? archive_rank(parse->operands[0]) : 0;
+    if (n < 2)
+        return first ? 0 : n;
+    return first > archive_rank(parse->operands[1]) ? 0 : 1;
+}
+
+static bool refuse_operands(struct cmd_parse *parse, const char *expected, bool is_optional)
 {
     int n = parse->n_operands;
-    const char *first = n ? parse->operands[0] : NULL;
-    if (n < 1 || n > 2) {
+    if (n > 2 || (n == 0 && !is_optional))
         cmd_usage_error(parse, "expected %s, and an archive", expected);
-        return false;
-    }
-    if (cmd_file_kind(first) == CMD_FILE_ARCHIVE) {
-        cmd_usage_error(parse, "'%s' is an archive, which comes last: expected %s before it", first,
+    else if (n == 1 && !is_optional && cmd_file_kind(parse->operands[0]) == CMD_FILE_ARCHIVE)
+        cmd_usage_error(parse, "'%s' is an archive: expected %s, too", parse->operands[0],
                         expected);
+    else if (n == 2 && cmd_file_kind(parse->operands[0]) == CMD_FILE_ARCHIVE &&
+             cmd_file_kind(parse->operands[1]) == CMD_FILE_ARCHIVE)
+        cmd_usage_error(parse, "'%s' and '%s' are archives: expected %s, and one archive",
+                        parse->operands[0], parse->operands[1], expected);
+    else
         return false;
-    }
-    *ret_what = first;
-    *ret_archive = n == 2 ? pm_strndup(parse->operands[1], strlen(parse->operands[1]))
-                          : cmd_only_archive(parse);
+    return true;
+}
+
+bool cmd_archive_operands(struct cmd_parse *parse, const char *expected, bool is_optional,
+                          const char **ret_what, char **ret_archive)
+{
+    if (refuse_operands(parse, expected, is_optional))
+        return false;
+    int n = parse->n_operands, archive = archive_at(parse);
+    if (n == 1 && !is_optional)
+        archive = n;
+    int what = archive == 0;
+    *ret_what = what < n ? parse->operands[what] : NULL;
+    *ret_archive = archive < n
+                       ? pm_strndup(parse->operands[archive], strlen(parse->operands[archive]))
+                       : cmd_only_archive(parse);
     return *ret_archive != NULL;
 }
 
@@ -77,9 +109,10 @@ bool cmd_take_look(struct cmd_parse *parse, int key, struct show_look *look)
 
 const char *const cmd_look_environment[] = {
     "COLUMNS",
-    "width of the text; without it the terminal's. Not on a terminal: as wide as names of 160 take",
+    "width of the text (default: the terminal's; in a file or a pipe, room for names of 160 "
+    "columns)",
     "NO_COLOR",
-    "when not empty, no colours with --color=auto",
+    "if not empty: no colours with --color=auto",
     "LC_ALL, LC_CTYPE, LANG",
-    "bars and lines are drawn with Unicode when the locale is UTF-8",
+    "if the locale is UTF-8, bars and lines are drawn with Unicode",
     NULL};

@@ -16,21 +16,22 @@
 char *cmd_find_archive(int *ret_n);
 /* The same. NULL: there is none or there are several, which was reported as wrong usage. */
 char *cmd_only_archive(struct cmd_parse *parse);
-/* The operands "WHAT [ARCHIVE]": what, and the archive's path, to be freed. expected names what.
- * false: wrong usage, reported. */
-bool cmd_archive_operands(struct cmd_parse *parse, const char *expected, const char **ret_what,
-                          char **ret_archive);
+/* The operands "WHAT [ARCHIVE]", in either order: what, and the archive's path, to be freed.
+ * expected names what; is_optional: it may be left out, and is NULL then. false: wrong usage,
+ * reported. */
+bool cmd_archive_operands(struct cmd_parse *parse, const char *expected, bool is_optional,
+                          const char **ret_what, char **ret_archive);
 
 /* The options for how text is to look: stand in a command's table, and are taken by
  * cmd_take_look. */
 enum { CMD_OPT_COLOR = CMD_KEY_FIRST + 100, CMD_OPT_WIDTH };
-#define CMD_LOOK_OPTIONS                                                                         \
-    {CMD_OPT_COLOR, "color", "auto|always|never",                                                \
-     "colours; auto (default): on a terminal, unless NO_COLOR is set"},                          \
-    {                                                                                            \
-        CMD_OPT_WIDTH, "width", "NUMBER",                                                        \
-            "columns that the text may take, 0 for as many as it takes (default: COLUMNS, else " \
-            "the terminal's; in a file or a pipe as many as names of 160 take)"                  \
+#define CMD_LOOK_OPTIONS                                                                       \
+    {CMD_OPT_COLOR, "color", "auto|always|never",                                              \
+     "colours; auto (default): on a terminal, unless NO_COLOR is set"},                        \
+    {                                                                                          \
+        CMD_OPT_WIDTH, "width", "NUMBER",                                                      \
+            "width of the text in columns, 0 for as wide as it needs (default: COLUMNS, else " \
+            "the terminal's width; in a file or a pipe, room for names of 160 columns)"        \
     }
 /* false: it is another option. */
 bool cmd_take_look(struct cmd_parse *parse, int key, struct show_look *look);

@@ -25,8 +25,7 @@ static const struct cmd_exit perfmap_exits[] = {
 
 static const char *const perfmap_environment[] = {
     "PERFMAP_LIBDIR",
-    "folder with perfmap.so and libperfmap-rt.so, when they are not where they were installed",
-    NULL};
+    "folder with perfmap.so and libperfmap-rt.so, if they are not where they were installed", NULL};
 
 #define VERB(symbol, word) extern const struct cmd cmd_##symbol;
 #define HIDDEN_VERB(symbol) VERB(symbol, "")

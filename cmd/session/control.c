@@ -333,9 +333,9 @@ static enum pm_status check_terms(const struct session_control *c, struct pm_err
 {
     return c->choice.question_has_terms && c->choice.question.n
                ? pm_error_set(err, PM_ERR_UNSUPPORTED,
-                              "this run follows functions only inside others, as the question "
-                              "that it was started with needs them (--ask): start it "
-                              "without --ask to ask it others, or to change what is measured")
+                              "this run was started for one question (--ask) and follows only what "
+                              "that needs: start it without --ask to ask other questions, or to "
+                              "change what is measured")
                : PM_OK;
 }
 

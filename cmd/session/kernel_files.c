@@ -291,7 +291,7 @@ static void write_file(const struct files *files, const char *run_dir,
     if (out)
         fclose(out);
     if (!good)
-        session_note(notes, SESSION_WARNS, "what the kernel wrote is not in the run: %s/%s: %s",
+        session_note(notes, SESSION_WARNS, "the run lacks what the kernel wrote: %s/%s: %s",
                      run_dir, PM_KERNEL_WRITES_NAME, strerror(errnum));
     if (!good && out)
         unlink(path.data);
@@ -309,8 +309,7 @@ void session_kernel_end(struct session_kernel *kernel, const char *run_dir,
     add_records(&files, records, n);
     add_up(&files);
     if (files.failed)
-        session_note(notes, SESSION_WARNS,
-                     "what the kernel wrote is not in the run: out of memory");
+        session_note(notes, SESSION_WARNS, "the run lacks what the kernel wrote: out of memory");
     else
         write_file(&files, run_dir, clock, notes);
     if (files.n_others)

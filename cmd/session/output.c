@@ -54,15 +54,15 @@ enum pm_status session_check_archive_place(const char *name, struct pm_error *er
     struct stat status;
     size_t len = strlen(name);
     if (len == 0 || name[len - 1] == '/')
-        return pm_error_set(err, PM_ERR_USAGE, "'%s' is no name for an archive", name);
+        return pm_error_set(err, PM_ERR_USAGE, "'%s' cannot be the name of an archive", name);
     if (stat(name, &status) != 0)
         return errno == ENOENT ? PM_OK
                                : pm_error_system(err, errno, "cannot write archive '%s'", name);
     if (S_ISREG(status.st_mode) && (status.st_size == 0 || is_archive(name)))
         return PM_OK;
     return pm_error_set(err, PM_ERR_USAGE,
-                        "'%s' exists and is no PerfMap archive: it is not replaced (choose another "
-                        "name with -o)",
+                        "'%s' exists and is not a PerfMap archive, so it is not replaced: choose "
+                        "another name with -o",
                         name);
 }
 
@@ -77,7 +77,7 @@ static char *name_of_old(const char *name, struct session_notes *notes)
     pm_buf_printf(&old, "%s.old", name);
     if (old.data && lstat(old.data, &status) == 0 && !is_archive(old.data)) {
         session_note(notes, SESSION_WARNS,
-                     "'%s' is no archive of PerfMap, so it is not replaced, and the archive "
+                     "'%s' is not a PerfMap archive, so it is not replaced, and the old archive "
                      "'%s' is not kept",
                      old.data, name);
         pm_buf_release(&old);
@@ -133,8 +133,8 @@ enum pm_status session_output_check(const char *name, bool collect, struct pm_er
     if (S_ISDIR(status.st_mode) && is_run_folder(name))
         return PM_OK;
     return pm_error_set(err, PM_ERR_USAGE,
-                        "'%s' exists and is no run folder of PerfMap: it is not replaced (choose "
-                        "another name with -o)",
+                        "'%s' exists and is not a run folder of PerfMap, so it is not replaced: "
+                        "choose another name with -o",
                         name);
 }
 

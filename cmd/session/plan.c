@@ -457,12 +457,11 @@ static enum pm_status refuse(const struct mode_names *names, const struct mode_r
             "with PerfMap; --look-in FILE names a library or program that is loaded later",
             rule->pattern, pm_mode_name(rule->mode));
     if (means_loop_without_sleds(names, &pattern))
-        return pm_error_set(
-            err, PM_ERR_USAGE,
-            "pattern '%s' of --%s: the loop has no sled, as inner loops and small ones that only "
-            "search memory; compile with -fplugin-arg-perfmap-constructs=functions,all-loops for "
-            "it",
-            rule->pattern, pm_mode_name(rule->mode));
+        return pm_error_set(err, PM_ERR_USAGE,
+                            "pattern '%s' of --%s: the loop has no sled, like all inner loops and "
+                            "small loops that only search memory: compile with "
+                            "-fplugin-arg-perfmap-constructs=functions,all-loops to give it one",
+                            rule->pattern, pm_mode_name(rule->mode));
     char *near = near_name(names, &pattern);
     enum pm_status status = pm_error_set(
         err, PM_ERR_USAGE, "pattern '%s' of --%s matches no function or loop%s%.*s%s%s",

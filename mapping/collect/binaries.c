@@ -62,15 +62,14 @@ static enum pm_status read_facts(struct collector *c, struct collect_binary *bin
     if (status == PM_ERR_NOT_FOUND) {
         binary->pif_state = "missing";
         if (binary->has_nouns)
-            collect_warn(
-                c,
-                "'%s' has sleds but no PIF (stripped, or compiled without): its code keeps "
-                "the names of its symbols",
-                binary->path);
+            collect_warn(c,
+                         "'%s' has sleds but no facts of the compiler (was it stripped?), so its "
+                         "code has the names of its symbols",
+                         binary->path);
     } else if (status != PM_OK) {
         binary->pif_state = "damaged";
-        collect_warn(c, "PIF of '%s' is used as far as it goes: %s", binary->path,
-                     pm_error_text(&err));
+        collect_warn(c, "the compiler's facts in '%s' are damaged, and used up to there: %s",
+                     binary->path, pm_error_text(&err));
     }
     pm_error_release(&err);
     return import_binary(c, binary);
@@ -107,15 +106,16 @@ static void tell_why_not(struct collector *c, const struct collect_binary *binar
 {
     if (state == PM_BINARY_CHANGED)
         collect_warn(c,
-                     "'%s' is not the file that ran any more%s%s: its code is named by addresses "
-                     "only; collect before building "
-                     "again",
+                     "'%s' has changed since it ran%s%s, so its code has addresses and no names: "
+                     "collect before you build again",
                      binary->path, *why ? ", " : "", why);
     else if (state == PM_BINARY_GONE)
-        collect_warn(c, "'%s' is not there any more: its code is named by addresses only",
+        collect_warn(c,
+                     "'%s' is no longer there, so its code has addresses and no names: collect "
+                     "before you remove it",
                      binary->path);
     else
-        collect_warn(c, "'%s' cannot be read (%s): its code is named by addresses only",
+        collect_warn(c, "'%s' cannot be read (%s), so its code has addresses and no names",
                      binary->path, why);
 }
 

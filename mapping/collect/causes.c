@@ -357,18 +357,20 @@ static void warn(struct collector *c, const struct problems *problems)
 {
     if (problems->n_nowhere)
         collect_warn(c,
-                     "work was handed over from %u contexts that are not in the run files: who it "
-                     "was done for is not known",
+                     "work was handed over from %u contexts that the run files lack, so it is not "
+                     "known on whose behalf it was done",
                      problems->n_nowhere);
     if (problems->n_circles)
-        collect_warn(c, "%u contexts are done on behalf of themselves, in a circle: left out",
-                     problems->n_circles);
+        collect_warn(
+            c,
+            "%u contexts are done on behalf of themselves, in a circle: their causes are left out",
+            problems->n_circles);
     if (problems->n_told)
-        collect_warn(c,
-                     "work came from %u contexts of processes that are not here: only the names "
-                     "that came with it are known ('perfmap collect RUN OTHER_RUN -o ARCHIVE' "
-                     "joins runs)",
-                     problems->n_told);
+        collect_warn(
+            c,
+            "work came from %u contexts of processes of another run, of which only the names sent "
+            "along are known: 'perfmap collect RUN OTHER_RUN -o ARCHIVE' joins runs",
+            problems->n_told);
 }
 
 enum pm_status collect_causes_end(struct collector *c)

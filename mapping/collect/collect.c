@@ -801,7 +801,7 @@ enum pm_status pm_collect(const char *const *run_dirs, size_t n_run_dirs, const 
     struct pm_collect_result result = {0};
     bool has_other = known.n_costs_paths != 0 || known.binary_paths != NULL;
     if ((n_run_dirs == 0 && !has_other) || (known.name && n_run_dirs > 1))
-        return pm_error_set(err, PM_ERR_USAGE, "%zu run folders given%s", n_run_dirs,
+        return pm_error_set(err, PM_ERR_USAGE, "%zu run folders were given%s", n_run_dirs,
                             known.name ? " for one name" : "");
     struct whole *whole = pm_alloc(sizeof *whole);
     if (!whole)

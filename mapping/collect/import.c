@@ -123,7 +123,8 @@ static enum pm_status make_metrics(struct import *import)
             (strcmp(known->unit, metric.unit) != 0 ||
              strcmp(known->aggregation ? known->aggregation : "sum", metric.aggregation) != 0))
             return pm_error_set(c->err, PM_ERR_FORMAT,
-                                "cost file '%s': metric '%s' is in '%s' (%s), here in '%s' (%s)",
+                                "cost file '%s': metric '%s' has the unit '%s' (%s) in the "
+                                "archive, and '%s' (%s) here",
                                 import->path, metric.name, known->unit,
                                 known->aggregation ? known->aggregation : "sum", metric.unit,
                                 metric.aggregation);

@@ -62,7 +62,7 @@ static enum pm_status add_level(struct words *w, const struct pm_run_file_word *
     if (status != PM_OK || c->model->levels[*row - 1].above || *row == c->model->base_level)
         return status;
     if (is_below(c, name, above))
-        collect_warn(c, "level '%s' would lie above itself, by way of '%s'", name, above);
+        collect_warn(c, "level '%s' would be above itself, through '%s'", name, above);
     else
         c->model->levels[*row - 1].above = above;
     return PM_OK;

@@ -216,7 +216,7 @@ static enum pm_status read_sentence(struct text_reader *t, struct pm_str line)
     struct pm_str value = costs_trimmed((struct pm_str){line.p + name_len, line.len - name_len});
     if (name_len == 0 || value.len == 0)
         return costs_refuse(t->r, PM_ERR_FORMAT,
-                            "behind a sentence stand the name of a metric and a number");
+                            "expected the name of a metric and a number after the sentence");
     enum pm_status status = find_metric(t, (struct pm_str){line.p, name_len}, &cost.metric);
     if (status != PM_OK)
         return status;

@@ -27,7 +27,7 @@ static enum pm_status check_build(const struct pm_elf_file *file, const char *bu
     if (!build_id || !build_id[0] || !strcmp(build_id, file->build_id))
         return PM_OK;
     return pm_error_set(err, PM_ERR_NOT_FOUND,
-                        "'%s' is of another build: its build-id is %s, not %s", file->path,
+                        "'%s' is from another build: its build-id is %s, not %s", file->path,
                         file->build_id[0] ? file->build_id : "missing", build_id);
 }
 

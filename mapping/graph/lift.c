@@ -537,10 +537,10 @@ out:
     bool at_limit = own && (own->sets.at_limit || own->spreads.at_limit);
     pm_lift_free(lift);
     if (at_limit)
-        return pm_error_set(err, PM_ERR_LIMIT,
-                            "the mapping graph is too entangled: its sets of destinations have "
-                            "more than %d members",
-                            PM_SETS_MAX_WORDS);
+        return pm_error_set(
+            err, PM_ERR_LIMIT,
+            "the mapping graph is too complex: its sets of destinations have more than %d members",
+            PM_SETS_MAX_WORDS);
     return pm_error_set(err, PM_ERR_MEMORY, "out of memory for lifting costs of %zu sentences",
                         n_sources);
 }

@@ -220,7 +220,7 @@ static const char *text_value(struct reader *r, const struct field *field)
 static enum pm_status name_value(struct reader *r, const struct field *field, const char **ret_name)
 {
     struct pm_str at = field->value;
-    const char *why = "nothing may stand behind the closing quote";
+    const char *why = "expected nothing after the closing quote";
     if (at.len == 0)
         return refuse(r, field->line_no, PM_ERR_FORMAT, "'%.*s' is empty", SHOWN(field->key));
     if (at.p[0] == '"') {
@@ -366,10 +366,9 @@ static enum pm_status resolve(struct reader *r, bool is_verb, struct pm_pif_refe
             n = n_fitting(r, is_verb, reference.name, reference.level, false, &index);
     }
     if (n > 1)
-        return refuse(
-            r, line_no, PM_ERR_FORMAT,
-            "the name '%.*s' stands for more than one %s: write 'level::name' or 'name#id'",
-            SHOWN(pm_str_of(reference.name)), is_verb ? "verb" : "noun");
+        return refuse(r, line_no, PM_ERR_FORMAT,
+                      "more than one %s has the name '%.*s': write 'level::name' or 'name#id'",
+                      is_verb ? "verb" : "noun", SHOWN(pm_str_of(reference.name)));
     if (n == 0)
         index = is_verb ? pif_mention_verb(r->pif, reference.id, reference.level, reference.name)
                         : pif_mention_noun(r->pif, reference.id, reference.level, reference.name);
@@ -424,7 +423,7 @@ static enum pm_status resolve_sentence(struct reader *r, const struct field *fie
     if (why == too_many_nouns)
         return refuse(r, field->line_no, PM_ERR_LIMIT, "%s", why);
     if (!why && trimmed(at).len)
-        why = "nothing may stand behind '}'";
+        why = "expected nothing after '}'";
     if (why)
         return refuse(r, field->line_no, PM_ERR_FORMAT, "sentence '%.*s': %s", SHOWN(field->value),
                       why);
@@ -723,7 +722,7 @@ static enum pm_status add_field(struct reader *r, struct pm_str line, const char
 {
     struct field field = {.line = line, .line_no = line_no};
     if (!r->record.len)
-        return refuse(r, line_no, PM_ERR_FORMAT, "'%.*s' stands before the first record",
+        return refuse(r, line_no, PM_ERR_FORMAT, "'%.*s' comes before the first record",
                       SHOWN(trimmed(line)));
     if (equals) {
         field.key = trimmed((struct pm_str){line.p, (size_t)(equals - line.p)});
@@ -779,7 +778,7 @@ static enum pm_status read_line(struct reader *r, struct pm_str line, unsigned l
     if (is_version_line(line, &rest))
         return is_first
                    ? version_line(r, rest, line_no)
-                   : refuse(r, line_no, PM_ERR_FORMAT, "'%.*s' may only stand first", SHOWN(line));
+                   : refuse(r, line_no, PM_ERR_FORMAT, "'%.*s' may only come first", SHOWN(line));
     const char *equals = memchr(line.p, '=', line.len);
     if (is_blank(line.p[0]) || equals)
         return add_field(r, line, equals, line_no);

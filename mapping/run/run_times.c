@@ -64,7 +64,7 @@ static uint64_t find_hz(struct pm_run_file *file)
     if (hz)
         return hz;
     run_complain(file, offsetof(struct pm_run_header, tsc_hz),
-                 "nothing tells the clock rate; times are clock ticks, not nanoseconds");
+                 "the clock's rate is not known: times are clock ticks, not nanoseconds");
     return NS_PER_S;
 }
 

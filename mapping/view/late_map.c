@@ -33,9 +33,8 @@ static bool is_same(const struct pm_binary *binary, struct pm_late_map *item)
     }
     pm_buf_release(&id);
     const char *text = !known ? "it has no build-id, so whether it is the one that ran is not known"
-                       : state == PM_BINARY_CHANGED
-                           ? "it is not the file that ran, it was built again"
-                       : state == PM_BINARY_GONE       ? "it is not there any more"
+                       : state == PM_BINARY_CHANGED    ? "it has changed since it ran"
+                       : state == PM_BINARY_GONE       ? "it is no longer there"
                        : state == PM_BINARY_UNREADABLE ? why
                                                        : "";
     snprintf(item->problem, sizeof item->problem, "%s", text);

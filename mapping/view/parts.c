@@ -59,7 +59,7 @@ enum pm_status pm_view_choose_runners(struct pm_view *view, struct pm_error *err
 {
     enum pm_runner rows = pm_view_grouping(view)->runner, parts = view->options.parts;
     if (rows && parts)
-        return pm_error_set(err, PM_ERR_USAGE, "rows are %ss already: they have no parts",
+        return pm_error_set(err, PM_ERR_USAGE, "rows are already %ss: they have no parts",
                             pm_runner_kind(rows)->word);
     if (rows || parts) {
         enum pm_status status =

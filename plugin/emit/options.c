@@ -90,8 +90,8 @@ static enum pm_status set_pif(struct pm_options *options, const char *value, str
     options->pif_none = strcmp(value, "none") == 0;
     if (!options->pif_none && strcmp(value, "auto") != 0) {
         if (stat(value, &st) != 0 || !S_ISDIR(st.st_mode))
-            return pm_error_set(err, PM_ERR_USAGE,
-                                "option 'pif=%s' is neither auto nor none nor a folder", value);
+            return pm_error_set(err, PM_ERR_USAGE, "option 'pif=%s' is not auto, none or a folder",
+                                value);
         dir = pm_strndup(value, strlen(value));
         if (dir == NULL)
             return pm_error_set(err, PM_ERR_MEMORY, "no memory for option 'pif'");

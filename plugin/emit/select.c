@@ -81,7 +81,7 @@ static enum pm_status select_add_line(struct pm_select *select, char *line, stru
         return PM_OK;
     if (*line != '+' && *line != '-')
         return pm_error_set(err, PM_ERR_FORMAT,
-                            "'%s' begins with neither '+' (include), '-' (exclude) nor '#'", line);
+                            "'%s' does not begin with '+' (include), '-' (exclude) or '#'", line);
     return pm_select_add(select, *line == '+', line + 1, err);
 }
 

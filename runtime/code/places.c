@@ -179,11 +179,10 @@ static void next_generation(void)
     if (next == 0) { /* addresses stay ambiguous */
         static bool said;
         if (!said)
-            pm_file_message(
-                PM_RUN_MSG_LIMIT,
-                "libraries were loaded at each other's addresses more than 65535 times: "
-                "from now on samples in them may bear the wrong one's names",
-                NULL);
+            pm_file_message(PM_RUN_MSG_LIMIT,
+                            "libraries were loaded at each other's addresses more than 65535 "
+                            "times: samples in later ones may have the name of another library",
+                            NULL);
         said = true;
         return;
     }

@@ -167,7 +167,7 @@ static void of_a_process_that_is_not_here_the_text_is_known(void **state)
     (void)state;
     write_two(NULL, "x.run/200.0.pmr");
     struct pm_collect_result result = collect();
-    assert_true(warns(&result, "1 contexts of processes that are not here"));
+    assert_true(warns(&result, "1 contexts of processes of another run"));
     assert_int_equal(number("SELECT count(*) FROM causes"), 1);
     assert_int_equal(number("SELECT count(*) FROM contexts WHERE flags = 128"), 3);
     assert_int_equal(
@@ -190,7 +190,7 @@ static void a_cause_that_is_no_context_is_left_out(void **state)
     add_causes(&run, &(struct pm_run_word){.address = identity(100), .a = 3}, 1, "");
     finish(&run, "x.run/100.0.pmr");
     struct pm_collect_result result = collect();
-    assert_true(warns(&result, "from 1 contexts that are not in the run files"));
+    assert_true(warns(&result, "from 1 contexts that the run files lack"));
     assert_int_equal(number("SELECT count(*) FROM causes"), 0);
     assert_int_equal(number("SELECT sum(value) FROM costs WHERE metric = 1"), 2);
 }

@@ -614,7 +614,7 @@ static void binaries_that_do_not_explain_are_named(void **state)
     write_manifest("x.run");
     write_run("x.run/100.0.pmr");
     collect_with(NULL, &result);
-    only_warning(&result, "/heat' is not there any more: its code is named by addresses only");
+    only_warning(&result, "/heat' is no longer there, so its code has addresses and no names");
     pm_collect_result_release(&result);
     check_archive();
     assert_string_equal(ask("SELECT pif_state FROM binaries"), "missing");
@@ -623,13 +623,13 @@ static void binaries_that_do_not_explain_are_named(void **state)
 
     assert_true(make_elf("heat", "ABCD", NULL, symbols, 3));
     collect_with(NULL, &result);
-    only_warning(&result, "is not the file that ran any more");
+    only_warning(&result, "has changed since it ran");
     pm_collect_result_release(&result);
     assert_string_equal(ask("SELECT pif_state FROM binaries"), "changed");
 
     assert_true(make_elf("heat", "abcd", NULL, symbols, 3));
     collect_with(NULL, &result);
-    only_warning(&result, "has sleds but no PIF");
+    only_warning(&result, "has sleds but no facts of the compiler");
     pm_collect_result_release(&result);
     assert_string_equal(ask("SELECT pif_state FROM binaries"), "missing");
     assert_string_equal(ask("SELECT name FROM named_nouns WHERE kind = 'loopcode'"),

@@ -512,7 +512,7 @@ static void called_code_is_where_it_was_called(void **state)
     struct pm_collect_result result = {0};
     collect_it(NULL, &result);
     assert_int_equal(result.n_warnings, 1);
-    assert_non_null(strstr(result.warnings[0], "'/nowhere/libgone.so' is not there any more"));
+    assert_non_null(strstr(result.warnings[0], "'/nowhere/libgone.so' is no longer there"));
     pm_collect_result_release(&result);
     check_archive();
     assert_string_equal(

@@ -297,7 +297,7 @@ static void malformed_text_is_refused(void **state)
     assert_refused(PM_ERR_FORMAT, "{1,2,3,4,5,6,7,8,9,0} x 1",
                    LINE_1 "sentence '{1,2,3,4,5,6,7,8,9,0} x 1': a sentence has at most 8 nouns");
     assert_refused(PM_ERR_FORMAT, "{a, b} x\n",
-                   LINE_1 "behind a sentence stand the name of a metric and a number");
+                   LINE_1 "expected the name of a metric and a number after the sentence");
     assert_refused(PM_ERR_FORMAT, "{a, b} 12 1\n",
                    LINE_1 "'12' is not the name of a metric: letters, digits, '_', '.' and '-'");
     static const char *const values[] = {"-1", "1.", ".5", "1e3", "1,5", "1.5.5", "x", "1 2"};

@@ -131,8 +131,8 @@ static void pif_goes_to_a_folder_that_exists(void **state)
     assert_int_equal(pm_options_set(o, "pif", "/tmp", NULL), PM_OK);
     assert_false(o->pif_none);
     assert_string_equal(o->pif_dir, "/tmp");
-    expect_refusal(o, "pif", "/no/such/folder", "neither auto nor none nor a folder");
-    expect_refusal(o, "pif", "/dev/null", "neither auto nor none nor a folder");
+    expect_refusal(o, "pif", "/no/such/folder", "is not auto, none or a folder");
+    expect_refusal(o, "pif", "/dev/null", "is not auto, none or a folder");
     assert_string_equal(o->pif_dir, "/tmp");
     assert_int_equal(pm_options_set(o, "pif", "auto", NULL), PM_OK);
     assert_null(o->pif_dir);

@@ -144,7 +144,7 @@ static void a_bad_line_is_named_with_its_number(void **state)
     struct pm_select *s = make(NULL, NULL);
     struct pm_error err = PM_ERROR_INIT;
     assert_int_equal(read_text(s, "+a\n\nmain\n", 9, &err), PM_ERR_FORMAT);
-    assert_non_null(strstr(pm_error_text(&err), "'main' begins with neither"));
+    assert_non_null(strstr(pm_error_text(&err), "'main' does not begin with"));
     assert_non_null(strstr(pm_error_text(&err), "line 3"));
     pm_error_release(&err);
     assert_int_equal(read_text(s, "+a\0b\n", 5, &err), PM_ERR_FORMAT);

@@ -127,8 +127,8 @@ static const struct {
     {"PIF 2 future\n",
      "PIF file 't.pif' line 1: this is PIF version '2', this program reads version 1"},
     {"PIF\n", "PIF file 't.pif' line 1: this is PIF version '', this program reads version 1"},
-    {"# x\n\nPIF 1\nPIF 1 x\n", "PIF file 't.pif' line 4: 'PIF 1 x' may only stand first"},
-    {"  name = x\n", "PIF file 't.pif' line 1: 'name = x' stands before the first record"},
+    {"# x\n\nPIF 1\nPIF 1 x\n", "PIF file 't.pif' line 4: 'PIF 1 x' may only come first"},
+    {"  name = x\n", "PIF file 't.pif' line 1: 'name = x' comes before the first record"},
     {"noun\n", "PIF file 't.pif' line 1: 'noun' is neither a record (NOUN, VERB, MAPPING, LEVEL) "
                "nor 'key = value'"},
     {"NOUN\n  name\n", "PIF file 't.pif' line 2: 'name' is not 'key = value'"},
@@ -167,7 +167,7 @@ static const struct {
     {"MAPPING\n  source = {a,}\n  destination = {v}\n",
      "PIF file 't.pif' line 2: sentence '{a,}': a name was expected"},
     {"MAPPING\n  source = {v} x\n  destination = {v}\n",
-     "PIF file 't.pif' line 2: sentence '{v} x': nothing may stand behind '}'"},
+     "PIF file 't.pif' line 2: sentence '{v} x': expected nothing after '}'"},
     {"MAPPING\n  source = {std::sort::x, v}\n  destination = {v}\n",
      "PIF file 't.pif' line 2: sentence '{std::sort::x, v}': a name with '::' must be in quotes"},
     {"MAPPING\n  source = {a\"b, v}\n  destination = {v}\n",
@@ -178,7 +178,7 @@ static const struct {
      "PIF file 't.pif' line 4: weight '-1' is not a number of 0 or more"},
     {"NOUN\n  name = x\n  abstraction = A\nNOUN\n  name = x\n  abstraction = B\n"
      "MAPPING\n  source = {x, v}\n  destination = {v}\n",
-     "PIF file 't.pif' line 8: the name 'x' stands for more than one noun: write 'level::name' or "
+     "PIF file 't.pif' line 8: more than one noun has the name 'x': write 'level::name' or "
      "'name#id'"},
 };
 

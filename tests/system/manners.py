@@ -36,7 +36,7 @@ def same(what, got, expected):
 
 
 def adapters(mode):
-    """MANNERS_ADAPTERS: by these as well (memory adds to call paths, which mode count has not)."""
+    """MANNERS_ADAPTERS: by these as well (memory needs call paths, and mode count has none)."""
     names = [name for name in os.environ.get("MANNERS_ADAPTERS", "").split(",") if name and (name != "memory" or mode != "count")]
     return ["--adapter", ",".join(names)] if names else []
 

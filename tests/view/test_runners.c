@@ -194,7 +194,7 @@ static void what_runs_nowhere_is_refused(void **state)
          "'heat' must be thread:NAME, process:NAME or rank:NUMBER"},
         {{.by = PM_VIEW_BY_THREAD, .parts = PM_RUNNER_RANK},
          PM_ERR_USAGE,
-         "rows are threads already: they have no parts"},
+         "rows are already threads: they have no parts"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
