@@ -75,6 +75,8 @@ const std::vector<struct pm_member_touch> *pm_fact_members_at(location_t locatio
 bool pm_fact_is_fortran(void);
 /* gfortran's descriptor of an allocatable, pointer or assumed-shape array. */
 bool pm_fact_is_descriptor(tree type);
+/* The descriptor of what has POINTER or TARGET. */
+bool pm_fact_is_array_pointer(tree type);
 /* The variable that a field of the compiler's own records stands for, by which bodies of OpenMP
  * regions and nested functions reach the variables around them; 0: none. */
 pm_id pm_fact_captured(tree field, tree context);

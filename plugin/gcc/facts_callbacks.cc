@@ -26,6 +26,31 @@ static std::vector<pm_id> parameters_of(struct pm_reader *reader, gcall *call, u
     return parameters;
 }
 
+static tree type_of_parameter(gcall *call, unsigned index)
+{
+    tree function_type = gimple_call_fntype(call);
+    tree of = function_type != NULL_TREE ? TYPE_ARG_TYPES(function_type) : NULL_TREE;
+    for (; of != NULL_TREE && index > 0; index--)
+        of = TREE_CHAIN(of);
+    return of != NULL_TREE ? TREE_VALUE(of) : NULL_TREE;
+}
+
+/* "call find(p)", "p => find()": a Fortran procedure may point what it is passed elsewhere. (It
+ * gets others as "struct array01 & restrict".) */
+static void note_pointed_by_call(struct pm_reader *reader, gcall *call, unsigned index,
+                                 pm_id parameter)
+{
+    tree argument = gimple_call_arg(call, index), type = type_of_parameter(call, index);
+    tree variable = TREE_CODE(argument) == ADDR_EXPR ? TREE_OPERAND(argument, 0) : argument;
+    if (!pm_fact_is_fortran() || type == NULL_TREE || TREE_CODE(type) != REFERENCE_TYPE ||
+        TYPE_RESTRICT(type) || !pm_fact_is_array_pointer(TREE_TYPE(type)) || !DECL_P(variable))
+        return;
+    if (DECL_ARTIFICIAL(variable))
+        reader->pointed_by_call[DECL_UID(variable)].push_back(parameter);
+    else
+        pm_fact_refers(pm_fact_variable(variable, reader->decl), parameter);
+}
+
 void pm_reader_note_passed(struct pm_reader *reader, gcall *call, unsigned index)
 {
     tree argument = gimple_call_arg(call, index);
@@ -35,6 +60,7 @@ void pm_reader_note_passed(struct pm_reader *reader, gcall *call, unsigned index
     for (pm_id parameter : parameters_of(reader, call, index)) {
         if (parameter == 0)
             continue;
+        note_pointed_by_call(reader, call, index, parameter);
         pm_reader_refer(reader, parameter, argument);
         if (pm_fact_leads_to_this(argument, reader->decl) &&
             pm_reader_objects_behind(reader, argument).empty())

@@ -141,6 +141,17 @@ static void note_descriptor(struct pm_reader *reader, tree to, tree from)
         pm_fact_note_behind(to, objects[0]);
 }
 
+/* "p => q" of what has a descriptor itself. */
+static void note_array_pointer(struct pm_reader *reader, tree to, tree from)
+{
+    std::vector<pm_id> holders;
+    reader->referred = &holders;
+    pm_reader_touch(reader, to, PM_WRITES);
+    reader->referred = NULL;
+    if (!holders.empty())
+        pm_reader_refer(reader, holders[0], build_fold_addr_expr(from));
+}
+
 void pm_reader_note_descriptor(struct pm_reader *reader, gimple *stmt)
 {
     tree callee = is_gimple_call(stmt) ? gimple_call_fndecl(stmt) : NULL_TREE;
@@ -154,6 +165,8 @@ void pm_reader_note_descriptor(struct pm_reader *reader, gimple *stmt)
         tree from = gimple_assign_rhs1(stmt);
         if (VAR_P(from) && DECL_ARTIFICIAL(from) && AGGREGATE_TYPE_P(TREE_TYPE(from)))
             note_descriptor(reader, gimple_assign_lhs(stmt), build_fold_addr_expr(from));
+        if (pm_fact_is_array_pointer(TREE_TYPE(from)))
+            note_array_pointer(reader, gimple_assign_lhs(stmt), from);
     }
 }
 

@@ -34,6 +34,8 @@ struct pm_reader {
     std::vector<pm_id> *referred; /* else NULL: what is touched is put there, and is no fact */
     /* pointers that temporaries are given: "i ? a : b" */
     std::map<unsigned, std::vector<tree>> given;
+    /* descriptors that a call points somewhere: by which of its parameters */
+    std::map<unsigned, std::vector<pm_id>> pointed_by_call;
     unsigned depth; /* of temporaries that are given others */
 };
 

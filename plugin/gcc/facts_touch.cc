@@ -200,6 +200,10 @@ static void touch_behind(struct pm_reader *reader, tree variable, enum pm_access
         pm_reader_map_to(reader, pm_fact_behind(variable), (enum pm_fact_verb)access);
     if (VAR_P(variable) && DECL_ARTIFICIAL(variable))
         touch_given(reader, variable, access);
+    auto pointed = reader->pointed_by_call.find(DECL_P(variable) ? DECL_UID(variable) : 0);
+    if (reader->referred != NULL && pointed != reader->pointed_by_call.end())
+        for (pm_id parameter : pointed->second)
+            reader->referred->push_back(parameter);
 }
 
 /* "D.1 = CHAIN->u; *D.1 = x": no variable of the function around is in a register here. NULL: it

@@ -69,6 +69,14 @@ bool pm_fact_is_descriptor(tree type)
            ISDIGIT(IDENTIFIER_POINTER(name)[5]);
 }
 
+/* What the source may point elsewhere: the data of others is "void * restrict". */
+bool pm_fact_is_array_pointer(tree type)
+{
+    return pm_fact_is_descriptor(type) && TYPE_FIELDS(type) != NULL_TREE &&
+           POINTER_TYPE_P(TREE_TYPE(TYPE_FIELDS(type))) &&
+           !TYPE_RESTRICT(TREE_TYPE(TYPE_FIELDS(type)));
+}
+
 static std::string type_name(tree type);
 static std::string anonymous_name(tree type, const struct pm_place *place_of_field);
 
@@ -321,6 +329,17 @@ static void look_at_initial_values(void)
     is_looking = false;
 }
 
+/* What is done with "double &x" is done with what the caller passes; with a scalar pointer of
+ * Fortran, or "associate (one => cells(i))", with what it stands for. */
+static bool refers_to_one(tree variable)
+{
+    tree type = TREE_TYPE(variable);
+    if (!is_fortran())
+        return TREE_CODE(type) == REFERENCE_TYPE;
+    return VAR_P(variable) && POINTER_TYPE_P(type) && TREE_CODE(TREE_TYPE(type)) != ARRAY_TYPE &&
+           TREE_CODE(TREE_TYPE(type)) != FUNCTION_TYPE;
+}
+
 static pm_id make_variable(tree variable, tree context)
 {
     struct pm_place place = {NULL, NULL, 0, 0};
@@ -339,8 +358,8 @@ static pm_id make_variable(tree variable, tree context)
     data.name = name.c_str();
     bool holds = is_array(TREE_TYPE(variable)) || pm_fact_is_container(TREE_TYPE(variable));
     data.kind = holds ? PM_DATA_ARRAY : PM_DATA_VARIABLE;
-    if (!holds && !is_fortran() && TREE_CODE(TREE_TYPE(variable)) == REFERENCE_TYPE)
-        type += " &"; /* what is done with "double &x" is done with what the caller passes */
+    if (!holds && refers_to_one(variable))
+        type += " &";
     data.type = type.c_str();
     add_data(&data, &place);
     made_variables.insert(data.id);
