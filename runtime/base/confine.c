@@ -1,6 +1,7 @@
 /* Programs that confine themselves by seccomp. A system call that a filter does not allow would
  * end them, be it ours, so filters are noted before they come into force, and each of our calls
- * asks them first (sys.h): what would be refused is refused here. Whatever is measured goes on
+ * asks them first (sys.h): what would be refused is refused here. The return of a signal handler
+ * is such a call, too: where it is refused, no signal is ours any more. Whatever is measured goes on
  * as far as what remains allows; a run file that can no longer grow keeps counting in the
  * contexts that it has.
  *
@@ -14,6 +15,7 @@
 #include "runtime/base/atomic.h"
 #include "runtime/base/file.h"
 #include "runtime/base/process.h"
+#include "runtime/base/signals.h"
 #include "runtime/base/sys.h"
 
 #include <errno.h>
@@ -138,12 +140,8 @@ static uint32_t evaluate(const struct sock_fprog *filter, const struct seccomp_d
     return SECCOMP_RET_KILL_PROCESS;
 }
 
-PM_EXPORT long pm_confined_refusal(long number, const long arguments[6])
+static struct seccomp_data data_of(long number, const long arguments[6])
 {
-    if (number == SYS_exit_group) /* what comes of that comes without us, too */
-        return 0;
-    if (pm_load(nothing_allowed))
-        return -EPERM;
     struct seccomp_data data = {
         .nr = (int)number,
 #if defined(__x86_64__)
@@ -155,15 +153,30 @@ PM_EXPORT long pm_confined_refusal(long number, const long arguments[6])
     };
     for (unsigned i = 0; i < 6; i++)
         data.args[i] = (uint64_t)arguments[i];
+    return data;
+}
+
+static long refusal_by(const struct sock_fprog *filter, const struct seccomp_data *data)
+{
+    uint32_t result = evaluate(filter, data), action = result & SECCOMP_RET_ACTION_FULL;
+    if (action == SECCOMP_RET_ERRNO)
+        return (result & SECCOMP_RET_DATA) != 0 ? -(long)(result & SECCOMP_RET_DATA) : -EPERM;
+    return action == SECCOMP_RET_ALLOW || action == SECCOMP_RET_LOG ? 0 : -EPERM;
+}
+
+PM_EXPORT long pm_confined_refusal(long number, const long arguments[6])
+{
+    if (number == SYS_exit_group) /* what comes of that comes without us, too */
+        return 0;
+    if (pm_load(nothing_allowed))
+        return -EPERM;
+    struct seccomp_data data = data_of(number, arguments);
     uint32_t n = pm_load(n_filters);
     for (uint32_t i = 0; i < n && i < MAX_FILTERS; i++) {
         const struct sock_fprog *filter = pm_load(filters[i]);
-        uint32_t result = filter != NULL ? evaluate(filter, &data) : SECCOMP_RET_ALLOW;
-        uint32_t action = result & SECCOMP_RET_ACTION_FULL;
-        if (action == SECCOMP_RET_ERRNO)
-            return (result & SECCOMP_RET_DATA) != 0 ? -(long)(result & SECCOMP_RET_DATA) : -EPERM;
-        if (action != SECCOMP_RET_ALLOW && action != SECCOMP_RET_LOG)
-            return -EPERM;
+        long refusal = filter != NULL ? refusal_by(filter, &data) : 0;
+        if (refusal != 0)
+            return refusal;
     }
     return 0;
 }
@@ -265,11 +278,21 @@ void pm_confine_list(const struct sock_fprog *filter)
         append(filter);
 }
 
+/* Strict mode does let handlers return. */
+static bool lets_handlers_return(const struct sock_fprog *filter)
+{
+    struct seccomp_data data = data_of(SYS_rt_sigreturn, (const long[6]){0});
+    return filter != NULL && refusal_by(filter, &data) == 0;
+}
+
 struct pm_confinement pm_confine(bool strict, const struct sock_fprog *filter)
 {
     struct pm_confinement noted = {.was_strict = pm_load(nothing_allowed),
-                                   .was_confined = pm_load(pm_confined)};
+                                   .was_confined = pm_load(pm_confined),
+                                   .had_left = pm_signal_has_left()};
     struct sock_fprog *kept = strict ? NULL : keep(filter);
+    if (!strict && !lets_handlers_return(kept)) /* while system calls are allowed */
+        pm_signal_leave(true);
     noted.index = kept != NULL ? pm_add_shared(n_filters, 1) : MAX_FILTERS;
     if (kept != NULL && noted.index < MAX_FILTERS)
         pm_store(filters[noted.index], kept);
@@ -286,6 +309,7 @@ void pm_confine_not(struct pm_confinement noted)
         pm_store(filters[noted.index], NULL);
     pm_store(nothing_allowed, noted.was_strict);
     pm_store(pm_confined, noted.was_confined);
+    pm_signal_leave(noted.had_left);
 }
 
 void pm_confine_say(void)

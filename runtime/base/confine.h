@@ -7,7 +7,7 @@
 
 struct sock_fprog;
 struct pm_confinement {
-    bool was_strict, was_confined;
+    bool was_strict, was_confined, had_left;
     uint32_t index;
 };
 

@@ -22,6 +22,7 @@ static struct shared {
     struct sigaction shown; /* what the program has */
 } shared[] = {{.number = PM_BELL_SIGNAL, .flags = SA_RESTART | SA_ONSTACK},
               {.number = SIGTRAP, .flags = SA_RESTART | SA_NODEFER}};
+static bool has_left;
 static uint32_t lock; /* of what is shown; all signals are blocked while it is held */
 
 static struct shared *shared_of(int number)
@@ -139,6 +140,12 @@ static void on_signal(int number, siginfo_t *info, void *context)
  * but traps (sample.c says why). */
 static bool install(const struct shared *s)
 {
+    if (pm_load(has_left)) {
+        uint64_t own_mask;
+        memcpy(&own_mask, &s->shown.sa_mask, sizeof own_mask);
+        void *handler = (void *)(uintptr_t)s->shown.sa_handler;
+        return set_action(s->number, handler, s->shown.sa_flags, own_mask);
+    }
     int flags = s->flags;
     if (pm_process.in_valgrind) /* 3.19 makes no stack longer for such a frame: the program dies */
         flags &= ~SA_ONSTACK;
@@ -151,6 +158,8 @@ static bool install(const struct shared *s)
 bool pm_signal_take(int number, pm_signal_fn *handler)
 {
     struct shared *s = shared_of(number);
+    if (pm_load(has_left))
+        return false;
     if (pm_load(s->handler) != NULL) {
         pm_store(s->handler, handler);
         return true;
@@ -162,6 +171,22 @@ bool pm_signal_take(int number, pm_signal_fn *handler)
         return true;
     pm_store(s->handler, NULL);
     return false;
+}
+
+/* The kernel forgets signals that wait when they are ignored, as the bell is by default. */
+void pm_signal_leave(bool left)
+{
+    if (left == pm_load(has_left))
+        return;
+    pm_store(has_left, left);
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        if (pm_load(shared[i].handler) != NULL)
+            install(&shared[i]);
+}
+
+bool pm_signal_has_left(void)
+{
+    return pm_load(has_left);
 }
 
 bool pm_signal_is_taken(int number)

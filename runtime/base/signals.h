@@ -20,6 +20,9 @@ typedef bool pm_signal_fn(siginfo_t *info, void *context);
 bool pm_signal_take(int number, pm_signal_fn *handler);
 bool pm_signal_is_taken(int number);
 void pm_signal_fork_child(void);
+/* No handler can return any more: the bell is not heard, and nothing is taken. False: not so. */
+void pm_signal_leave(bool left);
+bool pm_signal_has_left(void);
 
 /* sigaction(2) as the program sees it, when the signal is shared. */
 bool pm_signal_is_shared(int number);

@@ -74,14 +74,14 @@ static int strict_by_syscall(void)
 }
 
 /* What the program itself needs from then on; all else ends it. */
-static void confine(bool by_syscall, unsigned verdict, bool may_end)
+static void confine(bool by_syscall, unsigned verdict, bool may_end, bool may_handle)
 {
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 7),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 6, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigreturn, 5, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, may_handle ? SYS_rt_sigreturn : SYS_exit, 5, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 4, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 3, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, may_end ? SYS_exit_group : SYS_exit, 2, 0),
@@ -100,7 +100,7 @@ static void confine(bool by_syscall, unsigned verdict, bool may_end)
 static int filter_kills(void)
 {
     work(100);
-    confine(false, SECCOMP_RET_KILL_PROCESS, true);
+    confine(false, SECCOMP_RET_KILL_PROCESS, true, true);
     work(20000);
     finish();
     return 7;
@@ -109,7 +109,17 @@ static int filter_kills(void)
 static int filter_kills_by_syscall(void)
 {
     work(100);
-    confine(true, SECCOMP_RET_KILL_PROCESS, true);
+    confine(true, SECCOMP_RET_KILL_PROCESS, true, true);
+    work(20000);
+    finish();
+    return 7;
+}
+
+/* A program that handles no signals may forbid that handlers return. */
+static int filter_of_handlers(void)
+{
+    work(100);
+    confine(false, SECCOMP_RET_KILL_PROCESS, true, false);
     work(20000);
     finish();
     return 7;
@@ -118,7 +128,7 @@ static int filter_kills_by_syscall(void)
 static int filter_refuses(void)
 {
     work(100);
-    confine(false, SECCOMP_RET_ERRNO | EPERM, true);
+    confine(false, SECCOMP_RET_ERRNO | EPERM, true, true);
     work(20000);
     finish();
     return 7;
@@ -137,7 +147,7 @@ static int filter_traps(void)
 {
     signal(SIGSYS, on_sys);
     work(100);
-    confine(false, SECCOMP_RET_TRAP, true);
+    confine(false, SECCOMP_RET_TRAP, true, true);
     work(20000);
     syscall(SYS_getppid);
     finish();
@@ -195,7 +205,7 @@ static int filter_by_arguments(void)
 static void *confined_worker(void *unused)
 {
     work(100);
-    confine(false, SECCOMP_RET_KILL_THREAD, false);
+    confine(false, SECCOMP_RET_KILL_THREAD, false, true);
     work(5000);
     syscall(SYS_exit, 0);
     return unused;
@@ -359,6 +369,7 @@ int main(int argc, char **argv)
         {"strict_by_syscall", strict_by_syscall},
         {"filter_kills", filter_kills},
         {"filter_kills_by_syscall", filter_kills_by_syscall},
+        {"filter_of_handlers", filter_of_handlers},
         {"filter_refuses", filter_refuses},
         {"filter_traps", filter_traps},
         {"filter_is_wrong", filter_is_wrong},
