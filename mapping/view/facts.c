@@ -231,12 +231,13 @@ static void warn_of_losses(struct warner *warner)
              (long long)view->n_folded_calls, plural(view->n_folded_calls),
              view->n_folded_calls == 1 ? "is" : "are");
     if (view->n_lost_events)
-        warn(warner,
-             "%lld event%s (entries and exits of code) %s lost at a limit (file size, disk, "
-             "memory), so each number is at least what is shown, and whole threads may be missing: "
-             "raise the limit (ulimit -a) and run again",
-             (long long)view->n_lost_events, plural(view->n_lost_events),
-             view->n_lost_events == 1 ? "was" : "were");
+        warn(
+            warner,
+            "%lld event%s (entries and exits of code) %s lost at a limit (file size, disk, memory, "
+            "rights), so each number is at least what is shown, and whole threads or children may "
+            "be missing: raise the limit (ulimit -a) and run again",
+            (long long)view->n_lost_events, plural(view->n_lost_events),
+            view->n_lost_events == 1 ? "was" : "were");
     if (n_unmatched > 0)
         warn(warner,
              "%lld exit%s came without an entry, because code was left in ways that cannot be "
@@ -263,6 +264,32 @@ static void warn_of_unmapped(struct warner *warner)
              ? view->metrics[view->primary] == view->time_metric ? "the time" : "the cost"
              : "the calls",
          view->level_name);
+}
+
+/* CPU time that no sample stands for is a row, but not of wall times or calls. */
+static void warn_of_unmeasured(struct warner *warner)
+{
+    enum { LEAST_NS = 20000000, LEAST_PCT = 5 };
+    const struct pm_view *view = warner->view;
+    const struct pm_archive_data *data = view->data;
+    const struct pm_graph *graph = data->graph;
+    double all_ns = 0, rest_ns = 0;
+    if (view->cpu_metric == PM_NONE ||
+        (view->n_metrics && view->metrics[view->primary] == view->cpu_metric))
+        return;
+    for (uint32_t i = 0; i < graph->n_costs; i++) {
+        const struct pm_cost *cost = &graph->costs[i];
+        if (cost->metric != view->cpu_metric || cost->thread >= data->n_threads)
+            continue;
+        all_ns += (double)cost->value;
+        if (data->processes[data->threads[cost->thread].process].pid == 0)
+            rest_ns += (double)cost->value;
+    }
+    if (rest_ns >= LEAST_NS && rest_ns >= all_ns * LEAST_PCT / 100)
+        warn(warner,
+             "%.1f ms of %.1f ms CPU time were not sampled (ends of processes, and processes that "
+             "the runtime cannot be loaded into): calls and times below may be without them",
+             rest_ns / 1e6, all_ns / 1e6);
 }
 
 /* One warning says why: when binaries were compiled with the plugin and linked without, theirs does
@@ -521,6 +548,7 @@ enum pm_status pm_view_warn(struct pm_view *view, struct pm_error *err)
     warn_of_losses(&warner);
     warn_of_sampling(&warner);
     warn_of_unmapped(&warner);
+    warn_of_unmeasured(&warner);
     warn_of_added(&warner);
     warn_of_steal(&warner);
     warn_of_doubt(&warner);

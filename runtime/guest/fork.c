@@ -115,9 +115,13 @@ static void run_parts(enum phase phase, enum phase other)
 
 static void begin_new_file(void)
 {
+    struct pm_run_header *parents = pm_process.file.header;
     new_process();
     pm_file_leave();
-    run_parts(pm_file_create() ? IN_NEW_FILE : WITHOUT, MEASURED);
+    bool created = pm_file_create();
+    if (!created) /* the parent's archive shall say that something is missing */
+        pm_add_shared(parents->n_lost_contexts, 1);
+    run_parts(created ? IN_NEW_FILE : WITHOUT, MEASURED);
     pm_file_drop_parent();
 }
 

@@ -29,6 +29,9 @@ bool pm_wrap_blocks_traps(void); /* as the thread believes */
 void pm_wrap_inherit_traps(bool blocks);
 void pm_wrap_calls_resolve(void);
 void pm_wrap_contexts_resolve(void);
+void pm_unmeasured_resolve(void);
+/* A program is about to be started with that environment. Signal safe. */
+void pm_unmeasured_note(const char *path, char *const environment[]);
 
 /* heap_link.c: what libperfmap-heap.so (heap/) has to do around fork. */
 void pm_heap_before_fork(void);

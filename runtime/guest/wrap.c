@@ -60,6 +60,7 @@ void pm_wrap_resolve(void)
     pm_wrap_signals_resolve();
     pm_wrap_calls_resolve();
     pm_wrap_contexts_resolve();
+    pm_unmeasured_resolve();
 }
 
 #define LEAVE(call)                       \
@@ -74,26 +75,31 @@ void pm_wrap_resolve(void)
 
 PM_EXPORT int execve(const char *path, char *const argv[], char *const environment[])
 {
+    pm_unmeasured_note(path, environment);
     LEAVE(libc.execve(path, argv, environment));
 }
 
 PM_EXPORT int execvpe(const char *file, char *const argv[], char *const environment[])
 {
+    pm_unmeasured_note(file, environment);
     LEAVE(libc.execvpe(file, argv, environment));
 }
 
 PM_EXPORT int execv(const char *path, char *const argv[])
 {
+    pm_unmeasured_note(path, environ);
     LEAVE(libc.execv(path, argv));
 }
 
 PM_EXPORT int execvp(const char *file, char *const argv[])
 {
+    pm_unmeasured_note(file, environ);
     LEAVE(libc.execvp(file, argv));
 }
 
 PM_EXPORT int fexecve(int fd, char *const argv[], char *const environment[])
 {
+    pm_unmeasured_note("a program", environment);
     LEAVE(libc.fexecve(fd, argv, environment));
 }
 
@@ -107,6 +113,7 @@ PM_EXPORT int execveat(int fd, const char *path, char *const argv[], char *const
         errno = ENOSYS;
         return -1;
     }
+    pm_unmeasured_note("a program", environment);
     LEAVE(libc.execveat(fd, path, argv, environment, flags));
 }
 #endif

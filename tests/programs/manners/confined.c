@@ -278,6 +278,26 @@ static int other_root(void)
     return 7;
 }
 
+/* A child that finds no folder for its run file. */
+static int other_root_then_fork(void)
+{
+    char folder[] = "jail.XXXXXX";
+    int status;
+    CHECK(mkdtemp(folder) != NULL);
+    if (chroot(folder) != 0)
+        return 77;
+    CHECK(chdir("/") == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        work(100);
+        _exit(3);
+    }
+    CHECK(waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 3);
+    work(100);
+    finish();
+    return 7;
+}
+
 static int other_user(void)
 {
     work(100);
@@ -379,6 +399,7 @@ int main(int argc, char **argv)
         {"no_descriptors", no_descriptors},
         {"lowest_descriptor", lowest_descriptor},
         {"other_root", other_root},
+        {"other_root_then_fork", other_root_then_fork},
         {"other_user", other_user},
         {"few_descriptors", few_descriptors},
     };

@@ -139,6 +139,23 @@ static int spawns(void)
     return 0;
 }
 
+/* Children with no environment but where to count. */
+static int alone(void)
+{
+    char counts[4200], *argv[] = {self, "leaves", NULL}, *environment[] = {counts, NULL};
+    snprintf(counts, sizeof counts, "MANNERS_COUNTS=%s", getenv("MANNERS_COUNTS"));
+    work(5);
+    pid_t child = fork();
+    if (child == 0) {
+        execve(self, argv, environment);
+        _exit(1);
+    }
+    expect(child, 0);
+    CHECK(posix_spawn(&child, self, NULL, NULL, argv, environment) == 0);
+    expect(child, 0);
+    return 0;
+}
+
 /* By way of a shell. */
 static int shells(void)
 {
@@ -309,6 +326,7 @@ int main(int argc, char **argv)
         {"vfork_then_exec", vfork_then_exec},
         {"leaves", leaves},
         {"spawns", spawns},
+        {"alone", alone},
         {"shells", shells},
         {"daemons", daemons},
         {"daemon_of_libc", daemon_of_libc},
