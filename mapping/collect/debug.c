@@ -10,6 +10,7 @@
 #include "format/pm_id.h"
 #include "mapping/base/arena.h"
 #include "mapping/base/map.h"
+#include "mapping/base/path.h"
 #include "mapping/code/blame.h"
 #include "mapping/debuginfo/debuginfo.h"
 #include "mapping/pif/pif.h"
@@ -45,14 +46,41 @@ static const char *function_name(const struct pm_debug_frame *frame)
     return frame->function ? frame->function : frame->linkage;
 }
 
+/* Its file as the compiler's facts have it: without detours. */
+static bool make_file_straight(struct collector *c, struct pm_debug_frame *frame)
+{
+    const char *file = frame->file;
+    if (!file || file[0] != '/' ||
+        (!strstr(file, "/../") && !strstr(file, "/./") && !strstr(file, "//")))
+        return true;
+    struct pm_buf path = PM_BUF_INIT(1 << 16);
+    pm_path_add_absolute(&path, "", file);
+    frame->file = path.failed ? NULL : pm_intern_add(c->strings, path.data, path.len);
+    pm_buf_release(&path);
+    return frame->file != NULL;
+}
+
+/* What inlined what at an address, the innermost first: up to MAX_FRAMES. */
+static enum pm_status find_frames(struct collector *c, struct collect_binary *binary,
+                                  uint64_t address, struct pm_debug_frame *ret_frames,
+                                  size_t *ret_n)
+{
+    *ret_n = binary->debug ? pm_debug_find(binary->debug, address, ret_frames, MAX_FRAMES) : 0;
+    for (size_t i = 0; i < *ret_n; i++)
+        if (!make_file_straight(c, &ret_frames[i]))
+            return collect_no_memory(c);
+    return PM_OK;
+}
+
 enum pm_status collect_symbol_at(struct collector *c, struct collect_binary *binary,
                                  uint64_t address, const char **ret_name, uint64_t *ret_offset)
 {
     struct pm_debug_frame frames[MAX_FRAMES];
+    size_t n = 0;
     enum pm_status status = open_debug(c, binary);
-    size_t n = status == PM_OK && binary->debug
-                   ? pm_debug_find(binary->debug, address, frames, MAX_FRAMES)
-                   : 0;
+    if (status != PM_OK)
+        return status;
+    status = find_frames(c, binary, address, frames, &n);
     const struct pm_debug_frame *symbol = n ? &frames[n - 1] : NULL;
     *ret_name = symbol ? symbol->linkage ? symbol->linkage : symbol->function : NULL;
     *ret_offset = *ret_name ? address - symbol->low : 0;
@@ -60,6 +88,24 @@ enum pm_status collect_symbol_at(struct collector *c, struct collect_binary *bin
 }
 
 /* --- level Source --- */
+
+/* Ids are those that the compiler's facts would have, so that both are one noun where both are
+ * there. */
+static pm_id file_id(const char *file)
+{
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "file");
+    pm_id_hash_string(&hash, file);
+    return pm_id_hash_done(&hash);
+}
+
+/* As the facts spell it: by the absolute name, rows of one file would be two. */
+static const char *spelling_of(const struct collect_binary *binary, const char *file)
+{
+    struct pm_pif_noun noun;
+    bool is_known = file && binary->pif && pm_pif_find_noun(binary->pif, file_id(file), &noun);
+    return is_known && noun.file ? noun.file : file;
+}
 
 /* A noun of the binary by id, made when it is new. */
 static enum pm_status source_noun(struct collector *c, struct collect_binary *binary,
@@ -72,19 +118,15 @@ static enum pm_status source_noun(struct collector *c, struct collect_binary *bi
     *ret_row = ++c->model->n_nouns;
     if (!pm_map_put(&binary->nouns, noun->id, *ret_row))
         return collect_no_memory(c);
-    return collect_write_noun(c, *ret_row, noun, c->model->source_level, binary->row, parent);
+    struct pm_pif_noun spelt = *noun;
+    spelt.file = spelling_of(binary, noun->file);
+    return collect_write_noun(c, *ret_row, &spelt, c->model->source_level, binary->row, parent);
 }
 
-/* Ids are those that the compiler's facts would have, so that both are one noun where both are
- * there. */
 static enum pm_status file_row(struct collector *c, struct collect_binary *binary, const char *file,
                                uint32_t *ret_row)
 {
-    struct pm_id_hash hash;
-    pm_id_hash_init(&hash, "file");
-    pm_id_hash_string(&hash, file);
-    struct pm_pif_noun noun = {
-        .id = pm_id_hash_done(&hash), .name = file, .kind = "file", .file = file};
+    struct pm_pif_noun noun = {.id = file_id(file), .name = file, .kind = "file", .file = file};
     return source_noun(c, binary, &noun, 0, ret_row);
 }
 
@@ -188,12 +230,15 @@ static enum pm_status place_of_loop(struct collector *c, struct collect_binary *
                                     const struct pm_blame_loop *loop, struct loop_place *ret_place)
 {
     struct pm_debug_frame heads[MAX_FRAMES], lasts[MAX_FRAMES];
-    size_t n_heads = pm_debug_find(binary->debug, loop->head, heads, MAX_FRAMES),
-           n_lasts = pm_debug_find(binary->debug, loop->last, lasts, MAX_FRAMES),
-           n = n_common(heads, n_heads, lasts, n_lasts);
+    size_t n_heads, n_lasts;
     *ret_place = (struct loop_place){0};
+    enum pm_status status = find_frames(c, binary, loop->head, heads, &n_heads);
+    if (status != PM_OK)
+        return status;
+    status = find_frames(c, binary, loop->last, lasts, &n_lasts);
+    size_t n = status == PM_OK ? n_common(heads, n_heads, lasts, n_lasts) : 0;
     if (n == 0)
-        return PM_OK;
+        return status;
     const struct pm_debug_frame *head = &heads[n_heads - n], *last = &lasts[n_lasts - n];
     if (head->source != PM_DEBUG_DWARF || !head->file || !last->file ||
         strcmp(head->file, last->file) != 0)
@@ -206,7 +251,7 @@ static enum pm_status place_of_loop(struct collector *c, struct collect_binary *
     *ret_place = (struct loop_place){.file = head->file,
                                      .line_no = line_no,
                                      .linkage = head->linkage ? head->linkage : head->function};
-    enum pm_status status = collect_need_source(c);
+    status = collect_need_source(c);
     return status == PM_OK ? function_row(c, binary, head, head->file, &ret_place->function)
                            : status;
 }
@@ -455,15 +500,19 @@ enum pm_status collect_debug_code(struct collector *c, struct collect_binary *bi
                                   uint64_t address, struct collect_code *ret_code)
 {
     struct pm_debug_frame frames[MAX_FRAMES];
+    size_t n;
     enum pm_status status = open_debug(c, binary);
-    size_t n = status == PM_OK && binary->debug
-                   ? pm_debug_find(binary->debug, address, frames, MAX_FRAMES)
-                   : 0;
+    if (status != PM_OK)
+        return status;
+    status = find_frames(c, binary, address, frames, &n);
     return status == PM_OK ? frames_code(c, binary, frames, n, &address, ret_code) : status;
 }
 
 enum pm_status collect_named_code(struct collector *c, struct collect_binary *binary,
                                   const struct pm_debug_frame *frame, struct collect_code *ret_code)
 {
-    return frames_code(c, binary, frame, 1, NULL, ret_code);
+    struct pm_debug_frame straight = *frame;
+    if (!make_file_straight(c, &straight))
+        return collect_no_memory(c);
+    return frames_code(c, binary, &straight, 1, NULL, ret_code);
 }

@@ -55,8 +55,9 @@ extern struct pm_compilation pm_compilation;
 
 /* The one pointer for equal strings. */
 const char *pm_lasting(const std::string &text);
-/* Absolute form of a file's name, after -ffile-prefix-map. folder: of relative names. */
-const char *pm_absolute_path(const std::string &shown, const std::string &folder);
+/* The file of a place, by a name that is relative to the folder (plugin/emit/paths.h). */
+void pm_place_set_file(struct pm_place *place, const std::string &spelt, const std::string &folder);
+const char *pm_absolute_path(const std::string &spelt, const std::string &folder);
 void pm_map_prefix(const std::string &from, const std::string &to);
 /* "ns::f(int)" of a linkage name, or that name. */
 std::string pm_declared_name(const std::string &linkage);

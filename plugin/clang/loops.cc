@@ -92,11 +92,8 @@ static int loop_at(const struct pm_source_function *function, const DILocation *
 static source_loop identity_of_goto(const struct pm_source_function *function,
                                     const DILocation *location)
 {
-    std::string shown = location->getFilename().str();
-    struct pm_place place = {pm_absolute_path(shown, location->getDirectory().str()),
-                             pm_lasting(shown), location->getLine(), location->getColumn()};
-    if (place.file == function->place.file)
-        place.shown = function->place.shown; /* debug information shortens names */
+    struct pm_place place = {NULL, NULL, location->getLine(), location->getColumn()};
+    pm_place_set_file(&place, location->getFilename().str(), location->getDirectory().str());
     source_loop found = {pm_id_of_loop(function->id, place.file, pm_place_point(&place)), ""};
     struct pm_buf name = PM_BUF_INIT(1 << 20);
     pm_fact_loop_of(pm_unit_facts(), function, found.id, &place, &name);

@@ -4,10 +4,10 @@
 #include "llvm/Demangle/Demangle.h"
 
 #include <cxxabi.h>
-#include <map>
 #include <set>
 
 extern "C" {
+#include "../emit/paths.h"
 #include "../../mapping/base/cxx_name.h"
 }
 
@@ -25,26 +25,30 @@ void pm_map_prefix(const std::string &from, const std::string &to)
 }
 
 /* The last option that fits counts, as with Clang's debug information. */
-static std::string mapped(const std::string &path)
+static const char *mapped(const char *path)
 {
+    static std::string result;
+    result = path;
     for (auto prefix = prefixes.rbegin(); prefix != prefixes.rend(); ++prefix)
-        if (path.compare(0, prefix->first.size(), prefix->first) == 0)
-            return prefix->second + path.substr(prefix->first.size());
-    return path;
+        if (result.compare(0, prefix->first.size(), prefix->first) == 0) {
+            result.replace(0, prefix->first.size(), prefix->second);
+            break;
+        }
+    return result.c_str();
 }
 
-const char *pm_absolute_path(const std::string &shown, const std::string &folder)
+void pm_place_set_file(struct pm_place *place, const std::string &spelt, const std::string &folder)
 {
-    static std::map<std::pair<std::string, std::string>, const char *> known;
-    const char *&path = known[{shown, folder}];
-    if (path != NULL)
-        return path;
-    size_t begin = 0;
-    while (shown.compare(begin, 2, "./") == 0)
-        begin += 2;
-    bool is_absolute = !shown.empty() && shown[0] == '/';
-    path = pm_lasting(mapped(is_absolute ? shown : folder + "/" + shown.substr(begin)));
-    return path;
+    static struct pm_paths *paths = pm_paths_new(mapped);
+    if (paths == NULL || !pm_paths_set_file(paths, spelt.c_str(), folder.c_str(), place))
+        pm_no_memory();
+}
+
+const char *pm_absolute_path(const std::string &spelt, const std::string &folder)
+{
+    struct pm_place place;
+    pm_place_set_file(&place, spelt, folder);
+    return place.file;
 }
 
 /* --- names --- */

@@ -70,8 +70,8 @@ static bool is_initialiser(llvm::StringRef symbol)
 
 static const struct pm_read_function *new_initialiser(const llvm::Function &function)
 {
-    struct pm_place place = {pm_absolute_path(pm_compilation.input, pm_working_folder()),
-                             pm_lasting(pm_compilation.input), 0, 0};
+    struct pm_place place = {};
+    pm_place_set_file(&place, pm_compilation.input, pm_working_folder());
     if (const llvm::DISubprogram *described = function.getSubprogram())
         place.line = described->getLine();
     const char *name = pm_lasting(function.getName().str());
@@ -105,8 +105,7 @@ bool pm_source_place(const SourceManager &sources, SourceLocation location,
     PresumedLoc at = sources.getPresumedLoc(sources.getExpansionLoc(location));
     if (at.isInvalid() || at.getFilename()[0] == '<')
         return false;
-    ret_place->shown = pm_lasting(at.getFilename());
-    ret_place->file = pm_absolute_path(ret_place->shown, pm_working_folder());
+    pm_place_set_file(ret_place, at.getFilename(), pm_working_folder());
     ret_place->line = at.getLine();
     ret_place->column = at.getColumn();
     return true;

@@ -3,49 +3,17 @@
 #include "identity.h"
 
 extern "C" {
+#include "../emit/paths.h"
 #include "../../mapping/base/cxx_name.h"
 }
 
 /* --- places --- */
 
-/* Without "x/..": GCC 12 spells the names anew for lto1 when that runs in another folder. */
-static std::string without_parents(const std::string &path)
+static void set_file(struct pm_place *place, const char *spelt)
 {
-    std::string shorter = path;
-    size_t up;
-    while ((up = shorter.find("/../")) != std::string::npos && up > 0) {
-        size_t begin = shorter.rfind('/', up - 1);
-        if (begin == std::string::npos)
-            break;
-        shorter.erase(begin, up + 3 - begin);
-    }
-    /* A symbolic link may stand there: then it is another file. */
-    struct stat long_one, short_one;
-    bool other = shorter != path && stat(path.c_str(), &long_one) == 0 &&
-                 (stat(shorter.c_str(), &short_one) != 0 || long_one.st_ino != short_one.st_ino ||
-                  long_one.st_dev != short_one.st_dev);
-    return other ? path : shorter;
-}
-
-/* Absolute form of a file's name, after -ffile-prefix-map; one string for each name that GCC lends.
- */
-static const char *absolute_path(const char *shown)
-{
-    static std::map<std::string, const char *> known;
-    auto found = known.find(shown);
-    if (found != known.end())
-        return found->second;
-    std::string path;
-    if (shown[0] != '/') {
-        path = get_src_pwd();
-        path += '/';
-    }
-    const char *rest = shown;
-    while (rest[0] == '.' && rest[1] == '/')
-        rest += 2;
-    path = without_parents(path + rest);
-    const char *mapped = remap_debug_filename(path.c_str());
-    return known[shown] = xstrdup(mapped);
+    static struct pm_paths *paths = pm_paths_new(remap_debug_filename);
+    if (paths == NULL || !pm_paths_set_file(paths, spelt, get_src_pwd(), place))
+        pm_no_memory();
 }
 
 static bool expand_place(location_t location, struct pm_place *ret_place)
@@ -53,13 +21,13 @@ static bool expand_place(location_t location, struct pm_place *ret_place)
     expanded_location expanded = expand_location(location);
     if (expanded.file == NULL || expanded.line <= 0 || expanded.file[0] == '<')
         return false;
-    static const char *last_shown, *last_file;
-    if (expanded.file != last_shown) {
-        last_file = absolute_path(expanded.file);
-        last_shown = expanded.file;
+    static const char *last_spelt;
+    static struct pm_place last;
+    if (expanded.file != last_spelt) {
+        set_file(&last, expanded.file);
+        last_spelt = expanded.file;
     }
-    ret_place->shown = expanded.file;
-    ret_place->file = last_file;
+    *ret_place = last;
     ret_place->line = (unsigned)expanded.line;
     ret_place->column = expanded.column > 0 ? (unsigned)expanded.column : 0;
     return true;
@@ -309,8 +277,7 @@ static struct pm_source_function *function_from_declaration(tree decl)
     struct pm_place place = {};
     tree procedure = procedure_of_entries(decl), shown = procedure != NULL_TREE ? procedure : decl;
     if (!pm_place_of(pm_definition_place(shown), &place)) {
-        place.shown = main_input_filename != NULL ? main_input_filename : "";
-        place.file = absolute_path(place.shown);
+        set_file(&place, main_input_filename != NULL ? main_input_filename : "");
     }
     const char *linkage = xstrdup(source_linkage(decl).c_str());
     std::string declared = declared_name(shown, pm_linkage_name(shown));
