@@ -22,6 +22,7 @@ enum {
     OPT_FORCE,
     OPT_WAIT,
     OPT_LOOK_IN,
+    OPT_SELECT,
     OPT_ASK,
     OPT_METRIC,
     OPT_OFF, /* and the other modes, in the order of enum pm_run_mode */
@@ -53,6 +54,7 @@ void run_request_init(struct run_request *ret_request)
 void run_request_release(struct run_request *request)
 {
     mode_rules_release(&request->session.rules);
+    pm_selection_free(request->session.selection);
     session_question_release(&request->session.asked);
     free(request->look_in);
 }
@@ -170,6 +172,23 @@ static void add_look_in(struct cmd_parse *parse, struct run_request *request)
     files[request->session.n_look_in++] = parse->value;
 }
 
+/* A function has to be selected by each of several lists. */
+static void add_selection(struct cmd_parse *parse, struct run_request *request)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    struct pm_selection *selection = request->session.selection;
+    if (!selection)
+        request->session.selection = selection = pm_selection_new();
+    if (!selection) {
+        (void)cmd_usage_error(parse, "option '--select': out of memory");
+        parse->failed = true;
+    } else if (pm_selection_read_file(selection, parse->value, &err) != PM_OK) {
+        (void)cmd_usage_error(parse, "option '--select': %s", pm_error_text(&err));
+        parse->failed = true;
+    }
+    pm_error_release(&err);
+}
+
 /* What was said beside the settings themselves. */
 struct given {
     bool rate, budget;
@@ -247,6 +266,9 @@ static void take_option(struct cmd_parse *parse, int key, struct run_request *re
     case OPT_LOOK_IN:
         add_look_in(parse, request);
         break;
+    case OPT_SELECT:
+        add_selection(parse, request);
+        break;
     case OPT_ASK:
         request->session.asked.text = parse->value;
         break;
@@ -297,6 +319,10 @@ static void check_options(struct cmd_parse *parse, struct run_request *request, 
     request->session.rate_given = given.rate;
     if (!parse->failed)
         check_question(parse, request);
+    if (settings->runtime.mode == PM_RUN_MODE_OFF && request->session.selection && !parse->failed) {
+        (void)cmd_usage_error(parse, "option '--select': mode off measures nothing");
+        parse->failed = true;
+    }
     if (settings->runtime.mode == PM_RUN_MODE_OFF && request->session.rules.n && !parse->failed) {
         (void)cmd_usage_error(parse, "option '--mode': mode off measures nothing, whatever the "
                                      "patterns say: use --off '*' before them instead");
@@ -345,6 +371,11 @@ const struct cmd_option run_options[] = {
     {OPT_ACTIVE, "active", "PATTERN", "the same for mode active"},
     {OPT_COUNT, "count", "PATTERN", "the same for mode count: no call paths, no times"},
     {OPT_OFF, "off", "PATTERN", "the same for mode off: their time counts for their callers"},
+    {OPT_SELECT, "select", "FILE",
+     "measure only the functions that this list selects, with their loops; the time of others "
+     "counts for their callers. 'perfmap select' writes such lists; filter files of Score-P and TAU "
+     "are read, too. Of several lists each has to select a function. --exact and the like come "
+     "after it"},
     {OPT_LOOK_IN, "look-in", "FILE",
      "look patterns up in this file too: a library that the program loads later, or a program that "
      "it starts"},

@@ -371,6 +371,7 @@ static enum pm_status do_mode(struct session_control *c, struct client *client,
         if (request->has_mode) {
             c->choice.mode = request->mode;
             c->choice.question = (struct mode_needs){0};
+            c->choice.selection = NULL;
         }
         if (request->n_only == 0) /* also for what is loaded or started later */
             status = mode_names_write_plan(c->names, &c->choice, true, c->run_dir, err);

@@ -5,6 +5,7 @@
 #include "libraries.h"
 
 #include "mapping/base/cxx_name.h"
+#include "mapping/base/map.h"
 #include "mapping/base/suggest.h"
 #include "mapping/graph/pattern.h"
 #include "mapping/pif/pif.h"
@@ -127,12 +128,15 @@ struct mode_name {
     const char *name, *linkage, *file;
     uint32_t line, column;
     bool is_loop;
+    /* the function of the source that it is, or lies in; name NULL: not known */
+    struct pm_selection_subject function;
 };
 
 struct mode_names {
     struct pm_pif *pif;
     struct mode_name *items; /* sorted by id */
     size_t n, capacity;
+    struct pm_map mapping_of; /* function's id: 1 + the mapping of its symbol */
     char **files;
     size_t n_files;
 };
@@ -157,6 +161,7 @@ void mode_names_free(struct mode_names *names)
         free(names->files[i]);
     free(names->files);
     free(names->items);
+    pm_map_release(&names->mapping_of);
     pm_pif_free(names->pif);
     free(names);
 }
@@ -164,6 +169,31 @@ void mode_names_free(struct mode_names *names)
 static bool is_one_of(const char *word, const char *a, const char *b)
 {
     return word && (!strcmp(word, a) || !strcmp(word, b));
+}
+
+/* Constructors and destructors have several symbols, so their nouns name none. NULL: none known. */
+static const char *symbol_of(const struct mode_names *names, uint64_t function)
+{
+    uint32_t row = pm_map_get(&names->mapping_of, function);
+    struct pm_pif_mapping mapping;
+    struct pm_pif_noun noun;
+    if (!row)
+        return NULL;
+    pm_pif_get_mapping(names->pif, row - 1, &mapping);
+    return pm_pif_find_noun(names->pif, mapping.source.nouns[0], &noun) ? noun.name : NULL;
+}
+
+static struct pm_selection_subject function_of(const struct mode_names *names,
+                                               struct pm_pif_noun noun)
+{
+    enum { MOST = 64 }; /* loops in loops; a circle ends, too */
+    for (int i = 0; i < MOST && !is_one_of(noun.kind, "function", "symbol"); i++)
+        if (!noun.parent || !pm_pif_find_noun(names->pif, noun.parent, &noun))
+            return (struct pm_selection_subject){0};
+    return (struct pm_selection_subject){.file = noun.file,
+                                         .name = noun.name,
+                                         .linkage = noun.linkage ? noun.linkage
+                                                                 : symbol_of(names, noun.id)};
 }
 
 static bool add_name(struct mode_names *names, uint64_t id, const struct pm_pif_noun *noun,
@@ -183,7 +213,8 @@ static bool add_name(struct mode_names *names, uint64_t id, const struct pm_pif_
                                                   .file = noun->file,
                                                   .line = noun->line,
                                                   .column = noun->column,
-                                                  .is_loop = is_loop};
+                                                  .is_loop = is_loop,
+                                                  .function = function_of(names, *noun)};
     return true;
 }
 
@@ -193,25 +224,45 @@ static int compare_names(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Is the mapping from code with sleds to a function or loop of the source? */
+static bool get_code(const struct mode_names *names, size_t i, struct pm_pif_noun *ret_code,
+                     struct pm_pif_noun *ret_source)
+{
+    struct pm_pif_mapping mapping;
+    pm_pif_get_mapping(names->pif, i, &mapping);
+    return mapping.source.n_nouns == 1 && mapping.destination.n_nouns == 1 &&
+           pm_pif_find_noun(names->pif, mapping.source.nouns[0], ret_code) &&
+           pm_pif_find_noun(names->pif, mapping.destination.nouns[0], ret_source) &&
+           is_one_of(ret_code->kind, "symbol", "loopcode") &&
+           is_one_of(ret_source->kind, "function", "loop") && !strcmp(ret_code->level, "Base");
+}
+
+static bool find_symbols(struct mode_names *names)
+{
+    struct pm_pif_noun noun, source;
+    pm_map_release(&names->mapping_of);
+    for (size_t i = 0; i < pm_pif_n_mappings(names->pif); i++)
+        if (get_code(names, i, &noun, &source) && !strcmp(noun.kind, "symbol") && !source.linkage &&
+            !pm_map_put(&names->mapping_of, source.id, (uint32_t)i + 1))
+            return false;
+    return true;
+}
+
 /* All anew: nouns of one file may be told more of by another's mappings. */
 static bool make_names(struct mode_names *names)
 {
     names->n = 0;
     struct pm_pif_noun noun, source;
+    if (!find_symbols(names))
+        return false;
     for (size_t i = 0; i < pm_pif_n_nouns(names->pif); i++) {
         pm_pif_get_noun(names->pif, i, &noun);
         if (!strcmp(noun.level, "Base") && is_one_of(noun.kind, "symbol", "loopcode") &&
             !add_name(names, noun.id, &noun, !strcmp(noun.kind, "loopcode")))
             return false;
     }
-    struct pm_pif_mapping mapping;
     for (size_t i = 0; i < pm_pif_n_mappings(names->pif); i++) {
-        pm_pif_get_mapping(names->pif, i, &mapping);
-        if (mapping.source.n_nouns != 1 || mapping.destination.n_nouns != 1 ||
-            !pm_pif_find_noun(names->pif, mapping.source.nouns[0], &noun) ||
-            !pm_pif_find_noun(names->pif, mapping.destination.nouns[0], &source) ||
-            !is_one_of(noun.kind, "symbol", "loopcode") ||
-            !is_one_of(source.kind, "function", "loop") || strcmp(noun.level, "Base") != 0)
+        if (!get_code(names, i, &noun, &source))
             continue;
         if (!add_name(names, noun.id, &source, !strcmp(noun.kind, "loopcode")))
             return false;
@@ -382,15 +433,60 @@ static bool mode_by_rules(const struct mode_names *names, const struct mode_rule
     return false;
 }
 
+static bool fits(const struct pm_selection *selection, const struct mode_name *name)
+{
+    return name->function.name && pm_selection_fits(selection, &name->function);
+}
+
+/* By the functions of the source that it is code of; by its symbol when none is known. */
+static bool is_selected(const struct mode_names *names, const struct pm_selection *selection,
+                        uint64_t id)
+{
+    bool by_source = false, by_symbol = false, has_source = false;
+    for (size_t i = first_of(names, id); i < names->n && names->items[i].id == id; i++) {
+        const struct mode_name *name = &names->items[i];
+        bool is_source = name->function.name && name->line > 0;
+        has_source |= is_source;
+        if (is_source)
+            by_source |= fits(selection, name);
+        else
+            by_symbol |= fits(selection, name);
+    }
+    return has_source ? by_source : by_symbol;
+}
+
+/* What no file said anything of: its name is not known. */
+static bool selects_unknown(const struct pm_selection *selection)
+{
+    return pm_selection_fits(selection, &(struct pm_selection_subject){.name = "", .file = ""});
+}
+
+void mode_names_count(const struct mode_names *names, const struct pm_selection *selection,
+                      size_t *ret_n, size_t *ret_selected)
+{
+    size_t n = 0, n_selected = 0;
+    for (size_t i = 0; i < names->n; i++) {
+        bool is_new = i == 0 || names->items[i - 1].id != names->items[i].id;
+        if (names->items[i].is_loop || !is_new)
+            continue;
+        n++;
+        n_selected += is_selected(names, selection, names->items[i].id);
+    }
+    *ret_n = n;
+    *ret_selected = n_selected;
+}
+
 enum pm_run_mode mode_names_of(const struct mode_names *names, const struct mode_choice *choice,
                                uint64_t id, bool *ret_fixed)
 {
     enum pm_run_mode mode = choice->mode;
     bool fixed = false;
     const struct mode_need *need = mode_needs_find(&choice->question, id);
-    if (!mode_by_rules(names, &choice->rules, id, &mode, &fixed) && need) {
-        mode = need->mode;
-        fixed = need->fixed;
+    if (!mode_by_rules(names, &choice->rules, id, &mode, &fixed)) {
+        mode = need ? need->mode : mode;
+        fixed = need && need->fixed;
+        if (choice->selection && !is_selected(names, choice->selection, id))
+            mode = PM_RUN_MODE_OFF;
     }
     for (size_t i = 0; i < choice->n_live; i++) {
         need = mode_needs_find(choice->live[i], id);
@@ -512,6 +608,8 @@ static bool collect_ids(const struct mode_names *names, const struct mode_choice
 static enum pm_run_mode mode_of_others(const struct mode_choice *choice)
 {
     enum pm_run_mode others = choice->mode;
+    if (choice->selection && !selects_unknown(choice->selection))
+        others = PM_RUN_MODE_OFF;
     for (size_t r = 0; r < choice->rules.n; r++)
         if (!strcmp(choice->rules.items[r].pattern, "*"))
             others = choice->rules.items[r].mode;

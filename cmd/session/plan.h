@@ -15,6 +15,7 @@
 #ifndef PM_SESSION_PLAN_H
 #define PM_SESSION_PLAN_H
 
+#include "mapping/base/selection.h"
 #include "mapping/base/status.h"
 #include "mapping/base/str.h"
 
@@ -52,9 +53,11 @@ const struct mode_need *mode_needs_find(const struct mode_needs *needs, uint64_t
 void mode_needs_release(struct mode_needs *needs);
 
 /* All that says which mode a noun is to have: the question that the run was started with, else
- * the run's mode; patterns; questions that are asked of it meanwhile, which only raise it. */
+ * the run's mode; off for what is not selected; patterns; questions that are asked of it meanwhile,
+ * which only raise it. */
 struct mode_choice {
-    enum pm_run_mode mode; /* of nouns of which nothing is said */
+    enum pm_run_mode mode;                /* of nouns of which nothing is said */
+    const struct pm_selection *selection; /* lent; NULL: everything is selected */
     struct mode_needs question;
     bool question_has_terms; /* some noun is entered inside others only */
     struct mode_rules rules;
@@ -77,6 +80,9 @@ PM_MUST_CHECK enum pm_status mode_names_add_program(struct mode_names *names, co
 /* Does each pattern match something? PM_ERR_USAGE names the one that does not, and what is near. */
 PM_MUST_CHECK enum pm_status mode_names_check(const struct mode_names *names,
                                               const struct mode_rules *rules, struct pm_error *err);
+/* How many functions have sleds, and how many of them are selected. */
+void mode_names_count(const struct mode_names *names, const struct pm_selection *selection,
+                      size_t *ret_n, size_t *ret_selected);
 /* "'sum' names 2: sum<int> (a.cc:3), sum<long> (a.cc:3)"; false, and nothing is added: it names
  * one, or has wild cards. */
 bool mode_names_add_several(const struct mode_names *names, const struct mode_rule *rule,

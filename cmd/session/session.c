@@ -74,6 +74,26 @@ static enum pm_status look_up_question(struct session *session, struct session_n
     return status;
 }
 
+static enum pm_status check_selection(const struct session *session, struct session_notes *notes,
+                                      struct pm_error *err)
+{
+    size_t n, n_selected;
+    const struct pm_selection *selection = session->request->selection;
+    mode_names_count(session->names, selection, &n, &n_selected);
+    if (n == 0)
+        return pm_error_set(err, PM_ERR_USAGE,
+                            "option '--select': neither the program nor its libraries were "
+                            "compiled with PerfMap; --look-in FILE names a library or program that "
+                            "is loaded later");
+    if (n_selected == 0)
+        return pm_error_set(err, PM_ERR_USAGE,
+                            "option '--select': the %s selects none of the %zu functions of the "
+                            "program and its libraries (--look-in FILE names others)",
+                            pm_selection_source(selection), n);
+    session_note(notes, SESSION_NOTES, "selected %zu of %zu functions", n_selected, n);
+    return PM_OK;
+}
+
 /* The names are kept for `perfmap mode`. */
 static enum pm_status make_names(struct session *session, struct session_notes *notes,
                                  struct pm_error *err)
@@ -83,9 +103,14 @@ static enum pm_status make_names(struct session *session, struct session_notes *
     if (!session->names)
         return no_memory(err);
     enum pm_status status = request->asked.text ? look_up_question(session, notes, err) : PM_OK;
-    if (status == PM_OK && request->rules.n)
-        status = look_up_names(request, session->names, err);
-    for (size_t i = 0; status == PM_OK && i < request->rules.n; i++) {
+    if (status != PM_OK || (!request->rules.n && !request->selection))
+        return status;
+    status = look_up_names(request, session->names, err);
+    if (status != PM_OK)
+        return status;
+    if (request->selection)
+        status = check_selection(session, notes, err);
+    for (size_t i = 0; i < request->rules.n; i++) {
         struct pm_buf several = PM_BUF_INIT(1 << 20);
         if (mode_names_add_several(session->names, &request->rules.items[i], &several))
             session_note(notes, SESSION_NOTES, "%s", several.data);
@@ -125,12 +150,13 @@ static enum pm_status open_control(struct session *session, struct session_notes
     struct session_request *request = session->request;
     const char *run_dir = session->output.run_dir;
     struct mode_choice choice = {.mode = request->settings.runtime.mode,
+                                 .selection = request->selection,
                                  .question = session->needs,
                                  .rules = request->rules};
     for (size_t i = 0; i < choice.question.n; i++)
         choice.question_has_terms |= choice.question.items[i].inside != 0;
     enum pm_status status = PM_OK;
-    if (choice.rules.n || choice.question.n)
+    if (choice.rules.n || choice.question.n || choice.selection)
         status = mode_names_write_plan(session->names, &choice, request->fix, run_dir, err);
     if (status != PM_OK)
         return status;

@@ -48,6 +48,7 @@ struct session_request {
     bool rate_given; /* samples are taken also where the question needs none */
     bool fix;        /* the budget leaves alone what patterns name */
     struct mode_rules rules;
+    struct pm_selection *selection; /* others are off; NULL: everything is measured */
     struct session_question asked;
     const char *const *look_in; /* other files that patterns are looked up in */
     size_t n_look_in;

@@ -78,9 +78,8 @@ static const struct pm_read_function *new_initialiser(const llvm::Function &func
     struct pm_source_function *source = pm_source_function_new(name, name, place.file, &place);
     if (!source)
         pm_no_memory();
-    const struct pm_select *select = pm_compilation.options.select;
-    bool selected =
-        pm_select_is_everything(select) || pm_select_match(select, place.shown, name, name);
+    const struct pm_selection_subject subject = {place.shown, place.file, name, name};
+    bool selected = pm_selection_fits(pm_compilation.options.selection, &subject);
     return new pm_read_function{source, selected, {}, NULL};
 }
 
@@ -277,9 +276,9 @@ static bool is_selected(const SourceManager &sources, const FunctionDecl *decl,
     if (decl->hasAttr<NoInstrumentFunctionAttr>() || decl->hasAttr<NakedAttr>() ||
         sources.isInSystemHeader(sources.getExpansionLoc(decl->getLocation())))
         return false;
-    return pm_select_is_everything(pm_compilation.options.select) ||
-           pm_select_match(pm_compilation.options.select, function->place.shown, function->name,
-                           function->linkage);
+    const struct pm_selection_subject subject = {function->place.shown, function->place.file,
+                                                 function->name, function->linkage};
+    return pm_selection_fits(pm_compilation.options.selection, &subject);
 }
 
 /* All symbols of a function: of constructors and destructors there are several. */

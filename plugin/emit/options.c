@@ -1,6 +1,6 @@
 #include "options.h"
 
-#include "select.h"
+#include "../../mapping/base/selection.h"
 #include "../../mapping/base/str.h"
 #include "../../mapping/base/suggest.h"
 
@@ -68,19 +68,19 @@ static enum pm_status set_constructs(struct pm_options *options, const char *val
 static enum pm_status set_include(struct pm_options *options, const char *value,
                                   struct pm_error *err)
 {
-    return pm_select_add(options->select, true, value, err);
+    return pm_selection_add(options->selection, true, value, err);
 }
 
 static enum pm_status set_exclude(struct pm_options *options, const char *value,
                                   struct pm_error *err)
 {
-    return pm_select_add(options->select, false, value, err);
+    return pm_selection_add(options->selection, false, value, err);
 }
 
 static enum pm_status set_select(struct pm_options *options, const char *value,
                                  struct pm_error *err)
 {
-    return pm_select_read_file(options->select, value, err);
+    return pm_selection_read_file(options->selection, value, err);
 }
 
 static enum pm_status set_pif(struct pm_options *options, const char *value, struct pm_error *err)
@@ -157,8 +157,8 @@ enum { N_OPTIONS = sizeof option_table / sizeof *option_table };
 enum pm_status pm_options_init(struct pm_options *options, struct pm_error *err)
 {
     *options = (struct pm_options){.functions = true, .loops = true, .section = true, .map = true};
-    options->select = pm_select_new();
-    if (options->select == NULL)
+    options->selection = pm_selection_new();
+    if (options->selection == NULL)
         return pm_error_set(err, PM_ERR_MEMORY, "no memory for the options");
     /* For a whole build, whose flags may be hard to reach; an option on the command line goes
      * before it. */
@@ -194,8 +194,8 @@ enum pm_status pm_options_set(struct pm_options *options, const char *key, const
 
 void pm_options_release(struct pm_options *options)
 {
-    pm_select_free(options->select);
+    pm_selection_free(options->selection);
     free(options->pif_dir);
-    options->select = NULL;
+    options->selection = NULL;
     options->pif_dir = NULL;
 }

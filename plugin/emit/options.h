@@ -4,10 +4,11 @@
  *                      searches memory in a few instructions; the default is functions,loops),
  *                      search-loops (loops with those that search), all-loops (inner ones, too),
  *                      none
- *   include=PATTERN    only functions or files that match (fnmatch; "file:PATTERN", "func:PATTERN",
- *                      or both tried); may repeat
+ *   include=PATTERN    only functions or files that match ("file:PATTERN", "func:PATTERN", or both
+ *                      tried); may repeat
  *   exclude=PATTERN    not those; may repeat; wins over include
- *   select=FILE        file with one include/exclude a line ("+PATTERN", "-PATTERN", '#' comment)
+ *   select=FILE        a selection list (docs/formats/selection.md), of `perfmap select` too; or a
+ *                      filter file of Score-P or TAU
  *   pif=DIR|auto|none  where NAME.pif goes; auto: beside the object when one is kept. The
  *                      environment variable PERFMAP_PIF (DIR, no) says it for a whole build
  *   section=yes|no     compact PIF in the object
@@ -22,14 +23,14 @@
 
 #include "../../mapping/base/status.h"
 
-struct pm_select; /* select.h */
+struct pm_selection; /* mapping/base/selection.h */
 
 struct pm_options {
     bool functions, loops, search_loops, all_loops;
     bool section, map, portable, verbose;
     bool pif_none;
-    char *pif_dir;            /* NULL: auto */
-    struct pm_select *select; /* never NULL after pm_options_init */
+    char *pif_dir;                  /* NULL: auto */
+    struct pm_selection *selection; /* never NULL after pm_options_init */
 };
 
 PM_MUST_CHECK enum pm_status pm_options_init(struct pm_options *options,

@@ -18,7 +18,7 @@ extern "C" {
 #include "../../format/pm_sled.h"
 #include "../emit/facts.h"
 #include "../emit/options.h"
-#include "../emit/select.h"
+#include "../../mapping/base/selection.h"
 #include "../emit/statements.h"
 }
 

@@ -13,10 +13,10 @@ struct pm_options pm_options;
 static const char *const not_instrumented[] = {"no_instrument_function", "naked"};
 
 /* The name as users write it, the same in every compiler process: lto1 has no front end to ask, so
- * where there is a mangled name it is demangled (without parameters). To be freed. */
+ * where there is a mangled name it is demangled. To be freed. */
 static char *declared_name(tree function_decl, const char *linkage)
 {
-    char *name = linkage ? pm_gcc_demangle(linkage) : NULL;
+    char *name = linkage ? pm_gcc_demangle_signature(linkage) : NULL;
     if (name == NULL)
         name =
             xstrdup(DECL_NAME(function_decl) ? IDENTIFIER_POINTER(DECL_NAME(function_decl)) : "");
@@ -25,14 +25,14 @@ static char *declared_name(tree function_decl, const char *linkage)
 
 static bool selection_matches(tree origin)
 {
-    if (pm_select_is_everything(pm_options.select))
+    if (pm_selection_is_everything(pm_options.selection))
         return true;
     struct pm_place place = {};
     pm_place_of(pm_definition_place(origin), &place);
     const char *linkage = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(origin));
     char *name = declared_name(origin, linkage);
-    bool is_match =
-        pm_select_match(pm_options.select, place.shown ? place.shown : "", name, linkage);
+    const struct pm_selection_subject subject = {place.shown, place.file, name, linkage};
+    bool is_match = pm_selection_fits(pm_options.selection, &subject);
     free(name);
     return is_match;
 }

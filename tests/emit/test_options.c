@@ -1,5 +1,5 @@
 #include "plugin/emit/options.h"
-#include "plugin/emit/select.h"
+#include "mapping/base/selection.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,6 +23,12 @@ static int teardown(void **state)
     return 0;
 }
 
+static bool fits(const struct pm_options *options, const char *name)
+{
+    return pm_selection_fits(options->selection,
+                             &(struct pm_selection_subject){"a.c", NULL, name, name});
+}
+
 /* Refused, with a message that holds text. */
 static void expect_refusal(struct pm_options *options, const char *key, const char *value,
                            const char *text)
@@ -40,7 +46,7 @@ static void functions_and_outermost_loops_are_the_default(void **state)
     assert_true(o->functions && o->loops && o->section && o->map);
     assert_false(o->search_loops || o->all_loops || o->portable || o->verbose || o->pif_none);
     assert_null(o->pif_dir);
-    assert_true(pm_select_match(o->select, "a.c", "f", "f"));
+    assert_true(fits(o, "f"));
 }
 
 static void constructs_replace_the_default(void **state)
@@ -93,8 +99,8 @@ static void patterns_reach_the_selection(void **state)
     struct pm_options *o = *state;
     assert_int_equal(pm_options_set(o, "include", "f*", NULL), PM_OK);
     assert_int_equal(pm_options_set(o, "exclude", "func:fat", NULL), PM_OK);
-    assert_true(pm_select_match(o->select, "a.c", "fit", "fit"));
-    assert_false(pm_select_match(o->select, "a.c", "fat", "fat"));
+    assert_true(fits(o, "fit"));
+    assert_false(fits(o, "fat"));
     expect_refusal(o, "select", "/no/such/file", "/no/such/file");
 }
 
