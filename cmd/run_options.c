@@ -419,8 +419,8 @@ const struct cmd_option run_options[] = {
      "(default): sql if the program is started with its library; none"},
     {OPT_KERNEL_WRITES, "kernel-writes", NULL,
      "count what the kernel writes to disk of the program's files, even later and in its own "
-     "threads. The metric is block_bytes_written, of the code that wrote the bytes; use it with "
-     "--adapter io. It needs root, tracefs and ext4, and syncs the program's files at the end"},
+     "threads. The metric is block_bytes_written, of the code that wrote the bytes. It implies "
+     "--adapter io, needs root, tracefs and ext4, and syncs the program's files at the end"},
     {OPT_FORCE, "force", NULL, "also start a program that the runtime cannot be loaded into"},
     {OPT_WAIT, "wait", NULL,
      "wait until all processes of the run have ended, also daemons. Without this option, the "

@@ -308,8 +308,8 @@ void annotation_put_legend(const struct annotation_view *view)
     if (view->has_few)
         marks[n++] = "~: fewer than 10 samples";
     if (view->has_at_least)
-        marks[n++] =
-            view->term.utf8 ? "≥: called from several lines" : ">=: called from several lines";
+        marks[n++] = view->term.utf8 ? "≥: at least, because several lines call it"
+                                     : ">=: at least, because several lines call it";
     for (int i = 0; i < n; i++)
         fprintf(view->out, "%s%s", i ? "; " : "\n", marks[i]);
     fputs(n ? "\n" : "", view->out);

@@ -135,7 +135,7 @@ static void add_parts(struct pm_buf *out, const struct pm_view_facts *facts)
     char events[32], samples[32], sum[32];
     tenths(sum, facts->slow_down_pct);
     pm_buf_printf(out, "measuring: %s %s%s %% + samples %s %% = slow-down %s%s %%",
-                  facts->events_by_samples  ? "events, by samples,"
+                  facts->events_by_samples  ? "events (by samples)"
                   : is_mostly_starts(facts) ? "starts of processes and threads"
                                             : "events",
                   facts->is_at_most ? "at most " : "", tenths(events, facts->events_pct),

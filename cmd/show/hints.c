@@ -81,34 +81,36 @@ static void add_meaning(struct legend *legend, const char *mark, const char *mea
 }
 
 /* What the marks of the table mean, those that are in it. */
-static void print_legend(struct pm_view *report, const struct show_term *term, bool has_at_least,
-                         const char *letters, FILE *out)
+static void print_legend(struct pm_view *report, const struct show_term *term,
+                         const struct show_marks *marks, FILE *out)
 {
     struct legend legend = {out, term->width, 0};
     bool is_uncertain = has_uncertain_row(report),
          of_estimates = is_uncertain && report->metrics[report->primary] == report->wall_metric;
     char few[32];
-    if (!has_at_least && !is_uncertain && !*letters)
+    if (!marks->at_least && !is_uncertain && !marks->preempted && !*marks->letters)
         return;
     snprintf(few, sizeof few, "fewer than %d samples", PM_VIEW_FEW_SAMPLES);
     fputs(term->color ? SHOW_DIM : "", out);
-    if (has_at_least)
+    if (marks->at_least)
         add_meaning(&legend,
                     term->utf8 ? "≥" : ">=", "at least, because not all of it was followed");
     if (is_uncertain)
         add_meaning(&legend, "~",
                     of_estimates ? "uncertain, because much cost of measuring was subtracted"
                                  : few);
-    for (; *letters; letters++)
-        add_meaning(&legend, (const char[]){*letters, 0}, pm_view_mark_meaning(*letters));
+    for (const char *letter = marks->letters; *letter; letter++)
+        add_meaning(&legend, (const char[]){*letter, 0}, pm_view_mark_meaning(*letter));
+    if (marks->preempted)
+        add_meaning(&legend, "preempted", "others had the processor");
     fprintf(out, "%s\n", term->color ? SHOW_RESET : "");
 }
 
-void show_hints(struct pm_view *report, const struct show_term *term, bool has_at_least,
-                const char *letters, FILE *out)
+void show_hints(struct pm_view *report, const struct show_term *term,
+                const struct show_marks *marks, FILE *out)
 {
     const char *dim = term->color ? SHOW_DIM : "", *reset = term->color ? SHOW_RESET : "";
-    print_legend(report, term, has_at_least, letters, out);
+    print_legend(report, term, marks, out);
     if (!term->width)
         return;
     struct pm_buf hints = PM_BUF_INIT(1 << 16);

@@ -42,10 +42,13 @@ void show_vectors_json(const struct pm_vectors *vectors, struct pm_json *json);
 /* One field of CSV (RFC 4180), quoted where it must be. */
 void show_csv_text(FILE *out, const char *text);
 
-/* hints.c: below a table, what the marks in it mean and what else the archive has.
- * letters: those used. */
-void show_hints(struct pm_view *report, const struct show_term *term, bool has_at_least,
-                const char *letters, FILE *out);
+/* hints.c: below a table, what the marks in it mean and what else the archive has. */
+struct show_marks {
+    bool at_least, preempted; /* a column of time that others had the processor */
+    char letters[8];          /* those used */
+};
+void show_hints(struct pm_view *report, const struct show_term *term,
+                const struct show_marks *marks, FILE *out);
 
 /* header.c: what stands above a table. */
 void show_header(struct pm_view *report, const struct show_term *term, FILE *out);

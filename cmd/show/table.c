@@ -323,17 +323,31 @@ static void make_columns(struct table *table)
     }
 }
 
+static bool has_preempted(const struct table *table)
+{
+    for (int c = 0; c < table->n_columns; c++) {
+        const struct table_column *column = &table->columns[c];
+        const char *word =
+            column->width && column->cell && pm_view_column_is_of_metric(&column->cell->of)
+                ? pm_view_off_cpu_word(table->report, column->cell->of.metric)
+                : NULL;
+        if (word && !strcmp(word, "preempted"))
+            return true;
+    }
+    return false;
+}
+
 static void put_table(const struct table *table)
 {
     struct pm_view *report = table->report;
-    char letters[8];
+    struct show_marks marks = {.at_least = has_at_least(table), .preempted = has_preempted(table)};
     show_header(report, &table->term, table->out);
     fputc('\n', table->out);
     put_head(table);
     put_line(table);
     put_rows(table);
-    list_letters(table, letters);
-    show_hints(report, &table->term, has_at_least(table), letters, table->out);
+    list_letters(table, marks.letters);
+    show_hints(report, &table->term, &marks, table->out);
 }
 
 static bool write_table(struct pm_view *report, const struct show_look *look, FILE *out)

@@ -531,8 +531,8 @@ static void warn_of_partial(struct warner *warner)
     }
     if (names.len && !view->n_lost_events) /* which explains the marks */
         warn(warner,
-             "%u row%s of code that was not followed or timed throughout: at least its %s %s "
-             "shown, and the rest counts for its callers%s",
+             "%u row%s of code that was not measured all the time, so %s %s at least what is "
+             "shown, and the rest counts for callers%s",
              n_most, n_most == 1 ? " is" : "s are", names.data, n_names == 1 ? "is" : "are",
              view->data->n_noun_modes ? " (--modes says when)" : "");
     pm_buf_release(&names);

@@ -9,7 +9,7 @@ static const struct {
     char letter;
     const char *meaning;
 } marks[] = {{'l', "loop in"},    {'o', "outside its loops"},
-             {'i', "inlined"},    {'?', "mostly inferred"},
+             {'i', "inlined"},    {'?', "mostly inferred, not certain"},
              {'s', "by samples"}, {'c', "counted, callers not known"}};
 
 const char pm_view_mark_letters[] = "loi?sc";

@@ -194,16 +194,16 @@ const char *pm_view_noun_name(struct pm_view *view, pm_index noun)
 
 /* --- the header's line --- */
 
-/* "budget: 482 functions or loops left to samples (≥), 145 counted only, 2 in modes as asked
- * (--modes)" */
+/* "budget: 482 functions or loops not followed all the time (≥), 145 only counted at times, 2
+ * in modes as asked (--modes)" */
 char *pm_view_modes_line(struct pm_view *view, bool utf8)
 {
     static const struct {
         enum pm_run_mode mode;
         const char *done;
-    } steps[] = {{PM_RUN_MODE_OFF, "left to samples"},
-                 {PM_RUN_MODE_COUNT, "counted only"},
-                 {PM_RUN_MODE_ACTIVE, "not timed"}};
+    } steps[] = {{PM_RUN_MODE_OFF, "not followed all the time"},
+                 {PM_RUN_MODE_COUNT, "only counted at times"},
+                 {PM_RUN_MODE_ACTIVE, "not timed all the time"}};
     struct pm_view_stays stays = pm_view_find_stays(view);
     struct pm_buf out = PM_BUF_INIT(1 << 16);
     uint32_t n_asked = 0;
