@@ -266,33 +266,45 @@ void pm_fortran_facts(struct pm_pif *pif)
     }
 }
 
+/* Statement -> code of its calls, one for each copy of the procedure. */
+static std::map<pm_id, std::vector<pm_id>> calls_of_statements(struct pm_pif *pif)
+{
+    std::map<pm_id, std::vector<pm_id>> calls;
+    for (size_t i = 0; i < pm_pif_n_mappings(pif); i++) {
+        struct pm_pif_mapping mapping;
+        struct pm_pif_noun noun;
+        pm_pif_get_mapping(pif, i, &mapping);
+        if (mapping.source.n_nouns == 1 && mapping.destination.n_nouns == 1 &&
+            mapping.source.verb == pm_verb_id(PM_BASE_EXECUTES) &&
+            pm_pif_find_noun(pif, mapping.source.nouns[0], &noun) &&
+            strcmp(noun.kind, "callcode") == 0)
+            calls[mapping.destination.nouns[0]].push_back(mapping.source.nouns[0]);
+    }
+    return calls;
+}
+
 /* What the library does for a statement it does to the statement's arrays. */
 void pm_fortran_call_facts(struct pm_pif *pif)
 {
-    std::map<pm_id, pm_id> calls; /* statement -> code of its calls */
     std::vector<struct pm_pif_mapping> found;
     if (strncmp(lang_hooks.name, "GNU Fortran", 11) != 0)
         return;
-    for (int round = 0; round < 2; round++)
-        for (size_t i = 0; i < pm_pif_n_mappings(pif); i++) {
-            struct pm_pif_mapping mapping;
-            struct pm_pif_noun noun;
-            pm_pif_get_mapping(pif, i, &mapping);
-            if (mapping.source.n_nouns != 1 || mapping.destination.n_nouns != 1)
-                continue;
-            pm_id source = mapping.source.nouns[0], destination = mapping.destination.nouns[0];
-            if (round == 0 && mapping.source.verb == pm_verb_id(PM_BASE_EXECUTES) &&
-                pm_pif_find_noun(pif, source, &noun) && strcmp(noun.kind, "callcode") == 0)
-                calls[destination] = source;
-            auto call = round == 1 && is_touch(&mapping) ? calls.find(source) : calls.end();
-            if (call == calls.end() || !pm_pif_find_noun(pif, destination, &noun) ||
-                strcmp(noun.kind, "array") != 0)
-                continue;
-            mapping.source.verb = pm_verb_id(PM_BASE_EXECUTES);
-            mapping.source.nouns[0] = call->second;
-            mapping.origin = "inferred";
+    const std::map<pm_id, std::vector<pm_id>> calls = calls_of_statements(pif);
+    for (size_t i = 0; i < pm_pif_n_mappings(pif); i++) {
+        struct pm_pif_mapping mapping;
+        struct pm_pif_noun noun;
+        pm_pif_get_mapping(pif, i, &mapping);
+        auto of = is_touch(&mapping) ? calls.find(mapping.source.nouns[0]) : calls.end();
+        if (of == calls.end() || !pm_pif_find_noun(pif, mapping.destination.nouns[0], &noun) ||
+            strcmp(noun.kind, "array") != 0)
+            continue;
+        mapping.source.verb = pm_verb_id(PM_BASE_EXECUTES);
+        mapping.origin = "inferred";
+        for (pm_id call : of->second) {
+            mapping.source.nouns[0] = call;
             found.push_back(mapping);
         }
+    }
     for (const struct pm_pif_mapping &mapping : found)
         pm_pif_mapping(pif, &mapping);
 }

@@ -64,6 +64,7 @@ void pm_reader_touch_indices(struct pm_reader *reader, tree t);
 void pm_reader_touch_result(struct pm_reader *reader, tree to);
 /* Only an address is worked out: the access through it comes later. What is read for it. */
 bool pm_reader_makes_address(struct pm_reader *reader, gimple *stmt);
+bool pm_reader_fills_descriptor(gimple *stmt);
 void pm_reader_read_address(struct pm_reader *reader, gimple *stmt);
 /* The innermost field of a reference that the source has: not the parts of a descriptor or of a
  * library's class. 0: none. */

@@ -77,7 +77,7 @@ static void read_assign(struct pm_reader *reader, gimple *stmt)
     if (gimple_assign_single_p(stmt) || gimple_assign_cast_p(stmt) ||
         gimple_assign_rhs_code(stmt) == POINTER_PLUS_EXPR)
         pm_reader_note_pointed(reader, stmt);
-    if (pm_reader_makes_address(reader, stmt)) {
+    if (pm_reader_makes_address(reader, stmt) || pm_reader_fills_descriptor(stmt)) {
         pm_reader_read_address(reader, stmt);
         return;
     }

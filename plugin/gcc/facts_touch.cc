@@ -292,6 +292,15 @@ bool pm_reader_makes_address(struct pm_reader *reader, gimple *stmt)
            (TREE_CODE(lhs) == SSA_NAME || is_pointer_temporary(reader, lhs));
 }
 
+/* "parm.1.data = &a[0]": the call that gets the descriptor says what it does with a. */
+bool pm_reader_fills_descriptor(gimple *stmt)
+{
+    tree lhs = gimple_assign_lhs(stmt);
+    tree base = pm_base_of(lhs);
+    return lhs != base && pm_fact_is_fortran() && POINTER_TYPE_P(TREE_TYPE(lhs)) && VAR_P(base) &&
+           DECL_ARTIFICIAL(base) && pm_fact_is_descriptor(TREE_TYPE(base));
+}
+
 void pm_reader_read_address(struct pm_reader *reader, gimple *stmt)
 {
     tree from = gimple_assign_rhs1(stmt);

@@ -76,6 +76,15 @@ static void note_library_call(gcall *call, tree callee)
         noted_calls.push_back(noted);
 }
 
+/* The variable whose address an argument is, also by way of a temporary (-O0). */
+static tree made_for_call(tree argument)
+{
+    gimple *definition = TREE_CODE(argument) == SSA_NAME ? SSA_NAME_DEF_STMT(argument) : NULL;
+    if (definition != NULL && gimple_assign_single_p(definition))
+        argument = gimple_assign_rhs1(definition);
+    return TREE_CODE(argument) == ADDR_EXPR ? TREE_OPERAND(argument, 0) : NULL_TREE;
+}
+
 /* "z = matmul(x, y)": descriptors are made for the call, or are the arrays' own. */
 static void note_array_operation(gcall *call, tree callee)
 {
@@ -85,8 +94,8 @@ static void note_array_operation(gcall *call, tree callee)
         unsigned access = i == 0 ? PM_MAP_WRITES : PM_MAP_READS;
         if (!POINTER_TYPE_P(TREE_TYPE(argument)) || integer_zerop(argument))
             continue;
-        tree made = TREE_CODE(argument) == ADDR_EXPR ? TREE_OPERAND(argument, 0) : NULL_TREE;
-        pm_id behind = made != NULL_TREE && VAR_P(made) ? pm_fact_behind(made) : 0;
+        tree made = made_for_call(argument);
+        pm_id behind = made != NULL_TREE && VAR_P(made) ? pm_fact_behind(DECL_ORIGIN(made)) : 0;
         if (behind != 0)
             pm_access_add(&noted.objects, behind, access);
         else
