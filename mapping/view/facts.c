@@ -359,13 +359,16 @@ enum { MUCH_ADDED_PCT = 30, NEARLY_ALL_PCT = 95 };
 static void warn_of_added(struct warner *warner)
 {
     struct pm_view_facts facts = pm_view_facts(warner->view);
+    double events_pct = facts.added_pct;
+    if (facts.added_ns > 0 && facts.starts_ns > 0 && facts.starts_ns <= facts.added_ns)
+        events_pct *= 1 - (double)facts.starts_ns / (double)facts.added_ns; /* they are no calls */
     if (warner->view->time_metric != PM_NONE &&
         warner->view->time_metric == warner->view->wall_metric && facts.added_ns != PM_UNKNOWN &&
-        facts.added_pct > MUCH_ADDED_PCT) {
+        events_pct > MUCH_ADDED_PCT) {
         char part[32]; /* an estimate may be more than all of the time */
-        if (facts.added_pct < NEARLY_ALL_PCT)
+        if (events_pct < NEARLY_ALL_PCT)
             snprintf(part, sizeof part, "%s %.0f %%", facts.is_at_most ? "up to" : "about",
-                     facts.added_pct);
+                     events_pct);
         else
             snprintf(part, sizeof part, "%s", facts.is_at_most ? "up to all" : "nearly all");
         warn(warner,
