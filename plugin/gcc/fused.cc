@@ -39,14 +39,11 @@ static void find_code(void)
     }
 }
 
-void pm_fused_add(pm_id function, const struct pm_place *place,
-                  std::vector<struct pm_map_also> *out)
+const struct pm_map_also *pm_fused_next(pm_id function, const struct pm_place *place, uint32_t *at)
 {
-    uint32_t at = 0;
     if (pm_fused_wants_code(fused()))
         find_code();
-    while (const struct pm_map_also *also = pm_fused_with(fused(), function, place, &at))
-        out->push_back(*also);
+    return pm_fused_with(fused(), function, place, at);
 }
 
 /* --- the two passes --- */

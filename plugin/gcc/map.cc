@@ -17,101 +17,36 @@ extern "C" {
 #include "../emit/sled_text.h"
 }
 
-/* What is known of a location_t: its site and its statement. */
-struct located {
-    int site;
-    struct pm_place place;
-};
-
-/* What tuples are told apart by; place: index in collected.places, -1 none; loop, objects,
- * tails: as there. */
-struct tuple_key {
-    int kind, unnamed, place, loop, objects, tails;
-};
-
-static inline bool operator==(const struct tuple_key &a, const struct tuple_key &b)
-{
-    return memcmp(&a, &b, sizeof a) == 0;
-}
-
-static inline uint64_t pm_hash(const struct tuple_key &key)
-{
-    uint64_t hash = pm_hash_join((uint64_t)(unsigned)key.place << 32 | (unsigned)key.objects,
-                                 (uint64_t)(unsigned)key.loop << 8 | (unsigned)key.kind);
-    return pm_hash_join(hash, (uint64_t)(unsigned)key.tails << 32 | (unsigned)key.unnamed);
-}
-
-/* Of a place within a site. */
-struct place_key {
-    int site;
-    const char *file;
-    unsigned line, column;
-};
-
-static inline bool operator==(const struct place_key &a, const struct place_key &b)
-{
-    return a.site == b.site && a.file == b.file && a.line == b.line && a.column == b.column;
-}
-
-static inline uint64_t pm_hash(const struct place_key &key)
-{
-    uint64_t hash = pm_hash_join(pm_hash(key.file), (unsigned)key.site);
-    return pm_hash_join(hash, (uint64_t)key.line << 32 | key.column);
-}
-
 struct found_loop {
     pm_id noun, id;
 };
 
 struct collected {
-    struct pm_map_lists map;
+    struct pm_map_sets *sets;
+    std::vector<struct pm_map_part_list> parts;
     std::vector<int> tuple_of_insn; /* by INSN_UID; -1: no code, or not known */
-    /* Caches. */
-    struct pm_table<location_t, int> places_by_location; /* index in places */
-    std::vector<struct located> places;
-    struct pm_table<struct place_key, int> place_index;
+    /* Caches. Places are spots of the sets, -1 none. */
+    struct pm_table<location_t, int> places_by_location;
     struct pm_table<tree, int> sites_by_block;
     std::vector<int> loop_of_number;                            /* natural loop -> index in loops */
     std::vector<struct found_loop> loops;                       /* the first is none */
     std::map<std::pair<location_t, int>, int> loop_of_location; /* and 2 * natural loop + returns */
     std::map<pm_id, int> missing_loops;
-    std::map<std::vector<uint64_t>, int> object_sets;
-    std::vector<std::vector<int>> tails; /* indices in places; the first is empty */
-    std::map<std::vector<int>, int> tail_sets;
-    struct pm_table<struct tuple_key, int> tuples;
     std::vector<const struct pm_source_function *> folded;
     int head; /* the function's own place: what prologue and epilogue do is no statement's */
+
+    ~collected() { pm_map_sets_free(sets); }
 };
 
 static struct collected *now; /* the function between the passes; NULL: it gets no map */
 
 /* --- sites and places --- */
 
-static bool same_place(const struct pm_place &a, const struct pm_place &b)
-{
-    return a.line == b.line && a.column == b.column && a.file == b.file;
-}
-
-/* Copies of a function that were inlined at one place are one site (the optimisers copy calls). */
 static int add_site(int parent, tree block, tree function_decl)
 {
-    struct pm_map_site site = {parent, pm_source_function_of(function_decl), {}};
-    pm_place_of(BLOCK_SOURCE_LOCATION(block), &site.call);
-    std::vector<struct pm_map_site> *sites = &now->map.sites;
-    for (size_t i = 0; i < sites->size(); i++) {
-        const struct pm_map_site &known = (*sites)[i];
-        if (known.parent == parent && known.function == site.function &&
-            same_place(known.call, site.call))
-            return (int)i;
-    }
-    sites->push_back(site);
-    return (int)sites->size() - 1;
-}
-
-static const struct pm_source_function *function_at(int site)
-{
-    return site >= 0 ? now->map.sites[(size_t)site].function
-                     : pm_source_function_of(current_function_decl);
+    struct pm_place call = {};
+    pm_place_of(BLOCK_SOURCE_LOCATION(block), &call);
+    return pm_map_sets_site(now->sets, parent, pm_source_function_of(function_decl), &call);
 }
 
 /* GCC splits "if (cheap) return; long rest" in two functions, and may inline the second one into
@@ -120,7 +55,7 @@ static bool is_rest_of(int site, tree block, tree function_decl)
 {
     return LOCATION_LOCUS(BLOCK_SOURCE_LOCATION(block)) ==
                LOCATION_LOCUS(DECL_SOURCE_LOCATION(function_decl)) &&
-           pm_source_function_of(function_decl) == function_at(site);
+           pm_source_function_of(function_decl) == pm_map_sets_text(now->sets, site);
 }
 
 /* The innermost inlined copy that a BLOCK lies in, -1 the function itself. */
@@ -140,34 +75,24 @@ static int site_of(tree block)
     return *now->sites_by_block.add(block, site);
 }
 
-static int add_place(const struct located &located)
-{
-    const struct pm_place &place = located.place;
-    bool is_new;
-    int index = *now->place_index.add({located.site, place.file, place.line, place.column},
-                                      (int)now->places.size(), &is_new);
-    if (is_new)
-        now->places.push_back(located);
-    return index;
-}
-
 /* Site and beginning of the statement; -1: the location says nothing. */
 static int place_of(location_t location)
 {
     const int *known = now->places_by_location.find(location);
     if (known != NULL)
         return *known;
-    struct located located = {};
+    struct pm_map_spot spot = {};
     int index = -1;
-    if (pm_place_of(location, &located.place)) {
-        located.site = site_of(LOCATION_BLOCK(location));
-        const struct pm_statements *statements = pm_statements_of(function_at(located.site));
-        int at = statements != NULL ? pm_statement_at(statements, &located.place) : -1;
+    if (pm_place_of(location, &spot.place)) {
+        spot.site = site_of(LOCATION_BLOCK(location));
+        const struct pm_statements *statements =
+            pm_statements_of(pm_map_sets_text(now->sets, spot.site));
+        int at = statements != NULL ? pm_statement_at(statements, &spot.place) : -1;
         if (at >= 0) {
-            located.place.line = statements->list[at].first.line;
-            located.place.column = statements->list[at].first.column;
+            spot.place.line = statements->list[at].first.line;
+            spot.place.column = statements->list[at].first.column;
         }
-        index = add_place(located);
+        index = pm_map_sets_spot(now->sets, &spot);
     }
     return *now->places_by_location.add(location, index);
 }
@@ -232,25 +157,6 @@ static void touch(const_rtx x, struct touched *touched)
     }
 }
 
-static int object_set(std::vector<struct pm_access> *accesses)
-{
-    if (accesses->empty())
-        return 0;
-    accesses->resize(pm_accesses_sort(accesses->data(), accesses->size()));
-    std::vector<uint64_t> key;
-    for (const struct pm_access &access : *accesses) {
-        key.push_back(access.noun);
-        key.push_back(access.access);
-    }
-    struct pm_map_lists *map = &now->map;
-    auto entry = now->object_sets.insert({key, (int)map->objects.size()});
-    if (entry.second) {
-        map->objects.push_back({(uint32_t)map->accesses.size(), (uint32_t)accesses->size()});
-        map->accesses.insert(map->accesses.end(), accesses->begin(), accesses->end());
-    }
-    return entry.first->second;
-}
-
 static void touch_insn(const rtx_insn *insn, struct touched *touched)
 {
     touch(PATTERN(insn), touched);
@@ -288,12 +194,13 @@ static bool became_call(location_t location)
     int index = place_of(location);
     if (index < 0)
         return false;
-    const struct located &at = now->places[(size_t)index];
-    std::vector<struct pm_map_also> also;
-    pm_fused_add(function_at(at.site)->id, &at.place, &also);
-    return std::any_of(also.begin(), also.end(), [](const struct pm_map_also &other) {
-        return other.reason == PM_MAP_LOOP_TO_CALL;
-    });
+    const struct pm_map_spot *at = pm_map_sets_spot_at(now->sets, index);
+    pm_id function = pm_map_sets_text(now->sets, at->site)->id;
+    uint32_t next = 0;
+    while (const struct pm_map_also *also = pm_fused_next(function, &at->place, &next))
+        if (also->reason == PM_MAP_LOOP_TO_CALL)
+            return true;
+    return false;
 }
 
 /* Code of a loop that is a loop no more (unrolled completely), or that ends the program or leaps
@@ -369,8 +276,8 @@ static enum pm_map_kind kind_of(const rtx_insn *insn)
 
 /* --- tuples --- */
 
-/* Places of what an instruction does too: index in tails. */
-static int tail_set(const rtx_insn *insn, int place)
+/* Places of what an instruction does too: a set of spots. */
+static uint32_t tail_set(const rtx_insn *insn, int place)
 {
     const std::vector<location_t> *locations = pm_tails_of(insn);
     std::vector<int> places;
@@ -379,84 +286,73 @@ static int tail_set(const rtx_insn *insn, int place)
         if (other >= 0 && other != place)
             places.push_back(other);
     }
-    std::sort(places.begin(), places.end());
-    places.erase(std::unique(places.begin(), places.end()), places.end());
-    auto entry = now->tail_sets.insert({places, (int)now->tails.size()});
-    if (entry.second)
-        now->tails.push_back(places);
-    return entry.first->second;
+    return pm_map_sets_spots(now->sets, places.data(), places.size());
 }
 
-static void add_tails(int set, std::vector<struct pm_map_also> *also)
-{
-    for (int place : now->tails[(size_t)set]) {
-        const struct located &other = now->places[(size_t)place];
-        also->push_back({function_at(other.site), other.place, PM_MAP_COMMON_TAIL, true});
-    }
-}
-
-/* Functions with equal code were made one: their statements are equal, so the first is the
- * first. */
-static void add_folded(const struct pm_place *place, std::vector<struct pm_map_also> *also)
+/* Functions with equal code were made one. */
+static void add_folded(const struct pm_place *place)
 {
     const struct pm_statements *own =
         pm_statements_of(pm_source_function_of(current_function_decl));
-    int at = own != NULL ? pm_statement_at(own, place) : -1;
-    if (at < 0)
-        return;
     for (const struct pm_source_function *folded : now->folded) {
         const struct pm_statements *others = pm_statements_of(folded);
-        if (others == NULL || others->n != own->n)
-            continue;
-        const struct pm_range &other = others->list[at];
-        const char *shown = other.file == folded->place.file ? folded->place.shown : other.file;
-        also->push_back({folded,
-                         {other.file, shown, other.first.line, other.first.column},
-                         PM_MAP_FOLDED,
-                         false});
+        if (own != NULL && others != NULL)
+            pm_map_sets_also_folded(now->sets, place, own, folded, others);
     }
 }
 
-static int tuple_of(const struct tuple_key &key)
+static void add_also(const struct pm_map_tuple *tuple, uint32_t tails)
 {
-    bool is_new;
-    int index = *now->tuples.add(key, (int)now->map.tuples.size(), &is_new);
-    if (!is_new)
-        return index;
+    pm_id function = pm_map_sets_text(now->sets, tuple->site)->id;
+    uint32_t at = 0;
+    while (const struct pm_map_also *also = pm_fused_next(function, &tuple->place, &at))
+        pm_map_sets_also(now->sets, also);
+    if (tuple->site < 0)
+        add_folded(&tuple->place);
+    pm_map_sets_also_spots(now->sets, tails, PM_MAP_COMMON_TAIL);
+}
+
+static struct pm_map_tuple tuple_at_place(enum pm_map_kind kind, int place)
+{
     struct pm_map_tuple tuple = {};
-    tuple.kind = (enum pm_map_kind)key.kind;
-    tuple.unnamed = key.unnamed;
+    tuple.kind = kind;
     tuple.site = -1;
-    tuple.loop = now->loops[(size_t)key.loop].noun;
-    tuple.objects = (uint32_t)key.objects;
-    tuple.first_also = (uint32_t)now->map.also.size();
-    if (key.place >= 0) {
-        tuple.site = now->places[(size_t)key.place].site;
-        tuple.place = now->places[(size_t)key.place].place;
+    if (place >= 0) {
+        const struct pm_map_spot *spot = pm_map_sets_spot_at(now->sets, place);
+        tuple.site = spot->site;
+        tuple.place = spot->place;
     }
-    if (key.place >= 0 && tuple.kind != PM_MAP_FRAME) {
-        std::vector<struct pm_map_also> *also = &now->map.also;
-        pm_fused_add(function_at(tuple.site)->id, &tuple.place, also);
-        if (tuple.site < 0 && !now->folded.empty())
-            add_folded(&tuple.place, also);
-        add_tails(key.tails, also);
-    }
-    tuple.n_also = (uint32_t)now->map.also.size() - tuple.first_also;
-    now->map.tuples.push_back(tuple);
-    return index;
+    return tuple;
+}
+
+/* Of a kind that says all. */
+static int plain_tuple(enum pm_map_kind kind, int place)
+{
+    struct pm_map_tuple tuple = tuple_at_place(kind, place);
+    bool is_new;
+    return pm_map_sets_tuple(now->sets, &tuple, 0, &is_new);
 }
 
 static int tuple_of_insn(const rtx_insn *insn, int place, int loop)
 {
     enum pm_map_kind kind = kind_of(insn);
     if (kind == PM_MAP_SLED)
-        return tuple_of({kind, false, -1, 0, 0, 0});
+        return plain_tuple(kind, -1);
     if (kind == PM_MAP_FRAME)
-        return tuple_of({kind, false, now->head, 0, 0, 0});
+        return plain_tuple(kind, now->head);
     struct touched touched = {};
+    struct pm_map_tuple tuple = tuple_at_place(kind, place);
     touch_insn(insn, &touched);
-    return tuple_of({kind, touched.unnamed, place, loop, object_set(&touched.accesses),
-                     place >= 0 ? tail_set(insn, place) : 0});
+    tuple.unnamed = touched.unnamed;
+    tuple.loop = now->loops[(size_t)loop].noun;
+    tuple.objects =
+        pm_map_sets_objects(now->sets, touched.accesses.data(), touched.accesses.size());
+    uint32_t tails = place >= 0 ? tail_set(insn, place) : 0;
+    bool is_new;
+    int index = pm_map_sets_tuple(now->sets, &tuple, tails, &is_new);
+    if (is_new && place >= 0)
+        add_also(&tuple, tails);
+    return index;
 }
 
 /* The first place in a block, -1 none. */
@@ -505,12 +401,10 @@ static void collect_all(function *fun)
     now->loop_of_number.assign(number_of_loops(fun), -1);
     now->loops.push_back({0, 0});
     pm_natural_loops_find(fun);
-    now->map.objects.push_back({0, 0});
-    now->tails.push_back({});
-    now->tail_sets.insert({{}, 0});
     pm_tails_resolve(fun);
     now->folded = pm_late_folded_into(fun->decl);
-    now->head = add_place({-1, pm_source_function_of(fun->decl)->place});
+    struct pm_map_spot head = {-1, pm_source_function_of(fun->decl)->place};
+    now->head = pm_map_sets_spot(now->sets, &head);
     int place = now->head;
     basic_block bb;
     FOR_EACH_BB_FN(bb, fun)
@@ -526,6 +420,9 @@ static unsigned collect(function *fun)
     if (!pm_function_selected(fun->decl))
         pm_late_symbol(fun->decl); /* no sleds have named it */
     now = new collected();
+    now->sets = pm_map_sets_new(pm_source_function_of(fun->decl));
+    if (now->sets == NULL)
+        pm_no_memory();
     bool had_loops = current_loops != NULL, had_dominators = dom_info_available_p(CDI_DOMINATORS);
     if (!had_loops)
         loop_optimizer_init(AVOID_CFG_MODIFICATIONS);
@@ -584,7 +481,7 @@ static bool is_padding(const rtx_insn *insn, bool after_barrier)
 static int tuple_at(const rtx_insn *insn, bool after_barrier)
 {
     if (is_padding(insn, after_barrier))
-        return tuple_of({PM_MAP_PADDING, false, -1, 0, 0, 0});
+        return plain_tuple(PM_MAP_PADDING, -1);
     return (size_t)INSN_UID(insn) < now->tuple_of_insn.size()
                ? now->tuple_of_insn[(size_t)INSN_UID(insn)]
                : -1;
@@ -592,13 +489,13 @@ static int tuple_at(const rtx_insn *insn, bool after_barrier)
 
 static void open_part(bool is_cold, int begin)
 {
-    now->map.parts.push_back({is_cold, begin, -1, {}});
+    now->parts.push_back({is_cold, begin, -1, {}});
 }
 
 /* The first range begins where the part does. */
 static void open_range(rtx_insn *insn, int tuple)
 {
-    struct pm_map_part_list *part = &now->map.parts.back();
+    struct pm_map_part_list *part = &now->parts.back();
     if (part->ranges.empty())
         part->ranges.push_back({tuple, part->begin});
     else if (part->ranges.back().tuple != tuple)
@@ -613,7 +510,7 @@ static unsigned label(function *)
     open_part(first_function_block_is_cold, new_label());
     for (rtx_insn *insn = get_insns(); insn != NULL; insn = NEXT_INSN(insn)) {
         if (NOTE_P(insn) && NOTE_KIND(insn) == NOTE_INSN_SWITCH_TEXT_SECTIONS) {
-            now->map.parts.back().end = label_before(insn);
+            now->parts.back().end = label_before(insn);
             open_part(!first_function_block_is_cold, label_after(insn));
         }
         int tuple = tuple_at(insn, after_barrier);
@@ -622,7 +519,7 @@ static unsigned label(function *)
         if (!NOTE_P(insn))
             after_barrier = BARRIER_P(insn);
     }
-    now->map.parts.back().end = label_after(get_last_insn());
+    now->parts.back().end = label_after(get_last_insn());
     return 0;
 }
 
@@ -630,7 +527,9 @@ static unsigned write(function *fun)
 {
     if (now != NULL && !seen_error()) {
         pm_late_symbol(fun->decl);
-        pm_map_write(fun->decl, &now->map);
+        if (pm_map_sets_failed(now->sets))
+            pm_no_memory();
+        pm_map_write(fun->decl, now->sets, now->parts);
     }
     delete now;
     now = NULL;

@@ -25,9 +25,9 @@ void pm_objects_register(const char *plugin_name);
 /* --- fused.cc: passes before and after the loop optimisers compare what there is --- */
 
 /* Other statements of the source that the code of the statement at `place` in `function`
- * (inlined or not) of the function being emitted implements too: appended. */
-void pm_fused_add(pm_id function, const struct pm_place *place,
-                  std::vector<struct pm_map_also> *out);
+ * (inlined or not) of the function being emitted implements too, one after the other: *at begins
+ * with 0. NULL: no more. */
+const struct pm_map_also *pm_fused_next(pm_id function, const struct pm_place *place, uint32_t *at);
 void pm_fused_register(const char *plugin_name);
 
 /* --- tails.cc: equal ends of blocks that were made one --- */

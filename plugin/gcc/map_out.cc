@@ -109,21 +109,6 @@ static void name_begin(tree function_decl, int label)
     fputc('\n', asm_out_file);
 }
 
-static struct pm_map_function map_of(tree function_decl, const struct pm_map_lists *lists)
-{
-    struct pm_map_function map = {};
-    map.symbol = pm_symbol_id(function_decl);
-    map.function = pm_source_function_of(function_decl);
-    map.sites = lists->sites.data();
-    map.n_sites = (uint32_t)lists->sites.size();
-    map.accesses = lists->accesses.data();
-    map.objects = lists->objects.data();
-    map.also = lists->also.data();
-    map.tuples = lists->tuples.data();
-    map.n_tuples = (uint32_t)lists->tuples.size();
-    return map;
-}
-
 static void write_part(tree function_decl, const struct pm_map_function *map,
                        const struct pm_map_part_list *part, bool is_first)
 {
@@ -139,12 +124,13 @@ static void write_part(tree function_decl, const struct pm_map_function *map,
     write_text(&output);
 }
 
-void pm_map_write(tree function_decl, const struct pm_map_lists *lists)
+void pm_map_write(tree function_decl, const struct pm_map_sets *sets,
+                  const std::vector<struct pm_map_part_list> &parts)
 {
-    struct pm_map_function map = map_of(function_decl, lists);
+    struct pm_map_function map = pm_map_sets_function(sets, pm_symbol_id(function_decl));
     switch_to_section(current_function_section()); /* of the function's group */
-    for (size_t i = 0; i < lists->parts.size(); i++) {
-        const struct pm_map_part_list *part = &lists->parts[i];
+    for (size_t i = 0; i < parts.size(); i++) {
+        const struct pm_map_part_list *part = &parts[i];
         if (i == 0)
             name_begin(function_decl, part->begin);
         if (!part->ranges.empty())
