@@ -3,8 +3,6 @@
 
 #include "llvm/Config/llvm-config.h"
 
-#include <cerrno>
-
 extern "C" {
 #include "../emit/facts_text.h"
 }
@@ -32,31 +30,11 @@ void pm_facts_chunk(struct pm_buf *ret_chunk)
         pm_no_memory();
 }
 
-/* False: there is to be no such file. */
-static bool pif_name(struct pm_buf *ret_name)
-{
-    const struct pm_options *options = &pm_compilation.options;
-    if (options->pif_none || (options->pif_dir == NULL && pm_compilation.output.empty()))
-        return false;
-    const std::string &output =
-        !pm_compilation.output.empty() ? pm_compilation.output : pm_compilation.input;
-    if (output == "/dev/null")
-        return false;
-    pm_facts_file_name(output.c_str(), options->pif_dir, ret_name);
-    if (ret_name->failed)
-        pm_no_memory();
-    return true;
-}
-
 void pm_facts_write_pif(void)
 {
-    struct pm_facts *facts = pm_unit_facts();
-    struct pm_buf name = PM_BUF_INIT((size_t)1 << 20);
-    if (pm_pif_n_nouns(facts->pif) != 0 && pif_name(&name) &&
-        !pm_facts_write_file(facts, name.data))
-        fprintf(stderr,
-                "perfmap: warning: cannot write '%s': %s; the facts are in the object all the same "
-                "(pif=none: no such files)\n",
-                name.data, strerror(errno));
-    pm_buf_release(&name);
+    struct pm_buf warning = PM_BUF_INIT((size_t)1 << 20);
+    if (!pm_facts_keep(pm_unit_facts(), &pm_compilation.options, pm_compilation.input.c_str(),
+                       pm_compilation.output.c_str(), &warning))
+        fprintf(stderr, "%s\n", warning.data);
+    pm_buf_release(&warning);
 }

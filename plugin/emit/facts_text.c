@@ -71,7 +71,7 @@ static size_t length_without_extension(const char *path)
     return dot && dot > base ? (size_t)(dot - path) : strlen(path);
 }
 
-void pm_facts_file_name(const char *output, const char *dir, struct pm_buf *out)
+static void add_file_name(const char *output, const char *dir, struct pm_buf *out)
 {
     size_t len = length_without_extension(output);
     if (dir) {
@@ -81,6 +81,21 @@ void pm_facts_file_name(const char *output, const char *dir, struct pm_buf *out)
     for (size_t i = 0; i < len; i++)
         pm_buf_add_byte(out, dir && output[i] == '/' ? '#' : (unsigned char)output[i]);
     pm_buf_add_str(out, ".pif");
+}
+
+/* Nothing lies beside standard output. */
+static bool is_file(const char *output)
+{
+    return output[0] != 0 && strcmp(output, "-") != 0 && strcmp(output, "/dev/null") != 0;
+}
+
+bool pm_facts_file_name(const struct pm_options *options, const char *input, const char *output,
+                        struct pm_buf *out)
+{
+    if (options->pif_none || (!options->pif_dir && !is_file(output)))
+        return false;
+    add_file_name(is_file(output) ? output : input, options->pif_dir, out);
+    return true;
 }
 
 static bool write_to(const char *path, const struct pm_buf *text)
@@ -107,7 +122,8 @@ static bool write_whole(const char *path, const struct pm_buf *text)
     return done;
 }
 
-bool pm_facts_write_file(const struct pm_facts *facts, const char *path)
+/* False: errno says why. */
+static bool write_file(const struct pm_facts *facts, const char *path)
 {
     struct pm_buf text = PM_BUF_INIT((size_t)1 << 32);
     pm_pif_write_text(facts->pif, &text);
@@ -115,6 +131,24 @@ bool pm_facts_write_file(const struct pm_facts *facts, const char *path)
     int cause = text.failed ? ENOMEM : errno;
     pm_buf_release(&text);
     errno = cause;
+    return done;
+}
+
+bool pm_facts_keep(const struct pm_facts *facts, const struct pm_options *options,
+                   const char *input, const char *output, struct pm_buf *ret_warning)
+{
+    struct pm_buf name = PM_BUF_INIT((size_t)1 << 20);
+    bool done = true;
+    if (pm_pif_n_nouns(facts->pif) != 0 && pm_facts_file_name(options, input, output, &name)) {
+        errno = ENOMEM;
+        done = !name.failed && write_file(facts, name.data);
+    }
+    if (!done)
+        pm_buf_printf(ret_warning,
+                      "perfmap: warning: cannot write '%s': %s; the facts are in the object all "
+                      "the same (pif=none: no such files)",
+                      name.data ? name.data : "", strerror(errno));
+    pm_buf_release(&name);
     return done;
 }
 

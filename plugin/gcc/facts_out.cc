@@ -10,8 +10,6 @@ extern "C" {
 #include "../emit/facts_text.h"
 }
 
-#include <errno.h>
-
 /* --- the section --- */
 
 static void section_text(const struct pm_facts *facts, struct pm_buf *text)
@@ -101,36 +99,19 @@ static std::string kept_output(void)
         else if (arguments[i] == "-o" && i + 1 < arguments.size())
             output = arguments[++i];
     }
-    if (!keeps || output == "-" || output == "/dev/null")
-        return "";
-    if (output.empty() && main_input_filename[0] == '<') /* standard input */
-        return "";
-    return !output.empty() ? output : lbasename(main_input_filename);
+    if (!keeps || !output.empty() || main_input_filename[0] == '<') /* standard input */
+        return keeps ? output : "";
+    return lbasename(main_input_filename);
 }
 
-/* False: there is to be no such file. */
-static bool pif_name(struct pm_buf *ret_name)
-{
-    std::string output = kept_output();
-    if (pm_options.pif_none || (pm_options.pif_dir == NULL && output.empty()))
-        return false;
-    pm_facts_file_name(!output.empty() ? output.c_str() : main_input_filename, pm_options.pif_dir,
-                       ret_name);
-    if (ret_name->failed)
-        pm_no_memory();
-    return true;
-}
-
+/* Not a warning() of GCC's: -Werror shall not fail a compilation for a full disk. */
 static void write_pif(const struct pm_facts *facts)
 {
-    struct pm_buf name = PM_BUF_INIT((size_t)1 << 20);
-    /* Not a warning() of GCC's: -Werror shall not fail a compilation for a full disk. */
-    if (!in_lto_p && has_facts(facts) && pif_name(&name) && !pm_facts_write_file(facts, name.data))
-        fprintf(stderr,
-                "perfmap: warning: cannot write '%s': %s; the facts are in the object all the same "
-                "(pif=none: no such files)\n",
-                name.data, xstrerror(errno));
-    pm_buf_release(&name);
+    struct pm_buf warning = PM_BUF_INIT((size_t)1 << 20);
+    if (!in_lto_p &&
+        !pm_facts_keep(facts, &pm_options, main_input_filename, kept_output().c_str(), &warning))
+        fprintf(stderr, "%s\n", warning.data);
+    pm_buf_release(&warning);
 }
 
 /* The .pif file holds early and late facts, also where the section must keep them apart. */

@@ -238,22 +238,38 @@ static void the_section_holds_the_facts(void **state)
     pm_facts_free(facts);
 }
 
+static void expect_file(const char *dir, const char *output, const char *expected)
+{
+    char *folder = dir ? strdup(dir) : NULL;
+    struct pm_options options = {.pif_dir = folder};
+    struct pm_buf name = PM_BUF_INIT(100);
+    assert_int_equal(pm_facts_file_name(&options, "src/heat.c", output, &name), expected != NULL);
+    if (expected)
+        assert_string_equal(name.data, expected);
+    options.pif_none = true;
+    assert_false(pm_facts_file_name(&options, "src/heat.c", output, &name));
+    pm_buf_release(&name);
+    free(folder);
+}
+
 static void the_file_is_named_as_the_object(void **state)
 {
     (void)state;
-    static const char *const cases[][3] = {
-        {"build/heat.o", NULL, "build/heat.pif"},
-        {"heat", NULL, "heat.pif"},
-        {"a.b/heat", NULL, "a.b/heat.pif"},
-        {".heat", NULL, ".heat.pif"},
-        {"a/.heat", NULL, "a/.heat.pif"},
-        {"a/b.c/heat.o", "/tmp/d", "/tmp/d/a#b.c#heat.pif"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct pm_buf name = PM_BUF_INIT(100);
-        pm_facts_file_name(cases[i][0], cases[i][1], &name);
-        assert_string_equal(name.data, cases[i][2]);
-        pm_buf_release(&name);
+    expect_file(NULL, "build/heat.o", "build/heat.pif");
+    expect_file(NULL, "heat", "heat.pif");
+    expect_file(NULL, "a.b/heat", "a.b/heat.pif");
+    expect_file(NULL, ".heat", ".heat.pif");
+    expect_file(NULL, "a/.heat", "a/.heat.pif");
+    expect_file("/tmp/d", "a/b.c/heat.o", "/tmp/d/a#b.c#heat.pif");
+}
+
+static void without_an_object_there_is_only_one_in_a_folder_of_its_own(void **state)
+{
+    (void)state;
+    static const char *const outputs[] = {"", "-", "/dev/null"};
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        expect_file(NULL, outputs[i], NULL);
+        expect_file("/tmp/d", outputs[i], "/tmp/d/src#heat.pif");
     }
 }
 
@@ -261,10 +277,25 @@ static void a_file_that_cannot_be_written_leaves_nothing(void **state)
 {
     (void)state;
     struct pm_facts *facts = pm_facts_new("test 1");
-    assert_true(pm_facts_write_file(facts, "facts.pif"));
+    struct pm_source_function *function = new_function("sweep", false);
+    struct pm_options options = {0};
+    struct pm_buf warning = PM_BUF_INIT(1000);
+    assert_true(pm_facts_keep(facts, &options, "facts.c", "facts.o", &warning));
+    assert_int_not_equal(access("facts.pif", R_OK), 0); /* there are no facts */
+    pm_fact_function(facts, function);
+    assert_true(pm_facts_keep(facts, &options, "facts.c", "", &warning));
+    assert_int_not_equal(access("facts.pif", R_OK), 0);
+    assert_true(pm_facts_keep(facts, &options, "facts.c", "facts.o", &warning));
     assert_int_equal(access("facts.pif", R_OK), 0);
-    assert_false(pm_facts_write_file(facts, "no-such-folder/facts.pif"));
+    assert_int_equal(warning.len, 0);
+    assert_false(pm_facts_keep(facts, &options, "facts.c", "no-such-folder/facts.o", &warning));
+    assert_string_equal(warning.data,
+                        "perfmap: warning: cannot write 'no-such-folder/facts.pif': No such file "
+                        "or directory; the facts are in the object all the same (pif=none: no "
+                        "such files)");
     assert_int_equal(unlink("facts.pif"), 0);
+    pm_buf_release(&warning);
+    pm_source_function_free(function);
     pm_facts_free(facts);
 }
 
@@ -313,6 +344,7 @@ int main(void)
         cmocka_unit_test(called_functions_are_the_programs_own_or_a_librarys),
         cmocka_unit_test(the_section_holds_the_facts),
         cmocka_unit_test(the_file_is_named_as_the_object),
+        cmocka_unit_test(without_an_object_there_is_only_one_in_a_folder_of_its_own),
         cmocka_unit_test(a_file_that_cannot_be_written_leaves_nothing),
         cmocka_unit_test(late_facts_join_the_early_ones),
         cmocka_unit_test(where_memory_ends_the_facts_say_so),
