@@ -285,11 +285,12 @@ static void put_place(struct pdt_reader *reader, struct pm_buf *buf, struct pdt_
     pm_buf_add_uleb(buf, place.column);
 }
 
-/* What the linker calls it. Templates have none, constructors have several. */
+/* What the linker calls it. Templates have none; constructors and destructors have several, and
+ * this is that of the complete object (C1, D1). */
 static const char *linkage_name(struct pdt_reader *reader, CXCursor cursor)
 {
-    bool has_one = cursor.kind == CXCursor_FunctionDecl || cursor.kind == CXCursor_CXXMethod;
-    if (!has_one)
+    bool is_template = cursor.kind == CXCursor_FunctionTemplate;
+    if (is_template)
         return "";
     return pdt_string(reader, reader->is_cxx ? reader->clang->Cursor_getMangling(cursor)
                                              : reader->clang->getCursorSpelling(cursor));

@@ -19,6 +19,9 @@ static pm_id file_id(const char *path)
     return pm_id_hash_done(&hash);
 }
 
+/* Ids of constructors and destructors are those of names that only compilers know (C4, D4). */
+#define HAS_ID "r.linkage_name <> '' AND r.kind NOT IN ('constructor', 'destructor')"
+
 static pm_id function_id(const char *linkage_name, const char *path, bool is_local)
 {
     struct pm_id_hash hash;
@@ -123,13 +126,12 @@ static enum pm_status put_all(struct exporting *exporting)
         {"SELECT name FROM main.files WHERE NOT is_system ORDER BY id", put_file},
         {"SELECT r.full_name, r.linkage_name, f.name, r.linkage = 'internal', r.line, r.column, "
          "r.end_line FROM main.routines r JOIN main.files f ON f.id = r.file WHERE r.is_defined "
-         "AND "
-         "r.linkage_name <> '' ORDER BY r.id",
+         "AND " HAS_ID " ORDER BY r.id",
          put_routine},
         {"SELECT r.linkage_name, f.name, r.linkage = 'internal', g.name, l.line, l.column, "
          "l.end_line, l.kind FROM main.loops l JOIN main.routines r ON r.id = l.routine JOIN "
-         "main.files f ON f.id = r.file JOIN main.files g ON g.id = l.file WHERE r.linkage_name <> "
-         "'' ORDER BY l.id",
+         "main.files f ON f.id = r.file JOIN main.files g ON g.id = l.file WHERE " HAS_ID
+         " ORDER BY l.id",
          put_loop},
         {"SELECT v.name, t.name, f.name, v.line, v.column, v.is_array FROM main.variables v JOIN "
          "main.types t ON t.id = v.type JOIN main.files f ON f.id = v.file WHERE v.kind = 'global' "

@@ -13,6 +13,7 @@ static const struct query_field routine_numbers[] = {
     {"loops", "(SELECT count(*) FROM main.loops x WHERE x.routine = r.id)"},
     {"calls", "(SELECT count(*) FROM main.calls x WHERE x.routine = r.id)"},
     {"callers", "(SELECT count(DISTINCT x.caller) FROM edges x WHERE x.callee = r.id)"},
+    {"callees", "(SELECT count(DISTINCT x.callee) FROM edges x WHERE x.caller = r.id)"},
     {"lines", "(r.end_line - r.line + 1)"},
     {NULL, NULL}};
 static const struct query_field routine_flags[] = {

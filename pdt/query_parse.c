@@ -17,27 +17,18 @@
 
 enum { MAX_DEPTH = 50, MAX_WORDS = 64 };
 
-struct query_parser {
-    const char *text, *at;
-    struct pm_str word; /* the token at hand; len 0: the end */
-    bool is_quoted;
-    const char *word_at;
-    const struct query_noun *noun;
-    struct query_sql *sql;
-    struct pm_error *err;
-    int depth;
-};
+static const struct query_language query_language = {.what = "query"};
 
 /* --- words --- */
 
-static enum pm_status fail(const struct query_parser *parser, const char *what)
+enum pm_status query_fail(const struct query_parser *parser, const char *what)
 {
     size_t column = (size_t)(parser->word_at - parser->text) + 1;
     if (!parser->word.len && !parser->is_quoted)
-        return pm_error_set(parser->err, PM_ERR_USAGE, "query column %zu, at its end: %s", column,
-                            what);
-    return pm_error_set(parser->err, PM_ERR_USAGE, "query column %zu, at '%.60s': %s", column,
-                        parser->word_at, what);
+        return pm_error_set(parser->err, PM_ERR_USAGE, "%s column %zu, at its end: %s",
+                            parser->language->what, column, what);
+    return pm_error_set(parser->err, PM_ERR_USAGE, "%s column %zu, at '%.60s': %s",
+                        parser->language->what, column, parser->word_at, what);
 }
 
 static bool is_operator(char c)
@@ -45,7 +36,7 @@ static bool is_operator(char c)
     return c == '<' || c == '>' || c == '=' || c == '!';
 }
 
-static enum pm_status next(struct query_parser *parser)
+enum pm_status query_next(struct query_parser *parser)
 {
     const char *p = parser->at + strspn(parser->at, " \t\n\r");
     parser->word_at = p;
@@ -54,7 +45,7 @@ static enum pm_status next(struct query_parser *parser)
         const char *end = strchr(p + 1, '"');
         parser->word = (struct pm_str){p + 1, end ? (size_t)(end - p - 1) : 0};
         parser->at = end ? end + 1 : p + strlen(p);
-        return end ? PM_OK : fail(parser, "this quote is not closed");
+        return end ? PM_OK : query_fail(parser, "this quote is not closed");
     }
     size_t len = 0;
     if (*p == '(' || *p == ')')
@@ -69,17 +60,22 @@ static enum pm_status next(struct query_parser *parser)
     return PM_OK;
 }
 
-static bool is_word(const struct query_parser *parser, const char *word)
+bool query_is_before_operator(const struct query_parser *parser)
+{
+    return is_operator(parser->at[strspn(parser->at, " \t\n\r")]);
+}
+
+bool query_is_word(const struct query_parser *parser, const char *word)
 {
     return !parser->is_quoted && pm_str_is(parser->word, word);
 }
 
-static bool is_at_end(const struct query_parser *parser)
+bool query_is_at_end(const struct query_parser *parser)
 {
     return !parser->word.len && !parser->is_quoted;
 }
 
-static void add(struct query_parser *parser, const char *sql)
+void query_add(struct query_parser *parser, const char *sql)
 {
     pm_buf_add_str(&parser->sql->text, sql);
 }
@@ -122,44 +118,66 @@ static void add_fit(struct query_parser *parser, const char *name, int pattern, 
         pm_buf_printf(&parser->sql->text, "instr(lower(%s), lower(?%d)) > 0", name, pattern);
 }
 
+/* A pattern that means what names mean in all commands. Routines have their parameters and the
+ * linker's name, too. */
+static enum pm_status add_name_fit(struct query_parser *parser, const char *name, const char *other,
+                                   bool is_path)
+{
+    struct pm_buf *text = &parser->sql->text;
+    struct pm_buf *pattern = &parser->sql->patterns[parser->sql->n_patterns++];
+    int n = parser->sql->n_patterns;
+    *pattern = (struct pm_buf)PM_BUF_INIT(8 * QUERY_MAX_BYTES);
+    pm_buf_add(pattern, parser->word.p, parser->word.len);
+    if (is_path)
+        pm_buf_printf(text, "fits_path(?%d, %s)", n, name);
+    else if (other && pm_str_ends_with(other, ".full_name"))
+        pm_buf_printf(text, "fits_name(?%d, " QUERY_SIGNATURE("%c") ", %c.linkage_name)", n, *other,
+                      *other, *other, *other);
+    else
+        pm_buf_printf(text, "fits_name(?%d, %s, '')", n, name);
+    return query_next(parser);
+}
+
 /* The token at hand is a pattern, of this name or the other; what follows is next. Paths fit by
  * their ends, too. */
-static enum pm_status pattern_of(struct query_parser *parser, const char *name, const char *other,
-                                 bool is_path)
+enum pm_status query_pattern_of(struct query_parser *parser, const char *name, const char *other,
+                                bool is_path)
 {
-    if (is_at_end(parser))
-        return fail(parser, "a name or a pattern is missing");
+    if (query_is_at_end(parser))
+        return query_fail(parser, "a name or a pattern is missing");
     if (parser->sql->n_patterns + 2 > QUERY_MAX_PATTERNS)
-        return fail(parser, "a query has at most 64 patterns");
+        return query_fail(parser, "at most 64 patterns can be asked for at once");
+    if (parser->language->has_names)
+        return add_name_fit(parser, name, other, is_path);
     bool is_any = !parser->is_quoted && is_glob(parser->word);
     int pattern = add_pattern(parser, parser->word, is_any, false);
-    add(parser, "(");
+    query_add(parser, "(");
     add_fit(parser, name, pattern, is_any);
     if (other) {
-        add(parser, " OR ");
+        query_add(parser, " OR ");
         add_fit(parser, other, pattern, is_any);
     }
     if (is_path && is_any) {
-        add(parser, " OR ");
+        query_add(parser, " OR ");
         add_fit(parser, name, add_pattern(parser, parser->word, true, true), true);
     }
-    add(parser, ")");
-    return next(parser);
+    query_add(parser, ")");
+    return query_next(parser);
 }
 
 static enum pm_status routines_that_fit(struct query_parser *parser)
 {
-    add(parser, "(SELECT y.id FROM main.routines y WHERE ");
-    enum pm_status status = pattern_of(parser, "y.name", "y.full_name", false);
-    add(parser, ")");
+    query_add(parser, "(SELECT y.id FROM main.routines y WHERE ");
+    enum pm_status status = query_pattern_of(parser, "y.name", "y.full_name", false);
+    query_add(parser, ")");
     return status;
 }
 
 static enum pm_status variables_that_fit(struct query_parser *parser)
 {
-    add(parser, "(SELECT y.id FROM main.variables y WHERE ");
-    enum pm_status status = pattern_of(parser, "y.name", NULL, false);
-    add(parser, ")");
+    query_add(parser, "(SELECT y.id FROM main.variables y WHERE ");
+    enum pm_status status = query_pattern_of(parser, "y.name", NULL, false);
+    query_add(parser, ")");
     return status;
 }
 
@@ -169,7 +187,7 @@ static enum pm_status has_none(const struct query_parser *parser, const char *wh
 {
     char text[120];
     snprintf(text, sizeof text, "'%s' have no such thing: %s", parser->noun->word, what);
-    return fail(parser, text);
+    return query_fail(parser, text);
 }
 
 static enum pm_status parse_in(struct query_parser *parser)
@@ -179,13 +197,13 @@ static enum pm_status parse_in(struct query_parser *parser)
     const char *of[] = {noun->routine, noun->file, noun->class,
                         noun->sort == NOUN_ROUTINE ? noun->other_name : NULL, noun->loop};
     int i = 0;
-    while (words[i] && !is_word(parser, words[i]))
+    while (words[i] && !query_is_word(parser, words[i]))
         i++;
     if (!words[i])
-        return fail(parser, "expected 'routine', 'file', 'class', 'namespace' or 'loop'");
+        return query_fail(parser, "expected 'routine', 'file', 'class', 'namespace' or 'loop'");
     if (!of[i])
         return has_none(parser, words[i]);
-    enum pm_status status = next(parser);
+    enum pm_status status = query_next(parser);
     if (status != PM_OK)
         return status;
     if (i == 4) {
@@ -193,16 +211,16 @@ static enum pm_status parse_in(struct query_parser *parser)
         return PM_OK;
     }
     if (i == 3)
-        return pattern_of(parser,
-                          "substr(r.full_name, 1, length(r.full_name) - length(r.name) - 2)", NULL,
-                          false);
+        return query_pattern_of(parser,
+                                "substr(r.full_name, 1, length(r.full_name) - length(r.name) - 2)",
+                                NULL, false);
     pm_buf_printf(&parser->sql->text, "%s IN ", of[i]);
     if (i == 0)
         return routines_that_fit(parser);
-    add(parser, i == 1 ? "(SELECT y.id FROM main.files y WHERE "
-                       : "(SELECT y.id FROM main.classes y WHERE ");
-    status = pattern_of(parser, "y.name", NULL, i == 1);
-    add(parser, ")");
+    query_add(parser, i == 1 ? "(SELECT y.id FROM main.files y WHERE "
+                             : "(SELECT y.id FROM main.classes y WHERE ");
+    status = query_pattern_of(parser, "y.name", NULL, i == 1);
+    query_add(parser, ")");
     return status;
 }
 
@@ -215,8 +233,8 @@ static void begin_loops(struct query_parser *parser, const char *inner)
 
 static void end_loops(struct query_parser *parser)
 {
-    add(parser, " UNION SELECT l2.parent FROM main.loops l2 JOIN around ON l2.id = around.id "
-                "WHERE l2.parent IS NOT NULL) SELECT id FROM around)");
+    query_add(parser, " UNION SELECT l2.parent FROM main.loops l2 JOIN around ON l2.id = around.id "
+                      "WHERE l2.parent IS NOT NULL) SELECT id FROM around)");
 }
 
 static enum pm_status parse_calling(struct query_parser *parser)
@@ -226,7 +244,7 @@ static enum pm_status parse_calling(struct query_parser *parser)
         pm_buf_printf(&parser->sql->text, "%s IN (SELECT e.caller FROM edges e WHERE e.callee IN ",
                       parser->noun->id);
         status = routines_that_fit(parser);
-        add(parser, ")");
+        query_add(parser, ")");
         return status;
     }
     if (parser->noun->sort != NOUN_LOOP)
@@ -245,7 +263,7 @@ static enum pm_status parse_called_by(struct query_parser *parser)
     pm_buf_printf(&parser->sql->text, "%s IN (SELECT e.callee FROM edges e WHERE e.caller IN ",
                   parser->noun->id);
     enum pm_status status = routines_that_fit(parser);
-    add(parser, ")");
+    query_add(parser, ")");
     return status;
 }
 
@@ -256,7 +274,7 @@ static enum pm_status parse_to(struct query_parser *parser)
     pm_buf_printf(&parser->sql->text, "%s IN (SELECT e.call FROM edges e WHERE e.callee IN ",
                   parser->noun->id);
     enum pm_status status = routines_that_fit(parser);
-    add(parser, ")");
+    query_add(parser, ")");
     return status;
 }
 
@@ -289,7 +307,7 @@ static enum pm_status parse_touching(struct query_parser *parser, const char *mo
                       "a2.variable IN ",
                       parser->noun->id, modes);
         status = variables_that_fit(parser);
-        add(parser, ")");
+        query_add(parser, ")");
         return status;
     }
     begin_loops(parser, "SELECT a2.loop FROM main.accesses a2 WHERE a2.loop IS NOT NULL AND "
@@ -309,7 +327,7 @@ static enum pm_status parse_touched_by(struct query_parser *parser, const char *
                   "a2.routine IN ",
                   parser->noun->id, modes);
     enum pm_status status = routines_that_fit(parser);
-    add(parser, ")");
+    query_add(parser, ")");
     return status;
 }
 
@@ -319,40 +337,47 @@ static enum pm_status parse_type(struct query_parser *parser)
         return has_none(parser, "type");
     pm_buf_printf(&parser->sql->text, "%s IN (SELECT y.id FROM main.types y WHERE ",
                   parser->noun->type);
-    enum pm_status status = pattern_of(parser, "y.name", "y.canonical", false);
-    add(parser, ")");
+    enum pm_status status = query_pattern_of(parser, "y.name", "y.canonical", false);
+    query_add(parser, ")");
     return status;
 }
 
 static enum pm_status parse_named(struct query_parser *parser)
 {
-    return pattern_of(parser, parser->noun->name, parser->noun->other_name,
-                      !strcmp(parser->noun->word, "files"));
+    return query_pattern_of(parser, parser->noun->name, parser->noun->other_name,
+                            !strcmp(parser->noun->word, "files"));
+}
+
+enum pm_status query_operator(struct query_parser *parser, const char **ret_operator)
+{
+    static const char *const operators[] = {"<", "<=", "=", "==", "!=", ">=", ">", NULL};
+    int i = 0;
+    while (operators[i] && !query_is_word(parser, operators[i]))
+        i++;
+    if (!operators[i])
+        return query_fail(parser, "expected one of < <= = != >= >");
+    *ret_operator = operators[i];
+    return query_next(parser);
 }
 
 static enum pm_status parse_number(struct query_parser *parser, const char *sql)
 {
-    static const char *const operators[] = {"<", "<=", "=", "==", "!=", ">=", ">", NULL};
-    uint64_t number;
-    int i = 0;
-    while (operators[i] && !is_word(parser, operators[i]))
-        i++;
-    if (!operators[i])
-        return fail(parser, "expected one of < <= = != >= >");
-    enum pm_status status = next(parser);
+    const char *operator;
+    double number;
+    enum pm_status status = query_operator(parser, &operator);
     if (status != PM_OK)
         return status;
-    if (!pm_str_to_u64(parser->word, INT64_MAX, &number))
-        return fail(parser, "expected a number");
-    pm_buf_printf(&parser->sql->text, "coalesce(%s, 0) %s %llu", sql, operators[i],
-                  (unsigned long long)number);
-    return next(parser);
+    if (!pm_str_to_double(parser->word, &number) || number < 0)
+        return query_fail(parser, "expected a number");
+    pm_buf_printf(&parser->sql->text, "coalesce(%s, 0) %s ", sql, operator);
+    pm_buf_add_double(&parser->sql->text, number);
+    return query_next(parser);
 }
 
 static const char *find_field(const struct query_field *fields, const struct query_parser *parser)
 {
     for (; fields && fields->word; fields++)
-        if (is_word(parser, fields->word))
+        if (query_is_word(parser, fields->word))
             return fields->sql;
     return NULL;
 }
@@ -378,6 +403,13 @@ enum condition {
 static const char *const condition_words[] = {"named",    "in",      "calling", "called",  "to",
                                               "reaching", "reached", "reading", "writing", "read",
                                               "written",  "of",      NULL};
+
+static bool is_condition(const struct query_parser *parser, int i)
+{
+    return query_is_word(parser, condition_words[i]) ||
+           (i == REACHING && query_is_word(parser, "reaches")) ||
+           (i == CALLING && query_is_word(parser, "calls"));
+}
 
 /* Those of two words; NULL: it has one. */
 static const char *second_word(enum condition condition)
@@ -409,20 +441,20 @@ static enum pm_status unknown_word(const struct query_parser *parser)
         snprintf(text, sizeof text,
                  "not a condition of %s, as 'named PATTERN' or 'in file PATTERN'",
                  parser->noun->word);
-    return fail(parser, text);
+    return query_fail(parser, text);
 }
 
 /* A flat switch. */
 static enum pm_status parse_condition(struct query_parser *parser, enum condition condition)
 {
-    enum pm_status status = next(parser);
+    enum pm_status status = query_next(parser);
     const char *second = second_word(condition);
     char text[60];
     if (status != PM_OK)
         return status;
     if (second) {
         snprintf(text, sizeof text, "expected '%s %s'", condition_words[condition], second);
-        status = is_word(parser, second) ? next(parser) : fail(parser, text);
+        status = query_is_word(parser, second) ? query_next(parser) : query_fail(parser, text);
     }
     if (status != PM_OK)
         return status;
@@ -453,58 +485,80 @@ static enum pm_status parse_condition(struct query_parser *parser, enum conditio
     }
 }
 
-/* `read` and `written` are flags of accesses and conditions of arrays. */
+bool query_has_word(const struct query_parser *parser)
+{
+    for (int i = 0; i < N_CONDITIONS; i++)
+        if (is_condition(parser, i))
+            return true;
+    return find_field(parser->noun->flags, parser) || find_field(parser->noun->numbers, parser);
+}
+
+/* `read` and `written` are flags of accesses and conditions of arrays. `calls` is a number, and a
+ * condition where no operator follows. */
 static enum pm_status parse_atom(struct query_parser *parser)
 {
     const char *flag = find_field(parser->noun->flags, parser);
     const char *number = find_field(parser->noun->numbers, parser);
-    if (is_at_end(parser))
-        return fail(parser, "a condition is missing");
+    bool is_done = false;
+    if (query_is_at_end(parser))
+        return query_fail(parser, "a condition is missing");
+    if (parser->language->atom) {
+        enum pm_status status = parser->language->atom(parser, &is_done);
+        if (status != PM_OK || is_done)
+            return status;
+    }
+    if (number && !query_is_before_operator(parser) && query_is_word(parser, "calls"))
+        number = NULL; /* calls f */
     if (flag || number) {
-        enum pm_status status = next(parser);
+        enum pm_status status = query_next(parser);
         if (status != PM_OK || number)
             return status != PM_OK ? status : parse_number(parser, number);
         pm_buf_printf(&parser->sql->text, "coalesce(%s, 0)", flag);
         return PM_OK;
     }
-    for (int i = 0; i < N_CONDITIONS; i++)
-        if (is_word(parser, condition_words[i]))
+    for (int i = 0; i < N_CONDITIONS; i++) {
+        if (!is_condition(parser, i))
+            continue;
+        if (!parser->language->has_unknown)
             return parse_condition(parser, (enum condition)i);
+        query_add(parser, "coalesce(");
+        enum pm_status status = parse_condition(parser, (enum condition)i);
+        query_add(parser, ", 0)");
+        return status;
+    }
     return unknown_word(parser);
 }
 
-static enum pm_status parse_any(struct query_parser *parser);
-
 static enum pm_status parse_group(struct query_parser *parser)
 {
-    enum pm_status status = next(parser);
+    enum pm_status status = query_next(parser);
     if (status != PM_OK)
         return status;
-    status = parse_any(parser);
+    status = query_parse_any(parser);
     if (status != PM_OK)
         return status;
-    return is_word(parser, ")") ? next(parser) : fail(parser, "expected ')'");
+    return query_is_word(parser, ")") ? query_next(parser) : query_fail(parser, "expected ')'");
 }
 
 static enum pm_status parse_one(struct query_parser *parser)
 {
     enum pm_status status;
     if (++parser->depth > MAX_DEPTH)
-        return fail(parser, "too many 'not' and '('");
-    if (is_word(parser, "not")) {
+        return query_fail(parser, "too many 'not' and '('");
+    if (query_is_word(parser, "not")) {
         /* what is NULL (the class of a function without one) is not so */
-        add(parser, "NOT coalesce(");
-        status = next(parser);
+        query_add(parser, parser->language->has_unknown ? "NOT (" : "NOT coalesce(");
+        status = query_next(parser);
         if (status != PM_OK)
             return status;
         status = parse_one(parser);
-        add(parser, ", 0)");
-    } else if (is_word(parser, "(")) {
+        query_add(parser, parser->language->has_unknown ? ")" : ", 0)");
+    } else if (query_is_word(parser, "(")) {
         status = parse_group(parser);
     } else {
-        add(parser, "(");
+        query_add(parser, "(");
         status = parse_atom(parser);
-        add(parser, ")");
+        query_add(parser, ")");
     }
     parser->depth--;
     return status;
@@ -514,29 +568,30 @@ static enum pm_status parse_all(struct query_parser *parser)
 {
     for (;;) {
         enum pm_status status = parse_one(parser);
-        if (status != PM_OK || is_at_end(parser) || is_word(parser, "or") || is_word(parser, ")"))
+        if (status != PM_OK || query_is_at_end(parser) || query_is_word(parser, "or") ||
+            query_is_word(parser, ")"))
             return status;
-        add(parser, " AND ");
-        if (is_word(parser, "and") && (status = next(parser)) != PM_OK)
+        query_add(parser, " AND ");
+        if (query_is_word(parser, "and") && (status = query_next(parser)) != PM_OK)
             return status;
     }
 }
 
-static enum pm_status parse_any(struct query_parser *parser)
+enum pm_status query_parse_any(struct query_parser *parser)
 {
-    add(parser, "(");
+    query_add(parser, "(");
     for (;;) {
         enum pm_status status = parse_all(parser);
         if (status != PM_OK)
             return status;
-        if (!is_word(parser, "or"))
+        if (!query_is_word(parser, "or"))
             break;
-        add(parser, " OR ");
-        status = next(parser);
+        query_add(parser, " OR ");
+        status = query_next(parser);
         if (status != PM_OK)
             return status;
     }
-    add(parser, ")");
+    query_add(parser, ")");
     return PM_OK;
 }
 
@@ -554,18 +609,18 @@ static enum pm_status unknown_noun(const struct query_parser *parser)
         snprintf(text, sizeof text,
                  "expected what is asked for, as 'routines', 'loops', 'arrays' "
                  "or 'calls'");
-    return fail(parser, text);
+    return query_fail(parser, text);
 }
 
 /* `named` may be left out where it cannot be a word of ours. */
 static bool is_pattern(const struct query_parser *parser)
 {
-    return parser->is_quoted || (is_glob(parser->word) && !is_word(parser, "("));
+    return parser->is_quoted || (is_glob(parser->word) && !query_is_word(parser, "("));
 }
 
 static enum pm_status parse_query(struct query_parser *parser)
 {
-    enum pm_status status = next(parser);
+    enum pm_status status = query_next(parser);
     if (status != PM_OK)
         return status;
     parser->noun = query_noun_find(parser->word);
@@ -573,42 +628,54 @@ static enum pm_status parse_query(struct query_parser *parser)
         return unknown_noun(parser);
     pm_buf_printf(&parser->sql->text, "SELECT %s FROM %s WHERE %s", parser->noun->columns,
                   parser->noun->from, parser->noun->where ? parser->noun->where : "1");
-    status = next(parser);
+    status = query_next(parser);
     if (status != PM_OK)
         return status;
     if (is_pattern(parser)) {
-        add(parser, " AND ");
+        query_add(parser, " AND ");
         status = parse_named(parser);
         if (status != PM_OK)
             return status;
-        if (is_word(parser, "and") && (status = next(parser)) != PM_OK)
+        if (query_is_word(parser, "and") && (status = query_next(parser)) != PM_OK)
             return status;
     }
-    if (!is_at_end(parser)) {
-        add(parser, " AND ");
-        status = parse_any(parser);
+    if (!query_is_at_end(parser)) {
+        query_add(parser, " AND ");
+        status = query_parse_any(parser);
         if (status != PM_OK)
             return status;
     }
-    if (!is_at_end(parser))
-        return fail(parser, "this cannot stand here");
+    if (!query_is_at_end(parser))
+        return query_fail(parser, "this cannot stand here");
     pm_buf_printf(&parser->sql->text, " ORDER BY %s", parser->noun->order);
+    return PM_OK;
+}
+
+enum pm_status query_check_text(const char *text, const char *what, struct pm_error *err)
+{
+    if (strlen(text) > QUERY_MAX_BYTES)
+        return pm_error_set(err, PM_ERR_LIMIT, "a %s has at most %d bytes", what, QUERY_MAX_BYTES);
+    for (const char *p = text; *p; p++)
+        if (iscntrl((unsigned char)*p) && !isspace((unsigned char)*p))
+            return pm_error_set(err, PM_ERR_USAGE, "%s column %zu: a control byte", what,
+                                (size_t)(p - text) + 1);
     return PM_OK;
 }
 
 enum pm_status query_to_sql(const char *text, struct pm_error *err,
                             const struct query_noun **ret_noun, struct query_sql *ret_sql)
 {
-    struct query_parser parser = {
-        .text = text, .at = text, .word_at = text, .sql = ret_sql, .err = err};
+    struct query_parser parser = {.text = text,
+                                  .at = text,
+                                  .word_at = text,
+                                  .sql = ret_sql,
+                                  .err = err,
+                                  .language = &query_language};
     *ret_sql = (struct query_sql){.text = PM_BUF_INIT(1 << 20)};
-    if (strlen(text) > QUERY_MAX_BYTES)
-        return pm_error_set(err, PM_ERR_LIMIT, "a query has at most %d bytes", QUERY_MAX_BYTES);
-    for (const char *p = text; *p; p++)
-        if (iscntrl((unsigned char)*p) && !isspace((unsigned char)*p))
-            return pm_error_set(err, PM_ERR_USAGE, "query column %zu: a control byte",
-                                (size_t)(p - text) + 1);
-    enum pm_status status = parse_query(&parser);
+    enum pm_status status = query_check_text(text, "query", err);
+    if (status != PM_OK)
+        return status;
+    status = parse_query(&parser);
     *ret_noun = parser.noun;
     if (status != PM_OK)
         return status;

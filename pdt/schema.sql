@@ -39,8 +39,9 @@ CREATE TABLE bases (class INTEGER NOT NULL, base INTEGER, name TEXT NOT NULL, ac
     is_virtual INTEGER NOT NULL);
 
 -- Functions, methods, and templates of them. kind: function, method, constructor, destructor,
--- conversion, template. linkage: external, internal, none. storage: what is written: extern, static,
--- none. A body reaches from body_line, body_column to end_line, end_column. n_variants: how many
+-- conversion, template. linkage_name: the symbol, of constructors and destructors that of the
+-- complete object (C1, D1); empty: templates and what depends on their parameters. linkage: external,
+-- internal, none. storage: what is written: extern, static, none. A body reaches from body_line, body_column to end_line, end_column. n_variants: how many
 -- different texts its file gave it, by other macros; the first is here.
 CREATE TABLE routines (id INTEGER PRIMARY KEY, usr TEXT NOT NULL, name TEXT NOT NULL, full_name TEXT NOT NULL,
     linkage_name TEXT NOT NULL, kind TEXT NOT NULL, type INTEGER, linkage TEXT NOT NULL, storage TEXT NOT NULL, access TEXT NOT NULL, class INTEGER,

@@ -334,6 +334,26 @@ const char *pm_database_text(sqlite3_stmt *statement, int column)
     return text ? text : "";
 }
 
+enum pm_status pm_database_in_memory(const struct pm_database_kind *kind, const char *name,
+                                     struct pm_error *err, struct pm_database **ret_database)
+{
+    struct pm_database *database = database_new(kind, name, err);
+    if (!database)
+        return PM_ERR_MEMORY;
+    enum pm_status status = PM_OK;
+    if (sqlite3_open_v2(":memory:", &database->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK)
+        status = pm_database_error(database, err);
+    else
+        status = pm_database_exec(database, kind->schema(), err);
+    if (status != PM_OK) {
+        database_free(database);
+        return status;
+    }
+    *ret_database = database;
+    return PM_OK;
+}
+
 /* --- writing --- */
 
 static enum pm_status mark(struct pm_database *database, struct pm_error *err)

@@ -67,6 +67,11 @@ PM_MUST_CHECK enum pm_status pm_database_exec(struct pm_database *database, cons
 /* A text column; "" for NULL. Lent until the next step. Bytes are as they were, in any encoding. */
 const char *pm_database_text(sqlite3_stmt *statement, int column);
 
+/* An empty one in memory, with the kind's schema; name stands for its path in messages. */
+PM_MUST_CHECK enum pm_status pm_database_in_memory(const struct pm_database_kind *kind,
+                                                   const char *name, struct pm_error *err,
+                                                   struct pm_database **ret_database);
+
 /* For the writer. A new database with the kind's schema, in a temporary file beside path, tuned
  * for one bulk load; within one transaction. _finish ends the transaction, syncs and renames; the
  * database is closed either way. _discard removes the temporary. */

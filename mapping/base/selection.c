@@ -141,6 +141,11 @@ static size_t plain_symbol(const char *symbol, char to[SYMBOL_BYTES])
     return len;
 }
 
+static bool is_function(const struct pm_selection_rule *rule)
+{
+    return rule->kind == PM_SELECTION_FUNCTION || rule->kind == PM_SELECTION_C;
+}
+
 /* Without its backslashes; false: it has wild cards, or is too long. */
 static bool plain_text(const char *pattern, char to[SYMBOL_BYTES])
 {
@@ -165,7 +170,7 @@ static uint64_t key_of_rule(const struct pm_selection_rule *rule)
         return key_of(plain, n);
     if (rule->kind == PM_SELECTION_MANGLED && plain_text(rule->text, plain) && *plain)
         return key_of(plain, strlen(plain));
-    if (rule->kind != PM_SELECTION_FUNCTION || !plain_text(rule->text, plain) ||
+    if (!is_function(rule) || !plain_text(rule->text, plain) ||
         pm_cxx_parts(plain, strlen(plain), &part, 1) != 1 || part.is_operator)
         return 0;
     n = 0;
@@ -201,8 +206,7 @@ static bool add_scanned(struct pm_selection *selection, uint32_t rule)
 static bool make_bare(struct pm_selection_rule *rule)
 {
     size_t n = strcspn(rule->text, "(");
-    if (rule->kind != PM_SELECTION_FUNCTION || !rule->text[n] || n == 0 ||
-        strstr(rule->text, "operator"))
+    if (!is_function(rule) || !rule->text[n] || n == 0 || strstr(rule->text, "operator"))
         return true;
     while (n > 0 && rule->text[n - 1] == ' ')
         n--;
@@ -258,8 +262,7 @@ enum pm_status pm_selection_add(struct pm_selection *selection, bool include, co
 
 /* --- what fits --- */
 
-/* One is the end of the other, by whole parts; . and .. in front are of no account. */
-static bool same_file(const char *a, const char *b)
+bool pm_selection_same_file(const char *a, const char *b)
 {
     while (!strncmp(a, "./", 2) || !strncmp(a, "../", 3))
         a = strchr(a, '/') + 1;
@@ -267,23 +270,34 @@ static bool same_file(const char *a, const char *b)
         b = strchr(b, '/') + 1;
     size_t n = strlen(a), m = strlen(b);
     if (n > m)
-        return same_file(b, a);
+        return pm_selection_same_file(b, a);
     return n && !strcmp(a, b + (m - n)) && (n == m || b[m - n - 1] == '/' || *a == '/');
+}
+
+bool pm_selection_same_symbol(const char *a, const char *b)
+{
+    char plain_a[SYMBOL_BYTES], plain_b[SYMBOL_BYTES];
+    return !strcmp(a, b) ||
+           (plain_symbol(a, plain_a) && plain_symbol(b, plain_b) && !strcmp(plain_a, plain_b));
+}
+
+uint64_t pm_selection_symbol_key(const char *symbol)
+{
+    char plain[SYMBOL_BYTES];
+    size_t n = plain_symbol(symbol, plain);
+    return n ? key_of(plain, n) : key_of(symbol, strlen(symbol));
 }
 
 static bool fits_symbol(const struct pm_selection_rule *rule,
                         const struct pm_selection_subject *subject)
 {
-    char a[SYMBOL_BYTES], b[SYMBOL_BYTES];
     const char *linkage = subject->linkage ? subject->linkage : subject->name;
-    if (!linkage)
+    if (!linkage || !pm_selection_same_symbol(rule->text, linkage))
         return false;
-    bool equal = !strcmp(rule->text, linkage) ||
-                 (plain_symbol(rule->text, a) && plain_symbol(linkage, b) && !strcmp(a, b));
-    if (!equal || !rule->file)
-        return equal;
+    if (!rule->file)
+        return true;
     const char *file = subject->path ? subject->path : subject->file;
-    return file && same_file(rule->file, file);
+    return file && pm_selection_same_file(rule->file, file);
 }
 
 static bool fits_function(const struct pm_selection_rule *rule,
@@ -297,8 +311,9 @@ static bool fits_function(const struct pm_selection_rule *rule,
         return true;
     if (!name)
         return false;
-    return pm_name_fits_code(&whole, name) ||
-           (rule->bare && !is_mangled && pm_name_fits_code(&bare, name));
+    /* names of C have no overloads, and each compiler writes types in a way of its own */
+    bool is_bare = rule->bare && !is_mangled && (!strchr(name, '(') || !strpbrk(rule->bare, "*?["));
+    return pm_name_fits_code(&whole, name) || (is_bare && pm_name_fits_code(&bare, name));
 }
 
 /* Names of C are their symbols, those of Fortran are not. */
@@ -335,6 +350,8 @@ static bool rule_fits(const struct pm_selection_rule *rule,
         return fits_file(rule, subject);
     case PM_SELECTION_FORTRAN:
         return fits_fortran(rule, subject);
+    case PM_SELECTION_C:
+        return linkage && strncmp(linkage, "_Z", 2) != 0 && fits_function(rule, subject);
     case PM_SELECTION_FUNCTION:
         return fits_function(rule, subject);
     case PM_SELECTION_ANY:
@@ -409,6 +426,7 @@ void pm_selection_write(const struct pm_selection *selection, struct pm_buf *out
 {
     static const char *const words[] = {[PM_SELECTION_ANY] = "",
                                         [PM_SELECTION_FUNCTION] = "func:",
+                                        [PM_SELECTION_C] = "c:",
                                         [PM_SELECTION_FILE] = "file:",
                                         [PM_SELECTION_SYMBOL] = "symbol:",
                                         [PM_SELECTION_MANGLED] = "mangled:",

@@ -1,5 +1,5 @@
-/* Selection lists: which functions are measured (docs/formats/selection.md). Filter files of Score-P
- * and TAU are read, too.
+/* Selection lists: which functions are measured (docs/formats/selection.md). Filter files of
+ * Score-P and TAU are read, too.
  *
  *     struct pm_selection *s = pm_selection_new();
  *     if (pm_selection_add(s, false, "func:tiny_*", &err) == PM_OK &&
@@ -58,5 +58,11 @@ void pm_selection_write(const struct pm_selection *selection, struct pm_buf *out
 /* "symbol:NAME in FILE" or "symbol:NAME": exactly this function. file may be NULL. False, and
  * nothing is added: a list cannot have it (blanks in the name, line ends). */
 bool pm_selection_add_symbol_text(struct pm_buf *out, const char *linkage, const char *file);
+
+/* Symbols of one function: equal, or of one constructor or destructor. Equal ones have one key. */
+bool pm_selection_same_symbol(const char *a, const char *b);
+uint64_t pm_selection_symbol_key(const char *symbol);
+/* One path is the end of the other, by whole parts; . and .. in front are of no account. */
+bool pm_selection_same_file(const char *a, const char *b);
 
 #endif

@@ -9,6 +9,7 @@
 enum pm_selection_kind {
     PM_SELECTION_ANY,      /* a function or a file */
     PM_SELECTION_FUNCTION, /* func: */
+    PM_SELECTION_C,        /* c: a function whose symbol is its name */
     PM_SELECTION_FILE,     /* file: */
     PM_SELECTION_SYMBOL,   /* symbol: exactly the linker's name, maybe in a file */
     PM_SELECTION_MANGLED,  /* mangled: a pattern of the linker's name */

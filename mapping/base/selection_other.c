@@ -206,8 +206,8 @@ static struct pm_str trim(struct pm_str text)
     return text;
 }
 
-/* "int main(int, char **) C [{main.c} {3,1}-{9,1}]": without the place and the language. Of C the
- * name alone is left, which is the linker's. */
+/* "int main(int, char **) C [{main.c} {3,1}-{9,1}]": without the place, the language and the type
+ * that is returned. */
 static struct pm_str tau_name(struct pm_str line, bool *ret_is_c)
 {
     const char *place = memmem(line.p, line.len, " [{", 3);
@@ -216,9 +216,7 @@ static struct pm_str tau_name(struct pm_str line, bool *ret_is_c)
     *ret_is_c = line.len > 2 && !memcmp(line.p + line.len - 2, " C", 2);
     if (*ret_is_c)
         line.len -= 2;
-    struct pm_str name = without_type(trim(line));
-    const char *parameters = *ret_is_c ? memchr(name.p, '(', name.len) : NULL;
-    return parameters ? (struct pm_str){name.p, (size_t)(parameters - name.p)} : name;
+    return without_type(trim(line));
 }
 
 /* Fortran's names are in capitals there. */
@@ -254,7 +252,7 @@ static enum pm_status add_tau(struct pm_selection *selection, uint32_t section,
     else if (!text.len)
         status = wrong(err, line, "names no routine and no file");
     else
-        status = selection_add_rule(selection, section, is_c ? PM_SELECTION_MANGLED : list->kind,
+        status = selection_add_rule(selection, section, is_c ? PM_SELECTION_C : list->kind,
                                     list->include, pm_strndup(text.data, text.len), NULL, err);
     if (status != PM_OK || is_file || is_c || !is_in_capitals(name))
         goto out;

@@ -2,7 +2,8 @@
  *
  *     list    = { line }
  *     line    = "#" anything | ("+" | "-") pattern | "&"
- *     pattern = ["func:" | "file:" | "mangled:" | "fortran:"] P | "symbol:" NAME [" in " FILE]
+ *     pattern = ["func:" | "file:" | "mangled:" | "c:" | "fortran:"] P
+ *             | "symbol:" NAME [" in " FILE]
  */
 #include "selection_internal.h"
 
@@ -33,9 +34,13 @@ bool selection_next_line(struct selection_lines *lines)
 static const struct prefix {
     const char *text;
     enum pm_selection_kind kind;
-} prefixes[] = {{"func:", PM_SELECTION_FUNCTION},   {"function:", PM_SELECTION_FUNCTION},
-                {"file:", PM_SELECTION_FILE},       {"symbol:", PM_SELECTION_SYMBOL},
-                {"mangled:", PM_SELECTION_MANGLED}, {"fortran:", PM_SELECTION_FORTRAN}};
+} prefixes[] = {{"func:", PM_SELECTION_FUNCTION},
+                {"function:", PM_SELECTION_FUNCTION},
+                {"c:", PM_SELECTION_C},
+                {"file:", PM_SELECTION_FILE},
+                {"symbol:", PM_SELECTION_SYMBOL},
+                {"mangled:", PM_SELECTION_MANGLED},
+                {"fortran:", PM_SELECTION_FORTRAN}};
 
 static enum pm_status empty(const char *pattern, struct pm_error *err)
 {

@@ -119,7 +119,8 @@ static inline char *pm_gcc_demangle(const char *mangled)
 {
     return cplus_demangle_v3 ? cplus_demangle_v3(mangled, 0) : NULL;
 }
-/* With parameters: DMGL_PARAMS and DMGL_ANSI of libiberty's demangle.h, which GCC does not install. */
+/* With parameters: DMGL_PARAMS and DMGL_ANSI of libiberty's demangle.h, which GCC does not
+ * install. */
 static inline char *pm_gcc_demangle_signature(const char *mangled)
 {
     return cplus_demangle_v3 ? cplus_demangle_v3(mangled, 1 | 2) : NULL;

@@ -345,6 +345,7 @@ static void a_filter_of_tau_is_read_as_its_manual_says(void **state)
     assert_true(match(s, "main.c", "quicksort(long*, int, int)", "_Z9quicksortPlii"));
     assert_false(match(s, "main.c", "interchange", "interchange"));
     assert_true(match(s, "main.c", "interchange(int*, int*)", "_Z11interchangePiS_"));
+    assert_false(match(s, "main.c", "interchange(size_t *, int *)", "interchange"));
     assert_false(match(s, "main.c", "sort_up", "sort_up"));
     assert_true(match(s, "main.c", "sorted", "sorted"));
     assert_false(match(s, "main.c", "my_helper", "my_helper"));
@@ -386,7 +387,7 @@ static void a_wrong_filter_of_tau_is_refused_with_its_line(void **state)
 static void what_is_written_reads_the_same(void **state)
 {
     static const char *const texts[] = {
-        "+a\n-func:b*\n+symbol:f in a b.c\n&\n-file:x.c\n+fortran:M\n",
+        "+a\n-func:b*\n+symbol:f in a b.c\n&\n-file:x.c\n+fortran:M\n-c:f(int)\n-mangled:_Z*\n",
         "BEGIN_EXCLUDE_LIST\nint *f(char *)\nG#\nEND_EXCLUDE_LIST\n",
         "SCOREP_FILE_NAMES_BEGIN EXCLUDE a\\ b SCOREP_FILE_NAMES_END "
         "SCOREP_REGION_NAMES_BEGIN EXCLUDE MANGLED _Z* SCOREP_REGION_NAMES_END"};

@@ -2,6 +2,7 @@
  * What is stored is read back by queries. */
 #include "pdt/export.h"
 #include "pdt/query.h"
+#include "pdt/select.h"
 #include "pdt/store.h"
 #include "pdt/tree.h"
 
@@ -74,6 +75,32 @@ static void grow(struct pm_database *pdb, const char *root)
             pdt_tree_free(tree);
 }
 
+/* Conditions, one a line, with a run of two functions. What is selected makes a list that reads. */
+static void choose(struct pm_database *pdb, char *text)
+{
+    static struct pdt_run_row rows[] = {
+        {.name = "f", .file = "/a.c", .line = 1, .n_calls = 3, .own_ns = 5, .inclusive_ns = 9},
+        {.name = "ns::g(int)", .linkage = "_ZN2ns1gEi", .file = "", .calls_are_at_least = true}};
+    static const struct pdt_run run = {"r.perfmap", rows, 2, 14};
+    const char *conditions[16];
+    struct pdt_selection_request request = {
+        .conditions = conditions, .run = &run, .has_source = *text != '-'};
+    struct pdt_selected *selected;
+    for (char *line = strtok_r(text, "\n", &text); line && request.n_conditions < 16;
+         line = strtok_r(NULL, "\n", &text))
+        conditions[request.n_conditions++] = line;
+    if (pdt_select(pdb, &request, NULL, &selected) != PM_OK)
+        return;
+    struct pm_buf list = PM_BUF_INIT(1 << 24);
+    struct pm_selection *selection = pm_selection_new();
+    pdt_selected_write(selected, true, &list);
+    PM_ASSERT(selection && pm_selection_read(selection, (struct pm_str){list.data, list.len},
+                                             "list", NULL) == PM_OK);
+    pm_selection_free(selection);
+    pm_buf_release(&list);
+    pdt_selected_free(selected);
+}
+
 /* The first byte says which. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -97,6 +124,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             read_back(pdb);
         else if (*data == 't')
             grow(pdb, text);
+        else if (*data == 's')
+            choose(pdb, text);
         else
             ask(pdb, text);
         pm_database_close(pdb);
