@@ -156,6 +156,7 @@ static void add_command(struct cmd_parse *parse, struct pm_buf *out)
     if (line.data)
         pm_buf_add_printable(out, line.data, line.len);
     pm_buf_add_byte(out, '\n');
+    out->failed |= line.failed;
     pm_buf_release(&line);
 }
 
@@ -235,6 +236,7 @@ static enum pm_status show(struct cmd_parse *parse, const struct select_request 
     struct pm_buf list = PM_BUF_INIT((size_t)1 << 30), text = PM_BUF_INIT(1 << 16);
     enum pm_status status = PM_OK;
     add_count(request, selected, &text);
+    list.failed |= text.failed;
     add_command(parse, &list);
     pm_buf_printf(&list, "# %s\n", text.data ? text.data : "");
     pdt_selected_write(selected, !request->excludes, &list);
@@ -376,6 +378,13 @@ static bool take_option(struct cmd_parse *parse, struct select_request *request,
     }
 }
 
+static int no_memory(struct cmd_parse *parse)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    (void)pm_error_set(&err, PM_ERR_MEMORY, "out of memory");
+    return cmd_fail(parse, &err);
+}
+
 static int read_usage(struct cmd_parse *parse, struct select_request *request)
 {
     bool good = true;
@@ -386,7 +395,7 @@ static int read_usage(struct cmd_parse *parse, struct select_request *request)
     request->conditions =
         pm_alloc_array((size_t)parse->n_operands + 1, sizeof *request->conditions);
     if (!request->conditions)
-        return CMD_FAILED;
+        return no_memory(parse);
     for (int i = 0; i < parse->n_operands; i++)
         if (!take_operand(parse, request, parse->operands[i]))
             return CMD_USAGE;
@@ -397,7 +406,7 @@ static int read_usage(struct cmd_parse *parse, struct select_request *request)
 static int select_main(struct cmd_parse *parse)
 {
     struct select_request request = {.filter = pm_selection_new()};
-    int status = request.filter ? read_usage(parse, &request) : CMD_FAILED;
+    int status = request.filter ? read_usage(parse, &request) : no_memory(parse);
     if (status == CMD_DONE)
         status = run(parse, &request);
     pm_selection_free(request.filter);
