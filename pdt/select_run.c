@@ -1,6 +1,6 @@
 /* Which rows of a measured run are of which routine: by the symbol, and by the file where several
- * routines have it; those without one by their name and place: templates, whose instances share it, and constructors,
- * of which the compiler says no symbol. */
+ * routines have it; those without one by their name and place: templates, whose instances share
+ * it, and constructors, of which the compiler says no symbol. */
 #include "select_internal.h"
 
 #include "mapping/base/map.h"
