@@ -80,6 +80,72 @@ static enum pm_status read_rows(struct pm_database *pdb, const struct query_sql 
     return status;
 }
 
+/* --- short names of files: lists hold elsewhere, too --- */
+
+struct files {
+    struct pdt_selected *selected;
+    struct pm_error *err;
+    const char **names;
+    uint32_t n, cap;
+};
+
+static enum pm_status add_file(void *context, sqlite3_stmt *row)
+{
+    struct files *files = context;
+    void *grown = pm_grow_array(files->names, files->n, &files->cap, 64, sizeof *files->names);
+    if (!grown)
+        return no_memory(files->err);
+    files->names = grown;
+    const char *name = keep(files->selected, pm_database_text(row, 0));
+    if (!name)
+        return no_memory(files->err);
+    files->names[files->n++] = name;
+    return PM_OK;
+}
+
+static bool is_end_of_another(const struct files *files, const char *end, const char *file)
+{
+    for (uint32_t i = 0; i < files->n; i++) {
+        const char *name = files->names[i];
+        size_t len = strlen(name), end_len = strlen(end);
+        if (len > end_len && name[len - end_len - 1] == '/' && !strcmp(name + len - end_len, end) &&
+            strcmp(name, file) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* The last parts of the path, as few as tell it from others. */
+static const char *short_file(const struct files *files, const char *file)
+{
+    const char *end = strrchr(file, '/');
+    while (end && end > file && is_end_of_another(files, end + 1, file)) {
+        do
+            end--;
+        while (end > file && *end != '/');
+    }
+    return end && end > file ? end + 1 : file;
+}
+
+static enum pm_status shorten_files(struct pm_database *pdb, struct pdt_selected *selected,
+                                    struct pm_error *err)
+{
+    struct files files = {.selected = selected, .err = err};
+    const char *before = NULL, *now = NULL;
+    enum pm_status status =
+        pm_database_each(pdb, "SELECT name FROM main.files", 0, add_file, &files, err);
+    for (uint32_t i = 0; i < selected->n_selected; i++) {
+        struct pdt_selected_routine *routine = &selected->routines[i];
+        if (routine->file && (!before || strcmp(before, routine->file) != 0)) {
+            before = routine->file; /* they come by file */
+            now = short_file(&files, before);
+        }
+        routine->short_file = routine->file ? now : NULL;
+    }
+    free(files.names);
+    return status;
+}
+
 static enum pm_status count(void *context, sqlite3_stmt *row)
 {
     struct pdt_selected *selected = context;
@@ -109,7 +175,10 @@ static enum pm_status run(struct pm_database *pdb, const struct pdt_selection_re
                          0, count, selected, err);
     if (status != PM_OK)
         return status;
-    return read_rows(pdb, sql, request->filter, err, selected);
+    status = read_rows(pdb, sql, request->filter, err, selected);
+    if (status != PM_OK)
+        return status;
+    return shorten_files(pdb, selected, err);
 }
 
 enum pm_status pdt_select(struct pm_database *pdb, const struct pdt_selection_request *request,
@@ -153,9 +222,10 @@ void pdt_selected_write(const struct pdt_selected *selected, bool include, struc
             pm_buf_add_str(out, routine->is_template ? ": all instances\n" : "\n");
         }
         pm_buf_add_byte(out, include ? '+' : '-');
-        bool is_written = !routine->is_template &&
-                          pm_selection_add_symbol_text(out, routine->linkage,
-                                                       routine->is_local ? routine->file : NULL);
+        bool is_written =
+            !routine->is_template &&
+            pm_selection_add_symbol_text(out, routine->linkage,
+                                         routine->is_local ? routine->short_file : NULL);
         if (!is_written) {
             pm_buf_add_str(out, "func:");
             add_name(out, routine->name, !routine->is_template);

@@ -44,6 +44,7 @@ struct pdt_selection_request {
 
 struct pdt_selected_routine {
     const char *name, *linkage, *file; /* file NULL: not known; name with parameters */
+    const char *short_file;            /* the end of it that no other file of the database has */
     uint32_t line;
     bool is_local;    /* another file may have one with the same symbol */
     bool is_template; /* has no symbol of its own, its instances have: linkage "" */
