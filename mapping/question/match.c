@@ -366,11 +366,20 @@ static void add_near(struct pm_buf *text, const struct near *near)
         pm_buf_printf(text, "%s'%s'", i == 0 ? "; near: " : ", ", near->names[i]);
 }
 
-static void say_levels(const struct pm_graph *graph, const struct pm_question_word *word,
-                       struct pm_buf *text)
+static bool has_level(const struct pm_graph *graph, const struct pm_question_word *word)
 {
-    if (!word->level || level_named(graph, word->level) != PM_NONE)
+    return !word->level || level_named(graph, word->level) != PM_NONE;
+}
+
+/* What else to look for: the levels, or, where no name is near, the command that lists all. */
+static void say_more(const struct pm_graph *graph, const struct pm_question_word *word,
+                     const struct near *near, const char *command, struct pm_buf *text)
+{
+    if (has_level(graph, word)) {
+        if (near->n == 0)
+            pm_buf_printf(text, "; 'perfmap %s' lists those there are", command);
         return;
+    }
     pm_buf_printf(text, " (there is no level '%s'", word->level);
     for (pm_index i = 0; i < graph->n_levels; i++)
         pm_buf_printf(text, "%s'%s'", i == 0 ? ", but " : ", ", graph->levels[i].name);
@@ -389,7 +398,7 @@ static bool why_verb(const struct pm_question_sentence *s, const struct pm_graph
     }
     pm_buf_printf(text, "no verb fits '%s'", s->verb.text);
     add_near(text, &near);
-    say_levels(graph, &s->verb, text);
+    say_more(graph, &s->verb, &near, "verbs", text);
     return true;
 }
 
@@ -406,7 +415,7 @@ static bool why_noun(const struct pm_question_word *word, const struct pm_graph 
     }
     pm_buf_printf(text, "no noun fits '%s'", word->text);
     add_near(text, &near);
-    say_levels(graph, word, text);
+    say_more(graph, word, &near, "nouns", text);
     return true;
 }
 

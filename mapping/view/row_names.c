@@ -247,7 +247,7 @@ static void add_noun(const struct pm_view_naming *naming, pm_index noun, bool ha
         pm_buf_printf(out, "%s in %s", is_code ? "code" : kind,
                       function == PM_NONE ? graph->nouns[noun].name : graph->nouns[function].name);
         if (pm_view_noun_is(view, noun, "loop") && !strcmp(graph->nouns[noun].type, "machine code"))
-            pm_buf_add_str(out, ", told from machine code");
+            pm_buf_add_str(out, ", found in machine code");
     } else if (pm_view_noun_is(view, noun, "heap")) {
         add_heap_name(graph->nouns[noun].name, out);
     } else if (pm_view_noun_is(view, noun, "kernel")) {

@@ -8,7 +8,7 @@ truth = [line.split() for line in open('truth.txt')]
 rows = [row for row in report['rows'] if row['kind'] == 'loop']
 own = {}
 for row in rows:
-    assert row['what'].endswith(', told from machine code'), row['what']
+    assert row['what'].endswith(', found in machine code'), row['what']
     own[row['nouns'][0]['line_no']] = own.get(row['nouns'][0]['line_no'], 0) + row['own_cpu_ns']
 for heads, last, ns in truth:
     heads, last, ns = [int(head) for head in heads.split(',')], int(last), int(ns)
