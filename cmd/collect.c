@@ -62,8 +62,7 @@ static int collect_all(struct cmd_parse *parse, const struct collect_request *re
             "warning: nothing inside the program was measured, because it has no sleds: compile it "
             "with -fplugin=$(perfmap plugin-path)");
     char *name = cmd_shell_quote_file(output);
-    cmd_talk("wrote %s: %zu execution%s, %zu process%s, %zu contexts; try: perfmap report --level "
-             "source %s",
+    cmd_talk("wrote %s: %zu execution%s, %zu process%s, %zu contexts; try: perfmap report %s",
              name ? name : output, result.n_executions, result.n_executions == 1 ? "" : "s",
              result.n_processes, result.n_processes == 1 ? "" : "es", result.n_contexts,
              name ? name : output);

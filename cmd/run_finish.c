@@ -24,7 +24,10 @@ static void add_reports(struct pm_buf *out, const char *name,
 {
     char *level = *findings->level ? cmd_shell_quote(findings->level) : NULL;
     bool only_words = level && !findings->n_code_sleds;
-    pm_buf_printf(out, "report --level %s %s", only_words ? level : "source", name);
+    if (only_words)
+        pm_buf_printf(out, "report --level %s %s", level, name);
+    else
+        pm_buf_printf(out, "report %s", name);
     if (level && !only_words)
         pm_buf_printf(out, ", and --level %s", level);
     free(level);

@@ -16,7 +16,7 @@ static const struct cmd_example perfmap_examples[] = {
     {"gcc -O2 -g -fplugin=$(perfmap plugin-path) heat.c -o heat",
      "compile with the plugin; nothing has to be linked, and heat runs as fast as without"},
     {"perfmap run -o heat.perfmap -- ./heat", "run and measure it"},
-    {"perfmap report --level source heat.perfmap", "cost in the words of the source"},
+    {"perfmap report heat.perfmap", "cost in the words of the source"},
     {"perfmap annotate heat.c heat.perfmap", "source lines with what they cost"},
     {NULL, NULL}};
 
