@@ -49,6 +49,23 @@ static const struct known_arguments algorithms[] = {
     {"inclusive_scan", "rrw"},
 };
 
+/* The beginnings of names: the rest are types. "transfer_integer_write" is of WRITE. */
+static const struct known_arguments fortran_library[] = {
+    {"transfer_", "-w"},
+    {"random_r", "w"},
+    {"arandom_r", "w"},
+    {"random_seed_", "wrw"},
+    {"cpu_time_", "w"},
+    {"system_clock_", "www"},
+    {"date_and_time", "wwww"},
+    {"etime_", "w"},
+    {"itime_", "w"},
+    {"idate_", "w"},
+    {"internal_pack", "r"},
+    {"internal_unpack", "wr"},
+    {"get_command_argument_", "rw"},
+};
+
 /* Which arguments are passed on, as the parameters of the function that is called: "01" is
  * argument 0 as parameter 0, argument 1 as parameter 1. */
 static const struct known_arguments calling_back[] = {
@@ -98,6 +115,34 @@ unsigned pm_algorithm_use(const char *name, unsigned n_arguments, unsigned index
     const char *arguments = arguments_of(algorithms, N_OF(algorithms), name);
     unsigned use = arguments ? pm_argument_use(arguments, index) : 0;
     return use != 0 ? use : (unsigned)PM_USE_READS;
+}
+
+static const char *fortran_arguments(const char *linkage)
+{
+    static const char prefix[] = "_gfortran_", write[] = "_write";
+    if (strncmp(linkage, prefix, strlen(prefix)) != 0)
+        return NULL;
+    const char *name = linkage + strlen(prefix);
+    size_t len = strlen(name);
+    for (size_t i = 0; i < N_OF(fortran_library); i++) {
+        if (strncmp(name, fortran_library[i].name, strlen(fortran_library[i].name)) != 0)
+            continue;
+        bool is_write =
+            i == 0 && len > strlen(write) && strcmp(name + len - strlen(write), write) == 0;
+        return is_write ? "-r" : fortran_library[i].arguments;
+    }
+    return NULL;
+}
+
+unsigned pm_fortran_library_use(const char *linkage, unsigned index)
+{
+    const char *arguments = fortran_arguments(linkage);
+    return arguments ? pm_argument_use(arguments, index) : (unsigned)PM_USE_READS;
+}
+
+bool pm_fortran_library_works_on_data(const char *linkage)
+{
+    return fortran_arguments(linkage) != NULL;
 }
 
 enum pm_passing pm_passes_argument(const char *linkage, unsigned argument, unsigned parameter)

@@ -1,5 +1,6 @@
 /* What functions that many programs call do with their arguments: C's memory functions, C++'s
- * algorithms, and functions that call back a function of the program's.
+ * algorithms, procedures of Fortran's library, and functions that call back a function of the
+ * program's.
  *
  *     const char *arguments = pm_memory_arguments(pm_builtin_free_name("__builtin_memcpy"));
  *     if (arguments && pm_argument_use(arguments, 0) & PM_USE_WRITES)         // "wr"
@@ -29,6 +30,12 @@ unsigned pm_argument_use(const char *arguments, unsigned index);
 /* Of a function of C++'s library that works on what lies between iterators or pointers; one that
  * is not known reads. */
 unsigned pm_algorithm_use(const char *name, unsigned n_arguments, unsigned index);
+
+/* Of a function of Fortran's library (_gfortran_...), other than array operations; one that is not
+ * known reads. */
+unsigned pm_fortran_library_use(const char *linkage, unsigned index);
+/* Is it one whose arguments are data of the program: of READ, WRITE, RANDOM_NUMBER, ...? */
+bool pm_fortran_library_works_on_data(const char *linkage);
 
 /* Does a library's function pass its argument on, as a parameter of the function that it calls? */
 enum pm_passing { PM_PASSES_UNKNOWN, PM_PASSES_NOT, PM_PASSES };

@@ -154,6 +154,10 @@ void pm_fact_tables(void);
 void pm_fact_parameters(tree function_decl);
 
 /* --- facts_behind.cc --- */
+/* A descriptor that the compiler makes for a call describes a component of a record: the
+ * component and the record. What it describes, also when that is one array. */
+void pm_fact_note_made(tree descriptor, const std::vector<pm_id> &objects);
+std::vector<pm_id> pm_fact_made_for(tree descriptor);
 /* The variable that keeps what the call at this place returned, as the source had it; 0: none
  * known here. */
 pm_id pm_fact_keeper(location_t call);
@@ -180,9 +184,13 @@ pm_id pm_late_source_loop(const struct pm_loop_identity *identity);
 void pm_fortran_facts(struct pm_pif *pif);
 /* When all code is emitted: which arrays the calls of array statements touch. */
 void pm_fortran_call_facts(struct pm_pif *pif);
-/* A function of the Fortran library that works on whole arrays, and writes the one that its
- * first argument describes. */
+/* A function of the Fortran library that works on whole arrays, and writes the one that its first
+ * argument describes. */
 bool pm_fortran_is_array_operation(tree function_decl);
+/* How a call of the Fortran library uses the object of an argument: bits of pm_use
+ * (plugin/emit/arguments.h). Is it a call whose arguments are data of the program? */
+unsigned pm_fortran_argument_use(tree function_decl, unsigned index);
+bool pm_fortran_works_on_data(tree function_decl);
 /* Whether an array statement of Fortran ends at this place: its loops get sleds also within
  * other loops. */
 bool pm_fortran_is_array_statement(const struct pm_place *place);

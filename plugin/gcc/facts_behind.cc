@@ -112,6 +112,27 @@ void pm_reader_note_constructed(struct pm_reader *reader, gcall *call)
     note_behind(reader, TREE_OPERAND(object, 0), from);
 }
 
+/* --- descriptors that gfortran makes for a call --- */
+
+static std::map<unsigned, std::vector<pm_id>> made; /* by DECL_UID */
+
+void pm_fact_note_made(tree descriptor, const std::vector<pm_id> &objects)
+{
+    std::vector<pm_id> &known = made[DECL_UID(descriptor)];
+    for (pm_id object : objects)
+        if (std::find(known.begin(), known.end(), object) == known.end())
+            known.push_back(object);
+}
+
+std::vector<pm_id> pm_fact_made_for(tree descriptor)
+{
+    auto found = made.find(DECL_UID(descriptor));
+    if (found != made.end())
+        return found->second;
+    pm_id behind = pm_fact_behind(descriptor);
+    return behind != 0 ? std::vector<pm_id>{behind} : std::vector<pm_id>();
+}
+
 /* --- who keeps what a call returned --- */
 
 /* Copies are propagated before code is optimised much: "temporary = malloc(n); own = temporary"

@@ -6,6 +6,7 @@
 #include "facts.h"
 
 extern "C" {
+#include "../emit/arguments.h"
 #include "../emit/fortran.h"
 }
 
@@ -36,6 +37,20 @@ bool pm_fortran_is_array_operation(tree function_decl)
             return true;
     }
     return false;
+}
+
+unsigned pm_fortran_argument_use(tree function_decl, unsigned index)
+{
+    if (pm_fortran_is_array_operation(function_decl))
+        return index == 0 ? PM_USE_WRITES : PM_USE_READS;
+    return pm_fortran_library_use(IDENTIFIER_POINTER(DECL_NAME(function_decl)), index);
+}
+
+bool pm_fortran_works_on_data(tree function_decl)
+{
+    return pm_fortran_is_array_operation(function_decl) ||
+           (DECL_NAME(function_decl) != NULL_TREE &&
+            pm_fortran_library_works_on_data(IDENTIFIER_POINTER(DECL_NAME(function_decl))));
 }
 
 struct array_name {

@@ -109,8 +109,10 @@ void pm_reader_note_pointed(struct pm_reader *reader, gimple *assign)
         std::vector<pm_id> objects = pm_reader_objects_behind(reader, from);
         if (objects.size() == 1 && (is_way || pm_fact_is_fortran()))
             pm_fact_note_behind(base, objects[0]);
-        else if (pm_fact_is_fortran()) /* an array that is a component of an element */
+        else if (pm_fact_is_fortran()) { /* an array that is a component of an element */
             reader->given[DECL_UID(base)].push_back(from);
+            pm_fact_note_made(base, objects);
+        }
         if (!is_way)
             return;
     }

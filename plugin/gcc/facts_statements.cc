@@ -88,8 +88,6 @@ static void read_assign(struct pm_reader *reader, gimple *stmt)
 
 static bool writes_first_argument(tree callee)
 {
-    if (callee != NULL_TREE && pm_fact_is_fortran() && pm_fortran_is_array_operation(callee))
-        return true;
     if (callee == NULL_TREE || !fndecl_built_in_p(callee, BUILT_IN_NORMAL))
         return false;
     switch (DECL_FUNCTION_CODE(callee)) {
@@ -108,8 +106,11 @@ static void touch_argument(struct pm_reader *reader, gcall *call, unsigned index
 {
     tree argument = gimple_call_arg(call, index);
     unsigned access = pm_fact_call_use(call, index);
+    tree callee = gimple_call_fndecl(call);
     if (index == 0 && writes_first)
         access = PM_USE_WRITES;
+    else if (callee != NULL_TREE && pm_fact_is_fortran() && pm_fortran_works_on_data(callee))
+        access = pm_fortran_argument_use(callee, index);
     if (access == 0)
         pm_reader_touch_indices(reader, TREE_CODE(argument) == ADDR_EXPR ? TREE_OPERAND(argument, 0)
                                                                          : argument);

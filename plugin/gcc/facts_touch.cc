@@ -143,7 +143,8 @@ static void touch_given(struct pm_reader *reader, tree variable, enum pm_access_
 {
     enum { DEPTH_MAX = 8 };
     auto given = reader->given.find(DECL_UID(variable));
-    if (reader->referred == NULL || given == reader->given.end() || reader->depth >= DEPTH_MAX)
+    bool follows = reader->referred != NULL || pm_fact_is_descriptor(TREE_TYPE(variable));
+    if (!follows || given == reader->given.end() || reader->depth >= DEPTH_MAX)
         return;
     reader->depth++;
     for (tree from : given->second)

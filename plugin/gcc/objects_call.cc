@@ -28,13 +28,19 @@ void pm_objects_note_calls_of(function *)
     noted_calls.clear();
 }
 
-static void note_argument(struct noted *noted, tree argument, unsigned use)
+static unsigned access_of_use(unsigned use)
 {
     unsigned access = 0;
     if (use & PM_USE_WRITES)
         access |= PM_MAP_WRITES;
     if (use & PM_USE_READS)
         access |= PM_MAP_READS;
+    return access;
+}
+
+static void note_argument(struct noted *noted, tree argument, unsigned use)
+{
+    unsigned access = access_of_use(use);
     if (access != 0 && !integer_zerop(argument))
         noted->known &= pm_objects_of_pointer(argument, access, noted->location, &noted->objects);
 }
@@ -85,20 +91,22 @@ static tree made_for_call(tree argument)
     return TREE_CODE(argument) == ADDR_EXPR ? TREE_OPERAND(argument, 0) : NULL_TREE;
 }
 
-/* "z = matmul(x, y)": descriptors are made for the call, or are the arrays' own. */
-static void note_array_operation(gcall *call, tree callee)
+/* "z = matmul(x, y)", "read *, x": descriptors are made for the call, or are the arrays' own. */
+static void note_fortran_library(gcall *call, tree callee)
 {
     struct noted noted = {gimple_location(call), plain_name(callee), true, {}};
     for (unsigned i = 0; i < gimple_call_num_args(call); i++) {
         tree argument = gimple_call_arg(call, i);
-        unsigned access = i == 0 ? PM_MAP_WRITES : PM_MAP_READS;
-        if (!POINTER_TYPE_P(TREE_TYPE(argument)) || integer_zerop(argument))
+        unsigned access = access_of_use(pm_fortran_argument_use(callee, i));
+        if (access == 0 || !POINTER_TYPE_P(TREE_TYPE(argument)) || integer_zerop(argument))
             continue;
         tree made = made_for_call(argument);
-        pm_id behind = made != NULL_TREE && VAR_P(made) ? pm_fact_behind(DECL_ORIGIN(made)) : 0;
-        if (behind != 0)
-            pm_access_add(&noted.objects, behind, access);
-        else
+        std::vector<pm_id> described;
+        if (made != NULL_TREE && VAR_P(made))
+            described = pm_fact_made_for(DECL_ORIGIN(made));
+        for (pm_id object : described)
+            pm_access_add(&noted.objects, object, access);
+        if (described.empty())
             pm_objects_of_pointer(argument, access, noted.location, &noted.objects);
     }
     noted_calls.push_back(noted);
@@ -110,8 +118,8 @@ void pm_objects_note_call(gcall *call)
     const char *arguments = callee != NULL_TREE ? pm_memory_arguments(plain_name(callee)) : NULL;
     if (arguments == NULL && callee != NULL_TREE && pm_fact_is_cxx_library(callee))
         note_library_call(call, callee);
-    if (callee != NULL_TREE && pm_fact_is_fortran() && pm_fortran_is_array_operation(callee))
-        note_array_operation(call, callee);
+    if (callee != NULL_TREE && pm_fact_is_fortran() && pm_fortran_works_on_data(callee))
+        note_fortran_library(call, callee);
     if (arguments == NULL)
         return;
     struct noted noted = {gimple_location(call), plain_name(callee), true, {}};

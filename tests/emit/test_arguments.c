@@ -57,12 +57,35 @@ static void functions_that_call_back_pass_known_arguments_on(void **state)
     assert_int_equal(pm_passes_argument("own_sort", 0, 0), PM_PASSES_UNKNOWN);
 }
 
+static void fortran_reads_into_arguments_and_writes_from_them(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        unsigned index, use;
+    } cases[] = {{"_gfortran_transfer_real", 1, PM_USE_WRITES},
+                 {"_gfortran_transfer_real", 0, 0},
+                 {"_gfortran_transfer_array", 1, PM_USE_WRITES},
+                 {"_gfortran_transfer_array_write", 1, PM_USE_READS},
+                 {"_gfortran_transfer_real_write", 1, PM_USE_READS},
+                 {"_gfortran_arandom_r8", 0, PM_USE_WRITES},
+                 {"_gfortran_random_seed_i4", 1, PM_USE_READS},
+                 {"_gfortran_st_write", 0, PM_USE_READS},
+                 {"transfer_real", 1, PM_USE_READS}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(pm_fortran_library_use(cases[i].name, cases[i].index), cases[i].use);
+    assert_true(pm_fortran_library_works_on_data("_gfortran_random_r8"));
+    assert_false(pm_fortran_library_works_on_data("_gfortran_st_write_done"));
+    assert_false(pm_fortran_library_works_on_data("random_r8"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_functions_say_what_they_do_with_each_argument),
         cmocka_unit_test(algorithms_read_unless_they_are_known_to_write),
         cmocka_unit_test(functions_that_call_back_pass_known_arguments_on),
+        cmocka_unit_test(fortran_reads_into_arguments_and_writes_from_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

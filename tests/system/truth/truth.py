@@ -19,7 +19,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 programs = os.path.join(here, "programs")
 perfmap = os.path.join(os.environ["PERFMAP_BUILD"], "bin/perfmap")
 include = os.path.join(os.environ["PERFMAP_SOURCE"], "runtime/include")
-LANGUAGES = {".c": "c", ".cc": "c++", ".f90": "fortran"}
+LANGUAGES = {".c": "c", ".cc": "c++", ".f90": "fortran", ".f": "fortran"}
 TIMEOUT_S = 120
 
 
