@@ -156,6 +156,36 @@ static void warn_of_ends(struct warner *warner)
              n);
 }
 
+static bool has_next_image(const struct pm_archive_data *data, const struct pm_process *process)
+{
+    for (uint32_t i = 0; i < data->n_processes; i++)
+        if (data->processes[i].pid == process->pid &&
+            data->processes[i].image == process->image + 1)
+            return true;
+    return false;
+}
+
+/* Where samples are taken, every program that the runtime is loaded into leaves a run file. */
+static void warn_of_execs(struct warner *warner)
+{
+    const struct pm_archive_data *data = warner->view->data;
+    const struct pm_process *first = NULL;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < data->n_samplings; i++) {
+        const struct pm_process *process = &data->processes[data->samplings[i].process];
+        if (strcmp(process->end_kind, "exec") != 0 || has_next_image(data, process))
+            continue;
+        first = n++ == 0 ? process : first;
+    }
+    if (n != 0)
+        warn(
+            warner,
+            "what %u program%s did is missing: the runtime could not be loaded (statically linked, "
+            "no LD_PRELOAD), or could not write to the run folder (another user or root folder); "
+            "the first was executed by '%s'",
+            n, plural(n), first->argv);
+}
+
 static void warn_of_binaries(struct warner *warner)
 {
     const struct pm_archive_data *data = warner->view->data;
@@ -546,6 +576,7 @@ enum pm_status pm_view_warn(struct pm_view *view, struct pm_error *err)
     struct warner warner = {.view = view};
     warn_of_nothing_measured(&warner);
     warn_of_ends(&warner);
+    warn_of_execs(&warner);
     warn_of_binaries(&warner);
     warn_of_messages(&warner);
     warn_of_losses(&warner);

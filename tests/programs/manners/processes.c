@@ -156,6 +156,16 @@ static int alone(void)
     return 0;
 }
 
+static int starts_a_static_one(void)
+{
+    char *argv[] = {"./static", NULL};
+    pid_t child;
+    CHECK(posix_spawn(&child, argv[0], NULL, NULL, argv, environ) == 0);
+    work(5);
+    expect(child, 0);
+    return 0;
+}
+
 /* By way of a shell. */
 static int shells(void)
 {
@@ -327,6 +337,7 @@ int main(int argc, char **argv)
         {"leaves", leaves},
         {"spawns", spawns},
         {"alone", alone},
+        {"starts_a_static_one", starts_a_static_one},
         {"shells", shells},
         {"daemons", daemons},
         {"daemon_of_libc", daemon_of_libc},
