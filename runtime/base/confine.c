@@ -1,8 +1,8 @@
 /* Programs that confine themselves by seccomp. A system call that a filter does not allow would
  * end them, be it ours, so filters are noted before they come into force, and each of our calls
  * asks them first (sys.h): what would be refused is refused here. The return of a signal handler
- * is such a call, too: where it is refused, no signal is ours any more. Whatever is measured goes on
- * as far as what remains allows; a run file that can no longer grow keeps counting in the
+ * is such a call, too: where it is refused, no signal is ours any more. Whatever is measured goes
+ * on as far as what remains allows; a run file that can no longer grow keeps counting in the
  * contexts that it has.
  *
  * All threads' filters count for all threads. They outlive an exec: each is also appended to a
