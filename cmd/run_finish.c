@@ -43,6 +43,11 @@ static void tell_what_lacks(const struct run_request *request,
     if (session_has_sleds(request->session.argv[0]))
         cmd_talk("warning: nothing inside the program was measured, although it has sleds: the "
                  "runtime could not write a run file ('perfmap doctor' tries the same)");
+    else if (findings->n_sampled && findings->n_execs > findings->n_executed)
+        cmd_talk(
+            "warning: a program that was executed left no run file, so what it did is missing: "
+            "it runs as another user or with another root folder, is statically linked, or has "
+            "no LD_PRELOAD in its environment");
     else if (findings->n_sampled)
         cmd_talk("note: built without the plugin, so functions, loops and lines come from samples "
                  "and debug information; counts of calls and arrays need -fplugin=$(perfmap "

@@ -80,6 +80,8 @@ static void look_at_file(const char *path, const struct pm_run_clock *clock, boo
                          (pm_run_file_n_words(file) ? 1 : 0);
     findings->n_code_sleds += process->n_sleds + (process->flags & PM_RUN_FLAG_PORTABLE ? 1 : 0);
     findings->n_calls += process->n_calls;
+    findings->n_execs += (process->flags & PM_RUN_FLAG_EXEC) != 0;
+    findings->n_executed += !pm_str_ends_with(path, ".0.pmr");
     find_level(file, findings);
     const struct pm_run_file_sampling *sampling = pm_run_file_sampling(file);
     findings->n_sampled += sampling && sampling->source != PM_RUN_SAMPLES_NONE;

@@ -11,9 +11,10 @@
 #include "mapping/run/manifest.h"
 
 struct session_findings {
-    size_t n_processes; /* run files */
-    uint64_t n_sleds;   /* over all of them */
-    size_t n_sampled;   /* processes of which samples were taken */
+    size_t n_processes;         /* run files */
+    uint64_t n_sleds;           /* over all of them */
+    size_t n_sampled;           /* processes of which samples were taken */
+    size_t n_execs, n_executed; /* processes that ended by exec; that began so */
     uint64_t n_calls;
     size_t n_damaged;     /* run files that cannot be read, or not all of them */
     bool is_running;      /* a process has not ended, or has not even begun */
