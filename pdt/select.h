@@ -1,12 +1,17 @@
 /* Which routines of a program database are selected (docs/select.md has the language).
  *
  *     const char *conditions[] = {"reaches MPI_*", "not inline", "statements > 10"};
- *     struct pdt_selection_request request = {.conditions = conditions, .n_conditions = 3};
+ *     struct pdt_selection_request request = {
+ *         .conditions = conditions, .n_conditions = 3, .has_source = true};
+ *     struct pm_database *pdb;
  *     struct pdt_selected *selected;
- *     if (pdt_select(pdb, &request, &err, &selected) == PM_OK)
+ *     struct pm_buf list = PM_BUF_INIT(1 << 30);
+ *     if (pdt_open("app.pdb", &err, &pdb) == PM_OK &&
+ *         pdt_select(pdb, &request, &err, &selected) == PM_OK) {
  *         printf("selected %u of %u routines\n", selected->n_selected, selected->n_routines);
- *     pdt_selected_write(selected, true, &list);
- *     pdt_selected_free(selected);
+ *         pdt_selected_write(selected, true, &list);
+ *         pdt_selected_free(selected);
+ *     }
  *
  * Conditions on a measured run are of its rows, which the caller takes from an archive. Without a
  * database of the source, pdt_select_database makes one of these rows.
