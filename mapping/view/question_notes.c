@@ -486,7 +486,7 @@ static double share_of_debug(const struct pm_graph *graph, uint32_t metric)
     return all > 0 ? debug / all : 0;
 }
 
-/* Objects that were compiled without the plugin, or by Clang, may touch it as well. */
+/* Objects that were compiled without the plugin, or of C++ by Clang, may touch it as well. */
 static enum pm_status note_without_map(const struct pm_view *view,
                                        const struct pm_question *question, struct pm_answer *answer,
                                        struct pm_error *err)
@@ -504,7 +504,7 @@ static enum pm_status note_without_map(const struct pm_view *view,
         &text,
         "%.1f %% of the run's CPU time are in code that debug information alone explains: "
         "what that reads and writes is not known (objects compiled without the plugin, "
-        "or by Clang)",
+        "or of C++ by Clang)",
         100 * share);
     enum pm_status status = add_note(answer, &text, err);
     pm_buf_release(&text);

@@ -7,6 +7,7 @@
  *   copies.cc    LLVM's code, after inlining: which functions have calls without sleds
  *   code.cc      machine code, as it is emitted: sleds, nouns of level Base
  *   liveness.cc  which registers a sled's trampoline may use
+ *   map.cc       the late map (map.h): scopes.cc, code_loops.cc, objects.cc, map_out.cc
  *   facts_out.cc section and .pif file
  *
  * What the source is made of travels with the functions of LLVM's code, as an attribute: code may
@@ -44,6 +45,7 @@ struct pm_compilation {
     struct pm_options options;
     std::string input, output; /* files, as the user spelt them; output "": none is kept */
     bool optimizes;
+    bool is_cxx;
 };
 extern struct pm_compilation pm_compilation;
 

@@ -8,7 +8,7 @@
  * information and unwind tables are made of labels, and branches get their lengths in the
  * assembler, so nothing minds.
  */
-#include "backend.h"
+#include "map.h"
 
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/CodeGen/AsmPrinter.h"
@@ -133,19 +133,77 @@ static void put_entry_sled(const emitted &code)
     put_sled(code, first, at, PM_SLED_ENTRY, PM_SLED_SP_AT_CFA, pm_must_save(*code.machine, NULL));
 }
 
-/* A conditional jump to another function is an exit, too, but a sled before it would be passed on
- * the other way as well: what it jumps to ends this function's frame. */
-static bool is_exit(const MachineInstr &instruction)
+#if LLVM_VERSION_MAJOR < 15
+#define pm_remove_operand RemoveOperand
+#else
+#define pm_remove_operand removeOperand
+#endif
+
+static unsigned opcode_named(const TargetInstrInfo &info, const char *name)
 {
-    return instruction.isReturn() && !instruction.isConditionalBranch();
+    for (unsigned opcode = 0; opcode < info.getNumOpcodes(); opcode++)
+        if (info.getName(opcode) == name)
+            return opcode;
+    pm_stop(std::string("LLVM has no instruction ") + name);
+}
+
+/* What comes behind the instruction becomes a block of its own, and room is made for one more. */
+static MachineBasicBlock *split_behind(MachineInstr *instruction, MachineBasicBlock **ret_between)
+{
+    MachineBasicBlock *block = instruction->getParent();
+    MachineFunction *machine = block->getParent();
+    MachineBasicBlock *between = machine->CreateMachineBasicBlock(block->getBasicBlock());
+    MachineBasicBlock *behind = machine->CreateMachineBasicBlock(block->getBasicBlock());
+    MachineFunction::iterator next = std::next(block->getIterator());
+    machine->insert(next, between);
+    machine->insert(next, behind);
+    behind->splice(behind->end(), block, std::next(instruction->getIterator()), block->end());
+    behind->transferSuccessors(block);
+    block->addSuccessorWithoutProb(between);
+    block->addSuccessorWithoutProb(behind);
+    for (MachineBasicBlock *added : {between, behind})
+        added->setSectionID(block->getSectionID());
+    behind->setIsEndSection(block->isEndSection());
+    block->setIsEndSection(false);
+    *ret_between = between;
+    return behind;
+}
+
+/* "jne other": a sled before it would be passed on the other way as well. It becomes "je over;
+ * jmp other; over:". */
+static void make_exit(MachineInstr *jump)
+{
+    const TargetInstrInfo &info = *jump->getMF()->getSubtarget().getInstrInfo();
+    static unsigned conditional, unconditional;
+    if (conditional == 0) {
+        conditional = opcode_named(info, "JCC_1");
+        unconditional = opcode_named(info, "TAILJMPd64");
+    }
+    MachineBasicBlock *exit, *over = split_behind(jump, &exit);
+    auto made = BuildMI(*exit, exit->end(), jump->getDebugLoc(), info.get(unconditional));
+    for (unsigned i = 0; i < jump->getNumOperands(); i++)
+        if (i != 1) /* the condition; odd ones are the opposites */
+            made.add(jump->getOperand(i));
+    /* Debug information may have it as the end of a scope: it stays. */
+    int64_t opposite = jump->getOperand(1).getImm() ^ 1;
+    while (jump->getNumOperands() != 0)
+        jump->pm_remove_operand(jump->getNumOperands() - 1);
+    jump->setDesc(info.get(conditional));
+    MachineInstrBuilder(*jump->getMF(), jump).addMBB(over).addImm(opposite);
 }
 
 static void put_exit_sleds(const emitted &code)
 {
-    std::vector<MachineInstr *> exits;
+    std::vector<MachineInstr *> conditional, exits;
     for (MachineBasicBlock &block : *code.machine)
         for (MachineInstr &instruction : block)
-            if (is_exit(instruction))
+            if (is_named(code, instruction, "TAILJMPd64_CC"))
+                conditional.push_back(&instruction);
+    for (MachineInstr *jump : conditional)
+        make_exit(jump);
+    for (MachineBasicBlock &block : *code.machine)
+        for (MachineInstr &instruction : block)
+            if (instruction.isReturn() && !instruction.isConditionalBranch())
                 exits.push_back(&instruction);
     for (MachineInstr *exit : exits)
         put_sled(code, *exit->getParent(), exit, exit->isCall() ? PM_SLED_TAIL : PM_SLED_RETURN,
@@ -334,12 +392,9 @@ static emitted begin_function(AsmPrinter *printer, const MachineFunction *given)
     return code;
 }
 
-static void put_sleds(AsmPrinter *printer, const MachineFunction *machine)
+static void put_sleds(const emitted &code)
 {
     std::map<const MachineBasicBlock *, unsigned> depths;
-    if (!machine->getFunction().hasFnAttribute(PM_ATTRIBUTE_SOURCE) && !has_marks(*machine))
-        return;
-    emitted code = begin_function(printer, machine);
     put_loop_sleds(code, &depths);
     if (code.source == NULL || !pm_compilation.options.functions)
         return;
@@ -348,6 +403,40 @@ static void put_sleds(AsmPrinter *printer, const MachineFunction *machine)
     put_exit_sleds(code);
     put_entry_sled(code);
     add_symbol(code);
+}
+
+/* --- the late map --- */
+
+static struct pm_code_lists late_map; /* of the function that is being emitted */
+static pm_id mapped_symbol;           /* 0: it gets none */
+
+/* The facts of C++ know no containers and references: a map would say of their code that it touches
+ * no array. */
+static void collect_map(const emitted &code)
+{
+    if (!code.source || !pm_compilation.options.map || pm_compilation.is_cxx ||
+        !pm_read_function_of(code.machine->getFunction()))
+        return;
+    mapped_symbol = code.symbol;
+    add_symbol(code);
+    pm_map_collect(code.printer, code.machine, &late_map);
+}
+
+static void begin_code(AsmPrinter *printer, const MachineFunction *machine)
+{
+    late_map = {};
+    mapped_symbol = 0;
+    if (!machine->getFunction().hasFnAttribute(PM_ATTRIBUTE_SOURCE) && !has_marks(*machine))
+        return;
+    emitted code = begin_function(printer, machine);
+    put_sleds(code);
+    collect_map(code);
+}
+
+static void end_code(AsmPrinter *printer, const MachineFunction *machine)
+{
+    if (mapped_symbol != 0)
+        pm_map_write(printer, *machine, mapped_symbol, late_map);
 }
 
 /* --- the printer --- */
@@ -395,10 +484,11 @@ class handler : public AsmPrinterHandler
 
   public:
     explicit handler(AsmPrinter *given) : printer(given) {}
-    void beginFunction(const MachineFunction *machine) override { put_sleds(printer, machine); }
-    void endFunction(const MachineFunction *) override {}
+    void beginFunction(const MachineFunction *machine) override { begin_code(printer, machine); }
+    void endFunction(const MachineFunction *machine) override { end_code(printer, machine); }
     void endModule() override
     {
+        pm_map_end(printer);
         write_section(printer);
         pm_facts_write_pif();
         if (pm_compilation.options.verbose)

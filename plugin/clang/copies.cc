@@ -1,7 +1,7 @@
 /* The passes over LLVM's code, and functions some of whose calls run no entry sled: copies of them
  * were inlined, or a call of themselves became a jump to their begin. What their sleds count and
  * time then is not all of it. */
-#include "backend.h"
+#include "map.h"
 
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LazyCallGraph.h"
@@ -73,6 +73,7 @@ struct begin_pass : PassInfoMixin<begin_pass> {
         if (module.getNamedMetadata("perfmap.done"))
             return PreservedAnalyses::all();
         module.getOrInsertNamedMetadata("perfmap.done");
+        pm_scopes_begin(module);
         pm_loops_mark(module);
         pm_copies_begin(module);
         return PreservedAnalyses::none();

@@ -88,6 +88,7 @@ static void read_unit(const CompilerInstance &compiler, llvm::StringRef input)
     pm_compilation.input = input.str();
     pm_compilation.output = output == "-" || is_temporary(output) ? "" : output;
     pm_compilation.optimizes = code.OptimizationLevel > 0;
+    pm_compilation.is_cxx = compiler.getLangOpts().CPlusPlus;
     for (const auto &prefix : code.DebugPrefixMap)
         pm_map_prefix(prefix.first, prefix.second);
 }
@@ -127,10 +128,10 @@ static void keep_places(CodeGenOptions &code)
     if (code.getDebugInfo() != debug_kinds::NoDebugInfo)
         return;
 #if LLVM_VERSION_MAJOR < 15
-    if (pm_compilation.options.loops)
+    if (pm_compilation.options.loops || pm_compilation.options.map)
         fprintf(stderr,
-                "perfmap: warning: Clang %d keeps no places of code without debug "
-                "information: loops get no sleds; compile with -g1 or -g\n",
+                "perfmap: warning: Clang %d keeps no places of code without debug information: "
+                "loops get no sleds, statements and arrays are not known; compile with -g1 or -g\n",
                 LLVM_VERSION_MAJOR);
 #else
     code.setDebugInfo(debug_kinds::LocTrackingOnly);

@@ -42,7 +42,11 @@
 
 /* Work that is repeated is done each time. */
 #define AGAIN() __asm__ volatile("" ::: "memory")
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline))
+#else
 #define NOINLINE __attribute__((noinline, noclone))
+#endif
 
 /* On standard error, in one write: standard output may be a pipe to the next program. */
 __attribute__((unused)) static void truth(const char *name, double value)

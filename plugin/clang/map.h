@@ -1,0 +1,73 @@
+/* Between the parts of the late map: scopes.cc (what a place of code is in the source), objects.cc
+ * (which variables an instruction touches), map.cc (ranges of emitted code), map_out.cc (the
+ * section, format/pm_map.h). */
+#ifndef PM_CLANG_MAP_H
+#define PM_CLANG_MAP_H
+
+#include "reading.h"
+
+namespace llvm
+{
+class AsmPrinter;
+class DILocation;
+class DISubprogram;
+class MachineBasicBlock;
+class MachineInstr;
+} // namespace llvm
+
+/* --- scopes.cc --- */
+
+/* Before all optimisers: which function of the source each description is of. */
+void pm_scopes_begin(const llvm::Module &module);
+/* text NULL: none was read. Never NULL itself. */
+const struct pm_read_function *pm_read_function_in(const llvm::DISubprogram *described);
+
+/* Where code is in the source: the innermost inlined function. */
+struct pm_written_place {
+    const struct pm_read_function *read;
+    struct pm_place place;
+};
+/* False: nowhere (line 0). */
+bool pm_written_place_of(const llvm::DILocation *location, struct pm_written_place *ret_place);
+
+/* --- objects.cc --- */
+
+struct pm_touched {
+    std::vector<struct pm_access> accesses;
+    bool unnamed; /* as PM_MAP_UNNAMED */
+};
+void pm_objects_of(const llvm::MachineInstr &instruction, struct pm_touched *ret);
+
+/* --- map.cc --- */
+
+/* A struct pm_map_function (plugin/emit/map_block.h) while it grows. */
+struct pm_code_part {
+    bool is_cold;
+    int begin, end;
+    const llvm::MachineBasicBlock *first;
+    std::vector<struct pm_map_range> ranges;
+};
+
+struct pm_code_lists {
+    std::vector<struct pm_map_site> sites;
+    std::vector<struct pm_access> accesses;
+    std::vector<struct pm_map_objects> objects; /* the first is empty */
+    std::vector<struct pm_map_also> also;
+    std::vector<struct pm_map_tuple> tuples;
+    std::vector<struct pm_code_part> parts;
+    std::vector<std::string> labels; /* as they are written */
+};
+
+/* Before the function is emitted, its sleds are in: where ranges begin gets labels. */
+void pm_map_collect(llvm::AsmPrinter *printer, llvm::MachineFunction *machine,
+                    struct pm_code_lists *ret_map);
+
+/* --- map_out.cc --- */
+
+/* The function has been emitted: its blocks follow. */
+void pm_map_write(llvm::AsmPrinter *printer, const llvm::MachineFunction &machine, pm_id symbol,
+                  const struct pm_code_lists &map);
+/* All functions are. */
+void pm_map_end(llvm::AsmPrinter *printer);
+
+#endif

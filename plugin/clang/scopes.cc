@@ -1,0 +1,67 @@
+/* What places of LLVM's code are in the source. Debug information describes the function that a
+ * place lies in, also where it was inlined and is gone: which one that is gets noted while all
+ * functions are there. */
+#include "map.h"
+
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/Module.h"
+
+#include <map>
+
+using namespace llvm;
+
+static std::map<const DISubprogram *, const struct pm_read_function *> by_description;
+
+void pm_scopes_begin(const Module &module)
+{
+    by_description.clear();
+    for (const Function &function : module)
+        if (const DISubprogram *described = function.getSubprogram())
+            if (const struct pm_read_function *read = pm_read_function_of(function))
+                by_description[described] = read;
+}
+
+static const char *path_of(const DIFile *file)
+{
+    return file ? pm_absolute_path(file->getFilename().str(), file->getDirectory().str()) : "";
+}
+
+static const struct pm_read_function *new_function(const DISubprogram *described)
+{
+    struct pm_place place = {path_of(described->getFile()),
+                             pm_lasting(described->getFilename().str()), described->getLine(), 0};
+    StringRef linkage = described->getLinkageName();
+    const char *name = pm_lasting((linkage.empty() ? described->getName() : linkage).str());
+    struct pm_source_function *source =
+        pm_source_function_new(name, pm_lasting(pm_declared_name(name)),
+                               described->isLocalToUnit() ? place.file : NULL, &place);
+    if (!source)
+        pm_no_memory();
+    return new pm_read_function{source, false, {}, NULL};
+}
+
+const struct pm_read_function *pm_read_function_in(const DISubprogram *described)
+{
+    const struct pm_read_function *&read = by_description[described];
+    if (!read)
+        read = new_function(described);
+    return read;
+}
+
+bool pm_written_place_of(const DILocation *location, struct pm_written_place *ret_place)
+{
+    const DISubprogram *described =
+        location && location->getLine() != 0 ? location->getScope()->getSubprogram() : NULL;
+    if (!described)
+        return false;
+    ret_place->read = pm_read_function_in(described);
+    struct pm_place *place = &ret_place->place;
+    const struct pm_place *own = &ret_place->read->source->place;
+    place->file = path_of(location->getFile());
+    place->shown =
+        place->file == own->file ? own->shown : pm_lasting(location->getFilename().str());
+    place->line = location->getLine();
+    place->column = location->getColumn();
+    return true;
+}
