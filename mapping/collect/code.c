@@ -538,41 +538,79 @@ enum pm_status collect_blamed(struct collector *c, struct collect_binary *binary
 
 /* --- code that was called from code with facts --- */
 
+/* What is active may have called it for any of its data. */
+static enum pm_status map_to_active(struct collector *c, const struct collect_active *active,
+                                    uint32_t sentence)
+{
+    return active ? collect_map_any_of_code(c, active->binary, active->id, sentence) : PM_OK;
+}
+
 enum pm_status collect_called_sentence(struct collector *c, uint32_t called_noun,
-                                       const struct collect_code *caller, bool is_sure,
+                                       const struct collect_code *caller,
+                                       const struct collect_active *active, bool is_sure,
                                        uint32_t *ret_sentence)
 {
-    uint32_t nouns[] = {called_noun, caller->noun};
-    enum pm_status status = collect_long_sentence(c, c->model->executes, nouns, 2, ret_sentence);
+    uint32_t nouns[] = {called_noun, caller->noun, active ? active->noun : 0};
+    enum pm_status status =
+        collect_long_sentence(c, c->model->executes, nouns, active ? 3 : 2, ret_sentence);
     uint32_t known = status == PM_OK ? pm_map_get(&c->codes->calls, *ret_sentence) : 0;
     if (status != PM_OK || known >= 1u + is_sure)
         return status;
     if (!pm_map_put(&c->codes->calls, *ret_sentence, 1u + is_sure))
         return collect_no_memory(c);
-    for (size_t i = 0; i < caller->n_mappings && status == PM_OK; i++) {
+    for (size_t i = 0; i < caller->n_mappings; i++) {
         struct collect_mapping mapping = c->model->mappings[caller->first_mapping + i];
         mapping.source = *ret_sentence;
         mapping.origin = is_sure ? mapping.origin : "inferred";
         status = collect_add_mapping(c, &mapping);
+        if (status != PM_OK)
+            return status;
     }
-    return status;
+    return known ? PM_OK : map_to_active(c, active, *ret_sentence);
+}
+
+/* {code caller Executes}, which maps to what the code is. */
+static enum pm_status make_library_sentence(struct collector *c, const struct collect_code *code,
+                                            uint32_t caller, bool *ret_is_new,
+                                            uint32_t *ret_sentence)
+{
+    uint32_t nouns[] = {code->noun, caller};
+    enum pm_status status = collect_long_sentence(c, c->model->executes, nouns, 2, ret_sentence);
+    if (status != PM_OK)
+        return status;
+    *ret_is_new = !pm_map_get(&c->codes->calls, *ret_sentence);
+    if (!*ret_is_new)
+        return PM_OK;
+    if (!pm_map_put(&c->codes->calls, *ret_sentence, 2))
+        return collect_no_memory(c);
+    for (size_t i = 0; i < code->n_mappings; i++) {
+        struct collect_mapping mapping = c->model->mappings[code->first_mapping + i];
+        mapping.source = *ret_sentence;
+        status = collect_add_mapping(c, &mapping);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
 }
 
 enum pm_status collect_library_sentence(struct collector *c, const struct collect_code *code,
                                         const struct collect_code *caller, uint32_t *ret_sentence)
 {
-    uint32_t nouns[] = {code->noun, caller->noun};
-    enum pm_status status = collect_long_sentence(c, c->model->executes, nouns, 2, ret_sentence);
-    if (status != PM_OK || pm_map_get(&c->codes->calls, *ret_sentence))
+    bool is_new = false;
+    enum pm_status status = make_library_sentence(c, code, caller->noun, &is_new, ret_sentence);
+    if (status != PM_OK || !is_new)
         return status;
-    if (!pm_map_put(&c->codes->calls, *ret_sentence, 2))
-        return collect_no_memory(c);
-    for (size_t i = 0; i < code->n_mappings && status == PM_OK; i++) {
-        struct collect_mapping mapping = c->model->mappings[code->first_mapping + i];
-        mapping.source = *ret_sentence;
-        status = collect_add_mapping(c, &mapping);
-    }
-    return status == PM_OK ? collect_map_passed(c, caller, *ret_sentence) : status;
+    return collect_map_passed(c, caller, *ret_sentence);
+}
+
+enum pm_status collect_library_within(struct collector *c, const struct collect_code *code,
+                                      const struct collect_active *active, uint32_t *ret_sentence)
+{
+    bool is_new = false;
+    enum pm_status status = make_library_sentence(c, code, active->noun, &is_new, ret_sentence);
+    if (status != PM_OK || !is_new)
+        return status;
+    return map_to_active(c, active, *ret_sentence);
 }
 
 enum pm_status collect_called_from(struct collector *c, uint32_t called_noun, uint32_t noun,

@@ -66,9 +66,24 @@ PM_MUST_CHECK enum pm_status collect_library_sentence(struct collector *c,
                                                       const struct collect_code *code,
                                                       const struct collect_code *caller,
                                                       uint32_t *ret_sentence);
-/* Row of {called caller Executes}, which maps to what the caller maps to. */
+/* The function or loop that was active: a symbol or loopcode. */
+struct collect_active {
+    uint32_t noun;                 /* its row */
+    struct collect_binary *binary; /* may be NULL: it has no facts */
+    pm_id id;                      /* in that */
+};
+
+/* The same where no more is known than what was active when it was called: it may be for whatever
+ * data that touches. */
+PM_MUST_CHECK enum pm_status collect_library_within(struct collector *c,
+                                                    const struct collect_code *code,
+                                                    const struct collect_active *active,
+                                                    uint32_t *ret_sentence);
+/* Row of {called caller Executes}, which maps to what the caller maps to. active: the caller is
+ * code of C++'s library, called by that; else NULL. */
 PM_MUST_CHECK enum pm_status collect_called_sentence(struct collector *c, uint32_t called_noun,
                                                      const struct collect_code *caller,
+                                                     const struct collect_active *active,
                                                      bool is_sure, uint32_t *ret_sentence);
 /* The same where only the context is known: noun and sentence of its innermost code with sleds. */
 PM_MUST_CHECK enum pm_status collect_called_from(struct collector *c, uint32_t called_noun,

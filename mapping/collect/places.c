@@ -422,15 +422,32 @@ enum pm_status collect_map_frame(struct collector *c, struct collect_binary *bin
     return status;
 }
 
+/* The one function or loop that a symbol or loopcode implements; 0: none, or several. */
+static pm_id implemented_by(const struct collect_binary *binary, pm_id code)
+{
+    struct pm_pif_mapping mapping;
+    uint32_t position = pm_map_get(&binary->places->implements, code);
+    if (!position || position == (uint32_t)SEVERAL)
+        return 0;
+    pm_pif_get_mapping(binary->pif, position - 1, &mapping);
+    return mapping.destination.nouns[0];
+}
+
+enum pm_status collect_map_any_of_code(struct collector *c, struct collect_binary *binary,
+                                       pm_id code, uint32_t sentence)
+{
+    pm_id of = binary && binary->pif ? implemented_by(binary, code) : 0;
+    return of ? collect_map_any_of(c, binary, of, sentence) : PM_OK;
+}
+
 enum pm_status collect_map_unknown_line(struct collector *c, struct collect_binary *binary,
                                         pm_id code, uint32_t *ret_row)
 {
     struct pm_id_hash hash;
-    struct pm_pif_mapping mapping;
     struct pm_pif_noun of;
-    uint32_t position = pm_map_get(&binary->places->implements, code);
+    pm_id implemented = implemented_by(binary, code);
     *ret_row = 0;
-    if (!position || position == (uint32_t)SEVERAL)
+    if (!implemented)
         return PM_OK;
     pm_id_hash_init(&hash, "unknown line");
     pm_id_hash_id(&hash, code);
@@ -438,9 +455,8 @@ enum pm_status collect_map_unknown_line(struct collector *c, struct collect_bina
     *ret_row = pm_map_get(&binary->nouns, noun.id);
     if (*ret_row)
         return PM_OK;
-    pm_pif_get_mapping(binary->pif, position - 1, &mapping);
-    uint32_t parent = pm_map_get(&binary->nouns, mapping.destination.nouns[0]);
-    if (!parent || !pm_pif_find_noun(binary->pif, mapping.destination.nouns[0], &of))
+    uint32_t parent = pm_map_get(&binary->nouns, implemented);
+    if (!parent || !pm_pif_find_noun(binary->pif, implemented, &of))
         return PM_OK;
     struct pm_buf name = PM_BUF_INIT(1 << 16);
     pm_buf_printf(&name, PM_UNKNOWN_LINE_STATEMENT "%s", of.name ? of.name : "unknown function");
@@ -455,8 +471,7 @@ enum pm_status collect_map_unknown_line(struct collector *c, struct collect_bina
     uint32_t sentence;
     if (status == PM_OK)
         status = collect_short_sentence(c, c->model->source_executes, *ret_row, &sentence);
-    return status == PM_OK ? collect_map_any_of(c, binary, mapping.destination.nouns[0], sentence)
-                           : status;
+    return status == PM_OK ? collect_map_any_of(c, binary, implemented, sentence) : status;
 }
 
 enum pm_status collect_map_statement(struct collector *c, struct collect_binary *binary,

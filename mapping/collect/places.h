@@ -40,6 +40,10 @@ PM_MUST_CHECK enum pm_status collect_places_make(struct collector *c,
 pm_id collect_loop_of_code(const struct collect_binary *binary, pm_id loopcode);
 /* The facts' own function of a loopcode; 0: not known. */
 pm_id collect_loop_function(const struct collect_binary *binary, pm_id loopcode);
+/* collect_map_any_of what a symbol or loopcode implements; nothing where that is not known. */
+PM_MUST_CHECK enum pm_status collect_map_any_of_code(struct collector *c,
+                                                     struct collect_binary *binary, pm_id code,
+                                                     uint32_t sentence);
 /* What a function or loop with sleds (a symbol or loopcode) called at a line that nobody knows:
  * a statement of it without a line; 0: which function or loop it is of is not known. */
 PM_MUST_CHECK enum pm_status collect_map_unknown_line(struct collector *c,

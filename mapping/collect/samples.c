@@ -276,14 +276,36 @@ static enum pm_status add_costs(struct sampler *s, uint32_t context,
                : status;
 }
 
-/* Code that knows its place in the source. */
+/* Is it code of C++'s library for which no more is known than what was active? */
+static bool is_for_active(const struct sampler *s, const struct innermost *innermost,
+                          const struct collect_code *code, struct collect_active *ret)
+{
+    const struct pm_run_file_node *active = innermost->loop ? innermost->loop : innermost->function;
+    if (!active || !collect_is_library(code))
+        return false;
+    const struct pm_run_file_noun *noun = pm_run_file_noun(s->file, active->noun);
+    *ret = (struct collect_active){s->names->nouns[active->noun], s->names->binaries[noun->object],
+                                   noun->id};
+    return true;
+}
+
+/* Code that knows its place in the source. Of C++'s library, where the stack did not reach the
+ * place that called it (arrays on the stack), it may be for all data of what is active. */
 static enum pm_status add_own(struct sampler *s, const struct innermost *innermost,
                               const struct collect_code *code, struct collect_node place,
                               const struct pm_run_file_sample *sample)
 {
+    struct collect_active active;
+    uint32_t sentence = code->sentence;
     enum pm_status status = to_code(s, innermost, code, &place);
-    if (status == PM_OK)
-        status = step_down(s, &place, code->sentence, 0);
+    if (status != PM_OK)
+        return status;
+    if (is_for_active(s, innermost, code, &active)) {
+        status = collect_library_within(s->c, code, &active, &sentence);
+        if (status != PM_OK)
+            return status;
+    }
+    status = step_down(s, &place, sentence, 0);
     return status == PM_OK ? add_costs(s, place.row, sample) : status;
 }
 
@@ -363,9 +385,12 @@ static enum pm_status add_called(struct sampler *s, const struct innermost *inne
     enum pm_status status = PM_OK;
     const struct pm_run_file_node *active = innermost->loop ? innermost->loop : innermost->function;
     if (caller) {
+        struct collect_active within;
+        bool is_within = is_for_active(s, innermost, caller, &within);
         status = to_code(s, innermost, caller, &place);
         if (status == PM_OK)
-            status = collect_called_sentence(c, called_noun, caller, is_sure, &sentence);
+            status = collect_called_sentence(c, called_noun, caller, is_within ? &within : NULL,
+                                             is_sure, &sentence);
     } else if (active) {
         uint32_t line;
         status = unknown_line(s, active->noun, &line);
