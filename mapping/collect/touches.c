@@ -684,14 +684,13 @@ static enum pm_status map_possible(struct collector *c, struct collect_code *cod
     return status != PM_OK ? status : map_way(c, code, verb, row, "possible", PM_REASON_MAY_SERVE);
 }
 
-/* What was inlined of v's operator[] may be for v, and all else that the statement names. */
-static enum pm_status map_served(const struct touches *touches, struct collect_code *code,
-                                 const struct pm_code_tuple *own)
+/* The code may be for all that the statement names. */
+static enum pm_status map_named(const struct touches *touches, struct collect_code *code,
+                                const struct user_statement *of)
 {
     const struct collect_binary *binary = touches->binary;
-    struct user_statement served = served_statement_of(binary, own);
     uint32_t statement = 0;
-    enum pm_status status = find_statement(touches, code, &served, &statement);
+    enum pm_status status = find_statement(touches, code, of, &statement);
     if (status != PM_OK)
         return status;
     for (size_t i = collect_first_access(binary, statement);
@@ -704,6 +703,29 @@ static enum pm_status map_served(const struct touches *touches, struct collect_c
             return status;
     }
     return PM_OK;
+}
+
+/* What was inlined of v's operator[] may be for v, and all else that the statement names. */
+static enum pm_status map_served(const struct touches *touches, struct collect_code *code,
+                                 const struct pm_code_tuple *own)
+{
+    struct user_statement served = served_statement_of(touches->binary, own);
+    return map_named(touches, code, &served);
+}
+
+/* What was inlined of C++'s library ("transform(u, v, w, f)"), and of a function that it calls,
+ * is for all that the statement names that calls the library. */
+static enum pm_status map_by_library(const struct touches *touches, struct collect_code *code,
+                                     const struct pm_code_tuple *own)
+{
+    struct user_statement user = user_statement_of(touches->binary, own);
+    if (user.in_header)
+        return map_named(touches, code, &user);
+    if (!user.site)
+        return PM_OK;
+    struct pm_code_tuple call = {.place = user.site->call, .site = user.site->parent};
+    struct user_statement outer = user_statement_of(touches->binary, &call);
+    return outer.in_header ? map_named(touches, code, &outer) : PM_OK;
 }
 
 /* "v[i] = x" of a class is a call of its operator[]: what that takes is there for v, too, be it
@@ -802,6 +824,9 @@ enum pm_status collect_map_objects(struct collector *c, struct collect_code *cod
     if (status != PM_OK)
         return status;
     status = map_accessor(&touches, code, range);
+    if (status != PM_OK)
+        return status;
+    status = has_place ? map_by_library(&touches, code, own) : PM_OK;
     if (status != PM_OK)
         return status;
     status = has_place ? map_of_loop(&touches, code, range) : PM_OK;

@@ -68,6 +68,13 @@ bool pm_is_std_function(const char *name)
     return strncmp(name, word, len) == 0 && (name[len] == 0 || name[len] == '<');
 }
 
+bool pm_is_execution_policy(const char *name)
+{
+    static const char *const names[] = {"sequenced_policy", "parallel_policy",
+                                        "parallel_unsequenced_policy", "unsequenced_policy"};
+    return IS_ONE_OF(name, names);
+}
+
 /* --- calls --- */
 
 static bool gives_access(const struct pm_cxx_call *call)
@@ -130,8 +137,11 @@ static unsigned use_of_object(const struct pm_cxx_call *call, bool assigns)
 static unsigned use_by_algorithm(const struct pm_cxx_call *call, unsigned index)
 {
     static const char word[] = "for_each";
+    unsigned n_before = call->has_policy;
+    if (index < n_before)
+        return PM_USE_READS;
     if (strncmp(call->name, word, strlen(word)) != 0)
-        return pm_algorithm_use(call->name, call->n_arguments, index);
+        return pm_algorithm_use(call->name, call->n_arguments - n_before, index - n_before);
     return PM_USE_READS | (call->last_takes_to_write ? (unsigned)PM_USE_WRITES : 0);
 }
 

@@ -66,6 +66,8 @@ bool pm_is_view(const struct pm_class_shape *shape);
 /* A pointer to a function, to whoever reads the source. name: with or without "<...>"; of a class
  * that a system header declares. */
 bool pm_is_std_function(const char *name);
+/* std::execution::par and its like: algorithms may have one before all else. */
+bool pm_is_execution_policy(const char *name);
 
 /* --- calls --- */
 
@@ -87,6 +89,7 @@ struct pm_cxx_call {
     bool object_is_const, object_refers; /* of a method's */
     bool last_takes_to_write;            /* the last argument's operator() has a `T &` */
     bool passes_to_write;                /* of a std::function: this argument is for a `T &` */
+    bool has_policy;                     /* the first argument is an execution policy */
 };
 
 /* Bits of the arguments whose objects the call's result refers into: of v[i], v.begin(), *it. 0:

@@ -244,6 +244,12 @@ static bool takes_to_write(tree type)
     return false;
 }
 
+static bool is_policy(tree argument)
+{
+    tree type = TREE_TYPE(argument);
+    return pm_is_execution_policy(name_of_type(POINTER_TYPE_P(type) ? TREE_TYPE(type) : type));
+}
+
 unsigned pm_fact_call_use(gcall *call, unsigned index)
 {
     tree type = gimple_call_fntype(call);
@@ -262,6 +268,7 @@ unsigned pm_fact_call_use(gcall *call, unsigned index)
         read.object_refers = refers(object);
     } else if (read.is_library) {
         read.n_leading = count_leading(call);
+        read.has_policy = read.n_arguments > 0 && is_policy(gimple_call_arg(call, 0));
     }
     return pm_call_use(&read, index);
 }

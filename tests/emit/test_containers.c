@@ -137,6 +137,19 @@ static void what_a_call_does_with_its_object(void **state)
         assert_int_equal(pm_call_use(&cases[i].call, cases[i].index), cases[i].use);
 }
 
+static void an_execution_policy_stands_before_the_arguments(void **state)
+{
+    (void)state;
+    /* copy(par, a.begin(), a.end(), b.begin()) */
+    struct pm_cxx_call call = {
+        .name = "copy", .n_arguments = 4, .n_leading = 4, .is_library = true, .has_policy = true};
+    assert_true(pm_is_execution_policy("parallel_policy"));
+    assert_false(pm_is_execution_policy("vector"));
+    assert_int_equal(pm_call_use(&call, 0), PM_USE_READS);
+    assert_int_equal(pm_call_use(&call, 2), PM_USE_READS);
+    assert_int_equal(pm_call_use(&call, 3), PM_USE_WRITES);
+}
+
 static void a_function_object_writes_what_it_takes_by_reference(void **state)
 {
     (void)state;
@@ -158,6 +171,7 @@ int main(void)
         cmocka_unit_test(a_class_is_what_its_members_say),
         cmocka_unit_test(containers_have_elements_or_a_target_or_calls_into_storage),
         cmocka_unit_test(iterators_and_views_refer_and_owners_do_not),
+        cmocka_unit_test(an_execution_policy_stands_before_the_arguments),
         cmocka_unit_test(a_function_object_writes_what_it_takes_by_reference),
         cmocka_unit_test(function_objects_of_the_library_are_known_by_name),
         cmocka_unit_test(a_result_refers_into_what_gives_access),
