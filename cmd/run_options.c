@@ -403,8 +403,8 @@ const struct cmd_option run_options[] = {
      "follow the blocks of the heap: how many blocks and bytes each place allocates, for which "
      "variable, and how long they live. A pair of malloc and free then takes about 80 ns more"},
     {OPT_HEAP_MIN, "heap-min", "BYTES",
-     "with --heap: list blocks of at least this size one by one, the first 4096 of them (default: "
-     "65536)"},
+     "implies --heap: list blocks of at least this size one by one, the first 4096 of them "
+     "(default: 65536)"},
     {OPT_TRACE_LIMIT, "trace-limit", "SIZE",
      "mode trace: room for events in each process's run file, 16 bytes a call (default: 2G). What "
      "does not fit is dropped, and the report says how much. Calls and times are complete all the "
