@@ -4,6 +4,10 @@
 
 #include "facts.h"
 
+extern "C" {
+#include "../emit/loop_runs.h"
+}
+
 static void linearise_parts(gimple *stmt, std::vector<struct pm_linear> *out)
 {
     switch (gimple_code(stmt)) {
@@ -51,20 +55,14 @@ void pm_linearise(gimple_seq body, std::vector<struct pm_linear> *out)
     }
 }
 
-/* The statements [first, end) are a loop. */
-struct run {
-    unsigned first, end;
-    struct pm_place place;
-    int levels; /* natural loops, one in the other, that it may become */
-};
-
-static void add_jump(const std::map<tree, unsigned> &labels, std::map<unsigned, struct run> *runs,
-                     tree label, unsigned at, location_t jump)
+static void add_jump(const std::map<tree, unsigned> &labels,
+                     std::map<unsigned, struct pm_loop_run> *runs, tree label, unsigned at,
+                     location_t jump)
 {
     auto found = labels.find(label);
     if (found == labels.end()) /* defined later: not a way back */
         return;
-    struct run *run = &(*runs)[found->second];
+    struct pm_loop_run *run = &(*runs)[found->second];
     run->first = found->second;
     run->end = at + 1;
     run->levels = 1;
@@ -91,9 +89,9 @@ static int omp_levels(gimple *stmt)
 
 /* Where the loop of an OpenMP directive stands. In C its increment, where that has a place, is
  * written there; Fortran has nothing but the text. */
-static struct run omp_run(gimple *stmt, unsigned at, unsigned end)
+static struct pm_loop_run omp_run(gimple *stmt, unsigned at, unsigned end)
 {
-    struct run run = {at, end, {NULL, NULL, 0, 0}, omp_levels(stmt)};
+    struct pm_loop_run run = {at, end, {}, omp_levels(stmt), {}, 0};
     tree increment = gimple_omp_for_incr(stmt, 0);
     struct pm_place pragma = {NULL, NULL, 0, 0};
     bool has_pragma = pm_place_of(gimple_location(stmt), &pragma);
@@ -110,10 +108,10 @@ static struct run omp_run(gimple *stmt, unsigned at, unsigned end)
     return run;
 }
 
-static std::vector<struct run> find_runs(const std::vector<struct pm_linear> &code)
+static std::vector<struct pm_loop_run> find_runs(const std::vector<struct pm_linear> &code)
 {
     std::map<tree, unsigned> labels; /* those seen so far */
-    std::map<unsigned, struct run> runs;
+    std::map<unsigned, struct pm_loop_run> runs;
     for (unsigned at = 0; at < code.size(); at++) {
         gimple *stmt = code[at].stmt;
         switch (gimple_code(stmt)) {
@@ -136,24 +134,12 @@ static std::vector<struct run> find_runs(const std::vector<struct pm_linear> &co
             break;
         }
     }
-    std::vector<struct run> found;
+    std::vector<struct pm_loop_run> found;
     for (auto &entry : runs) {
         if (entry.second.place.line != 0)
             found.push_back(entry.second);
     }
     return found; /* by first statement */
-}
-
-static void widen(struct pm_source_loop *loop, location_t location)
-{
-    struct pm_place place;
-    if (!pm_place_of(location, &place) || place.file != loop->file)
-        return;
-    struct pm_text_point point = pm_place_point(&place);
-    if (pm_text_point_less(point, loop->first))
-        loop->first = point;
-    if (pm_text_point_less(loop->last, point))
-        loop->last = point;
 }
 
 static bool has_own_place(gimple *stmt)
@@ -162,106 +148,50 @@ static bool has_own_place(gimple *stmt)
            gimple_code(stmt) != GIMPLE_LABEL;
 }
 
-struct open_run {
-    unsigned end;
-    int loop;
-    struct pm_place place;
-};
-
-/* gfortran gives the loops of a DO CONCURRENT the place of a statement in it. The outermost, one
- * for each index, are the construct's. */
-static void place_concurrent(struct run *run, const std::vector<struct open_run> &open)
+/* gfortran gives the loops of a DO CONCURRENT the place of a statement in it. */
+static void find_constructs(std::vector<struct pm_loop_run> *runs)
 {
-    struct pm_place head;
-    unsigned n_indices, n_around = 0;
-    if (!pm_fact_is_fortran() || !pm_fortran_concurrent_at(&run->place, &head, &n_indices))
+    if (!pm_fact_is_fortran())
         return;
-    for (const struct open_run &around : open)
-        n_around += around.place.line == head.line && around.place.column == head.column;
-    if (n_around < n_indices)
-        run->place = head;
+    for (struct pm_loop_run &run : *runs)
+        if (!pm_fortran_concurrent_at(&run.place, &run.construct, &run.n_indices))
+            run.construct = {};
 }
 
-/* Makes loops of runs; a run within a run of the same place is one more level of the same loop. In
- * Fortran one behind it is more of the same statement (in C, of a macro, a loop of its own). */
-static void add_loops(struct pm_source_function *function, std::vector<struct run> runs,
+static void add_loops(struct pm_source_function *function, std::vector<struct pm_loop_run> *runs,
                       std::vector<struct pm_linear> *code)
 {
-    std::vector<struct open_run> open;
-    for (struct run &run : runs) {
-        while (!open.empty() && open.back().end <= run.first)
-            open.pop_back();
-        place_concurrent(&run, open);
-        int parent = open.empty() ? -1 : open.back().loop;
-        uint32_t n_known = function->n_loops;
-        int index = pm_source_loop_add(function, &run.place, parent);
-        if (index < 0)
-            pm_no_memory();
-        int n_around = 0;
-        for (const struct open_run &around : open)
-            n_around += around.loop == index;
-        struct pm_source_loop *loop = &function->loops[index];
-        loop->nest = std::max(loop->nest, run.levels + n_around);
-        loop->is_split |= n_around == 0 && (uint32_t)index < n_known && pm_fact_is_fortran();
-        for (unsigned at = run.first; at < run.end; at++) {
-            (*code)[at].loop = index;
-            if (has_own_place((*code)[at].stmt))
-                widen(loop, gimple_location((*code)[at].stmt));
-        }
-        open.push_back({run.end, index, run.place});
+    std::vector<struct pm_run_statement> statements;
+    for (const struct pm_linear &item : *code) {
+        struct pm_run_statement statement = {{}, -1};
+        if (!has_own_place(item.stmt) || !pm_place_of(gimple_location(item.stmt), &statement.place))
+            statement.place = {};
+        statements.push_back(statement);
     }
-}
-
-/* A statement that lies in a loop's range of text but not in the loop ("i = 0" of a for) is noted
- * with the loop. Where statements inside and outside share one place, the place counts as inside.
- */
-static void note_outside(struct pm_source_function *function,
-                         const std::vector<struct pm_linear> &code)
-{
-    std::map<std::pair<unsigned, unsigned>, int>
-        inside; /* place -> innermost loop of any statement there */
-    for (const struct pm_linear &item : code) {
-        struct pm_place place;
-        if (!has_own_place(item.stmt) || !pm_place_of(gimple_location(item.stmt), &place))
-            continue;
-        auto entry = inside.insert({{place.line, place.column}, item.loop}).first;
-        if (item.loop > entry->second)
-            entry->second = item.loop;
-    }
-    if (!pm_source_loops_sort(function))
+    find_constructs(runs);
+    if (!pm_loop_runs_add(function, runs->data(), (uint32_t)runs->size(), statements.data(),
+                          (uint32_t)statements.size(), pm_fact_is_fortran()))
         pm_no_memory();
-    for (const auto &entry : inside) {
-        struct pm_text_point point = {entry.first.first, entry.first.second};
-        uint32_t n;
-        const int *loops = pm_source_loops_around(function, point, &n);
-        for (uint32_t i = 0; i < n; i++) {
-            int around = entry.second;
-            while (around >= 0 && around != loops[i])
-                around = function->loops[around].parent;
-            if (around < 0 && !pm_source_loop_exclude(&function->loops[loops[i]], point))
-                pm_no_memory();
-        }
-    }
+    for (size_t i = 0; i < statements.size(); i++)
+        (*code)[i].loop = statements[i].loop;
 }
 
 void pm_scan_loops(tree function_decl, std::vector<struct pm_linear> *code)
 {
     struct pm_source_function *function = pm_source_function_of(function_decl);
-    std::vector<struct run> runs = find_runs(*code);
+    std::vector<struct pm_loop_run> runs = find_runs(*code);
     /* A loop at the function's own place is the compiler's (how a coroutine finds where to go on),
      * or else of a macro. */
     const struct pm_place &head = function->place;
     bool in_macro = function->in_macro;
     runs.erase(std::remove_if(runs.begin(), runs.end(),
-                              [&head, in_macro](const struct run &run) {
+                              [&head, in_macro](const struct pm_loop_run &run) {
                                   return !in_macro && run.place.line == head.line &&
                                          run.place.column == head.column &&
                                          run.place.file == head.file;
                               }),
                runs.end());
-    if (!runs.empty()) {
-        add_loops(function, runs, code);
-        note_outside(function, *code);
-    }
+    if (!runs.empty())
+        add_loops(function, &runs, code);
     pm_source_function_done(function, function_decl);
 }
