@@ -268,7 +268,7 @@ static const struct cmd_example wrap_examples[] = {
     {"perfmap wrap zlib.h -o zlib-words.c", "all functions of zlib"},
     {"cc -O2 -shared -fPIC $(pkg-config --cflags perfmap) zlib-words.c -o zlib-words.so",
      "as a library"},
-    {"LD_PRELOAD=$PWD/zlib-words.so perfmap run ./app", "with the words of zlib"},
+    {"perfmap run --adapter ./zlib-words.so ./app", "with the words of zlib"},
     {"perfmap wrap sqlite3.h 'sqlite3_step' 'sqlite3_bind_*'", "some functions only"},
     {NULL, NULL}};
 

@@ -161,7 +161,7 @@ static void add_head(const struct pdt_wrap *wrap)
         " *\n"
         " *     cc -O2 -shared -fPIC -fexceptions $(pkg-config --cflags perfmap) FILE.c -o "
         "FILE.so\n"
-        " *     LD_PRELOAD=$PWD/FILE.so perfmap run PROGRAM\n"
+        " *     perfmap run --adapter ./FILE.so PROGRAM\n"
         " */\n"
         "#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif\n"
         "#pragma GCC diagnostic ignored \"-Wpragmas\"\n"

@@ -11,7 +11,9 @@
 #include "mapping/base/suggest.h"
 #include "mapping/question/question.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define MEMORY "memory" /* stands on --heap: malloc is wrapped once */
 
@@ -60,6 +62,34 @@ static enum pm_status no_such(const char *word, const char *const *known, struct
                         names);
 }
 
+/* One of the user's own, as `perfmap wrap` makes them. */
+static enum pm_status add_file(struct pm_str word, struct pm_error *err,
+                               struct session_adapters *found)
+{
+    char *path = pm_strndup(word.p, word.len);
+    char *whole = path ? realpath(path, NULL) : NULL;
+    bool is_full = found->n == SESSION_MAX_ADAPTERS;
+    enum pm_status status = PM_OK;
+    if (!path)
+        status = pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    else if (!whole || access(whole, R_OK) != 0)
+        status = pm_error_system(err, errno, "option '--adapter': cannot read '%s'", path);
+    else if (strpbrk(whole, " \t\n:;"))
+        status = pm_error_set(err, PM_ERR_USAGE,
+                              "option '--adapter': the loader takes no path with blanks or colons, "
+                              "as '%s'",
+                              whole);
+    else if (is_full)
+        status = pm_error_set(err, PM_ERR_LIMIT, "option '--adapter': more than %d adapters",
+                              SESSION_MAX_ADAPTERS);
+    else
+        found->paths[found->n++] = whole;
+    if (status != PM_OK)
+        free(whole);
+    free(path);
+    return status;
+}
+
 static enum pm_status add_named(const char *choice, struct pm_error *err,
                                 struct session_adapters *found)
 {
@@ -68,6 +98,13 @@ static enum pm_status add_named(const char *choice, struct pm_error *err,
         known[i] = adapters[i].name;
     for (const char *p = choice; *p;) {
         size_t len = strcspn(p, ","), i = 0;
+        if (memchr(p, '/', len)) {
+            enum pm_status status = add_file((struct pm_str){p, len}, err, found);
+            if (status != PM_OK)
+                return status;
+            p += len + (p[len] == ',');
+            continue;
+        }
         while (i < N_ADAPTERS && !pm_str_is((struct pm_str){p, len}, known[i]))
             i++;
         if (i == N_ADAPTERS) {
