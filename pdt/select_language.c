@@ -189,12 +189,14 @@ static enum pm_status use_run(struct query_parser *parser)
     return PM_OK;
 }
 
-/* value: of the row m; open: when it is a bound only. A bound settles what lies beyond it. */
+/* value: of the row m; open: when it is a bound only. That settles what lies below it, and at it
+ * where the operator says the same of all that is more. */
 static void add_measured(struct query_parser *parser, const char *value, const char *open,
                          const char *operator, double number)
 {
     struct pm_buf *text = &parser->sql->text;
-    pm_buf_printf(text, "(SELECT CASE WHEN %s AND %s <= ", open, value);
+    bool is_settled_at = !strcmp(operator, ">=") || !strcmp(operator, "<");
+    pm_buf_printf(text, "(SELECT CASE WHEN %s AND %s %s ", open, value, is_settled_at ? "<" : "<=");
     pm_buf_add_double(text, number);
     pm_buf_printf(text, " THEN NULL ELSE %s %s ", value, operator);
     pm_buf_add_double(text, number);
