@@ -414,10 +414,11 @@ const struct cmd_option run_options[] = {
      "oldest"},
     {OPT_ADAPTER, "adapter", "NAMES",
      "adapters that report what a library does, separated by commas: sql (libsqlite3: statements, "
-     "tables), lua (Lua 5.4: functions), io (files, sockets, pipes: calls, bytes, time), locks "
-     "(mutexes, conditions, semaphores: waiting), memory (malloc, new: blocks, bytes), or the file "
-     "of your own, with a slash in it ('perfmap wrap' makes one); auto (default): sql if the program "
-     "is started with its library; none"},
+     "tables), lua (Lua 5.4: functions; lua:lines and lua:sampled-lines: lines, too), io (files, "
+     "sockets, pipes: calls, bytes, time), locks (mutexes, conditions, semaphores: waiting; "
+     "locks:hold: holding, too), memory (malloc, new: blocks, bytes), or the file of your own, with "
+     "a slash in it ('perfmap wrap' makes one); auto (default): sql if the program is started with "
+     "its library; none"},
     {OPT_KERNEL_WRITES, "kernel-writes", NULL,
      "count what the kernel writes to disk of the program's files, even later and in its own "
      "threads. The metric is block_bytes_written, of the code that wrote the bytes. It implies "

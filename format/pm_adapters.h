@@ -63,4 +63,16 @@
     X(locks, NULL, NULL, NULL, PM_BASE_LEVEL, PM_LOCKS_VERBS)                            \
     X(memory, NULL, NULL, NULL, PM_BASE_LEVEL, PM_MEMORY_VERBS)
 
+/* What an adapter does only where it is asked for: `--adapter locks:hold`. The adapter's name, the
+ * option's, and how the adapter learns of it: a variable of the environment, and its value. */
+#define PM_LUA_LINES "PERFMAP_LUA_LINES"
+#define PM_LUA_LINES_ALL "1"
+#define PM_LUA_LINES_SAMPLED "sampled"
+#define PM_LOCKS_HOLD "PERFMAP_LOCKS_HOLD"
+#define PM_LOCKS_HOLD_TOLD "1"
+#define PM_ADAPTER_OPTIONS(X)                                     \
+    X("lua", "lines", PM_LUA_LINES, PM_LUA_LINES_ALL)             \
+    X("lua", "sampled-lines", PM_LUA_LINES, PM_LUA_LINES_SAMPLED) \
+    X("locks", "hold", PM_LOCKS_HOLD, PM_LOCKS_HOLD_TOLD)
+
 #endif

@@ -32,6 +32,16 @@ static const struct adapter {
 enum { N_ADAPTERS = sizeof adapters / sizeof *adapters };
 _Static_assert((int)N_ADAPTERS <= (int)SESSION_MAX_ADAPTERS, "room for all");
 
+static const struct option {
+    const char *adapter, *name, *variable, *value;
+} options[] = {
+#define OPTION(adapter, name, variable, value) {adapter, name, variable, value},
+    PM_ADAPTER_OPTIONS(OPTION)
+#undef OPTION
+};
+enum { N_OPTIONS = sizeof options / sizeof *options };
+_Static_assert((int)N_OPTIONS <= (int)SESSION_MAX_ADAPTER_OPTIONS, "room for all");
+
 /* Adds the library of an adapter that is built; others are left out without a word, unless they
  * were asked for. */
 static enum pm_status add(const struct adapter *adapter, bool asked, struct pm_error *err,
@@ -90,6 +100,50 @@ static enum pm_status add_file(struct pm_str word, struct pm_error *err,
     return status;
 }
 
+static enum pm_status no_such_option(const char *adapter, struct pm_str word, struct pm_error *err)
+{
+    char names[256] = "", given[64];
+    for (size_t i = 0, at = 0; i < N_OPTIONS && at < sizeof names; i++)
+        if (!strcmp(options[i].adapter, adapter))
+            at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", at ? ", " : "",
+                                   options[i].name);
+    snprintf(given, sizeof given, "%.*s", (int)word.len, word.p);
+    if (!*names)
+        return pm_error_set(err, PM_ERR_USAGE,
+                            "option '--adapter': '%s' has no options, and so no '%s'", adapter,
+                            given);
+    return pm_error_set(err, PM_ERR_USAGE, "option '--adapter': '%s' has no option '%s'; it has %s",
+                        adapter, given, names);
+}
+
+/* "" or ":lines:..." */
+static enum pm_status add_options(const char *adapter, struct pm_str text, struct pm_error *err,
+                                  struct session_adapters *found)
+{
+    while (text.len > 0) {
+        const char *end = memchr(text.p + 1, ':', text.len - 1);
+        struct pm_str word = {text.p + 1, (end ? (size_t)(end - text.p) : text.len) - 1};
+        size_t i = 0;
+        while (i < N_OPTIONS &&
+               (strcmp(options[i].adapter, adapter) != 0 || !pm_str_is(word, options[i].name)))
+            i++;
+        if (i == N_OPTIONS)
+            return no_such_option(adapter, word, err);
+        found->options[i] = true;
+        text = (struct pm_str){word.p + word.len, text.len - word.len - 1};
+    }
+    return PM_OK;
+}
+
+bool session_set_adapter_options(const struct session_adapters *adapters_found)
+{
+    for (size_t i = 0; i < N_OPTIONS; i++)
+        if (adapters_found->options[i] && setenv(options[i].variable, options[i].value, 1) != 0)
+            return false;
+    return true;
+}
+
+/* choice: NAME[:OPTION...][,...] */
 static enum pm_status add_named(const char *choice, struct pm_error *err,
                                 struct session_adapters *found)
 {
@@ -97,7 +151,7 @@ static enum pm_status add_named(const char *choice, struct pm_error *err,
     for (size_t i = 0; i < N_ADAPTERS; i++)
         known[i] = adapters[i].name;
     for (const char *p = choice; *p;) {
-        size_t len = strcspn(p, ","), i = 0;
+        size_t len = strcspn(p, ","), name_len = strcspn(p, ",:"), i = 0;
         if (memchr(p, '/', len)) {
             enum pm_status status = add_file((struct pm_str){p, len}, err, found);
             if (status != PM_OK)
@@ -105,15 +159,18 @@ static enum pm_status add_named(const char *choice, struct pm_error *err,
             p += len + (p[len] == ',');
             continue;
         }
-        while (i < N_ADAPTERS && !pm_str_is((struct pm_str){p, len}, known[i]))
+        while (i < N_ADAPTERS && !pm_str_is((struct pm_str){p, name_len}, known[i]))
             i++;
         if (i == N_ADAPTERS) {
             char word[64];
-            snprintf(word, sizeof word, "%.*s", (int)len, p);
+            snprintf(word, sizeof word, "%.*s", (int)name_len, p);
             return no_such(word, known, err);
         }
         enum pm_status status =
-            found->n < SESSION_MAX_ADAPTERS ? add(&adapters[i], true, err, found) : PM_OK;
+            add_options(known[i], (struct pm_str){p + name_len, len - name_len}, err, found);
+        if (status != PM_OK)
+            return status;
+        status = found->n < SESSION_MAX_ADAPTERS ? add(&adapters[i], true, err, found) : PM_OK;
         if (status != PM_OK)
             return status;
         p += len + (p[len] == ',');

@@ -4,6 +4,7 @@
  *     struct session_adapters found;
  *     if (session_find_adapters("auto", "./heat", NULL, err, &found) == PM_OK)
  *         preload(found.paths, found.n);
+ *     session_set_adapter_options(&found);                            // in the child
  *     session_release_adapters(&found);
  */
 #ifndef PM_SESSION_ADAPTERS_H
@@ -14,17 +15,19 @@
 
 struct pm_question;
 
-enum { SESSION_MAX_ADAPTERS = 8 };
+enum { SESSION_MAX_ADAPTERS = 8, SESSION_MAX_ADAPTER_OPTIONS = 8 };
 struct session_adapters {
     char *paths[SESSION_MAX_ADAPTERS]; /* of libraries to be preloaded; owned */
     size_t n;
-    bool memory; /* one of them needs settings.heap */
+    bool options[SESSION_MAX_ADAPTER_OPTIONS]; /* as PM_ADAPTER_OPTIONS: those asked for */
+    bool memory;                               /* one of them needs settings.heap */
     /* would show the program, and is dear: its name, and what it costs; NULL: none */
     const char *offered, *offered_cost;
 };
 /* choice: "auto" (those of libraries that the program is started with; with a question those
- * whose words it asks for, or that may have what fits), "none", or names separated by commas.
- * program, question NULL: not known, none. PM_ERR_USAGE: there is no such adapter. */
+ * whose words it asks for, or that may have what fits), "none", or names separated by commas, each
+ * with its options, "lua:lines,locks:hold". program, question NULL: not known, none. PM_ERR_USAGE:
+ * there is no such adapter, or option of it. */
 PM_MUST_CHECK enum pm_status session_find_adapters(const char *choice, const char *program,
                                                    const struct pm_question *question,
                                                    struct pm_error *err,
@@ -37,6 +40,8 @@ PM_MUST_CHECK enum pm_status session_need_adapter(const char *name, struct pm_er
 void session_adapters_for(const struct session_adapters *adapters,
                           const struct pm_question *question, bool *ret_said, struct pm_buf *names);
 void session_release_adapters(struct session_adapters *adapters);
+/* Tells the adapters of their options, in the environment. False: memory. */
+bool session_set_adapter_options(const struct session_adapters *adapters);
 /* The adapter whose words are of that level; NULL: none is known. */
 const char *session_adapter_of_level(const char *level);
 

@@ -130,7 +130,8 @@ bool session_set_environment(const char *preload_list, const char *run_dir,
     told.run_dir = run_dir;
     told.run_pid = (uint64_t)getppid();
     told.first_pid = (uint64_t)getpid();
-    bool ok = allow_sanitizer() && preload(preload_list);
+    bool ok = allow_sanitizer() && preload(preload_list) &&
+              session_set_adapter_options(&settings->adapters);
     for (size_t i = 0; i < PM_N_SETTINGS && ok; i++) {
         const struct pm_setting *setting = &pm_setting_table[i];
         if (pm_setting_is_given(setting, &told))

@@ -369,9 +369,9 @@ static struct lua_init init;
 
 __attribute__((constructor)) static void begin(void)
 {
-    const char *lines = getenv("PERFMAP_LUA_LINES");
+    const char *lines = getenv(PM_LUA_LINES);
     if (lines)
-        events |= strcmp(lines, "sampled") ? LINES : COUNTS;
+        events |= strcmp(lines, PM_LUA_LINES_SAMPLED) ? LINES : COUNTS;
     if (find_lua(&lua) && pm_words_of_runtime())
         replace_init(&init, &lua);
 }

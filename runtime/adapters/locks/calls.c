@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define HERE __builtin_return_address(0)
@@ -18,9 +19,9 @@ static bool is_held_told(void)
 {
     static int told;
     if (told == 0) {
-        const char *text = getenv("PERFMAP_LOCKS_HOLD");
+        const char *text = getenv(PM_LOCKS_HOLD);
         const struct pm_words_api *api = pm_words_of_runtime();
-        told = text && *text == '1' && api && api->begin && api->end ? 1 : -1;
+        told = text && !strcmp(text, PM_LOCKS_HOLD_TOLD) && api && api->begin && api->end ? 1 : -1;
     }
     return told > 0;
 }
