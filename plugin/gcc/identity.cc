@@ -5,6 +5,7 @@
 extern "C" {
 #include "../emit/paths.h"
 #include "../../mapping/base/cxx_name.h"
+#include "../../mapping/base/names.h"
 }
 
 /* --- places --- */
@@ -59,11 +60,14 @@ bool pm_is_in_macro(location_t location)
     return linemap_location_from_macro_expansion_p(line_table, location);
 }
 
+/* "-I/usr/include/eigen3" (pkg-config) names a system header no less than -isystem. */
 bool pm_is_system_place(location_t location)
 {
     location_t written =
         linemap_resolve_location(line_table, location, LRK_MACRO_EXPANSION_POINT, NULL);
-    return in_system_header_at(written);
+    struct pm_place place;
+    return in_system_header_at(written) ||
+           (pm_place_of(written, &place) && pm_name_is_of_system(place.file));
 }
 
 /* --- functions --- */

@@ -1,7 +1,6 @@
-/* What a library of templates has in /usr/include: the path tells PerfMap, the pragma tells GCC. */
+/* What a library of templates has in /usr/include. The path tells that it is of the system. */
 #ifndef BLOCKS_H
 #define BLOCKS_H
-#pragma GCC system_header
 
 enum { BLOCK = 12000 };
 
