@@ -3,6 +3,7 @@
 #include "identity.h"
 
 extern "C" {
+#include "../emit/loop_votes.h"
 #include "../emit/paths.h"
 #include "../../mapping/base/cxx_name.h"
 #include "../../mapping/base/names.h"
@@ -387,17 +388,16 @@ void pm_source_function_done(struct pm_source_function *function, tree function_
 
 /* --- natural loops --- */
 
-/* A source loop in one inlined copy of its function (scope: the copy's BLOCK, NULL the function
- * itself). index -1: in no loop of any function. */
-struct position {
-    tree scope, decl;
-    struct pm_source_function *function;
-    int index;
-};
-
-static bool same_position(const struct position &a, const struct position &b)
+/* Where code is: copies are known by their BLOCKs. */
+static tree copy_of(const struct pm_loop_position &position)
 {
-    return a.index == b.index && a.scope == b.scope && (a.index < 0 || a.function == b.function);
+    return static_cast<tree>(position.copy);
+}
+
+static tree function_of(const struct pm_loop_position &position)
+{
+    tree scope = copy_of(position);
+    return scope != NULL_TREE ? block_ultimate_origin(scope) : current_function_decl;
 }
 
 tree pm_inlined_scope(tree block)
@@ -418,12 +418,12 @@ tree pm_text_function(tree block)
 
 /* The innermost source loop around a place that lies in a copy, or else around the call that was
  * inlined, and so on outwards. */
-static struct position position_at(location_t locus, tree block)
+static struct pm_loop_position position_at(location_t locus, tree block)
 {
     for (;;) {
         tree scope = pm_inlined_scope(block);
-        tree decl = scope != NULL_TREE ? block_ultimate_origin(scope) : current_function_decl;
-        struct position position = {scope, decl, NULL, -1};
+        struct pm_loop_position position = {NULL, -1, scope};
+        tree decl = function_of(position);
         struct pm_place place;
         if (decl != NULL_TREE && TREE_CODE(decl) == FUNCTION_DECL && pm_place_of(locus, &place)) {
             position.function = pm_source_function_of(decl);
@@ -437,37 +437,21 @@ static struct position position_at(location_t locus, tree block)
     }
 }
 
-/* The loop around a position's loop: in the same copy, or around the call that was inlined. */
-static struct position position_up(struct position position)
+static struct pm_loop_position position_up(struct pm_loop_position position)
 {
+    tree scope = copy_of(position);
     position.index = position.function->loops[position.index].parent;
-    if (position.index >= 0 || position.scope == NULL_TREE)
+    if (position.index >= 0 || scope == NULL_TREE)
         return position;
-    return position_at(BLOCK_SOURCE_LOCATION(position.scope), BLOCK_SUPERCONTEXT(position.scope));
-}
-
-/* Cuts the path (innermost first) down to what also lies on the way outwards from a position. */
-static void path_common(std::vector<struct position> *path, struct position position)
-{
-    for (; position.index >= 0; position = position_up(position)) {
-        for (size_t i = 0; i < path->size(); i++) {
-            if (same_position((*path)[i], position)) {
-                path->erase(path->begin(), path->begin() + (ptrdiff_t)i);
-                return;
-            }
-        }
-    }
-    path->clear();
+    return position_at(BLOCK_SOURCE_LOCATION(scope), BLOCK_SUPERCONTEXT(scope));
 }
 
 struct votes {
-    std::vector<struct position>
-        path; /* loops that hold all statements counted so far, innermost first */
-    unsigned n_inside, n_outside;
+    struct pm_loop_votes loops;
     location_t last;
-    bool last_inside;
     struct pm_place lowest; /* of all statements, should there be no table */
-    tree lowest_decl;
+
+    ~votes() { pm_loop_votes_release(&loops); }
 };
 
 static void vote(struct votes *votes, location_t location)
@@ -475,20 +459,14 @@ static void vote(struct votes *votes, location_t location)
     if (LOCATION_LOCUS(location) <= BUILTINS_LOCATION)
         return;
     if (location == votes->last) {
-        votes->last_inside ? votes->n_inside++ : votes->n_outside++;
+        pm_loop_votes_repeat(&votes->loops);
         return;
     }
-    struct position position = position_at(location, LOCATION_BLOCK(location));
+    struct pm_loop_position position = position_at(location, LOCATION_BLOCK(location));
     votes->last = location;
-    votes->last_inside = position.index >= 0;
-    if (position.index < 0) {
-        votes->n_outside++;
-    } else if (votes->n_inside++ == 0) {
-        for (struct position p = position; p.index >= 0; p = position_up(p))
-            votes->path.push_back(p);
-    } else {
-        path_common(&votes->path, position);
-    }
+    pm_loop_votes_add(&votes->loops, &position, position_up);
+    if (votes->loops.failed)
+        pm_no_memory();
 }
 
 static void vote_lowest(struct votes *votes, location_t location)
@@ -609,19 +587,20 @@ static bool is_of_atomic(class loop *loop)
 }
 
 /* How many natural loops, one in the other and this one included, have this position? */
-static int nest_of(class loop *loop, const struct position &position);
+static int nest_of(class loop *loop, const struct pm_loop_position &position);
 
-static bool natural_position(class loop *loop, struct position *ret_position)
+static bool natural_position(class loop *loop, struct pm_loop_position *ret_position)
 {
     struct votes votes = {};
     if (is_of_atomic(loop))
         return false;
     vote_all(loop, &votes);
-    if (votes.n_inside == 0 || votes.path.empty()) {
+    enum pm_loop_verdict verdict = pm_loop_votes_count(&votes.loops, ret_position);
+    if (verdict == PM_VOTES_NONE) {
         /* Nothing of its own is left: it is the loop around an inner one. */
-        for (class loop *inner = loop->inner; inner != NULL && votes.n_outside == 0;
+        for (class loop *inner = loop->inner; inner != NULL && votes.loops.n_outside == 0;
              inner = inner->next) {
-            struct position position;
+            struct pm_loop_position position;
             if (pm_loop_outer(inner) != loop || !natural_position(inner, &position))
                 continue;
             int nest = position.function->loops[position.index].nest;
@@ -630,22 +609,21 @@ static bool natural_position(class loop *loop, struct position *ret_position)
         }
         return false;
     }
-    if (votes.n_outside > votes.n_inside) /* such as the loop that a tail call was made into */
+    if (verdict == PM_VOTES_OUTSIDE)
         return false;
-    *ret_position = votes.path[0];
     int nest = ret_position->function->loops[ret_position->index].nest;
     if (nest_of(loop, *ret_position) > nest)
         *ret_position = position_up(*ret_position);
     return ret_position->index >= 0;
 }
 
-static int nest_of(class loop *loop, const struct position &position)
+static int nest_of(class loop *loop, const struct pm_loop_position &position)
 {
     int deepest = 0;
     for (class loop *inner = loop->inner; inner != NULL; inner = inner->next) {
-        struct position of_inner;
+        struct pm_loop_position of_inner;
         if (pm_loop_outer(inner) == loop && natural_position(inner, &of_inner) &&
-            same_position(of_inner, position))
+            pm_loop_position_same(&of_inner, &position))
             deepest = std::max(deepest, nest_of(inner, position));
     }
     return deepest + 1;
@@ -670,22 +648,23 @@ static bool identity_without_table(class loop *loop, struct pm_loop_identity *re
     return true;
 }
 
-static void identity_at(const struct position &position, struct pm_loop_identity *ret_identity)
+static void identity_at(const struct pm_loop_position &position,
+                        struct pm_loop_identity *ret_identity)
 {
     const struct pm_source_loop *source = &position.function->loops[position.index];
-    ret_identity->function = pm_origin_function(position.decl);
+    ret_identity->function = pm_origin_function(function_of(position));
     ret_identity->place.file = source->file;
     ret_identity->place.shown = source->shown;
     ret_identity->place.line = source->place.line;
     ret_identity->place.column = source->place.column;
     ret_identity->id = source->id;
-    ret_identity->copy = position.scope;
+    ret_identity->copy = copy_of(position);
     ret_identity->is_split = source->is_split;
 }
 
 bool pm_loop_identity_of(class loop *loop, struct pm_loop_identity *ret_identity)
 {
-    struct position position;
+    struct pm_loop_position position;
     if (!natural_position(loop, &position))
         return identity_without_table(loop, ret_identity);
     identity_at(position, ret_identity);
@@ -694,23 +673,23 @@ bool pm_loop_identity_of(class loop *loop, struct pm_loop_identity *ret_identity
 
 /* --- loops of the source without a natural loop --- */
 
-static std::vector<struct position> natural; /* of the function at hand */
+static std::vector<struct pm_loop_position> natural; /* of the function at hand */
 
 void pm_natural_loops_find(function *fun)
 {
     natural.clear();
     PM_FOR_EACH_LOOP(fun, loop)
     {
-        struct position position;
+        struct pm_loop_position position;
         if (natural_position(loop, &position))
             natural.push_back(position);
     }
 }
 
-static bool is_natural(const struct position &position)
+static bool is_natural(const struct pm_loop_position &position)
 {
-    for (const struct position &known : natural)
-        if (same_position(known, position))
+    for (const struct pm_loop_position &known : natural)
+        if (pm_loop_position_same(&known, &position))
             return true;
     return false;
 }
@@ -720,7 +699,7 @@ bool pm_missing_loop_at(location_t location, pm_id around, bool returns,
 {
     if (LOCATION_LOCUS(location) <= BUILTINS_LOCATION)
         return false;
-    struct position position = position_at(location, LOCATION_BLOCK(location));
+    struct pm_loop_position position = position_at(location, LOCATION_BLOCK(location));
     for (; position.index >= 0; position = position_up(position)) {
         if (position.function->loops[position.index].id == around)
             return false;
@@ -733,17 +712,17 @@ bool pm_missing_loop_at(location_t location, pm_id around, bool returns,
 }
 
 struct missing {
-    struct position position;
+    struct pm_loop_position position;
     bool has_calls;
 };
 
 /* Is it at the loop's directive ("omp parallel for"), before the loop? What the function around
  * hands to the threads' part stands there. A do-while, whose place is its end, begins so, too. */
-static bool is_of_directive(const struct position &position, location_t location)
+static bool is_of_directive(const struct pm_loop_position &position, location_t location)
 {
     const struct pm_source_loop *loop = &position.function->loops[position.index];
     struct pm_place place;
-    if (position.scope != pm_inlined_scope(LOCATION_BLOCK(location)) ||
+    if (copy_of(position) != pm_inlined_scope(LOCATION_BLOCK(location)) ||
         !pm_place_of(location, &place))
         return false;
     struct pm_text_point point = pm_place_point(&place);
@@ -758,10 +737,10 @@ static bool calls_function(const gimple *stmt)
 /* All loops around a place that are not there. calls: a function is called there. */
 static void add_missing(std::vector<struct missing> *list, location_t location, bool calls)
 {
-    struct position position = position_at(location, LOCATION_BLOCK(location));
+    struct pm_loop_position position = position_at(location, LOCATION_BLOCK(location));
     for (; position.index >= 0; position = position_up(position)) {
         auto known = std::find_if(list->begin(), list->end(), [&](const struct missing &loop) {
-            return same_position(loop.position, position);
+            return pm_loop_position_same(&loop.position, &position);
         });
         if (known != list->end())
             known->has_calls |= calls;
@@ -788,7 +767,7 @@ void pm_loops_missing(function *fun, std::vector<struct pm_missing_loop> *ret_mi
     for (const struct missing &loop : list) {
         struct pm_missing_loop missing = {{}, loop.has_calls};
         identity_at(loop.position, &missing.identity);
-        if (pm_function_selected(loop.position.decl))
+        if (pm_function_selected(function_of(loop.position)))
             ret_missing->push_back(missing);
     }
 }
