@@ -373,7 +373,8 @@ const struct cmd_option run_options[] = {
     {OPT_OFF, "off", "PATTERN", "the same for mode off: their time counts for their callers"},
     {OPT_SELECT, "select", "FILE",
      "measure only the functions that this list selects, with their loops; the time of others "
-     "counts for their callers. 'perfmap select' writes such lists; filter files of Score-P and TAU "
+     "counts for their callers. 'perfmap select' writes such lists; filter files of Score-P and "
+     "TAU "
      "are read, too. Of several lists each has to select a function. --exact and the like come "
      "after it"},
     {OPT_LOOK_IN, "look-in", "FILE",
@@ -416,7 +417,8 @@ const struct cmd_option run_options[] = {
      "adapters that report what a library does, separated by commas: sql (libsqlite3: statements, "
      "tables), lua (Lua 5.4: functions; lua:lines and lua:sampled-lines: lines, too), io (files, "
      "sockets, pipes: calls, bytes, time), locks (mutexes, conditions, semaphores: waiting; "
-     "locks:hold: holding, too), memory (malloc, new: blocks, bytes), or the file of your own, with "
+     "locks:hold: holding, too), memory (malloc, new: blocks, bytes), or the file of your own, "
+     "with "
      "a slash in it ('perfmap wrap' makes one); auto (default): sql if the program is started with "
      "its library; none"},
     {OPT_KERNEL_WRITES, "kernel-writes", NULL,
