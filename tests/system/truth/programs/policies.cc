@@ -8,7 +8,11 @@
 #include <numeric>
 #include <vector>
 
-enum { N = 20000 };
+#ifdef __OPTIMIZE__
+enum { N = 20000, ROUNDS = 1000 };
+#else
+enum { N = 20000, ROUNDS = 200 };
+#endif
 static volatile double sink;
 
 NOINLINE static void copy(const std::vector<double> &source, std::vector<double> &copied, int times)
@@ -41,13 +45,13 @@ int main()
 {
     std::vector<double> source(N, 1.5), copied(N), one(N, 1), other(N, 2), joined(N), scaled(N, 3), summed(N, 4);
     double t0 = PROCESS_MS();
-    copy(source, copied, 20000);
+    copy(source, copied, 20 * ROUNDS);
     double t1 = PROCESS_MS();
-    join(one, other, joined, 6000);
+    join(one, other, joined, 6 * ROUNDS);
     double t2 = PROCESS_MS();
-    scale(scaled, 4000);
+    scale(scaled, 4 * ROUNDS);
     double t3 = PROCESS_MS();
-    add_up(summed, 4000);
+    add_up(summed, 4 * ROUNDS);
     double percent = 100 / (PROCESS_MS() - t0);
     truth("copied", (t1 - t0) * percent);
     truth("joined", (t2 - t1) * percent);
