@@ -239,16 +239,28 @@ def instructions(path):
 
 def witness(path, addresses):
     """Per address: lines of the inline chain, innermost first, by addr2line."""
-    run = subprocess.run(["addr2line", "-i", "-a", "-e", path], input="\n".join(map(hex, addresses)), check=True,
+    run = subprocess.run(["addr2line", "-f", "-i", "-a", "-e", path], input="\n".join(map(hex, addresses)), check=True,
                          capture_output=True, text=True)
-    result, lines = {}, None
+    frames, known, heads = {}, None, {}
     for line in run.stdout.splitlines():
         if line.startswith("0x"):
-            lines = result.setdefault(int(line, 16), [])
+            known, function = frames.setdefault(int(line, 16), []), None
+        elif function is None:
+            function = line
         else:
             number = line.rsplit(":", 1)[1].split()[0]
-            lines.append(int(number) if number.isdigit() else 0)
-    return result
+            number = int(number) if number.isdigit() else 0
+            known.append((function, number))
+            heads[function] = min(heads.get(function, number), number)
+            function = None
+    return {address: [line for i, (function, line) in enumerate(chain_frames)
+                      if not (i > 0 and is_rest(chain_frames[i - 1][0], function, line, heads))]
+            for address, chain_frames in frames.items()}
+
+
+def is_rest(callee, function, line, heads):
+    """GCC splits a function, and inlines the second part into the first: a call of itself at its own head, for the debug information alone."""
+    return callee == function and line == heads[function]
 
 
 def compare_lines(path):
