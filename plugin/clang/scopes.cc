@@ -8,6 +8,7 @@
 #include "llvm/IR/Module.h"
 
 #include <map>
+#include <unordered_map>
 
 using namespace llvm;
 
@@ -22,15 +23,29 @@ void pm_scopes_begin(const Module &module)
                 by_description[described] = read;
 }
 
-static const char *path_of(const DIFile *file)
+namespace
 {
-    return file ? pm_absolute_path(file->getFilename().str(), file->getDirectory().str()) : "";
+struct names {
+    const char *path, *shown;
+};
+} // namespace
+
+/* Each place asks: strings are made once for a file. */
+static const names &names_of(const DIFile *file)
+{
+    static std::unordered_map<const DIFile *, names> known;
+    auto entry = known.insert({file, {"", ""}});
+    if (entry.second && file)
+        entry.first->second = {
+            pm_absolute_path(file->getFilename().str(), file->getDirectory().str()),
+            pm_lasting(file->getFilename().str())};
+    return entry.first->second;
 }
 
 static const struct pm_read_function *new_function(const DISubprogram *described)
 {
-    struct pm_place place = {path_of(described->getFile()),
-                             pm_lasting(described->getFilename().str()), described->getLine(), 0};
+    struct pm_place place = {names_of(described->getFile()).path,
+                             names_of(described->getFile()).shown, described->getLine(), 0};
     StringRef linkage = described->getLinkageName();
     const char *name = pm_lasting((linkage.empty() ? described->getName() : linkage).str());
     struct pm_source_function *source =
@@ -58,9 +73,9 @@ bool pm_written_place_of(const DILocation *location, struct pm_written_place *re
     ret_place->read = pm_read_function_in(described);
     struct pm_place *place = &ret_place->place;
     const struct pm_place *own = &ret_place->read->source->place;
-    place->file = path_of(location->getFile());
-    place->shown =
-        place->file == own->file ? own->shown : pm_lasting(location->getFilename().str());
+    const names &file = names_of(location->getFile());
+    place->file = file.path;
+    place->shown = file.path == own->file ? own->shown : file.shown;
     place->line = location->getLine();
     place->column = location->getColumn();
     return true;
