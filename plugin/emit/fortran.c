@@ -6,12 +6,18 @@
 
 enum { MAX_NESTED = 256, MAX_TEXT_BYTES = 1 << 30, FIXED_FORM_WIDTH = 72 };
 
+struct workshare {
+    unsigned first_line, end_line; /* of the two directives */
+};
+
 struct pm_fortran {
     struct pm_buf text; /* of all statements */
     /* text.p is set when all are read: text may move until then */
     struct pm_fortran_statement *statements;
     size_t *starts; /* in text */
     size_t n_statements, cap;
+    struct workshare *workshares;
+    uint32_t n_workshares, workshares_cap;
     bool failed;
 };
 
@@ -190,6 +196,63 @@ static void scan_fixed_form(struct scanner *scanner, const char *text, size_t le
         if (kind != 1)
             scan_bytes(scanner, p, p + skipped, p + (n > FIXED_FORM_WIDTH ? FIXED_FORM_WIDTH : n),
                        line, true);
+        p = line_end + 1;
+    }
+}
+
+/* --- OpenMP --- */
+
+/* "!$omp parallel workshare": behind the sentinel, any form. */
+static bool take_sentinel(struct pm_str *line)
+{
+    static const char sentinel[] = "$omp";
+    while (line->len && (*line->p == ' ' || *line->p == '\t'))
+        line->p++, line->len--;
+    if (line->len <= strlen(sentinel) + 1 || !strchr("!cC*", *line->p) ||
+        strncasecmp(line->p + 1, sentinel, strlen(sentinel)) != 0)
+        return false;
+    line->p += strlen(sentinel) + 1;
+    line->len -= strlen(sentinel) + 1;
+    while (line->len && *line->p == ' ')
+        line->p++, line->len--;
+    return true;
+}
+
+static bool has_word(struct pm_str text, const char *word)
+{
+    size_t len = strlen(word);
+    for (size_t i = 0; i + len <= text.len; i++)
+        if (strncasecmp(text.p + i, word, len) == 0)
+            return true;
+    return false;
+}
+
+static void note_directive(struct pm_fortran *source, struct pm_str line, unsigned line_no)
+{
+    if (!take_sentinel(&line) || !has_word(line, "workshare"))
+        return;
+    uint32_t n = source->n_workshares;
+    if (line.len >= 3 && strncasecmp(line.p, "end", 3) == 0) {
+        if (n && source->workshares[n - 1].end_line == 0)
+            source->workshares[n - 1].end_line = line_no;
+        return;
+    }
+    struct workshare *list =
+        pm_grow_array(source->workshares, n, &source->workshares_cap, 4, sizeof *list);
+    source->failed |= !list;
+    if (!list)
+        return;
+    source->workshares = list;
+    list[source->n_workshares++] = (struct workshare){line_no, 0};
+}
+
+static void find_directives(struct pm_fortran *source, const char *text, size_t len)
+{
+    unsigned line = 0;
+    for (const char *p = text, *end = text + len; p < end && !source->failed;) {
+        const char *line_end = memchr(p, '\n', (size_t)(end - p));
+        line_end = line_end ? line_end : end;
+        note_directive(source, (struct pm_str){p, (size_t)(line_end - p)}, ++line);
         p = line_end + 1;
     }
 }
@@ -392,6 +455,7 @@ struct pm_fortran *pm_fortran_new(const char *text, size_t len, bool fixed_form)
     if (!source->text.failed)
         fixed_form ? scan_fixed_form(&scanner, text, len) : scan_free_form(&scanner, text, len);
     end_statement(&scanner);
+    find_directives(source, text, len);
     if (source->failed || source->text.failed) {
         pm_fortran_free(source);
         return NULL;
@@ -407,6 +471,7 @@ void pm_fortran_free(struct pm_fortran *source)
     pm_buf_release(&source->text);
     free(source->statements);
     free(source->starts);
+    free(source->workshares);
     free(source);
 }
 
@@ -432,8 +497,9 @@ const struct pm_fortran_statement *pm_fortran_at(const struct pm_fortran *source
     return begun ? s : NULL;
 }
 
-const struct pm_fortran_statement *pm_fortran_do_behind(const struct pm_fortran *source,
-                                                        unsigned line)
+/* NULL: none. */
+static const struct pm_fortran_statement *first_behind(const struct pm_fortran *source,
+                                                       unsigned line)
 {
     size_t low = 0, high = source->n_statements;
     while (low < high) { /* the first that begins behind the line */
@@ -443,11 +509,37 @@ const struct pm_fortran_statement *pm_fortran_do_behind(const struct pm_fortran 
         else
             high = middle;
     }
-    if (low == source->n_statements)
+    return low < source->n_statements ? &source->statements[low] : NULL;
+}
+
+const struct pm_fortran_statement *pm_fortran_do_behind(const struct pm_fortran *source,
+                                                        unsigned line)
+{
+    const struct pm_fortran_statement *behind = first_behind(source, line);
+    if (!behind)
         return NULL;
-    struct pm_str text = source->statements[low].text;
+    struct pm_str text = behind->text;
     skip_construct_name(&text);
-    return !is_assignment(text) && take_words(&text, "do", NULL) ? &source->statements[low] : NULL;
+    return !is_assignment(text) && take_words(&text, "do", NULL) ? behind : NULL;
+}
+
+const struct pm_fortran_statement *pm_fortran_workshared(const struct pm_fortran *source,
+                                                         unsigned line, unsigned *ret_block,
+                                                         bool *ret_is_first)
+{
+    for (uint32_t i = 0; i < source->n_workshares; i++) {
+        const struct workshare *block = &source->workshares[i];
+        if (line < block->first_line || line >= block->end_line)
+            continue;
+        const struct pm_fortran_statement *first = first_behind(source, block->first_line);
+        const struct pm_fortran_statement *behind = first_behind(source, line);
+        if (!behind || behind->first_line >= block->end_line)
+            return NULL;
+        *ret_block = block->first_line;
+        *ret_is_first = behind == first;
+        return behind;
+    }
+    return NULL;
 }
 
 /* "integer :: j = 1:m" without its type. */

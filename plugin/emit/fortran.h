@@ -59,6 +59,12 @@ const struct pm_fortran_statement *pm_fortran_at(const struct pm_fortran *source
 /* The DO that the first statement behind the line is; NULL: it is none. */
 const struct pm_fortran_statement *pm_fortran_do_behind(const struct pm_fortran *source,
                                                         unsigned line);
+/* A block of OpenMP's WORKSHARE: gfortran says of each statement in it that it stands where the one
+ * before does, the first where the directive does. Which one is meant by the line; NULL: none, or
+ * the line is in no such block. ret_block: the directive's line. */
+const struct pm_fortran_statement *pm_fortran_workshared(const struct pm_fortran *source,
+                                                         unsigned line, unsigned *ret_block,
+                                                         bool *ret_is_first);
 /* The DO CONCURRENT that the statement is in or begins, and how many indices it has; NULL: none. */
 const struct pm_fortran_statement *pm_fortran_concurrent(
     const struct pm_fortran *source, const struct pm_fortran_statement *statement,

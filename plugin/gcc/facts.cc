@@ -52,6 +52,7 @@ static unsigned read_function(function *fun)
         return 0;
     std::vector<struct pm_linear> code;
     pm_linearise(gimple_body(fun->decl), &code);
+    pm_fortran_mend_workshare(code);
     pm_scan_loops(fun->decl, &code);
     if (!pm_function_selected(fun->decl))
         return 0;

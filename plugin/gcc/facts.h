@@ -194,6 +194,9 @@ bool pm_fortran_works_on_data(tree function_decl);
 /* Whether an array statement of Fortran ends at this place: its loops get sleds also within
  * other loops. */
 bool pm_fortran_is_array_statement(const struct pm_place *place);
+/* Puts statements of WORKSHARE where they stand: gfortran says that each is where the one before
+ * is. Before anything is read. */
+void pm_fortran_mend_workshare(const std::vector<struct pm_linear> &code);
 /* The DO under an OpenMP directive. False: not known. */
 bool pm_fortran_omp_loop(const struct pm_place *directive, struct pm_place *ret_place);
 /* The DO CONCURRENT whose text holds the place, and how many indices it has. False: none. */

@@ -360,11 +360,83 @@ static void place_at(const struct pm_fortran_statement *statement, const struct 
 bool pm_fortran_omp_loop(const struct pm_place *directive, struct pm_place *ret_place)
 {
     struct pm_fortran *source = source_at(directive);
-    const struct pm_fortran_statement *loop =
-        source != NULL ? pm_fortran_do_behind(source, directive->line) : NULL;
+    if (source == NULL || pm_fortran_at(source, directive->line, 0) != NULL)
+        return false; /* a statement of WORKSHARE */
+    const struct pm_fortran_statement *loop = pm_fortran_do_behind(source, directive->line);
     if (loop != NULL)
         place_at(loop, directive, ret_place);
     return loop != NULL;
+}
+
+/* --- WORKSHARE --- */
+
+static const struct pm_fortran_statement *workshared_at(location_t location, unsigned *ret_block,
+                                                        bool *ret_is_first)
+{
+    struct pm_place place;
+    struct pm_fortran *source = pm_place_of(location, &place) ? source_at(&place) : NULL;
+    return source != NULL ? pm_fortran_workshared(source, place.line, ret_block, ret_is_first)
+                          : NULL;
+}
+
+/* The place in the same file; UNKNOWN_LOCATION: the line table does not reach there. */
+static location_t location_of(const struct pm_fortran_statement *statement, location_t near)
+{
+    near = get_pure_location(line_table, near);
+    const line_map_ordinary *map = linemap_check_ordinary(linemap_lookup(line_table, near));
+    bool is_one_line = statement->first_line == statement->last_line;
+    if (map == NULL || statement->first_line < ORDINARY_MAP_STARTING_LINE_NUMBER(map))
+        return UNKNOWN_LOCATION;
+    location_t location = linemap_position_for_line_and_column(
+        line_table, map, statement->first_line,
+        is_one_line ? statement->last_column : statement->first_column);
+    return LOCATION_LINE(location) == (int)statement->first_line ? location : UNKNOWN_LOCATION;
+}
+
+static void mend_place(gimple *stmt)
+{
+    unsigned block;
+    bool is_first;
+    const struct pm_fortran_statement *meant =
+        workshared_at(gimple_location(stmt), &block, &is_first);
+    location_t location =
+        meant != NULL ? location_of(meant, gimple_location(stmt)) : UNKNOWN_LOCATION;
+    if (location == UNKNOWN_LOCATION)
+        return;
+    gimple_set_location(stmt, location);
+    for (unsigned i = 0; gimple_code(stmt) == GIMPLE_OMP_FOR && i < gimple_omp_for_collapse(stmt);
+         i++)
+        if (EXPR_P(gimple_omp_for_incr(stmt, i)))
+            SET_EXPR_LOCATION(gimple_omp_for_incr(stmt, i), location);
+}
+
+/* What the statements of a WORKSHARE block become. */
+static bool is_unit(gimple *stmt)
+{
+    return gimple_code(stmt) == GIMPLE_OMP_FOR || gimple_code(stmt) == GIMPLE_OMP_SINGLE;
+}
+
+void pm_fortran_mend_workshare(const std::vector<struct pm_linear> &code)
+{
+    std::set<unsigned> blocks; /* of compilers that have the fault: something is at the directive */
+    unsigned block;
+    bool is_first;
+    if (!pm_fact_is_fortran() || !flag_openmp)
+        return;
+    for (const struct pm_linear &item : code)
+        if (is_unit(item.stmt) &&
+            workshared_at(gimple_location(item.stmt), &block, &is_first) != NULL && is_first)
+            blocks.insert(block);
+    for (size_t i = 0; i < code.size() && !blocks.empty(); i++) {
+        if (!is_unit(code[i].stmt) ||
+            workshared_at(gimple_location(code[i].stmt), &block, &is_first) == NULL ||
+            blocks.count(block) == 0)
+            continue;
+        unsigned end = code[i].end;
+        for (; i < end; i++)
+            mend_place(code[i].stmt);
+        i--;
+    }
 }
 
 bool pm_fortran_concurrent_at(const struct pm_place *place, struct pm_place *ret_place,

@@ -185,6 +185,33 @@ static void memory_that_ends_is_said(void **state)
     }
 }
 
+static void statements_of_workshare_are_those_behind_the_line(void **state)
+{
+    (void)state;
+    static const char text[] = "!$omp Parallel WorkShare\n"
+                               "a = 1\n"
+                               "b = &\n"
+                               "  2\n"
+                               "!$omp end parallel workshare\n"
+                               "c = 3\n";
+    unsigned block = 0;
+    bool is_first = false;
+    struct pm_fortran *source = pm_fortran_new(text, sizeof text - 1, false);
+    assert_non_null(source);
+    const struct pm_fortran_statement *a = pm_fortran_workshared(source, 1, &block, &is_first);
+    assert_non_null(a);
+    assert_int_equal(a->first_line, 2);
+    assert_int_equal(block, 1);
+    assert_true(is_first);
+    const struct pm_fortran_statement *b = pm_fortran_workshared(source, 2, &block, &is_first);
+    assert_non_null(b);
+    assert_int_equal(b->first_line, 3);
+    assert_false(is_first);
+    assert_null(pm_fortran_workshared(source, 3, &block, &is_first));
+    assert_null(pm_fortran_workshared(source, 6, &block, &is_first));
+    pm_fortran_free(source);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +223,7 @@ int main(void)
         cmocka_unit_test(fixed_form_has_its_columns),
         cmocka_unit_test(any_text_is_accepted),
         cmocka_unit_test(memory_that_ends_is_said),
+        cmocka_unit_test(statements_of_workshare_are_those_behind_the_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,6 +43,14 @@ contains
       a(i) = a(i) * 0.5d0 + i
     end do
   end subroutine
+  subroutine in_shares()
+    !$omp parallel workshare num_threads(2)
+    a = a * 0.5d0 + 1 ! @first_share
+    c = c * 0.5d0 &
+        + 1
+    a = sqrt(a) ! @last_share
+    !$omp end parallel workshare
+  end subroutine
 end module
 program directives
   use loops
@@ -54,6 +62,7 @@ program directives
     call collapsed()
     call included()
     call in_lanes()
+    call in_shares()
   end do
   print '(a, i0)', 'truth by_threads = ', 40
   print '(a, i0)', 'truth n_turns = ', 20
