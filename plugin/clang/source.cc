@@ -83,6 +83,18 @@ static const struct pm_read_function *new_initialiser(const llvm::Function &func
     return new pm_read_function{source, selected, {}, NULL};
 }
 
+/* LLVM's own copy of a function, for callers that pass constants: its description is that of the
+ * function. */
+static const struct pm_read_function *function_by_description(const llvm::Function &function)
+{
+    const llvm::DISubprogram *described = function.getSubprogram();
+    if (!described)
+        return NULL;
+    llvm::StringRef linkage = described->getLinkageName();
+    auto found = by_linkage.find((linkage.empty() ? described->getName() : linkage).str());
+    return found == by_linkage.end() ? NULL : found->second;
+}
+
 const struct pm_read_function *pm_read_function_of(const llvm::Function &function)
 {
     llvm::StringRef symbol = function.getName();
@@ -93,8 +105,11 @@ const struct pm_read_function *pm_read_function_of(const llvm::Function &functio
         return NULL;
     if (is_initialiser(symbol))
         return by_linkage[symbol.str()] = new_initialiser(function);
-    return is_known_by_place(symbol) ? by_linkage[symbol.str()] = function_by_place(function)
-                                     : NULL;
+    const struct pm_read_function *read =
+        is_known_by_place(symbol) ? function_by_place(function) : function_by_description(function);
+    if (read)
+        by_linkage[symbol.str()] = read;
+    return read;
 }
 
 /* Macros: where they are used. */
