@@ -1,10 +1,13 @@
 /* perfmap wrap */
 #include "cmd/core/cmd.h"
+#include "cmd/core/paths.h"
 
 #include "pdt/wrap.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { OPT_LEVEL = CMD_KEY_FIRST };
@@ -21,8 +24,9 @@ struct wrap_request {
 
 /* --- the unit that includes the header, in a folder of its own --- */
 
-enum { UNIT, COMMANDS, DATABASE, N_FILES };
-static const char *const file_names[N_FILES] = {"unit.c", "compile_commands.json", "unit.pdb"};
+enum { UNIT, COMMANDS, DATABASE, SOURCE, N_FILES };
+static const char *const file_names[N_FILES] = {"unit.c", "compile_commands.json", "unit.pdb",
+                                                "words.c"};
 
 struct folder {
     char path[256];
@@ -142,6 +146,73 @@ static enum pm_status read_header(struct wrap_request *request, const struct fol
     return PM_OK;
 }
 
+/* --- the library --- */
+
+static bool is_library(const char *name)
+{
+    size_t len = name ? strlen(name) : 0;
+    return len > 3 && !strcmp(name + len - 3, ".so");
+}
+
+static enum pm_status run_compiler(const char *const *argv, const char *output,
+                                   struct pm_error *err)
+{
+    extern char **environ;
+    pid_t child;
+    int failed = posix_spawnp(&child, argv[0], NULL, NULL, (char *const *)argv, environ), state;
+    if (failed)
+        return pm_error_system(err, failed,
+                               "cannot start '%s', which makes '%s' (a name that does not end in "
+                               ".so gets the C source)",
+                               argv[0], output);
+    while (waitpid(child, &state, 0) < 0)
+        if (errno != EINTR)
+            return pm_error_system(err, errno, "cannot wait for '%s'", argv[0]);
+    if (state != 0)
+        return pm_error_set(err, PM_ERR_FORMAT,
+                            "'%s' did not make '%s': see its messages above (a name that does not "
+                            "end in .so gets the C source)",
+                            argv[0], output);
+    return PM_OK;
+}
+
+static enum pm_status compile(const struct wrap_request *request, const struct folder *folder,
+                              struct pm_error *err)
+{
+    const char *argv[MAX_FLAGS + 16];
+    size_t n = 0;
+    char *include = NULL;
+    enum pm_status status = cmd_find_include(err, &include);
+    if (status != PM_OK)
+        return status;
+    const char *const first[] = {"cc", "-O2", "-shared", "-fPIC", "-fexceptions", "-I", include};
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        argv[n++] = first[i];
+    for (size_t i = 0; i < request->n_flags; i++)
+        argv[n++] = request->flags[i];
+    argv[n++] = folder->files[SOURCE];
+    argv[n++] = "-o";
+    argv[n++] = request->output;
+    argv[n] = NULL;
+    status = run_compiler(argv, request->output, err);
+    free(include);
+    return status;
+}
+
+static enum pm_status put_out(const struct wrap_request *request, const struct folder *folder,
+                              const struct pm_buf *text, struct pm_error *err)
+{
+    if (!request->output) {
+        fwrite(text->data, 1, text->len, stdout);
+        return PM_OK;
+    }
+    if (!is_library(request->output))
+        return pm_file_write(request->output, text->data, text->len, err);
+    enum pm_status status =
+        pm_file_write_unsynced(folder->files[SOURCE], text->data, text->len, err);
+    return status == PM_OK ? compile(request, folder, err) : status;
+}
+
 /* --- the command --- */
 
 static void tell(void *context, const char *text)
@@ -164,10 +235,7 @@ static enum pm_status make(struct wrap_request *request, const struct folder *fo
     pm_database_close(pdb);
     if (status != PM_OK)
         return status;
-    if (request->output)
-        return pm_file_write(request->output, wrap->out->data, wrap->out->len, err);
-    fwrite(wrap->out->data, 1, wrap->out->len, stdout);
-    return PM_OK;
+    return put_out(request, folder, wrap->out, err);
 }
 
 static int run(struct cmd_parse *parse, struct wrap_request *request)
@@ -258,17 +326,20 @@ static int wrap_main(struct cmd_parse *parse)
 }
 
 static const struct cmd_option wrap_options[] = {
-    {'o', "output", "FILE", "write the source to this file instead of standard output"},
+    {'o', "output", "FILE",
+     "write to this file instead of standard output: a library, made with cc, if the name ends in "
+     ".so, else the source"},
     {OPT_LEVEL, "level", "NAME", "name of the level; otherwise the header's, as zlib"},
     {'I', "include", "FOLDER", "where to look for headers, as for the compiler; several times"},
     {'D', "define", "NAME=VALUE", "a macro, as for the compiler; several times"},
     {0}};
 
 static const struct cmd_example wrap_examples[] = {
-    {"perfmap wrap zlib.h -o zlib-words.c", "all functions of zlib"},
+    {"perfmap wrap zlib.h -o zlib-words.so", "all functions of zlib, as an adapter"},
+    {"perfmap run --adapter ./zlib-words.so ./app", "with the words of zlib"},
+    {"perfmap wrap zlib.h -o zlib-words.c", "its source, to change it"},
     {"cc -O2 -shared -fPIC $(pkg-config --cflags perfmap) zlib-words.c -o zlib-words.so",
      "as a library"},
-    {"perfmap run --adapter ./zlib-words.so ./app", "with the words of zlib"},
     {"perfmap wrap sqlite3.h 'sqlite3_step' 'sqlite3_bind_*'", "some functions only"},
     {NULL, NULL}};
 
@@ -279,13 +350,15 @@ static const char *const wrap_environment[] = {
 const struct cmd cmd_wrap = {
     .name = "wrap",
     .summary = "make an adapter for a C library from its header",
-    .usage = (const char *const[]){"wrap [-o FILE.c] [--level NAME] [-I FOLDER] [-D NAME=VALUE] "
+    .usage = (const char *const[]){"wrap [-o FILE] [--level NAME] [-I FOLDER] [-D NAME=VALUE] "
                                    "HEADER [PATTERN...]",
                                    NULL},
     .description =
-        "Writes C source with a wrapper for each function that the header declares. Compiled as a "
-        "library and preloaded, it says with perfmap.h which of them run: {deflate Executes}, at a "
-        "level of its own. Programs and the library stay as they are. Patterns name the functions "
+        "Makes a library with a wrapper for each function that the header declares, or its C "
+        "source. Preloaded by 'perfmap run --adapter', it reports with perfmap.h which of them "
+        "run: "
+        "{deflate Executes}, at a level of its own. Programs and the library stay as they are. "
+        "Patterns name the functions "
         "that are wrapped; without any all are.\n\n"
         "Left out, each with a note, are functions with any number of parameters, and those whose "
         "types cannot be written. Of the headers that the header includes, only those in a folder "

@@ -90,3 +90,23 @@ char *cmd_find_beside_plugin(const char *name)
     free(plugin);
     return found;
 }
+
+enum pm_status cmd_find_include(struct pm_error *err, char **ret_path)
+{
+    static const char *const places[] = {"../../../runtime/include", "../include"};
+    char *folder = NULL, *header = NULL;
+    if (own_folder(err, &folder) != PM_OK)
+        return pm_error_add(err, "cannot find 'perfmap.h'");
+    for (size_t i = 0; i < sizeof places / sizeof *places && !header; i++)
+        header = try_place(folder, places[i], "perfmap.h");
+    enum pm_status status = PM_OK;
+    if (header)
+        *strrchr(header, '/') = 0;
+    else
+        status = pm_error_set(err, PM_ERR_NOT_FOUND,
+                              "cannot find 'perfmap.h': looked in '%s/%s' and '%s/%s'", folder,
+                              places[0], folder, places[1]);
+    *ret_path = header;
+    free(folder);
+    return status;
+}

@@ -18,4 +18,7 @@ PM_MUST_CHECK enum pm_status cmd_find_library(const char *name, struct pm_error 
 /* Another file beside perfmap.so ("gcc-12.so"); NULL when it is not there. */
 char *cmd_find_beside_plugin(const char *name);
 
+/* The folder of perfmap.h, for -I. */
+PM_MUST_CHECK enum pm_status cmd_find_include(struct pm_error *err, char **ret_path);
+
 #endif

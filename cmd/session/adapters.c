@@ -11,7 +11,9 @@
 #include "mapping/base/suggest.h"
 #include "mapping/question/question.h"
 
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -72,6 +74,17 @@ static enum pm_status no_such(const char *word, const char *const *known, struct
                         names);
 }
 
+static bool is_shared_library(const char *path)
+{
+    Elf64_Ehdr head = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, &head, sizeof head) : -1;
+    if (fd >= 0)
+        close(fd);
+    return n == (ssize_t)sizeof head && !memcmp(head.e_ident, ELFMAG, SELFMAG) &&
+           head.e_type == ET_DYN;
+}
+
 /* One of the user's own, as `perfmap wrap` makes them. */
 static enum pm_status add_file(struct pm_str word, struct pm_error *err,
                                struct session_adapters *found)
@@ -84,6 +97,11 @@ static enum pm_status add_file(struct pm_str word, struct pm_error *err,
         status = pm_error_set(err, PM_ERR_MEMORY, "out of memory");
     else if (!whole || access(whole, R_OK) != 0)
         status = pm_error_system(err, errno, "option '--adapter': cannot read '%s'", path);
+    else if (!is_shared_library(whole))
+        status = pm_error_set(err, PM_ERR_USAGE,
+                              "option '--adapter': '%s' is no shared library; 'perfmap wrap' makes "
+                              "one with -o NAME.so",
+                              path);
     else if (strpbrk(whole, " \t\n:;"))
         status = pm_error_set(err, PM_ERR_USAGE,
                               "option '--adapter': the loader takes no path with blanks or colons, "
