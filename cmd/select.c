@@ -387,10 +387,9 @@ static int no_memory(struct cmd_parse *parse)
 
 static int read_usage(struct cmd_parse *parse, struct select_request *request)
 {
-    bool good = true;
-    for (int key; good && (key = cmd_next(parse)) != CMD_END;)
-        good = take_option(parse, request, key);
-    if (!good || parse->failed)
+    for (int key; (key = cmd_next(parse)) != CMD_END;)
+        parse->failed |= !take_option(parse, request, key);
+    if (parse->failed)
         return CMD_USAGE;
     request->conditions =
         pm_alloc_array((size_t)parse->n_operands + 1, sizeof *request->conditions);

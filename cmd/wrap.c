@@ -309,10 +309,9 @@ static bool name_header(struct wrap_request *request)
 static int wrap_main(struct cmd_parse *parse)
 {
     struct wrap_request request = {0};
-    bool good = true;
-    for (int key; good && (key = cmd_next(parse)) != CMD_END;)
-        good = take_option(parse, &request, key);
-    if (!good || parse->failed)
+    for (int key; (key = cmd_next(parse)) != CMD_END;)
+        parse->failed |= !take_option(parse, &request, key);
+    if (parse->failed)
         return CMD_USAGE;
     if (!parse->n_operands || !*parse->operands[0] || strpbrk(parse->operands[0], "<>\"\n\\"))
         return cmd_usage_error(parse, "expected a header of C, as zlib.h");
