@@ -1,6 +1,6 @@
 """Asks PerfMap about programs that print their own truth, and compares. README.md says how; `table` has the programs and questions.
 
-    truth.py [PROGRAM ...] [--compiler NAME] [--level O2] [--all] [--list] [--verbose]
+    truth.py [PROGRAM ...] [--compiler NAME] [--level O2] [--all] [--list] [--verbose] [--random N [--seed S] [--language c]]
 """
 import argparse
 import collections
@@ -14,6 +14,10 @@ import shutil
 import subprocess
 import sys
 import time
+
+sys.dont_write_bytecode = True
+
+import generate
 
 here = os.path.dirname(os.path.abspath(__file__))
 programs = os.path.join(here, "programs")
@@ -30,10 +34,10 @@ class Wrong(Exception):
 # ---- the table
 
 class Program:
-    def __init__(self, name, place):
+    def __init__(self, name, place, folder):
         self.name = name
         self.place = place
-        self.source = os.path.join(programs, name)
+        self.source = os.path.join(folder, name)
         self.flags = []
         self.library = None
         self.loaded = []  # libraries that it loads itself
@@ -50,8 +54,8 @@ class Program:
 Row = collections.namedtuple("Row", "run command value truth tolerance marks place")
 
 
-def read_table(path):
-    """Returns compilers {name: {language: command}} and the programs."""
+def read_table(path, folder):
+    """Returns compilers {name: {language: command}} and the programs, which lie in `folder`."""
     compilers, all_programs, levels, further = {}, [], [], []
     for number, line in enumerate(open(path), 1):
         place = f"table:{number}"
@@ -72,7 +76,7 @@ def read_table(path):
         elif word == "further" and not all_programs:
             further = rest
         elif word == "program":
-            all_programs.append(Program(rest[0], place))
+            all_programs.append(Program(rest[0], place, folder))
             all_programs[-1].levels, all_programs[-1].further = levels, further
         elif word == "flags":
             all_programs[-1].flags = rest
@@ -560,6 +564,15 @@ def cells_of(options, compilers, all_programs, missing):
                 yield Cell(program, compiler, command, level)
 
 
+def random_table(options):
+    """Writes random programs to a folder here; returns what read_table() does. Only the compilers are those of the table."""
+    folder = os.path.abspath("random")
+    with open(os.path.join(here, "table"), encoding="utf-8") as file:
+        head = [line.rstrip("\n") for line in file if line.startswith("compiler ")] + ["levels -O0 -O1 -O2 -O3", "further -Og -Os"]
+    generate.write_folder(folder, options.language, options.seed, options.random, 8, "\n".join(head))
+    return read_table(os.path.join(folder, "table"), os.path.join(folder, "programs"))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("programs", nargs="*")
@@ -569,10 +582,13 @@ def main():
     parser.add_argument("--flags", default="", help="further flags of the compiler: --flags=-flto")
     parser.add_argument("--list", action="store_true", help="list what would be tried")
     parser.add_argument("--verbose", action="store_true", default=os.environ.get("PERFMAP_TRUTH") == "verbose")
+    parser.add_argument("--random", type=int, default=0, metavar="N", help="try N random programs (generate.py)")
+    parser.add_argument("--seed", type=int, default=1, help="of the first random program")
+    parser.add_argument("--language", default="c", choices=generate.LANGUAGES, help="of random programs")
     options = parser.parse_args()
     if options.level and not options.level.startswith("-"):
         options.level = "-" + options.level
-    compilers, all_programs = read_table(os.path.join(here, "table"))
+    compilers, all_programs = random_table(options) if options.random else read_table(os.path.join(here, "table"), programs)
     for program in all_programs:
         program.flags += options.flags.split()
     entries = read_expected(os.path.join(here, "expected-failures"))
