@@ -108,6 +108,9 @@ bool pm_fact_is_capture(tree field, tree *ret_variable, tree *ret_function);
 /* The container that a variable refers into: auto &e = v[i], p = v.data(). 0: none, or several. */
 void pm_fact_note_behind(tree variable, pm_id noun);
 pm_id pm_fact_behind(tree variable);
+/* Another name of a container: auto &name = v. 0: the noun is none, or one of several. */
+void pm_fact_note_name(pm_id name, pm_id noun);
+pm_id pm_fact_named(pm_id name);
 
 /* --- facts_calls.cc --- */
 

@@ -4,6 +4,14 @@
 
 /* --- what refers into containers --- */
 
+/* "auto &name = v": what is done through it is done with v, and with what the source calls it. */
+static bool is_name(tree variable)
+{
+    tree type = TREE_TYPE(variable);
+    return VAR_P(variable) && !DECL_ARTIFICIAL(variable) && TREE_CODE(type) == REFERENCE_TYPE &&
+           (pm_fact_is_container(type) || TREE_CODE(TREE_TYPE(type)) == ARRAY_TYPE);
+}
+
 /* The container (or the array) that an address leads into; 0: none, or not one. */
 static pm_id noun_behind(struct pm_reader *reader, tree t)
 {
@@ -21,7 +29,7 @@ static pm_id noun_behind(struct pm_reader *reader, tree t)
         } else if (TREE_CODE(t) == MEM_REF || TREE_CODE(t) == INDIRECT_REF) {
             t = TREE_OPERAND(t, 0);
         } else if (DECL_P(t)) {
-            pm_id further = pm_fact_behind(t);
+            pm_id further = is_name(t) ? 0 : pm_fact_behind(t);
             return further != 0 ? further : pm_fact_variable(t, reader->decl);
         } else if (gcall *call = pm_call_of(t)) {
             if (pm_fact_call_sources(call) != 1)
@@ -36,6 +44,15 @@ static pm_id noun_behind(struct pm_reader *reader, tree t)
     return 0;
 }
 
+/* A reference to a constant address may be left in no other statement. */
+static void note_name(struct pm_reader *reader, tree to, tree from, pm_id noun)
+{
+    pm_id name = pm_fact_variable(to, reader->decl);
+    pm_fact_note_name(name, noun);
+    if (TREE_CODE(from) == ADDR_EXPR && TREE_CONSTANT(from))
+        reader->names[noun] = name;
+}
+
 /* The compiler's own iterators and references are the container itself. */
 static void note_behind(struct pm_reader *reader, tree to, tree from)
 {
@@ -44,10 +61,15 @@ static void note_behind(struct pm_reader *reader, tree to, tree from)
     pm_id noun = noun_behind(reader, from);
     if (noun == 0)
         return;
-    if (DECL_ARTIFICIAL(to))
+    if (DECL_ARTIFICIAL(to)) {
         pm_fact_variable_is(to, noun);
-    else if (pm_fact_variable(to, reader->decl) != noun)
+        if (pm_fact_named(noun) != 0)
+            pm_fact_note_behind(to, pm_fact_named(noun));
+    } else if (pm_fact_variable(to, reader->decl) != noun) {
         pm_fact_note_behind(to, noun);
+        if (is_name(to))
+            note_name(reader, to, from, noun);
+    }
 }
 
 /* __for_range, __for_begin, __for_end */

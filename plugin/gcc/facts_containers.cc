@@ -325,13 +325,30 @@ bool pm_fact_is_capture(tree field, tree *ret_variable, tree *ret_function)
 /* --- variables that refer into containers --- */
 
 static struct pm_table<unsigned, pm_id> behind; /* by DECL_UID; 0: several */
+static struct pm_table<pm_id, pm_id> names;     /* of containers; 0: of several */
+
+template <class Key> static void note(struct pm_table<Key, pm_id> *table, Key key, pm_id noun)
+{
+    bool is_new;
+    pm_id *known = table->add(key, noun, &is_new);
+    if (!is_new && *known != noun)
+        *known = 0;
+}
 
 void pm_fact_note_behind(tree variable, pm_id noun)
 {
-    bool is_new;
-    pm_id *known = behind.add(DECL_UID(variable), noun, &is_new);
-    if (!is_new && *known != noun)
-        *known = 0;
+    note(&behind, DECL_UID(variable), noun);
+}
+
+void pm_fact_note_name(pm_id name, pm_id noun)
+{
+    note(&names, name, noun);
+}
+
+pm_id pm_fact_named(pm_id name)
+{
+    const pm_id *found = names.find(name);
+    return found != NULL ? *found : 0;
 }
 
 pm_id pm_fact_behind(tree variable)

@@ -47,7 +47,8 @@ bool pm_is_method_type(tree function_decl)
 void pm_reader_refer(struct pm_reader *reader, pm_id pointer, tree value)
 {
     std::vector<tree> functions;
-    for (pm_id object : pm_reader_objects_behind(reader, value)) {
+    for (pm_id found : pm_reader_objects_behind(reader, value)) {
+        pm_id object = found != pointer ? found : pm_fact_named(pointer);
         pm_fact_refers(pointer, object);
         pm_fact_holds_pointer(pointer, object, TREE_TYPE(value));
     }

@@ -36,6 +36,8 @@ struct pm_reader {
     std::map<unsigned, std::vector<tree>> given;
     /* descriptors that a call points somewhere: by which of its parameters */
     std::map<unsigned, std::vector<pm_id>> pointed_by_call;
+    /* what the front end puts in the place of a reference to it, and the name of that */
+    std::map<pm_id, pm_id> names;
     unsigned depth; /* of temporaries that are given others */
 };
 

@@ -10,11 +10,15 @@ void pm_reader_map_to(struct pm_reader *reader, pm_id noun, enum pm_fact_verb ve
 {
     if (noun == 0)
         return;
-    if (reader->referred != NULL)
-        reader->referred->push_back(noun);
-    else
-        pm_fact_mapping(pm_facts_early(), pm_reader_statement_noun(reader), PM_SOURCE_EXECUTES,
-                        noun, verb);
+    auto name = reader->names.find(noun);
+    if (reader->referred != NULL) {
+        reader->referred->push_back(name != reader->names.end() ? name->second : noun);
+        return;
+    }
+    pm_id statement = pm_reader_statement_noun(reader);
+    pm_fact_mapping(pm_facts_early(), statement, PM_SOURCE_EXECUTES, noun, verb);
+    if (name != reader->names.end())
+        pm_fact_mapping(pm_facts_early(), statement, PM_SOURCE_EXECUTES, name->second, verb);
 }
 
 /* The innermost field that the source has: not the parts of a descriptor or of a library's
@@ -194,11 +198,26 @@ static bool is_pointer_temporary(struct pm_reader *reader, tree t)
            (TREE_CODE(t) == SSA_NAME || pm_fact_variable(t, reader->decl) == 0);
 }
 
+/* What the variable refers into, under each name: auto &name = v; auto it = name.begin(). Who asks
+ * what is referred to gets one name: that refers to the next. */
+static void map_behind(struct pm_reader *reader, tree variable, enum pm_fact_verb verb)
+{
+    enum { NAMES_MAX = 8 };
+    pm_id noun = pm_fact_behind(variable);
+    if (reader->referred != NULL) {
+        bool is_name = noun != 0 && pm_fact_named(pm_fact_variable(variable, reader->decl)) != 0;
+        pm_reader_map_to(reader, is_name ? 0 : noun, verb);
+        return;
+    }
+    for (int i = 0; i < NAMES_MAX && noun != 0; i++, noun = pm_fact_named(noun))
+        pm_reader_map_to(reader, noun, verb);
+}
+
 static void touch_behind(struct pm_reader *reader, tree variable, enum pm_access_way access)
 {
     pm_reader_touch(reader, variable, access);
     if (DECL_P(variable))
-        pm_reader_map_to(reader, pm_fact_behind(variable), (enum pm_fact_verb)access);
+        map_behind(reader, variable, (enum pm_fact_verb)access);
     if (VAR_P(variable) && DECL_ARTIFICIAL(variable))
         touch_given(reader, variable, access);
     auto pointed = reader->pointed_by_call.find(DECL_P(variable) ? DECL_UID(variable) : 0);
@@ -250,8 +269,8 @@ void pm_reader_touch(struct pm_reader *reader, tree t, enum pm_access_way access
             return;
         }
         pm_reader_map_to(reader, pm_fact_variable(t, reader->decl), (enum pm_fact_verb)access);
-        if (!POINTER_TYPE_P(TREE_TYPE(t))) /* an element of a range, copied */
-            pm_reader_map_to(reader, access == PM_READS ? pm_fact_behind(t) : 0, PM_SOURCE_READS);
+        if (!POINTER_TYPE_P(TREE_TYPE(t)) && access == PM_READS) /* an element of a range, copied */
+            map_behind(reader, t, PM_SOURCE_READS);
         if (pm_fact_is_fortran() && DECL_ARTIFICIAL(t) && !POINTER_TYPE_P(TREE_TYPE(t)))
             touch_given(reader, t, access); /* a descriptor made for a call */
         return;

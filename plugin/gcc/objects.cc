@@ -152,8 +152,11 @@ static void search_variable(struct search *search, tree variable, unsigned acces
     pm_id noun = variable_noun(variable);
     if (noun != 0) {
         pm_access_add(&search->objects, noun, access);
-        if (pm_fact_behind(variable) != 0) /* auto &e = v[i] */
-            pm_access_add(&search->objects, pm_fact_behind(variable), 0);
+        pm_id behind = pm_fact_behind(variable); /* auto &e = v[i] */
+        if (behind != 0)
+            pm_access_add(&search->objects, behind, 0);
+        if (behind != 0 && pm_fact_named(behind) != 0) /* auto &v = data */
+            pm_access_add(&search->objects, pm_fact_named(behind), 0);
     } else if (VAR_P(variable) &&
                DECL_HAS_DEBUG_EXPR_P(variable)) /* a part of one, made a variable of its own */
         search_reference(search, DECL_DEBUG_EXPR(variable), access != 0);
