@@ -507,6 +507,98 @@ static enum pm_status map_passed_on(struct collector *c, struct references *all)
     return status;
 }
 
+/* --- names that no code shows --- */
+
+/* Noun -> what the facts say that statements do with it. */
+static enum pm_status read_said(struct collector *c, struct pm_map *said)
+{
+    pm_id reads = pm_pif_verb_id("Source", "Reads"), writes = pm_pif_verb_id("Source", "Writes");
+    for (const struct collect_binary *binary = c->binaries->first; binary; binary = binary->next)
+        for (size_t i = 0, n = binary->pif ? pm_pif_n_mappings(binary->pif) : 0; i < n; i++) {
+            struct pm_pif_mapping mapping;
+            pm_pif_get_mapping(binary->pif, i, &mapping);
+            pm_id verb = mapping.destination.verb;
+            if (mapping.destination.n_nouns != 1 || (verb != reads && verb != writes))
+                continue;
+            pm_id noun = mapping.destination.nouns[0];
+            uint32_t access = verb == reads ? PM_MAP_READS : PM_MAP_WRITES;
+            if (!pm_map_put(said, noun, pm_map_get(said, noun) | access))
+                return collect_no_memory(c);
+        }
+    return PM_OK;
+}
+
+/* What is done through e is done through what e refers to: a lambda's parameter, say, and the
+ * reference whose elements it gets. */
+static enum pm_status spread_said(struct collector *c, const struct references *all,
+                                  struct pm_map *said)
+{
+    enum { ROUNDS_MAX = 8 };
+    bool changes = true;
+    for (int round = 0; round < ROUNDS_MAX && changes; round++) {
+        changes = false;
+        for (size_t i = 0; i < all->n; i++) {
+            uint32_t before = pm_map_get(said, all->list[i].to);
+            uint32_t now = before | pm_map_get(said, all->list[i].from);
+            changes |= now != before;
+            if (now != before && !pm_map_put(said, all->list[i].to, now))
+                return collect_no_memory(c);
+        }
+    }
+    return PM_OK;
+}
+
+/* Statements read through the noun, says the source, and no code of this run shows the noun: where
+ * addresses are constants, it shows what the noun refers to. What is done with that is possibly done
+ * through the noun. */
+static enum pm_status map_name(struct collector *c, struct references *all, struct pm_map *said,
+                               struct pm_map *shown, const struct reference *name)
+{
+    uint32_t row = pm_map_get(&name->binary->nouns, name->from);
+    uint32_t lacks = pm_map_get(said, name->from) & ~pm_map_get(shown, row);
+    if (!row || !lacks)
+        return PM_OK;
+    enum pm_status status = find_objects(c, all, name->from, row);
+    for (uint32_t i = 0; i < all->n_objects && status == PM_OK; i++) {
+        uint32_t object = all->objects[i].row, access = lacks & pm_map_get(shown, object);
+        if (access & PM_MAP_READS)
+            status = map_way(c, c->model->source_reads, object, row, "possible");
+        if (status == PM_OK && access & PM_MAP_WRITES)
+            status = map_way(c, c->model->source_writes, object, row, "possible");
+        if (status == PM_OK && !pm_map_put(shown, row, pm_map_get(shown, row) | access))
+            return collect_no_memory(c);
+    }
+    return status;
+}
+
+static enum pm_status copy_touched(struct collector *c, struct pm_map *shown)
+{
+    for (uint32_t i = 0; i < c->references->n_touches; i++) {
+        uint32_t row = c->references->touches[i].row;
+        if (!pm_map_put(shown, row, pm_map_get(&c->references->touched, row)))
+            return collect_no_memory(c);
+    }
+    return PM_OK;
+}
+
+static enum pm_status map_names(struct collector *c, struct references *all)
+{
+    enum { ROUNDS = 3 }; /* a name of a name */
+    struct pm_map said = {0}, shown = {0};
+    enum pm_status status = read_said(c, &said);
+    if (status == PM_OK)
+        status = spread_said(c, all, &said);
+    if (status == PM_OK)
+        status = copy_touched(c, &shown);
+    for (int round = 0; round < ROUNDS; round++)
+        for (size_t i = 0; i < all->n && status == PM_OK; i++)
+            if (i == 0 || all->list[i - 1].from != all->list[i].from)
+                status = map_name(c, all, &said, &shown, &all->list[i]);
+    pm_map_release(&said);
+    pm_map_release(&shown);
+    return status;
+}
+
 enum pm_status collect_references_end(struct collector *c)
 {
     struct references all = {0};
@@ -525,6 +617,8 @@ enum pm_status collect_references_end(struct collector *c)
         if (status == PM_OK)
             status = map_objects(c, &all, &touched);
     }
+    if (status == PM_OK)
+        status = map_names(c, &all);
     if (status == PM_OK)
         status = map_passed_on(c, &all);
     free(all.ways);

@@ -149,6 +149,8 @@ bool pm_fact_is_called_back_with(gcall *call, tree called, unsigned parameter, u
  * the type is no lambda's. Does a call of the library hand on elements of an argument? */
 pm_id pm_fact_handed(tree type);
 bool pm_fact_hands_elements(gcall *call, unsigned argument);
+/* A lambda's or a function object's own function; NULL_TREE: it is none, or a template. */
+tree pm_fact_call_operator(tree type);
 /* Of the virtual method that an OBJ_TYPE_REF calls, and those that override it. 0: not known. */
 pm_id pm_fact_virtual_parameter(tree reference, unsigned index);
 /* Tables of functions that only other units use: what they hold is known here. */

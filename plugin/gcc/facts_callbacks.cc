@@ -68,8 +68,7 @@ void pm_reader_note_passed(struct pm_reader *reader, gcall *call, unsigned index
     }
 }
 
-/* A lambda's or a function object's own function; NULL_TREE: it is none, or a template. */
-static tree call_operator(tree type)
+tree pm_fact_call_operator(tree type)
 {
     if (POINTER_TYPE_P(type))
         type = TREE_TYPE(type);
@@ -134,7 +133,8 @@ void pm_reader_note_callbacks(struct pm_reader *reader, gcall *call)
     if (callee == NULL_TREE || !pm_is_system_place(DECL_SOURCE_LOCATION(callee)))
         return;
     for (unsigned i = 0; i < gimple_call_num_args(call); i++) {
-        tree argument = gimple_call_arg(call, i), called = call_operator(TREE_TYPE(argument));
+        tree argument = gimple_call_arg(call, i),
+             called = pm_fact_call_operator(TREE_TYPE(argument));
         std::vector<tree> functions;
         note_handed(reader, call, TREE_TYPE(argument));
         pm_reader_find_functions(reader, argument, 0, &functions);

@@ -229,12 +229,27 @@ static void refer_to_overridden(tree method, tree type, unsigned n)
     }
 }
 
+/* "[](auto &e)": it has no type yet where it is handed to the library. */
+static void refer_to_handed(tree function_decl)
+{
+    tree type = DECL_CONTEXT(function_decl);
+    pm_id handed = pm_fact_handed(type);
+    pm_fact_refers(pm_fact_this(function_decl), handed);
+    if (handed == 0 || pm_fact_call_operator(type) != NULL_TREE)
+        return;
+    tree object = DECL_ARGUMENTS(function_decl);
+    for (tree parameter = object != NULL_TREE ? DECL_CHAIN(object) : NULL_TREE;
+         parameter != NULL_TREE; parameter = DECL_CHAIN(parameter))
+        if (refers(parameter))
+            pm_fact_refers(pm_fact_dummy(parameter, function_decl), handed);
+}
+
 void pm_fact_parameters(tree function_decl)
 {
     unsigned index = 0;
     bool is_virtual = is_method(function_decl) && DECL_VIRTUAL_P(function_decl);
     if (is_method(function_decl))
-        pm_fact_refers(pm_fact_this(function_decl), pm_fact_handed(DECL_CONTEXT(function_decl)));
+        refer_to_handed(function_decl);
     if (is_virtual)
         refer_to_overridden(function_decl, DECL_CONTEXT(function_decl),
                             n_parameters(TREE_TYPE(function_decl)));

@@ -220,7 +220,7 @@ class CxxPart(CPart):
             self.outer.append(f"static USED {type_of} {variable};")
             stored, asked = variable, name
         elif place == "member":
-            self.outer.append(f"struct holder_{name} {{ int n; {type_of} {variable}; }};\nstatic holder_{name} store_of_{name};")
+            self.outer.append(f"struct holder_{name} {{ int n; {type_of} {variable}; }};\nstatic USED holder_{name} store_of_{name};")
             stored, asked = f"store_of_{name}.{variable}", f"holder_{name}::{name}"
         else:
             self.outer.append(f"static USED {type_of} store_of_{name};")
