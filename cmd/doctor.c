@@ -1,18 +1,14 @@
 /* perfmap doctor */
 #include "doctor.h"
 
-#include "format/pm_settings.h"
+#include "cmd/core/command.h"
+
 #include "mapping/base/json.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
 #include <libsmartcols/libsmartcols.h>
-#include <poll.h>
-#include <signal.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static const char *const state_words[] = {
@@ -53,60 +49,14 @@ void doctor_add(struct doctor *doctor, const char *group, const char *name, enum
 
 /* --- commands --- */
 
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-_Noreturn static void command_child(const char *folder, char *const *argv, int output_fd)
-{
-    int null = open("/dev/null", O_RDWR);
-    if (null < 0 || dup2(null, 0) < 0 || dup2(output_fd, 1) < 0 || dup2(output_fd, 2) < 0 ||
-        chdir(folder) != 0)
-        _exit(127);
-    setpgid(0, 0); /* so that a compiler that hangs is ended with its children */
-    setenv("LC_ALL", "C", 1);
-    unsetenv(PM_SETTING_RUN_DIR); /* a doctor that is measured itself may start a run */
-    execv(argv[0], argv);
-    _exit(127);
-}
-
 int doctor_command(const char *folder, char *const *argv, struct pm_buf *ret_output)
 {
-    int fds[2];
-    if (pipe2(fds, O_CLOEXEC) != 0)
-        return -1;
-    pid_t child = fork();
-    if (child == 0)
-        command_child(folder, argv, fds[1]);
-    close(fds[1]);
-    if (child < 0) {
-        close(fds[0]);
-        return -1;
-    }
-    uint64_t end_ms = now_ms() + 60000;
-    char part[4096];
-    for (uint64_t now = now_ms();; now = now_ms()) {
-        struct pollfd ready = {fds[0], POLLIN, 0};
-        int n = now < end_ms ? poll(&ready, 1, (int)(end_ms - now)) : 0;
-        if (n < 0 && errno == EINTR)
-            continue;
-        ssize_t got = n > 0 ? read(fds[0], part, sizeof part) : 0;
-        if (got <= 0)
-            break;
-        if (ret_output)
-            pm_buf_add(ret_output, part, (size_t)got);
-    }
-    close(fds[0]);
-    if (now_ms() >= end_ms)
-        kill(-child, SIGKILL);
-    int status;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    const struct cmd_command command = {.argv = (const char *const *)argv,
+                                        .folder = folder,
+                                        .output = ret_output,
+                                        .is_quiet = true,
+                                        .timeout_ms = 60000};
+    return cmd_command_run(&command, NULL);
 }
 
 char *doctor_first_error(const struct pm_buf *output)

@@ -35,7 +35,7 @@
     X(getIncludedFile) X(getInclusions) X(getSkippedRanges) X(disposeSourceRangeList)              \
     X(getNumDiagnostics) X(getDiagnostic) X(disposeDiagnostic) X(getDiagnosticSeverity)            \
     X(getDiagnosticSpelling) X(getDiagnosticLocation) X(Cursor_getMangling)                        \
-    X(getSpecializedCursorTemplate) X(getClangVersion)
+    X(getSpecializedCursorTemplate) X(getClangVersion) X(Cursor_getArgument) X(getResultType)
 /* clang-format on */
 
 struct pdt_clang {

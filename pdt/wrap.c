@@ -1,136 +1,136 @@
 #include "wrap.h"
+#include "wrap_text.h"
 
 #include "mapping/base/names.h"
 
 #include <ctype.h>
 
-enum { MAX_PARAMETERS = 64 };
-
-/* A function's type as libclang writes it: "int (z_streamp, int)". */
-struct signature {
-    struct pm_str result, parameters[MAX_PARAMETERS];
-    uint32_t n_parameters;
-};
+enum way { WAY_FORWARD, WAY_V_FORM, WAY_COUNT, WAY_NONE };
 
 struct making {
+    const struct pdt_header *header;
     struct pdt_wrap *wrap;
-    struct pm_error *err;
-    struct pm_buf own; /* path of the header */
+    bool has_stub;
 };
 
-/* --- types --- */
-
-static struct pm_str trim(struct pm_str text)
+static void note(const struct pdt_wrap *wrap, const char *format, ...) PM_PRINTF(2, 3);
+static void note(const struct pdt_wrap *wrap, const char *format, ...)
 {
-    while (text.len && *text.p == ' ')
-        text = (struct pm_str){text.p + 1, text.len - 1};
-    while (text.len && text.p[text.len - 1] == ' ')
-        text.len--;
-    return text;
+    char text[600];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (wrap->note)
+        wrap->note(wrap->context, text);
 }
 
-/* The opening one of the parenthesis at the text's end; NULL: there is none. */
-static const char *find_opening(const char *text)
+/* --- which functions, and how --- */
+
+static bool is_wanted(const struct pdt_wrap *wrap, const char *name)
 {
-    int depth = 0;
-    for (const char *p = text + strlen(text); p-- > text;) {
-        depth += (*p == ')') - (*p == '(');
-        if (depth == 0)
-            return *p == '(' ? p : NULL;
+    for (size_t i = 0; i < wrap->n_patterns; i++) {
+        const struct pm_name_pattern pattern = {.text = wrap->patterns[i], .is_plain_too = true};
+        if (pm_name_fits_code(&pattern, name))
+            return true;
     }
-    return NULL;
+    return wrap->n_patterns == 0;
 }
 
-/* Where lists of arguments are arrays, the compiler's own name of their elements is no C. */
-static struct pm_str type_text(struct pm_str type)
+static bool is_exported(const struct pdt_wrap *wrap, const char *symbol)
 {
-    return memmem(type.p, type.len, "__va_list_tag", 13) ? PM_STR("__builtin_va_list") : type;
+    return !wrap->is_exported || wrap->is_exported(wrap->context, symbol);
 }
 
-/* NULL: it can be wrapped; else why not. */
-static const char *take_parameters(const char *from, struct signature *signature)
+/* By name, as compilers know those that return twice. */
+static const char *refusal(const struct pdt_function *function)
 {
-    int depth = 0;
-    const char *start = from;
-    for (const char *p = from;; p++) {
-        bool is_end = depth == 0 && *p == ')';
-        depth += (*p == '(' || *p == '[') - (*p == ')' || *p == ']');
-        if (!is_end && !(depth == 0 && *p == ','))
+    static const char twice[] = "it returns twice, the second time to a wrapper that is gone";
+    static const char caller[] = "it looks at who calls it, and would find the wrapper";
+    static const struct {
+        const char *name, *why;
+    } refused[] = {
+        {"setjmp", twice},     {"sigsetjmp", twice},
+        {"savectx", twice},    {"vfork", twice},
+        {"getcontext", twice}, {"dlsym", caller},
+        {"dlvsym", caller},    {"dlopen", caller},
+        {"dlmopen", caller},   {"errno_location", "every wrapper needs it to keep errno"}};
+    const char *plain = function->name + strspn(function->name, "_");
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (!strcmp(plain, refused[i].name))
+            return refused[i].why;
+    return function->is_noreturn ? "does not return, so it would never be left" : NULL;
+}
+
+/* "sqlite3_vmprintf" of "sqlite3_mprintf": with one v more. */
+static bool is_v_name(const char *plain, const char *with_v)
+{
+    size_t at = 0;
+    while (plain[at] && plain[at] == with_v[at])
+        at++;
+    return with_v[at] == 'v' && !strcmp(plain + at, with_v + at + 1);
+}
+
+/* The function that takes as a list what this one takes one by one: of the same types otherwise. */
+static const struct pdt_function *v_form(const struct making *making,
+                                         const struct pdt_function *function)
+{
+    for (uint32_t i = 0; i < making->header->n_functions; i++) {
+        const struct pdt_function *other = &making->header->functions[i];
+        if (!is_v_name(function->name, other->name) || other->is_variadic || other->unwritable ||
+            other->is_defined || other->n_parameters != function->n_parameters + 1 ||
+            strcmp(other->result, function->result) != 0 ||
+            !strstr(other->parameters[function->n_parameters].type, "va_list") ||
+            !is_exported(making->wrap, other->symbol))
             continue;
-        if (signature->n_parameters == MAX_PARAMETERS)
-            return "more than 64 parameters";
-        struct pm_str one = trim((struct pm_str){start, (size_t)(p - start)});
-        if (pm_str_is(one, "..."))
-            return "any number of parameters, which no wrapper can hand on";
-        if (!one.len)
-            return "no prototype";
-        signature->parameters[signature->n_parameters++] = type_text(one);
-        start = p + 1;
-        if (is_end)
-            break;
+        uint32_t k = 0;
+        while (k < function->n_parameters &&
+               !strcmp(function->parameters[k].type, other->parameters[k].type))
+            k++;
+        if (k == function->n_parameters)
+            return other;
     }
-    if (signature->n_parameters == 1 && pm_str_is(signature->parameters[0], "void"))
-        signature->n_parameters = 0;
     return NULL;
 }
 
-static const char *read_signature(const char *type, struct signature *ret_signature)
+/* Glibc has two names for one where sizes of files have 64 bits. */
+static const char *earlier_of_symbol(const struct pdt_header *header,
+                                     const struct pdt_function *function)
 {
-    *ret_signature = (struct signature){0};
-    if (strstr(type, "noreturn"))
-        return "does not return, so it would never be left";
-    if (strstr(type, "unnamed") || strstr(type, "anonymous") || strstr(type, "__attribute__"))
-        return "its type has no name";
-    const char *opening = find_opening(type);
-    if (!opening || opening == type)
-        return "its type is not known";
-    ret_signature->result = trim((struct pm_str){type, (size_t)(opening - type)});
-    if (memchr(ret_signature->result.p, '(', ret_signature->result.len))
-        return "it returns a pointer to a function";
-    return take_parameters(opening + 1, ret_signature);
+    for (const struct pdt_function *other = header->functions; other < function; other++)
+        if (!other->is_defined && !strcmp(other->symbol, function->symbol))
+            return other->name;
+    return NULL;
+}
+
+static enum way way_of(const struct making *making, const struct pdt_function *function,
+                       const struct pdt_function **ret_behind)
+{
+    const struct pdt_wrap *wrap = making->wrap;
+    const char *why = refusal(function);
+    const char *same = earlier_of_symbol(making->header, function);
+    *ret_behind = function;
+    if (why)
+        note(wrap, "left out: %.200s: %s", function->name, why);
+    else if (same)
+        note(wrap, "left out: %.200s: the same symbol as %.200s", function->name, same);
+    if (why || same)
+        return WAY_NONE;
+    if (!function->is_variadic && !function->unwritable && function->has_prototype)
+        return WAY_FORWARD;
+    const struct pdt_function *list = v_form(making, function);
+    if (function->is_variadic && function->n_parameters && list && !function->unwritable) {
+        *ret_behind = list;
+        return WAY_V_FORM;
+    }
+    why = function->has_prototype ? function->unwritable : "no prototype";
+    if (function->is_variadic)
+        why = "any number of parameters, which no wrapper can hand on";
+    note(wrap, "counted only: %.200s: %s: its time is that of its caller", function->name, why);
+    return WAY_COUNT;
 }
 
 /* --- text --- */
-
-static void add_str(struct pm_buf *out, struct pm_str text)
-{
-    pm_buf_add(out, text.p, text.len);
-}
-
-/* Names in parentheses are no macros'. typeof: types of functions and arrays have
- * their names inside. */
-static void add_wrapper(struct pm_buf *out, const char *name, uint32_t line,
-                        const struct signature *signature)
-{
-    bool is_void = pm_str_is(signature->result, "void");
-    pm_buf_printf(out, "\n#undef %s\n", name);
-    pm_buf_printf(out, "static __typeof__(%s) *real_%s;\n", name, name);
-    pm_buf_printf(out, "static struct pm_sentence sentence_%s;\n", name);
-    pm_buf_add_str(out, "WRAP_EXPORT __typeof__(");
-    add_str(out, signature->result);
-    pm_buf_printf(out, ") (%s)(", name);
-    for (uint32_t i = 0; i < signature->n_parameters; i++) {
-        pm_buf_add_str(out, i ? ", __typeof__(" : "__typeof__(");
-        add_str(out, signature->parameters[i]);
-        pm_buf_printf(out, ") a%u", i);
-    }
-    pm_buf_add_str(out, signature->n_parameters ? ")\n{\n" : "void)\n{\n");
-    pm_buf_printf(out,
-                  "    wrap_find((void **)&real_%s, \"%s\");\n"
-                  "    struct pm_sentence sentence = wrap_sentence(&sentence_%s, \"%s\", %u);\n"
-                  "    pm_enter(sentence);\n    ",
-                  name, name, name, name, line);
-    if (!is_void) {
-        pm_buf_add_str(out, "__typeof__(");
-        add_str(out, signature->result);
-        pm_buf_add_str(out, ") result = ");
-    }
-    pm_buf_printf(out, "real_%s(", name);
-    for (uint32_t i = 0; i < signature->n_parameters; i++)
-        pm_buf_printf(out, i ? ", a%u" : "a%u", i);
-    pm_buf_add_str(out, ");\n    pm_leave(sentence);\n");
-    pm_buf_add_str(out, is_void ? "}\n" : "    return result;\n}\n");
-}
 
 /* The level's name is written into C. */
 static void add_quoted(struct pm_buf *out, const char *text)
@@ -141,14 +141,6 @@ static void add_quoted(struct pm_buf *out, const char *text)
             pm_buf_printf(out, "\\%03o", (unsigned char)*text);
         else
             pm_buf_add_byte(out, (unsigned char)*text);
-    pm_buf_add_byte(out, '"');
-}
-
-/* Without <> or quotes. */
-static void add_file(struct pm_buf *out, const char *header)
-{
-    pm_buf_add_byte(out, '"');
-    pm_buf_add(out, header + 1, strlen(header) - 2);
     pm_buf_add_byte(out, '"');
 }
 
@@ -169,136 +161,118 @@ static void add_head(const struct pdt_wrap *wrap)
         "#pragma GCC diagnostic ignored \"-Wdeprecated-declarations\"\n"
         "#pragma GCC diagnostic ignored \"-Warray-parameter\"\n"
         "#include %s\n\n"
-        "#include <dlfcn.h>\n#include <errno.h>\n#include <perfmap.h>\n#include <stdio.h>\n"
-        "#include <unistd.h>\n\n"
-        "#define WRAP_EXPORT __attribute__((visibility(\"default\")))\n"
         "#define WRAP_LEVEL ",
-        wrap->header, wrap->header);
+        wrap->include, wrap->include);
     add_quoted(out, wrap->level);
     pm_buf_add_str(out, "\n#define WRAP_FILE ");
-    add_file(out, wrap->header);
-    pm_buf_add_str(
-        out, "\n\n"
-             "/* The function behind this one. A program that asks whether there is one finds "
-             "this: calling\n"
-             " * what its library lacks ends it, as the loader does. */\n"
-             "static void wrap_find(void **real, const char *name)\n"
-             "{\n"
-             "    void *found = __atomic_load_n(real, __ATOMIC_RELAXED);\n"
-             "    if (found)\n"
-             "        return;\n"
-             "    int kept = errno;\n"
-             "    found = dlsym(RTLD_NEXT, name);\n"
-             "    errno = kept;\n"
-             "    if (!found) {\n"
-             "        dprintf(2, \"wrapper: the library has no function '%s'\\n\", name);\n"
-             "        _exit(127);\n"
-             "    }\n"
-             "    __atomic_store_n(real, found, __ATOMIC_RELAXED);\n"
-             "}\n\n"
-             "/* Made once; equal ones have one id, so threads may do it at the same time. */\n"
-             "static struct pm_sentence wrap_sentence(struct pm_sentence *kept, const char *name,\n"
-             "                                        uint32_t line_no)\n"
-             "{\n"
-             "    struct pm_sentence sentence = {__atomic_load_n(&kept->id, __ATOMIC_RELAXED)};\n"
-             "    if (sentence.id || !pm_words_of_runtime())\n"
-             "        return sentence;\n"
-             "    struct pm_level level = pm_define_level(WRAP_LEVEL, \"Source\");\n"
-             "    struct pm_noun_facts facts = {name, \"function\", WRAP_FILE, 0, line_no, 0, 0};\n"
-             "    struct pm_noun noun = pm_define_noun_at(level, &facts);\n"
-             "    sentence = pm_define_sentence(pm_define_verb(level, \"Executes\"), &noun, 1);\n"
-             "    __atomic_store_n(&kept->id, sentence.id, __ATOMIC_RELAXED);\n"
-             "    return sentence;\n"
-             "}\n");
+    const struct pm_str file = {wrap->include + 1, strlen(wrap->include) - 2};
+    pm_buf_printf(out, "\"%.*s\"\n\n", (int)file.len, file.p);
+    pm_buf_add_str(out, pdt_wrap_head);
 }
 
-/* --- functions --- */
-
-static bool is_wanted(const struct pdt_wrap *wrap, const char *name)
+/* "__typeof__(int) a0, ...". typeof: types of functions and arrays have their names inside. */
+static void add_parameters(struct pm_buf *out, const struct pdt_function *function, bool has_names)
 {
-    for (size_t i = 0; i < wrap->n_patterns; i++) {
-        const struct pm_name_pattern pattern = {.text = wrap->patterns[i], .is_plain_too = true};
-        if (pm_name_fits_code(&pattern, name))
-            return true;
+    for (uint32_t i = 0; i < function->n_parameters; i++) {
+        pm_buf_printf(out, "%s__typeof__(%s)", i ? ", " : "", function->parameters[i].type);
+        if (has_names)
+            pm_buf_printf(out, " a%u", i);
     }
-    return wrap->n_patterns == 0;
+    if (function->is_variadic)
+        pm_buf_add_str(out, ", ...");
+    if (!function->n_parameters)
+        pm_buf_add_str(out, "void");
 }
 
-/* The header, or one in the folder of its name beside it: lzma/base.h of lzma.h. */
-static bool is_own(const struct making *making, const char *file)
+/* Through a pointer without the attributes of the function: a call of what is declared pure might
+ * move out of enter and leave. */
+static void add_call(struct pm_buf *out, const struct pdt_function *function,
+                     const struct pdt_function *behind)
 {
-    const char *own = making->own.data;
-    size_t len = making->own.len, stem = len;
-    while (stem > 0 && own[stem - 1] != '.' && own[stem - 1] != '/')
-        stem--;
-    return !strcmp(own, file) || (stem > 1 && own[stem - 1] == '.' &&
-                                  !strncmp(own, file, stem - 1) && file[stem - 1] == '/');
+    pm_buf_printf(out, "((__typeof__(%s) (*)(", behind->result);
+    add_parameters(out, behind, false);
+    pm_buf_printf(out, "))wrap_%s.real)(", function->name);
+    for (uint32_t i = 0; i < function->n_parameters; i++)
+        pm_buf_printf(out, i ? ", a%u" : "a%u", i);
+    pm_buf_add_str(out, behind != function ? ", list);\n" : ");\n");
 }
 
-static enum pm_status keep_own(void *context, sqlite3_stmt *row)
+/* Names in parentheses are no macros'. */
+static void add_wrapper(struct pm_buf *out, const struct pdt_function *function,
+                        const struct pdt_function *behind)
 {
-    struct making *making = context;
-    pm_buf_add_str(&making->own, pm_database_text(row, 0));
-    return PM_OK;
+    bool is_void = !strcmp(function->result, "void"), is_list = behind != function;
+    pm_buf_printf(out, "WRAP_EXPORT __typeof__(%s) (%s)(", function->result, function->name);
+    add_parameters(out, function, true);
+    pm_buf_printf(out, ")\n{\n    struct pm_sentence sentence = wrap_enter(&wrap_%s);\n",
+                  function->name);
+    if (is_list)
+        pm_buf_printf(out, "    __builtin_va_list list;\n    __builtin_va_start(list, a%u);\n",
+                      function->n_parameters - 1);
+    pm_buf_add_str(out, "    ");
+    if (!is_void)
+        pm_buf_printf(out, "__typeof__(%s) result = ", function->result);
+    add_call(out, function, behind);
+    if (is_list)
+        pm_buf_add_str(out, "    __builtin_va_end(list);\n");
+    pm_buf_add_str(out, "    wrap_leave(sentence);\n");
+    pm_buf_add_str(out, is_void ? "}\n" : "    return result;\n}\n");
 }
 
-/* 0 name, 1 type, 2 line, 3 file */
-static enum pm_status wrap_function(void *context, sqlite3_stmt *row)
+static void add_stub(struct making *making, const struct pdt_function *function)
 {
-    struct making *making = context;
-    struct pdt_wrap *wrap = making->wrap;
-    struct signature signature;
-    const char *name = pm_database_text(row, 0);
-    if (!is_wanted(wrap, name) || !is_own(making, pm_database_text(row, 3)))
-        return PM_OK;
-    const char *why = read_signature(pm_database_text(row, 1), &signature);
-    if (!why) {
-        add_wrapper(wrap->out, name, (uint32_t)sqlite3_column_int64(row, 2), &signature);
-        wrap->n_wrapped++;
-        return PM_OK;
-    }
-    char text[400];
-    snprintf(text, sizeof text, "%.200s: %s", name, why);
-    wrap->n_left_out++;
-    if (wrap->note)
-        wrap->note(wrap->context, text);
-    return PM_OK;
+    struct pm_buf *out = making->wrap->out;
+    pm_buf_printf(out,
+                  "static __attribute__((used)) void *wrap_count_%s(void)\n{\n"
+                  "    return wrap_count(&wrap_%s);\n}\n"
+                  "WRAP_STUB(\"%s\", \"wrap_count_%s\");\n",
+                  function->name, function->name, function->symbol, function->name);
 }
 
-static enum pm_status wrap_all(struct pm_database *pdb, struct making *making)
+static void wrap_function(struct making *making, const struct pdt_function *function)
 {
     struct pdt_wrap *wrap = making->wrap;
-    enum pm_status status = pm_database_each(
-        pdb,
-        "SELECT f.name FROM main.units u JOIN main.includes i ON i.file = u.file JOIN main.files f "
-        "ON f.id = i.included ORDER BY i.line LIMIT 1",
-        0, keep_own, making, making->err);
-    if (status != PM_OK)
-        return status;
-    if (!making->own.len)
-        return pm_error_set(making->err, PM_ERR_NOT_FOUND, "%s was not read", wrap->header);
+    const struct pdt_function *behind;
+    if (function->is_defined || !is_wanted(wrap, function->name))
+        return;
+    if (!is_exported(wrap, function->symbol)) {
+        wrap->n_not_exported++;
+        return;
+    }
+    enum way way = way_of(making, function, &behind);
+    wrap->n_wrapped += way != WAY_NONE;
+    wrap->n_left_out += way == WAY_NONE;
+    if (way == WAY_NONE)
+        return;
+    if (way == WAY_COUNT && !making->has_stub)
+        pm_buf_add_str(wrap->out, pdt_wrap_stub);
+    making->has_stub |= way == WAY_COUNT;
+    pm_buf_printf(wrap->out,
+                  "\n#undef %s\nstatic struct wrap_function wrap_%s = {0, {0}, %u, \"%s\", "
+                  "\"%s\"};\n",
+                  function->name, function->name, function->line_no, function->name,
+                  behind->symbol);
+    if (way == WAY_COUNT)
+        add_stub(making, function);
+    else
+        add_wrapper(wrap->out, function, behind);
+}
+
+enum pm_status pdt_wrap_make(const struct pdt_header *header, struct pdt_wrap *wrap,
+                             struct pm_error *err)
+{
+    struct making making = {.header = header, .wrap = wrap};
     add_head(wrap);
-    return pm_database_each(
-        pdb,
-        "SELECT r.name, (SELECT t.name FROM main.types t WHERE t.id = r.type), r.line, f.name FROM "
-        "main.routines r JOIN main.files f ON f.id = r.file WHERE NOT r.is_system AND NOT "
-        "r.is_defined AND NOT r.is_inline AND r.linkage = 'external' AND r.kind = 'function' ORDER "
-        "BY f.name, r.line, r.id",
-        0, wrap_function, making, making->err);
-}
-
-enum pm_status pdt_wrap_make(struct pm_database *pdb, struct pdt_wrap *wrap, struct pm_error *err)
-{
-    struct making making = {.wrap = wrap, .err = err, .own = PM_BUF_INIT(1 << 16)};
-    enum pm_status status = wrap_all(pdb, &making);
-    bool failed = wrap->out->failed || making.own.failed;
-    pm_buf_release(&making.own);
-    if (status != PM_OK)
-        return status;
-    if (failed)
+    for (uint32_t i = 0; i < header->n_functions; i++)
+        wrap_function(&making, &header->functions[i]);
+    if (wrap->out->failed)
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory for the wrappers");
+    if (wrap->n_not_exported && !wrap->n_wrapped && !wrap->n_left_out)
+        return pm_error_set(err, PM_ERR_NOT_FOUND,
+                            "the library exports none of the functions that %s declares",
+                            wrap->include);
     return wrap->n_wrapped || wrap->n_left_out
                ? PM_OK
                : pm_error_set(err, PM_ERR_NOT_FOUND, "%s declares no such function of C",
-                              wrap->header);
+                              wrap->include);
 }

@@ -27,6 +27,7 @@
  *   talk        what goes to stderr            archives  operands and options of all who show one
  *   paths       plugin and runtime             complete  for shells: questions; complete_words:
  *   file_kind   what a file is                           command lines; complete_shells: scripts
+ *   command     other programs that a verb runs
  */
 #ifndef PM_CMD_H
 #define PM_CMD_H

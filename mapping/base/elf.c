@@ -102,33 +102,54 @@ static enum pm_status visit_object(const struct visit *v, Elf *elf)
     return PM_OK;
 }
 
-static enum pm_status visit_any(const struct visit *v, int fd, Elf *elf)
+static enum pm_status visit_one(void *context, Elf *elf, struct pm_error *err)
+{
+    (void)err;
+    return visit_object(context, elf);
+}
+
+static enum pm_status each_of_file(const char *path, int fd, Elf *elf, pm_elf_object_visitor *each,
+                                   void *context, struct pm_error *err)
 {
     if (elf_kind(elf) == ELF_K_ELF)
-        return visit_object(v, elf);
+        return each(context, elf, err);
     if (elf_kind(elf) != ELF_K_AR)
-        return pm_error_set(v->err, PM_ERR_FORMAT, "'%s' is not an ELF file", v->path);
+        return pm_error_set(err, PM_ERR_FORMAT, "'%s' is not an ELF file", path);
     enum pm_status status = PM_OK;
     Elf_Cmd command = ELF_C_READ;
     for (Elf *member;
          status == PM_OK && command != ELF_C_NULL && (member = elf_begin(fd, command, elf));) {
         if (elf_kind(member) == ELF_K_ELF)
-            status = visit_object(v, member);
+            status = each(context, member, err);
         command = elf_next(member);
         elf_end(member);
     }
     return status;
 }
 
-static enum pm_status visit_open(const struct visit *v, int fd)
+static enum pm_status each_open(const char *path, int fd, pm_elf_object_visitor *each,
+                                void *context, struct pm_error *err)
 {
     if (elf_version(EV_CURRENT) == EV_NONE)
-        return pm_error_set(v->err, PM_ERR_UNSUPPORTED, "libelf is too old: %s", elf_errmsg(-1));
+        return pm_error_set(err, PM_ERR_UNSUPPORTED, "libelf is too old: %s", elf_errmsg(-1));
     Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
     if (!elf)
-        return damaged(v->path, v->err, "cannot be read", "");
-    enum pm_status status = visit_any(v, fd, elf);
+        return damaged(path, err, "cannot be read", "");
+    enum pm_status status = each_of_file(path, fd, elf, each, context, err);
     elf_end(elf);
+    return status;
+}
+
+enum pm_status pm_elf_each_object(const char *path, pm_elf_object_visitor *each, void *context,
+                                  struct pm_error *err)
+{
+    int fd;
+    uint64_t bytes;
+    enum pm_status status = pm_file_open(path, SIZE_MAX / 2, err, &fd, &bytes);
+    if (status != PM_OK)
+        return status;
+    status = each_open(path, fd, each, context, err);
+    close(fd);
     return status;
 }
 
@@ -136,12 +157,5 @@ enum pm_status pm_elf_visit(const char *path, const char *const *names, pm_elf_v
                             void *context, struct pm_error *err)
 {
     struct visit v = {path, names, visitor, context, err};
-    int fd;
-    uint64_t bytes;
-    enum pm_status status = pm_file_open(path, SIZE_MAX / 2, err, &fd, &bytes);
-    if (status != PM_OK)
-        return status;
-    status = visit_open(&v, fd);
-    close(fd);
-    return status;
+    return pm_elf_each_object(path, visit_one, &v, err);
 }

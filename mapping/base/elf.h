@@ -19,6 +19,7 @@
 
 #include "str.h"
 
+struct Elf;
 struct Elf_Scn;
 
 /* A section that was found. Strings are lent until the visit is over. */
@@ -41,6 +42,12 @@ typedef enum pm_status pm_elf_visitor(void *context, const struct pm_elf_found *
 PM_MUST_CHECK enum pm_status pm_elf_visit(const char *path, const char *const *names,
                                           pm_elf_visitor *visitor, void *context,
                                           struct pm_error *err);
+
+/* Calls each for the file's object, or for those of an archive, of which others are passed over.
+ * What is not PM_OK ends it. Errors as above. */
+typedef enum pm_status pm_elf_object_visitor(void *context, struct Elf *elf, struct pm_error *err);
+PM_MUST_CHECK enum pm_status pm_elf_each_object(const char *path, pm_elf_object_visitor *each,
+                                                void *context, struct pm_error *err);
 
 /* The section's bytes, lent until the visitor returns. PM_ERR_LIMIT: more than max_bytes, packed
  * or unpacked. */
