@@ -5,6 +5,7 @@
 #     include/perfmap.h, perfmap.f90           for programs with words of their own
 #     lib[/TRIPLET]/pkgconfig/perfmap.pc       cflags for perfmap.h; plugin_flag=, plugin= and fortran= for build systems
 #     lib[/TRIPLET]/cmake/perfmap/             find_package(perfmap): perfmap::words, perfmap_enable()
+#     share/perfmap/wrap/*.txt                 annotations for `perfmap wrap`
 #     share/man/man1/perfmap*.1                made by the command itself
 #     share/bash-completion/completions/perfmap
 #     share/zsh/vendor-completions/_perfmap
@@ -14,6 +15,7 @@ include(GNUInstallDirs)
 
 install(TARGETS perfmap RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${CMAKE_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/pdt/annotations/ DESTINATION ${CMAKE_INSTALL_DATADIR}/perfmap/wrap)
 install(FILES ${CMAKE_BINARY_DIR}/completions/_perfmap DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
 install(FILES ${CMAKE_BINARY_DIR}/completions/perfmap.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(FILES ${CMAKE_BINARY_DIR}/completions/perfmap DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)

@@ -10,11 +10,12 @@
 #include <limits.h>
 #include <unistd.h>
 
-enum { OPT_LEVEL = CMD_KEY_FIRST, OPT_LIBRARY };
+enum { OPT_LEVEL = CMD_KEY_FIRST, OPT_LIBRARY, OPT_ANNOTATIONS };
+enum { MAX_ANNOTATIONS_BYTES = 1 << 22 };
 enum { MAX_FLAGS = 200 };
 
 struct wrap_request {
-    const char *output, *level, *header, *library_name;
+    const char *output, *level, *header, *library_name, *annotations;
     const char *flags[MAX_FLAGS]; /* -I and -D with their values */
     size_t n_flags;
     char *include; /* owned: <zlib.h> or "/home/me/mine.h" */
@@ -76,14 +77,51 @@ static void tell(void *context, const char *text)
     cmd_talk("note: %s", text);
 }
 
+/* A file, or ready ones by name: of the library when the header is not the user's own. NULL: none. */
+static char *annotations_path(const struct wrap_request *request)
+{
+    const char *named = request->annotations;
+    if (named && !strcmp(named, "none"))
+        return NULL;
+    if (named && (strchr(named, '/') || access(named, R_OK) == 0))
+        return pm_strndup(named, strlen(named));
+    if (named || *request->include == '<')
+        return cmd_find_annotations(named ? named : request->own_level);
+    return NULL;
+}
+
+static enum pm_status read_annotations(const struct wrap_request *request, struct pm_error *err,
+                                       struct pdt_roles **ret_roles)
+{
+    char *path = annotations_path(request), *text;
+    size_t len;
+    *ret_roles = NULL;
+    if (!path && request->annotations && strcmp(request->annotations, "none") != 0)
+        return pm_error_set(err, PM_ERR_NOT_FOUND,
+                            "option '--annotations': there is no file and there are no ready "
+                            "annotations '%s'",
+                            request->annotations);
+    if (!path)
+        return PM_OK;
+    enum pm_status status = pm_file_read_named(path, MAX_ANNOTATIONS_BYTES, err, &text, &len);
+    if (status != PM_OK) {
+        free(path);
+        return status;
+    }
+    status = pdt_roles_read((struct pm_str){text, len}, path, err, ret_roles);
+    free(text);
+    free(path);
+    return status;
+}
+
 static bool is_exported(void *context, const char *symbol)
 {
     const struct wrap_request *request = context;
     return wrap_library_has(&request->library, symbol);
 }
 
-static enum pm_status make(struct wrap_request *request, struct pdt_wrap *wrap,
-                           struct pm_error *err)
+static enum pm_status write_text(struct wrap_request *request, struct pdt_wrap *wrap,
+                                 struct pm_error *err)
 {
     struct pdt_header *header;
     enum pm_status status = PM_OK;
@@ -98,6 +136,19 @@ static enum pm_status make(struct wrap_request *request, struct pdt_wrap *wrap,
         return status;
     status = pdt_wrap_make(header, wrap, err);
     pdt_header_free(header);
+    return status;
+}
+
+static enum pm_status make(struct wrap_request *request, struct pdt_wrap *wrap,
+                           struct pm_error *err)
+{
+    struct pdt_roles *roles;
+    enum pm_status status = read_annotations(request, err, &roles);
+    if (status != PM_OK)
+        return status;
+    wrap->roles = roles;
+    status = write_text(request, wrap, err);
+    pdt_roles_free(roles);
     if (status != PM_OK)
         return status;
     return put_out(request, wrap->out, err);
@@ -144,6 +195,9 @@ static bool take_option(struct cmd_parse *parse, struct wrap_request *request, i
         return true;
     case OPT_LEVEL:
         request->level = parse->value;
+        return true;
+    case OPT_ANNOTATIONS:
+        request->annotations = parse->value;
         return true;
     case OPT_LIBRARY:
         request->library_name = parse->value;
@@ -198,6 +252,9 @@ static const struct cmd_option wrap_options[] = {
     {OPT_LIBRARY, "library", "NAME",
      "wrap only what this library exports: libz.so.1, found as the dynamic loader finds it, or a "
      "path"},
+    {OPT_ANNOTATIONS, "annotations", "FILE",
+     "what arguments are: bytes in and out, handles, counts; a file, the name of ready ones "
+     "(zlib, sqlite3, png), or none. Otherwise ready ones of the header's name"},
     {OPT_LEVEL, "level", "NAME", "name of the level; otherwise the header's, as zlib"},
     {'I', "include", "FOLDER", "where to look for headers, as for the compiler; several times"},
     {'D', "define", "NAME=VALUE", "a macro, as for the compiler; several times"},
@@ -220,8 +277,8 @@ static const char *const wrap_environment[] = {
 const struct cmd cmd_wrap = {
     .name = "wrap",
     .summary = "make an adapter for a C library from its header",
-    .usage = (const char *const[]){"wrap [-o FILE] [--library NAME] [--level NAME] [-I FOLDER] "
-                                   "[-D NAME=VALUE] HEADER [PATTERN...]",
+    .usage = (const char *const[]){"wrap [-o FILE] [--library NAME] [--annotations FILE] "
+                                   "[--level NAME] [-I FOLDER] [-D NAME=VALUE] HEADER [PATTERN...]",
                                    NULL},
     .description =
         "Makes a library with a wrapper for each function that the header declares, or its C "

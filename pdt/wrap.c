@@ -1,4 +1,5 @@
 #include "wrap.h"
+#include "wrap_roles.h"
 #include "wrap_text.h"
 
 #include "mapping/base/names.h"
@@ -107,6 +108,7 @@ static enum way way_of(const struct making *making, const struct pdt_function *f
                        const struct pdt_function **ret_behind)
 {
     const struct pdt_wrap *wrap = making->wrap;
+    const struct pdt_role *role = pdt_roles_find(wrap->roles, function->name);
     const char *why = refusal(function);
     const char *same = earlier_of_symbol(making->header, function);
     *ret_behind = function;
@@ -114,11 +116,15 @@ static enum way way_of(const struct making *making, const struct pdt_function *f
         note(wrap, "left out: %.200s: %s", function->name, why);
     else if (same)
         note(wrap, "left out: %.200s: the same symbol as %.200s", function->name, same);
-    if (why || same)
+    else if (role && role->is_skipped)
+        note(wrap, "left out: %.200s: its annotation says so", function->name);
+    if (why || same || (role && role->is_skipped))
         return WAY_NONE;
     if (!function->is_variadic && !function->unwritable && function->has_prototype)
         return WAY_FORWARD;
-    const struct pdt_function *list = v_form(making, function);
+    const struct pdt_function *list = role && role->forward
+                                          ? pdt_header_find(making->header, role->forward)
+                                          : v_form(making, function);
     if (function->is_variadic && function->n_parameters && list && !function->unwritable) {
         *ret_behind = list;
         return WAY_V_FORM;
@@ -126,7 +132,8 @@ static enum way way_of(const struct making *making, const struct pdt_function *f
     why = function->has_prototype ? function->unwritable : "no prototype";
     if (function->is_variadic)
         why = "any number of parameters, which no wrapper can hand on";
-    note(wrap, "counted only: %.200s: %s: its time is that of its caller", function->name, why);
+    note(wrap, "counted only: %.200s: %s: its time is that of its caller%s", function->name, why,
+         role ? ", and its annotation does not apply" : "");
     return WAY_COUNT;
 }
 
@@ -160,6 +167,7 @@ static void add_head(const struct pdt_wrap *wrap)
         "#pragma GCC diagnostic ignored \"-Wunknown-warning-option\"\n"
         "#pragma GCC diagnostic ignored \"-Wdeprecated-declarations\"\n"
         "#pragma GCC diagnostic ignored \"-Warray-parameter\"\n"
+        "#pragma GCC diagnostic ignored \"-Wnonnull-compare\"\n"
         "#include %s\n\n"
         "#define WRAP_LEVEL ",
         wrap->include, wrap->include);
@@ -168,6 +176,8 @@ static void add_head(const struct pdt_wrap *wrap)
     const struct pm_str file = {wrap->include + 1, strlen(wrap->include) - 2};
     pm_buf_printf(out, "\"%.*s\"\n\n", (int)file.len, file.p);
     pm_buf_add_str(out, pdt_wrap_head);
+    if (wrap->roles)
+        pm_buf_add_str(out, pdt_wrap_role);
 }
 
 /* "__typeof__(int) a0, ...". typeof: types of functions and arrays have their names inside. */
@@ -199,13 +209,15 @@ static void add_call(struct pm_buf *out, const struct pdt_function *function,
 
 /* Names in parentheses are no macros'. */
 static void add_wrapper(struct pm_buf *out, const struct pdt_function *function,
-                        const struct pdt_function *behind)
+                        const struct pdt_function *behind, const struct pdt_role *role)
 {
     bool is_void = !strcmp(function->result, "void"), is_list = behind != function;
     pm_buf_printf(out, "WRAP_EXPORT __typeof__(%s) (%s)(", function->result, function->name);
     add_parameters(out, function, true);
-    pm_buf_printf(out, ")\n{\n    struct pm_sentence sentence = wrap_enter(&wrap_%s);\n",
-                  function->name);
+    pm_buf_add_str(out, ")\n{\n");
+    wrap_roles_enter(out, function, role);
+    pm_buf_printf(out, "    struct pm_sentence sentence = wrap_enter(&wrap_%s);\n", function->name);
+    wrap_roles_begin(out, function, role);
     if (is_list)
         pm_buf_printf(out, "    __builtin_va_list list;\n    __builtin_va_start(list, a%u);\n",
                       function->n_parameters - 1);
@@ -215,7 +227,9 @@ static void add_wrapper(struct pm_buf *out, const struct pdt_function *function,
     add_call(out, function, behind);
     if (is_list)
         pm_buf_add_str(out, "    __builtin_va_end(list);\n");
+    wrap_roles_end(out, function, role);
     pm_buf_add_str(out, "    wrap_leave(sentence);\n");
+    wrap_roles_leave(out, role);
     pm_buf_add_str(out, is_void ? "}\n" : "    return result;\n}\n");
 }
 
@@ -255,13 +269,18 @@ static void wrap_function(struct making *making, const struct pdt_function *func
     if (way == WAY_COUNT)
         add_stub(making, function);
     else
-        add_wrapper(wrap->out, function, behind);
+        add_wrapper(wrap->out, function, behind, pdt_roles_find(wrap->roles, function->name));
 }
 
 enum pm_status pdt_wrap_make(const struct pdt_header *header, struct pdt_wrap *wrap,
                              struct pm_error *err)
 {
     struct making making = {.header = header, .wrap = wrap};
+    if (wrap->roles) {
+        enum pm_status status = wrap_roles_check(wrap->roles, header, err);
+        if (status != PM_OK)
+            return status;
+    }
     add_head(wrap);
     for (uint32_t i = 0; i < header->n_functions; i++)
         wrap_function(&making, &header->functions[i]);

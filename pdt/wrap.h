@@ -12,6 +12,7 @@
 #define PDT_WRAP_H
 
 #include "header.h"
+#include "roles.h"
 
 #include "mapping/base/str.h"
 
@@ -21,6 +22,7 @@ struct pdt_wrap {
     size_t n_patterns;
     /* NULL: all symbols are there; else is this one in the library? */
     bool (*is_exported)(void *context, const char *symbol);
+    const struct pdt_roles *roles;                 /* what arguments are; NULL: nothing is known */
     void (*note)(void *context, const char *text); /* may be NULL: of a function that is left out,
                                                       or only counted */
     void *context;
@@ -29,7 +31,7 @@ struct pdt_wrap {
 };
 
 /* Of all functions that the header declares and does not define. PM_ERR_NOT_FOUND: there is
- * none. */
+ * none. PM_ERR_FORMAT: roles do not fit. */
 PM_MUST_CHECK enum pm_status pdt_wrap_make(const struct pdt_header *header, struct pdt_wrap *wrap,
                                            struct pm_error *err);
 

@@ -11,3 +11,4 @@
 
 TEXT("pdt_wrap_head", "pdt/wrapper/head.c");
 TEXT("pdt_wrap_stub", "pdt/wrapper/stub.c");
+TEXT("pdt_wrap_role", "pdt/wrapper/roles.c");

@@ -110,3 +110,21 @@ enum pm_status cmd_find_include(struct pm_error *err, char **ret_path)
     free(folder);
     return status;
 }
+
+char *cmd_find_annotations(const char *library)
+{
+    static const char *const places[] = {"../../../pdt/annotations", "../share/perfmap/wrap"};
+    struct pm_error err = PM_ERROR_INIT;
+    struct pm_buf name = PM_BUF_INIT(PATH_MAX);
+    char *folder = NULL, *found = NULL;
+    pm_buf_printf(&name, "%s.txt", library);
+    bool is_name = name.data && !strchr(library, '/');
+    if (own_folder(&err, &folder) != PM_OK)
+        pm_error_release(&err);
+    else if (is_name)
+        for (size_t i = 0; i < sizeof places / sizeof *places && !found; i++)
+            found = try_place(folder, places[i], name.data);
+    pm_buf_release(&name);
+    free(folder);
+    return found;
+}

@@ -21,4 +21,7 @@ char *cmd_find_beside_plugin(const char *name);
 /* The folder of perfmap.h, for -I. */
 PM_MUST_CHECK enum pm_status cmd_find_include(struct pm_error *err, char **ret_path);
 
+/* Annotations of a library for `perfmap wrap` ("zlib"); NULL: there are none. */
+char *cmd_find_annotations(const char *library);
+
 #endif
