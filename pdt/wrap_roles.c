@@ -200,8 +200,8 @@ void wrap_roles_begin(struct pm_buf *out, const struct pdt_function *function,
 {
     if (!role || (!role->n_metrics && !role->has_handle))
         return;
-    pm_buf_add_str(out,
-                   "    __attribute__((cleanup(wrap_end))) int is_outermost = wrap_begin();\n");
+    pm_buf_add_str(
+        out, "    __attribute__((cleanup(wrap_end))) int is_outermost = wrap_begin(sentence);\n");
     for (uint32_t i = 0; i < role->n_metrics; i++)
         for (uint32_t k = 0; k < role->metrics[i].n_terms; k++) {
             const struct pdt_term *term = &role->metrics[i].terms[k];

@@ -5,10 +5,10 @@
  * deflate, and so does gzclose. The address of its frame; what lies above it is gone. */
 static __thread uintptr_t wrap_outermost __attribute__((tls_model("initial-exec"), unused));
 
-WRAP_INLINE int wrap_begin(void)
+WRAP_INLINE int wrap_begin(struct pm_sentence sentence)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    if (wrap_outermost > here)
+    if (!sentence.id || wrap_outermost > here) /* nobody measures, or it is an inner one */
         return 0;
     wrap_outermost = here;
     return 1;

@@ -23,6 +23,9 @@ uint32_t pm_words_number(uint32_t noun); /* that a noun of the context tree stan
 /* costs.c: adds to the context that is active at this stack pointer. The thread is ready.
  * False: no room. */
 bool pm_word_cost(struct pm_tls *t, uint32_t metric, uint64_t value, uint64_t sp);
+/* The same where it costs least: of a sentence that this frame has entered, and a metric that it
+ * had before. False: nothing was added. */
+bool pm_word_cost_at_once(struct pm_tls *t, uint32_t metric, uint64_t value, uint64_t sp);
 void pm_word_costs_fork_child(void);
 
 #endif

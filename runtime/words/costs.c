@@ -4,6 +4,7 @@
  * the same at any point. */
 #include "runtime/base/sys.h"
 #include "runtime/sample/sample.h"
+#include "runtime/tree/noun.h"
 #include "runtime/words/api.h"
 
 #include <signal.h>
@@ -32,6 +33,40 @@ static unsigned place_of(uint32_t node, uint32_t metric)
     return (node ^ metric * 0x9e3779b1u >> 7) % QUICK_ENTRIES;
 }
 
+/* Is it a sentence that this very frame has entered? Then nothing above it matters. */
+static inline bool is_own(const struct pm_node *node, uint64_t sp)
+{
+    return pm_likely(pm_load(node->sp) == sp && sp != 0 && !pm_sp_jumped(sp) &&
+                     pm_node_is_said(node) && !pm_noun_is_disarmed(node->noun));
+}
+
+static inline struct pm_run_sample *quick_of(const struct pm_slot *slot, uint32_t node,
+                                             uint32_t metric)
+{
+    if (slot->word_costs == NULL)
+        return NULL;
+    struct pm_run_sample *quick = pm_load(slot->word_costs->quick[place_of(node, metric)]);
+    return quick != NULL && quick->node == node && quick->address == metric ? quick : NULL;
+}
+
+static inline void add_quickly(struct pm_run_sample *quick, uint64_t value)
+{
+    pm_add_own(&quick->n_samples, 1);
+    pm_add_own(&quick->time_ns, value);
+}
+
+bool pm_word_cost_at_once(struct pm_tls *t, uint32_t metric, uint64_t value, uint64_t sp)
+{
+    const struct pm_node *node = pm_load(t->current);
+    if (!is_own(node, sp))
+        return false;
+    struct pm_run_sample *quick = quick_of(t->slot, node->place, metric);
+    if (pm_unlikely(quick == NULL))
+        return false;
+    add_quickly(quick, value);
+    return true;
+}
+
 bool pm_word_cost(struct pm_tls *t, uint32_t metric, uint64_t value, uint64_t sp)
 {
     struct pm_slot *slot = t->slot;
@@ -41,19 +76,16 @@ bool pm_word_cost(struct pm_tls *t, uint32_t metric, uint64_t value, uint64_t sp
                                 .kind = PM_RUN_SAMPLE_COST,
                                 .n_samples = 1,
                                 .time_ns = value};
-    unsigned at = place_of(node->place, metric);
-    struct pm_run_sample *quick =
-        slot->word_costs != NULL ? pm_load(slot->word_costs->quick[at]) : NULL;
-    if (quick != NULL && quick->node == key.node && quick->address == metric) {
-        pm_add_own(&quick->n_samples, 1);
-        pm_add_own(&quick->time_ns, value);
+    struct pm_run_sample *quick = quick_of(slot, node->place, metric);
+    if (quick != NULL) {
+        add_quickly(quick, value);
         return true;
     }
     uint64_t all = ~((uint64_t)1 << (SIGTRAP - 1)), mask = 0;
     pm_sys(SYS_rt_sigprocmask, SIG_BLOCK, &all, &mask, sizeof all);
     bool good = add_item(slot, &key, &quick);
     if (good)
-        pm_store(slot->word_costs->quick[at], quick);
+        pm_store(slot->word_costs->quick[place_of(node->place, metric)], quick);
     pm_sys(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
     return good;
 }

@@ -570,7 +570,7 @@ static void see_gone_frames(struct pm_tls *t, uintptr_t sp)
 }
 
 /* A metric's word never changes, so its kind is looked at without the lock. */
-static void cost(uint32_t metric, uint64_t value, uintptr_t sp)
+__attribute__((noinline)) static void cost_any(uint32_t metric, uint64_t value, uintptr_t sp)
 {
     struct pm_tls *t = &pm_tls;
     if (metric == 0 || metric > words.max || words.by_number == NULL || !is_on())
@@ -584,6 +584,15 @@ static void cost(uint32_t metric, uint64_t value, uintptr_t sp)
     see_gone_frames(t, sp);
     if (!pm_word_cost(t, metric, value, sp))
         pm_add_shared(pm_process.file.header->n_lost_contexts, 1);
+}
+
+static void cost(uint32_t metric, uint64_t value, uintptr_t sp)
+{
+    struct pm_tls *t = &pm_tls;
+    bool is_ready = pm_likely(t->state == PM_THREAD_READY && *pm_process.alive_mark &&
+                              value <= INT64_MAX && !pm_ambient_is_behind(t));
+    if (!is_ready || !pm_word_cost_at_once(t, metric, value, sp))
+        cost_any(metric, value, sp);
 }
 
 /* --- entering and leaving --- */
@@ -633,7 +642,14 @@ static bool is_quick(uint32_t mode)
     return (mode == PM_RUN_MODE_ACTIVE || mode == PM_RUN_MODE_EXACT) && *pm_process.alive_mark;
 }
 
-static void enter(uint32_t sentence, uintptr_t sp)
+/* In mode active, of a sentence that was not merged, and used lately: what costs least. */
+static bool is_at_once(const struct pm_spoken *s)
+{
+    return pm_likely(s != NULL && pm_process.mode == PM_RUN_MODE_ACTIVE && *pm_process.alive_mark &&
+                     pm_load(s->merged) == 0 && s->epoch == words.epoch);
+}
+
+__attribute__((noinline)) static void enter_any(uint32_t sentence, uintptr_t sp)
 {
     uint32_t mode = pm_process.mode;
     struct pm_spoken *s = spoken_of(sentence);
@@ -645,6 +661,21 @@ static void enter(uint32_t sentence, uintptr_t sp)
         pm_store(s->epoch, words.epoch);
     if (!is_quick(mode) || !pm_enter_quickly(s->noun, sp, mode == PM_RUN_MODE_EXACT ? pm_tsc() : 0))
         event(s, sp, PM_RUN_SENTENCE_ENTER);
+}
+
+__attribute__((noinline)) static void enter_another(const struct pm_spoken *s, uintptr_t sp)
+{
+    if (!pm_enter_quickly(s->noun, sp, 0))
+        event(s, sp, PM_RUN_SENTENCE_ENTER);
+}
+
+static void enter(uint32_t sentence, uintptr_t sp)
+{
+    const struct pm_spoken *s = spoken_of(sentence);
+    if (!is_at_once(s))
+        enter_any(sentence, sp);
+    else if (!pm_enter_at_once(s->noun, sp))
+        enter_another(s, sp);
 }
 
 /* Of a sentence that was merged: it may have been entered before or after that. The innermost of
@@ -664,7 +695,7 @@ static const struct pm_spoken *entered_of(const struct pm_spoken *own,
     return merged;
 }
 
-static void leave(uint32_t sentence, uintptr_t sp)
+__attribute__((noinline)) static void leave_any(uint32_t sentence, uintptr_t sp)
 {
     uint32_t mode = pm_process.mode;
     const struct pm_spoken *s = spoken_of(sentence);
@@ -674,6 +705,13 @@ static void leave(uint32_t sentence, uintptr_t sp)
         s = entered_of(s, &words.spoken[s->merged]);
     if (!is_quick(mode) || !pm_leave_quickly(s->noun, sp, mode == PM_RUN_MODE_EXACT ? pm_tsc() : 0))
         event(s, sp, PM_RUN_SENTENCE_LEAVE);
+}
+
+static void leave(uint32_t sentence, uintptr_t sp)
+{
+    const struct pm_spoken *s = spoken_of(sentence);
+    if (!is_at_once(s) || !pm_leave_quickly(s->noun, sp, 0))
+        leave_any(sentence, sp);
 }
 
 /* --- beginning and ending (ambient.c) --- */
