@@ -10,7 +10,7 @@
 #include <limits.h>
 #include <unistd.h>
 
-enum { OPT_LEVEL = CMD_KEY_FIRST, OPT_LIBRARY, OPT_ANNOTATIONS };
+enum { OPT_LEVEL = CMD_KEY_FIRST, OPT_LIBRARY, OPT_ANNOTATIONS, OPT_LINK };
 enum { MAX_ANNOTATIONS_BYTES = 1 << 22 };
 enum { MAX_FLAGS = 200 };
 
@@ -18,12 +18,19 @@ struct wrap_request {
     const char *output, *level, *header, *library_name, *annotations;
     const char *flags[MAX_FLAGS]; /* -I and -D with their values */
     size_t n_flags;
+    bool is_link;
     char *include; /* owned: <zlib.h> or "/home/me/mine.h" */
     char own_level[80];
     struct wrap_library library;
 };
 
 /* --- what is made --- */
+
+/* Of the names of what is compiled at once. */
+static const char *end_of_made(const struct wrap_request *request)
+{
+    return request->is_link ? ".o" : ".so";
+}
 
 static enum pm_status compile(const struct wrap_request *request, const struct pm_buf *text,
                               struct pm_error *err)
@@ -34,7 +41,8 @@ static enum pm_status compile(const struct wrap_request *request, const struct p
     enum pm_status status = cmd_find_include(err, &include);
     if (status != PM_OK)
         return status;
-    const char *const first[] = {"cc", "-O2", "-shared", "-fPIC", "-fexceptions", "-I", include};
+    const char *const first[] = {
+        "cc", "-O2", request->is_link ? "-c" : "-shared", "-fPIC", "-fexceptions", "-I", include};
     const char *const last[] = {"-x", "c", "-", "-o", request->output, NULL};
     for (size_t i = 0; i < sizeof first / sizeof *first; i++)
         argv[n++] = first[i];
@@ -45,14 +53,14 @@ static enum pm_status compile(const struct wrap_request *request, const struct p
     int end = cmd_command_run(&command, err);
     if (end < 0)
         status = pm_error_add(err,
-                              "cannot make '%s' (a name that does not end in .so gets the C "
+                              "cannot make '%s' (a name that does not end in %s gets the C "
                               "source)",
-                              request->output);
+                              request->output, end_of_made(request));
     else if (end != 0)
         status = pm_error_set(err, PM_ERR_FORMAT,
                               "'%s' did not make '%s': see its messages above (a name that does "
-                              "not end in .so gets the C source)",
-                              argv[0], request->output);
+                              "not end in %s gets the C source)",
+                              argv[0], request->output, end_of_made(request));
     free(include);
     return status;
 }
@@ -64,7 +72,7 @@ static enum pm_status put_out(const struct wrap_request *request, const struct p
         fwrite(text->data, 1, text->len, stdout);
         return PM_OK;
     }
-    if (pm_str_ends_with(request->output, ".so"))
+    if (pm_str_ends_with(request->output, end_of_made(request)))
         return compile(request, text, err);
     return pm_file_write(request->output, text->data, text->len, err);
 }
@@ -157,16 +165,21 @@ static enum pm_status make(struct wrap_request *request, struct pdt_wrap *wrap,
 static int run(struct cmd_parse *parse, struct wrap_request *request)
 {
     struct pm_error err = PM_ERROR_INIT;
-    struct pm_buf text = PM_BUF_INIT((size_t)1 << 30);
+    struct pm_buf text = PM_BUF_INIT((size_t)1 << 30), options = PM_BUF_INIT((size_t)1 << 30);
     struct pdt_wrap wrap = {.include = request->include,
                             .level = request->level,
                             .patterns = (const char *const *)parse->operands + 1,
                             .n_patterns = (size_t)parse->n_operands - 1,
                             .note = tell,
                             .context = request,
-                            .out = &text};
+                            .is_link = request->is_link,
+                            .out = &text,
+                            .options = &options};
     enum pm_status status = make(request, &wrap, &err);
+    if (!err.n_causes && options.len)
+        fwrite(options.data, 1, options.len, stdout);
     pm_buf_release(&text);
+    pm_buf_release(&options);
     if (status != PM_OK)
         return cmd_fail(parse, &err);
     if (wrap.n_not_exported)
@@ -198,6 +211,9 @@ static bool take_option(struct cmd_parse *parse, struct wrap_request *request, i
         return true;
     case OPT_ANNOTATIONS:
         request->annotations = parse->value;
+        return true;
+    case OPT_LINK:
+        request->is_link = true;
         return true;
     case OPT_LIBRARY:
         request->library_name = parse->value;
@@ -237,6 +253,8 @@ static int wrap_main(struct cmd_parse *parse)
     if (!parse->n_operands || !*parse->operands[0] || strpbrk(parse->operands[0], "<>\"\n\\"))
         return cmd_usage_error(parse, "expected a header of C, as zlib.h");
     request.header = parse->operands[0];
+    if (request.is_link && (!request.output || pm_str_ends_with(request.output, ".so")))
+        return cmd_usage_error(parse, "option '--link': name an object or a C source by -o");
     if (request.level && !*request.level)
         return cmd_usage_error(parse, "option '--level': the name is empty");
     int status = name_header(&request) ? run(parse, &request) : CMD_FAILED;
@@ -252,6 +270,9 @@ static const struct cmd_option wrap_options[] = {
     {OPT_LIBRARY, "library", "NAME",
      "wrap only what this library exports: libz.so.1, found as the dynamic loader finds it, or a "
      "path"},
+    {OPT_LINK, "link", NULL,
+     "for programs that have the library built in: an object for the linker's --wrap, whose "
+     "options are printed; -o NAME.o makes it with cc"},
     {OPT_ANNOTATIONS, "annotations", "FILE",
      "what arguments are: bytes in and out, handles, counts; a file, the name of ready ones "
      "(zlib, sqlite3, png), or none. Otherwise ready ones of the header's name"},
@@ -267,6 +288,8 @@ static const struct cmd_example wrap_examples[] = {
     {"perfmap wrap zlib.h -o zlib-words.c", "its source, to change it"},
     {"cc -O2 -shared -fPIC $(pkg-config --cflags perfmap) zlib-words.c -o zlib-words.so",
      "as a library"},
+    {"perfmap wrap zlib.h --link --library ./libz.a -o words.o >words.opt",
+     "for a program that is linked with libz.a: cc app.o words.o @words.opt libz.a"},
     {"perfmap wrap sqlite3.h 'sqlite3_step' 'sqlite3_bind_*'", "some functions only"},
     {NULL, NULL}};
 
@@ -277,7 +300,7 @@ static const char *const wrap_environment[] = {
 const struct cmd cmd_wrap = {
     .name = "wrap",
     .summary = "make an adapter for a C library from its header",
-    .usage = (const char *const[]){"wrap [-o FILE] [--library NAME] [--annotations FILE] "
+    .usage = (const char *const[]){"wrap [-o FILE] [--library NAME] [--link] [--annotations FILE] "
                                    "[--level NAME] [-I FOLDER] [-D NAME=VALUE] HEADER [PATTERN...]",
                                    NULL},
     .description =

@@ -104,6 +104,15 @@ static const char *earlier_of_symbol(const struct pdt_header *header,
     return NULL;
 }
 
+/* What `ld --wrap` calls the function behind; what is not wrapped keeps its name. */
+static bool is_wrapped(const struct making *making, const struct pdt_function *function)
+{
+    const struct pdt_role *role = pdt_roles_find(making->wrap->roles, function->name);
+    return !function->is_defined && is_wanted(making->wrap, function->name) &&
+           is_exported(making->wrap, function->symbol) && !refusal(function) &&
+           !earlier_of_symbol(making->header, function) && !(role && role->is_skipped);
+}
+
 static enum way way_of(const struct making *making, const struct pdt_function *function,
                        const struct pdt_function **ret_behind)
 {
@@ -151,30 +160,44 @@ static void add_quoted(struct pm_buf *out, const char *text)
     pm_buf_add_byte(out, '"');
 }
 
-static void add_head(const struct pdt_wrap *wrap)
+/* How it becomes a library, or an object. */
+static void add_how(const struct pdt_wrap *wrap)
 {
-    struct pm_buf *out = wrap->out;
-    pm_buf_printf(
-        out,
-        "/* Made by `perfmap wrap`: which functions of %s run, as {function Executes}.\n"
-        " *\n"
+    static const char library[] =
         " *     cc -O2 -shared -fPIC -fexceptions $(pkg-config --cflags perfmap) FILE.c -o "
         "FILE.so\n"
         " *     perfmap run --adapter ./FILE.so PROGRAM\n"
+        " */\n";
+    static const char object[] =
+        " *     cc -O2 -c -fPIC -fexceptions $(pkg-config --cflags perfmap) FILE.c -o FILE.o\n"
+        " *\n"
+        " * and FILE.o to the program, with -Wl,--wrap=NAME of each.\n"
         " */\n"
-        "#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif\n"
-        "#pragma GCC diagnostic ignored \"-Wpragmas\"\n"
-        "#pragma GCC diagnostic ignored \"-Wunknown-warning-option\"\n"
-        "#pragma GCC diagnostic ignored \"-Wdeprecated-declarations\"\n"
-        "#pragma GCC diagnostic ignored \"-Warray-parameter\"\n"
-        "#pragma GCC diagnostic ignored \"-Wnonnull-compare\"\n"
-        "#include %s\n\n"
-        "#define WRAP_LEVEL ",
-        wrap->include, wrap->include);
-    add_quoted(out, wrap->level);
-    pm_buf_add_str(out, "\n#define WRAP_FILE ");
+        "#define WRAP_LINK 1\n";
+    pm_buf_add_str(wrap->out, wrap->is_link ? object : library);
+}
+
+static void add_head(const struct pdt_wrap *wrap)
+{
     const struct pm_str file = {wrap->include + 1, strlen(wrap->include) - 2};
-    pm_buf_printf(out, "\"%.*s\"\n\n", (int)file.len, file.p);
+    struct pm_buf *out = wrap->out;
+    pm_buf_printf(out,
+                  "/* Made by `perfmap wrap`: which functions of %s run, as {function Executes}.\n"
+                  " *\n",
+                  wrap->include);
+    add_how(wrap);
+    pm_buf_printf(out,
+                  "#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif\n"
+                  "#pragma GCC diagnostic ignored \"-Wpragmas\"\n"
+                  "#pragma GCC diagnostic ignored \"-Wunknown-warning-option\"\n"
+                  "#pragma GCC diagnostic ignored \"-Wdeprecated-declarations\"\n"
+                  "#pragma GCC diagnostic ignored \"-Warray-parameter\"\n"
+                  "#pragma GCC diagnostic ignored \"-Wnonnull-compare\"\n"
+                  "#include %s\n\n"
+                  "#define WRAP_LEVEL ",
+                  wrap->include);
+    add_quoted(out, wrap->level);
+    pm_buf_printf(out, "\n#define WRAP_FILE \"%.*s\"\n\n", (int)file.len, file.p);
     pm_buf_add_str(out, pdt_wrap_head);
     if (wrap->roles)
         pm_buf_add_str(out, pdt_wrap_role);
@@ -208,13 +231,27 @@ static void add_call(struct pm_buf *out, const struct pdt_function *function,
 }
 
 /* Names in parentheses are no macros'. */
-static void add_wrapper(struct pm_buf *out, const struct pdt_function *function,
-                        const struct pdt_function *behind, const struct pdt_role *role)
+static void add_prototype(struct pm_buf *out, const struct pdt_function *function,
+                          const char *prefix)
 {
-    bool is_void = !strcmp(function->result, "void"), is_list = behind != function;
-    pm_buf_printf(out, "WRAP_EXPORT __typeof__(%s) (%s)(", function->result, function->name);
+    pm_buf_printf(out, "WRAP_EXPORT __typeof__(%s) (%s%s)(", function->result, prefix,
+                  function->name);
     add_parameters(out, function, true);
-    pm_buf_add_str(out, ")\n{\n");
+    pm_buf_add_str(out, ")");
+}
+
+static void add_wrapper(const struct pdt_wrap *wrap, const struct pdt_function *function,
+                        const struct pdt_function *behind)
+{
+    struct pm_buf *out = wrap->out;
+    const struct pdt_role *role = pdt_roles_find(wrap->roles, function->name);
+    bool is_void = !strcmp(function->result, "void"), is_list = behind != function;
+    if (wrap->is_link) {
+        add_prototype(out, function, "wrapper_");
+        pm_buf_printf(out, " __asm__(\"__wrap_%s\");\n", function->symbol);
+    }
+    add_prototype(out, function, wrap->is_link ? "wrapper_" : "");
+    pm_buf_add_str(out, "\n{\n");
     wrap_roles_enter(out, function, role);
     pm_buf_printf(out, "    struct pm_sentence sentence = wrap_enter(&wrap_%s);\n", function->name);
     wrap_roles_begin(out, function, role);
@@ -239,8 +276,26 @@ static void add_stub(struct making *making, const struct pdt_function *function)
     pm_buf_printf(out,
                   "static __attribute__((used)) void *wrap_count_%s(void)\n{\n"
                   "    return wrap_count(&wrap_%s);\n}\n"
-                  "WRAP_STUB(\"%s\", \"wrap_count_%s\");\n",
-                  function->name, function->name, function->symbol, function->name);
+                  "WRAP_STUB(\"%s%s\", \"wrap_count_%s\");\n",
+                  function->name, function->name, making->wrap->is_link ? "__wrap_" : "",
+                  function->symbol, function->name);
+}
+
+static void add_facts(struct making *making, const struct pdt_function *function,
+                      const struct pdt_function *behind)
+{
+    struct pdt_wrap *wrap = making->wrap;
+    const char *name = function->name;
+    pm_buf_printf(wrap->out, "\n#undef %s\n", name);
+    if (wrap->is_link) {
+        pm_buf_printf(wrap->out, "void wrap_real_%s(void) __asm__(\"%s%s\");\n", name,
+                      is_wrapped(making, behind) ? "__real_" : "", behind->symbol);
+        pm_buf_printf(wrap->options, "-Wl,--wrap=%s\n", function->symbol);
+    }
+    pm_buf_printf(wrap->out, "static struct wrap_function wrap_%s = {", name);
+    pm_buf_printf(wrap->out, wrap->is_link ? "(void *)wrap_real_%s" : "0", name);
+    pm_buf_printf(wrap->out, ", {0}, %u, \"%s\", \"%s\"};\n", function->line_no, name,
+                  behind->symbol);
 }
 
 static void wrap_function(struct making *making, const struct pdt_function *function)
@@ -261,15 +316,11 @@ static void wrap_function(struct making *making, const struct pdt_function *func
     if (way == WAY_COUNT && !making->has_stub)
         pm_buf_add_str(wrap->out, pdt_wrap_stub);
     making->has_stub |= way == WAY_COUNT;
-    pm_buf_printf(wrap->out,
-                  "\n#undef %s\nstatic struct wrap_function wrap_%s = {0, {0}, %u, \"%s\", "
-                  "\"%s\"};\n",
-                  function->name, function->name, function->line_no, function->name,
-                  behind->symbol);
+    add_facts(making, function, behind);
     if (way == WAY_COUNT)
         add_stub(making, function);
     else
-        add_wrapper(wrap->out, function, behind, pdt_roles_find(wrap->roles, function->name));
+        add_wrapper(wrap, function, behind);
 }
 
 enum pm_status pdt_wrap_make(const struct pdt_header *header, struct pdt_wrap *wrap,
@@ -284,7 +335,7 @@ enum pm_status pdt_wrap_make(const struct pdt_header *header, struct pdt_wrap *w
     add_head(wrap);
     for (uint32_t i = 0; i < header->n_functions; i++)
         wrap_function(&making, &header->functions[i]);
-    if (wrap->out->failed)
+    if (wrap->out->failed || (wrap->is_link && wrap->options->failed))
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory for the wrappers");
     if (wrap->n_not_exported && !wrap->n_wrapped && !wrap->n_left_out)
         return pm_error_set(err, PM_ERR_NOT_FOUND,

@@ -22,11 +22,12 @@ struct pdt_wrap {
     size_t n_patterns;
     /* NULL: all symbols are there; else is this one in the library? */
     bool (*is_exported)(void *context, const char *symbol);
-    const struct pdt_roles *roles;                 /* what arguments are; NULL: nothing is known */
+    bool is_link;                  /* for the linker's --wrap: __wrap_NAME calls __real_NAME */
+    const struct pdt_roles *roles; /* what arguments are; NULL: nothing is known */
     void (*note)(void *context, const char *text); /* may be NULL: of a function that is left out,
                                                       or only counted */
     void *context;
-    struct pm_buf *out;
+    struct pm_buf *out, *options; /* options: of the linker, with is_link, a line each */
     uint32_t n_wrapped, n_left_out, n_not_exported; /* filled in */
 };
 

@@ -19,6 +19,7 @@ struct wrap_function {
     const char *name, *symbol;
 };
 
+#ifndef WRAP_LINK
 /* Of a library that was loaded for somebody else only, as a module of an interpreter. */
 WRAP_SELDOM void *wrap_find_anywhere(const char *symbol)
 {
@@ -54,6 +55,7 @@ WRAP_SELDOM void *wrap_find(const char *symbol)
     }
     return found;
 }
+#endif
 
 /* Equal sentences have one id, so threads may do it at the same time. */
 WRAP_SELDOM struct pm_sentence wrap_define(struct wrap_function *function)
@@ -70,8 +72,10 @@ WRAP_SELDOM struct pm_sentence wrap_define(struct wrap_function *function)
 WRAP_INLINE struct pm_sentence wrap_enter(struct wrap_function *function)
 {
     struct pm_sentence sentence = {0};
+#ifndef WRAP_LINK /* else the linker knows it */
     if (__builtin_expect(!__atomic_load_n(&function->real, __ATOMIC_RELAXED), 0))
         __atomic_store_n(&function->real, wrap_find(function->symbol), __ATOMIC_RELAXED);
+#endif
     if (!pm_words_of_runtime())
         return sentence;
     sentence.id = __atomic_load_n(&function->sentence.id, __ATOMIC_RELAXED);
