@@ -10,7 +10,7 @@
 #include <limits.h>
 #include <unistd.h>
 
-enum { OPT_LEVEL = CMD_KEY_FIRST, OPT_LIBRARY, OPT_ANNOTATIONS, OPT_LINK };
+enum { OPT_LEVEL = CMD_KEY_FIRST, OPT_LIBRARY, OPT_ANNOTATIONS, OPT_LINK, OPT_CXX };
 enum { MAX_ANNOTATIONS_BYTES = 1 << 22 };
 enum { MAX_FLAGS = 200 };
 
@@ -18,7 +18,7 @@ struct wrap_request {
     const char *output, *level, *header, *library_name, *annotations;
     const char *flags[MAX_FLAGS]; /* -I and -D with their values */
     size_t n_flags;
-    bool is_link;
+    bool is_link, is_cxx;
     char *include; /* owned: <zlib.h> or "/home/me/mine.h" */
     char own_level[80];
     struct wrap_library library;
@@ -93,7 +93,7 @@ static char *annotations_path(const struct wrap_request *request)
         return NULL;
     if (named && (strchr(named, '/') || access(named, R_OK) == 0))
         return pm_strndup(named, strlen(named));
-    if (named || *request->include == '<')
+    if (named || (request->include && *request->include == '<'))
         return cmd_find_annotations(named ? named : request->own_level);
     return NULL;
 }
@@ -139,9 +139,13 @@ static enum pm_status write_text(struct wrap_request *request, struct pdt_wrap *
     }
     if (status != PM_OK)
         return status;
-    status = pdt_header_read(request->include, request->flags, request->n_flags, err, &header);
+    if (request->is_cxx)
+        status = wrap_library_cxx(&request->library, err, &header);
+    else
+        status = pdt_header_read(request->include, request->flags, request->n_flags, err, &header);
     if (status != PM_OK)
         return status;
+    wrap->library = request->library.path;
     status = pdt_wrap_make(header, wrap, err);
     pdt_header_free(header);
     return status;
@@ -168,8 +172,8 @@ static int run(struct cmd_parse *parse, struct wrap_request *request)
     struct pm_buf text = PM_BUF_INIT((size_t)1 << 30), options = PM_BUF_INIT((size_t)1 << 30);
     struct pdt_wrap wrap = {.include = request->include,
                             .level = request->level,
-                            .patterns = (const char *const *)parse->operands + 1,
-                            .n_patterns = (size_t)parse->n_operands - 1,
+                            .patterns = (const char *const *)parse->operands + !request->is_cxx,
+                            .n_patterns = (size_t)parse->n_operands - !request->is_cxx,
                             .note = tell,
                             .context = request,
                             .is_link = request->is_link,
@@ -185,6 +189,9 @@ static int run(struct cmd_parse *parse, struct wrap_request *request)
     if (wrap.n_not_exported)
         cmd_talk("note: left out: %u functions of the header that '%s' does not export",
                  wrap.n_not_exported, request->library.path);
+    if (request->is_cxx)
+        cmd_talk("note: counted only: functions of C++, whose types a library does not say: their "
+                 "time is that of their callers");
     cmd_talk("%u functions wrapped, as level %s", wrap.n_wrapped, request->level);
     return cmd_stdout_done(parse, CMD_DONE);
 }
@@ -211,6 +218,9 @@ static bool take_option(struct cmd_parse *parse, struct wrap_request *request, i
         return true;
     case OPT_ANNOTATIONS:
         request->annotations = parse->value;
+        return true;
+    case OPT_CXX:
+        request->is_cxx = true;
         return true;
     case OPT_LINK:
         request->is_link = true;
@@ -243,6 +253,34 @@ static bool name_header(struct wrap_request *request)
     return request->include != NULL;
 }
 
+/* libfoo.so.1 gives the level foo. */
+static void name_library(struct wrap_request *request)
+{
+    const char *slash = strrchr(request->library_name, '/');
+    const char *base = slash ? slash + 1 : request->library_name;
+    base += strncmp(base, "lib", 3) ? 0 : 3;
+    snprintf(request->own_level, sizeof request->own_level, "%.*s", (int)strcspn(base, "."), base);
+    if (!request->level)
+        request->level = request->own_level;
+}
+
+/* 0: all is there. */
+static int check_usage(struct cmd_parse *parse, const struct wrap_request *request)
+{
+    const char *header = parse->n_operands ? parse->operands[0] : "";
+    if (request->is_cxx && !request->library_name)
+        return cmd_usage_error(parse, "option '--cxx': name the library by --library");
+    if (request->is_cxx && request->annotations)
+        return cmd_usage_error(parse, "option '--annotations': of C++ no arguments are known");
+    if (!request->is_cxx && (!*header || strpbrk(header, "<>\"\n\\")))
+        return cmd_usage_error(parse, "expected a header of C, as zlib.h");
+    if (request->is_link && (!request->output || pm_str_ends_with(request->output, ".so")))
+        return cmd_usage_error(parse, "option '--link': name an object or a C source by -o");
+    if (request->level && !*request->level)
+        return cmd_usage_error(parse, "option '--level': the name is empty");
+    return 0;
+}
+
 static int wrap_main(struct cmd_parse *parse)
 {
     struct wrap_request request = {0};
@@ -250,14 +288,13 @@ static int wrap_main(struct cmd_parse *parse)
         parse->failed |= !take_option(parse, &request, key);
     if (parse->failed)
         return CMD_USAGE;
-    if (!parse->n_operands || !*parse->operands[0] || strpbrk(parse->operands[0], "<>\"\n\\"))
-        return cmd_usage_error(parse, "expected a header of C, as zlib.h");
-    request.header = parse->operands[0];
-    if (request.is_link && (!request.output || pm_str_ends_with(request.output, ".so")))
-        return cmd_usage_error(parse, "option '--link': name an object or a C source by -o");
-    if (request.level && !*request.level)
-        return cmd_usage_error(parse, "option '--level': the name is empty");
-    int status = name_header(&request) ? run(parse, &request) : CMD_FAILED;
+    int status = check_usage(parse, &request);
+    if (status)
+        return status;
+    request.header = request.is_cxx ? NULL : parse->operands[0];
+    if (request.is_cxx)
+        name_library(&request);
+    status = request.is_cxx || name_header(&request) ? run(parse, &request) : CMD_FAILED;
     free(request.include);
     wrap_library_release(&request.library);
     return status;
@@ -270,6 +307,9 @@ static const struct cmd_option wrap_options[] = {
     {OPT_LIBRARY, "library", "NAME",
      "wrap only what this library exports: libz.so.1, found as the dynamic loader finds it, or a "
      "path"},
+    {OPT_CXX, "cxx", NULL,
+     "without a header: count the calls of the library's functions of C++ whose names fit the "
+     "patterns, as 'ns::*'"},
     {OPT_LINK, "link", NULL,
      "for programs that have the library built in: an object for the linker's --wrap, whose "
      "options are printed; -o NAME.o makes it with cc"},
@@ -288,6 +328,8 @@ static const struct cmd_example wrap_examples[] = {
     {"perfmap wrap zlib.h -o zlib-words.c", "its source, to change it"},
     {"cc -O2 -shared -fPIC $(pkg-config --cflags perfmap) zlib-words.c -o zlib-words.so",
      "as a library"},
+    {"perfmap wrap --library libre2.so.9 --cxx 're2::RE2::*' -o re2-words.so",
+     "calls of a C++ library's functions, by their names without parameters"},
     {"perfmap wrap zlib.h --link --library ./libz.a -o words.o >words.opt",
      "for a program that is linked with libz.a: cc app.o words.o @words.opt libz.a"},
     {"perfmap wrap sqlite3.h 'sqlite3_step' 'sqlite3_bind_*'", "some functions only"},
@@ -302,6 +344,8 @@ const struct cmd cmd_wrap = {
     .summary = "make an adapter for a C library from its header",
     .usage = (const char *const[]){"wrap [-o FILE] [--library NAME] [--link] [--annotations FILE] "
                                    "[--level NAME] [-I FOLDER] [-D NAME=VALUE] HEADER [PATTERN...]",
+                                   "wrap --cxx --library NAME [-o FILE] [--level NAME] "
+                                   "[PATTERN...]",
                                    NULL},
     .description =
         "Makes a library with a wrapper for each function that the header declares, or its C "

@@ -3,6 +3,11 @@
 
 #include "cmd/core/command.h"
 
+#include "pdt/header.h"
+
+#include "mapping/base/cxx_name.h"
+#include "mapping/debuginfo/debuginfo.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -104,6 +109,52 @@ bool wrap_library_has(const struct wrap_library *library, const char *symbol)
 {
     return library->n_functions && bsearch(&symbol, library->functions, library->n_functions,
                                            sizeof *library->functions, compare);
+}
+
+/* ns::sum<int> of "int ns::sum<int>(int*)"; empty: what the compiler made beside functions. */
+static struct pm_str plain_name(const char *demangled)
+{
+    enum { MAX_PARTS = 32 };
+    static const char *const made[] = {"virtual thunk to ", "non-virtual thunk to ",
+                                       "covariant return thunk to ", "TLS init function for ",
+                                       "TLS wrapper function for "};
+    struct pm_cxx_part parts[MAX_PARTS];
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        if (!strncmp(demangled, made[i], strlen(made[i])))
+            return PM_STR("");
+    size_t n = pm_cxx_parts(demangled, strlen(demangled), parts, MAX_PARTS);
+    if (!n || !parts[0].name.len)
+        return PM_STR("");
+    const struct pm_str last =
+        parts[n - 1].arguments.len ? parts[n - 1].arguments : parts[n - 1].name;
+    const char *from = parts[0].name.p;
+    return (struct pm_str){from, (size_t)(last.p + last.len - from)};
+}
+
+static bool add_cxx(struct pdt_header *header, const char *symbol)
+{
+    char *demangled = strncmp(symbol, "_Z", 2) ? NULL : pm_debug_demangle(symbol);
+    struct pm_str plain = demangled ? plain_name(demangled) : PM_STR("");
+    char *name = plain.len ? pm_strndup(plain.p, plain.len) : NULL;
+    bool good = !plain.len || (name && pdt_header_add(header, name, symbol));
+    free(name);
+    free(demangled);
+    return good;
+}
+
+enum pm_status wrap_library_cxx(const struct wrap_library *library, struct pm_error *err,
+                                struct pdt_header **ret_header)
+{
+    struct pdt_header *header = pdt_header_new();
+    bool good = header != NULL;
+    for (uint32_t i = 0; good && i < library->n_functions; i++)
+        good = add_cxx(header, library->functions[i]);
+    if (!good) {
+        pdt_header_free(header);
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory for '%s'", library->path);
+    }
+    *ret_header = header;
+    return PM_OK;
 }
 
 void wrap_library_release(struct wrap_library *library)

@@ -166,20 +166,28 @@ static struct pdt_function *known_function(struct pdt_header *header, const char
     return NULL;
 }
 
-static struct pdt_function *add_function(struct reading *reading, CXCursor cursor, unsigned line)
+static struct pdt_function *grow(struct pdt_header *header)
 {
-    struct pdt_header *header = reading->header;
     void *grown = pm_grow_array(header->functions, header->n_functions, &header->cap_functions, 128,
                                 sizeof *header->functions);
-    if (!grown) {
+    if (!grown)
+        return NULL;
+    header->functions = grown;
+    struct pdt_function *function = &header->functions[header->n_functions++];
+    *function = (struct pdt_function){0};
+    return function;
+}
+
+static struct pdt_function *add_function(struct reading *reading, CXCursor cursor, unsigned line)
+{
+    struct pdt_function *function = grow(reading->header);
+    if (!function) {
         reading->failed = true;
         return NULL;
     }
-    header->functions = grown;
-    struct pdt_function *function = &header->functions[header->n_functions++];
-    *function = (struct pdt_function){.line_no = line};
+    function->line_no = line;
     function->name = keep(reading, reading->clang->getCursorSpelling(cursor));
-    function->symbol = function->name;
+    function->symbol = function->id = function->name;
     read_type(reading, cursor, function);
     return function;
 }
@@ -302,6 +310,21 @@ enum pm_status pdt_header_read(const char *include, const char *const *flags, si
     }
     *ret_header = reading.header;
     return PM_OK;
+}
+
+struct pdt_header *pdt_header_new(void)
+{
+    return pm_alloc(sizeof(struct pdt_header));
+}
+
+bool pdt_header_add(struct pdt_header *header, const char *name, const char *symbol)
+{
+    struct pdt_function *function = grow(header);
+    if (!function)
+        return false;
+    function->name = pm_arena_strndup(&header->arena, name, strlen(name));
+    function->symbol = function->id = pm_arena_strndup(&header->arena, symbol, strlen(symbol));
+    return function->name && function->symbol;
 }
 
 void pdt_header_free(struct pdt_header *header)

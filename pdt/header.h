@@ -27,6 +27,7 @@ struct pdt_parameter {
 /* Types are C text that __typeof__(...) takes. */
 struct pdt_function {
     const char *name, *symbol; /* symbol: what the linker calls it, after __asm__("...") too */
+    const char *id;            /* a name for C: the symbol where the name is one of C++ */
     const char *result;
     const char *unwritable; /* NULL; else why one of its types cannot be written */
     struct pdt_parameter *parameters;
@@ -48,6 +49,10 @@ PM_MUST_CHECK enum pm_status pdt_header_read(const char *include, const char *co
                                              size_t n_flags, struct pm_error *err,
                                              struct pdt_header **ret_header);
 void pdt_header_free(struct pdt_header *header);
+
+/* Of functions whose types nobody knows, those of a library alone. False: memory. */
+struct pdt_header *pdt_header_new(void); /* NULL: memory */
+PM_MUST_CHECK bool pdt_header_add(struct pdt_header *header, const char *name, const char *symbol);
 
 /* NULL: there is none of this name. */
 const struct pdt_function *pdt_header_find(const struct pdt_header *header, const char *name);

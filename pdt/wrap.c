@@ -138,6 +138,8 @@ static enum way way_of(const struct making *making, const struct pdt_function *f
         *ret_behind = list;
         return WAY_V_FORM;
     }
+    if (!wrap->include)
+        return WAY_COUNT;
     why = function->has_prototype ? function->unwritable : "no prototype";
     if (function->is_variadic)
         why = "any number of parameters, which no wrapper can hand on";
@@ -179,25 +181,29 @@ static void add_how(const struct pdt_wrap *wrap)
 
 static void add_head(const struct pdt_wrap *wrap)
 {
-    const struct pm_str file = {wrap->include + 1, strlen(wrap->include) - 2};
+    const char *from = wrap->include ? wrap->include : wrap->library;
     struct pm_buf *out = wrap->out;
     pm_buf_printf(out,
                   "/* Made by `perfmap wrap`: which functions of %s run, as {function Executes}.\n"
                   " *\n",
-                  wrap->include);
+                  from);
     add_how(wrap);
-    pm_buf_printf(out,
-                  "#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif\n"
-                  "#pragma GCC diagnostic ignored \"-Wpragmas\"\n"
-                  "#pragma GCC diagnostic ignored \"-Wunknown-warning-option\"\n"
-                  "#pragma GCC diagnostic ignored \"-Wdeprecated-declarations\"\n"
-                  "#pragma GCC diagnostic ignored \"-Warray-parameter\"\n"
-                  "#pragma GCC diagnostic ignored \"-Wnonnull-compare\"\n"
-                  "#include %s\n\n"
-                  "#define WRAP_LEVEL ",
-                  wrap->include);
+    pm_buf_add_str(out, "#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif\n"
+                        "#pragma GCC diagnostic ignored \"-Wpragmas\"\n"
+                        "#pragma GCC diagnostic ignored \"-Wunknown-warning-option\"\n"
+                        "#pragma GCC diagnostic ignored \"-Wdeprecated-declarations\"\n"
+                        "#pragma GCC diagnostic ignored \"-Warray-parameter\"\n"
+                        "#pragma GCC diagnostic ignored \"-Wnonnull-compare\"\n");
+    if (wrap->include)
+        pm_buf_printf(out, "#include %s\n\n", wrap->include);
+    pm_buf_add_str(out, "#define WRAP_LEVEL ");
     add_quoted(out, wrap->level);
-    pm_buf_printf(out, "\n#define WRAP_FILE \"%.*s\"\n\n", (int)file.len, file.p);
+    pm_buf_add_str(out, "\n#define WRAP_FILE ");
+    if (wrap->include)
+        pm_buf_printf(out, "\"%.*s\"", (int)strlen(wrap->include) - 2, wrap->include + 1);
+    else
+        add_quoted(out, wrap->library);
+    pm_buf_add_str(out, "\n\n");
     pm_buf_add_str(out, pdt_wrap_head);
     if (wrap->roles)
         pm_buf_add_str(out, pdt_wrap_role);
@@ -277,15 +283,15 @@ static void add_stub(struct making *making, const struct pdt_function *function)
                   "static __attribute__((used)) void *wrap_count_%s(void)\n{\n"
                   "    return wrap_count(&wrap_%s);\n}\n"
                   "WRAP_STUB(\"%s%s\", \"wrap_count_%s\");\n",
-                  function->name, function->name, making->wrap->is_link ? "__wrap_" : "",
-                  function->symbol, function->name);
+                  function->id, function->id, making->wrap->is_link ? "__wrap_" : "",
+                  function->symbol, function->id);
 }
 
 static void add_facts(struct making *making, const struct pdt_function *function,
                       const struct pdt_function *behind)
 {
     struct pdt_wrap *wrap = making->wrap;
-    const char *name = function->name;
+    const char *name = function->id;
     pm_buf_printf(wrap->out, "\n#undef %s\n", name);
     if (wrap->is_link) {
         pm_buf_printf(wrap->out, "void wrap_real_%s(void) __asm__(\"%s%s\");\n", name,
@@ -294,8 +300,9 @@ static void add_facts(struct making *making, const struct pdt_function *function
     }
     pm_buf_printf(wrap->out, "static struct wrap_function wrap_%s = {", name);
     pm_buf_printf(wrap->out, wrap->is_link ? "(void *)wrap_real_%s" : "0", name);
-    pm_buf_printf(wrap->out, ", {0}, %u, \"%s\", \"%s\"};\n", function->line_no, name,
-                  behind->symbol);
+    pm_buf_printf(wrap->out, ", {0}, %u, ", function->line_no);
+    add_quoted(wrap->out, function->name);
+    pm_buf_printf(wrap->out, ", \"%s\"};\n", behind->symbol);
 }
 
 static void wrap_function(struct making *making, const struct pdt_function *function)
@@ -341,8 +348,10 @@ enum pm_status pdt_wrap_make(const struct pdt_header *header, struct pdt_wrap *w
         return pm_error_set(err, PM_ERR_NOT_FOUND,
                             "the library exports none of the functions that %s declares",
                             wrap->include);
-    return wrap->n_wrapped || wrap->n_left_out
-               ? PM_OK
-               : pm_error_set(err, PM_ERR_NOT_FOUND, "%s declares no such function of C",
-                              wrap->include);
+    if (wrap->n_wrapped || wrap->n_left_out)
+        return PM_OK;
+    if (!wrap->include)
+        return pm_error_set(err, PM_ERR_NOT_FOUND, "'%s' exports no such function of C++",
+                            wrap->library);
+    return pm_error_set(err, PM_ERR_NOT_FOUND, "%s declares no such function of C", wrap->include);
 }

@@ -17,7 +17,8 @@
 #include "mapping/base/str.h"
 
 struct pdt_wrap {
-    const char *include, *level; /* include: with its <> or quotes */
+    const char *include, *level; /* include: with its <> or quotes; NULL: there is no header */
+    const char *library;         /* without a header: where the functions are */
     const char *const *patterns; /* only functions of these names; n_patterns 0: all */
     size_t n_patterns;
     /* NULL: all symbols are there; else is this one in the library? */
