@@ -85,7 +85,7 @@ static void tell(void *context, const char *text)
     cmd_talk("note: %s", text);
 }
 
-/* A file, or ready ones by name: of the library when the header is not the user's own. NULL: none. */
+/* A file, or ready ones by name: the library's when the header is a system's. NULL: none. */
 static char *annotations_path(const struct wrap_request *request)
 {
     const char *named = request->annotations;
@@ -358,10 +358,9 @@ const struct cmd cmd_wrap = {
         "(gzvprintf). Where there is none, and where a type cannot be written, calls are counted, "
         "but their time is not seen. Left out, each with a note, are functions that do not return "
         "or return twice, as setjmp, and those that look at who calls them, as dlsym. Of the "
-        "headers that the header includes, only those in a folder "
-        "of its name beside it are wrapped, as lzma/base.h of lzma.h. A name that is a file is "
-        "this "
-        "file; others are found as the compiler finds them.",
+        "headers that the header includes, those that are parts of it are wrapped, too: "
+        "lzma/base.h of lzma.h, mpi_proto.h of mpi.h, all of its folder with curl/curl.h. A name "
+        "that is a file is this file; others are found as the compiler finds them.",
     .options = wrap_options,
     .examples = wrap_examples,
     .environment = wrap_environment,

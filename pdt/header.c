@@ -14,7 +14,8 @@ struct reading {
     const struct pdt_clang *clang;
     struct pdt_header *header;
     CXTranslationUnit unit;
-    bool failed; /* memory */
+    bool is_of_folder; /* the header is named with its folder: curl/curl.h */
+    bool failed;       /* memory */
 };
 
 /* A string of libclang, in the arena. */
@@ -147,15 +148,24 @@ static void read_type(struct reading *reading, CXCursor cursor, struct pdt_funct
 
 /* --- functions --- */
 
-/* The header, or one in the folder of its name beside it. */
-static bool is_own(const struct pdt_header *header, const char *file)
+/* With its last slash. */
+static size_t folder_length(const char *path)
 {
-    const char *own = header->path;
-    size_t stem = strlen(own);
-    while (stem > 0 && own[stem - 1] != '.' && own[stem - 1] != '/')
-        stem--;
-    return !strcmp(own, file) || (stem > 1 && own[stem - 1] == '.' &&
-                                  !strncmp(own, file, stem - 1) && file[stem - 1] == '/');
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* The header, one in the folder of its name beside it (lzma/base.h), one beside it that begins with
+ * its name (mpi_proto.h of mpi.h), or, where its name has a folder (curl/curl.h), any of that. */
+static bool is_own(const struct reading *reading, const char *file)
+{
+    const char *own = reading->header->path;
+    size_t folder = folder_length(own);
+    size_t stem = folder + strcspn(own + folder, ".");
+    bool is_beside = !strncmp(own, file, folder) && !strchr(file + folder, '/');
+    if (!strcmp(own, file) || (is_beside && reading->is_of_folder))
+        return true;
+    return !strncmp(own, file, stem) && (file[stem] == '/' || (file[stem] == '_' && is_beside));
 }
 
 static struct pdt_function *known_function(struct pdt_header *header, const char *name)
@@ -204,8 +214,12 @@ static void read_function(struct reading *reading, CXCursor cursor)
     clang->disposeString(spelling);
     clang->getExpansionLocation(clang->getCursorLocation(cursor), &file, &line, NULL, NULL);
     char *path = file && !function ? file_path(reading, file) : NULL;
-    if (path && is_own(reading->header, path))
+    if (path && is_own(reading, path))
         function = add_function(reading, cursor, line);
+    if (path && function && strcmp(path, reading->header->path) != 0) {
+        const char *from = path + folder_length(reading->header->path);
+        function->file = keep_part(reading, from, strlen(from));
+    }
     free(path);
     if (!function)
         return;
@@ -300,6 +314,7 @@ enum pm_status pdt_header_read(const char *include, const char *const *flags, si
     enum pm_status status = pdt_clang_load(err, &reading.clang);
     if (status != PM_OK)
         return status;
+    reading.is_of_folder = *include == '<' && strchr(include, '/');
     reading.header = pm_alloc(sizeof *reading.header);
     if (!reading.header)
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory");

@@ -6,8 +6,9 @@
  *             puts(header->functions[i].name);
  *     pdt_header_free(header);
  *
- * Only those that the header itself declares, or one in a folder of its name beside it (lzma/base.h
- * of lzma.h), that other objects can define, and that it does not define itself. One thread at a
+ * Only those that the header itself declares, or one that is a part of it (lzma/base.h of lzma.h,
+ * mpi_proto.h of mpi.h, curl/easy.h of curl/curl.h), that other objects can define, and that it
+ * does not define itself. One thread at a
  * time per header.
  */
 #ifndef PDT_HEADER_H
@@ -28,6 +29,7 @@ struct pdt_parameter {
 struct pdt_function {
     const char *name, *symbol; /* symbol: what the linker calls it, after __asm__("...") too */
     const char *id;            /* a name for C: the symbol where the name is one of C++ */
+    const char *file;          /* from the header's folder on, as lzma/base.h; NULL: the header */
     const char *result;
     const char *unwritable; /* NULL; else why one of its types cannot be written */
     struct pdt_parameter *parameters;

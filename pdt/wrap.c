@@ -198,11 +198,6 @@ static void add_head(const struct pdt_wrap *wrap)
         pm_buf_printf(out, "#include %s\n\n", wrap->include);
     pm_buf_add_str(out, "#define WRAP_LEVEL ");
     add_quoted(out, wrap->level);
-    pm_buf_add_str(out, "\n#define WRAP_FILE ");
-    if (wrap->include)
-        pm_buf_printf(out, "\"%.*s\"", (int)strlen(wrap->include) - 2, wrap->include + 1);
-    else
-        add_quoted(out, wrap->library);
     pm_buf_add_str(out, "\n\n");
     pm_buf_add_str(out, pdt_wrap_head);
     if (wrap->roles)
@@ -287,6 +282,22 @@ static void add_stub(struct making *making, const struct pdt_function *function)
                   function->symbol, function->id);
 }
 
+/* As it is included: lzma.h, lzma/base.h. */
+static void add_file(const struct pdt_wrap *wrap, const struct pdt_function *function)
+{
+    struct pm_buf path = PM_BUF_INIT(1 << 16);
+    struct pm_str whole = pm_str_of(wrap->library);
+    if (wrap->include)
+        whole = (struct pm_str){wrap->include + 1, strlen(wrap->include) - 2};
+    const char *slash = function->file ? memrchr(whole.p, '/', whole.len) : NULL;
+    if (function->file)
+        whole.len = slash ? (size_t)(slash - whole.p) + 1 : 0;
+    pm_buf_printf(&path, "%.*s%s", (int)whole.len, whole.p, function->file ? function->file : "");
+    add_quoted(wrap->out, path.data ? path.data : "");
+    wrap->out->failed |= path.failed;
+    pm_buf_release(&path);
+}
+
 static void add_facts(struct making *making, const struct pdt_function *function,
                       const struct pdt_function *behind)
 {
@@ -302,7 +313,9 @@ static void add_facts(struct making *making, const struct pdt_function *function
     pm_buf_printf(wrap->out, wrap->is_link ? "(void *)wrap_real_%s" : "0", name);
     pm_buf_printf(wrap->out, ", {0}, %u, ", function->line_no);
     add_quoted(wrap->out, function->name);
-    pm_buf_printf(wrap->out, ", \"%s\"};\n", behind->symbol);
+    pm_buf_printf(wrap->out, ", \"%s\", ", behind->symbol);
+    add_file(wrap, function);
+    pm_buf_add_str(wrap->out, "};\n");
 }
 
 static void wrap_function(struct making *making, const struct pdt_function *function)

@@ -16,7 +16,7 @@ struct wrap_function {
     void *real; /* the function behind, NULL: not looked for yet */
     struct pm_sentence sentence;
     uint32_t line_no;
-    const char *name, *symbol;
+    const char *name, *symbol, *file;
 };
 
 #ifndef WRAP_LINK
@@ -61,8 +61,8 @@ WRAP_SELDOM void *wrap_find(const char *symbol)
 WRAP_SELDOM struct pm_sentence wrap_define(struct wrap_function *function)
 {
     struct pm_level level = pm_define_level(WRAP_LEVEL, "Source");
-    struct pm_noun_facts facts = {function->name,    "function", WRAP_FILE, 0,
-                                  function->line_no, 0,          0};
+    struct pm_noun_facts facts = {
+        function->name, "function", function->file, 0, function->line_no, 0, 0};
     struct pm_noun noun = pm_define_noun_at(level, &facts);
     struct pm_sentence sentence = pm_define_sentence(pm_define_verb(level, "Executes"), &noun, 1);
     __atomic_store_n(&function->sentence.id, sentence.id, __ATOMIC_RELAXED);
