@@ -8,6 +8,7 @@
 #include "mapping/base/cxx_name.h"
 #include "mapping/debuginfo/debuginfo.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -131,9 +132,18 @@ static struct pm_str plain_name(const char *demangled)
     return (struct pm_str){from, (size_t)(last.p + last.len - from)};
 }
 
+/* The symbol becomes C and assembler: any other byte in it is none of a compiler's. */
+static bool is_cxx(const char *symbol)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)symbol[n]) || symbol[n] == '_')
+        n++;
+    return !strncmp(symbol, "_Z", 2) && !symbol[n];
+}
+
 static bool add_cxx(struct pdt_header *header, const char *symbol)
 {
-    char *demangled = strncmp(symbol, "_Z", 2) ? NULL : pm_debug_demangle(symbol);
+    char *demangled = is_cxx(symbol) ? pm_debug_demangle(symbol) : NULL;
     struct pm_str plain = demangled ? plain_name(demangled) : PM_STR("");
     char *name = plain.len ? pm_strndup(plain.p, plain.len) : NULL;
     bool good = !plain.len || (name && pdt_header_add(header, name, symbol));
