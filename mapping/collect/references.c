@@ -234,9 +234,22 @@ static enum pm_status map_way(struct collector *c, uint32_t verb, uint32_t from,
 {
     struct collect_mapping mapping = {.origin = origin};
     enum pm_status status = collect_short_sentence(c, verb, from, &mapping.source);
-    if (status == PM_OK)
-        status = collect_short_sentence(c, verb, to, &mapping.destination);
+    if (status != PM_OK)
+        return status;
+    status = collect_short_sentence(c, verb, to, &mapping.destination);
     return status == PM_OK ? collect_add_mapping(c, &mapping) : status;
+}
+
+/* PM_MAP_READS, PM_MAP_WRITES: each of what is done with the one. */
+static enum pm_status map_access(struct collector *c, unsigned access, uint32_t from, uint32_t to,
+                                 const char *origin)
+{
+    if (access & PM_MAP_READS) {
+        enum pm_status status = map_way(c, c->model->source_reads, from, to, origin);
+        if (status != PM_OK)
+            return status;
+    }
+    return access & PM_MAP_WRITES ? map_way(c, c->model->source_writes, from, to, origin) : PM_OK;
 }
 
 static enum pm_status map_objects(struct collector *c, const struct references *all,
@@ -246,13 +259,10 @@ static enum pm_status map_objects(struct collector *c, const struct references *
     enum pm_status status = PM_OK;
     for (uint32_t i = 0; i < all->n_objects && status == PM_OK; i++) {
         const struct object *object = &all->objects[i];
-        if (touched->access & PM_MAP_READS)
-            status = map_way(c, c->model->source_reads, touched->row, object->row, origin);
-        if (status == PM_OK && touched->access & PM_MAP_WRITES)
-            status = map_way(c, c->model->source_writes, touched->row, object->row, origin);
-        if (status == PM_OK)
-            status =
-                collect_note_touch(c, object->binary, object->id, object->row, touched->access);
+        status = map_access(c, touched->access, touched->row, object->row, origin);
+        if (status != PM_OK)
+            return status;
+        status = collect_note_touch(c, object->binary, object->id, object->row, touched->access);
     }
     return status;
 }
@@ -350,10 +360,7 @@ static enum pm_status map_holder(struct collector *c, struct pm_map *known,
         return PM_OK;
     if (!pm_map_put(known, key, 1))
         return collect_no_memory(c);
-    enum pm_status status = map_way(c, c->model->source_reads, object, member->holder, "possible");
-    if (status != PM_OK)
-        return status;
-    return map_way(c, c->model->source_writes, object, member->holder, "possible");
+    return map_access(c, PM_MAP_READS | PM_MAP_WRITES, object, member->holder, "possible");
 }
 
 static enum pm_status map_member(struct collector *c, struct references *all, struct pm_map *known,
@@ -549,8 +556,8 @@ static enum pm_status spread_said(struct collector *c, const struct references *
 }
 
 /* Statements read through the noun, says the source, and no code of this run shows the noun: where
- * addresses are constants, it shows what the noun refers to. What is done with that is possibly done
- * through the noun. */
+ * addresses are constants, it shows what the noun refers to. What is done with that is possibly
+ * done through the noun. */
 static enum pm_status map_name(struct collector *c, struct references *all, struct pm_map *said,
                                struct pm_map *shown, const struct reference *name)
 {
@@ -560,12 +567,9 @@ static enum pm_status map_name(struct collector *c, struct references *all, stru
         return PM_OK;
     enum pm_status status = find_objects(c, all, name->from, row);
     for (uint32_t i = 0; i < all->n_objects && status == PM_OK; i++) {
-        uint32_t object = all->objects[i].row, access = lacks & pm_map_get(shown, object);
-        if (access & PM_MAP_READS)
-            status = map_way(c, c->model->source_reads, object, row, "possible");
-        if (status == PM_OK && access & PM_MAP_WRITES)
-            status = map_way(c, c->model->source_writes, object, row, "possible");
-        if (status == PM_OK && !pm_map_put(shown, row, pm_map_get(shown, row) | access))
+        uint32_t access = lacks & pm_map_get(shown, all->objects[i].row);
+        status = map_access(c, access, all->objects[i].row, row, "possible");
+        if (!pm_map_put(shown, row, pm_map_get(shown, row) | access))
             return collect_no_memory(c);
     }
     return status;
@@ -581,22 +585,37 @@ static enum pm_status copy_touched(struct collector *c, struct pm_map *shown)
     return PM_OK;
 }
 
-static enum pm_status map_names(struct collector *c, struct references *all)
+static enum pm_status map_names_by(struct collector *c, struct references *all, struct pm_map *said,
+                                   struct pm_map *shown)
 {
     enum { ROUNDS = 3 }; /* a name of a name */
-    struct pm_map said = {0}, shown = {0};
-    enum pm_status status = read_said(c, &said);
-    if (status == PM_OK)
-        status = spread_said(c, all, &said);
-    if (status == PM_OK)
-        status = copy_touched(c, &shown);
+    enum pm_status status = read_said(c, said);
+    if (status != PM_OK)
+        return status;
+    status = spread_said(c, all, said);
+    if (status != PM_OK)
+        return status;
+    status = copy_touched(c, shown);
     for (int round = 0; round < ROUNDS; round++)
         for (size_t i = 0; i < all->n && status == PM_OK; i++)
             if (i == 0 || all->list[i - 1].from != all->list[i].from)
-                status = map_name(c, all, &said, &shown, &all->list[i]);
+                status = map_name(c, all, said, shown, &all->list[i]);
+    return status;
+}
+
+static enum pm_status map_names(struct collector *c, struct references *all)
+{
+    struct pm_map said = {0}, shown = {0};
+    enum pm_status status = map_names_by(c, all, &said, &shown);
     pm_map_release(&said);
     pm_map_release(&shown);
     return status;
+}
+
+static enum pm_status map_the_rest(struct collector *c, struct references *all)
+{
+    enum pm_status status = map_names(c, all);
+    return status == PM_OK ? map_passed_on(c, all) : status;
 }
 
 enum pm_status collect_references_end(struct collector *c)
@@ -614,13 +633,10 @@ enum pm_status collect_references_end(struct collector *c)
          i++) { /* it grows meanwhile */
         struct collect_touched touched = c->references->touches[i];
         status = find_objects(c, &all, touched.id, touched.row);
-        if (status == PM_OK)
-            status = map_objects(c, &all, &touched);
+        status = status == PM_OK ? map_objects(c, &all, &touched) : status;
     }
     if (status == PM_OK)
-        status = map_names(c, &all);
-    if (status == PM_OK)
-        status = map_passed_on(c, &all);
+        status = map_the_rest(c, &all);
     free(all.ways);
     free(all.objects);
     free(all.list);
