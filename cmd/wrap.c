@@ -26,6 +26,11 @@ struct wrap_request {
 
 /* --- what is made --- */
 
+static bool is_pif(const struct wrap_request *request)
+{
+    return request->output && pm_str_ends_with(request->output, ".pif");
+}
+
 /* Of the names of what is compiled at once. */
 static const char *end_of_made(const struct wrap_request *request)
 {
@@ -146,7 +151,7 @@ static enum pm_status write_text(struct wrap_request *request, struct pdt_wrap *
     if (status != PM_OK)
         return status;
     wrap->library = request->library.path;
-    status = pdt_wrap_make(header, wrap, err);
+    status = (is_pif(request) ? pdt_wrap_make_pif : pdt_wrap_make)(header, wrap, err);
     pdt_header_free(header);
     return status;
 }
@@ -192,7 +197,8 @@ static int run(struct cmd_parse *parse, struct wrap_request *request)
     if (request->is_cxx)
         cmd_talk("note: counted only: functions of C++, whose types a library does not say: their "
                  "time is that of their callers");
-    cmd_talk("%u functions wrapped, as level %s", wrap.n_wrapped, request->level);
+    cmd_talk("%u functions %s, as level %s", wrap.n_wrapped, is_pif(request) ? "mapped" : "wrapped",
+             request->level);
     return cmd_stdout_done(parse, CMD_DONE);
 }
 
@@ -270,6 +276,9 @@ static int check_usage(struct cmd_parse *parse, const struct wrap_request *reque
     const char *header = parse->n_operands ? parse->operands[0] : "";
     if (request->is_cxx && !request->library_name)
         return cmd_usage_error(parse, "option '--cxx': name the library by --library");
+    if (is_pif(request) && (request->is_cxx || request->is_link))
+        return cmd_usage_error(parse,
+                               "a PIF file is made of a header of C, without --cxx or --link");
     if (request->is_cxx && request->annotations)
         return cmd_usage_error(parse, "option '--annotations': of C++ no arguments are known");
     if (!request->is_cxx && (!*header || strpbrk(header, "<>\"\n\\")))
@@ -303,7 +312,9 @@ static int wrap_main(struct cmd_parse *parse)
 static const struct cmd_option wrap_options[] = {
     {'o', "output", "FILE",
      "write to this file instead of standard output: a library, made with cc, if the name ends in "
-     ".so, else the source"},
+     ".so; a PIF file of mappings if it ends in .pif, for a program with sleds that has the "
+     "library "
+     "built in; else the source"},
     {OPT_LIBRARY, "library", "NAME",
      "wrap only what this library exports: libz.so.1, found as the dynamic loader finds it, or a "
      "path"},
@@ -328,6 +339,8 @@ static const struct cmd_example wrap_examples[] = {
     {"perfmap wrap zlib.h -o zlib-words.c", "its source, to change it"},
     {"cc -O2 -shared -fPIC $(pkg-config --cflags perfmap) zlib-words.c -o zlib-words.so",
      "as a library"},
+    {"perfmap wrap sqlite3.h -o sqlite3.pif",
+     "for a program with sqlite3.c compiled in with the plugin: perfmap collect --pif sqlite3.pif"},
     {"perfmap wrap --library libre2.so.9 --cxx 're2::RE2::*' -o re2-words.so",
      "calls of a C++ library's functions, by their names without parameters"},
     {"perfmap wrap zlib.h --link --library ./libz.a -o words.o >words.opt",

@@ -162,6 +162,20 @@ static void add_quoted(struct pm_buf *out, const char *text)
     pm_buf_add_byte(out, '"');
 }
 
+/* As PIF has it, whose escapes are others. */
+static void add_quoted_pif(struct pm_buf *out, const char *text)
+{
+    pm_buf_add_byte(out, '"');
+    for (; *text; text++)
+        if (strchr("\"\\", *text))
+            pm_buf_printf(out, "\\%c", *text);
+        else if (iscntrl((unsigned char)*text))
+            pm_buf_printf(out, "\\x%02x", (unsigned char)*text);
+        else
+            pm_buf_add_byte(out, (unsigned char)*text);
+    pm_buf_add_byte(out, '"');
+}
+
 /* How it becomes a library, or an object. */
 static void add_how(const struct pdt_wrap *wrap)
 {
@@ -343,18 +357,8 @@ static void wrap_function(struct making *making, const struct pdt_function *func
         add_wrapper(wrap, function, behind);
 }
 
-enum pm_status pdt_wrap_make(const struct pdt_header *header, struct pdt_wrap *wrap,
-                             struct pm_error *err)
+static enum pm_status finish(const struct pdt_wrap *wrap, struct pm_error *err)
 {
-    struct making making = {.header = header, .wrap = wrap};
-    if (wrap->roles) {
-        enum pm_status status = wrap_roles_check(wrap->roles, header, err);
-        if (status != PM_OK)
-            return status;
-    }
-    add_head(wrap);
-    for (uint32_t i = 0; i < header->n_functions; i++)
-        wrap_function(&making, &header->functions[i]);
     if (wrap->out->failed || (wrap->is_link && wrap->options->failed))
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory for the wrappers");
     if (wrap->n_not_exported && !wrap->n_wrapped && !wrap->n_left_out)
@@ -367,4 +371,61 @@ enum pm_status pdt_wrap_make(const struct pdt_header *header, struct pdt_wrap *w
         return pm_error_set(err, PM_ERR_NOT_FOUND, "'%s' exports no such function of C++",
                             wrap->library);
     return pm_error_set(err, PM_ERR_NOT_FOUND, "%s declares no such function of C", wrap->include);
+}
+
+enum pm_status pdt_wrap_make(const struct pdt_header *header, struct pdt_wrap *wrap,
+                             struct pm_error *err)
+{
+    struct making making = {.header = header, .wrap = wrap};
+    if (wrap->roles) {
+        enum pm_status status = wrap_roles_check(wrap->roles, header, err);
+        if (status != PM_OK)
+            return status;
+    }
+    add_head(wrap);
+    for (uint32_t i = 0; i < header->n_functions; i++)
+        wrap_function(&making, &header->functions[i]);
+    return finish(wrap, err);
+}
+
+/* --- of sleds --- */
+
+/* The source has no record here, so that it is the function that the compiler's facts name. */
+static void map_function(const struct pdt_wrap *wrap, const struct pdt_function *function)
+{
+    struct pm_buf *out = wrap->out;
+    pm_buf_printf(out, "NOUN\n  name = %s\n  abstraction = ", function->name);
+    add_quoted_pif(out, wrap->level);
+    pm_buf_add_str(out, "\n  kind = function\n  file = ");
+    add_file(wrap, function);
+    pm_buf_printf(out,
+                  "\n  line = %u\nMAPPING\n  source = {Source::%s, Source::Executes}\n"
+                  "  destination = {",
+                  function->line_no, function->name);
+    add_quoted_pif(out, wrap->level);
+    pm_buf_printf(out, "::%s, ", function->name);
+    add_quoted_pif(out, wrap->level);
+    pm_buf_add_str(out, "::Executes}\n  origin = user\n");
+}
+
+enum pm_status pdt_wrap_make_pif(const struct pdt_header *header, struct pdt_wrap *wrap,
+                                 struct pm_error *err)
+{
+    pm_buf_add_str(wrap->out, "PIF 1 perfmap-wrap\nLEVEL\n  name = ");
+    add_quoted_pif(wrap->out, wrap->level);
+    pm_buf_add_str(wrap->out, "\n  above = Source\n");
+    for (uint32_t i = 0; i < header->n_functions; i++) {
+        const struct pdt_function *function = &header->functions[i];
+        const struct pdt_role *role = pdt_roles_find(wrap->roles, function->name);
+        bool is_skipped = role && role->is_skipped;
+        if (function->is_defined || !is_wanted(wrap, function->name))
+            continue;
+        wrap->n_not_exported += !is_exported(wrap, function->symbol);
+        wrap->n_left_out += is_skipped;
+        if (is_skipped || !is_exported(wrap, function->symbol))
+            continue;
+        map_function(wrap, function);
+        wrap->n_wrapped++;
+    }
+    return finish(wrap, err);
 }

@@ -37,4 +37,9 @@ struct pdt_wrap {
 PM_MUST_CHECK enum pm_status pdt_wrap_make(const struct pdt_header *header, struct pdt_wrap *wrap,
                                            struct pm_error *err);
 
+/* Instead of wrappers, for programs that have the library built in and sleds: a PIF file that maps
+ * each function of level Source to the same sentence of the level, as wrappers enter it. */
+PM_MUST_CHECK enum pm_status pdt_wrap_make_pif(const struct pdt_header *header,
+                                               struct pdt_wrap *wrap, struct pm_error *err);
+
 #endif
