@@ -305,22 +305,27 @@ enum pm_status collect_image_begins(struct collector *c, const struct pm_run_fil
     return PM_OK;
 }
 
-/* Before the runtime began: exec, and the loader. The process's clock also has what other
- * threads of the image before did between its note of the exec and their end; that is nothing of
- * this thread. */
-enum pm_status collect_start_cpu(struct collector *c, const struct pm_run_file *file,
-                                 uint32_t thread, uint32_t root_sentence)
+uint64_t collect_start_cpu_ns(const struct collector *c, const struct pm_run_file *file)
 {
     const struct pm_run_file_sampling *sampling = pm_run_file_sampling(file);
-    uint32_t root;
     if (!sampling || sampling->is_wall || sampling->source == PM_RUN_SAMPLES_NONE)
-        return PM_OK;
+        return 0;
     uint64_t before_ns = c->processes->before.user_ns + c->processes->before.system_ns;
     uint64_t cpu_ns = less(sampling->start_cpu_ns, before_ns);
     if (before_ns && pm_run_file_n_threads(file)) {
         uint64_t thread_ns = less(pm_run_file_thread(file, 0)->cpu_ns, before_ns);
         cpu_ns = cpu_ns < thread_ns ? cpu_ns : thread_ns;
     }
+    return cpu_ns;
+}
+
+enum pm_status collect_start_cpu(struct collector *c, const struct pm_run_file *file,
+                                 uint32_t thread, uint32_t root_sentence)
+{
+    uint64_t cpu_ns = collect_start_cpu_ns(c, file);
+    uint32_t root;
+    if (cpu_ns == 0)
+        return PM_OK;
     enum pm_status status = collect_context(c, 0, root_sentence, 0, &root);
     return status == PM_OK ? collect_cost(c, root, thread, METRIC_CPU_NS, cpu_ns) : status;
 }

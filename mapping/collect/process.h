@@ -35,7 +35,11 @@ PM_MUST_CHECK enum pm_status collect_image_begins(struct collector *c,
 /* Without that. */
 struct collect_cpu collect_own_cpu(const struct collector *c,
                                    const struct pm_run_file_process *process);
-/* What the image spent before its samples began, as its root's own. */
+/* What its first thread spent before the runtime began: exec, and the loader. The process's clock
+ * also has what other threads of the image before did between its note of the exec and their end;
+ * that is nothing of this thread. */
+uint64_t collect_start_cpu_ns(const struct collector *c, const struct pm_run_file *file);
+/* That, as its root's own. */
 PM_MUST_CHECK enum pm_status collect_start_cpu(struct collector *c, const struct pm_run_file *file,
                                                uint32_t thread, uint32_t root_sentence);
 /* A message of the process c->processes->n, as its own are. code: PM_RUN_MSG_*. */

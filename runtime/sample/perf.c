@@ -846,6 +846,8 @@ void pm_perf_drain(struct pm_sampler *s, uint64_t cpu_ns, uint64_t until_ns)
     if (was_full) /* the kernel says what it lost with the next record that fits */
         lose_switches(s);
     settle_switches(s);
+    if (cpu_ns == 0) /* nobody may ask the clock any more (seccomp): what the last sample counted */
+        pm_thread_spent(s->slot, s->cpu_before_ns + s->event_ns);
     if (was_full) /* what did not fit happened in the context that is active: no sled has fired */
         pm_sample_settle(s, pm_sample_context(s, 0),
                          pm_thread_cpu_ns(s->slot->tid) - s->cpu_before_ns, s->period_ns, true);

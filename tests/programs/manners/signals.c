@@ -62,7 +62,7 @@ static int nested(void)
 {
     install(SIGALRM, handle, SA_RESTART | SA_NODEFER);
     install(SIGUSR1, handle, SA_NODEFER);
-    alarms(50);
+    alarms(200); /* more than a signal ever takes: without end, they need all of the stack */
     while (n_handled < 2000) {
         work(20);
         raise(SIGUSR1);

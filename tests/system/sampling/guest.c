@@ -119,8 +119,11 @@ static void shares(const char *ms)
 
 static void one_long_call(const char *ms)
 {
-    burn_a(steps_per_ms() * strtoull(ms, NULL, 10));
-    print("cpu", cpu_ns());
+    uint64_t n = steps_per_ms() * strtoull(ms, NULL, 10), start = cpu_ns();
+    burn_a(n);
+    uint64_t end = cpu_ns();
+    print("a", end - start);
+    print("cpu", end);
 }
 
 static uint64_t waited;
