@@ -5,10 +5,12 @@
 import argparse
 import collections
 import fnmatch
+import functools
 import json
 import math
 import os
 import re
+import resource
 import shlex
 import shutil
 import subprocess
@@ -437,14 +439,33 @@ def estimated_slack(cell, row, most):
     return 100 * report["total"]["own_uncertainty_ns"] / total * max(part, 1 - part)
 
 
-def without_perfmap(cell, row, truth):
-    """The truth is a share of the program's own work. On a busy machine PerfMap itself may have a tenth of all CPU time: others' shares are
-    smaller by that, and a row says so."""
+@functools.cache
+def start_ns():
+    """CPU time that a process needs to start on this machine, by the kernel: 1 ms, or 7 where page faults are slow."""
+    def spent():
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return (usage.ru_utime + usage.ru_stime) * 1e9
+
+    tries = []
+    for _ in range(5):
+        before = spent()
+        subprocess.run(["true"], check=True)
+        tries.append(spent() - before)
+    return max(tries)
+
+
+def without_start(cell, row, truth):
+    """The truth is a share of the program's own work. PerfMap itself may have a tenth of all CPU time on a busy machine, and the start of
+    processes as much where it is slow: others' shares are smaller by that, and rows say so. Of what is outside instrumented code, no more
+    than processes without PerfMap need to start, with its library about twice that."""
     if not n_samples_of(cell, row):
         return truth
     report = cell.answer(row.run, "report --by function --metric cpu_ns")
-    own_ns = sum(found["own_cpu_ns"] or 0 for found in report["rows"] if found["kind"] == "perfmap")
-    return truth * (1 - own_ns / (report["total"]["own_cpu_ns"] or 1))
+    own_ns = collections.defaultdict(float)
+    for found in report["rows"]:
+        own_ns[found["kind"]] += found["own_cpu_ns"] or 0
+    started_ns = min(own_ns["outside"], 2 * start_ns() * report["execution"]["n_processes"])
+    return truth * (1 - (own_ns["perfmap"] + started_ns) / (report["total"]["own_cpu_ns"] or 1))
 
 
 def judge(row, truth, least, most, marks, least_slack=0.0, estimated=0.0):
@@ -492,9 +513,9 @@ def check_cell(cell, entries, tally, verbose):
                 tries[row].append((truth, least, most, n_samples_of(cell, row)))
                 estimated = estimated_slack(cell, row, most) if "~" in marks else 0.0
                 result = judge(row, truth, least, most, marks, estimated=estimated)
-                beside_perfmap = without_perfmap(cell, row, truth)  # of every row: what only busy machines try fails nowhere else
+                beside_start = without_start(cell, row, truth)  # of every row: what only busy machines try fails nowhere else
                 if result == "wrong" and most < truth:
-                    result = judge(row, beside_perfmap, least, most, marks, estimated=estimated)
+                    result = judge(row, beside_start, least, most, marks, estimated=estimated)
                 if result == "wrong" and attempt == 2:
                     result = judge(row, *(together := pooled(tries[row]))[:3], marks, together[3], estimated)
             except Wrong as error:

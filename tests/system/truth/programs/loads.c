@@ -40,8 +40,8 @@ NOINLINE static void steady(int n)
 static void *in_thread(void *unused)
 {
     for (int i = 0; i < 4; i++) {
-        with_first(100);
-        steady(300);
+        with_first(200);
+        steady(600);
     }
     return unused;
 }
@@ -49,21 +49,21 @@ static void *in_thread(void *unused)
 int main(void)
 {
     for (int i = 0; i < 12; i++) {
-        with_first(150);
-        with_second(200);
+        with_first(300);
+        with_second(400);
     }
     pthread_t thread;
     if (pthread_create(&thread, NULL, in_thread, NULL) != 0)
         return 1;
     for (int i = 0; i < 8; i++) {
-        with_second(125);
-        steady(250);
+        with_second(250);
+        steady(500);
     }
     pthread_join(thread, NULL);
     long loads = 12 + 4;
-    long n_first = 12L * 150 + 4 * 100;
-    long n_second = 12L * 200 + 8 * 125;
-    double comes = 200.0 * loads, goes = 150.0 * loads, steadily = 300.0 * 4 + 250.0 * 8;
+    long n_first = 12L * 300 + 4 * 200;
+    long n_second = 12L * 400 + 8 * 250;
+    double comes = 400.0 * loads, goes = 300.0 * loads, steadily = 600.0 * 4 + 500.0 * 8;
     double first = 9.0 * n_first + comes + goes, second = 14.0 * n_second;
     double all = first + second + steadily;
     truth("first_inner", 100 * 4.0 * n_first / all);

@@ -8,12 +8,12 @@ NOINLINE static void first_inner(int n)
 
 __attribute__((constructor)) static void first_comes(void)
 {
-    BURN(200);
+    BURN(400);
 }
 
 __attribute__((destructor)) static void first_goes(void)
 {
-    BURN(150);
+    BURN(300);
 }
 
 /* Of the same name as the second's. */
