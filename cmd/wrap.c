@@ -340,7 +340,7 @@ static const struct cmd_example wrap_examples[] = {
     {"cc -O2 -shared -fPIC $(pkg-config --cflags perfmap) zlib-words.c -o zlib-words.so",
      "as a library"},
     {"perfmap wrap sqlite3.h -o sqlite3.pif",
-     "for a program with sqlite3.c compiled in with the plugin: perfmap collect --pif sqlite3.pif"},
+     "for a program built with sqlite3.c: perfmap collect --pif sqlite3.pif"},
     {"perfmap wrap --library libre2.so.9 --cxx 're2::RE2::*' -o re2-words.so",
      "calls of a C++ library's functions, by their names without parameters"},
     {"perfmap wrap zlib.h --link --library ./libz.a -o words.o >words.opt",

@@ -72,8 +72,8 @@ static struct scale find_scale(const struct pm_run_file_thread *thread, uint64_t
     enum { MOST_REST = 10 }; /* one of so many of what is located, where there were many ends */
     struct sampled sum = add_up(thread);
     struct scale scale = {.before = sum};
-    double excess = sum.located + sum.known + sum.lost + sum.rest + (double)start_ns -
-                    (double)thread->cpu_ns;
+    double excess =
+        sum.located + sum.known + sum.lost + sum.rest + (double)start_ns - (double)thread->cpu_ns;
     if (thread->cpu_ns != 0 && excess > 0) {
         take(&sum.lost, &excess);
         take(&sum.rest, &excess);

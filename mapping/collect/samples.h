@@ -23,8 +23,7 @@ PM_MUST_CHECK enum pm_status collect_samples(struct collector *c, const struct p
                                              const struct pm_run_file_thread *thread,
                                              uint32_t thread_row, const struct collect_names *names,
                                              const struct collect_located *located,
-                                             const struct collect_node *nodes,
-                                             uint64_t start_ns);
+                                             const struct collect_node *nodes, uint64_t start_ns);
 
 /* A context of the run file, and the one it has become. */
 struct collect_where {
