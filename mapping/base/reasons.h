@@ -1,9 +1,17 @@
-/* Reasons of mappings that readers of an archive know by their words. */
+/* Words by which readers of an archive know reasons of mappings, and types of nouns. */
 #ifndef PM_REASONS_H
 #define PM_REASONS_H
 
 /* Of origin "possible": the code touches none of that data, but may work for it. Questions give a
  * bound of it; rows, lines and explanations leave it out. */
 #define PM_REASON_MAY_SERVE "touches none, may work for it"
+
+/* Of code that other code called, of what it is by debug information alone: questions know it by
+ * that; rows, lines and explanations have it where it was called. */
+#define PM_REASON_CALLED "called, compiled without the plugin"
+
+/* Type of machine code (kind "code") of which nothing tells what data it touches: no late map
+ * covers it, and it is in no library of a language. */
+#define PM_CODE_OF_UNKNOWN_DATA "compiled without the plugin"
 
 #endif

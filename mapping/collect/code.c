@@ -14,6 +14,7 @@
 #include "format/pm_map.h"
 #include "mapping/base/arena.h"
 #include "mapping/base/map.h"
+#include "mapping/base/reasons.h"
 #include "mapping/code/blame.h"
 #include "mapping/code/code_map.h"
 #include "mapping/pif/pif.h"
@@ -537,6 +538,40 @@ enum pm_status collect_blamed(struct collector *c, struct collect_binary *binary
 }
 
 /* --- code that was called from code with facts --- */
+
+static enum pm_status map_function(struct collector *c, uint32_t sentence, uint32_t function,
+                                   bool is_inlined)
+{
+    struct collect_mapping mapping = {
+        .source = sentence, .origin = "debug", .reason = PM_REASON_CALLED};
+    uint64_t key = (uint64_t)function << 32 | sentence;
+    if (pm_map_get(&c->codes->calls, key))
+        return PM_OK;
+    if (is_inlined) {
+        mapping.origin = "possible";
+        mapping.reason = PM_REASON_MAY_SERVE;
+    }
+    if (!pm_map_put(&c->codes->calls, key, 1))
+        return collect_no_memory(c);
+    enum pm_status status =
+        collect_short_sentence(c, c->model->source_executes, function, &mapping.destination);
+    if (status != PM_OK)
+        return status;
+    return collect_add_mapping(c, &mapping);
+}
+
+/* The sentence is of the whole function, so what was inlined there may have been active. */
+enum pm_status collect_map_called(struct collector *c, const struct collect_code *called,
+                                  uint32_t sentence)
+{
+    for (uint32_t i = 0; i < called->n_functions; i++) {
+        bool is_inlined = i + 1 < called->n_functions;
+        enum pm_status status = map_function(c, sentence, called->functions[i], is_inlined);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
+}
 
 /* What is active may have called it for any of its data. */
 static enum pm_status map_to_active(struct collector *c, const struct collect_active *active,

@@ -29,6 +29,9 @@ struct collect_code {
     uint32_t *inlines;
     const struct pm_code_site **sites; /* arena: of inlines; NULL: from debug information */
     uint32_t n_inlines;
+    /* arena: rows of its functions at level Source, by debug information, innermost first: all
+     * but the last are inlined */
+    uint32_t *functions, n_functions;
     bool is_perfmap;
 };
 
@@ -79,6 +82,10 @@ PM_MUST_CHECK enum pm_status collect_library_within(struct collector *c,
                                                     const struct collect_code *code,
                                                     const struct collect_active *active,
                                                     uint32_t *ret_sentence);
+/* Questions know called code by its functions, too. */
+PM_MUST_CHECK enum pm_status collect_map_called(struct collector *c,
+                                                const struct collect_code *called,
+                                                uint32_t sentence);
 /* Row of {called caller Executes}, which maps to what the caller maps to. active: the caller is
  * code of C++'s library, called by that; else NULL. */
 PM_MUST_CHECK enum pm_status collect_called_sentence(struct collector *c, uint32_t called_noun,

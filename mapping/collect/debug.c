@@ -11,6 +11,7 @@
 #include "mapping/base/arena.h"
 #include "mapping/base/map.h"
 #include "mapping/base/path.h"
+#include "mapping/base/reasons.h"
 #include "mapping/code/blame.h"
 #include "mapping/debuginfo/debuginfo.h"
 #include "mapping/pif/pif.h"
@@ -349,15 +350,52 @@ static enum pm_status map_loop(struct collector *c, struct collect_code *code, u
 
 /* --- level Base --- */
 
+/* What every program of a language uses: it works on what it is passed, and on no data of the
+ * program's own. */
+static bool is_language_library(const struct collect_binary *binary)
+{
+    static const char *const names[] = {
+        "libc.so",        "libc-2",         "libm.so",    "libm-2",       "libmvec",
+        "ld-linux",       "ld-2",           "libpthread", "libstdc++.so", "libgcc_s.so",
+        "libgfortran.so", "libquadmath.so", "libgomp.so", "libc++.so",    "[vdso]"};
+    const char *name = collect_base_name(binary->path);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The linker's jumps to libraries, and what the compiler links to each program: its names begin
+ * with two underscores, as Fortran's procedures of modules do, too. */
+static bool is_of_tools(const struct pm_debug_frame *symbol)
+{
+    const char *name = symbol->linkage ? symbol->linkage : symbol->function;
+    if (symbol->source == PM_DEBUG_DWARF || !name)
+        return false;
+    size_t len = strlen(name);
+    return (len > 4 && strcmp(name + len - 4, "@plt") == 0) ||
+           (strncmp(name, "__", 2) == 0 && !strstr(name, "_MOD_"));
+}
+
+/* NULL: it touches what it is passed, and no more. */
+static const char *type_of_code(const struct collect_binary *binary,
+                                const struct pm_debug_frame *frames, size_t n)
+{
+    bool is_tool = n ? is_of_tools(&frames[n - 1]) : !binary->pif;
+    return is_tool || binary->is_runtime || is_language_library(binary) ? NULL
+                                                                        : PM_CODE_OF_UNKNOWN_DATA;
+}
+
 /* A noun of the binary by name; one for each line of a function that has lines. */
 static enum pm_status code_row(struct collector *c, struct collect_code *code, const char *name,
-                               uint32_t parent)
+                               const char *type, uint32_t parent)
 {
     struct collect_binary *binary = code->binary;
     struct pm_id_hash hash;
     pm_id_hash_init(&hash, "debug code");
     pm_id_hash_string(&hash, name);
-    struct pm_pif_noun noun = {.id = pm_id_hash_done(&hash), .name = name, .kind = "code"};
+    struct pm_pif_noun noun = {
+        .id = pm_id_hash_done(&hash), .name = name, .kind = "code", .type = type};
     code->noun = pm_map_get(&binary->nouns, noun.id);
     if (code->noun)
         return collect_short_sentence(c, c->model->executes, code->noun, &code->sentence);
@@ -394,14 +432,16 @@ static enum pm_status make_noun(struct collector *c, struct collect_code *code,
 {
     struct pm_buf name = PM_BUF_INIT(1 << 16);
     bool has_line = n && frames[0].line_no;
+    const char *type = type_of_code(code->binary, frames, n);
     struct collect_code whole = {.binary = code->binary};
     add_code_name(&name, code->binary, frames, n, false, 0);
     enum pm_status status =
-        name.failed ? collect_no_memory(c) : code_row(c, &whole, name.data, code->symbol);
+        name.failed ? collect_no_memory(c) : code_row(c, &whole, name.data, type, code->symbol);
     if (has_line && status == PM_OK) {
         pm_buf_clear(&name);
         add_code_name(&name, code->binary, frames, n, true, loop_head);
-        status = name.failed ? collect_no_memory(c) : code_row(c, code, name.data, whole.noun);
+        status =
+            name.failed ? collect_no_memory(c) : code_row(c, code, name.data, type, whole.noun);
     } else {
         code->noun = whole.noun;
         code->sentence = whole.sentence;
@@ -463,6 +503,26 @@ static enum pm_status make_inlines(struct collector *c, struct collect_code *cod
     return status;
 }
 
+static enum pm_status make_functions(struct collector *c, struct collect_code *code,
+                                     const struct pm_debug_frame *frames, size_t n)
+{
+    if (n == 0 || code->symbol)
+        return PM_OK;
+    code->functions = pm_arena_alloc(&c->arena, n * sizeof *code->functions);
+    if (!code->functions)
+        return collect_no_memory(c);
+    enum pm_status status = collect_need_source(c);
+    for (size_t i = 0; i < n; i++) {
+        if (frames[i].source != PM_DEBUG_DWARF || !function_name(&frames[i]))
+            continue;
+        if (status != PM_OK)
+            return status;
+        status = function_row(c, code->binary, &frames[i], frames[i].file,
+                              &code->functions[code->n_functions++]);
+    }
+    return status;
+}
+
 /* frames: innermost first. */
 static enum pm_status frames_code(struct collector *c, struct collect_binary *binary,
                                   const struct pm_debug_frame *frames, size_t n,
@@ -492,6 +552,9 @@ static enum pm_status frames_code(struct collector *c, struct collect_binary *bi
     }
     if (status == PM_OK && n)
         status = make_inlines(c, &code, frames, n);
+    if (status != PM_OK)
+        return status;
+    status = make_functions(c, &code, frames, n);
     *ret_code = code;
     return status;
 }

@@ -377,14 +377,14 @@ static enum pm_status place_lost(struct sampler *s, const struct pm_run_file_sam
     return status == PM_OK ? add_costs(s, place.row, sample) : status;
 }
 
-/* Code that somebody with facts called: the caller is the second noun. */
+/* Code that somebody with facts called: the caller is the second noun. called NULL: the kernel. */
 static enum pm_status add_called(struct sampler *s, const struct innermost *innermost,
-                                 uint32_t called_noun, const struct collect_code *caller,
-                                 bool is_sure, struct collect_node place,
-                                 const struct pm_run_file_sample *sample)
+                                 const struct collect_code *called,
+                                 const struct collect_code *caller, bool is_sure,
+                                 struct collect_node place, const struct pm_run_file_sample *sample)
 {
     struct collector *c = s->c;
-    uint32_t sentence = 0;
+    uint32_t sentence = 0, called_noun = called ? called->whole : c->model->kernel_noun;
     enum pm_status status = PM_OK;
     const struct pm_run_file_node *active = innermost->loop ? innermost->loop : innermost->function;
     if (caller) {
@@ -403,8 +403,13 @@ static enum pm_status add_called(struct sampler *s, const struct innermost *inne
     } else {
         status = collect_short_sentence(c, c->model->executes, called_noun, &sentence);
     }
-    if (status == PM_OK)
-        status = step_down(s, &place, sentence, 0);
+    if (status != PM_OK)
+        return status;
+    if (called)
+        status = collect_map_called(c, called, sentence);
+    if (status != PM_OK)
+        return status;
+    status = step_down(s, &place, sentence, 0);
     return status == PM_OK ? add_costs(s, place.row, sample) : status;
 }
 
@@ -667,7 +672,7 @@ static enum pm_status place_code(struct sampler *s, const struct pm_run_file_sam
         status = step_down(s, &place, j.code->sentence, 0);
         return status == PM_OK ? add_costs(s, place.row, sample) : status;
     case WAY_CALLED:
-        return add_called(s, &j.innermost, is_kernel ? s->c->model->kernel_noun : j.code->whole,
+        return add_called(s, &j.innermost, is_kernel ? NULL : j.code,
                           located->jump ? collect_code(s->c, located->jump) : j.from,
                           !located->jump && (sample->caller_sure || is_kernel), place, sample);
     }

@@ -2,6 +2,7 @@
 #include "question.h"
 
 #include "../base/banned.h"
+#include "../base/reasons.h"
 
 #include <stdlib.h>
 
@@ -126,6 +127,13 @@ static void leave_out(const struct pm_graph *graph, const char *origin, bool *le
         leaves_out[m] |= strcmp(graph->mappings[m].origin, origin) == 0;
 }
 
+/* A call of code that has no facts is its caller's, and not shared with what was called. */
+static void leave_out_called(const struct pm_graph *graph, bool *leaves_out)
+{
+    for (uint32_t m = 0; m < graph->n_mappings; m++)
+        leaves_out[m] |= strcmp(graph->mappings[m].reason, PM_REASON_CALLED) == 0;
+}
+
 /* detours: is changed. */
 static enum pm_status make_bounds(struct asking *a, struct asked *asked,
                                   struct pm_lift_options options, const pm_index *sources,
@@ -161,6 +169,7 @@ static enum pm_status make_lifts(struct asking *a, struct asked *asked,
     if (status != PM_OK)
         goto out;
     options.destination_of = with_others;
+    leave_out_called(graph, detours);
     status = pm_lift_new(graph, &options, sources, graph->n_contexts, a->err, &asked->others);
     if (status != PM_OK || !is_data)
         goto out;
@@ -206,7 +215,7 @@ static bool others_at(const struct asking *a, uint32_t sentence, uint32_t contex
     uint32_t n, other = a->answer->matches[sentence].n_classes;
     const uint32_t *reached =
         pm_lift_reached(a->own->asked[sentence].others, a->graph->contexts[context].sentence, &n);
-    return n != 0 && reached[n - 1] == other;
+    return n > 1 && reached[n - 1] == other;
 }
 
 /* --- the parts of the question, bottom up --- */

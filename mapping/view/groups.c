@@ -157,6 +157,9 @@ static enum pm_view_special special_of(const struct pm_view *view, pm_index sent
         return PM_VIEW_PERFMAP;
     if (pm_view_noun_is(view, noun, "lost") && (is_here || !rank))
         return PM_VIEW_NOT_LOCATED;
+    if (pm_view_is_at_source(view) && grouping->is_object && !is_here && !rank &&
+        pm_view_noun_is_of_unknown_data(view, noun))
+        return PM_VIEW_OBJECT_NOT_KNOWN;
     if (!is_here || pm_view_noun_is_machine_code(view, noun) ||
         pm_view_noun_is(view, noun, "symbol") || pm_view_noun_is(view, noun, "loopcode"))
         return PM_VIEW_ORDINARY;

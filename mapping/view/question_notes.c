@@ -5,26 +5,106 @@
 
 #include <stdlib.h>
 
+/* --- code of which it is not known what it touches --- */
+
+/* Is it machine code without late map, of no library of a language? */
+static bool is_unknown_code(const struct pm_view *view, pm_index sentence)
+{
+    pm_index noun = pm_graph_first_noun(view->data->graph, sentence);
+    return noun != PM_NONE && pm_view_noun_is_of_unknown_data(view, noun);
+}
+
+static double share_of_unknown(const struct pm_view *view)
+{
+    const struct pm_graph *graph = view->data->graph;
+    double all = 0, unknown = 0;
+    if (view->samples_metric == PM_NONE)
+        return 0;
+    for (uint32_t i = 0; i < graph->n_costs; i++) {
+        const struct pm_cost *cost = &graph->costs[i];
+        if (cost->metric != view->cpu_metric)
+            continue;
+        all += (double)cost->value;
+        unknown += is_unknown_code(view, graph->contexts[cost->context].sentence)
+                       ? (double)cost->value
+                       : 0;
+    }
+    return all > 0 ? unknown / all : 0;
+}
+
+/* Less is noise: the C library's start files, say. */
+static bool has_unknown_code(const struct pm_view *view)
+{
+    static const double told_from = 0.01;
+    return share_of_unknown(view) >= told_from;
+}
+
+static bool is_of_source(const struct pm_question_word *word)
+{
+    return !word->level || !strcmp(word->level, "Source");
+}
+
+/* {u Reads}, in form. */
+static bool is_of_data(const struct pm_question_sentence *sentence)
+{
+    const char *verb = sentence->verb.pattern;
+    bool is = is_of_source(&sentence->verb) && verb &&
+              (!strcmp(verb, "Reads") || !strcmp(verb, "Writes"));
+    for (uint32_t i = 0; i < sentence->n_nouns; i++)
+        is &= is_of_source(&sentence->nouns[i]);
+    return is;
+}
+
+/* No code that is known does that with a variable that is there; other code may. */
+static enum pm_status find_possible(const struct pm_view *view,
+                                    const struct pm_question_sentence *sentence,
+                                    const struct pm_graph *graph, struct pm_error *err,
+                                    bool *ret_possible)
+{
+    struct pm_question_sentence any = *sentence;
+    struct pm_question_matches matches;
+    *ret_possible = false;
+    if (!is_of_data(sentence) || !has_unknown_code(view))
+        return PM_OK;
+    any.verb = (struct pm_question_word){.pattern = "?", .whole = "?", .text = "?", .any = true};
+    enum pm_status status = pm_question_match(&any, graph, err, &matches);
+    for (pm_index s = 0; status == PM_OK && s < graph->n_sentences; s++) {
+        pm_index noun = pm_graph_first_noun(graph, s);
+        *ret_possible |= matches.class_of[s] != PM_NONE && noun != PM_NONE &&
+                         pm_noun_is_data(&graph->nouns[noun]);
+    }
+    pm_question_matches_release(&matches);
+    return status;
+}
+
 /* --- sentences that match nothing --- */
 
 /* The archive's other sentences, which no cost leads to, tell more. ret_possible: the sentences are
  * known, they were only never active. */
-static enum pm_status explain(const struct pm_archive_data *all, const struct pm_question *question,
+static enum pm_status explain(const struct pm_view *view, const struct pm_question *question,
                               struct pm_answer *answer, struct pm_error *err, bool *ret_possible)
 {
+    const struct pm_archive_data *all = view->archive;
     *ret_possible = true;
     for (uint32_t i = 0; i < answer->n_notes; i++) {
         const struct pm_question_sentence *s = &question->sentences[answer->notes[i].sentence];
         struct pm_question_matches matches;
-        bool known = false;
+        bool known = false, possible;
         enum pm_status status = pm_question_match(s, all->graph, err, &matches);
         for (pm_index k = 0; status == PM_OK && k < all->graph->n_sentences; k++)
             known |= matches.class_of[k] != PM_NONE;
         pm_question_matches_release(&matches);
         if (status != PM_OK)
             return status;
+        status = find_possible(view, s, all->graph, err, &possible);
+        if (status != PM_OK)
+            return status;
         struct pm_buf text = PM_BUF_INIT(4096);
-        pm_buf_printf(&text, "%s is known, but was never active in this run", s->text);
+        if (known)
+            pm_buf_printf(&text, "%s is known, but was never active in this run", s->text);
+        else
+            pm_buf_printf(&text, "no code that the plugin compiled is %s", s->text);
+        known |= possible;
         answer->notes[i].text = known && text.data
                                     ? pm_arena_strndup(&answer->arena, text.data, text.len)
                                     : pm_question_why_nothing(s, all->graph, &answer->arena);
@@ -69,7 +149,7 @@ enum pm_status pm_ask_note_nothing(struct pm_view *view, const struct pm_questio
     enum pm_status status = load_all(view, err);
     if (status != PM_OK)
         return status;
-    status = explain(view->archive, question, answer, err, &is_possible);
+    status = explain(view, question, answer, err, &is_possible);
     if (status != PM_OK || is_possible || !matters(answer))
         return status;
     for (uint32_t i = 0; i < answer->n_notes; i++)
@@ -338,6 +418,36 @@ static enum pm_status find_lacking(const struct pm_question_sentence *s,
     return status;
 }
 
+/* Is it perhaps what code is that ran? */
+static bool is_possible(const struct pm_graph *graph, const uint32_t *class_of)
+{
+    for (uint32_t m = 0; m < graph->n_mappings; m++)
+        if (!strcmp(graph->mappings[m].origin, "possible") &&
+            class_of[graph->mappings[m].destination] != PM_NONE)
+            return true;
+    return false;
+}
+
+/* Code without late map is known by whole functions: what was inlined there ran perhaps. */
+static enum pm_status note_inlined(const struct pm_view *view, const struct pm_question *question,
+                                   struct pm_answer *answer, struct pm_error *err)
+{
+    for (uint32_t i = 0; i < answer->n_asked && !answer->has_bounds; i++) {
+        uint32_t asked = answer->asked[i];
+        struct pm_buf text = PM_BUF_INIT(4096);
+        if (!is_possible(view->data->graph, answer->matches[asked].class_of))
+            continue;
+        answer->is_partial = true;
+        pm_buf_printf(&text, "%s was inlined in code without the plugin's map",
+                      question->sentences[asked].text);
+        enum pm_status status = add_note(answer, &text, err);
+        pm_buf_release(&text);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
+}
+
 /* "Known, but never active" says too much then. */
 static void drop_note(struct pm_answer *answer, uint32_t sentence)
 {
@@ -355,7 +465,10 @@ static enum pm_status note_unseen(struct pm_view *view, const struct pm_question
 {
     if (answer->n_rows || answer->is_partial)
         return PM_OK;
-    enum pm_status status = load_all(view, err);
+    enum pm_status status = note_inlined(view, question, answer, err);
+    if (status != PM_OK)
+        return status;
+    status = load_all(view, err);
     for (uint32_t i = 0; i < answer->n_asked && status == PM_OK; i++) {
         const struct pm_question_sentence *s = &question->sentences[answer->asked[i]];
         struct pm_buf text = PM_BUF_INIT(4096);
@@ -429,22 +542,12 @@ static enum pm_status note_not_located(struct pm_view *view, struct pm_answer *a
     return status;
 }
 
-static bool is_of_source(const struct pm_question_word *word)
-{
-    return !word->level || !strcmp(word->level, "Source");
-}
-
 /* {u Reads}: at level Source, and not of files. */
 static bool asks_for_data(const struct pm_view *view, const struct pm_question_sentence *sentence,
                           const struct pm_question_matches *matches)
 {
     const struct pm_graph *graph = view->data->graph;
-    const char *verb = sentence->verb.pattern;
-    bool is = is_of_source(&sentence->verb) && verb &&
-              (!strcmp(verb, "Reads") || !strcmp(verb, "Writes"));
-    bool fits_any = false, fits_data = false;
-    for (uint32_t i = 0; i < sentence->n_nouns; i++)
-        is &= is_of_source(&sentence->nouns[i]);
+    bool is = is_of_data(sentence), fits_any = false, fits_data = false;
     for (pm_index s = 0; is && s < graph->n_sentences && !fits_data; s++) {
         pm_index noun = pm_graph_first_noun(graph, s);
         bool fits = matches->class_of[s] != PM_NONE;
@@ -463,27 +566,19 @@ static bool any_asks_for_data(const struct pm_view *view, const struct pm_questi
     return false;
 }
 
-/* Is code of that sentence explained by nothing but debug information? */
-static bool is_of_debug(const struct pm_graph *graph, pm_index sentence)
+/* What is true at most is true with all of such code, too. */
+static void widen_bounds(const struct pm_view *view, struct pm_answer *answer)
 {
-    for (uint32_t k = graph->out_first[sentence]; k < graph->out_first[sentence + 1]; k++)
-        if (!strcmp(graph->mappings[graph->out[k]].origin, "debug"))
-            return true;
-    return false;
-}
-
-static double share_of_debug(const struct pm_graph *graph, uint32_t metric)
-{
-    double all = 0, debug = 0;
-    for (uint32_t i = 0; i < graph->n_costs; i++) {
+    const struct pm_graph *graph = view->data->graph;
+    for (uint32_t i = 0; answer->has_bounds && i < graph->n_costs; i++) {
         const struct pm_cost *cost = &graph->costs[i];
-        if (cost->metric != metric)
-            continue;
-        all += (double)cost->value;
-        debug +=
-            is_of_debug(graph, graph->contexts[cost->context].sentence) ? (double)cost->value : 0;
+        if (graph->metrics[cost->metric].aggregation == PM_SUM && !answer->active[cost->context] &&
+            is_unknown_code(view, graph->contexts[cost->context].sentence))
+            answer->most[cost->metric] += cost->value;
     }
-    return all > 0 ? debug / all : 0;
+    for (pm_index m = 0; answer->has_bounds && m < graph->n_metrics; m++)
+        if (answer->most[m] > answer->totals[m].value)
+            answer->most[m] = answer->totals[m].value;
 }
 
 /* Objects that were compiled without the plugin, or of C++ by Clang, may touch it as well. */
@@ -491,21 +586,16 @@ static enum pm_status note_without_map(const struct pm_view *view,
                                        const struct pm_question *question, struct pm_answer *answer,
                                        struct pm_error *err)
 {
-    static const double told_from = 0.01;
-    const struct pm_graph *graph = view->data->graph;
-    if (view->samples_metric == PM_NONE || !any_asks_for_data(view, question, answer))
-        return PM_OK;
-    double share = share_of_debug(graph, view->samples_metric);
-    if (share < told_from)
+    if (!any_asks_for_data(view, question, answer) || !has_unknown_code(view))
         return PM_OK;
     struct pm_buf text = PM_BUF_INIT(1024);
     mark_all_costs(answer);
-    pm_buf_printf(
-        &text,
-        "%.1f %% of the run's CPU time are in code that debug information alone explains: "
-        "what that reads and writes is not known (objects compiled without the plugin, "
-        "or of C++ by Clang)",
-        100 * share);
+    widen_bounds(view, answer);
+    pm_buf_printf(&text,
+                  "%.1f %% of the run's CPU time are in code without the plugin's map: what that "
+                  "reads and writes is not known (objects compiled without the plugin, "
+                  "or of C++ by Clang)",
+                  100 * share_of_unknown(view));
     enum pm_status status = add_note(answer, &text, err);
     pm_buf_release(&text);
     return status;

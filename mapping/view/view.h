@@ -283,6 +283,8 @@ bool pm_view_noun_is_statement(const struct pm_view *view, pm_index noun);
 /* A statement that stands for what was called at a line that is not known. */
 bool pm_view_is_unknown_line(const struct pm_view *view, pm_index noun);
 bool pm_view_noun_is_machine_code(const struct pm_view *view, pm_index noun); /* found by samples */
+/* code without late map: what data it touches is not known */
+bool pm_view_noun_is_of_unknown_data(const struct pm_view *view, pm_index noun);
 
 /* ways.c: data that code may work for though it touches none has a bound in questions. Rows, lines
  * and explanations count what is known, so their views have no such mappings. */

@@ -51,6 +51,11 @@ bool pm_view_noun_is_machine_code(const struct pm_view *view, pm_index noun)
     return is_one_of(view->data->graph->nouns[noun].kind, kinds);
 }
 
+bool pm_view_noun_is_of_unknown_data(const struct pm_view *view, pm_index noun)
+{
+    return !strcmp(view->data->graph->nouns[noun].type, PM_CODE_OF_UNKNOWN_DATA);
+}
+
 bool pm_view_is_at_source(const struct pm_view *view)
 {
     return !strcmp(view->level_name, "Source");
@@ -148,6 +153,20 @@ static void spread_rank(const struct pm_view *view, enum rank wanted, unsigned c
         }
 }
 
+/* Code of which it is not known what it touches does not touch nothing: it is no code of what
+ * called it, by object. */
+static void drop_unknown_data(const struct pm_view *view, unsigned char *rank)
+{
+    const struct pm_graph *graph = view->data->graph;
+    if (!pm_view_grouping(view)->is_object || !pm_view_is_at_source(view))
+        return;
+    for (pm_index s = 0; s < graph->n_sentences; s++) {
+        pm_index noun = pm_graph_first_noun(graph, s);
+        if (noun != PM_NONE && rank[s] < RANK_WANTED && pm_view_noun_is_of_unknown_data(view, noun))
+            rank[s] = RANK_NONE;
+    }
+}
+
 enum pm_status pm_view_find_ways(struct pm_view *view, struct pm_error *err,
                                  unsigned char **ret_rank)
 {
@@ -158,6 +177,8 @@ enum pm_status pm_view_find_ways(struct pm_view *view, struct pm_error *err,
     bool ok = rank && queue && view->leaves_out;
     for (enum rank wanted = RANK_WANTED; ok && wanted > RANK_NONE; wanted--)
         spread_rank(view, wanted, rank, queue);
+    if (ok)
+        drop_unknown_data(view, rank);
     for (uint32_t m = 0; ok && m < graph->n_mappings; m++)
         view->leaves_out[m] =
             rank_of_mapping(view, rank, m) < (enum rank)rank[graph->mappings[m].source];
@@ -177,7 +198,8 @@ enum pm_status pm_view_drop_guesses(struct pm_view *view, struct pm_error *err)
     struct pm_graph *graph = view->data->graph;
     uint32_t n_kept = 0;
     for (uint32_t m = 0; m < graph->n_mappings; m++)
-        if (strcmp(graph->mappings[m].reason, PM_REASON_MAY_SERVE) != 0)
+        if (strcmp(graph->mappings[m].reason, PM_REASON_MAY_SERVE) != 0 &&
+            strcmp(graph->mappings[m].reason, PM_REASON_CALLED) != 0)
             graph->mappings[n_kept++] = graph->mappings[m];
     bool any = n_kept < graph->n_mappings;
     graph->n_mappings = n_kept;

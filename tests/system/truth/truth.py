@@ -43,6 +43,7 @@ class Program:
         self.flags = []
         self.library = None
         self.loaded = []  # libraries that it loads itself
+        self.objects = []  # compiled without the plugin
         self.levels, self.further = None, None  # further: with --all only
         self.compilers = ["*"]
         # 1000 samples of half a second: a share of 50 % has a deviation of 1.6. So many cost more than the budget, which would leave no call followed.
@@ -84,8 +85,8 @@ def read_table(path, folder):
             all_programs[-1].flags = rest
         elif word == "library":
             all_programs[-1].library = os.path.join(programs, rest[0])
-        elif word == "loaded":
-            all_programs[-1].loaded = [os.path.join(programs, name) for name in rest]
+        elif word in ("loaded", "objects"):
+            setattr(all_programs[-1], word, [os.path.join(programs, name) for name in rest])
         elif word == "levels":
             all_programs[-1].levels, all_programs[-1].further = rest, []
         elif word == "compilers":
@@ -174,6 +175,11 @@ class Cell:
             status, _, err = self.execute(*common, source, "-fPIC", "-shared", "-o", library, plugin, *flags)
             if status != 0:
                 raise Wrong(f"{self.name()}: its library does not compile: {err[-800:]}")
+        for source in self.program.objects:
+            status, _, err = self.execute(*common, "-c", source)
+            if status != 0:
+                raise Wrong(f"{self.name()}: {source} does not compile: {err[-800:]}")
+            flags.append(os.path.splitext(os.path.basename(source))[0] + ".o")
         base = [*common, self.program.source, "-o"]
         for target, extra in (("program", [plugin]), ("plain", [])):
             if target == "plain" and not any("plain" in run[-1] or "./plain" in run for run in self.program.runs.values()) and not any(
