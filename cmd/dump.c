@@ -528,6 +528,7 @@ static void json_threads(struct pm_json *json, const struct pm_run_file *file, b
         pm_json_u64(json, "end_ns", thread->end_ns);
         pm_json_u64(json, "wall_ns", thread->wall_ns);
         pm_json_u64(json, "cpu_ns", thread->cpu_ns);
+        pm_json_u64(json, "start_cpu_ns", thread->start_cpu_ns);
         pm_json_u64(json, "n_contexts", thread->n_nodes);
         if (!summary) {
             json_contexts(json, thread);

@@ -204,7 +204,10 @@ struct pm_run_thread {
     uint32_t own_set;     /* word of kind SET: what this thread has begun itself */
     uint32_t n_ambient;   /* items of AMBIENT chunks that it has followed */
     uint32_t reserved32;
-    uint64_t reserved[13];
+    /* Since 1.2, of a process's first thread: its CPU clock when the runtime began. An exec does
+     * not set it back. 0: unknown, and in other threads */
+    uint64_t start_cpu_ns;
+    uint64_t reserved[12];
 };
 #define PM_RUN_THREAD_NODES 256u
 #define PM_RUN_NODES_DATA 64u

@@ -215,8 +215,15 @@ static enum pm_status add_attributes(struct loader *load, int64_t id, pm_index n
     if (!strcmp(kind, "file"))
         return look_up_attribute(load, id, "path", &data->paths[noun]);
     if (!strcmp(kind, "code")) {
+        const char *lacks;
         enum pm_status status = look_up_attribute(load, id, "address", &data->addresses[noun]);
-        return status == PM_OK ? add_sites_text(load, id, noun, "inlined at") : status;
+        if (status != PM_OK)
+            return status;
+        status = look_up_attribute(load, id, "lacks callees", &lacks);
+        if (status != PM_OK)
+            return status;
+        data->bare[noun] = *lacks ? PM_BARE_LACKS : 0;
+        return add_sites_text(load, id, noun, "inlined at");
     }
     if (!strcmp(kind, "symbol")) {
         const char *jumps;

@@ -124,8 +124,8 @@ struct pm_call_site {
 enum { PM_BARE_CODE = 1, PM_BARE_CALLS = 2, PM_BARE_COPIES = 4, PM_BARE_COPIES_CALL = 8 };
 /* Beside them, of symbols: their times end with a jump to code that tells no return. */
 enum { PM_BARE_JUMPS = 16 };
-/* Of functions and loops: what some inlined copies, or a loop without sleds, called is not below
- * them. */
+/* Of functions, loops and code: what some inlined copies, a loop without sleds or code without the
+ * plugin called is not below them. */
 enum { PM_BARE_LACKS = 32 };
 /* Of variables and arrays: their addresses are passed to functions that are not known. */
 enum { PM_BARE_PASSED_ON = 64 };

@@ -25,6 +25,7 @@ enum {
     IS_TABLE = 64,    /* ENDS with a jump to where nobody knows */
     IS_NOP = 128,
     COUNTS = 256, /* adds a constant to a register: the steps of a loop */
+    CALLS = 512,  /* or jumps to elsewhere, perhaps */
 };
 
 struct piece {
@@ -321,7 +322,9 @@ static uint16_t flags_of(const cs_insn *at)
     if (at->id == X86_INS_NOP)
         flags |= IS_NOP;
     if (at->id == X86_INS_JMP && strncmp(at->op_str, "0x", 2) != 0)
-        flags |= IS_TABLE;
+        flags |= IS_TABLE | CALLS;
+    if (at->id == X86_INS_CALL || at->id == X86_INS_LCALL)
+        flags |= CALLS;
     bool compares = at->id == X86_INS_CMP || at->id == X86_INS_TEST;
     if (is_jump(at->id) || (compares && !strchr(at->op_str, '[')))
         flags |= NEVER_WAITS;
@@ -356,9 +359,11 @@ static bool decode(const struct pm_blame *blame, const unsigned char *code, uint
             piece->flags[piece->n] = flags_of(at);
             char *rest = at->op_str;
             uint64_t to = is_jump(at->id) ? strtoull(at->op_str, &rest, 0) : 0;
-            if (rest != at->op_str && *rest == 0 && to >= piece->low &&
-                to - piece->low < size_bytes)
+            bool is_known = rest != at->op_str && *rest == 0;
+            if (is_known && to >= piece->low && to - piece->low < size_bytes)
                 good = add_jump(piece, &jumps_cap, to - piece->low);
+            else if (is_known)
+                piece->flags[piece->n] |= CALLS;
         }
         piece->n++;
     }
@@ -472,6 +477,19 @@ uint64_t pm_blame_address(struct pm_blame *blame, uint64_t low, uint64_t size_by
     struct piece *piece = piece_at(blame, low, size_bytes);
     uint32_t at = piece ? find(piece, address - low) : 0;
     return !piece || at == piece->n ? address : low + piece->starts[before(piece, at)];
+}
+
+bool pm_blame_next_call(struct pm_blame *blame, uint64_t low, uint64_t size_bytes,
+                        uint64_t *address)
+{
+    struct piece *piece = blame->has_decoder ? piece_at(blame, low, size_bytes) : NULL;
+    for (uint32_t i = 0; piece && i < piece->n; i++) {
+        if (!(piece->flags[i] & CALLS) || low + piece->starts[i] < *address)
+            continue;
+        *address = low + piece->starts[i];
+        return true;
+    }
+    return false;
 }
 
 /* --- loops --- */

@@ -59,6 +59,10 @@ size_t pm_blame_loops(struct pm_blame *blame, uint64_t low, uint64_t size_bytes,
 /* Where the instruction begins that has the address in it; 0: not known. */
 uint64_t pm_blame_instruction(struct pm_blame *blame, uint64_t low, uint64_t size_bytes,
                               uint64_t address);
+/* The first instruction at *address or behind it that calls something, or jumps to elsewhere, or to
+ * where nobody knows: its address. False: there is none, or nothing is known. */
+bool pm_blame_next_call(struct pm_blame *blame, uint64_t low, uint64_t size_bytes,
+                        uint64_t *address);
 /* The bytes of [low, low + size_bytes) as they are in the file; NULL: they are not all there.
  * Lent. */
 const unsigned char *pm_blame_code(const struct pm_blame *blame, uint64_t low, uint64_t size_bytes);

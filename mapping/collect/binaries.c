@@ -275,6 +275,7 @@ void collect_binaries_release(struct collector *c)
         pm_map_release(&binary->codes->by_tuple);
         pm_map_release(&binary->codes->inlines);
         pm_map_release(&binary->codes->loops);
+        pm_map_release(&binary->codes->callers);
     }
     pm_map_release(&c->binaries->lacking);
     free(c->codes->list);

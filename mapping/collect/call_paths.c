@@ -299,6 +299,15 @@ static enum pm_status mark_around(struct collector *c, struct collect_binary *bi
     return status;
 }
 
+enum pm_status collect_mark_lacking(struct collector *c, uint32_t noun)
+{
+    if (pm_map_get(&c->binaries->lacking, noun))
+        return PM_OK;
+    return pm_map_put(&c->binaries->lacking, noun, 1)
+               ? collect_write_attribute(c, noun, "lacks callees", "yes")
+               : collect_no_memory(c);
+}
+
 /* Binaries may share nouns. Each has a sentence, so that a question about it is met, though none
  * of its own code may have had a sample. */
 static enum pm_status write_lacking(struct collector *c, const struct collect_binary *binary)
@@ -309,9 +318,7 @@ static enum pm_status write_lacking(struct collector *c, const struct collect_bi
         uint32_t row = slot->row ? pm_map_get(&binary->nouns, slot->key) : 0, sentence;
         if (!row || pm_map_get(&c->binaries->lacking, row))
             continue;
-        status = pm_map_put(&c->binaries->lacking, row, 1)
-                     ? collect_write_attribute(c, row, "lacks callees", "yes")
-                     : collect_no_memory(c);
+        status = collect_mark_lacking(c, row);
         if (status == PM_OK)
             status = collect_short_sentence(c, c->model->source_executes, row, &sentence);
     }

@@ -59,6 +59,8 @@ PM_MUST_CHECK enum pm_status collect_jump_out(struct collector *c, struct collec
 /* What the call in the symbol that ends at the address calls; 0: nobody knows. */
 PM_MUST_CHECK enum pm_status collect_called_at(struct collector *c, struct collect_binary *binary,
                                                pm_id symbol, uint64_t address, pm_id *ret_callee);
+/* Of a function, a loop or code: what it calls is not below it. */
+PM_MUST_CHECK enum pm_status collect_mark_lacking(struct collector *c, uint32_t noun);
 /* Functions and loops that calls could not be brought to; when all contexts are there. */
 PM_MUST_CHECK enum pm_status collect_lacking_end(struct collector *c);
 /* Functions that were inlined wherever they were called get a context in code that was entered,

@@ -48,6 +48,8 @@ struct collect_code_keys {
     struct pm_map inlines;              /* symbol, function -> sentence */
     /* address of a loop's first instruction -> row of its noun, or 1 less: none */
     struct pm_map loops;
+    /* of code without late map: symbols that were looked at, and what their calls lie in -> 1 */
+    struct pm_map callers;
 };
 
 /* The number of the code at an address of the binary's ELF file, from 1; the binary is opened and

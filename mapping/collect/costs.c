@@ -8,7 +8,6 @@
 #include "contexts.h"
 #include "heap.h"
 #include "model.h"
-#include "process.h"
 #include "routes.h"
 #include "run_names.h"
 #include "samples.h"
@@ -352,8 +351,7 @@ enum pm_status collect_costs_add(struct collector *c, const struct pm_run_file *
             return collect_no_memory(c);
         status = add_tree(c, file, thread, row, names, nodes);
         if (status == PM_OK)
-            status = collect_samples(c, file, thread, row, names, located, nodes,
-                                     i == 0 ? collect_start_cpu_ns(c, file) : 0);
+            status = collect_samples(c, file, thread, row, names, located, nodes);
         located += thread->n_samples;
         if (status == PM_OK)
             status = add_heap(c, file, i, row, names, nodes);

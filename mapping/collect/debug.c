@@ -2,6 +2,7 @@
 #include "debug.h"
 
 #include "binaries.h"
+#include "call_paths.h"
 #include "code.h"
 #include "collector.h"
 #include "model.h"
@@ -348,6 +349,68 @@ static enum pm_status map_loop(struct collector *c, struct collect_code *code, u
     return status;
 }
 
+/* --- calls: of code without facts nobody knows what they led to --- */
+
+static uint64_t caller_key(const struct pm_debug_frame *symbol, const char *function, uint64_t loop)
+{
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "caller");
+    pm_id_hash_number(&hash, symbol->low);
+    pm_id_hash_string(&hash, function);
+    pm_id_hash_number(&hash, loop);
+    return pm_id_hash_done(&hash);
+}
+
+static const char *key_name(const struct pm_debug_frame *frame)
+{
+    const char *name = frame->linkage ? frame->linkage : frame->function;
+    return name ? name : "";
+}
+
+/* The functions and loops that a call lies in. */
+static enum pm_status note_call(struct collector *c, struct collect_binary *binary,
+                                const struct pm_debug_frame *symbol, uint64_t address)
+{
+    struct pm_map *callers = &binary->codes->callers;
+    struct pm_debug_frame frames[MAX_FRAMES];
+    struct pm_blame_loop loops[MAX_LOOPS];
+    size_t n = binary->debug ? pm_debug_find(binary->debug, address, frames, MAX_FRAMES) : 0;
+    size_t n_loops = pm_blame_loops(binary->blame, symbol->low, symbol->high - symbol->low, address,
+                                    loops, MAX_LOOPS);
+    bool ok = pm_map_put(callers, caller_key(symbol, key_name(symbol), 0), 1);
+    for (size_t i = 0; i < n && ok; i++)
+        ok = pm_map_put(callers, caller_key(symbol, key_name(&frames[i]), 0), 1);
+    for (size_t i = 0; i < n_loops && ok; i++)
+        ok = pm_map_put(callers, caller_key(symbol, "", loops[i].head), 1);
+    return ok ? PM_OK : collect_no_memory(c);
+}
+
+/* *ret_known: whether its instructions can be read. Once for each symbol. */
+static enum pm_status note_calls(struct collector *c, struct collect_binary *binary,
+                                 const struct pm_debug_frame *symbol, bool *ret_known)
+{
+    uint64_t size_bytes = symbol->high - symbol->low, address = symbol->low;
+    uint64_t key = caller_key(symbol, "", 0);
+    *ret_known = false;
+    if (symbol->low >= symbol->high)
+        return PM_OK;
+    enum pm_status status = collect_need_blame(c, binary);
+    if (status != PM_OK)
+        return status;
+    *ret_known =
+        binary->blame && pm_blame_instruction(binary->blame, symbol->low, size_bytes, symbol->low);
+    if (!*ret_known || pm_map_get(&binary->codes->callers, key))
+        return PM_OK;
+    if (!pm_map_put(&binary->codes->callers, key, 1))
+        return collect_no_memory(c);
+    for (; pm_blame_next_call(binary->blame, symbol->low, size_bytes, &address); address++) {
+        status = note_call(c, binary, symbol, address);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
+}
+
 /* --- level Base --- */
 
 /* What every program of a language uses: it works on what it is passed, and on no data of the
@@ -503,24 +566,72 @@ static enum pm_status make_inlines(struct collector *c, struct collect_code *cod
     return status;
 }
 
+/* It has a sentence, by which questions meet it. */
+static enum pm_status mark_source(struct collector *c, uint32_t row)
+{
+    uint32_t sentence;
+    enum pm_status status = collect_mark_lacking(c, row);
+    if (status != PM_OK)
+        return status;
+    return collect_short_sentence(c, c->model->source_executes, row, &sentence);
+}
+
+static enum pm_status make_function(struct collector *c, struct collect_code *code,
+                                    const struct pm_debug_frame *frame, bool calls)
+{
+    uint32_t *row = &code->functions[code->n_functions];
+    if (frame->source != PM_DEBUG_DWARF || !function_name(frame))
+        return PM_OK;
+    enum pm_status status = function_row(c, code->binary, frame, frame->file, row);
+    if (status != PM_OK)
+        return status;
+    code->n_functions++;
+    return calls ? mark_source(c, *row) : PM_OK;
+}
+
+/* Its functions at level Source; those and loops that call something have what was called there
+ * not below them. */
 static enum pm_status make_functions(struct collector *c, struct collect_code *code,
                                      const struct pm_debug_frame *frames, size_t n)
 {
-    if (n == 0 || code->symbol)
-        return PM_OK;
+    const struct pm_debug_frame *symbol = &frames[n - 1];
+    bool is_known, calls = false;
     code->functions = pm_arena_alloc(&c->arena, n * sizeof *code->functions);
     if (!code->functions)
         return collect_no_memory(c);
     enum pm_status status = collect_need_source(c);
+    if (status != PM_OK)
+        return status;
+    status = note_calls(c, code->binary, symbol, &is_known);
+    if (status != PM_OK)
+        return status;
     for (size_t i = 0; i < n; i++) {
-        if (frames[i].source != PM_DEBUG_DWARF || !function_name(&frames[i]))
-            continue;
+        uint64_t key = caller_key(symbol, key_name(&frames[i]), 0);
+        calls = !is_known || pm_map_get(&code->binary->codes->callers, key);
+        status = make_function(c, code, &frames[i], calls);
         if (status != PM_OK)
             return status;
-        status = function_row(c, code->binary, &frames[i], frames[i].file,
-                              &code->functions[code->n_functions++]);
     }
-    return status;
+    return calls ? collect_mark_lacking(c, code->whole) : PM_OK;
+}
+
+/* The same of the loops around its address. */
+static enum pm_status mark_loops(struct collector *c, struct collect_binary *binary,
+                                 const struct pm_debug_frame *symbol, uint64_t address)
+{
+    struct pm_blame_loop loops[MAX_LOOPS];
+    size_t n = pm_blame_loops(binary->blame, symbol->low, symbol->high - symbol->low, address,
+                              loops, MAX_LOOPS);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t row = pm_map_get(&binary->codes->loops, loops[i].head);
+        uint64_t key = caller_key(symbol, "", loops[i].head);
+        if (row <= 1 || !pm_map_get(&binary->codes->callers, key))
+            continue;
+        enum pm_status status = mark_source(c, row - 1);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
 }
 
 /* frames: innermost first. */
@@ -554,9 +665,12 @@ static enum pm_status frames_code(struct collector *c, struct collect_binary *bi
         status = make_inlines(c, &code, frames, n);
     if (status != PM_OK)
         return status;
-    status = make_functions(c, &code, frames, n);
+    if (!code.symbol)
+        status = n ? make_functions(c, &code, frames, n) : collect_mark_lacking(c, code.whole);
     *ret_code = code;
-    return status;
+    if (status != PM_OK || !loop || code.symbol)
+        return status;
+    return mark_loops(c, binary, &frames[n - 1], *address);
 }
 
 enum pm_status collect_debug_code(struct collector *c, struct collect_binary *binary,

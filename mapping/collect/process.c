@@ -313,10 +313,24 @@ uint64_t collect_start_cpu_ns(const struct collector *c, const struct pm_run_fil
     uint64_t before_ns = c->processes->before.user_ns + c->processes->before.system_ns;
     uint64_t cpu_ns = less(sampling->start_cpu_ns, before_ns);
     if (before_ns && pm_run_file_n_threads(file)) {
-        uint64_t thread_ns = less(pm_run_file_thread(file, 0)->cpu_ns, before_ns);
+        const struct pm_run_file_thread *first = pm_run_file_thread(file, 0);
+        uint64_t thread_ns =
+            first->start_cpu_ns ? first->start_cpu_ns : less(first->cpu_ns, before_ns);
         cpu_ns = cpu_ns < thread_ns ? cpu_ns : thread_ns;
     }
     return cpu_ns;
+}
+
+/* Of what its clock says, what is this image's: the clock goes on over an exec. */
+static uint64_t thread_cpu_ns(const struct collector *c, const struct pm_run_file *file,
+                              const struct pm_run_file_thread *thread)
+{
+    uint64_t before_ns = c->processes->before.user_ns + c->processes->before.system_ns;
+    if (!before_ns || thread->tid != pm_run_file_process(file)->pid)
+        return thread->cpu_ns;
+    if (!thread->start_cpu_ns)
+        return less(thread->cpu_ns, before_ns);
+    return thread->cpu_ns - thread->start_cpu_ns + collect_start_cpu_ns(c, file);
 }
 
 enum pm_status collect_start_cpu(struct collector *c, const struct pm_run_file *file,
@@ -408,10 +422,7 @@ static enum pm_status write_threads(struct collector *c, uint64_t start_tsc,
         bind_str(insert, 5, thread->name);
         bind_number(insert, 6, start_ns + thread->start_ns);
         bind_number(insert, 7, start_ns + thread->end_ns);
-        uint64_t before_ns = thread->tid == process->pid
-                                 ? c->processes->before.user_ns + c->processes->before.system_ns
-                                 : 0;
-        bind_number_or_null(insert, 8, less(thread->cpu_ns, before_ns));
+        bind_number_or_null(insert, 8, thread_cpu_ns(c, file, thread));
         enum pm_status status = collect_insert(c, INSERT_THREAD);
         if (status != PM_OK)
             return status;

@@ -64,16 +64,15 @@ static void take(double *from, double *excess)
 
 /* Samples stand for all of the thread's CPU time and no more. On a busy host they may be of more
  * than its clock counted: others had the processor meanwhile. The clock of a process's first thread
- * also has what was before the runtime began (start_ns), which no sample stands for. The rest at
- * its end belongs to all samples alike; where there are none, or there were many ends, it has no
- * place. */
-static struct scale find_scale(const struct pm_run_file_thread *thread, uint64_t start_ns)
+ * also has what was before the runtime began, which no sample stands for. The rest at its end
+ * belongs to all samples alike; where there are none, or there were many ends, it has no place. */
+static struct scale find_scale(const struct pm_run_file_thread *thread)
 {
     enum { MOST_REST = 10 }; /* one of so many of what is located, where there were many ends */
     struct sampled sum = add_up(thread);
     struct scale scale = {.before = sum};
-    double excess =
-        sum.located + sum.known + sum.lost + sum.rest + (double)start_ns - (double)thread->cpu_ns;
+    double excess = sum.located + sum.known + sum.lost + sum.rest -
+                    (double)(thread->cpu_ns - thread->start_cpu_ns);
     if (thread->cpu_ns != 0 && excess > 0) {
         take(&sum.lost, &excess);
         take(&sum.rest, &excess);
@@ -717,10 +716,10 @@ enum pm_status collect_samples(struct collector *c, const struct pm_run_file *fi
                                const struct pm_run_file_thread *thread, uint32_t thread_row,
                                const struct collect_names *names,
                                const struct collect_located *located,
-                               const struct collect_node *nodes, uint64_t start_ns)
+                               const struct collect_node *nodes)
 {
     struct sampler s = {c, file, thread, thread_row, names, nodes, collect_has_gaps(file)};
-    struct scale scale = find_scale(thread, start_ns);
+    struct scale scale = find_scale(thread);
     enum pm_status status = PM_OK;
     for (size_t i = 0; i < thread->n_samples && status == PM_OK; i++) {
         struct pm_run_file_sample scaled = thread->samples[i];

@@ -18,12 +18,12 @@ PM_MUST_CHECK enum pm_status collect_locate_samples(struct collector *c,
                                                     const struct pm_run_file *file,
                                                     struct collect_names *names);
 /* Places the samples of a thread; no file is opened any more. located: of its samples; nodes: what
- * its contexts have become; start_ns: what its clock counted before the runtime began. */
+ * its contexts have become. */
 PM_MUST_CHECK enum pm_status collect_samples(struct collector *c, const struct pm_run_file *file,
                                              const struct pm_run_file_thread *thread,
                                              uint32_t thread_row, const struct collect_names *names,
                                              const struct collect_located *located,
-                                             const struct collect_node *nodes, uint64_t start_ns);
+                                             const struct collect_node *nodes);
 
 /* A context of the run file, and the one it has become. */
 struct collect_where {

@@ -153,7 +153,9 @@ struct pm_run_file_thread {
     uint64_t wall_ns; /* end - start; less where several threads shared the slot with gaps between
                          them */
     uint64_t cpu_ns;  /* 0: unknown */
-    uint64_t foreign_ns; /* sum over the roots on foreign stacks */
+    uint64_t start_cpu_ns; /* of a process's first thread: its clock when the runtime began; an exec
+                              does not set it back. 0: unknown */
+    uint64_t foreign_ns;   /* sum over the roots on foreign stacks */
     struct pm_str name;
     const struct pm_run_file_node *nodes; /* nodes[0] is the thread's root */
     size_t n_nodes;

@@ -529,10 +529,13 @@ static enum pm_status load_thread(struct pm_run_file *file, const struct run_sou
     char *name = pm_arena_strndup(&file->arena, raw.name, strnlen(raw.name, sizeof raw.name));
     if (!name)
         return run_no_memory(file, err);
+    if (raw.start_cpu_ns > raw.cpu_ns)
+        raw.start_cpu_ns = 0;
     *thread = (struct pm_run_file_thread){
         .tid = raw.tid,
         .n_threads = raw.n_threads ? raw.n_threads : 1,
         .cpu_ns = raw.cpu_ns,
+        .start_cpu_ns = raw.start_cpu_ns,
         .name = pm_str_of(name),
     };
     *load = (struct run_thread_load){

@@ -362,6 +362,17 @@ static void find_doubt(const struct pm_view *view, struct pm_answer *answer)
                                   (double)answer->totals[metric].value, all_doubt_ns);
 }
 
+/* A line or loop of code without the plugin's map is asked for by its function, too. */
+static pm_index lacking_noun(const struct pm_archive_data *data, pm_index noun)
+{
+    const struct pm_graph_noun *nouns = data->graph->nouns;
+    bool is_debug = noun != PM_NONE && (!strcmp(nouns[noun].kind, "line") ||
+                                        !strcmp(nouns[noun].type, "machine code"));
+    while (is_debug && noun != PM_NONE && !(data->bare[noun] & PM_BARE_LACKS))
+        noun = strcmp(nouns[noun].kind, "function") != 0 ? nouns[noun].parent : PM_NONE;
+    return noun != PM_NONE && data->bare[noun] & PM_BARE_LACKS ? noun : PM_NONE;
+}
+
 /* Functions that were inlined, and loops without sleds, of which it is not known what they
  * called. */
 static enum pm_status note_lacking(struct pm_view *view, struct pm_answer *answer,
@@ -373,9 +384,8 @@ static enum pm_status note_lacking(struct pm_view *view, struct pm_answer *answe
     bool *seen = pm_alloc_array(data->graph->n_nouns, sizeof *seen);
     uint32_t n = 0;
     for (pm_index s = 0; seen && s < data->graph->n_sentences; s++) {
-        pm_index noun = pm_graph_first_noun(data->graph, s);
-        if (noun == PM_NONE || !(data->bare[noun] & PM_BARE_LACKS) || seen[noun] ||
-            !is_asked(answer, s))
+        pm_index noun = lacking_noun(data, pm_graph_first_noun(data->graph, s));
+        if (noun == PM_NONE || seen[noun] || !is_asked(answer, s))
             continue;
         for (uint32_t i = 0; i < answer->n_asked; i++)
             mark_costs(answer, i, answer->matches[answer->asked[i]].class_of[s]);
@@ -388,9 +398,9 @@ static enum pm_status note_lacking(struct pm_view *view, struct pm_answer *answe
         pm_buf_printf(&text, " and %u more", n - MAX_NAMES);
     if (n)
         pm_buf_printf(&text,
-                      " %s inlined code or %s without sleds: some of what was called there "
-                      "counts for the function around only",
-                      n == 1 ? "is" : "are", n == 1 ? "a loop" : "loops");
+                      " %s inlined, %s without sleds or compiled without the plugin: some of what "
+                      "was called there does not count for %s",
+                      n == 1 ? "is" : "are", n == 1 ? "a loop" : "loops", n == 1 ? "it" : "them");
     enum pm_status status = !seen ? pm_error_set(err, PM_ERR_MEMORY, "out of memory")
                             : n   ? add_note(answer, &text, err)
                                   : PM_OK;

@@ -188,7 +188,12 @@ static bool mark_bare(struct pm_view *view)
         if (noun != PM_NONE && view->group_of[s] != PM_NONE)
             of_group[view->group_of[s]] |= view->data->bare[noun];
     }
-    for (uint32_t r = 0; of_group && r < lift->n_rows; r++)
+    for (uint32_t r = 0; of_group && r < lift->n_rows; r++) {
+        pm_index unmapped = lift->rows[r].source != PM_NONE
+                                ? pm_graph_first_noun(graph, lift->rows[r].source)
+                                : PM_NONE;
+        view->traits[r].costs_are_at_least |=
+            unmapped != PM_NONE && view->data->bare[unmapped] & PM_BARE_LACKS;
         for (uint32_t i = 0; i < lift->rows[r].n_destinations; i++) {
             uint32_t group = lift->destinations[lift->rows[r].first_destination + i];
             pm_index noun = view->groups[group].noun;
@@ -198,8 +203,10 @@ static bool mark_bare(struct pm_view *view)
             else if (!is_loop) /* only loops of it have sleds */
                 view->traits[r].entries_are_at_least |=
                     (of_group[group] & (PM_BARE_CODE | PM_BARE_ENTRIES)) != 0;
-            view->traits[r].costs_are_at_least |= (of_group[group] & PM_BARE_LACKS) != 0;
+            unsigned around = noun != PM_NONE ? view->data->bare[noun] : 0; /* of its lines */
+            view->traits[r].costs_are_at_least |= ((of_group[group] | around) & PM_BARE_LACKS) != 0;
         }
+    }
     bool ok = of_group != NULL;
     free(of_group);
     return ok;

@@ -124,6 +124,8 @@ static bool open_chunk(struct pm_slot *slot, uint64_t n_nodes, uint64_t tsc)
     thread->tid = slot->tid = own_tid();
     thread->n_threads = 1;
     thread->start_tsc = tsc;
+    if (slot->tid == pm_process.pid)
+        thread->start_cpu_ns = pm_process.start_cpu_ns;
     pm_sys(SYS_prctl, PR_GET_NAME, thread->name);
     slot->thread = thread;
     slot->thread_offset = offset;

@@ -230,6 +230,31 @@ static void loops_are_found_behind_fillers(void **state)
     unlink(path);
 }
 
+static const unsigned char calling[] = {
+    0xe8, 0x00, 0x01, 0x00, 0x00, /* 1000 call 1105 */
+    0x75, 0x07,                   /* 1005 jne 100e */
+    0xff, 0xd0,                   /* 1007 call *%rax */
+    0xe9, 0x00, 0x01, 0x00, 0x00, /* 1009 jmp 110e: elsewhere */
+    0x31, 0xc0,                   /* 100e xor %eax, %eax */
+    0xc3,                         /* 1010 ret */
+};
+
+static void calls_and_jumps_to_elsewhere_are_found(void **state)
+{
+    (void)state;
+    static const uint64_t expected[] = {BASE, BASE + 7, BASE + 9};
+    const char *path;
+    struct pm_blame *blame = open_code(calling, sizeof calling, EM_X86_64, &path);
+    uint64_t at = BASE;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++, at++) {
+        assert_true(pm_blame_next_call(blame, BASE, sizeof calling, &at));
+        assert_int_equal(at, expected[i]);
+    }
+    assert_false(pm_blame_next_call(blame, BASE, sizeof calling, &at));
+    pm_blame_free(blame);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +265,7 @@ int main(void)
         cmocka_unit_test(other_machines_and_other_files_are_told_apart),
         cmocka_unit_test(any_bytes_are_decoded),
         cmocka_unit_test(loops_are_found_behind_fillers),
+        cmocka_unit_test(calls_and_jumps_to_elsewhere_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
