@@ -77,6 +77,15 @@ static pm_id parameter_id(pm_id function, unsigned index)
     return pm_id_hash_done(&hash);
 }
 
+/* As plugin/emit/ids.c. */
+static pm_id returned_id(pm_id function)
+{
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "returned");
+    pm_id_hash_id(&hash, function);
+    return pm_id_hash_done(&hash);
+}
+
 static int compare(const void *a, const void *b)
 {
     const struct reference *x = a, *y = b;
@@ -436,6 +445,70 @@ static enum pm_status map_members(struct collector *c, struct references *all)
     return status;
 }
 
+/* --- what accessors return --- */
+
+/* What is done with the object may be done with what it holds. */
+static enum pm_status map_holder_of(struct collector *c, struct pm_map *known, uint32_t object,
+                                    uint32_t held)
+{
+    uint64_t key = way_key(object, held);
+    if (object == held || pm_map_get(known, key))
+        return PM_OK;
+    if (!pm_map_put(known, key, 1))
+        return collect_no_memory(c);
+    return map_access(c, PM_MAP_READS | PM_MAP_WRITES, object, held, "possible");
+}
+
+/* What the function returns leads into the held ones, and what it is called for has them. */
+static enum pm_status map_returned_by(struct collector *c, struct references *all,
+                                      struct pm_map *known, pm_id function)
+{
+    enum { HELD_MAX = 8 };
+    uint32_t held[HELD_MAX], n = 0;
+    enum pm_status status = find_objects(c, all, returned_id(function), 0);
+    for (; n < all->n_objects && n < HELD_MAX; n++)
+        held[n] = all->objects[n].row;
+    if (status != PM_OK || n == 0)
+        return status;
+    status = find_objects(c, all, parameter_id(function, 0), 0);
+    if (status != PM_OK)
+        return status;
+    for (uint32_t i = 0; i < all->n_objects * n; i++) {
+        status = map_holder_of(c, known, all->objects[i / n].row, held[i % n]);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
+}
+
+static enum pm_status map_returned_in(struct collector *c, struct references *all,
+                                      struct pm_map *known, const struct pm_pif *pif)
+{
+    for (size_t i = 0, n = pif ? pm_pif_n_nouns(pif) : 0; i < n; i++) {
+        struct pm_pif_noun noun;
+        pm_pif_get_noun(pif, i, &noun);
+        if (!noun.kind || strcmp(noun.kind, "function") != 0)
+            continue;
+        enum pm_status status = map_returned_by(c, all, known, noun.id);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
+}
+
+/* "g[i] = x" is done with g, and with the array in g that operator[] returned a reference into.
+ * Where that was inlined, an address is all that is left of it: no code shows the array. */
+static enum pm_status map_returned(struct collector *c, struct references *all)
+{
+    struct pm_map known = {0};
+    enum pm_status status = PM_OK;
+    const struct collect_binary *binary = c->binaries->first;
+    for (; binary && !status; binary = binary->next)
+        status = map_returned_in(c, all, &known, binary->pif);
+    pm_map_release(&known);
+    return status;
+}
+
 /* --- what is passed to functions that are not known --- */
 
 /* Of the ids that are no nouns: those that a noun leads to, so it is known who has what is
@@ -615,6 +688,9 @@ static enum pm_status map_names(struct collector *c, struct references *all)
 static enum pm_status map_the_rest(struct collector *c, struct references *all)
 {
     enum pm_status status = map_names(c, all);
+    if (status != PM_OK)
+        return status;
+    status = map_returned(c, all);
     return status == PM_OK ? map_passed_on(c, all) : status;
 }
 
