@@ -9,6 +9,7 @@
  * assembler, so nothing minds.
  */
 #include "map.h"
+#include "streamer.h"
 
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/CodeGen/AsmPrinter.h"
@@ -23,7 +24,6 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/MC/MCContext.h"
 #include "llvm/MC/MCSectionELF.h"
-#include "llvm/MC/MCStreamer.h"
 #include "llvm/MC/TargetRegistry.h"
 
 #include <map>
@@ -440,16 +440,6 @@ static void end_code(AsmPrinter *printer, const MachineFunction *machine)
 }
 
 /* --- the printer --- */
-
-#if LLVM_VERSION_MAJOR < 15
-#define pm_push_section PushSection
-#define pm_pop_section PopSection
-#define pm_switch_section SwitchSection
-#else
-#define pm_push_section pushSection
-#define pm_pop_section popSection
-#define pm_switch_section switchSection
-#endif
 
 static void write_section(AsmPrinter *printer)
 {

@@ -4,6 +4,7 @@
  * code's group. */
 #include "map.h"
 #include "source.h"
+#include "streamer.h"
 
 #include "llvm/CodeGen/AsmPrinter.h"
 #include "llvm/CodeGen/MachineFunction.h"
@@ -15,7 +16,6 @@
 #include "llvm/MC/MCInstrInfo.h"
 #include "llvm/MC/MCParser/MCAsmParser.h"
 #include "llvm/MC/MCParser/MCTargetAsmParser.h"
-#include "llvm/MC/MCStreamer.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Target/TargetMachine.h"
@@ -24,16 +24,6 @@
 #include <map>
 
 using namespace llvm;
-
-#if LLVM_VERSION_MAJOR < 15
-#define pm_push_section PushSection
-#define pm_pop_section PopSection
-#define pm_switch_section SwitchSection
-#else
-#define pm_push_section pushSection
-#define pm_pop_section popSection
-#define pm_switch_section switchSection
-#endif
 
 static const std::vector<std::string> *labels; /* of the function at hand */
 
