@@ -214,29 +214,24 @@ static long forks(long n)
 
 static std::atomic<bool> blocks;
 
-static void *block_signals(void *stop)
+static void *block_signals(void *)
 {
     sigset_t set;
     sigfillset(&set);
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, &set, nullptr, 8); // libc's is wrapped
     blocks = true;
-    while (!*(std::atomic<bool> *)stop)
+    for (;;)
         usleep(1000);
-    return nullptr;
 }
 
 // A thread that blocks SIGTRAP would be killed by a change: there must be none.
 static long blocked(long n)
 {
-    static std::atomic<bool> stop;
     pthread_t thread;
-    pthread_create(&thread, nullptr, block_signals, &stop);
+    pthread_create(&thread, nullptr, block_signals, nullptr);
     while (!blocks)
         usleep(1000);
-    long sum = work(n);
-    stop = true;
-    pthread_join(thread, nullptr);
-    return sum;
+    return work(n); // it goes on to the end: after it, a look may come that disarms
 }
 
 // First what costs next to nothing, for so long that looks become rare, then n calls at once.
