@@ -368,9 +368,8 @@ static void search_keepers(struct search *search, tree name)
             gimple_debug_bind_get_value(stmt) == name && VAR_P(gimple_debug_bind_get_var(stmt)))
             debugged = gimple_debug_bind_get_var(stmt);
     }
-    pm_id noun = debugged != NULL_TREE ? variable_noun(debugged) : 0;
-    if (noun != 0)
-        pm_access_add(&search->objects, noun, through_of(debugged));
+    if (debugged != NULL_TREE)
+        search_variable(search, debugged, through_of(debugged));
 }
 
 static void search_assign(struct search *search, gimple *stmt, bool named)

@@ -107,7 +107,7 @@ static void note_fortran_library(gcall *call, tree callee)
         for (pm_id object : described)
             pm_access_add(&noted.objects, object, access);
         if (described.empty())
-            pm_objects_of_pointer(argument, access, noted.location, &noted.objects);
+            note_argument(&noted, argument, pm_fortran_argument_use(callee, i));
     }
     noted_calls.push_back(noted);
 }
