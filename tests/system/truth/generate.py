@@ -288,7 +288,12 @@ def cxx_program(draw, n_parts):
     return c_program(draw, n_parts, CxxPart, ("algorithm", "array", "cstddef", "cstdlib", "deque", "memory", "numeric", "span", "valarray", "vector"))
 
 
-LANGUAGES = {"c": (".c", c_program, ""), "c++": (".cc", cxx_program, "flags -std=c++20")}
+def fortran_program(draw, n_parts):
+    import generate_fortran
+    return generate_fortran.fortran_program(draw, n_parts)
+
+
+LANGUAGES = {"c": (".c", c_program, ""), "c++": (".cc", cxx_program, "flags -std=c++20"), "fortran": (".f90", fortran_program, "flags -ffree-line-length-none")}
 
 
 def write_folder(folder, language, seed, n_programs, n_parts, head):
