@@ -24,8 +24,9 @@ enum {
     IS_SLED = 32,     /* ENDS for what it may have been: it does go on */
     IS_TABLE = 64,    /* ENDS with a jump to where nobody knows */
     IS_NOP = 128,
-    COUNTS = 256, /* adds a constant to a register: the steps of a loop */
-    CALLS = 512,  /* or jumps to elsewhere, perhaps */
+    COUNTS = 256,      /* adds a constant to a register: the steps of a loop */
+    CALLS = 512,       /* or jumps to elsewhere, perhaps */
+    IS_ENTERED = 1024, /* one jump goes here, from behind the loop that this lies in */
 };
 
 struct piece {
@@ -43,6 +44,7 @@ struct piece {
 /* Positions of instructions. */
 struct jump {
     uint32_t from, to;
+    bool enters; /* from behind a loop into it: compilers put what comes before loops there */
 };
 
 struct pm_blame {
@@ -269,7 +271,7 @@ static bool add_jump(struct piece *piece, uint32_t *cap, uint64_t to)
     if (!jumps)
         return false;
     piece->jumps = jumps;
-    piece->jumps[piece->n_jumps++] = (struct jump){piece->n, (uint32_t)to};
+    piece->jumps[piece->n_jumps++] = (struct jump){piece->n, (uint32_t)to, false};
     return true;
 }
 
@@ -372,21 +374,43 @@ static bool decode(const struct pm_blame *blame, const unsigned char *code, uint
     return good;
 }
 
+/* Does a jump between the two go back to before the target? A loop ends there, then, and the one
+ * from further down is not its own. */
+static bool enters_loop(const struct piece *piece, uint32_t number)
+{
+    enum { MAX_STEPS = 256 };
+    const struct jump *jump = &piece->jumps[number];
+    for (uint32_t i = number;
+         i-- > 0 && number - i < MAX_STEPS && piece->jumps[i].from >= jump->to;)
+        if (piece->jumps[i].to < jump->to)
+            return true;
+    return false;
+}
+
+static unsigned flags_of_target(const struct jump *jump, bool is_only)
+{
+    if (!is_only || jump->from <= jump->to)
+        return IS_TARGET;
+    return jump->enters ? IS_TARGET | IS_ENTERED : IS_TARGET | IS_LOOP_HEAD;
+}
+
 static void mark_targets(struct piece *piece)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < piece->n_jumps; i++) {
-        struct jump jump = {piece->jumps[i].from, find(piece, piece->jumps[i].to)};
+        struct jump jump = {piece->jumps[i].from, find(piece, piece->jumps[i].to), false};
         if (jump.to < piece->n)
             piece->jumps[n++] = jump;
     }
     piece->n_jumps = n;
+    for (uint32_t i = 0; i < n; i++)
+        piece->jumps[i].enters = enters_loop(piece, i);
     if (n)
         qsort(piece->jumps, n, sizeof *piece->jumps, compare_jumps);
     for (uint32_t i = 0; i < n; i++) {
         const struct jump *jump = &piece->jumps[i];
         bool one = (i == 0 || jump[-1].to != jump->to) && (i + 1 == n || jump[1].to != jump->to);
-        piece->flags[jump->to] |= IS_TARGET | (one && jump->from > jump->to ? IS_LOOP_HEAD : 0);
+        piece->flags[jump->to] |= (uint16_t)flags_of_target(jump, one);
     }
 }
 
@@ -427,7 +451,8 @@ static uint32_t before(const struct piece *piece, uint32_t at)
 {
     if (piece->flags[at] & IS_LOOP_HEAD)
         return waiting(piece, jump_to(piece, at));
-    if (at == 0 || piece->flags[at] & IS_TARGET || piece->flags[at - 1] & ENDS)
+    bool is_target = (piece->flags[at] & (IS_TARGET | IS_ENTERED)) == IS_TARGET;
+    if (at == 0 || is_target || piece->flags[at - 1] & ENDS)
         return at;
     unsigned brief_head = IS_LOOP_HEAD | IS_BRIEF;
     if ((piece->flags[at - 1] & brief_head) == brief_head) {

@@ -95,6 +95,31 @@ static const unsigned char brief_heads[] = {
     0xc3,             /* 1012 ret */
 };
 
+static const unsigned char entered_from_below[] = {
+    0x0f, 0xaf, 0xc2, /* 1000 imul %edx, %eax: target of the loop's jump */
+    0x83, 0xc0, 0x01, /* 1003 add $1, %eax */
+    0x39, 0xd6,       /* 1006 cmp %edx, %esi: where the loop is entered from 1010 */
+    0x7e, 0xf6,       /* 1008 jle 1000 */
+    0x39, 0xde,       /* 100a cmp %ebx, %esi */
+    0x7d, 0x04,       /* 100c jge 1012 */
+    0x31, 0xc0,       /* 100e xor %eax, %eax */
+    0xeb, 0xf4,       /* 1010 jmp 1006 */
+    0xc3,             /* 1012 ret */
+};
+
+static void what_enters_a_loop_from_below_did_not_wait_in_it(void **state)
+{
+    (void)state;
+    const char *path;
+    struct pm_blame *blame =
+        open_code(entered_from_below, sizeof entered_from_below, EM_X86_64, &path);
+    const size_t n = sizeof entered_from_below;
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x1006), 0x1000);
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x1003), 0x1000);
+    pm_blame_free(blame);
+    unlink(path);
+}
+
 static void behind_a_brief_head_of_a_loop_its_last_instruction_waited(void **state)
 {
     (void)state;
@@ -260,6 +285,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(time_belongs_to_the_instruction_before),
         cmocka_unit_test(behind_a_brief_head_of_a_loop_its_last_instruction_waited),
+        cmocka_unit_test(what_enters_a_loop_from_below_did_not_wait_in_it),
         cmocka_unit_test(a_loops_step_retires_with_what_takes_longer),
         cmocka_unit_test(it_stays_where_the_instruction_before_is_not_known),
         cmocka_unit_test(other_machines_and_other_files_are_told_apart),
