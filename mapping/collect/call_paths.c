@@ -215,11 +215,8 @@ pm_id collect_symbol_around(const struct collect_binary *binary, pm_id symbol, p
     return is_known ? noun.parent : symbol;
 }
 
-/* The loop may be of a function that the call's own was inlined into: it is left out then. */
-static struct around look_around(const struct collect_binary *binary,
-                                 const struct collect_call *call)
+static struct around sites_around(const struct pm_code_tuple *tuple)
 {
-    const struct pm_code_tuple *tuple = call->range->tuple;
     struct around around = {.n_sites = 0};
     uint32_t n = 0;
     for (const struct pm_code_site *site = tuple->site; site && n < MAX_STEPS; site = site->parent)
@@ -227,6 +224,16 @@ static struct around look_around(const struct collect_binary *binary,
     around.n_sites = n;
     for (const struct pm_code_site *site = tuple->site; n > 0; site = site->parent)
         around.sites[--n] = site;
+    return around;
+}
+
+/* The loop may be of a function that the call's own was inlined into: it is left out then. */
+static struct around look_around(const struct collect_binary *binary,
+                                 const struct collect_call *call)
+{
+    const struct pm_code_tuple *tuple = call->range->tuple;
+    struct around around = sites_around(tuple);
+    uint32_t n = 0;
     pm_id text = tuple->site ? tuple->site->function : call->range->block->function;
     pm_id loops[MAX_LOOPS];
     if (!call->loop || function_of_loop(binary, call->loop) != text)
@@ -458,18 +465,26 @@ static enum pm_status find_candidates(struct collector *c, struct collect_binary
     return status;
 }
 
+static enum pm_status new_path(struct collector *c, struct collect_call_path **ret_path)
+{
+    *ret_path = pm_arena_alloc(&c->arena, sizeof **ret_path +
+                                              (MAX_STEPS + 1) * sizeof *(*ret_path)->sentences);
+    if (!*ret_path)
+        return collect_no_memory(c);
+    (*ret_path)->n = 0;
+    return PM_OK;
+}
+
 static enum pm_status find_path(struct collector *c, struct collect_binary *binary, pm_id caller,
                                 pm_id active, pm_id callee, struct collect_call_path **ret_path)
 {
     struct around path = {0};
     const struct pm_code_block *block = NULL;
     struct candidates all;
-    enum pm_status status = find_candidates(c, binary, caller, callee, &all);
-    *ret_path = pm_arena_alloc(&c->arena, sizeof **ret_path +
-                                              (MAX_STEPS + 1) * sizeof *(*ret_path)->sentences);
-    if (!*ret_path)
-        return collect_no_memory(c);
-    (*ret_path)->n = 0;
+    enum pm_status status = new_path(c, ret_path);
+    if (status != PM_OK)
+        return status;
+    status = find_candidates(c, binary, caller, callee, &all);
     for (size_t i = 0; status == PM_OK && all.is_known && i < all.n; i++) {
         const struct collect_call *call = &all.calls[i];
         struct around around = look_around(binary, call);
@@ -491,14 +506,39 @@ static enum pm_status find_path(struct collector *c, struct collect_binary *bina
                                     : status;
 }
 
-static uint64_t key_of(pm_id caller, pm_id active, pm_id callee)
+static uint64_t key_of(const char *kind, pm_id caller, pm_id active, pm_id callee)
 {
     struct pm_id_hash hash;
-    pm_id_hash_init(&hash, "call path");
+    pm_id_hash_init(&hash, kind);
     pm_id_hash_id(&hash, caller);
     pm_id_hash_id(&hash, active);
     pm_id_hash_id(&hash, callee);
     return pm_id_hash_done(&hash);
+}
+
+static enum pm_status keep_path(struct collector *c, struct collect_binary *binary, uint64_t key,
+                                struct collect_call_path *path, uint32_t *ret_at)
+{
+    struct collect_call_path **paths = pm_grow_array(binary->calls->paths, binary->calls->n_paths,
+                                                     &binary->calls->paths_cap, 256, sizeof *paths);
+    if (!paths)
+        return collect_no_memory(c);
+    binary->calls->paths = paths;
+    paths[binary->calls->n_paths] = path;
+    *ret_at = ++binary->calls->n_paths;
+    return pm_map_put(&binary->calls->by_call, key, *ret_at) ? PM_OK : collect_no_memory(c);
+}
+
+static enum pm_status step_along(struct collector *c, const struct collect_call_path *path,
+                                 unsigned flags, uint32_t *context)
+{
+    for (uint32_t i = 0; i < path->n; i++) {
+        enum pm_status status =
+            collect_context(c, *context, path->sentences[i], flags | CONTEXT_INLINED, context);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
 }
 
 /* As collect_context does it: another process of the program calls in mostly the same order. */
@@ -524,28 +564,136 @@ enum pm_status collect_call_path(struct collector *c, struct collect_binary *bin
     struct collect_next_path *next = &binary->calls->next[binary->calls->last % N_NEXT_PATHS];
     bool is_next =
         next->at && next->caller == caller && next->active == active && next->callee == callee;
-    uint64_t key = is_next ? 0 : key_of(caller, active, callee);
+    uint64_t key = is_next ? 0 : key_of("call path", caller, active, callee);
     uint32_t at = is_next ? next->at : pm_map_get(&binary->calls->by_call, key);
     if (!at) {
-        struct collect_call_path **paths =
-            pm_grow_array(binary->calls->paths, binary->calls->n_paths, &binary->calls->paths_cap,
-                          256, sizeof *paths);
-        if (!paths)
-            return collect_no_memory(c);
-        binary->calls->paths = paths;
-        status = find_path(c, binary, caller, active, callee, &paths[binary->calls->n_paths]);
+        struct collect_call_path *path;
+        status = find_path(c, binary, caller, active, callee, &path);
         if (status != PM_OK)
             return status;
-        at = ++binary->calls->n_paths;
-        if (!pm_map_put(&binary->calls->by_call, key, at))
-            return collect_no_memory(c);
+        status = keep_path(c, binary, key, path, &at);
+        if (status != PM_OK)
+            return status;
     }
     *next = (struct collect_next_path){caller, active, callee, at};
     binary->calls->last = at;
-    const struct collect_call_path *path = binary->calls->paths[at - 1];
-    for (uint32_t i = 0; i < path->n && status == PM_OK; i++)
-        status = collect_context(c, *context, path->sentences[i], flags | CONTEXT_INLINED, context);
+    return step_along(c, binary->calls->paths[at - 1], flags, context);
+}
+
+/* --- loops of inlined functions --- */
+
+/* The inlined functions around code of a loop, down to the loop's own; none: it is not of the
+ * loop. */
+static enum pm_status sites_of_loop(struct collector *c, const struct collect_binary *binary,
+                                    const struct pm_code_range *range, pm_id loop, pm_id function,
+                                    struct around *ret)
+{
+    enum pm_status status = PM_OK;
+    *ret = (struct around){.n_sites = 0};
+    if (!range->tuple->site || collect_loop_of(c, binary, range, &status) != loop)
+        return status;
+    *ret = sites_around(range->tuple);
+    while (ret->n_sites > 0 && ret->sites[ret->n_sites - 1]->function != function)
+        ret->n_sites--;
     return status;
+}
+
+/* All code of a loop in a symbol that its function was inlined into. */
+struct loop_code {
+    struct collect_binary *binary;
+    pm_id loop, function;
+    struct around path;                /* what is around all of it */
+    const struct pm_code_block *block; /* NULL: there is none */
+};
+
+static enum pm_status add_to_path(struct collector *c, struct loop_code *code,
+                                  const struct pm_code_range *range)
+{
+    struct around around;
+    enum pm_status status =
+        sites_of_loop(c, code->binary, range, code->loop, code->function, &around);
+    if (around.n_sites == 0)
+        return status;
+    if (code->block)
+        keep_common(&code->path, &around);
+    else
+        code->path = around;
+    code->block = range->block;
+    return status;
+}
+
+/* Copies of the loop lie in several inlined functions: those are not around all of them. */
+static enum pm_status mark_beside_path(struct collector *c, struct loop_code *code,
+                                       const struct pm_code_range *range)
+{
+    struct around around;
+    enum pm_status status =
+        sites_of_loop(c, code->binary, range, code->loop, code->function, &around);
+    if (around.n_sites != 0)
+        around.n_sites--; /* the loop is below its own function however that is called */
+    return status != PM_OK || around.n_sites <= code->path.n_sites
+               ? status
+               : mark_around(c, code->binary, &around, &code->path, 0);
+}
+
+static enum pm_status walk_loop(struct collector *c, struct loop_code *code, pm_id symbol,
+                                enum pm_status (*visit)(struct collector *, struct loop_code *,
+                                                        const struct pm_code_range *))
+{
+    size_t n;
+    const struct pm_code_range *ranges = pm_code_map_ranges(code->binary->map, &n);
+    const struct pm_code_block *blocks = pm_code_map_blocks(code->binary->map, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (blocks[i].symbol != symbol || blocks[i].function == code->function)
+            continue;
+        for (uint32_t k = 0; k < blocks[i].n_ranges; k++) {
+            enum pm_status status = visit(c, code, &ranges[blocks[i].first_range + k]);
+            if (status != PM_OK)
+                return status;
+        }
+    }
+    return PM_OK;
+}
+
+static enum pm_status find_loop_path(struct collector *c, struct collect_binary *binary,
+                                     pm_id loopcode, pm_id active,
+                                     struct collect_call_path **ret_path)
+{
+    struct loop_code code = {.binary = binary,
+                             .loop = collect_loop_of_code(binary, loopcode),
+                             .function = collect_loop_function(binary, loopcode)};
+    pm_id symbol = collect_symbol_around(binary, 0, loopcode);
+    enum pm_status status = new_path(c, ret_path);
+    if (status != PM_OK)
+        return status;
+    status = walk_loop(c, &code, symbol, add_to_path);
+    if (status != PM_OK || !code.block)
+        return status;
+    status = walk_loop(c, &code, symbol, mark_beside_path);
+    return status != PM_OK ? status
+                           : make_path(c, binary, code.block, &code.path, active, *ret_path);
+}
+
+enum pm_status collect_loop_path(struct collector *c, struct collect_binary *binary, pm_id around,
+                                 pm_id loopcode, unsigned flags, uint32_t *context)
+{
+    pm_id symbol = collect_symbol_around(binary, 0, loopcode);
+    if (!symbol || !binary->map || !binary->pif)
+        return PM_OK;
+    bool is_within = around && collect_symbol_around(binary, 0, around) == symbol;
+    pm_id active = is_within ? collect_loop_of_code(binary, around) : 0;
+    uint64_t key = key_of("loop path", symbol, active, loopcode);
+    uint32_t at = pm_map_get(&binary->calls->by_call, key);
+    if (!at) {
+        struct collect_call_path *path;
+        enum pm_status status = find_loop_path(c, binary, loopcode, active, &path);
+        if (status != PM_OK)
+            return status;
+        status = keep_path(c, binary, key, path, &at);
+        if (status != PM_OK)
+            return status;
+    }
+    return step_along(c, binary->calls->paths[at - 1], flags, context);
 }
 
 /* --- functions without code of their own --- */

@@ -39,6 +39,12 @@ struct collect_calls {
 PM_MUST_CHECK enum pm_status collect_call_path(struct collector *c, struct collect_binary *binary,
                                                pm_id caller, pm_id loopcode, pm_id callee,
                                                unsigned flags, uint32_t *context);
+/* Down from the context of a symbol, or of its active loop (`around`, a loopcode; 0: none), to what
+ * another loop of the symbol lies in: where functions with loops were inlined, these. Where copies
+ * of the loop lie in several, what is not around all of them is marked. */
+PM_MUST_CHECK enum pm_status collect_loop_path(struct collector *c, struct collect_binary *binary,
+                                               pm_id around, pm_id loopcode, unsigned flags,
+                                               uint32_t *context);
 /* The symbol whose code is active: a loop may be followed where its function is not, and is
  * active below another one then. */
 pm_id collect_symbol_around(const struct collect_binary *binary, pm_id symbol, pm_id loopcode);

@@ -193,13 +193,42 @@ static struct call find_call(const struct pm_run_file *file,
                              : none;
 }
 
-/* Down from a function's context to what its call of another one lies in. */
-static enum pm_status step_to_call(struct collector *c, const struct call *call, unsigned flags,
+/* Down from a loop's or function's context to what a loop of the same code lies in. */
+static enum pm_status step_to_loop(struct collector *c, const struct pm_run_file *file,
+                                   const struct pm_run_file_thread *thread, size_t at,
+                                   const struct collect_names *names, unsigned flags,
                                    uint32_t *context)
 {
-    return call->binary ? collect_call_path(c, call->binary, call->function, call->loop,
-                                            call->callee, flags, context)
-                        : PM_OK;
+    const struct pm_run_file_node *node = &thread->nodes[at];
+    const struct pm_run_file_noun *noun = pm_run_file_noun(file, node->noun), *function, *loop;
+    if (noun->kind != PM_SLED_LOOP_ENTER || noun->object == PM_RUN_FILE_NO_OBJECT ||
+        !names->binaries[noun->object])
+        return PM_OK;
+    find_caller(file, thread, node->parent, &function, &loop);
+    bool is_here = loop && loop->object == noun->object;
+    return collect_loop_path(c, names->binaries[noun->object], is_here ? loop->id : 0, noun->id,
+                             flags, context);
+}
+
+/* Down from a function's context to what its call of another one, or a loop, lies in. */
+static enum pm_status step_down(struct collector *c, const struct pm_run_file *file,
+                                const struct pm_run_file_thread *thread, size_t at,
+                                const struct collect_names *names, unsigned flags,
+                                uint32_t *context)
+{
+    const struct pm_run_file_node *node = &thread->nodes[at];
+    if (node->parent == PM_RUN_FILE_NO_PARENT || names->causes[node->noun] || node->is_set ||
+        node->flags & PM_RUN_NODE_FOLDED ||
+        collect_is_spoken(file, pm_run_file_noun(file, node->noun)))
+        return PM_OK;
+    struct call call = find_call(file, thread, at, names);
+    if (call.binary) {
+        enum pm_status status = collect_call_path(c, call.binary, call.function, call.loop,
+                                                  call.callee, flags, context);
+        if (status != PM_OK)
+            return status;
+    }
+    return step_to_loop(c, file, thread, at, names, flags, context);
 }
 
 /* Of another process of the same program, most is open. */
@@ -244,8 +273,7 @@ static enum pm_status add_tree(struct collector *c, const struct pm_run_file *fi
         unsigned flags = foreign | begun | (node->flags & PM_RUN_NODE_FOLDED);
         uint32_t context = above.row;
         uint32_t cause = is_root ? 0 : names->causes[node->noun];
-        struct call call = find_call(file, thread, i, names);
-        status = step_to_call(c, &call, foreign, &context);
+        status = step_down(c, file, thread, i, names, foreign, &context);
         if (status != PM_OK)
             break;
         if (cause)
