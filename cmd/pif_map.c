@@ -128,13 +128,14 @@ static void add_sites(struct text *text, const struct pm_code_tuple *tuple)
     }
 }
 
-/* "reads u, *p": what is touched in that way. */
+/* "reads u, *p": what is touched in that way; access 0: in neither. */
 static void add_objects(struct text *text, const struct pm_code_tuple *tuple, unsigned access,
                         const char *word)
 {
     bool any = false;
     for (uint32_t i = 0; i < tuple->n_objects; i++) {
-        if (!(tuple->objects[i].access & access))
+        unsigned ways = tuple->objects[i].access & (PM_MAP_READS | PM_MAP_WRITES);
+        if (access ? !(ways & access) : ways != 0)
             continue;
         pm_buf_add_str(&text->line, any ? ", " : word);
         if (tuple->objects[i].access & PM_MAP_THROUGH)
@@ -172,6 +173,7 @@ static void add_range(struct text *text, const struct pm_code_range *range)
     }
     add_objects(text, tuple, PM_MAP_READS, "  reads ");
     add_objects(text, tuple, PM_MAP_WRITES, "  writes ");
+    add_objects(text, tuple, 0, tuple->kind == PM_MAP_CALL ? "  passes " : "  finds ");
     if (tuple->unnamed)
         pm_buf_add_str(&text->line, "  touches memory without a name");
     add_also(text, tuple);

@@ -49,7 +49,8 @@
  *              tuple before (0 at first)
  *     OBJECTS: `u` count, and for each `u` position in objects << 3 | PM_MAP_READS | PM_MAP_WRITES
  *     | PM_MAP_THROUGH. Without: none.
- *              Of a call without READS and WRITES: it is passed to C++'s library
+ *              Without READS and WRITES: of a call, it is passed to C++'s library; else its
+ *              descriptor is read (Fortran), to find what the statement reads or writes of it
  *     ALSO:    `u` count, and for each: other statements that this code implements too: `u` reason
  *              (enum pm_map_reason) << 1 | inferred, `u` function, `u` file, `s` line less the
  *              tuple's line, `u` column. Without: none

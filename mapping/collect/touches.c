@@ -142,6 +142,7 @@ struct touch {
     unsigned sure;   /* of these what the map says */
     bool is_data;    /* an array, a pointer, a field: no lone number */
     bool is_field;
+    bool is_found; /* the code reads its descriptor */
 };
 
 /* What one piece of code touches, each noun once. */
@@ -530,9 +531,9 @@ static enum pm_status infer(struct touches *touches, const struct collect_code *
                : PM_OK;
 }
 
-/* Of a call of C++'s library: what it is passed, in the ways in which the statement touches
- * that. Where something else is passed, too, or the call is made by code of the library that was
- * inlined, it is whatever the statement touches. */
+/* Of a call of C++'s library, or of one that gets memory without a name: what is passed, in the
+ * ways in which the statement touches that. Where something else is passed, too, or the call is
+ * made by code of the library that was inlined, it is whatever the statement touches. */
 static enum pm_status infer_call(struct touches *touches, const struct collect_code *code,
                                  const struct pm_code_range *range)
 {
@@ -588,6 +589,12 @@ static bool passes_object(const struct pm_code_tuple *call)
     return passes;
 }
 
+/* Does a memory function, or the library of Fortran, get memory passed that has no name? */
+static bool passes_unknown(const struct pm_code_tuple *call)
+{
+    return call->kind == PM_MAP_CALL && call->unnamed;
+}
+
 static enum pm_status map_inferred(const struct touches *touches, struct collect_code *code,
                                    const char *reason)
 {
@@ -598,6 +605,25 @@ static enum pm_status map_inferred(const struct touches *touches, struct collect
                            reason);
     }
     return status;
+}
+
+/* Code that reads an array's descriptor finds what the statement reads or writes. Where the
+ * statement does both, the code is for either. */
+static enum pm_status map_found(struct touches *touches, struct collect_code *code,
+                                const struct pm_code_tuple *own, const char *reason)
+{
+    for (uint32_t i = 0; i < touches->n && own->kind != PM_MAP_CALL; i++) {
+        struct touch *touch = &touches->list[i];
+        unsigned ways = touch->access & (PM_MAP_READS | PM_MAP_WRITES);
+        if (!touch->is_found || (ways != PM_MAP_READS && ways != PM_MAP_WRITES))
+            continue;
+        touch->sure = touch->access;
+        enum pm_status status =
+            map_touch(touches->c, code, touch->noun, touch->access, "compiler", reason);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
 }
 
 /* Is it known that the code touches that object's member? Of `ones[i].step(dt)` that was inlined
@@ -812,12 +838,14 @@ enum pm_status collect_map_objects(struct collector *c, struct collect_code *cod
         add_touch(&touches, object->noun, object->access);
         status = map_touch(c, code, object->noun, object->access, "compiler", reason);
     }
-    for (uint32_t i = 0; i < touches.n; i++)
+    for (uint32_t i = 0; i < touches.n; i++) {
         touches.list[i].sure = touches.list[i].access;
+        touches.list[i].is_found = !(touches.list[i].access & (PM_MAP_READS | PM_MAP_WRITES));
+    }
     bool has_place = own->place.line_no && code->binary->pif;
     if (status == PM_OK && has_place && (own->kind == PM_MAP_ORDINARY || own->kind == PM_MAP_SPILL))
         status = infer(&touches, code, range);
-    else if (status == PM_OK && has_place && passes_object(own))
+    else if (status == PM_OK && has_place && (passes_object(own) || passes_unknown(own)))
         status = infer_call(&touches, code, range);
     if (status == PM_OK && has_place)
         status = note_members(&touches, code, range);
@@ -830,6 +858,9 @@ enum pm_status collect_map_objects(struct collector *c, struct collect_code *cod
     if (status != PM_OK)
         return status;
     status = has_place ? map_of_loop(&touches, code, range) : PM_OK;
+    if (status != PM_OK)
+        return status;
+    status = map_found(&touches, code, own, reason);
     return status != PM_OK ? status : map_inferred(&touches, code, reason);
 }
 

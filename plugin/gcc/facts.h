@@ -75,6 +75,8 @@ const std::vector<struct pm_member_touch> *pm_fact_members_at(location_t locatio
 bool pm_fact_is_fortran(void);
 /* gfortran's descriptor of an allocatable, pointer or assumed-shape array. */
 bool pm_fact_is_descriptor(tree type);
+/* Does the reference lie in one? By its parts the array's elements are found. */
+bool pm_fact_in_descriptor(tree t);
 /* The descriptor of what has POINTER or TARGET. */
 bool pm_fact_is_array_pointer(tree type);
 /* The variable that a field of the compiler's own records stands for, by which bodies of OpenMP

@@ -62,23 +62,12 @@ static bool makes_capture(tree t, enum pm_access_way access)
            DECL_P(TREE_OPERAND(t, 0));
 }
 
-/* The bounds, strides and offset of an array: by them its elements are found. */
-static bool is_part_of_descriptor(tree t)
-{
-    if (POINTER_TYPE_P(TREE_TYPE(t)))
-        return false;
-    for (; handled_component_p(t); t = TREE_OPERAND(t, 0))
-        if (TREE_CODE(t) == COMPONENT_REF && pm_fact_is_descriptor(TREE_TYPE(TREE_OPERAND(t, 0))))
-            return true;
-    return false;
-}
-
 static void touch_component(struct pm_reader *reader, tree t, enum pm_access_way access)
 {
     pm_reader_touch_indices(reader, t);
     tree component;
-    if (access == PM_READS && is_part_of_descriptor(t))
-        return;
+    if (access == PM_READS && !POINTER_TYPE_P(TREE_TYPE(t)) && pm_fact_in_descriptor(t))
+        return; /* bounds, strides, offset */
     if (makes_capture(t, access)) {
         pm_reader_touch(reader, pm_base_of(t), access);
         return;

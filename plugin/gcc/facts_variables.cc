@@ -69,6 +69,14 @@ bool pm_fact_is_descriptor(tree type)
            ISDIGIT(IDENTIFIER_POINTER(name)[5]);
 }
 
+bool pm_fact_in_descriptor(tree t)
+{
+    for (; handled_component_p(t); t = TREE_OPERAND(t, 0))
+        if (TREE_CODE(t) == COMPONENT_REF && pm_fact_is_descriptor(TREE_TYPE(TREE_OPERAND(t, 0))))
+            return true;
+    return false;
+}
+
 /* What the source may point elsewhere: the data of others is "void * restrict". */
 bool pm_fact_is_array_pointer(tree type)
 {

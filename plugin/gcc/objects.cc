@@ -702,7 +702,8 @@ bool pm_objects_of_tree(tree reference, unsigned access, std::vector<struct pm_a
     begin_search();
     search_reference(&search, reference, false);
     take_members(&search, reference, false, access, UNKNOWN_LOCATION);
-    return take_found(&search, access, out);
+    bool finds_only = access == PM_MAP_READS && pm_fact_in_descriptor(reference);
+    return take_found(&search, finds_only ? 0 : access, out);
 }
 
 /* The frame's parts that are nothing of the source: saved registers, arguments of calls,

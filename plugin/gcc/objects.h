@@ -9,7 +9,8 @@
 void pm_access_add(std::vector<struct pm_access> *out, pm_id noun, unsigned access);
 
 /* The memory that a pointer's value refers to, or that a reference names. access: PM_MAP_READS |
- * PM_MAP_WRITES. location: of the statement, or UNKNOWN_LOCATION. False: not known. */
+ * PM_MAP_WRITES; what is read of a descriptor of Fortran gets neither. location: of the statement,
+ * or UNKNOWN_LOCATION. False: not known. */
 bool pm_objects_of_pointer(tree pointer, unsigned access, location_t location,
                            std::vector<struct pm_access> *out);
 bool pm_objects_of_tree(tree reference, unsigned access, std::vector<struct pm_access> *out);

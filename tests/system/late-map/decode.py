@@ -101,7 +101,7 @@ def read_tuple(cursor, block, before):
     objects = []
     for _ in range(cursor.u() if flags & OBJECTS else 0):
         value = cursor.u()
-        assert value & 3 or flags >> 8 == KINDS.index("call")
+        assert value & 3 or flags >> 8 in (KINDS.index("call"), KINDS.index("ordinary"))  # of an ordinary one: its descriptor is read
         objects.append((block.objects[value >> 3], value & 7))
     also = []
     for _ in range(cursor.u() if flags & ALSO else 0):
