@@ -628,6 +628,20 @@ static enum pm_status spread_said(struct collector *c, const struct references *
     return PM_OK;
 }
 
+/* A reference or view of C++ that is no parameter: compilers leave little of it where they know what
+ * it refers to, though some of its code may still show it. */
+static bool is_local_view(const struct references *all, const struct reference *name)
+{
+    struct pm_pif_noun noun;
+    if (!pm_pif_find_noun(name->binary->pif, name->from, &noun) || !noun.type || !noun.name ||
+        !strchr(noun.name, '(') || pm_cxx_type_has(noun.type, "*["))
+        return false;
+    for (size_t i = first_of(all, name->from); i < all->n && all->list[i].from == name->from; i++)
+        if (!pm_map_get(&all->list[i].binary->nouns, all->list[i].to))
+            return false;
+    return true;
+}
+
 /* Statements read through the noun, says the source, and no code of this run shows the noun: where
  * addresses are constants, it shows what the noun refers to. What is done with that is possibly
  * done through the noun. */
@@ -635,7 +649,8 @@ static enum pm_status map_name(struct collector *c, struct references *all, stru
                                struct pm_map *shown, const struct reference *name)
 {
     uint32_t row = pm_map_get(&name->binary->nouns, name->from);
-    uint32_t lacks = pm_map_get(said, name->from) & ~pm_map_get(shown, row);
+    uint32_t known = is_local_view(all, name) ? 0 : pm_map_get(shown, row);
+    uint32_t lacks = pm_map_get(said, name->from) & ~known;
     if (!row || !lacks)
         return PM_OK;
     enum pm_status status = find_objects(c, all, name->from, row);

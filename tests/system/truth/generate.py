@@ -25,6 +25,8 @@ class Part:
         self.reads, self.writes = set(), set()
         self.levels = "0123gs"  # at which the function's own time is the part's; at -O0 methods are functions of their own
         self.alone = None  # the only array of this part, if it has no other name
+        self.behind = {}  # what a parameter or pointer refers to: it is touched, too
+        self.may_inline = draw.random() < 0.4  # it, and what calls it
 
     def name(self, word):
         return f"{word}{self.number}"
@@ -48,10 +50,12 @@ class CPart(Part):
             self.outer.append(f"static USED {element} store_{name}[SIZE];")
             self.parameters.append(f"{element} *{'__restrict ' if self.draw.random() < 0.3 else ''}{name}")
             self.arguments.append(f"store_{name}")
+            self.behind[f"{self.name('part')}::{name}"] = f"store_{name}"
             return lambda i: f"{name}[{i}]", f"{self.name('part')}::{name}"
         if kind == "local":
             self.outer.append(f"static USED {element} store_{name}[SIZE];")
             self.before.append(f"{element} *{name} = store_{name};")
+            self.behind[f"{self.name('part')}::{name}"] = f"store_{name}"
             return lambda i: f"{name}[{i}]", f"{self.name('part')}::{name}"
         if kind == "local_static":
             self.before.append(f"static USED {element} {name}[SIZE];")
@@ -61,6 +65,7 @@ class CPart(Part):
             self.after.append(f"store_{name} = ({element} *)calloc(SIZE, sizeof *store_{name});")
             self.parameters.append(f"{element} *{name}")
             self.arguments.append(f"store_{name}")
+            self.behind[f"{self.name('part')}::{name}"] = f"store_{name}"
             return lambda i: f"*({name} + {i})", f"{self.name('part')}::{name}"
         if kind in ("field", "field_parameter", "union"):
             outer = "union" if kind == "union" else "struct"
@@ -156,7 +161,8 @@ class CPart(Part):
         parameters = ", ".join(["int times", *self.parameters])
         turns = self.turns(statement, label)
         body = "\n    ".join([*self.before, f"AGAIN();\n        {turns}\n        AGAIN();", *([after] if after else [])])
-        quality = "static" if self.call == "static" else "NOINLINE static"
+        inlines = self.call == "static" or (self.call == "nested" and self.may_inline)
+        quality = "static inline" if inlines else "NOINLINE static"
         lines = [*self.outer, f"{quality} void {part}({parameters})", "{", f"    {body}", "    (void)times;", "}"]
         call = f"{part}({', '.join(['times', *self.arguments])})"
         if self.call == "pointer":
@@ -164,7 +170,8 @@ class CPart(Part):
             call = call.replace(part, f"by_pointer{self.number}", 1)
         if self.call in ("tail", "nested"):
             again = "    sink = sink + 1;\n" if self.call == "nested" else ""
-            lines.append(f"NOINLINE static void around{self.number}(int times)\n{{\n    {call};\n{again}}}")
+            around = quality if self.call == "nested" else "NOINLINE static"
+            lines.append(f"{around} void around{self.number}(int times)\n{{\n    {call};\n{again}}}")
             call = f"around{self.number}(times)"
         lines.append(f"static void run{self.number}(double ms)\n{{\n    double begin = THREAD_MS();\n    long n = 0;\n    do {{\n"
                      f"        for (int times = 0; times < {REPEAT}; times++)\n            {call};\n        n += {REPEAT};\n    }} while (THREAD_MS() - begin < ms);\n"
@@ -174,15 +181,16 @@ class CPart(Part):
     def rows(self):
         share, part = self.name("share"), self.name("part")
         rows = []
-        if self.call != "static":
+        if self.call != "static" and not (self.call == "nested" and self.may_inline):
             rows.append(f"default | report --by function | own {part} | {share} | 3 | levels:{self.levels}")
             rows.append(f"default | report --by function | calls {part} | {self.name('calls')} | exact")
         if self.call in ("tail", "nested"):
             rows.append(f"default | report --by function | incl around{self.number} | {share} | 3")
             rows.append(f"default | report --tree --by function | path around{self.number}/{part} | {share} | 3")
         levels = f" | levels:{'123gs' if self.loop in ('goto', 'while') else self.levels}"  # at -O0 the statements that count have a share
-        rows += [f"default | ask '{{{name} Reads}}' | answer | {share} | 3{levels}" for name in sorted(self.reads)]
-        rows += [f"default | ask '{{{name} Writes}}' | answer | {share} | 3{levels}" for name in sorted(self.writes)]
+        for names, verb in ((self.reads, "Reads"), (self.writes, "Writes")):
+            names = names | {self.behind[name] for name in names if name in self.behind}
+            rows += [f"default | ask '{{{name} {verb}}}' | answer | {share} | 3{levels}" for name in sorted(names)]
         rows += [f"default | ask '{{{name} Writes}}' | answer | 0 | 3" for name in sorted(self.reads - self.writes)]
         rows += [f"default | ask '{{{name} Reads}}' | answer | 0 | 3" for name in sorted(self.writes - self.reads)]
         if self.reads | self.writes == {self.alone}:  # of several each has the instructions that touch it

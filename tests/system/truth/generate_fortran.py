@@ -14,7 +14,6 @@ class FortranPart(Part):
         self.call = draw.choice(["plain", "plain", "pointer", "nested"])
         self.is_internal = draw.random() < 0.3
         self.types, self.uses, self.host, self.around = [], [], [], []
-        self.behind = {}  # what the data of a name lies in: it is touched, too
         self.touched = []  # an element of each: compilers leave out what nobody reads
 
     def attributes(self, name, word, shape):
@@ -196,8 +195,8 @@ class FortranPart(Part):
             rows.append(f"default | report --by function | incl around{self.number} | {share} | 3")
         levels = " | levels:123gs" if self.loop in ("exit", "while") else ""
         for names, verb in ((self.reads, "Reads"), (self.writes, "Writes")):
-            everything = names | {self.behind[name] for name in names if name in self.behind}
-            rows += [f"default | ask '{{{name} {verb}}}' | answer | {share} | 3{levels}" for name in sorted(everything)]
+            names = names | {self.behind[name] for name in names if name in self.behind}
+            rows += [f"default | ask '{{{name} {verb}}}' | answer | {share} | 3{levels}" for name in sorted(names)]
         rows += [f"default | ask '{{{name} Writes}}' | answer | 0 | 3" for name in sorted(self.reads - self.writes)]
         rows += [f"default | ask '{{{name} Reads}}' | answer | 0 | 3" for name in sorted(self.writes - self.reads)]
         if self.reads | self.writes == {self.alone}:
