@@ -51,7 +51,7 @@ struct references {
     uint32_t n_ways, cap_ways;
 };
 
-enum pm_status collect_note_touch(struct collector *c, const struct collect_binary *binary,
+enum pm_status collect_note_named(struct collector *c, const struct collect_binary *binary,
                                   pm_id id, uint32_t row, unsigned access)
 {
     uint32_t before = pm_map_get(&c->references->touched, row);
@@ -65,6 +65,15 @@ enum pm_status collect_note_touch(struct collector *c, const struct collect_bina
         return collect_no_memory(c);
     list[c->references->n_touches++] = (struct collect_touched){binary, id, row, access & ~before};
     return PM_OK;
+}
+
+enum pm_status collect_note_touch(struct collector *c, const struct collect_binary *binary,
+                                  pm_id id, uint32_t row, unsigned access)
+{
+    uint32_t before = pm_map_get(&c->references->shown, row);
+    if ((before | access) != before && !pm_map_put(&c->references->shown, row, before | access))
+        return collect_no_memory(c);
+    return collect_note_named(c, binary, id, row, access);
 }
 
 /* As plugin/gcc/facts_references.cc. */
@@ -271,7 +280,11 @@ static enum pm_status map_objects(struct collector *c, const struct references *
         status = map_access(c, touched->access, touched->row, object->row, origin);
         if (status != PM_OK)
             return status;
-        status = collect_note_touch(c, object->binary, object->id, object->row, touched->access);
+        unsigned shown = touched->access & pm_map_get(&c->references->shown, touched->row);
+        status = collect_note_touch(c, object->binary, object->id, object->row, shown);
+        if (status != PM_OK)
+            return status;
+        status = collect_note_named(c, object->binary, object->id, object->row, touched->access);
     }
     return status;
 }
@@ -667,7 +680,7 @@ static enum pm_status copy_touched(struct collector *c, struct pm_map *shown)
 {
     for (uint32_t i = 0; i < c->references->n_touches; i++) {
         uint32_t row = c->references->touches[i].row;
-        if (!pm_map_put(shown, row, pm_map_get(&c->references->touched, row)))
+        if (!pm_map_put(shown, row, pm_map_get(&c->references->shown, row)))
             return collect_no_memory(c);
     }
     return PM_OK;
@@ -737,6 +750,7 @@ enum pm_status collect_references_end(struct collector *c)
 void collect_references_release(struct collector *c)
 {
     pm_map_release(&c->references->touched);
+    pm_map_release(&c->references->shown);
     free(c->references->touches);
     free(c->references->members);
 }

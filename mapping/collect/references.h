@@ -37,11 +37,16 @@ struct collect_references {
     struct collect_touched *touches;
     uint32_t n_touches, touches_cap;
     struct pm_map touched; /* noun row -> access */
+    struct pm_map shown;   /* the same without what statements only name */
     struct collect_member *members;
     uint32_t n_members, members_cap;
 };
 
 PM_MUST_CHECK enum pm_status collect_note_touch(struct collector *c,
+                                                const struct collect_binary *binary, pm_id id,
+                                                uint32_t row, unsigned access);
+/* The code's statement names it, and the code itself does not show it. */
+PM_MUST_CHECK enum pm_status collect_note_named(struct collector *c,
                                                 const struct collect_binary *binary, pm_id id,
                                                 uint32_t row, unsigned access);
 /* Code of a method touches a field: if that is of its object, it touches what the method is

@@ -491,7 +491,7 @@ static enum pm_status note_named(const struct touches *touches, const struct col
         status =
             collect_map_noun(touches->c, code->binary, access->variable, "variable", NULL, &row);
         if (status == PM_OK)
-            status = collect_note_touch(touches->c, binary, access->variable, row,
+            status = collect_note_named(touches->c, binary, access->variable, row,
                                         access_of(access) & (PM_MAP_READS | PM_MAP_WRITES));
     }
     return status;
