@@ -119,6 +119,14 @@ static pm_index place_of_code(const struct folding *f, pm_index code, pm_index p
     return place == PM_NONE || loop == PM_NONE || lies_in(f, place, loop) ? place : loop;
 }
 
+/* Called from code that had no samples itself: nothing is known of its loop, and the context tells
+ * more than its place. */
+static bool lacks_loop(const struct folding *f, pm_index sentence, pm_index code)
+{
+    return f->graph->sentences[sentence].n_nouns > 1 && f->loop[code] == PM_NONE &&
+           !pm_view_is_fine(f->view);
+}
+
 /* Code that was inlined at a place of the program's own, or called from one. */
 static void find_targets(struct folding *f)
 {
@@ -128,7 +136,7 @@ static void find_targets(struct folding *f)
         uint32_t n = 0;
         const struct pm_call_site *site =
             noun == PM_NONE ? NULL : pm_archive_call_sites(data, noun, &n);
-        bool is_inlined = n && site->caller == PM_NONE;
+        bool is_inlined = n && site->caller == PM_NONE && !lacks_loop(f, s, noun);
         f->target[s] = is_inlined ? place_of_code(f, noun, outside_place(f, site)) : PM_NONE;
     }
     /* Beside a place of the program's own, which the code implements as well. */
