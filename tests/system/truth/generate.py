@@ -25,6 +25,7 @@ class Part:
         self.reads, self.writes = set(), set()
         self.levels = "0123gs"  # at which the function's own time is the part's; at -O0 methods are functions of their own
         self.alone = None  # the only array of this part, if it has no other name
+        self.calls_library = False  # for each element, where that is not inlined: the time is one array's
         self.behind = {}  # what a parameter or pointer refers to: it is touched, too
         self.may_inline = draw.random() < 0.4  # it, and what calls it
 
@@ -187,7 +188,8 @@ class CPart(Part):
         if self.call in ("tail", "nested"):
             rows.append(f"default | report --by function | incl around{self.number} | {share} | 3")
             rows.append(f"default | report --tree --by function | path around{self.number}/{part} | {share} | 3")
-        levels = f" | levels:{'123gs' if self.loop in ('goto', 'while') else self.levels}"  # at -O0 the statements that count have a share
+        asked = "123gs" if self.loop in ("goto", "while") else self.levels  # at -O0 the statements that count have a share
+        levels = f" | levels:{asked.strip('0').replace('g', '') if self.calls_library else asked}"
         for names, verb in ((self.reads, "Reads"), (self.writes, "Writes")):
             names = names | {self.behind[name] for name in names if name in self.behind}
             rows += [f"default | ask '{{{name} {verb}}}' | answer | {share} | 3{levels}" for name in sorted(names)]
@@ -210,6 +212,7 @@ class CxxPart(CPart):
         if self.draw.random() < 0.25:
             return super().data(word)
         kind, name, element, part = self.draw.choice(self.CONTAINERS), self.name(word), self.element, self.name("part")
+        self.calls_library = True
         place = self.draw.choice(["global", "parameter", "member", "local"])
         types = {"std::array": f"std::array<{element}, SIZE>", "std::unique_ptr": f"std::unique_ptr<{element}[]>", "records": f"std::vector<record_{name}>",
                  "own": f"grid_{name}<{element}>"}
