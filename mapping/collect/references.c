@@ -641,8 +641,8 @@ static enum pm_status spread_said(struct collector *c, const struct references *
     return PM_OK;
 }
 
-/* A reference or view of C++ that is no parameter: compilers leave little of it where they know what
- * it refers to, though some of its code may still show it. */
+/* A reference or view of C++ that is no parameter: compilers leave little of it where they know
+ * what it refers to, though some of its code may still show it. */
 static bool is_local_view(const struct references *all, const struct reference *name)
 {
     struct pm_pif_noun noun;
