@@ -59,17 +59,26 @@ void pm_reader_refer(struct pm_reader *reader, pm_id pointer, tree value)
                                pm_is_method_type(function_decl) ? 0 : before);
 }
 
+/* In Fortran also the data of a dummy array. */
+static bool is_pointer_of_source(struct pm_reader *reader, tree t)
+{
+    return TREE_CODE(t) != FUNCTION_DECL &&
+           (pm_reader_loaded_from_frame(reader, t) != NULL_TREE || !DECL_ARTIFICIAL(t) ||
+            reader->given.count(DECL_UID(t)) != 0 ||
+            (pm_fact_is_fortran() && pm_fact_variable(t, reader->decl) != 0));
+}
+
 /* An address, or the value of a pointer of the source, perhaps with a distance added. */
 static bool is_address(struct pm_reader *reader, tree t)
 {
     STRIP_NOPS(t);
     if (handled_component_p(t))
         return true;
-    if (DECL_P(t)) /* in Fortran also the data of a dummy array */
-        return TREE_CODE(t) != FUNCTION_DECL &&
-               (pm_reader_loaded_from_frame(reader, t) != NULL_TREE || !DECL_ARTIFICIAL(t) ||
-                reader->given.count(DECL_UID(t)) != 0 ||
-                (pm_fact_is_fortran() && pm_fact_variable(t, reader->decl) != 0));
+    if (DECL_P(t)) {
+        bool is_pointer = is_pointer_of_source(reader, t);
+        if (is_pointer || pm_temporary_definition(t) == NULL)
+            return is_pointer;
+    }
     if (TREE_CODE(t) == ADDR_EXPR)
         return TREE_CODE(TREE_OPERAND(t, 0)) != STRING_CST;
     if (gcall *call = pm_call_of(t))
