@@ -2,6 +2,7 @@
 #
 #     gcc_versions        the GCCs of this machine that have a back end in this build, one a line: 11 12
 #     clang_versions      the Clangs: 14 19. None with PERFMAP_GCC
+#     is_tried            see below
 #
 # PERFMAP_GCC=13 restricts them to that one, and makes `gcc`, `g++`, `gfortran` and `cc` be it, too (scripts/check-compilers tries one after
 # the other so).
@@ -24,6 +25,17 @@ clang_versions() {
             echo "$version"
         fi
     done
+}
+
+# is_tried VERSION FLAGS: with the newest GCC any, with those before -O0, -O2 and -O2 -flto (-g or not); with PERFMAP_TRUTH=all
+# (make check-all) any, too
+is_tried() {
+    [ "${PERFMAP_TRUTH:-}" != all ] || return 0
+    [ "$1" != "$(gcc_versions | tail -n 1)" ] || return 0
+    case ${2% -g} in
+    -O0 | -O2 | '-O2 -flto') ;;
+    *) return 1 ;;
+    esac
 }
 
 # use_gcc VERSION: a folder of links is first in PATH

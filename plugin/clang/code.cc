@@ -436,7 +436,7 @@ static void begin_code(AsmPrinter *printer, const MachineFunction *machine)
 static void end_code(AsmPrinter *printer, const MachineFunction *machine)
 {
     if (mapped_symbol != 0)
-        pm_map_write(printer, *machine, mapped_symbol, late_map);
+        pm_map_write(printer, *machine, mapped_symbol, &late_map);
 }
 
 /* --- the printer --- */

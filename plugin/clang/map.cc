@@ -20,8 +20,10 @@
 #include "llvm/MC/MCSymbol.h"
 
 #include <map>
+#include <set>
 
 extern "C" {
+#include "../emit/map_sets.h"
 #include "../emit/sled_text.h"
 }
 
@@ -29,37 +31,26 @@ using namespace llvm;
 
 namespace
 {
+struct lost_statement {
+    int statement; /* of its text */
+    std::set<pm_id> objects;
+};
+
 struct collected {
     AsmPrinter *printer;
     MachineFunction *machine;
     struct pm_code_lists *map;
     const struct pm_read_function *read;
     struct pm_code_loops *loops;
+    struct pm_map_sets *sets; /* the map's */
     std::map<const DILocation *, struct pm_located> places;
-    std::map<const DILocation *, int> sites; /* by place of the call */
-    std::map<std::vector<uint64_t>, int> object_sets;
-    std::map<std::vector<uint64_t>, int> tuples;
+    std::set<std::pair<pm_id, std::pair<uint32_t, uint32_t>>>
+        with_code; /* function, line, column */
+    std::map<const struct pm_read_function *, std::vector<struct lost_statement>> lost;
 };
 } // namespace
 
 /* --- sites and places --- */
-
-static bool same_place(const struct pm_place &a, const struct pm_place &b)
-{
-    return a.line == b.line && a.column == b.column && a.file == b.file;
-}
-
-/* Copies of a function that were inlined at one place are one site (the optimisers copy calls). */
-static int add_site(collected *now, const struct pm_map_site &site)
-{
-    std::vector<struct pm_map_site> &sites = now->map->sites;
-    for (size_t i = 0; i < sites.size(); i++)
-        if (sites[i].parent == site.parent && sites[i].function->id == site.function->id &&
-            same_place(sites[i].call, site.call))
-            return (int)i;
-    sites.push_back(site);
-    return (int)sites.size() - 1;
-}
 
 /* The innermost inlined copy that a place lies in, -1 the function itself. */
 static int site_of(collected *now, const DILocation *location)
@@ -69,10 +60,10 @@ static int site_of(collected *now, const DILocation *location)
     if (!around || !described)
         return -1;
     struct pm_written_place call = {};
-    struct pm_map_site site = {site_of(now, around), pm_read_function_in(described)->source, {}};
-    if (pm_written_place_of(around, &call))
-        site.call = call.place;
-    return add_site(now, site);
+    if (!pm_written_place_of(around, &call))
+        call.place = {};
+    return pm_map_sets_site(now->sets, site_of(now, around), pm_read_function_in(described)->source,
+                            &call.place);
 }
 
 /* The loops of one function that the statement lies in. */
@@ -169,36 +160,127 @@ static enum pm_map_kind kind_of(const MachineInstr &instruction)
 
 /* --- tuples --- */
 
-static int object_set(collected *now, const std::vector<struct pm_access> &accesses)
+/* --- merged code --- */
+
+/* Optimisers make one of code that several statements have: LLVM then knows no place (line 0), and
+ * only that there was one. */
+static bool is_merged(const MachineInstr &instruction)
 {
-    std::vector<uint64_t> key;
-    struct pm_code_lists *map = now->map;
-    if (accesses.empty())
-        return 0;
-    for (const struct pm_access &access : accesses) {
-        key.push_back(access.noun);
-        key.push_back(access.access);
-    }
-    auto entry = now->object_sets.insert({key, (int)map->objects.size()});
-    if (entry.second) {
-        map->objects.push_back({(uint32_t)map->accesses.size(), (uint32_t)accesses.size()});
-        map->accesses.insert(map->accesses.end(), accesses.begin(), accesses.end());
-    }
-    return entry.first->second;
+    const DILocation *location = instruction.getDebugLoc().get();
+    return location && location->getLine() == 0 && !instruction.isCall();
 }
 
-static int tuple_of(collected *now, const struct pm_map_tuple &tuple)
+static void note_code(collected *now)
 {
-    std::vector<uint64_t> key = {(uint64_t)tuple.kind << 1 | tuple.unnamed,
-                                 (uint64_t)tuple.site,
-                                 (uint64_t)(uintptr_t)tuple.place.file,
-                                 (uint64_t)tuple.place.line << 32 | tuple.place.column,
-                                 tuple.loop,
-                                 tuple.objects};
-    auto entry = now->tuples.insert({key, (int)now->map->tuples.size()});
-    if (entry.second)
-        now->map->tuples.push_back(tuple);
-    return entry.first->second;
+    for (const MachineBasicBlock &block : *now->machine)
+        for (const MachineInstr &instruction : block) {
+            const struct pm_located *at =
+                emits_code(instruction) ? place_of(now, instruction.getDebugLoc().get()) : NULL;
+            if (at)
+                now->with_code.insert({pm_map_sets_text(now->sets, at->site)->id,
+                                       {at->place.line, at->place.column}});
+        }
+}
+
+/* Statements of a text of which no code is left by itself, with what they touch. */
+static const std::vector<struct lost_statement> &lost_of(collected *now,
+                                                         const struct pm_read_function *read)
+{
+    auto entry = now->lost.insert({read, {}});
+    std::vector<struct lost_statement> &lost = entry.first->second;
+    if (!entry.second)
+        return lost;
+    std::map<int, std::set<pm_id>> objects;
+    for (const struct pm_touch &touch : read->text->touches)
+        for (uint32_t i = 0; i < touch.n && touch.use != 0; i++)
+            objects[touch.statement].insert(read->text->accesses[touch.first + i].noun);
+    for (const auto &touched : objects) {
+        const struct pm_place &place = read->text->statements[(size_t)touched.first].place;
+        if (!now->with_code.count({read->source->id, {place.line, place.column}}))
+            lost.push_back({touched.first, touched.second});
+    }
+    return lost;
+}
+
+/* One of the objects. With none given: anything. */
+static bool touches_any(const struct lost_statement &lost,
+                        const std::vector<struct pm_access> &objects)
+{
+    for (const struct pm_access &object : objects)
+        if (lost.objects.count(object.noun))
+            return true;
+    return objects.empty();
+}
+
+static bool is_in_loop_of(const struct pm_read_text *text,
+                          const struct pm_written_statement &statement, const struct pm_place *at)
+{
+    const struct pm_place *loop = pm_text_loop(text, at);
+    return statement.loop_place.line == (loop ? loop->line : 0) &&
+           statement.loop_place.column == (loop ? loop->column : 0);
+}
+
+/* Those of the same loop. */
+static std::vector<int> lost_statements(collected *now, const DILocation *location,
+                                        const struct pm_located *at,
+                                        const std::vector<struct pm_access> &objects)
+{
+    enum { MAX_SPOTS = 8 };
+    const struct pm_read_function *read =
+        pm_read_function_in(location->getScope()->getSubprogram());
+    std::vector<int> spots;
+    int site = site_of(now, location);
+    if (!read->text)
+        return spots;
+    for (const struct lost_statement &lost : lost_of(now, read)) {
+        const struct pm_written_statement &statement =
+            read->text->statements[(size_t)lost.statement];
+        struct pm_map_spot spot = {site, statement.place};
+        bool is_near = site != at->site || is_in_loop_of(read->text, statement, &at->place);
+        if (is_near && spots.size() < MAX_SPOTS && touches_any(lost, objects))
+            spots.push_back(pm_map_sets_spot(now->sets, &spot));
+    }
+    return spots;
+}
+
+static const struct pm_located *next_place(collected *now, const MachineInstr &instruction)
+{
+    enum { MAX_STEPS = 32 };
+    const MachineInstr *next = instruction.getNextNode();
+    for (int i = 0; next && i < MAX_STEPS; i++, next = next->getNextNode())
+        if (emits_code(*next))
+            if (const struct pm_located *at = place_of(now, next->getDebugLoc().get()))
+                return at;
+    return NULL;
+}
+
+/* What else merged code may be of: statements without other code, or else the one that follows. A
+ * set of spots. */
+static uint32_t other_spots(collected *now, const MachineInstr &instruction,
+                            const struct pm_located *at,
+                            const std::vector<struct pm_access> &objects)
+{
+    if (!is_merged(instruction))
+        return 0;
+    std::vector<int> spots = lost_statements(now, instruction.getDebugLoc().get(), at, objects);
+    const struct pm_located *next = spots.empty() ? next_place(now, instruction) : NULL;
+    struct pm_map_spot own = {at->site, at->place};
+    if (next) {
+        struct pm_map_spot other = {next->site, next->place};
+        spots.push_back(pm_map_sets_spot(now->sets, &other));
+    }
+    int own_spot = pm_map_sets_spot(now->sets, &own);
+    spots.erase(std::remove(spots.begin(), spots.end(), own_spot), spots.end());
+    return pm_map_sets_spots(now->sets, spots.data(), spots.size());
+}
+
+static int tuple_of(collected *now, const struct pm_map_tuple &tuple, uint32_t others)
+{
+    bool is_new;
+    int number = pm_map_sets_tuple(now->sets, &tuple, others, &is_new);
+    if (is_new)
+        pm_map_sets_also_spots(now->sets, others, PM_MAP_COMMON_TAIL);
+    return number;
 }
 
 static int tuple_of_instruction(collected *now, const MachineInstr &instruction,
@@ -209,21 +291,20 @@ static int tuple_of_instruction(collected *now, const MachineInstr &instruction,
     tuple.kind = kind_of(instruction);
     tuple.site = -1;
     if (tuple.kind == PM_MAP_SLED)
-        return tuple_of(now, tuple);
-    if (tuple.kind == PM_MAP_FRAME) {
-        tuple.place = now->read->source->place;
-        return tuple_of(now, tuple);
-    }
+        return tuple_of(now, tuple, 0);
+    tuple.place = now->read->source->place;
+    if (tuple.kind == PM_MAP_FRAME)
+        return tuple_of(now, tuple, 0);
     pm_objects_of(instruction, &touched);
     tuple.unnamed = touched.unnamed;
-    tuple.objects = (uint32_t)object_set(now, touched.accesses);
-    tuple.place = now->read->source->place;
-    if (at) {
-        tuple.site = at->site;
-        tuple.place = at->place;
-        tuple.loop = pm_code_loop_at(now->loops, *instruction.getParent(), *at);
-    }
-    return tuple_of(now, tuple);
+    tuple.objects =
+        pm_map_sets_objects(now->sets, touched.accesses.data(), touched.accesses.size());
+    if (!at)
+        return tuple_of(now, tuple, 0);
+    tuple.site = at->site;
+    tuple.place = at->place;
+    tuple.loop = pm_code_loop_at(now->loops, *instruction.getParent(), *at);
+    return tuple_of(now, tuple, other_spots(now, instruction, at, touched.accesses));
 }
 
 /* --- labels --- */
@@ -328,7 +409,10 @@ void pm_map_collect(AsmPrinter *printer, MachineFunction *machine, struct pm_cod
     now.machine = machine;
     now.map = ret_map;
     now.read = pm_read_function_of(machine->getFunction());
-    ret_map->objects.push_back({0, 0});
+    now.sets = ret_map->sets = pm_map_sets_new(now.read->source);
+    if (!now.sets)
+        pm_no_memory();
+    note_code(&now);
     now.loops = pm_code_loops_new(machine, [&](const MachineInstr &instruction) {
         return emits_code(instruction) ? place_of(&now, instruction.getDebugLoc().get())
                                        : (const struct pm_located *)NULL;
@@ -344,4 +428,6 @@ void pm_map_collect(AsmPrinter *printer, MachineFunction *machine, struct pm_cod
     if (last)
         ret_map->parts.back().end = label_after(&now, last);
     pm_code_loops_free(now.loops);
+    if (pm_map_sets_failed(now.sets))
+        pm_no_memory();
 }

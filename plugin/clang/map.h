@@ -40,7 +40,6 @@ void pm_objects_of(const llvm::MachineInstr &instruction, struct pm_touched *ret
 
 /* --- map.cc --- */
 
-/* A struct pm_map_function (plugin/emit/map_block.h) while it grows. */
 struct pm_code_part {
     bool is_cold;
     int begin, end;
@@ -48,12 +47,11 @@ struct pm_code_part {
     std::vector<struct pm_map_range> ranges;
 };
 
+struct pm_map_sets;
+
+/* The map of one function. */
 struct pm_code_lists {
-    std::vector<struct pm_map_site> sites;
-    std::vector<struct pm_access> accesses;
-    std::vector<struct pm_map_objects> objects; /* the first is empty */
-    std::vector<struct pm_map_also> also;
-    std::vector<struct pm_map_tuple> tuples;
+    struct pm_map_sets *sets; /* owned */
     std::vector<struct pm_code_part> parts;
     std::vector<std::string> labels; /* as they are written */
 };
@@ -64,9 +62,9 @@ void pm_map_collect(llvm::AsmPrinter *printer, llvm::MachineFunction *machine,
 
 /* --- map_out.cc --- */
 
-/* The function has been emitted: its blocks follow. */
+/* The function has been emitted: its blocks follow. The sets are freed. */
 void pm_map_write(llvm::AsmPrinter *printer, const llvm::MachineFunction &machine, pm_id symbol,
-                  const struct pm_code_lists &map);
+                  struct pm_code_lists *map);
 /* All functions are. */
 void pm_map_end(llvm::AsmPrinter *printer);
 

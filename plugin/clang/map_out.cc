@@ -23,6 +23,10 @@
 #include <climits>
 #include <map>
 
+extern "C" {
+#include "../emit/map_sets.h"
+}
+
 using namespace llvm;
 
 static const std::vector<std::string> *labels; /* of the function at hand */
@@ -123,37 +127,21 @@ void pm_map_end(AsmPrinter *printer)
 
 /* --- the function --- */
 
-static struct pm_map_function map_of(const Function &function, pm_id symbol,
-                                     const struct pm_code_lists &lists)
-{
-    struct pm_map_function map = {};
-    map.symbol = symbol;
-    map.function = pm_read_function_of(function)->source;
-    map.sites = lists.sites.data();
-    map.n_sites = (uint32_t)lists.sites.size();
-    map.accesses = lists.accesses.data();
-    map.objects = lists.objects.data();
-    map.also = lists.also.data();
-    map.tuples = lists.tuples.data();
-    map.n_tuples = (uint32_t)lists.tuples.size();
-    return map;
-}
-
 void pm_map_write(AsmPrinter *printer, const MachineFunction &machine, pm_id symbol,
-                  const struct pm_code_lists &lists)
+                  struct pm_code_lists *lists)
 {
     static struct pm_map_encoder *encoder;
     if (!encoder)
         encoder = pm_map_encoder_new(pm_unit_facts(), add_label);
     if (!encoder)
         pm_no_memory();
-    labels = &lists.labels;
-    struct pm_map_function map = map_of(machine.getFunction(), symbol, lists);
+    labels = &lists->labels;
+    struct pm_map_function map = pm_map_sets_function(lists->sets, symbol);
     MCStreamer &out = *printer->OutStreamer;
     out.pm_push_section();
     out.pm_switch_section(machine.getSection()); /* of the function's group */
-    for (size_t i = 0; i < lists.parts.size(); i++) {
-        const struct pm_code_part &part = lists.parts[i];
+    for (size_t i = 0; i < lists->parts.size(); i++) {
+        const struct pm_code_part &part = lists->parts[i];
         if (part.ranges.empty())
             continue;
         struct pm_map_part ranges = {part.is_cold, part.begin, part.end, part.ranges.data(),
@@ -163,4 +151,6 @@ void pm_map_write(AsmPrinter *printer, const MachineFunction &machine, pm_id sym
         write_text(printer, &output);
     }
     out.pm_pop_section();
+    pm_map_sets_free(lists->sets);
+    lists->sets = NULL;
 }

@@ -47,13 +47,3 @@ both_ways() {
     run timeout 120 "./$name-plain"
     mv out "$name.out"
 }
-
-# is_tried VERSION FLAGS: with the newest GCC any, with those before -O0, -O2 and -flto; with PERFMAP_TRUTH=all (make check-all) any, too
-is_tried() {
-    [ "${PERFMAP_TRUTH:-}" != all ] || return 0
-    [ "$1" != "$(gcc_versions | tail -n 1)" ] || return 0
-    case $2 in
-    -O0 | -O2 | '-O2 -flto') ;;
-    *) return 1 ;;
-    esac
-}
