@@ -357,6 +357,8 @@ static void search_keepers(struct search *search, tree name)
     use_operand_p use;
     imm_use_iterator uses;
     tree debugged = NULL_TREE;
+    /* -fcompare-debug wants equal code and labels without debug information. */
+    bool compares = flag_dump_final_insns != NULL || flag_compare_debug;
     FOR_EACH_IMM_USE_FAST(use, uses, name) {
         gimple *stmt = USE_STMT(use);
         if (gimple_assign_single_p(stmt) && gimple_assign_rhs1(stmt) == name &&
@@ -364,7 +366,7 @@ static void search_keepers(struct search *search, tree name)
             search_reference(search, gimple_assign_lhs(stmt), true);
             return;
         }
-        if (gimple_debug_bind_p(stmt) && gimple_debug_bind_has_value_p(stmt) &&
+        if (!compares && gimple_debug_bind_p(stmt) && gimple_debug_bind_has_value_p(stmt) &&
             gimple_debug_bind_get_value(stmt) == name && VAR_P(gimple_debug_bind_get_var(stmt)))
             debugged = gimple_debug_bind_get_var(stmt);
     }

@@ -330,12 +330,25 @@ def objects_of(facts, tuple_, block):
     return {noun for noun, access in touched_of(facts, tuple_, block).items() if access & (READS | WRITES)}
 
 
+def add_ways_of_code(facts, touched, tuple_, block, statement):
+    """Of what the statement does not name, or in code that was inlined: what the rest of its code does with it."""
+    named = {noun for noun, _ in facts.accesses[statement]}
+    if not tuple_.site and all(noun in named or not facts.is_data(noun) for noun in touched):
+        return
+    for other in block.ranges:
+        if other.tuple.loop == tuple_.loop and user_place(facts, other.tuple, block) == user_place(facts, tuple_, block):
+            for noun, access in other.tuple.objects:
+                if noun in touched and facts.is_data(noun):
+                    touched[noun] |= access
+
+
 def touched_of(facts, tuple_, block):
     touched = {}
     for noun, access in tuple_.objects:
         add(touched, noun, access)
     kind = decode.KINDS[tuple_.kind]
-    if tuple_.line and kind == "call" and any(not access & (READS | WRITES) for _, access in tuple_.objects):
+    passes = tuple_.unnamed or any(not access & (READS | WRITES) for _, access in tuple_.objects)
+    if tuple_.line and kind == "call" and passes:
         add_passed(facts, touched, tuple_, block)
     if not tuple_.line or kind not in ("ordinary", "spill"):
         return touched
@@ -352,6 +365,7 @@ def touched_of(facts, tuple_, block):
     known = dict(touched)
     add_fields(facts, touched, statement, known)
     add_other_ways(facts, touched, statement)
+    add_ways_of_code(facts, touched, tuple_, block, statement)
     for _, _, function, file, line, column in tuple_.also:
         add_fields(facts, touched, facts.statement(function, file, line, column), known)
     is_field = any(facts.nouns[noun].get("kind") == "field" for noun in touched)
