@@ -216,8 +216,9 @@ static bool is_in_loop_of(const struct pm_read_text *text,
                           const struct pm_written_statement &statement, const struct pm_place *at)
 {
     const struct pm_place *loop = pm_text_loop(text, at);
-    return statement.loop_place.line == (loop ? loop->line : 0) &&
-           statement.loop_place.column == (loop ? loop->column : 0);
+    if (!loop)
+        return statement.loop_place.line == 0;
+    return statement.loop_place.line == loop->line && statement.loop_place.column == loop->column;
 }
 
 /* Those of the same loop. */
