@@ -17,7 +17,7 @@ class Part:
         self.draw, self.number = draw, number
         self.element = draw.choice(["int", "long", "double", "float", "short", "unsigned char", "unsigned"])
         self.access = draw.choice(["read", "write", "update", "copy", "gather", "scatter", "stencil"])
-        self.loop = draw.choice(["up", "down", "while", "do", "goto", "strided", "parallel"])
+        self.loop = draw.choice(["up", "down", "while", "do", "goto", "strided"])
         self.call = draw.choice(["plain", "plain", "pointer", "static", "tail", "nested"])
         self.helper = draw.choice(["no", "no", "no", "inline", "macro"])
         self.is_const = draw.random() < 0.5
@@ -142,9 +142,7 @@ class CPart(Part):
         return f"{first(where('i'))} = {second('i')};", ""
 
     def turns(self, statement, label):
-        clause = f" reduction(+:sum{self.number})" if self.access == "read" else ""
         forms = {
-            "parallel": f"_Pragma(\"omp parallel for num_threads(1){clause}\")\n        for (int i = 0; i < SIZE; i++) // @{label}\n            {statement} // @s_{label}",
             "up": f"for (int i = 0; i < SIZE; i++) // @{label}\n            {statement} // @s_{label}",
             "strided": f"for (int i = 0; i < SIZE; i += 2) // @{label}\n            {statement} // @s_{label}",
             "down": f"for (int i = SIZE - 1; i >= 0; i--) // @{label}\n            {statement} // @s_{label}",
@@ -306,7 +304,7 @@ def fortran_program(draw, n_parts):
     return generate_fortran.fortran_program(draw, n_parts)
 
 
-LANGUAGES = {"c": (".c", c_program, "flags -fopenmp"), "c++": (".cc", cxx_program, "flags -std=c++20 -fopenmp"), "fortran": (".f90", fortran_program, "flags -ffree-line-length-none -fopenmp")}
+LANGUAGES = {"c": (".c", c_program, ""), "c++": (".cc", cxx_program, "flags -std=c++20"), "fortran": (".f90", fortran_program, "flags -ffree-line-length-none")}
 
 
 def write_folder(folder, language, seed, n_programs, n_parts, head):

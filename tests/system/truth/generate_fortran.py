@@ -10,11 +10,10 @@ class FortranPart(Part):
     def __init__(self, draw, number):
         super().__init__(draw, number)
         self.element = draw.choice(["integer", "integer(8)", "integer(2)", "real", "real(8)", "complex(8)"])
-        self.loop = draw.choice(["up", "up", "down", "strided", "while", "exit", "concurrent", "forall", "whole", "whole", "parallel"])
+        self.loop = draw.choice(["up", "up", "down", "strided", "while", "exit", "concurrent", "forall", "whole", "whole"])
         self.call = draw.choice(["plain", "plain", "pointer", "nested"])
         self.is_internal = draw.random() < 0.3
         self.types, self.uses, self.host, self.around = [], [], [], []
-        self.clause = ""  # of an OpenMP loop
         self.touched = []  # an element of each: compilers leave out what nobody reads
 
     def attributes(self, name, word, shape):
@@ -128,7 +127,6 @@ class FortranPart(Part):
             self.touch([first_name])
             self.before.append(f"{self.element} :: {total}")
             self.uses.append(f"{total} = 0")
-            self.clause = f" reduction(+:{total})"
             return f"{total} = {total} + {first('i')}", f"{total} = sum({first(every)})", f"sink = real({total}, 8)"
         if self.access == "write":
             self.touch(writes=[first_name])
@@ -159,7 +157,6 @@ class FortranPart(Part):
             "concurrent": f"do concurrent (i = 1:n) ! @{label}\n      {statement} ! @s_{label}\n    end do",
             "forall": f"forall (i = 1:n) ! @{label}\n      {statement} ! @s_{label}\n    end forall",
             "whole": f"{whole} ! @s_{label}",
-            "parallel": f"!$omp parallel do num_threads(1){self.clause}\n    do i = 1, n ! @{label}\n      {statement} ! @s_{label}\n    end do",
         }
         return forms[self.loop]
 
