@@ -166,6 +166,15 @@ static pm_id called_symbol(const struct pm_run_file_noun *callee,
     return symbol;
 }
 
+/* Whether the node is of code, and lies in other code. */
+static bool is_code_within(const struct pm_run_file *file, const struct pm_run_file_node *node,
+                           const struct collect_names *names)
+{
+    return node->parent != PM_RUN_FILE_NO_PARENT && !names->causes[node->noun] && !node->is_set &&
+           !(node->flags & PM_RUN_NODE_FOLDED) &&
+           !collect_is_spoken(file, pm_run_file_noun(file, node->noun));
+}
+
 /* A call of code from code with sleds. */
 struct call {
     struct collect_binary *binary; /* of the caller; NULL: it is none */
@@ -178,11 +187,9 @@ static struct call find_call(const struct pm_run_file *file,
 {
     const struct call none = {0};
     const struct pm_run_file_node *node = &thread->nodes[at];
-    if (node->parent == PM_RUN_FILE_NO_PARENT || names->causes[node->noun])
+    if (!is_code_within(file, node, names))
         return none;
     const struct pm_run_file_noun *callee = pm_run_file_noun(file, node->noun), *function, *loop;
-    if (node->is_set || node->flags & PM_RUN_NODE_FOLDED || collect_is_spoken(file, callee))
-        return none;
     find_caller(file, thread, node->parent, &function, &loop);
     if (!function || function->object == PM_RUN_FILE_NO_OBJECT)
         return none;
@@ -216,10 +223,7 @@ static enum pm_status step_down(struct collector *c, const struct pm_run_file *f
                                 const struct collect_names *names, unsigned flags,
                                 uint32_t *context)
 {
-    const struct pm_run_file_node *node = &thread->nodes[at];
-    if (node->parent == PM_RUN_FILE_NO_PARENT || names->causes[node->noun] || node->is_set ||
-        node->flags & PM_RUN_NODE_FOLDED ||
-        collect_is_spoken(file, pm_run_file_noun(file, node->noun)))
+    if (!is_code_within(file, &thread->nodes[at], names))
         return PM_OK;
     struct call call = find_call(file, thread, at, names);
     if (call.binary) {

@@ -657,7 +657,7 @@ static bool is_local_view(const struct references *all, const struct reference *
 
 /* Statements read through the noun, says the source, and no code of this run shows the noun: where
  * addresses are constants, it shows what the noun refers to. What is done with that is possibly
- * done through the noun. */
+ * done through the noun. Of local views some code may show it, and most does not. */
 static enum pm_status map_name(struct collector *c, struct references *all, struct pm_map *said,
                                struct pm_map *shown, const struct reference *name)
 {

@@ -42,10 +42,11 @@ struct collect_references {
     uint32_t n_members, members_cap;
 };
 
+/* The code touches the noun (PM_MAP_READS, PM_MAP_WRITES): what it refers to is touched, too. */
 PM_MUST_CHECK enum pm_status collect_note_touch(struct collector *c,
                                                 const struct collect_binary *binary, pm_id id,
                                                 uint32_t row, unsigned access);
-/* The code's statement names it, and the code itself does not show it. */
+/* The same where the code's statement names it, and the code itself does not show it. */
 PM_MUST_CHECK enum pm_status collect_note_named(struct collector *c,
                                                 const struct collect_binary *binary, pm_id id,
                                                 uint32_t row, unsigned access);

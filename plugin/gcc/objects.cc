@@ -370,7 +370,8 @@ static void search_keepers(struct search *search, tree name)
             gimple_debug_bind_get_value(stmt) == name && VAR_P(gimple_debug_bind_get_var(stmt)))
             debugged = gimple_debug_bind_get_var(stmt);
     }
-    if (debugged != NULL_TREE)
+    /* a variable of the source, or a part of one (the data of a descriptor) */
+    if (debugged != NULL_TREE && (variable_noun(debugged) != 0 || DECL_HAS_DEBUG_EXPR_P(debugged)))
         search_variable(search, debugged, through_of(debugged));
 }
 
