@@ -120,14 +120,15 @@ static bool is_accessor(const struct collect_binary *binary, pm_id function)
     return n_lines != 0;
 }
 
-/* The statement that code is there for: of "v[i] = x" also what was inlined of v's operator[]. */
+/* The statement that code is there for: of "v[i] = x" also what was inlined of v's operator[], and
+ * of what that calls by way of the library. */
 static struct user_statement served_statement_of(const struct collect_binary *binary,
                                                  const struct pm_code_tuple *tuple)
 {
     struct user_statement user = user_statement_of(binary, tuple);
     while (user.site && is_accessor(binary, user.place.function)) {
-        user.place = user.site->call;
-        user.site = user.site->parent;
+        struct pm_code_tuple call = {.place = user.site->call, .site = user.site->parent};
+        user = user_statement_of(binary, &call);
     }
     return user;
 }

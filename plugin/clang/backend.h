@@ -69,6 +69,7 @@ std::string pm_declared_name(const std::string &linkage);
 struct pm_read_function {
     struct pm_source_function *source;
     bool selected;
+    bool mapped; /* selected, or of a system header */
     std::vector<bool> searches; /* by loop: it only searches memory */
     struct pm_read_text *text;  /* reading.h; NULL: it was not read */
 };

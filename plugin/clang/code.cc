@@ -361,11 +361,11 @@ static void put_loop_sleds(const emitted &code,
 
 /* --- nouns --- */
 
-static void add_symbol(const emitted &code)
+static void add_symbol(const emitted &code, const struct pm_source_function *source)
 {
     struct pm_facts *facts = pm_unit_facts();
     pm_id symbol = pm_fact_symbol(facts, code.symbol, code.name);
-    pm_id function = pm_fact_function(facts, code.source);
+    pm_id function = pm_fact_function(facts, source);
     pm_fact_mapping(facts, symbol, PM_BASE_EXECUTES, function, PM_SOURCE_EXECUTES);
 }
 
@@ -402,7 +402,7 @@ static void put_sleds(const emitted &code)
     put_landing_sleds(code, depths);
     put_exit_sleds(code);
     put_entry_sled(code);
-    add_symbol(code);
+    add_symbol(code, code.source);
 }
 
 /* --- the late map --- */
@@ -410,15 +410,19 @@ static void put_sleds(const emitted &code)
 static struct pm_code_lists late_map; /* of the function that is being emitted */
 static pm_id mapped_symbol;           /* 0: it gets none */
 
-/* The facts of C++ know no containers and references: a map would say of their code that it touches
- * no array. */
+static bool is_mapped(const Function &function)
+{
+    const struct pm_read_function *read =
+        pm_compilation.options.map ? pm_read_function_of(function) : NULL;
+    return read && read->mapped;
+}
+
 static void collect_map(const emitted &code)
 {
-    if (!code.source || !pm_compilation.options.map || pm_compilation.is_cxx ||
-        !pm_read_function_of(code.machine->getFunction()))
+    if (!is_mapped(code.machine->getFunction()))
         return;
     mapped_symbol = code.symbol;
-    add_symbol(code);
+    add_symbol(code, pm_read_function_of(code.machine->getFunction())->source);
     pm_map_collect(code.printer, code.machine, &late_map);
 }
 
@@ -426,7 +430,9 @@ static void begin_code(AsmPrinter *printer, const MachineFunction *machine)
 {
     late_map = {};
     mapped_symbol = 0;
-    if (!machine->getFunction().hasFnAttribute(PM_ATTRIBUTE_SOURCE) && !has_marks(*machine))
+    const Function &function = machine->getFunction();
+    if (!function.hasFnAttribute(PM_ATTRIBUTE_SOURCE) && !has_marks(*machine) &&
+        !is_mapped(function))
         return;
     emitted code = begin_function(printer, machine);
     put_sleds(code);

@@ -76,6 +76,8 @@ static void add_loops(const struct pm_written_place &code, int site, struct pm_l
     int loop = pm_source_loop_with(function, id); /* its keyword */
     if (loop >= 0 && found->loops.empty())
         found->is_head = true;
+    else if (!code.read->text)
+        loop = pm_source_loop_at(function, code.place.file, pm_place_point(&code.place));
     else if (around)
         loop = pm_source_loop_with(
             function, pm_id_of_loop(function->id, around->file, pm_place_point(around)));

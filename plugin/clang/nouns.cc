@@ -61,7 +61,7 @@ static struct pm_place place_of_decl(const Decl *decl)
     return place;
 }
 
-static bool is_of_system(const Decl *decl)
+bool pm_is_of_system(const Decl *decl)
 {
     const SourceManager &sources = decl->getASTContext().getSourceManager();
     return sources.isInSystemHeader(sources.getExpansionLoc(decl->getLocation()));
@@ -177,11 +177,22 @@ static pm_id make_variable(const VarDecl *variable, const struct pm_source_funct
         describe_global(variable, place, &one);
     }
     std::string type = type_text(variable->getType(), variable->getASTContext());
-    one.data.kind = is_array(variable->getType()) ? PM_DATA_ARRAY : PM_DATA_VARIABLE;
+    bool holds = is_array(variable->getType()) || pm_is_container_type(variable->getType());
+    one.data.kind = holds ? PM_DATA_ARRAY : PM_DATA_VARIABLE;
     if (one.data.kind == PM_DATA_VARIABLE && variable->getType()->isReferenceType())
         type += " &";
     one.data.type = pm_lasting(type);
     return add(one, place);
+}
+
+/* A lambda names variables of the function around it. */
+static const struct pm_source_function *
+function_around(const VarDecl *variable, const struct pm_source_function *being_read)
+{
+    const auto *around = dyn_cast_or_null<FunctionDecl>(variable->getParentFunctionOrMethod());
+    if (!pm_compilation.is_cxx || !being_read || !around || around->isDependentContext())
+        return being_read;
+    return pm_source_of_decl(around);
 }
 
 pm_id pm_noun_of_variable(const VarDecl *variable, const struct pm_source_function *function)
@@ -190,11 +201,11 @@ pm_id pm_noun_of_variable(const VarDecl *variable, const struct pm_source_functi
     static std::map<std::pair<const VarDecl *, const struct pm_source_function *>, pm_id> known;
     if (const VarDecl *definition = variable->getDefinition())
         variable = definition;
-    if (!variable->getParentFunctionOrMethod())
-        function = NULL;
+    function =
+        variable->getParentFunctionOrMethod() ? function_around(variable, function) : NULL;
     auto entry = known.insert({{variable, function}, 0});
     if (entry.second && !variable->isImplicit() && variable->getIdentifier() &&
-        !is_of_system(variable))
+        !pm_is_of_system(variable))
         entry.first->second = make_variable(variable, function);
     return entry.first->second;
 }
@@ -245,6 +256,8 @@ static pm_id make_field(const FieldDecl *field)
     const RecordDecl *type = field->getParent();
     struct pm_place place = place_of_decl(field), first = place_of_decl(*type->field_begin());
     std::string of_type, text = type_text(field->getType(), field->getASTContext());
+    if (pm_is_container_type(field->getType()))
+        text += " [:]"; /* of a field only the type says that it has elements */
     described one = {};
     one.data.kind = PM_DATA_FIELD;
     one.data.parent = make_type(type, first, &of_type);
@@ -259,7 +272,7 @@ pm_id pm_noun_of_field(const FieldDecl *field)
 {
     static std::map<const FieldDecl *, pm_id> known;
     auto entry = known.insert({field, 0});
-    if (entry.second && field->getIdentifier() && !is_of_system(field) &&
+    if (entry.second && field->getIdentifier() && !pm_is_of_system(field) &&
         !field->getParent()->isLambda())
         entry.first->second = make_field(field);
     return entry.first->second;
@@ -267,25 +280,20 @@ pm_id pm_noun_of_field(const FieldDecl *field)
 
 /* --- functions --- */
 
-static const struct pm_source_function *source_of_callee(const FunctionDecl *callee)
+bool pm_has_this(const FunctionDecl *function)
 {
-    static std::map<const FunctionDecl *, const struct pm_source_function *> known;
-    auto entry = known.insert({callee->getCanonicalDecl(), NULL});
-    if (!entry.second)
-        return entry.first->second;
-    std::string linkage = linkage_of(callee);
-    struct pm_place place = place_of_decl(callee);
-    entry.first->second =
-        pm_source_function_new(pm_lasting(linkage), pm_lasting(pm_declared_name(linkage)),
-                               callee->isExternallyVisible() ? NULL : place.file, &place);
-    if (!entry.first->second)
-        pm_no_memory();
-    return entry.first->second;
+    const auto *method = dyn_cast<CXXMethodDecl>(function);
+    return method && method->isInstance();
+}
+
+bool pm_refers(QualType type)
+{
+    return type->isPointerType() || type->isReferenceType() || pm_type_refers(type);
 }
 
 pm_id pm_id_of_callee(const FunctionDecl *callee)
 {
-    return source_of_callee(callee)->id;
+    return pm_source_of_decl(callee)->id;
 }
 
 pm_id pm_noun_of_called(const FunctionDecl *callee)
@@ -293,23 +301,32 @@ pm_id pm_noun_of_called(const FunctionDecl *callee)
     if (!callee->isExternallyVisible() || callee->hasBody() || callee->isDefaulted())
         return 0;
     described one = {};
-    one.called = source_of_callee(callee);
+    one.called = pm_source_of_decl(callee);
     one.data.id = one.called->id;
-    one.is_library = callee->getBuiltinID() != 0 || is_of_system(callee);
+    one.is_library = callee->getBuiltinID() != 0 || pm_is_of_system(callee);
     all.emplace(one.data.id, one);
     return one.data.id;
+}
+
+/* Of the library's methods nobody asks what they work on. */
+static pm_id noun_of_this(const FunctionDecl *method)
+{
+    return pm_is_of_system(method) ? 0 : pm_id_of_parameter(pm_id_of_callee(method), 0);
 }
 
 pm_id pm_noun_of_parameter(const FunctionDecl *callee, unsigned index)
 {
     const FunctionDecl *definition = NULL;
+    if (pm_has_this(callee) && index == 0)
+        return noun_of_this(callee);
     if (!callee->hasBody(definition))
         return callee->isExternallyVisible() ? pm_id_of_parameter(pm_id_of_callee(callee), index)
                                              : 0;
+    index -= pm_has_this(callee) ? 1 : 0;
     if (index >= definition->getNumParams())
         return 0;
     const ParmVarDecl *parameter = definition->getParamDecl(index);
-    return parameter->getType()->isPointerType() || parameter->getType()->isReferenceType()
-               ? pm_noun_of_variable(parameter, source_of_callee(definition))
+    return pm_refers(parameter->getType())
+               ? pm_noun_of_variable(parameter, pm_source_of_decl(definition))
                : 0;
 }

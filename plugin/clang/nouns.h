@@ -10,6 +10,7 @@
 
 namespace clang
 {
+class Decl;
 class FieldDecl;
 class FunctionDecl;
 class QualType;
@@ -27,9 +28,19 @@ pm_id pm_noun_of_symbol(const std::string &symbol);
 /* False: it is none that users know. */
 bool pm_noun_state(pm_id noun);
 
+/* Is it declared in a system header? */
+bool pm_is_of_system(const clang::Decl *decl);
+/* C++: a class whose objects have elements, or lead to elements of others (containers.cc). */
+bool pm_is_container_type(clang::QualType type);
+bool pm_type_refers(clang::QualType type);
+/* A pointer, a reference, or an object that leads to others. */
+bool pm_refers(clang::QualType type);
+/* A method: argument 0 is the object. */
+bool pm_has_this(const clang::FunctionDecl *function);
+
 /* The id of a function, whether or not the unit has its text. */
 pm_id pm_id_of_callee(const clang::FunctionDecl *callee);
-/* Of the parameter that an argument becomes; 0: nobody can name it, or it refers to nothing. */
+/* Of the parameter that an argument (of a method's the object comes first) becomes; 0: nobody can name it, or it refers to nothing. */
 pm_id pm_noun_of_parameter(const clang::FunctionDecl *callee, unsigned index);
 
 #endif

@@ -194,14 +194,6 @@ static bool has_access(const candidate &one, pm_id noun, unsigned through)
     return false;
 }
 
-static bool goes_through(const candidate &one)
-{
-    for (uint32_t i = 0; i < one.touch->n; i++)
-        if (one.text->accesses[one.touch->first + i].access & PM_MAP_THROUGH)
-            return true;
-    return false;
-}
-
 static bool is_of(const candidate &one, const base &base)
 {
     for (size_t i = 0; i < base.nouns.size(); i++)
@@ -318,7 +310,7 @@ static void touch(const MachineInstr &instruction, const Value *address, const b
     bool is_pointer = !base.is_local && !has_globals && address;
     size_t before = ret->accesses.size();
     for (const candidate &one : found)
-        if (!is_pointer || goes_through(one))
+        if (!is_pointer || one.touch->goes_through)
             add_touch(one, one.touch->use & use, &ret->accesses);
     if (has_globals || ret->accesses.size() == before)
         add_base(base, use, &ret->accesses);
@@ -349,6 +341,26 @@ static std::string callee_of(const MachineInstr &call)
     return "";
 }
 
+/* Calls of C++'s library: with access 0, for what it does with the objects is another matter. What
+ * the library's own code calls, which was inlined, is for whatever the statement is. */
+static void touch_library_call(const MachineInstr &call, struct pm_touched *ret)
+{
+    struct pm_written_place place;
+    if (!pm_compilation.is_cxx || !pm_written_place_of(call.getDebugLoc().get(), &place))
+        return;
+    if (!place.read->text) {
+        ret->unnamed = true;
+        return;
+    }
+    for (const struct pm_handed &handed : place.read->text->handed) {
+        if (!is_at(handed.place, place.place))
+            continue;
+        ret->unnamed |= handed.noun == 0;
+        pm_noun_state(handed.noun);
+        add_access(&ret->accesses, handed.noun, 0);
+    }
+}
+
 /* Calls of memory functions, which loops and copies of structs may have become. */
 static void touch_call(const MachineInstr &call, struct pm_touched *ret)
 {
@@ -356,8 +368,10 @@ static void touch_call(const MachineInstr &call, struct pm_touched *ret)
     unsigned uses = 0;
     for (unsigned i = 0; arguments && arguments[i]; i++)
         uses |= pm_argument_use(arguments, i);
-    if (!arguments || uses == 0)
+    if (!arguments || uses == 0) {
+        touch_library_call(call, ret);
         return;
+    }
     candidates found;
     const DILocation *location = call.getDebugLoc().get();
     find_touches(location, PM_MAP_READS | PM_MAP_WRITES, false, &found);

@@ -1,8 +1,10 @@
 /* Reading the statements of one function, Clang's trees. Private to these: */
 /* clang-format off */
-/*   reading.cc    where statements begin and end; facts
- *   touching.cc   which variables and fields their expressions read and write
- *   referring.cc  what pointers refer to
+/*   reading.cc     where statements begin and end; facts
+ *   touching.cc    which variables and fields their expressions read and write
+ *   gathering.cc   of which of them an object or an address is made
+ *   containers.cc  C++: what calls do with containers, and with what refers into them
+ *   referring.cc   what pointers refer to
  */
 /* clang-format on */
 #ifndef PM_CLANG_READER_H
@@ -21,23 +23,71 @@ struct pm_text_reader {
     const struct pm_source_function *function;
     struct pm_read_text *text;
     int statement; /* that is being read */
+    bool is_cxx;
+    const clang::Expr *discarded; /* its value is for nothing */
 };
 
-using pm_accesses = std::vector<struct pm_access>;
+/* What an object or an address is made of, the innermost first. */
+struct pm_gathered {
+    std::vector<struct pm_access> accesses;
+    bool goes_through; /* `this`, or what a call gave */
+};
 
 /* --- touching.cc --- */
 
 /* An expression's value is worked out. outer: the operation that it is for. */
 void pm_touch_value(struct pm_text_reader *reader, const clang::Expr *e,
                     clang::SourceLocation outer);
+/* A reference to an object is made: what is done with it is said elsewhere. */
+void pm_touch_address(struct pm_text_reader *reader, const clang::Expr *object);
 void pm_touch_asm(struct pm_text_reader *reader, const clang::AsmStmt *s);
 /* A variable begins its life with a value. */
 void pm_touch_initial(struct pm_text_reader *reader, const clang::VarDecl *variable);
-/* What an object or what a pointer leads to is made of, the innermost first; nothing is noted. */
+/* A member of an object that is being made gets a value. */
+void pm_touch_member(struct pm_text_reader *reader, const clang::CXXCtorInitializer *member);
+
+/* --- gathering.cc --- */
+
+/* The expression without what only wraps it. */
+const clang::Expr *pm_inner(const clang::Expr *e);
+/* A pointer, a reference, or an array. */
+bool pm_is_pointer(clang::QualType type);
+/* Appends what an object, what a pointer leads to, or what any value refers into is made of. */
 void pm_objects_of_lvalue(struct pm_text_reader *reader, const clang::Expr *e, unsigned use,
-                          pm_accesses *out);
+                          struct pm_gathered *out);
 void pm_objects_of_pointer(struct pm_text_reader *reader, const clang::Expr *e, unsigned use,
-                           pm_accesses *out);
+                           struct pm_gathered *out);
+void pm_objects_of_any(struct pm_text_reader *reader, const clang::Expr *e, unsigned use,
+                       struct pm_gathered *out);
+/* What is done with the variable is done with what the value refers into, too. */
+void pm_note_behind(struct pm_text_reader *reader, const clang::VarDecl *variable,
+                    const clang::Expr *value);
+
+/* --- containers.cc --- */
+
+/* A call of any kind. Arguments are those of the machine's function: of a method's the object
+ * comes first. NULL: one that the source does not write, or the object that is made. */
+struct pm_called {
+    const clang::Expr *e;
+    const clang::FunctionDecl *callee; /* NULL: through a pointer */
+    std::vector<const clang::Expr *> arguments;
+    bool is_method;
+    std::string name; /* when it was asked what the call does */
+};
+/* False: it is none. */
+bool pm_read_call(const clang::Expr *e, struct pm_called *ret);
+/* Null: the function has no such parameter, or it is `this`. */
+clang::QualType pm_type_of_parameter(const struct pm_called *call, unsigned index);
+/* Bits of the arguments that the result refers into. */
+unsigned pm_sources_of_call(struct pm_called *call);
+/* PM_USE_* of plugin/emit/arguments.h; is_used: the result is. */
+unsigned pm_use_of_argument(struct pm_called *call, unsigned index, bool is_used);
+bool pm_is_std_function_type(clang::QualType type);
+bool pm_calls_std_function(const clang::FunctionDecl *callee);
+/* "T &" */
+bool pm_is_written_through(clang::QualType type);
+/* The functions that an object of the program's own is called as: a lambda's, of "auto x" all. */
+void pm_call_operators(clang::QualType type, std::vector<const clang::FunctionDecl *> *out);
 
 /* --- referring.cc --- */
 
@@ -46,7 +96,7 @@ void pm_refer(struct pm_text_reader *reader, pm_id pointer, const clang::Expr *v
 void pm_refer_assigned(struct pm_text_reader *reader, const clang::Expr *to,
                        const clang::Expr *value);
 void pm_refer_initial(struct pm_text_reader *reader, pm_id noun, const clang::Expr *value);
-void pm_refer_arguments(struct pm_text_reader *reader, const clang::CallExpr *call);
+void pm_refer_arguments(struct pm_text_reader *reader, const struct pm_called *call);
 void pm_refer_parameters(struct pm_text_reader *reader, const clang::FunctionDecl *decl);
 
 #endif

@@ -3,6 +3,7 @@
  * for, the condition of an if, the value of a return. */
 #include "reader.h"
 
+#include "clang/AST/DeclCXX.h"
 #include "clang/AST/StmtCXX.h"
 
 #include <algorithm>
@@ -41,8 +42,11 @@ static bool begin_statement(struct pm_text_reader *reader, SourceLocation begin,
 
 static void read_expression(struct pm_text_reader *reader, const Expr *e, const Stmt *around)
 {
-    if (e && begin_statement(reader, e->getBeginLoc(), e->getEndLoc(), around))
-        pm_touch_value(reader, e, SourceLocation());
+    if (!e || !begin_statement(reader, e->getBeginLoc(), e->getEndLoc(), around))
+        return;
+    reader->discarded = pm_inner(e);
+    pm_touch_value(reader, e, SourceLocation());
+    reader->discarded = NULL;
 }
 
 static void read_variable(struct pm_text_reader *reader, const VarDecl *variable,
@@ -94,8 +98,11 @@ static void read_return(struct pm_text_reader *reader, const ReturnStmt *stateme
     add_keyword(reader, statement->getReturnLoc(), value);
     if (!begin_statement(reader, value->getBeginLoc(), value->getEndLoc(), around))
         return;
-    pm_touch_value(reader, value, statement->getReturnLoc());
-    if (value->getType()->isPointerType())
+    if (value->isGLValue())
+        pm_touch_address(reader, value);
+    else
+        pm_touch_value(reader, value, statement->getReturnLoc());
+    if (value->getType()->isPointerType() || value->isGLValue())
         pm_refer(reader, pm_id_of_returned(reader->function->id), value);
 }
 
@@ -109,10 +116,39 @@ static void read_for(struct pm_text_reader *reader, const ForStmt *loop, const S
     read_statement(reader, loop->getBody(), loop);
 }
 
+/* "for (double x : v)": the variables that it is made of are no statements; each round begins
+ * with that of x. */
+static void read_range(struct pm_text_reader *reader, const CXXForRangeStmt *loop,
+                       const Stmt *around)
+{
+    read_point(reader, loop->getForLoc(), around);
+    if (loop->getInit())
+        read_statement(reader, loop->getInit(), around);
+    const Expr *range = loop->getRangeInit();
+    if (begin_statement(reader, range->getBeginLoc(), range->getEndLoc(), around))
+        pm_touch_value(reader, range, SourceLocation());
+    for (const DeclStmt *made : {loop->getRangeStmt(), loop->getBeginStmt(), loop->getEndStmt()})
+        for (const Decl *decl : made->decls())
+            if (const auto *variable = dyn_cast<VarDecl>(decl))
+                if (variable->getInit())
+                    pm_note_behind(reader, variable, variable->getInit());
+    if (begin_statement(reader, loop->getColonLoc(), loop->getColonLoc(), loop)) {
+        pm_touch_value(reader, loop->getCond(), SourceLocation());
+        pm_touch_value(reader, loop->getInc(), SourceLocation());
+    }
+    const VarDecl *element = loop->getLoopVariable();
+    if (element->getInit())
+        pm_note_behind(reader, element, element->getInit());
+    read_variable(reader, element, loop);
+    read_statement(reader, loop->getBody(), loop);
+}
+
 static void read_loop(struct pm_text_reader *reader, const Stmt *s, const Stmt *around)
 {
     if (const auto *counting = dyn_cast<ForStmt>(s)) {
         read_for(reader, counting, around);
+    } else if (const auto *range = dyn_cast<CXXForRangeStmt>(s)) {
+        read_range(reader, range, around);
     } else if (const auto *loop = dyn_cast<WhileStmt>(s)) {
         read_point(reader, loop->getWhileLoc(), around);
         read_expression(reader, loop->getCond(), loop);
@@ -176,6 +212,18 @@ static void read_statement(struct pm_text_reader *reader, const Stmt *s, const S
     }
 }
 
+/* What a constructor writes before its body. */
+static void read_members(struct pm_text_reader *reader, const FunctionDecl *decl)
+{
+    const auto *constructor = dyn_cast<CXXConstructorDecl>(decl);
+    if (!constructor)
+        return;
+    for (const CXXCtorInitializer *one : constructor->inits())
+        if (one->isWritten() && begin_statement(reader, one->getSourceLocation(),
+                                                one->getSourceRange().getEnd(), NULL))
+            pm_touch_member(reader, one);
+}
+
 /* --- the whole --- */
 
 static bool is_before(const struct pm_touch &a, const struct pm_touch &b)
@@ -187,9 +235,13 @@ struct pm_read_text *pm_text_read(const FunctionDecl *decl,
                                   const struct pm_source_function *function)
 {
     auto *text = new pm_read_text();
-    struct pm_text_reader reader = {decl->getASTContext().getSourceManager(), function, text, -1};
+    struct pm_text_reader reader = {decl->getASTContext().getSourceManager(), function, text, -1,
+                                    pm_compilation.is_cxx, NULL};
+    read_members(&reader, decl);
     read_statement(&reader, decl->getBody(), NULL);
     pm_refer_parameters(&reader, decl);
+    if (pm_has_this(decl))
+        text->parameters.push_back(0);
     for (const ParmVarDecl *parameter : decl->parameters())
         text->parameters.push_back(pm_noun_of_variable(parameter, function));
     if (!pm_statements_sort(&text->ranges))
@@ -249,7 +301,7 @@ static pm_id state_statement(const struct pm_read_text *text,
 static void state_touch(const struct pm_read_text *text, const struct pm_touch *touch,
                         pm_id statement)
 {
-    unsigned use = touch->use != 0 ? touch->use : (unsigned)PM_MAP_READS;
+    unsigned use = touch->says;
     for (uint32_t i = 0; i < touch->n; i++) {
         const struct pm_access *access = &text->accesses[touch->first + i];
         if (touch->gives_address && i == 0)

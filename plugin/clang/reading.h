@@ -16,7 +16,9 @@ struct pm_touch {
     struct pm_place place; /* what Clang says of the code that does it */
     struct pm_place outer; /* and of an operation that it may become part of */
     unsigned use;          /* PM_MAP_READS | PM_MAP_WRITES; 0: only an address is made */
+    unsigned says;         /* what the facts say of the statement: as use, or more */
     bool gives_address;    /* what is read is a pointer that only leads to something else */
+    bool goes_through;     /* it is reached by a pointer, a reference, or what a call gave */
     int statement;         /* index in statements */
     uint32_t first, n;     /* in accesses: what it touches; the innermost comes first */
 };
@@ -44,9 +46,16 @@ struct pm_passed {
     pm_id noun;
 };
 
+/* The library of C++ gets an object to work on. */
+struct pm_handed {
+    struct pm_place place; /* of the call */
+    pm_id noun;            /* 0: one that is not known */
+};
+
 struct pm_read_text {
     std::vector<pm_id> parameters; /* nouns */
     std::vector<struct pm_passed> passed;
+    std::vector<struct pm_handed> handed;
     std::vector<struct pm_read_keyword> keywords;
     struct pm_statements ranges; /* sorted */
     std::vector<struct pm_written_statement> statements;

@@ -53,7 +53,7 @@ static const struct pm_read_function *new_function(const DISubprogram *described
                                described->isLocalToUnit() ? place.file : NULL, &place);
     if (!source)
         pm_no_memory();
-    return new pm_read_function{source, false, {}, NULL};
+    return new pm_read_function{source, false, false, {}, NULL};
 }
 
 const struct pm_read_function *pm_read_function_in(const DISubprogram *described)

@@ -80,7 +80,7 @@ static const struct pm_read_function *new_initialiser(const llvm::Function &func
         pm_no_memory();
     const struct pm_selection_subject subject = {place.shown, place.file, name, name};
     bool selected = pm_selection_fits(pm_compilation.options.selection, &subject);
-    return new pm_read_function{source, selected, {}, NULL};
+    return new pm_read_function{source, selected, selected, {}, NULL};
 }
 
 /* LLVM's own copy of a function, for callers that pass constants: its description is that of the
@@ -285,12 +285,13 @@ static void add_loops(const SourceManager &sources, struct pm_read_function *fun
 
 /* --- functions --- */
 
-static bool is_selected(const SourceManager &sources, const FunctionDecl *decl,
-                        const struct pm_source_function *function)
+static bool is_instrumentable(const FunctionDecl *decl)
 {
-    if (decl->hasAttr<NoInstrumentFunctionAttr>() || decl->hasAttr<NakedAttr>() ||
-        sources.isInSystemHeader(sources.getExpansionLoc(decl->getLocation())))
-        return false;
+    return !decl->hasAttr<NoInstrumentFunctionAttr>() && !decl->hasAttr<NakedAttr>();
+}
+
+static bool is_of_selection(const struct pm_source_function *function)
+{
     const struct pm_selection_subject subject = {function->place.shown, function->place.file,
                                                  function->name, function->linkage};
     return pm_selection_fits(pm_compilation.options.selection, &subject);
@@ -334,13 +335,20 @@ static std::string lambda_name(const std::string &demangled)
     return head + "#" + std::to_string(++numbers[head]) + "}" + demangled.substr(end);
 }
 
-/* NULL: it has no place. */
-static struct pm_read_function *new_function(const SourceManager &sources, const FunctionDecl *decl,
-                                             const std::vector<std::string> &symbols)
+/* One for all that is said of a function: it may be called before it is read. */
+static struct pm_source_function *source_of(const FunctionDecl *decl)
 {
-    struct pm_place place;
-    if (!pm_source_place(sources, decl->getLocation(), &place))
-        return NULL;
+    static std::map<const FunctionDecl *, struct pm_source_function *> known;
+    auto entry = known.insert({decl->getCanonicalDecl(), NULL});
+    if (!entry.second)
+        return entry.first->second;
+    if (const FunctionDecl *definition = decl->getDefinition())
+        decl = definition;
+    struct pm_place place = {NULL, NULL, 0, 0};
+    const ASTContext &context = decl->getASTContext();
+    pm_source_place(context.getSourceManager(), decl->getLocation(), &place);
+    ASTNameGenerator names(const_cast<ASTContext &>(context));
+    const auto symbols = symbols_of(names, decl);
     /* What asm() names is taken as it is. */
     std::string first = symbols[0][0] == '\1' ? symbols[0].substr(1) : symbols[0];
     std::string name = pm_declared_name(first), linkage = abstract_name(symbols);
@@ -354,20 +362,24 @@ static struct pm_read_function *new_function(const SourceManager &sources, const
     if (!source)
         pm_no_memory();
     source->abstract = symbols.size() > 1;
-    source->scanned = true;
-    return new pm_read_function{source, false, {}, NULL};
+    return known[decl->getCanonicalDecl()] = source;
+}
+
+const struct pm_source_function *pm_source_of_decl(const FunctionDecl *decl)
+{
+    return source_of(decl);
 }
 
 static void read_function(const SourceManager &sources, ASTNameGenerator &names,
                           const FunctionDecl *decl)
 {
-    struct pm_place begin, end;
+    struct pm_place place, begin, end;
     const auto symbols = symbols_of(names, decl);
-    if (symbols[0].empty() || by_linkage.count(symbols[0]))
+    if (symbols[0].empty() || by_linkage.count(symbols[0]) ||
+        !pm_source_place(sources, decl->getLocation(), &place))
         return;
-    struct pm_read_function *function = new_function(sources, decl, symbols);
-    if (!function)
-        return;
+    auto *function = new pm_read_function{source_of(decl), false, false, {}, NULL};
+    function->source->scanned = true;
     if (pm_source_place(sources, decl->getBody()->getEndLoc(), &end) &&
         end.file == function->source->place.file &&
         pm_source_place(sources, decl->getBody()->getBeginLoc(), &begin)) {
@@ -377,7 +389,10 @@ static void read_function(const SourceManager &sources, ASTNameGenerator &names,
     add_loops(sources, function, decl->getBody(), -1);
     if (!pm_source_loops_sort(function->source))
         pm_no_memory();
-    function->selected = is_selected(sources, decl, function->source);
+    bool is_of_system = sources.isInSystemHeader(sources.getExpansionLoc(decl->getLocation()));
+    function->mapped =
+        is_instrumentable(decl) && (is_of_system || is_of_selection(function->source));
+    function->selected = function->mapped && !is_of_system;
     if (function->selected)
         function->text = pm_text_read(decl, function->source);
     for (const std::string &symbol : symbols)

@@ -7,6 +7,7 @@
 namespace clang
 {
 class ASTContext;
+class FunctionDecl;
 class SourceLocation;
 class SourceManager;
 class Stmt;
@@ -14,6 +15,9 @@ class Stmt;
 
 /* Reads all functions of the unit: when the whole unit was parsed. */
 void pm_source_read(clang::ASTContext &context);
+
+/* Whether or not the unit has its text; never NULL. */
+const struct pm_source_function *pm_source_of_decl(const clang::FunctionDecl *decl);
 
 /* Where a macro is used, not where it is written. False: at no place of a file. */
 bool pm_source_place(const clang::SourceManager &sources, clang::SourceLocation location,

@@ -10,197 +10,35 @@
  */
 #include "reader.h"
 
+#include "clang/AST/DeclCXX.h"
+
 extern "C" {
 #include "../emit/arguments.h"
 }
 
 using namespace clang;
 
-/* --- objects --- */
-
-namespace
-{
-/* Fields around the innermost one are not named. */
-struct gathering {
-    struct pm_text_reader *reader;
-    unsigned use;
-    bool has_field;
-    pm_accesses *out;
-};
-} // namespace
-
-static void gather_lvalue(gathering *into, const Expr *e);
-static void gather_pointer(gathering *into, const Expr *e);
-
-static void add(gathering *into, pm_id noun)
-{
-    if (noun != 0)
-        into->out->push_back({noun, into->use});
-}
-
-static void gather_through(gathering *into, const Expr *pointer)
-{
-    gathering through = *into;
-    through.use |= PM_MAP_THROUGH;
-    through.has_field = false;
-    gather_pointer(&through, pointer);
-}
-
-static void gather_member(gathering *into, const MemberExpr *member)
-{
-    const auto *field = dyn_cast<FieldDecl>(member->getMemberDecl());
-    if (const auto *variable = dyn_cast<VarDecl>(member->getMemberDecl())) {
-        add(into, pm_noun_of_variable(variable, into->reader->function));
-        return;
-    }
-    pm_id noun = field && !into->has_field ? pm_noun_of_field(field) : 0;
-    add(into, noun);
-    gathering around = *into;
-    around.has_field |= noun != 0;
-    if (member->isArrow())
-        gather_through(&around, member->getBase());
-    else
-        gather_lvalue(&around, member->getBase());
-}
-
-static void gather_binary(gathering *into, const BinaryOperator *operation)
-{
-    if (operation->isAssignmentOp())
-        gather_lvalue(into, operation->getLHS());
-    else if (operation->getOpcode() == BO_Comma)
-        gather_lvalue(into, operation->getRHS());
-}
-
-static void gather_lvalue(gathering *into, const Expr *e)
-{
-    e = e->IgnoreParens();
-    if (const auto *name = dyn_cast<DeclRefExpr>(e)) {
-        if (const auto *variable = dyn_cast<VarDecl>(name->getDecl()))
-            add(into, pm_noun_of_variable(variable, into->reader->function));
-    } else if (const auto *member = dyn_cast<MemberExpr>(e)) {
-        gather_member(into, member);
-    } else if (const auto *element = dyn_cast<ArraySubscriptExpr>(e)) {
-        const Expr *base = element->getBase()->IgnoreParens();
-        const auto *decay = dyn_cast<ImplicitCastExpr>(base);
-        if (decay && decay->getCastKind() == CK_ArrayToPointerDecay)
-            gather_lvalue(into, decay->getSubExpr());
-        else
-            gather_through(into, base);
-    } else if (const auto *unary = dyn_cast<UnaryOperator>(e)) {
-        if (unary->getOpcode() == UO_Deref)
-            gather_through(into, unary->getSubExpr());
-        else
-            gather_lvalue(into, unary->getSubExpr());
-    } else if (const auto *binary = dyn_cast<BinaryOperator>(e)) {
-        gather_binary(into, binary);
-    } else if (const auto *cast = dyn_cast<CastExpr>(e)) {
-        gather_lvalue(into, cast->getSubExpr());
-    } else if (const auto *choice = dyn_cast<AbstractConditionalOperator>(e)) {
-        gather_lvalue(into, choice->getTrueExpr());
-        gather_lvalue(into, choice->getFalseExpr());
-    } else if (const auto *temporary = dyn_cast<MaterializeTemporaryExpr>(e)) {
-        gather_lvalue(into, temporary->getSubExpr());
-    }
-}
-
-/* A pointer that was loaded: from a field, which stands for what it leads to, or from a variable
- * or memory, whose nouns do. */
-static void gather_loaded(gathering *into, const Expr *from)
-{
-    size_t before = into->out->size();
-    gathering holder = *into;
-    holder.has_field = false;
-    gather_lvalue(&holder, from);
-    const Expr *e = from->IgnoreParens();
-    while (const auto *element = dyn_cast<ArraySubscriptExpr>(e))
-        e = element->getBase()->IgnoreParenImpCasts();
-    if (isa<MemberExpr>(e) && into->out->size() > before + 1)
-        into->out->resize(before + 1);
-}
-
-static void gather_sum(gathering *into, const BinaryOperator *operation)
-{
-    if (operation->getOpcode() == BO_Comma)
-        gather_pointer(into, operation->getRHS());
-    else if (operation->isAssignmentOp())
-        gather_loaded(into, operation->getLHS());
-    else
-        for (const Expr *side : {operation->getLHS(), operation->getRHS()})
-            if (side->getType()->isPointerType())
-                gather_pointer(into, side);
-}
-
-static void gather_cast(gathering *into, const CastExpr *cast)
-{
-    const Expr *from = cast->getSubExpr();
-    gathering object = *into;
-    switch (cast->getCastKind()) {
-    case CK_LValueToRValue:
-        gather_loaded(into, from);
-        break;
-    case CK_ArrayToPointerDecay:
-        object.use &= ~(unsigned)PM_MAP_THROUGH;
-        gather_lvalue(&object, from);
-        break;
-    case CK_FunctionToPointerDecay:
-    case CK_NullToPointer:
-        break;
-    default:
-        if (from->getType()->isPointerType())
-            gather_pointer(into, from);
-        break;
-    }
-}
-
-static void gather_pointer(gathering *into, const Expr *e)
-{
-    e = e->IgnoreParens();
-    if (const auto *cast = dyn_cast<CastExpr>(e)) {
-        gather_cast(into, cast);
-    } else if (const auto *unary = dyn_cast<UnaryOperator>(e)) {
-        gathering object = *into;
-        object.use &= ~(unsigned)PM_MAP_THROUGH;
-        if (unary->getOpcode() == UO_AddrOf)
-            gather_lvalue(&object, unary->getSubExpr());
-        else if (unary->isIncrementDecrementOp())
-            gather_loaded(into, unary->getSubExpr());
-    } else if (const auto *binary = dyn_cast<BinaryOperator>(e)) {
-        gather_sum(into, binary);
-    } else if (const auto *choice = dyn_cast<AbstractConditionalOperator>(e)) {
-        gather_pointer(into, choice->getTrueExpr());
-        gather_pointer(into, choice->getFalseExpr());
-    }
-}
-
-void pm_objects_of_lvalue(struct pm_text_reader *reader, const Expr *e, unsigned use,
-                          pm_accesses *out)
-{
-    gathering into = {reader, use, false, out};
-    gather_lvalue(&into, e);
-}
-
-void pm_objects_of_pointer(struct pm_text_reader *reader, const Expr *e, unsigned use,
-                           pm_accesses *out)
-{
-    gathering into = {reader, use, false, out};
-    gather_through(&into, e);
-}
-
 /* --- touches --- */
 
 static struct pm_touch *add_touch(struct pm_text_reader *reader, SourceLocation place,
-                                  SourceLocation outer, unsigned use, const pm_accesses &objects)
+                                  SourceLocation outer, unsigned use,
+                                  const struct pm_gathered &objects)
 {
     struct pm_read_text *text = reader->text;
     struct pm_touch touch = {};
     touch.use = use;
+    touch.says = use != 0 ? use : (unsigned)PM_MAP_READS;
     touch.statement = reader->statement;
     touch.first = (uint32_t)text->accesses.size();
-    touch.n = (uint32_t)objects.size();
+    touch.n = (uint32_t)objects.accesses.size();
+    touch.goes_through = objects.goes_through;
     pm_source_place(reader->sources, place, &touch.place);
     if (!outer.isValid() || !pm_source_place(reader->sources, outer, &touch.outer))
         touch.outer = touch.place;
-    text->accesses.insert(text->accesses.end(), objects.begin(), objects.end());
+    for (const struct pm_access &access : objects.accesses) {
+        touch.goes_through |= (access.access & PM_MAP_THROUGH) != 0;
+        text->accesses.push_back(access);
+    }
     text->touches.push_back(touch);
     return &text->touches.back();
 }
@@ -208,12 +46,13 @@ static struct pm_touch *add_touch(struct pm_text_reader *reader, SourceLocation 
 static struct pm_touch *touch_object(struct pm_text_reader *reader, const Expr *object,
                                      SourceLocation place, SourceLocation outer, unsigned use)
 {
-    pm_accesses objects;
+    struct pm_gathered objects = {};
     pm_objects_of_lvalue(reader, object, use, &objects);
     return add_touch(reader, place, outer, use, objects);
 }
 
 static void touch_parts(struct pm_text_reader *reader, const Expr *e);
+static void touch_cxx_call(struct pm_text_reader *reader, const Expr *e);
 
 static void touch_load(struct pm_text_reader *reader, const Expr *object, SourceLocation outer)
 {
@@ -226,11 +65,11 @@ static void touch_pointer(struct pm_text_reader *reader, const Expr *pointer, So
 {
     size_t before = reader->text->touches.size();
     pm_touch_value(reader, pointer, outer);
-    const Expr *e = pointer->IgnoreParens();
+    const Expr *e = pm_inner(pointer);
     while (const auto *cast = dyn_cast<CastExpr>(e)) {
         if (cast->getCastKind() == CK_LValueToRValue && reader->text->touches.size() > before)
             reader->text->touches.back().gives_address = true;
-        e = cast->getSubExpr()->IgnoreParens();
+        e = pm_inner(cast->getSubExpr());
     }
     const auto *sum = dyn_cast<BinaryOperator>(e);
     if (sum && sum->isAdditiveOp())
@@ -248,10 +87,10 @@ static void touch_pointer(struct pm_text_reader *reader, const Expr *pointer, So
 /* Subscripts and pointers within a reference to an object are values. */
 static void touch_parts(struct pm_text_reader *reader, const Expr *e)
 {
-    e = e->IgnoreParens();
+    e = pm_inner(e);
     if (const auto *element = dyn_cast<ArraySubscriptExpr>(e)) {
         pm_touch_value(reader, element->getIdx(), element->getExprLoc());
-        const auto *decay = dyn_cast<ImplicitCastExpr>(element->getBase()->IgnoreParens());
+        const auto *decay = dyn_cast<ImplicitCastExpr>(pm_inner(element->getBase()));
         if (decay && decay->getCastKind() == CK_ArrayToPointerDecay)
             touch_parts(reader, decay->getSubExpr());
         else
@@ -276,7 +115,7 @@ static void touch_parts(struct pm_text_reader *reader, const Expr *e)
 }
 
 /* Only facts: "f(a)" says that f gets a. */
-static void touch_address(struct pm_text_reader *reader, const Expr *object)
+void pm_touch_address(struct pm_text_reader *reader, const Expr *object)
 {
     touch_parts(reader, object);
     touch_object(reader, object, object->getExprLoc(), SourceLocation(), 0);
@@ -295,12 +134,17 @@ static void touch_assignment(struct pm_text_reader *reader, const BinaryOperator
         pm_refer_assigned(reader, assign->getLHS(), assign->getRHS());
 }
 
+static unsigned access_of_use(unsigned use)
+{
+    return (use & PM_USE_READS ? (unsigned)PM_MAP_READS : 0) |
+           (use & PM_USE_WRITES ? (unsigned)PM_MAP_WRITES : 0);
+}
+
 static void touch_known_argument(struct pm_text_reader *reader, const CallExpr *call,
                                  const Expr *argument, unsigned use)
 {
-    unsigned access = (use & PM_USE_READS ? (unsigned)PM_MAP_READS : 0) |
-                      (use & PM_USE_WRITES ? (unsigned)PM_MAP_WRITES : 0);
-    pm_accesses objects;
+    unsigned access = access_of_use(use);
+    struct pm_gathered objects = {};
     pm_objects_of_pointer(reader, argument, access, &objects);
     add_touch(reader, call->getExprLoc(), argument->getExprLoc(), access, objects);
 }
@@ -315,15 +159,16 @@ static const char *known_arguments(const FunctionDecl *callee)
 
 static void note_passed(struct pm_text_reader *reader, const CallExpr *call, unsigned index)
 {
-    pm_accesses objects;
+    struct pm_gathered objects = {};
     struct pm_place place;
     const Expr *argument = call->getArg(index);
     if (!argument->getType()->isPointerType())
         return;
     pm_objects_of_pointer(reader, argument, 0, &objects);
-    if (!objects.empty() && !(objects.back().access & PM_MAP_THROUGH) &&
+    const std::vector<struct pm_access> &list = objects.accesses;
+    if (!list.empty() && !(list.back().access & PM_MAP_THROUGH) &&
         pm_source_place(reader->sources, call->getExprLoc(), &place))
-        reader->text->passed.push_back({place, index, objects.back().noun});
+        reader->text->passed.push_back({place, index, list.back().noun});
 }
 
 static void touch_call(struct pm_text_reader *reader, const CallExpr *call)
@@ -345,14 +190,16 @@ static void touch_call(struct pm_text_reader *reader, const CallExpr *call)
     }
     if (callee)
         reader->text->calls.push_back({reader->statement, pm_noun_of_called(callee)});
-    pm_refer_arguments(reader, call);
+    struct pm_called read;
+    pm_read_call(call, &read);
+    pm_refer_arguments(reader, &read);
 }
 
 static void touch_unary(struct pm_text_reader *reader, const UnaryOperator *unary,
                         SourceLocation outer)
 {
     if (unary->getOpcode() == UO_AddrOf) {
-        touch_address(reader, unary->getSubExpr());
+        pm_touch_address(reader, unary->getSubExpr());
     } else if (unary->isIncrementDecrementOp()) {
         touch_parts(reader, unary->getSubExpr());
         touch_object(reader, unary->getSubExpr(), unary->getExprLoc(),
@@ -369,7 +216,7 @@ static void touch_cast(struct pm_text_reader *reader, const CastExpr *cast, Sour
     if (cast->getCastKind() == CK_LValueToRValue)
         touch_load(reader, from, outer);
     else if (cast->getCastKind() == CK_ArrayToPointerDecay && !isa<StringLiteral>(from))
-        touch_address(reader, from);
+        pm_touch_address(reader, from);
     else
         pm_touch_value(reader, from, outer);
 }
@@ -410,11 +257,56 @@ static void touch_within(struct pm_text_reader *reader, const Stmt *s, SourceLoc
         touch_within(reader, child, outer);
 }
 
+/* "window{v.data(), n}": a view is made of v. */
+static void touch_given(struct pm_text_reader *reader, const Expr *value)
+{
+    struct pm_called call;
+    struct pm_gathered objects = {};
+    const Expr *e = pm_inner(value->IgnoreParenCasts());
+    if (!reader->is_cxx || !value->getType()->isPointerType() || !pm_read_call(e, &call) ||
+        pm_sources_of_call(&call) == 0)
+        return;
+    pm_objects_of_any(reader, e, PM_MAP_READS, &objects);
+    if (!objects.accesses.empty())
+        add_touch(reader, e->getExprLoc(), SourceLocation(), 0, objects);
+}
+
+static void touch_items(struct pm_text_reader *reader, const InitListExpr *list,
+                        SourceLocation outer)
+{
+    for (const Expr *item : list->inits()) {
+        pm_touch_value(reader, item, outer);
+        touch_given(reader, item);
+    }
+}
+
+static void touch_fields(struct pm_gathered *objects, const Expr *value, pm_id field);
+
+/* An object that is no variable. */
+static void touch_list(struct pm_text_reader *reader, const InitListExpr *list,
+                       SourceLocation outer)
+{
+    struct pm_gathered objects = {};
+    touch_items(reader, list, outer);
+    touch_fields(&objects, list, 0);
+    if (objects.accesses.empty())
+        return;
+    pm_refer_initial(reader, 0, list);
+    add_touch(reader, list->getExprLoc(), outer, PM_MAP_WRITES, objects);
+}
+
 void pm_touch_value(struct pm_text_reader *reader, const Expr *e, SourceLocation outer)
 {
-    e = e->IgnoreParens();
-    if (isa<UnaryExprOrTypeTraitExpr>(e) || isa<LambdaExpr>(e) || isa<BlockExpr>(e))
+    e = pm_inner(e);
+    if (isa<UnaryExprOrTypeTraitExpr>(e) || isa<BlockExpr>(e) || isa<CXXTypeidExpr>(e) ||
+        isa<CXXNoexceptExpr>(e) || isa<CXXDefaultArgExpr>(e))
         return;
+    if (const auto *lambda = dyn_cast<LambdaExpr>(e)) {
+        for (const Expr *captured : lambda->capture_inits())
+            if (captured)
+                pm_touch_value(reader, captured, outer);
+        return;
+    }
     if (const auto *binary = dyn_cast<BinaryOperator>(e)) {
         if (binary->isAssignmentOp()) {
             touch_assignment(reader, binary);
@@ -427,7 +319,14 @@ void pm_touch_value(struct pm_text_reader *reader, const Expr *e, SourceLocation
     } else if (const auto *cast = dyn_cast<CastExpr>(e)) {
         touch_cast(reader, cast, outer);
     } else if (const auto *call = dyn_cast<CallExpr>(e)) {
-        touch_call(reader, call);
+        if (!reader->is_cxx || known_arguments(call->getDirectCallee()))
+            touch_call(reader, call);
+        else
+            touch_cxx_call(reader, e);
+    } else if (isa<CXXConstructExpr>(e)) {
+        touch_cxx_call(reader, e);
+    } else if (const auto *list = dyn_cast<InitListExpr>(e)) {
+        reader->is_cxx ? touch_list(reader, list, outer) : touch_items(reader, list, outer);
     } else if (isa<MemberExpr>(e) || isa<ArraySubscriptExpr>(e)) {
         touch_parts(reader, e);
     } else {
@@ -439,12 +338,12 @@ void pm_touch_value(struct pm_text_reader *reader, const Expr *e, SourceLocation
 /* --- initial values --- */
 
 /* "struct grid g = {table, 256}" writes g and its fields: of nested ones the innermost. */
-static void touch_fields(pm_accesses *objects, const Expr *value, pm_id field)
+static void touch_fields(struct pm_gathered *objects, const Expr *value, pm_id field)
 {
-    const auto *list = dyn_cast<InitListExpr>(value);
+    const auto *list = dyn_cast<InitListExpr>(pm_inner(value));
     if (!list) {
         if (field != 0 && !isa<ImplicitValueInitExpr>(value))
-            objects->push_back({field, PM_MAP_WRITES});
+            objects->accesses.push_back({field, PM_MAP_WRITES});
         return;
     }
     std::vector<pm_id> fields;
@@ -455,17 +354,184 @@ static void touch_fields(pm_accesses *objects, const Expr *value, pm_id field)
         touch_fields(objects, list->getInit(i), i < fields.size() ? fields[i] : field);
 }
 
+/* A reference, a view, an iterator, what a call gave: the facts say at once that what is done with
+ * the variable is done with what it refers into. Of other pointers only the mapper knows. */
+static bool is_made_of(const VarDecl *variable, const Expr *value)
+{
+    QualType type = variable->getType();
+    if (type->isPointerType())
+        return isa<CallExpr>(pm_inner(value));
+    return type->isReferenceType() || pm_type_refers(type) || isa<DecompositionDecl>(variable);
+}
+
 void pm_touch_initial(struct pm_text_reader *reader, const VarDecl *variable)
 {
     pm_id noun = pm_noun_of_variable(variable, reader->function);
     const Expr *value = variable->getInit();
-    if (!value || noun == 0)
+    if (!value)
         return;
+    if (reader->is_cxx && is_made_of(variable, value))
+        pm_note_behind(reader, variable, value);
+    if (noun == 0) {
+        pm_touch_value(reader, value, variable->getLocation());
+        return;
+    }
     pm_refer_initial(reader, noun, value);
     if (!variable->hasLocalStorage())
         return; /* it is there before the program runs */
-    pm_touch_value(reader, value, variable->getLocation());
-    pm_accesses objects = {{noun, PM_MAP_WRITES}};
+    if (const auto *list = dyn_cast<InitListExpr>(pm_inner(value)))
+        touch_items(reader, list, variable->getLocation());
+    else
+        pm_touch_value(reader, value, variable->getLocation());
+    struct pm_gathered objects = {};
+    objects.accesses.push_back({noun, PM_MAP_WRITES});
     touch_fields(&objects, value, 0);
     add_touch(reader, variable->getLocation(), value->getExprLoc(), PM_MAP_WRITES, objects);
+}
+
+/* --- C++ --- */
+
+/* It is done with what the expression is made of: facts say so, and the code of the call is that
+ * of the function called. */
+static void touch_handed(struct pm_text_reader *reader, const struct pm_called *call,
+                         const Expr *argument, unsigned use)
+{
+    struct pm_gathered objects = {};
+    unsigned access = access_of_use(use);
+    pm_objects_of_any(reader, argument, access, &objects);
+    if (access == 0 || objects.accesses.empty())
+        return;
+    add_touch(reader, call->e->getExprLoc(), SourceLocation(), 0, objects)->says = access;
+}
+
+/* May an object of that type lead to others, as closures and what the library makes of
+ * expressions do? */
+static bool leads_on(QualType type)
+{
+    const CXXRecordDecl *record = type.getNonReferenceType()->getAsCXXRecordDecl();
+    if (!record || !record->hasDefinition())
+        return false;
+    if (pm_is_container_type(type))
+        return true;
+    for (const FieldDecl *field : record->fields())
+        if (pm_is_pointer(field->getType()) || leads_on(field->getType()))
+            return true;
+    return false;
+}
+
+static void note_handed(struct pm_text_reader *reader, const struct pm_called *call)
+{
+    struct pm_place place;
+    if (!call->callee || !pm_is_of_system(call->callee) ||
+        !pm_source_place(reader->sources, call->e->getExprLoc(), &place))
+        return;
+    for (const Expr *argument : call->arguments) {
+        struct pm_gathered objects = {};
+        if (!argument)
+            continue;
+        pm_objects_of_any(reader, argument, 0, &objects);
+        for (const struct pm_access &object : objects.accesses)
+            reader->text->handed.push_back({place, object.noun});
+        if (objects.accesses.empty() && leads_on(argument->getType()))
+            reader->text->handed.push_back({place, 0});
+    }
+}
+
+static void note_passed_cxx(struct pm_text_reader *reader, const struct pm_called *call,
+                            unsigned index)
+{
+    struct pm_gathered objects = {};
+    struct pm_place place;
+    const Expr *argument = call->arguments[index];
+    QualType type = pm_type_of_parameter(call, index);
+    bool is_object = index == 0 && call->is_method;
+    bool is_address = is_object || (!type.isNull() && pm_refers(type));
+    if (!is_address || !pm_source_place(reader->sources, call->e->getExprLoc(), &place))
+        return;
+    pm_objects_of_any(reader, argument, 0, &objects);
+    const std::vector<struct pm_access> &list = objects.accesses;
+    bool is_lvalue = pm_inner(argument)->isGLValue() || type.isNull() || type->isPointerType();
+    if (!list.empty() && is_lvalue && !(list.back().access & PM_MAP_THROUGH))
+        reader->text->passed.push_back({place, index, list.back().noun});
+}
+
+static void touch_argument(struct pm_text_reader *reader, struct pm_called *call, unsigned index)
+{
+    const Expr *argument = call->arguments[index];
+    unsigned use = pm_use_of_argument(call, index, reader->discarded != call->e);
+    size_t before = reader->text->touches.size();
+    note_passed_cxx(reader, call, index);
+    if (pm_inner(argument)->isGLValue())
+        touch_parts(reader, argument);
+    else
+        pm_touch_value(reader, argument, call->e->getExprLoc());
+    bool is_own = call->callee && !pm_is_of_system(call->callee);
+    bool is_value = !pm_inner(argument)->isGLValue() && argument->getType()->isPointerType();
+    bool is_given = isa<CallExpr>(pm_inner(argument->IgnoreParenCasts())); /* "f->step()" */
+    if (is_own && is_value && !is_given)
+        return; /* the pointer is read; what it leads to is the callee's matter */
+    for (size_t i = before; use != 0 && is_value && i < reader->text->touches.size(); i++)
+        reader->text->touches[i].gives_address = true;
+    touch_handed(reader, call, argument, use);
+}
+
+/* "point p = q", "p = q" of what is copied as memory is: there is no call. */
+static bool copies_memory(const struct pm_called *call)
+{
+    if (const auto *made = dyn_cast_or_null<CXXConstructorDecl>(call->callee))
+        return made->isCopyOrMoveConstructor() && made->isTrivial();
+    const auto *method = dyn_cast_or_null<CXXMethodDecl>(call->callee);
+    return method && method->isTrivial() &&
+           (method->isCopyAssignmentOperator() || method->isMoveAssignmentOperator());
+}
+
+static void touch_copy(struct pm_text_reader *reader, const struct pm_called *call)
+{
+    SourceLocation place = call->e->getExprLoc();
+    const Expr *to = call->arguments[0], *from = call->arguments[1];
+    touch_parts(reader, from);
+    touch_object(reader, from, place, from->getExprLoc(), PM_MAP_READS);
+    if (!to)
+        return;
+    touch_parts(reader, to);
+    touch_object(reader, to, place, to->getExprLoc(), PM_MAP_WRITES);
+}
+
+static void touch_cxx_call(struct pm_text_reader *reader, const Expr *e)
+{
+    struct pm_called call;
+    if (!pm_read_call(e, &call))
+        return;
+    if (copies_memory(&call) && call.arguments.size() > 1 && call.arguments[1]) {
+        touch_copy(reader, &call);
+        return;
+    }
+    if (const auto *through = dyn_cast<CallExpr>(e))
+        if (!call.callee)
+            pm_touch_value(reader, through->getCallee(), e->getExprLoc());
+    for (unsigned i = 0; i < call.arguments.size(); i++)
+        if (call.arguments[i])
+            touch_argument(reader, &call, i);
+    note_handed(reader, &call);
+    if (call.callee)
+        reader->text->calls.push_back({reader->statement, pm_noun_of_called(call.callee)});
+    pm_refer_arguments(reader, &call);
+}
+
+void pm_touch_member(struct pm_text_reader *reader, const CXXCtorInitializer *member)
+{
+    const Expr *value = member->getInit();
+    const FieldDecl *field = member->getAnyMember();
+    struct pm_gathered objects = {};
+    pm_id noun = field ? pm_noun_of_field(field) : 0;
+    pm_touch_value(reader, value, member->getMemberLocation());
+    touch_given(reader, value);
+    if (noun == 0)
+        return;
+    if (pm_refers(field->getType()))
+        pm_refer_initial(reader, noun, value);
+    objects.accesses.push_back({noun, PM_MAP_WRITES});
+    touch_fields(&objects, value, 0);
+    objects.goes_through = true;
+    add_touch(reader, member->getMemberLocation(), value->getExprLoc(), PM_MAP_WRITES, objects);
 }
