@@ -104,15 +104,32 @@ static void gather_variable(gathering *into, const VarDecl *variable)
     gather_behind(into, variable);
 }
 
-void pm_note_behind(struct pm_text_reader *reader, const VarDecl *variable, const Expr *value)
+static void add_behind(const VarDecl *variable, const std::vector<struct pm_access> &made_of)
+{
+    std::vector<struct pm_access> &known = behind[variable].accesses;
+    known.insert(known.end(), made_of.begin(), made_of.end());
+    known.resize(pm_accesses_sort(known.data(), known.size()));
+}
+
+bool pm_note_behind(struct pm_text_reader *reader, const VarDecl *variable, const Expr *value)
 {
     struct pm_gathered made_of = {};
-    pm_objects_of_any(reader, value, 0, &made_of);
-    if (made_of.accesses.empty())
-        return;
-    std::vector<struct pm_access> &known = behind[variable].accesses;
-    known.insert(known.end(), made_of.accesses.begin(), made_of.accesses.end());
-    known.resize(pm_accesses_sort(known.data(), known.size()));
+    bool is_loaded = !pm_is_pointer(value->getType()) && !value->getType()->isRecordType();
+    pm_objects_of_any(reader, is_loaded ? value->IgnoreParenImpCasts() : value, 0, &made_of);
+    if (!made_of.accesses.empty())
+        add_behind(variable, made_of.accesses);
+    return !made_of.accesses.empty();
+}
+
+void pm_note_behind_touched(struct pm_text_reader *reader, const VarDecl *variable, size_t first)
+{
+    const struct pm_read_text *text = reader->text;
+    std::vector<struct pm_access> made_of;
+    for (size_t i = first; i < text->touches.size(); i++)
+        for (uint32_t k = 0; k < text->touches[i].n; k++)
+            made_of.push_back({text->accesses[text->touches[i].first + k].noun, 0});
+    if (!made_of.empty())
+        add_behind(variable, made_of);
 }
 
 /* --- calls --- */

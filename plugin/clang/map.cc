@@ -66,6 +66,8 @@ static int site_of(collected *now, const DILocation *location)
                             &call.place);
 }
 
+static std::map<pm_id, std::pair<const struct pm_source_function *, int>> unstated_loops;
+
 /* The loops of one function that the statement lies in. */
 static void add_loops(const struct pm_written_place &code, int site, struct pm_located *found)
 {
@@ -81,8 +83,23 @@ static void add_loops(const struct pm_written_place &code, int site, struct pm_l
     else if (around)
         loop = pm_source_loop_with(
             function, pm_id_of_loop(function->id, around->file, pm_place_point(around)));
-    for (; loop >= 0; loop = function->loops[loop].parent)
+    for (; loop >= 0; loop = function->loops[loop].parent) {
         found->loops.push_back({site, function->loops[loop].id});
+        if (!code.read->selected)
+            unstated_loops[function->loops[loop].id] = {function, loop};
+    }
+}
+
+/* The facts of functions that get sleds have their loops; of others they get those that code is
+ * in. */
+static pm_id stated_loop(pm_id loop)
+{
+    auto found = unstated_loops.find(loop);
+    if (found != unstated_loops.end()) {
+        pm_fact_loop(pm_unit_facts(), found->second.first, found->second.second);
+        unstated_loops.erase(found);
+    }
+    return loop;
 }
 
 /* In a function that was inlined: its own loops, and those of the call. */
@@ -306,7 +323,7 @@ static int tuple_of_instruction(collected *now, const MachineInstr &instruction,
         return tuple_of(now, tuple, 0);
     tuple.site = at->site;
     tuple.place = at->place;
-    tuple.loop = pm_code_loop_at(now->loops, *instruction.getParent(), *at);
+    tuple.loop = stated_loop(pm_code_loop_at(now->loops, *instruction.getParent(), *at));
     return tuple_of(now, tuple, other_spots(now, instruction, at, touched.accesses));
 }
 

@@ -10,6 +10,10 @@
 
 #include <map>
 
+extern "C" {
+#include "../../mapping/base/names.h"
+}
+
 using namespace clang;
 
 /* What is known of a noun until it is stated. */
@@ -61,10 +65,14 @@ static struct pm_place place_of_decl(const Decl *decl)
     return place;
 }
 
+/* "-I/usr/include/eigen3" (pkg-config) names a system header no less than -isystem. */
 bool pm_is_of_system(const Decl *decl)
 {
     const SourceManager &sources = decl->getASTContext().getSourceManager();
-    return sources.isInSystemHeader(sources.getExpansionLoc(decl->getLocation()));
+    struct pm_place place;
+    return sources.isInSystemHeader(sources.getExpansionLoc(decl->getLocation())) ||
+           (pm_source_place(sources, decl->getLocation(), &place) &&
+            pm_name_is_of_system(place.file));
 }
 
 /* --- types --- */
@@ -161,6 +169,15 @@ static void describe_global(const VarDecl *variable, const struct pm_place &plac
         one->data.linkage = pm_lasting(linkage);
 }
 
+static std::vector<const VarDecl *> named;
+
+std::vector<const VarDecl *> pm_named_variables(void)
+{
+    std::vector<const VarDecl *> list;
+    list.swap(named);
+    return list;
+}
+
 static pm_id make_variable(const VarDecl *variable, const struct pm_source_function *function)
 {
     struct pm_place place = place_of_decl(variable);
@@ -175,6 +192,8 @@ static pm_id make_variable(const VarDecl *variable, const struct pm_source_funct
         one.data.name = pm_lasting(local_name(function, name, place, one.data.id));
     } else {
         describe_global(variable, place, &one);
+        if (variable->getInit())
+            named.push_back(variable);
     }
     std::string type = type_text(variable->getType(), variable->getASTContext());
     bool holds = is_array(variable->getType()) || pm_is_container_type(variable->getType());

@@ -20,6 +20,8 @@ class VarDecl;
 /* function: the one whose body is being read, NULL outside of functions. */
 pm_id pm_noun_of_variable(const clang::VarDecl *variable,
                           const struct pm_source_function *function);
+/* Variables with initial values (not of automatic storage) that were named since the last call. */
+std::vector<const clang::VarDecl *> pm_named_variables(void);
 pm_id pm_noun_of_field(const clang::FieldDecl *field);
 /* Of a function outside of the unit; 0: it is inside, or the compiler's own. */
 pm_id pm_noun_of_called(const clang::FunctionDecl *callee);

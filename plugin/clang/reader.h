@@ -59,9 +59,13 @@ void pm_objects_of_pointer(struct pm_text_reader *reader, const clang::Expr *e, 
                            struct pm_gathered *out);
 void pm_objects_of_any(struct pm_text_reader *reader, const clang::Expr *e, unsigned use,
                        struct pm_gathered *out);
-/* What is done with the variable is done with what the value refers into, too. */
-void pm_note_behind(struct pm_text_reader *reader, const clang::VarDecl *variable,
+/* What is done with the variable is done with what the value refers into, too. False: that is not
+ * known. */
+bool pm_note_behind(struct pm_text_reader *reader, const clang::VarDecl *variable,
                     const clang::Expr *value);
+/* Then it is all that was touched since that touch ("v | std::views::filter(f)"). */
+void pm_note_behind_touched(struct pm_text_reader *reader, const clang::VarDecl *variable,
+                            size_t first);
 
 /* --- containers.cc --- */
 
@@ -97,6 +101,8 @@ void pm_refer_assigned(struct pm_text_reader *reader, const clang::Expr *to,
                        const clang::Expr *value);
 void pm_refer_initial(struct pm_text_reader *reader, pm_id noun, const clang::Expr *value);
 void pm_refer_arguments(struct pm_text_reader *reader, const struct pm_called *call);
+/* Of variables that were there before the program ran: addresses in their initial values. */
+void pm_refer_tables(struct pm_text_reader *reader);
 void pm_refer_parameters(struct pm_text_reader *reader, const clang::FunctionDecl *decl);
 
 #endif

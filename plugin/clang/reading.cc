@@ -125,20 +125,22 @@ static void read_range(struct pm_text_reader *reader, const CXXForRangeStmt *loo
     if (loop->getInit())
         read_statement(reader, loop->getInit(), around);
     const Expr *range = loop->getRangeInit();
+    size_t first = reader->text->touches.size();
     if (begin_statement(reader, range->getBeginLoc(), range->getEndLoc(), around))
         pm_touch_value(reader, range, SourceLocation());
     for (const DeclStmt *made : {loop->getRangeStmt(), loop->getBeginStmt(), loop->getEndStmt()})
         for (const Decl *decl : made->decls())
             if (const auto *variable = dyn_cast<VarDecl>(decl))
-                if (variable->getInit())
-                    pm_note_behind(reader, variable, variable->getInit());
+                if (variable->getInit() &&
+                    !pm_note_behind(reader, variable, variable->getInit()))
+                    pm_note_behind_touched(reader, variable, first);
     if (begin_statement(reader, loop->getColonLoc(), loop->getColonLoc(), loop)) {
         pm_touch_value(reader, loop->getCond(), SourceLocation());
         pm_touch_value(reader, loop->getInc(), SourceLocation());
     }
     const VarDecl *element = loop->getLoopVariable();
-    if (element->getInit())
-        pm_note_behind(reader, element, element->getInit());
+    if (element->getInit() && !pm_note_behind(reader, element, element->getInit()))
+        pm_note_behind_touched(reader, element, first);
     read_variable(reader, element, loop);
     read_statement(reader, loop->getBody(), loop);
 }
@@ -240,6 +242,7 @@ struct pm_read_text *pm_text_read(const FunctionDecl *decl,
     read_members(&reader, decl);
     read_statement(&reader, decl->getBody(), NULL);
     pm_refer_parameters(&reader, decl);
+    pm_refer_tables(&reader);
     if (pm_has_this(decl))
         text->parameters.push_back(0);
     for (const ParmVarDecl *parameter : decl->parameters())

@@ -138,10 +138,14 @@ static bool holds_address(QualType type)
     return pm_is_pointer(type) || pm_type_refers(type) || pm_is_std_function_type(type);
 }
 
-/* "double *const rows[] = {a, b}", "struct job job = {.data = u}" */
-void pm_refer_initial(struct pm_text_reader *reader, pm_id noun, const Expr *value)
+/* n_left: large tables say no more than their beginning. */
+static void refer_initial(struct pm_text_reader *reader, pm_id noun, const Expr *value,
+                          unsigned *n_left)
 {
     const auto *list = dyn_cast<InitListExpr>(pm_inner(value));
+    if (*n_left == 0)
+        return;
+    (*n_left)--;
     if (!list) {
         if (holds_address(value->getType()) || value->isGLValue())
             pm_refer(reader, noun, value);
@@ -154,7 +158,30 @@ void pm_refer_initial(struct pm_text_reader *reader, pm_id noun, const Expr *val
             fields.push_back(holds_address(field->getType()) ? pm_noun_of_field(field) : 0);
     for (unsigned i = 0; i < list->getNumInits(); i++) {
         pm_id field = i < fields.size() ? fields[i] : 0;
-        pm_refer_initial(reader, field != 0 ? field : noun, list->getInit(i));
+        refer_initial(reader, field != 0 ? field : noun, list->getInit(i), n_left);
+    }
+}
+
+/* "double *const rows[] = {a, b}", "struct job job = {.data = u}" */
+void pm_refer_initial(struct pm_text_reader *reader, pm_id noun, const Expr *value)
+{
+    unsigned n_left = 1000;
+    refer_initial(reader, noun, value, &n_left);
+}
+
+void pm_refer_tables(struct pm_text_reader *reader)
+{
+    for (;;) {
+        std::vector<const VarDecl *> named = pm_named_variables();
+        if (named.empty())
+            return;
+        for (const VarDecl *variable : named) {
+            QualType type = variable->getType();
+            while (const ArrayType *array = variable->getASTContext().getAsArrayType(type))
+                type = array->getElementType();
+            if (type->isPointerType() || type->isRecordType())
+                pm_refer_initial(reader, pm_noun_of_variable(variable, NULL), variable->getInit());
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 
 #include <map>
 #include <set>
@@ -54,7 +55,8 @@ static const struct pm_read_function *function_by_place(const llvm::Function &fu
 {
     for (const llvm::Instruction &instruction : llvm::instructions(function)) {
         const llvm::DILocation *place = instruction.getDebugLoc().get();
-        if (place && place->getLine() != 0 && place->getColumn() != 0)
+        if (place && place->getLine() != 0 && place->getColumn() != 0 &&
+            !llvm::isa<llvm::DbgInfoIntrinsic>(instruction)) /* parameters are not in the body */
             return function_at(
                 pm_absolute_path(place->getFilename().str(), place->getDirectory().str()),
                 {place->getLine(), place->getColumn()});
@@ -384,12 +386,13 @@ static void read_function(const SourceManager &sources, ASTNameGenerator &names,
         end.file == function->source->place.file &&
         pm_source_place(sources, decl->getBody()->getBeginLoc(), &begin)) {
         function->source->end_line = end.line;
-        bodies.push_back({begin, pm_place_point(&end), function});
+        if (!decl->isDefaulted()) /* a lambda's own constructor */
+            bodies.push_back({begin, pm_place_point(&end), function});
     }
     add_loops(sources, function, decl->getBody(), -1);
     if (!pm_source_loops_sort(function->source))
         pm_no_memory();
-    bool is_of_system = sources.isInSystemHeader(sources.getExpansionLoc(decl->getLocation()));
+    bool is_of_system = pm_is_of_system(decl);
     function->mapped =
         is_instrumentable(decl) && (is_of_system || is_of_selection(function->source));
     function->selected = function->mapped && !is_of_system;
