@@ -1,5 +1,5 @@
 /* OpenMP: the compiler makes the body of a parallel region or a task a symbol of its own,
- * `work._omp_fn.0`, which the run-time library calls in each thread. It is code of the function
+ * `work._omp_fn.0` (GCC) or `.omp_outlined.` (Clang), which the run-time library calls in each thread. It is code of the function
  * in whose text the region stands, but no call of that function: it implements the region. Which
  * region, no fact tells. Its code has places in the text, and of all regions that begin before
  * one of them its own is the first. */
@@ -20,7 +20,8 @@
 
 static bool is_outlined_name(const char *name)
 {
-    return name && strstr(name, "._omp_fn.");
+    return name && (strstr(name, "._omp_fn.") || strstr(name, "omp_outlined") ||
+                    strstr(name, ".omp_task_entry."));
 }
 
 /* Of a region whose body becomes a symbol. Names end with the construct: "heat.c:8 omp
@@ -90,16 +91,24 @@ static enum pm_status list_regions(struct collector *c, struct collect_binary *b
     return PM_OK;
 }
 
-uint32_t collect_region_at(const struct collect_binary *binary, const struct pm_code_place *place,
-                           const char *file, bool outlined)
+static struct collect_region *region_at(const struct collect_binary *binary,
+                                        const struct pm_code_place *place, const char *file,
+                                        bool outlined)
 {
     struct collect_region key = {place->function, file, place->line_no, place->column_no, 0, false};
     size_t at =
         pm_lower_bound(binary->regions->list, binary->regions->n, sizeof key, &key, is_before);
     for (; at < binary->regions->n && compare(&binary->regions->list[at], &key) == 0; at++)
         if (!outlined || binary->regions->list[at].is_outlined)
-            return binary->regions->list[at].row;
-    return 0;
+            return &binary->regions->list[at];
+    return NULL;
+}
+
+uint32_t collect_region_at(const struct collect_binary *binary, const struct pm_code_place *place,
+                           const char *file, bool outlined)
+{
+    const struct collect_region *region = region_at(binary, place, file, outlined);
+    return region ? region->row : 0;
 }
 
 /* The last region that begins at or before the place and has a symbol of its own; NULL: none. */
@@ -132,13 +141,16 @@ static enum pm_status add_block(struct collector *c, struct collect_binary *bina
     for (uint32_t i = 0; i < block->n_tuples; i++) {
         const struct pm_code_tuple *tuple = &block->tuples[i];
         enum pm_status status = PM_OK;
-        if (tuple->kind == PM_MAP_FRAME || tuple->kind == PM_MAP_SLED ||
-            tuple->kind == PM_MAP_PADDING || tuple->site || !tuple->place.line_no)
+        if (tuple->kind == PM_MAP_SLED || tuple->kind == PM_MAP_PADDING || tuple->site ||
+            !tuple->place.line_no)
             continue;
         const char *file = collect_place_file(c, binary, tuple->place.file, &status);
         if (status != PM_OK)
             return status;
-        struct collect_region *region = region_before(binary, &tuple->place, file);
+        /* Clang's frames are at the directive, GCC's at the function. */
+        struct collect_region *region = tuple->kind == PM_MAP_FRAME
+                                            ? region_at(binary, &tuple->place, file, true)
+                                            : region_before(binary, &tuple->place, file);
         if (region && (!first || region < first))
             first = region;
     }

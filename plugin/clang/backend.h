@@ -38,6 +38,7 @@ class MachineFunction;
 class MachineInstr;
 class Module;
 class PassBuilder;
+class StringRef;
 } // namespace llvm
 
 /* What this compilation is. */
@@ -71,12 +72,17 @@ struct pm_read_function {
     bool selected;
     bool mapped; /* selected, or of a system header */
     std::vector<bool> searches; /* by loop: it only searches memory */
+    /* OpenMP: the code of a loop is at its directive, too. */
+    std::vector<std::pair<struct pm_text_point, pm_id>> directives;
     struct pm_read_text *text;  /* reading.h; NULL: it was not read */
 };
 /* NULL: LLVM's function is none of the source, or its text was not read. */
 const struct pm_read_function *pm_read_function_of(const llvm::Function &function);
 
 /* --- loops.cc, copies.cc --- */
+
+/* OpenMP: a function of the compiler's, for the body of a region. */
+bool pm_is_outlined(llvm::StringRef symbol);
 
 /* Adds the passes, at the points where a pass builder lets plugins add some. */
 void pm_passes_register(llvm::PassBuilder &builder);
@@ -92,6 +98,7 @@ bool pm_mark_parse(const char *text, unsigned *ret_kind, pm_id *ret_loop, std::s
 
 /* Attributes of LLVM's functions. */
 #define PM_ATTRIBUTE_SOURCE "perfmap"      /* of selected ones: pm_source_function_write */
+#define PM_ATTRIBUTE_INNER "perfmap-inner" /* called by another body of the same OpenMP region */
 #define PM_ATTRIBUTE_CALLS "perfmap-calls" /* how often it calls itself, as written */
 
 /* --- code.cc, liveness.cc --- */

@@ -379,7 +379,7 @@ static emitted begin_function(AsmPrinter *printer, const MachineFunction *given)
     code.source = given->callsEHReturn() ? NULL : source_of(function);
     code.name = pm_lasting(printer->getSymbol(&function)->getName().str());
     const char *local = NULL;
-    if (code.source && code.source->local)
+    if (code.source && (code.source->local || function.hasLocalLinkage()))
         local = code.source->place.file;
     else if (!code.source && function.hasLocalLinkage())
         local = pm_compilation.input.c_str();
@@ -396,7 +396,8 @@ static void put_sleds(const emitted &code)
 {
     std::map<const MachineBasicBlock *, unsigned> depths;
     put_loop_sleds(code, &depths);
-    if (code.source == NULL || !pm_compilation.options.functions)
+    if (code.source == NULL || !pm_compilation.options.functions ||
+        code.machine->getFunction().hasFnAttribute(PM_ATTRIBUTE_INNER))
         return;
     stats.n_functions++;
     put_landing_sleds(code, depths);

@@ -37,7 +37,7 @@ static void note_copy(const DISubprogram *inlined, const Module &module)
     StringRef linkage = inlined->getLinkageName();
     const Function *function = module.getFunction(linkage.empty() ? inlined->getName() : linkage);
     const struct pm_read_function *read = function ? pm_read_function_of(*function) : NULL;
-    if (read && read->selected)
+    if (read && read->selected && !pm_is_outlined(function->getName()))
         pm_fact_bare(pm_unit_facts(), read->source->id, true);
 }
 
@@ -75,6 +75,7 @@ struct begin_pass : PassInfoMixin<begin_pass> {
         module.getOrInsertNamedMetadata("perfmap.done");
         pm_scopes_begin(module);
         pm_loops_mark(module);
+        pm_scopes_inner(module);
         pm_copies_begin(module);
         return PreservedAnalyses::none();
     }

@@ -7,6 +7,7 @@
 #include "reader.h"
 
 #include "clang/AST/DeclCXX.h"
+#include "clang/AST/DeclOpenMP.h"
 
 #include <map>
 
@@ -228,7 +229,9 @@ static void gather_bound(gathering *into, const BindingDecl *bound)
 
 static void gather_name(gathering *into, const DeclRefExpr *name)
 {
-    if (const auto *variable = dyn_cast<VarDecl>(name->getDecl()))
+    if (const auto *captured = dyn_cast<OMPCapturedExprDecl>(name->getDecl()))
+        gather_any(into, captured->getInit());
+    else if (const auto *variable = dyn_cast<VarDecl>(name->getDecl()))
         gather_variable(into, variable);
     else if (const auto *bound = dyn_cast<BindingDecl>(name->getDecl()))
         gather_bound(into, bound);

@@ -79,8 +79,12 @@ static std::string loop_name(const struct pm_source_loop *loop)
     return text;
 }
 
-static int loop_at(const struct pm_source_function *function, const DILocation *place)
+static int loop_at(const struct pm_read_function *read, const DILocation *place)
 {
+    const struct pm_source_function *function = read->source;
+    for (const auto &directive : read->directives)
+        if (directive.first.line == place->getLine() && directive.first.column == place->getColumn())
+            return pm_source_loop_with(function, directive.second);
     for (uint32_t i = 0; i < function->n_loops; i++)
         if (function->loops[i].place.line == place->getLine() &&
             function->loops[i].place.column == place->getColumn())
@@ -110,7 +114,7 @@ static bool identify(const struct pm_read_function *function, Loop *loop, source
     DebugLoc start = loop->getStartLoc();
     if (!start || start.getLine() == 0)
         return false;
-    int index = loop_at(function->source, start.get());
+    int index = loop_at(function, start.get());
     if (index < 0) {
         *ret = identity_of_goto(function->source, start.get());
         return true;
@@ -177,7 +181,7 @@ static bool mark_loop(Loop *loop, const source_loop &id, DominatorTree &tree, Lo
 static void note_bare(const struct pm_read_function *function, Loop *loop)
 {
     DebugLoc start = loop->getStartLoc();
-    int index = start ? loop_at(function->source, start.get()) : -1;
+    int index = start ? loop_at(function, start.get()) : -1;
     if (index >= 0)
         pm_fact_bare(pm_unit_facts(), function->source->loops[index].id, true);
     for (Loop *inner : *loop)
@@ -212,6 +216,32 @@ static void add_facts(Function &code, const struct pm_source_function *function)
     pm_buf_release(&text);
 }
 
+/* "work.omp_outlined_debug__", ".omp_outlined._debug__.4" */
+static bool ends_with_debug(StringRef symbol)
+{
+    static const StringRef mark("_debug__");
+    size_t at = symbol.rfind(mark);
+    StringRef rest = at != StringRef::npos ? symbol.substr(at + mark.size()) : "?";
+    return rest.find_first_not_of(".0123456789") == StringRef::npos;
+}
+
+/* With debug information a region's body is a function that another one calls; that of a task
+ * always is. */
+static bool is_inner(const Function &code)
+{
+    if (!pm_is_outlined(code.getName()) || code.use_empty())
+        return false;
+    if (ends_with_debug(code.getName()))
+        return true;
+    for (const User *user : code.users()) {
+        const auto *call = dyn_cast<CallBase>(user);
+        if (!call || call->getCalledFunction() != &code ||
+            call->getFunction()->getName().find("omp_task_entry") == StringRef::npos)
+            return false;
+    }
+    return true;
+}
+
 void pm_loops_mark(Module &module)
 {
     for (Function &code : module) {
@@ -220,6 +250,8 @@ void pm_loops_mark(Module &module)
             !function->selected)
             continue;
         add_facts(code, function->source);
+        if (is_inner(code))
+            code.addFnAttr(PM_ATTRIBUTE_INNER);
         if (function->text)
             pm_text_state(function->text, function->source);
         if (!pm_compilation.options.loops)

@@ -41,6 +41,7 @@ struct collected {
     MachineFunction *machine;
     struct pm_code_lists *map;
     const struct pm_read_function *read;
+    struct pm_place begin; /* of the function, or of the OpenMP directive whose body it is */
     struct pm_code_loops *loops;
     struct pm_map_sets *sets; /* the map's */
     std::map<const DILocation *, struct pm_located> places;
@@ -59,6 +60,8 @@ static int site_of(collected *now, const DILocation *location)
     const DISubprogram *described = location->getScope()->getSubprogram();
     if (!around || !described)
         return -1;
+    if (pm_is_inner(described))
+        return site_of(now, around);
     struct pm_written_place call = {};
     if (!pm_written_place_of(around, &call))
         call.place = {};
@@ -76,6 +79,9 @@ static void add_loops(const struct pm_written_place &code, int site, struct pm_l
         code.read->text ? pm_text_loop(code.read->text, &code.place) : NULL;
     pm_id id = pm_id_of_loop(function->id, code.place.file, pm_place_point(&code.place));
     int loop = pm_source_loop_with(function, id); /* its keyword */
+    for (const auto &directive : code.read->directives)
+        if (pm_text_point_same(directive.first, pm_place_point(&code.place)))
+            loop = pm_source_loop_with(function, directive.second);
     if (loop >= 0 && found->loops.empty())
         found->is_head = true;
     else if (!code.read->text)
@@ -312,7 +318,7 @@ static int tuple_of_instruction(collected *now, const MachineInstr &instruction,
     tuple.site = -1;
     if (tuple.kind == PM_MAP_SLED)
         return tuple_of(now, tuple, 0);
-    tuple.place = now->read->source->place;
+    tuple.place = now->begin;
     if (tuple.kind == PM_MAP_FRAME)
         return tuple_of(now, tuple, 0);
     pm_objects_of(instruction, &touched);
@@ -420,6 +426,17 @@ static MachineInstr *last_code(MachineBasicBlock *block)
     return NULL;
 }
 
+static struct pm_place begin_of(const struct pm_read_function *read, const Function &function)
+{
+    const DISubprogram *described =
+        pm_is_outlined(function.getName()) ? function.getSubprogram() : NULL;
+    if (described && read->text)
+        for (const struct pm_read_region &region : read->text->regions)
+            if (region.place.line == described->getLine())
+                return region.place;
+    return read->source->place;
+}
+
 void pm_map_collect(AsmPrinter *printer, MachineFunction *machine, struct pm_code_lists *ret_map)
 {
     collected now = {};
@@ -429,6 +446,7 @@ void pm_map_collect(AsmPrinter *printer, MachineFunction *machine, struct pm_cod
     now.machine = machine;
     now.map = ret_map;
     now.read = pm_read_function_of(machine->getFunction());
+    now.begin = begin_of(now.read, machine->getFunction());
     now.sets = ret_map->sets = pm_map_sets_new(now.read->source);
     if (!now.sets)
         pm_no_memory();

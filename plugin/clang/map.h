@@ -22,6 +22,10 @@ void pm_scopes_begin(const llvm::Module &module);
 /* text NULL: none was read. Never NULL itself. */
 const struct pm_read_function *pm_read_function_in(const llvm::DISubprogram *described);
 
+/* OpenMP: bodies that are part of another one of the same region, when loops are marked. */
+void pm_scopes_inner(const llvm::Module &module);
+bool pm_is_inner(const llvm::DISubprogram *described);
+
 /* Where code is in the source: the innermost inlined function. */
 struct pm_written_place {
     const struct pm_read_function *read;

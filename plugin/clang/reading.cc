@@ -5,6 +5,7 @@
 
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/StmtCXX.h"
+#include "clang/AST/StmtOpenMP.h"
 
 #include <algorithm>
 
@@ -185,11 +186,51 @@ static void read_asm(struct pm_text_reader *reader, const AsmStmt *s, const Stmt
         pm_touch_asm(reader, s);
 }
 
+/* What GCC calls the regions of a directive: "parallel for" is a parallel region with a loop. */
+static void add_regions(struct pm_text_reader *reader, const OMPExecutableDirective *directive,
+                        const Stmt *around)
+{
+    static const char *const constructs[] = {"target",  "teams",   "parallel",  "task",
+                                             "single",  "master",  "masked",    "critical",
+                                             "ordered", "section", "taskgroup", "sections"};
+    struct pm_read_region region = {};
+    std::string words = llvm::omp::getOpenMPDirectiveName(directive->getDirectiveKind()).str();
+    if (!pm_source_place(reader->sources, directive->getBeginLoc(), &region.place))
+        return;
+    if (around)
+        pm_source_place(reader->sources, around->getBeginLoc(), &region.loop_place);
+    words = " " + words + " ";
+    if (words == " taskloop " || words == " taskloop simd ")
+        words = " task ";
+    for (const char *construct : constructs) {
+        if (words.find(std::string(" ") + construct + " ") == std::string::npos)
+            continue;
+        region.construct = construct;
+        reader->text->regions.push_back(region);
+    }
+}
+
+static void read_directive(struct pm_text_reader *reader, const OMPExecutableDirective *directive,
+                           const Stmt *around)
+{
+    add_regions(reader, directive, around);
+    if (!begin_statement(reader, directive->getBeginLoc(), directive->getEndLoc(), around))
+        return;
+    for (const OMPClause *clause : directive->clauses())
+        for (const Stmt *item : const_cast<OMPClause *>(clause)->used_children())
+            if (const auto *e = dyn_cast_or_null<Expr>(item))
+                e->isGLValue() ? pm_touch_address(reader, e)
+                               : pm_touch_value(reader, e, SourceLocation());
+    read_statement(reader, pm_body_of_directive(directive), around);
+}
+
 static void read_statement(struct pm_text_reader *reader, const Stmt *s, const Stmt *around)
 {
     if (!s)
         return;
-    if (pm_is_loop(s))
+    if (const auto *directive = dyn_cast<OMPExecutableDirective>(s))
+        read_directive(reader, directive, around);
+    else if (pm_is_loop(s))
         read_loop(reader, s, around);
     else if (const auto *e = dyn_cast<Expr>(s))
         read_expression(reader, e, around);
@@ -282,23 +323,25 @@ const struct pm_place *pm_text_loop(const struct pm_read_text *text, const struc
 
 /* --- facts --- */
 
+/* The loop that begins at the place, or the function. */
+static pm_id state_around(const struct pm_source_function *function, const struct pm_place *around)
+{
+    int loop = -1;
+    if (around->line != 0)
+        loop = pm_source_loop_with(
+            function, pm_id_of_loop(function->id, around->file, pm_place_point(around)));
+    return loop >= 0 ? pm_fact_loop(pm_unit_facts(), function, loop) : function->id;
+}
+
 static pm_id state_statement(const struct pm_read_text *text,
                              const struct pm_source_function *function, int index)
 {
     const struct pm_written_statement *statement = &text->statements[(size_t)index];
     struct pm_place place = statement->place; /* of the one that it lies in */
     struct pm_text_point last = statement->last;
-    struct pm_facts *facts = pm_unit_facts();
     pm_statement_begin(function, &text->ranges, &place, &last);
-    pm_id parent = function->id;
-    const struct pm_place *around = &statement->loop_place;
-    if (around->line != 0) {
-        pm_id id = pm_id_of_loop(function->id, around->file, pm_place_point(around));
-        int loop = pm_source_loop_with(function, id);
-        if (loop >= 0)
-            parent = pm_fact_loop(facts, function, loop);
-    }
-    return pm_fact_statement(facts, function, &place, last.line, parent);
+    return pm_fact_statement(pm_unit_facts(), function, &place, last.line,
+                             state_around(function, &statement->loop_place));
 }
 
 static void state_touch(const struct pm_read_text *text, const struct pm_touch *touch,
@@ -323,6 +366,9 @@ void pm_text_state(const struct pm_read_text *text, const struct pm_source_funct
 {
     std::vector<pm_id> nouns;
     struct pm_facts *facts = pm_unit_facts();
+    for (const struct pm_read_region &region : text->regions)
+        pm_fact_region(facts, function, &region.place, region.construct,
+                       state_around(function, &region.loop_place));
     for (size_t i = 0; i < text->statements.size(); i++)
         nouns.push_back(state_statement(text, function, (int)i));
     for (const struct pm_touch &touch : text->touches)

@@ -52,11 +52,18 @@ struct pm_handed {
     pm_id noun;            /* 0: one that is not known */
 };
 
+/* A construct of OpenMP. */
+struct pm_read_region {
+    struct pm_place place, loop_place; /* of its directive, and of the loop that it lies in */
+    const char *construct;             /* "parallel" */
+};
+
 struct pm_read_text {
     std::vector<pm_id> parameters; /* nouns */
     std::vector<struct pm_passed> passed;
     std::vector<struct pm_handed> handed;
     std::vector<struct pm_read_keyword> keywords;
+    std::vector<struct pm_read_region> regions;
     struct pm_statements ranges; /* sorted */
     std::vector<struct pm_written_statement> statements;
     std::vector<struct pm_touch> touches; /* by place */

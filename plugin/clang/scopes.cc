@@ -8,6 +8,7 @@
 #include "llvm/IR/Module.h"
 
 #include <map>
+#include <set>
 #include <unordered_map>
 
 using namespace llvm;
@@ -21,6 +22,20 @@ void pm_scopes_begin(const Module &module)
         if (const DISubprogram *described = function.getSubprogram())
             if (const struct pm_read_function *read = pm_read_function_of(function))
                 by_description[described] = read;
+}
+
+static std::set<const DISubprogram *> inner;
+
+void pm_scopes_inner(const Module &module)
+{
+    for (const Function &function : module)
+        if (function.getSubprogram() && function.hasFnAttribute(PM_ATTRIBUTE_INNER))
+            inner.insert(function.getSubprogram());
+}
+
+bool pm_is_inner(const DISubprogram *described)
+{
+    return inner.count(described) != 0;
 }
 
 namespace
@@ -53,7 +68,7 @@ static const struct pm_read_function *new_function(const DISubprogram *described
                                described->isLocalToUnit() ? place.file : NULL, &place);
     if (!source)
         pm_no_memory();
-    return new pm_read_function{source, false, false, {}, NULL};
+    return new pm_read_function{source, false, false, {}, {}, NULL};
 }
 
 const struct pm_read_function *pm_read_function_in(const DISubprogram *described)

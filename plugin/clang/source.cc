@@ -5,6 +5,7 @@
 #include "clang/AST/Attr.h"
 #include "clang/AST/Mangle.h"
 #include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/AST/StmtOpenMP.h"
 #include "clang/Basic/SourceManager.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Function.h"
@@ -47,8 +48,13 @@ static const struct pm_read_function *function_at(const char *file, struct pm_te
  * of OpenMP regions have no name in the source: both are known by the places of their code. */
 static bool is_known_by_place(llvm::StringRef symbol)
 {
-    return symbol.find("$_") != llvm::StringRef::npos ||
-           symbol.find("omp_outlined") != llvm::StringRef::npos;
+    return symbol.find("$_") != llvm::StringRef::npos || pm_is_outlined(symbol);
+}
+
+bool pm_is_outlined(llvm::StringRef symbol)
+{
+    return symbol.find("omp_outlined") != llvm::StringRef::npos ||
+           symbol.find("omp_task_entry") != llvm::StringRef::npos;
 }
 
 static const struct pm_read_function *function_by_place(const llvm::Function &function)
@@ -82,7 +88,7 @@ static const struct pm_read_function *new_initialiser(const llvm::Function &func
         pm_no_memory();
     const struct pm_selection_subject subject = {place.shown, place.file, name, name};
     bool selected = pm_selection_fits(pm_compilation.options.selection, &subject);
-    return new pm_read_function{source, selected, selected, {}, NULL};
+    return new pm_read_function{source, selected, selected, {}, {}, NULL};
 }
 
 /* LLVM's own copy of a function, for callers that pass constants: its description is that of the
@@ -255,11 +261,39 @@ static bool is_once(const DoStmt *loop)
     return truth && !truth->getValue();
 }
 
+const Stmt *pm_body_of_directive(const OMPExecutableDirective *directive)
+{
+    const Stmt *body = directive->hasAssociatedStmt() ? directive->getRawStmt() : NULL;
+    while (const auto *captured = dyn_cast_or_null<CapturedStmt>(body))
+        body = captured->getCapturedStmt();
+    return body;
+}
+
 bool pm_is_loop(const Stmt *s)
 {
     if (const auto *backwards = dyn_cast<DoStmt>(s))
         return !is_once(backwards);
     return isa<ForStmt>(s) || isa<WhileStmt>(s) || isa<CXXForRangeStmt>(s);
+}
+
+static void add_loops(const SourceManager &sources, struct pm_read_function *function,
+                      const Stmt *s, int parent);
+
+/* The code of "#pragma omp for" is at the directive. */
+static void add_loops_of_directive(const SourceManager &sources, struct pm_read_function *function,
+                                   const OMPExecutableDirective *directive, int parent)
+{
+    struct pm_place place, begin;
+    const Stmt *body = pm_body_of_directive(directive);
+    if (!body)
+        return;
+    add_loops(sources, function, body, parent);
+    if (!isa<OMPLoopDirective>(directive) || !pm_is_loop(body) ||
+        !pm_source_place(sources, directive->getBeginLoc(), &place) ||
+        !pm_source_place(sources, body->getBeginLoc(), &begin))
+        return;
+    pm_id loop = pm_id_of_loop(function->source->id, begin.file, pm_place_point(&begin));
+    function->directives.push_back({pm_place_point(&place), loop});
 }
 
 /* Adds the loops below a statement; bodies of lambdas and of classes are functions of their
@@ -270,6 +304,10 @@ static void add_loops(const SourceManager &sources, struct pm_read_function *fun
     struct pm_place begin, end;
     if (!s || isa<LambdaExpr>(s))
         return;
+    if (const auto *directive = dyn_cast<OMPExecutableDirective>(s)) {
+        add_loops_of_directive(sources, function, directive, parent);
+        return;
+    }
     if (pm_is_loop(s) && pm_source_place(sources, s->getBeginLoc(), &begin)) {
         parent = pm_source_loop_add(function->source, &begin, parent);
         if (parent < 0)
@@ -380,7 +418,7 @@ static void read_function(const SourceManager &sources, ASTNameGenerator &names,
     if (symbols[0].empty() || by_linkage.count(symbols[0]) ||
         !pm_source_place(sources, decl->getLocation(), &place))
         return;
-    auto *function = new pm_read_function{source_of(decl), false, false, {}, NULL};
+    auto *function = new pm_read_function{source_of(decl), false, false, {}, {}, NULL};
     function->source->scanned = true;
     if (pm_source_place(sources, decl->getBody()->getEndLoc(), &end) &&
         end.file == function->source->place.file &&

@@ -8,6 +8,7 @@ namespace clang
 {
 class ASTContext;
 class FunctionDecl;
+class OMPExecutableDirective;
 class SourceLocation;
 class SourceManager;
 class Stmt;
@@ -25,6 +26,9 @@ bool pm_source_place(const clang::SourceManager &sources, clang::SourceLocation 
 
 /* Is it a loop, to whoever reads the source? */
 bool pm_is_loop(const clang::Stmt *s);
+
+/* OpenMP: the statement that a directive is for; NULL: it stands alone. */
+const clang::Stmt *pm_body_of_directive(const clang::OMPExecutableDirective *directive);
 
 /* The folder that names of files are relative to. */
 const std::string &pm_working_folder(void);
