@@ -13,6 +13,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
@@ -108,11 +109,20 @@ static source_loop identity_of_goto(const struct pm_source_function *function,
     return found;
 }
 
+/* What clang makes of "reduction(+ : sum)": it tries until no other thread comes between. */
+static bool adds_atomically(const Loop *loop)
+{
+    for (const Instruction &instruction : *loop->getHeader())
+        if (isa<AtomicCmpXchgInst>(instruction))
+            return true;
+    return false;
+}
+
 /* Gives the loop an identity. False: it has no place, or gets no sled because it only searches. */
 static bool identify(const struct pm_read_function *function, Loop *loop, source_loop *ret)
 {
     DebugLoc start = loop->getStartLoc();
-    if (!start || start.getLine() == 0)
+    if (!start || start.getLine() == 0 || adds_atomically(loop))
         return false;
     int index = loop_at(function, start.get());
     if (index < 0) {
@@ -178,14 +188,15 @@ static bool mark_loop(Loop *loop, const source_loop &id, DominatorTree &tree, Lo
 }
 
 /* What is in it gets none: bare, as another copy of the same loop may have some. */
-static void note_bare(const struct pm_read_function *function, Loop *loop)
+static void note_bare(const struct pm_read_function *function, Loop *loop, pm_id around)
 {
     DebugLoc start = loop->getStartLoc();
     int index = start ? loop_at(function, start.get()) : -1;
-    if (index >= 0)
+    /* "schedule(static, 10)": one loop of the source is two, within one another */
+    if (index >= 0 && function->source->loops[index].id != around)
         pm_fact_bare(pm_unit_facts(), function->source->loops[index].id, true);
     for (Loop *inner : *loop)
-        note_bare(function, inner);
+        note_bare(function, inner, around);
 }
 
 static void mark_loops(const struct pm_read_function *function, const std::vector<Loop *> &list,
@@ -198,7 +209,7 @@ static void mark_loops(const struct pm_read_function *function, const std::vecto
             mark_loops(function, std::vector<Loop *>(loop->begin(), loop->end()), tree, loops);
         else
             for (Loop *inner : *loop)
-                note_bare(function, inner);
+                note_bare(function, inner, id.id);
     }
 }
 
