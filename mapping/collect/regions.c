@@ -1,8 +1,8 @@
 /* OpenMP: the compiler makes the body of a parallel region or a task a symbol of its own,
- * `work._omp_fn.0` (GCC) or `.omp_outlined.` (Clang), which the run-time library calls in each thread. It is code of the function
- * in whose text the region stands, but no call of that function: it implements the region. Which
- * region, no fact tells. Its code has places in the text, and of all regions that begin before
- * one of them its own is the first. */
+ * `work._omp_fn.0` (GCC) or `.omp_outlined.` (Clang), which the run-time library calls in each
+ * thread. It is code of the function in whose text the region stands, but no call of that function:
+ * it implements the region. Which region, no fact tells. Its code has places in the text, and of
+ * all regions that begin before one of them its own is the first. */
 #include "regions.h"
 
 #include "binaries.h"

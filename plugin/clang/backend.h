@@ -70,11 +70,11 @@ std::string pm_declared_name(const std::string &linkage);
 struct pm_read_function {
     struct pm_source_function *source;
     bool selected;
-    bool mapped; /* selected, or of a system header */
+    bool mapped;                /* selected, or of a system header */
     std::vector<bool> searches; /* by loop: it only searches memory */
     /* OpenMP: the code of a loop is at its directive, too. */
     std::vector<std::pair<struct pm_text_point, pm_id>> directives;
-    struct pm_read_text *text;  /* reading.h; NULL: it was not read */
+    struct pm_read_text *text; /* reading.h; NULL: it was not read */
 };
 /* NULL: LLVM's function is none of the source, or its text was not read. */
 const struct pm_read_function *pm_read_function_of(const llvm::Function &function);

@@ -226,7 +226,8 @@ static unsigned count_leading(const struct pm_called *call)
     unsigned n = 0;
     for (const Expr *argument : call->arguments) {
         const Expr *e = argument ? pm_inner(argument) : NULL;
-        n += e && !e->isGLValue() && (e->getType()->isPointerType() || pm_type_refers(e->getType()));
+        n +=
+            e && !e->isGLValue() && (e->getType()->isPointerType() || pm_type_refers(e->getType()));
     }
     return n;
 }

@@ -84,7 +84,8 @@ static int loop_at(const struct pm_read_function *read, const DILocation *place)
 {
     const struct pm_source_function *function = read->source;
     for (const auto &directive : read->directives)
-        if (directive.first.line == place->getLine() && directive.first.column == place->getColumn())
+        if (directive.first.line == place->getLine() &&
+            directive.first.column == place->getColumn())
             return pm_source_loop_with(function, directive.second);
     for (uint32_t i = 0; i < function->n_loops; i++)
         if (function->loops[i].place.line == place->getLine() &&

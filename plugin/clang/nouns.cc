@@ -205,8 +205,8 @@ static pm_id make_variable(const VarDecl *variable, const struct pm_source_funct
 }
 
 /* A lambda names variables of the function around it. */
-static const struct pm_source_function *
-function_around(const VarDecl *variable, const struct pm_source_function *being_read)
+static const struct pm_source_function *function_around(const VarDecl *variable,
+                                                        const struct pm_source_function *being_read)
 {
     const auto *around = dyn_cast_or_null<FunctionDecl>(variable->getParentFunctionOrMethod());
     if (!pm_compilation.is_cxx || !being_read || !around || around->isDependentContext())
@@ -220,8 +220,7 @@ pm_id pm_noun_of_variable(const VarDecl *variable, const struct pm_source_functi
     static std::map<std::pair<const VarDecl *, const struct pm_source_function *>, pm_id> known;
     if (const VarDecl *definition = variable->getDefinition())
         variable = definition;
-    function =
-        variable->getParentFunctionOrMethod() ? function_around(variable, function) : NULL;
+    function = variable->getParentFunctionOrMethod() ? function_around(variable, function) : NULL;
     auto entry = known.insert({{variable, function}, 0});
     if (entry.second && !variable->isImplicit() && variable->getIdentifier() &&
         !pm_is_of_system(variable))

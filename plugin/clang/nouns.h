@@ -42,7 +42,8 @@ bool pm_has_this(const clang::FunctionDecl *function);
 
 /* The id of a function, whether or not the unit has its text. */
 pm_id pm_id_of_callee(const clang::FunctionDecl *callee);
-/* Of the parameter that an argument (of a method's the object comes first) becomes; 0: nobody can name it, or it refers to nothing. */
+/* Of the parameter that an argument (of a method's the object comes first) becomes; 0: nobody can
+ * name it, or it refers to nothing. */
 pm_id pm_noun_of_parameter(const clang::FunctionDecl *callee, unsigned index);
 
 #endif

@@ -132,8 +132,7 @@ static void read_range(struct pm_text_reader *reader, const CXXForRangeStmt *loo
     for (const DeclStmt *made : {loop->getRangeStmt(), loop->getBeginStmt(), loop->getEndStmt()})
         for (const Decl *decl : made->decls())
             if (const auto *variable = dyn_cast<VarDecl>(decl))
-                if (variable->getInit() &&
-                    !pm_note_behind(reader, variable, variable->getInit()))
+                if (variable->getInit() && !pm_note_behind(reader, variable, variable->getInit()))
                     pm_note_behind_touched(reader, variable, first);
     if (begin_statement(reader, loop->getColonLoc(), loop->getColonLoc(), loop)) {
         pm_touch_value(reader, loop->getCond(), SourceLocation());
@@ -262,8 +261,8 @@ static void read_members(struct pm_text_reader *reader, const FunctionDecl *decl
     if (!constructor)
         return;
     for (const CXXCtorInitializer *one : constructor->inits())
-        if (one->isWritten() && begin_statement(reader, one->getSourceLocation(),
-                                                one->getSourceRange().getEnd(), NULL))
+        if (one->isWritten() &&
+            begin_statement(reader, one->getSourceLocation(), one->getSourceRange().getEnd(), NULL))
             pm_touch_member(reader, one);
 }
 
@@ -278,8 +277,8 @@ struct pm_read_text *pm_text_read(const FunctionDecl *decl,
                                   const struct pm_source_function *function)
 {
     auto *text = new pm_read_text();
-    struct pm_text_reader reader = {decl->getASTContext().getSourceManager(), function, text, -1,
-                                    pm_compilation.is_cxx, NULL};
+    struct pm_text_reader reader = {
+        decl->getASTContext().getSourceManager(), function, text, -1, pm_compilation.is_cxx, NULL};
     read_members(&reader, decl);
     read_statement(&reader, decl->getBody(), NULL);
     pm_refer_parameters(&reader, decl);

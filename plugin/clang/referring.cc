@@ -187,8 +187,8 @@ void pm_refer_tables(struct pm_text_reader *reader)
 
 /* --- calls --- */
 
-static std::vector<pm_id> parameters_of(struct pm_text_reader *reader,
-                                        const struct pm_called *call, unsigned index)
+static std::vector<pm_id> parameters_of(struct pm_text_reader *reader, const struct pm_called *call,
+                                        unsigned index)
 {
     std::vector<pm_id> parameters;
     const FunctionDecl *callee = call->callee;
@@ -224,8 +224,7 @@ static bool reaches(const struct pm_text_reader *reader, const char *linkage, un
                     unsigned parameter, const Expr *value)
 {
     enum pm_passing passing = pm_passes_argument(linkage, argument, parameter);
-    return passing == PM_PASSES ||
-           (passing == PM_PASSES_UNKNOWN && is_passed_on(reader, value));
+    return passing == PM_PASSES || (passing == PM_PASSES_UNKNOWN && is_passed_on(reader, value));
 }
 
 /* "qsort(keys, n, size, compare)", "std::sort(v.begin(), v.end(), compare)". Elements that are
@@ -257,8 +256,7 @@ void pm_refer_arguments(struct pm_text_reader *reader, const struct pm_called *c
         if (!argument)
             continue;
         QualType declared = pm_type_of_parameter(call, i);
-        bool is_address = argument->getType()->isPointerType() ||
-                          (call->is_method && i == 0) ||
+        bool is_address = argument->getType()->isPointerType() || (call->is_method && i == 0) ||
                           (!declared.isNull() && pm_refers(declared));
         if (is_address)
             for (pm_id parameter : parameters_of(reader, call, i))
