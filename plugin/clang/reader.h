@@ -2,6 +2,7 @@
 /* clang-format off */
 /*   reading.cc     where statements begin and end; facts
  *   touching.cc    which variables and fields their expressions read and write
+ *   calling.cc     C++: what calls do with their arguments
  *   gathering.cc   of which of them an object or an address is made
  *   containers.cc  C++: what calls do with containers, and with what refers into them
  *   referring.cc   what pointers refer to
@@ -43,6 +44,27 @@ void pm_touch_address(struct pm_text_reader *reader, const clang::Expr *object);
 void pm_touch_asm(struct pm_text_reader *reader, const clang::AsmStmt *s);
 /* A variable begins its life with a value. */
 void pm_touch_initial(struct pm_text_reader *reader, const clang::VarDecl *variable);
+/* Notes a touch of the statement. place: of the code; outer: of an operation that it may become
+ * part of, invalid none; use 0: only the facts say it. Lent until the next one. */
+struct pm_touch *pm_touch_add(struct pm_text_reader *reader, clang::SourceLocation place,
+                              clang::SourceLocation outer, unsigned use,
+                              const struct pm_gathered &objects);
+struct pm_touch *pm_touch_object(struct pm_text_reader *reader, const clang::Expr *object,
+                                 clang::SourceLocation place, clang::SourceLocation outer,
+                                 unsigned use);
+/* Subscripts and pointers within a reference to an object are read. */
+void pm_touch_parts(struct pm_text_reader *reader, const clang::Expr *e);
+/* A pointer that a call gave becomes part of an object. */
+void pm_touch_given(struct pm_text_reader *reader, const clang::Expr *value);
+/* Appends the fields that an initial value writes. field: that the value is for, 0 none. */
+void pm_touch_fields(struct pm_gathered *objects, const clang::Expr *value, pm_id field);
+/* PM_MAP_* of PM_USE_*. */
+unsigned pm_access_of_use(unsigned use);
+
+/* --- calling.cc --- */
+
+/* A call of any kind, in C++. */
+void pm_touch_cxx_call(struct pm_text_reader *reader, const clang::Expr *e);
 /* A member of an object that is being made gets a value. */
 void pm_touch_member(struct pm_text_reader *reader, const clang::CXXCtorInitializer *member);
 

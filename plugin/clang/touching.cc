@@ -20,9 +20,8 @@ using namespace clang;
 
 /* --- touches --- */
 
-static struct pm_touch *add_touch(struct pm_text_reader *reader, SourceLocation place,
-                                  SourceLocation outer, unsigned use,
-                                  const struct pm_gathered &objects)
+struct pm_touch *pm_touch_add(struct pm_text_reader *reader, SourceLocation place,
+                              SourceLocation outer, unsigned use, const struct pm_gathered &objects)
 {
     struct pm_read_text *text = reader->text;
     struct pm_touch touch = {};
@@ -43,21 +42,18 @@ static struct pm_touch *add_touch(struct pm_text_reader *reader, SourceLocation 
     return &text->touches.back();
 }
 
-static struct pm_touch *touch_object(struct pm_text_reader *reader, const Expr *object,
-                                     SourceLocation place, SourceLocation outer, unsigned use)
+struct pm_touch *pm_touch_object(struct pm_text_reader *reader, const Expr *object,
+                                 SourceLocation place, SourceLocation outer, unsigned use)
 {
     struct pm_gathered objects = {};
     pm_objects_of_lvalue(reader, object, use, &objects);
-    return add_touch(reader, place, outer, use, objects);
+    return pm_touch_add(reader, place, outer, use, objects);
 }
-
-static void touch_parts(struct pm_text_reader *reader, const Expr *e);
-static void touch_cxx_call(struct pm_text_reader *reader, const Expr *e);
 
 static void touch_load(struct pm_text_reader *reader, const Expr *object, SourceLocation outer)
 {
-    touch_parts(reader, object);
-    touch_object(reader, object, object->getExprLoc(), outer, PM_MAP_READS);
+    pm_touch_parts(reader, object);
+    pm_touch_object(reader, object, object->getExprLoc(), outer, PM_MAP_READS);
 }
 
 /* The pointer is read, but what it is about comes later. */
@@ -85,30 +81,30 @@ static void touch_pointer(struct pm_text_reader *reader, const Expr *pointer, So
 }
 
 /* Subscripts and pointers within a reference to an object are values. */
-static void touch_parts(struct pm_text_reader *reader, const Expr *e)
+void pm_touch_parts(struct pm_text_reader *reader, const Expr *e)
 {
     e = pm_inner(e);
     if (const auto *element = dyn_cast<ArraySubscriptExpr>(e)) {
         pm_touch_value(reader, element->getIdx(), element->getExprLoc());
         const auto *decay = dyn_cast<ImplicitCastExpr>(pm_inner(element->getBase()));
         if (decay && decay->getCastKind() == CK_ArrayToPointerDecay)
-            touch_parts(reader, decay->getSubExpr());
+            pm_touch_parts(reader, decay->getSubExpr());
         else
             touch_pointer(reader, element->getBase(), element->getExprLoc());
     } else if (const auto *member = dyn_cast<MemberExpr>(e)) {
         if (member->isArrow())
             touch_pointer(reader, member->getBase(), member->getExprLoc());
         else
-            touch_parts(reader, member->getBase());
+            pm_touch_parts(reader, member->getBase());
     } else if (const auto *unary = dyn_cast<UnaryOperator>(e)) {
         if (unary->getOpcode() == UO_Deref)
             touch_pointer(reader, unary->getSubExpr(), unary->getExprLoc());
         else if (unary->getOpcode() == UO_Extension)
-            touch_parts(reader, unary->getSubExpr());
+            pm_touch_parts(reader, unary->getSubExpr());
         else
             pm_touch_value(reader, e, e->getExprLoc());
     } else if (const auto *cast = dyn_cast<CastExpr>(e)) {
-        touch_parts(reader, cast->getSubExpr());
+        pm_touch_parts(reader, cast->getSubExpr());
     } else if (!isa<DeclRefExpr>(e)) {
         pm_touch_value(reader, e, e->getExprLoc());
     }
@@ -117,8 +113,8 @@ static void touch_parts(struct pm_text_reader *reader, const Expr *e)
 /* Only facts: "f(a)" says that f gets a. */
 void pm_touch_address(struct pm_text_reader *reader, const Expr *object)
 {
-    touch_parts(reader, object);
-    touch_object(reader, object, object->getExprLoc(), SourceLocation(), 0);
+    pm_touch_parts(reader, object);
+    pm_touch_object(reader, object, object->getExprLoc(), SourceLocation(), 0);
 }
 
 /* --- operations --- */
@@ -127,14 +123,14 @@ static void touch_assignment(struct pm_text_reader *reader, const BinaryOperator
 {
     unsigned use = assign->isCompoundAssignmentOp() ? PM_MAP_READS | PM_MAP_WRITES : PM_MAP_WRITES;
     pm_touch_value(reader, assign->getRHS(), assign->getExprLoc());
-    touch_parts(reader, assign->getLHS());
-    touch_object(reader, assign->getLHS(), assign->getExprLoc(), assign->getLHS()->getExprLoc(),
-                 use);
+    pm_touch_parts(reader, assign->getLHS());
+    pm_touch_object(reader, assign->getLHS(), assign->getExprLoc(), assign->getLHS()->getExprLoc(),
+                    use);
     if (assign->getOpcode() == BO_Assign)
         pm_refer_assigned(reader, assign->getLHS(), assign->getRHS());
 }
 
-static unsigned access_of_use(unsigned use)
+unsigned pm_access_of_use(unsigned use)
 {
     return (use & PM_USE_READS ? (unsigned)PM_MAP_READS : 0) |
            (use & PM_USE_WRITES ? (unsigned)PM_MAP_WRITES : 0);
@@ -143,10 +139,10 @@ static unsigned access_of_use(unsigned use)
 static void touch_known_argument(struct pm_text_reader *reader, const CallExpr *call,
                                  const Expr *argument, unsigned use)
 {
-    unsigned access = access_of_use(use);
+    unsigned access = pm_access_of_use(use);
     struct pm_gathered objects = {};
     pm_objects_of_pointer(reader, argument, access, &objects);
-    add_touch(reader, call->getExprLoc(), argument->getExprLoc(), access, objects);
+    pm_touch_add(reader, call->getExprLoc(), argument->getExprLoc(), access, objects);
 }
 
 static const char *known_arguments(const FunctionDecl *callee)
@@ -201,9 +197,9 @@ static void touch_unary(struct pm_text_reader *reader, const UnaryOperator *unar
     if (unary->getOpcode() == UO_AddrOf) {
         pm_touch_address(reader, unary->getSubExpr());
     } else if (unary->isIncrementDecrementOp()) {
-        touch_parts(reader, unary->getSubExpr());
-        touch_object(reader, unary->getSubExpr(), unary->getExprLoc(),
-                     unary->getSubExpr()->getExprLoc(), PM_MAP_READS | PM_MAP_WRITES);
+        pm_touch_parts(reader, unary->getSubExpr());
+        pm_touch_object(reader, unary->getSubExpr(), unary->getExprLoc(),
+                        unary->getSubExpr()->getExprLoc(), PM_MAP_READS | PM_MAP_WRITES);
     } else {
         pm_touch_value(reader, unary->getSubExpr(),
                        unary->getOpcode() == UO_Plus ? outer : unary->getExprLoc());
@@ -227,8 +223,8 @@ void pm_touch_asm(struct pm_text_reader *reader, const AsmStmt *s)
     const auto *text = dyn_cast<GCCAsmStmt>(s);
     for (unsigned i = 0; text && i < text->getNumOutputs(); i++) {
         unsigned read = text->isOutputPlusConstraint(i) ? (unsigned)PM_MAP_READS : 0;
-        touch_parts(reader, text->getOutputExpr(i));
-        touch_object(reader, text->getOutputExpr(i), place, place, PM_MAP_WRITES | read);
+        pm_touch_parts(reader, text->getOutputExpr(i));
+        pm_touch_object(reader, text->getOutputExpr(i), place, place, PM_MAP_WRITES | read);
     }
     for (unsigned i = 0; text && i < text->getNumInputs(); i++)
         pm_touch_value(reader, text->getInputExpr(i), place);
@@ -258,7 +254,7 @@ static void touch_within(struct pm_text_reader *reader, const Stmt *s, SourceLoc
 }
 
 /* "window{v.data(), n}": a view is made of v. */
-static void touch_given(struct pm_text_reader *reader, const Expr *value)
+void pm_touch_given(struct pm_text_reader *reader, const Expr *value)
 {
     struct pm_called call;
     struct pm_gathered objects = {};
@@ -268,7 +264,7 @@ static void touch_given(struct pm_text_reader *reader, const Expr *value)
         return;
     pm_objects_of_any(reader, e, PM_MAP_READS, &objects);
     if (!objects.accesses.empty())
-        add_touch(reader, e->getExprLoc(), SourceLocation(), 0, objects);
+        pm_touch_add(reader, e->getExprLoc(), SourceLocation(), 0, objects);
 }
 
 static void touch_items(struct pm_text_reader *reader, const InitListExpr *list,
@@ -276,11 +272,9 @@ static void touch_items(struct pm_text_reader *reader, const InitListExpr *list,
 {
     for (const Expr *item : list->inits()) {
         pm_touch_value(reader, item, outer);
-        touch_given(reader, item);
+        pm_touch_given(reader, item);
     }
 }
-
-static void touch_fields(struct pm_gathered *objects, const Expr *value, pm_id field);
 
 /* An object that is no variable. */
 static void touch_list(struct pm_text_reader *reader, const InitListExpr *list,
@@ -288,11 +282,11 @@ static void touch_list(struct pm_text_reader *reader, const InitListExpr *list,
 {
     struct pm_gathered objects = {};
     touch_items(reader, list, outer);
-    touch_fields(&objects, list, 0);
+    pm_touch_fields(&objects, list, 0);
     if (objects.accesses.empty())
         return;
     pm_refer_initial(reader, 0, list);
-    add_touch(reader, list->getExprLoc(), outer, PM_MAP_WRITES, objects);
+    pm_touch_add(reader, list->getExprLoc(), outer, PM_MAP_WRITES, objects);
 }
 
 void pm_touch_value(struct pm_text_reader *reader, const Expr *e, SourceLocation outer)
@@ -322,13 +316,13 @@ void pm_touch_value(struct pm_text_reader *reader, const Expr *e, SourceLocation
         if (!reader->is_cxx || known_arguments(call->getDirectCallee()))
             touch_call(reader, call);
         else
-            touch_cxx_call(reader, e);
+            pm_touch_cxx_call(reader, e);
     } else if (isa<CXXConstructExpr>(e)) {
-        touch_cxx_call(reader, e);
+        pm_touch_cxx_call(reader, e);
     } else if (const auto *list = dyn_cast<InitListExpr>(e)) {
         reader->is_cxx ? touch_list(reader, list, outer) : touch_items(reader, list, outer);
     } else if (isa<MemberExpr>(e) || isa<ArraySubscriptExpr>(e)) {
-        touch_parts(reader, e);
+        pm_touch_parts(reader, e);
     } else {
         for (const Stmt *child : e->children())
             touch_within(reader, child, outer);
@@ -338,7 +332,7 @@ void pm_touch_value(struct pm_text_reader *reader, const Expr *e, SourceLocation
 /* --- initial values --- */
 
 /* "struct grid g = {table, 256}" writes g and its fields: of nested ones the innermost. */
-static void touch_fields(struct pm_gathered *objects, const Expr *value, pm_id field)
+void pm_touch_fields(struct pm_gathered *objects, const Expr *value, pm_id field)
 {
     const auto *list = dyn_cast<InitListExpr>(pm_inner(value));
     if (!list) {
@@ -351,7 +345,7 @@ static void touch_fields(struct pm_gathered *objects, const Expr *value, pm_id f
         for (const FieldDecl *one : record->fields())
             fields.push_back(pm_noun_of_field(one));
     for (unsigned i = 0; i < list->getNumInits(); i++)
-        touch_fields(objects, list->getInit(i), i < fields.size() ? fields[i] : field);
+        pm_touch_fields(objects, list->getInit(i), i < fields.size() ? fields[i] : field);
 }
 
 /* A reference, a view, an iterator, what a call gave: the facts say at once that what is done with
@@ -385,153 +379,6 @@ void pm_touch_initial(struct pm_text_reader *reader, const VarDecl *variable)
         pm_touch_value(reader, value, variable->getLocation());
     struct pm_gathered objects = {};
     objects.accesses.push_back({noun, PM_MAP_WRITES});
-    touch_fields(&objects, value, 0);
-    add_touch(reader, variable->getLocation(), value->getExprLoc(), PM_MAP_WRITES, objects);
-}
-
-/* --- C++ --- */
-
-/* It is done with what the expression is made of: facts say so, and the code of the call is that
- * of the function called. */
-static void touch_handed(struct pm_text_reader *reader, const struct pm_called *call,
-                         const Expr *argument, unsigned use)
-{
-    struct pm_gathered objects = {};
-    unsigned access = access_of_use(use);
-    pm_objects_of_any(reader, argument, access, &objects);
-    if (access == 0 || objects.accesses.empty())
-        return;
-    add_touch(reader, call->e->getExprLoc(), SourceLocation(), 0, objects)->says = access;
-}
-
-/* May an object of that type lead to others, as closures and what the library makes of
- * expressions do? */
-static bool leads_on(QualType type)
-{
-    const CXXRecordDecl *record = type.getNonReferenceType()->getAsCXXRecordDecl();
-    if (!record || !record->hasDefinition())
-        return false;
-    if (pm_is_container_type(type))
-        return true;
-    for (const FieldDecl *field : record->fields())
-        if (pm_is_pointer(field->getType()) || leads_on(field->getType()))
-            return true;
-    return false;
-}
-
-static void note_handed(struct pm_text_reader *reader, const struct pm_called *call)
-{
-    struct pm_place place;
-    if (!call->callee || !pm_is_of_system(call->callee) ||
-        !pm_source_place(reader->sources, call->e->getExprLoc(), &place))
-        return;
-    for (const Expr *argument : call->arguments) {
-        struct pm_gathered objects = {};
-        if (!argument)
-            continue;
-        pm_objects_of_any(reader, argument, 0, &objects);
-        for (const struct pm_access &object : objects.accesses)
-            reader->text->handed.push_back({place, object.noun});
-        if (objects.accesses.empty() && leads_on(argument->getType()))
-            reader->text->handed.push_back({place, 0});
-    }
-}
-
-static void note_passed_cxx(struct pm_text_reader *reader, const struct pm_called *call,
-                            unsigned index)
-{
-    struct pm_gathered objects = {};
-    struct pm_place place;
-    const Expr *argument = call->arguments[index];
-    QualType type = pm_type_of_parameter(call, index);
-    bool is_object = index == 0 && call->is_method;
-    bool is_address = is_object || (!type.isNull() && pm_refers(type));
-    if (!is_address || !pm_source_place(reader->sources, call->e->getExprLoc(), &place))
-        return;
-    pm_objects_of_any(reader, argument, 0, &objects);
-    const std::vector<struct pm_access> &list = objects.accesses;
-    bool is_lvalue = pm_inner(argument)->isGLValue() || type.isNull() || type->isPointerType();
-    if (!list.empty() && is_lvalue && !(list.back().access & PM_MAP_THROUGH))
-        reader->text->passed.push_back({place, index, list.back().noun});
-}
-
-static void touch_argument(struct pm_text_reader *reader, struct pm_called *call, unsigned index)
-{
-    const Expr *argument = call->arguments[index];
-    unsigned use = pm_use_of_argument(call, index, reader->discarded != call->e);
-    size_t before = reader->text->touches.size();
-    note_passed_cxx(reader, call, index);
-    if (pm_inner(argument)->isGLValue())
-        touch_parts(reader, argument);
-    else
-        pm_touch_value(reader, argument, call->e->getExprLoc());
-    bool is_own = call->callee && !pm_is_of_system(call->callee);
-    bool is_value = !pm_inner(argument)->isGLValue() && argument->getType()->isPointerType();
-    bool is_given = isa<CallExpr>(pm_inner(argument->IgnoreParenCasts())); /* "f->step()" */
-    if (is_own && is_value && !is_given)
-        return; /* the pointer is read; what it leads to is the callee's matter */
-    for (size_t i = before; use != 0 && is_value && i < reader->text->touches.size(); i++)
-        reader->text->touches[i].gives_address = true;
-    touch_handed(reader, call, argument, use);
-}
-
-/* "point p = q", "p = q" of what is copied as memory is: there is no call. */
-static bool copies_memory(const struct pm_called *call)
-{
-    if (const auto *made = dyn_cast_or_null<CXXConstructorDecl>(call->callee))
-        return made->isCopyOrMoveConstructor() && made->isTrivial();
-    const auto *method = dyn_cast_or_null<CXXMethodDecl>(call->callee);
-    return method && method->isTrivial() &&
-           (method->isCopyAssignmentOperator() || method->isMoveAssignmentOperator());
-}
-
-static void touch_copy(struct pm_text_reader *reader, const struct pm_called *call)
-{
-    SourceLocation place = call->e->getExprLoc();
-    const Expr *to = call->arguments[0], *from = call->arguments[1];
-    touch_parts(reader, from);
-    touch_object(reader, from, place, from->getExprLoc(), PM_MAP_READS);
-    if (!to)
-        return;
-    touch_parts(reader, to);
-    touch_object(reader, to, place, to->getExprLoc(), PM_MAP_WRITES);
-}
-
-static void touch_cxx_call(struct pm_text_reader *reader, const Expr *e)
-{
-    struct pm_called call;
-    if (!pm_read_call(e, &call))
-        return;
-    if (copies_memory(&call) && call.arguments.size() > 1 && call.arguments[1]) {
-        touch_copy(reader, &call);
-        return;
-    }
-    if (const auto *through = dyn_cast<CallExpr>(e))
-        if (!call.callee)
-            pm_touch_value(reader, through->getCallee(), e->getExprLoc());
-    for (unsigned i = 0; i < call.arguments.size(); i++)
-        if (call.arguments[i])
-            touch_argument(reader, &call, i);
-    note_handed(reader, &call);
-    if (call.callee)
-        reader->text->calls.push_back({reader->statement, pm_noun_of_called(call.callee)});
-    pm_refer_arguments(reader, &call);
-}
-
-void pm_touch_member(struct pm_text_reader *reader, const CXXCtorInitializer *member)
-{
-    const Expr *value = member->getInit();
-    const FieldDecl *field = member->getAnyMember();
-    struct pm_gathered objects = {};
-    pm_id noun = field ? pm_noun_of_field(field) : 0;
-    pm_touch_value(reader, value, member->getMemberLocation());
-    touch_given(reader, value);
-    if (noun == 0)
-        return;
-    if (pm_refers(field->getType()))
-        pm_refer_initial(reader, noun, value);
-    objects.accesses.push_back({noun, PM_MAP_WRITES});
-    touch_fields(&objects, value, 0);
-    objects.goes_through = true;
-    add_touch(reader, member->getMemberLocation(), value->getExprLoc(), PM_MAP_WRITES, objects);
+    pm_touch_fields(&objects, value, 0);
+    pm_touch_add(reader, variable->getLocation(), value->getExprLoc(), PM_MAP_WRITES, objects);
 }
