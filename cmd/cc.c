@@ -33,6 +33,31 @@ static bool only_preprocesses(char *const *args, int n_args)
     return false;
 }
 
+static bool has_argument(const struct cmd_parse *parse, const char *begin, const char *part)
+{
+    for (int i = 0; i < parse->n_operands; i++)
+        if (strncmp(parse->operands[i], begin, strlen(begin)) == 0 &&
+            (!part || strstr(parse->operands[i], part)))
+            return true;
+    return false;
+}
+
+/* Clang's driver tells no linker of the plugin. NULL: no linker makes code. */
+static const char *option_of_linker(const struct cmd_parse *parse, char *const *words, int n_words)
+{
+    static const char *const no_link[] = {"-c", "-S", "-fsyntax-only"};
+    bool is_clang = false;
+    for (int i = 0; i < n_words; i++)
+        is_clang |= strstr(words[i], "clang") != NULL;
+    if (!is_clang || !has_argument(parse, "-flto", NULL))
+        return NULL;
+    for (int i = 0; i < parse->n_operands; i++)
+        for (size_t j = 0; j < sizeof no_link / sizeof *no_link; j++)
+            if (strcmp(parse->operands[i], no_link[j]) == 0)
+                return NULL;
+    return has_argument(parse, "-fuse-ld=", "lld") ? "-Wl,--load-pass-plugin=" : "-Wl,--plugin=";
+}
+
 /* The plugin is added to every other call: where nothing is compiled (linking, assembling,
  * --version) the driver does not load it, and an LTO link needs it, for there the code is made. */
 static int compile_with(struct cmd_parse *parse, const char *variable, const char *usual)
@@ -42,8 +67,8 @@ static int compile_with(struct cmd_parse *parse, const char *variable, const cha
     if (!compiler || !compiler[strspn(compiler, " \t")])
         compiler = usual;
     char *words[MAX_COMPILER_WORDS], *text = pm_strndup(compiler, strlen(compiler)), *plugin = NULL;
-    char **args = pm_alloc_array((size_t)parse->n_operands + MAX_COMPILER_WORDS + 2, sizeof *args);
-    struct pm_buf option = PM_BUF_INIT(1 << 16);
+    char **args = pm_alloc_array((size_t)parse->n_operands + MAX_COMPILER_WORDS + 3, sizeof *args);
+    struct pm_buf option = PM_BUF_INIT(1 << 16), of_linker = PM_BUF_INIT(1 << 16);
     int n = text ? split_words(text, words) : 0;
     if (!text || !args) {
         pm_error_set(&err, PM_ERR_MEMORY, "out of memory");
@@ -53,14 +78,20 @@ static int compile_with(struct cmd_parse *parse, const char *variable, const cha
     } else if (cmd_find_plugin(&err, &plugin) == PM_OK) {
         pm_buf_printf(&option, "-fplugin=%s", plugin);
         memcpy(args, words, (size_t)n * sizeof *args);
+        const char *link = option_of_linker(parse, words, n);
         if (!only_preprocesses(parse->operands, parse->n_operands))
             args[n++] = option.data;
+        if (link) {
+            pm_buf_printf(&of_linker, "%s%s", link, plugin);
+            args[n++] = of_linker.data;
+        }
         memcpy(args + n, parse->operands, (size_t)parse->n_operands * sizeof *args);
         execvp(args[0], args);
         pm_error_system(&err, errno, "cannot start compiler '%s' (set %s to another)", args[0],
                         variable);
     }
     pm_buf_release(&option);
+    pm_buf_release(&of_linker);
     free(plugin);
     free(args);
     free(text);
@@ -89,7 +120,7 @@ static int fortran_main(struct cmd_parse *parse)
     "the compiler, "                                                                               \
     "also --version; only --help or -h as the only argument is taken by PerfMap. Calls that only " \
     "preprocess (-E, -M, "                                                                         \
-    "-MM) are passed on as they are.\n\n"                                                          \
+    "-MM) are passed on as they are. With Clang and -flto the linker gets the plugin, too.\n\n"    \
     "Options of the plugin are given to the compiler, for example "                                \
     "-fplugin-arg-perfmap-constructs=functions. "                                                  \
     "Compile with -g: PerfMap does not need it, but places in headers and of variables are "       \

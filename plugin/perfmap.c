@@ -1,10 +1,12 @@
-/* perfmap.so: the one file that any supported compiler loads with -fplugin=. It knows no compiler's
- * headers. It finds out which compiler it is in and hands over to the back end beside it:
- * perfmap-gcc12.so for GCC 12 and so on.
+/* perfmap.so: the one file that any supported compiler loads with -fplugin=, and linkers that emit
+ * LLVM's code. It knows no compiler's headers. It finds out which compiler it is in and hands over
+ * to the back end beside it: perfmap-gcc12.so for GCC 12, perfmap-clang19.so for Clang 19,
+ * perfmap-llvm19.so for other programs with LLVM 19 in them.
  *
  * GCC calls plugin_init() with its version. Clang calls nothing that is the same in all its
- * versions, so a constructor looks whether the process has LLVM in it. Whatever is wrong ends the
- * compilation: a program that silently has no sleds would cost its user hours.
+ * versions, so a constructor looks whether the process has LLVM in it. LLVM's own linker asks for
+ * llvmGetPassPluginInfo(), others call onload(). Whatever is wrong ends the compilation: a program
+ * that silently has no sleds would cost its user hours.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -24,8 +26,17 @@ struct gcc_version {
     const char *base, *date, *phase, *revision, *configuration;
 };
 
+/* LLVM's llvm::PassPluginLibraryInfo, the same in all versions with plugin API 1. */
+struct pass_plugin {
+    unsigned api;
+    const char *name, *version;
+    void (*add)(void *pass_builder);
+};
+
 EXPORT int plugin_is_GPL_compatible;
 EXPORT int plugin_init(struct gcc_arguments *arguments, struct gcc_version *version);
+EXPORT struct pass_plugin llvmGetPassPluginInfo(void);
+EXPORT int onload(void *linker);
 
 enum { PATH_BYTES = 4096, LIST_BYTES = 1024 };
 
@@ -74,7 +85,7 @@ static void list_back_ends(const char *folder, char list[LIST_BYTES])
         free(entries);
 }
 
-/* kind: "gcc" or "clang"; version: as the compiler says it, begins with the major number. */
+/* kind: "gcc", "clang" or "llvm"; version: as the compiler says it, the major number first. */
 static void *load_back_end(const char *kind, const char *version, int flags)
 {
     char folder[PATH_BYTES], path[PATH_BYTES + 64], list[LIST_BYTES];
@@ -97,11 +108,11 @@ static void *load_back_end(const char *kind, const char *version, int flags)
             "a compiler that has one",
             version, path, list, n_digits, version);
     refuse(
-        "no back end for clang %s: '%s' does not exist (there are: %s); install its headers "
+        "no back end for %s %s: '%s' does not exist (there are: %s); install its headers "
         "(Debian and Ubuntu: apt-get install libclang-%.*s-dev llvm-%.*s-dev) and build one where "
         "PerfMap's source is: cmake --preset release && cmake --build --preset release; or use "
         "a compiler that has one",
-        version, path, list, n_digits, version, n_digits, version);
+        kind, version, path, list, n_digits, version, n_digits, version);
 }
 
 int plugin_init(struct gcc_arguments *arguments, struct gcc_version *version)
@@ -114,37 +125,87 @@ int plugin_init(struct gcc_arguments *arguments, struct gcc_version *version)
     return init(arguments, version);
 }
 
+/* --- LLVM --- */
+
+struct llvm {
+    char version[16]; /* "" none; "0" too old to say it */
+    char path[PATH_BYTES];
+};
+
 /* The version in a name like libclang-cpp.so.14, libLLVM-14.so.1, libLLVM.so.19.1. */
-static int find_llvm(struct dl_phdr_info *info, size_t size, void *ret_version)
+static int find_llvm(struct dl_phdr_info *info, size_t size, void *ret_llvm)
 {
-    static const char *const prefixes[] = {"libclang-cpp.so.", "libLLVM-", "libLLVM.so."};
+    static const char *const prefixes[] = {"libLLVM-", "libLLVM.so.", "libclang-cpp.so."};
+    struct llvm *llvm = ret_llvm;
     const char *name = strrchr(info->dlpi_name, '/');
     name = name ? name + 1 : info->dlpi_name;
     (void)size;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         size_t len = strlen(prefixes[i]);
         if (strncmp(name, prefixes[i], len) == 0) {
-            snprintf(ret_version, 16, "%.*s", (int)strspn(name + len, "0123456789"), name + len);
+            snprintf(llvm->version, sizeof llvm->version, "%.*s",
+                     (int)strspn(name + len, "0123456789"), name + len);
+            snprintf(llvm->path, sizeof llvm->path, "%s", info->dlpi_name);
             return 1;
         }
     }
     return 0;
 }
 
-/* GCC's compilers hold no LLVM; other programs that load this file (to look at it) hold neither. */
-__attribute__((constructor)) static void load_into_llvm(void)
+static struct llvm llvm_of_process(void)
 {
-    char version[16] = "";
+    struct llvm llvm = {"", ""};
     void (*llvm_version)(unsigned *, unsigned *, unsigned *);
     *(void **)&llvm_version = dlsym(RTLD_DEFAULT, "LLVMGetVersion"); /* LLVM 16 and later */
     if (llvm_version) {
         unsigned major, minor, patch;
         llvm_version(&major, &minor, &patch);
-        snprintf(version, sizeof version, "%u", major);
-    } else if (!dl_iterate_phdr(find_llvm, version)) {
-        if (!dlsym(RTLD_DEFAULT, "LLVMContextCreate"))
-            return;
-        snprintf(version, sizeof version, "0"); /* linked statically, and old */
+        snprintf(llvm.version, sizeof llvm.version, "%u", major);
+    } else if (!dl_iterate_phdr(find_llvm, &llvm) && dlsym(RTLD_DEFAULT, "LLVMContextCreate")) {
+        snprintf(llvm.version, sizeof llvm.version, "0"); /* linked statically, and old */
     }
-    load_back_end("clang", version, RTLD_NOW | RTLD_GLOBAL);
+    return llvm;
+}
+
+static void *llvm_back_end;
+
+/* GCC's compilers hold no LLVM; other programs that load this file (to look at it) hold neither. */
+__attribute__((constructor)) static void load_into_llvm(void)
+{
+    static const char of_clang[] = "_ZN5clang14FrontendAction7ExecuteEv";
+    struct llvm llvm = llvm_of_process();
+    if (llvm.version[0] == 0)
+        return;
+    /* A linker loads LLVM with a plugin, for that one alone. */
+    if (llvm.path[0] != 0)
+        dlopen(llvm.path, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+    const char *kind = dlsym(RTLD_DEFAULT, of_clang) ? "clang" : "llvm";
+    llvm_back_end = load_back_end(kind, llvm.version, RTLD_NOW | RTLD_GLOBAL);
+}
+
+struct pass_plugin llvmGetPassPluginInfo(void)
+{
+    struct pass_plugin (*info)(void);
+    if (llvm_back_end == NULL)
+        refuse("perfmap.so does not find LLVM in the program that loads it as a pass plugin");
+    *(void **)&info = dlsym(llvm_back_end, "llvmGetPassPluginInfo");
+    if (info == NULL)
+        refuse("the back end has no llvmGetPassPluginInfo");
+    return info();
+}
+
+/* Linkers whose plugin is LLVMgold.so: it comes first on their command lines, and LLVM is ready by
+ * now. Without it the objects are GCC's: nothing is to be done. The answer is LDPS_OK. */
+int onload(void *linker)
+{
+    void (*is_ready)(void);
+    (void)linker;
+    if (llvm_back_end == NULL)
+        load_into_llvm();
+    if (llvm_back_end == NULL)
+        return 0;
+    *(void **)&is_ready = dlsym(llvm_back_end, "perfmap_llvm_is_ready");
+    if (is_ready)
+        is_ready();
+    return 0;
 }

@@ -2,6 +2,7 @@
 /* clang-format off */
 /*   main.cc      the action that -fplugin starts: options, registration
  *   source.cc    Clang's trees: functions and loops of the source, selection
+ *   functions.cc which of them a function of LLVM's code is
  *   places.cc    where things are written, what functions are called
  *   loops.cc     LLVM's code, before all optimisers: marks where loops are entered and left
  *   copies.cc    LLVM's code, after inlining: which functions have calls without sleds
@@ -9,9 +10,11 @@
  *   liveness.cc  which registers a sled's trampoline may use
  *   map.cc       the late map (map.h): scopes.cc, code_loops.cc, objects.cc, map_out.cc
  *   facts_out.cc section and .pif file
+ *   handover.cc  code that another process emits: what travels there with it
+ *   host.cc      what any program does that has LLVM in it and loads this
  *
- * What the source is made of travels with the functions of LLVM's code, as an attribute: code may
- * be emitted by another process.
+ * Programs without Clang's trees (linkers, opt) load a back end of its own, perfmap-llvmN.so: the
+ * same files without those that read trees (CMakeLists.txt).
  */
 /* clang-format on */
 #ifndef PM_CLANG_BACKEND_H
@@ -33,6 +36,7 @@ extern "C" {
 
 namespace llvm
 {
+class DISubprogram;
 class Function;
 class MachineFunction;
 class MachineInstr;
@@ -45,21 +49,50 @@ class StringRef;
 struct pm_compilation {
     struct pm_options options;
     std::string input, output; /* files, as the user spelt them; output "": none is kept */
+    std::string folder;        /* that names of files are relative to */
     bool optimizes;
     bool is_cxx;
+    bool has_source;     /* this process reads it */
+    bool is_handed_over; /* another process emits the code */
+    bool is_optimised_elsewhere;
+    bool is_taken_over; /* another process read the source */
+    bool is_linked;     /* it may be of several units */
 };
-extern struct pm_compilation pm_compilation;
+/* A linker emits code of several modules at a time, each by one thread. */
+extern thread_local struct pm_compilation pm_compilation;
 
 /* Ends the compilation with an error. */
 [[noreturn]] void pm_stop(const std::string &text);
 [[noreturn]] void pm_no_memory(void);
 
+/* --- host.cc --- */
+
+extern bool pm_reads_trees; /* this is a compiler */
+
+/* "key=value" or "key", each as it was given behind -fplugin-arg-perfmap-. The first wrong option
+ * ends the compilation. */
+void pm_options_read(const std::vector<std::string> &arguments, struct pm_options *ret_options);
+/* PERFMAP_PLUGIN_OPTIONS: the same words, with blanks between. */
+void pm_options_of_environment(struct pm_options *ret_options);
+/* The folder that names of files are relative to. */
+const std::string &pm_working_folder(void);
+
+/* --- handover.cc --- */
+
+/* Before the module is written: it gets all that its emission needs. */
+void pm_hand_over(llvm::Module &module);
+/* Before the module is emitted: by this process alone, or after another one. */
+void pm_take_over(llvm::Module &module);
+
 /* --- places.cc --- */
 
 /* The one pointer for equal strings. */
 const char *pm_lasting(const std::string &text);
-/* The file of a place, by a name that is relative to the folder (plugin/emit/paths.h). */
+/* The file of a place, by a name that is relative to the folder (plugin/emit/paths.h), or by what
+ * that said in another process. */
 void pm_place_set_file(struct pm_place *place, const std::string &spelt, const std::string &folder);
+void pm_place_set_known_file(struct pm_place *place, const std::string &file,
+                             const std::string &shown);
 const char *pm_absolute_path(const std::string &spelt, const std::string &folder);
 void pm_map_prefix(const std::string &from, const std::string &to);
 /* "ns::f(int)" of a linkage name, or that name. */
@@ -76,20 +109,33 @@ struct pm_read_function {
     std::vector<std::pair<struct pm_text_point, pm_id>> directives;
     struct pm_read_text *text; /* reading.h; NULL: it was not read */
 };
+
+/* --- functions.cc --- */
+
+bool pm_function_is_read(const std::string &symbol);
+void pm_function_add(const std::string &symbol, const struct pm_read_function *function);
+void pm_function_add_body(const struct pm_read_function *function, const struct pm_place *begin,
+                          struct pm_text_point last);
+/* Not its symbol tells which function of the source it is, but the places of its code. */
+bool pm_is_known_by_place(llvm::StringRef symbol);
 /* NULL: LLVM's function is none of the source, or its text was not read. */
 const struct pm_read_function *pm_read_function_of(const llvm::Function &function);
-
-/* --- loops.cc, copies.cc --- */
-
+/* scopes.cc: what a description says, not selected. The caller owns it. */
+struct pm_read_function *pm_function_of_description(const llvm::DISubprogram *described);
+/* scopes.cc: the same, when another process has read the source. */
+const struct pm_read_function *pm_scopes_taken_over(const llvm::DISubprogram *described);
 /* OpenMP: a function of the compiler's, for the body of a region. */
 bool pm_is_outlined(llvm::StringRef symbol);
+
+/* --- loops.cc, copies.cc --- */
 
 /* Adds the passes, at the points where a pass builder lets plugins add some. */
 void pm_passes_register(llvm::PassBuilder &builder);
 void pm_loops_mark(llvm::Module &module);
 /* Before all optimisers, and behind the inliner. */
 void pm_copies_begin(llvm::Module &module);
-void pm_copies_look(llvm::Function &function);
+void pm_copies_look(const llvm::Function &function);
+void pm_copies_forget(void);
 
 /* Marks of loops: text of an asm that is a comment for assemblers, until code.cc makes a sled of
  * it. The id is that of the loop of the source. */
@@ -103,7 +149,8 @@ bool pm_mark_parse(const char *text, unsigned *ret_kind, pm_id *ret_loop, std::s
 
 /* --- code.cc, liveness.cc --- */
 
-/* From now on machine code of this kind of machine gets sleds. False: no sleds are made for it. */
+/* From now on machine code of this kind of machine gets sleds. False: no sleds are made for it, or
+ * LLVM is not ready yet. */
 bool pm_code_register(const std::string &triple);
 
 /* The must-save mask of a sled before an instruction; NULL: at the function's entry. */
@@ -112,6 +159,7 @@ unsigned pm_must_save(llvm::MachineFunction &function, llvm::MachineInstr *befor
 /* --- facts_out.cc --- */
 
 struct pm_facts *pm_unit_facts(void);
+void pm_unit_facts_forget(void);
 /* The section's contents. */
 void pm_facts_chunk(struct pm_buf *ret_chunk);
 void pm_facts_write_pif(void);

@@ -35,7 +35,7 @@ extern "C" {
 
 using namespace llvm;
 
-static struct stats {
+static thread_local struct stats {
     unsigned n_functions, n_function_sleds, n_loops, n_loop_sleds, n_nested_loops;
 } stats;
 
@@ -63,7 +63,7 @@ struct emitted {
 
 static struct pm_source_function *source_of(const Function &function)
 {
-    static struct pm_intern *strings;
+    static thread_local struct pm_intern *strings;
     if (!function.hasFnAttribute(PM_ATTRIBUTE_SOURCE))
         return NULL;
     if (strings == NULL)
@@ -78,19 +78,20 @@ static struct pm_source_function *source_of(const Function &function)
 
 /* Of each section of code, the symbol that its records are tied to: of the first function in it
  * (plugin/gcc/sleds_function.cc says why there is one for all). */
+static thread_local std::map<const MCSection *, const char *> section_symbols;
+
 static const char *section_symbol(const emitted &code)
 {
-    static std::map<const MCSection *, const char *> symbols;
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
     if (strlen(code.name) >= PM_SLED_SYMBOL_MAX || code.name[strspn(code.name, plain)] != 0)
         return NULL;
-    return symbols.emplace(code.machine->getSection(), code.name).first->second;
+    return section_symbols.emplace(code.machine->getSection(), code.name).first->second;
 }
 
 static const char *sled_text(const emitted &code, const MachineBasicBlock &block, unsigned kind,
                              unsigned flags, unsigned must_save, pm_id id)
 {
-    static unsigned n_sleds;
+    static thread_local unsigned n_sleds;
     struct pm_buf text = PM_BUF_INIT(PM_SLED_TEXT_MAX);
     bool is_apart = block.getSectionID() != code.machine->front().getSectionID();
     const char *symbol = is_apart ? NULL : code.section_symbol;
@@ -174,7 +175,7 @@ static MachineBasicBlock *split_behind(MachineInstr *instruction, MachineBasicBl
 static void make_exit(MachineInstr *jump)
 {
     const TargetInstrInfo &info = *jump->getMF()->getSubtarget().getInstrInfo();
-    static unsigned conditional, unconditional;
+    static thread_local unsigned conditional, unconditional;
     if (conditional == 0) {
         conditional = opcode_named(info, "JCC_1");
         unconditional = opcode_named(info, "TAILJMPd64");
@@ -408,8 +409,8 @@ static void put_sleds(const emitted &code)
 
 /* --- the late map --- */
 
-static struct pm_code_lists late_map; /* of the function that is being emitted */
-static pm_id mapped_symbol;           /* 0: it gets none */
+static thread_local struct pm_code_lists late_map; /* of the function that is being emitted */
+static thread_local pm_id mapped_symbol;           /* 0: it gets none */
 
 static bool is_mapped(const Function &function)
 {
@@ -432,6 +433,8 @@ static void begin_code(AsmPrinter *printer, const MachineFunction *machine)
     late_map = {};
     mapped_symbol = 0;
     const Function &function = machine->getFunction();
+    if (pm_compilation.is_taken_over)
+        pm_copies_look(function);
     if (!function.hasFnAttribute(PM_ATTRIBUTE_SOURCE) && !has_marks(*machine) &&
         !is_mapped(function))
         return;
@@ -481,13 +484,19 @@ class handler : public AsmPrinterHandler
 
   public:
     explicit handler(AsmPrinter *given) : printer(given) {}
+    void beginModule(Module *module) override
+    {
+        section_symbols.clear();
+        pm_take_over(*module);
+    }
     void beginFunction(const MachineFunction *machine) override { begin_code(printer, machine); }
     void endFunction(const MachineFunction *machine) override { end_code(printer, machine); }
     void endModule() override
     {
         pm_map_end(printer);
         write_section(printer);
-        pm_facts_write_pif();
+        if (!pm_compilation.is_linked)
+            pm_facts_write_pif();
         if (pm_compilation.options.verbose)
             print_stats();
     }
@@ -520,7 +529,7 @@ bool pm_code_register(const std::string &triple)
     if (is_registered)
         return true;
     const Target *target = TargetRegistry::lookupTarget(triple, problem);
-    if (target == NULL)
+    if (target == NULL || !target->hasTargetMachine())
         return false;
     original = *target;
     TargetRegistry::RegisterAsmPrinter(const_cast<Target &>(*target), make_printer);

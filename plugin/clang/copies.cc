@@ -3,6 +3,10 @@
  * time then is not all of it. */
 #include "map.h"
 
+/* What LLVM's callbacks are given knows its type by an address in LLVM. */
+#pragma GCC visibility push(default)
+#include "llvm/ADT/Any.h"
+#pragma GCC visibility pop
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LazyCallGraph.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -13,6 +17,8 @@
 #include <set>
 
 using namespace llvm;
+
+extern template struct llvm::Any::TypeId<const Module *>;
 
 static unsigned count_own_calls(const Function &function)
 {
@@ -34,6 +40,12 @@ void pm_copies_begin(Module &module)
 
 static void note_copy(const DISubprogram *inlined, const Module &module)
 {
+    if (pm_compilation.is_taken_over) {
+        const struct pm_read_function *read = pm_scopes_taken_over(inlined);
+        if (read && read->selected && !pm_is_inner(inlined))
+            pm_fact_bare(pm_unit_facts(), read->source->id, true);
+        return;
+    }
     StringRef linkage = inlined->getLinkageName();
     const Function *function = module.getFunction(linkage.empty() ? inlined->getName() : linkage);
     const struct pm_read_function *read = function ? pm_read_function_of(*function) : NULL;
@@ -41,9 +53,15 @@ static void note_copy(const DISubprogram *inlined, const Module &module)
         pm_fact_bare(pm_unit_facts(), read->source->id, true);
 }
 
-void pm_copies_look(Function &function)
+static thread_local std::set<const DISubprogram *> noted;
+
+void pm_copies_forget(void)
 {
-    static std::set<const DISubprogram *> noted;
+    noted.clear();
+}
+
+void pm_copies_look(const Function &function)
+{
     for (const Instruction &instruction : instructions(function)) {
         const DILocation *place = instruction.getDebugLoc().get();
         for (; place && place->getInlinedAt(); place = place->getInlinedAt()) {
@@ -64,20 +82,43 @@ void pm_copies_look(Function &function)
 
 /* --- passes --- */
 
+/* Linkers optimise again what was begun elsewhere: then the emission looks for copies. */
+static thread_local const Module *begun;
+
+/* -fpass-plugin, opt: options come from the environment, and who emits the code is not known. A
+ * late map would say of all code that it touches no variable: debug information says as much, and
+ * no more. */
+static void begin_without_trees(const Module &module)
+{
+    pm_options_of_environment(&pm_compilation.options);
+    pm_compilation.input = module.getSourceFileName();
+    pm_compilation.options.map = false;
+    pm_compilation.optimizes = true;
+    pm_compilation.is_handed_over = true;
+}
+
+/* False: it was done before: what -fplugin loads may be named by -fpass-plugin, too. */
+static bool begin_module(Module &module)
+{
+    if (module.getNamedMetadata("perfmap.done"))
+        return false;
+    module.getOrInsertNamedMetadata("perfmap.done");
+    if (!pm_compilation.has_source)
+        begin_without_trees(module);
+    pm_scopes_begin(module);
+    pm_loops_mark(module);
+    pm_scopes_inner(module);
+    pm_copies_begin(module);
+    begun = &module;
+    return true;
+}
+
 namespace
 {
 struct begin_pass : PassInfoMixin<begin_pass> {
     PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
     {
-        /* Loaded twice, by -fplugin and -fpass-plugin. */
-        if (module.getNamedMetadata("perfmap.done"))
-            return PreservedAnalyses::all();
-        module.getOrInsertNamedMetadata("perfmap.done");
-        pm_scopes_begin(module);
-        pm_loops_mark(module);
-        pm_scopes_inner(module);
-        pm_copies_begin(module);
-        return PreservedAnalyses::none();
+        return begin_module(module) ? PreservedAnalyses::none() : PreservedAnalyses::all();
     }
     static bool isRequired() { return true; }
 };
@@ -87,7 +128,8 @@ struct copies_pass : PassInfoMixin<copies_pass> {
                           CGSCCUpdateResult &)
     {
         for (LazyCallGraph::Node &node : functions)
-            pm_copies_look(node.getFunction());
+            if (node.getFunction().getParent() == begun)
+                pm_copies_look(node.getFunction());
         return PreservedAnalyses::all();
     }
     static bool isRequired() { return true; }
@@ -96,17 +138,45 @@ struct copies_pass : PassInfoMixin<copies_pass> {
 struct end_pass : PassInfoMixin<end_pass> {
     PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
     {
+        if (&module != begun)
+            return PreservedAnalyses::all();
         for (Function &function : module)
             if (!function.isDeclaration())
                 pm_copies_look(function);
+        if (pm_compilation.is_handed_over)
+            pm_hand_over(module);
+        begun = NULL;
         return PreservedAnalyses::all();
     }
     static bool isRequired() { return true; }
 };
 } // namespace
 
+/* -save-temps: no pass changes code that the next process is to optimise, and so no callback but
+ * this one comes before it is written. */
+static void hand_over_first(PassBuilder &builder)
+{
+    PassInstrumentationCallbacks *callbacks = builder.getPassInstrumentationCallbacks();
+    if (callbacks)
+        callbacks->registerBeforeNonSkippedPassCallback([](StringRef, Any code) {
+            if (const auto *module = any_cast<const Module *>(&code))
+                if (begin_module(const_cast<Module &>(**module)))
+                    pm_hand_over(const_cast<Module &>(**module));
+        });
+}
+
 void pm_passes_register(PassBuilder &builder)
 {
+    if (pm_compilation.is_optimised_elsewhere)
+        hand_over_first(builder);
+    builder.registerPipelineParsingCallback(
+        [](StringRef name, ModulePassManager &passes, ArrayRef<PassBuilder::PipelineElement>) {
+            if (name != "perfmap")
+                return false;
+            passes.addPass(begin_pass());
+            passes.addPass(end_pass());
+            return true;
+        });
     builder.registerPipelineStartEPCallback(
         [](ModulePassManager &passes, auto...) { passes.addPass(begin_pass()); });
     builder.registerCGSCCOptimizerLateEPCallback(

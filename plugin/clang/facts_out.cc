@@ -7,9 +7,10 @@ extern "C" {
 #include "../emit/facts_text.h"
 }
 
+static thread_local struct pm_facts *facts;
+
 struct pm_facts *pm_unit_facts(void)
 {
-    static struct pm_facts *facts;
     if (facts == NULL) {
         std::string producer =
             "perfmap-clang" + std::to_string(LLVM_VERSION_MAJOR) + " " PERFMAP_VERSION;
@@ -18,6 +19,12 @@ struct pm_facts *pm_unit_facts(void)
     if (facts == NULL || pm_facts_failed(facts))
         pm_no_memory();
     return facts;
+}
+
+void pm_unit_facts_forget(void)
+{
+    pm_facts_free(facts);
+    facts = NULL;
 }
 
 void pm_facts_chunk(struct pm_buf *ret_chunk)

@@ -28,8 +28,8 @@ static const struct {
 /* LLVM's numbers of the candidates: they differ from version to version. */
 static const MCRegister *registers(const TargetRegisterInfo &info)
 {
-    static MCRegister numbers[N_CANDIDATES];
-    static bool known;
+    static thread_local MCRegister numbers[N_CANDIDATES];
+    static thread_local bool known;
     for (unsigned number = 1; !known && number < info.getNumRegs(); number++)
         for (int i = 0; i < N_CANDIDATES; i++)
             if (strcmp(info.getName(number), candidates[i].name) == 0)

@@ -1,5 +1,5 @@
-/* The Clang back end's entrance: the action that -fplugin starts, options, registration of the
- * parts. Loaded by perfmap.so (../perfmap.c), never named by users. */
+/* The action that -fplugin starts: options, registration of the parts. Loaded by perfmap.so
+ * (../perfmap.c), never named by users. */
 #include "source.h"
 
 #include "clang/AST/ASTConsumer.h"
@@ -8,8 +8,6 @@
 #include "clang/Frontend/FrontendPluginRegistry.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Passes/PassPlugin.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 #include <dlfcn.h>
@@ -22,54 +20,6 @@ namespace debug_kinds = llvm::codegenoptions;
 
 using namespace clang;
 
-struct pm_compilation pm_compilation;
-
-void pm_stop(const std::string &text)
-{
-    fprintf(stderr, "perfmap: error: %s\n", text.c_str());
-    fflush(NULL);
-    _Exit(1);
-}
-
-void pm_no_memory(void)
-{
-    pm_stop("no memory for the facts");
-}
-
-const std::string &pm_working_folder(void)
-{
-    static std::string folder;
-    if (folder.empty()) {
-        llvm::SmallString<256> current;
-        if (!llvm::sys::fs::current_path(current))
-            folder = current.str().str();
-    }
-    return folder;
-}
-
-/* --- options --- */
-
-/* "key=value" or "key", each as it was given behind -fplugin-arg-perfmap-. The first wrong option
- * ends the compilation. */
-static void read_options(const std::vector<std::string> &arguments)
-{
-    struct pm_error err = PM_ERROR_INIT;
-    enum pm_status status = pm_options_init(&pm_compilation.options, &err);
-    for (const std::string &argument : arguments) {
-        if (status != PM_OK)
-            break;
-        size_t end = argument.find('=');
-        std::string key = argument.substr(0, end);
-        const char *value = end != std::string::npos ? argument.c_str() + end + 1 : NULL;
-        status = pm_options_set(&pm_compilation.options, key.c_str(), value, &err);
-    }
-    if (status != PM_OK)
-        pm_stop(pm_error_text(&err));
-    if (pm_compilation.options.portable)
-        pm_stop(
-            "option 'portable' is only there with GCC: there are no portable calls for Clang yet");
-}
-
 /* The driver gives objects that it only links names of its own: "x-4f5e6a.o" in the folder for
  * temporary files. */
 static bool is_temporary(llvm::StringRef output)
@@ -81,6 +31,13 @@ static bool is_temporary(llvm::StringRef output)
            number.find_first_not_of("0123456789abcdef") == llvm::StringRef::npos;
 }
 
+/* -flto, -save-temps, -emit-llvm */
+static bool another_process_emits(const CodeGenOptions &code, frontend::ActionKind action)
+{
+    return code.PrepareForLTO || code.PrepareForThinLTO || code.DisableLLVMPasses ||
+           action == frontend::EmitBC || action == frontend::EmitLLVM;
+}
+
 static void read_unit(const CompilerInstance &compiler, llvm::StringRef input)
 {
     const CodeGenOptions &code = compiler.getCodeGenOpts();
@@ -88,6 +45,10 @@ static void read_unit(const CompilerInstance &compiler, llvm::StringRef input)
     pm_compilation.input = input.str();
     pm_compilation.output = output == "-" || is_temporary(output) ? "" : output;
     pm_compilation.optimizes = code.OptimizationLevel > 0;
+    pm_compilation.has_source = true;
+    pm_compilation.is_handed_over =
+        another_process_emits(code, compiler.getFrontendOpts().ProgramAction);
+    pm_compilation.is_optimised_elsewhere = code.DisableLLVMPasses;
     pm_compilation.is_cxx = compiler.getLangOpts().CPlusPlus;
     for (const auto &prefix : code.DebugPrefixMap)
         pm_map_prefix(prefix.first, prefix.second);
@@ -103,22 +64,6 @@ static void refuse_other_machines(const llvm::Triple &triple)
         pm_stop("with Clang only programs for x86-64 and ELF can be measured, and this one is "
                 "compiled for " +
                 triple.str() + "; compile it without '-fplugin', or with GCC");
-}
-
-/* Code that another process emits would have no sleds, and nobody would know. */
-static void refuse_bitcode(const CodeGenOptions &code, frontend::ActionKind action)
-{
-    if (code.PrepareForLTO || code.PrepareForThinLTO)
-        pm_stop(
-            "with Clang there are no sleds under -flto yet: the linker, which emits the code then, "
-            "does not load this plugin; compile without '-flto', or with GCC");
-    if (code.DisableLLVMPasses)
-        pm_stop("with Clang there are no sleds under -save-temps (or -disable-llvm-passes): the "
-                "process "
-                "that emits the code does not know its source; compile without it, or with GCC");
-    if (action == frontend::EmitBC || action == frontend::EmitLLVM)
-        pm_stop("with Clang there are no sleds in code that is made of -emit-llvm's output; "
-                "compile to an object at once, or with GCC");
 }
 
 /* Loops are told apart by the places of LLVM's code: those are kept, without a change of the
@@ -157,7 +102,7 @@ class action : public PluginASTAction
                                                    llvm::StringRef input) override;
     bool ParseArgs(const CompilerInstance &, const std::vector<std::string> &arguments) override
     {
-        read_options(arguments);
+        pm_options_read(arguments, &pm_compilation.options);
         return true;
     }
     ActionType getActionType() override { return AddBeforeMainAction; }
@@ -182,7 +127,6 @@ std::unique_ptr<ASTConsumer> action::CreateASTConsumer(CompilerInstance &compile
 {
     const llvm::Triple &triple = compiler.getTarget().getTriple();
     refuse_other_machines(triple);
-    refuse_bitcode(compiler.getCodeGenOpts(), compiler.getFrontendOpts().ProgramAction);
     read_unit(compiler, input);
     keep_places(compiler.getCodeGenOpts());
     add_passes(compiler.getCodeGenOpts());
@@ -191,10 +135,9 @@ std::unique_ptr<ASTConsumer> action::CreateASTConsumer(CompilerInstance &compile
     return std::make_unique<consumer>();
 }
 
-static FrontendPluginRegistry::Add<action> registration("perfmap", "sleds and facts of the source");
-
-extern "C" __attribute__((visibility("default"))) llvm::PassPluginLibraryInfo
-llvmGetPassPluginInfo()
+__attribute__((constructor)) static void begin_compiler(void)
 {
-    return {LLVM_PLUGIN_API_VERSION, "perfmap", PERFMAP_VERSION, pm_passes_register};
+    pm_reads_trees = true;
 }
+
+static FrontendPluginRegistry::Add<action> registration("perfmap", "sleds and facts of the source");

@@ -69,7 +69,8 @@ static int site_of(collected *now, const DILocation *location)
                             &call.place);
 }
 
-static std::map<pm_id, std::pair<const struct pm_source_function *, int>> unstated_loops;
+static thread_local std::map<pm_id, std::pair<const struct pm_source_function *, int>>
+    unstated_loops;
 
 /* The loops of one function that the statement lies in. */
 static void add_loops(const struct pm_written_place &code, int site, struct pm_located *found)
@@ -343,7 +344,7 @@ static int add_label(collected *now, const std::string &name)
 
 static MCSymbol *new_symbol(collected *now)
 {
-    static unsigned n_labels;
+    static thread_local unsigned n_labels;
     MCContext &context = now->printer->OutContext;
     return context.getOrCreateSymbol(Twine(now->printer->MAI->getPrivateGlobalPrefix()) + "pmr" +
                                      Twine(n_labels++));

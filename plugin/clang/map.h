@@ -26,6 +26,16 @@ const struct pm_read_function *pm_read_function_in(const llvm::DISubprogram *des
 void pm_scopes_inner(const llvm::Module &module);
 bool pm_is_inner(const llvm::DISubprogram *described);
 
+/* What another process is to know of the module's functions, or knew. */
+struct pm_scope {
+    const llvm::DISubprogram *described;
+    const struct pm_read_function *read;
+    bool is_inner;
+};
+std::vector<struct pm_scope> pm_scopes_list(void);
+void pm_scopes_take_over(const std::vector<struct pm_scope> &list);
+void pm_scopes_forget(void);
+
 /* Where code is in the source: the innermost inlined function. */
 struct pm_written_place {
     const struct pm_read_function *read;

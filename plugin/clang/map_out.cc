@@ -29,7 +29,7 @@ extern "C" {
 
 using namespace llvm;
 
-static const std::vector<std::string> *labels; /* of the function at hand */
+static thread_local const std::vector<std::string> *labels; /* of the function at hand */
 
 static void add_label(struct pm_buf *out, int label)
 {
@@ -67,11 +67,12 @@ static void write_text(AsmPrinter *printer, struct pm_buf *text)
     pm_buf_clear(text);
 }
 
-static struct pm_buf output = PM_BUF_INIT(INT_MAX);
+static thread_local struct pm_buf output = PM_BUF_INIT(INT_MAX);
 
 /* --- sections --- */
 
-static std::map<const void *, struct pm_map_section *> sections;
+static thread_local std::map<const void *, struct pm_map_section *> sections;
+static thread_local struct pm_map_encoder *encoder;
 
 /* Symbols that any assembler takes without quotes. */
 static bool is_plain(const std::string &name)
@@ -123,6 +124,11 @@ void pm_map_end(AsmPrinter *printer)
     for (const auto &entry : sections)
         pm_map_ids_write(entry.second, &output);
     write_text(printer, &output);
+    for (const auto &entry : sections)
+        pm_map_section_free(entry.second);
+    sections.clear();
+    pm_map_encoder_free(encoder);
+    encoder = NULL;
 }
 
 /* --- the function --- */
@@ -130,7 +136,6 @@ void pm_map_end(AsmPrinter *printer)
 void pm_map_write(AsmPrinter *printer, const MachineFunction &machine, pm_id symbol,
                   struct pm_code_lists *lists)
 {
-    static struct pm_map_encoder *encoder;
     if (!encoder)
         encoder = pm_map_encoder_new(pm_unit_facts(), add_label);
     if (!encoder)

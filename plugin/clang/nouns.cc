@@ -16,45 +16,12 @@ extern "C" {
 
 using namespace clang;
 
-/* What is known of a noun until it is stated. */
-struct described {
-    struct pm_data data;
-    const struct pm_source_function *function; /* that it lies in, NULL none */
-    const char *file;                          /* else the file's path, NULL none */
-    /* a called function */
-    const struct pm_source_function *called;
-    bool is_library, is_stated, is_unknown;
-};
-static std::map<pm_id, described> all;
-
-bool pm_noun_state(pm_id noun)
-{
-    auto found = all.find(noun);
-    if (found == all.end() || found->second.is_stated)
-        return found != all.end() && !found->second.is_unknown;
-    struct pm_facts *facts = pm_unit_facts();
-    described &one = found->second;
-    one.is_stated = true;
-    if (one.called) {
-        one.is_unknown = !pm_fact_called(facts, one.called, one.called->linkage, one.is_library);
-        return !one.is_unknown;
-    }
-    if (one.function)
-        one.data.parent = pm_fact_function(facts, one.function);
-    else if (one.file)
-        one.data.parent = pm_fact_file(facts, one.file, one.data.shown);
-    else
-        pm_noun_state(one.data.parent);
-    pm_fact_data(facts, &one.data);
-    return true;
-}
-
-static pm_id add(described &one, const struct pm_place &place)
+static pm_id add(pm_described &one, const struct pm_place &place)
 {
     one.data.shown = place.shown;
     one.data.line = place.line;
     one.data.column = place.column;
-    all.emplace(one.data.id, one);
+    pm_noun_describe(one);
     return one.data.id;
 }
 
@@ -149,20 +116,13 @@ static std::string linkage_of(const NamedDecl *decl)
     return linkage[0] == '\1' ? linkage.substr(1) : linkage;
 }
 
-static std::map<std::string, pm_id> by_symbol;
-
-pm_id pm_noun_of_symbol(const std::string &symbol)
-{
-    auto found = by_symbol.find(symbol);
-    return found != by_symbol.end() ? found->second : 0;
-}
-
-static void describe_global(const VarDecl *variable, const struct pm_place &place, described *one)
+static void describe_global(const VarDecl *variable, const struct pm_place &place,
+                            pm_described *one)
 {
     std::string linkage = linkage_of(variable);
     const char *local_path = variable->isExternallyVisible() ? NULL : place.file;
     one->data.id = pm_id_of_global(linkage.c_str(), local_path);
-    by_symbol[linkage] = one->data.id;
+    pm_noun_add_symbol(linkage, one->data.id);
     one->file = place.file;
     one->data.name = pm_lasting(pm_declared_name(linkage));
     if (linkage != one->data.name)
@@ -181,7 +141,7 @@ std::vector<const VarDecl *> pm_named_variables(void)
 static pm_id make_variable(const VarDecl *variable, const struct pm_source_function *function)
 {
     struct pm_place place = place_of_decl(variable);
-    described one = {};
+    pm_described one = {};
     bool is_local = variable->getParentFunctionOrMethod() && !variable->hasExternalStorage();
     if (place.file == NULL || (is_local && !function))
         return 0;
@@ -253,7 +213,7 @@ static pm_id make_type(const RecordDecl *type, const struct pm_place &first_fiel
 {
     struct pm_place place = place_of_decl(type);
     const char *path = place.file != NULL ? place.file : "";
-    described one = {};
+    pm_described one = {};
     one.data.kind = PM_DATA_TYPE;
     *ret_name = type_name(type);
     if (!ret_name->empty()) {
@@ -276,7 +236,7 @@ static pm_id make_field(const FieldDecl *field)
     std::string of_type, text = type_text(field->getType(), field->getASTContext());
     if (pm_is_container_type(field->getType()))
         text += " [:]"; /* of a field only the type says that it has elements */
-    described one = {};
+    pm_described one = {};
     one.data.kind = PM_DATA_FIELD;
     one.data.parent = make_type(type, first, &of_type);
     std::string name = field->getNameAsString();
@@ -318,11 +278,11 @@ pm_id pm_noun_of_called(const FunctionDecl *callee)
 {
     if (!callee->isExternallyVisible() || callee->hasBody() || callee->isDefaulted())
         return 0;
-    described one = {};
+    pm_described one = {};
     one.called = pm_source_of_decl(callee);
     one.data.id = one.called->id;
     one.is_library = callee->getBuiltinID() != 0 || pm_is_of_system(callee);
-    all.emplace(one.data.id, one);
+    pm_noun_describe(one);
     return one.data.id;
 }
 

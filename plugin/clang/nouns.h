@@ -8,6 +8,8 @@
 
 #include "source.h"
 
+#include <map>
+
 namespace clang
 {
 class Decl;
@@ -25,10 +27,28 @@ std::vector<const clang::VarDecl *> pm_named_variables(void);
 pm_id pm_noun_of_field(const clang::FieldDecl *field);
 /* Of a function outside of the unit; 0: it is inside, or the compiler's own. */
 pm_id pm_noun_of_called(const clang::FunctionDecl *callee);
-/* Of a global variable of LLVM's code; 0: none of the source's. */
-pm_id pm_noun_of_symbol(const std::string &symbol);
+
+/* --- noun_table.cc --- */
+
+/* What is known of a noun until it is stated. */
+struct pm_described {
+    struct pm_data data;
+    const struct pm_source_function *function; /* that it lies in, NULL none */
+    const char *file;                          /* else the file's path, NULL none */
+    /* a called function */
+    const struct pm_source_function *called;
+    bool is_library, is_stated, is_unknown;
+};
+void pm_noun_describe(const struct pm_described &noun);
 /* False: it is none that users know. */
 bool pm_noun_state(pm_id noun);
+/* Global variables of LLVM's code. 0: none of the source's. */
+void pm_noun_add_symbol(const std::string &symbol, pm_id noun);
+pm_id pm_noun_of_symbol(const std::string &symbol);
+const std::map<std::string, pm_id> &pm_noun_symbols(void);
+void pm_noun_forget_symbols(void);
+
+/* --- nouns.cc --- */
 
 /* Is it declared in a system header? */
 bool pm_is_of_system(const clang::Decl *decl);

@@ -13,11 +13,11 @@ extern "C" {
 
 const char *pm_lasting(const std::string &text)
 {
-    static std::set<std::string> strings;
+    static thread_local std::set<std::string> strings;
     return strings.insert(text).first->c_str();
 }
 
-static std::vector<std::pair<std::string, std::string>> prefixes;
+static thread_local std::vector<std::pair<std::string, std::string>> prefixes;
 
 void pm_map_prefix(const std::string &from, const std::string &to)
 {
@@ -27,7 +27,7 @@ void pm_map_prefix(const std::string &from, const std::string &to)
 /* The last option that fits counts, as with Clang's debug information. */
 static const char *mapped(const char *path)
 {
-    static std::string result;
+    static thread_local std::string result;
     result = path;
     for (auto prefix = prefixes.rbegin(); prefix != prefixes.rend(); ++prefix)
         if (result.compare(0, prefix->first.size(), prefix->first) == 0) {
@@ -37,10 +37,24 @@ static const char *mapped(const char *path)
     return result.c_str();
 }
 
+static struct pm_paths *all_paths(void)
+{
+    static thread_local struct pm_paths *paths = pm_paths_new(mapped);
+    if (paths == NULL)
+        pm_no_memory();
+    return paths;
+}
+
 void pm_place_set_file(struct pm_place *place, const std::string &spelt, const std::string &folder)
 {
-    static struct pm_paths *paths = pm_paths_new(mapped);
-    if (paths == NULL || !pm_paths_set_file(paths, spelt.c_str(), folder.c_str(), place))
+    if (!pm_paths_set_file(all_paths(), spelt.c_str(), folder.c_str(), place))
+        pm_no_memory();
+}
+
+void pm_place_set_known_file(struct pm_place *place, const std::string &file,
+                             const std::string &shown)
+{
+    if (!pm_paths_set_known(all_paths(), file.c_str(), shown.c_str(), place))
         pm_no_memory();
 }
 

@@ -13,7 +13,7 @@
 
 using namespace llvm;
 
-static std::map<const DISubprogram *, const struct pm_read_function *> by_description;
+static thread_local std::map<const DISubprogram *, const struct pm_read_function *> by_description;
 
 void pm_scopes_begin(const Module &module)
 {
@@ -24,7 +24,7 @@ void pm_scopes_begin(const Module &module)
                 by_description[described] = read;
 }
 
-static std::set<const DISubprogram *> inner;
+static thread_local std::set<const DISubprogram *> inner;
 
 void pm_scopes_inner(const Module &module)
 {
@@ -38,6 +38,34 @@ bool pm_is_inner(const DISubprogram *described)
     return inner.count(described) != 0;
 }
 
+/* --- for another process, and from it --- */
+
+std::vector<struct pm_scope> pm_scopes_list(void)
+{
+    std::vector<struct pm_scope> list;
+    for (const auto &scope : by_description)
+        if (scope.second->mapped || scope.second->text)
+            list.push_back({scope.first, scope.second, pm_is_inner(scope.first)});
+    return list;
+}
+
+void pm_scopes_take_over(const std::vector<struct pm_scope> &list)
+{
+    for (const struct pm_scope &scope : list) {
+        by_description[scope.described] = scope.read;
+        if (scope.is_inner)
+            inner.insert(scope.described);
+    }
+}
+
+const struct pm_read_function *pm_scopes_taken_over(const DISubprogram *described)
+{
+    auto found = by_description.find(described);
+    return found != by_description.end() && found->second->mapped ? found->second : NULL;
+}
+
+/* --- places --- */
+
 namespace
 {
 struct names {
@@ -45,10 +73,11 @@ struct names {
 };
 } // namespace
 
+static thread_local std::unordered_map<const DIFile *, names> known;
+
 /* Each place asks: strings are made once for a file. */
 static const names &names_of(const DIFile *file)
 {
-    static std::unordered_map<const DIFile *, names> known;
     auto entry = known.insert({file, {"", ""}});
     if (entry.second && file)
         entry.first->second = {
@@ -57,14 +86,22 @@ static const names &names_of(const DIFile *file)
     return entry.first->second;
 }
 
-static const struct pm_read_function *new_function(const DISubprogram *described)
+/* Fortran's symbols are no names. */
+static const char *declared_name(const DISubprogram *described, const char *symbol)
+{
+    StringRef name = described->getName();
+    bool is_cxx = strncmp(symbol, "_Z", 2) == 0 || name.empty();
+    return pm_lasting(is_cxx ? pm_declared_name(symbol) : name.str());
+}
+
+struct pm_read_function *pm_function_of_description(const DISubprogram *described)
 {
     struct pm_place place = {names_of(described->getFile()).path,
                              names_of(described->getFile()).shown, described->getLine(), 0};
     StringRef linkage = described->getLinkageName();
     const char *name = pm_lasting((linkage.empty() ? described->getName() : linkage).str());
     struct pm_source_function *source =
-        pm_source_function_new(name, pm_lasting(pm_declared_name(name)),
+        pm_source_function_new(name, declared_name(described, name),
                                described->isLocalToUnit() ? place.file : NULL, &place);
     if (!source)
         pm_no_memory();
@@ -75,7 +112,7 @@ const struct pm_read_function *pm_read_function_in(const DISubprogram *described
 {
     const struct pm_read_function *&read = by_description[described];
     if (!read)
-        read = new_function(described);
+        read = pm_function_of_description(described);
     return read;
 }
 
@@ -94,4 +131,11 @@ bool pm_written_place_of(const DILocation *location, struct pm_written_place *re
     place->line = location->getLine();
     place->column = location->getColumn();
     return true;
+}
+
+void pm_scopes_forget(void)
+{
+    by_description.clear();
+    inner.clear();
+    known.clear();
 }

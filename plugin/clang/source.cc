@@ -7,118 +7,11 @@
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/AST/StmtOpenMP.h"
 #include "clang/Basic/SourceManager.h"
-#include "llvm/IR/DebugInfoMetadata.h"
-#include "llvm/IR/Function.h"
-#include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
 
 #include <map>
 #include <set>
 
 using namespace clang;
-
-static std::map<std::string, const struct pm_read_function *> by_linkage;
-
-/* Functions with the text of their bodies, for those whose symbols the trees do not tell. */
-struct body {
-    struct pm_place begin;
-    struct pm_text_point last;
-    struct pm_read_function *function;
-};
-static std::vector<body> bodies;
-
-static bool holds(const body &outer, struct pm_text_point point)
-{
-    return !pm_text_point_less(point, pm_place_point(&outer.begin)) &&
-           !pm_text_point_less(outer.last, point);
-}
-
-/* The innermost function whose body holds the place. */
-static const struct pm_read_function *function_at(const char *file, struct pm_text_point point)
-{
-    const body *innermost = NULL;
-    for (const body &one : bodies)
-        if (file == one.begin.file && holds(one, point) &&
-            (!innermost || holds(*innermost, pm_place_point(&one.begin))))
-            innermost = &one;
-    return innermost ? innermost->function : NULL;
-}
-
-/* A lambda of a file's own is numbered in the order in which symbols are made ("$_0"), and bodies
- * of OpenMP regions have no name in the source: both are known by the places of their code. */
-static bool is_known_by_place(llvm::StringRef symbol)
-{
-    return symbol.find("$_") != llvm::StringRef::npos || pm_is_outlined(symbol);
-}
-
-bool pm_is_outlined(llvm::StringRef symbol)
-{
-    return symbol.find("omp_outlined") != llvm::StringRef::npos ||
-           symbol.find("omp_task_entry") != llvm::StringRef::npos;
-}
-
-static const struct pm_read_function *function_by_place(const llvm::Function &function)
-{
-    for (const llvm::Instruction &instruction : llvm::instructions(function)) {
-        const llvm::DILocation *place = instruction.getDebugLoc().get();
-        if (place && place->getLine() != 0 && place->getColumn() != 0 &&
-            !llvm::isa<llvm::DbgInfoIntrinsic>(instruction)) /* parameters are not in the body */
-            return function_at(
-                pm_absolute_path(place->getFilename().str(), place->getDirectory().str()),
-                {place->getLine(), place->getColumn()});
-    }
-    return NULL;
-}
-
-/* What runs before main() for objects of the file: no tree is of these functions. */
-static bool is_initialiser(llvm::StringRef symbol)
-{
-    return symbol.find("_GLOBAL__") == 0 || symbol.find("__cxx_global_") == 0;
-}
-
-static const struct pm_read_function *new_initialiser(const llvm::Function &function)
-{
-    struct pm_place place = {};
-    pm_place_set_file(&place, pm_compilation.input, pm_working_folder());
-    if (const llvm::DISubprogram *described = function.getSubprogram())
-        place.line = described->getLine();
-    const char *name = pm_lasting(function.getName().str());
-    struct pm_source_function *source = pm_source_function_new(name, name, place.file, &place);
-    if (!source)
-        pm_no_memory();
-    const struct pm_selection_subject subject = {place.shown, place.file, name, name};
-    bool selected = pm_selection_fits(pm_compilation.options.selection, &subject);
-    return new pm_read_function{source, selected, selected, {}, {}, NULL};
-}
-
-/* LLVM's own copy of a function, for callers that pass constants: its description is that of the
- * function. */
-static const struct pm_read_function *function_by_description(const llvm::Function &function)
-{
-    const llvm::DISubprogram *described = function.getSubprogram();
-    if (!described)
-        return NULL;
-    llvm::StringRef linkage = described->getLinkageName();
-    auto found = by_linkage.find((linkage.empty() ? described->getName() : linkage).str());
-    return found == by_linkage.end() ? NULL : found->second;
-}
-
-const struct pm_read_function *pm_read_function_of(const llvm::Function &function)
-{
-    llvm::StringRef symbol = function.getName();
-    auto found = by_linkage.find(symbol.str());
-    if (found != by_linkage.end())
-        return found->second;
-    if (function.isDeclaration())
-        return NULL;
-    if (is_initialiser(symbol))
-        return by_linkage[symbol.str()] = new_initialiser(function);
-    const struct pm_read_function *read =
-        is_known_by_place(symbol) ? function_by_place(function) : function_by_description(function);
-    if (read)
-        by_linkage[symbol.str()] = read;
-    return read;
-}
 
 /* Macros: where they are used. */
 bool pm_source_place(const SourceManager &sources, SourceLocation location,
@@ -394,7 +287,7 @@ static struct pm_source_function *source_of(const FunctionDecl *decl)
     std::string name = pm_declared_name(first), linkage = abstract_name(symbols);
     if (linkage[0] == '\1')
         linkage = first;
-    if (is_known_by_place(first))
+    if (pm_is_known_by_place(first))
         name = linkage = lambda_name(name);
     struct pm_source_function *source =
         pm_source_function_new(pm_lasting(linkage), pm_lasting(name),
@@ -415,7 +308,7 @@ static void read_function(const SourceManager &sources, ASTNameGenerator &names,
 {
     struct pm_place place, begin, end;
     const auto symbols = symbols_of(names, decl);
-    if (symbols[0].empty() || by_linkage.count(symbols[0]) ||
+    if (symbols[0].empty() || pm_function_is_read(symbols[0]) ||
         !pm_source_place(sources, decl->getLocation(), &place))
         return;
     auto *function = new pm_read_function{source_of(decl), false, false, {}, {}, NULL};
@@ -425,7 +318,7 @@ static void read_function(const SourceManager &sources, ASTNameGenerator &names,
         pm_source_place(sources, decl->getBody()->getBeginLoc(), &begin)) {
         function->source->end_line = end.line;
         if (!decl->isDefaulted()) /* a lambda's own constructor */
-            bodies.push_back({begin, pm_place_point(&end), function});
+            pm_function_add_body(function, &begin, pm_place_point(&end));
     }
     add_loops(sources, function, decl->getBody(), -1);
     if (!pm_source_loops_sort(function->source))
@@ -437,8 +330,8 @@ static void read_function(const SourceManager &sources, ASTNameGenerator &names,
     if (function->selected)
         function->text = pm_text_read(decl, function->source);
     for (const std::string &symbol : symbols)
-        if (!is_known_by_place(symbol))
-            by_linkage[symbol] = function;
+        if (!pm_is_known_by_place(symbol))
+            pm_function_add(symbol, function);
 }
 
 class function_reader : public RecursiveASTVisitor<function_reader>
@@ -472,7 +365,5 @@ class function_reader : public RecursiveASTVisitor<function_reader>
 
 void pm_source_read(ASTContext &context)
 {
-    by_linkage.clear();
-    bodies.clear();
     function_reader(context).TraverseDecl(context.getTranslationUnitDecl());
 }

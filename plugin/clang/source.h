@@ -30,7 +30,4 @@ bool pm_is_loop(const clang::Stmt *s);
 /* OpenMP: the statement that a directive is for; NULL: it stands alone. */
 const clang::Stmt *pm_body_of_directive(const clang::OMPExecutableDirective *directive);
 
-/* The folder that names of files are relative to. */
-const std::string &pm_working_folder(void);
-
 #endif

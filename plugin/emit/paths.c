@@ -117,3 +117,17 @@ bool pm_paths_set_file(struct pm_paths *paths, const char *spelt, const char *fo
     ret_place->shown = paths->files[at - 1].shown;
     return true;
 }
+
+bool pm_paths_set_known(struct pm_paths *paths, const char *file, const char *shown,
+                        struct pm_place *ret_place)
+{
+    const char *name = pm_intern_add(paths->strings, file, strlen(file));
+    uint32_t *at = name ? pm_map_at(&paths->by_name, (uintptr_t)name) : NULL;
+    if (at && *at == 0)
+        *at = add_file(paths, name, shown);
+    if (!at || *at == 0)
+        return false;
+    ret_place->file = paths->files[*at - 1].name;
+    ret_place->shown = paths->files[*at - 1].shown;
+    return true;
+}

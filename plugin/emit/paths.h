@@ -28,5 +28,8 @@ void pm_paths_free(struct pm_paths *paths);
  * relative to. False: memory. */
 bool pm_paths_set_file(struct pm_paths *paths, const char *spelt, const char *folder,
                        struct pm_place *ret_place);
+/* The same of names that came out of it in another process. */
+bool pm_paths_set_known(struct pm_paths *paths, const char *file, const char *shown,
+                        struct pm_place *ret_place);
 
 #endif

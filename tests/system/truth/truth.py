@@ -165,6 +165,8 @@ class Cell:
         flags = [flag.replace("{programs}", programs) for flag in self.program.flags]
         link = [flag for flag in flags if flag.startswith("-l")]
         flags = [flag for flag in flags if not flag.startswith("-l")]
+        if self.compiler.startswith("clang") and any(flag.startswith("-flto") for flag in flags):
+            link.append("-Wl,--plugin=" + os.environ["PERFMAP_PLUGIN"])  # its driver does not tell the linker
         common = [self.command, self.level, "-g", "-I" + programs, "-I" + include]
         plugin = "-fplugin=" + os.environ["PERFMAP_PLUGIN"]
         libraries = [(source, os.path.splitext(os.path.basename(source))[0] + ".so") for source in self.program.loaded]
