@@ -76,8 +76,8 @@ static thread_local std::map<pm_id, std::pair<const struct pm_source_function *,
 static void add_loops(const struct pm_written_place &code, int site, struct pm_located *found)
 {
     const struct pm_source_function *function = code.read->source;
-    const struct pm_place *around =
-        code.read->text ? pm_text_loop(code.read->text, &code.place) : NULL;
+    const struct pm_place *around = NULL;
+    bool is_statement = code.read->text && pm_text_loop(code.read->text, &code.place, &around);
     pm_id id = pm_id_of_loop(function->id, code.place.file, pm_place_point(&code.place));
     int loop = pm_source_loop_with(function, id); /* its keyword */
     for (const auto &directive : code.read->directives)
@@ -85,7 +85,7 @@ static void add_loops(const struct pm_written_place &code, int site, struct pm_l
             loop = pm_source_loop_with(function, directive.second);
     if (loop >= 0 && found->loops.empty())
         found->is_head = true;
-    else if (!code.read->text)
+    else if (!is_statement) /* a closing brace, where objects end */
         loop = pm_source_loop_at(function, code.place.file, pm_place_point(&code.place));
     else if (around)
         loop = pm_source_loop_with(
@@ -241,8 +241,8 @@ static bool touches_any(const struct lost_statement &lost,
 static bool is_in_loop_of(const struct pm_read_text *text,
                           const struct pm_written_statement &statement, const struct pm_place *at)
 {
-    const struct pm_place *loop = pm_text_loop(text, at);
-    if (!loop)
+    const struct pm_place *loop;
+    if (!pm_text_loop(text, at, &loop) || !loop)
         return statement.loop_place.line == 0;
     return statement.loop_place.line == loop->line && statement.loop_place.column == loop->column;
 }

@@ -179,10 +179,11 @@ static void read_goto(struct pm_text_reader *reader, const IndirectGotoStmt *s, 
         pm_touch_value(reader, s->getTarget(), s->getBeginLoc());
 }
 
-static void read_asm(struct pm_text_reader *reader, const AsmStmt *s, const Stmt *around)
+static void read_asm(struct pm_text_reader *reader, const AsmStmt *text, const Stmt *around)
 {
+    const Stmt *s = text; /* AsmStmt hides its places */
     if (begin_statement(reader, s->getBeginLoc(), s->getEndLoc(), around))
-        pm_touch_asm(reader, s);
+        pm_touch_asm(reader, text);
 }
 
 /* What GCC calls the regions of a directive: "parallel for" is a parallel region with a loop. */

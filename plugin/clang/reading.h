@@ -77,8 +77,10 @@ struct pm_read_text *pm_text_read(const clang::FunctionDecl *decl,
                                   const struct pm_source_function *function);
 /* The place becomes that of the beginning of its statement. False: it is in none. */
 bool pm_text_statement(const struct pm_read_text *text, struct pm_place *place);
-/* Where the loop begins that the statement at the place lies in; NULL: none. */
-const struct pm_place *pm_text_loop(const struct pm_read_text *text, const struct pm_place *place);
+/* Where the loop begins that the statement at the place lies in; NULL: in none. False: no statement
+ * begins at the place. */
+bool pm_text_loop(const struct pm_read_text *text, const struct pm_place *place,
+                  const struct pm_place **ret_loop);
 /* The function is emitted: what it says becomes facts. */
 void pm_text_state(const struct pm_read_text *text, const struct pm_source_function *function);
 

@@ -20,13 +20,17 @@ bool pm_text_statement(const struct pm_read_text *text, struct pm_place *place)
     return false;
 }
 
-const struct pm_place *pm_text_loop(const struct pm_read_text *text, const struct pm_place *place)
+bool pm_text_loop(const struct pm_read_text *text, const struct pm_place *place,
+                  const struct pm_place **ret_loop)
 {
     for (const struct pm_written_statement &statement : text->statements)
         if (statement.place.file == place->file &&
-            pm_text_point_same(pm_place_point(&statement.place), pm_place_point(place)))
-            return statement.loop_place.line != 0 ? &statement.loop_place : NULL;
-    return NULL;
+            pm_text_point_same(pm_place_point(&statement.place), pm_place_point(place))) {
+            *ret_loop = statement.loop_place.line != 0 ? &statement.loop_place : NULL;
+            return true;
+        }
+    *ret_loop = NULL;
+    return false;
 }
 
 /* --- facts --- */

@@ -219,15 +219,22 @@ static void touch_cast(struct pm_text_reader *reader, const CastExpr *cast, Sour
 
 void pm_touch_asm(struct pm_text_reader *reader, const AsmStmt *s)
 {
-    SourceLocation place = s->getBeginLoc();
+    SourceLocation place = static_cast<const Stmt *>(s)->getBeginLoc(); /* AsmStmt's own: none */
     const auto *text = dyn_cast<GCCAsmStmt>(s);
     for (unsigned i = 0; text && i < text->getNumOutputs(); i++) {
         unsigned read = text->isOutputPlusConstraint(i) ? (unsigned)PM_MAP_READS : 0;
         pm_touch_parts(reader, text->getOutputExpr(i));
         pm_touch_object(reader, text->getOutputExpr(i), place, place, PM_MAP_WRITES | read);
     }
-    for (unsigned i = 0; text && i < text->getNumInputs(); i++)
-        pm_touch_value(reader, text->getInputExpr(i), place);
+    for (unsigned i = 0; text && i < text->getNumInputs(); i++) {
+        const Expr *input = text->getInputExpr(i);
+        if (!input->isGLValue()) {
+            pm_touch_value(reader, input, place);
+            continue;
+        }
+        pm_touch_parts(reader, input); /* "m": memory is read */
+        pm_touch_object(reader, input, place, place, PM_MAP_READS);
+    }
 }
 
 /* Statements within an expression, "({ ... })", are part of that one's statement. */
