@@ -214,6 +214,8 @@ class CxxPart(CPart):
         kind, name, element, part = self.draw.choice(self.CONTAINERS), self.name(word), self.element, self.name("part")
         self.calls_library = True
         place = self.draw.choice(["global", "parameter", "member", "local"])
+        if kind == "own" and element == "unsigned char":  # what is stored may be the pointer, so operator[] reads it each time
+            kind = "std::vector"
         types = {"std::array": f"std::array<{element}, SIZE>", "std::unique_ptr": f"std::unique_ptr<{element}[]>", "records": f"std::vector<record_{name}>",
                  "own": f"grid_{name}<{element}>"}
         type_of = types.get(kind, f"{kind}<{element}>")
