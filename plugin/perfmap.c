@@ -26,16 +26,9 @@ struct gcc_version {
     const char *base, *date, *phase, *revision, *configuration;
 };
 
-/* LLVM's llvm::PassPluginLibraryInfo, the same in all versions with plugin API 1. */
-struct pass_plugin {
-    unsigned api;
-    const char *name, *version;
-    void (*add)(void *pass_builder);
-};
-
 EXPORT int plugin_is_GPL_compatible;
 EXPORT int plugin_init(struct gcc_arguments *arguments, struct gcc_version *version);
-EXPORT struct pass_plugin llvmGetPassPluginInfo(void);
+EXPORT void llvmGetPassPluginInfo(void);
 EXPORT int onload(void *linker);
 
 enum { PATH_BYTES = 4096, LIST_BYTES = 1024 };
@@ -169,6 +162,14 @@ static struct llvm llvm_of_process(void)
 
 static void *llvm_back_end;
 
+static void no_pass_plugin(void)
+{
+    refuse("perfmap.so finds no LLVM in the program that loads it as a pass plugin");
+}
+
+/* llvmGetPassPluginInfo() of the back end */
+__attribute__((used)) static void (*pass_plugin_info)(void) = no_pass_plugin;
+
 /* GCC's compilers hold no LLVM; other programs that load this file (to look at it) hold neither. */
 __attribute__((constructor)) static void load_into_llvm(void)
 {
@@ -181,18 +182,23 @@ __attribute__((constructor)) static void load_into_llvm(void)
         dlopen(llvm.path, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
     const char *kind = dlsym(RTLD_DEFAULT, of_clang) ? "clang" : "llvm";
     llvm_back_end = load_back_end(kind, llvm.version, RTLD_NOW | RTLD_GLOBAL);
+    *(void **)&pass_plugin_info = dlsym(llvm_back_end, "llvmGetPassPluginInfo");
+    if (!pass_plugin_info)
+        pass_plugin_info = no_pass_plugin;
 }
 
-struct pass_plugin llvmGetPassPluginInfo(void)
+/* What it returns has another size in each version of LLVM's plugin API. */
+#ifdef __x86_64__
+__attribute__((naked)) void llvmGetPassPluginInfo(void)
 {
-    struct pass_plugin (*info)(void);
-    if (llvm_back_end == NULL)
-        refuse("perfmap.so does not find LLVM in the program that loads it as a pass plugin");
-    *(void **)&info = dlsym(llvm_back_end, "llvmGetPassPluginInfo");
-    if (info == NULL)
-        refuse("the back end has no llvmGetPassPluginInfo");
-    return info();
+    __asm__("jmp *pass_plugin_info(%rip)");
 }
+#else
+void llvmGetPassPluginInfo(void)
+{
+    pass_plugin_info();
+}
+#endif
 
 /* Linkers whose plugin is LLVMgold.so: it comes first on their command lines, and LLVM is ready by
  * now. Without it the objects are GCC's: nothing is to be done. The answer is LDPS_OK. */

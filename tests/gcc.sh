@@ -1,7 +1,7 @@
 # The compilers that tests try. Source it, with $PERFMAP_BUILD set:
 #
 #     gcc_versions        the GCCs of this machine that have a back end in this build, one a line: 11 12
-#     clang_versions      the Clangs: 14 19. None with PERFMAP_GCC
+#     clang_versions      the Clangs: 14 19. None with PERFMAP_GCC; PERFMAP_CLANG=22: that one only
 #     is_tried            see below
 #
 # PERFMAP_GCC=13 restricts them to that one, and makes `gcc`, `g++`, `gfortran` and `cc` be it, too (scripts/check-compilers tries one after
@@ -20,7 +20,7 @@ gcc_versions() {
 clang_versions() {
     local version
     [ -z "${PERFMAP_GCC:-}" ] || return 0
-    for version in 14 19; do
+    for version in ${PERFMAP_CLANG:-14 15 16 17 18 19 20 21 22}; do
         if command -v "clang-$version" >/dev/null && [ -e "$PERFMAP_BUILD/plugin/perfmap-clang$version.so" ]; then
             echo "$version"
         fi

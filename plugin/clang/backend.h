@@ -52,6 +52,7 @@ struct pm_compilation {
     std::string folder;        /* that names of files are relative to */
     bool optimizes;
     bool is_cxx;
+    bool sees_macro_arguments; /* debug information has their places */
     bool has_source;     /* this process reads it */
     bool is_handed_over; /* another process emits the code */
     bool is_optimised_elsewhere;

@@ -191,6 +191,7 @@ static void make_exit(MachineInstr *jump)
         jump->pm_remove_operand(jump->getNumOperands() - 1);
     jump->setDesc(info.get(conditional));
     MachineInstrBuilder(*jump->getMF(), jump).addMBB(over).addImm(opposite);
+    jump->addImplicitDefUseOperands(*jump->getMF()); /* the flags */
 }
 
 static void put_exit_sleds(const emitted &code)
@@ -528,7 +529,11 @@ bool pm_code_register(const std::string &triple)
     std::string problem;
     if (is_registered)
         return true;
+#if LLVM_VERSION_MAJOR < 22
     const Target *target = TargetRegistry::lookupTarget(triple, problem);
+#else
+    const Target *target = TargetRegistry::lookupTarget(Triple(triple), problem);
+#endif
     if (target == NULL || !target->hasTargetMachine())
         return false;
     original = *target;

@@ -88,7 +88,7 @@ static bool is_view(const CXXRecordDecl *record, unsigned traits)
     for (const CXXBaseSpecifier &base : record->bases())
         if (const CXXRecordDecl *of_base = class_of(base.getType()))
             shape.has_aggregate |= !of_base->isEmpty();
-    uint64_t bits = context.getTypeSize(context.getRecordType(record));
+    uint64_t bits = context.getTypeSize(pm_type_of_record(record));
     uint64_t of_pointer = context.getTypeSize(context.VoidPtrTy);
     shape.n_pointers = (bits + of_pointer - 1) / of_pointer;
     return pm_is_view(&shape);
@@ -247,7 +247,7 @@ unsigned pm_use_of_argument(struct pm_called *call, unsigned index, bool is_used
         const Expr *object = call->arguments[0];
         read.object_is_const = method->isConst();
         read.object_refers =
-            object && pm_type_refers(method->getASTContext().getRecordType(method->getParent()));
+            object && pm_type_refers(pm_type_of_record(method->getParent()));
     } else if (read.is_library) {
         read.n_leading = count_leading(call);
         read.has_policy = !call->arguments.empty() && is_policy(call->arguments[0]);
@@ -259,7 +259,7 @@ bool pm_calls_std_function(const FunctionDecl *callee)
 {
     const auto *method = dyn_cast<CXXMethodDecl>(callee);
     return method && method->getOverloadedOperator() == OO_Call &&
-           pm_is_std_function_type(method->getASTContext().getRecordType(method->getParent()));
+           pm_is_std_function_type(pm_type_of_record(method->getParent()));
 }
 
 void pm_call_operators(QualType type, std::vector<const FunctionDecl *> *out)

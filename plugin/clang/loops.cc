@@ -15,6 +15,9 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
+#if LLVM_VERSION_MAJOR >= 16
+#include "llvm/Support/ModRef.h"
+#endif
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 
@@ -148,7 +151,7 @@ static void put_mark(Instruction *before, const DebugLoc &place, unsigned kind,
     auto *type = FunctionType::get(Type::getVoidTy(context), false);
     auto *text = InlineAsm::get(type, pm_mark_text(kind, loop.id, loop.name),
                                 "~{dirflag},~{fpsr},~{flags}", true);
-    CallInst *mark = CallInst::Create(type, text, "", before);
+    CallInst *mark = IRBuilder<>(before).CreateCall(type, text);
     mark->setDebugLoc(place);
     mark->addFnAttr(Attribute::NoUnwind);
     mark->addFnAttr(Attribute::WillReturn);
@@ -254,13 +257,25 @@ static bool is_inner(const Function &code)
     return true;
 }
 
+static void warn_of_places(void)
+{
+    if (pm_compilation.has_source && (pm_compilation.options.loops || pm_compilation.options.map))
+        fprintf(stderr,
+                "perfmap: warning: Clang %d keeps no places of code without debug information: "
+                "loops get no sleds, statements and arrays are not known; compile with -g1 or -g\n",
+                LLVM_VERSION_MAJOR);
+}
+
 void pm_loops_mark(Module &module)
 {
+    bool has_functions = false, has_places = false;
     for (Function &code : module) {
         const struct pm_read_function *function = pm_read_function_of(code);
         if (code.isDeclaration() || code.hasAvailableExternallyLinkage() || !function ||
             !function->selected)
             continue;
+        has_functions = true;
+        has_places |= code.getSubprogram() != NULL;
         add_facts(code, function->source);
         if (is_inner(code))
             code.addFnAttr(PM_ATTRIBUTE_INNER);
@@ -272,4 +287,6 @@ void pm_loops_mark(Module &module)
         LoopInfo loops(tree);
         mark_loops(function, std::vector<Loop *>(loops.begin(), loops.end()), tree, loops);
     }
+    if (has_functions && !has_places)
+        warn_of_places();
 }

@@ -20,6 +20,19 @@ namespace debug_kinds = llvm::codegenoptions;
 
 using namespace clang;
 
+/* Clang 22 has the option, and those before have one place for all of a macro. */
+template <class T>
+static auto sees_macro_arguments(const T &code, int)
+    -> decltype((void)code.DebugInfoMacroExpansionLoc, true)
+{
+    return !code.DebugInfoMacroExpansionLoc;
+}
+
+template <class T> static bool sees_macro_arguments(const T &, long)
+{
+    return false;
+}
+
 /* The driver gives objects that it only links names of its own: "x-4f5e6a.o" in the folder for
  * temporary files. */
 static bool is_temporary(llvm::StringRef output)
@@ -44,6 +57,7 @@ static void read_unit(const CompilerInstance &compiler, llvm::StringRef input)
     const std::string &output = compiler.getFrontendOpts().OutputFile;
     pm_compilation.input = input.str();
     pm_compilation.output = output == "-" || is_temporary(output) ? "" : output;
+    pm_compilation.sees_macro_arguments = sees_macro_arguments(code, 0);
     pm_compilation.optimizes = code.OptimizationLevel > 0;
     pm_compilation.has_source = true;
     pm_compilation.is_handed_over =
@@ -67,18 +81,13 @@ static void refuse_other_machines(const llvm::Triple &triple)
 }
 
 /* Loops are told apart by the places of LLVM's code: those are kept, without a change of the
- * object, when no debug information is asked for. */
+ * object, when no debug information is asked for. Clang's first versions no longer look at this
+ * then (loops.cc). */
 static void keep_places(CodeGenOptions &code)
 {
     if (code.getDebugInfo() != debug_kinds::NoDebugInfo)
         return;
-#if LLVM_VERSION_MAJOR < 15
-    if (pm_compilation.options.loops || pm_compilation.options.map)
-        fprintf(stderr,
-                "perfmap: warning: Clang %d keeps no places of code without debug information: "
-                "loops get no sleds, statements and arrays are not known; compile with -g1 or -g\n",
-                LLVM_VERSION_MAJOR);
-#else
+#if LLVM_VERSION_MAJOR >= 15
     code.setDebugInfo(debug_kinds::LocTrackingOnly);
 #endif
 }
@@ -112,7 +121,7 @@ class action : public PluginASTAction
 /* Versions without a list of callbacks load the passes from this file once more. */
 static void add_passes(CodeGenOptions &code)
 {
-#if LLVM_VERSION_MAJOR < 15
+#if LLVM_VERSION_MAJOR < 17
     Dl_info info;
     if (!dladdr((void *)&pm_passes_register, &info))
         pm_stop("cannot find the file of the back end");

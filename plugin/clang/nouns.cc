@@ -198,6 +198,15 @@ static std::string anonymous_name(const RecordDecl *type, const struct pm_place 
     return name + ':' + std::to_string(place.line);
 }
 
+QualType pm_type_of_record(const RecordDecl *record)
+{
+#if LLVM_VERSION_MAJOR < 22
+    return record->getASTContext().getRecordType(record);
+#else
+    return record->getASTContext().getCanonicalTagType(record);
+#endif
+}
+
 static std::string type_name(const RecordDecl *type)
 {
     if (!type->getIdentifier())
@@ -205,7 +214,7 @@ static std::string type_name(const RecordDecl *type)
     const ASTContext &context = type->getASTContext();
     PrintingPolicy policy = context.getPrintingPolicy();
     policy.SuppressTagKeyword = true;
-    return context.getRecordType(type).getAsString(policy);
+    return pm_type_of_record(type).getAsString(policy);
 }
 
 static pm_id make_type(const RecordDecl *type, const struct pm_place &first_field,

@@ -16,6 +16,7 @@ class Decl;
 class FieldDecl;
 class FunctionDecl;
 class QualType;
+class RecordDecl;
 class VarDecl;
 } // namespace clang
 
@@ -50,6 +51,7 @@ void pm_noun_forget_symbols(void);
 
 /* --- nouns.cc --- */
 
+clang::QualType pm_type_of_record(const clang::RecordDecl *record);
 /* Is it declared in a system header? */
 bool pm_is_of_system(const clang::Decl *decl);
 /* C++: a class whose objects have elements, or lead to elements of others (containers.cc). */

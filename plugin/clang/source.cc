@@ -13,11 +13,13 @@
 
 using namespace clang;
 
-/* Macros: where they are used. */
+/* Macros: where they are used. Later Clangs say of code in their arguments where it is written. */
 bool pm_source_place(const SourceManager &sources, SourceLocation location,
                      struct pm_place *ret_place)
 {
-    PresumedLoc at = sources.getPresumedLoc(sources.getExpansionLoc(location));
+    PresumedLoc at = sources.getPresumedLoc(pm_compilation.sees_macro_arguments
+                                                ? sources.getFileLoc(location)
+                                                : sources.getExpansionLoc(location));
     if (at.isInvalid() || at.getFilename()[0] == '<')
         return false;
     pm_place_set_file(ret_place, at.getFilename(), pm_working_folder());

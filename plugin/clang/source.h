@@ -20,7 +20,8 @@ void pm_source_read(clang::ASTContext &context);
 /* Whether or not the unit has its text; never NULL. */
 const struct pm_source_function *pm_source_of_decl(const clang::FunctionDecl *decl);
 
-/* Where a macro is used, not where it is written. False: at no place of a file. */
+/* Where a macro is used, not where it is written; where its arguments are written, if debug
+ * information says so. False: at no place of a file. */
 bool pm_source_place(const clang::SourceManager &sources, clang::SourceLocation location,
                      struct pm_place *ret_place);
 
