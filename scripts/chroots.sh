@@ -21,7 +21,7 @@ in_chroot() {
     local suite=$1
     shift
     nice chroot "$chroots/$suite" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
-        PERFMAP_SOURCES=/perfmap/build/sources ${PERFMAP_GCC:+"PERFMAP_GCC=$PERFMAP_GCC"} ${PERFMAP_TRUTH:+"PERFMAP_TRUTH=$PERFMAP_TRUTH"} "$@"
+        PERFMAP_SOURCES=/perfmap/build/sources ${PERFMAP_GCC:+"PERFMAP_GCC=$PERFMAP_GCC"} ${PERFMAP_CLANG:+"PERFMAP_CLANG=$PERFMAP_CLANG"} ${PERFMAP_TRUTH:+"PERFMAP_TRUTH=$PERFMAP_TRUTH"} "$@"
 }
 
 # run_debootstrap SUITE FOLDER. Debian has no package of Ubuntu's keys: without them the index is trusted as the mirror sends it.

@@ -53,8 +53,8 @@ struct pm_compilation {
     bool optimizes;
     bool is_cxx;
     bool sees_macro_arguments; /* debug information has their places */
-    bool has_source;     /* this process reads it */
-    bool is_handed_over; /* another process emits the code */
+    bool has_source;           /* this process reads it */
+    bool is_handed_over;       /* another process emits the code */
     bool is_optimised_elsewhere;
     bool is_taken_over; /* another process read the source */
     bool is_linked;     /* it may be of several units */

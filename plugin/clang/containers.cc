@@ -246,8 +246,7 @@ unsigned pm_use_of_argument(struct pm_called *call, unsigned index, bool is_used
     if (read.is_library && read.is_method && method) {
         const Expr *object = call->arguments[0];
         read.object_is_const = method->isConst();
-        read.object_refers =
-            object && pm_type_refers(pm_type_of_record(method->getParent()));
+        read.object_refers = object && pm_type_refers(pm_type_of_record(method->getParent()));
     } else if (read.is_library) {
         read.n_leading = count_leading(call);
         read.has_policy = !call->arguments.empty() && is_policy(call->arguments[0]);
