@@ -22,7 +22,7 @@
     X(disposeTranslationUnit) X(getTranslationUnitCursor)                                          \
     X(visitChildren) X(getCursorReferenced) X(getCanonicalCursor) X(equalCursors) X(hashCursor)    \
     X(getCursorUSR) X(getCursorSpelling) X(getCursorType) X(getTypeSpelling) X(getCanonicalType)   \
-    X(equalTypes) X(getPointeeType) X(getTypeKindSpelling) X(Type_getSizeOf) X(getNumElements)     \
+    X(equalTypes) X(getPointeeType) X(getTypeKindSpelling) X(Type_getNamedType) X(Type_getSizeOf) X(getNumElements)     \
     X(isFunctionTypeVariadic) X(getArgType) X(isConstQualifiedType) X(getCursorLocation)           \
     X(getCursorExtent) X(getRangeStart) X(getRangeEnd) X(getExpansionLocation)                     \
     X(Location_isInSystemHeader) X(getFileName) X(getFileContents) X(getCString) X(disposeString)  \

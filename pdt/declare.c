@@ -117,6 +117,12 @@ static bool is_array_kind(enum CXTypeKind kind)
            kind == CXType_VariableArray || kind == CXType_DependentSizedArray;
 }
 
+/* Before 22, "struct grid" and names from elsewhere are elaborated types. */
+static CXType without_words(const struct pdt_clang *clang, CXType type)
+{
+    return type.kind == CXType_Elaborated ? clang->Type_getNamedType(type) : type;
+}
+
 static void put_type(struct pdt_reader *reader, struct pm_buf *buf, uint64_t key, CXType type,
                      const char *name)
 {
@@ -126,7 +132,8 @@ static void put_type(struct pdt_reader *reader, struct pm_buf *buf, uint64_t key
     pm_buf_add_byte(buf, PDT_TYPE);
     pdt_put_key(buf, key);
     pdt_put_string(buf, name);
-    pdt_put_string(buf, pdt_string(reader, clang->getTypeKindSpelling(type.kind)));
+    pdt_put_string(buf,
+                   pdt_string(reader, clang->getTypeKindSpelling(without_words(clang, type).kind)));
     pdt_put_string(buf, pdt_string(reader, clang->getTypeSpelling(canonical)));
     pm_buf_add_uleb(buf, size >= 0 ? (uint64_t)size + 1 : 0);
     pm_buf_add_uleb(buf, n >= 0 ? (uint64_t)n + 1 : 0);

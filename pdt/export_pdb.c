@@ -214,7 +214,6 @@ static const char *type_kind(const char *kind)
         {"LongDouble", "float"},
         {"Typedef", "tref"},
         {"Record", "group"},
-        {"Elaborated", "tref"},
         {"MemberPointer", "ptrmem"},
     };
     const char *word = WORD_FOR(words, kind);

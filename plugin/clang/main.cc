@@ -121,7 +121,7 @@ class action : public PluginASTAction
 /* Versions without a list of callbacks load the passes from this file once more. */
 static void add_passes(CodeGenOptions &code)
 {
-#if LLVM_VERSION_MAJOR < 17
+#if LLVM_VERSION_MAJOR < 18
     Dl_info info;
     if (!dladdr((void *)&pm_passes_register, &info))
         pm_stop("cannot find the file of the back end");
