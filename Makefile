@@ -13,7 +13,7 @@ check: ## install what is needed, build, run all tests
 check-all: ## the same, and what takes long: programs that print their own truth at every level, further levels of others
 	@scripts/check --all
 
-check-compilers: ## GCC 13 to 16 in chroots of Debian 13 and sid: tests of constructs, truths, the demo; prints a table (root; an hour)
+check-compilers: ## GCC 13 to 16, Clang 17 to 22 in chroots of Debian 13 and sid: tests of constructs, truths, the demo; prints a table (root; two hours)
 	@scripts/check-compilers
 
 deb: ## Debian packages for Debian 13, built, checked with lintian and tried in chroots; in build/deb (root; scripts/build-deb SUITE: others)
