@@ -78,3 +78,19 @@ enum pm_status pdt_clang_load(struct pm_error *err, const struct pdt_clang **ret
     *ret_clang = &loaded;
     return PM_OK;
 }
+
+static bool is_name_of_clang(const char *name)
+{
+    return strstr(name, "__size_t") || strstr(name, "__signed_size_t") ||
+           strstr(name, "__ptrdiff_t");
+}
+
+CXString pdt_type_spelling(const struct pdt_clang *clang, CXType type)
+{
+    CXString spelling = clang->getTypeSpelling(type);
+    const char *text = clang->getCString(spelling);
+    if (!text || !is_name_of_clang(text))
+        return spelling;
+    clang->disposeString(spelling);
+    return clang->getTypeSpelling(clang->getCanonicalType(type));
+}

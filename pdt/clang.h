@@ -22,7 +22,8 @@
     X(disposeTranslationUnit) X(getTranslationUnitCursor)                                          \
     X(visitChildren) X(getCursorReferenced) X(getCanonicalCursor) X(equalCursors) X(hashCursor)    \
     X(getCursorUSR) X(getCursorSpelling) X(getCursorType) X(getTypeSpelling) X(getCanonicalType)   \
-    X(equalTypes) X(getPointeeType) X(getTypeKindSpelling) X(Type_getNamedType) X(Type_getSizeOf) X(getNumElements)     \
+    X(equalTypes) X(getPointeeType) X(getTypeKindSpelling) X(Type_getNamedType)                    \
+    X(Type_getSizeOf) X(getNumElements)                                                            \
     X(isFunctionTypeVariadic) X(getArgType) X(isConstQualifiedType) X(getCursorLocation)           \
     X(getCursorExtent) X(getRangeStart) X(getRangeEnd) X(getExpansionLocation)                     \
     X(Location_isInSystemHeader) X(getFileName) X(getFileContents) X(getCString) X(disposeString)  \
@@ -51,5 +52,9 @@ struct pdt_clang {
  * package. */
 PM_MUST_CHECK enum pm_status pdt_clang_load(struct pm_error *err,
                                             const struct pdt_clang **ret_clang);
+
+/* The type as the program writes it; the caller disposes of it. Where libclang has a name of its
+ * own (22: __size_t, in the types of built-in functions), the canonical type. */
+CXString pdt_type_spelling(const struct pdt_clang *clang, CXType type);
 
 #endif

@@ -144,7 +144,7 @@ static uint64_t type_key(struct pdt_reader *reader, CXType type, const char **re
 {
     CXString canonical = reader->clang->getTypeSpelling(reader->clang->getCanonicalType(type));
     const char *text = reader->clang->getCString(canonical);
-    *ret_name = pdt_string(reader, reader->clang->getTypeSpelling(type));
+    *ret_name = pdt_string(reader, pdt_type_spelling(reader->clang, type));
     uint64_t key = key_of_text(text, 1);
     reader->clang->disposeString(canonical);
     return pdt_key(*ret_name, strlen(*ret_name), key);
@@ -175,7 +175,7 @@ uint64_t pdt_type(struct pdt_reader *reader, uint32_t group, CXType type)
     if (seen->emitted_in != group + 1) {
         seen->emitted_in = group + 1;
         put_type(reader, pdt_group_buf(reader, group), seen->key, type,
-                 pdt_string(reader, reader->clang->getTypeSpelling(type)));
+                 pdt_string(reader, pdt_type_spelling(reader->clang, type)));
     }
     return seen->key;
 }
@@ -435,7 +435,7 @@ static void put_base(struct pdt_reader *reader, uint32_t group, CXCursor base, u
     pm_buf_add_byte(buf, PDT_BASE);
     pdt_put_key(buf, class);
     pdt_put_key(buf, is_class_kind(named.kind) ? key_of(reader, named) : 0);
-    pdt_put_string(buf, pdt_string(reader, clang->getTypeSpelling(clang->getCursorType(base))));
+    pdt_put_string(buf, pdt_string(reader, pdt_type_spelling(clang, clang->getCursorType(base))));
     pm_buf_add_uleb(buf, pdt_access_of(reader, base));
     pm_buf_add_uleb(buf, clang->isVirtualBase(base) != 0);
 }

@@ -47,7 +47,7 @@ static bool is_number(enum CXTypeKind kind)
 /* Where lists of arguments are arrays, the compiler's own name of their elements is no C. */
 static const char *type_text(struct reading *reading, CXType type)
 {
-    const char *text = keep(reading, reading->clang->getTypeSpelling(type));
+    const char *text = keep(reading, pdt_type_spelling(reading->clang, type));
     return strstr(text, "__va_list_tag") ? "__builtin_va_list" : text;
 }
 
@@ -122,7 +122,7 @@ static void read_type(struct reading *reading, CXCursor cursor, struct pdt_funct
 {
     const struct pdt_clang *clang = reading->clang;
     CXType type = clang->getCursorType(cursor), result = clang->getResultType(type);
-    const char *text = keep(reading, clang->getTypeSpelling(type));
+    const char *text = keep(reading, pdt_type_spelling(clang, type));
     int n = clang->Cursor_getNumArguments(cursor);
     function->is_noreturn = strstr(text, "noreturn") != NULL;
     function->has_prototype = clang->getCanonicalType(type).kind != CXType_FunctionNoProto;
