@@ -20,19 +20,19 @@ enum { N_CANDIDATES = 9, MAX_FREE = 4, ALL = 0xffff };
 static const struct {
     const char *name;
     unsigned hardware;
-} candidates[N_CANDIDATES] = {
+} offered[N_CANDIDATES] = {
     {"RAX", 0}, {"RDX", 2}, {"RCX", 1}, {"R11", 11}, {"R10", 10},
     {"R9", 9},  {"R8", 8},  {"RSI", 6}, {"RDI", 7},
 };
 
-/* LLVM's numbers of the candidates: they differ from version to version. */
+/* LLVM's numbers of these: they differ from version to version. */
 static const MCRegister *registers(const TargetRegisterInfo &info)
 {
     static thread_local MCRegister numbers[N_CANDIDATES];
     static thread_local bool known;
     for (unsigned number = 1; !known && number < info.getNumRegs(); number++)
         for (int i = 0; i < N_CANDIDATES; i++)
-            if (strcmp(info.getName(number), candidates[i].name) == 0)
+            if (strcmp(info.getName(number), offered[i].name) == 0)
                 numbers[i] = number;
     known = true;
     return numbers;
@@ -79,7 +79,7 @@ unsigned pm_must_save(MachineFunction &machine, MachineInstr *before)
     const MCRegister *numbers = registers(*machine.getSubtarget().getRegisterInfo());
     for (int i = 0; i < N_CANDIDATES && n_free < MAX_FREE; i++)
         if (numbers[i] && live.available(machine.getRegInfo(), numbers[i])) {
-            must_save &= ~(1u << candidates[i].hardware);
+            must_save &= ~(1u << offered[i].hardware);
             n_free++;
         }
     return must_save;

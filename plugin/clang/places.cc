@@ -67,7 +67,7 @@ const char *pm_absolute_path(const std::string &spelt, const std::string &folder
 
 /* --- names --- */
 
-static std::string taken(char *text)
+static std::string freed(char *text)
 {
     std::string name = text != NULL ? text : "";
     free(text);
@@ -81,7 +81,7 @@ static std::string returned_type(const std::string &linkage)
     llvm::ItaniumPartialDemangler demangler;
     if (demangler.partialDemangle(linkage.c_str()) || !demangler.isFunction())
         return "";
-    return taken(demangler.getFunctionReturnType(NULL, NULL));
+    return freed(demangler.getFunctionReturnType(NULL, NULL));
 }
 
 std::string pm_declared_name(const std::string &linkage)
@@ -89,7 +89,7 @@ std::string pm_declared_name(const std::string &linkage)
     if (linkage.compare(0, 2, "_Z") != 0)
         return linkage;
     int status = 0;
-    std::string name = taken(abi::__cxa_demangle(linkage.c_str(), NULL, NULL, &status));
+    std::string name = freed(abi::__cxa_demangle(linkage.c_str(), NULL, NULL, &status));
     if (name.empty())
         return linkage;
     std::string type = returned_type(linkage);

@@ -15,11 +15,6 @@ static bool is_cplusplus(void)
     return known != 0;
 }
 
-static const char *name_of(tree decl)
-{
-    return DECL_NAME(decl) != NULL_TREE ? IDENTIFIER_POINTER(DECL_NAME(decl)) : "";
-}
-
 /* --- types --- */
 
 static unsigned traits_of(tree type);
@@ -39,7 +34,7 @@ static bool gives_reference(tree method)
 
 static unsigned traits_of_member(tree member)
 {
-    const char *name = name_of(member);
+    const char *name = pm_written_name(member);
     if (TREE_CODE(member) == FIELD_DECL) {
         tree type = TREE_TYPE(member);
         if (POINTER_TYPE_P(type) || TREE_CODE(type) == ARRAY_TYPE)
@@ -55,7 +50,7 @@ static unsigned traits_of_member(tree member)
 static const char *name_of_type(tree type)
 {
     tree name = TYPE_NAME(TYPE_MAIN_VARIANT(type));
-    return name != NULL_TREE && TREE_CODE(name) == TYPE_DECL ? name_of(name) : "";
+    return name != NULL_TREE && TREE_CODE(name) == TYPE_DECL ? pm_written_name(name) : "";
 }
 
 static unsigned traits_of(tree type)
@@ -131,13 +126,14 @@ bool pm_fact_is_std_function(tree type)
     if (type == NULL_TREE || !is_cplusplus() || !RECORD_OR_UNION_TYPE_P(type))
         return false;
     tree name = TYPE_NAME(TYPE_MAIN_VARIANT(type));
-    return name != NULL_TREE && TREE_CODE(name) == TYPE_DECL && pm_is_std_function(name_of(name)) &&
+    return name != NULL_TREE && TREE_CODE(name) == TYPE_DECL &&
+           pm_is_std_function(pm_written_name(name)) &&
            pm_is_system_place(DECL_SOURCE_LOCATION(name));
 }
 
 bool pm_fact_calls_std_function(tree callee)
 {
-    return strcmp(name_of(callee), "operator()") == 0 &&
+    return strcmp(pm_written_name(callee), "operator()") == 0 &&
            pm_fact_is_std_function(DECL_CONTEXT(callee));
 }
 
@@ -194,7 +190,7 @@ static struct pm_cxx_call read_call(gcall *call)
 {
     tree type = gimple_call_fntype(call), callee = gimple_call_fndecl(call);
     struct pm_cxx_call read = {};
-    read.name = callee != NULL_TREE ? name_of(callee) : "";
+    read.name = callee != NULL_TREE ? pm_written_name(callee) : "";
     read.n_arguments = gimple_call_num_args(call);
     read.result = result_of(call);
     read.is_method = TREE_CODE(type) == METHOD_TYPE;
@@ -238,7 +234,8 @@ static bool takes_to_write(tree type)
     if (!RECORD_OR_UNION_TYPE_P(type))
         return false;
     for (tree member = TYPE_FIELDS(type); member != NULL_TREE; member = DECL_CHAIN(member))
-        if (TREE_CODE(member) == FUNCTION_DECL && strcmp(name_of(member), "operator()") == 0 &&
+        if (TREE_CODE(member) == FUNCTION_DECL &&
+            strcmp(pm_written_name(member), "operator()") == 0 &&
             TREE_CODE(TREE_TYPE(member)) == METHOD_TYPE && is_to_write(member, 1))
             return true;
     return false;
@@ -278,7 +275,7 @@ unsigned pm_fact_call_use(gcall *call, unsigned index)
 static tree named_in(tree block, const char *name)
 {
     for (tree variable = BLOCK_VARS(block); variable != NULL_TREE; variable = DECL_CHAIN(variable))
-        if (VAR_P(variable) && strcmp(name_of(variable), name) == 0)
+        if (VAR_P(variable) && strcmp(pm_written_name(variable), name) == 0)
             return variable;
     for (tree below = BLOCK_SUBBLOCKS(block); below != NULL_TREE; below = BLOCK_CHAIN(below)) {
         tree found = named_in(below, name);
@@ -291,7 +288,7 @@ static tree named_in(tree block, const char *name)
 static tree variable_named(tree function_decl, const char *name)
 {
     for (tree parm = DECL_ARGUMENTS(function_decl); parm != NULL_TREE; parm = DECL_CHAIN(parm))
-        if (strcmp(name_of(parm), name) == 0)
+        if (strcmp(pm_written_name(parm), name) == 0)
             return parm;
     tree block = DECL_INITIAL(function_decl);
     return block != NULL_TREE && TREE_CODE(block) == BLOCK ? named_in(block, name) : NULL_TREE;
@@ -303,7 +300,7 @@ bool pm_fact_is_capture(tree field, tree *ret_variable, tree *ret_function)
     tree type = DECL_CONTEXT(field);
     *ret_variable = NULL_TREE;
     if (!is_cplusplus() || type == NULL_TREE || !RECORD_OR_UNION_TYPE_P(type) ||
-        !pm_fact_is_closure(type) || strncmp(name_of(field), "__", 2) != 0)
+        !pm_fact_is_closure(type) || strncmp(pm_written_name(field), "__", 2) != 0)
         return false;
     tree around = TYPE_CONTEXT(type);
     for (int depth = 0; around != NULL_TREE && depth < 8; depth++) {
@@ -313,7 +310,7 @@ bool pm_fact_is_capture(tree field, tree *ret_variable, tree *ret_function)
         }
         if (TREE_CODE(around) != FUNCTION_DECL)
             break;
-        *ret_variable = variable_named(around, name_of(field) + 2);
+        *ret_variable = variable_named(around, pm_written_name(field) + 2);
         *ret_function = around;
         if (*ret_variable != NULL_TREE)
             break;

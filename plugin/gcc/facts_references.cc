@@ -34,7 +34,7 @@ static bool type_refers(tree type)
     return POINTER_TYPE_P(type) || pm_fact_type_refers(type);
 }
 
-static bool refers(tree parameter)
+static bool parameter_refers(tree parameter)
 {
     return type_refers(TREE_TYPE(parameter));
 }
@@ -81,8 +81,9 @@ pm_id pm_fact_parameter(tree function_decl, unsigned index)
     tree parameter = DECL_ARGUMENTS(function_decl);
     for (unsigned i = 0; i < index && parameter != NULL_TREE; i++)
         parameter = DECL_CHAIN(parameter);
-    return parameter != NULL_TREE && refers(parameter) ? pm_fact_dummy(parameter, function_decl)
-                                                       : 0;
+    return parameter != NULL_TREE && parameter_refers(parameter)
+               ? pm_fact_dummy(parameter, function_decl)
+               : 0;
 }
 
 /* --- calls through pointers --- */
@@ -240,7 +241,7 @@ static void refer_to_handed(tree function_decl)
     tree object = DECL_ARGUMENTS(function_decl);
     for (tree parameter = object != NULL_TREE ? DECL_CHAIN(object) : NULL_TREE;
          parameter != NULL_TREE; parameter = DECL_CHAIN(parameter))
-        if (refers(parameter))
+        if (parameter_refers(parameter))
             pm_fact_refers(pm_fact_dummy(parameter, function_decl), handed);
 }
 
@@ -258,7 +259,7 @@ void pm_fact_parameters(tree function_decl)
         return;
     for (tree parameter = DECL_ARGUMENTS(function_decl); parameter != NULL_TREE;
          parameter = DECL_CHAIN(parameter), index++) {
-        if (!refers(parameter))
+        if (!parameter_refers(parameter))
             continue;
         pm_id place = place_of_parameter(function_decl, index);
         pm_id dummy = pm_fact_dummy(parameter, function_decl);

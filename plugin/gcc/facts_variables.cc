@@ -30,12 +30,7 @@ bool pm_fact_is_fortran(void)
 
 static bool has_name(tree decl)
 {
-    return DECL_NAME(decl) != NULL_TREE && IDENTIFIER_POINTER(DECL_NAME(decl))[0] != 0;
-}
-
-static const char *name_of(tree decl)
-{
-    return IDENTIFIER_POINTER(DECL_NAME(decl));
+    return pm_written_name(decl)[0] != 0;
 }
 
 /* --- types --- */
@@ -192,12 +187,12 @@ static bool is_array(tree type)
  */
 static tree stands_for(tree variable, tree context)
 {
-    const char *name = name_of(variable), *dot = strrchr(name, '.');
+    const char *name = pm_written_name(variable), *dot = strrchr(name, '.');
     if (dot == NULL || !ISDIGIT(dot[1]) || !POINTER_TYPE_P(TREE_TYPE(variable)))
         return NULL_TREE;
     std::string base(name, dot);
     for (tree parm = DECL_ARGUMENTS(context); parm != NULL_TREE; parm = DECL_CHAIN(parm)) {
-        if (has_name(parm) && base == name_of(parm))
+        if (has_name(parm) && base == pm_written_name(parm))
             return parm;
     }
     return NULL_TREE;
@@ -232,7 +227,7 @@ static std::string local_name(const struct pm_source_function *function, const c
 /* What gfortran calls the result of a function that is an array, text or a record. */
 static bool is_result(tree variable)
 {
-    const char *name = name_of(variable);
+    const char *name = pm_written_name(variable);
     if (!is_fortran() || strncmp(name, "__result", 8) != 0)
         return false;
     return TREE_CODE(variable) == PARM_DECL
@@ -244,10 +239,10 @@ static void describe_local(tree variable, tree function_decl, struct pm_place *p
                            struct pm_data *data, std::string *name)
 {
     const struct pm_source_function *function = pm_source_function_of(function_decl);
-    data->id = pm_id_of_local(function->id, name_of(variable), pm_place_point(place));
+    data->id = pm_id_of_local(function->id, pm_written_name(variable), pm_place_point(place));
     data->parent = function->id;
     std::string shown =
-        is_result(variable) ? pm_fortran_result_name(function_decl) : name_of(variable);
+        is_result(variable) ? pm_fortran_result_name(function_decl) : pm_written_name(variable);
     *name = local_name(function, shown.c_str(), place, data->id);
 }
 
@@ -255,7 +250,7 @@ static void describe_local(tree variable, tree function_decl, struct pm_place *p
 static std::string global_name(tree variable, const char *linkage)
 {
     char *demangled = pm_gcc_demangle(linkage);
-    std::string name = demangled != NULL ? demangled : name_of(variable);
+    std::string name = demangled != NULL ? demangled : pm_written_name(variable);
     free(demangled);
     const char *module_end = strstr(linkage, "_MOD_");
     if (strncmp(linkage, "__", 2) == 0 && module_end != NULL)
@@ -283,18 +278,11 @@ static const char *local_path_of(tree variable, const struct pm_place *place)
     return place->file;
 }
 
-/* What lto1 appends to the names of variables that are private to several files. */
-static std::string source_linkage(tree variable)
-{
-    std::string name = pm_linkage_name(variable);
-    return name.substr(0, name.find(".lto_priv."));
-}
-
 static void describe_global(tree variable, struct pm_place *place, struct pm_data *data,
                             std::string *name)
 {
     static std::set<std::string> linkages;
-    const char *linkage = linkages.insert(source_linkage(variable)).first->c_str();
+    const char *linkage = linkages.insert(pm_source_linkage(variable)).first->c_str();
     data->id = pm_id_of_global(linkage, local_path_of(variable, place));
     data->parent =
         place->file != NULL ? pm_fact_file(pm_facts_early(), place->file, place->shown) : 0;
@@ -422,7 +410,7 @@ pm_id pm_fact_dummy(tree parameter, tree function_decl)
 {
     pm_id id = pm_fact_variable(parameter, function_decl);
     if (id != 0 || !is_fortran() || !has_name(parameter) || !POINTER_TYPE_P(TREE_TYPE(parameter)) ||
-        (strncmp(name_of(parameter), "__", 2) == 0 && !is_result(parameter)))
+        (strncmp(pm_written_name(parameter), "__", 2) == 0 && !is_result(parameter)))
         return id;
     id = make_variable(parameter, function_decl);
     return *known_variables.add(DECL_UID(parameter), id) = id;
@@ -459,7 +447,7 @@ static tree function_of_frame(tree type, tree context)
     tree function = context;
     while (function != NULL_TREE && TREE_CODE(function) == FUNCTION_DECL) {
         function = pm_origin_function(function);
-        if (has_name(function) && strcmp(name_of(function), name) == 0)
+        if (has_name(function) && strcmp(pm_written_name(function), name) == 0)
             return function;
         function = DECL_CONTEXT(function);
     }
@@ -502,11 +490,11 @@ static pm_id captured_from(tree field, tree function_decl)
     struct pm_place place = {NULL, NULL, 0, 0};
     pm_place_of(DECL_SOURCE_LOCATION(field), &place);
     const struct pm_source_function *function = pm_source_function_of(origin);
-    pm_id id = pm_id_of_local(function->id, name_of(field), pm_place_point(&place));
+    pm_id id = pm_id_of_local(function->id, pm_written_name(field), pm_place_point(&place));
     /* lto1 has not made the nouns of the source again: there the name is taken at its word. */
     if (made_variables.count(id) != 0 || (in_lto_p && place.line != 0))
         return id;
-    auto by_name = taken.find(local_key(function, name_of(field)));
+    auto by_name = taken.find(local_key(function, pm_written_name(field)));
     return by_name != taken.end() ? by_name->second : 0;
 }
 
@@ -625,8 +613,8 @@ static pm_id make_field(tree field, tree type)
     struct pm_data data = {};
     data.kind = PM_DATA_FIELD;
     data.parent = make_type(type, &place, &of_type);
-    data.id = pm_id_of_field(data.parent, name_of(field));
-    std::string name = of_type + "::" + name_of(field);
+    data.id = pm_id_of_field(data.parent, pm_written_name(field));
+    std::string name = of_type + "::" + pm_written_name(field);
     data.name = name.c_str();
     data.type = text.c_str();
     if (is_fortran()) /* gfortran says where the module ends */
@@ -666,7 +654,8 @@ bool pm_fact_is_block(tree variable)
            RECORD_OR_UNION_TYPE_P(TREE_TYPE(variable)) &&
            TYPE_NAME(TREE_TYPE(variable)) == NULL_TREE &&
            (TREE_PUBLIC(variable) || DECL_EXTERNAL(variable) ||
-            strchr(name_of(variable), '.') == NULL || strncmp(name_of(variable), "equiv.", 6) == 0);
+            strchr(pm_written_name(variable), '.') == NULL ||
+            strncmp(pm_written_name(variable), "equiv.", 6) == 0);
 }
 
 /* In RTL a variable that other files see is MEM[&variable]. */
@@ -683,12 +672,12 @@ tree pm_fact_block_of(tree reference)
 
 static bool is_common(tree block)
 {
-    return strncmp(name_of(block), "equiv.", 6) != 0;
+    return strncmp(pm_written_name(block), "equiv.", 6) != 0;
 }
 
 static std::string block_name(tree block)
 {
-    return strcmp(name_of(block), "__BLNK__") == 0 ? "//" : name_of(block);
+    return strcmp(pm_written_name(block), "__BLNK__") == 0 ? "//" : pm_written_name(block);
 }
 
 /* A COMMON block belongs to the whole program: its nouns are those of no file. */
@@ -701,7 +690,7 @@ pm_id pm_fact_block(tree block)
     pm_id *id = known.add(DECL_UID(block), 0, &is_new);
     if (!is_new)
         return *id;
-    std::string linkage = source_linkage(block);
+    std::string linkage = pm_source_linkage(block);
     std::string name = block_name(block) == "//" ? "//" : "/" + block_name(block) + "/";
     struct pm_data data = {};
     data.kind = PM_DATA_ARRAY; /* of whatever its members are: for where they cannot be told */
@@ -720,8 +709,8 @@ static pm_id make_member(tree block, tree field, tree context)
     tree function_decl = enclosing_function(block);
     if (is_common(block)) {
         data.parent = pm_fact_block(block);
-        data.id = pm_id_of_member(data.parent, name_of(field));
-        name = block_name(block) + "::" + name_of(field);
+        data.id = pm_id_of_member(data.parent, pm_written_name(field));
+        name = block_name(block) + "::" + pm_written_name(field);
     } else {
         describe_local(field, function_decl != NULL_TREE ? function_decl : context, &place, &data,
                        &name);

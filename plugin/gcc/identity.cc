@@ -180,8 +180,12 @@ location_t pm_definition_place(tree function_decl)
     return place;
 }
 
-/* The name as the early compiler process knew it: without what LTO's partitioning appended. */
-static std::string source_linkage(tree decl)
+const char *pm_written_name(tree decl)
+{
+    return DECL_NAME(decl) != NULL_TREE ? IDENTIFIER_POINTER(DECL_NAME(decl)) : "";
+}
+
+std::string pm_source_linkage(tree decl)
 {
     std::string name = pm_linkage_name(decl);
     size_t mark = name.find(".lto_priv.");
@@ -259,7 +263,7 @@ static tree procedure_of_entries(tree master)
 {
     tree found = NULL_TREE;
     struct pm_place body = {}, place, best = {};
-    std::string name = DECL_NAME(master) != NULL_TREE ? IDENTIFIER_POINTER(DECL_NAME(master)) : "";
+    std::string name = pm_written_name(master);
     std::string suffix = without_master(name.c_str());
     if (suffix == name || !body_place(master, &body))
         return NULL_TREE;
@@ -284,7 +288,7 @@ static struct pm_source_function *function_from_declaration(tree decl)
     if (!pm_place_of(pm_definition_place(shown), &place)) {
         set_file(&place, main_input_filename != NULL ? main_input_filename : "");
     }
-    const char *linkage = xstrdup(source_linkage(decl).c_str());
+    const char *linkage = xstrdup(pm_source_linkage(decl).c_str());
     std::string declared = declared_name(shown, pm_linkage_name(shown));
     if (procedure != NULL_TREE)
         declared += ".entries";

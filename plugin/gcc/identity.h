@@ -23,7 +23,12 @@ tree pm_text_function(tree block);
  * declaration for lto1. */
 void pm_source_function_done(struct pm_source_function *function, tree function_decl);
 
+/* The name that the source has for it; "": none. */
+const char *pm_written_name(tree decl);
+
 /* The assembler name without the compiler's marks. */
 const char *pm_linkage_name(tree decl);
+/* The same, as the early compiler process knew it: without what LTO's partitioning appended. */
+std::string pm_source_linkage(tree decl);
 
 #endif

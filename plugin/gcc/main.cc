@@ -1,5 +1,6 @@
 /* The GCC back end's entrance: options, selection, registration of the parts. Loaded by perfmap.so
  * (../perfmap.c), never named by users. */
+#include "identity.h"
 #include "map.h"
 
 extern "C" {
@@ -14,12 +15,11 @@ static const char *const not_instrumented[] = {"no_instrument_function", "naked"
 
 /* The name as users write it, the same in every compiler process: lto1 has no front end to ask, so
  * where there is a mangled name it is demangled. To be freed. */
-static char *declared_name(tree function_decl, const char *linkage)
+static char *selected_name(tree function_decl, const char *linkage)
 {
     char *name = linkage ? pm_gcc_demangle_signature(linkage) : NULL;
     if (name == NULL)
-        name =
-            xstrdup(DECL_NAME(function_decl) ? IDENTIFIER_POINTER(DECL_NAME(function_decl)) : "");
+        name = xstrdup(pm_written_name(function_decl));
     return name;
 }
 
@@ -30,7 +30,7 @@ static bool selection_matches(tree origin)
     struct pm_place place = {};
     pm_place_of(pm_definition_place(origin), &place);
     const char *linkage = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(origin));
-    char *name = declared_name(origin, linkage);
+    char *name = selected_name(origin, linkage);
     const struct pm_selection_subject subject = {place.shown, place.file, name, linkage};
     bool is_match = pm_selection_fits(pm_options.selection, &subject);
     free(name);

@@ -539,7 +539,7 @@ static unsigned write(function *fun)
 /* --- */
 
 /* Where the assembler cannot take differences of labels as LEB128, there is no map. */
-static bool gate(function *)
+static bool has_map(function *)
 {
 #ifdef HAVE_AS_LEB128
     return HAVE_AS_LEB128 && !BYTES_BIG_ENDIAN;
@@ -550,11 +550,11 @@ static bool gate(function *)
 
 void pm_map_register(const char *plugin_name)
 {
-    pm_gcc_register_pass(plugin_name, pm_gcc_rtl_pass("perfmap_map_collect", gate, collect),
+    pm_gcc_register_pass(plugin_name, pm_gcc_rtl_pass("perfmap_map_collect", has_map, collect),
                          "*free_cfg", 1, PASS_POS_INSERT_BEFORE);
-    pm_gcc_register_pass(plugin_name, pm_gcc_rtl_pass("perfmap_map_label", gate, label), "final", 1,
-                         PASS_POS_INSERT_BEFORE);
-    pm_gcc_register_pass(plugin_name, pm_gcc_rtl_pass("perfmap_map_write", gate, write), "final", 1,
-                         PASS_POS_INSERT_AFTER);
+    pm_gcc_register_pass(plugin_name, pm_gcc_rtl_pass("perfmap_map_label", has_map, label), "final",
+                         1, PASS_POS_INSERT_BEFORE);
+    pm_gcc_register_pass(plugin_name, pm_gcc_rtl_pass("perfmap_map_write", has_map, write), "final",
+                         1, PASS_POS_INSERT_AFTER);
     pm_map_out_register(plugin_name);
 }

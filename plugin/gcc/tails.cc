@@ -138,13 +138,13 @@ const std::vector<location_t> *pm_tails_of(const rtx_insn *insn)
     return index != NULL ? &lost[(size_t)*index] : NULL;
 }
 
-static bool gate(function *)
+static bool merges_code(function *)
 {
     return flag_crossjumping;
 }
 
 void pm_tails_register(const char *plugin_name)
 {
-    pm_gcc_register_pass(plugin_name, pm_gcc_rtl_pass("perfmap_tails", gate, look), "jump2", 1,
-                         PASS_POS_INSERT_BEFORE);
+    pm_gcc_register_pass(plugin_name, pm_gcc_rtl_pass("perfmap_tails", merges_code, look), "jump2",
+                         1, PASS_POS_INSERT_BEFORE);
 }
