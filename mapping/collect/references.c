@@ -362,9 +362,10 @@ static enum pm_status map_member_way(struct collector *c, struct pm_map *known,
                                      const struct collect_member *member, uint32_t verb,
                                      uint32_t row, const char *origin)
 {
-    struct collect_mapping mapping = {.source = member->sentence,
-                                      .origin = origin,
-                                      .reason = member->field ? NULL : PM_REASON_MAY_SERVE};
+    struct collect_mapping mapping = {
+        .source = member->sentence,
+        .origin = origin,
+        .reason = member->field && !member->is_named ? NULL : PM_REASON_MAY_SERVE};
     enum pm_status status = collect_short_sentence(c, verb, row, &mapping.destination);
     uint64_t key = way_key(mapping.source, mapping.destination);
     if (status != PM_OK || pm_map_get(known, key))
@@ -391,7 +392,8 @@ static enum pm_status map_member(struct collector *c, struct references *all, st
     enum pm_status status = find_objects_of(c, all, member->object, 0, member);
     keep_objects(all, member);
     struct pm_pif_noun noun;
-    bool is_known = member->field && all->n_objects == 1 && !member->is_array &&
+    bool is_known = member->field && !member->is_named && all->n_objects == 1 &&
+                    !member->is_array &&
                     pm_pif_find_noun(all->objects[0].binary->pif, all->objects[0].id, &noun) &&
                     !is_single(&all->objects[0], &noun, member->field);
     const char *origin = is_known ? "inferred" : "possible";

@@ -31,6 +31,7 @@ struct collect_member {
     uint32_t holder; /* of an accessor: what it touches, and callers through what it returns; 0 */
     unsigned access;
     bool is_array; /* the member, which rows of arrays name */
+    bool is_named; /* the code's statement names the field, its code does not touch it */
 };
 
 struct collect_references {

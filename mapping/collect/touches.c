@@ -394,9 +394,10 @@ static void add_facts_of_loop(struct touches *all, const struct collect_binary *
             add_facts(all, binary->places->statements[i].row);
 }
 
-/* What one piece of code touches, with the fields that its statement names. */
+/* What one piece of code touches, with the fields that its statement names; with_facts: with all
+ * else that it names, too. */
 static enum pm_status add_of_tuple(struct touches *all, const struct collect_code *code,
-                                   const struct pm_code_tuple *tuple)
+                                   const struct pm_code_tuple *tuple, bool with_facts)
 {
     struct touches own = {.c = all->c, .binary = all->binary};
     struct user_statement user = user_statement_of(code->binary, tuple);
@@ -409,6 +410,8 @@ static enum pm_status add_of_tuple(struct touches *all, const struct collect_cod
     const struct touches known = own;
     add_fields(&own, &known, statement);
     add_other_ways(&own, statement);
+    if (with_facts)
+        add_facts(&own, statement);
     for (uint32_t i = 0; i < own.n; i++)
         add_touch(all, own.list[i].noun, own.list[i].access);
     return PM_OK;
@@ -416,14 +419,14 @@ static enum pm_status add_of_tuple(struct touches *all, const struct collect_cod
 
 /* What the code of a loop touches, of arrays and fields; too many say nothing. 0: of all loops. */
 static enum pm_status add_of_loop(struct touches *touches, const struct collect_code *code,
-                                  const struct pm_code_block *block, pm_id loop)
+                                  const struct pm_code_block *block, pm_id loop, bool with_facts)
 {
     struct touches all = {.c = touches->c, .binary = touches->binary};
     enum pm_status status = PM_OK;
     for (uint32_t i = 0; i < block->n_tuples && status == PM_OK && n_data(&all) <= OF_LOOP_MAX; i++)
         if ((loop ? block->tuples[i].loop == loop : block->tuples[i].loop != 0) &&
-            block->tuples[i].n_objects)
-            status = add_of_tuple(&all, code, &block->tuples[i]);
+            (with_facts || block->tuples[i].n_objects))
+            status = add_of_tuple(&all, code, &block->tuples[i], with_facts);
     if (loop && !has_data(&all))
         add_facts_of_loop(&all, code->binary, loop);
     for (uint32_t i = 0; i < all.n && n_data(&all) <= OF_LOOP_MAX; i++)
@@ -527,9 +530,11 @@ static enum pm_status infer(struct touches *touches, const struct collect_code *
     if (status != PM_OK)
         return status;
     add_fields_of_neighbours(touches, statement, own->loop);
-    return is_loop_control(code->binary, own->loop, &user.place)
-               ? add_of_loop(touches, code, range->block, own->loop)
-               : PM_OK;
+    if (!is_loop_control(code->binary, own->loop, &user.place))
+        return PM_OK;
+    /* Vectorised code of the body has the place of the loop, too (Clang 14). */
+    bool is_of_body = (own->unnamed || own->n_objects != 0) && !names_any(&known, statement);
+    return add_of_loop(touches, code, range->block, own->loop, is_of_body);
 }
 
 /* Of a call of C++'s library, or of one that gets memory without a name: what is passed, in the
@@ -551,7 +556,7 @@ static enum pm_status infer_call(struct touches *touches, const struct collect_c
     const struct touches known = *touches;
     add_fields(touches, &known, statement);
     return is_loop_control(code->binary, range->tuple->loop, &user.place)
-               ? add_of_loop(touches, code, range->block, range->tuple->loop)
+               ? add_of_loop(touches, code, range->block, range->tuple->loop, false)
                : PM_OK;
 }
 
@@ -638,15 +643,18 @@ static bool is_object_of(const struct touches *touches, const struct touch *touc
 
 static enum pm_status note_member(const struct touches *touches, const struct collect_code *code,
                                   const struct user_statement *user, const struct touch *field,
-                                  pm_id outermost)
+                                  pm_id outermost, bool is_named)
 {
     enum pm_status status = PM_OK;
     struct pm_pif_noun noun;
     if (!pm_pif_find_noun(touches->binary->pif, field->noun, &noun))
         return PM_OK;
-    struct collect_member member = {code->binary, code->sentence, .field = field->noun,
+    struct collect_member member = {code->binary,
+                                    code->sentence,
+                                    .field = field->noun,
                                     .access = field->access & (PM_MAP_READS | PM_MAP_WRITES),
-                                    .is_array = noun.type && pm_cxx_type_has(noun.type, "*[&")};
+                                    .is_array = noun.type && pm_cxx_type_has(noun.type, "*[&"),
+                                    .is_named = is_named};
     if (user->site && user->site->function == user->place.function) {
         member.callers = user->site->parent;
         member.outermost = outermost;
@@ -661,6 +669,29 @@ static enum pm_status note_member(const struct touches *touches, const struct co
                : collect_note_member(touches->c, &member, user->place.function);
 }
 
+/* Code of a method that was inlined may be for what its statement does with other members. */
+static enum pm_status note_named_members(const struct touches *touches,
+                                         const struct collect_code *code,
+                                         const struct user_statement *user, pm_id outermost)
+{
+    const struct collect_binary *binary = touches->binary;
+    struct touches named = {.c = touches->c, .binary = binary};
+    uint32_t statement = 0;
+    enum pm_status status = find_statement(touches, code, user, &statement);
+    if (status != PM_OK)
+        return status;
+    add_facts(&named, statement);
+    for (uint32_t i = 0; i < named.n && status == PM_OK; i++) {
+        struct touch *field = &named.list[i];
+        for (uint32_t k = 0; k < touches->n; k++)
+            if (touches->list[k].noun == field->noun)
+                field->access &= ~touches->list[k].access;
+        if (field->is_field && field->access & (PM_MAP_READS | PM_MAP_WRITES))
+            status = note_member(touches, code, user, field, outermost, true);
+    }
+    return status;
+}
+
 /* Members of objects: what an array of such objects, or the object, is asked for. */
 static enum pm_status note_members(const struct touches *touches, const struct collect_code *code,
                                    const struct pm_code_range *range)
@@ -669,8 +700,11 @@ static enum pm_status note_members(const struct touches *touches, const struct c
     struct user_statement user = user_statement_of(code->binary, range->tuple);
     for (uint32_t i = 0; i < touches->n && status == PM_OK; i++)
         if (touches->list[i].is_field)
-            status = note_member(touches, code, &user, &touches->list[i], range->block->function);
-    return status;
+            status =
+                note_member(touches, code, &user, &touches->list[i], range->block->function, false);
+    if (status != PM_OK || !user.site || range->tuple->kind != PM_MAP_ORDINARY)
+        return status;
+    return note_named_members(touches, code, &user, range->block->function);
 }
 
 /* What the accessor touches: callers may write what it returns a reference to. */
@@ -807,11 +841,11 @@ static enum pm_status map_of_loop(struct touches *touches, struct collect_code *
     struct touches loop = {.c = touches->c, .binary = touches->binary};
     if (own->kind != PM_MAP_ORDINARY || !own->loop || has_data(touches))
         return PM_OK;
-    enum pm_status status = add_of_loop(&loop, code, range->block, own->loop);
+    enum pm_status status = add_of_loop(&loop, code, range->block, own->loop, false);
     if (status != PM_OK)
         return status;
     /* a view that filters has the element from an inner loop */
-    status = has_data(&loop) ? PM_OK : add_of_loop(&loop, code, range->block, 0);
+    status = has_data(&loop) ? PM_OK : add_of_loop(&loop, code, range->block, 0, false);
     if (status != PM_OK)
         return status;
     if (!has_data(&loop))

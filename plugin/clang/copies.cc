@@ -12,6 +12,7 @@
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/ValueHandle.h"
 #include "llvm/Passes/PassBuilder.h"
 
 #include <set>
@@ -29,27 +30,76 @@ static unsigned count_own_calls(const Function &function)
     return n;
 }
 
+/* --- without places --- */
+
+/* Places tell what was inlined. Code without them (Clang 14 without debug information) is known by
+ * its calls: a function has copies, perhaps, where a call of it is gone, or where its caller has
+ * copies, for they have calls of their own. */
+namespace
+{
+struct noted_call {
+    WeakVH call; /* NULL: it is gone */
+    std::string caller, callee;
+    const struct pm_read_function *read; /* the callee; NULL: not one of the source */
+};
+} // namespace
+static thread_local std::vector<noted_call> calls_without_places;
+
+static void note_calls(Function &caller)
+{
+    for (Instruction &instruction : instructions(caller)) {
+        auto *call = dyn_cast<CallBase>(&instruction);
+        const Function *callee = call ? call->getCalledFunction() : NULL;
+        if (callee && !callee->isDeclaration() && !callee->hasFnAttribute(Attribute::NoInline))
+            calls_without_places.push_back({call, caller.getName().str(), callee->getName().str(),
+                                            pm_read_function_of(*callee)});
+    }
+}
+
+static void note_possible_copies(void)
+{
+    std::set<std::string> copied;
+    size_t n_before;
+    do {
+        n_before = copied.size();
+        for (const noted_call &one : calls_without_places)
+            if (!one.call || copied.count(one.caller))
+                copied.insert(one.callee);
+    } while (copied.size() > n_before);
+    for (const noted_call &one : calls_without_places)
+        if (one.read && one.read->selected && copied.count(one.callee))
+            pm_fact_bare(pm_unit_facts(), one.read->source->id, true);
+    calls_without_places.clear();
+}
+
+/* Another process inlines, and sees no more. */
+static void expect_copies(const Function &function)
+{
+    const struct pm_read_function *read = pm_read_function_of(function);
+    if (read && read->selected && !function.hasFnAttribute(Attribute::NoInline))
+        pm_fact_bare(pm_unit_facts(), read->source->id, true);
+}
+
 void pm_copies_begin(Module &module)
 {
-    for (Function &function : module)
+    for (Function &function : module) {
         if (function.hasFnAttribute(PM_ATTRIBUTE_SOURCE))
             function.addFnAttr(PM_ATTRIBUTE_CALLS, std::to_string(count_own_calls(function)));
+        if (function.isDeclaration() || function.getSubprogram())
+            continue;
+        if (pm_compilation.is_handed_over)
+            expect_copies(function);
+        else
+            note_calls(function);
+    }
 }
 
 /* --- inlined copies --- */
 
-static void note_copy(const DISubprogram *inlined, const Module &module)
+static void note_copy(const DISubprogram *inlined)
 {
-    if (pm_compilation.is_taken_over) {
-        const struct pm_read_function *read = pm_scopes_taken_over(inlined);
-        if (read && read->selected && !pm_is_inner(inlined))
-            pm_fact_bare(pm_unit_facts(), read->source->id, true);
-        return;
-    }
-    StringRef linkage = inlined->getLinkageName();
-    const Function *function = module.getFunction(linkage.empty() ? inlined->getName() : linkage);
-    const struct pm_read_function *read = function ? pm_read_function_of(*function) : NULL;
-    if (read && read->selected && !pm_is_outlined(function->getName()))
+    const struct pm_read_function *read = pm_scopes_find(inlined);
+    if (read && read->selected && !pm_is_inner(inlined))
         pm_fact_bare(pm_unit_facts(), read->source->id, true);
 }
 
@@ -58,6 +108,7 @@ static thread_local std::set<const DISubprogram *> noted;
 void pm_copies_forget(void)
 {
     noted.clear();
+    calls_without_places.clear();
 }
 
 void pm_copies_look(const Function &function)
@@ -67,7 +118,7 @@ void pm_copies_look(const Function &function)
         for (; place && place->getInlinedAt(); place = place->getInlinedAt()) {
             const DISubprogram *inlined = place->getScope()->getSubprogram();
             if (inlined && noted.insert(inlined).second)
-                note_copy(inlined, *function.getParent());
+                note_copy(inlined);
         }
     }
     unsigned n_before;
@@ -140,6 +191,7 @@ struct end_pass : PassInfoMixin<end_pass> {
     {
         if (&module != begun)
             return PreservedAnalyses::all();
+        note_possible_copies();
         for (Function &function : module)
             if (!function.isDeclaration())
                 pm_copies_look(function);

@@ -1,4 +1,5 @@
 /* Which function of the source a function of LLVM's code is. */
+#include "map.h"
 #include "source.h"
 
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -95,7 +96,7 @@ static const struct pm_read_function *function_by_description(const llvm::Functi
         return NULL;
     llvm::StringRef linkage = described->getLinkageName();
     auto found = by_linkage.find((linkage.empty() ? described->getName() : linkage).str());
-    return found == by_linkage.end() ? NULL : found->second;
+    return found == by_linkage.end() ? pm_scopes_find(described) : found->second;
 }
 
 /* Nobody has read the source: there is what debug information says. */

@@ -260,10 +260,12 @@ static bool is_inner(const Function &code)
 static void warn_of_places(void)
 {
     if (pm_compilation.has_source && (pm_compilation.options.loops || pm_compilation.options.map))
-        fprintf(stderr,
-                "perfmap: warning: Clang %d keeps no places of code without debug information: "
-                "loops get no sleds, statements and arrays are not known; compile with -g1 or -g\n",
-                LLVM_VERSION_MAJOR);
+        fprintf(
+            stderr,
+            "perfmap: warning: Clang %d keeps no places of code without debug information: "
+            "loops get no sleds, statements and arrays are not known, and calls of functions that "
+            "may have been inlined are at least (>=); compile with -g1 or -g\n",
+            LLVM_VERSION_MAJOR);
 }
 
 void pm_loops_mark(Module &module)

@@ -48,6 +48,7 @@ struct collected {
     std::set<std::pair<pm_id, std::pair<uint32_t, uint32_t>>>
         with_code; /* function, line, column */
     std::map<const struct pm_read_function *, std::vector<struct lost_statement>> lost;
+    std::map<std::pair<pm_id, unsigned>, uint32_t> bodies; /* loop, access: spots */
 };
 } // namespace
 
@@ -270,6 +271,63 @@ static std::vector<int> lost_statements(collected *now, const DILocation *locati
     return spots;
 }
 
+/* --- vectorised code that has the place of its loop (LLVM before 15) --- */
+
+static bool is_loop_control(collected *now, pm_id id, const struct pm_located *at)
+{
+    const struct pm_source_function *function = pm_map_sets_text(now->sets, at->site);
+    int number = pm_source_loop_with(function, id);
+    const struct pm_source_loop *loop = number >= 0 ? &function->loops[number] : NULL;
+    return loop && loop->place.line == at->place.line && loop->file == at->place.file;
+}
+
+static bool has_touch(const struct pm_read_text *text, const struct pm_place &place, unsigned use)
+{
+    for (const struct pm_touch &touch : text->touches)
+        if (touch.use & use && touch.n != 0 && touch.statement >= 0) {
+            const struct pm_place &begin = text->statements[(size_t)touch.statement].place;
+            if (begin.line == place.line && begin.column == place.column)
+                return true;
+        }
+    return false;
+}
+
+/* Statements with code in the loop that touch memory so. */
+static std::vector<int> body_statements(collected *now, pm_id loop, unsigned use)
+{
+    enum { MAX_SPOTS = 8 };
+    std::set<const struct pm_located *> seen;
+    std::set<int> spots;
+    for (const MachineBasicBlock &block : *now->machine)
+        for (const MachineInstr &instruction : block) {
+            const DILocation *location = instruction.getDebugLoc().get();
+            const struct pm_located *at = emits_code(instruction) ? place_of(now, location) : NULL;
+            if (!at || !seen.insert(at).second || is_loop_control(now, loop, at) ||
+                pm_code_loop_at(now->loops, block, *at) != loop)
+                continue;
+            const struct pm_read_function *read =
+                pm_read_function_in(location->getScope()->getSubprogram());
+            struct pm_map_spot spot = {at->site, at->place};
+            if (read->text && has_touch(read->text, at->place, use))
+                spots.insert(pm_map_sets_spot(now->sets, &spot));
+        }
+    return spots.size() <= MAX_SPOTS ? std::vector<int>(spots.begin(), spots.end())
+                                     : std::vector<int>();
+}
+
+static uint32_t vectorised_spots(collected *now, pm_id loop, const struct pm_located *at,
+                                 const struct pm_touched &touched)
+{
+    if (touched.elsewhere == 0 || loop == 0 || !is_loop_control(now, loop, at))
+        return 0;
+    auto entry = now->bodies.insert({{loop, touched.elsewhere}, 0});
+    if (entry.second) {
+        std::vector<int> spots = body_statements(now, loop, touched.elsewhere);
+        entry.first->second = pm_map_sets_spots(now->sets, spots.data(), spots.size());
+    }
+    return entry.first->second;
+}
+
 static const struct pm_located *next_place(collected *now, const MachineInstr &instruction)
 {
     enum { MAX_STEPS = 32 };
@@ -301,12 +359,13 @@ static uint32_t other_spots(collected *now, const MachineInstr &instruction,
     return pm_map_sets_spots(now->sets, spots.data(), spots.size());
 }
 
-static int tuple_of(collected *now, const struct pm_map_tuple &tuple, uint32_t others)
+static int tuple_of(collected *now, const struct pm_map_tuple &tuple, uint32_t others = 0,
+                    enum pm_map_reason reason = PM_MAP_COMMON_TAIL)
 {
     bool is_new;
     int number = pm_map_sets_tuple(now->sets, &tuple, others, &is_new);
     if (is_new)
-        pm_map_sets_also_spots(now->sets, others, PM_MAP_COMMON_TAIL);
+        pm_map_sets_also_spots(now->sets, others, reason);
     return number;
 }
 
@@ -318,19 +377,21 @@ static int tuple_of_instruction(collected *now, const MachineInstr &instruction,
     tuple.kind = kind_of(instruction);
     tuple.site = -1;
     if (tuple.kind == PM_MAP_SLED)
-        return tuple_of(now, tuple, 0);
+        return tuple_of(now, tuple);
     tuple.place = now->begin;
     if (tuple.kind == PM_MAP_FRAME)
-        return tuple_of(now, tuple, 0);
+        return tuple_of(now, tuple);
     pm_objects_of(instruction, &touched);
     tuple.unnamed = touched.unnamed;
     tuple.objects =
         pm_map_sets_objects(now->sets, touched.accesses.data(), touched.accesses.size());
     if (!at)
-        return tuple_of(now, tuple, 0);
+        return tuple_of(now, tuple);
     tuple.site = at->site;
     tuple.place = at->place;
     tuple.loop = stated_loop(pm_code_loop_at(now->loops, *instruction.getParent(), *at));
+    if (uint32_t others = vectorised_spots(now, tuple.loop, at, touched))
+        return tuple_of(now, tuple, others, PM_MAP_VECTORISED);
     return tuple_of(now, tuple, other_spots(now, instruction, at, touched.accesses));
 }
 

@@ -19,6 +19,8 @@ class MachineInstr;
 
 /* Before all optimisers: which function of the source each description is of. */
 void pm_scopes_begin(const llvm::Module &module);
+/* NULL: it is of none that was there. */
+const struct pm_read_function *pm_scopes_find(const llvm::DISubprogram *described);
 /* text NULL: none was read. Never NULL itself. */
 const struct pm_read_function *pm_read_function_in(const llvm::DISubprogram *described);
 
@@ -48,7 +50,8 @@ bool pm_written_place_of(const llvm::DILocation *location, struct pm_written_pla
 
 struct pm_touched {
     std::vector<struct pm_access> accesses;
-    bool unnamed; /* as PM_MAP_UNNAMED */
+    bool unnamed;       /* as PM_MAP_UNNAMED */
+    unsigned elsewhere; /* PM_MAP_READS, PM_MAP_WRITES of memory: nothing at the place does so */
 };
 void pm_objects_of(const llvm::MachineInstr &instruction, struct pm_touched *ret);
 

@@ -25,6 +25,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 
 #include <algorithm>
+#include <map>
 
 extern "C" {
 #include "../emit/arguments.h"
@@ -38,7 +39,6 @@ namespace
 struct base {
     bool is_own;              /* memory that the compiler made: spill slots, constants */
     bool is_local;            /* of the frame */
-    bool is_known;            /* nouns are all that it may be */
     std::vector<pm_id> nouns; /* of global variables, and pointers with PM_MAP_THROUGH */
     std::vector<unsigned> access;
 };
@@ -98,24 +98,89 @@ static void find_touches(const DILocation *location, unsigned use, bool outer, c
 static void add_noun(base *base, pm_id noun, unsigned access)
 {
     if (noun == 0)
-        base->is_known = false;
-    else {
-        base->nouns.push_back(noun);
-        base->access.push_back(access);
-    }
+        return;
+    base->nouns.push_back(noun);
+    base->access.push_back(access);
 }
 
-/* Parameters are those of the source unless the optimisers changed what is passed. */
+/* By argument: which parameter of the source debug information says that it is, from 1. */
+using described = std::map<const Value *, unsigned>;
+
+template <class Variable> static void add_described(described *all, const Variable &one)
+{
+    const DILocation *location = one.getDebugLoc().get();
+    unsigned number = one.getVariable()->getArg();
+    if (number == 0 || !location || location->getInlinedAt() ||
+        one.getNumVariableLocationOps() != 1 || one.getExpression()->getNumElements() != 0)
+        return;
+    all->insert({one.getVariableLocationOp(0), number});
+}
+
+static described described_parameters(const Function &function)
+{
+    described all;
+    for (const Instruction &instruction : function.getEntryBlock()) {
+#if LLVM_VERSION_MAJOR >= 19
+        for (DbgVariableRecord &one : filterDbgVars(instruction.getDbgRecordRange()))
+            if (one.isDbgValue())
+                add_described(&all, one);
+#endif
+        if (const auto *one = dyn_cast<DbgValueInst>(&instruction))
+            add_described(&all, *one);
+    }
+    return all;
+}
+
+/* 0: it does not say. */
+static unsigned described_parameter(const Argument *argument)
+{
+    static thread_local const Function *function;
+    static thread_local std::string name; /* addresses are used again */
+    static thread_local described all;
+    if (function != argument->getParent() || name != function->getName()) {
+        function = argument->getParent();
+        name = function->getName().str();
+        all = described_parameters(*function);
+    }
+    auto found = all.find(argument);
+    return found != all.end() ? found->second : 0;
+}
+
+/* Code of the function's text, which is called with something else. */
+static bool has_other_parameters(const Function &function)
+{
+    StringRef symbol = function.getName();
+    return pm_is_outlined(symbol) || symbol.find(".resume") != StringRef::npos ||
+           symbol.find(".destroy") != StringRef::npos || symbol.find(".cleanup") != StringRef::npos;
+}
+
+/* Without a description they are those of the source, unless the optimisers changed what is
+ * passed. */
+static size_t parameter_index(const Argument *argument, size_t n_parameters)
+{
+    const Function *function = argument->getParent();
+    size_t number = described_parameter(argument), index = argument->getArgNo();
+    size_t n_hidden = function->hasStructRetAttr();
+    if (number != 0)
+        return number - 1;
+    if (function->arg_size() != n_parameters + n_hidden || index < n_hidden)
+        return n_parameters;
+    return index - n_hidden;
+}
+
 static void add_argument(base *base, const Argument *argument)
 {
     const Function *function = argument->getParent();
     const struct pm_read_function *read = pm_read_function_of(*function);
-    if (argument->hasByValAttr())
+    if (argument->hasByValAttr()) {
         base->is_local = true;
-    else if (read && read->text && read->text->parameters.size() == function->arg_size())
-        add_noun(base, read->text->parameters[argument->getArgNo()], PM_MAP_THROUGH);
-    else
-        base->is_known = false;
+        return;
+    }
+    if (!read || !read->text || has_other_parameters(*function))
+        return;
+    size_t index = parameter_index(argument, read->text->parameters.size());
+    if (index < read->text->parameters.size())
+        add_noun(base, read->text->parameters[index], PM_MAP_THROUGH);
 }
 
 /* A pointer that lay in memory: what it was loaded from names it. */
@@ -126,7 +191,6 @@ static void add_loaded(base *base, const LoadInst *load)
     for (const candidate &one : found)
         if (one.touch->n != 0)
             add_noun(base, one.text->accesses[one.touch->first].noun, PM_MAP_THROUGH);
-    base->is_known &= !found.empty();
 }
 
 static void add_object(base *base, const Value *object)
@@ -146,8 +210,6 @@ static void add_object(base *base, const Value *object)
         add_argument(base, argument);
     } else if (const auto *load = dyn_cast<LoadInst>(object)) {
         add_loaded(base, load);
-    } else if (!isa<UndefValue>(object) && !isa<ConstantPointerNull>(object)) {
-        base->is_known = false;
     }
 }
 
@@ -176,7 +238,6 @@ static base base_of(const MachineInstr &instruction, const MachineMemOperand &op
         return base;
     SmallVector<const Value *, 4> objects;
     getUnderlyingObjects(address, objects, NULL, STEPS_MAX);
-    base.is_known = !objects.empty();
     for (const Value *object : objects)
         add_object(&base, object);
     return base;
@@ -310,8 +371,9 @@ static void touch(const MachineInstr &instruction, const Value *address, const b
     bool is_pointer = !base.is_local && !has_globals && address;
     size_t before = ret->accesses.size();
     for (const candidate &one : found)
-        if (!is_pointer || one.touch->goes_through)
+        if (one.touch->goes_through || (has_globals ? is_of(one, base) : !is_pointer))
             add_touch(one, one.touch->use & use, &ret->accesses);
+    ret->elsewhere |= ret->accesses.size() == before && !base.is_local ? use : 0;
     if (has_globals || ret->accesses.size() == before)
         add_base(base, use, &ret->accesses);
     if (ret->accesses.size() == before && instruction.getDebugLoc())
@@ -411,8 +473,7 @@ static bool has_memory_operand(const MachineInstr &instruction)
 
 void pm_objects_of(const MachineInstr &instruction, struct pm_touched *ret)
 {
-    ret->accesses.clear();
-    ret->unnamed = false;
+    *ret = {};
     for (const MachineMemOperand *operand : instruction.memoperands())
         touch(instruction, operand->getValue(), base_of(instruction, *operand),
               use_of(operand->isLoad(), operand->isStore()), ret);

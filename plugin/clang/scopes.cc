@@ -9,19 +9,49 @@
 
 #include <map>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 
 using namespace llvm;
 
 static thread_local std::map<const DISubprogram *, const struct pm_read_function *> by_description;
 
+/* LLVM copies a description with its function. Without full debug information there is no linkage
+ * name in it. */
+using words = std::tuple<const DIFile *, unsigned, std::string, std::string>;
+static thread_local std::map<words, const struct pm_read_function *> by_words; /* NULL: several */
+
+static words words_of(const DISubprogram *described)
+{
+    return {described->getFile(), described->getLine(), described->getName().str(),
+            described->getLinkageName().str()};
+}
+
+static void add(const DISubprogram *described, const struct pm_read_function *read)
+{
+    by_description[described] = read;
+    auto entry = by_words.insert({words_of(described), read});
+    if (entry.first->second != read)
+        entry.first->second = NULL;
+}
+
+const struct pm_read_function *pm_scopes_find(const DISubprogram *described)
+{
+    auto found = by_description.find(described);
+    if (found != by_description.end())
+        return found->second;
+    auto same = by_words.find(words_of(described));
+    return same != by_words.end() ? same->second : NULL;
+}
+
 void pm_scopes_begin(const Module &module)
 {
     by_description.clear();
+    by_words.clear();
     for (const Function &function : module)
         if (const DISubprogram *described = function.getSubprogram())
             if (const struct pm_read_function *read = pm_read_function_of(function))
-                by_description[described] = read;
+                add(described, read);
 }
 
 static thread_local std::set<const DISubprogram *> inner;
@@ -52,7 +82,7 @@ std::vector<struct pm_scope> pm_scopes_list(void)
 void pm_scopes_take_over(const std::vector<struct pm_scope> &list)
 {
     for (const struct pm_scope &scope : list) {
-        by_description[scope.described] = scope.read;
+        add(scope.described, scope.read);
         if (scope.is_inner)
             inner.insert(scope.described);
     }
@@ -60,8 +90,8 @@ void pm_scopes_take_over(const std::vector<struct pm_scope> &list)
 
 const struct pm_read_function *pm_scopes_taken_over(const DISubprogram *described)
 {
-    auto found = by_description.find(described);
-    return found != by_description.end() && found->second->mapped ? found->second : NULL;
+    const struct pm_read_function *read = described ? pm_scopes_find(described) : NULL;
+    return read && read->mapped ? read : NULL;
 }
 
 /* --- places --- */
@@ -110,10 +140,10 @@ struct pm_read_function *pm_function_of_description(const DISubprogram *describe
 
 const struct pm_read_function *pm_read_function_in(const DISubprogram *described)
 {
-    const struct pm_read_function *&read = by_description[described];
+    const struct pm_read_function *read = pm_scopes_find(described);
     if (!read)
         read = pm_function_of_description(described);
-    return read;
+    return by_description[described] = read;
 }
 
 bool pm_written_place_of(const DILocation *location, struct pm_written_place *ret_place)
@@ -136,6 +166,7 @@ bool pm_written_place_of(const DILocation *location, struct pm_written_place *re
 void pm_scopes_forget(void)
 {
     by_description.clear();
+    by_words.clear();
     inner.clear();
     known.clear();
 }
