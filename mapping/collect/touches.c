@@ -681,30 +681,36 @@ static enum pm_status note_named_members(const struct touches *touches,
     if (status != PM_OK)
         return status;
     add_facts(&named, statement);
-    for (uint32_t i = 0; i < named.n && status == PM_OK; i++) {
+    for (uint32_t i = 0; i < named.n; i++) {
         struct touch *field = &named.list[i];
         for (uint32_t k = 0; k < touches->n; k++)
             if (touches->list[k].noun == field->noun)
                 field->access &= ~touches->list[k].access;
-        if (field->is_field && field->access & (PM_MAP_READS | PM_MAP_WRITES))
-            status = note_member(touches, code, user, field, outermost, true);
+        if (!field->is_field || !(field->access & (PM_MAP_READS | PM_MAP_WRITES)))
+            continue;
+        status = note_member(touches, code, user, field, outermost, true);
+        if (status != PM_OK)
+            return status;
     }
-    return status;
+    return PM_OK;
 }
 
 /* Members of objects: what an array of such objects, or the object, is asked for. */
 static enum pm_status note_members(const struct touches *touches, const struct collect_code *code,
                                    const struct pm_code_range *range)
 {
-    enum pm_status status = PM_OK;
     struct user_statement user = user_statement_of(code->binary, range->tuple);
-    for (uint32_t i = 0; i < touches->n && status == PM_OK; i++)
+    pm_id outermost = range->block->function;
+    for (uint32_t i = 0; i < touches->n; i++) {
+        enum pm_status status = PM_OK;
         if (touches->list[i].is_field)
-            status =
-                note_member(touches, code, &user, &touches->list[i], range->block->function, false);
-    if (status != PM_OK || !user.site || range->tuple->kind != PM_MAP_ORDINARY)
-        return status;
-    return note_named_members(touches, code, &user, range->block->function);
+            status = note_member(touches, code, &user, &touches->list[i], outermost, false);
+        if (status != PM_OK)
+            return status;
+    }
+    return user.site && range->tuple->kind == PM_MAP_ORDINARY
+               ? note_named_members(touches, code, &user, outermost)
+               : PM_OK;
 }
 
 /* What the accessor touches: callers may write what it returns a reference to. */

@@ -5,6 +5,7 @@
  *   functions.cc which of them a function of LLVM's code is
  *   places.cc    where things are written, what functions are called
  *   loops.cc     LLVM's code, before all optimisers: marks where loops are entered and left
+ *   marks.cc     what such a mark is (marks.h), and which of them go again
  *   copies.cc    LLVM's code, after inlining: which functions have calls without sleds
  *   code.cc      machine code, as it is emitted: sleds, nouns of level Base
  *   liveness.cc  which registers a sled's trampoline may use
@@ -137,11 +138,6 @@ void pm_loops_mark(llvm::Module &module);
 void pm_copies_begin(llvm::Module &module);
 void pm_copies_look(const llvm::Function &function);
 void pm_copies_forget(void);
-
-/* Marks of loops: text of an asm that is a comment for assemblers, until code.cc makes a sled of
- * it. The id is that of the loop of the source. */
-std::string pm_mark_text(unsigned kind, pm_id loop, const std::string &loop_name);
-bool pm_mark_parse(const char *text, unsigned *ret_kind, pm_id *ret_loop, std::string *ret_name);
 
 /* Attributes of LLVM's functions. */
 #define PM_ATTRIBUTE_SOURCE "perfmap"      /* of selected ones: pm_source_function_write */

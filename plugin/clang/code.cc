@@ -9,6 +9,7 @@
  * assembler, so nothing minds.
  */
 #include "map.h"
+#include "marks.h"
 #include "streamer.h"
 
 #include "llvm/BinaryFormat/ELF.h"
@@ -43,13 +44,6 @@ static thread_local struct stats {
 
 namespace
 {
-/* A loop of the source that is being run, as far as marks say. */
-struct open_loop {
-    pm_id id;
-    bool has_sled;
-};
-using open_loops = std::vector<open_loop>;
-
 struct emitted {
     AsmPrinter *printer;
     MachineFunction *machine;
@@ -261,35 +255,6 @@ static pm_id add_loopcode(const emitted &code, pm_id loop, const std::string &na
     return pm_fact_loopcode(facts, code.symbol, code.name, loop, name.c_str());
 }
 
-static unsigned n_with_sleds(const open_loops &open)
-{
-    unsigned n = 0;
-    for (const open_loop &loop : open)
-        n += loop.has_sled;
-    return n < PM_SLED_DEPTH_MASK ? n : (unsigned)PM_SLED_DEPTH_MASK;
-}
-
-/* Opens or closes a loop. False: its mark gets no sled. ret_depth: of the loop. */
-static bool follow_mark(open_loops *open, unsigned kind, pm_id loop, unsigned *ret_depth)
-{
-    if (kind == PM_SLED_LOOP_ENTER) {
-        bool has_sled = n_with_sleds(*open) == 0 || pm_compilation.options.all_loops;
-        open->push_back({loop, has_sled});
-        *ret_depth = n_with_sleds(*open);
-        return has_sled;
-    }
-    for (size_t i = open->size(); i-- > 0;)
-        if ((*open)[i].id == loop) {
-            bool has_sled = (*open)[i].has_sled;
-            open->resize(i + 1);
-            *ret_depth = n_with_sleds(*open);
-            open->resize(i);
-            return has_sled;
-        }
-    *ret_depth = 1;
-    return true;
-}
-
 /* Debug information has found its ends of scopes already: no instruction may go. */
 static void drop_mark(MachineInstr *mark, unsigned kind, pm_id loop)
 {
@@ -302,7 +267,7 @@ static void drop_mark(MachineInstr *mark, unsigned kind, pm_id loop)
 
 /* The marks of a block become sleds, or go: `open` are the loops that it begins in, and becomes
  * those that it ends in. */
-static void follow_block(const emitted &code, MachineBasicBlock &block, open_loops *open)
+static void follow_block(const emitted &code, MachineBasicBlock &block, pm_open_loops *open)
 {
     unsigned kind, depth;
     pm_id loop;
@@ -311,7 +276,7 @@ static void follow_block(const emitted &code, MachineBasicBlock &block, open_loo
         MachineInstr &instruction = *at++;
         if (!is_mark(instruction, &kind, &loop, &name))
             continue;
-        if (!follow_mark(open, kind, loop, &depth)) {
+        if (!pm_follow_mark(open, kind, loop, &depth)) {
             drop_mark(&instruction, kind, loop);
             continue;
         }
@@ -341,13 +306,14 @@ static bool has_marks(const MachineFunction &machine)
 static void put_loop_sleds(const emitted &code,
                            std::map<const MachineBasicBlock *, unsigned> *ret_depths)
 {
-    std::vector<std::pair<MachineBasicBlock *, open_loops>> todo = {{&code.machine->front(), {}}};
+    std::vector<std::pair<MachineBasicBlock *, pm_open_loops>> todo = {
+        {&code.machine->front(), {}}};
     if (!has_marks(*code.machine))
         return;
     for (size_t at = 0; at < todo.size(); at++) {
         MachineBasicBlock *block = todo[at].first;
-        open_loops open = todo[at].second;
-        if (!ret_depths->emplace(block, n_with_sleds(open)).second)
+        pm_open_loops open = todo[at].second;
+        if (!ret_depths->emplace(block, pm_open_depth(open)).second)
             continue;
         follow_block(code, *block, &open);
         for (MachineBasicBlock *next : block->successors())
@@ -355,7 +321,7 @@ static void put_loop_sleds(const emitted &code,
         todo[at].second.clear();
     }
     for (MachineBasicBlock &block : *code.machine) {
-        open_loops open;
+        pm_open_loops open;
         if (!ret_depths->count(&block))
             follow_block(code, block, &open);
     }

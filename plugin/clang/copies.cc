@@ -2,6 +2,7 @@
  * were inlined, or a call of themselves became a jump to their begin. What their sleds count and
  * time then is not all of it. */
 #include "map.h"
+#include "marks.h"
 
 /* What LLVM's callbacks are given knows its type by an address in LLVM. */
 #pragma GCC visibility push(default)
@@ -9,6 +10,7 @@
 #pragma GCC visibility pop
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LazyCallGraph.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
@@ -186,6 +188,19 @@ struct copies_pass : PassInfoMixin<copies_pass> {
     static bool isRequired() { return true; }
 };
 
+struct nested_marks_pass : PassInfoMixin<nested_marks_pass> {
+    PreservedAnalyses run(Function &function, FunctionAnalysisManager &manager)
+    {
+        if (function.getParent() != begun || !pm_has_marks(function) ||
+            !pm_marks_drop_nested(function, manager.getResult<LoopAnalysis>(function)))
+            return PreservedAnalyses::all();
+        PreservedAnalyses preserved;
+        preserved.preserveSet<CFGAnalyses>();
+        return preserved;
+    }
+    static bool isRequired() { return true; }
+};
+
 struct end_pass : PassInfoMixin<end_pass> {
     PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
     {
@@ -231,8 +246,12 @@ void pm_passes_register(PassBuilder &builder)
         });
     builder.registerPipelineStartEPCallback(
         [](ModulePassManager &passes, auto...) { passes.addPass(begin_pass()); });
-    builder.registerCGSCCOptimizerLateEPCallback(
-        [](CGSCCPassManager &passes, auto...) { passes.addPass(copies_pass()); });
+    builder.registerCGSCCOptimizerLateEPCallback([](CGSCCPassManager &passes, auto...) {
+        passes.addPass(copies_pass());
+        passes.addPass(createCGSCCToFunctionPassAdaptor(nested_marks_pass()));
+    });
+    builder.registerVectorizerStartEPCallback(
+        [](FunctionPassManager &passes, auto...) { passes.addPass(nested_marks_pass()); });
     builder.registerOptimizerLastEPCallback(
         [](ModulePassManager &passes, auto...) { passes.addPass(end_pass()); });
 }

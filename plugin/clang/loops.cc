@@ -5,6 +5,7 @@
  * lose a third of what the optimisers do (notes of GCC's sleds_loop.cc hold here too). Inlining
  * comes later, so a mark may come to lie in another loop; code.cc drops those.
  */
+#include "marks.h"
 #include "reading.h"
 
 #include "llvm/Analysis/LoopInfo.h"
@@ -21,46 +22,7 @@
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 
-extern "C" {
-#include "../emit/sled_text.h"
-}
-
 using namespace llvm;
-
-/* --- the text --- */
-
-static const char name_head[] = "# perfmap loop ";
-
-std::string pm_mark_text(unsigned kind, pm_id loop, const std::string &loop_name)
-{
-    struct pm_buf text = PM_BUF_INIT(PM_SLED_TEXT_MAX);
-    pm_sled_text_mark(&text, kind, 0, loop);
-    if (text.failed)
-        pm_no_memory();
-    std::string mark(text.data, text.len);
-    pm_buf_release(&text);
-    mark += name_head;
-    for (char c : loop_name) {
-        mark += c == '\n' ? ' ' : c;
-        if (c == '$') /* LLVM's escape */
-            mark += c;
-    }
-    return mark;
-}
-
-bool pm_mark_parse(const char *text, unsigned *ret_kind, pm_id *ret_loop, std::string *ret_name)
-{
-    if (!pm_sled_text_parse(text, ret_kind, NULL, ret_loop))
-        return false;
-    const char *name = strstr(text, name_head);
-    ret_name->clear();
-    for (const char *p = name ? name + strlen(name_head) : ""; *p; p++) {
-        *ret_name += *p;
-        if (p[0] == '$' && p[1] == '$')
-            p++;
-    }
-    return name != NULL;
-}
 
 /* --- which loop of the source? --- */
 
