@@ -2,6 +2,7 @@
 /* clang-format off */
 /*   main.cc      the action that -fplugin starts: options, registration
  *   source.cc    Clang's trees: functions and loops of the source, selection
+ *   symbols.cc   symbols of functions, what functions are called
  *   functions.cc which of them a function of LLVM's code is
  *   places.cc    where things are written, what functions are called
  *   loops.cc     LLVM's code, before all optimisers: marks where loops are entered and left
@@ -100,6 +101,13 @@ void pm_map_prefix(const std::string &from, const std::string &to);
 /* "ns::f(int)" of a linkage name, or that name. */
 std::string pm_declared_name(const std::string &linkage);
 
+/* A lambda of a file's own within a name, "main::$_0" in "repeat<main::$_0>(int, main::$_0)". Its
+ * number is not the same in trees and code, and may be of the function that it lies in only. */
+struct pm_lambda_name {
+    size_t begin, number, end; /* number: where "$_0" begins */
+};
+std::vector<struct pm_lambda_name> pm_numbered_lambdas(const std::string &name);
+
 /* --- source.cc: filled when the whole unit was read --- */
 
 struct pm_read_function {
@@ -118,8 +126,8 @@ bool pm_function_is_read(const std::string &symbol);
 void pm_function_add(const std::string &symbol, const struct pm_read_function *function);
 void pm_function_add_body(const struct pm_read_function *function, const struct pm_place *begin,
                           struct pm_text_point last);
-/* Not its symbol tells which function of the source it is, but the places of its code. */
-bool pm_is_known_by_place(llvm::StringRef symbol);
+/* The symbol has numbers of lambdas, "$_0", which are not the same in trees and code. */
+bool pm_has_lambda_number(llvm::StringRef symbol);
 /* NULL: LLVM's function is none of the source, or its text was not read. */
 const struct pm_read_function *pm_read_function_of(const llvm::Function &function);
 /* scopes.cc: what a description says, not selected. The caller owns it. */

@@ -3,6 +3,7 @@
 
 #include "llvm/Demangle/Demangle.h"
 
+#include <cctype>
 #include <cxxabi.h>
 #include <set>
 
@@ -93,6 +94,8 @@ std::string pm_declared_name(const std::string &linkage)
     if (name.empty())
         return linkage;
     std::string type = returned_type(linkage);
+    if (type.empty() && name.compare(0, 5, "auto ") == 0) /* LLVM 19 does not tell */
+        type = "auto";
     if (!type.empty() && name.compare(0, type.size() + 1, type + " ") == 0)
         name.erase(0, type.size() + 1);
     struct pm_buf coroutine = PM_BUF_INIT(1 << 20);
@@ -100,4 +103,57 @@ std::string pm_declared_name(const std::string &linkage)
         name.assign(coroutine.data, coroutine.len);
     pm_buf_release(&coroutine);
     return name;
+}
+
+/* --- names of lambdas within names --- */
+
+static bool ends_with(const std::string &text, size_t end, const char *tail)
+{
+    size_t size = strlen(tail);
+    return end >= size && text.compare(end - size, size, tail) == 0;
+}
+
+/* Where what a bracket closes begins. */
+static size_t opening(const std::string &text, size_t end)
+{
+    unsigned depth = 0;
+    for (size_t at = end; at-- > 0;) {
+        depth += strchr(")>}", text[at]) != NULL;
+        if (strchr("(<{", text[at]) && --depth == 0)
+            return at;
+    }
+    return 0;
+}
+
+/* Of "f(int) const", "operator()<int>(int)", "holder<int>", "{lambda()#1}" */
+static size_t component_begin(const std::string &text, size_t end)
+{
+    if (ends_with(text, end, " const"))
+        end -= strlen(" const");
+    while (end > 0 && strchr(")>}", text[end - 1]) && !ends_with(text, end, "operator()"))
+        end = opening(text, end);
+    if (ends_with(text, end, "operator()"))
+        return end - strlen("operator()");
+    while (end > 0 && (isalnum((unsigned char)text[end - 1]) || strchr("_$~", text[end - 1])))
+        end--;
+    return end;
+}
+
+std::vector<struct pm_lambda_name> pm_numbered_lambdas(const std::string &name)
+{
+    std::vector<struct pm_lambda_name> all;
+    for (size_t at = 0; (at = name.find("$_", at)) != std::string::npos;) {
+        struct pm_lambda_name one = {at, at, name.find_first_not_of("0123456789", at + 2)};
+        if (one.end == std::string::npos)
+            one.end = name.size();
+        while (ends_with(name, one.begin, "::")) {
+            size_t begin = component_begin(name, one.begin - 2);
+            if (begin == one.begin - 2)
+                break;
+            one.begin = begin;
+        }
+        at = one.end;
+        all.push_back(one);
+    }
+    return all;
 }

@@ -3,7 +3,6 @@
 
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"
-#include "clang/AST/Mangle.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/AST/StmtOpenMP.h"
 #include "clang/Basic/SourceManager.h"
@@ -232,44 +231,6 @@ static bool is_of_selection(const struct pm_source_function *function)
     return pm_selection_fits(pm_compilation.options.selection, &subject);
 }
 
-/* All symbols of a function: of constructors and destructors there are several. */
-static std::vector<std::string> symbols_of(ASTNameGenerator &names, const FunctionDecl *decl)
-{
-    std::vector<std::string> symbols;
-    if (isa<CXXConstructorDecl>(decl) || isa<CXXDestructorDecl>(decl))
-        symbols = names.getAllManglings(decl);
-    if (symbols.empty())
-        symbols.push_back(names.getName(decl));
-    return symbols;
-}
-
-/* The name that stands for all bodies of a constructor or destructor, as GCC calls it: "C4" or "D4"
- * for "C1", "D0". */
-static std::string abstract_name(const std::vector<std::string> &symbols)
-{
-    std::string name = symbols[0];
-    for (size_t i = 0; symbols.size() > 1 && i < name.size() && i < symbols[1].size(); i++)
-        if (name[i] != symbols[1][i]) {
-            name[i] = '4';
-            break;
-        }
-    return name;
-}
-
-/* "main::{lambda(int)#1}::operator()(int) const" of "main::$_0::operator()(int) const". */
-static std::string lambda_name(const std::string &demangled)
-{
-    static std::map<std::string, unsigned> numbers;
-    size_t begin = demangled.find("$_"), end = demangled.find("::operator()(", begin);
-    size_t close = demangled.rfind(')');
-    if (begin == std::string::npos || end == std::string::npos || close < end)
-        return demangled;
-    size_t open = end + strlen("::operator()");
-    std::string arguments = demangled.substr(open, close + 1 - open);
-    std::string head = demangled.substr(0, begin) + "{lambda" + arguments;
-    return head + "#" + std::to_string(++numbers[head]) + "}" + demangled.substr(end);
-}
-
 /* One for all that is said of a function: it may be called before it is read. */
 static struct pm_source_function *source_of(const FunctionDecl *decl)
 {
@@ -280,23 +241,14 @@ static struct pm_source_function *source_of(const FunctionDecl *decl)
     if (const FunctionDecl *definition = decl->getDefinition())
         decl = definition;
     struct pm_place place = {NULL, NULL, 0, 0};
-    const ASTContext &context = decl->getASTContext();
-    pm_source_place(context.getSourceManager(), decl->getLocation(), &place);
-    ASTNameGenerator names(const_cast<ASTContext &>(context));
-    const auto symbols = symbols_of(names, decl);
-    /* What asm() names is taken as it is. */
-    std::string first = symbols[0][0] == '\1' ? symbols[0].substr(1) : symbols[0];
-    std::string name = pm_declared_name(first), linkage = abstract_name(symbols);
-    if (linkage[0] == '\1')
-        linkage = first;
-    if (pm_is_known_by_place(first))
-        name = linkage = lambda_name(name);
+    pm_source_place(decl->getASTContext().getSourceManager(), decl->getLocation(), &place);
+    const struct pm_function_names names = pm_names_of(decl);
     struct pm_source_function *source =
-        pm_source_function_new(pm_lasting(linkage), pm_lasting(name),
+        pm_source_function_new(pm_lasting(names.linkage), pm_lasting(names.shown),
                                decl->isExternallyVisible() ? NULL : place.file, &place);
     if (!source)
         pm_no_memory();
-    source->abstract = symbols.size() > 1;
+    source->abstract = names.is_abstract;
     return known[decl->getCanonicalDecl()] = source;
 }
 
@@ -305,11 +257,10 @@ const struct pm_source_function *pm_source_of_decl(const FunctionDecl *decl)
     return source_of(decl);
 }
 
-static void read_function(const SourceManager &sources, ASTNameGenerator &names,
-                          const FunctionDecl *decl)
+static void read_function(const SourceManager &sources, const FunctionDecl *decl)
 {
     struct pm_place place, begin, end;
-    const auto symbols = symbols_of(names, decl);
+    const auto symbols = pm_symbols_of(decl);
     if (symbols[0].empty() || pm_function_is_read(symbols[0]) ||
         !pm_source_place(sources, decl->getLocation(), &place))
         return;
@@ -332,28 +283,23 @@ static void read_function(const SourceManager &sources, ASTNameGenerator &names,
     if (function->selected)
         function->text = pm_text_read(decl, function->source);
     for (const std::string &symbol : symbols)
-        if (!pm_is_known_by_place(symbol))
-            pm_function_add(symbol, function);
+        pm_function_add(symbol, function);
 }
 
 class function_reader : public RecursiveASTVisitor<function_reader>
 {
     const SourceManager &sources;
-    ASTNameGenerator name_generator;
     std::set<const FunctionDecl *> seen; /* lambdas: by their expression, and as functions */
 
   public:
-    explicit function_reader(ASTContext &given)
-        : sources(given.getSourceManager()), name_generator(given)
-    {
-    }
+    explicit function_reader(ASTContext &given) : sources(given.getSourceManager()) {}
     bool shouldVisitTemplateInstantiations() const { return true; }
     bool shouldVisitImplicitCode() const { return true; }
     bool VisitFunctionDecl(FunctionDecl *decl)
     {
         bool is_first = decl->getBody() != NULL && seen.insert(decl).second;
         if (is_first && decl->doesThisDeclarationHaveABody() && !decl->isDependentContext())
-            read_function(sources, name_generator, decl);
+            read_function(sources, decl);
         return true;
     }
     /* A lambda's body. */

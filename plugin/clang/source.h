@@ -1,4 +1,4 @@
-/* Between main.cc and source.cc: what needs Clang's trees. */
+/* Between main.cc, source.cc and symbols.cc: what needs Clang's trees. */
 #ifndef PM_CLANG_SOURCE_H
 #define PM_CLANG_SOURCE_H
 
@@ -19,6 +19,20 @@ void pm_source_read(clang::ASTContext &context);
 
 /* Whether or not the unit has its text; never NULL. */
 const struct pm_source_function *pm_source_of_decl(const clang::FunctionDecl *decl);
+
+/* --- symbols.cc --- */
+
+/* All symbols of a function: of constructors and destructors there are several. Numbers of lambdas
+ * are not those of the code. */
+std::vector<std::string> pm_symbols_of(const clang::FunctionDecl *decl);
+
+struct pm_function_names {
+    std::string linkage, shown;
+    bool is_abstract; /* linkage stands for several symbols */
+};
+struct pm_function_names pm_names_of(const clang::FunctionDecl *decl);
+
+/* --- source.cc --- */
 
 /* Where a macro is used, not where it is written; where its arguments are written, if debug
  * information says so. False: at no place of a file. */
