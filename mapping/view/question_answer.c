@@ -5,10 +5,46 @@
 
 #include <stdlib.h>
 
-/* Metrics that were not measured yet may come. */
-static enum pm_status choose_metrics(struct pm_view *view, bool is_live, struct pm_error *err)
+bool pm_ask_is_fine(const struct pm_graph *graph, const struct pm_question_matches *matches,
+                    pm_index sentence)
 {
-    enum pm_status status = pm_view_choose_metrics(view, err);
+    pm_index noun = pm_graph_first_noun(graph, sentence);
+    if (noun == PM_NONE || matches->class_of[sentence] == PM_NONE || matches->is_inner[sentence])
+        return false;
+    const char *kind = graph->nouns[noun].kind;
+    const char *verb = graph->verbs[graph->sentences[sentence].verb].name;
+    if (kind && !strcmp(kind, "statement"))
+        return true;
+    return pm_noun_is_data(&graph->nouns[noun]) &&
+           (!strcmp(verb, "Reads") || !strcmp(verb, "Writes"));
+}
+
+/* Is it about statements or data? */
+static enum pm_status find_fine(struct pm_view *view, const struct pm_question *question,
+                                struct pm_error *err)
+{
+    const struct pm_graph *graph = view->data->graph;
+    view->asks_fine = false;
+    for (uint32_t i = 0; i < question->n_sentences && !view->asks_fine; i++) {
+        struct pm_question_matches matches;
+        enum pm_status status = pm_question_match(&question->sentences[i], graph, err, &matches);
+        for (pm_index s = 0; status == PM_OK && s < graph->n_sentences; s++)
+            view->asks_fine |= pm_ask_is_fine(graph, &matches, s);
+        pm_question_matches_release(&matches);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
+}
+
+/* Metrics that were not measured yet may come. */
+static enum pm_status choose_metrics(struct pm_view *view, const struct pm_question *question,
+                                     bool is_live, struct pm_error *err)
+{
+    enum pm_status status = find_fine(view, question, err);
+    if (status != PM_OK)
+        return status;
+    status = pm_view_choose_metrics(view, err);
     if (status != PM_ERR_USAGE || !is_live)
         return status;
     pm_error_release(err);
@@ -56,7 +92,7 @@ enum pm_status pm_ask_answer(struct pm_view *view, const struct pm_question *que
     if (status == PM_OK)
         status = pm_view_choose_level(view, err);
     if (status == PM_OK)
-        status = choose_metrics(view, is_live, err);
+        status = choose_metrics(view, question, is_live, err);
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == PM_OK; i++)
         status = steps[i](view, err);
     if (status == PM_OK)

@@ -89,10 +89,12 @@ static enum pm_status explain(const struct pm_view *view, const struct pm_questi
     for (uint32_t i = 0; i < answer->n_notes; i++) {
         const struct pm_question_sentence *s = &question->sentences[answer->notes[i].sentence];
         struct pm_question_matches matches;
-        bool known = false, possible;
+        bool known = false, possible, needs_samples = false;
         enum pm_status status = pm_question_match(s, all->graph, err, &matches);
-        for (pm_index k = 0; status == PM_OK && k < all->graph->n_sentences; k++)
+        for (pm_index k = 0; status == PM_OK && k < all->graph->n_sentences; k++) {
             known |= matches.class_of[k] != PM_NONE;
+            needs_samples |= view->cpu_metric == PM_NONE && pm_ask_is_fine(all->graph, &matches, k);
+        }
         pm_question_matches_release(&matches);
         if (status != PM_OK)
             return status;
@@ -100,7 +102,11 @@ static enum pm_status explain(const struct pm_view *view, const struct pm_questi
         if (status != PM_OK)
             return status;
         struct pm_buf text = PM_BUF_INIT(4096);
-        if (known)
+        if (needs_samples)
+            pm_buf_printf(&text,
+                          "%s: samples tell what statements and data cost, and this run has none",
+                          s->text);
+        else if (known)
             pm_buf_printf(&text, "%s is known, but was never active in this run", s->text);
         else
             pm_buf_printf(&text, "no code that the plugin compiled is %s", s->text);
@@ -109,6 +115,7 @@ static enum pm_status explain(const struct pm_view *view, const struct pm_questi
                                     ? pm_arena_strndup(&answer->arena, text.data, text.len)
                                     : pm_question_why_nothing(s, all->graph, &answer->arena);
         pm_buf_release(&text);
+        answer->is_partial |= needs_samples;
         *ret_possible &= known;
         if (!answer->notes[i].text)
             return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
@@ -591,7 +598,7 @@ static void widen_bounds(const struct pm_view *view, struct pm_answer *answer)
             answer->most[m] = answer->totals[m].value;
 }
 
-/* Objects that were compiled without the plugin, or of C++ by Clang, may touch it as well. */
+/* Objects that were compiled without the plugin may touch it as well. */
 static enum pm_status note_without_map(const struct pm_view *view,
                                        const struct pm_question *question, struct pm_answer *answer,
                                        struct pm_error *err)
@@ -603,8 +610,7 @@ static enum pm_status note_without_map(const struct pm_view *view,
     widen_bounds(view, answer);
     pm_buf_printf(&text,
                   "%.1f %% of the run's CPU time are in code without the plugin's map: what that "
-                  "reads and writes is not known (objects compiled without the plugin, "
-                  "or of C++ by Clang)",
+                  "reads and writes is not known (objects compiled without the plugin)",
                   100 * share_of_unknown(view));
     enum pm_status status = add_note(answer, &text, err);
     pm_buf_release(&text);

@@ -5,6 +5,11 @@
 
 #include "question.h"
 
+/* question_answer.c: is the sentence, which fits, of a statement or of data? Not where a function
+ * was named that they are in. */
+bool pm_ask_is_fine(const struct pm_graph *graph, const struct pm_question_matches *matches,
+                    pm_index sentence);
+
 /* question_threads.c: the threads, processes or ranks that the question is about. ret_in:
  * [data->n_threads], to be freed; NULL: all. PM_ERR_NOT_FOUND: nothing of that name runs there. */
 PM_MUST_CHECK enum pm_status pm_ask_find_threads(const struct pm_question *question,
