@@ -181,7 +181,7 @@ struct pm_view {
     uint32_t primary; /* of metrics: the one for shares and bars; n_metrics: n_calls */
     pm_index calls_metric, time_metric; /* PM_NONE: not in the archive */
     bool asks_fine; /* of a question: it has statements or data, which are not entered */
-    pm_index wall_metric, cpu_metric;   /* the time metric is one of these; cpu: what was sampled */
+    pm_index wall_metric, cpu_metric; /* the time metric is one of these; cpu: what was sampled */
     pm_index samples_metric;
     bool shows_calls;
     int64_t taken_out_ns;     /* by pm_view_compensate */

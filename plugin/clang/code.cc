@@ -31,6 +31,7 @@
 #include <set>
 
 extern "C" {
+#include "../../mapping/base/cxx_name.h"
 #include "../emit/sled_text.h"
 }
 
@@ -329,12 +330,39 @@ static void put_loop_sleds(const emitted &code,
 
 /* --- nouns --- */
 
+/* "f(int), coroutine body": what goes on where f waited is entered each time, and is no call of f.
+ * NULL: the symbol is of f itself. */
+static struct pm_source_function *part_of_coroutine(const emitted &code,
+                                                    const struct pm_source_function *source)
+{
+    StringRef symbol = code.name;
+    size_t dot = symbol.rfind('.');
+    if (dot == StringRef::npos)
+        return NULL;
+    StringRef end = symbol.substr(dot);
+    struct pm_buf name = PM_BUF_INIT(1 << 20);
+    std::string demangled = source->name + (" [clone " + end + "]").str();
+    struct pm_source_function *part = NULL;
+    if (pm_cxx_name_coroutine(demangled.c_str(), &name)) {
+        part = pm_source_function_new(pm_lasting((source->linkage + end).str()),
+                                      pm_lasting(std::string(name.data, name.len)),
+                                      source->local ? source->place.file : NULL, &source->place);
+        if (!part)
+            pm_no_memory();
+    }
+    pm_buf_release(&name);
+    return part;
+}
+
 static void add_symbol(const emitted &code, const struct pm_source_function *source)
 {
     struct pm_facts *facts = pm_unit_facts();
     pm_id symbol = pm_fact_symbol(facts, code.symbol, code.name);
-    pm_id function = pm_fact_function(facts, source);
+    struct pm_source_function *part = part_of_coroutine(code, source);
+    pm_id function = pm_fact_function(facts, part ? part : source);
     pm_fact_mapping(facts, symbol, PM_BASE_EXECUTES, function, PM_SOURCE_EXECUTES);
+    if (part)
+        pm_source_function_free(part);
 }
 
 static emitted begin_function(AsmPrinter *printer, const MachineFunction *given)

@@ -23,13 +23,36 @@ using namespace llvm;
 
 extern template struct llvm::Any::TypeId<const Module *>;
 
+/* --- calls of itself --- */
+
 static unsigned count_own_calls(const Function &function)
 {
     unsigned n = 0;
-    for (const Instruction &instruction : instructions(function))
-        if (const auto *call = dyn_cast<CallBase>(&instruction))
-            n += call->getCalledFunction() == &function;
+    for (const User *user : function.users()) {
+        const auto *call = dyn_cast<CallBase>(user);
+        n += call && call->getFunction() == &function && call->getCalledFunction() == &function;
+    }
     return n;
+}
+
+/* Of those that there were, and those that inlining brought. */
+static void note_own_calls(Function &function)
+{
+    unsigned n_before = 0, n = count_own_calls(function);
+    StringRef known = function.getFnAttribute(PM_ATTRIBUTE_CALLS).getValueAsString();
+    if (known.empty() || (!known.getAsInteger(10, n_before) && n > n_before))
+        function.addFnAttr(PM_ATTRIBUTE_CALLS, std::to_string(n));
+}
+
+/* Some became jumps to its begin. */
+static bool has_lost_own_calls(const Function &function)
+{
+    unsigned n_before;
+    return function.hasFnAttribute(PM_ATTRIBUTE_CALLS) &&
+           !function.getFnAttribute(PM_ATTRIBUTE_CALLS)
+                .getValueAsString()
+                .getAsInteger(10, n_before) &&
+           count_own_calls(function) < n_before;
 }
 
 /* --- without places --- */
@@ -86,7 +109,7 @@ void pm_copies_begin(Module &module)
 {
     for (Function &function : module) {
         if (function.hasFnAttribute(PM_ATTRIBUTE_SOURCE))
-            function.addFnAttr(PM_ATTRIBUTE_CALLS, std::to_string(count_own_calls(function)));
+            note_own_calls(function);
         if (function.isDeclaration() || function.getSubprogram())
             continue;
         if (pm_compilation.is_handed_over)
@@ -123,12 +146,7 @@ void pm_copies_look(const Function &function)
                 note_copy(inlined);
         }
     }
-    unsigned n_before;
-    if (function.hasFnAttribute(PM_ATTRIBUTE_CALLS) &&
-        !function.getFnAttribute(PM_ATTRIBUTE_CALLS)
-             .getValueAsString()
-             .getAsInteger(10, n_before) &&
-        count_own_calls(function) < n_before)
+    if (has_lost_own_calls(function))
         if (const struct pm_read_function *read = pm_read_function_of(function))
             pm_fact_bare(pm_unit_facts(), read->source->id, false);
 }
@@ -183,6 +201,17 @@ struct copies_pass : PassInfoMixin<copies_pass> {
         for (LazyCallGraph::Node &node : functions)
             if (node.getFunction().getParent() == begun)
                 pm_copies_look(node.getFunction());
+        return PreservedAnalyses::all();
+    }
+    static bool isRequired() { return true; }
+};
+
+/* Behind the inliner, before calls become jumps. */
+struct own_calls_pass : PassInfoMixin<own_calls_pass> {
+    PreservedAnalyses run(Function &function, FunctionAnalysisManager &)
+    {
+        if (function.hasFnAttribute(PM_ATTRIBUTE_CALLS))
+            note_own_calls(function);
         return PreservedAnalyses::all();
     }
     static bool isRequired() { return true; }
@@ -250,6 +279,8 @@ void pm_passes_register(PassBuilder &builder)
         passes.addPass(copies_pass());
         passes.addPass(createCGSCCToFunctionPassAdaptor(nested_marks_pass()));
     });
+    builder.registerPeepholeEPCallback(
+        [](FunctionPassManager &passes, auto...) { passes.addPass(own_calls_pass()); });
     builder.registerVectorizerStartEPCallback(
         [](FunctionPassManager &passes, auto...) { passes.addPass(nested_marks_pass()); });
     builder.registerOptimizerLastEPCallback(

@@ -15,6 +15,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #if LLVM_VERSION_MAJOR >= 16
 #include "llvm/Support/ModRef.h"
@@ -84,6 +85,17 @@ static bool adds_atomically(const Loop *loop)
     return false;
 }
 
+/* A coroutine goes on in the middle of it. */
+static bool suspends(const Loop *loop)
+{
+    for (const BasicBlock *block : loop->blocks())
+        for (const Instruction &instruction : *block)
+            if (const auto *call = dyn_cast<IntrinsicInst>(&instruction))
+                if (call->getIntrinsicID() == Intrinsic::coro_suspend)
+                    return true;
+    return false;
+}
+
 /* Gives the loop an identity. False: it has no place, or gets no sled because it only searches. */
 static bool identify(const struct pm_read_function *function, Loop *loop, source_loop *ret)
 {
@@ -91,6 +103,11 @@ static bool identify(const struct pm_read_function *function, Loop *loop, source
     if (!start || start.getLine() == 0 || adds_atomically(loop))
         return false;
     int index = loop_at(function, start.get());
+    if (suspends(loop)) {
+        if (index >= 0)
+            pm_fact_bare(pm_unit_facts(), function->source->loops[index].id, true);
+        return false;
+    }
     if (index < 0) {
         *ret = identity_of_goto(function->source, start.get());
         return true;

@@ -71,7 +71,9 @@ static thread_local struct pm_buf output = PM_BUF_INIT(INT_MAX);
 
 /* --- sections --- */
 
-static thread_local std::map<const void *, struct pm_map_section *> sections;
+/* By the section of code, or of a part behind a function's first, by a number of its own. */
+static thread_local std::map<std::pair<const MCSection *, size_t>, struct pm_map_section *>
+    sections;
 static thread_local struct pm_map_encoder *encoder;
 
 /* Symbols that any assembler takes without quotes. */
@@ -84,32 +86,37 @@ static bool is_plain(const std::string &name)
 /* The global symbol from which addresses of the section are written: a function's, or a hidden
  * one made for it. A weak function that is in no group may be another object's. */
 static std::string anchor_of(AsmPrinter *printer, const MachineFunction &machine, pm_id symbol,
-                             const struct pm_code_part &part, bool is_first, const char *label)
+                             const struct pm_code_part &part, unsigned number, const char *label)
 {
     const Function &function = machine.getFunction();
     std::string name = printer->getSymbol(&function)->getName().str();
-    if (is_first && (function.hasExternalLinkage() || function.hasComdat()) && is_plain(name))
+    if (number == 0 && (function.hasExternalLinkage() || function.hasComdat()) && is_plain(name))
         return name;
     char anchor[PM_MAP_ANCHOR_BYTES];
     std::string unit = pm_compilation.input + " " + pm_compilation.output;
+    if (number > 0)
+        unit += " " + std::to_string(number);
     pm_map_anchor_name(symbol, part.is_cold, pm_working_folder().c_str(), unit.c_str(), anchor);
     pm_map_anchor_write(anchor, label, &output);
     write_text(printer, &output);
     return anchor;
 }
 
-/* Blocks of code in one section share a section of blocks, and ids. */
+/* Blocks of code in one section share a section of blocks, and ids. number: of the function's
+ * parts; those behind the first are in sections of their own. */
 static struct pm_map_section *section_of(AsmPrinter *printer, const MachineFunction &machine,
                                          pm_id symbol, const struct pm_code_part &part,
-                                         bool is_first)
+                                         unsigned number)
 {
     const Function &function = machine.getFunction();
-    const void *key = is_first ? (const void *)machine.getSection() : part.first;
-    struct pm_map_section *&found = sections[key];
+    bool is_first = number == 0;
+    struct pm_map_section *&found =
+        sections[is_first ? std::make_pair((const MCSection *)machine.getSection(), (size_t)0)
+                          : std::make_pair((const MCSection *)NULL, sections.size() + 1)];
     if (found)
         return found;
     std::string begin = (*labels)[(size_t)part.begin], end = (*labels)[(size_t)part.end];
-    std::string anchor = anchor_of(printer, machine, symbol, part, is_first, begin.c_str());
+    std::string anchor = anchor_of(printer, machine, symbol, part, number, begin.c_str());
     bool shares = is_first && !printer->TM.getFunctionSections() && !function.hasComdat() &&
                   !function.hasSection();
     found = pm_map_section_new((unsigned)sections.size(), end.c_str(), anchor.c_str(),
@@ -151,7 +158,7 @@ void pm_map_write(AsmPrinter *printer, const MachineFunction &machine, pm_id sym
             continue;
         struct pm_map_part ranges = {part.is_cold, part.begin, part.end, part.ranges.data(),
                                      (uint32_t)part.ranges.size()};
-        struct pm_map_section *section = section_of(printer, machine, symbol, part, i == 0);
+        struct pm_map_section *section = section_of(printer, machine, symbol, part, (unsigned)i);
         pm_map_block_write(encoder, &map, &ranges, section, &output);
         write_text(printer, &output);
     }

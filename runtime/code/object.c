@@ -13,6 +13,7 @@
 #include "runtime/code/places.h"
 #include "runtime/code/scan.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -412,6 +413,15 @@ static void unload(struct pm_object *o)
         pm_store(o->chunk->unloaded_tsc, pm_tsc());
 }
 
+/* Not by a sanitizer that is linked into the program, and may not have begun yet. */
+int pm_objects_walk(pm_object_visitor *visit, void *data)
+{
+    static int (*of_libc)(pm_object_visitor *, void *);
+    if (of_libc == NULL)
+        *(void **)&of_libc = dlsym(RTLD_NEXT, "dl_iterate_phdr");
+    return (of_libc != NULL ? of_libc : dl_iterate_phdr)(visit, data);
+}
+
 /* First what went, then what came: it may lie where that was. */
 void pm_objects_update(void)
 {
@@ -419,7 +429,7 @@ void pm_objects_update(void)
         return;
     for (uint32_t i = 0; i < n_seen; i++)
         seen[i].present = false;
-    dl_iterate_phdr(visit_old, NULL);
+    pm_objects_walk(visit_old, NULL);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n_seen; i++) {
         if (!seen[i].present && seen[i].object != NULL)
@@ -429,7 +439,7 @@ void pm_objects_update(void)
     }
     n_seen = kept;
     bool first = true;
-    dl_iterate_phdr(visit_new, &first);
+    pm_objects_walk(visit_new, &first);
     for (uint32_t i = 0; i < n_seen; i++) { /* when all are known: one may jump to another */
         if (!seen[i].is_new)
             continue;

@@ -11,6 +11,7 @@
  * looks whether its own was still the valid one when it was done.
  */
 #include "runtime/code/places.h"
+#include "runtime/code/object.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/file.h"
 #include "runtime/base/sys.h"
@@ -522,13 +523,13 @@ void pm_places_update(void)
     } walk = {true, true};
     for (uint32_t i = 0; i < n_places; i++)
         places[i].present = places[i].object != NULL || places[i].phdr == NULL;
-    dl_iterate_phdr(visit, &walk);
+    pm_objects_walk(visit, &walk);
     for (uint32_t i = 0; i < n_places; i++)
         if (places[i].loaded && !places[i].present)
             end_life(&places[i]);
     walk.first = true;
     walk.sweep = false;
-    dl_iterate_phdr(visit, &walk);
+    pm_objects_walk(visit, &walk);
     publish();
     started = true;
 }

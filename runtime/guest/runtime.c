@@ -10,6 +10,7 @@
 #include "runtime/sample/sample.h"
 #include "runtime/guest/guest.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
@@ -189,6 +190,14 @@ static void make_thread_key(void)
         pthread_key_delete(key);
 }
 
+/* By libc, not by a sanitizer that is linked into the program: that one has not begun yet. */
+static void watch_exit(void)
+{
+    int (*of_libc)(void (*)(void *), void *, void *);
+    *(void **)&of_libc = dlsym(RTLD_NEXT, "__cxa_atexit");
+    (of_libc != NULL ? of_libc : __cxa_atexit)(at_exit, NULL, NULL);
+}
+
 void pm_process_begin(int argc, char **argv, char **environment)
 {
     pm_memory_is_tight = pm_memory_is_limited();
@@ -207,7 +216,7 @@ void pm_process_begin(int argc, char **argv, char **environment)
     read_text(argc, argv);
     make_alive_mark();
     make_thread_key();
-    __cxa_atexit(at_exit, NULL, NULL);
+    watch_exit();
     pm_fork_watch();
     pm_process.generation = 1;
     pm_process.on = true;
