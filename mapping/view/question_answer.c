@@ -19,6 +19,14 @@ bool pm_ask_is_fine(const struct pm_graph *graph, const struct pm_question_match
            (!strcmp(verb, "Reads") || !strcmp(verb, "Writes"));
 }
 
+static bool any_is_fine(const struct pm_graph *graph, const struct pm_question_matches *matches)
+{
+    for (pm_index s = 0; s < graph->n_sentences; s++)
+        if (pm_ask_is_fine(graph, matches, s))
+            return true;
+    return false;
+}
+
 /* Is it about statements or data? */
 static enum pm_status find_fine(struct pm_view *view, const struct pm_question *question,
                                 struct pm_error *err)
@@ -28,11 +36,11 @@ static enum pm_status find_fine(struct pm_view *view, const struct pm_question *
     for (uint32_t i = 0; i < question->n_sentences && !view->asks_fine; i++) {
         struct pm_question_matches matches;
         enum pm_status status = pm_question_match(&question->sentences[i], graph, err, &matches);
-        for (pm_index s = 0; status == PM_OK && s < graph->n_sentences; s++)
-            view->asks_fine |= pm_ask_is_fine(graph, &matches, s);
+        bool is = status == PM_OK ? any_is_fine(graph, &matches) : false;
         pm_question_matches_release(&matches);
         if (status != PM_OK)
             return status;
+        view->asks_fine = is;
     }
     return PM_OK;
 }
