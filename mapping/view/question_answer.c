@@ -36,11 +36,12 @@ static enum pm_status find_fine(struct pm_view *view, const struct pm_question *
     for (uint32_t i = 0; i < question->n_sentences && !view->asks_fine; i++) {
         struct pm_question_matches matches;
         enum pm_status status = pm_question_match(&question->sentences[i], graph, err, &matches);
-        bool is = status == PM_OK ? any_is_fine(graph, &matches) : false;
-        pm_question_matches_release(&matches);
-        if (status != PM_OK)
+        if (status != PM_OK) {
+            pm_question_matches_release(&matches);
             return status;
-        view->asks_fine = is;
+        }
+        view->asks_fine = any_is_fine(graph, &matches);
+        pm_question_matches_release(&matches);
     }
     return PM_OK;
 }

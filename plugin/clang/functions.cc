@@ -218,7 +218,12 @@ static const struct pm_read_function *function_by_description(const Function &fu
         return NULL;
     StringRef linkage = described->getLinkageName();
     auto found = by_linkage.find((linkage.empty() ? described->getName() : linkage).str());
-    return found == by_linkage.end() ? pm_scopes_find(described) : found->second;
+    if (found != by_linkage.end())
+        return found->second;
+    found = by_linkage.find(linkage.substr(0, linkage.find('.')).str()); /* "axpy.avx2.0" */
+    return found != by_linkage.end() && found->second->source->place.line == described->getLine()
+               ? found->second
+               : pm_scopes_find(described);
 }
 
 /* Nobody has read the source: there is what debug information says. */

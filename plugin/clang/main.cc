@@ -134,6 +134,9 @@ static void add_passes(CodeGenOptions &code)
 std::unique_ptr<ASTConsumer> action::CreateASTConsumer(CompilerInstance &compiler,
                                                        llvm::StringRef input)
 {
+    /* -fmodules: a module of headers, made by this process on the way, has no code. */
+    if (compiler.getLangOpts().getCompilingModule() == LangOptions::CMK_ModuleMap)
+        return std::make_unique<ASTConsumer>();
     const llvm::Triple &triple = compiler.getTarget().getTriple();
     refuse_other_machines(triple);
     read_unit(compiler, input);

@@ -51,6 +51,7 @@ static void parse(AsmPrinter *printer, const char *text, size_t size)
     std::unique_ptr<MCTargetAsmParser> target(machine.getTarget().createMCAsmParser(
         subtarget, *parser, *instructions, machine.Options.MCOptions));
     parser->setTargetParser(*target);
+    parser->setAssemblerDialect(0); /* -masm=intel takes a symbol "al" for a register */
     if (parser->Run(true, true))
         pm_stop("LLVM's assembler does not take the late map; compile with "
                 "'-fplugin-arg-perfmap-map=no'");

@@ -247,6 +247,20 @@ static void refer_called_back(struct pm_text_reader *reader, const struct pm_cal
     }
 }
 
+/* "std::swap(a, b)" of pointers, "a = std::exchange(b, c)": each refers to what the other does. */
+static void refer_exchanged(struct pm_text_reader *reader, const struct pm_called *call)
+{
+    const IdentifierInfo *name = call->callee->getIdentifier();
+    bool swaps = name && name->isStr("swap");
+    if (!swaps && !(name && name->isStr("exchange")))
+        return;
+    if (call->arguments.size() != 2 || !call->arguments[0] || !call->arguments[1])
+        return;
+    pm_refer_assigned(reader, call->arguments[0], call->arguments[1]);
+    if (swaps)
+        pm_refer_assigned(reader, call->arguments[1], call->arguments[0]);
+}
+
 void pm_refer_arguments(struct pm_text_reader *reader, const struct pm_called *call)
 {
     bool is_of_system = call->callee && pm_is_of_system(call->callee);
@@ -269,6 +283,8 @@ void pm_refer_arguments(struct pm_text_reader *reader, const struct pm_called *c
         for (const FunctionDecl *called : functions)
             refer_called_back(reader, call, called);
     }
+    if (is_of_system)
+        refer_exchanged(reader, call);
 }
 
 /* --- parameters --- */

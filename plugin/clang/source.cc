@@ -49,7 +49,8 @@ class search_visitor : public RecursiveASTVisitor<search_visitor>
     {
         does_more |= e->getType()->isFloatingType() || e->getType()->isVectorType() ||
                      isa<CallExpr>(e) || isa<CXXConstructExpr>(e) || isa<CXXNewExpr>(e) ||
-                     isa<LambdaExpr>(e);
+                     isa<CXXDeleteExpr>(e) || isa<CXXThrowExpr>(e) ||
+                     isa<CoroutineSuspendExpr>(e) || isa<LambdaExpr>(e);
         return !does_more;
     }
     bool VisitStmt(Stmt *s)

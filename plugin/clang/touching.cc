@@ -296,6 +296,29 @@ static void touch_list(struct pm_text_reader *reader, const InitListExpr *list,
     pm_touch_add(reader, list->getExprLoc(), outer, PM_MAP_WRITES, objects);
 }
 
+/* A reference, a view, an iterator, what a call gave: the facts say at once that what is done with
+ * the variable is done with what it refers into. Of other pointers only the mapper knows. */
+static bool is_made_of(const VarDecl *variable, const Expr *value)
+{
+    QualType type = variable->getType();
+    if (type->isPointerType())
+        return isa<CallExpr>(pm_inner(value));
+    return type->isReferenceType() || pm_type_refers(type) || isa<DecompositionDecl>(variable);
+}
+
+/* "[p = u]": the variable is one of the lambda's body. */
+static void refer_captured(struct pm_text_reader *reader, const LambdaExpr *lambda,
+                           const VarDecl *variable)
+{
+    const FunctionDecl *body = lambda->getCallOperator();
+    if (!body || !variable || !variable->getInit())
+        return;
+    if (reader->is_cxx && is_made_of(variable, variable->getInit()))
+        pm_note_behind(reader, variable, variable->getInit());
+    if (pm_id noun = pm_noun_of_variable(variable, pm_source_of_decl(body)))
+        pm_refer_initial(reader, noun, variable->getInit());
+}
+
 void pm_touch_value(struct pm_text_reader *reader, const Expr *e, SourceLocation outer)
 {
     e = pm_inner(e);
@@ -306,6 +329,9 @@ void pm_touch_value(struct pm_text_reader *reader, const Expr *e, SourceLocation
         for (const Expr *captured : lambda->capture_inits())
             if (captured)
                 pm_touch_value(reader, captured, outer);
+        for (const LambdaCapture &capture : lambda->captures())
+            if (lambda->isInitCapture(&capture))
+                refer_captured(reader, lambda, dyn_cast<VarDecl>(capture.getCapturedVar()));
         return;
     }
     if (const auto *binary = dyn_cast<BinaryOperator>(e)) {
@@ -353,16 +379,6 @@ void pm_touch_fields(struct pm_gathered *objects, const Expr *value, pm_id field
             fields.push_back(pm_noun_of_field(one));
     for (unsigned i = 0; i < list->getNumInits(); i++)
         pm_touch_fields(objects, list->getInit(i), i < fields.size() ? fields[i] : field);
-}
-
-/* A reference, a view, an iterator, what a call gave: the facts say at once that what is done with
- * the variable is done with what it refers into. Of other pointers only the mapper knows. */
-static bool is_made_of(const VarDecl *variable, const Expr *value)
-{
-    QualType type = variable->getType();
-    if (type->isPointerType())
-        return isa<CallExpr>(pm_inner(value));
-    return type->isReferenceType() || pm_type_refers(type) || isa<DecompositionDecl>(variable);
 }
 
 void pm_touch_initial(struct pm_text_reader *reader, const VarDecl *variable)

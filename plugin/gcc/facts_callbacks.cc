@@ -132,6 +132,7 @@ void pm_reader_note_callbacks(struct pm_reader *reader, gcall *call)
     tree callee = gimple_call_fndecl(call);
     if (callee == NULL_TREE || !pm_is_system_place(DECL_SOURCE_LOCATION(callee)))
         return;
+    pm_reader_note_exchanged(reader, call);
     for (unsigned i = 0; i < gimple_call_num_args(call); i++) {
         tree argument = gimple_call_arg(call, i),
              called = pm_fact_call_operator(TREE_TYPE(argument));

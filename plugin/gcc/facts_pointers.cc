@@ -98,6 +98,41 @@ static void note_given(struct pm_reader *reader, tree to, tree from)
         reader->given[DECL_UID(to)].push_back(from);
 }
 
+static void refer_what(struct pm_reader *reader, tree holder, tree value)
+{
+    std::vector<pm_id> holders;
+    reader->referred = &holders;
+    pm_reader_touch(reader, holder, PM_WRITES);
+    reader->referred = NULL;
+    if (!holders.empty())
+        pm_reader_refer(reader, holders[0], value);
+}
+
+/* The pointer that a call gets by reference; NULL: it is none. */
+static tree pointer_of_argument(gcall *call, unsigned index)
+{
+    tree argument = gimple_call_arg(call, index);
+    STRIP_NOPS(argument);
+    tree pointer = TREE_CODE(argument) == ADDR_EXPR ? TREE_OPERAND(argument, 0) : NULL_TREE;
+    return pointer != NULL_TREE && POINTER_TYPE_P(TREE_TYPE(pointer)) ? pointer : NULL_TREE;
+}
+
+/* Of a function of the library: "std::swap(a, b)" of pointers, "a = std::exchange(b, c)": each refers to what the other does. */
+void pm_reader_note_exchanged(struct pm_reader *reader, gcall *call)
+{
+    tree callee = gimple_call_fndecl(call);
+    if (gimple_call_num_args(call) != 2)
+        return;
+    const char *name = pm_written_name(callee);
+    bool swaps = strcmp(name, "swap") == 0;
+    tree first = pointer_of_argument(call, 0), second = pointer_of_argument(call, 1);
+    if ((!swaps && strcmp(name, "exchange") != 0) || first == NULL_TREE || second == NULL_TREE)
+        return;
+    refer_what(reader, first, second);
+    if (swaps)
+        refer_what(reader, second, first);
+}
+
 /* "job.data = u", "p = rows[k]", "rows[i] = u + i * n": what is done through the first is done
  * with the second. */
 void pm_reader_note_pointed(struct pm_reader *reader, gimple *assign)
@@ -111,7 +146,6 @@ void pm_reader_note_pointed(struct pm_reader *reader, gimple *assign)
     }
     if (!is_address(reader, from))
         return;
-    std::vector<pm_id> holders;
     tree base = pm_base_of(to);
     if (base != to && VAR_P(base) &&
         DECL_ARTIFICIAL(base)) { /* a descriptor, or a view, for a call */
@@ -126,11 +160,7 @@ void pm_reader_note_pointed(struct pm_reader *reader, gimple *assign)
         if (!is_way)
             return;
     }
-    reader->referred = &holders;
-    pm_reader_touch(reader, to, PM_WRITES);
-    reader->referred = NULL;
-    if (!holders.empty())
-        pm_reader_refer(reader, holders[0], from);
+    refer_what(reader, to, from);
 }
 
 /* gfortran copies descriptors: of what has assumed rank in the blocks of "select rank", of what
@@ -156,12 +186,7 @@ static void note_descriptor(struct pm_reader *reader, tree to, tree from)
 /* "p => q" of what has a descriptor itself. */
 static void note_array_pointer(struct pm_reader *reader, tree to, tree from)
 {
-    std::vector<pm_id> holders;
-    reader->referred = &holders;
-    pm_reader_touch(reader, to, PM_WRITES);
-    reader->referred = NULL;
-    if (!holders.empty())
-        pm_reader_refer(reader, holders[0], build_fold_addr_expr(from));
+    refer_what(reader, to, build_fold_addr_expr(from));
 }
 
 void pm_reader_note_descriptor(struct pm_reader *reader, gimple *stmt)

@@ -117,6 +117,7 @@ bool pm_is_method_type(tree function_decl);
 void pm_reader_refer(struct pm_reader *reader, pm_id pointer, tree value);
 /* "job.data = u", "p = rows[k]", "rows[i] = u + i * n"; "return rows[i]". */
 void pm_reader_note_pointed(struct pm_reader *reader, gimple *assign);
+void pm_reader_note_exchanged(struct pm_reader *reader, gcall *call);
 void pm_reader_note_value_returned(struct pm_reader *reader, gimple *stmt);
 
 /* A descriptor of Fortran that is copied, by an assignment or a call. */
