@@ -23,6 +23,7 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/MC/MCSymbol.h"
 
 #include <algorithm>
 #include <map>
@@ -399,6 +400,8 @@ static std::string callee_of(const MachineInstr &call)
             return operand.getGlobal()->getName().str();
         if (operand.isSymbol())
             return operand.getSymbolName();
+        if (operand.isMCSymbol()) /* at -O0 */
+            return operand.getMCSymbol()->getName().str();
     }
     return "";
 }
