@@ -117,7 +117,8 @@ static tree pointer_of_argument(gcall *call, unsigned index)
     return pointer != NULL_TREE && POINTER_TYPE_P(TREE_TYPE(pointer)) ? pointer : NULL_TREE;
 }
 
-/* Of a function of the library: "std::swap(a, b)" of pointers, "a = std::exchange(b, c)": each refers to what the other does. */
+/* Of a function of the library: "std::swap(a, b)" of pointers, "a = std::exchange(b, c)". Each
+ * refers to what the other does. */
 void pm_reader_note_exchanged(struct pm_reader *reader, gcall *call)
 {
     tree callee = gimple_call_fndecl(call);
