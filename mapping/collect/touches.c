@@ -394,10 +394,9 @@ static void add_facts_of_loop(struct touches *all, const struct collect_binary *
             add_facts(all, binary->places->statements[i].row);
 }
 
-/* What one piece of code touches, with the fields that its statement names; with_facts: with all
- * else that it names, too. */
+/* What one piece of code touches, with the fields that its statement names. */
 static enum pm_status add_of_tuple(struct touches *all, const struct collect_code *code,
-                                   const struct pm_code_tuple *tuple, bool with_facts)
+                                   const struct pm_code_tuple *tuple)
 {
     struct touches own = {.c = all->c, .binary = all->binary};
     struct user_statement user = user_statement_of(code->binary, tuple);
@@ -410,8 +409,6 @@ static enum pm_status add_of_tuple(struct touches *all, const struct collect_cod
     const struct touches known = own;
     add_fields(&own, &known, statement);
     add_other_ways(&own, statement);
-    if (with_facts)
-        add_facts(&own, statement);
     for (uint32_t i = 0; i < own.n; i++)
         add_touch(all, own.list[i].noun, own.list[i].access);
     return PM_OK;
@@ -419,14 +416,14 @@ static enum pm_status add_of_tuple(struct touches *all, const struct collect_cod
 
 /* What the code of a loop touches, of arrays and fields; too many say nothing. 0: of all loops. */
 static enum pm_status add_of_loop(struct touches *touches, const struct collect_code *code,
-                                  const struct pm_code_block *block, pm_id loop, bool with_facts)
+                                  const struct pm_code_block *block, pm_id loop)
 {
     struct touches all = {.c = touches->c, .binary = touches->binary};
     enum pm_status status = PM_OK;
     for (uint32_t i = 0; i < block->n_tuples && status == PM_OK && n_data(&all) <= OF_LOOP_MAX; i++)
         if ((loop ? block->tuples[i].loop == loop : block->tuples[i].loop != 0) &&
-            (with_facts || block->tuples[i].n_objects))
-            status = add_of_tuple(&all, code, &block->tuples[i], with_facts);
+            block->tuples[i].n_objects)
+            status = add_of_tuple(&all, code, &block->tuples[i]);
     if (loop && !has_data(&all))
         add_facts_of_loop(&all, code->binary, loop);
     for (uint32_t i = 0; i < all.n && n_data(&all) <= OF_LOOP_MAX; i++)
@@ -435,20 +432,24 @@ static enum pm_status add_of_loop(struct touches *touches, const struct collect_
     return status;
 }
 
-/* Of statements that the code implements as well: "if (p[i].charge > 3) n++" is one addition. */
+/* Of statements that the code implements as well: "if (p[i].charge > 3) n++" is one addition.
+ * is_theirs: its own statement does not explain what it touches. */
 static enum pm_status add_of_others(struct touches *touches, const struct touches *known,
                                     const struct collect_code *code,
-                                    const struct pm_code_tuple *own)
+                                    const struct pm_code_tuple *own, bool is_theirs)
 {
     enum pm_status status = PM_OK;
-    for (uint32_t i = 0; i < own->n_also && status == PM_OK; i++) {
+    for (uint32_t i = 0; i < own->n_also; i++) {
         uint32_t statement;
         status = collect_map_statement(touches->c, code->binary, &own->also[i].place, code->region,
                                        &statement);
-        if (status == PM_OK)
-            add_fields(touches, known, statement);
+        if (status != PM_OK)
+            return status;
+        add_fields(touches, known, statement);
+        if (is_theirs)
+            add_facts(touches, statement);
     }
-    return status;
+    return PM_OK;
 }
 
 /* Does the statement name an array or pointer that the code touches? */
@@ -526,15 +527,15 @@ static enum pm_status infer(struct touches *touches, const struct collect_code *
     status = add_ways_of_code(touches, range, statement);
     if (status != PM_OK)
         return status;
-    status = add_of_others(touches, &known, code, own);
+    /* Vectorised code of the body has the place of the loop, too (Clang 14). */
+    bool is_control = is_loop_control(code->binary, own->loop, &user.place);
+    bool is_of_body =
+        is_control && (own->unnamed || own->n_objects != 0) && !names_any(&known, statement);
+    status = add_of_others(touches, &known, code, own, is_of_body);
     if (status != PM_OK)
         return status;
     add_fields_of_neighbours(touches, statement, own->loop);
-    if (!is_loop_control(code->binary, own->loop, &user.place))
-        return PM_OK;
-    /* Vectorised code of the body has the place of the loop, too (Clang 14). */
-    bool is_of_body = (own->unnamed || own->n_objects != 0) && !names_any(&known, statement);
-    return add_of_loop(touches, code, range->block, own->loop, is_of_body);
+    return is_control ? add_of_loop(touches, code, range->block, own->loop) : PM_OK;
 }
 
 /* Of a call of C++'s library, or of one that gets memory without a name: what is passed, in the
@@ -556,7 +557,7 @@ static enum pm_status infer_call(struct touches *touches, const struct collect_c
     const struct touches known = *touches;
     add_fields(touches, &known, statement);
     return is_loop_control(code->binary, range->tuple->loop, &user.place)
-               ? add_of_loop(touches, code, range->block, range->tuple->loop, false)
+               ? add_of_loop(touches, code, range->block, range->tuple->loop)
                : PM_OK;
 }
 
@@ -847,11 +848,11 @@ static enum pm_status map_of_loop(struct touches *touches, struct collect_code *
     struct touches loop = {.c = touches->c, .binary = touches->binary};
     if (own->kind != PM_MAP_ORDINARY || !own->loop || has_data(touches))
         return PM_OK;
-    enum pm_status status = add_of_loop(&loop, code, range->block, own->loop, false);
+    enum pm_status status = add_of_loop(&loop, code, range->block, own->loop);
     if (status != PM_OK)
         return status;
     /* a view that filters has the element from an inner loop */
-    status = has_data(&loop) ? PM_OK : add_of_loop(&loop, code, range->block, 0, false);
+    status = has_data(&loop) ? PM_OK : add_of_loop(&loop, code, range->block, 0);
     if (status != PM_OK)
         return status;
     if (!has_data(&loop))

@@ -87,7 +87,8 @@ static bool is_mark(const Instruction &instruction, unsigned *ret_kind, pm_id *r
     std::string name;
     const auto *call = dyn_cast<CallInst>(&instruction);
     const auto *text = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : NULL;
-    return text && pm_mark_parse(text->getAsmString().c_str(), ret_kind, ret_loop, &name);
+    return text &&
+           pm_mark_parse(StringRef(text->getAsmString()).str().c_str(), ret_kind, ret_loop, &name);
 }
 
 bool pm_has_marks(const Function &function)

@@ -363,11 +363,17 @@ def touched_of(facts, tuple_, block):
             if facts.is_data(noun):
                 add(touched, noun, access)
     known = dict(touched)
+    # vectorised code of a loop's body has the place of the loop, too
+    is_of_body = facts.controls(tuple_) and (tuple_.unnamed or tuple_.objects) and not names_any(facts, known, statement)
     add_fields(facts, touched, statement, known)
     add_other_ways(facts, touched, statement)
     add_ways_of_code(facts, touched, tuple_, block, statement)
     for _, _, function, file, line, column in tuple_.also:
-        add_fields(facts, touched, facts.statement(function, file, line, column), known)
+        other = facts.statement(function, file, line, column)
+        add_fields(facts, touched, other, known)
+        for noun, access in facts.accesses[other] if is_of_body else ():
+            if facts.is_data(noun):
+                add(touched, noun, access)
     is_field = any(facts.nouns[noun].get("kind") == "field" for noun in touched)
     if tuple_.loop and has_data(facts, touched) and not is_field and not names_any(facts, touched, statement):
         known = dict(touched)
