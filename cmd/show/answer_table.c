@@ -328,6 +328,9 @@ static void put_bounds(const struct show_answer_page *page, FILE *out)
 /* There are no rows: why? */
 static const char *nothing_text(const struct show_answer_page *page)
 {
+    if (page->answer->is_partial && page->answer->n_notes)
+        return page->answer->n_notes == 1 ? "not known: the note above says why"
+                                          : "not known: the notes above say why";
     if (page->answer->is_partial)
         return "not known: not all that was asked for was followed all the time";
     if (has_most(page))

@@ -27,12 +27,14 @@ static bool any_is_fine(const struct pm_graph *graph, const struct pm_question_m
     return false;
 }
 
-/* Is it about statements or data? */
+/* Is it about statements or data? Only where functions and loops have another time than those. */
 static enum pm_status find_fine(struct pm_view *view, const struct pm_question *question,
                                 struct pm_error *err)
 {
     const struct pm_graph *graph = view->data->graph;
     view->asks_fine = false;
+    if (view->options.metrics || pm_graph_find_metric(graph, "wall_ns") == PM_NONE)
+        return PM_OK;
     for (uint32_t i = 0; i < question->n_sentences && !view->asks_fine; i++) {
         struct pm_question_matches matches;
         enum pm_status status = pm_question_match(&question->sentences[i], graph, err, &matches);

@@ -38,7 +38,7 @@ extern "C" {
 using namespace llvm;
 
 static thread_local struct stats {
-    unsigned n_functions, n_function_sleds, n_loops, n_loop_sleds, n_nested_loops;
+    unsigned n_functions, n_function_sleds, n_loops, n_loop_sleds;
 } stats;
 
 /* --- one function --- */
@@ -260,14 +260,10 @@ static pm_id add_loopcode(const emitted &code, pm_id loop, const std::string &na
 static void drop_mark(MachineInstr *mark, unsigned kind, pm_id loop)
 {
     mark->getOperand(0).ChangeToES("");
-    if (kind != PM_SLED_LOOP_ENTER)
-        return;
-    stats.n_nested_loops++;
-    pm_fact_bare(pm_unit_facts(), loop, true);
+    pm_note_dropped_mark(kind, loop);
 }
 
-/* The marks of a block become sleds, or go: `open` are the loops that it begins in, and becomes
- * those that it ends in. */
+/* The marks of a block become sleds, or go. */
 static void follow_block(const emitted &code, MachineBasicBlock &block, pm_open_loops *open)
 {
     unsigned kind, depth;
@@ -302,30 +298,20 @@ static bool has_marks(const MachineFunction &machine)
     return false;
 }
 
-/* From the entry on, each block once; afterwards those that nothing leads to. ret_depths: how deep
- * in loops blocks begin. */
-static void put_loop_sleds(const emitted &code,
-                           std::map<const MachineBasicBlock *, unsigned> *ret_depths)
+/* From the entry on; afterwards those that nothing leads to. How deep in loops blocks begin. */
+static std::map<const MachineBasicBlock *, unsigned> put_loop_sleds(const emitted &code)
 {
-    std::vector<std::pair<MachineBasicBlock *, pm_open_loops>> todo = {
-        {&code.machine->front(), {}}};
     if (!has_marks(*code.machine))
-        return;
-    for (size_t at = 0; at < todo.size(); at++) {
-        MachineBasicBlock *block = todo[at].first;
-        pm_open_loops open = todo[at].second;
-        if (!ret_depths->emplace(block, pm_open_depth(open)).second)
-            continue;
-        follow_block(code, *block, &open);
-        for (MachineBasicBlock *next : block->successors())
-            todo.push_back({next, open});
-        todo[at].second.clear();
-    }
+        return {};
+    auto depths = pm_follow_blocks(
+        &code.machine->front(),
+        [&](MachineBasicBlock &block, pm_open_loops *open) { follow_block(code, block, open); });
     for (MachineBasicBlock &block : *code.machine) {
         pm_open_loops open;
-        if (!ret_depths->count(&block))
+        if (!depths.count(&block))
             follow_block(code, block, &open);
     }
+    return depths;
 }
 
 /* --- nouns --- */
@@ -390,8 +376,7 @@ static emitted begin_function(AsmPrinter *printer, const MachineFunction *given)
 
 static void put_sleds(const emitted &code)
 {
-    std::map<const MachineBasicBlock *, unsigned> depths;
-    put_loop_sleds(code, &depths);
+    std::map<const MachineBasicBlock *, unsigned> depths = put_loop_sleds(code);
     if (code.source == NULL || !pm_compilation.options.functions ||
         code.machine->getFunction().hasFnAttribute(PM_ATTRIBUTE_INNER))
         return;
@@ -468,7 +453,7 @@ static void print_stats(void)
             "perfmap: %s: %u functions with %u sleds, %u loops with %u sleds, %u nested loops "
             "without\n",
             pm_compilation.input.c_str(), stats.n_functions, stats.n_function_sleds, stats.n_loops,
-            stats.n_loop_sleds, stats.n_nested_loops);
+            stats.n_loop_sleds, pm_n_nested_loops);
 }
 
 namespace

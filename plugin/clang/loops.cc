@@ -3,7 +3,8 @@
  * A mark is an asm without operands: a comment, which the code's emission turns into a sled
  * (code.cc). It touches only memory that the program cannot reach: with a "memory" clobber loops
  * lose a third of what the optimisers do (notes of GCC's sleds_loop.cc hold here too). Inlining
- * comes later, so a mark may come to lie in another loop; code.cc drops those.
+ * comes later, so a mark may come to lie in another loop; marks.cc drops those behind the inliner,
+ * and code.cc what is left of them.
  */
 #include "marks.h"
 #include "reading.h"

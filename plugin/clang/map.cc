@@ -29,6 +29,8 @@ extern "C" {
 
 using namespace llvm;
 
+enum { MAX_SPOTS = 8 }; /* of one piece of code, beside its own; more say nothing */
+
 namespace
 {
 struct lost_statement {
@@ -253,7 +255,6 @@ static std::vector<int> lost_statements(collected *now, const DILocation *locati
                                         const struct pm_located *at,
                                         const std::vector<struct pm_access> &objects)
 {
-    enum { MAX_SPOTS = 8 };
     const struct pm_read_function *read =
         pm_read_function_in(location->getScope()->getSubprogram());
     std::vector<int> spots;
@@ -269,63 +270,6 @@ static std::vector<int> lost_statements(collected *now, const DILocation *locati
             spots.push_back(pm_map_sets_spot(now->sets, &spot));
     }
     return spots;
-}
-
-/* --- vectorised code that has the place of its loop (LLVM before 15) --- */
-
-static bool is_loop_control(collected *now, pm_id id, const struct pm_located *at)
-{
-    const struct pm_source_function *function = pm_map_sets_text(now->sets, at->site);
-    int number = pm_source_loop_with(function, id);
-    const struct pm_source_loop *loop = number >= 0 ? &function->loops[number] : NULL;
-    return loop && loop->place.line == at->place.line && loop->file == at->place.file;
-}
-
-static bool has_touch(const struct pm_read_text *text, const struct pm_place &place, unsigned use)
-{
-    for (const struct pm_touch &touch : text->touches)
-        if (touch.use & use && touch.n != 0 && touch.statement >= 0) {
-            const struct pm_place &begin = text->statements[(size_t)touch.statement].place;
-            if (begin.line == place.line && begin.column == place.column)
-                return true;
-        }
-    return false;
-}
-
-/* Statements with code in the loop that touch memory so. */
-static std::vector<int> body_statements(collected *now, pm_id loop, unsigned use)
-{
-    enum { MAX_SPOTS = 8 };
-    std::set<const struct pm_located *> seen;
-    std::set<int> spots;
-    for (const MachineBasicBlock &block : *now->machine)
-        for (const MachineInstr &instruction : block) {
-            const DILocation *location = instruction.getDebugLoc().get();
-            const struct pm_located *at = emits_code(instruction) ? place_of(now, location) : NULL;
-            if (!at || !seen.insert(at).second || is_loop_control(now, loop, at) ||
-                pm_code_loop_at(now->loops, block, *at) != loop)
-                continue;
-            const struct pm_read_function *read =
-                pm_read_function_in(location->getScope()->getSubprogram());
-            struct pm_map_spot spot = {at->site, at->place};
-            if (read->text && has_touch(read->text, at->place, use))
-                spots.insert(pm_map_sets_spot(now->sets, &spot));
-        }
-    return spots.size() <= MAX_SPOTS ? std::vector<int>(spots.begin(), spots.end())
-                                     : std::vector<int>();
-}
-
-static uint32_t vectorised_spots(collected *now, pm_id loop, const struct pm_located *at,
-                                 const struct pm_touched &touched)
-{
-    if (touched.elsewhere == 0 || loop == 0 || !is_loop_control(now, loop, at))
-        return 0;
-    auto entry = now->bodies.insert({{loop, touched.elsewhere}, 0});
-    if (entry.second) {
-        std::vector<int> spots = body_statements(now, loop, touched.elsewhere);
-        entry.first->second = pm_map_sets_spots(now->sets, spots.data(), spots.size());
-    }
-    return entry.first->second;
 }
 
 static const struct pm_located *next_place(collected *now, const MachineInstr &instruction)
@@ -357,6 +301,62 @@ static uint32_t other_spots(collected *now, const MachineInstr &instruction,
     int own_spot = pm_map_sets_spot(now->sets, &own);
     spots.erase(std::remove(spots.begin(), spots.end(), own_spot), spots.end());
     return pm_map_sets_spots(now->sets, spots.data(), spots.size());
+}
+
+/* --- vectorised code that has the place of its loop (seen with LLVM 14) --- */
+
+static bool is_loop_control(collected *now, pm_id id, const struct pm_located *at)
+{
+    const struct pm_source_function *function = pm_map_sets_text(now->sets, at->site);
+    int number = pm_source_loop_with(function, id);
+    const struct pm_source_loop *loop = number >= 0 ? &function->loops[number] : NULL;
+    return loop && loop->place.line == at->place.line && loop->file == at->place.file;
+}
+
+static bool has_touch(const struct pm_read_text *text, const struct pm_place &place, unsigned use)
+{
+    for (const struct pm_touch &touch : text->touches)
+        if (touch.use & use && touch.n != 0 && touch.statement >= 0) {
+            const struct pm_place &begin = text->statements[(size_t)touch.statement].place;
+            if (begin.line == place.line && begin.column == place.column)
+                return true;
+        }
+    return false;
+}
+
+/* Statements with code in the loop that touch memory so. */
+static std::vector<int> body_statements(collected *now, pm_id loop, unsigned use)
+{
+    std::set<const struct pm_located *> seen;
+    std::set<int> spots;
+    for (const MachineBasicBlock &block : *now->machine)
+        for (const MachineInstr &instruction : block) {
+            const DILocation *location = instruction.getDebugLoc().get();
+            const struct pm_located *at = emits_code(instruction) ? place_of(now, location) : NULL;
+            if (!at || !seen.insert(at).second || is_loop_control(now, loop, at) ||
+                pm_code_loop_at(now->loops, block, *at) != loop)
+                continue;
+            const struct pm_read_function *read =
+                pm_read_function_in(location->getScope()->getSubprogram());
+            struct pm_map_spot spot = {at->site, at->place};
+            if (read->text && has_touch(read->text, at->place, use))
+                spots.insert(pm_map_sets_spot(now->sets, &spot));
+        }
+    return spots.size() <= MAX_SPOTS ? std::vector<int>(spots.begin(), spots.end())
+                                     : std::vector<int>();
+}
+
+static uint32_t vectorised_spots(collected *now, pm_id loop, const struct pm_located *at,
+                                 const struct pm_touched &touched)
+{
+    if (touched.elsewhere == 0 || loop == 0 || !is_loop_control(now, loop, at))
+        return 0;
+    auto entry = now->bodies.insert({{loop, touched.elsewhere}, 0});
+    if (entry.second) {
+        std::vector<int> spots = body_statements(now, loop, touched.elsewhere);
+        entry.first->second = pm_map_sets_spots(now->sets, spots.data(), spots.size());
+    }
+    return entry.first->second;
 }
 
 static int tuple_of(collected *now, const struct pm_map_tuple &tuple, uint32_t others = 0,

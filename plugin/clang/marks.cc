@@ -60,6 +60,16 @@ unsigned pm_open_depth(const pm_open_loops &open)
     return n < PM_SLED_DEPTH_MASK ? n : (unsigned)PM_SLED_DEPTH_MASK;
 }
 
+thread_local unsigned pm_n_nested_loops;
+
+void pm_note_dropped_mark(unsigned kind, pm_id loop)
+{
+    if (kind != PM_SLED_LOOP_ENTER)
+        return;
+    pm_n_nested_loops++;
+    pm_fact_bare(pm_unit_facts(), loop, true);
+}
+
 bool pm_follow_mark(pm_open_loops *open, unsigned kind, pm_id loop, unsigned *ret_depth)
 {
     if (kind == PM_SLED_LOOP_ENTER) {
@@ -128,7 +138,6 @@ static void find_unrolled(Function &function, const LoopInfo &loops, nested_mark
                     nested->unrolled.insert({around, id});
 }
 
-/* `open` are the loops that the block begins in, and becomes those that it ends in. */
 static void find_nested(BasicBlock &block, const Loop *unrolled_in, pm_open_loops *open,
                         nested_marks *nested)
 {
@@ -141,29 +150,19 @@ static void find_nested(BasicBlock &block, const Loop *unrolled_in, pm_open_loop
         if (!is_unrolled && pm_follow_mark(open, kind, loop, &depth))
             continue;
         nested->list.push_back(&instruction);
-        if (kind == PM_SLED_LOOP_ENTER)
-            pm_fact_bare(pm_unit_facts(), loop, true);
+        pm_note_dropped_mark(kind, loop);
     }
 }
 
 bool pm_marks_drop_nested(Function &function, const LoopInfo &loops)
 {
-    std::vector<std::pair<BasicBlock *, pm_open_loops>> todo;
-    std::set<const BasicBlock *> seen;
     nested_marks nested;
     if (pm_compilation.options.all_loops)
         return false;
     find_unrolled(function, loops, &nested);
-    todo.push_back({&function.getEntryBlock(), {}});
-    for (size_t at = 0; at < todo.size(); at++) {
-        pm_open_loops open = todo[at].second;
-        if (!seen.insert(todo[at].first).second)
-            continue;
-        BasicBlock &block = *todo[at].first;
-        find_nested(block, unrolled_in(loops, block), &open, &nested);
-        for (BasicBlock *next : successors(&block))
-            todo.push_back({next, open});
-    }
+    pm_follow_blocks(&function.getEntryBlock(), [&](BasicBlock &block, pm_open_loops *open) {
+        find_nested(block, unrolled_in(loops, block), open, &nested);
+    });
     for (Instruction *mark : nested.list)
         mark->eraseFromParent();
     return !nested.list.empty();

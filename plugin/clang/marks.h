@@ -6,6 +6,10 @@
 
 #include "backend.h"
 
+#include "llvm/ADT/GraphTraits.h"
+
+#include <map>
+
 namespace llvm
 {
 class LoopInfo;
@@ -26,6 +30,30 @@ using pm_open_loops = std::vector<struct pm_open_loop>;
 unsigned pm_open_depth(const pm_open_loops &open);
 /* A mark opens or closes a loop. False: it gets no sled. ret_depth: of the loop. */
 bool pm_follow_mark(pm_open_loops *open, unsigned kind, pm_id loop, unsigned *ret_depth);
+/* A mark of a loop that lies in another one is dropped, by who calls this. */
+void pm_note_dropped_mark(unsigned kind, pm_id loop);
+/* So many loops have no sleds for that. */
+extern thread_local unsigned pm_n_nested_loops;
+
+/* From the entry on, each block once, of LLVM's code or of machine code: visit(block, &open), where
+ * `open` are the loops that the block begins in, and becomes those that it ends in. How deep in
+ * loops blocks begin; those that nothing leads to are missing. */
+template <class Block, class Visit>
+std::map<const Block *, unsigned> pm_follow_blocks(Block *entry, Visit visit)
+{
+    std::vector<std::pair<Block *, pm_open_loops>> todo = {{entry, {}}};
+    std::map<const Block *, unsigned> depths;
+    for (size_t at = 0; at < todo.size(); at++) {
+        Block *block = todo[at].first;
+        pm_open_loops open = std::move(todo[at].second);
+        if (!depths.emplace(block, pm_open_depth(open)).second)
+            continue;
+        visit(*block, &open);
+        for (Block *next : llvm::children<Block *>(block))
+            todo.push_back({next, open});
+    }
+    return depths;
+}
 
 bool pm_has_marks(const llvm::Function &function);
 /* Those that get no sled go, and those in an innermost loop: their own loop was unrolled. Functions
