@@ -326,7 +326,7 @@ def names_any(facts, touched, statement):
 
 
 def objects_of(facts, tuple_, block):
-    """What the map says, and what mapping/collect/touches.c infers from the statement. Of what is passed on no one says that it is touched."""
+    """What the map says, and what mapping/collect/touched.c infers from the statement. Of what is passed on no one says that it is touched."""
     return {noun for noun, access in touched_of(facts, tuple_, block).items() if access & (READS | WRITES)}
 
 
