@@ -37,19 +37,21 @@
  *
  *     enter                                   leave
  *     1  n_calls + 1, by one instruction      1  the time is read, and start_tsc
- *     2  gone = 0                (slow)       2  current = parent
+ *     2  gone = 0 (slow); 5 and 6             2  current = parent
  *     3  current = node                       3  the event            (mode trace)
  *     4  the event         (mode trace)       4  sp = 0
  *     5  start_tsc; 0: without a time         5  gone = 0                (slow)
  *     6  sp = S                               6  the time is added, by one instruction (timed)
  *
- * A handler in between an enter's 3 and 6, or a leave's 1 and 2, sees a node that is half-open or
- * still open, and nests below it; behind a leave's 2 it may enter the node again. Some differ,
- * where a handler cannot tell:
+ * A handler in between an enter's 3 and 6, or a leave's 1 and 2, sees a node that is open, and
+ * nests below it; when it jumps out, the frame is dead as any other. An enter's 5 and 6 come twice,
+ * for a handler between 2 and 3 may enter the node and leave it; behind a leave's 2 it may, too.
+ * Half-open is what two handlers have interrupted, and what differs:
  *
- *     trampolines of mode active    leave: 4 before 2, for the register of the node is the
- *                                   parent's then; a handler sees a half-open frame
- *     trampolines of mode trace     enter: 4 (its place), 3, 5, 4 (the event itself), 6
+ *     trampolines of mode active    enter: 2 without 5
+ *                                   leave: 4 before 2 where no register is free for the parent
+ *     trampolines of mode trace     enter: 4 (its place), 3, 5, 4 (the event itself), 6: no 2, for
+ *                                   what is jumped out of has no event
  *                                   leave: 4, 6, 3 (its place), 2, 3 (the event itself)
  *     slow leave                    2 only if current still is the node, by one instruction: else
  *                                   a handler has ended it
@@ -127,6 +129,11 @@ static inline void pm_context_enter(struct pm_node **current, struct pm_node *no
     pm_add_own(&node->n_calls, 1);
     if ((how & PM_SLOWLY) != 0)
         pm_store(node->gone, 0);
+    if ((how & PM_TRACED) == 0) {
+        if ((how & PM_SLOWLY) != 0 || tsc != 0)
+            pm_store(node->start_tsc, tsc);
+        pm_store(node->sp, sp);
+    }
     pm_barrier();
     pm_store(*current, node);
     if ((how & PM_TRACED) != 0)

@@ -10,7 +10,7 @@
  *     entry: rax = clock; R = current; S = rsp + adjustment
  *            R->sp <= S ? slow (loops: R->sp < S, or equal and R is a loop as deep or deeper)
  *            R = R->cached_child; R->noun != noun ? hash
- *     found: R->n_calls++; current = R; R->start = rax; R->sp = S
+ *     found: R->n_calls++; R->start = rax; R->sp = S; current = R; R->start = rax; R->sp = S
  *     hash:  slot (R >> 4 ^ noun's constant) & mask; its noun and parent must match, else slow
  *     exit:  R->sp != S || R->noun != noun ? slow;  rax -= R->start; current = R->parent; R->sp =
  *                                                   0;
@@ -22,9 +22,9 @@
  * Mode active leaves out the clock, and with it all registers but R and one for the hash table:
  * S is the stack pointer itself when nothing had to be pushed. It always goes by the hash table:
  * which child comes next is hard for processors to predict (SQLite: a pair takes 5.9 ns with the
- * cached child, 5.5 without), and there is no clock to wait for meanwhile. The exit clears R->sp
- * before it moves current, as R is then gone (tree/frame.h has the order of stores). Entry
- * and exit of both modes begin (exact: after the clock is read) with
+ * cached child, 5.5 without), and there is no clock to wait for meanwhile. Where no
+ * other register is free, the exit clears R->sp before it moves current, as R is then gone
+ * (tree/frame.h has the order of stores). Entry and exit of both modes begin (exact: after the clock is read) with
  *
  *     ring:  *ring_head != ring_seen ? slow
  *
@@ -179,6 +179,12 @@ static void test_own(struct x86_code *c, unsigned r, const struct pm_probe *prob
     other->from[other->n++] = x86_short_jump_if(c, IF_NOT_EQUAL);
     x86_compare_noun(c, r, probe);
     other->from[other->n++] = x86_short_jump_if(c, IF_NOT_EQUAL);
+}
+
+static void clear_sp(struct x86_code *c, unsigned r)
+{
+    x86_memory_op(c, true, 0xc7, 0, r, offsetof(struct pm_node, sp)); /* movq $0 */
+    x86_word32(c, 0);
 }
 
 static void compare_zero(struct x86_code *c, unsigned r, int field)
@@ -347,8 +353,12 @@ static void timed_entry(struct x86_code *c, struct x86_code *cold, const struct 
     uint8_t *miss = x86_jump_if(c, IF_NOT_EQUAL);
     uint8_t *found = c->p;
     x86_memory_op(c, true, 0xff, 0, r, offsetof(struct pm_node, n_calls)); /* incq */
-    if (records)
+    if (records) {
         x86_reserve_event(c);
+    } else {
+        x86_memory_op(c, true, 0x89, RAX, r, offsetof(struct pm_node, start_tsc));
+        x86_memory_op(c, true, 0x89, RDX, r, offsetof(struct pm_node, sp));
+    }
     x86_thread_op(c, 0x89, r, x86_thread_offset(&pm_tls.current));
     x86_memory_op(c, true, 0x89, RAX, r, offsetof(struct pm_node, start_tsc));
     if (records) {
@@ -428,8 +438,7 @@ static void timed_exit(struct x86_code *c, struct x86_code *cold, const struct p
         X86_BYTES(c, "\x48\x29\xd0"); /* sub %rdx, %rax */
         x86_memory_op(c, true, 0x8b, RDX, r, offsetof(struct pm_node, parent));
         x86_thread_op(c, 0x89, RDX, x86_thread_offset(&pm_tls.current));
-        x86_memory_op(c, true, 0xc7, 0, r, offsetof(struct pm_node, sp)); /* movq $0 */
-        x86_word32(c, 0);
+        clear_sp(c, r);
         x86_memory_op(c, true, 0x01, RAX, r, offsetof(struct pm_node, inclusive_tsc));
     }
     x86_restore(c, &f);
@@ -500,6 +509,7 @@ static void active_entry(struct x86_code *c, struct x86_code *cold, const struct
     if (s != RSP)
         x86_stack_address(c, f.adjustment, s);
     x86_memory_op(c, true, 0xff, 0, r, offsetof(struct pm_node, n_calls)); /* incq */
+    x86_memory_op(c, true, 0x89, s, r, offsetof(struct pm_node, sp));
     x86_thread_op(c, 0x89, r, x86_thread_offset(&pm_tls.current));
     x86_memory_op(c, true, 0xc7, 0, r, offsetof(struct pm_node, start_tsc)); /* movq $0 */
     x86_word32(c, 0);
@@ -541,9 +551,8 @@ static void end_chain(struct x86_code *cold, unsigned r, unsigned t, uint8_t *ch
     x86_memory_op(cold, true, 0x39, r, t, offsetof(struct pm_node, sp));
     x86_slow_if(cold, slow, IF_NOT_EQUAL); /* of another frame */
     x86_thread_op(cold, 0x8b, r, x86_thread_offset(&pm_tls.current));
-    x86_memory_op(cold, true, 0xc7, 0, r, offsetof(struct pm_node, sp)); /* movq $0 */
-    x86_word32(cold, 0);
     x86_thread_op(cold, 0x89, t, x86_thread_offset(&pm_tls.current));
+    clear_sp(cold, r);
     x86_move(cold, t, r);
     x86_memory_op(cold, true, 0x8b, t, t, offsetof(struct pm_node, parent));
     x86_jump(cold, single);
@@ -561,14 +570,19 @@ static void end_context(struct x86_code *c, struct x86_code *cold, unsigned r, u
         chain = test_chain(c, parent);
     }
     const uint8_t *single = c->p;
-    if (returns && t == RSP)
-        x86_thread_op(c, 0x8b, r, x86_thread_offset(&pm_tls.current));
-    x86_memory_op(c, true, 0xc7, 0, r, offsetof(struct pm_node, sp)); /* movq $0 */
-    x86_word32(c, 0);
-    if (!returns || t == RSP)
-        x86_memory_op(c, true, 0x8b, t = r, r, offsetof(struct pm_node, parent));
-    x86_thread_op(c, 0x89, t, x86_thread_offset(&pm_tls.current));
-    if (returns && t != r) {
+    if (t != RSP) {
+        if (!returns)
+            x86_memory_op(c, true, 0x8b, t, r, offsetof(struct pm_node, parent));
+        x86_thread_op(c, 0x89, t, x86_thread_offset(&pm_tls.current));
+        clear_sp(c, r);
+    } else {
+        if (returns)
+            x86_thread_op(c, 0x8b, r, x86_thread_offset(&pm_tls.current));
+        clear_sp(c, r);
+        x86_memory_op(c, true, 0x8b, r, r, offsetof(struct pm_node, parent));
+        x86_thread_op(c, 0x89, r, x86_thread_offset(&pm_tls.current));
+    }
+    if (returns && t != RSP) {
         end_chain(cold, r, t, chain, single, slow);
     } else if (returns) {
         x86_land(cold, chain);
