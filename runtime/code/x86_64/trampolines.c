@@ -22,9 +22,9 @@
  * Mode active leaves out the clock, and with it all registers but R and one for the hash table:
  * S is the stack pointer itself when nothing had to be pushed. It always goes by the hash table:
  * which child comes next is hard for processors to predict (SQLite: a pair takes 5.9 ns with the
- * cached child, 5.5 without), and there is no clock to wait for meanwhile. Where no
- * other register is free, the exit clears R->sp before it moves current, as R is then gone
- * (tree/frame.h has the order of stores). Entry and exit of both modes begin (exact: after the clock is read) with
+ * cached child, 5.5 without), and there is no clock to wait for meanwhile. Where no other register
+ * is free, the exit clears R->sp before it moves current, as R is then gone (tree/frame.h has the
+ * order of stores). Entry and exit of both modes begin (exact: after the clock is read) with
  *
  *     ring:  *ring_head != ring_seen ? slow
  *
