@@ -148,7 +148,7 @@ void pm_touch_member(struct pm_text_reader *reader, const CXXCtorInitializer *me
     pm_touch_given(reader, value);
     if (noun == 0)
         return;
-    if (pm_refers(field->getType()))
+    if (pm_takes_addresses(field->getType()))
         pm_refer_initial(reader, noun, value);
     objects.accesses.push_back({noun, PM_MAP_WRITES});
     pm_touch_fields(&objects, value, 0);

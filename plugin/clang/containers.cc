@@ -68,6 +68,11 @@ static unsigned traits_of(const CXXRecordDecl *record)
     return known[record] = traits;
 }
 
+unsigned pm_traits_of_class(const CXXRecordDecl *record)
+{
+    return record->hasDefinition() ? traits_of(record->getDefinition()) : 0;
+}
+
 bool pm_is_container_type(QualType type)
 {
     const CXXRecordDecl *record = class_of(type);

@@ -278,6 +278,11 @@ bool pm_refers(QualType type)
     return type->isPointerType() || type->isReferenceType() || pm_type_refers(type);
 }
 
+bool pm_takes_addresses(QualType type)
+{
+    return pm_refers(type) || pm_is_container_type(type);
+}
+
 pm_id pm_id_of_callee(const FunctionDecl *callee)
 {
     return pm_source_of_decl(callee)->id;
@@ -313,7 +318,7 @@ pm_id pm_noun_of_parameter(const FunctionDecl *callee, unsigned index)
     if (index >= definition->getNumParams())
         return 0;
     const ParmVarDecl *parameter = definition->getParamDecl(index);
-    return pm_refers(parameter->getType())
+    return pm_takes_addresses(parameter->getType())
                ? pm_noun_of_variable(parameter, pm_source_of_decl(definition))
                : 0;
 }

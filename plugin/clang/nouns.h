@@ -59,6 +59,8 @@ bool pm_is_container_type(clang::QualType type);
 bool pm_type_refers(clang::QualType type);
 /* A pointer, a reference, or an object that leads to others. */
 bool pm_refers(clang::QualType type);
+/* Or a container by value: who passes it passes what it holds. */
+bool pm_takes_addresses(clang::QualType type);
 /* A method: argument 0 is the object. */
 bool pm_has_this(const clang::FunctionDecl *function);
 

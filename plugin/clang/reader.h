@@ -6,6 +6,7 @@
  *   gathering.cc   of which of them an object or an address is made
  *   containers.cc  C++: what calls do with containers, and with what refers into them
  *   referring.cc   what pointers refer to
+ *   keeping.cc     C++: what objects of the library keep
  */
 /* clang-format on */
 #ifndef PM_CLANG_READER_H
@@ -114,6 +115,17 @@ bool pm_calls_std_function(const clang::FunctionDecl *callee);
 bool pm_is_written_through(clang::QualType type);
 /* The functions that an object of the program's own is called as: a lambda's, of "auto x" all. */
 void pm_call_operators(clang::QualType type, std::vector<const clang::FunctionDecl *> *out);
+
+/* enum pm_class_traits of plugin/emit/containers.h. */
+unsigned pm_traits_of_class(const clang::CXXRecordDecl *record);
+
+/* --- keeping.cc --- */
+
+/* Appends what an object that is no variable keeps. */
+void pm_objects_kept(struct pm_text_reader *reader, const clang::Expr *value,
+                     struct pm_gathered *out);
+/* "rows.push_back(u)": rows keeps u. */
+void pm_refer_kept(struct pm_text_reader *reader, const struct pm_called *call);
 
 /* --- referring.cc --- */
 

@@ -103,7 +103,7 @@ static void read_return(struct pm_text_reader *reader, const ReturnStmt *stateme
         pm_touch_address(reader, value);
     else
         pm_touch_value(reader, value, statement->getReturnLoc());
-    if (value->getType()->isPointerType() || value->isGLValue())
+    if (pm_takes_addresses(value->getType()) || value->isGLValue())
         pm_refer(reader, pm_id_of_returned(reader->function->id), value);
 }
 

@@ -75,10 +75,7 @@ static const FunctionDecl *returning_function(const Expr *value)
     const auto *call = dyn_cast<CallExpr>(pm_inner(pm_inner(value)->IgnoreParenCasts()));
     const FunctionDecl *callee = call ? call->getDirectCallee() : NULL;
     bool is_own = callee && callee->getBuiltinID() == 0 && !pm_is_of_system(callee);
-    return is_own && (callee->getReturnType()->isPointerType() ||
-                      callee->getReturnType()->isReferenceType())
-               ? callee
-               : NULL;
+    return is_own && pm_takes_addresses(callee->getReturnType()) ? callee : NULL;
 }
 
 /* Does an address lead to the object of the method that is being read? */
@@ -104,6 +101,7 @@ static std::vector<struct pm_access> objects_behind(struct pm_text_reader *reade
 {
     struct pm_gathered objects = {};
     pm_objects_of_any(reader, value, 0, &objects);
+    pm_objects_kept(reader, value, &objects);
     if (const FunctionDecl *callee = returning_function(value))
         objects.accesses.push_back({pm_id_of_returned(pm_id_of_callee(callee)), 0});
     if (objects.accesses.empty() && leads_to_this(value))
@@ -135,7 +133,8 @@ void pm_refer_assigned(struct pm_text_reader *reader, const Expr *to, const Expr
 
 static bool holds_address(QualType type)
 {
-    return pm_is_pointer(type) || pm_type_refers(type) || pm_is_std_function_type(type);
+    return pm_is_pointer(type) || pm_type_refers(type) || pm_is_std_function_type(type) ||
+           (type->isRecordType() && pm_is_of_system(type->getAsRecordDecl()));
 }
 
 /* n_left: large tables say no more than their beginning. */
@@ -271,7 +270,7 @@ void pm_refer_arguments(struct pm_text_reader *reader, const struct pm_called *c
             continue;
         QualType declared = pm_type_of_parameter(call, i);
         bool is_address = argument->getType()->isPointerType() || (call->is_method && i == 0) ||
-                          (!declared.isNull() && pm_refers(declared));
+                          (!declared.isNull() && pm_takes_addresses(declared));
         if (is_address)
             for (pm_id parameter : parameters_of(reader, call, i))
                 if (parameter != 0)
@@ -285,6 +284,7 @@ void pm_refer_arguments(struct pm_text_reader *reader, const struct pm_called *c
     }
     if (is_of_system)
         refer_exchanged(reader, call);
+    pm_refer_kept(reader, call);
 }
 
 /* --- parameters --- */
@@ -319,7 +319,7 @@ void pm_refer_parameters(struct pm_text_reader *reader, const FunctionDecl *decl
         refer_to_overridden(reader, method, method);
     for (unsigned i = 0; !is_known_by_name(decl) && i < decl->getNumParams(); i++) {
         const ParmVarDecl *parameter = decl->getParamDecl(i);
-        if (!pm_refers(parameter->getType()))
+        if (!pm_takes_addresses(parameter->getType()))
             continue;
         pm_id place = pm_id_of_parameter(reader->function->id, i + before);
         pm_id noun = pm_noun_of_variable(parameter, reader->function);

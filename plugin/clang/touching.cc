@@ -148,7 +148,7 @@ static void touch_known_argument(struct pm_text_reader *reader, const CallExpr *
 static const char *known_arguments(const FunctionDecl *callee)
 {
     bool has_name = callee && callee->getIdentifier() && callee->isExternallyVisible();
-    return has_name ? pm_memory_arguments(pm_builtin_free_name(
+    return has_name ? pm_library_arguments(pm_builtin_free_name(
                           pm_lasting(callee->getIdentifier()->getName().str())))
                     : NULL;
 }

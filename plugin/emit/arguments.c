@@ -13,16 +13,64 @@ struct known_arguments {
 };
 
 static const struct known_arguments memory_functions[] = {
-    {"memset", "w"},        {"memcpy", "wr"},      {"memmove", "wr"},      {"mempcpy", "wr"},
-    {"memcmp", "rr"},       {"memchr", "r"},       {"memrchr", "r"},       {"rawmemchr", "r"},
-    {"bcopy", "rw"},        {"bzero", "w"},        {"bcmp", "rr"},         {"strlen", "r"},
-    {"strnlen", "r"},       {"strcpy", "wr"},      {"strncpy", "wr"},      {"stpcpy", "wr"},
-    {"strcat", "br"},       {"strncat", "br"},     {"strcmp", "rr"},       {"strncmp", "rr"},
-    {"strchr", "r"},        {"strrchr", "r"},      {"strstr", "rr"},       {"strspn", "rr"},
-    {"strcspn", "rr"},      {"strpbrk", "rr"},     {"qsort", "b"},         {"free", "w"},
-    {"realloc", "b"},       {"strtol", "rw"},      {"strtod", "rw"},       {"strcasecmp", "rr"},
-    {"strncasecmp", "rr"},  {"__memset_chk", "w"}, {"__memcpy_chk", "wr"}, {"__memmove_chk", "wr"},
-    {"__strcpy_chk", "wr"},
+    {"memset", "w"},         {"memcpy", "wr"},      {"memmove", "wr"},      {"mempcpy", "wr"},
+    {"memcmp", "rr"},        {"memchr", "r"},       {"memrchr", "r"},       {"rawmemchr", "r"},
+    {"bcopy", "rw"},         {"bzero", "w"},        {"bcmp", "rr"},         {"strlen", "r"},
+    {"strnlen", "r"},        {"strcpy", "wr"},      {"strncpy", "wr"},      {"stpcpy", "wr"},
+    {"strcat", "br"},        {"strncat", "br"},     {"strcmp", "rr"},       {"strncmp", "rr"},
+    {"strchr", "r"},         {"strrchr", "r"},      {"strstr", "rr"},       {"strspn", "rr"},
+    {"strcspn", "rr"},       {"strpbrk", "rr"},     {"qsort", "b"},         {"free", "w"},
+    {"realloc", "b"},        {"strtol", "rw"},      {"strtod", "rw"},       {"strcasecmp", "rr"},
+    {"strncasecmp", "rr"},   {"__memset_chk", "w"}, {"__memcpy_chk", "wr"}, {"__memmove_chk", "wr"},
+    {"__strcpy_chk", "wr"},  {"memccpy", "wr"},     {"memmem", "r-r"},      {"strdup", "r"},
+    {"strndup", "r"},        {"strtok", "br"},      {"strtok_r", "brw"},    {"strsep", "br"},
+    {"strtoul", "rw"},       {"strtoll", "rw"},     {"strtoull", "rw"},     {"strtof", "rw"},
+    {"strtold", "rw"},       {"atoi", "r"},         {"atol", "r"},          {"atof", "r"},
+    {"bsearch", "rr"},       {"swab", "rw"},        {"strlcpy", "wr"},      {"strlcat", "br"},
+    {"__strncpy_chk", "wr"},
+};
+
+/* Of files and text: their time is the kernel's and the library's own as well. */
+static const struct known_arguments text_functions[] = {
+    {"sprintf", "wr"},
+    {"snprintf", "w-r"},
+    {"vsprintf", "wr"},
+    {"vsnprintf", "w-r"},
+    {"__sprintf_chk", "w--r"},
+    {"__snprintf_chk", "w---r"},
+    {"__vsprintf_chk", "w--r"},
+    {"__vsnprintf_chk", "w---r"},
+    {"sscanf", "rrwwwwwwww"},
+    {"__isoc99_sscanf", "rrwwwwwwww"},
+    {"fscanf", "-rwwwwwwww"},
+    {"__isoc99_fscanf", "-rwwwwwwww"},
+    {"scanf", "rwwwwwwww"},
+    {"__isoc99_scanf", "rwwwwwwww"},
+    {"fread", "w"},
+    {"fgets", "w"},
+    {"read", "-w"},
+    {"pread", "-w"},
+    {"pread64", "-w"},
+    {"recv", "-w"},
+    {"recvfrom", "-w"},
+    {"getline", "w"},
+    {"getrandom", "w"},
+    {"gethostname", "w"},
+    {"getcwd", "w"},
+    {"readlink", "rw"},
+    {"strftime", "w-rr"},
+    {"clock_gettime", "-w"},
+    {"gettimeofday", "w"},
+    {"stat", "rw"},
+    {"fstat", "-w"},
+    {"lstat", "rw"},
+    {"pipe", "w"},
+    {"erand48", "b"},
+    {"nrand48", "b"},
+    {"rand_r", "b"},
+    {"frexp", "-w"},
+    {"modf", "-w"},
+    {"sincos", "-ww"},
 };
 
 static const struct known_arguments algorithms[] = {
@@ -91,6 +139,12 @@ const char *pm_builtin_free_name(const char *linkage)
 const char *pm_memory_arguments(const char *name)
 {
     return arguments_of(memory_functions, N_OF(memory_functions), name);
+}
+
+const char *pm_library_arguments(const char *name)
+{
+    const char *known = pm_memory_arguments(name);
+    return known ? known : arguments_of(text_functions, N_OF(text_functions), name);
 }
 
 unsigned pm_argument_use(const char *arguments, unsigned index)

@@ -38,13 +38,15 @@ unsigned pm_member_traits(unsigned traits_of_its_class)
 /* std::get() gives what is in a variant. */
 unsigned pm_class_name_traits(const char *name)
 {
+    if (strcmp(name, "pair") == 0)
+        return PM_HAS_PARTS;
     return strcmp(name, "variant") == 0 ? PM_HAS_ELEMENTS : 0;
 }
 
 bool pm_is_container(unsigned traits)
 {
     return (traits & (PM_HAS_ELEMENTS | PM_HAS_TARGET)) ||
-           (traits & (PM_HAS_CALL | PM_HAS_STORAGE)) == (PM_HAS_CALL | PM_HAS_STORAGE);
+           ((traits & PM_HAS_STORAGE) && (traits & (PM_HAS_CALL | PM_HAS_PARTS)));
 }
 
 bool pm_class_refers(const char *name, unsigned traits)
@@ -79,11 +81,14 @@ bool pm_is_execution_policy(const char *name)
 
 static bool gives_access(const struct pm_cxx_call *call)
 {
+    static const char *const of_pointers[] = {"get_if", "any_cast", "to_address", "launder",
+                                              "assume_aligned"};
     switch (call->result) {
     case PM_RESULT_REFERENCE:
         return true;
     case PM_RESULT_POINTER:
-        return call->is_method || (call->is_library && call->first_is_reference);
+        return call->is_method || (call->is_library && (call->first_is_reference ||
+                                                        IS_ONE_OF(call->name, of_pointers)));
     case PM_RESULT_REFERRING:
         return call->is_method || call->is_library;
     default:
@@ -159,4 +164,43 @@ unsigned pm_call_use(const struct pm_cxx_call *call, unsigned index)
     if (!call->is_method)
         return use_by_algorithm(call, index);
     return index == 0 ? use_of_object(call, assigns) : (unsigned)PM_USE_READS;
+}
+
+/* --- what objects of the library keep --- */
+
+static bool keeps_any(const struct pm_keeping *call)
+{
+    static const char *const functions[] = {"ref", "cref", "tie", "forward_as_tuple"};
+    return strcmp(call->class_name, "reference_wrapper") == 0 ||
+           IS_ONE_OF(call->function, functions);
+}
+
+bool pm_object_keeps(const struct pm_keeping *call, enum pm_passed_as as)
+{
+    switch (as) {
+    case PM_PASSED_OTHER:
+        return false;
+    case PM_PASSED_POINTER:
+        return (call->traits & PM_HAS_TARGET) && !call->refers;
+    case PM_PASSED_OBJECT:
+        return keeps_any(call);
+    default:
+        return !call->refers;
+    }
+}
+
+bool pm_method_looks(const char *name)
+{
+    static const char *const names[] = {"find",        "count",       "erase",
+                                        "at",          "contains",    "lower_bound",
+                                        "upper_bound", "equal_range", "remove"};
+    return IS_ONE_OF(name, names) || is_destructor(name);
+}
+
+const char *pm_element_type_name(unsigned index, unsigned *ret_n_before)
+{
+    static const char *const names[] = {"value_type", "element_type", "mapped_type"};
+    enum { N_NAMES = sizeof names / sizeof *names };
+    *ret_n_before = index == N_NAMES - 1;
+    return index < N_NAMES ? names[index] : NULL;
 }

@@ -30,7 +30,8 @@ enum pm_class_traits {
     PM_HAS_ELEMENTS = 1, /* operator[], begin(), data(); top(), front() */
     PM_HAS_TARGET = 2,   /* unary operator*, operator-> */
     PM_HAS_CALL = 4,     /* operator() that returns a reference */
-    PM_HAS_STORAGE = 8   /* a member that points to elements or holds them */
+    PM_HAS_STORAGE = 8,  /* a member that points to elements or holds them */
+    PM_HAS_PARTS = 16    /* members that the source names, as those of a pair */
 };
 
 struct pm_method {
@@ -99,5 +100,38 @@ unsigned pm_call_sources(const struct pm_cxx_call *call, unsigned leading);
 /* How the call uses the object of an argument: PM_USE_READS, PM_USE_WRITES. 0: it gives access to
  * it, and what is done with its result says the rest. */
 unsigned pm_call_use(const struct pm_cxx_call *call, unsigned index);
+
+/* --- what objects of the library keep --- */
+
+/* How a call passes an address, or what may hold some. */
+enum pm_passed_as {
+    PM_PASSED_OTHER,
+    PM_PASSED_POINTER,              /* by value */
+    PM_PASSED_POINTER_BY_REFERENCE, /* or an array */
+    PM_PASSED_LIST,                 /* std::initializer_list */
+    PM_PASSED_TEMPORARY,            /* an object without a name that was given addresses */
+    PM_PASSED_CONTAINER,            /* by `T &&` or value: its elements go with it */
+    PM_PASSED_OBJECT                /* any other, by reference */
+};
+
+/* A call of C++'s library that makes an object or may change one: a method that is not const, a
+ * constructor, a function whose result is an object. */
+struct pm_keeping {
+    const char *function; /* its name */
+    const char *class_name;
+    unsigned traits; /* of the object's class */
+    bool refers;     /* is it a way to the elements of another? */
+};
+
+/* Does the object keep it, so that what is done with its elements is done with that? "v.push_back(
+ * p)", "std::make_pair(p, n)", "std::unique_ptr<T>(p)", "std::ref(x)"; not "v.assign(p, p + n)". */
+bool pm_object_keeps(const struct pm_keeping *call, enum pm_passed_as as);
+
+/* A method's name: does it look only, whatever its object is? find(), count(), erase(). */
+bool pm_method_looks(const char *name);
+
+/* The member type of a class that says of what class its elements are; NULL behind the last. The
+ * library may construct them of what a call passes, behind n_before arguments. */
+const char *pm_element_type_name(unsigned index, unsigned *ret_n_before);
 
 #endif

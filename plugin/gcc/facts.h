@@ -6,6 +6,10 @@
 
 #include "identity.h"
 
+extern "C" {
+#include "../emit/containers.h"
+}
+
 /* A function's statements in the order of the code, nested ones (of binds, try blocks, OpenMP
  * regions) after the one that holds them. */
 struct pm_linear {
@@ -98,8 +102,12 @@ bool pm_fact_is_way(tree variable);
 /* std::function, or a pointer or reference to one; its operator(). */
 bool pm_fact_is_std_function(tree type);
 bool pm_fact_calls_std_function(tree callee);
-/* A function of C++ that a system header declares. */
+/* A function of C++, or a class, that a system header declares. */
 bool pm_fact_is_cxx_library(tree function_decl);
+bool pm_fact_is_of_library(tree type);
+bool pm_fact_is_initializer_list(tree type);
+/* A call of C++'s library that makes or changes an object of the class. */
+struct pm_keeping pm_fact_keeping(tree type, tree callee);
 /* Bits of the arguments whose objects the call's result refers into: of v[i], v.begin(), *it. 0:
  * none. */
 unsigned pm_fact_call_sources(gcall *call);
@@ -135,6 +143,9 @@ pm_id pm_fact_this(tree function_decl);
 bool pm_fact_leads_to_this(tree t, tree function_decl);
 /* What a variable refers to from the start: "double *const rows[] = {a, b}". */
 void pm_fact_initial(tree variable, pm_id noun, tree context);
+/* Another noun refers to what the variable does from the start. Is there anything? */
+void pm_fact_refers_to_initial(tree variable, pm_id noun, tree context);
+bool pm_fact_has_addresses(tree variable);
 /* Calls through pointers: ids that are no nouns. pm_id_of_pointed is "parameter number n of
  * whatever function the pointer holds"; this is the pointer that a function returns. {f::p
  * Refers} -> {parameter 0 of apply::f Refers} -> {main::data Refers}: apply(f, data) calls its f

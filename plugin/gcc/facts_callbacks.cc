@@ -26,7 +26,7 @@ static std::vector<pm_id> parameters_of(struct pm_reader *reader, gcall *call, u
     return parameters;
 }
 
-static tree type_of_parameter(gcall *call, unsigned index)
+tree pm_reader_type_of_parameter(gcall *call, unsigned index)
 {
     tree function_type = gimple_call_fntype(call);
     tree of = function_type != NULL_TREE ? TYPE_ARG_TYPES(function_type) : NULL_TREE;
@@ -40,7 +40,7 @@ static tree type_of_parameter(gcall *call, unsigned index)
 static void note_pointed_by_call(struct pm_reader *reader, gcall *call, unsigned index,
                                  pm_id parameter)
 {
-    tree argument = gimple_call_arg(call, index), type = type_of_parameter(call, index);
+    tree argument = gimple_call_arg(call, index), type = pm_reader_type_of_parameter(call, index);
     tree variable = TREE_CODE(argument) == ADDR_EXPR ? TREE_OPERAND(argument, 0) : argument;
     if (!pm_fact_is_fortran() || type == NULL_TREE || TREE_CODE(type) != REFERENCE_TYPE ||
         TYPE_RESTRICT(type) || !pm_fact_is_array_pointer(TREE_TYPE(type)) || !DECL_P(variable))
@@ -54,7 +54,8 @@ static void note_pointed_by_call(struct pm_reader *reader, gcall *call, unsigned
 void pm_reader_note_passed(struct pm_reader *reader, gcall *call, unsigned index)
 {
     tree argument = gimple_call_arg(call, index);
-    bool refers = POINTER_TYPE_P(TREE_TYPE(argument)) || pm_fact_type_refers(TREE_TYPE(argument));
+    tree type = TREE_TYPE(argument);
+    bool refers = POINTER_TYPE_P(type) || pm_fact_type_refers(type) || pm_fact_is_container(type);
     if (!refers || integer_zerop(argument))
         return;
     for (pm_id parameter : parameters_of(reader, call, index)) {

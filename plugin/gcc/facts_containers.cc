@@ -3,10 +3,6 @@
 #include "facts.h"
 #include "table.h"
 
-extern "C" {
-#include "../emit/containers.h"
-}
-
 static bool is_cplusplus(void)
 {
     static int known = -1;
@@ -155,6 +151,24 @@ bool pm_fact_is_cxx_library(tree function_decl)
     return is_cplusplus() && is_of_library(function_decl);
 }
 
+bool pm_fact_is_of_library(tree type)
+{
+    tree name = TYPE_NAME(TYPE_MAIN_VARIANT(type));
+    return name != NULL_TREE && TREE_CODE(name) == TYPE_DECL &&
+           pm_is_system_place(DECL_SOURCE_LOCATION(name));
+}
+
+bool pm_fact_is_initializer_list(tree type)
+{
+    return RECORD_OR_UNION_TYPE_P(type) && strcmp(name_of_type(type), "initializer_list") == 0 &&
+           pm_fact_is_of_library(type);
+}
+
+struct pm_keeping pm_fact_keeping(tree type, tree callee)
+{
+    return {pm_written_name(callee), name_of_type(type), traits_of(type), refers(type)};
+}
+
 static bool first_is_reference(tree function_type)
 {
     tree arguments = TYPE_ARG_TYPES(function_type);
@@ -294,6 +308,16 @@ static tree variable_named(tree function_decl, const char *name)
     return block != NULL_TREE && TREE_CODE(block) == BLOCK ? named_in(block, name) : NULL_TREE;
 }
 
+/* "[v = u]": the variable v is one of the lambda's own function. */
+static tree own_variable(tree closure, const char *name, tree *ret_function)
+{
+    tree function_decl = pm_fact_call_operator(closure);
+    if (function_decl == NULL_TREE || TREE_CODE(function_decl) != FUNCTION_DECL)
+        return NULL_TREE;
+    *ret_function = function_decl;
+    return variable_named(function_decl, name);
+}
+
 /* A lambda's member "__v" is the variable v of the function around it. */
 bool pm_fact_is_capture(tree field, tree *ret_variable, tree *ret_function)
 {
@@ -316,6 +340,8 @@ bool pm_fact_is_capture(tree field, tree *ret_variable, tree *ret_function)
             break;
         around = DECL_CONTEXT(around);
     }
+    if (*ret_variable == NULL_TREE)
+        *ret_variable = own_variable(type, pm_written_name(field) + 2, ret_function);
     return true;
 }
 

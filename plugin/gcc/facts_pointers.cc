@@ -7,7 +7,7 @@ std::vector<pm_id> pm_reader_objects_behind(struct pm_reader *reader, tree point
     std::vector<pm_id> objects;
     reader->referred = &objects;
     STRIP_NOPS(pointer);
-    if (handled_component_p(pointer))
+    if (handled_component_p(pointer) || TREE_CODE(pointer) == MEM_REF)
         pm_reader_touch_loaded(reader, pointer, PM_READS);
     else
         pm_reader_touch_target(reader, pointer, PM_READS);
@@ -81,6 +81,8 @@ static bool is_address(struct pm_reader *reader, tree t)
     }
     if (TREE_CODE(t) == ADDR_EXPR)
         return TREE_CODE(TREE_OPERAND(t, 0)) != STRING_CST;
+    if (TREE_CODE(t) == MEM_REF) /* "rows[k]" of pointers */
+        return is_address(reader, TREE_OPERAND(t, 0));
     if (gcall *call = pm_call_of(t))
         return pm_fact_call_sources(call) != 0 || pm_returning_function(call) != NULL_TREE;
     gimple *definition = pm_definition_of(t);
@@ -149,7 +151,7 @@ void pm_reader_note_pointed(struct pm_reader *reader, gimple *assign)
         return;
     tree base = pm_base_of(to);
     if (base != to && VAR_P(base) &&
-        DECL_ARTIFICIAL(base)) { /* a descriptor, or a view, for a call */
+        DECL_ARTIFICIAL(base)) { /* a descriptor, a view, or an object for a call */
         bool is_way = pm_fact_is_way(base);
         std::vector<pm_id> objects = pm_reader_objects_behind(reader, from);
         if (objects.size() == 1 && (is_way || pm_fact_is_fortran()))
@@ -158,7 +160,9 @@ void pm_reader_note_pointed(struct pm_reader *reader, gimple *assign)
             reader->given[DECL_UID(base)].push_back(from);
             pm_fact_note_made(base, objects);
         }
-        if (!is_way)
+        if (!pm_fact_is_fortran())
+            reader->given[DECL_UID(base)].push_back(from);
+        else if (!is_way)
             return;
     }
     refer_what(reader, to, from);
@@ -208,11 +212,14 @@ void pm_reader_note_descriptor(struct pm_reader *reader, gimple *stmt)
     }
 }
 
-/* "return rows[i]": who works on what the function returns works on rows. */
+/* "return rows[i]", "return v": who works on what the function returns works on rows, and on what
+ * v holds. */
 void pm_reader_note_value_returned(struct pm_reader *reader, gimple *stmt)
 {
     tree value = gimple_return_retval(as_a<greturn *>(stmt));
-    if (value != NULL_TREE && !pm_fact_is_fortran() && POINTER_TYPE_P(TREE_TYPE(value)) &&
-        is_address(reader, value))
+    if (value == NULL_TREE || pm_fact_is_fortran())
+        return;
+    bool is_object = TREE_CODE(value) == RESULT_DECL || pm_fact_is_container(TREE_TYPE(value));
+    if (is_object || (POINTER_TYPE_P(TREE_TYPE(value)) && is_address(reader, value)))
         pm_reader_refer(reader, pm_fact_returned(reader->decl), value);
 }

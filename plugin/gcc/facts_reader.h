@@ -6,6 +6,7 @@
  *   facts_behind.cc       which container an iterator or reference refers into; who keeps results
  *   facts_pointers.cc     what pointers refer to
  *   facts_callbacks.cc    what calls pass to the functions that they call
+ *   facts_kept.cc         what objects of C++'s library keep
  */
 /* clang-format on */
 #ifndef PM_GCC_FACTS_READER_H
@@ -129,5 +130,15 @@ void pm_reader_note_descriptor(struct pm_reader *reader, gimple *stmt);
 void pm_reader_note_passed(struct pm_reader *reader, gcall *call, unsigned index);
 /* "qsort(keys, n, size, compare)", "std::sort(v.begin(), v.end(), compare)" */
 void pm_reader_note_callbacks(struct pm_reader *reader, gcall *call);
+/* NULL_TREE: it has none. */
+tree pm_reader_type_of_parameter(gcall *call, unsigned index);
+
+/* --- facts_kept.cc --- */
+
+/* "rows.push_back(u)", "job = std::make_pair(u, n)": an object of C++'s library keeps u. */
+void pm_reader_note_held(struct pm_reader *reader, gcall *call);
+void pm_reader_note_copied(struct pm_reader *reader, gimple *assign);
+/* The object, by its address, is given a value that is an address. */
+void pm_reader_give(struct pm_reader *reader, tree holder, tree value);
 
 #endif

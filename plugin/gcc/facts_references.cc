@@ -31,7 +31,7 @@ static pm_id place_of_parameter(tree function_decl, unsigned index)
 
 static bool type_refers(tree type)
 {
-    return POINTER_TYPE_P(type) || pm_fact_type_refers(type);
+    return POINTER_TYPE_P(type) || pm_fact_type_refers(type) || pm_fact_is_container(type);
 }
 
 static bool parameter_refers(tree parameter)
@@ -315,6 +315,35 @@ void pm_fact_initial(tree variable, pm_id noun, tree context)
         DECL_INITIAL(variable) != error_mark_node &&
         (POINTER_TYPE_P(type) || RECORD_OR_UNION_TYPE_P(type)))
         add_initial(&initial, noun, DECL_INITIAL(variable));
+}
+
+void pm_fact_refers_to_initial(tree variable, pm_id noun, tree context)
+{
+    enum { ELEMENTS_MAX = 1000 };
+    struct initial initial = {context, ELEMENTS_MAX};
+    if (pm_fact_has_addresses(variable))
+        add_initial(&initial, noun, DECL_INITIAL(variable));
+}
+
+static bool has_addresses(tree value, unsigned depth)
+{
+    enum { DEPTH_MAX = 8 };
+    unsigned i;
+    tree element;
+    STRIP_NOPS(value);
+    if (TREE_CODE(value) == ADDR_EXPR)
+        return TREE_CODE(TREE_OPERAND(value, 0)) != STRING_CST;
+    if (TREE_CODE(value) == CONSTRUCTOR && depth < DEPTH_MAX)
+        FOR_EACH_CONSTRUCTOR_VALUE(CONSTRUCTOR_ELTS(value), i, element)
+            if (has_addresses(element, depth + 1))
+                return true;
+    return false;
+}
+
+bool pm_fact_has_addresses(tree variable)
+{
+    tree value = TREE_STATIC(variable) ? DECL_INITIAL(variable) : NULL_TREE;
+    return value != NULL_TREE && value != error_mark_node && has_addresses(value, 0);
 }
 
 static bool holds_functions(tree value)

@@ -74,6 +74,7 @@ static void read_assign(struct pm_reader *reader, gimple *stmt)
     pm_reader_note_kept(reader, stmt);
     pm_reader_note_reference(reader, stmt);
     pm_reader_note_descriptor(reader, stmt);
+    pm_reader_note_copied(reader, stmt);
     if (gimple_assign_single_p(stmt) || gimple_assign_cast_p(stmt) ||
         gimple_assign_rhs_code(stmt) == POINTER_PLUS_EXPR)
         pm_reader_note_pointed(reader, stmt);
@@ -86,29 +87,22 @@ static void read_assign(struct pm_reader *reader, gimple *stmt)
     pm_reader_touch_result(reader, gimple_assign_lhs(stmt));
 }
 
-static bool writes_first_argument(tree callee)
+/* Of a function of C's library: PM_USE_..., 0 also where it is none. */
+static unsigned library_use(tree callee, unsigned index)
 {
-    if (callee == NULL_TREE || !fndecl_built_in_p(callee, BUILT_IN_NORMAL))
-        return false;
-    switch (DECL_FUNCTION_CODE(callee)) {
-    case BUILT_IN_MEMCPY:
-    case BUILT_IN_MEMMOVE:
-    case BUILT_IN_MEMSET:
-    case BUILT_IN_STRCPY:
-    case BUILT_IN_STRNCPY:
-        return true;
-    default:
-        return false;
-    }
+    const char *known = callee != NULL_TREE && TREE_PUBLIC(callee) && !pm_is_method_type(callee)
+                            ? pm_library_arguments(pm_builtin_free_name(pm_linkage_name(callee)))
+                            : NULL;
+    return known != NULL ? pm_argument_use(known, index) : 0;
 }
 
-static void touch_argument(struct pm_reader *reader, gcall *call, unsigned index, bool writes_first)
+static void touch_argument(struct pm_reader *reader, gcall *call, unsigned index)
 {
     tree argument = gimple_call_arg(call, index);
     unsigned access = pm_fact_call_use(call, index);
     tree callee = gimple_call_fndecl(call);
-    if (index == 0 && writes_first)
-        access = PM_USE_WRITES;
+    if (POINTER_TYPE_P(TREE_TYPE(argument)) && library_use(callee, index) != 0)
+        access = library_use(callee, index);
     else if (callee != NULL_TREE && pm_fact_is_fortran() && pm_fortran_works_on_data(callee))
         access = pm_fortran_argument_use(callee, index);
     if (access == 0)
@@ -129,14 +123,15 @@ static void touch_argument(struct pm_reader *reader, gcall *call, unsigned index
 static void read_call(struct pm_reader *reader, gimple *stmt)
 {
     tree callee = gimple_call_fndecl(stmt);
-    bool writes_first = writes_first_argument(callee);
     for (unsigned i = 0; i < gimple_call_num_args(stmt); i++)
-        touch_argument(reader, as_a<gcall *>(stmt), i, writes_first);
+        touch_argument(reader, as_a<gcall *>(stmt), i);
     if (!gimple_call_internal_p(stmt))
         for (unsigned i = 0; i < gimple_call_num_args(stmt); i++)
             pm_reader_note_passed(reader, as_a<gcall *>(stmt), i);
     pm_reader_note_descriptor(reader, stmt);
     pm_reader_note_callbacks(reader, as_a<gcall *>(stmt));
+    if (!gimple_call_internal_p(stmt))
+        pm_reader_note_held(reader, as_a<gcall *>(stmt));
     pm_reader_note_result(reader, as_a<gcall *>(stmt));
     pm_reader_note_constructed(reader, as_a<gcall *>(stmt));
     if (callee != NULL_TREE)
@@ -186,7 +181,13 @@ static void read_asm(struct pm_reader *reader, gasm *stmt)
         pm_reader_touch(reader, TREE_VALUE(gimple_asm_input_op(stmt, i)), PM_READS);
 }
 
-/* An array with a size of run time is "*u.0", where "u" is the variable of the source. */
+static tree pointer_or_self(tree t)
+{
+    return TREE_CODE(t) == INDIRECT_REF || TREE_CODE(t) == MEM_REF ? TREE_OPERAND(t, 0) : t;
+}
+
+/* An array with a size of run time is "*u.0", where "u" is the variable of the source; what C++
+ * makes where the caller wants it is "*<retval>". */
 static void read_bind(struct pm_reader *reader, gbind *bind)
 {
     for (tree variable = gimple_bind_vars(bind); variable != NULL_TREE;
@@ -194,7 +195,9 @@ static void read_bind(struct pm_reader *reader, gbind *bind)
         if (TREE_CODE(variable) != VAR_DECL || !DECL_HAS_VALUE_EXPR_P(variable) ||
             DECL_ARTIFICIAL(variable))
             continue;
-        tree value = DECL_VALUE_EXPR(variable);
+        tree value = DECL_VALUE_EXPR(variable), result = DECL_RESULT(reader->decl);
+        if (result != NULL_TREE && pointer_or_self(value) == result)
+            pm_fact_variable_stands_for(result, variable, reader->decl);
         tree pointer = TREE_CODE(value) == INDIRECT_REF || TREE_CODE(value) == MEM_REF
                            ? TREE_OPERAND(value, 0)
                            : NULL_TREE;

@@ -69,6 +69,8 @@ static void touch_component(struct pm_reader *reader, tree t, enum pm_access_way
     if (access == PM_READS && !POINTER_TYPE_P(TREE_TYPE(t)) && pm_fact_in_descriptor(t))
         return; /* bounds, strides, offset */
     if (makes_capture(t, access)) {
+        if (reader->referred != NULL) /* "[p = u]" */
+            pm_reader_map_to(reader, pm_fact_field(TREE_OPERAND(t, 1)), PM_SOURCE_WRITES);
         pm_reader_touch(reader, pm_base_of(t), access);
         return;
     }
@@ -248,6 +250,7 @@ void pm_reader_touch(struct pm_reader *reader, tree t, enum pm_access_way access
     switch (TREE_CODE(t)) {
     case VAR_DECL:
     case PARM_DECL:
+    case RESULT_DECL:
         if (pm_reader_loaded_from_frame(reader, t) != NULL_TREE) {
             pm_reader_touch(reader, pm_reader_loaded_from_frame(reader, t), access);
             return;

@@ -364,6 +364,15 @@ static pm_id make_variable(tree variable, tree context)
     return data.id;
 }
 
+/* "[p = u]": what the lambda's function calls the member __p. */
+static bool is_of_closure(tree variable)
+{
+    tree value =
+        VAR_P(variable) && DECL_HAS_VALUE_EXPR_P(variable) ? DECL_VALUE_EXPR(variable) : NULL_TREE;
+    return value != NULL_TREE && TREE_CODE(value) == COMPONENT_REF &&
+           pm_fact_is_closure(DECL_CONTEXT(TREE_OPERAND(value, 1)));
+}
+
 static struct pm_table<unsigned, pm_id>
     known_variables; /* by DECL_UID; 0 for those that are no nouns */
 
@@ -397,7 +406,8 @@ pm_id pm_fact_variable(tree variable, tree context)
         id = make_variable(source, context);
         *known_variables.add(DECL_UID(source), id) = id;
     } else if (has_name(variable) &&
-               ((!DECL_ARTIFICIAL(variable) && !DECL_IGNORED_P(variable)) || is_result(variable)) &&
+               ((!DECL_ARTIFICIAL(variable) && !DECL_IGNORED_P(variable)) || is_result(variable) ||
+                is_of_closure(variable)) &&
                !pm_is_system_place(DECL_SOURCE_LOCATION(variable)) &&
                (TREE_CODE(variable) == VAR_DECL || TREE_CODE(variable) == PARM_DECL))
         id = make_variable(variable, context);

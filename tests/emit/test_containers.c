@@ -28,6 +28,8 @@ static void a_class_is_what_its_members_say(void **state)
     assert_int_equal(traits_of("operator()", false, false), 0); /* a generator's next number */
     assert_int_equal(traits_of("size", true, false), 0);
     assert_int_equal(pm_class_name_traits("variant"), PM_HAS_ELEMENTS);
+    assert_false(pm_is_container(pm_class_name_traits("pair"))); /* of numbers */
+    assert_true(pm_is_container(pm_class_name_traits("pair") | PM_HAS_STORAGE));
     assert_int_equal(pm_class_name_traits("variants"), 0);
     assert_int_equal(pm_member_traits(PM_HAS_TARGET), PM_HAS_STORAGE);
     assert_int_equal(pm_member_traits(PM_HAS_CALL | PM_HAS_STORAGE), 0);
@@ -165,6 +167,37 @@ static void a_function_object_writes_what_it_takes_by_reference(void **state)
     assert_int_equal(pm_call_use(&call, 1), BOTH);
 }
 
+static void objects_keep_addresses(void **state)
+{
+    (void)state;
+    struct pm_keeping vector = {"push_back", "vector", PM_HAS_ELEMENTS | PM_HAS_STORAGE, false};
+    assert_true(pm_object_keeps(&vector, PM_PASSED_POINTER_BY_REFERENCE));
+    assert_true(pm_object_keeps(&vector, PM_PASSED_TEMPORARY));
+    assert_true(pm_object_keeps(&vector, PM_PASSED_LIST));
+    assert_false(pm_object_keeps(&vector, PM_PASSED_POINTER)); /* v.assign(p, p + n) copies */
+    assert_false(pm_object_keeps(&vector, PM_PASSED_OBJECT));
+    assert_false(pm_object_keeps(&vector, PM_PASSED_OTHER));
+    struct pm_keeping owner = {"unique_ptr", "unique_ptr", PM_HAS_TARGET | PM_HAS_STORAGE, false};
+    assert_true(pm_object_keeps(&owner, PM_PASSED_POINTER));
+    struct pm_keeping iterator = {"operator=", "__normal_iterator", PM_HAS_TARGET, true};
+    assert_false(pm_object_keeps(&iterator, PM_PASSED_POINTER));
+    struct pm_keeping reference = {"ref", "reference_wrapper", 0, false};
+    assert_true(pm_object_keeps(&reference, PM_PASSED_OBJECT));
+    assert_true(pm_method_looks("find"));
+    assert_false(pm_method_looks("insert"));
+}
+
+static void elements_have_a_type_name(void **state)
+{
+    (void)state;
+    unsigned n_before = 7;
+    assert_string_equal(pm_element_type_name(0, &n_before), "value_type");
+    assert_int_equal(n_before, 0);
+    assert_string_equal(pm_element_type_name(2, &n_before), "mapped_type");
+    assert_int_equal(n_before, 1); /* the key */
+    assert_null(pm_element_type_name(3, &n_before));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +209,8 @@ int main(void)
         cmocka_unit_test(function_objects_of_the_library_are_known_by_name),
         cmocka_unit_test(a_result_refers_into_what_gives_access),
         cmocka_unit_test(what_a_call_does_with_its_object),
+        cmocka_unit_test(objects_keep_addresses),
+        cmocka_unit_test(elements_have_a_type_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
