@@ -499,7 +499,8 @@ static enum pm_status note_unseen(struct pm_view *view, const struct pm_question
                           lacking & PM_BARE_LACKS
                               ? "%s is inlined code that no sample met: what was called there "
                                 "counts for the function around only"
-                              : "%s: its address is passed to functions that are not known",
+                              : "%s: its address goes to functions that are not known, or is not "
+                                "followed",
                           s->text);
             status = add_note(answer, &text, err);
         }

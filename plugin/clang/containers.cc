@@ -150,6 +150,18 @@ bool pm_read_call(const Expr *e, struct pm_called *ret)
     return true;
 }
 
+const char *pm_name_in_c(const FunctionDecl *callee)
+{
+    bool has_name = callee && callee->getIdentifier() && callee->isExternallyVisible() &&
+                    !isa<CXXMethodDecl>(callee);
+    return has_name ? pm_builtin_free_name(callee->getIdentifier()->getNameStart()) : "";
+}
+
+bool pm_leads_into(const struct pm_called *call, unsigned argument)
+{
+    return pm_result_leads_into(pm_name_in_c(call->callee), argument);
+}
+
 QualType pm_type_of_parameter(const struct pm_called *call, unsigned index)
 {
     unsigned before = call->is_method ? 1 : 0;

@@ -135,16 +135,29 @@ void pm_note_behind_touched(struct pm_text_reader *reader, const VarDecl *variab
 
 /* --- calls --- */
 
+/* Of strchr(text, c): text. */
+static void gather_led_into(gathering *into, const struct pm_called *call)
+{
+    for (unsigned i = 0; i < call->arguments.size(); i++)
+        if (call->arguments[i] && pm_leads_into(call, i)) {
+            into->out->goes_through = true;
+            gather_any(into, call->arguments[i]);
+        }
+}
+
 /* Of v[i], v.begin(), *it: what the result refers into. */
 static void gather_call(gathering *into, const Expr *e)
 {
     struct pm_called call;
     gathering through = *into;
-    if (!into->reader->is_cxx || !pm_read_call(e, &call))
+    if (!pm_read_call(e, &call))
         return;
-    unsigned sources = pm_sources_of_call(&call);
     through.use |= PM_MAP_THROUGH;
     through.has_field = false;
+    gather_led_into(&through, &call);
+    if (!into->reader->is_cxx)
+        return;
+    unsigned sources = pm_sources_of_call(&call);
     into->out->goes_through |= sources != 0;
     for (unsigned i = 0; sources >> i != 0 && i < call.arguments.size(); i++)
         if ((sources >> i & 1) && call.arguments[i])

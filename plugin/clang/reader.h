@@ -105,6 +105,10 @@ struct pm_called {
 bool pm_read_call(const clang::Expr *e, struct pm_called *ret);
 /* Null: the function has no such parameter, or it is `this`. */
 clang::QualType pm_type_of_parameter(const struct pm_called *call, unsigned index);
+/* The name of a function that C's library may have; "": it is none. Lent until the call ends. */
+const char *pm_name_in_c(const clang::FunctionDecl *callee);
+/* Does the result of a function of C's library lead into what an argument leads to? */
+bool pm_leads_into(const struct pm_called *call, unsigned argument);
 /* Bits of the arguments that the result refers into. */
 unsigned pm_sources_of_call(struct pm_called *call);
 /* PM_USE_* of plugin/emit/arguments.h; is_used: the result is. */

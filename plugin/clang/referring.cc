@@ -74,6 +74,8 @@ static const FunctionDecl *returning_function(const Expr *value)
 {
     const auto *call = dyn_cast<CallExpr>(pm_inner(pm_inner(value)->IgnoreParenCasts()));
     const FunctionDecl *callee = call ? call->getDirectCallee() : NULL;
+    if (callee && pm_result_is_remembered(pm_name_in_c(callee)))
+        return callee;
     bool is_own = callee && callee->getBuiltinID() == 0 && !pm_is_of_system(callee);
     return is_own && pm_takes_addresses(callee->getReturnType()) ? callee : NULL;
 }
@@ -104,6 +106,8 @@ static std::vector<struct pm_access> objects_behind(struct pm_text_reader *reade
     pm_objects_kept(reader, value, &objects);
     if (const FunctionDecl *callee = returning_function(value))
         objects.accesses.push_back({pm_id_of_returned(pm_id_of_callee(callee)), 0});
+    if (isa<VAArgExpr>(pm_inner(pm_inner(value)->IgnoreParenCasts())))
+        objects.accesses.push_back({pm_id_of_variable_arguments(reader->function->id), 0});
     if (objects.accesses.empty() && leads_to_this(value))
         objects.accesses.push_back({pm_id_of_parameter(reader->function->id, 0), 0});
     return objects.accesses;
@@ -127,8 +131,8 @@ void pm_refer_assigned(struct pm_text_reader *reader, const Expr *to, const Expr
     if (!value->getType()->isPointerType())
         return;
     pm_objects_of_lvalue(reader, to, 0, &holders);
-    if (!holders.accesses.empty())
-        pm_refer(reader, holders.accesses[0].noun, value);
+    bool is_known = !holders.accesses.empty();
+    pm_refer(reader, is_known ? holders.accesses[0].noun : pm_id_of_elsewhere(), value);
 }
 
 static bool holds_address(QualType type)
@@ -197,6 +201,9 @@ static std::vector<pm_id> parameters_of(struct pm_text_reader *reader, const str
             parameters.push_back(pm_id_of_pointed(holder.noun, index));
     } else if (method && method->isVirtual()) {
         parameters.push_back(pm_id_of_parameter(pm_id_of_callee(method), index));
+    } else if (callee && callee->isVariadic() && !pm_is_of_system(callee) &&
+               index >= callee->getNumParams() + (pm_has_this(callee) ? 1 : 0)) {
+        parameters.push_back(pm_id_of_variable_arguments(pm_id_of_callee(callee)));
     } else if (callee) {
         if (callee->getBuiltinID() == 0)
             parameters.push_back(pm_noun_of_parameter(callee, index));
@@ -260,6 +267,39 @@ static void refer_exchanged(struct pm_text_reader *reader, const struct pm_calle
         pm_refer_assigned(reader, call->arguments[1], call->arguments[0]);
 }
 
+/* "get(&r)", "get(r)" of a reference: what the function makes its parameter's target lead into, r
+ * leads into. */
+static void refer_pointer(struct pm_text_reader *reader, const Expr *argument, pm_id parameter)
+{
+    const Expr *e = pm_inner(argument->IgnoreParenCasts());
+    const auto *address = dyn_cast<UnaryOperator>(e);
+    if (address && address->getOpcode() == UO_AddrOf)
+        e = pm_inner(address->getSubExpr());
+    if (!e->isGLValue() || !e->getType()->isPointerType() ||
+        (!address && !pm_inner(argument)->isGLValue()))
+        return;
+    struct pm_gathered holders = {};
+    pm_objects_of_lvalue(reader, e, 0, &holders);
+    if (!holders.accesses.empty())
+        add(reader, holders.accesses[0].noun, parameter);
+}
+
+/* "strtol(text, &end, 10)", "strtok(line, " ")" */
+static void refer_by_library(struct pm_text_reader *reader, const struct pm_called *call)
+{
+    unsigned pointer, into;
+    const char *name = pm_name_in_c(call->callee);
+    if (pm_result_is_remembered(name) && !call->arguments.empty())
+        pm_refer(reader, pm_id_of_returned(pm_id_of_callee(call->callee)), call->arguments[0]);
+    if (!pm_fills_pointer(name, &pointer, &into) || pointer >= call->arguments.size() ||
+        into >= call->arguments.size())
+        return;
+    struct pm_gathered holders = {};
+    pm_objects_of_pointer(reader, call->arguments[pointer], 0, &holders);
+    if (!holders.accesses.empty())
+        pm_refer(reader, holders.accesses[0].noun, call->arguments[into]);
+}
+
 void pm_refer_arguments(struct pm_text_reader *reader, const struct pm_called *call)
 {
     bool is_of_system = call->callee && pm_is_of_system(call->callee);
@@ -273,8 +313,10 @@ void pm_refer_arguments(struct pm_text_reader *reader, const struct pm_called *c
                           (!declared.isNull() && pm_takes_addresses(declared));
         if (is_address)
             for (pm_id parameter : parameters_of(reader, call, i))
-                if (parameter != 0)
+                if (parameter != 0) {
                     pm_refer(reader, parameter, argument);
+                    refer_pointer(reader, argument, parameter);
+                }
         if (is_of_system)
             find_functions(argument, &functions);
         if (is_of_system && reader->is_cxx)
@@ -282,6 +324,8 @@ void pm_refer_arguments(struct pm_text_reader *reader, const struct pm_called *c
         for (const FunctionDecl *called : functions)
             refer_called_back(reader, call, called);
     }
+    if (call->callee)
+        refer_by_library(reader, call);
     if (is_of_system)
         refer_exchanged(reader, call);
     pm_refer_kept(reader, call);

@@ -147,10 +147,7 @@ static void touch_known_argument(struct pm_text_reader *reader, const CallExpr *
 
 static const char *known_arguments(const FunctionDecl *callee)
 {
-    bool has_name = callee && callee->getIdentifier() && callee->isExternallyVisible();
-    return has_name ? pm_library_arguments(pm_builtin_free_name(
-                          pm_lasting(callee->getIdentifier()->getName().str())))
-                    : NULL;
+    return pm_library_arguments(pm_name_in_c(callee));
 }
 
 static void note_passed(struct pm_text_reader *reader, const CallExpr *call, unsigned index)
@@ -215,6 +212,8 @@ static void touch_cast(struct pm_text_reader *reader, const CastExpr *cast, Sour
         pm_touch_address(reader, from);
     else
         pm_touch_value(reader, from, outer);
+    if (cast->getCastKind() == CK_PointerToIntegral)
+        pm_refer(reader, pm_id_of_elsewhere(), from);
 }
 
 void pm_touch_asm(struct pm_text_reader *reader, const AsmStmt *s)
@@ -353,7 +352,7 @@ void pm_touch_value(struct pm_text_reader *reader, const Expr *e, SourceLocation
     } else if (isa<CXXConstructExpr>(e)) {
         pm_touch_cxx_call(reader, e);
     } else if (const auto *list = dyn_cast<InitListExpr>(e)) {
-        reader->is_cxx ? touch_list(reader, list, outer) : touch_items(reader, list, outer);
+        touch_list(reader, list, outer);
     } else if (isa<MemberExpr>(e) || isa<ArraySubscriptExpr>(e)) {
         pm_touch_parts(reader, e);
     } else {

@@ -114,6 +114,26 @@ static const struct known_arguments fortran_library[] = {
     {"get_command_argument_", "rw"},
 };
 
+/* Which arguments the result leads into: their numbers. */
+static const struct known_arguments leading_results[] = {
+    {"memchr", "0"},  {"memrchr", "0"},  {"rawmemchr", "0"}, {"memmem", "0"},    {"strchr", "0"},
+    {"strrchr", "0"}, {"strchrnul", "0"}, {"index", "0"},     {"rindex", "0"},    {"strstr", "0"},
+    {"strpbrk", "0"}, {"strcasestr", "0"}, {"bsearch", "1"},   {"lfind", "1"},     {"lsearch", "1"},
+    {"memcpy", "0"},  {"memmove", "0"},  {"mempcpy", "0"},   {"memset", "0"},    {"memccpy", "0"},
+    {"strcpy", "0"},  {"strncpy", "0"},  {"stpcpy", "0"},    {"stpncpy", "0"},   {"strcat", "0"},
+    {"strncat", "0"}, {"strsep", "0"},   {"strtok", "0"},    {"strtok_r", "02"}, {"fgets", "0"},
+    {"realloc", "0"}, {"getcwd", "0"},   {"basename", "0"},  {"dirname", "0"},   {"strsignal", ""},
+    {"inet_ntop", "2"},
+};
+
+/* Which argument is the address of a pointer that comes to lead into which other: "10" is argument
+ * 1 into argument 0. */
+static const struct known_arguments filled_pointers[] = {
+    {"strtok_r", "20"}, {"strtol", "10"},   {"strtoul", "10"},   {"strtoll", "10"},
+    {"strtod", "10"},   {"strtof", "10"},   {"strtold", "10"},   {"strtoull", "10"},
+    {"strtoimax", "10"}, {"strtoumax", "10"},
+};
+
 /* Which arguments are passed on, as the parameters of the function that is called: "01" is
  * argument 0 as parameter 0, argument 1 as parameter 1. */
 static const struct known_arguments calling_back[] = {
@@ -197,6 +217,27 @@ unsigned pm_fortran_library_use(const char *linkage, unsigned index)
 bool pm_fortran_library_works_on_data(const char *linkage)
 {
     return fortran_arguments(linkage) != NULL;
+}
+
+bool pm_result_leads_into(const char *name, unsigned argument)
+{
+    const char *into = arguments_of(leading_results, N_OF(leading_results), name);
+    return into && argument < 10 && strchr(into, (int)('0' + argument));
+}
+
+bool pm_result_is_remembered(const char *name)
+{
+    return strcmp(name, "strtok") == 0;
+}
+
+bool pm_fills_pointer(const char *name, unsigned *ret_pointer, unsigned *ret_into)
+{
+    const char *known = arguments_of(filled_pointers, N_OF(filled_pointers), name);
+    if (!known)
+        return false;
+    *ret_pointer = (unsigned)(known[0] - '0');
+    *ret_into = (unsigned)(known[1] - '0');
+    return true;
 }
 
 enum pm_passing pm_passes_argument(const char *linkage, unsigned argument, unsigned parameter)

@@ -39,6 +39,14 @@ unsigned pm_fortran_library_use(const char *linkage, unsigned index);
 /* Is it one whose arguments are data of the program: of READ, WRITE, RANDOM_NUMBER, ...? */
 bool pm_fortran_library_works_on_data(const char *linkage);
 
+/* Of a function of C's library: does its result lead into what an argument leads to (strchr)? May
+ * it lead into that of a call before (strtok)? */
+bool pm_result_leads_into(const char *name, unsigned argument);
+bool pm_result_is_remembered(const char *name);
+/* Does it make a pointer, whose address is an argument, lead into what another argument leads to
+ * (strtol)? */
+bool pm_fills_pointer(const char *name, unsigned *ret_pointer, unsigned *ret_into);
+
 /* Does a library's function pass its argument on, as a parameter of the function that it calls? */
 enum pm_passing { PM_PASSES_UNKNOWN, PM_PASSES_NOT, PM_PASSES };
 enum pm_passing pm_passes_argument(const char *linkage, unsigned argument, unsigned parameter);

@@ -143,6 +143,21 @@ pm_id pm_id_of_pointed(pm_id pointer, unsigned index)
     return pointer != 0 ? part_numbered("pointed", pointer, index) : 0;
 }
 
+pm_id pm_id_of_variable_arguments(pm_id function)
+{
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "variable arguments");
+    pm_id_hash_id(&hash, function);
+    return pm_id_hash_done(&hash);
+}
+
+pm_id pm_id_of_elsewhere(void)
+{
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "elsewhere");
+    return pm_id_hash_done(&hash);
+}
+
 pm_id pm_id_of_returned(pm_id function)
 {
     struct pm_id_hash hash;

@@ -46,5 +46,9 @@ pm_id pm_id_of_field(pm_id type, const char *name);
 pm_id pm_id_of_parameter(pm_id function, unsigned index);
 pm_id pm_id_of_pointed(pm_id pointer, unsigned index);
 pm_id pm_id_of_returned(pm_id function);
+/* What a function with variable arguments gets as those. */
+pm_id pm_id_of_variable_arguments(pm_id function);
+/* Where nobody follows an address to. */
+pm_id pm_id_of_elsewhere(void);
 
 #endif

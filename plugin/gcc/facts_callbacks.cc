@@ -2,6 +2,24 @@
  * calls back. */
 #include "facts_reader.h"
 
+tree pm_reader_type_of_parameter(gcall *call, unsigned index)
+{
+    tree function_type = gimple_call_fntype(call);
+    tree of = function_type != NULL_TREE ? TYPE_ARG_TYPES(function_type) : NULL_TREE;
+    for (; of != NULL_TREE && index > 0; index--)
+        of = TREE_CHAIN(of);
+    return of != NULL_TREE ? TREE_VALUE(of) : NULL_TREE;
+}
+
+/* Behind the parameters that have a name: "set(n, u, v)" of set(int n, ...). */
+static bool is_variable_argument(gcall *call, unsigned index)
+{
+    tree type = gimple_call_fntype(call), callee = gimple_call_fndecl(call);
+    return type != NULL_TREE && stdarg_p(type) && !fndecl_built_in_p(callee) &&
+           !pm_is_system_place(DECL_SOURCE_LOCATION(callee)) &&
+           pm_reader_type_of_parameter(call, index) == NULL_TREE;
+}
+
 /* The parameter of whatever function is called. */
 static std::vector<pm_id> parameters_of(struct pm_reader *reader, gcall *call, unsigned index)
 {
@@ -10,6 +28,9 @@ static std::vector<pm_id> parameters_of(struct pm_reader *reader, gcall *call, u
     if (callee != NULL_TREE && pm_fact_calls_std_function(callee)) {
         for (pm_id holder : pm_reader_objects_behind(reader, gimple_call_arg(call, 0)))
             parameters.push_back(pm_id_of_pointed(holder, index));
+    } else if (callee != NULL_TREE && is_variable_argument(call, index)) {
+        parameters.push_back(
+            pm_id_of_variable_arguments(pm_source_function_of(callee)->id));
     } else if (callee != NULL_TREE) {
         if (!fndecl_built_in_p(callee))
             parameters.push_back(pm_fact_parameter(callee, index));
@@ -24,15 +45,6 @@ static std::vector<pm_id> parameters_of(struct pm_reader *reader, gcall *call, u
             parameters.push_back(pm_id_of_pointed(holder, index));
     }
     return parameters;
-}
-
-tree pm_reader_type_of_parameter(gcall *call, unsigned index)
-{
-    tree function_type = gimple_call_fntype(call);
-    tree of = function_type != NULL_TREE ? TYPE_ARG_TYPES(function_type) : NULL_TREE;
-    for (; of != NULL_TREE && index > 0; index--)
-        of = TREE_CHAIN(of);
-    return of != NULL_TREE ? TREE_VALUE(of) : NULL_TREE;
 }
 
 /* "call find(p)", "p => find()": a Fortran procedure may point what it is passed elsewhere. (It
@@ -63,6 +75,7 @@ void pm_reader_note_passed(struct pm_reader *reader, gcall *call, unsigned index
             continue;
         note_pointed_by_call(reader, call, index, parameter);
         pm_reader_refer(reader, parameter, argument);
+        pm_reader_note_passed_pointer(reader, argument, parameter);
         if (pm_fact_leads_to_this(argument, reader->decl) &&
             pm_reader_objects_behind(reader, argument).empty())
             pm_fact_refers(parameter, pm_fact_this(reader->decl));

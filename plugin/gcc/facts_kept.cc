@@ -130,23 +130,10 @@ static void keep(struct pm_reader *reader, gcall *call, tree holder, tree type)
     hand_on(reader, call, first, type);
 }
 
-/* "rows = make_rows()" of a function of the program's own. */
-static void note_returned_object(struct pm_reader *reader, gcall *call)
-{
-    tree callee = gimple_call_fndecl(call), result = gimple_call_lhs(call);
-    if (callee == NULL_TREE || result == NULL_TREE || !pm_fact_is_container(TREE_TYPE(result)) ||
-        pm_fact_is_cxx_library(callee))
-        return;
-    std::vector<pm_id> holders = pm_reader_objects_behind(reader, build_fold_addr_expr(result));
-    if (!holders.empty())
-        pm_fact_refers(holders[0], pm_fact_returned(callee));
-}
-
 void pm_reader_note_held(struct pm_reader *reader, gcall *call)
 {
     tree callee = gimple_call_fndecl(call), type = gimple_call_fntype(call);
     tree result = gimple_call_lhs(call);
-    note_returned_object(reader, call);
     if (callee == NULL_TREE || type == NULL_TREE || !pm_fact_is_cxx_library(callee))
         return;
     if (TREE_CODE(type) == METHOD_TYPE && gimple_call_num_args(call) > 1) {

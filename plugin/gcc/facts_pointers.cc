@@ -84,7 +84,8 @@ static bool is_address(struct pm_reader *reader, tree t)
     if (TREE_CODE(t) == MEM_REF) /* "rows[k]" of pointers */
         return is_address(reader, TREE_OPERAND(t, 0));
     if (gcall *call = pm_call_of(t))
-        return pm_fact_call_sources(call) != 0 || pm_returning_function(call) != NULL_TREE;
+        return pm_fact_call_sources(call) != 0 || pm_returning_function(call) != NULL_TREE ||
+               pm_reader_leads_on(call);
     gimple *definition = pm_definition_of(t);
     bool steps = definition != NULL &&
                  (gimple_assign_single_p(definition) || gimple_assign_cast_p(definition) ||
@@ -100,6 +101,13 @@ static void note_given(struct pm_reader *reader, tree to, tree from)
         reader->given[DECL_UID(to)].push_back(from);
 }
 
+/* The address goes where it is not followed. */
+static void lose(struct pm_reader *reader, tree value)
+{
+    for (pm_id object : pm_reader_objects_behind(reader, value))
+        pm_fact_refers(pm_id_of_elsewhere(), object);
+}
+
 static void refer_what(struct pm_reader *reader, tree holder, tree value)
 {
     std::vector<pm_id> holders;
@@ -108,6 +116,17 @@ static void refer_what(struct pm_reader *reader, tree holder, tree value)
     reader->referred = NULL;
     if (!holders.empty())
         pm_reader_refer(reader, holders[0], value);
+    else
+        lose(reader, value);
+}
+
+/* "(uintptr_t)u": whoever makes a pointer of it again is not known. */
+void pm_reader_note_number(struct pm_reader *reader, gimple *assign)
+{
+    tree to = gimple_assign_lhs(assign), from = gimple_assign_rhs1(assign);
+    if (gimple_assign_cast_p(assign) && INTEGRAL_TYPE_P(TREE_TYPE(to)) &&
+        POINTER_TYPE_P(TREE_TYPE(from)) && !pm_fact_is_fortran())
+        lose(reader, from);
 }
 
 /* The pointer that a call gets by reference; NULL: it is none. */

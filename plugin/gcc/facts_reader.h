@@ -6,6 +6,7 @@
  *   facts_behind.cc       which container an iterator or reference refers into; who keeps results
  *   facts_pointers.cc     what pointers refer to
  *   facts_callbacks.cc    what calls pass to the functions that they call
+ *   facts_results.cc      what the results of calls lead into
  *   facts_kept.cc         what objects of C++'s library keep
  */
 /* clang-format on */
@@ -119,6 +120,8 @@ void pm_reader_refer(struct pm_reader *reader, pm_id pointer, tree value);
 /* "job.data = u", "p = rows[k]", "rows[i] = u + i * n"; "return rows[i]". */
 void pm_reader_note_pointed(struct pm_reader *reader, gimple *assign);
 void pm_reader_note_exchanged(struct pm_reader *reader, gcall *call);
+/* An address becomes a number. */
+void pm_reader_note_number(struct pm_reader *reader, gimple *assign);
 void pm_reader_note_value_returned(struct pm_reader *reader, gimple *stmt);
 
 /* A descriptor of Fortran that is copied, by an assignment or a call. */
@@ -132,6 +135,16 @@ void pm_reader_note_passed(struct pm_reader *reader, gcall *call, unsigned index
 void pm_reader_note_callbacks(struct pm_reader *reader, gcall *call);
 /* NULL_TREE: it has none. */
 tree pm_reader_type_of_parameter(gcall *call, unsigned index);
+
+/* --- facts_results.cc --- */
+
+/* Of a function of C's library: does the result lead into what an argument, or any, leads to? */
+bool pm_reader_leads_into(gcall *call, unsigned argument);
+bool pm_reader_leads_on(gcall *call);
+/* What is given the call's result leads into what that does; pointers that the call fills. */
+void pm_reader_note_results(struct pm_reader *reader, gcall *call);
+/* The address of a pointer is passed: what the parameter's target is made to lead into. */
+void pm_reader_note_passed_pointer(struct pm_reader *reader, tree argument, pm_id parameter);
 
 /* --- facts_kept.cc --- */
 

@@ -75,6 +75,7 @@ static void read_assign(struct pm_reader *reader, gimple *stmt)
     pm_reader_note_reference(reader, stmt);
     pm_reader_note_descriptor(reader, stmt);
     pm_reader_note_copied(reader, stmt);
+    pm_reader_note_number(reader, stmt);
     if (gimple_assign_single_p(stmt) || gimple_assign_cast_p(stmt) ||
         gimple_assign_rhs_code(stmt) == POINTER_PLUS_EXPR)
         pm_reader_note_pointed(reader, stmt);
@@ -130,6 +131,7 @@ static void read_call(struct pm_reader *reader, gimple *stmt)
             pm_reader_note_passed(reader, as_a<gcall *>(stmt), i);
     pm_reader_note_descriptor(reader, stmt);
     pm_reader_note_callbacks(reader, as_a<gcall *>(stmt));
+    pm_reader_note_results(reader, as_a<gcall *>(stmt));
     if (!gimple_call_internal_p(stmt))
         pm_reader_note_held(reader, as_a<gcall *>(stmt));
     pm_reader_note_result(reader, as_a<gcall *>(stmt));

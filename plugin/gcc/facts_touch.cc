@@ -133,6 +133,14 @@ static void touch_sources(struct pm_reader *reader, gcall *call, enum pm_access_
     }
 }
 
+/* Of a function of C's library, "strchr(text, c)". */
+static void touch_led_into(struct pm_reader *reader, gcall *call, enum pm_access_way access)
+{
+    for (unsigned i = 0; i < gimple_call_num_args(call); i++)
+        if (pm_reader_leads_into(call, i))
+            pm_reader_touch_target(reader, gimple_call_arg(call, i), access);
+}
+
 /* What a temporary of the compiler may refer to. */
 static void touch_given(struct pm_reader *reader, tree variable, enum pm_access_way access)
 {
@@ -156,7 +164,8 @@ tree pm_returning_function(gcall *call)
     return callee != NULL_TREE && !is_of_compiler && !pm_fact_is_fortran() &&
                    !fndecl_built_in_p(callee) &&
                    !pm_is_system_place(DECL_SOURCE_LOCATION(callee)) &&
-                   POINTER_TYPE_P(TREE_TYPE(TREE_TYPE(callee)))
+                   (POINTER_TYPE_P(TREE_TYPE(TREE_TYPE(callee))) ||
+                    pm_fact_is_container(TREE_TYPE(TREE_TYPE(callee))))
                ? callee
                : NULL_TREE;
 }
@@ -172,6 +181,7 @@ static void touch_pointed(struct pm_reader *reader, tree pointer, enum pm_access
 {
     if (gcall *call = pm_call_of(pointer)) {
         touch_sources(reader, call, access);
+        touch_led_into(reader, call, access);
         touch_returned(reader, call);
     } else if (gimple *definition = pm_definition_of(pointer)) {
         tree from = gimple_assign_rhs1(definition);
