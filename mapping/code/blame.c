@@ -27,6 +27,7 @@ enum {
     COUNTS = 256,      /* adds a constant to a register: the steps of a loop */
     CALLS = 512,       /* or jumps to elsewhere, perhaps */
     IS_ENTERED = 1024, /* one jump goes here, from behind the loop that this lies in */
+    REPEATS = 2048,    /* "rep movsq": an interrupt comes in the middle, and it goes on then */
 };
 
 struct piece {
@@ -313,6 +314,20 @@ static bool counts(const cs_insn *at)
            (adds && comma && strspn(comma, ", -0123456789abcdefx") == strlen(comma));
 }
 
+static bool repeats(const cs_insn *at)
+{
+    static const unsigned char prefixes[] = {0x66, 0x67, 0xf2, 0xf3};
+    static const unsigned char strings[] = {0xa4, 0xa5, 0xa6, 0xa7, 0xaa,
+                                            0xab, 0xac, 0xad, 0xae, 0xaf};
+    bool repeated = false;
+    unsigned i = 0;
+    for (; i < at->size && memchr(prefixes, at->bytes[i], sizeof prefixes); i++)
+        repeated |= (at->bytes[i] | 1) == 0xf3;
+    if (i < at->size && (at->bytes[i] & 0xf0) == 0x40) /* REX */
+        i++;
+    return repeated && i + 1 == at->size && memchr(strings, at->bytes[i], sizeof strings);
+}
+
 static uint16_t flags_of(const cs_insn *at)
 {
     static const unsigned char sled[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
@@ -334,6 +349,8 @@ static uint16_t flags_of(const cs_insn *at)
         flags |= IS_BRIEF;
     if (counts(at))
         flags |= COUNTS;
+    if (repeats(at))
+        flags |= REPEATS;
     return flags;
 }
 
@@ -449,6 +466,8 @@ static uint32_t waiting(const struct piece *piece, uint32_t now)
  * known. */
 static uint32_t before(const struct piece *piece, uint32_t at)
 {
+    if (piece->flags[at] & REPEATS)
+        return at;
     if (piece->flags[at] & IS_LOOP_HEAD)
         return waiting(piece, jump_to(piece, at));
     bool is_target = (piece->flags[at] & (IS_TARGET | IS_ENTERED)) == IS_TARGET;

@@ -13,21 +13,21 @@ struct known_arguments {
 };
 
 static const struct known_arguments memory_functions[] = {
-    {"memset", "w"},         {"memcpy", "wr"},      {"memmove", "wr"},      {"mempcpy", "wr"},
-    {"memcmp", "rr"},        {"memchr", "r"},       {"memrchr", "r"},       {"rawmemchr", "r"},
-    {"bcopy", "rw"},         {"bzero", "w"},        {"bcmp", "rr"},         {"strlen", "r"},
-    {"strnlen", "r"},        {"strcpy", "wr"},      {"strncpy", "wr"},      {"stpcpy", "wr"},
-    {"strcat", "br"},        {"strncat", "br"},     {"strcmp", "rr"},       {"strncmp", "rr"},
-    {"strchr", "r"},         {"strrchr", "r"},      {"strstr", "rr"},       {"strspn", "rr"},
-    {"strcspn", "rr"},       {"strpbrk", "rr"},     {"qsort", "b"},         {"free", "w"},
-    {"realloc", "b"},        {"strtol", "rw"},      {"strtod", "rw"},       {"strcasecmp", "rr"},
-    {"strncasecmp", "rr"},   {"__memset_chk", "w"}, {"__memcpy_chk", "wr"}, {"__memmove_chk", "wr"},
-    {"__strcpy_chk", "wr"},  {"memccpy", "wr"},     {"memmem", "r-r"},      {"strdup", "r"},
-    {"strndup", "r"},        {"strtok", "br"},      {"strtok_r", "brw"},    {"strsep", "br"},
-    {"strtoul", "rw"},       {"strtoll", "rw"},     {"strtoull", "rw"},     {"strtof", "rw"},
-    {"strtold", "rw"},       {"atoi", "r"},         {"atol", "r"},          {"atof", "r"},
-    {"bsearch", "rr"},       {"swab", "rw"},        {"strlcpy", "wr"},      {"strlcat", "br"},
-    {"__strncpy_chk", "wr"},
+    {"memset", "w"},         {"memcpy", "wr"},        {"memmove", "wr"},     {"mempcpy", "wr"},
+    {"memcmp", "rr"},        {"memchr", "r"},         {"memrchr", "r"},      {"rawmemchr", "r"},
+    {"bcopy", "rw"},         {"bzero", "w"},          {"bcmp", "rr"},        {"strlen", "r"},
+    {"strnlen", "r"},        {"strcpy", "wr"},        {"strncpy", "wr"},     {"stpcpy", "wr"},
+    {"strcat", "br"},        {"strncat", "br"},       {"strcmp", "rr"},      {"strncmp", "rr"},
+    {"strchr", "r"},         {"strrchr", "r"},        {"strstr", "rr"},      {"strspn", "rr"},
+    {"strcspn", "rr"},       {"strpbrk", "rr"},       {"qsort", "b"},        {"qsort_r", "b"},
+    {"free", "w"},           {"realloc", "b"},        {"strtol", "rw"},      {"strtod", "rw"},
+    {"strcasecmp", "rr"},    {"strncasecmp", "rr"},   {"__memset_chk", "w"}, {"__memcpy_chk", "wr"},
+    {"__memmove_chk", "wr"}, {"__strcpy_chk", "wr"},  {"memccpy", "wr"},     {"memmem", "r-r"},
+    {"strdup", "r"},         {"strndup", "r"},        {"strtok", "br"},      {"strtok_r", "brw"},
+    {"strsep", "br"},        {"strtoul", "rw"},       {"strtoll", "rw"},     {"strtoull", "rw"},
+    {"strtof", "rw"},        {"strtold", "rw"},       {"atoi", "r"},         {"atol", "r"},
+    {"atof", "r"},           {"bsearch", "rr"},       {"swab", "rw"},        {"strlcpy", "wr"},
+    {"strlcat", "br"},       {"__strncpy_chk", "wr"},
 };
 
 /* Of files and text: their time is the kernel's and the library's own as well. */
@@ -116,21 +116,22 @@ static const struct known_arguments fortran_library[] = {
 
 /* Which arguments the result leads into: their numbers. */
 static const struct known_arguments leading_results[] = {
-    {"memchr", "0"},  {"memrchr", "0"},  {"rawmemchr", "0"}, {"memmem", "0"},    {"strchr", "0"},
-    {"strrchr", "0"}, {"strchrnul", "0"}, {"index", "0"},     {"rindex", "0"},    {"strstr", "0"},
-    {"strpbrk", "0"}, {"strcasestr", "0"}, {"bsearch", "1"},   {"lfind", "1"},     {"lsearch", "1"},
-    {"memcpy", "0"},  {"memmove", "0"},  {"mempcpy", "0"},   {"memset", "0"},    {"memccpy", "0"},
-    {"strcpy", "0"},  {"strncpy", "0"},  {"stpcpy", "0"},    {"stpncpy", "0"},   {"strcat", "0"},
-    {"strncat", "0"}, {"strsep", "0"},   {"strtok", "0"},    {"strtok_r", "02"}, {"fgets", "0"},
-    {"realloc", "0"}, {"getcwd", "0"},   {"basename", "0"},  {"dirname", "0"},   {"strsignal", ""},
-    {"inet_ntop", "2"},
+    {"memchr", "0"},    {"memrchr", "0"}, {"rawmemchr", "0"}, {"memmem", "0"},
+    {"strchr", "0"},    {"strrchr", "0"}, {"strchrnul", "0"}, {"index", "0"},
+    {"rindex", "0"},    {"strstr", "0"},  {"strpbrk", "0"},   {"strcasestr", "0"},
+    {"bsearch", "1"},   {"lfind", "1"},   {"lsearch", "1"},   {"memcpy", "0"},
+    {"memmove", "0"},   {"mempcpy", "0"}, {"memset", "0"},    {"memccpy", "0"},
+    {"strcpy", "0"},    {"strncpy", "0"}, {"stpcpy", "0"},    {"stpncpy", "0"},
+    {"strcat", "0"},    {"strncat", "0"}, {"strsep", "0"},    {"strtok", "0"},
+    {"strtok_r", "02"}, {"fgets", "0"},   {"realloc", "0"},   {"getcwd", "0"},
+    {"basename", "0"},  {"dirname", "0"}, {"strsignal", ""},  {"inet_ntop", "2"},
 };
 
 /* Which argument is the address of a pointer that comes to lead into which other: "10" is argument
  * 1 into argument 0. */
 static const struct known_arguments filled_pointers[] = {
-    {"strtok_r", "20"}, {"strtol", "10"},   {"strtoul", "10"},   {"strtoll", "10"},
-    {"strtod", "10"},   {"strtof", "10"},   {"strtold", "10"},   {"strtoull", "10"},
+    {"strtok_r", "20"},  {"strtol", "10"},    {"strtoul", "10"}, {"strtoll", "10"},
+    {"strtod", "10"},    {"strtof", "10"},    {"strtold", "10"}, {"strtoull", "10"},
     {"strtoimax", "10"}, {"strtoumax", "10"},
 };
 

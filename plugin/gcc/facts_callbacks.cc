@@ -29,8 +29,7 @@ static std::vector<pm_id> parameters_of(struct pm_reader *reader, gcall *call, u
         for (pm_id holder : pm_reader_objects_behind(reader, gimple_call_arg(call, 0)))
             parameters.push_back(pm_id_of_pointed(holder, index));
     } else if (callee != NULL_TREE && is_variable_argument(call, index)) {
-        parameters.push_back(
-            pm_id_of_variable_arguments(pm_source_function_of(callee)->id));
+        parameters.push_back(pm_id_of_variable_arguments(pm_source_function_of(callee)->id));
     } else if (callee != NULL_TREE) {
         if (!fndecl_built_in_p(callee))
             parameters.push_back(pm_fact_parameter(callee, index));

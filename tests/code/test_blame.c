@@ -83,6 +83,30 @@ static void time_belongs_to_the_instruction_before(void **state)
     unlink(path);
 }
 
+static const unsigned char repeated[] = {
+    0x8b, 0x04, 0x87, /* 1000 mov (%rdi,%rax,4), %eax */
+    0xf3, 0x48, 0xa5, /* 1003 rep movsq */
+    0x8b, 0x04, 0x87, /* 1006 mov (%rdi,%rax,4), %eax */
+    0x48, 0xa5,       /* 1009 movsq: once */
+    0xf2, 0xae,       /* 100b repne scasb */
+    0xc3,             /* 100d ret */
+};
+
+static void repeated_instructions_are_interrupted_themselves(void **state)
+{
+    (void)state;
+    const char *path;
+    struct pm_blame *blame = open_code(repeated, sizeof repeated, EM_X86_64, &path);
+    const size_t n = sizeof repeated;
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x1003), 0x1003);
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x1006), 0x1003);
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x1009), 0x1006);
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x100b), 0x100b);
+    assert_int_equal(pm_blame_address(blame, BASE, n, 0x100d), 0x100b);
+    pm_blame_free(blame);
+    unlink(path);
+}
+
 static const unsigned char brief_heads[] = {
     0x31, 0xd0,       /* 1000 xor %edx, %eax: target of the jump below */
     0x0f, 0xaf, 0xc2, /* 1002 imul %edx, %eax */
@@ -284,6 +308,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(time_belongs_to_the_instruction_before),
+        cmocka_unit_test(repeated_instructions_are_interrupted_themselves),
         cmocka_unit_test(behind_a_brief_head_of_a_loop_its_last_instruction_waited),
         cmocka_unit_test(what_enters_a_loop_from_below_did_not_wait_in_it),
         cmocka_unit_test(a_loops_step_retires_with_what_takes_longer),
