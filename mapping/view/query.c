@@ -69,12 +69,14 @@ bool pm_view_is_of_statement(const struct pm_view *view, pm_index context)
     return noun != PM_NONE && pm_view_noun_is(view, noun, "callcode") && !pm_view_is_fine(view);
 }
 
-/* Of a function or loop of the source; code of level Base counts as it is. */
+/* Of a function or loop of the source, or an array statement, of which several pieces of code are
+ * one; code of level Base counts as it is. */
 static bool is_no_call(const struct pm_view *view, const struct pm_cost *cost)
 {
-    return cost->metric == view->calls_metric && pm_view_is_at_source(view) &&
-           (pm_view_is_of_statement(view, cost->context) ||
-            pm_graph_continues_call(view->data->graph, cost->context));
+    if (cost->metric != view->calls_metric || !strcmp(view->level_name, "Base"))
+        return false;
+    return (pm_view_is_at_source(view) && pm_view_is_of_statement(view, cost->context)) ||
+           pm_graph_continues_call(view->data->graph, cost->context);
 }
 
 /* Costs in focus of one metric as samples; the room is for all costs. entries: 0 and 1 choose calls

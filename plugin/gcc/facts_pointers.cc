@@ -213,6 +213,12 @@ static void note_array_pointer(struct pm_reader *reader, tree to, tree from)
     refer_what(reader, to, build_fold_addr_expr(from));
 }
 
+/* "associate (f => field)" of an allocatable array: f has a descriptor, too. */
+static bool is_associated(tree to)
+{
+    return VAR_P(to) && !DECL_ARTIFICIAL(to) && pm_fact_is_descriptor(TREE_TYPE(to));
+}
+
 void pm_reader_note_descriptor(struct pm_reader *reader, gimple *stmt)
 {
     tree callee = is_gimple_call(stmt) ? gimple_call_fndecl(stmt) : NULL_TREE;
@@ -226,7 +232,7 @@ void pm_reader_note_descriptor(struct pm_reader *reader, gimple *stmt)
         tree from = gimple_assign_rhs1(stmt);
         if (VAR_P(from) && DECL_ARTIFICIAL(from) && AGGREGATE_TYPE_P(TREE_TYPE(from)))
             note_descriptor(reader, gimple_assign_lhs(stmt), build_fold_addr_expr(from));
-        if (pm_fact_is_array_pointer(TREE_TYPE(from)))
+        if (pm_fact_is_array_pointer(TREE_TYPE(from)) || is_associated(gimple_assign_lhs(stmt)))
             note_array_pointer(reader, gimple_assign_lhs(stmt), from);
     }
 }

@@ -100,16 +100,28 @@ gimple *pm_definition_of(tree t)
     return definition != NULL && is_gimple_assign(definition) ? definition : NULL;
 }
 
+/* "field%b(j)" of an allocatable component: its elements are the record's own. */
+static bool is_allocatable_part(tree t)
+{
+    for (; handled_component_p(t); t = TREE_OPERAND(t, 0))
+        if (TREE_CODE(t) == COMPONENT_REF && pm_fact_is_descriptor(TREE_TYPE(t)))
+            return !pm_fact_is_array_pointer(TREE_TYPE(t));
+    return false;
+}
+
 /* Access through a pointer that was loaded from a field: to that field. From a descriptor's data:
  * to the array. */
 void pm_reader_touch_loaded(struct pm_reader *reader, tree t, enum pm_access_way access)
 {
     tree component;
     pm_id noun = pm_reader_field_of(reader, t, &component);
-    if (noun != 0)
-        pm_reader_map_to(reader, noun, (enum pm_fact_verb)access);
-    else
+    if (noun == 0) {
         pm_reader_touch(reader, t, access);
+        return;
+    }
+    pm_reader_map_to(reader, noun, (enum pm_fact_verb)access);
+    if (reader->referred == NULL && is_allocatable_part(t))
+        pm_reader_touch(reader, pm_base_of(t), access);
 }
 
 gcall *pm_call_of(tree t)
