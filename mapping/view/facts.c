@@ -296,6 +296,39 @@ static void warn_of_unmapped(struct warner *warner)
          view->level_name);
 }
 
+/* A function of the source of which no code of its own ran: it was inlined, or nobody called it. */
+static bool has_inlined(const struct pm_view *view)
+{
+    const struct pm_graph *graph = view->data->graph;
+    bool *has_code = pm_alloc_array(graph->n_nouns + 1u, sizeof *has_code), found = false;
+    for (uint32_t m = 0; has_code && m < graph->n_mappings; m++) {
+        pm_index from = pm_graph_first_noun(graph, graph->mappings[m].source),
+                 to = pm_graph_first_noun(graph, graph->mappings[m].destination);
+        if (from != PM_NONE && to != PM_NONE && pm_view_noun_is(view, from, "symbol"))
+            has_code[to] = true;
+    }
+    for (pm_index n = 0; has_code && n < graph->n_nouns && !found; n++)
+        found = pm_view_noun_is(view, n, "function") &&
+                (!has_code[n] || view->data->bare[n] & PM_BARE_COPIES);
+    free(has_code);
+    return found;
+}
+
+/* Samples know which inlined function their code is of; what is said is said in a context. */
+static void warn_of_inlined(struct warner *warner)
+{
+    const struct pm_view *view = warner->view;
+    pm_index metric = view->n_metrics ? view->metrics[view->primary] : PM_NONE;
+    if (metric == PM_NONE || view->is_placed[metric] || metric == view->wall_metric ||
+        metric == view->samples_metric || !view->has_words || !pm_view_is_at_source(view) ||
+        !has_inlined(view))
+        return;
+    warn(warner,
+         "%s of functions that were inlined counts for the function around: compile with "
+         "-fno-inline to tell them apart",
+         view->data->graph->metrics[metric].name);
+}
+
 /* CPU time that no sample stands for is a row, but not of wall times or calls. */
 static void warn_of_unmeasured(struct warner *warner)
 {
@@ -582,6 +615,7 @@ enum pm_status pm_view_warn(struct pm_view *view, struct pm_error *err)
     warn_of_losses(&warner);
     warn_of_sampling(&warner);
     warn_of_unmapped(&warner);
+    warn_of_inlined(&warner);
     warn_of_unmeasured(&warner);
     warn_of_added(&warner);
     warn_of_steal(&warner);
