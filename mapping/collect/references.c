@@ -566,7 +566,10 @@ static enum pm_status know_external(struct collector *c, struct pm_map *known)
 static enum pm_status allow_questions(struct collector *c, uint32_t row)
 {
     uint32_t sentence;
-    enum pm_status status = collect_need_source(c);
+    enum pm_status status = collect_write_attribute(c, row, "passed on", "yes");
+    if (status != PM_OK)
+        return status;
+    status = collect_need_source(c);
     if (status != PM_OK)
         return status;
     status = collect_short_sentence(c, c->model->source_reads, row, &sentence);
@@ -585,9 +588,7 @@ static enum pm_status mark_passed_on(struct collector *c, struct references *all
         return PM_OK;
     if (!pm_map_put(marked, object->row, 1))
         return collect_no_memory(c);
-    enum pm_status status = collect_write_attribute(c, object->row, "passed on", "yes");
-    if (status == PM_OK)
-        status = allow_questions(c, object->row);
+    enum pm_status status = allow_questions(c, object->row);
     for (uint32_t i = 0; status == PM_OK; i++) { /* found anew: those below found others */
         status = find_objects(c, all, object->id, object->row);
         if (status != PM_OK || i >= all->n_objects)
