@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { MAX_PARAMETERS = 64 };
+enum { MAX_PARAMETERS = 64, REGISTER_BYTES = 16, MAX_IN_REGISTERS = 64 };
 
 /* A string of libclang, in the arena. */
 static const char *keep(struct header_reading *reading, CXString string)
@@ -15,6 +15,9 @@ static const char *keep(struct header_reading *reading, CXString string)
 }
 
 /* --- types --- */
+
+const char pdt_wide_vectors[] = "whether its vectors of more than 16 bytes are in registers "
+                                "depends on the program's -mavx";
 
 static bool is_number(enum CXTypeKind kind)
 {
@@ -74,6 +77,38 @@ static const char *parameter_type(struct header_reading *reading, CXType type)
     return keep_part(reading, text, len);
 }
 
+/* Whether vectors of more than 16 bytes are in registers depends on -mavx, of which the header says
+ * nothing. */
+static bool is_wide(const struct pdt_clang *clang, CXType type);
+
+struct wide_search {
+    const struct pdt_clang *clang;
+    bool is_found;
+};
+
+static enum CXVisitorResult find_wide(CXCursor field, CXClientData data)
+{
+    struct wide_search *search = data;
+    search->is_found |= is_wide(search->clang, search->clang->getCursorType(field));
+    return search->is_found ? CXVisit_Break : CXVisit_Continue;
+}
+
+static bool is_wide(const struct pdt_clang *clang, CXType type)
+{
+    CXType canonical = clang->getCanonicalType(type);
+    long long size = clang->Type_getSizeOf(canonical);
+    if (size <= REGISTER_BYTES || size > MAX_IN_REGISTERS)
+        return false;
+    if (canonical.kind == CXType_Vector || canonical.kind == CXType_ExtVector)
+        return true;
+    if (canonical.kind == CXType_ConstantArray)
+        return is_wide(clang, clang->getArrayElementType(canonical));
+    struct wide_search search = {.clang = clang};
+    if (canonical.kind == CXType_Record)
+        clang->Type_visitFields(canonical, find_wide, &search);
+    return search.is_found;
+}
+
 static void read_parameter(struct header_reading *reading, CXCursor cursor, CXType type, unsigned i,
                            struct pdt_function *function)
 {
@@ -90,10 +125,14 @@ static void read_parameter(struct header_reading *reading, CXCursor cursor, CXTy
         parameter->is_pointer &&
         is_number(clang->getCanonicalType(clang->getPointeeType(canonical)).kind);
     function->has_complex |= canonical.kind == CXType_Complex;
+    if (is_wide(clang, own))
+        function->unwrappable = pdt_wide_vectors;
     if (!text)
         function->unwritable = "a parameter says how large another is";
     else if (!is_writable(text))
-        function->unwritable = "the type of a parameter has no name";
+        function->unwritable = strstr(text, "__attribute__")
+                                   ? "the type of a parameter has attributes"
+                                   : "the type of a parameter has no name";
 }
 
 static void read_type(struct header_reading *reading, CXCursor cursor,
@@ -101,14 +140,14 @@ static void read_type(struct header_reading *reading, CXCursor cursor,
 {
     const struct pdt_clang *clang = reading->clang;
     CXType type = clang->getCursorType(cursor), result = clang->getResultType(type);
-    const char *text = keep(reading, pdt_type_spelling(clang, type));
     int n = clang->Cursor_getNumArguments(cursor);
-    function->is_noreturn = strstr(text, "noreturn") != NULL;
     function->has_prototype = clang->getCanonicalType(type).kind != CXType_FunctionNoProto;
     function->is_variadic = function->has_prototype && clang->isFunctionTypeVariadic(type) != 0;
     function->result = type_text(reading, result);
     function->returns_number = is_number(clang->getCanonicalType(result).kind);
     function->has_complex = clang->getCanonicalType(result).kind == CXType_Complex;
+    if (is_wide(clang, result))
+        function->unwrappable = pdt_wide_vectors;
     if (!is_writable(function->result))
         function->unwritable = "the type of its result has no name";
     if (n > MAX_PARAMETERS)
@@ -163,6 +202,44 @@ static struct pdt_function *add_function(struct header_reading *reading, CXCurso
     return function;
 }
 
+/* Not of a parameter, whose attributes are in parentheses. */
+static bool has_own_attribute(const char *type, const char *attribute)
+{
+    static const char before[] = "__attribute__((";
+    size_t len = sizeof before - 1;
+    int depth = 0;
+    for (; *type; type++) {
+        if (depth == 0 && !strncmp(type, before, len) &&
+            !strncmp(type + len, attribute, strlen(attribute)))
+            return true;
+        depth += (*type == '(') - (*type == ')');
+    }
+    return false;
+}
+
+/* Of how it is called, in its type; of what it does, as libclang writes the declaration. */
+static void read_attributes(struct header_reading *reading, CXCursor cursor,
+                            struct pdt_function *function)
+{
+    const struct pdt_clang *clang = reading->clang;
+    CXType type = clang->getCursorType(cursor);
+    enum CXCallingConv convention = clang->getFunctionTypeCallingConv(type);
+    const char *text = keep(reading, pdt_type_spelling(clang, type));
+    CXString whole = clang->getCursorPrettyPrinted(cursor, NULL);
+    const char *declaration = clang->getCString(whole);
+    function->is_noreturn |= has_own_attribute(text, "noreturn");
+    if (declaration && strstr(declaration, "returns_twice"))
+        function->unwrappable = "it returns twice, the second time to a wrapper that is gone";
+    else if (convention == CXCallingConv_X86_64Win64)
+        function->unwrappable = "it is called by another convention (ms_abi)";
+    else if (convention != CXCallingConv_Default && convention != CXCallingConv_C)
+        function->unwrappable = "it is called by another convention than functions of C";
+    else if (has_own_attribute(text, "no_caller_saved_registers") ||
+             has_own_attribute(text, "no_callee_saved_registers"))
+        function->unwrappable = "its attributes say which registers it keeps";
+    clang->disposeString(whole);
+}
+
 /* NULL: memory. The path from the header's folder on, else the whole. */
 static const char *file_name(struct header_reading *reading, const char *path)
 {
@@ -188,7 +265,7 @@ static struct pdt_function *add_part(struct header_reading *reading, CXCursor cu
     return function;
 }
 
-/* Another declaration may give the symbol, or the body. */
+/* Another declaration may give the symbol, attributes, or the body. */
 static void read_function(struct header_reading *reading, CXCursor cursor)
 {
     const struct pdt_clang *clang = reading->clang;
@@ -204,6 +281,7 @@ static void read_function(struct header_reading *reading, CXCursor cursor)
     symbol += *symbol == 1; /* LLVM's mark of a name that is as it is */
     if (*symbol && strcmp(symbol, function->name) != 0)
         function->symbol = symbol;
+    read_attributes(reading, cursor, function);
     function->is_defined |= clang->isCursorDefinition(cursor) != 0 ||
                             clang->Cursor_isFunctionInlined(cursor) != 0 ||
                             clang->getCursorLinkage(cursor) != CXLinkage_External;

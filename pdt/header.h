@@ -33,7 +33,8 @@ struct pdt_function {
     const char *file; /* from the header's folder on, as lzma/base.h, else the whole path; NULL: the
                          header */
     const char *result;
-    const char *unwritable; /* NULL; else why one of its types cannot be written */
+    const char *unwritable;  /* NULL; else why one of its types cannot be written */
+    const char *unwrappable; /* NULL; else why nothing may stand between it and who calls it */
     struct pdt_parameter *parameters;
     uint32_t n_parameters, line_no;
     bool is_variadic, has_prototype, is_noreturn, returns_number;
@@ -50,6 +51,9 @@ struct pdt_header {
     uint32_t n_functions, cap_functions;
     struct pm_arena arena;
 };
+
+/* Why such functions are unwrappable. */
+extern const char pdt_wide_vectors[];
 
 struct pdt_header_request {
     const char *include;       /* with its <> or quotes */

@@ -43,11 +43,12 @@ static bool is_exported(const struct pdt_wrap *wrap, const char *symbol)
     return !wrap->is_exported || wrap->is_exported(wrap->context, symbol);
 }
 
-/* By name, as compilers know those that return twice. */
+/* By name, as compilers know setjmp; by attributes, what the header says. */
 static const char *refusal(const struct pdt_function *function)
 {
     static const char twice[] = "it returns twice, the second time to a wrapper that is gone";
     static const char caller[] = "it looks at who calls it, and would find the wrapper";
+    static const char memory[] = "its memory would be gone with the wrapper";
     static const struct {
         const char *name, *why;
     } refused[] = {{"setjmp", twice},
@@ -59,12 +60,14 @@ static const char *refusal(const struct pdt_function *function)
                    {"dlvsym", caller},
                    {"dlopen", caller},
                    {"dlmopen", caller},
-
+                   {"alloca", memory},
                    {"errno_location", "every wrapper needs it to keep errno"}};
     const char *plain = function->name + strspn(function->name, "_");
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         if (!strcmp(plain, refused[i].name))
             return refused[i].why;
+    if (function->unwrappable)
+        return function->unwrappable;
     return function->is_noreturn ? "does not return, so it would never be left" : NULL;
 }
 
@@ -84,7 +87,8 @@ static const struct pdt_function *v_form(const struct making *making,
     for (uint32_t i = 0; i < making->header->n_functions; i++) {
         const struct pdt_function *other = &making->header->functions[i];
         if (!is_v_name(function->name, other->name) || other->is_variadic || other->unwritable ||
-            other->is_defined || other->n_parameters != function->n_parameters + 1 ||
+            other->unwrappable || other->is_defined ||
+            other->n_parameters != function->n_parameters + 1 ||
             strcmp(other->result, function->result) != 0 ||
             !strstr(other->parameters[function->n_parameters].type, "va_list") ||
             !is_exported(making->wrap, other->symbol))
