@@ -10,14 +10,16 @@
 #include <limits.h>
 #include <unistd.h>
 
-enum { OPT_LEVEL = CMD_KEY_FIRST, OPT_LIBRARY, OPT_ANNOTATIONS, OPT_LINK, OPT_CXX };
+enum { OPT_LEVEL = CMD_KEY_FIRST, OPT_LIBRARY, OPT_ANNOTATIONS, OPT_LINK, OPT_CXX, OPT_FIRST };
 enum { MAX_ANNOTATIONS_BYTES = 1 << 22 };
-enum { MAX_FLAGS = 200 };
+enum { MAX_FLAGS = 200, MAX_FIRSTS = 32 };
 
 struct wrap_request {
     const char *output, *level, *header, *library_name, *annotations;
     const char *flags[MAX_FLAGS]; /* -I and -D with their values */
     size_t n_flags;
+    char *firsts[MAX_FIRSTS]; /* owned, as include: of headers before it */
+    size_t n_firsts;
     bool is_link, is_cxx;
     char *include; /* owned: <zlib.h> or "/home/me/mine.h" */
     char own_level[80];
@@ -133,6 +135,39 @@ static bool is_exported(void *context, const char *symbol)
     return wrap_library_has(&request->library, symbol);
 }
 
+/* libclang leaves out the folder of the compiler's own headers, as omp.h. Empty: there is none. */
+static void find_headers_of_cc(char *folder, size_t size)
+{
+    static const char *const argv[] = {"cc", "-print-file-name=include", NULL};
+    struct pm_buf output = PM_BUF_INIT(1 << 16);
+    const struct cmd_command command = {.argv = argv, .output = &output, .timeout_ms = 60000};
+    *folder = 0;
+    if (cmd_command_run(&command, NULL) == 0 && output.data && *output.data == '/')
+        snprintf(folder, size, "%.*s", (int)strcspn(output.data, "\n"), output.data);
+    pm_buf_release(&output);
+}
+
+/* The compiler's own headers come last: libclang has its own stddef.h. */
+static enum pm_status read_header(const struct wrap_request *request, struct pm_error *err,
+                                  struct pdt_header **ret_header)
+{
+    const char *flags[MAX_FLAGS + 2];
+    char folder[PATH_MAX];
+    struct pdt_header_request header = {.include = request->include,
+                                        .firsts = (const char *const *)request->firsts,
+                                        .n_firsts = request->n_firsts,
+                                        .flags = flags,
+                                        .n_flags = request->n_flags};
+    if (request->n_flags)
+        memcpy(flags, request->flags, request->n_flags * sizeof *flags);
+    find_headers_of_cc(folder, sizeof folder);
+    if (*folder) {
+        flags[header.n_flags++] = "-idirafter";
+        flags[header.n_flags++] = folder;
+    }
+    return pdt_header_read(&header, err, ret_header);
+}
+
 static enum pm_status write_text(struct wrap_request *request, struct pdt_wrap *wrap,
                                  struct pm_error *err)
 {
@@ -147,7 +182,7 @@ static enum pm_status write_text(struct wrap_request *request, struct pdt_wrap *
     if (request->is_cxx)
         status = wrap_library_cxx(&request->library, err, &header);
     else
-        status = pdt_header_read(request->include, request->flags, request->n_flags, err, &header);
+        status = read_header(request, err, &header);
     if (status != PM_OK)
         return status;
     wrap->library = request->library.path;
@@ -192,12 +227,13 @@ static int run(struct cmd_parse *parse, struct wrap_request *request)
     if (status != PM_OK)
         return cmd_fail(parse, &err);
     if (wrap.n_not_exported)
-        cmd_talk("note: left out: %u functions of the header that '%s' does not export",
-                 wrap.n_not_exported, request->library.path);
+        cmd_talk("note: left out: %u function%s of the header that '%s' does not export",
+                 wrap.n_not_exported, wrap.n_not_exported == 1 ? "" : "s", request->library.path);
     if (request->is_cxx)
         cmd_talk("note: counted only: functions of C++, whose types a library does not say: their "
                  "time is that of their callers");
-    cmd_talk("%u functions %s, as level %s", wrap.n_wrapped, is_pif(request) ? "mapped" : "wrapped",
+    const char *done = is_pif(request) ? "mapped" : "wrapped";
+    cmd_talk("%u function%s %s, as level %s", wrap.n_wrapped, wrap.n_wrapped == 1 ? "" : "s", done,
              request->level);
     return cmd_stdout_done(parse, CMD_DONE);
 }
@@ -211,6 +247,40 @@ static bool add_flag(struct cmd_parse *parse, struct wrap_request *request, cons
     request->flags[request->n_flags++] = letter;
     request->flags[request->n_flags++] = parse->value;
     return true;
+}
+
+/* A file that is there is meant, else what the compiler finds. NULL: memory. */
+static char *include_of(const char *header)
+{
+    char path[PATH_MAX];
+    struct pm_buf include = PM_BUF_INIT(2 * PATH_MAX);
+    if (access(header, R_OK) == 0 && realpath(header, path))
+        pm_buf_printf(&include, "\"%s\"", path);
+    else
+        pm_buf_printf(&include, "<%s>", header);
+    return pm_buf_take(&include);
+}
+
+static bool is_header_name(const char *header)
+{
+    return *header && !strpbrk(header, "<>\"\n\\");
+}
+
+static bool add_first(struct cmd_parse *parse, struct wrap_request *request)
+{
+    const char *wrong = NULL;
+    if (!is_header_name(parse->value))
+        wrong = "expected a header, as stdio.h";
+    else if (request->n_firsts == MAX_FIRSTS)
+        wrong = "too many";
+    if (wrong) {
+        (void)cmd_usage_error(parse, "option '--%s': %s", parse->option, wrong);
+        return false;
+    }
+    char *include = include_of(parse->value);
+    if (include)
+        request->firsts[request->n_firsts++] = include;
+    return include != NULL;
 }
 
 static bool take_option(struct cmd_parse *parse, struct wrap_request *request, int key)
@@ -234,6 +304,8 @@ static bool take_option(struct cmd_parse *parse, struct wrap_request *request, i
     case OPT_LIBRARY:
         request->library_name = parse->value;
         return true;
+    case OPT_FIRST:
+        return add_first(parse, request);
     case 'I':
         return add_flag(parse, request, "-I");
     default:
@@ -241,21 +313,15 @@ static bool take_option(struct cmd_parse *parse, struct wrap_request *request, i
     }
 }
 
-/* A file that is there is meant, else what the compiler finds. The level is the file's name. */
+/* The level is the file's name. */
 static bool name_header(struct wrap_request *request)
 {
-    char path[PATH_MAX];
-    struct pm_buf include = PM_BUF_INIT(2 * PATH_MAX);
     const char *header = request->header, *slash = strrchr(header, '/');
     const char *base = slash ? slash + 1 : header;
     snprintf(request->own_level, sizeof request->own_level, "%.*s", (int)strcspn(base, "."), base);
     if (!request->level)
         request->level = request->own_level;
-    if (access(header, R_OK) == 0 && realpath(header, path))
-        pm_buf_printf(&include, "\"%s\"", path);
-    else
-        pm_buf_printf(&include, "<%s>", header);
-    request->include = pm_buf_take(&include);
+    request->include = include_of(header);
     return request->include != NULL;
 }
 
@@ -281,7 +347,7 @@ static int check_usage(struct cmd_parse *parse, const struct wrap_request *reque
                                "a PIF file is made of a header of C, without --cxx or --link");
     if (request->is_cxx && request->annotations)
         return cmd_usage_error(parse, "option '--annotations': of C++ no arguments are known");
-    if (!request->is_cxx && (!*header || strpbrk(header, "<>\"\n\\")))
+    if (!request->is_cxx && !is_header_name(header))
         return cmd_usage_error(parse, "expected a header of C, as zlib.h");
     if (request->is_link && (!request->output || pm_str_ends_with(request->output, ".so")))
         return cmd_usage_error(parse, "option '--link': name an object or a C source by -o");
@@ -304,6 +370,8 @@ static int wrap_main(struct cmd_parse *parse)
     if (request.is_cxx)
         name_library(&request);
     status = request.is_cxx || name_header(&request) ? run(parse, &request) : CMD_FAILED;
+    for (size_t i = 0; i < request.n_firsts; i++)
+        free(request.firsts[i]);
     free(request.include);
     wrap_library_release(&request.library);
     return status;
@@ -328,6 +396,9 @@ static const struct cmd_option wrap_options[] = {
      "what arguments are: bytes in and out, handles, counts; a file, the name of ready ones "
      "(zlib, sqlite3, png), or none. Otherwise ready ones of the header's name"},
     {OPT_LEVEL, "level", "NAME", "name of the level; otherwise the header's, as zlib"},
+    {OPT_FIRST, "include-first", "HEADER",
+     "a header that is included before it, for one that does not compile alone, as stdio.h before "
+     "jpeglib.h; several times"},
     {'I', "include", "FOLDER", "where to look for headers, as for the compiler; several times"},
     {'D', "define", "NAME=VALUE", "a macro, as for the compiler; several times"},
     {0}};
@@ -346,6 +417,8 @@ static const struct cmd_example wrap_examples[] = {
     {"perfmap wrap zlib.h --link --library ./libz.a -o words.o >words.opt",
      "for a program that is linked with libz.a: cc app.o words.o @words.opt libz.a"},
     {"perfmap wrap sqlite3.h 'sqlite3_step' 'sqlite3_bind_*'", "some functions only"},
+    {"perfmap wrap --include-first ft2build.h -I /usr/include/freetype2 freetype/freetype.h",
+     "a header that needs another one before it"},
     {NULL, NULL}};
 
 static const char *const wrap_environment[] = {
@@ -356,7 +429,8 @@ const struct cmd cmd_wrap = {
     .name = "wrap",
     .summary = "make an adapter for a C library from its header",
     .usage = (const char *const[]){"wrap [-o FILE] [--library NAME] [--link] [--annotations FILE] "
-                                   "[--level NAME] [-I FOLDER] [-D NAME=VALUE] HEADER [PATTERN...]",
+                                   "[--level NAME] [--include-first HEADER] [-I FOLDER] "
+                                   "[-D NAME=VALUE] HEADER [PATTERN...]",
                                    "wrap --cxx --library NAME [-o FILE] [--level NAME] "
                                    "[PATTERN...]",
                                    NULL},
@@ -369,11 +443,15 @@ const struct cmd cmd_wrap = {
         "that are wrapped; without any all are.\n\n"
         "Functions with any number of parameters (gzprintf) call the one that takes them as a list "
         "(gzvprintf). Where there is none, and where a type cannot be written, calls are counted, "
-        "but their time is not seen. Left out, each with a note, are functions that do not return "
-        "or return twice, as setjmp, and those that look at who calls them, as dlsym. Of the "
-        "headers that the header includes, those that are parts of it are wrapped, too: "
-        "lzma/base.h of lzma.h, mpi_proto.h of mpi.h, all of its folder with curl/curl.h. A name "
-        "that is a file is this file; others are found as the compiler finds them.",
+        "but their time is not seen. Left out, each with a note, are functions that do not return, "
+        "return twice, as setjmp, are called by another convention (ms_abi), take vectors of more "
+        "than 16 bytes, or look at who calls them, as dlsym.\n\n"
+        "Of the headers that the header includes, those that are parts of it are wrapped, too: "
+        "lzma/base.h of lzma.h, mpi_proto.h of mpi.h, all of its folder with curl/curl.h, libc's "
+        "bits/mathcalls.h of math.h. Of one that declares nothing itself, as poll.h, what it "
+        "includes is wrapped. A name that is a file is this file; others are found as the "
+        "compiler finds them. If a header does not compile alone, stdio.h, stddef.h, stdint.h, "
+        "stdarg.h, stdbool.h and setjmp.h are included before it.",
     .options = wrap_options,
     .examples = wrap_examples,
     .environment = wrap_environment,

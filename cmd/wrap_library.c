@@ -141,12 +141,32 @@ static bool is_cxx(const char *symbol)
     return !strncmp(symbol, "_Z", 2) && !symbol[n];
 }
 
+/* "Dv4_d", by value: the name says so of parameters that are vectors themselves. */
+static bool has_wide_vector(const char *symbol)
+{
+    enum { REGISTER_BYTES = 16 };
+    static const char *const of_bytes[] = {"", "abch", "st", "", "fij", "", "", "", "dlmxy"};
+    for (const char *at = strstr(symbol, "Dv"); at; at = strstr(at + 1, "Dv")) {
+        char *end;
+        unsigned long n = strtoul(at + 2, &end, 10), size = 8;
+        if (end == at + 2 || *end != '_' || (at > symbol && strchr("PROK", at[-1])))
+            continue;
+        while (size > 1 && !(end[1] && strchr(of_bytes[size], end[1])))
+            size--;
+        if (n > REGISTER_BYTES / size)
+            return true;
+    }
+    return false;
+}
+
 static bool add_cxx(struct pdt_header *header, const char *symbol)
 {
     char *demangled = is_cxx(symbol) ? pm_debug_demangle(symbol) : NULL;
     struct pm_str plain = demangled ? plain_name(demangled) : PM_STR("");
     char *name = plain.len ? pm_strndup(plain.p, plain.len) : NULL;
     bool good = !plain.len || (name && pdt_header_add(header, name, symbol));
+    if (good && plain.len && has_wide_vector(symbol))
+        header->functions[header->n_functions - 1].unwrappable = pdt_wide_vectors;
     free(name);
     free(demangled);
     return good;

@@ -34,6 +34,8 @@ static void *open_any(void)
 
 static enum pm_status find_functions(void *library, struct pm_error *err)
 {
+    if (!dlsym(library, "clang_createIndex"))
+        return pm_error_set(err, PM_ERR_UNSUPPORTED, "PERFMAP_LIBCLANG: this is no libclang");
 #define X(name)                                                            \
     loaded.name = (__typeof__(loaded.name))dlsym(library, "clang_" #name); \
     if (!loaded.name)                                                      \

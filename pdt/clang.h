@@ -36,7 +36,9 @@
     X(getIncludedFile) X(getInclusions) X(getSkippedRanges) X(disposeSourceRangeList)              \
     X(getNumDiagnostics) X(getDiagnostic) X(disposeDiagnostic) X(getDiagnosticSeverity)            \
     X(getDiagnosticSpelling) X(getDiagnosticLocation) X(Cursor_getMangling)                        \
-    X(getSpecializedCursorTemplate) X(getClangVersion) X(Cursor_getArgument) X(getResultType)
+    X(getSpecializedCursorTemplate) X(getClangVersion) X(Cursor_getArgument) X(getResultType)   \
+    X(getFunctionTypeCallingConv) X(getCursorPrettyPrinted) X(Type_visitFields)                    \
+    X(getArrayElementType)
 /* clang-format on */
 
 struct pdt_clang {

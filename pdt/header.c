@@ -1,25 +1,11 @@
-#include "header.h"
-#include "clang.h"
+#include "header_internal.h"
 
-#include "mapping/base/str.h"
-
-#include <limits.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#define UNIT "perfmap-wrap.c"
-enum { MAX_ARGUMENTS = 256, MAX_PARAMETERS = 64 };
-
-struct reading {
-    const struct pdt_clang *clang;
-    struct pdt_header *header;
-    CXTranslationUnit unit;
-    bool is_of_folder; /* the header is named with its folder: curl/curl.h */
-    bool failed;       /* memory */
-};
+enum { MAX_PARAMETERS = 64, REGISTER_BYTES = 16, MAX_IN_REGISTERS = 64 };
 
 /* A string of libclang, in the arena. */
-static const char *keep(struct reading *reading, CXString string)
+static const char *keep(struct header_reading *reading, CXString string)
 {
     struct pm_str text = pm_str_of(reading->clang->getCString(string));
     const char *copy = text.len ? pm_arena_strndup(&reading->header->arena, text.p, text.len) : "";
@@ -28,16 +14,10 @@ static const char *keep(struct reading *reading, CXString string)
     return copy ? copy : "";
 }
 
-static char *file_path(struct reading *reading, CXFile file)
-{
-    CXString name = reading->clang->getFileName(file);
-    const char *text = reading->clang->getCString(name);
-    char *path = text ? realpath(text, NULL) : NULL;
-    reading->clang->disposeString(name);
-    return path;
-}
-
 /* --- types --- */
+
+const char pdt_wide_vectors[] = "whether its vectors of more than 16 bytes are in registers "
+                                "depends on the program's -mavx";
 
 static bool is_number(enum CXTypeKind kind)
 {
@@ -45,7 +25,7 @@ static bool is_number(enum CXTypeKind kind)
 }
 
 /* Where lists of arguments are arrays, the compiler's own name of their elements is no C. */
-static const char *type_text(struct reading *reading, CXType type)
+static const char *type_text(struct header_reading *reading, CXType type)
 {
     const char *text = keep(reading, pdt_type_spelling(reading->clang, type));
     return strstr(text, "__va_list_tag") ? "__builtin_va_list" : text;
@@ -56,7 +36,7 @@ static bool is_writable(const char *type)
     return !strstr(type, "unnamed") && !strstr(type, "anonymous") && !strstr(type, "__attribute__");
 }
 
-static const char *keep_part(struct reading *reading, const char *text, size_t len)
+static const char *keep_part(struct header_reading *reading, const char *text, size_t len)
 {
     const char *part = pm_arena_strndup(&reading->header->arena, text, len);
     reading->failed |= !part;
@@ -64,7 +44,7 @@ static const char *keep_part(struct reading *reading, const char *text, size_t l
 }
 
 /* "int (*)[3]" of "int[2][3]": the first size may be another parameter. NULL: so may a second. */
-static const char *pointer_of_array(struct reading *reading, const char *array)
+static const char *pointer_of_array(struct header_reading *reading, const char *array)
 {
     size_t len = strcspn(array, "[");
     const char *rest = strchr(array, ']') + 1;
@@ -83,7 +63,7 @@ static const char *pointer_of_array(struct reading *reading, const char *array)
 
 /* A parameter's own restrict says nothing to callers, and clang drops it from what it knows better
  * (printf). NULL: it cannot be written. */
-static const char *parameter_type(struct reading *reading, CXType type)
+static const char *parameter_type(struct header_reading *reading, CXType type)
 {
     static const char last[] = "restrict";
     const char *text = type_text(reading, type), *bracket = strchr(text, '[');
@@ -97,7 +77,39 @@ static const char *parameter_type(struct reading *reading, CXType type)
     return keep_part(reading, text, len);
 }
 
-static void read_parameter(struct reading *reading, CXCursor cursor, CXType type, unsigned i,
+/* Whether vectors of more than 16 bytes are in registers depends on -mavx, of which the header says
+ * nothing. */
+static bool is_wide(const struct pdt_clang *clang, CXType type);
+
+struct wide_search {
+    const struct pdt_clang *clang;
+    bool is_found;
+};
+
+static enum CXVisitorResult find_wide(CXCursor field, CXClientData data)
+{
+    struct wide_search *search = data;
+    search->is_found |= is_wide(search->clang, search->clang->getCursorType(field));
+    return search->is_found ? CXVisit_Break : CXVisit_Continue;
+}
+
+static bool is_wide(const struct pdt_clang *clang, CXType type)
+{
+    CXType canonical = clang->getCanonicalType(type);
+    long long size = clang->Type_getSizeOf(canonical);
+    if (size <= REGISTER_BYTES || size > MAX_IN_REGISTERS)
+        return false;
+    if (canonical.kind == CXType_Vector || canonical.kind == CXType_ExtVector)
+        return true;
+    if (canonical.kind == CXType_ConstantArray)
+        return is_wide(clang, clang->getArrayElementType(canonical));
+    struct wide_search search = {.clang = clang};
+    if (canonical.kind == CXType_Record)
+        clang->Type_visitFields(canonical, find_wide, &search);
+    return search.is_found;
+}
+
+static void read_parameter(struct header_reading *reading, CXCursor cursor, CXType type, unsigned i,
                            struct pdt_function *function)
 {
     const struct pdt_clang *clang = reading->clang;
@@ -112,23 +124,30 @@ static void read_parameter(struct reading *reading, CXCursor cursor, CXType type
     parameter->points_to_number =
         parameter->is_pointer &&
         is_number(clang->getCanonicalType(clang->getPointeeType(canonical)).kind);
+    function->has_complex |= canonical.kind == CXType_Complex;
+    if (is_wide(clang, own))
+        function->unwrappable = pdt_wide_vectors;
     if (!text)
         function->unwritable = "a parameter says how large another is";
     else if (!is_writable(text))
-        function->unwritable = "the type of a parameter has no name";
+        function->unwritable = strstr(text, "__attribute__")
+                                   ? "the type of a parameter has attributes"
+                                   : "the type of a parameter has no name";
 }
 
-static void read_type(struct reading *reading, CXCursor cursor, struct pdt_function *function)
+static void read_type(struct header_reading *reading, CXCursor cursor,
+                      struct pdt_function *function)
 {
     const struct pdt_clang *clang = reading->clang;
     CXType type = clang->getCursorType(cursor), result = clang->getResultType(type);
-    const char *text = keep(reading, pdt_type_spelling(clang, type));
     int n = clang->Cursor_getNumArguments(cursor);
-    function->is_noreturn = strstr(text, "noreturn") != NULL;
     function->has_prototype = clang->getCanonicalType(type).kind != CXType_FunctionNoProto;
     function->is_variadic = function->has_prototype && clang->isFunctionTypeVariadic(type) != 0;
     function->result = type_text(reading, result);
     function->returns_number = is_number(clang->getCanonicalType(result).kind);
+    function->has_complex = clang->getCanonicalType(result).kind == CXType_Complex;
+    if (is_wide(clang, result))
+        function->unwrappable = pdt_wide_vectors;
     if (!is_writable(function->result))
         function->unwritable = "the type of its result has no name";
     if (n > MAX_PARAMETERS)
@@ -147,26 +166,6 @@ static void read_type(struct reading *reading, CXCursor cursor, struct pdt_funct
 }
 
 /* --- functions --- */
-
-/* With its last slash. */
-static size_t folder_length(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? (size_t)(slash - path) + 1 : 0;
-}
-
-/* The header, one in the folder of its name beside it (lzma/base.h), one beside it that begins with
- * its name (mpi_proto.h of mpi.h), or, where its name has a folder (curl/curl.h), any of that. */
-static bool is_own(const struct reading *reading, const char *file)
-{
-    const char *own = reading->header->path;
-    size_t folder = folder_length(own);
-    size_t stem = folder + strcspn(own + folder, ".");
-    bool is_beside = !strncmp(own, file, folder) && !strchr(file + folder, '/');
-    if (!strcmp(own, file) || (is_beside && reading->is_of_folder))
-        return true;
-    return !strncmp(own, file, stem) && (file[stem] == '/' || (file[stem] == '_' && is_beside));
-}
 
 static struct pdt_function *known_function(struct pdt_header *header, const char *name)
 {
@@ -188,7 +187,8 @@ static struct pdt_function *grow(struct pdt_header *header)
     return function;
 }
 
-static struct pdt_function *add_function(struct reading *reading, CXCursor cursor, unsigned line)
+static struct pdt_function *add_function(struct header_reading *reading, CXCursor cursor,
+                                         unsigned line)
 {
     struct pdt_function *function = grow(reading->header);
     if (!function) {
@@ -202,31 +202,86 @@ static struct pdt_function *add_function(struct reading *reading, CXCursor curso
     return function;
 }
 
-/* Another declaration may give the symbol, or the body. */
-static void read_function(struct reading *reading, CXCursor cursor)
+/* Not of a parameter, whose attributes are in parentheses. */
+static bool has_own_attribute(const char *type, const char *attribute)
+{
+    static const char before[] = "__attribute__((";
+    size_t len = sizeof before - 1;
+    int depth = 0;
+    for (; *type; type++) {
+        if (depth == 0 && !strncmp(type, before, len) &&
+            !strncmp(type + len, attribute, strlen(attribute)))
+            return true;
+        depth += (*type == '(') - (*type == ')');
+    }
+    return false;
+}
+
+/* Of how it is called, in its type; of what it does, as libclang writes the declaration. */
+static void read_attributes(struct header_reading *reading, CXCursor cursor,
+                            struct pdt_function *function)
+{
+    const struct pdt_clang *clang = reading->clang;
+    CXType type = clang->getCursorType(cursor);
+    enum CXCallingConv convention = clang->getFunctionTypeCallingConv(type);
+    const char *text = keep(reading, pdt_type_spelling(clang, type));
+    CXString whole = clang->getCursorPrettyPrinted(cursor, NULL);
+    const char *declaration = clang->getCString(whole);
+    function->is_noreturn |= has_own_attribute(text, "noreturn");
+    if (declaration && strstr(declaration, "returns_twice"))
+        function->unwrappable = "it returns twice, the second time to a wrapper that is gone";
+    else if (convention == CXCallingConv_X86_64Win64)
+        function->unwrappable = "it is called by another convention (ms_abi)";
+    else if (convention != CXCallingConv_Default && convention != CXCallingConv_C)
+        function->unwrappable = "it is called by another convention than functions of C";
+    else if (has_own_attribute(text, "no_caller_saved_registers") ||
+             has_own_attribute(text, "no_callee_saved_registers"))
+        function->unwrappable = "its attributes say which registers it keeps";
+    clang->disposeString(whole);
+}
+
+/* NULL: memory. The path from the header's folder on, else the whole. */
+static const char *file_name(struct header_reading *reading, const char *path)
+{
+    const char *own = reading->header->path;
+    size_t folder = header_folder_length(own);
+    const char *from = strncmp(path, own, folder) ? path : path + folder;
+    return strcmp(path, own) ? keep_part(reading, from, strlen(from)) : NULL;
+}
+
+/* NULL: it is no part of the header, or memory. */
+static struct pdt_function *add_part(struct header_reading *reading, CXCursor cursor)
 {
     const struct pdt_clang *clang = reading->clang;
     CXFile file;
     unsigned line;
+    clang->getExpansionLocation(clang->getCursorLocation(cursor), &file, &line, NULL, NULL);
+    char *path = file ? header_file_path(clang, file) : NULL;
+    struct pdt_function *function =
+        path && header_parts_have(reading, path) ? add_function(reading, cursor, line) : NULL;
+    if (function)
+        function->file = file_name(reading, path);
+    free(path);
+    return function;
+}
+
+/* Another declaration may give the symbol, attributes, or the body. */
+static void read_function(struct header_reading *reading, CXCursor cursor)
+{
+    const struct pdt_clang *clang = reading->clang;
     CXString spelling = clang->getCursorSpelling(cursor);
     const char *name = clang->getCString(spelling);
     struct pdt_function *function = known_function(reading->header, name ? name : "");
     clang->disposeString(spelling);
-    clang->getExpansionLocation(clang->getCursorLocation(cursor), &file, &line, NULL, NULL);
-    char *path = file && !function ? file_path(reading, file) : NULL;
-    if (path && is_own(reading, path))
-        function = add_function(reading, cursor, line);
-    if (path && function && strcmp(path, reading->header->path) != 0) {
-        const char *from = path + folder_length(reading->header->path);
-        function->file = keep_part(reading, from, strlen(from));
-    }
-    free(path);
+    if (!function)
+        function = add_part(reading, cursor);
     if (!function)
         return;
     const char *symbol = keep(reading, clang->Cursor_getMangling(cursor));
     symbol += *symbol == 1; /* LLVM's mark of a name that is as it is */
     if (*symbol && strcmp(symbol, function->name) != 0)
         function->symbol = symbol;
+    read_attributes(reading, cursor, function);
     function->is_defined |= clang->isCursorDefinition(cursor) != 0 ||
                             clang->Cursor_isFunctionInlined(cursor) != 0 ||
                             clang->getCursorLinkage(cursor) != CXLinkage_External;
@@ -234,91 +289,55 @@ static void read_function(struct reading *reading, CXCursor cursor)
 
 static enum CXChildVisitResult read_top(CXCursor cursor, CXCursor parent, CXClientData data)
 {
-    struct reading *reading = data;
+    struct header_reading *reading = data;
     (void)parent;
     if (cursor.kind == CXCursor_FunctionDecl)
         read_function(reading, cursor);
     return reading->failed ? CXChildVisit_Break : CXChildVisit_Continue;
 }
 
-/* --- the unit --- */
+/* --- the header --- */
 
-/* What the unit itself includes. */
-static void find_own(CXFile included, CXSourceLocation *stack, unsigned n_stack, CXClientData data)
+static bool has_functions(const struct pdt_header *header)
 {
-    struct reading *reading = data;
-    (void)stack;
-    if (n_stack == 1 && !reading->header->path)
-        reading->header->path = file_path(reading, included);
+    for (uint32_t i = 0; i < header->n_functions; i++)
+        if (!header->functions[i].is_defined)
+            return true;
+    return false;
 }
 
-static enum pm_status take_functions(struct reading *reading, const char *include,
-                                     struct pm_error *err)
+static enum pm_status take_functions(struct header_reading *reading, struct pm_error *err)
 {
     const struct pdt_clang *clang = reading->clang;
-    unsigned n = clang->getNumDiagnostics(reading->unit);
-    for (unsigned i = 0; i < n; i++) {
-        CXDiagnostic diagnostic = clang->getDiagnostic(reading->unit, i);
-        bool is_error = clang->getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error;
-        const char *what = is_error ? keep(reading, clang->getDiagnosticSpelling(diagnostic)) : "";
-        clang->disposeDiagnostic(diagnostic);
-        if (is_error)
-            return pm_error_set(err, PM_ERR_FORMAT,
-                                "%s does not compile as C: %s / -I and -D say where its own "
-                                "headers are and what it needs",
-                                include, what);
+    struct pdt_header *header = reading->header;
+    enum pm_status status = header_unit_open(reading, err);
+    if (status != PM_OK)
+        return status;
+    reading->failed = !header_parts_read(reading);
+    while (!reading->failed) {
+        clang->visitChildren(clang->getTranslationUnitCursor(reading->unit), read_top, reading);
+        if (has_functions(header) || !header_parts_widen(reading))
+            break;
+        header->is_of_others = true;
+        header->n_functions = 0;
     }
-    clang->getInclusions(reading->unit, find_own, reading);
-    if (!reading->header->path)
-        return pm_error_set(err, PM_ERR_NOT_FOUND, "%s was not read", include);
-    clang->visitChildren(clang->getTranslationUnitCursor(reading->unit), read_top, reading);
     return reading->failed ? pm_error_set(err, PM_ERR_MEMORY, "out of memory for the header")
                            : PM_OK;
 }
 
-/* As wrappers are compiled. C11's _Noreturn is no part of a type; the attribute is. */
-static enum pm_status parse(struct reading *reading, const char *include, const char *const *flags,
-                            size_t n_flags, struct pm_error *err)
+enum pm_status pdt_header_read(const struct pdt_header_request *request, struct pm_error *err,
+                               struct pdt_header **ret_header)
 {
-    static const char *const first[] = {"cc", "-x", "c", "-D_GNU_SOURCE",
-                                        "-D_Noreturn=__attribute__((__noreturn__))"};
-    enum { N_FIRST = sizeof first / sizeof *first };
-    const char *arguments[MAX_ARGUMENTS];
-    char text[PATH_MAX + 32];
-    int len = snprintf(text, sizeof text, "#include %s\n", include);
-    if (n_flags > MAX_ARGUMENTS - N_FIRST - 1 || len < 0 || (size_t)len >= sizeof text)
-        return pm_error_set(err, PM_ERR_LIMIT, "too many options, or too long a name");
-    struct CXUnsavedFile file = {UNIT, text, (unsigned long)len};
-    memcpy(arguments, first, sizeof first);
-    for (size_t i = 0; i < n_flags; i++)
-        arguments[N_FIRST + i] = flags[i];
-    arguments[N_FIRST + n_flags] = UNIT;
-    CXIndex index = reading->clang->createIndex(0, 0);
-    enum CXErrorCode code = reading->clang->parseTranslationUnit2FullArgv(
-        index, NULL, arguments, (int)(N_FIRST + n_flags + 1), &file, 1,
-        CXTranslationUnit_SkipFunctionBodies, &reading->unit);
-    enum pm_status status =
-        code == CXError_Success
-            ? take_functions(reading, include, err)
-            : pm_error_set(err, PM_ERR_FORMAT, "libclang gave up reading %s", include);
-    if (reading->unit)
-        reading->clang->disposeTranslationUnit(reading->unit);
-    reading->clang->disposeIndex(index);
-    return status;
-}
-
-enum pm_status pdt_header_read(const char *include, const char *const *flags, size_t n_flags,
-                               struct pm_error *err, struct pdt_header **ret_header)
-{
-    struct reading reading = {0};
+    struct header_reading reading = {.request = request};
     enum pm_status status = pdt_clang_load(err, &reading.clang);
     if (status != PM_OK)
         return status;
-    reading.is_of_folder = *include == '<' && strchr(include, '/');
-    reading.header = pm_alloc(sizeof *reading.header);
+    reading.header = pdt_header_new();
     if (!reading.header)
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
-    status = parse(&reading, include, flags, n_flags, err);
+    status = take_functions(&reading, err);
+    header_parts_release(&reading);
+    header_unit_close(&reading);
     if (status != PM_OK) {
         pdt_header_free(reading.header);
         return status;

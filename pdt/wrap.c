@@ -43,23 +43,31 @@ static bool is_exported(const struct pdt_wrap *wrap, const char *symbol)
     return !wrap->is_exported || wrap->is_exported(wrap->context, symbol);
 }
 
-/* By name, as compilers know those that return twice. */
+/* By name, as compilers know setjmp; by attributes, what the header says. */
 static const char *refusal(const struct pdt_function *function)
 {
     static const char twice[] = "it returns twice, the second time to a wrapper that is gone";
     static const char caller[] = "it looks at who calls it, and would find the wrapper";
+    static const char memory[] = "its memory would be gone with the wrapper";
     static const struct {
         const char *name, *why;
-    } refused[] = {
-        {"setjmp", twice},     {"sigsetjmp", twice},
-        {"savectx", twice},    {"vfork", twice},
-        {"getcontext", twice}, {"dlsym", caller},
-        {"dlvsym", caller},    {"dlopen", caller},
-        {"dlmopen", caller},   {"errno_location", "every wrapper needs it to keep errno"}};
+    } refused[] = {{"setjmp", twice},
+                   {"sigsetjmp", twice},
+                   {"savectx", twice},
+                   {"vfork", twice},
+                   {"getcontext", twice},
+                   {"dlsym", caller},
+                   {"dlvsym", caller},
+                   {"dlopen", caller},
+                   {"dlmopen", caller},
+                   {"alloca", memory},
+                   {"errno_location", "every wrapper needs it to keep errno"}};
     const char *plain = function->name + strspn(function->name, "_");
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         if (!strcmp(plain, refused[i].name))
             return refused[i].why;
+    if (function->unwrappable)
+        return function->unwrappable;
     return function->is_noreturn ? "does not return, so it would never be left" : NULL;
 }
 
@@ -79,7 +87,8 @@ static const struct pdt_function *v_form(const struct making *making,
     for (uint32_t i = 0; i < making->header->n_functions; i++) {
         const struct pdt_function *other = &making->header->functions[i];
         if (!is_v_name(function->name, other->name) || other->is_variadic || other->unwritable ||
-            other->is_defined || other->n_parameters != function->n_parameters + 1 ||
+            other->unwrappable || other->is_defined ||
+            other->n_parameters != function->n_parameters + 1 ||
             strcmp(other->result, function->result) != 0 ||
             !strstr(other->parameters[function->n_parameters].type, "va_list") ||
             !is_exported(making->wrap, other->symbol))
@@ -193,7 +202,7 @@ static void add_how(const struct pdt_wrap *wrap)
     pm_buf_add_str(wrap->out, wrap->is_link ? object : library);
 }
 
-static void add_head(const struct pdt_wrap *wrap)
+static void add_head(const struct pdt_wrap *wrap, const char *lines)
 {
     const char *from = wrap->include ? wrap->include : wrap->library;
     struct pm_buf *out = wrap->out;
@@ -208,8 +217,8 @@ static void add_head(const struct pdt_wrap *wrap)
                         "#pragma GCC diagnostic ignored \"-Wdeprecated-declarations\"\n"
                         "#pragma GCC diagnostic ignored \"-Warray-parameter\"\n"
                         "#pragma GCC diagnostic ignored \"-Wnonnull-compare\"\n");
-    if (wrap->include)
-        pm_buf_printf(out, "#include %s\n\n", wrap->include);
+    if (lines)
+        pm_buf_printf(out, "%s\n", lines);
     pm_buf_add_str(out, "#define WRAP_LEVEL ");
     add_quoted(out, wrap->level);
     pm_buf_add_str(out, "\n\n");
@@ -261,11 +270,13 @@ static void add_wrapper(const struct pdt_wrap *wrap, const struct pdt_function *
     struct pm_buf *out = wrap->out;
     const struct pdt_role *role = pdt_roles_find(wrap->roles, function->name);
     bool is_void = !strcmp(function->result, "void"), is_list = behind != function;
-    if (wrap->is_link) {
+    bool has_other_name = wrap->is_link || function->has_complex;
+    if (has_other_name) {
         add_prototype(out, function, "wrapper_");
-        pm_buf_printf(out, " __asm__(\"__wrap_%s\");\n", function->symbol);
+        pm_buf_printf(out, " __asm__(\"%s%s\");\n", wrap->is_link ? "__wrap_" : "",
+                      function->symbol);
     }
-    add_prototype(out, function, wrap->is_link ? "wrapper_" : "");
+    add_prototype(out, function, has_other_name ? "wrapper_" : "");
     pm_buf_add_str(out, "\n{\n");
     wrap_roles_enter(out, function, role);
     pm_buf_printf(out, "    struct pm_sentence sentence = wrap_enter(&wrap_%s);\n", function->name);
@@ -296,9 +307,13 @@ static void add_stub(struct making *making, const struct pdt_function *function)
                   function->symbol, function->id);
 }
 
-/* As it is included: lzma.h, lzma/base.h. */
+/* As it is included: lzma.h, lzma/base.h; a path where it is elsewhere. */
 static void add_file(const struct pdt_wrap *wrap, const struct pdt_function *function)
 {
+    if (function->file && *function->file == '/') {
+        add_quoted(wrap->out, function->file);
+        return;
+    }
     struct pm_buf path = PM_BUF_INIT(1 << 16);
     struct pm_str whole = pm_str_of(wrap->library);
     if (wrap->include)
@@ -357,6 +372,19 @@ static void wrap_function(struct making *making, const struct pdt_function *func
         add_wrapper(wrap, function, behind);
 }
 
+/* What was done for the header to be read at all. */
+static void note_reading(const struct pdt_header *header, const struct pdt_wrap *wrap)
+{
+    if (header->has_usual)
+        note(wrap,
+             "%.300s does not compile alone: stdio.h, stddef.h, stdint.h and such are included "
+             "before it",
+             wrap->include);
+    if (header->is_of_others)
+        note(wrap, "%.300s declares no function: those of the headers that it includes are taken",
+             wrap->include);
+}
+
 static enum pm_status finish(const struct pdt_wrap *wrap, struct pm_error *err)
 {
     if (wrap->out->failed || (wrap->is_link && wrap->options->failed))
@@ -368,9 +396,14 @@ static enum pm_status finish(const struct pdt_wrap *wrap, struct pm_error *err)
     if (wrap->n_wrapped || wrap->n_left_out)
         return PM_OK;
     if (!wrap->include)
-        return pm_error_set(err, PM_ERR_NOT_FOUND, "'%s' exports no such function of C++",
+        return pm_error_set(err, PM_ERR_NOT_FOUND,
+                            "'%s' exports no such function of C++ (patterns are of names without "
+                            "parameters)",
                             wrap->library);
-    return pm_error_set(err, PM_ERR_NOT_FOUND, "%s declares no such function of C", wrap->include);
+    return pm_error_set(err, PM_ERR_NOT_FOUND,
+                        wrap->n_patterns ? "%s declares no function of C whose name fits"
+                                         : "%s declares no function of C",
+                        wrap->include);
 }
 
 enum pm_status pdt_wrap_make(const struct pdt_header *header, struct pdt_wrap *wrap,
@@ -382,7 +415,8 @@ enum pm_status pdt_wrap_make(const struct pdt_header *header, struct pdt_wrap *w
         if (status != PM_OK)
             return status;
     }
-    add_head(wrap);
+    note_reading(header, wrap);
+    add_head(wrap, header->lines);
     for (uint32_t i = 0; i < header->n_functions; i++)
         wrap_function(&making, &header->functions[i]);
     return finish(wrap, err);
@@ -411,6 +445,7 @@ static void map_function(const struct pdt_wrap *wrap, const struct pdt_function 
 enum pm_status pdt_wrap_make_pif(const struct pdt_header *header, struct pdt_wrap *wrap,
                                  struct pm_error *err)
 {
+    note_reading(header, wrap);
     pm_buf_add_str(wrap->out, "PIF 1 perfmap-wrap\nLEVEL\n  name = ");
     add_quoted_pif(wrap->out, wrap->level);
     pm_buf_add_str(wrap->out, "\n  above = Source\n");

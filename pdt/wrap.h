@@ -3,8 +3,9 @@
  *
  *     struct pm_buf text = PM_BUF_INIT(1 << 30);
  *     struct pdt_wrap wrap = {.include = "<zlib.h>", .level = "zlib", .out = &text};
+ *     const struct pdt_header_request request = {.include = "<zlib.h>"};
  *     struct pdt_header *header;
- *     if (pdt_header_read("<zlib.h>", NULL, 0, &err, &header) == PM_OK &&
+ *     if (pdt_header_read(&request, &err, &header) == PM_OK &&
  *         pdt_wrap_make(header, &wrap, &err) == PM_OK)
  *         printf("%u functions\n", wrap.n_wrapped);
  */

@@ -280,9 +280,19 @@ static bool prints_zero(const struct table *table, const struct show_cell_column
     return strspn(number, "0.") == strlen(number);
 }
 
+/* At levels of words, above Source, calls are what adapters and programs report. */
+static bool has_told_calls(const struct table *table, const struct pm_view_row *row)
+{
+    const struct pm_view *report = table->report;
+    return row->kind == PM_VIEW_ROW_NOUN && row->n_calls > 0 && !pm_view_is_at_source(report) &&
+           strcmp(report->level_name, "Base") != 0;
+}
+
 /* What they call has rows of its own; who was preempted is chance. */
 static bool is_nothing(const struct table *table, const struct pm_view_row *row)
 {
+    if (has_told_calls(table, row))
+        return false;
     for (uint32_t c = 0; c < table->cells.n; c++) {
         const struct show_cell_column *column = &table->cells.columns[c];
         if (pm_view_keeps_row(table->report, &column->of) && !prints_zero(table, column, row))

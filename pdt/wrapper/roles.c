@@ -5,12 +5,16 @@
  * deflate, and so does gzclose. The address of its frame; what lies above it is gone. */
 static __thread uintptr_t wrap_outermost __attribute__((tls_model("initial-exec"), unused));
 
+WRAP_INLINE int wrap_is_inner(void)
+{
+    return wrap_outermost > (uintptr_t)__builtin_frame_address(0);
+}
+
 WRAP_INLINE int wrap_begin(struct pm_sentence sentence)
 {
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    if (!sentence.id || wrap_outermost > here) /* nobody measures, or it is an inner one */
+    if (!sentence.id || wrap_is_inner()) /* nobody measures, or it is an inner one */
         return 0;
-    wrap_outermost = here;
+    wrap_outermost = (uintptr_t)__builtin_frame_address(0);
     return 1;
 }
 
@@ -46,7 +50,8 @@ WRAP_INLINE int64_t wrap_times(int64_t a, int64_t b)
 }
 
 /* Handles are numbered as they are first seen: {gzFile 1 Serves}. A pointer that was closed and
- * comes again is another one. */
+ * comes again is another one. Those that an annotated function opens for itself have no number:
+ * compress2 has a stream of its own in each call. */
 enum { WRAP_HANDLES = 1 << 12, WRAP_PROBES = 16, WRAP_NAMED_HANDLES = 1000 };
 static struct wrap_handle {
     const void *pointer;
@@ -92,7 +97,7 @@ WRAP_INLINE struct wrap_handle *wrap_find_handle(const void *pointer)
 WRAP_INLINE struct pm_sentence wrap_enter_handle(const char *type, const void *pointer)
 {
     struct pm_sentence sentence = {0};
-    if (!pointer || !pm_words_of_runtime())
+    if (!pointer || wrap_is_inner() || !pm_words_of_runtime())
         return sentence;
     struct wrap_handle *handle = wrap_find_handle(pointer);
     if (handle)
@@ -105,7 +110,7 @@ WRAP_INLINE struct pm_sentence wrap_enter_handle(const char *type, const void *p
 
 WRAP_INLINE void wrap_close_handle(const void *pointer)
 {
-    struct wrap_handle *handle = pointer ? wrap_find_handle(pointer) : NULL;
+    struct wrap_handle *handle = pointer && !wrap_is_inner() ? wrap_find_handle(pointer) : NULL;
     if (handle)
         __atomic_store_n(&handle->sentence.id, 0, __ATOMIC_RELAXED);
 }

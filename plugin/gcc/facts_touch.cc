@@ -62,6 +62,14 @@ static bool makes_capture(tree t, enum pm_access_way access)
            DECL_P(TREE_OPERAND(t, 0));
 }
 
+/* "[p = u]" */
+static bool is_own_variable(tree field)
+{
+    tree variable, function_decl;
+    return pm_fact_is_capture(field, &variable, &function_decl) && variable != NULL_TREE &&
+           function_decl == pm_fact_call_operator(DECL_CONTEXT(field));
+}
+
 static void touch_component(struct pm_reader *reader, tree t, enum pm_access_way access)
 {
     pm_reader_touch_indices(reader, t);
@@ -69,7 +77,7 @@ static void touch_component(struct pm_reader *reader, tree t, enum pm_access_way
     if (access == PM_READS && !POINTER_TYPE_P(TREE_TYPE(t)) && pm_fact_in_descriptor(t))
         return; /* bounds, strides, offset */
     if (makes_capture(t, access)) {
-        if (reader->referred != NULL) /* "[p = u]" */
+        if (reader->referred != NULL && is_own_variable(TREE_OPERAND(t, 1)))
             pm_reader_map_to(reader, pm_fact_field(TREE_OPERAND(t, 1)), PM_SOURCE_WRITES);
         pm_reader_touch(reader, pm_base_of(t), access);
         return;
