@@ -194,19 +194,43 @@ static void end_body(struct pdt_body *body)
     free(body->loops);
 }
 
+/* The body as written, within what a coroutine makes of it. */
+static CXCursor body_as_written(struct pdt_reader *reader, CXCursor child)
+{
+    if (child.kind != CXCursor_UnexposedStmt)
+        return child;
+    uint32_t first, n = pdt_children(reader, child, &first);
+    for (uint32_t i = 0; i < n; i++)
+        if (reader->stack[first + i].kind == CXCursor_CompoundStmt ||
+            reader->stack[first + i].kind == CXCursor_CXXTryStmt) {
+            child = reader->stack[first + i];
+            break;
+        }
+    pdt_drop(reader, first);
+    return child;
+}
+
+/* Expressions beside the body: a constructor's initialisers, or of its type (decltype). */
+static bool is_constructor(struct pdt_reader *reader, CXCursor routine)
+{
+    return routine.kind == CXCursor_Constructor ||
+           reader->clang->getTemplateCursorKind(routine) == CXCursor_Constructor;
+}
+
 void pdt_read_body(struct pdt_reader *reader, uint32_t group, CXCursor routine, uint64_t key)
 {
     struct pdt_place from = {0}, to = {0};
     struct pdt_body body = begin_body(reader, group, routine);
+    bool has_initialisers = is_constructor(reader, routine);
     uint32_t first, n = pdt_children(reader, routine, &first);
     for (uint32_t i = 0; i < n && !reader->failed; i++) {
-        CXCursor child = reader->stack[first + i];
+        CXCursor child = body_as_written(reader, reader->stack[first + i]);
         bool is_body = child.kind == CXCursor_CompoundStmt || child.kind == CXCursor_CXXTryStmt;
         if (is_body) {
             pdt_cursor_range(reader, child, &from, &to);
             pdt_begin_directives(&body, from.file, from.line, to.line);
         }
-        if (is_body || reader->clang->isExpression(child.kind)) /* a constructor's initialisers */
+        if (is_body || (has_initialisers && reader->clang->isExpression(child.kind)))
             pdt_walk(&body, child, false, PDT_USE_READ);
     }
     pdt_drop(reader, first);

@@ -120,14 +120,21 @@ static void walk_callee(struct pdt_body *body, CXCursor child, CXCursor callee)
     pdt_drop(reader, first);
 }
 
-/* Of an instance of a template: the template, whose body is what is there to see. */
+/* Of an instance of a template: the template, whose body is what is there to see. The template of
+ * a member may be one of an instance, too. */
 static CXCursor as_written(struct pdt_reader *reader, CXCursor callee)
 {
-    CXCursor written = reader->clang->getSpecializedCursorTemplate(callee);
-    if (!is_routine(written.kind))
-        return callee;
-    struct pdt_place a = pdt_cursor_place(reader, callee), b = pdt_cursor_place(reader, written);
-    return a.file == b.file && a.offset == b.offset ? written : callee;
+    for (int i = 0; i < 64; i++) {
+        CXCursor written = reader->clang->getSpecializedCursorTemplate(callee);
+        if (!is_routine(written.kind))
+            return callee;
+        struct pdt_place a = pdt_cursor_place(reader, callee);
+        struct pdt_place b = pdt_cursor_place(reader, written);
+        if (a.file != b.file || a.offset != b.offset)
+            return callee;
+        callee = written;
+    }
+    return callee;
 }
 
 static void put_routine_call(struct pdt_body *body, CXCursor call, CXCursor callee)
@@ -211,6 +218,17 @@ static void walk_operator_call(struct pdt_body *body, CXCursor call, CXCursor ca
                  use_of_argument(reader, type, i - 2 + is_free));
 }
 
+/* Of f(i)(x) libclang names f; what is called is the pointer that f returns. */
+static bool is_of_result(struct pdt_body *body, CXCursor callee, uint32_t first, uint32_t n)
+{
+    struct pdt_reader *reader = body->reader;
+    if (!n || callee.kind == CXCursor_Constructor)
+        return false;
+    CXCursor called = pdt_strip(reader, reader->stack[first]);
+    return called.kind == CXCursor_CallExpr && !names_routine(reader, called, callee) &&
+           function_type(body, called);
+}
+
 static void walk_other_call(struct pdt_body *body, CXCursor call, uint32_t first, uint32_t n)
 {
     struct pdt_reader *reader = body->reader;
@@ -234,7 +252,7 @@ void pdt_walk_call(struct pdt_body *body, CXCursor call, enum pdt_use use)
         return;
     }
     uint32_t first, n = pdt_children(reader, call, &first);
-    if (!is_routine(callee.kind)) {
+    if (!is_routine(callee.kind) || (!*operation && is_of_result(body, callee, first, n))) {
         walk_other_call(body, call, first, n);
     } else if (!strcmp(operation, "*") || !strcmp(operation, "->")) {
         pdt_put_call_of_operator(body, call);

@@ -182,6 +182,38 @@ uint64_t pdt_type(struct pdt_reader *reader, uint32_t group, CXType type)
 
 /* --- names --- */
 
+static enum pdt_routine_kind routine_kind(struct pdt_reader *reader, CXCursor cursor)
+{
+    enum CXCursorKind kind = cursor.kind == CXCursor_FunctionTemplate
+                                 ? reader->clang->getTemplateCursorKind(cursor)
+                                 : cursor.kind;
+    switch ((int)kind) {
+    case CXCursor_CXXMethod:
+        return PDT_METHOD;
+    case CXCursor_Constructor:
+        return PDT_CONSTRUCTOR;
+    case CXCursor_Destructor:
+        return PDT_DESTRUCTOR;
+    case CXCursor_ConversionFunction:
+        return PDT_CONVERSION;
+    default:
+        return PDT_FUNCTION;
+    }
+}
+
+/* libclang calls the constructor of a template Vec "Vec<T>"; compilers and debuggers do not. */
+static const char *name_of(struct pdt_reader *reader, CXCursor cursor)
+{
+    const char *name = pdt_string(reader, reader->clang->getCursorSpelling(cursor));
+    enum pdt_routine_kind kind = routine_kind(reader, cursor);
+    size_t len = strcspn(name, "<");
+    if ((kind != PDT_CONSTRUCTOR && kind != PDT_DESTRUCTOR) || !name[len])
+        return name;
+    const char *copy = pm_arena_strndup(&reader->arena, name, len);
+    reader->failed |= !copy;
+    return copy ? copy : "";
+}
+
 /* heat::Grid::step: what lies around it, with :: between. */
 static void add_scopes(struct pdt_reader *reader, struct pm_buf *buf, CXCursor cursor,
                        unsigned depth)
@@ -200,7 +232,7 @@ static const char *full_name(struct pdt_reader *reader, CXCursor cursor)
 {
     struct pm_buf buf = PM_BUF_INIT(1 << 20);
     add_scopes(reader, &buf, cursor, 0);
-    const char *name = pdt_string(reader, reader->clang->getCursorSpelling(cursor));
+    const char *name = name_of(reader, cursor);
     bool is_nameless = !*name || (strchr(name, '(') && !strstr(name, "operator"));
     pm_buf_add_str(&buf, is_nameless ? "(anonymous)" : name);
     const char *copy = pm_arena_strndup(&reader->arena, buf.data ? buf.data : "", buf.len);
@@ -224,25 +256,6 @@ enum pdt_access pdt_access_of(struct pdt_reader *reader, CXCursor cursor)
 }
 
 /* --- records of routines --- */
-
-static enum pdt_routine_kind routine_kind(struct pdt_reader *reader, CXCursor cursor)
-{
-    enum CXCursorKind kind = cursor.kind == CXCursor_FunctionTemplate
-                                 ? reader->clang->getTemplateCursorKind(cursor)
-                                 : cursor.kind;
-    switch ((int)kind) {
-    case CXCursor_CXXMethod:
-        return PDT_METHOD;
-    case CXCursor_Constructor:
-        return PDT_CONSTRUCTOR;
-    case CXCursor_Destructor:
-        return PDT_DESTRUCTOR;
-    case CXCursor_ConversionFunction:
-        return PDT_CONVERSION;
-    default:
-        return PDT_FUNCTION;
-    }
-}
 
 static unsigned flag(unsigned is_set, unsigned which)
 {
@@ -317,7 +330,7 @@ static void put_routine(struct pdt_reader *reader, uint32_t group, CXCursor curs
     pm_buf_add_byte(buf, PDT_ROUTINE);
     pdt_put_key(buf, key);
     pdt_put_string(buf, pdt_string(reader, clang->getCursorUSR(cursor)));
-    pdt_put_string(buf, pdt_string(reader, clang->getCursorSpelling(cursor)));
+    pdt_put_string(buf, name_of(reader, cursor));
     pdt_put_string(buf, full_name(reader, cursor));
     pdt_put_string(buf, linkage_name(reader, cursor));
     pm_buf_add_uleb(buf, routine_kind(reader, cursor));
@@ -554,6 +567,7 @@ void pdt_declare(struct pdt_reader *reader, CXCursor cursor)
         declare_inside(reader, cursor);
         break;
     case CXCursor_LinkageSpec:
+    case CXCursor_FriendDecl: /* a function may be defined there */
     case CXCursor_UnexposedDecl:
         declare_inside(reader, cursor);
         break;
