@@ -7,11 +7,11 @@ enum { MAX_DEPTH = 3000, MAX_BODY_BYTES = 1 << 30 };
 
 struct pm_buf *pdt_begin_record(struct pdt_body *body, enum pdt_tag tag, struct pdt_place place)
 {
-    if (place.file && place.file != body->file_now) {
-        body->file_now = place.file;
+    const char *path = place.file ? pdt_shown_path(body->reader, place) : body->path_now;
+    if (path != body->path_now && strcmp(path, body->path_now) != 0) {
+        body->path_now = path;
         pm_buf_add_byte(&body->records, PDT_AT);
-        pdt_put_string(&body->records,
-                       place.file == body->file ? "" : pdt_path(body->reader, place.file));
+        pdt_put_string(&body->records, strcmp(path, body->path) != 0 ? path : "");
     }
     pm_buf_add_byte(&body->records, (unsigned char)tag);
     return &body->records;
@@ -19,9 +19,9 @@ struct pm_buf *pdt_begin_record(struct pdt_body *body, enum pdt_tag tag, struct 
 
 static void put_range(struct pm_buf *buf, struct pdt_place from, struct pdt_place to)
 {
-    pm_buf_add_uleb(buf, from.line);
+    pm_buf_add_uleb(buf, from.shown_line);
     pm_buf_add_uleb(buf, from.column);
-    pm_buf_add_uleb(buf, to.line);
+    pm_buf_add_uleb(buf, to.shown_line);
     pm_buf_add_uleb(buf, to.column);
 }
 
@@ -176,11 +176,11 @@ void pdt_walk(struct pdt_body *body, CXCursor cursor, bool is_statement, enum pd
 
 static struct pdt_body begin_body(struct pdt_reader *reader, uint32_t group, CXCursor cursor)
 {
-    CXFile file = pdt_cursor_place(reader, cursor).file;
+    const char *path = pdt_path(reader, pdt_cursor_place(reader, cursor).file);
     return (struct pdt_body){.reader = reader,
                              .group = group,
-                             .file = file,
-                             .file_now = file,
+                             .path = path,
+                             .path_now = path,
                              .records = PM_BUF_INIT(MAX_BODY_BYTES)};
 }
 

@@ -11,8 +11,8 @@
 struct pdt_body {
     struct pdt_reader *reader;
     uint32_t group;
-    CXFile file;     /* the group's */
-    CXFile file_now; /* where the last records' places lie */
+    const char *path;     /* the group's */
+    const char *path_now; /* where the last records' places lie */
     struct pm_buf records;
     uint32_t loop, n_loops; /* the innermost; numbers from 1 */
     uint32_t n_statements, n_returns;

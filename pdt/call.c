@@ -62,7 +62,7 @@ static void put_call(struct pdt_body *body, CXCursor call, enum pdt_call_kind ki
     pdt_put_key(buf, key);
     pdt_put_key(buf, type);
     pdt_put_string(buf, text);
-    pm_buf_add_uleb(buf, place.line);
+    pm_buf_add_uleb(buf, place.shown_line);
     pm_buf_add_uleb(buf, place.column);
 }
 

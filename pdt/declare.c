@@ -300,8 +300,8 @@ static enum pdt_storage storage_of(struct pdt_reader *reader, CXCursor cursor)
 /* The place of what has none (built in) is an empty path. */
 static void put_place(struct pdt_reader *reader, struct pm_buf *buf, struct pdt_place place)
 {
-    pdt_put_string(buf, pdt_path(reader, place.file));
-    pm_buf_add_uleb(buf, place.line);
+    pdt_put_string(buf, pdt_shown_path(reader, place));
+    pm_buf_add_uleb(buf, place.shown_line);
     pm_buf_add_uleb(buf, place.column);
 }
 
@@ -437,7 +437,7 @@ static void put_class(struct pdt_reader *reader, uint32_t group, CXCursor cursor
     pdt_put_key(buf, class_key(reader, cursor));
     pm_buf_add_uleb(buf, size >= 0 ? (uint64_t)size + 1 : 0);
     put_place(reader, buf, pdt_cursor_place(reader, cursor));
-    pm_buf_add_uleb(buf, to.line);
+    pm_buf_add_uleb(buf, to.shown_line);
 }
 
 static void put_base(struct pdt_reader *reader, uint32_t group, CXCursor base, uint64_t class)

@@ -27,14 +27,6 @@ void pdt_put_string(struct pm_buf *buf, const char *text)
     pdt_put_text(buf, text, strlen(text));
 }
 
-struct pdt_place pdt_place_of(struct pdt_reader *reader, CXSourceLocation location)
-{
-    struct pdt_place place = {0};
-    reader->clang->getExpansionLocation(location, &place.file, &place.line, &place.column,
-                                        &place.offset);
-    return place;
-}
-
 struct pdt_place pdt_cursor_place(struct pdt_reader *reader, CXCursor cursor)
 {
     return pdt_place_of(reader, reader->clang->getCursorLocation(cursor));
@@ -164,6 +156,69 @@ void pdt_source_text(struct pdt_reader *reader, struct pdt_place from, struct pd
             len--;
     memcpy(ret, text, len);
     memcpy(ret + len, is_cut ? "..." : "", is_cut ? 4 : 1);
+}
+
+/* --- #line: what yacc, lex and their like make is shown where it was written --- */
+
+static bool is_line_directive(const char *p, const char *end)
+{
+    while (p < end && (*p == ' ' || *p == '\t'))
+        p++;
+    return p < end && ((*p >= '0' && *p <= '9') || (end - p > 4 && !memcmp(p, "line", 4)));
+}
+
+static bool has_line_directive(struct pdt_reader *reader, CXFile file)
+{
+    size_t len = 0;
+    const char *text = reader->clang->getFileContents(reader->tu, file, &len);
+    const char *end = text ? text + len : NULL;
+    for (const char *p = text; p && (p = memchr(p, '#', (size_t)(end - p))) != NULL; p++)
+        if (is_line_directive(p + 1, end))
+            return true;
+    return false;
+}
+
+static bool is_from_elsewhere(struct pdt_reader *reader, CXFile file)
+{
+    uint32_t *slot = file ? pm_map_at(&reader->line_slots, (uintptr_t)file) : NULL;
+    reader->failed |= file && !slot;
+    if (!slot)
+        return false;
+    if (!*slot)
+        *slot = has_line_directive(reader, file) ? 2 : 1;
+    return *slot == 2;
+}
+
+static void show(struct pdt_reader *reader, CXSourceLocation location, struct pdt_place *place)
+{
+    CXString string;
+    unsigned column;
+    reader->clang->getPresumedLocation(location, &string, &place->shown_line, &column);
+    const char *name = reader->clang->getCString(string);
+    if (!reader->shown_name || strcmp(name ? name : "", reader->shown_name) != 0) {
+        reader->shown_name =
+            pm_arena_strndup(&reader->arena, name ? name : "", name ? strlen(name) : 0);
+        reader->failed |= !reader->shown_name;
+        reader->shown_path = reader->shown_name ? find_path(reader, reader->shown_name) : "";
+    }
+    reader->clang->disposeString(string);
+    place->shown_path = reader->shown_path;
+}
+
+struct pdt_place pdt_place_of(struct pdt_reader *reader, CXSourceLocation location)
+{
+    struct pdt_place place = {0};
+    reader->clang->getExpansionLocation(location, &place.file, &place.line, &place.column,
+                                        &place.offset);
+    place.shown_line = place.line;
+    if (is_from_elsewhere(reader, place.file))
+        show(reader, location, &place);
+    return place;
+}
+
+const char *pdt_shown_path(struct pdt_reader *reader, struct pdt_place place)
+{
+    return place.shown_path ? place.shown_path : pdt_path(reader, place.file);
 }
 
 /* --- groups --- */
@@ -378,6 +433,7 @@ void pdt_read_unit(const struct pdt_clang *clang, struct pdt_unit *unit)
     free(reader.paths);
     pm_buf_release(&reader.long_text);
     pm_map_release(&reader.path_slots);
+    pm_map_release(&reader.line_slots);
     pm_map_release(&reader.type_slots);
     pm_arena_release(&reader.arena);
 }
