@@ -121,6 +121,24 @@ static void walk_variable(struct pdt_body *body, CXCursor cursor)
     walk_children(body, cursor, PDT_USE_READ);
 }
 
+/* [k = f()]: libclang shows a name only, of a variable that is declared there. */
+static void walk_captures(struct pdt_body *body, CXCursor lambda)
+{
+    struct pdt_reader *reader = body->reader;
+    struct pdt_place from, to;
+    pdt_cursor_range(reader, lambda, &from, &to);
+    uint32_t first, n = pdt_children(reader, lambda, &first);
+    for (uint32_t i = 0; i < n && !reader->failed; i++) {
+        if (reader->stack[first + i].kind != CXCursor_VariableRef)
+            continue;
+        CXCursor variable = reader->clang->getCursorReferenced(reader->stack[first + i]);
+        struct pdt_place at = pdt_cursor_place(reader, variable);
+        if (at.file == from.file && at.offset > from.offset && at.offset < to.offset)
+            pdt_walk_initial_value(body, variable);
+    }
+    pdt_drop(reader, first);
+}
+
 static void walk_by_kind(struct pdt_body *body, CXCursor cursor, enum pdt_use use)
 {
     struct pdt_reader *reader = body->reader;
@@ -136,6 +154,12 @@ static void walk_by_kind(struct pdt_body *body, CXCursor cursor, enum pdt_use us
     case CXCursor_TypeRef:
     case CXCursor_ParmDecl:
         return;
+    case CXCursor_UnexposedDecl: /* auto [a, b] = f() */
+        walk_children(body, cursor, PDT_USE_READ);
+        return;
+    case CXCursor_LambdaExpr:
+        walk_captures(body, cursor);
+        break;
     case CXCursor_ReturnStmt:
         body->n_returns++;
         break;
@@ -234,6 +258,8 @@ void pdt_read_body(struct pdt_reader *reader, uint32_t group, CXCursor routine, 
             pdt_walk(&body, child, false, PDT_USE_READ);
     }
     pdt_drop(reader, first);
+    if (has_initialisers)
+        pdt_walk_constructor(&body, routine);
     pdt_put_directives(&body);
     struct pm_buf *buf = pdt_group_buf(reader, group);
     pm_buf_add_byte(buf, PDT_BODY);

@@ -147,6 +147,31 @@ static void put_routine_call(struct pdt_body *body, CXCursor call, CXCursor call
                  pdt_string(reader, reader->clang->getCursorSpelling(callee)));
 }
 
+void pdt_put_call_of(struct pdt_body *body, CXCursor where, CXCursor callee)
+{
+    struct pdt_reader *reader = body->reader;
+    struct pdt_entity *entity = pdt_entity(reader, body->group, as_written(reader, callee));
+    if (!entity)
+        return;
+    put_call(body, where, PDT_DIRECT, entity->key, 0,
+             pdt_string(reader, reader->clang->getCursorSpelling(callee)));
+    pm_buf_add_uleb(&body->records, 0);
+}
+
+/* An argument that the call leaves out has the declaration's value. */
+static bool walk_default_argument(struct pdt_body *body, CXCursor callee, uint32_t i,
+                                  CXCursor argument)
+{
+    struct pdt_reader *reader = body->reader;
+    uint32_t first, n = pdt_children(reader, argument, &first);
+    pdt_drop(reader, first);
+    int n_parameters = reader->clang->Cursor_getNumArguments(callee);
+    if (n || argument.kind != CXCursor_UnexposedExpr || (int)i >= n_parameters)
+        return false;
+    pdt_walk_initial_value(body, reader->clang->Cursor_getArgument(callee, i));
+    return true;
+}
+
 static void walk_routine_call(struct pdt_body *body, CXCursor call, CXCursor callee, uint32_t first,
                               uint32_t n)
 {
@@ -158,9 +183,12 @@ static void walk_routine_call(struct pdt_body *body, CXCursor call, CXCursor cal
     put_arguments(body, name, first + has_name, n - has_name);
     if (has_name)
         walk_callee(body, reader->stack[first], callee);
-    for (uint32_t i = has_name; i < n && !reader->failed; i++)
-        pdt_walk(body, reader->stack[first + i], false,
-                 use_of_argument(reader, type, i - has_name));
+    for (uint32_t i = has_name; i < n && !reader->failed; i++) {
+        CXCursor argument = reader->stack[first + i];
+        if (!walk_default_argument(body, callee, i - has_name, argument))
+            pdt_walk(body, argument, false, use_of_argument(reader, type, i - has_name));
+    }
+    pdt_walk_implicit_constructor(body, callee);
 }
 
 /* --- operators of classes: children are the first operand, the operator, and the others --- */
