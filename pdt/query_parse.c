@@ -190,6 +190,28 @@ static enum pm_status has_none(const struct query_parser *parser, const char *wh
     return query_fail(parser, text);
 }
 
+/* In a namespace lies all that its name begins, also of its classes and inner namespaces. The pattern
+ * is of whole names, "b" also of a::b. Of system headers only the scopes of routines are known. */
+static enum pm_status parse_namespace(struct query_parser *parser)
+{
+    struct pm_str word = parser->word;
+    if (query_is_at_end(parser))
+        return query_fail(parser, "a name or a pattern is missing");
+    if (parser->sql->n_patterns + 2 > QUERY_MAX_PATTERNS)
+        return query_fail(parser, "at most 64 patterns can be asked for at once");
+    if (word.len && word.p[0] == '^')
+        word = (struct pm_str){word.p + 1, word.len - 1};
+    if (word.len && word.p[word.len - 1] == '$')
+        word.len--;
+    int n = add_pattern(parser, word, true, false);
+    pm_buf_printf(&parser->sql->text,
+                  "(EXISTS (SELECT 1 FROM main.namespaces y WHERE (y.name GLOB ?%d OR y.name GLOB "
+                  "'*::' || ?%d) AND substr(r.full_name, 1, length(y.name) + 2) = y.name || '::') "
+                  "OR r.is_system AND r.full_name GLOB ?%d || '::*')",
+                  n, n, n);
+    return query_next(parser);
+}
+
 static enum pm_status parse_in(struct query_parser *parser)
 {
     static const char *const words[] = {"routine", "file", "class", "namespace", "loop", NULL};
@@ -211,9 +233,7 @@ static enum pm_status parse_in(struct query_parser *parser)
         return PM_OK;
     }
     if (i == 3)
-        return query_pattern_of(parser,
-                                "substr(r.full_name, 1, length(r.full_name) - length(r.name) - 2)",
-                                NULL, false);
+        return parse_namespace(parser);
     pm_buf_printf(&parser->sql->text, "%s IN ", of[i]);
     if (i == 0)
         return routines_that_fit(parser);
