@@ -157,6 +157,9 @@ static void walk_by_kind(struct pdt_body *body, CXCursor cursor, enum pdt_use us
     case CXCursor_UnexposedDecl: /* auto [a, b] = f() */
         walk_children(body, cursor, PDT_USE_READ);
         return;
+    case CXCursor_CXXDeleteExpr:
+        pdt_walk_delete(body, cursor);
+        break;
     case CXCursor_LambdaExpr:
         walk_captures(body, cursor);
         break;

@@ -60,6 +60,7 @@ void pdt_walk_base(struct pdt_body *body, CXCursor base);
  * where it is called; the initial value of a member, or the value of an argument left out. */
 void pdt_walk_constructor(struct pdt_body *body, CXCursor constructor);
 void pdt_walk_implicit_constructor(struct pdt_body *body, CXCursor callee);
+void pdt_walk_delete(struct pdt_body *body, CXCursor expression); /* the destructor */
 void pdt_walk_initial_value(struct pdt_body *body, CXCursor declaration);
 
 /* call.c */
@@ -67,7 +68,7 @@ void pdt_walk_call(struct pdt_body *body, CXCursor call, enum pdt_use use);
 /* The call's record, without what is below it. */
 void pdt_put_call_of_operator(struct pdt_body *body, CXCursor call);
 /* A call that nobody writes: it lies where this declaration is. */
-void pdt_put_call_of(struct pdt_body *body, CXCursor where, CXCursor callee);
+void pdt_put_call_of(struct pdt_body *body, CXCursor where, CXCursor callee, bool is_virtual);
 /* What stands behind "operator" in the name of what is called as one: "[]" for a[i]; "": none.
  * "binary *" is not "*". */
 const char *pdt_operator_of(struct pdt_reader *reader, CXCursor call);

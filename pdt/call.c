@@ -147,13 +147,13 @@ static void put_routine_call(struct pdt_body *body, CXCursor call, CXCursor call
                  pdt_string(reader, reader->clang->getCursorSpelling(callee)));
 }
 
-void pdt_put_call_of(struct pdt_body *body, CXCursor where, CXCursor callee)
+void pdt_put_call_of(struct pdt_body *body, CXCursor where, CXCursor callee, bool is_virtual)
 {
     struct pdt_reader *reader = body->reader;
     struct pdt_entity *entity = pdt_entity(reader, body->group, as_written(reader, callee));
     if (!entity)
         return;
-    put_call(body, where, PDT_DIRECT, entity->key, 0,
+    put_call(body, where, is_virtual ? PDT_VIRTUAL : PDT_DIRECT, entity->key, 0,
              pdt_string(reader, reader->clang->getCursorSpelling(callee)));
     pm_buf_add_uleb(&body->records, 0);
 }

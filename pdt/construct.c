@@ -63,7 +63,7 @@ static void put_default(struct pdt_body *body, CXCursor part, CXCursor construct
 {
     const struct pdt_clang *clang = body->reader->clang;
     int n = clang->Cursor_getNumArguments(constructor);
-    pdt_put_call_of(body, part, constructor);
+    pdt_put_call_of(body, part, constructor, false);
     for (int i = 0; i < n; i++)
         pdt_walk_initial_value(body, clang->Cursor_getArgument(constructor, (unsigned)i));
 }
@@ -139,4 +139,22 @@ void pdt_walk_implicit_constructor(struct pdt_body *body, CXCursor callee)
     CXCursor written = class_of(reader, reader->clang->getCursorType(class));
     if (is_class(written.kind) && !find_constructors(reader, written, &none))
         walk_parts(body, none, written, 0);
+}
+
+void pdt_walk_delete(struct pdt_body *body, CXCursor expression)
+{
+    const struct pdt_clang *clang = body->reader->clang;
+    uint32_t first, n = pdt_children(body->reader, expression, &first);
+    CXCursor pointer = n ? pdt_strip(body->reader, body->reader->stack[first]) : expression;
+    pdt_drop(body->reader, first);
+    CXType type = clang->getCanonicalType(clang->getCursorType(pointer));
+    CXCursor class = class_of(body->reader, clang->getPointeeType(type));
+    n = is_class(class.kind) ? pdt_children(body->reader, class, &first) : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        CXCursor child = body->reader->stack[first + i];
+        if (child.kind == CXCursor_Destructor)
+            pdt_put_call_of(body, expression, child, clang->CXXMethod_isVirtual(child) != 0);
+    }
+    if (n)
+        pdt_drop(body->reader, first);
 }

@@ -344,6 +344,29 @@ static void put_routine(struct pdt_reader *reader, uint32_t group, CXCursor curs
     put_place(reader, buf, place);
 }
 
+/* Which methods of bases it overrides, as written. */
+static void put_overrides(struct pdt_reader *reader, uint32_t group, CXCursor cursor, uint64_t key)
+{
+    CXCursor *methods = NULL;
+    unsigned n = 0;
+    if (!reader->clang->CXXMethod_isVirtual(cursor))
+        return;
+    reader->clang->getOverriddenCursors(cursor, &methods, &n);
+    for (unsigned i = 0; i < n && !reader->failed; i++) {
+        CXCursor template = reader->clang->getSpecializedCursorTemplate(methods[i]);
+        struct pdt_entity *method =
+            pdt_entity(reader, group, is_routine_kind(template.kind) ? template : methods[i]);
+        if (!method)
+            continue;
+        struct pm_buf *buf = pdt_group_buf(reader, group);
+        pm_buf_add_byte(buf, PDT_OVERRIDES);
+        pdt_put_key(buf, key);
+        pdt_put_key(buf, method->key);
+    }
+    if (methods)
+        reader->clang->disposeOverriddenCursors(methods);
+}
+
 /* --- records of variables --- */
 
 static enum pdt_variable_kind variable_kind(struct pdt_reader *reader, CXCursor cursor)
@@ -404,7 +427,9 @@ struct pdt_entity *pdt_entity(struct pdt_reader *reader, uint32_t group, CXCurso
         put_routine(reader, group, declaration, entity->key, false);
     else
         put_variable(reader, group, entity);
-    return entity;
+    if (is_routine)
+        put_overrides(reader, group, declaration, entity->key);
+    return entity_of(reader, declaration);
 }
 
 /* --- records of classes and others --- */
@@ -534,6 +559,7 @@ static void declare_routine(struct pdt_reader *reader, uint32_t group, CXCursor 
     entity->emitted_in = group + 1;
     uint64_t key = entity->key;
     put_routine(reader, group, cursor, key, true);
+    put_overrides(reader, group, cursor, key);
     pdt_read_body(reader, group, cursor, key);
 }
 

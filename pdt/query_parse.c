@@ -298,21 +298,32 @@ static enum pm_status parse_to(struct query_parser *parser)
     return status;
 }
 
+/* Calls by pointers go by way of their type, which is a negative id: calls and targets are added and
+ * not multiplied. */
+static const char reach_to[] =
+    "SELECT e.caller FROM named_edges e WHERE e.callee IN (SELECT id FROM fit) UNION "
+    "SELECT -t.type FROM main.pointer_targets t WHERE t.routine IN (SELECT id FROM fit) UNION "
+    "SELECT e.caller FROM named_edges e JOIN reach ON e.callee = reach.id UNION "
+    "SELECT -t.type FROM main.pointer_targets t JOIN reach ON t.routine = reach.id UNION "
+    "SELECT c.routine FROM main.calls c JOIN reach ON c.type = -reach.id WHERE c.kind = 'pointer'";
+static const char reach_from[] =
+    "SELECT e.callee FROM named_edges e WHERE e.caller IN (SELECT id FROM fit) UNION "
+    "SELECT -c.type FROM main.calls c WHERE c.routine IN (SELECT id FROM fit) AND "
+    "c.kind = 'pointer' UNION "
+    "SELECT e.callee FROM named_edges e JOIN reach ON e.caller = reach.id UNION "
+    "SELECT -c.type FROM main.calls c JOIN reach ON c.routine = reach.id WHERE "
+    "c.kind = 'pointer' UNION "
+    "SELECT t.routine FROM main.pointer_targets t JOIN reach ON t.type = -reach.id";
+
 static enum pm_status parse_reach(struct query_parser *parser, bool is_to)
 {
     if (parser->noun->sort != NOUN_ROUTINE)
         return has_none(parser, "only routines reach others");
-    static const char *const ends[] = {"caller", "callee"};
-    const char *from = ends[!is_to], *to = ends[is_to];
-    pm_buf_printf(&parser->sql->text,
-                  "%s IN (WITH RECURSIVE reach(id) AS (SELECT e.%s FROM edges "
-                  "e WHERE e.%s IN ",
-                  parser->noun->id, from, to);
+    pm_buf_printf(&parser->sql->text, "%s IN (WITH RECURSIVE fit(id) AS ", parser->noun->id);
     enum pm_status status = routines_that_fit(parser);
-    pm_buf_printf(&parser->sql->text,
-                  " UNION SELECT e.%s FROM edges e JOIN reach ON e.%s = reach.id) SELECT id FROM "
-                  "reach WHERE id IS NOT NULL)",
-                  from, to);
+    query_add(parser, ", reach(id) AS (");
+    query_add(parser, is_to ? reach_to : reach_from);
+    query_add(parser, ") SELECT id FROM reach WHERE id > 0)");
     return status;
 }
 
