@@ -169,16 +169,13 @@ static CXCursor walk_subscripts(struct pdt_body *body, CXCursor cursor, struct p
 {
     struct pdt_reader *reader = body->reader;
     char part[PDT_TEXT_BYTES + 1];
-    struct pdt_place from, to, end;
     uint32_t first, n = pdt_children(reader, cursor, &first);
     uint32_t index = cursor.kind == CXCursor_CallExpr ? 2 : 1;
     CXCursor base = n ? reader->stack[first] : cursor, inner = pdt_strip(reader, base);
     if (n > index && is_subscript(reader, inner))
         base = walk_subscripts(body, inner, text);
     if (n > index) {
-        pdt_cursor_range(reader, reader->stack[first + index], &from, &to);
-        pdt_cursor_range(reader, reader->stack[first + n - 1], &to, &end);
-        pdt_source_text(reader, from, end, part);
+        pdt_text_of(reader, reader->stack[first + index], reader->stack[first + n - 1], part);
         pm_buf_printf(text, "[%s]", *part ? part : "?"); /* a macro's text is elsewhere */
     }
     if (cursor.kind == CXCursor_CallExpr)

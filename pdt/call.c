@@ -45,13 +45,6 @@ static uint64_t function_type(struct pdt_body *body, CXCursor callee)
                : 0;
 }
 
-static void source_of(struct pdt_body *body, CXCursor cursor, char ret[PDT_TEXT_BYTES + 1])
-{
-    struct pdt_place from, to;
-    pdt_cursor_range(body->reader, cursor, &from, &to);
-    pdt_source_text(body->reader, from, to, ret);
-}
-
 static void put_call(struct pdt_body *body, CXCursor call, enum pdt_call_kind kind, uint64_t key,
                      uint64_t type, const char *text)
 {
@@ -73,7 +66,8 @@ static void put_arguments(struct pdt_body *body, const char *name, uint32_t firs
     char text[PDT_TEXT_BYTES + 1];
     pm_buf_add_uleb(&body->records, is_mpi ? n : 0);
     for (uint32_t i = 0; is_mpi && i < n; i++) {
-        source_of(body, body->reader->stack[first + i], text);
+        CXCursor argument = body->reader->stack[first + i];
+        pdt_text_of(body->reader, argument, argument, text);
         pdt_put_string(&body->records, text);
     }
 }
@@ -263,7 +257,7 @@ static void walk_other_call(struct pdt_body *body, CXCursor call, uint32_t first
     char text[PDT_TEXT_BYTES + 1] = "";
     uint64_t type = n ? function_type(body, reader->stack[first]) : 0;
     if (n)
-        source_of(body, reader->stack[first], text);
+        pdt_text_of(reader, reader->stack[first], reader->stack[first], text);
     put_call(body, call, type ? PDT_POINTER : PDT_DEPENDENT, 0, type, text);
     pm_buf_add_uleb(&body->records, 0);
     for (uint32_t i = 0; i < n && !reader->failed; i++)
