@@ -260,9 +260,10 @@ static void walk_member(struct pdt_body *body, CXCursor cursor, enum pdt_use own
     uint32_t first, n = pdt_children(reader, cursor, &first);
     uint64_t base = key && n ? key_of_base(body, reader->stack[first]) : 0;
     pdt_drop(reader, first);
-    if (key)
-        put_access(body, cursor, key, base, is_whole ? PDT_WHOLE : PDT_MEMBER,
-                   is_whole ? PDT_USE_ADDRESS : own, "");
+    if (key && is_whole)
+        put_access(body, cursor, key, base, PDT_WHOLE, PDT_USE_ADDRESS, "");
+    else if (key)
+        put_access(body, cursor, key, base, PDT_MEMBER, own, "");
     walk_objects(body, cursor, use);
 }
 

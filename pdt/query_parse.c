@@ -190,8 +190,8 @@ static enum pm_status has_none(const struct query_parser *parser, const char *wh
     return query_fail(parser, text);
 }
 
-/* In a namespace lies all that its name begins, also of its classes and inner namespaces. The pattern
- * is of whole names, "b" also of a::b. Of system headers only the scopes of routines are known. */
+/* In a namespace lies all that its name begins, also of its classes and inner namespaces. The
+ * pattern is of whole names, "b" also of a::b. Of system headers only the scopes of routines are known. */
 static enum pm_status parse_namespace(struct query_parser *parser)
 {
     struct pm_str word = parser->word;
@@ -298,8 +298,8 @@ static enum pm_status parse_to(struct query_parser *parser)
     return status;
 }
 
-/* Calls by pointers go by way of their type, which is a negative id: calls and targets are added and
- * not multiplied. */
+/* Calls by pointers go by way of their type, which is a negative id: calls and targets are added
+ * and not multiplied. */
 static const char reach_to[] =
     "SELECT e.caller FROM named_edges e WHERE e.callee IN (SELECT id FROM fit) UNION "
     "SELECT -t.type FROM main.pointer_targets t WHERE t.routine IN (SELECT id FROM fit) UNION "

@@ -256,12 +256,11 @@ static void show(struct pdt_reader *reader, CXSourceLocation location, struct pd
     CXString string;
     unsigned column;
     reader->clang->getPresumedLocation(location, &string, &place->shown_line, &column);
-    const char *name = reader->clang->getCString(string);
-    if (!reader->shown_name || strcmp(name ? name : "", reader->shown_name) != 0) {
-        reader->shown_name =
-            pm_arena_strndup(&reader->arena, name ? name : "", name ? strlen(name) : 0);
+    const char *text = reader->clang->getCString(string), *name = text ? text : "";
+    if (!reader->shown_name || strcmp(name, reader->shown_name) != 0) {
+        reader->shown_name = pm_arena_strndup(&reader->arena, name, strlen(name));
         reader->failed |= !reader->shown_name;
-        reader->shown_path = reader->shown_name ? find_path(reader, reader->shown_name) : "";
+        reader->shown_path = reader->shown_name ? find_path(reader, name) : "";
     }
     reader->clang->disposeString(string);
     place->shown_path = reader->shown_path;

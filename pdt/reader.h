@@ -107,8 +107,8 @@ void pdt_put_string(struct pm_buf *buf, const char *text);
 /* Children of a cursor are on the stack from *ret_first on until pdt_drop. */
 uint32_t pdt_children(struct pdt_reader *reader, CXCursor cursor, uint32_t *ret_first);
 void pdt_drop(struct pdt_reader *reader, uint32_t first);
-/* The text of an expression; what a macro's argument says is where the argument stands. "": only the
- * macro's text says it. */
+/* The text of an expression; what a macro's argument says is where the argument stands. "":
+ * only the macro's text says it. */
 void pdt_text_of(struct pdt_reader *reader, CXCursor from, CXCursor to,
                  char ret[PDT_TEXT_BYTES + 1]);
 /* Source text from one place to another of one file; cut. In `ret`, zero-ended. */
