@@ -191,7 +191,8 @@ static enum pm_status has_none(const struct query_parser *parser, const char *wh
 }
 
 /* In a namespace lies all that its name begins, also of its classes and inner namespaces. The
- * pattern is of whole names, "b" also of a::b. Of system headers only the scopes of routines are known. */
+ * pattern is of whole names, "b" also of a::b. Of system headers only the
+ * scopes of routines are known. */
 static enum pm_status parse_namespace(struct query_parser *parser)
 {
     struct pm_str word = parser->word;
