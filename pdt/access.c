@@ -128,8 +128,37 @@ static void put_access(struct pdt_body *body, CXCursor cursor, uint64_t variable
     pm_buf_add_uleb(buf, reach);
     pm_buf_add_uleb(buf, (unsigned)use);
     pdt_put_string(buf, subscripts);
-    pm_buf_add_uleb(buf, place.line);
+    pm_buf_add_uleb(buf, place.shown_line);
     pm_buf_add_uleb(buf, place.column);
+}
+
+/* --- members --- */
+
+static void walk_member(struct pdt_body *body, CXCursor cursor, enum pdt_use own, enum pdt_use use);
+
+/* What a member is of, and how it is used. Of a[i].x.y the element a[i] is what is used; a pointer
+ * in front of -> is read; g.x only says where x is. */
+static void walk_object(struct pdt_body *body, CXCursor object, enum pdt_use use)
+{
+    struct pdt_reader *reader = body->reader;
+    CXCursor named = pdt_strip(reader, object);
+    CXType type = reader->clang->getCanonicalType(reader->clang->getCursorType(object));
+    bool is_pointer = type.kind == CXType_Pointer;
+    if (named.kind == CXCursor_MemberRefExpr && !is_pointer)
+        walk_member(body, named, PDT_USE_ADDRESS, use);
+    else if (named.kind == CXCursor_UnaryOperator || is_subscript(reader, named))
+        pdt_walk(body, named, false, is_pointer ? PDT_USE_READ : use);
+    else
+        pdt_walk(body, object, false, PDT_USE_ADDRESS);
+}
+
+static void walk_objects(struct pdt_body *body, CXCursor member, enum pdt_use use)
+{
+    struct pdt_reader *reader = body->reader;
+    uint32_t first, n = pdt_children(reader, member, &first);
+    for (uint32_t i = 0; i < n && !reader->failed; i++)
+        walk_object(body, reader->stack[first + i], use);
+    pdt_drop(reader, first);
 }
 
 /* --- subscripts --- */
@@ -140,16 +169,13 @@ static CXCursor walk_subscripts(struct pdt_body *body, CXCursor cursor, struct p
 {
     struct pdt_reader *reader = body->reader;
     char part[PDT_TEXT_BYTES + 1];
-    struct pdt_place from, to, end;
     uint32_t first, n = pdt_children(reader, cursor, &first);
     uint32_t index = cursor.kind == CXCursor_CallExpr ? 2 : 1;
     CXCursor base = n ? reader->stack[first] : cursor, inner = pdt_strip(reader, base);
     if (n > index && is_subscript(reader, inner))
         base = walk_subscripts(body, inner, text);
     if (n > index) {
-        pdt_cursor_range(reader, reader->stack[first + index], &from, &to);
-        pdt_cursor_range(reader, reader->stack[first + n - 1], &to, &end);
-        pdt_source_text(reader, from, end, part);
+        pdt_text_of(reader, reader->stack[first + index], reader->stack[first + n - 1], part);
         pm_buf_printf(text, "[%s]", *part ? part : "?"); /* a macro's text is elsewhere */
     }
     if (cursor.kind == CXCursor_CallExpr)
@@ -160,8 +186,8 @@ static CXCursor walk_subscripts(struct pdt_body *body, CXCursor cursor, struct p
     return base;
 }
 
-/* What lies below the base: p->a[i] reads p; g.a[i] only says where a is. */
-void pdt_walk_base(struct pdt_body *body, CXCursor base)
+/* What lies below the base: p->a[i] reads p; g.a[i] only says where a is. use: of the element. */
+static void walk_base(struct pdt_body *body, CXCursor base, enum pdt_use use)
 {
     struct pdt_reader *reader = body->reader;
     CXCursor named = pdt_strip(reader, base);
@@ -171,10 +197,13 @@ void pdt_walk_base(struct pdt_body *body, CXCursor base)
         pdt_walk(body, named, false, PDT_USE_READ);
         return;
     }
-    uint32_t first, n = pdt_children(reader, named, &first);
-    for (uint32_t i = 0; i < n; i++)
-        pdt_walk(body, reader->stack[first + i], false, PDT_USE_ADDRESS);
-    pdt_drop(reader, first);
+    CXType type = reader->clang->getCanonicalType(reader->clang->getCursorType(named));
+    walk_objects(body, named, type.kind == CXType_Pointer ? PDT_USE_READ : use);
+}
+
+void pdt_walk_base(struct pdt_body *body, CXCursor base)
+{
+    walk_base(body, base, PDT_USE_READ);
 }
 
 void pdt_walk_subscript(struct pdt_body *body, CXCursor cursor, enum pdt_use use)
@@ -194,7 +223,7 @@ void pdt_walk_subscript(struct pdt_body *body, CXCursor cursor, enum pdt_use use
         put_access(body, cursor, key, outer, PDT_SUBSCRIPT, use, text.data ? text.data : "");
     body->reader->failed |= text.failed;
     pm_buf_release(&text);
-    pdt_walk_base(body, base);
+    walk_base(body, base, use);
 }
 
 void pdt_walk_dereference(struct pdt_body *body, CXCursor cursor, CXCursor object, enum pdt_use use)
@@ -207,34 +236,35 @@ void pdt_walk_dereference(struct pdt_body *body, CXCursor cursor, CXCursor objec
 
 /* --- members, dereferences, names --- */
 
-static void walk_member(struct pdt_body *body, CXCursor cursor, enum pdt_use use)
+static void walk_method(struct pdt_body *body, CXCursor method)
+{
+    struct pdt_entity *entity = pdt_entity(body->reader, body->group, method);
+    if (!entity)
+        return;
+    pm_buf_add_byte(&body->records, PDT_TAKEN);
+    pdt_put_key(&body->records, entity->key);
+}
+
+/* own: of the member itself, use: of what lies below it. */
+static void walk_member(struct pdt_body *body, CXCursor cursor, enum pdt_use own, enum pdt_use use)
 {
     struct pdt_reader *reader = body->reader;
     CXCursor field = reader->clang->getCursorReferenced(cursor);
+    struct pdt_entity *entity = NULL;
+    if (field.kind == CXCursor_FieldDecl)
+        entity = pdt_entity(reader, body->group, field);
+    else if (field.kind == CXCursor_CXXMethod)
+        walk_method(body, field);
+    uint64_t key = entity ? entity->key : 0;
+    bool is_whole = entity && entity->is_array && own == PDT_USE_READ;
     uint32_t first, n = pdt_children(reader, cursor, &first);
-    if (field.kind == CXCursor_FieldDecl) {
-        struct pdt_entity *entity = pdt_entity(reader, body->group, field);
-        uint64_t key = entity ? entity->key : 0;
-        bool is_whole = entity && entity->is_array && use == PDT_USE_READ;
-        uint64_t base = n ? key_of_base(body, reader->stack[first]) : 0;
-        if (key && is_whole)
-            put_access(body, cursor, key, base, PDT_WHOLE, PDT_USE_ADDRESS, "");
-        else if (key)
-            put_access(body, cursor, key, base, PDT_MEMBER, use, "");
-    } else if (field.kind == CXCursor_CXXMethod) {
-        struct pdt_entity *entity = pdt_entity(reader, body->group, field);
-        if (entity) {
-            pm_buf_add_byte(&body->records, PDT_TAKEN);
-            pdt_put_key(&body->records, entity->key);
-        }
-    }
-    /* Of a[i].x the element is what is used; of p->x the pointer is read. */
-    for (uint32_t i = 0; i < n && !reader->failed; i++) {
-        CXCursor child = reader->stack[first + i];
-        bool is_of_element = is_subscript(reader, pdt_strip(reader, child));
-        pdt_walk(body, child, false, is_of_element ? use : PDT_USE_ADDRESS);
-    }
+    uint64_t base = key && n ? key_of_base(body, reader->stack[first]) : 0;
     pdt_drop(reader, first);
+    if (key && is_whole)
+        put_access(body, cursor, key, base, PDT_WHOLE, PDT_USE_ADDRESS, "");
+    else if (key)
+        put_access(body, cursor, key, base, PDT_MEMBER, own, "");
+    walk_objects(body, cursor, use);
 }
 
 static void walk_name(struct pdt_body *body, CXCursor cursor)
@@ -262,7 +292,7 @@ bool pdt_walk_access(struct pdt_body *body, CXCursor cursor, enum pdt_use use)
         pdt_walk_subscript(body, cursor, use);
         return true;
     case CXCursor_MemberRefExpr:
-        walk_member(body, cursor, use);
+        walk_member(body, cursor, use, use);
         return true;
     case CXCursor_DeclRefExpr:
         walk_name(body, cursor);

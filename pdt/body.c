@@ -7,11 +7,11 @@ enum { MAX_DEPTH = 3000, MAX_BODY_BYTES = 1 << 30 };
 
 struct pm_buf *pdt_begin_record(struct pdt_body *body, enum pdt_tag tag, struct pdt_place place)
 {
-    if (place.file && place.file != body->file_now) {
-        body->file_now = place.file;
+    const char *path = place.file ? pdt_shown_path(body->reader, place) : body->path_now;
+    if (path != body->path_now && strcmp(path, body->path_now) != 0) {
+        body->path_now = path;
         pm_buf_add_byte(&body->records, PDT_AT);
-        pdt_put_string(&body->records,
-                       place.file == body->file ? "" : pdt_path(body->reader, place.file));
+        pdt_put_string(&body->records, strcmp(path, body->path) != 0 ? path : "");
     }
     pm_buf_add_byte(&body->records, (unsigned char)tag);
     return &body->records;
@@ -19,9 +19,9 @@ struct pm_buf *pdt_begin_record(struct pdt_body *body, enum pdt_tag tag, struct 
 
 static void put_range(struct pm_buf *buf, struct pdt_place from, struct pdt_place to)
 {
-    pm_buf_add_uleb(buf, from.line);
+    pm_buf_add_uleb(buf, from.shown_line);
     pm_buf_add_uleb(buf, from.column);
-    pm_buf_add_uleb(buf, to.line);
+    pm_buf_add_uleb(buf, to.shown_line);
     pm_buf_add_uleb(buf, to.column);
 }
 
@@ -121,6 +121,24 @@ static void walk_variable(struct pdt_body *body, CXCursor cursor)
     walk_children(body, cursor, PDT_USE_READ);
 }
 
+/* [k = f()]: libclang shows a name only, of a variable that is declared there. */
+static void walk_captures(struct pdt_body *body, CXCursor lambda)
+{
+    struct pdt_reader *reader = body->reader;
+    struct pdt_place from, to;
+    pdt_cursor_range(reader, lambda, &from, &to);
+    uint32_t first, n = pdt_children(reader, lambda, &first);
+    for (uint32_t i = 0; i < n && !reader->failed; i++) {
+        if (reader->stack[first + i].kind != CXCursor_VariableRef)
+            continue;
+        CXCursor variable = reader->clang->getCursorReferenced(reader->stack[first + i]);
+        struct pdt_place at = pdt_cursor_place(reader, variable);
+        if (at.file == from.file && at.offset > from.offset && at.offset < to.offset)
+            pdt_walk_initial_value(body, variable);
+    }
+    pdt_drop(reader, first);
+}
+
 static void walk_by_kind(struct pdt_body *body, CXCursor cursor, enum pdt_use use)
 {
     struct pdt_reader *reader = body->reader;
@@ -136,6 +154,15 @@ static void walk_by_kind(struct pdt_body *body, CXCursor cursor, enum pdt_use us
     case CXCursor_TypeRef:
     case CXCursor_ParmDecl:
         return;
+    case CXCursor_UnexposedDecl: /* auto [a, b] = f() */
+        walk_children(body, cursor, PDT_USE_READ);
+        return;
+    case CXCursor_CXXDeleteExpr:
+        pdt_walk_delete(body, cursor);
+        break;
+    case CXCursor_LambdaExpr:
+        walk_captures(body, cursor);
+        break;
     case CXCursor_ReturnStmt:
         body->n_returns++;
         break;
@@ -176,11 +203,11 @@ void pdt_walk(struct pdt_body *body, CXCursor cursor, bool is_statement, enum pd
 
 static struct pdt_body begin_body(struct pdt_reader *reader, uint32_t group, CXCursor cursor)
 {
-    CXFile file = pdt_cursor_place(reader, cursor).file;
+    const char *path = pdt_path(reader, pdt_cursor_place(reader, cursor).file);
     return (struct pdt_body){.reader = reader,
                              .group = group,
-                             .file = file,
-                             .file_now = file,
+                             .path = path,
+                             .path_now = path,
                              .records = PM_BUF_INIT(MAX_BODY_BYTES)};
 }
 
@@ -194,22 +221,48 @@ static void end_body(struct pdt_body *body)
     free(body->loops);
 }
 
+/* The body as written, within what a coroutine makes of it. */
+static CXCursor body_as_written(struct pdt_reader *reader, CXCursor child)
+{
+    if (child.kind != CXCursor_UnexposedStmt)
+        return child;
+    uint32_t first, n = pdt_children(reader, child, &first);
+    for (uint32_t i = 0; i < n; i++)
+        if (reader->stack[first + i].kind == CXCursor_CompoundStmt ||
+            reader->stack[first + i].kind == CXCursor_CXXTryStmt) {
+            child = reader->stack[first + i];
+            break;
+        }
+    pdt_drop(reader, first);
+    return child;
+}
+
+/* Expressions beside the body: a constructor's initialisers, or of its type (decltype). */
+static bool is_constructor(struct pdt_reader *reader, CXCursor routine)
+{
+    return routine.kind == CXCursor_Constructor ||
+           reader->clang->getTemplateCursorKind(routine) == CXCursor_Constructor;
+}
+
 void pdt_read_body(struct pdt_reader *reader, uint32_t group, CXCursor routine, uint64_t key)
 {
     struct pdt_place from = {0}, to = {0};
     struct pdt_body body = begin_body(reader, group, routine);
+    bool has_initialisers = is_constructor(reader, routine);
     uint32_t first, n = pdt_children(reader, routine, &first);
     for (uint32_t i = 0; i < n && !reader->failed; i++) {
-        CXCursor child = reader->stack[first + i];
+        CXCursor child = body_as_written(reader, reader->stack[first + i]);
         bool is_body = child.kind == CXCursor_CompoundStmt || child.kind == CXCursor_CXXTryStmt;
         if (is_body) {
             pdt_cursor_range(reader, child, &from, &to);
             pdt_begin_directives(&body, from.file, from.line, to.line);
         }
-        if (is_body || reader->clang->isExpression(child.kind)) /* a constructor's initialisers */
+        if (is_body || (has_initialisers && reader->clang->isExpression(child.kind)))
             pdt_walk(&body, child, false, PDT_USE_READ);
     }
     pdt_drop(reader, first);
+    if (has_initialisers)
+        pdt_walk_constructor(&body, routine);
     pdt_put_directives(&body);
     struct pm_buf *buf = pdt_group_buf(reader, group);
     pm_buf_add_byte(buf, PDT_BODY);

@@ -2,6 +2,7 @@
  *
  *     body.c      statements, loops         access.c      what is read and written
  *     call.c      calls, and arguments      directive.c   directives of OpenMP
+ *     construct.c what constructors do that nobody writes
  */
 #ifndef PDT_BODY_H
 #define PDT_BODY_H
@@ -11,8 +12,8 @@
 struct pdt_body {
     struct pdt_reader *reader;
     uint32_t group;
-    CXFile file;     /* the group's */
-    CXFile file_now; /* where the last records' places lie */
+    const char *path;     /* the group's */
+    const char *path_now; /* where the last records' places lie */
     struct pm_buf records;
     uint32_t loop, n_loops; /* the innermost; numbers from 1 */
     uint32_t n_statements, n_returns;
@@ -55,10 +56,19 @@ void pdt_walk_dereference(struct pdt_body *body, CXCursor cursor, CXCursor objec
 /* What says where an element is: its name counts for nothing. */
 void pdt_walk_base(struct pdt_body *body, CXCursor base);
 
+/* construct.c. What a constructor that is written does besides; what one that is not written does,
+ * where it is called; the initial value of a member, or the value of an argument left out. */
+void pdt_walk_constructor(struct pdt_body *body, CXCursor constructor);
+void pdt_walk_implicit_constructor(struct pdt_body *body, CXCursor callee);
+void pdt_walk_delete(struct pdt_body *body, CXCursor expression); /* the destructor */
+void pdt_walk_initial_value(struct pdt_body *body, CXCursor declaration);
+
 /* call.c */
 void pdt_walk_call(struct pdt_body *body, CXCursor call, enum pdt_use use);
 /* The call's record, without what is below it. */
 void pdt_put_call_of_operator(struct pdt_body *body, CXCursor call);
+/* A call that nobody writes: it lies where this declaration is. */
+void pdt_put_call_of(struct pdt_body *body, CXCursor where, CXCursor callee, bool is_virtual);
 /* What stands behind "operator" in the name of what is called as one: "[]" for a[i]; "": none.
  * "binary *" is not "*". */
 const char *pdt_operator_of(struct pdt_reader *reader, CXCursor call);

@@ -45,13 +45,6 @@ static uint64_t function_type(struct pdt_body *body, CXCursor callee)
                : 0;
 }
 
-static void source_of(struct pdt_body *body, CXCursor cursor, char ret[PDT_TEXT_BYTES + 1])
-{
-    struct pdt_place from, to;
-    pdt_cursor_range(body->reader, cursor, &from, &to);
-    pdt_source_text(body->reader, from, to, ret);
-}
-
 static void put_call(struct pdt_body *body, CXCursor call, enum pdt_call_kind kind, uint64_t key,
                      uint64_t type, const char *text)
 {
@@ -62,7 +55,7 @@ static void put_call(struct pdt_body *body, CXCursor call, enum pdt_call_kind ki
     pdt_put_key(buf, key);
     pdt_put_key(buf, type);
     pdt_put_string(buf, text);
-    pm_buf_add_uleb(buf, place.line);
+    pm_buf_add_uleb(buf, place.shown_line);
     pm_buf_add_uleb(buf, place.column);
 }
 
@@ -73,7 +66,8 @@ static void put_arguments(struct pdt_body *body, const char *name, uint32_t firs
     char text[PDT_TEXT_BYTES + 1];
     pm_buf_add_uleb(&body->records, is_mpi ? n : 0);
     for (uint32_t i = 0; is_mpi && i < n; i++) {
-        source_of(body, body->reader->stack[first + i], text);
+        CXCursor argument = body->reader->stack[first + i];
+        pdt_text_of(body->reader, argument, argument, text);
         pdt_put_string(&body->records, text);
     }
 }
@@ -120,14 +114,21 @@ static void walk_callee(struct pdt_body *body, CXCursor child, CXCursor callee)
     pdt_drop(reader, first);
 }
 
-/* Of an instance of a template: the template, whose body is what is there to see. */
+/* Of an instance of a template: the template, whose body is what is there to see. The template of
+ * a member may be one of an instance, too. */
 static CXCursor as_written(struct pdt_reader *reader, CXCursor callee)
 {
-    CXCursor written = reader->clang->getSpecializedCursorTemplate(callee);
-    if (!is_routine(written.kind))
-        return callee;
-    struct pdt_place a = pdt_cursor_place(reader, callee), b = pdt_cursor_place(reader, written);
-    return a.file == b.file && a.offset == b.offset ? written : callee;
+    for (int i = 0; i < 64; i++) {
+        CXCursor written = reader->clang->getSpecializedCursorTemplate(callee);
+        if (!is_routine(written.kind))
+            return callee;
+        struct pdt_place a = pdt_cursor_place(reader, callee);
+        struct pdt_place b = pdt_cursor_place(reader, written);
+        if (a.file != b.file || a.offset != b.offset)
+            return callee;
+        callee = written;
+    }
+    return callee;
 }
 
 static void put_routine_call(struct pdt_body *body, CXCursor call, CXCursor callee)
@@ -138,6 +139,31 @@ static void put_routine_call(struct pdt_body *body, CXCursor call, CXCursor call
     if (entity)
         put_call(body, call, is_virtual ? PDT_VIRTUAL : PDT_DIRECT, entity->key, 0,
                  pdt_string(reader, reader->clang->getCursorSpelling(callee)));
+}
+
+void pdt_put_call_of(struct pdt_body *body, CXCursor where, CXCursor callee, bool is_virtual)
+{
+    struct pdt_reader *reader = body->reader;
+    struct pdt_entity *entity = pdt_entity(reader, body->group, as_written(reader, callee));
+    if (!entity)
+        return;
+    put_call(body, where, is_virtual ? PDT_VIRTUAL : PDT_DIRECT, entity->key, 0,
+             pdt_string(reader, reader->clang->getCursorSpelling(callee)));
+    pm_buf_add_uleb(&body->records, 0);
+}
+
+/* An argument that the call leaves out has the declaration's value. */
+static bool walk_default_argument(struct pdt_body *body, CXCursor callee, uint32_t i,
+                                  CXCursor argument)
+{
+    struct pdt_reader *reader = body->reader;
+    uint32_t first, n = pdt_children(reader, argument, &first);
+    pdt_drop(reader, first);
+    int n_parameters = reader->clang->Cursor_getNumArguments(callee);
+    if (n || argument.kind != CXCursor_UnexposedExpr || (int)i >= n_parameters)
+        return false;
+    pdt_walk_initial_value(body, reader->clang->Cursor_getArgument(callee, i));
+    return true;
 }
 
 static void walk_routine_call(struct pdt_body *body, CXCursor call, CXCursor callee, uint32_t first,
@@ -151,9 +177,12 @@ static void walk_routine_call(struct pdt_body *body, CXCursor call, CXCursor cal
     put_arguments(body, name, first + has_name, n - has_name);
     if (has_name)
         walk_callee(body, reader->stack[first], callee);
-    for (uint32_t i = has_name; i < n && !reader->failed; i++)
-        pdt_walk(body, reader->stack[first + i], false,
-                 use_of_argument(reader, type, i - has_name));
+    for (uint32_t i = has_name; i < n && !reader->failed; i++) {
+        CXCursor argument = reader->stack[first + i];
+        if (!walk_default_argument(body, callee, i - has_name, argument))
+            pdt_walk(body, argument, false, use_of_argument(reader, type, i - has_name));
+    }
+    pdt_walk_implicit_constructor(body, callee);
 }
 
 /* --- operators of classes: children are the first operand, the operator, and the others --- */
@@ -211,13 +240,24 @@ static void walk_operator_call(struct pdt_body *body, CXCursor call, CXCursor ca
                  use_of_argument(reader, type, i - 2 + is_free));
 }
 
+/* Of f(i)(x) libclang names f; what is called is the pointer that f returns. */
+static bool is_of_result(struct pdt_body *body, CXCursor callee, uint32_t first, uint32_t n)
+{
+    struct pdt_reader *reader = body->reader;
+    if (!n || callee.kind == CXCursor_Constructor)
+        return false;
+    CXCursor called = pdt_strip(reader, reader->stack[first]);
+    return called.kind == CXCursor_CallExpr && !names_routine(reader, called, callee) &&
+           function_type(body, called);
+}
+
 static void walk_other_call(struct pdt_body *body, CXCursor call, uint32_t first, uint32_t n)
 {
     struct pdt_reader *reader = body->reader;
     char text[PDT_TEXT_BYTES + 1] = "";
     uint64_t type = n ? function_type(body, reader->stack[first]) : 0;
     if (n)
-        source_of(body, reader->stack[first], text);
+        pdt_text_of(reader, reader->stack[first], reader->stack[first], text);
     put_call(body, call, type ? PDT_POINTER : PDT_DEPENDENT, 0, type, text);
     pm_buf_add_uleb(&body->records, 0);
     for (uint32_t i = 0; i < n && !reader->failed; i++)
@@ -234,7 +274,7 @@ void pdt_walk_call(struct pdt_body *body, CXCursor call, enum pdt_use use)
         return;
     }
     uint32_t first, n = pdt_children(reader, call, &first);
-    if (!is_routine(callee.kind)) {
+    if (!is_routine(callee.kind) || (!*operation && is_of_result(body, callee, first, n))) {
         walk_other_call(body, call, first, n);
     } else if (!strcmp(operation, "*") || !strcmp(operation, "->")) {
         pdt_put_call_of_operator(body, call);

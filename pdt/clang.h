@@ -26,6 +26,8 @@
     X(Type_getSizeOf) X(getNumElements)                                                            \
     X(isFunctionTypeVariadic) X(getArgType) X(isConstQualifiedType) X(getCursorLocation)           \
     X(getCursorExtent) X(getRangeStart) X(getRangeEnd) X(getExpansionLocation)                     \
+    X(getTypeDeclaration) X(getCursorDefinition) X(getPresumedLocation) X(getFileLocation)         \
+    X(getSpellingLocation) X(getOverriddenCursors) X(disposeOverriddenCursors)                     \
     X(Location_isInSystemHeader) X(getFileName) X(getFileContents) X(getCString) X(disposeString)  \
     X(isStatement) X(isExpression) X(isDeclaration) X(isCursorDefinition) X(getCursorLinkage)      \
     X(Cursor_getStorageClass) X(getCursorSemanticParent) X(Cursor_isFunctionInlined)               \

@@ -182,6 +182,38 @@ uint64_t pdt_type(struct pdt_reader *reader, uint32_t group, CXType type)
 
 /* --- names --- */
 
+static enum pdt_routine_kind routine_kind(struct pdt_reader *reader, CXCursor cursor)
+{
+    enum CXCursorKind kind = cursor.kind == CXCursor_FunctionTemplate
+                                 ? reader->clang->getTemplateCursorKind(cursor)
+                                 : cursor.kind;
+    switch ((int)kind) {
+    case CXCursor_CXXMethod:
+        return PDT_METHOD;
+    case CXCursor_Constructor:
+        return PDT_CONSTRUCTOR;
+    case CXCursor_Destructor:
+        return PDT_DESTRUCTOR;
+    case CXCursor_ConversionFunction:
+        return PDT_CONVERSION;
+    default:
+        return PDT_FUNCTION;
+    }
+}
+
+/* libclang calls the constructor of a template Vec "Vec<T>"; compilers and debuggers do not. */
+static const char *name_of(struct pdt_reader *reader, CXCursor cursor)
+{
+    const char *name = pdt_string(reader, reader->clang->getCursorSpelling(cursor));
+    enum pdt_routine_kind kind = routine_kind(reader, cursor);
+    size_t len = strcspn(name, "<");
+    if ((kind != PDT_CONSTRUCTOR && kind != PDT_DESTRUCTOR) || !name[len])
+        return name;
+    const char *copy = pm_arena_strndup(&reader->arena, name, len);
+    reader->failed |= !copy;
+    return copy ? copy : "";
+}
+
 /* heat::Grid::step: what lies around it, with :: between. */
 static void add_scopes(struct pdt_reader *reader, struct pm_buf *buf, CXCursor cursor,
                        unsigned depth)
@@ -200,7 +232,7 @@ static const char *full_name(struct pdt_reader *reader, CXCursor cursor)
 {
     struct pm_buf buf = PM_BUF_INIT(1 << 20);
     add_scopes(reader, &buf, cursor, 0);
-    const char *name = pdt_string(reader, reader->clang->getCursorSpelling(cursor));
+    const char *name = name_of(reader, cursor);
     bool is_nameless = !*name || (strchr(name, '(') && !strstr(name, "operator"));
     pm_buf_add_str(&buf, is_nameless ? "(anonymous)" : name);
     const char *copy = pm_arena_strndup(&reader->arena, buf.data ? buf.data : "", buf.len);
@@ -224,25 +256,6 @@ enum pdt_access pdt_access_of(struct pdt_reader *reader, CXCursor cursor)
 }
 
 /* --- records of routines --- */
-
-static enum pdt_routine_kind routine_kind(struct pdt_reader *reader, CXCursor cursor)
-{
-    enum CXCursorKind kind = cursor.kind == CXCursor_FunctionTemplate
-                                 ? reader->clang->getTemplateCursorKind(cursor)
-                                 : cursor.kind;
-    switch ((int)kind) {
-    case CXCursor_CXXMethod:
-        return PDT_METHOD;
-    case CXCursor_Constructor:
-        return PDT_CONSTRUCTOR;
-    case CXCursor_Destructor:
-        return PDT_DESTRUCTOR;
-    case CXCursor_ConversionFunction:
-        return PDT_CONVERSION;
-    default:
-        return PDT_FUNCTION;
-    }
-}
 
 static unsigned flag(unsigned is_set, unsigned which)
 {
@@ -287,8 +300,8 @@ static enum pdt_storage storage_of(struct pdt_reader *reader, CXCursor cursor)
 /* The place of what has none (built in) is an empty path. */
 static void put_place(struct pdt_reader *reader, struct pm_buf *buf, struct pdt_place place)
 {
-    pdt_put_string(buf, pdt_path(reader, place.file));
-    pm_buf_add_uleb(buf, place.line);
+    pdt_put_string(buf, pdt_shown_path(reader, place));
+    pm_buf_add_uleb(buf, place.shown_line);
     pm_buf_add_uleb(buf, place.column);
 }
 
@@ -317,7 +330,7 @@ static void put_routine(struct pdt_reader *reader, uint32_t group, CXCursor curs
     pm_buf_add_byte(buf, PDT_ROUTINE);
     pdt_put_key(buf, key);
     pdt_put_string(buf, pdt_string(reader, clang->getCursorUSR(cursor)));
-    pdt_put_string(buf, pdt_string(reader, clang->getCursorSpelling(cursor)));
+    pdt_put_string(buf, name_of(reader, cursor));
     pdt_put_string(buf, full_name(reader, cursor));
     pdt_put_string(buf, linkage_name(reader, cursor));
     pm_buf_add_uleb(buf, routine_kind(reader, cursor));
@@ -329,6 +342,29 @@ static void put_routine(struct pdt_reader *reader, uint32_t group, CXCursor curs
     pm_buf_add_uleb(buf, routine_flags(reader, cursor, type, is_defined, is_system));
     pm_buf_add_uleb(buf, n_parameters > 0 ? (uint64_t)n_parameters : 0);
     put_place(reader, buf, place);
+}
+
+/* Which methods of bases it overrides, as written. */
+static void put_overrides(struct pdt_reader *reader, uint32_t group, CXCursor cursor, uint64_t key)
+{
+    CXCursor *methods = NULL;
+    unsigned n = 0;
+    if (!reader->clang->CXXMethod_isVirtual(cursor))
+        return;
+    reader->clang->getOverriddenCursors(cursor, &methods, &n);
+    for (unsigned i = 0; i < n && !reader->failed; i++) {
+        CXCursor template = reader->clang->getSpecializedCursorTemplate(methods[i]);
+        struct pdt_entity *method =
+            pdt_entity(reader, group, is_routine_kind(template.kind) ? template : methods[i]);
+        if (!method)
+            continue;
+        struct pm_buf *buf = pdt_group_buf(reader, group);
+        pm_buf_add_byte(buf, PDT_OVERRIDES);
+        pdt_put_key(buf, key);
+        pdt_put_key(buf, method->key);
+    }
+    if (methods)
+        reader->clang->disposeOverriddenCursors(methods);
 }
 
 /* --- records of variables --- */
@@ -391,7 +427,9 @@ struct pdt_entity *pdt_entity(struct pdt_reader *reader, uint32_t group, CXCurso
         put_routine(reader, group, declaration, entity->key, false);
     else
         put_variable(reader, group, entity);
-    return entity;
+    if (is_routine)
+        put_overrides(reader, group, declaration, entity->key);
+    return entity_of(reader, declaration);
 }
 
 /* --- records of classes and others --- */
@@ -424,7 +462,7 @@ static void put_class(struct pdt_reader *reader, uint32_t group, CXCursor cursor
     pdt_put_key(buf, class_key(reader, cursor));
     pm_buf_add_uleb(buf, size >= 0 ? (uint64_t)size + 1 : 0);
     put_place(reader, buf, pdt_cursor_place(reader, cursor));
-    pm_buf_add_uleb(buf, to.line);
+    pm_buf_add_uleb(buf, to.shown_line);
 }
 
 static void put_base(struct pdt_reader *reader, uint32_t group, CXCursor base, uint64_t class)
@@ -521,6 +559,7 @@ static void declare_routine(struct pdt_reader *reader, uint32_t group, CXCursor 
     entity->emitted_in = group + 1;
     uint64_t key = entity->key;
     put_routine(reader, group, cursor, key, true);
+    put_overrides(reader, group, cursor, key);
     pdt_read_body(reader, group, cursor, key);
 }
 
@@ -554,6 +593,7 @@ void pdt_declare(struct pdt_reader *reader, CXCursor cursor)
         declare_inside(reader, cursor);
         break;
     case CXCursor_LinkageSpec:
+    case CXCursor_FriendDecl: /* a function may be defined there */
     case CXCursor_UnexposedDecl:
         declare_inside(reader, cursor);
         break;

@@ -29,6 +29,7 @@
  *     CALL            n kind, n loop, k callee, k type, s text, n line, n column, n arguments, s...
  *     ACCESS          k variable, k base, n loop, n kind, n mode, s subscripts, n line, n column
  *     TAKEN           k routine: its address is taken
+ *     OVERRIDES       k routine, k method of a base
  *     DIRECTIVE       s name, s text, n loop, n line, n column, n end line
  *     OUTSIDE         what follows lies in no routine
  *     AT              s path: where places of loops, calls, accesses and directives are from here
@@ -61,6 +62,7 @@ enum pdt_tag {
     PDT_DIRECTIVE,
     PDT_OUTSIDE,
     PDT_AT,
+    PDT_OVERRIDES,
 };
 
 /* Words of the columns of the same names; the order is that of the tables in group.c. */

@@ -44,6 +44,8 @@ static enum pm_status check_tables(struct pm_database *pdb, struct pm_error *err
         "main.calls",
         "SELECT call, position, text FROM main.call_arguments",
         "SELECT type, routine, n_targets FROM main.pointer_targets",
+        "SELECT routine, method FROM main.overrides",
+        "SELECT method, routine, n_targets FROM main.virtual_targets",
         "SELECT id, name, kind, type, is_array, is_pointer, is_static, routine, class, access, "
         "offset_bits, file, line, column FROM main.variables",
         "SELECT variable, base, routine, loop, kind, mode, subscripts, file, line, column FROM "
@@ -65,8 +67,11 @@ static enum pm_status make_edges(struct pm_database *pdb, struct pm_error *err)
 {
     return pm_database_exec(
         pdb,
-        "CREATE TEMP VIEW edges AS SELECT c.id AS call, c.routine AS caller, c.callee AS callee, "
-        "c.kind AS kind, 1 AS n_targets FROM main.calls c WHERE c.callee IS NOT NULL UNION ALL "
+        "CREATE TEMP VIEW named_edges AS SELECT c.id AS call, c.routine AS caller, c.callee AS "
+        "callee, c.kind AS kind, 1 AS n_targets FROM main.calls c WHERE c.callee IS NOT NULL UNION "
+        "ALL SELECT c.id, c.routine, v.routine, c.kind, v.n_targets FROM main.calls c JOIN "
+        "main.virtual_targets v ON v.method = c.callee WHERE c.kind = 'virtual';"
+        "CREATE TEMP VIEW edges AS SELECT * FROM named_edges UNION ALL "
         "SELECT c.id, c.routine, t.routine, c.kind, t.n_targets FROM main.calls c JOIN "
         "main.pointer_targets t ON t.type = c.type WHERE c.kind = 'pointer'",
         err);

@@ -23,7 +23,7 @@
 #include "mapping/archive/database.h"
 
 #define PDT_APPLICATION_ID 0x5046504d /* "PFPM" */
-#define PDT_VERSION 1
+#define PDT_VERSION 2
 
 /* The text of schema.sql. */
 const char *pdt_schema(void);

@@ -190,6 +190,29 @@ static enum pm_status has_none(const struct query_parser *parser, const char *wh
     return query_fail(parser, text);
 }
 
+/* In a namespace lies all that its name begins, also of its classes and inner namespaces. The
+ * pattern is of whole names, "b" also of a::b. Of system headers only the
+ * scopes of routines are known. */
+static enum pm_status parse_namespace(struct query_parser *parser)
+{
+    struct pm_str word = parser->word;
+    if (query_is_at_end(parser))
+        return query_fail(parser, "a name or a pattern is missing");
+    if (parser->sql->n_patterns + 2 > QUERY_MAX_PATTERNS)
+        return query_fail(parser, "at most 64 patterns can be asked for at once");
+    if (word.len && word.p[0] == '^')
+        word = (struct pm_str){word.p + 1, word.len - 1};
+    if (word.len && word.p[word.len - 1] == '$')
+        word.len--;
+    int n = add_pattern(parser, word, true, false);
+    pm_buf_printf(&parser->sql->text,
+                  "(EXISTS (SELECT 1 FROM main.namespaces y WHERE (y.name GLOB ?%d OR y.name GLOB "
+                  "'*::' || ?%d) AND substr(r.full_name, 1, length(y.name) + 2) = y.name || '::') "
+                  "OR r.is_system AND r.full_name GLOB ?%d || '::*')",
+                  n, n, n);
+    return query_next(parser);
+}
+
 static enum pm_status parse_in(struct query_parser *parser)
 {
     static const char *const words[] = {"routine", "file", "class", "namespace", "loop", NULL};
@@ -211,9 +234,7 @@ static enum pm_status parse_in(struct query_parser *parser)
         return PM_OK;
     }
     if (i == 3)
-        return query_pattern_of(parser,
-                                "substr(r.full_name, 1, length(r.full_name) - length(r.name) - 2)",
-                                NULL, false);
+        return parse_namespace(parser);
     pm_buf_printf(&parser->sql->text, "%s IN ", of[i]);
     if (i == 0)
         return routines_that_fit(parser);
@@ -278,21 +299,32 @@ static enum pm_status parse_to(struct query_parser *parser)
     return status;
 }
 
+/* Calls by pointers go by way of their type, which is a negative id: calls and targets are added
+ * and not multiplied. */
+static const char reach_to[] =
+    "SELECT e.caller FROM named_edges e WHERE e.callee IN (SELECT id FROM fit) UNION "
+    "SELECT -t.type FROM main.pointer_targets t WHERE t.routine IN (SELECT id FROM fit) UNION "
+    "SELECT e.caller FROM named_edges e JOIN reach ON e.callee = reach.id UNION "
+    "SELECT -t.type FROM main.pointer_targets t JOIN reach ON t.routine = reach.id UNION "
+    "SELECT c.routine FROM main.calls c JOIN reach ON c.type = -reach.id WHERE c.kind = 'pointer'";
+static const char reach_from[] =
+    "SELECT e.callee FROM named_edges e WHERE e.caller IN (SELECT id FROM fit) UNION "
+    "SELECT -c.type FROM main.calls c WHERE c.routine IN (SELECT id FROM fit) AND "
+    "c.kind = 'pointer' UNION "
+    "SELECT e.callee FROM named_edges e JOIN reach ON e.caller = reach.id UNION "
+    "SELECT -c.type FROM main.calls c JOIN reach ON c.routine = reach.id WHERE "
+    "c.kind = 'pointer' UNION "
+    "SELECT t.routine FROM main.pointer_targets t JOIN reach ON t.type = -reach.id";
+
 static enum pm_status parse_reach(struct query_parser *parser, bool is_to)
 {
     if (parser->noun->sort != NOUN_ROUTINE)
         return has_none(parser, "only routines reach others");
-    static const char *const ends[] = {"caller", "callee"};
-    const char *from = ends[!is_to], *to = ends[is_to];
-    pm_buf_printf(&parser->sql->text,
-                  "%s IN (WITH RECURSIVE reach(id) AS (SELECT e.%s FROM edges "
-                  "e WHERE e.%s IN ",
-                  parser->noun->id, from, to);
+    pm_buf_printf(&parser->sql->text, "%s IN (WITH RECURSIVE fit(id) AS ", parser->noun->id);
     enum pm_status status = routines_that_fit(parser);
-    pm_buf_printf(&parser->sql->text,
-                  " UNION SELECT e.%s FROM edges e JOIN reach ON e.%s = reach.id) SELECT id FROM "
-                  "reach WHERE id IS NOT NULL)",
-                  from, to);
+    query_add(parser, ", reach(id) AS (");
+    query_add(parser, is_to ? reach_to : reach_from);
+    query_add(parser, ") SELECT id FROM reach WHERE id > 0)");
     return status;
 }
 

@@ -1,6 +1,7 @@
 /* One unit: from its command to groups. */
 #include "reader.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -25,14 +26,6 @@ const char *pdt_string(struct pdt_reader *reader, CXString string)
 void pdt_put_string(struct pm_buf *buf, const char *text)
 {
     pdt_put_text(buf, text, strlen(text));
-}
-
-struct pdt_place pdt_place_of(struct pdt_reader *reader, CXSourceLocation location)
-{
-    struct pdt_place place = {0};
-    reader->clang->getExpansionLocation(location, &place.file, &place.line, &place.column,
-                                        &place.offset);
-    return place;
 }
 
 struct pdt_place pdt_cursor_place(struct pdt_reader *reader, CXCursor cursor)
@@ -164,6 +157,129 @@ void pdt_source_text(struct pdt_reader *reader, struct pdt_place from, struct pd
             len--;
     memcpy(ret, text, len);
     memcpy(ret + len, is_cut ? "..." : "", is_cut ? 4 : 1);
+}
+
+/* Is the location one of the file, or within an argument that stands in it? Where. */
+static bool is_in_file(struct pdt_reader *reader, CXSourceLocation location,
+                       struct pdt_place *ret_place)
+{
+    const struct pdt_clang *clang = reader->clang;
+    struct pdt_place spelled = {0}, expanded = {0};
+    clang->getFileLocation(location, &ret_place->file, &ret_place->line, &ret_place->column,
+                           &ret_place->offset);
+    clang->getSpellingLocation(location, &spelled.file, NULL, NULL, &spelled.offset);
+    clang->getExpansionLocation(location, &expanded.file, NULL, NULL, &expanded.offset);
+    bool is_plain = spelled.file == expanded.file && spelled.offset == expanded.offset;
+    return is_plain || ret_place->file != expanded.file || ret_place->offset != expanded.offset;
+}
+
+/* A comma outside of parentheses: the text spans several arguments. */
+static bool has_comma(const char *text)
+{
+    int depth = 0;
+    for (; *text && depth >= 0; text++) {
+        depth += strchr("([{", *text) ? 1 : 0;
+        depth -= strchr(")]}", *text) ? 1 : 0;
+        if (*text == ',' && depth == 0)
+            return true;
+    }
+    return depth != 0;
+}
+
+/* A macro's name within an argument: libclang says only where the whole ends. False: none. */
+static bool read_name(struct pdt_reader *reader, struct pdt_place at, char ret[PDT_TEXT_BYTES + 1])
+{
+    size_t len = 0;
+    pdt_source_text(reader, at, at, ret);
+    if (!reader->text || at.file != reader->text_file || at.offset >= reader->text_len)
+        return false;
+    const char *text = reader->text + at.offset;
+    while (at.offset + len < reader->text_len && len < PDT_TEXT_BYTES &&
+           (text[len] == '_' || isalnum((unsigned char)text[len])))
+        len++;
+    memcpy(ret, text, len);
+    ret[len] = 0;
+    return len > 0;
+}
+
+void pdt_text_of(struct pdt_reader *reader, CXCursor from, CXCursor to,
+                 char ret[PDT_TEXT_BYTES + 1])
+{
+    const struct pdt_clang *clang = reader->clang;
+    CXSourceLocation begin = clang->getRangeStart(clang->getCursorExtent(from));
+    CXSourceLocation end = clang->getRangeEnd(clang->getCursorExtent(to));
+    struct pdt_place a = {0}, b = {0};
+    bool begins = is_in_file(reader, begin, &a), ends = is_in_file(reader, end, &b);
+    if (begins && ends) {
+        pdt_source_text(reader, a, b, ret);
+        if (*ret && !has_comma(ret))
+            return;
+    }
+    if (begins && a.offset != pdt_place_of(reader, begin).offset && read_name(reader, a, ret))
+        return;
+    pdt_source_text(reader, pdt_place_of(reader, begin), pdt_place_of(reader, end), ret);
+}
+
+/* --- #line: what yacc, lex and their like make is shown where it was written --- */
+
+static bool is_line_directive(const char *p, const char *end)
+{
+    while (p < end && (*p == ' ' || *p == '\t'))
+        p++;
+    return p < end && ((*p >= '0' && *p <= '9') || (end - p > 4 && !memcmp(p, "line", 4)));
+}
+
+static bool has_line_directive(struct pdt_reader *reader, CXFile file)
+{
+    size_t len = 0;
+    const char *text = reader->clang->getFileContents(reader->tu, file, &len);
+    const char *end = text ? text + len : NULL;
+    for (const char *p = text; p && (p = memchr(p, '#', (size_t)(end - p))) != NULL; p++)
+        if (is_line_directive(p + 1, end))
+            return true;
+    return false;
+}
+
+static bool is_from_elsewhere(struct pdt_reader *reader, CXFile file)
+{
+    uint32_t *slot = file ? pm_map_at(&reader->line_slots, (uintptr_t)file) : NULL;
+    reader->failed |= file && !slot;
+    if (!slot)
+        return false;
+    if (!*slot)
+        *slot = has_line_directive(reader, file) ? 2 : 1;
+    return *slot == 2;
+}
+
+static void show(struct pdt_reader *reader, CXSourceLocation location, struct pdt_place *place)
+{
+    CXString string;
+    unsigned column;
+    reader->clang->getPresumedLocation(location, &string, &place->shown_line, &column);
+    const char *text = reader->clang->getCString(string), *name = text ? text : "";
+    if (!reader->shown_name || strcmp(name, reader->shown_name) != 0) {
+        reader->shown_name = pm_arena_strndup(&reader->arena, name, strlen(name));
+        reader->failed |= !reader->shown_name;
+        reader->shown_path = reader->shown_name ? find_path(reader, name) : "";
+    }
+    reader->clang->disposeString(string);
+    place->shown_path = reader->shown_path;
+}
+
+struct pdt_place pdt_place_of(struct pdt_reader *reader, CXSourceLocation location)
+{
+    struct pdt_place place = {0};
+    reader->clang->getExpansionLocation(location, &place.file, &place.line, &place.column,
+                                        &place.offset);
+    place.shown_line = place.line;
+    if (is_from_elsewhere(reader, place.file))
+        show(reader, location, &place);
+    return place;
+}
+
+const char *pdt_shown_path(struct pdt_reader *reader, struct pdt_place place)
+{
+    return place.shown_path ? place.shown_path : pdt_path(reader, place.file);
 }
 
 /* --- groups --- */
@@ -378,6 +494,7 @@ void pdt_read_unit(const struct pdt_clang *clang, struct pdt_unit *unit)
     free(reader.paths);
     pm_buf_release(&reader.long_text);
     pm_map_release(&reader.path_slots);
+    pm_map_release(&reader.line_slots);
     pm_map_release(&reader.type_slots);
     pm_arena_release(&reader.arena);
 }

@@ -53,9 +53,11 @@ struct pdt_omp {
     bool is_of_a_body; /* its record is among those of a routine */
 };
 
+/* Where the text is, and where #line says that it is from: records have that. */
 struct pdt_place {
     CXFile file;
-    unsigned line, column, offset;
+    unsigned line, column, offset, shown_line;
+    const char *shown_path; /* NULL: the file's */
 };
 
 struct pdt_reader {
@@ -77,7 +79,9 @@ struct pdt_reader {
     uint32_t n_stack, cap_stack;
     struct pdt_omp *pragmas; /* of OpenMP, of all files that were looked at */
     uint32_t n_pragmas, cap_pragmas;
-    CXFile text_file; /* whose contents `text` are */
+    struct pm_map line_slots;            /* files: 1; 2 when #line stands in them */
+    const char *shown_name, *shown_path; /* the last of a #line: as written, absolute */
+    CXFile text_file;                    /* whose contents `text` are */
     const char *text;
     size_t text_len;
     struct pm_buf long_text; /* the last one of pdt_long_text */
@@ -87,6 +91,8 @@ struct pdt_reader {
 
 /* reader.c */
 struct pdt_place pdt_place_of(struct pdt_reader *reader, CXSourceLocation location);
+/* The file that records name. */
+const char *pdt_shown_path(struct pdt_reader *reader, struct pdt_place place);
 struct pdt_place pdt_cursor_place(struct pdt_reader *reader, CXCursor cursor);
 void pdt_cursor_range(struct pdt_reader *reader, CXCursor cursor, struct pdt_place *ret_from,
                       struct pdt_place *ret_to);
@@ -101,6 +107,10 @@ void pdt_put_string(struct pm_buf *buf, const char *text);
 /* Children of a cursor are on the stack from *ret_first on until pdt_drop. */
 uint32_t pdt_children(struct pdt_reader *reader, CXCursor cursor, uint32_t *ret_first);
 void pdt_drop(struct pdt_reader *reader, uint32_t first);
+/* The text of an expression; what a macro's argument says is where the argument stands. "":
+ * only the macro's text says it. */
+void pdt_text_of(struct pdt_reader *reader, CXCursor from, CXCursor to,
+                 char ret[PDT_TEXT_BYTES + 1]);
 /* Source text from one place to another of one file; cut. In `ret`, zero-ended. */
 void pdt_source_text(struct pdt_reader *reader, struct pdt_place from, struct pdt_place to,
                      char ret[PDT_TEXT_BYTES + 1]);

@@ -65,6 +65,10 @@ CREATE TABLE call_arguments (call INTEGER NOT NULL, position INTEGER NOT NULL, t
 -- Which routines a call through a pointer to this type may reach: all of that type whose address is
 -- taken. One alone is settled by the type.
 CREATE TABLE pointer_targets (type INTEGER NOT NULL, routine INTEGER NOT NULL, n_targets INTEGER NOT NULL);
+-- A method that overrides another one; and all that a virtual call of a method may reach besides the
+-- method itself. n_targets: of the call in all.
+CREATE TABLE overrides (routine INTEGER NOT NULL, method INTEGER NOT NULL);
+CREATE TABLE virtual_targets (method INTEGER NOT NULL, routine INTEGER NOT NULL, n_targets INTEGER NOT NULL);
 -- kind: global, static, local, parameter, field.
 CREATE TABLE variables (id INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, type INTEGER NOT NULL,
     is_array INTEGER NOT NULL, is_pointer INTEGER NOT NULL, is_static INTEGER NOT NULL, routine INTEGER, class INTEGER,
@@ -78,4 +82,5 @@ CREATE TABLE directives (id INTEGER PRIMARY KEY, name TEXT NOT NULL, text TEXT N
 
 CREATE VIEW call_edges AS SELECT c.id AS call, c.routine AS caller, c.callee, c.kind, 1 AS n_targets FROM calls c
     WHERE c.callee IS NOT NULL UNION ALL SELECT c.id, c.routine, t.routine, c.kind, t.n_targets FROM calls c
-    JOIN pointer_targets t ON t.type = c.type WHERE c.kind = 'pointer';
+    JOIN pointer_targets t ON t.type = c.type WHERE c.kind = 'pointer' UNION ALL SELECT c.id, c.routine, v.routine,
+    c.kind, v.n_targets FROM calls c JOIN virtual_targets v ON v.method = c.callee WHERE c.kind = 'virtual';

@@ -233,7 +233,8 @@ enum pm_status pdt_select_database(const struct pdt_run *run, struct pm_error *e
         return status;
     status = pm_database_exec(pdb,
                               "CREATE UNIQUE INDEX main.known ON files(name);"
-                              "CREATE TEMP VIEW edges AS SELECT * FROM main.call_edges; BEGIN",
+                              "CREATE TEMP VIEW edges AS SELECT * FROM main.call_edges;"
+                              "CREATE TEMP VIEW named_edges AS SELECT * FROM edges; BEGIN",
                               err);
     if (status != PM_OK)
         goto out;

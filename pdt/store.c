@@ -417,6 +417,17 @@ static enum pm_status read_taken(struct pdt_store *store)
     return PM_OK;
 }
 
+static enum pm_status read_overrides(struct pdt_store *store)
+{
+    uint64_t key[2];
+    if (!pdt_get_key(at(store), &key[0]) || !pdt_get_key(at(store), &key[1]) ||
+        is_seen(store, key, sizeof key, PDT_OVERRIDES))
+        return PM_OK;
+    int64_t routine = pm_map_get(&store->routine_ids, key[0]);
+    int64_t method = pm_map_get(&store->routine_ids, key[1]);
+    return routine && method ? store_insert(store, INSERT_OVERRIDE, "ii", routine, method) : PM_OK;
+}
+
 static enum pm_status read_directive(struct pdt_store *store)
 {
     struct pm_str name, text;
@@ -487,6 +498,8 @@ static enum pm_status read_record(struct pdt_store *store, unsigned tag)
         return read_outside(store);
     case PDT_AT:
         return read_at(store);
+    case PDT_OVERRIDES:
+        return read_overrides(store);
     default:
         store->cursor.failed = true;
         return PM_OK;

@@ -206,6 +206,19 @@ static enum pm_status write_targets(struct pdt_store *store)
     return status;
 }
 
+/* All that override a method, at any distance. A pure method is no target itself. */
+static enum pm_status write_virtual_targets(struct pdt_store *store)
+{
+    static const char sql[] =
+        "CREATE INDEX overrides_method ON overrides(method);"
+        "INSERT INTO virtual_targets WITH RECURSIVE t(method, routine) AS (SELECT method, routine "
+        "FROM overrides UNION SELECT t.method, o.routine FROM t JOIN overrides o ON o.method = "
+        "t.routine) SELECT t.method, t.routine, count(*) OVER (PARTITION BY t.method) + "
+        "(SELECT NOT r.is_pure FROM routines r WHERE r.id = t.method) FROM t WHERE t.method <> "
+        "t.routine ORDER BY t.method, t.routine";
+    return pm_database_exec(store->pdb, sql, store->err);
+}
+
 /* --- files and units --- */
 
 static enum pm_status write_files(struct pdt_store *store, int64_t began_ns)
@@ -285,6 +298,9 @@ static enum pm_status write_indices(struct pdt_store *store)
                               "CREATE INDEX bases_class ON bases(class);"
                               "CREATE INDEX arguments_call ON call_arguments(call);"
                               "CREATE INDEX enumerators_enum ON enumerators(enum);"
+                              "CREATE INDEX calls_type ON calls(type);"
+                              "CREATE INDEX virtual_method ON virtual_targets(method);"
+                              "CREATE INDEX virtual_routine ON virtual_targets(routine);"
                               "CREATE INDEX targets_type ON pointer_targets(type);"
                               "CREATE INDEX targets_routine ON pointer_targets(routine);";
     return pm_database_exec(store->pdb, sql, store->err);
@@ -294,7 +310,8 @@ enum pm_status pdt_store_end(struct pdt_store *store, int64_t began_ns, const ch
                              struct pm_error *err)
 {
     static enum pm_status (*const parts[])(struct pdt_store *) = {
-        write_types, write_classes, write_routines, write_variables, write_calls, write_targets};
+        write_types, write_classes, write_routines,       write_variables,
+        write_calls, write_targets, write_virtual_targets};
     store->err = err;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         enum pm_status status = parts[i](store);

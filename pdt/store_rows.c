@@ -25,6 +25,7 @@ static const char *const sql[N_INSERTS] = {
     [INSERT_CALL] = "calls VALUES (?,?,?,?,?,?,?,?,?,?,?)",
     [INSERT_ARGUMENT] = "call_arguments VALUES (?,?,?)",
     [INSERT_TARGET] = "pointer_targets VALUES (?,?,?)",
+    [INSERT_OVERRIDE] = "overrides VALUES (?,?)",
     [INSERT_VARIABLE] = "variables VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [INSERT_ACCESS] = "accesses VALUES (?,?,?,?,?,?,?,?,?,?)",
     [INSERT_DIRECTIVE] =
