@@ -7,11 +7,11 @@
 
 #include <unistd.h>
 
-enum { OPT_ANEW = CMD_KEY_FIRST, OPT_FROM, OPT_TO, OPT_DEPTH, OPT_FORMAT, OPT_LIMIT };
+enum { OPT_ANEW = CMD_KEY_FIRST, OPT_FROM, OPT_TO, OPT_DEPTH, OPT_FORMAT, OPT_LIMIT, OPT_FACTS };
 enum { MAX_JOBS = 256, MAX_DEPTH = 1000 };
 
 struct pdb_request {
-    const char *output, *root;
+    const char *output, *root, *facts;
     bool is_anew, has_depth, has_format, has_limit, json;
     uint64_t n_jobs, depth, limit;
     enum pdt_direction direction;
@@ -51,11 +51,33 @@ static void note(void *context, const char *text)
     cmd_talk("warning: %s", text);
 }
 
+static void print_built(const struct pdt_build *work)
+{
+    if (work->commands)
+        printf("%s: %u files compiled (%u read, %u as before", work->output, work->n_units,
+               work->n_read, work->n_kept);
+    else
+        printf("%s: ", work->output);
+    if (work->n_with_errors)
+        printf(", %u with errors", work->n_with_errors);
+    if (work->n_failed)
+        printf(", %u not read", work->n_failed);
+    fputs(work->commands ? ")" : "", stdout);
+    if (work->facts)
+        printf("%s%u files of facts", work->commands ? ", " : "", work->n_facts);
+    if (work->n_damaged)
+        printf(" (%u damaged)", work->n_damaged);
+    printf("; %llu routines, %llu loops, %llu calls, %llu accesses\n",
+           (unsigned long long)work->n_routines, (unsigned long long)work->n_loops,
+           (unsigned long long)work->n_calls, (unsigned long long)work->n_accesses);
+}
+
 static int build(struct cmd_parse *parse, const struct pdb_request *request)
 {
     struct talk talk = {.shows_progress = isatty(STDERR_FILENO)};
     struct pm_error err = PM_ERROR_INIT;
-    struct pdt_build work = {.commands = parse->operands[1],
+    struct pdt_build work = {.commands = parse->n_operands > 1 ? parse->operands[1] : NULL,
+                             .facts = request->facts,
                              .output = request->output,
                              .n_threads = (unsigned)request->n_jobs,
                              .is_anew = request->is_anew,
@@ -66,15 +88,7 @@ static int build(struct cmd_parse *parse, const struct pdb_request *request)
     clear_line(&talk);
     if (status != PM_OK)
         return cmd_fail(parse, &err);
-    printf("%s: %u files compiled (%u read, %u as before", work.output, work.n_units, work.n_read,
-           work.n_kept);
-    if (work.n_with_errors)
-        printf(", %u with errors", work.n_with_errors);
-    if (work.n_failed)
-        printf(", %u not read", work.n_failed);
-    printf("); %llu routines, %llu loops, %llu calls, %llu accesses\n",
-           (unsigned long long)work.n_routines, (unsigned long long)work.n_loops,
-           (unsigned long long)work.n_calls, (unsigned long long)work.n_accesses);
+    print_built(&work);
     return cmd_stdout_done(parse, CMD_DONE);
 }
 
@@ -153,7 +167,8 @@ static int check_usage(struct cmd_parse *parse, const struct pdb_request *reques
                                            "a program database and a query", "a program database",
                                            "a program database"};
     int wanted = action == QUERY ? 3 : 2;
-    if (parse->n_operands != wanted)
+    bool is_facts_alone = action == BUILD && request->facts && parse->n_operands == 1;
+    if (parse->n_operands != wanted && !is_facts_alone)
         return cmd_usage_error(parse, "'pdb %s' takes %s", action_words[action], operands[action]);
     if (action == BUILD && !request->output)
         return cmd_usage_error(parse, "'pdb build' needs '-o FILE'");
@@ -166,8 +181,9 @@ static int check_usage(struct cmd_parse *parse, const struct pdb_request *reques
         return cmd_usage_error(parse, "option '--format' goes with 'pdb export'");
     if (action != QUERY && request->has_limit)
         return cmd_usage_error(parse, "option '--limit' goes with 'pdb query'");
-    if (action != BUILD && (request->is_anew || request->n_jobs))
-        return cmd_usage_error(parse, "options '--jobs' and '--anew' go with 'pdb build'");
+    if (action != BUILD && (request->is_anew || request->n_jobs || request->facts))
+        return cmd_usage_error(parse,
+                               "options '--jobs', '--anew' and '--facts' go with 'pdb build'");
     if (action != BUILD && action != EXPORT && request->output)
         return cmd_usage_error(parse, "option '--output' goes with 'pdb build' and 'pdb export'");
     if ((action == BUILD || action == EXPORT) && request->json)
@@ -224,6 +240,9 @@ static int pdb_main(struct cmd_parse *parse)
         case OPT_ANEW:
             request.is_anew = true;
             break;
+        case OPT_FACTS:
+            request.facts = parse->value;
+            break;
         case OPT_FROM:
         case OPT_TO:
             request.root = parse->value;
@@ -253,6 +272,9 @@ static const struct cmd_option pdb_options[] = {
     {'j', "jobs", "NUMBER",
      "build: how many files to read at a time (default: as many as processors)"},
     {OPT_ANEW, "anew", NULL, "build: read all files again"},
+    {OPT_FACTS, "facts", "DIR",
+     "build: with what the plugins wrote to DIR (-fplugin-arg-perfmap-pdb=DIR): Fortran, and files "
+     "of C and C++ that are not in COMPILE_COMMANDS"},
     {OPT_FROM, "calls-from", "ROUTINE",
      "tree: what this routine calls, and so on; ^, $, * and ? as in queries"},
     {OPT_TO, "calls-to", "ROUTINE", "tree: what calls this routine, and so on"},
@@ -265,6 +287,7 @@ static const struct cmd_option pdb_options[] = {
 
 static const struct cmd_example pdb_examples[] = {
     {"perfmap pdb build build/compile_commands.json -o app.pdb", "read the program's source"},
+    {"perfmap pdb build --facts build/facts -o app.pdb", "of what the plugin wrote in a build"},
     {"perfmap pdb query app.pdb 'loops in routine ^solve'", "loops, with what they call"},
     {"perfmap pdb query app.pdb 'routines reaching MPI_* not inline statements > 10'",
      "routines that lead to communication"},
@@ -280,15 +303,18 @@ const struct cmd cmd_pdb = {
     .name = "pdb",
     .summary = "build and ask the program database of a source tree",
     .usage =
-        (const char *const[]){"pdb build [-j NUMBER] [--anew] -o FILE.pdb COMPILE_COMMANDS",
-                              "pdb query [--limit NUMBER] [--json] FILE.pdb QUERY",
-                              "pdb tree --calls-from|--calls-to ROUTINE [--depth NUMBER] [--json] "
-                              "FILE.pdb",
-                              "pdb export [--format pdb|pif] [-o FILE] FILE.pdb", NULL},
+        (const char *const[]){
+            "pdb build [-j NUMBER] [--anew] [--facts DIR] -o FILE.pdb [COMPILE_COMMANDS]",
+            "pdb query [--limit NUMBER] [--json] FILE.pdb QUERY",
+            "pdb tree --calls-from|--calls-to ROUTINE [--depth NUMBER] [--json] "
+            "FILE.pdb",
+            "pdb export [--format pdb|pif] [-o FILE] FILE.pdb", NULL},
     .description =
         "Reads all files that compile_commands.json names with libclang, and keeps what the "
         "source is made of: routines, loops, classes, types, arrays and where they are read and "
-        "written, calls, macros, OpenMP directives and calls of MPI. Nothing is compiled.\n\n"
+        "written, calls, macros, OpenMP directives and calls of MPI. Nothing is compiled. Facts "
+        "that the plugins wrote in a build "
+        "add Fortran.\n\n"
         "A query names what is asked for, and then conditions:\n\n"
         "    routines|loops|arrays|variables|accesses|reads|writes|calls|mpi|openmp|files|\n"
         "    types|classes|templates|fields|macros|namespaces|enums|typedefs|pragmas|\n"

@@ -1,4 +1,5 @@
 /* All units, read in threads, and then one database of them. */
+#include "facts.h"
 #include "pdb.h"
 #include "previous.h"
 #include "reader.h"
@@ -20,6 +21,7 @@ struct building {
     struct pdt_build *build;
     const struct pdt_clang *clang;
     struct pdt_commands commands;
+    struct pdt_facts facts;
     struct pdt_previous *previous;
     struct pdt_unit *units;
     uint32_t n_units;
@@ -259,7 +261,10 @@ static enum pm_status write_all(struct building *building, int64_t began_ns, str
     status = store_units(building, store, err);
     if (status != PM_OK)
         goto out;
-    status = pdt_store_end(store, began_ns, building->clang->version, err);
+    status = pdt_facts_store(&building->facts, store, err);
+    if (status != PM_OK)
+        goto out;
+    status = pdt_store_end(store, began_ns, building->clang ? building->clang->version : "", err);
     if (status != PM_OK)
         goto out;
     count(building, store);
@@ -357,15 +362,47 @@ static void tell_problems(struct building *building)
     }
 }
 
+/* A tree of Fortran alone has commands, too; with facts that is no mistake. */
+static enum pm_status read_commands(struct building *building, struct pm_error *err)
+{
+    const struct pdt_build *build = building->build;
+    struct pm_error problem = PM_ERROR_INIT;
+    if (!build->commands)
+        return PM_OK;
+    enum pm_status status = pdt_commands_read(build->commands, &problem, &building->commands);
+    bool is_foreign = build->facts && status == PM_ERR_FORMAT && building->commands.n_foreign &&
+                      !building->commands.n;
+    if (status != PM_OK && !is_foreign)
+        pm_error_set(err, status, "%s", pm_error_text(&problem));
+    pm_error_release(&problem);
+    if (is_foreign)
+        return PM_OK;
+    if (status != PM_OK)
+        return status;
+    return pdt_clang_load(err, &building->clang);
+}
+
+static enum pm_status read_facts(struct building *building, struct pm_error *err)
+{
+    struct pdt_build *build = building->build;
+    if (!build->facts)
+        return PM_OK;
+    enum pm_status status =
+        pdt_facts_read(build->facts, build->note, build->context, err, &building->facts);
+    build->n_facts = building->facts.n;
+    build->n_damaged = building->facts.n_damaged;
+    return status;
+}
+
 static enum pm_status build_all(struct building *building, struct pm_error *err)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     int64_t began_ns = now.tv_sec * 1000000000 + now.tv_nsec;
-    enum pm_status status = pdt_commands_read(building->build->commands, err, &building->commands);
+    enum pm_status status = read_commands(building, err);
     if (status != PM_OK)
         return status;
-    status = pdt_clang_load(err, &building->clang);
+    status = read_facts(building, err);
     if (status != PM_OK)
         return status;
     status = load_previous(building, err);
@@ -378,7 +415,7 @@ static enum pm_status build_all(struct building *building, struct pm_error *err)
     if (status != PM_OK)
         return status;
     tell_problems(building);
-    if (building->build->n_failed == building->n_units)
+    if (!building->facts.n && building->build->n_failed == building->n_units)
         return pm_error_set(err, PM_ERR_FORMAT, "none of %u files could be read",
                             building->n_units);
     return write_all(building, began_ns, err);
@@ -393,6 +430,7 @@ enum pm_status pdt_build(struct pdt_build *build, struct pm_error *err)
         pdt_unit_release(&building.units[i]);
     free(building.units);
     pdt_previous_free(building.previous);
+    pdt_facts_release(&building.facts);
     pdt_commands_release(&building.commands);
     pm_map_release(&building.pooled);
     pthread_mutex_destroy(&building.lock);

@@ -110,7 +110,8 @@ static const char *access_word(const char *access)
 }
 
 /* 0 id, 1 name, 2-4 place, 5 class, 6 access, 7 type, 8 linkage, 9 storage, 10 kind, 11 virtual,
- * 12 inline, 13 static, 14 pure, 15-17 body's begin, 18-20 its end, 21 C++, 22 defined */
+ * 12 inline, 13 static, 14 pure, 15-17 body's begin, 18-20 its end, 21 language,
+ * 22 defined */
 static enum pm_status put_routine(void *context, sqlite3_stmt *row)
 {
     struct exporting *exporting = context;
@@ -124,10 +125,12 @@ static enum pm_status put_routine(void *context, sqlite3_stmt *row)
         pm_buf_printf(out, "racs %s\n", access);
     if (sqlite3_column_type(row, 7) != SQLITE_NULL)
         pm_buf_printf(out, "rsig ty#%lld\n", (long long)sqlite3_column_int64(row, 7));
-    const char *language = sqlite3_column_int(row, 21) ? "C++" : "C";
+    static const char *const languages[] = {"C", "C++", "f90"};
+    const char *language = languages[sqlite3_column_int(row, 21) % 3];
     bool is_internal = !strcmp(pm_database_text(row, 8), "internal");
     pm_buf_printf(out, "rlink %s\n", is_internal ? "internal" : language);
-    pm_buf_printf(out, "rkind %s\n", !strcmp(pm_database_text(row, 9), "static") ? "stat" : "ext");
+    const char *kind = sqlite3_column_int(row, 21) == 2 ? "fext" : "ext";
+    pm_buf_printf(out, "rkind %s\n", !strcmp(pm_database_text(row, 9), "static") ? "stat" : kind);
     if (special)
         pm_buf_printf(out, "rskind %s\n", special);
     const char *is_virtual = sqlite3_column_int(row, 11) ? "virt" : "no";
@@ -267,17 +270,30 @@ static enum pm_status put_pragma(void *context, sqlite3_stmt *row)
     return PM_OK;
 }
 
+static enum pm_status put_language(void *context, sqlite3_stmt *row)
+{
+    struct exporting *exporting = context;
+    bool has_fortran = sqlite3_column_int(row, 0), has_others = sqlite3_column_int(row, 1);
+    const char *language = has_others ? "multi" : "fortran";
+    pm_buf_printf(exporting->out, "lang %s\n\n", has_fortran ? language : "c_or_c++");
+    return PM_OK;
+}
+
 enum pm_status pdt_export_pdb(struct pm_database *pdb, struct pm_buf *out, struct pm_error *err)
 {
     static const struct {
         const char *sql;
         pm_database_visit *put;
     } parts[] = {
+        {"SELECT coalesce(max(usr GLOB 'fortran:*'), 0), coalesce(max(usr NOT GLOB 'fortran:*'), "
+         "0) FROM main.routines WHERE is_defined",
+         put_language},
         {"SELECT id, name FROM main.files ORDER BY id", put_file},
         {"SELECT id, name, file, line, column, class, access, type, linkage, storage, kind, "
          "is_virtual, is_inline, is_static, is_pure, CASE WHEN body_line THEN file END, body_line, "
-         "body_column, CASE WHEN end_line THEN file END, end_line, end_column, usr GLOB '*#' OR "
-         "linkage_name GLOB '_Z*', is_defined FROM main.routines ORDER BY id",
+         "body_column, CASE WHEN end_line THEN file END, end_line, end_column, CASE WHEN usr GLOB "
+         "'fortran:*' THEN 2 ELSE usr GLOB '*#' OR linkage_name GLOB '_Z*' END, is_defined FROM "
+         "main.routines ORDER BY id",
          put_routine},
         {"SELECT id, name, file, line, column, kind FROM main.classes ORDER BY id", put_class},
         {"SELECT id, name, kind, n_elements FROM main.types ORDER BY id", put_type},
@@ -288,7 +304,6 @@ enum pm_status pdt_export_pdb(struct pm_database *pdb, struct pm_buf *out, struc
     };
     struct exporting exporting = {.pdb = pdb, .out = out, .err = err};
     pm_buf_add_str(out, "<PDB 3.0>\n");
-    pm_buf_add_str(out, "lang c_or_c++\n\n");
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         enum pm_status status = each(&exporting, parts[i].sql, 0, parts[i].put);
         if (status != PM_OK)

@@ -86,7 +86,8 @@ static enum pm_status put_loop(void *context, sqlite3_stmt *row)
         function_id(pm_database_text(row, 0), pm_database_text(row, 1), sqlite3_column_int(row, 2));
     struct pm_buf name = PM_BUF_INIT(1 << 16);
     pm_buf_printf(&name, "%s:%u:%u", base ? base + 1 : path, line, column);
-    bool is_for = !strcmp(pm_database_text(row, 7), "for");
+    const char *kind = pm_database_text(row, 7);
+    bool is_for = !strcmp(kind, "for") || !strcmp(kind, "loop"); /* a plugin's own place */
     pm_id id = is_for ? loop_id(function, path, line, column) : 0;
     struct pm_pif_noun noun = {.id = id,
                                .name = name.data ? name.data : "",

@@ -11,6 +11,7 @@
  *   clang       libclang, loaded when needed      store, store_*  groups to the tables of a file
  *   commands    compile_commands.json             previous        what the last build knew
  *   reader, unit  one unit: its groups            build           all units, in threads
+ *   facts, facts_*  what plugins wrote of a program, behind the groups
  *   declare, body, access, preprocess: what the reader reads of it
  *   query, query_parse     the language of queries
  *   tree        who calls whom                    export_pdb, export_pif
@@ -34,7 +35,8 @@ PM_MUST_CHECK enum pm_status pdt_open(const char *path, struct pm_error *err,
                                       struct pm_database **ret_pdb);
 
 struct pdt_build {
-    const char *commands; /* compile_commands.json, or a folder with it */
+    const char *commands; /* compile_commands.json, or a folder with it; NULL: facts alone */
+    const char *facts;    /* a folder with facts of plugins; NULL: none */
     const char *output;
     unsigned n_threads; /* 0: as many as there are processors */
     bool is_anew;       /* nothing of the output's old contents is used */
@@ -44,6 +46,7 @@ struct pdt_build {
     void *context;
     /* Filled in: units in all, read now, as they were, with errors, of which nothing is known. */
     unsigned n_units, n_read, n_kept, n_with_errors, n_failed;
+    unsigned n_facts, n_damaged; /* files of facts in all, damaged */
     uint64_t n_routines, n_loops, n_calls, n_accesses;
 };
 

@@ -51,7 +51,7 @@ CREATE TABLE routines (id INTEGER PRIMARY KEY, usr TEXT NOT NULL, name TEXT NOT 
     n_statements INTEGER NOT NULL, n_returns INTEGER NOT NULL, n_variants INTEGER NOT NULL,
     file INTEGER, line INTEGER, column INTEGER, body_line INTEGER, body_column INTEGER, end_line INTEGER,
     end_column INTEGER);
--- kind: for, while, do, range. depth: 1 is outermost.
+-- kind: for, while, do, range; loop: of facts, which do not tell. depth: 1 is outermost.
 CREATE TABLE loops (id INTEGER PRIMARY KEY, routine INTEGER NOT NULL, parent INTEGER, depth INTEGER NOT NULL,
     kind TEXT NOT NULL, file INTEGER NOT NULL, line INTEGER NOT NULL, column INTEGER NOT NULL, end_line INTEGER NOT NULL,
     end_column INTEGER NOT NULL);

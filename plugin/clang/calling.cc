@@ -135,6 +135,8 @@ void pm_touch_cxx_call(struct pm_text_reader *reader, const Expr *e)
     note_handed(reader, &call);
     if (call.callee)
         reader->text->calls.push_back({reader->statement, pm_noun_of_called(call.callee)});
+    if (call.callee && call.callee->hasBody() && pm_compilation.options.pdb_dir)
+        reader->text->calls_within.push_back({reader->statement, pm_id_of_callee(call.callee)});
     pm_refer_arguments(reader, &call);
 }
 

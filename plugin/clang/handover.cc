@@ -266,6 +266,7 @@ static void carry_options(carrier *c)
 {
     struct pm_options *options = &pm_compilation.options;
     std::string folder = options->pif_dir ? options->pif_dir : "";
+    std::string pdb_folder = options->pdb_dir ? options->pdb_dir : "";
     for (bool *option : {&options->functions, &options->loops, &options->search_loops,
                          &options->all_loops, &options->section, &options->map, &options->verbose,
                          &options->pif_none, &pm_compilation.optimizes, &pm_compilation.is_cxx})
@@ -273,6 +274,9 @@ static void carry_options(carrier *c)
     carry_text(c, &folder);
     if (!c->out && !folder.empty())
         options->pif_dir = const_cast<char *>(pm_lasting(folder));
+    carry_text(c, &pdb_folder);
+    if (!c->out && !pdb_folder.empty())
+        options->pdb_dir = const_cast<char *>(pm_lasting(pdb_folder));
     carry_text(c, &pm_compilation.input);
     carry_text(c, &pm_compilation.output);
     carry_text(c, &pm_compilation.folder);

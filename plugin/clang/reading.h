@@ -68,7 +68,8 @@ struct pm_read_text {
     std::vector<struct pm_written_statement> statements;
     std::vector<struct pm_touch> touches; /* by place */
     std::vector<struct pm_access> accesses;
-    std::vector<std::pair<int, pm_id>> calls; /* statement, function */
+    std::vector<std::pair<int, pm_id>> calls;        /* statement, function */
+    std::vector<std::pair<int, pm_id>> calls_within; /* of functions that the unit defines */
     std::vector<struct pm_referral> referrals;
 };
 

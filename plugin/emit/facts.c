@@ -43,6 +43,7 @@ void pm_facts_free(struct pm_facts *facts)
         return;
     pm_pif_free(facts->pif);
     pm_buf_release(&facts->name);
+    pm_buf_release(&facts->within);
     free(facts);
 }
 
@@ -233,6 +234,16 @@ pm_id pm_fact_called(struct pm_facts *facts, const struct pm_source_function *fu
     if (group)
         pm_pif_noun_attribute(facts->pif, noun.id, "group", group);
     return noun.id;
+}
+
+void pm_fact_call_within(struct pm_facts *facts, pm_id statement, pm_id callee)
+{
+    if (facts->within.max == 0)
+        facts->within = (struct pm_buf)PM_BUF_INIT((size_t)1 << 30);
+    pm_buf_printf(&facts->within,
+                  "MAPPING\n  source = {#%016llx, Source::Executes}\n"
+                  "  destination = {#%016llx, Source::Calls}\n",
+                  (unsigned long long)statement, (unsigned long long)callee);
 }
 
 void pm_fact_bare(struct pm_facts *facts, pm_id noun, bool has_calls)

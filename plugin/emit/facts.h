@@ -25,7 +25,8 @@ struct pm_facts {
     /* Most facts are of the file of the one before. */
     const char *last_file;
     pm_id last_file_id;
-    struct pm_buf name; /* of the noun that is being made */
+    struct pm_buf name;   /* of the noun that is being made */
+    struct pm_buf within; /* mappings that only option pdb wants: text of PIF */
     bool failed;
 };
 
@@ -72,6 +73,9 @@ pm_id pm_fact_region(struct pm_facts *facts, const struct pm_source_function *fu
  * own, or declared in a system header. 0: none that users know. */
 pm_id pm_fact_called(struct pm_facts *facts, const struct pm_source_function *function,
                      const char *linkage, bool is_library);
+/* A call of a function of this translation unit. Costs need none, for the callee is measured
+ * itself: only the program database has these (option pdb). */
+void pm_fact_call_within(struct pm_facts *facts, pm_id statement, pm_id callee);
 /* Some code of the noun (function, loop, its code) has no sleds: what those of other copies count
  * and time is not all of it, nor, with has_calls, what is called. */
 void pm_fact_bare(struct pm_facts *facts, pm_id noun, bool has_calls);

@@ -98,6 +98,31 @@ bool pm_facts_file_name(const struct pm_options *options, const char *input, con
     return true;
 }
 
+/* Long names are cut: the number alone tells files apart. */
+bool pm_facts_pdb_name(const struct pm_options *options, const char *input, const char *output,
+                       struct pm_buf *out)
+{
+    enum { STEM_BYTES = 200, PATH_BYTES = 4096 };
+    const char *path = is_file(output) ? output : input, *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    char folder[PATH_BYTES];
+    struct pm_buf whole = PM_BUF_INIT(3 * PATH_BYTES);
+    struct pm_id_hash hash;
+    if (!options->pdb_dir)
+        return false;
+    if (*path != '/' && getcwd(folder, sizeof folder))
+        pm_buf_printf(&whole, "%s/", folder);
+    pm_buf_add_str(&whole, path);
+    size_t len = length_without_extension(base);
+    pm_id_hash_init(&hash, "pdb");
+    pm_id_hash_string(&hash, whole.data && !whole.failed ? whole.data : path);
+    pm_buf_printf(out, "%s/%.*s-%016llx.pif", options->pdb_dir,
+                  (int)(len < STEM_BYTES ? len : STEM_BYTES), base,
+                  (unsigned long long)pm_id_hash_done(&hash));
+    pm_buf_release(&whole);
+    return true;
+}
+
 static bool write_to(const char *path, const struct pm_buf *text)
 {
     FILE *out = fopen(path, "wb");
@@ -123,10 +148,13 @@ static bool write_whole(const char *path, const struct pm_buf *text)
 }
 
 /* False: errno says why. */
-static bool write_file(const struct pm_facts *facts, const char *path)
+static bool write_file(const struct pm_facts *facts, const char *path, bool with_calls_within)
 {
     struct pm_buf text = PM_BUF_INIT((size_t)1 << 32);
     pm_pif_write_text(facts->pif, &text);
+    if (with_calls_within && facts->within.len)
+        pm_buf_add(&text, facts->within.data, facts->within.len);
+    text.failed |= facts->within.failed;
     bool done = !text.failed && write_whole(path, &text);
     int cause = text.failed ? ENOMEM : errno;
     pm_buf_release(&text);
@@ -134,21 +162,37 @@ static bool write_file(const struct pm_facts *facts, const char *path)
     return done;
 }
 
+/* False: a warning is appended. rest: what is behind its cause. */
+static bool keep_file(const struct pm_facts *facts, const struct pm_buf *name, bool is_pdb,
+                      const char *rest, struct pm_buf *ret_warning)
+{
+    errno = ENOMEM;
+    if (!name->failed && write_file(facts, name->data, is_pdb))
+        return true;
+    if (ret_warning->len)
+        pm_buf_add_byte(ret_warning, '\n');
+    pm_buf_printf(ret_warning, "perfmap: warning: cannot write '%s': %s; %s",
+                  name->data ? name->data : "", strerror(errno), rest);
+    return false;
+}
+
 bool pm_facts_keep(const struct pm_facts *facts, const struct pm_options *options,
                    const char *input, const char *output, struct pm_buf *ret_warning)
 {
-    struct pm_buf name = PM_BUF_INIT((size_t)1 << 20);
+    struct pm_buf name = PM_BUF_INIT((size_t)1 << 20), pdb = PM_BUF_INIT((size_t)1 << 20);
     bool done = true;
-    if (pm_pif_n_nouns(facts->pif) != 0 && pm_facts_file_name(options, input, output, &name)) {
-        errno = ENOMEM;
-        done = !name.failed && write_file(facts, name.data);
-    }
-    if (!done)
-        pm_buf_printf(ret_warning,
-                      "perfmap: warning: cannot write '%s': %s; the facts are in the object all "
-                      "the same (pif=none: no such files)",
-                      name.data ? name.data : "", strerror(errno));
+    if (pm_pif_n_nouns(facts->pif) == 0)
+        return true;
+    if (pm_facts_file_name(options, input, output, &name))
+        done = keep_file(facts, &name, false,
+                         "the facts are in the object all the same (pif=none: no such files)",
+                         ret_warning);
+    if (pm_facts_pdb_name(options, input, output, &pdb))
+        done =
+            keep_file(facts, &pdb, true, "the program database will not have them", ret_warning) &&
+            done;
     pm_buf_release(&name);
+    pm_buf_release(&pdb);
     return done;
 }
 

@@ -26,7 +26,12 @@ void pm_facts_section(const struct pm_facts *facts, struct pm_buf *out);
 bool pm_facts_file_name(const struct pm_options *options, const char *input, const char *output,
                         struct pm_buf *out);
 
-/* Writes that file, if there is to be one and there are facts, to a temporary beside it, then
+/* The same for option pdb: the object's stem and a number made of its absolute path, so that a
+ * rebuild replaces the file, whatever folder the compiler runs in. Without an object: of input. */
+bool pm_facts_pdb_name(const struct pm_options *options, const char *input, const char *output,
+                       struct pm_buf *out);
+
+/* Writes these files, if there are to be any and there are facts, to a temporary beside it, then
  * renames. Not synced: a build makes thousands of these, and the next build makes them again.
  * False: a warning for the user is appended. */
 bool pm_facts_keep(const struct pm_facts *facts, const struct pm_options *options,

@@ -4,9 +4,11 @@
 #include "../../mapping/base/str.h"
 #include "../../mapping/base/suggest.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* "no option 'x': did you mean 'y'?", or the list of what there is. */
 static enum pm_status refuse_word(struct pm_error *err, const char *what, const char *word,
@@ -101,6 +103,26 @@ static enum pm_status set_pif(struct pm_options *options, const char *value, str
     return PM_OK;
 }
 
+/* Of a build's many compilers the first makes the folder. */
+static enum pm_status set_pdb(struct pm_options *options, const char *value, struct pm_error *err)
+{
+    struct stat st;
+    if (mkdir(value, 0777) != 0 && errno != EEXIST)
+        return pm_error_set(err, PM_ERR_USAGE, "option 'pdb=%s': cannot make the folder: %s", value,
+                            strerror(errno));
+    if (stat(value, &st) != 0 || !S_ISDIR(st.st_mode))
+        return pm_error_set(err, PM_ERR_USAGE, "option 'pdb=%s' is not a folder", value);
+    if (access(value, W_OK | X_OK) != 0)
+        return pm_error_set(err, PM_ERR_USAGE, "option 'pdb=%s': cannot write there: %s", value,
+                            strerror(errno));
+    char *dir = pm_strndup(value, strlen(value));
+    if (dir == NULL)
+        return pm_error_set(err, PM_ERR_MEMORY, "no memory for option 'pdb'");
+    free(options->pdb_dir);
+    options->pdb_dir = dir;
+    return PM_OK;
+}
+
 static enum pm_status yes_or_no(const char *key, const char *value, bool *ret_yes,
                                 struct pm_error *err)
 {
@@ -141,15 +163,11 @@ static const struct option {
     const char *key, *value_name; /* value_name NULL: takes none */
     option_setter *set;
 } option_table[] = {
-    {"constructs", "LIST", set_constructs},
-    {"include", "PATTERN", set_include},
-    {"exclude", "PATTERN", set_exclude},
-    {"select", "FILE", set_select},
-    {"pif", "DIR|auto|none", set_pif},
-    {"section", "yes|no", set_section},
-    {"map", "yes|no", set_map},
-    {"portable", NULL, set_portable},
-    {"verbose", NULL, set_verbose},
+    {"constructs", "LIST", set_constructs}, {"include", "PATTERN", set_include},
+    {"exclude", "PATTERN", set_exclude},    {"select", "FILE", set_select},
+    {"pif", "DIR|auto|none", set_pif},      {"pdb", "DIR", set_pdb},
+    {"section", "yes|no", set_section},     {"map", "yes|no", set_map},
+    {"portable", NULL, set_portable},       {"verbose", NULL, set_verbose},
 };
 
 enum { N_OPTIONS = sizeof option_table / sizeof *option_table };
@@ -196,6 +214,7 @@ void pm_options_release(struct pm_options *options)
 {
     pm_selection_free(options->selection);
     free(options->pif_dir);
+    free(options->pdb_dir);
     options->selection = NULL;
-    options->pif_dir = NULL;
+    options->pif_dir = options->pdb_dir = NULL;
 }

@@ -11,6 +11,8 @@
  *                      filter file of Score-P or TAU
  *   pif=DIR|auto|none  where NAME.pif goes; auto: beside the object when one is kept. The
  *                      environment variable PERFMAP_PIF (DIR, no) says it for a whole build
+ *   pdb=DIR            the facts for `perfmap pdb build --facts DIR`: one file for each object, by
+ *                      its absolute path. The folder is made if its parent is there
  *   section=yes|no     compact PIF in the object
  *   map=yes|no         the late map in the object (format/pm_map.h)
  *   portable           guarded calls instead of sleds
@@ -30,6 +32,7 @@ struct pm_options {
     bool section, map, portable, verbose;
     bool pif_none;
     char *pif_dir;                  /* NULL: auto */
+    char *pdb_dir;                  /* NULL: none */
     struct pm_selection *selection; /* never NULL after pm_options_init */
 };
 

@@ -121,6 +121,15 @@ static void touch_argument(struct pm_reader *reader, gcall *call, unsigned index
     }
 }
 
+/* Of a function that this unit defines. */
+static void note_call_within(struct pm_reader *reader, tree callee)
+{
+    if (pm_options.pdb_dir != NULL && reader->referred == NULL &&
+        (DECL_STRUCT_FUNCTION(callee) != NULL || DECL_INITIAL(callee) != NULL_TREE))
+        pm_fact_call_within(pm_facts_early(), pm_reader_statement_noun(reader),
+                            pm_source_function_of(callee)->id);
+}
+
 static void read_call(struct pm_reader *reader, gimple *stmt)
 {
     tree callee = gimple_call_fndecl(stmt);
@@ -136,9 +145,10 @@ static void read_call(struct pm_reader *reader, gimple *stmt)
         pm_reader_note_held(reader, as_a<gcall *>(stmt));
     pm_reader_note_result(reader, as_a<gcall *>(stmt));
     pm_reader_note_constructed(reader, as_a<gcall *>(stmt));
-    if (callee != NULL_TREE)
+    if (callee != NULL_TREE) {
         pm_reader_map_to(reader, pm_fact_external(callee), PM_SOURCE_CALLS);
-    else if (!gimple_call_internal_p(stmt))
+        note_call_within(reader, callee);
+    } else if (!gimple_call_internal_p(stmt))
         pm_reader_touch(reader, gimple_call_fn(stmt), PM_READS);
     if (gimple_call_lhs(stmt) != NULL_TREE)
         pm_reader_touch_result(reader, gimple_call_lhs(stmt));

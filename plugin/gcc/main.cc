@@ -108,7 +108,7 @@ int plugin_init(struct plugin_name_args *info, struct plugin_gcc_version *versio
     static struct plugin_info help = {
         PERFMAP_VERSION,
         "PerfMap: sleds and source facts. -fplugin-arg-perfmap-KEY[=VALUE], keys: constructs, "
-        "include, exclude, select, pif, section, map, portable, verbose"};
+        "include, exclude, select, pif, pdb, section, map, portable, verbose"};
     if (!plugin_default_version_check(version, &gcc_version))
         fatal_error(UNKNOWN_LOCATION,
                     "perfmap: the back end for GCC %s was loaded by GCC %s; build PerfMap with the "

@@ -273,6 +273,29 @@ static void without_an_object_there_is_only_one_in_a_folder_of_its_own(void **st
     }
 }
 
+static void files_for_the_database_have_one_name_for_each_object(void **state)
+{
+    (void)state;
+    char dir[] = "/d";
+    struct pm_options options = {.pdb_dir = dir};
+    struct pm_buf a = PM_BUF_INIT(1000), b = PM_BUF_INIT(1000), whole = PM_BUF_INIT(8192);
+    char here[4096];
+    assert_non_null(getcwd(here, sizeof here));
+    pm_buf_printf(&whole, "%s/src/heat.o", here);
+    assert_true(pm_facts_pdb_name(&options, "heat.c", "src/heat.o", &a));
+    assert_true(pm_facts_pdb_name(&options, "heat.c", whole.data, &b));
+    assert_string_equal(a.data, b.data);
+    assert_memory_equal(a.data, "/d/heat-", 8);
+    pm_buf_clear(&b);
+    assert_true(pm_facts_pdb_name(&options, "heat.c", "other/heat.o", &b));
+    assert_string_not_equal(a.data, b.data);
+    options.pdb_dir = NULL;
+    assert_false(pm_facts_pdb_name(&options, "heat.c", "heat.o", &a));
+    pm_buf_release(&a);
+    pm_buf_release(&b);
+    pm_buf_release(&whole);
+}
+
 static void a_file_that_cannot_be_written_leaves_nothing(void **state)
 {
     (void)state;
@@ -345,6 +368,7 @@ int main(void)
         cmocka_unit_test(the_section_holds_the_facts),
         cmocka_unit_test(the_file_is_named_as_the_object),
         cmocka_unit_test(without_an_object_there_is_only_one_in_a_folder_of_its_own),
+        cmocka_unit_test(files_for_the_database_have_one_name_for_each_object),
         cmocka_unit_test(a_file_that_cannot_be_written_leaves_nothing),
         cmocka_unit_test(late_facts_join_the_early_ones),
         cmocka_unit_test(where_memory_ends_the_facts_say_so),

@@ -1,6 +1,7 @@
 #include "plugin/emit/options.h"
 #include "mapping/base/selection.h"
 
+#include <unistd.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -129,6 +130,20 @@ static void the_environment_says_where_pif_goes(void **state)
     unsetenv("PERFMAP_PIF");
 }
 
+static void pdb_makes_its_folder(void **state)
+{
+    struct pm_options *o = *state;
+    (void)rmdir("facts-of-a-test");
+    assert_int_equal(pm_options_set(o, "pdb", "facts-of-a-test", NULL), PM_OK);
+    assert_string_equal(o->pdb_dir, "facts-of-a-test");
+    assert_int_equal(pm_options_set(o, "pdb", "facts-of-a-test", NULL), PM_OK);
+    assert_int_equal(rmdir("facts-of-a-test"), 0);
+    expect_refusal(o, "pdb", "/no/such/folder", "cannot make the folder: No such file");
+    expect_refusal(o, "pdb", "/dev/null", "is not a folder");
+    expect_refusal(o, "pdb", NULL, "option 'pdb' needs a value: pdb=DIR");
+    assert_string_equal(o->pdb_dir, "facts-of-a-test");
+}
+
 static void pif_goes_to_a_folder_that_exists(void **state)
 {
     struct pm_options *o = *state;
@@ -163,6 +178,7 @@ int main(void)
         TEST(a_value_is_asked_for_or_refused),
         TEST(patterns_reach_the_selection),
         TEST(the_environment_says_where_pif_goes),
+        TEST(pdb_makes_its_folder),
         TEST(pif_goes_to_a_folder_that_exists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

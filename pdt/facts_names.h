@@ -1,0 +1,19 @@
+/* What names and paths of facts tell. Of this room only. Texts are parts of what was given. */
+#ifndef PDT_FACTS_NAMES_H
+#define PDT_FACTS_NAMES_H
+
+#include "mapping/base/str.h"
+
+/* "ns::f<int>" of "ns::f<int>(int, char)" */
+struct pm_str pdt_name_without_arguments(const char *name);
+/* "f<int>" of it; "u" of "sweep::u", and of "sweep::u:57" */
+struct pm_str pdt_last_name(const char *name);
+/* "particles" of gfortran's symbol "__particles_MOD_energy"; empty: of no module. */
+struct pm_str pdt_module_of(const char *symbol);
+/* By the last letters, as gfortran has it. */
+bool pdt_is_fortran_path(const char *path);
+bool pdt_is_system_path(const char *path);
+/* libclang's word for a type, as far as its text tells. */
+const char *pdt_type_kind(const char *type);
+
+#endif
