@@ -117,6 +117,13 @@ static void touch_copy(struct pm_text_reader *reader, const struct pm_called *ca
     pm_touch_object(reader, to, place, to->getExprLoc(), PM_MAP_WRITES);
 }
 
+void pm_note_call(struct pm_text_reader *reader, const FunctionDecl *callee)
+{
+    reader->text->calls.push_back({reader->statement, pm_noun_of_called(callee)});
+    if (callee->hasBody() && pm_compilation.options.pdb_dir)
+        reader->text->calls_within.push_back({reader->statement, pm_id_of_callee(callee)});
+}
+
 void pm_touch_cxx_call(struct pm_text_reader *reader, const Expr *e)
 {
     struct pm_called call;
@@ -134,9 +141,7 @@ void pm_touch_cxx_call(struct pm_text_reader *reader, const Expr *e)
             touch_argument(reader, &call, i);
     note_handed(reader, &call);
     if (call.callee)
-        reader->text->calls.push_back({reader->statement, pm_noun_of_called(call.callee)});
-    if (call.callee && call.callee->hasBody() && pm_compilation.options.pdb_dir)
-        reader->text->calls_within.push_back({reader->statement, pm_id_of_callee(call.callee)});
+        pm_note_call(reader, call.callee);
     pm_refer_arguments(reader, &call);
 }
 

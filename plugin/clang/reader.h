@@ -64,6 +64,8 @@ unsigned pm_access_of_use(unsigned use);
 
 /* --- calling.cc --- */
 
+/* The statement calls the function. */
+void pm_note_call(struct pm_text_reader *reader, const clang::FunctionDecl *callee);
 /* A call of any kind, in C++. */
 void pm_touch_cxx_call(struct pm_text_reader *reader, const clang::Expr *e);
 /* A member of an object that is being made gets a value. */

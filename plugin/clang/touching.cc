@@ -182,7 +182,7 @@ static void touch_call(struct pm_text_reader *reader, const CallExpr *call)
             touch_known_argument(reader, call, argument, use);
     }
     if (callee)
-        reader->text->calls.push_back({reader->statement, pm_noun_of_called(callee)});
+        pm_note_call(reader, callee);
     struct pm_called read;
     pm_read_call(call, &read);
     pm_refer_arguments(reader, &read);
