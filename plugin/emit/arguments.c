@@ -145,7 +145,7 @@ static const struct known_arguments calling_back[] = {
 static const char *arguments_of(const struct known_arguments *functions, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
-        if (strcmp(functions[i].name, name) == 0)
+        if (functions[i].name[0] == name[0] && strcmp(functions[i].name, name) == 0)
             return functions[i].arguments;
     return NULL;
 }

@@ -138,6 +138,8 @@ tree pm_reader_type_of_parameter(gcall *call, unsigned index);
 
 /* --- facts_results.cc --- */
 
+/* The name of the function called, which C's library may have; "": it can have none. Lent. */
+const char *pm_reader_name_in_c(gcall *call);
 /* Of a function of C's library: does the result lead into what an argument, or any, leads to? */
 bool pm_reader_leads_into(gcall *call, unsigned argument);
 bool pm_reader_leads_on(gcall *call);

@@ -8,7 +8,7 @@ extern "C" {
 #include "../emit/arguments.h"
 }
 
-static const char *name_in_c(gcall *call)
+const char *pm_reader_name_in_c(gcall *call)
 {
     tree callee = gimple_call_internal_p(call) ? NULL_TREE : gimple_call_fndecl(call);
     return callee != NULL_TREE && TREE_PUBLIC(callee) && !pm_is_method_type(callee)
@@ -18,7 +18,7 @@ static const char *name_in_c(gcall *call)
 
 bool pm_reader_leads_into(gcall *call, unsigned argument)
 {
-    return pm_result_leads_into(name_in_c(call), argument);
+    return pm_result_leads_into(pm_reader_name_in_c(call), argument);
 }
 
 bool pm_reader_leads_on(gcall *call)
@@ -48,7 +48,7 @@ static void note_of_library(struct pm_reader *reader, gcall *call, pm_id holder)
     for (unsigned i = 0; i < gimple_call_num_args(call); i++)
         if (pm_reader_leads_into(call, i))
             pm_reader_refer(reader, holder, gimple_call_arg(call, i));
-    if (!pm_result_is_remembered(name_in_c(call)))
+    if (!pm_result_is_remembered(pm_reader_name_in_c(call)))
         return;
     pm_id before = pm_fact_returned(gimple_call_fndecl(call));
     pm_fact_refers(holder, before);
@@ -59,7 +59,7 @@ static void note_of_library(struct pm_reader *reader, gcall *call, pm_id holder)
 static void note_filled(struct pm_reader *reader, gcall *call)
 {
     unsigned pointer, into;
-    if (!pm_fills_pointer(name_in_c(call), &pointer, &into) ||
+    if (!pm_fills_pointer(pm_reader_name_in_c(call), &pointer, &into) ||
         pointer >= gimple_call_num_args(call) || into >= gimple_call_num_args(call))
         return;
     tree address = gimple_call_arg(call, pointer);

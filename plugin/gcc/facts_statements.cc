@@ -89,11 +89,9 @@ static void read_assign(struct pm_reader *reader, gimple *stmt)
 }
 
 /* Of a function of C's library: PM_USE_..., 0 also where it is none. */
-static unsigned library_use(tree callee, unsigned index)
+static unsigned library_use(gcall *call, unsigned index)
 {
-    const char *known = callee != NULL_TREE && TREE_PUBLIC(callee) && !pm_is_method_type(callee)
-                            ? pm_library_arguments(pm_builtin_free_name(pm_linkage_name(callee)))
-                            : NULL;
+    const char *known = pm_library_arguments(pm_reader_name_in_c(call));
     return known != NULL ? pm_argument_use(known, index) : 0;
 }
 
@@ -102,8 +100,9 @@ static void touch_argument(struct pm_reader *reader, gcall *call, unsigned index
     tree argument = gimple_call_arg(call, index);
     unsigned access = pm_fact_call_use(call, index);
     tree callee = gimple_call_fndecl(call);
-    if (POINTER_TYPE_P(TREE_TYPE(argument)) && library_use(callee, index) != 0)
-        access = library_use(callee, index);
+    unsigned use = POINTER_TYPE_P(TREE_TYPE(argument)) ? library_use(call, index) : 0;
+    if (use != 0)
+        access = use;
     else if (callee != NULL_TREE && pm_fact_is_fortran() && pm_fortran_works_on_data(callee))
         access = pm_fortran_argument_use(callee, index);
     if (access == 0)
