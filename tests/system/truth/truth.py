@@ -4,6 +4,7 @@
 """
 import argparse
 import collections
+import concurrent.futures
 import fnmatch
 import functools
 import json
@@ -506,52 +507,112 @@ def judge(row, truth, least, most, marks, least_slack=0.0, estimated=0.0):
 
 # ---- all of it
 
-def check_cell(cell, entries, tally, verbose):
-    """Numbers from samples may be off by chance: what is wrong is wrong three times, and all three together by more than so few samples
-    may be off. Counts have one try."""
-    open_rows = [row for row in cell.program.rows if not any(mark.startswith("levels:") and cell.level[2:] not in mark[7:] for mark in row.marks)]
-    results, tries = {}, collections.defaultdict(list)
-    for attempt in range(3):
-        if attempt:
-            cell.forget()
-        for row in list(open_rows):
+class Trial:
+    """The rows of one cell. Numbers from samples may be off by chance: what is wrong is wrong three times, and all three together by more
+    than so few samples may be off. Counts have one try."""
+
+    N_TRIES = 3
+
+    def __init__(self, cell, entries):
+        self.cell, self.entries = cell, entries
+        self.open_rows = [row for row in cell.program.rows
+                          if not any(mark.startswith("levels:") and cell.level[2:] not in mark[7:] for mark in row.marks)]
+        self.results, self.tries = {}, collections.defaultdict(list)
+        self.broken = None  # why nothing of it can be tried
+
+    def measure(self):
+        """All runs that open rows ask for."""
+        for row in self.open_rows:
+            try:
+                self.cell.truth(row)
+            except Wrong:
+                pass  # look() says it of the row
+
+    def look(self, attempt):
+        """What is said of the runs that are there."""
+        cell = self.cell
+        for row in list(self.open_rows):
             try:
                 truth = cell.truth(row)
                 least, most, marks = value_of(cell, row)
-                tries[row].append((truth, least, most, n_samples_of(cell, row)))
+                self.tries[row].append((truth, least, most, n_samples_of(cell, row)))
                 estimated = estimated_slack(cell, row, most) if "~" in marks else 0.0
                 result = judge(row, truth, least, most, marks, estimated=estimated)
                 beside_start = without_start(cell, row, truth)  # of every row: what only busy machines try fails nowhere else
                 if result == "wrong" and most < truth:
                     result = judge(row, beside_start, least, most, marks, estimated=estimated)
-                if result == "wrong" and attempt == 2:
-                    result = judge(row, *(together := pooled(tries[row]))[:3], marks, together[3], estimated)
+                if result == "wrong" and attempt == self.N_TRIES - 1:
+                    result = judge(row, *(together := pooled(self.tries[row]))[:3], marks, together[3], estimated)
             except Wrong as error:
                 truth, least, most, marks, result = math.nan, math.nan, math.nan, {str(error)}, "wrong"
-            results[row] = (result, truth, least, most, marks)
-            if result != "wrong" or row.tolerance == "exact" or expected_item(entries, cell, row):
-                open_rows.remove(row)
-        if not open_rows:
-            break
-    for row, (result, truth, least, most, marks) in results.items():
-        item = expected_item(entries, cell, row)
-        said = f"{least:.6g}" if least == most else f"{least:.6g} to {most:.6g}"
-        line = f"{cell.name()}: {row.run}: {row.command}: {row.value}: {said}{' (' + ', '.join(sorted(marks)) + ')' if marks else ''}, truth {truth:.6g}"
-        if len(tries[row]) > 1:  # the same each time, or by chance?
-            line += f" (tries: {', '.join(f'{most:.4g} of {truth:.4g}' for truth, _, most, _ in tries[row])})"
-        if item and result == "wrong":
-            result = "expected"
-            line += f" [expected: {item}]"
-        elif item and not item.endswith("?"):
-            tally["no longer wrong"].append(f"{line}: expected to fail ({item}) and does not: take it out of expected-failures")
+            self.results[row] = (result, truth, least, most, marks)
+            if result != "wrong" or row.tolerance == "exact" or expected_item(self.entries, cell, row):
+                self.open_rows.remove(row)
+
+    def say(self, tally, verbose):
+        cell = self.cell
+        for row, (result, truth, least, most, marks) in self.results.items():
+            item = expected_item(self.entries, cell, row)
+            said = f"{least:.6g}" if least == most else f"{least:.6g} to {most:.6g}"
+            line = (f"{cell.name()}: {row.run}: {row.command}: {row.value}: {said}{' (' + ', '.join(sorted(marks)) + ')' if marks else ''}, "
+                    f"truth {truth:.6g}")
+            if len(self.tries[row]) > 1:  # the same each time, or by chance?
+                line += f" (tries: {', '.join(f'{most:.4g} of {truth:.4g}' for truth, _, most, _ in self.tries[row])})"
+            if item and result == "wrong":
+                result = "expected"
+                line += f" [expected: {item}]"
+            elif item and not item.endswith("?"):
+                tally["no longer wrong"].append(f"{line}: expected to fail ({item}) and does not: take it out of expected-failures")
+                continue
+            tally[result].append(line)
+            for mark in marks:
+                tally["marks"].append(mark.split(":")[0])
+            if verbose:
+                print(f"{result:8} {line}", flush=True)
+
+
+def guarded(step, trial, *arguments):
+    """One step of a trial, unless an earlier one has failed."""
+    if trial.broken:
+        return
+    try:
+        step(*arguments)
+    except (Wrong, subprocess.TimeoutExpired) as error:
+        trial.broken = f"{trial.cell.name()}: {error}"
+
+
+def on_all_processors(step_of, trials, *arguments):
+    """A step of all trials, with all processors."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(lambda trial: guarded(step_of(trial), trial, *arguments), trials))
+
+
+def check(cells, entries, tally, verbose):
+    """Runs are alone on the machine, for a busy one spoils their samples. Compilers and questions are not."""
+    trials = [Trial(cell, entries) for cell in cells]
+    start_ns()  # while no other process ends beside it
+    on_all_processors(lambda trial: trial.cell.compile, trials)
+    for trial in trials:
+        guarded(trial.measure, trial)
+    on_all_processors(lambda trial: trial.look, trials, 0)
+    for trial in trials:
+        for attempt in range(1, Trial.N_TRIES):
+            if trial.open_rows:
+                trial.cell.forget()
+                guarded(trial.look, trial, attempt)
+    for trial in trials:
+        trial.say(tally, verbose)
+        if trial.broken:
+            tally["wrong"].append(trial.broken)
+            if verbose:
+                print(f"broken   {trial.broken}", flush=True)
             continue
-        tally[result].append(line)
-        for mark in marks:
-            tally["marks"].append(mark.split(":")[0])
-        if verbose:
-            print(f"{result:8} {line}", flush=True)
+        if not any(line.startswith(trial.cell.name()) for line in tally["wrong"]):
+            shutil.rmtree(trial.cell.folder)
+        tally["cells"].append(trial.cell.name())
 
 
+BATCH = 60  # cells whose programs and archives are there at a time: some 3 MB each
 FIRST_LEVEL = 10  # of the first program, modulo the number of levels; fixed, so that a failure can be repeated
 
 
@@ -623,23 +684,12 @@ def main():
     entries = read_expected(os.path.join(here, "expected-failures"))
     tally = collections.defaultdict(list)
     start = time.monotonic()
-    for cell in cells_of(options, compilers, all_programs, tally["missing"]):
-        if options.list:
-            print(cell.name())
-            continue
-        try:
-            cell.compile()
-            check_cell(cell, entries, tally, options.verbose)
-        except (Wrong, subprocess.TimeoutExpired) as error:
-            tally["wrong"].append(f"{cell.name()}: {error}")
-            if options.verbose:
-                print(f"broken   {cell.name()}: {error}", flush=True)
-            continue
-        if not any(line.startswith(cell.name()) for line in tally["wrong"]):
-            shutil.rmtree(cell.folder)
-        tally["cells"].append(cell.name())
+    cells = list(cells_of(options, compilers, all_programs, tally["missing"]))
     if options.list:
+        print("\n".join(cell.name() for cell in cells))
         return 0
+    for first in range(0, len(cells), BATCH):
+        check(cells[first:first + BATCH], entries, tally, options.verbose)
     wrong = [f"WRONG: {line}" for line in tally["wrong"] + tally["no longer wrong"]]
     others = [f"expected: {line}" for line in tally["expected"]]
     if options.verbose:
