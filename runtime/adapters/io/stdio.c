@@ -14,6 +14,7 @@
 #include "io.h"
 
 #include <link.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -383,3 +384,55 @@ static void note_character(FILE *file)
 PUT(putc, (int c, FILE *file), (c, file), file)
 PUT(fputc, (int c, FILE *file), (c, file), file)
 PUT(putchar, (int c), (c), stdout)
+
+/* --- formatted --- */
+
+/* Since glibc 2.37 they put bytes into the buffer themselves, as putc does, when these fit. Those
+ * with a list of arguments do the others' work. */
+typedef const char *restrict format_text;
+PM_ADAPTER_LIBC(int, vfprintf, (FILE *restrict file, format_text format, va_list list))
+PM_ADAPTER_LIBC(int, __vfprintf_chk,
+                (FILE *restrict file, int flag, format_text format, va_list list))
+
+PM_ADAPTER_EXPORT int vfprintf(FILE *restrict file, format_text format, va_list list)
+{
+    note_character(file);
+    return PM_ADAPTER_FOUND(vfprintf) ? real_vfprintf(file, format, list) : -1;
+}
+
+PM_ADAPTER_EXPORT int __vfprintf_chk(FILE *restrict file, int flag, format_text format,
+                                     va_list list);
+PM_ADAPTER_EXPORT int __vfprintf_chk(FILE *restrict file, int flag, format_text format,
+                                     va_list list)
+{
+    note_character(file);
+    return PM_ADAPTER_FOUND(__vfprintf_chk) ? real___vfprintf_chk(file, flag, format, list) : -1;
+}
+
+#undef vprintf
+PM_ADAPTER_EXPORT int vprintf(format_text format, va_list list)
+{
+    return vfprintf(stdout, format, list);
+}
+
+PM_ADAPTER_EXPORT int __vprintf_chk(int flag, format_text format, va_list list);
+PM_ADAPTER_EXPORT int __vprintf_chk(int flag, format_text format, va_list list)
+{
+    return __vfprintf_chk(stdout, flag, format, list);
+}
+
+#define PRINT(name, parameters, call)      \
+    PM_ADAPTER_EXPORT int name parameters; \
+    PM_ADAPTER_EXPORT int name parameters  \
+    {                                      \
+        va_list list;                      \
+        va_start(list, format);            \
+        int result = call;                 \
+        va_end(list);                      \
+        return result;                     \
+    }
+PRINT(fprintf, (FILE *restrict file, format_text format, ...), vfprintf(file, format, list))
+PRINT(printf, (format_text format, ...), vfprintf(stdout, format, list))
+PRINT(__fprintf_chk, (FILE *restrict file, int flag, format_text format, ...),
+      __vfprintf_chk(file, flag, format, list))
+PRINT(__printf_chk, (int flag, format_text format, ...), __vfprintf_chk(stdout, flag, format, list))
