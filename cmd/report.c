@@ -48,9 +48,10 @@ static int print_view(struct cmd_parse *parse, const struct report_request *requ
 {
     const struct show_format *format = request->format;
     struct pm_error err = PM_ERROR_INIT;
-    bool printed =
-        (request->options.modes ? format->modes : format->rows)(report, &request->look, stdout);
-    if (!printed) {
+    bool (*print)(struct pm_view *, const struct show_look *, FILE *) = format->rows;
+    if (request->options.modes)
+        print = format->modes ? format->modes : show_format_table.modes;
+    if (!print(report, &request->look, stdout)) {
         pm_error_set(&err, PM_ERR_MEMORY, "out of memory");
         return cmd_fail(parse, &err);
     }

@@ -1,6 +1,8 @@
 /* The options of `perfmap run`. */
 #include "run_request.h"
 
+#include "format/pm_adapters.h"
+
 #include <errno.h>
 
 enum {
@@ -341,6 +343,9 @@ void run_take_options(struct cmd_parse *parse, struct run_request *request)
     check_options(parse, request, given);
 }
 
+/* "sql (libsqlite3: statements, tables), " */
+#define HELP_OF_ADAPTER(name, library, symbol, cost, level, verbs, what) #name " (" what "), "
+
 const struct cmd_option run_options[] = {
     {'o', "output", "NAME",
      "name of the archive, or of the run folder with --no-collect (default: the program's name "
@@ -414,13 +419,11 @@ const struct cmd_option run_options[] = {
      "what to keep of a trace that reaches its limit: the newest events (the default), or the "
      "oldest"},
     {OPT_ADAPTER, "adapter", "NAMES",
-     "adapters that report what a library does, separated by commas: sql (libsqlite3: statements, "
-     "tables), lua (Lua 5.4: functions; lua:lines and lua:sampled-lines: lines, too), io (files, "
-     "sockets, pipes: calls, bytes, time), locks (mutexes, conditions, semaphores: waiting; "
-     "locks:hold: holding, too), memory (malloc, new: blocks, bytes), or the file of your own, "
-     "with "
-     "a slash in it ('perfmap wrap' makes one); auto (default): sql if the program is started with "
-     "its library; none"},
+     "adapters that report what a library does, separated by commas: " PM_ADAPTERS(
+         HELP_OF_ADAPTER) "or the file of your own, with a slash in it ('perfmap wrap' makes one); "
+                          "auto (default): those "
+                          "of a library that the program is started with, where they cost little; "
+                          "none"},
     {OPT_KERNEL_WRITES, "kernel-writes", NULL,
      "count what the kernel writes to disk of the program's files, even later and in its own "
      "threads. The metric is block_bytes_written, of the code that wrote the bytes. It implies "

@@ -54,14 +54,19 @@
 
 /* NAME of libperfmap-NAME.so; the library that it wraps (NULL: libc, so it is taken only when it
  * is named); a symbol that a program exports which has that library built in (NULL: it cannot);
- * what it costs (NULL: little, so it is taken without being asked for); level; verbs. */
+ * what it costs (NULL: little, so it is taken without being asked for); level; verbs; what the help
+ * of `perfmap run` says that it is for. */
 #define PM_ADAPTERS(X)                                                                   \
-    X(sql, PM_SQL_LIBRARY, NULL, NULL, PM_SQL_LEVEL, PM_SQL_VERBS)                       \
+    X(sql, PM_SQL_LIBRARY, NULL, NULL, PM_SQL_LEVEL, PM_SQL_VERBS,                       \
+      "libsqlite3: statements, tables")                                                  \
     X(lua, PM_LUA_LIBRARY, "lua_sethook", "60 to 80 ns for each call of a Lua function", \
-      PM_LUA_LEVEL, PM_LUA_VERBS)                                                        \
-    X(io, NULL, NULL, NULL, PM_BASE_LEVEL, PM_IO_VERBS)                                  \
-    X(locks, NULL, NULL, NULL, PM_BASE_LEVEL, PM_LOCKS_VERBS)                            \
-    X(memory, NULL, NULL, NULL, PM_BASE_LEVEL, PM_MEMORY_VERBS)
+      PM_LUA_LEVEL, PM_LUA_VERBS,                                                        \
+      "Lua 5.4: functions; lua:lines and lua:sampled-lines: lines, too")                 \
+    X(io, NULL, NULL, NULL, PM_BASE_LEVEL, PM_IO_VERBS,                                  \
+      "files, sockets, pipes: calls, bytes, time")                                       \
+    X(locks, NULL, NULL, NULL, PM_BASE_LEVEL, PM_LOCKS_VERBS,                            \
+      "mutexes, conditions, semaphores: waiting; locks:hold: holding, too")              \
+    X(memory, NULL, NULL, NULL, PM_BASE_LEVEL, PM_MEMORY_VERBS, "malloc, new: blocks, bytes")
 
 /* What an adapter does only where it is asked for: `--adapter locks:hold`. The adapter's name, the
  * option's, and how the adapter learns of it: a variable of the environment, and its value. */

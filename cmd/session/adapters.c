@@ -25,7 +25,7 @@ static const struct adapter {
     const char *verbs; /* between blanks */
 } adapters[] = {
 #define WORD(NAME, word) word " "
-#define ADAPTER(name, library, symbol, cost, level, verbs) \
+#define ADAPTER(name, library, symbol, cost, level, verbs, what) \
     {#name, library, symbol, cost, level, " " verbs(WORD)},
     PM_ADAPTERS(ADAPTER)
 #undef ADAPTER

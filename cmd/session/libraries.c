@@ -1,6 +1,7 @@
 /* Which libraries a program is started with: the loader says, where the file alone does not. */
 #include "libraries.h"
 
+#include "format/pm_adapters.h"
 #include "mapping/base/elf.h"
 
 #include <elf.h>
@@ -74,12 +75,26 @@ static enum pm_status look_at_dynamic(struct needs *needs, struct pm_str bytes)
     return PM_OK;
 }
 
+/* Somebody has to look for those that an adapter wraps. */
+static bool is_wrapped(const char *name, size_t max_len)
+{
+#define LIBRARY(NAME, library, ...) library,
+    static const char *const wrapped[] = {PM_ADAPTERS(LIBRARY)};
+#undef LIBRARY
+    for (size_t i = 0; i < sizeof wrapped / sizeof *wrapped; i++)
+        if (wrapped[i] && strlen(wrapped[i]) < max_len && !strcmp(name, wrapped[i]))
+            return true;
+    return false;
+}
+
 /* These need only each other. */
 static bool is_basic(const char *name, size_t max_len)
 {
     static const char *const basic[] = {"libc.so.6",  "libm.so.6",     "libpthread.so.0",
                                         "libdl.so.2", "librt.so.1",    "libgcc_s.so.1",
                                         "libz.so.1",  "libstdc++.so.6"};
+    if (is_wrapped(name, max_len))
+        return false;
     for (size_t i = 0; i < sizeof basic / sizeof *basic; i++)
         if (strlen(basic[i]) < max_len && !strcmp(name, basic[i]))
             return true;

@@ -6,7 +6,8 @@
 static bool has_uncertain_row(const struct pm_view *report)
 {
     for (uint32_t r = 0; r < report->n_shown; r++)
-        if (pm_view_is_uncertain(report, &report->rows[r]))
+        if (pm_view_is_uncertain(report, &report->rows[r]) ||
+            (report->options.tree && pm_view_is_doubtful(report, &report->rows[r], false)))
             return true;
     return false;
 }
@@ -80,6 +81,22 @@ static void add_meaning(struct legend *legend, const char *mark, const char *mea
     fprintf(legend->out, "%s%s: %s", separator, mark, meaning);
 }
 
+/* Of times by the clock. */
+static const char *why_uncertain(const struct pm_view *report)
+{
+    bool any_others = false, any_doubt = false;
+    for (uint32_t r = 0; r < report->n_shown; r++) {
+        any_others |= report->rows[r].traits.has_others_time;
+        any_doubt |= !report->rows[r].traits.has_others_time &&
+                     pm_view_is_uncertain(report, &report->rows[r]);
+    }
+    if (!any_others)
+        return "uncertain, because much cost of measuring was subtracted";
+    return any_doubt ? "uncertain, because of subtracted cost of measuring, or of called code that "
+                       "ended by a jump"
+                     : "at most: called code ended by a jump to code that is not measured";
+}
+
 /* What the marks of the table mean, those that are in it. */
 static void print_legend(struct pm_view *report, const struct show_term *term,
                          const struct show_marks *marks, FILE *out)
@@ -96,9 +113,7 @@ static void print_legend(struct pm_view *report, const struct show_term *term,
         add_meaning(&legend,
                     term->utf8 ? "≥" : ">=", "at least, because not all of it was followed");
     if (is_uncertain)
-        add_meaning(&legend, "~",
-                    of_estimates ? "uncertain, because much cost of measuring was subtracted"
-                                 : few);
+        add_meaning(&legend, "~", of_estimates ? why_uncertain(report) : few);
     for (const char *letter = marks->letters; *letter; letter++)
         add_meaning(&legend, (const char[]){*letter, 0}, pm_view_mark_meaning(*letter));
     if (marks->preempted)

@@ -67,6 +67,28 @@ static bool looks_indirect(const unsigned char *code, uint64_t left)
     return left >= 2 && code[0] == 0xff && (code[1] >> 3 & 7) == 2;
 }
 
+/* Of `jmp *...`, likewise. */
+static bool looks_like_jump(const unsigned char *code)
+{
+    return code[0] == 0xff && (code[1] >> 3 & 7) == 4;
+}
+
+/* A tail call through a pointer: other such jumps (of a switch) have no sled before them. */
+static bool is_jump_out(const struct collect_binary *binary, const struct pm_code_block *block,
+                        const unsigned char *code, uint64_t at)
+{
+    enum { MAX_PREFIXES = 2 }; /* notrack, a register from r8 on */
+    if (at + 2 > block->size_bytes || !looks_like_jump(code + at))
+        return false;
+    for (uint64_t n = 0; n <= MAX_PREFIXES && n < at; n++) {
+        const struct pm_code_range *before =
+            pm_code_map_find(binary->map, block->address + at - n - 1);
+        if (before && before->tuple->kind == PM_MAP_SLED)
+            return true;
+    }
+    return false;
+}
+
 static enum pm_status add_call(struct collector *c, struct collect_binary *binary, pm_id caller,
                                pm_id callee, uint64_t address)
 {
@@ -105,7 +127,7 @@ static enum pm_status scan_block(struct collector *c, struct collect_binary *bin
     for (uint64_t i = 0; code && i < block->size_bytes && status == PM_OK; i++) {
         uint64_t address = block->address + i, left = block->size_bytes - i;
         bool is_call = code[i] == 0xe8, is_jump = code[i] == 0xe9;
-        if (looks_indirect(code + i, left))
+        if (looks_indirect(code + i, left) || is_jump_out(binary, block, code, i))
             status = add_call(c, binary, block->symbol, 0, address);
         if ((!is_call && !is_jump) || left < CALL_BYTES)
             continue;
@@ -398,7 +420,7 @@ enum pm_status collect_jump_out(struct collector *c, struct collect_binary *bina
                                 uint64_t *ret_address)
 {
     const struct collect_call *calls;
-    size_t n, n_jumps = 0;
+    size_t n;
     *ret_address = 0;
     enum pm_status status = collect_list_calls(c, binary, &calls, &n);
     if (status != PM_OK || !n)
@@ -406,13 +428,10 @@ enum pm_status collect_jump_out(struct collector *c, struct collect_binary *bina
     calls = calls_of(binary, symbol, 0, &n);
     for (size_t i = 0; i < n; i++) {
         const unsigned char *code = pm_blame_code(binary->blame, calls[i].address, CALL_BYTES);
-        if (!code || *code != 0xe9 || !collect_is_call(binary, &calls[i]))
-            continue;
-        n_jumps++;
-        *ret_address = calls[i].address;
+        bool jumps = code && (*code == 0xe9 || looks_like_jump(code));
+        if (jumps && collect_is_call(binary, &calls[i]))
+            *ret_address = calls[i].address;
     }
-    if (n_jumps != 1)
-        *ret_address = 0;
     return PM_OK;
 }
 

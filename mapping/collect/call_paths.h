@@ -58,8 +58,8 @@ PM_MUST_CHECK enum pm_status collect_list_calls(struct collector *c, struct coll
                                                 size_t *ret_n);
 /* Whether it is one: of what is not known, the bytes may only look so. */
 bool collect_is_call(const struct collect_binary *binary, const struct collect_call *call);
-/* Where the symbol jumps to code that has no late map: its last call there. 0: nowhere, or at
- * several places. */
+/* Where the symbol jumps to code that has no late map, its last call there: the last of several
+ * places. 0: nowhere. */
 PM_MUST_CHECK enum pm_status collect_jump_out(struct collector *c, struct collect_binary *binary,
                                               pm_id symbol, uint64_t *ret_address);
 /* What the call in the symbol that ends at the address calls; 0: nobody knows. */

@@ -514,8 +514,8 @@ static enum pm_status find_code(const struct sampler *s, uint32_t object, uint64
     return status == PM_OK ? collect_code_at(s->c, binary, address, ret_code) : status;
 }
 
-/* The code that jumps from the symbol to what has no late map, likely: the one place where that
- * is done. 0: none. */
+/* The code that jumps from the symbol to what has no late map, likely: a place where that is done.
+ * 0: none. */
 static enum pm_status find_jump(const struct sampler *s, uint32_t object, pm_id symbol,
                                 uint32_t *ret_code)
 {

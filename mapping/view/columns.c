@@ -235,6 +235,7 @@ struct text {
     enum pm_view_turn turn, tree_turn, other_turn; /* in trees, and of later metrics */
     bool keeps_row;      /* a row is not folded while it prints more than 0 here */
     unsigned doubt;      /* the parts where "~" marks what is uncertain */
+    unsigned tree_doubt; /* and in trees */
     unsigned blank_zero; /* the parts where 0 says nothing */
     unsigned tree_blank; /* the parts that trees leave out */
     bool outside_blank;  /* left out of time outside instrumented code, but in trees */
@@ -260,7 +261,8 @@ static const struct column_kind {
         "own_", "own", .by_metric = true, ALL, always, .of = own,
         .text = {PLACE_FIRST, .tree_place = PLACE_SECOND, .is_shown = shows_own,
                  .unit = PM_VIEW_UNIT_METRIC, .tree_turn = PM_VIEW_GOES_TREE_OWN,
-                 .keeps_row = true, .doubt = TOTAL /* of rows the share says it */},
+                 .keeps_row = true, .doubt = TOTAL /* of rows the share says it */,
+                 .tree_doubt = ROW /* which is of inclusive times there */},
     },
     [PM_VIEW_COLUMN_INCLUSIVE] = {
         "inclusive_", "incl.", .by_metric = true, ROW, is_sum, .of = inclusive,
@@ -473,9 +475,12 @@ bool pm_view_is_blank(const struct pm_view *view, const struct pm_view_column *c
            is_unknown_zero(view, column, row, number);
 }
 
-bool pm_view_marks_doubt(const struct pm_view_column *column, enum pm_view_part part)
+bool pm_view_marks_doubt(const struct pm_view *view, const struct pm_view_column *column,
+                         enum pm_view_part part)
 {
-    return (kinds[column->id].text.doubt & (unsigned)part) != 0;
+    const struct text *text = &kinds[column->id].text;
+    unsigned parts = text->doubt | (view->options.tree ? text->tree_doubt : 0);
+    return (parts & (unsigned)part) != 0;
 }
 
 bool pm_view_keeps_row(const struct pm_view *view, const struct pm_view_column *column)

@@ -108,7 +108,8 @@ bool pm_view_is_blank(const struct pm_view *view, const struct pm_view_column *c
                       const struct pm_view_row *row, enum pm_view_part part,
                       struct pm_view_number number);
 /* Is an uncertain number marked there? */
-bool pm_view_marks_doubt(const struct pm_view_column *column, enum pm_view_part part);
+bool pm_view_marks_doubt(const struct pm_view *view, const struct pm_view_column *column,
+                         enum pm_view_part part);
 /* Does a row count as one of its own while it prints more than zero there? */
 bool pm_view_keeps_row(const struct pm_view *view, const struct pm_view_column *column);
 

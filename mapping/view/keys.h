@@ -10,8 +10,10 @@
  *
  * A key is made of what the construct is: its level and kind, file, function by the linker's name,
  * and name. It has no position, id or address of an archive. Both views must be asked for in the
- * same way. Within a view no two rows have one key. Of two archives of one program all keys are
- * equal. When the program has changed:
+ * same way, metrics too: those that a view takes by itself depend on how the program was measured.
+ * Names are made of the first n_shown rows; pm_view_name_row makes one of another. Within a view
+ * no two rows have one key. Of two archives of one program all keys are equal. When the program
+ * has changed:
  *
  *   function, file, global data    the key stays while name and file do
  *   loop, statement, local data    lines count from the function's first, so the key stays while

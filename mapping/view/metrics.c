@@ -314,6 +314,8 @@ static uint32_t doubtful_metric(const struct pm_view *view)
 bool pm_view_is_doubtful(const struct pm_view *view, const struct pm_view_row *row, bool inclusive)
 {
     uint32_t m = doubtful_metric(view);
+    if (!inclusive && row->traits.has_others_time)
+        return true;
     if (m == view->n_metrics)
         return false;
     const struct pm_view_value *value = &row->values[m];
@@ -326,9 +328,12 @@ bool pm_view_is_doubtful(const struct pm_view *view, const struct pm_view_row *r
 static bool share_is_doubtful(const struct pm_view *view, const struct pm_view_row *row)
 {
     uint32_t m = doubtful_metric(view);
+    bool inclusive = view->options.tree;
+    if (!inclusive && row->traits.has_others_time && view->n_metrics &&
+        view->metrics[view->primary] == view->wall_metric)
+        return true;
     if (m == view->n_metrics || m != view->primary)
         return false;
-    bool inclusive = view->options.tree;
     const struct pm_view_value *value = &row->values[m];
     return pm_view_share_is_doubtful(
         inclusive ? (double)value->inclusive : (double)value->own.value,

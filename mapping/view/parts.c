@@ -31,6 +31,21 @@ static bool name_fits(const void *pattern, const char *text)
     return fnmatch(pattern, text, 0) == 0;
 }
 
+static enum pm_status refuse_runner(const char *text, struct pm_error *err)
+{
+    struct pm_buf kinds = PM_BUF_INIT(1024);
+    for (int kind = PM_RUNNER_NONE + 1; kind < PM_N_RUNNERS; kind++) {
+        const struct pm_runner_kind *of = pm_runner_kind((enum pm_runner)kind);
+        const char *value = of->why_none ? "NUMBER" : "NAME";
+        if (kinds.len)
+            pm_buf_add_str(&kinds, kind + 1 == PM_N_RUNNERS ? " or " : ", ");
+        pm_buf_printf(&kinds, "%s:%s", of->word, value);
+    }
+    pm_error_set(err, PM_ERR_USAGE, "'%s' must be %s", text, kinds.data ? kinds.data : "a runner");
+    pm_buf_release(&kinds);
+    return PM_ERR_USAGE;
+}
+
 static enum pm_status choose_those(struct pm_view *view, struct pm_error *err)
 {
     const struct pm_archive_data *data = view->data;
@@ -38,9 +53,7 @@ static enum pm_status choose_those(struct pm_view *view, struct pm_error *err)
     const char *name = name_in(view->options.runner, &kind);
     bool any = false;
     if (!name)
-        return pm_error_set(err, PM_ERR_USAGE,
-                            "'%s' must be thread:NAME, process:NAME or rank:NUMBER",
-                            view->options.runner);
+        return refuse_runner(view->options.runner, err);
     view->runs_in = pm_alloc_array(data->n_threads, sizeof *view->runs_in);
     if (!view->runs_in)
         return no_memory(err);

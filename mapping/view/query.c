@@ -306,6 +306,17 @@ static void mark_paths(struct pm_view *view, const struct pm_call_tree *tree)
     }
 }
 
+/* As pm_view_is_left_by_jump says. */
+static void mark_callers(struct pm_view *view, const struct pm_call_tree *tree)
+{
+    const struct pm_context *contexts = view->data->graph->contexts;
+    for (uint32_t r = 0; r < tree->n_nodes; r++)
+        view->rows[r].traits.has_others_time = false;
+    for (pm_index c = 0; c < view->data->graph->n_contexts; c++)
+        if (pm_view_is_left_by_jump(view, c) && tree->node_of[contexts[c].parent] != PM_NONE)
+            view->rows[tree->node_of[contexts[c].parent]].traits.has_others_time = true;
+}
+
 /* A node is inlined or found by samples when all contexts are that are more than addresses in
  * it. */
 static enum pm_status tree_traits(struct pm_view *view, const struct pm_call_tree *tree,
@@ -333,6 +344,7 @@ static enum pm_status tree_traits(struct pm_view *view, const struct pm_call_tre
         called[node] = true;
     }
     mark_paths(view, tree);
+    mark_callers(view, tree);
     free(called);
     return PM_OK;
 }

@@ -7,8 +7,10 @@
  *
  * Each cost knows its thread (pm_cost.thread); a thread leads to its process, and to that one's
  * rank. So a kind of runner is one entry of the table in runners.c: which number a thread's costs
- * go to, and how that is called. Merged costs (PM_ARCHIVE_LOAD_MERGED) are the first thread's of
- * their program: whoever tells runners apart reads all costs again (pm_view_each_cost).
+ * go to, and how that is called. It is a property of the thread: what changes from call to call (a
+ * communicator) is a noun of the words that an adapter says. Merged costs
+ * (PM_ARCHIVE_LOAD_MERGED) are the first thread's of their program: whoever tells runners apart
+ * reads all costs again (pm_view_each_cost).
  */
 #ifndef PM_VIEW_RUNNERS_H
 #define PM_VIEW_RUNNERS_H

@@ -96,6 +96,26 @@ static bool *find_disarmed(const struct pm_view *view)
     return sentence_is;
 }
 
+bool pm_view_is_left_by_jump(const struct pm_view *view, pm_index context)
+{
+    const struct pm_graph *graph = view->data->graph;
+    pm_index noun = pm_graph_first_noun(graph, graph->contexts[context].sentence);
+    return noun != PM_NONE && graph->contexts[context].parent != PM_NONE &&
+           view->data->bare[noun] & PM_BARE_JUMPS;
+}
+
+static void mark_caller(struct pm_view *view, pm_index context)
+{
+    const struct pm_graph *graph = view->data->graph;
+    const struct pm_lift *lift = view->lift;
+    if (!pm_view_is_left_by_jump(view, context))
+        return;
+    pm_index caller = graph->contexts[context].parent;
+    uint32_t class = lift->class_of[graph->contexts[caller].sentence];
+    for (uint32_t k = lift->class_first[class]; k < lift->class_first[class + 1]; k++)
+        view->traits[lift->parts[k].row].has_others_time = true;
+}
+
 static void mark_rows(struct pm_view *view, struct counts *counts, const bool *disarmed)
 {
     const struct pm_graph *graph = view->data->graph;
@@ -103,6 +123,7 @@ static void mark_rows(struct pm_view *view, struct counts *counts, const bool *d
     for (pm_index c = 0; c < graph->n_contexts; c++) {
         pm_index sentence = graph->contexts[c].sentence;
         uint32_t class = lift->class_of[sentence];
+        mark_caller(view, c);
         for (uint32_t k = lift->class_first[class]; k < lift->class_first[class + 1]; k++) {
             uint32_t row = lift->parts[k].row;
             struct pm_view_traits *traits = &view->traits[row];

@@ -9,6 +9,7 @@
 #ifndef PM_VIEW_H
 #define PM_VIEW_H
 
+#include "format/pm_mode.h"
 #include "mapping/archive/load.h"
 #include "mapping/base/arena.h"
 #include "mapping/base/str.h"
@@ -115,6 +116,7 @@ struct pm_view_traits {
     bool costs_are_at_least; /* some of its code was not followed for a while */
     bool times_are_at_least; /* not timed for a while */
     bool path_is_at_least;   /* tree: something above it was not followed for a while */
+    bool has_others_time;    /* code that it called jumped away: what came then counts for it */
     /* It was active while much CPU time was spent that no sample stands for. */
     bool own_lacks_samples, inclusive_lacks_samples;
 };
@@ -344,6 +346,9 @@ PM_MUST_CHECK enum pm_status pm_view_find_partial(struct pm_view *view, struct p
 PM_MUST_CHECK enum pm_status pm_view_find_lost(struct pm_view *view, struct pm_error *err);
 /* May the context, own or inclusive, have spent much of that? */
 bool pm_view_lacks_samples(const struct pm_view *view, pm_index context, bool inclusive);
+/* A function that ends by a jump into code without sleds, called: nothing tells when that code has
+ * returned, so the time of it is the caller's. */
+bool pm_view_is_left_by_jump(const struct pm_view *view, pm_index context);
 /* What a noun of a row adds to the row's marks. */
 void pm_view_mark_partial(const struct pm_view *view, pm_index noun, struct pm_view_traits *traits);
 /* Is the row's amount of the report's metric m, own or inclusive, at least what is known of it? */
