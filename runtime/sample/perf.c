@@ -518,12 +518,27 @@ static void end_brief(struct pm_sampler *s)
     end_opening(s);
 }
 
+/* What is opened is the caller's: in a vfork child, which has our thread's memory, it would be the
+ * child's, and end with it. */
+static bool is_own_thread(const struct pm_sampler *s)
+{
+    return s->t == &pm_tls && (uint32_t)pm_sys(SYS_gettid) == s->slot->tid;
+}
+
+static bool is_too_short(const struct pm_sampler *s)
+{
+    return s->is_short && s->stack_bytes < s->most_stack_bytes &&
+           pm_load(n_rings) <= VERY_MANY_THREADS;
+}
+
 void pm_perf_deepen(struct pm_sampler *s)
 {
-    if (s->is_brief && s->t == &pm_tls && (s->charged_ns != 0 || s->waited_ns >= BRIEF_WAIT_NS))
+    bool ends_brief = s->is_brief && (s->charged_ns != 0 || s->waited_ns >= BRIEF_WAIT_NS);
+    if ((!ends_brief && !is_too_short(s)) || !is_own_thread(s))
+        return;
+    if (ends_brief)
         end_brief(s);
-    if (!s->is_short || s->stack_bytes >= s->most_stack_bytes || s->t != &pm_tls ||
-        pm_load(n_rings) > VERY_MANY_THREADS)
+    if (!is_too_short(s))
         return;
     s->is_short = false;
     begin_opening(s);
@@ -553,7 +568,7 @@ void pm_perf_rang(struct pm_sampler *s)
     uint64_t from_ns = pm_monotonic_ns();
     bool was_brief = s->is_brief;
     pm_perf_deepen(s);
-    if (was_brief || !s->is_early_bell || s->t != &pm_tls)
+    if (was_brief || !s->is_early_bell || !is_own_thread(s))
         return;
     s->opening_from_ns = from_ns;
     s->opening_until_ns = UINT64_MAX;
