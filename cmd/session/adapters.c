@@ -153,12 +153,12 @@ static enum pm_status add_options(const char *adapter, struct pm_str text, struc
     return PM_OK;
 }
 
-bool session_set_adapter_options(const struct session_adapters *adapters_found)
+void session_add_adapter_options(const struct session_adapters *adapters_found,
+                                 struct pm_buf *texts)
 {
     for (size_t i = 0; i < N_OPTIONS; i++)
-        if (adapters_found->options[i] && setenv(options[i].variable, options[i].value, 1) != 0)
-            return false;
-    return true;
+        if (adapters_found->options[i])
+            pm_buf_printf(texts, "%s=%s%c", options[i].variable, options[i].value, 0);
 }
 
 /* choice: NAME[:OPTION...][,...] */

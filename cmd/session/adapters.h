@@ -2,9 +2,10 @@
  * (docs/ADAPTERS.md). Which of them a program, or a question, needs.
  *
  *     struct session_adapters found;
+ *     struct pm_buf texts = PM_BUF_INIT(1 << 20);
  *     if (session_find_adapters("auto", "./heat", NULL, err, &found) == PM_OK)
  *         preload(found.paths, found.n);
- *     session_set_adapter_options(&found);                            // in the child
+ *     session_add_adapter_options(&found, &texts);                    // what the child is told
  *     session_release_adapters(&found);
  */
 #ifndef PM_SESSION_ADAPTERS_H
@@ -40,8 +41,8 @@ PM_MUST_CHECK enum pm_status session_need_adapter(const char *name, struct pm_er
 void session_adapters_for(const struct session_adapters *adapters,
                           const struct pm_question *question, bool *ret_said, struct pm_buf *names);
 void session_release_adapters(struct session_adapters *adapters);
-/* Tells the adapters of their options, in the environment. False: memory. */
-bool session_set_adapter_options(const struct session_adapters *adapters);
+/* Adds the variables that tell adapters of their options: NAME=VALUE, each with a zero behind. */
+void session_add_adapter_options(const struct session_adapters *adapters, struct pm_buf *texts);
 /* The adapter whose words are of that level; NULL: none is known. */
 const char *session_adapter_of_level(const char *level);
 

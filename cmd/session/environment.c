@@ -119,23 +119,44 @@ static bool preload(const char *preload_list)
     return ok;
 }
 
+void session_settings_texts(const struct session_settings *settings, const char *run_dir,
+                            uint32_t run_pid, uint32_t first_pid, struct pm_buf *texts)
+{
+    struct pm_settings told = settings->runtime;
+    char room[PM_SETTING_TEXT_BYTES];
+    told.run_dir = run_dir;
+    told.run_pid = run_pid;
+    told.first_pid = first_pid;
+    session_add_adapter_options(&settings->adapters, texts);
+    for (size_t i = 0; i < PM_N_SETTINGS; i++) {
+        const struct pm_setting *setting = &pm_setting_table[i];
+        if (pm_setting_is_given(setting, &told))
+            pm_buf_printf(texts, "%s=%s%c", setting->name, pm_setting_text(setting, &told, room),
+                          0);
+    }
+    pm_buf_add_byte(texts, 0);
+}
+
+static bool set(const char *text)
+{
+    const char *value = strchr(text, '=');
+    char *name = strndup(text, (size_t)(value - text));
+    bool is_set = name && setenv(name, value + 1, 1) == 0;
+    free(name);
+    return is_set;
+}
+
 /* With perfmap run as the one that takes over orphans (child.c), a process whose parent has ended
  * would see another than it expects: by the two numbers the runtime answers 1
  * (runtime/guest/wrap.c). */
 bool session_set_environment(const char *preload_list, const char *run_dir,
                              const struct session_settings *settings)
 {
-    struct pm_settings told = settings->runtime;
-    char room[PM_SETTING_TEXT_BYTES];
-    told.run_dir = run_dir;
-    told.run_pid = (uint64_t)getppid();
-    told.first_pid = (uint64_t)getpid();
-    bool ok = allow_sanitizer() && preload(preload_list) &&
-              session_set_adapter_options(&settings->adapters);
-    for (size_t i = 0; i < PM_N_SETTINGS && ok; i++) {
-        const struct pm_setting *setting = &pm_setting_table[i];
-        if (pm_setting_is_given(setting, &told))
-            ok = setenv(setting->name, pm_setting_text(setting, &told, room), 1) == 0;
-    }
+    struct pm_buf texts = PM_BUF_INIT(1 << 20);
+    session_settings_texts(settings, run_dir, (uint32_t)getppid(), (uint32_t)getpid(), &texts);
+    bool ok = !texts.failed && allow_sanitizer() && preload(preload_list);
+    for (const char *text = texts.data; ok && *text; text += strlen(text) + 1)
+        ok = set(text);
+    pm_buf_release(&texts);
     return ok;
 }

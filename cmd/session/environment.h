@@ -23,6 +23,12 @@ PM_MUST_CHECK enum pm_status session_preload_make(const struct session_settings 
                                                   struct session_preload *ret_preload);
 void session_preload_release(struct session_preload *preload);
 
+/* What a process is told of the settings, as texts NAME=VALUE: each ends with a zero, all with
+ * another. For targets that are not started with an environment of ours, too: pm_settings_read
+ * (runtime/guest) takes such texts. texts->failed: memory. */
+void session_settings_texts(const struct session_settings *settings, const char *run_dir,
+                            uint32_t run_pid, uint32_t first_pid, struct pm_buf *texts);
+
 /* Sets the variables of this process, which is about to become the program. False: memory. */
 bool session_set_environment(const char *preload_list, const char *run_dir,
                              const struct session_settings *settings);

@@ -12,6 +12,11 @@
  *         int pidfd;
  *     } other = {.target = {.calls = &calls, .fd = -1}};
  *     request.target = &other.target;
+ *
+ * The request's argv names the program all the same: that of a process is what /proc/PID/exe leads
+ * to. A process that runs already is told of its settings by session_settings_texts; who loads the
+ * runtime into it needs 3 KB of static TLS there (glibc.rtld.optional_static_tls), which dlopen
+ * refuses by default.
  */
 #ifndef PM_SESSION_TARGET_H
 #define PM_SESSION_TARGET_H
