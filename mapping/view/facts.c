@@ -148,11 +148,16 @@ static void warn_of_ends(struct warner *warner)
             n++;
         }
     if (n == 1)
-        warn(warner, "process %lld was killed or crashed: its times end at its last recorded event",
+        warn(warner,
+             "process %lld was killed or crashed, or still runs: its calls and times end at its "
+             "last "
+             "recorded event",
              (long long)pid);
     else if (n)
         warn(warner,
-             "%u processes were killed or crashed: their times end at their last recorded events",
+             "%u processes were killed or crashed, or still run: their calls and times end at "
+             "their last "
+             "recorded events",
              n);
 }
 
