@@ -296,22 +296,14 @@ static void warn_of_unmapped(struct warner *warner)
          view->level_name);
 }
 
-/* A function of the source of which no code of its own ran: it was inlined, or nobody called it. */
+/* A function that was inlined, and said or called what is not below it. */
 static bool has_inlined(const struct pm_view *view)
 {
     const struct pm_graph *graph = view->data->graph;
-    bool *has_code = pm_alloc_array(graph->n_nouns + 1u, sizeof *has_code), found = false;
-    for (uint32_t m = 0; has_code && m < graph->n_mappings; m++) {
-        pm_index from = pm_graph_first_noun(graph, graph->mappings[m].source),
-                 to = pm_graph_first_noun(graph, graph->mappings[m].destination);
-        if (from != PM_NONE && to != PM_NONE && pm_view_noun_is(view, from, "symbol"))
-            has_code[to] = true;
-    }
-    for (pm_index n = 0; has_code && n < graph->n_nouns && !found; n++)
-        found = pm_view_noun_is(view, n, "function") &&
-                (!has_code[n] || view->data->bare[n] & PM_BARE_COPIES);
-    free(has_code);
-    return found;
+    for (pm_index n = 0; n < graph->n_nouns; n++)
+        if (view->data->bare[n] & PM_BARE_LACKS && pm_view_noun_is(view, n, "function"))
+            return true;
+    return false;
 }
 
 /* Samples know which inlined function their code is of; what is said is said in a context. */

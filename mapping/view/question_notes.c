@@ -380,6 +380,31 @@ static pm_index lacking_noun(const struct pm_archive_data *data, pm_index noun)
     return noun != PM_NONE && data->bare[noun] & PM_BARE_LACKS ? noun : PM_NONE;
 }
 
+/* Why it is not known what code called: functions by being inlined, say. */
+enum { LACKS_INLINED = 1, LACKS_LOOP = 2, LACKS_PLUGIN = 4 };
+
+static unsigned reason_to_lack(const struct pm_graph_noun *noun)
+{
+    if (!strcmp(noun->kind, "loop"))
+        return LACKS_LOOP;
+    bool is_ours = !strcmp(noun->kind, "function") && strcmp(noun->type, "machine code") != 0;
+    return is_ours ? LACKS_INLINED : LACKS_PLUGIN;
+}
+
+static void add_reasons(struct pm_buf *text, unsigned reasons, bool several)
+{
+    static const struct {
+        unsigned reason;
+        const char *of_one, *of_several;
+    } all[] = {{LACKS_INLINED, "was inlined", "were inlined"},
+               {LACKS_LOOP, "is a loop without sleds", "are loops without sleds"},
+               {LACKS_PLUGIN, "has no map of the plugin", "have no map of the plugin"}};
+    for (size_t i = 0, n = 0; i < sizeof all / sizeof *all; i++)
+        if (reasons & all[i].reason)
+            pm_buf_printf(text, "%s%s", n++ ? " or " : " ",
+                          several ? all[i].of_several : all[i].of_one);
+}
+
 /* Functions that were inlined, and loops without sleds, of which it is not known what they
  * called. */
 static enum pm_status note_lacking(struct pm_view *view, struct pm_answer *answer,
@@ -390,6 +415,7 @@ static enum pm_status note_lacking(struct pm_view *view, struct pm_answer *answe
     struct pm_buf text = PM_BUF_INIT(1 << 24); /* names may be long */
     bool *seen = pm_alloc_array(data->graph->n_nouns, sizeof *seen);
     uint32_t n = 0;
+    unsigned reasons = 0;
     for (pm_index s = 0; seen && s < data->graph->n_sentences; s++) {
         pm_index noun = lacking_noun(data, pm_graph_first_noun(data->graph, s));
         if (noun == PM_NONE || seen[noun] || !is_asked(answer, s))
@@ -397,17 +423,19 @@ static enum pm_status note_lacking(struct pm_view *view, struct pm_answer *answe
         for (uint32_t i = 0; i < answer->n_asked; i++)
             mark_costs(answer, i, answer->matches[answer->asked[i]].class_of[s]);
         seen[noun] = true;
+        reasons |= reason_to_lack(&data->graph->nouns[noun]);
         const char *name = ++n <= MAX_NAMES ? pm_view_noun_name(view, noun) : NULL;
         if (n <= MAX_NAMES)
             pm_buf_printf(&text, "%s'%s'", n > 1 ? ", " : "at least: ", name ? name : "");
     }
     if (n > MAX_NAMES)
         pm_buf_printf(&text, " and %u more", n - MAX_NAMES);
-    if (n)
+    if (n) {
+        add_reasons(&text, reasons, n > 1);
         pm_buf_printf(&text,
-                      " %s inlined, %s without sleds or compiled without the plugin: some of what "
-                      "was called there does not count for %s",
-                      n == 1 ? "is" : "are", n == 1 ? "a loop" : "loops", n == 1 ? "it" : "them");
+                      ": some of what was called there counts for the function around, not for %s",
+                      n == 1 ? "it" : "them");
+    }
     enum pm_status status = !seen ? pm_error_set(err, PM_ERR_MEMORY, "out of memory")
                             : n   ? add_note(answer, &text, err)
                                   : PM_OK;
