@@ -3,6 +3,8 @@
 
 #include "mapping/base/json.h"
 
+#include <math.h>
+
 static void json_match(const struct show_answer_page *page, const struct pm_answer_row *row,
                        uint32_t i, struct pm_json *json)
 {
@@ -91,6 +93,11 @@ static void json_asking(const struct show_answer_options *options, struct pm_jso
     }
 }
 
+static const char *const verdicts[] = {[SHOW_TRUE] = "true",
+                                       [SHOW_NEVER] = "never",
+                                       [SHOW_NOT_SEEN] = "not seen",
+                                       [SHOW_NOT_KNOWN] = "not known"};
+
 bool show_answer_json(const struct show_answer_page *page, FILE *out)
 {
     const struct pm_view *report = page->report;
@@ -111,6 +118,7 @@ bool show_answer_json(const struct show_answer_page *page, FILE *out)
         pm_json_string(&json, NULL, answer->notes[i].text);
     pm_json_end(&json);
     pm_json_bool(&json, "is_complete", !answer->is_partial);
+    pm_json_string(&json, "verdict", verdicts[show_answer_verdict(page)]);
     pm_json_object(&json, "total");
     json_amounts(page, answer->totals, NULL, NULL, &json);
     pm_json_end(&json);
@@ -121,8 +129,9 @@ bool show_answer_json(const struct show_answer_page *page, FILE *out)
     pm_json_bool(&json, "is_uncertain", show_answer_is_doubtful(page));
     if (show_answer_has_bounds(page)) {
         int64_t primary = answer->amounts[page->primary].value;
-        pm_json_double(&json, "at_most_share_pct",
-                       show_answer_part_of_run(page, answer->most[page->primary]));
+        pm_json_double(
+            &json, "at_most_share_pct",
+            answer->is_open ? NAN : show_answer_part_of_run(page, answer->most[page->primary]));
         pm_json_double(&json, "inferred_share_pct",
                        show_answer_part_of_run(page, primary - answer->least[page->primary]));
         pm_json_bool(&json, "is_mostly_inferred", answer->least[page->primary] < primary / 2);

@@ -154,6 +154,12 @@ struct pm_answer {
     /* by the caller: something that matches was not followed all the time, no row does not mean
      * never */
     bool is_partial;
+    /* by the caller: costs that are missing may be of it, so `most` is no bound */
+    bool is_open;
+    /* by the caller, where there are no rows: samples would have met it by chance only, so it was
+     * rare or never true; how many there were */
+    bool is_by_chance;
+    int64_t n_samples;
     struct pm_arena arena;
     struct pm_answer_private *own;
 };
