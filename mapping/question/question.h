@@ -189,6 +189,7 @@ struct pm_question_matches {
     /* per sentence: of loops and statements of a function that was named; entering them is not
      * entering it */
     bool *is_inner;
+    bool *is_lower; /* per level of the graph: something fits, but a level above counts */
     struct pm_question_class *classes;
     uint32_t n_classes;
     struct pm_sets sets;

@@ -572,6 +572,9 @@ enum pm_status pm_ask_note_gaps(struct pm_view *view, const struct pm_question *
     find_doubt(view, answer);
     if (is_live) /* what is not there yet may come */
         return PM_OK;
+    status = pm_ask_note_levels(view, question, answer, err);
+    if (status != PM_OK)
+        return status;
     status = pm_ask_note_lacking(view, question, answer, err);
     return status == PM_OK ? pm_ask_note_unseen(view, question, answer, err) : status;
 }

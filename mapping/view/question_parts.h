@@ -1,5 +1,5 @@
 /* The answer to a question, between the files that make it: question_answer.c, question_threads.c,
- * question_notes.c, question_lacking.c, question_seen.c. */
+ * question_notes.c, question_lacking.c, question_levels.c, question_seen.c. */
 #ifndef PM_VIEW_QUESTION_PARTS_H
 #define PM_VIEW_QUESTION_PARTS_H
 
@@ -60,5 +60,10 @@ bool pm_ask_is_known(const struct pm_view *view, const struct pm_question *quest
                      const struct pm_answer *answer, const bool *followed);
 bool pm_ask_fits_any(const struct pm_graph *graph, const struct pm_question_matches *matches);
 int64_t pm_ask_n_samples(const struct pm_view *view);
+
+/* question_levels.c: what sentences leave out, for a level above has something that fits. */
+PM_MUST_CHECK enum pm_status pm_ask_note_levels(struct pm_view *view,
+                                                const struct pm_question *question,
+                                                struct pm_answer *answer, struct pm_error *err);
 
 #endif
