@@ -578,7 +578,7 @@ static void warn_of_partial(struct warner *warner)
     for (uint32_t m = 0; m < view->n_metrics; m++) {
         uint32_t n = 0;
         for (uint32_t r = 0; r < view->n_rows; r++)
-            n += !view->rows[r].traits.path_is_at_least &&
+            n += !view->rows[r].traits.path_is_at_least && !view->rows[r].traits.data_is_at_least &&
                  !(view->rows[r].traits.is_untimed && view->metrics[m] == view->wall_metric) &&
                  pm_view_is_at_least(view, &view->rows[r], m, false);
         if (n && !pm_view_off_cpu_word(view, m)) {
@@ -594,6 +594,20 @@ static void warn_of_partial(struct warner *warner)
              n_most, n_most == 1 ? " is" : "s are", names.data, n_names == 1 ? "is" : "are",
              view->data->n_noun_modes ? " (--modes says when)" : "");
     pm_buf_release(&names);
+}
+
+/* Whoever got the address may read and write it. */
+static void warn_of_data(struct warner *warner)
+{
+    const struct pm_view *view = warner->view;
+    uint32_t n = 0;
+    for (uint32_t r = 0; r < view->n_rows; r++)
+        n += view->rows[r].traits.data_is_at_least;
+    if (n)
+        warn(warner,
+             "%u row%s of data whose address goes to functions that are not known, or is not "
+             "followed: what is done there is missing",
+             n, n == 1 ? " is" : "s are");
 }
 
 enum pm_status pm_view_warn(struct pm_view *view, struct pm_error *err)
@@ -613,6 +627,7 @@ enum pm_status pm_view_warn(struct pm_view *view, struct pm_error *err)
     warn_of_steal(&warner);
     warn_of_doubt(&warner);
     warn_of_partial(&warner);
+    warn_of_data(&warner);
     warn_of_budget(&warner);
     warn_of_no_budget(&warner);
     if (view->time_metric == PM_NONE && view->calls_metric != PM_NONE && !view->measured_nothing)

@@ -13,13 +13,20 @@ static const char *level_of(const struct pm_graph *graph, const struct pm_questi
     return "";
 }
 
-/* Share of the run, in %, in the view's primary metric. */
+/* Data has no wall time. */
+static pm_index metric_of(const struct pm_view *view)
+{
+    bool is_chosen = view->options.metrics != NULL || view->cpu_metric == PM_NONE;
+    return is_chosen ? view->metrics[view->primary] : view->cpu_metric;
+}
+
+/* Share of the run, in %: of its CPU time, unless a metric was named. */
 static enum pm_status find_share(const struct pm_view *view, const struct pm_question *question,
                                  struct pm_error *err, double *ret_share_pct)
 {
     const struct pm_question_run run = {.graph = view->data->graph,
                                         .calls_metric = view->calls_metric};
-    pm_index metric = view->metrics[view->primary];
+    pm_index metric = metric_of(view);
     struct pm_answer *answer;
     enum pm_status status = pm_question_ask(question, &run, err, &answer);
     if (status != PM_OK)
