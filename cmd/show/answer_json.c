@@ -100,7 +100,8 @@ static void json_bounds(const struct show_answer_page *page, struct pm_json *jso
         return;
     int64_t primary = answer->amounts[page->primary].value;
     double most = show_answer_part_of_run(page, answer->most[page->primary]);
-    pm_json_double(json, "at_most_share_pct", answer->is_open ? NAN : most);
+    bool is_bound = !answer->is_open && show_answer_verdict(page) != SHOW_NOT_SEEN;
+    pm_json_double(json, "at_most_share_pct", is_bound ? most : NAN);
     pm_json_double(json, "inferred_share_pct",
                    show_answer_part_of_run(page, primary - answer->least[page->primary]));
     pm_json_bool(json, "is_mostly_inferred", answer->least[page->primary] < primary / 2);

@@ -323,13 +323,22 @@ static const char *reason_not_known(const struct pm_answer *answer)
                            : "not all that was asked for was followed all the time";
 }
 
+/* Those of the threads that are asked for; --live: of the interval. */
+static int64_t n_samples_of(const struct show_answer_page *page)
+{
+    pm_index metric = page->report->samples_metric;
+    return metric == PM_NONE ? 0 : page->answer->totals[metric].value;
+}
+
 static void put_not_seen(const struct show_answer_page *page, FILE *out)
 {
-    if (page->answer->n_samples == 1)
+    int64_t n = n_samples_of(page);
+    if (n == 0)
+        fputs("not seen: there were no samples\n", out);
+    else if (n == 1)
         fputs("not seen: the only sample did not meet it\n", out);
     else
-        fprintf(out, "not seen: none of the %lld samples met it\n",
-                (long long)page->answer->n_samples);
+        fprintf(out, "not seen: none of the %lld samples met it\n", (long long)n);
 }
 
 /* There are no rows: why? */

@@ -156,10 +156,9 @@ struct pm_answer {
     bool is_partial;
     /* by the caller: costs that are missing may be of it, so `most` is no bound */
     bool is_open;
-    /* by the caller, where there are no rows: samples would have met it by chance only, so it was
-     * rare or never true; how many there were */
+    /* by the caller: samples meet it by chance only, so no row means that it was rare, or never
+     * true */
     bool is_by_chance;
-    int64_t n_samples;
     struct pm_arena arena;
     struct pm_answer_private *own;
 };

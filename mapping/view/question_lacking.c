@@ -262,26 +262,45 @@ static enum pm_status note_nothing_seen(struct pm_view *view, const struct pm_qu
     answer->is_by_chance = !pm_ask_is_known(view, question, answer, followed);
     if (!answer->is_by_chance)
         return PM_OK;
+    bool has_samples = pm_ask_n_samples(view) != 0;
     enum pm_status status = answer->is_partial ? PM_OK : note_inlined(view, question, answer, err);
     for (uint32_t i = 0; i < answer->n_asked && status == PM_OK; i++) {
         uint32_t asked = answer->asked[i];
-        bool needs_samples = !followed[asked] && !answer->n_samples;
+        bool needs_samples = !followed[asked] && !has_samples;
         status = note_unseen_sentence(view, question, asked, needs_samples, answer, err);
     }
     return status;
+}
+
+static bool has_rows(const struct pm_view *view, const struct pm_answer *answer)
+{
+    for (uint32_t r = 0; r < answer->n_rows; r++)
+        if (!pm_ask_row_is_empty(view, &answer->rows[r]))
+            return true;
+    return false;
+}
+
+enum pm_status pm_ask_find_chance(struct pm_view *view, const struct pm_question *question,
+                                  struct pm_answer *answer, struct pm_error *err)
+{
+    bool *followed = NULL;
+    enum pm_status status = pm_ask_find_followed(view, question, true, err, &followed);
+    if (status != PM_OK)
+        return status;
+    answer->is_by_chance = !pm_ask_is_known(view, question, answer, followed);
+    free(followed);
+    return PM_OK;
 }
 
 enum pm_status pm_ask_note_unseen(struct pm_view *view, const struct pm_question *question,
                                   struct pm_answer *answer, struct pm_error *err)
 {
     bool *followed = NULL;
-    for (uint32_t r = 0; r < answer->n_rows; r++)
-        if (!pm_ask_row_is_empty(view, &answer->rows[r]))
-            return PM_OK;
-    enum pm_status status = pm_ask_find_followed(view, question, err, &followed);
+    if (has_rows(view, answer))
+        return PM_OK;
+    enum pm_status status = pm_ask_find_followed(view, question, false, err, &followed);
     if (status != PM_OK)
         return status;
-    answer->n_samples = pm_ask_n_samples(view);
     status = note_nothing_seen(view, question, followed, answer, err);
     free(followed);
     return status;

@@ -183,7 +183,7 @@ enum pm_status pm_ask_note_nothing(struct pm_view *view, const struct pm_questio
     if (answer->n_notes == 0)
         return PM_OK;
     bool *followed = NULL;
-    enum pm_status status = pm_ask_find_followed(view, question, err, &followed);
+    enum pm_status status = pm_ask_find_followed(view, question, false, err, &followed);
     if (status != PM_OK)
         return status;
     status = explain(view, question, followed, answer, err, &is_possible);
@@ -571,7 +571,7 @@ enum pm_status pm_ask_note_gaps(struct pm_view *view, const struct pm_question *
         return status;
     find_doubt(view, answer);
     if (is_live) /* what is not there yet may come */
-        return PM_OK;
+        return pm_ask_find_chance(view, question, answer, err);
     status = pm_ask_note_levels(view, question, answer, err);
     if (status != PM_OK)
         return status;

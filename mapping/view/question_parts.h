@@ -48,12 +48,16 @@ PM_MUST_CHECK enum pm_status pm_ask_note_unseen(struct pm_view *view,
                                                 const struct pm_question *question,
                                                 struct pm_answer *answer, struct pm_error *err);
 
+/* Of a run that goes on: whether samples meet it by chance only. */
+PM_MUST_CHECK enum pm_status pm_ask_find_chance(struct pm_view *view,
+                                                const struct pm_question *question,
+                                                struct pm_answer *answer, struct pm_error *err);
 void pm_ask_add_needs_samples(struct pm_buf *out, const char *sentence);
 
 /* question_seen.c: per sentence of the question, sleds or words tell each time that it becomes
  * active. Loads all. ret_followed: to be freed. */
 PM_MUST_CHECK enum pm_status pm_ask_find_followed(struct pm_view *view,
-                                                  const struct pm_question *question,
+                                                  const struct pm_question *question, bool is_live,
                                                   struct pm_error *err, bool **ret_followed);
 /* Is it known all the time whether the question is true, if nothing is missing? */
 bool pm_ask_is_known(const struct pm_view *view, const struct pm_question *question,

@@ -77,7 +77,7 @@ static void forget_off(const struct pm_archive_data *data, bool *followed)
 }
 
 /* [graph->n_sentences]: sleds or words tell each time that it becomes active. NULL: memory. */
-static bool *find_followed(const struct pm_archive_data *data)
+static bool *find_followed(const struct pm_archive_data *data, bool is_live)
 {
     const struct pm_graph *graph = data->graph;
     bool *followed = pm_alloc_array(graph->n_sentences + 1u, sizeof *followed);
@@ -87,7 +87,7 @@ static bool *find_followed(const struct pm_archive_data *data)
         has_sources[graph->mappings[m].destination] = true;
     for (pm_index s = 0; more && s < graph->n_sentences; s++)
         followed[s] = is_told(graph, s, has_sources[s]);
-    if (more)
+    if (more && !is_live) /* what was off before it was asked for is on now */
         forget_off(data, followed);
     while (more) {
         more = false;
@@ -157,13 +157,13 @@ static enum pm_status find_sentence(const struct pm_archive_data *all,
 }
 
 enum pm_status pm_ask_find_followed(struct pm_view *view, const struct pm_question *question,
-                                    struct pm_error *err, bool **ret_followed)
+                                    bool is_live, struct pm_error *err, bool **ret_followed)
 {
     enum pm_status status = pm_ask_load_all(view, err);
     if (status != PM_OK)
         return status;
     const struct pm_archive_data *all = view->archive;
-    bool *followed = find_followed(all);
+    bool *followed = find_followed(all, is_live);
     bool *nouns = followed ? find_nouns(all->graph, followed) : NULL;
     bool *result = pm_alloc_array(question->n_sentences + 1u, sizeof *result);
     status = nouns && result ? PM_OK : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
