@@ -356,23 +356,44 @@ static enum pm_status note_other_question(const struct pm_view *view,
     return status;
 }
 
+static bool has_mode_count(const struct pm_archive_data *data)
+{
+    for (uint32_t i = 0; i < data->n_executions; i++)
+        if (!strcmp(data->executions[i].mode, "count"))
+            return true;
+    return false;
+}
+
+/* Counters have no path: a call of itself is a call. */
+static bool has_counted(const struct pm_view *view, const struct pm_answer *answer)
+{
+    const struct pm_graph *graph = view->data->graph;
+    bool all = has_mode_count(view->data);
+    for (uint32_t i = 0; i < graph->n_costs; i++) {
+        const struct pm_cost *cost = &graph->costs[i];
+        if (cost->metric == view->calls_metric && cost->value > 0 &&
+            answer->active[cost->context] &&
+            (all || graph->contexts[cost->context].flags & PM_CONTEXT_COUNTED))
+            return true;
+    }
+    return false;
+}
+
 /* Only how often, one by one: there are no costs but calls, and nothing is active together. */
 static enum pm_status note_counted(const struct pm_view *view, const struct pm_question *question,
                                    struct pm_answer *answer, struct pm_error *err)
 {
-    static const char text[] =
-        "mode count knows calls only, not what was active at the same time: that takes mode active "
-        "or exact";
-    const struct pm_archive_data *data = view->data;
-    bool counted = false;
-    for (uint32_t i = 0; i < data->n_executions; i++)
-        counted |= !strcmp(data->executions[i].mode, "count");
-    struct pm_buf note = PM_BUF_INIT(sizeof text);
-    pm_buf_printf(&note, "%s", text);
-    counted &= question->n_sentences > 1;
-    answer->is_partial |= counted;
-    answer->is_open |= counted;
-    enum pm_status status = counted ? pm_ask_add_note(answer, &note, err) : PM_OK;
+    bool lacks_paths = question->n_sentences > 1 && has_mode_count(view->data);
+    struct pm_buf note = PM_BUF_INIT(1024);
+    answer->is_partial |= lacks_paths;
+    answer->is_open |= lacks_paths;
+    if (lacks_paths)
+        pm_buf_add_str(&note, "mode count knows calls only, not what was active at the same time: "
+                              "that takes mode active or exact");
+    else if (has_counted(view, answer))
+        pm_buf_add_str(&note, "of code that was only counted, 'times' are its calls: those that it "
+                              "made of itself (recursion) are in them");
+    enum pm_status status = note.len ? pm_ask_add_note(answer, &note, err) : PM_OK;
     pm_buf_release(&note);
     return status;
 }
